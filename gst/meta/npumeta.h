@@ -1,0 +1,67 @@
+/* Metadata that npuinfer and npuimport put on a frame. A small library of its own: C, no npucore. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+#define GST_NPU_META_API __attribute__((visibility("default")))
+#define GST_NPU_MAX_DIMS 8
+
+typedef enum {
+  GST_NPU_DATA_UNKNOWN,
+  GST_NPU_DATA_BOOLEAN,
+  GST_NPU_DATA_F16,
+  GST_NPU_DATA_BF16,
+  GST_NPU_DATA_F32,
+  GST_NPU_DATA_F64,
+  GST_NPU_DATA_I8,
+  GST_NPU_DATA_I16,
+  GST_NPU_DATA_I32,
+  GST_NPU_DATA_I64,
+  GST_NPU_DATA_U8,
+  GST_NPU_DATA_U16,
+  GST_NPU_DATA_U32,
+  GST_NPU_DATA_U64,
+} GstNpuDataType;
+
+/* One output of a model. */
+typedef struct {
+  const gchar *name;                    /* interned */
+  GstNpuDataType type;
+  guint num_dims;
+  gsize dims[GST_NPU_MAX_DIMS];         /* elements, outermost first */
+  gsize strides[GST_NPU_MAX_DIMS];      /* bytes from one element of the dimension to the next */
+  GstMemory *memory;                    /* wraps the NPU's output, no copy */
+} GstNpuTensor;
+
+/* Bytes of one element, 0 for GST_NPU_DATA_UNKNOWN. */
+GST_NPU_META_API gsize gst_npu_data_type_size (GstNpuDataType type);
+GST_NPU_META_API const gchar *gst_npu_data_type_name (GstNpuDataType type);
+
+/* Attaches `num` tensors to a writable buffer: as GstTensorMeta where GStreamer has it (1.26), else as
+ * GstNpuTensorMeta. Takes a reference of each memory. */
+GST_NPU_META_API void gst_npu_buffer_add_tensors (GstBuffer *buffer, const GstNpuTensor *tensors, guint num);
+/* The same whichever meta carries them. `tensor->memory` is borrowed from the buffer. Strides and name are filled. */
+GST_NPU_META_API guint gst_npu_buffer_get_num_tensors (GstBuffer *buffer);
+GST_NPU_META_API gboolean gst_npu_buffer_get_tensor (GstBuffer *buffer, guint index, GstNpuTensor *tensor);
+
+/* Which model ran on the frame, and where its input pixels lie in the frame:
+ * frame = (model - offset) * scale, in pixel edges. */
+typedef struct {
+  GstMeta meta;
+  gchar *model;                 /* file of the IR or blob */
+  guint model_width, model_height;
+  gdouble offset_x, offset_y;   /* letterbox border, model pixels */
+  gdouble scale_x, scale_y;     /* frame pixels per model pixel */
+  guint64 inference_ns;         /* from submit to fence */
+  gchar *labels;                /* class names from the model's own description, separated by blanks; or NULL */
+} GstNpuInferenceMeta;
+
+GST_NPU_META_API GType gst_npu_inference_meta_api_get_type (void);
+GST_NPU_META_API const GstMetaInfo *gst_npu_inference_meta_get_info (void);
+GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_add_npu_inference_meta (GstBuffer *buffer, const gchar *model);
+#define gst_buffer_get_npu_inference_meta(b) \
+  ((GstNpuInferenceMeta *) gst_buffer_get_meta ((b), gst_npu_inference_meta_api_get_type ()))
+
+G_END_DECLS

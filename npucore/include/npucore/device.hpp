@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "npucore/export.hpp"
+
+namespace npu {
+
+enum class DeviceKind {
+  kAuto,      ///< a real NPU, else the software NPU with one warning
+  kNpu,       ///< a real NPU, else an error that lists what is missing
+  kSoftware,  ///< the software NPU
+};
+
+NPU_API const char* to_string(DeviceKind kind);
+NPU_API DeviceKind device_kind_from_string(const std::string& name);  ///< "auto", "npu", "software"
+
+struct Version {
+  std::uint32_t major = 0, minor = 0, patch = 0;
+};
+
+struct DeviceInfo {
+  std::string name;  ///< as the driver gives it
+  bool is_software = false;
+  std::string platform;  ///< "3720", "4000", "5010", "5020"; empty when the PCI id is unknown
+  std::uint32_t pci_device_id = 0;
+  std::string pci_address;  ///< "0000:00:0b.0"
+  std::uint32_t tiles = 0;
+  std::uint32_t driver_version = 0;
+  std::string driver_library;  ///< path of the driver that the loader opened, where it can be told
+  std::string loader_version;
+  Version graph_extension;
+  Version compiler;      ///< 0.0 when the driver has no compiler: blobs only
+  Version blob_elf;      ///< ELF version the driver reads; 0.0.0 before graph extension 1.6
+  Version blob_runtime;  ///< mapped-inference version of the firmware; 0.0.0 before 1.6
+  std::uint64_t memory_bytes = 0;
+  std::vector<std::string> extensions;  ///< "ZE_extension_graph 1.12", ...
+};
+
+/// One step of looking for a device.
+struct Finding {
+  bool ok = false;
+  std::string what;    ///< "device node"
+  std::string detail;  ///< what was found, with paths and numbers
+  std::string cure;    ///< what to do next; empty when ok
+};
+
+namespace internal {
+struct DeviceState;
+}
+
+/// An opened NPU. Copies share it; opening the same kind again in a process gives the same context.
+class NPU_API Device {
+ public:
+  static Device open(DeviceKind kind = DeviceKind::kAuto);
+  ~Device();
+  Device(const Device&);
+  Device(Device&&) noexcept;
+  Device& operator=(const Device&);
+  Device& operator=(Device&&) noexcept;
+
+  const DeviceInfo& info() const;
+  /// The ze_context_handle_t, for calls that npucore does not offer. Borrowed.
+  void* native_context() const;
+
+  const std::shared_ptr<internal::DeviceState>& state() const { return state_; }
+
+ private:
+  explicit Device(std::shared_ptr<internal::DeviceState> state);
+  std::shared_ptr<internal::DeviceState> state_;
+};
+
+/// Looks for a real NPU step by step: device node, permission, driver library, loader, device.
+/// Never throws for a missing part, opens no device.
+NPU_API std::vector<Finding> diagnose();
+
+}  // namespace npu

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "npucore/export.hpp"
+
+namespace npu {
+
+/// Pixel formats of frames, by GStreamer's names.
+enum class PixelFormat { kNV12, kI420, kRGB, kBGR, kRGBx, kBGRx, kGray8 };
+
+/// Y'CbCr matrix, by kr and kb of ITU-R BT.601 (.299, .114), BT.709 (.2126, .0722), BT.2020 (.2627,
+/// .0593).
+enum class ColorMatrix { kBT601, kBT709, kBT2020 };
+
+/// kLimited: Y 16..235, CbCr 16..240. kFull: 0..255.
+enum class ColorRange { kLimited, kFull };
+
+NPU_API const char* to_string(PixelFormat format);
+NPU_API const char* to_string(ColorMatrix matrix);
+NPU_API const char* to_string(ColorRange range);
+/// The inverse of to_string; throws Error(kInvalidArgument) that lists the valid names.
+NPU_API PixelFormat pixel_format_from_string(const std::string& name);
+NPU_API ColorMatrix color_matrix_from_string(const std::string& name);
+NPU_API ColorRange color_range_from_string(const std::string& name);
+
+/// How one plane lies in memory. A plane is `rows` rows of `stride_bytes` bytes; each starts where
+/// its tensor starts.
+struct PlaneLayout {
+  std::uint32_t stride_bytes = 0;  ///< from one row to the next, at least the row's visible bytes
+  std::uint32_t rows =
+      0;  ///< rows in memory, at least the visible ones (chroma: of the chroma plane)
+  bool operator==(const PlaneLayout&) const = default;
+};
+
+/// Everything about a frame that a compiled graph depends on.
+struct NPU_API FrameLayout {
+  PixelFormat format = PixelFormat::kRGB;
+  std::uint32_t width = 0;   ///< visible pixels
+  std::uint32_t height = 0;  ///< visible pixels
+  /// Where the visible part starts inside the planes, in pixels; even for 4:2:0 formats.
+  std::uint32_t crop_left = 0;
+  std::uint32_t crop_top = 0;
+  ColorMatrix matrix = ColorMatrix::kBT601;  ///< ignored for RGB formats going into a colour model
+  ColorRange range = ColorRange::kLimited;   ///< of Y'CbCr formats and GRAY8
+  std::vector<PlaneLayout> planes;           ///< NV12: Y, CbCr. I420: Y, Cb, Cr. The others: one.
+
+  /// Rows and strides as small as the format allows: no padding at all.
+  static FrameLayout tight(PixelFormat format, std::uint32_t width, std::uint32_t height);
+
+  /// Bytes that the graph reads from plane `index`: stride times rows.
+  std::size_t plane_size_bytes(std::size_t index) const;
+  /// Throws Error(kInvalidArgument) naming the first number that cannot be.
+  void validate() const;
+  /// One line for messages and cache keys: "NV12 1920x1080 bt709 limited, planes 2048x1080
+  /// 2048x540".
+  std::string describe() const;
+
+  bool operator==(const FrameLayout&) const = default;
+};
+
+enum class ResizeMode {
+  kStretch,    ///< fills the model's input, whatever the aspect ratio
+  kLetterbox,  ///< keeps the aspect ratio, centred, borders of pad_value
+};
+
+/// Order of the colour channels that the model expects.
+enum class ChannelOrder { kRGB, kBGR };
+
+NPU_API const char* to_string(ResizeMode mode);
+NPU_API const char* to_string(ChannelOrder order);
+NPU_API ResizeMode resize_mode_from_string(const std::string& name);
+NPU_API ChannelOrder channel_order_from_string(const std::string& name);
+
+/// What happens to a frame between the producer's buffer and the model's own input; all of it runs
+/// inside the graph.
+struct Preprocess {
+  FrameLayout frame;
+  std::string
+      input;  ///< name or tensor name of the model's image input; empty: the only input of rank 4
+  ResizeMode resize = ResizeMode::kStretch;
+  float pad_value = 114;  ///< letterbox border, in grey levels 0..255
+  ChannelOrder channels = ChannelOrder::kRGB;
+  /// The model sees (x - mean) / scale, x in grey levels 0..255. One value, or one per channel in
+  /// the model's order.
+  std::vector<float> mean;   ///< empty: 0
+  std::vector<float> scale;  ///< empty: 1
+};
+
+/// Maps the model's input pixels to frame pixels: frame = (model - offset) * scale. Pixel edges,
+/// not centres.
+struct FrameGeometry {
+  std::uint32_t model_width = 0;
+  std::uint32_t model_height = 0;
+  double offset_x = 0, offset_y = 0;  ///< left and upper letterbox border, in model pixels
+  double scale_x = 1, scale_y = 1;    ///< frame pixels per model pixel
+};
+
+/// A graph whose image input takes frames as they lie in the producer's memory.
+struct FrameInput {
+  Preprocess preprocess;
+  FrameGeometry geometry;
+  /// The graph's inputs that take the planes, in plane order (tensor names).
+  std::vector<std::string> plane_inputs;
+};
+
+}  // namespace npu

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "npucore/compiled_model.hpp"
+#include "npucore/device.hpp"
+#include "npucore/error.hpp"
+#include "npucore/frame.hpp"
+#include "npucore/importer.hpp"
+#include "npucore/log.hpp"
+#include "npucore/model.hpp"
+#include "npucore/request.hpp"
+#include "npucore/tensor.hpp"
+#include "npucore/types.hpp"
