@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::base {
+
+template <class Enum>
+struct EnumName {
+  Enum value;
+  const char* name;
+};
+
+template <class Enum, std::size_t N>
+const char* name_of(const std::array<EnumName<Enum>, N>& names, Enum value) {
+  for (const auto& entry : names)
+    if (entry.value == value) return entry.name;
+  return "unknown";
+}
+
+/// Throws Error(kInvalidArgument) that lists the valid names; `what` is the kind of thing:
+/// "pixel format".
+template <class Enum, std::size_t N>
+Enum value_of(const std::array<EnumName<Enum>, N>& names, std::string_view name,
+              std::string_view what) {
+  std::vector<const char*> valid;
+  for (const auto& entry : names) {
+    if (name == entry.name) return entry.value;
+    valid.push_back(entry.name);
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              text(quoted(name), " is no ", what, ": use one of ", join(valid, ", ")));
+}
+
+}  // namespace npu::base

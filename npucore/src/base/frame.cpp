@@ -1,0 +1,163 @@
+#include "npucore/frame.hpp"
+
+#include <array>
+
+#include "base/enum_names.hpp"
+#include "base/text.hpp"
+
+namespace npu {
+namespace {
+
+using base::EnumName;
+using base::text;
+
+constexpr std::array kFormats = {
+    EnumName<PixelFormat>{PixelFormat::kNV12, "NV12"},
+    EnumName<PixelFormat>{PixelFormat::kI420, "I420"},
+    EnumName<PixelFormat>{PixelFormat::kRGB, "RGB"},
+    EnumName<PixelFormat>{PixelFormat::kBGR, "BGR"},
+    EnumName<PixelFormat>{PixelFormat::kRGBx, "RGBx"},
+    EnumName<PixelFormat>{PixelFormat::kBGRx, "BGRx"},
+    EnumName<PixelFormat>{PixelFormat::kGray8, "GRAY8"},
+};
+constexpr std::array kMatrices = {
+    EnumName<ColorMatrix>{ColorMatrix::kBT601, "bt601"},
+    EnumName<ColorMatrix>{ColorMatrix::kBT709, "bt709"},
+    EnumName<ColorMatrix>{ColorMatrix::kBT2020, "bt2020"},
+};
+constexpr std::array kRanges = {
+    EnumName<ColorRange>{ColorRange::kLimited, "limited"},
+    EnumName<ColorRange>{ColorRange::kFull, "full"},
+};
+constexpr std::array kResizeModes = {
+    EnumName<ResizeMode>{ResizeMode::kStretch, "stretch"},
+    EnumName<ResizeMode>{ResizeMode::kLetterbox, "letterbox"},
+};
+constexpr std::array kChannelOrders = {
+    EnumName<ChannelOrder>{ChannelOrder::kRGB, "RGB"},
+    EnumName<ChannelOrder>{ChannelOrder::kBGR, "BGR"},
+};
+
+/// What one plane holds of a picture.
+struct PlaneShape {
+  std::uint32_t bytes_per_sample;
+  std::uint32_t subsampling;  // 1, or 2 in both directions
+};
+
+std::vector<PlaneShape> plane_shapes(PixelFormat format) {
+  switch (format) {
+    case PixelFormat::kNV12:
+      return {{1, 1}, {2, 2}};
+    case PixelFormat::kI420:
+      return {{1, 1}, {1, 2}, {1, 2}};
+    case PixelFormat::kRGB:
+    case PixelFormat::kBGR:
+      return {{3, 1}};
+    case PixelFormat::kRGBx:
+    case PixelFormat::kBGRx:
+      return {{4, 1}};
+    case PixelFormat::kGray8:
+      return {{1, 1}};
+  }
+  return {};
+}
+
+/// Samples that cover `pixels`: the last one of an odd width or height counts.
+std::uint64_t samples(std::uint64_t pixels, std::uint32_t subsampling) {
+  return (pixels + subsampling - 1) / subsampling;
+}
+
+[[noreturn]] void fail(const FrameLayout& frame, const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument,
+              text("frame layout ", frame.describe(), " cannot be: ", why));
+}
+
+void validate_plane(const FrameLayout& frame, std::size_t index, const PlaneShape& shape) {
+  const PlaneLayout& plane = frame.planes[index];
+  const std::uint64_t row_bytes =
+      samples(std::uint64_t{frame.crop_left} + frame.width, shape.subsampling) *
+      shape.bytes_per_sample;
+  const std::uint64_t rows =
+      samples(std::uint64_t{frame.crop_top} + frame.height, shape.subsampling);
+  if (plane.stride_bytes < row_bytes)
+    fail(frame, text("plane ", index, " has a stride of ", plane.stride_bytes,
+                     " bytes, its rows need ", row_bytes));
+  if (plane.rows < rows)
+    fail(frame, text("plane ", index, " has ", plane.rows, " rows, the picture needs ", rows));
+}
+
+}  // namespace
+
+const char* to_string(PixelFormat format) {
+  return base::name_of(kFormats, format);
+}
+const char* to_string(ColorMatrix matrix) {
+  return base::name_of(kMatrices, matrix);
+}
+const char* to_string(ColorRange range) {
+  return base::name_of(kRanges, range);
+}
+const char* to_string(ResizeMode mode) {
+  return base::name_of(kResizeModes, mode);
+}
+const char* to_string(ChannelOrder order) {
+  return base::name_of(kChannelOrders, order);
+}
+
+PixelFormat pixel_format_from_string(const std::string& name) {
+  return base::value_of(kFormats, name, "pixel format");
+}
+ColorMatrix color_matrix_from_string(const std::string& name) {
+  return base::value_of(kMatrices, name, "colour matrix");
+}
+ColorRange color_range_from_string(const std::string& name) {
+  return base::value_of(kRanges, name, "colour range");
+}
+ResizeMode resize_mode_from_string(const std::string& name) {
+  return base::value_of(kResizeModes, name, "resize mode");
+}
+ChannelOrder channel_order_from_string(const std::string& name) {
+  return base::value_of(kChannelOrders, name, "channel order");
+}
+
+FrameLayout FrameLayout::tight(PixelFormat format, std::uint32_t width, std::uint32_t height) {
+  FrameLayout frame;
+  frame.format = format;
+  frame.width = width;
+  frame.height = height;
+  for (const auto& shape : plane_shapes(format))
+    frame.planes.push_back(
+        {static_cast<std::uint32_t>(samples(width, shape.subsampling) * shape.bytes_per_sample),
+         static_cast<std::uint32_t>(samples(height, shape.subsampling))});
+  frame.validate();
+  return frame;
+}
+
+std::size_t FrameLayout::plane_size_bytes(std::size_t index) const {
+  if (index >= planes.size())
+    fail(*this, text("plane ", index, " was asked for, there are ", planes.size()));
+  return std::size_t{planes[index].stride_bytes} * planes[index].rows;
+}
+
+void FrameLayout::validate() const {
+  const auto shapes = plane_shapes(format);
+  if (width == 0 || height == 0) fail(*this, "width and height must be at least 1");
+  if (planes.size() != shapes.size())
+    fail(*this, text(to_string(format), " has ", shapes.size(), " planes, not ", planes.size()));
+  const bool subsampled = shapes.back().subsampling > 1;
+  if (subsampled && (crop_left % 2 != 0 || crop_top % 2 != 0))
+    fail(*this, "crop_left and crop_top must be even for 4:2:0 formats");
+  for (std::size_t index = 0; index < planes.size(); ++index)
+    validate_plane(*this, index, shapes[index]);
+}
+
+std::string FrameLayout::describe() const {
+  std::string line = text(to_string(format), ' ', width, 'x', height, ' ', to_string(matrix), ' ',
+                          to_string(range));
+  if (crop_left != 0 || crop_top != 0) line += text(" crop ", crop_left, ',', crop_top);
+  line += ", planes";
+  for (const auto& plane : planes) line += text(' ', plane.stride_bytes, 'x', plane.rows);
+  return line;
+}
+
+}  // namespace npu

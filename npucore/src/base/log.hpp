@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+
+#include "npucore/log.hpp"
+
+namespace npu::base {
+
+/// Hands the message to the sink. A sink that throws is the caller's own fault: it is let through.
+void log(LogLevel level, std::string_view message);
+
+/// Whether a message of this level reaches anybody: asked before a costly message is put together.
+bool log_enabled(LogLevel level);
+
+}  // namespace npu::base

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace npu::base {
+
+std::size_t page_size_bytes();
+
+/// `size` up to the next whole page.
+std::size_t round_up_to_page(std::size_t size);
+
+/// A whole file, mapped read-only. The mapping starts on a page and reads as zeros from the file's
+/// end to the end of its last page.
+class MappedFile {
+ public:
+  /// Throws Error(kNotFound) for a file that is not there, Error(kIo) for one that cannot be read.
+  static MappedFile open(const std::filesystem::path& path);
+
+  MappedFile() = default;
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace npu::base
