@@ -1,0 +1,78 @@
+#include <gst/video/gstvideometa.h>
+
+#include "meta/npumeta.h"
+
+namespace {
+
+gboolean init_meta(GstMeta* base, gpointer, GstBuffer*) {
+  auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
+  meta->model = nullptr;
+  meta->model_width = meta->model_height = 0;
+  meta->offset_x = meta->offset_y = 0;
+  meta->scale_x = meta->scale_y = 1;
+  meta->inference_ns = 0;
+  meta->labels = nullptr;
+  return TRUE;
+}
+
+void free_meta(GstMeta* base, GstBuffer*) {
+  auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
+  g_free(meta->model);
+  g_free(meta->labels);
+}
+
+GstNpuInferenceMeta* copy_meta(GstBuffer* to, const GstNpuInferenceMeta& from) {
+  GstNpuInferenceMeta* copy = gst_buffer_add_npu_inference_meta(to, from.model);
+  if (!copy) return nullptr;
+  copy->model_width = from.model_width;
+  copy->model_height = from.model_height;
+  copy->offset_x = from.offset_x;
+  copy->offset_y = from.offset_y;
+  copy->scale_x = from.scale_x;
+  copy->scale_y = from.scale_y;
+  copy->inference_ns = from.inference_ns;
+  copy->labels = g_strdup(from.labels);
+  return copy;
+}
+
+// A scaled frame keeps its geometry: only the frame pixels per model pixel change.
+gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer*, GQuark type, gpointer data) {
+  auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
+  if (GST_META_TRANSFORM_IS_COPY(type)) return copy_meta(to, *meta) != nullptr;
+  if (!GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) return FALSE;
+  auto* scale = static_cast<GstVideoMetaTransform*>(data);
+  const int in_width = GST_VIDEO_INFO_WIDTH(scale->in_info);
+  const int in_height = GST_VIDEO_INFO_HEIGHT(scale->in_info);
+  if (in_width <= 0 || in_height <= 0) return FALSE;
+  GstNpuInferenceMeta* copy = copy_meta(to, *meta);
+  if (!copy) return FALSE;
+  copy->scale_x *= static_cast<gdouble>(GST_VIDEO_INFO_WIDTH(scale->out_info)) / in_width;
+  copy->scale_y *= static_cast<gdouble>(GST_VIDEO_INFO_HEIGHT(scale->out_info)) / in_height;
+  return TRUE;
+}
+
+}  // namespace
+
+GType gst_npu_inference_meta_api_get_type(void) {
+  static const GType type = [] {
+    static const gchar* tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
+                                  GST_META_TAG_VIDEO_ORIENTATION_STR, nullptr};
+    return gst_meta_api_type_register("GstNpuInferenceMetaAPI", tags);
+  }();
+  return type;
+}
+
+const GstMetaInfo* gst_npu_inference_meta_get_info(void) {
+  static const GstMetaInfo* info =
+      gst_meta_register(gst_npu_inference_meta_api_get_type(), "GstNpuInferenceMeta",
+                        sizeof(GstNpuInferenceMeta), init_meta, free_meta, transform_meta);
+  return info;
+}
+
+GstNpuInferenceMeta* gst_buffer_add_npu_inference_meta(GstBuffer* buffer, const gchar* model) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
+  auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(
+      gst_buffer_add_meta(buffer, gst_npu_inference_meta_get_info(), nullptr));
+  if (meta) meta->model = g_strdup(model);
+  return meta;
+}

@@ -1,0 +1,15 @@
+// The elements of the plugin: one line each, here and in plugin.cpp.
+#pragma once
+
+#include <gst/gst.h>
+
+namespace gstnpu {
+
+/// One entry of the plugin's list. `register_with` returns FALSE when the type cannot be
+/// registered.
+struct Element {
+  const char* name;
+  gboolean (*register_with)(GstPlugin* plugin);
+};
+
+}  // namespace gstnpu

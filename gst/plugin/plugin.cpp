@@ -1,0 +1,21 @@
+#include <span>
+
+#include "plugin/elements.hpp"
+
+#define PACKAGE "npucore"
+
+namespace {
+
+constexpr std::span<const gstnpu::Element> kElements;
+
+gboolean init_plugin(GstPlugin* plugin) {
+  for (const gstnpu::Element& element : kElements) {
+    if (!element.register_with(plugin)) return FALSE;
+  }
+  return TRUE;
+}
+
+}  // namespace
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, npu, "Inference on Intel NPUs", init_plugin,
+                  NPU_VERSION, "MIT/X11", "npucore", "npucore")

@@ -1,0 +1,187 @@
+#include "meta/npumeta.h"
+
+#include <gst/video/video.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace {
+
+struct BufferUnref {
+  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
+};
+using Buffer = std::unique_ptr<GstBuffer, BufferUnref>;
+
+int freed_memories = 0;
+
+GstMemory* counted_memory(gsize size) {
+  gpointer bytes = g_malloc0(size);
+  return gst_memory_new_wrapped(static_cast<GstMemoryFlags>(0), bytes, size, 0, size, bytes,
+                                [](gpointer data) {
+                                  ++freed_memories;
+                                  g_free(data);
+                                });
+}
+
+GstNpuTensor tensor_of(const char* name, GstNpuDataType type, GstMemory* memory) {
+  GstNpuTensor tensor = {};
+  tensor.name = name;
+  tensor.type = type;
+  tensor.num_dims = 3;
+  tensor.dims[0] = 1;
+  tensor.dims[1] = 6;
+  tensor.dims[2] = 10;
+  tensor.memory = memory;
+  return tensor;
+}
+
+Buffer buffer_with_tensor(GstNpuDataType type) {
+  Buffer buffer(gst_buffer_new());
+  GstMemory* memory = counted_memory(480);
+  const GstNpuTensor tensor = tensor_of("boxes", type, memory);
+  gst_npu_buffer_add_tensors(buffer.get(), &tensor, 1);
+  gst_memory_unref(memory);
+  return buffer;
+}
+
+class NpuMeta : public testing::Test {
+ protected:
+  void SetUp() override { freed_memories = 0; }
+};
+
+TEST_F(NpuMeta, ReadsBackWhatWasAttached) {
+  const Buffer buffer = buffer_with_tensor(GST_NPU_DATA_F32);
+  ASSERT_EQ(gst_npu_buffer_get_num_tensors(buffer.get()), 1u);
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(buffer.get(), 0, &tensor));
+  EXPECT_STREQ(tensor.name, "boxes");
+  EXPECT_EQ(tensor.type, GST_NPU_DATA_F32);
+  ASSERT_EQ(tensor.num_dims, 3u);
+  EXPECT_EQ(tensor.dims[1], 6u);
+  EXPECT_EQ(tensor.strides[0], 240u);
+  EXPECT_EQ(tensor.strides[1], 40u);
+  EXPECT_EQ(tensor.strides[2], 4u);
+}
+
+TEST_F(NpuMeta, HasNoTensorPastTheLast) {
+  const Buffer buffer = buffer_with_tensor(GST_NPU_DATA_F32);
+  GstNpuTensor tensor = {};
+  EXPECT_FALSE(gst_npu_buffer_get_tensor(buffer.get(), 1, &tensor));
+}
+
+TEST_F(NpuMeta, KeepsTheMemoryUntilTheBufferGoes) {
+  Buffer buffer = buffer_with_tensor(GST_NPU_DATA_F32);
+  EXPECT_EQ(freed_memories, 0);
+  buffer.reset();
+  EXPECT_EQ(freed_memories, 1);
+}
+
+TEST_F(NpuMeta, CopyOfTheBufferSharesTheMemory) {
+  Buffer buffer = buffer_with_tensor(GST_NPU_DATA_F32);
+  const Buffer copy(gst_buffer_copy(buffer.get()));
+  buffer.reset();
+  EXPECT_EQ(freed_memories, 0);
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(copy.get(), 0, &tensor));
+  EXPECT_EQ(gst_memory_get_sizes(tensor.memory, nullptr, nullptr), 480u);
+}
+
+TEST_F(NpuMeta, CarriesTypesThatGStreamerDoesNotName) {
+  const Buffer buffer = buffer_with_tensor(GST_NPU_DATA_BOOLEAN);
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(buffer.get(), 0, &tensor));
+  EXPECT_EQ(tensor.type, GST_NPU_DATA_BOOLEAN);
+}
+
+TEST_F(NpuMeta, CountsTensorsOfTwoInferences) {
+  Buffer buffer = buffer_with_tensor(GST_NPU_DATA_F32);
+  GstMemory* memory = counted_memory(60);
+  const GstNpuTensor second = tensor_of("classes", GST_NPU_DATA_U8, memory);
+  gst_npu_buffer_add_tensors(buffer.get(), &second, 1);
+  gst_memory_unref(memory);
+  ASSERT_EQ(gst_npu_buffer_get_num_tensors(buffer.get()), 2u);
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(buffer.get(), 1, &tensor));
+  EXPECT_STREQ(tensor.name, "classes");
+}
+
+TEST_F(NpuMeta, KeepsStridesThatAreNotDense) {
+  const Buffer buffer(gst_buffer_new());
+  GstMemory* memory = counted_memory(1024);
+  GstNpuTensor padded = tensor_of("padded", GST_NPU_DATA_F32, memory);
+  padded.strides[0] = 384;
+  padded.strides[1] = 64;
+  padded.strides[2] = 4;
+  gst_npu_buffer_add_tensors(buffer.get(), &padded, 1);
+  gst_memory_unref(memory);
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(buffer.get(), 0, &tensor));
+  EXPECT_EQ(tensor.strides[1], 64u);
+}
+
+TEST(InferenceMeta, CopiesEveryField) {
+  const Buffer buffer(gst_buffer_new());
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer.get(), "m.xml");
+  meta->model_width = 320;
+  meta->offset_y = 12;
+  meta->scale_x = 2.5;
+  meta->inference_ns = 77;
+  meta->labels = g_strdup("cat dog");
+  const Buffer copy(gst_buffer_copy(buffer.get()));
+  const GstNpuInferenceMeta* copied = gst_buffer_get_npu_inference_meta(copy.get());
+  ASSERT_NE(copied, nullptr);
+  EXPECT_STREQ(copied->model, "m.xml");
+  EXPECT_EQ(copied->model_width, 320u);
+  EXPECT_EQ(copied->offset_y, 12);
+  EXPECT_EQ(copied->scale_x, 2.5);
+  EXPECT_EQ(copied->inference_ns, 77u);
+  EXPECT_STREQ(copied->labels, "cat dog");
+}
+
+TEST(InferenceMeta, FollowsAScaledFrame) {
+  const Buffer buffer(gst_buffer_new());
+  const Buffer scaled(gst_buffer_new());
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer.get(), "m.xml");
+  meta->scale_x = 4;
+  meta->scale_y = 2;
+  GstVideoInfo in, out;
+  gst_video_info_set_format(&in, GST_VIDEO_FORMAT_RGB, 640, 480);
+  gst_video_info_set_format(&out, GST_VIDEO_FORMAT_RGB, 320, 480);
+  GstVideoMetaTransform scale = {&in, &out};
+  meta->meta.info->transform_func(scaled.get(), &meta->meta, buffer.get(),
+                                  gst_video_meta_transform_scale_get_quark(), &scale);
+  const GstNpuInferenceMeta* followed = gst_buffer_get_npu_inference_meta(scaled.get());
+  ASSERT_NE(followed, nullptr);
+  EXPECT_EQ(followed->scale_x, 2);
+  EXPECT_EQ(followed->scale_y, 2);
+}
+
+struct TypeRow {
+  GstNpuDataType type;
+  gsize size;
+  const char* name;
+};
+
+class DataTypes : public testing::TestWithParam<TypeRow> {};
+
+TEST_P(DataTypes, HaveSizeAndName) {
+  EXPECT_EQ(gst_npu_data_type_size(GetParam().type), GetParam().size);
+  EXPECT_STREQ(gst_npu_data_type_name(GetParam().type), GetParam().name);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DataTypes,
+                         testing::Values(TypeRow{GST_NPU_DATA_UNKNOWN, 0, "unknown"},
+                                         TypeRow{GST_NPU_DATA_F16, 2, "float16"},
+                                         TypeRow{GST_NPU_DATA_F32, 4, "float32"},
+                                         TypeRow{GST_NPU_DATA_I64, 8, "int64"},
+                                         TypeRow{GST_NPU_DATA_U8, 1, "uint8"}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gst_init(&argc, &argv);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
