@@ -1,0 +1,77 @@
+#include "labels.hpp"
+
+#include <glib.h>
+
+#include <memory>
+
+#include "npucore/error.hpp"
+
+namespace gstnpu {
+namespace {
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(kBlanks) - first + 1));
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(trimmed(text.substr(0, end)));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string read_file(const std::string& path) {
+  gchar* contents = nullptr;
+  gsize length = 0;
+  GError* error = nullptr;
+  if (!g_file_get_contents(path.c_str(), &contents, &length, &error)) {
+    const std::unique_ptr<GError, decltype(&g_error_free)> owner(error, g_error_free);
+    const bool missing = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+    throw npu::Error(missing ? npu::ErrorCode::kNotFound : npu::ErrorCode::kIo,
+                     "cannot read the labels file: " + std::string(error->message));
+  }
+  const std::unique_ptr<gchar, decltype(&g_free)> owner(contents, g_free);
+  return {contents, length};
+}
+
+}  // namespace
+
+std::vector<std::string> split_labels(std::string_view list, char separator) {
+  std::vector<std::string> labels = split(list, separator);
+  // Blanks separate however many there are; of a comma list only the last may be a mere terminator.
+  if (separator == ' ') {
+    std::erase_if(labels, [](const std::string& label) { return label.empty(); });
+  } else if (labels.back().empty()) {
+    labels.pop_back();
+  }
+  return labels;
+}
+
+std::vector<std::string> read_labels_file(const std::string& path) {
+  std::vector<std::string> labels = split(read_file(path), '\n');
+  while (!labels.empty() && labels.back().empty()) labels.pop_back();
+  if (labels.empty()) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "the labels file " + path + " holds no label: write one a line");
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (g_utf8_validate(labels[i].data(), static_cast<gssize>(labels[i].size()), nullptr)) continue;
+    throw npu::Error(
+        npu::ErrorCode::kInvalidArgument,
+        "the labels file " + path + " is not UTF-8 text: line " + std::to_string(i + 1));
+  }
+  return labels;
+}
+
+std::string label_of(const std::vector<std::string>& labels, std::uint32_t label_id) {
+  if (label_id < labels.size() && !labels[label_id].empty()) return labels[label_id];
+  return "class " + std::to_string(label_id);
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gstnpu {
+
+/// "circle, square" -> circle, square. Blanks around a label are not part of it.
+std::vector<std::string> split_labels(std::string_view list, char separator);
+
+/// One label a line, UTF-8; empty lines at the end do not count. Throws Error naming file and line.
+std::vector<std::string> read_labels_file(const std::string& path);
+
+/// The label of a class; "class 7" where there is none.
+std::string label_of(const std::vector<std::string>& labels, std::uint32_t label_id);
+
+}  // namespace gstnpu

@@ -1,0 +1,218 @@
+#include "model_info.hpp"
+
+#include <glib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "labels.hpp"
+#include "npucore/error.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr const char* kMainGroup = "modelinfo";
+
+// A key file and the words for its errors.
+class KeyFile {
+ public:
+  explicit KeyFile(std::string path)
+      : path_(std::move(path)), file_(g_key_file_new(), g_key_file_unref) {
+    g_key_file_set_list_separator(file_.get(), ',');
+    GError* error = nullptr;
+    if (g_key_file_load_from_file(file_.get(), path_.c_str(), G_KEY_FILE_NONE, &error)) return;
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "cannot read " + path_ + ": " + take_message(error));
+  }
+
+  const std::string& path() const { return path_; }
+
+  std::vector<std::string> groups() const {
+    return take_list(g_key_file_get_groups(file_.get(), nullptr));
+  }
+
+  bool has(const std::string& group, const char* key) const {
+    return g_key_file_has_key(file_.get(), group.c_str(), key, nullptr);
+  }
+
+  std::string text(const std::string& group, const char* key) const {
+    check_present(group, key);
+    GError* error = nullptr;
+    gchar* value = g_key_file_get_string(file_.get(), group.c_str(), key, &error);
+    if (error != nullptr) refuse(group, key, take_message(error));
+    return take_string(value);
+  }
+
+  std::string optional_text(const std::string& group, const char* key) const {
+    return has(group, key) ? text(group, key) : std::string();
+  }
+
+  std::vector<std::string> list(const std::string& group, const char* key) const {
+    check_present(group, key);
+    GError* error = nullptr;
+    gchar** values = g_key_file_get_string_list(file_.get(), group.c_str(), key, nullptr, &error);
+    if (error != nullptr) refuse(group, key, take_message(error));
+    return take_list(values);
+  }
+
+  [[noreturn]] void refuse(const std::string& group, const char* key,
+                           const std::string& why) const {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     path_ + ": group [" + group + "], key \"" + key + "\": " + why);
+  }
+
+ private:
+  void check_present(const std::string& group, const char* key) const {
+    GError* error = nullptr;
+    gchar* value = g_key_file_get_value(file_.get(), group.c_str(), key, &error);
+    if (error != nullptr) refuse(group, key, take_message(error));
+    const std::string raw = take_string(value);
+    if (raw.empty()) refuse(group, key, "is empty");
+    if (raw.starts_with("PLACEHOLDER")) {
+      refuse(group, key, "still holds \"" + raw + "\": put the model's own value there");
+    }
+  }
+
+  static std::string take_string(gchar* text) {
+    const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
+    return text;
+  }
+
+  static std::string take_message(GError* error) {
+    const std::unique_ptr<GError, decltype(&g_error_free)> owner(error, g_error_free);
+    return error->message;
+  }
+
+  static std::vector<std::string> take_list(gchar** values) {
+    const std::unique_ptr<gchar*, decltype(&g_strfreev)> owner(values, g_strfreev);
+    std::vector<std::string> result;
+    for (gchar** value = values; *value != nullptr; ++value) result.emplace_back(*value);
+    return result;
+  }
+
+  std::string path_;
+  std::unique_ptr<GKeyFile, decltype(&g_key_file_unref)> file_;
+};
+
+void check_version(const KeyFile& file) {
+  const std::vector<std::string> groups = file.groups();
+  if (std::find(groups.begin(), groups.end(), kMainGroup) == groups.end()) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     file.path() + ": group [modelinfo] is missing: is it a .modelinfo file?");
+  }
+  const std::string version = file.text(kMainGroup, "version");
+  if (version != "1" && !version.starts_with("1.")) {
+    file.refuse(kMainGroup, "version", "is " + version + ", but only 1.x is known");
+  }
+}
+
+// Of a key with two possible words, whether it is the second; a missing key is the first.
+bool is_second(const KeyFile& file, const std::string& group, const char* key, const char* first,
+               const char* second) {
+  if (!file.has(group, key)) return false;
+  const std::string value = file.text(group, key);
+  if (value != first && value != second) {
+    file.refuse(group, key, "is \"" + value + "\", not " + first + " or " + second);
+  }
+  return value == second;
+}
+
+std::vector<std::int64_t> read_dims(const KeyFile& file, const std::string& group) {
+  std::vector<std::int64_t> dims;
+  if (!file.has(group, "dims")) return dims;
+  for (const std::string& word : file.list(group, "dims")) {
+    gint64 dim = 0;
+    std::string digits = word;
+    if (!g_ascii_string_to_signed(g_strstrip(digits.data()), 10, -1, G_MAXINT64, &dim, nullptr)) {
+      file.refuse(group, "dims", "\"" + word + "\" is no dimension: a whole number, or -1 for any");
+    }
+    dims.push_back(dim);
+  }
+  return dims;
+}
+
+std::optional<double> read_ratio(const KeyFile& file, const std::string& group, const char* key) {
+  if (!file.has(group, key)) return std::nullopt;
+  const std::string text = file.text(group, key);
+  char* end = nullptr;
+  const double value = g_ascii_strtod(text.c_str(), &end);
+  while (*end == ' ' || *end == '\t') ++end;
+  if (end == text.c_str() || *end != '\0' || !(value >= 0 && value <= 1)) {
+    file.refuse(group, key, "is \"" + text + "\", not a number from 0 to 1");
+  }
+  return value;
+}
+
+std::vector<std::string> read_labels(const KeyFile& file, const std::string& group) {
+  const bool inline_labels = file.has(group, "labels");
+  if (!file.has(group, "labels-file")) {
+    if (!inline_labels) return {};
+    std::vector<std::string> labels = file.list(group, "labels");
+    for (std::string& label : labels) label = g_strstrip(label.data());
+    return labels;
+  }
+  if (inline_labels) file.refuse(group, "labels-file", "stands beside labels: keep one of them");
+  const auto directory = std::filesystem::path(file.path()).parent_path();
+  try {
+    return read_labels_file(directory / file.text(group, "labels-file"));
+  } catch (const npu::Error& error) {
+    file.refuse(group, "labels-file", error.what());
+  }
+}
+
+ModelInfoTensor read_tensor(const KeyFile& file, const std::string& group) {
+  ModelInfoTensor tensor;
+  tensor.name = group;
+  if (!file.has(group, "dir")) file.refuse(group, "dir", "is missing: input or output");
+  tensor.is_input = !is_second(file, group, "dir", "input", "output");
+  tensor.id = file.optional_text(group, "id");
+  tensor.type = file.optional_text(group, "type");
+  tensor.dims = read_dims(file, group);
+  tensor.is_column_major = is_second(file, group, "dims-order", "row-major", "col-major");
+  tensor.labels = read_labels(file, group);
+  tensor.confidence_threshold = read_ratio(file, group, "confidence-threshold");
+  tensor.iou_threshold = read_ratio(file, group, "iou-threshold");
+  return tensor;
+}
+
+template <typename Predicate>
+const ModelInfoTensor* find_output_if(const ModelInfo& info, Predicate predicate) {
+  const auto found = std::find_if(
+      info.tensors.begin(), info.tensors.end(),
+      [&](const ModelInfoTensor& tensor) { return !tensor.is_input && predicate(tensor); });
+  return found == info.tensors.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const ModelInfoTensor* ModelInfo::find_output(const std::string& name) const {
+  return find_output_if(*this, [&](const ModelInfoTensor& tensor) { return tensor.name == name; });
+}
+
+const ModelInfoTensor* ModelInfo::find_output_by_id(const std::string& id) const {
+  return find_output_if(*this, [&](const ModelInfoTensor& tensor) { return tensor.id == id; });
+}
+
+std::optional<std::string> find_model_info(const std::string& model) {
+  namespace fs = std::filesystem;
+  for (const fs::path& base : {fs::path(model), fs::path(model).replace_extension()}) {
+    fs::path candidate = base;
+    candidate += ".modelinfo";
+    std::error_code ignored;
+    if (fs::exists(candidate, ignored)) return candidate.string();
+  }
+  return std::nullopt;
+}
+
+ModelInfo read_model_info(const std::string& path) {
+  const KeyFile file(path);
+  check_version(file);
+  ModelInfo info{.file = path, .group_id = file.text(kMainGroup, "group-id"), .tensors = {}};
+  for (const std::string& group : file.groups()) {
+    if (group != kMainGroup) info.tensors.push_back(read_tensor(file, group));
+  }
+  return info;
+}
+
+}  // namespace gstnpu

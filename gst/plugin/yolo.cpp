@@ -1,0 +1,278 @@
+#include "yolo.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "npucore/error.hpp"
+
+namespace gstnpu {
+
+const char* const kYoloExpectation =
+    "a YOLO output is f32 or f16 of shape [1, 4 + classes, boxes] or [1, boxes, 4 + classes]";
+
+namespace {
+
+// IEEE 754 half precision.
+struct Half {
+  std::uint16_t bits;
+};
+
+float to_float(float value) {
+  return value;
+}
+
+float to_float(Half value) {
+  constexpr float kRebias = 0x1p112F;  // 127 - 15, exact for subnormal halves too
+  const std::uint32_t magnitude = value.bits & 0x7FFFU;
+  std::uint32_t bits =
+      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * kRebias);
+  if (magnitude >= 0x7C00U) bits |= 0x7F800000U;  // infinity and NaN
+  return std::bit_cast<float>(bits | (value.bits & 0x8000U) << 16);
+}
+
+template <typename Scalar>
+float load(const std::byte* from) {
+  Scalar value;
+  std::memcpy(&value, from, sizeof(value));
+  return to_float(value);
+}
+
+constexpr std::size_t kBlock = 512;
+
+struct BestScores {
+  std::array<float, kBlock> score;
+  std::array<std::uint32_t, kBlock> label;
+  std::array<float, kBlock> row;  // scratch: the scores of one class
+};
+
+// NaN never wins. A mask instead of a branch, a constant length and arrays of one struct, which
+// cannot overlap: this is what compilers vectorise.
+void update_from_row(BestScores& best, std::uint32_t label) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const std::uint32_t better = best.row[i] > best.score[i] ? ~0U : 0U;
+    const auto mixed = (std::bit_cast<std::uint32_t>(best.row[i]) & better) |
+                       (std::bit_cast<std::uint32_t>(best.score[i]) & ~better);
+    best.score[i] = std::bit_cast<float>(mixed);
+    best.label[i] = (label & better) | (best.label[i] & ~better);
+  }
+}
+
+// Scores of one class lie side by side: row by row, so that memory is read in order.
+template <typename Scalar>
+void best_by_rows(BestScores& best, const YoloTensor& tensor, const std::byte* scores,
+                  std::size_t count) {
+  best.row.fill(-std::numeric_limits<float>::infinity());
+  for (std::uint32_t label = 0; label < tensor.classes; ++label) {
+    const std::byte* from = scores + label * tensor.channel_stride_bytes;
+    if constexpr (std::is_same_v<Scalar, float>) {
+      std::memcpy(best.row.data(), from, count * sizeof(float));
+    } else {
+      for (std::size_t i = 0; i < count; ++i) best.row[i] = load<Scalar>(from + i * sizeof(Scalar));
+    }
+    update_from_row(best, label);
+  }
+}
+
+template <typename Scalar>
+void best_by_boxes(BestScores& best, const YoloTensor& tensor, const std::byte* scores,
+                   std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte* box = scores + i * tensor.box_stride_bytes;
+    for (std::uint32_t label = 0; label < tensor.classes; ++label) {
+      const float score = load<Scalar>(box + label * tensor.channel_stride_bytes);
+      if (score > best.score[i]) {
+        best.score[i] = score;
+        best.label[i] = label;
+      }
+    }
+  }
+}
+
+[[noreturn]] void refuse(const TensorView& tensor, const std::string& why) {
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "tensor " + tensor.describe() + " " + why + "; " + kYoloExpectation);
+}
+
+YoloLayout resolve_layout(const TensorView& tensor, YoloLayout layout, std::size_t label_count) {
+  if (layout != YoloLayout::kAuto) return layout;
+  const std::size_t second = tensor.dims[1], third = tensor.dims[2];
+  if (label_count > 0 && second != third) {
+    const std::size_t channels = label_count + YoloTensor::kBoxChannels;
+    if (second == channels) return YoloLayout::kChannelsFirst;
+    if (third == channels) return YoloLayout::kBoxesFirst;
+  }
+  if (second == third) {
+    refuse(tensor, "could be either way round: set tensor-layout to channels-first or boxes-first");
+  }
+  return second < third ? YoloLayout::kChannelsFirst : YoloLayout::kBoxesFirst;
+}
+
+// Whether element [0, dims[1] - 1, dims[2] - 1] ends inside the memory, without overflow.
+bool lies_inside(const TensorView& tensor, std::size_t element_bytes) {
+  std::size_t end = element_bytes;
+  for (std::size_t i = 1; i < 3; ++i) {
+    std::size_t span = 0;
+    if (__builtin_mul_overflow(tensor.dims[i] - 1, tensor.strides_bytes[i], &span)) return false;
+    if (__builtin_add_overflow(end, span, &end)) return false;
+  }
+  return tensor.data != nullptr && end <= tensor.size_bytes;
+}
+
+void check_channels(const TensorView& tensor, std::size_t channels, std::size_t label_count) {
+  if (channels <= YoloTensor::kBoxChannels) {
+    refuse(tensor, "has " + std::to_string(channels) + " values a box, too few for a class");
+  }
+  if (label_count > 0 && channels == label_count + YoloTensor::kBoxChannels + 1) {
+    refuse(tensor, "has one value a box more than 4 + " + std::to_string(label_count) +
+                       " labels: the objectness of YOLOv5 is not supported, or a label is missing");
+  }
+  if (channels > std::numeric_limits<std::uint32_t>::max()) refuse(tensor, "is too large");
+}
+
+}  // namespace
+
+std::string TensorView::describe() const {
+  std::string text = "\"" + std::string(name) + "\" " + npu::to_string(type) + " [";
+  for (std::size_t i = 0; i < rank; ++i) {
+    text += (i > 0 ? "," : "") + std::to_string(dims[i]);
+  }
+  return text + "]";
+}
+
+YoloTensor as_yolo_tensor(const TensorView& tensor, YoloLayout layout, std::size_t label_count) {
+  if (tensor.type != npu::ElementType::kF32 && tensor.type != npu::ElementType::kF16) {
+    refuse(tensor, "has the wrong element type");
+  }
+  if (tensor.rank != 3 || tensor.dims[0] != 1 || tensor.dims[1] == 0 || tensor.dims[2] == 0) {
+    refuse(tensor, "has the wrong shape");
+  }
+  const bool channels_first =
+      resolve_layout(tensor, layout, label_count) == YoloLayout::kChannelsFirst;
+  const std::size_t channel_dim = channels_first ? 1 : 2, box_dim = channels_first ? 2 : 1;
+  const std::size_t channels = tensor.dims[channel_dim];
+  check_channels(tensor, channels, label_count);
+  if (tensor.dims[box_dim] > std::numeric_limits<std::uint32_t>::max()) {
+    refuse(tensor, "is too large");
+  }
+  if (!lies_inside(tensor, bit_width(tensor.type) / 8)) {
+    refuse(tensor,
+           "does not fit into its memory of " + std::to_string(tensor.size_bytes) + " bytes");
+  }
+  return {.type = tensor.type,
+          .boxes = tensor.dims[box_dim],
+          .classes = channels - YoloTensor::kBoxChannels,
+          .box_stride_bytes = tensor.strides_bytes[box_dim],
+          .channel_stride_bytes = tensor.strides_bytes[channel_dim],
+          .data = tensor.data};
+}
+
+std::span<const Detection> YoloDecoder::decode(const YoloTensor& tensor,
+                                               const npu::FrameGeometry& geometry, FrameSize frame,
+                                               const YoloOptions& options) {
+  candidates_.clear();
+  if (tensor.type == npu::ElementType::kF16) {
+    collect<Half>(tensor, geometry, frame, options.threshold);
+  } else {
+    collect<float>(tensor, geometry, frame, options.threshold);
+  }
+  suppress(options);
+  return detections_;
+}
+
+template <typename Scalar>
+void YoloDecoder::collect(const YoloTensor& tensor, const npu::FrameGeometry& geometry,
+                          FrameSize frame, float threshold) {
+  for (std::size_t first = 0; first < tensor.boxes; first += kBlock) {
+    const std::size_t count = std::min(kBlock, tensor.boxes - first);
+    collect_block<Scalar>(tensor, first, count, geometry, frame, threshold);
+  }
+}
+
+template <typename Scalar>
+void YoloDecoder::collect_block(const YoloTensor& tensor, std::size_t first, std::size_t count,
+                                const npu::FrameGeometry& geometry, FrameSize frame,
+                                float threshold) {
+  BestScores best;
+  best.score.fill(-std::numeric_limits<float>::infinity());
+  best.label.fill(0);
+  const std::byte* boxes = tensor.data + first * tensor.box_stride_bytes;
+  const std::byte* scores = boxes + YoloTensor::kBoxChannels * tensor.channel_stride_bytes;
+  if (tensor.box_stride_bytes == sizeof(Scalar)) {
+    best_by_rows<Scalar>(best, tensor, scores, count);
+  } else {
+    best_by_boxes<Scalar>(best, tensor, scores, count);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!(best.score[i] >= threshold) || !std::isfinite(best.score[i])) continue;
+    std::array<float, YoloTensor::kBoxChannels> box;
+    for (std::size_t channel = 0; channel < box.size(); ++channel) {
+      box[channel] =
+          load<Scalar>(boxes + i * tensor.box_stride_bytes + channel * tensor.channel_stride_bytes);
+    }
+    add(box, best.score[i], best.label[i], first + i, geometry, frame);
+  }
+}
+
+void YoloDecoder::add(std::array<float, YoloTensor::kBoxChannels> box, float confidence,
+                      std::uint32_t label_id, std::size_t index, const npu::FrameGeometry& geometry,
+                      FrameSize frame) {
+  const auto finite = [](float value) { return std::isfinite(value); };
+  if (!std::all_of(box.begin(), box.end(), finite)) return;
+  const auto [x, y, width, height] = box;
+  Candidate candidate{.detection = {},
+                      .left = x - width / 2.0,
+                      .top = y - height / 2.0,
+                      .right = x + width / 2.0,
+                      .bottom = y + height / 2.0,
+                      .index = static_cast<std::uint32_t>(index)};
+  const auto to_frame = [](double edge, double offset, double scale, std::uint32_t limit) {
+    return std::clamp((edge - offset) * scale, 0.0, static_cast<double>(limit));
+  };
+  const npu::FrameGeometry& g = geometry;
+  candidate.detection = {.left = to_frame(candidate.left, g.offset_x, g.scale_x, frame.width),
+                         .top = to_frame(candidate.top, g.offset_y, g.scale_y, frame.height),
+                         .right = to_frame(candidate.right, g.offset_x, g.scale_x, frame.width),
+                         .bottom = to_frame(candidate.bottom, g.offset_y, g.scale_y, frame.height),
+                         .confidence = confidence,
+                         .label_id = label_id};
+  const Detection& d = candidate.detection;
+  if (d.left < d.right && d.top < d.bottom) candidates_.push_back(candidate);
+}
+
+// Greedy non-maximum suppression inside each class.
+void YoloDecoder::suppress(const YoloOptions& options) {
+  std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
+    if (a.detection.confidence != b.detection.confidence) {
+      return a.detection.confidence > b.detection.confidence;
+    }
+    return a.index < b.index;
+  });
+  kept_.clear();
+  for (const Candidate& candidate : candidates_) {
+    if (kept_.size() >= options.max_detections) break;
+    const bool covered = std::any_of(kept_.begin(), kept_.end(), [&](const Candidate* better) {
+      return better->detection.label_id == candidate.detection.label_id &&
+             overlap(*better, candidate) > options.iou_threshold;
+    });
+    if (!covered) kept_.push_back(&candidate);
+  }
+  detections_.clear();
+  for (const Candidate* candidate : kept_) detections_.push_back(candidate->detection);
+}
+
+// Intersection over union.
+double YoloDecoder::overlap(const Candidate& a, const Candidate& b) {
+  const double width = std::min(a.right, b.right) - std::max(a.left, b.left);
+  const double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
+  if (width <= 0 || height <= 0) return 0;
+  const double shared = width * height;
+  const double both =
+      (a.right - a.left) * (a.bottom - a.top) + (b.right - b.left) * (b.bottom - b.top);
+  return shared / (both - shared);
+}
+
+}  // namespace gstnpu

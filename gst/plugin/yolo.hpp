@@ -1,0 +1,109 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npucore/frame.hpp"
+#include "npucore/types.hpp"
+
+namespace gstnpu {
+
+/// One output of a model as it lies in memory; everything is borrowed.
+struct TensorView {
+  static constexpr std::size_t kMaxRank = 8;
+
+  std::string_view name;
+  npu::ElementType type = npu::ElementType::kUnknown;
+  std::size_t rank = 0;
+  std::array<std::size_t, kMaxRank> dims{};           ///< elements, outermost first
+  std::array<std::size_t, kMaxRank> strides_bytes{};  ///< from one element to the next
+  const std::byte* data = nullptr;
+  std::size_t size_bytes = 0;  ///< readable bytes from `data`
+
+  /// `"output0" f32 [1,84,8400]`
+  std::string describe() const;
+};
+
+enum class YoloLayout {
+  kAuto,  ///< by the number of labels, else the longer of the two dimensions holds the boxes
+  kChannelsFirst,  ///< [1, 4 + classes, boxes]
+  kBoxesFirst,     ///< [1, boxes, 4 + classes]
+};
+
+/// A tensor that is known to be a YOLO output: each box has centre x, centre y, width, height in
+/// model pixels, then one score for each class.
+struct YoloTensor {
+  static constexpr std::size_t kBoxChannels = 4;
+
+  npu::ElementType type = npu::ElementType::kF32;  ///< kF32 or kF16
+  std::size_t boxes = 0;
+  std::size_t classes = 0;
+  std::size_t box_stride_bytes = 0;      ///< from one box to the next
+  std::size_t channel_stride_bytes = 0;  ///< from one channel of a box to the next
+  const std::byte* data = nullptr;
+};
+
+/// The sentence of error messages that says which tensors can be decoded.
+extern const char* const kYoloExpectation;
+
+/// Checks type, shape and that every element lies inside the tensor's memory. `label_count` is 0
+/// when the labels are not known. Throws Error(kInvalidArgument) that names tensor and shape.
+YoloTensor as_yolo_tensor(const TensorView& tensor, YoloLayout layout, std::size_t label_count);
+
+/// An object in the frame; edges in frame pixels, inside the frame, never empty.
+struct Detection {
+  double left = 0, top = 0, right = 0, bottom = 0;
+  float confidence = 0;
+  std::uint32_t label_id = 0;
+};
+
+struct YoloOptions {
+  float threshold = 0.5F;  ///< lowest score that counts
+  float iou_threshold =
+      0.5F;  ///< of two boxes of one class that overlap more, the better one stays
+  std::size_t max_detections = 300;  ///< the best ones of a frame
+};
+
+struct FrameSize {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+};
+
+/// Turns YOLO outputs into detections. Keeps its scratch memory from frame to frame; one thread.
+class YoloDecoder {
+ public:
+  /// Best first; valid until the next call. Boxes that are not finite, empty or outside the frame
+  /// are no detections.
+  std::span<const Detection> decode(const YoloTensor& tensor, const npu::FrameGeometry& geometry,
+                                    FrameSize frame, const YoloOptions& options);
+
+ private:
+  struct Candidate {
+    Detection detection;
+    double left, top, right, bottom;  // model pixels, not clipped: overlap is judged on these
+    std::uint32_t index;              // of the box, makes the order of equal scores definite
+  };
+
+  template <typename Scalar>
+  void collect(const YoloTensor& tensor, const npu::FrameGeometry& geometry, FrameSize frame,
+               float threshold);
+  template <typename Scalar>
+  void collect_block(const YoloTensor& tensor, std::size_t first, std::size_t count,
+                     const npu::FrameGeometry& geometry, FrameSize frame, float threshold);
+  void add(std::array<float, YoloTensor::kBoxChannels> box, float confidence,
+           std::uint32_t label_id, std::size_t index, const npu::FrameGeometry& geometry,
+           FrameSize frame);
+  void suppress(const YoloOptions& options);
+  static double overlap(const Candidate& a, const Candidate& b);
+
+  std::vector<Candidate> candidates_;
+  std::vector<const Candidate*> kept_;
+  std::vector<Detection> detections_;
+};
+
+}  // namespace gstnpu

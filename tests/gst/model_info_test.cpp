@@ -1,0 +1,227 @@
+#include "model_info.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "labels.hpp"
+#include "npucore/error.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using gstnpu::ModelInfo;
+using gstnpu::ModelInfoTensor;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "npu-modelinfo-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(directory_ / name, std::ios::binary) << text;
+    return directory_ / name;
+  }
+
+  fs::path directory_;
+};
+
+const char* const kYolo = R"(# a detector
+[modelinfo]
+version=1.0
+group-id=yolo-v8-out
+
+[images]
+dir=input
+type=uint8
+dims=1,3,640,640
+ranges=0.0,255.0
+
+[output0]
+dir=output
+id=yolo-v8-out
+type=float32
+dims=1, 84, -1
+dims-order=col-major
+labels=circle, red square ,triangle
+confidence-threshold=0.25
+iou-threshold=0.7
+)";
+
+using ModelInfoFile = Files;
+
+TEST_F(ModelInfoFile, GivesEveryTensor) {
+  const ModelInfo info = gstnpu::read_model_info(write("m.modelinfo", kYolo));
+  EXPECT_EQ(info.group_id, "yolo-v8-out");
+  ASSERT_EQ(info.tensors.size(), 2u);
+  EXPECT_TRUE(info.tensors[0].is_input);
+  EXPECT_EQ(info.tensors[0].name, "images");
+  EXPECT_EQ(info.tensors[0].type, "uint8");
+  EXPECT_FALSE(info.tensors[0].is_column_major);
+  EXPECT_FALSE(info.tensors[1].is_input);
+}
+
+TEST_F(ModelInfoFile, GivesTheOutputsKeys) {
+  const ModelInfo info = gstnpu::read_model_info(write("m.modelinfo", kYolo));
+  const ModelInfoTensor* output = info.find_output("output0");
+  ASSERT_NE(output, nullptr);
+  EXPECT_EQ(output, info.find_output_by_id("yolo-v8-out"));
+  EXPECT_EQ(output->dims, (std::vector<std::int64_t>{1, 84, -1}));
+  EXPECT_TRUE(output->is_column_major);
+  EXPECT_EQ(output->labels, (std::vector<std::string>{"circle", "red square", "triangle"}));
+  EXPECT_EQ(output->confidence_threshold, 0.25);
+  EXPECT_EQ(output->iou_threshold, 0.7);
+}
+
+TEST_F(ModelInfoFile, TakesNoInputForAnOutput) {
+  const ModelInfo info = gstnpu::read_model_info(write("m.modelinfo", kYolo));
+  EXPECT_EQ(info.find_output("images"), nullptr);
+}
+
+TEST_F(ModelInfoFile, LeavesOptionalKeysOpen) {
+  const ModelInfo info = gstnpu::read_model_info(
+      write("m.modelinfo", "[modelinfo]\nversion=1.3\ngroup-id=g\n[o]\ndir=output\nnew-key=1\n"));
+  ASSERT_EQ(info.tensors.size(), 1u);
+  EXPECT_TRUE(info.tensors[0].dims.empty());
+  EXPECT_TRUE(info.tensors[0].labels.empty());
+  EXPECT_FALSE(info.tensors[0].confidence_threshold.has_value());
+}
+
+TEST_F(ModelInfoFile, ReadsLabelsFromAFileBesideIt) {
+  write("names.txt", "circle\r\nsquare\r\n\n");
+  const ModelInfo info = gstnpu::read_model_info(
+      write("m.modelinfo",
+            "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\ndir=output\nlabels-file=names.txt\n"));
+  EXPECT_EQ(info.tensors[0].labels, (std::vector<std::string>{"circle", "square"}));
+}
+
+TEST_F(ModelInfoFile, LabelsMayHoldAComma) {
+  const ModelInfo info = gstnpu::read_model_info(write(
+      "m.modelinfo", "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\ndir=output\nlabels=a\\,b,c\n"));
+  EXPECT_EQ(info.tensors[0].labels, (std::vector<std::string>{"a,b", "c"}));
+}
+
+struct BadRow {
+  const char* name;
+  const char* text;
+  const char* complaint;
+};
+
+class BadModelInfo : public Files, public testing::WithParamInterface<BadRow> {};
+
+TEST_P(BadModelInfo, IsRefusedByFileGroupAndKey) {
+  const std::string path = write("m.modelinfo", GetParam().text);
+  try {
+    gstnpu::read_model_info(path);
+    FAIL() << "accepted";
+  } catch (const npu::Error& error) {
+    EXPECT_EQ(error.code(), npu::ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(GetParam().complaint), std::string::npos)
+        << error.what();
+  }
+}
+
+#define HEAD "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\n"
+#define OUTPUT HEAD "dir=output\n"
+INSTANTIATE_TEST_SUITE_P(
+    All, BadModelInfo,
+    testing::Values(
+        BadRow{"Empty", "", "group [modelinfo] is missing"},
+        BadRow{"NoKeyFile", "<xml/>", "cannot read"},
+        BadRow{"NoVersion", "[modelinfo]\ngroup-id=g\n", "version"},
+        BadRow{"OtherVersion", "[modelinfo]\nversion=2.0\ngroup-id=g\n",
+               "group [modelinfo], key \"version\": is 2.0, but only 1.x is known"},
+        BadRow{"VersionTen", "[modelinfo]\nversion=10\ngroup-id=g\n", "key \"version\": is 10"},
+        BadRow{"NoGroupId", "[modelinfo]\nversion=1.0\n", "group-id"},
+        BadRow{"Placeholder", "[modelinfo]\nversion=1.0\ngroup-id=PLACEHOLDER\n",
+               "key \"group-id\": still holds \"PLACEHOLDER\""},
+        BadRow{"NoDirection", HEAD "type=float32\n", "group [o], key \"dir\": is missing"},
+        BadRow{"OtherDirection", HEAD "dir=sideways\n",
+               "group [o], key \"dir\": is \"sideways\", not input or output"},
+        BadRow{"OtherOrder", OUTPUT "dims-order=random\n", "not row-major or col-major"},
+        BadRow{"BadDim", OUTPUT "dims=1,x,3\n", "group [o], key \"dims\": \"x\" is no dimension"},
+        BadRow{"NegativeDim", OUTPUT "dims=1,-2\n", "\"-2\" is no dimension"},
+        BadRow{"ThresholdWord", OUTPUT "confidence-threshold=high\n",
+               "key \"confidence-threshold\": is \"high\", not a number from 0 to 1"},
+        BadRow{"ThresholdPercent", OUTPUT "iou-threshold=70\n", "key \"iou-threshold\": is \"70\""},
+        BadRow{"ThresholdNan", OUTPUT "iou-threshold=nan\n", "not a number from 0 to 1"},
+        BadRow{"EmptyLabels", OUTPUT "labels=\n", "key \"labels\": is empty"},
+        BadRow{"TwoLabels", OUTPUT "labels=a\nlabels-file=b\n", "keep one of them"},
+        BadRow{"NoLabelsFile", OUTPUT "labels-file=missing.txt\n", "key \"labels-file\": cannot"}),
+    [](const auto& row) { return row.param.name; });
+
+using ModelInfoLookup = Files;
+
+TEST_F(ModelInfoLookup, TriesTheWholeNameFirst) {
+  write("net.modelinfo", "");
+  const std::string expected = write("net.xml.modelinfo", "");
+  EXPECT_EQ(gstnpu::find_model_info(directory_ / "net.xml"), expected);
+}
+
+TEST_F(ModelInfoLookup, ThenTheNameWithoutExtension) {
+  const std::string expected = write("net.modelinfo", "");
+  EXPECT_EQ(gstnpu::find_model_info(directory_ / "net.blob"), expected);
+}
+
+TEST_F(ModelInfoLookup, MayFindNothing) {
+  EXPECT_EQ(gstnpu::find_model_info(directory_ / "net.xml"), std::nullopt);
+}
+
+using Labels = Files;
+
+TEST(LabelList, LosesTheBlanksAroundLabels) {
+  EXPECT_EQ(gstnpu::split_labels(" circle , red square", ','),
+            (std::vector<std::string>{"circle", "red square"}));
+}
+
+TEST(LabelList, KeepsItsPlacesWhereALabelIsEmpty) {
+  EXPECT_EQ(gstnpu::split_labels("a,,c,", ','), (std::vector<std::string>{"a", "", "c"}));
+}
+
+TEST(LabelList, OfBlanksHasNoEmptyLabels) {
+  EXPECT_EQ(gstnpu::split_labels("cat  dog ", ' '), (std::vector<std::string>{"cat", "dog"}));
+}
+
+TEST(LabelList, MayBeEmpty) {
+  EXPECT_TRUE(gstnpu::split_labels("", ',').empty());
+}
+
+TEST(LabelOf, AnUnknownClassIsItsNumber) {
+  EXPECT_EQ(gstnpu::label_of({"a", ""}, 0), "a");
+  EXPECT_EQ(gstnpu::label_of({"a", ""}, 1), "class 1");
+  EXPECT_EQ(gstnpu::label_of({"a", ""}, 2), "class 2");
+}
+
+TEST_F(Labels, MissingFileIsNamed) {
+  try {
+    gstnpu::read_labels_file(directory_ / "none.txt");
+    FAIL() << "accepted";
+  } catch (const npu::Error& error) {
+    EXPECT_EQ(error.code(), npu::ErrorCode::kNotFound);
+    EXPECT_NE(std::string(error.what()).find("none.txt"), std::string::npos);
+  }
+}
+
+TEST_F(Labels, EmptyFileIsRefused) {
+  const std::string path = write("labels.txt", "\n\n");
+  EXPECT_THROW(gstnpu::read_labels_file(path), npu::Error);
+}
+
+TEST_F(Labels, BinaryFileIsRefusedByLine) {
+  const std::string path = write("labels.txt", "cat\n\xff\xfe\n");
+  try {
+    gstnpu::read_labels_file(path);
+    FAIL() << "accepted";
+  } catch (const npu::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("line 2"), std::string::npos);
+  }
+}
+
+}  // namespace
