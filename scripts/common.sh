@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# What the scripts here share; sourced, never run.
+
+tree=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck disable=SC2034  # used by the scripts that source this file
+cache_dir=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/npucore
+
+say() { printf '%s\n' "$*"; }
+
+# die MESSAGE [NEXT STEP]
+die() {
+  printf '%s: %s\n' "$(basename -- "$0")" "$1" >&2
+  [ $# -lt 2 ] || printf '  %s\n' "$2" >&2
+  exit 1
+}
+
+# The packages of the list that dpkg does not have.
+missing_packages() {
+  local name
+  for name in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || printf '%s ' "$name"
+  done
+}
+
+# Runs a command as root: as it is, or through sudo.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo -- "$@"
+  else
+    die "this needs root: $*" "Run it as root, or install sudo and let your user use it."
+  fi
+}
+
+# Runs a command that takes long, quietly; its output is shown only when it fails.
+quietly() {
+  local log
+  log=$(mktemp)
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}

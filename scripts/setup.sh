@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Installs what a build needs and this machine lacks: Debian packages, and OpenVINO from PyPI into .venv.
+# A second run finds everything in place and does nothing.
+#
+# usage: scripts/setup.sh [--tests]    --tests adds what only scripts/test.sh uses
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+packages=(
+  ca-certificates g++ meson ninja-build pkg-config cmake make python3 python3-venv
+  libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
+  gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
+  libze-dev libze1 libpugixml-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
+)
+test_packages=(clang-format clang-tidy debian-archive-keyring git mmdebstrap)
+
+case ${1:-} in
+  '') ;;
+  --tests) packages+=("${test_packages[@]}") ;;
+  *) sed -n '5s/^# //p' "$0" >&2 && exit 2 ;;
+esac
+
+install_packages() {
+  local missing
+  read -ra missing <<<"$(missing_packages "${packages[@]}")"
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "setup: installing ${#missing[@]} packages: ${missing[*]}"
+  quietly as_root apt-get -q update ||
+    die "apt-get update failed" "Check the network and apt's sources, then run this again."
+  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" ||
+    die "apt-get could not install the packages" "Its last lines are above. Tried: ${missing[*]}"
+}
+
+check_distribution() {
+  local ID='' VERSION_ID='' ID_LIKE='' PRETTY_NAME='this system'
+  # shellcheck disable=SC1091
+  [ ! -r /etc/os-release ] || . /etc/os-release
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    die "$PRETTY_NAME has no apt, and this script knows only Debian's packages" \
+      "Install their equals by hand (docs/building.md lists them), then build with meson. The list: ${packages[*]}"
+  fi
+  if [ "$ID" != debian ] || [ "${VERSION_ID:-0}" -lt 12 ]; then
+    say "setup: written for Debian 12, this is $PRETTY_NAME; trying its packages of the same names"
+  fi
+}
+
+make_environment() {
+  local stamp wanted
+  stamp=$tree/.venv/npucore-requirements
+  wanted=$(sha256sum <"$tree/requirements.txt")
+  [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
+  say "setup: putting OpenVINO into .venv (about 280 MB)"
+  # The distribution's own python3: another one on PATH may lack what its packages bring.
+  [ -x "$tree/.venv/bin/python" ] || quietly /usr/bin/python3 -m venv "$tree/.venv" ||
+    die "python3 could not make an environment in $tree/.venv" "Is the disk full, or the folder not yours?"
+  quietly "$tree/.venv/bin/python" -m pip install --disable-pip-version-check --no-input -r "$tree/requirements.txt" ||
+    die "pip could not install $(grep -v '^#' "$tree/requirements.txt" | tr '\n' ' ')" \
+      "Check the network; behind a mirror, set pip's index-url (pip config) and run this again."
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+check_distribution
+install_packages
+make_environment
+say "setup: everything is in place"
