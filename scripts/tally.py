@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Counts a `meson test` run: prints "<passed> <failed> <skipped>".
+
+usage: tally.py BUILDDIR
+
+Every case of a GoogleTest program counts; any other program counts as one. Meson's own verdict on a program rules: one that
+ends badly (a crash, a time-out, a leak found at exit) counts at least one failure, whatever its cases said.
+"""
+import json
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+GOOD = ("OK", "EXPECTEDFAIL")
+
+
+def gtest_cases(junit):
+    """Maps the name of each GoogleTest suite, "<project>.<program>.<suite>", to [passed, failed, skipped]."""
+    cases = {}
+    for suite in ET.parse(junit).getroot().iter("testsuite"):
+        if "." not in suite.get("name", ""):
+            continue  # meson's own suite: programs that are not GoogleTest's
+        counts = cases.setdefault(suite.get("name"), [0, 0, 0])
+        for case in suite.iter("testcase"):
+            if case.find("failure") is not None or case.find("error") is not None:
+                counts[1] += 1
+            elif case.find("skipped") is not None or case.get("status") == "notrun":
+                counts[2] += 1
+            else:
+                counts[0] += 1
+    return cases
+
+
+def count_program(result, suites):
+    """[passed, failed, skipped] of one program from meson's verdict and its GoogleTest suites, if it has any."""
+    passed, failed, skipped = (sum(column) for column in zip([0, 0, 0], *suites))
+    if result not in GOOD and result != "SKIP":
+        return passed, max(failed, 1), skipped
+    if suites:
+        return passed, failed, skipped
+    return (0, 0, 1) if result == "SKIP" else (1, 0, 0)
+
+
+def count(build):
+    logs = Path(build) / "meson-logs"
+    cases = gtest_cases(logs / "testlog.junit.xml")
+    totals = [0, 0, 0]
+    for line in (logs / "testlog.json").read_text().splitlines():
+        row = json.loads(line)
+        mine = [name for name in cases if f".{row['name']}." in name]
+        counts = count_program(row["result"], [cases.pop(name) for name in mine])
+        totals = [total + one for total, one in zip(totals, counts)]
+    return totals
+
+
+if __name__ == "__main__":
+    print(*count(sys.argv[1]))
