@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Builds the tree and runs its tests inside another Debian release, whose Level Zero loader and GStreamer are newer than
+# those of Debian 12. The release lives in a chroot that is made once and kept outside the tree.
+#
+# usage: scripts/lane.sh trixie            build and run the tests there (scripts/lane-tests.sh)
+#        scripts/lane.sh trixie --make     only make the chroot
+#        scripts/lane.sh trixie -- COMMAND run a command there, in the tree
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+packages=(
+  g++ meson ninja-build pkg-config python3
+  libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev
+  gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
+  libze-dev libze1 libpugixml-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
+)
+
+usage() {
+  sed -n '5,7s/^# //p' "$0" >&2
+  exit 2
+}
+
+# The Debian archive that this machine itself uses (never the security archive, which has no full release).
+debian_archive() {
+  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sort -u | head -n 1
+}
+
+make_chroot() {
+  local root=$1 archive work keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  [ -f "$keyring" ] || die "$keyring is missing" "Install debian-archive-keyring."
+  archive=$(debian_archive)
+  [ -n "$archive" ] || die "apt knows no Debian archive on this machine" "Run apt-get update, then try again."
+  say "lane $suite: making a chroot in $root (about 2 GB, some minutes; only once)"
+  work=$root.new
+  rm -rf --one-file-system "$work"
+  quietly mmdebstrap --variant=apt --mode=root \
+    --aptopt='APT::Install-Recommends "false"' \
+    --dpkgopt='force-unsafe-io' \
+    --dpkgopt='path-exclude=/usr/share/doc/*' \
+    --dpkgopt='path-exclude=/usr/share/man/*' \
+    --dpkgopt='path-exclude=/usr/share/locale/*' \
+    --include="$(IFS=,; echo "${packages[*]}")" \
+    "$suite" "$work" "deb [signed-by=$keyring] $archive $suite main" ||
+    die "mmdebstrap could not make Debian $suite from this machine's archive" "Its last lines are above."
+  rm -rf --one-file-system "$work/var/cache/apt/archives" "$work/var/lib/apt/lists"
+  rm -rf --one-file-system "$root"
+  mv "$work" "$root"
+  remove_older_chroots "$root"
+}
+
+# A changed package list makes a new folder; the ones before it are of no more use.
+remove_older_chroots() {
+  local old
+  for old in "$lanes_dir/$suite"-*/; do
+    old=${old%/}
+    [ -d "$old" ] && [ "$old" != "$1" ] && rm -rf --one-file-system "$old"
+  done
+  return 0
+}
+
+# The folders the lane sees at the same paths as here: the tree, and its environment when that is a link out of it.
+shared_folders() {
+  local venv
+  printf '%s\n' "$tree"
+  venv=$(realpath "$tree/.venv")
+  case "$venv/" in "$tree"/*) ;; *) printf '%s\n' "$venv" ;; esac
+}
+
+enter() {
+  local root=$1
+  shift
+  if unshare --mount true 2>/dev/null && unshare --mount mount --bind "$tree" /mnt 2>/dev/null; then
+    unshare --mount bash -c "$(declare -f enter_mounted); enter_mounted \"\$@\"" enter \
+      "$root" "$tree" "$(shared_folders | tr '\n' ':')" "$@"
+  else
+    say "lane $suite: mounts are not allowed here; running on a copy of the tree"
+    enter_copied "$root" "$@"
+  fi
+}
+
+# Runs in a mount namespace of its own, so every mount ends with it.
+enter_mounted() {
+  local root=$1 tree=$2 folder folders
+  IFS=: read -ra folders <<<"$3"
+  shift 3
+  for folder in "${folders[@]}"; do
+    mkdir -p "$root$folder"
+    mount --bind "$folder" "$root$folder"
+  done
+  mount --rbind /dev "$root/dev"
+  mount -t proc proc "$root/proc"
+  mount --rbind /sys "$root/sys"
+  mount -t tmpfs tmpfs "$root/tmp"
+  exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+    /bin/sh -c 'cd "$1" && shift && exec "$@"' lane "$tree" "$@"
+}
+
+enter_copied() {
+  local root=$1 folder
+  shift
+  while read -r folder; do
+    mkdir -p "$root$folder"
+    tar -C "$folder" --exclude=./build --exclude='./build-*' -cf - . | tar -C "$root$folder" -xf -
+  done < <(shared_folders)
+  [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
+  chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+    /bin/sh -c 'cd "$1" && shift && exec "$@"' lane "$tree" "$@"
+}
+
+[ $# -ge 1 ] || usage
+suite=$1
+shift
+case $suite in trixie) ;; *) usage ;; esac
+[ "$(id -u)" -eq 0 ] || die "a lane needs root (it makes and enters a chroot)" "Run: sudo scripts/lane.sh $suite"
+command -v mmdebstrap >/dev/null || die "mmdebstrap is missing" "Run scripts/setup.sh --tests."
+[ -e "$tree/.venv" ] || die "$tree/.venv is missing" "Run scripts/setup.sh first."
+
+lanes_dir=$cache_dir/lanes
+mkdir -p "$lanes_dir"
+root=$lanes_dir/$suite-$(printf '%s\n' "${packages[@]}" | sha256sum | cut -c1-12)
+exec 9>"$lanes_dir/$suite.lock"
+flock 9 # one maker at a time
+[ -d "$root" ] || make_chroot "$root"
+flock --unlock 9
+
+case ${1:-} in
+  '') enter "$root" scripts/lane-tests.sh ;;
+  --make) say "$root" ;;
+  --) shift && enter "$root" "$@" ;;
+  *) usage ;;
+esac
