@@ -1,0 +1,37 @@
+// What the environment asks of the software NPU; read once, at the first call into the driver.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace softnpu {
+
+// One NPU generation that the driver can stand for.
+struct Platform {
+  uint32_t number;         // as in NPU_PLATFORM
+  uint32_t pci_device_id;  // Intel's id of the product that stands for the generation
+  uint32_t tiles;
+  const char* product;
+};
+
+enum class Execution {
+  kCpu,    // OpenVINO's CPU plugin computes
+  kNull,   // outputs are zeroed once, nothing is computed
+  kDelay,  // as kNull, and every inference takes `delay_us` without using the CPU
+};
+
+struct Config {
+  Platform platform;
+  Execution execution = Execution::kCpu;
+  uint64_t delay_us = 0;
+  bool allow_memfd = false;  // import takes a memfd as if it were a DMA-BUF
+  uint32_t threads = 0;      // 0: the CPU plugin's choice
+  std::string trace_path;    // empty: no trace
+};
+
+const Config& config();
+
+// The same from a look-up function, so that tests need no environment.
+Config read_config(const char* (*get)(const char* name));
+
+}  // namespace softnpu

@@ -1,0 +1,40 @@
+#include "ddi.hpp"
+
+#include <cstring>
+
+#include "api.hpp"
+#include "entry.hpp"
+
+namespace softnpu {
+
+ze_result_t fill_table(ze_api_version_t asked, void* table, const Slot* slots, size_t count) {
+  if (table == nullptr) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+  if (ZE_MAJOR_VERSION(asked) != 1) return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
+  const int minor = static_cast<int>(ZE_MINOR_VERSION(asked));
+  auto* const out = static_cast<std::byte*>(table);
+  for (size_t i = 0; i < count && slots[i].since <= minor; ++i)
+    std::memcpy(out + i * sizeof(void*), &slots[i].function, sizeof(void*));
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace softnpu
+
+#define SOFTNPU_TABLE(name)                                                                    \
+  extern "C" __attribute__((visibility("default"))) ze_result_t name(ze_api_version_t version, \
+                                                                     void* table) {            \
+    using namespace softnpu;                                                                   \
+    static const Slot slots[] = {
+// Also checks, where the headers know the function, that ours has its type.
+#define SOFTNPU_SLOT(since, api, function) \
+  {since, reinterpret_cast<void*>(         \
+              static_cast<decltype(&::api)>(&CoreEntry<#api, &softnpu::function>::call))},
+#define SOFTNPU_NEWER(since, api, function) \
+  {since, reinterpret_cast<void*>(&CoreEntry<#api, &softnpu::function>::call)},
+#define SOFTNPU_NULL(since, slot) {since, nullptr},
+#define SOFTNPU_TABLE_END()                                                 \
+  }                                                                         \
+  ;                                                                         \
+  return fill_table(version, table, slots, sizeof slots / sizeof slots[0]); \
+  }
+
+#include "ddi_tables.inc"

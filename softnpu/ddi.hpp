@@ -1,0 +1,20 @@
+// Filling of process-address tables.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <cstddef>
+
+namespace softnpu {
+
+struct Slot {
+  int since;  // the minor version x of specification 1.x from which on a loader's table has this
+              // slot
+  void* function;
+};
+
+// A loader passes a table of its own specification's length, on its stack: only slots that existed
+// in the asked version are written, all of them, and nothing behind them.
+ze_result_t fill_table(ze_api_version_t asked, void* table, const Slot* slots, size_t count);
+
+}  // namespace softnpu

@@ -1,0 +1,238 @@
+// The device's properties.
+#include "device.hpp"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <string>
+
+#include "api.hpp"
+#include "config.hpp"
+#include "failure.hpp"
+
+namespace softnpu {
+namespace {
+
+constexpr uint32_t kVendorIntel = 0x8086;
+constexpr auto kDeviceTypeNpu = static_cast<ze_device_type_t>(5);  // ZE_DEVICE_TYPE_VPU
+constexpr uint32_t kCoreClockMHz = 1000;
+constexpr uint64_t kTimerResolutionNs = 52;
+constexpr uint64_t kTimerFrequencyHz = 19'200'000;
+
+// The same for every NPU of Intel's driver.
+constexpr ze_device_uuid_t kDeviceUuid = {{0x80, 0xd1, 0xd1, 0x1e, 0xb7, 0x38, 0x11, 0xea, 0xb3,
+                                           0xde, 0x02, 0x42, 0xac, 0x13, 0x00, 0x04}};
+
+char device_object;  // its address is the device's handle
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos)
+      return line.substr(colon + 2);
+  }
+  return "this CPU";
+}
+
+const std::string& device_name() {
+  static const auto* const name =
+      new std::string("Software NPU (" + std::to_string(config().platform.number) + " on " +
+                      processor_name() + ")");
+  return *name;
+}
+
+void require_output(const void* pointer) {
+  require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+}
+
+// The 1.2 version of the properties counts timer ticks per second, the older one nanoseconds per
+// tick.
+uint64_t timer_resolution(ze_structure_type_t stype) {
+  return stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? kTimerFrequencyHz : kTimerResolutionNs;
+}
+
+}  // namespace
+
+ze_device_handle_t the_device() {
+  return reinterpret_cast<ze_device_handle_t>(&device_object);
+}
+
+void check_device(ze_device_handle_t device) {
+  require(device == the_device(), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+uint64_t system_memory_bytes() {
+  return static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+uint64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+ze_result_t device_get(ze_driver_handle_t driver, uint32_t* count, ze_device_handle_t* devices) {
+  require(driver != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+  require_output(count);
+  if (*count == 0 || *count > 1) *count = 1;
+  if (devices != nullptr) devices[0] = the_device();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_sub_devices(ze_device_handle_t device, uint32_t* count,
+                                   ze_device_handle_t*) {
+  check_device(device);
+  require_output(count);
+  *count = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_root_device(ze_device_handle_t device, ze_device_handle_t* root) {
+  check_device(device);
+  require_output(root);
+  *root = nullptr;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_properties(ze_device_handle_t device, ze_device_properties_t* properties) {
+  check_device(device);
+  require_output(properties);
+  const Platform& platform = config().platform;
+  properties->type = kDeviceTypeNpu;
+  properties->vendorId = kVendorIntel;
+  properties->deviceId = platform.pci_device_id;
+  properties->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
+  properties->subdeviceId = 0;
+  properties->coreClockRate = kCoreClockMHz;
+  properties->maxMemAllocSize = system_memory_bytes();
+  properties->maxHardwareContexts = 64;
+  properties->maxCommandQueuePriority = 0;
+  properties->numThreadsPerEU = 1;
+  properties->physicalEUSimdWidth = 1;
+  properties->numEUsPerSubslice = 1;
+  properties->numSubslicesPerSlice = 1;
+  properties->numSlices = platform.tiles;
+  properties->timerResolution = timer_resolution(properties->stype);
+  properties->timestampValidBits = 64;
+  properties->kernelTimestampValidBits = 64;
+  properties->uuid = kDeviceUuid;
+  std::memset(properties->name, 0, sizeof properties->name);
+  device_name().copy(properties->name, sizeof properties->name - 1);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_compute_properties(ze_device_handle_t device,
+                                          ze_device_compute_properties_t* properties) {
+  check_device(device);
+  require_output(properties);
+  properties->maxTotalGroupSize = 1;
+  properties->maxGroupSizeX = properties->maxGroupSizeY = properties->maxGroupSizeZ = 1;
+  properties->maxGroupCountX = properties->maxGroupCountY = properties->maxGroupCountZ = 1;
+  properties->maxSharedLocalMemory = 0;
+  properties->numSubGroupSizes = 0;
+  std::memset(properties->subGroupSizes, 0, sizeof properties->subGroupSizes);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_command_queue_group_properties(
+    ze_device_handle_t device, uint32_t* count, ze_command_queue_group_properties_t* properties) {
+  check_device(device);
+  require_output(count);
+  if (*count == 0 || *count > 1) *count = 1;
+  if (properties == nullptr) return ZE_RESULT_SUCCESS;
+  properties->flags =
+      ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+  properties->maxMemoryFillPatternSize = 4;
+  properties->numQueues = 1;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_memory_properties(ze_device_handle_t device, uint32_t* count,
+                                         ze_device_memory_properties_t* properties) {
+  check_device(device);
+  require_output(count);
+  if (*count == 0 || *count > 1) *count = 1;
+  if (properties == nullptr) return ZE_RESULT_SUCCESS;
+  properties->flags = 0;
+  properties->maxClockRate = 0;
+  properties->maxBusWidth = 64;
+  properties->totalSize = system_memory_bytes();
+  std::memset(properties->name, 0, sizeof properties->name);
+  std::strncpy(properties->name, "DDR", sizeof properties->name - 1);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_memory_access_properties(ze_device_handle_t device,
+                                                ze_device_memory_access_properties_t* properties) {
+  check_device(device);
+  require_output(properties);
+  constexpr ze_memory_access_cap_flags_t kAccess = ZE_MEMORY_ACCESS_CAP_FLAG_RW;
+  properties->hostAllocCapabilities = kAccess;
+  properties->deviceAllocCapabilities = kAccess;
+  properties->sharedSingleDeviceAllocCapabilities = kAccess;
+  properties->sharedCrossDeviceAllocCapabilities = 0;
+  properties->sharedSystemAllocCapabilities = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_image_properties(ze_device_handle_t device,
+                                        ze_device_image_properties_t* properties) {
+  check_device(device);
+  require_output(properties);
+  properties->maxImageDims1D = properties->maxImageDims2D = properties->maxImageDims3D = 0;
+  properties->maxImageBufferSize = 0;
+  properties->maxImageArraySlices = 0;
+  properties->maxSamplers = 0;
+  properties->maxReadImageArgs = properties->maxWriteImageArgs = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_external_memory_properties(
+    ze_device_handle_t device, ze_device_external_memory_properties_t* properties) {
+  check_device(device);
+  require_output(properties);
+  properties->memoryAllocationImportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+  properties->memoryAllocationExportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+  properties->imageImportTypes = 0;
+  properties->imageExportTypes = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_p2p_properties(ze_device_handle_t device, ze_device_handle_t peer,
+                                      ze_device_p2p_properties_t* properties) {
+  check_device(device);
+  check_device(peer);
+  require_output(properties);
+  properties->flags = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_status(ze_device_handle_t device) {
+  check_device(device);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_global_timestamps(ze_device_handle_t device, uint64_t* host,
+                                         uint64_t* device_time) {
+  check_device(device);
+  require_output(host);
+  require_output(device_time);
+  *host = monotonic_ns();
+  *device_time = *host / kTimerResolutionNs;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_pci_get_properties_ext(ze_device_handle_t device,
+                                          ze_pci_ext_properties_t* properties) {
+  check_device(device);
+  require_output(properties);
+  properties->address = {0, 0, 0x0b, 0};  // where Intel's integrated NPUs sit
+  properties->maxSpeed = {-1, -1, -1};
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace softnpu

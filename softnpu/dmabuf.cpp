@@ -1,0 +1,64 @@
+#include "dmabuf.hpp"
+
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
+
+namespace softnpu::dmabuf {
+namespace {
+
+constexpr uint64_t kDmabufFilesystem =
+    0x444d4142;  // the file system that the kernel keeps DMA-BUFs on
+
+void sync(int fd, uint64_t flags) {
+  dma_buf_sync request{flags};
+  while (::ioctl(fd, DMA_BUF_IOCTL_SYNC, &request) != 0 && (errno == EINTR || errno == EAGAIN)) {
+  }
+}
+
+}  // namespace
+
+std::optional<Identity> identity(int fd) {
+  struct stat file {};
+  if (::fstat(fd, &file) != 0) return std::nullopt;
+  return Identity{file.st_dev, file.st_ino};
+}
+
+bool is_dmabuf(int fd) {
+  struct statfs system {};
+  return ::fstatfs(fd, &system) == 0 && static_cast<uint64_t>(system.f_type) == kDmabufFilesystem;
+}
+
+bool is_memfd(int fd) {
+  return ::fcntl(fd, F_GET_SEALS) >= 0;
+}
+
+std::optional<size_t> size_bytes(int fd) {
+  struct stat file {};
+  if (::fstat(fd, &file) != 0) return std::nullopt;
+  // Older kernels tell a DMA-BUF's size by its end only. Its file position means nothing, a memfd's
+  // is its owner's.
+  const off_t end = file.st_size > 0 ? file.st_size : ::lseek(fd, 0, SEEK_END);
+  if (end <= 0) return std::nullopt;
+  return static_cast<size_t>(end);
+}
+
+void begin_access(int fd) {
+  sync(fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW);
+}
+void end_access(int fd) {
+  sync(fd, DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW);
+}
+
+UniqueFd make_memfd(size_t size_bytes) {
+  UniqueFd fd(::memfd_create("softnpu", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (fd && ::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0) fd.reset();
+  return fd;
+}
+
+}  // namespace softnpu::dmabuf

@@ -1,0 +1,34 @@
+// What the driver needs to know about DMA-BUF file descriptors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "unique_fd.hpp"
+
+namespace softnpu::dmabuf {
+
+// A buffer's identity: the same for every descriptor of one buffer, in every process, while it
+// lives.
+struct Identity {
+  uint64_t device;
+  uint64_t inode;
+  auto operator<=>(const Identity&) const = default;
+};
+
+std::optional<Identity> identity(int fd);
+// True for a DMA-BUF proper; false for a memfd, a file or a closed descriptor.
+bool is_dmabuf(int fd);
+bool is_memfd(int fd);
+// The buffer's size in bytes; nothing when the descriptor has none.
+std::optional<size_t> size_bytes(int fd);
+
+// Brackets the CPU's access to a DMA-BUF, which the software NPU's own access is.
+void begin_access(int fd);
+void end_access(int fd);
+
+// A new memfd of a whole number of pages.
+UniqueFd make_memfd(size_t size_bytes);
+
+}  // namespace softnpu::dmabuf

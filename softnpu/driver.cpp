@@ -1,0 +1,118 @@
+// zeInit, zeInitDrivers and the driver's properties.
+#include <atomic>
+#include <cstring>
+
+#include "api.hpp"
+#include "device.hpp"
+#include "extensions.hpp"
+#include "failure.hpp"
+
+namespace softnpu {
+namespace {
+
+constexpr uint32_t kInitDriverNpu = 2;       // zeInitDrivers' flag bit for NPUs
+constexpr ze_init_flags_t kInitGpuOnly = 1;  // zeInit's flag bits
+constexpr ze_init_flags_t kInitVpuOnly = 2;
+constexpr uint32_t kSpecificationVersion = ZE_MAKE_VERSION(1, 10);
+
+// Intel's NPU driver's id: client software recognises an NPU driver by it.
+constexpr ze_driver_uuid_t kDriverUuid = {{0x01, 0x7d, 0xe9, 0x31, 0x6b, 0x4d, 0x4f, 0xd4, 0xaa,
+                                           0x9b, 0x5b, 0xed, 0x77, 0xfc, 0x8e, 0x89}};
+
+std::atomic<bool> initialised{false};
+char driver_object;  // its address is the driver's handle
+
+ze_result_t list_drivers(uint32_t* count, ze_driver_handle_t* drivers) {
+  require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  if (*count == 0 || *count > 1) *count = 1;
+  if (drivers != nullptr) drivers[0] = the_driver();
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace
+
+ze_driver_handle_t the_driver() {
+  return reinterpret_cast<ze_driver_handle_t>(&driver_object);
+}
+
+void check_driver(ze_driver_handle_t driver) {
+  require(driver == the_driver(), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+ze_result_t init(ze_init_flags_t flags) {
+  const bool others_only = (flags & kInitGpuOnly) != 0 && (flags & kInitVpuOnly) == 0;
+  require(!others_only, ZE_RESULT_ERROR_UNINITIALIZED);
+  initialised = true;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t init_drivers(uint32_t* count, ze_driver_handle_t* drivers, InitDriverTypeDesc* desc) {
+  require(count != nullptr && desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  require(desc->flags != 0, ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  require((desc->flags & kInitDriverNpu) != 0, ZE_RESULT_ERROR_UNINITIALIZED);
+  initialised = true;
+  return list_drivers(count, drivers);
+}
+
+ze_result_t driver_get(uint32_t* count, ze_driver_handle_t* drivers) {
+  require(initialised, ZE_RESULT_ERROR_UNINITIALIZED);
+  return list_drivers(count, drivers);
+}
+
+ze_result_t driver_get_api_version(ze_driver_handle_t driver, ze_api_version_t* version) {
+  check_driver(driver);
+  require(version != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  *version = static_cast<ze_api_version_t>(kSpecificationVersion);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t driver_get_properties(ze_driver_handle_t driver, ze_driver_properties_t* properties) {
+  check_driver(driver);
+  require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  properties->uuid = kDriverUuid;
+  properties->driverVersion = kDriverVersion;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t driver_get_ipc_properties(ze_driver_handle_t driver,
+                                      ze_driver_ipc_properties_t* properties) {
+  check_driver(driver);
+  require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  properties->flags = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t driver_get_extension_properties(ze_driver_handle_t driver, uint32_t* count,
+                                            ze_driver_extension_properties_t* properties) {
+  check_driver(driver);
+  require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  const auto& known = advertised_extensions();
+  const auto all = static_cast<uint32_t>(known.size());
+  if (*count == 0 || *count > all) *count = all;
+  if (properties == nullptr) return ZE_RESULT_SUCCESS;
+  for (uint32_t i = 0; i < *count; ++i) {
+    std::memset(&properties[i], 0, sizeof properties[i]);
+    std::strncpy(properties[i].name, known[i].name, sizeof properties[i].name - 1);
+    properties[i].version = known[i].version;
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t driver_get_extension_function_address(ze_driver_handle_t driver, const char* name,
+                                                  void** address) {
+  check_driver(driver);
+  require(name != nullptr && address != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  void* const table = extension_table(name);
+  require(table != nullptr, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  *address = table;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t driver_get_last_error_description(ze_driver_handle_t driver, const char** text) {
+  check_driver(driver);
+  require(text != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  *text = "";
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace softnpu

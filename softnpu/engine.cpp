@@ -1,0 +1,104 @@
+#include "engine.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace softnpu {
+namespace {
+
+constexpr std::chrono::seconds kLongestExitDelay{10};
+
+// Higher priority first, then the older submission.
+bool goes_before(Priority a_priority, uint64_t a_ticket, Priority b_priority, uint64_t b_ticket) {
+  if (a_priority != b_priority) return a_priority > b_priority;
+  return a_ticket < b_ticket;
+}
+
+}  // namespace
+
+Engine& Engine::instance() {
+  static auto* const engine = new Engine;
+  return *engine;
+}
+
+void Engine::start() {
+  started_ = true;
+  // Registered after OpenVINO was loaded, and so called before its own clean-up: the engine must
+  // not be inside then.
+  std::atexit([] { Engine::instance().stop(); });
+  std::thread([this] {
+    ::pthread_setname_np(::pthread_self(), "softnpu");
+    loop();
+  }).detach();
+}
+
+void Engine::submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job) {
+  const std::lock_guard lock(mutex_);
+  if (!started_) start();
+  if (lane->entries_.empty()) busy_lanes_.push_back(lane);
+  lane->entries_.push_back({next_ticket_++, std::move(job)});
+  changed_.notify_one();
+}
+
+void Engine::set_priority(Lane& lane, Priority priority) {
+  const std::lock_guard lock(mutex_);
+  lane.priority_ = priority;
+}
+
+void Engine::wake() {
+  const std::lock_guard lock(mutex_);
+  changed_.notify_one();
+}
+
+void Engine::stop() {
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  changed_.notify_one();
+  idle_.wait_for(lock, kLongestExitDelay, [this] { return !running_; });
+}
+
+std::shared_ptr<Lane> Engine::pick() const {
+  std::shared_ptr<Lane> first;
+  for (const auto& lane : busy_lanes_) {
+    const auto& entry = lane->entries_.front();
+    if (!entry.job->finished() && !entry.job->next().ready()) continue;
+    if (!first || goes_before(lane->priority_, entry.ticket, first->priority_,
+                              first->entries_.front().ticket))
+      first = lane;
+  }
+  return first;
+}
+
+void Engine::run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Lane>& lane) {
+  const auto job = lane->entries_.front().job;
+  running_ = true;
+  lock.unlock();
+  if (!job->finished()) job->step();
+  const bool finished = job->finished();
+  lock.lock();
+  running_ = false;
+  if (!finished) return;
+  lane->entries_.pop_front();
+  if (lane->entries_.empty()) std::erase(busy_lanes_, lane);
+  lock.unlock();
+  job->complete();  // wakes the waiters without the lock
+  lock.lock();
+}
+
+void Engine::loop() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (const auto lane = pick()) {
+      run_one(lock, lane);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  idle_.notify_all();
+}
+
+}  // namespace softnpu

@@ -1,0 +1,63 @@
+// The device's one engine: a thread that runs one command at a time, in order within a lane, lanes
+// by priority.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "job.hpp"
+
+namespace softnpu {
+
+enum class Priority { kIdle, kNormal, kRealtime };
+
+// The jobs of one command queue. Belongs to the engine's lock.
+class Lane {
+ public:
+  explicit Lane(Priority priority) : priority_(priority) {}
+
+ private:
+  friend class Engine;
+  struct Entry {
+    uint64_t ticket;  // order of submission over all lanes
+    std::shared_ptr<Job> job;
+  };
+  Priority priority_;
+  std::deque<Entry> entries_;
+};
+
+class Engine {
+ public:
+  // Lives until the process ends; its thread starts with the first submission, so that a process
+  // may fork before it.
+  static Engine& instance();
+
+  void submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job);
+  void set_priority(Lane& lane, Priority priority);
+  // Tells the engine that the host changed an event that it may be waiting for.
+  void wake();
+  // Lets the running command end, and runs no other; at the process's exit.
+  void stop();
+
+ private:
+  void start();
+  void loop();
+  // The lane whose next command may run and goes first; null for none.
+  std::shared_ptr<Lane> pick() const;
+  void run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Lane>& lane);
+
+  std::mutex mutex_;  // guards all below and every lane
+  std::condition_variable changed_;
+  std::condition_variable idle_;
+  std::vector<std::shared_ptr<Lane>> busy_lanes_;  // those with entries
+  uint64_t next_ticket_ = 0;
+  bool started_ = false;
+  bool running_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace softnpu

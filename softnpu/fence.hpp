@@ -1,0 +1,34 @@
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <mutex>
+
+#include "job.hpp"
+#include "live_objects.hpp"
+
+namespace softnpu {
+
+class CommandQueue;
+
+class Fence : Counted<Kind::kFence> {
+ public:
+  Fence(CommandQueue& queue, bool signalled) : queue_(queue), signalled_(signalled) {}
+
+  CommandQueue& queue() const { return queue_; }
+  // Does not clear a signal that is already there: a fence used again without a reset reports at
+  // once.
+  void track(Jobs jobs);
+  ze_result_t wait(Deadline deadline);
+  void reset();
+
+ private:
+  CommandQueue& queue_;
+  std::mutex mutex_;  // guards all below
+  bool submitted_ = false;
+  bool signalled_;
+  ze_result_t result_ = ZE_RESULT_SUCCESS;  // of the jobs, once signalled
+  Jobs jobs_;
+};
+
+}  // namespace softnpu

@@ -1,0 +1,75 @@
+#include "job.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "failure.hpp"
+
+namespace softnpu {
+namespace {
+
+class DeviceAccess {
+ public:
+  explicit DeviceAccess(const Command& command) : command_(command) {
+    for (const auto& memory : command_.memory) memory->begin_device_access();
+  }
+  ~DeviceAccess() {
+    for (const auto& memory : command_.memory) memory->end_device_access();
+  }
+  DeviceAccess(const DeviceAccess&) = delete;
+  DeviceAccess& operator=(const DeviceAccess&) = delete;
+
+ private:
+  const Command& command_;
+};
+
+ze_result_t run(const Command& command) noexcept {
+  try {
+    const DeviceAccess access(command);
+    command.run();
+    return ZE_RESULT_SUCCESS;
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "softnpu: a command failed: %s\n", failure.what());
+    return failure.result();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "softnpu: a command failed: %s\n", error.what());
+  } catch (...) {
+    std::fprintf(stderr, "softnpu: a command failed\n");
+  }
+  return ZE_RESULT_ERROR_UNKNOWN;
+}
+
+}  // namespace
+
+bool Command::ready() const {
+  return std::all_of(waits.begin(), waits.end(),
+                     [](const auto& event) { return event->signalled(); });
+}
+
+bool Command::memory_usable() const {
+  return std::all_of(memory.begin(), memory.end(),
+                     [](const auto& allocation) { return allocation->usable_by_device(); });
+}
+
+void Job::announce(const std::shared_ptr<Job>& self) const {
+  for (const Command& command : *commands_)
+    if (command.signals) command.signals->add_signaller(self);
+}
+
+void Job::step() {
+  const Command& command = next();
+  if (result_ == ZE_RESULT_SUCCESS && command.run) result_ = run(command);
+  if (command.signals) command.signals->signal();
+  ++position_;
+}
+
+ze_result_t wait_for(const Jobs& jobs, Deadline deadline) {
+  ze_result_t result = ZE_RESULT_SUCCESS;
+  for (const auto& job : jobs) {
+    if (!job->wait(deadline)) return ZE_RESULT_NOT_READY;
+    if (result == ZE_RESULT_SUCCESS) result = job->result();
+  }
+  return result;
+}
+
+}  // namespace softnpu

@@ -1,0 +1,61 @@
+// Recorded commands, and a job: one submission of a command list's commands.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "completion.hpp"
+#include "event.hpp"
+#include "memory.hpp"
+
+namespace softnpu {
+
+struct Command {
+  std::function<void()> run;  // may throw: the job fails. Empty: the command only waits or signals
+  std::vector<std::shared_ptr<EventState>> waits;   // all signalled before the command runs
+  std::shared_ptr<EventState> signals;              // null for none
+  std::vector<std::shared_ptr<Allocation>> memory;  // kept alive by the command
+
+  bool ready() const;
+  bool memory_usable() const;
+};
+
+using Commands = std::vector<Command>;
+
+class Job {
+ public:
+  explicit Job(std::shared_ptr<const Commands> commands) : commands_(std::move(commands)) {}
+
+  // Tells the events of the commands that this job, which `self` owns, will signal them; before the
+  // submission.
+  void announce(const std::shared_ptr<Job>& self) const;
+
+  // For the engine's thread.
+  const Command& next() const { return (*commands_)[position_]; }
+  bool finished() const { return position_ == commands_->size(); }
+  // Runs the next command. After a failure the rest only signals its events.
+  void step();
+  void complete() { done_.set(); }
+
+  // For everybody else.
+  bool done() const { return done_.is_set(); }
+  bool wait(Deadline deadline) const { return done_.wait(deadline); }
+  // Meaningful once done: SUCCESS or the error that a fence reports.
+  ze_result_t result() const { return result_; }
+
+ private:
+  std::shared_ptr<const Commands> commands_;
+  size_t position_ = 0;
+  ze_result_t result_ = ZE_RESULT_SUCCESS;
+  Completion done_;
+};
+
+using Jobs = std::vector<std::shared_ptr<Job>>;
+
+// Waits for all; NOT_READY when the deadline comes first, else the first job's error, else SUCCESS.
+ze_result_t wait_for(const Jobs& jobs, Deadline deadline);
+
+}  // namespace softnpu

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "context.hpp"
+#include "job.hpp"
+#include "live_objects.hpp"
+#include "queue.hpp"
+
+namespace softnpu {
+
+// A command list: recorded once, submitted many times, one submission at a time. An immediate list
+// has a queue of its own, and every append is a submission that first waits for the one before.
+class CommandList : Counted<Kind::kList> {
+ public:
+  explicit CommandList(Context& context) : context_(context) {}
+  CommandList(Context& context, const ze_command_queue_desc_t& desc)
+      : context_(context), queue_(std::make_unique<CommandQueue>(context, desc)) {}
+
+  Context& context() const { return context_; }
+  bool immediate() const { return queue_ != nullptr; }
+  bool closed() const { return closed_; }
+  bool empty() const { return commands_->empty(); }
+
+  // Throws NOT_AVAILABLE when the list is closed.
+  void check_open() const;
+  void append(Command command);
+  void close();
+  void reset();
+  ze_result_t synchronize(Deadline deadline);
+
+  using Submit = std::function<std::shared_ptr<Job>(std::shared_ptr<const Commands>)>;
+  // Submits when the list's earlier submission is done; null when the deadline comes first. Throws
+  // UNKNOWN when the device has lost memory that the list uses.
+  std::shared_ptr<Job> submit_once_idle(Deadline deadline, const Submit& submit);
+
+ private:
+  Context& context_;
+  std::unique_ptr<CommandQueue> queue_;  // of an immediate list
+  bool closed_ = false;
+  std::shared_ptr<Commands> commands_ = std::make_shared<Commands>();
+  std::mutex mutex_;  // guards last_
+  std::shared_ptr<Job> last_;
+};
+
+// For functions that append: the command's events, checked.
+void set_events(Command& command, ze_event_handle_t signal, uint32_t wait_count,
+                ze_event_handle_t* waits);
+
+}  // namespace softnpu

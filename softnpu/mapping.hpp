@@ -1,0 +1,47 @@
+// A mapped range of memory.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace softnpu {
+
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(std::byte* base, size_t size_bytes) : base_(base), size_bytes_(size_bytes) {}
+  ~Mapping() { reset(); }
+  Mapping(Mapping&& other) noexcept
+      : base_(std::exchange(other.base_, nullptr)),
+        size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+  Mapping& operator=(Mapping&& other) noexcept {
+    reset();
+    base_ = std::exchange(other.base_, nullptr);
+    size_bytes_ = std::exchange(other.size_bytes_, 0);
+    return *this;
+  }
+
+  // Null when the kernel refuses. `fd` may be -1 for private memory of this process.
+  static Mapping map(size_t size_bytes, int fd) {
+    const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    void* const base = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+    if (base == MAP_FAILED) return {};
+    return {static_cast<std::byte*>(base), size_bytes};
+  }
+
+  std::byte* base() const { return base_; }
+  size_t size_bytes() const { return size_bytes_; }
+  explicit operator bool() const { return base_ != nullptr; }
+
+ private:
+  void reset() {
+    if (base_ != nullptr) ::munmap(base_, size_bytes_);
+    base_ = nullptr;
+  }
+  std::byte* base_ = nullptr;
+  size_t size_bytes_ = 0;
+};
+
+}  // namespace softnpu

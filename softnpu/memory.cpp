@@ -1,0 +1,170 @@
+#include "memory.hpp"
+
+#include <fcntl.h>
+
+#include <mutex>
+#include <set>
+
+#include "config.hpp"
+#include "device.hpp"
+#include "failure.hpp"
+#include "trace.hpp"
+
+namespace softnpu {
+namespace {
+
+std::atomic<uint64_t> next_id{1};
+std::atomic<uint64_t> next_device_address{0xc0000000};
+
+size_t page_rounded(size_t size_bytes) {
+  return (size_bytes + kPageSize - 1) / kPageSize * kPageSize;
+}
+
+// The memfds that this driver handed out as DMA-BUFs; they may come back by import.
+class ExportedBuffers {
+ public:
+  void add(dmabuf::Identity identity) {
+    const std::lock_guard lock(mutex_);
+    known_.insert(identity);
+  }
+  void remove(dmabuf::Identity identity) {
+    const std::lock_guard lock(mutex_);
+    known_.erase(identity);
+  }
+  bool has(dmabuf::Identity identity) {
+    const std::lock_guard lock(mutex_);
+    return known_.count(identity) != 0;
+  }
+
+ private:
+  std::mutex mutex_;  // guards known_
+  std::set<dmabuf::Identity> known_;
+};
+
+ExportedBuffers& exported_buffers() {
+  static auto* const buffers = new ExportedBuffers;
+  return *buffers;
+}
+
+bool importable(int fd, dmabuf::Identity identity) {
+  if (dmabuf::is_dmabuf(fd) || exported_buffers().has(identity)) return true;
+  return config().allow_memfd && dmabuf::is_memfd(fd);
+}
+
+}  // namespace
+
+Allocation::Allocation(Parts parts)
+    : parts_(std::move(parts)),
+      id_(next_id++),
+      device_address_(next_device_address.fetch_add(parts_.mapping.size_bytes())) {
+  if (!imported() && parts_.fd) exported_buffers().add(*dmabuf::identity(parts_.fd.get()));
+}
+
+Allocation::~Allocation() {
+  if (imported() && freed_) parts_.handle->closed = true;
+  if (!imported() && parts_.fd) exported_buffers().remove(*dmabuf::identity(parts_.fd.get()));
+}
+
+std::optional<int> Allocation::export_fd() const {
+  if (imported() || !parts_.fd) return std::nullopt;
+  const int fd = ::fcntl(parts_.fd.get(), F_DUPFD_CLOEXEC, 0);
+  require(fd >= 0, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+  return fd;
+}
+
+void Allocation::begin_device_access() const {
+  if (parts_.needs_access_brackets) dmabuf::begin_access(parts_.fd.get());
+}
+
+void Allocation::end_device_access() const {
+  if (parts_.needs_access_brackets) dmabuf::end_access(parts_.fd.get());
+}
+
+std::shared_ptr<Allocation> AllocationTable::insert(Allocation::Parts parts) {
+  auto allocation = std::make_shared<Allocation>(std::move(parts));
+  const std::unique_lock lock(mutex_);
+  by_base_[reinterpret_cast<uintptr_t>(allocation->base())] = allocation;
+  return allocation;
+}
+
+std::shared_ptr<Allocation> AllocationTable::find(const void* pointer) const {
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  const std::shared_lock lock(mutex_);
+  auto next = by_base_.upper_bound(address);
+  if (next == by_base_.begin()) return nullptr;
+  const auto& allocation = std::prev(next)->second;
+  const bool inside = address - std::prev(next)->first < allocation->size_bytes();
+  return inside ? allocation : nullptr;
+}
+
+std::shared_ptr<Allocation> AllocationTable::find_range(const void* pointer,
+                                                        size_t size_bytes) const {
+  auto allocation = find(pointer);
+  if (!allocation) return nullptr;
+  const size_t offset =
+      static_cast<size_t>(static_cast<const std::byte*>(pointer) - allocation->base());
+  return allocation->size_bytes() - offset >= size_bytes ? allocation : nullptr;
+}
+
+bool AllocationTable::remove(const void* base) {
+  std::shared_ptr<Allocation> removed;  // destroyed after the lock is released
+  const std::unique_lock lock(mutex_);
+  const auto found = by_base_.find(reinterpret_cast<uintptr_t>(base));
+  if (found == by_base_.end()) return false;
+  removed = std::move(found->second);
+  removed->mark_freed();
+  by_base_.erase(found);
+  return true;
+}
+
+uint64_t AllocationTable::total_bytes() const {
+  const std::shared_lock lock(mutex_);
+  uint64_t sum = 0;
+  for (const auto& [base, allocation] : by_base_) sum += allocation->mapped_bytes();
+  return sum;
+}
+
+std::shared_ptr<BufferHandle> AllocationTable::handle_of(dmabuf::Identity identity) {
+  const std::unique_lock lock(mutex_);
+  std::erase_if(handles_, [](const auto& entry) { return entry.second.expired(); });
+  auto handle = handles_[identity].lock();
+  if (!handle || handle->closed) {
+    handle = std::make_shared<BufferHandle>();
+    handles_[identity] = handle;
+  }
+  return handle;
+}
+
+Allocation::Parts allocate(size_t size_bytes, ze_memory_type_t type, bool exportable) {
+  const size_t rounded = page_rounded(size_bytes);
+  require(rounded >= size_bytes, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  UniqueFd fd = dmabuf::make_memfd(rounded);
+  require(static_cast<bool>(fd), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  Mapping mapping = Mapping::map(rounded, fd.get());
+  require(static_cast<bool>(mapping), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  if (exportable) {
+    trace::note_file("file", fd.get());
+  } else {
+    fd.reset();  // the mapping keeps the memory
+  }
+  return {std::move(mapping), std::move(fd), size_bytes, type, nullptr, false};
+}
+
+Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) {
+  trace::note("fd", static_cast<uint64_t>(fd));
+  trace::note_file("file", fd);
+  const auto identity = dmabuf::identity(fd);
+  if (!identity || !importable(fd, *identity))
+    throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "the descriptor is no DMA-BUF");
+  const auto size_bytes = dmabuf::size_bytes(fd);
+  require(size_bytes.has_value(), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  const size_t rounded = page_rounded(*size_bytes);
+  Mapping mapping = Mapping::map(rounded, fd);
+  if (!mapping) throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "the DMA-BUF cannot be mapped");
+  UniqueFd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  require(static_cast<bool>(own), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  const bool brackets = dmabuf::is_dmabuf(fd);
+  return {std::move(mapping), std::move(own), rounded, type, table.handle_of(*identity), brackets};
+}
+
+}  // namespace softnpu

@@ -1,0 +1,88 @@
+// Device-visible memory: allocations, imports, and the table in which a context finds them by
+// address.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+
+#include "dmabuf.hpp"
+#include "live_objects.hpp"
+#include "mapping.hpp"
+#include "unique_fd.hpp"
+
+namespace softnpu {
+
+// What the kernel keeps per DMA-BUF and context: all imports of one buffer share it, and freeing
+// any of them closes it for all. Then the other imports are still readable by the CPU but lost to
+// the device.
+struct BufferHandle {
+  std::atomic<bool> closed{false};
+};
+
+class Allocation : Counted<Kind::kAllocation> {
+ public:
+  struct Parts {
+    Mapping mapping;
+    UniqueFd fd;            // memfd of an exportable allocation, DMA-BUF of an import; else empty
+    size_t size_bytes = 0;  // as asked for; of an import the whole buffer
+    ze_memory_type_t type = ZE_MEMORY_TYPE_HOST;
+    std::shared_ptr<BufferHandle> handle;  // of an import
+    bool needs_access_brackets = false;    // a true DMA-BUF
+  };
+  explicit Allocation(Parts parts);
+  ~Allocation();
+
+  std::byte* base() const { return parts_.mapping.base(); }
+  size_t size_bytes() const { return parts_.size_bytes; }
+  size_t mapped_bytes() const { return parts_.mapping.size_bytes(); }
+  ze_memory_type_t type() const { return parts_.type; }
+  uint64_t id() const { return id_; }
+  uint64_t device_address() const { return device_address_; }
+  bool imported() const { return parts_.handle != nullptr; }
+
+  // A new descriptor of an exportable allocation; nothing for any other. The caller closes it.
+  std::optional<int> export_fd() const;
+  // False when another import of the same buffer was freed.
+  bool usable_by_device() const { return !parts_.handle || !parts_.handle->closed.load(); }
+  void mark_freed() { freed_ = true; }
+
+  void begin_device_access() const;
+  void end_device_access() const;
+
+ private:
+  Parts parts_;
+  uint64_t id_;
+  uint64_t device_address_;
+  std::atomic<bool> freed_{false};
+};
+
+// The allocations of one context, by base address. Commands share the ownership of what they use.
+class AllocationTable {
+ public:
+  std::shared_ptr<Allocation> insert(Allocation::Parts parts);
+  // The allocation that `pointer` lies in, null for none.
+  std::shared_ptr<Allocation> find(const void* pointer) const;
+  // As `find`, but also null when fewer than `size_bytes` remain behind `pointer`.
+  std::shared_ptr<Allocation> find_range(const void* pointer, size_t size_bytes) const;
+  // False when `base` is no allocation's base.
+  bool remove(const void* base);
+  uint64_t total_bytes() const;
+  // The shared handle of a DMA-BUF: the one of its other imports, or a new one.
+  std::shared_ptr<BufferHandle> handle_of(dmabuf::Identity identity);
+
+ private:
+  mutable std::shared_mutex mutex_;  // guards all below
+  std::map<uintptr_t, std::shared_ptr<Allocation>> by_base_;
+  std::map<dmabuf::Identity, std::weak_ptr<BufferHandle>> handles_;
+};
+
+// Both throw Failure.
+Allocation::Parts allocate(size_t size_bytes, ze_memory_type_t type, bool exportable);
+Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type);
+
+}  // namespace softnpu

@@ -1,0 +1,154 @@
+// zeMem*.
+#include "api.hpp"
+#include "context.hpp"
+#include "device.hpp"
+#include "handles.hpp"
+#include "trace.hpp"
+
+namespace softnpu {
+namespace {
+
+// ze_external_memmap_sysmem_ext_desc_t, which this driver does not offer.
+constexpr auto kStypeSystemMemory = static_cast<ze_structure_type_t>(0x20037);
+
+struct Chained {
+  ze_structure_type_t stype;
+  const void* pNext;
+};
+
+void check_size(size_t size_bytes, size_t alignment, void** pointer) {
+  require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  require(size_bytes != 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+  require((alignment & (alignment - 1)) == 0, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
+}
+
+void* hand_out_memory(Context& context, Allocation::Parts parts) {
+  const auto allocation = context.allocations().insert(std::move(parts));
+  trace::note_pointer("allocated", allocation->base());
+  trace::note("bytes", allocation->size_bytes());
+  return allocation->base();
+}
+
+void* import_descriptor(Context& context, const ze_external_memory_import_fd_t& desc,
+                        ze_memory_type_t type) {
+  require(desc.flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF, ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  return hand_out_memory(context, import(context.allocations(), desc.fd, type));
+}
+
+// As Intel's driver, looks at the first chained structure only.
+void allocate_memory(ze_context_handle_t handle, const void* chain, size_t size_bytes,
+                     size_t alignment, ze_memory_type_t type, void** pointer) {
+  auto& context = object_of<Context>(handle);
+  const auto* const first = static_cast<const Chained*>(chain);
+  bool exportable = false;
+  if (first != nullptr && first->stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD) {
+    require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    *pointer = import_descriptor(context,
+                                 *static_cast<const ze_external_memory_import_fd_t*>(chain), type);
+    return;
+  }
+  if (first != nullptr && first->stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC) {
+    const auto& desc = *static_cast<const ze_external_memory_export_desc_t*>(chain);
+    require(desc.flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+            ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    exportable = true;
+  }
+  require(first == nullptr || first->stype != kStypeSystemMemory,
+          ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  check_size(size_bytes, alignment, pointer);
+  *pointer = hand_out_memory(context, allocate(size_bytes, type, exportable));
+}
+
+// The kernel refuses uncached memory.
+void check_host_flags(const ze_host_mem_alloc_desc_t& desc) {
+  require((desc.flags & ZE_HOST_MEM_ALLOC_FLAG_BIAS_UNCACHED) == 0,
+          ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+}
+
+void export_to(const Allocation& allocation, void* chain) {
+  if (chain == nullptr ||
+      static_cast<const Chained*>(chain)->stype != ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD)
+    return;
+  auto& desc = *static_cast<ze_external_memory_export_fd_t*>(chain);
+  require(desc.flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF, ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  const auto fd = allocation.export_fd();
+  require(fd.has_value(), ZE_RESULT_ERROR_NOT_AVAILABLE);
+  desc.fd = *fd;
+  trace::note("exported_fd", static_cast<uint64_t>(*fd));
+  trace::note_file("file", *fd);
+}
+
+}  // namespace
+
+ze_result_t mem_alloc_shared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t* device,
+                             const ze_host_mem_alloc_desc_t* host, size_t size, size_t alignment,
+                             ze_device_handle_t, void** pointer) {
+  object_of<Context>(context);
+  require(device != nullptr && host != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  check_host_flags(*host);
+  const void* const chain = device->pNext != nullptr ? device->pNext : host->pNext;
+  allocate_memory(context, chain, size, alignment, ZE_MEMORY_TYPE_SHARED, pointer);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t mem_alloc_device(ze_context_handle_t context, const ze_device_mem_alloc_desc_t* desc,
+                             size_t size, size_t alignment, ze_device_handle_t device,
+                             void** pointer) {
+  object_of<Context>(context);
+  check_device(device);
+  require(desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  allocate_memory(context, desc->pNext, size, alignment, ZE_MEMORY_TYPE_DEVICE, pointer);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t mem_alloc_host(ze_context_handle_t context, const ze_host_mem_alloc_desc_t* desc,
+                           size_t size, size_t alignment, void** pointer) {
+  object_of<Context>(context);
+  require(desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  check_host_flags(*desc);
+  allocate_memory(context, desc->pNext, size, alignment, ZE_MEMORY_TYPE_HOST, pointer);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t mem_free(ze_context_handle_t context, void* pointer) {
+  require(object_of<Context>(context).allocations().remove(pointer),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  return ZE_RESULT_SUCCESS;
+}
+
+// Commands share the ownership of their memory, so that every policy of the description is met by a
+// plain free.
+ze_result_t mem_free_ext(ze_context_handle_t context, const ze_memory_free_ext_desc_t* desc,
+                         void* pointer) {
+  require(desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  return mem_free(context, pointer);
+}
+
+ze_result_t mem_get_alloc_properties(ze_context_handle_t context, const void* pointer,
+                                     ze_memory_allocation_properties_t* properties,
+                                     ze_device_handle_t* device) {
+  auto& owner = object_of<Context>(context);
+  require(pointer != nullptr && properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  const auto allocation = owner.allocations().find(pointer);
+  require(allocation != nullptr, ZE_RESULT_ERROR_NOT_AVAILABLE);
+  properties->type = allocation->type();
+  properties->id = allocation->id();
+  properties->pageSize = kPageSize;
+  if (device != nullptr) *device = the_device();
+  export_to(*allocation, properties->pNext);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t mem_get_address_range(ze_context_handle_t context, const void* pointer, void** base,
+                                  size_t* size) {
+  auto& owner = object_of<Context>(context);
+  require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  const auto allocation = owner.allocations().find(pointer);
+  require(allocation != nullptr, ZE_RESULT_ERROR_NOT_AVAILABLE);
+  // The device's address, not the CPU's: as Intel's driver does.
+  if (base != nullptr) *base = reinterpret_cast<void*>(allocation->device_address());
+  if (size != nullptr) *size = allocation->size_bytes();
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace softnpu

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <memory>
+#include <mutex>
+
+#include "context.hpp"
+#include "engine.hpp"
+#include "job.hpp"
+#include "live_objects.hpp"
+
+namespace softnpu {
+
+class CommandQueue : Counted<Kind::kQueue> {
+ public:
+  CommandQueue(Context& context, const ze_command_queue_desc_t& desc);
+
+  Context& context() const { return context_; }
+  bool synchronous() const { return mode_ == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS; }
+
+  // Null when the queue stays full for longer than the driver is willing to wait.
+  std::shared_ptr<Job> submit(std::shared_ptr<const Commands> commands);
+  ze_result_t synchronize(Deadline deadline);
+  // Background work goes behind everything else; default work has the priority that the queue was
+  // made with.
+  void set_background(bool background);
+
+ private:
+  // Waits for room and forgets the jobs that succeeded.
+  bool make_room();
+
+  Context& context_;
+  ze_command_queue_mode_t mode_;
+  Priority priority_;
+  std::shared_ptr<Lane> lane_;
+  std::mutex mutex_;  // guards jobs_
+  Jobs jobs_;         // submitted since the last synchronize, without those that succeeded long ago
+};
+
+}  // namespace softnpu

@@ -1,0 +1,123 @@
+#include "trace.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "config.hpp"
+
+namespace softnpu::trace {
+namespace {
+
+thread_local Line* current = nullptr;
+
+uint64_t now_ns() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
+int open_trace() {
+  const std::string& path = config().trace_path;
+  if (path.empty()) return -1;
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0)
+    std::fprintf(stderr, "softnpu: SOFTNPU_TRACE=\"%s\" cannot be opened: %s\n", path.c_str(),
+                 std::strerror(errno));
+  return fd;
+}
+
+// Stays open until the process ends: calls may come as late as from another library's destructor.
+int trace_fd() {
+  static const int fd = open_trace();
+  return fd;
+}
+
+std::string hex(uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "\"0x%llx\"", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
+      result += escape;
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+}  // namespace
+
+bool enabled() {
+  return trace_fd() >= 0;
+}
+
+Line::Line(const char* call) : call_(call), start_ns_(now_ns()), outer_(current) {
+  current = this;
+}
+
+Line::~Line() {
+  current = outer_;
+}
+
+void Line::add_pointer(uintptr_t value) {
+  if (!arguments_.empty()) arguments_ += ',';
+  arguments_ += hex(value);
+}
+
+void Line::add_number(uint64_t value) {
+  if (!arguments_.empty()) arguments_ += ',';
+  arguments_ += std::to_string(value);
+}
+
+void Line::finish(uint32_t result) {
+  std::string line = "{\"ns\":" + std::to_string(start_ns_) +
+                     ",\"took_ns\":" + std::to_string(now_ns() - start_ns_) +
+                     ",\"tid\":" + std::to_string(::syscall(SYS_gettid)) + ",\"call\":\"" + call_ +
+                     "\",\"args\":[" + arguments_ + "],\"result\":" + hex(result) + notes_ + "}\n";
+  // One write per line with O_APPEND: lines of several threads and processes do not mix.
+  if (::write(trace_fd(), line.data(), line.size()) < 0) return;
+}
+
+void note(const char* name, uint64_t value) {
+  if (current == nullptr) return;
+  current->notes_ += std::string(",\"") + name + "\":" + std::to_string(value);
+}
+
+void note_text(const char* name, const std::string& value) {
+  if (current == nullptr) return;
+  current->notes_ += std::string(",\"") + name + "\":" + quoted(value);
+}
+
+void note_file(const char* name, int fd) {
+  if (current == nullptr) return;
+  struct stat file {};
+  if (::fstat(fd, &file) != 0) return;
+  note_text(name, std::to_string(file.st_dev) + ":" + std::to_string(file.st_ino));
+}
+
+void note_pointer(const char* name, const void* value) {
+  if (current == nullptr) return;
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx",
+                static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(value)));
+  note_text(name, text);
+}
+
+}  // namespace softnpu::trace

@@ -1,0 +1,54 @@
+// SOFTNPU_TRACE: one JSON line for every call into the driver.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace softnpu::trace {
+
+bool enabled();
+
+// One call's line, written when `finish` is called. Calls made inside it on the same thread may add
+// fields by `note`.
+class Line {
+ public:
+  explicit Line(const char* call);
+  ~Line();
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  // Arguments appear in the order of the call: handles and pointers as "0x..." strings, numbers as
+  // numbers.
+  template <class T>
+  void argument(T value) {
+    if constexpr (std::is_pointer_v<T>) {
+      add_pointer(reinterpret_cast<uintptr_t>(value));
+    } else {
+      add_number(static_cast<uint64_t>(value));
+    }
+  }
+  void finish(uint32_t result);
+
+ private:
+  friend void note(const char* name, uint64_t value);
+  friend void note_text(const char* name, const std::string& value);
+  void add_pointer(uintptr_t value);
+  void add_number(uint64_t value);
+
+  const char* call_;
+  uint64_t start_ns_;
+  std::string arguments_;
+  std::string notes_;
+  Line* outer_;
+};
+
+// Adds a field to the line of the call that this thread is in; does nothing when there is no trace.
+void note(const char* name, uint64_t value);
+void note_text(const char* name, const std::string& value);
+// Adds "<name>": "st_dev:st_ino" of an open file.
+void note_file(const char* name, int fd);
+// Adds a handle or a pointer as "0x..." text.
+void note_pointer(const char* name, const void* value);
+
+}  // namespace softnpu::trace
