@@ -1,0 +1,54 @@
+#include "npucore/device.hpp"
+
+#include <array>
+#include <utility>
+
+#include "base/enum_names.hpp"
+#include "core/device_state.hpp"
+#include "core/runtime.hpp"
+
+namespace npu {
+namespace {
+
+using base::EnumName;
+
+constexpr std::array kKinds = {
+    EnumName<DeviceKind>{DeviceKind::kAuto, "auto"},
+    EnumName<DeviceKind>{DeviceKind::kNpu, "npu"},
+    EnumName<DeviceKind>{DeviceKind::kSoftware, "software"},
+};
+
+}  // namespace
+
+const char* to_string(DeviceKind kind) {
+  return base::name_of(kKinds, kind);
+}
+
+DeviceKind device_kind_from_string(const std::string& name) {
+  return base::value_of(kKinds, name, "device");
+}
+
+Device Device::open(DeviceKind kind) {
+  return Device(internal::Runtime::instance().open(kind));
+}
+
+Device::Device(std::shared_ptr<internal::DeviceState> state) : state_(std::move(state)) {}
+Device::~Device() = default;
+Device::Device(const Device&) = default;
+Device::Device(Device&&) noexcept = default;
+Device& Device::operator=(const Device&) = default;
+Device& Device::operator=(Device&&) noexcept = default;
+
+const DeviceInfo& Device::info() const {
+  return state_->info;
+}
+
+void* Device::native_context() const {
+  return state_->ze.context.get();
+}
+
+std::vector<Finding> diagnose() {
+  return internal::Runtime::instance().diagnose();
+}
+
+}  // namespace npu

@@ -1,0 +1,54 @@
+#include "core/device_state.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace npu::internal {
+namespace {
+
+Version version_of(const ze_graph_version_info_t& info) {
+  return {info.major, info.minor, info.patch};
+}
+
+std::string platform_of(std::uint32_t pci_device_id) {
+  const auto* platform = ze_npu_platform_of_pci_id(pci_device_id);
+  return platform ? std::to_string(platform->platform) : std::string();
+}
+
+std::vector<std::string> extension_lines(const ze::NpuDevice& npu) {
+  std::vector<std::string> lines;
+  for (const auto& [name, version] : npu.extensions)
+    lines.push_back(
+        base::text(name, ' ', ze_npu_version_major(version), '.', ze_npu_version_minor(version)));
+  return lines;
+}
+
+DeviceInfo describe(const ze::DeviceContext& ze) {
+  const ze::NpuDevice& npu = ze.npu;
+  const ze::GraphCapabilities capabilities = ze::graph_capabilities(ze);
+  DeviceInfo info;
+  info.name = npu.name();
+  info.is_software = npu.is_software();
+  info.pci_device_id = npu.properties.deviceId;
+  info.platform = platform_of(info.pci_device_id);
+  info.pci_address = ze::pci_address(npu);
+  info.tiles = npu.properties.numSlices;
+  info.driver_version = npu.driver_version;
+  info.driver_library = ze::driver_library(ze);
+  info.loader_version = ze.loader.version();
+  info.graph_extension = {ze_npu_version_major(ze.graph.version()),
+                          ze_npu_version_minor(ze.graph.version()), 0};
+  info.compiler = {capabilities.compiler.major, capabilities.compiler.minor, 0};
+  info.blob_elf = version_of(capabilities.elf);
+  info.blob_runtime = version_of(capabilities.runtime);
+  info.memory_bytes = ze::memory_bytes(ze);
+  info.extensions = extension_lines(npu);
+  return info;
+}
+
+}  // namespace
+
+DeviceState::DeviceState(ze::NpuDevice npu) : ze(std::move(npu)), info(describe(ze)) {}
+
+}  // namespace npu::internal

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/device_state.hpp"
+#include "core/diagnosis.hpp"
+
+namespace npu::internal {
+
+/// The loader and the contexts of this process. The loader reads its driver list once, when it is
+/// first asked for a driver, so which drivers can be had is decided by the first open.
+class Runtime {
+ public:
+  static Runtime& instance();
+
+  explicit Runtime(SystemPaths paths) : paths_(std::move(paths)) {}
+  std::shared_ptr<DeviceState> open(DeviceKind kind);
+  std::vector<Finding> diagnose();
+
+ private:
+  void start(DeviceKind kind);
+  void choose_drivers(DeviceKind kind);
+  const ze::NpuDevice* find(bool software) const;
+  std::shared_ptr<DeviceState> open_context(bool software);
+  std::shared_ptr<DeviceState> open_software_instead();
+  Finding find_device() const;
+  [[noreturn]] void fail_missing(bool software);
+
+  const SystemPaths paths_;
+  std::mutex mutex_;  // guards everything below
+  Diagnosis diagnosis_;
+  const ze::Loader* loader_ = nullptr;  ///< set once the loader was asked for drivers
+  std::vector<ze::NpuDevice> npus_;
+  std::string start_error_;                 ///< why the loader gave no driver
+  std::weak_ptr<DeviceState> contexts_[2];  ///< by "is software"
+  bool warned_ = false;
+};
+
+/// The software NPU's driver: the environment variable NPUCORE_SOFTNPU, else near this library.
+/// Empty when there is none.
+std::string software_npu_library();
+
+}  // namespace npu::internal

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <string>
+#include <vector>
+
+#include "ze_npu/ze_npu.h"
+
+namespace npu::ze {
+
+// Entry points that every supported loader has (1.8.12 and later).
+#define NPU_ZE_ENTRY_POINTS(ENTRY)              \
+  ENTRY(zeInit)                                 \
+  ENTRY(zeDriverGet)                            \
+  ENTRY(zeDriverGetProperties)                  \
+  ENTRY(zeDriverGetExtensionProperties)         \
+  ENTRY(zeDriverGetExtensionFunctionAddress)    \
+  ENTRY(zeDeviceGet)                            \
+  ENTRY(zeDeviceGetProperties)                  \
+  ENTRY(zeDeviceGetCommandQueueGroupProperties) \
+  ENTRY(zeDeviceGetStatus)                      \
+  ENTRY(zeDevicePciGetPropertiesExt)            \
+  ENTRY(zeContextCreate)                        \
+  ENTRY(zeContextDestroy)                       \
+  ENTRY(zeCommandQueueCreate)                   \
+  ENTRY(zeCommandQueueDestroy)                  \
+  ENTRY(zeCommandQueueExecuteCommandLists)      \
+  ENTRY(zeCommandListCreate)                    \
+  ENTRY(zeCommandListDestroy)                   \
+  ENTRY(zeCommandListClose)                     \
+  ENTRY(zeCommandListReset)                     \
+  ENTRY(zeFenceCreate)                          \
+  ENTRY(zeFenceDestroy)                         \
+  ENTRY(zeFenceHostSynchronize)                 \
+  ENTRY(zeFenceReset)                           \
+  ENTRY(zeMemAllocHost)                         \
+  ENTRY(zeMemFree)                              \
+  ENTRY(zeMemGetAllocProperties)
+
+/// libze_loader, opened at run time, and its entry points. Stays open until the process ends: the
+/// drivers that it opened have threads and exit handlers of their own.
+struct Loader {
+  /// Throws Error(kNotFound) when the library or one of its entry points is missing.
+  static const Loader& open(const std::string& library);
+  /// The environment variable NPUCORE_ZE_LOADER (a name or path), else libze_loader.so.1.
+  static std::string default_library();
+
+#define NPU_ZE_MEMBER(name) decltype(&::name) name = nullptr;
+  NPU_ZE_ENTRY_POINTS(NPU_ZE_MEMBER)
+#undef NPU_ZE_MEMBER
+  ze_npu_core_pfnInitDrivers_t zeInitDrivers = nullptr;  ///< null before loader 1.18
+
+  std::string library;  ///< the path that was opened
+  void* handle = nullptr;
+
+  /// "1.8.12"; empty when the loader does not tell. Valid after the loader was initialised.
+  std::string version() const;
+};
+
+/// Initialises the loader and gives every driver it found. Throws Error(kNotFound) when there is
+/// none.
+std::vector<ze_driver_handle_t> init_drivers(const Loader& loader);
+
+}  // namespace npu::ze

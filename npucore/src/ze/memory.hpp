@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "ze/device_context.hpp"
+
+namespace npu::ze {
+
+/// One allocation or import of a context.
+class Memory {
+ public:
+  enum class CpuCaching { kWriteCombined, kCached };
+
+  /// Page-aligned; `exportable` memory can become a DMA-BUF.
+  static Memory allocate(const DeviceContext& device, std::size_t size_bytes, CpuCaching caching,
+                         bool exportable);
+  /// The DMA-BUF behind `fd`, which stays the caller's. At most one import per buffer and context
+  /// may be alive: freeing one of two takes the device's mapping from both.
+  static Memory import_dmabuf(const DeviceContext& device, int fd, std::size_t size_bytes);
+
+  Memory() = default;
+  Memory(Memory&& other) noexcept
+      : device_(other.device_), address_(std::exchange(other.address_, nullptr)) {}
+  Memory& operator=(Memory&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(address_, other.address_);
+    return *this;
+  }
+  ~Memory();
+
+  /// For the CPU too.
+  void* address() const { return address_; }
+  /// A new file descriptor, the caller's.
+  int export_dmabuf() const;
+
+ private:
+  Memory(const DeviceContext& device, void* address) : device_(&device), address_(address) {}
+  const DeviceContext* device_ = nullptr;
+  void* address_ = nullptr;
+};
+
+}  // namespace npu::ze

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ze/loader.hpp"
+#include "ze_npu/ze_npu.h"
+
+namespace npu::ze {
+
+/// An NPU that a driver offers. Handles are the driver's: nothing to destroy.
+struct NpuDevice {
+  const Loader* loader = nullptr;
+  ze_driver_handle_t driver = nullptr;
+  ze_device_handle_t device = nullptr;
+  ze_device_properties_t properties = {};
+  std::uint32_t driver_version = 0;
+  std::map<std::string, std::uint32_t> extensions;  ///< name -> version word
+
+  std::string name() const { return properties.name; }
+  /// Whether it is the software NPU: its name begins with "Software NPU".
+  bool is_software() const;
+  /// 0 when the driver does not have the extension.
+  std::uint32_t extension_version(const std::string& extension_name) const;
+  /// Whether the driver has the extension in this version or a later one of the same major.
+  bool has_extension(const std::string& extension_name, std::uint32_t major,
+                     std::uint32_t minor) const;
+  /// The table of an extension. Null when the driver does not advertise it.
+  const void* extension_table(const std::string& extension_name) const;
+};
+
+/// Every device of type VPU whose driver has the graph extension.
+std::vector<NpuDevice> find_npus(const Loader& loader,
+                                 const std::vector<ze_driver_handle_t>& drivers);
+
+/// "0000:00:0b.0"; empty when the driver does not tell.
+std::string pci_address(const NpuDevice& npu);
+
+/// The ordinal of the first queue group that computes. Throws Error(kUnsupported) where none does.
+std::uint32_t compute_queue_ordinal(const NpuDevice& npu);
+
+}  // namespace npu::ze
