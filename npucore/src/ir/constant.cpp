@@ -1,0 +1,68 @@
+#include "ir/constant.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "base/type_names.hpp"
+#include "ir/layer.hpp"
+
+namespace npu::ir {
+namespace {
+
+double half_to_double(std::uint16_t bits) {
+  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
+  const int exponent = (bits >> 10) & 0x1f;
+  const int fraction = bits & 0x3ff;
+  if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  return sign * std::ldexp(fraction + 1024, exponent - 25);
+}
+
+template <class T>
+T load(std::span<const std::byte> bytes, std::size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+double value_at(std::span<const std::byte> bytes, ElementType type, std::size_t index) {
+  if (type == ElementType::kF16) return half_to_double(load<std::uint16_t>(bytes, index));
+  if (type == ElementType::kF64) return load<double>(bytes, index);
+  return static_cast<double>(load<float>(bytes, index));
+}
+
+std::optional<std::vector<double>> constant_values(pugi::xml_node layer, const Weights& weights,
+                                                   std::size_t most) {
+  const auto data = layer.child("data");
+  const auto type = base::element_type_from_string(data.attribute("element_type").value());
+  if (type != ElementType::kF32 && type != ElementType::kF16 && type != ElementType::kF64)
+    return {};
+  const auto offset = parse_unsigned(data.attribute("offset").value());
+  const auto size = parse_unsigned(data.attribute("size").value());
+  const auto width = bit_width(type) / 8;
+  if (!offset || !size || *size / width > most) return {};
+  const auto bytes = weights.view(*offset, *size);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < bytes.size() / width; ++i) {
+    values.push_back(value_at(bytes, type, i));
+  }
+  return values;
+}
+
+}  // namespace
+
+std::optional<std::vector<double>> constant_input(const Document& document, const Weights& weights,
+                                                  PortRef input, std::size_t most) {
+  auto producer = document.producer(input);
+  if (!producer) return {};
+  auto layer = document.layer(producer->layer);
+  if (layer_type(layer) == "Convert") {
+    producer = document.producer({producer->layer, 0});
+    if (!producer) return {};
+    layer = document.layer(producer->layer);
+  }
+  if (layer_type(layer) != "Const") return {};
+  return constant_values(layer, weights, most);
+}
+
+}  // namespace npu::ir

@@ -1,0 +1,261 @@
+#include "ir/graph_builder.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/text.hpp"
+#include "ir/layer.hpp"
+
+namespace npu::ir {
+namespace {
+
+std::string shape_text(const Shape& shape) {
+  return base::join(shape, ", ");
+}
+
+pugi::xml_node append_port(pugi::xml_node side, std::uint64_t id, ElementType type,
+                           const Shape& shape) {
+  auto port = side.append_child("port");
+  port.append_attribute("id").set_value(std::to_string(id).c_str());
+  port.append_attribute("precision").set_value(type_to_precision(type).c_str());
+  for (const auto dimension : shape) {
+    port.append_child("dim").text().set(std::to_string(dimension).c_str());
+  }
+  return port;
+}
+
+std::vector<std::pair<const char*, std::string>> interpolate_attributes(const char* mode) {
+  return {{"mode", "linear"},
+          {"shape_calculation_mode", mode},
+          {"coordinate_transformation_mode", "half_pixel"},
+          {"nearest_mode", "round_prefer_floor"},
+          {"antialias", "false"},
+          {"pads_begin", "0, 0, 0, 0"},
+          {"pads_end", "0, 0, 0, 0"},
+          {"cube_coeff", "-0.75"}};
+}
+
+/// The size that Interpolate gives an axis in its mode "scales".
+std::int64_t size_by_scale(std::int64_t size, float scale) {
+  return static_cast<std::int64_t>(std::floor(static_cast<float>(size) * scale));
+}
+
+/// The float next to `scale`, from above where that is needed to reach `wanted`.
+float scale_reaching(std::int64_t size, double scale, std::int64_t wanted) {
+  auto found = static_cast<float>(scale);
+  while (size_by_scale(size, found) < wanted) {
+    found = std::nextafter(found, std::numeric_limits<float>::infinity());
+  }
+  return found;
+}
+
+const Shape kSpatialAxes{2, 3};
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(Document& document, Weights& weights, pugi::xml_node place,
+                           std::string prefix)
+    : document_(document), weights_(weights), place_(place), prefix_(std::move(prefix)) {}
+
+Value GraphBuilder::append(const std::string& label, const Operator& op,
+                           const std::vector<Value>& inputs, ElementType type, const Shape& shape) {
+  auto layer = document_.insert_layer(place_, prefix_ + label, op.type, op.opset);
+  if (!op.attributes.empty()) {
+    auto data = layer.append_child("data");
+    for (const auto& [name, value] : op.attributes) {
+      data.append_attribute(name).set_value(value.c_str());
+    }
+  }
+  const auto id = layer_id(layer);
+  if (!inputs.empty()) {
+    auto side = layer.append_child("input");
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      append_port(side, i, inputs[i].type, inputs[i].shape);
+      document_.connect(inputs[i].port, {id, i});
+    }
+  }
+  append_port(layer.append_child("output"), inputs.size(), type, shape);
+  return {{id, inputs.size()}, type, shape};
+}
+
+Value GraphBuilder::parameter(const std::string& name, const std::vector<std::string>& tensor_names,
+                              ElementType type, const Shape& shape) {
+  auto layer = document_.insert_layer(place_, name, "Parameter", "opset1");
+  auto data = layer.append_child("data");
+  data.append_attribute("shape").set_value(base::join(shape, ",").c_str());
+  data.append_attribute("element_type").set_value(to_string(type));
+  auto port = append_port(layer.append_child("output"), 0, type, shape);
+  if (!tensor_names.empty()) {
+    port.append_attribute("names").set_value(join_tensor_names(tensor_names).c_str());
+  }
+  return {{layer_id(layer), 0}, type, shape};
+}
+
+Value GraphBuilder::constant(const std::string& label, ElementType type, const Shape& shape,
+                             std::span<const std::byte> bytes) {
+  const auto offset = weights_.append(bytes);
+  return append(label,
+                {"Const",
+                 "opset1",
+                 {{"element_type", to_string(type)},
+                  {"shape", shape_text(shape)},
+                  {"offset", std::to_string(offset)},
+                  {"size", std::to_string(bytes.size())}}},
+                {}, type, shape);
+}
+
+Value GraphBuilder::indices(const std::string& label, const std::vector<std::int64_t>& values) {
+  return constant(label, ElementType::kI64, {static_cast<std::int64_t>(values.size())},
+                  std::as_bytes(std::span(values)));
+}
+
+Value GraphBuilder::scalar_index(const std::string& label, std::int64_t value) {
+  return constant(label, ElementType::kI64, {}, std::as_bytes(std::span(&value, 1)));
+}
+
+Value GraphBuilder::floats(const std::string& label, const std::vector<double>& values,
+                           const Shape& shape) {
+  const std::vector<float> narrow(values.begin(), values.end());
+  return constant(label, ElementType::kF32, shape, std::as_bytes(std::span(narrow)));
+}
+
+Value GraphBuilder::slice(const std::string& label, const Value& input, std::vector<Cut> cuts) {
+  std::erase_if(cuts, [&](const Cut& cut) {
+    return cut.begin == 0 && cut.end == input.shape[static_cast<std::size_t>(cut.axis)];
+  });
+  if (cuts.empty()) return input;
+  std::vector<std::int64_t> begins, ends, axes;
+  auto shape = input.shape;
+  for (const auto& cut : cuts) {
+    begins.push_back(cut.begin);
+    ends.push_back(cut.end);
+    axes.push_back(cut.axis);
+    shape[static_cast<std::size_t>(cut.axis)] = cut.end - cut.begin;
+  }
+  const std::vector<std::int64_t> steps(cuts.size(), 1);
+  return append(label, {"Slice", "opset8", {}},
+                {input, indices(label + "/begin", begins), indices(label + "/end", ends),
+                 indices(label + "/step", steps), indices(label + "/axes", axes)},
+                input.type, shape);
+}
+
+Value GraphBuilder::convert(const std::string& label, const Value& input, ElementType type) {
+  return append(label, {"Convert", "opset1", {{"destination_type", to_string(type)}}}, {input},
+                type, input.shape);
+}
+
+Value GraphBuilder::reshape(const std::string& label, const Value& input, const Shape& shape) {
+  return append(label, {"Reshape", "opset1", {{"special_zero", "false"}}},
+                {input, indices(label + "/shape", shape)}, input.type, shape);
+}
+
+Value GraphBuilder::transpose(const std::string& label, const Value& input,
+                              const std::vector<std::int64_t>& order) {
+  Shape shape;
+  for (const auto axis : order) shape.push_back(input.shape[static_cast<std::size_t>(axis)]);
+  return append(label, {"Transpose", "opset1", {}}, {input, indices(label + "/order", order)},
+                input.type, shape);
+}
+
+Value GraphBuilder::gather(const std::string& label, const Value& input, std::int64_t axis,
+                           const std::vector<std::int64_t>& picked) {
+  auto shape = input.shape;
+  shape[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(picked.size());
+  return append(label, {"Gather", "opset8", {{"batch_dims", "0"}}},
+                {input, indices(label + "/indices", picked), scalar_index(label + "/axis", axis)},
+                input.type, shape);
+}
+
+Value GraphBuilder::resize_to_sizes(const std::string& label, const Value& input,
+                                    std::int64_t height, std::int64_t width) {
+  return append(
+      label, {"Interpolate", "opset11", interpolate_attributes("sizes")},
+      {input, indices(label + "/size", {height, width}), indices(label + "/axes", kSpatialAxes)},
+      input.type, {input.shape[0], input.shape[1], height, width});
+}
+
+Value GraphBuilder::resize_by_scales(const std::string& label, const Value& input, Resize height,
+                                     Resize width) {
+  const auto scale_y = scale_reaching(input.shape[2], height.scale, height.size);
+  const auto scale_x = scale_reaching(input.shape[3], width.scale, width.size);
+  const Shape shape{input.shape[0], input.shape[1], size_by_scale(input.shape[2], scale_y),
+                    size_by_scale(input.shape[3], scale_x)};
+  const auto resized = append(label, {"Interpolate", "opset11", interpolate_attributes("scales")},
+                              {input, floats(label + "/scales", {scale_y, scale_x}, {2}),
+                               indices(label + "/axes", kSpatialAxes)},
+                              input.type, shape);
+  return slice(label + "/cut", resized, {{2, 0, height.size}, {3, 0, width.size}});
+}
+
+Value GraphBuilder::resize(const std::string& label, const Value& input, Resize height,
+                           Resize width) {
+  const auto whole = [&](std::size_t axis, const Resize& wanted) {
+    // Exact: both sides are quotients of small integers.
+    return wanted.scale ==
+           static_cast<double>(wanted.size) / static_cast<double>(input.shape[axis]);
+  };
+  if (!whole(2, height) || !whole(3, width)) return resize_by_scales(label, input, height, width);
+  if (height.size == input.shape[2] && width.size == input.shape[3]) return input;
+  return resize_to_sizes(label, input, height.size, width.size);
+}
+
+Value GraphBuilder::mix_channels(const std::string& label, const Value& input,
+                                 const std::vector<std::vector<double>>& weights) {
+  std::vector<double> all;
+  for (const auto& row : weights) all.insert(all.end(), row.begin(), row.end());
+  const auto outputs = static_cast<std::int64_t>(weights.size());
+  const auto kernel = floats(label + "/weights", all, {outputs, input.shape[1], 1, 1});
+  return append(label,
+                {"Convolution",
+                 "opset1",
+                 {{"strides", "1, 1"},
+                  {"dilations", "1, 1"},
+                  {"pads_begin", "0, 0"},
+                  {"pads_end", "0, 0"},
+                  {"auto_pad", "explicit"}}},
+                {input, kernel}, input.type,
+                {input.shape[0], outputs, input.shape[2], input.shape[3]});
+}
+
+Value GraphBuilder::add(const std::string& label, const Value& left, const Value& right) {
+  return append(label, {"Add", "opset1", {{"auto_broadcast", "numpy"}}}, {left, right}, left.type,
+                left.shape);
+}
+
+Value GraphBuilder::add(const std::string& label, const Value& input,
+                        const std::vector<double>& channels) {
+  const auto count = static_cast<std::int64_t>(channels.size());
+  return add(label, input, floats(label + "/value", channels, {1, count, 1, 1}));
+}
+
+Value GraphBuilder::multiply(const std::string& label, const Value& input,
+                             const std::vector<double>& channels) {
+  const auto count = static_cast<std::int64_t>(channels.size());
+  return append(label, {"Multiply", "opset1", {{"auto_broadcast", "numpy"}}},
+                {input, floats(label + "/value", channels, {1, count, 1, 1})}, input.type,
+                input.shape);
+}
+
+Value GraphBuilder::clamp(const std::string& label, const Value& input, double low, double high) {
+  return append(label, {"Clamp", "opset1", {{"min", base::text(low)}, {"max", base::text(high)}}},
+                {input}, input.type, input.shape);
+}
+
+Value GraphBuilder::round(const std::string& label, const Value& input) {
+  return append(label, {"Round", "opset5", {{"mode", "half_to_even"}}}, {input}, input.type,
+                input.shape);
+}
+
+Value GraphBuilder::pad(const std::string& label, const Value& input, Borders borders,
+                        double value) {
+  auto shape = input.shape;
+  shape[2] += borders.top + borders.bottom;
+  shape[3] += borders.left + borders.right;
+  return append(label, {"Pad", "opset1", {{"pad_mode", "constant"}}},
+                {input, indices(label + "/begin", {0, 0, borders.top, borders.left}),
+                 indices(label + "/end", {0, 0, borders.bottom, borders.right}),
+                 floats(label + "/value", {value}, {})},
+                input.type, shape);
+}
+
+}  // namespace npu::ir

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <pugixml.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/document.hpp"
+#include "ir/weights.hpp"
+#include "npucore/types.hpp"
+
+namespace npu::ir {
+
+/// What a layer makes: where it comes out, and what it is.
+struct Value {
+  PortRef port;
+  ElementType type = ElementType::kUnknown;
+  Shape shape;
+};
+
+/// Writes operators into an IR, in front of one layer. Operators are named
+/// "<prefix><label>", their constants "<prefix><label>/<role>".
+class GraphBuilder {
+ public:
+  GraphBuilder(Document& document, Weights& weights, pugi::xml_node place, std::string prefix);
+
+  Value parameter(const std::string& name, const std::vector<std::string>& tensor_names,
+                  ElementType type, const Shape& shape);
+
+  struct Cut {
+    std::int64_t axis, begin, end;
+  };
+  /// Axes that a cut would leave whole are not mentioned in the graph; no layer when that is all.
+  Value slice(const std::string& label, const Value& input, std::vector<Cut> cuts);
+  Value convert(const std::string& label, const Value& input, ElementType type);
+  Value reshape(const std::string& label, const Value& input, const Shape& shape);
+  Value transpose(const std::string& label, const Value& input,
+                  const std::vector<std::int64_t>& order);
+  Value gather(const std::string& label, const Value& input, std::int64_t axis,
+               const std::vector<std::int64_t>& indices);
+
+  struct Resize {
+    std::int64_t size;  ///< result of this axis
+    double scale;       ///< result pixels per input pixel; need not be size / input size
+  };
+  /// Linear, half-pixel centres, edges repeated, over the last two axes of an NCHW value. Without
+  /// anti-aliasing: below half size it skips pixels.
+  Value resize(const std::string& label, const Value& input, Resize height, Resize width);
+  /// 1x1 convolution of an NCHW value; `weights` holds one row per output channel.
+  Value mix_channels(const std::string& label, const Value& input,
+                     const std::vector<std::vector<double>>& weights);
+  Value add(const std::string& label, const Value& left, const Value& right);
+  /// Per channel of an NCHW value.
+  Value add(const std::string& label, const Value& input, const std::vector<double>& channels);
+  Value multiply(const std::string& label, const Value& input, const std::vector<double>& channels);
+  Value clamp(const std::string& label, const Value& input, double low, double high);
+  Value round(const std::string& label, const Value& input);
+  /// Borders of an NCHW value.
+  struct Borders {
+    std::int64_t top, left, bottom, right;
+  };
+  Value pad(const std::string& label, const Value& input, Borders borders, double value);
+
+ private:
+  struct Operator {
+    const char* type;
+    const char* opset;
+    std::vector<std::pair<const char*, std::string>> attributes;
+  };
+  Value append(const std::string& label, const Operator& op, const std::vector<Value>& inputs,
+               ElementType type, const Shape& shape);
+  Value constant(const std::string& label, ElementType type, const Shape& shape,
+                 std::span<const std::byte> bytes);
+  Value indices(const std::string& label, const std::vector<std::int64_t>& values);
+  Value scalar_index(const std::string& label, std::int64_t value);
+  Value floats(const std::string& label, const std::vector<double>& values, const Shape& shape);
+  Value resize_to_sizes(const std::string& label, const Value& input, std::int64_t height,
+                        std::int64_t width);
+  Value resize_by_scales(const std::string& label, const Value& input, Resize height, Resize width);
+
+  Document& document_;
+  Weights& weights_;
+  pugi::xml_node place_;
+  std::string prefix_;
+};
+
+}  // namespace npu::ir

@@ -1,0 +1,92 @@
+#include "ir/hints.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "base/text.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::ir {
+namespace {
+
+constexpr std::array kLetterboxNames{"fit_to_window_letterbox", "fit_to_window"};
+
+std::optional<std::string> find(const ModelInfo& info, const char* key) {
+  const auto found = info.find(key);
+  if (found == info.end() || found->second.empty()) return {};
+  return found->second;
+}
+
+/// Numbers with blanks, commas or brackets between them: "123.7 116.3", "[1, 2, 3]".
+std::vector<float> numbers(const ModelInfo& info, const char* key) {
+  std::vector<float> values;
+  auto text = find(info, key).value_or("");
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) {
+        return c == ',' || c == '[' || c == ']' || std::isspace(static_cast<unsigned char>(c)) != 0;
+      },
+      ' ');
+  const char* place = text.data();
+  const char* end = place + text.size();
+  while (true) {
+    while (place != end && *place == ' ') ++place;
+    if (place == end) return values;
+    float value = 0;
+    const auto [next, error] = std::from_chars(place, end, value);
+    if (error != std::errc{} || !std::isfinite(value) || (next != end && *next != ' ')) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  base::text("model_info's ", key, " is ", base::quoted(text),
+                             ", which is no list of numbers"));
+    }
+    values.push_back(value);
+    place = next;
+  }
+}
+
+bool is_true(std::string value) {
+  std::transform(value.begin(), value.end(), value.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return value == "yes" || value == "true" || value == "1";
+}
+
+bool is_letterbox(const std::string& resize_type) {
+  return std::find(kLetterboxNames.begin(), kLetterboxNames.end(), resize_type) !=
+         kLetterboxNames.end();
+}
+
+}  // namespace
+
+Preprocess preprocess_from_hints(const ModelInfo& info, const FrameLayout& frame) {
+  Preprocess preprocess;
+  preprocess.frame = frame;
+  if (const auto resize = find(info, "resize_type")) {
+    preprocess.resize = is_letterbox(*resize) ? ResizeMode::kLetterbox : ResizeMode::kStretch;
+    preprocess.pad_value = 0;
+  }
+  if (const auto pad = numbers(info, "pad_value"); !pad.empty()) preprocess.pad_value = pad[0];
+  // In the Model API images are BGR, and this says that the model wants the other order.
+  if (const auto reverse = find(info, "reverse_input_channels")) {
+    preprocess.channels = is_true(*reverse) ? ChannelOrder::kRGB : ChannelOrder::kBGR;
+  }
+  preprocess.mean = numbers(info, "mean_values");
+  preprocess.scale = numbers(info, "scale_values");
+  return preprocess;
+}
+
+std::vector<std::string> hint_warnings(const ModelInfo& info) {
+  std::vector<std::string> warnings;
+  const auto resize = find(info, "resize_type");
+  if (resize && *resize != "standard" && *resize != "fit_to_window_letterbox") {
+    warnings.push_back(base::text(
+        "the model's resize_type ", base::quoted(*resize), " is not offered: frames are ",
+        is_letterbox(*resize) ? "letterboxed, with equal borders on both sides" : "stretched"));
+  }
+  return warnings;
+}
+
+}  // namespace npu::ir

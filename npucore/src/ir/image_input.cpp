@@ -1,0 +1,129 @@
+#include "ir/image_input.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include "base/text.hpp"
+#include "ir/layer.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::ir {
+namespace {
+
+using base::text;
+
+constexpr std::size_t kImageRank = 4;
+
+std::string describe(const Port& port) {
+  return text(base::quoted(port.name), ' ', to_string(port.type), to_string(port.shape));
+}
+
+std::string list_inputs(const internal::ModelState& model) {
+  std::vector<std::string> lines;
+  for (const auto& input : model.inputs) lines.push_back(describe(input));
+  return lines.empty() ? "none" : base::join(lines, ", ");
+}
+
+std::size_t named_input(const internal::ModelState& model, const std::string& name) {
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    if (model.inputs[i].answers_to(name)) return i;
+  }
+  throw Error(ErrorCode::kNotFound,
+              text("the model ", base::quoted(model.path.string()), " has no input ",
+                   base::quoted(name), "; its inputs are: ", list_inputs(model)));
+}
+
+std::size_t only_image(const internal::ModelState& model) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    if (model.inputs[i].shape.size() == kImageRank) found.push_back(i);
+  }
+  if (found.size() == 1) return found.front();
+  throw Error(ErrorCode::kNotFound,
+              text("the model ", base::quoted(model.path.string()), " has ",
+                   found.empty() ? "no input of rank 4 that could take a picture"
+                                 : "several inputs of rank 4: name the one that takes the picture",
+                   "; its inputs are: ", list_inputs(model)));
+}
+
+/// Letters of the layout that OpenVINO wrote to the port, "[N,C,H,W]" as "NCHW".
+std::string layout_letters(pugi::xml_node layer) {
+  std::string letters;
+  for (auto holder : {layer.child("output").child("port"), layer}) {
+    for (auto attribute : holder.child("rt_info").children("attribute")) {
+      if (std::string_view(attribute.attribute("name").value()) != "layout") continue;
+      for (const char c : std::string_view(attribute.attribute("layout").value())) {
+        if (std::isalpha(static_cast<unsigned char>(c)) != 0) letters += c;
+      }
+      return letters;
+    }
+  }
+  return letters;
+}
+
+bool is_channel_count(std::int64_t dimension) {
+  return dimension == 3 || dimension == 1;
+}
+
+/// By the layout where there is one, else by the axis that has three entries, or one.
+std::optional<bool> channels_are_last(pugi::xml_node layer, const Shape& shape) {
+  const auto letters = layout_letters(layer);
+  if (letters == "NCHW") return false;
+  if (letters == "NHWC") return true;
+  for (const std::int64_t count : {3, 1}) {
+    if (shape[1] == count) return false;
+    if (shape[3] == count) return true;
+  }
+  return {};
+}
+
+[[noreturn]] void fail(const internal::ModelState& model, const Port& port,
+                       const std::string& reason) {
+  throw Error(ErrorCode::kUnsupported,
+              text("input ", describe(port), " of ", base::quoted(model.path.string()),
+                   " cannot take frames: ", reason));
+}
+
+void check_port(const internal::ModelState& model, const Port& port) {
+  if (port.shape.size() != kImageRank) fail(model, port, "a picture has four dimensions");
+  const auto dynamic = std::find_if(port.shape.begin(), port.shape.end(),
+                                    [](std::int64_t dimension) { return dimension < 1; });
+  if (dynamic != port.shape.end()) {
+    fail(model, port,
+         text("its dimension ", dynamic - port.shape.begin(),
+              " is dynamic; reshape the model to "
+              "a static shape before use, for example with model.reshape([1,3,640,640]) and "
+              "openvino.save_model() in Python"));
+  }
+  if (port.shape[0] != 1) {
+    fail(model, port, text("its batch is ", port.shape[0], ": reshape the model to a batch of 1"));
+  }
+  constexpr std::array kTypes{ElementType::kF32, ElementType::kF16, ElementType::kU8};
+  if (std::find(kTypes.begin(), kTypes.end(), port.type) == kTypes.end()) {
+    fail(model, port, "only the element types f32, f16 and u8 are made from frames");
+  }
+}
+
+}  // namespace
+
+ImageInput find_image_input(const internal::ModelState& model, const std::string& name) {
+  const auto index = name.empty() ? only_image(model) : named_input(model, name);
+  ImageInput image;
+  image.port = model.inputs[index];
+  image.layer = model.document.layers_of_type("Parameter")[index];
+  check_port(model, image.port);
+  const auto last = channels_are_last(image.layer, image.port.shape);
+  const auto& shape = image.port.shape;
+  if (!last || !is_channel_count(shape[*last ? 3 : 1])) {
+    fail(model, image.port, "neither its second nor its last dimension is 3 or 1 channels");
+  }
+  image.channels_last = *last;
+  image.channels = static_cast<std::uint32_t>(shape[*last ? 3 : 1]);
+  image.height = static_cast<std::uint32_t>(shape[*last ? 1 : 2]);
+  image.width = static_cast<std::uint32_t>(shape[*last ? 2 : 3]);
+  return image;
+}
+
+}  // namespace npu::ir

@@ -1,0 +1,144 @@
+#include "ir/layer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/type_names.hpp"
+
+namespace npu::ir {
+namespace {
+
+constexpr std::array<std::pair<const char*, ElementType>, 6> kPrecisions{{
+    {"FP64", ElementType::kF64},
+    {"FP32", ElementType::kF32},
+    {"FP16", ElementType::kF16},
+    {"BOOL", ElementType::kBoolean},
+    {"BIN", ElementType::kU1},
+    {"STRING", ElementType::kString},
+}};
+
+std::string converted(std::string text, int (*convert)(int)) {
+  std::transform(text.begin(), text.end(), text.begin(), [convert](unsigned char character) {
+    return static_cast<char>(convert(character));
+  });
+  return text;
+}
+
+std::vector<pugi::xml_node> ports(pugi::xml_node layer, const char* side) {
+  std::vector<pugi::xml_node> found;
+  for (auto port : layer.child(side).children("port")) found.push_back(port);
+  return found;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return {};
+  return value;
+}
+
+std::uint64_t layer_id(pugi::xml_node layer) {
+  return parse_unsigned(layer.attribute("id").value()).value_or(0);
+}
+
+std::string layer_name(pugi::xml_node layer) {
+  return layer.attribute("name").value();
+}
+
+std::string layer_type(pugi::xml_node layer) {
+  return layer.attribute("type").value();
+}
+
+std::string describe_layer(pugi::xml_node layer) {
+  return base::text("layer ", base::quoted(layer_name(layer)), " (", layer_type(layer), ", id ",
+                    layer.attribute("id").value(), ")");
+}
+
+std::vector<pugi::xml_node> input_ports(pugi::xml_node layer) {
+  return ports(layer, "input");
+}
+
+std::vector<pugi::xml_node> output_ports(pugi::xml_node layer) {
+  return ports(layer, "output");
+}
+
+std::vector<std::string> tensor_names(pugi::xml_node port) {
+  std::vector<std::string> names;
+  std::string name;
+  const std::string_view text = port.attribute("names").value();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',') {
+      name += text[++i];
+    } else if (text[i] == ',') {
+      names.push_back(std::exchange(name, {}));
+    } else {
+      name += text[i];
+    }
+  }
+  if (!name.empty()) names.push_back(name);
+  return names;
+}
+
+std::string join_tensor_names(const std::vector<std::string>& names) {
+  std::string joined;
+  for (const auto& name : names) {
+    if (!joined.empty()) joined += ',';
+    for (const char character : name) {
+      if (character == ',') joined += '\\';
+      joined += character;
+    }
+  }
+  return joined;
+}
+
+Shape port_shape(pugi::xml_node port) {
+  Shape shape;
+  for (auto dim : port.children("dim")) {
+    const auto value = parse_unsigned(trimmed(dim.child_value()));
+    shape.push_back(value && *value <= INT64_MAX ? static_cast<std::int64_t>(*value) : -1);
+  }
+  return shape;
+}
+
+std::optional<Shape> parse_shape(std::string_view text) {
+  Shape shape;
+  if (trimmed(text).empty()) return shape;
+  while (true) {
+    const auto comma = text.find(',');
+    const auto item = trimmed(text.substr(0, comma));
+    if (item == "...") return {};
+    const auto value = parse_unsigned(item);
+    shape.push_back(value && *value <= INT64_MAX ? static_cast<std::int64_t>(*value) : -1);
+    if (comma == std::string_view::npos) return shape;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+ElementType precision_to_type(const std::string& precision) {
+  for (const auto& [name, type] : kPrecisions) {
+    if (precision == name) return type;
+  }
+  return base::element_type_from_string(
+      converted(precision, [](int c) { return std::tolower(c); }));
+}
+
+std::string type_to_precision(ElementType type) {
+  for (const auto& [name, known] : kPrecisions) {
+    if (type == known) return name;
+  }
+  return converted(to_string(type), [](int c) { return std::toupper(c); });
+}
+
+}  // namespace npu::ir

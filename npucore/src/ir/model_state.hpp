@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/document.hpp"
+#include "ir/weights.hpp"
+#include "npucore/frame.hpp"
+#include "npucore/types.hpp"
+
+namespace npu::internal {
+
+struct ModelState {
+  std::filesystem::path path;
+  std::string name;
+  ir::Document document;
+  ir::Weights weights;
+  std::vector<Port> inputs, outputs;
+  std::map<std::string, std::string> model_info;
+  std::optional<FrameInput> frame_input;
+};
+
+}  // namespace npu::internal

@@ -1,0 +1,90 @@
+#include "ir/ports.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/type_names.hpp"
+#include "ir/layer.hpp"
+
+namespace npu::ir {
+namespace {
+
+std::uint64_t port_id(pugi::xml_node port) {
+  return parse_unsigned(port.attribute("id").value()).value_or(0);
+}
+
+Port read_input(pugi::xml_node layer) {
+  const auto data = layer.child("data");
+  const auto port = layer.child("output").child("port");
+  Port input;
+  input.name = layer_name(layer);
+  input.tensor_names = tensor_names(port);
+  input.type = base::element_type_from_string(data.attribute("element_type").value());
+  input.shape = parse_shape(data.attribute("shape").value()).value_or(port_shape(port));
+  return input;
+}
+
+void add_missing(std::vector<std::string>& names, const std::string& more) {
+  pugi::xml_document holder;
+  auto port = holder.append_child("port");
+  port.append_attribute("names").set_value(more.c_str());
+  for (const auto& name : tensor_names(port)) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+}
+
+Port read_output(const Document& document, pugi::xml_node result) {
+  const auto input = layer_id(result);
+  const auto producer =
+      document.producer({input, port_id(input_ports(result).front())}).value_or(PortRef{});
+  const auto maker = document.layer(producer.layer);
+  const auto ports = output_ports(maker);
+  const auto port = document.output_port(producer);
+  Port output;
+  output.name = layer_name(maker);
+  if (ports.size() > 1) {
+    const auto index = std::find(ports.begin(), ports.end(), port) - ports.begin();
+    output.name += base::text('.', index);
+  }
+  output.tensor_names = tensor_names(port);
+  add_missing(output.tensor_names, result.attribute("output_names").value());
+  output.type = precision_to_type(port.attribute("precision").value());
+  output.shape = port_shape(port);
+  return output;
+}
+
+void flatten(pugi::xml_node node, const std::string& prefix,
+             std::map<std::string, std::string>& found) {
+  // rt_info of models is two levels deep; the limit keeps a hostile file off the stack.
+  constexpr auto kMostSlashes = 8;
+  if (std::count(prefix.begin(), prefix.end(), '/') > kMostSlashes) return;
+  for (auto child : node.children()) {
+    const auto key = prefix + child.name();
+    if (const auto value = child.attribute("value")) found[key] = value.value();
+    flatten(child, key + "/", found);
+  }
+}
+
+}  // namespace
+
+std::vector<Port> read_inputs(const Document& document) {
+  std::vector<Port> inputs;
+  for (auto layer : document.layers_of_type("Parameter")) inputs.push_back(read_input(layer));
+  return inputs;
+}
+
+std::vector<Port> read_outputs(const Document& document) {
+  std::vector<Port> outputs;
+  for (auto layer : document.layers_of_type("Result")) {
+    outputs.push_back(read_output(document, layer));
+  }
+  return outputs;
+}
+
+std::map<std::string, std::string> read_model_info(const Document& document) {
+  std::map<std::string, std::string> found;
+  flatten(document.net().child("rt_info").child("model_info"), {}, found);
+  return found;
+}
+
+}  // namespace npu::ir

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/document.hpp"
+#include "npucore/types.hpp"
+
+namespace npu::ir {
+
+/// The model's inputs: its Parameter layers in the order of the file.
+std::vector<Port> read_inputs(const Document& document);
+/// The model's outputs: its Result layers. A port is named after the layer that makes the value,
+/// with ".<index>" behind it when that layer has several outputs.
+std::vector<Port> read_outputs(const Document& document);
+/// The children of rt_info/model_info; deeper ones as "parent/child".
+std::map<std::string, std::string> read_model_info(const Document& document);
+
+}  // namespace npu::ir

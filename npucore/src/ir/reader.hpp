@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "ir/model_state.hpp"
+
+namespace npu::ir {
+
+/// Reads and checks an IR; `weights` empty means the .bin beside the .xml.
+std::shared_ptr<internal::ModelState> read_ir(const std::filesystem::path& xml,
+                                              const std::filesystem::path& weights);
+
+}  // namespace npu::ir

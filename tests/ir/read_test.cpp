@@ -1,0 +1,238 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "ir_files.hpp"
+#include "npucore/error.hpp"
+#include "npucore/model.hpp"
+
+namespace npu {
+namespace {
+
+using test::TempDir;
+
+const std::string kTwo("\x00\x00\x00\x40", 4);
+
+/// The message of the Error that `call` throws, with its code in front.
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return std::string(to_string(error.code())) + ": " + error.what();
+  }
+  return "no error";
+}
+
+TEST(ReadTest, FindsInputsAndOutputs) {
+  const TempDir dir;
+  dir.write("model.bin", kTwo);
+  const auto model = Model::read(dir.write("model.xml", test::multiply_ir()));
+  ASSERT_EQ(model.inputs().size(), 1U);
+  EXPECT_EQ(model.inputs()[0].name, "numbers");
+  EXPECT_EQ(model.inputs()[0].shape, (Shape{1, 2}));
+  EXPECT_EQ(model.inputs()[0].type, ElementType::kF32);
+  ASSERT_EQ(model.outputs().size(), 1U);
+  EXPECT_EQ(model.outputs()[0].name, "double");
+  EXPECT_EQ(model.outputs()[0].tensor_names, std::vector<std::string>{"twice"});
+  EXPECT_EQ(model.name(), "tested");
+}
+
+TEST(ReadTest, TakesTheWeightsFromElsewhere) {
+  const TempDir dir;
+  const auto weights = dir.write("elsewhere.weights", kTwo);
+  EXPECT_NO_THROW(Model::read(dir.write("model.xml", test::multiply_ir()), weights));
+}
+
+TEST(ReadTest, NeedsNoWeightsWithoutConstants) {
+  const TempDir dir;
+  EXPECT_NO_THROW(Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4}))));
+}
+
+TEST(ReadTest, ReadsVersion10) {
+  const TempDir dir;
+  const auto text =
+      test::net(test::parameter_layer(0, "x", "f32", {1, 2}) + test::result_layer(1, "out", {1, 2}),
+                test::edge(0, 0, 1, 0), {}, "10");
+  EXPECT_EQ(Model::read(dir.write("model.xml", text)).inputs()[0].name, "x");
+}
+
+TEST(ReadTest, SplitsTensorNamesAtCommasThatAreNotEscaped) {
+  const TempDir dir;
+  auto text = test::identity_ir("f32", {1, 3, 4, 4});
+  text.replace(text.find("names=\"image\""), 13, "names=\"a\\,b,image\"");
+  const auto model = Model::read(dir.write("model.xml", text));
+  EXPECT_EQ(model.inputs()[0].tensor_names, (std::vector<std::string>{"a,b", "image"}));
+}
+
+TEST(ReadTest, NamesAnOutputAfterTheIndexOfItsProducer) {
+  const TempDir dir;
+  const auto split =
+      "<layer id=\"1\" name=\"parts\" type=\"VariadicSplit\" version=\"opset1\">"
+      "<input><port id=\"0\" /></input><output><port id=\"1\" precision=\"FP32\" />"
+      "<port id=\"2\" precision=\"FP16\"><dim>5</dim></port></output></layer>";
+  const auto text = test::net(
+      test::parameter_layer(0, "x", "f32", {2}) + split + test::result_layer(2, "out", {5}),
+      test::edge(0, 0, 1, 0) + test::edge(1, 2, 2, 0));
+  const auto model = Model::read(dir.write("model.xml", text));
+  EXPECT_EQ(model.outputs()[0].name, "parts.1");
+  EXPECT_EQ(model.outputs()[0].type, ElementType::kF16);
+  EXPECT_EQ(model.outputs()[0].shape, (Shape{5}));
+}
+
+TEST(ReadTest, FindsModelInfo) {
+  const TempDir dir;
+  const auto text =
+      test::net(test::parameter_layer(0, "x", "f32", {2}) + test::result_layer(1, "out", {2}),
+                test::edge(0, 0, 1, 0),
+                "<model_info><labels value=\"cat dog\" /><deep><er value=\"1\" /></deep>"
+                "</model_info><other value=\"no\" />");
+  const auto info = Model::read(dir.write("model.xml", text)).model_info();
+  EXPECT_EQ(info, (std::map<std::string, std::string>{{"labels", "cat dog"}, {"deep/er", "1"}}));
+}
+
+TEST(ReadTest, CopiesAreIndependent) {
+  const TempDir dir;
+  const auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));
+  Model copy = model;
+  copy.add_preprocess(copy.default_preprocess(FrameLayout::tight(PixelFormat::kRGB, 8, 8)));
+  EXPECT_TRUE(copy.frame_input());
+  EXPECT_FALSE(model.frame_input());
+  EXPECT_EQ(model.inputs()[0].type, ElementType::kF32);
+  EXPECT_EQ(copy.inputs()[0].type, ElementType::kU8);
+}
+
+TEST(ReadTest, NamesAMissingModel) {
+  const auto error = error_of([] { Model::read("/nowhere/model.xml"); });
+  EXPECT_NE(error.find("/nowhere/model.xml"), std::string::npos) << error;
+  EXPECT_EQ(error.find(to_string(ErrorCode::kNotFound)), 0U) << error;
+}
+
+TEST(ReadTest, NamesMissingWeights) {
+  const TempDir dir;
+  const auto path = dir.write("model.xml", test::multiply_ir());
+  const auto error = error_of([&] { Model::read(path); });
+  EXPECT_NE(error.find((dir.path() / "model.bin").string()), std::string::npos) << error;
+  EXPECT_EQ(error.find(to_string(ErrorCode::kNotFound)), 0U) << error;
+}
+
+TEST(ReadTest, RefusesConstantsBeyondTheWeights) {
+  const TempDir dir;
+  dir.write("model.bin", kTwo.substr(0, 3));
+  const auto path = dir.write("model.xml", test::multiply_ir());
+  const auto error = error_of([&] { Model::read(path); });
+  EXPECT_NE(error.find("have 3 bytes, but layer 'two' (Const, id 1)"), std::string::npos) << error;
+}
+
+TEST(ReadTest, RefusesOffsetsThatOverflow) {
+  const TempDir dir;
+  dir.write("model.bin", kTwo);
+  auto text = test::multiply_ir();
+  text.replace(text.find("offset=\"0\""), 10, "offset=\"18446744073709551614\"");
+  const auto error = error_of([&] { Model::read(dir.write("model.xml", text)); });
+  EXPECT_NE(error.find("'two'"), std::string::npos) << error;
+}
+
+struct Malformed {
+  const char* name;
+  std::string text;
+  const char* expected;
+};
+
+void PrintTo(const Malformed& row, std::ostream* out) {
+  *out << row.name;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  if (at == std::string::npos) throw std::invalid_argument("nothing to replace: " + from);
+  return text.replace(at, from.size(), to);
+}
+
+std::string good() {
+  return test::identity_ir("f32", {1, 3, 4, 4});
+}
+
+class MalformedTest : public testing::TestWithParam<Malformed> {};
+
+TEST_P(MalformedTest, GivesOneClearError) {
+  const TempDir dir;
+  const auto path = dir.write("model.xml", GetParam().text);
+  const auto error = error_of([&] { Model::read(path); });
+  EXPECT_NE(error.find(GetParam().expected), std::string::npos) << error;
+  EXPECT_NE(error.find(path.string()), std::string::npos) << error;
+  EXPECT_EQ(error.find(to_string(ErrorCode::kInvalidArgument)), 0U) << error;
+}
+
+const auto kRelu = [](int id, int input_port) {
+  return "<layer id=\"" + std::to_string(id) + "\" name=\"r" + std::to_string(id) +
+         "\" type=\"ReLU\" version=\"opset1\"><input><port id=\"" + std::to_string(input_port) +
+         "\" /></input><output><port id=\"1\" precision=\"FP32\" /></output></layer>";
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, MalformedTest,
+    testing::Values(
+        Malformed{"empty", "", "XML error in line 1"},
+        Malformed{"binary",
+                  std::string("\x7f"
+                              "ELF\0\0\0",
+                              7),
+                  "XML error in line 1"},
+        Malformed{"cut_off", good().substr(0, good().size() / 2), "XML error in line"},
+        Malformed{"wrong_tag", replaced(good(), "</layers>", "</layer>"), "XML error in line 6"},
+        Malformed{"another_xml", "<mesh />", "its root element is <mesh>, not <net>"},
+        Malformed{"version_7", replaced(good(), "version=\"11\"", "version=\"7\""),
+                  "its version is '7'"},
+        Malformed{"no_version", replaced(good(), " version=\"11\"", ""), "its version is ''"},
+        Malformed{"no_layers", "<net version=\"11\"><edges /></net>", "it has no <layers>"},
+        Malformed{"empty_layers", "<net version=\"11\"><layers /></net>", "it has no layers"},
+        Malformed{"no_result", test::net(test::parameter_layer(0, "x", "f32", {1}), ""),
+                  "it has no output"},
+        Malformed{"no_id", replaced(good(), "layer id=\"0\"", "layer"),
+                  "layer 'picture' has no usable id ('')"},
+        Malformed{"id_is_text", replaced(good(), "layer id=\"0\"", "layer id=\"first\""),
+                  "no usable id ('first')"},
+        Malformed{"negative_id", replaced(good(), "layer id=\"0\"", "layer id=\"-1\""),
+                  "no usable id ('-1')"},
+        Malformed{"no_type", replaced(good(), " type=\"Result\"", ""), "layer 1 has no type"},
+        Malformed{
+            "same_id", replaced(good(), "layer id=\"1\"", "layer id=\"0\""),
+            "the layer id 0 is used twice: layer 'picture' (Parameter, id 0) and layer 'out'"},
+        Malformed{"port_without_id", replaced(good(), "port id=\"0\"", "port"),
+                  "a port of layer 'picture' (Parameter, id 0) has no usable id"},
+        Malformed{"same_port",
+                  test::net(test::parameter_layer(0, "x", "f32", {1}) + kRelu(1, 1) +
+                                test::result_layer(2, "out", {1}),
+                            test::edge(0, 0, 1, 1) + test::edge(1, 1, 2, 0)),
+                  "layer 'r1' (ReLU, id 1) has port 1 twice"},
+        Malformed{"edge_without_number", replaced(good(), "to-port=\"0\"", ""),
+                  "a number is missing"},
+        Malformed{"edge_from_nowhere", replaced(good(), "from-layer=\"0\"", "from-layer=\"9\""),
+                  "edge from layer 9 port 0 to layer 1 port 0: there is no layer 9"},
+        Malformed{"edge_from_no_port", replaced(good(), "from-port=\"0\"", "from-port=\"4\""),
+                  "layer 'picture' (Parameter, id 0) has no output port 4"},
+        Malformed{"edge_to_no_port", replaced(good(), "to-port=\"0\"", "to-port=\"4\""),
+                  "layer 'out' (Result, id 1) has no input port 4"},
+        Malformed{"two_edges", replaced(good(), "<edges>", "<edges>" + test::edge(0, 0, 1, 0)),
+                  "that input has another edge already"},
+        Malformed{"no_edge", replaced(good(), test::edge(0, 0, 1, 0), ""),
+                  "input port 0 of layer 'out' (Result, id 1) has no edge"},
+        Malformed{
+            "cycle",
+            test::net(kRelu(0, 0) + kRelu(1, 0) + test::result_layer(2, "out", {1}),
+                      test::edge(0, 1, 1, 0) + test::edge(1, 1, 0, 0) + test::edge(1, 1, 2, 0)),
+            "its layers form a cycle"},
+        Malformed{"constant_without_offset", replaced(test::multiply_ir(), " offset=\"0\"", ""),
+                  "layer 'two' (Const, id 1) has no usable offset and size"},
+        Malformed{"constant_too_small", replaced(test::multiply_ir(), "shape=\"\"", "shape=\"2\""),
+                  "layer 'two' (Const, id 1) of shape [2] has only 4 bytes of data"},
+        Malformed{"constant_too_large",
+                  replaced(test::multiply_ir(), "shape=\"\"",
+                           "shape=\"4294967296,4294967296,4294967296,4294967296\""),
+                  "has only 4 bytes of data"},
+        Malformed{"result_of_two", replaced(good(), "<input>", "<input><port id=\"7\" />"),
+                  "input port 7 of layer 'out' (Result, id 1) has no edge"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace npu

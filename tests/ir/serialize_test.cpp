@@ -1,0 +1,105 @@
+#include "ir/serialize.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "ir_files.hpp"
+
+namespace npu::ir {
+namespace {
+
+const std::string kTwo("\x00\x00\x00\x40", 4);
+
+struct Parts {
+  std::vector<unsigned char> head;  // version and number of elements
+  std::string xml;
+  std::string weights;
+};
+
+std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at) {
+  std::uint64_t value = 0;
+  for (int i = 7; i >= 0; --i) {
+    value = value << 8 | std::to_integer<std::uint64_t>(bytes[at + static_cast<std::size_t>(i)]);
+  }
+  return value;
+}
+
+Parts take_apart(std::span<const std::byte> bytes) {
+  Parts parts;
+  for (std::size_t i = 0; i < 8; ++i) {
+    parts.head.push_back(std::to_integer<unsigned char>(bytes[i]));
+  }
+  const auto* text = reinterpret_cast<const char*>(bytes.data());
+  const auto xml_size = number_at(bytes, 8);
+  parts.xml.assign(text + 16, xml_size);
+  const auto weights_size = number_at(bytes, 16 + xml_size);
+  EXPECT_EQ(bytes.size(), 24 + xml_size + weights_size);
+  parts.weights.assign(text + 24 + xml_size, weights_size);
+  return parts;
+}
+
+Parts serialized(CompilerVersion version) {
+  const test::TempDir dir;
+  dir.write("model.bin", kTwo);
+  const auto model = Model::read(dir.write("model.xml", test::multiply_ir()));
+  const auto buffer = serialize(model, version);
+  return take_apart(buffer.bytes());
+}
+
+TEST(SerializeTest, StartsWithVersionAndTwoElements) {
+  EXPECT_EQ(serialized({7, 0x1234}).head,
+            (std::vector<unsigned char>{7, 0, 0x34, 0x12, 2, 0, 0, 0}));
+}
+
+TEST(SerializeTest, CarriesTheWholeXml) {
+  const auto xml = serialized({7, 0}).xml;
+  EXPECT_EQ(xml.find("<?xml version=\"1.0\"?><net name=\"tested\" version=\"11\">"), 0U);
+  EXPECT_EQ(xml.substr(xml.size() - 7), "</net>\n");
+  EXPECT_NE(xml.find("<data element_type=\"f32\" shape=\"\" offset=\"0\" size=\"4\"/>"),
+            std::string::npos);
+}
+
+TEST(SerializeTest, CarriesTheWeights) {
+  EXPECT_EQ(serialized({7, 0}).weights, kTwo);
+}
+
+TEST(SerializeTest, SaysThatArgumentsAreKnownByIndex) {
+  EXPECT_NE(serialized({5, 9}).xml.find("<rt_info><is_new_api value=\"YES\"/>"
+                                        "<use_indices_for_io_metadata value=\"YES\"/></rt_info>"),
+            std::string::npos);
+}
+
+TEST(SerializeTest, OlderCompilersKnowArgumentsByName) {
+  const auto xml = serialized({5, 8}).xml;
+  EXPECT_NE(xml.find("is_new_api"), std::string::npos);
+  EXPECT_EQ(xml.find("use_indices"), std::string::npos);
+}
+
+TEST(SerializeTest, AppendsNewConstantsBehindTheFile) {
+  const test::TempDir dir;
+  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));
+  model.add_preprocess(model.default_preprocess(FrameLayout::tight(PixelFormat::kRGB, 8, 8)));
+  const auto buffer = serialize(model, {7, 0});
+  const auto parts = take_apart(buffer.bytes());
+  // The first constant is the transposition 0,3,1,2.
+  std::vector<std::int64_t> order(4);
+  ASSERT_GE(parts.weights.size(), 32U);
+  std::memcpy(order.data(), parts.weights.data(), 32);
+  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 3, 1, 2}));
+}
+
+TEST(SerializeTest, FlagPortsFollowTheArguments) {
+  const test::TempDir dir;
+  dir.write("model.bin", kTwo);
+  const auto ports = flag_ports(Model::read(dir.write("model.xml", test::multiply_ir())));
+  ASSERT_EQ(ports.inputs.size(), 1U);
+  EXPECT_EQ(ports.inputs[0].name, "numbers");
+  EXPECT_EQ(ports.inputs[0].rank, 2U);
+  ASSERT_EQ(ports.outputs.size(), 1U);
+  EXPECT_EQ(ports.outputs[0].name, "double");
+  EXPECT_EQ(ports.outputs[0].type, ElementType::kF32);
+}
+
+}  // namespace
+}  // namespace npu::ir

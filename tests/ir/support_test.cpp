@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include "ir_files.hpp"
+#include "npucore/error.hpp"
+#include "npucore/model.hpp"
+
+namespace npu {
+namespace {
+
+struct Unsupported {
+  const char* name;
+  std::string text;
+  std::vector<std::string> expected;
+};
+
+std::string two_layers(const std::string& type, const std::vector<int>& in,
+                       const std::vector<int>& out, const std::string& operation,
+                       const std::string& precision = "FP32") {
+  const auto middle = "<layer id=\"1\" name=\"middle\" type=\"" + operation +
+                      "\" version=\"opset3\"><input><port id=\"0\" /></input><output>"
+                      "<port id=\"1\" precision=\"" +
+                      precision + "\">" + test::dims(out) + "</port></output></layer>";
+  return test::net(
+      test::parameter_layer(0, "data", type, in) + middle + test::result_layer(2, "out", out),
+      test::edge(0, 0, 1, 0) + test::edge(1, 1, 2, 0));
+}
+
+void PrintTo(const Unsupported& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class UnsupportedTest : public testing::TestWithParam<Unsupported> {};
+
+TEST_P(UnsupportedTest, NamesWhatItIs) {
+  const test::TempDir dir;
+  const auto model = Model::read(dir.write("model.xml", GetParam().text));
+  try {
+    model.check_supported();
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    for (const auto& part : GetParam().expected) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  }
+}
+
+std::string dynamic_rank() {
+  auto text = test::identity_ir("f32", {1, 3, 4, 4});
+  return text.replace(text.find("shape=\"1,3,4,4\""), 15, "shape=\"...\"");
+}
+
+std::string bounded() {
+  auto text = test::identity_ir("f32", {1, 3, 4, 4});
+  return text.replace(text.find("shape=\"1,3,4,4\""), 15, "shape=\"1..8,3,4,4\"");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, UnsupportedTest,
+    testing::Values(
+        Unsupported{"dynamic_batch",
+                    test::identity_ir("f32", {-1, 3, 4, 4}),
+                    {"input 'picture'", "dynamic dimension 0", "[?,3,4,4]", "reshape the model"}},
+        Unsupported{"dynamic_width",
+                    test::identity_ir("f32", {1, 3, 4, -1}),
+                    {"input 'picture'", "dynamic dimension 3", "reshape the model"}},
+        Unsupported{"bounded_batch", bounded(), {"input 'picture'", "dynamic dimension 0"}},
+        Unsupported{"dynamic_rank", dynamic_rank(), {"input 'picture'", "dynamic rank"}},
+        Unsupported{"string_input",
+                    two_layers("string", {2}, {2}, "StringTensorUnpack"),
+                    {"input 'data'", "element type string"}},
+        Unsupported{"string_output",
+                    two_layers("f32", {2}, {2}, "StringTensorPack", "STRING"),
+                    {"output 'middle'", "element type string"}},
+        Unsupported{"unknown_type",
+                    two_layers("f7", {2}, {2}, "ReLU"),
+                    {"input 'data'", "no element type that is known"}},
+        Unsupported{"no_elements",
+                    test::identity_ir("f32", {1, 0, 4, 4}),
+                    {"input 'picture'", "has no elements"}},
+        Unsupported{"nine_dimensions",
+                    test::identity_ir("f32", {1, 1, 1, 1, 1, 1, 1, 1, 1}),
+                    {"input 'picture'", "9 dimensions"}},
+        Unsupported{"size_by_value",
+                    two_layers("f32", {2}, {1, -1}, "NonZero", "I64"),
+                    {"layer 'middle' (NonZero, id 1)", "dimension 1", "only known at run time"}}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(SupportTest, AcceptsWhatIsStatic) {
+  const test::TempDir dir;
+  const auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));
+  EXPECT_NO_THROW(model.check_supported());
+}
+
+}  // namespace
+}  // namespace npu
