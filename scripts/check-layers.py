@@ -61,7 +61,7 @@ THIRD_PARTY = {
     r"level_zero/": ("ze_npu", "ze", "softnpu"),
     r"pugixml\.hpp$": ("ir", "softnpu"),
     r"openvino/": ("softnpu",),
-    r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf",),
+    r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf", "softnpu"),
     r"(gst|glib|gobject|gio)/|glib(-object|-unix)?\.h$|gmodule\.h$": ("gst",),
     r"nlohmann/": ("softnpu", "gst"),
     r"(gtest|gmock|benchmark|CLI)/": (),
@@ -75,7 +75,7 @@ C_AND_POSIX = re.compile(
     r"math|memory|poll|pthread|pwd|sched|semaphore|setjmp|signal|spawn|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|"
     r"strings|syscall|time|unistd|wchar)\.h|[a-z0-9]*intrin\.h)$")
 
-SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp")
+SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".inc")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 
 

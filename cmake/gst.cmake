@@ -1,0 +1,30 @@
+# The GStreamer plugin and the metadata library that other elements link to read its tensors.
+pkg_check_modules(GST REQUIRED IMPORTED_TARGET gstreamer-1.0>=1.20 gstreamer-base-1.0 gstreamer-video-1.0
+  gstreamer-allocators-1.0)
+pkg_check_modules(GST_ANALYTICS QUIET IMPORTED_TARGET gstreamer-analytics-1.0>=1.26)
+find_package(nlohmann_json REQUIRED)
+
+add_library(gstnpumeta SHARED ${GSTNPUMETA_SOURCES})
+add_library(npucore::gstnpumeta ALIAS gstnpumeta)
+target_include_directories(gstnpumeta
+  PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+  PRIVATE gst)
+target_link_libraries(gstnpumeta PRIVATE PkgConfig::GST)
+set_target_properties(gstnpumeta PROPERTIES
+  OUTPUT_NAME gstnpumeta-1.0 VERSION ${PROJECT_VERSION} SOVERSION 0)
+install(TARGETS gstnpumeta EXPORT npucore LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES gst/meta/npumeta.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gst/npu)
+
+add_library(gstnpu MODULE ${GSTNPU_SOURCES})
+target_compile_definitions(gstnpu PRIVATE NPU_VERSION="${PROJECT_VERSION}")
+target_include_directories(gstnpu PRIVATE gst)
+target_link_libraries(gstnpu PRIVATE npucore gstnpumeta PkgConfig::GST nlohmann_json::nlohmann_json)
+set_target_properties(gstnpu PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDIR})
+install(TARGETS gstnpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0)
+
+if(GST_ANALYTICS_FOUND)
+  target_compile_definitions(gstnpumeta PRIVATE GST_NPU_HAVE_TENSOR_META)
+  target_compile_definitions(gstnpu PRIVATE GST_NPU_HAVE_ANALYTICS)
+  target_link_libraries(gstnpumeta PRIVATE PkgConfig::GST_ANALYTICS)
+  target_link_libraries(gstnpu PRIVATE PkgConfig::GST_ANALYTICS)
+endif()

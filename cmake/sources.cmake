@@ -1,0 +1,55 @@
+# Written by scripts/check-sources.py --write from the meson.build files.
+
+set(NPUCORE_SOURCES
+  npucore/src/base/atomic_file.cpp
+  npucore/src/base/error.cpp
+  npucore/src/base/frame.cpp
+  npucore/src/base/log.cpp
+  npucore/src/base/mapped_file.cpp
+  npucore/src/base/text.cpp
+  npucore/src/base/types.cpp
+  npucore/src/core/device.cpp
+  npucore/src/core/device_state.cpp
+  npucore/src/core/diagnosis.cpp
+  npucore/src/core/import_cache.cpp
+  npucore/src/core/importer.cpp
+  npucore/src/core/runtime.cpp
+  npucore/src/core/tensor.cpp
+  npucore/src/dmabuf/dmabuf.cpp
+  npucore/src/ir/color.cpp
+  npucore/src/ir/constant.cpp
+  npucore/src/ir/document.cpp
+  npucore/src/ir/frame_planes.cpp
+  npucore/src/ir/fuse_guard.cpp
+  npucore/src/ir/graph_builder.cpp
+  npucore/src/ir/hints.cpp
+  npucore/src/ir/image_input.cpp
+  npucore/src/ir/layer.cpp
+  npucore/src/ir/model.cpp
+  npucore/src/ir/placement.cpp
+  npucore/src/ir/ports.cpp
+  npucore/src/ir/preprocess.cpp
+  npucore/src/ir/reader.cpp
+  npucore/src/ir/serialize.cpp
+  npucore/src/ir/support.cpp
+  npucore/src/ir/weights.cpp
+  npucore/src/ze/argument.cpp
+  npucore/src/ze/device_context.cpp
+  npucore/src/ze/graph.cpp
+  npucore/src/ze/loader.cpp
+  npucore/src/ze/memory.cpp
+  npucore/src/ze/npu_device.cpp
+  npucore/src/ze/result.cpp
+)
+
+set(GSTNPUMETA_SOURCES
+  gst/meta/inference_meta.cpp
+  gst/meta/tensor_meta.cpp
+)
+
+set(GSTNPU_SOURCES
+  gst/plugin/labels.cpp
+  gst/plugin/model_info.cpp
+  gst/plugin/plugin.cpp
+  gst/plugin/yolo.cpp
+)

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Fails when meson and CMake build different sources, or when a source file is in neither list.
+
+usage: check-sources.py [--write] [TREE]    --write: make cmake/sources.cmake what meson.build says
+"""
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# CMake's list -> meson's target, and the folders where every .cpp must be in that list.
+LISTS = {
+    "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
+    "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),
+    "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/plugin"]),
+}
+
+
+def meson_lists(tree):
+    """Each of CMake's lists as meson.build has it; read without a configured build."""
+    run = subprocess.run(["meson", "introspect", "--targets", str(tree / "meson.build")],
+                         capture_output=True, text=True, check=True)
+    targets = {target["name"]: target for target in json.loads(run.stdout)}
+    lists = {}
+    for name, (target, _) in LISTS.items():
+        groups = targets[target]["target_sources"] if target in targets else []
+        lists[name] = sorted(str(Path(path).relative_to(tree)) for group in groups for path in group["sources"])
+    return lists
+
+
+def cmake_lists(tree):
+    path = tree / "cmake" / "sources.cmake"
+    text = path.read_text() if path.exists() else ""
+    return {name: body.split() for name, body in re.findall(r"set\((\w+)\s([^)]*)\)", text)}
+
+
+def write_cmake(tree, lists):
+    blocks = ["# Written by scripts/check-sources.py --write from the meson.build files.\n"]
+    for name, paths in lists.items():
+        blocks.append(f"set({name}\n" + "".join(f"  {path}\n" for path in paths) + ")\n")
+    (tree / "cmake" / "sources.cmake").write_text("\n".join(blocks))
+
+
+def faults(tree):
+    meson, cmake = meson_lists(tree), cmake_lists(tree)
+    found = []
+    for name, (_, folders) in LISTS.items():
+        ours, theirs = set(meson[name]), set(cmake.get(name, []))
+        on_disk = {str(path.relative_to(tree)) for folder in folders for path in (tree / folder).rglob("*.cpp")}
+        found += [f"{path}: meson builds it, CMake does not" for path in sorted(ours - theirs)]
+        found += [f"{path}: CMake builds it, meson does not" for path in sorted(theirs - ours)]
+        found += [f"{path}: nobody builds it" for path in sorted(on_disk - ours - theirs)]
+    return found
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--write"]
+    tree = Path(arguments[0] if arguments else Path(__file__).parent.parent).resolve()
+    if "--write" in sys.argv:
+        write_cmake(tree, meson_lists(tree))
+    found = faults(tree)
+    if found:
+        print("\n".join(found))
+        sys.exit("source lists differ; scripts/check-sources.py --write makes CMake's what meson.build says")
+    print(f"sources: meson and CMake agree on {sum(map(len, meson_lists(tree).values()))} files")
+
+
+if __name__ == "__main__":
+    main()

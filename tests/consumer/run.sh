@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs npucore below WORKDIR, builds the consumer against what was installed, and runs it.
+#
+# usage: run.sh pkg-config TREE WORKDIR BUILDDIR   what meson installs, found by pkg-config
+#        run.sh cmake TREE WORKDIR                 what CMake builds and installs, found by find_package
+set -eu
+way=$1 tree=$2 work=$3
+
+use_pkg_config() {
+  build=$1
+  rm -rf "$work/root"
+  DESTDIR=$work/root meson install -C "$build" --no-rebuild --quiet
+  library=$(find "$work/root" -name libnpucore.so)
+  libdir=$(dirname "$library")
+  export PKG_CONFIG_PATH="$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/root"
+  # shellcheck disable=SC2046  # flags
+  c++ -std=c++20 -Wall -Wextra -Werror "$tree/tests/consumer/consumer.cpp" -o "$work/consumer" \
+    $(pkg-config --cflags --libs npucore) "-Wl,-rpath,$libdir"
+  "$work/consumer"
+}
+
+use_cmake() {
+  cmake -S "$tree" -B "$work/npucore" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_INSTALL_PREFIX="$work/prefix"
+  cmake --build "$work/npucore"
+  rm -rf "$work/prefix"
+  cmake --install "$work/npucore"
+  cmake -S "$tree/tests/consumer" -B "$work/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix"
+  cmake --build "$work/consumer"
+  "$work/consumer/consumer"
+  # The plugin that CMake built loads, and finds its libraries where they were installed.
+  GST_REGISTRY=$work/registry.bin GST_PLUGIN_PATH=$work/prefix/lib/gstreamer-1.0 gst-inspect-1.0 npu
+}
+
+mkdir -p "$work"
+case $way in
+  pkg-config) use_pkg_config "$4" ;;
+  cmake) use_cmake ;;
+esac
