@@ -29,20 +29,30 @@ def encoder(path):
     return subprocess.Popen(["gst-launch-1.0", "-q", *line.split()], stdin=subprocess.PIPE)
 
 
+def clip_scene(seed=SEED):
+    return Scene(seed, WIDTH, HEIGHT, len(CAST), CAST, RADII)
+
+
+def truth_line(scene, index):
+    """The picture of a frame, and its line of the ground truth."""
+    picture, objects = scene.frame(index / FRAMES_PER_SECOND, index)
+    pts_ns = index * 1_000_000_000 // FRAMES_PER_SECOND
+    return picture, {"frame": index, "pts_ns": pts_ns, "objects": objects}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--frames", type=int, default=FRAMES)
     parser.add_argument("folder", type=Path, help="where shapes.mp4 and shapes.truth.jsonl go")
     options = parser.parse_args()
-    scene = Scene(options.seed, WIDTH, HEIGHT, len(CAST), CAST, RADII)
+    scene = clip_scene(options.seed)
     process = encoder(options.folder / "shapes.mp4")
     with open(options.folder / "shapes.truth.jsonl", "w", encoding="utf-8") as truth:
         for index in range(options.frames):
-            picture, objects = scene.frame(index / FRAMES_PER_SECOND, index)
+            picture, line = truth_line(scene, index)
             process.stdin.write(b"".join(plane.tobytes() for plane in to_i420(picture)))
-            pts_ns = index * 1_000_000_000 // FRAMES_PER_SECOND
-            truth.write(json.dumps({"frame": index, "pts_ns": pts_ns, "objects": objects}) + "\n")
+            truth.write(json.dumps(line) + "\n")
     process.stdin.close()
     if process.wait() != 0:
         raise SystemExit(f"the encoder ended with {process.returncode}")
