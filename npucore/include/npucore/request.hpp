@@ -10,7 +10,7 @@
 namespace npu {
 
 namespace internal {
-struct RequestState;
+class RequestState;
 }
 
 /// One inference in flight: its own command list, fence and bound tensors. Not for two threads at

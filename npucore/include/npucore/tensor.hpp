@@ -44,6 +44,8 @@ class NPU_API Tensor {
   /// Whether the memory came from a DMA-BUF of someone else.
   bool is_imported() const;
 
+  const std::shared_ptr<internal::Allocation>& allocation() const { return allocation_; }
+
  private:
   friend class Importer;
   Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t offset, std::size_t size);

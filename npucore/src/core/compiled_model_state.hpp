@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mapped_file.hpp"
+#include "base/page_buffer.hpp"
+#include "core/device_state.hpp"
+#include "npucore/compiled_model.hpp"
+#include "ze/graph.hpp"
+
+namespace npu::internal {
+
+/// One argument of the graph, with what binding it needs.
+struct BoundPort {
+  std::uint32_t argument = 0;
+  std::size_t size_bytes = 0;
+};
+
+/// Ports as the model or the blob's description tells them; empty where nothing is known.
+struct PortHints {
+  std::vector<Port> inputs, outputs;
+};
+
+/// A graph and all it lives on. Members are in the order in which they must be made, and unmade the
+/// other way round: a graph may read its blob for as long as it lives.
+struct CompiledModelState {
+  CompiledModelState(const Device& opened, const CompileOptions& options);
+
+  /// Creates the graph, loads its weights and takes its ports; names come from `hints` where it has
+  /// the same number of ports.
+  void load(const ze::GraphSource& source, const PortHints& hints);
+
+  Device public_device;
+  std::shared_ptr<DeviceState> device;
+  base::MappedFile file;       ///< of an imported blob
+  base::PageBuffer in_memory;  ///< of a blob that was imported from memory
+  ze::CommandQueue queue;
+  std::optional<ze::Graph> graph;
+
+  std::mutex arguments_mutex;  ///< guards the graph's argument values between setting and appending
+  std::atomic<int> in_flight = 0;
+
+  std::string name;
+  std::vector<Port> inputs, outputs;
+  std::vector<BoundPort> bound_inputs, bound_outputs;
+  std::optional<FrameInput> frame_input;
+  std::map<std::string, std::string> model_info;
+  LoadStats stats;
+
+ private:
+  void take_port(const ze::ArgumentInfo& argument, const std::vector<Port>& hints);
+};
+
+}  // namespace npu::internal
