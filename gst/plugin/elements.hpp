@@ -12,4 +12,7 @@ struct Element {
   gboolean (*register_with)(GstPlugin* plugin);
 };
 
+gboolean register_npupublish(GstPlugin* plugin);
+gboolean register_nputensordec(GstPlugin* plugin);
+
 }  // namespace gstnpu

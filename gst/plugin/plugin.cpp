@@ -1,12 +1,13 @@
-#include <span>
-
 #include "plugin/elements.hpp"
 
 #define PACKAGE "npucore"
 
 namespace {
 
-constexpr std::span<const gstnpu::Element> kElements;
+constexpr gstnpu::Element kElements[] = {
+    {"npupublish", gstnpu::register_npupublish},
+    {"nputensordec", gstnpu::register_nputensordec},
+};
 
 gboolean init_plugin(GstPlugin* plugin) {
   for (const gstnpu::Element& element : kElements) {

@@ -122,11 +122,14 @@ bool lies_inside(const TensorView& tensor, std::size_t element_bytes) {
   return tensor.data != nullptr && end <= tensor.size_bytes;
 }
 
-void check_channels(const TensorView& tensor, std::size_t channels, std::size_t label_count) {
+void check_channels(const TensorView& tensor, std::size_t channels, bool channels_first,
+                    std::size_t label_count) {
   if (channels <= YoloTensor::kBoxChannels) {
     refuse(tensor, "has " + std::to_string(channels) + " values a box, too few for a class");
   }
-  if (label_count > 0 && channels == label_count + YoloTensor::kBoxChannels + 1) {
+  // YOLOv5 writes [1, boxes, 5 + classes].
+  if (!channels_first && label_count > 0 &&
+      channels == label_count + YoloTensor::kBoxChannels + 1) {
     refuse(tensor, "has one value a box more than 4 + " + std::to_string(label_count) +
                        " labels: the objectness of YOLOv5 is not supported, or a label is missing");
   }
@@ -154,7 +157,7 @@ YoloTensor as_yolo_tensor(const TensorView& tensor, YoloLayout layout, std::size
       resolve_layout(tensor, layout, label_count) == YoloLayout::kChannelsFirst;
   const std::size_t channel_dim = channels_first ? 1 : 2, box_dim = channels_first ? 2 : 1;
   const std::size_t channels = tensor.dims[channel_dim];
-  check_channels(tensor, channels, label_count);
+  check_channels(tensor, channels, channels_first, label_count);
   if (tensor.dims[box_dim] > std::numeric_limits<std::uint32_t>::max()) {
     refuse(tensor, "is too large");
   }

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "detection_meta.hpp"
+
+namespace gstnpu {
+
+/// What npupublish says about one frame. docs/json.md describes the text.
+struct FrameRecord {
+  struct Tensor {
+    std::string name;
+    std::string type;
+    std::vector<std::size_t> shape;
+  };
+
+  std::uint64_t frame = 0;
+  std::optional<std::uint64_t> pts_ns;
+  std::optional<FrameSize> size;
+  std::optional<std::string> model;
+  std::optional<std::uint64_t> inference_ns;
+  std::vector<Region> regions;
+  std::optional<std::vector<Tensor>> tensors;
+};
+
+/// One line, with the newline.
+std::string to_json_line(const FrameRecord& record);
+
+/// All but the number of the frame, which the buffer does not know.
+FrameRecord read_frame(GstBuffer* buffer, std::optional<FrameSize> size, bool with_tensors);
+
+}  // namespace gstnpu

@@ -1,0 +1,231 @@
+// Frames with tensors that no NPU has made, and what tests of nputensordec and npupublish share.
+#pragma once
+
+#include <gst/check/gstharness.h>
+#include <gst/gst.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "meta/npumeta.h"
+
+namespace gstnpu_test {
+
+struct Unref {
+  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
+  void operator()(GstMemory* memory) const { gst_memory_unref(memory); }
+  void operator()(GstMessage* message) const { gst_message_unref(message); }
+  void operator()(GstHarness* harness) const { gst_harness_teardown(harness); }
+  void operator()(GstElement* element) const { gst_object_unref(element); }
+  void operator()(GstBus* bus) const { gst_object_unref(bus); }
+  void operator()(GstStructure* structure) const { gst_structure_free(structure); }
+};
+template <typename T>
+using Owned = std::unique_ptr<T, Unref>;
+
+/// A model's output. Values past the shape's are there as padding of the memory.
+struct HandMadeTensor {
+  std::string name = "output0";
+  std::vector<gsize> shape;
+  std::vector<float> values;
+  GstNpuDataType type = GST_NPU_DATA_F32;
+};
+
+/// [1, 4 + classes, boxes] of rows {x, y, w, h, score, score, ...}, with boxes that score 0 up
+/// to 16.
+inline HandMadeTensor yolo_tensor(std::vector<std::vector<float>> boxes) {
+  HandMadeTensor tensor;
+  const std::size_t channels = boxes.at(0).size();
+  boxes.resize(16, std::vector<float>(channels));
+  tensor.shape = {1, channels, boxes.size()};
+  for (std::size_t channel = 0; channel < channels; ++channel) {
+    for (const auto& box : boxes) tensor.values.push_back(box[channel]);
+  }
+  return tensor;
+}
+
+inline void attach(GstBuffer* buffer, const HandMadeTensor& made) {
+  const gsize bytes = made.values.size() * sizeof(float);
+  Owned<GstMemory> memory(gst_allocator_alloc(nullptr, bytes, nullptr));
+  GstMapInfo map;
+  ASSERT_TRUE(gst_memory_map(memory.get(), &map, GST_MAP_WRITE));
+  std::copy(made.values.begin(), made.values.end(), reinterpret_cast<float*>(map.data));
+  gst_memory_unmap(memory.get(), &map);
+  GstNpuTensor tensor = {};
+  tensor.name = made.name.c_str();
+  tensor.type = made.type;
+  tensor.num_dims = static_cast<guint>(made.shape.size());
+  std::copy(made.shape.begin(), made.shape.end(), tensor.dims);
+  tensor.memory = memory.get();
+  gst_npu_buffer_add_tensors(buffer, &tensor, 1);
+}
+
+inline Owned<GstBuffer> frame_with(const std::vector<HandMadeTensor>& tensors,
+                                   GstClockTime pts = 0) {
+  Owned<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, 16, nullptr));
+  GST_BUFFER_PTS(buffer.get()) = pts;
+  for (const HandMadeTensor& tensor : tensors) attach(buffer.get(), tensor);
+  return buffer;
+}
+
+/// A folder that goes with the test.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "npu-gst-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = name;
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+
+  std::string file(const std::string& name) const { return path_ / name; }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return path_ / name;
+  }
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path_ / name, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// No regular file of the process may grow past `bytes` while this lives; write() then fails.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &old_limit_);
+    const rlimit limit{bytes, old_limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &old_limit_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit old_limit_{};
+  void (*old_handler_)(int);
+};
+
+/// How many of the process's file descriptors are of this file.
+inline std::size_t open_files(const std::string& file) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the iterator's own descriptor
+    if (std::filesystem::read_symlink(entry.path(), gone) == file) ++count;
+  }
+  return count;
+}
+
+/// A harness around one element, with a bus.
+class ElementHarness {
+ public:
+  explicit ElementHarness(const std::string& launch, const std::string& caps)
+      : harness_(gst_harness_new_parse(launch.c_str())), bus_(gst_bus_new()) {
+    gst_element_set_bus(harness_->element, bus_.get());
+    gst_harness_set_src_caps_str(harness_.get(), caps.c_str());
+    gst_harness_set_sink_caps_str(harness_.get(), caps.c_str());
+  }
+  ~ElementHarness() { gst_element_set_bus(harness_->element, nullptr); }
+
+  GstHarness* get() const { return harness_.get(); }
+  GstElement* element() const { return harness_->element; }
+  GstBus* bus() const { return bus_.get(); }
+  GstFlowReturn push(Owned<GstBuffer> buffer) {
+    return gst_harness_push(harness_.get(), buffer.release());
+  }
+  Owned<GstBuffer> pull() { return Owned<GstBuffer>(gst_harness_try_pull(harness_.get())); }
+
+  /// The text of the oldest message of this type; empty when there is none.
+  std::string message(GstMessageType type) const {
+    const Owned<GstMessage> found(gst_bus_pop_filtered(bus_.get(), type));
+    if (!found) return {};
+    GError* error = nullptr;
+    if (type == GST_MESSAGE_WARNING) {
+      gst_message_parse_warning(found.get(), &error, nullptr);
+    } else {
+      gst_message_parse_error(found.get(), &error, nullptr);
+    }
+    const std::string text = error->message;
+    g_error_free(error);
+    return text;
+  }
+
+ private:
+  Owned<GstHarness> harness_;
+  Owned<GstBus> bus_;
+};
+
+/// Fails when a test leaves objects of GStreamer behind. Needs GST_TRACERS=leaks.
+class LeakCheck : public testing::EmptyTestEventListener {
+ public:
+  void OnTestStart(const testing::TestInfo&) override { before_ = live_objects(); }
+  void OnTestEnd(const testing::TestInfo& test) override {
+    for (const auto& [object, description] : live_objects()) {
+      if (before_.count(object) == 0) {
+        ADD_FAILURE() << test.name() << " left behind: " << description;
+      }
+    }
+  }
+
+ private:
+  using Objects = std::map<gpointer, std::string>;
+
+  static Objects live_objects() {
+    Objects objects;
+    GList* tracers = gst_tracing_get_active_tracers();
+    bool found = false;
+    for (GList* item = tracers; item != nullptr; item = item->next) {
+      if (g_strcmp0(G_OBJECT_TYPE_NAME(item->data), "GstLeaksTracer") != 0) continue;
+      found = true;
+      add_live_objects(item->data, &objects);
+    }
+    g_list_free_full(tracers, gst_object_unref);
+    if (!found) ADD_FAILURE() << "the leaks tracer is not there: set GST_TRACERS=leaks";
+    return objects;
+  }
+
+  static void add_live_objects(gpointer tracer, Objects* objects) {
+    GstStructure* live = nullptr;
+    g_signal_emit_by_name(tracer, "get-live-objects", &live);
+    const Owned<GstStructure> owner(live);
+    const GValue* list = gst_structure_get_value(live, "live-objects-list");
+    for (guint i = 0; list != nullptr && i < gst_value_list_get_size(list); ++i) {
+      const GstStructure* entry = gst_value_get_structure(gst_value_list_get_value(list, i));
+      const GValue* object = gst_structure_get_value(entry, "object");
+      gpointer address =
+          G_VALUE_HOLDS_OBJECT(object) ? g_value_get_object(object) : g_value_get_boxed(object);
+      objects->emplace(address, G_VALUE_TYPE_NAME(object));
+    }
+  }
+
+  Objects before_;
+};
+
+/// main() of a test of elements.
+inline int run_tests(int argc, char** argv) {
+  gst_init(&argc, &argv);
+  testing::InitGoogleTest(&argc, argv);
+  testing::UnitTest::GetInstance()->listeners().Append(
+      std::make_unique<LeakCheck>().release());  // gtest owns it
+  return RUN_ALL_TESTS();
+}
+
+}  // namespace gstnpu_test

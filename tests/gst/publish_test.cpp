@@ -1,0 +1,288 @@
+#include <fcntl.h>
+#include <gst/video/gstvideometa.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "hand_made_frames.hpp"
+
+namespace {
+
+using gstnpu_test::ElementHarness;
+using gstnpu_test::frame_with;
+using gstnpu_test::HandMadeTensor;
+using gstnpu_test::Owned;
+using gstnpu_test::TempFolder;
+using gstnpu_test::yolo_tensor;
+
+const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
+
+HandMadeTensor two_objects() {
+  return yolo_tensor({{100, 50, 40.5F, 20, 0.25F, 0.75F}, {300, 200, 60, 80, 0.625F, 0.5F}});
+}
+
+Owned<GstBuffer> inferred_frame(GstClockTime pts) {
+  Owned<GstBuffer> frame = frame_with({two_objects()}, pts);
+  gst_buffer_add_npu_inference_meta(frame.get(), "models/net.xml")->inference_ns = 1234567;
+  return frame;
+}
+
+std::string launch(const TempFolder& folder, const std::string& more = {}) {
+  return "npupublish location=" + folder.file("out.jsonl") + " " + more;
+}
+
+// What `frame` becomes, through both elements.
+std::string line_of(Owned<GstBuffer> frame, const std::string& properties = {},
+                    const std::string& caps = kCaps) {
+  const TempFolder folder;
+  {
+    ElementHarness harness("nputensordec labels=circle,square ! " + launch(folder, properties),
+                           caps);
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+  }
+  return folder.read("out.jsonl");
+}
+
+TEST(PublishLine, HoldsTheDetections) {
+  EXPECT_EQ(
+      line_of(inferred_frame(33333333)),
+      R"({"frame":0,"pts":33333333,"width":640,"height":480,"model":"models/net.xml",)"
+      R"("inference_ms":1.235,"detections":[)"
+      R"({"label":"square","label_id":1,"confidence":0.75,"x":79.75,"y":40.0,"w":40.5,"h":20.0},)"
+      R"({"label":"circle","label_id":0,"confidence":0.625,"x":270.0,"y":160.0,"w":60.0,"h":80.0}]})"
+      "\n");
+}
+
+TEST(PublishLine, OfAFrameWithoutInference) {
+  EXPECT_EQ(line_of(frame_with({}, 5)),
+            R"({"frame":0,"pts":5,"width":640,"height":480,"model":null,"inference_ms":null,)"
+            R"("detections":[]})"
+            "\n");
+}
+
+TEST(PublishLine, OfAFrameWithoutTime) {
+  EXPECT_NE(line_of(frame_with({}, GST_CLOCK_TIME_NONE)).find(R"("pts":null)"), std::string::npos);
+}
+
+TEST(PublishLine, ListsTensorsWhenAsked) {
+  HandMadeTensor bytes;
+  bytes.name = "mask";
+  bytes.shape = {2, 2};
+  bytes.values = {0};
+  bytes.type = GST_NPU_DATA_U8;
+  const std::string line = line_of(frame_with({two_objects(), bytes}), "tensors=true");
+  EXPECT_NE(line.find(R"("tensors":[{"name":"output0","type":"float32","shape":[1,6,16]},)"
+                      R"({"name":"mask","type":"uint8","shape":[2,2]}]})"),
+            std::string::npos)
+      << line;
+}
+
+TEST(PublishLine, OfRegionsOfOtherElements) {
+  Owned<GstBuffer> frame = frame_with({});
+  gst_buffer_add_video_region_of_interest_meta(frame.get(), "door", 1, 2, 30, 40);
+  const std::string line = line_of(std::move(frame));
+  EXPECT_NE(line.find(R"([{"label":"door","label_id":null,"confidence":null,"x":1.0,"y":2.0,)"
+                      R"("w":30.0,"h":40.0}])"),
+            std::string::npos)
+      << line;
+}
+
+TEST(PublishLine, IsUtf8WhateverTheNames) {
+  Owned<GstBuffer> frame = frame_with({});
+  gst_buffer_add_npu_inference_meta(frame.get(), "m\xff\"\n.xml");
+  const std::string line = line_of(std::move(frame));
+  EXPECT_NE(line.find("\"model\":\"m\xEF\xBF\xBD\\\"\\n.xml\""), std::string::npos) << line;
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
+}
+
+TEST(Publish, TakesAnyCaps) {
+  const TempFolder folder;
+  {
+    ElementHarness harness(launch(folder), "text/plain");
+    ASSERT_EQ(harness.push(frame_with({}, 5)), GST_FLOW_OK);
+  }
+  EXPECT_EQ(folder.read("out.jsonl"),
+            R"({"frame":0,"pts":5,"width":null,"height":null,"model":null,"inference_ms":null,)"
+            R"("detections":[]})"
+            "\n");
+}
+
+TEST(Publish, PassesTheVeryBuffer) {
+  const TempFolder folder;
+  ElementHarness harness(launch(folder), kCaps);
+  Owned<GstBuffer> frame = inferred_frame(0);
+  const Owned<GstBuffer> shared(gst_buffer_ref(frame.get()));
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  EXPECT_EQ(harness.pull(), shared);
+}
+
+TEST(Publish, NumbersTheFrames) {
+  const TempFolder folder;
+  {
+    ElementHarness harness(launch(folder), kCaps);
+    for (guint i = 0; i < 3; ++i) ASSERT_EQ(harness.push(frame_with({}, i)), GST_FLOW_OK);
+  }
+  const std::string text = folder.read("out.jsonl");
+  EXPECT_NE(text.find(R"({"frame":0,"pts":0)"), std::string::npos);
+  EXPECT_NE(text.find(R"({"frame":2,"pts":2)"), std::string::npos);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+}
+
+TEST(Publish, HoldsLinesBackUntilEos) {
+  const TempFolder folder;
+  ElementHarness harness(launch(folder), kCaps);
+  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  EXPECT_EQ(folder.read("out.jsonl"), "");
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
+  EXPECT_NE(folder.read("out.jsonl"), "");
+}
+
+TEST(Publish, FlushWritesEachLineAtOnce) {
+  const TempFolder folder;
+  ElementHarness harness(launch(folder, "flush=true"), kCaps);
+  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  EXPECT_NE(folder.read("out.jsonl"), "");
+}
+
+TEST(Publish, ReplacesTheFileEachStart) {
+  const TempFolder folder;
+  folder.write("out.jsonl", "old\n");
+  { ElementHarness harness(launch(folder), kCaps); }
+  EXPECT_EQ(folder.read("out.jsonl"), "");
+}
+
+TEST(Publish, AppendKeepsWhatIsThere) {
+  const TempFolder folder;
+  folder.write("out.jsonl", "old\n");
+  {
+    ElementHarness harness(launch(folder, "append=true"), kCaps);
+    ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  }
+  EXPECT_EQ(folder.read("out.jsonl").find("old\n{\"frame\":0"), 0u);
+}
+
+TEST(Publish, TwoElementsWriteTwoFiles) {
+  const TempFolder folder;
+  {
+    ElementHarness harness("npupublish location=" + folder.file("a") +
+                               " ! npupublish location=" + folder.file("b") + " tensors=true",
+                           kCaps);
+    for (guint i = 0; i < 1000; ++i) ASSERT_EQ(harness.push(frame_with({}, i)), GST_FLOW_OK);
+  }
+  const std::string a = folder.read("a"), b = folder.read("b");
+  EXPECT_EQ(std::count(a.begin(), a.end(), '\n'), 1000);
+  EXPECT_EQ(std::count(b.begin(), b.end(), '\n'), 1000);
+  EXPECT_EQ(a.find("tensors"), std::string::npos);
+}
+
+// Points the process's standard output at a file for as long as it lives.
+class RedirectedStdout {
+ public:
+  explicit RedirectedStdout(const std::string& file) : saved_(dup(STDOUT_FILENO)) {
+    fflush(stdout);
+    FILE* target = fopen(file.c_str(), "w");
+    dup2(fileno(target), STDOUT_FILENO);
+    fclose(target);
+  }
+  ~RedirectedStdout() {
+    dup2(saved_, STDOUT_FILENO);
+    close(saved_);
+  }
+  RedirectedStdout(const RedirectedStdout&) = delete;
+  RedirectedStdout& operator=(const RedirectedStdout&) = delete;
+
+ private:
+  int saved_;
+};
+
+TEST(Publish, WritesToStdoutAtOnceWithoutALocation) {
+  const TempFolder folder;
+  for (const char* element : {"npupublish", "npupublish location=-"}) {
+    const RedirectedStdout redirected(folder.file("stdout"));
+    ElementHarness harness(element, kCaps);
+    ASSERT_EQ(harness.push(frame_with({}, 7)), GST_FLOW_OK);
+    EXPECT_EQ(folder.read("stdout").find(R"({"frame":0,"pts":7)"), 0u);
+  }
+}
+
+TEST(Publish, LeavesStdoutOpen) {
+  { ElementHarness harness("npupublish", kCaps); }
+  EXPECT_NE(fcntl(STDOUT_FILENO, F_GETFD), -1);
+}
+
+// ---- Failures
+
+struct Failure {
+  GQuark domain = 0;
+  gint code = 0;
+  std::string text;
+};
+
+Failure take_error(GstBus* bus) {
+  const Owned<GstMessage> message(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR));
+  if (!message) return {};
+  GError* error = nullptr;
+  gst_message_parse_error(message.get(), &error, nullptr);
+  const Failure failure{error->domain, error->code, error->message};
+  g_error_free(error);
+  return failure;
+}
+
+TEST(PublishFailure, OfOpeningNamesTheFile) {
+  const Owned<GstElement> element(
+      GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("npupublish", nullptr))));
+  const Owned<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element.get(), bus.get());
+  g_object_set(element.get(), "location", "/nowhere/out.jsonl", nullptr);
+  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  const Failure failure = take_error(bus.get());
+  EXPECT_EQ(failure.domain, GST_RESOURCE_ERROR);
+  EXPECT_EQ(failure.code, GST_RESOURCE_ERROR_OPEN_WRITE);
+  EXPECT_EQ(
+      failure.text,
+      "Cannot open \"/nowhere/out.jsonl\" for writing: No such file or directory. Set location "
+      "to a file in a folder that is there and writable.");
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  gst_element_set_bus(element.get(), nullptr);
+}
+
+TEST(PublishFailure, OfAFullDiskStopsTheFlow) {
+  ElementHarness harness("npupublish location=/dev/full", kCaps);
+  EXPECT_EQ(harness.push(frame_with({})), GST_FLOW_ERROR);
+  const Failure failure = take_error(harness.bus());
+  EXPECT_EQ(failure.domain, GST_RESOURCE_ERROR);
+  EXPECT_EQ(failure.code, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
+  EXPECT_NE(failure.text.find("/dev/full"), std::string::npos);
+  EXPECT_EQ(take_error(harness.bus()).text, "");
+}
+
+// A file that may not grow: the lines that were held back fail at the end of the stream.
+TEST(PublishFailure, OfLinesHeldBackIsToldAtEos) {
+  const TempFolder folder;
+  ElementHarness harness(launch(folder), kCaps);
+  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  const gstnpu_test::FileSizeLimit limit(0);
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
+  const Failure failure = take_error(harness.bus());
+  EXPECT_EQ(failure.code, GST_RESOURCE_ERROR_WRITE);
+  EXPECT_NE(failure.text.find("File too large"), std::string::npos);
+}
+
+TEST(Publish, SurvivesAHundredStateCycles) {
+  const TempFolder folder;
+  ElementHarness harness(launch(folder), kCaps);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(gst_element_set_state(harness.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+    gst_harness_play(harness.get());
+    gst_harness_set_src_caps_str(harness.get(), kCaps);
+    ASSERT_EQ(harness.push(inferred_frame(0)), GST_FLOW_OK) << i;
+    ASSERT_NE(harness.pull(), nullptr) << i;
+  }
+  EXPECT_EQ(gstnpu_test::open_files(folder.file("out.jsonl")), 1u);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return gstnpu_test::run_tests(argc, argv);
+}

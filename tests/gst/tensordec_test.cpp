@@ -1,0 +1,486 @@
+#include <gst/video/gstvideometa.h>
+
+#include "hand_made_frames.hpp"
+
+namespace {
+
+using gstnpu_test::ElementHarness;
+using gstnpu_test::frame_with;
+using gstnpu_test::HandMadeTensor;
+using gstnpu_test::Owned;
+using gstnpu_test::TempFolder;
+using gstnpu_test::yolo_tensor;
+
+const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
+
+struct Roi {
+  std::string label;
+  guint x, y, w, h;
+  const GstStructure* detection;
+  gint id;
+};
+
+std::vector<Roi> rois(GstBuffer* buffer) {
+  std::vector<Roi> result;
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(
+             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    auto* meta = reinterpret_cast<GstVideoRegionOfInterestMeta*>(base);
+    result.push_back({g_quark_to_string(meta->roi_type), meta->x, meta->y, meta->w, meta->h,
+                      gst_video_region_of_interest_meta_get_param(meta, "detection"), meta->id});
+  }
+  return result;
+}
+
+double number(const Roi& roi, const char* field) {
+  double value = -1;
+  EXPECT_TRUE(gst_structure_get_double(roi.detection, field, &value)) << field;
+  return value;
+}
+
+// The labels of all detections of one frame that goes through `launch`.
+std::vector<std::string> labels_of(const std::string& launch, Owned<GstBuffer> frame) {
+  ElementHarness harness(launch, kCaps);
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  std::vector<std::string> labels;
+  if (!out) {
+    ADD_FAILURE() << "no buffer: " << harness.message(GST_MESSAGE_ERROR);
+    return labels;
+  }
+  for (const Roi& roi : rois(out.get())) labels.push_back(roi.label);
+  return labels;
+}
+
+std::string error_of(const std::string& launch, Owned<GstBuffer> frame) {
+  ElementHarness harness(launch, kCaps);
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+  EXPECT_EQ(harness.pull(), nullptr);
+  const std::string text = harness.message(GST_MESSAGE_ERROR);
+  EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "") << "a second error";
+  return text;
+}
+
+HandMadeTensor two_objects() {
+  return yolo_tensor({{100, 50, 40, 20, 0.25F, 0.75F}, {300, 200, 60, 80, 0.625F, 0.5F}});
+}
+
+GstNpuInferenceMeta* add_model(GstBuffer* buffer, const std::string& model) {
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer, model.c_str());
+  meta->model_width = meta->model_height = 640;
+  meta->inference_ns = 1234567;
+  return meta;
+}
+
+TEST(TensorDec, AttachesARegionForEachObject) {
+  ElementHarness harness("nputensordec labels=circle,square", kCaps);
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  const std::vector<Roi> found = rois(out.get());
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].label, "square");
+  EXPECT_EQ(found[0].x, 80u);
+  EXPECT_EQ(found[0].y, 40u);
+  EXPECT_EQ(found[0].w, 40u);
+  EXPECT_EQ(found[0].h, 20u);
+  EXPECT_EQ(found[1].label, "circle");
+  EXPECT_NE(found[0].id, found[1].id);
+}
+
+TEST(TensorDec, WritesTheStructureOfDlStreamer) {
+  ElementHarness harness("nputensordec labels=circle,square", kCaps);
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  const Roi roi = rois(out.get()).at(0);
+  ASSERT_NE(roi.detection, nullptr);
+  EXPECT_DOUBLE_EQ(number(roi, "x_min"), 80 / 640.0);
+  EXPECT_DOUBLE_EQ(number(roi, "x_max"), 120 / 640.0);
+  EXPECT_DOUBLE_EQ(number(roi, "y_min"), 40 / 480.0);
+  EXPECT_DOUBLE_EQ(number(roi, "y_max"), 60 / 480.0);
+  EXPECT_DOUBLE_EQ(number(roi, "confidence"), 0.75);
+  gint label_id = -1;
+  EXPECT_TRUE(gst_structure_get_int(roi.detection, "label_id", &label_id));
+  EXPECT_EQ(label_id, 1);
+  EXPECT_STREQ(gst_structure_get_string(roi.detection, "label"), "square");
+}
+
+TEST(TensorDec, TouchesNeitherPixelsNorTime) {
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame = frame_with({two_objects()}, 40 * GST_MSECOND);
+  GstMemory* memory = gst_buffer_peek_memory(frame.get(), 0);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  EXPECT_EQ(gst_buffer_peek_memory(out.get(), 0), memory);
+  EXPECT_EQ(GST_BUFFER_PTS(out.get()), 40 * GST_MSECOND);
+}
+
+TEST(TensorDec, LeavesASharedBufferAsItIs) {
+  ElementHarness harness("nputensordec", kCaps);
+  const Owned<GstBuffer> frame = frame_with({two_objects()});
+  ASSERT_EQ(harness.push(Owned<GstBuffer>(gst_buffer_ref(frame.get()))), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  EXPECT_TRUE(rois(frame.get()).empty());
+  EXPECT_EQ(rois(out.get()).size(), 2u);
+  EXPECT_EQ(gst_buffer_peek_memory(out.get(), 0), gst_buffer_peek_memory(frame.get(), 0));
+}
+
+TEST(TensorDec, PassesDmabufCaps) {
+  ElementHarness harness("nputensordec",
+                         "video/x-raw(memory:DMABuf),format=NV12,width=640,height=480");
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  EXPECT_EQ(rois(harness.pull().get()).size(), 2u);
+}
+
+TEST(TensorDec, PassesCapsWhoseFormatThisGStreamerDoesNotKnow) {
+  ElementHarness harness(
+      "nputensordec",
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12,width=640,height=480");
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  EXPECT_EQ(rois(harness.pull().get()).size(), 2u);
+}
+
+// ---- Geometry
+
+struct GeometryRow {
+  const char* name;
+  int width, height;
+  double offset_x, offset_y, scale_x, scale_y;
+  guint x, y, w, h;  // of the model's box 300..340 x 280..360
+};
+
+void PrintTo(const GeometryRow& row, std::ostream* out) { *out << row.name; }
+
+class TensorDecGeometry : public testing::TestWithParam<GeometryRow> {};
+
+TEST_P(TensorDecGeometry, PutsTheBoxIntoTheFrame) {
+  const GeometryRow& row = GetParam();
+  ElementHarness harness("nputensordec",
+                         "video/x-raw,format=RGB,width=" + std::to_string(row.width) +
+                             ",height=" + std::to_string(row.height));
+  Owned<GstBuffer> frame = frame_with({yolo_tensor({{320, 320, 40, 80, 0.9F}})});
+  GstNpuInferenceMeta* meta = add_model(frame.get(), "net.xml");
+  meta->offset_x = row.offset_x;
+  meta->offset_y = row.offset_y;
+  meta->scale_x = row.scale_x;
+  meta->scale_y = row.scale_y;
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  const Roi roi = rois(out.get()).at(0);
+  EXPECT_EQ(roi.x, row.x);
+  EXPECT_EQ(roi.y, row.y);
+  EXPECT_EQ(roi.w, row.w);
+  EXPECT_EQ(roi.h, row.h);
+  EXPECT_LE(roi.x + roi.w, static_cast<guint>(row.width));
+  EXPECT_LE(roi.y + roi.h, static_cast<guint>(row.height));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, TensorDecGeometry,
+    testing::Values(GeometryRow{"Same", 640, 640, 0, 0, 1, 1, 300, 280, 40, 80},
+                    GeometryRow{"Stretch", 1920, 1080, 0, 0, 3, 1.6875, 900, 473, 120, 135},
+                    GeometryRow{"Letterbox", 1920, 1080, 0, 140, 3, 3, 900, 420, 120, 240},
+                    GeometryRow{"Pillarbox", 1080, 1920, 140, 0, 3, 3, 480, 840, 120, 240},
+                    // 333 x 211: 640 wide, 405.53 high, 117.237 above.
+                    GeometryRow{"LetterboxOddSize", 333, 211, 0, 117.23723723723724, 0.5203125,
+                                0.5203125, 156, 85, 21, 41},
+                    GeometryRow{"OnePixelFrame", 1, 1, 0, 0, 1 / 640.0, 1 / 640.0, 0, 0, 1, 1}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(TensorDec, FollowsNewCaps) {
+  ElementHarness harness("nputensordec", kCaps);
+  ASSERT_EQ(harness.push(frame_with({yolo_tensor({{600, 400, 40, 40, 0.9F}})})), GST_FLOW_OK);
+  EXPECT_EQ(rois(harness.pull().get()).size(), 1u);
+  const char* smaller = "video/x-raw,format=NV12,width=320,height=240,framerate=30/1";
+  gst_harness_set_sink_caps_str(harness.get(), smaller);
+  gst_harness_set_src_caps_str(harness.get(), smaller);
+  ASSERT_EQ(harness.push(frame_with({yolo_tensor({{600, 400, 40, 40, 0.9F}})})), GST_FLOW_OK);
+  EXPECT_TRUE(rois(harness.pull().get()).empty());
+}
+
+TEST(TensorDec, RefusesAGeometryThatMapsNothing) {
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), "net.xml")->scale_x = 0;
+  EXPECT_NE(error_of("nputensordec", std::move(frame)).find("maps no model pixel"),
+            std::string::npos);
+}
+
+// ---- Labels and thresholds
+
+TEST(TensorDecLabels, FallBackToNumbers) {
+  EXPECT_EQ(labels_of("nputensordec", frame_with({two_objects()})),
+            (std::vector<std::string>{"class 1", "class 0"}));
+}
+
+TEST(TensorDecLabels, ComeFromTheModel) {
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), "net.xml")->labels = g_strdup("cat dog");
+  EXPECT_EQ(labels_of("nputensordec", std::move(frame)), (std::vector<std::string>{"dog", "cat"}));
+}
+
+const char* const kModelInfo =
+    "[modelinfo]\nversion=1.0\ngroup-id=yolo-v8-out\n"
+    "[output0]\ndir=output\nid=yolo-v8-out\ntype=float32\ndims=1,6,-1\ndims-order=col-major\n"
+    "labels=red,blue\nconfidence-threshold=0.7\n";
+
+TEST(TensorDecLabels, OfModelInfoGoBeforeTheModelsOwn) {
+  const TempFolder folder;
+  folder.write("net.modelinfo", kModelInfo);
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), folder.file("net.xml"))->labels = g_strdup("cat dog");
+  EXPECT_EQ(labels_of("nputensordec threshold=0.5", std::move(frame)),
+            (std::vector<std::string>{"blue", "red"}));
+}
+
+TEST(TensorDecLabels, OfTheUserGoFirst) {
+  const TempFolder folder;
+  folder.write("net.modelinfo", kModelInfo);
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), folder.file("net.xml"));
+  EXPECT_EQ(labels_of("nputensordec threshold=0.5 labels=a,b", std::move(frame)),
+            (std::vector<std::string>{"b", "a"}));
+}
+
+TEST(TensorDecLabels, ComeFromAFile) {
+  const TempFolder folder;
+  const std::string file = folder.write("labels.txt", "sun\nmoon\n");
+  EXPECT_EQ(labels_of("nputensordec labels-file=" + file, frame_with({two_objects()})),
+            (std::vector<std::string>{"moon", "sun"}));
+}
+
+TEST(TensorDecLabels, MissingFileIsAnError) {
+  EXPECT_NE(error_of("nputensordec labels-file=/nowhere/labels.txt", frame_with({two_objects()}))
+                .find("/nowhere/labels.txt"),
+            std::string::npos);
+}
+
+TEST(TensorDecLabels, WarnOnceWhenTheirNumberIsNotTheModels) {
+  ElementHarness harness("nputensordec labels=a", kCaps);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  EXPECT_EQ(
+      harness.message(GST_MESSAGE_WARNING),
+      "the model tells 2 classes apart, but there are 1 labels: a class without one is called "
+      "by its number.");
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+}
+
+TEST(TensorDecThreshold, ComesFromModelInfo) {
+  const TempFolder folder;
+  folder.write("net.xml.modelinfo", kModelInfo);
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), folder.file("net.xml"));
+  EXPECT_EQ(labels_of("nputensordec", std::move(frame)), (std::vector<std::string>{"blue"}));
+}
+
+TEST(TensorDecThreshold, OfTheUserGoesFirst) {
+  const TempFolder folder;
+  folder.write("net.modelinfo", kModelInfo);
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), folder.file("net.xml"));
+  EXPECT_TRUE(labels_of("nputensordec threshold=0.8", std::move(frame)).empty());
+}
+
+TEST(TensorDecThreshold, MayChangeWhilePlaying) {
+  ElementHarness harness("nputensordec", kCaps);
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  EXPECT_EQ(rois(harness.pull().get()).size(), 2u);
+  gst_harness_set(harness.get(), "nputensordec", "threshold", 0.7, nullptr);
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  EXPECT_EQ(rois(harness.pull().get()).size(), 1u);
+}
+
+TEST(TensorDecThreshold, OfOverlapDecidesWhatIsOneObject) {
+  const HandMadeTensor tensor =
+      yolo_tensor({{100, 100, 40, 40, 0.7F}, {120, 100, 40, 40, 0.8F}, {300, 300, 4, 4, 0}});
+  EXPECT_EQ(labels_of("nputensordec iou-threshold=0.34", frame_with({tensor})).size(), 2u);
+  EXPECT_EQ(labels_of("nputensordec iou-threshold=0.33", frame_with({tensor})).size(), 1u);
+}
+
+TEST(TensorDec, KeepsTheMostDetectionsAsked) {
+  EXPECT_EQ(labels_of("nputensordec max-detections=1", frame_with({two_objects()})),
+            (std::vector<std::string>{"class 1"}));
+}
+
+// ---- Which tensor
+
+HandMadeTensor of_shape(const std::string& name, std::vector<gsize> shape,
+                        GstNpuDataType type = GST_NPU_DATA_F32) {
+  gsize count = 1;
+  for (const gsize dim : shape) count *= dim;
+  return {name, std::move(shape), std::vector<float>(count), type};
+}
+
+TEST(TensorDecChoice, IsTheFirstThatFits) {
+  HandMadeTensor boxes = two_objects();
+  boxes.name = "boxes";
+  const auto frame = [&] {
+    return frame_with({of_shape("masks", {1, 32, 8, 8}), of_shape("count", {1, 6}), boxes});
+  };
+  EXPECT_EQ(labels_of("nputensordec", frame()).size(), 2u);
+}
+
+TEST(TensorDecChoice, IsTheOneThatModelInfoNames) {
+  const TempFolder folder;
+  folder.write("net.modelinfo", kModelInfo);
+  Owned<GstBuffer> frame = frame_with({of_shape("other", {1, 6, 9}), two_objects()});
+  add_model(frame.get(), folder.file("net.xml"));
+  EXPECT_EQ(labels_of("nputensordec", std::move(frame)), (std::vector<std::string>{"blue"}));
+}
+
+TEST(TensorDecChoice, IsTheUsers) {
+  HandMadeTensor second = two_objects();
+  second.name = "second";
+  EXPECT_EQ(labels_of("nputensordec tensor-name=second",
+                      frame_with({of_shape("first", {1, 6, 9}), second}))
+                .size(),
+            2u);
+}
+
+TEST(TensorDecChoice, UnknownNameListsTheTensors) {
+  EXPECT_EQ(error_of("nputensordec tensor-name=x", frame_with({two_objects()})),
+            "Cannot decode detections: no tensor is named \"x\": set tensor-name to one of "
+            "\"output0\" f32 [1,6,16].");
+}
+
+TEST(TensorDecLayout, OfBoxesFirstIsFoundByTheLabels) {
+  HandMadeTensor tensor;
+  tensor.shape = {1, 2, 6};
+  tensor.values = {100, 50, 40, 20, 0.25F, 0.75F, 300, 200, 60, 80, 0.625F, 0.5F};
+  EXPECT_EQ(labels_of("nputensordec labels=a,b", frame_with({tensor})),
+            (std::vector<std::string>{"b", "a"}));
+}
+
+TEST(TensorDecLayout, MayBeSet) {
+  HandMadeTensor tensor;
+  tensor.shape = {1, 1, 6};
+  tensor.values = {100, 50, 40, 20, 0.25F, 0.75F};
+  EXPECT_EQ(labels_of("nputensordec tensor-layout=boxes-first", frame_with({tensor})),
+            (std::vector<std::string>{"class 1"}));
+}
+
+// ---- What is no YOLO output
+
+struct RefusedRow {
+  const char* name;
+  HandMadeTensor tensor;
+  const char* complaint;
+};
+
+void PrintTo(const RefusedRow& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class TensorDecRefuses : public testing::TestWithParam<RefusedRow> {};
+
+TEST_P(TensorDecRefuses, InOneClearError) {
+  const std::string text = error_of("nputensordec", frame_with({GetParam().tensor}));
+  EXPECT_NE(text.find(GetParam().complaint), std::string::npos) << text;
+  EXPECT_NE(text.find("a YOLO output is f32 or f16 of shape"), std::string::npos) << text;
+}
+
+HandMadeTensor too_short() {
+  HandMadeTensor tensor = of_shape("short", {1, 6, 10});
+  tensor.values.pop_back();
+  return tensor;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, TensorDecRefuses,
+    testing::Values(RefusedRow{"Classification", of_shape("probabilities", {1, 1000}),
+                               "\"probabilities\" f32 [1,1000] has the wrong shape"},
+                    RefusedRow{"Image", of_shape("image", {1, 3, 8, 8}), "[1,3,8,8]"},
+                    RefusedRow{"Batch", of_shape("batch", {2, 6, 10}), "[2,6,10]"},
+                    RefusedRow{"Bytes", of_shape("bytes", {1, 6, 10}, GST_NPU_DATA_U8),
+                               "\"bytes\" u8 [1,6,10] has the wrong element type"},
+                    RefusedRow{"Square", of_shape("square", {1, 8, 8}), "set tensor-layout"},
+                    RefusedRow{"NoClass", of_shape("boxes", {1, 4, 10}), "too few for a class"},
+                    RefusedRow{"TooShort", too_short(),
+                               "does not fit into its memory of 236 bytes"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(TensorDec, ListsTheTensorsWhereNoneFits) {
+  EXPECT_EQ(
+      error_of("nputensordec", frame_with({of_shape("a", {1, 10}), of_shape("b", {1, 2, 3, 4})})),
+      "Cannot decode detections: none of the tensors can be decoded: \"a\" f32 [1,10], \"b\" "
+      "f32 [1,2,3,4]; a YOLO output is f32 or f16 of shape [1, 4 + classes, boxes] or [1, "
+      "boxes, 4 + classes].");
+}
+
+TEST(TensorDec, NamesTheBadModelInfo) {
+  const TempFolder folder;
+  const std::string file = folder.write("net.modelinfo", "[modelinfo]\nversion=9.0\n");
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), folder.file("net.xml"));
+  EXPECT_EQ(error_of("nputensordec", std::move(frame)),
+            "Cannot decode detections: " + file +
+                ": group [modelinfo], key \"version\": is 9.0, but only 1.x is known.");
+}
+
+// ---- Frames without inference, end, and restart
+
+TEST(TensorDec, CountsFramesWithoutTensors) {
+  ElementHarness harness("nputensordec", kCaps);
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  EXPECT_EQ(gst_harness_buffers_received(harness.get()), 3u);
+  GstStructure* stats = nullptr;
+  gst_harness_get(harness.get(), "nputensordec", "stats", &stats, nullptr);
+  const Owned<GstStructure> owner(stats);
+  guint64 frames = 0, without = 0, detections = 0;
+  ASSERT_TRUE(gst_structure_get(stats, "frames", G_TYPE_UINT64, &frames, "frames-without-tensors",
+                                G_TYPE_UINT64, &without, "detections", G_TYPE_UINT64, &detections,
+                                nullptr));
+  EXPECT_EQ(frames, 3u);
+  EXPECT_EQ(without, 2u);
+  EXPECT_EQ(detections, 2u);
+}
+
+TEST(TensorDec, KeepsTheRegionsOfOthers) {
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  gst_buffer_add_video_region_of_interest_meta(frame.get(), "door", 1, 2, 3, 4)->id = 7;
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  const std::vector<Roi> found = rois(out.get());
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].label, "door");
+  EXPECT_EQ(found[1].id, 8);
+  EXPECT_EQ(found[2].id, 9);
+}
+
+TEST(TensorDec, PassesEos) {
+  ElementHarness harness("nputensordec", kCaps);
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  EXPECT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_eos()));
+  EXPECT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_EOS);
+}
+
+TEST(TensorDec, PassesAllocationQueries) {
+  ElementHarness harness("nputensordec", kCaps);
+  gst_harness_add_propose_allocation_meta(harness.get(), GST_VIDEO_META_API_TYPE, nullptr);
+  GstQuery* query = gst_query_new_allocation(nullptr, FALSE);
+  EXPECT_TRUE(gst_pad_peer_query(harness.get()->srcpad, query));
+  EXPECT_TRUE(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
+  gst_query_unref(query);
+}
+
+TEST(TensorDec, SurvivesAHundredStateCycles) {
+  ElementHarness harness("nputensordec labels=a,b", kCaps);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(gst_element_set_state(harness.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+    gst_harness_play(harness.get());
+    gst_harness_set_src_caps_str(harness.get(), kCaps);
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(harness.get(), gst_event_new_segment(&segment));
+    ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK) << i;
+    const Owned<GstBuffer> out = harness.pull();
+    ASSERT_EQ(rois(out.get()).size(), 2u) << i;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return gstnpu_test::run_tests(argc, argv);
+}
