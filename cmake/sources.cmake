@@ -6,13 +6,19 @@ set(NPUCORE_SOURCES
   npucore/src/base/frame.cpp
   npucore/src/base/log.cpp
   npucore/src/base/mapped_file.cpp
+  npucore/src/base/page_buffer.cpp
   npucore/src/base/text.cpp
   npucore/src/base/types.cpp
+  npucore/src/core/build_flags.cpp
+  npucore/src/core/compiled_model.cpp
+  npucore/src/core/compiled_model_state.cpp
   npucore/src/core/device.cpp
   npucore/src/core/device_state.cpp
   npucore/src/core/diagnosis.cpp
   npucore/src/core/import_cache.cpp
   npucore/src/core/importer.cpp
+  npucore/src/core/request.cpp
+  npucore/src/core/request_state.cpp
   npucore/src/core/runtime.cpp
   npucore/src/core/tensor.cpp
   npucore/src/dmabuf/dmabuf.cpp
@@ -48,8 +54,14 @@ set(GSTNPUMETA_SOURCES
 )
 
 set(GSTNPU_SOURCES
+  gst/plugin/detection_meta.cpp
+  gst/plugin/detector.cpp
+  gst/plugin/frame_json.cpp
   gst/plugin/labels.cpp
+  gst/plugin/line_writer.cpp
   gst/plugin/model_info.cpp
+  gst/plugin/npupublish.cpp
+  gst/plugin/nputensordec.cpp
   gst/plugin/plugin.cpp
   gst/plugin/yolo.cpp
 )
