@@ -148,7 +148,9 @@ struct GeometryRow {
   guint x, y, w, h;  // of the model's box 300..340 x 280..360
 };
 
-void PrintTo(const GeometryRow& row, std::ostream* out) { *out << row.name; }
+void PrintTo(const GeometryRow& row, std::ostream* out) {
+  *out << row.name;
+}
 
 class TensorDecGeometry : public testing::TestWithParam<GeometryRow> {};
 

@@ -13,8 +13,8 @@ namespace npu::base {
 
 PageBuffer PageBuffer::copy_of(std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
-  void* start = ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
+  void* start =
+      ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED)
     throw Error(ErrorCode::kOutOfMemory,
                 text("mmap of ", bytes.size(), " bytes: ", errno_text(errno)));
