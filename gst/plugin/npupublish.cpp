@@ -50,6 +50,7 @@ struct NpuPublishClass {
   GstBaseTransformClass parent_class;
 };
 
+// NOLINTNEXTLINE(performance-no-int-to-ptr): inside the macro
 G_DEFINE_TYPE(NpuPublish, npu_publish, GST_TYPE_BASE_TRANSFORM)
 
 State& state_of(gpointer instance) {

@@ -48,6 +48,7 @@ struct NpuTensorDecClass {
   GstBaseTransformClass parent_class;
 };
 
+// NOLINTNEXTLINE(performance-no-int-to-ptr): inside the macro
 G_DEFINE_TYPE(NpuTensorDec, npu_tensor_dec, GST_TYPE_BASE_TRANSFORM)
 
 State& state_of(gpointer instance) {
