@@ -46,37 +46,55 @@ Runtime& Runtime::instance() {
   return runtime;
 }
 
-/// Runs before the loader looks for drivers, and leaves the user's own choice alone. setenv is not
-/// safe against another thread's getenv, but no call of the loader takes the list otherwise.
-void Runtime::choose_drivers(DeviceKind kind) {
-  if (std::getenv(kAltDrivers)) return;
+/// The loader's driver list for this process; empty: its own.
+std::string Runtime::drivers_for(DeviceKind kind) const {
   const bool real = diagnosis_.real_npu_possible();
   const std::string software = software_npu_library();
-  const bool old_loader = loader_->zeInitDrivers == nullptr;
-  std::string drivers;
-  if (real && kind == DeviceKind::kSoftware && !software.empty())
-    drivers = diagnosis_.driver_library + ',' + software;
-  else if (real && old_loader && diagnosis_.driver_library != "libze_intel_vpu.so.1")
-    drivers = diagnosis_.driver_library;  // a name that such a loader does not look for by itself
-  else if (!real)
-    drivers = software;
-  if (!drivers.empty()) ::setenv(kAltDrivers, drivers.c_str(), 0);
+  if (!real) return software;
+  if (kind == DeviceKind::kSoftware && !software.empty())
+    return diagnosis_.driver_library + ',' + software;
+  // Loaders without zeInitDrivers do not look for the newer name by themselves.
+  const bool unknown_name =
+      !loader_->zeInitDrivers && diagnosis_.driver_library != "libze_intel_vpu.so.1";
+  return unknown_name ? diagnosis_.driver_library : std::string();
 }
 
-void Runtime::start(DeviceKind kind) {
-  if (loader_) return;
-  diagnosis_ = diagnose_parts(paths_);
-  // Started for nothing, the loader could not take the software NPU any more.
-  if (kind == DeviceKind::kNpu && !diagnosis_.real_npu_possible() && !std::getenv(kAltDrivers))
-    fail_missing(false);
-  loader_ =
-      &ze::Loader::open(paths_.loader.empty() ? ze::Loader::default_library() : paths_.loader);
-  choose_drivers(kind);
+void Runtime::look_for_devices() {
   try {
+    start_error_.clear();
     npus_ = ze::find_npus(*loader_, ze::init_drivers(*loader_));
   } catch (const Error& error) {
     start_error_ = error.what();
   }
+}
+
+/// setenv is not safe against another thread's getenv, but the loader takes its list no other way.
+void Runtime::start(DeviceKind kind) {
+  if (loader_) return;
+  diagnosis_ = diagnose_parts(paths_);
+  users_choice_ = std::getenv(kAltDrivers) != nullptr;
+  // Started for nothing, the loader could not take the software NPU any more.
+  if (kind == DeviceKind::kNpu && !users_choice_ && !diagnosis_.real_npu_possible())
+    throw Error(ErrorCode::kNotFound, no_npu());
+  loader_ = &ze::Loader::open(loader_library());
+  const std::string drivers = users_choice_ ? std::string() : drivers_for(kind);
+  if (!drivers.empty()) ::setenv(kAltDrivers, drivers.c_str(), 0);
+  look_for_devices();
+  if (kind == DeviceKind::kAuto && npus_.empty() && !users_choice_) start_again_with_software();
+}
+
+/// Everything of a real NPU seemed to be there, but its driver found none. A loader that nobody
+/// else holds forgets its driver list when it is unloaded.
+void Runtime::start_again_with_software() {
+  const std::string software = software_npu_library();
+  if (software.empty() || !ze::Loader::unload(*loader_)) return;
+  ::setenv(kAltDrivers, software.c_str(), 1);
+  loader_ = &ze::Loader::open(loader_library());
+  look_for_devices();
+}
+
+std::string Runtime::loader_library() const {
+  return paths_.loader.empty() ? ze::Loader::default_library() : paths_.loader;
 }
 
 const ze::NpuDevice* Runtime::find(bool software) const {
@@ -85,37 +103,35 @@ const ze::NpuDevice* Runtime::find(bool software) const {
   return nullptr;
 }
 
-void Runtime::fail_missing(bool software) {
-  if (software) {
-    const char* drivers = std::getenv(kAltDrivers);
-    throw Error(
-        ErrorCode::kNotFound,
-        text("no software NPU: ", start_error_.empty() ? "the loader gave none" : start_error_,
-             " (", kAltDrivers, "=", drivers ? drivers : "",
-             "); set NPUCORE_SOFTNPU to libze_softnpu.so before the process first opens a "
-             "device"));
-  }
-  auto findings = diagnosis_.findings;
-  if (loader_) findings.push_back(find_device());
-  throw Error(ErrorCode::kNotFound, "no NPU found, this is missing:" + describe_missing(findings));
+std::string Runtime::no_npu() const {
+  return "no NPU found, this is missing:" + describe_missing(all_findings());
+}
+
+std::string Runtime::no_software_npu() const {
+  const char* drivers = std::getenv(kAltDrivers);
+  return text("no software NPU: ", start_error_.empty() ? "the loader offers none" : start_error_,
+              " (", kAltDrivers, "=", drivers ? drivers : "",
+              "); put libze_softnpu.so beside libnpucore.so or name it in NPUCORE_SOFTNPU, before "
+              "the process first opens a device");
 }
 
 std::shared_ptr<DeviceState> Runtime::open_context(bool software) {
   auto state = contexts_[software].lock();
   if (state && !state->lost) return state;
   const ze::NpuDevice* npu = find(software);
-  if (!npu) fail_missing(software);
+  if (!npu) throw Error(ErrorCode::kNotFound, software ? no_software_npu() : no_npu());
   state = std::make_shared<DeviceState>(*npu);
   contexts_[software] = state;
   return state;
 }
 
 std::shared_ptr<DeviceState> Runtime::open_software_instead() {
+  if (!find(true)) throw Error(ErrorCode::kNotFound, no_npu() + "\n" + no_software_npu());
   auto state = open_context(true);
   if (!std::exchange(warned_, true))
     base::log(LogLevel::kWarning,
               text("no NPU found: using the software NPU, which computes on the CPU. Missing:",
-                   describe_missing(diagnosis_.findings)));
+                   describe_missing(all_findings())));
   return state;
 }
 
@@ -133,27 +149,31 @@ std::shared_ptr<DeviceState> Runtime::open(DeviceKind kind) {
   return find(false) ? open_context(false) : open_software_instead();
 }
 
-Finding Runtime::find_device() const {
-  if (const auto* npu = find(false)) return {true, "device", npu->name(), ""};
-  return {
-      false, "device",
-      start_error_.empty() ? text("the loader ", loader_->library, " offers no NPU") : start_error_,
-      "look into the kernel log (dmesg | grep vpu) and at the driver's own messages with "
-      "ZE_INTEL_NPU_LOGLEVEL=INFO"};
+/// The parts, and what the loader made of them.
+std::vector<Finding> Runtime::all_findings() const {
+  auto findings = diagnosis_.findings;
+  const ze::NpuDevice* npu = find(false);
+  if (npu)
+    findings.push_back({true, "device", npu->name(), ""});
+  else if (!diagnosis_.real_npu_possible())
+    findings.push_back({false, "device", "not asked for: a part is missing", ""});
+  else
+    findings.push_back(
+        {false, "device", start_error_.empty() ? "the driver offers no NPU" : start_error_,
+         "look into the kernel log (dmesg | grep vpu) and at the driver's own messages with "
+         "ZE_INTEL_NPU_LOGLEVEL=INFO"});
+  return findings;
 }
 
 std::vector<Finding> Runtime::diagnose() {
   std::scoped_lock lock(mutex_);
-  auto findings = diagnose_parts(paths_).findings;
-  const bool all_ok = Diagnosis{findings, {}}.real_npu_possible();
   try {
-    if (all_ok) start(DeviceKind::kNpu);
-    findings.push_back(loader_ ? find_device()
-                               : Finding{false, "device", "not asked for: a part is missing", ""});
+    if (!loader_ && diagnose_parts(paths_).real_npu_possible()) start(DeviceKind::kAuto);
   } catch (const Error& error) {
-    findings.push_back({false, "device", error.what(), ""});
+    start_error_ = error.what();
   }
-  return findings;
+  diagnosis_ = diagnose_parts(paths_);
+  return all_findings();
 }
 
 }  // namespace npu::internal

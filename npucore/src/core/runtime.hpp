@@ -22,12 +22,16 @@ class Runtime {
 
  private:
   void start(DeviceKind kind);
-  void choose_drivers(DeviceKind kind);
+  void start_again_with_software();
+  void look_for_devices();
+  std::string loader_library() const;
+  std::string drivers_for(DeviceKind kind) const;
   const ze::NpuDevice* find(bool software) const;
   std::shared_ptr<DeviceState> open_context(bool software);
   std::shared_ptr<DeviceState> open_software_instead();
-  Finding find_device() const;
-  [[noreturn]] void fail_missing(bool software);
+  std::vector<Finding> all_findings() const;
+  std::string no_npu() const;
+  std::string no_software_npu() const;
 
   const SystemPaths paths_;
   std::mutex mutex_;  // guards everything below
@@ -35,6 +39,7 @@ class Runtime {
   const ze::Loader* loader_ = nullptr;  ///< set once the loader was asked for drivers
   std::vector<ze::NpuDevice> npus_;
   std::string start_error_;                 ///< why the loader gave no driver
+  bool users_choice_ = false;               ///< the user told the loader which drivers to open
   std::weak_ptr<DeviceState> contexts_[2];  ///< by "is software"
   bool warned_ = false;
 };

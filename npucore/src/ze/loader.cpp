@@ -75,6 +75,14 @@ const Loader& Loader::open(const std::string& library) {
   return *loader.release();
 }
 
+bool Loader::unload(const Loader& loader) {
+  ::dlclose(loader.handle);
+  void* kept = ::dlopen(loader.library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (!kept) std::unique_ptr<const Loader>(&loader).reset();
+  // A library that stays keeps its one reference, as before.
+  return kept == nullptr;
+}
+
 std::string Loader::version() const {
   auto get_versions =
       reinterpret_cast<decltype(&::zelLoaderGetVersions)>(::dlsym(handle, "zelLoaderGetVersions"));
