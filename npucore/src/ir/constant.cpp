@@ -40,7 +40,8 @@ std::optional<std::vector<double>> constant_values(pugi::xml_node layer, const W
   const auto offset = parse_unsigned(data.attribute("offset").value());
   const auto size = parse_unsigned(data.attribute("size").value());
   const auto width = bit_width(type) / 8;
-  if (!offset || !size || *size / width > most) return {};
+  if (!offset || !size) return {};
+  if (*size / width > most) return std::vector<double>();
   const auto bytes = weights.view(*offset, *size);
   std::vector<double> values;
   for (std::size_t i = 0; i < bytes.size() / width; ++i) {

@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include "ir_files.hpp"
+#include "npucore/model.hpp"
+
+namespace npu {
+namespace {
+
+// BT.601 limited range as the compilers put it in, and BT.709 limited range.
+const std::vector<float> kBt601{1.164F, 0, 1.596F, 1.164F, -.391F, -.813F, 1.164F, 2.018F, 0};
+const std::vector<float> kBt601Bias{-222.912F, 135.488F, -276.928F};
+const std::vector<float> kBt709{1.16438F,  0,        1.79274F, 1.16438F, -.213249F,
+                                -.532909F, 1.16438F, 2.1124F,  0};
+const std::vector<float> kBt709Bias{-248.101F, 76.878F, -289.018F};
+
+/// A model with its own colour conversion, with room to spoil each part of it.
+struct Conversion {
+  std::vector<float> matrix = kBt709, bias = kBt709Bias;
+  std::string limit_type = "Clamp", min = "0", max = "255";
+  std::string convolution_type = "Convolution";
+  std::string join_type = "Concat";
+  std::string luma_type = "Reshape";
+  std::string chroma_type = "Interpolate";
+  bool swap_add = false;
+};
+
+class IrWriter {
+ public:
+  int layer(const std::string& type, const std::string& name, const std::vector<int>& inputs,
+            const std::string& data = {}) {
+    const int id = next_++;
+    std::string ports;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      ports += "<port id=\"" + std::to_string(i) + "\" />";
+      edges_ += test::edge(inputs[i], 9, id, static_cast<int>(i));
+    }
+    layers_ += "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"" + type +
+               "\" version=\"opset1\">" + (data.empty() ? "" : "<data " + data + " />") +
+               (inputs.empty() ? "" : "<input>" + ports + "</input>");
+    if (type != "Result") layers_ += "<output><port id=\"9\" precision=\"FP32\" /></output>";
+    layers_ += "</layer>\n";
+    return id;
+  }
+  int floats(const std::string& name, const std::vector<float>& values) {
+    const auto offset = bin_.size();
+    bin_.append(reinterpret_cast<const char*>(values.data()), values.size() * 4);
+    return layer("Const", name, {},
+                 "element_type=\"f32\" shape=\"" + std::to_string(values.size()) + "\" offset=\"" +
+                     std::to_string(offset) + "\" size=\"" + std::to_string(values.size() * 4) +
+                     "\"");
+  }
+  std::string xml() const { return test::net(layers_, edges_); }
+  const std::string& bin() const { return bin_; }
+
+ private:
+  int next_ = 0;
+  std::string layers_, edges_, bin_;
+};
+
+IrWriter write(const Conversion& conversion) {
+  IrWriter ir;
+  const auto u8 = "element_type=\"u8\" shape=\"1,1,1,1\"";
+  const int y = ir.layer("Parameter", "y", {}, u8), uv = ir.layer("Parameter", "uv", {}, u8);
+  const int order = ir.floats("order", {0});
+  const int luma = ir.layer("Convert", "yf", {ir.layer(conversion.luma_type, "yp", {y, order})});
+  const int planar = ir.layer("Transpose", "uvp", {ir.layer("Convert", "uvf", {uv}), order});
+  const int chroma = ir.layer(conversion.chroma_type, "up", {planar, order});
+  const int joined = ir.layer(conversion.join_type, "yuv", {luma, chroma});
+  const int matrix = ir.floats("matrix", conversion.matrix);
+  const int color = ir.layer(conversion.convolution_type, "csc", {joined, matrix});
+  const int bias = ir.floats("bias", conversion.bias);
+  const int sum = conversion.swap_add ? ir.layer("Add", "sum", {bias, color})
+                                      : ir.layer("Add", "sum", {color, bias});
+  int limited = 0;
+  if (conversion.limit_type == "FakeQuantize") {
+    const int low = ir.floats("low", {std::stof(conversion.min)});
+    const int high = ir.floats("high", {std::stof(conversion.max)});
+    limited = ir.layer("FakeQuantize", "limit", {sum, low, high, low, high}, "levels=\"256\"");
+  } else {
+    limited = ir.layer(conversion.limit_type, "limit", {sum},
+                       "min=\"" + conversion.min + "\" max=\"" + conversion.max + "\"");
+  }
+  ir.layer("Result", "out", {limited});
+  return ir;
+}
+
+std::vector<std::string> warnings_of(const Conversion& conversion) {
+  const test::TempDir dir;
+  const auto ir = write(conversion);
+  dir.write("model.bin", ir.bin());
+  return Model::read(dir.write("model.xml", ir.xml())).warnings();
+}
+
+struct Row {
+  const char* name;
+  Conversion conversion;
+};
+
+void PrintTo(const Row& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class WarnsTest : public testing::TestWithParam<Row> {};
+class SilentTest : public testing::TestWithParam<Row> {};
+
+TEST_P(WarnsTest, NamesTheConvolutionAndTheCure) {
+  const auto warnings = warnings_of(GetParam().conversion);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("'csc'"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("BT.601"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("let npucore convert"), std::string::npos) << warnings[0];
+}
+
+TEST_P(SilentTest, SaysNothing) {
+  EXPECT_EQ(warnings_of(GetParam().conversion), std::vector<std::string>{});
+}
+
+Conversion changed(void (*change)(Conversion&)) {
+  Conversion conversion;
+  change(conversion);
+  return conversion;
+}
+
+void use_601(Conversion& c) {
+  c.matrix = kBt601;
+  c.bias = kBt601Bias;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, WarnsTest,
+    testing::Values(
+        Row{"bt709", {}}, Row{"bt709_to_one", changed([](Conversion& c) { c.max = "1"; })},
+        Row{"fake_quantize", changed([](Conversion& c) { c.limit_type = "FakeQuantize"; })},
+        Row{"convolution_on_the_right", changed([](Conversion& c) { c.swap_add = true; })},
+        Row{"luma_by_transpose", changed([](Conversion& c) { c.luma_type = "Transpose"; })},
+        Row{"bt601_with_another_bias", changed([](Conversion& c) {
+              use_601(c);
+              c.bias[1] += 8;
+            })},
+        Row{"bt601_with_one_other_weight", changed([](Conversion& c) {
+              use_601(c);
+              c.matrix[5] = -.6F;
+            })},
+        Row{"bt601_to_bgr", changed([](Conversion& c) {
+              use_601(c);
+              c.matrix = {1.164F, 2.018F, 0, 1.164F, -.391F, -.813F, 1.164F, 0, 1.596F};
+              c.bias = {-276.928F, 135.488F, -222.912F};
+            })}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, SilentTest,
+    testing::Values(
+        Row{"bt601", changed(use_601)}, Row{"bt601_scaled", changed([](Conversion& c) {
+                                              use_601(c);
+                                              for (auto& value : c.matrix) value /= 255;
+                                              for (auto& value : c.bias) value /= 255;
+                                            })},
+        Row{"another_range", changed([](Conversion& c) {
+              c.min = "-16";
+              c.max = "239";
+            })},
+        Row{"no_limit", changed([](Conversion& c) { c.limit_type = "ReLU"; })},
+        Row{"no_convolution", changed([](Conversion& c) { c.convolution_type = "MatMul"; })},
+        Row{"no_concat", changed([](Conversion& c) { c.join_type = "Add"; })},
+        Row{"chroma_at_full_size", changed([](Conversion& c) { c.chroma_type = "ReLU"; })},
+        Row{"more_weights", changed([](Conversion& c) { c.matrix.resize(18); })}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(OwnPreprocessingTest, IsNeverTakenForTheTrap) {
+  const test::TempDir dir;
+  const auto path = dir.write("model.xml", test::identity_ir("u8", {1, 3, 8, 8}));
+  for (const auto format : {PixelFormat::kNV12, PixelFormat::kI420}) {
+    auto model = Model::read(path);
+    auto preprocess = model.default_preprocess(FrameLayout::tight(format, 32, 18));
+    preprocess.frame.matrix = ColorMatrix::kBT709;
+    model.add_preprocess(preprocess);
+    EXPECT_EQ(model.warnings(), std::vector<std::string>{}) << to_string(format);
+  }
+}
+
+}  // namespace
+}  // namespace npu

@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include "ir_files.hpp"
+#include "npucore/error.hpp"
+#include "npucore/model.hpp"
+
+namespace npu {
+namespace {
+
+using Info = std::map<std::string, std::string>;
+
+Model model_with(const test::TempDir& dir, const Info& info) {
+  std::string text;
+  for (const auto& [key, value] : info) text += "<" + key + " value=\"" + value + "\" />";
+  const std::vector<int> shape{1, 3, 8, 8};
+  return Model::read(dir.write(
+      "model.xml", test::net(test::parameter_layer(0, "picture", "f32", shape) +
+                                 test::result_layer(1, "out", shape),
+                             test::edge(0, 0, 1, 0), "<model_info>" + text + "</model_info>")));
+}
+
+Preprocess hints(const Info& info) {
+  const test::TempDir dir;
+  return model_with(dir, info).default_preprocess(FrameLayout::tight(PixelFormat::kNV12, 32, 18));
+}
+
+TEST(HintsTest, WithoutModelInfoNothingIsChanged) {
+  const auto preprocess = hints({});
+  EXPECT_EQ(preprocess.resize, ResizeMode::kStretch);
+  EXPECT_EQ(preprocess.channels, ChannelOrder::kRGB);
+  EXPECT_EQ(preprocess.pad_value, 114);
+  EXPECT_TRUE(preprocess.mean.empty());
+  EXPECT_TRUE(preprocess.scale.empty());
+  EXPECT_EQ(preprocess.frame, FrameLayout::tight(PixelFormat::kNV12, 32, 18));
+}
+
+TEST(HintsTest, TakesMeanAndScale) {
+  const auto preprocess =
+      hints({{"mean_values", "123.675 116.28 103.5"}, {"scale_values", "[255, 2, 3.5]"}});
+  EXPECT_EQ(preprocess.mean, (std::vector<float>{123.675F, 116.28F, 103.5F}));
+  EXPECT_EQ(preprocess.scale, (std::vector<float>{255, 2, 3.5F}));
+}
+
+TEST(HintsTest, LetterboxesInBlackUnlessTold) {
+  const auto preprocess = hints({{"resize_type", "fit_to_window_letterbox"}});
+  EXPECT_EQ(preprocess.resize, ResizeMode::kLetterbox);
+  EXPECT_EQ(preprocess.pad_value, 0);
+  EXPECT_EQ(hints({{"resize_type", "fit_to_window_letterbox"}, {"pad_value", "114"}}).pad_value,
+            114);
+}
+
+TEST(HintsTest, StandardIsStretch) {
+  EXPECT_EQ(hints({{"resize_type", "standard"}}).resize, ResizeMode::kStretch);
+}
+
+TEST(HintsTest, ReversedChannelsAreRgbAsInTheModelApi) {
+  EXPECT_EQ(hints({{"reverse_input_channels", "YES"}}).channels, ChannelOrder::kRGB);
+  EXPECT_EQ(hints({{"reverse_input_channels", "True"}}).channels, ChannelOrder::kRGB);
+  EXPECT_EQ(hints({{"reverse_input_channels", "NO"}}).channels, ChannelOrder::kBGR);
+}
+
+TEST(HintsTest, NamesWhatIsNoNumber) {
+  for (const auto* bad : {"1 two 3", "nan", "1e999", "0x10", "1;2;3"}) {
+    try {
+      hints({{"mean_values", bad}});
+      FAIL() << bad << " was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      EXPECT_NE(std::string(error.what()).find("mean_values"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(HintsTest, WarnsOfAResizeThatIsNotOffered) {
+  const test::TempDir dir;
+  const auto warnings = model_with(dir, {{"resize_type", "crop"}}).warnings();
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("'crop' is not offered: frames are stretched"), std::string::npos)
+      << warnings[0];
+  EXPECT_TRUE(model_with(dir, {{"resize_type", "standard"}}).warnings().empty());
+}
+
+}  // namespace
+}  // namespace npu

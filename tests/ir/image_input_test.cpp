@@ -1,0 +1,212 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir_files.hpp"
+#include "npucore/error.hpp"
+#include "npucore/model.hpp"
+#include "openvino_run.hpp"
+
+namespace npu {
+namespace {
+
+using test::TempDir;
+
+FrameLayout rgb(std::uint32_t width, std::uint32_t height) {
+  return FrameLayout::tight(PixelFormat::kRGB, width, height);
+}
+
+Preprocess with_frame(const FrameLayout& frame) {
+  Preprocess preprocess;
+  preprocess.frame = frame;
+  return preprocess;
+}
+
+/// What add_preprocess says to such a model.
+std::string refusal(const std::string& ir, Preprocess preprocess) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", ir));
+  try {
+    model.add_preprocess(preprocess);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+struct Refused {
+  const char* name;
+  std::string ir;
+  const char* expected;
+  void (*change)(Preprocess&) = [](Preprocess&) {};
+};
+
+void PrintTo(const Refused& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class RefusedTest : public testing::TestWithParam<Refused> {};
+
+TEST_P(RefusedTest, SaysWhy) {
+  auto preprocess = with_frame(rgb(16, 12));
+  GetParam().change(preprocess);
+  const auto message = refusal(GetParam().ir, preprocess);
+  EXPECT_NE(message.find(GetParam().expected), std::string::npos) << message;
+}
+
+std::string two_pictures() {
+  const std::vector<int> shape{1, 3, 4, 4};
+  return test::net(test::parameter_layer(0, "left", "f32", shape) +
+                       test::parameter_layer(1, "right", "f32", shape) +
+                       test::result_layer(2, "a", shape) + test::result_layer(3, "b", shape),
+                   test::edge(0, 0, 2, 0) + test::edge(1, 0, 3, 0));
+}
+
+const auto kGood = test::identity_ir("f32", {1, 3, 4, 4});
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, RefusedTest,
+    testing::Values(
+        Refused{"no_picture", test::identity_ir("f32", {1, 10}), "has no input of rank 4"},
+        Refused{"two_pictures", two_pictures(),
+                "its inputs are: 'left' f32[1,3,4,4], 'right' f32[1,3,4,4]"},
+        Refused{"no_such_input", kGood, "has no input 'camera'; its inputs are: 'picture' f32",
+                [](Preprocess& p) { p.input = "camera"; }},
+        Refused{"named_input_is_no_picture", test::identity_ir("f32", {1, 10}),
+                "a picture has four dimensions", [](Preprocess& p) { p.input = "picture"; }},
+        Refused{"dynamic", test::identity_ir("f32", {1, 3, -1, 4}),
+                "input 'picture' f32[1,3,?,4] of "},
+        Refused{"dynamic_says_which", test::identity_ir("f32", {1, 3, -1, 4}),
+                "its dimension 2 is dynamic; reshape the model"},
+        Refused{"batch", test::identity_ir("f32", {8, 3, 4, 4}), "its batch is 8"},
+        Refused{"integers", test::identity_ir("i32", {1, 3, 4, 4}), "only the element types"},
+        Refused{"four_channels", test::identity_ir("f32", {1, 4, 8, 8}), "3 or 1 channels"},
+        Refused{"four_channels_said", test::identity_ir("f32", {1, 4, 8, 3}, "[N,C,H,W]"),
+                "3 or 1 channels"},
+        Refused{"two_means", kGood, "mean has 2 values, but the model's picture has 3 channels",
+                [](Preprocess& p) {
+                  p.mean = {1, 2};
+                }},
+        Refused{"four_scales", kGood, "scale has 4 values",
+                [](Preprocess& p) {
+                  p.scale = {1, 2, 3, 4};
+                }},
+        Refused{"scale_zero", kGood, "scale holds 0", [](Preprocess& p) { p.scale = {0}; }},
+        Refused{"mean_nan", kGood, "mean holds nan", [](Preprocess& p) { p.mean = {NAN}; }},
+        Refused{"bright_border", kGood, "pad_value is 300",
+                [](Preprocess& p) { p.pad_value = 300; }},
+        Refused{"bad_frame", kGood, "stride",
+                [](Preprocess& p) { p.frame.planes[0].stride_bytes = 1; }}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(AddPreprocessTest, WorksOnlyOnce) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", kGood));
+  model.add_preprocess(with_frame(rgb(8, 8)));
+  EXPECT_THROW(model.add_preprocess(with_frame(rgb(8, 8))), Error);
+}
+
+TEST(AddPreprocessTest, AFailureLeavesTheModelAsItWas) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", kGood));
+  auto bad = with_frame(rgb(8, 8));
+  bad.scale = {0};
+  EXPECT_THROW(model.add_preprocess(bad), Error);
+  EXPECT_EQ(model.inputs()[0].type, ElementType::kF32);
+  EXPECT_NO_THROW(model.add_preprocess(with_frame(rgb(8, 8))));
+}
+
+TEST(AddPreprocessTest, ChoosesTheInputByNameAndKeepsTheOrder) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", two_pictures()));
+  auto preprocess = with_frame(FrameLayout::tight(PixelFormat::kI420, 8, 8));
+  preprocess.input = "right";
+  model.add_preprocess(preprocess);
+  std::vector<std::string> names;
+  for (const auto& input : model.inputs()) names.push_back(input.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"left", "right/y", "right/u", "right/v"}));
+  EXPECT_EQ(model.frame_input()->plane_inputs,
+            (std::vector<std::string>{"right/y", "right/u", "right/v"}));
+}
+
+TEST(AddPreprocessTest, PutsThePlanesInThePlaceOfTheReplacedInput) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", two_pictures()));
+  auto preprocess = with_frame(FrameLayout::tight(PixelFormat::kNV12, 8, 8));
+  preprocess.input = "left";
+  model.add_preprocess(preprocess);
+  std::vector<std::string> names;
+  for (const auto& input : model.inputs()) names.push_back(input.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"left/y", "left/uv", "right"}));
+}
+
+TEST(AddPreprocessTest, PlaneInputsAreU8WithTheirPitchAndRows) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", kGood));
+  auto frame = FrameLayout::tight(PixelFormat::kNV12, 1920, 1080);
+  frame.planes = {{2048, 1088}, {2048, 544}};
+  model.add_preprocess(with_frame(frame));
+  ASSERT_EQ(model.inputs().size(), 2U);
+  EXPECT_EQ(model.inputs()[0].tensor_names, std::vector<std::string>{"image/y"});
+  EXPECT_EQ(model.inputs()[0].type, ElementType::kU8);
+  EXPECT_EQ(model.inputs()[0].shape, (Shape{1, 1088, 2048, 1}));
+  EXPECT_EQ(model.inputs()[1].tensor_names, std::vector<std::string>{"image/uv"});
+  EXPECT_EQ(model.inputs()[1].shape, (Shape{1, 544, 1024, 2}));
+}
+
+TEST(AddPreprocessTest, PackedFormatsKeepTheInputsName) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", kGood));
+  model.add_preprocess(with_frame(FrameLayout::tight(PixelFormat::kBGRx, 8, 6)));
+  EXPECT_EQ(model.inputs()[0].name, "picture");
+  EXPECT_EQ(model.inputs()[0].tensor_names, std::vector<std::string>{"image"});
+  EXPECT_EQ(model.inputs()[0].shape, (Shape{1, 6, 8, 4}));
+}
+
+TEST(AddPreprocessTest, AGrayModelTakesOnlyTheLumaPlane) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 1, 4, 4})));
+  model.add_preprocess(with_frame(FrameLayout::tight(PixelFormat::kNV12, 8, 8)));
+  EXPECT_EQ(model.frame_input()->plane_inputs, std::vector<std::string>{"image/y"});
+}
+
+TEST(AddPreprocessTest, TellsWhereTheFrameLies) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 640, 640})));
+  auto preprocess = with_frame(FrameLayout::tight(PixelFormat::kNV12, 1920, 1080));
+  preprocess.resize = ResizeMode::kLetterbox;
+  model.add_preprocess(preprocess);
+  const auto& geometry = model.frame_input()->geometry;
+  EXPECT_EQ(geometry.model_width, 640U);
+  EXPECT_EQ(geometry.model_height, 640U);
+  EXPECT_EQ(geometry.offset_x, 0);
+  EXPECT_EQ(geometry.offset_y, 140);
+  EXPECT_EQ(geometry.scale_x, 3);
+  EXPECT_EQ(geometry.scale_y, 3);
+}
+
+TEST(AddPreprocessTest, FeedsEveryConsumerOfTheInput) {
+  const std::vector<int> shape{1, 3, 2, 2};
+  const auto negative =
+      "<layer id=\"1\" name=\"negative\" type=\"Negative\" version=\"opset1\">"
+      "<input><port id=\"0\" /></input><output><port id=\"1\" "
+      "precision=\"FP32\">" +
+      test::dims(shape) + "</port></output></layer>";
+  const auto sum =
+      "<layer id=\"2\" name=\"sum\" type=\"Add\" version=\"opset1\">"
+      "<data auto_broadcast=\"numpy\" /><input><port id=\"0\" /><port id=\"1\" />"
+      "</input><output><port id=\"2\" precision=\"FP32\">" +
+      test::dims(shape) + "</port></output></layer>";
+  const TempDir dir;
+  auto model = Model::read(
+      dir.write("model.xml", test::net(test::parameter_layer(0, "picture", "f32", shape) +
+                                           negative + sum + test::result_layer(3, "out", shape),
+                                       test::edge(0, 0, 1, 0) + test::edge(0, 0, 2, 0) +
+                                           test::edge(1, 1, 2, 1) + test::edge(2, 2, 3, 0))));
+  model.add_preprocess(with_frame(rgb(2, 2)));
+  const test::Bytes frame{1, 2, 3, 40, 50, 60, 7, 8, 9, 100, 110, 255};
+  EXPECT_EQ(test::run_with_openvino(model, {{"image", frame}}), std::vector<double>(12, 0.0));
+}
+
+}  // namespace
+}  // namespace npu

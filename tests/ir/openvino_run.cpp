@@ -1,0 +1,83 @@
+#include "openvino_run.hpp"
+
+#include <cstring>
+#include <openvino/openvino.hpp>
+#include <stdexcept>
+
+#include "ir/layer.hpp"
+#include "ir/model_state.hpp"
+#include "ir/serialize.hpp"
+
+namespace npu::test {
+namespace {
+
+ov::Core& core() {
+  static ov::Core instance;
+  return instance;
+}
+
+std::shared_ptr<ov::Model> to_openvino(const Model& model) {
+  const auto buffer = ir::serialize(model, {7, 0});
+  const auto* data = reinterpret_cast<const char*>(buffer.bytes().data());
+  std::uint64_t xml_size = 0, weights_size = 0;
+  std::memcpy(&xml_size, data + 8, 8);
+  std::memcpy(&weights_size, data + 16 + xml_size, 8);
+  ov::Tensor weights(ov::element::u8, {weights_size});
+  std::memcpy(weights.data(), data + 24 + xml_size, weights_size);
+  return core().read_model(std::string(data + 16, xml_size), weights);
+}
+
+template <class T>
+std::vector<double> numbers(const ov::Tensor& tensor) {
+  const auto* values = tensor.data<T>();
+  return {values, values + tensor.get_size()};
+}
+
+std::vector<double> to_numbers(const ov::Tensor& tensor) {
+  if (tensor.get_element_type() == ov::element::f32) return numbers<float>(tensor);
+  if (tensor.get_element_type() == ov::element::f16) return numbers<ov::float16>(tensor);
+  if (tensor.get_element_type() == ov::element::u8) return numbers<std::uint8_t>(tensor);
+  throw std::runtime_error("unexpected output type");
+}
+
+}  // namespace
+
+std::vector<double> run_with_openvino(const Model& model,
+                                      const std::map<std::string, Bytes>& inputs) {
+  auto compiled = core().compile_model(to_openvino(model), "CPU",
+                                       ov::hint::inference_precision(ov::element::f32),
+                                       ov::inference_num_threads(1));
+  auto request = compiled.create_infer_request();
+  for (const auto& [name, bytes] : inputs) {
+    auto tensor = request.get_tensor(name);
+    if (tensor.get_byte_size() != bytes.size()) {
+      throw std::runtime_error(name + " takes " + std::to_string(tensor.get_byte_size()) +
+                               " bytes, not " + std::to_string(bytes.size()));
+    }
+    std::memcpy(tensor.data(), bytes.data(), bytes.size());
+  }
+  request.infer();
+  return to_numbers(request.get_output_tensor(0));
+}
+
+std::vector<std::string> wrong_shapes(const Model& model) {
+  std::map<std::string, Shape> inferred;
+  for (const auto& node : to_openvino(model)->get_ops()) {
+    if (node->get_output_size() == 0) continue;
+    const auto& shape = node->get_output_shape(0);
+    inferred[node->get_friendly_name()] = Shape(shape.begin(), shape.end());
+  }
+  std::vector<std::string> wrong;
+  for (auto layer : model.state()->document.layers()) {
+    const auto ports = ir::output_ports(layer);
+    if (ports.empty()) continue;
+    const auto written = ir::port_shape(ports.front());
+    const auto& actual = inferred.at(ir::layer_name(layer));
+    if (written == actual) continue;
+    wrong.push_back(ir::describe_layer(layer) + ": written " + to_string(written) + ", inferred " +
+                    to_string(actual));
+  }
+  return wrong;
+}
+
+}  // namespace npu::test

@@ -1,0 +1,70 @@
+#include "preprocess_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "ir_files.hpp"
+#include "openvino_run.hpp"
+#include "reference.hpp"
+
+namespace npu::test {
+namespace {
+
+struct PictureShape {
+  bool channels_last;
+  int channels, height, width;
+};
+
+PictureShape picture_shape(const ImageModel& model) {
+  const auto& shape = model.shape;
+  const bool last = model.layout == "[N,H,W,C]";
+  return {last, shape[last ? 3 : 1], shape[last ? 1 : 2], shape[last ? 2 : 3]};
+}
+
+Difference compare(const std::vector<double>& values, const PictureShape& shape,
+                   const Reference& reference, bool eight_bits) {
+  const auto [last, channels, height, width] = shape;
+  if (values.size() != static_cast<std::size_t>(channels * height * width)) {
+    throw std::runtime_error("the output has another size");
+  }
+  Difference found;
+  for (int c = 0; c < channels; ++c) {
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        const int index = last ? (y * width + x) * channels + c : (c * height + y) * width + x;
+        const double value = values[static_cast<std::size_t>(index)];
+        const double exact = reference.at(c, x, y);
+        const double expected = eight_bits ? std::clamp(exact, 0.0, 255.0) : exact;
+        const double gray = std::abs(value - expected) * std::abs(reference.scale_of(c));
+        if (!(gray <= found.largest)) {
+          found = {gray, "channel " + std::to_string(c) + " at " + std::to_string(x) + "," +
+                             std::to_string(y) + ": " + std::to_string(value) + " instead of " +
+                             std::to_string(expected)};
+        }
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+Difference difference_from_reference(const ImageModel& image, const Preprocess& preprocess) {
+  const TempDir dir;
+  auto model =
+      Model::read(dir.write("model.xml", identity_ir(image.type, image.shape, image.layout)));
+  model.add_preprocess(preprocess);
+  const auto wrong = wrong_shapes(model);
+  if (!wrong.empty()) throw std::runtime_error(wrong.front());
+  const auto frame = noise_frame(preprocess.frame, 7);
+  std::map<std::string, Bytes> inputs;
+  const auto& names = model.frame_input()->plane_inputs;
+  for (std::size_t i = 0; i < names.size(); ++i) inputs[names[i]] = frame.planes[i];
+  const auto shape = picture_shape(image);
+  return compare(run_with_openvino(model, inputs), shape,
+                 Reference(frame, preprocess, shape.width, shape.height, shape.channels),
+                 image.type == "u8");
+}
+
+}  // namespace npu::test

@@ -1,0 +1,209 @@
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <tuple>
+
+#include "preprocess_check.hpp"
+
+namespace npu {
+namespace {
+
+using test::difference_from_reference;
+using test::ImageModel;
+
+// What pre-processing may differ from exact arithmetic, in grey levels; f32 stays far below it.
+constexpr double kAllowed = 0.5;
+constexpr double kAllowedFloat = 0.05;
+
+struct Size {
+  std::uint32_t width, height;
+};
+
+enum class Memory { kTight, kPadded, kCropped, kOddStride };
+
+const char* name_of(Memory memory) {
+  switch (memory) {
+    case Memory::kTight:
+      return "tight";
+    case Memory::kPadded:
+      return "padded";
+    case Memory::kCropped:
+      return "cropped";
+    case Memory::kOddStride:
+      return "odd_stride";
+  }
+  return "";
+}
+
+/// A frame of that size with memory around it that must not be seen.
+FrameLayout layout_in(Memory memory, PixelFormat format, Size size) {
+  const std::uint32_t left = memory == Memory::kCropped ? 4 : 0;
+  const std::uint32_t top = memory == Memory::kCropped ? 6 : 0;
+  auto layout = FrameLayout::tight(format, size.width + left, size.height + top);
+  layout.width = size.width;
+  layout.height = size.height;
+  layout.crop_left = left;
+  layout.crop_top = top;
+  for (auto& plane : layout.planes) {
+    if (memory == Memory::kPadded) plane.rows += 3;
+    if (memory == Memory::kPadded) plane.stride_bytes = (plane.stride_bytes + 24) / 12 * 12;
+    if (memory == Memory::kOddStride) plane.stride_bytes += 5 + plane.stride_bytes % 2;
+  }
+  return layout;
+}
+
+using Row = std::tuple<PixelFormat, ColorMatrix, ColorRange, Size, Memory>;
+
+std::string row_name(const testing::TestParamInfo<Row>& info) {
+  const auto& [format, matrix, range, size, memory] = info.param;
+  return std::string(to_string(format)) + "_" + to_string(matrix) + "_" + to_string(range) + "_" +
+         std::to_string(size.width) + "x" + std::to_string(size.height) + "_" + name_of(memory);
+}
+
+class EveryFormatTest : public testing::TestWithParam<Row> {};
+
+TEST_P(EveryFormatTest, EqualsTheReference) {
+  const auto& [format, matrix, range, size, memory] = GetParam();
+  Preprocess preprocess;
+  preprocess.frame = layout_in(memory, format, size);
+  preprocess.frame.matrix = matrix;
+  preprocess.frame.range = range;
+  const auto difference = difference_from_reference(ImageModel{}, preprocess);
+  EXPECT_LE(difference.largest, kAllowedFloat) << difference.where;
+  RecordProperty("largest_difference", std::to_string(difference.largest));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, EveryFormatTest,
+    testing::Combine(
+        testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
+                        PixelFormat::kBGR, PixelFormat::kRGBx, PixelFormat::kBGRx,
+                        PixelFormat::kGray8),
+        testing::Values(ColorMatrix::kBT601, ColorMatrix::kBT709, ColorMatrix::kBT2020),
+        testing::Values(ColorRange::kLimited, ColorRange::kFull),
+        testing::Values(Size{24, 18}, Size{25, 18}, Size{24, 19}, Size{25, 19}),
+        testing::Values(Memory::kTight, Memory::kPadded, Memory::kCropped, Memory::kOddStride)),
+    row_name);
+
+/// One way to use pre-processing, for each format.
+struct Use {
+  const char* name;
+  ImageModel model;
+  Size size;
+  Preprocess preprocess;
+};
+
+void PrintTo(const Use& use, std::ostream* out) {
+  *out << use.name;
+}
+
+class UseTest : public testing::TestWithParam<std::tuple<PixelFormat, Use>> {};
+
+double allowed(const std::string& type) {
+  if (type == "u8") return kAllowed + kAllowedFloat;  // rounding to whole levels takes the half
+  return type == "f16" ? kAllowed : kAllowedFloat;
+}
+
+TEST_P(UseTest, EqualsTheReference) {
+  const auto& [format, use] = GetParam();
+  auto preprocess = use.preprocess;
+  const auto wanted = preprocess.frame;
+  preprocess.frame = layout_in(Memory::kPadded, format, use.size);
+  preprocess.frame.matrix = wanted.matrix;
+  preprocess.frame.range = wanted.range;
+  const auto difference = difference_from_reference(use.model, preprocess);
+  EXPECT_LE(difference.largest, allowed(use.model.type)) << difference.where;
+  RecordProperty("largest_difference", std::to_string(difference.largest));
+}
+
+Preprocess with(void (*change)(Preprocess&)) {
+  Preprocess preprocess;
+  preprocess.frame.matrix = ColorMatrix::kBT709;
+  preprocess.frame.range = ColorRange::kLimited;
+  change(preprocess);
+  return preprocess;
+}
+
+const auto kPlain = with([](Preprocess&) {});
+const auto kFullRange = with([](Preprocess& p) { p.frame.range = ColorRange::kFull; });
+const auto kBgr = with([](Preprocess& p) { p.channels = ChannelOrder::kBGR; });
+const auto kLetterbox = with([](Preprocess& p) { p.resize = ResizeMode::kLetterbox; });
+const auto kBlackBorders = with([](Preprocess& p) {
+  p.resize = ResizeMode::kLetterbox;
+  p.pad_value = 0;
+});
+const auto kNormalized = with([](Preprocess& p) {
+  p.resize = ResizeMode::kLetterbox;
+  p.mean = {123.675F, 116.28F, 103.53F};
+  p.scale = {58.395F, 57.12F, 57.375F};
+});
+const auto kNormalizedBgr = with([](Preprocess& p) {
+  p.channels = ChannelOrder::kBGR;
+  p.mean = {103.53F, 116.28F, 123.675F};
+});
+const auto kUnit = with([](Preprocess& p) { p.scale = {255}; });
+const auto kMeanOnly = with([](Preprocess& p) { p.mean = {16}; });
+const auto kBrighter = with([](Preprocess& p) { p.scale = {0.5F}; });
+
+const ImageModel kNchw{};
+const ImageModel kNchwSaid{"f32", {1, 3, 12, 3}, "[N,C,H,W]"};
+const ImageModel kNhwc{"f32", {1, 12, 16, 3}, "[N,H,W,C]"};
+const ImageModel kU8{"u8", {1, 3, 12, 16}, ""};
+const ImageModel kU8Nhwc{"u8", {1, 12, 16, 3}, "[N,H,W,C]"};
+const ImageModel kF16{"f16", {1, 3, 12, 16}, ""};
+const ImageModel kGray{"f32", {1, 1, 12, 16}, ""};
+const ImageModel kGrayNhwc{"u8", {1, 12, 16, 1}, "[N,H,W,C]"};
+const ImageModel kLarge{"f32", {1, 3, 61, 77}, ""};
+const ImageModel kOneByOne{"f32", {1, 3, 1, 1}, ""};
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, UseTest,
+    testing::Combine(
+        testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
+                        PixelFormat::kBGR, PixelFormat::kRGBx, PixelFormat::kBGRx,
+                        PixelFormat::kGray8),
+        testing::Values(
+            Use{"same_size", kNchw, {16, 12}, kPlain},
+            Use{"same_size_odd", {"f32", {1, 3, 13, 17}, ""}, {17, 13}, kPlain},
+            Use{"same_width", kNchw, {16, 31}, kPlain}, Use{"enlarged", kLarge, {15, 9}, kPlain},
+            Use{"enlarged_twice", {"f32", {1, 3, 26, 34}, ""}, {17, 13}, kPlain},
+            Use{"much_smaller", kNchw, {321, 243}, kPlain},
+            Use{"one_pixel_frame", kNchw, {1, 1}, kPlain},
+            Use{"one_pixel_model", kOneByOne, {33, 21}, kPlain},
+            Use{"one_row", kNchw, {37, 1}, kLetterbox},
+            Use{"one_column", kNchw, {1, 37}, kLetterbox},
+            Use{"letterbox_wide", kNchw, {64, 20}, kLetterbox},
+            Use{"letterbox_tall", kNchw, {21, 63}, kLetterbox},
+            Use{"letterbox_black", kNchw, {65, 21}, kBlackBorders},
+            Use{"letterbox_exact", kNchw, {32, 24}, kLetterbox}, Use{"bgr", kNchw, {25, 19}, kBgr},
+            Use{"normalized", kNchw, {51, 19}, kNormalized},
+            Use{"normalized_bgr", kNchw, {25, 19}, kNormalizedBgr},
+            Use{"unit", kNchw, {25, 19}, kUnit},
+            Use{"mean_cancels_shift", kNchw, {25, 19}, kMeanOnly},
+            Use{"full_range", kNchw, {25, 19}, kFullRange},
+            Use{"nchw_three_wide", kNchwSaid, {25, 19}, kPlain},
+            Use{"nhwc", kNhwc, {25, 19}, kNormalized}, Use{"u8", kU8, {25, 19}, kPlain},
+            Use{"u8_letterbox", kU8, {25, 9}, kLetterbox},
+            Use{"u8_nhwc", kU8Nhwc, {25, 19}, kPlain}, Use{"f16", kF16, {25, 19}, kPlain},
+            Use{"f16_normalized", kF16, {25, 19}, kNormalized},
+            Use{"gray", kGray, {25, 19}, kPlain}, Use{"gray_full", kGray, {25, 19}, kFullRange},
+            Use{"gray_unit", kGray, {25, 19}, kUnit},
+            Use{"gray_letterbox", kGray, {65, 20}, kLetterbox},
+            Use{"gray_u8_nhwc", kGrayNhwc, {25, 19}, kPlain})),
+    [](const auto& row) {
+      return std::string(to_string(std::get<0>(row.param))) + "_" + std::get<1>(row.param).name;
+    });
+
+TEST(PreprocessTest, TakesAFullHdFrameWithPitchAndPaddedHeight) {
+  Preprocess preprocess = kNormalized;
+  preprocess.frame.format = PixelFormat::kNV12;
+  preprocess.frame.width = 1920;
+  preprocess.frame.height = 1080;
+  preprocess.frame.planes = {{2048, 1088}, {2048, 544}};
+  const ImageModel model{"f32", {1, 3, 640, 640}, ""};
+  const auto difference = difference_from_reference(model, preprocess);
+  EXPECT_LE(difference.largest, kAllowedFloat) << difference.where;
+}
+
+}  // namespace
+}  // namespace npu
