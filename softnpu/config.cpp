@@ -1,6 +1,5 @@
 #include "config.hpp"
 
-#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -10,12 +9,7 @@
 namespace softnpu {
 namespace {
 
-constexpr std::array<Platform, 3> kPlatforms = {{
-    {3720, 0x7D1D, 2, "Meteor Lake"},
-    {4000, 0x643E, 6, "Lunar Lake"},
-    {5010, 0xB03E, 3, "Panther Lake"},
-}};
-constexpr size_t kDefaultPlatform = 1;
+constexpr uint32_t kDefaultPlatform = 4000;
 constexpr std::string_view kDelayPrefix = "delay:";
 
 std::optional<uint64_t> parse_number(std::string_view text) {
@@ -31,12 +25,11 @@ void complain(const char* name, const char* value, const char* choices) {
 }
 
 void read_platform(const char* value, Config& config) {
-  const auto number = parse_number(value);
-  for (const Platform& platform : kPlatforms) {
-    if (number == platform.number) {
-      config.platform = platform;
-      return;
-    }
+  const uint64_t number = parse_number(value).value_or(0);
+  const bool known = number == 3720 || number == 4000 || number == 5010;
+  if (known) {
+    config.platform = ze_npu_platform_of_number(static_cast<uint32_t>(number));
+    return;
   }
   complain("SOFTNPU_PLATFORM", value, "3720, 4000, 5010");
 }
@@ -81,7 +74,7 @@ Config read_config(const char* (*get)(const char*)) {
     const char* value = get(name);
     return value != nullptr && *value != '\0' ? value : nullptr;
   };
-  Config config{kPlatforms[kDefaultPlatform]};
+  Config config{ze_npu_platform_of_number(kDefaultPlatform)};
   if (const char* value = given("SOFTNPU_PLATFORM")) read_platform(value, config);
   if (const char* value = given("SOFTNPU_EXEC")) read_execution(value, config);
   if (const char* value = given("SOFTNPU_ALLOW_MEMFD"))

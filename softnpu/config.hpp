@@ -1,18 +1,12 @@
 // What the environment asks of the software NPU; read once, at the first call into the driver.
 #pragma once
 
+#include <ze_npu/ze_npu.h>
+
 #include <cstdint>
 #include <string>
 
 namespace softnpu {
-
-// One NPU generation that the driver can stand for.
-struct Platform {
-  uint32_t number;         // as in NPU_PLATFORM
-  uint32_t pci_device_id;  // Intel's id of the product that stands for the generation
-  uint32_t tiles;
-  const char* product;
-};
 
 enum class Execution {
   kCpu,    // OpenVINO's CPU plugin computes
@@ -21,7 +15,7 @@ enum class Execution {
 };
 
 struct Config {
-  Platform platform;
+  const ze_npu_platform_t* platform;  // the product that the device stands for
   Execution execution = Execution::kCpu;
   uint64_t delay_us = 0;
   bool allow_memfd = false;  // import takes a memfd as if it were a DMA-BUF

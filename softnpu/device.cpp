@@ -15,15 +15,10 @@
 namespace softnpu {
 namespace {
 
-constexpr uint32_t kVendorIntel = 0x8086;
 constexpr auto kDeviceTypeNpu = static_cast<ze_device_type_t>(5);  // ZE_DEVICE_TYPE_VPU
 constexpr uint32_t kCoreClockMHz = 1000;
 constexpr uint64_t kTimerResolutionNs = 52;
 constexpr uint64_t kTimerFrequencyHz = 19'200'000;
-
-// The same for every NPU of Intel's driver.
-constexpr ze_device_uuid_t kDeviceUuid = {{0x80, 0xd1, 0xd1, 0x1e, 0xb7, 0x38, 0x11, 0xea, 0xb3,
-                                           0xde, 0x02, 0x42, 0xac, 0x13, 0x00, 0x04}};
 
 char device_object;  // its address is the device's handle
 
@@ -39,7 +34,7 @@ std::string processor_name() {
 
 const std::string& device_name() {
   static const auto* const name =
-      new std::string("Software NPU (" + std::to_string(config().platform.number) + " on " +
+      new std::string("Software NPU (" + std::to_string(config().platform->platform) + " on " +
                       processor_name() + ")");
   return *name;
 }
@@ -101,10 +96,10 @@ ze_result_t device_get_root_device(ze_device_handle_t device, ze_device_handle_t
 ze_result_t device_get_properties(ze_device_handle_t device, ze_device_properties_t* properties) {
   check_device(device);
   require_output(properties);
-  const Platform& platform = config().platform;
+  const ze_npu_platform_t& platform = *config().platform;
   properties->type = kDeviceTypeNpu;
-  properties->vendorId = kVendorIntel;
-  properties->deviceId = platform.pci_device_id;
+  properties->vendorId = kZeNpuPciVendorId;
+  properties->deviceId = platform.pciDeviceId;
   properties->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
   properties->subdeviceId = 0;
   properties->coreClockRate = kCoreClockMHz;
@@ -115,11 +110,11 @@ ze_result_t device_get_properties(ze_device_handle_t device, ze_device_propertie
   properties->physicalEUSimdWidth = 1;
   properties->numEUsPerSubslice = 1;
   properties->numSubslicesPerSlice = 1;
-  properties->numSlices = platform.tiles;
+  properties->numSlices = platform.numTiles;
   properties->timerResolution = timer_resolution(properties->stype);
   properties->timestampValidBits = 64;
   properties->kernelTimestampValidBits = 64;
-  properties->uuid = kDeviceUuid;
+  properties->uuid = ze_intel_npu_device_uuid;
   std::memset(properties->name, 0, sizeof properties->name);
   device_name().copy(properties->name, sizeof properties->name - 1);
   return ZE_RESULT_SUCCESS;

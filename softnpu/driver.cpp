@@ -1,4 +1,6 @@
 // zeInit, zeInitDrivers and the driver's properties.
+#include <ze_npu/ze_npu.h>
+
 #include <atomic>
 #include <cstring>
 
@@ -10,14 +12,9 @@
 namespace softnpu {
 namespace {
 
-constexpr uint32_t kInitDriverNpu = 2;       // zeInitDrivers' flag bit for NPUs
 constexpr ze_init_flags_t kInitGpuOnly = 1;  // zeInit's flag bits
 constexpr ze_init_flags_t kInitVpuOnly = 2;
 constexpr uint32_t kSpecificationVersion = ZE_MAKE_VERSION(1, 10);
-
-// Intel's NPU driver's id: client software recognises an NPU driver by it.
-constexpr ze_driver_uuid_t kDriverUuid = {{0x01, 0x7d, 0xe9, 0x31, 0x6b, 0x4d, 0x4f, 0xd4, 0xaa,
-                                           0x9b, 0x5b, 0xed, 0x77, 0xfc, 0x8e, 0x89}};
 
 std::atomic<bool> initialised{false};
 char driver_object;  // its address is the driver's handle
@@ -49,7 +46,7 @@ ze_result_t init(ze_init_flags_t flags) {
 ze_result_t init_drivers(uint32_t* count, ze_driver_handle_t* drivers, InitDriverTypeDesc* desc) {
   require(count != nullptr && desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   require(desc->flags != 0, ZE_RESULT_ERROR_INVALID_ENUMERATION);
-  require((desc->flags & kInitDriverNpu) != 0, ZE_RESULT_ERROR_UNINITIALIZED);
+  require((desc->flags & kZeNpuCoreInitDriverTypeFlagNpu) != 0, ZE_RESULT_ERROR_UNINITIALIZED);
   initialised = true;
   return list_drivers(count, drivers);
 }
@@ -69,7 +66,7 @@ ze_result_t driver_get_api_version(ze_driver_handle_t driver, ze_api_version_t* 
 ze_result_t driver_get_properties(ze_driver_handle_t driver, ze_driver_properties_t* properties) {
   check_driver(driver);
   require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  properties->uuid = kDriverUuid;
+  properties->uuid = ze_intel_npu_driver_uuid;
   properties->driverVersion = kDriverVersion;
   return ZE_RESULT_SUCCESS;
 }

@@ -1,11 +1,19 @@
 #include "extensions.hpp"
 
-#include <ze_npu/ze_npu.h>
-
 namespace softnpu {
 
 const std::vector<Extension>& advertised_extensions() {
   static const auto* const extensions = new std::vector<Extension>{
+      {ZE_GRAPH_EXT_NAME, kGraphVersion},
+      // Names that old clients ask for; the table behind them is the same.
+      {ZE_GRAPH_EXT_NAME_1_2, ZE_GRAPH_EXT_VERSION_1_2},
+      {ZE_GRAPH_EXT_NAME_1_3, ZE_GRAPH_EXT_VERSION_1_3},
+      {ZE_GRAPH_EXT_NAME_1_4, ZE_GRAPH_EXT_VERSION_1_4},
+      {ZE_GRAPH_EXT_NAME_1_5, ZE_GRAPH_EXT_VERSION_1_5},
+      {ZE_GRAPH_EXT_NAME_1_6, ZE_GRAPH_EXT_VERSION_1_6},
+      {ZE_GRAPH_EXT_NAME_1_7, ZE_GRAPH_EXT_VERSION_1_7},
+      {ZE_GRAPH_EXT_NAME_1_8, ZE_GRAPH_EXT_VERSION_1_8},
+      {ZE_PROFILING_DATA_EXT_NAME, ZE_PROFILING_DATA_EXT_VERSION_1_0},
       {ZE_COMMAND_QUEUE_NPU_EXT_NAME, ZE_COMMAND_QUEUE_NPU_EXT_VERSION_1_1},
       {ZE_CONTEXT_NPU_EXT_NAME, ZE_CONTEXT_NPU_EXT_VERSION_1_0},
   };
@@ -13,6 +21,8 @@ const std::vector<Extension>& advertised_extensions() {
 }
 
 void* extension_table(std::string_view name) {
+  if (name.find(ZE_GRAPH_EXT_NAME) != std::string_view::npos) return graph_table();
+  if (name == ZE_PROFILING_DATA_EXT_NAME) return profiling_table();
   if (name == ZE_COMMAND_QUEUE_NPU_EXT_NAME) return queue_table();
   if (name == ZE_CONTEXT_NPU_EXT_NAME) return context_table();
   return nullptr;

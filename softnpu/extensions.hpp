@@ -2,11 +2,15 @@
 #pragma once
 
 #include <level_zero/ze_api.h>
+#include <ze_npu/ze_npu.h>
 
 #include <string_view>
 #include <vector>
 
 namespace softnpu {
+
+// Of the graph extension: what the driver advertises, and so all that it must offer.
+constexpr auto kGraphVersion = ZE_GRAPH_EXT_VERSION_1_12;
 
 struct Extension {
   const char* name;

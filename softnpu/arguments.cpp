@@ -1,0 +1,188 @@
+#include "arguments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "failure.hpp"
+
+namespace softnpu {
+namespace {
+
+struct TypeNumbers {
+  ov::element::Type_t type;
+  ze_graph_argument_precision_t precision;
+  ze_graph_metadata_type metadata;
+};
+
+using ov::element::Type_t;
+
+constexpr std::array<TypeNumbers, 17> kTypes = {{
+    {Type_t::f32, ZE_GRAPH_ARGUMENT_PRECISION_FP32, ZE_GRAPH_METADATA_TYPE_F32},
+    {Type_t::f16, ZE_GRAPH_ARGUMENT_PRECISION_FP16, ZE_GRAPH_METADATA_TYPE_F16},
+    {Type_t::bf16, ZE_GRAPH_ARGUMENT_PRECISION_BF16, ZE_GRAPH_METADATA_TYPE_BF16},
+    {Type_t::f64, ZE_GRAPH_ARGUMENT_PRECISION_FP64, ZE_GRAPH_METADATA_TYPE_F64},
+    {Type_t::u8, ZE_GRAPH_ARGUMENT_PRECISION_UINT8, ZE_GRAPH_METADATA_TYPE_U8},
+    {Type_t::i8, ZE_GRAPH_ARGUMENT_PRECISION_INT8, ZE_GRAPH_METADATA_TYPE_I8},
+    {Type_t::u16, ZE_GRAPH_ARGUMENT_PRECISION_UINT16, ZE_GRAPH_METADATA_TYPE_U16},
+    {Type_t::i16, ZE_GRAPH_ARGUMENT_PRECISION_INT16, ZE_GRAPH_METADATA_TYPE_I16},
+    {Type_t::u32, ZE_GRAPH_ARGUMENT_PRECISION_UINT32, ZE_GRAPH_METADATA_TYPE_U32},
+    {Type_t::i32, ZE_GRAPH_ARGUMENT_PRECISION_INT32, ZE_GRAPH_METADATA_TYPE_I32},
+    {Type_t::u64, ZE_GRAPH_ARGUMENT_PRECISION_UINT64, ZE_GRAPH_METADATA_TYPE_U64},
+    {Type_t::i64, ZE_GRAPH_ARGUMENT_PRECISION_INT64, ZE_GRAPH_METADATA_TYPE_I64},
+    {Type_t::boolean, ZE_GRAPH_ARGUMENT_PRECISION_BOOLEAN, ZE_GRAPH_METADATA_TYPE_BOOLEAN},
+    {Type_t::u1, ZE_GRAPH_ARGUMENT_PRECISION_BIN, ZE_GRAPH_METADATA_TYPE_U1},
+    {Type_t::u4, ZE_GRAPH_ARGUMENT_PRECISION_UINT4, ZE_GRAPH_METADATA_TYPE_U4},
+    {Type_t::i4, ZE_GRAPH_ARGUMENT_PRECISION_INT4, ZE_GRAPH_METADATA_TYPE_I4},
+    {Type_t::f8e4m3, ZE_GRAPH_ARGUMENT_PRECISION_FP8_E4M3, ZE_GRAPH_METADATA_TYPE_UNDEFINED},
+}};
+
+// By rank: the interface tells nothing about what the dimensions mean.
+constexpr std::array kLayouts = {ZE_GRAPH_ARGUMENT_LAYOUT_ANY,  ZE_GRAPH_ARGUMENT_LAYOUT_C,
+                                 ZE_GRAPH_ARGUMENT_LAYOUT_NC,   ZE_GRAPH_ARGUMENT_LAYOUT_CHW,
+                                 ZE_GRAPH_ARGUMENT_LAYOUT_NCHW, ZE_GRAPH_ARGUMENT_LAYOUT_NCDHW};
+
+const TypeNumbers* numbers_of(ov::element::Type type) {
+  const auto found = std::find_if(kTypes.begin(), kTypes.end(),
+                                  [type](const TypeNumbers& row) { return row.type == type; });
+  return found == kTypes.end() ? nullptr : &*found;
+}
+
+[[noreturn]] void refuse(const Argument& argument, const std::string& reason) {
+  const char* const kind = argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT ? "input" : "output";
+  throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                std::string(kind) + " \"" + argument.name + "\" " + reason);
+}
+
+// True where the inference decides only how many rows the output has, up to a bound: its memory
+// then begins with the rows that there are.
+bool only_rows_vary(const ov::PartialShape& shape) {
+  const auto varying = std::find_if(shape.begin(), shape.end(), [](const ov::Dimension& dimension) {
+    return dimension.is_dynamic();
+  });
+  const bool bounded = varying->get_max_length() >= 0;
+  const bool outermost = std::all_of(shape.begin(), varying,
+                                     [](const ov::Dimension& dimension) { return dimension == 1; });
+  const bool rest_fixed =
+      std::all_of(std::next(varying), shape.end(),
+                  [](const ov::Dimension& dimension) { return dimension.is_static(); });
+  return bounded && outermost && rest_fixed;
+}
+
+void take_shape(Argument& argument, const ov::PartialShape& shape) {
+  if (shape.rank().is_dynamic()) refuse(argument, "has no fixed number of dimensions");
+  argument.bounded = shape.is_dynamic();
+  if (argument.bounded) {
+    if (argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT || !only_rows_vary(shape))
+      refuse(argument, "has the shape " + shape.to_string() +
+                           ": the NPU needs fixed dimensions, reshape the model first");
+  }
+  argument.shape = shape.get_max_shape();
+  if (argument.shape.size() > ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE)
+    refuse(argument, "has " + std::to_string(argument.shape.size()) + " dimensions, at most " +
+                         std::to_string(ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE) + " are possible");
+  const bool fits = std::all_of(argument.shape.begin(), argument.shape.end(),
+                                [](size_t size) { return size != 0 && size <= UINT32_MAX; });
+  if (!fits) refuse(argument, "has the shape " + shape.to_string());
+}
+
+Argument describe(const ov::Output<const ov::Node>& port, ze_graph_argument_type_t type,
+                  const std::string& name, const std::string& producer) {
+  Argument argument{type, name, producer, {}, port.get_element_type(), {}};
+  argument.tensor_names.assign(port.get_names().begin(), port.get_names().end());
+  std::sort(argument.tensor_names.begin(), argument.tensor_names.end());
+  if (numbers_of(argument.element_type) == nullptr)
+    refuse(argument, "has the element type " + argument.element_type.to_string() +
+                         ", which the NPU does not take");
+  take_shape(argument, port.get_partial_shape());
+  const size_t bits = ov::shape_size(argument.shape) * argument.element_type.bitwidth();
+  argument.size_bytes = (bits + 7) / 8;
+  return argument;
+}
+
+std::string producer_of(const ov::Output<const ov::Node>& result) {
+  const auto source = result.get_node()->input_value(0);
+  const std::string& name = source.get_node()->get_friendly_name();
+  const bool one_of_several = source.get_node()->get_output_size() > 1;
+  return one_of_several ? name + "." + std::to_string(source.get_index()) : name;
+}
+
+// At most `kSize` - 1 characters, and the rest zeros.
+template <size_t kSize>
+void put_text(const std::string& text, char (&field)[kSize]) {
+  std::memset(field, 0, kSize);
+  text.copy(field, kSize - 1);
+}
+
+template <size_t kCount, size_t kSize>
+uint32_t put_names(const std::vector<std::string>& names, char (&fields)[kCount][kSize]) {
+  const size_t count = std::min(names.size(), kCount);
+  for (size_t i = 0; i < count; ++i) put_text(names[i], fields[i]);
+  return static_cast<uint32_t>(count);
+}
+
+// The fields that all three versions of the properties have.
+template <class Properties>
+void fill_common(const Argument& argument, Properties& properties) {
+  put_text(argument.name, properties.name);
+  properties.type = argument.type;
+  std::fill(std::begin(properties.dims), std::end(properties.dims), 1u);
+  std::transform(argument.shape.begin(), argument.shape.end(), properties.dims,
+                 [](size_t size) { return static_cast<uint32_t>(size); });
+  properties.networkPrecision = numbers_of(argument.element_type)->precision;
+  properties.devicePrecision = properties.networkPrecision;
+  properties.networkLayout = kLayouts[argument.shape.size()];
+  properties.deviceLayout = properties.networkLayout;
+}
+
+template <class Properties>
+void fill_quantisation(const Argument& argument, Properties& properties) {
+  // Numbers without a meaning, the same as Intel's driver has.
+  properties.quantReverseScale = argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT ? 1.0f : 0.0f;
+  properties.quantZeroPoint = 0;
+}
+
+}  // namespace
+
+std::vector<Argument> describe_arguments(const ov::Model& model) {
+  std::vector<Argument> arguments;
+  for (const auto& input : model.inputs()) {
+    const std::string& name = input.get_node()->get_friendly_name();
+    arguments.push_back(describe(input, ZE_GRAPH_ARGUMENT_TYPE_INPUT, name, name));
+  }
+  for (const auto& output : model.outputs())
+    arguments.push_back(describe(output, ZE_GRAPH_ARGUMENT_TYPE_OUTPUT,
+                                 output.get_node()->get_friendly_name(), producer_of(output)));
+  return arguments;
+}
+
+void fill(const Argument& argument, ze_graph_argument_properties_t& properties) {
+  fill_common(argument, properties);
+}
+
+void fill(const Argument& argument, ze_graph_argument_properties_2_t& properties) {
+  fill_common(argument, properties);
+  fill_quantisation(argument, properties);
+}
+
+void fill(const Argument& argument, ze_graph_argument_properties_3_t& properties) {
+  fill_common(argument, properties);
+  fill_quantisation(argument, properties);
+  properties.dims_count = static_cast<uint32_t>(argument.shape.size());
+  put_text(argument.name, properties.debug_friendly_name);
+  properties.associated_tensor_names_count =
+      put_names(argument.tensor_names, properties.associated_tensor_names);
+}
+
+void fill(const Argument& argument, ze_graph_argument_metadata_t& metadata) {
+  metadata.type = argument.type;
+  put_text(argument.name, metadata.friendly_name);
+  metadata.data_type = numbers_of(argument.element_type)->metadata;
+  std::fill(std::begin(metadata.shape), std::end(metadata.shape), uint64_t{0});
+  std::copy(argument.shape.begin(), argument.shape.end(), metadata.shape);
+  metadata.shape_size = static_cast<uint32_t>(argument.shape.size());
+  metadata.tensor_names_count = put_names(argument.tensor_names, metadata.tensor_names);
+  put_text(argument.producer_name, metadata.input_name);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,32 @@
+// A graph's inputs and outputs, as the extension describes them.
+#pragma once
+
+#include <ze_npu/ze_npu.h>
+
+#include <openvino/core/model.hpp>
+#include <string>
+#include <vector>
+
+namespace softnpu {
+
+struct Argument {
+  ze_graph_argument_type_t type;
+  std::string name;           // of the Parameter or Result
+  std::string producer_name;  // of the node that feeds a Result; of a Parameter its own
+  std::vector<std::string> tensor_names;
+  ov::element::Type element_type;
+  ov::Shape shape;       // of an output whose size only the inference tells: its bound
+  bool bounded = false;  // such an output
+  size_t size_bytes = 0;
+};
+
+// Inputs first, then outputs. Throws UNSUPPORTED_FEATURE for what the NPU's interface cannot carry,
+// by name.
+std::vector<Argument> describe_arguments(const ov::Model& model);
+
+void fill(const Argument& argument, ze_graph_argument_properties_t& properties);
+void fill(const Argument& argument, ze_graph_argument_properties_2_t& properties);
+void fill(const Argument& argument, ze_graph_argument_properties_3_t& properties);
+void fill(const Argument& argument, ze_graph_argument_metadata_t& metadata);
+
+}  // namespace softnpu

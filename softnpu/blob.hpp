@@ -1,0 +1,49 @@
+// The native binary: a little-endian ELF64 file (readelf -S -n reads it) that holds a graph's IR
+// and weights.
+//
+//   ELF header | section headers | .note.softnpu | .softnpu.flags | .shstrtab | .softnpu.ir |
+//   .softnpu.weights
+//
+// The note's owner is "SoftNPU", its type 1, and its description a BlobNote. The weights start at a
+// multiple of 64 bytes. What follows the last section (padding, another format's footer) belongs to
+// the container and is ignored.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "mapping.hpp"
+
+namespace softnpu {
+
+struct BlobNote {
+  uint32_t format_version;
+  uint32_t platform;        // as in NPU_PLATFORM
+  uint32_t driver_version;  // that wrote the file
+  uint32_t checksum;        // of flags and IR, FNV-1a of 32 bits
+};
+
+constexpr uint32_t kBlobFormatVersion = 1;
+constexpr size_t kWeightsAlignment = 64;
+
+// What a blob is made of; views of memory that somebody else owns.
+struct BlobParts {
+  std::string_view flags;  // the build flags
+  std::string_view ir;
+  std::span<const std::byte> weights;
+};
+
+struct Blob {
+  BlobParts parts;
+  size_t size_bytes;  // of the ELF file itself, without what follows it
+};
+
+Mapping write_blob(const BlobParts& parts, uint32_t platform, size_t* size_bytes);
+
+// Throws INVALID_NATIVE_BINARY for what is no ELF file, is no software NPU's, or is for another
+// platform or a newer format; INVALID_ARGUMENT for an ELF file that is damaged.
+Blob read_blob(std::span<const std::byte> file, uint32_t platform);
+
+}  // namespace softnpu

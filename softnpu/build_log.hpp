@@ -1,0 +1,26 @@
+// What the compiler and the blob reader have to say to the application.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <cstdint>
+#include <string>
+
+#include "live_objects.hpp"
+
+namespace softnpu {
+
+// The object behind a build log's handle.
+struct BuildLog : Counted<Kind::kBuildLog> {
+  std::string text;
+};
+
+// The last graph failure of the calling thread.
+void remember_failure(std::string text);
+const std::string& last_failure();
+
+// Level Zero's way to hand out a text: a null buffer or a zero size asks for the size, which counts
+// the NUL; a smaller buffer gets the beginning.
+void copy_text(const std::string& text, uint32_t* size, char* buffer);
+
+}  // namespace softnpu

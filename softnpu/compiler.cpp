@@ -1,0 +1,91 @@
+#include "compiler.hpp"
+
+#include <openvino/openvino.hpp>
+
+#include "config.hpp"
+#include "failure.hpp"
+
+namespace softnpu {
+namespace {
+
+// Never destroyed: requests may still be inside it while the process ends.
+ov::Core& core() {
+  static auto* const the_core = new ov::Core;
+  return *the_core;
+}
+
+// The same settings as a direct user's who asks for low latency: one stream on all cores, because
+// the device runs one inference at a time anyway. f32 makes results equal on machines whose CPU
+// would prefer bf16.
+ov::AnyMap plugin_config(const CompileOptions& options) {
+  ov::AnyMap map{ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY),
+                 ov::hint::inference_precision(ov::element::f32),
+                 ov::enable_profiling(options.profiling)};
+  if (config().threads != 0)
+    map.emplace(ov::inference_num_threads(static_cast<int32_t>(config().threads)));
+  if (options.compilation_threads != 0)
+    map.emplace(ov::compilation_num_threads(static_cast<int32_t>(options.compilation_threads)));
+  return map;
+}
+
+[[noreturn]] void refuse(const std::string& step, const char* message) {
+  throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "compiler: " + step + ": " + message);
+}
+
+ov::CompiledModel compile(const std::shared_ptr<ov::Model>& model, const CompileOptions& options) {
+  try {
+    return core().compile_model(model, "CPU", plugin_config(options));
+  } catch (const ov::Exception& error) {
+    refuse("the model cannot be compiled", error.what());
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<ov::Model> read_model(const BlobParts& parts) {
+  try {
+    ov::Tensor weights;
+    if (!parts.weights.empty()) {
+      // Constants refer to these bytes and never write them.
+      auto* const bytes = const_cast<std::byte*>(parts.weights.data());
+      weights = ov::Tensor(ov::element::u8, ov::Shape{parts.weights.size()}, bytes);
+    }
+    return core().read_model(std::string(parts.ir), weights);
+  } catch (const ov::Exception& error) {
+    refuse("the IR cannot be read", error.what());
+  }
+}
+
+Program::Program(std::shared_ptr<const Image> image, const std::shared_ptr<ov::Model>& model,
+                 const CompileOptions& options)
+    : image_(std::move(image)), model_(compile(model, options)) {}
+
+ov::InferRequest Program::take_request() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      ov::InferRequest request = std::move(idle_.back());
+      idle_.pop_back();
+      return request;
+    }
+  }
+  return model_.create_infer_request();
+}
+
+void Program::give_back(ov::InferRequest request) {
+  for (auto& state : request.query_state()) state.reset();
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(request));
+}
+
+std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model) {
+  try {
+    std::set<std::string> names;
+    for (const auto& [name, device] : core().query_model(model, "CPU")) names.insert(name);
+    return names;
+  } catch (const ov::Exception& error) {
+    refuse("the model cannot be queried", error.what());
+  }
+}
+
+}  // namespace softnpu

@@ -1,0 +1,44 @@
+// From an image to something that computes: OpenVINO reads the IR, its CPU plugin compiles it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <openvino/runtime/compiled_model.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "image.hpp"
+
+namespace softnpu {
+
+// An IR that was read; its constants refer to the image's weights.
+std::shared_ptr<ov::Model> read_model(const BlobParts& parts);
+
+struct CompileOptions {
+  bool profiling = false;
+  uint32_t compilation_threads = 0;  // 0: OpenVINO's choice
+};
+
+// A compiled model, and the inference requests that nobody uses at the moment.
+class Program {
+ public:
+  // Throws UNSUPPORTED_FEATURE with the plugin's message.
+  Program(std::shared_ptr<const Image> image, const std::shared_ptr<ov::Model>& model,
+          const CompileOptions& options);
+
+  ov::InferRequest take_request();
+  void give_back(ov::InferRequest request);
+
+ private:
+  std::shared_ptr<const Image> image_;  // outlives the compiled model
+  ov::CompiledModel model_;
+  std::mutex mutex_;  // guards idle_
+  std::vector<ov::InferRequest> idle_;
+};
+
+// The names of the layers that the CPU plugin takes.
+std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model);
+
+}  // namespace softnpu

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <ze_npu/ze_npu.h>
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "arguments.hpp"
+#include "build_flags.hpp"
+#include "compiler.hpp"
+#include "context.hpp"
+#include "image.hpp"
+#include "job.hpp"
+#include "live_objects.hpp"
+
+namespace softnpu {
+
+class ProfilingData;
+
+// A graph: made from an IR, which is compiled at once, or from a native binary, which is compiled
+// when it is initialised. The format's result codes are those of Intel's driver.
+class Graph : Counted<Kind::kGraph> {
+ public:
+  explicit Graph(const ze_graph_desc_2_t& desc);
+
+  const std::vector<Argument>& arguments() const { return arguments_; }
+  // Throws INVALID_ARGUMENT for an index that no argument has.
+  const Argument& argument(uint32_t index) const;
+  std::span<const std::byte> binary() const { return image_->bytes(); }
+  bool profiling() const { return options_.profiling; }
+  uint32_t property_flags() const;
+
+  void set_argument(uint32_t index, const void* pointer);
+  // Compiles what is not compiled yet.
+  void initialise();
+  // A command that executes the graph with the arguments as they are set now. Throws UNINITIALIZED
+  // when one of them is missing, is no memory of `context`, or is too small.
+  Command record(Context& context, std::shared_ptr<ProfilingData> profile);
+
+ private:
+  void read(const ze_graph_desc_2_t& desc);
+
+  bool compiled_from_ir_ = false;
+  CompileOptions options_;
+  std::shared_ptr<const Image> image_;
+  std::vector<Argument> arguments_;
+
+  std::mutex mutex_;                  // guards all below
+  std::shared_ptr<ov::Model> model_;  // until it is compiled
+  bool initialised_ = false;
+  std::shared_ptr<Program> program_;
+  std::vector<void*> values_;  // one for every argument, null until it is set
+};
+
+}  // namespace softnpu

@@ -1,0 +1,165 @@
+// What the device's compiler can do.
+#include <algorithm>
+#include <cstring>
+#include <openvino/core/version.hpp>
+
+#include "build_flags.hpp"
+#include "build_log.hpp"
+#include "compiler.hpp"
+#include "context.hpp"
+#include "device.hpp"
+#include "extensions.hpp"
+#include "graph_api.hpp"
+#include "handles.hpp"
+#include "ir_buffer.hpp"
+#include "trace.hpp"
+
+namespace softnpu::graph_api {
+namespace {
+
+struct QueryNetwork : Counted<Kind::kQueryNetwork> {
+  std::string layers;  // <name> for each
+};
+
+constexpr uint32_t kNewestOpset = 17;
+
+template <class Properties>
+void fill_common(Properties& properties) {
+  properties.graphExtensionVersion = kGraphVersion;
+  properties.compilerVersion = {kCompilerMajor, kCompilerMinor};
+  // As Intel's driver with a compiler: native binaries are taken, but not named.
+  properties.graphFormatsSupported = ZE_GRAPH_FORMAT_NGRAPH_LITE;
+  properties.maxOVOpsetVersionSupported = kNewestOpset;
+}
+
+// Two calls: the first, without a buffer, asks for the size.
+void copy_out(const std::string& text, size_t* size, char* buffer) {
+  require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  const size_t full = text.size() + 1;
+  if (buffer == nullptr || *size == 0) {
+    *size = full;
+    return;
+  }
+  *size = std::min(*size, full);
+  std::memcpy(buffer, text.c_str(), *size);
+}
+
+std::string query_layers(const ze_graph_desc_2_t& desc) {
+  require(desc.format == ZE_GRAPH_FORMAT_NGRAPH_LITE, ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+  require(desc.pInput != nullptr && desc.pBuildFlags != nullptr,
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  parse_build_flags(desc.pBuildFlags);
+  const IrBuffer ir =
+      read_ir_buffer({reinterpret_cast<const std::byte*>(desc.pInput), desc.inputSize});
+  std::string layers;
+  for (const std::string& name : supported_layers(read_model({{}, ir.xml, ir.weights})))
+    layers += "<" + name + ">";
+  return layers;
+}
+
+void check_options_type(ze_npu_options_type_t type) {
+  require(type == ZE_NPU_COMPILER_OPTIONS || type == ZE_NPU_DRIVER_OPTIONS,
+          ZE_RESULT_ERROR_INVALID_ENUMERATION);
+}
+
+}  // namespace
+
+ze_result_t device_get_graph_properties(ze_device_handle_t device,
+                                        ze_device_graph_properties_t* properties) {
+  check_device(device);
+  require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  fill_common(*properties);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_graph_properties2(ze_device_handle_t device,
+                                         ze_device_graph_properties_2_t* properties) {
+  check_device(device);
+  require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  fill_common(*properties);
+  properties->elfVersion = {kBlobFormatVersion, 0, 0};
+  properties->runtimeVersion = {OPENVINO_VERSION_MAJOR, OPENVINO_VERSION_MINOR,
+                                OPENVINO_VERSION_PATCH};
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t query_network_create2(ze_context_handle_t context, ze_device_handle_t device,
+                                  const ze_graph_desc_2_t* desc,
+                                  ze_graph_query_network_handle_t* query) {
+  object_of<Context>(context);
+  check_device(device);
+  require(desc != nullptr && query != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  auto own = std::make_unique<QueryNetwork>();
+  try {
+    own->layers = query_layers(*desc);
+  } catch (const Failure& failure) {
+    remember_failure(failure.what());
+    throw;
+  }
+  hand_out(std::move(own), query);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t query_network_create(ze_context_handle_t context, ze_device_handle_t device,
+                                 const ze_graph_desc_t* desc,
+                                 ze_graph_query_network_handle_t* query) {
+  require(desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  const ze_graph_desc_2_t second{desc->stype,       desc->pNext,  desc->format,
+                                 desc->inputSize,   desc->pInput, desc->pBuildFlags,
+                                 ZE_GRAPH_FLAG_NONE};
+  return query_network_create2(context, device, &second, query);
+}
+
+ze_result_t query_network_destroy(ze_graph_query_network_handle_t query) {
+  take_back<QueryNetwork>(query);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t query_network_get_supported_layers(ze_graph_query_network_handle_t query, size_t* size,
+                                               char* layers) {
+  copy_out(object_of<QueryNetwork>(query).layers, size, layers);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t query_context_memory(ze_context_handle_t context, ze_graph_memory_query_type_t type,
+                                 ze_graph_memory_query_t* query) {
+  auto& owner = object_of<Context>(context);
+  require(query != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  switch (type) {
+    case ZE_GRAPH_QUERY_MEMORY_DDR:
+      *query = {system_memory_bytes(), owner.allocations().total_bytes()};
+      return ZE_RESULT_SUCCESS;
+    case ZE_GRAPH_QUERY_DRIVER_CACHE:
+    case ZE_GRAPH_QUERY_PROGRAM_CACHE:
+      *query = {0, 0};  // this driver keeps no cache
+      return ZE_RESULT_SUCCESS;
+  }
+  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+ze_result_t compiler_get_supported_options(ze_device_handle_t device, ze_npu_options_type_t type,
+                                           size_t* size, char* options) {
+  check_device(device);
+  check_options_type(type);
+  require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  if (type == ZE_NPU_DRIVER_OPTIONS) {
+    *size = 0;
+  } else {
+    copy_out(supported_options(), size, options);
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t compiler_is_option_supported(ze_device_handle_t device, ze_npu_options_type_t type,
+                                         const char* option, const char* value) {
+  check_device(device);
+  check_options_type(type);
+  require(option != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  trace::note_text("option", option);
+  const bool supported =
+      type == ZE_NPU_COMPILER_OPTIONS && is_option_supported(option, value ? value : "");
+  require(supported, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace softnpu::graph_api

@@ -1,0 +1,33 @@
+#include "image.hpp"
+
+#include <cstring>
+#include <new>
+
+#include "config.hpp"
+
+namespace softnpu {
+
+Image::Image(Mapping own, std::span<const std::byte> file)
+    : own_(std::move(own)),
+      blob_(read_blob(file, config().platform->platform)),
+      bytes_(file.first(blob_.size_bytes)) {}
+
+std::shared_ptr<const Image> Image::from_parts(const BlobParts& parts) {
+  size_t size_bytes = 0;
+  Mapping file = write_blob(parts, config().platform->platform, &size_bytes);
+  const std::span<const std::byte> bytes(file.base(), size_bytes);
+  return std::shared_ptr<const Image>(new Image(std::move(file), bytes));
+}
+
+std::shared_ptr<const Image> Image::from_binary(std::span<const std::byte> file, bool borrow) {
+  // Read first: a damaged file costs no copy, and what follows the ELF file is not copied either.
+  const size_t size_bytes = read_blob(file, config().platform->platform).size_bytes;
+  if (borrow) return std::shared_ptr<const Image>(new Image({}, file));
+  Mapping copy = Mapping::map(size_bytes, -1);
+  if (!copy) throw std::bad_alloc();
+  std::memcpy(copy.base(), file.data(), size_bytes);
+  const std::span<const std::byte> bytes(copy.base(), size_bytes);
+  return std::shared_ptr<const Image>(new Image(std::move(copy), bytes));
+}
+
+}  // namespace softnpu

@@ -1,0 +1,33 @@
+// A graph's native binary in memory: the one owner of its IR and weights. The model that the CPU
+// plugin compiles refers to the weights in here, and so may what it compiles them to.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "blob.hpp"
+#include "mapping.hpp"
+
+namespace softnpu {
+
+class Image {
+ public:
+  // Writes a new native binary: the only copy of the client's IR and weights.
+  static std::shared_ptr<const Image> from_parts(const BlobParts& parts);
+  // Reads a native binary; `borrow` uses the caller's memory, which then outlives the image, else
+  // it is copied.
+  static std::shared_ptr<const Image> from_binary(std::span<const std::byte> file, bool borrow);
+
+  const BlobParts& parts() const { return blob_.parts; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  Image(Mapping own, std::span<const std::byte> file);
+
+  Mapping own_;  // empty when borrowed
+  Blob blob_;
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace softnpu

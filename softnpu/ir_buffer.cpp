@@ -1,0 +1,60 @@
+#include "ir_buffer.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "failure.hpp"
+
+namespace softnpu {
+namespace {
+
+constexpr uint32_t kParts = 2;
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "IR buffer: " + reason);
+}
+
+class Cursor {
+ public:
+  explicit Cursor(std::span<const std::byte> rest) : rest_(rest) {}
+
+  template <class T>
+  T number(const char* what) {
+    T value;
+    const auto bytes = take(sizeof value, what);
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  std::span<const std::byte> take(uint64_t size, const char* what) {
+    if (size > rest_.size())
+      refuse(std::string(what) + " has " + std::to_string(size) + " bytes, but only " +
+             std::to_string(rest_.size()) + " are left");
+    const auto bytes = rest_.first(size);
+    rest_ = rest_.subspan(size);
+    return bytes;
+  }
+  size_t left() const { return rest_.size(); }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace
+
+IrBuffer read_ir_buffer(std::span<const std::byte> buffer) {
+  Cursor cursor(buffer);
+  const auto major = cursor.number<uint16_t>("the compiler version");
+  const auto minor = cursor.number<uint16_t>("the compiler version");
+  if (major != kCompilerMajor || minor != kCompilerMinor)
+    refuse("unsupported IR API version " + std::to_string(major) + "." + std::to_string(minor) +
+           ", this compiler is version " + std::to_string(kCompilerMajor) + "." +
+           std::to_string(kCompilerMinor));
+  const auto parts = cursor.number<uint32_t>("the number of parts");
+  if (parts != kParts) refuse(std::to_string(parts) + " parts instead of 2");
+  const auto xml = cursor.take(cursor.number<uint64_t>("the XML's size"), "the XML");
+  const auto weights = cursor.take(cursor.number<uint64_t>("the weights' size"), "the weights");
+  if (cursor.left() != 0) refuse(std::to_string(cursor.left()) + " bytes too many");
+  return {{reinterpret_cast<const char*>(xml.data()), xml.size()}, weights};
+}
+
+}  // namespace softnpu

@@ -1,0 +1,25 @@
+// The in-memory form in which a client hands an IR to the driver: compiler version (two u16),
+// number of parts (u32, 2), then size (u64) and bytes of the XML, and size and bytes of the
+// weights; nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace softnpu {
+
+constexpr uint16_t kCompilerMajor = 7;
+constexpr uint16_t kCompilerMinor = 5;
+
+struct IrBuffer {
+  std::string_view xml;
+  std::span<const std::byte> weights;
+};
+
+// Views of `buffer`. Throws INVALID_ARGUMENT where a length does not fit, and where the buffer was
+// written for another compiler version.
+IrBuffer read_ir_buffer(std::span<const std::byte> buffer);
+
+}  // namespace softnpu

@@ -1,0 +1,136 @@
+// ZE_extension_profiling_data.
+#include "profiling.hpp"
+
+#include <cstring>
+
+#include "build_log.hpp"
+#include "device.hpp"
+#include "entry.hpp"
+#include "extensions.hpp"
+#include "graph.hpp"
+
+namespace softnpu {
+
+class ProfilingPool : Counted<Kind::kProfilingPool> {
+ public:
+  explicit ProfilingPool(uint32_t count) : used_(count, false) {}
+  uint32_t count() const { return static_cast<uint32_t>(used_.size()); }
+  // False when the slot is taken.
+  bool take(uint32_t index) {
+    const std::lock_guard lock(mutex_);
+    if (used_[index]) return false;
+    return used_[index] = true;
+  }
+  void give_back(uint32_t index) {
+    const std::lock_guard lock(mutex_);
+    used_[index] = false;
+  }
+  bool in_use() {
+    const std::lock_guard lock(mutex_);
+    for (const bool used : used_)
+      if (used) return true;
+    return false;
+  }
+
+ private:
+  std::mutex mutex_;  // guards used_
+  std::vector<bool> used_;
+};
+
+class ProfilingQuery : Counted<Kind::kProfilingQuery> {
+ public:
+  ProfilingQuery(ProfilingPool& pool, uint32_t index) : pool_(pool), index_(index) {}
+  ~ProfilingQuery() { pool_.give_back(index_); }
+  const std::shared_ptr<ProfilingData>& data() const { return data_; }
+
+ private:
+  ProfilingPool& pool_;
+  uint32_t index_;
+  std::shared_ptr<ProfilingData> data_ = std::make_shared<ProfilingData>();
+};
+
+std::shared_ptr<ProfilingData> profiling_data(ze_graph_profiling_query_handle_t query) {
+  return object_of<ProfilingQuery>(query).data();
+}
+
+namespace {
+
+ze_result_t pool_create(ze_graph_handle_t graph, uint32_t count,
+                        ze_graph_profiling_pool_handle_t* pool) {
+  auto& own = object_of<Graph>(graph);
+  require(pool != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  require(count != 0, ZE_RESULT_ERROR_INVALID_SIZE);
+  require(own.profiling(), ZE_RESULT_ERROR_NOT_AVAILABLE);
+  hand_out(std::make_unique<ProfilingPool>(count), pool);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t pool_destroy(ze_graph_profiling_pool_handle_t pool) {
+  require(!object_of<ProfilingPool>(pool).in_use(), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+  take_back<ProfilingPool>(pool);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t query_create(ze_graph_profiling_pool_handle_t pool, uint32_t index,
+                         ze_graph_profiling_query_handle_t* query) {
+  auto& owner = object_of<ProfilingPool>(pool);
+  require(query != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  require(index < owner.count(), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  require(owner.take(index), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+  hand_out(std::make_unique<ProfilingQuery>(owner, index), query);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t query_destroy(ze_graph_profiling_query_handle_t query) {
+  take_back<ProfilingQuery>(query);
+  return ZE_RESULT_SUCCESS;
+}
+
+// The CPU plugin measures layers and nothing below them; RAW is the same records.
+ze_result_t query_get_data(ze_graph_profiling_query_handle_t query, ze_graph_profiling_type_t type,
+                           uint32_t* size, uint8_t* data) {
+  const auto layers = profiling_data(query)->layers();
+  require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  require(type != ZE_GRAPH_PROFILING_TASK_LEVEL, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  require(type == ZE_GRAPH_PROFILING_LAYER_LEVEL || type == ZE_GRAPH_PROFILING_RAW,
+          ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  const auto full = static_cast<uint32_t>(layers.size() * sizeof layers[0]);
+  if (data == nullptr || *size == 0) {
+    *size = full;
+    return ZE_RESULT_SUCCESS;
+  }
+  *size = std::min(*size, full);
+  if (*size != 0) std::memcpy(data, layers.data(), *size);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t get_data_properties(ze_device_handle_t device,
+                                ze_device_profiling_data_properties_t* properties) {
+  check_device(device);
+  require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  properties->extensionVersion = ZE_PROFILING_DATA_EXT_VERSION_1_0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t log_get_string(ze_graph_profiling_query_handle_t query, uint32_t* size, char* text) {
+  object_of<ProfilingQuery>(query);
+  copy_text({}, size, text);
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace
+
+void* profiling_table() {
+  static ze_graph_profiling_dditable_ext_t table = {
+      &ExtensionEntry<"pfnProfilingPoolCreate", &pool_create>::call,
+      &ExtensionEntry<"pfnProfilingPoolDestroy", &pool_destroy>::call,
+      &ExtensionEntry<"pfnProfilingQueryCreate", &query_create>::call,
+      &ExtensionEntry<"pfnProfilingQueryDestroy", &query_destroy>::call,
+      &ExtensionEntry<"pfnProfilingQueryGetData", &query_get_data>::call,
+      &ExtensionEntry<"pfnDeviceGetProfilingDataProperties", &get_data_properties>::call,
+      &ExtensionEntry<"pfnProfilingLogGetString", &log_get_string>::call,
+  };
+  return &table;
+}
+
+}  // namespace softnpu
