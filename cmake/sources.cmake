@@ -22,6 +22,8 @@ set(NPUCORE_SOURCES
   npucore/src/core/runtime.cpp
   npucore/src/core/tensor.cpp
   npucore/src/dmabuf/dmabuf.cpp
+  npucore/src/ir/blob_container.cpp
+  npucore/src/ir/blob_description.cpp
   npucore/src/ir/color.cpp
   npucore/src/ir/constant.cpp
   npucore/src/ir/document.cpp

@@ -1,0 +1,215 @@
+#include "ir/blob_description.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <pugixml.hpp>
+#include <stdexcept>
+
+#include "base/text.hpp"
+#include "base/type_names.hpp"
+#include "ir/layer.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::ir {
+namespace {
+
+constexpr std::uint64_t kFormatVersion = 1;
+
+// Not by the stream or by strtod: both follow the locale of the program around us.
+std::string number_text(std::floating_point auto value) {
+  std::array<char, 64> text{};
+  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), result.ptr};
+}
+
+void set(pugi::xml_node node, const char* name, const std::string& value) {
+  node.append_attribute(name).set_value(value.c_str());
+}
+void set(pugi::xml_node node, const char* name, std::integral auto value) {
+  set(node, name, std::to_string(value));
+}
+void set(pugi::xml_node node, const char* name, std::floating_point auto value) {
+  set(node, name, number_text(value));
+}
+
+[[noreturn]] void fail(pugi::xml_node node, const char* attribute) {
+  throw std::invalid_argument(base::text("<", node.name(), "> has no usable ", attribute, ": ",
+                                         base::quoted(node.attribute(attribute).value())));
+}
+
+std::string text_of(pugi::xml_node node, const char* name) {
+  if (!node.attribute(name)) fail(node, name);
+  return node.attribute(name).value();
+}
+
+std::uint32_t small_number(pugi::xml_node node, const char* name) {
+  const auto value = parse_unsigned(node.attribute(name).value());
+  if (!value || *value > UINT32_MAX) fail(node, name);
+  return static_cast<std::uint32_t>(*value);
+}
+
+template <std::floating_point T>
+T real(pugi::xml_node node, const char* name) {
+  const std::string_view text = node.attribute(name).value();
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+    fail(node, name);
+  }
+  return value;
+}
+
+void write_port(pugi::xml_node parent, const char* kind, const Port& port) {
+  auto node = parent.append_child(kind);
+  set(node, "name", port.name);
+  set(node, "type", std::string(to_string(port.type)));
+  set(node, "shape", base::join(port.shape, ","));
+  for (const auto& name : port.tensor_names) set(node.append_child("tensor"), "name", name);
+}
+
+Port read_port(pugi::xml_node node) {
+  Port port;
+  port.name = text_of(node, "name");
+  port.type = base::element_type_from_string(text_of(node, "type"));
+  const auto shape = parse_shape(text_of(node, "shape"));
+  if (!shape) fail(node, "shape");
+  port.shape = *shape;
+  for (auto tensor : node.children("tensor")) port.tensor_names.push_back(text_of(tensor, "name"));
+  return port;
+}
+
+void write_frame(pugi::xml_node node, const FrameLayout& frame) {
+  set(node, "format", std::string(to_string(frame.format)));
+  set(node, "width", frame.width);
+  set(node, "height", frame.height);
+  set(node, "crop_left", frame.crop_left);
+  set(node, "crop_top", frame.crop_top);
+  set(node, "matrix", std::string(to_string(frame.matrix)));
+  set(node, "range", std::string(to_string(frame.range)));
+  for (const auto& plane : frame.planes) {
+    auto child = node.append_child("plane");
+    set(child, "stride_bytes", plane.stride_bytes);
+    set(child, "rows", plane.rows);
+  }
+}
+
+FrameLayout read_frame(pugi::xml_node node) {
+  FrameLayout frame;
+  frame.format = pixel_format_from_string(text_of(node, "format"));
+  frame.width = small_number(node, "width");
+  frame.height = small_number(node, "height");
+  frame.crop_left = small_number(node, "crop_left");
+  frame.crop_top = small_number(node, "crop_top");
+  frame.matrix = color_matrix_from_string(text_of(node, "matrix"));
+  frame.range = color_range_from_string(text_of(node, "range"));
+  for (auto plane : node.children("plane")) {
+    frame.planes.push_back({small_number(plane, "stride_bytes"), small_number(plane, "rows")});
+  }
+  frame.validate();
+  return frame;
+}
+
+void write_preprocess(pugi::xml_node node, const Preprocess& preprocess) {
+  set(node, "input", preprocess.input);
+  set(node, "resize", std::string(to_string(preprocess.resize)));
+  set(node, "pad_value", preprocess.pad_value);
+  set(node, "channels", std::string(to_string(preprocess.channels)));
+  for (const auto value : preprocess.mean) set(node.append_child("mean"), "value", value);
+  for (const auto value : preprocess.scale) set(node.append_child("scale"), "value", value);
+  write_frame(node.append_child("frame"), preprocess.frame);
+}
+
+Preprocess read_preprocess(pugi::xml_node node) {
+  Preprocess preprocess;
+  preprocess.input = text_of(node, "input");
+  preprocess.resize = resize_mode_from_string(text_of(node, "resize"));
+  preprocess.pad_value = real<float>(node, "pad_value");
+  preprocess.channels = channel_order_from_string(text_of(node, "channels"));
+  for (auto mean : node.children("mean")) preprocess.mean.push_back(real<float>(mean, "value"));
+  for (auto scale : node.children("scale")) preprocess.scale.push_back(real<float>(scale, "value"));
+  preprocess.frame = read_frame(node.child("frame"));
+  return preprocess;
+}
+
+void write_frame_input(pugi::xml_node node, const FrameInput& input) {
+  write_preprocess(node.append_child("preprocess"), input.preprocess);
+  auto geometry = node.append_child("geometry");
+  set(geometry, "model_width", input.geometry.model_width);
+  set(geometry, "model_height", input.geometry.model_height);
+  set(geometry, "offset_x", input.geometry.offset_x);
+  set(geometry, "offset_y", input.geometry.offset_y);
+  set(geometry, "scale_x", input.geometry.scale_x);
+  set(geometry, "scale_y", input.geometry.scale_y);
+  for (const auto& name : input.plane_inputs) set(node.append_child("plane_input"), "name", name);
+}
+
+FrameInput read_frame_input(pugi::xml_node node) {
+  FrameInput input;
+  input.preprocess = read_preprocess(node.child("preprocess"));
+  const auto geometry = node.child("geometry");
+  input.geometry.model_width = small_number(geometry, "model_width");
+  input.geometry.model_height = small_number(geometry, "model_height");
+  input.geometry.offset_x = real<double>(geometry, "offset_x");
+  input.geometry.offset_y = real<double>(geometry, "offset_y");
+  input.geometry.scale_x = real<double>(geometry, "scale_x");
+  input.geometry.scale_y = real<double>(geometry, "scale_y");
+  for (auto plane : node.children("plane_input")) {
+    input.plane_inputs.push_back(text_of(plane, "name"));
+  }
+  return input;
+}
+
+}  // namespace
+
+std::string write_description(const BlobDescription& description, std::uint32_t compiler_version) {
+  struct TextWriter : pugi::xml_writer {
+    std::string text;
+    void write(const void* data, std::size_t size) override {
+      text.append(static_cast<const char*>(data), size);
+    }
+  };
+  pugi::xml_document document;
+  auto root = document.append_child("npucore");
+  set(root, "version", kFormatVersion);
+  set(root, "model", description.model_name);
+  set(root, "compiler", base::text(compiler_version >> 16, '.', compiler_version & 0xffff));
+  for (const auto& port : description.inputs) write_port(root, "input", port);
+  for (const auto& port : description.outputs) write_port(root, "output", port);
+  for (const auto& [name, value] : description.model_info) {
+    auto node = root.append_child("model_info");
+    set(node, "name", name);
+    set(node, "value", value);
+  }
+  if (description.frame_input) {
+    write_frame_input(root.append_child("frame_input"), *description.frame_input);
+  }
+  TextWriter writer;
+  document.save(writer, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
+  return std::move(writer.text);
+}
+
+BlobDescription read_description(std::string_view text) {
+  pugi::xml_document document;
+  const auto result = document.load_buffer(text.data(), text.size());
+  if (!result) throw std::invalid_argument(result.description());
+  const auto root = document.child("npucore");
+  if (parse_unsigned(root.attribute("version").value()) != kFormatVersion) fail(root, "version");
+  BlobDescription description;
+  description.model_name = text_of(root, "model");
+  for (auto port : root.children("input")) description.inputs.push_back(read_port(port));
+  for (auto port : root.children("output")) description.outputs.push_back(read_port(port));
+  for (auto node : root.children("model_info")) {
+    description.model_info[text_of(node, "name")] = text_of(node, "value");
+  }
+  try {
+    const auto frame_input = root.child("frame_input");
+    if (frame_input) description.frame_input = read_frame_input(frame_input);
+  } catch (const Error& error) {
+    throw std::invalid_argument(error.what());
+  }
+  return description;
+}
+
+}  // namespace npu::ir

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ir/blob_container.hpp"
+
+namespace npu::ir {
+
+/// The description as XML text, and back. `compiler_version` is only for people who read the file.
+std::string write_description(const BlobDescription& description, std::uint32_t compiler_version);
+/// Throws std::invalid_argument that says what is wrong with the text.
+BlobDescription read_description(std::string_view text);
+
+}  // namespace npu::ir
