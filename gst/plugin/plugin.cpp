@@ -5,7 +5,6 @@
 namespace {
 
 constexpr gstnpu::Element kElements[] = {
-    {"npuinfer", gstnpu::register_npuinfer},
     {"npupublish", gstnpu::register_npupublish},
     {"nputensordec", gstnpu::register_nputensordec},
 };

@@ -1,0 +1,79 @@
+#include <array>
+#include <utility>
+
+#include "base/atomic_file.hpp"
+#include "base/text.hpp"
+#include "core/compiled_model_state.hpp"
+#include "ir/blob_container.hpp"
+#include "npucore/compiled_model.hpp"
+
+namespace npu {
+namespace {
+
+using base::text;
+using internal::CompiledModelState;
+
+/// From the start of a page, and to the end of one: the driver may then use the memory as it is.
+std::span<const std::byte> whole_pages(std::span<const std::byte> bytes) {
+  return {bytes.data(), base::round_up_to_page(bytes.size())};
+}
+
+bool starts_on_page(std::span<const std::byte> bytes) {
+  return reinterpret_cast<std::uintptr_t>(bytes.data()) % base::page_size_bytes() == 0;
+}
+
+/// `memory` is a mapping that the state owns.
+void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
+               const CompileOptions& options, const std::string& title) {
+  const ir::BlobView blob = ir::open_blob(memory, title);
+  ze::GraphSource source;
+  source.format = ZE_GRAPH_FORMAT_NATIVE;
+  source.bytes = blob.native;
+  if (options.profiling) source.flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
+  if (state.device->ze.graph.has(13) && starts_on_page(blob.native)) {
+    source.bytes = whole_pages(blob.native);
+    source.flags |= ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
+  }
+  source.what = text("loading ", title, blob.writer.empty() ? "" : ", written by ", blob.writer);
+  const ir::BlobDescription description = blob.description.value_or(ir::BlobDescription{});
+  state.name = description.model_name;
+  state.frame_input = description.frame_input;
+  state.model_info = description.model_info;
+  state.load(source, {description.inputs, description.outputs});
+}
+
+}  // namespace
+
+CompiledModel CompiledModel::import(const Device& device, const std::filesystem::path& blob,
+                                    const CompileOptions& options) {
+  auto state = std::make_shared<CompiledModelState>(device, options);
+  state->file = base::MappedFile::open(blob);
+  load_blob(*state, state->file.bytes(), options, blob.string());
+  return CompiledModel(std::move(state));
+}
+
+CompiledModel CompiledModel::import(const Device& device, std::span<const std::byte> blob,
+                                    const CompileOptions& options) {
+  auto state = std::make_shared<CompiledModelState>(device, options);
+  state->in_memory = base::PageBuffer::copy_of(blob);
+  load_blob(*state, state->in_memory.bytes(), options, "a blob in memory");
+  return CompiledModel(std::move(state));
+}
+
+void CompiledModel::export_blob(const std::filesystem::path& path) const {
+  std::vector<std::byte> copy;
+  const auto native = state_->graph->native_binary(copy);
+  ir::BlobDescription description;
+  description.model_name = state_->name;
+  description.frame_input = state_->frame_input;
+  description.model_info = state_->model_info;
+  description.inputs = state_->inputs;
+  description.outputs = state_->outputs;
+  const Version& compiler = state_->device->info.compiler;
+  const auto trailer =
+      ir::blob_trailer(native.size(), description, ze_npu_version(compiler.major, compiler.minor));
+  const std::array<std::span<const std::byte>, 2> parts = {native, trailer};
+  base::write_file_atomically(path, parts);
+}
+
+}  // namespace npu

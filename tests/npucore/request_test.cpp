@@ -1,0 +1,103 @@
+// Runs with SOFTNPU_EXEC=delay:100000: every inference takes 100 ms and computes nothing.
+#include "npucore/request.hpp"
+
+#include <gtest/gtest.h>
+
+#include "npucore/compiled_model.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kInference{100};
+
+class Requests : public OnSoftwareNpu {
+ protected:
+  CompiledModel model() {
+    return CompiledModel::compile(device_, Model::read(write_affine_model(folder_.path())));
+  }
+  TempDir folder_;
+};
+
+TEST_F(Requests, AreNotReadyBeforeTheirTime) {
+  Request request = model().create_request();
+  request.submit();
+  EXPECT_FALSE(request.wait(milliseconds(0)));
+  EXPECT_FALSE(request.wait(milliseconds(20)));
+  EXPECT_TRUE(request.wait());
+}
+
+TEST_F(Requests, WithNothingInFlightAreReady) {
+  Request request = model().create_request();
+  EXPECT_TRUE(request.wait(milliseconds(0)));
+  request.infer();
+  EXPECT_TRUE(request.wait(milliseconds(0)));
+}
+
+TEST_F(Requests, AreSubmittedOnceAtATime) {
+  Request request = model().create_request();
+  request.submit();
+  expect_error(ErrorCode::kInvalidArgument, "in flight already", [&] { request.submit(); });
+  EXPECT_TRUE(request.wait());
+  EXPECT_NO_THROW(request.infer());
+}
+
+TEST_F(Requests, BindNothingWhileInFlight) {
+  Request request = model().create_request();
+  const Tensor other = Tensor::allocate(device_, 192, MemoryUse::kInput);
+  request.submit();
+  expect_error(ErrorCode::kInvalidArgument, "while the inference is in flight",
+               [&] { request.set_input(0, other); });
+}
+
+TEST_F(Requests, InFlightTogetherEndInOrder) {
+  const CompiledModel shared = model();
+  Request first = shared.create_request();
+  Request second = shared.create_request();
+  Request third = shared.create_request();
+  const auto start = Clock::now();
+  first.submit();
+  second.submit();
+  third.submit();
+  EXPECT_LT(Clock::now() - start, kInference) << "submit waits for the inference";
+  EXPECT_TRUE(first.wait());
+  EXPECT_FALSE(third.wait(milliseconds(0)));
+  EXPECT_TRUE(third.wait());
+  EXPECT_TRUE(second.wait(milliseconds(0)));
+}
+
+TEST_F(Requests, AreWaitedForWhenTheyAreDestroyed) {
+  const CompiledModel shared = model();
+  const auto start = Clock::now();
+  {
+    Request request = shared.create_request();
+    request.submit();
+  }
+  EXPECT_GE(Clock::now() - start, kInference);
+}
+
+TEST_F(Requests, AreWaitedForWhenTheyAreReplaced) {
+  const CompiledModel shared = model();
+  Request request = shared.create_request();
+  request.submit();
+  const auto start = Clock::now();
+  request = shared.create_request();
+  EXPECT_GE(Clock::now() - start, kInference / 2);
+}
+
+TEST_F(Requests, PastTheQueuesPlacesAreRefused) {
+  const CompiledModel shared = model();
+  std::vector<Request> requests;
+  for (int count = 0; count < 61; ++count) requests.push_back(shared.create_request());
+  for (int count = 0; count < 60; ++count) requests[static_cast<std::size_t>(count)].submit();
+  expect_error(ErrorCode::kInvalidArgument, "more than 60 inferences",
+               [&] { requests.back().submit(); });
+  EXPECT_TRUE(requests.front().wait());
+  EXPECT_NO_THROW(requests.back().submit());
+}
+
+}  // namespace
+}  // namespace npu::test

@@ -1,0 +1,170 @@
+// The loader reads its drivers once in a process: meson runs every test of this file in its own.
+#include "core/runtime.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "npucore/log.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+using internal::Runtime;
+using internal::SystemPaths;
+
+SystemPaths empty_machine(const TempDir& folder) {
+  SystemPaths paths;
+  paths.nodes = folder.path() / "dev";
+  paths.classes = folder.path() / "sys";
+  paths.driver_libraries = {"libze_no_driver.so.1"};
+  return paths;
+}
+
+void add_node(const TempDir& folder, const std::string& name, const std::string& driver) {
+  std::filesystem::create_directories(folder.path() / "dev");
+  write_file(folder.path() / "dev" / name, "");
+  std::filesystem::create_directories(folder.path() / "sys" / name / "device");
+  std::filesystem::create_symlink("../../" + driver,
+                                  folder.path() / "sys" / name / "device" / "driver");
+}
+
+std::vector<std::string> missing(const std::vector<Finding>& findings) {
+  std::vector<std::string> names;
+  for (const auto& finding : findings)
+    if (!finding.ok) names.push_back(finding.what);
+  return names;
+}
+
+std::vector<std::string> collect_warnings() {
+  static std::vector<std::string> warnings;
+  set_log_sink([](LogLevel level, std::string_view message) {
+    if (level == LogLevel::kWarning) warnings.emplace_back(message);
+  });
+  return warnings;
+}
+
+TEST(Runtime, NpuOnAnEmptyMachineListsWhatIsMissing) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  const auto open = [&] { runtime.open(DeviceKind::kNpu); };
+  expect_error(ErrorCode::kNotFound, "device node: there is no " + folder.path().string(), open);
+  expect_error(ErrorCode::kNotFound, "load the kernel module intel_vpu", open);
+  expect_error(ErrorCode::kNotFound, "driver library: libze_no_driver.so.1", open);
+}
+
+TEST(Runtime, NpuRefusedLeavesTheSoftwareNpuOpenable) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  expect_error(ErrorCode::kNotFound, "no NPU found", [&] { runtime.open(DeviceKind::kNpu); });
+  EXPECT_TRUE(runtime.open(DeviceKind::kSoftware)->info.is_software);
+}
+
+TEST(Runtime, NpuIsRefusedAfterTheSoftwareNpuWasOpened) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  const auto software = runtime.open(DeviceKind::kSoftware);
+  expect_error(ErrorCode::kNotFound, "device node", [&] { runtime.open(DeviceKind::kNpu); });
+}
+
+TEST(Runtime, AutoTakesTheSoftwareNpuWithOneWarning) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  collect_warnings();
+  EXPECT_TRUE(runtime.open(DeviceKind::kAuto)->info.is_software);
+  EXPECT_TRUE(runtime.open(DeviceKind::kAuto)->info.is_software);
+  const auto warnings = collect_warnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("using the software NPU"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("device node"), std::string::npos) << warnings[0];
+}
+
+TEST(Runtime, AutoFallsBackWhenAnInstalledDriverOffersNothing) {
+  const TempDir folder;
+  SystemPaths paths = empty_machine(folder);
+  add_node(folder, "accel0", "intel_vpu");
+  paths.driver_libraries = {"libm.so.6"};  // a library that is there and is no driver
+  Runtime runtime(paths);
+  collect_warnings();
+  EXPECT_TRUE(runtime.open(DeviceKind::kAuto)->info.is_software);
+  EXPECT_EQ(collect_warnings().size(), 1u);
+}
+
+TEST(Runtime, OpeningAgainSharesTheContext) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  const auto first = runtime.open(DeviceKind::kSoftware);
+  EXPECT_EQ(runtime.open(DeviceKind::kSoftware), first);
+}
+
+TEST(Runtime, ALostContextIsReplaced) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  const auto first = runtime.open(DeviceKind::kSoftware);
+  first->lost = true;
+  const auto second = runtime.open(DeviceKind::kSoftware);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(runtime.open(DeviceKind::kSoftware), second);
+}
+
+TEST(Runtime, WithoutALoaderEveryKindIsAnError) {
+  const TempDir folder;
+  SystemPaths paths = empty_machine(folder);
+  paths.loader = "libze_no_loader.so.1";
+  Runtime runtime(paths);
+  for (const auto kind : {DeviceKind::kNpu, DeviceKind::kAuto, DeviceKind::kSoftware})
+    expect_error(ErrorCode::kNotFound, "libze_no_loader.so.1", [&] { runtime.open(kind); });
+  EXPECT_EQ(missing(runtime.diagnose()),
+            (std::vector<std::string>{"device node", "permission", "driver library", "loader",
+                                      "device"}));
+}
+
+TEST(Runtime, WithoutTheSoftwareNpusLibraryTheErrorNamesTheVariable) {
+  const TempDir folder;
+  ::setenv("NPUCORE_SOFTNPU", "/no/such/libze_softnpu.so", 1);
+  Runtime runtime(empty_machine(folder));
+  expect_error(ErrorCode::kNotFound, "/no/such/libze_softnpu.so",
+               [&] { runtime.open(DeviceKind::kSoftware); });
+  expect_error(ErrorCode::kNotFound, "NPUCORE_SOFTNPU", [&] { runtime.open(DeviceKind::kAuto); });
+}
+
+TEST(Runtime, AUsersOwnDriverListIsLeftAlone) {
+  const TempDir folder;
+  const std::string drivers = internal::software_npu_library();
+  ::setenv("NPUCORE_SOFTNPU", "/not/used", 1);
+  ::setenv("ZE_ENABLE_ALT_DRIVERS", drivers.c_str(), 1);
+  Runtime runtime(empty_machine(folder));
+  EXPECT_EQ(runtime.open(DeviceKind::kSoftware)->info.driver_library, drivers);
+  EXPECT_EQ(::getenv("ZE_ENABLE_ALT_DRIVERS"), drivers);
+}
+
+TEST(Diagnosis, OfAnEmptyMachineFindsOnlyTheLoader) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  EXPECT_EQ(missing(runtime.diagnose()),
+            (std::vector<std::string>{"device node", "permission", "driver library", "device"}));
+}
+
+TEST(Diagnosis, TakesNodesOfTheNpusDriverOnly) {
+  const TempDir folder;
+  add_node(folder, "accel0", "amdxdna");
+  EXPECT_FALSE(internal::diagnose_parts(empty_machine(folder)).findings[0].ok);
+  add_node(folder, "accel1", "intel_vpu");
+  const auto diagnosis = internal::diagnose_parts(empty_machine(folder));
+  EXPECT_TRUE(diagnosis.findings[0].ok);
+  EXPECT_EQ(diagnosis.findings[0].detail,
+            (folder.path() / "dev" / "accel1").string() + ", driver intel_vpu");
+  EXPECT_TRUE(diagnosis.findings[1].ok) << diagnosis.findings[1].detail;
+}
+
+TEST(Diagnosis, TakesTheFirstDriverLibraryThatOpens) {
+  const TempDir folder;
+  SystemPaths paths = empty_machine(folder);
+  paths.driver_libraries = {"libze_no_driver.so.1", "libm.so.6"};
+  const auto diagnosis = internal::diagnose_parts(paths);
+  EXPECT_TRUE(diagnosis.findings[2].ok);
+  EXPECT_EQ(diagnosis.driver_library, "libm.so.6");
+}
+
+}  // namespace
+}  // namespace npu::test

@@ -1,0 +1,140 @@
+#include "support.hpp"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <thread>
+
+namespace npu::test {
+namespace {
+
+std::string port_dims() {
+  return "<dim>1</dim><dim>3</dim><dim>4</dim><dim>4</dim>";
+}
+
+std::string constant(int id, const char* name, int offset) {
+  return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name +
+         "\" type=\"Const\" version=\"opset1\"><data element_type=\"f32\" shape=\"1,1,1,1\" "
+         "offset=\"" +
+         std::to_string(offset) +
+         "\" size=\"4\"/><output><port id=\"0\" "
+         "precision=\"FP32\"><dim>1</dim><dim>1</dim><dim>1</dim>"
+         "<dim>1</dim></port></output></layer>\n";
+}
+
+std::string binary(int id, const char* name, const char* type) {
+  const std::string ports = "<input><port id=\"0\" precision=\"FP32\">" + port_dims() +
+                            "</port><port id=\"1\" precision=\"FP32\"><dim>1</dim><dim>1</dim>"
+                            "<dim>1</dim><dim>1</dim></port></input><output><port id=\"2\" "
+                            "precision=\"FP32\">" +
+                            port_dims() + "</port></output>";
+  return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"" + type +
+         "\" version=\"opset1\"><data auto_broadcast=\"numpy\"/>" + ports + "</layer>\n";
+}
+
+std::string edge(int from, int from_port, int to, int to_port) {
+  return "<edge from-layer=\"" + std::to_string(from) + "\" from-port=\"" +
+         std::to_string(from_port) + "\" to-layer=\"" + std::to_string(to) + "\" to-port=\"" +
+         std::to_string(to_port) + "\"/>\n";
+}
+
+std::string affine_xml() {
+  std::string xml = "<?xml version=\"1.0\"?>\n<net name=\"affine\" version=\"11\">\n<layers>\n";
+  xml +=
+      "<layer id=\"0\" name=\"input\" type=\"Parameter\" version=\"opset1\"><data "
+      "shape=\"1,3,4,4\" element_type=\"f32\"/><output><port id=\"0\" precision=\"FP32\" "
+      "names=\"x\">" +
+      port_dims() + "</port></output></layer>\n";
+  xml += constant(1, "two", 0) + binary(2, "twice", "Multiply");
+  xml += constant(3, "one", 4) + binary(4, "plus", "Add");
+  xml +=
+      "<layer id=\"5\" name=\"positive\" type=\"ReLU\" version=\"opset1\"><input><port id=\"0\" "
+      "precision=\"FP32\">" +
+      port_dims() + "</port></input><output><port id=\"1\" precision=\"FP32\" names=\"y\">" +
+      port_dims() + "</port></output></layer>\n";
+  xml +=
+      "<layer id=\"6\" name=\"result\" type=\"Result\" version=\"opset1\"><input><port id=\"0\" "
+      "precision=\"FP32\">" +
+      port_dims() + "</port></input></layer>\n</layers>\n<edges>\n";
+  xml += edge(0, 0, 2, 0) + edge(1, 0, 2, 1) + edge(2, 2, 4, 0) + edge(3, 0, 4, 1) +
+         edge(4, 2, 5, 0) + edge(5, 1, 6, 0);
+  return xml + "</edges>\n</net>\n";
+}
+
+}  // namespace
+
+TempDir::TempDir() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "npucore-XXXXXX").string();
+  if (!::mkdtemp(pattern.data())) throw std::runtime_error("mkdtemp failed");
+  path_ = pattern;
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+std::size_t count_open_fds() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+long live_driver_objects(const std::string& driver_library) {
+  void* driver = ::dlopen(driver_library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (!driver) throw std::runtime_error("not loaded: " + driver_library);
+  using Count = std::int64_t (*)(const char*);
+  const auto count = reinterpret_cast<Count>(::dlsym(driver, "softnpuLiveObjects"));
+  ::dlclose(driver);
+  if (!count) throw std::runtime_error("does not count its objects: " + driver_library);
+  return count(nullptr);
+}
+
+int make_memfd(std::size_t size_bytes) {
+  const int fd = ::memfd_create("npucore-test", MFD_CLOEXEC);
+  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(size_bytes)) != 0)
+    throw std::runtime_error("memfd_create failed");
+  return fd;
+}
+
+std::filesystem::path write_affine_model(const std::filesystem::path& folder) {
+  const auto xml = folder / "affine.xml";
+  write_file(xml, affine_xml());
+  const float weights[] = {2, 1};
+  write_file(folder / "affine.bin", {reinterpret_cast<const char*>(weights), sizeof(weights)});
+  return xml;
+}
+
+void OnSoftwareNpu::SetUp() {
+  fds_ = count_open_fds();
+  objects_ = live_driver_objects(device_.info().driver_library);
+}
+
+void OnSoftwareNpu::TearDown() {
+  // The driver's engine lets go of a finished job shortly after it has signalled the fence.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const std::string& driver = device_.info().driver_library;
+  while (live_driver_objects(driver) != objects_ && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(live_driver_objects(driver), objects_) << "driver objects leaked";
+  EXPECT_EQ(count_open_fds(), fds_) << "file descriptors leaked";
+}
+
+}  // namespace npu::test

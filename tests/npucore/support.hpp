@@ -1,0 +1,74 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "npucore/device.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::test {
+
+/// A folder that goes with the object.
+class TempDir {
+ public:
+  TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  ~TempDir();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+/// Open descriptors of this process.
+std::size_t count_open_fds();
+
+/// Objects of the software NPU that are alive.
+long live_driver_objects(const std::string& driver_library);
+
+/// A memfd of zeros; the caller closes it.
+int make_memfd(std::size_t size_bytes);
+
+/// An IR beside its weights: result = relu(input * 2 + 1), f32 [1,3,4,4]; tensor names "x" and "y".
+std::filesystem::path write_affine_model(const std::filesystem::path& folder);
+inline constexpr std::size_t kAffineElements = 3 * 4 * 4;
+/// What that model makes of `value`.
+inline float affine(float value) {
+  return value * 2 + 1 > 0 ? value * 2 + 1 : 0;
+}
+
+/// Runs `action`, which must throw an Error with `code` whose text holds `part`.
+template <class Action>
+void expect_error(ErrorCode code, const std::string& part, Action action) {
+  try {
+    action();
+    ADD_FAILURE() << "nothing was thrown, expected: " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(to_string(error.code()), std::string(to_string(code))) << error.what();
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+        << "'" << part << "' is not in: " << error.what();
+  }
+}
+
+/// An opened software NPU; after each test as many descriptors and driver objects are there as
+/// before it.
+class OnSoftwareNpu : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+  Device device_ = Device::open(DeviceKind::kSoftware);
+
+ private:
+  std::size_t fds_ = 0;
+  long objects_ = 0;
+};
+
+}  // namespace npu::test
