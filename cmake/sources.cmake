@@ -57,14 +57,32 @@ set(GSTNPUMETA_SOURCES
 )
 
 set(GSTNPU_SOURCES
+  gst/plugin/allocator.cpp
+  gst/plugin/bus.cpp
+  gst/plugin/caps.cpp
   gst/plugin/detection_meta.cpp
   gst/plugin/detector.cpp
+  gst/plugin/fifo.cpp
+  gst/plugin/frame_description.cpp
   gst/plugin/frame_json.cpp
+  gst/plugin/graph.cpp
+  gst/plugin/inference.cpp
+  gst/plugin/inference_element.cpp
+  gst/plugin/ir_source.cpp
   gst/plugin/labels.cpp
   gst/plugin/line_writer.cpp
+  gst/plugin/log.cpp
   gst/plugin/model_info.cpp
+  gst/plugin/negotiation.cpp
+  gst/plugin/npu_base.cpp
+  gst/plugin/npuinfer.cpp
   gst/plugin/npupublish.cpp
   gst/plugin/nputensordec.cpp
+  gst/plugin/plane_memory.cpp
   gst/plugin/plugin.cpp
+  gst/plugin/settings.cpp
+  gst/plugin/stats.cpp
+  gst/plugin/streaming.cpp
+  gst/plugin/tensor_recycler.cpp
   gst/plugin/yolo.cpp
 )

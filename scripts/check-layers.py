@@ -30,6 +30,7 @@ ROOMS = {
     "tests/lanes": "tests/lanes",
     "tests/models": "tests/models",
     "tests/pipelines": "tests/pipelines",
+    "tests/support": "tests/support",
 }
 
 # Room -> the rooms whose headers it may include, besides its own.
@@ -48,12 +49,13 @@ MAY_INCLUDE = {
     "tests/npucore": ("include", "base", "dmabuf", "ze", "core", "ze_npu"),
     "tests/ir": ("include", "base", "ir"),
     "tests/softnpu": ("softnpu", "ze_npu"),
-    "tests/gst": ("include", "gst"),
+    "tests/gst": ("include", "gst", "tests/support"),
     "tests/conformance": ("ze_npu",),
     "tests/consumer": ("include",),
     "tests/lanes": ("ze_npu",),
     "tests/models": ("include",),
-    "tests/pipelines": ("include", "gst"),
+    "tests/pipelines": ("include", "gst", "tests/support"),
+    "tests/support": ("include",),
 }
 
 # Third-party headers -> the rooms that may use them; tests, bench and tools choose their own.

@@ -12,6 +12,8 @@ struct Element {
   gboolean (*register_with)(GstPlugin* plugin);
 };
 
+gboolean register_npuimport(GstPlugin* plugin);
+gboolean register_npuinfer(GstPlugin* plugin);
 gboolean register_npupublish(GstPlugin* plugin);
 gboolean register_nputensordec(GstPlugin* plugin);
 

@@ -1,0 +1,65 @@
+#include "plugin/bus.hpp"
+
+#include <npucore/error.hpp>
+
+namespace gstnpu {
+namespace {
+
+struct Code {
+  GQuark domain;
+  gint code;
+};
+
+Code to_gst_code(npu::ErrorCode code) {
+  switch (code) {
+    case npu::ErrorCode::kNotFound:
+      return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND};
+    case npu::ErrorCode::kIo:
+      return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ};
+    case npu::ErrorCode::kInvalidArgument:
+      return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS};
+    case npu::ErrorCode::kUnsupported:
+      return {GST_STREAM_ERROR, GST_STREAM_ERROR_NOT_IMPLEMENTED};
+    case npu::ErrorCode::kIncompatible:
+      return {GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE};
+    case npu::ErrorCode::kOutOfMemory:
+      return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT};
+    case npu::ErrorCode::kDeviceLost:
+      return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED};
+    case npu::ErrorCode::kTimeout:
+      return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_BUSY};
+    case npu::ErrorCode::kCompileFailed:
+    case npu::ErrorCode::kInternal:
+      return {GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED};
+  }
+  return {GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED};
+}
+
+void post(GstElement* element, GstMessageType type, Code code, const std::string& text,
+          const std::string& details) {
+  gst_element_message_full(element, type, code.domain, code.code, g_strdup(text.c_str()),
+                           details.empty() ? nullptr : g_strdup(details.c_str()), __FILE__,
+                           GST_FUNCTION, __LINE__);
+}
+
+}  // namespace
+
+void post_error(GstElement* element, const std::exception& error, const std::string& file) {
+  std::string text = error.what();
+  if (!file.empty() && text.find(file) == std::string::npos) text = file + ": " + text;
+  const auto* npu_error = dynamic_cast<const npu::Error*>(&error);
+  post(element, GST_MESSAGE_ERROR,
+       to_gst_code(npu_error ? npu_error->code() : npu::ErrorCode::kInternal), text,
+       npu_error ? npu_error->driver_log() : std::string());
+}
+
+void post_warning(GstElement* element, const std::string& text) {
+  post(element, GST_MESSAGE_WARNING, {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS}, text, {});
+}
+
+void post_progress(GstElement* element, GstProgressType type, const std::string& text) {
+  gst_element_post_message(
+      element, gst_message_new_progress(GST_OBJECT(element), type, "compile", text.c_str()));
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,127 @@
+#include "plugin/caps.hpp"
+
+#include <gst/allocators/gstdmabuf.h>
+
+#include <string>
+
+#include "plugin/frame_description.hpp"
+
+#if GST_CHECK_VERSION(1, 24, 0)
+#include <gst/video/video-info-dma.h>
+#endif
+
+namespace gstnpu {
+namespace {
+
+constexpr GstVideoFormat kFormats[] = {
+    GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_RGB,   GST_VIDEO_FORMAT_BGR,
+    GST_VIDEO_FORMAT_RGBx, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_GRAY8,
+};
+
+void append_format(GValue* list, const char* name) {
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, G_TYPE_STRING);
+  g_value_set_string(&value, name);
+  gst_value_list_append_and_take_value(list, &value);
+}
+
+/// Any size and rate; the caller adds the formats.
+GstStructure* any_video() {
+  return gst_structure_new("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height",
+                           GST_TYPE_INT_RANGE, 1, G_MAXINT, "framerate", GST_TYPE_FRACTION_RANGE, 0,
+                           1, G_MAXINT, 1, nullptr);
+}
+
+#if GST_CHECK_VERSION(1, 24, 0)
+/// Linear frames by their DRM names: an NPU reads no tiles.
+void append_drm_caps(GstCaps* caps) {
+  GValue names = G_VALUE_INIT;
+  gst_value_list_init(&names, G_N_ELEMENTS(kFormats));
+  for (const GstVideoFormat format : kFormats) {
+    const guint32 fourcc = gst_video_dma_drm_fourcc_from_format(format);
+    if (fourcc == 0) continue;
+    constexpr guint64 kLinear = 0;
+    gchar* name = gst_video_dma_drm_fourcc_to_string(fourcc, kLinear);
+    if (name) append_format(&names, name);
+    g_free(name);
+  }
+  GstStructure* structure = any_video();
+  gst_structure_set(structure, "format", G_TYPE_STRING, "DMA_DRM", nullptr);
+  gst_structure_take_value(structure, "drm-format", &names);
+  gst_caps_append_structure_full(caps, structure,
+                                 gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_DMABUF, nullptr));
+}
+#endif
+
+}  // namespace
+
+CapsRef template_caps() {
+  GValue names = G_VALUE_INIT;
+  gst_value_list_init(&names, G_N_ELEMENTS(kFormats));
+  for (const GstVideoFormat format : kFormats) {
+    append_format(&names, gst_video_format_to_string(format));
+  }
+  GstStructure* video = any_video();
+  gst_structure_take_value(video, "format", &names);
+  CapsRef caps(gst_caps_new_empty());
+  GstStructure* dmabuf = gst_structure_copy(video);
+#if GST_CHECK_VERSION(1, 24, 0)
+  append_drm_caps(caps.get());
+#endif
+  gst_caps_append_structure_full(caps.get(), dmabuf,
+                                 gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_DMABUF, nullptr));
+  gst_caps_append_structure(caps.get(), video);
+  return caps;
+}
+
+CapsRef caps_of_layout(const npu::FrameLayout& layout) {
+  const CapsRef all = template_caps();
+  CapsRef caps(gst_caps_new_empty());
+  const GstVideoFormat format = to_video_format(layout.format);
+  for (guint i = 0; i < gst_caps_get_size(all.get()); ++i) {
+    GstStructure* structure = gst_structure_copy(gst_caps_get_structure(all.get(), i));
+    if (gst_structure_has_field(structure, "drm-format")) {
+#if GST_CHECK_VERSION(1, 24, 0)
+      const guint32 fourcc = gst_video_dma_drm_fourcc_from_format(format);
+      gchar* name = fourcc ? gst_video_dma_drm_fourcc_to_string(fourcc, 0) : nullptr;
+      if (!name) {
+        gst_structure_free(structure);
+        continue;
+      }
+      gst_structure_set(structure, "drm-format", G_TYPE_STRING, name, nullptr);
+      g_free(name);
+#endif
+    } else {
+      gst_structure_set(structure, "format", G_TYPE_STRING, gst_video_format_to_string(format),
+                        nullptr);
+    }
+    gst_structure_set(structure, "width", G_TYPE_INT, static_cast<gint>(layout.width), "height",
+                      G_TYPE_INT, static_cast<gint>(layout.height), nullptr);
+    gst_caps_append_structure_full(caps.get(), structure,
+                                   gst_caps_features_copy(gst_caps_get_features(all.get(), i)));
+  }
+  return caps;
+}
+
+std::optional<GstVideoInfo> parse_caps(const GstCaps* caps) {
+  GstVideoInfo info;
+#if GST_CHECK_VERSION(1, 24, 0)
+  if (gst_video_is_dma_drm_caps(caps)) {
+    GstVideoInfoDmaDrm drm;
+    if (!gst_video_info_dma_drm_from_caps(&drm, caps) || drm.drm_modifier != 0 ||
+        !gst_video_info_dma_drm_to_video_info(&drm, &info)) {
+      return std::nullopt;
+    }
+    return to_pixel_format(GST_VIDEO_INFO_FORMAT(&info)) ? std::optional(info) : std::nullopt;
+  }
+#endif
+  if (!gst_video_info_from_caps(&info, caps)) return std::nullopt;
+  return to_pixel_format(GST_VIDEO_INFO_FORMAT(&info)) ? std::optional(info) : std::nullopt;
+}
+
+bool has_dmabuf_feature(const GstCaps* caps) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, 0);
+  return features && gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF);
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <variant>
+
+#include "plugin/inference.hpp"
+#include "plugin/refs.hpp"
+
+namespace gstnpu {
+
+/// What waits for its turn to go downstream: an event, a frame that passes, a frame in the NPU.
+using FifoItem = std::variant<EventRef, BufferRef, std::unique_ptr<Inference>>;
+
+/// Between the streaming thread, which pushes and is held back while `max_frames` wait, and the
+/// output task, which pops. Carries the flow return back upstream.
+class Fifo {
+ public:
+  void set_max_frames(guint max_frames);
+  /// Lets items through; what was left from before must have been taken.
+  void start();
+  /// Wakes both sides; every call returns `why` from now on. The first reason stays, except that
+  /// FLUSHING replaces any.
+  void stop(GstFlowReturn why);
+  GstFlowReturn flow() const;
+
+  /// Blocks while there are as many frames as may be. OK, or why the fifo stopped.
+  GstFlowReturn wait_for_room();
+  /// Takes the item, also when it is stopped (then the item is dropped).
+  GstFlowReturn push(FifoItem item);
+  /// Blocks until everything pushed has gone downstream. False when the fifo stopped.
+  bool wait_drained();
+
+  /// Blocks for the oldest item; nullopt when the fifo stopped.
+  std::optional<FifoItem> pop();
+  /// The popped frame has left the NPU: another one may come in.
+  void frame_done();
+  /// The popped item went downstream.
+  void item_done();
+
+  /// Everything that waits, oldest first.
+  std::deque<FifoItem> take_all();
+
+ private:
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  std::deque<FifoItem> items_;
+  guint max_frames_ = 1;
+  guint frames_ = 0;  // in items_, and the popped one until frame_done()
+  bool popped_ = false;
+  GstFlowReturn flow_ = GST_FLOW_FLUSHING;
+};
+
+}  // namespace gstnpu

@@ -1,0 +1,167 @@
+#include "plugin/frame_description.hpp"
+
+#include <array>
+#include <npucore/error.hpp>
+#include <string>
+#include <utility>
+
+namespace gstnpu {
+namespace {
+
+constexpr std::pair<npu::PixelFormat, GstVideoFormat> kFormats[] = {
+    {npu::PixelFormat::kNV12, GST_VIDEO_FORMAT_NV12},
+    {npu::PixelFormat::kI420, GST_VIDEO_FORMAT_I420},
+    {npu::PixelFormat::kRGB, GST_VIDEO_FORMAT_RGB},
+    {npu::PixelFormat::kBGR, GST_VIDEO_FORMAT_BGR},
+    {npu::PixelFormat::kRGBx, GST_VIDEO_FORMAT_RGBx},
+    {npu::PixelFormat::kBGRx, GST_VIDEO_FORMAT_BGRx},
+    {npu::PixelFormat::kGray8, GST_VIDEO_FORMAT_GRAY8},
+};
+
+/// How a plane's samples relate to the frame's pixels.
+struct PlaneShape {
+  guint shift_x = 0;       ///< log2 of the horizontal subsampling
+  guint shift_y = 0;       ///< log2 of the vertical one
+  guint sample_bytes = 1;  ///< one sample of every channel in the plane
+};
+
+PlaneShape plane_shape(const GstVideoFormatInfo* format, guint plane) {
+  for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); ++c) {
+    if (GST_VIDEO_FORMAT_INFO_PLANE(format, c) != plane) continue;
+    return {static_cast<guint>(GST_VIDEO_FORMAT_INFO_W_SUB(format, c)),
+            static_cast<guint>(GST_VIDEO_FORMAT_INFO_H_SUB(format, c)),
+            static_cast<guint>(GST_VIDEO_FORMAT_INFO_PSTRIDE(format, c))};
+  }
+  return {};
+}
+
+constexpr gsize subsample(gsize pixels, guint shift) {
+  return (pixels + (gsize{1} << shift) - 1) >> shift;
+}
+
+GstVideoColorimetry default_colorimetry(const GstVideoInfo& info) {
+  GstVideoInfo fresh;
+  gst_video_info_set_format(&fresh, GST_VIDEO_INFO_FORMAT(&info), GST_VIDEO_INFO_WIDTH(&info),
+                            GST_VIDEO_INFO_HEIGHT(&info));
+  return fresh.colorimetry;
+}
+
+std::optional<npu::ColorMatrix> to_color_matrix(GstVideoColorMatrix matrix) {
+  switch (matrix) {
+    case GST_VIDEO_COLOR_MATRIX_BT601:
+    case GST_VIDEO_COLOR_MATRIX_FCC:  // kr .30, kb .11
+      return npu::ColorMatrix::kBT601;
+    case GST_VIDEO_COLOR_MATRIX_BT709:
+    case GST_VIDEO_COLOR_MATRIX_SMPTE240M:  // kr .212, kb .087
+      return npu::ColorMatrix::kBT709;
+    case GST_VIDEO_COLOR_MATRIX_BT2020:
+      return npu::ColorMatrix::kBT2020;
+    default:
+      return std::nullopt;
+  }
+}
+
+struct Crop {
+  guint left = 0, top = 0, width = 0, height = 0;
+};
+
+Crop crop_of(const GstVideoInfo& info, const GstVideoMeta* video, GstBuffer* buffer) {
+  Crop crop{0, 0, static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
+            static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info))};
+  const GstVideoCropMeta* meta = gst_buffer_get_video_crop_meta(buffer);
+  if (!meta) return crop;
+  const guint full_width = video ? video->width : crop.width;
+  const guint full_height = video ? video->height : crop.height;
+  if (meta->width == 0 || meta->height == 0 || meta->x >= full_width || meta->y >= full_height) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "the buffer's crop " + std::to_string(meta->width) + "x" +
+                         std::to_string(meta->height) + "+" + std::to_string(meta->x) + "+" +
+                         std::to_string(meta->y) + " is not inside its " +
+                         std::to_string(full_width) + "x" + std::to_string(full_height) +
+                         " frame; remove the element that set it");
+  }
+  crop.width = MIN(meta->width, full_width - meta->x);
+  crop.height = MIN(meta->height, full_height - meta->y);
+  crop.left = meta->x;
+  crop.top = meta->y;
+  return crop;
+}
+
+}  // namespace
+
+std::optional<npu::PixelFormat> to_pixel_format(GstVideoFormat format) {
+  for (const auto& [npu_format, gst_format] : kFormats) {
+    if (gst_format == format) return npu_format;
+  }
+  return std::nullopt;
+}
+
+GstVideoFormat to_video_format(npu::PixelFormat format) {
+  for (const auto& [npu_format, gst_format] : kFormats) {
+    if (npu_format == format) return gst_format;
+  }
+  return GST_VIDEO_FORMAT_UNKNOWN;
+}
+
+npu::ColorMatrix color_matrix_of(const GstVideoInfo& info) {
+  if (!GST_VIDEO_INFO_IS_YUV(&info)) return npu::ColorMatrix::kBT601;
+  if (const auto matrix = to_color_matrix(info.colorimetry.matrix)) return *matrix;
+  return to_color_matrix(default_colorimetry(info).matrix).value_or(npu::ColorMatrix::kBT601);
+}
+
+npu::ColorRange color_range_of(const GstVideoInfo& info) {
+  if (GST_VIDEO_INFO_IS_RGB(&info)) return npu::ColorRange::kLimited;
+  GstVideoColorRange range = info.colorimetry.range;
+  if (range == GST_VIDEO_COLOR_RANGE_UNKNOWN) range = default_colorimetry(info).range;
+  return range == GST_VIDEO_COLOR_RANGE_0_255 ? npu::ColorRange::kFull : npu::ColorRange::kLimited;
+}
+
+npu::FrameLayout default_layout(const npu::FrameLayout& frame) {
+  GstVideoInfo info;
+  gst_video_info_set_format(&info, to_video_format(frame.format), frame.width, frame.height);
+  npu::FrameLayout layout = frame;
+  layout.crop_left = layout.crop_top = 0;
+  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); ++p) {
+    const gsize rows = subsample(layout.height, plane_shape(info.finfo, p).shift_y);
+    layout.planes[p] = {static_cast<std::uint32_t>(GST_VIDEO_INFO_PLANE_STRIDE(&info, p)),
+                        static_cast<std::uint32_t>(rows)};
+  }
+  return layout;
+}
+
+FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
+  const GstVideoMeta* video = gst_buffer_get_video_meta(buffer);
+  const Crop crop = crop_of(info, video, buffer);
+  FrameDescription frame;
+  frame.layout.format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&info)).value();
+  frame.layout.width = crop.width;
+  frame.layout.height = crop.height;
+  frame.layout.matrix = color_matrix_of(info);
+  frame.layout.range = color_range_of(info);
+  // Chroma starts at whole samples; the crop's rows are skipped by the planes' offsets, so that one
+  // graph serves every vertical crop.
+  const bool subsampled = GST_VIDEO_INFO_N_PLANES(&info) > 1;
+  const gsize left = subsampled ? crop.left & ~1u : crop.left;
+  const gsize top = subsampled ? crop.top & ~1u : crop.top;
+  frame.layout.crop_left = static_cast<std::uint32_t>(left);
+  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); ++p) {
+    const PlaneShape shape = plane_shape(info.finfo, p);
+    PlaneSpan span;
+    span.stride_bytes = video ? video->stride[p] : GST_VIDEO_INFO_PLANE_STRIDE(&info, p);
+    span.rows = subsample(crop.height, shape.shift_y);
+    span.row_bytes = subsample(crop.width, shape.shift_x) * shape.sample_bytes;
+    span.crop_left_bytes = (left >> shape.shift_x) * shape.sample_bytes;
+    const gsize skipped_rows = top >> shape.shift_y;
+    span.offset = (video ? video->offset[p] : GST_VIDEO_INFO_PLANE_OFFSET(&info, p)) +
+                  skipped_rows * static_cast<gsize>(span.stride_bytes);
+    frame.is_readable_in_place &=
+        span.stride_bytes > 0 &&
+        static_cast<gsize>(span.stride_bytes) >= span.crop_left_bytes + span.row_bytes;
+    frame.layout.planes.push_back({static_cast<std::uint32_t>(MAX(span.stride_bytes, 0)),
+                                   static_cast<std::uint32_t>(span.rows)});
+    frame.planes.push_back(span);
+  }
+  return frame;
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,49 @@
+// What a buffer holds, in npucore's words. Pure functions of caps and metadata: no pixel is
+// touched.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <npucore/frame.hpp>
+#include <optional>
+#include <vector>
+
+namespace gstnpu {
+
+/// Where a plane's visible rows lie in a buffer.
+struct PlaneSpan {
+  gsize offset = 0;           ///< bytes from the buffer's start to the plane's first visible row
+  gint stride_bytes = 0;      ///< may be negative: such a frame must be copied
+  gsize rows = 0;             ///< visible
+  gsize row_bytes = 0;        ///< visible
+  gsize crop_left_bytes = 0;  ///< from `offset` to the first visible pixel
+
+  /// Bytes from `offset` to the end of the last visible pixel.
+  gsize span_bytes() const {
+    return static_cast<gsize>(stride_bytes) * (rows - 1) + crop_left_bytes + row_bytes;
+  }
+};
+
+struct FrameDescription {
+  npu::FrameLayout layout;  ///< `rows` of its planes are the visible ones
+  std::vector<PlaneSpan> planes;
+  /// False where no graph can read the planes as they lie (a stride that is negative or too short).
+  bool is_readable_in_place = true;
+};
+
+std::optional<npu::PixelFormat> to_pixel_format(GstVideoFormat format);
+GstVideoFormat to_video_format(npu::PixelFormat format);
+
+/// Matrix and range of a stream. What the caps leave open follows GStreamer's rule for the size.
+npu::ColorMatrix color_matrix_of(const GstVideoInfo& info);
+npu::ColorRange color_range_of(const GstVideoInfo& info);
+
+/// The layout that GStreamer gives frames like `frame` where nobody asks for another one; copies
+/// and buffers of our own pool have it.
+npu::FrameLayout default_layout(const npu::FrameLayout& frame);
+
+/// The frame in `buffer`, from GstVideoMeta and GstVideoCropMeta where it has them, else from
+/// `info`. Throws npu::Error when the metadata contradict the caps.
+FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer);
+
+}  // namespace gstnpu

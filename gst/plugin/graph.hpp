@@ -1,0 +1,54 @@
+#pragma once
+
+#include <meta/npumeta.h>
+
+#include <memory>
+#include <mutex>
+#include <npucore/compiled_model.hpp>
+#include <npucore/frame.hpp>
+#include <npucore/request.hpp>
+#include <string>
+#include <vector>
+
+namespace gstnpu {
+
+/// A compiled model whose inputs are the planes of one frame layout, and its idle requests. Shared
+/// by the streaming thread, which takes requests, and the output task, which gives them back.
+class Graph {
+ public:
+  /// `frame` tells how frames go in. Throws npu::Error for outputs that no buffer can carry.
+  Graph(npu::CompiledModel model, npu::FrameInput frame);
+
+  const npu::FrameLayout& layout() const { return frame_.preprocess.frame; }
+  const npu::FrameGeometry& geometry() const { return frame_.geometry; }
+  const npu::CompiledModel& model() const { return model_; }
+  const std::string& labels() const { return labels_; }
+  /// Input index of each plane, in plane order.
+  const std::vector<std::size_t>& plane_inputs() const { return plane_inputs_; }
+  /// The outputs as tensors without memory; sizes in bytes beside them.
+  const std::vector<GstNpuTensor>& outputs() const { return outputs_; }
+  const std::vector<std::size_t>& output_bytes() const { return output_bytes_; }
+
+  /// An idle request, if possible the one that read the same memory last, else a new one.
+  npu::Request take_request(const std::byte* first_plane);
+  void give_back(npu::Request request, const std::byte* first_plane);
+  /// Lets go of the memory that idle requests are still bound to.
+  void drop_idle_requests();
+
+ private:
+  struct IdleRequest {
+    npu::Request request;
+    const std::byte* first_plane;
+  };
+
+  npu::CompiledModel model_;
+  npu::FrameInput frame_;
+  std::string labels_;
+  std::vector<std::size_t> plane_inputs_;
+  std::vector<GstNpuTensor> outputs_;
+  std::vector<std::size_t> output_bytes_;
+  std::mutex mutex_;  // guards idle_
+  std::vector<IdleRequest> idle_;
+};
+
+}  // namespace gstnpu

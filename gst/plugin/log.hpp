@@ -1,0 +1,14 @@
+#pragma once
+
+#include <gst/gst.h>
+
+GST_DEBUG_CATEGORY_EXTERN(gstnpu_debug);
+#define GST_CAT_DEFAULT gstnpu_debug
+
+namespace gstnpu {
+
+/// Makes the category "npu" and sends npucore's messages there. Once per process, however often
+/// called.
+void set_up_log();
+
+}  // namespace gstnpu

@@ -1,0 +1,85 @@
+// InferenceElement: queries.
+#include <gst/video/gstvideometa.h>
+
+#include "plugin/allocator.hpp"
+#include "plugin/caps.hpp"
+#include "plugin/inference_element.hpp"
+
+namespace gstnpu {
+
+gboolean InferenceElement::sink_query(GstQuery* query) {
+  switch (GST_QUERY_TYPE(query)) {
+    case GST_QUERY_CAPS:
+      return answer_caps(sink_, src_, query);
+    case GST_QUERY_ALLOCATION:
+      return answer_allocation(query);
+    default:
+      if (gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) {
+        return fifo_.wait_drained() && gst_pad_peer_query(src_, query);
+      }
+      return gst_pad_query_default(sink_, GST_OBJECT(element_), query);
+  }
+}
+
+gboolean InferenceElement::src_query(GstQuery* query) {
+  switch (GST_QUERY_TYPE(query)) {
+    case GST_QUERY_CAPS:
+      return answer_caps(src_, sink_, query);
+    case GST_QUERY_LATENCY:
+      return answer_latency(query);
+    default:
+      return gst_pad_query_default(src_, GST_OBJECT(element_), query);
+  }
+}
+
+gboolean InferenceElement::answer_caps(GstPad*, GstPad* other, GstQuery* query) const {
+  GstCaps* filter = nullptr;
+  gst_query_parse_caps(query, &filter);
+  CapsRef own;
+  {
+    const std::lock_guard lock(opened_mutex_);
+    const auto fixed = opened_ ? opened_->source->fixed_layout() : std::nullopt;
+    own = fixed ? caps_of_layout(*fixed) : template_caps();
+  }
+  const CapsRef peer(gst_pad_peer_query_caps(other, own.get()));
+  CapsRef answer(gst_caps_intersect_full(peer.get(), own.get(), GST_CAPS_INTERSECT_FIRST));
+  if (filter) answer.reset(gst_caps_intersect_full(filter, answer.get(), GST_CAPS_INTERSECT_FIRST));
+  gst_query_set_caps_result(query, answer.get());
+  return TRUE;
+}
+
+gboolean InferenceElement::answer_allocation(GstQuery* query) const {
+  GstCaps* caps = nullptr;
+  gboolean need_pool = FALSE;
+  gst_query_parse_allocation(query, &caps, &need_pool);
+  if (!caps || !opened_) return FALSE;
+  const std::optional<GstVideoInfo> info = parse_caps(caps);
+  if (!info) return FALSE;
+  const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&*info));
+  // In flight, one more going downstream, one being filled. No maximum: decoders that need more
+  // buffers than it allows would throw the pool away.
+  const guint min_buffers = opened_->settings.requests() + 2;
+  ObjectRef<GstBufferPool> pool;
+  if (!has_dmabuf_feature(caps)) {
+    gst_query_add_allocation_param(query, opened_->allocator.get(), nullptr);
+    if (need_pool) pool = make_pool(caps, *info, min_buffers, opened_->allocator.get());
+  }
+  gst_query_add_allocation_pool(query, pool.get(), size, min_buffers, 0);
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  return TRUE;
+}
+
+gboolean InferenceElement::answer_latency(GstQuery* query) {
+  if (!gst_pad_peer_query(sink_, query)) return FALSE;
+  gboolean live = FALSE;
+  GstClockTime min = 0, max = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(query, &live, &min, &max);
+  upstream_is_live_ = live;
+  const guint64 own = latency_.reported_ns();
+  if (GST_CLOCK_TIME_IS_VALID(max)) max += own + settings().requests() * frame_duration_ns_.load();
+  gst_query_set_latency(query, live, min + own, max);
+  return TRUE;
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,243 @@
+#include "plugin/plane_memory.hpp"
+
+#include <gst/allocators/gstdmabuf.h>
+#include <poll.h>
+
+#include <cstring>
+#include <npucore/error.hpp>
+
+#include "plugin/allocator.hpp"
+#include "plugin/log.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr int kFenceTimeoutMs = 2000;
+
+/// What is remembered with a GstMemory that was imported; empty when the driver refused it.
+struct RememberedImport {
+  npu::Tensor tensor;
+  std::string refusal;
+};
+
+GstMemory* root_of(GstMemory* memory) {
+  while (memory->parent) memory = memory->parent;
+  return memory;
+}
+
+/// Waits until the producer's device has written the buffer (its write fences).
+void wait_for_producer(int fd) {
+  pollfd entry = {fd, POLLIN, 0};
+  int result = 0;
+  do {
+    result = poll(&entry, 1, kFenceTimeoutMs);
+  } while (result < 0 && errno == EINTR);
+  if (result != 0) return;
+  throw npu::Error(npu::ErrorCode::kTimeout,
+                   "the producer did not finish writing the DMA-BUF within " +
+                       std::to_string(kFenceTimeoutMs) +
+                       " ms; check the element in front, and dmesg for a hung device");
+}
+
+class ReadMapping {
+ public:
+  ReadMapping(GstBuffer* buffer, guint index, guint length) : buffer_(buffer) {
+    if (!gst_buffer_map_range(buffer, index, static_cast<gint>(length), &info_, GST_MAP_READ)) {
+      throw npu::Error(npu::ErrorCode::kIo,
+                       "a frame's memory cannot be mapped for reading; let the element in front "
+                       "send memory that the CPU can read, or DMA-BUFs");
+    }
+  }
+  ~ReadMapping() { gst_buffer_unmap(buffer_, &info_); }
+  ReadMapping(const ReadMapping&) = delete;
+  ReadMapping& operator=(const ReadMapping&) = delete;
+  const guint8* data() const { return info_.data; }
+
+ private:
+  GstBuffer* buffer_;
+  GstMapInfo info_ = GST_MAP_INFO_INIT;
+};
+
+/// Where the crop of `layout` starts in plane `index`, in bytes. Sample sizes and subsampling as in
+/// `frame`, which is of the same format.
+gsize crop_offset(const npu::FrameLayout& layout, const FrameDescription& frame,
+                  std::size_t index) {
+  const npu::PlaneLayout& plane = layout.planes[index];
+  const bool chroma = frame.planes.size() > 1 && index > 0;
+  const gsize top = chroma ? layout.crop_top / 2 : layout.crop_top;
+  gsize sample_bytes = frame.planes[index].row_bytes / MAX(layout.width, 1u);
+  if (chroma) sample_bytes = frame.planes.size() == 2 ? 2 : 1;
+  const gsize left = (chroma ? layout.crop_left / 2 : layout.crop_left) * sample_bytes;
+  return top * plane.stride_bytes + left;
+}
+
+/// The bytes of `span` in `buffer`, mapped.
+void copy_plane(const PlaneSpan& span, GstBuffer* buffer, std::byte* to, gsize to_stride) {
+  const gsize first = span.offset + span.crop_left_bytes;
+  guint index = 0, length = 0;
+  gsize skip = 0;
+  const gsize needed = span.span_bytes() - span.crop_left_bytes;
+  if (!gst_buffer_find_memory(buffer, first, needed, &index, &length, &skip)) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "a buffer of " + std::to_string(gst_buffer_get_size(buffer)) +
+                         " bytes ends inside its frame, which needs " +
+                         std::to_string(first + needed) +
+                         "; the element in front sends frames that do not fit its caps");
+  }
+  const ReadMapping mapping(buffer, index, length);
+  const guint8* from = mapping.data() + skip;
+  for (gsize row = 0; row < span.rows; ++row) {
+    std::memcpy(to + row * to_stride, from + row * static_cast<gsize>(span.stride_bytes),
+                span.row_bytes);
+  }
+}
+
+}  // namespace
+
+const char* explain(CopyCause cause) {
+  switch (cause) {
+    case CopyCause::kNone:
+      return "";
+    case CopyCause::kOrdinaryMemory:
+      return "upstream sends frames in ordinary memory and did not take the NPU memory that it was "
+             "offered; a videoconvert or a decoder that uses downstream's buffers avoids the copy, "
+             "and so do DMA-BUFs";
+    case CopyCause::kOtherDevice:
+      return "the frames lie in memory of another NPU device; use the same device in both elements";
+    case CopyCause::kImportRefused:
+      return "the driver refused to import the DMA-BUF";
+    case CopyCause::kSplitPlane:
+      return "a plane of the frame is spread over several memories";
+    case CopyCause::kShortMemory:
+      return "the frame's memory ends before the padding of its last row, which the NPU would read";
+    case CopyCause::kStride:
+      return "the frame's rows are stored upside down or overlap";
+    case CopyCause::kBlobLayout:
+      return "the frame's strides are not those that the blob was compiled for; compile it with "
+             "them (npu-compile --frame), or use npuinfer";
+  }
+  return "";
+}
+
+PlaneFinder::PlaneFinder(npu::Device device) : device_(std::move(device)), importer_(device_) {
+  // A tensor of one context is nothing to another.
+  const std::string key =
+      "gst-npu-import-" + std::to_string(reinterpret_cast<guintptr>(device_.state().get()));
+  import_key_ = g_quark_from_string(key.c_str());
+}
+
+FoundPlanes PlaneFinder::find(const FrameDescription& frame, GstBuffer* buffer) {
+  FoundPlanes found;
+  if (!frame.is_readable_in_place) {
+    found.cause = CopyCause::kStride;
+    return found;
+  }
+  std::vector<PlaneMemory> planes;
+  for (const PlaneSpan& span : frame.planes) {
+    PlaneMemory plane = find_plane(span, buffer, found);
+    if (!plane.whole) return found;
+    planes.push_back(std::move(plane));
+  }
+  found.planes = std::move(planes);
+  return found;
+}
+
+PlaneMemory PlaneFinder::find_plane(const PlaneSpan& span, GstBuffer* buffer, FoundPlanes& found) {
+  guint index = 0, length = 0;
+  gsize skip = 0;
+  if (!gst_buffer_find_memory(buffer, span.offset, span.span_bytes(), &index, &length, &skip)) {
+    found.cause = CopyCause::kShortMemory;
+    return {};
+  }
+  if (length != 1) {
+    found.cause = CopyCause::kSplitPlane;
+    return {};
+  }
+  GstMemory* memory = gst_buffer_peek_memory(buffer, index);
+  npu::Tensor tensor;
+  if (gst_is_dmabuf_memory(memory)) {
+    tensor = import(memory, found);
+    found.path = InputPath::kImported;
+  } else {
+    tensor = npu_memory_tensor(memory, device_);
+    found.path = InputPath::kOwnMemory;
+    if (!tensor) {
+      found.cause = is_npu_memory(memory) ? CopyCause::kOtherDevice : CopyCause::kOrdinaryMemory;
+    }
+  }
+  if (!tensor) {
+    found.path = InputPath::kCopied;
+    return {};
+  }
+  return {tensor, memory->offset + skip};
+}
+
+npu::Tensor PlaneFinder::import(GstMemory* memory, FoundPlanes& found) {
+  const int fd = gst_dmabuf_memory_get_fd(memory);
+  wait_for_producer(fd);
+  GstMiniObject* root = GST_MINI_OBJECT_CAST(root_of(memory));
+  auto* known = static_cast<RememberedImport*>(gst_mini_object_get_qdata(root, import_key_));
+  if (!known) {
+    auto made = std::make_unique<RememberedImport>();
+    try {
+      made->tensor = importer_.import(fd);
+    } catch (const npu::Error& error) {
+      GST_CAT_INFO(gstnpu_debug, "DMA-BUF not imported: %s", error.what());
+      made->refusal = error.what();
+    }
+    known = made.release();
+    gst_mini_object_set_qdata(root, import_key_, known, [](gpointer remembered) {
+      const std::unique_ptr<RememberedImport> last(static_cast<RememberedImport*>(remembered));
+    });
+  }
+  if (!known->tensor) {
+    found.cause = CopyCause::kImportRefused;
+    found.detail = known->refusal;
+  }
+  return known->tensor;
+}
+
+std::vector<npu::Tensor> slice_planes(const FoundPlanes& found, const npu::FrameLayout& layout) {
+  std::vector<npu::Tensor> slices;
+  for (std::size_t p = 0; p < found.planes.size(); ++p) {
+    const PlaneMemory& plane = found.planes[p];
+    const std::size_t needed = layout.plane_size_bytes(p);
+    if (plane.offset_bytes > plane.whole.size_bytes() ||
+        needed > plane.whole.size_bytes() - plane.offset_bytes) {
+      return {};
+    }
+    slices.push_back(plane.whole.slice(plane.offset_bytes, needed));
+  }
+  return slices;
+}
+
+bool has_geometry(const npu::FrameLayout& layout, const npu::FrameLayout& frame) {
+  if (layout.format != frame.format || layout.width != frame.width ||
+      layout.height != frame.height || layout.crop_left != frame.crop_left ||
+      layout.crop_top != frame.crop_top || layout.planes.size() != frame.planes.size()) {
+    return false;
+  }
+  for (std::size_t p = 0; p < layout.planes.size(); ++p) {
+    if (layout.planes[p].stride_bytes != frame.planes[p].stride_bytes) return false;
+  }
+  return true;
+}
+
+CopiedFrame copy_frame(const FrameDescription& frame, GstBuffer* buffer,
+                       const npu::FrameLayout& layout, TensorRecycler& recycler) {
+  std::size_t total = 0;
+  for (std::size_t p = 0; p < layout.planes.size(); ++p) total += layout.plane_size_bytes(p);
+  CopiedFrame copied;
+  copied.memory = recycler.take(total);
+  std::size_t offset = 0;
+  for (std::size_t p = 0; p < layout.planes.size(); ++p) {
+    npu::Tensor plane = copied.memory->slice(offset, layout.plane_size_bytes(p));
+    copy_plane(frame.planes[p], buffer, plane.data() + crop_offset(layout, frame, p),
+               layout.planes[p].stride_bytes);
+    offset += layout.plane_size_bytes(p);
+    copied.planes.push_back(std::move(plane));
+  }
+  return copied;
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,28 @@
+// Owning pointers to GStreamer's reference-counted objects.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+
+namespace gstnpu {
+
+struct MiniObjectUnref {
+  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
+  void operator()(GstEvent* event) const { gst_event_unref(event); }
+  void operator()(GstCaps* caps) const { gst_caps_unref(caps); }
+  void operator()(GstMemory* memory) const { gst_memory_unref(memory); }
+};
+
+struct ObjectUnref {
+  void operator()(gpointer object) const { gst_object_unref(object); }
+};
+
+using BufferRef = std::unique_ptr<GstBuffer, MiniObjectUnref>;
+using EventRef = std::unique_ptr<GstEvent, MiniObjectUnref>;
+using CapsRef = std::unique_ptr<GstCaps, MiniObjectUnref>;
+using MemoryRef = std::unique_ptr<GstMemory, MiniObjectUnref>;
+template <typename T>
+using ObjectRef = std::unique_ptr<T, ObjectUnref>;
+
+}  // namespace gstnpu

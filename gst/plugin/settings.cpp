@@ -1,0 +1,53 @@
+#include "plugin/settings.hpp"
+
+#include <glib.h>
+
+#include <npucore/error.hpp>
+
+namespace gstnpu {
+namespace {
+
+std::vector<std::string> split(const std::string& text, const char* separators) {
+  std::vector<std::string> parts;
+  std::size_t begin = text.find_first_not_of(separators);
+  while (begin != std::string::npos) {
+    const std::size_t end = text.find_first_of(separators, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(separators, end);
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<float> parse_numbers(const std::string& property, const std::string& text) {
+  std::vector<float> numbers;
+  for (const std::string& part : split(text, ", ")) {
+    gchar* end = nullptr;
+    const double value = g_ascii_strtod(part.c_str(), &end);  // whatever the locale
+    if (end == part.c_str() || *end != '\0') {
+      throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                       "the property " + property + " is \"" + text + "\", but \"" + part +
+                           "\" is no number; write one value or one per channel, like " + property +
+                           "=123.7,116.3,103.5");
+    }
+    numbers.push_back(static_cast<float>(value));
+  }
+  return numbers;
+}
+
+std::map<std::string, std::string> parse_config(const std::string& text) {
+  std::map<std::string, std::string> config;
+  for (const std::string& part : split(text, ",")) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                       "the property config is \"" + text + "\", but \"" + part +
+                           "\" is not KEY=VALUE; write config=\"KEY=VALUE,KEY=VALUE\"");
+    }
+    config[part.substr(0, equals)] = part.substr(equals + 1);
+  }
+  return config;
+}
+
+}  // namespace gstnpu

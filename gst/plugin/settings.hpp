@@ -1,0 +1,37 @@
+// What the properties say, as plain values.
+#pragma once
+
+#include <map>
+#include <npucore/frame.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gstnpu {
+
+constexpr unsigned kDefaultRequests = 4;
+
+struct Settings {
+  std::string model;            ///< file; empty: not set
+  std::string device = "auto";  ///< auto, npu, software
+  unsigned nireq = 0;           ///< 0: kDefaultRequests
+  unsigned inference_interval = 1;
+  std::string config;  ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
+  // Overrides of what the model says about its input; npuinfer only.
+  std::optional<npu::ResizeMode> resize;
+  std::optional<npu::ChannelOrder> channels;
+  std::string mean;   ///< "V" or "V,V,V"; empty: the model's own
+  std::string scale;  ///< likewise
+
+  unsigned requests() const { return nireq == 0 ? kDefaultRequests : nireq; }
+  bool operator==(const Settings&) const = default;
+};
+
+/// Numbers separated by commas or blanks. Throws npu::Error naming the property and the part that
+/// is no number.
+std::vector<float> parse_numbers(const std::string& property, const std::string& text);
+
+/// "KEY=VALUE,KEY=VALUE". Throws npu::Error naming the part without "=".
+std::map<std::string, std::string> parse_config(const std::string& text);
+
+}  // namespace gstnpu

@@ -1,0 +1,298 @@
+// InferenceElement: frames and events, from the sink pad through the fifo to the source pad.
+#include <npucore/error.hpp>
+
+#include "plugin/bus.hpp"
+#include "plugin/caps.hpp"
+#include "plugin/inference_element.hpp"
+#include "plugin/log.hpp"
+
+namespace gstnpu {
+namespace {
+
+gsize visible_bytes(const FrameDescription& frame) {
+  gsize bytes = 0;
+  for (const PlaneSpan& plane : frame.planes) bytes += plane.rows * plane.row_bytes;
+  return bytes;
+}
+
+bool is_sticky(const EventRef& event) {
+  return gst_event_type_get_flags(GST_EVENT_TYPE(event.get())) & GST_EVENT_TYPE_STICKY;
+}
+
+bool is_serialized(const EventRef& event) {
+  return gst_event_type_get_flags(GST_EVENT_TYPE(event.get())) & GST_EVENT_TYPE_SERIALIZED;
+}
+
+/// Whether upstream cannot know that its data no longer arrives.
+bool is_silent_failure(GstFlowReturn flow) {
+  return flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS;
+}
+
+}  // namespace
+
+gboolean InferenceElement::activate_sink(bool active) {
+  if (!active) fifo_.stop(GST_FLOW_FLUSHING);
+  return TRUE;
+}
+
+gboolean InferenceElement::activate_src(bool active) {
+  if (active) {
+    fifo_.start();
+    start_task();
+    return TRUE;
+  }
+  fifo_.stop(GST_FLOW_FLUSHING);
+  return gst_pad_stop_task(src_);
+}
+
+void InferenceElement::start_task() {
+  gst_pad_start_task(
+      src_, [](gpointer self) { static_cast<InferenceElement*>(self)->loop(); }, this, nullptr);
+}
+
+// ---- Streaming thread
+
+GstFlowReturn InferenceElement::chain(BufferRef buffer) {
+  if (const GstFlowReturn flow = fifo_.wait_for_room(); flow != GST_FLOW_OK) return flow;
+  if (eos_) return GST_FLOW_EOS;
+  if (!stream_) return GST_FLOW_NOT_NEGOTIATED;
+  stats_.count_frame();
+  const bool is_due = frame_index_++ % interval_ == 0;
+  if (!is_due || gst_buffer_get_size(buffer.get()) == 0) return fifo_.push(std::move(buffer));
+  try {
+    return fifo_.push(start_inference(std::move(buffer)));
+  } catch (const std::exception& error) {
+    post_error(element_, error, opened_->settings.model);
+    return GST_FLOW_ERROR;
+  }
+}
+
+std::unique_ptr<Inference> InferenceElement::start_inference(BufferRef buffer) {
+  const FrameDescription frame = describe_frame(*stream_, buffer.get());
+  std::shared_ptr<Graph> graph;
+  BoundPlanes planes = bind(frame, buffer.get(), graph);
+  return std::make_unique<Inference>(std::move(buffer), std::move(graph), std::move(planes),
+                                     *opened_->outputs);
+}
+
+BoundPlanes InferenceElement::bind(const FrameDescription& frame, GstBuffer* buffer,
+                                   std::shared_ptr<Graph>& graph) {
+  const auto told = [this](const std::string& what, const GraphSource::Compile& compile) {
+    return told_compile(what, compile);
+  };
+  GraphSource& source = *opened_->source;
+  FoundPlanes found = opened_->finder.find(frame, buffer);
+  stats_.set_imports(opened_->finder.import_stats().imports);
+  if (!found.planes.empty()) {
+    graph = source.graph_for(frame.layout, told);
+    if (!has_geometry(graph->layout(), frame.layout)) {
+      found.cause = CopyCause::kBlobLayout;
+    } else if (auto slices = slice_planes(found, graph->layout()); !slices.empty()) {
+      stats_.count_input(found.path, 0);
+      return {std::move(slices), nullptr};
+    } else {
+      found.cause = CopyCause::kShortMemory;
+    }
+  }
+  tell_copy(found.cause, found.detail);
+  graph = source.graph_for(default_layout(frame.layout), told);
+  CopiedFrame copied = copy_frame(frame, buffer, graph->layout(), *opened_->copies);
+  stats_.count_input(InputPath::kCopied, visible_bytes(frame));
+  return {std::move(copied.planes), std::move(copied.memory)};
+}
+
+std::shared_ptr<Graph> InferenceElement::told_compile(const std::string& what,
+                                                      const GraphSource::Compile& compile) {
+  post_progress(element_, GST_PROGRESS_TYPE_START, "compiling " + what);
+  try {
+    std::shared_ptr<Graph> graph = compile();
+    post_progress(element_, GST_PROGRESS_TYPE_COMPLETE, "compiled " + what);
+    stats_.set_compile_ns(opened_->source->compile_ns());
+    return graph;
+  } catch (const std::exception& error) {
+    post_progress(element_, GST_PROGRESS_TYPE_ERROR, "compiling " + what + ": " + error.what());
+    throw;
+  }
+}
+
+void InferenceElement::tell_copy(CopyCause cause, const std::string& detail) {
+  const std::string text = std::string(explain(cause)) + (detail.empty() ? "" : ": " + detail);
+  if (stats_.count_copy(cause, text)) {
+    post_warning(element_, "frames are copied before the NPU reads them: " + text);
+  }
+}
+
+bool InferenceElement::start_stream(const GstCaps* caps) {
+  try {
+    const std::optional<GstVideoInfo> info = parse_caps(caps);
+    if (!info) {
+      gchar* text = gst_caps_to_string(caps);
+      const std::string shown = text;
+      g_free(text);
+      throw npu::Error(
+          npu::ErrorCode::kUnsupported,
+          "frames of " + shown +
+              " cannot be read; put videoconvert (tiled DMA-BUFs: vapostproc) in front");
+    }
+    check_stream(*info);
+    stream_ = info;
+  } catch (const std::exception& error) {
+    post_error(element_, error, opened_->settings.model);
+    return false;
+  }
+  const gint rate = GST_VIDEO_INFO_FPS_N(&*stream_);
+  frame_duration_ns_ =
+      rate > 0
+          ? gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&*stream_)),
+                                  static_cast<guint64>(rate))
+          : 0;
+  latency_.assume(frame_duration_ns_);  // an NPU that keeps up is done by then
+  return true;
+}
+
+void InferenceElement::check_stream(const GstVideoInfo& info) const {
+  const auto fixed = opened_->source->fixed_layout();
+  if (!fixed) return;
+  const auto format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&info));
+  const auto width = static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&info));
+  const auto height = static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info));
+  if (format != fixed->format || width != fixed->width || height != fixed->height) {
+    throw npu::Error(npu::ErrorCode::kUnsupported,
+                     "the blob takes " + fixed->describe() + ", but the stream is " +
+                         npu::to_string(*format) + " " + std::to_string(width) + "x" +
+                         std::to_string(height) +
+                         "; put videoconvertscale in front, or compile the blob for this stream");
+  }
+  if (!GST_VIDEO_INFO_IS_YUV(&info)) return;
+  if (color_matrix_of(info) == fixed->matrix && color_range_of(info) == fixed->range) return;
+  post_warning(element_, "the blob was compiled for " + fixed->describe() + ", but the stream is " +
+                             npu::to_string(color_matrix_of(info)) + " " +
+                             npu::to_string(color_range_of(info)) +
+                             ": colours are a little off; compile the blob for this stream");
+}
+
+// ---- Events
+
+gboolean InferenceElement::sink_event(EventRef event) {
+  switch (GST_EVENT_TYPE(event.get())) {
+    case GST_EVENT_FLUSH_START:
+      flush_start(std::move(event));
+      return TRUE;
+    case GST_EVENT_FLUSH_STOP:
+      flush_stop(std::move(event));
+      return TRUE;
+    case GST_EVENT_CAPS: {
+      GstCaps* caps = nullptr;
+      gst_event_parse_caps(event.get(), &caps);
+      return start_stream(caps) && queue_event(std::move(event));
+    }
+    default:
+      if (!is_serialized(event)) return gst_pad_push_event(src_, event.release());
+      return queue_event(std::move(event));
+  }
+}
+
+gboolean InferenceElement::queue_event(EventRef event) {
+  const GstEventType type = GST_EVENT_TYPE(event.get());
+  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) {
+    eos_ = false;
+    if (fifo_.flow() == GST_FLOW_EOS) {  // downstream had enough of the last segment only
+      fifo_.start();
+      start_task();
+    }
+  }
+  const bool stays = is_sticky(event);
+  if (type == GST_EVENT_EOS) eos_ = true;
+  const GstFlowReturn flow = fifo_.push(std::move(event));
+  if (type != GST_EVENT_EOS) return flow == GST_FLOW_OK || stays;
+  if (is_silent_failure(flow)) GST_ELEMENT_FLOW_ERROR(element_, flow);
+  return flow == GST_FLOW_OK;
+}
+
+void InferenceElement::flush_start(EventRef event) {
+  gst_pad_push_event(src_, event.release());
+  fifo_.stop(GST_FLOW_FLUSHING);
+  gst_pad_pause_task(src_);
+  drop_waiting();
+}
+
+void InferenceElement::flush_stop(EventRef event) {
+  gst_pad_push_event(src_, event.release());
+  drop_waiting();
+  eos_ = false;
+  if (GST_PAD_MODE(src_) != GST_PAD_MODE_PUSH) return;
+  fifo_.start();
+  start_task();
+}
+
+void InferenceElement::drop_waiting() {
+  for (FifoItem& item : fifo_.take_all()) {
+    const auto* event = std::get_if<EventRef>(&item);
+    if (!event || !is_sticky(*event)) continue;
+    const GstEventType type = GST_EVENT_TYPE(event->get());
+    // Caps and tags stay true after a flush, segments and EOS do not.
+    if (type != GST_EVENT_SEGMENT && type != GST_EVENT_EOS) {
+      gst_pad_store_sticky_event(src_, event->get());
+    }
+  }
+}
+
+// ---- Output task
+
+void InferenceElement::loop() {
+  std::optional<FifoItem> item = fifo_.pop();
+  if (!item) {
+    gst_pad_pause_task(src_);
+    return;
+  }
+  const GstFlowReturn flow = send(std::move(*item));
+  fifo_.item_done();
+  if (flow != GST_FLOW_OK) stop_task(flow);
+}
+
+GstFlowReturn InferenceElement::send(FifoItem item) {
+  if (auto* event = std::get_if<EventRef>(&item)) {
+    gst_pad_push_event(src_, event->release());
+    return GST_FLOW_OK;
+  }
+  if (auto* buffer = std::get_if<BufferRef>(&item)) {
+    fifo_.frame_done();
+    return gst_pad_push(src_, buffer->release());
+  }
+  return send_result(*std::get<std::unique_ptr<Inference>>(item));
+}
+
+GstFlowReturn InferenceElement::send_result(Inference& inference) {
+  BufferRef frame;
+  try {
+    inference.wait();
+    frame = inference.finish(opened_->settings.model);
+  } catch (const std::exception& error) {
+    fifo_.frame_done();
+    post_error(element_, error, opened_->settings.model);
+    return GST_FLOW_ERROR;
+  }
+  fifo_.frame_done();
+  stats_.count_inference(inference.elapsed_ns());
+  note_latency(inference.elapsed_ns());
+  return gst_pad_push(src_, frame.release());
+}
+
+void InferenceElement::stop_task(GstFlowReturn why) {
+  // In this order: once the fifo is stopped, a new segment may start both again.
+  gst_pad_pause_task(src_);
+  fifo_.stop(why);
+  if (why == GST_FLOW_FLUSHING) return;
+  GST_DEBUG_OBJECT(src_, "pausing: %s", gst_flow_get_name(why));
+  drop_waiting();
+  if (eos_ && is_silent_failure(why) && why != GST_FLOW_ERROR) {
+    GST_ELEMENT_FLOW_ERROR(element_, why);
+  }
+}
+
+void InferenceElement::note_latency(guint64 inference_ns) {
+  if (!latency_.observe(inference_ns) || !upstream_is_live_) return;
+  gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,121 @@
+#include "element_harness.hpp"
+
+#include <meta/npumeta.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+namespace gstnpu::test {
+namespace {
+
+std::string text_of(GstMessage* message) {
+  GError* error = nullptr;
+  gchar* text = nullptr;
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+    gst_message_parse_error(message, &error, nullptr);
+  } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING) {
+    gst_message_parse_warning(message, &error, nullptr);
+  } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_PROGRESS) {
+    gst_message_parse_progress(message, nullptr, nullptr, &text);
+  }
+  const std::string found = error ? error->message : text ? text : "";
+  g_clear_error(&error);
+  g_free(text);
+  return found;
+}
+
+std::size_t entries_of(const char* folder) {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;
+  return count;
+}
+
+}  // namespace
+
+ElementHarness::ElementHarness(const char* factory,
+                               const std::function<void(GstElement*)>& configure)
+    : element_(gst_element_factory_make(factory, nullptr)), bus_(gst_bus_new()) {
+  if (!element_) throw std::runtime_error(std::string("no element ") + factory);
+  gst_object_ref_sink(element_);
+  gst_element_set_bus(element_, bus_);
+  if (configure) configure(element_);
+  harness_ = gst_harness_new_with_element(element_, "sink", "src");
+}
+
+ElementHarness::~ElementHarness() {
+  gst_harness_teardown(harness_);
+  gst_element_set_bus(element_, nullptr);
+  gst_object_unref(element_);
+  gst_object_unref(bus_);
+}
+
+void ElementHarness::set_caps(const std::string& caps) {
+  gst_harness_set_src_caps_str(harness_, caps.c_str());
+}
+
+BufferRef ElementHarness::pull() {
+  return BufferRef(gst_harness_pull(harness_));
+}
+
+guint64 ElementHarness::stat(const char* field) const {
+  GstStructure* stats = nullptr;
+  g_object_get(element_, "stats", &stats, nullptr);
+  guint64 value = G_MAXUINT64;
+  gst_structure_get_uint64(stats, field, &value);
+  gst_structure_free(stats);
+  return value;
+}
+
+std::string ElementHarness::stat_text(const char* field) const {
+  GstStructure* stats = nullptr;
+  g_object_get(element_, "stats", &stats, nullptr);
+  const gchar* text = gst_structure_get_string(stats, field);
+  const std::string found = text ? text : "";
+  gst_structure_free(stats);
+  return found;
+}
+
+std::vector<std::string> ElementHarness::messages(GstMessageType type) const {
+  std::vector<std::string> texts;
+  while (GstMessage* message = gst_bus_pop_filtered(bus_, type)) {
+    texts.push_back(text_of(message));
+    gst_message_unref(message);
+  }
+  return texts;
+}
+
+std::string caps_of(const char* format, int width, int height) {
+  return std::string("video/x-raw,format=") + format + ",width=" + std::to_string(width) +
+         ",height=" + std::to_string(height) + ",framerate=30/1";
+}
+
+BufferRef frame_of(const char* format, int width, int height, guint8 fill, guint index) {
+  GstVideoInfo info;
+  gst_video_info_set_format(&info, gst_video_format_from_string(format), static_cast<guint>(width),
+                            static_cast<guint>(height));
+  BufferRef buffer(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
+  gst_buffer_memset(buffer.get(), 0, fill, GST_VIDEO_INFO_SIZE(&info));
+  GST_BUFFER_PTS(buffer.get()) = gst_util_uint64_scale(index, GST_SECOND, 30);
+  GST_BUFFER_DURATION(buffer.get()) = GST_SECOND / 30;
+  return buffer;
+}
+
+std::vector<float> first_tensor(GstBuffer* buffer) {
+  GstNpuTensor tensor = {};
+  if (!gst_npu_buffer_get_tensor(buffer, 0, &tensor)) return {};
+  GstMapInfo map;
+  if (!gst_memory_map(tensor.memory, &map, GST_MAP_READ)) return {};
+  const auto* values = reinterpret_cast<const float*>(map.data);
+  std::vector<float> copy(values, values + map.size / sizeof(float));
+  gst_memory_unmap(tensor.memory, &map);
+  return copy;
+}
+
+std::size_t open_descriptors() {
+  return entries_of("/proc/self/fd");
+}
+std::size_t running_threads() {
+  return entries_of("/proc/self/task");
+}
+
+}  // namespace gstnpu::test

@@ -1,0 +1,65 @@
+// One element between two pads of the test, with its messages.
+#pragma once
+
+#include <gst/check/gstharness.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/refs.hpp"
+#include "support/temp_dir.hpp"
+#include "support/tiny_ir.hpp"
+
+namespace gstnpu::test {
+
+using npu::test::pixels_ir;
+using npu::test::TempDir;
+
+/// Makes an element and lets `configure` set its properties before it starts.
+class ElementHarness {
+ public:
+  explicit ElementHarness(const char* factory,
+                          const std::function<void(GstElement*)>& configure = {});
+  ~ElementHarness();
+  ElementHarness(const ElementHarness&) = delete;
+  ElementHarness& operator=(const ElementHarness&) = delete;
+
+  GstHarness* get() const { return harness_; }
+  GstElement* element() const { return element_; }
+
+  void set_caps(const std::string& caps);
+  GstFlowReturn push(BufferRef buffer) { return gst_harness_push(harness_, buffer.release()); }
+  /// Waits; null when nothing came.
+  BufferRef pull();
+  /// How many buffers came out that nobody has pulled yet.
+  guint waiting() const { return gst_harness_buffers_in_queue(harness_); }
+
+  guint64 stat(const char* field) const;
+  std::string stat_text(const char* field) const;
+  /// The texts of all messages of the type, oldest first; each is told once.
+  std::vector<std::string> messages(GstMessageType type) const;
+
+ private:
+  GstElement* element_;
+  GstBus* bus_;
+  GstHarness* harness_;
+};
+
+/// "video/x-raw,format=RGB,width=8,height=8,framerate=30/1"
+std::string caps_of(const char* format, int width, int height);
+
+/// A frame in ordinary memory, every byte of value `fill`, with timestamp `index`/30 s.
+BufferRef frame_of(const char* format, int width, int height, guint8 fill, guint index = 0);
+
+/// The first tensor's values. Empty when there is none.
+std::vector<float> first_tensor(GstBuffer* buffer);
+
+/// Everything that the process has open, for comparing before and after.
+std::size_t open_descriptors();
+std::size_t running_threads();
+
+}  // namespace gstnpu::test

@@ -1,0 +1,92 @@
+#include "plugin/fifo.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+namespace gstnpu {
+namespace {
+
+using namespace std::chrono_literals;
+
+BufferRef frame() {
+  return BufferRef(gst_buffer_new());
+}
+
+class FifoTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fifo_.set_max_frames(2);
+    fifo_.start();
+  }
+  Fifo fifo_;
+};
+
+TEST_F(FifoTest, KeepsTheOrderOfFramesAndEvents) {
+  fifo_.push(frame());
+  fifo_.push(EventRef(gst_event_new_eos()));
+  fifo_.push(frame());
+  EXPECT_TRUE(std::holds_alternative<BufferRef>(*fifo_.pop()));
+  EXPECT_TRUE(std::holds_alternative<EventRef>(*fifo_.pop()));
+  EXPECT_TRUE(std::holds_alternative<BufferRef>(*fifo_.pop()));
+}
+
+TEST_F(FifoTest, HoldsFramesBackUntilOneIsDone) {
+  fifo_.push(frame());
+  fifo_.push(frame());
+  auto room = std::async(std::launch::async, [this] { return fifo_.wait_for_room(); });
+  EXPECT_EQ(room.wait_for(20ms), std::future_status::timeout);
+  const auto popped = fifo_.pop();
+  EXPECT_EQ(room.wait_for(20ms), std::future_status::timeout) << "still in the NPU";
+  fifo_.frame_done();
+  EXPECT_EQ(room.get(), GST_FLOW_OK);
+}
+
+TEST_F(FifoTest, EventsTakeNoRoom) {
+  for (int i = 0; i < 10; ++i) fifo_.push(EventRef(gst_event_new_eos()));
+  EXPECT_EQ(fifo_.wait_for_room(), GST_FLOW_OK);
+}
+
+TEST_F(FifoTest, StoppingWakesBothSides) {
+  fifo_.push(frame());
+  fifo_.push(frame());
+  auto room = std::async(std::launch::async, [this] { return fifo_.wait_for_room(); });
+  fifo_.stop(GST_FLOW_FLUSHING);
+  EXPECT_EQ(room.get(), GST_FLOW_FLUSHING);
+  EXPECT_FALSE(fifo_.pop().has_value());
+}
+
+TEST_F(FifoTest, KeepsTheFirstReasonButForFlushing) {
+  fifo_.stop(GST_FLOW_NOT_LINKED);
+  fifo_.stop(GST_FLOW_ERROR);
+  EXPECT_EQ(fifo_.flow(), GST_FLOW_NOT_LINKED);
+  fifo_.stop(GST_FLOW_FLUSHING);
+  EXPECT_EQ(fifo_.flow(), GST_FLOW_FLUSHING);
+}
+
+TEST_F(FifoTest, DropsWhatComesWhileStopped) {
+  fifo_.stop(GST_FLOW_EOS);
+  EXPECT_EQ(fifo_.push(frame()), GST_FLOW_EOS);
+  fifo_.start();
+  EXPECT_TRUE(fifo_.take_all().empty());
+}
+
+TEST_F(FifoTest, TakingAllMakesRoom) {
+  fifo_.push(frame());
+  fifo_.push(frame());
+  EXPECT_EQ(fifo_.take_all().size(), 2u);
+  EXPECT_EQ(fifo_.wait_for_room(), GST_FLOW_OK);
+}
+
+TEST_F(FifoTest, IsDrainedWhenTheLastItemWentDownstream) {
+  fifo_.push(frame());
+  auto drained = std::async(std::launch::async, [this] { return fifo_.wait_drained(); });
+  const auto popped = fifo_.pop();
+  fifo_.frame_done();
+  EXPECT_EQ(drained.wait_for(20ms), std::future_status::timeout);
+  fifo_.item_done();
+  EXPECT_TRUE(drained.get());
+}
+
+}  // namespace
+}  // namespace gstnpu

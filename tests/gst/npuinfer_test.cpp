@@ -1,0 +1,325 @@
+// npuinfer on frames: what comes out of it, and how frames go into it.
+#include <fcntl.h>
+#include <gst/allocators/gstdmabuf.h>
+#include <gtest/gtest.h>
+#include <meta/npumeta.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "element_harness.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+class NpuInfer : public testing::Test {
+ protected:
+  std::function<void(GstElement*)> with_model(const std::string& xml = pixels_ir(8, 8)) {
+    const std::string path = dir_.write("pixels.xml", xml).string();
+    dir_.write("pixels.bin", "");
+    return [path](GstElement* element) {
+      g_object_set(element, "model", path.c_str(), "device", "software", nullptr);
+    };
+  }
+  TempDir dir_;
+};
+
+TEST_F(NpuInfer, PutsTheModelsOutputOnTheFrame) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 8, 8));
+  ASSERT_EQ(harness.push(frame_of("RGB", 8, 8, 77)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  ASSERT_NE(out, nullptr);
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(out.get(), 0, &tensor));
+  EXPECT_EQ(tensor.type, GST_NPU_DATA_F32);
+  ASSERT_EQ(tensor.num_dims, 4u);
+  EXPECT_EQ(tensor.dims[1], 3u);
+  EXPECT_EQ(first_tensor(out.get()), std::vector<float>(192, 77.f));
+}
+
+TEST_F(NpuInfer, TellsWhereTheModelsPixelsLie) {
+  ElementHarness harness("npuinfer", [&, set = with_model()](GstElement* element) {
+    set(element);
+    gst_util_set_object_arg(G_OBJECT(element), "resize-mode", "letterbox");
+  });
+  harness.set_caps(caps_of("RGB", 32, 16));
+  harness.push(frame_of("RGB", 32, 16, 9));
+  const BufferRef out = harness.pull();
+  const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(out.get());
+  ASSERT_NE(meta, nullptr);
+  EXPECT_EQ(meta->model_width, 8u);
+  EXPECT_DOUBLE_EQ(meta->scale_x, 4);
+  EXPECT_DOUBLE_EQ(meta->scale_y, 4);
+  EXPECT_DOUBLE_EQ(meta->offset_y, 2);
+  EXPECT_GT(meta->inference_ns, 0u);
+  EXPECT_NE(std::string(meta->model).find("pixels.xml"), std::string::npos);
+}
+
+TEST_F(NpuInfer, LeavesTheFramesPixelsAlone) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("NV12", 8, 8));
+  harness.push(frame_of("NV12", 8, 8, 100));
+  const BufferRef out = harness.pull();
+  ASSERT_EQ(gst_buffer_get_size(out.get()), 96u);
+  const std::vector<guint8> grey(96, 100);
+  EXPECT_EQ(gst_buffer_memcmp(out.get(), 0, grey.data(), grey.size()), 0);
+}
+
+TEST_F(NpuInfer, AttachesToACopyWhereOthersHoldTheBuffer) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 8, 8));
+  BufferRef frame = frame_of("RGB", 8, 8, 1);
+  const BufferRef held(gst_buffer_ref(frame.get()));
+  harness.push(std::move(frame));
+  const BufferRef out = harness.pull();
+  EXPECT_NE(out.get(), held.get());
+  EXPECT_EQ(gst_npu_buffer_get_num_tensors(held.get()), 0u);
+  EXPECT_EQ(gst_buffer_peek_memory(out.get(), 0), gst_buffer_peek_memory(held.get(), 0));
+}
+
+struct FormatRow {
+  const char* format;
+  int width, height;
+  guint8 fill;
+  float expected;
+};
+
+class NpuInferFormats : public NpuInfer, public testing::WithParamInterface<FormatRow> {};
+
+TEST_P(NpuInferFormats, GoInAsTheyAre) {
+  const FormatRow& row = GetParam();
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of(row.format, row.width, row.height));
+  ASSERT_EQ(harness.push(frame_of(row.format, row.width, row.height, row.fill)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  ASSERT_NE(out, nullptr);
+  const std::vector<float> values = first_tensor(out.get());
+  ASSERT_EQ(values.size(), 192u);
+  for (const float value : values) EXPECT_NEAR(value, row.expected, 0.5);
+}
+
+// Grey: Y, Cb and Cr of 128 are (128 - 16) * 255/219 in limited range.
+INSTANTIATE_TEST_SUITE_P(
+    All, NpuInferFormats,
+    testing::Values(FormatRow{"RGB", 8, 8, 50, 50}, FormatRow{"BGR", 16, 12, 50, 50},
+                    FormatRow{"RGBx", 31, 17, 50, 50}, FormatRow{"BGRx", 8, 8, 50, 50},
+                    FormatRow{"NV12", 320, 240, 128, 130.41f},
+                    FormatRow{"NV12", 33, 17, 128, 130.41f},
+                    FormatRow{"I420", 64, 48, 128, 130.41f},
+                    FormatRow{"I420", 35, 19, 128, 130.41f}, FormatRow{"GRAY8", 20, 20, 128, 128}),
+    [](const auto& row) {
+      return std::string(row.param.format) + "_" + std::to_string(row.param.width) + "x" +
+             std::to_string(row.param.height);
+    });
+
+TEST_F(NpuInfer, MeanAndScaleOverrideTheModel) {
+  ElementHarness harness("npuinfer", [set = with_model()](GstElement* element) {
+    set(element);
+    g_object_set(element, "mean", "100", "scale", "2", nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  harness.push(frame_of("RGB", 8, 8, 120));
+  EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 10.f));
+}
+
+TEST_F(NpuInfer, CopiesOrdinaryMemoryAndSaysWhyOnce) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 8, 8));
+  for (guint i = 0; i < 3; ++i) {
+    harness.push(frame_of("RGB", 8, 8, 1, i));
+    harness.pull();
+  }
+  EXPECT_EQ(harness.stat("copied"), 3u);
+  EXPECT_EQ(harness.stat("zero-copy"), 0u);
+  EXPECT_EQ(harness.stat("copied-bytes"), 3u * 192u);
+  EXPECT_NE(harness.stat_text("copy-reasons").find("ordinary memory"), std::string::npos);
+  EXPECT_EQ(harness.messages(GST_MESSAGE_WARNING).size(), 1u);
+}
+
+TEST_F(NpuInfer, ReadsFramesOfItsOwnPoolInPlace) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("NV12", 33, 17));
+  const gsize size = gst_buffer_get_size(frame_of("NV12", 33, 17, 0).get());
+  for (guint i = 0; i < 8; ++i) {
+    BufferRef frame(gst_harness_create_buffer(harness.get(), size));
+    gst_buffer_memset(frame.get(), 0, 128, size);
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    const BufferRef out = harness.pull();
+    ASSERT_NE(out, nullptr);
+    EXPECT_NEAR(first_tensor(out.get()).at(0), 130.41f, 0.5);
+  }
+  EXPECT_EQ(harness.stat("own-memory"), 8u);
+  EXPECT_EQ(harness.stat("copied"), 0u);
+  EXPECT_TRUE(harness.messages(GST_MESSAGE_WARNING).empty());
+}
+
+TEST_F(NpuInfer, CompilesOncePerLayoutAndTellsIt) {
+  ElementHarness harness("npuinfer", with_model());
+  for (const int width : {8, 16, 8}) {
+    harness.set_caps(caps_of("RGB", width, 8));
+    harness.push(frame_of("RGB", width, 8, 1));
+    ASSERT_NE(harness.pull(), nullptr);
+  }
+  EXPECT_EQ(harness.messages(GST_MESSAGE_PROGRESS).size(), 4u) << "start and complete, twice";
+  EXPECT_GT(harness.stat("compile-time"), 0u);
+}
+
+TEST_F(NpuInfer, InfersEveryNthFrameAndPassesTheOthersInOrder) {
+  ElementHarness harness("npuinfer", [set = with_model()](GstElement* element) {
+    set(element);
+    g_object_set(element, "inference-interval", 3, nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  for (guint i = 0; i < 7; ++i) harness.push(frame_of("RGB", 8, 8, 1, i));
+  for (guint i = 0; i < 7; ++i) {
+    const BufferRef out = harness.pull();
+    EXPECT_EQ(GST_BUFFER_PTS(out.get()), gst_util_uint64_scale(i, GST_SECOND, 30));
+    EXPECT_EQ(gst_npu_buffer_get_num_tensors(out.get()), i % 3 == 0 ? 1u : 0u) << i;
+  }
+  EXPECT_EQ(harness.stat("frames"), 7u);
+  EXPECT_EQ(harness.stat("inferred"), 3u);
+}
+
+TEST_F(NpuInfer, OutputsOutliveTheElement) {
+  BufferRef out;
+  {
+    ElementHarness harness("npuinfer", with_model());
+    harness.set_caps(caps_of("RGB", 8, 8));
+    harness.push(frame_of("RGB", 8, 8, 33));
+    out = harness.pull();
+  }
+  EXPECT_EQ(first_tensor(out.get()), std::vector<float>(192, 33.f));
+}
+
+TEST_F(NpuInfer, EveryFrameKeepsItsOwnResult) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 8, 8));
+  std::vector<BufferRef> held;
+  for (guint8 i = 0; i < 12; ++i) {
+    harness.push(frame_of("RGB", 8, 8, i, i));
+    held.push_back(harness.pull());
+  }
+  for (guint8 i = 0; i < 12; ++i) {
+    EXPECT_EQ(first_tensor(held[i].get()), std::vector<float>(192, static_cast<float>(i)));
+  }
+}
+
+// ---- DMA-BUFs, played by memfds (SOFTNPU_ALLOW_MEMFD=1)
+
+class DmaBufs : public NpuInfer {
+ protected:
+  DmaBufs() : allocator_(gst_dmabuf_allocator_new()) {}
+
+  MemoryRef memory(gsize size, guint8 fill) {
+    const int fd = memfd_create("frame", MFD_CLOEXEC);
+    const std::vector<guint8> bytes((size + 4095) / 4096 * 4096, fill);
+    EXPECT_EQ(write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    return MemoryRef(gst_dmabuf_allocator_alloc(allocator_.get(), fd, size));
+  }
+
+  ObjectRef<GstAllocator> allocator_;
+};
+
+TEST_F(DmaBufs, AreImportedOncePerBuffer) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 8, 8));
+  std::vector<MemoryRef> pool;
+  for (guint8 i = 0; i < 3; ++i) pool.push_back(memory(192, static_cast<guint8>(10 * i)));
+  for (guint i = 0; i < 9; ++i) {
+    BufferRef frame(gst_buffer_new());
+    gst_buffer_append_memory(frame.get(), gst_memory_ref(pool[i % 3].get()));
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 10.f * (i % 3)));
+  }
+  EXPECT_EQ(harness.stat("imported"), 9u);
+  EXPECT_EQ(harness.stat("imports"), 3u);
+  EXPECT_EQ(harness.stat("copied"), 0u);
+}
+
+TEST_F(DmaBufs, MayHoldOnePlaneEach) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps("video/x-raw(memory:DMABuf),format=NV12,width=64,height=48,framerate=30/1");
+  BufferRef frame(gst_buffer_new());
+  gst_buffer_append_memory(frame.get(), memory(64 * 48, 128).release());
+  gst_buffer_append_memory(frame.get(), memory(64 * 24, 128).release());
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  EXPECT_NEAR(first_tensor(harness.pull().get()).at(0), 130.41f, 0.5);
+  EXPECT_EQ(harness.stat("imports"), 2u);
+  EXPECT_EQ(harness.stat("copied"), 0u);
+}
+
+TEST_F(DmaBufs, WithPaddingAndOffsetsAreReadInPlace) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps("video/x-raw(memory:DMABuf),format=NV12,width=60,height=40,framerate=30/1");
+  BufferRef frame(gst_buffer_new());
+  gst_buffer_append_memory(frame.get(), memory(4096 + 64 * 72, 128).release());
+  gsize offsets[GST_VIDEO_MAX_PLANES] = {4096, 4096 + 64 * 48};
+  gint strides[GST_VIDEO_MAX_PLANES] = {64, 64};
+  gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, 64,
+                                 48, 2, offsets, strides);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  EXPECT_NEAR(first_tensor(harness.pull().get()).at(0), 130.41f, 0.5);
+  EXPECT_EQ(harness.stat("imported"), 1u);
+}
+
+TEST_F(DmaBufs, ThatEndInsideTheLastRowsPaddingAreCopied) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps("video/x-raw,format=RGB,width=1000,height=4,framerate=30/1");
+  // 4 rows of 4096 bytes fill 4 pages; the frame starts 96 bytes in, so its last row's padding is
+  // outside though its last pixel is not.
+  BufferRef frame(gst_buffer_new());
+  gst_buffer_append_memory(frame.get(), memory(4 * 4096, 60).release());
+  gsize offsets[GST_VIDEO_MAX_PLANES] = {96};
+  gint strides[GST_VIDEO_MAX_PLANES] = {4096};
+  gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGB, 1000,
+                                 4, 1, offsets, strides);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 60.f));
+  EXPECT_EQ(harness.stat("copied"), 1u);
+  EXPECT_NE(harness.stat_text("copy-reasons").find("padding"), std::string::npos);
+}
+
+TEST_F(DmaBufs, AreLetGoWhenTheElementStops) {
+  const std::size_t before = open_descriptors();
+  MemoryRef frame_memory = memory(192, 5);
+  {
+    ElementHarness harness("npuinfer", with_model());
+    harness.set_caps(caps_of("RGB", 8, 8));
+    BufferRef frame(gst_buffer_new());
+    gst_buffer_append_memory(frame.get(), gst_memory_ref(frame_memory.get()));
+    harness.push(std::move(frame));
+    harness.pull();
+  }
+  frame_memory.reset();
+  EXPECT_LE(open_descriptors(), before + 3) << "the device's own descriptors stay";
+}
+
+TEST_F(NpuInfer, RefusesABufferThatIsTooShort) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 8, 8));
+  BufferRef frame(gst_buffer_new_allocate(nullptr, 100, nullptr));
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+  const auto errors = harness.messages(GST_MESSAGE_ERROR);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("100 bytes"), std::string::npos) << errors[0];
+}
+
+TEST_F(NpuInfer, CopiesTheCropOnly) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("GRAY8", 8, 8));
+  BufferRef frame = frame_of("GRAY8", 16, 16, 0);
+  gsize offsets[GST_VIDEO_MAX_PLANES] = {0};
+  gint strides[GST_VIDEO_MAX_PLANES] = {16};
+  gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 16,
+                                 16, 1, offsets, strides);
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
+  crop->x = 5;
+  crop->y = 3;
+  crop->width = crop->height = 8;
+  for (gsize row = 3; row < 11; ++row) gst_buffer_memset(frame.get(), row * 16 + 5, 200, 8);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  for (const float value : first_tensor(harness.pull().get())) EXPECT_NEAR(value, 200, 0.5);
+}
+
+}  // namespace
+}  // namespace gstnpu::test

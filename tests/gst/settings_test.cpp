@@ -1,0 +1,45 @@
+#include "plugin/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <npucore/error.hpp>
+
+namespace gstnpu {
+namespace {
+
+TEST(Numbers, AreSeparatedByCommasOrBlanks) {
+  EXPECT_EQ(parse_numbers("mean", "1.5, 2 3"), (std::vector<float>{1.5f, 2.f, 3.f}));
+}
+
+TEST(Numbers, MayBeNone) {
+  EXPECT_TRUE(parse_numbers("mean", "").empty());
+}
+
+TEST(Numbers, NameThePartThatIsNone) {
+  try {
+    parse_numbers("mean", "1,x2,3");
+    FAIL() << "not refused";
+  } catch (const npu::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("\"x2\" is no number"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Config, IsSplitAtCommas) {
+  const std::map<std::string, std::string> expected = {{"A", "1"}, {"B", "x=y"}};
+  EXPECT_EQ(parse_config("A=1,B=x=y"), expected);
+}
+
+TEST(Config, NeedsValues) {
+  EXPECT_THROW(parse_config("A=1,B"), npu::Error);
+}
+
+TEST(Requests, AreFourWhereNobodyAsks) {
+  Settings settings;
+  EXPECT_EQ(settings.requests(), 4u);
+  settings.nireq = 7;
+  EXPECT_EQ(settings.requests(), 7u);
+}
+
+}  // namespace
+}  // namespace gstnpu

@@ -1,0 +1,315 @@
+// OpenVINO's own NPU plugin on the software NPU: the proof that the driver speaks the real binary
+// interface. The plugin needs a Level Zero loader of 1.18 or newer, so on Debian 12 this is
+// skipped; scripts/lane.sh trixie has one.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <openvino/openvino.hpp>
+#include <openvino/runtime/intel_npu/level_zero/level_zero.hpp>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "plugin_models.hpp"
+
+namespace lanes {
+namespace {
+
+using Tensors = std::vector<ov::Tensor>;
+
+bool loader_is_new_enough() {
+  void* loader = dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL);
+  return loader != nullptr && dlsym(loader, "zeInitDrivers") != nullptr;
+}
+
+// One core for the process; the CPU plugin counts in f32, as the software NPU does.
+ov::Core& core() {
+  static ov::Core shared = [] {
+    ov::Core made;
+    made.set_property("CPU", ov::hint::inference_precision(ov::element::f32));
+    return made;
+  }();
+  return shared;
+}
+
+template <class T>
+void fill_as(ov::Tensor& tensor, unsigned seed, float scale) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
+  for (size_t i = 0; i < tensor.get_size(); ++i) {
+    tensor.data<T>()[i] = static_cast<T>(uniform(random) * scale);
+  }
+}
+
+void fill(ov::Tensor& tensor, unsigned seed) {
+  switch (tensor.get_element_type()) {
+    case ov::element::u8:
+      return fill_as<uint8_t>(tensor, seed, 255.0f);
+    case ov::element::i32:
+      return fill_as<int32_t>(tensor, seed, 100.0f);
+    case ov::element::f16:
+      return fill_as<ov::float16>(tensor, seed, 4.0f);
+    case ov::element::f32:
+      return fill_as<float>(tensor, seed, 4.0f);
+    default:
+      FAIL() << "no filler for " << tensor.get_element_type();
+  }
+}
+
+template <class T>
+double difference_as(const ov::Tensor& a, const ov::Tensor& b) {
+  double most = 0;
+  for (size_t i = 0; i < a.get_size(); ++i) {
+    const double distance =
+        std::fabs(static_cast<double>(a.data<T>()[i]) - static_cast<double>(b.data<T>()[i]));
+    most = std::max(most, std::isnan(distance) ? INFINITY : distance);
+  }
+  return most;
+}
+
+double largest_difference(const ov::Tensor& a, const ov::Tensor& b) {
+  EXPECT_EQ(a.get_shape(), b.get_shape());
+  EXPECT_EQ(a.get_element_type(), b.get_element_type());
+  if (a.get_shape() != b.get_shape() || a.get_element_type() != b.get_element_type()) {
+    return INFINITY;
+  }
+  if (a.get_element_type() == ov::element::f16) return difference_as<ov::float16>(a, b);
+  if (a.get_element_type() == ov::element::i32) return difference_as<int32_t>(a, b);
+  return difference_as<float>(a, b);
+}
+
+Tensors inputs_for(const ov::CompiledModel& model, unsigned seed) {
+  Tensors tensors;
+  for (const auto& port : model.inputs()) {
+    tensors.emplace_back(port.get_element_type(), port.get_shape());
+    fill(tensors.back(), seed++);
+  }
+  return tensors;
+}
+
+Tensors copies_of_outputs(ov::InferRequest& request, const ov::CompiledModel& model) {
+  Tensors copies;
+  for (const auto& port : model.outputs()) {
+    const ov::Tensor tensor = request.get_tensor(port);
+    copies.emplace_back(tensor.get_element_type(), tensor.get_shape());
+    tensor.copy_to(copies.back());
+  }
+  return copies;
+}
+
+Tensors infer(const ov::CompiledModel& model, const Tensors& inputs) {
+  ov::CompiledModel handle = model;
+  ov::InferRequest request = handle.create_infer_request();
+  for (size_t i = 0; i < inputs.size(); ++i) request.set_tensor(model.inputs()[i], inputs[i]);
+  request.infer();
+  return copies_of_outputs(request, model);
+}
+
+constexpr double kTolerance = 1e-6;
+
+void expect_same(const Tensors& actual, const Tensors& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    EXPECT_LE(largest_difference(actual[i], expected[i]), kTolerance) << "output " << i;
+  }
+}
+
+class PluginTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!loader_is_new_enough()) {
+      GTEST_SKIP() << "the plugin needs a Level Zero loader with zeInitDrivers (1.18 or newer)";
+    }
+  }
+};
+
+TEST_F(PluginTest, FindsTheDevice) {
+  const auto devices = core().get_available_devices();
+  EXPECT_NE(std::find(devices.begin(), devices.end(), "NPU"), devices.end());
+  const auto name = core().get_property("NPU", ov::device::full_name);
+  EXPECT_EQ(name.rfind("Software NPU", 0), 0u) << name;
+  EXPECT_EQ(core().get_property("NPU", ov::device::architecture), "4000");
+}
+
+TEST_F(PluginTest, ReadsTheDevicesProperties) {
+  EXPECT_GT(core().get_property("NPU", ov::intel_npu::device_total_mem_size), 0u);
+  EXPECT_GT(core().get_property("NPU", ov::intel_npu::driver_version), 0u);
+  EXPECT_GT(core().get_property("NPU", ov::intel_npu::compiler_version), 0u);
+  EXPECT_GT(core().get_property("NPU", ov::intel_npu::max_tiles), 0);
+  EXPECT_EQ(core().get_property("NPU", ov::device::type), ov::device::Type::INTEGRATED);
+}
+
+class PluginModel : public PluginTest, public testing::WithParamInterface<NamedModel> {
+ protected:
+  void SetUp() override {
+    PluginTest::SetUp();
+    if (IsSkipped()) return;
+    on_npu_ = core().compile_model(GetParam().make(), "NPU");
+    inputs_ = inputs_for(on_npu_, 11);
+    expected_ = infer(core().compile_model(GetParam().make(), "CPU"), inputs_);
+  }
+  ov::CompiledModel on_npu_;
+  Tensors inputs_;
+  Tensors expected_;
+};
+
+TEST_P(PluginModel, EqualsTheCpu) {
+  expect_same(infer(on_npu_, inputs_), expected_);
+}
+
+TEST_P(PluginModel, EqualsTheCpuInTheDriversOwnTensors) {
+  ov::InferRequest request = on_npu_.create_infer_request();
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    ov::Tensor tensor = request.get_tensor(on_npu_.inputs()[i]);
+    inputs_[i].copy_to(tensor);
+  }
+  request.infer();
+  expect_same(copies_of_outputs(request, on_npu_), expected_);
+}
+
+TEST_P(PluginModel, EqualsTheCpuAfterExportAndImport) {
+  std::stringstream blob;
+  on_npu_.export_model(blob);
+  const auto imported = core().import_model(blob, "NPU");
+  ASSERT_EQ(imported.inputs().size(), inputs_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    EXPECT_EQ(imported.inputs()[i].get_names(), on_npu_.inputs()[i].get_names());
+  }
+  expect_same(infer(imported, inputs_), expected_);
+}
+
+TEST_P(PluginModel, EqualsTheCpuInManyRequestsAtOnce) {
+  std::vector<ov::InferRequest> requests;
+  for (int i = 0; i < 8; ++i) {
+    requests.push_back(on_npu_.create_infer_request());
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      requests.back().set_tensor(on_npu_.inputs()[k], inputs_[k]);
+    }
+  }
+  for (int round = 0; round < 5; ++round) {
+    for (auto& request : requests) request.start_async();
+    for (auto& request : requests) request.wait();
+  }
+  for (auto& request : requests) expect_same(copies_of_outputs(request, on_npu_), expected_);
+}
+
+TEST_P(PluginModel, EqualsTheCpuFromSeveralThreads) {
+  std::vector<Tensors> results(4);
+  std::vector<std::thread> threads;
+  for (Tensors& result : results) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) result = infer(on_npu_, inputs_);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const Tensors& result : results) expect_same(result, expected_);
+}
+
+INSTANTIATE_TEST_SUITE_P(Lane, PluginModel, testing::ValuesIn(plugin_models()),
+                         [](const auto& row) { return row.param.name; });
+
+class PluginHint : public PluginTest,
+                   public testing::WithParamInterface<ov::hint::PerformanceMode> {};
+
+TEST_P(PluginHint, CompilesAndEqualsTheCpu) {
+  const auto model =
+      core().compile_model(conv_relu(), "NPU", ov::hint::performance_mode(GetParam()));
+  const Tensors inputs = inputs_for(model, 3);
+  expect_same(infer(model, inputs), infer(core().compile_model(conv_relu(), "CPU"), inputs));
+}
+
+INSTANTIATE_TEST_SUITE_P(Lane, PluginHint,
+                         testing::Values(ov::hint::PerformanceMode::LATENCY,
+                                         ov::hint::PerformanceMode::THROUGHPUT));
+
+// --- Remote tensors
+
+class PluginRemote : public PluginTest {
+ protected:
+  void SetUp() override {
+    PluginTest::SetUp();
+    if (IsSkipped()) return;
+    model_ = core().compile_model(conv_relu(), "NPU");
+    input_ = inputs_for(model_, 21)[0];
+    expected_ = infer(core().compile_model(conv_relu(), "CPU"), {input_});
+  }
+  void expect_result(const ov::Tensor& remote_input) {
+    ov::InferRequest request = model_.create_infer_request();
+    request.set_input_tensor(remote_input);
+    request.infer();
+    expect_same(copies_of_outputs(request, model_), expected_);
+  }
+  ov::CompiledModel model_;
+  ov::Tensor input_;
+  Tensors expected_;
+};
+
+TEST_F(PluginRemote, HostTensorIsAnInput) {
+  auto context = core().get_default_context("NPU").as<ov::intel_npu::level_zero::ZeroContext>();
+  auto tensor = context.create_l0_host_tensor(ov::element::f32, input_.get_shape(),
+                                              ov::intel_npu::TensorType::INPUT);
+  std::memcpy(tensor.get(), input_.data(), input_.get_byte_size());
+  expect_result(tensor);
+}
+
+TEST_F(PluginRemote, HostTensorIsAnOutput) {
+  auto context = core().get_default_context("NPU").as<ov::intel_npu::level_zero::ZeroContext>();
+  auto tensor = context.create_l0_host_tensor(ov::element::f32, model_.output().get_shape(),
+                                              ov::intel_npu::TensorType::OUTPUT);
+  ov::InferRequest request = model_.create_infer_request();
+  request.set_input_tensor(input_);
+  request.set_output_tensor(tensor);
+  request.infer();
+  const ov::Tensor view(ov::element::f32, model_.output().get_shape(), tensor.get());
+  EXPECT_LE(largest_difference(view, expected_[0]), kTolerance);
+}
+
+TEST_F(PluginRemote, FileDescriptorIsAnInput) {
+  const int fd = memfd_create("lane", MFD_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  const size_t bytes = input_.get_byte_size();
+  ASSERT_EQ(ftruncate(fd, static_cast<off_t>(bytes)), 0);
+  ASSERT_EQ(pwrite(fd, input_.data(), bytes, 0), static_cast<ssize_t>(bytes));
+  auto context = core().get_default_context("NPU").as<ov::intel_npu::level_zero::ZeroContext>();
+  expect_result(context.create_tensor(ov::element::f32, input_.get_shape(), fd));
+  close(fd);
+}
+
+// --- What must fail, and fail as an exception
+
+TEST_F(PluginTest, RefusesACutBlob) {
+  std::stringstream blob;
+  core().compile_model(conv_relu(), "NPU").export_model(blob);
+  std::stringstream cut(blob.str().substr(0, blob.str().size() / 2));
+  EXPECT_THROW(core().import_model(cut, "NPU"), ov::Exception);
+}
+
+TEST_F(PluginTest, RefusesABlobWhoseElfIsDamaged) {
+  std::stringstream blob;
+  core().compile_model(conv_relu(), "NPU").export_model(blob);
+  std::string bytes = blob.str();
+  std::fill(bytes.begin() + 16, bytes.begin() + 64, '\x5a');
+  std::stringstream damaged(bytes);
+  EXPECT_THROW(core().import_model(damaged, "NPU"), ov::Exception);
+}
+
+TEST_F(PluginTest, RefusesAnUnboundedDynamicDimension) {
+  auto model = conv_relu();
+  model->reshape(ov::PartialShape{1, 3, -1, 32});
+  EXPECT_THROW(core().compile_model(model, "NPU"), ov::Exception);
+}
+
+TEST_F(PluginTest, QueriesWhatTheCompilerTakes) {
+  const auto model = conv_relu();
+  const ov::SupportedOpsMap supported = core().query_model(model, "NPU");
+  for (const auto& node : model->get_ordered_ops()) {
+    EXPECT_EQ(supported.count(node->get_friendly_name()), 1u) << node->get_friendly_name();
+  }
+}
+
+}  // namespace
+}  // namespace lanes

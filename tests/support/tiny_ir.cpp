@@ -1,0 +1,57 @@
+#include "support/tiny_ir.hpp"
+
+namespace npu::test {
+namespace {
+
+std::string dims(const std::string& height, int width) {
+  return "<dim>1</dim><dim>3</dim><dim>" + height + "</dim><dim>" + std::to_string(width) +
+         "</dim>";
+}
+
+std::string parameter(const std::string& height, int width) {
+  const std::string shown = height == "-1" ? "?" : height;
+  return R"(<layer id="0" name="image" type="Parameter" version="opset1"><data shape="1,3,)" +
+         shown + "," + std::to_string(width) +
+         R"(" element_type="f32"/><output><port id="0" precision="FP32" names="image">)" +
+         dims(height, width) +
+         R"(<rt_info><attribute name="layout" version="0" layout="[N,C,H,W]"/></rt_info>)"
+         "</port></output></layer>\n";
+}
+
+std::string result(const std::string& height, int width) {
+  return R"(<layer id="9" name="pixels" type="Result" version="opset1"><input><port id="0">)" +
+         dims(height, width) + "</port></input></layer>\n";
+}
+
+std::string net(const std::string& layers, const std::string& edges) {
+  return "<?xml version=\"1.0\"?>\n<net name=\"tiny\" version=\"11\">\n<layers>\n" + layers +
+         "</layers>\n<edges>\n" + edges + "</edges>\n</net>\n";
+}
+
+constexpr const char* kDirectEdge =
+    R"(<edge from-layer="0" from-port="0" to-layer="9" to-port="0"/>)";
+
+}  // namespace
+
+std::string pixels_ir(int height, int width) {
+  const std::string rows = std::to_string(height);
+  return net(parameter(rows, width) + result(rows, width), kDirectEdge);
+}
+
+std::string dynamic_ir(int width) {
+  return net(parameter("-1", width) + result("-1", width), kDirectEdge);
+}
+
+std::string unknown_operator_ir(int height, int width) {
+  const std::string rows = std::to_string(height);
+  const std::string ports = dims(rows, width);
+  const std::string layer =
+      R"(<layer id="1" name="odd" type="Frobnicate" version="opset1"><input><port id="0">)" +
+      ports + R"(</port></input><output><port id="1" precision="FP32">)" + ports +
+      "</port></output></layer>\n";
+  return net(parameter(rows, width) + layer + result(rows, width),
+             R"(<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="9" to-port="0"/>)");
+}
+
+}  // namespace npu::test

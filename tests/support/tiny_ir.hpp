@@ -1,0 +1,17 @@
+// Models small enough to read, as text of an OpenVINO IR without weights.
+#pragma once
+
+#include <string>
+
+namespace npu::test {
+
+/// Gives the pixels of its input "image" [1,3,height,width] back as f32.
+std::string pixels_ir(int height, int width);
+
+/// The same with a height that is not known.
+std::string dynamic_ir(int width);
+
+/// The same with an operator that no compiler knows between input and output.
+std::string unknown_operator_ir(int height, int width);
+
+}  // namespace npu::test
