@@ -79,6 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"dynamic_says_which", test::identity_ir("f32", {1, 3, -1, 4}),
                 "its dimension 2 is dynamic; reshape the model"},
         Refused{"batch", test::identity_ir("f32", {8, 3, 4, 4}), "its batch is 8"},
+        Refused{"huge", test::identity_ir("f32", {1, 3, 70000, 4}), "larger than 65536"},
         Refused{"integers", test::identity_ir("i32", {1, 3, 4, 4}), "only the element types"},
         Refused{"four_channels", test::identity_ir("f32", {1, 4, 8, 8}), "3 or 1 channels"},
         Refused{"four_channels_said", test::identity_ir("f32", {1, 4, 8, 3}, "[N,C,H,W]"),
@@ -183,6 +184,21 @@ TEST(AddPreprocessTest, TellsWhereTheFrameLies) {
   EXPECT_EQ(geometry.offset_y, 140);
   EXPECT_EQ(geometry.scale_x, 3);
   EXPECT_EQ(geometry.scale_y, 3);
+}
+
+TEST(AddPreprocessTest, WorksInVersion10) {
+  const TempDir dir;
+  const std::vector<int> shape{1, 3, 1, 2};
+  auto model = Model::read(
+      dir.write("model.xml", test::net(test::parameter_layer(0, "picture", "f32", shape) +
+                                           test::result_layer(1, "out", shape),
+                                       test::edge(0, 0, 1, 0), {}, "10")));
+  model.add_preprocess(with_frame(rgb(4, 2)));
+  const test::Bytes row{10, 20, 30, 10, 20, 30, 40, 50, 60, 40, 50, 60};
+  test::Bytes frame = row;
+  frame.insert(frame.end(), row.begin(), row.end());
+  EXPECT_EQ(test::run_with_openvino(model, {{"image", frame}}),
+            (std::vector<double>{10, 40, 20, 50, 30, 60}));
 }
 
 TEST(AddPreprocessTest, FeedsEveryConsumerOfTheInput) {

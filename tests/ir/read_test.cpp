@@ -132,6 +132,46 @@ TEST(ReadTest, RefusesOffsetsThatOverflow) {
   EXPECT_NE(error.find("'two'"), std::string::npos) << error;
 }
 
+/// Whatever is read is also taken through everything that can be done with it.
+void use(const std::filesystem::path& path) {
+  try {
+    auto model = Model::read(path);
+    model.warnings();
+    model.add_preprocess(model.default_preprocess(FrameLayout::tight(PixelFormat::kNV12, 8, 8)));
+    model.check_supported();
+  } catch (const Error&) {
+  }
+}
+
+const std::string kRealistic = test::net(
+    test::parameter_layer(0, "picture", "f32", {1, 3, 4, 4}, "[N,C,H,W]") +
+        "<layer id=\"1\" name=\"limit\" type=\"Clamp\" version=\"opset1\"><data min=\"0\" "
+        "max=\"1\" /><input><port id=\"0\"><dim>1</dim></port></input><output><port id=\"1\" "
+        "precision=\"FP32\" names=\"a\\,b\"><dim>1</dim></port></output></layer>" +
+        test::result_layer(2, "out", {1}),
+    test::edge(0, 0, 1, 0) + test::edge(1, 1, 2, 0),
+    "<model_info><mean_values value=\"1 2 3\" /></model_info>");
+
+TEST(DamageTest, EveryTruncationIsAnErrorOrUsable) {
+  const TempDir dir;
+  for (std::size_t size = 0; size < kRealistic.size(); ++size) {
+    SCOPED_TRACE(size);
+    EXPECT_NO_THROW(use(dir.write("model.xml", kRealistic.substr(0, size))));
+  }
+}
+
+TEST(DamageTest, EveryChangedByteIsAnErrorOrUsable) {
+  const TempDir dir;
+  for (std::size_t at = 0; at < kRealistic.size(); ++at) {
+    for (const char replacement : {'\0', '9', '"'}) {
+      auto text = kRealistic;
+      text[at] = replacement;
+      SCOPED_TRACE(std::to_string(at) + " " + replacement);
+      EXPECT_NO_THROW(use(dir.write("model.xml", text)));
+    }
+  }
+}
+
 struct Malformed {
   const char* name;
   std::string text;

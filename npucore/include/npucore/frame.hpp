@@ -62,6 +62,8 @@ struct NPU_API FrameLayout {
   bool operator==(const FrameLayout&) const = default;
 };
 
+/// Both interpolate linearly without a filter in front: a frame more than twice as large as the
+/// model's picture aliases, as with OpenCV's INTER_LINEAR.
 enum class ResizeMode {
   kStretch,    ///< fills the model's input, whatever the aspect ratio
   kLetterbox,  ///< keeps the aspect ratio, centred, borders of pad_value
@@ -103,7 +105,8 @@ struct FrameGeometry {
 struct FrameInput {
   Preprocess preprocess;
   FrameGeometry geometry;
-  /// The graph's inputs that take the planes, in plane order (tensor names).
+  /// The graph's inputs that take the planes, in plane order (tensor names). A model of one channel
+  /// takes only the first plane of NV12 and I420.
   std::vector<std::string> plane_inputs;
 };
 

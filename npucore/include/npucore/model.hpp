@@ -39,8 +39,9 @@ class NPU_API Model {
   /// "resize_type", ...
   const std::map<std::string, std::string>& model_info() const;
 
-  /// Resize mode, channel order, mean, scale and border as model_info tells them, for frames of
-  /// this layout.
+  /// For frames of this layout, with resize mode ("resize_type"), border ("pad_value", 0 where only
+  /// resize_type is given), channel order ("reverse_input_channels": YES is RGB, NO is BGR), mean
+  /// ("mean_values") and scale ("scale_values") as model_info tells them.
   Preprocess default_preprocess(const FrameLayout& frame) const;
   /// Puts in front of the image input what turns such frames into it. At most once per model.
   void add_preprocess(const Preprocess& preprocess);

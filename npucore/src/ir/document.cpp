@@ -203,14 +203,6 @@ std::optional<PortRef> Document::producer(PortRef input) const {
   return found->second;
 }
 
-std::vector<PortRef> Document::consumers(PortRef output) const {
-  std::vector<PortRef> found;
-  for (const auto& [input, from] : producers_) {
-    if (from == output) found.push_back(input);
-  }
-  return found;
-}
-
 pugi::xml_node Document::insert_layer(pugi::xml_node place, const std::string& name,
                                       const std::string& type, const std::string& opset) {
   auto layer = net().child("layers").insert_child_before("layer", place);

@@ -45,7 +45,6 @@ class Document {
   pugi::xml_node output_port(PortRef output) const;
   /// What feeds an input port; nothing for a port without an edge.
   std::optional<PortRef> producer(PortRef input) const;
-  std::vector<PortRef> consumers(PortRef output) const;
 
   /// A new, empty layer in front of `place`, with an id of its own.
   pugi::xml_node insert_layer(pugi::xml_node place, const std::string& name,

@@ -15,6 +15,7 @@ namespace {
 using base::text;
 
 constexpr std::size_t kImageRank = 4;
+constexpr std::int64_t kLargestSide = 1 << 16;
 
 std::string describe(const Port& port) {
   return text(base::quoted(port.name), ' ', to_string(port.type), to_string(port.shape));
@@ -99,6 +100,10 @@ void check_port(const internal::ModelState& model, const Port& port) {
   }
   if (port.shape[0] != 1) {
     fail(model, port, text("its batch is ", port.shape[0], ": reshape the model to a batch of 1"));
+  }
+  if (std::any_of(port.shape.begin(), port.shape.end(),
+                  [](std::int64_t dimension) { return dimension > kLargestSide; })) {
+    fail(model, port, text("no side of a picture is larger than ", kLargestSide));
   }
   constexpr std::array kTypes{ElementType::kF32, ElementType::kF16, ElementType::kU8};
   if (std::find(kTypes.begin(), kTypes.end(), port.type) == kTypes.end()) {
