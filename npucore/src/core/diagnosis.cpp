@@ -120,6 +120,12 @@ Diagnosis diagnose_parts(const SystemPaths& paths) {
   return diagnosis;
 }
 
+std::string first_missing(const std::vector<Finding>& findings) {
+  for (const auto& finding : findings)
+    if (!finding.ok) return text(finding.what, ": ", finding.detail);
+  return {};
+}
+
 std::string describe_missing(const std::vector<Finding>& findings) {
   std::string lines;
   for (const auto& finding : findings) {

@@ -29,4 +29,7 @@ Diagnosis diagnose_parts(const SystemPaths& paths);
 /// What is not ok, one line each: "device node: ...; cure".
 std::string describe_missing(const std::vector<Finding>& findings);
 
+/// The first that is not ok: "device node: ...". Empty when all are.
+std::string first_missing(const std::vector<Finding>& findings);
+
 }  // namespace npu::internal

@@ -130,8 +130,8 @@ std::shared_ptr<DeviceState> Runtime::open_software_instead() {
   auto state = open_context(true);
   if (!std::exchange(warned_, true))
     base::log(LogLevel::kWarning,
-              text("no NPU found: using the software NPU, which computes on the CPU. Missing:",
-                   describe_missing(all_findings())));
+              text("software NPU: no NPU found (", first_missing(all_findings()),
+                   "); the CPU computes instead. npu-info tells more"));
   return state;
 }
 
