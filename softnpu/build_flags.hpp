@@ -2,6 +2,7 @@
 // KEY2="VALUE2"`.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>

@@ -17,6 +17,15 @@ ze_result_t fill_table(ze_api_version_t asked, void* table, const Slot* slots, s
   return ZE_RESULT_SUCCESS;
 }
 
+namespace {
+
+// Stands for functions with any arguments: in the C calling convention of x86-64 and AArch64 the
+// caller owns them.
+ze_result_t ZE_APICALL unsupported() {
+  return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+}  // namespace
 }  // namespace softnpu
 
 #define SOFTNPU_TABLE(name)                                                                    \
@@ -30,7 +39,8 @@ ze_result_t fill_table(ze_api_version_t asked, void* table, const Slot* slots, s
               static_cast<decltype(&::api)>(&CoreEntry<#api, &softnpu::function>::call))},
 #define SOFTNPU_NEWER(since, api, function) \
   {since, reinterpret_cast<void*>(&CoreEntry<#api, &softnpu::function>::call)},
-#define SOFTNPU_NULL(since, slot) {since, nullptr},
+// A function, not null: in intercept mode old loaders answer UNINITIALIZED for a null slot.
+#define SOFTNPU_NONE(since, slot) {since, reinterpret_cast<void*>(&softnpu::unsupported)},
 #define SOFTNPU_TABLE_END()                                                 \
   }                                                                         \
   ;                                                                         \

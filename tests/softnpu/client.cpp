@@ -1,0 +1,165 @@
+#include "client.hpp"
+
+#include <cstring>
+#include <stdexcept>
+
+namespace softnpu_test {
+namespace {
+
+void check(ze_result_t result, const char* what) {
+  if (result != ZE_RESULT_SUCCESS)
+    throw std::runtime_error(std::string(what) + " failed with " + std::to_string(result));
+}
+
+template <class T>
+void put(std::string& buffer, T value) {
+  buffer.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+}  // namespace
+
+std::string sample_weights() {
+  std::string bytes;
+  for (const float value : {1.0f, 2.0f, 3.0f, 4.0f}) put(bytes, value);
+  return bytes;
+}
+
+std::string sample_ir() {
+  return R"(<?xml version="1.0"?>
+<net name="sample" version="11">
+  <layers>
+    <layer id="0" name="x" type="Parameter" version="opset1">
+      <data shape="1,4" element_type="f32"/>
+      <output><port id="0" precision="FP32" names="x_tensor"><dim>1</dim><dim>4</dim></port></output>
+    </layer>
+    <layer id="1" name="bias" type="Const" version="opset1">
+      <data element_type="f32" shape="1, 4" offset="0" size="16"/>
+      <output><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></output>
+    </layer>
+    <layer id="2" name="sum" type="Add" version="opset1">
+      <data auto_broadcast="numpy"/>
+      <input>
+        <port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port>
+        <port id="1" precision="FP32"><dim>1</dim><dim>4</dim></port>
+      </input>
+      <output><port id="2" precision="FP32" names="y_tensor"><dim>1</dim><dim>4</dim></port></output>
+    </layer>
+    <layer id="3" name="y" type="Result" version="opset1">
+      <input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></input>
+    </layer>
+  </layers>
+  <edges>
+    <edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+    <edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+    <edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+  </edges>
+</net>
+)";
+}
+
+std::string ir_buffer(const std::string& xml, const std::string& weights) {
+  std::string buffer;
+  put<uint16_t>(buffer, 7);
+  put<uint16_t>(buffer, 5);
+  put<uint32_t>(buffer, 2);
+  put<uint64_t>(buffer, xml.size());
+  buffer += xml;
+  put<uint64_t>(buffer, weights.size());
+  return buffer + weights;
+}
+
+Client::Client() {
+  check(zeInit(0), "zeInit");
+  uint32_t count = 1;
+  check(zeDriverGet(&count, &driver), "zeDriverGet");
+  count = 1;
+  check(zeDeviceGet(driver, &count, &device), "zeDeviceGet");
+  const ze_context_desc_t desc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  check(zeContextCreate(driver, &desc, &context), "zeContextCreate");
+  void* table = nullptr;
+  check(zeDriverGetExtensionFunctionAddress(driver, ZE_GRAPH_EXT_NAME, &table), "the graph table");
+  graphs = static_cast<ze_graph_dditable_ext_t*>(table);
+}
+
+Client::~Client() {
+  zeContextDestroy(context);
+}
+
+ze_result_t Client::create(std::string_view input, ze_graph_format_t format,
+                           ze_graph_handle_t* graph, const char* build_flags,
+                           ze_graph_flags_t flags) {
+  const ze_graph_desc_2_t desc{ZE_STRUCTURE_TYPE_GRAPH_DESC_2,
+                               nullptr,
+                               format,
+                               input.size(),
+                               reinterpret_cast<const uint8_t*>(input.data()),
+                               build_flags,
+                               flags};
+  ze_graph_build_log_handle_t handle = nullptr;
+  const ze_result_t result = graphs->pfnCreate3(context, device, &desc, graph, &handle);
+  uint32_t size = 0;
+  graphs->pfnBuildLogGetString2(handle, &size, nullptr);
+  log.resize(size);
+  graphs->pfnBuildLogGetString2(handle, &size, log.data());
+  log = log.c_str();
+  graphs->pfnBuildLogDestroy(handle);
+  return result;
+}
+
+std::string Client::sample_binary() {
+  ze_graph_handle_t graph = nullptr;
+  check(create(ir_buffer(sample_ir(), sample_weights()), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph),
+        "compiling the sample");
+  size_t size = 0;
+  const uint8_t* bytes = nullptr;
+  check(graphs->pfnGetNativeBinary2(graph, &size, &bytes), "pfnGetNativeBinary2");
+  const std::string binary(reinterpret_cast<const char*>(bytes), size);
+  graphs->pfnDestroy(graph);
+  return binary;
+}
+
+float* Client::allocate(size_t count) {
+  const ze_host_mem_alloc_desc_t desc{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
+  void* pointer = nullptr;
+  check(zeMemAllocHost(context, &desc, count * sizeof(float), 64, &pointer), "zeMemAllocHost");
+  return static_cast<float*>(pointer);
+}
+
+std::vector<float> Client::run(ze_graph_handle_t graph) {
+  float* const input = allocate(4);
+  float* const output = allocate(4);
+  for (int i = 0; i < 4; ++i) input[i] = 10.0f * static_cast<float>(i + 1);
+  const ze_command_queue_desc_t queue_desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+  ze_command_queue_handle_t queue = nullptr;
+  check(zeCommandQueueCreate(context, device, &queue_desc, &queue), "zeCommandQueueCreate");
+  const ze_command_list_desc_t list_desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+  ze_command_list_handle_t list = nullptr;
+  check(zeCommandListCreate(context, device, &list_desc, &list), "zeCommandListCreate");
+  graphs->pfnSetArgumentValue(graph, 0, input);
+  graphs->pfnSetArgumentValue(graph, 1, output);
+  std::vector<float> results;
+  if (graphs->pfnAppendGraphExecute(list, graph, nullptr, nullptr, 0, nullptr) ==
+          ZE_RESULT_SUCCESS &&
+      zeCommandListClose(list) == ZE_RESULT_SUCCESS &&
+      zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr) == ZE_RESULT_SUCCESS &&
+      zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_SUCCESS)
+    results.assign(output, output + 4);
+  zeCommandListDestroy(list);
+  zeCommandQueueDestroy(queue);
+  zeMemFree(context, input);
+  zeMemFree(context, output);
+  return results;
+}
+
+uint32_t Client::live_objects(std::string* names) {
+  void* address = nullptr;
+  check(zeDriverGetExtensionFunctionAddress(driver, "softnpuGetLiveObjects", &address),
+        "softnpuGetLiveObjects");
+  uint32_t count = 0;
+  const char* text = nullptr;
+  reinterpret_cast<ze_result_t (*)(uint32_t*, const char**)>(address)(&count, &text);
+  if (names != nullptr) *names = text;
+  return count;
+}
+
+}  // namespace softnpu_test

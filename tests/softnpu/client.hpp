@@ -1,0 +1,44 @@
+// A minimal application: reaches the driver through the real loader, as every application does.
+#pragma once
+
+#include <level_zero/ze_api.h>
+#include <ze_npu/ze_npu.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace softnpu_test {
+
+// An IR v11 with one input and one output of shape [1,4], y = x + (1, 2, 3, 4), and its weights.
+std::string sample_ir();
+std::string sample_weights();
+// The two as the driver takes them.
+std::string ir_buffer(const std::string& xml, const std::string& weights);
+
+class Client {
+ public:
+  Client();
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  ze_driver_handle_t driver = nullptr;
+  ze_device_handle_t device = nullptr;
+  ze_context_handle_t context = nullptr;
+  ze_graph_dditable_ext_t* graphs = nullptr;
+
+  // What pfnCreate3 answered, its log in `log`.
+  ze_result_t create(std::string_view input, ze_graph_format_t format, ze_graph_handle_t* graph,
+                     const char* build_flags = "", ze_graph_flags_t flags = 0);
+  std::string log;
+
+  // The native binary of the sample.
+  std::string sample_binary();
+  // Executes `graph` on (10, 20, 30, 40); the results, or nothing when a step fails.
+  std::vector<float> run(ze_graph_handle_t graph);
+  float* allocate(size_t count);
+  uint32_t live_objects(std::string* names = nullptr);
+};
+
+}  // namespace softnpu_test

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "config.hpp"
+
+namespace softnpu {
+namespace {
+
+std::map<std::string, std::string> environment;
+
+Config read_with(const std::map<std::string, std::string>& variables) {
+  environment = variables;
+  return read_config([](const char* name) -> const char* {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(Config, HasDefaults) {
+  const Config config = read_with({});
+  EXPECT_EQ(config.platform->platform, 4000u);
+  EXPECT_EQ(config.platform->pciDeviceId, 0x643e);
+  EXPECT_EQ(config.execution, Execution::kCpu);
+  EXPECT_FALSE(config.allow_memfd);
+  EXPECT_TRUE(config.trace_path.empty());
+}
+
+TEST(Config, TakesEveryPlatform) {
+  EXPECT_EQ(read_with({{"SOFTNPU_PLATFORM", "3720"}}).platform->pciDeviceId, 0x7d1d);
+  EXPECT_EQ(read_with({{"SOFTNPU_PLATFORM", "5010"}}).platform->pciDeviceId, 0xb03e);
+}
+
+TEST(Config, TakesADelay) {
+  const Config config = read_with({{"SOFTNPU_EXEC", "delay:2500"}});
+  EXPECT_EQ(config.execution, Execution::kDelay);
+  EXPECT_EQ(config.delay_us, 2500u);
+}
+
+TEST(Config, TakesNoExecution) {
+  EXPECT_EQ(read_with({{"SOFTNPU_EXEC", "null"}}).execution, Execution::kNull);
+}
+
+struct Row {
+  const char* name;
+  const char* variable;
+  const char* value;
+};
+
+class UnknownValues : public testing::TestWithParam<Row> {};
+
+TEST_P(UnknownValues, AreToldOnceAndLeaveTheDefault) {
+  testing::internal::CaptureStderr();
+  const Config config = read_with({{GetParam().variable, GetParam().value}});
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find(GetParam().variable), std::string::npos);
+  EXPECT_NE(told.find(GetParam().value), std::string::npos);
+  EXPECT_EQ(told.find('\n'), told.size() - 1) << told;
+  EXPECT_EQ(config.platform->platform, 4000u);
+  EXPECT_EQ(config.execution, Execution::kCpu);
+  EXPECT_FALSE(config.allow_memfd);
+  EXPECT_EQ(config.threads, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Config, UnknownValues,
+                         testing::Values(Row{"platform", "SOFTNPU_PLATFORM", "9000"},
+                                         Row{"platform_word", "SOFTNPU_PLATFORM", "4000x"},
+                                         Row{"execution", "SOFTNPU_EXEC", "gpu"},
+                                         Row{"delay", "SOFTNPU_EXEC", "delay:soon"},
+                                         Row{"memfd", "SOFTNPU_ALLOW_MEMFD", "yes"},
+                                         Row{"threads", "SOFTNPU_THREADS", "-1"}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace softnpu

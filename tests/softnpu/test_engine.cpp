@@ -1,0 +1,194 @@
+// The engine: order, priorities, events, failures.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+#include "engine.hpp"
+#include "failure.hpp"
+
+namespace softnpu {
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+Deadline soon() {
+  return Deadline::after(20 * kSecondNs);
+}
+
+Command running(std::function<void()> run) {
+  Command command;
+  command.run = std::move(run);
+  return command;
+}
+
+std::shared_ptr<Job> submit(const std::shared_ptr<Lane>& lane, Commands commands) {
+  auto job = std::make_shared<Job>(std::make_shared<Commands>(std::move(commands)));
+  job->announce(job);
+  Engine::instance().submit(lane, job);
+  return job;
+}
+
+std::shared_ptr<Lane> lane(Priority priority = Priority::kNormal) {
+  return std::make_shared<Lane>(priority);
+}
+
+// Keeps the engine busy until it is opened.
+class Gate {
+ public:
+  Gate()
+      : job_(submit(lane(Priority::kRealtime), {running([this] {
+                      entered_.set();
+                      open_.wait(soon());
+                    })})) {
+    entered_.wait(soon());
+  }
+  ~Gate() { open(); }
+  void open() {
+    open_.set();
+    job_->wait(soon());
+  }
+
+ private:
+  Completion entered_;
+  Completion open_;
+  std::shared_ptr<Job> job_;
+};
+
+TEST(Engine, RunsALanesJobsInOrder) {
+  const auto queue = lane();
+  std::string order;
+  for (const char name : {'a', 'b', 'c'})
+    submit(queue, {running([&order, name] { order += name; })});
+  ASSERT_TRUE(submit(queue, {running([] {})})->wait(soon()));
+  EXPECT_EQ(order, "abc");
+}
+
+TEST(Engine, RunsOneCommandAtATime) {
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  Jobs jobs;
+  for (int i = 0; i < 8; ++i)
+    jobs.push_back(submit(lane(), {running([&] {
+                            most = std::max(most.load(), ++inside);
+                            std::this_thread::yield();
+                            --inside;
+                          })}));
+  EXPECT_EQ(wait_for(jobs, soon()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(most, 1);
+}
+
+TEST(Engine, PutsHigherPriorityFirst) {
+  std::string order;
+  Jobs jobs;
+  {
+    Gate gate;
+    jobs.push_back(submit(lane(Priority::kIdle), {running([&] { order += 'i'; })}));
+    jobs.push_back(submit(lane(Priority::kNormal), {running([&] { order += 'n'; })}));
+    jobs.push_back(submit(lane(Priority::kRealtime), {running([&] { order += 'r'; })}));
+  }
+  EXPECT_EQ(wait_for(jobs, soon()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(order, "rni");
+}
+
+TEST(Engine, KeepsTheOrderOfSubmissionAmongEquals) {
+  std::string order;
+  Jobs jobs;
+  {
+    Gate gate;
+    for (const char name : {'1', '2', '3'})
+      jobs.push_back(submit(lane(), {running([&order, name] { order += name; })}));
+  }
+  EXPECT_EQ(wait_for(jobs, soon()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(order, "123");
+}
+
+TEST(Engine, LetsOtherLanesPassAWaitingOne) {
+  const auto event = std::make_shared<EventState>();
+  Command waiting = running([] {});
+  waiting.waits.push_back(event);
+  const auto blocked = submit(lane(Priority::kRealtime), {waiting});
+  Command signalling;
+  signalling.signals = event;
+  submit(lane(Priority::kIdle), {signalling});
+  EXPECT_TRUE(blocked->wait(soon()));
+}
+
+TEST(Engine, GoesOnWhenTheHostSignals) {
+  const auto event = std::make_shared<EventState>();
+  Command waiting;
+  waiting.waits.push_back(event);
+  const auto blocked = submit(lane(), {waiting});
+  EXPECT_FALSE(blocked->wait(Deadline::after(1'000'000)));
+  event->signal();
+  Engine::instance().wake();
+  EXPECT_TRUE(blocked->wait(soon()));
+}
+
+TEST(Engine, FinishesAJobThatThrows) {
+  const auto job = submit(lane(), {running([] { throw std::runtime_error("on purpose"); })});
+  ASSERT_TRUE(job->wait(soon()));
+  EXPECT_EQ(job->result(), ZE_RESULT_ERROR_UNKNOWN);
+}
+
+TEST(Engine, ReportsADeviceThatWasLost) {
+  const auto job = submit(lane(), {running([] { throw Failure(ZE_RESULT_ERROR_DEVICE_LOST); })});
+  ASSERT_TRUE(job->wait(soon()));
+  EXPECT_EQ(job->result(), ZE_RESULT_ERROR_DEVICE_LOST);
+}
+
+TEST(Engine, SignalsTheEventsBehindAFailureAndRunsNothing) {
+  const auto event = std::make_shared<EventState>();
+  bool ran = false;
+  Command last = running([&ran] { ran = true; });
+  last.signals = event;
+  const auto job = submit(lane(), {running([] { throw std::runtime_error("on purpose"); }), last});
+  ASSERT_TRUE(job->wait(soon()));
+  EXPECT_TRUE(event->signalled());
+  EXPECT_FALSE(ran);
+}
+
+TEST(Engine, GivesMemoryBackBeforeItSaysDone) {
+  auto memory = std::make_shared<int>(1);
+  const std::weak_ptr<int> watch = memory;
+  const auto job = submit(lane(), {running([held = std::move(memory)] { (void)held; })});
+  ASSERT_TRUE(job->wait(soon()));
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(Completion, TimesOut) {
+  const Completion completion;
+  EXPECT_FALSE(completion.wait(Deadline::after(0)));
+  EXPECT_FALSE(completion.wait(Deadline::after(1'000'000)));
+}
+
+TEST(Completion, WakesEveryWaiter) {
+  Completion completion;
+  std::atomic<int> woken{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] { woken += completion.wait(Deadline::after(UINT64_MAX)) ? 1 : 0; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  completion.set();
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(woken, 4);
+}
+
+TEST(Completion, KeepsItsWaitersOverAReset) {
+  Completion completion;
+  std::thread waiter([&] { completion.wait(Deadline::after(UINT64_MAX)); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  completion.reset();
+  completion.set();
+  waiter.join();
+  EXPECT_TRUE(completion.is_set());
+}
+
+TEST(Event, WithoutASignallerIsNotWaitedFor) {
+  EventState event;
+  EXPECT_EQ(event.wait(Deadline::after(UINT64_MAX)), ZE_RESULT_NOT_READY);
+}
+
+}  // namespace
+}  // namespace softnpu

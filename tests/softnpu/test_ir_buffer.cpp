@@ -1,0 +1,96 @@
+// The in-memory IR that clients hand over: every length in it may lie.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "failure.hpp"
+#include "ir_buffer.hpp"
+
+namespace softnpu {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+template <class T>
+void put(Bytes& bytes, T value) {
+  const auto* const begin = reinterpret_cast<const std::byte*>(&value);
+  bytes.insert(bytes.end(), begin, begin + sizeof value);
+}
+
+struct Header {
+  uint16_t major = kCompilerMajor;
+  uint16_t minor = kCompilerMinor;
+  uint32_t parts = 2;
+  uint64_t xml_size = 5;
+  uint64_t weights_size = 3;
+};
+
+Bytes buffer(const Header& header = {}) {
+  Bytes bytes;
+  put(bytes, header.major);
+  put(bytes, header.minor);
+  put(bytes, header.parts);
+  put(bytes, header.xml_size);
+  for (const char c : {'<', 'n', 'e', 't', '>'}) put(bytes, c);
+  put(bytes, header.weights_size);
+  for (const char c : {1, 2, 3}) put(bytes, c);
+  return bytes;
+}
+
+ze_result_t result_of(const Bytes& bytes) {
+  try {
+    read_ir_buffer(bytes);
+    return ZE_RESULT_SUCCESS;
+  } catch (const Failure& failure) {
+    return failure.result();
+  }
+}
+
+TEST(IrBuffer, IsCutIntoXmlAndWeights) {
+  const Bytes bytes = buffer();
+  const IrBuffer ir = read_ir_buffer(bytes);
+  EXPECT_EQ(ir.xml, "<net>");
+  ASSERT_EQ(ir.weights.size(), 3u);
+  EXPECT_EQ(ir.weights[2], std::byte{3});
+}
+
+TEST(IrBuffer, IsNotCopied) {
+  const Bytes bytes = buffer();
+  EXPECT_EQ(read_ir_buffer(bytes).weights.data() + 3, bytes.data() + bytes.size());
+}
+
+TEST(IrBuffer, IsRefusedAtEveryTruncation) {
+  const Bytes whole = buffer();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const Bytes cut(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
+    ASSERT_EQ(result_of(cut), ZE_RESULT_ERROR_INVALID_ARGUMENT) << size << " bytes";
+  }
+}
+
+struct Row {
+  const char* name;
+  Header header;
+  ze_result_t result;
+};
+
+class BadHeaders : public testing::TestWithParam<Row> {};
+
+TEST_P(BadHeaders, AreRefused) {
+  EXPECT_EQ(result_of(buffer(GetParam().header)), GetParam().result);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    IrBuffer, BadHeaders,
+    testing::Values(
+        Row{"another_major", {.major = 6}, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE},
+        Row{"another_minor", {.minor = 99}, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE},
+        Row{"three_parts", {.parts = 3}, ZE_RESULT_ERROR_INVALID_ARGUMENT},
+        Row{"endless_xml", {.xml_size = UINT64_MAX}, ZE_RESULT_ERROR_INVALID_ARGUMENT},
+        Row{"xml_over_the_end", {.xml_size = 17}, ZE_RESULT_ERROR_INVALID_ARGUMENT},
+        Row{"endless_weights", {.weights_size = UINT64_MAX}, ZE_RESULT_ERROR_INVALID_ARGUMENT},
+        Row{"too_few_weights", {.weights_size = 2}, ZE_RESULT_ERROR_INVALID_ARGUMENT}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace softnpu

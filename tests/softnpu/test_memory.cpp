@@ -1,0 +1,165 @@
+// Allocations, imports, and finding them by address.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "failure.hpp"
+#include "memory.hpp"
+
+namespace softnpu {
+namespace {
+
+// The process's configuration is read once: here memfds stand in for DMA-BUFs.
+class MemfdEnvironment : public testing::Environment {
+  void SetUp() override { ::setenv("SOFTNPU_ALLOW_MEMFD", "1", 1); }
+};
+const auto* const environment = testing::AddGlobalTestEnvironment(new MemfdEnvironment);
+
+std::shared_ptr<Allocation> allocated(AllocationTable& table, size_t size_bytes,
+                                      bool exportable = false) {
+  return table.insert(allocate(size_bytes, ZE_MEMORY_TYPE_HOST, exportable));
+}
+
+std::shared_ptr<Allocation> imported(AllocationTable& table, int fd) {
+  return table.insert(import(table, fd, ZE_MEMORY_TYPE_DEVICE));
+}
+
+ze_result_t result_of_importing(int fd) {
+  AllocationTable table;
+  try {
+    import(table, fd, ZE_MEMORY_TYPE_HOST);
+    return ZE_RESULT_SUCCESS;
+  } catch (const Failure& failure) {
+    return failure.result();
+  }
+}
+
+TEST(Memory, IsFoundByAnyPointerInside) {
+  AllocationTable table;
+  const auto memory = allocated(table, 5000);
+  EXPECT_EQ(table.find(memory->base()), memory);
+  EXPECT_EQ(table.find(memory->base() + 4999), memory);
+  EXPECT_EQ(table.find(memory->base() + 5000), nullptr);
+  EXPECT_EQ(table.find(memory->base() - 1), nullptr);
+}
+
+TEST(Memory, IsFoundWhenTheRangeFits) {
+  AllocationTable table;
+  const auto memory = allocated(table, 5000);
+  EXPECT_EQ(table.find_range(memory->base() + 100, 4900), memory);
+  EXPECT_EQ(table.find_range(memory->base() + 100, 4901), nullptr);
+  EXPECT_EQ(table.find_range(memory->base() + 100, SIZE_MAX), nullptr);
+}
+
+TEST(Memory, IsRemovedByItsBaseOnly) {
+  AllocationTable table;
+  const auto* const base = allocated(table, 100)->base();
+  EXPECT_FALSE(table.remove(base + 1));
+  EXPECT_TRUE(table.remove(base));
+  EXPECT_FALSE(table.remove(base));
+  EXPECT_FALSE(table.remove(nullptr));
+}
+
+TEST(Memory, LivesOnWhileACommandHoldsIt) {
+  AllocationTable table;
+  const auto memory = allocated(table, 100);
+  table.remove(memory->base());
+  std::memset(memory->base(), 1, 100);
+  EXPECT_EQ(memory->base()[99], std::byte{1});
+}
+
+TEST(Memory, IsExportedOnlyWhenAskedAtAllocation) {
+  AllocationTable table;
+  EXPECT_FALSE(allocated(table, 100)->export_fd().has_value());
+  EXPECT_TRUE(allocated(table, 100, true)->export_fd().has_value());
+}
+
+TEST(Memory, IsExportedAsANewDescriptorOfWholePages) {
+  AllocationTable table;
+  const auto memory = allocated(table, 5000, true);
+  const UniqueFd first(*memory->export_fd());
+  const UniqueFd second(*memory->export_fd());
+  EXPECT_NE(first.get(), second.get());
+  EXPECT_EQ(::lseek(first.get(), 0, SEEK_END), 8192);
+  memory->base()[4999] = std::byte{7};
+  const Mapping view = Mapping::map(8192, second.get());
+  EXPECT_EQ(view.base()[4999], std::byte{7});
+}
+
+TEST(Import, SharesTheBuffersMemory) {
+  AllocationTable table;
+  const UniqueFd fd = dmabuf::make_memfd(6000);
+  const auto memory = imported(table, fd.get());
+  EXPECT_EQ(memory->size_bytes(), 8192u);
+  const Mapping view = Mapping::map(8192, fd.get());
+  view.base()[10] = std::byte{3};
+  EXPECT_EQ(memory->base()[10], std::byte{3});
+}
+
+TEST(Import, LeavesTheDescriptorToTheCaller) {
+  AllocationTable table;
+  const UniqueFd fd = dmabuf::make_memfd(4096);
+  table.remove(imported(table, fd.get())->base());
+  EXPECT_GE(::fcntl(fd.get(), F_GETFD), 0);
+  EXPECT_EQ(::lseek(fd.get(), 0, SEEK_CUR), 0);
+}
+
+TEST(Import, TakesBackWhatTheDriverExported) {
+  AllocationTable table;
+  const auto memory = allocated(table, 4096, true);
+  const UniqueFd fd(*memory->export_fd());
+  const auto again = imported(table, fd.get());
+  memory->base()[0] = std::byte{9};
+  EXPECT_EQ(again->base()[0], std::byte{9});
+}
+
+TEST(Import, RefusesAClosedDescriptor) {
+  EXPECT_EQ(result_of_importing(-1), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+}
+
+TEST(Import, RefusesAFile) {
+  const UniqueFd fd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(result_of_importing(fd.get()), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+}
+
+TEST(Import, RefusesAnEmptyBuffer) {
+  const UniqueFd fd = dmabuf::make_memfd(0);
+  EXPECT_EQ(result_of_importing(fd.get()), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+}
+
+// The kernel keeps one handle for a buffer, however often it is imported, and closes it when any
+// import is freed.
+TEST(Import, IsLostToTheDeviceWhenAnotherImportOfTheBufferIsFreed) {
+  AllocationTable table;
+  const UniqueFd fd = dmabuf::make_memfd(4096);
+  const auto kept = imported(table, fd.get());
+  const auto* const freed = imported(table, fd.get())->base();
+  EXPECT_TRUE(kept->usable_by_device());
+  table.remove(freed);
+  EXPECT_FALSE(kept->usable_by_device());
+  EXPECT_EQ(table.find(kept->base()), kept);
+}
+
+TEST(Import, IsUsableAgainWhenTheBufferIsImportedAnew) {
+  AllocationTable table;
+  const UniqueFd fd = dmabuf::make_memfd(4096);
+  const auto lost = imported(table, fd.get());
+  table.remove(imported(table, fd.get())->base());
+  EXPECT_TRUE(imported(table, fd.get())->usable_by_device());
+  EXPECT_FALSE(lost->usable_by_device());
+}
+
+TEST(Import, InAnotherContextIsNotConcerned) {
+  AllocationTable one;
+  AllocationTable other;
+  const UniqueFd fd = dmabuf::make_memfd(4096);
+  const auto kept = imported(other, fd.get());
+  one.remove(imported(one, fd.get())->base());
+  EXPECT_TRUE(kept->usable_by_device());
+}
+
+}  // namespace
+}  // namespace softnpu
