@@ -1,0 +1,196 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "ir_files.hpp"
+#include "npucore/npucore.hpp"
+
+namespace npu {
+namespace {
+
+using test::TempDir;
+
+struct Run {
+  int code = -1;
+  std::string output;  ///< both streams
+};
+
+/// Runs npu-compile, whose path meson puts into the environment, with these words.
+Run run(const std::string& words) {
+  const std::string command = std::string(std::getenv("NPU_COMPILE")) + " " + words + " 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("popen failed");
+  Run result;
+  char buffer[4096];
+  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;) {
+    result.output.append(buffer, got);
+  }
+  const int status = ::pclose(pipe);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(NpuCompileTest, WritesABlobThatGivesTheModelsNumbers) {
+  const TempDir dir;
+  dir.write("m.bin", std::string("\x00\x00\x00\x40", 4));
+  const auto model = dir.write("m.xml", test::multiply_ir());
+  const auto result = run(model.string() + " --device software");
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "input   numbers  f32[1,2]")) << result.output;
+  EXPECT_TRUE(has(result.output, "output  twice  f32[1,2]")) << result.output;
+  const auto device = Device::open(DeviceKind::kSoftware);
+  auto request = CompiledModel::import(device, dir.path() / "m.blob").create_request();
+  auto* in = reinterpret_cast<float*>(request.input(0).data());
+  in[0] = 1.5F;
+  in[1] = -8;
+  request.infer();
+  const auto* out = reinterpret_cast<const float*>(request.output(0).data());
+  EXPECT_EQ(out[0], 3);
+  EXPECT_EQ(out[1], -16);
+}
+
+TEST(NpuCompileTest, BakesPreprocessingInAndDescribesIt) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  dir.write("m.modelinfo", "[modelinfo]\n");
+  const auto blob = dir.path() / "made.blob";
+  const auto result =
+      run(model.string() + " -o " + blob.string() +
+          " --device software --frame NV12:63x35:stride=64 --matrix bt2020 --range "
+          "full --resize letterbox --mean 1,2,3 --scale 4 --channels bgr --pad-value 7");
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_EQ(names_in(dir.path()),
+            (std::vector<std::string>{"m.modelinfo", "m.xml", "made.blob", "made.modelinfo"}));
+  const auto compiled = CompiledModel::import(Device::open(DeviceKind::kSoftware), blob);
+  ASSERT_TRUE(compiled.frame_input());
+  const auto& made = compiled.frame_input()->preprocess;
+  EXPECT_EQ(made.frame.describe(), "NV12 63x35 bt2020 full, planes 64x35 64x18");
+  EXPECT_EQ(made.resize, ResizeMode::kLetterbox);
+  EXPECT_EQ(made.channels, ChannelOrder::kBGR);
+  EXPECT_EQ(made.mean, (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(made.scale, (std::vector<float>{4}));
+  EXPECT_EQ(made.pad_value, 7);
+  EXPECT_EQ(compiled.frame_input()->plane_inputs,
+            (std::vector<std::string>{"image/y", "image/uv"}));
+  EXPECT_NO_THROW(compiled.input_index("image/uv"));
+}
+
+struct Failure {
+  const char* name;
+  std::string words;  ///< "MODEL" stands for a good model's path
+  int code;
+  const char* expected;
+};
+
+void PrintTo(const Failure& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class FailureTest : public testing::TestWithParam<Failure> {};
+
+TEST_P(FailureTest, SaysWhyAndLeavesNothing) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  auto words = GetParam().words;
+  if (const auto at = words.find("MODEL"); at != std::string::npos) {
+    words.replace(at, 5, model.string());
+  }
+  const auto result = run(words);
+  EXPECT_EQ(result.code, GetParam().code) << result.output;
+  EXPECT_TRUE(has(result.output, GetParam().expected)) << result.output;
+  EXPECT_EQ(names_in(dir.path()), std::vector<std::string>{"m.xml"});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, FailureTest,
+    testing::Values(
+        Failure{"no_model", "", 2, "model is required"},
+        Failure{"missing_model", "/nowhere/m.xml", 1, "npu-compile: cannot read /nowhere/m.xml"},
+        Failure{"unknown_option", "MODEL --fast", 2, "--fast"},
+        Failure{"matrix_without_frame", "MODEL --matrix bt709", 2, "--frame"},
+        Failure{"bad_frame", "MODEL --frame NV12", 1, "npu-compile: 'NV12' is no frame"},
+        Failure{"bad_matrix", "MODEL --frame NV12:64x64 --matrix bt1886", 1, "'bt1886'"},
+        Failure{"bad_mean", "MODEL --frame NV12:64x64 --mean 1,2", 1, "mean has 2 values"},
+        Failure{"bad_config", "MODEL --config FAST", 1, "--config needs KEY=VALUE"},
+        Failure{"bad_device", "MODEL --device gpu", 2, "gpu"},
+        Failure{"output_in_no_folder", "MODEL --device software -o /nowhere/m.blob", 1,
+                "npu-compile: cannot write /nowhere/m.blob"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(NpuCompileTest, NamesAnOperatorThatTheCompilerDoesNotKnow) {
+  const TempDir dir;
+  auto text = test::multiply_ir();
+  const auto at = text.find("type=\"Multiply\" version=\"opset1\"");
+  text.replace(at, 32, "type=\"Quux\" version=\"opset1\"");
+  dir.write("m.bin", std::string("\x00\x00\x00\x40", 4));
+  const auto result = run(dir.write("m.xml", text).string() + " --device software");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, "Quux")) << result.output;
+  EXPECT_EQ(names_in(dir.path()), (std::vector<std::string>{"m.bin", "m.xml"}));
+}
+
+/// A chain of many layers, which takes a compiler a while.
+std::string long_model() {
+  constexpr int kLayers = 400;
+  std::string layers = test::parameter_layer(0, "picture", "f32", {1, 3, 32, 32}), edges;
+  for (int id = 1; id <= kLayers; ++id) {
+    layers += "<layer id=\"" + std::to_string(id) + "\" name=\"l" + std::to_string(id) +
+              "\" type=\"" + (id % 2 == 0 ? "Sigmoid" : "Exp") +
+              "\" version=\"opset1\"><input><port id=\"0\" /></input><output><port id=\"1\" "
+              "precision=\"FP32\">" +
+              test::dims({1, 3, 32, 32}) + "</port></output></layer>\n";
+    edges += test::edge(id - 1, id == 1 ? 0 : 1, id, 0);
+  }
+  return test::net(layers + test::result_layer(kLayers + 1, "out", {1, 3, 32, 32}),
+                   edges + test::edge(kLayers, 1, kLayers + 1, 0));
+}
+
+TEST(NpuCompileTest, AnInterruptLeavesAWholeBlobOrNothing) {
+  const TempDir models;
+  const auto model = models.write("m.xml", long_model());
+  for (const int milliseconds : {5, 20, 60, 120, 200, 300, 450, 700, 1000}) {
+    const TempDir out;
+    const auto blob = out.path() / "m.blob";
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      std::freopen("/dev/null", "w", stdout);
+      std::freopen("/dev/null", "w", stderr);
+      ::execl(std::getenv("NPU_COMPILE"), "npu-compile", model.c_str(), "--device", "software",
+              "-o", blob.c_str(), nullptr);
+      ::_exit(127);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    ::kill(child, SIGINT);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    const auto left = names_in(out.path());
+    if (left.empty()) continue;
+    EXPECT_EQ(left, std::vector<std::string>{"m.blob"}) << milliseconds;
+    EXPECT_NO_THROW(CompiledModel::import(Device::open(DeviceKind::kSoftware), blob))
+        << milliseconds;
+  }
+}
+
+}  // namespace
+}  // namespace npu

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "npucore/frame.hpp"
+
+/// A frame layout from "FORMAT:WIDTHxHEIGHT[:stride=N[,N,N]][:rows=N[,N,N]][:crop=LEFT,TOP]".
+/// WIDTH and HEIGHT are what is visible. One stride or number of rows is the first plane's, from
+/// which the others follow; else there must be one for each plane. Throws npu::Error that says what
+/// is wrong.
+npu::FrameLayout parse_frame_spec(const std::string& text);
+
+/// What GStreamer assumes where a stream does not say: BT.709 above 576 lines, else BT.601; full
+/// range for GRAY8, else limited.
+npu::ColorMatrix usual_matrix(const npu::FrameLayout& frame);
+npu::ColorRange usual_range(const npu::FrameLayout& frame);
+
+/// "1,2.5,3" as numbers; `option` is for the message.
+std::vector<float> parse_numbers(const std::string& option, const std::string& text);
