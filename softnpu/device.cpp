@@ -43,6 +43,14 @@ void require_output(const void* pointer) {
   require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
+// As Intel's driver: only the IP version may be chained.
+void check_chain(void* chain) {
+  if (chain == nullptr) return;
+  auto& version = *static_cast<ze_npu_core_device_ip_version_ext_t*>(chain);
+  require(version.stype == kZeNpuCoreStypeDeviceIpVersionExt, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  version.ipVersion = config().platform->platform;
+}
+
 // The 1.2 version of the properties counts timer ticks per second, the older one nanoseconds per
 // tick.
 uint64_t timer_resolution(ze_structure_type_t stype) {
@@ -96,6 +104,7 @@ ze_result_t device_get_root_device(ze_device_handle_t device, ze_device_handle_t
 ze_result_t device_get_properties(ze_device_handle_t device, ze_device_properties_t* properties) {
   check_device(device);
   require_output(properties);
+  check_chain(properties->pNext);
   const ze_npu_platform_t& platform = *config().platform;
   properties->type = kDeviceTypeNpu;
   properties->vendorId = kZeNpuPciVendorId;

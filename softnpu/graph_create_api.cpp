@@ -5,6 +5,7 @@
 #include "graph_api.hpp"
 #include "handles.hpp"
 #include "trace.hpp"
+#include "validation.hpp"
 
 namespace softnpu::graph_api {
 namespace {
@@ -43,6 +44,7 @@ std::unique_ptr<Graph> make_graph(const ze_graph_desc_2_t& desc) {
 ze_result_t create(ze_context_handle_t context, ze_device_handle_t device,
                    const ze_graph_desc_t* desc, ze_graph_handle_t* graph) {
   check_target(context, device, desc, graph);
+  check_stype(desc->stype, ZE_STRUCTURE_TYPE_GRAPH_DESC_PROPERTIES);
   hand_out(make_graph(as_second_version(*desc)), graph);
   trace::note_pointer("created", *graph);
   return ZE_RESULT_SUCCESS;
@@ -51,6 +53,7 @@ ze_result_t create(ze_context_handle_t context, ze_device_handle_t device,
 ze_result_t create2(ze_context_handle_t context, ze_device_handle_t device,
                     const ze_graph_desc_2_t* desc, ze_graph_handle_t* graph) {
   check_target(context, device, desc, graph);
+  check_stype(desc->stype, ZE_STRUCTURE_TYPE_GRAPH_DESC_2);
   hand_out(make_graph(*desc), graph);
   trace::note_pointer("created", *graph);
   return ZE_RESULT_SUCCESS;

@@ -5,6 +5,7 @@
 #include "graph.hpp"
 #include "graph_api.hpp"
 #include "handles.hpp"
+#include "validation.hpp"
 
 namespace softnpu::graph_api {
 namespace {
@@ -26,6 +27,7 @@ ze_result_t describe_argument(ze_graph_handle_t graph, uint32_t index, Propertie
 
 ze_result_t get_properties(ze_graph_handle_t graph, ze_graph_properties_t* properties) {
   auto& own = graph_for(graph, properties);
+  check_stype(properties->stype, ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES);
   properties->numGraphArgs = static_cast<uint32_t>(own.arguments().size());
   return ZE_RESULT_SUCCESS;
 }

@@ -46,9 +46,10 @@ IrBuffer read_ir_buffer(std::span<const std::byte> buffer) {
   const auto major = cursor.number<uint16_t>("the compiler version");
   const auto minor = cursor.number<uint16_t>("the compiler version");
   if (major != kCompilerMajor || minor != kCompilerMinor)
-    refuse("unsupported IR API version " + std::to_string(major) + "." + std::to_string(minor) +
-           ", this compiler is version " + std::to_string(kCompilerMajor) + "." +
-           std::to_string(kCompilerMinor));
+    throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  "IR buffer: unsupported IR API version " + std::to_string(major) + "." +
+                      std::to_string(minor) + ", this compiler is version " +
+                      std::to_string(kCompilerMajor) + "." + std::to_string(kCompilerMinor));
   const auto parts = cursor.number<uint32_t>("the number of parts");
   if (parts != kParts) refuse(std::to_string(parts) + " parts instead of 2");
   const auto xml = cursor.take(cursor.number<uint64_t>("the XML's size"), "the XML");

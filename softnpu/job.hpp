@@ -38,7 +38,11 @@ class Job {
   bool finished() const { return position_ == commands_->size(); }
   // Runs the next command. After a failure the rest only signals its events.
   void step();
-  void complete() { done_.set(); }
+  // Lets go of the commands first: who waited for the job finds its memory given back.
+  void complete() {
+    commands_.reset();
+    done_.set();
+  }
 
   // For everybody else.
   bool done() const { return done_.is_set(); }

@@ -1,15 +1,35 @@
 #include "live_objects.hpp"
 
-#include <cstring>
+#include <string>
+
+#include "entry.hpp"
 
 namespace softnpu {
 namespace {
 
 constexpr size_t kKinds = static_cast<size_t>(Kind::kCount);
 constexpr std::array<const char*, kKinds> kNames = {
-    "context", "allocation", "queue",         "list",      "fence",          "event_pool",
-    "event",   "graph",      "query_network", "build_log", "profiling_pool", "profiling_query"};
+    "contexts",       "allocations", "queues",          "lists",
+    "fences",         "event_pools", "events",          "graphs",
+    "query_networks", "build_logs",  "profiling_pools", "profiling_queries"};
 std::array<std::atomic<int64_t>, kKinds> counts{};
+
+// For leak tests: how many objects the application still has, and a text that names their kinds,
+// which is valid until this thread's next call. `text` may be null.
+ze_result_t get_live_objects(uint32_t* count, const char** text) {
+  require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  thread_local std::string names;
+  names.clear();
+  int64_t sum = 0;
+  for (size_t i = 0; i < kKinds; ++i) {
+    const int64_t alive = counts[i].load(std::memory_order_relaxed);
+    names += (i == 0 ? "" : " ") + std::string(kNames[i]) + " " + std::to_string(alive);
+    sum += alive;
+  }
+  *count = static_cast<uint32_t>(sum);
+  if (text != nullptr) *text = names.c_str();
+  return ZE_RESULT_SUCCESS;
+}
 
 }  // namespace
 
@@ -17,15 +37,8 @@ std::atomic<int64_t>& live_count(Kind kind) {
   return counts[static_cast<size_t>(kind)];
 }
 
-}  // namespace softnpu
-
-// How many objects of `kind` are alive; of all kinds for a null `kind`; -1 for an unknown one.
-extern "C" __attribute__((visibility("default"))) int64_t softnpuLiveObjects(const char* kind) {
-  int64_t sum = 0;
-  for (size_t i = 0; i < softnpu::kKinds; ++i) {
-    const int64_t count = softnpu::counts[i].load(std::memory_order_relaxed);
-    if (kind != nullptr && std::strcmp(kind, softnpu::kNames[i]) == 0) return count;
-    sum += count;
-  }
-  return kind == nullptr ? sum : -1;
+void* live_objects_function() {
+  return reinterpret_cast<void*>(&ExtensionEntry<"softnpuGetLiveObjects", &get_live_objects>::call);
 }
+
+}  // namespace softnpu

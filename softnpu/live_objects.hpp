@@ -26,6 +26,10 @@ enum class Kind {
 
 std::atomic<int64_t>& live_count(Kind kind);
 
+// ze_result_t (*)(uint32_t* count, const char** text): what zeDriverGetExtensionFunctionAddress
+// finds under the name "softnpuGetLiveObjects".
+void* live_objects_function();
+
 // A base class whose instances are counted.
 template <Kind kKind>
 class Counted {
