@@ -44,6 +44,7 @@ struct State {
 struct NpuPublish {
   GstBaseTransform parent;
   State* state;
+  GstPadChainFunction chain_on;  // GstBaseTransform's own
 };
 
 struct NpuPublishClass {
@@ -176,9 +177,38 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
   return TRUE;
 }
 
+// A pipeline may end in this element: then it is a sink that takes frames as fast as they come.
+bool is_last(const GstBaseTransform* base) {
+  return !gst_pad_is_linked(base->srcpad);
+}
+
+GstFlowReturn chain(GstPad* pad, GstObject* parent, GstBuffer* buffer) {
+  auto* base = GST_BASE_TRANSFORM(parent);
+  const GstFlowReturn flow = reinterpret_cast<NpuPublish*>(base)->chain_on(pad, parent, buffer);
+  return flow == GST_FLOW_NOT_LINKED && is_last(base) ? GST_FLOW_OK : flow;
+}
+
 gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
-  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) flush(GST_ELEMENT(base), state_of(base));
-  return GST_BASE_TRANSFORM_CLASS(npu_publish_parent_class)->sink_event(base, event);
+  if (GST_EVENT_TYPE(event) != GST_EVENT_EOS)
+    return GST_BASE_TRANSFORM_CLASS(npu_publish_parent_class)->sink_event(base, event);
+  flush(GST_ELEMENT(base), state_of(base));
+  if (!is_last(base))
+    return GST_BASE_TRANSFORM_CLASS(npu_publish_parent_class)->sink_event(base, event);
+  GstMessage* eos = gst_message_new_eos(GST_OBJECT(base));
+  gst_message_set_seqnum(eos, gst_event_get_seqnum(event));
+  gst_event_unref(event);
+  return gst_element_post_message(GST_ELEMENT(base), eos);
+}
+
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    // The bin waits for the end of the stream from elements with this flag.
+    if (is_last(GST_BASE_TRANSFORM(element)))
+      GST_OBJECT_FLAG_SET(element, GST_ELEMENT_FLAG_SINK);
+    else
+      GST_OBJECT_FLAG_UNSET(element, GST_ELEMENT_FLAG_SINK);
+  }
+  return GST_ELEMENT_CLASS(npu_publish_parent_class)->change_state(element, transition);
 }
 
 GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
@@ -205,6 +235,9 @@ void finalize(GObject* object) {
 
 void npu_publish_init(NpuPublish* self) {
   self->state = std::make_unique<State>().release();
+  GstPad* sink = GST_BASE_TRANSFORM_SINK_PAD(self);
+  self->chain_on = GST_PAD_CHAINFUNC(sink);
+  gst_pad_set_chain_function(sink, chain);
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(self), TRUE);
 }
 
@@ -243,6 +276,7 @@ void npu_publish_class_init(NpuPublishClass* klass) {
   static GstStaticPadTemplate src_template =
       GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
   auto* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->change_state = change_state;
   gst_element_class_add_static_pad_template(element_class, &sink_template);
   gst_element_class_add_static_pad_template(element_class, &src_template);
   gst_element_class_set_static_metadata(element_class, "NPU result publisher", "Filter/Metadata",

@@ -2,6 +2,7 @@
 #include <gst/video/gstvideometa.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "hand_made_frames.hpp"
@@ -208,6 +209,25 @@ TEST(Publish, WritesToStdoutAtOnceWithoutALocation) {
 TEST(Publish, LeavesStdoutOpen) {
   { ElementHarness harness("npupublish", kCaps); }
   EXPECT_NE(fcntl(STDOUT_FILENO, F_GETFD), -1);
+}
+
+// As in `... ! nputensordec ! npupublish`: no sink behind it.
+TEST(Publish, MayEndAPipeline) {
+  const TempFolder folder;
+  const std::string description =
+      "videotestsrc num-buffers=5 ! npupublish location=" + folder.file("out.jsonl");
+  const Owned<GstElement> pipeline(
+      GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(description.c_str(), nullptr))));
+  const Owned<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  const Owned<GstMessage> message(
+      gst_bus_timed_pop_filtered(bus.get(), 10 * GST_SECOND,
+                                 static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  ASSERT_TRUE(message);
+  EXPECT_EQ(GST_MESSAGE_TYPE(message.get()), GST_MESSAGE_EOS);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  const std::string lines = folder.read("out.jsonl");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 5);
 }
 
 // ---- Failures
