@@ -76,12 +76,30 @@ std::string ElementHarness::stat_text(const char* field) const {
 }
 
 std::vector<std::string> ElementHarness::messages(GstMessageType type) const {
+  return take_messages(bus_, type);
+}
+
+std::vector<std::string> take_messages(GstBus* bus, GstMessageType type) {
   std::vector<std::string> texts;
-  while (GstMessage* message = gst_bus_pop_filtered(bus_, type)) {
+  while (GstMessage* message = gst_bus_pop_filtered(bus, type)) {
     texts.push_back(text_of(message));
     gst_message_unref(message);
   }
   return texts;
+}
+
+std::vector<std::string> errors_before_ready(const char* factory,
+                                             const std::function<void(GstElement*)>& configure) {
+  const ObjectRef<GstElement> element(
+      GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make(factory, nullptr))));
+  const ObjectRef<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element.get(), bus.get());
+  configure(element.get());
+  gst_element_set_state(element.get(), GST_STATE_READY);
+  const auto errors = take_messages(bus.get(), GST_MESSAGE_ERROR);
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  gst_element_set_bus(element.get(), nullptr);
+  return errors;
 }
 
 std::string caps_of(const char* format, int width, int height) {

@@ -49,6 +49,13 @@ class ElementHarness {
   GstHarness* harness_;
 };
 
+/// The texts of all messages of the type on `bus`, oldest first.
+std::vector<std::string> take_messages(GstBus* bus, GstMessageType type);
+
+/// The errors of an element that cannot go to READY; empty when it can.
+std::vector<std::string> errors_before_ready(const char* factory,
+                                             const std::function<void(GstElement*)>& configure);
+
 /// "video/x-raw,format=RGB,width=8,height=8,framerate=30/1"
 std::string caps_of(const char* format, int width, int height);
 

@@ -54,4 +54,18 @@ std::string unknown_operator_ir(int height, int width) {
 <edge from-layer="1" from-port="1" to-layer="9" to-port="0"/>)");
 }
 
+std::string weighted_ir(int height, int width) {
+  const std::string rows = std::to_string(height);
+  const std::string ports = dims(rows, width);
+  const std::string layers =
+      R"(<layer id="1" name="number" type="Const" version="opset1"><data element_type="f32" shape="" offset="0" size="4"/><output><port id="0" precision="FP32"/></output></layer>
+<layer id="2" name="sum" type="Add" version="opset1"><data auto_broadcast="numpy"/><input><port id="0">)" +
+      ports + R"(</port><port id="1"/></input><output><port id="2" precision="FP32">)" + ports +
+      "</port></output></layer>\n";
+  return net(parameter(rows, width) + layers + result(rows, width),
+             R"(<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="9" to-port="0"/>)");
+}
+
 }  // namespace npu::test

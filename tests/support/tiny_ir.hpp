@@ -1,4 +1,4 @@
-// Models small enough to read, as text of an OpenVINO IR without weights.
+// Models small enough to read, as text of an OpenVINO IR.
 #pragma once
 
 #include <string>
@@ -13,5 +13,8 @@ std::string dynamic_ir(int width);
 
 /// The same with an operator that no compiler knows between input and output.
 std::string unknown_operator_ir(int height, int width);
+
+/// Adds a number that lies in a .bin of 4 bytes.
+std::string weighted_ir(int height, int width);
 
 }  // namespace npu::test

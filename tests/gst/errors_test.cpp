@@ -1,0 +1,136 @@
+// Every mistake gives one clear error: the file, the reason, the next step.
+#include <gtest/gtest.h>
+
+#include "element_harness.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+using Prepare = std::string (*)(const TempDir&);  ///< writes files; the model's path
+
+struct Mistake {
+  const char* name;
+  Prepare model;
+  std::vector<std::pair<const char*, const char*>> properties;
+  std::vector<const char*> words;  ///< in the error's text
+};
+
+class Mistakes : public testing::TestWithParam<Mistake> {
+ protected:
+  /// The errors of going to READY, and then of one frame where READY worked.
+  std::vector<std::string> errors() {
+    const Mistake& mistake = GetParam();
+    const std::string model = mistake.model ? mistake.model(dir_) : std::string();
+    const auto configure = [&](GstElement* element) {
+      g_object_set(element, "device", "software", nullptr);
+      if (!model.empty()) g_object_set(element, "model", model.c_str(), nullptr);
+      for (const auto& [name, value] : mistake.properties) {
+        gst_util_set_object_arg(G_OBJECT(element), name, value);
+      }
+    };
+    if (const auto early = errors_before_ready("npuinfer", configure); !early.empty()) return early;
+    ElementHarness harness("npuinfer", configure);
+    harness.set_caps(caps_of("RGB", 8, 8));
+    EXPECT_EQ(harness.push(frame_of("RGB", 8, 8, 0)), GST_FLOW_ERROR);
+    return harness.messages(GST_MESSAGE_ERROR);
+  }
+  TempDir dir_;
+};
+
+TEST_P(Mistakes, GiveOneClearError) {
+  const std::vector<std::string> found = errors();
+  ASSERT_EQ(found.size(), 1u);
+  for (const char* word : GetParam().words) {
+    EXPECT_NE(found[0].find(word), std::string::npos) << word << " is not in: " << found[0];
+  }
+}
+
+std::string good_model(const TempDir& dir) {
+  return dir.write("good.xml", pixels_ir(8, 8)).string();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Mistakes,
+    testing::Values(
+        Mistake{"no_model", nullptr, {}, {"no model is set", "set the property \"model\""}},
+        Mistake{"missing_file",
+                [](const TempDir& dir) { return (dir.path() / "gone.xml").string(); },
+                {},
+                {"gone.xml"}},
+        Mistake{"not_xml",
+                [](const TempDir& dir) { return dir.write("text.xml", "not xml").string(); },
+                {},
+                {"text.xml"}},
+        Mistake{"cut_off",
+                [](const TempDir& dir) {
+                  const std::string whole = pixels_ir(8, 8);
+                  return dir.write("cut.xml", whole.substr(0, whole.size() / 2)).string();
+                },
+                {},
+                {"cut.xml"}},
+        Mistake{"no_weights",
+                [](const TempDir& dir) {
+                  return dir.write("heavy.xml", npu::test::weighted_ir(8, 8)).string();
+                },
+                {},
+                {"heavy"}},
+        Mistake{"dynamic_dimension",
+                [](const TempDir& dir) {
+                  return dir.write("dynamic.xml", npu::test::dynamic_ir(8)).string();
+                },
+                {},
+                {"dynamic.xml", "image"}},
+        Mistake{"unknown_operator",
+                [](const TempDir& dir) {
+                  return dir.write("odd.xml", npu::test::unknown_operator_ir(8, 8)).string();
+                },
+                {},
+                {"odd.xml", "Frobnicate"}},
+        Mistake{"unknown_device", good_model, {{"device", "tpu"}}, {"tpu", "software"}},
+        Mistake{"no_npu", good_model, {{"device", "npu"}}, {"NPU"}},
+        Mistake{"mean_is_no_number", good_model, {{"mean", "1,x"}}, {"mean", "\"x\""}},
+        Mistake{"mean_for_two_channels", good_model, {{"mean", "1,2"}}, {"mean"}},
+        Mistake{
+            "config_without_value", good_model, {{"config", "TURBO"}}, {"config", "KEY=VALUE"}}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Recovery, WorksAfterTheModelWasSetRight) {
+  const TempDir dir;
+  GstElement* element = gst_element_factory_make("npuinfer", nullptr);
+  gst_object_ref_sink(element);
+  EXPECT_EQ(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
+  g_object_set(element, "model", good_model(dir).c_str(), "device", "software", nullptr);
+  EXPECT_EQ(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+  gchar* name = nullptr;
+  g_object_get(element, "device-name", &name, nullptr);
+  EXPECT_TRUE(g_str_has_prefix(name, "Software NPU")) << name;
+  g_free(name);
+  gst_element_set_state(element, GST_STATE_NULL);
+  gst_object_unref(element);
+}
+
+TEST(Recovery, TakesAModelThatIsChangedInReady) {
+  const TempDir dir;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "model", good_model(dir).c_str(), "device", "software", nullptr);
+    gst_element_set_state(element, GST_STATE_READY);
+    const std::string other = dir.write("other.xml", pixels_ir(4, 4)).string();
+    g_object_set(element, "model", other.c_str(), nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  harness.push(frame_of("RGB", 8, 8, 3));
+  EXPECT_EQ(first_tensor(harness.pull().get()).size(), 48u);
+}
+
+TEST(AutoDevice, WarnsOnceThatItIsTheSoftwareNpu) {
+  const TempDir dir;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "model", good_model(dir).c_str(), nullptr);
+  });
+  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("software NPU"), std::string::npos) << warnings[0];
+}
+
+}  // namespace
+}  // namespace gstnpu::test

@@ -1,0 +1,198 @@
+// Caps and allocation of npuinfer.
+#include <gst/video/gstvideopool.h>
+#include <gtest/gtest.h>
+
+#include "element_harness.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+struct QueryUnref {
+  void operator()(GstQuery* query) const { gst_query_unref(query); }
+};
+using QueryRef = std::unique_ptr<GstQuery, QueryUnref>;
+
+class Negotiation : public testing::Test {
+ protected:
+  Negotiation()
+      : harness_("npuinfer", [this](GstElement* element) {
+          const std::string path = dir_.write("pixels.xml", pixels_ir(8, 8)).string();
+          g_object_set(element, "model", path.c_str(), "device", "software", "nireq", 3, nullptr);
+        }) {}
+
+  QueryRef allocation(const std::string& caps_text, bool need_pool = true) {
+    const CapsRef caps(gst_caps_from_string(caps_text.c_str()));
+    QueryRef query(gst_query_new_allocation(caps.get(), need_pool));
+    EXPECT_TRUE(gst_pad_peer_query(harness_.get()->srcpad, query.get()));
+    return query;
+  }
+
+  TempDir dir_;
+  ElementHarness harness_;
+};
+
+struct Pool {
+  ObjectRef<GstBufferPool> pool;
+  guint size = 0, min = 0, max = 0;
+};
+
+Pool first_pool(GstQuery* query) {
+  GstBufferPool* pool = nullptr;
+  Pool found;
+  EXPECT_EQ(gst_query_get_n_allocation_pools(query), 1u);
+  gst_query_parse_nth_allocation_pool(query, 0, &pool, &found.size, &found.min, &found.max);
+  found.pool.reset(pool);
+  return found;
+}
+
+TEST_F(Negotiation, OffersAPoolOfAsManyFramesAsAreHeld) {
+  const QueryRef query = allocation(caps_of("NV12", 640, 480));
+  const Pool found = first_pool(query.get());
+  EXPECT_NE(found.pool, nullptr);
+  EXPECT_EQ(found.size, 640u * 480u * 3 / 2);
+  EXPECT_EQ(found.min, 5u);
+  EXPECT_EQ(found.max, 0u);
+  EXPECT_TRUE(gst_query_find_allocation_meta(query.get(), GST_VIDEO_META_API_TYPE, nullptr));
+}
+
+TEST_F(Negotiation, PoolKnowsNoAlignment) {
+  const Pool found = first_pool(allocation(caps_of("NV12", 640, 480)).get());
+  EXPECT_FALSE(
+      gst_buffer_pool_has_option(found.pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT));
+  EXPECT_TRUE(gst_buffer_pool_has_option(found.pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_META));
+}
+
+TEST_F(Negotiation, PoolTakesMoreBuffersThanOffered) {
+  const Pool found = first_pool(allocation(caps_of("NV12", 640, 480)).get());
+  GstStructure* config = gst_buffer_pool_get_config(found.pool.get());
+  const CapsRef caps(gst_caps_from_string(caps_of("NV12", 640, 480).c_str()));
+  gst_buffer_pool_config_set_params(config, caps.get(), found.size, 9, 0);
+  ASSERT_TRUE(gst_buffer_pool_set_config(found.pool.get(), config));
+  ASSERT_TRUE(gst_buffer_pool_set_active(found.pool.get(), TRUE));
+  GstBuffer* buffer = nullptr;
+  ASSERT_EQ(gst_buffer_pool_acquire_buffer(found.pool.get(), &buffer, nullptr), GST_FLOW_OK);
+  EXPECT_STREQ(gst_buffer_peek_memory(buffer, 0)->allocator->mem_type, "NpuMemory");
+  gst_buffer_unref(buffer);
+  gst_buffer_pool_set_active(found.pool.get(), FALSE);
+}
+
+TEST_F(Negotiation, AskedOftenGivesAnotherPoolEachTime) {
+  const Pool first = first_pool(allocation(caps_of("NV12", 640, 480)).get());
+  gst_buffer_pool_set_active(first.pool.get(), TRUE);
+  for (int i = 0; i < 20; ++i) {
+    const Pool next = first_pool(allocation(caps_of("NV12", 640, 480)).get());
+    EXPECT_NE(next.pool, first.pool);
+    EXPECT_FALSE(gst_buffer_pool_is_active(next.pool.get()));
+  }
+  gst_buffer_pool_set_active(first.pool.get(), FALSE);
+}
+
+TEST_F(Negotiation, ProducersOfDmaBufsGetNoPool) {
+  const QueryRef query =
+      allocation("video/x-raw(memory:DMABuf),format=NV12,width=640,height=480,framerate=30/1");
+  EXPECT_EQ(first_pool(query.get()).pool, nullptr);
+  EXPECT_EQ(gst_query_get_n_allocation_params(query.get()), 0u);
+  EXPECT_TRUE(gst_query_find_allocation_meta(query.get(), GST_VIDEO_META_API_TYPE, nullptr));
+}
+
+TEST_F(Negotiation, WhoNeedsNoPoolGetsTheAllocator) {
+  const QueryRef query = allocation(caps_of("RGB", 64, 48), false);
+  EXPECT_EQ(first_pool(query.get()).pool, nullptr);
+  GstAllocator* allocator = nullptr;
+  gst_query_parse_nth_allocation_param(query.get(), 0, &allocator, nullptr);
+  const ObjectRef<GstAllocator> held(allocator);
+  ASSERT_NE(allocator, nullptr);
+  EXPECT_STREQ(allocator->mem_type, "NpuMemory");
+}
+
+class NpuMemory : public Negotiation {
+ protected:
+  NpuMemory() {
+    GstAllocator* allocator = nullptr;
+    gst_query_parse_nth_allocation_param(allocation(caps_of("RGB", 64, 48), false).get(), 0,
+                                         &allocator, nullptr);
+    allocator_.reset(allocator);
+  }
+  MemoryRef allocate(gsize size) {
+    return MemoryRef(gst_allocator_alloc(allocator_.get(), size, nullptr));
+  }
+  ObjectRef<GstAllocator> allocator_;
+};
+
+guint8* data_of(GstMemory* memory) {
+  GstMapInfo map;
+  EXPECT_TRUE(gst_memory_map(memory, &map, GST_MAP_READWRITE));
+  gst_memory_unmap(memory, &map);
+  return map.data;
+}
+
+TEST_F(NpuMemory, IsUsedAgainAfterItWasFreed) {
+  MemoryRef memory = allocate(10000);
+  const guint8* first = data_of(memory.get());
+  memory.reset();
+  memory = allocate(9000);
+  EXPECT_EQ(data_of(memory.get()), first) << "the same pages serve";
+}
+
+TEST_F(NpuMemory, SharedPartsSeeTheSameBytes) {
+  const MemoryRef memory = allocate(8192);
+  guint8* bytes = data_of(memory.get());
+  bytes[5000] = 77;
+  const MemoryRef part(gst_memory_share(memory.get(), 5000, 10));
+  GstMapInfo map;
+  ASSERT_TRUE(gst_memory_map(part.get(), &map, GST_MAP_READ));
+  EXPECT_EQ(map.size, 10u);
+  EXPECT_EQ(map.data[0], 77);
+  gst_memory_unmap(part.get(), &map);
+}
+
+TEST_F(NpuMemory, CopiesStayInNpuMemory) {
+  const MemoryRef memory = allocate(4096);
+  data_of(memory.get())[7] = 9;
+  const MemoryRef copy(gst_memory_copy(memory.get(), 0, -1));
+  EXPECT_EQ(copy->allocator, allocator_.get());
+  EXPECT_EQ(data_of(copy.get())[7], 9);
+}
+
+TEST_F(NpuMemory, HoldsPrefixAndPadding) {
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.prefix = 64;
+  params.padding = 100;
+  const MemoryRef memory(gst_allocator_alloc(allocator_.get(), 4000, &params));
+  gsize offset = 0, maxsize = 0;
+  EXPECT_EQ(gst_memory_get_sizes(memory.get(), &offset, &maxsize), 4000u);
+  EXPECT_EQ(offset, 64u);
+  EXPECT_GE(maxsize, 4164u);
+}
+
+TEST_F(Negotiation, TakesEveryFormatInBothMemories) {
+  for (const char* memory : {"", "(memory:DMABuf)"}) {
+    for (const char* format : {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8"}) {
+      const CapsRef caps(gst_caps_from_string((std::string("video/x-raw") + memory + ",format=" +
+                                               format + ",width=33,height=17,framerate=0/1")
+                                                  .c_str()));
+      EXPECT_TRUE(gst_pad_peer_query_accept_caps(harness_.get()->srcpad, caps.get()))
+          << memory << format;
+    }
+  }
+}
+
+TEST_F(Negotiation, RefusesOtherFormats) {
+  const CapsRef caps(gst_caps_from_string("video/x-raw,format=YUY2,width=64,height=48"));
+  EXPECT_FALSE(gst_pad_peer_query_accept_caps(harness_.get()->srcpad, caps.get()));
+}
+
+TEST_F(Negotiation, TellsUpstreamWhatDownstreamTakes) {
+  gst_harness_set_sink_caps_str(harness_.get(), "video/x-raw,format=RGB,width=64,height=48");
+  const CapsRef caps(gst_pad_peer_query_caps(harness_.get()->srcpad, nullptr));
+  ASSERT_EQ(gst_caps_get_size(caps.get()), 1u);
+  const GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
+  EXPECT_STREQ(gst_structure_get_string(structure, "format"), "RGB");
+  int width = 0;
+  EXPECT_TRUE(gst_structure_get_int(structure, "width", &width));
+  EXPECT_EQ(width, 64);
+}
+
+}  // namespace
+}  // namespace gstnpu::test

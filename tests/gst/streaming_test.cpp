@@ -1,0 +1,268 @@
+// Order, flushing and the end of streams, on a device that takes 20 ms a frame
+// (SOFTNPU_EXEC=delay:20000).
+#include <gtest/gtest.h>
+#include <meta/npumeta.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <mutex>
+
+#include "element_harness.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr guint kRequests = 4;
+
+/// Everything that reaches the sink pad, in order: the frame's number, or the event's name.
+class Recorder {
+ public:
+  explicit Recorder(GstPad* pad) {
+    gst_pad_add_probe(pad,
+                      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER |
+                                                   GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+                                                   GST_PAD_PROBE_TYPE_EVENT_FLUSH),
+                      record, this, nullptr);
+  }
+  std::vector<std::string> seen() const {
+    const std::lock_guard lock(mutex_);
+    return seen_;
+  }
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    seen_.clear();
+  }
+
+ private:
+  static GstPadProbeReturn record(GstPad*, GstPadProbeInfo* info, gpointer self) {
+    static_cast<Recorder*>(self)->add(info);
+    return GST_PAD_PROBE_OK;
+  }
+  void add(GstPadProbeInfo* info) {
+    const std::lock_guard lock(mutex_);
+    if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+      const GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+      seen_.push_back(
+          std::to_string(gst_util_uint64_scale_round(GST_BUFFER_PTS(buffer), 30, GST_SECOND)));
+    } else {
+      seen_.push_back(GST_EVENT_TYPE_NAME(GST_PAD_PROBE_INFO_EVENT(info)));
+    }
+  }
+
+  mutable std::mutex mutex_;  // guards seen_
+  std::vector<std::string> seen_;
+};
+
+class Streaming : public testing::Test {
+ protected:
+  Streaming()
+      : harness_("npuinfer",
+                 [this](GstElement* element) {
+                   const std::string path = dir_.write("pixels.xml", pixels_ir(8, 8)).string();
+                   g_object_set(element, "model", path.c_str(), "device", "software", "nireq",
+                                kRequests, nullptr);
+                 }),
+        recorder_(harness_.get()->sinkpad) {
+    harness_.set_caps(caps_of("RGB", 8, 8));
+    // The compilation is over before anything is timed.
+    harness_.push(frame_of("RGB", 8, 8, 0));
+    harness_.pull();
+    recorder_.forget();
+  }
+
+  GstFlowReturn push_frame(guint index) { return harness_.push(frame_of("RGB", 8, 8, 0, index)); }
+  void push_frames(guint count) {
+    for (guint i = 0; i < count; ++i) ASSERT_EQ(push_frame(i), GST_FLOW_OK);
+  }
+  bool push_event(GstEvent* event) { return gst_harness_push_event(harness_.get(), event); }
+  void wait_for(std::size_t items) {
+    for (int i = 0; i < 500 && recorder_.seen().size() < items; ++i) g_usleep(2000);
+  }
+
+  TempDir dir_;
+  ElementHarness harness_;
+  Recorder recorder_;
+};
+
+using Seen = std::vector<std::string>;
+
+TEST_F(Streaming, KeepsTheOrder) {
+  push_frames(12);
+  wait_for(12);
+  EXPECT_EQ(recorder_.seen(), (Seen{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"}));
+}
+
+TEST_F(Streaming, EosComesAfterTheLastResult) {
+  push_frames(4);
+  push_event(gst_event_new_eos());
+  wait_for(5);
+  EXPECT_EQ(recorder_.seen(), (Seen{"0", "1", "2", "3", "eos"}));
+  EXPECT_EQ(push_frame(9), GST_FLOW_EOS);
+}
+
+TEST_F(Streaming, EventsKeepTheirPlaceBetweenFrames) {
+  push_frame(0);
+  push_event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "t", nullptr)));
+  push_frame(1);
+  push_event(gst_event_new_gap(2 * GST_SECOND / 30, GST_SECOND / 30));
+  harness_.set_caps(caps_of("RGB", 16, 8));
+  harness_.push(frame_of("RGB", 16, 8, 0, 3));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  push_event(gst_event_new_segment(&segment));
+  push_event(gst_event_new_eos());
+  wait_for(9);
+  // The harness sends a segment of its own after caps.
+  Seen seen = recorder_.seen();
+  std::erase(seen, "stream-start");
+  EXPECT_EQ(seen, (Seen{"0", "tag", "1", "gap", "caps", "segment", "3", "segment", "eos"}));
+}
+
+TEST_F(Streaming, HoldsUpstreamBackWhileEnoughIsInFlight) {
+  const gint64 begin = g_get_monotonic_time();
+  push_frames(kRequests);
+  const gint64 full = g_get_monotonic_time();
+  EXPECT_LT(full - begin, 20000) << "room for all: nothing waits for the device";
+  push_frame(kRequests);
+  EXPECT_GT(g_get_monotonic_time() - begin, 15000) << "the first must be done before";
+}
+
+TEST_F(Streaming, FlushDropsWhatIsInFlightAndGoesOn) {
+  push_frames(4);
+  push_event(gst_event_new_flush_start());
+  EXPECT_EQ(push_frame(5), GST_FLOW_FLUSHING);
+  push_event(gst_event_new_flush_stop(TRUE));
+  recorder_.forget();
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  push_event(gst_event_new_segment(&segment));
+  EXPECT_EQ(push_frame(7), GST_FLOW_OK);
+  wait_for(2);
+  EXPECT_EQ(recorder_.seen(), (Seen{"segment", "7"}));
+}
+
+TEST_F(Streaming, FlushWakesAWaitingUpstream) {
+  auto pushing = std::async(std::launch::async, [this] {
+    GstFlowReturn flow = GST_FLOW_OK;
+    for (guint i = 0; flow == GST_FLOW_OK; ++i) flow = push_frame(i);
+    return flow;
+  });
+  g_usleep(50000);
+  push_event(gst_event_new_flush_start());
+  ASSERT_EQ(pushing.wait_for(2s), std::future_status::ready);
+  EXPECT_EQ(pushing.get(), GST_FLOW_FLUSHING);
+  push_event(gst_event_new_flush_stop(TRUE));
+}
+
+TEST_F(Streaming, FlushAfterEosStartsAgain) {
+  push_event(gst_event_new_eos());
+  wait_for(1);
+  push_event(gst_event_new_flush_start());
+  push_event(gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  push_event(gst_event_new_segment(&segment));
+  EXPECT_EQ(push_frame(1), GST_FLOW_OK);
+  EXPECT_NE(harness_.pull(), nullptr);
+}
+
+TEST_F(Streaming, StopsAtOnceWithFramesInFlight) {
+  push_frames(4);
+  const gint64 begin = g_get_monotonic_time();
+  gst_element_set_state(harness_.element(), GST_STATE_NULL);
+  EXPECT_LT(g_get_monotonic_time() - begin, GST_SECOND / 1000);
+}
+
+TEST_F(Streaming, StopWakesAWaitingUpstream) {
+  auto pushing = std::async(std::launch::async, [this] {
+    GstFlowReturn flow = GST_FLOW_OK;
+    for (guint i = 0; flow == GST_FLOW_OK; ++i) flow = push_frame(i);
+    return flow;
+  });
+  g_usleep(50000);
+  gst_element_set_state(harness_.element(), GST_STATE_NULL);
+  ASSERT_EQ(pushing.wait_for(2s), std::future_status::ready);
+  EXPECT_EQ(pushing.get(), GST_FLOW_FLUSHING);
+}
+
+TEST_F(Streaming, DrainQueryWaitsForEveryFrame) {
+  push_frames(3);
+  GstQuery* drain = gst_query_new_drain();
+  gst_pad_peer_query(harness_.get()->srcpad, drain);
+  gst_query_unref(drain);
+  EXPECT_EQ(recorder_.seen(), (Seen{"0", "1", "2"}));
+}
+
+TEST_F(Streaming, NoFrameIsLostOrDoubled) {
+  push_frames(50);
+  push_event(gst_event_new_eos());
+  wait_for(51);
+  EXPECT_EQ(recorder_.seen().size(), 51u);
+  EXPECT_EQ(harness_.stat("inferred"), 51u) << "50, and the one that compiled";
+}
+
+TEST_F(Streaming, AddsItsLatencyToALivePipelines) {
+  gst_harness_set_live(harness_.get(), TRUE);
+  gst_harness_set_upstream_latency(harness_.get(), 5 * GST_MSECOND);
+  EXPECT_EQ(gst_harness_query_latency(harness_.get()),
+            5 * GST_MSECOND + gst_util_uint64_scale(1, GST_SECOND, 30))
+      << "one frame's time before anything slower was measured";
+  push_frames(12);
+  wait_for(12);
+  EXPECT_GT(gst_harness_query_latency(harness_.get()), 70 * GST_MSECOND)
+      << "four in flight take 80 ms";
+  EXPECT_FALSE(harness_.messages(GST_MESSAGE_LATENCY).empty());
+}
+
+// ---- What downstream answers goes upstream
+
+class Returns : public Streaming, public testing::WithParamInterface<GstFlowReturn> {
+ protected:
+  static inline std::atomic<GstFlowReturn> answer_{GST_FLOW_OK};
+};
+
+TEST_P(Returns, OfDownstreamReachUpstream) {
+  answer_ = GetParam();
+  gst_pad_set_chain_function(harness_.get()->sinkpad, [](GstPad*, GstObject*, GstBuffer* buffer) {
+    gst_buffer_unref(buffer);
+    return answer_.load();
+  });
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint i = 0; i < 100 && flow == GST_FLOW_OK; ++i) flow = push_frame(i);
+  EXPECT_EQ(flow, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Returns,
+                         testing::Values(GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
+                                         GST_FLOW_NOT_NEGOTIATED),
+                         [](const auto& row) {
+                           std::string name = gst_flow_get_name(row.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_F(Streaming, EosDownstreamEndsOneSegmentOnly) {
+  static std::atomic<GstFlowReturn> answer{GST_FLOW_EOS};
+  static std::atomic<int> frames{0};
+  gst_pad_set_chain_function(harness_.get()->sinkpad, [](GstPad*, GstObject*, GstBuffer* buffer) {
+    gst_buffer_unref(buffer);
+    ++frames;
+    return answer.load();
+  });
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint i = 0; i < 100 && flow == GST_FLOW_OK; ++i) flow = push_frame(i);
+  answer = GST_FLOW_OK;
+  frames = 0;
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  push_event(gst_event_new_segment(&segment));
+  EXPECT_EQ(push_frame(1), GST_FLOW_OK);
+  for (int i = 0; i < 500 && frames == 0; ++i) g_usleep(2000);
+  EXPECT_EQ(frames, 1);
+}
+
+}  // namespace
+}  // namespace gstnpu::test
