@@ -58,6 +58,7 @@ set(GSTNPUMETA_SOURCES
 
 set(GSTNPU_SOURCES
   gst/plugin/allocator.cpp
+  gst/plugin/blob_source.cpp
   gst/plugin/bus.cpp
   gst/plugin/caps.cpp
   gst/plugin/detection_meta.cpp
@@ -75,6 +76,7 @@ set(GSTNPU_SOURCES
   gst/plugin/model_info.cpp
   gst/plugin/negotiation.cpp
   gst/plugin/npu_base.cpp
+  gst/plugin/npuimport.cpp
   gst/plugin/npuinfer.cpp
   gst/plugin/npupublish.cpp
   gst/plugin/nputensordec.cpp

@@ -48,6 +48,9 @@ void post_error(GstElement* element, const std::exception& error, const std::str
   std::string text = error.what();
   if (!file.empty() && text.find(file) == std::string::npos) text = file + ": " + text;
   const auto* npu_error = dynamic_cast<const npu::Error*>(&error);
+  if (npu_error && npu_error->code() == npu::ErrorCode::kIo) {
+    text += "; check the property \"model\" and that the file can be read";
+  }
   post(element, GST_MESSAGE_ERROR,
        to_gst_code(npu_error ? npu_error->code() : npu::ErrorCode::kInternal), text,
        npu_error ? npu_error->driver_log() : std::string());

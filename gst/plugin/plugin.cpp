@@ -5,6 +5,7 @@
 namespace {
 
 constexpr gstnpu::Element kElements[] = {
+    {"npuimport", gstnpu::register_npuimport},
     {"npuinfer", gstnpu::register_npuinfer},
     {"npupublish", gstnpu::register_npupublish},
     {"nputensordec", gstnpu::register_nputensordec},

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"missing_file",
                 [](const TempDir& dir) { return (dir.path() / "gone.xml").string(); },
                 {},
-                {"gone.xml"}},
+                {"gone.xml", "check the property \"model\""}},
         Mistake{"not_xml",
                 [](const TempDir& dir) { return dir.write("text.xml", "not xml").string(); },
                 {},

@@ -38,6 +38,21 @@ std::string pixels_ir(int height, int width) {
   return net(parameter(rows, width) + result(rows, width), kDirectEdge);
 }
 
+std::string packed_ir(int height, int width) {
+  const std::string rows = std::to_string(height);
+  const std::string columns = std::to_string(width);
+  const std::string ports =
+      "<dim>1</dim><dim>" + rows + "</dim><dim>" + columns + "</dim><dim>3</dim>";
+  return net(
+      R"(<layer id="0" name="image" type="Parameter" version="opset1"><data shape="1,)" + rows +
+          "," + columns +
+          R"(,3" element_type="u8"/><output><port id="0" precision="U8" names="image">)" + ports +
+          "</port></output></layer>\n" +
+          R"(<layer id="9" name="pixels" type="Result" version="opset1"><input><port id="0">)" +
+          ports + "</port></input></layer>\n",
+      kDirectEdge);
+}
+
 std::string dynamic_ir(int width) {
   return net(parameter("-1", width) + result("-1", width), kDirectEdge);
 }

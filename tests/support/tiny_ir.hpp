@@ -8,7 +8,10 @@ namespace npu::test {
 /// Gives the pixels of its input "image" [1,3,height,width] back as f32.
 std::string pixels_ir(int height, int width);
 
-/// The same with a height that is not known.
+/// Gives its input "image", packed u8 [1,height,width,3], back.
+std::string packed_ir(int height, int width);
+
+/// pixels_ir with a height that is not known.
 std::string dynamic_ir(int width);
 
 /// The same with an operator that no compiler knows between input and output.

@@ -1,0 +1,93 @@
+#include <npucore/error.hpp>
+
+#include "plugin/graph_source.hpp"
+
+namespace gstnpu {
+namespace {
+
+class BlobSource : public GraphSource {
+ public:
+  explicit BlobSource(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {}
+
+  std::optional<npu::FrameLayout> fixed_layout() const override { return graph_->layout(); }
+  std::vector<std::string> warnings() const override { return {}; }
+  std::uint64_t compile_ns() const override {
+    const npu::LoadStats& stats = graph_->model().load_stats();
+    return stats.compile_ns + stats.initialize_ns;
+  }
+  std::shared_ptr<Graph> graph_for(const npu::FrameLayout&, const ToldCompile&) override {
+    return graph_;
+  }
+  void drop_idle_requests() override { graph_->drop_idle_requests(); }
+
+ private:
+  const std::shared_ptr<Graph> graph_;
+};
+
+bool is_u8_image(const npu::Port& port, std::int64_t channels) {
+  return port.type == npu::ElementType::kU8 && port.shape.size() == 4 && port.shape[0] == 1 &&
+         port.shape[1] > 0 && port.shape[2] > 0 && port.shape[3] == channels;
+}
+
+std::string port_name(const npu::Port& port) {
+  return port.tensor_names.empty() ? port.name : port.tensor_names.front();
+}
+
+bool is_plane(const npu::Port& port, const std::string& suffix) {
+  return port_name(port).ends_with(suffix);
+}
+
+npu::FrameInput frame_input_of(npu::PixelFormat format, const npu::Port& first,
+                               std::vector<std::string> plane_inputs) {
+  npu::FrameInput frame;
+  const auto width = static_cast<std::uint32_t>(first.shape[2]);
+  const auto height = static_cast<std::uint32_t>(first.shape[1]);
+  frame.preprocess.frame = npu::FrameLayout::tight(format, width, height);
+  frame.geometry.model_width = width;
+  frame.geometry.model_height = height;
+  frame.plane_inputs = std::move(plane_inputs);
+  return frame;
+}
+
+bool is_nv12(const npu::Port& y, const npu::Port& uv) {
+  return is_plane(y, "/y") && is_plane(uv, "/uv") && is_u8_image(y, 1) && is_u8_image(uv, 2) &&
+         uv.shape[1] == (y.shape[1] + 1) / 2 && uv.shape[2] == (y.shape[2] + 1) / 2;
+}
+
+}  // namespace
+
+npu::FrameInput derive_frame_input(const std::vector<npu::Port>& inputs, const std::string& file) {
+  if (inputs.size() == 1 && is_u8_image(inputs[0], 3)) {
+    return frame_input_of(npu::PixelFormat::kRGB, inputs[0], {port_name(inputs[0])});
+  }
+  if (inputs.size() == 1 && is_u8_image(inputs[0], 1)) {
+    return frame_input_of(npu::PixelFormat::kGray8, inputs[0], {port_name(inputs[0])});
+  }
+  if (inputs.size() == 2) {
+    const bool in_order = is_plane(inputs[0], "/y");
+    const npu::Port& y = inputs[in_order ? 0 : 1];
+    const npu::Port& uv = inputs[in_order ? 1 : 0];
+    if (is_nv12(y, uv)) {
+      return frame_input_of(npu::PixelFormat::kNV12, y, {port_name(y), port_name(uv)});
+    }
+  }
+  std::string found;
+  for (const npu::Port& port : inputs) {
+    found += (found.empty() ? "" : ", ") + port_name(port) + " " + npu::to_string(port.type) +
+             npu::to_string(port.shape);
+  }
+  throw npu::Error(npu::ErrorCode::kUnsupported,
+                   file + " does not tell what frames it takes, and its inputs (" + found +
+                       ") do not show it; compile it with npu-compile --frame FORMAT:WIDTHxHEIGHT");
+}
+
+std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings& settings) {
+  npu::CompileOptions options;
+  options.config = parse_config(settings.config);
+  npu::CompiledModel model = npu::CompiledModel::import(device, settings.model, options);
+  npu::FrameInput frame = model.frame_input() ? *model.frame_input()
+                                              : derive_frame_input(model.inputs(), settings.model);
+  return std::make_unique<BlobSource>(std::make_shared<Graph>(std::move(model), std::move(frame)));
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,170 @@
+// npuimport: blobs with and without a description of their frames.
+#include <gtest/gtest.h>
+#include <meta/npumeta.h>
+
+#include <fstream>
+#include <npucore/npucore.hpp>
+
+#include "element_harness.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+class NpuImport : public testing::Test {
+ protected:
+  /// A blob of pixels_ir(8, 8) for frames of `layout`.
+  std::string blob_for(const npu::FrameLayout& layout) {
+    npu::Model model = npu::Model::read(dir_.write("pixels.xml", pixels_ir(8, 8)));
+    npu::Preprocess preprocess = model.default_preprocess(layout);
+    preprocess.resize = npu::ResizeMode::kLetterbox;
+    model.add_preprocess(preprocess);
+    return export_blob(model);
+  }
+
+  std::string export_blob(const npu::Model& model) {
+    const std::string path = (dir_.path() / "pixels.blob").string();
+    npu::CompiledModel::compile(npu::Device::open(npu::DeviceKind::kSoftware), model)
+        .export_blob(path);
+    return path;
+  }
+
+  static std::function<void(GstElement*)> with_blob(const std::string& path) {
+    return [path](GstElement* element) {
+      g_object_set(element, "model", path.c_str(), "device", "software", nullptr);
+    };
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(NpuImport, RunsABlobOnTheFramesItWasCompiledFor) {
+  ElementHarness harness(
+      "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 32, 16))));
+  harness.set_caps(caps_of("RGB", 32, 16));
+  ASSERT_EQ(harness.push(frame_of("RGB", 32, 16, 90)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  const std::vector<float> pixels = first_tensor(out.get());
+  ASSERT_EQ(pixels.size(), 192u);
+  EXPECT_EQ(pixels[0], 114.f) << "letterbox border";
+  EXPECT_EQ(pixels[4 * 8], 90.f);
+  const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(out.get());
+  ASSERT_NE(meta, nullptr);
+  EXPECT_DOUBLE_EQ(meta->offset_y, 2);
+  EXPECT_DOUBLE_EQ(meta->scale_x, 4);
+}
+
+TEST_F(NpuImport, ReadsItsOwnPoolInPlace) {
+  ElementHarness harness(
+      "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48))));
+  harness.set_caps(caps_of("NV12", 64, 48));
+  const gsize size = 64 * 48 * 3 / 2;
+  BufferRef frame(gst_harness_create_buffer(harness.get(), size));
+  gst_buffer_memset(frame.get(), 0, 128, size);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  EXPECT_NEAR(first_tensor(harness.pull().get()).at(4 * 8), 130.41f, 0.5);
+  EXPECT_EQ(harness.stat("own-memory"), 1u);
+  EXPECT_EQ(harness.stat("copied"), 0u);
+}
+
+TEST_F(NpuImport, RepacksFramesOfAnotherLayoutAndSaysWhy) {
+  // Tight rows of 33 RGB pixels have 99 bytes, GStreamer's have 100.
+  ElementHarness harness(
+      "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 33, 33))));
+  harness.set_caps(caps_of("RGB", 33, 33));
+  const gsize size = 100 * 33;
+  for (int i = 0; i < 2; ++i) {
+    BufferRef frame(gst_harness_create_buffer(harness.get(), size));
+    gst_buffer_memset(frame.get(), 0, 61, size);
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 61.f));
+  }
+  EXPECT_EQ(harness.stat("copied"), 2u);
+  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("npu-compile"), std::string::npos) << warnings[0];
+}
+
+TEST_F(NpuImport, RepacksIntoABlobWithPaddedRowsAndCrop) {
+  npu::FrameLayout padded = npu::FrameLayout::tight(npu::PixelFormat::kNV12, 32, 32);
+  padded.crop_left = 4;
+  padded.crop_top = 2;
+  padded.planes = {{64, 40}, {64, 20}};
+  ElementHarness harness("npuimport", with_blob(blob_for(padded)));
+  harness.set_caps(caps_of("NV12", 32, 32));
+  ASSERT_EQ(harness.push(frame_of("NV12", 32, 32, 128)), GST_FLOW_OK);
+  for (const float value : first_tensor(harness.pull().get())) EXPECT_NEAR(value, 130.41f, 0.5);
+}
+
+TEST_F(NpuImport, TakesTheCapsOfItsBlobOnly) {
+  ElementHarness harness(
+      "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48))));
+  const CapsRef right(gst_caps_from_string(caps_of("NV12", 64, 48).c_str()));
+  const CapsRef other_size(gst_caps_from_string(caps_of("NV12", 66, 48).c_str()));
+  const CapsRef other_format(gst_caps_from_string(caps_of("RGB", 64, 48).c_str()));
+  GstPad* pad = harness.get()->srcpad;
+  EXPECT_TRUE(gst_pad_peer_query_accept_caps(pad, right.get()));
+  EXPECT_FALSE(gst_pad_peer_query_accept_caps(pad, other_size.get()));
+  EXPECT_FALSE(gst_pad_peer_query_accept_caps(pad, other_format.get()));
+}
+
+TEST_F(NpuImport, WarnsAboutOtherColours) {
+  npu::FrameLayout layout = npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48);
+  layout.matrix = npu::ColorMatrix::kBT709;
+  ElementHarness harness("npuimport", with_blob(blob_for(layout)));
+  harness.set_caps(caps_of("NV12", 64, 48) + ",colorimetry=bt601");
+  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("bt709"), std::string::npos) << warnings[0];
+}
+
+TEST_F(NpuImport, TakesRgbWhereABlobTellsNothing) {
+  const npu::Model model = npu::Model::read(dir_.write("packed.xml", npu::test::packed_ir(8, 16)));
+  ElementHarness harness("npuimport", with_blob(export_blob(model)));
+  harness.set_caps(caps_of("RGB", 16, 8));
+  ASSERT_EQ(harness.push(frame_of("RGB", 16, 8, 7)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(out.get(), 0, &tensor));
+  EXPECT_EQ(tensor.type, GST_NPU_DATA_U8);
+  EXPECT_EQ(tensor.dims[2], 16u);
+}
+
+TEST_F(NpuImport, ErrorOfABlobThatTakesNoFramesTellsHowToCompileIt) {
+  const npu::Model model = npu::Model::read(dir_.write("pixels.xml", pixels_ir(8, 8)));
+  const auto errors = errors_before_ready("npuimport", with_blob(export_blob(model)));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("npu-compile --frame"), std::string::npos) << errors[0];
+}
+
+struct Damage {
+  const char* name;
+  std::string (*damage)(std::string whole);
+};
+
+class DamagedBlobs : public NpuImport, public testing::WithParamInterface<Damage> {};
+
+TEST_P(DamagedBlobs, GiveOneErrorWithTheFile) {
+  const std::string path = blob_for(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 8, 8));
+  std::ifstream file(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_GT(whole.size(), 1000u);
+  dir_.write("damaged.blob", GetParam().damage(whole));
+  const auto errors =
+      errors_before_ready("npuimport", with_blob((dir_.path() / "damaged.blob").string()));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("damaged.blob"), std::string::npos) << errors[0];
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DamagedBlobs,
+    testing::Values(Damage{"empty", [](std::string) { return std::string(); }},
+                    Damage{"text", [](std::string) { return std::string("hello\n"); }},
+                    Damage{"cut_to_a_half",
+                           [](std::string whole) { return whole.substr(0, whole.size() / 2); }},
+                    Damage{"cut_to_a_header",
+                           [](std::string whole) { return whole.substr(0, 100); }},
+                    Damage{"an_xml", [](std::string) { return pixels_ir(8, 8); }}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace gstnpu::test
