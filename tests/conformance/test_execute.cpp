@@ -1,0 +1,691 @@
+// Queues, lists, fences, events and executing: rows 22, 33 to 38, 42 to 62, 63 and 66 of the
+// conformance list.
+#include <chrono>
+#include <thread>
+
+#include "fixture.hpp"
+
+namespace conformance {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class QueueCalls : public NpuTest {
+ protected:
+  ze_result_t create(ze_command_queue_desc_t desc) {
+    desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+    Queue queue;
+    return zeCommandQueueCreate(npu().context, npu().device, &desc, queue.out());
+  }
+};
+
+TEST_F(QueueCalls, RefuseAnOrdinalThatIsNotThere) {
+  ze_command_queue_desc_t desc{};
+  desc.ordinal = 1;
+  EXPECT_EQ(create(desc), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(QueueCalls, TakeEveryPriority) {
+  for (auto priority : {ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW, ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
+                        ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH}) {
+    const AddRelu inference;
+    ASSERT_EQ(run(make_queue(priority), inference.list), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(inference.result(), inference.expected());
+  }
+}
+
+TEST_F(QueueCalls, TakeDeviceSyncOnlyWhereItIsAdvertised) {
+  const auto extension = npu().extensions.find(ZE_COMMAND_QUEUE_NPU_EXT_NAME);
+  if (extension == npu().extensions.end()) GTEST_SKIP() << "no command queue extension";
+  ze_command_queue_desc_npu_ext_2_t options{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT_2, nullptr,
+                                            ZE_NPU_COMMAND_QUEUE_OPTION_DEVICE_SYNC};
+  ze_command_queue_desc_t desc{};
+  desc.pNext = &options;
+  const bool advertised = ze_npu_version_has(extension->second, 1, 1);
+  EXPECT_EQ(create(desc), advertised ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNINITIALIZED);
+  desc.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+  EXPECT_EQ(create(desc), ZE_RESULT_ERROR_INVALID_ENUMERATION);
+}
+
+TEST_F(QueueCalls, RefuseBadWorkloadTypes) {
+  if (npu().queue_ext == nullptr) GTEST_SKIP() << "no command queue extension";
+  const Queue queue = make_queue();
+  const auto set = npu().queue_ext->pfnSetWorkloadType;
+  EXPECT_EQ(set(nullptr, ZE_WORKLOAD_TYPE_DEFAULT), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+  EXPECT_EQ(set(queue.get(), static_cast<ze_command_queue_workload_type_t>(9)),
+            ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  EXPECT_EQ(set(queue.get(), ZE_WORKLOAD_TYPE_BACKGROUND), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(QueueCalls, RefuseZeroLists) {
+  const Queue queue = make_queue();
+  const AddRelu inference;
+  ze_command_list_handle_t list = inference.list.get();
+  EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue.get(), 0, &list, nullptr),
+            ZE_RESULT_ERROR_INVALID_SIZE);
+}
+
+TEST_F(QueueCalls, RefuseNullLists) {
+  if (handles_are_wrapped()) GTEST_SKIP() << "the loader reads through null itself";
+  const Queue queue = make_queue();
+  ze_command_list_handle_t none = nullptr;
+  EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue.get(), 1, nullptr, nullptr),
+            ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue.get(), 1, &none, nullptr),
+            ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+}
+
+TEST_F(QueueCalls, RefuseAnOpenList) {
+  const Queue queue = make_queue();
+  EXPECT_EQ(submit(queue, make_list()), ZE_RESULT_ERROR_UNINITIALIZED);
+}
+
+TEST_F(QueueCalls, SynchronizeWaitsForEverything) {
+  const Queue queue = make_queue();
+  const AddRelu inference;
+  ASSERT_EQ(submit(queue, inference.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandQueueSynchronize(queue.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(inference.result(), inference.expected());
+}
+
+class ListCalls : public NpuTest {};
+
+TEST_F(ListCalls, RefuseAnOrdinalThatIsNotThere) {
+  ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 1, 0};
+  List list;
+  EXPECT_EQ(zeCommandListCreate(npu().context, npu().device, &desc, list.out()),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(ListCalls, CloseTwice) {
+  const List list = make_list();
+  EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(ListCalls, RefuseAppendsAfterClose) {
+  const AddRelu inference;
+  EXPECT_EQ(zeCommandListAppendMemoryCopy(inference.list.get(), inference.y.as<>(),
+                                          inference.x.as<>(), kAddReluBytes, nullptr, 0, nullptr),
+            ZE_RESULT_ERROR_NOT_AVAILABLE);
+  EXPECT_EQ(append(inference.list, inference.graph), ZE_RESULT_ERROR_NOT_AVAILABLE);
+}
+
+TEST_F(ListCalls, OpenAgainByReset) {
+  const AddRelu inference;
+  EXPECT_EQ(zeCommandListReset(inference.list.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(append(inference.list, inference.graph), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(ListCalls, RunEmptyAndSignalTheFence) {
+  const List list = make_list();
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(ListCalls, RefuseToCopyUntrackedMemory) {
+  const List list = make_list();
+  const Memory memory = host_memory(kPageBytes);
+  char local[16] = {};
+  EXPECT_EQ(zeCommandListAppendMemoryCopy(list.get(), memory.as<>(), local, sizeof local, nullptr,
+                                          0, nullptr),
+            ZE_RESULT_ERROR_UNINITIALIZED);
+  EXPECT_EQ(zeCommandListAppendMemoryCopy(list.get(), local, memory.as<>(), sizeof local, nullptr,
+                                          0, nullptr),
+            ZE_RESULT_ERROR_UNINITIALIZED);
+}
+
+TEST_F(ListCalls, CopyAndFillInOrder) {
+  const List list = make_list();
+  const Memory from = host_memory(kPageBytes);
+  const Memory to = host_memory(kPageBytes);
+  const uint32_t pattern = 0x01020304;
+  ASSERT_EQ(zeCommandListAppendMemoryFill(list.get(), from.as<>(), &pattern, sizeof pattern,
+                                          kPageBytes, nullptr, 0, nullptr),
+            ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListAppendBarrier(list.get(), nullptr, 0, nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListAppendMemoryCopy(list.get(), to.as<uint8_t>() + 8, from.as<>(), 16,
+                                          nullptr, 0, nullptr),
+            ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(from.as<uint32_t>()[1023], pattern);
+  EXPECT_EQ(to.as<uint32_t>()[1], 0u);
+  EXPECT_EQ(to.as<uint32_t>()[2], pattern);
+  EXPECT_EQ(to.as<uint32_t>()[5], pattern);
+  EXPECT_EQ(to.as<uint32_t>()[6], 0u);
+}
+
+TEST_F(ListCalls, RefuseAFillOfAnotherPatternSize) {
+  const List list = make_list();
+  const Memory memory = host_memory(kPageBytes);
+  const char pattern[8] = {};
+  EXPECT_EQ(zeCommandListAppendMemoryFill(list.get(), memory.as<>(), pattern, 3, kPageBytes,
+                                          nullptr, 0, nullptr),
+            ZE_RESULT_ERROR_INVALID_SIZE);
+}
+
+TEST_F(ListCalls, RefuseWaitEventsWithoutAnArray) {
+  if (handles_are_wrapped()) GTEST_SKIP() << "the loader reads through null itself";
+  const List list = make_list();
+  EXPECT_EQ(zeCommandListAppendBarrier(list.get(), nullptr, 1, nullptr),
+            ZE_RESULT_ERROR_INVALID_SIZE);
+}
+
+TEST_F(ListCalls, NeverCloseAnImmediateList) {
+  ze_command_queue_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+  List list;
+  ASSERT_EQ(zeCommandListCreateImmediate(npu().context, npu().device, &desc, list.out()),
+            ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_ERROR_UNINITIALIZED);
+}
+
+TEST_F(ListCalls, RunAnImmediateListsCommandsAtOnce) {
+  ze_command_queue_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+  desc.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+  List list;
+  ASSERT_EQ(zeCommandListCreateImmediate(npu().context, npu().device, &desc, list.out()),
+            ZE_RESULT_SUCCESS);
+  AddRelu inference;
+  inference.fill(3.0f);
+  ASSERT_EQ(append(list, inference.graph), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(inference.result(), inference.expected());
+}
+
+class Execute : public NpuTest {};
+
+TEST_F(Execute, ComputesTheModel) {
+  const AddRelu inference;
+  ASSERT_EQ(run(make_queue(), inference.list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(inference.result(), inference.expected());
+}
+
+TEST_F(Execute, SeesNewInputBytesEveryTime) {
+  AddRelu inference;
+  const Queue queue = make_queue();
+  for (float first : {-100.0f, 0.0f, 5.5f}) {
+    inference.fill(first);
+    ASSERT_EQ(run(queue, inference.list), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(inference.result(), inference.expected()) << "first " << first;
+  }
+}
+
+TEST_F(Execute, NumbersInputsFirstThenOutputs) {
+  const Graph graph = compile(two_by_two_ir());
+  const Memory a = host_memory(kTwoByTwoElements);
+  const Memory b = host_memory(kTwoByTwoElements * sizeof(float));
+  const Memory sum = host_memory(kTwoByTwoElements * sizeof(float));
+  const Memory relu = host_memory(kTwoByTwoElements * sizeof(float));
+  for (size_t i = 0; i < kTwoByTwoElements; ++i) {
+    a.as<uint8_t>()[i] = static_cast<uint8_t>(200 + i);
+    b.as<float>()[i] = static_cast<float>(i) - 3.5f;
+  }
+  const List list = make_list();
+  ASSERT_EQ(set_arguments(graph, {a.as<>(), b.as<>(), sum.as<>(), relu.as<>()}), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(append(list, graph), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
+  for (size_t i = 0; i < kTwoByTwoElements; ++i) {
+    const float in = static_cast<float>(i) - 3.5f;
+    EXPECT_EQ(sum.as<float>()[i], 200.0f + static_cast<float>(i) + in);
+    EXPECT_EQ(relu.as<float>()[i], in > 0 ? in : 0.0f);
+  }
+}
+
+TEST_F(Execute, TakesPointersInsideOneAllocation) {
+  const Graph graph = compile(add_relu_ir());
+  constexpr size_t kOffset = 192;
+  const Memory memory = host_memory(2 * kOffset + 2 * kAddReluBytes);
+  auto* x = reinterpret_cast<float*>(memory.as<uint8_t>() + kOffset);
+  auto* y = reinterpret_cast<float*>(memory.as<uint8_t>() + 2 * kOffset + kAddReluBytes);
+  for (size_t i = 0; i < kAddReluElements; ++i) x[i] = static_cast<float>(i) - 24.0f;
+  const List list = make_list();
+  ASSERT_EQ(set_arguments(graph, {x, y}), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(append(list, graph), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(std::vector<float>(y, y + kAddReluElements), add_relu_expected({x, kAddReluElements}));
+}
+
+TEST_F(Execute, TakesDeviceMemory) {
+  const Graph graph = compile(add_relu_ir());
+  void* device_memory = nullptr;
+  ASSERT_EQ(allocate_device(kAddReluBytes, &device_memory), ZE_RESULT_SUCCESS);
+  const Memory x(npu().context, device_memory);
+  const Memory y = host_memory(kAddReluBytes);
+  std::fill(x.as<float>(), x.as<float>() + kAddReluElements, 2.0f);
+  const List list = make_list();
+  ASSERT_EQ(set_arguments(graph, {x.as<>(), y.as<>()}), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(append(list, graph), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(y.as<float>()[16], 2.5f);
+}
+
+TEST_F(Execute, RefusesAnAppendWithUnsetArguments) {
+  const Graph graph = compile(add_relu_ir());
+  const Memory x = host_memory(kAddReluBytes);
+  const List list = make_list();
+  EXPECT_EQ(append(list, graph), ZE_RESULT_ERROR_UNINITIALIZED);
+  ASSERT_EQ(set_arguments(graph, {x.as<>()}), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(append(list, graph), ZE_RESULT_ERROR_UNINITIALIZED);
+}
+
+TEST_F(Execute, RefusesAnAppendWithOrdinaryMemory) {
+  const Graph graph = compile(add_relu_ir());
+  const Memory x = host_memory(kAddReluBytes);
+  std::vector<float> ordinary(kAddReluElements);
+  const List list = make_list();
+  ASSERT_EQ(set_arguments(graph, {x.as<>(), ordinary.data()}), ZE_RESULT_SUCCESS)
+      << "only the append checks the pointer";
+  EXPECT_EQ(append(list, graph), ZE_RESULT_ERROR_UNINITIALIZED);
+}
+
+TEST_F(Execute, RefusesAnAppendWithTooLittleMemory) {
+  const Graph graph = compile(add_relu_ir());
+  const Memory x = host_memory(kAddReluBytes);
+  const Memory small = host_memory(kAddReluBytes - 1);
+  const List list = make_list();
+  ASSERT_EQ(set_arguments(graph, {x.as<>(), small.as<>()}), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(append(list, graph), ZE_RESULT_ERROR_UNINITIALIZED);
+  ASSERT_EQ(set_arguments(graph, {x.as<uint8_t>() + 4, x.as<>()}), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(append(list, graph), ZE_RESULT_ERROR_UNINITIALIZED)
+      << "4 bytes short behind the offset";
+}
+
+TEST_F(Execute, RefusesAnotherContextsMemory) {
+  ze_context_desc_t desc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  Context other;
+  ASSERT_EQ(zeContextCreate(npu().driver, &desc, other.out()), ZE_RESULT_SUCCESS);
+  const Graph graph = compile(add_relu_ir());
+  const Memory x = host_memory(kAddReluBytes);
+  const Memory foreign = host_memory(kAddReluBytes, other.get());
+  const List list = make_list();
+  ASSERT_EQ(set_arguments(graph, {x.as<>(), foreign.as<>()}), ZE_RESULT_SUCCESS);
+  const ze_result_t appended = append(list, graph);
+  EXPECT_TRUE(appended == ZE_RESULT_ERROR_UNINITIALIZED ||
+              appended == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)
+      << testing::PrintToString(appended);
+}
+
+TEST_F(Execute, RefusesNullGraphs) {
+  const List list = make_list();
+  EXPECT_EQ(npu().graph->pfnAppendGraphInitialize(list.get(), nullptr, nullptr, 0, nullptr),
+            ZE_RESULT_ERROR_UNINITIALIZED);
+  EXPECT_EQ(npu().graph->pfnAppendGraphExecute(list.get(), nullptr, nullptr, nullptr, 0, nullptr),
+            ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+TEST_F(Execute, UsesTheArgumentsOfTheAppend) {
+  const AddRelu inference;
+  const Memory later = host_memory(kAddReluBytes);
+  ASSERT_EQ(set_arguments(inference.graph, {later.as<>(), later.as<>()}), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(make_queue(), inference.list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(inference.result(), inference.expected());
+  EXPECT_EQ(later.as<float>()[47], 0.0f);
+}
+
+TEST_F(Execute, InitialisesThroughAListToo) {
+  const TinyIr ir = add_relu_ir();
+  const auto buffer = ngraph_lite_buffer(npu().compiler, ir.xml(), ir.weights());
+  const std::string flags = ir.build_flags();
+  const auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, flags.c_str());
+  Graph graph;
+  ASSERT_EQ(npu().graph->pfnCreate2(npu().context, npu().device, &desc, graph.out()),
+            ZE_RESULT_SUCCESS);
+  const List initialise = make_list();
+  ASSERT_EQ(
+      npu().graph->pfnAppendGraphInitialize(initialise.get(), graph.get(), nullptr, 0, nullptr),
+      ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(initialise.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(make_queue(), initialise), ZE_RESULT_SUCCESS);
+  const AddRelu inference(std::move(graph));
+  ASSERT_EQ(run(make_queue(), inference.list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(inference.result(), inference.expected());
+}
+
+TEST_F(Execute, RunsTwoGraphsInOneList) {
+  const Graph first = compile(add_relu_ir());
+  const Graph second = compile(add_relu_ir());
+  const Memory x = host_memory(kAddReluBytes);
+  const Memory middle = host_memory(kAddReluBytes);
+  const Memory y = host_memory(kAddReluBytes);
+  for (size_t i = 0; i < kAddReluElements; ++i) x.as<float>()[i] = static_cast<float>(i);
+  const List list = make_list();
+  ASSERT_EQ(set_arguments(first, {x.as<>(), middle.as<>()}), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(append(list, first), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListAppendBarrier(list.get(), nullptr, 0, nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(set_arguments(second, {middle.as<>(), y.as<>()}), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(append(list, second), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
+  const auto once = add_relu_expected({x.as<float>(), kAddReluElements});
+  EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + kAddReluElements),
+            add_relu_expected(once));
+}
+
+TEST_F(Execute, RunsFromSeveralThreadsOnOneQueue) {
+  constexpr int kThreads = 4;
+  constexpr int kRuns = 50;
+  const Queue queue = make_queue();
+  std::vector<int> wrong(kThreads, 0);
+  std::vector<AddRelu> inferences(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kRuns; ++i) {
+        inferences[t].fill(static_cast<float>(100 * t + i));
+        if (run(queue, inferences[t].list) != ZE_RESULT_SUCCESS ||
+            inferences[t].result() != inferences[t].expected()) {
+          ++wrong[t];
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(kThreads, 0));
+}
+
+class FenceCalls : public NpuTest {};
+
+TEST_F(FenceCalls, AreNotReadyBeforeASubmit) {
+  const Queue queue = make_queue();
+  const Fence fence = make_fence(queue);
+  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_NOT_READY);
+  EXPECT_EQ(zeFenceHostSynchronize(fence.get(), 0), ZE_RESULT_NOT_READY);
+  EXPECT_EQ(zeFenceHostSynchronize(fence.get(), 1), ZE_RESULT_NOT_READY);
+}
+
+TEST_F(FenceCalls, StartSignalledWhenAsked) {
+  const Queue queue = make_queue();
+  const Fence fence = make_fence(queue, ZE_FENCE_FLAG_SIGNALED);
+  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeFenceReset(fence.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_NOT_READY);
+}
+
+TEST_F(FenceCalls, AreReadyAfterTheWorkAndReusableByReset) {
+  const Queue queue = make_queue();
+  AddRelu inference;
+  const Fence fence = make_fence(queue);
+  for (float first : {1.0f, 2.0f}) {
+    inference.fill(first);
+    ASSERT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeFenceHostSynchronize(fence.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(inference.result(), inference.expected());
+    EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeFenceReset(fence.get()), ZE_RESULT_SUCCESS);
+  }
+}
+
+TEST_F(FenceCalls, ComeTrueWhenPolled) {
+  const Queue queue = make_queue();
+  const AddRelu inference;
+  const Fence fence = make_fence(queue);
+  ASSERT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_SUCCESS);
+  ze_result_t result = ZE_RESULT_NOT_READY;
+  const auto start = Clock::now();
+  while (result == ZE_RESULT_NOT_READY && seconds_since(start) < 60) {
+    result = zeFenceHostSynchronize(fence.get(), 0);
+  }
+  EXPECT_EQ(result, ZE_RESULT_SUCCESS);
+}
+
+TEST_F(FenceCalls, BelongToTheirQueue) {
+  const Queue queue = make_queue();
+  const Queue other = make_queue();
+  const AddRelu inference;
+  const Fence fence = make_fence(other);
+  EXPECT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
+  EXPECT_EQ(zeCommandQueueSynchronize(queue.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+}
+
+class EventCalls : public NpuTest {
+ protected:
+  EventPool make_pool(uint32_t count) {
+    ze_event_pool_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr,
+                              ZE_EVENT_POOL_FLAG_HOST_VISIBLE, count};
+    EventPool pool;
+    EXPECT_EQ(zeEventPoolCreate(npu().context, &desc, 0, nullptr, pool.out()), ZE_RESULT_SUCCESS);
+    return pool;
+  }
+  ze_result_t create(const EventPool& pool, uint32_t index, Event& event) {
+    ze_event_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, index, 0, 0};
+    return zeEventCreate(pool.get(), &desc, event.out());
+  }
+};
+
+TEST_F(EventCalls, NeedAPoolThatHoldsSome) {
+  ze_event_pool_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, 0, 0};
+  EventPool pool;
+  EXPECT_EQ(zeEventPoolCreate(npu().context, &desc, 0, nullptr, pool.out()),
+            ZE_RESULT_ERROR_INVALID_SIZE);
+}
+
+TEST_F(EventCalls, NeedAFreeIndex) {
+  const EventPool pool = make_pool(2);
+  Event first;
+  Event again;
+  Event outside;
+  EXPECT_EQ(create(pool, 2, outside), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  ASSERT_EQ(create(pool, 1, first), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(create(pool, 1, again), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  first = Event();
+  EXPECT_EQ(create(pool, 1, again), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(EventCalls, AreNotReadyAtOnceWhenNothingWillSignalThem) {
+  const EventPool pool = make_pool(1);
+  Event event;
+  ASSERT_EQ(create(pool, 0, event), ZE_RESULT_SUCCESS);
+  const auto start = Clock::now();
+  EXPECT_EQ(zeEventHostSynchronize(event.get(), kOneMinuteNs), ZE_RESULT_NOT_READY);
+  EXPECT_LT(seconds_since(start), 30.0);
+}
+
+TEST_F(EventCalls, AreSetAndClearedByTheHost) {
+  const EventPool pool = make_pool(1);
+  Event event;
+  ASSERT_EQ(create(pool, 0, event), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(event.get()), ZE_RESULT_NOT_READY);
+  ASSERT_EQ(zeEventHostSignal(event.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(event.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeEventHostReset(event.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(event.get()), ZE_RESULT_NOT_READY);
+}
+
+TEST_F(EventCalls, OrderOneQueueAfterAnother) {
+  const EventPool pool = make_pool(1);
+  Event event;
+  ASSERT_EQ(create(pool, 0, event), ZE_RESULT_SUCCESS);
+  const Graph first = compile(add_relu_ir());
+  const Graph second = compile(add_relu_ir());
+  const Memory x = host_memory(kAddReluBytes);
+  const Memory middle = host_memory(kAddReluBytes);
+  const Memory y = host_memory(kAddReluBytes);
+  for (size_t i = 0; i < kAddReluElements; ++i) x.as<float>()[i] = static_cast<float>(i);
+  const List waiting = make_list();
+  ASSERT_EQ(set_arguments(second, {middle.as<>(), y.as<>()}), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(append(waiting, second, nullptr, {event.get()}), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(waiting.get()), ZE_RESULT_SUCCESS);
+  const List signalling = make_list();
+  ASSERT_EQ(set_arguments(first, {x.as<>(), middle.as<>()}), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(append(signalling, first, event.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(signalling.get()), ZE_RESULT_SUCCESS);
+  const Queue one = make_queue();
+  const Queue two = make_queue();
+  ASSERT_EQ(submit(one, signalling), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(two, waiting), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(event.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandQueueSynchronize(one.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+  const auto once = add_relu_expected({x.as<float>(), kAddReluElements});
+  EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + kAddReluElements),
+            add_relu_expected(once));
+}
+
+// A device that needs long: on the software NPU the suite runs these with SOFTNPU_EXEC=delay:<us>.
+class SlowDevice : public NpuTest {
+ protected:
+  void SetUp() override {
+    NpuTest::SetUp();
+    const auto start = Clock::now();
+    {
+      const AddRelu inference;
+      const Queue queue = make_queue();
+      const auto submitted = Clock::now();
+      ASSERT_EQ(run(queue, inference.list), ZE_RESULT_SUCCESS);
+      inference_s_ = seconds_since(submitted);
+    }
+    if (inference_s_ < 0.1) GTEST_SKIP() << "an inference takes only " << inference_s_ << " s";
+    RecordProperty("inference_ms", static_cast<int>(inference_s_ * 1000));
+    RecordProperty("setup_ms", static_cast<int>(seconds_since(start) * 1000));
+  }
+  double inference_s_ = 0;
+};
+
+TEST_F(SlowDevice, IsNotReadyUntilItIsDone) {
+  const Queue queue = make_queue();
+  const AddRelu inference;
+  const Fence fence = make_fence(queue);
+  const auto start = Clock::now();
+  ASSERT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_SUCCESS);
+  EXPECT_LT(seconds_since(start), inference_s_ / 2) << "submit waited for the inference";
+  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_NOT_READY);
+  EXPECT_EQ(zeFenceHostSynchronize(fence.get(), 1'000'000), ZE_RESULT_NOT_READY);
+  EXPECT_EQ(zeFenceHostSynchronize(fence.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+  EXPECT_GE(seconds_since(start), inference_s_ / 2);
+}
+
+// The command buffer of a running list is busy: the driver polls for up to two seconds.
+TEST_F(SlowDevice, RunsAListThatIsRunningOnlyAfterwards) {
+  const Queue queue = make_queue();
+  const AddRelu inference;
+  const Fence first = make_fence(queue);
+  const Fence second = make_fence(queue);
+  ASSERT_EQ(submit(queue, inference.list, &first), ZE_RESULT_SUCCESS);
+  const auto start = Clock::now();
+  const ze_result_t again = submit(queue, inference.list, &second);
+  const double waited_s = seconds_since(start);
+  if (inference_s_ > 2.1) {
+    EXPECT_EQ(again, ZE_RESULT_ERROR_UNKNOWN);
+    EXPECT_NEAR(waited_s, 2.0, 0.25);
+  } else {
+    EXPECT_EQ(again, ZE_RESULT_SUCCESS);
+    EXPECT_GT(waited_s, inference_s_ / 2);
+    EXPECT_EQ(zeFenceHostSynchronize(second.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+  }
+  EXPECT_EQ(zeFenceHostSynchronize(first.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandQueueSynchronize(queue.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(SlowDevice, KeepsMemoryThatAListStillUses) {
+  const Queue queue = make_queue();
+  AddRelu inference;
+  const Fence fence = make_fence(queue);
+  ASSERT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(inference.x.free(), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(inference.y.free(), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeFenceHostSynchronize(fence.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(Execute, QueuesMoreListsThanTheRingHolds) {
+  constexpr size_t kLists = 70;  // 62 jobs fit into the kernel's ring
+  const Queue queue = make_queue();
+  std::vector<AddRelu> inferences;
+  std::vector<Fence> fences;
+  const Graph graph = compile(add_relu_ir());
+  const auto blob = native_binary(graph);
+  for (size_t i = 0; i < kLists; ++i) {
+    Graph copy;
+    ASSERT_EQ(create_native(blob, copy), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(npu().graph->pfnGraphInitialize(copy.get()), ZE_RESULT_SUCCESS);
+    inferences.emplace_back(std::move(copy));
+    inferences.back().fill(static_cast<float>(i));
+    fences.push_back(make_fence(queue));
+  }
+  for (size_t i = 0; i < kLists; ++i) {
+    ASSERT_EQ(submit(queue, inferences[i].list, &fences[i]), ZE_RESULT_SUCCESS) << "list " << i;
+  }
+  for (size_t i = 0; i < kLists; ++i) {
+    ASSERT_EQ(zeFenceHostSynchronize(fences[i].get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(inferences[i].result(), inferences[i].expected()) << "list " << i;
+  }
+}
+
+// Rows 60 and 61. Lights up where the driver advertises mutable lists and the loader has the calls.
+class MutableList : public NpuTest {
+ protected:
+  void SetUp() override {
+    NpuTest::SetUp();
+    next_id_ = reinterpret_cast<ze_npu_core_pfnCommandListGetNextCommandIdExp_t>(
+        loader_symbol("zeCommandListGetNextCommandIdExp"));
+    update_ = reinterpret_cast<ze_npu_core_pfnCommandListUpdateMutableCommandsExp_t>(
+        loader_symbol("zeCommandListUpdateMutableCommandsExp"));
+    if (!npu().advertises(ZE_NPU_CORE_MUTABLE_COMMAND_LIST_EXP_NAME) || next_id_ == nullptr ||
+        update_ == nullptr) {
+      GTEST_SKIP() << "no mutable command lists";
+    }
+  }
+  ze_result_t next_id(const List& list, uint64_t* id) {
+    ze_npu_core_mutable_command_id_exp_desc_t desc{kZeNpuCoreStypeMutableCommandIdExpDesc, nullptr,
+                                                   kZeNpuCoreMutableCommandFlagGraphArguments};
+    return next_id_(list.get(), &desc, id);
+  }
+  ze_result_t update(const List& list, uint64_t id, uint32_t index, const void* value) {
+    ze_npu_core_mutable_graph_argument_exp_desc_t argument{
+        kZeNpuCoreStypeMutableGraphArgumentExpDesc, nullptr, id, index, value};
+    ze_npu_core_mutable_commands_exp_desc_t desc{kZeNpuCoreStypeMutableCommandsExpDesc, &argument,
+                                                 0};
+    return update_(list.get(), &desc);
+  }
+  static constexpr ze_npu_core_mutable_command_list_exp_desc_t kMutable{
+      kZeNpuCoreStypeMutableCommandListExpDesc, nullptr, 0};
+
+ private:
+  ze_npu_core_pfnCommandListGetNextCommandIdExp_t next_id_ = nullptr;
+  ze_npu_core_pfnCommandListUpdateMutableCommandsExp_t update_ = nullptr;
+};
+
+TEST_F(MutableList, TakesAnotherInputAfterTheClose) {
+  AddRelu inference;
+  const Queue queue = make_queue();
+  const Memory other = host_memory(kAddReluBytes);
+  std::fill(other.as<float>(), other.as<float>() + kAddReluElements, 4.0f);
+  const List list = make_list(&kMutable);
+  uint64_t id = 0;
+  ASSERT_EQ(next_id(list, &id), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(append(list, inference.graph), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(queue, list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(inference.result(), inference.expected());
+  ASSERT_EQ(update(list, id, 0, other.as<>()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(queue, list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(inference.y.as<float>()[16], 4.5f);
+}
+
+TEST_F(MutableList, RefusesBadCommandsAndArguments) {
+  const AddRelu inference;
+  const List list = make_list(&kMutable);
+  uint64_t id = 0;
+  ASSERT_EQ(next_id(list, &id), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(append(list, inference.graph), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(update(list, id + 77, 0, inference.x.as<>()), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(update(list, id, 9, inference.x.as<>()), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(next_id(list, &id), ZE_RESULT_ERROR_INVALID_ARGUMENT) << "the list is closed";
+}
+
+TEST_F(MutableList, IsNotWhatAPlainListIs) {
+  uint64_t id = 0;
+  EXPECT_EQ(next_id(make_list(), &id), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace conformance
