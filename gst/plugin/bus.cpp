@@ -5,6 +5,10 @@
 namespace gstnpu {
 namespace {
 
+bool is_about_a_file(npu::ErrorCode code) {
+  return code == npu::ErrorCode::kIo || code == npu::ErrorCode::kNotFound;
+}
+
 struct Code {
   GQuark domain;
   gint code;
@@ -46,9 +50,10 @@ void post(GstElement* element, GstMessageType type, Code code, const std::string
 
 void post_error(GstElement* element, const std::exception& error, const std::string& file) {
   std::string text = error.what();
-  if (!file.empty() && text.find(file) == std::string::npos) text = file + ": " + text;
   const auto* npu_error = dynamic_cast<const npu::Error*>(&error);
-  if (npu_error && npu_error->code() == npu::ErrorCode::kIo) {
+  if (!file.empty() && text.find(file) == std::string::npos) {
+    text = file + ": " + text;
+  } else if (!file.empty() && npu_error && is_about_a_file(npu_error->code())) {
     text += "; check the property \"model\" and that the file can be read";
   }
   post(element, GST_MESSAGE_ERROR,
