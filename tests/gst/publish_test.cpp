@@ -243,7 +243,7 @@ Failure take_error(GstBus* bus) {
   if (!message) return {};
   GError* error = nullptr;
   gst_message_parse_error(message.get(), &error, nullptr);
-  const Failure failure{error->domain, error->code, error->message};
+  Failure failure{error->domain, error->code, error->message};
   g_error_free(error);
   return failure;
 }

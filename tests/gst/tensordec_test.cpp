@@ -56,7 +56,7 @@ std::string error_of(const std::string& launch, Owned<GstBuffer> frame) {
   ElementHarness harness(launch, kCaps);
   EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
   EXPECT_EQ(harness.pull(), nullptr);
-  const std::string text = harness.message(GST_MESSAGE_ERROR);
+  std::string text = harness.message(GST_MESSAGE_ERROR);
   EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "") << "a second error";
   return text;
 }

@@ -232,7 +232,7 @@ std::vector<Box> random_boxes(std::size_t count, std::size_t classes) {
 
 // The definition, written without any of the decoder's steps: the best class of each box, then
 // repeatedly the best box left, without what it covers.
-std::vector<Detection> reference(std::vector<Box> boxes, const YoloOptions& options) {
+std::vector<Detection> reference(const std::vector<Box>& boxes, const YoloOptions& options) {
   struct Entry {
     double l, t, r, b;
     float score;
@@ -462,7 +462,7 @@ TEST(YoloRefusal, OfASquareTensor) {
 }
 
 TEST(YoloRefusal, OfObjectness) {
-  const std::vector<std::byte> memory(25200 * 85 * 4);
+  const std::vector<std::byte> memory(std::size_t{25200} * 85 * 4);
   EXPECT_NE(refusal(view_of(25200, 85, memory), YoloLayout::kAuto, 80).find("objectness"),
             std::string::npos);
 }
