@@ -5,7 +5,7 @@ tree=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck disable=SC2034  # used by the scripts that source this file
 cache_dir=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/npucore
 
-say() { printf '%s\n' "$*"; }
+say() { printf '%s\n' "$@"; }
 
 # die MESSAGE [NEXT STEP]
 die() {
