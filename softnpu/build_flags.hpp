@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
