@@ -60,8 +60,9 @@ play() {
     awk '{ print $1 * 3600 + $2 * 60 + $3 }')
   say "" "    ran on      $(where_it_ran)"
   say "    rate        $(awk -v n="$frames" -v s="$seconds" 'BEGIN { printf "%.1f frames/s (%d frames in %.2f s)", n / s, n, s }')"
-  say "    detections  $(grep -o '"label"' "$detections" | wc -l) in $detections, for example:"
-  sed -n '30p;60p;90p' "$detections" | cut -c1-400 | sed 's/^/      /'
+  say "    detections  $(grep -o '"label"' "$detections" | wc -l) in $detections, one line a frame:"
+  # Some of the short ones.
+  awk 'NR % 20 == 0 { line = $0; if (gsub(/"label":/, "") <= 3 && shown++ < 3) print "      " line }' "$detections"
   say ""
 }
 
