@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
