@@ -47,7 +47,7 @@ MAY_INCLUDE = {
     "gst": ("include",),
     "tools": ("include",),
     "bench": ("include",),
-    "tests/npucore": ("include", "base", "dmabuf", "ze", "core", "ze_npu"),
+    "tests/npucore": ("include", "base", "dmabuf", "ir", "ze", "core", "ze_npu"),
     "tests/ir": ("include", "base", "ir"),
     "tests/tools": ("include", "tools", "tests/ir"),
     "tests/softnpu": ("softnpu", "ze_npu"),
