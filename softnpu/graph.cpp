@@ -99,7 +99,7 @@ Command Graph::record(Context& context, std::shared_ptr<ProfilingData> profile) 
     command.memory.push_back(std::move(memory));
   }
   std::shared_ptr<Executor> executor = make_executor(program_, arguments_, values_);
-  command.run = [executor, profile] { executor->run(profile.get()); };
+  command.run = [executor, profile = std::move(profile)] { executor->run(profile.get()); };
   return command;
 }
 

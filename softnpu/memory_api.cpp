@@ -1,4 +1,6 @@
 // zeMem*.
+#include <bit>
+
 #include "api.hpp"
 #include "context.hpp"
 #include "device.hpp"
@@ -146,7 +148,7 @@ ze_result_t mem_get_address_range(ze_context_handle_t context, const void* point
   const auto allocation = owner.allocations().find(pointer);
   require(allocation != nullptr, ZE_RESULT_ERROR_NOT_AVAILABLE);
   // The device's address, not the CPU's: as Intel's driver does.
-  if (base != nullptr) *base = reinterpret_cast<void*>(allocation->device_address());
+  if (base != nullptr) *base = std::bit_cast<void*>(allocation->device_address());
   if (size != nullptr) *size = allocation->size_bytes();
   return ZE_RESULT_SUCCESS;
 }

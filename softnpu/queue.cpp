@@ -30,9 +30,10 @@ Priority priority_of(ze_command_queue_priority_t priority) {
 
 // One submission of one list; throws when the list or the queue stays busy.
 std::shared_ptr<Job> execute(CommandQueue& queue, CommandList& list) {
-  auto job = list.submit_once_idle(
-      Deadline::after(kBusyPatienceNs),
-      [&queue](std::shared_ptr<const Commands> commands) { return queue.submit(commands); });
+  auto job = list.submit_once_idle(Deadline::after(kBusyPatienceNs),
+                                   [&queue](std::shared_ptr<const Commands> commands) {
+                                     return queue.submit(std::move(commands));
+                                   });
   if (!job) throw Failure(ZE_RESULT_ERROR_UNKNOWN, "the list or its queue stayed busy for 2 s");
   return job;
 }
