@@ -20,7 +20,7 @@ export LC_ALL=C.UTF-8
 build() {
   [ -f build/build.ninja ] || quietly meson setup build || die "meson could not configure the build" "Its last lines are above."
   [ -e "$plugins/libgstnpu.so" ] || say "building: some minutes, only the first time"
-  quietly meson compile -C build gstnpu ze_softnpu npu-compile npu-info || die "the build failed" "Its last lines are above."
+  quietly ninja -C build gst/plugin/libgstnpu.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile || die "the build failed" "Its last lines are above."
 }
 
 # field CAPS NAME
@@ -29,8 +29,8 @@ field() { sed -n "s/.*[, ]$2=([a-z]*)\([^,]*\).*/\1/p" <<<"$1"; }
 # Prints npu-compile's options for the frames that the clip's decoder gives.
 frame_options() {
   local caps matrix range=limited
-  caps=$(gst-launch-1.0 -v filesrc location=$clip ! decodebin ! fakesink num-buffers=1 2>&1 |
-    grep -m 1 'GstFakeSink.*sink: caps = video/x-raw') ||
+  gst-launch-1.0 -v filesrc location=$clip ! decodebin ! fakesink num-buffers=1 >"$out/log" 2>&1 &&
+    caps=$(grep -m 1 'GstFakeSink.*sink: caps = video/x-raw' "$out/log") ||
     die "this machine's GStreamer cannot decode $clip" "Run scripts/setup.sh."
   case $(field "$caps" colorimetry) in
     bt709) matrix=bt709 ;;
@@ -54,7 +54,7 @@ run() {
 play() {
   local detections=$1 element=$2 frames seconds
   rm -f "$detections"
-  run "gst-launch-1.0 filesrc location=$clip ! decodebin ! $element ! nputensordec ! npupublish location=$detections ! fakesink sync=false"
+  run "gst-launch-1.0 filesrc location=$clip ! decodebin ! $element ! nputensordec ! npupublish location=$detections"
   frames=$(wc -l <"$detections")
   seconds=$(sed -n 's/^Execution ended after \([0-9]*\):\([0-9]*\):\([0-9.]*\)$/\1 \2 \3/p' "$out/log" |
     awk '{ print $1 * 3600 + $2 * 60 + $3 }')
@@ -62,7 +62,7 @@ play() {
   say "    rate        $(awk -v n="$frames" -v s="$seconds" 'BEGIN { printf "%.1f frames/s (%d frames in %.2f s)", n / s, n, s }')"
   say "    detections  $(grep -o '"label"' "$detections" | wc -l) in $detections, one line a frame:"
   # Some of the short ones.
-  awk 'NR % 20 == 0 { line = $0; if (gsub(/"label":/, "") <= 3 && shown++ < 3) print "      " line }' "$detections"
+  awk 'NR % 10 == 0 { line = $0; if (gsub(/"label":/, "") <= 5 && shown++ < 2) print "      " line }' "$detections"
   say ""
 }
 
