@@ -80,6 +80,18 @@ TEST_F(Models, CompileWithEveryPriorityAndTurbo) {
   }
 }
 
+TEST_F(Models, RunWithProfiling) {
+  CompileOptions options;
+  options.profiling = true;
+  EXPECT_EQ(infer_wrong(compile(options), 1), 0u);
+}
+
+TEST_F(Models, RefuseOptionsThatCannotBePassedOn) {
+  CompileOptions options;
+  options.config["NPU_TILES"] = "\"2\"";
+  expect_error(ErrorCode::kInvalidArgument, "compiler option NPU_TILES", [&] { compile(options); });
+}
+
 TEST_F(Models, OutliveTheModelObjectThroughTheirRequests) {
   auto model = std::make_unique<CompiledModel>(compile());
   Request request = model->create_request();

@@ -49,7 +49,7 @@ Runtime& Runtime::instance() {
 /// The loader's driver list for this process; empty: its own.
 std::string Runtime::drivers_for(DeviceKind kind) const {
   const bool real = diagnosis_.real_npu_possible();
-  const std::string software = software_npu_library();
+  std::string software = software_npu_library();
   if (!real) return software;
   if (kind == DeviceKind::kSoftware && !software.empty())
     return diagnosis_.driver_library + ',' + software;

@@ -49,6 +49,7 @@ struct Loader {
   /// The environment variable NPUCORE_ZE_LOADER (a name or path), else libze_loader.so.1.
   static std::string default_library();
 
+// A member's name takes no parentheses. NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define NPU_ZE_MEMBER(name) decltype(&::name) name = nullptr;
   NPU_ZE_ENTRY_POINTS(NPU_ZE_MEMBER)
 #undef NPU_ZE_MEMBER
