@@ -1,0 +1,13 @@
+# Sourced by the launch lines beside it. What they take from the environment:
+#   MODEL    an OpenVINO IR with a .modelinfo beside it    (the demo model)
+#   DEVICE   auto, npu or software                         (auto)
+# The elements must be where GStreamer looks: installed, or named by GST_PLUGIN_PATH.
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+shapes=$here/../models/shapes
+: "${MODEL:=$shapes/shapes.xml}" "${DEVICE:=auto}"
+
+# Prints the line so that it can be pasted, then becomes it.
+launch() {
+  echo "gst-launch-1.0 -q $*" >&2
+  exec gst-launch-1.0 -q "$@"
+}

@@ -1,0 +1,6 @@
+#!/bin/sh
+# Detections of numbered JPEG files.
+# usage: detect-images.sh 'photos/%05d.jpg'
+. "$(dirname -- "$0")/common.sh"
+launch multifilesrc location="${1:?usage: detect-images.sh 'photos/%05d.jpg'}" caps=image/jpeg,framerate=1/1 ! \
+  jpegdec ! npuinfer model="$MODEL" device="$DEVICE" ! nputensordec ! npupublish ! fakesink sync=false

@@ -1,0 +1,100 @@
+"""Every launch line in pipelines/ runs, and publishes what the clip holds.
+
+    test_launch_lines.py <npu-compile> [unittest's arguments]
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[2]
+LINES = TREE / "pipelines"
+CLIP_FRAMES = 300
+NPU_COMPILE = None
+
+
+def run(name, *arguments, **environment):
+    """The JSON lines on its standard output."""
+    env = os.environ | {"DEVICE": "software", "NPU_COMPILE": NPU_COMPILE} | environment
+    done = subprocess.run([LINES / name, *map(str, arguments)], env=env, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise AssertionError(f"{name} ended with {done.returncode}:\n{done.stdout[-500:]}\n{done.stderr[-2000:]}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def read(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def objects(lines):
+    return sum(len(line["detections"]) for line in lines)
+
+
+class LaunchLines(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def assert_clip(self, lines):
+        self.assertEqual(len(lines), CLIP_FRAMES)
+        self.assertGreater(objects(lines), CLIP_FRAMES)
+
+    def test_detect_file(self):
+        self.assert_clip(run("detect-file.sh"))
+
+    def test_decoding_in_place_changes_no_detection(self):
+        in_place = run("detect-file-in-place.sh")
+        self.assert_clip(in_place)
+        self.assertEqual([line["detections"] for line in in_place],
+                         [line["detections"] for line in run("detect-file.sh")])
+
+    def test_a_precompiled_model_sees_the_same(self):
+        blob = self.folder / "shapes.blob"
+        precompiled = run("detect-precompiled.sh", BLOB=str(blob))
+        self.assertTrue(blob.exists())
+        self.assertEqual([line["detections"] for line in precompiled],
+                         [line["detections"] for line in run("detect-file.sh")])
+
+    def test_detect_live(self):
+        lines = run("detect-live.sh", SOURCE="videotestsrc is-live=true num-buffers=20")
+        self.assertEqual(len(lines), 20)
+
+    def test_detect_images(self):
+        make = f"gst-launch-1.0 -q filesrc location={TREE}/models/shapes/shapes.mp4 ! decodebin ! jpegenc ! " \
+               f"identity eos-after=11 ! multifilesink location={self.folder}/%05d.jpg"
+        subprocess.run(make.split(), check=True, timeout=60, stderr=subprocess.DEVNULL)
+        images = list(self.folder.glob("*.jpg"))
+        self.assertGreater(len(images), 5)
+        lines = run("detect-images.sh", f"{self.folder}/%05d.jpg")
+        self.assertEqual(len(lines), len(images))
+        self.assertGreater(objects(lines), len(images))
+
+    def test_detect_and_record(self):
+        run("detect-and-record.sh", self.folder / "out.avi")
+        lines = read(self.folder / "out.avi.jsonl")
+        self.assertEqual(len(lines), CLIP_FRAMES)
+        self.assertGreater((self.folder / "out.avi").stat().st_size, 100000)
+        self.assertGreater(objects(lines[::3]), 0)
+        self.assertEqual(objects(lines[1::3]), 0)
+
+    def test_two_models(self):
+        one, two = self.folder / "one.jsonl", self.folder / "two.jsonl"
+        run("two-models.sh", one, two)
+        self.assert_clip(read(one))
+        self.assertEqual([line["detections"] for line in read(one)], [line["detections"] for line in read(two)])
+
+    def test_every_line_is_tested(self):
+        text = Path(__file__).read_text()
+        for line in LINES.glob("*.sh"):
+            if line.name != "common.sh":
+                self.assertIn(f'"{line.name}"', text)
+
+
+if __name__ == "__main__":
+    NPU_COMPILE = sys.argv.pop(1)
+    unittest.main(verbosity=2)
