@@ -97,14 +97,25 @@ std::size_t count_open_fds() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-long live_driver_objects(const std::string& driver_library) {
-  void* driver = ::dlopen(driver_library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (!driver) throw std::runtime_error("not loaded: " + driver_library);
-  using Count = std::int64_t (*)(const char*);
-  const auto count = reinterpret_cast<Count>(::dlsym(driver, "softnpuLiveObjects"));
-  ::dlclose(driver);
-  if (!count) throw std::runtime_error("does not count its objects: " + driver_library);
-  return count(nullptr);
+std::uint32_t live_driver_objects() {
+  using DriverGet = int (*)(std::uint32_t*, void**);
+  using FunctionAddress = int (*)(void*, const char*, void**);
+  using LiveObjects = int (*)(std::uint32_t*, const char**);
+  void* loader = ::dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!loader) throw std::runtime_error("the loader is not loaded");
+  const auto driver_get = reinterpret_cast<DriverGet>(::dlsym(loader, "zeDriverGet"));
+  const auto function_address =
+      reinterpret_cast<FunctionAddress>(::dlsym(loader, "zeDriverGetExtensionFunctionAddress"));
+  ::dlclose(loader);
+  std::uint32_t count = 1;
+  void* driver = nullptr;
+  void* live_objects = nullptr;
+  if (driver_get(&count, &driver) != 0 ||
+      function_address(driver, "softnpuGetLiveObjects", &live_objects) != 0)
+    throw std::runtime_error("the software NPU does not count its objects");
+  if (reinterpret_cast<LiveObjects>(live_objects)(&count, nullptr) != 0)
+    throw std::runtime_error("softnpuGetLiveObjects failed");
+  return count;
 }
 
 int make_memfd(std::size_t size_bytes) {
@@ -124,16 +135,15 @@ std::filesystem::path write_affine_model(const std::filesystem::path& folder) {
 
 void OnSoftwareNpu::SetUp() {
   fds_ = count_open_fds();
-  objects_ = live_driver_objects(device_.info().driver_library);
+  objects_ = live_driver_objects();
 }
 
 void OnSoftwareNpu::TearDown() {
   // The driver's engine lets go of a finished job shortly after it has signalled the fence.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  const std::string& driver = device_.info().driver_library;
-  while (live_driver_objects(driver) != objects_ && std::chrono::steady_clock::now() < deadline)
+  while (live_driver_objects() != objects_ && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(live_driver_objects(driver), objects_) << "driver objects leaked";
+  EXPECT_EQ(live_driver_objects(), objects_) << "driver objects leaked";
   EXPECT_EQ(count_open_fds(), fds_) << "file descriptors leaked";
 }
 

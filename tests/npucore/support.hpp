@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 std::size_t count_open_fds();
 
 /// Objects of the software NPU that are alive.
-long live_driver_objects(const std::string& driver_library);
+std::uint32_t live_driver_objects();
 
 /// A memfd of zeros; the caller closes it.
 int make_memfd(std::size_t size_bytes);
@@ -68,7 +69,7 @@ class OnSoftwareNpu : public ::testing::Test {
 
  private:
   std::size_t fds_ = 0;
-  long objects_ = 0;
+  std::uint32_t objects_ = 0;
 };
 
 }  // namespace npu::test
