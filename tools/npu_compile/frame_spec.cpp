@@ -58,8 +58,8 @@ void read_option(const std::string& text, Options& options) {
   }
 }
 
-/// The values of all planes, from one for each or from the first plane's alone. `tight` is what the
-/// planes would have without padding: others keep their share of the first.
+/// The values of all planes, from one for each or from the first plane's alone, of which plane i
+/// then has 1/shares[i].
 std::vector<std::uint32_t> for_planes(const char* name, std::vector<std::uint32_t> values,
                                       const std::vector<std::uint32_t>& shares) {
   if (values.size() == 1) {
@@ -126,12 +126,13 @@ npu::ColorRange usual_range(const npu::FrameLayout& frame) {
 }
 
 std::vector<float> parse_numbers(const std::string& option, const std::string& text) {
+  const auto refusal = option + " needs numbers with commas between them, not '" + text + "'";
   std::vector<float> values;
   for (const auto& part : split(text, ',')) {
     float value = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     if (error != std::errc{} || end != part.data() + part.size()) {
-      fail(option + " needs numbers with commas between them, not '" + text + "'");
+      fail(refusal);
     }
     values.push_back(value);
   }

@@ -82,7 +82,7 @@ Channels shifted(Channels bias) {
 Picture color_from_yuv(const Job& job) {
   const auto& frame = job.preprocess.frame;
   const auto color = yuv_to_rgb(frame.matrix, frame.range);
-  const auto weights = [&](std::vector<std::size_t> columns) {
+  const auto weights = [&](const std::vector<std::size_t>& columns) {
     std::vector<Channels> rows;
     for (const auto& row : color.matrix) {
       Channels picked;
@@ -92,9 +92,9 @@ Picture color_from_yuv(const Job& job) {
     return in_model_order(job, rows);
   };
   const auto part = [&](std::size_t plane, const std::string& name,
-                        std::vector<std::size_t> columns) {
+                        const std::vector<std::size_t>& columns) {
     return job.builder.mix_channels("color/" + name, job.planes.picture(plane, job.place),
-                                    weights(std::move(columns)));
+                                    weights(columns));
   };
   const auto luma = part(0, "y", {0});
   const bool joint = frame.format == PixelFormat::kNV12;

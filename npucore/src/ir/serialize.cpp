@@ -63,6 +63,7 @@ std::string xml_text(const Document& original, CompilerVersion version) {
 
 std::vector<FlagPort> to_flag_ports(const std::vector<Port>& ports) {
   std::vector<FlagPort> flags;
+  flags.reserve(ports.size());
   for (const auto& port : ports) flags.push_back({port.name, port.type, port.shape.size()});
   return flags;
 }
