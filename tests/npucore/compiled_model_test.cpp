@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "npucore/importer.hpp"
 #include "support.hpp"
@@ -156,6 +158,27 @@ TEST_F(Models, SeeNewContentsOfTheSameTensor) {
     request.infer();
     EXPECT_EQ(wrong(request.output(0), first), 0u);
   }
+}
+
+TEST_F(Models, RunFromManyThreadsEachWithItsOwnTensors) {
+  const CompiledModel model = compile();
+  const std::size_t bytes = kAffineElements * sizeof(float);
+  std::atomic<std::size_t> bad = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      Request request = model.create_request();
+      for (int round = 0; round < 40; ++round) {
+        const float first = static_cast<float>(thread * 100 + round);
+        const Tensor in = Tensor::allocate(device_, bytes, MemoryUse::kInput);
+        fill(in, first);
+        request.set_input(0, in);
+        request.infer();
+        bad += wrong(request.output(0), first);
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(bad, 0u);
 }
 
 TEST_F(Models, RefuseATensorThatIsTooSmall) {
