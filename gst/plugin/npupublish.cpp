@@ -1,6 +1,7 @@
 // npupublish: the element around read_frame(), to_json_line() and LineWriter.
 #include <gst/base/gstbasetransform.h>
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,7 +31,46 @@ struct Settings {
   bool tensors = false;
 };
 
+/// Holds frames back while the element is the last one and its pipeline does not play.
+class Gate {
+ public:
+  enum class Closed { kFlushing, kStopped };
+
+  void reset() {
+    change([this] { playing_ = flushing_ = stopped_ = false; });
+  }
+  void set_playing(bool playing) {
+    change([=, this] { playing_ = playing; });
+  }
+  void close_for(Closed why) {
+    change([=, this] { flag(why) = true; });
+  }
+  void open_after(Closed why) {
+    change([=, this] { flag(why) = false; });
+  }
+  /// False: the stream is flushed or stopped instead.
+  bool wait_for_playing() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return playing_ || flushing_ || stopped_; });
+    return !flushing_ && !stopped_;
+  }
+
+ private:
+  template <class Change>
+  void change(Change apply) {
+    const std::lock_guard lock(mutex_);
+    apply();
+    changed_.notify_all();
+  }
+  bool& flag(Closed why) { return why == Closed::kFlushing ? flushing_ : stopped_; }
+
+  std::mutex mutex_;  // guards the flags
+  std::condition_variable changed_;
+  bool playing_ = false, flushing_ = false, stopped_ = false;
+};
+
 struct State {
+  Gate gate;
   std::mutex mutex;  // guards settings
   Settings settings;
 
@@ -177,36 +217,73 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
   return TRUE;
 }
 
-// A pipeline may end in this element: then it is a sink that takes frames as fast as they come.
+// A pipeline may end in this element: then it is a sink without a clock.
 bool is_last(const GstBaseTransform* base) {
   return !gst_pad_is_linked(base->srcpad);
 }
 
 GstFlowReturn chain(GstPad* pad, GstObject* parent, GstBuffer* buffer) {
   auto* base = GST_BASE_TRANSFORM(parent);
+  if (is_last(base) && !state_of(base).gate.wait_for_playing()) {
+    gst_buffer_unref(buffer);
+    return GST_FLOW_FLUSHING;
+  }
   const GstFlowReturn flow = reinterpret_cast<NpuPublish*>(base)->chain_on(pad, parent, buffer);
   return flow == GST_FLOW_NOT_LINKED && is_last(base) ? GST_FLOW_OK : flow;
 }
 
-gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
-  if (GST_EVENT_TYPE(event) != GST_EVENT_EOS)
-    return GST_BASE_TRANSFORM_CLASS(npu_publish_parent_class)->sink_event(base, event);
-  flush(GST_ELEMENT(base), state_of(base));
-  if (!is_last(base))
-    return GST_BASE_TRANSFORM_CLASS(npu_publish_parent_class)->sink_event(base, event);
-  GstMessage* eos = gst_message_new_eos(GST_OBJECT(base));
-  gst_message_set_seqnum(eos, gst_event_get_seqnum(event));
+gboolean end_stream(GstBaseTransform* base, GstEvent* event) {
+  GstMessage* message = gst_message_new_eos(GST_OBJECT(base));
+  gst_message_set_seqnum(message, gst_event_get_seqnum(event));
   gst_event_unref(event);
-  return gst_element_post_message(GST_ELEMENT(base), eos);
+  // Bins lose an end of stream that comes before they play.
+  if (state_of(base).gate.wait_for_playing())
+    return gst_element_post_message(GST_ELEMENT(base), message);
+  gst_message_unref(message);
+  return FALSE;
+}
+
+gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
+  State& state = state_of(base);
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_FLUSH_START:
+      state.gate.close_for(Gate::Closed::kFlushing);
+      break;
+    case GST_EVENT_FLUSH_STOP:
+      state.gate.open_after(Gate::Closed::kFlushing);
+      break;
+    case GST_EVENT_EOS:
+      flush(GST_ELEMENT(base), state);
+      if (is_last(base)) return end_stream(base, event);
+      break;
+    default:
+      break;
+  }
+  return GST_BASE_TRANSFORM_CLASS(npu_publish_parent_class)->sink_event(base, event);
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    // The bin waits for the end of the stream from elements with this flag.
-    if (is_last(GST_BASE_TRANSFORM(element)))
-      GST_OBJECT_FLAG_SET(element, GST_ELEMENT_FLAG_SINK);
-    else
-      GST_OBJECT_FLAG_UNSET(element, GST_ELEMENT_FLAG_SINK);
+  Gate& gate = state_of(element).gate;
+  switch (transition) {
+    case GST_STATE_CHANGE_READY_TO_PAUSED:
+      gate.reset();
+      // The bin waits for the end of the stream from elements with this flag.
+      if (is_last(GST_BASE_TRANSFORM(element)))
+        GST_OBJECT_FLAG_SET(element, GST_ELEMENT_FLAG_SINK);
+      else
+        GST_OBJECT_FLAG_UNSET(element, GST_ELEMENT_FLAG_SINK);
+      break;
+    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
+      gate.set_playing(true);
+      break;
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
+      gate.set_playing(false);
+      break;
+    case GST_STATE_CHANGE_PAUSED_TO_READY:
+      gate.close_for(Gate::Closed::kStopped);
+      break;
+    default:
+      break;
   }
   return GST_ELEMENT_CLASS(npu_publish_parent_class)->change_state(element, transition);
 }
