@@ -82,6 +82,7 @@ set(GSTNPU_SOURCES
   gst/plugin/nputensordec.cpp
   gst/plugin/plane_memory.cpp
   gst/plugin/plugin.cpp
+  gst/plugin/publish_filter.cpp
   gst/plugin/settings.cpp
   gst/plugin/stats.cpp
   gst/plugin/streaming.cpp
