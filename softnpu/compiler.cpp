@@ -4,6 +4,7 @@
 
 #include "config.hpp"
 #include "failure.hpp"
+#include "states.hpp"
 
 namespace softnpu {
 namespace {
@@ -50,7 +51,9 @@ std::shared_ptr<ov::Model> read_model(const BlobParts& parts) {
       auto* const bytes = const_cast<std::byte*>(parts.weights.data());
       weights = ov::Tensor(ov::element::u8, ov::Shape{parts.weights.size()}, bytes);
     }
-    return core().read_model(std::string(parts.ir), weights);
+    auto model = core().read_model(std::string(parts.ir), weights);
+    expose_states(*model);
+    return model;
   } catch (const ov::Exception& error) {
     refuse("the IR cannot be read", error.what());
   }
@@ -73,7 +76,6 @@ ov::InferRequest Program::take_request() {
 }
 
 void Program::give_back(ov::InferRequest request) {
-  for (auto& state : request.query_state()) state.reset();
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(request));
 }

@@ -13,7 +13,7 @@
 
 namespace softnpu {
 
-// An IR that was read; its constants refer to the image's weights.
+// An IR that was read: its constants refer to the image's weights, its states are arguments.
 std::shared_ptr<ov::Model> read_model(const BlobParts& parts);
 
 struct CompileOptions {

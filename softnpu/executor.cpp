@@ -64,7 +64,8 @@ class CpuExecutor : public Executor {
   ~CpuExecutor() override {
     try {
       program_->give_back(std::move(request_));
-    } catch (...) {  // then the next recording makes a new request
+    } catch (...) {
+      // Out of memory: the next recording makes a new request.
     }
   }
 

@@ -57,6 +57,47 @@ std::string sample_ir() {
 )";
 }
 
+std::string stateful_ir() {
+  return R"(<?xml version="1.0"?>
+<net name="stateful" version="11">
+  <layers>
+    <layer id="0" name="x" type="Parameter" version="opset1">
+      <data shape="1,4" element_type="f32"/>
+      <output><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></output>
+    </layer>
+    <layer id="1" name="read" type="ReadValue" version="opset6">
+      <data variable_id="sum" variable_type="f32" variable_shape="1,4"/>
+      <input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></input>
+      <output><port id="1" precision="FP32"><dim>1</dim><dim>4</dim></port></output>
+    </layer>
+    <layer id="2" name="add" type="Add" version="opset1">
+      <data auto_broadcast="numpy"/>
+      <input>
+        <port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port>
+        <port id="1" precision="FP32"><dim>1</dim><dim>4</dim></port>
+      </input>
+      <output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim></port></output>
+    </layer>
+    <layer id="3" name="write" type="Assign" version="opset6">
+      <data variable_id="sum"/>
+      <input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></input>
+      <output><port id="1" precision="FP32"><dim>1</dim><dim>4</dim></port></output>
+    </layer>
+    <layer id="4" name="y" type="Result" version="opset1">
+      <input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></input>
+    </layer>
+  </layers>
+  <edges>
+    <edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+    <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+    <edge from-layer="0" from-port="0" to-layer="2" to-port="1"/>
+    <edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+    <edge from-layer="2" from-port="2" to-layer="4" to-port="0"/>
+  </edges>
+</net>
+)";
+}
+
 std::string ir_buffer(const std::string& xml, const std::string& weights) {
   std::string buffer;
   put<uint16_t>(buffer, 7);

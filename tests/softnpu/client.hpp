@@ -13,7 +13,9 @@ namespace softnpu_test {
 // An IR v11 with one input and one output of shape [1,4], y = x + (1, 2, 3, 4), and its weights.
 std::string sample_ir();
 std::string sample_weights();
-// The two as the driver takes them.
+// The same input and output, y = s = s + x with a state s of the id "sum"; no weights.
+std::string stateful_ir();
+// An IR and its weights as the driver takes them.
 std::string ir_buffer(const std::string& xml, const std::string& weights);
 
 class Client {

@@ -134,6 +134,35 @@ TEST_F(Driver, ToleratesAnOutputInItsInputsPlace) {
   zeMemFree(client_.context, both);
 }
 
+TEST_F(Driver, HandsStatesToTheApplication) {
+  ze_graph_handle_t graph = nullptr;
+  ASSERT_EQ(client_.create(ir_buffer(stateful_ir(), {}), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph),
+            ZE_RESULT_SUCCESS)
+      << client_.log;
+  const char* const names[] = {"x", "vpux_ie_read_value_sum", "y", "vpux_ie_assign_sum"};
+  float* const memory = client_.allocate(12);
+  float* const values[] = {memory, memory + 4, memory + 8, memory + 4};
+  for (uint32_t i = 0; i < 4; ++i) {
+    ze_graph_argument_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3};
+    ASSERT_EQ(client_.graphs->pfnGetArgumentProperties3(graph, i, &properties), ZE_RESULT_SUCCESS);
+    EXPECT_STREQ(properties.name, names[i]);
+    client_.graphs->pfnSetArgumentValue(graph, i, values[i]);
+  }
+  for (int i = 0; i < 4; ++i) memory[i] = static_cast<float>(i + 1);
+  const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0,
+                                     ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+  ze_command_list_handle_t list = nullptr;
+  ASSERT_EQ(zeCommandListCreateImmediate(client_.context, client_.device, &desc, &list),
+            ZE_RESULT_SUCCESS);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(client_.graphs->pfnAppendGraphExecute(list, graph, nullptr, nullptr, 0, nullptr),
+              ZE_RESULT_SUCCESS);
+  EXPECT_EQ(std::vector<float>(memory + 8, memory + 12), (std::vector<float>{3, 6, 9, 12}));
+  zeCommandListDestroy(list);
+  client_.graphs->pfnDestroy(graph);
+  zeMemFree(client_.context, memory);
+}
+
 struct BadIr {
   const char* name;
   const char* what;
