@@ -87,6 +87,20 @@ Crop crop_of(const GstVideoInfo& info, const GstVideoMeta* video, GstBuffer* buf
   return crop;
 }
 
+/// The crop's rows are skipped by the offset, so that one graph serves every vertical crop.
+PlaneSpan span_of_plane(const GstVideoInfo& info, const GstVideoMeta* video, const Crop& crop,
+                        guint plane) {
+  const PlaneShape shape = plane_shape(info.finfo, plane);
+  PlaneSpan span;
+  span.stride_bytes = video ? video->stride[plane] : GST_VIDEO_INFO_PLANE_STRIDE(&info, plane);
+  span.rows = subsample(crop.height, shape.shift_y);
+  span.row_bytes = subsample(crop.width, shape.shift_x) * shape.sample_bytes;
+  span.crop_left_bytes = gsize{crop.left >> shape.shift_x} * shape.sample_bytes;
+  span.offset = (video ? video->offset[plane] : GST_VIDEO_INFO_PLANE_OFFSET(&info, plane)) +
+                gsize{crop.top >> shape.shift_y} * static_cast<gsize>(span.stride_bytes);
+  return span;
+}
+
 }  // namespace
 
 std::optional<npu::PixelFormat> to_pixel_format(GstVideoFormat format) {
@@ -131,29 +145,20 @@ npu::FrameLayout default_layout(const npu::FrameLayout& frame) {
 
 FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
   const GstVideoMeta* video = gst_buffer_get_video_meta(buffer);
-  const Crop crop = crop_of(info, video, buffer);
+  Crop crop = crop_of(info, video, buffer);
+  if (GST_VIDEO_INFO_N_PLANES(&info) > 1) {  // chroma starts at whole samples
+    crop.left &= ~1u;
+    crop.top &= ~1u;
+  }
   FrameDescription frame;
   frame.layout.format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&info)).value();
   frame.layout.width = crop.width;
   frame.layout.height = crop.height;
+  frame.layout.crop_left = crop.left;
   frame.layout.matrix = color_matrix_of(info);
   frame.layout.range = color_range_of(info);
-  // Chroma starts at whole samples; the crop's rows are skipped by the planes' offsets, so that one
-  // graph serves every vertical crop.
-  const bool subsampled = GST_VIDEO_INFO_N_PLANES(&info) > 1;
-  const gsize left = subsampled ? crop.left & ~1u : crop.left;
-  const gsize top = subsampled ? crop.top & ~1u : crop.top;
-  frame.layout.crop_left = static_cast<std::uint32_t>(left);
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); ++p) {
-    const PlaneShape shape = plane_shape(info.finfo, p);
-    PlaneSpan span;
-    span.stride_bytes = video ? video->stride[p] : GST_VIDEO_INFO_PLANE_STRIDE(&info, p);
-    span.rows = subsample(crop.height, shape.shift_y);
-    span.row_bytes = subsample(crop.width, shape.shift_x) * shape.sample_bytes;
-    span.crop_left_bytes = (left >> shape.shift_x) * shape.sample_bytes;
-    const gsize skipped_rows = top >> shape.shift_y;
-    span.offset = (video ? video->offset[p] : GST_VIDEO_INFO_PLANE_OFFSET(&info, p)) +
-                  skipped_rows * static_cast<gsize>(span.stride_bytes);
+    const PlaneSpan span = span_of_plane(info, video, crop, p);
     frame.is_readable_in_place &=
         span.stride_bytes > 0 &&
         static_cast<gsize>(span.stride_bytes) >= span.crop_left_bytes + span.row_bytes;

@@ -135,6 +135,9 @@ bool InferenceElement::start_stream(const GstCaps* caps) {
               " cannot be read; put videoconvert (tiled DMA-BUFs: vapostproc) in front");
     }
     check_stream(*info);
+    if (stream_ && !gst_video_info_is_equal(&*stream_, &*info)) {
+      opened_->source->drop_idle_requests();  // they hold frames of the last pool
+    }
     stream_ = info;
   } catch (const std::exception& error) {
     post_error(element_, error, opened_->settings.model);

@@ -178,6 +178,40 @@ TEST_F(Negotiation, TakesEveryFormatInBothMemories) {
   }
 }
 
+#if GST_CHECK_VERSION(1, 24, 0)
+struct DrmRow {
+  const char* name;
+  const char* drm_format;
+  bool accepted;
+};
+
+class DrmFormats : public Negotiation, public testing::WithParamInterface<DrmRow> {};
+
+TEST_P(DrmFormats, AreTakenWhereTheyAreLinear) {
+  const CapsRef caps(gst_caps_from_string(
+      (std::string("video/x-raw(memory:DMABuf),format=DMA_DRM,width=64,height=48,framerate=30/1,") +
+       "drm-format=" + GetParam().drm_format)
+          .c_str()));
+  EXPECT_EQ(gst_pad_peer_query_accept_caps(harness_.get()->srcpad, caps.get()),
+            GetParam().accepted);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DrmFormats,
+                         testing::Values(DrmRow{"nv12", "NV12", true}, DrmRow{"i420", "YU12", true},
+                                         DrmRow{"bgrx", "XR24", true},
+                                         DrmRow{"tiled_nv12", "NV12:0x0100000000000002", false},
+                                         DrmRow{"yuy2", "YUYV", false}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(Negotiation, ReadsFramesOfDrmCaps) {
+  harness_.set_caps(
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12,width=64,height=48,framerate=30/"
+      "1");
+  ASSERT_EQ(harness_.push(frame_of("NV12", 64, 48, 128)), GST_FLOW_OK);
+  EXPECT_NEAR(first_tensor(harness_.pull().get()).at(0), 130.41f, 0.5);
+}
+#endif
+
 TEST_F(Negotiation, RefusesOtherFormats) {
   const CapsRef caps(gst_caps_from_string("video/x-raw,format=YUY2,width=64,height=48"));
   EXPECT_FALSE(gst_pad_peer_query_accept_caps(harness_.get()->srcpad, caps.get()));
