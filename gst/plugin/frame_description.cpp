@@ -145,6 +145,12 @@ npu::FrameLayout default_layout(const npu::FrameLayout& frame) {
 
 FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
   const GstVideoMeta* video = gst_buffer_get_video_meta(buffer);
+  if (video && video->n_planes != GST_VIDEO_INFO_N_PLANES(&info)) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "a buffer's video metadata tell of " + std::to_string(video->n_planes) +
+                         " planes, its caps of " + std::to_string(GST_VIDEO_INFO_N_PLANES(&info)) +
+                         "; the element in front contradicts itself");
+  }
   Crop crop = crop_of(info, video, buffer);
   if (GST_VIDEO_INFO_N_PLANES(&info) > 1) {  // chroma starts at whole samples
     crop.left &= ~1u;

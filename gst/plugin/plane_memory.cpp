@@ -3,6 +3,7 @@
 #include <gst/allocators/gstdmabuf.h>
 #include <poll.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <npucore/error.hpp>
 
@@ -71,23 +72,25 @@ gsize crop_offset(const npu::FrameLayout& layout, const FrameDescription& frame,
   return top * plane.stride_bytes + left;
 }
 
-/// The bytes of `span` in `buffer`, mapped.
+/// Rows may be stored upside down: then `span.offset` is where the last stored row starts.
 void copy_plane(const PlaneSpan& span, GstBuffer* buffer, std::byte* to, gsize to_stride) {
+  const gsize reach = static_cast<gsize>(std::abs(span.stride_bytes)) * (span.rows - 1);
+  const gsize up = span.stride_bytes < 0 ? reach : 0;
   const gsize first = span.offset + span.crop_left_bytes;
+  const gsize needed = reach + span.row_bytes;
   guint index = 0, length = 0;
   gsize skip = 0;
-  const gsize needed = span.span_bytes() - span.crop_left_bytes;
-  if (!gst_buffer_find_memory(buffer, first, needed, &index, &length, &skip)) {
+  if (first < up || !gst_buffer_find_memory(buffer, first - up, needed, &index, &length, &skip)) {
     throw npu::Error(npu::ErrorCode::kInvalidArgument,
                      "a buffer of " + std::to_string(gst_buffer_get_size(buffer)) +
-                         " bytes ends inside its frame, which needs " +
-                         std::to_string(first + needed) +
+                         " bytes ends inside a plane of " + std::to_string(needed) +
+                         " bytes that starts at " + std::to_string(span.offset) +
                          "; the element in front sends frames that do not fit its caps");
   }
   const ReadMapping mapping(buffer, index, length);
-  const guint8* from = mapping.data() + skip;
+  const guint8* from = mapping.data() + skip + up;
   for (gsize row = 0; row < span.rows; ++row) {
-    std::memcpy(to + row * to_stride, from + row * static_cast<gsize>(span.stride_bytes),
+    std::memcpy(to + row * to_stride, from + static_cast<gssize>(row) * span.stride_bytes,
                 span.row_bytes);
   }
 }

@@ -304,6 +304,32 @@ TEST_F(NpuInfer, RefusesABufferThatIsTooShort) {
   EXPECT_NE(errors[0].find("100 bytes"), std::string::npos) << errors[0];
 }
 
+TEST_F(NpuInfer, CopiesFramesThatAreStoredUpsideDown) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("GRAY8", 8, 8));
+  BufferRef frame = frame_of("GRAY8", 8, 8, 0);
+  for (gsize row = 0; row < 8; ++row) {
+    gst_buffer_memset(frame.get(), row * 8, static_cast<guint8>(10 * row), 8);
+  }
+  gsize offsets[GST_VIDEO_MAX_PLANES] = {56};
+  gint strides[GST_VIDEO_MAX_PLANES] = {-8};
+  gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 8,
+                                 8, 1, offsets, strides);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const std::vector<float> pixels = first_tensor(harness.pull().get());
+  ASSERT_EQ(pixels.size(), 192u);
+  EXPECT_NEAR(pixels[0], 70, 0.5);
+  EXPECT_NEAR(pixels[63], 0, 0.5);
+}
+
+TEST_F(NpuInfer, RefusesMetadataOfAnotherFormat) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("NV12", 8, 8));
+  BufferRef frame = frame_of("NV12", 8, 8, 0);
+  gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 8, 8);
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+}
+
 TEST_F(NpuInfer, CopiesTheCropOnly) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps(caps_of("GRAY8", 8, 8));
