@@ -2,6 +2,10 @@
 
 #include "hand_made_frames.hpp"
 
+#ifdef GST_NPU_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
 namespace {
 
 using gstnpu_test::ElementHarness;
@@ -446,9 +450,36 @@ TEST(TensorDec, KeepsTheRegionsOfOthers) {
   const std::vector<Roi> found = rois(out.get());
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].label, "door");
+#ifndef GST_NPU_HAVE_ANALYTICS  // else the ids are those of the objects
   EXPECT_EQ(found[1].id, 8);
   EXPECT_EQ(found[2].id, 9);
+#endif
 }
+
+#ifdef GST_NPU_HAVE_ANALYTICS
+TEST(TensorDec, GivesEachRegionItsObjectInAnalytics) {
+  ElementHarness harness("nputensordec labels=circle,square", kCaps);
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(out.get());
+  ASSERT_NE(relations, nullptr);
+  EXPECT_EQ(gst_analytics_relation_get_length(relations), 2u);
+  for (const Roi& roi : rois(out.get())) {
+    GstAnalyticsODMtd object;
+    ASSERT_TRUE(
+        gst_analytics_relation_meta_get_od_mtd(relations, static_cast<guint>(roi.id), &object));
+    gint x = 0, y = 0, w = 0, h = 0;
+    gfloat confidence = 0;
+    ASSERT_TRUE(gst_analytics_od_mtd_get_location(&object, &x, &y, &w, &h, &confidence));
+    EXPECT_EQ(x, static_cast<gint>(roi.x));
+    EXPECT_EQ(y, static_cast<gint>(roi.y));
+    EXPECT_EQ(w, static_cast<gint>(roi.w));
+    EXPECT_EQ(h, static_cast<gint>(roi.h));
+    EXPECT_FLOAT_EQ(confidence, static_cast<gfloat>(number(roi, "confidence")));
+    EXPECT_EQ(gst_analytics_od_mtd_get_obj_type(&object), g_quark_from_string(roi.label.c_str()));
+  }
+}
+#endif
 
 TEST(TensorDec, PassesEos) {
   ElementHarness harness("nputensordec", kCaps);

@@ -487,6 +487,43 @@ TEST(YoloRefusal, OfNoMemory) {
   EXPECT_NE(refusal(view).find("does not fit"), std::string::npos);
 }
 
+// Shapes and strides as nobody would make them: what is accepted lies inside its memory, which a
+// sanitizer watches, and what lies inside is accepted.
+TEST(Yolo, NeverReadsBeyondTheTensorsMemory) {
+  std::mt19937 random(11);
+  const auto up_to = [&](std::size_t most) { return random() % (most + 1); };
+  YoloDecoder decoder;
+  std::size_t accepted = 0, refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::vector<float> memory(1 + up_to(60), 0.7F);
+    TensorView view;
+    view.type = up_to(1) == 0 ? npu::ElementType::kF32 : npu::ElementType::kF16;
+    const std::size_t element_bytes = view.type == npu::ElementType::kF32 ? 4 : 2;
+    view.rank = 3;
+    view.dims = {1, 1 + up_to(9), 1 + up_to(9)};
+    view.strides_bytes = {up_to(64), up_to(16) * element_bytes, up_to(16) * element_bytes};
+    view.data = reinterpret_cast<const std::byte*>(memory.data());
+    view.size_bytes = memory.size() * 4;
+    const bool channels_first = up_to(1) == 0;
+    const bool fits = (view.dims[1] - 1) * view.strides_bytes[1] +
+                          (view.dims[2] - 1) * view.strides_bytes[2] + element_bytes <=
+                      view.size_bytes;
+    const bool has_class = view.dims[channels_first ? 1 : 2] > 4;
+    try {
+      const YoloTensor tensor = as_yolo_tensor(
+          view, channels_first ? YoloLayout::kChannelsFirst : YoloLayout::kBoxesFirst, 0);
+      EXPECT_LE(decoder.decode(tensor, {}, {64, 64}, {.threshold = 0}).size(), tensor.boxes);
+      EXPECT_TRUE(fits && has_class);
+      ++accepted;
+    } catch (const npu::Error&) {
+      EXPECT_FALSE(fits && has_class);
+      ++refused;
+    }
+  }
+  EXPECT_GT(accepted, 1000u);
+  EXPECT_GT(refused, 1000u);
+}
+
 TEST(Yolo, KeepsNothingFromTheFrameBefore) {
   Output many({{10, 10, 4, 4, {0.9F}}, {50, 50, 4, 4, {0.9F}}}, true);
   Output none({{10, 10, 4, 4, {0.1F}}, {50, 50, 4, 4, {0.1F}}}, true);
