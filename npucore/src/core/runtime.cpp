@@ -76,7 +76,7 @@ void Runtime::start(DeviceKind kind) {
   // Started for nothing, the loader could not take the software NPU any more.
   if (kind == DeviceKind::kNpu && !users_choice_ && !diagnosis_.real_npu_possible())
     throw Error(ErrorCode::kNotFound, no_npu());
-  loader_ = &ze::Loader::open(loader_library());
+  loader_ = ze::Loader::open(loader_library());
   const std::string drivers = users_choice_ ? std::string() : drivers_for(kind);
   if (!drivers.empty()) ::setenv(kAltDrivers, drivers.c_str(), 0);
   look_for_devices();
@@ -87,9 +87,9 @@ void Runtime::start(DeviceKind kind) {
 /// else holds forgets its driver list when it is unloaded.
 void Runtime::start_again_with_software() {
   const std::string software = software_npu_library();
-  if (software.empty() || !ze::Loader::unload(*loader_)) return;
+  if (software.empty() || !ze::Loader::unload(loader_)) return;
   ::setenv(kAltDrivers, software.c_str(), 1);
-  loader_ = &ze::Loader::open(loader_library());
+  loader_ = ze::Loader::open(loader_library());
   look_for_devices();
 }
 

@@ -36,7 +36,7 @@ class Runtime {
   const SystemPaths paths_;
   std::mutex mutex_;  // guards everything below
   Diagnosis diagnosis_;
-  const ze::Loader* loader_ = nullptr;  ///< set once the loader was asked for drivers
+  std::unique_ptr<const ze::Loader> loader_;  ///< set once the loader was asked for drivers
   std::vector<ze::NpuDevice> npus_;
   std::string start_error_;                 ///< why the loader gave no driver
   bool users_choice_ = false;               ///< the user told the loader which drivers to open

@@ -60,7 +60,7 @@ std::string Loader::default_library() {
   return wanted && *wanted ? wanted : "libze_loader.so.1";
 }
 
-const Loader& Loader::open(const std::string& library) {
+std::unique_ptr<const Loader> Loader::open(const std::string& library) {
   auto loader = std::make_unique<Loader>();
   loader->handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!loader->handle)
@@ -72,15 +72,15 @@ const Loader& Loader::open(const std::string& library) {
   loader->zeInitDrivers =
       reinterpret_cast<ze_npu_core_pfnInitDrivers_t>(::dlsym(loader->handle, "zeInitDrivers"));
   loader->library = path_of(reinterpret_cast<void*>(loader->zeInit), library);
-  return *loader.release();
+  return loader;
 }
 
-bool Loader::unload(const Loader& loader) {
-  ::dlclose(loader.handle);
-  void* kept = ::dlopen(loader.library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (!kept) std::unique_ptr<const Loader>(&loader).reset();
-  // A library that stays keeps its one reference, as before.
-  return kept == nullptr;
+bool Loader::unload(std::unique_ptr<const Loader>& loader) {
+  ::dlclose(loader->handle);
+  // Where the library stays, this reference takes the place of the one given up.
+  if (::dlopen(loader->library.c_str(), RTLD_LAZY | RTLD_NOLOAD)) return false;
+  loader.reset();
+  return true;
 }
 
 std::string Loader::version() const {

@@ -2,6 +2,7 @@
 
 #include <level_zero/ze_api.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,14 +39,15 @@ namespace npu::ze {
   ENTRY(zeMemFree)                              \
   ENTRY(zeMemGetAllocProperties)
 
-/// libze_loader, opened at run time, and its entry points. Stays open until the process ends,
-/// unless it is unloaded before anything was made with it: the drivers that it opened have threads
-/// and exit handlers of their own.
+/// libze_loader, opened at run time, and its entry points. The library stays open when the object
+/// ends, unless it is unloaded before anything was made with it: the drivers that it opened have
+/// threads and exit handlers of their own.
 struct Loader {
   /// Throws Error(kNotFound) when the library or one of its entry points is missing.
-  static const Loader& open(const std::string& library);
-  /// Closes the library; false when someone else in the process keeps it loaded.
-  static bool unload(const Loader& loader);
+  static std::unique_ptr<const Loader> open(const std::string& library);
+  /// Closes the library and ends the object; false, and all as before, when someone else in the
+  /// process keeps it loaded.
+  static bool unload(std::unique_ptr<const Loader>& loader);
   /// The environment variable NPUCORE_ZE_LOADER (a name or path), else libze_loader.so.1.
   static std::string default_library();
 
