@@ -19,7 +19,8 @@ Graph& graph_for(ze_graph_handle_t graph, const Properties* properties) {
 
 template <class Properties>
 ze_result_t describe_argument(ze_graph_handle_t graph, uint32_t index, Properties* properties) {
-  fill(graph_for(graph, properties).argument(index), *properties);
+  const auto& argument = graph_for(graph, properties).argument(index);
+  fill(argument, *properties);
   return ZE_RESULT_SUCCESS;
 }
 
