@@ -134,11 +134,15 @@ void PrintTo(const Damage& damage, std::ostream* out) {
   *out << damage.name;
 }
 
+void cut(std::vector<uint8_t>& buffer, size_t size) {
+  buffer.erase(buffer.begin() + static_cast<ptrdiff_t>(size), buffer.end());
+}
+
 const Damage kDamages[] = {
-    {"header_only", [](auto& b) { b.resize(4); }},
-    {"cut_in_lengths", [](auto& b) { b.resize(12); }},
-    {"cut_in_xml", [](auto& b) { b.resize(b.size() / 2); }},
-    {"cut_in_weights", [](auto& b) { b.resize(b.size() - 4); }},
+    {"header_only", [](auto& b) { cut(b, 4); }},
+    {"cut_in_lengths", [](auto& b) { cut(b, 12); }},
+    {"cut_in_xml", [](auto& b) { cut(b, b.size() / 2); }},
+    {"cut_in_weights", [](auto& b) { cut(b, b.size() - 4); }},
     {"element_count", [](auto& b) { b[4] = 200; }},
     {"xml_length_huge", [](auto& b) { std::fill(b.begin() + 8, b.begin() + 16, uint8_t{0xff}); }},
     {"xml_length_past_the_end", [](auto& b) { b[10] = 0x7f; }},
