@@ -1,8 +1,23 @@
 #include "plugin/fifo.hpp"
 
+#include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 namespace gstnpu {
+namespace {
+
+bool is_event(const FifoItem& item, std::initializer_list<GstEventType> types) {
+  const auto* event = std::get_if<EventRef>(&item);
+  return event &&
+         std::find(types.begin(), types.end(), GST_EVENT_TYPE(event->get())) != types.end();
+}
+
+bool is_frame(const FifoItem& item) {
+  return !std::holds_alternative<EventRef>(item);
+}
+
+}  // namespace
 
 void Fifo::set_max_frames(guint max_frames) {
   const std::lock_guard lock(mutex_);
@@ -13,6 +28,7 @@ void Fifo::set_max_frames(guint max_frames) {
 void Fifo::start() {
   const std::lock_guard lock(mutex_);
   flow_ = GST_FLOW_OK;
+  stream_ended_ = false;
   changed_.notify_all();
 }
 
@@ -29,15 +45,23 @@ GstFlowReturn Fifo::flow() const {
 
 GstFlowReturn Fifo::wait_for_room() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return flow_ != GST_FLOW_OK || frames_ < max_frames_; });
-  return flow_;
+  changed_.wait(lock, [this] { return flow_of_frames() != GST_FLOW_OK || frames_ < max_frames_; });
+  return flow_of_frames();
+}
+
+GstFlowReturn Fifo::flow_of_frames() const {
+  return flow_ == GST_FLOW_OK && stream_ended_ ? GST_FLOW_EOS : flow_;
 }
 
 GstFlowReturn Fifo::push(FifoItem item) {
   // `item` outlives the lock: dropping a frame may wait for the NPU.
   const std::lock_guard lock(mutex_);
   if (flow_ != GST_FLOW_OK) return flow_;
-  if (!std::holds_alternative<EventRef>(item)) ++frames_;
+  if (is_event(item, {GST_EVENT_STREAM_START, GST_EVENT_SEGMENT})) stream_ended_ = false;
+  if (is_frame(item)) {
+    if (stream_ended_) return GST_FLOW_EOS;
+    ++frames_;
+  }
   items_.push_back(std::move(item));
   changed_.notify_all();
   return GST_FLOW_OK;
@@ -71,11 +95,25 @@ void Fifo::item_done() {
   changed_.notify_all();
 }
 
+std::deque<FifoItem> Fifo::end_stream() {
+  const std::lock_guard lock(mutex_);
+  std::deque<FifoItem> taken;
+  const auto next_stream = [](const FifoItem& item) {
+    return is_event(item, {GST_EVENT_STREAM_START, GST_EVENT_SEGMENT, GST_EVENT_EOS});
+  };
+  while (!items_.empty() && !next_stream(items_.front())) {
+    frames_ -= is_frame(items_.front()) ? 1 : 0;
+    taken.push_back(std::move(items_.front()));
+    items_.pop_front();
+  }
+  stream_ended_ = items_.empty();
+  changed_.notify_all();
+  return taken;
+}
+
 std::deque<FifoItem> Fifo::take_all() {
   const std::lock_guard lock(mutex_);
-  for (const FifoItem& item : items_) {
-    if (!std::holds_alternative<EventRef>(item)) --frames_;
-  }
+  frames_ -= static_cast<guint>(std::count_if(items_.begin(), items_.end(), is_frame));
   return std::exchange(items_, {});
 }
 

@@ -43,16 +43,24 @@ class Fifo {
   /// The popped item went downstream.
   void item_done();
 
+  /// Downstream wants no more of this stream. Takes out what waits up to the next STREAM_START,
+  /// SEGMENT or EOS; where there is none, frames are refused with EOS until one of the first two is
+  /// pushed. Events always come in.
+  std::deque<FifoItem> end_stream();
+
   /// Everything that waits, oldest first.
   std::deque<FifoItem> take_all();
 
  private:
+  GstFlowReturn flow_of_frames() const;
+
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::deque<FifoItem> items_;
   guint max_frames_ = 1;
   guint frames_ = 0;  // in items_, and the popped one until frame_done()
   bool popped_ = false;
+  bool stream_ended_ = false;  // frames are refused
   GstFlowReturn flow_ = GST_FLOW_FLUSHING;
 };
 

@@ -27,6 +27,11 @@ GstStructure* InferenceElement::stats() const {
   return stats_.to_structure();
 }
 
+std::shared_ptr<const InferenceElement::Opened> InferenceElement::opened() const {
+  const std::lock_guard lock(opened_mutex_);
+  return opened_;
+}
+
 std::string InferenceElement::device_name() const {
   const std::lock_guard lock(opened_mutex_);
   return opened_ ? opened_->device.info().name : std::string();

@@ -65,6 +65,7 @@ class InferenceElement {
     ObjectRef<GstAllocator> allocator;
   };
 
+  std::shared_ptr<const Opened> opened() const;
   std::unique_ptr<Opened> open_with(const Settings& settings);
   void tell_about(const Opened& opened);
 
@@ -74,6 +75,7 @@ class InferenceElement {
   void flush_start(EventRef event);
   void flush_stop(EventRef event);
   void drop_waiting();
+  void drop(const std::deque<FifoItem>& items);
   void start_task();
 
   std::unique_ptr<Inference> start_inference(BufferRef buffer);

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <npucore/error.hpp>
 
 #include "plugin/allocator.hpp"
@@ -176,8 +177,12 @@ PlaneMemory PlaneFinder::find_plane(const PlaneSpan& span, GstBuffer* buffer, Fo
 }
 
 npu::Tensor PlaneFinder::import(GstMemory* memory, FoundPlanes& found) {
+  // Two elements on one device may meet the same memory; the second to remember would free what the
+  // first reads.
+  static std::mutex remember_mutex;
   const int fd = gst_dmabuf_memory_get_fd(memory);
   wait_for_producer(fd);
+  const std::lock_guard lock(remember_mutex);
   GstMiniObject* root = GST_MINI_OBJECT_CAST(root_of(memory));
   auto* known = static_cast<RememberedImport*>(gst_mini_object_get_qdata(root, import_key_));
   if (!known) {

@@ -15,6 +15,18 @@ gsize visible_bytes(const FrameDescription& frame) {
   return bytes;
 }
 
+/// A blob's graph takes one size only, but a buffer's crop may be of any.
+void check_size(const npu::FrameLayout& graph, const npu::FrameLayout& frame) {
+  if (graph.format == frame.format && graph.width == frame.width && graph.height == frame.height) {
+    return;
+  }
+  throw npu::Error(npu::ErrorCode::kUnsupported,
+                   "the model was compiled for " + graph.describe() +
+                       ", but a buffer is cropped to " + std::to_string(frame.width) + "x" +
+                       std::to_string(frame.height) +
+                       "; put videocrop or videoconvertscale in front");
+}
+
 bool is_sticky(const EventRef& event) {
   return gst_event_type_get_flags(GST_EVENT_TYPE(event.get())) & GST_EVENT_TYPE_STICKY;
 }
@@ -96,6 +108,7 @@ BoundPlanes InferenceElement::bind(const FrameDescription& frame, GstBuffer* buf
   }
   tell_copy(found.cause, found.detail);
   graph = source.graph_for(default_layout(frame.layout), told);
+  check_size(graph->layout(), frame.layout);
   CopiedFrame copied = copy_frame(frame, buffer, graph->layout(), *opened_->copies);
   stats_.count_input(InputPath::kCopied, visible_bytes(frame));
   return {std::move(copied.planes), std::move(copied.memory)};
@@ -197,13 +210,7 @@ gboolean InferenceElement::sink_event(EventRef event) {
 
 gboolean InferenceElement::queue_event(EventRef event) {
   const GstEventType type = GST_EVENT_TYPE(event.get());
-  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) {
-    eos_ = false;
-    if (fifo_.flow() == GST_FLOW_EOS) {  // downstream had enough of the last segment only
-      fifo_.start();
-      start_task();
-    }
-  }
+  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) eos_ = false;
   const bool stays = is_sticky(event);
   if (type == GST_EVENT_EOS) eos_ = true;
   const GstFlowReturn flow = fifo_.push(std::move(event));
@@ -229,7 +236,11 @@ void InferenceElement::flush_stop(EventRef event) {
 }
 
 void InferenceElement::drop_waiting() {
-  for (FifoItem& item : fifo_.take_all()) {
+  drop(fifo_.take_all());
+}
+
+void InferenceElement::drop(const std::deque<FifoItem>& items) {
+  for (const FifoItem& item : items) {
     const auto* event = std::get_if<EventRef>(&item);
     if (!event || !is_sticky(*event)) continue;
     const GstEventType type = GST_EVENT_TYPE(event->get());
@@ -249,8 +260,12 @@ void InferenceElement::loop() {
     return;
   }
   const GstFlowReturn flow = send(std::move(*item));
+  if (flow == GST_FLOW_EOS) {  // events still have to pass: upstream ends the stream with one
+    GST_DEBUG_OBJECT(src_, "downstream wants no more of this stream");
+    drop(fifo_.end_stream());
+  }
   fifo_.item_done();
-  if (flow != GST_FLOW_OK) stop_task(flow);
+  if (flow != GST_FLOW_OK && flow != GST_FLOW_EOS) stop_task(flow);
 }
 
 GstFlowReturn InferenceElement::send(FifoItem item) {
@@ -282,7 +297,6 @@ GstFlowReturn InferenceElement::send_result(Inference& inference) {
 }
 
 void InferenceElement::stop_task(GstFlowReturn why) {
-  // In this order: once the fifo is stopped, a new segment may start both again.
   gst_pad_pause_task(src_);
   fifo_.stop(why);
   if (why == GST_FLOW_FLUSHING) return;

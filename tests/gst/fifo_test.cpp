@@ -15,6 +15,7 @@ BufferRef frame() {
 
 class FifoTest : public testing::Test {
  protected:
+  static void SetUpTestSuite() { gst_init(nullptr, nullptr); }
   void SetUp() override {
     fifo_.set_max_frames(2);
     fifo_.start();
@@ -76,6 +77,32 @@ TEST_F(FifoTest, TakingAllMakesRoom) {
   fifo_.push(frame());
   EXPECT_EQ(fifo_.take_all().size(), 2u);
   EXPECT_EQ(fifo_.wait_for_room(), GST_FLOW_OK);
+}
+
+TEST_F(FifoTest, AnEndedStreamKeepsItsEvents) {
+  fifo_.end_stream();
+  EXPECT_EQ(fifo_.wait_for_room(), GST_FLOW_EOS);
+  EXPECT_EQ(fifo_.push(frame()), GST_FLOW_EOS);
+  EXPECT_EQ(fifo_.push(EventRef(gst_event_new_eos())), GST_FLOW_OK);
+  EXPECT_TRUE(std::holds_alternative<EventRef>(*fifo_.pop()));
+}
+
+TEST_F(FifoTest, AnEndedStreamGoesOnWithTheNextSegmentThatWaits) {
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  fifo_.push(frame());
+  fifo_.push(EventRef(gst_event_new_segment(&segment)));
+  EXPECT_EQ(fifo_.end_stream().size(), 1u);
+  EXPECT_EQ(fifo_.wait_for_room(), GST_FLOW_OK);
+  EXPECT_EQ(fifo_.push(frame()), GST_FLOW_OK);
+}
+
+TEST_F(FifoTest, AnEndedStreamGoesOnWithTheNextSegmentThatComes) {
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  fifo_.end_stream();
+  fifo_.push(EventRef(gst_event_new_segment(&segment)));
+  EXPECT_EQ(fifo_.push(frame()), GST_FLOW_OK);
 }
 
 TEST_F(FifoTest, IsDrainedWhenTheLastItemWentDownstream) {

@@ -66,6 +66,22 @@ TEST_F(NpuImport, ReadsItsOwnPoolInPlace) {
   EXPECT_EQ(harness.stat("copied"), 0u);
 }
 
+TEST_F(NpuImport, RefusesABufferThatIsCroppedToAnotherSize) {
+  ElementHarness harness(
+      "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 64, 64))));
+  harness.set_caps(caps_of("RGB", 64, 64));
+  BufferRef frame = frame_of("RGB", 64, 512, 1);
+  gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGB, 64, 512);
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
+  crop->x = crop->y = 0;
+  crop->width = 64;
+  crop->height = 512;
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+  const std::vector<std::string> errors = harness.messages(GST_MESSAGE_ERROR);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("cropped to 64x512"), std::string::npos) << errors[0];
+}
+
 TEST_F(NpuImport, RepacksFramesOfAnotherLayoutAndSaysWhy) {
   // Tight rows of 33 RGB pixels have 99 bytes, GStreamer's have 100.
   ElementHarness harness(

@@ -200,6 +200,26 @@ TEST_F(Stress, EveryFrameOfAWholeClipComesOut) {
   EXPECT_EQ(ledger_->complaints(), std::vector<std::string>());
 }
 
+// The element after npuinfer has had enough: it answers EOS, and the end must still reach the sink.
+TEST_F(Stress, DownstreamMayEndTheStream) {
+  launch("videotestsrc", "identity eos-after=5 ! fakesink sync=false");
+  ASSERT_NE(gst_element_set_state(pipeline_, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+  EXPECT_TRUE(wait_for_eos()) << "no end of stream; " << bus_error();
+}
+
+TEST_F(Stress, AFlushRestartsAStreamThatDownstreamEnded) {
+  launch("videotestsrc", "identity name=end eos-after=5 ! fakesink sync=false");
+  ASSERT_NE(gst_element_set_state(pipeline_, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+  ASSERT_TRUE(wait_for_eos()) << bus_error();
+  keep_account();  // what was inside when the stream ended is lost by right
+  GstElement* end = gst_bin_get_by_name(GST_BIN(pipeline_), "end");
+  g_object_set(end, "eos-after", -1, nullptr);
+  gst_object_unref(end);
+  ASSERT_TRUE(seek(0, kClipNs, GST_SEEK_FLAG_FLUSH));
+  EXPECT_TRUE(ledger_->wait_for_frames(10, kHangSeconds));
+  EXPECT_EQ(ledger_->complaints(), std::vector<std::string>());
+}
+
 // Two elements in one pipeline see the same memory.
 TEST_F(Stress, TwoElementsOnOneStreamLoseNothing) {
   launch("videotestsrc num-buffers=200 ! tee name=tee ! queue",
