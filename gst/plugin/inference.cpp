@@ -13,7 +13,8 @@ Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes
       graph_(std::move(graph)),
       planes_(std::move(planes)),
       request_(graph_->take_request(planes_.planes.front().data())) {
-  for (std::size_t p = 0; p < planes_.planes.size(); ++p) {
+  // A model of grey pictures reads the first plane only.
+  for (std::size_t p = 0; p < graph_->plane_inputs().size(); ++p) {
     request_.set_input(graph_->plane_inputs()[p], planes_.planes[p]);
   }
   for (std::size_t i = 0; i < graph_->outputs().size(); ++i) {

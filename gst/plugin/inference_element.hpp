@@ -84,7 +84,7 @@ class InferenceElement {
   void tell_copy(CopyCause cause, const std::string& detail);
 
   GstFlowReturn send(FifoItem item);
-  GstFlowReturn send_result(Inference& inference);
+  GstFlowReturn send_result(std::unique_ptr<Inference> inference);
   void stop_task(GstFlowReturn why);
   void note_latency(guint64 inference_ns);
 

@@ -277,22 +277,24 @@ GstFlowReturn InferenceElement::send(FifoItem item) {
     fifo_.frame_done();
     return gst_pad_push(src_, buffer->release());
   }
-  return send_result(*std::get<std::unique_ptr<Inference>>(item));
+  return send_result(std::move(std::get<std::unique_ptr<Inference>>(item)));
 }
 
-GstFlowReturn InferenceElement::send_result(Inference& inference) {
+GstFlowReturn InferenceElement::send_result(std::unique_ptr<Inference> inference) {
   BufferRef frame;
   try {
-    inference.wait();
-    frame = inference.finish(opened_->settings.model);
+    inference->wait();
+    frame = inference->finish(opened_->settings.model);
   } catch (const std::exception& error) {
     fifo_.frame_done();
     post_error(element_, error, opened_->settings.model);
     return GST_FLOW_ERROR;
   }
+  const guint64 elapsed_ns = inference->elapsed_ns();
+  inference.reset();  // its request is free for the next frame while downstream works on this one
   fifo_.frame_done();
-  stats_.count_inference(inference.elapsed_ns());
-  note_latency(inference.elapsed_ns());
+  stats_.count_inference(elapsed_ns);
+  note_latency(elapsed_ns);
   return gst_pad_push(src_, frame.release());
 }
 

@@ -16,6 +16,7 @@
 
 namespace gstnpu::test {
 
+using npu::test::grey_ir;
 using npu::test::pixels_ir;
 using npu::test::TempDir;
 

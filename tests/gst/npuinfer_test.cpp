@@ -112,6 +112,21 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(row.param.height);
     });
 
+// Of planar formats it reads the Y plane only: the graph has fewer inputs than the frame has
+// planes.
+TEST_F(NpuInfer, FeedsAGreyModelFromEveryKindOfFrame) {
+  for (const char* format : {"NV12", "I420", "GRAY8", "RGB"}) {
+    ElementHarness harness("npuinfer", with_model(grey_ir(8, 8)));
+    harness.set_caps(caps_of(format, 8, 8));
+    ASSERT_EQ(harness.push(frame_of(format, 8, 8, 128)), GST_FLOW_OK) << format;
+    const BufferRef out = harness.pull();
+    ASSERT_NE(out, nullptr) << format;
+    const std::vector<float> values = first_tensor(out.get());
+    ASSERT_EQ(values.size(), 64u) << format;
+    for (const float value : values) EXPECT_NEAR(value, 129, 2) << format;
+  }
+}
+
 TEST_F(NpuInfer, MeanAndScaleOverrideTheModel) {
   ElementHarness harness("npuinfer", [set = with_model()](GstElement* element) {
     set(element);

@@ -1,5 +1,7 @@
 #include "support/tiny_ir.hpp"
 
+#include <utility>
+
 namespace npu::test {
 namespace {
 
@@ -51,6 +53,16 @@ std::string packed_ir(int height, int width) {
           R"(<layer id="9" name="pixels" type="Result" version="opset1"><input><port id="0">)" +
           ports + "</port></input></layer>\n",
       kDirectEdge);
+}
+
+std::string grey_ir(int height, int width) {
+  std::string ir = pixels_ir(height, width);
+  for (const auto& [colour, grey] :
+       {std::pair<std::string, std::string>{"<dim>3</dim>", "<dim>1</dim>"},
+        {"shape=\"1,3,", "shape=\"1,1,"}})
+    for (std::size_t at = ir.find(colour); at != std::string::npos; at = ir.find(colour))
+      ir.replace(at, colour.size(), grey);
+  return ir;
 }
 
 std::string dynamic_ir(int width) {

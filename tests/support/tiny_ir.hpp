@@ -8,6 +8,9 @@ namespace npu::test {
 /// Gives the pixels of its input "image" [1,3,height,width] back as f32.
 std::string pixels_ir(int height, int width);
 
+/// pixels_ir of grey pictures, [1,1,height,width]. Height and width other than 3.
+std::string grey_ir(int height, int width);
+
 /// Gives its input "image", packed u8 [1,height,width,3], back.
 std::string packed_ir(int height, int width);
 
