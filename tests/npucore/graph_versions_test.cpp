@@ -48,10 +48,8 @@ struct VersionRow {
 class GraphVersions : public ::testing::TestWithParam<VersionRow> {
  protected:
   static const ze::NpuDevice& npu() {
-    static const auto found = [] {
-      const auto& loader = ze::Loader::open(ze::Loader::default_library());
-      return ze::find_npus(loader, ze::init_drivers(loader));
-    }();
+    static const auto loader = ze::Loader::open(ze::Loader::default_library());
+    static const auto found = ze::find_npus(*loader, ze::init_drivers(*loader));
     return found.at(0);
   }
 

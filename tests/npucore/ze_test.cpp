@@ -62,7 +62,7 @@ TEST(Loader, ThatIsSomethingElseSaysWhatItLacks) {
 }
 
 TEST(Loader, IsFoundByDefault) {
-  EXPECT_NE(ze::Loader::open(ze::Loader::default_library()).library.find("libze_loader"),
+  EXPECT_NE(ze::Loader::open(ze::Loader::default_library())->library.find("libze_loader"),
             std::string::npos);
 }
 
