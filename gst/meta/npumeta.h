@@ -39,8 +39,8 @@ typedef struct {
 GST_NPU_META_API gsize gst_npu_data_type_size (GstNpuDataType type);
 GST_NPU_META_API const gchar *gst_npu_data_type_name (GstNpuDataType type);
 
-/* Attaches `num` tensors to a writable buffer: as GstTensorMeta where GStreamer has it (1.26), else as
- * GstNpuTensorMeta. Takes a reference of each memory. */
+/* Attaches `num` tensors to a writable buffer: as GstTensorMeta where GStreamer has it and keeps it in copies of
+ * the buffer (1.26 does not), else as GstNpuTensorMeta. Takes a reference of each memory. */
 GST_NPU_META_API void gst_npu_buffer_add_tensors (GstBuffer *buffer, const GstNpuTensor *tensors, guint num);
 /* The same whichever meta carries them. `tensor->memory` is borrowed from the buffer. Strides and name are filled. */
 GST_NPU_META_API guint gst_npu_buffer_get_num_tensors (GstBuffer *buffer);

@@ -155,8 +155,10 @@ bool is_dense(const GstNpuTensor& tensor) {
   return true;
 }
 
-// GstTensorMeta knows dense tensors only, and not every type.
+// GstTensorMeta knows dense tensors only, and not every type; in GStreamer 1.26 a copy of the
+// buffer loses it, so that a decoder behind a tee would find no tensors.
 bool gst_meta_can_carry(const GstNpuTensor* tensors, guint num) {
+  if (!gst_tensor_meta_get_info()->transform_func) return false;
   for (guint i = 0; i < num; ++i) {
     if (!find_pair(tensors[i].type) || !is_dense(tensors[i])) return false;
   }

@@ -6,6 +6,10 @@
 #include <memory>
 #include <string>
 
+#ifdef GST_NPU_HAVE_TENSOR_META
+#include <gst/analytics/analytics.h>
+#endif
+
 namespace {
 
 struct BufferUnref {
@@ -119,6 +123,32 @@ TEST_F(NpuMeta, KeepsStridesThatAreNotDense) {
   ASSERT_TRUE(gst_npu_buffer_get_tensor(buffer.get(), 0, &tensor));
   EXPECT_EQ(tensor.strides[1], 64u);
 }
+
+#ifdef GST_NPU_HAVE_TENSOR_META
+TEST_F(NpuMeta, ReadsTheTensorsOfGStreamersOwnElements) {
+  const Buffer buffer(gst_buffer_new());
+  GstTensor* made = gst_tensor_alloc(2);
+  made->id = g_quark_from_static_string("scores");
+  made->layout = GST_TENSOR_LAYOUT_CONTIGUOUS;
+  made->data_type = GST_TENSOR_DATA_TYPE_FLOAT16;
+  made->data = gst_buffer_new();
+  gst_buffer_append_memory(made->data, counted_memory(40));
+  made->dims_order = GST_TENSOR_DIM_ORDER_ROW_MAJOR;
+  made->num_dims = 2;
+  made->dims[0] = 4;
+  made->dims[1] = 5;
+  GstTensor** list = g_new(GstTensor*, 1);
+  list[0] = made;
+  gst_tensor_meta_set(gst_buffer_add_tensor_meta(buffer.get()), 1, list);
+  ASSERT_EQ(gst_npu_buffer_get_num_tensors(buffer.get()), 1u);
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(buffer.get(), 0, &tensor));
+  EXPECT_STREQ(tensor.name, "scores");
+  EXPECT_EQ(tensor.type, GST_NPU_DATA_F16);
+  EXPECT_EQ(tensor.strides[0], 10u);
+  EXPECT_EQ(gst_memory_get_sizes(tensor.memory, nullptr, nullptr), 40u);
+}
+#endif
 
 TEST(InferenceMeta, CopiesEveryField) {
   const Buffer buffer(gst_buffer_new());
