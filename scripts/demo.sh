@@ -54,7 +54,7 @@ run() {
 play() {
   local detections=$1 element=$2 frames seconds
   rm -f "$detections"
-  run "gst-launch-1.0 filesrc location=$clip ! decodebin ! $element ! nputensordec ! npupublish location=$detections ! fakesink sync=false"
+  run "gst-launch-1.0 filesrc location=$clip ! decodebin ! $element ! nputensordec ! npupublish location=$detections"
   frames=$(wc -l <"$detections")
   seconds=$(sed -n 's/^Execution ended after \([0-9]*\):\([0-9]*\):\([0-9.]*\)$/\1 \2 \3/p' "$out/log" |
     awk '{ print $1 * 3600 + $2 * 60 + $3 }')
