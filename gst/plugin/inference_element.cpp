@@ -91,6 +91,7 @@ bool InferenceElement::prepare() {
   latency_.reset();
   fifo_.set_max_frames(wanted.requests());
   stream_.reset();
+  told_refused_caps_ = false;
   frame_index_ = 0;
   eos_ = false;
   upstream_is_live_ = false;

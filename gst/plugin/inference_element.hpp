@@ -88,7 +88,8 @@ class InferenceElement {
   void stop_task(GstFlowReturn why);
   void note_latency(guint64 inference_ns);
 
-  gboolean answer_caps(GstPad* from, GstPad* other, GstQuery* query) const;
+  gboolean answer_caps(GstPad* other, GstQuery* query) const;
+  gboolean tell_refused_caps(GstQuery* query);
   gboolean answer_allocation(GstQuery* query) const;
   gboolean answer_latency(GstQuery* query);
 
@@ -104,6 +105,7 @@ class InferenceElement {
   mutable std::mutex opened_mutex_;  // guards the pointer: queries and properties come at any time
   std::shared_ptr<Opened> opened_;
   bool told_software_ = false;
+  std::atomic<bool> told_refused_caps_{false};  // since the last READY->PAUSED
 
   std::optional<GstVideoInfo> stream_;  // streaming thread
   guint64 frame_index_ = 0;             // streaming thread

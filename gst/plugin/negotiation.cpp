@@ -2,6 +2,7 @@
 #include <gst/video/gstvideometa.h>
 
 #include "plugin/allocator.hpp"
+#include "plugin/bus.hpp"
 #include "plugin/caps.hpp"
 #include "plugin/inference_element.hpp"
 
@@ -10,7 +11,7 @@ namespace gstnpu {
 gboolean InferenceElement::sink_query(GstQuery* query) {
   switch (GST_QUERY_TYPE(query)) {
     case GST_QUERY_CAPS:
-      return answer_caps(sink_, src_, query);
+      return answer_caps(src_, query) && tell_refused_caps(query);
     case GST_QUERY_ALLOCATION:
       return answer_allocation(query);
     default:
@@ -24,7 +25,7 @@ gboolean InferenceElement::sink_query(GstQuery* query) {
 gboolean InferenceElement::src_query(GstQuery* query) {
   switch (GST_QUERY_TYPE(query)) {
     case GST_QUERY_CAPS:
-      return answer_caps(src_, sink_, query);
+      return answer_caps(sink_, query);
     case GST_QUERY_LATENCY:
       return answer_latency(query);
     default:
@@ -32,7 +33,7 @@ gboolean InferenceElement::src_query(GstQuery* query) {
   }
 }
 
-gboolean InferenceElement::answer_caps(GstPad*, GstPad* other, GstQuery* query) const {
+gboolean InferenceElement::answer_caps(GstPad* other, GstQuery* query) const {
   GstCaps* filter = nullptr;
   gst_query_parse_caps(query, &filter);
   CapsRef own;
@@ -45,6 +46,25 @@ gboolean InferenceElement::answer_caps(GstPad*, GstPad* other, GstQuery* query) 
   CapsRef answer(gst_caps_intersect_full(peer.get(), own.get(), GST_CAPS_INTERSECT_FIRST));
   if (filter) answer.reset(gst_caps_intersect_full(filter, answer.get(), GST_CAPS_INTERSECT_FIRST));
   gst_query_set_caps_result(query, answer.get());
+  return TRUE;
+}
+
+/// Upstream only reports "not-negotiated" when nothing that it offers fits a blob's one layout.
+gboolean InferenceElement::tell_refused_caps(GstQuery* query) {
+  GstCaps* offered = nullptr;
+  GstCaps* answer = nullptr;
+  gst_query_parse_caps(query, &offered);
+  gst_query_parse_caps_result(query, &answer);
+  const std::shared_ptr<const Opened> opened = this->opened();
+  const auto fixed = opened ? opened->source->fixed_layout() : std::nullopt;
+  if (!fixed || !offered || gst_caps_is_empty(offered) || !gst_caps_is_empty(answer)) return TRUE;
+  if (told_refused_caps_.exchange(true)) return TRUE;
+  gchar* text = gst_caps_to_string(offered);
+  post_warning(element_, opened->settings.model + " takes " + fixed->describe() +
+                             ", but upstream offers only " + text +
+                             "; put videoconvertscale in front, or compile the blob for this "
+                             "stream (npu-compile --frame)");
+  g_free(text);
   return TRUE;
 }
 

@@ -123,6 +123,20 @@ TEST_F(NpuImport, TakesTheCapsOfItsBlobOnly) {
   EXPECT_FALSE(gst_pad_peer_query_accept_caps(pad, other_format.get()));
 }
 
+TEST_F(NpuImport, SaysOnceWhatItTakesWhenUpstreamOffersNoneOfIt) {
+  ElementHarness harness(
+      "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48))));
+  const CapsRef wrong(gst_caps_from_string(caps_of("NV12", 66, 48).c_str()));
+  const CapsRef right(gst_caps_from_string("video/x-raw"));
+  for (GstCaps* offered : {right.get(), wrong.get(), wrong.get()})
+    CapsRef(gst_pad_peer_query_caps(harness.get()->srcpad, offered));
+  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("takes NV12 64x48"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("width=(int)66"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("npu-compile --frame"), std::string::npos) << warnings[0];
+}
+
 TEST_F(NpuImport, WarnsAboutOtherColours) {
   npu::FrameLayout layout = npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48);
   layout.matrix = npu::ColorMatrix::kBT709;
