@@ -270,6 +270,8 @@ void InferenceElement::loop() {
 
 GstFlowReturn InferenceElement::send(FifoItem item) {
   if (auto* event = std::get_if<EventRef>(&item)) {
+    // gst-launch-1.0 -v then shows them.
+    if (GST_EVENT_TYPE(event->get()) == GST_EVENT_EOS) g_object_notify(G_OBJECT(element_), "stats");
     gst_pad_push_event(src_, event->release());
     return GST_FLOW_OK;
   }

@@ -157,6 +157,20 @@ TEST_F(Streaming, FlushWakesAWaitingUpstream) {
   push_event(gst_event_new_flush_stop(TRUE));
 }
 
+// `gst-launch-1.0 -v` prints properties that change.
+TEST_F(Streaming, EosTellsTheStatistics) {
+  std::atomic<int> told{0};
+  g_signal_connect(harness_.element(), "notify::stats",
+                   G_CALLBACK(+[](GObject*, GParamSpec*, std::atomic<int>* count) { ++*count; }),
+                   &told);
+  push_frame(0);
+  ASSERT_TRUE(gst_harness_push_event(harness_.get(), gst_event_new_eos()));
+  ASSERT_NE(harness_.pull(), nullptr);
+  for (int waited_ms = 0; told == 0 && waited_ms < 5000; ++waited_ms) g_usleep(1000);
+  EXPECT_EQ(told, 1);
+  g_signal_handlers_disconnect_by_data(harness_.element(), &told);
+}
+
 TEST_F(Streaming, FlushAfterEosStartsAgain) {
   push_event(gst_event_new_eos());
   wait_for(1);
