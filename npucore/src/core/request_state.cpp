@@ -56,11 +56,13 @@ RequestState::~RequestState() {
 }
 
 void RequestState::bind_input(std::size_t index, const Tensor& tensor) {
-  bind(at(inputs_, index, "input"), model_->bound_inputs[index], model_->inputs[index], tensor);
+  Tensor& slot = at(inputs_, index, "input");
+  bind(slot, model_->bound_inputs[index], model_->inputs[index], tensor);
 }
 
 void RequestState::bind_output(std::size_t index, const Tensor& tensor) {
-  bind(at(outputs_, index, "output"), model_->bound_outputs[index], model_->outputs[index], tensor);
+  Tensor& slot = at(outputs_, index, "output");
+  bind(slot, model_->bound_outputs[index], model_->outputs[index], tensor);
 }
 
 void RequestState::bind(Tensor& slot, const BoundPort& port, const Port& description,
@@ -90,11 +92,13 @@ const Tensor& RequestState::allocate(Tensor& slot, const BoundPort& port, Memory
 }
 
 const Tensor& RequestState::input(std::size_t index) {
-  return allocate(at(inputs_, index, "input"), model_->bound_inputs[index], MemoryUse::kInput);
+  Tensor& slot = at(inputs_, index, "input");
+  return allocate(slot, model_->bound_inputs[index], MemoryUse::kInput);
 }
 
 const Tensor& RequestState::output(std::size_t index) {
-  return allocate(at(outputs_, index, "output"), model_->bound_outputs[index], MemoryUse::kOutput);
+  Tensor& slot = at(outputs_, index, "output");
+  return allocate(slot, model_->bound_outputs[index], MemoryUse::kOutput);
 }
 
 void RequestState::record() {
