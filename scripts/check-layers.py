@@ -54,7 +54,7 @@ MAY_INCLUDE = {
     "tests/gst": ("include", "gst", "tests/support"),
     "tests/conformance": ("ze_npu",),
     "tests/consumer": ("include",),
-    "tests/lanes": ("ze_npu",),
+    "tests/lanes": ("ze_npu", "include", "tests/support"),
     "tests/models": ("include",),
     "tests/pipelines": ("include", "gst", "tests/support"),
     "tests/support": ("include",),

@@ -3,6 +3,7 @@
 #include <glib.h>
 
 #include <npucore/error.hpp>
+#include <sstream>
 
 namespace gstnpu {
 namespace {
@@ -18,6 +19,14 @@ std::vector<std::string> split(const std::string& text, const char* separators) 
   return parts;
 }
 
+[[noreturn]] void refuse(const std::string& property, const std::string& text,
+                         const std::string& part, const std::string& advice) {
+  std::ostringstream message;
+  message << "the property " << property << " is \"" << text << "\", but \"" << part << "\" is "
+          << advice;
+  throw npu::Error(npu::ErrorCode::kInvalidArgument, message.str());
+}
+
 }  // namespace
 
 std::vector<float> parse_numbers(const std::string& property, const std::string& text) {
@@ -26,10 +35,9 @@ std::vector<float> parse_numbers(const std::string& property, const std::string&
     gchar* end = nullptr;
     const double value = g_ascii_strtod(part.c_str(), &end);  // whatever the locale
     if (end == part.c_str() || *end != '\0') {
-      throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                       "the property " + property + " is \"" + text + "\", but \"" + part +
-                           "\" is no number; write one value or one per channel, like " + property +
-                           "=123.7,116.3,103.5");
+      refuse(
+          property, text, part,
+          "no number; write one value or one per channel, like " + property + "=123.7,116.3,103.5");
     }
     numbers.push_back(static_cast<float>(value));
   }
@@ -41,9 +49,7 @@ std::map<std::string, std::string> parse_config(const std::string& text) {
   for (const std::string& part : split(text, ",")) {
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos || equals == 0) {
-      throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                       "the property config is \"" + text + "\", but \"" + part +
-                           "\" is not KEY=VALUE; write config=\"KEY=VALUE,KEY=VALUE\"");
+      refuse("config", text, part, "not KEY=VALUE; write config=\"KEY=VALUE,KEY=VALUE\"");
     }
     config[part.substr(0, equals)] = part.substr(equals + 1);
   }
