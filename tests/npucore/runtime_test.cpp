@@ -1,11 +1,13 @@
 // The loader reads its drivers once in a process: meson runs every test of this file in its own.
 #include "core/runtime.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include "npucore/log.hpp"
 #include "support.hpp"
+#include "ze/loader.hpp"
 
 namespace npu::test {
 namespace {
@@ -81,7 +83,33 @@ TEST(Runtime, AutoTakesTheSoftwareNpuWithOneWarning) {
   EXPECT_EQ(warnings[0].find('\n'), std::string::npos) << warnings[0];
 }
 
+/// Whether the loader stays in the process once it was there: then it takes its drivers only once.
+bool loader_stays() {
+  const std::string library = ze::Loader::default_library();
+  ::dlclose(::dlopen(library.c_str(), RTLD_LAZY));
+  void* left = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (left) ::dlclose(left);
+  return left != nullptr;
+}
+
+TEST(Runtime, AutoSaysHowToGoOnWhereTheLoaderCannotBeAskedAgain) {
+  if (!loader_stays()) GTEST_SKIP() << "this loader can be unloaded";
+  const TempDir folder;
+  SystemPaths paths = empty_machine(folder);
+  add_node(folder, "accel0", "intel_vpu");
+  paths.driver_libraries = {"libm.so.6"};
+  Runtime runtime(paths);
+  try {
+    runtime.open(DeviceKind::kAuto);
+    FAIL() << "found a device";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("ask for the device \"software\""), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Runtime, AutoFallsBackWhenAnInstalledDriverOffersNothing) {
+  if (loader_stays()) GTEST_SKIP() << "this loader cannot be unloaded";
   const TempDir folder;
   SystemPaths paths = empty_machine(folder);
   add_node(folder, "accel0", "intel_vpu");

@@ -84,10 +84,16 @@ void Runtime::start(DeviceKind kind) {
 }
 
 /// Everything of a real NPU seemed to be there, but its driver found none. A loader that nobody
-/// else holds forgets its driver list when it is unloaded.
+/// else holds forgets its driver list when it is unloaded; some releases (1.20) stay loaded.
 void Runtime::start_again_with_software() {
   const std::string software = software_npu_library();
-  if (software.empty() || !ze::Loader::unload(loader_)) return;
+  if (software.empty()) return;
+  if (!ze::Loader::unload(loader_)) {
+    start_error_ = text(start_error_.empty() ? "the driver offers no NPU" : start_error_,
+                        "; this loader takes its drivers only once: ask for the device "
+                        "\"software\" to compute on the CPU");
+    return;
+  }
   ::setenv(kAltDrivers, software.c_str(), 1);
   loader_ = ze::Loader::open(loader_library());
   look_for_devices();
