@@ -357,13 +357,23 @@ TEST(Child, DISABLED_ExitsInMidFlight) {
   std::exit(0);
 }
 
+// What the child leaves behind is its purpose: under AddressSanitizer it may not count as leaked.
+int exit_in_mid_flight(const std::string& exec) {
+  ::setenv("SOFTNPU_EXEC", exec.c_str(), 1);
+  const char* options = std::getenv("ASAN_OPTIONS");
+  const std::string before = options != nullptr ? options : "";
+  const int code = run_again("Child.DISABLED_ExitsInMidFlight", "ASAN_OPTIONS",
+                             before + (before.empty() ? "" : ":") + "detect_leaks=0");
+  ::unsetenv("SOFTNPU_EXEC");
+  return code;
+}
+
 TEST(Process, MayEndInMidFlight) {
-  for (int i = 0; i < 5; ++i)
-    ASSERT_EQ(run_again("Child.DISABLED_ExitsInMidFlight", "SOFTNPU_EXEC", "cpu"), 0);
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(exit_in_mid_flight("cpu"), 0);
 }
 
 TEST(Process, MayEndInMidFlightOfASlowDevice) {
-  EXPECT_EQ(run_again("Child.DISABLED_ExitsInMidFlight", "SOFTNPU_EXEC", "delay:5000"), 0);
+  EXPECT_EQ(exit_in_mid_flight("delay:5000"), 0);
 }
 
 TEST(Child, DISABLED_Runs) {
