@@ -69,12 +69,15 @@ stage_tidy() {
 stage_sanitizers() {
   configure_and_build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 || return 1
   export TBB_ENABLE_SANITIZERS=1 # else TBB opens a library in a way that AddressSanitizer refuses
-  # GLib is built without frame pointers: only the slow unwinder sees who called g_malloc.
-  export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:fast_unwind_on_malloc=0:malloc_context_size=16
+  local options=detect_stack_use_after_return=1:strict_string_checks=1
   export LSAN_OPTIONS=suppressions=$tree/tests/sanitizers/lsan.supp:print_suppressions=0
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+  export ASAN_OPTIONS=$options
   meson_run build-asan --timeout-multiplier 4 --no-suite checks --no-suite consumer --no-suite pipelines \
-    --no-suite models --no-suite bench
+    --no-suite models --no-suite bench --no-suite gst
+  # GLib is built without frame pointers: only the slow unwinder sees who called g_malloc.
+  export ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=16
+  meson_run build-asan --timeout-multiplier 4 --suite gst
   unset TBB_ENABLE_SANITIZERS ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS
 }
 
