@@ -75,8 +75,9 @@ stage_sanitizers() {
   export ASAN_OPTIONS=$options
   meson_run build-asan --timeout-multiplier 4 --no-suite checks --no-suite consumer --no-suite pipelines \
     --no-suite models --no-suite bench --no-suite gst
-  # GLib is built without frame pointers: only the slow unwinder sees who called g_malloc.
-  export ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=16
+  # GLib and GStreamer keep types, strings and plugins until the process ends, out of LeakSanitizer's sight. What the
+  # elements leave behind is counted by the tests themselves and by GStreamer's own leaks tracer.
+  export ASAN_OPTIONS=$options:detect_leaks=0
   meson_run build-asan --timeout-multiplier 4 --suite gst
   unset TBB_ENABLE_SANITIZERS ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS
 }
