@@ -1,10 +1,12 @@
 #include "npu.hpp"
 
 #include <dlfcn.h>
+#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <ostream>
 #include <stdexcept>
 #include <vector>
@@ -141,10 +143,24 @@ bool is_on(const char* variable) {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
+ze_context_handle_t suite_context = nullptr;
+
+/// The suite's context ends with the suite, or leak checkers count it.
+class SuiteContext : public testing::Environment {
+ public:
+  void TearDown() override {
+    if (suite_context == nullptr) return;
+    EXPECT_EQ(zeContextDestroy(suite_context), ZE_RESULT_SUCCESS);
+  }
+};
+[[maybe_unused]] const testing::Environment* const kSuiteContext =
+    testing::AddGlobalTestEnvironment(std::make_unique<SuiteContext>().release());
+
 }  // namespace
 
 const Npu& Npu::get() {
   static const Npu npu = open_npu();
+  suite_context = npu.context;
   return npu;
 }
 
