@@ -1,7 +1,6 @@
 #include "plugin/plane_memory.hpp"
 
 #include <gst/allocators/gstdmabuf.h>
-#include <poll.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -14,8 +13,6 @@
 namespace gstnpu {
 namespace {
 
-constexpr int kFenceTimeoutMs = 2000;
-
 /// What is remembered with a GstMemory that was imported; empty when the driver refused it.
 struct RememberedImport {
   npu::Tensor tensor;
@@ -25,20 +22,6 @@ struct RememberedImport {
 GstMemory* root_of(GstMemory* memory) {
   while (memory->parent) memory = memory->parent;
   return memory;
-}
-
-/// Waits until the producer's device has written the buffer (its write fences).
-void wait_for_producer(int fd) {
-  pollfd entry = {fd, POLLIN, 0};
-  int result = 0;
-  do {
-    result = poll(&entry, 1, kFenceTimeoutMs);
-  } while (result < 0 && errno == EINTR);
-  if (result != 0) return;
-  throw npu::Error(npu::ErrorCode::kTimeout,
-                   "the producer did not finish writing the DMA-BUF within " +
-                       std::to_string(kFenceTimeoutMs) +
-                       " ms; check the element in front, and dmesg for a hung device");
 }
 
 class ReadMapping {
@@ -181,7 +164,6 @@ npu::Tensor PlaneFinder::import(GstMemory* memory, FoundPlanes& found) {
   // first reads.
   static std::mutex remember_mutex;
   const int fd = gst_dmabuf_memory_get_fd(memory);
-  wait_for_producer(fd);
   const std::lock_guard lock(remember_mutex);
   GstMiniObject* root = GST_MINI_OBJECT_CAST(root_of(memory));
   auto* known = static_cast<RememberedImport*>(gst_mini_object_get_qdata(root, import_key_));
