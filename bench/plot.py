@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the JSON lines of the benchmarks: a bar for the subject and one for the peer of every case.
+"""Draws the JSON lines of the benchmarks: a bar for every side of every case.
 
 usage: plot.py RESULTS.jsonl [OUT.png]      without OUT or without matplotlib: bars of text
 """
@@ -14,25 +14,40 @@ def rows(path):
                 yield json.loads(line)
 
 
+def sides(case):
+    """[(name, median, p99)] of a case with any number of sides, or of a subject and its peer."""
+    if "sides" in case:
+        return [(side["name"], side["median"], side["p99"]) for side in case["sides"]]
+    return [(case[who], case[who + "_cpu"]["median"], case[who + "_cpu"]["p99"]) for who in ("subject", "peer")]
+
+
+def title(case):
+    text = f"{case['case']}, {case['unit']}"
+    if "cpu_ratio" in case:
+        text = f"{case['case']}, CPU {case['unit']}, ratio {case['cpu_ratio']:.3f}"
+    return text
+
+
 def as_text(cases):
-    most = max(side["median"] for case in cases for side in (case["subject_cpu"], case["peer_cpu"]))
     for case in cases:
-        print(f"{case['case']} ({case['threads']} threads, CPU {case['unit']}), ratio {case['cpu_ratio']:.3f}")
-        for label, side in ((case["subject"], case["subject_cpu"]), (case["peer"], case["peer_cpu"])):
-            bar = "#" * max(1, round(40 * side["median"] / most))
-            print(f"  {label:28} {side['median']:9.3f} (p99 {side['p99']:9.3f}) {bar}")
+        print(title(case))
+        most = max(median for _, median, _ in sides(case)) or 1
+        for name, median, p99 in sides(case):
+            bar = "#" * max(1, round(40 * median / most))
+            print(f"  {name:32} {median:10.3f} (p99 {p99:10.3f}) {bar}")
+        for name, reason in case.get("skipped", {}).items():
+            print(f"  {name:32} left out: it {reason}")
 
 
 def as_picture(cases, out):
     from matplotlib import pyplot
     figure, axes = pyplot.subplots(1, len(cases), squeeze=False, figsize=(4 * len(cases), 4))
     for axis, case in zip(axes[0], cases):
-        sides = (case["subject_cpu"], case["peer_cpu"])
-        medians = [side["median"] for side in sides]
-        tails = [side["p99"] - side["median"] for side in sides]
-        axis.bar([case["subject"], case["peer"]], medians, yerr=[[0, 0], tails])
-        axis.set_title(f"{case['case']}: ratio {case['cpu_ratio']:.3f}")
-        axis.set_ylabel(f"CPU time, {case['unit']}")
+        names, medians, tails = zip(*sides(case))
+        over = [tail - median for tail, median in zip(tails, medians)]
+        axis.bar(names, medians, yerr=[[0] * len(over), over])
+        axis.set_title(title(case), fontsize="small")
+        axis.set_ylabel(case["unit"])
         axis.tick_params(axis="x", labelrotation=15)
     figure.tight_layout()
     figure.savefig(out)

@@ -46,7 +46,7 @@ MAY_INCLUDE = {
     "softnpu": ("ze_npu",),
     "gst": ("include",),
     "tools": ("include",),
-    "bench": ("include",),
+    "bench": ("include", "ze_npu"),
     "tests/npucore": ("include", "base", "dmabuf", "ir", "ze", "core", "ze_npu"),
     "tests/ir": ("include", "base", "ir"),
     "tests/tools": ("include", "tools", "tests/ir"),
