@@ -81,6 +81,7 @@ Config read_config(const char* (*get)(const char*)) {
     read_switch("SOFTNPU_ALLOW_MEMFD", value, config.allow_memfd);
   if (const char* value = given("SOFTNPU_THREADS")) read_threads(value, config);
   if (const char* value = given("SOFTNPU_TRACE")) config.trace_path = value;
+  if (const char* value = given("SOFTNPU_FAULT")) config.faults = value;
   return config;
 }
 

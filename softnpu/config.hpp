@@ -21,6 +21,7 @@ struct Config {
   bool allow_memfd = false;  // import takes a memfd as if it were a DMA-BUF
   uint32_t threads = 0;      // 0: the CPU plugin's choice
   std::string trace_path;    // empty: no trace
+  std::string faults;        // calls that fail on purpose, see fault.hpp
 };
 
 const Config& config();

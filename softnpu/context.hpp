@@ -2,6 +2,8 @@
 
 #include <level_zero/ze_api.h>
 
+#include <atomic>
+
 #include "live_objects.hpp"
 #include "memory.hpp"
 
@@ -11,9 +13,13 @@ namespace softnpu {
 class Context : Counted<Kind::kContext> {
  public:
   AllocationTable& allocations() { return allocations_; }
+  // A poisoned context executes nothing any more.
+  void poison() { poisoned_ = true; }
+  bool poisoned() const { return poisoned_; }
 
  private:
   AllocationTable allocations_;
+  std::atomic<bool> poisoned_{false};
 };
 
 }  // namespace softnpu

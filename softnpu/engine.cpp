@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 namespace softnpu {
 namespace {
@@ -54,6 +55,21 @@ void Engine::wake() {
   changed_.notify_one();
 }
 
+void Engine::abort_all(ze_result_t result) {
+  std::vector<std::shared_ptr<Job>> jobs;
+  std::unique_lock lock(mutex_);
+  ++holds_;
+  idle_.wait(lock, [this] { return !running_; });
+  --holds_;
+  for (const auto& lane : std::exchange(busy_lanes_, {})) {
+    for (auto& entry : lane->entries_) jobs.push_back(std::move(entry.job));
+    lane->entries_.clear();
+  }
+  lock.unlock();
+  for (const auto& job : jobs) job->abort(result);
+  wake();
+}
+
 void Engine::stop() {
   std::unique_lock lock(mutex_);
   stopping_ = true;
@@ -81,8 +97,9 @@ void Engine::run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<L
   const bool finished = job->finished();
   lock.lock();
   running_ = false;
+  if (finished) lane->entries_.pop_front();
+  if (holds_ != 0) idle_.notify_all();
   if (!finished) return;
-  lane->entries_.pop_front();
   if (lane->entries_.empty()) std::erase(busy_lanes_, lane);
   lock.unlock();
   job->complete();  // wakes the waiters without the lock
@@ -92,7 +109,7 @@ void Engine::run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<L
 void Engine::loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    if (const auto lane = pick()) {
+    if (const auto lane = holds_ != 0 ? nullptr : pick()) {
       run_one(lock, lane);
     } else {
       changed_.wait(lock);

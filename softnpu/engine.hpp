@@ -40,6 +40,8 @@ class Engine {
   void set_priority(Lane& lane, Priority priority);
   // Tells the engine that the host changed an event that it may be waiting for.
   void wake();
+  // Ends all that is submitted with `result`: when this returns nothing of it runs any more.
+  void abort_all(ze_result_t result);
   // Lets the running command end, and runs no other; at the process's exit.
   void stop();
 
@@ -57,6 +59,7 @@ class Engine {
   uint64_t next_ticket_ = 0;
   bool started_ = false;
   bool running_ = false;
+  uint32_t holds_ = 0;  // who has it that no command may start
   bool stopping_ = false;
 };
 

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <new>
+#include <tuple>
+#include <type_traits>
 
 #include "failure.hpp"
+#include "fault.hpp"
 #include "handles.hpp"
 #include "trace.hpp"
 
@@ -30,16 +33,6 @@ ze_result_t result_of(const Call& call) noexcept {
   }
 }
 
-template <class Call, class... Args>
-ze_result_t traced_result_of(const char* name, const Call& call, Args... args) noexcept {
-  if (!trace::enabled()) return result_of(call);
-  trace::Line line(name);
-  (line.argument(args), ...);
-  const ze_result_t result = result_of(call);
-  line.finish(static_cast<uint32_t>(result));
-  return result;
-}
-
 // A function's name as a template argument.
 template <size_t kSize>
 struct Name {
@@ -47,14 +40,50 @@ struct Name {
   constexpr Name(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }
 };
 
+// Where faults for the calls of one name are kept.
+template <Name kName>
+inline fault::Site site{kName.text};
+
+// A call that fails on purpose does nothing, with one exception: a destroy or a free is carried
+// out, so that who gives up on the handle leaks nothing.
+template <Name kName, class Call, class... Args>
+ze_result_t failed_result_of(const fault::Plan& plan, const Call& call, Args... args) {
+  constexpr fault::CallKind kKind = fault::kind_of(kName.text);
+  trace::note_text("fault", plan.poison ? "POISON" : "injected");
+  if constexpr (kKind == fault::CallKind::kDestroys) result_of(call);
+  if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<Args..., void>>,
+                               ze_command_queue_handle_t>)
+    if (plan.poison) fault::poison_context_of(std::get<0>(std::tie(args...)));
+  fault::end_work_in_flight(kKind, plan.result);
+  return plan.result;
+}
+
+template <Name kName, class Call, class... Args>
+ze_result_t result_or_fault(const Call& call, Args... args) {
+  if (!fault::armed()) return result_of(call);
+  return result_of([&] {
+    const auto plan = site<kName>.next();
+    return plan ? failed_result_of<kName>(*plan, call, args...) : result_of(call);
+  });
+}
+
+template <Name kName, class Call, class... Args>
+ze_result_t traced_result_of(const Call& call, Args... args) noexcept {
+  if (!trace::enabled()) return result_or_fault<kName>(call, args...);
+  trace::Line line(kName.text);
+  (line.argument(args), ...);
+  const ze_result_t result = result_or_fault<kName>(call, args...);
+  line.finish(static_cast<uint32_t>(result));
+  return result;
+}
+
 // A core function: the loader has already translated its handles.
 template <Name kName, auto kFunction>
 struct CoreEntry;
 template <Name kName, class... Args, ze_result_t (*kFunction)(Args...)>
 struct CoreEntry<kName, kFunction> {
   static ze_result_t ZE_APICALL call(Args... args) {
-    return traced_result_of(
-        kName.text, [&] { return kFunction(args...); }, args...);
+    return traced_result_of<kName>([&] { return kFunction(args...); }, args...);
   }
 };
 
@@ -64,8 +93,17 @@ struct ExtensionEntry;
 template <Name kName, class... Args, ze_result_t (*kFunction)(Args...)>
 struct ExtensionEntry<kName, kFunction> {
   static ze_result_t ZE_APICALL call(Args... args) {
-    return traced_result_of(
-        kName.text, [&] { return kFunction(translated(args)...); }, args...);
+    return traced_result_of<kName>([&] { return kFunction(translated(args)...); }, args...);
+  }
+};
+
+// A function for tests only: it is neither traced nor counted, and never fails on purpose.
+template <auto kFunction>
+struct ToolEntry;
+template <class... Args, ze_result_t (*kFunction)(Args...)>
+struct ToolEntry<kFunction> {
+  static ze_result_t ZE_APICALL call(Args... args) {
+    return result_of([&] { return kFunction(args...); });
   }
 };
 

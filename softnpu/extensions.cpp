@@ -1,6 +1,6 @@
 #include "extensions.hpp"
 
-#include "live_objects.hpp"
+#include "test_tools.hpp"
 
 namespace softnpu {
 
@@ -27,8 +27,7 @@ void* extension_table(std::string_view name) {
   if (name == ZE_PROFILING_DATA_EXT_NAME) return profiling_table();
   if (name == ZE_COMMAND_QUEUE_NPU_EXT_NAME) return queue_table();
   if (name == ZE_CONTEXT_NPU_EXT_NAME) return context_table();
-  if (name == "softnpuGetLiveObjects") return live_objects_function();
-  return nullptr;
+  return test_tool(name);
 }
 
 }  // namespace softnpu

@@ -63,6 +63,12 @@ void Job::step() {
   ++position_;
 }
 
+void Job::abort(ze_result_t result) {
+  if (result_ == ZE_RESULT_SUCCESS) result_ = result;
+  while (!finished()) step();
+  complete();
+}
+
 ze_result_t wait_for(const Jobs& jobs, Deadline deadline) {
   ze_result_t result = ZE_RESULT_SUCCESS;
   for (const auto& job : jobs) {

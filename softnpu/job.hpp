@@ -38,6 +38,8 @@ class Job {
   bool finished() const { return position_ == commands_->size(); }
   // Runs the next command. After a failure the rest only signals its events.
   void step();
+  // Does no more than to signal the events of the commands that are left, and completes.
+  void abort(ze_result_t result);
   // Lets go of the commands first: who waited for the job finds its memory given back.
   void complete() {
     commands_.reset();

@@ -22,7 +22,7 @@ void CommandList::append(Command command) {
   }
   const Deadline for_ever = Deadline::after(UINT64_MAX);
   queue_->synchronize(for_ever);
-  require(command.memory_usable(), ZE_RESULT_ERROR_UNKNOWN);
+  require(command.memory_usable() && !context_.poisoned(), ZE_RESULT_ERROR_UNKNOWN);
   auto commands = std::make_shared<Commands>();
   commands->push_back(std::move(command));
   const auto job = queue_->submit(std::move(commands));

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "entry.hpp"
+#include "failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -14,8 +14,8 @@ constexpr std::array<const char*, kKinds> kNames = {
     "query_networks", "build_logs",  "profiling_pools", "profiling_queries"};
 std::array<std::atomic<int64_t>, kKinds> counts{};
 
-// For leak tests: how many objects the application still has, and a text that names their kinds,
-// which is valid until this thread's next call. `text` may be null.
+}  // namespace
+
 ze_result_t get_live_objects(uint32_t* count, const char** text) {
   require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   thread_local std::string names;
@@ -31,14 +31,8 @@ ze_result_t get_live_objects(uint32_t* count, const char** text) {
   return ZE_RESULT_SUCCESS;
 }
 
-}  // namespace
-
 std::atomic<int64_t>& live_count(Kind kind) {
   return counts[static_cast<size_t>(kind)];
-}
-
-void* live_objects_function() {
-  return reinterpret_cast<void*>(&ExtensionEntry<"softnpuGetLiveObjects", &get_live_objects>::call);
 }
 
 }  // namespace softnpu

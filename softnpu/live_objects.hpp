@@ -1,6 +1,7 @@
-// Counts of the driver's objects that are alive, by kind; exported as softnpuLiveObjects for leak
-// tests.
+// Counts of the driver's objects that are alive, by kind.
 #pragma once
+
+#include <level_zero/ze_api.h>
 
 #include <array>
 #include <atomic>
@@ -26,9 +27,9 @@ enum class Kind {
 
 std::atomic<int64_t>& live_count(Kind kind);
 
-// ze_result_t (*)(uint32_t* count, const char** text): what zeDriverGetExtensionFunctionAddress
-// finds under the name "softnpuGetLiveObjects".
-void* live_objects_function();
+// For leak tests, "softnpuGetLiveObjects": how many objects the application still has, and a text
+// that names their kinds, which is valid until this thread's next call. `text` may be null.
+ze_result_t get_live_objects(uint32_t* count, const char** text);
 
 // A base class whose instances are counted.
 template <Kind kKind>

@@ -6,6 +6,7 @@
 #include "api.hpp"
 #include "device.hpp"
 #include "extensions.hpp"
+#include "fault.hpp"
 #include "fence.hpp"
 #include "handles.hpp"
 #include "list.hpp"
@@ -96,6 +97,10 @@ void CommandQueue::set_background(bool background) {
   Engine::instance().set_priority(*lane_, background ? Priority::kIdle : priority_);
 }
 
+void fault::poison_context_of(ze_command_queue_handle_t queue) {
+  if (queue != nullptr) object_of<CommandQueue>(queue).context().poison();
+}
+
 ze_result_t command_queue_create(ze_context_handle_t context, ze_device_handle_t device,
                                  const ze_command_queue_desc_t* desc,
                                  ze_command_queue_handle_t* queue) {
@@ -122,6 +127,8 @@ ze_result_t command_queue_execute_command_lists(ze_command_queue_handle_t queue,
                                                 ze_fence_handle_t fence) {
   auto& target = object_of<CommandQueue>(queue);
   check_lists(count, lists);
+  if (target.context().poisoned())
+    throw Failure(ZE_RESULT_ERROR_UNKNOWN, "the context is poisoned (SOFTNPU_FAULT)");
   Jobs jobs;
   for (uint32_t i = 0; i < count; ++i) {
     auto& list = object_of<CommandList>(lists[i]);

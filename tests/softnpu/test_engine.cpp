@@ -56,6 +56,37 @@ class Gate {
   std::shared_ptr<Job> job_;
 };
 
+TEST(Engine, EndsAllThatIsSubmittedWhenToldTo) {
+  Completion entered;
+  Completion open;
+  std::atomic<bool> ran{false};
+  const auto queue = lane();
+  const auto running_job = submit(queue, {running([&] {
+                                    entered.set();
+                                    open.wait(soon());
+                                  })});
+  const auto waiting = submit(queue, {running([&] { ran = true; })});
+  Command blocked = running([&] { ran = true; });
+  blocked.waits.push_back(std::make_shared<EventState>());
+  blocked.signals = std::make_shared<EventState>();
+  const auto signalled = blocked.signals;
+  const auto never = submit(lane(), {blocked});
+  entered.wait(soon());
+  std::thread opener([&] { open.set(); });
+  Engine::instance().abort_all(ZE_RESULT_ERROR_DEVICE_LOST);
+  opener.join();
+  EXPECT_TRUE(running_job->wait(soon()));
+  EXPECT_EQ(waiting->result(), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(never->result(), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_TRUE(never->done());
+  EXPECT_TRUE(signalled->signalled());
+  EXPECT_FALSE(ran);
+  const auto next = submit(queue, {running([&] { ran = true; })});
+  EXPECT_TRUE(next->wait(soon()));
+  EXPECT_EQ(next->result(), ZE_RESULT_SUCCESS);
+  EXPECT_TRUE(ran);
+}
+
 TEST(Engine, RunsALanesJobsInOrder) {
   const auto queue = lane();
   std::string order;

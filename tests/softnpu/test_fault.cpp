@@ -1,0 +1,127 @@
+// SOFTNPU_FAULT's grammar, and which call of a name fails.
+#include <gtest/gtest.h>
+
+#include "entry.hpp"
+#include "fault.hpp"
+
+namespace softnpu::fault {
+namespace {
+
+// Calls of this program's own; the names of real ones are those of the driver.
+int done = 0;
+
+ze_result_t work(int) {
+  ++done;
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t other_work(int) {
+  ++done;
+  return ZE_RESULT_SUCCESS;
+}
+
+const auto work_entry = &CoreEntry<"testWork", &work>::call;
+const auto destroy_entry = &CoreEntry<"testDestroy", &other_work>::call;
+
+std::string first_error(const char* specification) {
+  std::vector<std::string> errors;
+  parse(specification, errors);
+  return errors.empty() ? "" : errors.front();
+}
+
+std::vector<ze_result_t> results_of_calls(size_t count) {
+  std::vector<ze_result_t> results;
+  for (size_t i = 0; i < count; ++i) results.push_back(work_entry(0));
+  return results;
+}
+
+class Fault : public testing::Test {
+ protected:
+  void SetUp() override { done = 0; }
+  void TearDown() override { set(nullptr); }
+};
+
+TEST_F(Fault, ReadsEveryItemOfAList) {
+  std::vector<std::string> errors;
+  const auto plans = parse("testWork:DEVICE_LOST@3,testDestroy:0x7ffffffe@2+", errors);
+  EXPECT_TRUE(errors.empty());
+  ASSERT_EQ(plans.size(), 2u);
+  EXPECT_EQ(plans[0].call, "testWork");
+  EXPECT_EQ(plans[0].result, ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(plans[0].first, 3u);
+  EXPECT_EQ(plans[0].last, 3u);
+  EXPECT_EQ(plans[1].result, ZE_RESULT_ERROR_UNKNOWN);
+  EXPECT_EQ(plans[1].first, 2u);
+  EXPECT_EQ(plans[1].last, UINT64_MAX);
+}
+
+TEST_F(Fault, TakesAResultInEverySpelling) {
+  std::vector<std::string> errors;
+  const auto plans = parse(
+      "testWork:ZE_RESULT_ERROR_INVALID_SIZE@1,testWork:ERROR_INVALID_SIZE@1,"
+      "testWork:INVALID_SIZE@1,testWork:0x78000008@1,testWork:2013265928@1,testWork:NOT_READY@1",
+      errors);
+  EXPECT_TRUE(errors.empty());
+  ASSERT_EQ(plans.size(), 6u);
+  for (size_t i = 0; i < 5; ++i) EXPECT_EQ(plans[i].result, ZE_RESULT_ERROR_INVALID_SIZE) << i;
+  EXPECT_EQ(plans[5].result, ZE_RESULT_NOT_READY);
+}
+
+TEST_F(Fault, SaysWhatIsWrongWithAnItem) {
+  EXPECT_NE(first_error("testWork").find("is not <call>:<result>@<n>"), std::string::npos);
+  EXPECT_NE(first_error("testWork:UNKNOWN").find("is not <call>:<result>@<n>"), std::string::npos);
+  EXPECT_NE(first_error("testWork:BAD@1").find("is no failing ze_result_t"), std::string::npos);
+  EXPECT_NE(first_error("testWork:SUCCESS@1").find("is no failing"), std::string::npos);
+  EXPECT_NE(first_error("testWork:0@1").find("is no failing"), std::string::npos);
+  EXPECT_NE(first_error("testWork:UNKNOWN@0").find("counted from 1"), std::string::npos);
+  EXPECT_NE(first_error("testWork:UNKNOWN@+").find("counted from 1"), std::string::npos);
+  EXPECT_NE(first_error("testPlay:UNKNOWN@1").find("no call of that name"), std::string::npos);
+  EXPECT_NE(first_error("testWork:POISON@1").find("POISON is for"), std::string::npos);
+}
+
+TEST_F(Fault, KeepsTheGoodItemsOfAListWithABadOne) {
+  std::vector<std::string> errors;
+  EXPECT_EQ(parse("testWork:BAD@1,testWork:UNKNOWN@1", errors).size(), 1u);
+  EXPECT_EQ(errors.size(), 1u);
+}
+
+TEST_F(Fault, FailsTheCallOfItsNumberAndDoesNothingThen) {
+  ASSERT_EQ(set("testWork:DEVICE_LOST@2"), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(results_of_calls(3),
+            (std::vector{ZE_RESULT_SUCCESS, ZE_RESULT_ERROR_DEVICE_LOST, ZE_RESULT_SUCCESS}));
+  EXPECT_EQ(done, 2);
+}
+
+TEST_F(Fault, FailsEveryCallFromANumberOn) {
+  ASSERT_EQ(set("testWork:UNKNOWN@2+"), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(results_of_calls(3),
+            (std::vector{ZE_RESULT_SUCCESS, ZE_RESULT_ERROR_UNKNOWN, ZE_RESULT_ERROR_UNKNOWN}));
+  EXPECT_EQ(done, 1);
+}
+
+TEST_F(Fault, CarriesOutADestroyThatItFails) {
+  ASSERT_EQ(set("testDestroy:UNKNOWN@1"), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(destroy_entry(0), ZE_RESULT_ERROR_UNKNOWN);
+  EXPECT_EQ(done, 1);
+}
+
+TEST_F(Fault, CountsFromZeroAfterEverySpecification) {
+  ASSERT_EQ(set(""), ZE_RESULT_SUCCESS);
+  results_of_calls(3);
+  destroy_entry(0);
+  const char* text = nullptr;
+  ASSERT_EQ(get_call_counts(&text), ZE_RESULT_SUCCESS);
+  EXPECT_NE(std::string(text).find("testWork 3"), std::string::npos) << text;
+  EXPECT_NE(std::string(text).find("testDestroy 1"), std::string::npos) << text;
+  ASSERT_EQ(set(""), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(get_call_counts(&text), ZE_RESULT_SUCCESS);
+  EXPECT_STREQ(text, "");
+}
+
+TEST_F(Fault, LeavesTheOldSpecificationWhenTheNewOneIsWrong) {
+  ASSERT_EQ(set("testWork:UNKNOWN@1+"), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(result_of([] { return set("testWork:BAD@1"); }), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(work_entry(0), ZE_RESULT_ERROR_UNKNOWN);
+}
+
+}  // namespace
+}  // namespace softnpu::fault
