@@ -185,4 +185,8 @@ void fill(const Argument& argument, ze_graph_argument_metadata_t& metadata) {
   put_text(argument.producer_name, metadata.input_name);
 }
 
+void fill(const Argument& argument, ze_graph_argument_property_strides_t& properties) {
+  properties.supportsDynamicStrides = argument.takes_strides;
+}
+
 }  // namespace softnpu

@@ -17,6 +17,7 @@ struct Argument {
   ov::element::Type element_type;
   ov::Shape shape;       // of an output whose size only the inference tells: its bound
   bool bounded = false;  // such an output
+  bool takes_strides = false;
   size_t size_bytes = 0;
 };
 
@@ -28,5 +29,6 @@ void fill(const Argument& argument, ze_graph_argument_properties_t& properties);
 void fill(const Argument& argument, ze_graph_argument_properties_2_t& properties);
 void fill(const Argument& argument, ze_graph_argument_properties_3_t& properties);
 void fill(const Argument& argument, ze_graph_argument_metadata_t& metadata);
+void fill(const Argument& argument, ze_graph_argument_property_strides_t& properties);
 
 }  // namespace softnpu

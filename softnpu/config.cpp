@@ -58,6 +58,44 @@ void read_switch(const char* name, std::string_view value, bool& result) {
   }
 }
 
+struct VersionNumbers {
+  uint64_t major;
+  uint64_t minor;
+};
+
+std::optional<VersionNumbers> parse_version(std::string_view text) {
+  const size_t dot = text.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto major = parse_number(text.substr(0, dot));
+  const auto minor = parse_number(text.substr(dot + 1));
+  if (!major || !minor) return std::nullopt;
+  return VersionNumbers{*major, *minor};
+}
+
+void read_graph_version(const char* value, Config& config) {
+  const auto version = parse_version(value);
+  const bool known = version && version->major == 1 && version->minor >= kOldestGraphMinor &&
+                     version->minor <= kNewestGraphMinor;
+  if (known) {
+    config.graph_minor = static_cast<uint32_t>(version->minor);
+    return;
+  }
+  complain("SOFTNPU_GRAPH_EXT_VERSION", value, "1.5 to 1.16");
+}
+
+void read_compiler_version(const char* value, Config& config) {
+  constexpr uint64_t kOldestMajor = 3;
+  constexpr uint64_t kMost = 99;
+  const auto version = parse_version(value);
+  if (version && version->major >= kOldestMajor && version->major <= kMost &&
+      version->minor <= kMost) {
+    config.compiler = {static_cast<uint16_t>(version->major),
+                       static_cast<uint16_t>(version->minor)};
+    return;
+  }
+  complain("SOFTNPU_COMPILER_VERSION", value, "3.0 to 99.99");
+}
+
 void read_threads(const char* value, Config& config) {
   const auto threads = parse_number(value);
   if (threads && *threads <= 4096) {
@@ -80,6 +118,8 @@ Config read_config(const char* (*get)(const char*)) {
   if (const char* value = given("SOFTNPU_ALLOW_MEMFD"))
     read_switch("SOFTNPU_ALLOW_MEMFD", value, config.allow_memfd);
   if (const char* value = given("SOFTNPU_THREADS")) read_threads(value, config);
+  if (const char* value = given("SOFTNPU_GRAPH_EXT_VERSION")) read_graph_version(value, config);
+  if (const char* value = given("SOFTNPU_COMPILER_VERSION")) read_compiler_version(value, config);
   if (const char* value = given("SOFTNPU_TRACE")) config.trace_path = value;
   if (const char* value = given("SOFTNPU_FAULT")) config.faults = value;
   return config;
@@ -89,6 +129,18 @@ const Config& config() {
   static const Config* const read =
       new Config(read_config([](const char* name) -> const char* { return std::getenv(name); }));
   return *read;
+}
+
+uint32_t graph_minor() {
+  return config().graph_minor;
+}
+
+bool graph_has(uint32_t minor) {
+  return graph_minor() >= minor;
+}
+
+CompilerVersion compiler_version() {
+  return config().compiler;
 }
 
 }  // namespace softnpu

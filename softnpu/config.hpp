@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "version.hpp"
+
 namespace softnpu {
 
 enum class Execution {
@@ -20,8 +22,10 @@ struct Config {
   uint64_t delay_us = 0;
   bool allow_memfd = false;  // import takes a memfd as if it were a DMA-BUF
   uint32_t threads = 0;      // 0: the CPU plugin's choice
-  std::string trace_path;    // empty: no trace
-  std::string faults;        // calls that fail on purpose, see fault.hpp
+  uint32_t graph_minor = kNewestGraphMinor;
+  CompilerVersion compiler = kDefaultCompiler;
+  std::string trace_path;  // empty: no trace
+  std::string faults;      // calls that fail on purpose, see fault.hpp
 };
 
 const Config& config();

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "arguments.hpp"
+#include "argument_value.hpp"
 #include "compiler.hpp"
 #include "profiling_data.hpp"
 
@@ -18,10 +18,10 @@ class Executor {
   virtual void run(ProfilingData* profile) = 0;
 };
 
-// `pointers` holds one address for every argument, checked; `program` may be null when the
+// `values` holds one address for every argument, checked; `program` may be null when the
 // configuration asks for no computation.
 std::unique_ptr<Executor> make_executor(std::shared_ptr<Program> program,
                                         const std::vector<Argument>& arguments,
-                                        const std::vector<void*>& pointers);
+                                        const std::vector<ArgumentValue>& values);
 
 }  // namespace softnpu

@@ -1,24 +1,39 @@
 #include "extensions.hpp"
 
 #include "test_tools.hpp"
+#include "version.hpp"
 
 namespace softnpu {
 
-const std::vector<Extension>& advertised_extensions() {
-  static const auto* const extensions = new std::vector<Extension>{
-      {ZE_GRAPH_EXT_NAME, kGraphVersion},
-      // Names that old clients ask for; the table behind them is the same.
-      {ZE_GRAPH_EXT_NAME_1_2, ZE_GRAPH_EXT_VERSION_1_2},
-      {ZE_GRAPH_EXT_NAME_1_3, ZE_GRAPH_EXT_VERSION_1_3},
-      {ZE_GRAPH_EXT_NAME_1_4, ZE_GRAPH_EXT_VERSION_1_4},
-      {ZE_GRAPH_EXT_NAME_1_5, ZE_GRAPH_EXT_VERSION_1_5},
-      {ZE_GRAPH_EXT_NAME_1_6, ZE_GRAPH_EXT_VERSION_1_6},
-      {ZE_GRAPH_EXT_NAME_1_7, ZE_GRAPH_EXT_VERSION_1_7},
-      {ZE_GRAPH_EXT_NAME_1_8, ZE_GRAPH_EXT_VERSION_1_8},
+namespace {
+
+// Names that old clients ask for; the table behind them is the same.
+constexpr Extension kLegacyGraphNames[] = {
+    {ZE_GRAPH_EXT_NAME_1_2, ZE_GRAPH_EXT_VERSION_1_2},
+    {ZE_GRAPH_EXT_NAME_1_3, ZE_GRAPH_EXT_VERSION_1_3},
+    {ZE_GRAPH_EXT_NAME_1_4, ZE_GRAPH_EXT_VERSION_1_4},
+    {ZE_GRAPH_EXT_NAME_1_5, ZE_GRAPH_EXT_VERSION_1_5},
+    {ZE_GRAPH_EXT_NAME_1_6, ZE_GRAPH_EXT_VERSION_1_6},
+    {ZE_GRAPH_EXT_NAME_1_7, ZE_GRAPH_EXT_VERSION_1_7},
+    {ZE_GRAPH_EXT_NAME_1_8, ZE_GRAPH_EXT_VERSION_1_8},
+};
+
+std::vector<Extension> offered() {
+  std::vector<Extension> extensions{
+      {ZE_GRAPH_EXT_NAME, ze_npu_version(1, graph_minor())},
       {ZE_PROFILING_DATA_EXT_NAME, ZE_PROFILING_DATA_EXT_VERSION_1_0},
       {ZE_COMMAND_QUEUE_NPU_EXT_NAME, ZE_COMMAND_QUEUE_NPU_EXT_VERSION_1_1},
       {ZE_CONTEXT_NPU_EXT_NAME, ZE_CONTEXT_NPU_EXT_VERSION_1_0},
   };
+  for (const Extension& legacy : kLegacyGraphNames)
+    if (graph_has(ze_npu_version_minor(legacy.version))) extensions.push_back(legacy);
+  return extensions;
+}
+
+}  // namespace
+
+const std::vector<Extension>& advertised_extensions() {
+  static const auto* const extensions = new std::vector<Extension>(offered());
   return *extensions;
 }
 

@@ -9,9 +9,6 @@
 
 namespace softnpu {
 
-// Of the graph extension: what the driver advertises, and so all that it must offer.
-constexpr auto kGraphVersion = ZE_GRAPH_EXT_VERSION_1_12;
-
 struct Extension {
   const char* name;
   uint32_t version;

@@ -5,6 +5,7 @@
 #include "failure.hpp"
 #include "ir_buffer.hpp"
 #include "trace.hpp"
+#include "version.hpp"
 
 namespace softnpu {
 namespace {
@@ -32,7 +33,7 @@ Graph::Graph(const ze_graph_desc_2_t& desc) {
   read(desc);
   model_ = read_model(image_->parts());
   arguments_ = describe_arguments(*model_);
-  values_.assign(arguments_.size(), nullptr);
+  values_.resize(arguments_.size());
   if (compiled_from_ir_) initialise();
 }
 
@@ -42,11 +43,11 @@ void Graph::read(const ze_graph_desc_2_t& desc) {
     compiled_from_ir_ = true;
     const std::string flags = flags_of(desc);
     options_ = options_of(parse_build_flags(flags));
-    const IrBuffer ir = read_ir_buffer(input);
+    const IrBuffer ir = read_ir_buffer(input, compiler_version());
     image_ = Image::from_parts({flags, ir.xml, ir.weights});
   } else if (desc.format == ZE_GRAPH_FORMAT_NATIVE) {
-    const bool borrow = (desc.flags & ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT) != 0;
-    image_ = Image::from_binary(input, borrow);
+    input_in_use_ = graph_has(13) && (desc.flags & ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT) != 0;
+    image_ = Image::from_binary(input, input_in_use_);
     options_ = options_of(parse_build_flags(image_->parts().flags));
   } else {
     throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -62,15 +63,28 @@ const Argument& Graph::argument(uint32_t index) const {
 uint32_t Graph::property_flags() const {
   uint32_t flags =
       compiled_from_ir_ ? ZE_GRAPH_PROPERTIES_FLAG_COMPILED : ZE_GRAPH_PROPERTIES_FLAG_PRE_COMPILED;
-  if (profiling()) flags |= ZE_GRAPH_PROPERTIES_FLAG_PROFILING_ENABLED;
+  if (!compiled_from_ir_ && !input_in_use_ && graph_has(14))
+    flags |= ZE_GRAPH_PROPERTIES_FLAG_NO_STANDARD_ALLOCATION;
+  if (profiling() && graph_has(16)) flags |= ZE_GRAPH_PROPERTIES_FLAG_PROFILING_ENABLED;
   return flags;
 }
 
 void Graph::set_argument(uint32_t index, const void* pointer) {
   require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  require(index < arguments_.size(), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  argument(index);
   const std::lock_guard lock(mutex_);
-  values_[index] = const_cast<void*>(pointer);
+  values_[index] = {const_cast<void*>(pointer), std::nullopt};
+}
+
+void Graph::set_argument_chain(uint32_t index, const void* chain) {
+  const Argument& taker = argument(index);
+  const std::lock_guard lock(mutex_);
+  take_chain(taker, chain, values_[index]);
+}
+
+std::vector<ArgumentValue> Graph::values() {
+  const std::lock_guard lock(mutex_);
+  return values_;
 }
 
 void Graph::initialise() {
@@ -82,23 +96,24 @@ void Graph::initialise() {
   initialised_ = true;
 }
 
-Command Graph::record(Context& context, std::shared_ptr<ProfilingData> profile) {
+Command Graph::record(Context& context, const std::vector<ArgumentValue>& values,
+                      std::shared_ptr<ProfilingData> profile) {
   initialise();
-  const std::lock_guard lock(mutex_);
   Command command;
   for (size_t i = 0; i < arguments_.size(); ++i) {
-    auto memory = values_[i] != nullptr
-                      ? context.allocations().find_range(values_[i], arguments_[i].size_bytes)
+    const size_t size_bytes = extent_bytes(arguments_[i], values[i]);
+    auto memory = values[i].pointer != nullptr
+                      ? context.allocations().find_range(values[i].pointer, size_bytes)
                       : nullptr;
     if (!memory)
       throw Failure(ZE_RESULT_ERROR_UNINITIALIZED,
                     "argument " + std::to_string(i) + " (" + arguments_[i].name +
                         ") is not set to memory of this context with " +
-                        std::to_string(arguments_[i].size_bytes) + " bytes");
-    trace::note_pointer("argument", values_[i]);
+                        std::to_string(size_bytes) + " bytes");
+    trace::note_pointer("argument", values[i].pointer);
     command.memory.push_back(std::move(memory));
   }
-  std::shared_ptr<Executor> executor = make_executor(program_, arguments_, values_);
+  std::shared_ptr<Executor> executor = make_executor(program_, arguments_, values);
   command.run = [executor, profile = std::move(profile)] { executor->run(profile.get()); };
   return command;
 }

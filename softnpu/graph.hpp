@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "argument_value.hpp"
 #include "arguments.hpp"
 #include "build_flags.hpp"
 #include "compiler.hpp"
@@ -33,16 +34,21 @@ class Graph : Counted<Kind::kGraph> {
   uint32_t property_flags() const;
 
   void set_argument(uint32_t index, const void* pointer);
+  void set_argument_chain(uint32_t index, const void* chain);
+  // The arguments as they are set now, one value for each.
+  std::vector<ArgumentValue> values();
   // Compiles what is not compiled yet.
   void initialise();
-  // A command that executes the graph with the arguments as they are set now. Throws UNINITIALIZED
-  // when one of them is missing, is no memory of `context`, or is too small.
-  Command record(Context& context, std::shared_ptr<ProfilingData> profile);
+  // A command that executes the graph with these values. Throws UNINITIALIZED when one of them is
+  // missing, is no memory of `context`, or is too small.
+  Command record(Context& context, const std::vector<ArgumentValue>& values,
+                 std::shared_ptr<ProfilingData> profile);
 
  private:
   void read(const ze_graph_desc_2_t& desc);
 
   bool compiled_from_ir_ = false;
+  bool input_in_use_ = false;  // the image is the client's memory
   CompileOptions options_;
   std::shared_ptr<const Image> image_;
   std::vector<Argument> arguments_;
@@ -51,7 +57,7 @@ class Graph : Counted<Kind::kGraph> {
   std::shared_ptr<ov::Model> model_;  // until it is compiled
   bool initialised_ = false;
   std::shared_ptr<Program> program_;
-  std::vector<void*> values_;  // one for every argument, null until it is set
+  std::vector<ArgumentValue> values_;  // one for every argument
 };
 
 }  // namespace softnpu

@@ -36,6 +36,8 @@ ze_result_t get_native_binary2(ze_graph_handle_t graph, size_t* size, const uint
 
 // graph_run_api.cpp
 ze_result_t set_argument_value(ze_graph_handle_t graph, uint32_t index, const void* pointer);
+ze_result_t set_argument_value2(ze_graph_handle_t graph, uint32_t index, const void* chain);
+ze_result_t evict(ze_graph_handle_t graph);
 ze_result_t append_initialize(ze_command_list_handle_t list, ze_graph_handle_t graph,
                               ze_event_handle_t signal, uint32_t wait_count,
                               ze_event_handle_t* waits);

@@ -8,11 +8,11 @@
 #include "compiler.hpp"
 #include "context.hpp"
 #include "device.hpp"
-#include "extensions.hpp"
 #include "graph_api.hpp"
 #include "handles.hpp"
 #include "ir_buffer.hpp"
 #include "trace.hpp"
+#include "version.hpp"
 
 namespace softnpu::graph_api {
 namespace {
@@ -25,8 +25,9 @@ constexpr uint32_t kNewestOpset = 17;
 
 template <class Properties>
 void fill_common(Properties& properties) {
-  properties.graphExtensionVersion = kGraphVersion;
-  properties.compilerVersion = {kCompilerMajor, kCompilerMinor};
+  properties.graphExtensionVersion =
+      static_cast<ze_graph_ext_version_t>(ze_npu_version(1, graph_minor()));
+  properties.compilerVersion = {compiler_version().major, compiler_version().minor};
   // As Intel's driver with a compiler: native binaries are taken, but not named.
   properties.graphFormatsSupported = ZE_GRAPH_FORMAT_NGRAPH_LITE;
   properties.maxOVOpsetVersionSupported = kNewestOpset;
@@ -49,8 +50,8 @@ std::string query_layers(const ze_graph_desc_2_t& desc) {
   require(desc.pInput != nullptr && desc.pBuildFlags != nullptr,
           ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   parse_build_flags(desc.pBuildFlags);
-  const IrBuffer ir =
-      read_ir_buffer({reinterpret_cast<const std::byte*>(desc.pInput), desc.inputSize});
+  const IrBuffer ir = read_ir_buffer(
+      {reinterpret_cast<const std::byte*>(desc.pInput), desc.inputSize}, compiler_version());
   std::string layers;
   for (const std::string& name : supported_layers(read_model({{}, ir.xml, ir.weights})))
     layers += "<" + name + ">";
@@ -131,6 +132,7 @@ ze_result_t query_context_memory(ze_context_handle_t context, ze_graph_memory_qu
       return ZE_RESULT_SUCCESS;
     case ZE_GRAPH_QUERY_DRIVER_CACHE:
     case ZE_GRAPH_QUERY_PROGRAM_CACHE:
+      if (!graph_has(10)) break;
       *query = {0, 0};  // this driver keeps no cache
       return ZE_RESULT_SUCCESS;
   }

@@ -6,6 +6,7 @@
 #include "graph_api.hpp"
 #include "handles.hpp"
 #include "validation.hpp"
+#include "version.hpp"
 
 namespace softnpu::graph_api {
 namespace {
@@ -22,6 +23,18 @@ ze_result_t describe_argument(ze_graph_handle_t graph, uint32_t index, Propertie
   const auto& argument = graph_for(graph, properties).argument(index);
   fill(argument, *properties);
   return ZE_RESULT_SUCCESS;
+}
+
+// The link that asks whether the argument takes strides; null for none. Old clients leave a wrong
+// stype and an uninitialised pNext, so only the right stype says that there is a chain.
+ze_graph_argument_property_strides_t* find_strides(ze_graph_argument_properties_3_t& properties) {
+  if (!graph_has(15) || properties.stype != ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3)
+    return nullptr;
+  for (auto* link = static_cast<ze_base_properties_t*>(properties.pNext); link != nullptr;
+       link = static_cast<ze_base_properties_t*>(link->pNext))
+    if (static_cast<uint32_t>(link->stype) == ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTY_STRIDES)
+      return reinterpret_cast<ze_graph_argument_property_strides_t*>(link);
+  return nullptr;
 }
 
 }  // namespace
@@ -60,7 +73,10 @@ ze_result_t get_argument_properties2(ze_graph_handle_t graph, uint32_t index,
 
 ze_result_t get_argument_properties3(ze_graph_handle_t graph, uint32_t index,
                                      ze_graph_argument_properties_3_t* properties) {
-  return describe_argument(graph, index, properties);
+  const ze_result_t result = describe_argument(graph, index, properties);
+  if (auto* const strides = find_strides(*properties))
+    fill(object_of<Graph>(graph).argument(index), *strides);
+  return result;
 }
 
 ze_result_t get_argument_metadata(ze_graph_handle_t graph, uint32_t index,

@@ -27,6 +27,17 @@ ze_result_t set_argument_value(ze_graph_handle_t graph, uint32_t index, const vo
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t set_argument_value2(ze_graph_handle_t graph, uint32_t index, const void* chain) {
+  object_of<Graph>(graph).set_argument_chain(index, chain);
+  return ZE_RESULT_SUCCESS;
+}
+
+// As Intel's driver on Linux: the graph stays where it is.
+ze_result_t evict(ze_graph_handle_t graph) {
+  object_of<Graph>(graph);
+  return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t append_initialize(ze_command_list_handle_t list, ze_graph_handle_t graph,
                               ze_event_handle_t signal, uint32_t wait_count,
                               ze_event_handle_t* waits) {
@@ -50,7 +61,8 @@ ze_result_t append_execute(ze_command_list_handle_t list, ze_graph_handle_t grap
   require(!own.profiling() || query != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
   initialise(own, ZE_RESULT_ERROR_UNKNOWN);
   auto events = translated_events(wait_count, waits);
-  Command command = own.record(target.context(), own.profiling() ? profiling_data(query) : nullptr);
+  Command command =
+      own.record(target.context(), own.values(), own.profiling() ? profiling_data(query) : nullptr);
   set_events(command, signal, wait_count, events.data());
   target.append(std::move(command));
   return ZE_RESULT_SUCCESS;

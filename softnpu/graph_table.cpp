@@ -1,58 +1,78 @@
-// ZE_extension_graph's table, up to the version that the driver advertises; newer slots stay null.
+// ZE_extension_graph's table. A slot that is newer than the version that the driver acts as ends
+// the process with a message: an older driver's table is shorter, and reading behind it is the
+// client's error. Null would look as if such slots could be asked for.
+#include <cstdio>
+#include <cstdlib>
+
 #include "entry.hpp"
 #include "extensions.hpp"
 #include "graph_api.hpp"
+#include "version.hpp"
 
 namespace softnpu {
+namespace {
+
+template <Name kName, uint32_t kSince, auto kFunction>
+struct Slot;
+template <Name kName, uint32_t kSince, class... Args, ze_result_t (*kFunction)(Args...)>
+struct Slot<kName, kSince, kFunction> {
+  static auto entry() {
+    return graph_has(kSince) ? &ExtensionEntry<kName, kFunction>::call : &misread;
+  }
+  static ze_result_t ZE_APICALL misread(Args...) {
+    std::fprintf(stderr,
+                 "softnpu: %s was called, which came with graph extension 1.%u; this driver "
+                 "advertises 1.%u, whose table ends before it\n",
+                 kName.text, kSince, graph_minor());
+    std::abort();
+  }
+};
+
+}  // namespace
 
 void* graph_table() {
   using namespace graph_api;
   static ze_graph_dditable_ext_t table = {
-      .pfnCreate = &ExtensionEntry<"pfnCreate", &create>::call,
-      .pfnDestroy = &ExtensionEntry<"pfnDestroy", &destroy>::call,
-      .pfnGetProperties = &ExtensionEntry<"pfnGetProperties", &get_properties>::call,
+      .pfnCreate = Slot<"pfnCreate", 0, &create>::entry(),
+      .pfnDestroy = Slot<"pfnDestroy", 0, &destroy>::entry(),
+      .pfnGetProperties = Slot<"pfnGetProperties", 0, &get_properties>::entry(),
       .pfnGetArgumentProperties =
-          &ExtensionEntry<"pfnGetArgumentProperties", &get_argument_properties>::call,
-      .pfnSetArgumentValue = &ExtensionEntry<"pfnSetArgumentValue", &set_argument_value>::call,
-      .pfnAppendGraphInitialize =
-          &ExtensionEntry<"pfnAppendGraphInitialize", &append_initialize>::call,
-      .pfnAppendGraphExecute = &ExtensionEntry<"pfnAppendGraphExecute", &append_execute>::call,
-      .pfnGetNativeBinary = &ExtensionEntry<"pfnGetNativeBinary", &get_native_binary>::call,
+          Slot<"pfnGetArgumentProperties", 0, &get_argument_properties>::entry(),
+      .pfnSetArgumentValue = Slot<"pfnSetArgumentValue", 0, &set_argument_value>::entry(),
+      .pfnAppendGraphInitialize = Slot<"pfnAppendGraphInitialize", 0, &append_initialize>::entry(),
+      .pfnAppendGraphExecute = Slot<"pfnAppendGraphExecute", 0, &append_execute>::entry(),
+      .pfnGetNativeBinary = Slot<"pfnGetNativeBinary", 0, &get_native_binary>::entry(),
       .pfnDeviceGetGraphProperties =
-          &ExtensionEntry<"pfnDeviceGetGraphProperties", &device_get_graph_properties>::call,
+          Slot<"pfnDeviceGetGraphProperties", 0, &device_get_graph_properties>::entry(),
       .pfnGraphGetArgumentMetadata =
-          &ExtensionEntry<"pfnGraphGetArgumentMetadata", &get_argument_metadata>::call,
+          Slot<"pfnGraphGetArgumentMetadata", 1, &get_argument_metadata>::entry(),
       .pfnGetArgumentProperties2 =
-          &ExtensionEntry<"pfnGetArgumentProperties2", &get_argument_properties2>::call,
+          Slot<"pfnGetArgumentProperties2", 1, &get_argument_properties2>::entry(),
       .pfnGetArgumentProperties3 =
-          &ExtensionEntry<"pfnGetArgumentProperties3", &get_argument_properties3>::call,
-      .pfnQueryNetworkCreate =
-          &ExtensionEntry<"pfnQueryNetworkCreate", &query_network_create>::call,
-      .pfnQueryNetworkDestroy =
-          &ExtensionEntry<"pfnQueryNetworkDestroy", &query_network_destroy>::call,
-      .pfnQueryNetworkGetSupportedLayers =
-          &ExtensionEntry<"pfnQueryNetworkGetSupportedLayers",
-                          &query_network_get_supported_layers>::call,
-      .pfnBuildLogGetString = &ExtensionEntry<"pfnBuildLogGetString", &build_log_get_string>::call,
-      .pfnCreate2 = &ExtensionEntry<"pfnCreate2", &create2>::call,
-      .pfnQueryNetworkCreate2 =
-          &ExtensionEntry<"pfnQueryNetworkCreate2", &query_network_create2>::call,
-      .pfnQueryContextMemory =
-          &ExtensionEntry<"pfnQueryContextMemory", &query_context_memory>::call,
+          Slot<"pfnGetArgumentProperties3", 2, &get_argument_properties3>::entry(),
+      .pfnQueryNetworkCreate = Slot<"pfnQueryNetworkCreate", 3, &query_network_create>::entry(),
+      .pfnQueryNetworkDestroy = Slot<"pfnQueryNetworkDestroy", 3, &query_network_destroy>::entry(),
+      .pfnQueryNetworkGetSupportedLayers = Slot<"pfnQueryNetworkGetSupportedLayers", 3,
+                                                &query_network_get_supported_layers>::entry(),
+      .pfnBuildLogGetString = Slot<"pfnBuildLogGetString", 4, &build_log_get_string>::entry(),
+      .pfnCreate2 = Slot<"pfnCreate2", 5, &create2>::entry(),
+      .pfnQueryNetworkCreate2 = Slot<"pfnQueryNetworkCreate2", 5, &query_network_create2>::entry(),
+      .pfnQueryContextMemory = Slot<"pfnQueryContextMemory", 5, &query_context_memory>::entry(),
       .pfnDeviceGetGraphProperties2 =
-          &ExtensionEntry<"pfnDeviceGetGraphProperties2", &device_get_graph_properties2>::call,
-      .pfnGetNativeBinary2 = &ExtensionEntry<"pfnGetNativeBinary2", &get_native_binary2>::call,
-      .pfnGetProperties2 = &ExtensionEntry<"pfnGetProperties2", &get_properties2>::call,
-      .pfnGraphInitialize = &ExtensionEntry<"pfnGraphInitialize", &initialize>::call,
+          Slot<"pfnDeviceGetGraphProperties2", 6, &device_get_graph_properties2>::entry(),
+      .pfnGetNativeBinary2 = Slot<"pfnGetNativeBinary2", 7, &get_native_binary2>::entry(),
+      .pfnGetProperties2 = Slot<"pfnGetProperties2", 8, &get_properties2>::entry(),
+      .pfnGraphInitialize = Slot<"pfnGraphInitialize", 8, &initialize>::entry(),
       .pfnCompilerGetSupportedOptions =
-          &ExtensionEntry<"pfnCompilerGetSupportedOptions", &compiler_get_supported_options>::call,
+          Slot<"pfnCompilerGetSupportedOptions", 11, &compiler_get_supported_options>::entry(),
       .pfnCompilerIsOptionSupported =
-          &ExtensionEntry<"pfnCompilerIsOptionSupported", &compiler_is_option_supported>::call,
-      .pfnCreate3 = &ExtensionEntry<"pfnCreate3", &create3>::call,
-      .pfnGetProperties3 = &ExtensionEntry<"pfnGetProperties3", &get_properties3>::call,
-      .pfnBuildLogGetString2 =
-          &ExtensionEntry<"pfnBuildLogGetString2", &build_log_get_string2>::call,
-      .pfnBuildLogDestroy = &ExtensionEntry<"pfnBuildLogDestroy", &build_log_destroy>::call,
+          Slot<"pfnCompilerIsOptionSupported", 11, &compiler_is_option_supported>::entry(),
+      .pfnCreate3 = Slot<"pfnCreate3", 12, &create3>::entry(),
+      .pfnGetProperties3 = Slot<"pfnGetProperties3", 12, &get_properties3>::entry(),
+      .pfnBuildLogGetString2 = Slot<"pfnBuildLogGetString2", 12, &build_log_get_string2>::entry(),
+      .pfnBuildLogDestroy = Slot<"pfnBuildLogDestroy", 12, &build_log_destroy>::entry(),
+      .pfnSetArgumentValue2 = Slot<"pfnSetArgumentValue2", 15, &set_argument_value2>::entry(),
+      .pfnEvict = Slot<"pfnEvict", 16, &evict>::entry(),
   };
   return &table;
 }

@@ -41,15 +41,15 @@ class Cursor {
 
 }  // namespace
 
-IrBuffer read_ir_buffer(std::span<const std::byte> buffer) {
+IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compiler) {
   Cursor cursor(buffer);
-  const auto major = cursor.number<uint16_t>("the compiler version");
-  const auto minor = cursor.number<uint16_t>("the compiler version");
-  if (major != kCompilerMajor || minor != kCompilerMinor)
+  CompilerVersion written_for{};
+  written_for.major = cursor.number<uint16_t>("the compiler version");
+  written_for.minor = cursor.number<uint16_t>("the compiler version");
+  if (written_for.major != compiler.major || written_for.minor != compiler.minor)
     throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                  "IR buffer: unsupported IR API version " + std::to_string(major) + "." +
-                      std::to_string(minor) + ", this compiler is version " +
-                      std::to_string(kCompilerMajor) + "." + std::to_string(kCompilerMinor));
+                  "IR buffer: unsupported IR API version " + written_for.text() +
+                      ", this compiler is version " + compiler.text());
   const auto parts = cursor.number<uint32_t>("the number of parts");
   if (parts != kParts) refuse(std::to_string(parts) + " parts instead of 2");
   const auto xml = cursor.take(cursor.number<uint64_t>("the XML's size"), "the XML");

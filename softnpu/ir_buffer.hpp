@@ -8,18 +8,17 @@
 #include <span>
 #include <string_view>
 
-namespace softnpu {
+#include "version.hpp"
 
-constexpr uint16_t kCompilerMajor = 7;
-constexpr uint16_t kCompilerMinor = 5;
+namespace softnpu {
 
 struct IrBuffer {
   std::string_view xml;
   std::span<const std::byte> weights;
 };
 
-// Views of `buffer`. Throws INVALID_ARGUMENT where a length does not fit, and where the buffer was
-// written for another compiler version.
-IrBuffer read_ir_buffer(std::span<const std::byte> buffer);
+// Views of `buffer`. Throws INVALID_ARGUMENT where a length does not fit, UNSUPPORTED_FEATURE where
+// the buffer was written for another compiler version.
+IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compiler);
 
 }  // namespace softnpu

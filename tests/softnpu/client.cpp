@@ -126,16 +126,33 @@ Client::~Client() {
   zeContextDestroy(context);
 }
 
+bool Client::has(uint32_t minor) const {
+  ze_device_graph_properties_t properties{ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES};
+  check(graphs->pfnDeviceGetGraphProperties(device, &properties), "pfnDeviceGetGraphProperties");
+  return ze_npu_version_has(properties.graphExtensionVersion, 1, minor);
+}
+
 ze_result_t Client::create(std::string_view input, ze_graph_format_t format,
                            ze_graph_handle_t* graph, const char* build_flags,
-                           ze_graph_flags_t flags) {
+                           ze_graph_flags_t flags, void* next) {
   const ze_graph_desc_2_t desc{ZE_STRUCTURE_TYPE_GRAPH_DESC_2,
-                               nullptr,
+                               next,
                                format,
                                input.size(),
                                reinterpret_cast<const uint8_t*>(input.data()),
                                build_flags,
                                flags};
+  if (has(12)) return create_with_log(desc, graph);
+  const ze_result_t result = graphs->pfnCreate2(context, device, &desc, graph);
+  uint32_t size = 0;
+  graphs->pfnBuildLogGetString(nullptr, &size, nullptr);
+  log.resize(size);
+  graphs->pfnBuildLogGetString(nullptr, &size, log.data());
+  log = log.c_str();
+  return result;
+}
+
+ze_result_t Client::create_with_log(const ze_graph_desc_2_t& desc, ze_graph_handle_t* graph) {
   ze_graph_build_log_handle_t handle = nullptr;
   const ze_result_t result = graphs->pfnCreate3(context, device, &desc, graph, &handle);
   uint32_t size = 0;
@@ -152,9 +169,10 @@ std::string Client::sample_binary() {
   check(create(ir_buffer(sample_ir(), sample_weights()), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph),
         "compiling the sample");
   size_t size = 0;
-  const uint8_t* bytes = nullptr;
-  check(graphs->pfnGetNativeBinary2(graph, &size, &bytes), "pfnGetNativeBinary2");
-  const std::string binary(reinterpret_cast<const char*>(bytes), size);
+  check(graphs->pfnGetNativeBinary(graph, &size, nullptr), "pfnGetNativeBinary");
+  std::string binary(size, '\0');
+  check(graphs->pfnGetNativeBinary(graph, &size, reinterpret_cast<uint8_t*>(binary.data())),
+        "pfnGetNativeBinary");
   graphs->pfnDestroy(graph);
   return binary;
 }

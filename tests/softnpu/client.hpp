@@ -30,9 +30,12 @@ class Client {
   ze_context_handle_t context = nullptr;
   ze_graph_dditable_ext_t* graphs = nullptr;
 
-  // What pfnCreate3 answered, its log in `log`.
+  // The graph extension is 1.<minor> or newer.
+  bool has(uint32_t minor) const;
+  // What pfnCreate3 (before 1.12: pfnCreate2) answered, its log in `log`.
   ze_result_t create(std::string_view input, ze_graph_format_t format, ze_graph_handle_t* graph,
-                     const char* build_flags = "", ze_graph_flags_t flags = 0);
+                     const char* build_flags = "", ze_graph_flags_t flags = 0,
+                     void* next = nullptr);
   std::string log;
 
   // The native binary of the sample.
@@ -41,6 +44,9 @@ class Client {
   std::vector<float> run(ze_graph_handle_t graph);
   float* allocate(size_t count);
   uint32_t live_objects(std::string* names = nullptr);
+
+ private:
+  ze_result_t create_with_log(const ze_graph_desc_2_t& desc, ze_graph_handle_t* graph);
 };
 
 }  // namespace softnpu_test

@@ -42,6 +42,15 @@ TEST(Config, TakesNoExecution) {
   EXPECT_EQ(read_with({{"SOFTNPU_EXEC", "null"}}).execution, Execution::kNull);
 }
 
+TEST(Config, ActsAsOlderVersions) {
+  const Config config =
+      read_with({{"SOFTNPU_GRAPH_EXT_VERSION", "1.8"}, {"SOFTNPU_COMPILER_VERSION", "5.30"}});
+  EXPECT_EQ(config.graph_minor, 8u);
+  EXPECT_EQ(config.compiler.text(), "5.30");
+  EXPECT_EQ(read_with({}).graph_minor, kNewestGraphMinor);
+  EXPECT_EQ(read_with({}).compiler.text(), kDefaultCompiler.text());
+}
+
 struct Row {
   const char* name;
   const char* variable;
@@ -61,6 +70,8 @@ TEST_P(UnknownValues, AreToldOnceAndLeaveTheDefault) {
   EXPECT_EQ(config.execution, Execution::kCpu);
   EXPECT_FALSE(config.allow_memfd);
   EXPECT_EQ(config.threads, 0u);
+  EXPECT_EQ(config.graph_minor, kNewestGraphMinor);
+  EXPECT_EQ(config.compiler.text(), kDefaultCompiler.text());
 }
 
 INSTANTIATE_TEST_SUITE_P(Config, UnknownValues,
@@ -69,6 +80,12 @@ INSTANTIATE_TEST_SUITE_P(Config, UnknownValues,
                                          Row{"execution", "SOFTNPU_EXEC", "gpu"},
                                          Row{"delay", "SOFTNPU_EXEC", "delay:soon"},
                                          Row{"memfd", "SOFTNPU_ALLOW_MEMFD", "yes"},
+                                         Row{"graph_too_old", "SOFTNPU_GRAPH_EXT_VERSION", "1.4"},
+                                         Row{"graph_too_new", "SOFTNPU_GRAPH_EXT_VERSION", "1.17"},
+                                         Row{"graph_major", "SOFTNPU_GRAPH_EXT_VERSION", "2.8"},
+                                         Row{"graph_word", "SOFTNPU_GRAPH_EXT_VERSION", "new"},
+                                         Row{"compiler_word", "SOFTNPU_COMPILER_VERSION", "7"},
+                                         Row{"compiler_old", "SOFTNPU_COMPILER_VERSION", "2.9"},
                                          Row{"threads", "SOFTNPU_THREADS", "-1"}),
                          [](const auto& row) { return std::string(row.param.name); });
 

@@ -19,8 +19,8 @@ void put(Bytes& bytes, T value) {
 }
 
 struct Header {
-  uint16_t major = kCompilerMajor;
-  uint16_t minor = kCompilerMinor;
+  uint16_t major = kDefaultCompiler.major;
+  uint16_t minor = kDefaultCompiler.minor;
   uint32_t parts = 2;
   uint64_t xml_size = 5;
   uint64_t weights_size = 3;
@@ -40,7 +40,7 @@ Bytes buffer(const Header& header = {}) {
 
 ze_result_t result_of(const Bytes& bytes) {
   try {
-    read_ir_buffer(bytes);
+    read_ir_buffer(bytes, kDefaultCompiler);
     return ZE_RESULT_SUCCESS;
   } catch (const Failure& failure) {
     return failure.result();
@@ -49,7 +49,7 @@ ze_result_t result_of(const Bytes& bytes) {
 
 TEST(IrBuffer, IsCutIntoXmlAndWeights) {
   const Bytes bytes = buffer();
-  const IrBuffer ir = read_ir_buffer(bytes);
+  const IrBuffer ir = read_ir_buffer(bytes, kDefaultCompiler);
   EXPECT_EQ(ir.xml, "<net>");
   ASSERT_EQ(ir.weights.size(), 3u);
   EXPECT_EQ(ir.weights[2], std::byte{3});
@@ -57,7 +57,8 @@ TEST(IrBuffer, IsCutIntoXmlAndWeights) {
 
 TEST(IrBuffer, IsNotCopied) {
   const Bytes bytes = buffer();
-  EXPECT_EQ(read_ir_buffer(bytes).weights.data() + 3, bytes.data() + bytes.size());
+  EXPECT_EQ(read_ir_buffer(bytes, kDefaultCompiler).weights.data() + 3,
+            bytes.data() + bytes.size());
 }
 
 TEST(IrBuffer, IsRefusedAtEveryTruncation) {

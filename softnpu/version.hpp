@@ -1,0 +1,31 @@
+// What the driver acts as: the version of its graph extension and of its compiler. Both come from
+// the environment, so that clients of older drivers can be tried.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace softnpu {
+
+// Of the graph extension: 1.<minor>.
+constexpr uint32_t kOldestGraphMinor = 5;
+constexpr uint32_t kNewestGraphMinor = 16;
+
+struct CompilerVersion {
+  uint16_t major;
+  uint16_t minor;
+
+  constexpr bool at_least(uint32_t other_major, uint32_t other_minor) const {
+    return major != other_major ? major > other_major : minor >= other_minor;
+  }
+  std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
+};
+
+constexpr CompilerVersion kDefaultCompiler{7, 5};
+
+uint32_t graph_minor();
+// The graph extension is 1.<minor> or newer.
+bool graph_has(uint32_t minor);
+CompilerVersion compiler_version();
+
+}  // namespace softnpu

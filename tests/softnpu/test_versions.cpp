@@ -1,0 +1,210 @@
+// The driver as an older one: SOFTNPU_GRAPH_EXT_VERSION. It is read once, so every case has a
+// process of its own.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "client.hpp"
+
+namespace softnpu_test {
+namespace {
+
+// For a process of its own: acts as graph extension 1.<minor>, ends with 0 when `body` found no
+// fault.
+template <class Body>
+[[noreturn]] void act_as(uint32_t minor, const Body& body) {
+  ::setenv("SOFTNPU_GRAPH_EXT_VERSION", ("1." + std::to_string(minor)).c_str(), 1);
+  {
+    Client client;
+    body(client);
+  }
+  std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+}
+
+#define EXPECT_NO_FAULT_AS(minor, body) \
+  EXPECT_EXIT(act_as(minor, body), testing::ExitedWithCode(0), "")
+
+std::map<std::string, uint32_t> extensions_of(const Client& client) {
+  uint32_t count = 0;
+  zeDriverGetExtensionProperties(client.driver, &count, nullptr);
+  std::vector<ze_driver_extension_properties_t> properties(count);
+  zeDriverGetExtensionProperties(client.driver, &count, properties.data());
+  std::map<std::string, uint32_t> versions;
+  for (const auto& extension : properties) versions[extension.name] = extension.version;
+  return versions;
+}
+
+class EveryVersion : public testing::TestWithParam<uint32_t> {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_P(EveryVersion, SaysWhatItIs) {
+  const uint32_t minor = GetParam();
+  EXPECT_NO_FAULT_AS(minor, [minor](Client& client) {
+    const auto extensions = extensions_of(client);
+    EXPECT_EQ(extensions.at(ZE_GRAPH_EXT_NAME), ze_npu_version(1, minor));
+    for (uint32_t old = 2; old <= 8; ++old)
+      EXPECT_EQ(extensions.count(std::string(ZE_GRAPH_EXT_NAME "_1_") + std::to_string(old)),
+                old <= minor ? 1u : 0u)
+          << old;
+    EXPECT_TRUE(client.has(minor));
+    EXPECT_FALSE(client.has(minor + 1));
+  });
+}
+
+TEST_P(EveryVersion, CompilesAndRuns) {
+  EXPECT_NO_FAULT_AS(GetParam(), [](Client& client) {
+    ze_graph_handle_t graph = nullptr;
+    ASSERT_EQ(client.create(ir_buffer(sample_ir(), sample_weights()), ZE_GRAPH_FORMAT_NGRAPH_LITE,
+                            &graph),
+              ZE_RESULT_SUCCESS)
+        << client.log;
+    EXPECT_EQ(client.run(graph), (std::vector<float>{11, 22, 33, 44}));
+    client.graphs->pfnDestroy(graph);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Graph, EveryVersion, testing::Range(5u, 17u),
+                         [](const auto& row) { return "as_1_" + std::to_string(row.param); });
+
+// A function and the version that brought it.
+struct Newer {
+  const char* name;
+  uint32_t since;
+  ze_result_t (*call)(Client& client);
+};
+
+void PrintTo(const Newer& row, std::ostream* out) {
+  *out << row.name;
+}
+
+const Newer kNewer[] = {
+    {"pfnDeviceGetGraphProperties2", 6,
+     [](Client& c) { return c.graphs->pfnDeviceGetGraphProperties2(c.device, nullptr); }},
+    {"pfnGetNativeBinary2", 7,
+     [](Client& c) { return c.graphs->pfnGetNativeBinary2(nullptr, nullptr, nullptr); }},
+    {"pfnGetProperties2", 8,
+     [](Client& c) { return c.graphs->pfnGetProperties2(nullptr, nullptr); }},
+    {"pfnGraphInitialize", 8, [](Client& c) { return c.graphs->pfnGraphInitialize(nullptr); }},
+    {"pfnCompilerGetSupportedOptions", 11,
+     [](Client& c) {
+       return c.graphs->pfnCompilerGetSupportedOptions(c.device, ZE_NPU_COMPILER_OPTIONS, nullptr,
+                                                       nullptr);
+     }},
+    {"pfnCompilerIsOptionSupported", 11,
+     [](Client& c) {
+       return c.graphs->pfnCompilerIsOptionSupported(c.device, ZE_NPU_COMPILER_OPTIONS, nullptr,
+                                                     nullptr);
+     }},
+    {"pfnCreate3", 12,
+     [](Client& c) {
+       return c.graphs->pfnCreate3(c.context, c.device, nullptr, nullptr, nullptr);
+     }},
+    {"pfnGetProperties3", 12,
+     [](Client& c) { return c.graphs->pfnGetProperties3(nullptr, nullptr); }},
+    {"pfnBuildLogGetString2", 12,
+     [](Client& c) { return c.graphs->pfnBuildLogGetString2(nullptr, nullptr, nullptr); }},
+    {"pfnBuildLogDestroy", 12, [](Client& c) { return c.graphs->pfnBuildLogDestroy(nullptr); }},
+    {"pfnSetArgumentValue2", 15,
+     [](Client& c) { return c.graphs->pfnSetArgumentValue2(nullptr, 0, nullptr); }},
+    {"pfnEvict", 16, [](Client& c) { return c.graphs->pfnEvict(nullptr); }},
+};
+
+class NewerSlot : public testing::TestWithParam<Newer> {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_P(NewerSlot, AnswersFromItsVersionOn) {
+  EXPECT_NO_FAULT_AS(GetParam().since, [this](Client& client) {
+    EXPECT_NE(GetParam().call(client), ZE_RESULT_SUCCESS) << "nulls are refused";
+  });
+}
+
+TEST_P(NewerSlot, EndsTheProcessByNameBeforeItsVersion) {
+  EXPECT_EXIT(act_as(GetParam().since - 1, [this](Client& client) { GetParam().call(client); }),
+              testing::KilledBySignal(SIGABRT),
+              std::string(GetParam().name) + " was called.*advertises 1." +
+                  std::to_string(GetParam().since - 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Graph, NewerSlot, testing::ValuesIn(kNewer),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+// What a graph made of a native binary says of itself.
+struct NativeFlags {
+  uint32_t minor;
+  ze_graph_flags_t asked;
+  ze_graph_properties_flags_t told;
+  bool in_place;
+};
+
+void PrintTo(const NativeFlags& row, std::ostream* out) {
+  *out << "as 1." << row.minor << " with flags " << row.asked;
+}
+
+class NativeGraph : public testing::TestWithParam<NativeFlags> {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_P(NativeGraph, KnowsTheFlagsOfItsVersion) {
+  EXPECT_NO_FAULT_AS(GetParam().minor, [this](Client& client) {
+    const std::string binary = client.sample_binary();
+    ze_graph_handle_t graph = nullptr;
+    ASSERT_EQ(client.create(binary, ZE_GRAPH_FORMAT_NATIVE, &graph, nullptr, GetParam().asked),
+              ZE_RESULT_SUCCESS)
+        << client.log;
+    ze_graph_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3};
+    ASSERT_EQ(client.graphs->pfnGetProperties3(graph, &properties), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(properties.flags, GetParam().told);
+    size_t size = 0;
+    const uint8_t* view = nullptr;
+    ASSERT_EQ(client.graphs->pfnGetNativeBinary2(graph, &size, &view), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(static_cast<const void*>(view) == binary.data(), GetParam().in_place);
+    client.graphs->pfnDestroy(graph);
+  });
+}
+
+constexpr ze_graph_properties_flags_t kPre = ZE_GRAPH_PROPERTIES_FLAG_PRE_COMPILED;
+constexpr ze_graph_properties_flags_t kMayFree = ZE_GRAPH_PROPERTIES_FLAG_NO_STANDARD_ALLOCATION;
+constexpr ze_graph_flags_t kPersistent = ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
+INSTANTIATE_TEST_SUITE_P(Graph, NativeGraph,
+                         testing::Values(NativeFlags{12, 0, kPre, false},
+                                         NativeFlags{12, kPersistent, kPre, false},
+                                         NativeFlags{13, kPersistent, kPre, true},
+                                         NativeFlags{13, 0, kPre, false},
+                                         NativeFlags{14, 0, kPre | kMayFree, false},
+                                         NativeFlags{14, kPersistent, kPre, true},
+                                         NativeFlags{16, 0, kPre | kMayFree, false}),
+                         [](const auto& row) {
+                           return "as_1_" + std::to_string(row.param.minor) +
+                                  (row.param.asked != 0 ? "_persistent" : "_plain");
+                         });
+
+// Since 1.10 the caches' sizes can be asked for.
+class CacheQuery : public testing::TestWithParam<uint32_t> {};
+
+TEST_P(CacheQuery, CameWithOneTen) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_NO_FAULT_AS(GetParam(), [this](Client& client) {
+    ze_graph_memory_query_t query{};
+    const ze_result_t expected =
+        GetParam() >= 10 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    EXPECT_EQ(
+        client.graphs->pfnQueryContextMemory(client.context, ZE_GRAPH_QUERY_DRIVER_CACHE, &query),
+        expected);
+    EXPECT_EQ(
+        client.graphs->pfnQueryContextMemory(client.context, ZE_GRAPH_QUERY_PROGRAM_CACHE, &query),
+        expected);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Graph, CacheQuery, testing::Values(5u, 9u, 10u, 16u),
+                         [](const auto& row) { return "as_1_" + std::to_string(row.param); });
+
+}  // namespace
+}  // namespace softnpu_test
