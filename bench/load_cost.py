@@ -100,7 +100,7 @@ def figures(what):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("load_side")
+    arguments.add_argument("load_side", type=lambda path: str(pathlib.Path(path).resolve()))
     arguments.add_argument("model", type=pathlib.Path)
     arguments.add_argument("--what", choices=sorted(SIDES), default="import")
     arguments.add_argument("--rounds", type=int, default=5)
