@@ -3,6 +3,7 @@
 #include <level_zero/ze_api.h>
 
 #include <atomic>
+#include <memory>
 
 #include "live_objects.hpp"
 #include "memory.hpp"
@@ -14,12 +15,14 @@ class Context : Counted<Kind::kContext> {
  public:
   AllocationTable& allocations() { return allocations_; }
   // A poisoned context executes nothing any more.
-  void poison() { poisoned_ = true; }
-  bool poisoned() const { return poisoned_; }
+  void poison() { *poisoned_ = true; }
+  bool poisoned() const { return *poisoned_; }
+  // The same, for the jobs: they may outlive the context.
+  const std::shared_ptr<std::atomic<bool>>& poison_mark() const { return poisoned_; }
 
  private:
   AllocationTable allocations_;
-  std::atomic<bool> poisoned_{false};
+  std::shared_ptr<std::atomic<bool>> poisoned_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace softnpu

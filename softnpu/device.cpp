@@ -67,6 +67,10 @@ void check_device(ze_device_handle_t device) {
   require(device == the_device(), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
+bool imports_system_memory() {
+  return config().platform->platform >= 4000;
+}
+
 uint64_t system_memory_bytes() {
   return static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
          static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -200,6 +204,8 @@ ze_result_t device_get_external_memory_properties(
   check_device(device);
   require_output(properties);
   properties->memoryAllocationImportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+  if (imports_system_memory())
+    properties->memoryAllocationImportTypes |= ZE_EXTERNAL_MEMORY_TYPE_FLAG_STANDARD_ALLOCATION;
   properties->memoryAllocationExportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
   properties->imageImportTypes = 0;
   properties->imageExportTypes = 0;

@@ -19,6 +19,8 @@ ze_device_handle_t the_device();
 void check_driver(ze_driver_handle_t driver);
 void check_device(ze_device_handle_t device);
 
+// The generation 37xx cannot.
+bool imports_system_memory();
 uint64_t system_memory_bytes();
 uint64_t monotonic_ns();
 

@@ -1,5 +1,6 @@
 #include "extensions.hpp"
 
+#include "device.hpp"
 #include "test_tools.hpp"
 #include "version.hpp"
 
@@ -27,6 +28,9 @@ std::vector<Extension> offered() {
   };
   for (const Extension& legacy : kLegacyGraphNames)
     if (graph_has(ze_npu_version_minor(legacy.version))) extensions.push_back(legacy);
+  if (imports_system_memory())
+    extensions.push_back({ZE_NPU_CORE_EXTERNAL_MEMMAP_SYSMEM_EXT_NAME,
+                          kZeNpuCoreExternalMemmapSysmemExtVersion_1_0});
   return extensions;
 }
 

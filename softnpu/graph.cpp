@@ -111,6 +111,8 @@ Command Graph::record(Context& context, const std::vector<ArgumentValue>& values
                         ") is not set to memory of this context with " +
                         std::to_string(size_bytes) + " bytes");
     trace::note_pointer("argument", values[i].pointer);
+    if (arguments_[i].type == ZE_GRAPH_ARGUMENT_TYPE_OUTPUT)
+      command.written.push_back(memory.get());
     command.memory.push_back(std::move(memory));
   }
   std::shared_ptr<Executor> executor = make_executor(program_, arguments_, values);

@@ -51,6 +51,17 @@ bool Command::memory_usable() const {
                      [](const auto& allocation) { return allocation->usable_by_device(); });
 }
 
+// A write where the device may not is a fault of its MMU: the job is aborted, and its context is
+// lost.
+ze_result_t Job::attempt(const Command& command) const {
+  const bool may_write = std::none_of(command.written.begin(), command.written.end(),
+                                      [](const Allocation* memory) { return memory->read_only(); });
+  if (may_write) return run(command);
+  std::fprintf(stderr, "softnpu: a command writes to memory that was imported read-only\n");
+  if (faulted_) *faulted_ = true;
+  return ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
 void Job::announce(const std::shared_ptr<Job>& self) const {
   for (const Command& command : *commands_)
     if (command.signals) command.signals->add_signaller(self);
@@ -58,7 +69,7 @@ void Job::announce(const std::shared_ptr<Job>& self) const {
 
 void Job::step() {
   const Command& command = next();
-  if (result_ == ZE_RESULT_SUCCESS && command.run) result_ = run(command);
+  if (result_ == ZE_RESULT_SUCCESS && command.run) result_ = attempt(command);
   if (command.signals) command.signals->signal();
   ++position_;
 }

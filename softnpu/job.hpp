@@ -3,6 +3,7 @@
 
 #include <level_zero/ze_api.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -18,6 +19,7 @@ struct Command {
   std::vector<std::shared_ptr<EventState>> waits;   // all signalled before the command runs
   std::shared_ptr<EventState> signals;              // null for none
   std::vector<std::shared_ptr<Allocation>> memory;  // kept alive by the command
+  std::vector<const Allocation*> written;           // those of `memory` that the command writes to
 
   bool ready() const;
   bool memory_usable() const;
@@ -27,7 +29,10 @@ using Commands = std::vector<Command>;
 
 class Job {
  public:
-  explicit Job(std::shared_ptr<const Commands> commands) : commands_(std::move(commands)) {}
+  // `faulted`, which may be null, becomes true when a command writes where the device may not.
+  explicit Job(std::shared_ptr<const Commands> commands,
+               std::shared_ptr<std::atomic<bool>> faulted = nullptr)
+      : commands_(std::move(commands)), faulted_(std::move(faulted)) {}
 
   // Tells the events of the commands that this job, which `self` owns, will signal them; before the
   // submission.
@@ -53,7 +58,10 @@ class Job {
   ze_result_t result() const { return result_; }
 
  private:
+  ze_result_t attempt(const Command& command) const;
+
   std::shared_ptr<const Commands> commands_;
+  std::shared_ptr<std::atomic<bool>> faulted_;
   size_t position_ = 0;
   ze_result_t result_ = ZE_RESULT_SUCCESS;
   Completion done_;

@@ -1,7 +1,9 @@
 #include "memory.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 
+#include <cerrno>
 #include <mutex>
 #include <set>
 
@@ -44,6 +46,14 @@ class ExportedBuffers {
 ExportedBuffers& exported_buffers() {
   static auto* const buffers = new ExportedBuffers;
   return *buffers;
+}
+
+// As the kernel's driver pins pages for the device: all of them become present, and private ones
+// that the device may write become the process's own.
+bool pin(std::byte* base, size_t size_bytes, bool read_only) {
+  const bool readable = ::madvise(base, size_bytes, MADV_POPULATE_READ) == 0;
+  if (!readable && errno == EINVAL) return true;  // a kernel before 5.14 cannot be asked
+  return readable && (read_only || ::madvise(base, size_bytes, MADV_POPULATE_WRITE) == 0);
 }
 
 bool importable(int fd, dmabuf::Identity identity) {
@@ -106,11 +116,12 @@ std::shared_ptr<Allocation> AllocationTable::find_range(const void* pointer,
   return allocation->size_bytes() - offset >= size_bytes ? allocation : nullptr;
 }
 
-bool AllocationTable::remove(const void* base) {
-  std::shared_ptr<Allocation> removed;  // destroyed after the lock is released
+bool AllocationTable::remove(const void* pointer) {
+  std::shared_ptr<Allocation> removed = find(pointer);  // destroyed after the lock is released
+  if (!removed || (removed->base() != pointer && !removed->borrowed())) return false;
   const std::unique_lock lock(mutex_);
-  const auto found = by_base_.find(reinterpret_cast<uintptr_t>(base));
-  if (found == by_base_.end()) return false;
+  const auto found = by_base_.find(reinterpret_cast<uintptr_t>(removed->base()));
+  if (found == by_base_.end() || found->second != removed) return false;
   removed = std::move(found->second);
   removed->mark_freed();
   by_base_.erase(found);
@@ -147,7 +158,7 @@ Allocation::Parts allocate(size_t size_bytes, ze_memory_type_t type, bool export
   } else {
     fd.reset();  // the mapping keeps the memory
   }
-  return {std::move(mapping), std::move(fd), size_bytes, type, nullptr, false};
+  return {std::move(mapping), std::move(fd), size_bytes, type};
 }
 
 Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) {
@@ -165,6 +176,22 @@ Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) 
   require(static_cast<bool>(own), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
   const bool brackets = dmabuf::is_dmabuf(fd);
   return {std::move(mapping), std::move(own), rounded, type, table.handle_of(*identity), brackets};
+}
+
+Allocation::Parts borrow(const AllocationTable& table, void* pointer, size_t size_bytes,
+                         bool read_only) {
+  // As Intel's driver, looks at the beginning only.
+  require(table.find(pointer) == nullptr, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  const size_t before = reinterpret_cast<uintptr_t>(pointer) % kPageSize;
+  require(size_bytes < SIZE_MAX - before - kPageSize, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  std::byte* const base = static_cast<std::byte*>(pointer) - before;
+  const size_t rounded = page_rounded(before + size_bytes);
+  if (!pin(base, rounded, read_only))
+    throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                  read_only ? "the memory is not mapped" : "the memory is not mapped for writing");
+  Allocation::Parts parts{Mapping::borrow(base, rounded), {}, rounded, ZE_MEMORY_TYPE_HOST};
+  parts.read_only = read_only;
+  return parts;
 }
 
 }  // namespace softnpu

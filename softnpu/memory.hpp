@@ -33,6 +33,7 @@ class Allocation : Counted<Kind::kAllocation> {
     ze_memory_type_t type = ZE_MEMORY_TYPE_HOST;
     std::shared_ptr<BufferHandle> handle;  // of an import
     bool needs_access_brackets = false;    // a true DMA-BUF
+    bool read_only = false;                // the device may not write
   };
   explicit Allocation(Parts parts);
   ~Allocation();
@@ -44,6 +45,9 @@ class Allocation : Counted<Kind::kAllocation> {
   uint64_t id() const { return id_; }
   uint64_t device_address() const { return device_address_; }
   bool imported() const { return parts_.handle != nullptr; }
+  // The application's own memory.
+  bool borrowed() const { return parts_.mapping.borrowed(); }
+  bool read_only() const { return parts_.read_only; }
 
   // A new descriptor of an exportable allocation; nothing for any other. The caller closes it.
   std::optional<int> export_fd() const;
@@ -69,8 +73,8 @@ class AllocationTable {
   std::shared_ptr<Allocation> find(const void* pointer) const;
   // As `find`, but also null when fewer than `size_bytes` remain behind `pointer`.
   std::shared_ptr<Allocation> find_range(const void* pointer, size_t size_bytes) const;
-  // False when `base` is no allocation's base.
-  bool remove(const void* base);
+  // False when `pointer` is no allocation's base; of borrowed memory any pointer inside will do.
+  bool remove(const void* pointer);
   uint64_t total_bytes() const;
   // The shared handle of a DMA-BUF: the one of its other imports, or a new one.
   std::shared_ptr<BufferHandle> handle_of(dmabuf::Identity identity);
@@ -84,5 +88,8 @@ class AllocationTable {
 // Both throw Failure.
 Allocation::Parts allocate(size_t size_bytes, ze_memory_type_t type, bool exportable);
 Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type);
+// The pages that the range lies in, which must be mapped, and writable unless `read_only`.
+Allocation::Parts borrow(const AllocationTable& table, void* pointer, size_t size_bytes,
+                         bool read_only);
 
 }  // namespace softnpu

@@ -1,4 +1,6 @@
 // zeMem*.
+#include <ze_npu/ze_npu.h>
+
 #include <bit>
 
 #include "api.hpp"
@@ -10,8 +12,11 @@
 namespace softnpu {
 namespace {
 
-// ze_external_memmap_sysmem_ext_desc_t, which this driver does not offer.
-constexpr auto kStypeSystemMemory = static_cast<ze_structure_type_t>(0x20037);
+constexpr auto kStypeSystemMemory =
+    static_cast<ze_structure_type_t>(kZeNpuCoreStypeExternalMemmapSysmemExtDesc);
+// Before Level Zero had a flag for memory that the device only reads, Intel's driver took another.
+constexpr ze_host_mem_alloc_flags_t kReadOnly =
+    kZeNpuCoreHostMemAllocFlagMemReadOnly | ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED;
 
 struct Chained {
   ze_structure_type_t stype;
@@ -55,10 +60,24 @@ void allocate_memory(ze_context_handle_t handle, const void* chain, size_t size_
             ZE_RESULT_ERROR_INVALID_ENUMERATION);
     exportable = true;
   }
-  require(first == nullptr || first->stype != kStypeSystemMemory,
-          ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
   check_size(size_bytes, alignment, pointer);
   *pointer = hand_out_memory(context, allocate(size_bytes, type, exportable));
+}
+
+// The application's pages, under their own address.
+void import_system_memory(ze_context_handle_t handle, const ze_host_mem_alloc_desc_t& desc,
+                          void** pointer) {
+  auto& context = object_of<Context>(handle);
+  const auto& range =
+      *static_cast<const ze_npu_core_external_memmap_sysmem_ext_desc_t*>(desc.pNext);
+  require(range.pSystemMemory != nullptr && pointer != nullptr,
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  require(range.size != 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+  require(imports_system_memory(), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  const bool read_only = (desc.flags & kReadOnly) != 0;
+  hand_out_memory(context,
+                  borrow(context.allocations(), range.pSystemMemory, range.size, read_only));
+  *pointer = range.pSystemMemory;
 }
 
 // The kernel refuses uncached memory.
@@ -108,7 +127,12 @@ ze_result_t mem_alloc_host(ze_context_handle_t context, const ze_host_mem_alloc_
   object_of<Context>(context);
   require(desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   check_host_flags(*desc);
-  allocate_memory(context, desc->pNext, size, alignment, ZE_MEMORY_TYPE_HOST, pointer);
+  const auto* const first = static_cast<const Chained*>(desc->pNext);
+  if (first != nullptr && first->stype == kStypeSystemMemory) {
+    import_system_memory(context, *desc, pointer);
+  } else {
+    allocate_memory(context, desc->pNext, size, alignment, ZE_MEMORY_TYPE_HOST, pointer);
+  }
   return ZE_RESULT_SUCCESS;
 }
 

@@ -73,7 +73,7 @@ bool CommandQueue::make_room() {
 std::shared_ptr<Job> CommandQueue::submit(std::shared_ptr<const Commands> commands) {
   const std::lock_guard lock(mutex_);
   if (!make_room()) return nullptr;
-  auto job = std::make_shared<Job>(std::move(commands));
+  auto job = std::make_shared<Job>(std::move(commands), context_.poison_mark());
   job->announce(job);
   jobs_.push_back(job);
   Engine::instance().submit(lane_, job);
@@ -128,7 +128,7 @@ ze_result_t command_queue_execute_command_lists(ze_command_queue_handle_t queue,
   auto& target = object_of<CommandQueue>(queue);
   check_lists(count, lists);
   if (target.context().poisoned())
-    throw Failure(ZE_RESULT_ERROR_UNKNOWN, "the context is poisoned (SOFTNPU_FAULT)");
+    throw Failure(ZE_RESULT_ERROR_UNKNOWN, "the context is lost: a fault of the device's MMU");
   Jobs jobs;
   for (uint32_t i = 0; i < count; ++i) {
     auto& list = object_of<CommandList>(lists[i]);

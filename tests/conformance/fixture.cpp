@@ -11,6 +11,24 @@ void require(ze_result_t result, const std::string& call) {
   }
 }
 
+Queue create_queue(ze_context_handle_t context, ze_command_queue_priority_t priority) {
+  ze_command_queue_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+  desc.priority = priority;
+  Queue queue;
+  require(zeCommandQueueCreate(context, Npu::get().device, &desc, queue.out()),
+          "zeCommandQueueCreate");
+  return queue;
+}
+
+List create_list(ze_context_handle_t context, const void* next) {
+  ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, next, 0, 0};
+  List list;
+  require(zeCommandListCreate(context, Npu::get().device, &desc, list.out()),
+          "zeCommandListCreate");
+  return list;
+}
+
 }  // namespace
 
 ze_result_t allocate_host(size_t bytes, void** out, const void* next,
@@ -41,22 +59,27 @@ Memory host_memory(size_t bytes, ze_context_handle_t context) {
   return Memory(context, data);
 }
 
+Context make_context() {
+  const ze_context_desc_t desc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  Context context;
+  require(zeContextCreate(Npu::get().driver, &desc, context.out()), "zeContextCreate");
+  return context;
+}
+
 Queue make_queue(ze_command_queue_priority_t priority) {
-  ze_command_queue_desc_t desc{};
-  desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-  desc.priority = priority;
-  Queue queue;
-  require(zeCommandQueueCreate(Npu::get().context, Npu::get().device, &desc, queue.out()),
-          "zeCommandQueueCreate");
-  return queue;
+  return create_queue(Npu::get().context, priority);
+}
+
+Queue make_queue_in(ze_context_handle_t context) {
+  return create_queue(context, ZE_COMMAND_QUEUE_PRIORITY_NORMAL);
 }
 
 List make_list(const void* next) {
-  ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, next, 0, 0};
-  List list;
-  require(zeCommandListCreate(Npu::get().context, Npu::get().device, &desc, list.out()),
-          "zeCommandListCreate");
-  return list;
+  return create_list(Npu::get().context, next);
+}
+
+List make_list_in(ze_context_handle_t context) {
+  return create_list(context, nullptr);
 }
 
 Fence make_fence(const Queue& queue, ze_fence_flags_t flags) {

@@ -48,9 +48,12 @@ ze_result_t allocate_shared(size_t bytes, void** out, const void* next = nullptr
 // Throws where the driver refuses. Zeroed.
 Memory host_memory(size_t bytes, ze_context_handle_t context = nullptr);
 
-// --- Queues and lists
+// --- Contexts, queues and lists; those of another context than the suite's by its handle
+Context make_context();
 Queue make_queue(ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL);
+Queue make_queue_in(ze_context_handle_t context);
 List make_list(const void* next = nullptr);
+List make_list_in(ze_context_handle_t context);
 Fence make_fence(const Queue& queue, ze_fence_flags_t flags = 0);
 ze_result_t submit(const Queue& queue, const List& list, const Fence* fence = nullptr);
 // Submits, waits up to a minute, resets the fence. The first result that is not SUCCESS, or

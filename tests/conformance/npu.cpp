@@ -176,14 +176,16 @@ void* loader_symbol(const char* name) {
   return dlsym(RTLD_DEFAULT, name);
 }
 
+void* driver_function(const char* name) {
+  void* address = nullptr;
+  const ze_result_t found = zeDriverGetExtensionFunctionAddress(Npu::get().driver, name, &address);
+  return found == ZE_RESULT_SUCCESS ? address : nullptr;
+}
+
 LiveObjects live_objects() {
   using Count = ze_result_t(ZE_APICALL*)(uint32_t*, const char**);
-  void* address = nullptr;
-  if (zeDriverGetExtensionFunctionAddress(Npu::get().driver, "softnpuGetLiveObjects", &address) !=
-          ZE_RESULT_SUCCESS ||
-      address == nullptr) {
-    return {};
-  }
+  void* const address = driver_function("softnpuGetLiveObjects");
+  if (address == nullptr) return {};
   LiveObjects live{true, 0, ""};
   const char* text = "";
   require(reinterpret_cast<Count>(address)(&live.count, &text), "softnpuGetLiveObjects");

@@ -386,21 +386,5 @@ TEST_F(Export, NeedsMemoryThatWasMadeForIt) {
   EXPECT_EQ(export_fd(memory, &fd), ZE_RESULT_ERROR_NOT_AVAILABLE);
 }
 
-// --- Plain host memory. Lights up where the driver advertises it.
-
-TEST_F(MemoryCalls, TakeTheProcessesOwnPages) {
-  if (!npu().advertises(ZE_NPU_CORE_EXTERNAL_MEMMAP_SYSMEM_EXT_NAME)) {
-    GTEST_SKIP() << "no import of system memory";
-  }
-  const Fd fd(shareable_buffer(kPageBytes));
-  const Mapping mapping(fd.get(), kPageBytes);
-  ze_npu_core_external_memmap_sysmem_ext_desc_t desc{kZeNpuCoreStypeExternalMemmapSysmemExtDesc,
-                                                     nullptr, mapping.data(), kPageBytes};
-  void* data = nullptr;
-  ASSERT_EQ(allocate_host(kPageBytes, &data, &desc), ZE_RESULT_SUCCESS);
-  const Memory memory(npu().context, data);
-  EXPECT_EQ(data, mapping.data());
-}
-
 }  // namespace
 }  // namespace conformance

@@ -54,6 +54,60 @@ TEST(Memory, IsFoundWhenTheRangeFits) {
   EXPECT_EQ(table.find_range(memory->base() + 100, SIZE_MAX), nullptr);
 }
 
+// Four pages of the process, the third of them not mapped.
+class ProcessPages {
+ public:
+  ProcessPages()
+      : data_(static_cast<std::byte*>(::mmap(nullptr, 4 * 4096, PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    ::munmap(data_ + 2 * 4096, 4096);
+  }
+  ~ProcessPages() { ::munmap(data_, 4 * 4096); }
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_;
+};
+
+TEST(BorrowedMemory, IsWholePagesUnderTheirOwnAddress) {
+  AllocationTable table;
+  const ProcessPages pages;
+  const auto memory = table.insert(borrow(table, pages.data() + 4000, 200, false));
+  EXPECT_EQ(memory->base(), pages.data());
+  EXPECT_EQ(memory->size_bytes(), 8192u);
+  EXPECT_EQ(memory->type(), ZE_MEMORY_TYPE_HOST);
+  EXPECT_EQ(table.find(pages.data() + 8191), memory);
+}
+
+TEST(BorrowedMemory, IsRemovedByAnyPointerInside) {
+  AllocationTable table;
+  const ProcessPages pages;
+  table.insert(borrow(table, pages.data(), 4096, false));
+  EXPECT_TRUE(table.remove(pages.data() + 123));
+  EXPECT_EQ(table.find(pages.data()), nullptr);
+  pages.data()[0] = std::byte{1};
+}
+
+TEST(BorrowedMemory, MayOverlapBehindItsBeginning) {
+  AllocationTable table;
+  const ProcessPages pages;
+  const auto second = table.insert(borrow(table, pages.data() + 4096, 4096, false));
+  const auto both = table.insert(borrow(table, pages.data(), 8192, false));
+  EXPECT_EQ(table.find_range(pages.data(), 8192), both);
+  EXPECT_EQ(table.find(pages.data() + 5000), second);
+}
+
+TEST(BorrowedMemory, NeedsEveryPageMapped) {
+  AllocationTable table;
+  const ProcessPages pages;
+  try {
+    borrow(table, pages.data() + 4096, 4097, false);
+    FAIL() << "took a page that is not mapped";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.result(), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  }
+}
+
 TEST(Memory, IsRemovedByItsBaseOnly) {
   AllocationTable table;
   const auto* const base = allocated(table, 100)->base();
