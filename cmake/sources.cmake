@@ -4,6 +4,7 @@ set(NPUCORE_SOURCES
   npucore/src/base/atomic_file.cpp
   npucore/src/base/error.cpp
   npucore/src/base/frame.cpp
+  npucore/src/base/hash.cpp
   npucore/src/base/log.cpp
   npucore/src/base/mapped_file.cpp
   npucore/src/base/page_buffer.cpp
@@ -37,6 +38,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/model.cpp
   npucore/src/ir/placement.cpp
   npucore/src/ir/ports.cpp
+  npucore/src/ir/prepare.cpp
   npucore/src/ir/preprocess.cpp
   npucore/src/ir/reader.cpp
   npucore/src/ir/serialize.cpp

@@ -1,12 +1,15 @@
 #include "openvino_run.hpp"
 
+#include <array>
 #include <cstring>
 #include <openvino/openvino.hpp>
+#include <pugixml.hpp>
+#include <sstream>
 #include <stdexcept>
 
+#include "ir/constant.hpp"
 #include "ir/layer.hpp"
 #include "ir/model_state.hpp"
-#include "ir/serialize.hpp"
 
 namespace npu::test {
 namespace {
@@ -16,8 +19,8 @@ ov::Core& core() {
   return instance;
 }
 
-std::shared_ptr<ov::Model> to_openvino(const Model& model) {
-  const auto buffer = ir::serialize(model, {7, 0});
+std::shared_ptr<ov::Model> to_openvino(const Model& model, ir::CompilerVersion version) {
+  const auto buffer = ir::serialize(model, version);
   const auto* data = reinterpret_cast<const char*>(buffer.bytes().data());
   std::uint64_t xml_size = 0, weights_size = 0;
   std::memcpy(&xml_size, data + 8, 8);
@@ -25,6 +28,30 @@ std::shared_ptr<ov::Model> to_openvino(const Model& model) {
   ov::Tensor weights(ov::element::u8, {weights_size});
   std::memcpy(weights.data(), data + 24 + xml_size, weights_size);
   return core().read_model(std::string(data + 16, xml_size), weights);
+}
+
+/// Gathers what the addresses point to, and what was copied, behind one another.
+std::shared_ptr<ov::Model> to_openvino(std::span<const std::byte> weightless) {
+  std::array<std::uint64_t, 6> header{};
+  std::memcpy(header.data(), weightless.data(), sizeof header);
+  const auto* data = reinterpret_cast<const char*>(weightless.data());
+  std::string weights(data + header[2], header[3]);
+  pugi::xml_document xml;
+  xml.load_buffer(data + header[4], header[5]);
+  for (auto constant : ir::all_constants(xml.child("net"))) {
+    const auto pointer = constant.child("rt_info").find_child_by_attribute(
+        "attribute", "name", "WeightsPointerAttribute");
+    if (!pointer) continue;
+    const auto size = pointer.attribute("ms").as_ullong();
+    constant.child("data").attribute("offset").set_value(std::to_string(weights.size()).c_str());
+    constant.child("data").attribute("size").set_value(std::to_string(size).c_str());
+    weights.append(reinterpret_cast<const char*>(pointer.attribute("mp").as_ullong()), size);
+  }
+  ov::Tensor bytes(ov::element::u8, {weights.size()});
+  std::memcpy(bytes.data(), weights.data(), weights.size());
+  std::ostringstream text;
+  xml.save(text);
+  return core().read_model(text.str(), bytes);
 }
 
 template <class T>
@@ -40,13 +67,10 @@ std::vector<double> to_numbers(const ov::Tensor& tensor) {
   throw std::runtime_error("unexpected output type");
 }
 
-}  // namespace
-
-std::vector<double> run_with_openvino(const Model& model,
-                                      const std::map<std::string, Bytes>& inputs) {
-  auto compiled = core().compile_model(to_openvino(model), "CPU",
-                                       ov::hint::inference_precision(ov::element::f32),
-                                       ov::inference_num_threads(1));
+std::vector<double> run(const std::shared_ptr<ov::Model>& model,
+                        const std::map<std::string, Bytes>& inputs) {
+  auto compiled = core().compile_model(
+      model, "CPU", ov::hint::inference_precision(ov::element::f32), ov::inference_num_threads(1));
   auto request = compiled.create_infer_request();
   for (const auto& [name, bytes] : inputs) {
     auto tensor = request.get_tensor(name);
@@ -60,9 +84,25 @@ std::vector<double> run_with_openvino(const Model& model,
   return to_numbers(request.get_output_tensor(0));
 }
 
+}  // namespace
+
+std::vector<double> run_with_openvino(const Model& model,
+                                      const std::map<std::string, Bytes>& inputs,
+                                      ir::CompilerVersion version) {
+  return run(to_openvino(model, version), inputs);
+}
+
+std::vector<double> run_weightless_with_openvino(const Model& model,
+                                                 const std::map<std::string, Bytes>& inputs,
+                                                 ir::CompilerVersion version,
+                                                 std::size_t threshold_bytes) {
+  const auto buffer = ir::serialize_weightless(model, version, threshold_bytes);
+  return run(to_openvino(buffer.bytes()), inputs);
+}
+
 std::vector<std::string> wrong_shapes(const Model& model) {
   std::map<std::string, Shape> inferred;
-  for (const auto& node : to_openvino(model)->get_ops()) {
+  for (const auto& node : to_openvino(model, {7, 0})->get_ops()) {
     if (node->get_output_size() == 0) continue;
     const auto& shape = node->get_output_shape(0);
     inferred[node->get_friendly_name()] = Shape(shape.begin(), shape.end());

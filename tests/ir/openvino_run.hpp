@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/serialize.hpp"
 #include "npucore/model.hpp"
 
 namespace npu::test {
@@ -14,7 +15,13 @@ using Bytes = std::vector<unsigned char>;
 /// Runs the model as it would go to a driver's compiler with OpenVINO's CPU plugin at f32
 /// precision, and gives its first output as numbers. Inputs are keyed by tensor name.
 std::vector<double> run_with_openvino(const Model& model,
-                                      const std::map<std::string, Bytes>& inputs);
+                                      const std::map<std::string, Bytes>& inputs,
+                                      ir::CompilerVersion version = {7, 0});
+/// The same in the weightless form, read as a driver's compiler would.
+std::vector<double> run_weightless_with_openvino(const Model& model,
+                                                 const std::map<std::string, Bytes>& inputs,
+                                                 ir::CompilerVersion version,
+                                                 std::size_t threshold_bytes = 0);
 
 /// Layers whose written shape is not what OpenVINO infers for them, one line each.
 std::vector<std::string> wrong_shapes(const Model& model);

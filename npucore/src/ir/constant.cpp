@@ -37,12 +37,11 @@ std::optional<std::vector<double>> constant_values(pugi::xml_node layer, const W
   const auto type = base::element_type_from_string(data.attribute("element_type").value());
   if (type != ElementType::kF32 && type != ElementType::kF16 && type != ElementType::kF64)
     return {};
-  const auto offset = parse_unsigned(data.attribute("offset").value());
-  const auto size = parse_unsigned(data.attribute("size").value());
+  const auto range = data_range(layer);
   const auto width = bit_width(type) / 8;
-  if (!offset || !size) return {};
-  if (*size / width > most) return std::vector<double>();
-  const auto bytes = weights.view(*offset, *size);
+  if (!range) return {};
+  if (range->size_bytes / width > most) return std::vector<double>();
+  const auto bytes = weights.view(range->offset, range->size_bytes);
   std::vector<double> values;
   for (std::size_t i = 0; i < bytes.size() / width; ++i) {
     values.push_back(value_at(bytes, type, i));
@@ -51,6 +50,29 @@ std::optional<std::vector<double>> constant_values(pugi::xml_node layer, const W
 }
 
 }  // namespace
+
+std::vector<pugi::xml_node> all_constants(pugi::xml_node net) {
+  struct Finder : pugi::xml_tree_walker {
+    std::vector<pugi::xml_node> found;
+    bool for_each(pugi::xml_node& node) override {
+      if (std::string_view(node.name()) == "layer" && layer_type(node) == "Const") {
+        found.push_back(node);
+      }
+      return true;
+    }
+  };
+  Finder finder;
+  net.traverse(finder);
+  return finder.found;
+}
+
+std::optional<DataRange> data_range(pugi::xml_node constant) {
+  const auto data = constant.child("data");
+  const auto offset = parse_unsigned(data.attribute("offset").value());
+  const auto size = parse_unsigned(data.attribute("size").value());
+  if (!offset || !size) return {};
+  return DataRange{*offset, *size};
+}
 
 std::optional<std::vector<double>> constant_input(const Document& document, const Weights& weights,
                                                   PortRef input, std::size_t most) {

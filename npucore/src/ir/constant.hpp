@@ -1,12 +1,24 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <pugixml.hpp>
 #include <vector>
 
 #include "ir/document.hpp"
 #include "ir/weights.hpp"
 
 namespace npu::ir {
+
+/// All constants, also those in bodies of loops and conditions, in the order of the file.
+std::vector<pugi::xml_node> all_constants(pugi::xml_node net);
+
+/// Where a constant's bytes are in the weights.
+struct DataRange {
+  std::uint64_t offset = 0, size_bytes = 0;
+};
+/// Nothing when the layer does not say so in usable numbers.
+std::optional<DataRange> data_range(pugi::xml_node constant);
 
 /// The values of what feeds `input` when that is a constant of type f32, f16 or f64, or such a
 /// constant behind a Convert (as compressed weights are); an empty list for more than `most`

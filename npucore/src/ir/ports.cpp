@@ -33,10 +33,21 @@ void add_missing(std::vector<std::string>& names, const std::string& more) {
   }
 }
 
-Port read_output(const Document& document, pugi::xml_node result) {
-  const auto input = layer_id(result);
-  const auto producer =
-      document.producer({input, port_id(input_ports(result).front())}).value_or(PortRef{});
+PortRef producer_of(const Document& document, pugi::xml_node layer) {
+  return document.producer({layer_id(layer), port_id(input_ports(layer).front())})
+      .value_or(PortRef{});
+}
+
+PortRef in_front_of_identity(const Document& document, PortRef output) {
+  while (layer_type(document.layer(output.layer)) == "Identity") {
+    output = producer_of(document, document.layer(output.layer));
+  }
+  return output;
+}
+
+Port read_output(const Document& document, pugi::xml_node result, OutputNames by) {
+  auto producer = producer_of(document, result);
+  if (by == OutputNames::kWithoutIdentity) producer = in_front_of_identity(document, producer);
   const auto maker = document.layer(producer.layer);
   const auto ports = output_ports(maker);
   const auto port = document.output_port(producer);
@@ -73,10 +84,10 @@ std::vector<Port> read_inputs(const Document& document) {
   return inputs;
 }
 
-std::vector<Port> read_outputs(const Document& document) {
+std::vector<Port> read_outputs(const Document& document, OutputNames by) {
   std::vector<Port> outputs;
   for (auto layer : document.layers_of_type("Result")) {
-    outputs.push_back(read_output(document, layer));
+    outputs.push_back(read_output(document, layer, by));
   }
   return outputs;
 }

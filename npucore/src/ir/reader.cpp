@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "base/type_names.hpp"
+#include "ir/constant.hpp"
 #include "ir/layer.hpp"
 #include "ir/ports.hpp"
 #include "npucore/error.hpp"
@@ -18,38 +19,14 @@ using base::text;
               text(base::quoted(document.file()), " is not a readable OpenVINO IR: ", reason));
 }
 
-/// All constants, also those in bodies of loops and conditions.
-std::vector<pugi::xml_node> constants(const Document& document) {
-  struct Finder : pugi::xml_tree_walker {
-    std::vector<pugi::xml_node> found;
-    bool for_each(pugi::xml_node& node) override {
-      if (std::string_view(node.name()) == "layer" && layer_type(node) == "Const") {
-        found.push_back(node);
-      }
-      return true;
-    }
-  };
-  Finder finder;
-  document.net().traverse(finder);
-  return finder.found;
-}
-
-struct ByteRange {
-  std::uint64_t offset = 0, size = 0;
-};
-
-ByteRange data_range(const Document& document, pugi::xml_node constant) {
-  const auto data = constant.child("data");
-  const auto offset = parse_unsigned(data.attribute("offset").value());
-  const auto size = parse_unsigned(data.attribute("size").value());
-  if (!offset || !size) {
-    fail(document, text(describe_layer(constant), " has no usable offset and size"));
-  }
-  return {*offset, *size};
+DataRange usable_range(const Document& document, pugi::xml_node constant) {
+  const auto range = data_range(constant);
+  if (!range) fail(document, text(describe_layer(constant), " has no usable offset and size"));
+  return *range;
 }
 
 /// A constant whose bytes are fewer than its shape says would be read past its end.
-void check_constant_size(const Document& document, pugi::xml_node constant, ByteRange range) {
+void check_constant_size(const Document& document, pugi::xml_node constant, DataRange range) {
   const auto data = constant.child("data");
   const auto bits =
       bit_width(base::element_type_from_string(data.attribute("element_type").value()));
@@ -61,26 +38,26 @@ void check_constant_size(const Document& document, pugi::xml_node constant, Byte
     needed *= static_cast<std::uint64_t>(dim);
     if (needed > (static_cast<unsigned __int128>(1) << 66)) break;
   }
-  if ((needed + 7) / 8 > range.size) {
+  if ((needed + 7) / 8 > range.size_bytes) {
     fail(document, text(describe_layer(constant), " of shape ", to_string(*shape), " has only ",
-                        range.size, " bytes of data"));
+                        range.size_bytes, " bytes of data"));
   }
 }
 
 bool needs_weights(const Document& document) {
   bool needed = false;
-  for (auto constant : constants(document)) {
-    const auto range = data_range(document, constant);
+  for (auto constant : all_constants(document.net())) {
+    const auto range = usable_range(document, constant);
     check_constant_size(document, constant, range);
-    needed = needed || range.size > 0;
+    needed = needed || range.size_bytes > 0;
   }
   return needed;
 }
 
 void check_ranges(const Document& document, const Weights& weights,
                   const std::filesystem::path& path) {
-  for (auto constant : constants(document)) {
-    const auto [offset, size] = data_range(document, constant);
+  for (auto constant : all_constants(document.net())) {
+    const auto [offset, size] = usable_range(document, constant);
     if (offset <= weights.size_bytes() && size <= weights.size_bytes() - offset) continue;
     throw Error(ErrorCode::kInvalidArgument,
                 text("the weights ", base::quoted(path.string()), " have ", weights.size_bytes(),

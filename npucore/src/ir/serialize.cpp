@@ -2,14 +2,27 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstdint>
+#include <map>
+#include <utility>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
+#include "ir/constant.hpp"
+#include "ir/layer.hpp"
 #include "ir/model_state.hpp"
+#include "ir/ports.hpp"
+#include "ir/prepare.hpp"
+#include "npucore/error.hpp"
 
 namespace npu::ir {
 namespace {
 
+using base::text;
+
 constexpr std::uint32_t kElements = 2;  // XML and weights
+constexpr unsigned kWeightlessIr = 11;
+constexpr const char* kPointerAttribute = "WeightsPointerAttribute";
 
 class Writer {
  public:
@@ -30,35 +43,72 @@ class Writer {
   std::byte* place_;
 };
 
-void set_flag(pugi::xml_node rt_info, const char* name) {
-  auto flag = rt_info.child(name);
-  if (!flag) flag = rt_info.append_child(name);
-  flag.remove_attributes();
-  flag.append_attribute("value").set_value("YES");
-}
-
-/// Since 5.9 the compiler knows arguments by their index, if the model says so.
-bool knows_indices(CompilerVersion version) {
-  return version.major > 5 || (version.major == 5 && version.minor >= 9);
-}
-
-std::string xml_text(const Document& original, CompilerVersion version) {
-  struct TextWriter : pugi::xml_writer {
-    std::string text;
-    void write(const void* data, std::size_t size) override {
-      text.append(static_cast<const char*>(data), size);
+/// The constants that are copied, each once, one behind the other.
+class CopiedConstants {
+ public:
+  /// Where the bytes will be.
+  std::uint64_t add(DataRange range, std::span<const std::byte> bytes) {
+    const auto [place, added] = offsets_.emplace(std::pair(range.offset, range.size_bytes), size_);
+    if (added) {
+      parts_.push_back(bytes);
+      size_ += bytes.size();
     }
-  };
-  pugi::xml_document copy;
-  auto net = copy.append_copy(original.net());
-  auto rt_info = net.child("rt_info");
-  if (!rt_info) rt_info = net.append_child("rt_info");
-  set_flag(rt_info, "is_new_api");
-  if (knows_indices(version)) set_flag(rt_info, "use_indices_for_io_metadata");
-  TextWriter writer;
-  copy.save(writer, "", pugi::format_raw, pugi::encoding_utf8);
-  writer.text += '\n';
-  return std::move(writer.text);
+    return place->second;
+  }
+  std::uint64_t size_bytes() const { return size_; }
+  const std::vector<std::span<const std::byte>>& parts() const { return parts_; }
+
+ private:
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> offsets_;
+  std::vector<std::span<const std::byte>> parts_;
+  std::uint64_t size_ = 0;
+};
+
+void set(pugi::xml_node node, const char* name, std::uint64_t value) {
+  node.append_attribute(name).set_value(std::to_string(value).c_str());
+}
+
+/// Addresses that a file brings along are nobody's memory.
+void remove_addresses(pugi::xml_node constant) {
+  auto rt_info = constant.child("rt_info");
+  while (auto found = rt_info.find_child_by_attribute("attribute", "name", kPointerAttribute)) {
+    rt_info.remove_child(found);
+  }
+}
+
+void add_address(pugi::xml_node constant, std::span<const std::byte> bytes) {
+  auto rt_info = constant.child("rt_info");
+  if (!rt_info) rt_info = constant.insert_child_after("rt_info", constant.child("data"));
+  auto attribute = rt_info.append_child("attribute");
+  attribute.append_attribute("name").set_value(kPointerAttribute);
+  attribute.append_attribute("version").set_value("0");
+  set(attribute, "mp", reinterpret_cast<std::uintptr_t>(bytes.data()));
+  set(attribute, "ms", bytes.size());
+}
+
+void place_data(pugi::xml_node constant, std::uint64_t offset, std::uint64_t size) {
+  auto data = constant.child("data");
+  data.attribute("offset").set_value(std::to_string(offset).c_str());
+  data.attribute("size").set_value(std::to_string(size).c_str());
+}
+
+/// Each constant of the text then tells an address or a place in what is copied.
+CopiedConstants divide(const PreparedModel& prepared, std::size_t threshold_bytes) {
+  CopiedConstants copied;
+  for (auto constant : all_constants(prepared.xml.child("net"))) {
+    remove_addresses(constant);
+    const auto range = data_range(constant).value_or(DataRange{});
+    const auto bytes = prepared.weights.view(range.offset, range.size_bytes);
+    const bool is_string =
+        std::string_view(constant.child("data").attribute("element_type").value()) == "string";
+    if (is_string || bytes.empty() || bytes.size() < threshold_bytes) {
+      place_data(constant, copied.add(range, bytes), bytes.size());
+    } else {
+      place_data(constant, 0, 0);
+      add_address(constant, bytes);
+    }
+  }
+  return copied;
 }
 
 std::vector<FlagPort> to_flag_ports(const std::vector<Port>& ports) {
@@ -71,9 +121,9 @@ std::vector<FlagPort> to_flag_ports(const std::vector<Port>& ports) {
 }  // namespace
 
 SerializedModel serialize(const Model& model, CompilerVersion version) {
-  const auto& state = *model.state();
-  const auto xml = xml_text(state.document, version);
-  const auto weights_size = state.weights.size_bytes();
+  const auto prepared = prepare(*model.state(), version);
+  const auto xml = to_text(prepared.xml);
+  const auto weights_size = prepared.weights.size_bytes();
   constexpr std::size_t kFixedBytes = 24;
   const auto size = kFixedBytes + xml.size() + weights_size;
   // Not zeroed first: a large model would touch every page twice.
@@ -85,12 +135,57 @@ SerializedModel serialize(const Model& model, CompilerVersion version) {
   writer.number(std::uint64_t{xml.size()});
   writer.bytes(std::as_bytes(std::span(xml)));
   writer.number(std::uint64_t{weights_size});
-  state.weights.copy_to(writer.place());
+  prepared.weights.copy_to(writer.place());
   return {std::move(memory), size};
 }
 
-FlagPorts flag_ports(const Model& model) {
-  return {to_flag_ports(model.inputs()), to_flag_ports(model.outputs())};
+bool can_be_weightless(const Model& model) {
+  return model.state()->document.version() >= kWeightlessIr;
+}
+
+SerializedModel serialize_weightless(const Model& model, CompilerVersion version,
+                                     std::size_t threshold_bytes) {
+  if (!can_be_weightless(model)) {
+    throw Error(ErrorCode::kUnsupported,
+                text(base::quoted(model.path().string()), " is an IR of version ",
+                     model.state()->document.version(),
+                     ", which compilers take only with its weights copied: set the serializer to "
+                     "ALL_WEIGHTS_COPY or AUTO, or convert the model with a current OpenVINO"));
+  }
+  auto prepared = prepare(*model.state(), version);
+  const auto copied = divide(prepared, threshold_bytes);
+  const auto xml = to_text(prepared.xml);
+  constexpr std::uint64_t kHeaderSize = 6 * sizeof(std::uint64_t), kVersionSize = 4;
+  constexpr std::uint64_t kConstantsOffset = kHeaderSize + kVersionSize;
+  const std::uint64_t xml_offset = kConstantsOffset + copied.size_bytes();
+  const auto size = xml_offset + xml.size();
+  auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
+  Writer writer(memory.get());
+  for (const std::uint64_t number : {kHeaderSize, kVersionSize, kConstantsOffset,
+                                     copied.size_bytes(), xml_offset, std::uint64_t{xml.size()}}) {
+    writer.number(number);
+  }
+  writer.number(version.major);
+  writer.number(version.minor);
+  for (const auto part : copied.parts()) writer.bytes(part);
+  writer.bytes(std::as_bytes(std::span(xml)));
+  return {std::move(memory), size, std::move(prepared.weights)};
+}
+
+std::uint64_t content_hash(const Model& model) {
+  pugi::xml_document copy;
+  copy.append_copy(model.state()->document.net());
+  const auto xml = to_text(copy);
+  base::Hasher hasher;
+  hasher.add(std::uint64_t{xml.size()});
+  hasher.add(std::as_bytes(std::span(xml)));
+  hasher.add(model.state()->weights.hash());
+  return hasher.value();
+}
+
+FlagPorts flag_ports(const Model& model, CompilerVersion version) {
+  const auto by = drops_identity(version) ? OutputNames::kWithoutIdentity : OutputNames::kAsInFile;
+  return {to_flag_ports(model.inputs()), to_flag_ports(read_outputs(model.state()->document, by))};
 }
 
 }  // namespace npu::ir

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/weights.hpp"
 #include "npucore/model.hpp"
 
 namespace npu::ir {
@@ -14,23 +15,43 @@ namespace npu::ir {
 /// Of the driver's compiler, as its graph properties tell it.
 struct CompilerVersion {
   std::uint16_t major = 0, minor = 0;
+  /// maxOVOpsetVersionSupported; 0 where the driver does not tell. Below 11 Interpolate-11 is
+  /// written as Interpolate-4.
+  std::uint32_t newest_opset = 0;
 };
 
 /// A model as a driver's compiler takes it with the format NGRAPH_LITE.
 class SerializedModel {
  public:
-  SerializedModel(std::unique_ptr<std::byte[]> memory, std::size_t size_bytes)
-      : memory_(std::move(memory)), size_bytes_(size_bytes) {}
+  SerializedModel(std::unique_ptr<std::byte[]> memory, std::size_t size_bytes,
+                  Weights addressed = {})
+      : memory_(std::move(memory)), size_bytes_(size_bytes), addressed_(std::move(addressed)) {}
   std::span<const std::byte> bytes() const { return {memory_.get(), size_bytes_}; }
 
  private:
   std::unique_ptr<std::byte[]> memory_;
   std::size_t size_bytes_;
+  Weights addressed_;  ///< what the addresses in the bytes point into: the mapping, not a copy
 };
 
 /// Classic layout, all integers little-endian and packed: u16 major, u16 minor, u32 2, u64 size of
 /// the XML, XML, u64 size of the weights, weights.
 SerializedModel serialize(const Model& model, CompilerVersion version);
+
+/// Whether the model can be serialised without its weights: an IR of version 11.
+bool can_be_weightless(const Model& model);
+
+/// Weightless layout, for compilers that take NPU_MODEL_SERIALIZER_VERSION="NO_WEIGHTS_COPY": six
+/// u64 (offset and size of the version, of the copied constants, of the XML), u16 major, u16 minor,
+/// copied constants, XML. Constants of at least `threshold_bytes` stay where they are: their
+/// address is in the XML, and is good as long as the result lives. Strings and smaller constants
+/// are copied. Throws Error(kUnsupported) unless can_be_weightless().
+SerializedModel serialize_weightless(const Model& model, CompilerVersion version,
+                                     std::size_t threshold_bytes = 0);
+
+/// XXH3 over the model's text, as edited, and its weights: for the driver's input hash and for
+/// caches. Reads the .bin once per Model::read, however often the model is copied, edited or asked.
+std::uint64_t content_hash(const Model& model);
 
 /// What the build flags say of one argument.
 struct FlagPort {
@@ -41,6 +62,6 @@ struct FlagPort {
 struct FlagPorts {
   std::vector<FlagPort> inputs, outputs;  ///< in the order of the graph's arguments
 };
-FlagPorts flag_ports(const Model& model);
+FlagPorts flag_ports(const Model& model, CompilerVersion version = {});
 
 }  // namespace npu::ir

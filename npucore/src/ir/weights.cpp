@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hash.hpp"
+
 namespace npu::ir {
 namespace {
 
@@ -9,11 +11,10 @@ constexpr std::uint64_t kConstantAlignment = 64;
 
 }  // namespace
 
-Weights::Weights(base::MappedFile file)
-    : file_(std::make_shared<const base::MappedFile>(std::move(file))) {}
+Weights::Weights(base::MappedFile file) : mapping_(std::make_shared<Mapping>(std::move(file))) {}
 
 std::span<const std::byte> Weights::file_bytes() const {
-  return file_ ? file_->bytes() : std::span<const std::byte>();
+  return mapping_ ? mapping_->file.bytes() : std::span<const std::byte>();
 }
 
 std::uint64_t Weights::append(std::span<const std::byte> constant) {
@@ -39,6 +40,17 @@ void Weights::copy_to(std::byte* target) const {
   const auto file = file_bytes();
   std::copy(file.begin(), file.end(), target);
   std::copy(tail_.begin(), tail_.end(), target + file.size());
+}
+
+std::uint64_t Weights::hash() const {
+  base::Hasher hasher;
+  if (mapping_) {
+    std::call_once(mapping_->hash_once,
+                   [this] { mapping_->hash = base::hash_of(mapping_->file.bytes()); });
+    hasher.add(mapping_->hash);
+  }
+  hasher.add(tail_);
+  return hasher.value();
 }
 
 }  // namespace npu::ir

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -24,11 +25,19 @@ class Weights {
   std::span<const std::byte> view(std::uint64_t offset, std::uint64_t size_bytes) const;
   /// Writes all of size_bytes() to `target`.
   void copy_to(std::byte* target) const;
+  /// XXH3 over all of it. The file is read the first time one of the copies asks.
+  std::uint64_t hash() const;
 
  private:
+  struct Mapping {
+    explicit Mapping(base::MappedFile mapped) : file(std::move(mapped)) {}
+    base::MappedFile file;
+    std::once_flag hash_once;
+    std::uint64_t hash = 0;
+  };
   std::span<const std::byte> file_bytes() const;
 
-  std::shared_ptr<const base::MappedFile> file_;
+  std::shared_ptr<Mapping> mapping_;
   std::vector<std::byte> tail_;
 };
 

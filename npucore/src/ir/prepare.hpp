@@ -1,0 +1,27 @@
+#pragma once
+
+#include <pugixml.hpp>
+#include <string>
+
+#include "ir/model_state.hpp"
+#include "ir/serialize.hpp"
+
+namespace npu::ir {
+
+/// A model's text as one compiler takes it, with the constants that this needed beside the model's
+/// own.
+struct PreparedModel {
+  pugi::xml_document xml;
+  Weights weights;
+};
+
+/// Interpolate-11 becomes Interpolate-4 for compilers whose newest opset is below 11, Identity goes
+/// for those up to 7.26; also in bodies of loops and conditions. Both mean the same there.
+PreparedModel prepare(const internal::ModelState& model, CompilerVersion version);
+
+/// Whether prepare() takes Identity layers out for this compiler.
+bool drops_identity(CompilerVersion version);
+
+std::string to_text(const pugi::xml_document& xml);
+
+}  // namespace npu::ir

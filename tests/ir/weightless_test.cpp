@@ -1,0 +1,270 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <pugixml.hpp>
+
+#include "ir/serialize.hpp"
+#include "ir_files.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::ir {
+namespace {
+
+using test::TempDir;
+
+struct Stream {
+  std::vector<std::uint64_t> header;
+  std::string version, constants, xml;
+};
+
+Stream take_apart(std::span<const std::byte> bytes) {
+  Stream stream;
+  stream.header.resize(6);
+  std::memcpy(stream.header.data(), bytes.data(), 48);
+  const auto part = [&](std::size_t field) {
+    const auto view = bytes.subspan(stream.header[field], stream.header[field + 1]);
+    return std::string(reinterpret_cast<const char*>(view.data()), view.size());
+  };
+  stream.version = part(0);
+  stream.constants = part(2);
+  stream.xml = part(4);
+  EXPECT_EQ(stream.header[4] + stream.header[5], bytes.size());
+  return stream;
+}
+
+std::string constant_layer(int id, const std::string& type, int offset, int size,
+                           const std::string& rt_info = {}) {
+  return "<layer id=\"" + std::to_string(id) + "\" name=\"c" + std::to_string(id) +
+         "\" type=\"Const\" version=\"opset1\"><data element_type=\"" + type +
+         "\" shape=\"\" offset=\"" + std::to_string(offset) + "\" size=\"" + std::to_string(size) +
+         "\" />" + rt_info + "<output><port id=\"0\" precision=\"FP32\" /></output></layer>\n";
+}
+
+std::string ir_with(const std::string& constants, const std::string& version = "11") {
+  return test::net(
+      test::parameter_layer(0, "x", "f32", {1}) + constants + test::result_layer(9, "out", {1}),
+      test::edge(0, 0, 9, 0), {}, version);
+}
+
+/// A model read from these files; the files are gone, as the model has them mapped.
+Model read(const std::string& xml, const std::string& weights) {
+  const TempDir dir;
+  dir.write("model.bin", weights);
+  return Model::read(dir.write("model.xml", xml));
+}
+
+pugi::xml_node attribute_of(const pugi::xml_document& xml, const char* layer) {
+  return xml.child("net")
+      .child("layers")
+      .find_child_by_attribute("layer", "name", layer)
+      .child("rt_info")
+      .find_child_by_attribute("attribute", "name", "WeightsPointerAttribute");
+}
+
+std::string pointed_to(pugi::xml_node attribute) {
+  const auto* start = reinterpret_cast<const char*>(attribute.attribute("mp").as_ullong());
+  return {start, attribute.attribute("ms").as_ullong()};
+}
+
+TEST(WeightlessTest, StartsWithOffsetsAndSizes) {
+  const auto model = read(test::multiply_ir(), "abcd");
+  const auto buffer = serialize_weightless(model, {7, 0x1234}, 5);
+  const auto header = take_apart(buffer.bytes()).header;
+  const std::vector<std::uint64_t> expected{48, 4, 52, 4, 56, buffer.bytes().size() - 56};
+  EXPECT_EQ(header, expected);
+}
+
+TEST(WeightlessTest, NamesTheCompilersVersion) {
+  const auto model = read(test::multiply_ir(), "abcd");
+  const auto buffer = serialize_weightless(model, {7, 0x1234});
+  EXPECT_EQ(take_apart(buffer.bytes()).version, std::string("\x07\0\x34\x12", 4));
+}
+
+TEST(WeightlessTest, GivesTheAddressInsteadOfTheBytes) {
+  const auto model = read(test::multiply_ir(), "abcd");
+  const auto buffer = serialize_weightless(model, {7, 0});
+  const auto stream = take_apart(buffer.bytes());
+  EXPECT_EQ(stream.constants, "");
+  pugi::xml_document xml;
+  ASSERT_TRUE(xml.load_string(stream.xml.c_str()));
+  const auto attribute = attribute_of(xml, "two");
+  EXPECT_EQ(pointed_to(attribute), "abcd");
+  const auto layer =
+      "<data element_type=\"f32\" shape=\"\" offset=\"0\" size=\"0\"/><rt_info>"
+      "<attribute name=\"WeightsPointerAttribute\" version=\"0\" mp=\"" +
+      std::string(attribute.attribute("mp").value()) + "\" ms=\"4\"/></rt_info><output>";
+  EXPECT_NE(stream.xml.find(layer), std::string::npos) << stream.xml;
+}
+
+TEST(WeightlessTest, TheTextEndsWithALineFeed) {
+  const auto buffer = serialize_weightless(read(test::multiply_ir(), "abcd"), {7, 0});
+  EXPECT_TRUE(take_apart(buffer.bytes()).xml.ends_with("</net>\n"));
+}
+
+struct Threshold {
+  const char* name;
+  std::size_t bytes;
+  std::string copied;
+};
+
+void PrintTo(const Threshold& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class ThresholdTest : public testing::TestWithParam<Threshold> {};
+
+TEST_P(ThresholdTest, CopiesWhatIsSmaller) {
+  const auto model = read(ir_with(constant_layer(1, "f32", 0, 4) + constant_layer(2, "f64", 4, 8)),
+                          "abcdefghijkl");
+  const auto buffer = serialize_weightless(model, {7, 0}, GetParam().bytes);
+  EXPECT_EQ(take_apart(buffer.bytes()).constants, GetParam().copied);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, ThresholdTest,
+                         testing::Values(Threshold{"zero_copies_none", 0, ""},
+                                         Threshold{"as_large_as_the_threshold_is_left", 4, ""},
+                                         Threshold{"one_byte_smaller_is_copied", 5, "abcd"},
+                                         Threshold{"both_smaller", 9, "abcdefghijkl"}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(WeightlessTest, CopiedConstantsAreFoundWhereTheTextSays) {
+  const auto model = read(ir_with(constant_layer(1, "f64", 0, 8) + constant_layer(2, "f32", 8, 4)),
+                          "abcdefghijkl");
+  const auto stream = take_apart(serialize_weightless(model, {7, 0}, 5).bytes());
+  EXPECT_EQ(stream.constants, "ijkl");
+  EXPECT_NE(stream.xml.find("<data element_type=\"f32\" shape=\"\" offset=\"0\" size=\"4\"/>"),
+            std::string::npos)
+      << stream.xml;
+}
+
+TEST(WeightlessTest, ConstantsThatShareBytesAreCopiedOnce) {
+  const auto model =
+      read(ir_with(constant_layer(1, "f32", 0, 4) + constant_layer(2, "f32", 0, 4)), "abcd");
+  const auto buffer = serialize_weightless(model, {7, 0}, 100);
+  EXPECT_EQ(take_apart(buffer.bytes()).constants, "abcd");
+}
+
+TEST(WeightlessTest, StringsAreCopied) {
+  const auto model = read(
+      ir_with(constant_layer(1, "string", 0, 8) + constant_layer(2, "f32", 8, 4)), "stringsXabcd");
+  const auto buffer = serialize_weightless(model, {7, 0});
+  EXPECT_EQ(take_apart(buffer.bytes()).constants, "stringsX");
+}
+
+TEST(WeightlessTest, ConstantsOfBodiesHaveAddressesToo) {
+  const auto body =
+      "<layer id=\"5\" name=\"loop\" type=\"TensorIterator\" version=\"opset1\">"
+      "<body><layers>" +
+      constant_layer(0, "f32", 0, 4) + "</layers><edges /></body></layer>";
+  const auto model = read(ir_with(body), "abcd");
+  const auto buffer = serialize_weightless(model, {7, 0});
+  pugi::xml_document xml;
+  ASSERT_TRUE(xml.load_string(take_apart(buffer.bytes()).xml.c_str()));
+  const auto layers = xml.child("net").child("layers");
+  const auto constant = layers.find_child_by_attribute("layer", "name", "loop")
+                            .child("body")
+                            .child("layers")
+                            .child("layer");
+  EXPECT_EQ(pointed_to(constant.child("rt_info").child("attribute")), "abcd");
+}
+
+TEST(WeightlessTest, AddressesOfTheFileAreNotBelieved) {
+  const auto hostile =
+      "<rt_info><attribute name=\"WeightsPointerAttribute\" version=\"0\" mp=\"64\" ms=\"4\" />"
+      "<attribute name=\"other\" version=\"0\" /></rt_info>";
+  const auto model = read(ir_with(constant_layer(1, "f32", 0, 4, hostile)), "abcd");
+  for (const std::size_t threshold : {0, 100}) {
+    const auto buffer = serialize_weightless(model, {7, 0}, threshold);
+    const auto xml = take_apart(buffer.bytes()).xml;
+    EXPECT_EQ(xml.find("mp=\"64\""), std::string::npos) << xml;
+    EXPECT_NE(xml.find("name=\"other\""), std::string::npos) << xml;
+  }
+}
+
+TEST(WeightlessTest, AddedConstantsLiveAsLongAsTheResult) {
+  auto buffer = [] {
+    auto model = read(test::identity_ir("f32", {1, 3, 4, 4}), "");
+    model.add_preprocess(model.default_preprocess(FrameLayout::tight(PixelFormat::kRGB, 8, 8)));
+    return serialize_weightless(model, {7, 0});
+  }();
+  pugi::xml_document xml;
+  ASSERT_TRUE(xml.load_string(take_apart(buffer.bytes()).xml.c_str()));
+  const auto constant =
+      xml.child("net").child("layers").find_child_by_attribute("layer", "type", "Const");
+  const auto attribute = constant.child("rt_info").child("attribute");
+  // The first constant is the transposition 0,3,1,2.
+  ASSERT_EQ(attribute.attribute("ms").as_uint(), 32U);
+  std::vector<std::int64_t> order(4);
+  std::memcpy(order.data(), pointed_to(attribute).data(), 32);
+  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 3, 1, 2}));
+}
+
+TEST(WeightlessTest, TheMappingOutlivesTheModel) {
+  const auto buffer = serialize_weightless(read(test::multiply_ir(), "abcd"), {7, 0});
+  pugi::xml_document xml;
+  ASSERT_TRUE(xml.load_string(take_apart(buffer.bytes()).xml.c_str()));
+  EXPECT_EQ(pointed_to(attribute_of(xml, "two")), "abcd");
+}
+
+TEST(WeightlessTest, HoldsNoWeights) {
+  constexpr int kSize = 64 << 20;
+  auto xml = ir_with(constant_layer(1, "u8", 0, kSize));
+  const TempDir dir;
+  std::ofstream(dir.path() / "model.bin").close();
+  std::filesystem::resize_file(dir.path() / "model.bin", kSize);
+  const auto model = Model::read(dir.write("model.xml", xml));
+  EXPECT_LT(serialize_weightless(model, {7, 0}).bytes().size(), 4096U);
+}
+
+TEST(WeightlessTest, OldIrsAreRefused) {
+  const auto model = read(ir_with(constant_layer(1, "f32", 0, 4), "10"), "abcd");
+  EXPECT_FALSE(can_be_weightless(model));
+  try {
+    serialize_weightless(model, {7, 0});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_NE(std::string(error.what()).find("IR of version 10"), std::string::npos);
+  }
+}
+
+TEST(ContentHashTest, IsTheSameForTheSameContent) {
+  EXPECT_EQ(content_hash(read(test::multiply_ir(), "abcd")),
+            content_hash(read(test::multiply_ir(), "abcd")));
+}
+
+TEST(ContentHashTest, DependsOnTheText) {
+  EXPECT_NE(content_hash(read(test::identity_ir("f32", {1, 3, 4, 4}), "")),
+            content_hash(read(test::identity_ir("f32", {1, 3, 4, 5}), "")));
+}
+
+TEST(ContentHashTest, DependsOnTheWeights) {
+  EXPECT_NE(content_hash(read(test::multiply_ir(), "abcd")),
+            content_hash(read(test::multiply_ir(), "abce")));
+}
+
+TEST(ContentHashTest, DependsOnEdits) {
+  auto model = read(test::identity_ir("f32", {1, 3, 4, 4}), "");
+  const auto before = content_hash(model);
+  const auto copy = model;
+  auto preprocess = model.default_preprocess(FrameLayout::tight(PixelFormat::kRGB, 8, 8));
+  preprocess.mean = {1};
+  model.add_preprocess(preprocess);
+  EXPECT_NE(content_hash(model), before);
+  EXPECT_EQ(content_hash(copy), before);
+}
+
+TEST(ContentHashTest, DependsOnAddedConstants) {
+  const auto with_mean = [](float mean) {
+    auto model = read(test::identity_ir("f32", {1, 3, 4, 4}), "");
+    auto preprocess = model.default_preprocess(FrameLayout::tight(PixelFormat::kRGB, 8, 8));
+    preprocess.mean = {mean};
+    model.add_preprocess(preprocess);
+    return content_hash(model);
+  };
+  EXPECT_NE(with_mean(1), with_mean(2));
+}
+
+}  // namespace
+}  // namespace npu::ir
