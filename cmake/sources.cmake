@@ -12,13 +12,20 @@ set(NPUCORE_SOURCES
   npucore/src/base/types.cpp
   npucore/src/core/blob.cpp
   npucore/src/core/build_flags.cpp
+  npucore/src/core/compilation.cpp
   npucore/src/core/compiled_model.cpp
   npucore/src/core/compiled_model_state.cpp
+  npucore/src/core/compiler_options.cpp
   npucore/src/core/device.cpp
+  npucore/src/core/device_properties.cpp
   npucore/src/core/device_state.cpp
   npucore/src/core/diagnosis.cpp
   npucore/src/core/import_cache.cpp
   npucore/src/core/importer.cpp
+  npucore/src/core/model_properties.cpp
+  npucore/src/core/properties.cpp
+  npucore/src/core/property_table.cpp
+  npucore/src/core/property_values.cpp
   npucore/src/core/request.cpp
   npucore/src/core/request_state.cpp
   npucore/src/core/runtime.cpp
@@ -46,6 +53,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/weights.cpp
   npucore/src/ze/argument.cpp
   npucore/src/ze/device_context.cpp
+  npucore/src/ze/device_queries.cpp
   npucore/src/ze/graph.cpp
   npucore/src/ze/loader.cpp
   npucore/src/ze/memory.cpp

@@ -75,16 +75,16 @@ TEST_F(Models, TellTheirCompileTime) {
 TEST_F(Models, CompileWithEveryPriorityAndTurbo) {
   for (const Priority priority : {Priority::kLow, Priority::kMedium, Priority::kHigh}) {
     CompileOptions options;
-    options.priority = priority;
-    options.turbo = priority == Priority::kHigh;
-    options.bypass_driver_cache = true;
+    options.properties.set(property::priority, priority)
+        .set(property::turbo, priority == Priority::kHigh)
+        .set(property::bypass_driver_cache, true);
     EXPECT_EQ(infer_wrong(compile(options), 1), 0u);
   }
 }
 
 TEST_F(Models, RunWithProfiling) {
   CompileOptions options;
-  options.profiling = true;
+  options.properties.set(property::profiling, true);
   EXPECT_EQ(infer_wrong(compile(options), 1), 0u);
 }
 

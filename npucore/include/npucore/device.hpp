@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "npucore/export.hpp"
+#include "npucore/properties.hpp"
 
 namespace npu {
 
@@ -40,6 +41,12 @@ struct DeviceInfo {
   std::vector<std::string> extensions;  ///< "ZE_extension_graph 1.12", ...
 };
 
+/// Memory that the device can use, in bytes.
+struct DeviceMemory {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t allocated_bytes = 0;  ///< by this process's context
+};
+
 /// One step of looking for a device.
 struct Finding {
   bool ok = false;
@@ -63,6 +70,25 @@ class NPU_API Device {
   Device& operator=(Device&&) noexcept;
 
   const DeviceInfo& info() const;
+  DeviceMemory memory() const;
+
+  /// A property's value. Throws Error(kInvalidArgument) with the near names for an unknown one, and
+  /// Error(kUnsupported) for one that only a compiled model has.
+  std::string get_property(const std::string& name) const;
+  template <class T>
+  T get_property(Property<T> property) const {
+    return internal::property_value<T>(get_property(std::string(property.name)));
+  }
+  /// For everything that is compiled or loaded on this device from now on, unless its own options
+  /// say otherwise; every Device of the same context has it. Throws like Properties::set().
+  void set_property(const std::string& name, const std::string& value);
+  template <class T>
+  void set_property(Property<T> property, const std::type_identity_t<T>& value) {
+    set_property(std::string(property.name), internal::property_text(value));
+  }
+  /// What was set so far.
+  Properties properties() const;
+
   /// The ze_context_handle_t, for calls that npucore does not offer. Borrowed.
   void* native_context() const;
 

@@ -16,8 +16,9 @@ enum class ErrorCode {
   kOutOfMemory,
   kDeviceLost,  ///< the device hung or its context is poisoned: open everything again
   kTimeout,
-  kIo,        ///< reading or writing a file
-  kInternal,  ///< the driver answered what its specification does not allow
+  kCancelled,  ///< by the caller
+  kIo,         ///< reading or writing a file
+  kInternal,   ///< the driver answered what its specification does not allow
 };
 
 NPU_API const char* to_string(ErrorCode code);

@@ -7,6 +7,7 @@
 #include "npucore/importer.hpp"
 #include "npucore/log.hpp"
 #include "npucore/model.hpp"
+#include "npucore/properties.hpp"
 #include "npucore/request.hpp"
 #include "npucore/tensor.hpp"
 #include "npucore/types.hpp"

@@ -20,6 +20,8 @@ const char* to_string(ErrorCode code) {
       return "device lost";
     case ErrorCode::kTimeout:
       return "timeout";
+    case ErrorCode::kCancelled:
+      return "cancelled";
     case ErrorCode::kIo:
       return "i/o error";
     case ErrorCode::kInternal:

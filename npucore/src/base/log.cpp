@@ -1,7 +1,10 @@
 #include "base/log.hpp"
 
+#include <atomic>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,16 +15,36 @@ namespace {
 
 constexpr const char* kLevelNames[] = {"error", "warning", "info", "debug"};
 
-LogLevel limit_from_environment() {
-  const char* wanted = std::getenv("NPU_LOG_LEVEL");
-  for (int level = 0; wanted && level < 4; ++level)
-    if (std::string_view(wanted) == kLevelNames[level]) return static_cast<LogLevel>(level);
-  return LogLevel::kWarning;
+/// Names of limits, quietest first; what a limit lets through is the level before it.
+constexpr std::string_view kLimitNames[] = {"LOG_NONE", "LOG_ERROR", "LOG_WARNING",
+                                            "LOG_INFO", "LOG_DEBUG", "LOG_TRACE"};
+constexpr int kDefaultLimit = 2;
+
+/// "warning", "WARNING" and "LOG_WARNING" are one; -1 for what is no limit.
+int limit_of(std::string_view name) {
+  std::string word;
+  for (const char c : name) word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (word.rfind("LOG_", 0) != 0) word.insert(0, "LOG_");
+  for (int limit = 0; limit < static_cast<int>(std::size(kLimitNames)); ++limit)
+    if (kLimitNames[limit] == word) return limit;
+  return -1;
 }
 
-LogLevel stderr_limit() {
-  static const LogLevel limit = limit_from_environment();
+int limit_from_environment() {
+  for (const char* variable : {"NPU_LOG_LEVEL", "OV_NPU_LOG_LEVEL"}) {
+    const char* wanted = std::getenv(variable);
+    if (const int limit = wanted ? limit_of(wanted) : -1; limit >= 0) return limit;
+  }
+  return kDefaultLimit;
+}
+
+std::atomic<int>& stderr_limit() {
+  static std::atomic<int> limit = limit_from_environment();
   return limit;
+}
+
+bool passes(LogLevel level) {
+  return static_cast<int>(level) < stderr_limit().load(std::memory_order_relaxed);
 }
 
 struct SinkHolder {
@@ -53,14 +76,23 @@ namespace base {
 void log(LogLevel level, std::string_view message) {
   if (auto sink = current_sink()) {
     (*sink)(level, message);
-  } else if (level <= stderr_limit()) {
+  } else if (passes(level)) {
     std::fprintf(stderr, "npucore %s: %.*s\n", kLevelNames[static_cast<int>(level)],
                  static_cast<int>(message.size()), message.data());
   }
 }
 
 bool log_enabled(LogLevel level) {
-  return current_sink() || level <= stderr_limit();
+  return current_sink() || passes(level);
+}
+
+std::string log_limit() {
+  return std::string(kLimitNames[stderr_limit().load(std::memory_order_relaxed)]);
+}
+
+void set_log_limit(std::string_view name) {
+  if (const int limit = limit_of(name); limit >= 0)
+    stderr_limit().store(limit, std::memory_order_relaxed);
 }
 
 }  // namespace base

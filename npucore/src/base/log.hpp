@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "npucore/log.hpp"
@@ -11,5 +12,9 @@ void log(LogLevel level, std::string_view message);
 
 /// Whether a message of this level reaches anybody: asked before a costly message is put together.
 bool log_enabled(LogLevel level);
+
+/// What the default sink prints: "LOG_NONE", "LOG_ERROR", ... "LOG_TRACE".
+std::string log_limit();
+void set_log_limit(std::string_view name);
 
 }  // namespace npu::base

@@ -2,10 +2,12 @@
 #include <utility>
 
 #include "base/atomic_file.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "core/compiled_model_state.hpp"
 #include "ir/blob_container.hpp"
 #include "npucore/compiled_model.hpp"
+#include "npucore/error.hpp"
 
 namespace npu {
 namespace {
@@ -24,12 +26,13 @@ bool starts_on_page(std::span<const std::byte> bytes) {
 
 /// `memory` is a mapping that the state owns.
 void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
-               const CompileOptions& options, const std::string& title) {
+               const std::string& title) {
   const ir::BlobView blob = ir::open_blob(memory, title);
   ze::GraphSource source;
   source.format = ZE_GRAPH_FORMAT_NATIVE;
   source.bytes = blob.native;
-  if (options.profiling) source.flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
+  if (state.properties.values().get(property::profiling))
+    source.flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
   if (state.device->ze.graph.has(13) && starts_on_page(blob.native)) {
     source.bytes = whole_pages(blob.native);
     source.flags |= ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
@@ -40,6 +43,7 @@ void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
   state.frame_input = description.frame_input;
   state.model_info = description.model_info;
   state.load(source, {description.inputs, description.outputs});
+  state.stats.from = LoadedFrom::kBlob;
 }
 
 }  // namespace
@@ -48,7 +52,7 @@ CompiledModel CompiledModel::import(const Device& device, const std::filesystem:
                                     const CompileOptions& options) {
   auto state = std::make_shared<CompiledModelState>(device, options);
   state->file = base::MappedFile::open(blob);
-  load_blob(*state, state->file.bytes(), options, blob.string());
+  load_blob(*state, state->file.bytes(), blob.string());
   return CompiledModel(std::move(state));
 }
 
@@ -56,8 +60,22 @@ CompiledModel CompiledModel::import(const Device& device, std::span<const std::b
                                     const CompileOptions& options) {
   auto state = std::make_shared<CompiledModelState>(device, options);
   state->in_memory = base::PageBuffer::copy_of(blob);
-  load_blob(*state, state->in_memory.bytes(), options, "a blob in memory");
+  load_blob(*state, state->in_memory.bytes(), "a blob in memory");
   return CompiledModel(std::move(state));
+}
+
+CompiledModel CompiledModel::import(const Device& device, const std::filesystem::path& blob,
+                                    const Model& model, const CompileOptions& options) {
+  try {
+    return import(device, blob, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIncompatible && error.code() != ErrorCode::kInvalidArgument &&
+        error.code() != ErrorCode::kNotFound)
+      throw;
+    base::log(LogLevel::kWarning, text(error.what(), "; ", base::quoted(model.path().string()),
+                                       " is compiled instead"));
+  }
+  return compile(device, model, options);
 }
 
 void CompiledModel::export_blob(const std::filesystem::path& path) const {

@@ -80,8 +80,10 @@ std::string io_option(const char* option, const std::vector<ir::FlagPort>& ports
   return text("--", option, "=\"", base::join(words, " "), '"');
 }
 
-/// Compilers before 5.0 know NPU_... as VPU_..., those before 4.0 as VPUX_....
-std::string spelled_for(const std::string& key, ir::CompilerVersion compiler) {
+/// Compilers before 5.4 know tiles as DPU groups; those before 5.0 know NPU_... as VPU_..., those
+/// before 4.0 as VPUX_....
+std::string spelled_for(std::string key, ir::CompilerVersion compiler) {
+  if (key == "NPU_TILES" && !at_least(compiler, 5, 4)) key = "NPU_DPU_GROUPS";
   if (at_least(compiler, 5, 0) || key.rfind("NPU_", 0) != 0) return key;
   return (at_least(compiler, 4, 0) ? "VPU_" : "VPUX_") + key.substr(4);
 }

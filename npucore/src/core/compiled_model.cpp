@@ -1,49 +1,26 @@
 #include "npucore/compiled_model.hpp"
 
-#include <mutex>
+#include <array>
 #include <utility>
 
-#include "base/log.hpp"
+#include "base/enum_names.hpp"
 #include "base/text.hpp"
-#include "core/build_flags.hpp"
+#include "core/compilation.hpp"
 #include "core/compiled_model_state.hpp"
 #include "core/request_state.hpp"
-#include "ir/serialize.hpp"
 #include "npucore/error.hpp"
 
 namespace npu {
 namespace {
 
 using base::text;
-using internal::CompiledModelState;
 
-ze_graph_flags_t graph_flags(const CompileOptions& options) {
-  ze_graph_flags_t flags = 0;
-  if (options.bypass_driver_cache) flags |= ZE_GRAPH_FLAG_DISABLE_CACHING;
-  if (options.profiling) flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
-  return flags;
-}
-
-ir::CompilerVersion compiler_of(const Device& device) {
-  const Version& version = device.info().compiler;
-  if (version.major == 0 && version.minor == 0)
-    throw Error(ErrorCode::kUnsupported,
-                text("the driver of ", device.info().name,
-                     " has no compiler: install it, or import a blob made elsewhere"));
-  return {static_cast<std::uint16_t>(version.major), static_cast<std::uint16_t>(version.minor)};
-}
-
-/// Drivers before graph extension 1.5 have no flag for it.
-std::map<std::string, std::string> compiler_config(const CompileOptions& options,
-                                                   const ze::GraphTable& graph) {
-  auto config = options.config;
-  if (options.profiling && !graph.has(5)) config.emplace("PERF_COUNT", "YES");
-  return config;
-}
-
-std::string model_title(const Model& model) {
-  return text("model ", base::quoted(model.name()), " (", model.path().string(), ')');
-}
+constexpr std::array kLoadedFrom = {
+    base::EnumName<LoadedFrom>{LoadedFrom::kCompiler, "compiler"},
+    base::EnumName<LoadedFrom>{LoadedFrom::kDriverCache, "driver cache"},
+    base::EnumName<LoadedFrom>{LoadedFrom::kCache, "cache"},
+    base::EnumName<LoadedFrom>{LoadedFrom::kBlob, "blob"},
+};
 
 std::size_t index_of(const std::vector<Port>& ports, const std::string& name, const char* what) {
   std::vector<std::string> known;
@@ -58,30 +35,13 @@ std::size_t index_of(const std::vector<Port>& ports, const std::string& name, co
 
 }  // namespace
 
+const char* to_string(LoadedFrom from) {
+  return base::name_of(kLoadedFrom, from);
+}
+
 CompiledModel CompiledModel::compile(const Device& device, const Model& model,
                                      const CompileOptions& options) {
-  model.check_supported();
-  const ir::CompilerVersion compiler = compiler_of(device);
-  for (const auto& warning : model.warnings())
-    base::log(LogLevel::kWarning, text(model_title(model), ": ", warning));
-  auto state = std::make_shared<CompiledModelState>(device, options);
-  state->name = model.name();
-  state->frame_input = model.frame_input();
-  state->model_info = model.model_info();
-
-  ze::GraphSource source;
-  source.format = ZE_GRAPH_FORMAT_NGRAPH_LITE;
-  source.build_flags = internal::build_flags(ir::flag_ports(model), compiler,
-                                             compiler_config(options, device.state()->ze.graph));
-  source.flags = graph_flags(options);
-  source.what = "compiling " + model_title(model);
-  // Compilers take as much memory as they find: one at a time.
-  static std::mutex compiling;
-  std::scoped_lock lock(compiling);
-  const ir::SerializedModel serialized = ir::serialize(model, compiler);
-  source.bytes = serialized.bytes();
-  state->load(source, {model.inputs(), model.outputs()});
-  return CompiledModel(std::move(state));
+  return CompiledModel(internal::Compilation(device, model, options).run());
 }
 
 CompiledModel::CompiledModel(std::shared_ptr<internal::CompiledModelState> state)
@@ -119,8 +79,16 @@ const std::map<std::string, std::string>& CompiledModel::model_info() const {
   return state_->model_info;
 }
 
-const LoadStats& CompiledModel::load_stats() const {
-  return state_->stats;
+LoadStats CompiledModel::load_stats() const {
+  return state_->current_stats();
+}
+
+std::string CompiledModel::get_property(const std::string& name) const {
+  return state_->get_property(name);
+}
+
+void CompiledModel::set_property(const std::string& name, const std::string& value) {
+  state_->set_property(name, value);
 }
 
 std::vector<std::byte> CompiledModel::native_binary() const {

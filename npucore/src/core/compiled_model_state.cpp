@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/device_properties.hpp"
+#include "core/property_table.hpp"
 #include "npucore/error.hpp"
+#include "ze/device_queries.hpp"
 
 namespace npu::internal {
 namespace {
@@ -42,9 +45,20 @@ void require_plain_argument(const ze::ArgumentInfo& argument) {
 }  // namespace
 
 CompiledModelState::CompiledModelState(const Device& opened, const CompileOptions& options)
-    : public_device(opened),
-      device(opened.state()),
-      queue(ze::make_queue(device->ze, {queue_priority(options.priority), options.turbo})) {}
+    : public_device(opened), device(opened.state()) {
+  const Properties effective = effective_properties(*device, options.properties);
+  properties.set(effective);
+  queue = ze::make_queue(device->ze, {queue_priority(effective.get(property::priority)),
+                                      effective.get(property::turbo)});
+  if (effective.is_set(property::workload_type))
+    set_workload(effective.get(property::workload_type));
+}
+
+void CompiledModelState::set_workload(WorkloadType type) {
+  ze::set_workload_type(
+      device->ze, queue,
+      type == WorkloadType::kEfficient ? ZE_WORKLOAD_TYPE_BACKGROUND : ZE_WORKLOAD_TYPE_DEFAULT);
+}
 
 void CompiledModelState::load(const ze::GraphSource& source, const PortHints& hints) {
   const auto create_start = Clock::now();

@@ -33,14 +33,22 @@ struct PortHints {
 struct CompiledModelState {
   CompiledModelState(const Device& opened, const CompileOptions& options);
 
+  /// Throws for what cannot be changed once a model is compiled.
+  void set_property(const std::string& name, const std::string& value);
+  std::string get_property(const std::string& name) const;
+  void set_workload(WorkloadType type);
+  /// With the first inference's time, where there was one.
+  LoadStats current_stats() const;
+
   /// Creates the graph, loads its weights and takes its ports; names come from `hints` where it has
   /// the same number of ports.
   void load(const ze::GraphSource& source, const PortHints& hints);
 
   Device public_device;
   std::shared_ptr<DeviceState> device;
-  base::MappedFile file;       ///< of an imported blob
-  base::PageBuffer in_memory;  ///< of a blob that was imported from memory
+  SharedProperties properties;  ///< the device's and over them the model's own
+  base::MappedFile file;        ///< of an imported blob
+  base::PageBuffer in_memory;   ///< of a blob that was imported from memory
   ze::CommandQueue queue;
   std::optional<ze::Graph> graph;
 
@@ -52,7 +60,10 @@ struct CompiledModelState {
   std::vector<BoundPort> bound_inputs, bound_outputs;
   std::optional<FrameInput> frame_input;
   std::map<std::string, std::string> model_info;
-  LoadStats stats;
+  std::string requirements;  ///< RUNTIME_REQUIREMENTS
+  LoadStats stats;           ///< first_inference_ns of it is not used: see below
+  /// Set once, by the first request that is done.
+  std::atomic<std::uint64_t> first_inference_ns = 0;
 
  private:
   void take_port(const ze::ArgumentInfo& argument, const std::vector<Port>& hints);

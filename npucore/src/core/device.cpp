@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "base/enum_names.hpp"
+#include "core/device_properties.hpp"
 #include "core/device_state.hpp"
 #include "core/runtime.hpp"
+#include "ze/device_queries.hpp"
 
 namespace npu {
 namespace {
@@ -41,6 +43,23 @@ Device& Device::operator=(Device&&) noexcept = default;
 
 const DeviceInfo& Device::info() const {
   return state_->info;
+}
+
+DeviceMemory Device::memory() const {
+  const ze::MemoryUse use = ze::query_memory(state_->ze);
+  return {use.total_bytes, use.allocated_bytes};
+}
+
+std::string Device::get_property(const std::string& name) const {
+  return internal::device_property(*state_, name);
+}
+
+void Device::set_property(const std::string& name, const std::string& value) {
+  internal::set_device_property(*state_, name, value);
+}
+
+Properties Device::properties() const {
+  return state_->properties.values();
 }
 
 void* Device::native_context() const {

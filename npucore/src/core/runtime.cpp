@@ -126,7 +126,8 @@ std::shared_ptr<DeviceState> Runtime::open_context(bool software) {
   if (state && !state->lost) return state;
   const ze::NpuDevice* npu = find(software);
   if (!npu) throw Error(ErrorCode::kNotFound, software ? no_software_npu() : no_npu());
-  state = std::make_shared<DeviceState>(*npu);
+  const auto lost = std::exchange(state, std::make_shared<DeviceState>(*npu));
+  if (lost) state->properties.set(lost->properties.values());
   contexts_[software] = state;
   return state;
 }
@@ -169,6 +170,16 @@ std::vector<Finding> Runtime::all_findings() const {
          "look into the kernel log (dmesg | grep vpu) and at the driver's own messages with "
          "ZE_INTEL_NPU_LOGLEVEL=INFO"});
   return findings;
+}
+
+std::vector<std::string> Runtime::platforms() {
+  std::scoped_lock lock(mutex_);
+  std::vector<std::string> platforms;
+  for (const auto& npu : npus_) {
+    const auto* platform = ze_npu_platform_of_pci_id(npu.properties.deviceId);
+    platforms.push_back(platform ? std::to_string(platform->platform) : "unknown");
+  }
+  return platforms;
 }
 
 std::vector<Finding> Runtime::diagnose() {

@@ -19,6 +19,8 @@ class Runtime {
   explicit Runtime(SystemPaths paths) : paths_(std::move(paths)) {}
   std::shared_ptr<DeviceState> open(DeviceKind kind);
   std::vector<Finding> diagnose();
+  /// Of each NPU that was found; "unknown" where its PCI id is.
+  std::vector<std::string> platforms();
 
  private:
   void start(DeviceKind kind);

@@ -1,0 +1,125 @@
+#include "core/compilation.hpp"
+
+#include <array>
+#include <mutex>
+
+#include "base/enum_names.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "core/build_flags.hpp"
+#include "ir/serialize.hpp"
+#include "npucore/error.hpp"
+#include "ze/device_queries.hpp"
+
+namespace npu {
+namespace {
+
+using base::EnumName;
+
+constexpr std::array kPhases = {
+    EnumName<CompilePhase>{CompilePhase::kWaiting, "waiting"},
+    EnumName<CompilePhase>{CompilePhase::kCacheLookup, "cache lookup"},
+    EnumName<CompilePhase>{CompilePhase::kSerializing, "serializing"},
+    EnumName<CompilePhase>{CompilePhase::kCompiling, "compiling"},
+    EnumName<CompilePhase>{CompilePhase::kInitializing, "initializing"},
+    EnumName<CompilePhase>{CompilePhase::kDone, "done"},
+};
+
+}  // namespace
+
+const char* to_string(CompilePhase phase) {
+  return base::name_of(kPhases, phase);
+}
+
+namespace internal {
+namespace {
+
+using base::text;
+
+ir::CompilerVersion compiler_version(const DeviceInfo& device) {
+  const Version& version = device.compiler;
+  if (version.major == 0 && version.minor == 0)
+    throw Error(ErrorCode::kUnsupported,
+                text("the driver of ", device.name,
+                     " has no compiler: install it, or import a blob made elsewhere"));
+  return {static_cast<std::uint16_t>(version.major), static_cast<std::uint16_t>(version.minor)};
+}
+
+Compiler compiler_of(const ze::DeviceContext& device, const DeviceInfo& info) {
+  return {compiler_version(info), [&device](const char* option, const char* value) {
+            return ze::compiler_takes(device, option, value);
+          }};
+}
+
+ze_graph_flags_t graph_flags_of(const Properties& properties) {
+  ze_graph_flags_t flags = 0;
+  const bool own_cache = !properties.get(property::cache_dir).empty();
+  if (own_cache || properties.get(property::bypass_driver_cache))
+    flags |= ZE_GRAPH_FLAG_DISABLE_CACHING;
+  if (properties.get(property::profiling)) flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
+  return flags;
+}
+
+std::string model_title(const Model& model) {
+  return text("model ", base::quoted(model.name()), " (", model.path().string(), ')');
+}
+
+}  // namespace
+
+Compilation::Compilation(const Device& device, const Model& model, const CompileOptions& options)
+    : model_(model), options_(options) {
+  model.check_supported();
+  compiler_ = compiler_of(device.state()->ze, device.info());
+  for (const auto& warning : model.warnings())
+    base::log(LogLevel::kWarning, text(model_title(model), ": ", warning));
+  state_ = std::make_shared<CompiledModelState>(device, options);
+  state_->name = model.name();
+  state_->frame_input = model.frame_input();
+  state_->model_info = model.model_info();
+  const Properties properties = state_->properties.values();
+  config_ = compiler_config(compiler_, device.info(), properties);
+  // From 1.5 on the driver adds it itself, for the flag.
+  if (device.state()->ze.graph.has(5)) config_.erase(property::profiling.name);
+  for (const auto& [name, value] : options.config) config_[name] = value;
+  graph_flags_ = graph_flags_of(properties);
+}
+
+void Compilation::enter(CompilePhase phase) const {
+  if (options_.progress) options_.progress({phase, std::chrono::steady_clock::now() - start_});
+}
+
+std::shared_ptr<CompiledModelState> Compilation::run() {
+  enter(CompilePhase::kWaiting);
+  compile_in_turn();
+  state_->stats.load_ns = static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count());
+  enter(CompilePhase::kDone);
+  return std::move(state_);
+}
+
+/// Compilers take as much memory as they find: one at a time.
+void Compilation::compile_in_turn() {
+  static std::mutex compiling;
+  std::scoped_lock lock(compiling);
+  compile_in_driver();
+}
+
+void Compilation::compile_in_driver() {
+  enter(CompilePhase::kSerializing);
+  const ir::SerializedModel serialized = ir::serialize(model_, compiler_.version);
+  ze::GraphSource source;
+  source.format = ZE_GRAPH_FORMAT_NGRAPH_LITE;
+  source.build_flags = build_flags(ir::flag_ports(model_), compiler_.version, config_);
+  source.flags = graph_flags_;
+  source.what = "compiling " + model_title(model_);
+  source.bytes = serialized.bytes();
+  state_->stats.serializer = Serializer::kAllWeightsCopy;
+  state_->stats.serialized_bytes = source.bytes.size();
+  enter(CompilePhase::kCompiling);
+  state_->load(source, {model_.inputs(), model_.outputs()});
+  state_->stats.from =
+      state_->stats.loaded_from_driver_cache ? LoadedFrom::kDriverCache : LoadedFrom::kCompiler;
+}
+
+}  // namespace internal
+}  // namespace npu

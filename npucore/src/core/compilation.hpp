@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "core/compiled_model_state.hpp"
+#include "core/compiler_options.hpp"
+
+namespace npu::internal {
+
+/// One compilation, from the options to a graph on the device.
+class Compilation {
+ public:
+  /// Checks model and options; throws for what cannot be compiled.
+  Compilation(const Device& device, const Model& model, const CompileOptions& options);
+
+  std::shared_ptr<CompiledModelState> run();
+
+ private:
+  void enter(CompilePhase phase) const;
+  void compile_in_turn();
+  void compile_in_driver();
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const Model& model_;
+  const CompileOptions& options_;
+  std::shared_ptr<CompiledModelState> state_;
+  Compiler compiler_;
+  CompilerConfig config_;
+  ze_graph_flags_t graph_flags_ = 0;
+};
+
+}  // namespace npu::internal

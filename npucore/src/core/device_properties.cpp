@@ -1,0 +1,186 @@
+#include "core/device_properties.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "core/property_table.hpp"
+#include "core/runtime.hpp"
+#include "npucore/error.hpp"
+#include "ze/device_queries.hpp"
+
+namespace npu::internal {
+namespace {
+
+using base::text;
+using Answer = std::string (*)(const DeviceState&);
+
+constexpr std::uint32_t kMostInFlight = 60;
+constexpr std::uint32_t kFirstPlatform = 3720;
+
+std::string names_where(bool (*wanted)(const PropertyInfo&)) {
+  std::vector<std::string> names;
+  for (const auto& row : property_rows())
+    if (row.info.of_device && wanted(row.info)) names.push_back(row.info.name);
+  return base::join(names, " ");
+}
+
+std::string uuid(const DeviceState& device) {
+  std::string digits;
+  for (const auto byte : device.ze.npu.properties.uuid.id) {
+    char pair[3] = {};
+    std::snprintf(pair, sizeof(pair), "%02x", byte);
+    digits += pair;
+  }
+  return digits;
+}
+
+/// Intel's own rule: clock x tiles x operations per tile and clock; f16 has half of i8.
+std::string gops(const DeviceState& device) {
+  const auto& properties = device.ze.npu.properties;
+  const double clock_ghz = properties.coreClockRate / 1000.0;
+  const double i8 = clock_ghz * properties.numSlices * properties.physicalEUSimdWidth;
+  return text("f16:", i8 / 2, " i8:", i8, " u8:", i8);
+}
+
+std::string compiler_version(const DeviceState& device) {
+  const Version& version = device.info.compiler;
+  return std::to_string(version.major << 16 | version.minor);
+}
+
+const std::map<std::string, Answer>& answers() {
+  static const std::map<std::string, Answer> table = {
+      {"SUPPORTED_CONFIG_KEYS",
+       [](const DeviceState&) {
+         return names_where([](const auto& info) { return info.access == Access::kReadWrite; });
+       }},
+      {"SUPPORTED_METRICS",
+       [](const DeviceState&) {
+         return names_where([](const auto& info) { return info.access == Access::kReadOnly; });
+       }},
+      {"SUPPORTED_PROPERTIES", [](const DeviceState&) { return supported_properties(false); }},
+      {"CACHING_PROPERTIES",
+       [](const DeviceState&) {
+         return names_where([](const auto& info) { return info.in_cache_key; });
+       }},
+      {"CACHE_HEADER_ALIGNMENT", [](const DeviceState&) { return std::string("4096"); }},
+      {"AVAILABLE_DEVICES",
+       [](const DeviceState&) { return base::join(Runtime::instance().platforms(), " "); }},
+      {"FULL_DEVICE_NAME", [](const DeviceState& device) { return device.info.name; }},
+      {"DEVICE_UUID", uuid},
+      {"DEVICE_ARCHITECTURE", [](const DeviceState& device) { return device.info.platform; }},
+      {"DEVICE_TYPE",
+       [](const DeviceState& device) {
+         const bool integrated =
+             (device.ze.npu.properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
+         return std::string(integrated ? "INTEGRATED" : "DISCRETE");
+       }},
+      {"DEVICE_GOPS", gops},
+      {"DEVICE_PCI_INFO", [](const DeviceState& device) { return device.info.pci_address; }},
+      {"NPU_DEVICE_ALLOC_MEM_SIZE",
+       [](const DeviceState& device) {
+         return std::to_string(ze::query_memory(device.ze).allocated_bytes);
+       }},
+      {"NPU_DEVICE_TOTAL_MEM_SIZE",
+       [](const DeviceState& device) {
+         return std::to_string(ze::query_memory(device.ze).total_bytes);
+       }},
+      {"NPU_DRIVER_VERSION",
+       [](const DeviceState& device) { return std::to_string(device.info.driver_version); }},
+      {"NPU_COMPILER_VERSION", compiler_version},
+      {"OPTIMIZATION_CAPABILITIES",
+       [](const DeviceState&) { return std::string("FP16 INT8 EXPORT_IMPORT"); }},
+      {"NUM_STREAMS", [](const DeviceState&) { return std::string("1"); }},
+      {"OPTIMAL_NUMBER_OF_INFER_REQUESTS",
+       [](const DeviceState& device) {
+         return std::to_string(optimal_number_of_requests(device.info, device.properties.values()));
+       }},
+      {"RANGE_FOR_ASYNC_INFER_REQUESTS",
+       [](const DeviceState&) { return text("1,", kMostInFlight, ",1"); }},
+      {"RANGE_FOR_STREAMS", [](const DeviceState&) { return std::string("1,1"); }},
+  };
+  return table;
+}
+
+void check_device_id(const DeviceState& device, const Properties& properties) {
+  const std::string wanted = properties.get(property::device_id);
+  if (wanted.empty() || wanted == device.info.platform) return;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      text("DEVICE_ID is ", wanted, ", but ", device.info.name, " is ",
+           device.info.platform.empty() ? "of no known platform" : "a " + device.info.platform,
+           "; leave DEVICE_ID empty to take any"));
+}
+
+void bring_into_force(const DeviceState& device, const Properties& properties) {
+  check_device_id(device, properties);
+  if (properties.is_set(property::log_level))
+    base::set_log_limit(properties.get(property::log_level));
+  if (properties.is_set(property::disable_idle_memory_pruning))
+    ze::set_idle_pruning(device.ze, !properties.get(property::disable_idle_memory_pruning));
+}
+
+}  // namespace
+
+std::string supported_properties(bool of_model) {
+  std::vector<std::string> names;
+  for (const auto& row : property_rows()) {
+    if (of_model ? !row.info.of_model : !row.info.of_device) continue;
+    const bool writable =
+        row.info.access == Access::kReadWrite && (!of_model || row.info.changeable);
+    names.push_back(row.info.name + (writable ? ":RW" : ":RO"));
+  }
+  return base::join(names, " ");
+}
+
+std::string device_property(const DeviceState& device, const std::string& name) {
+  const PropertyRow* row = find_property_row(name);
+  if (!row) fail_unknown_property(name);
+  if (!row->info.of_device)
+    throw Error(ErrorCode::kUnsupported,
+                text("the property ", name, " is one of compiled models: ", row->info.meaning));
+  if (name == property::log_level.name) return base::log_limit();
+  const Properties set = device.properties.values();
+  if (name == property::max_tiles.name && !set.is_set(name))
+    return std::to_string(device.info.tiles);
+  if (row->info.access == Access::kReadWrite) return set.get(name);
+  return answers().at(name)(device);
+}
+
+void set_device_property(DeviceState& device, const std::string& name, const std::string& value) {
+  Properties one;
+  one.set(name, value);
+  bring_into_force(device, one);
+  device.properties.set(one);
+}
+
+Properties effective_properties(const DeviceState& device, const Properties& options) {
+  bring_into_force(device, options);
+  Properties all = options.over(device.properties.values());
+  check_device_id(device, all);
+  return all;
+}
+
+std::uint32_t optimal_number_of_requests(const DeviceInfo& device, const Properties& properties) {
+  const PerformanceHint hint = properties.get(property::performance_hint);
+  const bool throughput =
+      hint == PerformanceHint::kThroughput || hint == PerformanceHint::kCumulativeThroughput;
+  const bool first = device.platform == std::to_string(kFirstPlatform);
+  const std::uint32_t best = !throughput ? 1 : first ? 4 : 8;
+  if (!properties.is_set(property::performance_hint_num_requests)) return best;
+  const auto planned =
+      static_cast<std::uint32_t>(properties.get(property::performance_hint_num_requests));
+  return planned == 0 ? best : std::min(best, planned);
+}
+
+std::int64_t max_tiles(const DeviceInfo& device, const Properties& properties) {
+  if (properties.is_set(property::max_tiles)) return properties.get(property::max_tiles);
+  const std::string platform = properties.get(property::platform);
+  if (platform == "AUTO_DETECT" || platform == device.platform) return device.tiles;
+  const auto* known = ze_npu_platform_of_number(static_cast<std::uint32_t>(std::stoul(platform)));
+  return known ? known->numTiles : 0;
+}
+
+}  // namespace npu::internal

@@ -1,0 +1,97 @@
+#include "npucore/properties.hpp"
+
+#include <stdexcept>
+
+#include "base/text.hpp"
+#include "core/property_table.hpp"
+#include "npucore/error.hpp"
+
+namespace npu {
+namespace {
+
+using base::text;
+using internal::PropertyRow;
+
+const PropertyRow& writable_row(const std::string& name) {
+  const PropertyRow* row = internal::find_property_row(name);
+  if (!row) internal::fail_unknown_property(name);
+  if (row->info.access == Access::kReadOnly)
+    throw Error(ErrorCode::kInvalidArgument,
+                text("the property ", name, " can only be read: ", row->info.meaning));
+  return *row;
+}
+
+constexpr const char* kSeparators = " \t\n,";
+
+[[noreturn]] void refuse(const std::string& part) {
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      text(base::quoted(part), " is no property: write KEY=VALUE KEY=\"VALUE WITH BLANKS\""));
+}
+
+/// Cuts `KEY=VALUE` off the front of `rest`, which starts with no separator.
+std::pair<std::string, std::string> take_pair(std::string& rest) {
+  const auto equals = rest.find('=');
+  const std::string key = rest.substr(0, equals);
+  if (equals == std::string::npos || key.empty() || key.find_first_of(" \t\n,\"") != key.npos)
+    refuse(rest.substr(0, 60));
+  std::string value;
+  std::size_t end = 0;
+  if (equals + 1 < rest.size() && rest[equals + 1] == '"') {
+    const auto close = rest.find('"', equals + 2);
+    if (close == std::string::npos) refuse(rest.substr(0, 60));
+    value = rest.substr(equals + 2, close - equals - 2);
+    end = close + 1;
+  } else {
+    end = std::min(rest.find_first_of(kSeparators, equals), rest.size());
+    value = rest.substr(equals + 1, end - equals - 1);
+  }
+  rest.erase(0, end);
+  return {key, value};
+}
+
+}  // namespace
+
+Properties& Properties::set(const std::string& name, const std::string& value) {
+  const PropertyRow& row = writable_row(name);
+  try {
+    values_[name] = row.normalize(value);
+  } catch (const std::invalid_argument& error) {
+    throw Error(ErrorCode::kInvalidArgument, text("the property ", name, " cannot be ",
+                                                  base::quoted(value), ": ", error.what()));
+  }
+  return *this;
+}
+
+std::string Properties::get(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found != values_.end() ? found->second : writable_row(name).info.default_value;
+}
+
+Properties Properties::parse(const std::string& words) {
+  Properties properties;
+  std::string rest = words;
+  for (;;) {
+    rest.erase(0, rest.find_first_not_of(kSeparators));
+    if (rest.empty()) return properties;
+    const auto [key, value] = take_pair(rest);
+    properties.set(key, value);
+  }
+}
+
+std::string Properties::to_string() const {
+  std::string words;
+  for (const auto& [name, value] : values_) {
+    const bool plain = !value.empty() && value.find_first_of(kSeparators) == std::string::npos;
+    words += text(words.empty() ? "" : " ", name, '=', plain ? "" : "\"", value, plain ? "" : "\"");
+  }
+  return words;
+}
+
+Properties Properties::over(const Properties& defaults) const {
+  Properties all = *this;
+  all.values_.insert(defaults.values_.begin(), defaults.values_.end());
+  return all;
+}
+
+}  // namespace npu

@@ -1,0 +1,314 @@
+#include "core/property_table.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <optional>
+
+#include "base/text.hpp"
+#include "core/property_values.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::internal {
+namespace {
+
+using base::text;
+
+constexpr std::uint32_t compiler(std::uint32_t major, std::uint32_t minor) {
+  return major << 16 | minor;
+}
+
+PropertyRow read_only(const char* name, const char* values, const char* meaning, bool of_device,
+                      bool of_model) {
+  PropertyRow row;
+  row.info.name = name;
+  row.info.values = values;
+  row.info.meaning = meaning;
+  row.info.of_device = of_device;
+  row.info.of_model = of_model;
+  return row;
+}
+PropertyRow device_fact(const char* name, const char* values, const char* meaning) {
+  return read_only(name, values, meaning, true, false);
+}
+PropertyRow model_fact(const char* name, const char* values, const char* meaning) {
+  return read_only(name, values, meaning, false, true);
+}
+PropertyRow fact_of_both(const char* name, const char* values, const char* meaning) {
+  return read_only(name, values, meaning, true, true);
+}
+
+/// Steers npucore or the driver's queue; not the compiler.
+PropertyRow setting(const char* name, NormalizeValue normalize, const char* values,
+                    const char* default_value, const char* meaning) {
+  PropertyRow row = fact_of_both(name, values, meaning);
+  row.info.access = Access::kReadWrite;
+  row.info.default_value = default_value;
+  row.normalize = normalize;
+  return row;
+}
+PropertyRow changeable(PropertyRow row) {
+  row.info.changeable = true;
+  return row;
+}
+
+/// Goes to the compiler when it is set.
+PropertyRow for_compiler(PropertyRow row, std::uint32_t oldest_compiler = 0) {
+  row.info.compile_time = true;
+  row.info.in_cache_key = true;
+  row.info.oldest_compiler = oldest_compiler;
+  return row;
+}
+/// Goes to compilers that take it.
+PropertyRow offered_to_compiler(PropertyRow row, std::uint32_t oldest_compiler = 0) {
+  row = for_compiler(std::move(row), oldest_compiler);
+  row.optional_for_compiler = true;
+  return row;
+}
+/// Goes to the compiler, but the blob does not depend on it.
+PropertyRow not_in_key(PropertyRow row) {
+  row.info.in_cache_key = false;
+  return row;
+}
+
+std::vector<PropertyRow> facts() {
+  return {
+      device_fact("SUPPORTED_CONFIG_KEYS", "list", "the names that can be written"),
+      device_fact("SUPPORTED_METRICS", "list", "the names that can only be read"),
+      fact_of_both("SUPPORTED_PROPERTIES", "list of NAME:RW or NAME:RO",
+                   "every name with its access"),
+      device_fact("CACHING_PROPERTIES", "list",
+                  "the properties that go into the key of CACHE_DIR's entries"),
+      device_fact("CACHE_HEADER_ALIGNMENT", "bytes",
+                  "to what the blob inside an exported file is padded"),
+      device_fact("AVAILABLE_DEVICES", "list",
+                  "the platform of each NPU that the loader offers this process"),
+      device_fact("FULL_DEVICE_NAME", "text", "as the driver gives it"),
+      device_fact("DEVICE_UUID", "32 hexadecimal digits", "identifies the device"),
+      device_fact("DEVICE_ARCHITECTURE", "3720, 4000, 5010, 5020",
+                  "the device's platform; empty where its PCI id is unknown"),
+      device_fact("DEVICE_TYPE", "INTEGRATED, DISCRETE", "whether it shares the CPU's memory"),
+      device_fact("DEVICE_GOPS", "list of TYPE:NUMBER",
+                  "most operations per second by element type, in 10^9, from what the driver tells "
+                  "of clock, tiles and width"),
+      device_fact("DEVICE_PCI_INFO", "DOMAIN:BUS:DEVICE.FUNCTION", "where it is on the PCI bus"),
+      device_fact("NPU_DEVICE_ALLOC_MEM_SIZE", "bytes",
+                  "memory that this process's context has allocated on the device"),
+      device_fact("NPU_DEVICE_TOTAL_MEM_SIZE", "bytes", "memory that the device can use"),
+      device_fact("NPU_DRIVER_VERSION", "number", "version of the user-mode driver"),
+      device_fact("NPU_COMPILER_VERSION", "number",
+                  "version of the driver's compiler, (major << 16) | minor; 0: it has none"),
+      device_fact("OPTIMIZATION_CAPABILITIES", "list", "FP16, INT8 and EXPORT_IMPORT"),
+      fact_of_both("NUM_STREAMS", "1", "always 1"),
+      fact_of_both(
+          "OPTIMAL_NUMBER_OF_INFER_REQUESTS", "number",
+          "requests to keep in flight: with THROUGHPUT 4 on 3720 and 8 on later platforms, "
+          "else 1; no more than PERFORMANCE_HINT_NUM_REQUESTS where that is set"),
+      device_fact("RANGE_FOR_ASYNC_INFER_REQUESTS", "FROM,TO,STEP",
+                  "requests of one model that can be in flight at once"),
+      device_fact("RANGE_FOR_STREAMS", "FROM,TO", "always 1,1"),
+      model_fact("NETWORK_NAME", "text", "the model's name"),
+      model_fact("EXECUTION_DEVICES", "npu, software", "what runs the model"),
+      model_fact("LOADED_FROM_CACHE", "YES, NO", "from CACHE_DIR or the driver's own cache"),
+      model_fact("RUNTIME_REQUIREMENTS", "list of NAME=VALUE",
+                 "versions of compiler, blob format and firmware interface that the model was "
+                 "compiled for, as far as they are known"),
+  };
+}
+
+std::vector<PropertyRow> settings() {
+  return {
+      setting("PERFORMANCE_HINT_NUM_REQUESTS", whole_number, "0 and up", "1",
+              "requests that the application plans to have in flight; where it is set it limits "
+              "OPTIMAL_NUMBER_OF_INFER_REQUESTS, 0 does not"),
+      setting("MODEL_PRIORITY", priority_name, "LOW | MEDIUM | HIGH", "MEDIUM",
+              "of the model's queue"),
+      changeable(setting("WORKLOAD_TYPE", workload_type_name, "DEFAULT | EFFICIENT", "DEFAULT",
+                         "EFFICIENT runs when nothing else wants the device")),
+      setting(
+          "ENABLE_CPU_PINNING", yes_no, "YES | NO", "NO",
+          "pin the threads that call the callbacks of requests to one CPU; npucore has no other "
+          "threads while a model runs"),
+      setting("CACHE_DIR", folder, "folder", "",
+              "keep compiled models there; the driver's own cache is then left out"),
+      setting("CACHE_SIZE", byte_count, "bytes, or with K, M, G", "4294967296",
+              "what CACHE_DIR may hold; the entries used longest ago go first"),
+      setting("DEVICE_ID", device_id, "empty | 3720 | 4000 | 5010 | 5020", "",
+              "refuse a device of another platform; empty takes any"),
+      setting("EXCLUSIVE_ASYNC_REQUESTS", yes_no, "YES | NO", "NO",
+              "one thread for the callbacks of all models that set it"),
+      setting("NPU_BYPASS_UMD_CACHING", yes_no, "YES | NO", "NO",
+              "leave the driver's own cache out"),
+      setting("NPU_DEFER_WEIGHTS_LOAD", yes_no, "YES | NO", "NO",
+              "the weights enter the device with the first request instead of at load"),
+      setting("NPU_RUN_INFERENCES_SEQUENTIALLY", yes_no, "YES | NO", "NO",
+              "the device runs a model's requests one after the other, in the order of submit()"),
+      setting("NPU_DISABLE_IDLE_MEMORY_PRUNING", yes_no, "YES | NO", "NO",
+              "keep an idle context's memory on the device: quicker first inference after a pause"),
+      setting("NPU_PROFILING_TYPE", profiling_type_name, "MODEL | INFER", "MODEL",
+              "what PERF_COUNT measures: every layer, or only the whole inference"),
+      setting("NPU_COMPILER_TYPE", compiler_type_name, "DRIVER", "DRIVER",
+              "who compiles: npucore has only the driver's compiler"),
+      setting("NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD", byte_count, "bytes, or with K, M, G", "0",
+              "with NO_WEIGHTS_COPY: smaller constants are copied, the others passed by address"),
+  };
+}
+
+std::vector<PropertyRow> compiler_settings() {
+  return {
+      not_in_key(for_compiler(setting("COMPILATION_NUM_THREADS", whole_number, "0 and up", "0",
+                                      "most threads for compiling; 0: as many as there are"))),
+      offered_to_compiler(setting(
+          "PERFORMANCE_HINT", performance_hint_name,
+          "LATENCY | THROUGHPUT | CUMULATIVE_THROUGHPUT | UNDEFINED", "UNDEFINED",
+          "decides tiles, DMA engines and OPTIMAL_NUMBER_OF_INFER_REQUESTS; CUMULATIVE_THROUGHPUT "
+          "is THROUGHPUT")),
+      offered_to_compiler(setting("PERF_COUNT", yes_no, "YES | NO", "NO",
+                                  "measure each layer: Request::profile()")),
+      offered_to_compiler(setting("NPU_TURBO", yes_no, "YES | NO", "NO",
+                                  "highest clocks and busy waiting; with a warning left out where "
+                                  "the driver has no such queues"),
+                          compiler(7, 21)),
+      changeable(not_in_key(offered_to_compiler(setting(
+          "LOG_LEVEL", log_level_name,
+          "LOG_NONE | LOG_ERROR | LOG_WARNING | LOG_INFO | LOG_DEBUG | LOG_TRACE", "LOG_WARNING",
+          "what the process prints to stderr, until it is set again, and the compiler's own "
+          "messages; environment: NPU_LOG_LEVEL, else OV_NPU_LOG_LEVEL")))),
+      for_compiler(setting("INFERENCE_PRECISION_HINT", precision_name, "f16 | i8", "f16",
+                           "what the compiler may compute in"),
+                   compiler(5, 4)),
+      for_compiler(setting("EXECUTION_MODE_HINT", execution_mode_name, "PERFORMANCE | ACCURACY",
+                           "PERFORMANCE", "what the compiler may trade for speed"),
+                   compiler(5, 6)),
+      for_compiler(setting("NPU_COMPILATION_MODE_PARAMS", compilation_mode_params,
+                           "optimization-level=0|1|2 performance-hint-override=efficiency|latency",
+                           "",
+                           "level 0: fewer passes, 1: balanced (the compiler's default), 2: speed "
+                           "over compile time; the override counts only with the hint LATENCY")),
+      for_compiler(setting("NPU_TILES", tiles_number, "-1, 1 and up", "-1",
+                           "tiles to compile for, up to NPU_MAX_TILES; beats the hint; -1: the "
+                           "compiler decides")),
+      for_compiler(
+          setting("NPU_MAX_TILES", max_tiles_number, "1..6", "",
+                  "most tiles that NPU_TILES may ask for; default: the device's; set it to "
+                  "compile for another device")),
+      for_compiler(setting("NPU_PLATFORM", platform_name, "AUTO_DETECT | 3720 | 4000 | 5010 | 5020",
+                           "AUTO_DETECT",
+                           "platform to compile for; a driver's compiler takes its own device's")),
+      for_compiler(setting("NPU_STEPPING", whole_number, "0 and up", "",
+                           "the device's revision to compile for; default: the driver's"),
+                   compiler(5, 3)),
+      for_compiler(setting("NPU_DMA_ENGINES", whole_number, "0 and up", "",
+                           "DMA engines to compile for; default: the compiler decides")),
+      for_compiler(setting("NPU_COMPILATION_MODE", any_text, "text", "",
+                           "the compiler's pipeline of passes, by its own name")),
+      for_compiler(setting("NPU_COMPILER_DYNAMIC_QUANTIZATION", yes_no, "YES | NO", "NO",
+                           "keep quantised weights of language models quantised"),
+                   compiler(7, 1)),
+      for_compiler(setting("NPU_QDQ_OPTIMIZATION", yes_no, "YES | NO", "NO",
+                           "optimise models that carry quantise and dequantise operators"),
+                   compiler(7, 20)),
+      for_compiler(setting("NPU_QDQ_OPTIMIZATION_AGGRESSIVE", yes_no, "YES | NO", "NO",
+                           "the same, with less care for accuracy"),
+                   compiler(7, 20)),
+      for_compiler(setting("NPU_ENABLE_STRIDES_FOR", any_text, "NAME,NAME", "",
+                           "inputs and outputs whose tensors may have strides")),
+      not_in_key(offered_to_compiler(setting(
+          "NPU_MODEL_SERIALIZER_VERSION", serializer_name,
+          "AUTO | ALL_WEIGHTS_COPY | NO_WEIGHTS_COPY", "AUTO",
+          "weights inside one buffer with the model, or by address in the mapped file; AUTO: by "
+          "address where the compiler takes it"))),
+  };
+}
+
+std::vector<PropertyRow> all_rows() {
+  std::vector<PropertyRow> rows;
+  for (auto part : {facts(), settings(), compiler_settings()})
+    rows.insert(rows.end(), part.begin(), part.end());
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.info.name < b.info.name; });
+  return rows;
+}
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0u : 1u)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+/// Smaller is nearer; names that do not resemble each other have no distance.
+std::optional<std::size_t> distance(const std::string& asked, const std::string& known) {
+  const std::size_t edits = edit_distance(asked, known);
+  if (edits <= std::max<std::size_t>(2, asked.size() / 4)) return edits;
+  // "TURBO" for NPU_TURBO, "PERFORMANCE" for PERFORMANCE_HINT.
+  constexpr std::size_t kTelling = 4;
+  if (asked.size() >= kTelling && known.find(asked) != std::string::npos)
+    return known.size() - asked.size() + kTelling;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const std::vector<PropertyRow>& property_rows() {
+  static const std::vector<PropertyRow> rows = all_rows();
+  return rows;
+}
+
+const PropertyRow* find_property_row(const std::string& name) {
+  const auto& rows = property_rows();
+  const auto found = std::lower_bound(
+      rows.begin(), rows.end(), name,
+      [](const PropertyRow& row, const std::string& wanted) { return row.info.name < wanted; });
+  return found != rows.end() && found->info.name == name ? &*found : nullptr;
+}
+
+void fail_unknown_property(const std::string& name) {
+  const auto near = near_property_names(name);
+  throw Error(ErrorCode::kInvalidArgument,
+              text("no property is called ", base::quoted(name), "; ",
+                   near.empty() ? std::string("npu-info --properties lists them all")
+                                : "did you mean " + base::join(near, ", ") + "?"));
+}
+
+}  // namespace npu::internal
+
+namespace npu {
+
+const std::vector<PropertyInfo>& known_properties() {
+  static const std::vector<PropertyInfo> infos = [] {
+    std::vector<PropertyInfo> list;
+    for (const auto& row : internal::property_rows()) list.push_back(row.info);
+    return list;
+  }();
+  return infos;
+}
+
+const PropertyInfo* find_property(const std::string& name) {
+  const auto* row = internal::find_property_row(name);
+  return row ? &row->info : nullptr;
+}
+
+std::vector<std::string> near_property_names(const std::string& name) {
+  constexpr std::size_t kMost = 3;
+  std::string asked = name;
+  for (auto& c : asked) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const auto& row : internal::property_rows())
+    if (const auto far = internal::distance(asked, row.info.name))
+      near.emplace_back(*far, row.info.name);
+  std::sort(near.begin(), near.end());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(kMost, near.size()); ++i) names.push_back(near[i].second);
+  return names;
+}
+
+}  // namespace npu

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "npucore/properties.hpp"
+
+namespace npu::internal {
+
+/// Gives a value's one spelling; throws std::invalid_argument with what it should be.
+using NormalizeValue = std::string (*)(const std::string& value);
+
+/// One row: all that the library knows of a property. Everything else about properties follows from
+/// this table.
+struct PropertyRow {
+  PropertyInfo info;
+  NormalizeValue normalize = nullptr;  ///< null: read-only
+  /// A compiler that does not know it just does not get it; else that is an error.
+  bool optional_for_compiler = false;
+};
+
+/// Ordered by name.
+const std::vector<PropertyRow>& property_rows();
+/// Null for an unknown name.
+const PropertyRow* find_property_row(const std::string& name);
+
+/// Throws Error(kInvalidArgument): "no property is called 'x'; did you mean a, b?".
+[[noreturn]] void fail_unknown_property(const std::string& name);
+
+}  // namespace npu::internal

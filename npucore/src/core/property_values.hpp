@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+namespace npu::internal {
+
+// The value in its one spelling. Each throws std::invalid_argument that says what a value may be.
+std::string yes_no(const std::string& value);
+std::string whole_number(const std::string& value);      ///< 0 and up
+std::string tiles_number(const std::string& value);      ///< -1, or 1 and up
+std::string max_tiles_number(const std::string& value);  ///< 1..6
+std::string byte_count(const std::string& value);        ///< "100", "64K", "512M", "4G"
+std::string any_text(const std::string& value);          ///< without quotes and line ends
+std::string folder(const std::string& value);
+std::string log_level_name(const std::string& value);  ///< LOG_NONE, ...
+std::string performance_hint_name(const std::string& value);
+std::string priority_name(const std::string& value);
+std::string workload_type_name(const std::string& value);
+std::string serializer_name(const std::string& value);
+std::string precision_name(const std::string& value);
+std::string execution_mode_name(const std::string& value);
+std::string profiling_type_name(const std::string& value);
+std::string compiler_type_name(const std::string& value);
+std::string platform_name(const std::string& value);  ///< "4000", "AUTO_DETECT"
+std::string device_id(const std::string& value);      ///< empty, "4000", ...
+std::string compilation_mode_params(const std::string& value);
+
+}  // namespace npu::internal

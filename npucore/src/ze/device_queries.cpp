@@ -1,0 +1,49 @@
+#include "ze/device_queries.hpp"
+
+#include "base/text.hpp"
+#include "ze/result.hpp"
+
+namespace npu::ze {
+
+MemoryUse query_memory(const DeviceContext& device) {
+  ze_graph_memory_query_t query = {};
+  if (!device.graph.has(9) ||
+      device.graph->pfnQueryContextMemory(device.context.get(), ZE_GRAPH_QUERY_MEMORY_DDR,
+                                          &query) != ZE_RESULT_SUCCESS)
+    return {device.npu.properties.maxMemAllocSize, 0};
+  return {query.total, query.allocated};
+}
+
+void set_workload_type(const DeviceContext& device, const CommandQueue& queue,
+                       ze_command_queue_workload_type_t type) {
+  const auto* table = static_cast<const ze_command_queue_npu_dditable_ext_t*>(
+      device.npu.extension_table(ZE_COMMAND_QUEUE_NPU_EXT_NAME));
+  if (!table)
+    throw Error(ErrorCode::kUnsupported,
+                base::text("the driver of ", device.npu.name(), " has no workload types (",
+                           ZE_COMMAND_QUEUE_NPU_EXT_NAME, "): leave WORKLOAD_TYPE alone"));
+  check(table->pfnSetWorkloadType(queue.get(), type), "pfnSetWorkloadType");
+}
+
+void set_idle_pruning(const DeviceContext& device, bool on) {
+  const auto* table = static_cast<const ze_context_npu_dditable_ext_t*>(
+      device.npu.extension_table(ZE_CONTEXT_NPU_EXT_NAME));
+  if (!table)
+    throw Error(ErrorCode::kUnsupported,
+                base::text("the driver of ", device.npu.name(), " keeps or drops idle memory as ",
+                           "it likes (it lacks ", ZE_CONTEXT_NPU_EXT_NAME,
+                           "): leave NPU_DISABLE_IDLE_MEMORY_PRUNING alone"));
+  ze_context_properties_npu_ext_t properties = {};
+  properties.stype = ZE_STRUCTURE_TYPE_CONTEXT_PROPERTIES_NPU_EXT;
+  if (on) properties.options = ZE_NPU_CONTEXT_OPTION_IDLE_OPTIMIZATIONS;
+  check(table->pfnSetProperties(device.context.get(), &properties), "pfnSetProperties");
+}
+
+std::optional<bool> compiler_takes(const DeviceContext& device, const char* option,
+                                   const char* value) {
+  if (!device.graph.has(11)) return std::nullopt;
+  return device.graph->pfnCompilerIsOptionSupported(device.npu.device, ZE_NPU_COMPILER_OPTIONS,
+                                                    option, value) == ZE_RESULT_SUCCESS;
+}
+
+}  // namespace npu::ze

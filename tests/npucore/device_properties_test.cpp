@@ -1,0 +1,151 @@
+// What a device and a compiled model answer, on the software NPU.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "npucore/npucore.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+class DeviceProperties : public OnSoftwareNpu {
+ protected:
+  CompiledModel compile(const CompileOptions& options = {}) {
+    return CompiledModel::compile(device_, Model::read(write_affine_model(folder_.path())),
+                                  options);
+  }
+  TempDir folder_;
+};
+
+TEST_F(DeviceProperties, AnswerEachName) {
+  for (const auto& info : known_properties()) {
+    if (!info.of_device) continue;
+    SCOPED_TRACE(info.name);
+    const bool may_be_empty = info.access == Access::kReadWrite;
+    EXPECT_TRUE(!device_.get_property(info.name).empty() || may_be_empty);
+  }
+}
+
+TEST_F(DeviceProperties, AreThoseOfTheDevice) {
+  const DeviceInfo& info = device_.info();
+  EXPECT_EQ(device_.get_property(property::full_device_name), info.name);
+  EXPECT_EQ(device_.get_property(property::device_architecture), info.platform);
+  EXPECT_EQ(device_.get_property("DEVICE_PCI_INFO"), info.pci_address);
+  EXPECT_EQ(device_.get_property("NPU_DRIVER_VERSION"), std::to_string(info.driver_version));
+  EXPECT_EQ(device_.get_property(property::max_tiles), info.tiles);
+  EXPECT_EQ(device_.get_property("DEVICE_UUID").size(), 32u);
+  EXPECT_EQ(device_.get_property("AVAILABLE_DEVICES"), info.platform);
+  EXPECT_EQ(device_.get_property("NPU_COMPILER_VERSION"),
+            std::to_string(info.compiler.major << 16 | info.compiler.minor));
+}
+
+TEST_F(DeviceProperties, TellWhatIsAllocated) {
+  const DeviceMemory before = device_.memory();
+  EXPECT_GT(before.total_bytes, 0u);
+  const Tensor tensor = Tensor::allocate(device_, 1 << 20, MemoryUse::kInput);
+  EXPECT_GE(device_.get_property(property::allocated_memory), before.allocated_bytes + (1u << 20));
+}
+
+TEST_F(DeviceProperties, ListEveryNameWithItsAccess) {
+  const std::string list = device_.get_property("SUPPORTED_PROPERTIES");
+  EXPECT_NE(list.find("NPU_TURBO:RW"), std::string::npos);
+  EXPECT_NE(list.find("FULL_DEVICE_NAME:RO"), std::string::npos);
+  EXPECT_EQ(list.find("NETWORK_NAME"), std::string::npos) << "it is one of models";
+}
+
+TEST_F(DeviceProperties, ThatAreUnknownNameTheNearOnes) {
+  expect_error(ErrorCode::kInvalidArgument, "did you mean NPU_TURBO",
+               [&] { device_.get_property("NPU_TURBOO"); });
+  expect_error(ErrorCode::kUnsupported, "one of compiled models",
+               [&] { device_.get_property("NETWORK_NAME"); });
+  expect_error(ErrorCode::kInvalidArgument, "can only be read",
+               [&] { device_.set_property("NUM_STREAMS", "2"); });
+}
+
+struct RequestsRow {
+  const char* name;
+  const char* properties;
+  std::int64_t requests;
+};
+
+TEST_F(DeviceProperties, TellHowManyRequestsAreBest) {
+  const std::int64_t many = device_.info().platform == "3720" ? 4 : 8;
+  for (const auto& row :
+       {RequestsRow{"default", "", 1}, RequestsRow{"latency", "PERFORMANCE_HINT=LATENCY", 1},
+        RequestsRow{"throughput", "PERFORMANCE_HINT=THROUGHPUT", many},
+        RequestsRow{"planned", "PERFORMANCE_HINT=THROUGHPUT PERFORMANCE_HINT_NUM_REQUESTS=3", 3},
+        RequestsRow{"no_limit", "PERFORMANCE_HINT=THROUGHPUT PERFORMANCE_HINT_NUM_REQUESTS=0",
+                    many}}) {
+    CompileOptions options;
+    options.properties = Properties::parse(row.properties);
+    EXPECT_EQ(compile(options).get_property(property::optimal_number_of_requests), row.requests)
+        << row.name;
+  }
+}
+
+TEST_F(DeviceProperties, RefuseAnotherDevicesId) {
+  const std::string other = device_.info().platform == "4000" ? "3720" : "4000";
+  expect_error(ErrorCode::kInvalidArgument, "DEVICE_ID is " + other,
+               [&] { device_.set_property("DEVICE_ID", other); });
+  CompileOptions options;
+  options.properties.set(property::device_id, other);
+  expect_error(ErrorCode::kInvalidArgument, "DEVICE_ID is " + other, [&] { compile(options); });
+}
+
+TEST_F(DeviceProperties, AreDefaultsOfWhatIsCompiledThere) {
+  device_.set_property(property::priority, Priority::kLow);
+  EXPECT_EQ(device_.get_property(property::priority), Priority::kLow);
+  EXPECT_EQ(compile().get_property(property::priority), Priority::kLow);
+  CompileOptions options;
+  options.properties.set(property::priority, Priority::kHigh);
+  EXPECT_EQ(compile(options).get_property(property::priority), Priority::kHigh);
+  device_.set_property(property::priority, Priority::kMedium);
+}
+
+TEST_F(DeviceProperties, OfAModelTellAboutIt) {
+  const CompiledModel model = compile();
+  EXPECT_EQ(model.get_property("NETWORK_NAME"), "affine");
+  EXPECT_EQ(model.get_property("EXECUTION_DEVICES"), "software");
+  EXPECT_FALSE(model.get_property(property::loaded_from_cache));
+  EXPECT_NE(model.get_property("SUPPORTED_PROPERTIES").find("WORKLOAD_TYPE:RW"), std::string::npos);
+  EXPECT_NE(model.get_property("SUPPORTED_PROPERTIES").find("NPU_TURBO:RO"), std::string::npos);
+  expect_error(ErrorCode::kUnsupported, "one of devices",
+               [&] { model.get_property("FULL_DEVICE_NAME"); });
+}
+
+TEST_F(DeviceProperties, OfAModelThatCanChangeDoSo) {
+  CompiledModel model = compile();
+  model.set_property(property::workload_type, WorkloadType::kEfficient);
+  EXPECT_EQ(model.get_property("WORKLOAD_TYPE"), "EFFICIENT");
+  Request request = model.create_request();
+  request.infer();
+  expect_error(ErrorCode::kInvalidArgument, "cannot be changed any more",
+               [&] { model.set_property("NPU_TURBO", "YES"); });
+}
+
+TEST_F(DeviceProperties, LogLevelIsTheProcesss) {
+  const std::string before = device_.get_property(property::log_level);
+  device_.set_property("LOG_LEVEL", "LOG_ERROR");
+  EXPECT_EQ(compile().get_property("LOG_LEVEL"), "LOG_ERROR");
+  device_.set_property("LOG_LEVEL", before);
+}
+
+struct TilesRow {
+  const char* name;
+  const char* properties;
+};
+
+TEST_F(DeviceProperties, RefuseMoreTilesThanThereAre) {
+  for (const auto& row :
+       {TilesRow{"of_the_device", "NPU_TILES=99"}, TilesRow{"told", "NPU_TILES=2 NPU_MAX_TILES=1"},
+        TilesRow{"of_another_platform", "NPU_TILES=2 NPU_PLATFORM=5020"}}) {
+    CompileOptions options;
+    options.properties = Properties::parse(row.properties);
+    SCOPED_TRACE(row.name);
+    expect_error(ErrorCode::kInvalidArgument, "NPU_TILES is", [&] { compile(options); });
+  }
+}
+
+}  // namespace
+}  // namespace npu::test
