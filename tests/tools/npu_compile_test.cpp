@@ -2,52 +2,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
 #include "ir_files.hpp"
 #include "npucore/npucore.hpp"
+#include "run_tool.hpp"
 
 namespace npu {
 namespace {
 
+using test::has;
+using test::names_in;
 using test::TempDir;
 
-struct Run {
-  int code = -1;
-  std::string output;  ///< both streams
-};
-
-/// Runs npu-compile, whose path meson puts into the environment, with these words.
-Run run(const std::string& words) {
-  const std::string command = std::string(std::getenv("NPU_COMPILE")) + " " + words + " 2>&1";
-  FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("popen failed");
-  Run result;
-  char buffer[4096];
-  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;) {
-    result.output.append(buffer, got);
-  }
-  const int status = ::pclose(pipe);
-  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return result;
-}
-
-std::vector<std::string> names_in(const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+test::ToolRun run(const std::string& words) {
+  return test::run_tool("NPU_COMPILE", words);
 }
 
 TEST(NpuCompileTest, WritesABlobThatGivesTheModelsNumbers) {

@@ -7,14 +7,13 @@
 #include <optional>
 #include <sstream>
 
+#include "console.hpp"
 #include "deferred_signals.hpp"
 #include "frame_spec.hpp"
 #include "model_info_file.hpp"
 #include "npucore/npucore.hpp"
 
 namespace {
-
-constexpr int kDone = 0, kFailed = 1, kUsage = 2;
 
 struct Arguments {
   std::string model, output, weights, frame, input, matrix, range, resize, mean, scale, channels;
@@ -140,23 +139,6 @@ void run(const Arguments& arguments) {
   if (model_info) std::cout << "  info    " << model_info->string() << '\n';
 }
 
-void log_to_stderr() {
-  npu::set_log_sink([](npu::LogLevel level, std::string_view message) {
-    if (level > npu::LogLevel::kWarning) return;
-    std::cerr << "npu-compile: " << (level == npu::LogLevel::kWarning ? "warning: " : "") << message
-              << '\n';
-  });
-}
-
-/// The driver's log often holds the only name of the operator at fault.
-void report(const npu::Error& error) {
-  std::cerr << "npu-compile: " << error.what() << '\n';
-  const std::string message = error.what();
-  if (!error.driver_log().empty() && message.find(error.driver_log()) == std::string::npos) {
-    std::cerr << error.driver_log() << '\n';
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -166,19 +148,10 @@ int main(int argc, char** argv) {
       "npu-compile");
   Arguments arguments;
   add_options(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kUsage;
-  }
-  log_to_stderr();
-  try {
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  log_to_stderr("npu-compile");
+  return run_tool("npu-compile", [&] {
     run(arguments);
-    return kDone;
-  } catch (const npu::Error& error) {
-    report(error);
-  } catch (const std::exception& error) {
-    std::cerr << "npu-compile: " << error.what() << '\n';
-  }
-  return kFailed;
+    return exit_code::kDone;
+  });
 }

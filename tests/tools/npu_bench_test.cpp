@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "ir_files.hpp"
+#include "npucore/npucore.hpp"
+#include "run_tool.hpp"
+
+namespace npu {
+namespace {
+
+using test::has;
+using test::TempDir;
+
+test::ToolRun run(const std::string& words) {
+  return test::run_tool("NPU_BENCH", words);
+}
+
+/// A folder with m.xml: two floats, doubled.
+struct SmallModel {
+  TempDir dir;
+  std::string path;
+  SmallModel() {
+    dir.write("m.bin", std::string("\x00\x00\x00\x40", 4));
+    path = dir.write("m.xml", test::multiply_ir()).string();
+  }
+};
+
+nlohmann::json run_json(const std::string& words) {
+  const auto result = run(words + " --device software --json 2>/dev/null");
+  EXPECT_EQ(result.code, 0) << result.output;
+  return nlohmann::json::parse(result.output);
+}
+
+TEST(NpuBenchTest, RunsAsManyInferencesAsAsked) {
+  const SmallModel model;
+  const auto json = run_json(model.path + " -i 37");
+  EXPECT_EQ(json["inferences"], 37);
+  EXPECT_EQ(json["requests"], 8);
+  EXPECT_EQ(json["interrupted"], false);
+  EXPECT_EQ(json["inputs"][0]["shape"], (std::vector<int>{1, 2}));
+}
+
+TEST(NpuBenchTest, OrdersItsPercentiles) {
+  const SmallModel model;
+  const auto latency = run_json(model.path + " -i 100")["latency_ms"];
+  EXPECT_GT(latency["min"], 0.0);
+  EXPECT_LE(latency["min"], latency["median"]);
+  EXPECT_LE(latency["median"], latency["p90"]);
+  EXPECT_LE(latency["p90"], latency["p99"]);
+  EXPECT_LE(latency["p99"], latency["max"]);
+}
+
+TEST(NpuBenchTest, TheLatencyHintUsesOneRequest) {
+  const SmallModel model;
+  EXPECT_EQ(run_json(model.path + " -i 5 --hint latency")["requests"], 1);
+}
+
+TEST(NpuBenchTest, PropertiesReachTheModel) {
+  const SmallModel model;
+  EXPECT_EQ(run_json(model.path + " -i 5 -p PERFORMANCE_HINT=LATENCY")["requests"], 1);
+}
+
+TEST(NpuBenchTest, SyncUsesOneRequestWhateverTheHint) {
+  const SmallModel model;
+  const auto json = run_json(model.path + " -i 5 --api sync -n 4");
+  EXPECT_EQ(json["requests"], 1);
+  EXPECT_EQ(json["inferences"], 5);
+}
+
+TEST(NpuBenchTest, FewerInferencesThanRequestsAreFine) {
+  const SmallModel model;
+  EXPECT_EQ(run_json(model.path + " -i 2 -n 6")["inferences"], 2);
+}
+
+TEST(NpuBenchTest, TimeEndsTheRun) {
+  const SmallModel model;
+  const auto json = run_json(model.path + " -t 0.2");
+  EXPECT_GT(json["inferences"], 0);
+  EXPECT_GE(json["seconds"], 0.2);
+}
+
+TEST(NpuBenchTest, ACompiledModelHasAFeilABlobAFil) {
+  const SmallModel model;
+  const auto compiled = run_json(model.path + " -i 1");
+  EXPECT_TRUE(compiled["feil_ms"].is_number());
+  EXPECT_TRUE(compiled["fil_ms"].is_null());
+  const auto blob = model.dir.path() / "m.blob";
+  CompiledModel::compile(Device::open(DeviceKind::kSoftware), Model::read(model.path))
+      .export_blob(blob);
+  const auto loaded = run_json(blob.string() + " -i 1");
+  EXPECT_TRUE(loaded["fil_ms"].is_number());
+  EXPECT_TRUE(loaded["feil_ms"].is_null());
+  EXPECT_EQ(loaded["loaded_from"], "blob");
+}
+
+TEST(NpuBenchTest, TheTextHasTheSameFigures) {
+  const SmallModel model;
+  const auto result = run(model.path + " --device software -i 12");
+  ASSERT_EQ(result.code, 0) << result.output;
+  for (const auto* part : {"FEIL", "12 in", "median", "p99", "inferences/s"}) {
+    EXPECT_TRUE(has(result.output, part)) << part << " in " << result.output;
+  }
+}
+
+TEST(NpuBenchTest, AnInterruptEndsItEarlyWithTheFigures) {
+  const SmallModel model;
+  const auto trace = model.dir.path() / "trace";
+  ::setenv("SOFTNPU_TRACE", trace.c_str(), 1);
+  const auto result = run(model.path + " --device software --json -t 600 2>/dev/null & pid=$!; " +
+                          "until grep -q zeFenceReset " + trace.string() +
+                          " 2>/dev/null; do sleep 0.1; done; kill -INT $pid; wait $pid");
+  ::unsetenv("SOFTNPU_TRACE");
+  EXPECT_EQ(result.code, 0) << result.output;
+  const auto json = nlohmann::json::parse(result.output);
+  EXPECT_EQ(json["interrupted"], true);
+  EXPECT_GT(json["inferences"], 0);
+}
+
+struct Failure {
+  const char* name;
+  std::string words;  ///< "MODEL" stands for a good model's path
+  int code;
+  const char* expected;
+};
+
+void PrintTo(const Failure& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class FailureTest : public testing::TestWithParam<Failure> {};
+
+TEST_P(FailureTest, SaysWhy) {
+  const SmallModel model;
+  auto words = GetParam().words;
+  if (const auto at = words.find("MODEL"); at != std::string::npos) {
+    words.replace(at, 5, model.path);
+  }
+  const auto result = run(words + " --device software");
+  EXPECT_EQ(result.code, GetParam().code) << result.output;
+  EXPECT_TRUE(has(result.output, GetParam().expected)) << result.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, FailureTest,
+    testing::Values(Failure{"no_model", "", 2, "model is required"},
+                    Failure{"missing_model", "/nowhere/m.xml", 1, "npu-bench: cannot read"},
+                    Failure{"missing_blob", "/nowhere/m.blob", 1, "npu-bench: cannot read"},
+                    Failure{"unknown_option", "MODEL --fast", 2, "--fast"},
+                    Failure{"bad_hint", "MODEL --hint quick", 2, "quick"},
+                    Failure{"bad_property", "MODEL -p TURBO", 1, "--property needs KEY=VALUE"},
+                    Failure{"unknown_property", "MODEL -p NPU_TURB=YES", 1, "NPU_TURBO"},
+                    Failure{"bad_time", "MODEL -t 0", 2, "--time"},
+                    Failure{"bad_input", "MODEL -i 1 --input nope=/dev/null", 1, "no input 'nope'"},
+                    Failure{"too_many_requests", "MODEL -i 100 -n 61", 1, "in flight"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace npu

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace npu::test {
+
+struct ToolRun {
+  int code = -1;       ///< exit code; 128 and the signal's number where one ended it
+  std::string output;  ///< both streams
+};
+
+/// Runs the program whose path is in the environment variable `tool`, with these words of a shell.
+ToolRun run_tool(const char* tool, const std::string& words);
+
+bool has(const std::string& text, const std::string& part);
+
+/// Of the files in a folder, in order.
+std::vector<std::string> names_in(const std::filesystem::path& folder);
+
+}  // namespace npu::test

@@ -1,0 +1,36 @@
+#include "arguments.hpp"
+
+bool Arguments::is_ir() const {
+  return model.size() > 4 && model.compare(model.size() - 4, 4, ".xml") == 0;
+}
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("model", arguments.model, "an IR (.xml), or a blob (any other name)")->required();
+  app.add_option("--weights", arguments.weights, "the IR's weights (default: the .bin beside it)");
+  app.add_option("-d,--device", arguments.device, "auto, npu or software")
+      ->check(CLI::IsMember({"auto", "npu", "software"}))
+      ->capture_default_str();
+  app.add_option("--hint", arguments.hint,
+                 "what to compile for and how many requests to use: throughput, latency or none")
+      ->check(CLI::IsMember({"throughput", "latency", "none"}))
+      ->capture_default_str();
+  app.add_option("--api", arguments.api,
+                 "async: all requests in flight; sync: one inference after the other")
+      ->check(CLI::IsMember({"async", "sync"}))
+      ->capture_default_str();
+  app.add_option("-n,--requests", arguments.requests,
+                 "requests in flight (default: what suits device and hint)");
+  app.add_option("-t,--time", arguments.seconds,
+                 "seconds to run (default: 10, or no limit with -i)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("-i,--iterations", arguments.iterations, "inferences to run (default: no limit)");
+  app.add_option("--input", arguments.inputs,
+                 "an input's raw data, NAME=FILE, or FILE for a single input; repeatable (default: "
+                 "random)")
+      ->take_all();
+  app.add_option("--seed", arguments.seed, "of the random inputs")->capture_default_str();
+  app.add_option("-p,--property", arguments.properties, "a property, KEY=VALUE; repeatable")
+      ->take_all();
+  app.add_flag("--pc", arguments.profile, "show where the time of an inference went, by layer");
+  app.add_flag("--json", arguments.json, "print one JSON object");
+}

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "arguments.hpp"
+#include "latencies.hpp"
+#include "npucore/compiled_model.hpp"
+#include "runner.hpp"
+
+/// Everything that a run found out.
+struct Benchmark {
+  npu::CompiledModel model;
+  std::size_t requests = 0;
+  double read_ms = 0;   ///< the IR's text; 0 for a blob
+  double load_ms = 0;   ///< compiled, or loaded from a blob or cache
+  double first_ms = 0;  ///< a request made, inputs filled, the first inference done
+  RunResult run;
+  LatencySummary latency_ms;
+
+  double throughput() const;  ///< inferences a second
+};
+
+/// Loads the model and runs it as the arguments say. Throws npu::Error.
+Benchmark run_benchmark(const Arguments& arguments);

@@ -1,0 +1,113 @@
+#include "inputs.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include "npucore/error.hpp"
+
+namespace {
+
+using npu::ElementType;
+using npu::Error;
+using npu::ErrorCode;
+
+std::size_t port_named(const std::vector<npu::Port>& ports, const std::string& name) {
+  std::string names;
+  for (std::size_t index = 0; index < ports.size(); ++index) {
+    if (ports[index].answers_to(name)) return index;
+    names += (names.empty() ? "" : ", ") + ports[index].name;
+  }
+  throw Error(ErrorCode::kNotFound,
+              "--input: the model has no input '" + name + "'; it has " + names);
+}
+
+/// Index of the input and file of one --input.
+std::pair<std::size_t, std::filesystem::path> parse(const std::vector<npu::Port>& ports,
+                                                    const std::string& spec) {
+  const auto equals = spec.find('=');
+  if (equals != std::string::npos) {
+    return {port_named(ports, spec.substr(0, equals)), spec.substr(equals + 1)};
+  }
+  if (ports.size() == 1) return {0, spec};
+  throw Error(ErrorCode::kInvalidArgument, "--input needs NAME=FILE for a model with " +
+                                               std::to_string(ports.size()) + " inputs, not '" +
+                                               spec + "'");
+}
+
+void require_size(const npu::Port& port, const std::filesystem::path& file) {
+  std::error_code failed;
+  const auto bytes = std::filesystem::file_size(file, failed);
+  if (failed) {
+    throw Error(ErrorCode::kNotFound,
+                "--input: cannot read " + file.string() + ": " + failed.message());
+  }
+  if (bytes == port.size_bytes()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "--input: " + file.string() + " has " + std::to_string(bytes) + " bytes, '" +
+                  port.name + "' " + npu::to_string(port.type) + npu::to_string(port.shape) +
+                  " needs " + std::to_string(port.size_bytes()) + " of raw data");
+}
+
+void read_file(const std::filesystem::path& file, std::span<std::byte> bytes) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.read(reinterpret_cast<char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()))) {
+    throw Error(ErrorCode::kIo, "--input: cannot read " + file.string());
+  }
+}
+
+template <class T, class Make>
+void fill_with(std::span<std::byte> bytes, const Make& make) {
+  for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
+    const T value = make();
+    std::memcpy(bytes.data() + at, &value, sizeof(T));
+  }
+}
+
+void fill_random(ElementType type, std::span<std::byte> bytes, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto bits = [&random](unsigned mask) { return static_cast<unsigned>(random()) & mask; };
+  switch (type) {
+    case ElementType::kF32:
+      return fill_with<float>(bytes, [&] { return static_cast<float>(bits(0xffffff)) / 0x1p24F; });
+    case ElementType::kF64:
+      return fill_with<double>(bytes, [&] { return bits(0xffffff) / 0x1p24; });
+    case ElementType::kF16:  // [0.5,1)
+      return fill_with<std::uint16_t>(bytes, [&] { return std::uint16_t(0x3800U | bits(0x3ff)); });
+    case ElementType::kBF16:  // [0.5,1)
+      return fill_with<std::uint16_t>(bytes, [&] { return std::uint16_t(0x3f00U | bits(0x7f)); });
+    case ElementType::kBoolean:
+      return fill_with<std::uint8_t>(bytes, [&] { return std::uint8_t(bits(1)); });
+    case ElementType::kI16:
+    case ElementType::kU16:
+      return fill_with<std::uint16_t>(bytes, [&] { return std::uint16_t(bits(1)); });
+    case ElementType::kI32:
+    case ElementType::kU32:
+      return fill_with<std::uint32_t>(bytes, [&] { return bits(1); });
+    case ElementType::kI64:
+    case ElementType::kU64:
+      return fill_with<std::uint64_t>(bytes, [&] { return std::uint64_t(bits(1)); });
+    default:
+      return fill_with<std::uint8_t>(bytes, [&] { return std::uint8_t(bits(0xff)); });
+  }
+}
+
+}  // namespace
+
+InputSource::InputSource(const std::vector<npu::Port>& ports, const std::vector<std::string>& specs,
+                         unsigned seed)
+    : ports_(ports), seed_(seed) {
+  for (const auto& spec : specs) {
+    const auto [index, file] = parse(ports, spec);
+    require_size(ports[index], file);
+    files_[index] = file;
+  }
+}
+
+void InputSource::fill(std::size_t index, std::span<std::byte> bytes) const {
+  bytes = bytes.first(ports_[index].size_bytes());
+  const auto file = files_.find(index);
+  if (file != files_.end()) return read_file(file->second, bytes);
+  fill_random(ports_[index].type, bytes, seed_ + static_cast<unsigned>(index));
+}

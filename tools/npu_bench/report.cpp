@@ -1,0 +1,94 @@
+#include "report.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <sstream>
+
+namespace {
+
+using nlohmann::ordered_json;
+
+double first_latency_ms(const Benchmark& benchmark) {
+  return benchmark.read_ms + benchmark.load_ms + benchmark.first_ms;
+}
+
+/// Of compile, load and first inference; of load and first inference where nothing was compiled.
+bool is_feil(const Benchmark& benchmark) {
+  return benchmark.model.load_stats().from == npu::LoadedFrom::kCompiler;
+}
+
+ordered_json ports_json(const std::vector<npu::Port>& ports) {
+  auto json = ordered_json::array();
+  for (const auto& port : ports) {
+    json.push_back(
+        {{"name", port.name}, {"type", npu::to_string(port.type)}, {"shape", port.shape}});
+  }
+  return json;
+}
+
+ordered_json latency_json(const LatencySummary& latency) {
+  return {{"median", latency.median}, {"average", latency.average}, {"min", latency.minimum},
+          {"max", latency.maximum},   {"p90", latency.p90},         {"p99", latency.p99}};
+}
+
+__attribute__((format(printf, 2, 3))) void line(std::ostream& out, const char* format, ...) {
+  char text[512];
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(text, sizeof(text), format, values);
+  va_end(values);
+  out << "  " << text << '\n';
+}
+
+void print_ports(std::ostream& out, const char* kind, const std::vector<npu::Port>& ports) {
+  for (const auto& port : ports) {
+    line(out, "%-11s %s  %s%s", kind, port.name.c_str(), npu::to_string(port.type),
+         npu::to_string(port.shape).c_str());
+  }
+}
+
+}  // namespace
+
+ordered_json to_json(const Arguments& arguments, const Benchmark& benchmark) {
+  const auto& run = benchmark.run;
+  ordered_json json;
+  json["model"] = arguments.model;
+  json["device"] = benchmark.model.device().info().name;
+  json["inputs"] = ports_json(benchmark.model.inputs());
+  json["outputs"] = ports_json(benchmark.model.outputs());
+  json["api"] = arguments.api;
+  json["hint"] = arguments.hint;
+  json["requests"] = benchmark.requests;
+  json["loaded_from"] = npu::to_string(benchmark.model.load_stats().from);
+  json["read_ms"] = benchmark.read_ms;
+  json["load_ms"] = benchmark.load_ms;
+  json["first_inference_ms"] = benchmark.first_ms;
+  json[is_feil(benchmark) ? "feil_ms" : "fil_ms"] = first_latency_ms(benchmark);
+  json[is_feil(benchmark) ? "fil_ms" : "feil_ms"] = nullptr;
+  json["inferences"] = run.latencies.size();
+  json["seconds"] = std::chrono::duration<double>(run.taken).count();
+  json["interrupted"] = run.interrupted;
+  json["throughput"] = benchmark.throughput();
+  json["latency_ms"] = latency_json(benchmark.latency_ms);
+  return json;
+}
+
+std::string to_text(const Arguments& arguments, const Benchmark& benchmark) {
+  std::ostringstream out;
+  const auto& latency = benchmark.latency_ms;
+  out << arguments.model << " on " << benchmark.model.device().info().name << '\n';
+  print_ports(out, "input", benchmark.model.inputs());
+  print_ports(out, "output", benchmark.model.outputs());
+  line(out, "%-11s %.2f ms (from %s, in %.2f ms; first inference %.2f ms)",
+       is_feil(benchmark) ? "FEIL" : "FIL", first_latency_ms(benchmark),
+       npu::to_string(benchmark.model.load_stats().from), benchmark.read_ms + benchmark.load_ms,
+       benchmark.first_ms);
+  line(out, "%-11s %zu in %.2f s, %s, hint %s, %zu request%s in flight%s", "inferences",
+       benchmark.run.latencies.size(), std::chrono::duration<double>(benchmark.run.taken).count(),
+       arguments.api.c_str(), arguments.hint.c_str(), benchmark.requests,
+       benchmark.requests == 1 ? "" : "s", benchmark.run.interrupted ? ", interrupted" : "");
+  line(out, "%-11s median %.3f ms, average %.3f, min %.3f, max %.3f, p90 %.3f, p99 %.3f", "latency",
+       latency.median, latency.average, latency.minimum, latency.maximum, latency.p90, latency.p99);
+  line(out, "%-11s %.2f inferences/s", "throughput", benchmark.throughput());
+  return out.str();
+}
