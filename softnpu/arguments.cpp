@@ -142,6 +142,12 @@ void fill_quantisation(const Argument& argument, Properties& properties) {
   properties.quantZeroPoint = 0;
 }
 
+bool is_called(const Argument& argument, const std::string& name) {
+  const auto& tensors = argument.tensor_names;
+  return argument.name == name || argument.producer_name == name ||
+         std::find(tensors.begin(), tensors.end(), name) != tensors.end();
+}
+
 }  // namespace
 
 std::vector<Argument> describe_arguments(const ov::Model& model) {
@@ -154,6 +160,25 @@ std::vector<Argument> describe_arguments(const ov::Model& model) {
     arguments.push_back(describe(output, ZE_GRAPH_ARGUMENT_TYPE_OUTPUT,
                                  output.get_node()->get_friendly_name(), producer_of(output)));
   return arguments;
+}
+
+void enable_strides(std::vector<Argument>& arguments, std::string_view names) {
+  while (!names.empty()) {
+    const size_t comma = std::min(names.find(','), names.size());
+    const std::string name(names.substr(0, comma));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+    if (name.empty()) continue;
+    const auto found =
+        std::find_if(arguments.begin(), arguments.end(),
+                     [&name](const Argument& argument) { return is_called(argument, name); });
+    if (found == arguments.end())
+      throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                    "build flags: NPU_ENABLE_STRIDES_FOR names \"" + name +
+                        "\", which the model does not have");
+    if (found->bounded || found->element_type.bitwidth() < 8)
+      refuse(*found, "cannot have strides: its size varies, or it has less than a byte an element");
+    found->takes_strides = true;
+  }
 }
 
 void fill(const Argument& argument, ze_graph_argument_properties_t& properties) {

@@ -5,6 +5,7 @@
 
 #include <openvino/core/model.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace softnpu {
@@ -24,6 +25,11 @@ struct Argument {
 // Inputs first, then outputs. Throws UNSUPPORTED_FEATURE for what the NPU's interface cannot carry,
 // by name.
 std::vector<Argument> describe_arguments(const ov::Model& model);
+
+// `names`, separated by commas, are of arguments, of their tensors or of results' producers. Throws
+// INVALID_ARGUMENT for a name that no argument has and UNSUPPORTED_FEATURE for an argument that
+// cannot have strides.
+void enable_strides(std::vector<Argument>& arguments, std::string_view names);
 
 void fill(const Argument& argument, ze_graph_argument_properties_t& properties);
 void fill(const Argument& argument, ze_graph_argument_properties_2_t& properties);

@@ -82,25 +82,25 @@ struct Layout {
   size_t size_bytes;
 };
 
-Layout layout_of(const BlobParts& parts) {
+Layout layout_of(const BlobSource& source) {
   const size_t note = sizeof(Elf64_Ehdr) + kSections * sizeof(Elf64_Shdr);
   const size_t flags = note + sizeof(Note);
-  const size_t names = flags + parts.flags.size();
+  const size_t names = flags + source.flags.size();
   const size_t ir = aligned(names + kNames.size(), 16);
-  const size_t weights = aligned(ir + parts.ir.size(), kWeightsAlignment);
-  return {
-      {Elf64_Shdr{}, section(kNoteSection, SHT_NOTE, note, sizeof(Note), 4),
-       section(kFlagsSection, SHT_PROGBITS, flags, parts.flags.size(), 1),
-       section(kNamesSection, SHT_STRTAB, names, kNames.size(), 1),
-       section(kIrSection, SHT_PROGBITS, ir, parts.ir.size(), 16),
-       section(kWeightsSection, SHT_PROGBITS, weights, parts.weights.size(), kWeightsAlignment)},
-      weights + parts.weights.size()};
+  const size_t weights = aligned(ir + source.ir.size(), kWeightsAlignment);
+  return {{Elf64_Shdr{}, section(kNoteSection, SHT_NOTE, note, sizeof(Note), 4),
+           section(kFlagsSection, SHT_PROGBITS, flags, source.flags.size(), 1),
+           section(kNamesSection, SHT_STRTAB, names, kNames.size(), 1),
+           section(kIrSection, SHT_PROGBITS, ir, source.ir.size(), 16),
+           section(kWeightsSection, SHT_PROGBITS, weights, source.weights.size_bytes(),
+                   kWeightsAlignment)},
+          weights + source.weights.size_bytes()};
 }
 
-Note make_note(const BlobParts& parts, uint32_t platform) {
+Note make_note(const BlobSource& source, uint32_t platform) {
   Note note{{static_cast<Elf64_Word>(kNoteOwner.size()), sizeof(BlobNote), kNoteType},
             {},
-            {kBlobFormatVersion, platform, kDriverVersion, checksum(parts.flags, parts.ir)}};
+            {kBlobFormatVersion, platform, kDriverVersion, checksum(source.flags, source.ir)}};
   kNoteOwner.copy(note.owner, sizeof note.owner);
   return note;
 }
@@ -220,22 +220,22 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Mapping write_blob(const BlobParts& parts, uint32_t platform, size_t* size_bytes) {
-  const Layout layout = layout_of(parts);
+Mapping write_blob(const BlobSource& source, uint32_t platform, size_t* size_bytes) {
+  const Layout layout = layout_of(source);
   Mapping file = Mapping::map(layout.size_bytes, -1);
   if (!file) throw std::bad_alloc();
   const auto put = [&file](size_t offset, const void* bytes, size_t size) {
     if (size != 0) std::memcpy(file.base() + offset, bytes, size);
   };
   const Elf64_Ehdr header = file_header();
-  const Note note = make_note(parts, platform);
+  const Note note = make_note(source, platform);
   put(0, &header, sizeof header);
   put(header.e_shoff, layout.sections.data(), sizeof layout.sections);
   put(layout.sections[1].sh_offset, &note, sizeof note);
-  put(layout.sections[2].sh_offset, parts.flags.data(), parts.flags.size());
+  put(layout.sections[2].sh_offset, source.flags.data(), source.flags.size());
   put(layout.sections[3].sh_offset, kNames.data(), kNames.size());
-  put(layout.sections[4].sh_offset, parts.ir.data(), parts.ir.size());
-  put(layout.sections[5].sh_offset, parts.weights.data(), parts.weights.size());
+  put(layout.sections[4].sh_offset, source.ir.data(), source.ir.size());
+  source.weights.copy_to(file.base() + layout.sections[5].sh_offset);
   *size_bytes = layout.size_bytes;
   return file;
 }

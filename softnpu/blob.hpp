@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "mapping.hpp"
+#include "weights.hpp"
 
 namespace softnpu {
 
@@ -26,8 +27,6 @@ struct BlobNote {
 };
 
 constexpr uint32_t kBlobFormatVersion = 1;
-constexpr size_t kWeightsAlignment = 64;
-
 // What a blob is made of; views of memory that somebody else owns.
 struct BlobParts {
   std::string_view flags;  // the build flags
@@ -40,7 +39,14 @@ struct Blob {
   size_t size_bytes;  // of the ELF file itself, without what follows it
 };
 
-Mapping write_blob(const BlobParts& parts, uint32_t platform, size_t* size_bytes);
+// What a blob is written from.
+struct BlobSource {
+  std::string_view flags;
+  std::string_view ir;
+  const Weights& weights;
+};
+
+Mapping write_blob(const BlobSource& source, uint32_t platform, size_t* size_bytes);
 
 // Throws INVALID_NATIVE_BINARY for what is no ELF file, is no software NPU's, or is for another
 // platform or a newer format; INVALID_ARGUMENT for an ELF file that is damaged.

@@ -13,27 +13,51 @@ namespace {
 struct Option {
   std::string_view name;
   std::string_view values;  // separated by '|'; empty: any
+  CompilerVersion since;
 };
 
-// Options that only steer how hardware would schedule the graph are taken and change nothing here.
-constexpr std::array<Option, 16> kOptions = {{
-    {"PERF_COUNT", "YES|NO"},
-    {"COMPILATION_NUM_THREADS", ""},
-    {"PERFORMANCE_HINT", "LATENCY|THROUGHPUT|CUMULATIVE_THROUGHPUT|UNDEFINED"},
-    {"EXECUTION_MODE_HINT", "PERFORMANCE|ACCURACY"},
-    {"INFERENCE_PRECISION_HINT", ""},
-    {"LOG_LEVEL", ""},
-    {"NPU_PLATFORM", ""},
-    {"NPU_TILES", ""},
-    {"NPU_MAX_TILES", ""},
-    {"NPU_STEPPING", ""},
-    {"NPU_DMA_ENGINES", ""},
-    {"NPU_TURBO", "YES|NO"},
-    {"NPU_BATCH_MODE", ""},
-    {"NPU_COMPILATION_MODE", ""},
-    {"NPU_COMPILATION_MODE_PARAMS", ""},
-    {"NPU_MODEL_SERIALIZER_VERSION", "ALL_WEIGHTS_COPY"},
+constexpr CompilerVersion kAlways{0, 0};
+
+// As Intel's compiler learnt them. Options that only steer how hardware would schedule the graph
+// are taken and change nothing here.
+constexpr std::array<Option, 23> kOptions = {{
+    {"PERF_COUNT", "YES|NO", kAlways},
+    {"COMPILATION_NUM_THREADS", "", kAlways},
+    {"PERFORMANCE_HINT", "LATENCY|THROUGHPUT|CUMULATIVE_THROUGHPUT|UNDEFINED", kAlways},
+    {"EXECUTION_MODE_HINT", "PERFORMANCE|ACCURACY", {5, 6}},
+    {"INFERENCE_PRECISION_HINT", "", {5, 4}},
+    {"LOG_LEVEL", "", kAlways},
+    {"NPU_PLATFORM", "", kAlways},
+    {"NPU_TILES", "", {5, 4}},
+    {"NPU_MAX_TILES", "", kAlways},
+    {"NPU_STEPPING", "", {5, 3}},
+    {"NPU_DMA_ENGINES", "", kAlways},
+    {"NPU_TURBO", "YES|NO", {7, 21}},
+    {"NPU_BATCH_MODE", "", {5, 5}},
+    {"NPU_BATCH_COMPILER_MODE_SETTINGS", "", {7, 4}},
+    {"NPU_COMPILATION_MODE", "", kAlways},
+    {"NPU_COMPILATION_MODE_PARAMS", "", kAlways},
+    {"NPU_BACKEND_COMPILATION_PARAMS", "", kAlways},
+    {"NPU_DYNAMIC_SHAPE_TO_STATIC", "YES|NO", kAlways},
+    {"NPU_COMPILER_DYNAMIC_QUANTIZATION", "YES|NO", {7, 1}},
+    {"NPU_QDQ_OPTIMIZATION", "YES|NO", {7, 20}},
+    {"NPU_QDQ_OPTIMIZATION_AGGRESSIVE", "YES|NO", {7, 20}},
+    {"NPU_MODEL_SERIALIZER_VERSION", "ALL_WEIGHTS_COPY|NO_WEIGHTS_COPY", {7, 5}},
+    {"NPU_ENABLE_STRIDES_FOR", "", {7, 5}},
 }};
+
+// Options of the plugin's that reach the compiler by old clients; it drops them.
+constexpr std::array<std::string_view, 2> kDropped = {"MODEL_PRIORITY", "CACHE_DIR"};
+
+// Parts of NPU_COMPILATION_MODE_PARAMS that came later than the option.
+constexpr CompilerVersion kModeParamsSince{5, 7};
+constexpr std::array<std::string_view, 2> kModeParams = {"optimization-level",
+                                                         "performance-hint-override"};
+
+constexpr std::string_view kPrefix = "NPU_";
+constexpr std::string_view kOldPrefix = "VPU_";      // before 5.0
+constexpr std::string_view kOldestPrefix = "VPUX_";  // before 4.0
+constexpr CompilerVersion kNewestOfAll{UINT16_MAX, UINT16_MAX};
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
@@ -46,10 +70,45 @@ bool is_one_of(std::string_view value, std::string_view list) {
   return false;
 }
 
-const Option* find_option(std::string_view name) {
+bool begins_with(std::string_view text, std::string_view with) {
+  return text.substr(0, with.size()) == with;
+}
+
+std::string_view prefix_of(CompilerVersion compiler) {
+  if (compiler.at_least(5, 0)) return kPrefix;
+  return compiler.at_least(4, 0) ? kOldPrefix : kOldestPrefix;
+}
+
+// Today's name of an option; empty for a prefix that is newer than the compiler. Old prefixes and
+// names stay known.
+std::string today_name(std::string_view name, CompilerVersion compiler) {
+  std::string today(name);
+  if (begins_with(name, kOldestPrefix)) {
+    today = std::string(kPrefix) + today.substr(kOldestPrefix.size());
+  } else if (begins_with(name, kOldPrefix)) {
+    if (!compiler.at_least(4, 0)) return {};
+    today = std::string(kPrefix) + today.substr(kOldPrefix.size());
+  } else if (begins_with(name, kPrefix) && !compiler.at_least(5, 0)) {
+    return {};
+  }
+  return today == "NPU_DPU_GROUPS" ? "NPU_TILES" : today;
+}
+
+bool is_old_name_of_tiles(std::string_view name) {
+  constexpr std::string_view kOldName = "DPU_GROUPS";
+  return name.size() > kOldName.size() && name.substr(name.size() - kOldName.size()) == kOldName;
+}
+
+bool is_known(const Option& option, std::string_view given, CompilerVersion compiler) {
+  return compiler.at_least(option.since.major, option.since.minor) || is_old_name_of_tiles(given);
+}
+
+// Null for an option that the compiler does not know.
+const Option* find_option(std::string_view given, CompilerVersion compiler) {
+  const std::string name = today_name(given, compiler);
   const auto found = std::find_if(kOptions.begin(), kOptions.end(),
-                                  [name](const Option& option) { return option.name == name; });
-  return found == kOptions.end() ? nullptr : &*found;
+                                  [&name](const Option& option) { return option.name == name; });
+  return found == kOptions.end() || !is_known(*found, given, compiler) ? nullptr : &*found;
 }
 
 [[noreturn]] void refuse(const std::string& reason) {
@@ -77,11 +136,37 @@ Pair take_pair(std::string_view& rest) {
   return pair;
 }
 
-void check_option(const Pair& pair) {
-  const Option* const option = find_option(pair.key);
-  if (option == nullptr) refuse("unknown option " + pair.key);
-  if (!option->values.empty() && !is_one_of(pair.value, option->values))
-    refuse(pair.key + " cannot be \"" + pair.value + "\", only " + std::string(option->values));
+void check_option(const Pair& pair, const Option& option, CompilerVersion compiler) {
+  if (!option.values.empty() && !is_one_of(pair.value, option.values))
+    refuse(pair.key + " cannot be \"" + pair.value + "\", only " + std::string(option.values));
+  if (option.name != "NPU_COMPILATION_MODE_PARAMS" ||
+      compiler.at_least(kModeParamsSince.major, kModeParamsSince.minor))
+    return;
+  for (const std::string_view param : kModeParams)
+    if (pair.value.find(param) != std::string::npos)
+      refuse(pair.key + " has " + std::string(param) + ", which came with compiler " +
+             kModeParamsSince.text() + "; this one is version " + compiler.text());
+}
+
+// Nothing where the option is not given.
+std::optional<int64_t> number_of(const std::map<std::string, std::string>& config,
+                                 const std::string& option) {
+  const auto found = config.find(option);
+  if (found == config.end()) return std::nullopt;
+  int64_t value = 0;
+  const char* const end = found->second.data() + found->second.size();
+  const auto [stop, error] = std::from_chars(found->second.data(), end, value);
+  if (error != std::errc{} || stop != end) refuse(option + " cannot be \"" + found->second + "\"");
+  return value;
+}
+
+void take_option(BuildFlags& flags, Pair pair, CompilerVersion compiler) {
+  if (std::find(kDropped.begin(), kDropped.end(), pair.key) != kDropped.end()) return;
+  const Option* const option = find_option(pair.key, compiler);
+  if (option == nullptr)
+    refuse("unknown option " + pair.key + " (compiler version " + compiler.text() + ")");
+  check_option(pair, *option, compiler);
+  flags.config[std::string(option->name)] = std::move(pair.value);
 }
 
 }  // namespace
@@ -92,17 +177,31 @@ bool BuildFlags::profiling() const {
 }
 
 uint32_t BuildFlags::compilation_threads() const {
-  const auto found = config.find("COMPILATION_NUM_THREADS");
-  if (found == config.end()) return 0;
-  uint32_t value = 0;
-  const char* const end = found->second.data() + found->second.size();
-  const auto [stop, error] = std::from_chars(found->second.data(), end, value);
-  if (error != std::errc{} || stop != end)
-    refuse("COMPILATION_NUM_THREADS cannot be \"" + found->second + "\"");
-  return value;
+  return static_cast<uint32_t>(
+      std::max<int64_t>(number_of(config, "COMPILATION_NUM_THREADS").value_or(0), 0));
 }
 
-BuildFlags parse_build_flags(std::string_view text) {
+void BuildFlags::check_tiles(uint32_t device_tiles) const {
+  int64_t most = device_tiles;
+  const int64_t allowed = number_of(config, "NPU_MAX_TILES").value_or(-1);
+  if (allowed > 0) most = std::min(most, allowed);
+  const int64_t tiles = number_of(config, "NPU_TILES").value_or(-1);
+  if (tiles > most)
+    refuse("NPU_TILES is " + std::to_string(tiles) + ", at most " + std::to_string(most) +
+           " are possible");
+}
+
+bool BuildFlags::weights_by_address() const {
+  const auto found = config.find("NPU_MODEL_SERIALIZER_VERSION");
+  return found != config.end() && found->second == "NO_WEIGHTS_COPY";
+}
+
+std::string BuildFlags::strides_for() const {
+  const auto found = config.find("NPU_ENABLE_STRIDES_FOR");
+  return found != config.end() ? found->second : std::string();
+}
+
+BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler) {
   BuildFlags flags;
   bool in_config = false;
   for (;;) {
@@ -124,23 +223,29 @@ BuildFlags parse_build_flags(std::string_view text) {
       continue;
     }
     if (!in_config) refuse(pair.key + " stands before --config");
-    check_option(pair);
-    flags.config[pair.key] = std::move(pair.value);
+    take_option(flags, std::move(pair), compiler);
   }
 }
 
-const std::string& supported_options() {
-  static const auto* const text = [] {
-    auto* const names = new std::string;
-    for (const Option& option : kOptions)
-      *names += (names->empty() ? "" : " ") + std::string(option.name);
-    return names;
-  }();
-  return *text;
+BuildFlags parse_recorded_flags(std::string_view text) {
+  return parse_build_flags(text, kNewestOfAll);
 }
 
-bool is_option_supported(std::string_view option, std::string_view value) {
-  const Option* const known = find_option(option);
+std::string supported_options(CompilerVersion compiler) {
+  std::string names;
+  for (const Option& option : kOptions) {
+    if (!compiler.at_least(option.since.major, option.since.minor)) continue;
+    std::string name(option.name);
+    if (begins_with(name, kPrefix))
+      name = std::string(prefix_of(compiler)) + name.substr(kPrefix.size());
+    names += (names.empty() ? "" : " ") + name;
+  }
+  return names;
+}
+
+bool is_option_supported(std::string_view option, std::string_view value,
+                         CompilerVersion compiler) {
+  const Option* const known = find_option(option, compiler);
   if (known == nullptr) return false;
   return value.empty() || known->values.empty() || is_one_of(value, known->values);
 }

@@ -7,27 +7,38 @@
 #include <string>
 #include <string_view>
 
+#include "version.hpp"
+
 namespace softnpu {
 
 struct BuildFlags {
+  // Options under today's names, whatever prefix they came with.
   std::map<std::string, std::string> config;
-  // The four --inputs_/--outputs_ precisions and layouts, as they came. Types and layouts of an IR
-  // v11 are the model's own, so that nothing here changes them: Intel's compiler ignores these as
-  // well.
+  // The four --inputs_/--outputs_ precisions and layouts, as they came.
   std::map<std::string, std::string> io;
 
   bool profiling() const;
   // 0 where the text says nothing.
   uint32_t compilation_threads() const;
+  // The constants come by address: NPU_MODEL_SERIALIZER_VERSION="NO_WEIGHTS_COPY".
+  bool weights_by_address() const;
+  // Throws INVALID_ARGUMENT for more tiles than there are.
+  void check_tiles(uint32_t device_tiles) const;
+  // Names, separated by commas; empty for none.
+  std::string strides_for() const;
 };
 
-// Throws INVALID_ARGUMENT for a text that is no such list, for an unknown option and for a value
-// that an option cannot have.
-BuildFlags parse_build_flags(std::string_view text);
+// Throws INVALID_ARGUMENT for a text that is no such list, for an option that this compiler does
+// not know and for a value that an option cannot have.
+BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler = kDefaultCompiler);
+
+// Of a native binary: whichever compiler wrote them, nothing is refused that was once accepted.
+BuildFlags parse_recorded_flags(std::string_view text);
 
 // The options that the compiler knows, separated by blanks.
-const std::string& supported_options();
+std::string supported_options(CompilerVersion compiler = kDefaultCompiler);
 // For a null-like empty value: whether the option is known at all.
-bool is_option_supported(std::string_view option, std::string_view value);
+bool is_option_supported(std::string_view option, std::string_view value,
+                         CompilerVersion compiler = kDefaultCompiler);
 
 }  // namespace softnpu

@@ -4,7 +4,6 @@
 
 #include "config.hpp"
 #include "failure.hpp"
-#include "states.hpp"
 
 namespace softnpu {
 namespace {
@@ -51,9 +50,7 @@ std::shared_ptr<ov::Model> read_model(const BlobParts& parts) {
       auto* const bytes = const_cast<std::byte*>(parts.weights.data());
       weights = ov::Tensor(ov::element::u8, ov::Shape{parts.weights.size()}, bytes);
     }
-    auto model = core().read_model(std::string(parts.ir), weights);
-    expose_states(*model);
-    return model;
+    return core().read_model(std::string(parts.ir), weights);
   } catch (const ov::Exception& error) {
     refuse("the IR cannot be read", error.what());
   }

@@ -13,7 +13,7 @@
 
 namespace softnpu {
 
-// An IR that was read: its constants refer to the image's weights, its states are arguments.
+// An IR that was read: its constants refer to the image's weights.
 std::shared_ptr<ov::Model> read_model(const BlobParts& parts);
 
 struct CompileOptions {

@@ -3,56 +3,70 @@
 #include "config.hpp"
 #include "executor.hpp"
 #include "failure.hpp"
-#include "ir_buffer.hpp"
+#include "graph_input.hpp"
+#include "io_options.hpp"
+#include "states.hpp"
 #include "trace.hpp"
 #include "version.hpp"
 
 namespace softnpu {
 namespace {
 
-std::span<const std::byte> input_of(const ze_graph_desc_2_t& desc) {
-  require(desc.pInput != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  require(desc.inputSize != 0, ZE_RESULT_ERROR_INVALID_SIZE);
-  return {reinterpret_cast<const std::byte*>(desc.pInput), desc.inputSize};
-}
-
-// ZE_GRAPH_FLAG_ENABLE_PROFILING is another way to say PERF_COUNT="YES"; the binary keeps it.
-std::string flags_of(const ze_graph_desc_2_t& desc) {
-  std::string flags = desc.pBuildFlags != nullptr ? desc.pBuildFlags : "";
-  if ((desc.flags & ZE_GRAPH_FLAG_ENABLE_PROFILING) != 0) flags += " --config PERF_COUNT=\"YES\"";
-  return flags;
-}
-
 CompileOptions options_of(const BuildFlags& flags) {
   return {flags.profiling(), flags.compilation_threads()};
+}
+
+// What NPUs cannot have, and what the client got wrong about this model.
+void check_flags(const BuildFlags& flags, const ov::Model& model,
+                 const std::vector<Argument>& arguments) {
+  constexpr const char* kByIndex = "use_indices_for_io_metadata";
+  const bool by_index = compiler_version().at_least(5, 9) && model.has_rt_info(kByIndex) &&
+                        model.get_rt_info<bool>(kByIndex);
+  check_io_options(flags, arguments, by_index, compiler_version());
 }
 
 }  // namespace
 
 Graph::Graph(const ze_graph_desc_2_t& desc) {
-  read(desc);
+  const BuildFlags flags = read(desc);
+  options_ = options_of(flags);
   model_ = read_model(image_->parts());
+  expose_states(*model_);
   arguments_ = describe_arguments(*model_);
+  enable_strides(arguments_, flags.strides_for());
   values_.resize(arguments_.size());
-  if (compiled_from_ir_) initialise();
+  if (!compiled_from_ir_) return;
+  check_flags(flags, *model_, arguments_);
+  initialise();
 }
 
-void Graph::read(const ze_graph_desc_2_t& desc) {
+BuildFlags Graph::read(const ze_graph_desc_2_t& desc) {
   const auto input = input_of(desc);
-  if (desc.format == ZE_GRAPH_FORMAT_NGRAPH_LITE) {
-    compiled_from_ir_ = true;
-    const std::string flags = flags_of(desc);
-    options_ = options_of(parse_build_flags(flags));
-    const IrBuffer ir = read_ir_buffer(input, compiler_version());
-    image_ = Image::from_parts({flags, ir.xml, ir.weights});
-  } else if (desc.format == ZE_GRAPH_FORMAT_NATIVE) {
-    input_in_use_ = graph_has(13) && (desc.flags & ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT) != 0;
-    image_ = Image::from_binary(input, input_in_use_);
-    options_ = options_of(parse_build_flags(image_->parts().flags));
-  } else {
-    throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                  "graph format " + std::to_string(desc.format) + " is unknown");
+  switch (desc.format) {
+    case ZE_GRAPH_FORMAT_NGRAPH_LITE:
+      return read_ir(desc, input);
+    case ZE_GRAPH_FORMAT_NATIVE:
+      return read_native(desc, input);
   }
+  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "graph format " + std::to_string(desc.format) + " is unknown");
+}
+
+BuildFlags Graph::read_ir(const ze_graph_desc_2_t& desc, std::span<const std::byte> input) {
+  compiled_from_ir_ = true;
+  const std::string text = flags_text_of(desc);
+  BuildFlags flags = parse_build_flags(text, compiler_version());
+  trace::note_text("input", flags.weights_by_address() ? "weightless" : "classic");
+  flags.check_tiles(config().platform->numTiles);
+  image_ = image_of_ir(input, text, flags);
+  return flags;
+}
+
+BuildFlags Graph::read_native(const ze_graph_desc_2_t& desc, std::span<const std::byte> input) {
+  trace::note_text("input", "native");
+  input_in_use_ = graph_has(13) && (desc.flags & ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT) != 0;
+  image_ = Image::from_binary(input, input_in_use_);
+  return parse_recorded_flags(image_->parts().flags);
 }
 
 const Argument& Graph::argument(uint32_t index) const {

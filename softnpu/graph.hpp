@@ -45,7 +45,10 @@ class Graph : Counted<Kind::kGraph> {
                  std::shared_ptr<ProfilingData> profile);
 
  private:
-  void read(const ze_graph_desc_2_t& desc);
+  // Make the image; what its build flags say.
+  BuildFlags read(const ze_graph_desc_2_t& desc);
+  BuildFlags read_ir(const ze_graph_desc_2_t& desc, std::span<const std::byte> input);
+  BuildFlags read_native(const ze_graph_desc_2_t& desc, std::span<const std::byte> input);
 
   bool compiled_from_ir_ = false;
   bool input_in_use_ = false;  // the image is the client's memory

@@ -4,6 +4,7 @@
 #include "graph.hpp"
 #include "graph_api.hpp"
 #include "handles.hpp"
+#include "process_memory.hpp"
 #include "trace.hpp"
 #include "validation.hpp"
 
@@ -24,6 +25,7 @@ void check_target(ze_context_handle_t context, ze_device_handle_t device, const 
 }
 
 std::unique_ptr<Graph> make_graph(const ze_graph_desc_2_t& desc) {
+  if (trace::enabled()) trace::note("anon_bytes", anonymous_bytes());
   trace::note("format", desc.format);
   trace::note("input_bytes", desc.inputSize);
   trace::note("flags", desc.flags);

@@ -9,8 +9,8 @@
 #include "context.hpp"
 #include "device.hpp"
 #include "graph_api.hpp"
+#include "graph_input.hpp"
 #include "handles.hpp"
-#include "ir_buffer.hpp"
 #include "trace.hpp"
 #include "version.hpp"
 
@@ -49,11 +49,11 @@ std::string query_layers(const ze_graph_desc_2_t& desc) {
   require(desc.format == ZE_GRAPH_FORMAT_NGRAPH_LITE, ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
   require(desc.pInput != nullptr && desc.pBuildFlags != nullptr,
           ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  parse_build_flags(desc.pBuildFlags);
-  const IrBuffer ir = read_ir_buffer(
-      {reinterpret_cast<const std::byte*>(desc.pInput), desc.inputSize}, compiler_version());
+  const auto input = input_of(desc);
+  const std::string text = flags_text_of(desc);
+  const auto image = image_of_ir(input, text, parse_build_flags(text, compiler_version()));
   std::string layers;
-  for (const std::string& name : supported_layers(read_model({{}, ir.xml, ir.weights})))
+  for (const std::string& name : supported_layers(read_model(image->parts())))
     layers += "<" + name + ">";
   return layers;
 }
@@ -147,7 +147,7 @@ ze_result_t compiler_get_supported_options(ze_device_handle_t device, ze_npu_opt
   if (type == ZE_NPU_DRIVER_OPTIONS) {
     *size = 0;
   } else {
-    copy_out(supported_options(), size, options);
+    copy_out(supported_options(compiler_version()), size, options);
   }
   return ZE_RESULT_SUCCESS;
 }
@@ -159,7 +159,8 @@ ze_result_t compiler_is_option_supported(ze_device_handle_t device, ze_npu_optio
   require(option != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   trace::note_text("option", option);
   const bool supported =
-      type == ZE_NPU_COMPILER_OPTIONS && is_option_supported(option, value ? value : "");
+      type == ZE_NPU_COMPILER_OPTIONS &&
+      is_option_supported(option, value != nullptr ? value : "", compiler_version());
   require(supported, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
   return ZE_RESULT_SUCCESS;
 }

@@ -12,9 +12,9 @@ Image::Image(Mapping own, std::span<const std::byte> file)
       blob_(read_blob(file, config().platform->platform)),
       bytes_(file.first(blob_.size_bytes)) {}
 
-std::shared_ptr<const Image> Image::from_parts(const BlobParts& parts) {
+std::shared_ptr<const Image> Image::from_source(const BlobSource& source) {
   size_t size_bytes = 0;
-  Mapping file = write_blob(parts, config().platform->platform, &size_bytes);
+  Mapping file = write_blob(source, config().platform->platform, &size_bytes);
   const std::span<const std::byte> bytes(file.base(), size_bytes);
   return std::shared_ptr<const Image>(new Image(std::move(file), bytes));
 }

@@ -14,7 +14,7 @@ namespace softnpu {
 class Image {
  public:
   // Writes a new native binary: the only copy of the client's IR and weights.
-  static std::shared_ptr<const Image> from_parts(const BlobParts& parts);
+  static std::shared_ptr<const Image> from_source(const BlobSource& source);
   // Reads a native binary; `borrow` uses the caller's memory, which then outlives the image, else
   // it is copied.
   static std::shared_ptr<const Image> from_binary(std::span<const std::byte> file, bool borrow);

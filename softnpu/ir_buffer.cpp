@@ -39,6 +39,13 @@ class Cursor {
   std::span<const std::byte> rest_;
 };
 
+// A weightless buffer begins with its header's size.
+std::string hint_for(CompilerVersion written_for) {
+  if (written_for.major != 48 || written_for.minor != 0) return {};
+  return "; a buffer whose weights come by address needs NPU_MODEL_SERIALIZER_VERSION="
+         "\"NO_WEIGHTS_COPY\" behind --config";
+}
+
 }  // namespace
 
 IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compiler) {
@@ -49,7 +56,7 @@ IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compi
   if (written_for.major != compiler.major || written_for.minor != compiler.minor)
     throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                   "IR buffer: unsupported IR API version " + written_for.text() +
-                      ", this compiler is version " + compiler.text());
+                      ", this compiler is version " + compiler.text() + hint_for(written_for));
   const auto parts = cursor.number<uint32_t>("the number of parts");
   if (parts != kParts) refuse(std::to_string(parts) + " parts instead of 2");
   const auto xml = cursor.take(cursor.number<uint64_t>("the XML's size"), "the XML");

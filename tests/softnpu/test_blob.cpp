@@ -23,7 +23,7 @@ using Bytes = std::vector<std::byte>;
 Bytes sample() {
   const Bytes weights(100, std::byte{0x5a});
   size_t size = 0;
-  const Mapping file = write_blob({kFlags, kIr, weights}, kPlatform, &size);
+  const Mapping file = write_blob({kFlags, kIr, Weights(weights)}, kPlatform, &size);
   return {file.base(), file.base() + size};
 }
 
@@ -63,7 +63,7 @@ TEST(Blob, HasAligned64ByteWeights) {
 
 TEST(Blob, MayHaveNoWeights) {
   size_t size = 0;
-  const Mapping file = write_blob({kFlags, kIr, {}}, kPlatform, &size);
+  const Mapping file = write_blob({kFlags, kIr, Weights()}, kPlatform, &size);
   EXPECT_TRUE(read_blob({file.base(), size}, kPlatform).parts.weights.empty());
 }
 

@@ -64,9 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
     BuildFlags, BadBuildFlags,
     testing::Values(Row{"unknown_option", "--config NPU_MAGIC=\"1\"", "NPU_MAGIC"},
                     Row{"impossible_value", "--config PERF_COUNT=\"MAYBE\"", "MAYBE"},
-                    Row{"weights_by_address",
-                        "--config NPU_MODEL_SERIALIZER_VERSION=\"NO_WEIGHTS_COPY\"",
-                        "NO_WEIGHTS_COPY"},
+                    Row{"serializer_auto", "--config NPU_MODEL_SERIALIZER_VERSION=\"AUTO\"",
+                        "AUTO"},
                     Row{"no_quotes", "--config PERF_COUNT=YES", "PERF_COUNT=YES"},
                     Row{"no_closing_quote", "--config PERF_COUNT=\"YES", "PERF_COUNT"},
                     Row{"no_config_word", "PERF_COUNT=\"YES\"", "PERF_COUNT"},
@@ -75,16 +74,88 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"threads_no_number", "--config COMPILATION_NUM_THREADS=\"many\"", "many"}),
     [](const auto& row) { return std::string(row.param.name); });
 
+TEST(BuildFlags, KnowTheOldPrefixesAndNames) {
+  const BuildFlags flags =
+      parse_build_flags("--config VPU_TILES=\"1\" VPUX_PLATFORM=\"3720\" NPU_DPU_GROUPS=\"2\"");
+  EXPECT_EQ(flags.config.at("NPU_TILES"), "2");
+  EXPECT_EQ(flags.config.at("NPU_PLATFORM"), "3720");
+}
+
+TEST(BuildFlags, DropWhatIsNotForTheCompiler) {
+  EXPECT_TRUE(
+      parse_build_flags("--config MODEL_PRIORITY=\"HIGH\" CACHE_DIR=\"/x\"").config.empty());
+}
+
+TEST(BuildFlags, OfANativeBinaryMayBeOfAnyCompiler) {
+  EXPECT_EQ(parse_recorded_flags("--config VPUX_DMA_ENGINES=\"2\" NPU_TURBO=\"YES\"").config.size(),
+            2u);
+}
+
+// What a compiler of some version takes, and the one before does not.
+struct Learnt {
+  const char* name;
+  CompilerVersion since;
+  CompilerVersion before;
+  const char* option;
+  const char* value;
+};
+
+class CompilerOptions : public testing::TestWithParam<Learnt> {};
+
+TEST_P(CompilerOptions, AreTakenFromTheirVersionOn) {
+  const Learnt& row = GetParam();
+  const std::string text = std::string("--config ") + row.option + "=\"" + row.value + "\"";
+  EXPECT_NO_THROW(parse_build_flags(text, row.since));
+  EXPECT_THROW(parse_build_flags(text, row.before), Failure);
+}
+
+constexpr CompilerVersion kOld{3, 9};
+INSTANTIATE_TEST_SUITE_P(
+    BuildFlags, CompilerOptions,
+    testing::Values(
+        Learnt{"npu_prefix", {5, 0}, {4, 99}, "NPU_PLATFORM", "4000"},
+        Learnt{"vpu_prefix", {4, 0}, kOld, "VPU_PLATFORM", "3720"},
+        Learnt{"tiles", {5, 4}, {5, 3}, "NPU_TILES", "1"},
+        Learnt{"stepping", {5, 3}, {5, 2}, "NPU_STEPPING", "0"},
+        Learnt{"precision", {5, 4}, {5, 3}, "INFERENCE_PRECISION_HINT", "f16"},
+        Learnt{"execution", {5, 6}, {5, 5}, "EXECUTION_MODE_HINT", "ACCURACY"},
+        Learnt{"batch", {5, 5}, {5, 4}, "NPU_BATCH_MODE", "COMPILER"},
+        Learnt{"level", {5, 7}, {5, 6}, "NPU_COMPILATION_MODE_PARAMS", "optimization-level=1"},
+        Learnt{"quantisation", {7, 1}, {7, 0}, "NPU_COMPILER_DYNAMIC_QUANTIZATION", "YES"},
+        Learnt{"serializer", {7, 5}, {7, 4}, "NPU_MODEL_SERIALIZER_VERSION", "NO_WEIGHTS_COPY"},
+        Learnt{"strides", {7, 5}, {7, 4}, "NPU_ENABLE_STRIDES_FOR", "x"},
+        Learnt{"qdq", {7, 20}, {7, 19}, "NPU_QDQ_OPTIMIZATION", "YES"},
+        Learnt{"turbo", {7, 21}, {7, 20}, "NPU_TURBO", "YES"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(CompilerOptions, AreListedUnderTheNamesOfTheirTime) {
+  EXPECT_NE(supported_options({3, 9}).find("VPUX_PLATFORM"), std::string::npos);
+  EXPECT_NE(supported_options({4, 9}).find(" VPU_PLATFORM"), std::string::npos);
+  EXPECT_NE(supported_options({5, 0}).find(" NPU_PLATFORM"), std::string::npos);
+  EXPECT_EQ(supported_options({7, 20}).find("NPU_TURBO"), std::string::npos);
+}
+
+TEST(BuildFlags, TakeNoMoreTilesThanThereAre) {
+  EXPECT_NO_THROW(parse_build_flags("--config NPU_TILES=\"6\"").check_tiles(6));
+  EXPECT_NO_THROW(parse_build_flags("--config NPU_TILES=\"-1\"").check_tiles(2));
+  EXPECT_THROW(parse_build_flags("--config NPU_TILES=\"7\"").check_tiles(6), Failure);
+  EXPECT_THROW(parse_build_flags("--config NPU_TILES=\"4\" NPU_MAX_TILES=\"2\"").check_tiles(6),
+               Failure);
+  EXPECT_THROW(parse_build_flags("--config NPU_TILES=\"all\"").check_tiles(6), Failure);
+}
+
 TEST(Options, AreSupportedByNameAndValue) {
   EXPECT_TRUE(is_option_supported("PERF_COUNT", ""));
   EXPECT_TRUE(is_option_supported("PERF_COUNT", "YES"));
   EXPECT_FALSE(is_option_supported("PERF_COUNT", "MAYBE"));
-  EXPECT_FALSE(is_option_supported("NPU_MODEL_SERIALIZER_VERSION", "NO_WEIGHTS_COPY"));
+  EXPECT_TRUE(is_option_supported("NPU_MODEL_SERIALIZER_VERSION", "NO_WEIGHTS_COPY"));
+  EXPECT_FALSE(is_option_supported("NPU_MODEL_SERIALIZER_VERSION", "AUTO"));
+  EXPECT_FALSE(is_option_supported("NPU_MODEL_SERIALIZER_VERSION", "NO_WEIGHTS_COPY", {7, 4}));
   EXPECT_FALSE(is_option_supported("NPU_MAGIC", ""));
 }
 
 TEST(Options, AreListedOnce) {
-  const std::string& list = supported_options();
+  const std::string list = supported_options();
   EXPECT_EQ(list.find("PERF_COUNT"), list.rfind("PERF_COUNT"));
   EXPECT_NE(list.find("PERF_COUNT"), std::string::npos);
 }

@@ -1,0 +1,92 @@
+#include "io_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "failure.hpp"
+
+namespace softnpu {
+namespace {
+
+constexpr std::array<std::string_view, 24> kPrecisions = {
+    "FP64", "FP32", "FP16", "BF16", "FP8_E4M3", "FP8_E5M2", "FP8_E8M0", "NF4",
+    "I64",  "I32",  "I16",  "I8",   "I4",       "U64",      "U32",      "U16",
+    "U8",   "U4",   "U2",   "BIN",  "BOOL",     "DYNAMIC",  "BOOLEAN",  "UNSPECIFIED"};
+constexpr std::array<std::string_view, 10> kLayouts = {
+    "NCDHW", "NDHWC", "NCHW", "NHWC", "CHW", "HWC", "NC", "C", "**SCALAR**", "BLOCKED"};
+
+struct IoOption {
+  const char* name;
+  ze_graph_argument_type_t type;
+  bool layout;
+};
+
+constexpr std::array<IoOption, 4> kIoOptions = {{
+    {"--inputs_precisions", ZE_GRAPH_ARGUMENT_TYPE_INPUT, false},
+    {"--inputs_layouts", ZE_GRAPH_ARGUMENT_TYPE_INPUT, true},
+    {"--outputs_precisions", ZE_GRAPH_ARGUMENT_TYPE_OUTPUT, false},
+    {"--outputs_layouts", ZE_GRAPH_ARGUMENT_TYPE_OUTPUT, true},
+}};
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "build flags: " + reason);
+}
+
+template <size_t kSize>
+bool is_one_of(std::string_view text, const std::array<std::string_view, kSize>& list) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+bool is_layout(std::string_view text) {
+  return is_one_of(text, kLayouts) || text.find_first_of("?.") != std::string_view::npos;
+}
+
+// The names by which the arguments of one type may be called, in the order of the model.
+std::vector<std::string> names_of(const std::vector<Argument>& arguments,
+                                  ze_graph_argument_type_t type, bool by_index) {
+  std::vector<std::string> names;
+  for (const Argument& argument : arguments)
+    if (argument.type == type)
+      names.push_back(by_index ? std::to_string(names.size()) : argument.producer_name);
+  return names;
+}
+
+void check_entry(const IoOption& option, std::string_view entry,
+                 const std::vector<std::string>& names) {
+  const size_t colon = entry.rfind(':');
+  if (colon == std::string_view::npos)
+    refuse(std::string(option.name) + " has \"" + std::string(entry) + "\", NAME:VALUE is needed");
+  const std::string name(entry.substr(0, colon));
+  const std::string_view value = entry.substr(colon + 1);
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    refuse(std::string(option.name) + " names \"" + name + "\", which the model does not have");
+  if (!(option.layout ? is_layout(value) : is_one_of(value, kPrecisions)))
+    refuse(std::string(option.name) + " has \"" + std::string(value) + "\" for \"" + name + "\"");
+}
+
+}  // namespace
+
+void check_io_options(const BuildFlags& flags, const std::vector<Argument>& arguments,
+                      bool by_index, CompilerVersion compiler) {
+  for (const IoOption& option : kIoOptions) {
+    const auto given = flags.io.find(option.name);
+    if (given == flags.io.end()) {
+      if (!compiler.at_least(7, 4))
+        refuse("mandatory ioInfo options are missing: " + std::string(option.name));
+      continue;
+    }
+    const auto names = names_of(arguments, option.type, by_index);
+    std::string_view rest = given->second;
+    while (true) {
+      rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+      if (rest.empty()) break;
+      const size_t end = std::min(rest.find_first_of(" \t"), rest.size());
+      check_entry(option, rest.substr(0, end), names);
+      rest.remove_prefix(end);
+    }
+  }
+}
+
+}  // namespace softnpu

@@ -1,0 +1,228 @@
+#include "weightless.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <openvino/core/type/element_type.hpp>
+#include <optional>
+#include <pugixml.hpp>
+#include <sstream>
+#include <string_view>
+
+#include "failure.hpp"
+
+namespace softnpu {
+namespace {
+
+constexpr std::string_view kPointerAttribute = "WeightsPointerAttribute";
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "weightless IR buffer: " + reason);
+}
+
+struct Header {
+  uint64_t custom_data_offset;
+  uint64_t custom_data_size;
+  uint64_t constants_offset;
+  uint64_t constants_size;
+  uint64_t model_offset;
+  uint64_t model_size;
+};
+
+struct Sections {
+  std::span<const std::byte> custom_data;
+  std::span<const std::byte> constants;
+  std::string_view xml;
+};
+
+// Takes the sections in their order from the buffer; what lies between two belongs to nobody.
+class SectionReader {
+ public:
+  explicit SectionReader(std::span<const std::byte> buffer) : buffer_(buffer) {}
+
+  std::span<const std::byte> take(uint64_t offset, uint64_t size, const char* what) {
+    if (offset < end_ || offset > buffer_.size() || size > buffer_.size() - offset)
+      refuse(std::string(what) + " (" + std::to_string(size) + " bytes at " +
+             std::to_string(offset) + ") cannot lie between " + std::to_string(end_) + " and " +
+             std::to_string(buffer_.size()));
+    end_ = offset + size;
+    return buffer_.subspan(offset, size);
+  }
+  void check_end() const {
+    if (end_ != buffer_.size()) refuse(std::to_string(buffer_.size() - end_) + " bytes too many");
+  }
+
+ private:
+  std::span<const std::byte> buffer_;
+  uint64_t end_ = sizeof(Header);
+};
+
+Sections read_sections(std::span<const std::byte> buffer) {
+  Header header{};
+  if (buffer.size() < sizeof header)
+    refuse("the header has 48 bytes, but there are only " + std::to_string(buffer.size()));
+  std::memcpy(&header, buffer.data(), sizeof header);
+  SectionReader reader(buffer);
+  Sections sections;
+  sections.custom_data =
+      reader.take(header.custom_data_offset, header.custom_data_size, "the custom data");
+  sections.constants = reader.take(header.constants_offset, header.constants_size, "the constants");
+  const auto xml = reader.take(header.model_offset, header.model_size, "the XML");
+  reader.check_end();
+  sections.xml = {reinterpret_cast<const char*>(xml.data()), xml.size()};
+  return sections;
+}
+
+void check_version(std::span<const std::byte> custom_data, CompilerVersion compiler) {
+  CompilerVersion written_for{};
+  if (custom_data.size() != sizeof written_for.major + sizeof written_for.minor)
+    refuse("the compiler version has " + std::to_string(custom_data.size()) +
+           " bytes instead of 4");
+  std::memcpy(&written_for.major, custom_data.data(), sizeof written_for.major);
+  std::memcpy(&written_for.minor, custom_data.data() + 2, sizeof written_for.minor);
+  if (written_for.major != compiler.major || written_for.minor != compiler.minor)
+    throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  "weightless IR buffer: unsupported IR API version " + written_for.text() +
+                      ", this compiler is version " + compiler.text());
+}
+
+uint64_t number_of(const pugi::xml_node& node, const char* name, const std::string& layer) {
+  const std::string_view text = node.attribute(name).value();
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    refuse("Const \"" + layer + "\" has " + name + "=\"" + std::string(text) +
+           "\", which is no number");
+  return value;
+}
+
+// The bytes of a dense tensor; nothing when the product does not fit.
+std::optional<uint64_t> bytes_of(const ov::element::Type& type, std::string_view shape) {
+  unsigned __int128 elements = 1;
+  while (!shape.empty()) {
+    const size_t comma = std::min(shape.find(','), shape.size());
+    std::string_view word = shape.substr(0, comma);
+    word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    uint64_t size = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
+    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+    elements *= size;
+    if (elements > UINT64_MAX / 64) return std::nullopt;
+    shape.remove_prefix(std::min(comma + 1, shape.size()));
+  }
+  return static_cast<uint64_t>((elements * type.bitwidth() + 7) / 8);
+}
+
+ov::element::Type type_of(const pugi::xml_node& data, const std::string& layer) {
+  const std::string name = data.attribute("element_type").value();
+  try {
+    return ov::element::Type(name);
+  } catch (const ov::Exception&) {
+    refuse("Const \"" + layer + "\" has the element type \"" + name + "\"");
+  }
+}
+
+class Rewriter {
+ public:
+  explicit Rewriter(std::span<const std::byte> constants)
+      : constants_size_(constants.size()), weights_(constants) {}
+
+  // Every Const of the document, those in the bodies of sub-graphs too. Without recursion: nothing
+  // bounds the document's depth.
+  void rewrite(const pugi::xml_document& document) {
+    pugi::xml_node node = document.first_child();
+    while (node) {
+      if (std::string_view(node.name()) == "layer" &&
+          std::string_view(node.attribute("type").value()) == "Const")
+        rewrite_const(node);
+      node = following(node);
+    }
+  }
+  Weights take_weights() { return std::move(weights_); }
+
+ private:
+  static pugi::xml_node following(pugi::xml_node node) {
+    if (node.first_child()) return node.first_child();
+    while (node && !node.next_sibling()) node = node.parent();
+    return node ? node.next_sibling() : node;
+  }
+
+  static pugi::xml_node pointer_of(const pugi::xml_node& layer, const std::string& name) {
+    pugi::xml_node found;
+    for (const pugi::xml_node& attribute : layer.child("rt_info").children("attribute")) {
+      if (attribute.attribute("name").value() != kPointerAttribute) continue;
+      if (found || attribute.first_child())
+        refuse("Const \"" + name + "\" has more than one address");
+      found = attribute;
+    }
+    return found;
+  }
+
+  void rewrite_const(const pugi::xml_node& layer) {
+    const std::string name = layer.attribute("name").value();
+    pugi::xml_node data = layer.child("data");
+    const pugi::xml_node pointer = pointer_of(layer, name);
+    const uint64_t offset = number_of(data, "offset", name);
+    const uint64_t size = number_of(data, "size", name);
+    if (!pointer) {
+      if (offset > constants_size_ || size > constants_size_ - offset)
+        refuse("Const \"" + name + "\" (" + std::to_string(size) + " bytes at " +
+               std::to_string(offset) + ") reaches past the constants, which have " +
+               std::to_string(constants_size_) + " bytes");
+      return;
+    }
+    if (offset != 0 || size != 0)
+      refuse("Const \"" + name + "\" has an address, and an offset or size beside it");
+    const uint64_t bytes = check_size(data, pointer, name);
+    data.attribute("offset").set_value(place(pointer, bytes, name));
+    data.attribute("size").set_value(bytes);
+    layer.child("rt_info").remove_child(pointer);
+  }
+
+  static uint64_t check_size(const pugi::xml_node& data, const pugi::xml_node& pointer,
+                             const std::string& name) {
+    const ov::element::Type type = type_of(data, name);
+    if (type == ov::element::string)
+      refuse("Const \"" + name + "\" holds strings, which cannot come by address");
+    const uint64_t size = number_of(pointer, "ms", name);
+    const auto expected = bytes_of(type, data.attribute("shape").value());
+    if (!expected || *expected != size)
+      refuse("Const \"" + name + "\" of type " + type.to_string() + " and shape \"" +
+             data.attribute("shape").value() + "\" cannot have " + std::to_string(size) + " bytes");
+    return size;
+  }
+
+  unsigned long long place(const pugi::xml_node& pointer, uint64_t size, const std::string& name) {
+    const uint64_t address = number_of(pointer, "mp", name);
+    if (size == 0) return 0;
+    if (address == 0 || address > UINTPTR_MAX - size)
+      refuse("Const \"" + name + "\" cannot have " + std::to_string(size) + " bytes at " +
+             std::to_string(address));
+    return weights_.add_by_address(reinterpret_cast<const std::byte*>(address), size);
+  }
+
+  uint64_t constants_size_;
+  Weights weights_;
+};
+
+}  // namespace
+
+WeightlessIr read_weightless(std::span<const std::byte> buffer, CompilerVersion compiler) {
+  const Sections sections = read_sections(buffer);
+  check_version(sections.custom_data, compiler);
+  pugi::xml_document document;
+  const pugi::xml_parse_result parsed = document.load_buffer(
+      sections.xml.data(), sections.xml.size(), pugi::parse_default | pugi::parse_ws_pcdata_single);
+  if (!parsed)
+    refuse("the XML is damaged at byte " + std::to_string(parsed.offset) + ": " +
+           parsed.description());
+  Rewriter rewriter(sections.constants);
+  rewriter.rewrite(document);
+  std::ostringstream xml;
+  document.save(xml, "", pugi::format_raw);
+  return {std::move(xml).str(), rewriter.take_weights()};
+}
+
+}  // namespace softnpu

@@ -1,0 +1,29 @@
+// The in-memory IR whose constants stay where they are: NPU_MODEL_SERIALIZER_VERSION=
+// "NO_WEIGHTS_COPY".
+//
+//   six u64: offset and size of the custom data, of the constants and of the XML, from the buffer's
+//   beginning | custom data: the compiler version, two u16 | constants that are copied | XML
+//
+// A Const whose rt_info has an attribute "WeightsPointerAttribute" lies at the address `mp` of this
+// process and has `ms` bytes; its own offset and size are 0. Any other Const lies in the constants.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "version.hpp"
+#include "weights.hpp"
+
+namespace softnpu {
+
+struct WeightlessIr {
+  std::string xml;  // its Consts refer to `weights`, none has an address
+  Weights weights;
+};
+
+// `weights` refers to the buffer and to the client's memory. Throws INVALID_ARGUMENT where a length
+// or a range cannot be right, UNSUPPORTED_FEATURE for another compiler version.
+WeightlessIr read_weightless(std::span<const std::byte> buffer, CompilerVersion compiler);
+
+}  // namespace softnpu
