@@ -13,6 +13,8 @@ set(NPUCORE_SOURCES
   npucore/src/core/blob.cpp
   npucore/src/core/build_flags.cpp
   npucore/src/core/compilation.cpp
+  npucore/src/core/compile_job.cpp
+  npucore/src/core/compile_turn.cpp
   npucore/src/core/compiled_model.cpp
   npucore/src/core/compiled_model_state.cpp
   npucore/src/core/compiler_options.cpp
@@ -20,6 +22,7 @@ set(NPUCORE_SOURCES
   npucore/src/core/device_properties.cpp
   npucore/src/core/device_state.cpp
   npucore/src/core/diagnosis.cpp
+  npucore/src/core/exit_watch.cpp
   npucore/src/core/import_cache.cpp
   npucore/src/core/importer.cpp
   npucore/src/core/model_properties.cpp

@@ -67,6 +67,22 @@ std::string affine_xml() {
   return xml + "</edges>\n</net>\n";
 }
 
+std::string parameter(int id) {
+  return "<layer id=\"" + std::to_string(id) +
+         "\" name=\"input\" type=\"Parameter\" version=\"opset1\"><data "
+         "shape=\"1,3,4,4\" element_type=\"f32\"/><output><port id=\"0\" precision=\"FP32\" "
+         "names=\"x\">" +
+         port_dims() + "</port></output></layer>\n";
+}
+
+std::string softmax(int id) {
+  return "<layer id=\"" + std::to_string(id) + "\" name=\"soft" + std::to_string(id) +
+         "\" type=\"SoftMax\" version=\"opset8\"><data axis=\"1\"/><input><port id=\"0\" "
+         "precision=\"FP32\">" +
+         port_dims() + "</port></input><output><port id=\"1\" precision=\"FP32\">" + port_dims() +
+         "</port></output></layer>\n";
+}
+
 }  // namespace
 
 TempDir::TempDir() {
@@ -130,6 +146,33 @@ std::filesystem::path write_affine_model(const std::filesystem::path& folder) {
   write_file(xml, affine_xml());
   const float weights[] = {2, 1};
   write_file(folder / "affine.bin", {reinterpret_cast<const char*>(weights), sizeof(weights)});
+  return xml;
+}
+
+std::filesystem::path write_long_model(const std::filesystem::path& folder, int steps) {
+  // Softmax between the additions: a compiler cannot fold them into one.
+  std::string layers = parameter(0), edges;
+  std::vector<float> weights;
+  int last = 0, last_port = 0, id = 1;
+  for (int step = 0; step < steps; ++step) {
+    layers += constant(id, ("c" + std::to_string(step)).c_str(), 4 * step) +
+              binary(id + 1, ("add" + std::to_string(step)).c_str(), "Add") + softmax(id + 2);
+    edges += edge(last, last_port, id + 1, 0) + edge(id, 0, id + 1, 1) + edge(id + 1, 2, id + 2, 0);
+    weights.push_back(static_cast<float>(step));
+    last = id + 2;
+    last_port = 1;
+    id += 3;
+  }
+  layers += "<layer id=\"" + std::to_string(id) +
+            "\" name=\"result\" type=\"Result\" version=\"opset1\"><input><port id=\"0\" "
+            "precision=\"FP32\">" +
+            port_dims() + "</port></input></layer>\n";
+  edges += edge(last, last_port, id, 0);
+  const auto xml = folder / "long.xml";
+  write_file(xml, "<?xml version=\"1.0\"?>\n<net name=\"long\" version=\"11\">\n<layers>\n" +
+                      layers + "</layers>\n<edges>\n" + edges + "</edges>\n</net>\n");
+  write_file(folder / "long.bin",
+             {reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(float)});
   return xml;
 }
 

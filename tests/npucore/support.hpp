@@ -41,7 +41,9 @@ int make_memfd(std::size_t size_bytes);
 /// An IR beside its weights: result = relu(input * 2 + 1), f32 [1,3,4,4]; tensor names "x" and "y".
 std::filesystem::path write_affine_model(const std::filesystem::path& folder);
 inline constexpr std::size_t kAffineElements = 3 * 4 * 4;
-/// What that model makes of `value`.
+/// An IR that takes a while to compile: the same with `steps` additions of different constants.
+std::filesystem::path write_long_model(const std::filesystem::path& folder, int steps);
+/// What the model of write_affine_model makes of `value`.
 inline float affine(float value) {
   return value * 2 + 1 > 0 ? value * 2 + 1 : 0;
 }

@@ -135,6 +135,7 @@ class NPU_API CompiledModel {
   const std::shared_ptr<internal::CompiledModelState>& state() const { return state_; }
 
  private:
+  friend class CompileJob;
   explicit CompiledModel(std::shared_ptr<internal::CompiledModelState> state);
   std::shared_ptr<internal::CompiledModelState> state_;
 };

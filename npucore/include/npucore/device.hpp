@@ -34,7 +34,8 @@ struct DeviceInfo {
   std::string driver_library;  ///< path of the driver that the loader opened, where it can be told
   std::string loader_version;
   Version graph_extension;
-  Version compiler;      ///< 0.0 when the driver has no compiler: blobs only
+  Version compiler;                ///< 0.0 when the driver has no compiler: blobs only
+  std::uint32_t newest_opset = 0;  ///< of OpenVINO's operators that the compiler knows
   Version blob_elf;      ///< ELF version the driver reads; 0.0.0 before graph extension 1.6
   Version blob_runtime;  ///< mapped-inference version of the firmware; 0.0.0 before 1.6
   std::uint64_t memory_bytes = 0;

@@ -1,12 +1,12 @@
 #include "core/compilation.hpp"
 
 #include <array>
-#include <mutex>
 
 #include "base/enum_names.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "core/build_flags.hpp"
+#include "core/compile_turn.hpp"
 #include "ir/serialize.hpp"
 #include "npucore/error.hpp"
 #include "ze/device_queries.hpp"
@@ -42,7 +42,8 @@ ir::CompilerVersion compiler_version(const DeviceInfo& device) {
     throw Error(ErrorCode::kUnsupported,
                 text("the driver of ", device.name,
                      " has no compiler: install it, or import a blob made elsewhere"));
-  return {static_cast<std::uint16_t>(version.major), static_cast<std::uint16_t>(version.minor)};
+  return {static_cast<std::uint16_t>(version.major), static_cast<std::uint16_t>(version.minor),
+          device.newest_opset};
 }
 
 Compiler compiler_of(const ze::DeviceContext& device, const DeviceInfo& info) {
@@ -66,8 +67,9 @@ std::string model_title(const Model& model) {
 
 }  // namespace
 
-Compilation::Compilation(const Device& device, const Model& model, const CompileOptions& options)
-    : model_(model), options_(options) {
+Compilation::Compilation(const Device& device, const Model& model, const CompileOptions& options,
+                         const std::atomic<bool>* cancelled)
+    : model_(model), options_(options), cancelled_(cancelled) {
   model.check_supported();
   compiler_ = compiler_of(device.state()->ze, device.info());
   for (const auto& warning : model.warnings())
@@ -85,35 +87,51 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
 }
 
 void Compilation::enter(CompilePhase phase) const {
+  check_cancelled();
   if (options_.progress) options_.progress({phase, std::chrono::steady_clock::now() - start_});
+}
+
+void Compilation::check_cancelled() const {
+  if (cancelled_ && cancelled_->load())
+    throw Error(ErrorCode::kCancelled, text("compiling ", model_title(model_), " was cancelled"));
 }
 
 std::shared_ptr<CompiledModelState> Compilation::run() {
   enter(CompilePhase::kWaiting);
-  compile_in_turn();
+  {
+    const CompileTurn turn(cancelled_);
+    compile_in_driver();
+  }
   state_->stats.load_ns = static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count());
   enter(CompilePhase::kDone);
   return std::move(state_);
 }
 
-/// Compilers take as much memory as they find: one at a time.
-void Compilation::compile_in_turn() {
-  static std::mutex compiling;
-  std::scoped_lock lock(compiling);
-  compile_in_driver();
+ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {
+  const Properties properties = state_->properties.values();
+  LoadStats& stats = state_->stats;
+  stats.serializer = choose_serializer(compiler_, properties);
+  const bool forced = properties.get(property::serializer) == Serializer::kNoWeightsCopy;
+  if (!forced && !ir::can_be_weightless(model_)) stats.serializer = Serializer::kAllWeightsCopy;
+  if (stats.serializer == Serializer::kAllWeightsCopy)
+    return ir::serialize(model_, compiler_.version);
+  config_.insert_or_assign(property::serializer.name, to_string(stats.serializer));
+  source.input_hash = ir::content_hash(model_);
+  return ir::serialize_weightless(model_, compiler_.version,
+                                  properties.get(property::serializer_threshold));
 }
 
 void Compilation::compile_in_driver() {
   enter(CompilePhase::kSerializing);
-  const ir::SerializedModel serialized = ir::serialize(model_, compiler_.version);
   ze::GraphSource source;
+  const ir::SerializedModel serialized = serialize(source);
   source.format = ZE_GRAPH_FORMAT_NGRAPH_LITE;
-  source.build_flags = build_flags(ir::flag_ports(model_), compiler_.version, config_);
+  source.bytes = serialized.bytes();
+  source.build_flags =
+      build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version, config_);
   source.flags = graph_flags_;
   source.what = "compiling " + model_title(model_);
-  source.bytes = serialized.bytes();
-  state_->stats.serializer = Serializer::kAllWeightsCopy;
   state_->stats.serialized_bytes = source.bytes.size();
   enter(CompilePhase::kCompiling);
   state_->load(source, {model_.inputs(), model_.outputs()});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 
@@ -11,19 +12,23 @@ namespace npu::internal {
 /// One compilation, from the options to a graph on the device.
 class Compilation {
  public:
-  /// Checks model and options; throws for what cannot be compiled.
-  Compilation(const Device& device, const Model& model, const CompileOptions& options);
+  /// Checks model and options; throws for what cannot be compiled. `cancelled` may be null.
+  Compilation(const Device& device, const Model& model, const CompileOptions& options,
+              const std::atomic<bool>* cancelled = nullptr);
 
+  /// Throws Error(kCancelled) between two phases once `cancelled` is set.
   std::shared_ptr<CompiledModelState> run();
 
  private:
   void enter(CompilePhase phase) const;
-  void compile_in_turn();
+  void check_cancelled() const;
+  ir::SerializedModel serialize(ze::GraphSource& source);
   void compile_in_driver();
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const Model& model_;
   const CompileOptions& options_;
+  const std::atomic<bool>* const cancelled_;
   std::shared_ptr<CompiledModelState> state_;
   Compiler compiler_;
   CompilerConfig config_;

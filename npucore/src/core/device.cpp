@@ -6,6 +6,7 @@
 #include "base/enum_names.hpp"
 #include "core/device_properties.hpp"
 #include "core/device_state.hpp"
+#include "core/exit_watch.hpp"
 #include "core/runtime.hpp"
 #include "ze/device_queries.hpp"
 
@@ -31,6 +32,7 @@ DeviceKind device_kind_from_string(const std::string& name) {
 }
 
 Device Device::open(DeviceKind kind) {
+  internal::watch_exit();
   return Device(internal::Runtime::instance().open(kind));
 }
 

@@ -40,6 +40,7 @@ DeviceInfo describe(const ze::DeviceContext& ze) {
   info.graph_extension = {ze_npu_version_major(ze.graph.version()),
                           ze_npu_version_minor(ze.graph.version()), 0};
   info.compiler = {capabilities.compiler.major, capabilities.compiler.minor, 0};
+  info.newest_opset = capabilities.newest_opset;
   info.blob_elf = version_of(capabilities.elf);
   info.blob_runtime = version_of(capabilities.runtime);
   info.memory_bytes = ze::memory_bytes(ze);

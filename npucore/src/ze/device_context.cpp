@@ -94,13 +94,17 @@ GraphCapabilities graph_capabilities(const DeviceContext& device) {
     check(device.graph->pfnDeviceGetGraphProperties2(device.npu.device, &properties),
           "pfnDeviceGetGraphProperties2");
     return {usable(properties.compilerVersion, properties.graphFormatsSupported),
-            properties.elfVersion, properties.runtimeVersion};
+            properties.maxOVOpsetVersionSupported, properties.elfVersion,
+            properties.runtimeVersion};
   }
   ze_device_graph_properties_t properties = {};
   properties.stype = ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES;
   check(device.graph->pfnDeviceGetGraphProperties(device.npu.device, &properties),
         "pfnDeviceGetGraphProperties");
-  return {usable(properties.compilerVersion, properties.graphFormatsSupported), {}, {}};
+  return {usable(properties.compilerVersion, properties.graphFormatsSupported),
+          properties.maxOVOpsetVersionSupported,
+          {},
+          {}};
 }
 
 std::uint64_t memory_bytes(const DeviceContext& device) {

@@ -51,8 +51,9 @@ Fence make_fence(const DeviceContext& device, const CommandQueue& queue);
 /// What the driver says about its compiler and its blobs.
 struct GraphCapabilities {
   ze_graph_compiler_version_info_t compiler = {};  ///< 0.0: no compiler
-  ze_graph_version_info_t elf = {};                ///< 0.0.0 before graph extension 1.6
-  ze_graph_version_info_t runtime = {};            ///< 0.0.0 before graph extension 1.6
+  std::uint32_t newest_opset = 0;
+  ze_graph_version_info_t elf = {};      ///< 0.0.0 before graph extension 1.6
+  ze_graph_version_info_t runtime = {};  ///< 0.0.0 before graph extension 1.6
 };
 GraphCapabilities graph_capabilities(const DeviceContext& device);
 

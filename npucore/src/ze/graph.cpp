@@ -100,6 +100,9 @@ Graph::Graph(const DeviceContext& device, const GraphSource& source) : device_(&
   desc.pBuildFlags =
       source.format == ZE_GRAPH_FORMAT_NGRAPH_LITE ? source.build_flags.c_str() : nullptr;
   desc.flags = source.flags;
+  ze_graph_input_hash_t hash = {ZE_STRUCTURE_TYPE_GRAPH_INPUT_HASH, nullptr,
+                                source.input_hash.value_or(0)};
+  if (source.input_hash && device.graph.has(14)) desc.pNext = &hash;  // the driver looks only there
   CreateOutcome outcome =
       device.graph.has(12) ? create_with_log(device, desc) : create_plain(device, desc);
   if (outcome.result != ZE_RESULT_SUCCESS)

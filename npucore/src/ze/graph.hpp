@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,9 @@ struct GraphSource {
   std::span<const std::byte> bytes;
   std::string build_flags;     ///< NGRAPH_LITE only
   ze_graph_flags_t flags = 0;  ///< left out before graph extension 1.5, which has no place for them
-  std::string what;            ///< for messages: "compiling model 'x'"
+  /// What the driver's cache takes for the bytes' hash: they hold addresses. Left out before 1.14.
+  std::optional<std::uint64_t> input_hash;
+  std::string what;  ///< for messages: "compiling model 'x'"
 };
 
 struct ArgumentInfo {

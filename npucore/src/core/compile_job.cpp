@@ -1,0 +1,135 @@
+#include "npucore/compile_job.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "core/compilation.hpp"
+#include "core/compile_turn.hpp"
+#include "core/exit_watch.hpp"
+#include "npucore/error.hpp"
+
+namespace npu {
+namespace internal {
+
+struct CompileJobState {
+  using Result = std::shared_ptr<CompiledModelState>;
+
+  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  std::atomic<bool> cancelled = false;
+  std::mutex mutex;  // guards all below
+  std::condition_variable changed;
+  CompilePhase phase = CompilePhase::kWaiting;
+  bool done = false;
+  Result result;
+  std::exception_ptr error;
+
+  void enter(CompilePhase next) {
+    std::scoped_lock lock(mutex);
+    phase = next;
+  }
+  /// After a cancel() nobody wants the result: it is freed here, in the thread that made it.
+  void finish(Result made, std::exception_ptr failure) {
+    {
+      std::scoped_lock lock(mutex);
+      if (!done) {
+        done = true;
+        result.swap(made);
+        error = std::move(failure);
+      }
+    }
+    changed.notify_all();
+  }
+};
+
+}  // namespace internal
+
+namespace {
+
+using internal::CompileJobState;
+
+/// What the thread owns, so that nothing of the caller's has to live on.
+struct Work {
+  Device device;
+  Model model;
+  CompileOptions options;
+  std::shared_ptr<CompileJobState> job;
+
+  void run() {
+    options.progress = [job = job, told = std::move(options.progress)](const auto& progress) {
+      job->enter(progress.phase);
+      if (told) told(progress);
+    };
+    try {
+      internal::Compilation compilation(device, model, options, &job->cancelled);
+      job->finish(compilation.run(), nullptr);
+    } catch (...) {
+      job->finish(nullptr, std::current_exception());
+    }
+  }
+};
+
+}  // namespace
+
+CompileJob compile_async(const Device& device, const Model& model, const CompileOptions& options) {
+  auto job = std::make_shared<CompileJobState>();
+  auto work = std::make_unique<Work>(Work{device, model, options, job});
+  internal::watch_exit();
+  auto running = std::make_unique<internal::RunsWhileExiting>();
+  try {
+    std::thread([work = std::move(work), running = std::move(running)]() mutable {
+      work->run();
+      work.reset();  // frees driver objects: still inside the driver
+      running.reset();
+    }).detach();
+  } catch (const std::system_error& error) {
+    throw Error(ErrorCode::kOutOfMemory,
+                base::text("no thread to compile on could be started: ", error.what()));
+  }
+  return CompileJob(std::move(job));
+}
+
+CompileJob::CompileJob(std::shared_ptr<internal::CompileJobState> state)
+    : state_(std::move(state)) {}
+CompileJob::~CompileJob() = default;
+CompileJob::CompileJob(const CompileJob&) = default;
+CompileJob::CompileJob(CompileJob&&) noexcept = default;
+CompileJob& CompileJob::operator=(const CompileJob&) = default;
+CompileJob& CompileJob::operator=(CompileJob&&) noexcept = default;
+
+CompileProgress CompileJob::progress() const {
+  std::scoped_lock lock(state_->mutex);
+  return {state_->done ? CompilePhase::kDone : state_->phase,
+          std::chrono::steady_clock::now() - state_->start};
+}
+
+bool CompileJob::wait(std::chrono::nanoseconds timeout) const {
+  std::unique_lock lock(state_->mutex);
+  const auto done = [&] { return state_->done; };
+  if (timeout != std::chrono::nanoseconds::max())
+    return state_->changed.wait_for(lock, timeout, done);
+  state_->changed.wait(lock, done);
+  return true;
+}
+
+CompiledModel CompileJob::get() const {
+  wait();
+  std::scoped_lock lock(state_->mutex);
+  if (state_->error) std::rethrow_exception(state_->error);
+  return CompiledModel(state_->result);
+}
+
+void CompileJob::cancel() noexcept {
+  state_->cancelled = true;
+  internal::CompileTurn::wake_waiting();
+  state_->finish(nullptr, std::make_exception_ptr(
+                              Error(ErrorCode::kCancelled, "the compilation was cancelled")));
+}
+
+}  // namespace npu

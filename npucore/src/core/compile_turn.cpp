@@ -1,0 +1,52 @@
+#include "core/compile_turn.hpp"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "npucore/error.hpp"
+
+namespace npu::internal {
+namespace {
+
+struct Turnstile {
+  std::mutex mutex;  // guards taken
+  std::condition_variable changed;
+  bool taken = false;
+};
+
+// Never destroyed: a cancelled compilation may end while the process does.
+Turnstile& turnstile() {
+  static auto& instance = *std::make_unique<Turnstile>().release();
+  return instance;
+}
+
+}  // namespace
+
+CompileTurn::CompileTurn(const std::atomic<bool>* cancelled) {
+  auto& gate = turnstile();
+  std::unique_lock lock(gate.mutex);
+  const auto gave_up = [&] { return cancelled && cancelled->load(); };
+  gate.changed.wait(lock, [&] { return !gate.taken || gave_up(); });
+  if (gave_up())
+    throw Error(ErrorCode::kCancelled, "the compilation was cancelled before its turn came");
+  gate.taken = true;
+}
+
+CompileTurn::~CompileTurn() {
+  auto& gate = turnstile();
+  {
+    std::scoped_lock lock(gate.mutex);
+    gate.taken = false;
+  }
+  gate.changed.notify_all();
+}
+
+void CompileTurn::wake_waiting() {
+  auto& gate = turnstile();
+  // Whoever looked at its flag before it was set holds the lock or waits by now.
+  { const std::scoped_lock lock(gate.mutex); }
+  gate.changed.notify_all();
+}
+
+}  // namespace npu::internal

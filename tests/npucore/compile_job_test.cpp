@@ -1,0 +1,181 @@
+#include "npucore/compile_job.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+constexpr int kLong = 60;  // steps of a model that takes tens of milliseconds to compile
+
+class CompileJobs : public OnSoftwareNpu {
+ protected:
+  Model affine_model() const { return Model::read(affine_); }
+  Model long_model() const { return Model::read(long_); }
+
+  const TempDir folder_;
+  // Written once: a compilation that was cancelled may still read what is mapped.
+  const std::filesystem::path affine_ = write_affine_model(folder_.path());
+  const std::filesystem::path long_ = write_long_model(folder_.path(), kLong);
+};
+
+TEST_F(CompileJobs, GiveTheModelThatCompileGives) {
+  const CompileJob job = compile_async(device_, affine_model());
+  const CompiledModel model = job.get();
+  EXPECT_EQ(model.inputs()[0].name, "input");
+  EXPECT_EQ(job.progress().phase, CompilePhase::kDone);
+  EXPECT_TRUE(job.wait(std::chrono::nanoseconds(0)));
+}
+
+TEST_F(CompileJobs, NeedNothingOfTheCallersToLiveOn) {
+  CompileJob job = [&] {
+    const Model model = affine_model();
+    const CompileOptions options;
+    return compile_async(device_, model, options);
+  }();
+  EXPECT_EQ(job.get().get_property("NETWORK_NAME"), "affine");
+}
+
+TEST_F(CompileJobs, GoThroughTheirPhasesInOrder) {
+  std::vector<CompilePhase> phases;
+  CompileOptions options;
+  options.progress = [&](const CompileProgress& progress) { phases.push_back(progress.phase); };
+  compile_async(device_, affine_model(), options).wait();
+  ASSERT_GE(phases.size(), 4u);
+  EXPECT_EQ(phases.front(), CompilePhase::kWaiting);
+  EXPECT_EQ(phases.back(), CompilePhase::kDone);
+  EXPECT_TRUE(std::is_sorted(phases.begin(), phases.end()));
+  EXPECT_NE(std::find(phases.begin(), phases.end(), CompilePhase::kCompiling), phases.end());
+}
+
+TEST_F(CompileJobs, ThrowWhatCompileThrows) {
+  CompileOptions options;
+  options.properties.set(property::tiles, 99);
+  const CompileJob job = compile_async(device_, affine_model(), options);
+  EXPECT_TRUE(job.wait());
+  expect_error(ErrorCode::kInvalidArgument, "NPU_TILES is 99", [&] { job.get(); });
+}
+
+TEST_F(CompileJobs, RunOneAfterTheOther) {
+  std::atomic<int> inside = 0, most = 0;
+  CompileOptions options;
+  options.progress = [&](const CompileProgress& progress) {
+    if (progress.phase == CompilePhase::kSerializing) most = std::max(most.load(), ++inside);
+    if (progress.phase == CompilePhase::kDone) return;
+    if (progress.phase == CompilePhase::kCompiling) --inside;
+  };
+  std::vector<CompileJob> jobs;
+  for (int i = 0; i < 4; ++i) jobs.push_back(compile_async(device_, affine_model(), options));
+  for (const auto& job : jobs) job.get();
+  EXPECT_EQ(most, 1);
+}
+
+/// Waits until no cancelled compilation is left in the driver.
+void settle(const Device& device, const Model& model) {
+  compile_async(device, model).wait();
+}
+
+TEST_F(CompileJobs, AreCancelledWhereverTheyAre) {
+  for (const CompilePhase where :
+       {CompilePhase::kWaiting, CompilePhase::kSerializing, CompilePhase::kCompiling}) {
+    std::atomic<bool> there = false;
+    CompileOptions options;
+    options.progress = [&](const CompileProgress& progress) {
+      if (progress.phase == where) there = true;
+    };
+    CompileJob job = compile_async(device_, long_model(), options);
+    while (!there) std::this_thread::yield();
+    job.cancel();
+    EXPECT_TRUE(job.wait(std::chrono::nanoseconds(0)));
+    expect_error(ErrorCode::kCancelled, "cancelled", [&] { job.get(); });
+    settle(device_, affine_model());
+  }
+}
+
+TEST_F(CompileJobs, ThatWaitForTheirTurnNeverStartWhenCancelled) {
+  std::atomic<bool> first_compiles = false, second_compiles = false, let_go = false;
+  CompileOptions first, second;
+  first.progress = [&](const CompileProgress& progress) {
+    if (progress.phase != CompilePhase::kCompiling) return;
+    first_compiles = true;
+    while (!let_go) std::this_thread::yield();
+  };
+  second.progress = [&](const CompileProgress& progress) {
+    if (progress.phase == CompilePhase::kCompiling) second_compiles = true;
+  };
+  const CompileJob slow = compile_async(device_, affine_model(), first);
+  while (!first_compiles) std::this_thread::yield();
+  CompileJob waiting = compile_async(device_, affine_model(), second);
+  waiting.cancel();
+  let_go = true;
+  slow.get();
+  settle(device_, affine_model());
+  EXPECT_FALSE(second_compiles);
+}
+
+TEST_F(CompileJobs, ThatAreDoneKeepTheirResultWhenCancelled) {
+  CompileJob job = compile_async(device_, affine_model());
+  job.wait();
+  job.cancel();
+  EXPECT_EQ(job.get().inputs().size(), 1u);
+}
+
+struct Ended {
+  int status = 0;
+  std::string printed;
+};
+
+/// Runs the program that starts a compilation and leaves; see cancel_and_exit.cpp.
+Ended run_and_leave(const std::string& model, int wait_us, const char* how) {
+  int ends[2] = {};
+  if (::pipe(ends) != 0) throw std::runtime_error("pipe failed");
+  const std::string wait = std::to_string(wait_us);
+  const char* program = std::getenv("CANCEL_AND_EXIT");
+  if (!program) throw std::runtime_error("CANCEL_AND_EXIT is not set");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::execl(program, program, model.c_str(), wait.c_str(), how, static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  Ended ended;
+  char text[256];
+  for (ssize_t size = 0; (size = ::read(ends[0], text, sizeof(text))) > 0;)
+    ended.printed.append(text, static_cast<std::size_t>(size));
+  ::close(ends[0]);
+  ::waitpid(child, &ended.status, 0);
+  return ended;
+}
+
+class LeavingMidway : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LeavingMidway, EndsWithTheProgramsOwnExitCode) {
+  const TempDir folder;
+  const std::string model = write_long_model(folder.path(), kLong);
+  constexpr int kTimes = 50;
+  for (int round = 0; round < kTimes; ++round) {
+    const Ended ended = run_and_leave(model, round * 1500, GetParam());
+    ASSERT_TRUE(WIFEXITED(ended.status))
+        << "round " << round << " died of signal " << WTERMSIG(ended.status);
+    ASSERT_EQ(WEXITSTATUS(ended.status), 7) << "round " << round;
+    ASSERT_EQ(ended.printed, "bye") << "round " << round << ": stdio was not flushed";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, LeavingMidway, ::testing::Values("cancel", "forget", "other-thread"),
+                         [](const auto& row) {
+                           std::string name = row.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace npu::test
