@@ -116,13 +116,13 @@ class NPU_API CompiledModel {
   std::string get_property(const std::string& name) const;
   template <class T>
   T get_property(Property<T> property) const {
-    return internal::property_value<T>(get_property(std::string(property.name)));
+    return property_value<T>(get_property(std::string(property.name)));
   }
   /// Only for those that PropertyInfo::changeable tells of.
   void set_property(const std::string& name, const std::string& value);
   template <class T>
   void set_property(Property<T> property, const std::type_identity_t<T>& value) {
-    set_property(std::string(property.name), internal::property_text(value));
+    set_property(std::string(property.name), property_text(value));
   }
 
   /// The driver's own blob (an ELF), without the container's description.

@@ -78,14 +78,14 @@ class NPU_API Device {
   std::string get_property(const std::string& name) const;
   template <class T>
   T get_property(Property<T> property) const {
-    return internal::property_value<T>(get_property(std::string(property.name)));
+    return property_value<T>(get_property(std::string(property.name)));
   }
   /// For everything that is compiled or loaded on this device from now on, unless its own options
   /// say otherwise; every Device of the same context has it. Throws like Properties::set().
   void set_property(const std::string& name, const std::string& value);
   template <class T>
   void set_property(Property<T> property, const std::type_identity_t<T>& value) {
-    set_property(std::string(property.name), internal::property_text(value));
+    set_property(std::string(property.name), property_text(value));
   }
   /// What was set so far.
   Properties properties() const;

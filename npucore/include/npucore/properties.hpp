@@ -99,7 +99,7 @@ inline constexpr Property<std::uint64_t> allocated_memory{"NPU_DEVICE_ALLOC_MEM_
 inline constexpr Property<bool> loaded_from_cache{"LOADED_FROM_CACHE"};
 }  // namespace property
 
-namespace internal {
+/// Values as the text that properties carry, and back.
 NPU_API std::string property_text(bool value);
 NPU_API std::string property_text(std::int64_t value);
 NPU_API std::string property_text(std::uint64_t value);
@@ -126,7 +126,6 @@ T property_value(const std::string& text) {
   read_property(text, value);
   return value;
 }
-}  // namespace internal
 
 /// A checked set of writable properties. A value is kept in one spelling: "yes", "true" and "1" are
 /// "YES", "latency" is "LATENCY".
@@ -137,7 +136,7 @@ class NPU_API Properties {
   Properties& set(const std::string& name, const std::string& value);
   template <class T>
   Properties& set(Property<T> property, const std::type_identity_t<T>& value) {
-    return set(std::string(property.name), internal::property_text(value));
+    return set(std::string(property.name), property_text(value));
   }
   template <class T>
   Properties& set(Property<T> property, const char* value) {
@@ -154,7 +153,7 @@ class NPU_API Properties {
   std::string get(const std::string& name) const;
   template <class T>
   T get(Property<T> property) const {
-    return internal::property_value<T>(get(std::string(property.name)));
+    return property_value<T>(get(std::string(property.name)));
   }
 
   /// "KEY=VALUE KEY2=\"a b\"", separated by blanks or commas; an empty text gives an empty set.

@@ -211,6 +211,8 @@ std::string compilation_mode_params(const std::string& value) {
   return base::join(params, " ");
 }
 
+}  // namespace internal
+
 std::string property_text(bool value) {
   return value ? "YES" : "NO";
 }
@@ -255,5 +257,4 @@ void read_property(const std::string& words, Serializer& value) {
   value = base::value_of(kSerializers, words, "serializer");
 }
 
-}  // namespace internal
 }  // namespace npu
