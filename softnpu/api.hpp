@@ -4,6 +4,7 @@
 #pragma once
 
 #include <level_zero/ze_api.h>
+#include <ze_npu/ze_npu.h>
 
 namespace softnpu {
 
@@ -129,6 +130,12 @@ ze_result_t command_list_append_signal_event(ze_command_list_handle_t list,
 ze_result_t command_list_append_wait_on_events(ze_command_list_handle_t list, uint32_t count,
                                                ze_event_handle_t* events);
 ze_result_t command_list_append_event_reset(ze_command_list_handle_t list, ze_event_handle_t event);
+
+ze_result_t command_list_get_next_command_id(ze_command_list_handle_t list,
+                                             const ze_npu_core_mutable_command_id_exp_desc_t* desc,
+                                             uint64_t* id);
+ze_result_t command_list_update_mutable_commands(
+    ze_command_list_handle_t list, const ze_npu_core_mutable_commands_exp_desc_t* desc);
 
 ze_result_t event_pool_create(ze_context_handle_t context, const ze_event_pool_desc_t* desc,
                               uint32_t device_count, ze_device_handle_t* devices,

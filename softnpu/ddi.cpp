@@ -1,16 +1,28 @@
 #include "ddi.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "api.hpp"
 #include "entry.hpp"
 
 namespace softnpu {
+namespace {
+
+std::atomic<int> newest_asked{0};  // the loader asks from one thread
+
+}  // namespace
+
+int asked_minor() {
+  return newest_asked;
+}
 
 ze_result_t fill_table(ze_api_version_t asked, void* table, const Slot* slots, size_t count) {
   if (table == nullptr) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
   if (ZE_MAJOR_VERSION(asked) != 1) return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
   const int minor = static_cast<int>(ZE_MINOR_VERSION(asked));
+  newest_asked = std::max(newest_asked.load(), minor);
   auto* const out = static_cast<std::byte*>(table);
   for (size_t i = 0; i < count && slots[i].since <= minor; ++i)
     std::memcpy(out + i * sizeof(void*), &slots[i].function, sizeof(void*));

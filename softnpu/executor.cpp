@@ -35,59 +35,53 @@ bool is_input(const Argument& argument) {
   return argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT;
 }
 
-// An argument as the executor keeps it: the graph may be gone while its commands run.
-struct Bound {
-  size_t index;  // among the inputs or among the outputs
-  Argument argument;
-  ArgumentValue value;
-};
-
 // Computes nothing: for measuring what the host costs, and for a device that takes its time without
 // using the CPU.
 class IdleExecutor : public Executor {
  public:
-  IdleExecutor(const std::vector<Argument>& arguments, const std::vector<ArgumentValue>& values) {
-    for (size_t i = 0; i < arguments.size(); ++i)
-      if (!is_input(arguments[i])) outputs_.push_back({i, arguments[i], values[i]});
+  IdleExecutor(const std::vector<Argument>& arguments, std::vector<ArgumentValue> values)
+      : arguments_(arguments), values_(std::move(values)) {
+    for (size_t i = 0; i < arguments_.size(); ++i)
+      if (!is_input(arguments_[i])) fresh_.push_back(i);
+  }
+
+  void bind(size_t argument, const ArgumentValue& value) override {
+    values_[argument] = value;
+    if (!is_input(arguments_[argument])) fresh_.push_back(argument);
   }
 
   void run(ProfilingData* profile) override {
     const auto start = std::chrono::steady_clock::now();
-    for (const Bound& output : outputs_) zero_output(output);
-    outputs_.clear();
+    for (const size_t i : fresh_) zero_output(arguments_[i], values_[i]);
+    fresh_.clear();
     if (profile != nullptr) profile->store({});
     if (config().execution == Execution::kDelay)
       std::this_thread::sleep_until(start + std::chrono::microseconds(config().delay_us));
   }
 
  private:
-  static void zero_output(const Bound& output) {
-    if (output.value.strides) {
-      zero(output.argument, output.value);
+  static void zero_output(const Argument& argument, const ArgumentValue& value) {
+    if (value.strides) {
+      zero(argument, value);
     } else {
-      std::memset(output.value.pointer, 0, output.argument.size_bytes);
+      std::memset(value.pointer, 0, argument.size_bytes);
     }
   }
 
-  std::vector<Bound> outputs_;  // those not yet zeroed
+  const std::vector<Argument>& arguments_;
+  std::vector<ArgumentValue> values_;
+  std::vector<size_t> fresh_;  // outputs not yet zeroed where they are now
 };
 
 class CpuExecutor : public Executor {
  public:
   CpuExecutor(std::shared_ptr<Program> program, const std::vector<Argument>& arguments,
-              const std::vector<ArgumentValue>& values)
-      : program_(std::move(program)), request_(program_->take_request()) {
-    std::vector<Range> inputs;
-    size_t input = 0;
-    size_t output = 0;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (is_input(arguments[i])) {
-        bind_input({input++, arguments[i], values[i]});
-        inputs.push_back(range_of(arguments[i], values[i]));
-      } else {
-        bind_output({output++, arguments[i], values[i]}, inputs);
-      }
-    }
+              std::vector<ArgumentValue> values)
+      : program_(std::move(program)),
+        request_(program_->take_request()),
+        arguments_(arguments),
+        values_(std::move(values)) {
+    bind_all();
   }
 
   ~CpuExecutor() override {
@@ -98,67 +92,102 @@ class CpuExecutor : public Executor {
     }
   }
 
+  // What it changes is put in place by the next run, on the device's time.
+  void bind(size_t argument, const ArgumentValue& value) override {
+    values_[argument] = value;
+    bound_ = false;
+  }
+
   void run(ProfilingData* profile) override {
-    for (const Bound& input : gathered_) {
+    if (!bound_) bind_all();
+    for (const Port& input : gathered_) {
       ov::Tensor dense = request_.get_input_tensor(input.index);
-      gather(input.argument, input.value, static_cast<std::byte*>(dense.data()));
+      gather(argument(input), value(input), static_cast<std::byte*>(dense.data()));
     }
     request_.infer();
-    for (const Bound& output : staged_) copy_out(output);
+    for (const Port& output : staged_) copy_out(output);
     if (profile != nullptr) profile->store(request_.get_profiling_info());
   }
 
  private:
+  struct Port {
+    size_t argument;
+    size_t index;  // among the inputs or among the outputs
+  };
+  const Argument& argument(const Port& port) const { return arguments_[port.argument]; }
+  const ArgumentValue& value(const Port& port) const { return values_[port.argument]; }
+
+  void bind_all() {
+    gathered_.clear();
+    staged_.clear();
+    std::vector<Range> inputs;
+    size_t input = 0;
+    size_t output = 0;
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      if (is_input(arguments_[i])) {
+        bind_input({i, input++});
+        inputs.push_back(range_of(arguments_[i], values_[i]));
+      } else {
+        bind_output({i, output++}, inputs);
+      }
+    }
+    bound_ = true;
+  }
+
   // The plugin reads dense tensors only.
-  void bind_input(Bound input) {
-    if (!input.value.strides) {
-      request_.set_input_tensor(input.index, tensor_over(input.argument, input.value.pointer));
+  void bind_input(const Port& input) {
+    if (!value(input).strides) {
+      request_.set_input_tensor(input.index, tensor_over(argument(input), value(input).pointer));
       return;
     }
-    request_.set_input_tensor(input.index, own_tensor(input.argument));
-    gathered_.push_back(std::move(input));
+    request_.set_input_tensor(input.index, own_tensor(argument(input)));
+    gathered_.push_back(input);
   }
 
   // An output goes straight into the caller's memory, unless it has gaps, the plugin could read an
   // input behind its own output, or it only knows the output's size afterwards.
-  void bind_output(Bound output, const std::vector<Range>& inputs) {
-    const Range target = range_of(output.argument, output.value);
+  void bind_output(const Port& output, const std::vector<Range>& inputs) {
+    const Range target = range_of(argument(output), value(output));
     const bool in_place = std::any_of(inputs.begin(), inputs.end(), [&target](const Range& input) {
       return input.overlaps(target);
     });
-    if (!in_place && !output.argument.bounded && !output.value.strides) {
-      request_.set_output_tensor(output.index, tensor_over(output.argument, output.value.pointer));
+    if (!in_place && !argument(output).bounded && !value(output).strides) {
+      request_.set_output_tensor(output.index,
+                                 tensor_over(argument(output), value(output).pointer));
       return;
     }
-    if (!output.argument.bounded)
-      request_.set_output_tensor(output.index, own_tensor(output.argument));
-    staged_.push_back(std::move(output));
+    if (!argument(output).bounded)
+      request_.set_output_tensor(output.index, own_tensor(argument(output)));
+    staged_.push_back(output);
   }
 
-  void copy_out(const Bound& staged) {
+  void copy_out(const Port& staged) {
     const ov::Tensor tensor = request_.get_output_tensor(staged.index);
     const auto* const dense = static_cast<const std::byte*>(tensor.data());
-    if (staged.value.strides) return scatter(staged.argument, staged.value, dense);
-    const size_t room = staged.argument.size_bytes;
+    if (value(staged).strides) return scatter(argument(staged), value(staged), dense);
+    const size_t room = argument(staged).size_bytes;
     const size_t size = std::min(tensor.get_byte_size(), room);
-    auto* const target = static_cast<std::byte*>(staged.value.pointer);
+    auto* const target = static_cast<std::byte*>(value(staged).pointer);
     std::memcpy(target, dense, size);
     std::memset(target + size, 0, room - size);
   }
 
   std::shared_ptr<Program> program_;
   ov::InferRequest request_;
-  std::vector<Bound> gathered_;
-  std::vector<Bound> staged_;
+  const std::vector<Argument>& arguments_;
+  std::vector<ArgumentValue> values_;
+  bool bound_ = false;  // the request has the values
+  std::vector<Port> gathered_;
+  std::vector<Port> staged_;
 };
 
 }  // namespace
 
 std::unique_ptr<Executor> make_executor(std::shared_ptr<Program> program,
                                         const std::vector<Argument>& arguments,
-                                        const std::vector<ArgumentValue>& values) {
-  if (!program) return std::make_unique<IdleExecutor>(arguments, values);
-  return std::make_unique<CpuExecutor>(std::move(program), arguments, values);
+                                        std::vector<ArgumentValue> values) {
+  if (!program) return std::make_unique<IdleExecutor>(arguments, std::move(values));
+  return std::make_unique<CpuExecutor>(std::move(program), arguments, std::move(values));
 }
 
 }  // namespace softnpu

@@ -1,5 +1,4 @@
-// One recorded execution of a graph: its arguments as they were at the append, and the request that
-// computes on them.
+// What a recorded execution of a graph computes with: the CPU plugin, or nothing.
 #pragma once
 
 #include <memory>
@@ -16,12 +15,14 @@ class Executor {
   virtual ~Executor() = default;
   // On the engine's thread. `profile` may be null.
   virtual void run(ProfilingData* profile) = 0;
+  // While nothing runs: the next run has this value, checked, for an argument.
+  virtual void bind(size_t argument, const ArgumentValue& value) = 0;
 };
 
-// `values` holds one address for every argument, checked; `program` may be null when the
-// configuration asks for no computation.
+// `arguments` outlive the executor. `values` holds one address for each of them, checked; `program`
+// may be null when the configuration asks for no computation.
 std::unique_ptr<Executor> make_executor(std::shared_ptr<Program> program,
                                         const std::vector<Argument>& arguments,
-                                        const std::vector<ArgumentValue>& values);
+                                        std::vector<ArgumentValue> values);
 
 }  // namespace softnpu

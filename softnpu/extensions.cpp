@@ -1,5 +1,6 @@
 #include "extensions.hpp"
 
+#include "ddi.hpp"
 #include "device.hpp"
 #include "test_tools.hpp"
 #include "version.hpp"
@@ -19,6 +20,9 @@ constexpr Extension kLegacyGraphNames[] = {
     {ZE_GRAPH_EXT_NAME_1_8, ZE_GRAPH_EXT_VERSION_1_8},
 };
 
+// The specification whose tables have the functions of mutable command lists.
+constexpr int kMutableListsMinor = 9;
+
 std::vector<Extension> offered() {
   std::vector<Extension> extensions{
       {ZE_GRAPH_EXT_NAME, ze_npu_version(1, graph_minor())},
@@ -28,6 +32,10 @@ std::vector<Extension> offered() {
   };
   for (const Extension& legacy : kLegacyGraphNames)
     if (graph_has(ze_npu_version_minor(legacy.version))) extensions.push_back(legacy);
+  // A client that finds the name calls functions that loaders before 1.9 do not have.
+  if (asked_minor() >= kMutableListsMinor)
+    extensions.push_back(
+        {ZE_NPU_CORE_MUTABLE_COMMAND_LIST_EXP_NAME, kZeNpuCoreMutableCommandListExpVersion_1_1});
   if (imports_system_memory())
     extensions.push_back({ZE_NPU_CORE_EXTERNAL_MEMMAP_SYSMEM_EXT_NAME,
                           kZeNpuCoreExternalMemmapSysmemExtVersion_1_0});

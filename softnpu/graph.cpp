@@ -1,9 +1,9 @@
 #include "graph.hpp"
 
 #include "config.hpp"
-#include "executor.hpp"
 #include "failure.hpp"
 #include "graph_input.hpp"
+#include "inference.hpp"
 #include "io_options.hpp"
 #include "states.hpp"
 #include "trace.hpp"
@@ -113,25 +113,8 @@ void Graph::initialise() {
 Command Graph::record(Context& context, const std::vector<ArgumentValue>& values,
                       std::shared_ptr<ProfilingData> profile) {
   initialise();
-  Command command;
-  for (size_t i = 0; i < arguments_.size(); ++i) {
-    const size_t size_bytes = extent_bytes(arguments_[i], values[i]);
-    auto memory = values[i].pointer != nullptr
-                      ? context.allocations().find_range(values[i].pointer, size_bytes)
-                      : nullptr;
-    if (!memory)
-      throw Failure(ZE_RESULT_ERROR_UNINITIALIZED,
-                    "argument " + std::to_string(i) + " (" + arguments_[i].name +
-                        ") is not set to memory of this context with " +
-                        std::to_string(size_bytes) + " bytes");
-    trace::note_pointer("argument", values[i].pointer);
-    if (arguments_[i].type == ZE_GRAPH_ARGUMENT_TYPE_OUTPUT)
-      command.written.push_back(memory.get());
-    command.memory.push_back(std::move(memory));
-  }
-  std::shared_ptr<Executor> executor = make_executor(program_, arguments_, values);
-  command.run = [executor, profile = std::move(profile)] { executor->run(profile.get()); };
-  return command;
+  return Inference::command_of(
+      std::make_shared<Inference>(context, program_, arguments_, values, std::move(profile)));
 }
 
 }  // namespace softnpu

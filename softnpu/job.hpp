@@ -14,12 +14,15 @@
 
 namespace softnpu {
 
+class Inference;
+
 struct Command {
   std::function<void()> run;  // may throw: the job fails. Empty: the command only waits or signals
   std::vector<std::shared_ptr<EventState>> waits;   // all signalled before the command runs
   std::shared_ptr<EventState> signals;              // null for none
   std::vector<std::shared_ptr<Allocation>> memory;  // kept alive by the command
   std::vector<const Allocation*> written;           // those of `memory` that the command writes to
+  std::shared_ptr<Inference> inference;             // of a graph, else null
 
   bool ready() const;
   bool memory_usable() const;

@@ -1,14 +1,26 @@
 // zeCommandList*, without the appends.
 #include "list.hpp"
 
+#include <ze_npu/ze_npu.h>
+
 #include <algorithm>
 
 #include "api.hpp"
 #include "device.hpp"
 #include "handles.hpp"
+#include "inference.hpp"
 #include "trace.hpp"
 
 namespace softnpu {
+namespace {
+
+bool asks_for_changes(const ze_command_list_desc_t& desc) {
+  const auto* const first =
+      static_cast<const ze_npu_core_mutable_command_list_exp_desc_t*>(desc.pNext);
+  return first != nullptr && first->stype == kZeNpuCoreStypeMutableCommandListExpDesc;
+}
+
+}  // namespace
 
 void CommandList::check_open() const {
   require(!closed_, ZE_RESULT_ERROR_NOT_AVAILABLE);
@@ -41,6 +53,7 @@ void CommandList::reset() {
   if (immediate()) return;
   // A submission still holds the old commands.
   commands_ = std::make_shared<Commands>();
+  named_.clear();
   closed_ = false;
 }
 
@@ -51,14 +64,39 @@ ze_result_t CommandList::synchronize(Deadline deadline) {
 
 std::shared_ptr<Job> CommandList::submit_once_idle(Deadline deadline, const Submit& submit) {
   const std::lock_guard lock(mutex_);
+  if (last_ && !last_->wait(deadline)) return nullptr;
+  if (changeable_) settle_changes();
   const bool usable = std::all_of(commands_->begin(), commands_->end(),
                                   [](const Command& command) { return command.memory_usable(); });
   if (!usable)
     throw Failure(ZE_RESULT_ERROR_UNKNOWN,
                   "memory of the list was lost when another import of its DMA-BUF was freed");
-  if (last_ && !last_->wait(deadline)) return nullptr;
   last_ = submit(commands_);
   return last_;
+}
+
+uint64_t CommandList::next_command_id() {
+  require(changeable_ && !closed_, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  const size_t position = commands_->size();
+  if (named_.empty() || named_.back() != position) named_.push_back(position);
+  return position + 1;  // 0 names nothing
+}
+
+Inference& CommandList::mutable_inference(uint64_t id) const {
+  require(id != 0 && std::binary_search(named_.begin(), named_.end(), id - 1) &&
+              id - 1 < commands_->size(),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  const auto& inference = (*commands_)[id - 1].inference;
+  require(inference != nullptr, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  return *inference;
+}
+
+void CommandList::settle_changes() {
+  for (const size_t position : named_) {
+    if (position >= commands_->size()) continue;
+    Command& command = (*commands_)[position];
+    if (command.inference) command.inference->settle(context_, command);
+  }
 }
 
 void set_events(Command& command, ze_event_handle_t signal, uint32_t wait_count,
@@ -75,7 +113,7 @@ ze_result_t command_list_create(ze_context_handle_t context, ze_device_handle_t 
   check_device(device);
   require(desc != nullptr && list != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   require(desc->commandQueueGroupOrdinal == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  hand_out(std::make_unique<CommandList>(owner), list);
+  hand_out(std::make_unique<CommandList>(owner, asks_for_changes(*desc)), list);
   trace::note_pointer("created", *list);
   return ZE_RESULT_SUCCESS;
 }

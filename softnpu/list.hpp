@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "context.hpp"
 #include "job.hpp"
@@ -17,13 +18,15 @@ namespace softnpu {
 // has a queue of its own, and every append is a submission that first waits for the one before.
 class CommandList : Counted<Kind::kList> {
  public:
-  explicit CommandList(Context& context) : context_(context) {}
+  CommandList(Context& context, bool changeable) : context_(context), changeable_(changeable) {}
   CommandList(Context& context, const ze_command_queue_desc_t& desc)
       : context_(context), queue_(std::make_unique<CommandQueue>(context, desc)) {}
 
   Context& context() const { return context_; }
   bool immediate() const { return queue_ != nullptr; }
   bool closed() const { return closed_; }
+  // The arguments of its inferences may be changed once it is closed.
+  bool changeable() const { return changeable_; }
   bool empty() const { return commands_->empty(); }
 
   // Throws NOT_AVAILABLE when the list is closed.
@@ -33,15 +36,25 @@ class CommandList : Counted<Kind::kList> {
   void reset();
   ze_result_t synchronize(Deadline deadline);
 
+  // The name of the command that is appended next. Throws INVALID_ARGUMENT when the list is closed
+  // or not changeable.
+  uint64_t next_command_id();
+  // Throws INVALID_ARGUMENT when no inference of a graph has this name.
+  Inference& mutable_inference(uint64_t id) const;
+
   using Submit = std::function<std::shared_ptr<Job>(std::shared_ptr<const Commands>)>;
   // Submits when the list's earlier submission is done; null when the deadline comes first. Throws
   // UNKNOWN when the device has lost memory that the list uses.
   std::shared_ptr<Job> submit_once_idle(Deadline deadline, const Submit& submit);
 
  private:
+  void settle_changes();
+
   Context& context_;
+  bool changeable_ = false;
   std::unique_ptr<CommandQueue> queue_;  // of an immediate list
   bool closed_ = false;
+  std::vector<size_t> named_;  // positions in commands_ that got a name, ascending
   std::shared_ptr<Commands> commands_ = std::make_shared<Commands>();
   std::mutex mutex_;  // guards last_
   std::shared_ptr<Job> last_;
