@@ -11,6 +11,7 @@ set(NPUCORE_SOURCES
   npucore/src/base/text.cpp
   npucore/src/base/types.cpp
   npucore/src/core/blob.cpp
+  npucore/src/core/blob_info.cpp
   npucore/src/core/build_flags.cpp
   npucore/src/core/compilation.cpp
   npucore/src/core/compile_job.cpp
@@ -39,6 +40,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/color.cpp
   npucore/src/ir/constant.cpp
   npucore/src/ir/document.cpp
+  npucore/src/ir/elf_sections.cpp
   npucore/src/ir/frame_planes.cpp
   npucore/src/ir/fuse_guard.cpp
   npucore/src/ir/graph_builder.cpp

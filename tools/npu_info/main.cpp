@@ -1,16 +1,33 @@
-#include <CLI/CLI.hpp>
-#include <cstdio>
 #include <iostream>
+#include <optional>
 
-#include "npucore/error.hpp"
+#include "blob_report.hpp"
+#include "console.hpp"
 #include "npucore/log.hpp"
+#include "property_report.hpp"
 #include "report.hpp"
 
 namespace {
 
-constexpr int kFound = 0;
-constexpr int kNoDevice = 1;
-constexpr int kUsage = 2;
+constexpr int kNoDevice = exit_code::kFailed;
+
+struct Arguments {
+  std::string blob;
+  std::string device = "auto";
+  bool json = false;
+  bool properties = false;
+};
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("blob", arguments.blob,
+                 "a blob to look into instead: who wrote it, its inputs, outputs and sections");
+  app.add_flag("--json", arguments.json, "print one JSON object");
+  app.add_flag("--properties", arguments.properties,
+               "show every property instead: access, value on the device, default, meaning");
+  app.add_option("--device", arguments.device, "auto, npu or software")
+      ->check(CLI::IsMember({"auto", "npu", "software"}))
+      ->capture_default_str();
+}
 
 /// The report says itself that the software NPU stands in: no need for the library's warning.
 void keep_only_errors() {
@@ -19,26 +36,48 @@ void keep_only_errors() {
   });
 }
 
+int show_blob(const Arguments& arguments) {
+  const auto blob = npu::read_blob_info(arguments.blob);
+  if (arguments.json) {
+    std::cout << to_json(blob).dump(2) << '\n';
+  } else {
+    std::cout << arguments.blob << '\n' << to_text(blob);
+  }
+  return exit_code::kDone;
+}
+
+int show_properties(const Arguments& arguments) {
+  std::optional<npu::Device> device;
+  try {
+    device = npu::Device::open(npu::device_kind_from_string(arguments.device));
+  } catch (const npu::Error& error) {
+    std::cerr << "npu-info: " << error.what() << '\n';
+  }
+  const auto properties = property_values(device ? &*device : nullptr);
+  std::cout << (arguments.json ? to_json(properties).dump(2) + '\n' : to_text(properties));
+  return device ? exit_code::kDone : kNoDevice;
+}
+
+int show_device(const Arguments& arguments) {
+  const Report report = make_report(npu::device_kind_from_string(arguments.device));
+  std::cout << (arguments.json ? to_json(report).dump(2) + '\n' : to_text(report));
+  return report.device ? exit_code::kDone : kNoDevice;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(
       "Shows the NPU, its driver, compiler and extensions, and what is missing where there "
-      "is none.\nExit code: 0 a device was opened, 1 there is none, 2 wrong usage.",
+      "is none; or all properties; or what is in a blob.\nExit code: 0 done, 1 there is no device "
+      "or no such blob, 2 wrong usage.",
       "npu-info");
-  bool json = false;
-  std::string device = "auto";
-  app.add_flag("--json", json, "print one JSON object");
-  app.add_option("--device", device, "auto, npu or software")
-      ->check(CLI::IsMember({"auto", "npu", "software"}))
-      ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kFound : kUsage;
-  }
+  Arguments arguments;
+  add_options(app, arguments);
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
   keep_only_errors();
-  const Report report = make_report(npu::device_kind_from_string(device));
-  std::cout << (json ? to_json(report).dump(2) + '\n' : to_text(report));
-  return report.device ? kFound : kNoDevice;
+  return run_tool("npu-info", [&] {
+    if (!arguments.blob.empty()) return show_blob(arguments);
+    return arguments.properties ? show_properties(arguments) : show_device(arguments);
+  });
 }

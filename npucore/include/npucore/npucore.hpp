@@ -1,5 +1,6 @@
 #pragma once
 
+#include "npucore/blob_info.hpp"
 #include "npucore/compile_job.hpp"
 #include "npucore/compiled_model.hpp"
 #include "npucore/device.hpp"

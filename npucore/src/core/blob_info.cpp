@@ -1,0 +1,27 @@
+#include "npucore/blob_info.hpp"
+
+#include "base/mapped_file.hpp"
+#include "ir/blob_container.hpp"
+#include "ir/elf_sections.hpp"
+
+namespace npu {
+
+BlobInfo read_blob_info(const std::filesystem::path& path) {
+  const auto file = base::MappedFile::open(path);
+  const ir::BlobView view = ir::open_blob(file.bytes(), path.string());
+  BlobInfo info;
+  info.writer = view.writer;
+  info.file_bytes = file.bytes().size();
+  info.native_bytes = view.native.size();
+  info.sections = ir::elf_sections(view.native, path.string());
+  if (view.description) {
+    info.model_name = view.description->model_name;
+    info.inputs = view.description->inputs;
+    info.outputs = view.description->outputs;
+    info.frame_input = view.description->frame_input;
+    info.model_info = view.description->model_info;
+  }
+  return info;
+}
+
+}  // namespace npu

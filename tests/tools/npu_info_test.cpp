@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "ir_files.hpp"
+#include "npucore/npucore.hpp"
+#include "run_tool.hpp"
+
+namespace npu {
+namespace {
+
+using test::has;
+using test::TempDir;
+
+test::ToolRun run(const std::string& words) {
+  return test::run_tool("NPU_INFO", words);
+}
+
+nlohmann::json run_json(const std::string& words) {
+  const auto result = run(words + " --json");
+  EXPECT_EQ(result.code, 0) << result.output;
+  return nlohmann::json::parse(result.output);
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const auto& info : known_properties()) names.push_back(info.name);
+  return names;
+}
+
+TEST(NpuInfoPropertiesTest, AreAllThereWithTheDevicesValues) {
+  std::vector<std::string> names;
+  std::map<std::string, nlohmann::json> rows;
+  for (const auto& row : run_json("--properties --device software")) {
+    names.push_back(row["name"]);
+    rows[names.back()] = row;
+  }
+  EXPECT_EQ(names, known_names());
+  EXPECT_EQ(rows["NPU_TURBO"]["value"], "NO");
+  EXPECT_EQ(rows["NPU_TURBO"]["access"], "read-write");
+  EXPECT_EQ(rows["DEVICE_ARCHITECTURE"]["value"],
+            Device::open(DeviceKind::kSoftware).get_property("DEVICE_ARCHITECTURE"));
+  EXPECT_EQ(rows["DEVICE_ARCHITECTURE"]["access"], "read-only");
+}
+
+TEST(NpuInfoPropertiesTest, TheTextTellsEachNameValueAndMeaning) {
+  const auto result = run("--properties --device software");
+  ASSERT_EQ(result.code, 0) << result.output;
+  for (const auto& info : known_properties()) {
+    EXPECT_TRUE(has(result.output, info.name + " ")) << info.name;
+    EXPECT_TRUE(has(result.output, info.meaning)) << info.name;
+  }
+}
+
+TEST(NpuInfoPropertiesTest, WithoutADeviceTheNamesAreToldAndTheCodeIs1) {
+  if (std::filesystem::exists("/dev/accel/accel0")) GTEST_SKIP() << "there is an NPU";
+  const auto result = run("--properties --device npu");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, "NPU_TURBO")) << result.output;
+  EXPECT_TRUE(has(result.output, "(no device)")) << result.output;
+}
+
+CompiledModel compiled(const TempDir& dir, bool with_frame) {
+  auto model = Model::read(dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32})));
+  if (with_frame) {
+    model.add_preprocess(model.default_preprocess(FrameLayout::tight(PixelFormat::kNV12, 64, 48)));
+  }
+  return CompiledModel::compile(Device::open(DeviceKind::kSoftware), model);
+}
+
+TEST(NpuInfoBlobTest, TellsWhatNpucoreWrote) {
+  const TempDir dir;
+  const auto blob = dir.path() / "m.blob";
+  compiled(dir, true).export_blob(blob);
+  const auto json = run_json(blob.string());
+  EXPECT_TRUE(has(json["writer"], "npucore")) << json["writer"];
+  EXPECT_EQ(json["file_bytes"], std::filesystem::file_size(blob));
+  EXPECT_EQ(json["inputs"].size(), 2);
+  EXPECT_EQ(json["outputs"][0]["shape"], (std::vector<int>{1, 3, 32, 32}));
+  EXPECT_TRUE(has(json["frame"], "NV12 64x48")) << json["frame"];
+  std::vector<std::string> sections;
+  for (const auto& section : json["sections"]) sections.push_back(section["name"]);
+  EXPECT_NE(std::find(sections.begin(), sections.end(), ".shstrtab"), sections.end());
+  const auto text = run(blob.string());
+  EXPECT_EQ(text.code, 0);
+  EXPECT_TRUE(has(text.output, ".shstrtab")) << text.output;
+}
+
+std::filesystem::path bare_elf(const TempDir& dir) {
+  const auto native = compiled(dir, false).native_binary();
+  return dir.write("bare.blob", {reinterpret_cast<const char*>(native.data()), native.size()});
+}
+
+TEST(NpuInfoBlobTest, ABareElfHasNoWriter) {
+  const TempDir dir;
+  const auto json = run_json(bare_elf(dir).string());
+  EXPECT_TRUE(json["writer"].is_null());
+  EXPECT_FALSE(json["sections"].empty());
+  EXPECT_TRUE(json["frame"].is_null());
+}
+
+/// Byte offsets in an ELF64 header, and what makes it point outside of the file.
+struct Damage {
+  const char* name;
+  std::size_t at;
+  std::string bytes;
+};
+
+void PrintTo(const Damage& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class DamagedBlobTest : public testing::TestWithParam<Damage> {};
+
+TEST_P(DamagedBlobTest, IsRefusedByName) {
+  const TempDir dir;
+  const auto blob = bare_elf(dir);
+  std::fstream file(blob, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(GetParam().at));
+  file << GetParam().bytes;
+  file.close();
+  const auto result = run(blob.string());
+  EXPECT_EQ(result.code, 1) << result.output;
+  EXPECT_TRUE(has(result.output, "npu-info: '" + blob.string())) << result.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DamagedBlobTest,
+                         testing::Values(Damage{"table_far_away", 0x28, std::string(8, '\x7f')},
+                                         Damage{"small_entries", 0x3a, std::string("\x08\x00", 2)},
+                                         Damage{"many_entries", 0x3c, "\xff\xff"},
+                                         Damage{"names_not_there", 0x3e, "\xff\xff"},
+                                         Damage{"no_magic", 0, "NOTELF"}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(NpuInfoBlobTest, OneThatIsNotThereIsCode1) {
+  const auto result = run("/nowhere/m.blob");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, "/nowhere/m.blob")) << result.output;
+}
+
+}  // namespace
+}  // namespace npu

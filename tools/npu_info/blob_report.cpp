@@ -1,0 +1,80 @@
+#include "blob_report.hpp"
+
+#include <cstdio>
+#include <sstream>
+
+namespace {
+
+using nlohmann::ordered_json;
+
+const std::string& shown_name(const npu::Port& port) {
+  return port.tensor_names.empty() ? port.name : port.tensor_names.front();
+}
+
+ordered_json ports_json(const std::vector<npu::Port>& ports) {
+  auto json = ordered_json::array();
+  for (const auto& port : ports) {
+    json.push_back({{"name", port.name},
+                    {"tensor_names", port.tensor_names},
+                    {"type", npu::to_string(port.type)},
+                    {"shape", port.shape}});
+  }
+  return json;
+}
+
+void print_ports(std::ostream& out, const char* kind, const std::vector<npu::Port>& ports) {
+  for (const auto& port : ports) {
+    out << "  " << kind << "  " << shown_name(port) << "  " << npu::to_string(port.type)
+        << npu::to_string(port.shape) << '\n';
+  }
+}
+
+void print_section(std::ostream& out, const npu::BlobSection& section) {
+  char text[160] = {};
+  std::snprintf(text, sizeof(text), "  %-32s type %-10u at %-10llu %llu bytes\n",
+                section.name.c_str(), section.type, static_cast<unsigned long long>(section.offset),
+                static_cast<unsigned long long>(section.size_bytes));
+  out << text;
+}
+
+}  // namespace
+
+ordered_json to_json(const npu::BlobInfo& blob) {
+  ordered_json json;
+  json["writer"] = blob.writer.empty() ? ordered_json(nullptr) : ordered_json(blob.writer);
+  json["file_bytes"] = blob.file_bytes;
+  json["native_bytes"] = blob.native_bytes;
+  json["model"] = blob.model_name.empty() ? ordered_json(nullptr) : ordered_json(blob.model_name);
+  json["inputs"] = ports_json(blob.inputs);
+  json["outputs"] = ports_json(blob.outputs);
+  json["frame"] = blob.frame_input ? ordered_json(blob.frame_input->preprocess.frame.describe())
+                                   : ordered_json(nullptr);
+  json["model_info"] = blob.model_info;
+  json["sections"] = ordered_json::array();
+  for (const auto& section : blob.sections) {
+    json["sections"].push_back({{"name", section.name},
+                                {"type", section.type},
+                                {"offset", section.offset},
+                                {"bytes", section.size_bytes}});
+  }
+  return json;
+}
+
+std::string to_text(const npu::BlobInfo& blob) {
+  std::ostringstream out;
+  out << "  writer  " << (blob.writer.empty() ? "unknown: a bare ELF" : blob.writer) << '\n';
+  out << "  size    " << blob.file_bytes << " bytes, of which the driver reads "
+      << blob.native_bytes << '\n';
+  if (!blob.model_name.empty()) out << "  model   " << blob.model_name << '\n';
+  print_ports(out, "input ", blob.inputs);
+  print_ports(out, "output", blob.outputs);
+  if (blob.frame_input) {
+    out << "  frame   " << blob.frame_input->preprocess.frame.describe() << '\n';
+  }
+  for (const auto& [key, value] : blob.model_info) {
+    out << "  info    " << key << " = " << value << '\n';
+  }
+  out << "sections of the ELF:\n";
+  for (const auto& section : blob.sections) print_section(out, section);
+  return out.str();
+}

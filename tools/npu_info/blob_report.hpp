@@ -1,0 +1,9 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "npucore/blob_info.hpp"
+
+nlohmann::ordered_json to_json(const npu::BlobInfo& blob);
+std::string to_text(const npu::BlobInfo& blob);
