@@ -39,6 +39,24 @@ void Engine::start() {
 
 void Engine::submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job) {
   const std::lock_guard lock(mutex_);
+  enqueue(lane, std::move(job));
+}
+
+void Engine::submit_or_run(const std::shared_ptr<Lane>& lane, const std::shared_ptr<Job>& job) {
+  std::unique_lock lock(mutex_);
+  if (!free() || job->waits_for_events()) return enqueue(lane, job);
+  running_ = true;
+  lock.unlock();
+  while (!job->finished()) job->step();
+  lock.lock();
+  running_ = false;
+  if (holds_ != 0 || stopping_) idle_.notify_all();
+  if (!busy_lanes_.empty()) changed_.notify_one();
+  lock.unlock();
+  job->complete();
+}
+
+void Engine::enqueue(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job) {
   if (!started_) start();
   if (lane->entries_.empty()) busy_lanes_.push_back(lane);
   lane->entries_.push_back({next_ticket_++, std::move(job)});
@@ -109,7 +127,7 @@ void Engine::run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<L
 void Engine::loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    if (const auto lane = holds_ != 0 ? nullptr : pick()) {
+    if (const auto lane = holds_ != 0 || running_ ? nullptr : pick()) {
       run_one(lock, lane);
     } else {
       changed_.wait(lock);

@@ -37,6 +37,9 @@ class Engine {
   static Engine& instance();
 
   void submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job);
+  // As `submit`, but where nothing is in its way the job is done before this returns, on the
+  // caller's thread: for work that takes no time.
+  void submit_or_run(const std::shared_ptr<Lane>& lane, const std::shared_ptr<Job>& job);
   void set_priority(Lane& lane, Priority priority);
   // Tells the engine that the host changed an event that it may be waiting for.
   void wake();
@@ -50,6 +53,9 @@ class Engine {
   void loop();
   // The lane whose next command may run and goes first; null for none.
   std::shared_ptr<Lane> pick() const;
+  // Nothing is submitted and nothing runs.
+  bool free() const { return busy_lanes_.empty() && !running_ && holds_ == 0 && !stopping_; }
+  void enqueue(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job);
   void run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Lane>& lane);
 
   std::mutex mutex_;  // guards all below and every lane
@@ -58,8 +64,8 @@ class Engine {
   std::vector<std::shared_ptr<Lane>> busy_lanes_;  // those with entries
   uint64_t next_ticket_ = 0;
   bool started_ = false;
-  bool running_ = false;
-  uint32_t holds_ = 0;  // who has it that no command may start
+  bool running_ = false;  // a command, on whatever thread
+  uint32_t holds_ = 0;    // who has it that no command may start
   bool stopping_ = false;
 };
 

@@ -67,6 +67,11 @@ void Job::announce(const std::shared_ptr<Job>& self) const {
     if (command.signals) command.signals->add_signaller(self);
 }
 
+bool Job::waits_for_events() const {
+  return std::any_of(commands_->begin(), commands_->end(),
+                     [](const Command& command) { return !command.waits.empty(); });
+}
+
 void Job::step() {
   const Command& command = next();
   if (result_ == ZE_RESULT_SUCCESS && command.run) result_ = attempt(command);

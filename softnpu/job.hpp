@@ -43,6 +43,7 @@ class Job {
 
   // For the engine's thread.
   const Command& next() const { return (*commands_)[position_]; }
+  bool waits_for_events() const;
   bool finished() const { return position_ == commands_->size(); }
   // Runs the next command. After a failure the rest only signals its events.
   void step();

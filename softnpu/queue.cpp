@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api.hpp"
+#include "config.hpp"
 #include "device.hpp"
 #include "extensions.hpp"
 #include "fault.hpp"
@@ -76,7 +77,11 @@ std::shared_ptr<Job> CommandQueue::submit(std::shared_ptr<const Commands> comman
   auto job = std::make_shared<Job>(std::move(commands), context_.poison_mark());
   job->announce(job);
   jobs_.push_back(job);
-  Engine::instance().submit(lane_, job);
+  if (config().execution == Execution::kNull) {
+    Engine::instance().submit_or_run(lane_, job);
+  } else {
+    Engine::instance().submit(lane_, job);
+  }
   return job;
 }
 

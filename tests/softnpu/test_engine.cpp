@@ -88,6 +88,43 @@ TEST(Engine, EndsAllThatIsSubmittedWhenToldTo) {
   EXPECT_TRUE(ran);
 }
 
+TEST(Engine, RunsAtOnceOnlyWhatNothingIsInTheWayOf) {
+  const auto job_of = [](Command command) {
+    auto job = std::make_shared<Job>(std::make_shared<Commands>(Commands{std::move(command)}));
+    job->announce(job);
+    return job;
+  };
+  std::thread::id ran_on;
+  const auto free = job_of(running([&] { ran_on = std::this_thread::get_id(); }));
+  Engine::instance().submit_or_run(lane(), free);
+  EXPECT_TRUE(free->done());
+  EXPECT_EQ(ran_on, std::this_thread::get_id());
+
+  const auto event = std::make_shared<EventState>();
+  Command command = running([&] { ran_on = std::this_thread::get_id(); });
+  command.waits.push_back(event);
+  const auto waiting = job_of(command);
+  Engine::instance().submit_or_run(lane(), waiting);
+  EXPECT_FALSE(waiting->done());
+  event->signal();
+  Engine::instance().wake();
+  EXPECT_TRUE(waiting->wait(soon()));
+  EXPECT_NE(ran_on, std::this_thread::get_id());
+}
+
+TEST(Engine, QueuesBehindWhatRuns) {
+  std::thread::id ran_on;
+  const auto job = std::make_shared<Job>(
+      std::make_shared<Commands>(Commands{running([&] { ran_on = std::this_thread::get_id(); })}));
+  {
+    Gate gate;
+    Engine::instance().submit_or_run(lane(), job);
+    EXPECT_FALSE(job->done());
+  }
+  EXPECT_TRUE(job->wait(soon()));
+  EXPECT_NE(ran_on, std::this_thread::get_id());
+}
+
 TEST(Engine, RunsALanesJobsInOrder) {
   const auto queue = lane();
   std::string order;
