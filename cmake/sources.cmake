@@ -3,6 +3,7 @@
 set(NPUCORE_SOURCES
   npucore/src/base/atomic_file.cpp
   npucore/src/base/error.cpp
+  npucore/src/base/file_lock.cpp
   npucore/src/base/frame.cpp
   npucore/src/base/hash.cpp
   npucore/src/base/log.cpp
@@ -13,6 +14,8 @@ set(NPUCORE_SOURCES
   npucore/src/core/blob.cpp
   npucore/src/core/blob_info.cpp
   npucore/src/core/build_flags.cpp
+  npucore/src/core/cache.cpp
+  npucore/src/core/cache_entry.cpp
   npucore/src/core/compilation.cpp
   npucore/src/core/compile_job.cpp
   npucore/src/core/compile_turn.cpp

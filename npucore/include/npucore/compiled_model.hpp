@@ -23,8 +23,8 @@ namespace npu {
 
 /// What a compilation does, in this order; some are left out.
 enum class CompilePhase {
-  kWaiting,       ///< for another compilation of this process, or the same one of another process
-  kCacheLookup,   ///< in the folder CACHE_DIR
+  kCacheLookup,   ///< in the folder CACHE_DIR, also while another process compiles the same model
+  kWaiting,       ///< for another compilation of this process
   kSerializing,   ///< the model for the driver
   kCompiling,     ///< in the driver
   kInitializing,  ///< the weights go into the device

@@ -50,9 +50,10 @@ void sync_folder(const std::filesystem::path& path) {
 }  // namespace
 
 void write_file_atomically(const std::filesystem::path& path,
-                           std::span<const std::span<const std::byte>> parts) {
+                           std::span<const std::span<const std::byte>> parts, FileAccess access) {
+  const mode_t mode = access == FileAccess::kOwner ? 0600 : 0666;
   const auto temporary = temporary_name(path);
-  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd) fail(path, "open", errno);
   ScopeGuard remove_temporary([&] { ::unlink(temporary.c_str()); });
   for (const auto& part : parts) write_all(fd.get(), part, path);

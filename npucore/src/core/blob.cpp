@@ -1,10 +1,11 @@
+#include "core/blob.hpp"
+
 #include <array>
 #include <utility>
 
 #include "base/atomic_file.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/compiled_model_state.hpp"
 #include "ir/blob_container.hpp"
 #include "npucore/compiled_model.hpp"
 #include "npucore/error.hpp"
@@ -24,10 +25,8 @@ bool starts_on_page(std::span<const std::byte> bytes) {
   return reinterpret_cast<std::uintptr_t>(bytes.data()) % base::page_size_bytes() == 0;
 }
 
-/// `memory` is a mapping that the state owns.
-void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
-               const std::string& title) {
-  const ir::BlobView blob = ir::open_blob(memory, title);
+void load_view(CompiledModelState& state, const ir::BlobView& blob, const std::string& title,
+               const internal::PortHints& ports) {
   ze::GraphSource source;
   source.format = ZE_GRAPH_FORMAT_NATIVE;
   source.bytes = blob.native;
@@ -38,21 +37,51 @@ void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
     source.flags |= ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
   }
   source.what = text("loading ", title, blob.writer.empty() ? "" : ", written by ", blob.writer);
+  state.load(source, ports);
+}
+
+}  // namespace
+
+namespace internal {
+
+void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
+               const std::string& title) {
+  const ir::BlobView blob = ir::open_blob(memory, title);
   const ir::BlobDescription description = blob.description.value_or(ir::BlobDescription{});
   state.name = description.model_name;
   state.frame_input = description.frame_input;
   state.model_info = description.model_info;
-  state.load(source, {description.inputs, description.outputs});
+  load_view(state, blob, title, {description.inputs, description.outputs});
   state.stats.from = LoadedFrom::kBlob;
 }
 
-}  // namespace
+void load_blob_of(CompiledModelState& state, std::span<const std::byte> memory,
+                  const std::string& title, const PortHints& ports) {
+  load_view(state, ir::open_blob(memory, title), title, ports);
+}
+
+ExportedBlob export_parts(const CompiledModelState& state) {
+  ExportedBlob parts;
+  parts.native = state.graph->native_binary(parts.copy);
+  ir::BlobDescription description;
+  description.model_name = state.name;
+  description.frame_input = state.frame_input;
+  description.model_info = state.model_info;
+  description.inputs = state.inputs;
+  description.outputs = state.outputs;
+  const Version& compiler = state.device->info.compiler;
+  parts.trailer = ir::blob_trailer(parts.native.size(), description,
+                                   ze_npu_version(compiler.major, compiler.minor));
+  return parts;
+}
+
+}  // namespace internal
 
 CompiledModel CompiledModel::import(const Device& device, const std::filesystem::path& blob,
                                     const CompileOptions& options) {
   auto state = std::make_shared<CompiledModelState>(device, options);
   state->file = base::MappedFile::open(blob);
-  load_blob(*state, state->file.bytes(), blob.string());
+  internal::load_blob(*state, state->file.bytes(), blob.string());
   return CompiledModel(std::move(state));
 }
 
@@ -60,7 +89,7 @@ CompiledModel CompiledModel::import(const Device& device, std::span<const std::b
                                     const CompileOptions& options) {
   auto state = std::make_shared<CompiledModelState>(device, options);
   state->in_memory = base::PageBuffer::copy_of(blob);
-  load_blob(*state, state->in_memory.bytes(), "a blob in memory");
+  internal::load_blob(*state, state->in_memory.bytes(), "a blob in memory");
   return CompiledModel(std::move(state));
 }
 
@@ -79,18 +108,8 @@ CompiledModel CompiledModel::import(const Device& device, const std::filesystem:
 }
 
 void CompiledModel::export_blob(const std::filesystem::path& path) const {
-  std::vector<std::byte> copy;
-  const auto native = state_->graph->native_binary(copy);
-  ir::BlobDescription description;
-  description.model_name = state_->name;
-  description.frame_input = state_->frame_input;
-  description.model_info = state_->model_info;
-  description.inputs = state_->inputs;
-  description.outputs = state_->outputs;
-  const Version& compiler = state_->device->info.compiler;
-  const auto trailer =
-      ir::blob_trailer(native.size(), description, ze_npu_version(compiler.major, compiler.minor));
-  const std::array<std::span<const std::byte>, 2> parts = {native, trailer};
+  const auto blob = internal::export_parts(*state_);
+  const std::array<std::span<const std::byte>, 2> parts = {blob.native, blob.trailer};
   base::write_file_atomically(path, parts);
 }
 

@@ -5,6 +5,7 @@
 #include "base/enum_names.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "core/blob.hpp"
 #include "core/build_flags.hpp"
 #include "core/compile_turn.hpp"
 #include "ir/serialize.hpp"
@@ -17,8 +18,8 @@ namespace {
 using base::EnumName;
 
 constexpr std::array kPhases = {
-    EnumName<CompilePhase>{CompilePhase::kWaiting, "waiting"},
     EnumName<CompilePhase>{CompilePhase::kCacheLookup, "cache lookup"},
+    EnumName<CompilePhase>{CompilePhase::kWaiting, "waiting"},
     EnumName<CompilePhase>{CompilePhase::kSerializing, "serializing"},
     EnumName<CompilePhase>{CompilePhase::kCompiling, "compiling"},
     EnumName<CompilePhase>{CompilePhase::kInitializing, "initializing"},
@@ -97,15 +98,66 @@ void Compilation::check_cancelled() const {
 }
 
 std::shared_ptr<CompiledModelState> Compilation::run() {
-  enter(CompilePhase::kWaiting);
-  {
-    const CompileTurn turn(cancelled_);
-    compile_in_driver();
-  }
+  if (state_->properties.values().get(property::cache_dir).empty())
+    compile_in_turn();
+  else
+    use_cache();
   state_->stats.load_ns = static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count());
   enter(CompilePhase::kDone);
   return std::move(state_);
+}
+
+/// All that the blob depends on. The serializer is not in it: it does not change the blob.
+std::string Compilation::cache_key() const {
+  const DeviceInfo& device = state_->device->info;
+  const auto version = [](const Version& v) { return text(v.major, '.', v.minor, '.', v.patch); };
+  return text("npucore cache 1\nmodel ", std::hex, ir::content_hash(model_), std::dec, "\nflags ",
+              build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version,
+                          in_cache_key(config_)),
+              "\nprofiling ", (graph_flags_ & ZE_GRAPH_FLAG_ENABLE_PROFILING) != 0, "\ndevice ",
+              device.name, " pci ", device.pci_device_id, " platform ", device.platform, " tiles ",
+              device.tiles, "\ndriver ", device.driver_version, " extension ",
+              version(device.graph_extension), " compiler ", version(device.compiler), " elf ",
+              version(device.blob_elf), " runtime ", version(device.blob_runtime), '\n');
+}
+
+void Compilation::use_cache() {
+  enter(CompilePhase::kCacheLookup);
+  const Properties properties = state_->properties.values();
+  const ModelCache cache(properties.get(property::cache_dir), properties.get(property::cache_size));
+  const std::string key = cache_key();
+  if (load_from_cache(cache, key)) return;
+  // Taken before the turn, never while having it: two threads cannot wait for each other.
+  const auto lock = cache.lock(key);
+  if (load_from_cache(cache, key)) return;
+  compile_in_turn();
+  const ExportedBlob blob = export_parts(*state_);
+  const std::array<Bytes, 2> parts = {blob.native, blob.trailer};
+  cache.store(key, parts);
+}
+
+bool Compilation::load_from_cache(const ModelCache& cache, const std::string& key) {
+  auto hit = cache.find(key);
+  if (!hit) return false;
+  try {
+    state_->file = std::move(hit->file);
+    load_blob_of(*state_, hit->blob, model_title(model_) + " from the cache",
+                 {model_.inputs(), model_.outputs()});
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kOutOfMemory || error.code() == ErrorCode::kDeviceLost) throw;
+    cache.remove(key, error.what());
+    state_->unload();
+    return false;
+  }
+  state_->stats.from = LoadedFrom::kCache;
+  return true;
+}
+
+void Compilation::compile_in_turn() {
+  enter(CompilePhase::kWaiting);
+  const CompileTurn turn(cancelled_);
+  compile_in_driver();
 }
 
 ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "core/cache.hpp"
 #include "core/compiled_model_state.hpp"
 #include "core/compiler_options.hpp"
 
@@ -23,6 +24,10 @@ class Compilation {
   void enter(CompilePhase phase) const;
   void check_cancelled() const;
   ir::SerializedModel serialize(ze::GraphSource& source);
+  std::string cache_key() const;
+  void use_cache();
+  bool load_from_cache(const ModelCache& cache, const std::string& key);
+  void compile_in_turn();
   void compile_in_driver();
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -44,6 +44,9 @@ struct CompiledModelState {
   /// the same number of ports.
   void load(const ze::GraphSource& source, const PortHints& hints);
 
+  /// Undoes a load() that failed half-way.
+  void unload();
+
   Device public_device;
   std::shared_ptr<DeviceState> device;
   SharedProperties properties;  ///< the device's and over them the model's own

@@ -71,6 +71,15 @@ void CompiledModelState::set_property(const std::string& name_asked, const std::
   properties.set(one);
 }
 
+void CompiledModelState::unload() {
+  graph.reset();
+  file = {};
+  inputs.clear();
+  outputs.clear();
+  bound_inputs.clear();
+  bound_outputs.clear();
+}
+
 LoadStats CompiledModelState::current_stats() const {
   LoadStats current = stats;
   current.first_inference_ns = first_inference_ns.load(std::memory_order_relaxed);

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/compiled_model_state.hpp"
+
+namespace npu::internal {
+
+/// Loads a container of npucore, or of OpenVINO, or a bare ELF; `memory` is a mapping that the
+/// state owns. What the container tells of names and frames goes into the state.
+void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
+               const std::string& title);
+/// Loads a container that was made from a model with these ports, of which the state knows the
+/// rest.
+void load_blob_of(CompiledModelState& state, std::span<const std::byte> memory,
+                  const std::string& title, const PortHints& ports);
+
+/// A compiled model as a file: the driver's blob, and what follows it.
+struct ExportedBlob {
+  std::vector<std::byte> copy;  ///< of the driver's blob, where the driver gives no view
+  std::span<const std::byte> native;
+  std::vector<std::byte> trailer;
+};
+ExportedBlob export_parts(const CompiledModelState& state);
+
+}  // namespace npu::internal

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/file_lock.hpp"
+#include "base/mapped_file.hpp"
+#include "core/cache_entry.hpp"
+
+namespace npu::internal {
+
+/// A folder of compiled models, which any number of processes share. Nothing here throws: a cache
+/// that cannot be used is a warning.
+///
+/// Files are written beside their place and moved there, so that a reader sees a whole file or
+/// none. Whoever is about to compile takes the entry's lock first and looks again: of many
+/// processes one compiles. A lock whose owner died is free.
+class ModelCache {
+ public:
+  /// Makes the folder, for the user alone, where it is not there.
+  ModelCache(std::filesystem::path folder, std::uint64_t size_limit_bytes);
+
+  struct Hit {
+    base::MappedFile file;
+    Bytes blob;  ///< in `file`
+  };
+  /// The entry of this key, whole and unchanged; it counts as used now. One that is not goes.
+  std::optional<Hit> find(const std::string& key) const;
+  /// Waits until nobody else has it. Nothing where the folder cannot be written.
+  std::optional<base::FileLock> lock(const std::string& key) const;
+  /// Keeps a blob, then takes away what was used longest ago until the folder is within its limit.
+  void store(const std::string& key, std::span<const Bytes> blob) const;
+  void remove(const std::string& key, const std::string& why) const;
+
+ private:
+  std::filesystem::path path_of(const std::string& key) const;
+  void shrink() const;
+
+  const std::filesystem::path folder_;
+  const std::uint64_t size_limit_bytes_;
+};
+
+}  // namespace npu::internal

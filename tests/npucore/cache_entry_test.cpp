@@ -1,0 +1,168 @@
+#include "core/cache_entry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/file_lock.hpp"
+#include "core/cache.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+using internal::Bytes;
+using internal::ModelCache;
+
+Bytes bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+std::string text_of(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string entry_of(const std::string& first, const std::string& second, const std::string& key) {
+  const std::array<Bytes, 2> parts = {bytes_of(first), bytes_of(second)};
+  return first + second + text_of(internal::cache_entry_tail(parts, key));
+}
+
+TEST(CacheEntry, HasItsBytesWhereTheFormatSays) {
+  const std::string entry = entry_of("ELF!", "tail", "key");
+  ASSERT_EQ(entry.size(), 8u + 3 + 24 + 8);
+  EXPECT_EQ(entry.substr(0, 11), "ELF!tailkey");
+  EXPECT_EQ(entry.substr(11, 8), std::string("\3\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(entry.substr(19, 8), std::string("\10\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(entry.substr(27, 8), "\x94\xf5\xa0\x14\x92\xa6\xd6\x2e");
+  EXPECT_EQ(entry.substr(35), "NPUCACH1");
+}
+
+TEST(CacheEntry, ComesBack) {
+  const std::string file = entry_of("blob", "", "the key");
+  const auto entry = internal::read_cache_entry(bytes_of(file));
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(text_of(entry->blob), "blob");
+  EXPECT_EQ(entry->key, "the key");
+}
+
+TEST(CacheEntry, WithAnyByteChangedIsNone) {
+  const std::string whole = entry_of("blob", "tail", "key");
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    EXPECT_FALSE(internal::read_cache_entry(bytes_of(damaged))) << "byte " << at;
+  }
+}
+
+TEST(CacheEntry, CutAnywhereIsNone) {
+  const std::string whole = entry_of("blob", "tail", "key");
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(internal::read_cache_entry(bytes_of(whole.substr(0, size)))) << size << " bytes";
+}
+
+class Cache : public ::testing::Test {
+ protected:
+  void store(const std::string& key, const std::string& blob, std::uint64_t limit = 1 << 20) {
+    const std::array<Bytes, 1> parts = {bytes_of(blob)};
+    ModelCache(place(), limit).store(key, parts);
+  }
+  std::string found(const std::string& key) {
+    const auto hit = ModelCache(place(), 1 << 20).find(key);
+    return hit ? text_of(hit->blob) : "";
+  }
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> all;
+    for (const auto& entry : std::filesystem::directory_iterator(place()))
+      all.push_back(entry.path());
+    return all;
+  }
+  std::filesystem::path place() const { return folder_.path() / "deep" / "cache"; }
+  static unsigned mode(const std::filesystem::path& path) {
+    return static_cast<unsigned>(std::filesystem::status(path).permissions());
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(Cache, FindsWhatItKept) {
+  store("a", "blob a");
+  store("b", "blob b");
+  EXPECT_EQ(found("a"), "blob a");
+  EXPECT_EQ(found("b"), "blob b");
+  EXPECT_EQ(found("c"), "");
+}
+
+TEST_F(Cache, IsForItsUserAlone) {
+  store("a", "blob");
+  EXPECT_EQ(mode(place()), 0700u);
+  ASSERT_EQ(files().size(), 1u);
+  EXPECT_EQ(mode(files()[0]), 0600u);
+}
+
+TEST_F(Cache, TakesAwayWhatWasUsedLongestAgo) {
+  const std::string blob(1000, 'x');
+  for (const char* key : {"a", "b", "c"}) {
+    store(key, blob, 3500);
+    // Times of files are coarse; the order of use is what counts.
+    for (const auto& file : files())
+      std::filesystem::last_write_time(
+          file, std::filesystem::last_write_time(file) - std::chrono::seconds(10));
+  }
+  EXPECT_EQ(found("a"), blob) << "and is now the one used last";
+  store("d", blob, 3500);
+  EXPECT_EQ(found("b"), "");
+  EXPECT_EQ(found("a"), blob);
+  EXPECT_EQ(found("d"), blob);
+}
+
+TEST_F(Cache, KeepsNothingThatIsLargerThanItsLimit) {
+  store("a", std::string(1000, 'x'), 500);
+  EXPECT_EQ(found("a"), "");
+}
+
+TEST_F(Cache, DropsAnEntryThatWasChanged) {
+  store("a", "blob");
+  write_file(files()[0], "rubbish");
+  EXPECT_EQ(found("a"), "");
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Cache, TakesAnotherKeysEntryUnderItsNameForNone) {
+  store("a", "blob a");
+  const auto name = files()[0];
+  store("b", "blob b");
+  for (const auto& file : files())
+    if (file != name) std::filesystem::rename(file, name);
+  EXPECT_EQ(found("a"), "");
+  EXPECT_EQ(files().size(), 1u) << "it is whole: somebody else's";
+}
+
+TEST_F(Cache, ClearsAwayWhatAKilledWriterLeft) {
+  store("a", "blob");
+  const auto left = place() / ("." + files()[0].filename().string() + ".123.0.tmp");
+  write_file(left, "half a bl");
+  { const auto lock = ModelCache(place(), 1 << 20).lock("a"); }
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_EQ(found("a"), "blob");
+}
+
+TEST_F(Cache, LeavesNoLockBehind) {
+  store("a", "blob");
+  {
+    const auto lock = ModelCache(place(), 1 << 20).lock("a");
+    EXPECT_TRUE(lock);
+    EXPECT_EQ(files().size(), 2u);
+  }
+  EXPECT_EQ(files().size(), 1u);
+}
+
+TEST_F(Cache, WithoutAFolderFindsAndKeepsNothing) {
+  const ModelCache cache("/proc/no/such/place", 1 << 20);
+  const std::array<Bytes, 1> parts = {bytes_of("blob")};
+  cache.store("a", parts);
+  EXPECT_FALSE(cache.find("a"));
+  EXPECT_FALSE(cache.lock("a"));
+}
+
+}  // namespace
+}  // namespace npu::test
