@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "ir_files.hpp"
@@ -104,10 +107,57 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"bad_matrix", "MODEL --frame NV12:64x64 --matrix bt1886", 1, "'bt1886'"},
         Failure{"bad_mean", "MODEL --frame NV12:64x64 --mean 1,2", 1, "mean has 2 values"},
         Failure{"bad_config", "MODEL --config FAST", 1, "--config needs KEY=VALUE"},
+        Failure{"unknown_property", "MODEL -p NPU_TURBI=YES", 1, "NPU_TURBO"},
+        Failure{"bad_property", "MODEL -p NPU_TURBO", 1, "--property needs KEY=VALUE"},
+        Failure{"bad_tiles", "MODEL --tiles many", 1, "NPU_TILES"},
+        Failure{"raw_in_no_folder", "MODEL --raw --device software -o /nowhere/m.blob", 1,
+                "cannot write /nowhere/m.blob"},
         Failure{"bad_device", "MODEL --device gpu", 2, "gpu"},
         Failure{"output_in_no_folder", "MODEL --device software -o /nowhere/m.blob", 1,
                 "npu-compile: cannot write /nowhere/m.blob"}),
     [](const auto& row) { return std::string(row.param.name); });
+
+TEST(NpuCompileTest, RawIsTheDriversElfAlone) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  const auto whole = dir.path() / "whole.blob", raw = dir.path() / "raw.blob";
+  ASSERT_EQ(run(model.string() + " --device software -o " + whole.string()).code, 0);
+  ASSERT_EQ(run(model.string() + " --device software --raw -o " + raw.string()).code, 0);
+  EXPECT_EQ(read_blob_info(raw).writer, "");
+  EXPECT_NE(read_blob_info(whole).writer, "");
+  EXPECT_EQ(read_blob_info(raw).sections.size(), read_blob_info(whole).sections.size());
+  EXPECT_NO_THROW(CompiledModel::import(Device::open(DeviceKind::kSoftware), raw));
+}
+
+TEST(NpuCompileTest, ListsItsOptionsWithoutAModel) {
+  const auto result = run("--list-options --device software");
+  EXPECT_EQ(result.code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "NPU_TILES")) << result.output;
+  EXPECT_FALSE(has(result.output, "FULL_DEVICE_NAME")) << result.output;
+}
+
+/// The driver's own record of the build flags of a compilation.
+std::string build_flags_of(const std::string& options) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  const auto trace = dir.path() / "trace";
+  ::setenv("SOFTNPU_TRACE", trace.c_str(), 1);
+  const auto result = run(model.string() + " --device software " + options);
+  ::unsetenv("SOFTNPU_TRACE");
+  EXPECT_EQ(result.code, 0) << result.output;
+  std::ostringstream text;
+  text << std::ifstream(trace).rdbuf();
+  const auto at = text.str().find("build_flags");
+  return at == std::string::npos ? "" : text.str().substr(at, text.str().find('\n', at) - at);
+}
+
+TEST(NpuCompileTest, PropertiesReachTheCompiler) {
+  EXPECT_TRUE(has(build_flags_of("--hint latency"), "LATENCY"));
+  EXPECT_FALSE(has(build_flags_of(""), "LATENCY"));
+  EXPECT_TRUE(has(build_flags_of("-p NPU_TILES=2"), "NPU_TILES"));
+  EXPECT_TRUE(has(build_flags_of("--platform 3720"), "3720"));
+  EXPECT_TRUE(has(build_flags_of("--hint latency -p PERFORMANCE_HINT=THROUGHPUT"), "THROUGHPUT"));
+}
 
 TEST(NpuCompileTest, NamesAnOperatorThatTheCompilerDoesNotKnow) {
   const TempDir dir;
@@ -135,6 +185,56 @@ std::string long_model() {
   }
   return test::net(layers + test::result_layer(kLayers + 1, "out", {1, 3, 32, 32}),
                    edges + test::edge(kLayers, 1, kLayers + 1, 0));
+}
+
+struct Terminal {
+  int code = -1;
+  std::string output;
+};
+
+/// The same with a terminal for all three streams.
+Terminal run_in_terminal(const std::vector<std::string>& words) {
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    std::vector<char*> arguments;
+    for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    ::execv(std::getenv("NPU_COMPILE"), arguments.data());
+    ::_exit(127);
+  }
+  Terminal result;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof(buffer))) > 0;) {
+    result.output.append(buffer, static_cast<std::size_t>(got));
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ::close(terminal);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+TEST(NpuCompileTest, ShowsItsProgressOnATerminalOnly) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32})).string();
+  const auto on_terminal = run_in_terminal({"npu-compile", model, "--device", "software"});
+  EXPECT_EQ(on_terminal.code, 0) << on_terminal.output;
+  EXPECT_TRUE(has(on_terminal.output, "\r\033[K")) << on_terminal.output;
+  EXPECT_FALSE(has(run(model + " --device software").output, "\r"));
+}
+
+TEST(NpuCompileTest, AnInterruptWhileCompilingIsCode130) {
+  const TempDir dir;
+  const auto trace = (dir.path() / "trace").string(), blob = (dir.path() / "m.blob").string();
+  const auto model = dir.write("m.xml", long_model()).string();
+  ::setenv("SOFTNPU_TRACE", trace.c_str(), 1);
+  const auto result =
+      run(model + " --device software -o " + blob + " & pid=$!; until grep -q zeContextCreate " +
+          trace + " 2>/dev/null; do sleep 0.01; done; kill -INT $pid; wait $pid");
+  ::unsetenv("SOFTNPU_TRACE");
+  EXPECT_EQ(result.code, 130) << result.output;
+  EXPECT_FALSE(std::filesystem::exists(blob));
 }
 
 TEST(NpuCompileTest, AnInterruptLeavesAWholeBlobOrNothing) {

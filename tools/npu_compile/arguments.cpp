@@ -1,0 +1,114 @@
+#include "arguments.hpp"
+
+#include "frame_spec.hpp"
+#include "property_options.hpp"
+
+namespace {
+
+void add_preprocess_options(CLI::App& app, Arguments& arguments) {
+  auto* frame = app.add_option(
+      "--frame", arguments.frame,
+      "make the model take video frames: FORMAT:WIDTHxHEIGHT[:stride=N[,N,N]][:rows=N[,N,N]]"
+      "[:crop=LEFT,TOP]; FORMAT is NV12, I420, RGB, BGR, RGBx, BGRx or GRAY8");
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    return app.add_option(name, value, help)->needs(frame);
+  };
+  add("--input", arguments.input, "the model's input that takes the picture");
+  add("--matrix", arguments.matrix, "bt601, bt709 or bt2020 (default: by the frame's height)");
+  add("--range", arguments.range, "limited or full (default: limited; full for GRAY8)");
+  add("--resize", arguments.resize, "stretch or letterbox (default: as the model says)");
+  add("--mean", arguments.mean, "subtracted from the grey levels, one or one per channel: a,b,c");
+  add("--scale", arguments.scale, "divides what is left, one or one per channel: a,b,c");
+  add("--channels", arguments.channels, "order that the model expects: rgb or bgr");
+  app.add_option("--pad-value", arguments.pad_value, "grey level of letterbox borders, 0..255")
+      ->needs(frame);
+}
+
+/// Options that say in fewer words what --property says.
+void add_property_options(CLI::App& app, Arguments& arguments) {
+  const auto add = [&](const char* option, const char* property, const char* help) {
+    return app.add_option_function<std::string>(
+        option,
+        [&arguments, property](const std::string& value) {
+          arguments.named_properties[property] = value;
+        },
+        help);
+  };
+  add("--hint", "PERFORMANCE_HINT", "compile for throughput or latency");
+  add("--platform", "NPU_PLATFORM", "NPU generation to compile for: 3720, 4000, 5010, 5020");
+  add("--tiles", "NPU_TILES", "tiles to compile for (default: by platform and hint)");
+  add("--max-tiles", "NPU_MAX_TILES", "tiles that the target has, to compile off the device");
+  add("--cache-dir", "CACHE_DIR", "folder that keeps what was compiled before");
+  add("--serializer", "NPU_MODEL_SERIALIZER_VERSION",
+      "how the weights reach the compiler: AUTO, ALL_WEIGHTS_COPY or NO_WEIGHTS_COPY");
+  add("--serializer-threshold", "NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD",
+      "with NO_WEIGHTS_COPY: constants of fewer bytes are copied");
+  app.add_option("-p,--property", arguments.properties,
+                 "a property, KEY=VALUE; repeatable; --list-options shows them")
+      ->take_all();
+  app.add_option("--config", arguments.config,
+                 "an option for the compiler as it is, unchecked, KEY=VALUE; repeatable")
+      ->take_all();
+}
+
+std::string upper(std::string text) {
+  for (auto& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+}  // namespace
+
+std::filesystem::path Arguments::output_path() const {
+  if (!output.empty()) return output;
+  return std::filesystem::path(model).replace_extension(".blob");
+}
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("model", arguments.model, "the IR's .xml file");
+  app.add_option("-o,--output", arguments.output, "the blob to write (default: model.blob)");
+  app.add_option("--weights", arguments.weights, "the IR's weights (default: the .bin beside it)");
+  add_preprocess_options(app, arguments);
+  add_property_options(app, arguments);
+  app.add_option("--device", arguments.device, "auto, npu or software")
+      ->check(CLI::IsMember({"auto", "npu", "software"}))
+      ->capture_default_str();
+  app.add_flag(
+      "--raw", arguments.raw,
+      "write the driver's bare ELF, without npucore's description and OpenVINO's metadata");
+  app.add_flag(
+      "--list-options", arguments.list_options,
+      "show the properties that a compilation takes, and what the device's compiler knows");
+  app.callback([&arguments] {
+    if (arguments.model.empty() && !arguments.list_options) throw CLI::RequiredError("model");
+  });
+}
+
+npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model) {
+  auto frame = parse_frame_spec(arguments.frame);
+  if (!arguments.matrix.empty()) frame.matrix = npu::color_matrix_from_string(arguments.matrix);
+  if (!arguments.range.empty()) frame.range = npu::color_range_from_string(arguments.range);
+  auto preprocess = model.default_preprocess(frame);
+  preprocess.input = arguments.input;
+  if (!arguments.resize.empty()) {
+    preprocess.resize = npu::resize_mode_from_string(arguments.resize);
+  }
+  if (!arguments.mean.empty()) preprocess.mean = parse_numbers("--mean", arguments.mean);
+  if (!arguments.scale.empty()) preprocess.scale = parse_numbers("--scale", arguments.scale);
+  if (!arguments.channels.empty()) {
+    preprocess.channels = npu::channel_order_from_string(upper(arguments.channels));
+  }
+  if (arguments.pad_value) preprocess.pad_value = *arguments.pad_value;
+  return preprocess;
+}
+
+npu::CompileOptions options_from(const Arguments& arguments) {
+  npu::Properties named;
+  for (const auto& [name, value] : arguments.named_properties) named.set(name, value);
+  npu::CompileOptions options;
+  options.properties = properties_from(arguments.properties).over(named);
+  for (const auto& entry : arguments.config) {
+    const auto [key, value] = split_key_value("--config", entry);
+    options.config[key] = value;
+  }
+  return options;
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "npucore/compiled_model.hpp"
+#include "npucore/frame.hpp"
+#include "npucore/model.hpp"
+
+struct Arguments {
+  std::string model, output, weights, frame, input, matrix, range, resize, mean, scale, channels;
+  std::string device = "auto";
+  std::optional<float> pad_value;
+  std::vector<std::string> properties, config;
+  /// Properties with an option of their own: name -> value, where one was given.
+  std::map<std::string, std::string> named_properties;
+  bool raw = false;
+  bool list_options = false;
+
+  std::filesystem::path output_path() const;
+};
+
+void add_options(CLI::App& app, Arguments& arguments);
+
+/// Throw npu::Error for words that cannot be.
+npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model);
+npu::CompileOptions options_from(const Arguments& arguments);
