@@ -1,0 +1,25 @@
+// Compiles a model with properties and prints "ok", or the error.
+//
+// usage: compile_with MODEL.xml "KEY=VALUE ..." [OPTION=VALUE for the compiler as it is]
+#include <cstdio>
+#include <string>
+
+#include "npucore/npucore.hpp"
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  try {
+    npu::CompileOptions options;
+    options.properties = npu::Properties::parse(argv[2]);
+    if (argc > 3) {
+      const std::string option = argv[3];
+      const auto equals = option.find('=');
+      options.config[option.substr(0, equals)] = option.substr(equals + 1);
+    }
+    const auto device = npu::Device::open(npu::DeviceKind::kSoftware);
+    npu::CompiledModel::compile(device, npu::Model::read(argv[1]), options);
+    std::puts("ok");
+  } catch (const npu::Error& error) {
+    std::puts(error.what());
+  }
+}
