@@ -56,6 +56,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/prepare.cpp
   npucore/src/ir/preprocess.cpp
   npucore/src/ir/reader.cpp
+  npucore/src/ir/reshape.cpp
   npucore/src/ir/serialize.cpp
   npucore/src/ir/support.cpp
   npucore/src/ir/weights.cpp

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "meta/npumeta.h"
+#include "support/temp_dir.hpp"
 
 namespace gstnpu_test {
 
@@ -77,31 +77,21 @@ inline Owned<GstBuffer> frame_with(const std::vector<HandMadeTensor>& tensors,
   return buffer;
 }
 
-/// A folder that goes with the test.
+/// A folder that goes with the test, in plain strings.
 class TempFolder {
  public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "npu-gst-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ / name; }
+  std::string file(const std::string& name) const { return folder_.path() / name; }
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path_ / name;
+    return folder_.write(name, text);
   }
   std::string read(const std::string& name) const {
     std::ostringstream text;
-    text << std::ifstream(path_ / name, std::ios::binary).rdbuf();
+    text << std::ifstream(file(name), std::ios::binary).rdbuf();
     return text.str();
   }
 
  private:
-  std::filesystem::path path_;
+  npu::test::TempDir folder_;
 };
 
 /// No regular file of the process may grow past `bytes` while this lives; write() then fails.

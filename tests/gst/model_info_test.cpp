@@ -2,34 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
 #include "labels.hpp"
 #include "npucore/error.hpp"
+#include "support/temp_dir.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
 using gstnpu::ModelInfo;
 using gstnpu::ModelInfoTensor;
 
 class Files : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "npu-modelinfo-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(directory_ / name, std::ios::binary) << text;
-    return directory_ / name;
+    return directory_.write(name, text);
   }
 
-  fs::path directory_;
+  npu::test::TempDir directory_;
 };
 
 const char* const kYolo = R"(# a detector
@@ -162,16 +150,16 @@ using ModelInfoLookup = Files;
 TEST_F(ModelInfoLookup, TriesTheWholeNameFirst) {
   write("net.modelinfo", "");
   const std::string expected = write("net.xml.modelinfo", "");
-  EXPECT_EQ(gstnpu::find_model_info(directory_ / "net.xml"), expected);
+  EXPECT_EQ(gstnpu::find_model_info(directory_.path() / "net.xml"), expected);
 }
 
 TEST_F(ModelInfoLookup, ThenTheNameWithoutExtension) {
   const std::string expected = write("net.modelinfo", "");
-  EXPECT_EQ(gstnpu::find_model_info(directory_ / "net.blob"), expected);
+  EXPECT_EQ(gstnpu::find_model_info(directory_.path() / "net.blob"), expected);
 }
 
 TEST_F(ModelInfoLookup, MayFindNothing) {
-  EXPECT_EQ(gstnpu::find_model_info(directory_ / "net.xml"), std::nullopt);
+  EXPECT_EQ(gstnpu::find_model_info(directory_.path() / "net.xml"), std::nullopt);
 }
 
 using Labels = Files;
@@ -201,7 +189,7 @@ TEST(LabelOf, AnUnknownClassIsItsNumber) {
 
 TEST_F(Labels, MissingFileIsNamed) {
   try {
-    gstnpu::read_labels_file(directory_ / "none.txt");
+    gstnpu::read_labels_file(directory_.path() / "none.txt");
     FAIL() << "accepted";
   } catch (const npu::Error& error) {
     EXPECT_EQ(error.code(), npu::ErrorCode::kNotFound);

@@ -1,11 +1,7 @@
 #include "ir_files.hpp"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <stdexcept>
 
 namespace npu::test {
 namespace {
@@ -28,24 +24,6 @@ std::string list(const std::vector<int>& shape) {
 }
 
 }  // namespace
-
-TempDir::TempDir() {
-  auto pattern = (std::filesystem::temp_directory_path() / "npucore-ir-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  path_ = pattern;
-}
-
-TempDir::~TempDir() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::filesystem::path TempDir::write(const std::string& name, std::string_view text) const {
-  std::ofstream file(path_ / name, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file) throw std::runtime_error("cannot write " + name);
-  return path_ / name;
-}
 
 std::string dims(const std::vector<int>& shape) {
   std::string text;

@@ -1,30 +1,11 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "support/temp_dir.hpp"
+
 namespace npu::test {
-
-/// A folder of its own, gone with the object.
-class TempDir {
- public:
-  TempDir();
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  ~TempDir();
-
-  /// Writes a file and tells its path.
-  std::filesystem::path write(const std::string& name, std::string_view text) const;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Parts of IRs as OpenVINO writes them.
 std::string dims(const std::vector<int>& shape);

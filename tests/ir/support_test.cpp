@@ -50,21 +50,16 @@ std::string dynamic_rank() {
   return text.replace(text.find("shape=\"1,3,4,4\""), 15, "shape=\"...\"");
 }
 
-std::string bounded() {
-  auto text = test::identity_ir("f32", {1, 3, 4, 4});
-  return text.replace(text.find("shape=\"1,3,4,4\""), 15, "shape=\"1..8,3,4,4\"");
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Table, UnsupportedTest,
     testing::Values(
         Unsupported{"dynamic_batch",
                     test::identity_ir("f32", {-1, 3, 4, 4}),
-                    {"input 'picture'", "dynamic dimension 0", "[?,3,4,4]", "reshape the model"}},
-        Unsupported{"dynamic_width",
-                    test::identity_ir("f32", {1, 3, 4, -1}),
-                    {"input 'picture'", "dynamic dimension 3", "reshape the model"}},
-        Unsupported{"bounded_batch", bounded(), {"input 'picture'", "dynamic dimension 0"}},
+                    {"input 'picture'", "dynamic dimension 0 without a bound", "[?,3,4,4]",
+                     "Model::reshape()"}},
+        Unsupported{"dynamic_width_of_a_layout",
+                    test::identity_ir("f32", {1, 3, 4, -1}, "[N,C,H,W]"),
+                    {"input 'picture'", "dynamic dimension 3 (W)", "Model::reshape()"}},
         Unsupported{"dynamic_rank", dynamic_rank(), {"input 'picture'", "dynamic rank"}},
         Unsupported{"string_input",
                     two_layers("string", {2}, {2}, "StringTensorUnpack"),

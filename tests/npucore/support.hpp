@@ -10,21 +10,9 @@
 
 #include "npucore/device.hpp"
 #include "npucore/error.hpp"
+#include "support/temp_dir.hpp"
 
 namespace npu::test {
-
-/// A folder that goes with the object.
-class TempDir {
- public:
-  TempDir();
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  ~TempDir();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::string_view text);

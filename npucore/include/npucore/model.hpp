@@ -32,12 +32,21 @@ class NPU_API Model {
 
   const std::filesystem::path& path() const;
   const std::string& name() const;
+  /// A dynamic dimension is -1; a bounded one too, and is compiled at its bound.
   const std::vector<Port>& inputs() const;
+  /// -1 where a dimension depends on the inputs' sizes: CompiledModel::outputs() has it.
   const std::vector<Port>& outputs() const;
 
   /// The rt_info section "model_info" (OpenVINO Model API): "labels", "scale_values",
   /// "resize_type", ...
   const std::map<std::string, std::string>& model_info() const;
+
+  /// Sizes for inputs, by name or tensor name, each whole and static: what an NPU needs of a model
+  /// with dynamic dimensions. Static inputs take another size too, where the model's operators
+  /// allow it; the compiler says when they do not. Throws Error(kNotFound) that lists the inputs,
+  /// Error(kInvalidArgument) for another number of dimensions, one below 1, or the planes of
+  /// add_preprocess: reshape before that. Nothing is changed by a call that throws.
+  void reshape(const std::map<std::string, Shape>& shapes);
 
   /// For frames of this layout, with resize mode ("resize_type"), border ("pad_value", 0 where only
   /// resize_type is given), channel order ("reverse_input_channels": YES is RGB, NO is BGR), mean

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
 #include "base/text.hpp"
 #include "ir/layer.hpp"
+#include "ir/reshape.hpp"
 #include "npucore/error.hpp"
 
 namespace npu::ir {
@@ -49,21 +49,6 @@ std::size_t only_image(const internal::ModelState& model) {
                    "; its inputs are: ", list_inputs(model)));
 }
 
-/// Letters of the layout that OpenVINO wrote to the port, "[N,C,H,W]" as "NCHW".
-std::string layout_letters(pugi::xml_node layer) {
-  std::string letters;
-  for (auto holder : {layer.child("output").child("port"), layer}) {
-    for (auto attribute : holder.child("rt_info").children("attribute")) {
-      if (std::string_view(attribute.attribute("name").value()) != "layout") continue;
-      for (const char c : std::string_view(attribute.attribute("layout").value())) {
-        if (std::isalpha(static_cast<unsigned char>(c)) != 0) letters += c;
-      }
-      return letters;
-    }
-  }
-  return letters;
-}
-
 bool is_channel_count(std::int64_t dimension) {
   return dimension == 3 || dimension == 1;
 }
@@ -93,10 +78,11 @@ void check_port(const internal::ModelState& model, const Port& port) {
                                     [](std::int64_t dimension) { return dimension < 1; });
   if (dynamic != port.shape.end()) {
     fail(model, port,
-         text("its dimension ", dynamic - port.shape.begin(),
-              " is dynamic; reshape the model to "
-              "a static shape before use, for example with model.reshape([1,3,640,640]) and "
-              "openvino.save_model() in Python"));
+         text("its dimension ", dynamic - port.shape.begin(), " is ",
+              *dynamic < 0 ? "dynamic; give it a size with Model::reshape() before adding "
+                             "pre-processing, or reshape the model in Python with model.reshape() "
+                             "and openvino.save_model()"
+                           : "0"));
   }
   if (port.shape[0] != 1) {
     fail(model, port, text("its batch is ", port.shape[0], ": reshape the model to a batch of 1"));
@@ -118,6 +104,7 @@ ImageInput find_image_input(const internal::ModelState& model, const std::string
   ImageInput image;
   image.port = model.inputs[index];
   image.layer = model.document.layers_of_type("Parameter")[index];
+  image.port.shape = with_upper_bounds(image.layer).value_or(image.port.shape);
   check_port(model, image.port);
   const auto last = channels_are_last(image.layer, image.port.shape);
   const auto& shape = image.port.shape;

@@ -103,6 +103,20 @@ std::string join_tensor_names(const std::vector<std::string>& names) {
   return joined;
 }
 
+std::string layout_letters(pugi::xml_node layer) {
+  std::string letters;
+  for (auto holder : {layer.child("output").child("port"), layer}) {
+    for (auto attribute : holder.child("rt_info").children("attribute")) {
+      if (std::string_view(attribute.attribute("name").value()) != "layout") continue;
+      for (const char c : std::string_view(attribute.attribute("layout").value())) {
+        if (std::isalpha(static_cast<unsigned char>(c)) != 0) letters += c;
+      }
+      return letters;
+    }
+  }
+  return letters;
+}
+
 Shape port_shape(pugi::xml_node port) {
   Shape shape;
   for (auto dim : port.children("dim")) {

@@ -27,6 +27,10 @@ std::vector<std::string> tensor_names(pugi::xml_node port);
 /// Inverse of tensor_names: the text of a port's attribute "names".
 std::string join_tensor_names(const std::vector<std::string>& names);
 
+/// Letters of the layout that OpenVINO wrote to a Parameter, "[N,C,H,W]" as "NCHW"; empty where it
+/// wrote none.
+std::string layout_letters(pugi::xml_node layer);
+
 /// Dimensions of a port; -1 is dynamic.
 Shape port_shape(pugi::xml_node port);
 /// "1,3,?,2..8" as in <data shape>; ranges and "?" are -1. Nothing for a dynamic rank or no shape.

@@ -7,6 +7,7 @@
 #include "ir/model_state.hpp"
 #include "ir/preprocess.hpp"
 #include "ir/reader.hpp"
+#include "ir/reshape.hpp"
 #include "ir/support.hpp"
 
 namespace npu {
@@ -43,6 +44,10 @@ const std::vector<Port>& Model::outputs() const {
 
 const std::map<std::string, std::string>& Model::model_info() const {
   return state_->model_info;
+}
+
+void Model::reshape(const std::map<std::string, Shape>& shapes) {
+  ir::reshape(*state_, shapes);
 }
 
 Preprocess Model::default_preprocess(const FrameLayout& frame) const {

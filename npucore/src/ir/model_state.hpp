@@ -21,6 +21,7 @@ struct ModelState {
   std::vector<Port> inputs, outputs;
   std::map<std::string, std::string> model_info;
   std::optional<FrameInput> frame_input;
+  bool reshaped = false;  ///< the shapes inside the model are older than those of its inputs
 };
 
 }  // namespace npu::internal

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/layer.hpp"
+#include "ir/reshape.hpp"
 
 namespace npu::ir {
 namespace {
@@ -178,6 +179,7 @@ PreparedModel prepare(const internal::ModelState& model, CompilerVersion version
   prepared.weights = model.weights;
   auto net = prepared.xml.append_copy(model.document.net());
   set_flags(net, version);
+  use_upper_bounds(net);
   const bool old_interpolate = version.newest_opset > 0 && version.newest_opset < kInterpolateOpset;
   for (auto graph : graphs(net)) {
     for (auto layer : layers_of(graph, "Interpolate")) {

@@ -15,8 +15,9 @@ struct PreparedModel {
   Weights weights;
 };
 
-/// Interpolate-11 becomes Interpolate-4 for compilers whose newest opset is below 11, Identity goes
-/// for those up to 7.26; also in bodies of loops and conditions. Both mean the same there.
+/// Bounded dimensions of inputs become their bounds. Interpolate-11 becomes Interpolate-4 for
+/// compilers whose newest opset is below 11, Identity goes for those up to 7.26; also in bodies of
+/// loops and conditions. The values stay the same.
 PreparedModel prepare(const internal::ModelState& model, CompilerVersion version);
 
 /// Whether prepare() takes Identity layers out for this compiler.

@@ -11,6 +11,7 @@
 #include "ir/layer.hpp"
 #include "ir/placement.hpp"
 #include "ir/ports.hpp"
+#include "ir/reshape.hpp"
 #include "npucore/error.hpp"
 
 namespace npu::ir {
@@ -204,6 +205,7 @@ void add_preprocess(internal::ModelState& model, const Preprocess& preprocess) {
   preprocess.frame.validate();
   const auto image = find_image_input(model, preprocess.input);
   check(model, preprocess, image);
+  const bool stale = has_stale_shapes(model);
   const auto place = place_frame(preprocess.frame, image.width, image.height, preprocess.resize);
   GraphBuilder builder(model.document, model.weights, image.layer, image.port.name + "/npucore/");
   FramePlanes planes(builder, preprocess.frame, image.port);
@@ -213,6 +215,7 @@ void add_preprocess(internal::ModelState& model, const Preprocess& preprocess) {
   model.document.remove_layer(image.layer);
   model.inputs = read_inputs(model.document);
   model.outputs = read_outputs(model.document);
+  model.reshaped = stale;
   model.frame_input = FrameInput{preprocess, place.geometry, planes.input_names()};
 }
 

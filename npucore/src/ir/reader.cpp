@@ -116,7 +116,7 @@ std::shared_ptr<internal::ModelState> read_ir(const std::filesystem::path& xml,
   auto model_info = read_model_info(document);
   return std::make_shared<internal::ModelState>(internal::ModelState{
       xml, std::move(name), std::move(document), std::move(bytes), std::move(inputs),
-      std::move(outputs), std::move(model_info), std::nullopt});
+      std::move(outputs), std::move(model_info), std::nullopt, false});
 }
 
 }  // namespace npu::ir

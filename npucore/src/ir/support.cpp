@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "ir/layer.hpp"
+#include "ir/reshape.hpp"
 #include "npucore/error.hpp"
 
 namespace npu::ir {
@@ -20,17 +21,10 @@ constexpr std::size_t kMostDimensions = 8;
 }
 
 constexpr const char* kReshapeCure =
-    "; an NPU needs static shapes: reshape the model before use, for example with "
-    "model.reshape([1,3,640,640]) and openvino.save_model() in Python";
+    "; an NPU needs static shapes: give the input one with Model::reshape() before compiling, or "
+    "reshape the model in Python with model.reshape() and openvino.save_model()";
 
 void check_dimensions(const internal::ModelState& model, const char* direction, const Port& port) {
-  const auto dynamic = std::find_if(port.shape.begin(), port.shape.end(),
-                                    [](std::int64_t dimension) { return dimension < 0; });
-  if (dynamic != port.shape.end()) {
-    fail(model,
-         text(direction, ' ', base::quoted(port.name), " has the dynamic dimension ",
-              dynamic - port.shape.begin(), " in its shape ", to_string(port.shape), kReshapeCure));
-  }
   if (std::find(port.shape.begin(), port.shape.end(), 0) != port.shape.end()) {
     fail(model, text(direction, ' ', base::quoted(port.name), " has no elements: its shape is ",
                      to_string(port.shape)));
@@ -53,12 +47,27 @@ void check_port(const internal::ModelState& model, const char* direction, const 
   check_dimensions(model, direction, port);
 }
 
-void check_dynamic_rank(const internal::ModelState& model) {
+/// "2 (H)", the letter where the model's layout tells it.
+std::string dimension_name(pugi::xml_node parameter, std::size_t index, std::size_t rank) {
+  const auto letters = layout_letters(parameter);
+  if (letters.size() != rank) return text(index);
+  return text(index, " (", letters[index], ')');
+}
+
+void check_sizes_known(const internal::ModelState& model) {
   for (auto layer : model.document.layers_of_type("Parameter")) {
-    if (parse_shape(layer.child("data").attribute("shape").value())) continue;
-    fail(model,
-         text("input ", base::quoted(layer_name(layer)), " has a dynamic rank (shape ",
-              base::quoted(layer.child("data").attribute("shape").value()), ")", kReshapeCure));
+    const auto shape = with_upper_bounds(layer);
+    if (!shape) {
+      fail(model,
+           text("input ", base::quoted(layer_name(layer)), " has a dynamic rank (shape ",
+                base::quoted(layer.child("data").attribute("shape").value()), ")", kReshapeCure));
+    }
+    const auto unset = std::find(shape->begin(), shape->end(), -1);
+    if (unset == shape->end()) continue;
+    const auto index = static_cast<std::size_t>(unset - shape->begin());
+    fail(model, text("input ", base::quoted(layer_name(layer)), " has the dynamic dimension ",
+                     dimension_name(layer, index, shape->size()), " without a bound in its shape ",
+                     to_string(*shape), kReshapeCure));
   }
 }
 
@@ -80,9 +89,10 @@ void check_layers(const internal::ModelState& model) {
 }  // namespace
 
 void check_supported(const internal::ModelState& model) {
-  check_dynamic_rank(model);
+  check_sizes_known(model);
   for (const auto& input : model.inputs) check_port(model, "input", input);
-  check_layers(model);
+  // With other sizes at the inputs, only the compiler knows what is dynamic inside.
+  if (!has_stale_shapes(model)) check_layers(model);
   for (const auto& output : model.outputs) check_port(model, "output", output);
 }
 

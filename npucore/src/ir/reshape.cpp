@@ -1,0 +1,215 @@
+#include "ir/reshape.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "ir/layer.hpp"
+#include "ir/ports.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::ir {
+namespace {
+
+using base::text;
+
+[[noreturn]] void refuse(const internal::ModelState& model, ErrorCode code,
+                         const std::string& reason) {
+  throw Error(code, text("cannot reshape ", base::quoted(model.path.string()), ": ", reason));
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::optional<std::int64_t> dimension(std::string_view text) {
+  const auto value = parse_unsigned(text);
+  if (!value || *value > INT64_MAX) return {};
+  return static_cast<std::int64_t>(*value);
+}
+
+Bounds parse_dimension(std::string_view text) {
+  const auto dots = text.find("..");
+  if (dots == std::string_view::npos) {
+    const auto exact = dimension(text);
+    return {exact.value_or(0), exact};
+  }
+  return {dimension(trimmed(text.substr(0, dots))).value_or(0),
+          dimension(trimmed(text.substr(dots + 2)))};
+}
+
+std::optional<std::vector<Bounds>> bounds_of(pugi::xml_node parameter) {
+  return parse_bounds(parameter.child("data").attribute("shape").value());
+}
+
+bool is_static(const Bounds& bounds) {
+  return bounds.most && *bounds.most == bounds.least;
+}
+
+void set_port_shape(pugi::xml_node port, const Shape& shape) {
+  while (auto dim = port.child("dim")) port.remove_child(dim);
+  pugi::xml_node last;
+  for (const auto dim : shape) {
+    last = last ? port.insert_child_after("dim", last) : port.prepend_child("dim");
+    last.text().set(std::to_string(dim).c_str());
+  }
+}
+
+void set_parameter_shape(pugi::xml_node parameter, const Shape& shape) {
+  auto data = parameter.child("data");
+  data.remove_attribute("shape");
+  data.append_attribute("shape").set_value(base::join(shape, ",").c_str());
+  set_port_shape(parameter.child("output").child("port"), shape);
+}
+
+/// What is static in the model for all shapes of the old bounds stays true inside them.
+bool fits(const Shape& shape, const std::optional<std::vector<Bounds>>& bounds) {
+  if (!bounds) return true;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const auto& [least, most] = (*bounds)[i];
+    if (shape[i] < least || (most && shape[i] > *most)) return false;
+  }
+  return true;
+}
+
+/// All layers whose values depend on these, themselves included.
+std::set<LayerId> downstream(const Document& document, std::set<LayerId> sources) {
+  const auto layers = document.layers();
+  // Layers need not be in the order in which they run.
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (auto layer : layers) {
+      if (sources.contains(layer_id(layer))) continue;
+      const auto ports = input_ports(layer);
+      const bool fed = std::any_of(ports.begin(), ports.end(), [&](pugi::xml_node port) {
+        const auto from = document.producer({layer_id(layer), port.attribute("id").as_ullong()});
+        return from && sources.contains(from->layer);
+      });
+      if (fed) grown = sources.insert(layer_id(layer)).second;
+    }
+  }
+  return sources;
+}
+
+void forget_shapes(const Document& document, const std::set<LayerId>& changed) {
+  for (auto layer : document.layers()) {
+    if (!changed.contains(layer_id(layer)) || layer_type(layer) == "Parameter") continue;
+    for (auto port : output_ports(layer)) {
+      set_port_shape(port, Shape(port_shape(port).size(), -1));
+    }
+    for (auto port : input_ports(layer)) {
+      const auto from = document.producer({layer_id(layer), port.attribute("id").as_ullong()});
+      if (from && changed.contains(from->layer)) {
+        set_port_shape(port, Shape(port_shape(port).size(), -1));
+      }
+    }
+  }
+}
+
+std::size_t find_input(const internal::ModelState& model, const std::string& name) {
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    if (model.inputs[i].answers_to(name)) return i;
+    known.push_back(
+        text(base::quoted(model.inputs[i].name), ' ', to_string(model.inputs[i].shape)));
+  }
+  refuse(model, ErrorCode::kNotFound,
+         text("it has no input ", base::quoted(name),
+              "; its inputs are: ", known.empty() ? "none" : base::join(known, ", ")));
+}
+
+void check(const internal::ModelState& model, const Port& input, pugi::xml_node parameter,
+           const Shape& shape) {
+  const auto invalid = [&](const std::string& reason) {
+    refuse(model, ErrorCode::kInvalidArgument,
+           text("input ", base::quoted(input.name), ": ", reason));
+  };
+  if (model.frame_input) {
+    const auto& planes = model.frame_input->plane_inputs;
+    const auto is_input = [&](const std::string& plane) { return input.answers_to(plane); };
+    if (std::any_of(planes.begin(), planes.end(), is_input)) {
+      invalid("its shape is that of the frames it takes; reshape before adding pre-processing");
+    }
+  }
+  const auto bounds = bounds_of(parameter);
+  if (bounds && bounds->size() != shape.size()) {
+    invalid(text("the shape ", to_string(shape), " has ", shape.size(),
+                 " dimensions, but the input has ", bounds->size(), ": ", to_string(input.shape)));
+  }
+  const auto bad = std::find_if(shape.begin(), shape.end(), [](auto dim) { return dim < 1; });
+  if (bad != shape.end()) {
+    invalid(text("dimension ", bad - shape.begin(), " of the shape ", to_string(shape), " is ",
+                 *bad, ", but must be 1 or more"));
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<Bounds>> parse_bounds(std::string_view text) {
+  std::vector<Bounds> bounds;
+  if (trimmed(text).empty()) return bounds;
+  while (true) {
+    const auto comma = text.find(',');
+    const auto item = trimmed(text.substr(0, comma));
+    if (item == "...") return {};
+    bounds.push_back(parse_dimension(item));
+    if (comma == std::string_view::npos) return bounds;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+void reshape(internal::ModelState& model, const std::map<std::string, Shape>& shapes) {
+  const auto parameters = model.document.layers_of_type("Parameter");
+  std::map<std::size_t, Shape> wanted;
+  for (const auto& [name, shape] : shapes) {
+    const auto index = find_input(model, name);
+    check(model, model.inputs[index], parameters[index], shape);
+    if (!wanted.emplace(index, shape).second) {
+      refuse(model, ErrorCode::kInvalidArgument,
+             text("input ", base::quoted(model.inputs[index].name), " is named twice"));
+    }
+  }
+  std::set<LayerId> moved;
+  for (const auto& [index, shape] : wanted) {
+    const auto bounds = bounds_of(parameters[index]);
+    if (shape == model.inputs[index].shape) continue;
+    if (!fits(shape, bounds)) moved.insert(layer_id(parameters[index]));
+    set_parameter_shape(parameters[index], shape);
+    model.reshaped = true;
+  }
+  if (!moved.empty()) forget_shapes(model.document, downstream(model.document, moved));
+  model.inputs = read_inputs(model.document);
+  model.outputs = read_outputs(model.document);
+}
+
+std::optional<Shape> with_upper_bounds(pugi::xml_node parameter) {
+  const auto bounds = bounds_of(parameter);
+  if (!bounds) return {};
+  Shape shape;
+  for (const auto& dim : *bounds) shape.push_back(dim.most.value_or(-1));
+  return shape;
+}
+
+void use_upper_bounds(pugi::xml_node net) {
+  for (auto layer : net.child("layers").children("layer")) {
+    if (layer_type(layer) != "Parameter") continue;
+    const auto shape = with_upper_bounds(layer);
+    if (!shape || std::find(shape->begin(), shape->end(), -1) != shape->end()) continue;
+    if (shape != parse_shape(layer.child("data").attribute("shape").value())) {
+      set_parameter_shape(layer, *shape);
+    }
+  }
+}
+
+bool has_stale_shapes(const internal::ModelState& model) {
+  if (model.reshaped) return true;
+  const auto parameters = model.document.layers_of_type("Parameter");
+  return std::any_of(parameters.begin(), parameters.end(), [](pugi::xml_node parameter) {
+    const auto bounds = bounds_of(parameter);
+    return bounds && !std::all_of(bounds->begin(), bounds->end(), is_static);
+  });
+}
+
+}  // namespace npu::ir
