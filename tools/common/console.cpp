@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "describe_options.hpp"
 #include "npucore/log.hpp"
 
 namespace {
@@ -18,6 +19,10 @@ void report(const std::string& tool, const npu::Error& error) {
 }  // namespace
 
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--describe-options") {
+    std::cout << describe_options(app);
+    return exit_code::kDone;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

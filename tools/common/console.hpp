@@ -14,8 +14,8 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 }  // namespace exit_code
 
-/// Parses the command line. The code to end with, where there is nothing more to do: --help, or
-/// words that are no usage.
+/// Parses the command line. The code to end with, where there is nothing more to do: --help,
+/// --describe-options (describe_options.hpp), or words that are no usage.
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, char** argv);
 
 /// The library's errors and warnings go to the standard error stream, after the tool's name.

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+/// The command line as data, for the man page and the completions: lines of fields with tabs
+/// between them.
+///
+///     name     <tool>
+///     about    <first line of the description>
+///     option   <names with commas>   <kind of value, or nothing>   <choices with commas>   <help>
+///     operand  <name>                <help>
+///     property <name>
+///
+/// The properties are listed where there is an option --property.
+std::string describe_options(const CLI::App& app);
