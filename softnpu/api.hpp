@@ -4,6 +4,7 @@
 #pragma once
 
 #include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
 #include <ze_npu/ze_npu.h>
 
 namespace softnpu {
@@ -159,5 +160,17 @@ ze_result_t fence_destroy(ze_fence_handle_t fence);
 ze_result_t fence_host_synchronize(ze_fence_handle_t fence, uint64_t timeout_ns);
 ze_result_t fence_query_status(ze_fence_handle_t fence);
 ze_result_t fence_reset(ze_fence_handle_t fence);
+
+ze_result_t zes_init(uint32_t flags);
+ze_result_t zes_driver_get(uint32_t* count, zes_driver_handle_t* drivers);
+ze_result_t zes_device_get(zes_driver_handle_t driver, uint32_t* count,
+                           zes_device_handle_t* devices);
+ze_result_t zes_device_get_properties(zes_device_handle_t device,
+                                      zes_device_properties_t* properties);
+ze_result_t zes_device_enum_engine_groups(zes_device_handle_t device, uint32_t* count,
+                                          zes_engine_handle_t* engines);
+ze_result_t zes_engine_get_properties(zes_engine_handle_t engine,
+                                      zes_engine_properties_t* properties);
+ze_result_t zes_engine_get_activity(zes_engine_handle_t engine, zes_engine_stats_t* stats);
 
 }  // namespace softnpu

@@ -5,6 +5,7 @@
 #include "context.hpp"
 #include "entry.hpp"
 #include "extensions.hpp"
+#include "trace.hpp"
 
 namespace softnpu {
 namespace {
@@ -13,6 +14,7 @@ ze_result_t set_properties(ze_context_handle_t context,
                            ze_context_properties_npu_ext_t* properties) {
   object_of<Context>(context);
   require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  trace::note("options", properties->options);
   return ZE_RESULT_SUCCESS;
 }
 

@@ -43,12 +43,20 @@ void require_output(const void* pointer) {
   require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
-// As Intel's driver: only the IP version may be chained.
-void check_chain(void* chain) {
+// As Intel's driver: only the IP version and what a command list may have changed can be chained.
+void fill_chain(void* chain) {
   if (chain == nullptr) return;
   auto& version = *static_cast<ze_npu_core_device_ip_version_ext_t*>(chain);
-  require(version.stype == kZeNpuCoreStypeDeviceIpVersionExt, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  version.ipVersion = config().platform->platform;
+  if (version.stype == kZeNpuCoreStypeDeviceIpVersionExt) {
+    version.ipVersion = config().platform->platform;
+    return fill_chain(const_cast<void*>(version.pNext));
+  }
+  auto& changes = *static_cast<ze_npu_core_mutable_command_list_exp_properties_t*>(chain);
+  require(changes.stype == kZeNpuCoreStypeMutableCommandListExpProperties,
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  changes.mutableCommandListFlags = 0;
+  changes.mutableCommandFlags = kZeNpuCoreMutableCommandFlagGraphArguments;
+  fill_chain(changes.pNext);
 }
 
 // The 1.2 version of the properties counts timer ticks per second, the older one nanoseconds per
@@ -108,7 +116,7 @@ ze_result_t device_get_root_device(ze_device_handle_t device, ze_device_handle_t
 ze_result_t device_get_properties(ze_device_handle_t device, ze_device_properties_t* properties) {
   check_device(device);
   require_output(properties);
-  check_chain(properties->pNext);
+  fill_chain(properties->pNext);
   const ze_npu_platform_t& platform = *config().platform;
   properties->type = kDeviceTypeNpu;
   properties->vendorId = kZeNpuPciVendorId;

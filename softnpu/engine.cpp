@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "device.hpp"
+
 namespace softnpu {
 namespace {
 
@@ -45,11 +47,11 @@ void Engine::submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job)
 void Engine::submit_or_run(const std::shared_ptr<Lane>& lane, const std::shared_ptr<Job>& job) {
   std::unique_lock lock(mutex_);
   if (!free() || job->waits_for_events()) return enqueue(lane, job);
-  running_ = true;
+  begin_command();
   lock.unlock();
   while (!job->finished()) job->step();
   lock.lock();
-  running_ = false;
+  end_command();
   if (holds_ != 0 || stopping_) idle_.notify_all();
   if (!busy_lanes_.empty()) changed_.notify_one();
   lock.unlock();
@@ -66,6 +68,22 @@ void Engine::enqueue(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job
 void Engine::set_priority(Lane& lane, Priority priority) {
   const std::lock_guard lock(mutex_);
   lane.priority_ = priority;
+}
+
+Engine::Activity Engine::activity() {
+  const std::lock_guard lock(mutex_);
+  const uint64_t now_ns = monotonic_ns();
+  return {busy_ns_ + (running_ ? now_ns - running_since_ns_ : 0), now_ns};
+}
+
+void Engine::begin_command() {
+  running_ = true;
+  running_since_ns_ = monotonic_ns();
+}
+
+void Engine::end_command() {
+  running_ = false;
+  busy_ns_ += monotonic_ns() - running_since_ns_;
 }
 
 void Engine::wake() {
@@ -109,12 +127,12 @@ std::shared_ptr<Lane> Engine::pick() const {
 
 void Engine::run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Lane>& lane) {
   const auto job = lane->entries_.front().job;
-  running_ = true;
+  begin_command();
   lock.unlock();
   if (!job->finished()) job->step();
   const bool finished = job->finished();
   lock.lock();
-  running_ = false;
+  end_command();
   if (finished) lane->entries_.pop_front();
   if (holds_ != 0) idle_.notify_all();
   if (!finished) return;

@@ -13,7 +13,7 @@
 
 namespace softnpu {
 
-enum class Priority { kIdle, kNormal, kRealtime };
+enum class Priority { kBackground, kIdle, kNormal, kRealtime };
 
 // The jobs of one command queue. Belongs to the engine's lock.
 class Lane {
@@ -40,6 +40,12 @@ class Engine {
   // As `submit`, but where nothing is in its way the job is done before this returns, on the
   // caller's thread: for work that takes no time.
   void submit_or_run(const std::shared_ptr<Lane>& lane, const std::shared_ptr<Job>& job);
+  // How long commands have run since the process began, the running one so far included.
+  struct Activity {
+    uint64_t busy_ns;
+    uint64_t at_ns;  // CLOCK_MONOTONIC
+  };
+  Activity activity();
   void set_priority(Lane& lane, Priority priority);
   // Tells the engine that the host changed an event that it may be waiting for.
   void wake();
@@ -55,6 +61,8 @@ class Engine {
   std::shared_ptr<Lane> pick() const;
   // Nothing is submitted and nothing runs.
   bool free() const { return busy_lanes_.empty() && !running_ && holds_ == 0 && !stopping_; }
+  void begin_command();
+  void end_command();
   void enqueue(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job);
   void run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Lane>& lane);
 
@@ -65,6 +73,8 @@ class Engine {
   uint64_t next_ticket_ = 0;
   bool started_ = false;
   bool running_ = false;  // a command, on whatever thread
+  uint64_t running_since_ns_ = 0;
+  uint64_t busy_ns_ = 0;  // without the running command
   uint32_t holds_ = 0;    // who has it that no command may start
   bool stopping_ = false;
 };

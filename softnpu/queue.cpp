@@ -99,7 +99,7 @@ ze_result_t CommandQueue::synchronize(Deadline deadline) {
 }
 
 void CommandQueue::set_background(bool background) {
-  Engine::instance().set_priority(*lane_, background ? Priority::kIdle : priority_);
+  Engine::instance().set_priority(*lane_, background ? Priority::kBackground : priority_);
 }
 
 void fault::poison_context_of(ze_command_queue_handle_t queue) {
@@ -117,6 +117,7 @@ ze_result_t command_queue_create(ze_context_handle_t context, ze_device_handle_t
               desc->priority <= ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH,
           ZE_RESULT_ERROR_INVALID_ENUMERATION);
   check_queue_options(*desc);
+  trace::note("priority", desc->priority);
   hand_out(std::make_unique<CommandQueue>(owner, *desc), queue);
   trace::note_pointer("created", *queue);
   return ZE_RESULT_SUCCESS;

@@ -114,6 +114,17 @@ ze_graph_desc_2_t graph_desc(ze_graph_format_t format, std::span<const uint8_t> 
   return desc;
 }
 
+void initialise(const Graph& graph) {
+  const auto* const table = Npu::get().graph;
+  if (Npu::get().graph_has(8))
+    return require(table->pfnGraphInitialize(graph.get()), "pfnGraphInitialize");
+  const List list = make_list();
+  require(table->pfnAppendGraphInitialize(list.get(), graph.get(), nullptr, 0, nullptr),
+          "pfnAppendGraphInitialize");
+  require(zeCommandListClose(list.get()), "zeCommandListClose");
+  require(run(make_queue(), list), "initialising");
+}
+
 Graph compile(const TinyIr& ir, ze_graph_flags_t flags) {
   const Npu& npu = Npu::get();
   const auto buffer = ngraph_lite_buffer(npu.compiler, ir.xml(), ir.weights());
@@ -122,7 +133,7 @@ Graph compile(const TinyIr& ir, ze_graph_flags_t flags) {
   Graph graph;
   const ze_result_t created = npu.graph->pfnCreate2(npu.context, npu.device, &desc, graph.out());
   if (created != ZE_RESULT_SUCCESS) require(created, "pfnCreate2 (" + last_build_log() + ")");
-  require(npu.graph->pfnGraphInitialize(graph.get()), "pfnGraphInitialize");
+  initialise(graph);
   return graph;
 }
 

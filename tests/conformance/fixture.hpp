@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <initializer_list>
 #include <span>
@@ -14,6 +15,11 @@ namespace conformance {
 
 inline constexpr uint64_t kOneMinuteNs = 60'000'000'000;
 inline constexpr size_t kPageBytes = 4096;
+
+using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // Every test leaves the driver's objects and the process's shared-memory descriptors as it found
 // them. What a test makes lives in its body, so it is gone when TearDown looks.
@@ -63,6 +69,8 @@ ze_result_t run(const Queue& queue, const List& list);
 // --- Graphs
 ze_graph_desc_2_t graph_desc(ze_graph_format_t format, std::span<const uint8_t> input,
                              const char* build_flags = nullptr, ze_graph_flags_t flags = 0);
+// With the call of the driver's version, or a list before 1.8.
+void initialise(const Graph& graph);
 // Compiled with pfnCreate2 and initialised. Throws where the driver refuses.
 Graph compile(const TinyIr& ir, ze_graph_flags_t flags = 0);
 ze_result_t create_native(std::span<const uint8_t> blob, Graph& graph, ze_graph_flags_t flags = 0);

@@ -137,6 +137,23 @@ TEST_F(Device, RefusesAnUnknownStructureBehindItsProperties) {
   EXPECT_EQ(zeDeviceGetProperties(npu().device, &properties), ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
+TEST_F(Device, TellsWhatItsCommandListsMayHaveChanged) {
+  if (!npu().advertises(ZE_NPU_CORE_MUTABLE_COMMAND_LIST_EXP_NAME))
+    GTEST_SKIP() << "no mutable lists";
+  ze_npu_core_mutable_command_list_exp_properties_t changes{
+      kZeNpuCoreStypeMutableCommandListExpProperties};
+  ze_device_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+  properties.pNext = &changes;
+  ASSERT_EQ(zeDeviceGetProperties(npu().device, &properties), ZE_RESULT_SUCCESS);
+  EXPECT_TRUE(changes.mutableCommandFlags & (kZeNpuCoreMutableCommandFlagGraphArguments |
+                                             kZeNpuCoreMutableCommandFlagGraphArgumentsDeprecated));
+}
+
+TEST_F(Device, IsWell) {
+  EXPECT_EQ(zeDeviceGetStatus(npu().device), ZE_RESULT_SUCCESS);
+}
+
 TEST_F(Device, CountsTimerCyclesASecondForTheNewerProperties) {
   ze_device_properties_t properties{};
   properties.stype = static_cast<ze_structure_type_t>(kZeNpuCoreStypeDeviceProperties12);
@@ -169,6 +186,7 @@ TEST_F(Device, ImportsAndExportsDmaBufs) {
 }
 
 TEST_F(Device, TellsItsGraphCompiler) {
+  if (!npu().graph_has(6)) GTEST_SKIP() << "graph extension older than 1.6";
   ze_device_graph_properties_2_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES_2;
   ASSERT_EQ(npu().graph->pfnDeviceGetGraphProperties2(npu().device, &properties),

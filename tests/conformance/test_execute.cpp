@@ -1,202 +1,10 @@
-// Queues, lists, fences, events and executing: rows 22, 33 to 38, 42 to 62, 63 and 66 of the
-// conformance list.
-#include <chrono>
+// Executing graphs: rows 22, 33 to 38, 58 and 59 of the conformance list.
 #include <thread>
 
 #include "fixture.hpp"
 
 namespace conformance {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-class QueueCalls : public NpuTest {
- protected:
-  ze_result_t create(ze_command_queue_desc_t desc) {
-    desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-    Queue queue;
-    return zeCommandQueueCreate(npu().context, npu().device, &desc, queue.out());
-  }
-};
-
-TEST_F(QueueCalls, RefuseAnOrdinalThatIsNotThere) {
-  ze_command_queue_desc_t desc{};
-  desc.ordinal = 1;
-  EXPECT_EQ(create(desc), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-}
-
-TEST_F(QueueCalls, TakeEveryPriority) {
-  for (auto priority : {ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW, ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
-                        ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH}) {
-    const AddRelu inference;
-    ASSERT_EQ(run(make_queue(priority), inference.list), ZE_RESULT_SUCCESS);
-    EXPECT_EQ(inference.result(), inference.expected());
-  }
-}
-
-TEST_F(QueueCalls, TakeDeviceSyncOnlyWhereItIsAdvertised) {
-  const auto extension = npu().extensions.find(ZE_COMMAND_QUEUE_NPU_EXT_NAME);
-  if (extension == npu().extensions.end()) GTEST_SKIP() << "no command queue extension";
-  ze_command_queue_desc_npu_ext_2_t options{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT_2, nullptr,
-                                            ZE_NPU_COMMAND_QUEUE_OPTION_DEVICE_SYNC};
-  ze_command_queue_desc_t desc{};
-  desc.pNext = &options;
-  const bool advertised = ze_npu_version_has(extension->second, 1, 1);
-  EXPECT_EQ(create(desc), advertised ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNINITIALIZED);
-  desc.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
-  EXPECT_EQ(create(desc), ZE_RESULT_ERROR_INVALID_ENUMERATION);
-}
-
-TEST_F(QueueCalls, RefuseBadWorkloadTypes) {
-  if (npu().queue_ext == nullptr) GTEST_SKIP() << "no command queue extension";
-  const Queue queue = make_queue();
-  const auto set = npu().queue_ext->pfnSetWorkloadType;
-  EXPECT_EQ(set(nullptr, ZE_WORKLOAD_TYPE_DEFAULT), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-  EXPECT_EQ(set(queue.get(), static_cast<ze_command_queue_workload_type_t>(9)),
-            ZE_RESULT_ERROR_INVALID_ENUMERATION);
-  EXPECT_EQ(set(queue.get(), ZE_WORKLOAD_TYPE_BACKGROUND), ZE_RESULT_SUCCESS);
-}
-
-TEST_F(QueueCalls, RefuseZeroLists) {
-  const Queue queue = make_queue();
-  const AddRelu inference;
-  ze_command_list_handle_t list = inference.list.get();
-  EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue.get(), 0, &list, nullptr),
-            ZE_RESULT_ERROR_INVALID_SIZE);
-}
-
-TEST_F(QueueCalls, RefuseNullLists) {
-  if (handles_are_wrapped()) GTEST_SKIP() << "the loader reads through null itself";
-  const Queue queue = make_queue();
-  ze_command_list_handle_t none = nullptr;
-  EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue.get(), 1, nullptr, nullptr),
-            ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue.get(), 1, &none, nullptr),
-            ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-}
-
-TEST_F(QueueCalls, RefuseAnOpenList) {
-  const Queue queue = make_queue();
-  EXPECT_EQ(submit(queue, make_list()), ZE_RESULT_ERROR_UNINITIALIZED);
-}
-
-TEST_F(QueueCalls, SynchronizeWaitsForEverything) {
-  const Queue queue = make_queue();
-  const AddRelu inference;
-  ASSERT_EQ(submit(queue, inference.list), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandQueueSynchronize(queue.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(inference.result(), inference.expected());
-}
-
-class ListCalls : public NpuTest {};
-
-TEST_F(ListCalls, RefuseAnOrdinalThatIsNotThere) {
-  ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 1, 0};
-  List list;
-  EXPECT_EQ(zeCommandListCreate(npu().context, npu().device, &desc, list.out()),
-            ZE_RESULT_ERROR_INVALID_ARGUMENT);
-}
-
-TEST_F(ListCalls, CloseTwice) {
-  const List list = make_list();
-  EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
-}
-
-TEST_F(ListCalls, RefuseAppendsAfterClose) {
-  const AddRelu inference;
-  EXPECT_EQ(zeCommandListAppendMemoryCopy(inference.list.get(), inference.y.as<>(),
-                                          inference.x.as<>(), kAddReluBytes, nullptr, 0, nullptr),
-            ZE_RESULT_ERROR_NOT_AVAILABLE);
-  EXPECT_EQ(append(inference.list, inference.graph), ZE_RESULT_ERROR_NOT_AVAILABLE);
-}
-
-TEST_F(ListCalls, OpenAgainByReset) {
-  const AddRelu inference;
-  EXPECT_EQ(zeCommandListReset(inference.list.get()), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(append(inference.list, inference.graph), ZE_RESULT_SUCCESS);
-}
-
-TEST_F(ListCalls, RunEmptyAndSignalTheFence) {
-  const List list = make_list();
-  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
-}
-
-TEST_F(ListCalls, RefuseToCopyUntrackedMemory) {
-  const List list = make_list();
-  const Memory memory = host_memory(kPageBytes);
-  char local[16] = {};
-  EXPECT_EQ(zeCommandListAppendMemoryCopy(list.get(), memory.as<>(), local, sizeof local, nullptr,
-                                          0, nullptr),
-            ZE_RESULT_ERROR_UNINITIALIZED);
-  EXPECT_EQ(zeCommandListAppendMemoryCopy(list.get(), local, memory.as<>(), sizeof local, nullptr,
-                                          0, nullptr),
-            ZE_RESULT_ERROR_UNINITIALIZED);
-}
-
-TEST_F(ListCalls, CopyAndFillInOrder) {
-  const List list = make_list();
-  const Memory from = host_memory(kPageBytes);
-  const Memory to = host_memory(kPageBytes);
-  const uint32_t pattern = 0x01020304;
-  ASSERT_EQ(zeCommandListAppendMemoryFill(list.get(), from.as<>(), &pattern, sizeof pattern,
-                                          kPageBytes, nullptr, 0, nullptr),
-            ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListAppendBarrier(list.get(), nullptr, 0, nullptr), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListAppendMemoryCopy(list.get(), to.as<uint8_t>() + 8, from.as<>(), 16,
-                                          nullptr, 0, nullptr),
-            ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(from.as<uint32_t>()[1023], pattern);
-  EXPECT_EQ(to.as<uint32_t>()[1], 0u);
-  EXPECT_EQ(to.as<uint32_t>()[2], pattern);
-  EXPECT_EQ(to.as<uint32_t>()[5], pattern);
-  EXPECT_EQ(to.as<uint32_t>()[6], 0u);
-}
-
-TEST_F(ListCalls, RefuseAFillOfAnotherPatternSize) {
-  const List list = make_list();
-  const Memory memory = host_memory(kPageBytes);
-  const char pattern[8] = {};
-  EXPECT_EQ(zeCommandListAppendMemoryFill(list.get(), memory.as<>(), pattern, 3, kPageBytes,
-                                          nullptr, 0, nullptr),
-            ZE_RESULT_ERROR_INVALID_SIZE);
-}
-
-TEST_F(ListCalls, RefuseWaitEventsWithoutAnArray) {
-  if (handles_are_wrapped()) GTEST_SKIP() << "the loader reads through null itself";
-  const List list = make_list();
-  EXPECT_EQ(zeCommandListAppendBarrier(list.get(), nullptr, 1, nullptr),
-            ZE_RESULT_ERROR_INVALID_SIZE);
-}
-
-TEST_F(ListCalls, NeverCloseAnImmediateList) {
-  ze_command_queue_desc_t desc{};
-  desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-  List list;
-  ASSERT_EQ(zeCommandListCreateImmediate(npu().context, npu().device, &desc, list.out()),
-            ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_ERROR_UNINITIALIZED);
-}
-
-TEST_F(ListCalls, RunAnImmediateListsCommandsAtOnce) {
-  ze_command_queue_desc_t desc{};
-  desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-  desc.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
-  List list;
-  ASSERT_EQ(zeCommandListCreateImmediate(npu().context, npu().device, &desc, list.out()),
-            ZE_RESULT_SUCCESS);
-  AddRelu inference;
-  inference.fill(3.0f);
-  ASSERT_EQ(append(list, inference.graph), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(inference.result(), inference.expected());
-}
 
 class Execute : public NpuTest {};
 
@@ -392,141 +200,32 @@ TEST_F(Execute, RunsFromSeveralThreadsOnOneQueue) {
   EXPECT_EQ(wrong, std::vector<int>(kThreads, 0));
 }
 
-class FenceCalls : public NpuTest {};
-
-TEST_F(FenceCalls, AreNotReadyBeforeASubmit) {
+TEST_F(Execute, QueuesMoreListsThanTheRingHolds) {
+  constexpr size_t kLists = 70;  // 62 jobs fit into the kernel's ring
   const Queue queue = make_queue();
-  const Fence fence = make_fence(queue);
-  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_NOT_READY);
-  EXPECT_EQ(zeFenceHostSynchronize(fence.get(), 0), ZE_RESULT_NOT_READY);
-  EXPECT_EQ(zeFenceHostSynchronize(fence.get(), 1), ZE_RESULT_NOT_READY);
-}
-
-TEST_F(FenceCalls, StartSignalledWhenAsked) {
-  const Queue queue = make_queue();
-  const Fence fence = make_fence(queue, ZE_FENCE_FLAG_SIGNALED);
-  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeFenceReset(fence.get()), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_NOT_READY);
-}
-
-TEST_F(FenceCalls, AreReadyAfterTheWorkAndReusableByReset) {
-  const Queue queue = make_queue();
-  AddRelu inference;
-  const Fence fence = make_fence(queue);
-  for (float first : {1.0f, 2.0f}) {
-    inference.fill(first);
-    ASSERT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_SUCCESS);
-    ASSERT_EQ(zeFenceHostSynchronize(fence.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
-    EXPECT_EQ(inference.result(), inference.expected());
-    EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_SUCCESS);
-    ASSERT_EQ(zeFenceReset(fence.get()), ZE_RESULT_SUCCESS);
+  const Graph graph = compile(add_relu_ir());
+  const Memory x = host_memory(kLists * kAddReluBytes);
+  const Memory y = host_memory(kLists * kAddReluBytes);
+  std::vector<List> lists;
+  std::vector<Fence> fences;
+  for (size_t i = 0; i < kLists; ++i) {
+    float* input = x.as<float>() + i * kAddReluElements;
+    std::fill(input, input + kAddReluElements, static_cast<float>(i));
+    lists.push_back(make_list());
+    fences.push_back(make_fence(queue));
+    ASSERT_EQ(set_arguments(graph, {input, y.as<float>() + i * kAddReluElements}),
+              ZE_RESULT_SUCCESS);
+    ASSERT_EQ(append(lists[i], graph), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeCommandListClose(lists[i].get()), ZE_RESULT_SUCCESS);
   }
-}
-
-TEST_F(FenceCalls, ComeTrueWhenPolled) {
-  const Queue queue = make_queue();
-  const AddRelu inference;
-  const Fence fence = make_fence(queue);
-  ASSERT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_SUCCESS);
-  ze_result_t result = ZE_RESULT_NOT_READY;
-  const auto start = Clock::now();
-  while (result == ZE_RESULT_NOT_READY && seconds_since(start) < 60) {
-    result = zeFenceHostSynchronize(fence.get(), 0);
+  for (size_t i = 0; i < kLists; ++i) {
+    ASSERT_EQ(submit(queue, lists[i], &fences[i]), ZE_RESULT_SUCCESS) << "list " << i;
   }
-  EXPECT_EQ(result, ZE_RESULT_SUCCESS);
-}
-
-TEST_F(FenceCalls, BelongToTheirQueue) {
-  const Queue queue = make_queue();
-  const Queue other = make_queue();
-  const AddRelu inference;
-  const Fence fence = make_fence(other);
-  EXPECT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
-  EXPECT_EQ(zeCommandQueueSynchronize(queue.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
-}
-
-class EventCalls : public NpuTest {
- protected:
-  EventPool make_pool(uint32_t count) {
-    ze_event_pool_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr,
-                              ZE_EVENT_POOL_FLAG_HOST_VISIBLE, count};
-    EventPool pool;
-    EXPECT_EQ(zeEventPoolCreate(npu().context, &desc, 0, nullptr, pool.out()), ZE_RESULT_SUCCESS);
-    return pool;
+  for (size_t i = 0; i < kLists; ++i) {
+    ASSERT_EQ(zeFenceHostSynchronize(fences[i].get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(y.as<float>()[i * kAddReluElements + 16], static_cast<float>(i) + kBias[1])
+        << "list " << i;
   }
-  ze_result_t create(const EventPool& pool, uint32_t index, Event& event) {
-    ze_event_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, index, 0, 0};
-    return zeEventCreate(pool.get(), &desc, event.out());
-  }
-};
-
-TEST_F(EventCalls, NeedAPoolThatHoldsSome) {
-  ze_event_pool_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, 0, 0};
-  EventPool pool;
-  EXPECT_EQ(zeEventPoolCreate(npu().context, &desc, 0, nullptr, pool.out()),
-            ZE_RESULT_ERROR_INVALID_SIZE);
-}
-
-TEST_F(EventCalls, NeedAFreeIndex) {
-  const EventPool pool = make_pool(2);
-  Event first;
-  Event again;
-  Event outside;
-  EXPECT_EQ(create(pool, 2, outside), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  ASSERT_EQ(create(pool, 1, first), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(create(pool, 1, again), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  first = Event();
-  EXPECT_EQ(create(pool, 1, again), ZE_RESULT_SUCCESS);
-}
-
-TEST_F(EventCalls, AreNotReadyAtOnceWhenNothingWillSignalThem) {
-  const EventPool pool = make_pool(1);
-  Event event;
-  ASSERT_EQ(create(pool, 0, event), ZE_RESULT_SUCCESS);
-  const auto start = Clock::now();
-  EXPECT_EQ(zeEventHostSynchronize(event.get(), kOneMinuteNs), ZE_RESULT_NOT_READY);
-  EXPECT_LT(seconds_since(start), 30.0);
-}
-
-TEST_F(EventCalls, AreSetAndClearedByTheHost) {
-  const EventPool pool = make_pool(1);
-  Event event;
-  ASSERT_EQ(create(pool, 0, event), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeEventQueryStatus(event.get()), ZE_RESULT_NOT_READY);
-  ASSERT_EQ(zeEventHostSignal(event.get()), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeEventQueryStatus(event.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeEventHostReset(event.get()), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeEventQueryStatus(event.get()), ZE_RESULT_NOT_READY);
-}
-
-TEST_F(EventCalls, OrderOneQueueAfterAnother) {
-  const EventPool pool = make_pool(1);
-  Event event;
-  ASSERT_EQ(create(pool, 0, event), ZE_RESULT_SUCCESS);
-  const Graph first = compile(add_relu_ir());
-  const Graph second = compile(add_relu_ir());
-  const Memory x = host_memory(kAddReluBytes);
-  const Memory middle = host_memory(kAddReluBytes);
-  const Memory y = host_memory(kAddReluBytes);
-  for (size_t i = 0; i < kAddReluElements; ++i) x.as<float>()[i] = static_cast<float>(i);
-  const List waiting = make_list();
-  ASSERT_EQ(set_arguments(second, {middle.as<>(), y.as<>()}), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(append(waiting, second, nullptr, {event.get()}), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(waiting.get()), ZE_RESULT_SUCCESS);
-  const List signalling = make_list();
-  ASSERT_EQ(set_arguments(first, {x.as<>(), middle.as<>()}), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(append(signalling, first, event.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(signalling.get()), ZE_RESULT_SUCCESS);
-  const Queue one = make_queue();
-  const Queue two = make_queue();
-  ASSERT_EQ(submit(one, signalling), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(two, waiting), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeEventHostSynchronize(event.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeCommandQueueSynchronize(one.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
-  const auto once = add_relu_expected({x.as<float>(), kAddReluElements});
-  EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + kAddReluElements),
-            add_relu_expected(once));
 }
 
 // A device that needs long: on the software NPU the suite runs these with SOFTNPU_EXEC=delay:<us>.
@@ -592,34 +291,6 @@ TEST_F(SlowDevice, KeepsMemoryThatAListStillUses) {
   EXPECT_EQ(inference.x.free(), ZE_RESULT_SUCCESS);
   EXPECT_EQ(inference.y.free(), ZE_RESULT_SUCCESS);
   EXPECT_EQ(zeFenceHostSynchronize(fence.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
-}
-
-TEST_F(Execute, QueuesMoreListsThanTheRingHolds) {
-  constexpr size_t kLists = 70;  // 62 jobs fit into the kernel's ring
-  const Queue queue = make_queue();
-  const Graph graph = compile(add_relu_ir());
-  const Memory x = host_memory(kLists * kAddReluBytes);
-  const Memory y = host_memory(kLists * kAddReluBytes);
-  std::vector<List> lists;
-  std::vector<Fence> fences;
-  for (size_t i = 0; i < kLists; ++i) {
-    float* input = x.as<float>() + i * kAddReluElements;
-    std::fill(input, input + kAddReluElements, static_cast<float>(i));
-    lists.push_back(make_list());
-    fences.push_back(make_fence(queue));
-    ASSERT_EQ(set_arguments(graph, {input, y.as<float>() + i * kAddReluElements}),
-              ZE_RESULT_SUCCESS);
-    ASSERT_EQ(append(lists[i], graph), ZE_RESULT_SUCCESS);
-    ASSERT_EQ(zeCommandListClose(lists[i].get()), ZE_RESULT_SUCCESS);
-  }
-  for (size_t i = 0; i < kLists; ++i) {
-    ASSERT_EQ(submit(queue, lists[i], &fences[i]), ZE_RESULT_SUCCESS) << "list " << i;
-  }
-  for (size_t i = 0; i < kLists; ++i) {
-    ASSERT_EQ(zeFenceHostSynchronize(fences[i].get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
-    EXPECT_EQ(y.as<float>()[i * kAddReluElements + 16], static_cast<float>(i) + kBias[1])
-        << "list " << i;
-  }
 }
 
 }  // namespace

@@ -125,6 +125,22 @@ TEST(Engine, QueuesBehindWhatRuns) {
   EXPECT_NE(ran_on, std::this_thread::get_id());
 }
 
+TEST(Engine, CountsTheTimeThatCommandsRun) {
+  const auto before = Engine::instance().activity();
+  uint64_t ran_ns = 0;
+  const auto job = submit(lane(), {running([&] {
+                            const uint64_t start_ns = Engine::instance().activity().at_ns;
+                            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                            const auto inside = Engine::instance().activity();
+                            ran_ns = inside.at_ns - start_ns;
+                            EXPECT_GE(inside.busy_ns - before.busy_ns, ran_ns);
+                          })});
+  ASSERT_TRUE(job->wait(soon()));
+  const auto after = Engine::instance().activity();
+  EXPECT_GE(after.busy_ns - before.busy_ns, ran_ns);
+  EXPECT_LE(after.busy_ns - before.busy_ns, after.at_ns - before.at_ns);
+}
+
 TEST(Engine, RunsALanesJobsInOrder) {
   const auto queue = lane();
   std::string order;
@@ -153,12 +169,13 @@ TEST(Engine, PutsHigherPriorityFirst) {
   Jobs jobs;
   {
     Gate gate;
+    jobs.push_back(submit(lane(Priority::kBackground), {running([&] { order += 'b'; })}));
     jobs.push_back(submit(lane(Priority::kIdle), {running([&] { order += 'i'; })}));
     jobs.push_back(submit(lane(Priority::kNormal), {running([&] { order += 'n'; })}));
     jobs.push_back(submit(lane(Priority::kRealtime), {running([&] { order += 'r'; })}));
   }
   EXPECT_EQ(wait_for(jobs, soon()), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(order, "rni");
+  EXPECT_EQ(order, "rnib");
 }
 
 TEST(Engine, KeepsTheOrderOfSubmissionAmongEquals) {

@@ -15,6 +15,8 @@ ze_result_t fill_list_exp(ze_api_version_t version,
                           void* table) __asm__("zeGetCommandListExpProcAddrTable");
 ze_result_t fill_zes_device(ze_api_version_t version,
                             void* table) __asm__("zesGetDeviceProcAddrTable");
+ze_result_t fill_zes_engine(ze_api_version_t version,
+                            void* table) __asm__("zesGetEngineProcAddrTable");
 }
 
 namespace {
@@ -77,6 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"list_exp_1_9", &fill_list_exp, 9, 6},
                     Row{"mem_1_2", untyped<&zeGetMemProcAddrTable>, 2, 9},
                     Row{"mem_1_4", untyped<&zeGetMemProcAddrTable>, 4, 10},
+                    Row{"zes_engine_1_4", &fill_zes_engine, 4, 2},
+                    Row{"zes_engine_1_7", &fill_zes_engine, 7, 3},
                     Row{"zes_device_1_5", &fill_zes_device, 5, 36}),
     [](const auto& row) { return std::string(row.param.name); });
 
