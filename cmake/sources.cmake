@@ -58,6 +58,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/reader.cpp
   npucore/src/ir/reshape.cpp
   npucore/src/ir/serialize.cpp
+  npucore/src/ir/states.cpp
   npucore/src/ir/support.cpp
   npucore/src/ir/weights.cpp
   npucore/src/ze/argument.cpp

@@ -51,6 +51,8 @@ BlobDescription description() {
   input.geometry = {640, 480, 0.5, 140, 1919.0 / 640, 3};
   input.plane_inputs = {"images/y", "images/uv"};
   description.frame_input = input;
+  description.states = {{"sum", {std::byte{0x00}, std::byte{0xa5}, std::byte{0xff}}},
+                        {"zeros", {}}};
   return description;
 }
 
@@ -129,6 +131,11 @@ TEST(ContainerTest, GivesTheDescriptionBack) {
   const auto blob = npucore_blob();
   const auto found = open_blob(blob, "a.blob").description;
   const auto written = description();
+  ASSERT_EQ(found->states.size(), written.states.size());
+  for (std::size_t i = 0; i < written.states.size(); ++i) {
+    EXPECT_EQ(found->states[i].id, written.states[i].id);
+    EXPECT_EQ(found->states[i].initial, written.states[i].initial);
+  }
   ASSERT_TRUE(found);
   EXPECT_EQ(found->model_name, written.model_name);
   EXPECT_EQ(found->model_info, written.model_info);
@@ -303,6 +310,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "its description cannot be read"},
         Refused{"description_of_the_future", with_description("<npucore version=\"2\"/>"),
                 ErrorCode::kInvalidArgument, "<npucore> has no usable version: '2'"},
+        Refused{"description_with_half_a_byte",
+                with_description("<npucore version=\"1\" model=\"\"><state id=\"a\" "
+                                 "initial=\"abc\"/></npucore>"),
+                ErrorCode::kInvalidArgument, "<state> has no usable initial"},
+        Refused{"description_with_no_hexadecimal_digit",
+                with_description("<npucore version=\"1\" model=\"\"><state id=\"a\" "
+                                 "initial=\"0g\"/></npucore>"),
+                ErrorCode::kInvalidArgument, "<state> has no usable initial"},
         Refused{"description_with_bad_frame",
                 with_description("<npucore version=\"1\" model=\"\"><frame_input><preprocess "
                                  "input=\"\" resize=\"zoom\"/></frame_input></npucore>"),

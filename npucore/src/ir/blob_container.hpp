@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/states.hpp"
 #include "npucore/frame.hpp"
 #include "npucore/types.hpp"
 
@@ -19,6 +20,7 @@ struct BlobDescription {
   std::optional<FrameInput> frame_input;
   std::map<std::string, std::string> model_info;
   std::vector<Port> inputs, outputs;  ///< in argument order
+  std::vector<StateValue> states;
 };
 
 /// A blob file, taken apart. Looks into the file's bytes.

@@ -80,6 +80,33 @@ Port read_port(pugi::xml_node node) {
   return port;
 }
 
+void write_state(pugi::xml_node node, const StateValue& state) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr unsigned kHalf = 4, kMask = 15;
+  set(node, "id", state.id);
+  std::string digits;
+  for (const auto byte : state.initial) {
+    digits += kDigits[std::to_integer<unsigned>(byte) >> kHalf];
+    digits += kDigits[std::to_integer<unsigned>(byte) & kMask];
+  }
+  if (!digits.empty()) set(node, "initial", digits);
+}
+
+StateValue read_state(pugi::xml_node node) {
+  constexpr int kHexadecimal = 16;
+  StateValue state{text_of(node, "id"), {}};
+  const std::string_view digits = node.attribute("initial").value();
+  if (digits.size() % 2 != 0) fail(node, "initial");
+  for (std::size_t at = 0; at < digits.size(); at += 2) {
+    unsigned char byte = 0;
+    const auto* end = digits.data() + at + 2;
+    const auto read = std::from_chars(digits.data() + at, end, byte, kHexadecimal);
+    if (read.ec != std::errc{} || read.ptr != end) fail(node, "initial");
+    state.initial.push_back(static_cast<std::byte>(byte));
+  }
+  return state;
+}
+
 void write_frame(pugi::xml_node node, const FrameLayout& frame) {
   set(node, "format", std::string(to_string(frame.format)));
   set(node, "width", frame.width);
@@ -177,6 +204,7 @@ std::string write_description(const BlobDescription& description, std::uint32_t 
   set(root, "compiler", base::text(compiler_version >> 16, '.', compiler_version & 0xffff));
   for (const auto& port : description.inputs) write_port(root, "input", port);
   for (const auto& port : description.outputs) write_port(root, "output", port);
+  for (const auto& state : description.states) write_state(root.append_child("state"), state);
   for (const auto& [name, value] : description.model_info) {
     auto node = root.append_child("model_info");
     set(node, "name", name);
@@ -200,6 +228,7 @@ BlobDescription read_description(std::string_view text) {
   description.model_name = text_of(root, "model");
   for (auto port : root.children("input")) description.inputs.push_back(read_port(port));
   for (auto port : root.children("output")) description.outputs.push_back(read_port(port));
+  for (auto state : root.children("state")) description.states.push_back(read_state(state));
   for (auto node : root.children("model_info")) {
     description.model_info[text_of(node, "name")] = text_of(node, "value");
   }

@@ -7,7 +7,6 @@
 #include "ir/layer.hpp"
 
 namespace npu::ir {
-namespace {
 
 double half_to_double(std::uint16_t bits) {
   const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
@@ -17,6 +16,8 @@ double half_to_double(std::uint16_t bits) {
   if (exponent == 0) return sign * std::ldexp(fraction, -24);
   return sign * std::ldexp(fraction + 1024, exponent - 25);
 }
+
+namespace {
 
 template <class T>
 T load(std::span<const std::byte> bytes, std::size_t index) {

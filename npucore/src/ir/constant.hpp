@@ -20,6 +20,8 @@ struct DataRange {
 /// Nothing when the layer does not say so in usable numbers.
 std::optional<DataRange> data_range(pugi::xml_node constant);
 
+double half_to_double(std::uint16_t bits);
+
 /// The values of what feeds `input` when that is a constant of type f32, f16 or f64, or such a
 /// constant behind a Convert (as compressed weights are); an empty list for more than `most`
 /// values. Nothing when it is something else.

@@ -1,0 +1,101 @@
+#include "ir/states.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "base/type_names.hpp"
+#include "ir/constant.hpp"
+#include "ir/layer.hpp"
+#include "ir/model_state.hpp"
+
+namespace npu::ir {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+constexpr std::size_t kMostSteps = 4;  // Const, Convert, Broadcast and what may stand between
+
+pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::size_t input) {
+  const auto ports = input_ports(layer);
+  if (input >= ports.size()) return {};
+  const auto from = document.producer({layer_id(layer), ports[input].attribute("id").as_ullong()});
+  return from ? document.layer(from->layer) : pugi::xml_node();
+}
+
+std::string element_type(pugi::xml_node constant) {
+  return constant.child("data").attribute("element_type").value();
+}
+
+Bytes bytes_of(const Weights& weights, pugi::xml_node constant) {
+  const auto range = data_range(constant).value_or(DataRange{});
+  const auto view = weights.view(range.offset, range.size_bytes);
+  return {view.begin(), view.end()};
+}
+
+Bytes half_to_float(const Bytes& halves) {
+  Bytes floats;
+  for (std::size_t at = 0; at + sizeof(std::uint16_t) <= halves.size(); at += 2) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, halves.data() + at, sizeof bits);
+    const auto value = static_cast<float>(half_to_double(bits));
+    const auto view = std::as_bytes(std::span(&value, 1));
+    floats.insert(floats.end(), view.begin(), view.end());
+  }
+  return floats;
+}
+
+/// Nothing when it is neither of these.
+Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes) {
+  const std::string to = convert.child("data").attribute("destination_type").value();
+  if (to == element_type(constant)) return bytes;
+  if (to == "f32" && element_type(constant) == "f16") return half_to_float(bytes);
+  return {};
+}
+
+/// One element as often as the output has places; several only when they fill it already.
+Bytes broadcast(pugi::xml_node layer, const Bytes& bytes) {
+  const auto port = output_ports(layer).front();
+  const auto bits = bit_width(precision_to_type(port.attribute("precision").value()));
+  std::size_t count = 1;
+  for (const auto dim : port_shape(port)) {
+    if (dim < 0) return {};
+    count *= static_cast<std::size_t>(dim);
+  }
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  if (bits % 8 != 0 || bits == 0 || count > kMostBytes / (bits / 8)) return {};
+  if (bytes.size() == count * bits / 8) return bytes;
+  if (bytes.size() != bits / 8) return {};
+  Bytes all;
+  all.reserve(count * bytes.size());
+  for (std::size_t i = 0; i < count; ++i) all.insert(all.end(), bytes.begin(), bytes.end());
+  return all;
+}
+
+/// The constant value of a layer's output; nothing when it has none that is understood here.
+Bytes constant_value(const internal::ModelState& model, pugi::xml_node layer, std::size_t steps) {
+  const auto type = layer ? layer_type(layer) : std::string();
+  if (type == "Const") return bytes_of(model.weights, layer);
+  const auto before = in_front_of(model.document, layer, 0);
+  if (steps == 0 || !before) return {};
+  if (type == "Convert" && layer_type(before) == "Const") {
+    return converted(layer, before, bytes_of(model.weights, before));
+  }
+  if (type == "Broadcast") return broadcast(layer, constant_value(model, before, steps - 1));
+  return {};
+}
+
+}  // namespace
+
+std::vector<StateValue> initial_states(const Model& model) {
+  const auto& state = *model.state();
+  std::vector<StateValue> states;
+  for (auto layer : state.document.layers_of_type("ReadValue")) {
+    auto initial = constant_value(state, in_front_of(state.document, layer, 0), kMostSteps);
+    const auto zero = [](std::byte byte) { return byte == std::byte{}; };
+    if (std::all_of(initial.begin(), initial.end(), zero)) initial.clear();
+    states.push_back({layer.child("data").attribute("variable_id").value(), std::move(initial)});
+  }
+  return states;
+}
+
+}  // namespace npu::ir
