@@ -98,15 +98,36 @@ std::string stateful_ir() {
 )";
 }
 
-std::string ir_buffer(const std::string& xml, const std::string& weights) {
+std::string ir_buffer(const std::string& xml, const std::string& weights,
+                      ze_graph_compiler_version_info_t compiler) {
   std::string buffer;
-  put<uint16_t>(buffer, 7);
-  put<uint16_t>(buffer, 5);
+  put<uint16_t>(buffer, compiler.major);
+  put<uint16_t>(buffer, compiler.minor);
   put<uint32_t>(buffer, 2);
   put<uint64_t>(buffer, xml.size());
   buffer += xml;
   put<uint64_t>(buffer, weights.size());
   return buffer + weights;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const size_t at = text.find(what);
+  if (at == std::string::npos) throw std::runtime_error("there is no " + what);
+  return text.replace(at, what.size(), with);
+}
+
+std::string weightless_sample(const void* address) {
+  const std::string pointer =
+      "offset=\"0\" size=\"0\"/><rt_info><attribute name=\"WeightsPointerAttribute\" mp=\"" +
+      std::to_string(reinterpret_cast<uintptr_t>(address)) + "\" ms=\"16\"/></rt_info>";
+  const std::string xml = replaced(sample_ir(), "offset=\"0\" size=\"16\"/>", pointer);
+  std::string buffer;
+  for (const uint64_t number :
+       {uint64_t{48}, uint64_t{4}, uint64_t{52}, uint64_t{0}, uint64_t{52}, uint64_t{xml.size()}})
+    put(buffer, number);
+  put<uint16_t>(buffer, 7);
+  put<uint16_t>(buffer, 5);
+  return buffer + xml;
 }
 
 Client::Client() {

@@ -15,8 +15,15 @@ std::string sample_ir();
 std::string sample_weights();
 // The same input and output, y = s = s + x with a state s of the id "sum"; no weights.
 std::string stateful_ir();
-// An IR and its weights as the driver takes them.
-std::string ir_buffer(const std::string& xml, const std::string& weights);
+// An IR and its weights as the driver takes them, for compiler 7.5 or another.
+std::string ir_buffer(const std::string& xml, const std::string& weights,
+                      ze_graph_compiler_version_info_t compiler = {7, 5});
+// The sample whose weights stay at `address`, in the layout that the option below asks for.
+std::string weightless_sample(const void* address);
+inline constexpr const char* kByAddress =
+    "--config NPU_MODEL_SERIALIZER_VERSION=\"NO_WEIGHTS_COPY\"";
+// `text` with its first `what` replaced; throws where there is none.
+std::string replaced(std::string text, const std::string& what, const std::string& with);
 
 class Client {
  public:

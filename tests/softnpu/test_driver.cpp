@@ -9,33 +9,14 @@
 #include <random>
 #include <set>
 
-#include "client.hpp"
+#include "driver_fixture.hpp"
 
 namespace softnpu_test {
 namespace {
 
-const std::vector<float> kExpected = {11, 22, 33, 44};
-
 std::string sample_buffer() {
   return ir_buffer(sample_ir(), sample_weights());
 }
-
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  const size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), with);
-}
-
-// Every test ends with as many live driver objects as it began with.
-class Driver : public testing::Test {
- protected:
-  void TearDown() override {
-    std::string names;
-    EXPECT_EQ(client_.live_objects(&names), before_) << names;
-  }
-  Client client_;
-  uint32_t before_ = client_.live_objects();
-};
 
 TEST_F(Driver, ComputesWhatTheIrSays) {
   ze_graph_handle_t graph = nullptr;
@@ -405,6 +386,9 @@ TEST(Trace, HoldsOneJsonLineForEveryCall) {
     calls.insert(entry.at("call").get<std::string>());
     EXPECT_TRUE(entry.at("args").is_array());
     EXPECT_TRUE(entry.at("result").is_string());
+    if (entry.at("call") != "pfnCreate3") continue;
+    EXPECT_GT(entry.at("anon_bytes").get<uint64_t>(), 0u);
+    EXPECT_EQ(entry.at("input"), "classic");
   }
   EXPECT_EQ(calls.count("pfnCreate3"), 1u);
   EXPECT_EQ(calls.count("zeMemAllocHost"), 2u);

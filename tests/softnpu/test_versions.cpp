@@ -206,5 +206,66 @@ TEST_P(CacheQuery, CameWithOneTen) {
 INSTANTIATE_TEST_SUITE_P(Graph, CacheQuery, testing::Values(5u, 9u, 10u, 16u),
                          [](const auto& row) { return "as_1_" + std::to_string(row.param); });
 
+// How arguments are named to a compiler.
+struct Naming {
+  const char* name;
+  ze_graph_compiler_version_info_t compiler;
+  bool ir_says_index;
+  const char* flags;
+  ze_result_t result;
+};
+
+void PrintTo(const Naming& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class CompilerVersions : public testing::TestWithParam<Naming> {};
+
+TEST_P(CompilerVersions, NameArgumentsInTheirOwnWay) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const Naming& row = GetParam();
+  ::setenv("SOFTNPU_COMPILER_VERSION",
+           (std::to_string(row.compiler.major) + "." + std::to_string(row.compiler.minor)).c_str(),
+           1);
+  EXPECT_NO_FAULT_AS(16, [&row](Client& client) {
+    std::string xml = sample_ir();
+    if (row.ir_says_index)
+      xml = replaced(xml, "</edges>",
+                     "</edges><rt_info><use_indices_for_io_metadata value=\"YES\"/></rt_info>");
+    ze_graph_handle_t graph = nullptr;
+    EXPECT_EQ(client.create(ir_buffer(xml, sample_weights(), row.compiler),
+                            ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph, row.flags),
+              row.result)
+        << client.log;
+    if (graph != nullptr) client.graphs->pfnDestroy(graph);
+  });
+  ::unsetenv("SOFTNPU_COMPILER_VERSION");
+}
+
+constexpr const char* kIndices =
+    "--inputs_precisions=\"0:FP32\" --inputs_layouts=\"0:NC\" --outputs_precisions=\"0:FP32\" "
+    "--outputs_layouts=\"0:NC\"";
+constexpr const char* kNames =
+    "--inputs_precisions=\"x:FP32\" --inputs_layouts=\"x:NC\" --outputs_precisions=\"sum:FP32\" "
+    "--outputs_layouts=\"sum:NC\"";
+constexpr const char* kResultsName =
+    "--inputs_precisions=\"x:FP32\" --inputs_layouts=\"x:NC\" --outputs_precisions=\"y:FP32\" "
+    "--outputs_layouts=\"y:NC\"";
+constexpr const char* kWrongPrecision = "--inputs_precisions=\"x:FLOAT\"";
+constexpr auto kRefused = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+INSTANTIATE_TEST_SUITE_P(
+    Graph, CompilerVersions,
+    testing::Values(Naming{"nothing_to_7_5", {7, 5}, true, "", ZE_RESULT_SUCCESS},
+                    Naming{"nothing_to_7_3", {7, 3}, true, "", kRefused},
+                    Naming{"indices_to_7_3", {7, 3}, true, kIndices, ZE_RESULT_SUCCESS},
+                    Naming{"indices_to_5_9", {5, 9}, true, kIndices, ZE_RESULT_SUCCESS},
+                    Naming{"indices_without_a_word", {5, 9}, false, kIndices, kRefused},
+                    Naming{"names_to_5_9", {5, 9}, true, kNames, kRefused},
+                    Naming{"names_to_5_8", {5, 8}, true, kNames, ZE_RESULT_SUCCESS},
+                    Naming{"indices_to_5_8", {5, 8}, true, kIndices, kRefused},
+                    Naming{"the_results_own_name", {5, 8}, true, kResultsName, kRefused},
+                    Naming{"no_such_precision", {7, 5}, false, kWrongPrecision, kRefused}),
+    [](const auto& row) { return std::string(row.param.name); });
+
 }  // namespace
 }  // namespace softnpu_test
