@@ -64,7 +64,7 @@ MAY_INCLUDE = {
 THIRD_PARTY = {
     r"level_zero/": ("ze_npu", "ze", "softnpu"),
     r"pugixml\.hpp$": ("ir", "softnpu"),
-    r"xxhash\.h$": ("base",),
+    r"xxhash\.h$": ("base", "softnpu"),
     r"openvino/": ("softnpu",),
     r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf", "softnpu"),
     r"(gst|glib|gobject|gio)/|glib(-object|-unix)?\.h$|gmodule\.h$": ("gst",),

@@ -8,15 +8,15 @@
 namespace softnpu {
 namespace {
 
-thread_local std::string failure_text;
+thread_local std::string words;
 
 }  // namespace
 
-void remember_failure(std::string text) {
-  failure_text = std::move(text);
+void remember(std::string text) {
+  words = std::move(text);
 }
-const std::string& last_failure() {
-  return failure_text;
+const std::string& last_words() {
+  return words;
 }
 
 void copy_text(const std::string& text, uint32_t* size, char* buffer) {

@@ -15,9 +15,9 @@ struct BuildLog : Counted<Kind::kBuildLog> {
   std::string text;
 };
 
-// The last graph failure of the calling thread.
-void remember_failure(std::string text);
-const std::string& last_failure();
+// What was said about the calling thread's last graph: why it failed, or what the cache did.
+void remember(std::string text);
+const std::string& last_words();
 
 // Level Zero's way to hand out a text: a null buffer or a zero size asks for the size, which counts
 // the NUL; a smaller buffer gets the beginning.

@@ -105,6 +105,15 @@ void read_threads(const char* value, Config& config) {
   }
 }
 
+// As Intel's driver: what is no number is a cache in which nothing fits.
+void read_cache_limit(const char* value, Config& config) {
+  const auto bytes = parse_number(value);
+  config.cache_limit_bytes = bytes.value_or(0);
+  if (!bytes)
+    std::fprintf(stderr, "softnpu: SOFTNPU_CACHE_SIZE=\"%s\" is no number of bytes; 0 is used\n",
+                 value);
+}
+
 }  // namespace
 
 Config read_config(const char* (*get)(const char*)) {
@@ -120,6 +129,8 @@ Config read_config(const char* (*get)(const char*)) {
   if (const char* value = given("SOFTNPU_THREADS")) read_threads(value, config);
   if (const char* value = given("SOFTNPU_GRAPH_EXT_VERSION")) read_graph_version(value, config);
   if (const char* value = given("SOFTNPU_COMPILER_VERSION")) read_compiler_version(value, config);
+  if (const char* value = given("SOFTNPU_CACHE_DIR")) config.cache_folder = value;
+  if (const char* value = given("SOFTNPU_CACHE_SIZE")) read_cache_limit(value, config);
   if (const char* value = given("SOFTNPU_TRACE")) config.trace_path = value;
   if (const char* value = given("SOFTNPU_FAULT")) config.faults = value;
   return config;

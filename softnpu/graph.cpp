@@ -1,6 +1,7 @@
 #include "graph.hpp"
 
 #include "config.hpp"
+#include "disk_cache.hpp"
 #include "failure.hpp"
 #include "graph_input.hpp"
 #include "inference.hpp"
@@ -35,9 +36,10 @@ Graph::Graph(const ze_graph_desc_2_t& desc) {
   arguments_ = describe_arguments(*model_);
   enable_strides(arguments_, flags.strides_for());
   values_.resize(arguments_.size());
-  if (!compiled_from_ir_) return;
+  if (origin_ == Origin::kNative) return;
   check_flags(flags, *model_, arguments_);
   initialise();
+  if (origin_ == Origin::kCompiled && cache_key_) store_in_cache();
 }
 
 BuildFlags Graph::read(const ze_graph_desc_2_t& desc) {
@@ -53,13 +55,36 @@ BuildFlags Graph::read(const ze_graph_desc_2_t& desc) {
 }
 
 BuildFlags Graph::read_ir(const ze_graph_desc_2_t& desc, std::span<const std::byte> input) {
-  compiled_from_ir_ = true;
   const std::string text = flags_text_of(desc);
   BuildFlags flags = parse_build_flags(text, compiler_version());
   trace::note_text("input", flags.weights_by_address() ? "weightless" : "classic");
   flags.check_tiles(config().platform->numTiles);
+  cache_key_ = cache_key_of(desc, text);
+  if (cache_key_ && load_from_cache()) return flags;
+  origin_ = Origin::kCompiled;
   image_ = image_of_ir(input, text, flags);
   return flags;
+}
+
+bool Graph::load_from_cache() {
+  auto file = driver_cache()->load(*cache_key_);
+  if (!file) return false;
+  try {
+    image_ = Image::from_mapping(std::move(file->mapping), file->size_bytes);
+  } catch (const Failure&) {
+    driver_cache()->remove(*cache_key_);  // nothing of ours, whoever put it there
+    return false;
+  }
+  origin_ = Origin::kCache;
+  cache_status_ = "ZE DynamicCaching cache_status_t: cache_status_t::found";
+  trace::note_text("cache", "found");
+  return true;
+}
+
+void Graph::store_in_cache() {
+  if (!driver_cache()->store(*cache_key_, image_->bytes())) return;
+  cache_status_ = "ZE DynamicCaching cache_status_t: cache_status_t::stored";
+  trace::note_text("cache", "stored");
 }
 
 BuildFlags Graph::read_native(const ze_graph_desc_2_t& desc, std::span<const std::byte> input) {
@@ -75,10 +100,19 @@ const Argument& Graph::argument(uint32_t index) const {
 }
 
 uint32_t Graph::property_flags() const {
-  uint32_t flags =
-      compiled_from_ir_ ? ZE_GRAPH_PROPERTIES_FLAG_COMPILED : ZE_GRAPH_PROPERTIES_FLAG_PRE_COMPILED;
-  if (!compiled_from_ir_ && !input_in_use_ && graph_has(14))
-    flags |= ZE_GRAPH_PROPERTIES_FLAG_NO_STANDARD_ALLOCATION;
+  uint32_t flags = 0;
+  switch (origin_) {
+    case Origin::kCompiled:
+      flags = ZE_GRAPH_PROPERTIES_FLAG_COMPILED;
+      break;
+    case Origin::kCache:
+      flags = ZE_GRAPH_PROPERTIES_FLAG_LOADED_FROM_CACHE;
+      break;
+    case Origin::kNative:
+      flags = ZE_GRAPH_PROPERTIES_FLAG_PRE_COMPILED;
+      if (!input_in_use_ && graph_has(14)) flags |= ZE_GRAPH_PROPERTIES_FLAG_NO_STANDARD_ALLOCATION;
+      break;
+  }
   if (profiling() && graph_has(16)) flags |= ZE_GRAPH_PROPERTIES_FLAG_PROFILING_ENABLED;
   return flags;
 }

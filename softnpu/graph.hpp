@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,8 @@ class Graph : Counted<Kind::kGraph> {
   std::span<const std::byte> binary() const { return image_->bytes(); }
   bool profiling() const { return options_.profiling; }
   uint32_t property_flags() const;
+  // A line about the driver's cache as Intel's driver writes it; empty where it has no part.
+  const std::string& cache_status() const { return cache_status_; }
 
   void set_argument(uint32_t index, const void* pointer);
   void set_argument_chain(uint32_t index, const void* chain);
@@ -48,10 +51,15 @@ class Graph : Counted<Kind::kGraph> {
   // Make the image; what its build flags say.
   BuildFlags read(const ze_graph_desc_2_t& desc);
   BuildFlags read_ir(const ze_graph_desc_2_t& desc, std::span<const std::byte> input);
+  bool load_from_cache();
+  void store_in_cache();
   BuildFlags read_native(const ze_graph_desc_2_t& desc, std::span<const std::byte> input);
 
-  bool compiled_from_ir_ = false;
+  enum class Origin { kCompiled, kCache, kNative };
+  Origin origin_ = Origin::kNative;
   bool input_in_use_ = false;  // the image is the client's memory
+  std::string cache_status_;
+  std::optional<std::string> cache_key_;  // of an IR, where the driver's cache is used
   CompileOptions options_;
   std::shared_ptr<const Image> image_;
   std::vector<Argument> arguments_;

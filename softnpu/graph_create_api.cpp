@@ -31,12 +31,14 @@ std::unique_ptr<Graph> make_graph(const ze_graph_desc_2_t& desc) {
   trace::note("flags", desc.flags);
   if (desc.pBuildFlags != nullptr) trace::note_text("build_flags", desc.pBuildFlags);
   try {
-    return std::make_unique<Graph>(desc);
+    auto graph = std::make_unique<Graph>(desc);
+    if (!graph->cache_status().empty()) remember(graph->cache_status());
+    return graph;
   } catch (const Failure& failure) {
-    remember_failure(failure.what());
+    remember(failure.what());
     throw;
   } catch (const std::bad_alloc&) {
-    remember_failure("out of memory");
+    remember("out of memory");
     throw;
   }
 }
@@ -67,14 +69,15 @@ ze_result_t create3(ze_context_handle_t context, ze_device_handle_t device,
   if (log == nullptr) return create2(context, device, desc, graph);
   auto own_log = std::make_unique<BuildLog>();
   *log = nullptr;
-  remember_failure({});
+  remember({});
   try {
     create2(context, device, desc, graph);
   } catch (...) {
-    own_log->text = last_failure();
+    own_log->text = last_words();
     hand_out(std::move(own_log), log);
     throw;
   }
+  own_log->text = last_words();
   hand_out(std::move(own_log), log);
   return ZE_RESULT_SUCCESS;
 }
@@ -92,7 +95,7 @@ ze_result_t initialize(ze_graph_handle_t graph) {
 ze_result_t build_log_get_string(ze_graph_handle_t graph, uint32_t* size, char* text) {
   require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   // As Intel's driver: a graph that was made has nothing to say.
-  if (graph == nullptr) copy_text(last_failure(), size, text);
+  if (graph == nullptr) copy_text(last_words(), size, text);
   return ZE_RESULT_SUCCESS;
 }
 

@@ -8,6 +8,7 @@
 #include "compiler.hpp"
 #include "context.hpp"
 #include "device.hpp"
+#include "disk_cache.hpp"
 #include "graph_api.hpp"
 #include "graph_input.hpp"
 #include "handles.hpp"
@@ -58,6 +59,12 @@ std::string query_layers(const ze_graph_desc_2_t& desc) {
   return layers;
 }
 
+ze_graph_memory_query_t cache_memory() {
+  const DiskCache* const cache = driver_cache();
+  if (cache == nullptr) return {0, 0};
+  return {cache->limit_bytes(), cache->used_bytes()};
+}
+
 void check_options_type(ze_npu_options_type_t type) {
   require(type == ZE_NPU_COMPILER_OPTIONS || type == ZE_NPU_DRIVER_OPTIONS,
           ZE_RESULT_ERROR_INVALID_ENUMERATION);
@@ -94,7 +101,7 @@ ze_result_t query_network_create2(ze_context_handle_t context, ze_device_handle_
   try {
     own->layers = query_layers(*desc);
   } catch (const Failure& failure) {
-    remember_failure(failure.what());
+    remember(failure.what());
     throw;
   }
   hand_out(std::move(own), query);
@@ -133,7 +140,7 @@ ze_result_t query_context_memory(ze_context_handle_t context, ze_graph_memory_qu
     case ZE_GRAPH_QUERY_DRIVER_CACHE:
     case ZE_GRAPH_QUERY_PROGRAM_CACHE:
       if (!graph_has(10)) break;
-      *query = {0, 0};  // this driver keeps no cache
+      *query = cache_memory();
       return ZE_RESULT_SUCCESS;
   }
   throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT);

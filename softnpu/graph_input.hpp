@@ -4,6 +4,7 @@
 #include <ze_npu/ze_npu.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -22,5 +23,9 @@ std::string flags_text_of(const ze_graph_desc_2_t& desc);
 // Reads an IR in the layout that the flags say; the image holds the one copy of its weights.
 std::shared_ptr<const Image> image_of_ir(std::span<const std::byte> input, const std::string& text,
                                          const BuildFlags& flags);
+
+// What the driver's cache knows the input by; nothing where the cache is off or not wanted for it.
+// A ze_graph_input_hash_t stands for the input's bytes where it comes first.
+std::optional<std::string> cache_key_of(const ze_graph_desc_2_t& desc, const std::string& text);
 
 }  // namespace softnpu

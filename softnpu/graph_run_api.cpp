@@ -15,7 +15,7 @@ void initialise(Graph& graph, ze_result_t if_it_fails) {
   try {
     graph.initialise();
   } catch (const Failure& failure) {
-    remember_failure(failure.what());
+    remember(failure.what());
     throw Failure(if_it_fails, failure.what());
   }
 }

@@ -30,4 +30,9 @@ std::shared_ptr<const Image> Image::from_binary(std::span<const std::byte> file,
   return std::shared_ptr<const Image>(new Image(std::move(copy), bytes));
 }
 
+std::shared_ptr<const Image> Image::from_mapping(Mapping file, size_t size_bytes) {
+  const std::span<const std::byte> bytes(file.base(), size_bytes);
+  return std::shared_ptr<const Image>(new Image(std::move(file), bytes));
+}
+
 }  // namespace softnpu

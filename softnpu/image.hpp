@@ -18,6 +18,8 @@ class Image {
   // Reads a native binary; `borrow` uses the caller's memory, which then outlives the image, else
   // it is copied.
   static std::shared_ptr<const Image> from_binary(std::span<const std::byte> file, bool borrow);
+  // Reads a native binary in memory that becomes the image's own.
+  static std::shared_ptr<const Image> from_mapping(Mapping file, size_t size_bytes);
 
   const BlobParts& parts() const { return blob_.parts; }
   std::span<const std::byte> bytes() const { return bytes_; }

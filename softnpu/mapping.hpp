@@ -31,6 +31,11 @@ class Mapping {
     if (base == MAP_FAILED) return {};
     return {static_cast<std::byte*>(base), size_bytes, false};
   }
+  static Mapping map_read_only(size_t size_bytes, int fd) {
+    void* const base = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (base == MAP_FAILED) return {};
+    return {static_cast<std::byte*>(base), size_bytes, false};
+  }
   // Memory of the application's, which keeps it mapped for longer than this lives.
   static Mapping borrow(std::byte* base, size_t size_bytes) { return {base, size_bytes, true}; }
 

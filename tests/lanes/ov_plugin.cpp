@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <npucore/npucore.hpp>
@@ -29,9 +30,36 @@ bool loader_is_new_enough() {
   return loader != nullptr && dlsym(loader, "zeInitDrivers") != nullptr;
 }
 
+// The driver's trace, which says in what layout it got a model. Named before anybody opens the
+// driver; children that a test starts keep their parent's.
+const std::string& trace_path() {
+  static const std::string path = [] {
+    const std::string own =
+        testing::TempDir() + "ov-plugin-" + std::to_string(::getpid()) + ".jsonl";
+    ::setenv("SOFTNPU_TRACE", own.c_str(), 0);
+    return std::string(std::getenv("SOFTNPU_TRACE"));
+  }();
+  return path;
+}
+
+// The layout of the last graph's input: "native", "classic" or "weightless".
+std::string last_input() {
+  std::ifstream trace(trace_path());
+  const std::string field = "\"input\":\"";
+  std::string last;
+  for (std::string line; std::getline(trace, line);) {
+    const size_t at = line.find(field);
+    if (at == std::string::npos) continue;
+    const size_t begin = at + field.size();
+    last = line.substr(begin, line.find('"', begin) - begin);
+  }
+  return last;
+}
+
 // One core for the process; the CPU plugin counts in f32, as the software NPU does.
 ov::Core& core() {
   static ov::Core shared = [] {
+    trace_path();
     ov::Core made;
     made.set_property("CPU", ov::hint::inference_precision(ov::element::f32));
     return made;
@@ -162,6 +190,26 @@ class PluginModel : public PluginTest, public testing::WithParamInterface<NamedM
 
 TEST_P(PluginModel, EqualsTheCpu) {
   expect_same(infer(on_npu_, inputs_), expected_);
+}
+
+TEST_P(PluginModel, EqualsTheCpuWithEitherSerialiser) {
+  for (const auto& [version, input] :
+       {std::pair{"NO_WEIGHTS_COPY", "weightless"}, std::pair{"ALL_WEIGHTS_COPY", "classic"}}) {
+    const auto model =
+        core().compile_model(GetParam().make(), "NPU", {{"NPU_MODEL_SERIALIZER_VERSION", version}});
+    EXPECT_EQ(last_input(), input);
+    expect_same(infer(model, inputs_), expected_);
+  }
+}
+
+TEST_P(PluginModel, EqualsTheCpuFromAFileThatIsMapped) {
+  const npu::test::TempDir folder;
+  const std::string xml = folder.path() / "model.xml";
+  ov::serialize(GetParam().make(), xml);
+  const auto model =
+      core().compile_model(xml, "NPU", {{"NPU_MODEL_SERIALIZER_VERSION", "NO_WEIGHTS_COPY"}});
+  EXPECT_EQ(last_input(), "weightless");
+  expect_same(infer(model, inputs_), expected_);
 }
 
 TEST_P(PluginModel, EqualsTheCpuInTheDriversOwnTensors) {
@@ -318,6 +366,17 @@ TEST_F(PluginRemote, FileDescriptorIsAnInput) {
   auto context = core().get_default_context("NPU").as<ov::intel_npu::level_zero::ZeroContext>();
   expect_result(context.create_tensor(ov::element::f32, input_.get_shape(), fd));
   close(fd);
+}
+
+// --- Weights by address
+
+TEST_F(PluginTest, QueriesWithoutCopiedWeights) {
+  const auto model = conv_relu();
+  const ov::SupportedOpsMap supported =
+      core().query_model(model, "NPU", {{"NPU_MODEL_SERIALIZER_VERSION", "NO_WEIGHTS_COPY"}});
+  for (const auto& node : model->get_ordered_ops()) {
+    EXPECT_EQ(supported.count(node->get_friendly_name()), 1u) << node->get_friendly_name();
+  }
 }
 
 // --- What must fail, and fail as an exception

@@ -92,6 +92,24 @@ std::shared_ptr<ov::Model> reshaping() {
                                      ov::ParameterVector{x}, "reshaping");
 }
 
+// Constants in the body of a sub-graph.
+std::shared_ptr<ov::Model> loop_body() {
+  const auto x = parameter("x", ov::element::f32, {3, 1, 16});
+  const auto step = parameter("step", ov::element::f32, {1, 1, 16});
+  const auto state = parameter("state", ov::element::f32, {1, 1, 16});
+  const auto sum =
+      std::make_shared<op::Add>(std::make_shared<op::MatMul>(step, weights({16, 16}, 7)), state);
+  const auto squashed = std::make_shared<op::Tanh>(sum);
+  const auto body = std::make_shared<ov::Model>(ov::OutputVector{squashed},
+                                                ov::ParameterVector{step, state}, "body");
+  const auto loop = std::make_shared<op::TensorIterator>();
+  loop->set_body(body);
+  loop->set_sliced_input(step, x, 0, 1, 1, -1, 0);
+  loop->set_merged_input(state, weights({1, 1, 16}, 8), squashed);
+  const auto y = named(loop->get_iter_value(squashed, -1).get_node_shared_ptr(), "y");
+  return std::make_shared<ov::Model>(ov::OutputVector{y}, ov::ParameterVector{x}, "loop_body");
+}
+
 }  // namespace
 
 std::shared_ptr<ov::Model> conv_relu() {
@@ -103,7 +121,8 @@ std::shared_ptr<ov::Model> conv_relu() {
 std::vector<NamedModel> plugin_models() {
   return {{"conv_relu", conv_relu},         {"matmul", matmul},
           {"several_ports", several_ports}, {"u8_nhwc", u8_nhwc},
-          {"half_weights", half_weights},   {"reshaping", reshaping}};
+          {"half_weights", half_weights},   {"reshaping", reshaping},
+          {"loop_body", loop_body}};
 }
 
 }  // namespace lanes

@@ -51,6 +51,15 @@ TEST(Config, ActsAsOlderVersions) {
   EXPECT_EQ(read_with({}).compiler.text(), kDefaultCompiler.text());
 }
 
+TEST(Config, HasACacheOnlyWhereAFolderIsNamed) {
+  EXPECT_EQ(read_with({}).cache_folder, "");
+  EXPECT_EQ(read_with({{"SOFTNPU_CACHE_DIR", ""}}).cache_folder, "");
+  const Config config = read_with({{"SOFTNPU_CACHE_DIR", "/x"}, {"SOFTNPU_CACHE_SIZE", "12"}});
+  EXPECT_EQ(config.cache_folder, "/x");
+  EXPECT_EQ(config.cache_limit_bytes, 12u);
+  EXPECT_EQ(read_with({{"SOFTNPU_CACHE_SIZE", "4G"}}).cache_limit_bytes, 0u);
+}
+
 struct Row {
   const char* name;
   const char* variable;

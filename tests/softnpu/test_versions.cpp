@@ -6,21 +6,15 @@
 #include <map>
 #include <string>
 
-#include "client.hpp"
+#include "child.hpp"
 
 namespace softnpu_test {
 namespace {
 
-// For a process of its own: acts as graph extension 1.<minor>, ends with 0 when `body` found no
-// fault.
+// For a process of its own: acts as graph extension 1.<minor>.
 template <class Body>
 [[noreturn]] void act_as(uint32_t minor, const Body& body) {
-  ::setenv("SOFTNPU_GRAPH_EXT_VERSION", ("1." + std::to_string(minor)).c_str(), 1);
-  {
-    Client client;
-    body(client);
-  }
-  std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+  run_under({{"SOFTNPU_GRAPH_EXT_VERSION", "1." + std::to_string(minor)}}, body);
 }
 
 #define EXPECT_NO_FAULT_AS(minor, body) \

@@ -1,0 +1,70 @@
+// The driver's own cache: native binaries in a folder, so that an IR that was compiled once is not
+// compiled again. Safe for many processes at once: files appear whole, and a mapped one that is
+// taken away stays readable.
+//
+// A file's name is its key, its content a native binary and behind it 32 hexadecimal digits: the
+// XXH3 digest, 128 bits, of that binary.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "mapping.hpp"
+
+namespace softnpu {
+
+// Two texts or ranges after one another give another key than their concatenation does.
+class CacheKey {
+ public:
+  CacheKey();
+  ~CacheKey();
+  CacheKey(const CacheKey&) = delete;
+  CacheKey& operator=(const CacheKey&) = delete;
+
+  CacheKey& add(std::span<const std::byte> bytes);
+  CacheKey& add(const std::string& text);
+  CacheKey& add(uint64_t number);
+  // 32 hexadecimal digits.
+  std::string text() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class DiskCache {
+ public:
+  // Makes the folder when the first file is stored.
+  DiskCache(std::filesystem::path folder, uint64_t limit_bytes);
+
+  struct File {
+    Mapping mapping;
+    size_t size_bytes;  // of the native binary
+  };
+  // Nothing where there is none; a file with a wrong digest is removed.
+  std::optional<File> load(const std::string& key);
+  // Takes files away that were not used for longest until the new one fits. False where it does not
+  // fit at all or cannot be written.
+  bool store(const std::string& key, std::span<const std::byte> binary);
+  void remove(const std::string& key);
+
+  uint64_t used_bytes() const;
+  uint64_t limit_bytes() const { return limit_bytes_; }
+
+ private:
+  std::filesystem::path folder_;
+  uint64_t limit_bytes_;
+  std::mutex mutex_;  // one eviction at a time
+  void make_room(uint64_t size_bytes);
+};
+
+// The one that the environment asks for; null where it asks for none.
+DiskCache* driver_cache();
+
+}  // namespace softnpu
