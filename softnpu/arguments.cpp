@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <openvino/op/parameter.hpp>
 
 #include "failure.hpp"
 
@@ -156,9 +157,12 @@ std::vector<Argument> describe_arguments(const ov::Model& model) {
     const std::string& name = input.get_node()->get_friendly_name();
     arguments.push_back(describe(input, ZE_GRAPH_ARGUMENT_TYPE_INPUT, name, name));
   }
-  for (const auto& output : model.outputs())
+  for (const auto& output : model.outputs()) {
     arguments.push_back(describe(output, ZE_GRAPH_ARGUMENT_TYPE_OUTPUT,
                                  output.get_node()->get_friendly_name(), producer_of(output)));
+    arguments.back().passed_through =
+        ov::is_type<ov::op::v0::Parameter>(output.get_node()->get_input_node_ptr(0));
+  }
   return arguments;
 }
 

@@ -16,8 +16,9 @@ struct Argument {
   std::string producer_name;  // of the node that feeds a Result; of a Parameter its own
   std::vector<std::string> tensor_names;
   ov::element::Type element_type;
-  ov::Shape shape;       // of an output whose size only the inference tells: its bound
-  bool bounded = false;  // such an output
+  ov::Shape shape;              // of an output whose size only the inference tells: its bound
+  bool bounded = false;         // such an output
+  bool passed_through = false;  // an output that is an input, unchanged
   bool takes_strides = false;
   size_t size_bytes = 0;
 };

@@ -176,12 +176,9 @@ bool BuildFlags::profiling() const {
   return found != config.end() && found->second == "YES";
 }
 
-uint32_t BuildFlags::compilation_threads() const {
-  return static_cast<uint32_t>(
-      std::max<int64_t>(number_of(config, "COMPILATION_NUM_THREADS").value_or(0), 0));
-}
-
-void BuildFlags::check_tiles(uint32_t device_tiles) const {
+void BuildFlags::check_numbers(uint32_t device_tiles) const {
+  if (number_of(config, "COMPILATION_NUM_THREADS").value_or(1) < 0)
+    refuse("COMPILATION_NUM_THREADS cannot be negative");
   int64_t most = device_tiles;
   const int64_t allowed = number_of(config, "NPU_MAX_TILES").value_or(-1);
   if (allowed > 0) most = std::min(most, allowed);

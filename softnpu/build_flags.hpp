@@ -18,12 +18,10 @@ struct BuildFlags {
   std::map<std::string, std::string> io;
 
   bool profiling() const;
-  // 0 where the text says nothing.
-  uint32_t compilation_threads() const;
   // The constants come by address: NPU_MODEL_SERIALIZER_VERSION="NO_WEIGHTS_COPY".
   bool weights_by_address() const;
-  // Throws INVALID_ARGUMENT for more tiles than there are.
-  void check_tiles(uint32_t device_tiles) const;
+  // Throws INVALID_ARGUMENT for a number that is none, and for more tiles than there are.
+  void check_numbers(uint32_t device_tiles) const;
   // Names, separated by commas; empty for none.
   std::string strides_for() const;
 };

@@ -23,8 +23,6 @@ ov::AnyMap plugin_config(const CompileOptions& options) {
                  ov::enable_profiling(options.profiling)};
   if (config().threads != 0)
     map.emplace(ov::inference_num_threads(static_cast<int32_t>(config().threads)));
-  if (options.compilation_threads != 0)
-    map.emplace(ov::compilation_num_threads(static_cast<int32_t>(options.compilation_threads)));
   return map;
 }
 

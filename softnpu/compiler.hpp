@@ -18,7 +18,6 @@ std::shared_ptr<ov::Model> read_model(const BlobParts& parts);
 
 struct CompileOptions {
   bool profiling = false;
-  uint32_t compilation_threads = 0;  // 0: OpenVINO's choice
 };
 
 // A compiled model, and the inference requests that nobody uses at the moment.

@@ -144,20 +144,26 @@ class CpuExecutor : public Executor {
     gathered_.push_back(input);
   }
 
+  // Outputs that the plugin puts where it likes: those whose size it only knows afterwards, and
+  // those that are an input, which it never copies.
+  static bool is_placed_by_plugin(const Argument& output) {
+    return output.bounded || output.passed_through;
+  }
+
   // An output goes straight into the caller's memory, unless it has gaps, the plugin could read an
-  // input behind its own output, or it only knows the output's size afterwards.
+  // input behind its own output, or it is the plugin that places it.
   void bind_output(const Port& output, const std::vector<Range>& inputs) {
     const Range target = range_of(argument(output), value(output));
     const bool in_place = std::any_of(inputs.begin(), inputs.end(), [&target](const Range& input) {
       return input.overlaps(target);
     });
-    if (!in_place && !argument(output).bounded && !value(output).strides) {
+    const bool placed = is_placed_by_plugin(argument(output));
+    if (!in_place && !placed && !value(output).strides) {
       request_.set_output_tensor(output.index,
                                  tensor_over(argument(output), value(output).pointer));
       return;
     }
-    if (!argument(output).bounded)
-      request_.set_output_tensor(output.index, own_tensor(argument(output)));
+    if (!placed) request_.set_output_tensor(output.index, own_tensor(argument(output)));
     staged_.push_back(output);
   }
 
@@ -168,7 +174,7 @@ class CpuExecutor : public Executor {
     const size_t room = argument(staged).size_bytes;
     const size_t size = std::min(tensor.get_byte_size(), room);
     auto* const target = static_cast<std::byte*>(value(staged).pointer);
-    std::memcpy(target, dense, size);
+    std::memmove(target, dense, size);
     std::memset(target + size, 0, room - size);
   }
 

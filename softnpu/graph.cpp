@@ -14,7 +14,7 @@ namespace softnpu {
 namespace {
 
 CompileOptions options_of(const BuildFlags& flags) {
-  return {flags.profiling(), flags.compilation_threads()};
+  return {flags.profiling()};
 }
 
 // What NPUs cannot have, and what the client got wrong about this model.
@@ -58,7 +58,7 @@ BuildFlags Graph::read_ir(const ze_graph_desc_2_t& desc, std::span<const std::by
   const std::string text = flags_text_of(desc);
   BuildFlags flags = parse_build_flags(text, compiler_version());
   trace::note_text("input", flags.weights_by_address() ? "weightless" : "classic");
-  flags.check_tiles(config().platform->numTiles);
+  flags.check_numbers(config().platform->numTiles);
   cache_key_ = cache_key_of(desc, text);
   if (cache_key_ && load_from_cache()) return flags;
   origin_ = Origin::kCompiled;

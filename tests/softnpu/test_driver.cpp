@@ -95,6 +95,30 @@ TEST_F(Driver, DescribesArguments) {
   client_.graphs->pfnDestroy(graph);
 }
 
+TEST_F(Driver, CopiesAnInputThatIsAnOutput) {
+  std::string xml = replaced(sample_ir(), "from-layer=\"2\" from-port=\"2\" to-layer=\"3\"",
+                             "from-layer=\"0\" from-port=\"0\" to-layer=\"3\"");
+  for (const char* flags : {"", "--config NPU_ENABLE_STRIDES_FOR=\"y\""}) {
+    ze_graph_handle_t graph = nullptr;
+    ASSERT_EQ(client_.create(ir_buffer(xml, sample_weights()), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph,
+                             flags),
+              ZE_RESULT_SUCCESS)
+        << client_.log;
+    EXPECT_EQ(client_.run(graph), (std::vector<float>{10, 20, 30, 40}));
+    client_.graphs->pfnDestroy(graph);
+  }
+}
+
+TEST_F(Driver, TakesANumberOfCompilationThreads) {
+  ze_graph_handle_t graph = nullptr;
+  ASSERT_EQ(client_.create(sample_buffer(), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph,
+                           "--config COMPILATION_NUM_THREADS=\"1\""),
+            ZE_RESULT_SUCCESS)
+      << client_.log;
+  EXPECT_EQ(client_.run(graph), kExpected);
+  client_.graphs->pfnDestroy(graph);
+}
+
 TEST_F(Driver, ToleratesAnOutputInItsInputsPlace) {
   ze_graph_handle_t graph = nullptr;
   ASSERT_EQ(client_.create(sample_buffer(), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph),
