@@ -30,6 +30,7 @@ set(NPUCORE_SOURCES
   npucore/src/core/import_cache.cpp
   npucore/src/core/importer.cpp
   npucore/src/core/model_properties.cpp
+  npucore/src/core/preflight.cpp
   npucore/src/core/properties.cpp
   npucore/src/core/property_table.cpp
   npucore/src/core/property_values.cpp

@@ -106,6 +106,16 @@ TEST(ContainerTest, TrailerHasTheWrittenBytes) {
                                       number(std::uint64_t{4096}) + "OVNPU");
 }
 
+TEST(ContainerTest, KeepsWhatTheBlobWasBuiltWith) {
+  BlobDescription description;
+  description.built_with = {"4000", {7, 5, 0}, {1, 2, 7}, {11, 13, 2}, 17};
+  const std::string elf = padded_elf();
+  const std::string file = elf + to_text(blob_trailer(elf.size(), description, 0x70005));
+  const auto view = open_blob(std::as_bytes(std::span(file.data(), file.size())), "a.blob");
+  ASSERT_TRUE(view.description);
+  EXPECT_EQ(view.description->built_with, description.built_with);
+}
+
 TEST(ContainerTest, AWholePageNeedsNoPadding) {
   const auto trailer = to_text(blob_trailer(8192, {}, 0));
   EXPECT_EQ(trailer.substr(0, 4), std::string("\x00\x00\x02\x00", 4));

@@ -1,6 +1,6 @@
 // Compiles a model with properties and prints "ok", or the error.
 //
-// usage: compile_with MODEL.xml "KEY=VALUE ..." [OPTION=VALUE for the compiler as it is]
+// usage: compile_with MODEL.xml "KEY=VALUE ..." [OPTION=VALUE for the compiler as it is [BLOB]]
 #include <cstdio>
 #include <string>
 
@@ -11,13 +11,14 @@ int main(int argc, char** argv) {
   try {
     npu::CompileOptions options;
     options.properties = npu::Properties::parse(argv[2]);
-    if (argc > 3) {
+    if (argc > 3 && *argv[3]) {
       const std::string option = argv[3];
       const auto equals = option.find('=');
       options.config[option.substr(0, equals)] = option.substr(equals + 1);
     }
     const auto device = npu::Device::open(npu::DeviceKind::kSoftware);
-    npu::CompiledModel::compile(device, npu::Model::read(argv[1]), options);
+    const auto model = npu::CompiledModel::compile(device, npu::Model::read(argv[1]), options);
+    if (argc > 4) model.export_blob(argv[4]);
     std::puts("ok");
   } catch (const npu::Error& error) {
     std::puts(error.what());

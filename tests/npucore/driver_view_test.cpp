@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "npucore/npucore.hpp"
 #include "support.hpp"
 
 namespace npu::test {
@@ -23,7 +24,7 @@ struct View {
 class DriverView : public ::testing::Test {
  protected:
   View compile(const fs::path& model, const std::string& properties, Environment environment,
-               const std::string& option = "") {
+               const std::string& option = "", const fs::path& blob = {}) {
     const fs::path trace = folder_.path() / "trace", output = folder_.path() / "output";
     fs::remove(trace);
     environment["SOFTNPU_TRACE"] = trace;
@@ -32,8 +33,8 @@ class DriverView : public ::testing::Test {
       for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
       if (!std::freopen(output.c_str(), "w", stdout)) ::_exit(126);
       const char* program = std::getenv("COMPILE_WITH");
-      ::execl(program, program, model.c_str(), properties.c_str(),
-              option.empty() ? nullptr : option.c_str(), static_cast<char*>(nullptr));
+      ::execl(program, program, model.c_str(), properties.c_str(), option.c_str(),
+              blob.empty() ? nullptr : blob.c_str(), static_cast<char*>(nullptr));
       ::_exit(127);
     }
     int status = 0;
@@ -153,6 +154,55 @@ TEST_F(DriverView, LeavesTheDriversCacheOutOnlyWhenAsked) {
   EXPECT_EQ(flags(""), 0);
   EXPECT_EQ(flags("NPU_BYPASS_UMD_CACHING=YES"), kDisableCaching);
   EXPECT_EQ(flags("CACHE_DIR=" + (folder_.path() / "cache").string()), kDisableCaching);
+}
+
+class ForeignBlobs : public DriverView {
+ protected:
+  void SetUp() override {
+    set_log_sink([this](LogLevel level, std::string_view message) {
+      if (level <= LogLevel::kWarning) warnings_ += std::string(message) + '\n';
+    });
+    const View made = compile(model_, "", {{"SOFTNPU_PLATFORM", "3720"}}, "", blob_);
+    ASSERT_EQ(made.printed, "ok\n");
+  }
+  void TearDown() override { set_log_sink({}); }
+
+  const Device device_ = Device::open(DeviceKind::kSoftware);
+  const fs::path model_ = write_affine_model(folder_.path());
+  const fs::path blob_ = folder_.path() / "foreign.blob";
+  std::string warnings_;
+};
+
+TEST_F(ForeignBlobs, AreRefusedWithWhatBothSidesAre) {
+  for (const char* part : {"the blob is for platform 3720, the device is a 4000", "foreign.blob",
+                           "the blob: platform=3720 compiler=7.5"})
+    expect_error(ErrorCode::kIncompatible, part, [&] { CompiledModel::import(device_, blob_); });
+}
+
+TEST_F(ForeignBlobs, AreTheDriversToRefuseWhenAskedFor) {
+  CompileOptions options;
+  options.properties.set(property::disable_version_check, true);
+  for (const char* part : {"pfnCreate3 failed", "the blob: platform=3720"})
+    expect_error(ErrorCode::kIncompatible, part,
+                 [&] { CompiledModel::import(device_, blob_, options); });
+}
+
+TEST_F(ForeignBlobs, AreCompiledAgainWhereTheModelIsAtHand) {
+  const auto model = CompiledModel::import(device_, blob_, Model::read(model_));
+  EXPECT_EQ(model.load_stats().from, LoadedFrom::kCompiler);
+  EXPECT_NE(warnings_.find("affine.xml' is compiled instead"), std::string::npos) << warnings_;
+}
+
+TEST_F(ForeignBlobs, ThatFitAreNotCompiledAgain) {
+  const auto own = folder_.path() / "own.blob";
+  const auto compiled = CompiledModel::compile(device_, Model::read(model_));
+  compiled.export_blob(own);
+  const auto model = CompiledModel::import(device_, own, Model::read(model_));
+  EXPECT_EQ(model.load_stats().from, LoadedFrom::kBlob);
+  EXPECT_EQ(model.get_property("RUNTIME_REQUIREMENTS"),
+            compiled.get_property("RUNTIME_REQUIREMENTS"));
+  EXPECT_NE(model.get_property("RUNTIME_REQUIREMENTS").find("platform=4000"), std::string::npos);
+  EXPECT_EQ(warnings_, "");
 }
 
 constexpr std::uint64_t kMiB = 1 << 20;

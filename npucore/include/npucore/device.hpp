@@ -21,6 +21,7 @@ NPU_API DeviceKind device_kind_from_string(const std::string& name);  ///< "auto
 
 struct Version {
   std::uint32_t major = 0, minor = 0, patch = 0;
+  bool operator==(const Version&) const = default;
 };
 
 struct DeviceInfo {

@@ -75,6 +75,7 @@ inline constexpr Property<bool> bypass_driver_cache{"NPU_BYPASS_UMD_CACHING"};
 inline constexpr Property<std::string> compilation_mode_params{"NPU_COMPILATION_MODE_PARAMS"};
 inline constexpr Property<bool> defer_weights_load{"NPU_DEFER_WEIGHTS_LOAD"};
 inline constexpr Property<bool> disable_idle_memory_pruning{"NPU_DISABLE_IDLE_MEMORY_PRUNING"};
+inline constexpr Property<bool> disable_version_check{"NPU_DISABLE_VERSION_CHECK"};
 inline constexpr Property<std::string> enable_strides_for{"NPU_ENABLE_STRIDES_FOR"};
 inline constexpr Property<std::int64_t> max_tiles{"NPU_MAX_TILES"};
 inline constexpr Property<Serializer> serializer{"NPU_MODEL_SERIALIZER_VERSION"};

@@ -6,6 +6,7 @@
 #include "base/atomic_file.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "core/preflight.hpp"
 #include "ir/blob_container.hpp"
 #include "npucore/compiled_model.hpp"
 #include "npucore/error.hpp"
@@ -37,7 +38,19 @@ void load_view(CompiledModelState& state, const ir::BlobView& blob, const std::s
     source.flags |= ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
   }
   source.what = text("loading ", title, blob.writer.empty() ? "" : ", written by ", blob.writer);
-  state.load(source, ports);
+  const ir::BuiltWith built = internal::built_with(blob, title);
+  const DeviceInfo& device = state.device->info;
+  base::log(LogLevel::kInfo, text(source.what, ": ", internal::describe_both(built, device)));
+  if (!state.properties.values().get(property::disable_version_check))
+    internal::check_fit(source.what, built, device);
+  state.built_with = built;
+  try {
+    state.load(source, ports);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIncompatible) throw;
+    throw Error(error.code(), text(error.what(), "; ", internal::describe_both(built, device)),
+                error.driver_log());
+  }
 }
 
 }  // namespace
@@ -69,6 +82,7 @@ ExportedBlob export_parts(const CompiledModelState& state) {
   description.model_info = state.model_info;
   description.inputs = state.inputs;
   description.outputs = state.outputs;
+  description.built_with = state.built_with;
   const Version& compiler = state.device->info.compiler;
   parts.trailer = ir::blob_trailer(parts.native.size(), description,
                                    ze_npu_version(compiler.major, compiler.minor));

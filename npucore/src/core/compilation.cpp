@@ -8,6 +8,7 @@
 #include "core/blob.hpp"
 #include "core/build_flags.hpp"
 #include "core/compile_turn.hpp"
+#include "core/preflight.hpp"
 #include "ir/serialize.hpp"
 #include "npucore/error.hpp"
 #include "ze/device_queries.hpp"
@@ -79,6 +80,7 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
   state_->name = model.name();
   state_->frame_input = model.frame_input();
   state_->model_info = model.model_info();
+  state_->built_with = built_with(device.info());
   const Properties properties = state_->properties.values();
   config_ = compiler_config(compiler_, device.info(), properties);
   // From 1.5 on the driver adds it itself, for the flag.

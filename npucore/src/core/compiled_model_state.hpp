@@ -12,6 +12,7 @@
 #include "base/mapped_file.hpp"
 #include "base/page_buffer.hpp"
 #include "core/device_state.hpp"
+#include "ir/blob_container.hpp"
 #include "npucore/compiled_model.hpp"
 #include "ze/graph.hpp"
 
@@ -63,8 +64,8 @@ struct CompiledModelState {
   std::vector<BoundPort> bound_inputs, bound_outputs;
   std::optional<FrameInput> frame_input;
   std::map<std::string, std::string> model_info;
-  std::string requirements;  ///< RUNTIME_REQUIREMENTS
-  LoadStats stats;           ///< first_inference_ns of it is not used: see below
+  ir::BuiltWith built_with;
+  LoadStats stats;  ///< first_inference_ns of it is not used: see below
   /// Set once, by the first request that is done.
   std::atomic<std::uint64_t> first_inference_ns = 0;
 

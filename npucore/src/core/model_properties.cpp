@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "core/compiled_model_state.hpp"
 #include "core/device_properties.hpp"
+#include "core/preflight.hpp"
 #include "core/property_table.hpp"
 #include "npucore/error.hpp"
 #include "ze/device_queries.hpp"
@@ -37,7 +38,8 @@ const std::map<std::string, Answer>& answers() {
              to_string(model.device->info.is_software ? DeviceKind::kSoftware : DeviceKind::kNpu));
        }},
       {"LOADED_FROM_CACHE", from_cache},
-      {"RUNTIME_REQUIREMENTS", [](const CompiledModelState& model) { return model.requirements; }},
+      {"RUNTIME_REQUIREMENTS",
+       [](const CompiledModelState& model) { return describe(model.built_with); }},
   };
   return table;
 }

@@ -145,6 +145,8 @@ std::vector<PropertyRow> settings() {
               "the device runs a model's requests one after the other, in the order of submit()"),
       setting("NPU_DISABLE_IDLE_MEMORY_PRUNING", yes_no, "YES | NO", "NO",
               "keep an idle context's memory on the device: quicker first inference after a pause"),
+      setting("NPU_DISABLE_VERSION_CHECK", yes_no, "YES | NO", "NO",
+              "hand the driver a blob even if it was built for another platform or version"),
       setting("NPU_PROFILING_TYPE", profiling_type_name, "MODEL | INFER", "MODEL",
               "what PERF_COUNT measures: every layer, or only the whole inference"),
       setting("NPU_COMPILER_TYPE", compiler_type_name, "DRIVER", "DRIVER",

@@ -9,10 +9,19 @@
 #include <vector>
 
 #include "ir/states.hpp"
+#include "npucore/device.hpp"
 #include "npucore/frame.hpp"
 #include "npucore/types.hpp"
 
 namespace npu::ir {
+
+/// Who made a blob and for what; zeros and empty where that is not known.
+struct BuiltWith {
+  std::string platform;
+  Version compiler, elf, runtime;
+  std::uint32_t driver_version = 0;
+  bool operator==(const BuiltWith&) const = default;
+};
 
 /// What npucore writes beside a driver's blob.
 struct BlobDescription {
@@ -21,6 +30,7 @@ struct BlobDescription {
   std::map<std::string, std::string> model_info;
   std::vector<Port> inputs, outputs;  ///< in argument order
   std::vector<StateValue> states;
+  BuiltWith built_with;
 };
 
 /// A blob file, taken apart. Looks into the file's bytes.

@@ -188,6 +188,38 @@ FrameInput read_frame_input(pugi::xml_node node) {
   return input;
 }
 
+std::string version_text(const Version& version) {
+  return base::text(version.major, '.', version.minor, '.', version.patch);
+}
+
+Version read_version(pugi::xml_node node, const char* name) {
+  const std::string words = text_of(node, name);
+  std::array<std::uint32_t, 3> numbers{};
+  const char* at = words.data();
+  const char* const end = at + words.size();
+  for (auto& number : numbers) {
+    const auto [stop, error] = std::from_chars(at, end, number);
+    const bool last = &number == &numbers.back();
+    if (error != std::errc{} || (last ? stop != end : stop == end || *stop != '.'))
+      fail(node, name);
+    at = stop + 1;
+  }
+  return {numbers[0], numbers[1], numbers[2]};
+}
+
+void write_built_with(pugi::xml_node node, const BuiltWith& built) {
+  set(node, "platform", built.platform);
+  set(node, "compiler", version_text(built.compiler));
+  set(node, "elf", version_text(built.elf));
+  set(node, "runtime", version_text(built.runtime));
+  set(node, "driver", built.driver_version);
+}
+
+BuiltWith read_built_with(pugi::xml_node node) {
+  return {text_of(node, "platform"), read_version(node, "compiler"), read_version(node, "elf"),
+          read_version(node, "runtime"), small_number(node, "driver")};
+}
+
 }  // namespace
 
 std::string write_description(const BlobDescription& description, std::uint32_t compiler_version) {
@@ -202,6 +234,8 @@ std::string write_description(const BlobDescription& description, std::uint32_t 
   set(root, "version", kFormatVersion);
   set(root, "model", description.model_name);
   set(root, "compiler", base::text(compiler_version >> 16, '.', compiler_version & 0xffff));
+  if (description.built_with != BuiltWith{})
+    write_built_with(root.append_child("built_with"), description.built_with);
   for (const auto& port : description.inputs) write_port(root, "input", port);
   for (const auto& port : description.outputs) write_port(root, "output", port);
   for (const auto& state : description.states) write_state(root.append_child("state"), state);
@@ -226,6 +260,8 @@ BlobDescription read_description(std::string_view text) {
   if (parse_unsigned(root.attribute("version").value()) != kFormatVersion) fail(root, "version");
   BlobDescription description;
   description.model_name = text_of(root, "model");
+  // Files of the first release have none.
+  if (const auto built = root.child("built_with")) description.built_with = read_built_with(built);
   for (auto port : root.children("input")) description.inputs.push_back(read_port(port));
   for (auto port : root.children("output")) description.outputs.push_back(read_port(port));
   for (auto state : root.children("state")) description.states.push_back(read_state(state));

@@ -1,0 +1,117 @@
+#include "core/preflight.hpp"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "ir/byte_reader.hpp"
+#include "ir/elf_sections.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::internal {
+namespace {
+
+using base::text;
+
+constexpr std::uint32_t kNoteSection = 7;  // SHT_NOTE
+// Of Intel's compiler: owner "GNU", type 1, and four numbers: an operating system, then the
+// version.
+constexpr std::string_view kElfNote = "note.LoaderABIVersion";
+constexpr std::string_view kRuntimeNote = "note.MappedInferenceVersion";
+
+bool is_known(const Version& version) {
+  return version.major != 0 || version.minor != 0 || version.patch != 0;
+}
+
+std::string version_text(const Version& version) {
+  return text(version.major, '.', version.minor, '.', version.patch);
+}
+
+std::optional<Version> version_note(std::span<const std::byte> note) {
+  constexpr std::uint32_t kOwnerBytes = 4, kVersionBytes = 16, kType = 1;
+  ir::ByteReader reader(note);
+  const auto owner = reader.number<std::uint32_t>(), size = reader.number<std::uint32_t>(),
+             type = reader.number<std::uint32_t>();
+  if (owner != kOwnerBytes || size != kVersionBytes || type != kType) return std::nullopt;
+  reader.take(kOwnerBytes + sizeof(std::uint32_t));
+  const auto major = reader.number<std::uint32_t>(), minor = reader.number<std::uint32_t>(),
+             patch = reader.number<std::uint32_t>();
+  if (reader.failed()) return std::nullopt;
+  return Version{*major, *minor, *patch};
+}
+
+void read_notes(const ir::BlobView& blob, const std::string& title, ir::BuiltWith& built) {
+  for (const auto& section : ir::elf_sections(blob.native, title)) {
+    if (section.type != kNoteSection || section.offset > blob.native.size() ||
+        section.size_bytes > blob.native.size() - section.offset)
+      continue;
+    const auto version = version_note(blob.native.subspan(section.offset, section.size_bytes));
+    if (!version) continue;
+    if (section.name.ends_with(kElfNote)) built.elf = *version;
+    if (section.name.ends_with(kRuntimeNote)) built.runtime = *version;
+  }
+}
+
+enum class Fit { kFits, kBlobIsOlder, kBlobIsNewer };
+
+/// What only adds to an interface makes a new minor: an older blob still runs.
+Fit fit(const Version& blob, const Version& device) {
+  if (!is_known(blob) || !is_known(device)) return Fit::kFits;
+  if (blob.major != device.major)
+    return blob.major > device.major ? Fit::kBlobIsNewer : Fit::kBlobIsOlder;
+  return blob.minor > device.minor ? Fit::kBlobIsNewer : Fit::kFits;
+}
+
+const char* advice(Fit fit) {
+  return fit == Fit::kBlobIsNewer
+             ? "the blob is newer than the driver: update the NPU driver and its firmware, or "
+               "compile the model with this driver"
+             : "the blob is older than the driver: compile the model again with this driver";
+}
+
+}  // namespace
+
+ir::BuiltWith built_with(const ir::BlobView& blob, const std::string& title) {
+  ir::BuiltWith built;
+  if (blob.description) built = blob.description->built_with;
+  read_notes(blob, title, built);
+  return built;
+}
+
+ir::BuiltWith built_with(const DeviceInfo& device) {
+  return {device.platform, device.compiler, device.blob_elf, device.blob_runtime,
+          device.driver_version};
+}
+
+std::string describe(const ir::BuiltWith& built) {
+  std::vector<std::string> parts;
+  if (!built.platform.empty()) parts.push_back("platform=" + built.platform);
+  if (is_known(built.compiler))
+    parts.push_back(text("compiler=", built.compiler.major, '.', built.compiler.minor));
+  if (is_known(built.elf)) parts.push_back("elf=" + version_text(built.elf));
+  if (is_known(built.runtime)) parts.push_back("runtime=" + version_text(built.runtime));
+  if (built.driver_version != 0) parts.push_back(text("driver=", built.driver_version));
+  return base::join(parts, " ");
+}
+
+std::string describe_both(const ir::BuiltWith& blob, const DeviceInfo& device) {
+  const std::string words = describe(blob);
+  return text("the blob: ", words.empty() ? "tells nothing of how it was built" : words,
+              "; the device: ", describe(built_with(device)));
+}
+
+void check_fit(const std::string& title, const ir::BuiltWith& blob, const DeviceInfo& device) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::kIncompatible,
+                text(title, ": ", why, " (", describe_both(blob, device),
+                     "; NPU_DISABLE_VERSION_CHECK=YES lets the driver decide)"));
+  };
+  if (!blob.platform.empty() && !device.platform.empty() && blob.platform != device.platform)
+    refuse(text("the blob is for platform ", blob.platform, ", the device is a ", device.platform,
+                ": compile the model for this device"));
+  for (const Fit outcome : {fit(blob.elf, device.blob_elf), fit(blob.runtime, device.blob_runtime)})
+    if (outcome != Fit::kFits) refuse(advice(outcome));
+}
+
+}  // namespace npu::internal

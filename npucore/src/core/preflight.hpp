@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "ir/blob_container.hpp"
+#include "npucore/device.hpp"
+
+namespace npu::internal {
+
+/// What a blob was built with, as far as it tells: the notes of the ELF, which Intel's compiler
+/// writes, then what npucore wrote beside it.
+ir::BuiltWith built_with(const ir::BlobView& blob, const std::string& title);
+
+/// What a blob of this device's compiler is built with.
+ir::BuiltWith built_with(const DeviceInfo& device);
+
+/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592"; what is not known is
+/// left out.
+std::string describe(const ir::BuiltWith& built);
+
+/// Both sides in words, for messages.
+std::string describe_both(const ir::BuiltWith& blob, const DeviceInfo& device);
+
+/// Throws Error(kIncompatible) for a blob that the device cannot run for certain: of another
+/// platform, or whose ELF or runtime version has another major, or a newer minor, than the
+/// driver's. Says which side to update.
+void check_fit(const std::string& title, const ir::BuiltWith& blob, const DeviceInfo& device);
+
+}  // namespace npu::internal

@@ -1,0 +1,110 @@
+#include "core/preflight.hpp"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+DeviceInfo device() {
+  DeviceInfo info;
+  info.platform = "4000";
+  info.compiler = {7, 5, 0};
+  info.blob_elf = {1, 2, 7};
+  info.blob_runtime = {11, 13, 0};
+  info.driver_version = 17;
+  return info;
+}
+
+struct FitRow {
+  const char* name;
+  ir::BuiltWith blob;
+  const char* message;  ///< null: it fits
+};
+
+class Preflight : public ::testing::TestWithParam<FitRow> {};
+
+TEST_P(Preflight, TellsWhatFits) {
+  const auto check = [] { internal::check_fit("loading x", GetParam().blob, device()); };
+  if (!GetParam().message) {
+    EXPECT_NO_THROW(check());
+    return;
+  }
+  expect_error(ErrorCode::kIncompatible, GetParam().message, check);
+  expect_error(ErrorCode::kIncompatible, "the device: platform=4000 compiler=7.5 elf=1.2.7", check);
+}
+
+constexpr const char* kUpdateDriver = "update the NPU driver";
+constexpr const char* kCompileAgain = "compile the model again with this driver";
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, Preflight,
+    ::testing::Values(
+        FitRow{"nothing_known", {}, nullptr},
+        FitRow{"the_same", {"4000", {7, 5, 0}, {1, 2, 7}, {11, 13, 0}, 17}, nullptr},
+        FitRow{"older_minor", {"4000", {}, {1, 0, 0}, {11, 2, 0}, 0}, nullptr},
+        FitRow{"newer_patch", {"4000", {}, {1, 2, 9}, {11, 13, 5}, 0}, nullptr},
+        FitRow{"another_compiler", {"4000", {6, 0, 0}, {1, 2, 7}, {11, 13, 0}, 3}, nullptr},
+        FitRow{
+            "other_platform", {"3720", {}, {}, {}, 0}, "for platform 3720, the device is a 4000"},
+        FitRow{"newer_elf", {"", {}, {2, 0, 0}, {}, 0}, kUpdateDriver},
+        FitRow{"newer_elf_minor", {"", {}, {1, 3, 0}, {}, 0}, kUpdateDriver},
+        FitRow{"newer_runtime", {"", {}, {}, {12, 0, 0}, 0}, kUpdateDriver},
+        FitRow{"older_runtime", {"", {}, {}, {7, 0, 0}, 0}, kCompileAgain}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+/// An ELF with one note, as Intel's compiler writes its versions.
+std::string elf_with_note(const char* section, std::array<std::uint32_t, 3> version) {
+  const std::string names = std::string("\0", 1) + section + std::string("\0.names\0", 8);
+  const std::uint32_t note[] = {4, 16, 1, 0x00554e47, 0, version[0], version[1], version[2]};
+  Elf64_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_shoff = sizeof(header);
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 3;
+  header.e_shstrndx = 2;
+  Elf64_Shdr sections[3] = {};
+  sections[1].sh_name = 1;
+  sections[1].sh_type = SHT_NOTE;
+  sections[1].sh_offset = sizeof(header) + sizeof(sections);
+  sections[1].sh_size = sizeof(note);
+  sections[2].sh_name = static_cast<Elf64_Word>(names.size() - 7);
+  sections[2].sh_type = SHT_STRTAB;
+  sections[2].sh_offset = sections[1].sh_offset + sizeof(note);
+  sections[2].sh_size = names.size();
+  const auto bytes = [](const auto& value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
+  };
+  return bytes(header) + bytes(sections) + bytes(note) + names;
+}
+
+ir::BuiltWith versions_of(const std::string& elf) {
+  ir::BlobView view;
+  view.native = std::as_bytes(std::span(elf.data(), elf.size()));
+  return internal::built_with(view, "x");
+}
+
+TEST(BuiltWith, ReadsTheNotesOfIntelsCompiler) {
+  EXPECT_EQ(internal::describe(versions_of(elf_with_note(".note.LoaderABIVersion", {1, 2, 7}))),
+            "elf=1.2.7");
+  EXPECT_EQ(
+      internal::describe(versions_of(elf_with_note("note.MappedInferenceVersion", {11, 4, 10}))),
+      "runtime=11.4.10");
+}
+
+TEST(BuiltWith, IsNotKnownFromOtherNotes) {
+  EXPECT_EQ(internal::describe(versions_of(elf_with_note(".note.other", {1, 2, 7}))), "");
+  std::string cut = elf_with_note(".note.LoaderABIVersion", {1, 2, 7});
+  cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size)] = 20;
+  EXPECT_EQ(internal::describe(versions_of(cut)), "");
+}
+
+}  // namespace
+}  // namespace npu::test
