@@ -54,7 +54,7 @@ TEST_F(Driver, SpeaksApiMajorOne) {
 }
 
 TEST_F(Driver, AdvertisesGraphAndProfiling) {
-  EXPECT_TRUE(npu().graph_has(8)) << "graph extension older than 1.8";
+  EXPECT_TRUE(npu().graph_has(5)) << "graph extension older than 1.5";
   EXPECT_TRUE(npu().advertises(ZE_PROFILING_DATA_EXT_NAME));
 }
 

@@ -191,6 +191,7 @@ TEST_F(GraphQueries, CountInputsAndOutputs) {
 }
 
 TEST_F(GraphQueries, AskForInitialisationByItsOwnCall) {
+  if (!npu().graph_has(8)) GTEST_SKIP() << "graph extension older than 1.8";
   ze_graph_properties_2_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_2;
   ASSERT_EQ(npu().graph->pfnGetProperties2(graph_.get(), &properties), ZE_RESULT_SUCCESS);
@@ -345,6 +346,7 @@ TEST_F(NativeBinary, IsAnElfFile) {
 }
 
 TEST_F(NativeBinary, IsTheSameAsACopyAndAsAView) {
+  if (!npu().graph_has(7)) GTEST_SKIP() << "graph extension older than 1.7";
   const Graph graph = compile(add_relu_ir());
   const auto copy = native_binary(graph);
   size_t size = 0;
@@ -386,7 +388,7 @@ TEST_P(NativeReload, GivesTheSameResult) {
   if (GetParam().padded) blob.resize((blob.size() / kPageBytes + 1) * kPageBytes);
   Graph graph;
   ASSERT_EQ(create_native(blob, graph), ZE_RESULT_SUCCESS) << last_build_log();
-  ASSERT_EQ(npu().graph->pfnGraphInitialize(graph.get()), ZE_RESULT_SUCCESS);
+  initialise(graph);
   if (GetParam().freed_after_initialise) {
     std::fill(blob.begin(), blob.end(), uint8_t{0xdd});
     blob = {};
@@ -412,7 +414,7 @@ TEST_F(NativeBinary, IsTakenFromPagesThatOutliveTheGraph) {
   ASSERT_EQ(
       create_native({input.as<uint8_t>(), pages}, graph, ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT),
       ZE_RESULT_SUCCESS);
-  ASSERT_EQ(npu().graph->pfnGraphInitialize(graph.get()), ZE_RESULT_SUCCESS);
+  initialise(graph);
   const AddRelu inference(std::move(graph));
   ASSERT_EQ(run(make_queue(), inference.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(inference.result(), inference.expected());
