@@ -86,22 +86,32 @@ ze_result_t query_destroy(ze_graph_profiling_query_handle_t query) {
   return ZE_RESULT_SUCCESS;
 }
 
-// The CPU plugin measures layers and nothing below them; RAW is the same records.
-ze_result_t query_get_data(ze_graph_profiling_query_handle_t query, ze_graph_profiling_type_t type,
-                           uint32_t* size, uint8_t* data) {
-  const auto layers = profiling_data(query)->layers();
-  require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  require(type != ZE_GRAPH_PROFILING_TASK_LEVEL, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-  require(type == ZE_GRAPH_PROFILING_LAYER_LEVEL || type == ZE_GRAPH_PROFILING_RAW,
-          ZE_RESULT_ERROR_INVALID_ENUMERATION);
-  const auto full = static_cast<uint32_t>(layers.size() * sizeof layers[0]);
+template <class Record>
+void copy_records(const std::vector<Record>& records, uint32_t* size, uint8_t* data) {
+  const auto full = static_cast<uint32_t>(records.size() * sizeof(Record));
   if (data == nullptr || *size == 0) {
     *size = full;
-    return ZE_RESULT_SUCCESS;
+    return;
   }
   *size = std::min(*size, full);
-  if (*size != 0) std::memcpy(data, layers.data(), *size);
-  return ZE_RESULT_SUCCESS;
+  if (*size != 0) std::memcpy(data, records.data(), *size);
+}
+
+// There is nothing rawer than the layers: RAW is their records.
+ze_result_t query_get_data(ze_graph_profiling_query_handle_t query, ze_graph_profiling_type_t type,
+                           uint32_t* size, uint8_t* data) {
+  const auto measured = profiling_data(query);
+  require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  switch (type) {
+    case ZE_GRAPH_PROFILING_LAYER_LEVEL:
+    case ZE_GRAPH_PROFILING_RAW:
+      copy_records(measured->layers(), size, data);
+      return ZE_RESULT_SUCCESS;
+    case ZE_GRAPH_PROFILING_TASK_LEVEL:
+      copy_records(measured->tasks(), size, data);
+      return ZE_RESULT_SUCCESS;
+  }
+  throw Failure(ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
 ze_result_t get_data_properties(ze_device_handle_t device,

@@ -22,31 +22,61 @@ ze_layer_status_t status_of(ov::ProfilingInfo::Status status) {
   return ZE_LAYER_STATUS_NOT_RUN;
 }
 
+ze_profiling_layer_info layer_record(const ov::ProfilingInfo& layer, uint32_t id,
+                                     uint64_t start_ns) {
+  ze_profiling_layer_info record{};
+  put_text(layer.node_name, record.name);
+  put_text(layer.node_type, record.layer_type);
+  record.status = status_of(layer.status);
+  record.start_time_ns = start_ns;
+  record.duration_ns = static_cast<uint64_t>(layer.real_time.count()) * 1000;
+  record.layer_id = id;
+  record.sw_ns = record.duration_ns;
+  return record;
+}
+
+// Its type is the kernel that the plugin chose.
+ze_profiling_task_info task_record(const ov::ProfilingInfo& layer,
+                                   const ze_profiling_layer_info& parent, uint32_t id) {
+  ze_profiling_task_info record{};
+  put_text(layer.node_name, record.name);
+  put_text(layer.exec_type, record.layer_type);
+  record.exec_type = ZE_TASK_EXECUTE_SW;
+  record.start_time_ns = parent.start_time_ns;
+  record.duration_ns = parent.duration_ns;
+  record.task_id = id;
+  record.parent_layer_id = parent.layer_id;
+  return record;
+}
+
 }  // namespace
 
 // The plugin tells durations only: the layers are laid one behind the other.
 void ProfilingData::store(const std::vector<ov::ProfilingInfo>& layers) {
   std::vector<ze_profiling_layer_info> records;
+  std::vector<ze_profiling_task_info> tasks;
   uint64_t start_ns = 0;
   for (const ov::ProfilingInfo& layer : layers) {
-    ze_profiling_layer_info record{};
-    put_text(layer.node_name, record.name);
-    put_text(layer.node_type, record.layer_type);
-    record.status = status_of(layer.status);
-    record.start_time_ns = start_ns;
-    record.duration_ns = static_cast<uint64_t>(layer.real_time.count()) * 1000;
-    record.layer_id = static_cast<uint32_t>(records.size());
-    record.sw_ns = record.duration_ns;
+    const ze_profiling_layer_info record =
+        layer_record(layer, static_cast<uint32_t>(records.size()), start_ns);
+    if (record.status == ZE_LAYER_STATUS_EXECUTED)
+      tasks.push_back(task_record(layer, record, static_cast<uint32_t>(tasks.size())));
     start_ns += record.duration_ns;
     records.push_back(record);
   }
   const std::lock_guard lock(mutex_);
   layers_ = std::move(records);
+  tasks_ = std::move(tasks);
 }
 
 std::vector<ze_profiling_layer_info> ProfilingData::layers() const {
   const std::lock_guard lock(mutex_);
   return layers_;
+}
+
+std::vector<ze_profiling_task_info> ProfilingData::tasks() const {
+  const std::lock_guard lock(mutex_);
+  return tasks_;
 }
 
 }  // namespace softnpu

@@ -1,4 +1,5 @@
-// What one inference's layers took.
+// What one inference's layers took. The CPU plugin measures layers and nothing below them: a layer
+// that ran is one task, of software.
 #pragma once
 
 #include <ze_npu/ze_npu.h>
@@ -14,10 +15,12 @@ class ProfilingData {
  public:
   void store(const std::vector<ov::ProfilingInfo>& layers);
   std::vector<ze_profiling_layer_info> layers() const;
+  std::vector<ze_profiling_task_info> tasks() const;
 
  private:
-  mutable std::mutex mutex_;  // guards layers_
+  mutable std::mutex mutex_;  // guards all below
   std::vector<ze_profiling_layer_info> layers_;
+  std::vector<ze_profiling_task_info> tasks_;
 };
 
 }  // namespace softnpu

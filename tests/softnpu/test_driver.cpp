@@ -140,35 +140,6 @@ TEST_F(Driver, ToleratesAnOutputInItsInputsPlace) {
   zeMemFree(client_.context, both);
 }
 
-TEST_F(Driver, HandsStatesToTheApplication) {
-  ze_graph_handle_t graph = nullptr;
-  ASSERT_EQ(client_.create(ir_buffer(stateful_ir(), {}), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph),
-            ZE_RESULT_SUCCESS)
-      << client_.log;
-  const char* const names[] = {"x", "vpux_ie_read_value_sum", "y", "vpux_ie_assign_sum"};
-  float* const memory = client_.allocate(12);
-  float* const values[] = {memory, memory + 4, memory + 8, memory + 4};
-  for (uint32_t i = 0; i < 4; ++i) {
-    ze_graph_argument_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3};
-    ASSERT_EQ(client_.graphs->pfnGetArgumentProperties3(graph, i, &properties), ZE_RESULT_SUCCESS);
-    EXPECT_STREQ(properties.name, names[i]);
-    client_.graphs->pfnSetArgumentValue(graph, i, values[i]);
-  }
-  for (int i = 0; i < 4; ++i) memory[i] = static_cast<float>(i + 1);
-  const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0,
-                                     ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
-  ze_command_list_handle_t list = nullptr;
-  ASSERT_EQ(zeCommandListCreateImmediate(client_.context, client_.device, &desc, &list),
-            ZE_RESULT_SUCCESS);
-  for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(client_.graphs->pfnAppendGraphExecute(list, graph, nullptr, nullptr, 0, nullptr),
-              ZE_RESULT_SUCCESS);
-  EXPECT_EQ(std::vector<float>(memory + 8, memory + 12), (std::vector<float>{3, 6, 9, 12}));
-  zeCommandListDestroy(list);
-  client_.graphs->pfnDestroy(graph);
-  zeMemFree(client_.context, memory);
-}
-
 struct BadIr {
   const char* name;
   const char* what;
@@ -251,6 +222,35 @@ TEST_F(Driver, SurvivesDamagedIrs) {
   EXPECT_GT(refused, 100);
 }
 
+// Each layer that ran is a task of software; RAW is the layers' records.
+void expect_tasks_of(ze_graph_profiling_dditable_ext_t& table,
+                     ze_graph_profiling_query_handle_t query,
+                     const std::vector<ze_profiling_layer_info>& layers) {
+  uint32_t size = 0;
+  ASSERT_EQ(table.pfnProfilingQueryGetData(query, ZE_GRAPH_PROFILING_TASK_LEVEL, &size, nullptr),
+            ZE_RESULT_SUCCESS);
+  std::vector<ze_profiling_task_info> tasks(size / sizeof(ze_profiling_task_info));
+  ASSERT_FALSE(tasks.empty());
+  ASSERT_EQ(table.pfnProfilingQueryGetData(query, ZE_GRAPH_PROFILING_TASK_LEVEL, &size,
+                                           reinterpret_cast<uint8_t*>(tasks.data())),
+            ZE_RESULT_SUCCESS);
+  size_t executed = 0;
+  for (const auto& layer : layers) executed += layer.status == ZE_LAYER_STATUS_EXECUTED ? 1 : 0;
+  EXPECT_EQ(tasks.size(), executed);
+  for (const auto& task : tasks) {
+    ASSERT_LT(task.parent_layer_id, layers.size());
+    EXPECT_STREQ(task.name, layers[task.parent_layer_id].name);
+    EXPECT_EQ(task.duration_ns, layers[task.parent_layer_id].duration_ns);
+    EXPECT_EQ(task.exec_type, ZE_TASK_EXECUTE_SW);
+  }
+  ASSERT_EQ(table.pfnProfilingQueryGetData(query, ZE_GRAPH_PROFILING_RAW, &size, nullptr),
+            ZE_RESULT_SUCCESS);
+  EXPECT_EQ(size, layers.size() * sizeof(ze_profiling_layer_info));
+  EXPECT_EQ(table.pfnProfilingQueryGetData(query, static_cast<ze_graph_profiling_type_t>(3), &size,
+                                           nullptr),
+            ZE_RESULT_ERROR_INVALID_ENUMERATION);
+}
+
 TEST_F(Driver, MeasuresLayersWhereTheGraphWasCompiledForIt) {
   ze_graph_handle_t graph = nullptr;
   ASSERT_EQ(client_.create(sample_buffer(), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph,
@@ -286,6 +286,7 @@ TEST_F(Driver, MeasuresLayersWhereTheGraphWasCompiledForIt) {
   std::set<std::string> names;
   for (const auto& layer : layers) names.insert(layer.name);
   EXPECT_EQ(names.count("sum"), 1u);
+  expect_tasks_of(table, query, layers);
   zeCommandListDestroy(list);
   table.pfnProfilingQueryDestroy(query);
   table.pfnProfilingPoolDestroy(pool);
