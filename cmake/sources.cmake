@@ -11,6 +11,8 @@ set(NPUCORE_SOURCES
   npucore/src/base/page_buffer.cpp
   npucore/src/base/text.cpp
   npucore/src/base/types.cpp
+  npucore/src/core/allocation.cpp
+  npucore/src/core/binding.cpp
   npucore/src/core/blob.cpp
   npucore/src/core/blob_info.cpp
   npucore/src/core/build_flags.cpp
@@ -22,21 +24,28 @@ set(NPUCORE_SOURCES
   npucore/src/core/compiled_model.cpp
   npucore/src/core/compiled_model_state.cpp
   npucore/src/core/compiler_options.cpp
+  npucore/src/core/completion.cpp
   npucore/src/core/device.cpp
   npucore/src/core/device_properties.cpp
   npucore/src/core/device_state.cpp
   npucore/src/core/diagnosis.cpp
   npucore/src/core/exit_watch.cpp
+  npucore/src/core/forked.cpp
   npucore/src/core/import_cache.cpp
   npucore/src/core/importer.cpp
+  npucore/src/core/in_flight.cpp
   npucore/src/core/model_properties.cpp
   npucore/src/core/preflight.cpp
   npucore/src/core/properties.cpp
   npucore/src/core/property_table.cpp
   npucore/src/core/property_values.cpp
+  npucore/src/core/recorder.cpp
   npucore/src/core/request.cpp
   npucore/src/core/request_state.cpp
+  npucore/src/core/request_states.cpp
   npucore/src/core/runtime.cpp
+  npucore/src/core/session.cpp
+  npucore/src/core/strides.cpp
   npucore/src/core/tensor.cpp
   npucore/src/dmabuf/dmabuf.cpp
   npucore/src/ir/blob_container.cpp

@@ -88,15 +88,25 @@ TEST_F(Requests, AreWaitedForWhenTheyAreReplaced) {
   EXPECT_GE(Clock::now() - start, kInference / 2);
 }
 
-TEST_F(Requests, PastTheQueuesPlacesAreRefused) {
+TEST_F(Requests, PastTheQueuesPlacesWaitForTheOldest) {
   const CompiledModel shared = model();
   std::vector<Request> requests;
   for (int count = 0; count < 61; ++count) requests.push_back(shared.create_request());
   for (int count = 0; count < 60; ++count) requests[static_cast<std::size_t>(count)].submit();
-  expect_error(ErrorCode::kInvalidArgument, "more than 60 inferences",
-               [&] { requests.back().submit(); });
-  EXPECT_TRUE(requests.front().wait());
-  EXPECT_NO_THROW(requests.back().submit());
+  requests.back().submit();
+  EXPECT_TRUE(requests.front().wait(milliseconds(0))) << "its place was taken before it had ended";
+  EXPECT_FALSE(requests.back().wait(milliseconds(0)));
+  for (Request& request : requests) EXPECT_TRUE(request.wait());
+}
+
+TEST_F(Requests, OfABatchTakeAPlaceForEachItem) {
+  const CompiledModel shared = model();
+  Request first = shared.create_request(40);
+  Request second = shared.create_request(40);
+  first.submit();
+  second.submit();
+  EXPECT_TRUE(first.wait(milliseconds(0)));
+  EXPECT_TRUE(second.wait());
 }
 
 }  // namespace

@@ -131,10 +131,13 @@ TEST(Runtime, ALostContextIsReplaced) {
   const TempDir folder;
   Runtime runtime(empty_machine(folder));
   const auto first = runtime.open(DeviceKind::kSoftware);
-  first->lost = true;
-  const auto second = runtime.open(DeviceKind::kSoftware);
-  EXPECT_NE(second, first);
-  EXPECT_EQ(runtime.open(DeviceKind::kSoftware), second);
+  const auto lost = first->ze();
+  lost->lost = true;
+  EXPECT_EQ(runtime.open(DeviceKind::kSoftware), first);
+  const auto second = first->ze();
+  EXPECT_NE(second, lost);
+  EXPECT_FALSE(second->lost);
+  EXPECT_EQ(first->ze(), second);
 }
 
 TEST(Runtime, WithoutALoaderEveryKindIsAnError) {

@@ -102,10 +102,12 @@ std::size_t count_open_fds() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-std::uint32_t live_driver_objects() {
+namespace {
+
+/// One of the software NPU's functions for tests.
+void* test_function(const char* name) {
   using DriverGet = int (*)(std::uint32_t*, void**);
   using FunctionAddress = int (*)(void*, const char*, void**);
-  using LiveObjects = int (*)(std::uint32_t*, const char**);
   void* loader = ::dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (!loader) throw std::runtime_error("the loader is not loaded");
   const auto driver_get = reinterpret_cast<DriverGet>(::dlsym(loader, "zeDriverGet"));
@@ -114,13 +116,27 @@ std::uint32_t live_driver_objects() {
   ::dlclose(loader);
   std::uint32_t count = 1;
   void* driver = nullptr;
-  void* live_objects = nullptr;
-  if (driver_get(&count, &driver) != 0 ||
-      function_address(driver, "softnpuGetLiveObjects", &live_objects) != 0)
-    throw std::runtime_error("the software NPU does not count its objects");
-  if (reinterpret_cast<LiveObjects>(live_objects)(&count, nullptr) != 0)
-    throw std::runtime_error("softnpuGetLiveObjects failed");
+  void* function = nullptr;
+  if (driver_get(&count, &driver) != 0 || function_address(driver, name, &function) != 0)
+    throw std::runtime_error(std::string("the software NPU has no ") + name);
+  return function;
+}
+
+}  // namespace
+
+std::uint32_t live_driver_objects() {
+  using LiveObjects = int (*)(std::uint32_t*, const char**);
+  std::uint32_t count = 0;
+  const auto live_objects = reinterpret_cast<LiveObjects>(test_function("softnpuGetLiveObjects"));
+  if (live_objects(&count, nullptr) != 0) throw std::runtime_error("softnpuGetLiveObjects failed");
   return count;
+}
+
+void set_fault(const std::string& specification) {
+  using SetFault = int (*)(const char*);
+  const auto set = reinterpret_cast<SetFault>(test_function("softnpuSetFault"));
+  if (set(specification.c_str()) != 0)
+    throw std::runtime_error("the software NPU does not take the fault " + specification);
 }
 
 int make_memfd(std::size_t size_bytes) {
@@ -165,12 +181,50 @@ std::filesystem::path write_long_model(const std::filesystem::path& folder, int 
   return xml;
 }
 
+std::filesystem::path write_sum_model(const std::filesystem::path& folder) {
+  const auto port = [](const char* id, const char* more) {
+    return std::string("<port id=\"") + id + "\" precision=\"FP32\"" + more +
+           "><dim>1</dim><dim>4</dim></port>";
+  };
+  const auto layer = [](const char* head, const std::string& body) {
+    return std::string("<layer ") + head + ">" + body + "</layer>\n";
+  };
+  const std::string variable =
+      "<data variable_id=\"sum\" variable_type=\"f32\" variable_shape=\"1,4\"/>";
+  const std::string xml =
+      "<?xml version=\"1.0\"?>\n<net name=\"sum\" version=\"11\">\n<layers>\n" +
+      layer("id=\"0\" name=\"input\" type=\"Parameter\" version=\"opset1\"",
+            "<data shape=\"1,4\" element_type=\"f32\"/><output>" + port("0", " names=\"x\"") +
+                "</output>") +
+      layer("id=\"1\" name=\"begin\" type=\"Const\" version=\"opset1\"",
+            "<data element_type=\"f32\" shape=\"1,4\" offset=\"0\" size=\"16\"/><output>" +
+                port("0", "") + "</output>") +
+      layer(
+          "id=\"2\" name=\"read\" type=\"ReadValue\" version=\"opset6\"",
+          variable + "<input>" + port("0", "") + "</input><output>" + port("1", "") + "</output>") +
+      layer("id=\"3\" name=\"add\" type=\"Add\" version=\"opset1\"",
+            "<data auto_broadcast=\"numpy\"/><input>" + port("0", "") + port("1", "") +
+                "</input><output>" + port("2", " names=\"y\"") + "</output>") +
+      layer("id=\"4\" name=\"assign\" type=\"Assign\" version=\"opset6\"",
+            variable + "<input>" + port("0", "") + "</input>") +
+      layer("id=\"5\" name=\"result\" type=\"Result\" version=\"opset1\"",
+            "<input>" + port("0", "") + "</input>") +
+      "</layers>\n<edges>\n" + edge(1, 0, 2, 0) + edge(2, 1, 3, 0) + edge(0, 0, 3, 1) +
+      edge(3, 2, 4, 0) + edge(3, 2, 5, 0) + "</edges>\n</net>\n";
+  const auto path = folder / "sum.xml";
+  write_file(path, xml);
+  const float begin[] = {10, 20, 30, 40};
+  write_file(folder / "sum.bin", {reinterpret_cast<const char*>(begin), sizeof(begin)});
+  return path;
+}
+
 void OnSoftwareNpu::SetUp() {
   fds_ = count_open_fds();
   objects_ = live_driver_objects();
 }
 
 void OnSoftwareNpu::TearDown() {
+  set_fault("");
   // The driver's engine lets go of a finished job shortly after it has signalled the fence.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   while (live_driver_objects() != objects_ && std::chrono::steady_clock::now() < deadline)

@@ -23,6 +23,10 @@ std::size_t count_open_fds();
 /// Objects of the software NPU that are alive.
 std::uint32_t live_driver_objects();
 
+/// Makes calls of the software NPU's driver fail, as SOFTNPU_FAULT does; empty: none. Counting
+/// begins anew.
+void set_fault(const std::string& specification);
+
 /// A memfd of zeros; the caller closes it.
 int make_memfd(std::size_t size_bytes);
 
@@ -35,6 +39,10 @@ std::filesystem::path write_long_model(const std::filesystem::path& folder, int 
 inline float affine(float value) {
   return value * 2 + 1 > 0 ? value * 2 + 1 : 0;
 }
+
+/// An IR with a state: sum = sum + input, result = the new sum, f32 [1,4]; the variable "sum"
+/// begins with 10, 20, 30, 40.
+std::filesystem::path write_sum_model(const std::filesystem::path& folder);
 
 /// Runs `action`, which must throw an Error with `code` whose text holds `part`.
 template <class Action>

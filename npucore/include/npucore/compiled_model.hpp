@@ -130,7 +130,11 @@ class NPU_API CompiledModel {
   /// Writes blob and description, atomically.
   void export_blob(const std::filesystem::path& path) const;
 
-  Request create_request() const;
+  /// `batch` of 2 and more, up to 60: one submission works on so many items, whose tensors lie one
+  /// behind the other in tensors that are so many times as large.
+  Request create_request(std::size_t batch = 1) const;
+  /// How many requests keep the device busy, by platform and PERFORMANCE_HINT.
+  std::size_t optimal_number_of_requests() const;
 
   const std::shared_ptr<internal::CompiledModelState>& state() const { return state_; }
 

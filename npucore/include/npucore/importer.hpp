@@ -12,6 +12,7 @@ struct ImportStats {
   std::uint64_t imports = 0;  ///< buffers handed to the driver
   std::uint64_t hits = 0;     ///< calls answered from what was imported before
   std::uint64_t live = 0;     ///< imported buffers alive now
+  std::uint64_t copies = 0;   ///< tensors of a file that had to be copied into driver memory
 };
 
 /// Turns DMA-BUFs into tensors. A buffer is known by its device and inode number, not by its

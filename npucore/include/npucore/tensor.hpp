@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 
 #include "npucore/device.hpp"
@@ -14,12 +15,23 @@ enum class MemoryUse {
   kOutput,  ///< written by the NPU, read by the CPU
 };
 
+/// Memory of the application, which stays its owner: it keeps it mapped, and frees it only when no
+/// tensor and no request is bound to it any more.
+struct HostMemory {
+  HostMemory(void* memory, std::size_t size) : data(memory), size_bytes(size) {}
+  void* data;
+  std::size_t size_bytes;
+};
+
 namespace internal {
 struct Allocation;
-}
+struct TensorMaker;
+}  // namespace internal
 
 /// Memory that the device reads and writes in place, and the CPU through data(). Copies and slices
-/// share the allocation; it is freed with the last of them.
+/// share the allocation; it is freed with the last of them. After a lost device the memory is still
+/// there for the CPU, and for the device too: imported memory is imported again, driver memory that
+/// was never exported gets a stand-in that every inference copies (Request::copies()).
 class NPU_API Tensor {
  public:
   Tensor();
@@ -32,8 +44,23 @@ class NPU_API Tensor {
   /// Page-aligned driver memory. `exportable` memory can be handed out with export_dmabuf().
   static Tensor allocate(const Device& device, std::size_t size_bytes, MemoryUse use,
                          bool exportable = false);
+  /// `size` bytes at `offset` of the buffer behind `fd`, which stays the caller's; size 0: up to
+  /// its end. Throws Error(kInvalidArgument) for what is no DMA-BUF and for bytes that it lacks.
+  static Tensor import_dmabuf(const Device& device, int fd, std::size_t offset = 0,
+                              std::size_t size = 0);
+  /// The application's memory, in place. It must begin on a page; the rest of its last page is
+  /// imported with it. Memory that is imported for kInput is read-only for the device, and may be
+  /// so for the CPU. Throws Error(kUnsupported), with the reason, where it cannot be imported:
+  /// Request::set_input(index, HostMemory) copies then.
+  static Tensor import_host(const Device& device, HostMemory memory, MemoryUse use);
+  /// A file's bytes, for reading only: mapped and imported where the driver can, else copied, which
+  /// Importer::stats() counts. Throws Error(kInvalidArgument) for bytes that the file lacks.
+  static Tensor from_file(const Device& device, const std::filesystem::path& path,
+                          std::size_t offset, std::size_t size);
 
   explicit operator bool() const { return allocation_ != nullptr; }
+  /// The memory for the CPU, and the pointer that Level Zero knows it by in the context it was made
+  /// in.
   std::byte* data() const;
   std::size_t size_bytes() const { return size_bytes_; }
   /// `size` bytes from `offset` of this tensor, in the same memory. Throws when they are not inside
@@ -43,15 +70,36 @@ class NPU_API Tensor {
   int export_dmabuf() const;
   /// Whether the memory came from a DMA-BUF of someone else.
   bool is_imported() const;
+  /// Whether neither CPU nor device may write it.
+  bool is_read_only() const;
 
   const std::shared_ptr<internal::Allocation>& allocation() const { return allocation_; }
 
  private:
-  friend class Importer;
+  friend struct internal::TensorMaker;
   Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t offset, std::size_t size);
   std::shared_ptr<internal::Allocation> allocation_;
   std::size_t offset_ = 0;
   std::size_t size_bytes_ = 0;
+};
+
+/// Brackets the CPU's reading or writing of a tensor. Where the memory is a DMA-BUF, caches are
+/// then coherent with devices that do not see to it themselves; elsewhere it costs nothing.
+class NPU_API CpuAccess {
+ public:
+  enum class Kind { kRead, kWrite, kReadWrite };
+  /// Throws Error(kIo) when the DMA-BUF's exporter refuses.
+  CpuAccess(const Tensor& tensor, Kind kind);
+  ~CpuAccess();
+  CpuAccess(const CpuAccess&) = delete;
+  CpuAccess& operator=(const CpuAccess&) = delete;
+
+  std::byte* data() const { return tensor_.data(); }
+
+ private:
+  Tensor tensor_;
+  struct Bracket;
+  std::unique_ptr<Bracket> bracket_;  ///< null where none is needed
 };
 
 }  // namespace npu

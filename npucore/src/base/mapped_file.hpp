@@ -17,6 +17,10 @@ class MappedFile {
  public:
   /// Throws Error(kNotFound) for a file that is not there, Error(kIo) for one that cannot be read.
   static MappedFile open(const std::filesystem::path& path);
+  /// The pages that hold `size` bytes at `offset`, which are `offset % page_size_bytes()` bytes
+  /// after the mapping's beginning. Throws Error(kInvalidArgument) for bytes that the file lacks.
+  static MappedFile open_region(const std::filesystem::path& path, std::size_t offset,
+                                std::size_t size);
 
   MappedFile() = default;
   MappedFile(MappedFile&& other) noexcept;

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 
+#include "base/mapped_file.hpp"
 #include "base/unique_fd.hpp"
 #include "dmabuf/dmabuf.hpp"
 #include "ze/memory.hpp"
@@ -12,19 +14,40 @@ namespace npu::internal {
 
 struct DeviceState;
 
-/// One piece of device memory, shared by the tensors in it.
+/// One piece of device memory, shared by the tensors in it. Members are in the order in which they
+/// must be made, and unmade the other way round.
 struct Allocation {
+  enum class Origin { kDriver, kDmabuf, kHost };
+
   std::shared_ptr<DeviceState> device;
+  std::shared_ptr<const ze::DeviceContext> context;  ///< that the memory was made in
+  base::MappedFile file;                             ///< where it is a mapped file's
   ze::Memory memory;
   std::size_t size_bytes = 0;
-  bool imported = false;
+  Origin origin = Origin::kDriver;
   bool exportable = false;
+  bool read_only = false;  ///< for CPU and device
   /// Of the buffer, when it was imported or has been exported: keeps the buffer, and with it its
   /// identity, from being given to another one.
   base::UniqueFd fd;
   std::optional<dmabuf::Identity> identity;  ///< as the import cache knows it
 
+  std::mutex successor_mutex;             // guards successor
+  std::shared_ptr<Allocation> successor;  ///< the same memory in a later context
+
   std::byte* base() const { return static_cast<std::byte*>(memory.address()); }
 };
+
+/// The same memory where a device can reach it from `context`: itself, or imported once more after
+/// its own context was lost. Null for memory that the driver made and nobody exported: it stays
+/// readable and writable for the CPU only.
+std::shared_ptr<Allocation> reach_from(const std::shared_ptr<Allocation>& allocation,
+                                       const std::shared_ptr<const ze::DeviceContext>& context);
+
+/// Driver memory. Throws Error(kOutOfMemory).
+std::shared_ptr<Allocation> allocate(const std::shared_ptr<DeviceState>& device,
+                                     const std::shared_ptr<const ze::DeviceContext>& context,
+                                     std::size_t size_bytes, ze::Memory::CpuCaching caching,
+                                     bool exportable = false);
 
 }  // namespace npu::internal

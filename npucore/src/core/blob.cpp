@@ -33,7 +33,7 @@ void load_view(CompiledModelState& state, const ir::BlobView& blob, const std::s
   source.bytes = blob.native;
   if (state.properties.values().get(property::profiling))
     source.flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
-  if (state.device->ze.graph.has(13) && starts_on_page(blob.native)) {
+  if (state.device->ze()->graph.has(13) && starts_on_page(blob.native)) {
     source.bytes = whole_pages(blob.native);
     source.flags |= ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
   }
@@ -64,7 +64,7 @@ void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
   state.name = description.model_name;
   state.frame_input = description.frame_input;
   state.model_info = description.model_info;
-  load_view(state, blob, title, {description.inputs, description.outputs});
+  load_view(state, blob, title, {description.inputs, description.outputs, description.states});
   state.stats.from = LoadedFrom::kBlob;
 }
 
@@ -73,9 +73,10 @@ void load_blob_of(CompiledModelState& state, std::span<const std::byte> memory,
   load_view(state, ir::open_blob(memory, title), title, ports);
 }
 
-ExportedBlob export_parts(const CompiledModelState& state) {
+ExportedBlob export_parts(CompiledModelState& state) {
   ExportedBlob parts;
-  parts.native = state.graph->native_binary(parts.copy);
+  parts.session = state.session();
+  parts.native = parts.session->graph.native_binary(parts.copy);
   ir::BlobDescription description;
   description.model_name = state.name;
   description.frame_input = state.frame_input;
@@ -83,6 +84,8 @@ ExportedBlob export_parts(const CompiledModelState& state) {
   description.inputs = state.inputs;
   description.outputs = state.outputs;
   description.built_with = state.built_with;
+  for (const auto& variable : state.variables)
+    description.states.push_back({variable.port.name, variable.initial});
   const Version& compiler = state.device->info.compiler;
   parts.trailer = ir::blob_trailer(parts.native.size(), description,
                                    ze_npu_version(compiler.major, compiler.minor));

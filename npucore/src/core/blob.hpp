@@ -19,10 +19,11 @@ void load_blob_of(CompiledModelState& state, std::span<const std::byte> memory,
 
 /// A compiled model as a file: the driver's blob, and what follows it.
 struct ExportedBlob {
-  std::vector<std::byte> copy;  ///< of the driver's blob, where the driver gives no view
+  std::shared_ptr<Session> session;  ///< whose graph has the blob
+  std::vector<std::byte> copy;       ///< of the driver's blob, where the driver gives no view
   std::span<const std::byte> native;
   std::vector<std::byte> trailer;
 };
-ExportedBlob export_parts(const CompiledModelState& state);
+ExportedBlob export_parts(CompiledModelState& state);
 
 }  // namespace npu::internal

@@ -10,6 +10,7 @@
 #include "core/compile_turn.hpp"
 #include "core/preflight.hpp"
 #include "ir/serialize.hpp"
+#include "ir/states.hpp"
 #include "npucore/error.hpp"
 #include "ze/device_queries.hpp"
 
@@ -48,9 +49,9 @@ ir::CompilerVersion compiler_version(const DeviceInfo& device) {
           device.newest_opset};
 }
 
-Compiler compiler_of(const ze::DeviceContext& device, const DeviceInfo& info) {
-  return {compiler_version(info), [&device](const char* option, const char* value) {
-            return ze::compiler_takes(device, option, value);
+Compiler compiler_of(const DeviceState& device) {
+  return {compiler_version(device.info), [ze = device.ze()](const char* option, const char* value) {
+            return ze::compiler_takes(*ze, option, value);
           }};
 }
 
@@ -73,7 +74,7 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
                          const std::atomic<bool>* cancelled)
     : model_(model), options_(options), cancelled_(cancelled) {
   model.check_supported();
-  compiler_ = compiler_of(device.state()->ze, device.info());
+  compiler_ = compiler_of(*device.state());
   for (const auto& warning : model.warnings())
     base::log(LogLevel::kWarning, text(model_title(model), ": ", warning));
   state_ = std::make_shared<CompiledModelState>(device, options);
@@ -84,7 +85,7 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
   const Properties properties = state_->properties.values();
   config_ = compiler_config(compiler_, device.info(), properties);
   // From 1.5 on the driver adds it itself, for the flag.
-  if (device.state()->ze.graph.has(5)) config_.erase(property::profiling.name);
+  if (device.state()->ze()->graph.has(5)) config_.erase(property::profiling.name);
   for (const auto& [name, value] : options.config) config_[name] = value;
   graph_flags_ = graph_flags_of(properties);
 }
@@ -145,7 +146,7 @@ bool Compilation::load_from_cache(const ModelCache& cache, const std::string& ke
   try {
     state_->file = std::move(hit->file);
     load_blob_of(*state_, hit->blob, model_title(model_) + " from the cache",
-                 {model_.inputs(), model_.outputs()});
+                 {model_.inputs(), model_.outputs(), ir::initial_states(model_)});
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kOutOfMemory || error.code() == ErrorCode::kDeviceLost) throw;
     cache.remove(key, error.what());
@@ -188,7 +189,7 @@ void Compilation::compile_in_driver() {
   source.what = "compiling " + model_title(model_);
   state_->stats.serialized_bytes = source.bytes.size();
   enter(CompilePhase::kCompiling);
-  state_->load(source, {model_.inputs(), model_.outputs()});
+  state_->load(source, {model_.inputs(), model_.outputs(), ir::initial_states(model_)});
   state_->stats.from =
       state_->stats.loaded_from_driver_cache ? LoadedFrom::kDriverCache : LoadedFrom::kCompiler;
 }

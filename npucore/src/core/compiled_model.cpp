@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "core/compilation.hpp"
 #include "core/compiled_model_state.hpp"
+#include "core/device_properties.hpp"
 #include "core/request_state.hpp"
 #include "npucore/error.hpp"
 
@@ -93,13 +94,23 @@ void CompiledModel::set_property(const std::string& name, const std::string& val
 
 std::vector<std::byte> CompiledModel::native_binary() const {
   std::vector<std::byte> copy;
-  const auto view = state_->graph->native_binary(copy);
+  const auto session = state_->session();
+  const auto view = session->graph.native_binary(copy);
   if (view.data() != copy.data()) copy.assign(view.begin(), view.end());
   return copy;
 }
 
-Request CompiledModel::create_request() const {
-  return Request(std::make_unique<internal::RequestState>(state_));
+Request CompiledModel::create_request(std::size_t batch) const {
+  if (batch == 0 || batch > internal::InFlight::kPlaces)
+    throw Error(ErrorCode::kInvalidArgument,
+                text("a request of ", batch, " items was asked for: there can be 1 to ",
+                     internal::InFlight::kPlaces));
+  return Request(
+      std::make_unique<internal::RequestState>(state_, static_cast<std::uint32_t>(batch)));
+}
+
+std::size_t CompiledModel::optimal_number_of_requests() const {
+  return internal::optimal_number_of_requests(state_->device->info, state_->properties.values());
 }
 
 }  // namespace npu

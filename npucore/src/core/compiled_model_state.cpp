@@ -4,11 +4,10 @@
 #include <chrono>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "core/device_properties.hpp"
-#include "core/property_table.hpp"
 #include "npucore/error.hpp"
-#include "ze/device_queries.hpp"
 
 namespace npu::internal {
 namespace {
@@ -21,25 +20,24 @@ std::uint64_t ns_since(Clock::time_point start) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
 }
 
-ze_command_queue_priority_t queue_priority(Priority priority) {
-  switch (priority) {
-    case Priority::kLow:
-      return ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW;
-    case Priority::kHigh:
-      return ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH;
-    case Priority::kMedium:
-      break;
-  }
-  return ZE_COMMAND_QUEUE_PRIORITY_NORMAL;
+/// The driver gives its own names to arguments that are no input or output of the model. A state's
+/// is followed by the variable's id.
+constexpr const char* kStatePrefixes[] = {"vpux_ie_read_value_", "vpux_ie_assign_"};
+
+std::optional<std::string> variable_of(const ze::ArgumentInfo& argument) {
+  for (const std::string prefix : kStatePrefixes)
+    if (argument.name.rfind(prefix, 0) == 0) return argument.name.substr(prefix.size());
+  return std::nullopt;
 }
 
-/// The driver gives its own names to arguments that are no input or output of the model.
-void require_plain_argument(const ze::ArgumentInfo& argument) {
+bool is_visible(const ze::ArgumentInfo& argument) {
+  if (variable_of(argument)) return false;
   if (argument.name.rfind("vpux_ie_", 0) == 0)
     throw Error(ErrorCode::kUnsupported,
                 text("the graph has the argument ", base::quoted(argument.name),
-                     ": models with states or run-time shapes are not supported; export the model "
-                     "with fixed shapes and without ReadValue"));
+                     ": shapes that are only known at run time are not supported; give the model "
+                     "fixed or bounded shapes before it is compiled"));
+  return true;
 }
 
 }  // namespace
@@ -48,42 +46,89 @@ CompiledModelState::CompiledModelState(const Device& opened, const CompileOption
     : public_device(opened), device(opened.state()) {
   const Properties effective = effective_properties(*device, options.properties);
   properties.set(effective);
-  queue = ze::make_queue(device->ze, {queue_priority(effective.get(property::priority)),
-                                      effective.get(property::turbo)});
-  if (effective.is_set(property::workload_type))
-    set_workload(effective.get(property::workload_type));
-}
-
-void CompiledModelState::set_workload(WorkloadType type) {
-  ze::set_workload_type(
-      device->ze, queue,
-      type == WorkloadType::kEfficient ? ZE_WORKLOAD_TYPE_BACKGROUND : ZE_WORKLOAD_TYPE_DEFAULT);
 }
 
 void CompiledModelState::load(const ze::GraphSource& source, const PortHints& hints) {
   const auto create_start = Clock::now();
-  graph.emplace(device->ze, source);
+  auto made = std::make_shared<Session>(device->ze(), properties.values(), source);
   stats.compile_ns = ns_since(create_start);
-  stats.loaded_from_driver_cache = graph->loaded_from_cache();
+  stats.loaded_from_driver_cache = made->graph.loaded_from_cache();
   const auto initialize_start = Clock::now();
-  graph->initialize(queue);
+  made->graph.initialize(made->queue);
   stats.initialize_ns = ns_since(initialize_start);
+  take_ports(made->graph.arguments(), hints);
+  std::scoped_lock lock(session_mutex_);
+  session_ = std::move(made);
+  source_ = source;
+}
 
-  const auto arguments = graph->arguments();
-  const auto input_count = static_cast<std::size_t>(std::count_if(
-      arguments.begin(), arguments.end(), [](const auto& argument) { return argument.is_input; }));
+std::shared_ptr<Session> CompiledModelState::session() {
+  std::scoped_lock lock(session_mutex_);
+  if (session_->context->lost) session_ = load_again();
+  return session_;
+}
+
+std::shared_ptr<Completion> CompiledModelState::completion() {
+  std::scoped_lock lock(session_mutex_);
+  if (completion_) return completion_;
+  const Properties set = properties.values();
+  const bool pin = set.get(property::cpu_pinning);
+  completion_ = set.get(property::exclusive_async_requests) ? Completion::shared(pin)
+                                                            : std::make_shared<Completion>(pin);
+  return completion_;
+}
+
+std::shared_ptr<Session> CompiledModelState::load_again() {
+  if (source_.format != ZE_GRAPH_FORMAT_NATIVE) {
+    std::vector<std::byte> copy;
+    in_memory = base::PageBuffer::copy_of(session_->graph.native_binary(copy));
+    source_ = {.format = ZE_GRAPH_FORMAT_NATIVE,
+               .bytes = in_memory.bytes(),
+               .flags = source_.flags & ZE_GRAPH_FLAG_ENABLE_PROFILING,
+               .what = text("loading ", base::quoted(name), " again after the device was lost")};
+  }
+  auto made = std::make_shared<Session>(device->ze(), properties.values(), source_);
+  made->graph.initialize(made->queue);
+  base::log(LogLevel::kWarning,
+            text(device->info.name, " was lost: ", base::quoted(name), " was loaded again"));
+  return made;
+}
+
+void CompiledModelState::take_ports(const std::vector<ze::ArgumentInfo>& arguments,
+                                    const PortHints& hints) {
+  argument_count = static_cast<std::uint32_t>(arguments.size());
+  std::size_t counts[2] = {};  // outputs, inputs
+  for (const auto& argument : arguments) counts[argument.is_input] += is_visible(argument);
   const bool same_counts =
-      hints.inputs.size() == input_count && hints.outputs.size() == arguments.size() - input_count;
+      hints.inputs.size() == counts[true] && hints.outputs.size() == counts[false];
   const std::vector<Port> none;
   for (const auto& argument : arguments) {
     const auto& known = argument.is_input ? hints.inputs : hints.outputs;
-    take_port(argument, same_counts ? known : none);
+    if (const auto id = variable_of(argument))
+      take_variable(argument, *id, hints.states);
+    else
+      take_port(argument, same_counts ? known : none);
   }
+}
+
+void CompiledModelState::take_variable(const ze::ArgumentInfo& argument, const std::string& id,
+                                       const std::vector<ir::StateValue>& states) {
+  auto found = std::find_if(variables.begin(), variables.end(),
+                            [&](const Variable& variable) { return variable.port.name == id; });
+  if (found == variables.end()) {
+    Variable variable;
+    variable.port = {id, {}, argument.type, argument.shape};
+    variable.size_bytes = variable.port.size_bytes();
+    for (const auto& state : states)
+      if (state.id == id && state.initial.size() == variable.size_bytes)
+        variable.initial = state.initial;
+    found = variables.insert(variables.end(), std::move(variable));
+  }
+  found->arguments.push_back(argument.index);
 }
 
 void CompiledModelState::take_port(const ze::ArgumentInfo& argument,
                                    const std::vector<Port>& hints) {
-  require_plain_argument(argument);
   auto& ports = argument.is_input ? inputs : outputs;
   auto& bound = argument.is_input ? bound_inputs : bound_outputs;
   Port port{argument.name, argument.tensor_names, argument.type, argument.shape};
@@ -93,7 +138,7 @@ void CompiledModelState::take_port(const ze::ArgumentInfo& argument,
     for (const auto& tensor_name : hint.tensor_names)
       if (!port.answers_to(tensor_name)) port.tensor_names.push_back(tensor_name);
   }
-  bound.push_back({argument.index, port.size_bytes()});
+  bound.push_back({argument.index, port.size_bytes(), argument.takes_strides});
   ports.push_back(std::move(port));
 }
 

@@ -11,8 +11,11 @@
 
 #include "base/mapped_file.hpp"
 #include "base/page_buffer.hpp"
+#include "core/completion.hpp"
 #include "core/device_state.hpp"
+#include "core/session.hpp"
 #include "ir/blob_container.hpp"
+#include "ir/states.hpp"
 #include "npucore/compiled_model.hpp"
 #include "ze/graph.hpp"
 
@@ -22,28 +25,42 @@ namespace npu::internal {
 struct BoundPort {
   std::uint32_t argument = 0;
   std::size_t size_bytes = 0;
+  bool takes_strides = false;
+};
+
+/// A variable of the model: two arguments of the graph that share a buffer.
+struct Variable {
+  Port port;  ///< named by the variable's id
+  std::size_t size_bytes = 0;
+  std::vector<std::uint32_t> arguments;
+  std::vector<std::byte> initial;  ///< empty: zeros
 };
 
 /// Ports as the model or the blob's description tells them; empty where nothing is known.
 struct PortHints {
   std::vector<Port> inputs, outputs;
+  std::vector<ir::StateValue> states = {};
 };
 
-/// A graph and all it lives on. Members are in the order in which they must be made, and unmade the
-/// other way round: a graph may read its blob for as long as it lives.
+/// A graph and all it lives on. Members are in the order in which they must be made, and unmade
+/// the other way round: a graph may read its blob for as long as it lives.
 struct CompiledModelState {
   CompiledModelState(const Device& opened, const CompileOptions& options);
 
   /// Throws for what cannot be changed once a model is compiled.
   void set_property(const std::string& name, const std::string& value);
   std::string get_property(const std::string& name) const;
-  void set_workload(WorkloadType type);
   /// With the first inference's time, where there was one.
   LoadStats current_stats() const;
 
-  /// Creates the graph, loads its weights and takes its ports; names come from `hints` where it has
-  /// the same number of ports.
+  /// Creates the graph, loads its weights and takes its ports; names come from `hints` where it
+  /// has the same number of ports.
   void load(const ze::GraphSource& source, const PortHints& hints);
+  /// What the model has in the device's context. Where that was lost, in a new one: the graph is
+  /// then loaded from its own binary. Throws when that fails; the next call tries again.
+  std::shared_ptr<Session> session();
+  /// Whose thread calls the callbacks of this model's requests; made with the first call.
+  std::shared_ptr<Completion> completion();
 
   /// Undoes a load() that failed half-way.
   void unload();
@@ -53,15 +70,11 @@ struct CompiledModelState {
   SharedProperties properties;  ///< the device's and over them the model's own
   base::MappedFile file;        ///< of an imported blob
   base::PageBuffer in_memory;   ///< of a blob that was imported from memory
-  ze::CommandQueue queue;
-  std::optional<ze::Graph> graph;
-
-  std::mutex arguments_mutex;  ///< guards the graph's argument values between setting and appending
-  std::atomic<int> in_flight = 0;
-
   std::string name;
   std::vector<Port> inputs, outputs;
   std::vector<BoundPort> bound_inputs, bound_outputs;
+  std::vector<Variable> variables;
+  std::uint32_t argument_count = 0;
   std::optional<FrameInput> frame_input;
   std::map<std::string, std::string> model_info;
   ir::BuiltWith built_with;
@@ -70,7 +83,16 @@ struct CompiledModelState {
   std::atomic<std::uint64_t> first_inference_ns = 0;
 
  private:
+  std::shared_ptr<Session> load_again();
+  void take_ports(const std::vector<ze::ArgumentInfo>& arguments, const PortHints& hints);
   void take_port(const ze::ArgumentInfo& argument, const std::vector<Port>& hints);
+  void take_variable(const ze::ArgumentInfo& argument, const std::string& id,
+                     const std::vector<ir::StateValue>& states);
+
+  std::mutex session_mutex_;  // guards everything below
+  std::shared_ptr<Completion> completion_;
+  std::shared_ptr<Session> session_;
+  ze::GraphSource source_;  ///< of the session's graph; an IR's bytes are gone
 };
 
 }  // namespace npu::internal

@@ -48,7 +48,7 @@ const DeviceInfo& Device::info() const {
 }
 
 DeviceMemory Device::memory() const {
-  const ze::MemoryUse use = ze::query_memory(state_->ze);
+  const ze::MemoryUse use = ze::query_memory(*state_->ze());
   return {use.total_bytes, use.allocated_bytes};
 }
 
@@ -65,7 +65,7 @@ Properties Device::properties() const {
 }
 
 void* Device::native_context() const {
-  return state_->ze.context.get();
+  return state_->ze()->context.get();
 }
 
 std::vector<Finding> diagnose() {

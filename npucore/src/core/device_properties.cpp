@@ -29,7 +29,7 @@ std::string names_where(bool (*wanted)(const PropertyInfo&)) {
 
 std::string uuid(const DeviceState& device) {
   std::string digits;
-  for (const auto byte : device.ze.npu.properties.uuid.id) {
+  for (const auto byte : device.ze()->npu.properties.uuid.id) {
     char pair[3] = {};
     std::snprintf(pair, sizeof(pair), "%02x", byte);
     digits += pair;
@@ -39,7 +39,7 @@ std::string uuid(const DeviceState& device) {
 
 /// Intel's own rule: clock x tiles x operations per tile and clock; f16 has half of i8.
 std::string gops(const DeviceState& device) {
-  const auto& properties = device.ze.npu.properties;
+  const auto& properties = device.ze()->npu.properties;
   const double clock_ghz = properties.coreClockRate / 1000.0;
   const double i8 = clock_ghz * properties.numSlices * properties.physicalEUSimdWidth;
   return text("f16:", i8 / 2, " i8:", i8, " u8:", i8);
@@ -74,18 +74,18 @@ const std::map<std::string, Answer>& answers() {
       {"DEVICE_TYPE",
        [](const DeviceState& device) {
          const bool integrated =
-             (device.ze.npu.properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
+             (device.ze()->npu.properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
          return std::string(integrated ? "INTEGRATED" : "DISCRETE");
        }},
       {"DEVICE_GOPS", gops},
       {"DEVICE_PCI_INFO", [](const DeviceState& device) { return device.info.pci_address; }},
       {"NPU_DEVICE_ALLOC_MEM_SIZE",
        [](const DeviceState& device) {
-         return std::to_string(ze::query_memory(device.ze).allocated_bytes);
+         return std::to_string(ze::query_memory(*device.ze()).allocated_bytes);
        }},
       {"NPU_DEVICE_TOTAL_MEM_SIZE",
        [](const DeviceState& device) {
-         return std::to_string(ze::query_memory(device.ze).total_bytes);
+         return std::to_string(ze::query_memory(*device.ze()).total_bytes);
        }},
       {"NPU_DRIVER_VERSION",
        [](const DeviceState& device) { return std::to_string(device.info.driver_version); }},
@@ -119,7 +119,7 @@ void bring_into_force(const DeviceState& device, const Properties& properties) {
   if (properties.is_set(property::log_level))
     base::set_log_limit(properties.get(property::log_level));
   if (properties.is_set(property::disable_idle_memory_pruning))
-    ze::set_idle_pruning(device.ze, !properties.get(property::disable_idle_memory_pruning));
+    ze::set_idle_pruning(*device.ze(), !properties.get(property::disable_idle_memory_pruning));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "core/device_state.hpp"
 
-#include <utility>
-
 #include "base/text.hpp"
 
 namespace npu::internal {
@@ -50,6 +48,13 @@ DeviceInfo describe(const ze::DeviceContext& ze) {
 
 }  // namespace
 
-DeviceState::DeviceState(ze::NpuDevice npu) : ze(std::move(npu)), info(describe(ze)) {}
+DeviceState::DeviceState(const ze::NpuDevice& npu)
+    : context_(std::make_shared<const ze::DeviceContext>(npu)), info(describe(*context_)) {}
+
+std::shared_ptr<const ze::DeviceContext> DeviceState::ze() const {
+  std::scoped_lock lock(mutex_);
+  if (context_->lost) context_ = std::make_shared<const ze::DeviceContext>(context_->npu);
+  return context_;
+}
 
 }  // namespace npu::internal

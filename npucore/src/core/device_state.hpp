@@ -1,6 +1,6 @@
 #pragma once
 
-#include <atomic>
+#include <memory>
 #include <mutex>
 
 #include "core/import_cache.hpp"
@@ -27,14 +27,19 @@ class SharedProperties {
   Properties values_;
 };
 
-/// One context on one device, shared by everything of the process that runs there.
+/// One device with its context, shared by everything of the process that runs there.
 struct DeviceState {
-  explicit DeviceState(ze::NpuDevice npu);
+  explicit DeviceState(const ze::NpuDevice& npu);
 
-  ze::DeviceContext ze;
+  /// The context of now: a new one where the last was lost. Whoever makes something in it keeps it.
+  std::shared_ptr<const ze::DeviceContext> ze() const;
+
+ private:
+  mutable std::mutex mutex_;  // guards context_
+  mutable std::shared_ptr<const ze::DeviceContext> context_;
+
+ public:
   DeviceInfo info;
-  /// Set when the device hung or its context is poisoned: Device::open then makes a new one.
-  std::atomic<bool> lost = false;
   ImportCache imports;
   SharedProperties properties;  ///< what was set: defaults of everything that is compiled here
 };

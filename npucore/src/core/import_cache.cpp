@@ -56,42 +56,140 @@ std::shared_ptr<Allocation> share(std::unique_ptr<Allocation> allocation) {
 }
 
 std::shared_ptr<Allocation> ImportCache::find(std::unique_lock<std::mutex>& lock,
-                                              const dmabuf::Identity& identity) {
+                                              const BufferKey& key) {
   for (;;) {
-    const auto entry = known_.find(identity);
+    const auto entry = known_.find(key);
     if (entry == known_.end()) return nullptr;
     if (auto alive = entry->second.lock()) return alive;
     forgotten_.wait(lock);  // its last owner is about to release it
   }
 }
 
-std::shared_ptr<Allocation> ImportCache::import(const std::shared_ptr<DeviceState>& device,
-                                                int fd) {
-  const dmabuf::Identity identity = dmabuf::identity_of(fd);
+std::shared_ptr<Allocation> ImportCache::import(
+    const std::shared_ptr<DeviceState>& device,
+    const std::shared_ptr<const ze::DeviceContext>& context, int fd) {
+  const BufferKey key{context.get(), dmabuf::identity_of(fd)};
   std::shared_ptr<Allocation> result;  // before the lock: its end may need the mutex
   std::unique_lock lock(mutex_);
-  result = find(lock, identity);
+  result = find(lock, key);
   if (result)
     ++stats_.hits;
   else
-    result = import_new(device, fd, identity);
+    result = import_new(device, context, fd, key);
   return result;
 }
 
-std::shared_ptr<Allocation> ImportCache::import_new(const std::shared_ptr<DeviceState>& device,
-                                                    int fd, const dmabuf::Identity& identity) {
+std::shared_ptr<Allocation> ImportCache::import_new(
+    const std::shared_ptr<DeviceState>& device,
+    const std::shared_ptr<const ze::DeviceContext>& context, int fd, const BufferKey& key) {
   require_dmabuf(*device, fd);
   auto allocation = std::make_unique<Allocation>();
   allocation->device = device;
+  allocation->context = context;
   allocation->size_bytes = dmabuf::size_bytes_of(fd);
-  allocation->imported = true;
+  allocation->origin = Allocation::Origin::kDmabuf;
   allocation->fd = duplicate(fd);
   allocation->memory =
-      ze::Memory::import_dmabuf(device->ze, allocation->fd.get(), allocation->size_bytes);
-  allocation->identity = identity;
-  auto& entry = known_[identity];  // may throw: before the deleter, which locks, exists
+      ze::Memory::import_dmabuf(*context, allocation->fd.get(), allocation->size_bytes);
+  allocation->identity = key.second;
+  auto& entry = known_[key];  // may throw: before the deleter, which locks, exists
   auto shared = share(std::move(allocation));
   entry = shared;
+  ++stats_.imports;
+  ++stats_.live;
+  return shared;
+}
+
+/// What covers `bytes`, or null: with a reason where something else lies in their pages already.
+std::shared_ptr<Allocation> ImportCache::find_host(std::unique_lock<std::mutex>& lock,
+                                                   const ze::DeviceContext& context,
+                                                   std::span<std::byte> bytes, bool read_only,
+                                                   std::string& why_not) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t end = begin + bytes.size();
+  for (;;) {
+    const auto entry = host_.lower_bound({&context, begin});
+    if (entry == host_.end() || entry->first.first != &context ||
+        entry->second.begin >= base::round_up_to_page(end))
+      return nullptr;
+    auto alive = entry->second.allocation.lock();
+    if (alive && entry->second.begin <= begin && end <= entry->first.second + 1 &&
+        (read_only || !entry->second.read_only))
+      return alive;
+    if (alive) {
+      why_not = "it overlaps memory that is imported already, otherwise";
+      return nullptr;
+    }
+    forgotten_.wait(lock);  // its last owner is about to release it
+  }
+}
+
+std::shared_ptr<Allocation> ImportCache::import_host(
+    const std::shared_ptr<DeviceState>& device,
+    const std::shared_ptr<const ze::DeviceContext>& context, std::span<std::byte> bytes,
+    bool read_only, std::string& why_not) {
+  std::shared_ptr<Allocation> result;  // before the lock: its end may need the mutex
+  std::unique_lock lock(mutex_);
+  if (!context->imports_host_memory) {
+    why_not = "the driver cannot import host memory (kernel without userptr)";
+    return nullptr;
+  }
+  result = find_host(lock, *context, bytes, read_only, why_not);
+  if (result) ++stats_.hits;
+  if (result || !why_not.empty()) return result;
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % base::page_size_bytes() != 0) {
+    why_not = text("it does not begin on a page of ", base::page_size_bytes(), " bytes");
+    return nullptr;
+  }
+  auto allocation = std::make_unique<Allocation>();
+  allocation->device = device;
+  allocation->context = context;
+  allocation->read_only = read_only;
+  result = import_pages(std::move(allocation), bytes, why_not);
+  return result;
+}
+
+std::shared_ptr<Allocation> ImportCache::import_file(
+    const std::shared_ptr<DeviceState>& device,
+    const std::shared_ptr<const ze::DeviceContext>& context, base::MappedFile& file,
+    std::string& why_not) {
+  if (!context->imports_host_memory) {
+    why_not = "the driver cannot import host memory (kernel without userptr)";
+    return nullptr;
+  }
+  auto allocation = std::make_unique<Allocation>();
+  allocation->device = device;
+  allocation->context = context;
+  allocation->read_only = true;
+  const std::span<const std::byte> pages = file.bytes();
+  std::scoped_lock lock(mutex_);
+  auto result = import_pages(std::move(allocation),
+                             {const_cast<std::byte*>(pages.data()), pages.size()}, why_not);
+  if (result) result->file = std::move(file);
+  return result;
+}
+
+/// With the mutex held. `bytes` begin on a page; the rest of their last page is imported too.
+std::shared_ptr<Allocation> ImportCache::import_pages(std::unique_ptr<Allocation> allocation,
+                                                      std::span<std::byte> bytes,
+                                                      std::string& why_not) {
+  const std::size_t pages_bytes = base::round_up_to_page(bytes.size());
+  try {
+    allocation->memory = ze::Memory::import_host(*allocation->context, bytes.data(), pages_bytes,
+                                                 allocation->read_only);
+  } catch (const Error& error) {
+    why_not = error.what();
+    return nullptr;
+  }
+  allocation->origin = Allocation::Origin::kHost;
+  allocation->size_bytes = pages_bytes;
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  // May throw: before the deleter, which locks, exists.
+  HostEntry& entry = host_[{allocation->context.get(), begin + pages_bytes - 1}];
+  entry.begin = begin;
+  entry.read_only = allocation->read_only;
+  auto shared = share(std::move(allocation));
+  entry.allocation = shared;
   ++stats_.imports;
   ++stats_.live;
   return shared;
@@ -103,11 +201,16 @@ int ImportCache::export_dmabuf(const std::shared_ptr<Allocation>& allocation) {
   if (!allocation->identity) {
     base::UniqueFd own = duplicate(fd.get());
     const dmabuf::Identity identity = dmabuf::identity_of(fd.get());
-    known_[identity] = allocation;
+    known_[{allocation->context.get(), identity}] = allocation;
     allocation->identity = identity;
     allocation->fd = std::move(own);
   }
   return fd.release();
+}
+
+void ImportCache::count_copy() {
+  std::scoped_lock lock(mutex_);
+  ++stats_.copies;
 }
 
 ImportStats ImportCache::stats() const {
@@ -116,12 +219,17 @@ ImportStats ImportCache::stats() const {
 }
 
 void ImportCache::release(std::unique_ptr<Allocation> allocation) {
-  if (!allocation->identity) return;  // nobody else can know this memory
-  std::scoped_lock lock(mutex_);
+  const bool is_host = allocation->origin == Allocation::Origin::kHost;
+  if (!allocation->identity && !is_host) return;  // nobody else can know this memory
+  // Its end may release a successor here too: after the lock.
+  std::unique_lock lock(mutex_);
+  const auto begin = reinterpret_cast<std::uintptr_t>(allocation->base());
   allocation->memory = {};
-  known_.erase(*allocation->identity);
-  if (allocation->imported) --stats_.live;
+  if (is_host) host_.erase({allocation->context.get(), begin + allocation->size_bytes - 1});
+  if (allocation->identity) known_.erase({allocation->context.get(), *allocation->identity});
+  if (allocation->origin != Allocation::Origin::kDriver) --stats_.live;
   forgotten_.notify_all();
+  lock.unlock();
 }
 
 }  // namespace npu::internal

@@ -1,38 +1,72 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "core/allocation.hpp"
 #include "npucore/importer.hpp"
 
 namespace npu::internal {
 
-/// Every buffer of one context that has a descriptor: at most one driver allocation per buffer,
-/// because freeing one of two imports would take the device's mapping from both.
+/// Every buffer of one device that has a descriptor or is the application's memory: at most one
+/// driver allocation per buffer and context, because freeing one of two imports would take the
+/// device's mapping from both.
 class ImportCache {
  public:
   /// The buffer behind `fd`: what is known already (an earlier import, an own export), else a new
   /// import.
-  std::shared_ptr<Allocation> import(const std::shared_ptr<DeviceState>& device, int fd);
+  std::shared_ptr<Allocation> import(const std::shared_ptr<DeviceState>& device,
+                                     const std::shared_ptr<const ze::DeviceContext>& context,
+                                     int fd);
+  /// Memory of the application that covers `bytes`: what is imported already, else a new import of
+  /// whole pages. Null, and the reason, where the driver cannot or the rules of pages forbid it.
+  std::shared_ptr<Allocation> import_host(const std::shared_ptr<DeviceState>& device,
+                                          const std::shared_ptr<const ze::DeviceContext>& context,
+                                          std::span<std::byte> bytes, bool read_only,
+                                          std::string& why_not);
+  /// A mapped file's region at `offset` of the mapping, read-only. Null, and the file left as it
+  /// is, where the driver cannot.
+  std::shared_ptr<Allocation> import_file(const std::shared_ptr<DeviceState>& device,
+                                          const std::shared_ptr<const ze::DeviceContext>& context,
+                                          base::MappedFile& file, std::string& why_not);
   /// A new descriptor of an exportable allocation, which this cache knows from now on.
   int export_dmabuf(const std::shared_ptr<Allocation>& allocation);
+  void count_copy();
   ImportStats stats() const;
 
   /// The last owner's deleter: frees the memory before anybody can import the same buffer again.
   void release(std::unique_ptr<Allocation> allocation);
 
  private:
-  std::shared_ptr<Allocation> find(std::unique_lock<std::mutex>& lock,
-                                   const dmabuf::Identity& identity);
-  std::shared_ptr<Allocation> import_new(const std::shared_ptr<DeviceState>& device, int fd,
-                                         const dmabuf::Identity& identity);
+  using BufferKey = std::pair<const ze::DeviceContext*, dmabuf::Identity>;
+  using HostKey = std::pair<const ze::DeviceContext*, std::uintptr_t>;  // of the last byte
+  struct HostEntry {
+    std::uintptr_t begin = 0;
+    bool read_only = false;
+    std::weak_ptr<Allocation> allocation;
+  };
+
+  std::shared_ptr<Allocation> find(std::unique_lock<std::mutex>& lock, const BufferKey& key);
+  std::shared_ptr<Allocation> import_new(const std::shared_ptr<DeviceState>& device,
+                                         const std::shared_ptr<const ze::DeviceContext>& context,
+                                         int fd, const BufferKey& key);
+  std::shared_ptr<Allocation> find_host(std::unique_lock<std::mutex>& lock,
+                                        const ze::DeviceContext& context,
+                                        std::span<std::byte> bytes, bool read_only,
+                                        std::string& why_not);
+  std::shared_ptr<Allocation> import_pages(std::unique_ptr<Allocation> allocation,
+                                           std::span<std::byte> pages, std::string& why_not);
 
   mutable std::mutex mutex_;           // guards everything here
-  std::condition_variable forgotten_;  // an entry has left known_
-  std::map<dmabuf::Identity, std::weak_ptr<Allocation>> known_;
+  std::condition_variable forgotten_;  // an entry has left known_ or host_
+  std::map<BufferKey, std::weak_ptr<Allocation>> known_;
+  std::map<HostKey, HostEntry> host_;
   ImportStats stats_;
 };
 

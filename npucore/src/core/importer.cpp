@@ -1,15 +1,15 @@
 #include "npucore/importer.hpp"
 
 #include "core/device_state.hpp"
+#include "core/tensor_maker.hpp"
 
 namespace npu {
 
 Importer::Importer(const Device& device) : device_(device) {}
 
 Tensor Importer::import(int fd) {
-  auto allocation = device_.state()->imports.import(device_.state(), fd);
-  const std::size_t size_bytes = allocation->size_bytes;
-  return {std::move(allocation), 0, size_bytes};
+  auto allocation = device_.state()->imports.import(device_.state(), device_.state()->ze(), fd);
+  return internal::TensorMaker::make(std::move(allocation));
 }
 
 ImportStats Importer::stats() const {

@@ -69,17 +69,23 @@ void CompiledModelState::set_property(const std::string& name_asked, const std::
                      " cannot be changed any more: set it on the device, or in CompileOptions, "
                      "before the model is compiled"));
   if (one.is_set(property::log_level)) base::set_log_limit(one.get(property::log_level));
-  if (one.is_set(property::workload_type)) set_workload(one.get(property::workload_type));
+  if (one.is_set(property::workload_type))
+    session()->set_workload(one.get(property::workload_type));
   properties.set(one);
 }
 
 void CompiledModelState::unload() {
-  graph.reset();
+  {
+    std::scoped_lock lock(session_mutex_);
+    session_.reset();
+    source_ = {};
+  }
   file = {};
   inputs.clear();
   outputs.clear();
   bound_inputs.clear();
   bound_outputs.clear();
+  variables.clear();
 }
 
 LoadStats CompiledModelState::current_stats() const {

@@ -17,11 +17,31 @@ void Request::set_input(std::size_t index, const Tensor& tensor) {
 void Request::set_output(std::size_t index, const Tensor& tensor) {
   state_->bind_output(index, tensor);
 }
+void Request::set_input(std::size_t index, HostMemory memory) {
+  state_->bind_input(index, memory);
+}
+void Request::set_output(std::size_t index, HostMemory memory) {
+  state_->bind_output(index, memory);
+}
+void Request::set_input(std::size_t index, const Tensor& tensor,
+                        std::span<const std::size_t> strides_bytes) {
+  state_->bind_input(index, tensor, strides_bytes);
+}
+void Request::set_output(std::size_t index, const Tensor& tensor,
+                         std::span<const std::size_t> strides_bytes) {
+  state_->bind_output(index, tensor, strides_bytes);
+}
 Tensor Request::input(std::size_t index) {
   return state_->input(index);
 }
 Tensor Request::output(std::size_t index) {
   return state_->output(index);
+}
+std::size_t Request::batch() const {
+  return state_->batch();
+}
+void Request::set_callback(std::function<void(std::exception_ptr)> callback) {
+  state_->set_callback(std::move(callback));
 }
 void Request::submit() {
   state_->submit();
@@ -33,6 +53,19 @@ bool Request::wait(std::chrono::nanoseconds timeout) {
 void Request::infer() {
   submit();
   wait();
+}
+
+std::vector<State> Request::states() {
+  return state_->states();
+}
+std::vector<LayerProfile> Request::profile() const {
+  return state_->profile();
+}
+std::uint64_t Request::inference_time_ns() const {
+  return state_->inference_time_ns();
+}
+std::uint64_t Request::copies() const {
+  return state_->copies();
 }
 
 }  // namespace npu

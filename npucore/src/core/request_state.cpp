@@ -1,10 +1,12 @@
 #include "core/request_state.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "core/forked.hpp"
 #include "npucore/error.hpp"
 #include "ze/result.hpp"
 
@@ -14,16 +16,8 @@ namespace {
 using base::text;
 using std::chrono::nanoseconds;
 
-// A kernel queue has 62 places; past them the driver blocks for 2 s and then fails.
-constexpr int kMostInFlight = 60;
 constexpr std::chrono::milliseconds kProducerTimeout{2000};
-// How long one look at the fence lasts: a driver reports a hung device as "not ready" for ever.
-constexpr nanoseconds kLook = std::chrono::seconds(1);
-
-bool device_is_lost(const ze::DeviceContext& device) {
-  const ze_result_t status = device.loader.zeDeviceGetStatus(device.npu.device);
-  return status == ZE_RESULT_ERROR_DEVICE_LOST || status == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
-}
+constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
 
 template <class Items>
 auto& at(Items& items, std::size_t index, const char* what) {
@@ -33,112 +27,199 @@ auto& at(Items& items, std::size_t index, const char* what) {
   return items[index];
 }
 
+std::vector<Binding> bindings_of(const std::vector<Port>& ports,
+                                 const std::vector<BoundPort>& bound, Binding::Direction direction,
+                                 std::uint32_t batch) {
+  std::vector<Binding> bindings;
+  for (std::size_t index = 0; index < ports.size(); ++index)
+    bindings.emplace_back(ports[index], bound[index].argument, direction,
+                          bound[index].size_bytes * batch, bound[index].size_bytes);
+  return bindings;
+}
+
+bool wants_timestamps(const Properties& properties) {
+  return properties.get(property::profiling) && properties.get(property::profiling_type) == "INFER";
+}
+
 }  // namespace
 
-RequestState::RequestState(std::shared_ptr<CompiledModelState> model)
+RequestState::Engine::Engine(std::shared_ptr<Session> in_session, std::uint32_t lists,
+                             bool with_timestamps)
+    : session(std::move(in_session)),
+      loader(session->context->loader),
+      recorder(*session, lists, measurement),
+      fence(ze::make_fence(*session->context, session->queue)) {
+  if (session->graph.profiling_enabled())
+    measurement.layers = ze::make_profiling_slots(*session->context, session->graph, lists);
+  if (with_timestamps)
+    measurement.timestamps =
+        ze::Memory::allocate(*session->context, lists * Measurement::kTimestampBytes,
+                             ze::Memory::CpuCaching::kCached, false);
+}
+
+RequestState::RequestState(std::shared_ptr<CompiledModelState> model, std::uint32_t batch)
     : model_(std::move(model)),
-      loader_(model_->device->ze.loader),
-      list_(ze::make_command_list(model_->device->ze)),
-      fence_(ze::make_fence(model_->device->ze, model_->queue)),
-      inputs_(model_->inputs.size()),
-      outputs_(model_->outputs.size()) {
-  if (model_->graph->profiling_enabled())
-    profiling_ = ze::make_profiling_slot(model_->device->ze, *model_->graph);
+      batch_(batch),
+      with_timestamps_(wants_timestamps(model_->properties.values())),
+      inputs_(bindings_of(model_->inputs, model_->bound_inputs, Binding::Direction::kInput, batch)),
+      outputs_(
+          bindings_of(model_->outputs, model_->bound_outputs, Binding::Direction::kOutput, batch)),
+      states_(model_->variables.size()),
+      values_(model_->argument_count) {
+  if (batch_ > 1 && !states_.empty())
+    throw Error(ErrorCode::kUnsupported, text(base::quoted(model_->name),
+                                              " has states, whose order of inferences a batch does "
+                                              "not keep: use a request of one item"));
+  flight_.lists = batch_;
+  engine();
 }
 
 RequestState::~RequestState() {
   try {
-    wait(nanoseconds::max());
+    const bool own_end = completion_ ? completion_->remove(*this) : true;
+    if (own_end && in_flight_) wait_for_fence(kForEver);
   } catch (const std::exception& error) {
     base::log(LogLevel::kError,
               text("an inference ended badly while its request was destroyed: ", error.what()));
   }
 }
 
+void RequestState::require_idle(const char* what) const {
+  if (in_flight_)
+    throw Error(ErrorCode::kInvalidArgument,
+                text(what, " while the inference is in flight: wait first"));
+}
+
+RequestState::Engine& RequestState::engine() {
+  if (!engine_ || engine_->session->context->lost.load(std::memory_order_relaxed)) [[unlikely]]
+    move_to_new_session();
+  return *engine_;
+}
+
+void RequestState::move_to_new_session() {
+  auto session = model_->session();
+  engine_.reset();
+  engine_.emplace(std::move(session), batch_, with_timestamps_);
+  flight_.fence = engine_->fence.get();
+  measured_ = false;
+  for (auto* bindings : {&inputs_, &outputs_})
+    for (Binding& binding : *bindings) {
+      binding.move_to(model_->device, engine_->session->context);
+      changed(binding);
+    }
+  for (std::size_t index = 0; index < states_.size(); ++index)
+    if (states_[index]) bind_state(index, new_state_memory(index));
+}
+
+// ---- Binding
+
+Binding& RequestState::input_at(std::size_t index) {
+  return at(inputs_, index, "input");
+}
+
+Binding& RequestState::output_at(std::size_t index) {
+  return at(outputs_, index, "output");
+}
+
 void RequestState::bind_input(std::size_t index, const Tensor& tensor) {
-  Tensor& slot = at(inputs_, index, "input");
-  bind(slot, model_->bound_inputs[index], model_->inputs[index], tensor);
+  bind(input_at(index), tensor);
 }
 
 void RequestState::bind_output(std::size_t index, const Tensor& tensor) {
-  Tensor& slot = at(outputs_, index, "output");
-  bind(slot, model_->bound_outputs[index], model_->outputs[index], tensor);
+  bind(output_at(index), tensor);
 }
 
-void RequestState::bind(Tensor& slot, const BoundPort& port, const Port& description,
-                        const Tensor& tensor) {
-  if (in_flight_)
-    throw Error(ErrorCode::kInvalidArgument,
-                "a tensor cannot be bound while the inference is in flight: wait first");
-  if (!tensor || tensor.size_bytes() < port.size_bytes)
-    throw Error(ErrorCode::kInvalidArgument,
-                text("the tensor for ", base::quoted(description.name), " has ",
-                     tensor.size_bytes(), " bytes, ", to_string(description.type),
-                     to_string(description.shape), " needs ", port.size_bytes));
-  if (slot.data() == tensor.data() && slot.allocation() == tensor.allocation()) return;
-  if (tensor.allocation()->device != model_->device)
-    throw Error(ErrorCode::kInvalidArgument, text("the tensor for ", base::quoted(description.name),
-                                                  " was made on another device than the model"));
-  slot = tensor;
-  recorded_ = false;
+void RequestState::bind_input(std::size_t index, HostMemory memory) {
+  bind(input_at(index), memory);
 }
 
-const Tensor& RequestState::allocate(Tensor& slot, const BoundPort& port, MemoryUse use) {
-  if (!slot) {
-    slot = Tensor::allocate(model_->public_device, std::max<std::size_t>(port.size_bytes, 1), use);
-    recorded_ = false;
+void RequestState::bind_output(std::size_t index, HostMemory memory) {
+  bind(output_at(index), memory);
+}
+
+void RequestState::bind_input(std::size_t index, const Tensor& tensor,
+                              std::span<const std::size_t> strides) {
+  bind(input_at(index), model_->bound_inputs[index], tensor, strides);
+}
+
+void RequestState::bind_output(std::size_t index, const Tensor& tensor,
+                               std::span<const std::size_t> strides) {
+  bind(output_at(index), model_->bound_outputs[index], tensor, strides);
+}
+
+void RequestState::bind(Binding& binding, const Tensor& tensor) {
+  require_idle("a tensor cannot be bound");
+  if (binding.holds(tensor)) return;
+  binding.bind(tensor, std::nullopt, binding.bytes(), model_->device, engine().session->context);
+  changed(binding);
+}
+
+void RequestState::bind(Binding& binding, HostMemory memory) {
+  require_idle("memory cannot be bound");
+  if (binding.holds(memory)) return;
+  binding.bind(memory, model_->device, engine().session->context);
+  changed(binding);
+}
+
+void RequestState::bind(Binding& binding, const BoundPort& port, const Tensor& tensor,
+                        std::span<const std::size_t> strides) {
+  require_idle("a tensor cannot be bound");
+  if (batch_ > 1)
+    throw Error(ErrorCode::kUnsupported, "the tensors of a batch are dense: they have no strides");
+  const StridedTensor strided = strided_tensor(binding.port(), strides);
+  if (strided.strides && !port.takes_strides)
+    throw Error(ErrorCode::kUnsupported,
+                text(base::quoted(binding.port().name), " of ", base::quoted(model_->name),
+                     " takes only dense tensors: name it in NPU_ENABLE_STRIDES_FOR when the model "
+                     "is compiled, on a driver of graph extension 1.15 or later"));
+  binding.bind(tensor, strided.strides, strided.bytes, model_->device, engine().session->context);
+  changed(binding);
+}
+
+void RequestState::changed(const Binding& binding) {
+  values_[binding.argument()] = binding.value();
+  prepared_ = false;
+}
+
+Tensor RequestState::allocate(Binding& binding) {
+  if (!binding.is_bound()) {
+    binding.allocate(model_->device, engine().session->context);
+    changed(binding);
   }
-  return slot;
+  return binding.tensor();
 }
 
-const Tensor& RequestState::input(std::size_t index) {
-  Tensor& slot = at(inputs_, index, "input");
-  return allocate(slot, model_->bound_inputs[index], MemoryUse::kInput);
+Tensor RequestState::input(std::size_t index) {
+  return allocate(input_at(index));
 }
 
-const Tensor& RequestState::output(std::size_t index) {
-  Tensor& slot = at(outputs_, index, "output");
-  return allocate(slot, model_->bound_outputs[index], MemoryUse::kOutput);
+Tensor RequestState::output(std::size_t index) {
+  return allocate(output_at(index));
 }
 
-void RequestState::record() {
-  for (std::size_t index = 0; index < inputs_.size(); ++index) input(index);
-  for (std::size_t index = 0; index < outputs_.size(); ++index) output(index);
-  if (std::exchange(used_, true))
-    ze::check(loader_.zeCommandListReset(list_.get()), "zeCommandListReset");
-  append();
-  ze::check(loader_.zeCommandListClose(list_.get()), "zeCommandListClose");
+// ---- Running
+
+void RequestState::prepare() {
+  for (Binding& binding : inputs_) allocate(binding);
+  for (Binding& binding : outputs_) allocate(binding);
+  for (std::size_t index = 0; index < states_.size(); ++index) state_memory(index);
   collect_producers();
-  recorded_ = true;
-}
-
-void RequestState::append() {
-  const ze::GraphTable& table = model_->device->ze.graph;
-  ze_graph_handle_t graph = model_->graph->handle();
-  const auto set_all = [&](const std::vector<Tensor>& tensors,
-                           const std::vector<BoundPort>& ports) {
-    for (std::size_t index = 0; index < tensors.size(); ++index)
-      ze::check(table->pfnSetArgumentValue(graph, ports[index].argument, tensors[index].data()),
-                "pfnSetArgumentValue");
-  };
-  std::scoped_lock lock(model_->arguments_mutex);
-  set_all(inputs_, model_->bound_inputs);
-  set_all(outputs_, model_->bound_outputs);
-  ze::check(
-      table->pfnAppendGraphExecute(
-          list_.get(), graph, profiling_ ? profiling_->query.get() : nullptr, nullptr, 0, nullptr),
-      "pfnAppendGraphExecute",
-      "a bound tensor is smaller than the driver wants, or not of this context");
+  const auto is_copied = [](const Binding& binding) { return binding.is_copied(); };
+  copied_ = std::any_of(inputs_.begin(), inputs_.end(), is_copied) ||
+            std::any_of(outputs_.begin(), outputs_.end(), is_copied);
+  // A chained submission's lists are recorded with its events.
+  if (!engine_->session->chain) lists_ = engine_->recorder.lists_for(values_);
+  prepared_ = true;
 }
 
 void RequestState::collect_producers() {
   producers_.clear();
-  for (const auto& tensor : inputs_)
-    if (tensor.is_imported())
-      producers_.push_back({tensor.allocation()->fd.get(), dmabuf::FenceUse::kRead});
-  for (const auto& tensor : outputs_)
-    if (tensor.is_imported())
-      producers_.push_back({tensor.allocation()->fd.get(), dmabuf::FenceUse::kWrite});
+  for (const Binding& binding : inputs_)
+    if (const int fd = binding.dmabuf_fd(); fd >= 0)
+      producers_.push_back({fd, dmabuf::FenceUse::kRead});
+  for (const Binding& binding : outputs_)
+    if (const int fd = binding.dmabuf_fd(); fd >= 0)
+      producers_.push_back({fd, dmabuf::FenceUse::kWrite});
 }
 
 /// The NPU's driver waits for nobody's fences.
@@ -150,61 +231,134 @@ void RequestState::wait_for_producers() const {
                        kProducerTimeout.count(), " ms"));
 }
 
+void RequestState::copy_inputs() {
+  for (const Binding& binding : inputs_)
+    if (binding.is_copied()) {
+      binding.copy_in();
+      ++copies_;
+    }
+}
+
+void RequestState::copy_outputs() {
+  for (const Binding& binding : outputs_)
+    if (binding.is_copied()) {
+      binding.copy_out();
+      ++copies_;
+    }
+}
+
+void RequestState::set_callback(Callback callback) {
+  require_idle("a callback cannot be set");
+  if (!callback) {
+    callback_ = nullptr;
+    return;
+  }
+  if (!completion_) completion_ = model_->completion();
+  callback_ = std::make_shared<const Callback>(std::move(callback));
+}
+
 void RequestState::submit() {
   if (in_flight_)
     throw Error(ErrorCode::kInvalidArgument,
                 "the request is in flight already: wait for it before it is submitted again");
-  if (!recorded_) record();
+  refuse_after_fork();
+  Engine& engine = this->engine();
+  if (!prepared_) prepare();
+  if (copied_) copy_inputs();
   if (!producers_.empty()) wait_for_producers();
-  if (model_->in_flight.fetch_add(1, std::memory_order_relaxed) >= kMostInFlight) {
-    model_->in_flight.fetch_sub(1, std::memory_order_relaxed);
-    throw Error(ErrorCode::kInvalidArgument,
-                text("more than ", kMostInFlight,
-                     " inferences of one model in flight: wait for some of them first"));
-  }
-  ze_command_list_handle_t list = list_.get();
-  in_flight_ = true;
-  const ze_result_t result =
-      loader_.zeCommandQueueExecuteCommandLists(model_->queue.get(), 1, &list, fence_.get());
+  if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]]
+    first_submit_ = std::chrono::steady_clock::now();
+  measured_ = false;
+  if (engine.session->chain) [[unlikely]]
+    execute_chained();
+  else
+    execute(lists_);
+  if (callback_) completion_->add(*this);
+}
+
+void RequestState::execute(std::span<ze_command_list_handle_t> lists) {
+  Session& session = *engine_->session;
+  session.in_flight.enter(flight_);
+  in_flight_.store(true, std::memory_order_relaxed);
+  const ze_result_t result = engine_->loader.zeCommandQueueExecuteCommandLists(
+      session.queue.get(), static_cast<std::uint32_t>(lists.size()), lists.data(),
+      engine_->fence.get());
   if (result != ZE_RESULT_SUCCESS) [[unlikely]] {
-    end_flight();
+    session.in_flight.leave(flight_);
+    in_flight_ = false;
     fail(result, "zeCommandQueueExecuteCommandLists");
   }
 }
 
+void RequestState::execute_chained() {
+  Chain& chain = *engine_->session->chain;
+  std::scoped_lock lock(chain.mutex());
+  execute(engine_->recorder.chained_lists_for(values_));
+  chain.advance(batch_);
+}
+
 bool RequestState::wait(nanoseconds timeout) {
-  if (!in_flight_) return true;
   const bool for_ever = timeout == nanoseconds::max();
-  ze_result_t result = ZE_RESULT_NOT_READY;
-  do {
-    const nanoseconds look = for_ever ? kLook : std::max(timeout, nanoseconds(0));
-    result = loader_.zeFenceHostSynchronize(fence_.get(), static_cast<std::uint64_t>(look.count()));
-    if (result == ZE_RESULT_NOT_READY && look >= kLook && device_is_lost(model_->device->ze))
-      result = ZE_RESULT_ERROR_DEVICE_LOST;
-  } while (result == ZE_RESULT_NOT_READY && for_ever);
-  if (result == ZE_RESULT_NOT_READY) return false;
-  end_flight();
-  const ze_result_t reset = loader_.zeFenceReset(fence_.get());
-  if (result != ZE_RESULT_SUCCESS) [[unlikely]]
-    fail(result, "zeFenceHostSynchronize");
-  ze::check(reset, "zeFenceReset");
+  const std::uint64_t timeout_ns =
+      for_ever ? kForEver : static_cast<std::uint64_t>(std::max(timeout, nanoseconds(0)).count());
+  if (!callback_) return !in_flight_ || wait_for_fence(timeout_ns);
+  std::exception_ptr error;
+  if (!completion_->wait(*this, timeout_ns, error)) return false;
+  if (error) std::rethrow_exception(error);
   return true;
 }
 
-void RequestState::end_flight() {
-  in_flight_ = false;
-  model_->in_flight.fetch_sub(1, std::memory_order_relaxed);
+bool RequestState::wait_for_fence(std::uint64_t timeout_ns) {
+  const ze::DeviceContext& device = *engine_->session->context;
+  ze_result_t result = ZE_RESULT_NOT_READY;
+  do {
+    const std::uint64_t look = timeout_ns == kForEver ? kLookNs : timeout_ns;
+    result = internal::wait_for_fence(device, engine_->fence.get(), look);
+  } while (result == ZE_RESULT_NOT_READY && timeout_ns == kForEver);
+  if (result == ZE_RESULT_NOT_READY) return false;
+  finish(result);
+  return true;
+}
+
+/// The fence has told `result`.
+void RequestState::finish(ze_result_t result) {
+  engine_->session->in_flight.leave(flight_);
+  const ze_result_t reset = engine_->loader.zeFenceReset(engine_->fence.get());
+  if (result == ZE_RESULT_SUCCESS && copied_) copy_outputs();
+  measured_ = result == ZE_RESULT_SUCCESS;
+  in_flight_.store(false, std::memory_order_release);
+  if (result != ZE_RESULT_SUCCESS) [[unlikely]]
+    fail(result, "zeFenceHostSynchronize");
+  ze::check(reset, "zeFenceReset");
+  if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]]
+    note_first_inference();
+}
+
+void RequestState::note_first_inference() {
+  const auto elapsed = nanoseconds(std::chrono::steady_clock::now() - first_submit_).count();
+  std::uint64_t none = 0;
+  model_->first_inference_ns.compare_exchange_strong(
+      none, static_cast<std::uint64_t>(std::max<std::int64_t>(elapsed, 1)));
+}
+
+std::exception_ptr RequestState::complete() noexcept {
+  try {
+    wait_for_fence(kForEver);
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
 }
 
 void RequestState::fail(ze_result_t result, const char* call) {
   // Drivers report a context that a memory fault has poisoned as UNKNOWN.
   const bool lost =
       result == ZE_RESULT_ERROR_UNKNOWN || ze::error_code(result) == ErrorCode::kDeviceLost;
-  if (lost) model_->device->lost = true;
+  if (lost) engine_->session->context->lost = true;
   throw ze::make_error(
       lost ? ErrorCode::kDeviceLost : ze::error_code(result), result, call,
       text("running ", base::quoted(model_->name), " on ", model_->device->info.name,
-           lost ? "; open the device and load the model again if this stays" : ""));
+           lost ? "; this inference is lost, the next one loads the model again" : ""));
 }
 
 }  // namespace npu::internal

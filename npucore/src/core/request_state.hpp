@@ -1,29 +1,54 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "core/binding.hpp"
 #include "core/compiled_model_state.hpp"
+#include "core/completion.hpp"
+#include "core/recorder.hpp"
+#include "npucore/profiling.hpp"
+#include "npucore/state.hpp"
 #include "npucore/tensor.hpp"
-#include "ze/graph.hpp"
 
 namespace npu::internal {
 
-/// One command list that executes the graph on the tensors bound now, and its fence.
-class RequestState {
+/// Bindings and variables of one request, and what executes the graph on them in the model's
+/// session of now.
+class RequestState final : public Completed {
  public:
-  explicit RequestState(std::shared_ptr<CompiledModelState> model);
+  RequestState(std::shared_ptr<CompiledModelState> model, std::uint32_t batch);
   RequestState(const RequestState&) = delete;
   RequestState& operator=(const RequestState&) = delete;
   ~RequestState();
 
   void bind_input(std::size_t index, const Tensor& tensor);
   void bind_output(std::size_t index, const Tensor& tensor);
-  const Tensor& input(std::size_t index);
-  const Tensor& output(std::size_t index);
+  void bind_input(std::size_t index, HostMemory memory);
+  void bind_output(std::size_t index, HostMemory memory);
+  void bind_input(std::size_t index, const Tensor& tensor, std::span<const std::size_t> strides);
+  void bind_output(std::size_t index, const Tensor& tensor, std::span<const std::size_t> strides);
+  Tensor input(std::size_t index);
+  Tensor output(std::size_t index);
+  std::uint32_t batch() const { return batch_; }
+  std::uint64_t copies() const { return copies_; }
+
+  void set_callback(Callback callback);
   void submit();
   bool wait(std::chrono::nanoseconds timeout);
+
+  std::vector<State> states();
+  const Variable& variable(std::size_t index) const { return model_->variables[index]; }
+  const Tensor& state_memory(std::size_t index);
+  void set_state(std::size_t index, std::span<const std::byte> bytes);
+  void set_state(std::size_t index, const Tensor& tensor);
+  void reset_state(std::size_t index);
+
+  std::vector<LayerProfile> profile() const;
+  std::uint64_t inference_time_ns() const;
 
  private:
   /// An imported buffer that some device may still be working on when this request is submitted.
@@ -31,26 +56,64 @@ class RequestState {
     int fd;
     dmabuf::FenceUse use;
   };
+  /// What belongs to one session, in the order in which it must be made.
+  struct Engine {
+    Engine(std::shared_ptr<Session> in_session, std::uint32_t lists, bool with_timestamps);
+    const std::shared_ptr<Session> session;
+    const ze::Loader& loader;
+    Measurement measurement;
+    Recorder recorder;
+    const ze::Fence fence;
+  };
 
-  void bind(Tensor& slot, const BoundPort& port, const Port& description, const Tensor& tensor);
-  const Tensor& allocate(Tensor& slot, const BoundPort& port, MemoryUse use);
-  void record();
-  void append();
+  std::shared_ptr<const Callback> callback() const override { return callback_; }
+  std::exception_ptr complete() noexcept override;
+
+  void require_idle(const char* what) const;
+  /// The engine of the session of now.
+  Engine& engine();
+  void move_to_new_session();
+  Binding& input_at(std::size_t index);
+  Binding& output_at(std::size_t index);
+  void bind(Binding& binding, const Tensor& tensor);
+  void bind(Binding& binding, HostMemory memory);
+  void bind(Binding& binding, const BoundPort& port, const Tensor& tensor,
+            std::span<const std::size_t> strides);
+  Tensor allocate(Binding& binding);
+  void changed(const Binding& binding);
+  void bind_state(std::size_t index, Tensor memory);
+  Tensor new_state_memory(std::size_t index);
+
+  void prepare();
   void collect_producers();
   void wait_for_producers() const;
-  void end_flight();
+  void copy_inputs();
+  void copy_outputs();
+  void execute(std::span<ze_command_list_handle_t> lists);
+  void execute_chained();
+  bool wait_for_fence(std::uint64_t timeout_ns);
+  void finish(ze_result_t result);
+  void note_first_inference();
   [[noreturn]] void fail(ze_result_t result, const char* call);
 
   const std::shared_ptr<CompiledModelState> model_;
-  const ze::Loader& loader_;
-  std::optional<ze::ProfilingSlot> profiling_;
-  const ze::CommandList list_;
-  const ze::Fence fence_;
-  std::vector<Tensor> inputs_, outputs_;
+  const std::uint32_t batch_;
+  const bool with_timestamps_;
+  std::optional<Engine> engine_;
+  std::vector<Binding> inputs_, outputs_;
+  std::vector<Tensor> states_;                 ///< by variable; empty until it is needed
+  std::vector<ArgumentValue> values_;          ///< of the graph's arguments, by their index
+  std::span<ze_command_list_handle_t> lists_;  ///< that execute the graph on values_
   std::vector<Producer> producers_;
-  bool recorded_ = false;  ///< the list holds the tensors bound now
-  bool used_ = false;      ///< the list holds something: reset it first
-  bool in_flight_ = false;
+  Flight flight_;
+  bool prepared_ = false;  ///< lists_ and producers_ are those of the tensors bound now
+  bool copied_ = false;    ///< some binding is
+  bool measured_ = false;  ///< the last submission of this session has ended well
+  std::atomic<bool> in_flight_ = false;
+  std::chrono::steady_clock::time_point first_submit_;
+  std::atomic<std::uint64_t> copies_ = 0;
+  std::shared_ptr<const Callback> callback_;
+  std::shared_ptr<Completion> completion_;  ///< set with the first callback
 };
 
 }  // namespace npu::internal

@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "core/forked.hpp"
 #include "npucore/error.hpp"
 
 namespace npu::internal {
@@ -123,11 +124,10 @@ std::string Runtime::no_software_npu() const {
 
 std::shared_ptr<DeviceState> Runtime::open_context(bool software) {
   auto state = contexts_[software].lock();
-  if (state && !state->lost) return state;
+  if (state) return state;
   const ze::NpuDevice* npu = find(software);
   if (!npu) throw Error(ErrorCode::kNotFound, software ? no_software_npu() : no_npu());
-  const auto lost = std::exchange(state, std::make_shared<DeviceState>(*npu));
-  if (lost) state->properties.set(lost->properties.values());
+  state = std::make_shared<DeviceState>(*npu);
   contexts_[software] = state;
   return state;
 }
@@ -143,6 +143,8 @@ std::shared_ptr<DeviceState> Runtime::open_software_instead() {
 }
 
 std::shared_ptr<DeviceState> Runtime::open(DeviceKind kind) {
+  refuse_after_fork();
+  watch_for_forks();
   std::scoped_lock lock(mutex_);
   start(kind);
   switch (kind) {

@@ -1,7 +1,9 @@
 #include "npucore/tensor.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "core/allocation.hpp"
 #include "core/device_state.hpp"
@@ -35,14 +37,55 @@ Tensor Tensor::allocate(const Device& device, std::size_t size_bytes, MemoryUse 
   if (size_bytes == 0)
     throw Error(ErrorCode::kInvalidArgument, "Tensor::allocate: a tensor needs at least one byte");
   using Caching = ze::Memory::CpuCaching;
-  auto allocation = std::make_unique<internal::Allocation>();
-  allocation->device = device.state();
-  allocation->memory = ze::Memory::allocate(
-      device.state()->ze, size_bytes,
+  auto allocation = internal::allocate(
+      device.state(), device.state()->ze(), size_bytes,
       use == MemoryUse::kInput ? Caching::kWriteCombined : Caching::kCached, exportable);
-  allocation->size_bytes = size_bytes;
-  allocation->exportable = exportable;
-  return {internal::share(std::move(allocation)), 0, size_bytes};
+  return {std::move(allocation), 0, size_bytes};
+}
+
+Tensor Tensor::import_dmabuf(const Device& device, int fd, std::size_t offset, std::size_t size) {
+  auto allocation = device.state()->imports.import(device.state(), device.state()->ze(), fd);
+  const std::size_t all = allocation->size_bytes;
+  if (offset >= all || size > all - offset)
+    throw Error(ErrorCode::kInvalidArgument,
+                base::text("Tensor::import_dmabuf: the buffer of fd ", fd, " has ", all,
+                           " bytes, not ", size, " at ", offset));
+  return {std::move(allocation), offset, size == 0 ? all - offset : size};
+}
+
+Tensor Tensor::import_host(const Device& device, HostMemory memory, MemoryUse use) {
+  if (!memory.data || memory.size_bytes == 0)
+    throw Error(ErrorCode::kInvalidArgument, "Tensor::import_host: there is no memory");
+  std::string why_not;
+  auto* data = static_cast<std::byte*>(memory.data);
+  auto allocation = device.state()->imports.import_host(device.state(), device.state()->ze(),
+                                                        {data, memory.size_bytes},
+                                                        use == MemoryUse::kInput, why_not);
+  if (!allocation)
+    throw Error(ErrorCode::kUnsupported,
+                base::text("Tensor::import_host: ", memory.size_bytes,
+                           " bytes of host memory cannot be imported: ", why_not,
+                           "; allocate a tensor, or let Request::set_input copy"));
+  const auto offset = static_cast<std::size_t>(data - allocation->base());
+  return {std::move(allocation), offset, memory.size_bytes};
+}
+
+Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path,
+                         std::size_t offset, std::size_t size) {
+  auto file = base::MappedFile::open_region(path, offset, size);
+  const std::size_t lead = offset % base::page_size_bytes();
+  const std::span<const std::byte> bytes = file.bytes().subspan(lead);
+  internal::ImportCache& imports = device.state()->imports;
+  std::string why_not;
+  if (auto mapped = imports.import_file(device.state(), device.state()->ze(), file, why_not))
+    return {std::move(mapped), lead, size};
+  base::log(LogLevel::kInfo, base::text(size, " bytes of ", path.string(),
+                                        " are copied into driver memory: ", why_not));
+  Tensor copy = allocate(device, size, MemoryUse::kInput);
+  std::copy(bytes.begin(), bytes.end(), copy.data());
+  copy.allocation_->read_only = true;
+  imports.count_copy();
+  return copy;
 }
 
 std::byte* Tensor::data() const {
@@ -66,7 +109,24 @@ int Tensor::export_dmabuf() const {
 }
 
 bool Tensor::is_imported() const {
-  return allocation_ && allocation_->imported;
+  return allocation_ && allocation_->origin == internal::Allocation::Origin::kDmabuf;
 }
+
+bool Tensor::is_read_only() const {
+  return allocation_ && allocation_->read_only;
+}
+
+struct CpuAccess::Bracket : dmabuf::CpuAccess {
+  using dmabuf::CpuAccess::CpuAccess;
+};
+
+CpuAccess::CpuAccess(const Tensor& tensor, Kind kind) : tensor_(tensor) {
+  if (!tensor.is_imported()) return;
+  const int fd = tensor.allocation()->fd.get();
+  if (!dmabuf::is_dmabuf(fd)) return;
+  bracket_ = std::make_unique<Bracket>(fd, static_cast<dmabuf::CpuAccess::Kind>(kind));
+}
+
+CpuAccess::~CpuAccess() = default;
 
 }  // namespace npu

@@ -64,9 +64,13 @@ ArgumentInfo read_third_version(const GraphTable& table, ze_graph_handle_t graph
                                 std::uint32_t index) {
   auto properties = std::make_unique<ze_graph_argument_properties_3_t>();
   properties->stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3;
+  ze_graph_argument_property_strides_t strides = {};
+  strides.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTY_STRIDES;
+  if (table.has(15)) properties->pNext = &strides;
   check(table->pfnGetArgumentProperties3(graph, index, properties.get()),
         "pfnGetArgumentProperties3");
   ArgumentInfo info;
+  info.takes_strides = strides.supportsDynamicStrides;
   info.index = index;
   info.is_input = properties->type == ZE_GRAPH_ARGUMENT_TYPE_INPUT;
   info.name = bounded_string(properties->debug_friendly_name);

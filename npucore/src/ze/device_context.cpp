@@ -27,6 +27,12 @@ ze_graph_compiler_version_info_t usable(const ze_graph_compiler_version_info_t& 
   return formats & ZE_GRAPH_FORMAT_NGRAPH_LITE ? compiler : ze_graph_compiler_version_info_t{};
 }
 
+bool has_mutable_lists(const NpuDevice& npu) {
+  return npu.has_extension(ZE_NPU_CORE_MUTABLE_COMMAND_LIST_EXP_NAME, 1, 1) &&
+         npu.loader->zeCommandListGetNextCommandIdExp &&
+         npu.loader->zeCommandListUpdateMutableCommandsExp;
+}
+
 }  // namespace
 
 DeviceContext::DeviceContext(NpuDevice device)
@@ -35,7 +41,9 @@ DeviceContext::DeviceContext(NpuDevice device)
       graph(graph_table_of(npu)),
       profiling(static_cast<const ze_graph_profiling_dditable_ext_t*>(
           npu.extension_table(ZE_PROFILING_DATA_EXT_NAME))),
-      queue_ordinal(compute_queue_ordinal(npu)) {
+      queue_ordinal(compute_queue_ordinal(npu)),
+      mutable_lists(has_mutable_lists(npu)),
+      imports_host_memory(npu.has_extension(ZE_NPU_CORE_EXTERNAL_MEMMAP_SYSMEM_EXT_NAME, 1, 0)) {
   const ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
   ze_context_handle_t handle = nullptr;
   check(loader.zeContextCreate(npu.driver, &desc, &handle), "zeContextCreate",
@@ -43,27 +51,35 @@ DeviceContext::DeviceContext(NpuDevice device)
   context = Context(loader, handle);
 }
 
+bool has_device_sync(const DeviceContext& device) {
+  return device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 1);
+}
+
 CommandQueue make_queue(const DeviceContext& device, const QueueOptions& options) {
-  ze_command_queue_desc_npu_ext_t turbo_1_0 = {};
-  turbo_1_0.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT;
-  turbo_1_0.turbo = true;
-  ze_command_queue_desc_npu_ext_2_t turbo_1_1 = {};
-  turbo_1_1.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT_2;
-  turbo_1_1.options = ZE_NPU_COMMAND_QUEUE_OPTION_TURBO;
+  ze_command_queue_desc_npu_ext_t options_1_0 = {};
+  options_1_0.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT;
+  options_1_0.turbo = true;
+  ze_command_queue_desc_npu_ext_2_t options_1_1 = {};
+  options_1_1.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT_2;
+  options_1_1.options = options.device_sync ? ZE_NPU_COMMAND_QUEUE_OPTION_DEVICE_SYNC
+                                            : ZE_NPU_COMMAND_QUEUE_OPTION_TURBO;
 
   ze_command_queue_desc_t desc = {};
   desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
   desc.ordinal = device.queue_ordinal;
   desc.mode = ZE_COMMAND_QUEUE_MODE_DEFAULT;
   desc.priority = options.priority;
-  if (options.turbo) {
+  if (options.turbo || options.device_sync) {
     if (device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 1))
-      desc.pNext = &turbo_1_1;
+      desc.pNext = &options_1_1;
     else if (device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 0))
-      desc.pNext = &turbo_1_0;
+      desc.pNext = &options_1_0;
     else
       base::log(LogLevel::kWarning, "turbo is ignored: this driver has no turbo queues");
   }
+  if (options.turbo && options.device_sync)
+    base::log(LogLevel::kWarning,
+              "turbo is ignored: a queue that runs inferences one after the other has none");
   ze_command_queue_handle_t handle = nullptr;
   check(device.loader.zeCommandQueueCreate(device.context.get(), device.npu.device, &desc, &handle),
         "zeCommandQueueCreate");
@@ -71,12 +87,37 @@ CommandQueue make_queue(const DeviceContext& device, const QueueOptions& options
 }
 
 CommandList make_command_list(const DeviceContext& device) {
+  ze_npu_core_mutable_command_list_exp_desc_t changeable = {};
+  changeable.stype = kZeNpuCoreStypeMutableCommandListExpDesc;
   ze_command_list_desc_t desc = {};
   desc.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC;
+  desc.pNext = device.mutable_lists ? &changeable : nullptr;
   desc.commandQueueGroupOrdinal = device.queue_ordinal;
   ze_command_list_handle_t handle = nullptr;
   check(device.loader.zeCommandListCreate(device.context.get(), device.npu.device, &desc, &handle),
         "zeCommandListCreate");
+  return {device.loader, handle};
+}
+
+EventPool make_event_pool(const DeviceContext& device, std::uint32_t count) {
+  ze_event_pool_desc_t desc = {};
+  desc.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+  desc.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+  desc.count = count;
+  ze_device_handle_t npu = device.npu.device;
+  ze_event_pool_handle_t handle = nullptr;
+  check(device.loader.zeEventPoolCreate(device.context.get(), &desc, 1, &npu, &handle),
+        "zeEventPoolCreate");
+  return {device.loader, handle};
+}
+
+Event make_event(const DeviceContext& device, const EventPool& pool, std::uint32_t index) {
+  ze_event_desc_t desc = {};
+  desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+  desc.index = index;
+  desc.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+  ze_event_handle_t handle = nullptr;
+  check(device.loader.zeEventCreate(pool.get(), &desc, &handle), "zeEventCreate");
   return {device.loader, handle};
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ze/handle.hpp"
 #include "ze/npu_device.hpp"
@@ -36,17 +38,29 @@ struct DeviceContext {
   GraphTable graph;
   const ze_graph_profiling_dditable_ext_t* profiling = nullptr;  ///< null: not offered
   std::uint32_t queue_ordinal = 0;
+  /// Driver and loader both have command lists whose graph arguments can be changed.
+  bool mutable_lists = false;
+  bool imports_host_memory = false;
+  /// Set when the device hung or the context is poisoned: nothing new is made in it.
+  mutable std::atomic<bool> lost = false;
   Context context;
 };
 
 struct QueueOptions {
   ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL;
   bool turbo = false;  ///< left out, with a log message, where the driver has no such option
+  /// The device runs one list after the other. Only where has_device_sync() says so; turbo is then
+  /// left out.
+  bool device_sync = false;
 };
 
+bool has_device_sync(const DeviceContext& device);
 CommandQueue make_queue(const DeviceContext& device, const QueueOptions& options);
+/// A mutable one where the driver has them.
 CommandList make_command_list(const DeviceContext& device);
 Fence make_fence(const DeviceContext& device, const CommandQueue& queue);
+EventPool make_event_pool(const DeviceContext& device, std::uint32_t count);
+Event make_event(const DeviceContext& device, const EventPool& pool, std::uint32_t index);
 
 /// What the driver says about its compiler and its blobs.
 struct GraphCapabilities {

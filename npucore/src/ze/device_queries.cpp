@@ -14,6 +14,17 @@ MemoryUse query_memory(const DeviceContext& device) {
   return {query.total, query.allocated};
 }
 
+std::uint64_t timer_ns(const DeviceContext& device, std::uint64_t ticks) {
+  ze_device_properties_t properties = {};
+  // With this type the resolution is told in ticks a second, else in nanoseconds a tick.
+  properties.stype = static_cast<ze_structure_type_t>(kZeNpuCoreStypeDeviceProperties12);
+  check(device.loader.zeDeviceGetProperties(device.npu.device, &properties),
+        "zeDeviceGetProperties");
+  constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+  const std::uint64_t hz = properties.timerResolution;
+  return hz == 0 ? 0 : ticks / hz * kNsPerSecond + ticks % hz * kNsPerSecond / hz;
+}
+
 void set_workload_type(const DeviceContext& device, const CommandQueue& queue,
                        ze_command_queue_workload_type_t type) {
   const auto* table = static_cast<const ze_command_queue_npu_dditable_ext_t*>(

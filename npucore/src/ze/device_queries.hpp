@@ -14,6 +14,9 @@ struct MemoryUse {
 /// not all answer in bytes, the total is the largest allocation and the rest 0.
 MemoryUse query_memory(const DeviceContext& device);
 
+/// Ticks of the device's clock in nanoseconds.
+std::uint64_t timer_ns(const DeviceContext& device, std::uint64_t ticks);
+
 /// Throws Error(kUnsupported) where the driver has no workload types.
 void set_workload_type(const DeviceContext& device, const CommandQueue& queue,
                        ze_command_queue_workload_type_t type);

@@ -187,20 +187,40 @@ std::span<const std::byte> Graph::native_binary(std::vector<std::byte>& copy) co
   return copy;
 }
 
-ProfilingSlot make_profiling_slot(const DeviceContext& device, const Graph& graph) {
+ProfilingSlots make_profiling_slots(const DeviceContext& device, const Graph& graph,
+                                    std::uint32_t count) {
   if (!device.profiling)
     throw Error(ErrorCode::kUnsupported,
                 text("the graph was compiled with profiling, but the driver of ", device.npu.name(),
                      " lacks ", ZE_PROFILING_DATA_EXT_NAME));
-  ProfilingSlot slot;
+  ProfilingSlots slots;
   ze_graph_profiling_pool_handle_t pool = nullptr;
-  check(device.profiling->pfnProfilingPoolCreate(graph.handle(), 1, &pool),
+  check(device.profiling->pfnProfilingPoolCreate(graph.handle(), count, &pool),
         "pfnProfilingPoolCreate");
-  slot.pool = ProfilingPool(*device.profiling, pool);
-  ze_graph_profiling_query_handle_t query = nullptr;
-  check(device.profiling->pfnProfilingQueryCreate(pool, 0, &query), "pfnProfilingQueryCreate");
-  slot.query = ProfilingQuery(*device.profiling, query);
-  return slot;
+  slots.pool = ProfilingPool(*device.profiling, pool);
+  for (std::uint32_t index = 0; index < count; ++index) {
+    ze_graph_profiling_query_handle_t query = nullptr;
+    check(device.profiling->pfnProfilingQueryCreate(pool, index, &query),
+          "pfnProfilingQueryCreate");
+    slots.queries.emplace_back(*device.profiling, query);
+  }
+  return slots;
+}
+
+std::vector<ze_profiling_layer_info> profiled_layers(const DeviceContext& device,
+                                                     const ProfilingQuery& query) {
+  constexpr const char* kAdvice = "decoding needs the compiler of the driver package";
+  std::uint32_t size_bytes = 0;
+  check(device.profiling->pfnProfilingQueryGetData(query.get(), ZE_GRAPH_PROFILING_LAYER_LEVEL,
+                                                   &size_bytes, nullptr),
+        "pfnProfilingQueryGetData", kAdvice);
+  std::vector<ze_profiling_layer_info> layers(size_bytes / sizeof(ze_profiling_layer_info));
+  if (layers.empty()) return layers;
+  check(device.profiling->pfnProfilingQueryGetData(query.get(), ZE_GRAPH_PROFILING_LAYER_LEVEL,
+                                                   &size_bytes,
+                                                   reinterpret_cast<std::uint8_t*>(layers.data())),
+        "pfnProfilingQueryGetData", kAdvice);
+  return layers;
 }
 
 }  // namespace npu::ze

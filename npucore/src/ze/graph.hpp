@@ -29,6 +29,7 @@ struct ArgumentInfo {
   std::vector<std::string> tensor_names;
   ElementType type = ElementType::kUnknown;  ///< of the memory that is bound
   Shape shape;                               ///< a dynamic dimension has its upper bound
+  bool takes_strides = false;                ///< tensors need not be dense
 };
 
 /// A graph of the driver. The source's bytes must live as long as the graph when its format is
@@ -64,12 +65,16 @@ class Graph {
   ze_graph_properties_flags_t flags_ = 0;
 };
 
-/// One place to record profiling data of one execution in flight.
-struct ProfilingSlot {
+/// Places for the profiling data of executions in flight, one for each.
+struct ProfilingSlots {
   ProfilingPool pool;
-  ProfilingQuery query;
+  std::vector<ProfilingQuery> queries;
 };
 /// Throws Error(kUnsupported) where the driver has no profiling extension.
-ProfilingSlot make_profiling_slot(const DeviceContext& device, const Graph& graph);
+ProfilingSlots make_profiling_slots(const DeviceContext& device, const Graph& graph,
+                                    std::uint32_t count);
+/// Of the last execution that was recorded with the query.
+std::vector<ze_profiling_layer_info> profiled_layers(const DeviceContext& device,
+                                                     const ProfilingQuery& query);
 
 }  // namespace npu::ze

@@ -37,6 +37,8 @@ using Context = Handle<ze_context_handle_t, Loader, &Loader::zeContextDestroy>;
 using CommandQueue = Handle<ze_command_queue_handle_t, Loader, &Loader::zeCommandQueueDestroy>;
 using CommandList = Handle<ze_command_list_handle_t, Loader, &Loader::zeCommandListDestroy>;
 using Fence = Handle<ze_fence_handle_t, Loader, &Loader::zeFenceDestroy>;
+using EventPool = Handle<ze_event_pool_handle_t, Loader, &Loader::zeEventPoolDestroy>;
+using Event = Handle<ze_event_handle_t, Loader, &Loader::zeEventDestroy>;
 using GraphHandle =
     Handle<ze_graph_handle_t, ze_graph_dditable_ext_t, &ze_graph_dditable_ext_t::pfnDestroy>;
 using BuildLog = Handle<ze_graph_build_log_handle_t, ze_graph_dditable_ext_t,

@@ -16,8 +16,13 @@ namespace {
 using base::text;
 
 template <class Function>
-void resolve(void* handle, const std::string& library, const char* name, Function& function) {
+void resolve_optional(void* handle, const char* name, Function& function) {
   function = reinterpret_cast<Function>(::dlsym(handle, name));
+}
+
+template <class Function>
+void resolve(void* handle, const std::string& library, const char* name, Function& function) {
+  resolve_optional(handle, name, function);
   if (!function)
     throw Error(ErrorCode::kNotFound,
                 text(library, " lacks ", name, ": install a Level Zero loader of 1.8 or later"));
@@ -69,8 +74,11 @@ std::unique_ptr<const Loader> Loader::open(const std::string& library) {
 #define NPU_ZE_RESOLVE(name) resolve(loader->handle, library, #name, loader->name);
   NPU_ZE_ENTRY_POINTS(NPU_ZE_RESOLVE)
 #undef NPU_ZE_RESOLVE
-  loader->zeInitDrivers =
-      reinterpret_cast<ze_npu_core_pfnInitDrivers_t>(::dlsym(loader->handle, "zeInitDrivers"));
+#define NPU_ZE_RESOLVE(name) resolve_optional(loader->handle, #name, loader->name);
+  NPU_ZE_RESOLVE(zeInitDrivers)
+  NPU_ZE_RESOLVE(zeCommandListGetNextCommandIdExp)
+  NPU_ZE_RESOLVE(zeCommandListUpdateMutableCommandsExp)
+#undef NPU_ZE_RESOLVE
   loader->library = path_of(reinterpret_cast<void*>(loader->zeInit), library);
   return loader;
 }

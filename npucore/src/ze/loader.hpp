@@ -11,32 +11,39 @@
 namespace npu::ze {
 
 // Entry points that every supported loader has (1.8.12 and later).
-#define NPU_ZE_ENTRY_POINTS(ENTRY)              \
-  ENTRY(zeInit)                                 \
-  ENTRY(zeDriverGet)                            \
-  ENTRY(zeDriverGetProperties)                  \
-  ENTRY(zeDriverGetExtensionProperties)         \
-  ENTRY(zeDriverGetExtensionFunctionAddress)    \
-  ENTRY(zeDeviceGet)                            \
-  ENTRY(zeDeviceGetProperties)                  \
-  ENTRY(zeDeviceGetCommandQueueGroupProperties) \
-  ENTRY(zeDeviceGetStatus)                      \
-  ENTRY(zeDevicePciGetPropertiesExt)            \
-  ENTRY(zeContextCreate)                        \
-  ENTRY(zeContextDestroy)                       \
-  ENTRY(zeCommandQueueCreate)                   \
-  ENTRY(zeCommandQueueDestroy)                  \
-  ENTRY(zeCommandQueueExecuteCommandLists)      \
-  ENTRY(zeCommandListCreate)                    \
-  ENTRY(zeCommandListDestroy)                   \
-  ENTRY(zeCommandListClose)                     \
-  ENTRY(zeCommandListReset)                     \
-  ENTRY(zeFenceCreate)                          \
-  ENTRY(zeFenceDestroy)                         \
-  ENTRY(zeFenceHostSynchronize)                 \
-  ENTRY(zeFenceReset)                           \
-  ENTRY(zeMemAllocHost)                         \
-  ENTRY(zeMemFree)                              \
+#define NPU_ZE_ENTRY_POINTS(ENTRY)               \
+  ENTRY(zeInit)                                  \
+  ENTRY(zeDriverGet)                             \
+  ENTRY(zeDriverGetProperties)                   \
+  ENTRY(zeDriverGetExtensionProperties)          \
+  ENTRY(zeDriverGetExtensionFunctionAddress)     \
+  ENTRY(zeDeviceGet)                             \
+  ENTRY(zeDeviceGetProperties)                   \
+  ENTRY(zeDeviceGetCommandQueueGroupProperties)  \
+  ENTRY(zeDeviceGetStatus)                       \
+  ENTRY(zeDevicePciGetPropertiesExt)             \
+  ENTRY(zeContextCreate)                         \
+  ENTRY(zeContextDestroy)                        \
+  ENTRY(zeCommandQueueCreate)                    \
+  ENTRY(zeCommandQueueDestroy)                   \
+  ENTRY(zeCommandQueueExecuteCommandLists)       \
+  ENTRY(zeCommandListCreate)                     \
+  ENTRY(zeCommandListDestroy)                    \
+  ENTRY(zeCommandListClose)                      \
+  ENTRY(zeCommandListReset)                      \
+  ENTRY(zeCommandListAppendBarrier)              \
+  ENTRY(zeCommandListAppendWriteGlobalTimestamp) \
+  ENTRY(zeEventPoolCreate)                       \
+  ENTRY(zeEventPoolDestroy)                      \
+  ENTRY(zeEventCreate)                           \
+  ENTRY(zeEventDestroy)                          \
+  ENTRY(zeEventHostReset)                        \
+  ENTRY(zeFenceCreate)                           \
+  ENTRY(zeFenceDestroy)                          \
+  ENTRY(zeFenceHostSynchronize)                  \
+  ENTRY(zeFenceReset)                            \
+  ENTRY(zeMemAllocHost)                          \
+  ENTRY(zeMemFree)                               \
   ENTRY(zeMemGetAllocProperties)
 
 /// libze_loader, opened at run time, and its entry points. The library stays open when the object
@@ -56,6 +63,10 @@ struct Loader {
   NPU_ZE_ENTRY_POINTS(NPU_ZE_MEMBER)
 #undef NPU_ZE_MEMBER
   ze_npu_core_pfnInitDrivers_t zeInitDrivers = nullptr;  ///< null before loader 1.18
+  /// Both null in loaders that have no mutable command lists.
+  ze_npu_core_pfnCommandListGetNextCommandIdExp_t zeCommandListGetNextCommandIdExp = nullptr;
+  ze_npu_core_pfnCommandListUpdateMutableCommandsExp_t zeCommandListUpdateMutableCommandsExp =
+      nullptr;
 
   std::string library;  ///< the path that was opened
   void* handle = nullptr;

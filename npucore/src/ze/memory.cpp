@@ -53,6 +53,24 @@ Memory Memory::import_dmabuf(const DeviceContext& device, int fd, std::size_t si
   return {device, address};
 }
 
+Memory Memory::import_host(const DeviceContext& device, void* pages, std::size_t size_bytes,
+                           bool read_only) {
+  ze_npu_core_external_memmap_sysmem_ext_desc_t import_desc = {};
+  import_desc.stype = kZeNpuCoreStypeExternalMemmapSysmemExtDesc;
+  import_desc.pSystemMemory = pages;
+  import_desc.size = size_bytes;
+  // NPU drivers take this flag for "the device only reads"; memory that it writes must not have it.
+  const ze_host_mem_alloc_flags_t flags =
+      read_only ? ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED : 0;
+  void* address = nullptr;
+  const ze_result_t result = allocate_host(device, flags, &import_desc, size_bytes, &address);
+  if (result != ZE_RESULT_SUCCESS)
+    throw make_error(
+        error_code(result), result, "zeMemAllocHost",
+        base::text("importing ", size_bytes, " bytes of host memory into ", device.npu.name()));
+  return {device, address};
+}
+
 Memory::~Memory() {
   if (address_) static_cast<void>(device_->loader.zeMemFree(device_->context.get(), address_));
 }

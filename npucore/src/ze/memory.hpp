@@ -19,6 +19,11 @@ class Memory {
   /// may be alive: freeing one of two takes the device's mapping from both.
   static Memory import_dmabuf(const DeviceContext& device, int fd, std::size_t size_bytes);
 
+  /// Whole pages of the application, which keeps them mapped for as long as the object lives. Only
+  /// where DeviceContext::imports_host_memory. No two imports of a context may overlap.
+  static Memory import_host(const DeviceContext& device, void* pages, std::size_t size_bytes,
+                            bool read_only);
+
   Memory() = default;
   Memory(Memory&& other) noexcept
       : device_(other.device_), address_(std::exchange(other.address_, nullptr)) {}

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "core/recorder.hpp"
+#include "npucore/tensor.hpp"
+#include "npucore/types.hpp"
+
+namespace npu::internal {
+
+/// What one input or output of a request is bound to, and how the device reaches it.
+class Binding {
+ public:
+  enum class Direction { kInput, kOutput };
+
+  /// `bytes` is what the whole batch needs.
+  Binding(const Port& port, std::uint32_t argument, Direction direction, std::size_t bytes,
+          std::size_t item_bytes)
+      : port_(port),
+        argument_(argument),
+        direction_(direction),
+        bytes_(bytes),
+        value_{nullptr, item_bytes, std::nullopt} {}
+
+  bool is_bound() const { return static_cast<bool>(tensor_) || host_.data; }
+  bool holds(const Tensor& tensor) const {
+    return tensor_ && !value_.strides && !host_.data && tensor_.data() == tensor.data() &&
+           tensor_.allocation() == tensor.allocation();
+  }
+  bool holds(HostMemory memory) const {
+    return host_.data && !value_.strides && host_.data == memory.data &&
+           host_.size_bytes == memory.size_bytes;
+  }
+
+  /// Throws Error(kInvalidArgument) for a tensor that is too small or of another device.
+  void bind(const Tensor& tensor, std::optional<ElementStrides> strides, std::size_t needed_bytes,
+            const std::shared_ptr<DeviceState>& device,
+            const std::shared_ptr<const ze::DeviceContext>& context);
+  /// In place where it can be imported, else by a copy in driver memory.
+  void bind(HostMemory memory, const std::shared_ptr<DeviceState>& device,
+            const std::shared_ptr<const ze::DeviceContext>& context);
+  void allocate(const std::shared_ptr<DeviceState>& device,
+                const std::shared_ptr<const ze::DeviceContext>& context);
+  /// After the context was lost: finds out how the device reaches the memory from this one.
+  void move_to(const std::shared_ptr<DeviceState>& device,
+               const std::shared_ptr<const ze::DeviceContext>& context);
+
+  /// For the CPU.
+  Tensor tensor() const { return host_.data && !tensor_ ? stand_in_ : tensor_; }
+  const Port& port() const { return port_; }
+  std::uint32_t argument() const { return argument_; }
+  std::size_t bytes() const { return bytes_; }
+  const ArgumentValue& value() const { return value_; }
+  /// The descriptor of an imported buffer; -1 for other memory.
+  int dmabuf_fd() const;
+
+  bool is_copied() const { return copied_; }
+  /// From the application's memory into the device's, and back.
+  void copy_in() const;
+  void copy_out() const;
+
+ private:
+  void use_stand_in(const std::shared_ptr<DeviceState>& device,
+                    const std::shared_ptr<const ze::DeviceContext>& context);
+  bool import_host(const std::shared_ptr<DeviceState>& device,
+                   const std::shared_ptr<const ze::DeviceContext>& context);
+  std::byte* cpu_address() const;
+
+  const Port& port_;
+  std::uint32_t argument_;
+  Direction direction_;
+  std::size_t bytes_;
+  ArgumentValue value_;
+  Tensor tensor_;
+  HostMemory host_{nullptr, 0};
+  Tensor stand_in_;      ///< what the device uses in the place of tensor_ or host_
+  bool copied_ = false;  ///< between stand_in_ and the other
+  bool told_ = false;    ///< why
+};
+
+}  // namespace npu::internal

@@ -1,0 +1,165 @@
+#include "core/completion.hpp"
+
+#include <sched.h>
+
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "base/log.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::internal {
+namespace {
+
+void pin_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (cpu < 0 || ::sched_setaffinity(0, sizeof(set), &set) != 0)
+    base::log(LogLevel::kWarning, "ENABLE_CPU_PINNING: the completion thread is not pinned");
+}
+
+}  // namespace
+
+/// What thread and owners share; it outlives a Completion that ends in its own thread.
+struct Completion::Core {
+  std::mutex mutex;  // guards everything here and what it says in Completed
+  std::condition_variable changed;
+  Completed* oldest = nullptr;
+  Completed* newest = nullptr;
+  Completed* current = nullptr;  ///< whose callback runs; null again when that destroyed it
+  bool stopping = false;
+  std::thread::id thread;
+
+  void run();
+  void call(std::unique_lock<std::mutex>& lock);
+  Completed* take_oldest();
+  bool take_out(Completed& item);
+};
+
+void Completion::Core::run() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    changed.wait(lock, [this] { return stopping || oldest; });
+    if (!oldest) return;
+    call(lock);
+  }
+}
+
+void Completion::Core::call(std::unique_lock<std::mutex>& lock) {
+  Completed* item = take_oldest();
+  current = item;
+  lock.unlock();
+  const auto callback = item->callback();
+  const std::exception_ptr error = item->complete();
+  try {
+    (*callback)(error);
+  } catch (const std::exception& thrown) {
+    base::log(LogLevel::kError, std::string("a request's callback has thrown: ") + thrown.what());
+  } catch (...) {
+    base::log(LogLevel::kError, "a request's callback has thrown what is no std::exception");
+  }
+  lock.lock();
+  if (current) {
+    ++item->called_count_;
+    item->error_ = error;
+  }
+  current = nullptr;
+  changed.notify_all();
+}
+
+Completed* Completion::Core::take_oldest() {
+  Completed* item = oldest;
+  oldest = std::exchange(item->next_, nullptr);
+  if (!oldest) newest = nullptr;
+  item->queued_ = false;
+  return item;
+}
+
+bool Completion::Core::take_out(Completed& item) {
+  if (!item.queued_) return false;
+  Completed* before = nullptr;
+  for (Completed* each = oldest; each != &item; each = each->next_) before = each;
+  (before ? before->next_ : oldest) = item.next_;
+  if (newest == &item) newest = before;
+  item.queued_ = false;
+  return true;
+}
+
+Completion::Completion(bool pin) : core_(std::make_shared<Core>()) {
+  const int cpu = pin ? ::sched_getcpu() : -1;
+  std::unique_lock lock(core_->mutex);
+  thread_ = std::thread([core = core_, pin, cpu] {
+    if (pin) pin_to(cpu);
+    core->run();
+  });
+  core_->thread = thread_.get_id();
+}
+
+Completion::~Completion() {
+  {
+    std::scoped_lock lock(core_->mutex);
+    core_->stopping = true;
+  }
+  core_->changed.notify_all();
+  // A callback that destroys the last request of a model ends the model in this very thread.
+  if (thread_.get_id() == std::this_thread::get_id())
+    thread_.detach();
+  else
+    thread_.join();
+}
+
+void Completion::add(Completed& item) {
+  {
+    std::scoped_lock lock(core_->mutex);
+    (core_->newest ? core_->newest->next_ : core_->oldest) = &item;
+    core_->newest = &item;
+    item.queued_ = true;
+    ++item.added_count_;
+  }
+  core_->changed.notify_all();
+}
+
+bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_ptr& error) {
+  std::unique_lock lock(core_->mutex);
+  const std::uint64_t last = item.added_count_;
+  const auto is_over = [&] { return item.called_count_ >= last; };
+  if (std::this_thread::get_id() == core_->thread && !is_over()) {
+    if (!item.queued_) return true;  // the inference whose callback this is
+    throw Error(ErrorCode::kInvalidArgument,
+                "a callback cannot wait for an inference: its own end would never be told");
+  }
+  constexpr auto kForEver = std::numeric_limits<std::uint64_t>::max();
+  if (timeout_ns == kForEver)
+    core_->changed.wait(lock, is_over);
+  else if (!core_->changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_over))
+    return false;
+  error = std::exchange(item.error_, nullptr);
+  return true;
+}
+
+bool Completion::remove(Completed& item) {
+  std::unique_lock lock(core_->mutex);
+  const bool own_callback = std::this_thread::get_id() == core_->thread && core_->current == &item;
+  if (own_callback) {
+    core_->current = nullptr;
+    return core_->take_out(item);
+  }
+  core_->changed.wait(lock, [&] { return !item.queued_ && core_->current != &item; });
+  return false;
+}
+
+std::shared_ptr<Completion> Completion::shared(bool pin) {
+  static std::mutex mutex;
+  static std::weak_ptr<Completion> known;
+  std::scoped_lock lock(mutex);
+  auto completion = known.lock();
+  if (!completion) {
+    completion = std::make_shared<Completion>(pin);
+    known = completion;
+  }
+  return completion;
+}
+
+}  // namespace npu::internal

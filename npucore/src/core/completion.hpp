@@ -1,0 +1,60 @@
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace npu::internal {
+
+/// Something submitted whose end a completion thread waits for.
+class Completed {
+ public:
+  using Callback = std::function<void(std::exception_ptr)>;
+
+ protected:
+  ~Completed() = default;
+
+ private:
+  friend class Completion;
+  /// Waits, and gives the error. Afterwards it may be submitted again.
+  virtual std::exception_ptr complete() noexcept = 0;
+  virtual std::shared_ptr<const Callback> callback() const = 0;
+
+  // Guarded by the completion's mutex.
+  Completed* next_ = nullptr;
+  bool queued_ = false;
+  std::uint64_t added_count_ = 0;
+  std::uint64_t called_count_ = 0;
+  std::exception_ptr error_;  ///< of the last one that was called
+};
+
+/// A thread that waits for submissions in their order and calls their callbacks.
+class Completion {
+ public:
+  /// `pin`: to the CPU that makes it.
+  explicit Completion(bool pin);
+  ~Completion();
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+
+  void add(Completed& item);
+  /// Until the callback of what was added last has returned. False when `timeout_ns` passed first;
+  /// else takes the error out. Throws in the thread itself for what it would wait for for ever.
+  bool wait(Completed& item, std::uint64_t timeout_ns, std::exception_ptr& error);
+  /// No thread but the calling one touches the item afterwards. True when it was still to be
+  /// completed: its owner does that.
+  bool remove(Completed& item);
+
+  /// One for all models of the process that want that.
+  static std::shared_ptr<Completion> shared(bool pin);
+
+ private:
+  struct Core;
+  std::shared_ptr<Core> core_;
+  std::thread thread_;
+};
+
+}  // namespace npu::internal

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <atomic>
+
+namespace npu::internal {
+
+/// Set in a child of a process that had opened a device.
+inline std::atomic<bool> process_was_forked = false;
+
+/// Called when the process first asks for a device.
+void watch_for_forks();
+[[noreturn]] void fail_after_fork();
+
+/// Throws Error(kUnsupported) in such a child: driver threads and device mappings do not follow a
+/// fork.
+inline void refuse_after_fork() {
+  if (process_was_forked.load(std::memory_order_relaxed)) [[unlikely]]
+    fail_after_fork();
+}
+
+}  // namespace npu::internal

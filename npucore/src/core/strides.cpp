@@ -1,0 +1,54 @@
+#include "core/strides.hpp"
+
+#include <limits>
+
+#include "base/text.hpp"
+#include "npucore/error.hpp"
+
+namespace npu::internal {
+namespace {
+
+using base::text;
+
+[[noreturn]] void refuse(const Port& port, const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument,
+              text("the strides for ", base::quoted(port.name), ", ", to_string(port.type),
+                   to_string(port.shape), ", cannot be: ", why));
+}
+
+std::size_t element_bytes(const Port& port) {
+  const std::size_t bits = bit_width(port.type);
+  if (bits == 0 || bits % 8 != 0) refuse(port, "its elements are no whole bytes");
+  return bits / 8;
+}
+
+}  // namespace
+
+StridedTensor strided_tensor(const Port& port, std::span<const std::size_t> strides_bytes) {
+  const std::size_t element = element_bytes(port);
+  const std::size_t rank = port.shape.size();
+  if (strides_bytes.size() != rank || rank > ElementStrides{}.size())
+    refuse(port, text("there are ", strides_bytes.size(), " of them, for ", rank,
+                      " dimensions (at most ", ElementStrides{}.size(), ')'));
+  ElementStrides strides = {};
+  bool dense = true;
+  std::size_t extent = element;  // of the dimensions so far, from first to behind last element
+  std::size_t packed = element;
+  for (std::size_t inner = 0; inner < rank; ++inner) {
+    const std::size_t axis = rank - 1 - inner;
+    const std::size_t stride = strides_bytes[axis];
+    const auto dimension = static_cast<std::size_t>(port.shape[axis]);
+    if (stride % element != 0 || stride < extent ||
+        stride / element > std::numeric_limits<std::uint32_t>::max())
+      refuse(port, text(stride, " bytes for dimension ", axis, ", whose parts have ", extent,
+                        " bytes of elements of ", element));
+    strides[inner] = static_cast<std::uint32_t>(stride / element);
+    dense = dense && (stride == packed || dimension == 1);
+    packed *= dimension;
+    extent += stride * (dimension - 1);
+  }
+  if (dense) return {std::nullopt, packed};
+  return {strides, extent};
+}
+
+}  // namespace npu::internal

@@ -1,0 +1,248 @@
+// What requests can be bound to, and how it gets to the device.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <vector>
+
+#include "npucore/npucore.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+constexpr std::size_t kBytes = kAffineElements * sizeof(float);
+constexpr std::size_t kPage = 4096;
+
+/// Pages of the process's own.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes)
+      : bytes_(bytes),
+        address_(
+            ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages() { ::munmap(address_, bytes_); }
+  std::byte* data() const { return static_cast<std::byte*>(address_); }
+  HostMemory part(std::size_t offset) const { return {data() + offset, kBytes}; }
+  void make_read_only() const { ASSERT_EQ(::mprotect(address_, bytes_, PROT_READ), 0); }
+
+ private:
+  std::size_t bytes_;
+  void* address_;
+};
+
+void fill(void* memory, float value) {
+  auto* floats = static_cast<float*>(memory);
+  std::fill(floats, floats + kAffineElements, value);
+}
+
+float first_of(const void* memory) {
+  float value = 0;
+  std::memcpy(&value, memory, sizeof(value));
+  return value;
+}
+
+class Bindings : public OnSoftwareNpu {
+ protected:
+  CompiledModel model_ =
+      CompiledModel::compile(device_, Model::read(write_affine_model(folder_.path())));
+  TempDir& folder() { return folder_; }
+
+ private:
+  static inline TempDir folder_;
+};
+
+TEST_F(Bindings, MoveBetweenTensors) {
+  Request request = model_.create_request();
+  std::vector<Tensor> tensors;
+  for (int index = 0; index < 20; ++index) {
+    tensors.push_back(Tensor::allocate(device_, kBytes, MemoryUse::kInput));
+    fill(tensors.back().data(), static_cast<float>(index));
+  }
+  for (int round = 0; round < 3; ++round)
+    for (int index = 0; index < 20; ++index) {
+      request.set_input(0, tensors[static_cast<std::size_t>(index)]);
+      request.infer();
+      EXPECT_EQ(first_of(request.output(0).data()), affine(static_cast<float>(index)));
+    }
+  EXPECT_EQ(request.copies(), 0u);
+}
+
+TEST_F(Bindings, MoveBetweenOutputsToo) {
+  Request request = model_.create_request();
+  Tensor outputs[] = {Tensor::allocate(device_, kBytes, MemoryUse::kOutput),
+                      Tensor::allocate(device_, kBytes, MemoryUse::kOutput)};
+  for (int step = 0; step < 6; ++step) {
+    fill(request.input(0).data(), static_cast<float>(step));
+    request.set_output(0, outputs[step % 2]);
+    request.infer();
+    EXPECT_EQ(first_of(outputs[step % 2].data()), affine(static_cast<float>(step)));
+  }
+}
+
+TEST_F(Bindings, ToWholePagesOfTheApplicationCopyNothing) {
+  const Pages input(kPage);
+  const Pages output(kPage);
+  Request request = model_.create_request();
+  request.set_input(0, input.part(0));
+  request.set_output(0, output.part(0));
+  fill(input.data(), 4);
+  request.infer();
+  EXPECT_EQ(first_of(output.data()), affine(4));
+  EXPECT_EQ(request.copies(), 0u);
+  EXPECT_EQ(request.input(0).data(), input.data());
+}
+
+TEST_F(Bindings, ToReadOnlyPagesWork) {
+  const Pages input(kPage);
+  fill(input.data(), 5);
+  input.make_read_only();
+  Request request = model_.create_request();
+  request.set_input(0, input.part(0));
+  request.infer();
+  EXPECT_EQ(first_of(request.output(0).data()), affine(5));
+  EXPECT_EQ(request.copies(), 0u);
+}
+
+TEST_F(Bindings, ToMemoryInsideAPageAreCopiedAndCounted) {
+  const Pages input(kPage);
+  const Pages output(kPage);
+  Request request = model_.create_request();
+  request.set_input(0, input.part(64));
+  request.set_output(0, output.part(64));
+  for (float value : {1.f, 2.f}) {
+    fill(input.data() + 64, value);
+    request.infer();
+    EXPECT_EQ(first_of(output.data() + 64), affine(value));
+  }
+  EXPECT_EQ(request.copies(), 4u);
+}
+
+TEST_F(Bindings, ThatOverlapImportedMemoryOtherwiseAreCopied) {
+  const Pages pages(2 * kPage);
+  Request reader = model_.create_request();
+  Request writer = model_.create_request();
+  reader.set_input(0, pages.part(0));
+  writer.set_output(0, pages.part(0));  // imported for reading already
+  fill(pages.data(), 3);
+  reader.infer();
+  EXPECT_EQ(first_of(reader.output(0).data()), affine(3));
+  fill(writer.input(0).data(), 6);
+  writer.infer();
+  EXPECT_EQ(first_of(pages.data()), affine(6));
+  EXPECT_EQ(reader.copies(), 0u);
+  EXPECT_EQ(writer.copies(), 1u);
+}
+
+TEST_F(Bindings, OfOnePieceOfMemoryShareItsImport) {
+  const Importer importer(device_);
+  const ImportStats before = importer.stats();
+  const Pages pages(kPage);
+  Request first = model_.create_request();
+  Request second = model_.create_request();
+  first.set_input(0, pages.part(0));
+  second.set_input(0, pages.part(512));
+  EXPECT_EQ(importer.stats().imports, before.imports + 1);
+  fill(pages.data() + 512, 7);
+  second.infer();
+  EXPECT_EQ(first_of(second.output(0).data()), affine(7));
+}
+
+TEST_F(Bindings, OfTooLittleMemoryAreRefused) {
+  const Pages pages(kPage);
+  Request request = model_.create_request();
+  expect_error(ErrorCode::kInvalidArgument, "has 10 bytes", [&] {
+    request.set_input(0, HostMemory{pages.data(), 10});
+  });
+  expect_error(ErrorCode::kInvalidArgument, "needs 192", [&] {
+    request.set_output(0, HostMemory{nullptr, kBytes});
+  });
+}
+
+TEST_F(Bindings, OfOutputsToReadOnlyTensorsAreRefused) {
+  const Pages pages(kPage);
+  const Tensor tensor = Tensor::import_host(device_, pages.part(0), MemoryUse::kInput);
+  EXPECT_TRUE(tensor.is_read_only());
+  Request request = model_.create_request();
+  expect_error(ErrorCode::kInvalidArgument, "may only be read",
+               [&] { request.set_output(0, tensor); });
+}
+
+TEST_F(Bindings, ThatCannotBeImportedSayWhy) {
+  const Pages pages(kPage);
+  expect_error(ErrorCode::kUnsupported, "does not begin on a page",
+               [&] { Tensor::import_host(device_, pages.part(8), MemoryUse::kInput); });
+}
+
+TEST_F(Bindings, WithStridesNeedAGraphThatTakesThem) {
+  Request request = model_.create_request();
+  const Tensor tensor = Tensor::allocate(device_, kPage, MemoryUse::kInput);
+  const std::size_t padded[] = {1024, 256, 64, 4};
+  expect_error(ErrorCode::kUnsupported, "NPU_ENABLE_STRIDES_FOR",
+               [&] { request.set_input(0, tensor, padded); });
+  const std::size_t dense[] = {192, 64, 16, 4};
+  EXPECT_NO_THROW(request.set_input(0, tensor, dense));
+  const std::size_t too_near[] = {192, 64, 8, 4};
+  expect_error(ErrorCode::kInvalidArgument, "8 bytes for dimension 2",
+               [&] { request.set_input(0, tensor, too_near); });
+  const std::size_t too_few[] = {64, 16, 4};
+  expect_error(ErrorCode::kInvalidArgument, "there are 3 of them",
+               [&] { request.set_input(0, tensor, too_few); });
+}
+
+TEST_F(Bindings, OfABatchHaveItsItemsInARow) {
+  constexpr std::size_t kItems = 5;
+  Request request = model_.create_request(kItems);
+  EXPECT_EQ(request.batch(), kItems);
+  EXPECT_EQ(request.input(0).size_bytes(), kItems * kBytes);
+  for (int round = 0; round < 2; ++round) {
+    const Tensor input = Tensor::allocate(device_, kItems * kBytes, MemoryUse::kInput);
+    for (std::size_t item = 0; item < kItems; ++item)
+      fill(input.data() + item * kBytes, static_cast<float>(item + 1));
+    request.set_input(0, input);
+    request.infer();
+    for (std::size_t item = 0; item < kItems; ++item)
+      EXPECT_EQ(first_of(request.output(0).data() + item * kBytes),
+                affine(static_cast<float>(item + 1)));
+  }
+}
+
+TEST_F(Bindings, OfABatchNeedItsMemory) {
+  Request request = model_.create_request(2);
+  const Tensor one = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
+  expect_error(ErrorCode::kInvalidArgument, "needs 384", [&] { request.set_input(0, one); });
+  expect_error(ErrorCode::kInvalidArgument, "there can be 1 to 60",
+               [&] { model_.create_request(61); });
+  expect_error(ErrorCode::kInvalidArgument, "there can be 1 to 60",
+               [&] { model_.create_request(0); });
+}
+
+TEST_F(Bindings, ToAFileReadItInPlace) {
+  const Importer importer(device_);
+  const ImportStats before = importer.stats();
+  std::vector<float> content(kAffineElements + 1030, 9);
+  const auto path = folder().path() / "input.raw";
+  write_file(path, {reinterpret_cast<const char*>(content.data()), content.size() * sizeof(float)});
+  Request request = model_.create_request();
+  const Tensor tensor = Tensor::from_file(device_, path, 4100, kBytes);
+  EXPECT_TRUE(tensor.is_read_only());
+  request.set_input(0, tensor);
+  request.infer();
+  EXPECT_EQ(first_of(request.output(0).data()), affine(9));
+  EXPECT_EQ(importer.stats().copies, before.copies);
+  EXPECT_EQ(importer.stats().imports, before.imports + 1);
+}
+
+TEST_F(Bindings, ToAFileNeedItsBytes) {
+  const auto path = folder().path() / "short.raw";
+  write_file(path, "short");
+  expect_error(ErrorCode::kInvalidArgument, "has 5 bytes, not 10 at 0",
+               [&] { Tensor::from_file(device_, path, 0, 10); });
+  expect_error(ErrorCode::kNotFound, "nowhere",
+               [&] { Tensor::from_file(device_, folder().path() / "nowhere", 0, 10); });
+}
+
+}  // namespace
+}  // namespace npu::test

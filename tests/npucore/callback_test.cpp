@@ -1,0 +1,193 @@
+// Requests that tell their end, in a thread of the model.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "npucore/npucore.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+class Callbacks : public OnSoftwareNpu {
+ protected:
+  CompiledModel model(const CompileOptions& options = {}) {
+    return CompiledModel::compile(device_, Model::read(write_affine_model(folder_.path())),
+                                  options);
+  }
+  TempDir folder_;
+};
+
+TEST_F(Callbacks, AreCalledOnceForEachInference) {
+  Request request = model().create_request();
+  std::atomic<int> calls = 0;
+  std::thread::id thread;
+  request.set_callback([&](std::exception_ptr error) {
+    EXPECT_EQ(error, nullptr);
+    thread = std::this_thread::get_id();
+    ++calls;
+  });
+  for (int count = 1; count <= 3; ++count) {
+    request.submit();
+    EXPECT_TRUE(request.wait());
+    EXPECT_EQ(calls, count);
+  }
+  EXPECT_NE(thread, std::this_thread::get_id());
+}
+
+TEST_F(Callbacks, SeeTheResults) {
+  Request request = model().create_request();
+  std::promise<float> result;
+  auto* input = reinterpret_cast<float*>(request.input(0).data());
+  std::fill(input, input + kAffineElements, 3.f);
+  const Tensor output = request.output(0);
+  request.set_callback([&](std::exception_ptr) {
+    result.set_value(*reinterpret_cast<const float*>(output.data()));
+  });
+  request.submit();
+  EXPECT_EQ(result.get_future().get(), affine(3));
+}
+
+TEST_F(Callbacks, MaySubmitAgain) {
+  Request request = model().create_request();
+  std::promise<void> done;
+  int calls = 0;
+  request.set_callback([&](std::exception_ptr) {
+    if (++calls == 100)
+      done.set_value();
+    else
+      request.submit();
+  });
+  request.submit();
+  done.get_future().wait();
+  EXPECT_TRUE(request.wait());
+  EXPECT_EQ(calls, 100);
+}
+
+TEST_F(Callbacks, MayDestroyTheirRequest) {
+  auto request = std::make_unique<Request>(model().create_request());
+  std::promise<void> done;
+  request->set_callback([&](std::exception_ptr) {
+    request.reset();
+    done.set_value();
+  });
+  request->submit();
+  done.get_future().wait();
+  EXPECT_EQ(request, nullptr);
+}
+
+TEST_F(Callbacks, MaySubmitAgainAndDestroyTheirRequest) {
+  auto request = std::make_unique<Request>(model().create_request());
+  std::promise<void> done;
+  request->set_callback([&](std::exception_ptr) {
+    request->submit();
+    request.reset();
+    done.set_value();
+  });
+  request->submit();
+  done.get_future().wait();
+}
+
+TEST_F(Callbacks, OfRequestsThatAreDestroyedAreCalledFirst) {
+  const CompiledModel shared = model();
+  std::atomic<int> calls = 0;
+  {
+    std::vector<Request> requests;
+    for (int count = 0; count < 10; ++count) {
+      requests.push_back(shared.create_request());
+      requests.back().set_callback([&](std::exception_ptr) { ++calls; });
+      requests.back().submit();
+    }
+  }
+  EXPECT_EQ(calls, 10);
+}
+
+TEST_F(Callbacks, CannotWaitForWhatTheySubmitted) {
+  Request request = model().create_request();
+  std::promise<std::string> said;
+  int calls = 0;
+  request.set_callback([&](std::exception_ptr) {
+    if (++calls > 1) return;
+    EXPECT_TRUE(request.wait());  // this very inference: over
+    request.submit();
+    try {
+      request.wait();
+      said.set_value("");
+    } catch (const Error& error) {
+      said.set_value(error.what());
+    }
+  });
+  request.submit();
+  EXPECT_NE(said.get_future().get().find("cannot wait"), std::string::npos);
+  EXPECT_TRUE(request.wait());
+}
+
+TEST_F(Callbacks, ThatThrowAreSurvived) {
+  Request request = model().create_request();
+  request.set_callback([](std::exception_ptr) { throw std::runtime_error("on purpose"); });
+  request.submit();
+  EXPECT_TRUE(request.wait());
+  request.submit();
+  EXPECT_TRUE(request.wait());
+}
+
+TEST_F(Callbacks, GetTheError) {
+  Request request = model().create_request();
+  std::atomic<int> errors = 0;
+  request.set_callback([&](std::exception_ptr error) { errors += error != nullptr; });
+  set_fault("zeFenceHostSynchronize:DEVICE_LOST@1");
+  request.submit();
+  expect_error(ErrorCode::kDeviceLost, "DEVICE_LOST", [&] { request.wait(); });
+  EXPECT_EQ(errors, 1);
+  request.submit();
+  EXPECT_TRUE(request.wait());
+  EXPECT_EQ(errors, 1);
+}
+
+TEST_F(Callbacks, CanBeTakenAway) {
+  Request request = model().create_request();
+  int calls = 0;
+  request.set_callback([&](std::exception_ptr) { ++calls; });
+  request.infer();
+  request.set_callback({});
+  request.infer();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(Callbacks, OfModelsThatAskForItShareOneThread) {
+  CompileOptions options;
+  options.properties.set(property::exclusive_async_requests, true);
+  const CompiledModel models[] = {model(options), model(options), model()};
+  std::vector<std::thread::id> threads;
+  for (const CompiledModel& each : models) {
+    Request request = each.create_request();
+    request.set_callback(
+        [&](std::exception_ptr) { threads.push_back(std::this_thread::get_id()); });
+    request.infer();
+    // The thread ends with its last model: these two live on.
+  }
+  ASSERT_EQ(threads.size(), 3u);
+  EXPECT_EQ(threads[0], threads[1]);
+  EXPECT_NE(threads[0], threads[2]);
+}
+
+TEST_F(Callbacks, FromManyThreadsComeForEveryInference) {
+  const CompiledModel shared = model();
+  std::atomic<int> calls = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&] {
+      Request request = shared.create_request();
+      request.set_callback([&](std::exception_ptr error) { calls += error == nullptr; });
+      for (int count = 0; count < 50; ++count) request.infer();
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(calls, 200);
+}
+
+}  // namespace
+}  // namespace npu::test

@@ -1,0 +1,124 @@
+// Models with variables. The reference is what OpenVINO's CPU plugin defines: sum = sum + input.
+#include "npucore/state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include "npucore/npucore.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+using Values = std::array<float, 4>;
+
+Values values_of(const Tensor& tensor) {
+  Values values;
+  std::memcpy(values.data(), tensor.data(), sizeof(values));
+  return values;
+}
+
+class States : public OnSoftwareNpu {
+ protected:
+  CompiledModel model() {
+    return CompiledModel::compile(device_, Model::read(write_sum_model(folder_.path())));
+  }
+  static Values step(Request& request, const Values& input) {
+    std::memcpy(request.input(0).data(), input.data(), sizeof(input));
+    request.infer();
+    return values_of(request.output(0));
+  }
+  TempDir folder_;
+};
+
+TEST_F(States, AreNeitherInputsNorOutputs) {
+  const CompiledModel sum = model();
+  EXPECT_EQ(sum.inputs().size(), 1u);
+  EXPECT_EQ(sum.outputs().size(), 1u);
+  Request request = sum.create_request();
+  const auto states = request.states();
+  ASSERT_EQ(states.size(), 1u);
+  EXPECT_EQ(states[0].name(), "sum");
+  EXPECT_EQ(states[0].type(), ElementType::kF32);
+  EXPECT_EQ(states[0].shape(), (Shape{1, 4}));
+  EXPECT_EQ(states[0].size_bytes(), 16u);
+}
+
+TEST_F(States, AreKeptFromInferenceToInference) {
+  Request request = model().create_request();
+  const Values begin = values_of(request.states()[0].get());
+  for (float steps = 1; steps <= 5; ++steps) {
+    const Values sum = step(request, {1, 2, 3, 4});
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      EXPECT_EQ(sum[i], begin[i] + steps * static_cast<float>(i + 1));
+    EXPECT_EQ(values_of(request.states()[0].get()), sum);
+  }
+}
+
+TEST_F(States, BeginWithTheModelsInitialValues) {
+  const CompiledModel sum = model();
+  Request request = sum.create_request();
+  EXPECT_EQ(values_of(request.states()[0].get()), (Values{10, 20, 30, 40}));
+  EXPECT_EQ(step(request, {1, 2, 3, 4}), (Values{11, 22, 33, 44}));
+  const auto blob = folder_.path() / "sum.blob";
+  sum.export_blob(blob);
+  Request imported = CompiledModel::import(device_, blob).create_request();
+  EXPECT_EQ(step(imported, {1, 2, 3, 4}), (Values{11, 22, 33, 44}));
+}
+
+TEST_F(States, BelongToTheirRequest) {
+  const CompiledModel sum = model();
+  Request first = sum.create_request();
+  Request second = sum.create_request();
+  const Values once = step(first, {1, 1, 1, 1});
+  step(first, {1, 1, 1, 1});
+  EXPECT_EQ(step(second, {1, 1, 1, 1}), once);
+}
+
+TEST_F(States, CanBeSetAndReset) {
+  Request request = model().create_request();
+  State state = request.states()[0];
+  const Values begin = values_of(state.get());
+  const Values own = {100, 200, 300, 400};
+  state.set(std::as_bytes(std::span(own)));
+  EXPECT_EQ(step(request, {1, 1, 1, 1}), (Values{101, 201, 301, 401}));
+  state.reset();
+  EXPECT_EQ(values_of(state.get()), begin);
+  expect_error(ErrorCode::kInvalidArgument, "has 16 bytes",
+               [&] { state.set(std::as_bytes(std::span(own).first(3))); });
+}
+
+TEST_F(States, CanLiveInATensorOfTheCaller) {
+  Request request = model().create_request();
+  State state = request.states()[0];
+  const Tensor memory = Tensor::allocate(device_, 16, MemoryUse::kOutput);
+  std::memset(memory.data(), 0, 16);
+  state.set(memory);
+  EXPECT_EQ(state.get().data(), memory.data());
+  step(request, {1, 2, 3, 4});
+  step(request, {1, 2, 3, 4});
+  EXPECT_EQ(values_of(memory), (Values{2, 4, 6, 8}));
+  EXPECT_EQ(request.copies(), 0u);
+  const Tensor small = Tensor::allocate(device_, 8, MemoryUse::kOutput);
+  expect_error(ErrorCode::kInvalidArgument, "has 8 bytes", [&] { state.set(small); });
+}
+
+TEST_F(States, BeginAgainAfterALostDevice) {
+  Request request = model().create_request();
+  const Values begin = values_of(request.states()[0].get());
+  step(request, {5, 5, 5, 5});
+  set_fault("zeFenceHostSynchronize:DEVICE_LOST@1");
+  expect_error(ErrorCode::kDeviceLost, "is lost", [&] { request.infer(); });
+  set_fault("");
+  const Values sum = step(request, {1, 1, 1, 1});
+  EXPECT_EQ(sum[0], begin[0] + 1);
+}
+
+TEST_F(States, HaveNoBatch) {
+  expect_error(ErrorCode::kUnsupported, "has states", [&] { model().create_request(2); });
+}
+
+}  // namespace
+}  // namespace npu::test
