@@ -12,7 +12,7 @@ class BlobSource : public GraphSource {
   std::optional<npu::FrameLayout> fixed_layout() const override { return graph_->layout(); }
   std::vector<std::string> warnings() const override { return {}; }
   std::uint64_t compile_ns() const override {
-    const npu::LoadStats& stats = graph_->model().load_stats();
+    const npu::LoadStats stats = graph_->model().load_stats();
     return stats.compile_ns + stats.initialize_ns;
   }
   std::shared_ptr<Graph> graph_for(const npu::FrameLayout&, const ToldCompile&) override {
@@ -82,9 +82,8 @@ npu::FrameInput derive_frame_input(const std::vector<npu::Port>& inputs, const s
 }
 
 std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings& settings) {
-  npu::CompileOptions options;
-  options.config = parse_config(settings.config);
-  npu::CompiledModel model = npu::CompiledModel::import(device, settings.model, options);
+  npu::CompiledModel model =
+      npu::CompiledModel::import(device, settings.model, compile_options(settings));
   npu::FrameInput frame = model.frame_input() ? *model.frame_input()
                                               : derive_frame_input(model.inputs(), settings.model);
   return std::make_unique<BlobSource>(std::make_shared<Graph>(std::move(model), std::move(frame)));

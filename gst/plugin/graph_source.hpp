@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <npucore/compile_job.hpp>
 #include <npucore/device.hpp>
 #include <npucore/frame.hpp>
 #include <optional>
@@ -17,8 +18,11 @@ namespace gstnpu {
 /// only, once it is open.
 class GraphSource {
  public:
-  /// Around a compilation, which may take long.
-  using Compile = std::function<std::shared_ptr<Graph>()>;
+  /// Asked again and again while a compilation goes on; false: nobody waits for it any more.
+  using StillWanted = std::function<bool(const npu::CompileProgress&)>;
+  /// Around a compilation, which may take long. Throws npu::Error(kCancelled) once it is not
+  /// wanted.
+  using Compile = std::function<std::shared_ptr<Graph>(const StillWanted&)>;
   using ToldCompile =
       std::function<std::shared_ptr<Graph>(const std::string& what, const Compile&)>;
 

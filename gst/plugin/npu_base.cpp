@@ -12,6 +12,7 @@ enum Property {
   kRequests,
   kInferenceInterval,
   kConfig,
+  kProperties,
   kStats,
 };
 
@@ -50,6 +51,9 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
       case kConfig:
         settings.config = string_of(value);
         break;
+      case kProperties:
+        settings.properties = string_of(value);
+        break;
       default:
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     }
@@ -76,6 +80,9 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
       break;
     case kConfig:
       g_value_set_string(value, settings.config.c_str());
+      break;
+    case kProperties:
+      g_value_set_string(value, settings.properties.c_str());
       break;
     case kStats:
       g_value_take_boxed(value, impl_of(object).stats());
@@ -164,6 +171,12 @@ void install_properties(GObjectClass* klass) {
       g_param_spec_string("config", "Compiler configuration",
                           "Options for the driver's compiler, KEY=VALUE,KEY=VALUE", nullptr,
                           kWritable));
+  g_object_class_install_property(
+      klass, kProperties,
+      g_param_spec_string("properties", "Properties",
+                          "Properties of npucore, KEY=VALUE KEY=\"VALUE WITH BLANKS\"; npu-info "
+                          "--properties lists them",
+                          nullptr, kWritable));
   g_object_class_install_property(
       klass, kStats,
       g_param_spec_boxed("stats", "Statistics",

@@ -4,7 +4,7 @@
 
 namespace {
 
-enum Property { kResizeMode = 100, kMean, kScale, kChannelOrder };
+enum Property { kResizeMode = 100, kMean, kScale, kChannelOrder, kCacheDir };
 
 enum ResizeChoice { kResizeAuto, kResizeStretch, kResizeLetterbox };
 enum ChannelChoice { kChannelsAuto, kChannelsRgb, kChannelsBgr };
@@ -71,6 +71,9 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
       case kChannelOrder:
         settings.channels = to_channel_order(g_value_get_enum(value));
         break;
+      case kCacheDir:
+        settings.cache_dir = string_of(value);
+        break;
       default:
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     }
@@ -91,6 +94,9 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
       break;
     case kChannelOrder:
       g_value_set_enum(value, from_channel_order(settings.channels));
+      break;
+    case kCacheDir:
+      g_value_set_string(value, settings.cache_dir.c_str());
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
@@ -124,6 +130,12 @@ void class_init(gpointer klass, gpointer) {
       object_class, kChannelOrder,
       g_param_spec_enum("channel-order", "Channel order", "Order that the model expects",
                         channel_order_get_type(), kChannelsAuto, kFlags));
+  g_object_class_install_property(
+      object_class, kCacheDir,
+      g_param_spec_string("cache-dir", "Cache folder",
+                          "Keep compiled models in this folder; empty: compile each time, unless "
+                          "the driver has a cache of its own",
+                          nullptr, kFlags));
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "NPU inference", "Filter/Analyzer/Video",
       "Runs an OpenVINO IR on an Intel NPU, with the frame's conversion inside the graph",

@@ -56,4 +56,13 @@ std::map<std::string, std::string> parse_config(const std::string& text) {
   return config;
 }
 
+npu::CompileOptions compile_options(const Settings& settings) {
+  npu::CompileOptions options;
+  options.config = parse_config(settings.config);
+  options.properties = npu::Properties::parse(settings.properties);
+  if (!settings.cache_dir.empty())
+    options.properties.set(npu::property::cache_dir, settings.cache_dir);
+  return options;
+}
+
 }  // namespace gstnpu

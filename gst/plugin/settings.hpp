@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <npucore/compiled_model.hpp>
 #include <npucore/frame.hpp>
 #include <optional>
 #include <string>
@@ -16,7 +17,9 @@ struct Settings {
   std::string device = "auto";  ///< auto, npu, software
   unsigned nireq = 0;           ///< 0: kDefaultRequests
   unsigned inference_interval = 1;
-  std::string config;  ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
+  std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
+  std::string properties;  ///< of npucore: "KEY=VALUE KEY=VALUE"
+  std::string cache_dir;   ///< empty: as the properties say; npuinfer only
   // Overrides of what the model says about its input; npuinfer only.
   std::optional<npu::ResizeMode> resize;
   std::optional<npu::ChannelOrder> channels;
@@ -33,5 +36,8 @@ std::vector<float> parse_numbers(const std::string& property, const std::string&
 
 /// "KEY=VALUE,KEY=VALUE". Throws npu::Error naming the part without "=".
 std::map<std::string, std::string> parse_config(const std::string& text);
+
+/// What config, properties and cache_dir say. Throws npu::Error naming the part that is wrong.
+npu::CompileOptions compile_options(const Settings& settings);
 
 }  // namespace gstnpu

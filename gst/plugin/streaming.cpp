@@ -1,5 +1,7 @@
 // InferenceElement: frames and events, from the sink pad through the fifo to the source pad.
+#include <chrono>
 #include <npucore/error.hpp>
+#include <utility>
 
 #include "plugin/bus.hpp"
 #include "plugin/caps.hpp"
@@ -73,6 +75,10 @@ GstFlowReturn InferenceElement::chain(BufferRef buffer) {
   if (!is_due || gst_buffer_get_size(buffer.get()) == 0) return fifo_.push(std::move(buffer));
   try {
     return fifo_.push(start_inference(std::move(buffer)));
+  } catch (const npu::Error& error) {
+    if (error.code() == npu::ErrorCode::kCancelled) return GST_FLOW_FLUSHING;
+    post_error(element_, error, opened_->settings.model);
+    return GST_FLOW_ERROR;
   } catch (const std::exception& error) {
     post_error(element_, error, opened_->settings.model);
     return GST_FLOW_ERROR;
@@ -117,13 +123,25 @@ BoundPlanes InferenceElement::bind(const FrameDescription& frame, GstBuffer* buf
 std::shared_ptr<Graph> InferenceElement::told_compile(const std::string& what,
                                                       const GraphSource::Compile& compile) {
   post_progress(element_, GST_PROGRESS_TYPE_START, "compiling " + what);
+  auto told = std::chrono::seconds(0);
+  const auto still_wanted = [&](const npu::CompileProgress& progress) {
+    const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(progress.elapsed);
+    if (elapsed > std::exchange(told, elapsed)) {
+      post_progress(element_, GST_PROGRESS_TYPE_CONTINUE,
+                    "compiling " + what + ": " + npu::to_string(progress.phase) + ", " +
+                        std::to_string(elapsed.count()) + " s");
+    }
+    return fifo_.flow() == GST_FLOW_OK;
+  };
   try {
-    std::shared_ptr<Graph> graph = compile();
+    std::shared_ptr<Graph> graph = compile(still_wanted);
     post_progress(element_, GST_PROGRESS_TYPE_COMPLETE, "compiled " + what);
     stats_.set_compile_ns(opened_->source->compile_ns());
     return graph;
-  } catch (const std::exception& error) {
-    post_progress(element_, GST_PROGRESS_TYPE_ERROR, "compiling " + what + ": " + error.what());
+  } catch (const npu::Error& error) {
+    const bool cancelled = error.code() == npu::ErrorCode::kCancelled;
+    post_progress(element_, cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR,
+                  "compiling " + what + ": " + error.what());
     throw;
   }
 }

@@ -90,6 +90,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"no_npu", good_model, {{"device", "npu"}}, {"NPU"}},
         Mistake{"mean_is_no_number", good_model, {{"mean", "1,x"}}, {"mean", "\"x\""}},
         Mistake{"mean_for_two_channels", good_model, {{"mean", "1,2"}}, {"mean"}},
+        Mistake{"unknown_property",
+                good_model,
+                {{"properties", "NPU_TURB=YES"}},
+                {"NPU_TURB", "did you mean NPU_TURBO"}},
         Mistake{
             "config_without_value", good_model, {{"config", "TURBO"}}, {"config", "KEY=VALUE"}}),
     [](const auto& row) { return std::string(row.param.name); });

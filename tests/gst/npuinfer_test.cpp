@@ -6,6 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <filesystem>
+#include <future>
+#include <npucore/npucore.hpp>
+#include <thread>
+
 #include "element_harness.hpp"
 
 namespace gstnpu::test {
@@ -35,6 +41,85 @@ TEST_F(NpuInfer, PutsTheModelsOutputOnTheFrame) {
   ASSERT_EQ(tensor.num_dims, 4u);
   EXPECT_EQ(tensor.dims[1], 3u);
   EXPECT_EQ(first_tensor(out.get()), std::vector<float>(192, 77.f));
+}
+
+TEST_F(NpuInfer, KeepsWhatItCompiledInItsCacheFolder) {
+  const auto cache = dir_.path() / "cache";
+  for (const bool first : {true, false}) {
+    ElementHarness harness("npuinfer", [&, set = with_model()](GstElement* element) {
+      set(element);
+      g_object_set(element, "cache-dir", cache.c_str(), "properties", "MODEL_PRIORITY=HIGH",
+                   nullptr);
+    });
+    harness.set_caps(caps_of("RGB", 8, 8));
+    harness.push(frame_of("RGB", 8, 8, 77));
+    const BufferRef out = harness.pull();
+    EXPECT_EQ(first_tensor(out.get()), std::vector<float>(192, 77.f)) << first;
+  }
+  const std::filesystem::directory_iterator entries(cache);
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+}
+
+/// Somebody else's compilation, which holds the compiler for as long as the object lives.
+class BusyCompiler {
+ public:
+  explicit BusyCompiler(const std::string& model)
+      : job_(npu::compile_async(npu::Device::open(npu::DeviceKind::kSoftware),
+                                npu::Model::read(model), options())) {
+    while (!inside_) std::this_thread::yield();
+  }
+  ~BusyCompiler() {
+    let_go_ = true;
+    job_.wait();
+  }
+
+ private:
+  npu::CompileOptions options() {
+    npu::CompileOptions options;
+    options.progress = [this](const npu::CompileProgress& progress) {
+      if (progress.phase != npu::CompilePhase::kCompiling) return;
+      inside_ = true;
+      while (!let_go_) std::this_thread::yield();
+    };
+    return options;
+  }
+
+  std::atomic<bool> inside_ = false, let_go_ = false;
+  npu::CompileJob job_;
+};
+
+TEST_F(NpuInfer, StopsWhileItWaitsForACompilation) {
+  const auto set = with_model();
+  ElementHarness harness("npuinfer", set);
+  harness.set_caps(caps_of("RGB", 8, 8));
+  const BusyCompiler busy((dir_.path() / "pixels.xml").string());
+  auto pushing =
+      std::async(std::launch::async, [&] { return harness.push(frame_of("RGB", 8, 8, 77)); });
+  while (harness.messages(GST_MESSAGE_PROGRESS).empty()) std::this_thread::yield();
+  gst_element_set_state(harness.element(), GST_STATE_NULL);
+  EXPECT_EQ(pushing.get(), GST_FLOW_FLUSHING);
+  EXPECT_TRUE(harness.messages(GST_MESSAGE_ERROR).empty());
+}
+
+TEST_F(NpuInfer, GoesOnWithTheSameCompilationAfterAFlush) {
+  const auto set = with_model();
+  ElementHarness harness("npuinfer", set);
+  harness.set_caps(caps_of("RGB", 8, 8));
+  {
+    const BusyCompiler busy((dir_.path() / "pixels.xml").string());
+    auto pushing =
+        std::async(std::launch::async, [&] { return harness.push(frame_of("RGB", 8, 8, 77)); });
+    while (harness.messages(GST_MESSAGE_PROGRESS).empty()) std::this_thread::yield();
+    gst_harness_push_event(harness.get(), gst_event_new_flush_start());
+    EXPECT_EQ(pushing.get(), GST_FLOW_FLUSHING);
+    gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(harness.get(), gst_event_new_segment(&segment));
+  }
+  ASSERT_EQ(harness.push(frame_of("RGB", 8, 8, 55)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  EXPECT_EQ(first_tensor(out.get()), std::vector<float>(192, 55.f));
 }
 
 TEST_F(NpuInfer, TellsWhereTheModelsPixelsLie) {

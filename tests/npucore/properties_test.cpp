@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "core/property_table.hpp"
 #include "support.hpp"
 
@@ -214,6 +217,45 @@ TEST(PropertyTable, HoldsWhatUsersOfOpenVinoExpect) {
                            "NPU_MODEL_SERIALIZER_VERSION",
                            "NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD"})
     EXPECT_NE(find_property(name), nullptr) << name;
+}
+
+std::string version_text(std::uint32_t version) {
+  return version == 0 ? "" : std::to_string(version >> 16) + '.' + std::to_string(version & 0xffff);
+}
+
+/// A cell of a table: bars would end it.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
+  return escaped;
+}
+
+std::string row_of(const PropertyInfo& info) {
+  const bool writable = info.access == Access::kReadWrite;
+  const std::string where = std::string(info.of_device ? "D" : "") + (info.of_model ? "M" : "");
+  const std::string access = !writable ? "read" : info.changeable ? "changeable" : "write";
+  const std::string since = version_text(info.oldest_compiler);
+  const std::string compiler = !info.compile_time ? "" : since.empty() ? "yes" : since;
+  const std::string fallback = info.default_value.empty() ? "" : '`' + info.default_value + '`';
+  return "| `" + info.name + "` | " + access + " | " + where + " | " + cell(info.values) + " | " +
+         fallback + " | " + compiler + " | " + (info.in_cache_key ? "yes" : "") + " | " +
+         cell(info.meaning) + " |\n";
+}
+
+TEST(PropertyTable, IsInTheDocumentationAsItIs) {
+  std::string table =
+      "\n| name | access | | values | default | to the compiler | cache | meaning |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  for (const auto& info : known_properties()) table += row_of(info);
+  table += '\n';
+  const std::filesystem::path file = std::getenv("PROPERTIES_MD");
+  std::string text = read_file(file);
+  const auto start = text.find("-->\n", text.find("<!-- table of properties")) + 4;
+  const auto end = text.find("<!-- end of the table");
+  ASSERT_LE(start, end);
+  if (std::getenv("UPDATE_DOCS")) write_file(file, text.replace(start, end - start, table));
+  EXPECT_EQ(read_file(file).substr(start, table.size()), table)
+      << "run again with UPDATE_DOCS=1 to write it";
 }
 
 }  // namespace
