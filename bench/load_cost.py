@@ -19,6 +19,7 @@ import tempfile
 SIDES = {
     "compile": {
         "npucore": "npucore-compile",
+        "npucore, classic": "npucore-compile-classic",
         "OpenVINO NPU plugin": "plugin-compile",
         "OpenVINO NPU plugin, classic": "plugin-compile-classic",
     },

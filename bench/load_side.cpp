@@ -83,9 +83,11 @@ Report npucore_side(const Load& load) {
   return measure([] { return npu::Device::open(npu::DeviceKind::kSoftware); }, load, first);
 }
 
-Report npucore_compile(const Path& file) {
-  return npucore_side([&file](const npu::Device& device) {
-    return npu::CompiledModel::compile(device, npu::Model::read(file));
+Report npucore_compile(const Path& file, npu::Serializer serializer) {
+  return npucore_side([&](const npu::Device& device) {
+    npu::CompileOptions options;
+    options.properties.set(npu::property::serializer, serializer);
+    return npu::CompiledModel::compile(device, npu::Model::read(file), options);
   });
 }
 
@@ -144,7 +146,8 @@ const std::map<std::string, std::function<Report(const Path&)>>& sides() {
     return std::bind(plugin_compile, _1, ov::AnyMap{{"NPU_MODEL_SERIALIZER_VERSION", value}});
   };
   static const std::map<std::string, std::function<Report(const Path&)>> all = {
-      {"npucore-compile", npucore_compile},
+      {"npucore-compile", std::bind(npucore_compile, _1, npu::Serializer::kAuto)},
+      {"npucore-compile-classic", std::bind(npucore_compile, _1, npu::Serializer::kAllWeightsCopy)},
       {"npucore-import", npucore_import},
       {"plugin-compile", std::bind(plugin_compile, _1, ov::AnyMap{})},
       {"plugin-compile-classic", serializer("ALL_WEIGHTS_COPY")},
