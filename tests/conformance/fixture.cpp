@@ -125,10 +125,10 @@ void initialise(const Graph& graph) {
   require(run(make_queue(), list), "initialising");
 }
 
-Graph compile(const TinyIr& ir, ze_graph_flags_t flags) {
+Graph compile(const TinyIr& ir, ze_graph_flags_t flags, const std::string& config) {
   const Npu& npu = Npu::get();
   const auto buffer = ngraph_lite_buffer(npu.compiler, ir.xml(), ir.weights());
-  const std::string build_flags = ir.build_flags();
+  const std::string build_flags = ir.build_flags() + (config.empty() ? "" : " --config " + config);
   const auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, build_flags.c_str(), flags);
   Graph graph;
   const ze_result_t created = npu.graph->pfnCreate2(npu.context, npu.device, &desc, graph.out());

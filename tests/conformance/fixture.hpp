@@ -72,7 +72,7 @@ ze_graph_desc_2_t graph_desc(ze_graph_format_t format, std::span<const uint8_t> 
 // With the call of the driver's version, or a list before 1.8.
 void initialise(const Graph& graph);
 // Compiled with pfnCreate2 and initialised. Throws where the driver refuses.
-Graph compile(const TinyIr& ir, ze_graph_flags_t flags = 0);
+Graph compile(const TinyIr& ir, ze_graph_flags_t flags = 0, const std::string& config = {});
 ze_result_t create_native(std::span<const uint8_t> blob, Graph& graph, ze_graph_flags_t flags = 0);
 std::vector<uint8_t> native_binary(const Graph& graph);
 // pfnSetArgumentValue for arguments 0, 1, ...

@@ -53,9 +53,11 @@ TEST_F(Driver, SpeaksApiMajorOne) {
   EXPECT_EQ(ZE_MAJOR_VERSION(version), 1);
 }
 
-TEST_F(Driver, AdvertisesGraphAndProfiling) {
+TEST_F(Driver, AdvertisesItsExtensions) {
   EXPECT_TRUE(npu().graph_has(5)) << "graph extension older than 1.5";
   EXPECT_TRUE(npu().advertises(ZE_PROFILING_DATA_EXT_NAME));
+  EXPECT_TRUE(npu().advertises(ZE_COMMAND_QUEUE_NPU_EXT_NAME));
+  EXPECT_TRUE(npu().advertises(ZE_CONTEXT_NPU_EXT_NAME));
 }
 
 TEST_F(Driver, RefusesAnUnknownExtension) {

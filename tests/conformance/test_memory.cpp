@@ -306,6 +306,26 @@ TEST_P(Import, RefusesADescriptorThatCannotBeABuffer) {
             ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
 }
 
+// The kernel has one handle for both. Whoever uses the driver prevents this (npucore does).
+TEST_P(Import, ASecondTimeLosesBothForTheDeviceOnceOneIsFreed) {
+  const Fd fd(shareable_buffer(kPageBytes));
+  const auto desc = import_desc(fd.get());
+  void* data[2] = {};
+  ASSERT_EQ(GetParam().allocate(kPageBytes, &data[0], &desc, kPageBytes), ZE_RESULT_SUCCESS);
+  const Memory first(npu().context, data[0]);
+  ASSERT_EQ(GetParam().allocate(kPageBytes, &data[1], &desc, kPageBytes), ZE_RESULT_SUCCESS);
+  Memory second(npu().context, data[1]);
+  const Memory target = host_memory(kPageBytes);
+  const List list = make_list();
+  ASSERT_EQ(zeCommandListAppendMemoryCopy(list.get(), target.as<>(), first.as<>(), 16, nullptr, 0,
+                                          nullptr),
+            ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(second.free(), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(run(make_queue(), list), ZE_RESULT_ERROR_UNKNOWN);
+}
+
 INSTANTIATE_TEST_SUITE_P(Memory, Import, testing::ValuesIn(kKinds),
                          [](const auto& row) { return std::string(row.param.name); });
 

@@ -246,6 +246,38 @@ TEST_F(MutableList, RefusesStridesWhereTheArgumentTakesNone) {
   EXPECT_EQ(update(it.list, &argument), ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
+TEST_F(MutableList, TakesStridesAndForgetsThemWithTheNextPointer) {
+  constexpr uint32_t kPitch = 8;  // elements from row to row, instead of 4
+  if (!npu().graph_has(15)) GTEST_SKIP() << "graph extension older than 1.15";
+  if (npu().graph->pfnCompilerIsOptionSupported(npu().device, ZE_NPU_COMPILER_OPTIONS,
+                                                "NPU_ENABLE_STRIDES_FOR",
+                                                nullptr) != ZE_RESULT_SUCCESS)
+    GTEST_SKIP() << "the compiler makes no arguments with strides";
+  AddRelu it(compile(add_relu_ir(), 0, "NPU_ENABLE_STRIDES_FOR=\"x\""));
+  const Memory wide = host_memory(2 * kAddReluBytes);
+  std::fill(wide.as<float>(), wide.as<float>() + 2 * kAddReluElements, -1000.0f);
+  for (size_t i = 0; i < kAddReluElements; ++i)
+    wide.as<float>()[i / 4 * kPitch + i % 4] = it.x.as<float>()[i];
+  const List list = make_list(&kMutable);
+  const Queue queue = make_queue();
+  const uint64_t id = append_named(list, it.graph);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ze_graph_argument_value_strides_t strides{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_STRIDES,
+                                            nullptr,
+                                            {1, kPitch, 4 * kPitch, 12 * kPitch, 12 * kPitch}};
+  const ArgumentDesc argument{kZeNpuCoreStypeMutableGraphArgumentExpDesc, &strides, id, 0,
+                              wide.as<>()};
+  ASSERT_EQ(update(list, &argument), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(queue, list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(it.result(), it.expected());
+  it.fill(-3.0f);
+  ASSERT_EQ(update(list, id, 0, it.x.as<>()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(run(queue, list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(it.result(), it.expected());
+}
+
 TEST_F(MutableList, RefusesStridesWithoutAnArgument) {
   const Changeable it;
   append_named(it.list, it.graph);

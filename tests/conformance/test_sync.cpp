@@ -112,6 +112,28 @@ TEST_F(EventCalls, AreSetAndClearedByTheHost) {
   EXPECT_EQ(zeEventQueryStatus(event.get()), ZE_RESULT_NOT_READY);
 }
 
+// The trap of row 52: only a reset forgets that the fence was signalled.
+TEST_F(EventCalls, ShowThatAFenceUsedAgainWithoutAResetReportsAtOnce) {
+  const EventPool pool = make_pool(1);
+  Event event;
+  ASSERT_EQ(create(pool, 0, event), ZE_RESULT_SUCCESS);
+  const Queue queue = make_queue();
+  const Fence fence = make_fence(queue);
+  const List nothing = make_list();
+  ASSERT_EQ(zeCommandListClose(nothing.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(submit(queue, nothing, &fence), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeFenceHostSynchronize(fence.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+  const List waiting = make_list();
+  ze_event_handle_t handle = event.get();
+  ASSERT_EQ(zeCommandListAppendWaitOnEvents(waiting.get(), 1, &handle), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(waiting.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(submit(queue, waiting, &fence), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandQueueSynchronize(queue.get(), 0), ZE_RESULT_NOT_READY);
+  ASSERT_EQ(zeEventHostSignal(event.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandQueueSynchronize(queue.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+}
+
 TEST_F(EventCalls, OrderOneQueueAfterAnother) {
   const EventPool pool = make_pool(1);
   Event event;
