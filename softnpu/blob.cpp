@@ -97,10 +97,11 @@ Layout layout_of(const BlobSource& source) {
           weights + source.weights.size_bytes()};
 }
 
-Note make_note(const BlobSource& source, uint32_t platform) {
+Note make_note(const BlobSource& source, const BlobTarget& target) {
   Note note{{static_cast<Elf64_Word>(kNoteOwner.size()), sizeof(BlobNote), kNoteType},
             {},
-            {kBlobFormatVersion, platform, kDriverVersion, checksum(source.flags, source.ir)}};
+            {kBlobFormatVersion, target.platform, kDriverVersion, checksum(source.flags, source.ir),
+             target.runtime}};
   kNoteOwner.copy(note.owner, sizeof note.owner);
   return note;
 }
@@ -192,26 +193,42 @@ class Reader {
   size_t end_ = 0;
 };
 
+// The format's version comes first, because it says how long the rest is.
+void check_format(std::span<const std::byte> content) {
+  uint32_t version = 0;
+  if (content.size() < sizeof version) damaged("section .note.softnpu is too short");
+  std::memcpy(&version, content.data(), sizeof version);
+  if (version != kBlobFormatVersion)
+    foreign("its format is version " + std::to_string(version) + ", this driver reads version " +
+            std::to_string(kBlobFormatVersion));
+}
+
 BlobNote read_note(std::span<const std::byte> bytes) {
+  constexpr size_t kBefore = sizeof(Note) - sizeof(BlobNote);
   Note note{};
-  if (bytes.size() < sizeof note) damaged("section .note.softnpu is too short");
-  std::memcpy(&note, bytes.data(), sizeof note);
-  if (note.header.n_namesz != kNoteOwner.size() || note.header.n_descsz != sizeof(BlobNote) ||
-      note.header.n_type != kNoteType || kNoteOwner.compare(0, 8, note.owner, 8) != 0)
+  if (bytes.size() < kBefore) damaged("section .note.softnpu is too short");
+  std::memcpy(&note, bytes.data(), kBefore);
+  if (note.header.n_namesz != kNoteOwner.size() || note.header.n_type != kNoteType ||
+      kNoteOwner.compare(0, 8, note.owner, 8) != 0)
     damaged("section .note.softnpu holds another note");
+  const auto content = bytes.subspan(kBefore);
+  check_format(content);
+  if (note.header.n_descsz != sizeof(BlobNote) || content.size() < sizeof(BlobNote))
+    damaged("section .note.softnpu has a wrong size");
+  std::memcpy(&note.content, content.data(), sizeof(BlobNote));
   return note.content;
 }
 
-void check_note(const BlobNote& note, uint32_t platform) {
-  if (note.format_version != kBlobFormatVersion)
-    foreign("its format is version " + std::to_string(note.format_version) +
-            ", this driver reads version " + std::to_string(kBlobFormatVersion));
-  if (note.platform != platform)
+void check_note(const BlobNote& note, const BlobTarget& device) {
+  if (note.platform != device.platform)
     foreign("it was compiled for platform " + std::to_string(note.platform) +
-            ", this device is platform " + std::to_string(platform));
+            ", this device is platform " + std::to_string(device.platform));
   if ((note.driver_version >> 16) > kDriverMajor)
     foreign("it was compiled by version " + std::to_string(note.driver_version >> 16) +
             " of the driver, this is version " + std::to_string(kDriverMajor));
+  if (!device.runtime.runs(note.runtime))
+    foreign("it needs runtime " + note.runtime.text() + ", this device has " +
+            device.runtime.text());
 }
 
 std::string_view text_of(std::span<const std::byte> bytes) {
@@ -220,7 +237,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Mapping write_blob(const BlobSource& source, uint32_t platform, size_t* size_bytes) {
+Mapping write_blob(const BlobSource& source, const BlobTarget& target, size_t* size_bytes) {
   const Layout layout = layout_of(source);
   Mapping file = Mapping::map(layout.size_bytes, -1);
   if (!file) throw std::bad_alloc();
@@ -228,7 +245,7 @@ Mapping write_blob(const BlobSource& source, uint32_t platform, size_t* size_byt
     if (size != 0) std::memcpy(file.base() + offset, bytes, size);
   };
   const Elf64_Ehdr header = file_header();
-  const Note note = make_note(source, platform);
+  const Note note = make_note(source, target);
   put(0, &header, sizeof header);
   put(header.e_shoff, layout.sections.data(), sizeof layout.sections);
   put(layout.sections[1].sh_offset, &note, sizeof note);
@@ -240,12 +257,12 @@ Mapping write_blob(const BlobSource& source, uint32_t platform, size_t* size_byt
   return file;
 }
 
-Blob read_blob(std::span<const std::byte> file, uint32_t platform) {
+Blob read_blob(std::span<const std::byte> file, const BlobTarget& device) {
   Reader reader(file);
   const auto note_bytes = reader.find(kNoteSection);
   if (!note_bytes) foreign("it is for another device: it has no section .note.softnpu");
   const BlobNote note = read_note(*note_bytes);
-  check_note(note, platform);
+  check_note(note, device);
   const BlobParts parts{text_of(reader.require_section(kFlagsSection)),
                         text_of(reader.require_section(kIrSection)),
                         reader.require_section(kWeightsSection)};

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "mapping.hpp"
+#include "version.hpp"
 #include "weights.hpp"
 
 namespace softnpu {
@@ -24,9 +25,16 @@ struct BlobNote {
   uint32_t platform;        // as in NPU_PLATFORM
   uint32_t driver_version;  // that wrote the file
   uint32_t checksum;        // of flags and IR, FNV-1a of 32 bits
+  RuntimeVersion runtime;   // that it needs
 };
 
-constexpr uint32_t kBlobFormatVersion = 1;
+constexpr uint32_t kBlobFormatVersion = 2;
+
+// What a blob is for, or what a device is.
+struct BlobTarget {
+  uint32_t platform;
+  RuntimeVersion runtime;
+};
 // What a blob is made of; views of memory that somebody else owns.
 struct BlobParts {
   std::string_view flags;  // the build flags
@@ -46,10 +54,10 @@ struct BlobSource {
   const Weights& weights;
 };
 
-Mapping write_blob(const BlobSource& source, uint32_t platform, size_t* size_bytes);
+Mapping write_blob(const BlobSource& source, const BlobTarget& target, size_t* size_bytes);
 
 // Throws INVALID_NATIVE_BINARY for what is no ELF file, is no software NPU's, or is for another
-// platform or a newer format; INVALID_ARGUMENT for an ELF file that is damaged.
-Blob read_blob(std::span<const std::byte> file, uint32_t platform);
+// platform, another runtime or another format; INVALID_ARGUMENT for an ELF file that is damaged.
+Blob read_blob(std::span<const std::byte> file, const BlobTarget& device);
 
 }  // namespace softnpu

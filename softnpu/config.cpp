@@ -1,8 +1,10 @@
 #include "config.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <openvino/core/version.hpp>
 #include <optional>
 #include <string_view>
 
@@ -96,6 +98,21 @@ void read_compiler_version(const char* value, Config& config) {
   complain("SOFTNPU_COMPILER_VERSION", value, "3.0 to 99.99");
 }
 
+void read_runtime_version(const char* value, Config& config) {
+  const std::string_view text = value;
+  const size_t dot = text.rfind('.');
+  const uint64_t patch =
+      parse_number(text.substr(std::min(dot, text.size() - 1) + 1)).value_or(UINT64_MAX);
+  const auto version = parse_version(text.substr(0, std::min(dot, text.size())));
+  const auto fits = [](uint64_t number) { return number <= UINT32_MAX; };
+  if (version && fits(version->major) && fits(version->minor) && fits(patch)) {
+    config.runtime = {static_cast<uint32_t>(version->major), static_cast<uint32_t>(version->minor),
+                      static_cast<uint32_t>(patch)};
+    return;
+  }
+  complain("SOFTNPU_RUNTIME_VERSION", value, "<major>.<minor>.<patch>");
+}
+
 void read_threads(const char* value, Config& config) {
   const auto threads = parse_number(value);
   if (threads && *threads <= 4096) {
@@ -122,6 +139,7 @@ Config read_config(const char* (*get)(const char*)) {
     return value != nullptr && *value != '\0' ? value : nullptr;
   };
   Config config{ze_npu_platform_of_number(kDefaultPlatform)};
+  config.runtime = {OPENVINO_VERSION_MAJOR, OPENVINO_VERSION_MINOR, OPENVINO_VERSION_PATCH};
   if (const char* value = given("SOFTNPU_PLATFORM")) read_platform(value, config);
   if (const char* value = given("SOFTNPU_EXEC")) read_execution(value, config);
   if (const char* value = given("SOFTNPU_ALLOW_MEMFD"))
@@ -129,6 +147,7 @@ Config read_config(const char* (*get)(const char*)) {
   if (const char* value = given("SOFTNPU_THREADS")) read_threads(value, config);
   if (const char* value = given("SOFTNPU_GRAPH_EXT_VERSION")) read_graph_version(value, config);
   if (const char* value = given("SOFTNPU_COMPILER_VERSION")) read_compiler_version(value, config);
+  if (const char* value = given("SOFTNPU_RUNTIME_VERSION")) read_runtime_version(value, config);
   if (const char* value = given("SOFTNPU_CACHE_DIR")) config.cache_folder = value;
   if (const char* value = given("SOFTNPU_CACHE_SIZE")) read_cache_limit(value, config);
   if (const char* value = given("SOFTNPU_TRACE")) config.trace_path = value;

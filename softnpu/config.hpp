@@ -24,6 +24,7 @@ struct Config {
   uint32_t threads = 0;      // 0: the CPU plugin's choice
   uint32_t graph_minor = kNewestGraphMinor;
   CompilerVersion compiler = kDefaultCompiler;
+  RuntimeVersion runtime;    // OpenVINO's, unless another is asked for
   std::string cache_folder;  // empty: the driver keeps no compiled graphs
   uint64_t cache_limit_bytes = uint64_t{4} << 30;
   std::string trace_path;  // empty: no trace

@@ -1,11 +1,11 @@
 // What the device's compiler can do.
 #include <algorithm>
 #include <cstring>
-#include <openvino/core/version.hpp>
 
 #include "build_flags.hpp"
 #include "build_log.hpp"
 #include "compiler.hpp"
+#include "config.hpp"
 #include "context.hpp"
 #include "device.hpp"
 #include "disk_cache.hpp"
@@ -86,8 +86,8 @@ ze_result_t device_get_graph_properties2(ze_device_handle_t device,
   require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   fill_common(*properties);
   properties->elfVersion = {kBlobFormatVersion, 0, 0};
-  properties->runtimeVersion = {OPENVINO_VERSION_MAJOR, OPENVINO_VERSION_MINOR,
-                                OPENVINO_VERSION_PATCH};
+  const RuntimeVersion runtime = config().runtime;
+  properties->runtimeVersion = {runtime.major, runtime.minor, runtime.patch};
   return ZE_RESULT_SUCCESS;
 }
 

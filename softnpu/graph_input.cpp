@@ -57,6 +57,7 @@ std::optional<std::string> cache_key_of(const ze_graph_desc_2_t& desc, const std
       .add(kBlobFormatVersion)
       .add(std::string(ov::get_openvino_version().buildNumber))
       .add(compiler_version().text())
+      .add(config().runtime.text())
       .add(text)
       .add(desc.flags)
       .add(uint64_t{hash != nullptr});

@@ -6,22 +6,29 @@
 #include "config.hpp"
 
 namespace softnpu {
+namespace {
+
+BlobTarget this_device() {
+  return {config().platform->platform, config().runtime};
+}
+
+}  // namespace
 
 Image::Image(Mapping own, std::span<const std::byte> file)
     : own_(std::move(own)),
-      blob_(read_blob(file, config().platform->platform)),
+      blob_(read_blob(file, this_device())),
       bytes_(file.first(blob_.size_bytes)) {}
 
 std::shared_ptr<const Image> Image::from_source(const BlobSource& source) {
   size_t size_bytes = 0;
-  Mapping file = write_blob(source, config().platform->platform, &size_bytes);
+  Mapping file = write_blob(source, this_device(), &size_bytes);
   const std::span<const std::byte> bytes(file.base(), size_bytes);
   return std::shared_ptr<const Image>(new Image(std::move(file), bytes));
 }
 
 std::shared_ptr<const Image> Image::from_binary(std::span<const std::byte> file, bool borrow) {
   // Read first: a damaged file costs no copy, and what follows the ELF file is not copied either.
-  const size_t size_bytes = read_blob(file, config().platform->platform).size_bytes;
+  const size_t size_bytes = read_blob(file, this_device()).size_bytes;
   if (borrow) return std::shared_ptr<const Image>(new Image({}, file));
   Mapping copy = Mapping::map(size_bytes, -1);
   if (!copy) throw std::bad_alloc();

@@ -23,6 +23,21 @@ struct CompilerVersion {
 
 constexpr CompilerVersion kDefaultCompiler{7, 5};
 
+// Of what runs native binaries: on hardware the firmware, here OpenVINO.
+struct RuntimeVersion {
+  uint32_t major;
+  uint32_t minor;
+  uint32_t patch;
+
+  // A binary of another major version, or of a newer minor one, cannot be run.
+  constexpr bool runs(const RuntimeVersion& binary) const {
+    return binary.major == major && binary.minor <= minor;
+  }
+  std::string text() const {
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+  }
+};
+
 uint32_t graph_minor();
 // The graph extension is 1.<minor> or newer.
 bool graph_has(uint32_t minor);

@@ -14,7 +14,7 @@
 namespace softnpu {
 namespace {
 
-constexpr uint32_t kPlatform = 4000;
+constexpr BlobTarget kTarget{4000, {7, 2, 1}};
 constexpr std::string_view kFlags = "--config PERF_COUNT=\"YES\"";
 constexpr std::string_view kIr = "<net name=\"tiny\"/>";
 
@@ -23,13 +23,13 @@ using Bytes = std::vector<std::byte>;
 Bytes sample() {
   const Bytes weights(100, std::byte{0x5a});
   size_t size = 0;
-  const Mapping file = write_blob({kFlags, kIr, Weights(weights)}, kPlatform, &size);
+  const Mapping file = write_blob({kFlags, kIr, Weights(weights)}, kTarget, &size);
   return {file.base(), file.base() + size};
 }
 
-ze_result_t result_of_reading(const Bytes& file, uint32_t platform = kPlatform) {
+ze_result_t result_of_reading(const Bytes& file, const BlobTarget& device = kTarget) {
   try {
-    read_blob(file, platform);
+    read_blob(file, device);
     return ZE_RESULT_SUCCESS;
   } catch (const Failure& failure) {
     EXPECT_NE(std::string(failure.what()), "");
@@ -47,7 +47,7 @@ constexpr size_t kNoteContent = kNote + sizeof(Elf64_Nhdr) + 8;
 
 TEST(Blob, ComesBackAsItWasWritten) {
   const Bytes file = sample();
-  const Blob blob = read_blob(file, kPlatform);
+  const Blob blob = read_blob(file, kTarget);
   EXPECT_EQ(blob.parts.flags, kFlags);
   EXPECT_EQ(blob.parts.ir, kIr);
   ASSERT_EQ(blob.parts.weights.size(), 100u);
@@ -57,14 +57,14 @@ TEST(Blob, ComesBackAsItWasWritten) {
 
 TEST(Blob, HasAligned64ByteWeights) {
   const Bytes file = sample();
-  const Blob blob = read_blob(file, kPlatform);
+  const Blob blob = read_blob(file, kTarget);
   EXPECT_EQ((blob.parts.weights.data() - file.data()) % 64, 0);
 }
 
 TEST(Blob, MayHaveNoWeights) {
   size_t size = 0;
-  const Mapping file = write_blob({kFlags, kIr, Weights()}, kPlatform, &size);
-  EXPECT_TRUE(read_blob({file.base(), size}, kPlatform).parts.weights.empty());
+  const Mapping file = write_blob({kFlags, kIr, Weights()}, kTarget, &size);
+  EXPECT_TRUE(read_blob({file.base(), size}, kTarget).parts.weights.empty());
 }
 
 // The format's bytes: a change here breaks every blob that exists, and needs another format
@@ -75,26 +75,28 @@ TEST(Blob, BeginsWithTheseBytes) {
       0,    0,   0,   0,   1,  0, 0, 0, 0,  0, 0,  0, 0, 0, 0, 0,  // no type, no machine, no entry
       0,    0,   0,   0,   0,  0, 0, 0, 64, 0, 0,  0, 0, 0, 0, 0,  // section headers at 64
       0,    0,   0,   0,   64, 0, 0, 0, 0,  0, 64, 0, 6, 0, 3, 0};
-  constexpr unsigned char kNoteBytes[] = {8, 0,   0,    0,    16,  0,   0,   0,   1, 0, 0,
-                                          0, 'S', 'o',  'f',  't', 'N', 'P', 'U', 0, 1, 0,
-                                          0, 0,   0xa0, 0x0f, 0,   0,   0,   0,   1, 0};
+  constexpr unsigned char kNoteBytes[] = {
+      8, 0, 0, 0, 28,   0,    0, 0, 1, 0, 0, 0, 'S', 'o', 'f', 't', 'N', 'P', 'U', 0,  // the note
+      2, 0, 0, 0, 0xa0, 0x0f, 0, 0, 0, 0, 1, 0};  // format 2, platform 4000, driver 1.0
+  constexpr unsigned char kRuntime[] = {7, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0};
   const Bytes file = sample();
   EXPECT_EQ(std::memcmp(file.data(), kHeader, sizeof kHeader), 0);
   EXPECT_EQ(std::memcmp(file.data() + kNote, kNoteBytes, sizeof kNoteBytes), 0);
+  EXPECT_EQ(std::memcmp(file.data() + kNoteContent + 16, kRuntime, sizeof kRuntime), 0);
 }
 
 TEST(Blob, IgnoresPaddingBehindIt) {
   Bytes file = sample();
   const size_t own = file.size();
   file.resize(8192, std::byte{0});
-  EXPECT_EQ(read_blob(file, kPlatform).size_bytes, own);
+  EXPECT_EQ(read_blob(file, kTarget).size_bytes, own);
 }
 
 TEST(Blob, IgnoresAContainersFooterBehindIt) {
   Bytes file = sample();
   const size_t own = file.size();
   file.resize(own + 500, std::byte{0xee});
-  EXPECT_EQ(read_blob(file, kPlatform).size_bytes, own);
+  EXPECT_EQ(read_blob(file, kTarget).size_bytes, own);
 }
 
 TEST(Blob, IsRefusedWithoutTheElfMagic) {
@@ -104,13 +106,24 @@ TEST(Blob, IsRefusedWithoutTheElfMagic) {
 }
 
 TEST(Blob, IsRefusedOnAnotherPlatform) {
-  EXPECT_EQ(result_of_reading(sample(), 3720), ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+  EXPECT_EQ(result_of_reading(sample(), {3720, kTarget.runtime}),
+            ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
 }
 
-TEST(Blob, IsRefusedInANewerFormat) {
-  Bytes file = sample();
-  patch<uint32_t>(file, kNoteContent, kBlobFormatVersion + 1);
-  EXPECT_EQ(result_of_reading(file), ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+TEST(Blob, IsRefusedInAnotherFormat) {
+  for (const uint32_t version : {kBlobFormatVersion + 1, kBlobFormatVersion - 1}) {
+    Bytes file = sample();
+    patch<uint32_t>(file, kNoteContent, version);
+    EXPECT_EQ(result_of_reading(file), ZE_RESULT_ERROR_INVALID_NATIVE_BINARY) << version;
+  }
+}
+
+TEST(Blob, NeedsARuntimeOfItsMajorVersionAndNoOlderMinor) {
+  EXPECT_EQ(result_of_reading(sample(), {4000, {7, 2, 0}}), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(result_of_reading(sample(), {4000, {7, 3, 0}}), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(result_of_reading(sample(), {4000, {7, 1, 9}}), ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+  EXPECT_EQ(result_of_reading(sample(), {4000, {6, 9, 9}}), ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+  EXPECT_EQ(result_of_reading(sample(), {4000, {8, 9, 9}}), ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
 }
 
 TEST(Blob, IsRefusedFromADriverOfANewerMajorVersion) {
@@ -128,7 +141,7 @@ TEST(Blob, IsRefusedWhenItIsAnotherDevicesElfFile) {
 
 TEST(Blob, IsRefusedWithADamagedIr) {
   Bytes file = sample();
-  const Blob blob = read_blob(file, kPlatform);
+  const Blob blob = read_blob(file, kTarget);
   file[static_cast<size_t>(blob.parts.ir.data() - reinterpret_cast<const char*>(file.data()))] ^=
       std::byte{1};
   EXPECT_EQ(result_of_reading(file), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -154,7 +167,7 @@ TEST(Blob, SurvivesEveryFlippedBit) {
     Bytes file(whole.begin(), whole.end());
     file[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
     try {
-      const Blob blob = read_blob(file, kPlatform);
+      const Blob blob = read_blob(file, kTarget);
       EXPECT_EQ(blob.parts.ir, kIr) << "bit " << bit;
     } catch (const Failure&) {
       ++refused;

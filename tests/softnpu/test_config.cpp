@@ -60,6 +60,11 @@ TEST(Config, HasACacheOnlyWhereAFolderIsNamed) {
   EXPECT_EQ(read_with({{"SOFTNPU_CACHE_SIZE", "4G"}}).cache_limit_bytes, 0u);
 }
 
+TEST(Config, TakesARuntimeVersion) {
+  EXPECT_EQ(read_with({{"SOFTNPU_RUNTIME_VERSION", "8.12.3"}}).runtime.text(), "8.12.3");
+  EXPECT_GE(read_with({}).runtime.major, 2026u);
+}
+
 struct Row {
   const char* name;
   const char* variable;
@@ -95,6 +100,8 @@ INSTANTIATE_TEST_SUITE_P(Config, UnknownValues,
                                          Row{"graph_word", "SOFTNPU_GRAPH_EXT_VERSION", "new"},
                                          Row{"compiler_word", "SOFTNPU_COMPILER_VERSION", "7"},
                                          Row{"compiler_old", "SOFTNPU_COMPILER_VERSION", "2.9"},
+                                         Row{"runtime_short", "SOFTNPU_RUNTIME_VERSION", "8.1"},
+                                         Row{"runtime_word", "SOFTNPU_RUNTIME_VERSION", "8.1.x"},
                                          Row{"threads", "SOFTNPU_THREADS", "-1"}),
                          [](const auto& row) { return std::string(row.param.name); });
 
