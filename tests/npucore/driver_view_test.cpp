@@ -156,6 +156,49 @@ TEST_F(DriverView, LeavesTheDriversCacheOutOnlyWhenAsked) {
   EXPECT_EQ(flags("CACHE_DIR=" + (folder_.path() / "cache").string()), kDisableCaching);
 }
 
+struct InitRow {
+  const char* name;
+  const char* extension;
+  const char* call;  ///< what loads the weights
+};
+
+class DeferredWeights : public DriverView, public ::testing::WithParamInterface<InitRow> {
+ protected:
+  /// How often the driver was asked to load weights before and after the first request was made;
+  /// see compile_with.cpp.
+  std::pair<int, int> initialized(const std::string& properties) {
+    const fs::path trace = folder_.path() / "trace";
+    const View view = compile(
+        model_, properties,
+        {{"SOFTNPU_GRAPH_EXT_VERSION", GetParam().extension}, {"COMPILE_WITH_REQUEST", "1"}});
+    EXPECT_EQ(view.printed, "ok\n");
+    std::pair<int, int> counts;
+    bool requested = false;
+    std::ifstream lines(trace);
+    for (std::string line; std::getline(lines, line);) {
+      const std::string call = nlohmann::json::parse(line).at("call");
+      if (call.rfind("pfnGetNativeBinary", 0) == 0) requested = true;
+      if (call == GetParam().call) ++(requested ? counts.second : counts.first);
+    }
+    return counts;
+  }
+
+  const fs::path model_ = write_affine_model(folder_.path());
+};
+
+TEST_P(DeferredWeights, EnterTheDeviceWithTheFirstRequest) {
+  using Counts = std::pair<int, int>;
+  EXPECT_EQ(initialized(""), Counts(1, 0));
+  EXPECT_EQ(initialized("NPU_DEFER_WEIGHTS_LOAD=YES"), Counts(0, 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, DeferredWeights,
+                         ::testing::Values(InitRow{"by_call", "1.16", "pfnGraphInitialize"},
+                                           InitRow{"by_call_since_1_8", "1.8",
+                                                   "pfnGraphInitialize"},
+                                           InitRow{"by_list", "1.7", "pfnAppendGraphInitialize"}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
 class ForeignBlobs : public DriverView {
  protected:
   void SetUp() override {

@@ -6,6 +6,7 @@
 #include "base/atomic_file.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "core/device_properties.hpp"
 #include "core/preflight.hpp"
 #include "ir/blob_container.hpp"
 #include "npucore/compiled_model.hpp"
@@ -31,7 +32,7 @@ void load_view(CompiledModelState& state, const ir::BlobView& blob, const std::s
   ze::GraphSource source;
   source.format = ZE_GRAPH_FORMAT_NATIVE;
   source.bytes = blob.native;
-  if (state.properties.values().get(property::profiling))
+  if (internal::wants_layer_times(state.properties.values()))
     source.flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
   if (state.device->ze()->graph.has(13) && starts_on_page(blob.native)) {
     source.bytes = whole_pages(blob.native);

@@ -8,6 +8,7 @@
 #include "core/blob.hpp"
 #include "core/build_flags.hpp"
 #include "core/compile_turn.hpp"
+#include "core/device_properties.hpp"
 #include "core/preflight.hpp"
 #include "ir/serialize.hpp"
 #include "ir/states.hpp"
@@ -60,7 +61,7 @@ ze_graph_flags_t graph_flags_of(const Properties& properties) {
   const bool own_cache = !properties.get(property::cache_dir).empty();
   if (own_cache || properties.get(property::bypass_driver_cache))
     flags |= ZE_GRAPH_FLAG_DISABLE_CACHING;
-  if (properties.get(property::profiling)) flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
+  if (wants_layer_times(properties)) flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
   return flags;
 }
 
@@ -85,7 +86,8 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
   const Properties properties = state_->properties.values();
   config_ = compiler_config(compiler_, device.info(), properties);
   // From 1.5 on the driver adds it itself, for the flag.
-  if (device.state()->ze()->graph.has(5)) config_.erase(property::profiling.name);
+  if (device.state()->ze()->graph.has(5) || !wants_layer_times(properties))
+    config_.erase(property::profiling.name);
   for (const auto& [name, value] : options.config) config_[name] = value;
   graph_flags_ = graph_flags_of(properties);
 }
@@ -189,7 +191,9 @@ void Compilation::compile_in_driver() {
   source.what = "compiling " + model_title(model_);
   state_->stats.serialized_bytes = source.bytes.size();
   enter(CompilePhase::kCompiling);
-  state_->load(source, {model_.inputs(), model_.outputs(), ir::initial_states(model_)});
+  const auto before_weights = [this] { enter(CompilePhase::kInitializing); };
+  state_->load(source, {model_.inputs(), model_.outputs(), ir::initial_states(model_)},
+               before_weights);
   state_->stats.from =
       state_->stats.loaded_from_driver_cache ? LoadedFrom::kDriverCache : LoadedFrom::kCompiler;
 }

@@ -48,18 +48,24 @@ CompiledModelState::CompiledModelState(const Device& opened, const CompileOption
   properties.set(effective);
 }
 
-void CompiledModelState::load(const ze::GraphSource& source, const PortHints& hints) {
+void CompiledModelState::load(const ze::GraphSource& source, const PortHints& hints,
+                              const std::function<void()>& before_weights) {
   const auto create_start = Clock::now();
   auto made = std::make_shared<Session>(device->ze(), properties.values(), source);
   stats.compile_ns = ns_since(create_start);
   stats.loaded_from_driver_cache = made->graph.loaded_from_cache();
-  const auto initialize_start = Clock::now();
-  made->graph.initialize(made->queue);
-  stats.initialize_ns = ns_since(initialize_start);
+  if (!properties.values().get(property::defer_weights_load)) {
+    if (before_weights) before_weights();
+    initialize(*made);
+  }
   take_ports(made->graph.arguments(), hints);
   std::scoped_lock lock(session_mutex_);
   session_ = std::move(made);
   source_ = source;
+}
+
+void CompiledModelState::initialize(Session& in_session) {
+  if (const std::uint64_t took_ns = in_session.initialize()) initialize_ns = took_ns;
 }
 
 std::shared_ptr<Session> CompiledModelState::session() {
@@ -88,7 +94,7 @@ std::shared_ptr<Session> CompiledModelState::load_again() {
                .what = text("loading ", base::quoted(name), " again after the device was lost")};
   }
   auto made = std::make_shared<Session>(device->ze(), properties.values(), source_);
-  made->graph.initialize(made->queue);
+  made->initialize();
   base::log(LogLevel::kWarning,
             text(device->info.name, " was lost: ", base::quoted(name), " was loaded again"));
   return made;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -53,9 +54,12 @@ struct CompiledModelState {
   /// With the first inference's time, where there was one.
   LoadStats current_stats() const;
 
-  /// Creates the graph, loads its weights and takes its ports; names come from `hints` where it
-  /// has the same number of ports.
-  void load(const ze::GraphSource& source, const PortHints& hints);
+  /// Creates the graph, loads its weights unless that is deferred, and takes its ports; names come
+  /// from `hints` where it has the same number of ports.
+  void load(const ze::GraphSource& source, const PortHints& hints,
+            const std::function<void()>& before_weights = {});
+  /// Loads the weights where that was deferred: before the first request of a session.
+  void initialize(Session& in_session);
   /// What the model has in the device's context. Where that was lost, in a new one: the graph is
   /// then loaded from its own binary. Throws when that fails; the next call tries again.
   std::shared_ptr<Session> session();
@@ -78,7 +82,8 @@ struct CompiledModelState {
   std::optional<FrameInput> frame_input;
   std::map<std::string, std::string> model_info;
   ir::BuiltWith built_with;
-  LoadStats stats;  ///< first_inference_ns of it is not used: see below
+  LoadStats stats;  ///< without the two times below
+  std::atomic<std::uint64_t> initialize_ns = 0;
   /// Set once, by the first request that is done.
   std::atomic<std::uint64_t> first_inference_ns = 0;
 

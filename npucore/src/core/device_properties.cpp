@@ -175,6 +175,10 @@ std::uint32_t optimal_number_of_requests(const DeviceInfo& device, const Propert
   return planned == 0 ? best : std::min(best, planned);
 }
 
+bool wants_layer_times(const Properties& properties) {
+  return properties.get(property::profiling) && properties.get(property::profiling_type) == "MODEL";
+}
+
 std::int64_t max_tiles(const DeviceInfo& device, const Properties& properties) {
   if (properties.is_set(property::max_tiles)) return properties.get(property::max_tiles);
   const std::string platform = properties.get(property::platform);

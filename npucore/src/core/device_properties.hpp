@@ -19,6 +19,9 @@ std::uint32_t optimal_number_of_requests(const DeviceInfo& device, const Propert
 /// Most tiles that a model may be compiled for; 0: not known.
 std::int64_t max_tiles(const DeviceInfo& device, const Properties& properties);
 
+/// Whether the graph itself is to measure its layers.
+bool wants_layer_times(const Properties& properties);
+
 /// "NAME:RW NAME:RO ..." of what is readable on a device or on a model.
 std::string supported_properties(bool of_model);
 

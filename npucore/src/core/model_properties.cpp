@@ -90,6 +90,7 @@ void CompiledModelState::unload() {
 
 LoadStats CompiledModelState::current_stats() const {
   LoadStats current = stats;
+  current.initialize_ns = initialize_ns.load(std::memory_order_relaxed);
   current.first_inference_ns = first_inference_ns.load(std::memory_order_relaxed);
   return current;
 }

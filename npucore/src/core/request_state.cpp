@@ -98,6 +98,7 @@ RequestState::Engine& RequestState::engine() {
 
 void RequestState::move_to_new_session() {
   auto session = model_->session();
+  model_->initialize(*session);
   engine_.reset();
   engine_.emplace(std::move(session), batch_, with_timestamps_);
   flight_.fence = engine_->fence.get();

@@ -1,5 +1,6 @@
 #include "core/session.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "ze/device_queries.hpp"
@@ -60,6 +61,17 @@ void Session::set_workload(WorkloadType type) const {
   ze::set_workload_type(
       *context, queue,
       type == WorkloadType::kEfficient ? ZE_WORKLOAD_TYPE_BACKGROUND : ZE_WORKLOAD_TYPE_DEFAULT);
+}
+
+std::uint64_t Session::initialize() {
+  std::uint64_t took_ns = 0;
+  std::call_once(initialized_, [&] {
+    const auto start = std::chrono::steady_clock::now();
+    graph.initialize(queue);
+    took_ns = static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+  });
+  return took_ns;
 }
 
 }  // namespace npu::internal
