@@ -49,7 +49,8 @@ class GraphVersions : public ::testing::TestWithParam<VersionRow> {
  protected:
   static const ze::NpuDevice& npu() {
     static const auto loader = ze::Loader::open(ze::Loader::default_library());
-    static const auto found = ze::find_npus(*loader, ze::init_drivers(*loader));
+    static std::string problem;
+    static const auto found = ze::find_npus(*loader, ze::init_drivers(*loader), problem);
     return found.at(0);
   }
 

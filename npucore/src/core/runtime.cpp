@@ -63,7 +63,9 @@ std::string Runtime::drivers_for(DeviceKind kind) const {
 void Runtime::look_for_devices() {
   try {
     start_error_.clear();
-    npus_ = ze::find_npus(*loader_, ze::init_drivers(*loader_));
+    std::string problem;
+    npus_ = ze::find_npus(*loader_, ze::init_drivers(*loader_), problem);
+    if (npus_.empty()) start_error_ = problem;
   } catch (const Error& error) {
     start_error_ = error.what();
   }
@@ -71,7 +73,10 @@ void Runtime::look_for_devices() {
 
 /// setenv is not safe against another thread's getenv, but the loader takes its list no other way.
 void Runtime::start(DeviceKind kind) {
-  if (loader_) return;
+  if (loader_) {
+    if (npus_.empty()) look_again();
+    return;
+  }
   diagnosis_ = diagnose_parts(paths_);
   users_choice_ = std::getenv(kAltDrivers) != nullptr;
   // Started for nothing, the loader could not take the software NPU any more.
@@ -82,6 +87,13 @@ void Runtime::start(DeviceKind kind) {
   if (!drivers.empty()) ::setenv(kAltDrivers, drivers.c_str(), 0);
   look_for_devices();
   if (kind == DeviceKind::kAuto && npus_.empty() && !users_choice_) start_again_with_software();
+}
+
+/// What was refused once need not be refused again. A loader keeps for good what its drivers told
+/// it, unless it can be unloaded.
+void Runtime::look_again() {
+  if (ze::Loader::unload(loader_)) loader_ = ze::Loader::open(loader_library());
+  look_for_devices();
 }
 
 /// Everything of a real NPU seemed to be there, but its driver found none. A loader that nobody

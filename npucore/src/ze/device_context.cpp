@@ -15,9 +15,11 @@ GraphTable graph_table_of(const NpuDevice& npu) {
   const auto* table =
       static_cast<const ze_graph_dditable_ext_t*>(npu.extension_table(ZE_GRAPH_EXT_NAME));
   if (!table)
-    throw Error(ErrorCode::kUnsupported,
-                base::text("the driver of ", npu.name(), " gives no table for ", ZE_GRAPH_EXT_NAME,
-                           ": reinstall the NPU driver"));
+    throw Error(
+        ErrorCode::kUnsupported,
+        base::text("the driver of ", npu.name(),
+                   " offers no graphs (zeDriverGetExtensionFunctionAddress gives no table for ",
+                   ZE_GRAPH_EXT_NAME, "): reinstall the NPU driver"));
   return {*table, npu.extension_version(ZE_GRAPH_EXT_NAME)};
 }
 

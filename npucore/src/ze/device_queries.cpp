@@ -6,11 +6,11 @@
 namespace npu::ze {
 
 MemoryUse query_memory(const DeviceContext& device) {
+  if (!device.graph.has(9)) return {device.npu.properties.maxMemAllocSize, 0};
   ze_graph_memory_query_t query = {};
-  if (!device.graph.has(9) ||
-      device.graph->pfnQueryContextMemory(device.context.get(), ZE_GRAPH_QUERY_MEMORY_DDR,
-                                          &query) != ZE_RESULT_SUCCESS)
-    return {device.npu.properties.maxMemAllocSize, 0};
+  check(
+      device.graph->pfnQueryContextMemory(device.context.get(), ZE_GRAPH_QUERY_MEMORY_DDR, &query),
+      "pfnQueryContextMemory");
   return {query.total, query.allocated};
 }
 
@@ -30,9 +30,12 @@ void set_workload_type(const DeviceContext& device, const CommandQueue& queue,
   const auto* table = static_cast<const ze_command_queue_npu_dditable_ext_t*>(
       device.npu.extension_table(ZE_COMMAND_QUEUE_NPU_EXT_NAME));
   if (!table)
-    throw Error(ErrorCode::kUnsupported,
-                base::text("the driver of ", device.npu.name(), " has no workload types (",
-                           ZE_COMMAND_QUEUE_NPU_EXT_NAME, "): leave WORKLOAD_TYPE alone"));
+    throw Error(
+        ErrorCode::kUnsupported,
+        base::text(
+            "the driver of ", device.npu.name(),
+            " has no workload types (zeDriverGetExtensionFunctionAddress gives no table for ",
+            ZE_COMMAND_QUEUE_NPU_EXT_NAME, "): leave WORKLOAD_TYPE alone"));
   check(table->pfnSetWorkloadType(queue.get(), type), "pfnSetWorkloadType");
 }
 

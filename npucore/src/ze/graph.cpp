@@ -115,15 +115,18 @@ Graph::Graph(const DeviceContext& device, const GraphSource& source) : device_(&
 void Graph::read_properties(bool profiling_asked) {
   ze_graph_properties_3_t properties = {};
   ze_result_t result = ZE_RESULT_SUCCESS;
+  const char* call = "pfnGetProperties";
   init_stage_ = ZE_GRAPH_STAGE_COMMAND_LIST_INITIALIZE;
   if (device_->graph.has(12)) {
     properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3;
+    call = "pfnGetProperties3";
     result = device_->graph->pfnGetProperties3(handle(), &properties);
     init_stage_ = properties.initStageRequired;
     flags_ = properties.flags;
   } else if (device_->graph.has(8)) {
     ze_graph_properties_2_t older = {};
     older.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_2;
+    call = "pfnGetProperties2";
     result = device_->graph->pfnGetProperties2(handle(), &older);
     properties.numGraphArgs = older.numGraphArgs;
     init_stage_ = older.initStageRequired;
@@ -133,7 +136,7 @@ void Graph::read_properties(bool profiling_asked) {
     result = device_->graph->pfnGetProperties(handle(), &oldest);
     properties.numGraphArgs = oldest.numGraphArgs;
   }
-  check(result, "pfnGetProperties");
+  check(result, call);
   argument_count_ = properties.numGraphArgs;
   if (!device_->graph.has(16)) {  // the flag is younger than the structure
     flags_ &= ~kProfiling;

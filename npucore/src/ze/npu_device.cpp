@@ -9,13 +9,22 @@
 namespace npu::ze {
 namespace {
 
-std::map<std::string, std::uint32_t> extensions_of(const Loader& loader,
-                                                   ze_driver_handle_t driver) {
+/// Whether the call succeeded; what it answered otherwise goes into `problem`.
+bool succeeded(ze_result_t result, const char* call, std::string& problem) {
+  if (result == ZE_RESULT_SUCCESS) return true;
+  problem = base::text(call, " failed with ", describe(result));
+  return false;
+}
+
+std::map<std::string, std::uint32_t> extensions_of(const Loader& loader, ze_driver_handle_t driver,
+                                                   std::string& problem) {
+  constexpr const char* kCall = "zeDriverGetExtensionProperties";
   std::uint32_t count = 0;
   std::vector<ze_driver_extension_properties_t> list;
-  if (loader.zeDriverGetExtensionProperties(driver, &count, nullptr) == ZE_RESULT_SUCCESS) {
+  if (succeeded(loader.zeDriverGetExtensionProperties(driver, &count, nullptr), kCall, problem)) {
     list.resize(count);
-    if (loader.zeDriverGetExtensionProperties(driver, &count, list.data()) != ZE_RESULT_SUCCESS)
+    if (!succeeded(loader.zeDriverGetExtensionProperties(driver, &count, list.data()), kCall,
+                   problem))
       list.clear();
   }
   std::map<std::string, std::uint32_t> extensions;
@@ -33,22 +42,26 @@ std::uint32_t driver_version_of(const Loader& loader, ze_driver_handle_t driver)
   return known ? properties.driverVersion : 0;
 }
 
-std::vector<ze_device_handle_t> devices_of(const Loader& loader, ze_driver_handle_t driver) {
+std::vector<ze_device_handle_t> devices_of(const Loader& loader, ze_driver_handle_t driver,
+                                           std::string& problem) {
   std::uint32_t count = 0;
   std::vector<ze_device_handle_t> devices;
-  if (loader.zeDeviceGet(driver, &count, nullptr) != ZE_RESULT_SUCCESS) return devices;
+  if (!succeeded(loader.zeDeviceGet(driver, &count, nullptr), "zeDeviceGet", problem))
+    return devices;
   devices.resize(count);
-  if (loader.zeDeviceGet(driver, &count, devices.data()) != ZE_RESULT_SUCCESS) count = 0;
+  if (!succeeded(loader.zeDeviceGet(driver, &count, devices.data()), "zeDeviceGet", problem))
+    count = 0;
   devices.resize(count);
   return devices;
 }
 
-void append_npus(const NpuDevice& driver, std::vector<NpuDevice>& npus) {
-  for (ze_device_handle_t device : devices_of(*driver.loader, driver.driver)) {
+void append_npus(const NpuDevice& driver, std::vector<NpuDevice>& npus, std::string& problem) {
+  for (ze_device_handle_t device : devices_of(*driver.loader, driver.driver, problem)) {
     NpuDevice npu = driver;
     npu.device = device;
     npu.properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-    if (npu.loader->zeDeviceGetProperties(device, &npu.properties) == ZE_RESULT_SUCCESS &&
+    if (succeeded(npu.loader->zeDeviceGetProperties(device, &npu.properties),
+                  "zeDeviceGetProperties", problem) &&
         npu.properties.type == ZE_DEVICE_TYPE_VPU)
       npus.push_back(std::move(npu));
   }
@@ -79,15 +92,16 @@ const void* NpuDevice::extension_table(const std::string& extension_name) const 
 }
 
 std::vector<NpuDevice> find_npus(const Loader& loader,
-                                 const std::vector<ze_driver_handle_t>& drivers) {
+                                 const std::vector<ze_driver_handle_t>& drivers,
+                                 std::string& problem) {
   std::vector<NpuDevice> npus;
   for (ze_driver_handle_t handle : drivers) {
     NpuDevice driver;
     driver.loader = &loader;
     driver.driver = handle;
-    driver.extensions = extensions_of(loader, handle);
+    driver.extensions = extensions_of(loader, handle, problem);
     driver.driver_version = driver_version_of(loader, handle);
-    if (driver.has_extension(ZE_GRAPH_EXT_NAME, 1, 0)) append_npus(driver, npus);
+    if (driver.has_extension(ZE_GRAPH_EXT_NAME, 1, 0)) append_npus(driver, npus, problem);
   }
   return npus;
 }

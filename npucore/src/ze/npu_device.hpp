@@ -33,9 +33,11 @@ struct NpuDevice {
   const void* extension_table(const std::string& extension_name) const;
 };
 
-/// Every device of type VPU whose driver has the graph extension.
+/// Every device of type VPU whose driver has the graph extension. `problem` takes the call that was
+/// refused while looking.
 std::vector<NpuDevice> find_npus(const Loader& loader,
-                                 const std::vector<ze_driver_handle_t>& drivers);
+                                 const std::vector<ze_driver_handle_t>& drivers,
+                                 std::string& problem);
 
 /// "0000:00:0b.0"; empty when the driver does not tell.
 std::string pci_address(const NpuDevice& npu);

@@ -1,0 +1,67 @@
+#include "driver_faults.hpp"
+
+#include <dlfcn.h>
+
+#include <sstream>
+#include <stdexcept>
+
+namespace npu::test {
+namespace {
+
+constexpr int kSuccess = 0;
+
+void* driver_function(const char* name) {
+  using DriverGet = int (*)(std::uint32_t*, void**);
+  using FunctionAddress = int (*)(void*, const char*, void**);
+  void* loader = ::dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!loader) throw std::runtime_error("the loader is not loaded");
+  const auto driver_get = reinterpret_cast<DriverGet>(::dlsym(loader, "zeDriverGet"));
+  const auto address =
+      reinterpret_cast<FunctionAddress>(::dlsym(loader, "zeDriverGetExtensionFunctionAddress"));
+  ::dlclose(loader);
+  // Asked once: a fault may hit these calls too.
+  static void* const driver = [&] {
+    std::uint32_t count = 1;
+    void* first = nullptr;
+    return driver_get(&count, &first) == kSuccess ? first : nullptr;
+  }();
+  void* function = nullptr;
+  if (!driver || address(driver, name, &function) != kSuccess) {
+    throw std::runtime_error(std::string("the driver has no ") + name);
+  }
+  return function;
+}
+
+}  // namespace
+
+void set_driver_fault(const std::string& specification) {
+  using SetFault = int (*)(const char*);
+  static const auto set = reinterpret_cast<SetFault>(driver_function("softnpuSetFault"));
+  if (set(specification.c_str()) != kSuccess) {
+    throw std::runtime_error("softnpuSetFault refuses " + specification);
+  }
+}
+
+std::map<std::string, std::uint64_t> driver_call_counts() {
+  using CallCounts = int (*)(const char**);
+  static const auto counts = reinterpret_cast<CallCounts>(driver_function("softnpuGetCallCounts"));
+  const char* text = "";
+  counts(&text);
+  std::istringstream words(text);
+  std::map<std::string, std::uint64_t> found;
+  std::string call;
+  std::uint64_t count = 0;
+  while (words >> call >> count) found[call] = count;
+  return found;
+}
+
+std::string describe_live_objects() {
+  using LiveObjects = int (*)(std::uint32_t*, const char**);
+  static const auto live = reinterpret_cast<LiveObjects>(driver_function("softnpuGetLiveObjects"));
+  std::uint32_t count = 0;
+  const char* text = "";
+  live(&count, &text);
+  return text ? text : "";
+}
+
+}  // namespace npu::test

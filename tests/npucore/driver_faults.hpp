@@ -1,0 +1,19 @@
+// The software NPU's own functions for tests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace npu::test {
+
+/// Makes driver calls fail from now on ("<call>:<result>@<n>"; empty: none), and counts from 0.
+void set_driver_fault(const std::string& specification);
+
+/// How often each driver call was made since set_driver_fault, or since the process began.
+std::map<std::string, std::uint64_t> driver_call_counts();
+
+/// What is alive in the driver, one line a kind.
+std::string describe_live_objects();
+
+}  // namespace npu::test

@@ -1,0 +1,320 @@
+// Every driver call that a public call makes, made to fail: a clean error, nothing left behind, and
+// the next call works.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "driver_faults.hpp"
+#include "npucore/npucore.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+constexpr const char* kResults[] = {"ERROR_UNKNOWN", "ERROR_OUT_OF_HOST_MEMORY",
+                                    "ERROR_DEVICE_LOST"};
+
+/// What a public call finds in place, made with a driver that does what it should.
+struct Stage {
+  TempDir folder;
+  std::filesystem::path xml = write_affine_model(folder.path());
+  std::filesystem::path blob = folder.path() / "affine.blob";
+  std::optional<Device> device;
+  std::optional<CompiledModel> model;
+  std::optional<Request> request;
+
+  Model read() const { return Model::read(xml); }
+  CompiledModel compile(const std::string& properties = {}) const {
+    CompileOptions options;
+    options.properties = Properties::parse(properties);
+    return CompiledModel::compile(*device, read(), options);
+  }
+};
+
+struct PublicCall {
+  const char* name;
+  void (*prepare)(Stage&);
+  void (*run)(Stage&);
+};
+
+void PrintTo(const PublicCall& call, std::ostream* out) {
+  *out << call.name;
+}
+
+void nothing(Stage& stage) {
+  stage.device.reset();
+}
+void opened(Stage&) {}
+void with_model(Stage& stage) {
+  stage.model = stage.compile();
+}
+void with_profiling(Stage& stage) {
+  stage.model = stage.compile("PERF_COUNT=YES");
+}
+void with_blob(Stage& stage) {
+  stage.compile().export_blob(stage.blob);
+}
+void with_request(Stage& stage) {
+  with_model(stage);
+  stage.request = stage.model->create_request();
+  stage.request->infer();
+}
+
+void check_inference(Request& request) {
+  auto* values = reinterpret_cast<float*>(request.input(0).data());
+  for (std::size_t i = 0; i < kAffineElements; ++i) values[i] = static_cast<float>(i) - 9;
+  request.infer();
+  const auto* results = reinterpret_cast<const float*>(request.output(0).data());
+  for (std::size_t i = 0; i < kAffineElements; ++i) {
+    ASSERT_EQ(results[i], affine(static_cast<float>(i) - 9)) << i;
+  }
+}
+
+const PublicCall kCalls[] = {
+    {"DeviceOpen", nothing, [](Stage&) { Device::open(DeviceKind::kSoftware); }},
+    {"DeviceMemory", opened, [](Stage& stage) { stage.device->memory(); }},
+    {"DeviceProperties", opened,
+     [](Stage& stage) {
+       for (const auto& property : known_properties()) {
+         if (property.of_device) stage.device->get_property(property.name);
+       }
+     }},
+    {"Compile", opened, [](Stage& stage) { stage.compile(); }},
+    {"CompileWithCopiedWeights", opened,
+     [](Stage& stage) { stage.compile("NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY"); }},
+    {"CompileForProfiling", opened, [](Stage& stage) { stage.compile("PERF_COUNT=YES"); }},
+    {"CompileForTurbo", opened,
+     [](Stage& stage) { stage.compile("NPU_TURBO=YES MODEL_PRIORITY=HIGH"); }},
+    {"CompileWithDeferredWeights", opened,
+     [](Stage& stage) { stage.compile("NPU_DEFER_WEIGHTS_LOAD=YES").create_request(); }},
+    {"CompileIntoACache", opened,
+     [](Stage& stage) {
+       const TempDir cache;
+       stage.compile("CACHE_DIR=\"" + cache.path().string() + "\"");
+     }},
+    {"CompileFromACache",
+     [](Stage& stage) { stage.compile("CACHE_DIR=\"" + stage.folder.path().string() + "\""); },
+     [](Stage& stage) { stage.compile("CACHE_DIR=\"" + stage.folder.path().string() + "\""); }},
+    {"CompileAsync", opened,
+     [](Stage& stage) { compile_async(*stage.device, stage.read()).get(); }},
+    {"ImportAFile", with_blob,
+     [](Stage& stage) { CompiledModel::import(*stage.device, stage.blob); }},
+    {"ImportFromMemory", with_blob,
+     [](Stage& stage) {
+       const auto text = read_file(stage.blob);
+       CompiledModel::import(*stage.device, std::as_bytes(std::span(text)));
+     }},
+    {"ImportWithAModelAtHand", with_blob,
+     [](Stage& stage) { CompiledModel::import(*stage.device, stage.blob, stage.read()); }},
+    {"ExportBlob", with_model, [](Stage& stage) { stage.model->export_blob(stage.blob); }},
+    {"NativeBinary", with_model, [](Stage& stage) { stage.model->native_binary(); }},
+    {"ModelProperties", with_model,
+     [](Stage& stage) {
+       for (const auto& property : known_properties()) {
+         if (property.of_model) stage.model->get_property(property.name);
+       }
+     }},
+    {"SetWorkloadType", with_model,
+     [](Stage& stage) {
+       stage.model->set_property(property::workload_type, WorkloadType::kEfficient);
+     }},
+    {"CreateRequest", with_model, [](Stage& stage) { stage.model->create_request(); }},
+    {"CreateRequestForProfiling", with_profiling,
+     [](Stage& stage) { stage.model->create_request(); }},
+    {"FirstInference", with_model,
+     [](Stage& stage) {
+       auto request = stage.model->create_request();
+       check_inference(request);
+     }},
+    {"Infer", with_request, [](Stage& stage) { check_inference(*stage.request); }},
+    {"SubmitAndWait", with_request,
+     [](Stage& stage) {
+       stage.request->submit();
+       while (!stage.request->wait(std::chrono::milliseconds(1))) {
+       }
+     }},
+    {"BindAnotherTensor", with_request,
+     [](Stage& stage) {
+       const auto size = stage.request->input(0).size_bytes();
+       stage.request->set_input(0, Tensor::allocate(*stage.device, size, MemoryUse::kInput));
+       check_inference(*stage.request);
+     }},
+    {"InferABatch", with_model,
+     [](Stage& stage) {
+       auto request = stage.model->create_request(3);
+       request.infer();
+     }},
+    {"InferWithACallback", with_request,
+     [](Stage& stage) {
+       stage.request->set_callback([](const std::exception_ptr&) {});
+       stage.request->infer();
+     }},
+    {"InferOnHostMemory", with_request,
+     [](Stage& stage) {
+       const std::unique_ptr<void, void (*)(void*)> page(std::aligned_alloc(4096, 4096), std::free);
+       const auto own = stage.request->input(0);
+       const std::shared_ptr<void> unbind(nullptr, [&](void*) {
+         try {
+           stage.request->set_input(0, own);
+         } catch (const Error&) {
+         }
+       });
+       stage.request->set_input(0, HostMemory{page.get(), 4096});
+       stage.request->infer();
+     }},
+    {"Profile", with_profiling,
+     [](Stage& stage) {
+       auto request = stage.model->create_request();
+       request.infer();
+       request.profile();
+       request.inference_time_ns();
+     }},
+    {"ImportHostMemory", opened,
+     [](Stage& stage) {
+       const std::unique_ptr<void, void (*)(void*)> page(std::aligned_alloc(4096, 4096), std::free);
+       Tensor::import_host(*stage.device, HostMemory{page.get(), 4096}, MemoryUse::kInput);
+     }},
+    {"TensorFromAFile", with_blob,
+     [](Stage& stage) { Tensor::from_file(*stage.device, stage.blob, 0, 4096); }},
+    {"AllocateTensor", opened,
+     [](Stage& stage) { Tensor::allocate(*stage.device, 10000, MemoryUse::kOutput); }},
+    {"ExportDmabuf", opened,
+     [](Stage& stage) {
+       ::close(Tensor::allocate(*stage.device, 4096, MemoryUse::kInput, true).export_dmabuf());
+     }},
+    {"ImportDmabuf", opened,
+     [](Stage& stage) {
+       const int fd = make_memfd(8192);
+       const std::shared_ptr<void> closer(nullptr, [fd](void*) { ::close(fd); });
+       Importer(*stage.device).import(fd);
+     }},
+};
+
+/// Driver calls whose failure a public call survives, and how.
+struct Survived {
+  const char* public_call;  ///< the beginning of its name
+  const char* driver_call;
+  const char* how;
+};
+
+constexpr Survived kSurvived[] = {
+    {"DeviceOpen", "zeDevicePciGetPropertiesExt", "DeviceInfo::pci_address stays empty"},
+    {"DeviceOpen", "pfnQueryContextMemory", "DeviceInfo::memory_bytes is the largest allocation"},
+    {"DeviceOpen", "zeDriverGetExtensionFunctionAddress", "an optional extension is not used"},
+    {"Compile", "pfnCompilerIsOptionSupported", "the option is not sent, weights are copied"},
+    {"CompileFromACache", "zeCommandQueueCreate", "as for pfn..."},
+    {"CompileFromACache", "pfn", "the entry is dropped and the model compiled again"},
+    {"InferOnHostMemory", "zeMemAllocHost", "memory that cannot be imported is copied"},
+    {"TensorFromAFile", "zeMemAllocHost", "a file that cannot be imported is copied"},
+    {"ImportWithAModelAtHand", "pfnCreate", "the model is compiled instead, with a warning"},
+    {"ImportWithAModelAtHand", "pfnCompilerIsOptionSupported", "as for Compile"},
+};
+
+bool may_be_survived(const std::string& public_call, const std::string& driver_call) {
+  // Whoever ends something can do nothing about an error.
+  if (driver_call.ends_with("Destroy") || driver_call.starts_with("zeMemFree")) return true;
+  return std::any_of(std::begin(kSurvived), std::end(kSurvived), [&](const Survived& row) {
+    return public_call.starts_with(row.public_call) && driver_call.starts_with(row.driver_call);
+  });
+}
+
+class FaultSweep : public testing::TestWithParam<PublicCall> {
+ protected:
+  void SetUp() override {
+    fds_ = count_open_fds();
+    Device::open(DeviceKind::kSoftware);
+    set_driver_fault("");
+    objects_ = live_driver_objects();
+  }
+  void TearDown() override {
+    set_driver_fault("");
+    stage_.reset();
+    EXPECT_TRUE(settles_at(objects_)) << describe_live_objects();
+    EXPECT_EQ(count_open_fds(), fds_);
+  }
+
+  void prepare() {
+    stage_ = std::make_unique<Stage>();
+    stage_->device = Device::open(DeviceKind::kSoftware);
+    GetParam().prepare(*stage_);
+    GetParam().run(*stage_);
+  }
+
+  /// The driver's engine lets go of a finished job shortly after it has signalled the fence.
+  static bool settles_at(std::uint32_t objects) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (live_driver_objects() != objects && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return live_driver_objects() == objects;
+  }
+
+  /// The error's text; empty when the call succeeded.
+  std::string run_with(const std::string& fault) {
+    set_driver_fault(fault);
+    std::string told;
+    try {
+      GetParam().run(*stage_);
+    } catch (const Error& error) {
+      told = error.what();
+      EXPECT_FALSE(told.empty());
+    }
+    return told;
+  }
+
+  void try_fault(const std::string& call, std::uint64_t occurrence, const std::string& result) {
+    const auto fault = call + ":" + result + "@" + std::to_string(occurrence);
+    SCOPED_TRACE(fault);
+    const auto told = run_with(fault);
+    // How often a fence is asked, or a list recorded anew, is not the same each time.
+    const bool hit = driver_call_counts()[call] >= occurrence;
+    set_driver_fault("");
+    if (!hit) return;
+    ++hits_;
+    if (told.empty()) {
+      EXPECT_TRUE(may_be_survived(GetParam().name, call)) << "nothing was thrown";
+    } else {
+      EXPECT_NE(told.find(call), std::string::npos) << told;
+    }
+    try {
+      GetParam().run(*stage_);
+    } catch (const Error& error) {
+      ADD_FAILURE() << "the next call fails: " << error.what() << "\nafter: " << told;
+      prepare();
+    }
+  }
+
+  std::unique_ptr<Stage> stage_;
+  std::size_t hits_ = 0;
+
+ private:
+  std::size_t fds_ = 0;
+  std::uint32_t objects_ = 0;
+};
+
+TEST_P(FaultSweep, IsACleanErrorAndTheNextCallWorks) {
+  prepare();
+  set_driver_fault("");
+  GetParam().run(*stage_);
+  const auto calls = driver_call_counts();
+  for (const auto& [call, count] : calls) {
+    for (const auto* result : kResults) {
+      try_fault(call, 1, result);
+      if (count > 1) try_fault(call, count, result);
+    }
+  }
+  EXPECT_GE(hits_, calls.size()) << "faults were not hit";
+}
+
+INSTANTIATE_TEST_SUITE_P(PublicCalls, FaultSweep, testing::ValuesIn(kCalls),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace npu::test
