@@ -1,4 +1,4 @@
-// Compiles a model with properties and prints "ok", or the error.
+// Compiles a model with properties and prints "ok" and where it came from, or the error.
 //
 // usage: compile_with MODEL.xml "KEY=VALUE ..." [OPTION=VALUE for the compiler as it is [BLOB]]
 #include <cstdio>
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
       model.native_binary();  // marks in the driver's trace that the model is loaded
       model.create_request().infer();
     }
-    std::puts("ok");
+    std::printf("ok, from %s\n", npu::to_string(model.load_stats().from));
   } catch (const npu::Error& error) {
     std::puts(error.what());
   }

@@ -156,6 +156,31 @@ TEST_F(DriverView, LeavesTheDriversCacheOutOnlyWhenAsked) {
   EXPECT_EQ(flags("CACHE_DIR=" + (folder_.path() / "cache").string()), kDisableCaching);
 }
 
+TEST_F(DriverView, LetsTheDriversCacheHitThoughTheModelHoldsAddresses) {
+  const auto model = write_affine_model(folder_.path());
+  for (const char* serializer : {"NO_WEIGHTS_COPY", "ALL_WEIGHTS_COPY"}) {
+    const Environment cache = {{"SOFTNPU_CACHE_DIR", folder_.path() / serializer}};
+    const auto compiled = [&] {
+      return compile(model, std::string("NPU_MODEL_SERIALIZER_VERSION=") + serializer, cache)
+          .printed;
+    };
+    EXPECT_EQ(compiled(), "ok, from compiler\n") << serializer;
+    EXPECT_EQ(compiled(), "ok, from driver cache\n") << serializer;
+  }
+}
+
+TEST_F(DriverView, CopiesConstantsBelowTheThreshold) {
+  const auto model = write_affine_model(folder_.path());
+  const auto input_bytes = [&](const std::string& threshold) {
+    return compile(model, "NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD=" + threshold, {})
+        .create.at("input_bytes")
+        .get<std::uint64_t>();
+  };
+  // Two constants of four bytes; what describes an address is longer than they are.
+  EXPECT_EQ(input_bytes("4"), input_bytes("0"));
+  EXPECT_LT(input_bytes("5"), input_bytes("4"));
+}
+
 struct InitRow {
   const char* name;
   const char* extension;
@@ -171,7 +196,7 @@ class DeferredWeights : public DriverView, public ::testing::WithParamInterface<
     const View view = compile(
         model_, properties,
         {{"SOFTNPU_GRAPH_EXT_VERSION", GetParam().extension}, {"COMPILE_WITH_REQUEST", "1"}});
-    EXPECT_EQ(view.printed, "ok\n");
+    EXPECT_EQ(view.printed, "ok, from compiler\n");
     std::pair<int, int> counts;
     bool requested = false;
     std::ifstream lines(trace);
@@ -206,7 +231,7 @@ class ForeignBlobs : public DriverView {
       if (level <= LogLevel::kWarning) warnings_ += std::string(message) + '\n';
     });
     const View made = compile(model_, "", {{"SOFTNPU_PLATFORM", "3720"}}, "", blob_);
-    ASSERT_EQ(made.printed, "ok\n");
+    ASSERT_EQ(made.printed, "ok, from compiler\n");
   }
   void TearDown() override { set_log_sink({}); }
 
@@ -234,6 +259,14 @@ TEST_F(ForeignBlobs, AreCompiledAgainWhereTheModelIsAtHand) {
   const auto model = CompiledModel::import(device_, blob_, Model::read(model_));
   EXPECT_EQ(model.load_stats().from, LoadedFrom::kCompiler);
   EXPECT_NE(warnings_.find("affine.xml' is compiled instead"), std::string::npos) << warnings_;
+}
+
+TEST_F(ForeignBlobs, OfNewerFirmwareSayThatTheDriverIsToBeUpdated) {
+  const View made = compile(model_, "", {{"SOFTNPU_RUNTIME_VERSION", "9999.0.0"}}, "", blob_);
+  ASSERT_EQ(made.printed, "ok, from compiler\n");
+  for (const char* part :
+       {"the blob is newer than the driver: update the NPU driver", "runtime=9999.0.0"})
+    expect_error(ErrorCode::kIncompatible, part, [&] { CompiledModel::import(device_, blob_); });
 }
 
 TEST_F(ForeignBlobs, ThatFitAreNotCompiledAgain) {
