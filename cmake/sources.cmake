@@ -40,6 +40,7 @@ set(NPUCORE_SOURCES
   npucore/src/core/property_table.cpp
   npucore/src/core/property_values.cpp
   npucore/src/core/recorder.cpp
+  npucore/src/core/remote.cpp
   npucore/src/core/request.cpp
   npucore/src/core/request_state.cpp
   npucore/src/core/request_states.cpp
@@ -79,6 +80,7 @@ set(NPUCORE_SOURCES
   npucore/src/ze/memory.cpp
   npucore/src/ze/npu_device.cpp
   npucore/src/ze/result.cpp
+  npucore/src/ze/sysman.cpp
 )
 
 set(GSTNPUMETA_SOURCES

@@ -73,6 +73,10 @@ class NPU_API Device {
 
   const DeviceInfo& info() const;
   DeviceMemory memory() const;
+  /// How much of the time since the last call (of any Device of the same NPU) the engines have
+  /// computed, for whichever process: 0 to 1. The first call begins to count and gives 0. Throws
+  /// Error(kUnsupported) where loader or driver do not tell.
+  double utilization() const;
 
   /// A property's value. Throws Error(kInvalidArgument) with the near names for an unknown one, and
   /// Error(kUnsupported) for one that only a compiled model has.

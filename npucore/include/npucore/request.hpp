@@ -76,8 +76,8 @@ class NPU_API Request {
   /// The last inference layer by layer. Throws Error(kUnsupported) for a model that was not
   /// compiled with PERF_COUNT. Of a batch: its first item.
   std::vector<LayerProfile> profile() const;
-  /// What the device took for the last inference (a batch: from the first item's beginning to the
-  /// last one's end). Throws as profile() does.
+  /// What the device took for the last inference, for all items of a batch together. Also with
+  /// NPU_PROFILING_TYPE INFER, which costs less than layers. Throws as profile() does.
   std::uint64_t inference_time_ns() const;
   /// Buffers that were copied because the device could not reach them, since the request was made.
   std::uint64_t copies() const;

@@ -70,6 +70,8 @@ class NPU_API Tensor {
   int export_dmabuf() const;
   /// Whether the memory came from a DMA-BUF of someone else.
   bool is_imported() const;
+  /// False for driver memory whose context was lost: every inference copies it then. Make another.
+  bool is_reachable() const;
   /// Whether neither CPU nor device may write it.
   bool is_read_only() const;
 

@@ -64,6 +64,10 @@ Properties Device::properties() const {
   return state_->properties.values();
 }
 
+double Device::utilization() const {
+  return state_->utilization();
+}
+
 void* Device::native_context() const {
   return state_->ze()->context.get();
 }

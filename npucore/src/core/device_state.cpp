@@ -1,6 +1,10 @@
 #include "core/device_state.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/text.hpp"
+#include "npucore/error.hpp"
 
 namespace npu::internal {
 namespace {
@@ -55,6 +59,19 @@ std::shared_ptr<const ze::DeviceContext> DeviceState::ze() const {
   std::scoped_lock lock(mutex_);
   if (context_->lost) context_ = std::make_shared<const ze::DeviceContext>(context_->npu);
   return context_;
+}
+
+double DeviceState::utilization() {
+  const auto now = ze::engine_activity(*ze());
+  if (!now)
+    throw Error(ErrorCode::kUnsupported,
+                base::text("neither loader ", info.loader_version, " nor the driver of ", info.name,
+                           " tells how busy it is (zesEngineGetActivity)"));
+  std::scoped_lock lock(mutex_);
+  const auto last = std::exchange(last_activity_, now);
+  if (!last || now->at_us <= last->at_us) return 0;
+  const auto busy = static_cast<double>(now->busy_us - last->busy_us);
+  return std::clamp(busy / static_cast<double>(now->at_us - last->at_us), 0.0, 1.0);
 }
 
 }  // namespace npu::internal

@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "core/import_cache.hpp"
 #include "npucore/device.hpp"
 #include "ze/device_context.hpp"
+#include "ze/sysman.hpp"
 
 namespace npu::internal {
 
@@ -33,9 +35,12 @@ struct DeviceState {
 
   /// The context of now: a new one where the last was lost. Whoever makes something in it keeps it.
   std::shared_ptr<const ze::DeviceContext> ze() const;
+  /// Since the last call.
+  double utilization();
 
  private:
-  mutable std::mutex mutex_;  // guards context_
+  mutable std::mutex mutex_;  // guards the two below
+  std::optional<ze::EngineActivity> last_activity_;
   mutable std::shared_ptr<const ze::DeviceContext> context_;
 
  public:

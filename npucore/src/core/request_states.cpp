@@ -143,10 +143,13 @@ std::uint64_t RequestState::inference_time_ns() const {
   require_idle("profiling data cannot be read");
   const ze::DeviceContext& device = *engine_->session->context;
   if (const auto& layers = engine_->measurement.layers) {
-    if (!measured_) return 0;
-    const auto first = span_of(ze::profiled_layers(device, layers->queries.front()));
-    const auto last = span_of(ze::profiled_layers(device, layers->queries.back()));
-    return std::max(first.second, last.second) - first.first;
+    std::uint64_t all_ns = 0;
+    for (const auto& query : layers->queries) {
+      if (!measured_) break;
+      const auto [begin, end] = span_of(ze::profiled_layers(device, query));
+      all_ns += end - begin;
+    }
+    return all_ns;
   }
   const auto* stamps = static_cast<const std::byte*>(engine_->measurement.timestamps.address());
   if (!stamps)

@@ -85,6 +85,8 @@ void Runtime::start(DeviceKind kind) {
   loader_ = ze::Loader::open(loader_library());
   const std::string drivers = users_choice_ ? std::string() : drivers_for(kind);
   if (!drivers.empty()) ::setenv(kAltDrivers, drivers.c_str(), 0);
+  // Without zesInit a loader decides now whether it will tell how busy a device is.
+  if (!loader_->has("zesInit")) ::setenv("ZES_ENABLE_SYSMAN", "1", 0);
   look_for_devices();
   if (kind == DeviceKind::kAuto && npus_.empty() && !users_choice_) start_again_with_software();
 }

@@ -112,6 +112,11 @@ bool Tensor::is_imported() const {
   return allocation_ && allocation_->origin == internal::Allocation::Origin::kDmabuf;
 }
 
+bool Tensor::is_reachable() const {
+  return allocation_ && (!allocation_->context->lost || allocation_->fd ||
+                         allocation_->origin != internal::Allocation::Origin::kDriver);
+}
+
 bool Tensor::is_read_only() const {
   return allocation_ && allocation_->read_only;
 }

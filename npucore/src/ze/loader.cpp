@@ -105,6 +105,10 @@ std::string Loader::version() const {
   return {};
 }
 
+bool Loader::has(const char* entry_point) const {
+  return ::dlsym(handle, entry_point) != nullptr;
+}
+
 std::vector<ze_driver_handle_t> init_drivers(const Loader& loader) {
   std::vector<ze_driver_handle_t> drivers;
   ze_result_t result = ZE_RESULT_ERROR_UNINITIALIZED;

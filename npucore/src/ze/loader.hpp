@@ -73,6 +73,8 @@ struct Loader {
 
   /// "1.8.12"; empty when the loader does not tell. Valid after the loader was initialised.
   std::string version() const;
+  /// Whether the library has an entry point that is none of those above.
+  bool has(const char* entry_point) const;
 };
 
 /// Initialises the loader and gives every driver it found. Throws Error(kNotFound) when there is

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "npucore/compiled_model.hpp"
+#include "npucore/device.hpp"
+#include "npucore/export.hpp"
+#include "npucore/tensor.hpp"
+#include "npucore/types.hpp"
+
+namespace npu {
+
+/// Values of the property maps, for callers that pass everything by name: texts, numbers, and
+/// pointers or descriptors in the form of a pointer.
+using RemoteValue = std::variant<std::string, std::int64_t, void*>;
+using RemoteProperties = std::map<std::string, RemoteValue>;
+
+/// Names of the property maps, as OpenVINO's Remote Tensor API has them.
+namespace remote {
+inline constexpr const char* kMemType = "MEM_TYPE";        ///< one of those below
+inline constexpr const char* kMemHandle = "MEM_HANDLE";    ///< fd (also as void*) or address
+inline constexpr const char* kL0Context = "L0_CONTEXT";    ///< ze_context_handle_t as void*
+inline constexpr const char* kTensorType = "TENSOR_TYPE";  ///< "INPUT", "OUTPUT", "BINDED" (both)
+inline constexpr const char* kFileDescriptor = "FILE_DESCRIPTOR";  ///< a file's path
+/// Where the tensor begins in the file or the DMA-BUF, in bytes; 0 where it is not given.
+inline constexpr const char* kOffset = "OFFSET";
+
+// Values of MEM_TYPE.
+inline constexpr const char* kInternalBuffer = "L0_INTERNAL_BUF";  ///< driver memory
+inline constexpr const char* kSharedBuffer = "SHARED_BUF";  ///< DMA-BUF, on Windows NT handle
+inline constexpr const char* kCpuAddress = "CPU_VA";        ///< the application's memory
+inline constexpr const char* kMappedFile = "MMAPED_FILE";
+}  // namespace remote
+
+enum class TensorType {
+  kInput,   ///< the device reads it
+  kOutput,  ///< the device writes it
+  kBinded,  ///< both
+};
+NPU_API const char* to_string(TensorType type);  ///< "INPUT", "OUTPUT", "BINDED"
+
+/// A tensor with type and shape, and where its memory came from.
+class NPU_API RemoteTensor {
+ public:
+  const Tensor& tensor() const { return tensor_; }
+  operator const Tensor&() const { return tensor_; }
+  ElementType type() const { return type_; }
+  const Shape& shape() const { return shape_; }
+  std::byte* data() const { return tensor_.data(); }
+  std::size_t size_bytes() const { return tensor_.size_bytes(); }
+  /// MEM_TYPE, MEM_HANDLE (the pointer that Level Zero knows the tensor by), L0_CONTEXT,
+  /// TENSOR_TYPE.
+  RemoteProperties get_params() const;
+
+ private:
+  friend class RemoteContext;
+  RemoteTensor(Tensor tensor, ElementType type, Shape shape, std::string mem_type, TensorType use,
+               Device device);
+  Tensor tensor_;
+  ElementType type_;
+  Shape shape_;
+  std::string mem_type_;
+  TensorType use_;
+  Device device_;
+};
+
+/// The context in which tensors are made: one for each device and process. What is shared with it
+/// stays the caller's: memory, descriptors and handles must outlive the tensors made of them, but
+/// for descriptors, of which each tensor keeps a duplicate.
+class NPU_API RemoteContext {
+ public:
+  explicit RemoteContext(const Device& device);
+  explicit RemoteContext(const CompiledModel& model);
+  /// By name: L0_CONTEXT, where it is given, must be this device's context. Throws
+  /// Error(kInvalidArgument) for another one and for names there are not.
+  static RemoteContext create(const Device& device, const RemoteProperties& properties);
+
+  const Device& device() const { return device_; }
+  /// The ze_context_handle_t of now; after a lost device another one.
+  void* handle() const;
+  /// L0_CONTEXT.
+  RemoteProperties get_params() const;
+
+  /// Driver memory that CPU and device share (zeMemAllocHost): data() is the raw pointer. With
+  /// kInput the CPU's reads of it are slow.
+  RemoteTensor create_l0_host_tensor(ElementType type, const Shape& shape,
+                                     TensorType use = TensorType::kBinded) const;
+  /// The same, for the CPU to read and write quickly.
+  RemoteTensor create_host_tensor(ElementType type, const Shape& shape) const;
+  /// Bytes at `offset` of a DMA-BUF.
+  RemoteTensor create_tensor(ElementType type, const Shape& shape, int dmabuf_fd,
+                             std::size_t offset = 0) const;
+  /// The application's memory, in place: see Tensor::import_host.
+  RemoteTensor create_tensor(ElementType type, const Shape& shape, void* memory,
+                             TensorType use = TensorType::kBinded) const;
+  /// A file's bytes at `offset`, an input: see Tensor::from_file.
+  RemoteTensor create_tensor(ElementType type, const Shape& shape,
+                             const std::filesystem::path& file, std::size_t offset = 0) const;
+  /// An NT handle of Windows. Throws Error(kUnsupported): this is the place for it elsewhere.
+  RemoteTensor create_tensor_of_nt_handle(ElementType type, const Shape& shape,
+                                          void* nt_handle) const;
+  /// By name: MEM_TYPE with MEM_HANDLE, or FILE_DESCRIPTOR and OFFSET; nothing: driver memory.
+  RemoteTensor create_tensor(ElementType type, const Shape& shape,
+                             const RemoteProperties& properties) const;
+
+ private:
+  Device device_;
+};
+
+}  // namespace npu

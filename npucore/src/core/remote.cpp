@@ -1,0 +1,196 @@
+#include "npucore/remote.hpp"
+
+#include <array>
+#include <utility>
+
+#include "base/enum_names.hpp"
+#include "base/text.hpp"
+#include "core/allocation.hpp"
+#include "core/device_state.hpp"
+#include "npucore/error.hpp"
+
+namespace npu {
+namespace {
+
+using base::text;
+
+constexpr std::array kTensorTypes = {
+    base::EnumName<TensorType>{TensorType::kInput, "INPUT"},
+    base::EnumName<TensorType>{TensorType::kOutput, "OUTPUT"},
+    base::EnumName<TensorType>{TensorType::kBinded, "BINDED"},
+};
+
+std::size_t bytes_of(ElementType type, const Shape& shape) {
+  const std::size_t bytes = Port{"remote tensor", {}, type, shape}.size_bytes();
+  if (bytes == 0)
+    throw Error(ErrorCode::kInvalidArgument,
+                text("a remote tensor of ", to_string(type), to_string(shape), " has no bytes"));
+  return bytes;
+}
+
+void require_known(const RemoteProperties& properties, std::initializer_list<const char*> known) {
+  for (const auto& [name, value] : properties) {
+    std::string names;
+    bool is_known = false;
+    for (const char* each : known) {
+      is_known = is_known || name == each;
+      names += text(names.empty() ? "" : ", ", each);
+    }
+    if (!is_known)
+      throw Error(ErrorCode::kInvalidArgument,
+                  text("there is no remote property ", base::quoted(name), "; there are ", names));
+  }
+}
+
+[[noreturn]] void refuse(const char* name, const char* wanted) {
+  throw Error(ErrorCode::kInvalidArgument, text("the remote property ", name, " must be ", wanted));
+}
+
+std::string text_of(const RemoteProperties& properties, const char* name,
+                    const std::string& otherwise) {
+  const auto found = properties.find(name);
+  if (found == properties.end()) return otherwise;
+  if (const auto* value = std::get_if<std::string>(&found->second)) return *value;
+  refuse(name, "a text");
+}
+
+/// A number or pointer; both travel in MEM_HANDLE.
+std::intptr_t number_of(const RemoteProperties& properties, const char* name) {
+  const auto found = properties.find(name);
+  if (found == properties.end()) refuse(name, "given");
+  if (const auto* number = std::get_if<std::int64_t>(&found->second)) return *number;
+  if (void* const* pointer = std::get_if<void*>(&found->second))
+    return reinterpret_cast<std::intptr_t>(*pointer);
+  refuse(name, "a number or a pointer");
+}
+
+std::size_t offset_of(const RemoteProperties& properties) {
+  if (properties.count(remote::kOffset) == 0) return 0;
+  const std::intptr_t offset = number_of(properties, remote::kOffset);
+  if (offset < 0) refuse(remote::kOffset, "0 or more");
+  return static_cast<std::size_t>(offset);
+}
+
+}  // namespace
+
+const char* to_string(TensorType type) {
+  return base::name_of(kTensorTypes, type);
+}
+
+RemoteTensor::RemoteTensor(Tensor tensor, ElementType type, Shape shape, std::string mem_type,
+                           TensorType use, Device device)
+    : tensor_(std::move(tensor)),
+      type_(type),
+      shape_(std::move(shape)),
+      mem_type_(std::move(mem_type)),
+      use_(use),
+      device_(std::move(device)) {}
+
+RemoteProperties RemoteTensor::get_params() const {
+  return {{remote::kMemType, mem_type_},
+          {remote::kMemHandle, static_cast<void*>(tensor_.data())},
+          {remote::kL0Context, static_cast<void*>(tensor_.allocation()->context->context.get())},
+          {remote::kTensorType, std::string(to_string(use_))}};
+}
+
+RemoteContext::RemoteContext(const Device& device) : device_(device) {}
+RemoteContext::RemoteContext(const CompiledModel& model) : device_(model.device()) {}
+
+RemoteContext RemoteContext::create(const Device& device, const RemoteProperties& properties) {
+  require_known(properties, {remote::kL0Context});
+  RemoteContext context(device);
+  if (properties.count(remote::kL0Context) != 0 &&
+      number_of(properties, remote::kL0Context) !=
+          reinterpret_cast<std::intptr_t>(context.handle()))
+    throw Error(ErrorCode::kInvalidArgument,
+                text("L0_CONTEXT is not the context of ", device.info().name,
+                     ": a process has one for each device, use its memory in that one"));
+  return context;
+}
+
+void* RemoteContext::handle() const {
+  return device_.native_context();
+}
+
+RemoteProperties RemoteContext::get_params() const {
+  return {{remote::kL0Context, handle()}};
+}
+
+RemoteTensor RemoteContext::create_l0_host_tensor(ElementType type, const Shape& shape,
+                                                  TensorType use) const {
+  const MemoryUse memory_use = use == TensorType::kInput ? MemoryUse::kInput : MemoryUse::kOutput;
+  return {Tensor::allocate(device_, bytes_of(type, shape), memory_use),
+          type,
+          shape,
+          remote::kInternalBuffer,
+          use,
+          device_};
+}
+
+RemoteTensor RemoteContext::create_host_tensor(ElementType type, const Shape& shape) const {
+  return create_l0_host_tensor(type, shape, TensorType::kBinded);
+}
+
+RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape, int dmabuf_fd,
+                                          std::size_t offset) const {
+  return {Tensor::import_dmabuf(device_, dmabuf_fd, offset, bytes_of(type, shape)),
+          type,
+          shape,
+          remote::kSharedBuffer,
+          TensorType::kBinded,
+          device_};
+}
+
+RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape, void* memory,
+                                          TensorType use) const {
+  const MemoryUse memory_use = use == TensorType::kInput ? MemoryUse::kInput : MemoryUse::kOutput;
+  return {Tensor::import_host(device_, {memory, bytes_of(type, shape)}, memory_use),
+          type,
+          shape,
+          remote::kCpuAddress,
+          use,
+          device_};
+}
+
+RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
+                                          const std::filesystem::path& file,
+                                          std::size_t offset) const {
+  return {Tensor::from_file(device_, file, offset, bytes_of(type, shape)),
+          type,
+          shape,
+          remote::kMappedFile,
+          TensorType::kInput,
+          device_};
+}
+
+RemoteTensor RemoteContext::create_tensor_of_nt_handle(ElementType type, const Shape& shape,
+                                                       void*) const {
+  throw Error(
+      ErrorCode::kUnsupported,
+      text("a remote tensor of ", to_string(type), to_string(shape),
+           " from an NT handle: those are Windows', share a DMA-BUF's descriptor on Linux"));
+}
+
+RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
+                                          const RemoteProperties& properties) const {
+  require_known(properties, {remote::kMemType, remote::kMemHandle, remote::kTensorType,
+                             remote::kFileDescriptor, remote::kOffset});
+  const TensorType use = base::value_of(
+      kTensorTypes, text_of(properties, remote::kTensorType, "BINDED"), "tensor type");
+  const std::string mem_type = text_of(properties, remote::kMemType, remote::kInternalBuffer);
+  if (mem_type == remote::kInternalBuffer) return create_l0_host_tensor(type, shape, use);
+  if (mem_type == remote::kSharedBuffer)
+    return create_tensor(type, shape, static_cast<int>(number_of(properties, remote::kMemHandle)),
+                         offset_of(properties));
+  if (mem_type == remote::kCpuAddress)
+    return create_tensor(type, shape,
+                         reinterpret_cast<void*>(number_of(properties, remote::kMemHandle)), use);
+  if (mem_type == remote::kMappedFile) {
+    const std::string file = text_of(properties, remote::kFileDescriptor, "");
+    if (file.empty()) refuse(remote::kFileDescriptor, "the path of a file");
+    return create_tensor(type, shape, std::filesystem::path(file), offset_of(properties));
+  }
+  refuse(remote::kMemType, "L0_INTERNAL_BUF, SHARED_BUF, CPU_VA or MMAPED_FILE");
+}
+
+}  // namespace npu

@@ -1,0 +1,160 @@
+// Tensors of memory from elsewhere, by calls and by property maps.
+#include "npucore/remote.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "npucore/npucore.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+const Shape kShape = {1, 3, 4, 4};
+constexpr std::size_t kBytes = kAffineElements * sizeof(float);
+
+void fill(std::byte* memory, float value) {
+  auto* floats = reinterpret_cast<float*>(memory);
+  std::fill(floats, floats + kAffineElements, value);
+}
+
+class RemoteTensors : public OnSoftwareNpu {
+ protected:
+  /// What the model makes of the tensor's first element.
+  float infer(const Tensor& input) {
+    Request request = model_.create_request();
+    request.set_input(0, input);
+    request.infer();
+    EXPECT_EQ(request.copies(), 0u);
+    return *reinterpret_cast<const float*>(request.output(0).data());
+  }
+  TempDir folder_;
+  CompiledModel model_ =
+      CompiledModel::compile(device_, Model::read(write_affine_model(folder_.path())));
+  RemoteContext context_{device_};
+};
+
+TEST_F(RemoteTensors, ContextsOfDeviceAndModelAreOne) {
+  EXPECT_NE(context_.handle(), nullptr);
+  EXPECT_EQ(RemoteContext(model_).handle(), context_.handle());
+  EXPECT_EQ(std::get<void*>(context_.get_params().at("L0_CONTEXT")), context_.handle());
+}
+
+TEST_F(RemoteTensors, ContextsAreMadeByName) {
+  EXPECT_EQ(RemoteContext::create(device_, {}).handle(), context_.handle());
+  EXPECT_EQ(RemoteContext::create(device_, {{"L0_CONTEXT", context_.handle()}}).handle(),
+            context_.handle());
+  expect_error(ErrorCode::kInvalidArgument, "is not the context of", [&] {
+    RemoteContext::create(device_, {{"L0_CONTEXT", static_cast<void*>(this)}});
+  });
+  expect_error(ErrorCode::kInvalidArgument, "no remote property", [&] {
+    RemoteContext::create(device_, {{"CL_CONTEXT", std::int64_t{1}}});
+  });
+}
+
+TEST_F(RemoteTensors, OfDriverMemoryHaveItsPointer) {
+  for (const TensorType use : {TensorType::kInput, TensorType::kBinded}) {
+    const RemoteTensor tensor = context_.create_l0_host_tensor(ElementType::kF32, kShape, use);
+    fill(tensor.data(), 2);
+    EXPECT_EQ(infer(tensor), affine(2));
+    const auto params = tensor.get_params();
+    EXPECT_EQ(std::get<std::string>(params.at("MEM_TYPE")), "L0_INTERNAL_BUF");
+    EXPECT_EQ(std::get<void*>(params.at("MEM_HANDLE")), tensor.data());
+    EXPECT_EQ(std::get<void*>(params.at("L0_CONTEXT")), context_.handle());
+    EXPECT_EQ(std::get<std::string>(params.at("TENSOR_TYPE")), to_string(use));
+  }
+  const RemoteTensor host = context_.create_host_tensor(ElementType::kF32, kShape);
+  fill(host.data(), 3);
+  EXPECT_EQ(infer(host), affine(3));
+  EXPECT_EQ(host.shape(), kShape);
+  EXPECT_EQ(host.type(), ElementType::kF32);
+}
+
+TEST_F(RemoteTensors, OfADmabufBeginAtTheirOffset) {
+  const int fd = make_memfd(8192);
+  std::vector<float> values(kAffineElements, 4.f);
+  ASSERT_EQ(::pwrite(fd, values.data(), kBytes, 4352), static_cast<ssize_t>(kBytes));
+  EXPECT_EQ(infer(context_.create_tensor(ElementType::kF32, kShape, fd, 4352)), affine(4));
+  const RemoteTensor named = context_.create_tensor(
+      ElementType::kF32, kShape,
+      RemoteProperties{{"MEM_TYPE", std::string("SHARED_BUF")},
+                       {"MEM_HANDLE", reinterpret_cast<void*>(static_cast<std::intptr_t>(fd))},
+                       {"OFFSET", std::int64_t{4352}}});
+  EXPECT_EQ(infer(named), affine(4));
+  expect_error(ErrorCode::kInvalidArgument, "has 8192 bytes, not 192 at 8100",
+               [&] { context_.create_tensor(ElementType::kF32, kShape, fd, 8100); });
+  ::close(fd);
+}
+
+TEST_F(RemoteTensors, OfHostMemoryAreInPlace) {
+  void* pages = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  fill(static_cast<std::byte*>(pages), 5);
+  {
+    const RemoteTensor tensor = context_.create_tensor(ElementType::kF32, kShape, pages);
+    EXPECT_EQ(tensor.data(), pages);
+    EXPECT_EQ(infer(tensor), affine(5));
+  }
+  const RemoteTensor named =
+      context_.create_tensor(ElementType::kF32, kShape,
+                             RemoteProperties{{"MEM_TYPE", std::string("CPU_VA")},
+                                              {"MEM_HANDLE", pages},
+                                              {"TENSOR_TYPE", std::string("INPUT")}});
+  EXPECT_TRUE(named.tensor().is_read_only());
+  EXPECT_EQ(infer(named), affine(5));
+  ::munmap(pages, 4096);
+}
+
+TEST_F(RemoteTensors, OfAFileBeginAtTheirOffset) {
+  std::vector<float> values(kAffineElements + 25, 6.f);
+  const auto file = folder_.path() / "values.raw";
+  write_file(file, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+  EXPECT_EQ(infer(context_.create_tensor(ElementType::kF32, kShape, file, 100)), affine(6));
+  const RemoteTensor named =
+      context_.create_tensor(ElementType::kF32, kShape,
+                             RemoteProperties{{"MEM_TYPE", std::string("MMAPED_FILE")},
+                                              {"FILE_DESCRIPTOR", file.string()},
+                                              {"OFFSET", std::int64_t{100}}});
+  EXPECT_EQ(infer(named), affine(6));
+  EXPECT_EQ(std::get<std::string>(named.get_params().at("MEM_TYPE")), "MMAPED_FILE");
+}
+
+TEST_F(RemoteTensors, OfNtHandlesHaveTheirPlace) {
+  expect_error(ErrorCode::kUnsupported, "NT handle",
+               [&] { context_.create_tensor_of_nt_handle(ElementType::kF32, kShape, this); });
+}
+
+TEST_F(RemoteTensors, ByNameRefuseWhatTheyDoNotKnow) {
+  const auto make = [&](const RemoteProperties& properties) {
+    return [this, properties] { context_.create_tensor(ElementType::kF32, kShape, properties); };
+  };
+  expect_error(ErrorCode::kInvalidArgument, "no remote property",
+               make({{"MEM_KIND", std::string("CPU_VA")}}));
+  expect_error(ErrorCode::kInvalidArgument, "must be L0_INTERNAL_BUF",
+               make({{"MEM_TYPE", std::string("VA_SURFACE")}}));
+  expect_error(ErrorCode::kInvalidArgument, "MEM_HANDLE must be given",
+               make({{"MEM_TYPE", std::string("SHARED_BUF")}}));
+  expect_error(ErrorCode::kInvalidArgument, "FILE_DESCRIPTOR must be",
+               make({{"MEM_TYPE", std::string("MMAPED_FILE")}}));
+  expect_error(ErrorCode::kInvalidArgument, "tensor type",
+               make({{"TENSOR_TYPE", std::string("BOUND")}}));
+}
+
+TEST_F(RemoteTensors, AreBracketedForTheCpu) {
+  const int fd = make_memfd(4096);
+  const RemoteTensor tensor = context_.create_tensor(ElementType::kF32, kShape, fd);
+  {
+    const CpuAccess access(tensor, CpuAccess::Kind::kWrite);
+    fill(access.data(), 8);
+  }
+  EXPECT_EQ(infer(tensor), affine(8));
+  ::close(fd);
+}
+
+}  // namespace
+}  // namespace npu::test

@@ -1,0 +1,106 @@
+// Inferences one after the other, and processes that fork.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "npucore/npucore.hpp"
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+class Sequential : public OnSoftwareNpu {
+ protected:
+  CompiledModel model() {
+    CompileOptions options;
+    options.properties.set(property::run_sequentially, true);
+    return CompiledModel::compile(device_, Model::read(write_affine_model(folder_.path())),
+                                  options);
+  }
+  static void submit(Request& request, float value) {
+    auto* input = reinterpret_cast<float*>(request.input(0).data());
+    std::fill(input, input + kAffineElements * request.batch(), value);
+    request.submit();
+  }
+  static void expect_result(Request& request, float value) {
+    ASSERT_TRUE(request.wait());
+    const auto* output = reinterpret_cast<const float*>(request.output(0).data());
+    EXPECT_EQ(output[0], affine(value));
+    EXPECT_EQ(output[kAffineElements * request.batch() - 1], affine(value));
+  }
+  TempDir folder_;
+};
+
+TEST_F(Sequential, RequestsGiveTheirResults) {
+  const CompiledModel shared = model();
+  std::vector<Request> requests;
+  for (int count = 0; count < 3; ++count) requests.push_back(shared.create_request());
+  // More than there are events in a chain.
+  for (int round = 0; round < 70; ++round) {
+    for (std::size_t index = 0; index < requests.size(); ++index)
+      submit(requests[index], static_cast<float>(round * 3) + static_cast<float>(index));
+    for (std::size_t index = requests.size(); index-- > 0;)
+      expect_result(requests[index], static_cast<float>(round * 3) + static_cast<float>(index));
+  }
+}
+
+TEST_F(Sequential, BatchesGiveTheirResults) {
+  const CompiledModel shared = model();
+  Request four = shared.create_request(4);
+  Request one = shared.create_request();
+  for (int round = 0; round < 20; ++round) {
+    submit(four, static_cast<float>(round));
+    submit(one, static_cast<float>(-round));
+    expect_result(four, static_cast<float>(round));
+    expect_result(one, static_cast<float>(-round));
+  }
+}
+
+TEST_F(Sequential, RequestsOutliveALostDevice) {
+  const CompiledModel shared = model();
+  Request first = shared.create_request();
+  Request second = shared.create_request();
+  submit(first, 1);
+  expect_result(first, 1);
+  set_fault("zeCommandQueueExecuteCommandLists:POISON@1");
+  expect_error(ErrorCode::kDeviceLost, "is lost", [&] { submit(first, 2); });
+  set_fault("");
+  submit(second, 3);
+  submit(first, 4);
+  expect_result(first, 4);
+  expect_result(second, 3);
+}
+
+class Forked : public OnSoftwareNpu {};
+
+TEST_F(Forked, ChildrenGetAClearError) {
+  TempDir folder;
+  Request request = CompiledModel::compile(device_, Model::read(write_affine_model(folder.path())))
+                        .create_request();
+  request.infer();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto is_refused = [](auto action) {
+      try {
+        action();
+      } catch (const Error& error) {
+        return error.code() == ErrorCode::kUnsupported &&
+               std::string(error.what()).find("forked") != std::string::npos;
+      }
+      return false;
+    };
+    const bool submit = is_refused([&] { request.submit(); });
+    const bool open = is_refused([] { Device::open(DeviceKind::kSoftware); });
+    ::_exit(submit && open ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_NO_THROW(request.infer()) << "the parent goes on";
+}
+
+}  // namespace
+}  // namespace npu::test
