@@ -33,6 +33,8 @@ class Inference {
   /// After wait(): the frame with its tensors and GstNpuInferenceMeta; on a shallow copy where
   /// others hold the buffer too.
   BufferRef finish(const std::string& model_file);
+  /// Instead, where the inference failed: the frame as it came.
+  BufferRef give_up() { return std::move(buffer_); }
   /// From submit to when wait() found it done.
   guint64 elapsed_ns() const { return elapsed_ns_; }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <npucore/device.hpp>
+#include <npucore/error.hpp>
 #include <optional>
 #include <string>
 
@@ -85,6 +86,7 @@ class InferenceElement {
 
   GstFlowReturn send(FifoItem item);
   GstFlowReturn send_result(std::unique_ptr<Inference> inference);
+  void tell_lost_device(const npu::Error& error);
   void stop_task(GstFlowReturn why);
   void note_latency(guint64 inference_ns);
 
@@ -116,6 +118,7 @@ class InferenceElement {
   Fifo fifo_;
   Stats stats_;
   LatencyEstimate latency_;
+  std::atomic<bool> device_is_lost_{false};  // no inference has ended well since it was
 };
 
 }  // namespace gstnpu

@@ -73,9 +73,16 @@ GstFlowReturn InferenceElement::chain(BufferRef buffer) {
   stats_.count_frame();
   const bool is_due = frame_index_++ % interval_ == 0;
   if (!is_due || gst_buffer_get_size(buffer.get()) == 0) return fifo_.push(std::move(buffer));
+  BufferRef frame(gst_buffer_ref(buffer.get()));
   try {
-    return fifo_.push(start_inference(std::move(buffer)));
+    auto inference = start_inference(std::move(buffer));
+    frame.reset();  // nobody else holds it then, and it is not copied for its metadata
+    return fifo_.push(std::move(inference));
   } catch (const npu::Error& error) {
+    if (error.code() == npu::ErrorCode::kDeviceLost) {
+      tell_lost_device(error);
+      return fifo_.push(std::move(frame));
+    }
     if (error.code() == npu::ErrorCode::kCancelled) return GST_FLOW_FLUSHING;
     post_error(element_, error, opened_->settings.model);
     return GST_FLOW_ERROR;
@@ -305,6 +312,17 @@ GstFlowReturn InferenceElement::send_result(std::unique_ptr<Inference> inference
   try {
     inference->wait();
     frame = inference->finish(opened_->settings.model);
+  } catch (const npu::Error& error) {
+    if (error.code() == npu::ErrorCode::kDeviceLost) {
+      tell_lost_device(error);
+      frame = inference->give_up();
+      inference.reset();
+      fifo_.frame_done();
+      return gst_pad_push(src_, frame.release());
+    }
+    fifo_.frame_done();
+    post_error(element_, error, opened_->settings.model);
+    return GST_FLOW_ERROR;
   } catch (const std::exception& error) {
     fifo_.frame_done();
     post_error(element_, error, opened_->settings.model);
@@ -313,9 +331,18 @@ GstFlowReturn InferenceElement::send_result(std::unique_ptr<Inference> inference
   const guint64 elapsed_ns = inference->elapsed_ns();
   inference.reset();  // its request is free for the next frame while downstream works on this one
   fifo_.frame_done();
+  device_is_lost_ = false;
   stats_.count_inference(elapsed_ns);
   note_latency(elapsed_ns);
   return gst_pad_push(src_, frame.release());
+}
+
+/// npucore loads the model again by itself. One warning, however many frames were in flight.
+void InferenceElement::tell_lost_device(const npu::Error& error) {
+  if (device_is_lost_.exchange(true)) return;
+  post_warning(element_, std::string("the NPU was lost, frames that were in it pass without "
+                                     "tensors: ") +
+                             error.what());
 }
 
 void InferenceElement::stop_task(GstFlowReturn why) {

@@ -23,6 +23,8 @@ std::shared_ptr<const npu::Tensor> TensorRecycler::take(std::size_t size_bytes) 
 
 npu::Tensor TensorRecycler::take_idle(std::size_t rounded_bytes) {
   const std::lock_guard lock(mutex_);
+  // After a lost device the NPU would only reach the old ones by copies.
+  std::erase_if(idle_, [](const npu::Tensor& tensor) { return !tensor.is_reachable(); });
   const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const npu::Tensor& tensor) {
     return tensor.size_bytes() == rounded_bytes;
   });
