@@ -21,6 +21,7 @@ ROOMS = {
     "gst": "gst",
     "tools": "tools",
     "bench": "bench",
+    "examples": "examples",
     "tests/npucore": "tests/npucore",
     "tests/ir": "tests/ir",
     "tests/tools": "tests/tools",
@@ -47,6 +48,7 @@ MAY_INCLUDE = {
     "gst": ("include",),
     "tools": ("include",),
     "bench": ("include", "ze_npu"),
+    "examples": ("include",),
     "tests/npucore": ("include", "base", "dmabuf", "ir", "ze", "core", "ze_npu", "tests/support"),
     "tests/ir": ("include", "base", "ir", "tests/support"),
     "tests/tools": ("include", "tools", "tests/ir", "tests/support"),
@@ -71,7 +73,7 @@ THIRD_PARTY = {
     r"nlohmann/": ("softnpu", "gst"),
     r"(gtest|gmock|benchmark|CLI)/": (),
 }
-CHOOSES_ITS_OWN = ("tools", "bench", "tests/")
+CHOOSES_ITS_OWN = ("tools", "bench", "examples", "tests/")
 
 STANDARD = re.compile(r"[a-z_0-9]+$")  # <vector>: no dot, no slash
 C_AND_POSIX = re.compile(

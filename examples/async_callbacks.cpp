@@ -1,0 +1,29 @@
+// Starts an inference, does something else meanwhile, and is called when it is done.
+//
+// usage: async_callbacks models/square.xml
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <npucore/npucore.hpp>
+
+int main(int, char** arguments) try {
+  const npu::Device device = npu::Device::open();
+  const auto compiled = npu::CompiledModel::compile(device, npu::Model::read(arguments[1]));
+  npu::Request request = compiled.create_request();
+  std::atomic<int> done = 0;
+  request.set_callback([&](std::exception_ptr error) {  // in a thread of the model
+    if (!error) ++done;
+  });
+  for (int frame = 0; frame < 10; ++frame) {
+    reinterpret_cast<float*>(request.input(0).data())[0] = static_cast<float>(frame);
+    request.submit();  // returns at once
+    while (!request.wait(std::chrono::milliseconds(5))) std::printf("still working\n");
+  }
+  std::printf("%d of 10 inferences done, the last gave %g\n", done.load(),
+              reinterpret_cast<const float*>(request.output(0).data())[0]);
+  return 0;
+} catch (const npu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,30 @@
+// Compiles an IR and runs it once: y = x * x.
+//
+// usage: compile_and_infer models/square.xml
+#include <cstdio>
+#include <npucore/npucore.hpp>
+
+int main(int, char** arguments) try {
+  const npu::Device device = npu::Device::open();  // a real NPU, else the software NPU
+  const npu::Model model = npu::Model::read(arguments[1]);
+  const npu::CompiledModel compiled = npu::CompiledModel::compile(device, model);
+  for (const npu::Port& port : compiled.inputs()) {
+    std::printf("input %s %s%s\n", port.name.c_str(), npu::to_string(port.type),
+                npu::to_string(port.shape).c_str());
+  }
+
+  npu::Request request = compiled.create_request();
+  const npu::Tensor input = request.input(compiled.input_index("x"));  // the device's own memory
+  auto* x = reinterpret_cast<float*>(input.data());
+  for (int i = 0; i < 8; ++i) x[i] = static_cast<float>(i);
+  request.infer();
+
+  const npu::Tensor output = request.output(compiled.output_index("y"));
+  const auto* y = reinterpret_cast<const float*>(output.data());
+  for (int i = 0; i < 8; ++i) std::printf("%g ", y[i]);
+  std::printf("\n");
+  return 0;
+} catch (const npu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());  // what failed, and what to do next
+  return 1;
+}

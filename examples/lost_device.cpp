@@ -1,0 +1,31 @@
+// The device hangs and is reset: the inference in flight is lost, is told once, and the next one
+// runs again on a new context. On the software NPU SOFTNPU_FAULT makes it hang, for example
+// SOFTNPU_FAULT=zeFenceHostSynchronize:DEVICE_LOST@5
+//
+// usage: lost_device models/square.xml
+#include <cstdio>
+#include <npucore/npucore.hpp>
+
+int main(int, char** arguments) try {
+  const npu::Device device = npu::Device::open();
+  const auto compiled = npu::CompiledModel::compile(device, npu::Model::read(arguments[1]));
+  npu::Request request = compiled.create_request();
+  int right = 0;
+  for (int frame = 1; frame <= 10; ++frame) {
+    reinterpret_cast<float*>(request.input(0).data())[0] = static_cast<float>(frame);
+    try {
+      request.infer();
+    } catch (const npu::Error& error) {
+      if (error.code() != npu::ErrorCode::kDeviceLost) throw;
+      std::printf("frame %d is lost: %s\n", frame, error.what());
+      continue;
+    }
+    const float y = reinterpret_cast<const float*>(request.output(0).data())[0];
+    right += y == static_cast<float>(frame * frame);
+  }
+  std::printf("%d of 10 results are right\n", right);
+  return 0;
+} catch (const npu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,29 @@
+// A model with memory: each inference adds its input to the state "sum".
+//
+// usage: states models/running_sum.xml
+#include <cstdio>
+#include <npucore/npucore.hpp>
+
+int main(int, char** arguments) try {
+  const npu::Device device = npu::Device::open();
+  const auto compiled = npu::CompiledModel::compile(device, npu::Model::read(arguments[1]));
+  npu::Request request = compiled.create_request();
+  const auto add = [&](float value) {
+    reinterpret_cast<float*>(request.input(0).data())[0] = value;
+    request.infer();
+    return reinterpret_cast<const float*>(request.output(0).data())[0];
+  };
+  add(1);
+  add(2);
+  std::printf("1 + 2 + 3 = %g\n", add(3));
+
+  npu::State sum = request.states().front();
+  std::printf("the state %s%s holds %g\n", sum.name().c_str(), npu::to_string(sum.shape()).c_str(),
+              reinterpret_cast<const float*>(sum.get().data())[0]);
+  sum.reset();
+  std::printf("after a reset: %g\n", add(10));
+  return 0;
+} catch (const npu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

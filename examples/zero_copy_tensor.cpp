@@ -1,0 +1,27 @@
+// One model's output is the next one's input: the tensor is bound to both, nothing is copied.
+//
+// usage: zero_copy_tensor models/square.xml
+#include <cstdio>
+#include <npucore/npucore.hpp>
+
+int main(int, char** arguments) try {
+  const npu::Device device = npu::Device::open();
+  const auto square = npu::CompiledModel::compile(device, npu::Model::read(arguments[1]));
+  const std::size_t size = square.outputs()[0].size_bytes();
+  const auto between = npu::Tensor::allocate(device, size, npu::MemoryUse::kOutput);
+
+  npu::Request first = square.create_request();
+  npu::Request second = square.create_request();
+  first.set_output(0, between);
+  second.set_input(0, between);
+  reinterpret_cast<float*>(first.input(0).data())[0] = 3;
+  first.infer();
+  second.infer();
+  std::printf("(3 * 3) * (3 * 3) = %g with %llu copies\n",
+              reinterpret_cast<const float*>(second.output(0).data())[0],
+              static_cast<unsigned long long>(first.copies() + second.copies()));
+  return 0;
+} catch (const npu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
