@@ -74,11 +74,6 @@ bool begins_with(std::string_view text, std::string_view with) {
   return text.substr(0, with.size()) == with;
 }
 
-std::string_view prefix_of(CompilerVersion compiler) {
-  if (compiler.at_least(5, 0)) return kPrefix;
-  return compiler.at_least(4, 0) ? kOldPrefix : kOldestPrefix;
-}
-
 // Today's name of an option; empty for a prefix that is newer than the compiler. Old prefixes and
 // names stay known.
 std::string today_name(std::string_view name, CompilerVersion compiler) {
@@ -228,22 +223,20 @@ BuildFlags parse_recorded_flags(std::string_view text) {
   return parse_build_flags(text, kNewestOfAll);
 }
 
+// Clients ask under today's names, whatever they then write.
 std::string supported_options(CompilerVersion compiler) {
   std::string names;
-  for (const Option& option : kOptions) {
-    if (!compiler.at_least(option.since.major, option.since.minor)) continue;
-    std::string name(option.name);
-    if (begins_with(name, kPrefix))
-      name = std::string(prefix_of(compiler)) + name.substr(kPrefix.size());
-    names += (names.empty() ? "" : " ") + name;
-  }
+  for (const Option& option : kOptions)
+    if (compiler.at_least(option.since.major, option.since.minor))
+      names += (names.empty() ? "" : " ") + std::string(option.name);
   return names;
 }
 
 bool is_option_supported(std::string_view option, std::string_view value,
                          CompilerVersion compiler) {
-  const Option* const known = find_option(option, compiler);
-  if (known == nullptr) return false;
+  const std::string name = today_name(option, kNewestOfAll);
+  const Option* const known = find_option(name, kNewestOfAll);
+  if (known == nullptr || !is_known(*known, option, compiler)) return false;
   return value.empty() || known->values.empty() || is_one_of(value, known->values);
 }
 

@@ -33,7 +33,7 @@ BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler = k
 // Of a native binary: whichever compiler wrote them, nothing is refused that was once accepted.
 BuildFlags parse_recorded_flags(std::string_view text);
 
-// The options that the compiler knows, separated by blanks.
+// The options that the compiler knows under today's names, separated by blanks.
 std::string supported_options(CompilerVersion compiler = kDefaultCompiler);
 // For a null-like empty value: whether the option is known at all.
 bool is_option_supported(std::string_view option, std::string_view value,

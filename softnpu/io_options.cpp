@@ -43,13 +43,21 @@ bool is_layout(std::string_view text) {
   return is_one_of(text, kLayouts) || text.find_first_of("?.") != std::string_view::npos;
 }
 
-// The names by which the arguments of one type may be called, in the order of the model.
+// The names by which the arguments of one type may be called. A producer of several results may be
+// named with or without the number of the output: clients differ.
 std::vector<std::string> names_of(const std::vector<Argument>& arguments,
                                   ze_graph_argument_type_t type, bool by_index) {
   std::vector<std::string> names;
-  for (const Argument& argument : arguments)
-    if (argument.type == type)
-      names.push_back(by_index ? std::to_string(names.size()) : argument.producer_name);
+  uint32_t index = 0;
+  for (const Argument& argument : arguments) {
+    if (argument.type != type) continue;
+    names.push_back(by_index ? std::to_string(index++) : argument.producer_name);
+    if (by_index || type == ZE_GRAPH_ARGUMENT_TYPE_INPUT) continue;
+    const std::string& name = argument.producer_name;
+    const size_t number = name.find_last_not_of("0123456789") + 1;
+    if (number > 1 && number < name.size() && name[number - 1] == '.')
+      names.push_back(name.substr(0, number - 1));
+  }
   return names;
 }
 

@@ -200,7 +200,9 @@ class Rewriter {
     if (address == 0 || address > UINTPTR_MAX - size)
       refuse("Const \"" + name + "\" cannot have " + std::to_string(size) + " bytes at " +
              std::to_string(address));
-    return weights_.add_by_address(reinterpret_cast<const std::byte*>(address), size);
+    // The format says addresses in text. NOLINTNEXTLINE(performance-no-int-to-ptr)
+    const auto* const bytes = reinterpret_cast<const std::byte*>(address);
+    return weights_.add_by_address(bytes, size);
   }
 
   uint64_t constants_size_;

@@ -242,6 +242,9 @@ constexpr const char* kIndices =
 constexpr const char* kNames =
     "--inputs_precisions=\"x:FP32\" --inputs_layouts=\"x:NC\" --outputs_precisions=\"sum:FP32\" "
     "--outputs_layouts=\"sum:NC\"";
+constexpr const char* kNumbered =
+    "--inputs_precisions=\"x:FP32\" --inputs_layouts=\"x:NC\" --outputs_precisions=\"sum.0:FP32\" "
+    "--outputs_layouts=\"sum:NC\"";
 constexpr const char* kResultsName =
     "--inputs_precisions=\"x:FP32\" --inputs_layouts=\"x:NC\" --outputs_precisions=\"y:FP32\" "
     "--outputs_layouts=\"y:NC\"";
@@ -258,6 +261,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Naming{"names_to_5_8", {5, 8}, true, kNames, ZE_RESULT_SUCCESS},
                     Naming{"indices_to_5_8", {5, 8}, true, kIndices, kRefused},
                     Naming{"the_results_own_name", {5, 8}, true, kResultsName, kRefused},
+                    Naming{"an_output_of_one", {5, 8}, true, kNumbered, kRefused},
                     Naming{"no_such_precision", {7, 5}, false, kWrongPrecision, kRefused}),
     [](const auto& row) { return std::string(row.param.name); });
 

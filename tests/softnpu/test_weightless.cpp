@@ -90,8 +90,8 @@ class Spellings : public testing::TestWithParam<Spelling> {};
 
 TEST_P(Spellings, AreAllRead) {
   const std::string address = std::to_string(reinterpret_cast<uintptr_t>(kValues));
-  const WeightlessIr ir = read_weightless(
-      buffer_of("", model_of(by_address(GetParam().attribute(address)))), kDefaultCompiler);
+  const Bytes buffer = buffer_of("", model_of(by_address(GetParam().attribute(address))));
+  const WeightlessIr ir = read_weightless(buffer, kDefaultCompiler);
   EXPECT_NE(ir.xml.find("offset=\"0\" size=\"16\""), std::string::npos) << ir.xml;
   EXPECT_EQ(ir.xml.find("WeightsPointerAttribute"), std::string::npos) << ir.xml;
   const Bytes weights = all_of(ir.weights);
@@ -128,8 +128,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Weightless, MayBeMixed) {
   const std::string copied =
       constant("element_type=\"i8\" shape=\"3\" offset=\"2\" size=\"3\"", "");
-  const WeightlessIr ir = read_weightless(
-      buffer_of("..abc", model_of(copied + by_address(pointer_to(kValues, 16)))), kDefaultCompiler);
+  const Bytes buffer = buffer_of("..abc", model_of(copied + by_address(pointer_to(kValues, 16))));
+  const WeightlessIr ir = read_weightless(buffer, kDefaultCompiler);
   const Bytes weights = all_of(ir.weights);
   EXPECT_EQ(std::memcmp(weights.data(), "..abc", 5), 0);
   EXPECT_NE(ir.xml.find("offset=\"2\" size=\"3\""), std::string::npos);
@@ -143,14 +143,16 @@ TEST(Weightless, ReachesTheBodiesOfSubGraphs) {
       "<layer id=\"2\" name=\"if\" type=\"If\" version=\"opset8\"><then_body>"
       "<layers>" +
       by_address(pointer_to(kValues, 16)) + "</layers></then_body></layer>";
-  const WeightlessIr ir = read_weightless(buffer_of("", model_of(nested)), kDefaultCompiler);
+  const Bytes buffer = buffer_of("", model_of(nested));
+  const WeightlessIr ir = read_weightless(buffer, kDefaultCompiler);
   EXPECT_EQ(ir.weights.size_bytes(), 16u);
   EXPECT_EQ(ir.xml.find("WeightsPointerAttribute"), std::string::npos);
 }
 
 TEST(Weightless, TakesSharedConstantsOnce) {
   const std::string twice = by_address(pointer_to(kValues, 16));
-  const WeightlessIr ir = read_weightless(buffer_of("", model_of(twice + twice)), kDefaultCompiler);
+  const Bytes buffer = buffer_of("", model_of(twice + twice));
+  const WeightlessIr ir = read_weightless(buffer, kDefaultCompiler);
   EXPECT_EQ(ir.weights.size_bytes(), 16u);
 }
 
