@@ -156,7 +156,8 @@ std::vector<PropertyRow> settings() {
   };
 }
 
-std::vector<PropertyRow> compiler_settings() {
+/// What a model is compiled to do well.
+std::vector<PropertyRow> hint_settings() {
   return {
       not_in_key(for_compiler(setting("COMPILATION_NUM_THREADS", whole_number, "0 and up", "0",
                                       "most threads for compiling; 0: as many as there are"))),
@@ -187,6 +188,12 @@ std::vector<PropertyRow> compiler_settings() {
                            "",
                            "level 0: fewer passes, 1: balanced (the compiler's default), 2: speed "
                            "over compile time; the override counts only with the hint LATENCY")),
+  };
+}
+
+/// What to compile for, and how the compiler goes about it.
+std::vector<PropertyRow> target_settings() {
+  return {
       for_compiler(setting("NPU_TILES", tiles_number, "-1, 1 and up", "-1",
                            "tiles to compile for, up to NPU_MAX_TILES; beats the hint; -1: the "
                            "compiler decides")),
@@ -225,7 +232,7 @@ std::vector<PropertyRow> compiler_settings() {
 
 std::vector<PropertyRow> all_rows() {
   std::vector<PropertyRow> rows;
-  for (auto part : {facts(), settings(), compiler_settings()})
+  for (auto part : {facts(), settings(), hint_settings(), target_settings()})
     rows.insert(rows.end(), part.begin(), part.end());
   std::sort(rows.begin(), rows.end(),
             [](const auto& a, const auto& b) { return a.info.name < b.info.name; });

@@ -60,6 +60,7 @@ std::string one_of(const std::string& value, const std::vector<std::string>& val
 template <class Enum, std::size_t N>
 std::string one_of(const std::array<EnumName<Enum>, N>& names, const std::string& value) {
   std::vector<std::string> valid;
+  valid.reserve(N);
   for (const auto& entry : names) valid.emplace_back(entry.name);
   return one_of(value, valid);
 }
