@@ -54,6 +54,17 @@ TEST_F(Profiling, OfABatchIsOfAllItsItems) {
   EXPECT_GT(request.inference_time_ns(), first_item_ns);
 }
 
+TEST_F(Profiling, OfInferencesOnlyNeedsNoLayers) {
+  const CompiledModel timed = model("PERF_COUNT=YES NPU_PROFILING_TYPE=INFER");
+  for (const std::size_t batch : {1, 3}) {
+    Request request = timed.create_request(batch);
+    EXPECT_EQ(request.inference_time_ns(), 0u) << "nothing has run yet";
+    request.infer();
+    EXPECT_GT(request.inference_time_ns(), 0u);
+    expect_error(ErrorCode::kUnsupported, "NPU_PROFILING_TYPE", [&] { request.profile(); });
+  }
+}
+
 TEST_F(Profiling, IsRefusedWhereItWasNotAskedFor) {
   Request request = model("").create_request();
   request.infer();
