@@ -287,6 +287,8 @@ INSTANTIATE_TEST_SUITE_P(
                 ErrorCode::kUnsupported, "2 init schedules"},
         Refused{"endless_init_schedules", openvino_blob(1, fields_up_to(0) + number(kHuge)),
                 ErrorCode::kUnsupported, "init schedules"},
+        Refused{"encrypted_payload", "#~!?" + openvino_blob(5, fields_up_to(5, 1)).substr(4),
+                ErrorCode::kUnsupported, "it is encrypted; export it without"},
         Refused{"encrypted", openvino_blob(5, fields_up_to(5, 1)), ErrorCode::kUnsupported,
                 "it is encrypted"},
         Refused{"llvm", openvino_blob(7, fields_up_to(7, 0, 1)), ErrorCode::kUnsupported,

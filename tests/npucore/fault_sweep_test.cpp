@@ -67,6 +67,34 @@ void with_request(Stage& stage) {
   stage.request->infer();
 }
 
+/// y = the state "sum" + x.
+constexpr const char* kRunningSum = R"(<?xml version="1.0"?>
+<net name="running_sum" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,8" element_type="f32"/>
+<output><port id="0" precision="FP32" names="x"><dim>1</dim><dim>8</dim></port></output></layer>
+<layer id="1" name="read" type="ReadValue" version="opset6">
+<data variable_id="sum" variable_type="f32" variable_shape="1,8"/>
+<output><port id="0" precision="FP32"><dim>1</dim><dim>8</dim></port></output></layer>
+<layer id="2" name="add" type="Add" version="opset1"><data auto_broadcast="numpy"/>
+<input><port id="0"><dim>1</dim><dim>8</dim></port><port id="1"><dim>1</dim><dim>8</dim></port></input>
+<output><port id="2" precision="FP32" names="y"><dim>1</dim><dim>8</dim></port></output></layer>
+<layer id="3" name="assign" type="Assign" version="opset6">
+<data variable_id="sum" variable_type="f32" variable_shape="1,8"/>
+<input><port id="0"><dim>1</dim><dim>8</dim></port></input>
+<output><port id="1" precision="FP32"><dim>1</dim><dim>8</dim></port></output></layer>
+<layer id="4" name="result" type="Result" version="opset1">
+<input><port id="0"><dim>1</dim><dim>8</dim></port></input></layer></layers><edges>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+<edge from-layer="2" from-port="2" to-layer="4" to-port="0"/></edges></net>)";
+
+void with_states(Stage& stage) {
+  stage.xml = stage.folder.path() / "running_sum.xml";
+  write_file(stage.xml, kRunningSum);
+  stage.model = stage.compile();
+}
+
 void check_inference(Request& request) {
   auto* values = reinterpret_cast<float*>(request.input(0).data());
   for (std::size_t i = 0; i < kAffineElements; ++i) values[i] = static_cast<float>(i) - 9;
@@ -80,6 +108,7 @@ void check_inference(Request& request) {
 const PublicCall kCalls[] = {
     {"DeviceOpen", nothing, [](Stage&) { Device::open(DeviceKind::kSoftware); }},
     {"DeviceMemory", opened, [](Stage& stage) { stage.device->memory(); }},
+    {"DeviceUtilization", opened, [](Stage& stage) { stage.device->utilization(); }},
     {"DeviceProperties", opened,
      [](Stage& stage) {
        for (const auto& property : known_properties()) {
@@ -183,6 +212,25 @@ const PublicCall kCalls[] = {
      }},
     {"TensorFromAFile", with_blob,
      [](Stage& stage) { Tensor::from_file(*stage.device, stage.blob, 0, 4096); }},
+    {"UseStates", with_states,
+     [](Stage& stage) {
+       auto request = stage.model->create_request();
+       request.infer();
+       auto state = request.states().at(0);
+       const std::vector<std::byte> zeros(state.size_bytes());
+       state.set(zeros);
+       state.set(Tensor::allocate(*stage.device, state.size_bytes(), MemoryUse::kOutput));
+       request.infer();
+       state.reset();
+     }},
+    {"CreateRemoteTensors", opened,
+     [](Stage& stage) {
+       const RemoteContext context(*stage.device);
+       context.create_l0_host_tensor(ElementType::kF32, {1, 8}).get_params();
+       context.create_host_tensor(ElementType::kF32, {1, 8});
+       const auto by_name = RemoteContext::create(*stage.device, context.get_params());
+       by_name.create_tensor(ElementType::kF32, {1, 8}, RemoteProperties{});
+     }},
     {"AllocateTensor", opened,
      [](Stage& stage) { Tensor::allocate(*stage.device, 10000, MemoryUse::kOutput); }},
     {"ExportDmabuf", opened,

@@ -64,9 +64,10 @@ std::shared_ptr<const ze::DeviceContext> DeviceState::ze() const {
 double DeviceState::utilization() {
   const auto now = ze::engine_activity(*ze());
   if (!now)
-    throw Error(ErrorCode::kUnsupported,
-                base::text("neither loader ", info.loader_version, " nor the driver of ", info.name,
-                           " tells how busy it is (zesEngineGetActivity)"));
+    throw Error(
+        ErrorCode::kUnsupported,
+        base::text("neither loader ", info.loader_version, " nor the driver of ", info.name,
+                   " tells how busy it is (zesDeviceEnumEngineGroups, zesEngineGetActivity)"));
   std::scoped_lock lock(mutex_);
   const auto last = std::exchange(last_activity_, now);
   if (!last || now->at_us <= last->at_us) return 0;

@@ -164,27 +164,6 @@ std::optional<BlobDescription> find_description(Bytes gap, const Refusal& refusa
   }
 }
 
-[[noreturn]] void refuse_without_elf(Bytes file, const Refusal& refusal) {
-  if (starts_with(file, kFooterMagic)) {
-    refusal.unsupported(
-        "it is a blob of OpenVINO's container version 3, which is not known here; "
-        "compile the model with npu-compile");
-  }
-  if (starts_with(file, "<?xml") || starts_with(file, "<compiled_blob")) {
-    if (as_text(file.first(std::min(file.size(), kPayloadAlignment))).find("compiled_blob") !=
-        std::string_view::npos) {
-      refusal.unsupported(
-          "it is a file of OpenVINO's model cache, with its header in front; export "
-          "the model with compiled_model.export_model() instead");
-    }
-    refusal.no_blob("it is XML; if it is an IR, load it as a model");
-  }
-  if (ends_with(file, kFooterMagic)) {
-    refusal.unsupported("what it holds is no ELF: it is encrypted, or of another kind");
-  }
-  refusal.no_blob(file.empty() ? "it is empty" : "it does not start with an ELF header");
-}
-
 /// Whether what starts there looks like OpenVINO's metadata, as far as it goes.
 bool looks_like_metadata(Bytes bytes) {
   constexpr std::size_t kTelling = 3;
@@ -234,6 +213,28 @@ BlobView open_with_footer(Bytes file, const Refusal& refusal) {
   view.description = find_description(behind, refusal);
   view.writer = view.description ? "npucore" : openvino_name(metadata);
   return view;
+}
+
+[[noreturn]] void refuse_without_elf(Bytes file, const Refusal& refusal) {
+  if (starts_with(file, kFooterMagic)) {
+    refusal.unsupported(
+        "it is a blob of OpenVINO's container version 3, which is not known here; "
+        "compile the model with npu-compile");
+  }
+  if (starts_with(file, "<?xml") || starts_with(file, "<compiled_blob")) {
+    if (as_text(file.first(std::min(file.size(), kPayloadAlignment))).find("compiled_blob") !=
+        std::string_view::npos) {
+      refusal.unsupported(
+          "it is a file of OpenVINO's model cache, with its header in front; export "
+          "the model with compiled_model.export_model() instead");
+    }
+    refusal.no_blob("it is XML; if it is an IR, load it as a model");
+  }
+  if (ends_with(file, kFooterMagic)) {
+    open_with_footer(file, refusal);  // says why, where the metadata tell it
+    refusal.unsupported("what it holds is no ELF: it is encrypted, or of another kind");
+  }
+  refusal.no_blob(file.empty() ? "it is empty" : "it does not start with an ELF header");
 }
 
 void append(std::vector<std::byte>& bytes, std::string_view more) {
