@@ -62,6 +62,32 @@ TEST(NpuBenchTest, PropertiesReachTheModel) {
   EXPECT_EQ(run_json(model.path + " -i 5 -p PERFORMANCE_HINT=LATENCY")["requests"], 1);
 }
 
+TEST(NpuBenchTest, HostMemoryIsCopiedOrImportedAndGivesTheSameRun) {
+  const SmallModel model;
+  EXPECT_EQ(run_json(model.path + " -i 6 -n 2")["copies"], 0);
+  const auto json = run_json(model.path + " -i 6 -n 2 --memory host");
+  EXPECT_EQ(json["inferences"], 6);
+  EXPECT_EQ(json["memory"], "host");
+}
+
+TEST(NpuBenchTest, ReshapesBeforeItCompiles) {
+  const SmallModel model;
+  for (const auto* shape : {"numbers=4,2", "'numbers=[4,2]'", "4,2"}) {
+    const auto json = run_json(model.path + " -i 1 --reshape " + shape);
+    EXPECT_EQ(json["inputs"][0]["shape"], (std::vector<int>{4, 2})) << shape;
+  }
+}
+
+TEST(NpuBenchTest, TellsWhereTheTimeWent) {
+  const SmallModel model;
+  const auto layers = run_json(model.path + " -i 3 --pc")["layers"];
+  ASSERT_FALSE(layers.empty());
+  EXPECT_TRUE(layers[0].contains("duration_ns"));
+  const auto text = run(model.path + " --device software -i 3 --pc");
+  EXPECT_TRUE(has(text.output, layers[0]["name"])) << text.output;
+  EXPECT_FALSE(run_json(model.path + " -i 3").contains("layers"));
+}
+
 TEST(NpuBenchTest, SyncUsesOneRequestWhateverTheHint) {
   const SmallModel model;
   const auto json = run_json(model.path + " -i 5 --api sync -n 4");
@@ -153,7 +179,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Failure{"unknown_property", "MODEL -p NPU_TURB=YES", 1, "NPU_TURBO"},
                     Failure{"bad_time", "MODEL -t 0", 2, "--time"},
                     Failure{"bad_input", "MODEL -i 1 --input nope=/dev/null", 1, "no input 'nope'"},
-                    Failure{"too_many_requests", "MODEL -i 100 -n 61", 1, "in flight"}),
+                    Failure{"bad_reshape", "MODEL -i 1 --reshape numbers=1,x", 1,
+                            "--reshape needs NAME"},
+                    Failure{"bad_memory", "MODEL --memory gpu", 2, "gpu"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

@@ -129,6 +129,15 @@ TEST(NpuCompileTest, RawIsTheDriversElfAlone) {
   EXPECT_NO_THROW(CompiledModel::import(Device::open(DeviceKind::kSoftware), raw));
 }
 
+TEST(NpuCompileTest, ReshapesBeforeItCompiles) {
+  const TempDir dir;
+  dir.write("m.bin", std::string("\x00\x00\x00\x40", 4));
+  const auto model = dir.write("m.xml", test::multiply_ir());
+  const auto result = run(model.string() + " --device software --reshape numbers=3,2");
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "input   numbers  f32[3,2]")) << result.output;
+}
+
 TEST(NpuCompileTest, ListsItsOptionsWithoutAModel) {
   const auto result = run("--list-options --device software");
   EXPECT_EQ(result.code, 0) << result.output;

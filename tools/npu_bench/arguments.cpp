@@ -28,6 +28,13 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "an input's raw data, NAME=FILE, or FILE for a single input; repeatable (default: "
                  "random)")
       ->take_all();
+  app.add_option("--memory", arguments.memory,
+                 "where inputs lie: device, in memory of the driver; host, in the program's own")
+      ->check(CLI::IsMember({"device", "host"}))
+      ->capture_default_str();
+  app.add_option("--reshape", arguments.reshape,
+                 "an input's shape before compiling, NAME=N,N,...; repeatable")
+      ->take_all();
   app.add_option("--seed", arguments.seed, "of the random inputs")->capture_default_str();
   app.add_option("-p,--property", arguments.properties, "a property, KEY=VALUE; repeatable")
       ->take_all();

@@ -11,12 +11,13 @@ struct Arguments {
   std::string device = "auto";
   std::string hint = "throughput";
   std::string api = "async";
+  std::string memory = "device";
   std::size_t requests = 0;
   double seconds = 0;
   std::uint64_t iterations = 0;
   std::vector<std::string> inputs;
   unsigned seed = 1;
-  std::vector<std::string> properties;
+  std::vector<std::string> properties, reshape;
   bool profile = false;
   bool json = false;
 

@@ -15,6 +15,8 @@ struct Benchmark {
   double load_ms = 0;   ///< compiled, or loaded from a blob or cache
   double first_ms = 0;  ///< a request made, inputs filled, the first inference done
   RunResult run;
+  std::uint64_t copies = 0;  ///< of inputs that the device could not reach, of all requests
+  std::vector<npu::LayerProfile> profile;  ///< of the first request's last inference; with --pc
   LatencySummary latency_ms;
 
   double throughput() const;  ///< inferences a second

@@ -26,6 +26,29 @@ ordered_json ports_json(const std::vector<npu::Port>& ports) {
   return json;
 }
 
+const char* to_string(npu::LayerStatus status) {
+  switch (status) {
+    case npu::LayerStatus::kExecuted:
+      return "executed";
+    case npu::LayerStatus::kOptimizedOut:
+      return "optimized out";
+    default:
+      return "not run";
+  }
+}
+
+ordered_json profile_json(const std::vector<npu::LayerProfile>& profile) {
+  auto json = ordered_json::array();
+  for (const auto& layer : profile) {
+    json.push_back({{"name", layer.name},
+                    {"type", layer.type},
+                    {"status", to_string(layer.status)},
+                    {"start_ns", layer.start_ns},
+                    {"duration_ns", layer.duration_ns}});
+  }
+  return json;
+}
+
 ordered_json latency_json(const LatencySummary& latency) {
   return {{"median", latency.median}, {"average", latency.average}, {"min", latency.minimum},
           {"max", latency.maximum},   {"p90", latency.p90},         {"p99", latency.p99}};
@@ -44,6 +67,14 @@ void print_ports(std::ostream& out, const char* kind, const std::vector<npu::Por
   for (const auto& port : ports) {
     line(out, "%-11s %s  %s%s", kind, port.name.c_str(), npu::to_string(port.type),
          npu::to_string(port.shape).c_str());
+  }
+}
+
+void print_profile(std::ostream& out, const std::vector<npu::LayerProfile>& profile) {
+  out << "layers of one inference:\n";
+  for (const auto& layer : profile) {
+    line(out, "%9.3f us  %-14s %-20s %s", static_cast<double>(layer.duration_ns) / 1e3,
+         to_string(layer.status), layer.type.c_str(), layer.name.c_str());
   }
 }
 
@@ -70,6 +101,9 @@ ordered_json to_json(const Arguments& arguments, const Benchmark& benchmark) {
   json["interrupted"] = run.interrupted;
   json["throughput"] = benchmark.throughput();
   json["latency_ms"] = latency_json(benchmark.latency_ms);
+  json["memory"] = arguments.memory;
+  json["copies"] = benchmark.copies;
+  if (arguments.profile) json["layers"] = profile_json(benchmark.profile);
   return json;
 }
 
@@ -90,5 +124,8 @@ std::string to_text(const Arguments& arguments, const Benchmark& benchmark) {
   line(out, "%-11s median %.3f ms, average %.3f, min %.3f, max %.3f, p90 %.3f, p99 %.3f", "latency",
        latency.median, latency.average, latency.minimum, latency.maximum, latency.p90, latency.p99);
   line(out, "%-11s %.2f inferences/s", "throughput", benchmark.throughput());
+  line(out, "%-11s %llu of inputs and outputs, memory: %s", "copies",
+       static_cast<unsigned long long>(benchmark.copies), arguments.memory.c_str());
+  if (arguments.profile) print_profile(out, benchmark.profile);
   return out.str();
 }

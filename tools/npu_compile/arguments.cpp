@@ -67,6 +67,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("model", arguments.model, "the IR's .xml file");
   app.add_option("-o,--output", arguments.output, "the blob to write (default: model.blob)");
   app.add_option("--weights", arguments.weights, "the IR's weights (default: the .bin beside it)");
+  app.add_option("--reshape", arguments.reshape,
+                 "an input's shape before anything else, NAME=N,N,...; repeatable")
+      ->take_all();
   add_preprocess_options(app, arguments);
   add_property_options(app, arguments);
   app.add_option("--device", arguments.device, "auto, npu or software")

@@ -13,6 +13,7 @@
 #include "interrupt.hpp"
 #include "model_info_file.hpp"
 #include "npucore/npucore.hpp"
+#include "shape_options.hpp"
 
 namespace {
 
@@ -69,6 +70,7 @@ std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
   const InterruptWatch watch;
   const auto options = options_from(arguments);
   auto model = npu::Model::read(arguments.model, arguments.weights);
+  reshape(model, arguments.reshape);
   if (!arguments.frame.empty()) model.add_preprocess(preprocess_from(arguments, model));
   const auto device = npu::Device::open(npu::device_kind_from_string(arguments.device));
   auto job = npu::compile_async(device, model, options);
