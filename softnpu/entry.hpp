@@ -48,13 +48,13 @@ inline fault::Site site{kName.text};
 // out, so that who gives up on the handle leaks nothing.
 template <Name kName, class Call, class... Args>
 ze_result_t failed_result_of(const fault::Plan& plan, const Call& call, Args... args) {
-  constexpr fault::CallKind kKind = fault::kind_of(kName.text);
+  const fault::CallKind kind = fault::kind_of(kName.text);
   trace::note_text("fault", plan.poison ? "POISON" : "injected");
-  if constexpr (kKind == fault::CallKind::kDestroys) result_of(call);
+  if (kind == fault::CallKind::kDestroys) result_of(call);
   if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<Args..., void>>,
                                ze_command_queue_handle_t>)
     if (plan.poison) fault::poison_context_of(std::get<0>(std::tie(args...)));
-  fault::end_work_in_flight(kKind, plan.result);
+  fault::end_work_in_flight(kind, plan.result);
   return plan.result;
 }
 

@@ -28,7 +28,7 @@ std::vector<Plan> parse(std::string_view specification, std::vector<std::string>
 // What a call does beside answering, which decides how it can fail without doing harm.
 enum class CallKind { kPlain, kDestroys, kWaits };
 
-constexpr CallKind kind_of(std::string_view call) {
+inline CallKind kind_of(std::string_view call) {
   const auto has = [call](std::string_view part) {
     return call.find(part) != std::string_view::npos;
   };
