@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "core/in_flight.hpp"
 #include "core/property_table.hpp"
 #include "core/runtime.hpp"
 #include "npucore/error.hpp"
@@ -17,7 +18,6 @@ namespace {
 using base::text;
 using Answer = std::string (*)(const DeviceState&);
 
-constexpr std::uint32_t kMostInFlight = 60;
 constexpr std::uint32_t kFirstPlatform = 3720;
 
 std::string names_where(bool (*wanted)(const PropertyInfo&)) {
@@ -98,7 +98,7 @@ const std::map<std::string, Answer>& answers() {
          return std::to_string(optimal_number_of_requests(device.info, device.properties.values()));
        }},
       {"RANGE_FOR_ASYNC_INFER_REQUESTS",
-       [](const DeviceState&) { return text("1,", kMostInFlight, ",1"); }},
+       [](const DeviceState&) { return text("1,", InFlight::kPlaces, ",1"); }},
       {"RANGE_FOR_STREAMS", [](const DeviceState&) { return std::string("1,1"); }},
   };
   return table;
