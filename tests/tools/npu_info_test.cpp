@@ -80,6 +80,10 @@ TEST(NpuInfoBlobTest, TellsWhatNpucoreWrote) {
   EXPECT_EQ(json["inputs"].size(), 2);
   EXPECT_EQ(json["outputs"][0]["shape"], (std::vector<int>{1, 3, 32, 32}));
   EXPECT_TRUE(has(json["frame"], "NV12 64x48")) << json["frame"];
+  EXPECT_EQ(json["platform"], "4000");
+  const Version& compiler = Device::open(DeviceKind::kSoftware).info().compiler;
+  EXPECT_EQ(json["compiler"],
+            std::to_string(compiler.major) + "." + std::to_string(compiler.minor));
   std::vector<std::string> sections;
   for (const auto& section : json["sections"]) sections.push_back(section["name"]);
   EXPECT_NE(std::find(sections.begin(), sections.end(), ".shstrtab"), sections.end());

@@ -29,6 +29,31 @@ void print_ports(std::ostream& out, const char* kind, const std::vector<npu::Por
   }
 }
 
+std::string dotted(const npu::Version& version, bool with_patch) {
+  std::string text = std::to_string(version.major) + '.' + std::to_string(version.minor);
+  if (with_patch) text += '.' + std::to_string(version.patch);
+  return text;
+}
+
+bool is_known(const npu::Version& version) {
+  return version.major != 0 || version.minor != 0 || version.patch != 0;
+}
+
+ordered_json version_json(const npu::Version& version, bool with_patch) {
+  return is_known(version) ? ordered_json(dotted(version, with_patch)) : ordered_json(nullptr);
+}
+
+void print_versions(std::ostream& out, const npu::BlobInfo& blob) {
+  const auto print = [&out](const char* label, const std::string& value) {
+    out << "  " << label << value << '\n';
+  };
+  if (!blob.platform.empty()) print("platform  ", blob.platform);
+  if (is_known(blob.compiler)) print("compiler  ", dotted(blob.compiler, false));
+  if (is_known(blob.elf)) print("ELF       ", dotted(blob.elf, true));
+  if (is_known(blob.runtime)) print("runtime   ", dotted(blob.runtime, true));
+  if (blob.driver_version != 0) print("driver    ", std::to_string(blob.driver_version));
+}
+
 void print_section(std::ostream& out, const npu::BlobSection& section) {
   char text[160] = {};
   std::snprintf(text, sizeof(text), "  %-32s type %-10u at %-10llu %llu bytes\n",
@@ -45,6 +70,11 @@ ordered_json to_json(const npu::BlobInfo& blob) {
   json["file_bytes"] = blob.file_bytes;
   json["native_bytes"] = blob.native_bytes;
   json["model"] = blob.model_name.empty() ? ordered_json(nullptr) : ordered_json(blob.model_name);
+  json["platform"] = blob.platform.empty() ? ordered_json(nullptr) : ordered_json(blob.platform);
+  json["compiler"] = version_json(blob.compiler, false);
+  json["elf"] = version_json(blob.elf, true);
+  json["runtime"] = version_json(blob.runtime, true);
+  json["driver_version"] = blob.driver_version;
   json["inputs"] = ports_json(blob.inputs);
   json["outputs"] = ports_json(blob.outputs);
   json["frame"] = blob.frame_input ? ordered_json(blob.frame_input->preprocess.frame.describe())
@@ -65,6 +95,7 @@ std::string to_text(const npu::BlobInfo& blob) {
   out << "  writer  " << (blob.writer.empty() ? "unknown: a bare ELF" : blob.writer) << '\n';
   out << "  size    " << blob.file_bytes << " bytes, of which the driver reads "
       << blob.native_bytes << '\n';
+  print_versions(out, blob);
   if (!blob.model_name.empty()) out << "  model   " << blob.model_name << '\n';
   print_ports(out, "input ", blob.inputs);
   print_ports(out, "output", blob.outputs);

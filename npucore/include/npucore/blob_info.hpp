@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "npucore/device.hpp"
 #include "npucore/export.hpp"
 #include "npucore/frame.hpp"
 #include "npucore/types.hpp"
@@ -27,6 +28,10 @@ struct BlobInfo {
   std::uint64_t file_bytes = 0;
   std::uint64_t native_bytes = 0;  ///< the ELF, with its padding where the file has it
   std::vector<BlobSection> sections;
+  /// What it was built for and with; empty and 0 where the blob does not tell.
+  std::string platform;
+  Version compiler, elf, runtime;
+  std::uint32_t driver_version = 0;
   /// Only of blobs that npucore wrote.
   std::string model_name;
   std::vector<Port> inputs, outputs;

@@ -1,6 +1,7 @@
 #include "npucore/blob_info.hpp"
 
 #include "base/mapped_file.hpp"
+#include "core/preflight.hpp"
 #include "ir/blob_container.hpp"
 #include "ir/elf_sections.hpp"
 
@@ -14,6 +15,12 @@ BlobInfo read_blob_info(const std::filesystem::path& path) {
   info.file_bytes = file.bytes().size();
   info.native_bytes = view.native.size();
   info.sections = ir::elf_sections(view.native, path.string());
+  const ir::BuiltWith built = internal::built_with(view, path.string());
+  info.platform = built.platform;
+  info.compiler = built.compiler;
+  info.elf = built.elf;
+  info.runtime = built.runtime;
+  info.driver_version = built.driver_version;
   if (view.description) {
     info.model_name = view.description->model_name;
     info.inputs = view.description->inputs;
