@@ -91,7 +91,7 @@ void RequestState::require_idle(const char* what) const {
 }
 
 RequestState::Engine& RequestState::engine() {
-  if (!engine_ || engine_->session->context->lost.load(std::memory_order_relaxed)) [[unlikely]]
+  if (!settled_ || engine_->session->context->lost.load(std::memory_order_relaxed)) [[unlikely]]
     move_to_new_session();
   return *engine_;
 }
@@ -99,8 +99,9 @@ RequestState::Engine& RequestState::engine() {
 void RequestState::move_to_new_session() {
   auto session = model_->session();
   model_->initialize(*session);
-  engine_.reset();
-  engine_.emplace(std::move(session), batch_, with_timestamps_);
+  settled_ = false;
+  prepared_ = false;
+  engine_ = std::make_unique<Engine>(std::move(session), batch_, with_timestamps_);
   flight_.fence = engine_->fence.get();
   measured_ = false;
   for (auto* bindings : {&inputs_, &outputs_})
@@ -110,6 +111,7 @@ void RequestState::move_to_new_session() {
     }
   for (std::size_t index = 0; index < states_.size(); ++index)
     if (states_[index]) bind_state(index, new_state_memory(index));
+  settled_ = true;
 }
 
 // ---- Binding

@@ -99,13 +99,14 @@ class RequestState final : public Completed {
   const std::shared_ptr<CompiledModelState> model_;
   const std::uint32_t batch_;
   const bool with_timestamps_;
-  std::optional<Engine> engine_;
+  std::unique_ptr<Engine> engine_;
   std::vector<Binding> inputs_, outputs_;
   std::vector<Tensor> states_;                 ///< by variable; empty until it is needed
   std::vector<ArgumentValue> values_;          ///< of the graph's arguments, by their index
   std::span<ze_command_list_handle_t> lists_;  ///< that execute the graph on values_
   std::vector<Producer> producers_;
   Flight flight_;
+  bool settled_ = false;   ///< bindings and states are reached from engine_'s session
   bool prepared_ = false;  ///< lists_ and producers_ are those of the tensors bound now
   bool copied_ = false;    ///< some binding is
   bool measured_ = false;  ///< the last submission of this session has ended well
