@@ -110,15 +110,15 @@ Completion::~Completion() {
     thread_.join();
 }
 
+/// As soon as the lock is given up, the callback may have ended the item, and with it this object.
 void Completion::add(Completed& item) {
-  {
-    std::scoped_lock lock(core_->mutex);
-    (core_->newest ? core_->newest->next_ : core_->oldest) = &item;
-    core_->newest = &item;
-    item.queued_ = true;
-    ++item.added_count_;
-  }
-  core_->changed.notify_all();
+  const std::shared_ptr<Core> core = core_;
+  std::scoped_lock lock(core->mutex);
+  (core->newest ? core->newest->next_ : core->oldest) = &item;
+  core->newest = &item;
+  item.queued_ = true;
+  ++item.added_count_;
+  core->changed.notify_all();
 }
 
 bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_ptr& error) {

@@ -64,6 +64,11 @@ std::intptr_t number_of(const RemoteProperties& properties, const char* name) {
   refuse(name, "a number or a pointer");
 }
 
+void* address_of(const RemoteProperties& properties, const char* name) {
+  // Callers may keep addresses as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<void*>(number_of(properties, name));
+}
+
 std::size_t offset_of(const RemoteProperties& properties) {
   if (properties.count(remote::kOffset) == 0) return 0;
   const std::intptr_t offset = number_of(properties, remote::kOffset);
@@ -183,8 +188,7 @@ RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
     return create_tensor(type, shape, static_cast<int>(number_of(properties, remote::kMemHandle)),
                          offset_of(properties));
   if (mem_type == remote::kCpuAddress)
-    return create_tensor(type, shape,
-                         reinterpret_cast<void*>(number_of(properties, remote::kMemHandle)), use);
+    return create_tensor(type, shape, address_of(properties, remote::kMemHandle), use);
   if (mem_type == remote::kMappedFile) {
     const std::string file = text_of(properties, remote::kFileDescriptor, "");
     if (file.empty()) refuse(remote::kFileDescriptor, "the path of a file");

@@ -135,6 +135,7 @@ std::vector<LayerProfile> RequestState::profile() const {
   const auto measured = ze::profiled_layers(*engine_->session->context, layers->queries.front());
   const std::uint64_t begin_ns = span_of(measured).first;
   std::vector<LayerProfile> profile;
+  profile.reserve(measured.size());
   for (const auto& layer : measured) profile.push_back(to_profile(layer, begin_ns));
   return profile;
 }
