@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 #include "base/log.hpp"
@@ -91,10 +92,22 @@ void Runtime::start(DeviceKind kind) {
   if (kind == DeviceKind::kAuto && npus_.empty() && !users_choice_) start_again_with_software();
 }
 
+/// Whether the loader could open any of the drivers that it was to open.
+bool Runtime::some_driver_is_loaded() const {
+  const char* named = std::getenv(kAltDrivers);
+  std::istringstream drivers(named ? named : diagnosis_.driver_library);
+  for (std::string driver; std::getline(drivers, driver, ',');)
+    if (ze::is_loaded(driver)) return true;
+  return false;
+}
+
 /// What was refused once need not be refused again. A loader keeps for good what its drivers told
-/// it, unless it can be unloaded.
+/// it, unless it can be unloaded; one that found no driver (1.20) crashes when it is asked again.
 void Runtime::look_again() {
-  if (ze::Loader::unload(loader_)) loader_ = ze::Loader::open(loader_library());
+  if (ze::Loader::unload(loader_))
+    loader_ = ze::Loader::open(loader_library());
+  else if (!some_driver_is_loaded())
+    return;
   look_for_devices();
 }
 

@@ -26,6 +26,7 @@ class Runtime {
   void start(DeviceKind kind);
   void start_again_with_software();
   void look_for_devices();
+  bool some_driver_is_loaded() const;
   void look_again();
   std::string loader_library() const;
   std::string drivers_for(DeviceKind kind) const;

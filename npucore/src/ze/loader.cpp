@@ -109,6 +109,12 @@ bool Loader::has(const char* entry_point) const {
   return ::dlsym(handle, entry_point) != nullptr;
 }
 
+bool is_loaded(const std::string& library) {
+  void* handle = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle) ::dlclose(handle);
+  return handle != nullptr;
+}
+
 std::vector<ze_driver_handle_t> init_drivers(const Loader& loader) {
   std::vector<ze_driver_handle_t> drivers;
   ze_result_t result = ZE_RESULT_ERROR_UNINITIALIZED;

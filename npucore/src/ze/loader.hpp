@@ -77,6 +77,9 @@ struct Loader {
   bool has(const char* entry_point) const;
 };
 
+/// Whether this process has opened the library by now.
+bool is_loaded(const std::string& library);
+
 /// Initialises the loader and gives every driver it found. Throws Error(kNotFound) when there is
 /// none.
 std::vector<ze_driver_handle_t> init_drivers(const Loader& loader);
