@@ -253,6 +253,7 @@ struct Survived {
 };
 
 constexpr Survived kSurvived[] = {
+    {"", "zeCommandListGetNextCommandIdExp", "lists are recorded anew for other tensors"},
     {"DeviceOpen", "zeDevicePciGetPropertiesExt", "DeviceInfo::pci_address stays empty"},
     {"DeviceOpen", "pfnQueryContextMemory", "DeviceInfo::memory_bytes is the largest allocation"},
     {"DeviceOpen", "zeDriverGetExtensionFunctionAddress", "an optional extension is not used"},

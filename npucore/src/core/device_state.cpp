@@ -67,7 +67,8 @@ double DeviceState::utilization() {
     throw Error(
         ErrorCode::kUnsupported,
         base::text("neither loader ", info.loader_version, " nor the driver of ", info.name,
-                   " tells how busy it is (zesDeviceEnumEngineGroups, zesEngineGetActivity)"));
+                   " tells how busy it is (zesInit, zesDriverGet, zesDeviceGet, "
+                   "zesDeviceGetProperties, zesDeviceEnumEngineGroups, zesEngineGetActivity)"));
   std::scoped_lock lock(mutex_);
   const auto last = std::exchange(last_activity_, now);
   if (!last || now->at_us <= last->at_us) return 0;
