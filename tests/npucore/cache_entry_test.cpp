@@ -158,7 +158,8 @@ TEST_F(Cache, LeavesNoLockBehind) {
 
 TEST_F(Cache, WithoutAFolderFindsAndKeepsNothing) {
   const ModelCache cache("/proc/no/such/place", 1 << 20);
-  const std::array<Bytes, 1> parts = {bytes_of("blob")};
+  const std::string blob = "blob";
+  const std::array<Bytes, 1> parts = {bytes_of(blob)};
   cache.store("a", parts);
   EXPECT_FALSE(cache.find("a"));
   EXPECT_FALSE(cache.lock("a"));
