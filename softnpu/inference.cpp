@@ -15,6 +15,7 @@ Inference::Inference(Context& context, std::shared_ptr<Program> program,
     : arguments_(std::move(arguments)), profile_(std::move(profile)) {
   for (uint32_t i = 0; i < arguments_.size(); ++i)
     memory_.push_back(memory_of(context, i, values[i], ZE_RESULT_ERROR_UNINITIALIZED));
+  for (const ArgumentValue& value : values) addresses_.push_back(value.pointer);
   executor_ = make_executor(std::move(program), arguments_, std::move(values));
 }
 
@@ -61,10 +62,28 @@ void Inference::change(uint32_t index, const ArgumentValue& value) {
   changes_.push_back({index, value});
 }
 
+void Inference::trace_inputs() const {
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    if (arguments_[i].type != ZE_GRAPH_ARGUMENT_TYPE_INPUT) continue;
+    const Allocation& memory = *memory_[i];
+    trace::Fields fields;
+    fields.number("index", i)
+        .text("name", arguments_[i].name)
+        .number("bytes", arguments_[i].size_bytes)
+        .number("offset",
+                static_cast<uint64_t>(static_cast<const std::byte*>(addresses_[i]) - memory.base()))
+        .number("allocation_bytes", memory.size_bytes())
+        .flag("imported", memory.imported());
+    if (memory.inode() != 0) fields.number("inode", memory.inode());
+    trace::note_item("inputs", fields);
+  }
+}
+
 void Inference::settle(Context& context, Command& command) {
   if (changes_.empty()) return;
   for (const Change& change : changes_) {
     memory_[change.index] = memory_of(context, change.index, change.value, ZE_RESULT_ERROR_UNKNOWN);
+    addresses_[change.index] = change.value.pointer;
     executor_->bind(change.index, change.value);
   }
   changes_.clear();

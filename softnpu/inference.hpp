@@ -28,6 +28,8 @@ class Inference {
   const Argument& argument(uint32_t index) const;
   // Takes effect, and is checked, when `settle` is called.
   void change(uint32_t index, const ArgumentValue& value);
+  // Adds the graph's inputs, and where they lie, to the trace line of the call that submits it.
+  void trace_inputs() const;
   // Before a submission, with no other in flight: puts the changed values in place, also in
   // `command`, which runs this. Throws UNKNOWN for a value that is no memory of `context` or is too
   // small; it then stays a change.
@@ -45,7 +47,8 @@ class Inference {
   void name_memory(Command& command) const;
 
   const std::vector<Argument> arguments_;
-  std::vector<Memory> memory_;  // one for every argument
+  std::vector<Memory> memory_;          // one for every argument
+  std::vector<const void*> addresses_;  // inside it
   std::unique_ptr<Executor> executor_;
   std::shared_ptr<ProfilingData> profile_;
   std::vector<Change> changes_;

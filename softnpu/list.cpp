@@ -20,6 +20,12 @@ bool asks_for_changes(const ze_command_list_desc_t& desc) {
   return first != nullptr && first->stype == kZeNpuCoreStypeMutableCommandListExpDesc;
 }
 
+void trace_inputs(const Commands& commands) {
+  if (!trace::enabled()) return;
+  for (const Command& command : commands)
+    if (command.inference) command.inference->trace_inputs();
+}
+
 }  // namespace
 
 void CommandList::check_open() const {
@@ -37,6 +43,7 @@ void CommandList::append(Command command) {
   require(command.memory_usable() && !context_.poisoned(), ZE_RESULT_ERROR_UNKNOWN);
   auto commands = std::make_shared<Commands>();
   commands->push_back(std::move(command));
+  trace_inputs(*commands);
   const auto job = queue_->submit(std::move(commands));
   require(job != nullptr, ZE_RESULT_ERROR_UNKNOWN);
   if (!queue_->synchronous()) return;
@@ -71,6 +78,7 @@ std::shared_ptr<Job> CommandList::submit_once_idle(Deadline deadline, const Subm
   if (!usable)
     throw Failure(ZE_RESULT_ERROR_UNKNOWN,
                   "memory of the list was lost when another import of its DMA-BUF was freed");
+  trace_inputs(*commands_);
   last_ = submit(commands_);
   return last_;
 }

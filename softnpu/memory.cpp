@@ -67,7 +67,10 @@ Allocation::Allocation(Parts parts)
     : parts_(std::move(parts)),
       id_(next_id++),
       device_address_(next_device_address.fetch_add(parts_.mapping.size_bytes())) {
-  if (!imported() && parts_.fd) exported_buffers().add(*dmabuf::identity(parts_.fd.get()));
+  if (!parts_.fd) return;
+  const dmabuf::Identity identity = *dmabuf::identity(parts_.fd.get());
+  inode_ = identity.inode;
+  if (!imported()) exported_buffers().add(identity);
 }
 
 Allocation::~Allocation() {

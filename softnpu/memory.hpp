@@ -44,6 +44,8 @@ class Allocation : Counted<Kind::kAllocation> {
   ze_memory_type_t type() const { return parts_.type; }
   uint64_t id() const { return id_; }
   uint64_t device_address() const { return device_address_; }
+  // Of the file behind an import or an exportable allocation; 0 where there is none.
+  uint64_t inode() const { return inode_; }
   bool imported() const { return parts_.handle != nullptr; }
   // The application's own memory.
   bool borrowed() const { return parts_.mapping.borrowed(); }
@@ -62,6 +64,7 @@ class Allocation : Counted<Kind::kAllocation> {
   Parts parts_;
   uint64_t id_;
   uint64_t device_address_;
+  uint64_t inode_ = 0;
   std::atomic<bool> freed_{false};
 };
 

@@ -33,6 +33,7 @@ void* hand_out_memory(Context& context, Allocation::Parts parts) {
   const auto allocation = context.allocations().insert(std::move(parts));
   trace::note_pointer("allocated", allocation->base());
   trace::note("bytes", allocation->size_bytes());
+  if (allocation->inode() != 0) trace::note("inode", allocation->inode());
   return allocation->base();
 }
 

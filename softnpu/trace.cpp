@@ -86,7 +86,25 @@ void Line::add_number(uint64_t value) {
   arguments_ += std::to_string(value);
 }
 
+Fields& Fields::add(const char* name, const std::string& value) {
+  json_ += (json_.empty() ? "\"" : ",\"") + std::string(name) + "\":" + value;
+  return *this;
+}
+
+Fields& Fields::number(const char* name, uint64_t value) {
+  return add(name, std::to_string(value));
+}
+
+Fields& Fields::flag(const char* name, bool value) {
+  return add(name, value ? "true" : "false");
+}
+
+Fields& Fields::text(const char* name, const std::string& value) {
+  return add(name, quoted(value));
+}
+
 void Line::finish(uint32_t result) {
+  for (const auto& [name, items] : items_) notes_ += ",\"" + name + "\":[" + items + "]";
   std::string line = "{\"ns\":" + std::to_string(start_ns_) +
                      ",\"took_ns\":" + std::to_string(now_ns() - start_ns_) +
                      ",\"tid\":" + std::to_string(::syscall(SYS_gettid)) + ",\"call\":\"" + call_ +
@@ -103,6 +121,12 @@ void note(const char* name, uint64_t value) {
 void note_text(const char* name, const std::string& value) {
   if (current == nullptr) return;
   current->notes_ += std::string(",\"") + name + "\":" + quoted(value);
+}
+
+void note_item(const char* name, const Fields& item) {
+  if (current == nullptr) return;
+  std::string& items = current->items_[name];
+  items += (items.empty() ? "{" : ",{") + item.json() + "}";
 }
 
 void note_file(const char* name, int fd) {

@@ -2,12 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <type_traits>
 
 namespace softnpu::trace {
 
 bool enabled();
+
+// A JSON object's fields.
+class Fields {
+ public:
+  Fields& number(const char* name, uint64_t value);
+  Fields& flag(const char* name, bool value);
+  Fields& text(const char* name, const std::string& value);
+  const std::string& json() const { return json_; }
+
+ private:
+  Fields& add(const char* name, const std::string& value);
+  std::string json_;
+};
 
 // One call's line, written when `finish` is called. Calls made inside it on the same thread may add
 // fields by `note`.
@@ -33,6 +47,7 @@ class Line {
  private:
   friend void note(const char* name, uint64_t value);
   friend void note_text(const char* name, const std::string& value);
+  friend void note_item(const char* name, const Fields& item);
   void add_pointer(uintptr_t value);
   void add_number(uint64_t value);
 
@@ -40,12 +55,15 @@ class Line {
   uint64_t start_ns_;
   std::string arguments_;
   std::string notes_;
+  std::map<std::string, std::string> items_;  // by name, separated by commas
   Line* outer_;
 };
 
 // Adds a field to the line of the call that this thread is in; does nothing when there is no trace.
 void note(const char* name, uint64_t value);
 void note_text(const char* name, const std::string& value);
+// Adds an object to the field <name>, an array.
+void note_item(const char* name, const Fields& item);
 // Adds "<name>": "st_dev:st_ino" of an open file.
 void note_file(const char* name, int fd);
 // Adds a handle or a pointer as "0x..." text.

@@ -207,6 +207,21 @@ float* Client::allocate(size_t count) {
 
 std::vector<float> Client::run(ze_graph_handle_t graph) {
   float* const input = allocate(4);
+  std::vector<float> results = run_on(graph, input);
+  zeMemFree(context, input);
+  return results;
+}
+
+std::byte* Client::import(int fd) {
+  ze_external_memory_import_fd_t import{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, nullptr,
+                                        ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF, fd};
+  const ze_host_mem_alloc_desc_t desc{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, &import, 0};
+  void* pointer = nullptr;
+  zeMemAllocHost(context, &desc, 0, 0, &pointer);
+  return static_cast<std::byte*>(pointer);
+}
+
+std::vector<float> Client::run_on(ze_graph_handle_t graph, float* input) {
   float* const output = allocate(4);
   for (int i = 0; i < 4; ++i) input[i] = 10.0f * static_cast<float>(i + 1);
   const ze_command_queue_desc_t queue_desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
@@ -226,7 +241,6 @@ std::vector<float> Client::run(ze_graph_handle_t graph) {
     results.assign(output, output + 4);
   zeCommandListDestroy(list);
   zeCommandQueueDestroy(queue);
-  zeMemFree(context, input);
   zeMemFree(context, output);
   return results;
 }

@@ -49,7 +49,11 @@ class Client {
   std::string sample_binary();
   // Executes `graph` on (10, 20, 30, 40); the results, or nothing when a step fails.
   std::vector<float> run(ze_graph_handle_t graph);
+  // The same with its input at `input`, memory of the context.
+  std::vector<float> run_on(ze_graph_handle_t graph, float* input);
   float* allocate(size_t count);
+  // The buffer behind `fd`, imported; null when the driver refuses.
+  std::byte* import(int fd);
   uint32_t live_objects(std::string* names = nullptr);
 
  private:

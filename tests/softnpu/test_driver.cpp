@@ -10,6 +10,7 @@
 #include <set>
 
 #include "driver_fixture.hpp"
+#include "support/test_dmabuf.hpp"
 
 namespace softnpu_test {
 namespace {
@@ -419,6 +420,42 @@ TEST(Trace, HoldsOneJsonLineForEveryCall) {
   EXPECT_EQ(calls.count("zeMemAllocHost"), 2u);
   EXPECT_EQ(calls.count("zeCommandQueueExecuteCommandLists"), 1u);
   ::unlink(path.c_str());
+}
+
+TEST(Child, DISABLED_RunsOnAnImportedBuffer) {
+  ::setenv("SOFTNPU_ALLOW_MEMFD", "1", 1);
+  Client client;
+  ze_graph_handle_t graph = nullptr;
+  ASSERT_EQ(client.create(sample_buffer(), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph), ZE_RESULT_SUCCESS);
+  const int fd = npu::test::make_dmabuf(8192);
+  std::byte* const memory = client.import(fd);
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(client.run_on(graph, reinterpret_cast<float*>(memory + 4160)), kExpected);
+  zeMemFree(client.context, memory);
+  ::close(fd);
+  client.graphs->pfnDestroy(graph);
+}
+
+TEST(Trace, TellsInWhichBufferAnInputLay) {
+  const std::string path = testing::TempDir() + "softnpu-inputs-" + std::to_string(::getpid());
+  ASSERT_EQ(run_again("Child.DISABLED_RunsOnAnImportedBuffer", "SOFTNPU_TRACE", path), 0);
+  std::ifstream file(path);
+  nlohmann::json import, execution;
+  for (std::string line; std::getline(file, line);) {
+    const auto entry = nlohmann::json::parse(line);
+    if (entry.contains("fd") && entry.contains("bytes")) import = entry;
+    if (entry.at("call") == "zeCommandQueueExecuteCommandLists") execution = entry;
+  }
+  ::unlink(path.c_str());
+  ASSERT_FALSE(import.is_null());
+  EXPECT_EQ(import.at("bytes"), 8192);
+  ASSERT_EQ(execution.at("inputs").size(), 1u);
+  const auto& input = execution.at("inputs").at(0);
+  EXPECT_EQ(input.at("inode"), import.at("inode"));
+  EXPECT_EQ(input.at("imported"), true);
+  EXPECT_EQ(input.at("offset"), 4160);
+  EXPECT_EQ(input.at("bytes"), 16);
+  EXPECT_EQ(input.at("allocation_bytes"), 8192);
 }
 
 }  // namespace
