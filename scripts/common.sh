@@ -4,6 +4,8 @@
 tree=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck disable=SC2034  # used by the scripts that source this file
 cache_dir=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/npucore
+# shellcheck disable=SC2034
+lanes_dir=$cache_dir/lanes
 
 say() { printf '%s\n' "$@"; }
 
@@ -43,4 +45,17 @@ quietly() {
     return 1
   fi
   rm -f "$log"
+}
+
+# The Debian archive that this machine itself uses (never the security archive, which has no full release).
+debian_archive() {
+  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sort -u | head -n 1
+}
+
+# The folders that a lane sees at the same paths as here: the tree, and its environment when that is a link out of it.
+shared_folders() {
+  local venv
+  printf '%s\n' "$tree"
+  venv=$(realpath "$tree/.venv")
+  case "$venv/" in "$tree"/*) ;; *) printf '%s\n' "$venv" ;; esac
 }

@@ -2,9 +2,10 @@
 # Builds the tree and runs its tests inside another Debian release, whose Level Zero loader and GStreamer are newer than
 # those of Debian 12. The release lives in a chroot that is made once and kept outside the tree.
 #
-# usage: scripts/lane.sh trixie            build and run the tests there (scripts/lane-tests.sh)
-#        scripts/lane.sh trixie --make     only make the chroot
-#        scripts/lane.sh trixie -- COMMAND run a command there, in the tree
+# usage: scripts/lane.sh trixie|sid            build and run the tests there (scripts/lane-tests.sh)
+#        scripts/lane.sh trixie|sid --make     only make the chroot, and print its folder
+#        scripts/lane.sh trixie|sid -- COMMAND run a command there, in the tree
+#        scripts/lane.sh vm ...                the same in a guest with real DMA-BUF devices (scripts/lane-vm.sh)
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
@@ -17,25 +18,22 @@ packages=(
 )
 
 usage() {
-  sed -n '5,7s/^# //p' "$0" >&2
+  sed -n '5,8s/^# //p' "$0" >&2
   exit 2
 }
 
-# The Debian archive that this machine itself uses (never the security archive, which has no full release).
-debian_archive() {
-  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sort -u | head -n 1
-}
-
+# A mirror's copy of sid may be older than sid's own lists allow; the signature is checked all the same.
 make_chroot() {
   local root=$1 archive work keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   [ -f "$keyring" ] || die "$keyring is missing" "Install debian-archive-keyring."
   archive=$(debian_archive)
   [ -n "$archive" ] || die "apt knows no Debian archive on this machine" "Run apt-get update, then try again."
-  say "lane $suite: making a chroot in $root (about 2 GB, some minutes; only once)"
+  say "lane $suite: making a chroot in $root (about 2 GB, some minutes; only once)" >&2
   work=$root.new
   rm -rf --one-file-system "$work"
   quietly mmdebstrap --variant=apt --mode=root \
     --aptopt='APT::Install-Recommends "false"' \
+    --aptopt='Acquire::Check-Valid-Until "false"' \
     --dpkgopt='force-unsafe-io' \
     --dpkgopt='path-exclude=/usr/share/doc/*' \
     --dpkgopt='path-exclude=/usr/share/man/*' \
@@ -57,14 +55,6 @@ remove_older_chroots() {
     [ -d "$old" ] && [ "$old" != "$1" ] && rm -rf --one-file-system "$old"
   done
   return 0
-}
-
-# The folders the lane sees at the same paths as here: the tree, and its environment when that is a link out of it.
-shared_folders() {
-  local venv
-  printf '%s\n' "$tree"
-  venv=$(realpath "$tree/.venv")
-  case "$venv/" in "$tree"/*) ;; *) printf '%s\n' "$venv" ;; esac
 }
 
 enter() {
@@ -111,12 +101,15 @@ enter_copied() {
 [ $# -ge 1 ] || usage
 suite=$1
 shift
-case $suite in trixie) ;; *) usage ;; esac
+case $suite in
+  trixie | sid) ;;
+  vm) exec "$tree/scripts/lane-vm.sh" "$@" ;;
+  *) usage ;;
+esac
 [ "$(id -u)" -eq 0 ] || die "a lane needs root (it makes and enters a chroot)" "Run: sudo scripts/lane.sh $suite"
 command -v mmdebstrap >/dev/null || die "mmdebstrap is missing" "Run scripts/setup.sh --tests."
 [ -e "$tree/.venv" ] || die "$tree/.venv is missing" "Run scripts/setup.sh first."
 
-lanes_dir=$cache_dir/lanes
 mkdir -p "$lanes_dir"
 root=$lanes_dir/$suite-$(printf '%s\n' "${packages[@]}" | sha256sum | cut -c1-12)
 exec 9>"$lanes_dir/$suite.lock"

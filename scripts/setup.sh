@@ -13,7 +13,10 @@ packages=(
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
   libze-dev libze1 libpugixml-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
 )
-test_packages=(clang-format clang-tidy debian-archive-keyring git mmdebstrap)
+test_packages=(
+  clang-format clang-tidy debian-archive-keyring git mmdebstrap
+  busybox-static cpio kmod qemu-system-x86 xz-utils
+)
 
 case ${1:-} in
   '') ;;
