@@ -185,6 +185,24 @@ ze_result_t Client::create_with_log(const ze_graph_desc_2_t& desc, ze_graph_hand
   return result;
 }
 
+std::string Client::supported_layers(std::string_view buffer, const char* build_flags) {
+  const ze_graph_desc_2_t desc{ZE_STRUCTURE_TYPE_GRAPH_DESC_2,
+                               nullptr,
+                               ZE_GRAPH_FORMAT_NGRAPH_LITE,
+                               buffer.size(),
+                               reinterpret_cast<const uint8_t*>(buffer.data()),
+                               build_flags,
+                               0};
+  ze_graph_query_network_handle_t query = nullptr;
+  check(graphs->pfnQueryNetworkCreate2(context, device, &desc, &query), "pfnQueryNetworkCreate2");
+  size_t size = 0;
+  graphs->pfnQueryNetworkGetSupportedLayers(query, &size, nullptr);
+  std::string layers(size, ' ');
+  graphs->pfnQueryNetworkGetSupportedLayers(query, &size, layers.data());
+  graphs->pfnQueryNetworkDestroy(query);
+  return layers;
+}
+
 std::string Client::sample_binary() {
   ze_graph_handle_t graph = nullptr;
   check(create(ir_buffer(sample_ir(), sample_weights()), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph),

@@ -45,6 +45,8 @@ class Client {
                      void* next = nullptr);
   std::string log;
 
+  // The layers of an IR that the compiler takes, as the driver lists them: "<a><b>".
+  std::string supported_layers(std::string_view buffer, const char* build_flags = "");
   // The native binary of the sample.
   std::string sample_binary();
   // Executes `graph` on (10, 20, 30, 40); the results, or nothing when a step fails.

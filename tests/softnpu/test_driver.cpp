@@ -296,23 +296,8 @@ TEST_F(Driver, MeasuresLayersWhereTheGraphWasCompiledForIt) {
 }
 
 TEST_F(Driver, ListsTheLayersThatItTakes) {
-  const std::string buffer = sample_buffer();
-  const ze_graph_desc_2_t desc{ZE_STRUCTURE_TYPE_GRAPH_DESC_2,
-                               nullptr,
-                               ZE_GRAPH_FORMAT_NGRAPH_LITE,
-                               buffer.size(),
-                               reinterpret_cast<const uint8_t*>(buffer.data()),
-                               "",
-                               0};
-  ze_graph_query_network_handle_t query = nullptr;
-  ASSERT_EQ(client_.graphs->pfnQueryNetworkCreate2(client_.context, client_.device, &desc, &query),
-            ZE_RESULT_SUCCESS);
-  size_t size = 0;
-  client_.graphs->pfnQueryNetworkGetSupportedLayers(query, &size, nullptr);
-  std::string layers(size, ' ');
-  client_.graphs->pfnQueryNetworkGetSupportedLayers(query, &size, layers.data());
+  const std::string layers = client_.supported_layers(sample_buffer());
   EXPECT_NE(layers.find("<sum>"), std::string::npos) << layers;
-  client_.graphs->pfnQueryNetworkDestroy(query);
 }
 
 // Runs `child` in a new process, because the driver reads its environment once. Its exit code.

@@ -90,25 +90,11 @@ TEST_F(States, DoNotBeginWithTheModelsInitialValues) {
 }
 
 TEST_F(Driver, NamesTheLayersOfAStateAsTheModelDoes) {
-  const std::string buffer = ir_buffer(with_initial_values(), initial_values());
-  const ze_graph_desc_2_t desc{ZE_STRUCTURE_TYPE_GRAPH_DESC_2,
-                               nullptr,
-                               ZE_GRAPH_FORMAT_NGRAPH_LITE,
-                               buffer.size(),
-                               reinterpret_cast<const uint8_t*>(buffer.data()),
-                               "",
-                               0};
-  ze_graph_query_network_handle_t query = nullptr;
-  ASSERT_EQ(client_.graphs->pfnQueryNetworkCreate2(client_.context, client_.device, &desc, &query),
-            ZE_RESULT_SUCCESS);
-  size_t size = 0;
-  client_.graphs->pfnQueryNetworkGetSupportedLayers(query, &size, nullptr);
-  std::string layers(size, ' ');
-  client_.graphs->pfnQueryNetworkGetSupportedLayers(query, &size, layers.data());
+  const std::string layers =
+      client_.supported_layers(ir_buffer(with_initial_values(), initial_values()));
   for (const char* name : {"<read>", "<write>", "<initial>", "<add>"})
     EXPECT_NE(layers.find(name), std::string::npos) << name << " in " << layers;
   EXPECT_EQ(layers.find("vpux_ie"), std::string::npos) << layers;
-  client_.graphs->pfnQueryNetworkDestroy(query);
 }
 
 }  // namespace

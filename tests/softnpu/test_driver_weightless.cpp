@@ -78,23 +78,9 @@ TEST_F(Weightless, AnswersForAnAddressThatIsNotThere) {
 }
 
 TEST_F(Weightless, CanBeQueried) {
-  const std::string buffer = weightless_sample(weights_.data());
-  const ze_graph_desc_2_t desc{ZE_STRUCTURE_TYPE_GRAPH_DESC_2,
-                               nullptr,
-                               ZE_GRAPH_FORMAT_NGRAPH_LITE,
-                               buffer.size(),
-                               reinterpret_cast<const uint8_t*>(buffer.data()),
-                               kByAddress,
-                               0};
-  ze_graph_query_network_handle_t query = nullptr;
-  ASSERT_EQ(client_.graphs->pfnQueryNetworkCreate2(client_.context, client_.device, &desc, &query),
-            ZE_RESULT_SUCCESS);
-  size_t size = 0;
-  client_.graphs->pfnQueryNetworkGetSupportedLayers(query, &size, nullptr);
-  std::string layers(size, ' ');
-  client_.graphs->pfnQueryNetworkGetSupportedLayers(query, &size, layers.data());
+  const std::string layers =
+      client_.supported_layers(weightless_sample(weights_.data()), kByAddress);
   EXPECT_NE(layers.find("<bias>"), std::string::npos) << layers;
-  client_.graphs->pfnQueryNetworkDestroy(query);
 }
 
 }  // namespace
