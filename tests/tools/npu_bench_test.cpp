@@ -10,6 +10,7 @@
 namespace npu {
 namespace {
 
+using test::Failure;
 using test::has;
 using test::TempDir;
 
@@ -144,26 +145,11 @@ TEST(NpuBenchTest, AnInterruptEndsItEarlyWithTheFigures) {
   EXPECT_GT(json["inferences"], 0);
 }
 
-struct Failure {
-  const char* name;
-  std::string words;  ///< "MODEL" stands for a good model's path
-  int code;
-  const char* expected;
-};
-
-void PrintTo(const Failure& row, std::ostream* out) {
-  *out << row.name;
-}
-
 class FailureTest : public testing::TestWithParam<Failure> {};
 
 TEST_P(FailureTest, SaysWhy) {
   const SmallModel model;
-  auto words = GetParam().words;
-  if (const auto at = words.find("MODEL"); at != std::string::npos) {
-    words.replace(at, 5, model.path);
-  }
-  const auto result = run(words + " --device software");
+  const auto result = run(GetParam().words_for(model.path) + " --device software");
   EXPECT_EQ(result.code, GetParam().code) << result.output;
   EXPECT_TRUE(has(result.output, GetParam().expected)) << result.output;
 }

@@ -17,6 +17,7 @@
 namespace npu {
 namespace {
 
+using test::Failure;
 using test::has;
 using test::names_in;
 using test::TempDir;
@@ -70,27 +71,12 @@ TEST(NpuCompileTest, BakesPreprocessingInAndDescribesIt) {
   EXPECT_NO_THROW(compiled.input_index("image/uv"));
 }
 
-struct Failure {
-  const char* name;
-  std::string words;  ///< "MODEL" stands for a good model's path
-  int code;
-  const char* expected;
-};
-
-void PrintTo(const Failure& row, std::ostream* out) {
-  *out << row.name;
-}
-
 class FailureTest : public testing::TestWithParam<Failure> {};
 
 TEST_P(FailureTest, SaysWhyAndLeavesNothing) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
-  auto words = GetParam().words;
-  if (const auto at = words.find("MODEL"); at != std::string::npos) {
-    words.replace(at, 5, model.string());
-  }
-  const auto result = run(words);
+  const auto result = run(GetParam().words_for(model.string()));
   EXPECT_EQ(result.code, GetParam().code) << result.output;
   EXPECT_TRUE(has(result.output, GetParam().expected)) << result.output;
   EXPECT_EQ(names_in(dir.path()), std::vector<std::string>{"m.xml"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ostream>
 #include <stdexcept>
 
 namespace npu::test {
@@ -23,6 +24,16 @@ ToolRun run_tool(const char* tool, const std::string& words) {
   const int status = ::pclose(pipe);
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
+}
+
+std::string Failure::words_for(const std::string& model) const {
+  std::string text = words;
+  if (const auto at = text.find("MODEL"); at != std::string::npos) text.replace(at, 5, model);
+  return text;
+}
+
+void PrintTo(const Failure& row, std::ostream* out) {
+  *out << row.name;
 }
 
 bool has(const std::string& text, const std::string& part) {

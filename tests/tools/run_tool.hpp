@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,18 @@ struct ToolRun {
 
 /// Runs the program whose path is in the environment variable `tool`, with these words of a shell.
 ToolRun run_tool(const char* tool, const std::string& words);
+
+/// A row of what a tool refuses.
+struct Failure {
+  const char* name;
+  std::string words;  ///< "MODEL" stands for a good model's path
+  int code;
+  const char* expected;
+
+  std::string words_for(const std::string& model) const;
+};
+
+void PrintTo(const Failure& row, std::ostream* out);
 
 bool has(const std::string& text, const std::string& part);
 
