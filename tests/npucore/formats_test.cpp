@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "core/cache_entry.hpp"
@@ -46,7 +47,7 @@ std::string hexdump(const std::string& bytes) {
 
 /// The indented block behind the line "<!-- name -->".
 std::string block_of_page(const std::string& name) {
-  const auto page = read_file(FORMATS_PAGE);
+  const auto page = read_file(std::getenv("FORMATS_MD"));
   const auto marker = "<!-- " + name + " -->\n\n";
   auto at = page.find(marker);
   if (at == std::string::npos) return "no such block: " + name;
