@@ -48,6 +48,12 @@ class MutableList : public NpuTest {
     EXPECT_EQ(append(list, graph), ZE_RESULT_SUCCESS);
     return id;
   }
+  // The same in a list with nothing else, which is then closed.
+  uint64_t record(const List& list, const Graph& graph) {
+    const uint64_t id = append_named(list, graph);
+    EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+    return id;
+  }
 
  private:
   ze_npu_core_pfnCommandListGetNextCommandIdExp_t next_id_ = nullptr;
@@ -65,33 +71,34 @@ struct Changeable : AddRelu {
   static constexpr float kOtherResult = 4.5f;  // of the second channel of `other_x`
 };
 
+ze_result_t close_and_run(const Queue& queue, const List& list) {
+  const ze_result_t closed = zeCommandListClose(list.get());
+  return closed == ZE_RESULT_SUCCESS ? run(queue, list) : closed;
+}
+
 float second_channel(const Memory& y) {
   return y.as<float>()[16];
 }
 
 TEST_F(MutableList, TakesAnotherInputAfterTheClose) {
   Changeable it;
-  const uint64_t id = append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(it.list, it.graph);
   ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(it.result(), it.expected());
   ASSERT_EQ(update(it.list, id, 0, it.other_x.as<>()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(second_channel(it.y), Changeable::kOtherResult);
 }
 
 TEST_F(MutableList, TakesSeveralArgumentsAtOnce) {
   Changeable it;
-  const uint64_t id = append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(it.list, it.graph);
   const ArgumentDesc output{kZeNpuCoreStypeMutableGraphArgumentExpDesc, nullptr, id, 1,
                             it.other_y.as<>()};
   const ArgumentDesc input{kZeNpuCoreStypeMutableGraphArgumentExpDesc, &output, id, 0,
                            it.other_x.as<>()};
   ASSERT_EQ(update(it.list, &input), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(second_channel(it.other_y), Changeable::kOtherResult);
   EXPECT_EQ(second_channel(it.y), 0.0f) << "the old output was written";
 }
@@ -99,16 +106,13 @@ TEST_F(MutableList, TakesSeveralArgumentsAtOnce) {
 TEST_F(MutableList, KeepsTheLastOfTwoUpdates) {
   Changeable it;
   const Memory third = host_memory(kAddReluBytes);
-  const uint64_t id = append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(it.list, it.graph);
   ASSERT_EQ(update(it.list, id, 0, third.as<>()), ZE_RESULT_SUCCESS);
   ASSERT_EQ(update(it.list, id, 0, it.other_x.as<>()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(second_channel(it.y), Changeable::kOtherResult);
   ASSERT_EQ(update(it.list, id, 0, third.as<>()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(second_channel(it.y), kBias[1]);
 }
 
@@ -121,8 +125,7 @@ TEST_F(MutableList, ChangesTheCommandThatItNames) {
   EXPECT_NE(first, second);
   ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
   ASSERT_EQ(update(it.list, second, 1, it.other_y.as<>()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(it.result(), it.expected());
   EXPECT_EQ(second_channel(it.other_y), Changeable::kOtherResult);
   EXPECT_EQ(second_channel(second_y), 0.0f);
@@ -132,33 +135,28 @@ TEST_F(MutableList, TakesPointersInsideAnAllocation) {
   Changeable it;
   const Memory both = host_memory(2 * kPageBytes);
   std::memcpy(both.as<uint8_t>() + kPageBytes, it.other_x.as<>(), kAddReluBytes);
-  const uint64_t id = append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(it.list, it.graph);
   ASSERT_EQ(update(it.list, id, 0, both.as<uint8_t>() + kPageBytes), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(second_channel(it.y), Changeable::kOtherResult);
 }
 
 TEST_F(MutableList, LooksAtAPointerOnlyWhenItExecutes) {
   Changeable it;
   std::vector<float> ordinary(kAddReluElements);
-  const uint64_t id = append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(it.list, it.graph);
   ASSERT_EQ(update(it.list, id, 0, ordinary.data()), ZE_RESULT_SUCCESS);
   ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
   EXPECT_EQ(run(it.queue, it.list), ZE_RESULT_ERROR_UNKNOWN);
   ASSERT_EQ(update(it.list, id, 0, it.other_x.as<>()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(second_channel(it.y), Changeable::kOtherResult);
 }
 
 TEST_F(MutableList, RefusesTooLittleMemoryWhenItExecutes) {
   Changeable it;
   const Memory page = host_memory(kPageBytes);
-  const uint64_t id = append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(it.list, it.graph);
   ASSERT_EQ(update(it.list, id, 0, page.as<uint8_t>() + kPageBytes - kAddReluBytes + 4),
             ZE_RESULT_SUCCESS);
   ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
@@ -167,13 +165,11 @@ TEST_F(MutableList, RefusesTooLittleMemoryWhenItExecutes) {
 
 TEST_F(MutableList, SurvivesTheGraphsHandle) {
   Changeable it;
-  const uint64_t id = append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(it.list, it.graph);
   if (!npu().is_software()) GTEST_SKIP() << "real blobs go with their graph";
   it.graph = Graph();
   ASSERT_EQ(update(it.list, id, 0, it.other_x.as<>()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(second_channel(it.y), Changeable::kOtherResult);
 }
 
@@ -186,8 +182,7 @@ TEST_F(MutableList, TakesTheSpellingOfOldClients) {
   ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
   const ArgumentDesc argument{0x7, nullptr, id, 0, it.other_x.as<>()};
   ASSERT_EQ(update(it.list, &argument), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(second_channel(it.y), Changeable::kOtherResult);
 }
 
@@ -222,8 +217,7 @@ TEST_F(MutableList, RefusesBadCommandsAndArguments) {
 
 TEST_F(MutableList, ChangesNothingWhenOneOfSeveralIsWrong) {
   Changeable it;
-  const uint64_t id = append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(it.list, it.graph);
   const ArgumentDesc wrong{kZeNpuCoreStypeMutableGraphArgumentExpDesc, nullptr, id, 9,
                            it.other_y.as<>()};
   const ArgumentDesc right{kZeNpuCoreStypeMutableGraphArgumentExpDesc, &wrong, id, 0,
@@ -237,8 +231,7 @@ TEST_F(MutableList, ChangesNothingWhenOneOfSeveralIsWrong) {
 TEST_F(MutableList, RefusesStridesWhereTheArgumentTakesNone) {
   if (!npu().graph_has(15)) GTEST_SKIP() << "graph extension older than 1.15";
   const Changeable it;
-  const uint64_t id = append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(it.list, it.graph);
   ze_graph_argument_value_strides_t strides{
       ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_STRIDES, nullptr, {1, 8, 64, 512, 512}};
   const ArgumentDesc argument{kZeNpuCoreStypeMutableGraphArgumentExpDesc, &strides, id, 0,
@@ -260,28 +253,24 @@ TEST_F(MutableList, TakesStridesAndForgetsThemWithTheNextPointer) {
     wide.as<float>()[i / 4 * kPitch + i % 4] = it.x.as<float>()[i];
   const List list = make_list(&kMutable);
   const Queue queue = make_queue();
-  const uint64_t id = append_named(list, it.graph);
-  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  const uint64_t id = record(list, it.graph);
   ze_graph_argument_value_strides_t strides{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_STRIDES,
                                             nullptr,
                                             {1, kPitch, 4 * kPitch, 12 * kPitch, 12 * kPitch}};
   const ArgumentDesc argument{kZeNpuCoreStypeMutableGraphArgumentExpDesc, &strides, id, 0,
                               wide.as<>()};
   ASSERT_EQ(update(list, &argument), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(queue, list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(queue, list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(it.result(), it.expected());
   it.fill(-3.0f);
   ASSERT_EQ(update(list, id, 0, it.x.as<>()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(run(queue, list), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(close_and_run(queue, list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(it.result(), it.expected());
 }
 
 TEST_F(MutableList, RefusesStridesWithoutAnArgument) {
   const Changeable it;
-  append_named(it.list, it.graph);
-  ASSERT_EQ(zeCommandListClose(it.list.get()), ZE_RESULT_SUCCESS);
+  record(it.list, it.graph);
   const ze_graph_argument_value_strides_t strides{
       ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_STRIDES, nullptr, {1, 4, 16, 48, 48}};
   EXPECT_EQ(update(it.list, &strides), ZE_RESULT_ERROR_INVALID_ARGUMENT);
