@@ -29,6 +29,16 @@ class NpuInfer : public testing::Test {
   TempDir dir_;
 };
 
+/// Tells where the planes lie in a frame that is not packed as GStreamer packs it.
+void lay_out(const BufferRef& frame, GstVideoFormat format, guint width, guint height,
+             std::vector<gsize> offsets, std::vector<gint> strides) {
+  const auto planes = static_cast<guint>(offsets.size());
+  offsets.resize(GST_VIDEO_MAX_PLANES);
+  strides.resize(GST_VIDEO_MAX_PLANES);
+  gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, format, width, height,
+                                 planes, offsets.data(), strides.data());
+}
+
 TEST_F(NpuInfer, PutsTheModelsOutputOnTheFrame) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps(caps_of("RGB", 8, 8));
@@ -88,14 +98,20 @@ class BusyCompiler {
   npu::CompileJob job_;
 };
 
+/// Pushes a frame that has to be compiled for, and returns when the element has begun to wait.
+std::future<GstFlowReturn> push_into_compilation(ElementHarness& harness) {
+  auto pushing =
+      std::async(std::launch::async, [&] { return harness.push(frame_of("RGB", 8, 8, 77)); });
+  while (harness.messages(GST_MESSAGE_PROGRESS).empty()) std::this_thread::yield();
+  return pushing;
+}
+
 TEST_F(NpuInfer, StopsWhileItWaitsForACompilation) {
   const auto set = with_model();
   ElementHarness harness("npuinfer", set);
   harness.set_caps(caps_of("RGB", 8, 8));
   const BusyCompiler busy((dir_.path() / "pixels.xml").string());
-  auto pushing =
-      std::async(std::launch::async, [&] { return harness.push(frame_of("RGB", 8, 8, 77)); });
-  while (harness.messages(GST_MESSAGE_PROGRESS).empty()) std::this_thread::yield();
+  auto pushing = push_into_compilation(harness);
   gst_element_set_state(harness.element(), GST_STATE_NULL);
   EXPECT_EQ(pushing.get(), GST_FLOW_FLUSHING);
   EXPECT_TRUE(harness.messages(GST_MESSAGE_ERROR).empty());
@@ -107,9 +123,7 @@ TEST_F(NpuInfer, GoesOnWithTheSameCompilationAfterAFlush) {
   harness.set_caps(caps_of("RGB", 8, 8));
   {
     const BusyCompiler busy((dir_.path() / "pixels.xml").string());
-    auto pushing =
-        std::async(std::launch::async, [&] { return harness.push(frame_of("RGB", 8, 8, 77)); });
-    while (harness.messages(GST_MESSAGE_PROGRESS).empty()) std::this_thread::yield();
+    auto pushing = push_into_compilation(harness);
     gst_harness_push_event(harness.get(), gst_event_new_flush_start());
     EXPECT_EQ(pushing.get(), GST_FLOW_FLUSHING);
     gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE));
@@ -316,6 +330,11 @@ class DmaBufs : public NpuInfer {
     EXPECT_EQ(write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
     return MemoryRef(gst_dmabuf_allocator_alloc(allocator_.get(), fd, size));
   }
+  static BufferRef frame_in(MemoryRef memory) {
+    BufferRef frame(gst_buffer_new());
+    gst_buffer_append_memory(frame.get(), memory.release());
+    return frame;
+  }
 
   ObjectRef<GstAllocator> allocator_;
 };
@@ -326,9 +345,7 @@ TEST_F(DmaBufs, AreImportedOncePerBuffer) {
   std::vector<MemoryRef> pool;
   for (guint8 i = 0; i < 3; ++i) pool.push_back(memory(192, static_cast<guint8>(10 * i)));
   for (guint i = 0; i < 9; ++i) {
-    BufferRef frame(gst_buffer_new());
-    gst_buffer_append_memory(frame.get(), gst_memory_ref(pool[i % 3].get()));
-    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    ASSERT_EQ(harness.push(frame_in(MemoryRef(gst_memory_ref(pool[i % 3].get())))), GST_FLOW_OK);
     EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 10.f * (i % 3)));
   }
   EXPECT_EQ(harness.stat("imported"), 9u);
@@ -339,8 +356,7 @@ TEST_F(DmaBufs, AreImportedOncePerBuffer) {
 TEST_F(DmaBufs, MayHoldOnePlaneEach) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps("video/x-raw(memory:DMABuf),format=NV12,width=64,height=48,framerate=30/1");
-  BufferRef frame(gst_buffer_new());
-  gst_buffer_append_memory(frame.get(), memory(64 * 48, 128).release());
+  BufferRef frame = frame_in(memory(64 * 48, 128));
   gst_buffer_append_memory(frame.get(), memory(64 * 24, 128).release());
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   EXPECT_NEAR(first_tensor(harness.pull().get()).at(0), 130.41f, 0.5);
@@ -351,12 +367,8 @@ TEST_F(DmaBufs, MayHoldOnePlaneEach) {
 TEST_F(DmaBufs, WithPaddingAndOffsetsAreReadInPlace) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps("video/x-raw(memory:DMABuf),format=NV12,width=60,height=40,framerate=30/1");
-  BufferRef frame(gst_buffer_new());
-  gst_buffer_append_memory(frame.get(), memory(4096 + 64 * 72, 128).release());
-  gsize offsets[GST_VIDEO_MAX_PLANES] = {4096, 4096 + 64 * 48};
-  gint strides[GST_VIDEO_MAX_PLANES] = {64, 64};
-  gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, 64,
-                                 48, 2, offsets, strides);
+  BufferRef frame = frame_in(memory(4096 + 64 * 72, 128));
+  lay_out(frame, GST_VIDEO_FORMAT_NV12, 64, 48, {4096, 4096 + 64 * 48}, {64, 64});
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   EXPECT_NEAR(first_tensor(harness.pull().get()).at(0), 130.41f, 0.5);
   EXPECT_EQ(harness.stat("imported"), 1u);
@@ -367,12 +379,8 @@ TEST_F(DmaBufs, ThatEndInsideTheLastRowsPaddingAreCopied) {
   harness.set_caps("video/x-raw,format=RGB,width=1000,height=4,framerate=30/1");
   // 4 rows of 4096 bytes fill 4 pages; the frame starts 96 bytes in, so its last row's padding is
   // outside though its last pixel is not.
-  BufferRef frame(gst_buffer_new());
-  gst_buffer_append_memory(frame.get(), memory(4 * 4096, 60).release());
-  gsize offsets[GST_VIDEO_MAX_PLANES] = {96};
-  gint strides[GST_VIDEO_MAX_PLANES] = {4096};
-  gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGB, 1000,
-                                 4, 1, offsets, strides);
+  BufferRef frame = frame_in(memory(4 * 4096, 60));
+  lay_out(frame, GST_VIDEO_FORMAT_RGB, 1000, 4, {96}, {4096});
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 60.f));
   EXPECT_EQ(harness.stat("copied"), 1u);
@@ -385,9 +393,7 @@ TEST_F(DmaBufs, AreLetGoWhenTheElementStops) {
   {
     ElementHarness harness("npuinfer", with_model());
     harness.set_caps(caps_of("RGB", 8, 8));
-    BufferRef frame(gst_buffer_new());
-    gst_buffer_append_memory(frame.get(), gst_memory_ref(frame_memory.get()));
-    harness.push(std::move(frame));
+    harness.push(frame_in(MemoryRef(gst_memory_ref(frame_memory.get()))));
     harness.pull();
   }
   frame_memory.reset();
@@ -411,10 +417,7 @@ TEST_F(NpuInfer, CopiesFramesThatAreStoredUpsideDown) {
   for (gsize row = 0; row < 8; ++row) {
     gst_buffer_memset(frame.get(), row * 8, static_cast<guint8>(10 * row), 8);
   }
-  gsize offsets[GST_VIDEO_MAX_PLANES] = {56};
-  gint strides[GST_VIDEO_MAX_PLANES] = {-8};
-  gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 8,
-                                 8, 1, offsets, strides);
+  lay_out(frame, GST_VIDEO_FORMAT_GRAY8, 8, 8, {56}, {-8});
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   const std::vector<float> pixels = first_tensor(harness.pull().get());
   ASSERT_EQ(pixels.size(), 192u);
@@ -434,10 +437,7 @@ TEST_F(NpuInfer, CopiesTheCropOnly) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps(caps_of("GRAY8", 8, 8));
   BufferRef frame = frame_of("GRAY8", 16, 16, 0);
-  gsize offsets[GST_VIDEO_MAX_PLANES] = {0};
-  gint strides[GST_VIDEO_MAX_PLANES] = {16};
-  gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 16,
-                                 16, 1, offsets, strides);
+  lay_out(frame, GST_VIDEO_FORMAT_GRAY8, 16, 16, {0}, {16});
   GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
   crop->x = 5;
   crop->y = 3;

@@ -26,6 +26,18 @@ float first_of(const Tensor& tensor) {
   return value;
 }
 
+/// Whether `action` ends in the one error that tells a loss.
+template <class Action>
+bool is_lost(Action action) {
+  try {
+    action();
+    return false;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kDeviceLost) << error.what();
+    return true;
+  }
+}
+
 /// Every way in which a device is lost; each is told by the next inference.
 class LostDevice : public OnSoftwareNpu, public ::testing::WithParamInterface<const char*> {
  protected:
@@ -37,10 +49,18 @@ class LostDevice : public OnSoftwareNpu, public ::testing::WithParamInterface<co
     expect_error(ErrorCode::kDeviceLost, "this inference is lost", [&] { request.infer(); });
     set_fault("");
   }
-  static void expect_works(Request& request, float value) {
-    fill(request.input(0), value);
+  static void expect_works(Request& request, const Tensor& input, float value) {
+    fill(input, value);
     request.infer();
     EXPECT_EQ(first_of(request.output(0)), affine(value));
+  }
+  static void expect_works(Request& request, float value) {
+    expect_works(request, request.input(0), value);
+  }
+  /// The same loss, told by the `call`-th of its calls instead of the first.
+  static void lose_at(int call) {
+    std::string fault = GetParam();
+    set_fault(fault.replace(fault.find("@1"), 2, "@" + std::to_string(call)));
   }
   TempDir folder_;
 };
@@ -131,17 +151,11 @@ TEST_P(LostDevice, ImportsDmabufsAgain) {
   request.set_input(0, input);
   lose(request);
   const auto imports = importer.stats().imports;
-  for (float value : {1.f, 2.f}) {
-    fill(input, value);
-    request.infer();
-    EXPECT_EQ(first_of(request.output(0)), affine(value));
-  }
+  for (float value : {1.f, 2.f}) expect_works(request, input, value);
   EXPECT_EQ(importer.stats().imports, imports + 1);
   const Tensor again = importer.import(fd);
   request.set_input(0, again);
-  fill(input, 3);
-  request.infer();
-  EXPECT_EQ(first_of(request.output(0)), affine(3));
+  expect_works(request, input, 3);
   EXPECT_EQ(importer.stats().imports, imports + 1) << "imported twice into one context";
   ::close(fd);
 }
@@ -154,9 +168,7 @@ TEST_P(LostDevice, ReachesExportedTensorsThroughTheirBuffer) {
   request.output(0);
   lose(request);
   request.set_output(0, Tensor::allocate(device_, kBytes, MemoryUse::kOutput));
-  fill(input, 4);
-  request.infer();
-  EXPECT_EQ(first_of(request.output(0)), affine(4));
+  expect_works(request, input, 4);
   EXPECT_EQ(request.copies(), 0u);
 }
 
@@ -189,20 +201,13 @@ TEST_P(LostDevice, InManyThreadsGivesEachLossToOneOrMoreAndThenResults) {
   std::atomic<int> good = 0;
   std::atomic<int> lost = 0;
   std::vector<std::thread> threads;
-  std::string fault = GetParam();
-  fault.replace(fault.find("@1"), 2, "@20");
-  set_fault(fault);
+  lose_at(20);
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([&, thread] {
       Request request = shared.create_request();
       for (int count = 0; count < 50; ++count) {
-        try {
-          expect_works(request, static_cast<float>(thread * 100 + count));
-          ++good;
-        } catch (const Error& error) {
-          EXPECT_EQ(error.code(), ErrorCode::kDeviceLost) << error.what();
-          ++lost;
-        }
+        const auto value = static_cast<float>(thread * 100 + count);
+        ++(is_lost([&] { expect_works(request, value); }) ? lost : good);
       }
     });
   for (auto& thread : threads) thread.join();
@@ -218,25 +223,15 @@ TEST_P(LostDevice, WithManyInFlightGivesAnErrorForEachLostOne) {
     requests.push_back(shared.create_request());
     fill(requests.back().input(0), static_cast<float>(count));
   }
-  std::string fault = GetParam();
-  set_fault(fault.replace(fault.find("@1"), 2, "@3"));
+  lose_at(3);
   int lost = 0;
   std::vector<bool> submitted(requests.size());
-  const auto counting = [&](auto action) {
-    try {
-      action();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kDeviceLost) << error.what();
-      ++lost;
-    }
-  };
+  for (std::size_t index = 0; index < requests.size(); ++index) {
+    submitted[index] = !is_lost([&] { requests[index].submit(); });
+    if (!submitted[index]) ++lost;
+  }
   for (std::size_t index = 0; index < requests.size(); ++index)
-    counting([&] {
-      requests[index].submit();
-      submitted[index] = true;
-    });
-  for (std::size_t index = 0; index < requests.size(); ++index)
-    if (submitted[index]) counting([&] { requests[index].wait(); });
+    if (submitted[index] && is_lost([&] { requests[index].wait(); })) ++lost;
   set_fault("");
   EXPECT_GE(lost, 1);
   for (std::size_t index = 0; index < requests.size(); ++index) {
