@@ -122,6 +122,15 @@ void read_threads(const char* value, Config& config) {
   }
 }
 
+void read_import_limit(const char* value, Config& config) {
+  const auto bytes = parse_number(value);
+  if (bytes) {
+    config.import_limit_bytes = *bytes;
+  } else {
+    complain("SOFTNPU_IMPORT_LIMIT", value, "<bytes>");
+  }
+}
+
 // As Intel's driver: what is no number is a cache in which nothing fits.
 void read_cache_limit(const char* value, Config& config) {
   const auto bytes = parse_number(value);
@@ -144,6 +153,7 @@ Config read_config(const char* (*get)(const char*)) {
   if (const char* value = given("SOFTNPU_EXEC")) read_execution(value, config);
   if (const char* value = given("SOFTNPU_ALLOW_MEMFD"))
     read_switch("SOFTNPU_ALLOW_MEMFD", value, config.allow_memfd);
+  if (const char* value = given("SOFTNPU_IMPORT_LIMIT")) read_import_limit(value, config);
   if (const char* value = given("SOFTNPU_THREADS")) read_threads(value, config);
   if (const char* value = given("SOFTNPU_GRAPH_EXT_VERSION")) read_graph_version(value, config);
   if (const char* value = given("SOFTNPU_COMPILER_VERSION")) read_compiler_version(value, config);

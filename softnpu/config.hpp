@@ -21,6 +21,8 @@ struct Config {
   Execution execution = Execution::kCpu;
   uint64_t delay_us = 0;
   bool allow_memfd = false;  // import takes a memfd as if it were a DMA-BUF
+  // Of each context, for the DMA-BUFs that are imported into it.
+  uint64_t import_limit_bytes = UINT64_MAX;
   uint32_t threads = 0;      // 0: the CPU plugin's choice
   uint32_t graph_minor = kNewestGraphMinor;
   CompilerVersion compiler = kDefaultCompiler;

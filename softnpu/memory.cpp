@@ -63,6 +63,21 @@ bool importable(int fd, dmabuf::Identity identity) {
 
 }  // namespace
 
+bool ImportWindow::take(uint64_t bytes) {
+  uint64_t used = used_bytes_;
+  do {
+    if (bytes > limit_bytes_ || used > limit_bytes_ - bytes) return false;
+  } while (!used_bytes_.compare_exchange_weak(used, used + bytes));
+  return true;
+}
+
+BufferHandle::BufferHandle(std::shared_ptr<ImportWindow> window, uint64_t bytes)
+    : window_(std::move(window)), bytes_(bytes) {
+  if (!window_->take(bytes))
+    throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                  "the context's address range for imports has no room");
+}
+
 Allocation::Allocation(Parts parts)
     : parts_(std::move(parts)),
       id_(next_id++),
@@ -92,6 +107,9 @@ void Allocation::begin_device_access() const {
 void Allocation::end_device_access() const {
   if (parts_.needs_access_brackets) dmabuf::end_access(parts_.fd.get());
 }
+
+AllocationTable::AllocationTable()
+    : window_(std::make_shared<ImportWindow>(config().import_limit_bytes)) {}
 
 std::shared_ptr<Allocation> AllocationTable::insert(Allocation::Parts parts) {
   auto allocation = std::make_shared<Allocation>(std::move(parts));
@@ -138,12 +156,13 @@ uint64_t AllocationTable::total_bytes() const {
   return sum;
 }
 
-std::shared_ptr<BufferHandle> AllocationTable::handle_of(dmabuf::Identity identity) {
+std::shared_ptr<BufferHandle> AllocationTable::handle_of(dmabuf::Identity identity,
+                                                         uint64_t bytes) {
   const std::unique_lock lock(mutex_);
   std::erase_if(handles_, [](const auto& entry) { return entry.second.expired(); });
   auto handle = handles_[identity].lock();
   if (!handle || handle->closed) {
-    handle = std::make_shared<BufferHandle>();
+    handle = std::make_shared<BufferHandle>(window_, bytes);
     handles_[identity] = handle;
   }
   return handle;
@@ -178,7 +197,8 @@ Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) 
   UniqueFd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   require(static_cast<bool>(own), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
   const bool brackets = dmabuf::is_dmabuf(fd);
-  return {std::move(mapping), std::move(own), rounded, type, table.handle_of(*identity), brackets};
+  auto handle = table.handle_of(*identity, rounded);
+  return {std::move(mapping), std::move(own), rounded, type, std::move(handle), brackets};
 }
 
 Allocation::Parts borrow(const AllocationTable& table, void* pointer, size_t size_bytes,

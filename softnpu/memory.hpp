@@ -17,11 +17,35 @@
 
 namespace softnpu {
 
+// The device's addresses that a context has for imported buffers.
+class ImportWindow {
+ public:
+  explicit ImportWindow(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  // False when the window has no room for them.
+  bool take(uint64_t bytes);
+  void give_back(uint64_t bytes) { used_bytes_ -= bytes; }
+
+ private:
+  const uint64_t limit_bytes_;
+  std::atomic<uint64_t> used_bytes_{0};
+};
+
 // What the kernel keeps per DMA-BUF and context: all imports of one buffer share it, and freeing
 // any of them closes it for all. Then the other imports are still readable by the CPU but lost to
 // the device.
-struct BufferHandle {
+class BufferHandle {
+ public:
+  // Throws OUT_OF_DEVICE_MEMORY when the window is full.
+  BufferHandle(std::shared_ptr<ImportWindow> window, uint64_t bytes);
+  ~BufferHandle() { window_->give_back(bytes_); }
+  BufferHandle(const BufferHandle&) = delete;
+  BufferHandle& operator=(const BufferHandle&) = delete;
+
   std::atomic<bool> closed{false};
+
+ private:
+  std::shared_ptr<ImportWindow> window_;
+  uint64_t bytes_;
 };
 
 class Allocation : Counted<Kind::kAllocation> {
@@ -71,6 +95,8 @@ class Allocation : Counted<Kind::kAllocation> {
 // The allocations of one context, by base address. Commands share the ownership of what they use.
 class AllocationTable {
  public:
+  AllocationTable();
+
   std::shared_ptr<Allocation> insert(Allocation::Parts parts);
   // The allocation that `pointer` lies in, null for none.
   std::shared_ptr<Allocation> find(const void* pointer) const;
@@ -79,13 +105,15 @@ class AllocationTable {
   // False when `pointer` is no allocation's base; of borrowed memory any pointer inside will do.
   bool remove(const void* pointer);
   uint64_t total_bytes() const;
-  // The shared handle of a DMA-BUF: the one of its other imports, or a new one.
-  std::shared_ptr<BufferHandle> handle_of(dmabuf::Identity identity);
+  // The shared handle of a DMA-BUF: the one of its other imports, or a new one. Throws
+  // OUT_OF_DEVICE_MEMORY.
+  std::shared_ptr<BufferHandle> handle_of(dmabuf::Identity identity, uint64_t bytes);
 
  private:
   mutable std::shared_mutex mutex_;  // guards all below
   std::map<uintptr_t, std::shared_ptr<Allocation>> by_base_;
   std::map<dmabuf::Identity, std::weak_ptr<BufferHandle>> handles_;
+  const std::shared_ptr<ImportWindow> window_;
 };
 
 // Both throw Failure.

@@ -12,9 +12,15 @@
 namespace softnpu {
 namespace {
 
-// The process's configuration is read once: here memfds stand in for DMA-BUFs.
+constexpr size_t kImportLimitPages = 16;
+
+// The process's configuration is read once: here memfds stand in for DMA-BUFs, and there is little
+// room for them.
 class MemfdEnvironment : public testing::Environment {
-  void SetUp() override { ::setenv("SOFTNPU_ALLOW_MEMFD", "1", 1); }
+  void SetUp() override {
+    ::setenv("SOFTNPU_ALLOW_MEMFD", "1", 1);
+    ::setenv("SOFTNPU_IMPORT_LIMIT", std::to_string(kImportLimitPages * 4096).c_str(), 1);
+  }
 };
 const auto* const environment = testing::AddGlobalTestEnvironment(new MemfdEnvironment);
 
@@ -213,6 +219,54 @@ TEST(Import, InAnotherContextIsNotConcerned) {
   const auto kept = imported(other, fd.get());
   one.remove(imported(one, fd.get())->base());
   EXPECT_TRUE(kept->usable_by_device());
+}
+
+// ---- SOFTNPU_IMPORT_LIMIT
+
+ze_result_t result_of_importing_into(AllocationTable& table, int fd) {
+  try {
+    imported(table, fd);
+    return ZE_RESULT_SUCCESS;
+  } catch (const Failure& failure) {
+    return failure.result();
+  }
+}
+
+TEST(ImportWindow, RefusesWhatDoesNotFitAndTakesItOnceThereIsRoom) {
+  AllocationTable table;
+  const UniqueFd large = dmabuf::make_memfd((kImportLimitPages - 1) * 4096);
+  const UniqueFd small = dmabuf::make_memfd(2 * 4096);
+  const auto* const base = imported(table, large.get())->base();
+  EXPECT_EQ(result_of_importing_into(table, small.get()), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  table.remove(base);
+  EXPECT_EQ(result_of_importing_into(table, small.get()), ZE_RESULT_SUCCESS);
+}
+
+TEST(ImportWindow, CountsABufferOnce) {
+  AllocationTable table;
+  const UniqueFd fd = dmabuf::make_memfd((kImportLimitPages - 1) * 4096);
+  EXPECT_EQ(result_of_importing_into(table, fd.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(result_of_importing_into(table, fd.get()), ZE_RESULT_SUCCESS);
+}
+
+TEST(ImportWindow, IsHeldByACommandAfterTheFree) {
+  AllocationTable table;
+  const UniqueFd fd = dmabuf::make_memfd(kImportLimitPages * 4096);
+  const UniqueFd other = dmabuf::make_memfd(4096);
+  auto used_by_a_command = imported(table, fd.get());
+  table.remove(used_by_a_command->base());
+  EXPECT_EQ(result_of_importing_into(table, other.get()), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  used_by_a_command.reset();
+  EXPECT_EQ(result_of_importing_into(table, other.get()), ZE_RESULT_SUCCESS);
+}
+
+TEST(ImportWindow, IsEachContextsOwnAndForImportsOnly) {
+  AllocationTable table;
+  AllocationTable other;
+  const UniqueFd fd = dmabuf::make_memfd(kImportLimitPages * 4096);
+  EXPECT_EQ(result_of_importing_into(table, fd.get()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(result_of_importing_into(other, fd.get()), ZE_RESULT_SUCCESS);
+  EXPECT_NE(allocated(table, 4096), nullptr);
 }
 
 }  // namespace
