@@ -52,7 +52,7 @@ MAY_INCLUDE = {
     "tests/npucore": ("include", "base", "dmabuf", "ir", "ze", "core", "ze_npu", "tests/support"),
     "tests/ir": ("include", "base", "ir", "tests/support"),
     "tests/tools": ("include", "tools", "tests/ir", "tests/support"),
-    "tests/softnpu": ("softnpu", "ze_npu"),
+    "tests/softnpu": ("softnpu", "ze_npu", "tests/support"),
     "tests/gst": ("include", "gst", "tests/support"),
     "tests/conformance": ("ze_npu",),
     "tests/consumer": ("include",),
