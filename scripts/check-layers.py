@@ -33,6 +33,7 @@ ROOMS = {
     "tests/models": "tests/models",
     "tests/pipelines": "tests/pipelines",
     "tests/support": "tests/support",
+    "tests/zero_copy": "tests/zero_copy",
 }
 
 # Room -> the rooms whose headers it may include, besides its own.
@@ -60,6 +61,7 @@ MAY_INCLUDE = {
     "tests/models": ("include",),
     "tests/pipelines": ("include", "gst", "tests/support"),
     "tests/support": ("include",),
+    "tests/zero_copy": ("include", "gst", "tests/gst", "tests/support"),
 }
 
 # Third-party headers -> the rooms that may use them; tests, bench and tools choose their own.

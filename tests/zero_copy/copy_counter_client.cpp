@@ -1,0 +1,69 @@
+#include <array>
+#include <stdexcept>
+#include <string_view>
+
+#include "copy_counter.hpp"
+
+namespace npu::test {
+namespace {
+
+bool is_ours(std::string_view module) {
+  return module.starts_with("libnpucore") || module.starts_with("libgstnpu");
+}
+
+}  // namespace
+
+bool CopyCounter::is_loaded() {
+  return npu_copy_counter_read != nullptr;
+}
+
+CopyCounter::CopyCounter() {
+  if (!is_loaded()) {
+    throw std::runtime_error(
+        "copies cannot be counted: set LD_PRELOAD to libcopy-counter.so (meson test does)");
+  }
+  npu_copy_counter_reset();
+  npu_copy_counter_count(true);
+}
+
+CopyCounter::~CopyCounter() {
+  npu_copy_counter_count(false);
+}
+
+void CopyCounter::pause() {
+  npu_copy_counter_count(false);
+}
+
+void CopyCounter::resume() {
+  npu_copy_counter_count(true);
+}
+
+std::vector<CopyCount> CopyCounter::all() const {
+  std::array<CopyCount, 256> counts{};
+  const std::size_t count = npu_copy_counter_read(counts.data(), counts.size());
+  return {counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+std::vector<CopyCount> CopyCounter::ours() const {
+  std::vector<CopyCount> counts = all();
+  std::erase_if(counts, [](const CopyCount& count) { return !is_ours(count.asked_by); });
+  return counts;
+}
+
+std::uint64_t total_bytes(const std::vector<CopyCount>& counts) {
+  std::uint64_t bytes = 0;
+  for (const CopyCount& count : counts) bytes += count.bytes;
+  return bytes;
+}
+
+std::string to_string(const std::vector<CopyCount>& counts) {
+  std::string text;
+  for (const CopyCount& count : counts) {
+    text += (text.empty() ? "" : "; ") + std::string(count.asked_by) + " (by " + count.caller +
+            "): " + std::to_string(count.calls) + " copies, " + std::to_string(count.bytes) +
+            " bytes";
+  }
+  return text;
+}
+
+}  // namespace npu::test
