@@ -93,6 +93,7 @@ set(GSTNPU_SOURCES
   gst/plugin/blob_source.cpp
   gst/plugin/bus.cpp
   gst/plugin/caps.cpp
+  gst/plugin/copy_cause.cpp
   gst/plugin/detection_meta.cpp
   gst/plugin/detector.cpp
   gst/plugin/fifo.cpp

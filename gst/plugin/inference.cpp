@@ -22,8 +22,10 @@ Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes
     request_.set_output(i, *outputs_.back());
   }
   submitted_us_ = g_get_monotonic_time();
+  const std::uint64_t copies = request_.copies();
   request_.submit();
   in_flight_ = true;
+  was_copied_ = request_.copies() != copies;
 }
 
 Inference::~Inference() {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/copy_cause.hpp"
 #include "plugin/graph.hpp"
 #include "plugin/refs.hpp"
 #include "plugin/tensor_recycler.hpp"
@@ -15,6 +16,7 @@ namespace gstnpu {
 struct BoundPlanes {
   std::vector<npu::Tensor> planes;
   std::shared_ptr<const npu::Tensor> copy;
+  InputPath path = InputPath::kCopied;
 };
 
 /// A frame on its way through the NPU. Started by the streaming thread, finished by the output
@@ -28,6 +30,8 @@ class Inference {
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
+  /// Whether npucore had to copy the planes, because the device cannot reach their memory any more.
+  bool was_copied() const { return was_copied_; }
   /// Waits for the NPU. Throws npu::Error when the inference failed.
   void wait();
   /// After wait(): the frame with its tensors and GstNpuInferenceMeta; on a shallow copy where
@@ -46,6 +50,7 @@ class Inference {
   npu::Request request_;
   gint64 submitted_us_ = 0;
   guint64 elapsed_ns_ = 0;
+  bool was_copied_ = false;
   bool in_flight_ = false;
   bool failed_ = false;
 };

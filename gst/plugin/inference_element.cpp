@@ -21,6 +21,7 @@ void InferenceElement::change_settings(const std::function<void(Settings&)>& cha
   const std::lock_guard lock(settings_mutex_);
   change(settings_);
   interval_ = settings_.inference_interval;
+  zero_copy_required_ = settings_.zero_copy_required;
 }
 
 GstStructure* InferenceElement::stats() const {
@@ -80,10 +81,8 @@ void InferenceElement::tell_about(const Opened& opened) {
 }
 
 bool InferenceElement::prepare() {
-  // Properties may have changed in READY; the interval needs nothing opened again.
-  Settings wanted = settings();
-  wanted.inference_interval = opened_->settings.inference_interval;
-  if (wanted != opened_->settings) {
+  const Settings wanted = settings();  // may have changed in READY
+  if (!wanted.opens_like(opened_->settings)) {
     close();
     if (!open()) return false;
   }
@@ -92,6 +91,7 @@ bool InferenceElement::prepare() {
   fifo_.set_max_frames(wanted.requests());
   stream_.reset();
   told_refused_caps_ = false;
+  refused_copy_ = false;
   frame_index_ = 0;
   eos_ = false;
   upstream_is_live_ = false;

@@ -81,8 +81,9 @@ class InferenceElement {
 
   std::unique_ptr<Inference> start_inference(BufferRef buffer);
   BoundPlanes bind(const FrameDescription& frame, GstBuffer* buffer, std::shared_ptr<Graph>& graph);
+  void count_path(const Inference& inference, InputPath path, gsize bytes);
   std::shared_ptr<Graph> told_compile(const std::string& what, const GraphSource::Compile& compile);
-  void tell_copy(CopyCause cause, const std::string& detail);
+  void note_copy(CopyCause cause, const std::string& detail, gsize bytes);
 
   GstFlowReturn send(FifoItem item);
   GstFlowReturn send_result(std::unique_ptr<Inference> inference);
@@ -103,14 +104,17 @@ class InferenceElement {
   mutable std::mutex settings_mutex_;  // guards settings_
   Settings settings_;
   std::atomic<guint> interval_{1};
+  std::atomic<bool> zero_copy_required_{false};
 
   mutable std::mutex opened_mutex_;  // guards the pointer: queries and properties come at any time
   std::shared_ptr<Opened> opened_;
   bool told_software_ = false;
   std::atomic<bool> told_refused_caps_{false};  // since the last READY->PAUSED
 
-  std::optional<GstVideoInfo> stream_;  // streaming thread
-  guint64 frame_index_ = 0;             // streaming thread
+  std::optional<GstVideoInfo> stream_;     // streaming thread
+  gsize stream_frame_bytes_ = 0;           // streaming thread; visible bytes of a frame of stream_
+  guint64 frame_index_ = 0;                // streaming thread
+  std::atomic<bool> refused_copy_{false};  // an error told it; frames are refused until a flush
   std::atomic<bool> eos_{false};
   std::atomic<bool> upstream_is_live_{false};
   std::atomic<guint64> frame_duration_ns_{0};

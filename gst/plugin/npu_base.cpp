@@ -11,6 +11,7 @@ enum Property {
   kDeviceName,
   kRequests,
   kInferenceInterval,
+  kZeroCopy,
   kConfig,
   kProperties,
   kStats,
@@ -21,6 +22,20 @@ constexpr auto kWritable =
 constexpr auto kWritableWhilePlaying = static_cast<GParamFlags>(
     G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
 constexpr auto kReadable = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+enum ZeroCopyChoice { kZeroCopyAuto, kZeroCopyRequire };
+
+GType zero_copy_get_type() {
+  static const GEnumValue values[] = {
+      {kZeroCopyAuto, "Copy a frame that the NPU cannot read in place; one warning per reason",
+       "auto"},
+      {kZeroCopyRequire, "Stop with an error instead of the first copy; it tells reason and cure",
+       "require"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = g_enum_register_static("GstNpuZeroCopy", values);
+  return type;
+}
 
 gpointer parent_class = nullptr;
 
@@ -47,6 +62,9 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
         break;
       case kInferenceInterval:
         settings.inference_interval = g_value_get_uint(value);
+        break;
+      case kZeroCopy:
+        settings.zero_copy_required = g_value_get_enum(value) == kZeroCopyRequire;
         break;
       case kConfig:
         settings.config = string_of(value);
@@ -77,6 +95,9 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
       break;
     case kInferenceInterval:
       g_value_set_uint(value, settings.inference_interval);
+      break;
+    case kZeroCopy:
+      g_value_set_enum(value, settings.zero_copy_required ? kZeroCopyRequire : kZeroCopyAuto);
       break;
     case kConfig:
       g_value_set_string(value, settings.config.c_str());
@@ -166,6 +187,12 @@ void install_properties(GObjectClass* klass) {
       g_param_spec_uint("inference-interval", "Inference interval",
                         "Infer every Nth frame; the others pass in order, without tensors", 1,
                         G_MAXUINT, 1, kWritableWhilePlaying));
+  g_object_class_install_property(
+      klass, kZeroCopy,
+      g_param_spec_enum("zero-copy", "Zero copy",
+                        "What happens to a frame that the NPU cannot read where it lies; \"stats\" "
+                        "counts both kinds",
+                        zero_copy_get_type(), kZeroCopyAuto, kWritableWhilePlaying));
   g_object_class_install_property(
       klass, kConfig,
       g_param_spec_string("config", "Compiler configuration",

@@ -81,31 +81,6 @@ void copy_plane(const PlaneSpan& span, GstBuffer* buffer, std::byte* to, gsize t
 
 }  // namespace
 
-const char* explain(CopyCause cause) {
-  switch (cause) {
-    case CopyCause::kNone:
-      return "";
-    case CopyCause::kOrdinaryMemory:
-      return "upstream sends frames in ordinary memory and did not take the NPU memory that it was "
-             "offered; a videoconvert or a decoder that uses downstream's buffers avoids the copy, "
-             "and so do DMA-BUFs";
-    case CopyCause::kOtherDevice:
-      return "the frames lie in memory of another NPU device; use the same device in both elements";
-    case CopyCause::kImportRefused:
-      return "the driver refused to import the DMA-BUF";
-    case CopyCause::kSplitPlane:
-      return "a plane of the frame is spread over several memories";
-    case CopyCause::kShortMemory:
-      return "the frame's memory ends before the padding of its last row, which the NPU would read";
-    case CopyCause::kStride:
-      return "the frame's rows are stored upside down or overlap";
-    case CopyCause::kBlobLayout:
-      return "the frame's strides are not those that the blob was compiled for; compile it with "
-             "them (npu-compile --frame), or use npuinfer";
-  }
-  return "";
-}
-
 PlaneFinder::PlaneFinder(npu::Device device) : device_(std::move(device)), importer_(device_) {
   // A tensor of one context is nothing to another.
   const std::string key =
@@ -147,7 +122,7 @@ PlaneMemory PlaneFinder::find_plane(const PlaneSpan& span, GstBuffer* buffer, Fo
     found.path = InputPath::kImported;
   } else {
     tensor = npu_memory_tensor(memory, device_);
-    found.path = InputPath::kOwnMemory;
+    found.path = InputPath::kOffered;
     if (!tensor) {
       found.cause = is_npu_memory(memory) ? CopyCause::kOtherDevice : CopyCause::kOrdinaryMemory;
     }

@@ -9,32 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "plugin/copy_cause.hpp"
 #include "plugin/frame_description.hpp"
 #include "plugin/tensor_recycler.hpp"
 
 namespace gstnpu {
-
-enum class InputPath {
-  kOwnMemory,  ///< upstream wrote into the NPU's memory
-  kImported,   ///< a DMA-BUF of someone else, read in place
-  kCopied,
-};
-
-/// Why a frame could not be read in place.
-enum class CopyCause {
-  kNone,
-  kOrdinaryMemory,  ///< neither a DMA-BUF nor memory of the NPU
-  kOtherDevice,     ///< memory of another NPU context
-  kImportRefused,
-  kSplitPlane,   ///< a plane spans several memories
-  kShortMemory,  ///< the memory ends before the last row's padding does
-  kStride,       ///< a stride that is negative or shorter than a row
-  kBlobLayout,   ///< the precompiled blob wants another layout
-};
-constexpr std::size_t kNumCopyCauses = 8;
-
-/// One sentence for the user: why, and what would avoid it.
-const char* explain(CopyCause cause);
 
 /// A plane inside a tensor.
 struct PlaneMemory {

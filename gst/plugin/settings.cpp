@@ -29,6 +29,13 @@ std::vector<std::string> split(const std::string& text, const char* separators) 
 
 }  // namespace
 
+bool Settings::opens_like(const Settings& other) const {
+  Settings same = *this;
+  same.inference_interval = other.inference_interval;
+  same.zero_copy_required = other.zero_copy_required;
+  return same == other;
+}
+
 std::vector<float> parse_numbers(const std::string& property, const std::string& text) {
   std::vector<float> numbers;
   for (const std::string& part : split(text, ", ")) {

@@ -17,9 +17,10 @@ struct Settings {
   std::string device = "auto";  ///< auto, npu, software
   unsigned nireq = 0;           ///< 0: kDefaultRequests
   unsigned inference_interval = 1;
-  std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
-  std::string properties;  ///< of npucore: "KEY=VALUE KEY=VALUE"
-  std::string cache_dir;   ///< empty: as the properties say; npuinfer only
+  bool zero_copy_required = false;  ///< an error instead of the first copy
+  std::string config;               ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
+  std::string properties;           ///< of npucore: "KEY=VALUE KEY=VALUE"
+  std::string cache_dir;            ///< empty: as the properties say; npuinfer only
   // Overrides of what the model says about its input; npuinfer only.
   std::optional<npu::ResizeMode> resize;
   std::optional<npu::ChannelOrder> channels;
@@ -27,6 +28,8 @@ struct Settings {
   std::string scale;  ///< likewise
 
   unsigned requests() const { return nireq == 0 ? kDefaultRequests : nireq; }
+  /// Whether what was opened with these serves `other` too: the rest may change at any time.
+  bool opens_like(const Settings& other) const;
   bool operator==(const Settings&) const = default;
 };
 

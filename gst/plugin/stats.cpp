@@ -8,45 +8,45 @@ namespace {
 constexpr std::size_t kRecent = 256;
 constexpr guint kWarmUp = 2;  // inferences that pay for first touches
 
+void set(GstStructure* structure, const char* field, guint64 value) {
+  gst_structure_set(structure, field, G_TYPE_UINT64, value, nullptr);
+}
+
 }  // namespace
+
+void Stats::Count::add(gsize frame_bytes) {
+  ++frames;
+  bytes += frame_bytes;
+}
 
 void Stats::reset() {
   const std::lock_guard lock(mutex_);
-  frames_ = own_ = imported_ = copied_ = copied_bytes_ = imports_ = inferred_ = 0;
+  frames_ = offered_ = imported_ = copied_ = {};
+  imports_ = inferred_ = 0;
   inference_ns_sum_ = inference_ns_last_ = 0;
   recent_ns_.clear();
-  told_.reset();
   reasons_.clear();
 }
 
-void Stats::count_frame() {
+void Stats::count_frame(gsize bytes) {
   const std::lock_guard lock(mutex_);
-  ++frames_;
+  frames_.add(bytes);
 }
 
-void Stats::count_input(InputPath path, gsize bytes) {
+void Stats::count_zero_copy(InputPath path, gsize bytes) {
   const std::lock_guard lock(mutex_);
-  switch (path) {
-    case InputPath::kOwnMemory:
-      ++own_;
-      break;
-    case InputPath::kImported:
-      ++imported_;
-      break;
-    case InputPath::kCopied:
-      ++copied_;
-      copied_bytes_ += bytes;
-      break;
-  }
+  (path == InputPath::kOffered ? offered_ : imported_).add(bytes);
 }
 
-bool Stats::count_copy(CopyCause cause, const std::string& text) {
+bool Stats::count_copy(CopyCause cause, gsize bytes, const std::string& text) {
   const std::lock_guard lock(mutex_);
-  const auto bit = static_cast<std::size_t>(cause);
-  if (told_.test(bit)) return false;
-  told_.set(bit);
-  reasons_.push_back(text);
-  return true;
+  copied_.add(bytes);
+  const auto known = std::find_if(reasons_.begin(), reasons_.end(),
+                                  [&](const Reason& reason) { return reason.cause == cause; });
+  const bool is_new = known == reasons_.end();
+  Reason& reason = is_new ? reasons_.emplace_back(Reason{cause, text, {}}) : *known;
+  reason.count.add(bytes);
+  return is_new;
 }
 
 void Stats::count_inference(guint64 ns) {
@@ -81,19 +81,40 @@ guint64 Stats::median_ns() const {
   return *middle;
 }
 
+void Stats::add_reasons(GstStructure* structure) const {
+  std::string reasons;
+  for (const Reason& reason : reasons_) {
+    const std::string name = std::string("copied-") + to_string(reason.cause);
+    set(structure, name.c_str(), reason.count.frames);
+    set(structure, (name + "-bytes").c_str(), reason.count.bytes);
+    reasons += (reasons.empty() ? "" : "; ") + std::to_string(reason.count.frames) +
+               (reason.count.frames == 1 ? " frame: " : " frames: ") + reason.text;
+  }
+  gst_structure_set(structure, "copy-reasons", G_TYPE_STRING, reasons.c_str(), nullptr);
+}
+
 GstStructure* Stats::to_structure() const {
   const std::lock_guard lock(mutex_);
-  std::string reasons;
-  for (const std::string& reason : reasons_) reasons += (reasons.empty() ? "" : "; ") + reason;
-  return gst_structure_new(
-      "npu-stats", "frames", G_TYPE_UINT64, frames_, "zero-copy", G_TYPE_UINT64, own_ + imported_,
-      "own-memory", G_TYPE_UINT64, own_, "imported", G_TYPE_UINT64, imported_, "copied",
-      G_TYPE_UINT64, copied_, "copied-bytes", G_TYPE_UINT64, copied_bytes_, "imports",
-      G_TYPE_UINT64, imports_, "inferred", G_TYPE_UINT64, inferred_, "compile-time", G_TYPE_UINT64,
-      compile_ns_, "inference-time", G_TYPE_UINT64, median_ns(), "inference-time-mean",
-      G_TYPE_UINT64, inferred_ ? inference_ns_sum_ / inferred_ : 0, "inference-time-last",
-      G_TYPE_UINT64, inference_ns_last_, "device", G_TYPE_STRING, device_.c_str(), "copy-reasons",
-      G_TYPE_STRING, reasons.c_str(), nullptr);
+  GstStructure* structure = gst_structure_new_empty("npu-stats");
+  set(structure, "frames", frames_.frames);
+  set(structure, "frames-bytes", frames_.bytes);
+  set(structure, "inferred", inferred_);
+  set(structure, "zero-copy", offered_.frames + imported_.frames);
+  set(structure, "zero-copy-bytes", offered_.bytes + imported_.bytes);
+  set(structure, "offered", offered_.frames);
+  set(structure, "offered-bytes", offered_.bytes);
+  set(structure, "imported", imported_.frames);
+  set(structure, "imported-bytes", imported_.bytes);
+  set(structure, "imports", imports_);
+  set(structure, "copied", copied_.frames);
+  set(structure, "copied-bytes", copied_.bytes);
+  set(structure, "compile-time", compile_ns_);
+  set(structure, "inference-time", median_ns());
+  set(structure, "inference-time-mean", inferred_ ? inference_ns_sum_ / inferred_ : 0);
+  set(structure, "inference-time-last", inference_ns_last_);
+  gst_structure_set(structure, "device", G_TYPE_STRING, device_.c_str(), nullptr);
+  add_reasons(structure);
+  return structure;
 }
 
 void LatencyEstimate::reset() {

@@ -2,13 +2,11 @@
 
 #include <gst/gst.h>
 
-#include <array>
-#include <bitset>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "plugin/plane_memory.hpp"
+#include "plugin/copy_cause.hpp"
 
 namespace gstnpu {
 
@@ -16,28 +14,41 @@ namespace gstnpu {
 class Stats {
  public:
   void reset();
-  void count_frame();
-  void count_input(InputPath path, gsize bytes);
-  /// True the first time that `cause` is told.
-  bool count_copy(CopyCause cause, const std::string& text);
+  /// Bytes are those of a frame's visible pixels, here and below.
+  void count_frame(gsize bytes);
+  /// A frame that the NPU reads in place.
+  void count_zero_copy(InputPath path, gsize bytes);
+  /// True the first time that there is this cause; `text` tells it to the user.
+  bool count_copy(CopyCause cause, gsize bytes, const std::string& text);
   void count_inference(guint64 ns);
   void set_compile_ns(guint64 ns);
   void set_imports(guint64 imports);
   void set_device(const std::string& device);
 
-  /// The property "stats". Times in nanoseconds. The caller frees it.
+  /// The property "stats": docs/elements.md has its fields. Times in nanoseconds. The caller frees
+  /// it.
   GstStructure* to_structure() const;
 
  private:
+  struct Count {
+    guint64 frames = 0, bytes = 0;
+    void add(gsize frame_bytes);
+  };
+  struct Reason {
+    CopyCause cause;
+    std::string text;
+    Count count;
+  };
+
   guint64 median_ns() const;
+  void add_reasons(GstStructure* structure) const;
 
   mutable std::mutex mutex_;  // guards all below
-  guint64 frames_ = 0, own_ = 0, imported_ = 0, copied_ = 0, copied_bytes_ = 0;
+  Count frames_, offered_, imported_, copied_;
   guint64 imports_ = 0, inferred_ = 0, compile_ns_ = 0;
   guint64 inference_ns_sum_ = 0, inference_ns_last_ = 0;
   std::vector<guint64> recent_ns_;  // the last ones, as a ring
-  std::bitset<kNumCopyCauses> told_;
-  std::vector<std::string> reasons_;
+  std::vector<Reason> reasons_;     // each cause once, the first one first
   std::string device_;
 };
 

@@ -17,6 +17,16 @@ gsize visible_bytes(const FrameDescription& frame) {
   return bytes;
 }
 
+/// A frame that zero-copy=require refuses.
+class CopyRefused : public npu::Error {
+ public:
+  explicit CopyRefused(const std::string& why)
+      : npu::Error(npu::ErrorCode::kIncompatible,
+                   "zero-copy=require refuses a frame that would have to be copied before the NPU "
+                   "reads it: " +
+                       why) {}
+};
+
 /// A blob's graph takes one size only, but a buffer's crop may be of any.
 void check_size(const npu::FrameLayout& graph, const npu::FrameLayout& frame) {
   if (graph.format == frame.format && graph.width == frame.width && graph.height == frame.height) {
@@ -70,14 +80,22 @@ GstFlowReturn InferenceElement::chain(BufferRef buffer) {
   if (const GstFlowReturn flow = fifo_.wait_for_room(); flow != GST_FLOW_OK) return flow;
   if (eos_) return GST_FLOW_EOS;
   if (!stream_) return GST_FLOW_NOT_NEGOTIATED;
-  stats_.count_frame();
+  if (refused_copy_) return GST_FLOW_ERROR;
   const bool is_due = frame_index_++ % interval_ == 0;
-  if (!is_due || gst_buffer_get_size(buffer.get()) == 0) return fifo_.push(std::move(buffer));
+  const bool is_empty = gst_buffer_get_size(buffer.get()) == 0;
+  if (!is_due || is_empty) {
+    stats_.count_frame(is_empty ? 0 : stream_frame_bytes_);
+    return fifo_.push(std::move(buffer));
+  }
   BufferRef frame(gst_buffer_ref(buffer.get()));
   try {
     auto inference = start_inference(std::move(buffer));
     frame.reset();  // nobody else holds it then, and it is not copied for its metadata
     return fifo_.push(std::move(inference));
+  } catch (const CopyRefused& error) {
+    refused_copy_ = true;
+    post_error(element_, error, {});
+    return GST_FLOW_ERROR;
   } catch (const npu::Error& error) {
     if (error.code() == npu::ErrorCode::kDeviceLost) {
       tell_lost_device(error);
@@ -94,10 +112,25 @@ GstFlowReturn InferenceElement::chain(BufferRef buffer) {
 
 std::unique_ptr<Inference> InferenceElement::start_inference(BufferRef buffer) {
   const FrameDescription frame = describe_frame(*stream_, buffer.get());
+  const gsize bytes = visible_bytes(frame);
+  stats_.count_frame(bytes);
   std::shared_ptr<Graph> graph;
   BoundPlanes planes = bind(frame, buffer.get(), graph);
-  return std::make_unique<Inference>(std::move(buffer), std::move(graph), std::move(planes),
-                                     *opened_->outputs);
+  const InputPath path = planes.path;
+  auto inference = std::make_unique<Inference>(std::move(buffer), std::move(graph),
+                                               std::move(planes), *opened_->outputs);
+  count_path(*inference, path, bytes);
+  return inference;
+}
+
+/// A frame that bind() copied is counted already.
+void InferenceElement::count_path(const Inference& inference, InputPath path, gsize bytes) {
+  if (path == InputPath::kCopied) return;
+  if (inference.was_copied()) {
+    note_copy(CopyCause::kLostDevice, {}, bytes);
+  } else {
+    stats_.count_zero_copy(path, bytes);
+  }
 }
 
 BoundPlanes InferenceElement::bind(const FrameDescription& frame, GstBuffer* buffer,
@@ -113,18 +146,16 @@ BoundPlanes InferenceElement::bind(const FrameDescription& frame, GstBuffer* buf
     if (!has_geometry(graph->layout(), frame.layout)) {
       found.cause = CopyCause::kBlobLayout;
     } else if (auto slices = slice_planes(found, graph->layout()); !slices.empty()) {
-      stats_.count_input(found.path, 0);
-      return {std::move(slices), nullptr};
+      return {std::move(slices), nullptr, found.path};
     } else {
       found.cause = CopyCause::kShortMemory;
     }
   }
-  tell_copy(found.cause, found.detail);
+  note_copy(found.cause, found.detail, visible_bytes(frame));
   graph = source.graph_for(default_layout(frame.layout), told);
   check_size(graph->layout(), frame.layout);
   CopiedFrame copied = copy_frame(frame, buffer, graph->layout(), *opened_->copies);
-  stats_.count_input(InputPath::kCopied, visible_bytes(frame));
-  return {std::move(copied.planes), std::move(copied.memory)};
+  return {std::move(copied.planes), std::move(copied.memory), InputPath::kCopied};
 }
 
 std::shared_ptr<Graph> InferenceElement::told_compile(const std::string& what,
@@ -153,9 +184,11 @@ std::shared_ptr<Graph> InferenceElement::told_compile(const std::string& what,
   }
 }
 
-void InferenceElement::tell_copy(CopyCause cause, const std::string& detail) {
+/// Throws CopyRefused where no copy may be.
+void InferenceElement::note_copy(CopyCause cause, const std::string& detail, gsize bytes) {
   const std::string text = std::string(explain(cause)) + (detail.empty() ? "" : ": " + detail);
-  if (stats_.count_copy(cause, text)) {
+  if (zero_copy_required_) throw CopyRefused(text);
+  if (stats_.count_copy(cause, bytes, text)) {
     post_warning(element_, "frames are copied before the NPU reads them: " + text);
   }
 }
@@ -177,6 +210,8 @@ bool InferenceElement::start_stream(const GstCaps* caps) {
       opened_->source->drop_idle_requests();  // they hold frames of the last pool
     }
     stream_ = info;
+    // Of a buffer without metadata.
+    stream_frame_bytes_ = visible_bytes(describe_frame(*info, BufferRef(gst_buffer_new()).get()));
   } catch (const std::exception& error) {
     post_error(element_, error, opened_->settings.model);
     return false;
@@ -255,6 +290,7 @@ void InferenceElement::flush_stop(EventRef event) {
   gst_pad_push_event(src_, event.release());
   drop_waiting();
   eos_ = false;
+  refused_copy_ = false;
   if (GST_PAD_MODE(src_) != GST_PAD_MODE_PUSH) return;
   fifo_.start();
   start_task();

@@ -49,5 +49,27 @@ INSTANTIATE_TEST_SUITE_P(By, LostDevice,
                                                                            : "APoisonedContext";
                          });
 
+// The driver cannot reach what it gave out before: npucore stands other memory in, and copies.
+TEST(LostMemory, IsCopiedFromThenOnAndToldSo) {
+  ::setenv("SOFTNPU_FAULT", "zeFenceHostSynchronize:DEVICE_LOST@3", 1);
+  const TempDir dir;
+  const std::string model = dir.write("model.xml", pixels_ir(8, 8)).string();
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "device", "software", "model", model.c_str(), nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  const BufferRef frame(gst_harness_create_buffer(harness.get(), 192));
+  for (guint index = 0; index < 8; ++index) {
+    ASSERT_EQ(harness.push(BufferRef(gst_buffer_copy(frame.get()))), GST_FLOW_OK);
+    ASSERT_TRUE(harness.pull()) << "frame " << index;
+  }
+  EXPECT_EQ(harness.stat("copied-lost-device"), 5u);
+  EXPECT_EQ(harness.stat("copied"), 5u);
+  EXPECT_EQ(harness.stat("offered"), 3u);
+  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[1].find("before it was lost"), std::string::npos) << warnings[1];
+}
+
 }  // namespace
 }  // namespace gstnpu::test

@@ -62,7 +62,7 @@ TEST_F(NpuImport, ReadsItsOwnPoolInPlace) {
   gst_buffer_memset(frame.get(), 0, 128, size);
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   EXPECT_NEAR(first_tensor(harness.pull().get()).at(4 * 8), 130.41f, 0.5);
-  EXPECT_EQ(harness.stat("own-memory"), 1u);
+  EXPECT_EQ(harness.stat("offered"), 1u);
   EXPECT_EQ(harness.stat("copied"), 0u);
 }
 

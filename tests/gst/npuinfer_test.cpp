@@ -262,7 +262,7 @@ TEST_F(NpuInfer, ReadsFramesOfItsOwnPoolInPlace) {
     ASSERT_NE(out, nullptr);
     EXPECT_NEAR(first_tensor(out.get()).at(0), 130.41f, 0.5);
   }
-  EXPECT_EQ(harness.stat("own-memory"), 8u);
+  EXPECT_EQ(harness.stat("offered"), 8u);
   EXPECT_EQ(harness.stat("copied"), 0u);
   EXPECT_TRUE(harness.messages(GST_MESSAGE_WARNING).empty());
 }

@@ -41,5 +41,14 @@ TEST(Requests, AreFourWhereNobodyAsks) {
   EXPECT_EQ(settings.requests(), 7u);
 }
 
+TEST(OpensLike, WhatMayChangeWhilePlayingNeedsNothingOpenedAgain) {
+  Settings opened, wanted;
+  wanted.inference_interval = 5;
+  wanted.zero_copy_required = true;
+  EXPECT_TRUE(wanted.opens_like(opened));
+  wanted.nireq = 3;
+  EXPECT_FALSE(wanted.opens_like(opened));
+}
+
 }  // namespace
 }  // namespace gstnpu

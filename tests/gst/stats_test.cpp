@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 namespace gstnpu {
 namespace {
 
@@ -13,15 +16,64 @@ guint64 number(const Stats& stats, const char* field) {
   return value;
 }
 
+std::string text(const Stats& stats, const char* field) {
+  GstStructure* structure = stats.to_structure();
+  const gchar* found = gst_structure_get_string(structure, field);
+  const std::string copy = found ? found : "";
+  gst_structure_free(structure);
+  return copy;
+}
+
 TEST(StatsTest, TellsApartHowFramesWereRead) {
   Stats stats;
-  stats.count_input(InputPath::kOwnMemory, 0);
-  stats.count_input(InputPath::kImported, 0);
-  stats.count_input(InputPath::kCopied, 700);
-  EXPECT_EQ(number(stats, "zero-copy"), 2u);
-  EXPECT_EQ(number(stats, "imported"), 1u);
+  stats.count_zero_copy(InputPath::kOffered, 10);
+  stats.count_zero_copy(InputPath::kImported, 200);
+  stats.count_zero_copy(InputPath::kImported, 300);
+  stats.count_copy(CopyCause::kStride, 7000, "why");
+  EXPECT_EQ(number(stats, "zero-copy"), 3u);
+  EXPECT_EQ(number(stats, "offered"), 1u);
+  EXPECT_EQ(number(stats, "imported"), 2u);
   EXPECT_EQ(number(stats, "copied"), 1u);
-  EXPECT_EQ(number(stats, "copied-bytes"), 700u);
+}
+
+TEST(StatsTest, CountsTheBytesOfEveryWay) {
+  Stats stats;
+  stats.count_frame(7510);
+  stats.count_zero_copy(InputPath::kOffered, 10);
+  stats.count_zero_copy(InputPath::kImported, 200);
+  stats.count_zero_copy(InputPath::kImported, 300);
+  stats.count_copy(CopyCause::kStride, 7000, "why");
+  EXPECT_EQ(number(stats, "frames-bytes"), 7510u);
+  EXPECT_EQ(number(stats, "zero-copy-bytes"), 510u);
+  EXPECT_EQ(number(stats, "offered-bytes"), 10u);
+  EXPECT_EQ(number(stats, "imported-bytes"), 500u);
+  EXPECT_EQ(number(stats, "copied-bytes"), 7000u);
+}
+
+TEST(StatsTest, CountsTheCopiesOfEachReason) {
+  Stats stats;
+  stats.count_copy(CopyCause::kStride, 5, "upside down");
+  stats.count_copy(CopyCause::kOrdinaryMemory, 30, "ordinary");
+  stats.count_copy(CopyCause::kOrdinaryMemory, 30, "ordinary");
+  EXPECT_EQ(number(stats, "copied-stride"), 1u);
+  EXPECT_EQ(number(stats, "copied-stride-bytes"), 5u);
+  EXPECT_EQ(number(stats, "copied-ordinary-memory"), 2u);
+  EXPECT_EQ(number(stats, "copied-ordinary-memory-bytes"), 60u);
+  EXPECT_EQ(text(stats, "copy-reasons"), "1 frame: upside down; 2 frames: ordinary");
+}
+
+TEST(StatsTest, StartsAgainFromNothing) {
+  Stats stats;
+  stats.count_frame(1);
+  stats.count_zero_copy(InputPath::kOffered, 1);
+  stats.count_copy(CopyCause::kStride, 1, "why");
+  stats.reset();
+  for (const char* field : {"frames", "frames-bytes", "zero-copy", "zero-copy-bytes", "copied",
+                            "copied-bytes", "offered", "imported"}) {
+    EXPECT_EQ(number(stats, field), 0u) << field;
+  }
+  EXPECT_EQ(text(stats, "copy-reasons"), "");
+  EXPECT_TRUE(stats.count_copy(CopyCause::kStride, 1, "why")) << "told again";
 }
 
 TEST(StatsTest, GivesMedianMeanAndLast) {
@@ -41,10 +93,30 @@ TEST(StatsTest, MedianFollowsTheLastInferences) {
 
 TEST(StatsTest, TellsACauseOnce) {
   Stats stats;
-  EXPECT_TRUE(stats.count_copy(CopyCause::kOrdinaryMemory, "why"));
-  EXPECT_FALSE(stats.count_copy(CopyCause::kOrdinaryMemory, "why"));
-  EXPECT_TRUE(stats.count_copy(CopyCause::kStride, "other"));
+  EXPECT_TRUE(stats.count_copy(CopyCause::kOrdinaryMemory, 1, "why"));
+  EXPECT_FALSE(stats.count_copy(CopyCause::kOrdinaryMemory, 1, "why"));
+  EXPECT_TRUE(stats.count_copy(CopyCause::kStride, 1, "other"));
 }
+
+class CopyCauses : public testing::TestWithParam<CopyCause> {};
+
+TEST_P(CopyCauses, HaveANameForFieldsAndASentenceForPeople) {
+  const std::string name = to_string(GetParam());
+  EXPECT_FALSE(name.empty());
+  EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"), std::string::npos) << name;
+  EXPECT_GT(std::string(explain(GetParam())).size(), 20u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CopyCauses,
+                         testing::Values(CopyCause::kOrdinaryMemory, CopyCause::kOtherDevice,
+                                         CopyCause::kImportRefused, CopyCause::kSplitPlane,
+                                         CopyCause::kShortMemory, CopyCause::kStride,
+                                         CopyCause::kBlobLayout, CopyCause::kLostDevice),
+                         [](const auto& row) {
+                           std::string name = to_string(row.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(Latency, GrowsWithSlowInferencesOnlyAfterWarmUp) {
   LatencyEstimate latency;

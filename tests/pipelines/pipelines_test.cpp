@@ -61,7 +61,7 @@ TEST_P(ZeroCopy, UpstreamWritesIntoTheInput) {
   Pipeline pipeline(line + " ! " + infer() + " ! fakesink name=out");
   EXPECT_EQ(pipeline.play_to_the_end(), "eos");
   EXPECT_EQ(pipeline.arrived().with_tensors, GetParam().frames);
-  EXPECT_EQ(pipeline.stat("own-memory"), GetParam().frames);
+  EXPECT_EQ(pipeline.stat("offered"), GetParam().frames);
   EXPECT_EQ(pipeline.stat("copied"), 0u);
 }
 

@@ -1,0 +1,62 @@
+#include "plugin/copy_cause.hpp"
+
+namespace gstnpu {
+
+const char* to_string(CopyCause cause) {
+  switch (cause) {
+    case CopyCause::kNone:
+      return "";
+    case CopyCause::kOrdinaryMemory:
+      return "ordinary-memory";
+    case CopyCause::kOtherDevice:
+      return "other-device";
+    case CopyCause::kImportRefused:
+      return "import-refused";
+    case CopyCause::kSplitPlane:
+      return "split-plane";
+    case CopyCause::kShortMemory:
+      return "short-memory";
+    case CopyCause::kStride:
+      return "stride";
+    case CopyCause::kBlobLayout:
+      return "blob-layout";
+    case CopyCause::kLostDevice:
+      return "lost-device";
+  }
+  return "";
+}
+
+const char* explain(CopyCause cause) {
+  switch (cause) {
+    case CopyCause::kNone:
+      return "";
+    case CopyCause::kOrdinaryMemory:
+      return "upstream sends frames in ordinary memory and did not take the NPU memory that it was "
+             "offered (an element in between, like tee, may keep the offer from it); a "
+             "videoconvertscale right in front or a decoder that uses downstream's buffers writes "
+             "into NPU memory, and DMA-BUFs are read in place";
+    case CopyCause::kOtherDevice:
+      return "the frames lie in memory of another NPU device; use the same device in both elements";
+    case CopyCause::kImportRefused:
+      return "the driver refused to import the DMA-BUF";
+    case CopyCause::kSplitPlane:
+      return "a plane of the frame is spread over several memories; let the producer put each "
+             "plane "
+             "into one piece";
+    case CopyCause::kShortMemory:
+      return "the frame's memory ends before the padding of its last row, which the NPU would "
+             "read; let the producer allocate whole rows";
+    case CopyCause::kStride:
+      return "the frame's rows are stored upside down or overlap; a videoconvertscale right in "
+             "front stores them in order";
+    case CopyCause::kBlobLayout:
+      return "the frame's strides are not those that the blob was compiled for; compile it with "
+             "them (npu-compile --frame), or use npuinfer";
+    case CopyCause::kLostDevice:
+      return "the frame lies in memory that the NPU had before it was lost and that it cannot "
+             "reach any more; upstream gets new memory when the pipeline is started again";
+  }
+  return "";
+}
+
+}  // namespace gstnpu
