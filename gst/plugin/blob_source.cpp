@@ -49,9 +49,11 @@ npu::FrameInput frame_input_of(npu::PixelFormat format, const npu::Port& first,
   return frame;
 }
 
-bool is_nv12(const npu::Port& y, const npu::Port& uv) {
-  return is_plane(y, "/y") && is_plane(uv, "/uv") && is_u8_image(y, 1) && is_u8_image(uv, 2) &&
-         uv.shape[1] == (y.shape[1] + 1) / 2 && uv.shape[2] == (y.shape[2] + 1) / 2;
+/// NV12 by "/uv", NV21 by "/vu".
+bool is_luma_and_chroma(const npu::Port& y, const npu::Port& chroma) {
+  return is_plane(y, "/y") && (is_plane(chroma, "/uv") || is_plane(chroma, "/vu")) &&
+         is_u8_image(y, 1) && is_u8_image(chroma, 2) && chroma.shape[1] == (y.shape[1] + 1) / 2 &&
+         chroma.shape[2] == (y.shape[2] + 1) / 2;
 }
 
 }  // namespace
@@ -66,9 +68,11 @@ npu::FrameInput derive_frame_input(const std::vector<npu::Port>& inputs, const s
   if (inputs.size() == 2) {
     const bool in_order = is_plane(inputs[0], "/y");
     const npu::Port& y = inputs[in_order ? 0 : 1];
-    const npu::Port& uv = inputs[in_order ? 1 : 0];
-    if (is_nv12(y, uv)) {
-      return frame_input_of(npu::PixelFormat::kNV12, y, {port_name(y), port_name(uv)});
+    const npu::Port& chroma = inputs[in_order ? 1 : 0];
+    if (is_luma_and_chroma(y, chroma)) {
+      const auto format =
+          is_plane(chroma, "/vu") ? npu::PixelFormat::kNV21 : npu::PixelFormat::kNV12;
+      return frame_input_of(format, y, {port_name(y), port_name(chroma)});
     }
   }
   std::string found;

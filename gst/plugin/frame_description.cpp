@@ -16,28 +16,10 @@ constexpr std::pair<npu::PixelFormat, GstVideoFormat> kFormats[] = {
     {npu::PixelFormat::kRGBx, GST_VIDEO_FORMAT_RGBx},
     {npu::PixelFormat::kBGRx, GST_VIDEO_FORMAT_BGRx},
     {npu::PixelFormat::kGray8, GST_VIDEO_FORMAT_GRAY8},
+    {npu::PixelFormat::kNV21, GST_VIDEO_FORMAT_NV21},
+    {npu::PixelFormat::kYUY2, GST_VIDEO_FORMAT_YUY2},
+    {npu::PixelFormat::kP010, GST_VIDEO_FORMAT_P010_10LE},
 };
-
-/// How a plane's samples relate to the frame's pixels.
-struct PlaneShape {
-  guint shift_x = 0;       ///< log2 of the horizontal subsampling
-  guint shift_y = 0;       ///< log2 of the vertical one
-  guint sample_bytes = 1;  ///< one sample of every channel in the plane
-};
-
-PlaneShape plane_shape(const GstVideoFormatInfo* format, guint plane) {
-  for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); ++c) {
-    if (GST_VIDEO_FORMAT_INFO_PLANE(format, c) != plane) continue;
-    return {static_cast<guint>(GST_VIDEO_FORMAT_INFO_W_SUB(format, c)),
-            static_cast<guint>(GST_VIDEO_FORMAT_INFO_H_SUB(format, c)),
-            static_cast<guint>(GST_VIDEO_FORMAT_INFO_PSTRIDE(format, c))};
-  }
-  return {};
-}
-
-constexpr gsize subsample(gsize pixels, guint shift) {
-  return (pixels + (gsize{1} << shift) - 1) >> shift;
-}
 
 GstVideoColorimetry default_colorimetry(const GstVideoInfo& info) {
   GstVideoInfo fresh;
@@ -87,17 +69,24 @@ Crop crop_of(const GstVideoInfo& info, const GstVideoMeta* video, GstBuffer* buf
   return crop;
 }
 
+/// Only whole samples can be left out.
+Crop from_whole_samples(Crop crop, npu::PixelFormat format) {
+  const npu::PlaneShape shape = npu::plane_shapes(format).back();
+  crop.left -= crop.left % shape.pixels_x;
+  crop.top -= crop.top % shape.pixels_y;
+  return crop;
+}
+
 /// The crop's rows are skipped by the offset, so that one graph serves every vertical crop.
 PlaneSpan span_of_plane(const GstVideoInfo& info, const GstVideoMeta* video, const Crop& crop,
-                        guint plane) {
-  const PlaneShape shape = plane_shape(info.finfo, plane);
+                        const npu::PlaneShape& shape, guint plane) {
   PlaneSpan span;
   span.stride_bytes = video ? video->stride[plane] : GST_VIDEO_INFO_PLANE_STRIDE(&info, plane);
-  span.rows = subsample(crop.height, shape.shift_y);
-  span.row_bytes = subsample(crop.width, shape.shift_x) * shape.sample_bytes;
-  span.crop_left_bytes = gsize{crop.left >> shape.shift_x} * shape.sample_bytes;
+  span.rows = shape.rows(crop.top, crop.height);
+  span.row_bytes = gsize{shape.columns(crop.left, crop.width)} * shape.sample_bytes;
+  span.crop_left_bytes = gsize{crop.left / shape.pixels_x} * shape.sample_bytes;
   span.offset = (video ? video->offset[plane] : GST_VIDEO_INFO_PLANE_OFFSET(&info, plane)) +
-                gsize{crop.top >> shape.shift_y} * static_cast<gsize>(span.stride_bytes);
+                gsize{crop.top / shape.pixels_y} * static_cast<gsize>(span.stride_bytes);
   return span;
 }
 
@@ -136,9 +125,8 @@ npu::FrameLayout default_layout(const npu::FrameLayout& frame) {
   npu::FrameLayout layout = frame;
   layout.crop_left = layout.crop_top = 0;
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); ++p) {
-    const gsize rows = subsample(layout.height, plane_shape(info.finfo, p).shift_y);
     layout.planes[p] = {static_cast<std::uint32_t>(GST_VIDEO_INFO_PLANE_STRIDE(&info, p)),
-                        static_cast<std::uint32_t>(rows)};
+                        npu::plane_shapes(layout.format)[p].rows(0, layout.height)};
   }
   return layout;
 }
@@ -151,20 +139,17 @@ FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
                          " planes, its caps of " + std::to_string(GST_VIDEO_INFO_N_PLANES(&info)) +
                          "; the element in front contradicts itself");
   }
-  Crop crop = crop_of(info, video, buffer);
-  if (GST_VIDEO_INFO_N_PLANES(&info) > 1) {  // chroma starts at whole samples
-    crop.left &= ~1u;
-    crop.top &= ~1u;
-  }
   FrameDescription frame;
   frame.layout.format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&info)).value();
+  const auto shapes = npu::plane_shapes(frame.layout.format);
+  const Crop crop = from_whole_samples(crop_of(info, video, buffer), frame.layout.format);
   frame.layout.width = crop.width;
   frame.layout.height = crop.height;
   frame.layout.crop_left = crop.left;
   frame.layout.matrix = color_matrix_of(info);
   frame.layout.range = color_range_of(info);
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); ++p) {
-    const PlaneSpan span = span_of_plane(info, video, crop, p);
+    const PlaneSpan span = span_of_plane(info, video, crop, shapes[p], p);
     frame.is_readable_in_place &=
         span.stride_bytes > 0 &&
         static_cast<gsize>(span.stride_bytes) >= span.crop_left_bytes + span.row_bytes;

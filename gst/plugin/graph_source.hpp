@@ -47,8 +47,8 @@ std::unique_ptr<GraphSource> open_ir(const npu::Device& device, const Settings& 
 std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings& settings);
 
 /// How frames go into a graph that carries no description, where its inputs tell: one u8 input
-/// [1,H,W,3] (RGB) or [1,H,W,1] (GRAY8), or planes named */y and */uv (NV12). Throws npu::Error
-/// that tells how to compile a blob with a description.
+/// [1,H,W,3] (RGB) or [1,H,W,1] (GRAY8), or planes named */y and */uv (NV12) or */vu (NV21). Throws
+/// npu::Error that tells how to compile a blob with a description.
 npu::FrameInput derive_frame_input(const std::vector<npu::Port>& inputs, const std::string& file);
 
 }  // namespace gstnpu

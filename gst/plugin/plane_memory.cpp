@@ -43,17 +43,11 @@ class ReadMapping {
   GstMapInfo info_ = GST_MAP_INFO_INIT;
 };
 
-/// Where the crop of `layout` starts in plane `index`, in bytes. Sample sizes and subsampling as in
-/// `frame`, which is of the same format.
-gsize crop_offset(const npu::FrameLayout& layout, const FrameDescription& frame,
-                  std::size_t index) {
-  const npu::PlaneLayout& plane = layout.planes[index];
-  const bool chroma = frame.planes.size() > 1 && index > 0;
-  const gsize top = chroma ? layout.crop_top / 2 : layout.crop_top;
-  gsize sample_bytes = frame.planes[index].row_bytes / MAX(layout.width, 1u);
-  if (chroma) sample_bytes = frame.planes.size() == 2 ? 2 : 1;
-  const gsize left = (chroma ? layout.crop_left / 2 : layout.crop_left) * sample_bytes;
-  return top * plane.stride_bytes + left;
+/// Where the crop of `layout` starts in plane `index`, in bytes.
+gsize crop_offset(const npu::FrameLayout& layout, std::size_t index) {
+  const npu::PlaneShape shape = npu::plane_shapes(layout.format)[index];
+  return gsize{layout.crop_top / shape.pixels_y} * layout.planes[index].stride_bytes +
+         gsize{layout.crop_left / shape.pixels_x} * shape.sample_bytes;
 }
 
 /// Rows may be stored upside down: then `span.offset` is where the last stored row starts.
@@ -197,7 +191,7 @@ CopiedFrame copy_frame(const FrameDescription& frame, GstBuffer* buffer,
   std::size_t offset = 0;
   for (std::size_t p = 0; p < layout.planes.size(); ++p) {
     npu::Tensor plane = copied.memory->slice(offset, layout.plane_size_bytes(p));
-    copy_plane(frame.planes[p], buffer, plane.data() + crop_offset(layout, frame, p),
+    copy_plane(frame.planes[p], buffer, plane.data() + crop_offset(layout, p),
                layout.planes[p].stride_bytes);
     offset += layout.plane_size_bytes(p);
     copied.planes.push_back(std::move(plane));

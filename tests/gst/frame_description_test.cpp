@@ -57,6 +57,12 @@ INSTANTIATE_TEST_SUITE_P(
                   241,
                   {{304, 241}, {152, 121}, {152, 121}},
                   {301, 151, 151}},
+        FormatRow{
+            "NV21_odd", GST_VIDEO_FORMAT_NV21, 301, 241, {{304, 241}, {304, 121}}, {301, 302}},
+        FormatRow{"YUY2", GST_VIDEO_FORMAT_YUY2, 300, 7, {{600, 7}}, {600}},
+        FormatRow{"YUY2_odd", GST_VIDEO_FORMAT_YUY2, 301, 7, {{604, 7}}, {604}},
+        FormatRow{
+            "P010_odd", GST_VIDEO_FORMAT_P010_10LE, 301, 241, {{604, 241}, {604, 121}}, {602, 604}},
         FormatRow{"RGB", GST_VIDEO_FORMAT_RGB, 301, 7, {{904, 7}}, {903}},
         FormatRow{"BGR", GST_VIDEO_FORMAT_BGR, 4, 4, {{12, 4}}, {12}},
         FormatRow{"RGBx", GST_VIDEO_FORMAT_RGBx, 5, 3, {{20, 3}}, {20}},

@@ -168,7 +168,8 @@ TEST_F(NpuMemory, HoldsPrefixAndPadding) {
 
 TEST_F(Negotiation, TakesEveryFormatInBothMemories) {
   for (const char* memory : {"", "(memory:DMABuf)"}) {
-    for (const char* format : {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8"}) {
+    for (const char* format :
+         {"NV12", "I420", "NV21", "YUY2", "P010_10LE", "RGB", "BGR", "RGBx", "BGRx", "GRAY8"}) {
       const CapsRef caps(gst_caps_from_string((std::string("video/x-raw") + memory + ",format=" +
                                                format + ",width=33,height=17,framerate=0/1")
                                                   .c_str()));
@@ -200,7 +201,9 @@ INSTANTIATE_TEST_SUITE_P(All, DrmFormats,
                          testing::Values(DrmRow{"nv12", "NV12", true}, DrmRow{"i420", "YU12", true},
                                          DrmRow{"bgrx", "XR24", true},
                                          DrmRow{"tiled_nv12", "NV12:0x0100000000000002", false},
-                                         DrmRow{"yuy2", "YUYV", false}),
+                                         DrmRow{"nv21", "NV21", true}, DrmRow{"yuy2", "YUYV", true},
+                                         DrmRow{"p010", "P010", true},
+                                         DrmRow{"ayuv", "AYUV", false}),
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST_F(Negotiation, ReadsFramesOfDrmCaps) {

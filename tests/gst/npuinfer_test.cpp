@@ -200,12 +200,13 @@ TEST_P(NpuInferFormats, GoInAsTheyAre) {
 // Grey: Y, Cb and Cr of 128 are (128 - 16) * 255/219 in limited range.
 INSTANTIATE_TEST_SUITE_P(
     All, NpuInferFormats,
-    testing::Values(FormatRow{"RGB", 8, 8, 50, 50}, FormatRow{"BGR", 16, 12, 50, 50},
-                    FormatRow{"RGBx", 31, 17, 50, 50}, FormatRow{"BGRx", 8, 8, 50, 50},
-                    FormatRow{"NV12", 320, 240, 128, 130.41f},
-                    FormatRow{"NV12", 33, 17, 128, 130.41f},
-                    FormatRow{"I420", 64, 48, 128, 130.41f},
-                    FormatRow{"I420", 35, 19, 128, 130.41f}, FormatRow{"GRAY8", 20, 20, 128, 128}),
+    testing::Values(
+        FormatRow{"RGB", 8, 8, 50, 50}, FormatRow{"BGR", 16, 12, 50, 50},
+        FormatRow{"RGBx", 31, 17, 50, 50}, FormatRow{"BGRx", 8, 8, 50, 50},
+        FormatRow{"NV12", 320, 240, 128, 130.41f}, FormatRow{"NV12", 33, 17, 128, 130.41f},
+        FormatRow{"I420", 64, 48, 128, 130.41f}, FormatRow{"I420", 35, 19, 128, 130.41f},
+        FormatRow{"GRAY8", 20, 20, 128, 128}, FormatRow{"NV21", 33, 17, 128, 130.41f},
+        FormatRow{"YUY2", 64, 48, 128, 130.41f}, FormatRow{"YUY2", 35, 19, 128, 130.41f}),
     [](const auto& row) {
       return std::string(row.param.format) + "_" + std::to_string(row.param.width) + "x" +
              std::to_string(row.param.height);
@@ -214,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(
 // Of planar formats it reads the Y plane only: the graph has fewer inputs than the frame has
 // planes.
 TEST_F(NpuInfer, FeedsAGreyModelFromEveryKindOfFrame) {
-  for (const char* format : {"NV12", "I420", "GRAY8", "RGB"}) {
+  for (const char* format : {"NV12", "I420", "GRAY8", "RGB", "NV21", "YUY2", "P010_10LE"}) {
     ElementHarness harness("npuinfer", with_model(grey_ir(8, 8)));
     harness.set_caps(caps_of(format, 8, 8));
     ASSERT_EQ(harness.push(frame_of(format, 8, 8, 128)), GST_FLOW_OK) << format;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ir/blob_container.hpp"
+#include "ir/blob_description.hpp"
 #include "npucore/error.hpp"
 
 namespace npu::ir {
@@ -175,6 +176,18 @@ TEST(ContainerTest, GivesTheFrameInputBack) {
   EXPECT_EQ(found->geometry.offset_y, written.geometry.offset_y);
   EXPECT_EQ(found->geometry.scale_x, written.geometry.scale_x);
   EXPECT_EQ(found->geometry.scale_y, written.geometry.scale_y);
+}
+
+TEST(ContainerTest, GivesFramesOfEveryFormatBack) {
+  for (const auto format :
+       {PixelFormat::kNV21, PixelFormat::kYUY2, PixelFormat::kP010, PixelFormat::kI420}) {
+    BlobDescription written = description();
+    written.frame_input->preprocess.frame = FrameLayout::tight(format, 33, 17);
+    const auto text = write_description(written, 0);
+    EXPECT_EQ(read_description(text).frame_input->preprocess.frame,
+              written.frame_input->preprocess.frame)
+        << to_string(format);
+  }
 }
 
 TEST(ContainerTest, TakesABareElf) {

@@ -73,7 +73,8 @@ TEST_P(EveryFormatTest, EqualsTheReference) {
   RecordProperty("largest_difference", std::to_string(difference.largest));
 }
 
-const auto kYuv = testing::Values(PixelFormat::kNV12, PixelFormat::kI420);
+const auto kYuv = testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kNV21,
+                                  PixelFormat::kYUY2, PixelFormat::kP010);
 const auto kOthers = testing::Values(PixelFormat::kRGB, PixelFormat::kBGR, PixelFormat::kRGBx,
                                      PixelFormat::kBGRx, PixelFormat::kGray8);
 const auto kMatrices =
@@ -172,7 +173,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(
         testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
                         PixelFormat::kBGR, PixelFormat::kRGBx, PixelFormat::kBGRx,
-                        PixelFormat::kGray8),
+                        PixelFormat::kGray8, PixelFormat::kNV21, PixelFormat::kYUY2,
+                        PixelFormat::kP010),
         testing::Values(
             Use{"same_size", kNchw, {16, 12}, kPlain},
             Use{"same_size_odd", {"f32", {1, 3, 13, 17}, ""}, {17, 13}, kPlain},

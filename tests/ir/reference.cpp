@@ -8,18 +8,46 @@
 namespace npu::test {
 namespace {
 
-int bytes_per_sample(PixelFormat format, std::size_t plane) {
-  if (format == PixelFormat::kRGB || format == PixelFormat::kBGR) return 3;
-  if (format == PixelFormat::kRGBx || format == PixelFormat::kBGRx) return 4;
-  return format == PixelFormat::kNV12 && plane == 1 ? 2 : 1;
+bool has_chroma(PixelFormat format) {
+  switch (format) {
+    case PixelFormat::kNV12:
+    case PixelFormat::kNV21:
+    case PixelFormat::kI420:
+    case PixelFormat::kYUY2:
+    case PixelFormat::kP010:
+      return true;
+    default:
+      return false;
+  }
 }
 
-bool is_420(PixelFormat format) {
-  return format == PixelFormat::kNV12 || format == PixelFormat::kI420;
+bool is_reversed(PixelFormat format) {
+  return format == PixelFormat::kBGR || format == PixelFormat::kBGRx;
 }
 
-int subsampling(PixelFormat format, std::size_t plane) {
-  return is_420(format) && plane > 0 ? 2 : 1;
+/// Bytes that a row of the plane has for `pixels` pixels.
+int row_bytes(PixelFormat format, std::size_t plane, int pixels) {
+  const int pairs = (pixels + 1) / 2;
+  switch (format) {
+    case PixelFormat::kNV12:
+    case PixelFormat::kNV21:
+      return plane == 0 ? pixels : 2 * pairs;
+    case PixelFormat::kI420:
+      return plane == 0 ? pixels : pairs;
+    case PixelFormat::kP010:
+      return plane == 0 ? 2 * pixels : 4 * pairs;
+    case PixelFormat::kYUY2:
+      return 4 * pairs;
+    case PixelFormat::kRGB:
+    case PixelFormat::kBGR:
+      return 3 * pixels;
+    case PixelFormat::kRGBx:
+    case PixelFormat::kBGRx:
+      return 4 * pixels;
+    case PixelFormat::kGray8:
+      return pixels;
+  }
+  throw std::logic_error("format");
 }
 
 int up(int value, int divisor) {
@@ -43,32 +71,29 @@ std::pair<double, double> primaries(ColorMatrix matrix) {
   throw std::logic_error("matrix");
 }
 
-/// E'Y, E'Cb and E'Cr of 8 bit codes, in 0..1 and -0.5..0.5.
-double analog_luma(double code, ColorRange range) {
-  return range == ColorRange::kFull ? code / 255 : (code - 16) / 219;
-}
-double analog_chroma(double code, ColorRange range) {
-  return (code - 128) / (range == ColorRange::kFull ? 255 : 224);
-}
-
 }  // namespace
 
 Frame noise_frame(const FrameLayout& layout, unsigned seed) {
+  constexpr unsigned kUnusedBits = 0x3F;
   std::mt19937 random(seed);
   std::uniform_int_distribution<int> byte(0, 255);
   Frame frame{layout, {}};
+  const int left = static_cast<int>(layout.crop_left), top = static_cast<int>(layout.crop_top);
+  const int right = left + static_cast<int>(layout.width);
+  const int bottom = top + static_cast<int>(layout.height);
   for (std::size_t p = 0; p < layout.planes.size(); ++p) {
     const auto [stride, rows] = layout.planes[p];
-    const int sub = subsampling(layout.format, p), size = bytes_per_sample(layout.format, p);
-    const int left = static_cast<int>(layout.crop_left) / sub * size;
-    const int top = static_cast<int>(layout.crop_top) / sub;
-    const int width = up(static_cast<int>(layout.width), sub) * size;
-    const int height = up(static_cast<int>(layout.height), sub);
+    const int sub = p > 0 ? 2 : 1;
+    // A sample that the crop cuts through is a visible one.
+    const int begin = row_bytes(layout.format, p, has_chroma(layout.format) ? left / 2 * 2 : left);
+    const int end = row_bytes(layout.format, p, right);
     Bytes bytes(std::size_t{stride} * rows, 0xEE);
-    for (int y = top; y < top + height; ++y) {
-      for (int x = left; x < left + width; ++x) {
+    for (int y = top / sub; y < up(bottom, sub); ++y) {
+      for (int x = begin; x < end; ++x) {
+        auto value = static_cast<unsigned>(byte(random));
+        if (layout.format == PixelFormat::kP010 && x % 2 == 0) value &= ~kUnusedBits;
         bytes[static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x)] =
-            static_cast<unsigned char>(byte(random));
+            static_cast<unsigned char>(value);
       }
     }
     frame.planes.push_back(std::move(bytes));
@@ -94,26 +119,75 @@ Reference::Reference(const Frame& frame, const Preprocess& preprocess, int model
   top_ = std::floor((model_height - content_height_) / 2);
 }
 
-/// `x` and `y` in samples of the plane, its first sample's centre at 0.
-double Reference::sample(std::size_t plane, int component, double x, double y) const {
+Reference::Grid Reference::grid_of(PixelFormat format, Component component) {
+  switch (format) {
+    case PixelFormat::kNV12:
+      return component == kY ? Grid{} : Grid{1, component == kCb ? 0U : 1U, 2, 2, 2};
+    case PixelFormat::kNV21:
+      return component == kY ? Grid{} : Grid{1, component == kCr ? 0U : 1U, 2, 2, 2};
+    case PixelFormat::kI420:
+      return component == kY ? Grid{} : Grid{component == kCb ? 1U : 2U, 0, 1, 2, 2};
+    case PixelFormat::kP010:
+      return component == kY ? Grid{0, 0, 2, 1, 1, 10}
+                             : Grid{1, component == kCb ? 0U : 2U, 4, 2, 2, 10};
+    case PixelFormat::kYUY2:
+      return component == kY ? Grid{0, 0, 2} : Grid{0, component == kCb ? 1U : 3U, 4, 2, 1};
+    case PixelFormat::kGray8:
+      return {};
+    default:
+      break;
+  }
+  const bool reversed = is_reversed(format);
+  const std::size_t step = format == PixelFormat::kRGBx || format == PixelFormat::kBGRx ? 4 : 3;
+  if (component == kGreen) return {0, 1, step};
+  return {0, (component == kRed) == reversed ? 2U : 0U, step};
+}
+
+double Reference::code(const Grid& grid, int column, int row) const {
+  const std::size_t at =
+      static_cast<std::size_t>(row) * frame_.layout.planes[grid.plane].stride_bytes + grid.first +
+      static_cast<std::size_t>(column) * grid.step;
+  const auto& plane = frame_.planes[grid.plane];
+  if (grid.bits == 8) return plane.at(at);
+  return (plane.at(at) + 256 * plane.at(at + 1)) >> (16 - grid.bits);
+}
+
+/// At a position in frame pixels, the frame's first one covering 0..1.
+double Reference::sample(Component component, double x, double y) const {
   const auto& layout = frame_.layout;
-  const int sub = subsampling(layout.format, plane), size = bytes_per_sample(layout.format, plane);
-  const int last_x = up(static_cast<int>(layout.width), sub) - 1;
-  const int last_y = up(static_cast<int>(layout.height), sub) - 1;
-  const auto code = [&](int column, int row) -> double {
-    const int at_x = std::clamp(column, 0, last_x) + static_cast<int>(layout.crop_left) / sub;
-    const int at_y = std::clamp(row, 0, last_y) + static_cast<int>(layout.crop_top) / sub;
-    return frame_.planes[plane][static_cast<std::size_t>(at_y) * layout.planes[plane].stride_bytes +
-                                static_cast<std::size_t>(at_x * size + component)];
+  const Grid grid = grid_of(layout.format, component);
+  const int left = static_cast<int>(layout.crop_left), top = static_cast<int>(layout.crop_top);
+  const int first_x = left / grid.pixels_x, first_y = top / grid.pixels_y;
+  const int last_x = up(left + static_cast<int>(layout.width), grid.pixels_x) - 1;
+  const int last_y = up(top + static_cast<int>(layout.height), grid.pixels_y) - 1;
+  const double grid_x = (left + x) / grid.pixels_x - .5, grid_y = (top + y) / grid.pixels_y - .5;
+  const int x0 = static_cast<int>(std::floor(grid_x)), y0 = static_cast<int>(std::floor(grid_y));
+  const double fx = grid_x - x0, fy = grid_y - y0;
+  const auto at = [&](int column, int row) {
+    return code(grid, std::clamp(column, first_x, last_x), std::clamp(row, first_y, last_y));
   };
-  const int x0 = static_cast<int>(std::floor(x)), y0 = static_cast<int>(std::floor(y));
-  const double fx = x - x0, fy = y - y0;
-  return (1 - fy) * ((1 - fx) * code(x0, y0) + fx * code(x0 + 1, y0)) +
-         fy * ((1 - fx) * code(x0, y0 + 1) + fx * code(x0 + 1, y0 + 1));
+  return (1 - fy) * ((1 - fx) * at(x0, y0) + fx * at(x0 + 1, y0)) +
+         fy * ((1 - fx) * at(x0, y0 + 1) + fx * at(x0 + 1, y0 + 1));
+}
+
+/// E'Y in 0..1, by the quantisation of the recommendations.
+double Reference::analog_luma(double x, double y) const {
+  const int bits = grid_of(frame_.layout.format, kY).bits;
+  const double code = sample(kY, x, y);
+  if (frame_.layout.range == ColorRange::kFull) return code / (std::exp2(bits) - 1);
+  return (code / std::exp2(bits - 8) - 16) / 219;
+}
+
+/// E'Cb or E'Cr in -0.5..0.5.
+double Reference::analog_chroma(Component component, double x, double y) const {
+  const int bits = grid_of(frame_.layout.format, component).bits;
+  const double code = sample(component, x, y) - std::exp2(bits - 1);
+  if (frame_.layout.range == ColorRange::kFull) return code / (std::exp2(bits) - 1);
+  return code / std::exp2(bits - 8) / 224;
 }
 
 double Reference::luma_at(double x, double y) const {
-  return limited(255 * analog_luma(sample(0, 0, x - .5, y - .5), frame_.layout.range));
+  return limited(255 * analog_luma(x, y));
 }
 
 /// At a position in frame pixels.
@@ -123,23 +197,11 @@ std::array<double, 3> Reference::rgb_at(double x, double y) const {
     const double gray = luma_at(x, y);
     return {gray, gray, gray};
   }
-  if (!is_420(format)) {
-    const bool reversed = format == PixelFormat::kBGR || format == PixelFormat::kBGRx;
-    std::array<double, 3> rgb{};
-    for (int c = 0; c < 3; ++c) {
-      rgb[static_cast<std::size_t>(reversed ? 2 - c : c)] = sample(0, c, x - .5, y - .5);
-    }
-    return rgb;
-  }
-  const auto range = frame_.layout.range;
-  const bool semi_planar = format == PixelFormat::kNV12;
-  const double luma = analog_luma(sample(0, 0, x - .5, y - .5), range);
-  const double cb = analog_chroma(sample(1, 0, x / 2 - .5, y / 2 - .5), range);
-  const double cr = analog_chroma(
-      sample(semi_planar ? 1 : 2, semi_planar ? 1 : 0, x / 2 - .5, y / 2 - .5), range);
+  if (!has_chroma(format)) return {sample(kRed, x, y), sample(kGreen, x, y), sample(kBlue, x, y)};
+  const double luma = analog_luma(x, y);
   const auto [kr, kb] = primaries(frame_.layout.matrix);
-  const double red = luma + 2 * (1 - kr) * cr;
-  const double blue = luma + 2 * (1 - kb) * cb;
+  const double red = luma + 2 * (1 - kr) * analog_chroma(kCr, x, y);
+  const double blue = luma + 2 * (1 - kb) * analog_chroma(kCb, x, y);
   const double green = (luma - kr * red - kb * blue) / (1 - kr - kb);
   return {limited(255 * red), limited(255 * green), limited(255 * blue)};
 }
@@ -153,7 +215,7 @@ double Reference::gray_level_at(int channel, int x, int y) const {
   const double frame_x = (content_x + .5) * frame_.layout.width / content_width_;
   const double frame_y = (content_y + .5) * frame_.layout.height / content_height_;
   const auto format = frame_.layout.format;
-  if (channels_ == 1 && (is_420(format) || format == PixelFormat::kGray8)) {
+  if (channels_ == 1 && (has_chroma(format) || format == PixelFormat::kGray8)) {
     return luma_at(frame_x, frame_y);
   }
   const auto rgb = rgb_at(frame_x, frame_y);

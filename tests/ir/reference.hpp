@@ -16,7 +16,7 @@ struct Frame {
   std::vector<Bytes> planes;
 };
 
-/// Random samples in the visible part, 0xEE in every byte around it.
+/// Random samples in the visible part, 0xEE in every byte around it. The low 6 bits of P010 are 0.
 Frame noise_frame(const FrameLayout& layout, unsigned seed);
 
 /// What the model should see, written from the definitions in double precision and sharing nothing
@@ -35,7 +35,19 @@ class Reference {
   double scale_of(int channel) const;
 
  private:
-  double sample(std::size_t plane, int component, double x, double y) const;
+  enum Component { kY, kCb, kCr, kRed, kGreen, kBlue };
+  /// Where the samples of a component lie: every `step` bytes from byte `first` of its plane's
+  /// rows.
+  struct Grid {
+    std::size_t plane = 0, first = 0, step = 1;
+    int pixels_x = 1, pixels_y = 1;
+    int bits = 8;
+  };
+  static Grid grid_of(PixelFormat format, Component component);
+  double code(const Grid& grid, int column, int row) const;
+  double sample(Component component, double x, double y) const;
+  double analog_luma(double x, double y) const;
+  double analog_chroma(Component component, double x, double y) const;
   std::array<double, 3> rgb_at(double x, double y) const;
   double luma_at(double x, double y) const;
 

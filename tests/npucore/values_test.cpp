@@ -67,7 +67,8 @@ TEST(ElementTypes, AreReadBackFromTheirNames) {
 }
 
 TEST(Names, AreReadBack) {
-  for (const char* name : {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8"})
+  for (const char* name :
+       {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8", "NV21", "YUY2", "P010_10LE"})
     EXPECT_EQ(to_string(pixel_format_from_string(name)), std::string(name));
   for (const char* name : {"bt601", "bt709", "bt2020"})
     EXPECT_EQ(to_string(color_matrix_from_string(name)), std::string(name));
@@ -79,7 +80,8 @@ TEST(Names, AreReadBack) {
 
 TEST(Names, ThatAreUnknownListTheValidOnes) {
   expect_error(ErrorCode::kInvalidArgument,
-               "'P010' is no pixel format: use one of NV12, I420, RGB, BGR, RGBx, BGRx, GRAY8",
+               "'P010' is no pixel format: use one of NV12, I420, RGB, BGR, RGBx, BGRx, GRAY8, "
+               "NV21, YUY2, P010_10LE",
                [] { pixel_format_from_string("P010"); });
 }
 
@@ -102,6 +104,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(TightRow{"nv12", PixelFormat::kNV12, 4, 2, {{4, 2}, {4, 1}}},
                       TightRow{"nv12_odd", PixelFormat::kNV12, 5, 3, {{5, 3}, {6, 2}}},
                       TightRow{"i420_odd", PixelFormat::kI420, 5, 3, {{5, 3}, {3, 2}, {3, 2}}},
+                      TightRow{"nv21_odd", PixelFormat::kNV21, 5, 3, {{5, 3}, {6, 2}}},
+                      TightRow{"yuy2", PixelFormat::kYUY2, 4, 3, {{8, 3}}},
+                      TightRow{"yuy2_odd", PixelFormat::kYUY2, 5, 3, {{12, 3}}},
+                      TightRow{"p010_odd", PixelFormat::kP010, 5, 3, {{10, 3}, {12, 2}}},
                       TightRow{"rgb", PixelFormat::kRGB, 5, 3, {{15, 3}}},
                       TightRow{"bgrx", PixelFormat::kBGRx, 5, 3, {{20, 3}}},
                       TightRow{"gray8", PixelFormat::kGray8, 5, 3, {{5, 3}}}),
@@ -147,7 +153,8 @@ INSTANTIATE_TEST_SUITE_P(
                "plane 0 has a stride of 63 bytes, its rows need 64"},
         BadRow{"short_rows", [](FrameLayout& f) { f.planes[1].rows = 23; },
                "plane 1 has 23 rows, the picture needs 24"},
-        BadRow{"odd_crop", [](FrameLayout& f) { f.crop_left = 1; }, "must be even"},
+        BadRow{"odd_crop", [](FrameLayout& f) { f.crop_left = 1; },
+               "crop_left must be a multiple of 2 and crop_top of 2 for NV12"},
         BadRow{"crop_past_the_end", [](FrameLayout& f) { f.crop_top = 2; },
                "plane 0 has 48 rows, the picture needs 50"},
         BadRow{"overflow", [](FrameLayout& f) { f.crop_left = 0xfffffffe; }, "stride of 64"}),

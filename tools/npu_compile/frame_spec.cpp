@@ -75,11 +75,13 @@ std::vector<std::uint32_t> for_planes(const char* name, std::vector<std::uint32_
 }
 
 void set_planes(npu::FrameLayout& frame, const Options& options) {
-  std::vector<std::uint32_t> stride_shares(frame.planes.size(), 1),
-      row_shares(frame.planes.size(), 1);
-  for (std::size_t i = 1; i < frame.planes.size(); ++i) {
-    row_shares[i] = 2;
-    stride_shares[i] = frame.format == npu::PixelFormat::kI420 ? 2 : 1;
+  const auto shapes = npu::plane_shapes(frame.format);
+  std::vector<std::uint32_t> stride_shares, row_shares;
+  for (const auto& shape : shapes) {
+    row_shares.push_back(shape.pixels_y);
+    // Columns are fewer by pixels_x, but larger where they hold more.
+    stride_shares.push_back(shape.pixels_x * shapes[0].sample_bytes /
+                            (shapes[0].pixels_x * shape.sample_bytes));
   }
   if (!options.strides.empty()) {
     const auto strides = for_planes("stride", options.strides, stride_shares);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,24 @@
 namespace npu {
 
 /// Pixel formats of frames, by GStreamer's names.
-enum class PixelFormat { kNV12, kI420, kRGB, kBGR, kRGBx, kBGRx, kGray8 };
+enum class PixelFormat {
+  kNV12,
+  kI420,
+  kRGB,
+  kBGR,
+  kRGBx,
+  kBGRx,
+  kGray8,
+  kNV21,  ///< NV12 with Cr before Cb
+  kYUY2,  ///< 4:2:2, one plane of Y Cb Y Cr; DRM calls it YUYV
+  kP010,  ///< NV12 of 10 bits in the upper bits of little-endian 16; "P010_10LE"
+};
 
 /// Y'CbCr matrix, by kr and kb of ITU-R BT.601 (.299, .114), BT.709 (.2126, .0722), BT.2020 (.2627,
 /// .0593).
 enum class ColorMatrix { kBT601, kBT709, kBT2020 };
 
-/// kLimited: Y 16..235, CbCr 16..240. kFull: 0..255.
+/// kLimited: Y 16..235, CbCr 16..240. kFull: 0..255. Of 10 bits four times as much, full: 0..1023.
 enum class ColorRange { kLimited, kFull };
 
 NPU_API const char* to_string(PixelFormat format);
@@ -26,6 +38,28 @@ NPU_API const char* to_string(ColorRange range);
 NPU_API PixelFormat pixel_format_from_string(const std::string& name);
 NPU_API ColorMatrix color_matrix_from_string(const std::string& name);
 NPU_API ColorRange color_range_from_string(const std::string& name);
+
+/// What a format's plane is made of. A sample is what lies together in memory: Cb and Cr of NV12,
+/// the two pixels Y Cb Y Cr of YUY2. Samples of an odd width or height reach beyond the picture.
+struct PlaneShape {
+  std::uint32_t sample_bytes = 1;
+  std::uint32_t pixels_x = 1;  ///< pixels that a sample stands for, from left to right
+  std::uint32_t pixels_y = 1;
+  /// Samples that cover the pixels `begin` to `begin + count`.
+  std::uint32_t columns(std::uint32_t begin, std::uint32_t count) const {
+    return covering(begin, count, pixels_x);
+  }
+  std::uint32_t rows(std::uint32_t begin, std::uint32_t count) const {
+    return covering(begin, count, pixels_y);
+  }
+
+ private:
+  static std::uint32_t covering(std::uint64_t begin, std::uint64_t count, std::uint32_t pixels) {
+    return static_cast<std::uint32_t>((begin + count + pixels - 1) / pixels - begin / pixels);
+  }
+};
+/// One for each plane of the format.
+NPU_API std::span<const PlaneShape> plane_shapes(PixelFormat format);
 
 /// How one plane lies in memory. A plane is `rows` rows of `stride_bytes` bytes; each starts where
 /// its tensor starts.
@@ -41,12 +75,13 @@ struct NPU_API FrameLayout {
   PixelFormat format = PixelFormat::kRGB;
   std::uint32_t width = 0;   ///< visible pixels
   std::uint32_t height = 0;  ///< visible pixels
-  /// Where the visible part starts inside the planes, in pixels; even for 4:2:0 formats.
+  /// Where the visible part starts inside the planes, in pixels: whole samples of every plane.
   std::uint32_t crop_left = 0;
   std::uint32_t crop_top = 0;
   ColorMatrix matrix = ColorMatrix::kBT601;  ///< ignored for RGB formats going into a colour model
   ColorRange range = ColorRange::kLimited;   ///< of Y'CbCr formats and GRAY8
-  std::vector<PlaneLayout> planes;           ///< NV12: Y, CbCr. I420: Y, Cb, Cr. The others: one.
+  /// NV12, NV21, P010: Y, CbCr. I420: Y, Cb, Cr. The others: one.
+  std::vector<PlaneLayout> planes;
 
   /// Rows and strides as small as the format allows: no padding at all.
   static FrameLayout tight(PixelFormat format, std::uint32_t width, std::uint32_t height);
@@ -106,7 +141,7 @@ struct FrameInput {
   Preprocess preprocess;
   FrameGeometry geometry;
   /// The graph's inputs that take the planes, in plane order (tensor names). A model of one channel
-  /// takes only the first plane of NV12 and I420.
+  /// takes only the first plane.
   std::vector<std::string> plane_inputs;
 };
 

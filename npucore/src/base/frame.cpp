@@ -19,6 +19,9 @@ constexpr std::array kFormats = {
     EnumName<PixelFormat>{PixelFormat::kRGBx, "RGBx"},
     EnumName<PixelFormat>{PixelFormat::kBGRx, "BGRx"},
     EnumName<PixelFormat>{PixelFormat::kGray8, "GRAY8"},
+    EnumName<PixelFormat>{PixelFormat::kNV21, "NV21"},
+    EnumName<PixelFormat>{PixelFormat::kYUY2, "YUY2"},
+    EnumName<PixelFormat>{PixelFormat::kP010, "P010_10LE"},
 };
 constexpr std::array kMatrices = {
     EnumName<ColorMatrix>{ColorMatrix::kBT601, "bt601"},
@@ -38,34 +41,13 @@ constexpr std::array kChannelOrders = {
     EnumName<ChannelOrder>{ChannelOrder::kBGR, "BGR"},
 };
 
-/// What one plane holds of a picture.
-struct PlaneShape {
-  std::uint32_t bytes_per_sample;
-  std::uint32_t subsampling;  // 1, or 2 in both directions
-};
-
-std::vector<PlaneShape> plane_shapes(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::kNV12:
-      return {{1, 1}, {2, 2}};
-    case PixelFormat::kI420:
-      return {{1, 1}, {1, 2}, {1, 2}};
-    case PixelFormat::kRGB:
-    case PixelFormat::kBGR:
-      return {{3, 1}};
-    case PixelFormat::kRGBx:
-    case PixelFormat::kBGRx:
-      return {{4, 1}};
-    case PixelFormat::kGray8:
-      return {{1, 1}};
-  }
-  return {};
-}
-
-/// Samples that cover `pixels`: the last one of an odd width or height counts.
-std::uint64_t samples(std::uint64_t pixels, std::uint32_t subsampling) {
-  return (pixels + subsampling - 1) / subsampling;
-}
+constexpr PlaneShape kSemiPlanar[] = {{1, 1, 1}, {2, 2, 2}};
+constexpr PlaneShape kPlanar[] = {{1, 1, 1}, {1, 2, 2}, {1, 2, 2}};
+constexpr PlaneShape kSemiPlanar16[] = {{2, 1, 1}, {4, 2, 2}};
+constexpr PlaneShape kPairs[] = {{4, 2, 1}};
+constexpr PlaneShape kThreeBytes[] = {{3, 1, 1}};
+constexpr PlaneShape kFourBytes[] = {{4, 1, 1}};
+constexpr PlaneShape kOneByte[] = {{1, 1, 1}};
 
 [[noreturn]] void fail(const FrameLayout& frame, const std::string& why) {
   throw Error(ErrorCode::kInvalidArgument,
@@ -74,11 +56,12 @@ std::uint64_t samples(std::uint64_t pixels, std::uint32_t subsampling) {
 
 void validate_plane(const FrameLayout& frame, std::size_t index, const PlaneShape& shape) {
   const PlaneLayout& plane = frame.planes[index];
-  const std::uint64_t row_bytes =
-      samples(std::uint64_t{frame.crop_left} + frame.width, shape.subsampling) *
-      shape.bytes_per_sample;
-  const std::uint64_t rows =
-      samples(std::uint64_t{frame.crop_top} + frame.height, shape.subsampling);
+  const auto up = [](std::uint64_t pixels, std::uint32_t a_sample) {
+    return (pixels + a_sample - 1) / a_sample;
+  };
+  const auto row_bytes =
+      up(std::uint64_t{frame.crop_left} + frame.width, shape.pixels_x) * shape.sample_bytes;
+  const auto rows = up(std::uint64_t{frame.crop_top} + frame.height, shape.pixels_y);
   if (plane.stride_bytes < row_bytes)
     fail(frame, text("plane ", index, " has a stride of ", plane.stride_bytes,
                      " bytes, its rows need ", row_bytes));
@@ -120,15 +103,36 @@ ChannelOrder channel_order_from_string(const std::string& name) {
   return base::value_of(kChannelOrders, name, "channel order");
 }
 
+std::span<const PlaneShape> plane_shapes(PixelFormat format) {
+  switch (format) {
+    case PixelFormat::kNV12:
+    case PixelFormat::kNV21:
+      return kSemiPlanar;
+    case PixelFormat::kI420:
+      return kPlanar;
+    case PixelFormat::kP010:
+      return kSemiPlanar16;
+    case PixelFormat::kYUY2:
+      return kPairs;
+    case PixelFormat::kRGB:
+    case PixelFormat::kBGR:
+      return kThreeBytes;
+    case PixelFormat::kRGBx:
+    case PixelFormat::kBGRx:
+      return kFourBytes;
+    case PixelFormat::kGray8:
+      return kOneByte;
+  }
+  return {};
+}
+
 FrameLayout FrameLayout::tight(PixelFormat format, std::uint32_t width, std::uint32_t height) {
   FrameLayout frame;
   frame.format = format;
   frame.width = width;
   frame.height = height;
   for (const auto& shape : plane_shapes(format))
-    frame.planes.push_back(
-        {static_cast<std::uint32_t>(samples(width, shape.subsampling) * shape.bytes_per_sample),
-         static_cast<std::uint32_t>(samples(height, shape.subsampling))});
+    frame.planes.push_back({shape.columns(0, width) * shape.sample_bytes, shape.rows(0, height)});
   frame.validate();
   return frame;
 }
@@ -144,9 +148,10 @@ void FrameLayout::validate() const {
   if (width == 0 || height == 0) fail(*this, "width and height must be at least 1");
   if (planes.size() != shapes.size())
     fail(*this, text(to_string(format), " has ", shapes.size(), " planes, not ", planes.size()));
-  const bool subsampled = shapes.back().subsampling > 1;
-  if (subsampled && (crop_left % 2 != 0 || crop_top % 2 != 0))
-    fail(*this, "crop_left and crop_top must be even for 4:2:0 formats");
+  const auto [sample_bytes, across, down] = shapes.back();
+  if (crop_left % across != 0 || crop_top % down != 0)
+    fail(*this, text("crop_left must be a multiple of ", across, " and crop_top of ", down, " for ",
+                     to_string(format)));
   for (std::size_t index = 0; index < planes.size(); ++index)
     validate_plane(*this, index, shapes[index]);
 }

@@ -9,10 +9,14 @@ struct Levels {
   double luma_zero, luma_gain, chroma_gain;
 };
 
-// Quantisation of 8 bit signals, ITU-R BT.601-7 table 3 and BT.709-6 table 5.
-Levels levels(ColorRange range) {
-  if (range == ColorRange::kFull) return {0, 1, 1};
-  return {16, 255.0 / 219, 255.0 / 224};
+// Quantisation, ITU-R BT.601-7 table 3, BT.709-6 table 5, BT.2020-2 table 5. The codes of limited
+// range grow by 2^(bits - 8), those of full range by (2^bits - 1) / 255: BT.2100-2 table 9.
+Levels levels(ColorRange range, int bits) {
+  if (range == ColorRange::kLimited) return {16, 255.0 / 219, 255.0 / 224};
+  constexpr int kByte = 8;
+  const double step = 1U << static_cast<unsigned>(bits - kByte);
+  const double gain = 255 * step / (256 * step - 1);
+  return {0, gain, gain};
 }
 
 }  // namespace
@@ -29,9 +33,9 @@ std::array<double, 3> luma_weights(ColorMatrix matrix) {
   return {.299, 1 - .299 - .114, .114};
 }
 
-YuvToRgb yuv_to_rgb(ColorMatrix matrix, ColorRange range) {
+YuvToRgb yuv_to_rgb(ColorMatrix matrix, ColorRange range, int bits) {
   const auto [kr, kg, kb] = luma_weights(matrix);
-  const auto [luma_zero, luma_gain, chroma_gain] = levels(range);
+  const auto [luma_zero, luma_gain, chroma_gain] = levels(range, bits);
   const double red = 2 * (1 - kr) * chroma_gain;
   const double blue = 2 * (1 - kb) * chroma_gain;
   YuvToRgb result;
@@ -44,8 +48,8 @@ YuvToRgb yuv_to_rgb(ColorMatrix matrix, ColorRange range) {
   return result;
 }
 
-LumaToGray luma_to_gray(ColorRange range) {
-  const auto [luma_zero, luma_gain, chroma_gain] = levels(range);
+LumaToGray luma_to_gray(ColorRange range, int bits) {
+  const auto [luma_zero, luma_gain, chroma_gain] = levels(range, bits);
   return {luma_gain, -luma_gain * luma_zero};
 }
 

@@ -3,57 +3,86 @@
 namespace npu::ir {
 namespace {
 
+using Component = PlaneView::Component;
+
 std::string with_suffix(const std::string& name, const std::string& suffix) {
   return suffix.empty() ? name : name + "/" + suffix;
 }
 
-/// Samples that cover `pixels`.
-std::int64_t samples(std::uint32_t pixels, std::int64_t subsampling) {
-  return (pixels + subsampling - 1) / subsampling;
+PlaneView bytes_of(std::string name, std::size_t plane, const std::vector<Component>& components) {
+  PlaneView view{std::move(name), plane, {}};
+  for (const auto component : components) view.channels.push_back({component, 1});
+  return view;
+}
+
+/// Little-endian 16 bits, in steps of 8.
+PlaneView words_of(std::string name, std::size_t plane, const std::vector<Component>& components) {
+  constexpr double kLowByte = 1.0 / 256;
+  PlaneView view{std::move(name), plane, {}};
+  for (const auto component : components) {
+    view.channels.push_back({component, kLowByte});
+    view.channels.push_back({component, 1});
+  }
+  return view;
 }
 
 }  // namespace
 
 bool is_yuv(PixelFormat format) {
-  return format == PixelFormat::kNV12 || format == PixelFormat::kI420;
+  return !yuv_views(format).empty();
+}
+
+int bits_per_component(PixelFormat format) {
+  constexpr int kP010Bits = 10, kByte = 8;
+  return format == PixelFormat::kP010 ? kP010Bits : kByte;
 }
 
 std::vector<std::string> plane_suffixes(PixelFormat format) {
-  if (format == PixelFormat::kNV12) return {"y", "uv"};
-  if (format == PixelFormat::kI420) return {"y", "u", "v"};
-  return {""};
+  switch (format) {
+    case PixelFormat::kNV12:
+    case PixelFormat::kP010:
+      return {"y", "uv"};
+    case PixelFormat::kNV21:
+      return {"y", "vu"};
+    case PixelFormat::kI420:
+      return {"y", "u", "v"};
+    default:
+      return {""};
+  }
+}
+
+std::vector<PlaneView> yuv_views(PixelFormat format) {
+  constexpr auto kY = PlaneView::kY, kCb = PlaneView::kCb, kCr = PlaneView::kCr;
+  switch (format) {
+    case PixelFormat::kNV12:
+      return {bytes_of("y", 0, {kY}), bytes_of("uv", 1, {kCb, kCr})};
+    case PixelFormat::kNV21:
+      return {bytes_of("y", 0, {kY}), bytes_of("vu", 1, {kCr, kCb})};
+    case PixelFormat::kI420:
+      return {bytes_of("y", 0, {kY}), bytes_of("u", 1, {kCb}), bytes_of("v", 2, {kCr})};
+    case PixelFormat::kP010:
+      return {words_of("y", 0, {kY}), words_of("uv", 1, {kCb, kCr})};
+    case PixelFormat::kYUY2:
+      return {{"y", 0, {{kY, 1}}, true}, {"uv", 0, {{kY, 0}, {kCb, 1}, {kY, 0}, {kCr, 1}}}};
+    default:
+      return {};
+  }
 }
 
 FramePlanes::FramePlanes(GraphBuilder& builder, const FrameLayout& frame, const Port& replaced)
-    : builder_(builder), frame_(frame), replaced_(replaced) {}
+    : builder_(builder), frame_(frame), replaced_(replaced), samples_(frame.planes.size()) {}
 
 FramePlanes::Plane FramePlanes::plane(std::size_t index) const {
-  Plane plane{plane_suffixes(frame_.format)[index], 1, 1, 1, frame_.planes[index]};
-  switch (frame_.format) {
-    case PixelFormat::kNV12:
-      if (index > 0) plane.bytes_per_sample = plane.samples_kept = plane.subsampling = 2;
-      break;
-    case PixelFormat::kI420:
-      if (index > 0) plane.subsampling = 2;
-      break;
-    case PixelFormat::kRGB:
-    case PixelFormat::kBGR:
-      plane.bytes_per_sample = plane.samples_kept = 3;
-      break;
-    case PixelFormat::kRGBx:
-    case PixelFormat::kBGRx:
-      plane.bytes_per_sample = 4;
-      plane.samples_kept = 3;
-      break;
-    case PixelFormat::kGray8:
-      break;
-  }
-  return plane;
+  const auto shape = plane_shapes(frame_.format)[index];
+  const bool has_filler =
+      frame_.format == PixelFormat::kRGBx || frame_.format == PixelFormat::kBGRx;
+  return {plane_suffixes(frame_.format)[index], shape,
+          std::int64_t{shape.sample_bytes} - (has_filler ? 1 : 0), frame_.planes[index]};
 }
 
 Value FramePlanes::parameter(const Plane& plane) {
   const std::int64_t stride = plane.layout.stride_bytes, rows = plane.layout.rows;
-  const auto bytes = plane.bytes_per_sample;
+  const std::int64_t bytes = plane.shape.sample_bytes;
   std::vector<std::string> names;
   for (const auto& name : replaced_.tensor_names) names.push_back(with_suffix(name, plane.suffix));
   const auto layer_name = with_suffix(replaced_.name, plane.suffix);
@@ -64,43 +93,71 @@ Value FramePlanes::parameter(const Plane& plane) {
 }
 
 Value FramePlanes::visible(const Plane& plane, const Value& input) {
-  const auto rows = samples(frame_.height, plane.subsampling);
-  const auto columns = samples(frame_.width, plane.subsampling);
-  const auto top = frame_.crop_top / plane.subsampling;
-  const auto left = frame_.crop_left / plane.subsampling;
-  const auto bytes = plane.bytes_per_sample;
+  const std::int64_t rows = plane.shape.rows(frame_.crop_top, frame_.height);
+  const std::int64_t columns = plane.shape.columns(frame_.crop_left, frame_.width);
+  const std::int64_t top = frame_.crop_top / plane.shape.pixels_y;
+  const std::int64_t left = frame_.crop_left / plane.shape.pixels_x;
+  const std::int64_t bytes = plane.shape.sample_bytes;
   const auto label = with_suffix("crop", plane.suffix);
   if (input.shape[3] == bytes) {
     return builder_.slice(
-        label, input,
-        {{1, top, top + rows}, {2, left, left + columns}, {3, 0, plane.samples_kept}});
+        label, input, {{1, top, top + rows}, {2, left, left + columns}, {3, 0, plane.bytes_kept}});
   }
   // A stride that ends inside a sample: cut bytes first, then see samples.
   const auto cut = builder_.slice(
       label, input, {{1, top, top + rows}, {2, left * bytes, (left + columns) * bytes}});
   const auto pixels =
       builder_.reshape(with_suffix("samples", plane.suffix), cut, {1, rows, columns, bytes});
-  return builder_.slice(with_suffix("drop_x", plane.suffix), pixels, {{3, 0, plane.samples_kept}});
+  return builder_.slice(with_suffix("drop_x", plane.suffix), pixels, {{3, 0, plane.bytes_kept}});
 }
 
-Value FramePlanes::picture(std::size_t index, const Placement& place) {
-  const auto plane = this->plane(index);
-  const auto& suffix = plane.suffix;
-  auto value = visible(plane, parameter(plane));
-  value = builder_.convert(with_suffix("to_float", suffix), value, ElementType::kF32);
-  const auto label = with_suffix("planar", suffix);
-  if (value.shape[3] == 1) {
-    value = builder_.reshape(label, value, {1, 1, value.shape[1], value.shape[2]});
-  } else {
-    value = builder_.transpose(label, value, {0, 3, 1, 2});
+Value FramePlanes::samples(std::size_t index) {
+  auto& known = samples_[index];
+  if (!known) {
+    const auto plane = this->plane(index);
+    known = builder_.convert(with_suffix("to_float", plane.suffix),
+                             visible(plane, parameter(plane)), ElementType::kF32);
   }
+  return *known;
+}
+
+Value FramePlanes::planar(const std::string& name, const Value& samples) {
+  const auto label = with_suffix("planar", name);
+  if (samples.shape[3] > 1) return builder_.transpose(label, samples, {0, 3, 1, 2});
+  return builder_.reshape(label, samples, {1, 1, samples.shape[1], samples.shape[2]});
+}
+
+/// A sample's second Y goes beside its first one: a new shape and a transposition bring all Y
+/// together, no slice with steps.
+Value FramePlanes::luma_of_pairs(const std::string& name, const Value& samples) {
+  const auto rows = samples.shape[1], columns = 2 * samples.shape[2];
+  const auto pixels = builder_.reshape(with_suffix("pixels", name), samples, {1, rows, columns, 2});
+  const std::int64_t first = frame_.crop_left % 2;
+  return builder_.slice(with_suffix("pick", name), planar(name, pixels),
+                        {{1, 0, 1}, {3, first, first + frame_.width}});
+}
+
+Value FramePlanes::resized(const std::string& name, const Value& value, const PlaneShape& shape,
+                           const Placement& place) {
   // Against the frame's own size, not the plane's: of an odd size half a chroma sample is outside.
-  const auto scale = [&](std::uint32_t to, std::uint32_t from) {
-    return static_cast<double>(to * plane.subsampling) / from;
+  const auto scale = [](std::uint32_t to, std::uint32_t pixels, std::uint32_t from) {
+    return static_cast<double>(std::uint64_t{to} * pixels) / from;
   };
-  return builder_.resize(with_suffix("resize", suffix), value,
-                         {place.height, scale(place.height, frame_.height)},
-                         {place.width, scale(place.width, frame_.width)});
+  return builder_.resize(with_suffix("resize", name), value,
+                         {place.height, scale(place.height, shape.pixels_y, frame_.height)},
+                         {place.width, scale(place.width, shape.pixels_x, frame_.width)});
+}
+
+Value FramePlanes::picture(const PlaneView& view, const Placement& place) {
+  const auto value = samples(view.plane);
+  if (view.full_width_of_pairs)
+    return resized(view.name, luma_of_pairs(view.name, value), {}, place);
+  return resized(view.name, planar(view.name, value), plane_shapes(frame_.format)[view.plane],
+                 place);
+}
+
+Value FramePlanes::picture(const Placement& place) {
+  return resized("", planar("", samples(0)), {}, place);
 }
 
 }  // namespace npu::ir

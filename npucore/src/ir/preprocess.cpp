@@ -82,25 +82,23 @@ Channels shifted(Channels bias) {
 /// Each plane is converted by itself and the results are added.
 Picture color_from_yuv(const Job& job) {
   const auto& frame = job.preprocess.frame;
-  const auto color = yuv_to_rgb(frame.matrix, frame.range);
-  const auto weights = [&](const std::vector<std::size_t>& columns) {
+  const auto color = yuv_to_rgb(frame.matrix, frame.range, bits_per_component(frame.format));
+  const auto part = [&](const PlaneView& view) {
     std::vector<Channels> rows;
     for (const auto& row : color.matrix) {
-      Channels picked;
-      for (const auto column : columns) picked.push_back(row[column]);
-      rows.push_back(picked);
+      Channels weights;
+      for (const auto& [component, share] : view.channels)
+        weights.push_back(share * row[component]);
+      rows.push_back(weights);
     }
-    return in_model_order(job, rows);
+    return job.builder.mix_channels("color/" + view.name, job.planes.picture(view, job.place),
+                                    in_model_order(job, rows));
   };
-  const auto part = [&](std::size_t plane, const std::string& name,
-                        const std::vector<std::size_t>& columns) {
-    return job.builder.mix_channels("color/" + name, job.planes.picture(plane, job.place),
-                                    weights(columns));
-  };
-  const auto luma = part(0, "y", {0});
-  const bool joint = frame.format == PixelFormat::kNV12;
-  auto chroma = joint ? part(1, "uv", {1, 2}) : part(1, "u", {1});
-  if (!joint) chroma = job.builder.add("color/uv", chroma, part(2, "v", {2}));
+  const auto views = yuv_views(frame.format);
+  const auto luma = part(views[0]);
+  auto chroma = part(views[1]);
+  for (std::size_t i = 2; i < views.size(); ++i)
+    chroma = job.builder.add("color/uv", chroma, part(views[i]));
   const auto bias = shifted(in_model_order(job, Channels(color.bias.begin(), color.bias.end())));
   chroma = job.builder.add("color/bias", chroma, bias);
   const auto sum = job.builder.add("color/sum", luma, chroma);
@@ -109,13 +107,21 @@ Picture color_from_yuv(const Job& job) {
 
 /// Also for a grey frame into a colour model, whose channels are then equal.
 Picture gray_from_luma(const Job& job) {
-  const auto [gain, bias] = luma_to_gray(job.preprocess.frame.range);
-  auto value = job.planes.picture(0, job.place);
-  if (job.image.channels > 1) {
+  const auto& frame = job.preprocess.frame;
+  const auto [gain, bias] = luma_to_gray(frame.range, bits_per_component(frame.format));
+  const auto views = yuv_views(frame.format);
+  auto value =
+      views.empty() ? job.planes.picture(job.place) : job.planes.picture(views.front(), job.place);
+  Channels row{gain};
+  if (!views.empty()) {
+    row.clear();
+    for (const auto& channel : views.front().channels) row.push_back(gain * channel.share);
+  }
+  if (job.image.channels > 1 || row.size() > 1) {
     value = job.builder.mix_channels("gray/spread", value,
-                                     std::vector<Channels>(job.image.channels, Channels{gain}));
+                                     std::vector<Channels>(job.image.channels, row));
   } else if (gain != 1) {
-    value = job.builder.multiply("gray/gain", value, {gain});
+    value = job.builder.multiply("gray/gain", value, row);
   }
   if (gain == 1 && bias == 0) return {value, 0};
   value = job.builder.add("gray/bias", value, shifted(Channels(job.image.channels, bias)));
@@ -125,7 +131,7 @@ Picture gray_from_luma(const Job& job) {
 Picture from_rgb(const Job& job) {
   const auto format = job.preprocess.frame.format;
   const bool frame_is_bgr = format == PixelFormat::kBGR || format == PixelFormat::kBGRx;
-  const auto value = job.planes.picture(0, job.place);
+  const auto value = job.planes.picture(job.place);
   if (job.image.channels == 1) {
     const auto shares = luma_weights(job.preprocess.frame.matrix);
     Channels row(shares.begin(), shares.end());
