@@ -33,6 +33,7 @@ ROOMS = {
     "tests/models": "tests/models",
     "tests/pipelines": "tests/pipelines",
     "tests/support": "tests/support",
+    "tests/vm": "tests/vm",
     "tests/zero_copy": "tests/zero_copy",
 }
 
@@ -61,6 +62,7 @@ MAY_INCLUDE = {
     "tests/models": ("include",),
     "tests/pipelines": ("include", "gst", "tests/support"),
     "tests/support": ("include",),
+    "tests/vm": ("include", "gst", "tests/gst", "tests/support", "tests/zero_copy"),
     "tests/zero_copy": ("include", "gst", "tests/gst", "tests/support"),
 }
 

@@ -23,7 +23,8 @@ std::vector<ExecutedInput> DriverTrace::executed_inputs() const {
   std::vector<ExecutedInput> found;
   for (std::string line; std::getline(file, line);) {
     if (line.find("\"inputs\"") == std::string::npos) continue;
-    for (const auto& input : nlohmann::json::parse(line).at("inputs")) {
+    const nlohmann::json call = nlohmann::json::parse(line);
+    for (const auto& input : call.at("inputs")) {
       found.push_back({input.at("name"), input.at("bytes"), input.at("offset"),
                        input.at("allocation_bytes"), input.at("imported"),
                        input.value("inode", std::uint64_t{0})});
