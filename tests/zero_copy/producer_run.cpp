@@ -205,7 +205,7 @@ void read_stats(GstElement* npu, ProducerRun& result) {
   };
   result.frames = number("frames");
   result.imported = number("imported");
-  result.offered = number("own-memory");
+  result.offered = number("offered");
   result.copied = number("copied");
   result.copied_bytes = number("copied-bytes");
   result.imports = number("imports");
