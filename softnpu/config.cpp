@@ -60,6 +60,18 @@ void read_switch(const char* name, std::string_view value, bool& result) {
   }
 }
 
+void read_export(std::string_view value, Config& config) {
+  if (value == "auto") {
+    config.exports = Export::kAuto;
+  } else if (value == "memfd") {
+    config.exports = Export::kMemfd;
+  } else if (value == "none") {
+    config.exports = Export::kNone;
+  } else {
+    complain("SOFTNPU_EXPORT", std::string(value).c_str(), "auto, memfd, none");
+  }
+}
+
 struct VersionNumbers {
   uint64_t major;
   uint64_t minor;
@@ -154,6 +166,7 @@ Config read_config(const char* (*get)(const char*)) {
   if (const char* value = given("SOFTNPU_ALLOW_MEMFD"))
     read_switch("SOFTNPU_ALLOW_MEMFD", value, config.allow_memfd);
   if (const char* value = given("SOFTNPU_IMPORT_LIMIT")) read_import_limit(value, config);
+  if (const char* value = given("SOFTNPU_EXPORT")) read_export(value, config);
   if (const char* value = given("SOFTNPU_THREADS")) read_threads(value, config);
   if (const char* value = given("SOFTNPU_GRAPH_EXT_VERSION")) read_graph_version(value, config);
   if (const char* value = given("SOFTNPU_COMPILER_VERSION")) read_compiler_version(value, config);

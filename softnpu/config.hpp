@@ -16,6 +16,13 @@ enum class Execution {
   kDelay,  // as kNull, and every inference takes `delay_us` without using the CPU
 };
 
+// What an exportable allocation is made of.
+enum class Export {
+  kAuto,  // a DMA-BUF, of udmabuf or the system heap, where one of them may be opened; else a memfd
+  kMemfd,  // a memfd: what a descriptor that is no DMA-BUF does to an application
+  kNone,   // nothing: the driver cannot export
+};
+
 struct Config {
   const ze_npu_platform_t* platform;  // the product that the device stands for
   Execution execution = Execution::kCpu;
@@ -23,7 +30,8 @@ struct Config {
   bool allow_memfd = false;  // import takes a memfd as if it were a DMA-BUF
   // Of each context, for the DMA-BUFs that are imported into it.
   uint64_t import_limit_bytes = UINT64_MAX;
-  uint32_t threads = 0;      // 0: the CPU plugin's choice
+  Export exports = Export::kAuto;
+  uint32_t threads = 0;  // 0: the CPU plugin's choice
   uint32_t graph_minor = kNewestGraphMinor;
   CompilerVersion compiler = kDefaultCompiler;
   RuntimeVersion runtime;    // OpenVINO's, unless another is asked for

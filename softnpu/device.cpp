@@ -214,7 +214,8 @@ ze_result_t device_get_external_memory_properties(
   properties->memoryAllocationImportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
   if (imports_system_memory())
     properties->memoryAllocationImportTypes |= ZE_EXTERNAL_MEMORY_TYPE_FLAG_STANDARD_ALLOCATION;
-  properties->memoryAllocationExportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+  properties->memoryAllocationExportTypes =
+      config().exports == Export::kNone ? 0 : ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
   properties->imageImportTypes = 0;
   properties->imageExportTypes = 0;
   return ZE_RESULT_SUCCESS;

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <linux/dma-buf.h>
+#include <linux/dma-heap.h>
+#include <linux/udmabuf.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,6 +21,28 @@ void sync(int fd, uint64_t flags) {
   dma_buf_sync request{flags};
   while (::ioctl(fd, DMA_BUF_IOCTL_SYNC, &request) != 0 && (errno == EINTR || errno == EAGAIN)) {
   }
+}
+
+UniqueFd from_udmabuf(size_t size_bytes) {
+  const UniqueFd device(::open("/dev/udmabuf", O_RDWR | O_CLOEXEC));
+  if (!device) return {};
+  const UniqueFd memory = make_memfd(size_bytes);
+  if (!memory || ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) return {};
+  udmabuf_create request = {};
+  request.memfd = static_cast<uint32_t>(memory.get());
+  request.flags = UDMABUF_FLAGS_CLOEXEC;
+  request.size = size_bytes;
+  return UniqueFd(::ioctl(device.get(), UDMABUF_CREATE, &request));
+}
+
+UniqueFd from_system_heap(size_t size_bytes) {
+  const UniqueFd heap(::open("/dev/dma_heap/system", O_RDONLY | O_CLOEXEC));
+  if (!heap) return {};
+  dma_heap_allocation_data request = {};
+  request.len = size_bytes;
+  request.fd_flags = O_RDWR | O_CLOEXEC;
+  if (::ioctl(heap.get(), DMA_HEAP_IOCTL_ALLOC, &request) != 0) return {};
+  return UniqueFd(static_cast<int>(request.fd));
 }
 
 }  // namespace
@@ -53,6 +77,11 @@ void begin_access(int fd) {
 }
 void end_access(int fd) {
   sync(fd, DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW);
+}
+
+UniqueFd make_dmabuf(size_t size_bytes) {
+  UniqueFd fd = from_udmabuf(size_bytes);
+  return fd ? std::move(fd) : from_system_heap(size_bytes);
 }
 
 UniqueFd make_memfd(size_t size_bytes) {

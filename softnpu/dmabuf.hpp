@@ -28,6 +28,9 @@ std::optional<size_t> size_bytes(int fd);
 void begin_access(int fd);
 void end_access(int fd);
 
+// A new DMA-BUF of a whole number of pages, from udmabuf or the system heap; empty where neither
+// may be opened or has room.
+UniqueFd make_dmabuf(size_t size_bytes);
 // A new memfd of a whole number of pages.
 UniqueFd make_memfd(size_t size_bytes);
 

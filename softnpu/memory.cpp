@@ -61,6 +61,14 @@ bool importable(int fd, dmabuf::Identity identity) {
   return config().allow_memfd && dmabuf::is_memfd(fd);
 }
 
+// Drivers export DMA-BUFs; where the machine makes none, a memfd is all there is.
+UniqueFd exportable_memory(size_t size_bytes) {
+  if (config().exports == Export::kAuto) {
+    if (UniqueFd fd = dmabuf::make_dmabuf(size_bytes)) return fd;
+  }
+  return dmabuf::make_memfd(size_bytes);
+}
+
 }  // namespace
 
 bool ImportWindow::take(uint64_t bytes) {
@@ -171,16 +179,17 @@ std::shared_ptr<BufferHandle> AllocationTable::handle_of(dmabuf::Identity identi
 Allocation::Parts allocate(size_t size_bytes, ze_memory_type_t type, bool exportable) {
   const size_t rounded = page_rounded(size_bytes);
   require(rounded >= size_bytes, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-  UniqueFd fd = dmabuf::make_memfd(rounded);
+  UniqueFd fd = exportable ? exportable_memory(rounded) : dmabuf::make_memfd(rounded);
   require(static_cast<bool>(fd), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
   Mapping mapping = Mapping::map(rounded, fd.get());
   require(static_cast<bool>(mapping), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  const bool brackets = exportable && dmabuf::is_dmabuf(fd.get());
   if (exportable) {
     trace::note_file("file", fd.get());
   } else {
     fd.reset();  // the mapping keeps the memory
   }
-  return {std::move(mapping), std::move(fd), size_bytes, type};
+  return {std::move(mapping), std::move(fd), size_bytes, type, nullptr, brackets};
 }
 
 Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) {

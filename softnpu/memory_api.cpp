@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "api.hpp"
+#include "config.hpp"
 #include "context.hpp"
 #include "device.hpp"
 #include "handles.hpp"
@@ -59,6 +60,7 @@ void allocate_memory(ze_context_handle_t handle, const void* chain, size_t size_
     const auto& desc = *static_cast<const ze_external_memory_export_desc_t*>(chain);
     require(desc.flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
             ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    require(config().exports != Export::kNone, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     exportable = true;
   }
   check_size(size_bytes, alignment, pointer);

@@ -42,6 +42,12 @@ TEST(Config, TakesNoExecution) {
   EXPECT_EQ(read_with({{"SOFTNPU_EXEC", "null"}}).execution, Execution::kNull);
 }
 
+TEST(Config, TakesWhatIsExported) {
+  EXPECT_EQ(read_with({}).exports, Export::kAuto);
+  EXPECT_EQ(read_with({{"SOFTNPU_EXPORT", "memfd"}}).exports, Export::kMemfd);
+  EXPECT_EQ(read_with({{"SOFTNPU_EXPORT", "none"}}).exports, Export::kNone);
+}
+
 TEST(Config, ActsAsOlderVersions) {
   const Config config =
       read_with({{"SOFTNPU_GRAPH_EXT_VERSION", "1.8"}, {"SOFTNPU_COMPILER_VERSION", "5.30"}});
@@ -83,6 +89,7 @@ TEST_P(UnknownValues, AreToldOnceAndLeaveTheDefault) {
   EXPECT_EQ(config.platform->platform, 4000u);
   EXPECT_EQ(config.execution, Execution::kCpu);
   EXPECT_FALSE(config.allow_memfd);
+  EXPECT_EQ(config.exports, Export::kAuto);
   EXPECT_EQ(config.threads, 0u);
   EXPECT_EQ(config.graph_minor, kNewestGraphMinor);
   EXPECT_EQ(config.compiler.text(), kDefaultCompiler.text());
@@ -92,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Config, UnknownValues,
                          testing::Values(Row{"platform", "SOFTNPU_PLATFORM", "9000"},
                                          Row{"platform_word", "SOFTNPU_PLATFORM", "4000x"},
                                          Row{"execution", "SOFTNPU_EXEC", "gpu"},
+                                         Row{"export", "SOFTNPU_EXPORT", "dmabuf"},
                                          Row{"delay", "SOFTNPU_EXEC", "delay:soon"},
                                          Row{"memfd", "SOFTNPU_ALLOW_MEMFD", "yes"},
                                          Row{"graph_too_old", "SOFTNPU_GRAPH_EXT_VERSION", "1.4"},
