@@ -29,6 +29,7 @@ set(NPUCORE_SOURCES
   npucore/src/core/device_properties.cpp
   npucore/src/core/device_state.cpp
   npucore/src/core/diagnosis.cpp
+  npucore/src/core/dmabuf_sources.cpp
   npucore/src/core/exit_watch.cpp
   npucore/src/core/forked.cpp
   npucore/src/core/import_cache.cpp
@@ -49,6 +50,7 @@ set(NPUCORE_SOURCES
   npucore/src/core/strides.cpp
   npucore/src/core/tensor.cpp
   npucore/src/dmabuf/dmabuf.cpp
+  npucore/src/dmabuf/new_buffer.cpp
   npucore/src/ir/blob_container.cpp
   npucore/src/ir/blob_description.cpp
   npucore/src/ir/color.cpp

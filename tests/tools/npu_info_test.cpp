@@ -30,6 +30,17 @@ std::vector<std::string> known_names() {
   return names;
 }
 
+TEST(NpuInfoSourcesOfDmabufs, AreToldWithTheReasonOfEachThatDoesNotWork) {
+  const auto sources = run_json("--device software").at("dmabuf_sources");
+  const auto text = run("--device software").output;
+  ASSERT_EQ(sources.size(), 3u);
+  for (const auto& source : sources) {
+    const std::string verdict = source["ok"].get<bool>() ? "ok: " : "no: ";
+    EXPECT_TRUE(has(text, verdict + source["detail"].get<std::string>())) << text;
+    EXPECT_TRUE(has(text, source["cure"].get<std::string>())) << text;
+  }
+}
+
 TEST(NpuInfoPropertiesTest, AreAllThereWithTheDevicesValues) {
   std::vector<std::string> names;
   std::map<std::string, nlohmann::json> rows;

@@ -78,13 +78,33 @@ void print_findings(std::ostream& out, const std::vector<npu::Finding>& findings
   }
 }
 
+void print_dmabuf_sources(std::ostream& out, const std::vector<npu::Finding>& sources) {
+  out << "DMA-BUFs that others can fill for it (the first that works is used):\n";
+  for (const auto& source : sources) {
+    line(out, source.what.c_str(), (source.ok ? "ok: " : "no: ") + source.detail);
+    if (!source.cure.empty()) line(out, "", "-> " + source.cure);
+  }
+}
+
+ordered_json findings_json(const std::vector<npu::Finding>& findings) {
+  ordered_json json = ordered_json::array();
+  for (const auto& finding : findings)
+    json.push_back({{"what", finding.what},
+                    {"ok", finding.ok},
+                    {"detail", finding.detail},
+                    {"cure", finding.cure}});
+  return json;
+}
+
 }  // namespace
 
 Report make_report(npu::DeviceKind kind) {
   Report report;
   // Opened first: looking for a real NPU may start the driver loader without the software NPU.
   try {
-    report.device = npu::Device::open(kind).info();
+    const npu::Device device = npu::Device::open(kind);
+    report.device = device.info();
+    report.dmabuf_sources = device.dmabuf_sources();
   } catch (const npu::Error& error) {
     report.error = error.what();
   }
@@ -96,18 +116,17 @@ ordered_json to_json(const Report& report) {
   ordered_json json;
   json["device"] = report.device ? device_json(*report.device) : ordered_json(nullptr);
   json["error"] = report.error.empty() ? ordered_json(nullptr) : ordered_json(report.error);
-  json["looking_for_an_npu"] = ordered_json::array();
-  for (const auto& finding : report.findings)
-    json["looking_for_an_npu"].push_back({{"what", finding.what},
-                                          {"ok", finding.ok},
-                                          {"detail", finding.detail},
-                                          {"cure", finding.cure}});
+  json["looking_for_an_npu"] = findings_json(report.findings);
+  json["dmabuf_sources"] = findings_json(report.dmabuf_sources);
   return json;
 }
 
 std::string to_text(const Report& report) {
   std::ostringstream out;
-  if (report.device) print_device(out, *report.device);
+  if (report.device) {
+    print_device(out, *report.device);
+    print_dmabuf_sources(out, report.dmabuf_sources);
+  }
   if (!report.device || report.device->is_software) print_findings(out, report.findings);
   if (!report.device) out << report.error << '\n';
   return out.str();

@@ -9,9 +9,10 @@
 
 /// What npu-info found out.
 struct Report {
-  std::vector<npu::Finding> findings;     ///< steps of looking for a real NPU
-  std::optional<npu::DeviceInfo> device;  ///< the one that was opened
-  std::string error;                      ///< why none was
+  std::vector<npu::Finding> findings;        ///< steps of looking for a real NPU
+  std::optional<npu::DeviceInfo> device;     ///< the one that was opened
+  std::vector<npu::Finding> dmabuf_sources;  ///< of that device: where offered memory comes from
+  std::string error;                         ///< why none was
 };
 
 Report make_report(npu::DeviceKind kind);

@@ -49,10 +49,22 @@ struct DeviceMemory {
   std::uint64_t allocated_bytes = 0;  ///< by this process's context
 };
 
-/// One step of looking for a device.
+/// Where the DMA-BUF behind a tensor comes from.
+enum class DmabufSource {
+  kNone,      ///< the memory is no DMA-BUF
+  kDriver,    ///< driver memory that is exported
+  kUdmabuf,   ///< made by /dev/udmabuf, imported
+  kDmaHeap,   ///< made by /dev/dma_heap/system, imported
+  kProducer,  ///< someone else's, imported
+};
+
+/// "none", "driver", "udmabuf", "dma-heap", "producer"
+NPU_API const char* to_string(DmabufSource source);
+
+/// One step of looking for a device, or for a way to share memory.
 struct Finding {
   bool ok = false;
-  std::string what;    ///< "device node"
+  std::string what;    ///< "device node", "udmabuf"
   std::string detail;  ///< what was found, with paths and numbers
   std::string cure;    ///< what to do next; empty when ok
 };
@@ -94,6 +106,12 @@ class NPU_API Device {
   }
   /// What was set so far.
   Properties properties() const;
+
+  /// Where Tensor::allocate_shareable() takes its DMA-BUFs from; kNone where it cannot. The first
+  /// call tries with one page, later ones ask nobody.
+  DmabufSource shareable_memory() const;
+  /// Driver, udmabuf and dma-heap, in the order in which they are tried, and why one does not work.
+  std::vector<Finding> dmabuf_sources() const;
 
   /// The ze_context_handle_t, for calls that npucore does not offer. Borrowed.
   void* native_context() const;

@@ -44,6 +44,10 @@ class NPU_API Tensor {
   /// Page-aligned driver memory. `exportable` memory can be handed out with export_dmabuf().
   static Tensor allocate(const Device& device, std::size_t size_bytes, MemoryUse use,
                          bool exportable = false);
+  /// Memory that other devices and processes can share, in whole pages: a DMA-BUF from the first of
+  /// Device::dmabuf_sources() that works and has room for it, else driver memory as allocate()
+  /// gives it. dmabuf_source() tells which.
+  static Tensor allocate_shareable(const Device& device, std::size_t size_bytes, MemoryUse use);
   /// `size` bytes at `offset` of the buffer behind `fd`, which stays the caller's; size 0: up to
   /// its end. Throws Error(kInvalidArgument) for what is no DMA-BUF and for bytes that it lacks.
   static Tensor import_dmabuf(const Device& device, int fd, std::size_t offset = 0,
@@ -68,7 +72,12 @@ class NPU_API Tensor {
   Tensor slice(std::size_t offset, std::size_t size) const;
   /// A new file descriptor, which the caller closes.
   int export_dmabuf() const;
-  /// Whether the memory came from a DMA-BUF of someone else.
+  /// kDriver for shareable memory only: what export_dmabuf() makes is the caller's affair.
+  DmabufSource dmabuf_source() const;
+  /// The descriptor of the DMA-BUF that the tensor lies in, which stays the tensor's; -1 where the
+  /// memory is none. A slice has that of the whole.
+  int dmabuf_fd() const;
+  /// Whether the memory came from a DMA-BUF that the driver did not make.
   bool is_imported() const;
   /// False for driver memory whose context was lost: every inference copies it then. Make another.
   bool is_reachable() const;

@@ -8,6 +8,7 @@
 #include "base/mapped_file.hpp"
 #include "base/unique_fd.hpp"
 #include "dmabuf/dmabuf.hpp"
+#include "npucore/device.hpp"
 #include "ze/memory.hpp"
 
 namespace npu::internal {
@@ -25,6 +26,7 @@ struct Allocation {
   ze::Memory memory;
   std::size_t size_bytes = 0;
   Origin origin = Origin::kDriver;
+  DmabufSource dmabuf_source = DmabufSource::kNone;
   bool exportable = false;
   bool read_only = false;  ///< for CPU and device
   /// Of the buffer, when it was imported or has been exported: keeps the buffer, and with it its

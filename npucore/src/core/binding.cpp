@@ -126,7 +126,7 @@ void Binding::copy_out() const {
 }
 
 int Binding::dmabuf_fd() const {
-  return tensor_.is_imported() ? tensor_.allocation()->fd.get() : -1;
+  return tensor_.dmabuf_fd();
 }
 
 }  // namespace npu::internal

@@ -68,6 +68,14 @@ double Device::utilization() const {
   return state_->utilization();
 }
 
+DmabufSource Device::shareable_memory() const {
+  return state_->dmabuf_sources.best(state_);
+}
+
+std::vector<Finding> Device::dmabuf_sources() const {
+  return state_->dmabuf_sources.findings(state_);
+}
+
 void* Device::native_context() const {
   return state_->ze()->context.get();
 }

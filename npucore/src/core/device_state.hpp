@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/dmabuf_sources.hpp"
 #include "core/import_cache.hpp"
 #include "npucore/device.hpp"
 #include "ze/device_context.hpp"
@@ -46,6 +47,7 @@ struct DeviceState {
  public:
   DeviceInfo info;
   ImportCache imports;
+  DmabufSources dmabuf_sources;
   SharedProperties properties;  ///< what was set: defaults of everything that is compiled here
 };
 

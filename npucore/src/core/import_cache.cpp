@@ -31,13 +31,6 @@ bool software_takes_memfd(const DeviceState& device) {
   return device.info.is_software && allowed && std::string_view(allowed) == "1";
 }
 
-void require_dmabuf(const DeviceState& device, int fd) {
-  if (dmabuf::is_dmabuf(fd) || software_takes_memfd(device)) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              text("file descriptor ", fd, " is no DMA-BUF but ", base::quoted(link_of(fd)),
-                   ": import memory of a DMA-BUF exporter, or copy into a tensor"));
-}
-
 base::UniqueFd duplicate(int fd) {
   base::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!copy)
@@ -46,7 +39,18 @@ base::UniqueFd duplicate(int fd) {
   return copy;
 }
 
+void require_dmabuf(const DeviceState& device, int fd) {
+  if (takes_as_dmabuf(device, fd)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              text("file descriptor ", fd, " is no DMA-BUF but ", base::quoted(link_of(fd)),
+                   ": import memory of a DMA-BUF exporter, or copy into a tensor"));
+}
+
 }  // namespace
+
+bool takes_as_dmabuf(const DeviceState& device, int fd) {
+  return dmabuf::is_dmabuf(fd) || software_takes_memfd(device);
+}
 
 std::shared_ptr<Allocation> share(std::unique_ptr<Allocation> allocation) {
   return {allocation.release(), [](Allocation* last) {
@@ -88,6 +92,7 @@ std::shared_ptr<Allocation> ImportCache::import_new(
   allocation->context = context;
   allocation->size_bytes = dmabuf::size_bytes_of(fd);
   allocation->origin = Allocation::Origin::kDmabuf;
+  allocation->dmabuf_source = DmabufSource::kProducer;
   allocation->fd = duplicate(fd);
   allocation->memory =
       ze::Memory::import_dmabuf(*context, allocation->fd.get(), allocation->size_bytes);

@@ -70,6 +70,9 @@ class ImportCache {
   ImportStats stats_;
 };
 
+/// Whether `fd` is a DMA-BUF. Tests may let a memfd stand in for one.
+bool takes_as_dmabuf(const DeviceState& device, int fd);
+
 /// Shares an allocation in such a way that its end goes through the device's import cache.
 std::shared_ptr<Allocation> share(std::unique_ptr<Allocation> allocation);
 

@@ -4,12 +4,26 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/mapped_file.hpp"
 #include "base/text.hpp"
 #include "core/allocation.hpp"
 #include "core/device_state.hpp"
 #include "npucore/error.hpp"
 
 namespace npu {
+namespace {
+
+ze::Memory::CpuCaching caching_of(MemoryUse use) {
+  using Caching = ze::Memory::CpuCaching;
+  return use == MemoryUse::kInput ? Caching::kWriteCombined : Caching::kCached;
+}
+
+void require_bytes(std::size_t size_bytes) {
+  if (size_bytes == 0)
+    throw Error(ErrorCode::kInvalidArgument, "Tensor::allocate: a tensor needs at least one byte");
+}
+
+}  // namespace
 
 Tensor::Tensor() = default;
 Tensor::~Tensor() = default;
@@ -34,13 +48,19 @@ Tensor::Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t off
 
 Tensor Tensor::allocate(const Device& device, std::size_t size_bytes, MemoryUse use,
                         bool exportable) {
-  if (size_bytes == 0)
-    throw Error(ErrorCode::kInvalidArgument, "Tensor::allocate: a tensor needs at least one byte");
-  using Caching = ze::Memory::CpuCaching;
-  auto allocation = internal::allocate(
-      device.state(), device.state()->ze(), size_bytes,
-      use == MemoryUse::kInput ? Caching::kWriteCombined : Caching::kCached, exportable);
+  require_bytes(size_bytes);
+  auto allocation = internal::allocate(device.state(), device.state()->ze(), size_bytes,
+                                       caching_of(use), exportable);
   return {std::move(allocation), 0, size_bytes};
+}
+
+Tensor Tensor::allocate_shareable(const Device& device, std::size_t size_bytes, MemoryUse use) {
+  require_bytes(size_bytes);
+  const std::size_t pages_bytes = base::round_up_to_page(size_bytes);
+  auto allocation =
+      device.state()->dmabuf_sources.allocate(device.state(), pages_bytes, caching_of(use));
+  if (!allocation) return allocate(device, pages_bytes, use);
+  return {std::move(allocation), 0, pages_bytes};
 }
 
 Tensor Tensor::import_dmabuf(const Device& device, int fd, std::size_t offset, std::size_t size) {
@@ -108,6 +128,14 @@ int Tensor::export_dmabuf() const {
   return allocation_->device->imports.export_dmabuf(allocation_);
 }
 
+DmabufSource Tensor::dmabuf_source() const {
+  return allocation_ ? allocation_->dmabuf_source : DmabufSource::kNone;
+}
+
+int Tensor::dmabuf_fd() const {
+  return dmabuf_source() == DmabufSource::kNone ? -1 : allocation_->fd.get();
+}
+
 bool Tensor::is_imported() const {
   return allocation_ && allocation_->origin == internal::Allocation::Origin::kDmabuf;
 }
@@ -126,9 +154,8 @@ struct CpuAccess::Bracket : dmabuf::CpuAccess {
 };
 
 CpuAccess::CpuAccess(const Tensor& tensor, Kind kind) : tensor_(tensor) {
-  if (!tensor.is_imported()) return;
-  const int fd = tensor.allocation()->fd.get();
-  if (!dmabuf::is_dmabuf(fd)) return;
+  const int fd = tensor.dmabuf_fd();
+  if (fd < 0 || !dmabuf::is_dmabuf(fd)) return;
   bracket_ = std::make_unique<Bracket>(fd, static_cast<dmabuf::CpuAccess::Kind>(kind));
 }
 
