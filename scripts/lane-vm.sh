@@ -2,7 +2,8 @@
 # Runs in a guest that has what this machine's kernel may lack: udmabuf, dma-heaps, and, when asked for, DRM and V4L2 devices
 # without hardware. The guest sees this machine's files at their own paths and can change none but $VM_OUT, the tree's build-vm.
 #
-# usage: scripts/lane.sh vm --make                  only make the kernel
+# usage: scripts/lane.sh vm [host|trixie|sid]...    run the tests of suite vm there, of those builds (scripts/vm-tests.py)
+#        scripts/lane.sh vm --make                  only make the kernel
 #        scripts/lane.sh vm [OPTION...] -- COMMAND  run a command there, in the tree
 #   --root trixie|sid   in that lane's chroot
 #   --modules LIST      load these too, of vgem, vivid, vicodec, visl (comma-separated)
@@ -14,14 +15,14 @@ set -euo pipefail
 . "$(dirname -- "$0")/common.sh"
 
 usage() {
-  sed -n '5,11s/^# //p' "$0" >&2
+  sed -n '5,12s/^# //p' "$0" >&2
   exit 2
 }
 
 lane='' modules='' limit_s=600 memory_mib=2048
-plugins=app,coreelements,jpeg,typefindfunctions,v4l2codecs,video4linux2,videoconvert,videoconvertscale,videocrop,videoparsersbad,videoscale,videotestsrc
+plugins=app,coreelements,jpeg,openh264,typefindfunctions,v4l2codecs,video4linux2,videoconvert,videoconvertscale,videocrop,videoparsersbad,videoscale,videotestsrc
 make_only=no
-command=()
+builds=() command=()
 while [ $# -gt 0 ]; do
   case $1 in
     --make) make_only=yes && shift ;;
@@ -37,6 +38,7 @@ while [ $# -gt 0 ]; do
       esac
       shift 2
       ;;
+    host | trixie | sid) builds+=("$1") && shift ;;
     *) usage ;;
   esac
 done
@@ -52,7 +54,8 @@ if [ $make_only = yes ]; then
   say "$kernel"
   exit
 fi
-[ ${#command[@]} -gt 0 ] || usage
+[ ${#command[@]} -gt 0 ] || exec "$tree/scripts/vm-tests.py" "${builds[@]}"
+[ ${#builds[@]} -eq 0 ] || usage
 
 root=''
 [ -z "$lane" ] || root=$("$tree/scripts/lane.sh" "$lane" --make)
@@ -70,8 +73,9 @@ write_job() {
     folders "$(shared_folders | tr '\n' ' ')" >"$job/initramfs/job/settings"
   {
     if [ "$plugins" != all ]; then
-      printf 'mkdir /run/gst-plugins\nfor name in %s; do ln -s /usr/lib/*/gstreamer-1.0/libgst$name.so /run/gst-plugins; done\n' \
-        "${plugins//,/ }"
+      printf 'mkdir /run/gst-plugins\nfor name in %s; do\n  ' "${plugins//,/ }"
+      # shellcheck disable=SC2016  # for the guest's shell; not every release has every plugin
+      echo '[ -e /usr/lib/*/gstreamer-1.0/libgst$name.so ] && ln -s /usr/lib/*/gstreamer-1.0/libgst$name.so /run/gst-plugins; done'
       echo 'export GST_PLUGIN_SYSTEM_PATH_1_0=/run/gst-plugins'
     fi
     echo 'export GST_REGISTRY=/run/gst-registry.bin GST_REGISTRY_FORK=no'
@@ -82,12 +86,13 @@ write_job() {
   (cd "$job/initramfs" && find . | cpio -o -H newc --quiet | gzip -1 | cat "$kernel/initramfs.gz" -) >"$job/initramfs.gz"
 }
 
-# KVM is left alone: nested in another guest it may hang.
+# KVM is left alone: nested in another guest it may hang. A busy machine is late with the emulated timer's ticks, which the kernel
+# would take for a broken timer (no_timer_check).
 run_guest() {
   timeout --kill-after=10 "$limit_s" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "$memory_mib" \
     -M q35 -nodefaults -no-user-config -display none -no-reboot -device virtio-rng-pci \
     -kernel "$kernel/vmlinuz" -initrd "$job/initramfs.gz" \
-    -append 'console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off nokaslr tsc=reliable random.trust_cpu=on cma=64M' \
+    -append 'console=ttyS0 quiet loglevel=4 panic=-1 no_timer_check mitigations=off nokaslr tsc=reliable random.trust_cpu=on cma=64M' \
     -serial "file:$job/console" -serial stdio \
     -fsdev local,id=host,path=/,security_model=none,readonly=on,multidevs=remap -device virtio-9p-pci,fsdev=host,mount_tag=host \
     -fsdev local,id=out,path="$out",security_model=none -device virtio-9p-pci,fsdev=out,mount_tag=out </dev/null

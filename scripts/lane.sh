@@ -62,7 +62,7 @@ enter() {
   shift
   if unshare --mount true 2>/dev/null && unshare --mount mount --bind "$tree" /mnt 2>/dev/null; then
     unshare --mount bash -c "$(declare -f enter_mounted); enter_mounted \"\$@\"" enter \
-      "$root" "$tree" "$(shared_folders | tr '\n' ':')" "$@"
+      "$suite" "$root" "$tree" "$(shared_folders | tr '\n' ':')" "$@"
   else
     say "lane $suite: mounts are not allowed here; running on a copy of the tree"
     enter_copied "$root" "$@"
@@ -71,9 +71,9 @@ enter() {
 
 # Runs in a mount namespace of its own, so every mount ends with it.
 enter_mounted() {
-  local root=$1 tree=$2 folder folders
-  IFS=: read -ra folders <<<"$3"
-  shift 3
+  local suite=$1 root=$2 tree=$3 folder folders
+  IFS=: read -ra folders <<<"$4"
+  shift 4
   for folder in "${folders[@]}"; do
     mkdir -p "$root$folder"
     mount --bind "$folder" "$root$folder"
@@ -82,7 +82,7 @@ enter_mounted() {
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"
   mount -t tmpfs tmpfs "$root/tmp"
-  exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+  exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 LANE="$suite" \
     /bin/sh -c 'cd "$1" && shift && exec "$@"' lane "$tree" "$@"
 }
 
@@ -94,7 +94,7 @@ enter_copied() {
     tar -C "$folder" --exclude=./build --exclude='./build-*' -cf - . | tar -C "$root$folder" -xf -
   done < <(shared_folders)
   [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
-  chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+  chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 LANE="$suite" \
     /bin/sh -c 'cd "$1" && shift && exec "$@"' lane "$tree" "$@"
 }
 

@@ -5,16 +5,22 @@
 #   setup       install what is missing
 #   tests       build with warnings as errors and run every meson test, with the checks of layers and source lists
 #   format      clang-format changes nothing
-#   tidy        clang-tidy has nothing to say on the library, the plugin, the software NPU and the tools
 #   sanitizers  the tests again, built with AddressSanitizer and UBSan
-#   lane        the tests again in Debian trixie: a newer Level Zero loader and GStreamer (needs root)
-# --quick: setup, tests and format.
+#   trixie      the tests again in Debian trixie: a newer compiler, Level Zero loader and GStreamer (needs root)
+#   sid         the same in Debian sid; only when named, because sid changes every day
+#   vm          the tests of suite vm in a guest with real DMA-BUF devices, of the builds here and in trixie (needs root)
+#   tidy        clang-tidy has nothing to say on the library, the plugin, the software NPU and the tools
+# --quick: setup, tests and format. Without a stage: all but sid. clang-tidy and the making of the lanes' chroot and kernel run
+# beside the stages before theirs.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
 cd "$tree" || exit 1
 
 passed=0 failed=0 skipped=0
+work=$(mktemp -d)
+tidy_pid=''
+trap 'rm -rf "$work"' EXIT
 
 count() {
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
@@ -58,16 +64,25 @@ stage_format() {
   scripts/format.sh --check && count 1 0 0
 }
 
+# clang-tidy takes the processors' idle time from here on; its stage waits for it.
+start_tidy() {
+  [ -f build/compile_commands.json ] || meson setup build || return 1
+  nice -n 19 scripts/tidy.py build >"$work/tidy.counts" 2>"$work/tidy.findings" &
+  tidy_pid=$!
+}
+
 stage_tidy() {
-  [ -f build/compile_commands.json ] || configure_and_build build || return 1
-  local counts
-  counts=$(scripts/tidy.py build) || return 1
-  # shellcheck disable=SC2086  # three numbers
-  count $counts
+  [ -n "$tidy_pid" ] || start_tidy || return 1
+  wait "$tidy_pid" || { cat "$work/tidy.findings" && return 1; }
+  cat "$work/tidy.findings"
+  # shellcheck disable=SC2046  # three numbers
+  count $(cat "$work/tidy.counts")
 }
 
 stage_sanitizers() {
-  configure_and_build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 || return 1
+  # Unoptimised, with line numbers and no more: a third of the time to build, and nothing is optimised out of the sanitizers' sight.
+  configure_and_build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0 -Ddebug=false \
+    -Dcpp_args=-g1 -Dc_args=-g1 || return 1
   export TBB_ENABLE_SANITIZERS=1 # else TBB opens a library in a way that AddressSanitizer refuses
   local options=detect_stack_use_after_return=1:strict_string_checks=1
   export LSAN_OPTIONS=suppressions=$tree/tests/sanitizers/lsan.supp:print_suppressions=0
@@ -82,18 +97,48 @@ stage_sanitizers() {
   unset TBB_ENABLE_SANITIZERS ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS
 }
 
-stage_lane() {
-  if [ "$(id -u)" -ne 0 ]; then
-    say "skipped: the lane makes a chroot, which needs root"
-    count 0 0 1
-    return 0
-  fi
-  rm -f build-trixie/meson-logs/testlog.json build-trixie/meson-logs/testlog.junit.xml
-  scripts/lane.sh trixie
+# The chroot and the kernel are mostly downloaded and unpacked: that goes on beside other stages. A failure shows in the lane's stage.
+start_lane() {
+  [ "$(id -u)" -ne 0 ] || scripts/lane.sh "$1" --make >/dev/null 2>&1 &
+}
+
+# A lane needs root: where there is none it counts as skipped.
+may_enter() {
+  [ "$(id -u)" -ne 0 ] || return 0
+  say "skipped: the lane $1 makes a chroot, which needs root"
+  count 0 0 1
+  return 1
+}
+
+# count_left BUILDDIR: counts what another program's tests have left in its meson-logs.
+count_left() {
   local counts
-  counts=$(python3 scripts/tally.py build-trixie 2>/dev/null) || return 1
+  counts=$(python3 scripts/tally.py "$1" 2>/dev/null) || return 1
   # shellcheck disable=SC2086  # three numbers
   count $counts
+}
+
+run_lane() {
+  may_enter "$1" || return 0
+  rm -f "build-$1"/meson-logs/testlog.json "build-$1"/meson-logs/testlog.junit.xml
+  scripts/lane.sh "$1"
+  count_left "build-$1"
+}
+
+stage_trixie() {
+  run_lane trixie
+}
+
+stage_sid() {
+  run_lane sid
+}
+
+stage_vm() {
+  may_enter vm || return 0
+  configure_and_build build && scripts/lane.sh trixie -- scripts/lane-tests.sh --build || return 1
+  rm -f build-vm/meson-logs/testlog.json
+  scripts/lane.sh vm host trixie
+  count_left build-vm
 }
 
 run_stage() {
@@ -110,13 +155,27 @@ stages=()
 for argument in "$@"; do
   case $argument in
     --quick) stages+=(setup tests format) ;;
-    setup | tests | format | tidy | sanitizers | lane) stages+=("$argument") ;;
-    *) sed -n '4,11s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    setup | tests | format | sanitizers | trixie | sid | vm | tidy) stages+=("$argument") ;;
+    *) sed -n '4,14s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   esac
 done
-[ ${#stages[@]} -gt 0 ] || stages=(setup tests format tidy sanitizers lane)
+[ ${#stages[@]} -gt 0 ] || stages=(setup tests format sanitizers trixie vm tidy)
+
+beside_started=no
+start_beside() {
+  [ $beside_started = no ] || return 0
+  beside_started=yes
+  local stage
+  for stage in "${stages[@]}"; do
+    case $stage in
+      trixie | sid | vm) start_lane "$stage" ;;
+      tidy) start_tidy ;;
+    esac
+  done
+}
 
 for stage in "${stages[@]}"; do
+  [ "$stage" = setup ] || start_beside
   # Without what setup installs nothing else can run; every later stage is worth its own verdict.
   run_stage "$stage" || [ "$stage" != setup ] || break
 done
