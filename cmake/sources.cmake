@@ -115,8 +115,10 @@ set(GSTNPU_SOURCES
   gst/plugin/npuinfer.cpp
   gst/plugin/npupublish.cpp
   gst/plugin/nputensordec.cpp
+  gst/plugin/offer.cpp
   gst/plugin/plane_memory.cpp
   gst/plugin/plugin.cpp
+  gst/plugin/pool.cpp
   gst/plugin/publish_filter.cpp
   gst/plugin/settings.cpp
   gst/plugin/stats.cpp

@@ -1,5 +1,7 @@
 #include "plugin/allocator.hpp"
 
+#include <gst/allocators/gstdmabuf.h>
+
 #include <npucore/error.hpp>
 
 #include "plugin/log.hpp"
@@ -96,61 +98,129 @@ GType npu_allocator_get_type() {
   return type;
 }
 
-// ---- The pool
+// ---- DMA-BUFs, mapped and bracketed as GStreamer does it
 
-const gchar** pool_options(GstBufferPool*) {
-  static const gchar* options[] = {GST_BUFFER_POOL_OPTION_VIDEO_META, nullptr};
-  return options;
+struct NpuDmabufAllocator {
+  GstDmaBufAllocator parent;
+  GstAllocator* fallback;                     // owned: for what no DMA-BUF has room for
+  std::shared_ptr<TensorRecycler>* recycler;  // owned
+};
+
+using HeldTensor = std::shared_ptr<const npu::Tensor>;
+
+GQuark held_tensor_key() {
+  static const GQuark key = g_quark_from_static_string("gst-npu-tensor");
+  return key;
 }
 
-void npu_pool_class_init(gpointer klass, gpointer) {
-  GST_BUFFER_POOL_CLASS(klass)->get_options = pool_options;
+/// The descriptor is the tensor's, which the memory holds.
+GstMemory* make_dmabuf_memory(GstAllocator* allocator, const HeldTensor& tensor,
+                              const GstAllocationParams& params, gsize size) {
+  constexpr auto kFlags =
+      static_cast<GstFdMemoryFlags>(GST_FD_MEMORY_FLAG_KEEP_MAPPED | GST_FD_MEMORY_FLAG_DONT_CLOSE);
+  GstMemory* memory = gst_dmabuf_allocator_alloc_with_flags(allocator, tensor->dmabuf_fd(),
+                                                            tensor->size_bytes(), kFlags);
+  memory->align = params.align;
+  memory->offset = params.prefix;
+  memory->size = size;
+  GST_MINI_OBJECT_FLAG_SET(memory, params.flags);
+  gst_mini_object_set_qdata(
+      GST_MINI_OBJECT_CAST(memory), held_tensor_key(),
+      std::make_unique<HeldTensor>(tensor).release(), [](gpointer held) {
+        const std::unique_ptr<HeldTensor> last(static_cast<HeldTensor*>(held));
+      });
+  return memory;
 }
 
-GType npu_pool_get_type() {
+GstMemory* allocate_dmabuf(GstAllocator* base, gsize size, GstAllocationParams* params) {
+  auto* allocator = reinterpret_cast<NpuDmabufAllocator*>(base);
+  try {
+    const auto tensor = (*allocator->recycler)->take(params->prefix + size + params->padding);
+    if (tensor->dmabuf_fd() >= 0) return make_dmabuf_memory(base, tensor, *params, size);
+    return GST_MEMORY_CAST(make_memory(allocator->fallback, nullptr, params->flags, tensor,
+                                       params->align, params->prefix, size));
+  } catch (const npu::Error& error) {
+    GST_CAT_ERROR(gstnpu_debug, "no NPU memory of %" G_GSIZE_FORMAT " bytes: %s", size,
+                  error.what());
+    return nullptr;
+  }
+}
+
+void npu_dmabuf_allocator_finalize(GObject* object) {
+  auto* allocator = reinterpret_cast<NpuDmabufAllocator*>(object);
+  const std::unique_ptr<std::shared_ptr<TensorRecycler>> recycler(allocator->recycler);
+  const ObjectRef<GstAllocator> fallback(allocator->fallback);
+  G_OBJECT_CLASS(g_type_class_peek(GST_TYPE_DMABUF_ALLOCATOR))->finalize(object);
+}
+
+void npu_dmabuf_allocator_class_init(gpointer klass, gpointer) {
+  G_OBJECT_CLASS(klass)->finalize = npu_dmabuf_allocator_finalize;
+  GST_ALLOCATOR_CLASS(klass)->alloc = allocate_dmabuf;
+}
+
+void npu_dmabuf_allocator_init(GTypeInstance* instance, gpointer) {
+  // GstDmaBufAllocator only wraps descriptors; this one allocates.
+  GST_OBJECT_FLAG_UNSET(instance, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
+}
+
+GType npu_dmabuf_allocator_get_type() {
   static const GType type = g_type_register_static_simple(
-      GST_TYPE_VIDEO_BUFFER_POOL, g_intern_static_string("GstNpuBufferPool"),
-      sizeof(GstVideoBufferPoolClass), npu_pool_class_init, sizeof(GstVideoBufferPool), nullptr,
-      static_cast<GTypeFlags>(0));
+      GST_TYPE_DMABUF_ALLOCATOR, g_intern_static_string("GstNpuDmaBufAllocator"),
+      sizeof(GstDmaBufAllocatorClass), npu_dmabuf_allocator_class_init, sizeof(NpuDmabufAllocator),
+      npu_dmabuf_allocator_init, static_cast<GTypeFlags>(0));
   return type;
+}
+
+ObjectRef<GstAllocator> make_plain_allocator(const std::shared_ptr<TensorRecycler>& recycler) {
+  auto* allocator = static_cast<NpuAllocator*>(g_object_new(npu_allocator_get_type(), nullptr));
+  gst_object_ref_sink(allocator);
+  allocator->recycler = std::make_unique<std::shared_ptr<TensorRecycler>>(recycler).release();
+  return ObjectRef<GstAllocator>(GST_ALLOCATOR_CAST(allocator));
 }
 
 }  // namespace
 
 ObjectRef<GstAllocator> make_allocator(const npu::Device& device) {
-  auto* allocator = static_cast<NpuAllocator*>(g_object_new(npu_allocator_get_type(), nullptr));
-  gst_object_ref_sink(allocator);
   // kOutput: cached by the CPU. Decoders read their reference frames back, and what follows the
   // element reads the frame too; memory for inputs only may be write-combined.
-  allocator->recycler = std::make_unique<std::shared_ptr<TensorRecycler>>(
-                            std::make_shared<TensorRecycler>(device, npu::MemoryUse::kOutput))
-                            .release();
+  auto recycler = std::make_shared<TensorRecycler>(device, npu::MemoryUse::kOutput,
+                                                   TensorRecycler::Sharing::kShareable);
+  ObjectRef<GstAllocator> plain = make_plain_allocator(recycler);
+  if (device.shareable_memory() == npu::DmabufSource::kNone) return plain;
+  auto* allocator =
+      static_cast<NpuDmabufAllocator*>(g_object_new(npu_dmabuf_allocator_get_type(), nullptr));
+  gst_object_ref_sink(allocator);
+  allocator->fallback = plain.release();
+  allocator->recycler =
+      std::make_unique<std::shared_ptr<TensorRecycler>>(std::move(recycler)).release();
   return ObjectRef<GstAllocator>(GST_ALLOCATOR_CAST(allocator));
 }
 
+bool makes_dmabufs(GstAllocator* allocator) {
+  return G_TYPE_CHECK_INSTANCE_TYPE(allocator, npu_dmabuf_allocator_get_type());
+}
+
+bool is_npu_allocator(GstAllocator* allocator) {
+  return allocator && (makes_dmabufs(allocator) ||
+                       G_TYPE_CHECK_INSTANCE_TYPE(allocator, npu_allocator_get_type()));
+}
+
 bool is_npu_memory(GstMemory* memory) {
-  return memory->allocator &&
-         G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, npu_allocator_get_type());
+  return is_npu_allocator(memory->allocator);
 }
 
 npu::Tensor npu_memory_tensor(GstMemory* memory, const npu::Device& device) {
   if (!is_npu_memory(memory)) return {};
-  const auto& recycler = **reinterpret_cast<NpuAllocator*>(memory->allocator)->recycler;
+  const bool is_dmabuf = makes_dmabufs(memory->allocator);
+  const auto& recycler = is_dmabuf
+                             ? **reinterpret_cast<NpuDmabufAllocator*>(memory->allocator)->recycler
+                             : **reinterpret_cast<NpuAllocator*>(memory->allocator)->recycler;
   if (recycler.device().state() != device.state()) return {};
-  return **reinterpret_cast<NpuMemory*>(memory)->tensor;
-}
-
-ObjectRef<GstBufferPool> make_pool(GstCaps* caps, const GstVideoInfo& info, guint min_buffers,
-                                   GstAllocator* allocator) {
-  ObjectRef<GstBufferPool> pool(
-      GST_BUFFER_POOL(gst_object_ref_sink(g_object_new(npu_pool_get_type(), nullptr))));
-  GstStructure* config = gst_buffer_pool_get_config(pool.get());
-  gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)),
-                                    min_buffers, 0);
-  gst_buffer_pool_config_set_allocator(config, allocator, nullptr);
-  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (!gst_buffer_pool_set_config(pool.get(), config)) return nullptr;
-  return pool;
+  if (!is_dmabuf) return **reinterpret_cast<NpuMemory*>(memory)->tensor;
+  while (memory->parent) memory = memory->parent;
+  const auto* held = static_cast<const HeldTensor*>(
+      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(memory), held_tensor_key()));
+  return held ? **held : npu::Tensor();
 }
 
 MemoryRef wrap_output(std::shared_ptr<const npu::Tensor> tensor, gsize size_bytes) {

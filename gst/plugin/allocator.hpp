@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gst/gst.h>
-#include <gst/video/gstvideopool.h>
 
 #include <npucore/tensor.hpp>
 
@@ -10,19 +9,19 @@
 
 namespace gstnpu {
 
-/// An allocator whose memory is read by the NPU in place. Freed memory is used again, also when a
-/// buffer pool discards its buffer.
+/// An allocator whose memory is read by the NPU in place: DMA-BUFs, which devices can fill too,
+/// where the machine has a way to make them, else memory that only the CPU fills. Freed memory is
+/// used again, also when a buffer pool discards its buffer.
 ObjectRef<GstAllocator> make_allocator(const npu::Device& device);
+
+/// Whether the allocator of make_allocator() makes DMA-BUFs.
+bool makes_dmabufs(GstAllocator* allocator);
 
 /// The tensor that `memory` is part of, in the same device context; an empty one for other memory.
 /// gst_memory offsets count from its start.
 npu::Tensor npu_memory_tensor(GstMemory* memory, const npu::Device& device);
 bool is_npu_memory(GstMemory* memory);
-
-/// A pool of frames in such memory, at the layout that the caps have by themselves: it knows
-/// GstVideoMeta and no alignment option, so one compiled graph serves it.
-ObjectRef<GstBufferPool> make_pool(GstCaps* caps, const GstVideoInfo& info, guint min_buffers,
-                                   GstAllocator* allocator);
+bool is_npu_allocator(GstAllocator* allocator);
 
 /// Memory that wraps an output of the NPU, without a copy; it holds the tensor.
 MemoryRef wrap_output(std::shared_ptr<const npu::Tensor> tensor, gsize size_bytes);

@@ -68,6 +68,7 @@ bool InferenceElement::open() {
 void InferenceElement::tell_about(const Opened& opened) {
   const npu::DeviceInfo& info = opened.device.info();
   stats_.set_device(info.name);
+  stats_.set_offered_memory(npu::to_string(opened.device.shareable_memory()));
   stats_.set_compile_ns(opened.source->compile_ns());
   if (info.is_software && opened.settings.device == "auto" && !told_software_) {
     told_software_ = true;

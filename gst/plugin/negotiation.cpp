@@ -1,10 +1,8 @@
 // InferenceElement: queries.
-#include <gst/video/gstvideometa.h>
-
-#include "plugin/allocator.hpp"
 #include "plugin/bus.hpp"
 #include "plugin/caps.hpp"
 #include "plugin/inference_element.hpp"
+#include "plugin/offer.hpp"
 
 namespace gstnpu {
 
@@ -69,26 +67,11 @@ gboolean InferenceElement::tell_refused_caps(GstQuery* query) {
 }
 
 gboolean InferenceElement::answer_allocation(GstQuery* query) const {
-  GstCaps* caps = nullptr;
-  gboolean need_pool = FALSE;
-  gst_query_parse_allocation(query, &caps, &need_pool);
   const std::shared_ptr<const Opened> opened = this->opened();
-  if (!caps || !opened) return FALSE;
-  const std::optional<GstVideoInfo> info = parse_caps(caps);
-  if (!info) return FALSE;
-  const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&*info));
-  // In flight, one more going downstream, one being filled. No maximum: decoders that need more
-  // buffers than it allows would throw the pool away.
-  const guint min_buffers = opened->settings.requests() + 2;
-  ObjectRef<GstBufferPool> pool;
-  if (!has_dmabuf_feature(caps)) {
-    gst_query_add_allocation_param(query, opened->allocator.get(), nullptr);
-    if (need_pool) pool = make_pool(caps, *info, min_buffers, opened->allocator.get());
-  }
-  gst_query_add_allocation_pool(query, pool.get(), size, min_buffers, 0);
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
-  gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
-  return TRUE;
+  if (!opened) return FALSE;
+  // In flight, one more going downstream, one being filled.
+  return offer_memory(query, {opened->allocator.get(), opened->source->fixed_layout(),
+                              opened->settings.requests() + 2});
 }
 
 gboolean InferenceElement::answer_latency(GstQuery* query) {

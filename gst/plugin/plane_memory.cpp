@@ -110,16 +110,13 @@ PlaneMemory PlaneFinder::find_plane(const PlaneSpan& span, GstBuffer* buffer, Fo
     return {};
   }
   GstMemory* memory = gst_buffer_peek_memory(buffer, index);
-  npu::Tensor tensor;
-  if (gst_is_dmabuf_memory(memory)) {
+  npu::Tensor tensor = npu_memory_tensor(memory, device_);
+  found.path = InputPath::kOffered;
+  if (!tensor && gst_is_dmabuf_memory(memory)) {
     tensor = import(memory, found);
     found.path = InputPath::kImported;
-  } else {
-    tensor = npu_memory_tensor(memory, device_);
-    found.path = InputPath::kOffered;
-    if (!tensor) {
-      found.cause = is_npu_memory(memory) ? CopyCause::kOtherDevice : CopyCause::kOrdinaryMemory;
-    }
+  } else if (!tensor) {
+    found.cause = is_npu_memory(memory) ? CopyCause::kOtherDevice : CopyCause::kOrdinaryMemory;
   }
   if (!tensor) {
     found.path = InputPath::kCopied;

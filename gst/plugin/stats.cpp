@@ -68,6 +68,11 @@ void Stats::set_imports(guint64 imports) {
   imports_ = imports;
 }
 
+void Stats::set_offered_memory(const std::string& source) {
+  const std::lock_guard lock(mutex_);
+  offered_memory_ = source;
+}
+
 void Stats::set_device(const std::string& device) {
   const std::lock_guard lock(mutex_);
   device_ = device;
@@ -112,7 +117,8 @@ GstStructure* Stats::to_structure() const {
   set(structure, "inference-time", median_ns());
   set(structure, "inference-time-mean", inferred_ ? inference_ns_sum_ / inferred_ : 0);
   set(structure, "inference-time-last", inference_ns_last_);
-  gst_structure_set(structure, "device", G_TYPE_STRING, device_.c_str(), nullptr);
+  gst_structure_set(structure, "device", G_TYPE_STRING, device_.c_str(), "offered-memory",
+                    G_TYPE_STRING, offered_memory_.c_str(), nullptr);
   add_reasons(structure);
   return structure;
 }

@@ -24,6 +24,7 @@ class Stats {
   void set_compile_ns(guint64 ns);
   void set_imports(guint64 imports);
   void set_device(const std::string& device);
+  void set_offered_memory(const std::string& source);
 
   /// The property "stats": docs/elements.md has its fields. Times in nanoseconds. The caller frees
   /// it.
@@ -50,6 +51,7 @@ class Stats {
   std::vector<guint64> recent_ns_;  // the last ones, as a ring
   std::vector<Reason> reasons_;     // each cause once, the first one first
   std::string device_;
+  std::string offered_memory_;
 };
 
 /// The latency that an element reports: no less than the slowest inference after the first few.

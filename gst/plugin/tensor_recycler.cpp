@@ -13,12 +13,18 @@ constexpr std::size_t kMaxIdle = 16;  // more than any usual pool; after a chang
 std::shared_ptr<const npu::Tensor> TensorRecycler::take(std::size_t size_bytes) {
   const std::size_t pages = std::max<std::size_t>((size_bytes + kPageBytes - 1) / kPageBytes, 1);
   npu::Tensor tensor = take_idle(pages * kPageBytes);
-  if (!tensor) tensor = npu::Tensor::allocate(device_, pages * kPageBytes, use_);
+  if (!tensor) tensor = make(pages * kPageBytes);
   auto owned = std::make_unique<npu::Tensor>(std::move(tensor));
   return {owned.release(), [self = shared_from_this()](npu::Tensor* returned) {
             const std::unique_ptr<npu::Tensor> holder(returned);
             self->give_back(std::move(*holder));
           }};
+}
+
+npu::Tensor TensorRecycler::make(std::size_t rounded_bytes) const {
+  return sharing_ == Sharing::kShareable
+             ? npu::Tensor::allocate_shareable(device_, rounded_bytes, use_)
+             : npu::Tensor::allocate(device_, rounded_bytes, use_);
 }
 
 npu::Tensor TensorRecycler::take_idle(std::size_t rounded_bytes) {

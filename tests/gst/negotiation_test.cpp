@@ -55,13 +55,6 @@ TEST_F(Negotiation, OffersAPoolOfAsManyFramesAsAreHeld) {
   EXPECT_TRUE(gst_query_find_allocation_meta(query.get(), GST_VIDEO_META_API_TYPE, nullptr));
 }
 
-TEST_F(Negotiation, PoolKnowsNoAlignment) {
-  const Pool found = first_pool(allocation(caps_of("NV12", 640, 480)).get());
-  EXPECT_FALSE(
-      gst_buffer_pool_has_option(found.pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT));
-  EXPECT_TRUE(gst_buffer_pool_has_option(found.pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_META));
-}
-
 TEST_F(Negotiation, PoolTakesMoreBuffersThanOffered) {
   const Pool found = first_pool(allocation(caps_of("NV12", 640, 480)).get());
   GstStructure* config = gst_buffer_pool_get_config(found.pool.get());
@@ -71,7 +64,7 @@ TEST_F(Negotiation, PoolTakesMoreBuffersThanOffered) {
   ASSERT_TRUE(gst_buffer_pool_set_active(found.pool.get(), TRUE));
   GstBuffer* buffer = nullptr;
   ASSERT_EQ(gst_buffer_pool_acquire_buffer(found.pool.get(), &buffer, nullptr), GST_FLOW_OK);
-  EXPECT_STREQ(gst_buffer_peek_memory(buffer, 0)->allocator->mem_type, "NpuMemory");
+  EXPECT_EQ(gst_buffer_get_size(buffer), found.size);
   gst_buffer_unref(buffer);
   gst_buffer_pool_set_active(found.pool.get(), FALSE);
 }
@@ -87,14 +80,6 @@ TEST_F(Negotiation, AskedOftenGivesAnotherPoolEachTime) {
   gst_buffer_pool_set_active(first.pool.get(), FALSE);
 }
 
-TEST_F(Negotiation, ProducersOfDmaBufsGetNoPool) {
-  const QueryRef query =
-      allocation("video/x-raw(memory:DMABuf),format=NV12,width=640,height=480,framerate=30/1");
-  EXPECT_EQ(first_pool(query.get()).pool, nullptr);
-  EXPECT_EQ(gst_query_get_n_allocation_params(query.get()), 0u);
-  EXPECT_TRUE(gst_query_find_allocation_meta(query.get(), GST_VIDEO_META_API_TYPE, nullptr));
-}
-
 TEST_F(Negotiation, WhoNeedsNoPoolGetsTheAllocator) {
   const QueryRef query = allocation(caps_of("RGB", 64, 48), false);
   EXPECT_EQ(first_pool(query.get()).pool, nullptr);
@@ -102,7 +87,7 @@ TEST_F(Negotiation, WhoNeedsNoPoolGetsTheAllocator) {
   gst_query_parse_nth_allocation_param(query.get(), 0, &allocator, nullptr);
   const ObjectRef<GstAllocator> held(allocator);
   ASSERT_NE(allocator, nullptr);
-  EXPECT_STREQ(allocator->mem_type, "NpuMemory");
+  EXPECT_TRUE(std::string_view(G_OBJECT_TYPE_NAME(allocator)).starts_with("GstNpu"));
 }
 
 class NpuMemory : public Negotiation {

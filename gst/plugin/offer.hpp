@@ -1,0 +1,21 @@
+// The answer to an ALLOCATION query.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <npucore/frame.hpp>
+#include <optional>
+
+namespace gstnpu {
+
+struct Offer {
+  GstAllocator* allocator;                ///< borrowed, of make_allocator()
+  std::optional<npu::FrameLayout> fixed;  ///< of a precompiled blob
+  guint min_buffers;
+};
+
+/// Proposes the NPU's memory, in a pool where upstream wants one, and the metadata that are
+/// understood. Allocates nothing. False for caps that no frame of ours has.
+gboolean offer_memory(GstQuery* query, const Offer& offer);
+
+}  // namespace gstnpu
