@@ -1,7 +1,7 @@
 #include "plugin/pool.hpp"
 
 #include <gst/video/gstvideometa.h>
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
 
 #include <algorithm>
 #include <memory>

@@ -1,5 +1,5 @@
 // Caps and allocation of npuinfer.
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
 #include <gtest/gtest.h>
 
 #include "element_harness.hpp"

@@ -1,7 +1,7 @@
 // Memory that npuinfer and npuimport offer upstream: its kind, its layouts, its price, and whose
 // frames end up in it.
 #include <gst/allocators/gstdmabuf.h>
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
