@@ -49,8 +49,9 @@ INSTANTIATE_TEST_SUITE_P(By, LostDevice,
                                                                            : "APoisonedContext";
                          });
 
-// The driver cannot reach what it gave out before: npucore stands other memory in, and copies.
-TEST(LostMemory, IsCopiedFromThenOnAndToldSo) {
+// Offered memory that is a DMA-BUF is imported into the next context. Else the driver cannot reach
+// what it gave out before: npucore stands other memory in, and copies.
+TEST(LostMemory, IsReadOnWhereItIsADmabufElseCopiedAndToldSo) {
   ::setenv("SOFTNPU_FAULT", "zeFenceHostSynchronize:DEVICE_LOST@3", 1);
   const TempDir dir;
   const std::string model = dir.write("model.xml", pixels_ir(8, 8)).string();
@@ -63,10 +64,16 @@ TEST(LostMemory, IsCopiedFromThenOnAndToldSo) {
     ASSERT_EQ(harness.push(BufferRef(gst_buffer_copy(frame.get()))), GST_FLOW_OK);
     ASSERT_TRUE(harness.pull()) << "frame " << index;
   }
+  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
+  if (harness.stat_text("offered-memory") != "none") {
+    EXPECT_EQ(harness.stat("offered"), 8u);
+    EXPECT_EQ(harness.stat("copied"), 0u);
+    EXPECT_EQ(warnings.size(), 1u) << "of the lost device";
+    return;
+  }
   EXPECT_EQ(harness.stat("copied-lost-device"), 5u);
   EXPECT_EQ(harness.stat("copied"), 5u);
   EXPECT_EQ(harness.stat("offered"), 3u);
-  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_NE(warnings[1].find("before it was lost"), std::string::npos) << warnings[1];
 }
