@@ -8,10 +8,23 @@
 namespace npu::internal {
 namespace {
 
+/// Null where the new context has no room for it.
+std::shared_ptr<Allocation> import_dmabuf_again(
+    const Allocation& allocation, const std::shared_ptr<const ze::DeviceContext>& context) {
+  try {
+    return allocation.device->imports.import(allocation.device, context, allocation.fd.get());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kOutOfMemory) throw;
+    base::log(LogLevel::kInfo,
+              base::text("a DMA-BUF is copied by every inference: ", error.what()));
+    return nullptr;
+  }
+}
+
 std::shared_ptr<Allocation> import_again(const Allocation& allocation,
                                          const std::shared_ptr<const ze::DeviceContext>& context) {
   ImportCache& imports = allocation.device->imports;
-  if (allocation.fd) return imports.import(allocation.device, context, allocation.fd.get());
+  if (allocation.fd) return import_dmabuf_again(allocation, context);
   if (allocation.origin != Allocation::Origin::kHost) return nullptr;
   std::string why_not;
   auto imported =

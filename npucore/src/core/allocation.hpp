@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,8 @@ struct Allocation {
   /// identity, from being given to another one.
   base::UniqueFd fd;
   std::optional<dmabuf::Identity> identity;  ///< as the import cache knows it
+  /// Who kept the import has let go of it: recordings for it are not used again.
+  std::atomic<bool> forgotten = false;
 
   std::mutex successor_mutex;             // guards successor
   std::shared_ptr<Allocation> successor;  ///< the same memory in a later context

@@ -42,7 +42,7 @@ void Binding::bind(const Tensor& tensor, std::optional<ElementStrides> strides,
   value_.strides = strides;
   copied_ = false;
   if (tensor.allocation()->context == context)
-    value_.address = tensor.data();
+    reach(tensor, tensor.data());
   else
     move_to(device, context);
   if (value_.address == tensor.data()) stand_in_ = Tensor();
@@ -74,7 +74,7 @@ bool Binding::import_host(const std::shared_ptr<DeviceState>& device,
   }
   const auto offset = static_cast<std::size_t>(data - imported->base());
   tensor_ = TensorMaker::make(std::move(imported), offset, host_.size_bytes);
-  value_.address = data;
+  reach(tensor_, data);
   copied_ = false;
   return true;
 }
@@ -84,7 +84,7 @@ void Binding::allocate(const std::shared_ptr<DeviceState>& device,
   auto memory =
       internal::allocate(device, context, std::max<std::size_t>(bytes_, 1), caching_of(direction_));
   tensor_ = TensorMaker::make(std::move(memory));
-  value_.address = tensor_.data();
+  reach(tensor_, tensor_.data());
   copied_ = false;
 }
 
@@ -95,7 +95,7 @@ void Binding::move_to(const std::shared_ptr<DeviceState>& device,
   if (!reached) return use_stand_in(device, context);
   const auto offset = static_cast<std::size_t>(tensor_.data() - tensor_.allocation()->base());
   stand_in_ = TensorMaker::make(reached, offset, tensor_.size_bytes());
-  value_.address = stand_in_.data();
+  reach(stand_in_, stand_in_.data());
   copied_ = false;
 }
 
@@ -109,8 +109,13 @@ void Binding::use_stand_in(const std::shared_ptr<DeviceState>& device,
   if (!fits)
     stand_in_ =
         TensorMaker::make(internal::allocate(device, context, bytes, caching_of(direction_)));
-  value_.address = stand_in_.data();
+  reach(stand_in_, stand_in_.data());
   copied_ = true;
+}
+
+void Binding::reach(const Tensor& tensor, const std::byte* address) {
+  value_.address = address;
+  value_.memory = tensor.allocation();
 }
 
 std::byte* Binding::cpu_address() const {
@@ -118,10 +123,12 @@ std::byte* Binding::cpu_address() const {
 }
 
 void Binding::copy_in() const {
+  const CpuAccess access(tensor_, CpuAccess::Kind::kRead);
   std::memcpy(stand_in_.data(), cpu_address(), stand_in_.size_bytes());
 }
 
 void Binding::copy_out() const {
+  const CpuAccess access(tensor_, CpuAccess::Kind::kWrite);
   std::memcpy(cpu_address(), stand_in_.data(), stand_in_.size_bytes());
 }
 

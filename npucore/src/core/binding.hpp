@@ -53,7 +53,8 @@ class Binding {
   std::uint32_t argument() const { return argument_; }
   std::size_t bytes() const { return bytes_; }
   const ArgumentValue& value() const { return value_; }
-  /// The descriptor of an imported buffer; -1 for other memory.
+  /// The descriptor of a buffer that other devices know too, imported or exported; -1 for other
+  /// memory.
   int dmabuf_fd() const;
 
   bool is_copied() const { return copied_; }
@@ -66,6 +67,8 @@ class Binding {
                     const std::shared_ptr<const ze::DeviceContext>& context);
   bool import_host(const std::shared_ptr<DeviceState>& device,
                    const std::shared_ptr<const ze::DeviceContext>& context);
+  /// The device uses `address`, which is in `tensor`.
+  void reach(const Tensor& tensor, const std::byte* address);
   std::byte* cpu_address() const;
 
   const Port& port_;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "base/text.hpp"
 #include "core/device_state.hpp"
@@ -72,15 +73,26 @@ std::shared_ptr<Allocation> ImportCache::find(std::unique_lock<std::mutex>& lock
 std::shared_ptr<Allocation> ImportCache::import(
     const std::shared_ptr<DeviceState>& device,
     const std::shared_ptr<const ze::DeviceContext>& context, int fd) {
-  const BufferKey key{context.get(), dmabuf::identity_of(fd)};
-  std::shared_ptr<Allocation> result;  // before the lock: its end may need the mutex
   std::unique_lock lock(mutex_);
-  result = find(lock, key);
-  if (result)
-    ++stats_.hits;
-  else
-    result = import_new(device, context, fd, key);
-  return result;
+  return find_or_import(lock, device, context, fd);
+}
+
+std::shared_ptr<Allocation> ImportCache::find_or_import(
+    std::unique_lock<std::mutex>& lock, const std::shared_ptr<DeviceState>& device,
+    const std::shared_ptr<const ze::DeviceContext>& context, int fd) {
+  const BufferKey key{context.get(), dmabuf::identity_of(fd)};
+  for (;;) {
+    if (auto known = find(lock, key)) {
+      ++stats_.hits;
+      return known;
+    }
+    try {
+      return import_new(device, context, fd, key);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kOutOfMemory) throw;
+      make_room(lock, fd, error);
+    }
+  }
 }
 
 std::shared_ptr<Allocation> ImportCache::import_new(
@@ -103,6 +115,86 @@ std::shared_ptr<Allocation> ImportCache::import_new(
   ++stats_.imports;
   ++stats_.live;
   return shared;
+}
+
+// ---- The device's room for imports
+
+std::shared_ptr<KeptBuffer> ImportCache::keep(const std::shared_ptr<DeviceState>& device, int fd) {
+  const dmabuf::Identity identity = dmabuf::identity_of(fd);
+  std::scoped_lock lock(mutex_);
+  const auto entry = kept_.find(identity);
+  auto known = entry == kept_.end() ? nullptr : entry->second.lock();
+  if (known) return known;
+  require_dmabuf(*device, fd);
+  std::weak_ptr<KeptBuffer>& slot = kept_[identity];
+  auto made = std::make_unique<KeptBuffer>();
+  made->device = device;
+  made->identity = identity;
+  made->fd = duplicate(fd);
+  made->place = kept_order_.insert(kept_order_.end(), made.get());
+  known = {made.release(), [](KeptBuffer* last) {
+             const std::unique_ptr<KeptBuffer> owner(last);
+             last->device->imports.forget(*last);
+           }};
+  slot = known;
+  return known;
+}
+
+void ImportCache::forget(KeptBuffer& buffer) {
+  std::scoped_lock lock(mutex_);
+  kept_order_.erase(buffer.place);
+  const auto entry = kept_.find(buffer.identity);  // a newer one of the same buffer stays
+  if (entry != kept_.end() && entry->second.expired()) kept_.erase(entry);
+  if (buffer.allocation) buffer.allocation->forgotten = true;
+}
+
+std::shared_ptr<Allocation> ImportCache::import(KeptBuffer& buffer) {
+  const auto context = buffer.device->ze();
+  std::shared_ptr<Allocation> lost, replaced;  // before the lock: their end needs the mutex
+  std::unique_lock lock(mutex_);
+  kept_order_.splice(kept_order_.end(), kept_order_, buffer.place);
+  if (buffer.allocation && buffer.allocation->context != context) {
+    buffer.fd = duplicate(buffer.allocation->fd.get());
+    lost = std::move(buffer.allocation);
+  }
+  if (buffer.allocation) {
+    ++stats_.hits;
+    return buffer.allocation;
+  }
+  const base::UniqueFd fd = duplicate(buffer.fd.get());  // buffer.fd may go meanwhile
+  auto imported = find_or_import(lock, buffer.device, context, fd.get());
+  imported->forgotten = false;  // a buffer may come back with another descriptor
+  replaced = std::exchange(buffer.allocation, imported);
+  buffer.fd.reset();
+  return imported;
+}
+
+/// Lets go of the import that was not used for the longest time, among those that are only kept.
+/// False where there is none.
+bool ImportCache::evict(std::unique_lock<std::mutex>& lock) {
+  for (KeptBuffer* buffer : kept_order_) {
+    if (!buffer->allocation || buffer->allocation.use_count() != 1) continue;
+    buffer->fd = duplicate(buffer->allocation->fd.get());
+    std::shared_ptr<Allocation> idle = std::move(buffer->allocation);
+    ++stats_.evictions;
+    lock.unlock();  // its end needs the mutex
+    idle.reset();
+    lock.lock();
+    return true;
+  }
+  return false;
+}
+
+/// After the driver refused to import `fd`. Returns when it may be asked again. Drivers have one
+/// result for memory that they cannot map and for a full address range.
+void ImportCache::make_room(std::unique_lock<std::mutex>& lock, int fd, const Error& refusal) {
+  if (!dmabuf::can_be_mapped(fd, dmabuf::size_bytes_of(fd)))
+    throw Error(ErrorCode::kUnsupported,
+                text(refusal.what(), "; its exporter does not let the CPU map it"));
+  if (evict(lock)) return;
+  throw Error(ErrorCode::kOutOfMemory,
+              text(refusal.what(), "; ", stats_.live,
+                   " imported buffers are in use: wait for an inference, or copy"));
 }
 
 /// What covers `bytes`, or null: with a reason where something else lies in their pages already.

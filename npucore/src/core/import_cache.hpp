@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,9 +11,20 @@
 #include <utility>
 
 #include "core/allocation.hpp"
+#include "npucore/error.hpp"
 #include "npucore/importer.hpp"
 
 namespace npu::internal {
+
+/// A DMA-BUF that is to stay imported as far as the device has room. One for each buffer, however
+/// many keep it. All but `device` and `identity` are guarded by the cache's mutex.
+struct KeptBuffer {
+  std::shared_ptr<DeviceState> device;
+  dmabuf::Identity identity;
+  base::UniqueFd fd;  ///< keeps the buffer while it is not imported
+  std::shared_ptr<Allocation> allocation;
+  std::list<KeptBuffer*>::iterator place;  ///< among all, in the order of their last use
+};
 
 /// Every buffer of one device that has a descriptor or is the application's memory: at most one
 /// driver allocation per buffer and context, because freeing one of two imports would take the
@@ -24,6 +36,10 @@ class ImportCache {
   std::shared_ptr<Allocation> import(const std::shared_ptr<DeviceState>& device,
                                      const std::shared_ptr<const ze::DeviceContext>& context,
                                      int fd);
+  /// What is kept of the buffer behind `fd`, which need not be imported yet.
+  std::shared_ptr<KeptBuffer> keep(const std::shared_ptr<DeviceState>& device, int fd);
+  /// The kept buffer in the device's context of now.
+  std::shared_ptr<Allocation> import(KeptBuffer& buffer);
   /// Memory of the application that covers `bytes`: what is imported already, else a new import of
   /// whole pages. Null, and the reason, where the driver cannot or the rules of pages forbid it.
   std::shared_ptr<Allocation> import_host(const std::shared_ptr<DeviceState>& device,
@@ -53,6 +69,12 @@ class ImportCache {
   };
 
   std::shared_ptr<Allocation> find(std::unique_lock<std::mutex>& lock, const BufferKey& key);
+  std::shared_ptr<Allocation> find_or_import(
+      std::unique_lock<std::mutex>& lock, const std::shared_ptr<DeviceState>& device,
+      const std::shared_ptr<const ze::DeviceContext>& context, int fd);
+  bool evict(std::unique_lock<std::mutex>& lock);
+  void make_room(std::unique_lock<std::mutex>& lock, int fd, const Error& refusal);
+  void forget(KeptBuffer& buffer);
   std::shared_ptr<Allocation> import_new(const std::shared_ptr<DeviceState>& device,
                                          const std::shared_ptr<const ze::DeviceContext>& context,
                                          int fd, const BufferKey& key);
@@ -67,6 +89,8 @@ class ImportCache {
   std::condition_variable forgotten_;  // an entry has left known_ or host_
   std::map<BufferKey, std::weak_ptr<Allocation>> known_;
   std::map<HostKey, HostEntry> host_;
+  std::map<dmabuf::Identity, std::weak_ptr<KeptBuffer>> kept_;
+  std::list<KeptBuffer*> kept_order_;  // longest unused first
   ImportStats stats_;
 };
 

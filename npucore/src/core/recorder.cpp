@@ -1,8 +1,10 @@
 #include "core/recorder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.hpp"
+#include "core/allocation.hpp"
 #include "npucore/error.hpp"
 #include "ze/result.hpp"
 
@@ -69,6 +71,7 @@ Recorder::Recording& Recorder::recording_for(const std::vector<ArgumentValue>& v
       return recordings_[index];
     }
   }
+  drop_forgotten();
   if (recordings_.size() < kMostRecordings) {
     recordings_.push_back(make_recording());
     last_ = recordings_.size() - 1;
@@ -81,9 +84,19 @@ Recorder::Recording& Recorder::recording_for(const std::vector<ArgumentValue>& v
   return recordings_[last_];
 }
 
+/// What was recorded for buffers that do not come back.
+void Recorder::drop_forgotten() {
+  const auto is_forgotten = [](const ArgumentValue& value) {
+    return value.memory && value.memory->forgotten.load(std::memory_order_relaxed);
+  };
+  std::erase_if(recordings_, [&](const Recording& recording) {
+    return std::any_of(recording.values.begin(), recording.values.end(), is_forgotten);
+  });
+}
+
 void Recorder::record(Recording& recording, const std::vector<ArgumentValue>& values,
                       bool chained) {
-  recording.values.clear();
+  if (!recording.values.empty()) recording.held = std::exchange(recording.values, {});
   for (std::uint32_t list = 0; list < list_count_; ++list) {
     ze_command_list_handle_t handle = recording.handles[list];
     ze::check(device_.loader.zeCommandListReset(handle), "zeCommandListReset");
@@ -91,6 +104,7 @@ void Recorder::record(Recording& recording, const std::vector<ArgumentValue>& va
     ze::check(device_.loader.zeCommandListClose(handle), "zeCommandListClose");
   }
   if (!chained) recording.values = values;
+  recording.held = chained ? values : std::vector<ArgumentValue>();
 }
 
 void Recorder::append(Recording& recording, std::uint32_t list,
@@ -168,10 +182,10 @@ void Recorder::change(Recording& recording, const std::vector<ArgumentValue>& va
   try {
     for (std::uint32_t list = 0; list < list_count_; ++list) change_list(recording, list, values);
   } catch (...) {
-    recording.values.clear();
+    recording.held = std::exchange(recording.values, {});
     throw;
   }
-  recording.values = values;
+  recording.held = std::exchange(recording.values, values);
 }
 
 void Recorder::change_list(Recording& recording, std::uint32_t list,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,11 +13,14 @@
 
 namespace npu::internal {
 
+struct Allocation;
+
 /// What one argument of the graph is bound to.
 struct ArgumentValue {
   const std::byte* address = nullptr;
   std::size_t item_bytes = 0;  ///< from one list's part to the next one's, in a batch
   std::optional<ElementStrides> strides;
+  std::shared_ptr<Allocation> memory = nullptr;  ///< that the address is in
 
   bool operator==(const ArgumentValue&) const = default;
 };
@@ -32,6 +36,10 @@ struct Measurement {
 /// command lists, the one recording is changed to what is bound. Elsewhere what was recorded for
 /// earlier bindings is kept and used again when they come back: at most kMostRecordings of them,
 /// because a driver may keep a copy of the graph's per-inference state for each list.
+///
+/// A driver's list keeps the buffers that it was recorded with. Freeing a DMA-BUF's import while a
+/// list still has it would close the buffer's handle only later, and with it that of a newer import
+/// of the same buffer; so recordings keep the memory until their lists have let go of it.
 class Recorder {
  public:
   static constexpr std::size_t kMostRecordings = 16;
@@ -46,14 +54,18 @@ class Recorder {
 
  private:
   struct Recording {
+    std::vector<ArgumentValue> values;  ///< empty: not usable as it is
+    /// What the lists may keep besides: a changed list lets go of the old values when it is
+    /// submitted.
+    std::vector<ArgumentValue> held;
     std::vector<ze::CommandList> lists;
     std::vector<ze_command_list_handle_t> handles;
     std::vector<std::uint64_t> commands;  ///< of the execution in each list, for changing it
-    std::vector<ArgumentValue> values;    ///< empty: not usable as it is
     std::uint64_t last_use = 0;
   };
 
   Recording make_recording() const;
+  void drop_forgotten();
   Recording& recording_for(const std::vector<ArgumentValue>& values);
   void record(Recording& recording, const std::vector<ArgumentValue>& values, bool chained);
   void append(Recording& recording, std::uint32_t list, const std::vector<ArgumentValue>& values,

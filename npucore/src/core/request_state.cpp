@@ -217,12 +217,15 @@ void RequestState::prepare() {
 
 void RequestState::collect_producers() {
   producers_.clear();
-  for (const Binding& binding : inputs_)
-    if (const int fd = binding.dmabuf_fd(); fd >= 0)
-      producers_.push_back({fd, dmabuf::FenceUse::kRead});
-  for (const Binding& binding : outputs_)
-    if (const int fd = binding.dmabuf_fd(); fd >= 0)
-      producers_.push_back({fd, dmabuf::FenceUse::kWrite});
+  const auto add = [this](const Binding& binding, dmabuf::FenceUse use) {
+    const int fd = binding.dmabuf_fd();
+    const bool known = std::any_of(
+        producers_.begin(), producers_.end(),
+        [&](const Producer& producer) { return producer.fd == fd && producer.use == use; });
+    if (fd >= 0 && !known) producers_.push_back({fd, use});
+  };
+  for (const Binding& binding : inputs_) add(binding, dmabuf::FenceUse::kRead);
+  for (const Binding& binding : outputs_) add(binding, dmabuf::FenceUse::kWrite);
 }
 
 /// The NPU's driver waits for nobody's fences.
@@ -267,8 +270,8 @@ void RequestState::submit() {
   refuse_after_fork();
   Engine& engine = this->engine();
   if (!prepared_) prepare();
-  if (copied_) copy_inputs();
   if (!producers_.empty()) wait_for_producers();
+  if (copied_) copy_inputs();
   if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]]
     first_submit_ = std::chrono::steady_clock::now();
   measured_ = false;

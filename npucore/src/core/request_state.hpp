@@ -51,7 +51,7 @@ class RequestState final : public Completed {
   std::uint64_t inference_time_ns() const;
 
  private:
-  /// An imported buffer that some device may still be working on when this request is submitted.
+  /// A buffer that another device may still be working on when this request is submitted.
   struct Producer {
     int fd;
     dmabuf::FenceUse use;

@@ -81,7 +81,7 @@ Tensor RequestState::new_state_memory(std::size_t index) {
 void RequestState::bind_state(std::size_t index, Tensor memory) {
   states_[index] = std::move(memory);
   for (const std::uint32_t argument : variable(index).arguments)
-    values_[argument] = {states_[index].data(), 0, std::nullopt};
+    values_[argument] = {states_[index].data(), 0, std::nullopt, states_[index].allocation()};
   prepared_ = false;
 }
 

@@ -3,6 +3,7 @@
 #include <linux/dma-buf.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "base/unique_fd.hpp"
 #include "npucore/error.hpp"
 
 namespace npu::dmabuf {
@@ -49,6 +51,38 @@ struct stat status_of(int fd) {
   return status;
 }
 
+using Clock = std::chrono::steady_clock;
+
+/// False when the deadline passes before one of `events` comes.
+bool poll_until(int fd, short events, Clock::time_point deadline) {
+  for (;;) {
+    pollfd entry = {};
+    entry.fd = fd;
+    entry.events = events;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto wait_ms = std::clamp<decltype(left)>(left, 0, std::numeric_limits<int>::max());
+    const int ready = ::poll(&entry, 1, static_cast<int>(wait_ms));
+    if (ready > 0) return true;
+    if (ready == 0) return false;
+    if (errno != EINTR)
+      throw Error(ErrorCode::kIo,
+                  text("waiting for a DMA-BUF's producer: poll: ", errno_text(errno)));
+  }
+}
+
+/// The fences to wait for, as one sync file; empty where the kernel (before 6.0) has no such call.
+base::UniqueFd fences_of(int fd, FenceUse use) {
+#ifdef DMA_BUF_IOCTL_EXPORT_SYNC_FILE
+  dma_buf_export_sync_file request = {};
+  request.flags = use == FenceUse::kRead ? DMA_BUF_SYNC_READ : DMA_BUF_SYNC_RW;
+  request.fd = -1;
+  if (::ioctl(fd, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &request) == 0) return base::UniqueFd(request.fd);
+#else
+  static_cast<void>(fd), static_cast<void>(use);
+#endif
+  return {};
+}
+
 }  // namespace
 
 Identity identity_of(int fd) {
@@ -71,23 +105,21 @@ std::size_t size_bytes_of(int fd) {
   return static_cast<std::size_t>(size);
 }
 
+bool can_be_mapped(int fd, std::size_t size_bytes) {
+  void* mapped = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (mapped == MAP_FAILED) return false;
+  ::munmap(mapped, size_bytes);
+  return true;
+}
+
 bool wait_for_producers(int fd, FenceUse use, std::chrono::milliseconds timeout) {
-  using Clock = std::chrono::steady_clock;
+  const short events = use == FenceUse::kRead ? POLLIN : POLLOUT;
+  // Mostly they are done: one call. Else only for those of now, who began before this frame was
+  // sent on, and not for work that is queued behind them.
+  if (poll_until(fd, events, Clock::now())) return true;
   const auto deadline = Clock::now() + timeout;
-  for (;;) {
-    pollfd entry = {};
-    entry.fd = fd;
-    entry.events = use == FenceUse::kRead ? POLLIN : POLLOUT;
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    const auto wait_ms = std::clamp<decltype(left)>(left, 0, std::numeric_limits<int>::max());
-    const int ready = ::poll(&entry, 1, static_cast<int>(wait_ms));
-    if (ready > 0) return true;
-    if (ready == 0) return false;
-    if (errno != EINTR)
-      throw Error(ErrorCode::kIo,
-                  text("waiting for a DMA-BUF's producer: poll: ", errno_text(errno)));
-  }
+  const base::UniqueFd fences = fences_of(fd, use);
+  return fences ? poll_until(fences.get(), POLLIN, deadline) : poll_until(fd, events, deadline);
 }
 
 CpuAccess::CpuAccess(int fd, Kind kind) : fd_(fd), flags_(sync_flags(kind)) {

@@ -23,6 +23,10 @@ bool is_dmabuf(int fd);
 /// Bytes of the buffer or file behind `fd`. Throws Error(kInvalidArgument) where there is none.
 std::size_t size_bytes_of(int fd);
 
+/// Whether the exporter lets the CPU map the buffer for reading and writing, as an NPU driver does
+/// when it imports it.
+bool can_be_mapped(int fd, std::size_t size_bytes);
+
 enum class FenceUse {
   kRead,   ///< waits for whoever writes the buffer now
   kWrite,  ///< waits for whoever reads or writes it
