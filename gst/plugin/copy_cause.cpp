@@ -22,6 +22,8 @@ const char* to_string(CopyCause cause) {
       return "blob-layout";
     case CopyCause::kLostDevice:
       return "lost-device";
+    case CopyCause::kImportWindow:
+      return "import-window";
   }
   return "";
 }
@@ -55,6 +57,9 @@ const char* explain(CopyCause cause) {
     case CopyCause::kLostDevice:
       return "the frame lies in memory that the NPU had before it was lost and that it cannot "
              "reach any more; upstream gets new memory when the pipeline is started again";
+    case CopyCause::kImportWindow:
+      return "the NPU's address range for imported buffers has no room for the frame, and what is "
+             "imported is in use; fewer or smaller buffers in front, or a lower nireq, leave room";
   }
   return "";
 }

@@ -15,11 +15,12 @@ enum class CopyCause {
   kOrdinaryMemory,  ///< neither a DMA-BUF nor memory of the NPU
   kOtherDevice,     ///< memory of another NPU context
   kImportRefused,
-  kSplitPlane,   ///< a plane spans several memories
-  kShortMemory,  ///< the memory ends before the last row's padding does
-  kStride,       ///< a stride that is negative or shorter than a row
-  kBlobLayout,   ///< the precompiled blob wants another layout
-  kLostDevice,   ///< memory of the NPU's context before it was lost
+  kSplitPlane,    ///< a plane spans several memories
+  kShortMemory,   ///< the memory ends before the last row's padding does
+  kStride,        ///< a stride that is negative or shorter than a row
+  kBlobLayout,    ///< the precompiled blob wants another layout
+  kLostDevice,    ///< memory of the NPU's context before it was lost
+  kImportWindow,  ///< the device has no room for another import
 };
 
 /// The cause's name in `stats`: "ordinary-memory".

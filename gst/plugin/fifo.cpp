@@ -83,9 +83,21 @@ std::optional<FifoItem> Fifo::pop() {
   return item;
 }
 
+guint64 Fifo::frames_done() const {
+  const std::lock_guard lock(mutex_);
+  return frames_done_;
+}
+
+bool Fifo::wait_for_frame_done(guint64 seen) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return flow_ != GST_FLOW_OK || frames_ == 0 || frames_done_ != seen; });
+  return flow_ == GST_FLOW_OK && frames_done_ != seen;
+}
+
 void Fifo::frame_done() {
   const std::lock_guard lock(mutex_);
   --frames_;
+  ++frames_done_;
   changed_.notify_all();
 }
 

@@ -38,6 +38,10 @@ class Fifo {
 
   /// Blocks for the oldest item; nullopt when the fifo stopped.
   std::optional<FifoItem> pop();
+  /// How many frames have left the NPU, ever.
+  guint64 frames_done() const;
+  /// Blocks until more have than `seen`. False when no frame is inside or the fifo stopped.
+  bool wait_for_frame_done(guint64 seen);
   /// The popped frame has left the NPU: another one may come in.
   void frame_done();
   /// The popped item went downstream.
@@ -59,6 +63,7 @@ class Fifo {
   std::deque<FifoItem> items_;
   guint max_frames_ = 1;
   guint frames_ = 0;  // in items_, and the popped one until frame_done()
+  guint64 frames_done_ = 0;
   bool popped_ = false;
   bool stream_ended_ = false;  // frames are refused
   GstFlowReturn flow_ = GST_FLOW_FLUSHING;

@@ -88,6 +88,7 @@ bool InferenceElement::prepare() {
     if (!open()) return false;
   }
   stats_.reset();
+  opened_->finder.begin_count();
   latency_.reset();
   fifo_.set_max_frames(wanted.requests());
   stream_.reset();

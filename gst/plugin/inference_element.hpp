@@ -80,6 +80,7 @@ class InferenceElement {
   void start_task();
 
   std::unique_ptr<Inference> start_inference(BufferRef buffer);
+  FoundPlanes find_planes(const FrameDescription& frame, GstBuffer* buffer);
   BoundPlanes bind(const FrameDescription& frame, GstBuffer* buffer, std::shared_ptr<Graph>& graph);
   void count_path(const Inference& inference, InputPath path, gsize bytes);
   std::shared_ptr<Graph> told_compile(const std::string& what, const GraphSource::Compile& compile);

@@ -1,11 +1,15 @@
 #include "plugin/plane_memory.hpp"
 
 #include <gst/allocators/gstdmabuf.h>
+#include <gst/allocators/gstfdmemory.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <npucore/error.hpp>
+#include <optional>
 
 #include "plugin/allocator.hpp"
 #include "plugin/log.hpp"
@@ -13,11 +17,60 @@
 namespace gstnpu {
 namespace {
 
-/// What is remembered with a GstMemory that was imported; empty when the driver refused it.
+/// What is remembered with a GstMemory that was imported; empty when it cannot be.
 struct RememberedImport {
-  npu::Tensor tensor;
+  npu::KeptImport buffer;
   std::string refusal;
 };
+
+RememberedImport* remember(GstMemory* memory, GQuark key, npu::Importer& importer) {
+  auto made = std::make_unique<RememberedImport>();
+  try {
+    made->buffer = importer.keep(gst_dmabuf_memory_get_fd(memory));
+  } catch (const npu::Error& error) {
+    made->refusal = error.what();
+  }
+  RememberedImport* remembered = made.get();
+  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), key, made.release(), [](gpointer last) {
+    const std::unique_ptr<RememberedImport> owner(static_cast<RememberedImport*>(last));
+  });
+  return remembered;
+}
+
+/// Bytes behind a descriptor; 0 for what is no open one, nothing for a device that has no size.
+std::optional<gsize> bytes_behind(int fd) {
+  struct stat status = {};
+  if (fstat(fd, &status) != 0) return 0;
+  if (S_ISREG(status.st_mode) && status.st_size > 0) return static_cast<gsize>(status.st_size);
+  // A DMA-BUF tells its size by its end on every kernel.
+  const off_t end = lseek(fd, 0, SEEK_END);
+  if (end <= 0 && !S_ISREG(status.st_mode)) return std::nullopt;
+  return static_cast<gsize>(MAX(end, 0));
+}
+
+/// A memory may claim more than its descriptor has: reading that would end the process. `end`
+/// counts from the descriptor's begin.
+void require_bytes(GstMemory* memory, gsize end) {
+  if (!gst_is_fd_memory(memory)) return;
+  const int fd = gst_fd_memory_get_fd(memory);
+  const std::optional<gsize> there = bytes_behind(fd);
+  if (!there || end <= *there) return;
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "a frame needs " + std::to_string(end) + " bytes of file descriptor " +
+                       std::to_string(fd) + ", which " +
+                       (*there == 0 ? "is closed or empty" : "has " + std::to_string(*there)) +
+                       "; the element in front sends buffers that do not hold what they claim");
+}
+
+/// Several memories are mapped as one copy of all of them.
+void require_bytes(GstBuffer* buffer, guint index, guint length, gsize end_in_first) {
+  GstMemory* first = gst_buffer_peek_memory(buffer, index);
+  if (length == 1) return require_bytes(first, first->offset + end_in_first);
+  for (guint i = index; i < index + length; ++i) {
+    GstMemory* memory = gst_buffer_peek_memory(buffer, i);
+    require_bytes(memory, memory->offset + memory->size);
+  }
+}
 
 GstMemory* root_of(GstMemory* memory) {
   while (memory->parent) memory = memory->parent;
@@ -65,6 +118,7 @@ void copy_plane(const PlaneSpan& span, GstBuffer* buffer, std::byte* to, gsize t
                          " bytes that starts at " + std::to_string(span.offset) +
                          "; the element in front sends frames that do not fit its caps");
   }
+  require_bytes(buffer, index, length, skip + needed);
   const ReadMapping mapping(buffer, index, length);
   const guint8* from = mapping.data() + skip + up;
   for (gsize row = 0; row < span.rows; ++row) {
@@ -80,6 +134,13 @@ PlaneFinder::PlaneFinder(npu::Device device) : device_(std::move(device)), impor
   const std::string key =
       "gst-npu-import-" + std::to_string(reinterpret_cast<guintptr>(device_.state().get()));
   import_key_ = g_quark_from_string(key.c_str());
+}
+
+npu::ImportStats PlaneFinder::imports() const {
+  npu::ImportStats now = importer_.stats();
+  now.imports -= counted_.imports;
+  now.evictions -= counted_.evictions;
+  return now;
 }
 
 FoundPlanes PlaneFinder::find(const FrameDescription& frame, GstBuffer* buffer) {
@@ -129,28 +190,31 @@ npu::Tensor PlaneFinder::import(GstMemory* memory, FoundPlanes& found) {
   // Two elements on one device may meet the same memory; the second to remember would free what the
   // first reads.
   static std::mutex remember_mutex;
-  const int fd = gst_dmabuf_memory_get_fd(memory);
   const std::lock_guard lock(remember_mutex);
-  GstMiniObject* root = GST_MINI_OBJECT_CAST(root_of(memory));
-  auto* known = static_cast<RememberedImport*>(gst_mini_object_get_qdata(root, import_key_));
-  if (!known) {
-    auto made = std::make_unique<RememberedImport>();
+  GstMemory* root = root_of(memory);
+  auto* known = static_cast<RememberedImport*>(
+      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(root), import_key_));
+  if (!known) known = remember(root, import_key_, importer_);
+  found.cause = CopyCause::kImportRefused;
+  if (known->buffer) {
     try {
-      made->tensor = importer_.import(fd);
+      npu::Tensor tensor = known->buffer.tensor();
+      found.cause = CopyCause::kNone;
+      return tensor;
     } catch (const npu::Error& error) {
-      GST_CAT_INFO(gstnpu_debug, "DMA-BUF not imported: %s", error.what());
-      made->refusal = error.what();
+      // What cannot even be imported alone never can.
+      const bool has_company = importer_.stats().live > 0;
+      const bool is_full = error.code() == npu::ErrorCode::kOutOfMemory;
+      if (is_full && has_company) found.cause = CopyCause::kImportWindow;
+      found.detail = error.what();
+      if (is_full ? has_company : error.code() != npu::ErrorCode::kUnsupported) return {};
+      known->refusal = error.what();
+      known->buffer = {};
     }
-    known = made.release();
-    gst_mini_object_set_qdata(root, import_key_, known, [](gpointer remembered) {
-      const std::unique_ptr<RememberedImport> last(static_cast<RememberedImport*>(remembered));
-    });
   }
-  if (!known->tensor) {
-    found.cause = CopyCause::kImportRefused;
-    found.detail = known->refusal;
-  }
-  return known->tensor;
+  GST_CAT_INFO(gstnpu_debug, "DMA-BUF not imported: %s", known->refusal.c_str());
+  found.detail = known->refusal;
+  return {};
 }
 
 std::vector<npu::Tensor> slice_planes(const FoundPlanes& found, const npu::FrameLayout& layout) {

@@ -35,7 +35,9 @@ class PlaneFinder {
   explicit PlaneFinder(npu::Device device);
 
   FoundPlanes find(const FrameDescription& frame, GstBuffer* buffer);
-  npu::ImportStats import_stats() const { return importer_.stats(); }
+  /// What the device has imported and let go since the last begin_count().
+  npu::ImportStats imports() const;
+  void begin_count() { counted_ = importer_.stats(); }
 
  private:
   PlaneMemory find_plane(const PlaneSpan& span, GstBuffer* buffer, FoundPlanes& found);
@@ -44,6 +46,7 @@ class PlaneFinder {
   npu::Device device_;
   npu::Importer importer_;
   GQuark import_key_;
+  npu::ImportStats counted_;
 };
 
 /// The planes as the graph of `layout` reads them; empty when one ends outside its memory.

@@ -22,7 +22,7 @@ void Stats::Count::add(gsize frame_bytes) {
 void Stats::reset() {
   const std::lock_guard lock(mutex_);
   frames_ = offered_ = imported_ = copied_ = {};
-  imports_ = inferred_ = 0;
+  imports_ = evictions_ = inferred_ = 0;
   inference_ns_sum_ = inference_ns_last_ = 0;
   recent_ns_.clear();
   reasons_.clear();
@@ -63,9 +63,10 @@ void Stats::set_compile_ns(guint64 ns) {
   compile_ns_ = ns;
 }
 
-void Stats::set_imports(guint64 imports) {
+void Stats::set_imports(guint64 imports, guint64 evictions) {
   const std::lock_guard lock(mutex_);
   imports_ = imports;
+  evictions_ = evictions;
 }
 
 void Stats::set_offered_memory(const std::string& source) {
@@ -111,6 +112,7 @@ GstStructure* Stats::to_structure() const {
   set(structure, "imported", imported_.frames);
   set(structure, "imported-bytes", imported_.bytes);
   set(structure, "imports", imports_);
+  set(structure, "import-evictions", evictions_);
   set(structure, "copied", copied_.frames);
   set(structure, "copied-bytes", copied_.bytes);
   set(structure, "compile-time", compile_ns_);

@@ -22,7 +22,7 @@ class Stats {
   bool count_copy(CopyCause cause, gsize bytes, const std::string& text);
   void count_inference(guint64 ns);
   void set_compile_ns(guint64 ns);
-  void set_imports(guint64 imports);
+  void set_imports(guint64 imports, guint64 evictions);
   void set_device(const std::string& device);
   void set_offered_memory(const std::string& source);
 
@@ -46,7 +46,7 @@ class Stats {
 
   mutable std::mutex mutex_;  // guards all below
   Count frames_, offered_, imported_, copied_;
-  guint64 imports_ = 0, inferred_ = 0, compile_ns_ = 0;
+  guint64 imports_ = 0, evictions_ = 0, inferred_ = 0, compile_ns_ = 0;
   guint64 inference_ns_sum_ = 0, inference_ns_last_ = 0;
   std::vector<guint64> recent_ns_;  // the last ones, as a ring
   std::vector<Reason> reasons_;     // each cause once, the first one first

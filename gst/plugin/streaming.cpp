@@ -139,8 +139,9 @@ BoundPlanes InferenceElement::bind(const FrameDescription& frame, GstBuffer* buf
     return told_compile(what, compile);
   };
   GraphSource& source = *opened_->source;
-  FoundPlanes found = opened_->finder.find(frame, buffer);
-  stats_.set_imports(opened_->finder.import_stats().imports);
+  FoundPlanes found = find_planes(frame, buffer);
+  const npu::ImportStats imports = opened_->finder.imports();
+  stats_.set_imports(imports.imports, imports.evictions);
   if (!found.planes.empty()) {
     graph = source.graph_for(frame.layout, told);
     if (!has_geometry(graph->layout(), frame.layout)) {
@@ -156,6 +157,20 @@ BoundPlanes InferenceElement::bind(const FrameDescription& frame, GstBuffer* buf
   check_size(graph->layout(), frame.layout);
   CopiedFrame copied = copy_frame(frame, buffer, graph->layout(), *opened_->copies);
   return {std::move(copied.planes), std::move(copied.memory), InputPath::kCopied};
+}
+
+/// Where the device has no room for the frame's memory: lets go of what idle requests are bound to,
+/// then waits for the frames that are in the NPU, one after the other.
+FoundPlanes InferenceElement::find_planes(const FrameDescription& frame, GstBuffer* buffer) {
+  FoundPlanes found = opened_->finder.find(frame, buffer);
+  bool may_get_room = true;
+  while (found.cause == CopyCause::kImportWindow && may_get_room) {
+    const guint64 done = fifo_.frames_done();
+    opened_->source->drop_idle_requests();
+    found = opened_->finder.find(frame, buffer);
+    may_get_room = found.cause == CopyCause::kImportWindow && fifo_.wait_for_frame_done(done);
+  }
+  return found;
 }
 
 std::shared_ptr<Graph> InferenceElement::told_compile(const std::string& what,

@@ -32,6 +32,26 @@ TEST_F(FifoTest, KeepsTheOrderOfFramesAndEvents) {
   EXPECT_TRUE(std::holds_alternative<BufferRef>(*fifo_.pop()));
 }
 
+TEST_F(FifoTest, WaitsForAFrameToLeaveTheNpu) {
+  fifo_.push(frame());
+  const guint64 seen = fifo_.frames_done();
+  auto left = std::async(std::launch::async, [&] { return fifo_.wait_for_frame_done(seen); });
+  EXPECT_EQ(left.wait_for(20ms), std::future_status::timeout);
+  const auto popped = fifo_.pop();
+  fifo_.frame_done();
+  EXPECT_TRUE(left.get());
+  EXPECT_TRUE(fifo_.wait_for_frame_done(seen)) << "it left before it was waited for";
+}
+
+TEST_F(FifoTest, WaitsForNoFrameWhereNoneIsInsideOrItStops) {
+  EXPECT_FALSE(fifo_.wait_for_frame_done(fifo_.frames_done()));
+  fifo_.push(frame());
+  auto left = std::async(std::launch::async,
+                         [this] { return fifo_.wait_for_frame_done(fifo_.frames_done()); });
+  fifo_.stop(GST_FLOW_FLUSHING);
+  EXPECT_FALSE(left.get());
+}
+
 TEST_F(FifoTest, HoldsFramesBackUntilOneIsDone) {
   fifo_.push(frame());
   fifo_.push(frame());

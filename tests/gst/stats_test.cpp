@@ -111,7 +111,8 @@ INSTANTIATE_TEST_SUITE_P(All, CopyCauses,
                          testing::Values(CopyCause::kOrdinaryMemory, CopyCause::kOtherDevice,
                                          CopyCause::kImportRefused, CopyCause::kSplitPlane,
                                          CopyCause::kShortMemory, CopyCause::kStride,
-                                         CopyCause::kBlobLayout, CopyCause::kLostDevice),
+                                         CopyCause::kBlobLayout, CopyCause::kLostDevice,
+                                         CopyCause::kImportWindow),
                          [](const auto& row) {
                            std::string name = to_string(row.param);
                            std::replace(name.begin(), name.end(), '-', '_');

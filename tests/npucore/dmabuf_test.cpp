@@ -49,6 +49,14 @@ TEST(Size, OfNothingIsAnError) {
   expect_error(ErrorCode::kInvalidArgument, "no bytes", [&] { dmabuf::size_bytes_of(fd.get()); });
 }
 
+TEST(CanBeMapped, IsWhatTheFileAllows) {
+  const base::UniqueFd fd(make_memfd(4096));
+  EXPECT_TRUE(dmabuf::can_be_mapped(fd.get(), 4096));
+  const base::UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  EXPECT_FALSE(dmabuf::can_be_mapped(file.get(), 4096));
+  EXPECT_FALSE(dmabuf::can_be_mapped(-1, 4096));
+}
+
 TEST(Producers, AreWaitedForUntilTheTimeout) {
   int ends[2] = {};
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
