@@ -2,7 +2,9 @@
 
 #include <gst/allocators/gstdmabuf.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "plugin/frame_description.hpp"
 
@@ -34,8 +36,13 @@ GstStructure* any_video() {
                            1, G_MAXINT, 1, nullptr);
 }
 
+void append_dmabuf(GstCaps* caps, GstStructure* structure) {
+  gst_caps_append_structure_full(caps, structure,
+                                 gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_DMABUF, nullptr));
+}
+
 #if GST_CHECK_VERSION(1, 24, 0)
-/// Linear frames by their DRM names: an NPU reads no tiles.
+/// Linear frames by their DRM names, which have no modifier: an NPU reads no tiles.
 void append_drm_caps(GstCaps* caps) {
   GValue names = G_VALUE_INIT;
   gst_value_list_init(&names, G_N_ELEMENTS(kFormats));
@@ -50,10 +57,33 @@ void append_drm_caps(GstCaps* caps) {
   GstStructure* structure = any_video();
   gst_structure_set(structure, "format", G_TYPE_STRING, "DMA_DRM", nullptr);
   gst_structure_take_value(structure, "drm-format", &names);
-  gst_caps_append_structure_full(caps, structure,
-                                 gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_DMABUF, nullptr));
+  append_dmabuf(caps, structure);
 }
 #endif
+
+/// The DRM formats of a structure of DMA-BUFs: of its list, or its only one.
+std::vector<std::string> drm_formats(const GstCaps* caps, guint index) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, index);
+  if (!features || !gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF)) return {};
+  const GValue* field = gst_structure_get_value(gst_caps_get_structure(caps, index), "drm-format");
+  std::vector<std::string> formats;
+  const auto add = [&](const GValue* value) {
+    if (value && G_VALUE_HOLDS_STRING(value)) formats.emplace_back(g_value_get_string(value));
+  };
+  if (!field || !GST_VALUE_HOLDS_LIST(field)) {
+    add(field);
+    return formats;
+  }
+  for (guint i = 0; i < gst_value_list_get_size(field); ++i) {
+    add(gst_value_list_get_value(field, i));
+  }
+  return formats;
+}
+
+/// Linear formats are written without a modifier.
+bool is_tiled(const std::string& drm_format) {
+  return drm_format.find(':') != std::string::npos;
+}
 
 }  // namespace
 
@@ -70,9 +100,18 @@ CapsRef template_caps() {
 #if GST_CHECK_VERSION(1, 24, 0)
   append_drm_caps(caps.get());
 #endif
-  gst_caps_append_structure_full(caps.get(), dmabuf,
-                                 gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_DMABUF, nullptr));
+  append_dmabuf(caps.get(), dmabuf);
   gst_caps_append_structure(caps.get(), video);
+  return caps;
+}
+
+CapsRef linkable_caps() {
+  CapsRef caps = template_caps();
+#if GST_CHECK_VERSION(1, 24, 0)
+  GstStructure* any_drm = any_video();
+  gst_structure_set(any_drm, "format", G_TYPE_STRING, "DMA_DRM", nullptr);
+  append_dmabuf(caps.get(), any_drm);
+#endif
   return caps;
 }
 
@@ -124,6 +163,39 @@ std::optional<GstVideoInfo> parse_caps(const GstCaps* caps) {
 bool has_dmabuf_feature(const GstCaps* caps) {
   const GstCapsFeatures* features = gst_caps_get_features(caps, 0);
   return features && gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF);
+}
+
+TiledFormats tiled_formats(const GstCaps* caps) {
+  TiledFormats tiled;
+  if (gst_caps_is_any(caps)) return tiled;
+  tiled.are_all = !gst_caps_is_empty(caps);
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const std::vector<std::string> formats = drm_formats(caps, i);
+    for (const std::string& format : formats) {
+      if (is_tiled(format) && tiled.first.empty()) tiled.first = format;
+    }
+    tiled.are_all &= !formats.empty() && std::all_of(formats.begin(), formats.end(), is_tiled);
+  }
+  return tiled;
+}
+
+std::string cure_of_tiles(const std::string& tiled_format) {
+  const std::string fourcc = tiled_format.substr(0, tiled_format.find(':'));
+  std::string linear = "NV12";
+#if GST_CHECK_VERSION(1, 24, 0)
+  const guint32 code = gst_video_dma_drm_fourcc_from_string(fourcc.c_str(), nullptr);
+  if (to_pixel_format(gst_video_dma_drm_fourcc_to_format(code))) linear = fourcc;
+#endif
+  return "the NPU reads no tiled frames (" + tiled_format +
+         "); put \"vapostproc ! video/x-raw(memory:DMABuf),drm-format=" + linear +
+         "\" in front, which makes them linear on the GPU";
+}
+
+std::string text_of(const GstCaps* caps) {
+  gchar* text = gst_caps_to_string(caps);
+  std::string copy = text;
+  g_free(text);
+  return copy;
 }
 
 }  // namespace gstnpu

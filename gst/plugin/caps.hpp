@@ -4,13 +4,19 @@
 
 #include <npucore/frame.hpp>
 #include <optional>
+#include <string>
 
 #include "plugin/refs.hpp"
 
 namespace gstnpu {
 
-/// Raw video in every format that npucore takes, in system memory and as DMA-BUF.
+/// Raw video in every format that npucore takes, as linear DMA-BUFs, which are preferred, and in
+/// system memory.
 CapsRef template_caps();
+
+/// What links before a model is open: tiled DMA-BUFs too. Linking would refuse them without a
+/// reason, negotiation tells it.
+CapsRef linkable_caps();
 
 /// The same for frames of one format and size.
 CapsRef caps_of_layout(const npu::FrameLayout& layout);
@@ -20,5 +26,17 @@ CapsRef caps_of_layout(const npu::FrameLayout& layout);
 std::optional<GstVideoInfo> parse_caps(const GstCaps* caps);
 
 bool has_dmabuf_feature(const GstCaps* caps);
+
+/// What `caps` say about tiled DMA-BUFs: DMA_DRM formats with a modifier, which no NPU reads.
+struct TiledFormats {
+  std::string first;     ///< "NV12:0x0100000000000002"; empty: there are none
+  bool are_all = false;  ///< nothing else is in the caps
+};
+TiledFormats tiled_formats(const GstCaps* caps);
+
+/// How to make frames of a tiled format linear, for the user.
+std::string cure_of_tiles(const std::string& tiled_format);
+
+std::string text_of(const GstCaps* caps);
 
 }  // namespace gstnpu

@@ -34,9 +34,11 @@ const char* explain(CopyCause cause) {
       return "";
     case CopyCause::kOrdinaryMemory:
       return "upstream sends frames in ordinary memory and did not take the NPU memory that it was "
-             "offered (an element in between, like tee, may keep the offer from it); a "
-             "videoconvertscale right in front or a decoder that uses downstream's buffers writes "
-             "into NPU memory, and DMA-BUFs are read in place";
+             "offered. Decoders, and videoconvertscale where it has something to convert, write "
+             "into "
+             "it when they are right in front or behind queue, identity and capsfilter; a tee "
+             "keeps "
+             "the offer from them, put it behind. DMA-BUFs are read in place";
     case CopyCause::kOtherDevice:
       return "the frames lie in memory of another NPU device; use the same device in both elements";
     case CopyCause::kImportRefused:
@@ -49,8 +51,8 @@ const char* explain(CopyCause cause) {
       return "the frame's memory ends before the padding of its last row, which the NPU would "
              "read; let the producer allocate whole rows";
     case CopyCause::kStride:
-      return "the frame's rows are stored upside down or overlap; a videoconvertscale right in "
-             "front stores them in order";
+      return "the frame's rows are stored upside down or overlap; let the producer store them in "
+             "order";
     case CopyCause::kBlobLayout:
       return "the frame's strides are not those that the blob was compiled for; compile it with "
              "them (npu-compile --frame), or use npuinfer";

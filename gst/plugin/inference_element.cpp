@@ -93,7 +93,13 @@ bool InferenceElement::prepare() {
   fifo_.set_max_frames(wanted.requests());
   stream_.reset();
   told_refused_caps_ = false;
+  refused_stream_ = false;
   refused_copy_ = false;
+  {
+    const std::lock_guard lock(settings_mutex_);
+    refusal_.clear();
+    tiles_beside_.clear();
+  }
   frame_index_ = 0;
   eos_ = false;
   upstream_is_live_ = false;

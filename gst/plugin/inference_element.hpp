@@ -45,6 +45,8 @@ class InferenceElement {
 
   // Sink pad
   gboolean activate_sink(bool active);
+  /// Of an event that GStreamer may refuse before sink_event() sees it.
+  void look_at_caps(const GstCaps* caps);
   GstFlowReturn chain(BufferRef buffer);
   gboolean sink_event(EventRef event);
   gboolean sink_query(GstQuery* query);
@@ -71,7 +73,9 @@ class InferenceElement {
   void tell_about(const Opened& opened);
 
   bool start_stream(const GstCaps* caps);
-  void check_stream(const GstVideoInfo& info) const;
+  GstVideoInfo stream_of(const GstCaps* caps) const;
+  void refuse_stream(const std::exception& error);
+  void warn_of_colors(const GstVideoInfo& info) const;
   gboolean queue_event(EventRef event);
   void flush_start(EventRef event);
   void flush_stop(EventRef event);
@@ -84,6 +88,7 @@ class InferenceElement {
   BoundPlanes bind(const FrameDescription& frame, GstBuffer* buffer, std::shared_ptr<Graph>& graph);
   void count_path(const Inference& inference, InputPath path, gsize bytes);
   std::shared_ptr<Graph> told_compile(const std::string& what, const GraphSource::Compile& compile);
+  std::string reason_of(CopyCause cause, const std::string& detail) const;
   void note_copy(CopyCause cause, const std::string& detail, gsize bytes);
 
   GstFlowReturn send(FifoItem item);
@@ -92,8 +97,13 @@ class InferenceElement {
   void stop_task(GstFlowReturn why);
   void note_latency(guint64 inference_ns);
 
-  gboolean answer_caps(GstPad* other, GstQuery* query) const;
-  gboolean tell_refused_caps(GstQuery* query);
+  CapsRef taken_caps(GstPad* other, GstCaps* filter) const;
+  void answer_caps(GstPad* other, GstQuery* query) const;
+  void answer_accept_caps(GstQuery* query);
+  void note_refused_caps(GstQuery* query);
+  void note_refusal(const std::string& why);
+  void refuse_empty_stream();
+  void note_tiles_beside(const std::string& format);
   gboolean answer_allocation(GstQuery* query) const;
   gboolean answer_latency(GstQuery* query);
 
@@ -102,8 +112,10 @@ class InferenceElement {
   GstPad* const src_;
   const OpenSource open_source_;
 
-  mutable std::mutex settings_mutex_;  // guards settings_
+  mutable std::mutex settings_mutex_;  // guards the next three
   Settings settings_;
+  std::string refusal_;       // why nothing of upstream's last offer is taken
+  std::string tiles_beside_;  // a tiled format that upstream offered beside ordinary memory
   std::atomic<guint> interval_{1};
   std::atomic<bool> zero_copy_required_{false};
 
@@ -112,10 +124,11 @@ class InferenceElement {
   bool told_software_ = false;
   std::atomic<bool> told_refused_caps_{false};  // since the last READY->PAUSED
 
-  std::optional<GstVideoInfo> stream_;     // streaming thread
-  gsize stream_frame_bytes_ = 0;           // streaming thread; visible bytes of a frame of stream_
-  guint64 frame_index_ = 0;                // streaming thread
-  std::atomic<bool> refused_copy_{false};  // an error told it; frames are refused until a flush
+  std::optional<GstVideoInfo> stream_;  // streaming thread
+  gsize stream_frame_bytes_ = 0;        // streaming thread; visible bytes of a frame of stream_
+  guint64 frame_index_ = 0;             // streaming thread
+  std::atomic<bool> refused_stream_{false};  // an error told why the last caps are not taken
+  std::atomic<bool> refused_copy_{false};    // an error told it; frames are refused until a flush
   std::atomic<bool> eos_{false};
   std::atomic<bool> upstream_is_live_{false};
   std::atomic<guint64> frame_duration_ns_{0};

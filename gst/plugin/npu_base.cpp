@@ -132,6 +132,16 @@ GstFlowReturn sink_chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
   return impl_of(parent).chain(gstnpu::BufferRef(buffer));
 }
 
+GstPadProbeReturn look_at_caps(GstPad*, GstPadProbeInfo* info, gpointer base) {
+  GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    impl_of(base).look_at_caps(caps);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
 gboolean sink_event(GstPad*, GstObject* parent, GstEvent* event) {
   return impl_of(parent).sink_event(gstnpu::EventRef(event));
 }
@@ -239,6 +249,7 @@ void instance_init(GTypeInstance* instance, gpointer klass) {
   gst_pad_set_chain_function(sink, sink_chain);
   gst_pad_set_event_function(sink, sink_event);
   gst_pad_set_query_function(sink, sink_query);
+  gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, look_at_caps, base, nullptr);
   gst_pad_set_activatemode_function(sink, activate_sink);
   GstPad* src = add_pad(&base->parent, klass, "src");
   gst_pad_set_query_function(src, src_query);

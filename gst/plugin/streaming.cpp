@@ -199,9 +199,16 @@ std::shared_ptr<Graph> InferenceElement::told_compile(const std::string& what,
   }
 }
 
+std::string InferenceElement::reason_of(CopyCause cause, const std::string& detail) const {
+  const std::string text = std::string(explain(cause)) + (detail.empty() ? "" : ": " + detail);
+  const std::lock_guard lock(settings_mutex_);
+  if (cause != CopyCause::kOrdinaryMemory || tiles_beside_.empty()) return text;
+  return text + ". Upstream has DMA-BUFs too, but " + cure_of_tiles(tiles_beside_);
+}
+
 /// Throws CopyRefused where no copy may be.
 void InferenceElement::note_copy(CopyCause cause, const std::string& detail, gsize bytes) {
-  const std::string text = std::string(explain(cause)) + (detail.empty() ? "" : ": " + detail);
+  const std::string text = reason_of(cause, detail);
   if (zero_copy_required_) throw CopyRefused(text);
   if (stats_.count_copy(cause, bytes, text)) {
     post_warning(element_, "frames are copied before the NPU reads them: " + text);
@@ -209,28 +216,21 @@ void InferenceElement::note_copy(CopyCause cause, const std::string& detail, gsi
 }
 
 bool InferenceElement::start_stream(const GstCaps* caps) {
+  std::optional<GstVideoInfo> info;
   try {
-    const std::optional<GstVideoInfo> info = parse_caps(caps);
-    if (!info) {
-      gchar* text = gst_caps_to_string(caps);
-      const std::string shown = text;
-      g_free(text);
-      throw npu::Error(
-          npu::ErrorCode::kUnsupported,
-          "frames of " + shown +
-              " cannot be read; put videoconvert (tiled DMA-BUFs: vapostproc) in front");
-    }
-    check_stream(*info);
-    if (stream_ && !gst_video_info_is_equal(&*stream_, &*info)) {
-      opened_->source->drop_idle_requests();  // they hold frames of the last pool
-    }
-    stream_ = info;
-    // Of a buffer without metadata.
-    stream_frame_bytes_ = visible_bytes(describe_frame(*info, BufferRef(gst_buffer_new()).get()));
+    info = stream_of(caps);
   } catch (const std::exception& error) {
-    post_error(element_, error, opened_->settings.model);
+    refuse_stream(error);
     return false;
   }
+  warn_of_colors(*info);
+  if (stream_ && !gst_video_info_is_equal(&*stream_, &*info)) {
+    opened_->source->drop_idle_requests();  // they hold frames of the last pool
+  }
+  stream_ = info;
+  refused_stream_ = false;
+  // Of a buffer without metadata.
+  stream_frame_bytes_ = visible_bytes(describe_frame(*info, BufferRef(gst_buffer_new()).get()));
   const gint rate = GST_VIDEO_INFO_FPS_N(&*stream_);
   frame_duration_ns_ =
       rate > 0
@@ -239,27 +239,6 @@ bool InferenceElement::start_stream(const GstCaps* caps) {
           : 0;
   latency_.assume(frame_duration_ns_);  // an NPU that keeps up is done by then
   return true;
-}
-
-void InferenceElement::check_stream(const GstVideoInfo& info) const {
-  const auto fixed = opened_->source->fixed_layout();
-  if (!fixed) return;
-  const auto format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&info));
-  const auto width = static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&info));
-  const auto height = static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info));
-  if (format != fixed->format || width != fixed->width || height != fixed->height) {
-    throw npu::Error(npu::ErrorCode::kUnsupported,
-                     "the blob takes " + fixed->describe() + ", but the stream is " +
-                         npu::to_string(*format) + " " + std::to_string(width) + "x" +
-                         std::to_string(height) +
-                         "; put videoconvertscale in front, or compile the blob for this stream");
-  }
-  if (!GST_VIDEO_INFO_IS_YUV(&info)) return;
-  if (color_matrix_of(info) == fixed->matrix && color_range_of(info) == fixed->range) return;
-  post_warning(element_, "the blob was compiled for " + fixed->describe() + ", but the stream is " +
-                             npu::to_string(color_matrix_of(info)) + " " +
-                             npu::to_string(color_range_of(info)) +
-                             ": colours are a little off; compile the blob for this stream");
 }
 
 // ---- Events
@@ -277,6 +256,9 @@ gboolean InferenceElement::sink_event(EventRef event) {
       gst_event_parse_caps(event.get(), &caps);
       return start_stream(caps) && queue_event(std::move(event));
     }
+    case GST_EVENT_EOS:
+      if (!stream_) refuse_empty_stream();
+      return queue_event(std::move(event));
     default:
       if (!is_serialized(event)) return gst_pad_push_event(src_, event.release());
       return queue_event(std::move(event));

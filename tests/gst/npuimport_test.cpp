@@ -137,6 +137,16 @@ TEST_F(NpuImport, SaysOnceWhatItTakesWhenUpstreamOffersNoneOfIt) {
   EXPECT_NE(warnings[0].find("npu-compile --frame"), std::string::npos) << warnings[0];
 }
 
+TEST_F(NpuImport, CapsOfAnotherSizeEndInOneError) {
+  ElementHarness harness(
+      "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48))));
+  harness.set_caps(caps_of("NV12", 66, 48));
+  const auto errors = harness.messages(GST_MESSAGE_ERROR);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("takes NV12 64x48"), std::string::npos) << errors[0];
+  EXPECT_NE(errors[0].find("NV12 66x48"), std::string::npos) << errors[0];
+}
+
 TEST_F(NpuImport, WarnsAboutOtherColours) {
   npu::FrameLayout layout = npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48);
   layout.matrix = npu::ColorMatrix::kBT709;

@@ -85,6 +85,24 @@ INSTANTIATE_TEST_SUITE_P(
                  "CLIP ! h264parse ! avdec_h264 direct-rendering=false", kClipFrames}),
     [](const auto& row) { return std::string(row.param.name); });
 
+TEST_F(Pipelines, RequiredZeroCopyLetsThroughWhatIsReadInPlace) {
+  Pipeline pipeline("videotestsrc num-buffers=20 ! queue ! " + infer() +
+                    " zero-copy=require ! fakesink name=out");
+  EXPECT_EQ(pipeline.play_to_the_end(), "eos");
+  EXPECT_EQ(pipeline.stat("offered"), 20u);
+}
+
+// A tee keeps the offer of memory from the source.
+TEST_F(Pipelines, RequiredZeroCopyEndsTheStreamAtTheFirstCopy) {
+  Pipeline pipeline("videotestsrc ! tee name=both ! queue ! " + infer() +
+                    " zero-copy=require ! fakesink name=out both. ! queue ! fakesink");
+  const std::string outcome = pipeline.play_to_the_end();
+  EXPECT_NE(outcome.find("zero-copy=require"), std::string::npos) << outcome;
+  EXPECT_NE(outcome.find("tee"), std::string::npos) << outcome;
+  EXPECT_EQ(pipeline.arrived().times.size(), 0u);
+  EXPECT_EQ(pipeline.stat("copied"), 0u);
+}
+
 TEST_F(Pipelines, LiveSourceKeepsItsPace) {
   Pipeline pipeline(
       "videotestsrc is-live=true num-buffers=45 ! "
