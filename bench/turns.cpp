@@ -1,19 +1,21 @@
 #include "turns.hpp"
 
-#include <chrono>
-
 namespace bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+double now_us(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
+}
 
-std::vector<double> time_calls(const Side& side, int calls) {
+std::vector<double> time_calls(const Side& side, int calls, clockid_t clock) {
   std::vector<double> us;
   us.reserve(static_cast<size_t>(calls));
   for (int i = 0; i < calls; ++i) {
-    const auto start = Clock::now();
+    const double start = now_us(clock);
     side.call();
-    us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    us.push_back(now_us(clock) - start);
   }
   return us;
 }
@@ -27,7 +29,7 @@ void run_round(const std::vector<Side>& sides, const TurnPlan& plan, size_t roun
   std::vector<double> medians(sides.size());
   for (size_t turn = 0; turn < sides.size(); ++turn) {
     const size_t index = (round + turn) % sides.size();
-    const auto us = time_calls(sides[index], plan.calls);
+    const auto us = time_calls(sides[index], plan.calls, plan.clock);
     medians[index] = summarise(us).median;
     samples[index].all.insert(samples[index].all.end(), us.begin(), us.end());
   }
@@ -39,7 +41,7 @@ void run_round(const std::vector<Side>& sides, const TurnPlan& plan, size_t roun
 }  // namespace
 
 std::vector<SideResult> run_turns(const std::vector<Side>& sides, const TurnPlan& plan) {
-  for (const Side& side : sides) time_calls(side, plan.warm_up_calls);
+  for (const Side& side : sides) time_calls(side, plan.warm_up_calls, plan.clock);
   std::vector<Samples> samples(sides.size());
   for (int round = 0; round < plan.rounds; ++round) {
     run_round(sides, plan, static_cast<size_t>(round), samples);

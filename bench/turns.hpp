@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ctime>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,7 +25,8 @@ struct SideResult {
 struct TurnPlan {
   int warm_up_calls = 500;
   int rounds = 41;
-  int calls = 200;  // of every side in a round, one after the other
+  int calls = 200;                    // of every side in a round, one after the other
+  clockid_t clock = CLOCK_MONOTONIC;  // CLOCK_PROCESS_CPUTIME_ID: what all threads used
 };
 
 // Every side has its turn in every round, and who begins moves on from round to round, so that

@@ -49,7 +49,7 @@ MAY_INCLUDE = {
     "softnpu": ("ze_npu",),
     "gst": ("include",),
     "tools": ("include",),
-    "bench": ("include", "ze_npu"),
+    "bench": ("include", "ze_npu", "tests/zero_copy"),
     "examples": ("include",),
     "tests/npucore": ("include", "base", "dmabuf", "ir", "ze", "core", "ze_npu", "tests/support"),
     "tests/ir": ("include", "base", "ir", "tests/support"),
