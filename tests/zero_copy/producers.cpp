@@ -31,6 +31,10 @@ std::vector<Producer> software_producers() {
   list.push_back({"vp9dec", i420 + "vp9enc deadline=1 cpu-used=8 ! vp9dec", ""});
   list.push_back({"openh264dec", h264 + "openh264dec", ""});
   list.push_back({"avdec_h264", h264 + "avdec_h264", ""});
+  list.push_back({"avdec_h264, 1920x1080",
+                  "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=1920,height=1080 ! "
+                  "openh264enc ! h264parse ! avdec_h264",
+                  ""});
   list.push_back(
       {"avdec_h264 direct-rendering=false", h264 + "avdec_h264 direct-rendering=false", ""});
   list.push_back({"appsrc, ordinary memory", "{pixels}", ""});
