@@ -90,7 +90,7 @@ TEST_P(GuestProducer, IsReadInPlaceWithRightResults) {
   const std::vector<ExecutedInput> inputs = trace_.executed_inputs();
   EXPECT_GE(inputs.size(), result_.frames);
   for (const ExecutedInput& input : inputs) {
-    EXPECT_TRUE(input.is_imported) << input.name;
+    EXPECT_TRUE(input.is_imported || GetParam().way == &ProducerRun::offered) << input.name;
     EXPECT_TRUE(result_.inodes.contains(input.inode)) << input.name << ": inode " << input.inode;
     EXPECT_LE(input.offset + input.bytes, input.allocation_bytes) << input.name;
   }
@@ -118,6 +118,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"StatelessDecoder", "v4l2slh264dec", &ProducerRun::imported},
         Row{"StatefulDecoder", "v4l2fwhtdec capture-io-mode=dmabuf", &ProducerRun::imported, 26,
             kNoVicodec},
+        Row{"CameraIntoOfferedMemory", "v4l2src io-mode=dmabuf-import", &ProducerRun::offered},
+        Row{"DecoderIntoOfferedMemory", "v4l2fwhtdec capture-io-mode=dmabuf-import",
+            &ProducerRun::offered, 26, kNoVicodec},
         Row{"UdmabufPool", "udmabuf pool", &ProducerRun::imported},
         Row{"DmaHeapPool", "dma-heap pool", &ProducerRun::imported}),
     [](const auto& row) { return std::string(row.param.name); });
