@@ -24,6 +24,9 @@ class FrameLedger {
   FrameLedger(const FrameLedger&) = delete;
   FrameLedger& operator=(const FrameLedger&) = delete;
 
+  /// The pipeline is about to stop: a sink that is no longer active answers as if the stream had
+  /// ended, and what was inside is lost. Until restart().
+  void expect_losses();
   /// Starts a new account; the element must not be streaming.
   void restart();
   /// False when fewer than `count` frames more came out within `seconds`.
@@ -57,6 +60,7 @@ class FrameLedger {
 
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable came_out_;
+  bool may_lose_ = false;
   std::deque<Entry> waiting_;  // went in since the last flush and has not come out
   std::uint64_t frames_in_ = 0, frames_out_ = 0, marks_in_ = 0, marks_out_ = 0;
   std::vector<std::string> complaints_;

@@ -148,6 +148,7 @@ class RandomStress : public Stress {
         set_state(GST_STATE_PLAYING);
         break;
       case 6:
+        ledger_->expect_losses();
         set_state(random_() % 2 == 0 ? GST_STATE_READY : GST_STATE_NULL);
         ledger_->restart();
         set_state(GST_STATE_PLAYING);
