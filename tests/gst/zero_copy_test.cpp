@@ -133,6 +133,20 @@ TEST_F(ZeroCopy, WarnsOnceForEachReason) {
   EXPECT_EQ(harness_.stat("copied-import-refused"), 3u);
 }
 
+// The device counts the imports of every element that ever used it.
+TEST_F(ZeroCopy, ImportsAreCountedSinceTheStart) {
+  for (int round = 0; round < 2; ++round) {
+    ElementHarness harness("npuinfer", [this](GstElement* element) {
+      const std::string path = dir_.write("pixels.xml", pixels_ir(8, 8)).string();
+      g_object_set(element, "model", path.c_str(), "device", "software", nullptr);
+    });
+    harness.set_caps(caps_of("RGB", 8, 8));
+    ASSERT_EQ(harness.push(dmabuf(1)), GST_FLOW_OK);
+    ASSERT_NE(harness.pull(), nullptr);
+    EXPECT_EQ(harness.stat("imports"), 1u) << "round " << round;
+  }
+}
+
 TEST_F(ZeroCopy, IsAutoWhereNobodyAsks) {
   gint choice = -1;
   g_object_get(harness_.element(), "zero-copy", &choice, nullptr);
