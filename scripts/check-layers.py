@@ -62,7 +62,7 @@ MAY_INCLUDE = {
     "tests/models": ("include",),
     "tests/pipelines": ("include", "gst", "tests/support"),
     "tests/support": ("include",),
-    "tests/vm": ("include", "gst", "tests/gst", "tests/support", "tests/zero_copy"),
+    "tests/vm": ("include", "dmabuf", "gst", "tests/gst", "tests/npucore", "tests/support", "tests/zero_copy"),
     "tests/zero_copy": ("include", "gst", "tests/gst", "tests/support"),
 }
 
