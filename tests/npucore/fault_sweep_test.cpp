@@ -233,6 +233,8 @@ const PublicCall kCalls[] = {
      }},
     {"AllocateTensor", opened,
      [](Stage& stage) { Tensor::allocate(*stage.device, 10000, MemoryUse::kOutput); }},
+    {"AllocateShareable", opened,
+     [](Stage& stage) { Tensor::allocate_shareable(*stage.device, 10000, MemoryUse::kOutput); }},
     {"ExportDmabuf", opened,
      [](Stage& stage) {
        ::close(Tensor::allocate(*stage.device, 4096, MemoryUse::kInput, true).export_dmabuf());
@@ -258,6 +260,8 @@ constexpr Survived kSurvived[] = {
     {"DeviceOpen", "pfnQueryContextMemory", "DeviceInfo::memory_bytes is the largest allocation"},
     {"DeviceOpen", "zeDriverGetExtensionFunctionAddress", "an optional extension is not used"},
     {"Compile", "pfnCompilerIsOptionSupported", "the option is not sent, weights are copied"},
+    {"AllocateShareable", "zeMemAllocHost", "the next source is taken, plain memory at last"},
+    {"AllocateShareable", "zeMemGetAllocProperties", "as for zeMemAllocHost"},
     {"CompileFromACache", "zeCommandQueueCreate", "as for pfn..."},
     {"CompileFromACache", "pfn", "the entry is dropped and the model compiled again"},
     {"InferOnHostMemory", "zeMemAllocHost", "memory that cannot be imported is copied"},
