@@ -63,7 +63,7 @@ ov::CompiledModel compile(ov::Core& core, const std::filesystem::path& path, boo
 std::string converter_to(const ov::CompiledModel& compiled) {
   const ov::Shape shape = compiled.input().get_shape();  // NHWC
   return "videoconvertscale ! video/x-raw,format=RGB,width=" + std::to_string(shape.at(2)) +
-         ",height=" + std::to_string(shape.at(1));
+         ",height=" + std::to_string(shape.at(1)) + " ! identity";  // a line cannot end with caps
 }
 
 }  // namespace

@@ -166,8 +166,8 @@ class Playing {
   std::string wait() {
     const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline_));
     const auto types = static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    GstMessage* message = gst_bus_timed_pop_filtered(bus.get(), 60 * GST_SECOND, types);
-    if (!message) return "nothing came for a minute";
+    GstMessage* message = gst_bus_timed_pop_filtered(bus.get(), 240 * GST_SECOND, types);
+    if (!message) return "nothing came for four minutes";
     std::string outcome;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
       GError* error = nullptr;
