@@ -5,13 +5,16 @@ usage: producers_table.py check PAGE PROGRAM [ARGUMENTS]   run produce-table, co
        producers_table.py merge PAGE RESULT.json...        write the results' cells into the page
 
 A result is what produce-table prints. Its rows with an empty way (no such device there) say nothing. The table's columns named
-like versions of GStreamer hold the ways; a cell that nobody has measured says so.
+like versions of GStreamer hold the ways. A cell that nobody has measured says so; check does not mind, and tells what to merge.
 """
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+
+NOT_MEASURED = "not measured"
 
 
 def cells_of(line):
@@ -41,7 +44,7 @@ def faults_of(page, result):
         if not way:
             continue
         told = cells_of(lines[rows[name]])[header.index(version)] if name in rows else "nothing"
-        if told != way:
+        if told not in (way, NOT_MEASURED):
             faults.append(f"{name} on GStreamer {version}: measured \"{way}\" ({explain(row)}), the page says \"{told}\"")
     return faults
 
@@ -58,6 +61,8 @@ def contradictions_of(result):
 
 def merge(page, result):
     lines, header, rows = read_table(page)
+    if result["gstreamer"] not in header:
+        return page
     column = header.index(result["gstreamer"])
     for row in result["rows"]:
         if row["way"] and row["producer"] in rows:
@@ -89,6 +94,8 @@ def main():
     print(json.dumps(result, indent=1))
     faults = faults_of(page.read_text(), result) + contradictions_of(result)
     measured = sum(1 for row in result["rows"] if row["way"])
+    if merge(page.read_text(), result) != page.read_text() and not faults:
+        print(f"cells of {page.name} could be filled with this result: producers_table.py merge")
     print("\n".join(faults) if faults else f"{page.name} tells what {measured} producers do on GStreamer {result['gstreamer']}")
     sys.exit(1 if faults else 0)
 
