@@ -6,7 +6,7 @@
 
 #include "ir_files.hpp"
 #include "openvino_run.hpp"
-#include "reference.hpp"
+#include "support/frame_reference.hpp"
 
 namespace npu::test {
 namespace {

@@ -19,7 +19,7 @@ struct Size {
   std::uint32_t width, height;
 };
 
-enum class Memory { kTight, kPadded, kCropped, kOddStride };
+enum class Memory { kTight, kPadded, kCropped, kOddCrop, kOddStride };
 
 const char* name_of(Memory memory) {
   switch (memory) {
@@ -29,6 +29,8 @@ const char* name_of(Memory memory) {
       return "padded";
     case Memory::kCropped:
       return "cropped";
+    case Memory::kOddCrop:
+      return "odd_crop";
     case Memory::kOddStride:
       return "odd_stride";
   }
@@ -37,8 +39,8 @@ const char* name_of(Memory memory) {
 
 /// A frame of that size with memory around it that must not be seen.
 FrameLayout layout_in(Memory memory, PixelFormat format, Size size) {
-  const std::uint32_t left = memory == Memory::kCropped ? 4 : 0;
-  const std::uint32_t top = memory == Memory::kCropped ? 6 : 0;
+  const bool even = memory == Memory::kCropped, odd = memory == Memory::kOddCrop;
+  const std::uint32_t left = even ? 4 : odd ? 5 : 0, top = even ? 6 : odd ? 3 : 0;
   auto layout = FrameLayout::tight(format, size.width + left, size.height + top);
   layout.width = size.width;
   layout.height = size.height;
@@ -89,6 +91,11 @@ INSTANTIATE_TEST_SUITE_P(Yuv, EveryFormatTest,
 INSTANTIATE_TEST_SUITE_P(Others, EveryFormatTest,
                          testing::Combine(kOthers, testing::Values(ColorMatrix::kBT601), kRanges,
                                           kSizes, kMemories),
+                         row_name);
+// Chroma samples then begin in front of the picture.
+INSTANTIATE_TEST_SUITE_P(FromAnOddPixelOn, EveryFormatTest,
+                         testing::Combine(kYuv, testing::Values(ColorMatrix::kBT709), kRanges,
+                                          kSizes, testing::Values(Memory::kOddCrop)),
                          row_name);
 // The matrix changes nothing for them, whatever the size.
 INSTANTIATE_TEST_SUITE_P(OthersOfAnyMatrix, EveryFormatTest,

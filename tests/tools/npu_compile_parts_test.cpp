@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "NV12:1920x1080x3", "NV12:-1x5", "P010:64x64", "NV12:0x10",
                     "NV12:64x64:", "NV12:64x64:stride", "NV12:64x64:stride=", "NV12:64x64:stride=x",
                     "NV12:64x64:stride=32", "NV12:64x64:stride=64,64,64", "NV12:64x64:rows=10",
-                    "NV12:64x64:crop=2", "NV12:64x64:crop=1,1", "NV12:64x64:pitch=64",
+                    "NV12:64x64:crop=2", "NV12:64x64:crop=1,1:stride=64", "NV12:64x64:pitch=64",
                     "NV12:64x64:stride=99999999999"));
 
 TEST(NumbersTest, AreReadWithCommas) {

@@ -75,7 +75,8 @@ struct NPU_API FrameLayout {
   PixelFormat format = PixelFormat::kRGB;
   std::uint32_t width = 0;   ///< visible pixels
   std::uint32_t height = 0;  ///< visible pixels
-  /// Where the visible part starts inside the planes, in pixels: whole samples of every plane.
+  /// Where the visible part starts inside the planes, in pixels. May be odd; of a format whose
+  /// chroma is subsampled the graph has more to compute then.
   std::uint32_t crop_left = 0;
   std::uint32_t crop_top = 0;
   ColorMatrix matrix = ColorMatrix::kBT601;  ///< ignored for RGB formats going into a colour model

@@ -148,10 +148,6 @@ void FrameLayout::validate() const {
   if (width == 0 || height == 0) fail(*this, "width and height must be at least 1");
   if (planes.size() != shapes.size())
     fail(*this, text(to_string(format), " has ", shapes.size(), " planes, not ", planes.size()));
-  const auto [sample_bytes, across, down] = shapes.back();
-  if (crop_left % across != 0 || crop_top % down != 0)
-    fail(*this, text("crop_left must be a multiple of ", across, " and crop_top of ", down, " for ",
-                     to_string(format)));
   for (std::size_t index = 0; index < planes.size(); ++index)
     validate_plane(*this, index, shapes[index]);
 }

@@ -143,9 +143,17 @@ Value FramePlanes::resized(const std::string& name, const Value& value, const Pl
   const auto scale = [](std::uint32_t to, std::uint32_t pixels, std::uint32_t from) {
     return static_cast<double>(std::uint64_t{to} * pixels) / from;
   };
-  return builder_.resize(with_suffix("resize", name), value,
-                         {place.height, scale(place.height, shape.pixels_y, frame_.height)},
-                         {place.width, scale(place.width, shape.pixels_x, frame_.width)});
+  const GraphBuilder::Resize height{place.height,
+                                    scale(place.height, shape.pixels_y, frame_.height)};
+  const GraphBuilder::Resize width{place.width, scale(place.width, shape.pixels_x, frame_.width)};
+  const auto label = with_suffix("resize", name);
+  const auto part = [](std::uint32_t crop, std::uint32_t pixels) {
+    return static_cast<double>(crop % pixels) / pixels;
+  };
+  const double left = part(frame_.crop_left, shape.pixels_x);
+  const double top = part(frame_.crop_top, shape.pixels_y);
+  if (left == 0 && top == 0) return builder_.resize(label, value, height, width);
+  return builder_.resample(label, value, {height, top}, {width, left});
 }
 
 Value FramePlanes::picture(const PlaneView& view, const Placement& place) {

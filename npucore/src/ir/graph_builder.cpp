@@ -1,5 +1,6 @@
 #include "ir/graph_builder.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -50,6 +51,30 @@ float scale_reaching(std::int64_t size, double scale, std::int64_t wanted) {
 }
 
 const Shape kSpatialAxes{2, 3};
+
+/// Row r, column c: the share of input pixel c in result pixel r; linear, edges repeated.
+std::vector<double> resample_weights(std::int64_t inputs, const GraphBuilder::Shifted& axis) {
+  const auto results = axis.resize.size;
+  std::vector<double> weights(static_cast<std::size_t>(results * inputs));
+  for (std::int64_t result = 0; result < results; ++result) {
+    const double at = (static_cast<double>(result) + .5) / axis.resize.scale + axis.offset - .5;
+    const double inside = std::clamp(at, 0.0, static_cast<double>(inputs - 1));
+    const auto first = static_cast<std::int64_t>(std::floor(inside));
+    const double share = inside - static_cast<double>(first);
+    const auto row = static_cast<std::size_t>(result * inputs);
+    weights[row + static_cast<std::size_t>(first)] += 1 - share;
+    weights[row + static_cast<std::size_t>(std::min(first + 1, inputs - 1))] += share;
+  }
+  return weights;
+}
+
+std::vector<double> transposed(const std::vector<double>& matrix, std::size_t columns) {
+  std::vector<double> result;
+  for (std::size_t column = 0; column < columns; ++column) {
+    for (std::size_t at = column; at < matrix.size(); at += columns) result.push_back(matrix[at]);
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -197,6 +222,27 @@ Value GraphBuilder::resize(const std::string& label, const Value& input, Resize 
   if (!whole(2, height) || !whole(3, width)) return resize_by_scales(label, input, height, width);
   if (height.size == input.shape[2] && width.size == input.shape[3]) return input;
   return resize_to_sizes(label, input, height.size, width.size);
+}
+
+Value GraphBuilder::multiply_matrices(const std::string& label, const Value& left,
+                                      const Value& right, const Shape& shape) {
+  return append(label, {"MatMul", "opset1", {{"transpose_a", "false"}, {"transpose_b", "false"}}},
+                {left, right}, left.type, shape);
+}
+
+Value GraphBuilder::resample(const std::string& label, const Value& input, Shifted height,
+                             Shifted width) {
+  const auto rows = input.shape[2], columns = input.shape[3];
+  auto shape = input.shape;
+  shape[3] = width.resize.size;
+  const auto across =
+      floats(label + "/across",
+             transposed(resample_weights(columns, width), static_cast<std::size_t>(columns)),
+             {columns, shape[3]});
+  const auto narrow = multiply_matrices(label + "/columns", input, across, shape);
+  shape[2] = height.resize.size;
+  const auto down = floats(label + "/down", resample_weights(rows, height), {shape[2], rows});
+  return multiply_matrices(label + "/rows", down, narrow, shape);
 }
 
 Value GraphBuilder::mix_channels(const std::string& label, const Value& input,

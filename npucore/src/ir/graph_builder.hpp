@@ -49,6 +49,13 @@ class GraphBuilder {
   /// Linear, half-pixel centres, edges repeated, over the last two axes of an NCHW value. Without
   /// anti-aliasing: below half size it skips pixels.
   Value resize(const std::string& label, const Value& input, Resize height, Resize width);
+  /// The same where the first result pixel's edge lies `offset` input pixels behind the first
+  /// input's: two matrix products with constant weights, which can begin anywhere.
+  struct Shifted {
+    Resize resize;
+    double offset;
+  };
+  Value resample(const std::string& label, const Value& input, Shifted height, Shifted width);
   /// 1x1 convolution of an NCHW value; `weights` holds one row per output channel.
   Value mix_channels(const std::string& label, const Value& input,
                      const std::vector<std::vector<double>>& weights);
@@ -74,6 +81,8 @@ class GraphBuilder {
                ElementType type, const Shape& shape);
   Value constant(const std::string& label, ElementType type, const Shape& shape,
                  std::span<const std::byte> bytes);
+  Value multiply_matrices(const std::string& label, const Value& left, const Value& right,
+                          const Shape& shape);
   Value indices(const std::string& label, const std::vector<std::int64_t>& values);
   Value scalar_index(const std::string& label, std::int64_t value);
   Value floats(const std::string& label, const std::vector<double>& values, const Shape& shape);

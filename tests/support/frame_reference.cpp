@@ -1,4 +1,4 @@
-#include "reference.hpp"
+#include "support/frame_reference.hpp"
 
 #include <algorithm>
 #include <cmath>
