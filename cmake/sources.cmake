@@ -95,6 +95,7 @@ set(GSTNPU_SOURCES
   gst/plugin/blob_source.cpp
   gst/plugin/bus.cpp
   gst/plugin/caps.cpp
+  gst/plugin/compile_command.cpp
   gst/plugin/copy_cause.cpp
   gst/plugin/detection_meta.cpp
   gst/plugin/detector.cpp
@@ -102,6 +103,7 @@ set(GSTNPU_SOURCES
   gst/plugin/frame_description.cpp
   gst/plugin/frame_json.cpp
   gst/plugin/graph.cpp
+  gst/plugin/in_place.cpp
   gst/plugin/inference.cpp
   gst/plugin/inference_element.cpp
   gst/plugin/ir_source.cpp

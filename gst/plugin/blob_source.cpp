@@ -1,5 +1,6 @@
 #include <npucore/error.hpp>
 
+#include "plugin/compile_command.hpp"
 #include "plugin/graph_source.hpp"
 
 namespace gstnpu {
@@ -7,9 +8,13 @@ namespace {
 
 class BlobSource : public GraphSource {
  public:
-  explicit BlobSource(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {}
+  BlobSource(std::shared_ptr<Graph> graph, std::string file)
+      : graph_(std::move(graph)), file_(std::move(file)) {}
 
   std::optional<npu::FrameLayout> fixed_layout() const override { return graph_->layout(); }
+  std::string command_for(const npu::FrameLayout& layout) const override {
+    return compile_command(file_, graph_->preprocess(), layout);
+  }
   std::vector<std::string> warnings() const override { return {}; }
   std::uint64_t compile_ns() const override {
     const npu::LoadStats stats = graph_->model().load_stats();
@@ -22,6 +27,7 @@ class BlobSource : public GraphSource {
 
  private:
   const std::shared_ptr<Graph> graph_;
+  const std::string file_;
 };
 
 bool is_u8_image(const npu::Port& port, std::int64_t channels) {
@@ -90,7 +96,8 @@ std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings
       npu::CompiledModel::import(device, settings.model, compile_options(settings));
   npu::FrameInput frame = model.frame_input() ? *model.frame_input()
                                               : derive_frame_input(model.inputs(), settings.model);
-  return std::make_unique<BlobSource>(std::make_shared<Graph>(std::move(model), std::move(frame)));
+  return std::make_unique<BlobSource>(std::make_shared<Graph>(std::move(model), std::move(frame)),
+                                      settings.model);
 }
 
 }  // namespace gstnpu

@@ -69,24 +69,18 @@ Crop crop_of(const GstVideoInfo& info, const GstVideoMeta* video, GstBuffer* buf
   return crop;
 }
 
-/// Only whole samples can be left out.
-Crop from_whole_samples(Crop crop, npu::PixelFormat format) {
-  const npu::PlaneShape shape = npu::plane_shapes(format).back();
-  crop.left -= crop.left % shape.pixels_x;
-  crop.top -= crop.top % shape.pixels_y;
-  return crop;
-}
-
-/// The crop's rows are skipped by the offset, so that one graph serves every vertical crop.
+/// The crop's rows are skipped by the offset, so that one graph serves every vertical crop; but not
+/// the `odd_rows` that whole samples of all planes cannot skip.
 PlaneSpan span_of_plane(const GstVideoInfo& info, const GstVideoMeta* video, const Crop& crop,
-                        const npu::PlaneShape& shape, guint plane) {
+                        guint odd_rows, const npu::PlaneShape& shape, guint plane) {
   PlaneSpan span;
   span.stride_bytes = video ? video->stride[plane] : GST_VIDEO_INFO_PLANE_STRIDE(&info, plane);
-  span.rows = shape.rows(crop.top, crop.height);
+  span.rows = shape.rows(0, odd_rows + crop.height);
   span.row_bytes = gsize{shape.columns(crop.left, crop.width)} * shape.sample_bytes;
   span.crop_left_bytes = gsize{crop.left / shape.pixels_x} * shape.sample_bytes;
-  span.offset = (video ? video->offset[plane] : GST_VIDEO_INFO_PLANE_OFFSET(&info, plane)) +
-                gsize{crop.top / shape.pixels_y} * static_cast<gsize>(span.stride_bytes);
+  span.offset =
+      (video ? video->offset[plane] : GST_VIDEO_INFO_PLANE_OFFSET(&info, plane)) +
+      gsize{(crop.top - odd_rows) / shape.pixels_y} * static_cast<gsize>(span.stride_bytes);
   return span;
 }
 
@@ -119,16 +113,36 @@ npu::ColorRange color_range_of(const GstVideoInfo& info) {
   return range == GST_VIDEO_COLOR_RANGE_0_255 ? npu::ColorRange::kFull : npu::ColorRange::kLimited;
 }
 
-npu::FrameLayout default_layout(const npu::FrameLayout& frame) {
-  GstVideoInfo info;
-  gst_video_info_set_format(&info, to_video_format(frame.format), frame.width, frame.height);
+npu::FrameLayout without_padding(const npu::FrameLayout& frame) {
+  const npu::PlaneShape shape = npu::plane_shapes(frame.format).back();
   npu::FrameLayout layout = frame;
-  layout.crop_left = layout.crop_top = 0;
+  layout.crop_left %= shape.pixels_x;
+  layout.crop_top %= shape.pixels_y;
+  layout.planes = npu::FrameLayout::tight(frame.format, layout.crop_left + frame.width,
+                                          layout.crop_top + frame.height)
+                      .planes;
+  return layout;
+}
+
+npu::FrameLayout default_layout(const npu::FrameLayout& frame) {
+  npu::FrameLayout layout = without_padding(frame);
+  GstVideoInfo info;
+  gst_video_info_set_format(&info, to_video_format(frame.format), layout.crop_left + frame.width,
+                            layout.crop_top + frame.height);
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); ++p) {
     layout.planes[p] = {static_cast<std::uint32_t>(GST_VIDEO_INFO_PLANE_STRIDE(&info, p)),
-                        npu::plane_shapes(layout.format)[p].rows(0, layout.height)};
+                        layout.planes[p].rows};
   }
   return layout;
+}
+
+npu::FrameLayout layout_of_stream(const GstVideoInfo& info) {
+  auto layout = npu::FrameLayout::tight(to_pixel_format(GST_VIDEO_INFO_FORMAT(&info)).value(),
+                                        static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&info)),
+                                        static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info)));
+  layout.matrix = color_matrix_of(info);
+  layout.range = color_range_of(info);
+  return default_layout(layout);
 }
 
 FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
@@ -142,14 +156,16 @@ FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
   FrameDescription frame;
   frame.layout.format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&info)).value();
   const auto shapes = npu::plane_shapes(frame.layout.format);
-  const Crop crop = from_whole_samples(crop_of(info, video, buffer), frame.layout.format);
+  const Crop crop = crop_of(info, video, buffer);
+  const guint odd_rows = crop.top % shapes.back().pixels_y;
   frame.layout.width = crop.width;
   frame.layout.height = crop.height;
   frame.layout.crop_left = crop.left;
+  frame.layout.crop_top = odd_rows;
   frame.layout.matrix = color_matrix_of(info);
   frame.layout.range = color_range_of(info);
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); ++p) {
-    const PlaneSpan span = span_of_plane(info, video, crop, shapes[p], p);
+    const PlaneSpan span = span_of_plane(info, video, crop, odd_rows, shapes[p], p);
     frame.is_readable_in_place &=
         span.stride_bytes > 0 &&
         static_cast<gsize>(span.stride_bytes) >= span.crop_left_bytes + span.row_bytes;

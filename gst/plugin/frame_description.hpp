@@ -14,7 +14,7 @@ namespace gstnpu {
 struct PlaneSpan {
   gsize offset = 0;           ///< bytes from the buffer's start to the plane's first visible row
   gint stride_bytes = 0;      ///< may be negative: such a frame must be copied
-  gsize rows = 0;             ///< visible
+  gsize rows = 0;             ///< visible, and an odd one before them where a crop starts at it
   gsize row_bytes = 0;        ///< visible
   gsize crop_left_bytes = 0;  ///< from `offset` to the first visible pixel
 
@@ -25,7 +25,7 @@ struct PlaneSpan {
 };
 
 struct FrameDescription {
-  npu::FrameLayout layout;  ///< `rows` of its planes are the visible ones
+  npu::FrameLayout layout;  ///< `rows` of its planes are those of `planes`, crop_top is below 2
   std::vector<PlaneSpan> planes;
   /// False where no graph can read the planes as they lie (a stride that is negative or too short).
   bool is_readable_in_place = true;
@@ -38,9 +38,16 @@ GstVideoFormat to_video_format(npu::PixelFormat format);
 npu::ColorMatrix color_matrix_of(const GstVideoInfo& info);
 npu::ColorRange color_range_of(const GstVideoInfo& info);
 
+/// Frames like `frame` without a byte around them; of a crop only the part of a sample is left that
+/// cannot be left out.
+npu::FrameLayout without_padding(const npu::FrameLayout& frame);
+
 /// The layout that GStreamer gives frames like `frame` where nobody asks for another one; copies
 /// and buffers of our own pool have it.
 npu::FrameLayout default_layout(const npu::FrameLayout& frame);
+
+/// What a stream's frames are where nothing but the caps is known.
+npu::FrameLayout layout_of_stream(const GstVideoInfo& info);
 
 /// The frame in `buffer`, from GstVideoMeta and GstVideoCropMeta where it has them, else from
 /// `info`. Throws npu::Error when the metadata contradict the caps.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <npucore/error.hpp>
 
+#include "plugin/frame_description.hpp"
+
 namespace gstnpu {
 namespace {
 
@@ -75,6 +77,10 @@ Graph::Graph(npu::CompiledModel model, npu::FrameInput frame)
                          " inputs, but a frame fills only " + std::to_string(plane_inputs_.size()) +
                          " of them; use a model whose only input is the image");
   }
+  takes_any_strides_ =
+      layout() == without_padding(layout()) &&
+      std::all_of(plane_inputs_.begin(), plane_inputs_.end(),
+                  [this](std::size_t index) { return model_.input_takes_strides(index); });
   for (const npu::Port& port : model_.outputs()) {
     outputs_.push_back(describe_output(port));
     output_bytes_.push_back(port.size_bytes());

@@ -20,7 +20,10 @@ class Graph {
   Graph(npu::CompiledModel model, npu::FrameInput frame);
 
   const npu::FrameLayout& layout() const { return frame_.preprocess.frame; }
+  const npu::Preprocess& preprocess() const { return frame_.preprocess; }
   const npu::FrameGeometry& geometry() const { return frame_.geometry; }
+  /// Whether it reads planes of any strides: layout() then says only which samples it wants.
+  bool takes_any_strides() const { return takes_any_strides_; }
   const npu::CompiledModel& model() const { return model_; }
   const std::string& labels() const { return labels_; }
   /// Input index of each plane, in plane order.
@@ -43,6 +46,7 @@ class Graph {
 
   npu::CompiledModel model_;
   npu::FrameInput frame_;
+  bool takes_any_strides_ = false;
   std::string labels_;
   std::vector<std::size_t> plane_inputs_;
   std::vector<GstNpuTensor> outputs_;

@@ -32,6 +32,8 @@ class GraphSource {
   /// The graph for frames of `layout`; a compilation goes through `told`. Throws npu::Error.
   virtual std::shared_ptr<Graph> graph_for(const npu::FrameLayout& layout,
                                            const ToldCompile& told) = 0;
+  /// The command that makes what fixed_layout() is of for frames of `layout`; empty where any goes.
+  virtual std::string command_for(const npu::FrameLayout& layout) const = 0;
   /// What the user should know about the model, one sentence each.
   virtual std::vector<std::string> warnings() const = 0;
   /// Time that all compilations or loads took in the driver.

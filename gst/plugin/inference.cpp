@@ -15,7 +15,11 @@ Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes
       request_(graph_->take_request(planes_.planes.front().data())) {
   // A model of grey pictures reads the first plane only.
   for (std::size_t p = 0; p < graph_->plane_inputs().size(); ++p) {
-    request_.set_input(graph_->plane_inputs()[p], planes_.planes[p]);
+    if (planes_.strides_bytes.empty()) {
+      request_.set_input(graph_->plane_inputs()[p], planes_.planes[p]);
+    } else {
+      request_.set_input(graph_->plane_inputs()[p], planes_.planes[p], planes_.strides_bytes[p]);
+    }
   }
   for (std::size_t i = 0; i < graph_->outputs().size(); ++i) {
     outputs_.push_back(outputs.take(graph_->output_bytes()[i]));

@@ -15,6 +15,8 @@ namespace gstnpu {
 /// A frame's planes as a graph reads them, and the memory of a copy where there is one.
 struct BoundPlanes {
   std::vector<npu::Tensor> planes;
+  /// Of each dimension of each plane, for a graph that takes any; empty: as it was compiled.
+  std::vector<std::vector<std::size_t>> strides_bytes;
   std::shared_ptr<const npu::Tensor> copy;
   InputPath path = InputPath::kCopied;
 };

@@ -50,7 +50,8 @@ GstVideoInfo InferenceElement::stream_of(const GstCaps* caps) const {
                    opened_->settings.model + " takes " + fixed->describe() +
                        ", but the stream is " + npu::to_string(*format) + " " +
                        std::to_string(width) + "x" + std::to_string(height) +
-                       "; put videoconvertscale in front, or compile the blob for this stream");
+                       "; put videoconvertscale in front, or compile the blob for this stream: " +
+                       opened->source->command_for(layout_of_stream(*info)));
 }
 
 void InferenceElement::warn_of_colors(const GstVideoInfo& info) const {
@@ -60,7 +61,8 @@ void InferenceElement::warn_of_colors(const GstVideoInfo& info) const {
   post_warning(element_, "the blob was compiled for " + fixed->describe() + ", but the stream is " +
                              npu::to_string(color_matrix_of(info)) + " " +
                              npu::to_string(color_range_of(info)) +
-                             ": colours are a little off; compile the blob for this stream");
+                             ": colours are a little off; compile the blob for this stream: " +
+                             opened_->source->command_for(layout_of_stream(info)));
 }
 
 // ---- Queries

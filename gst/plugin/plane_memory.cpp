@@ -96,10 +96,12 @@ class ReadMapping {
   GstMapInfo info_ = GST_MAP_INFO_INIT;
 };
 
-/// Where the crop of `layout` starts in plane `index`, in bytes.
+/// Where the rows of a PlaneSpan go that is copied into plane `index` of `layout`, in bytes.
 gsize crop_offset(const npu::FrameLayout& layout, std::size_t index) {
-  const npu::PlaneShape shape = npu::plane_shapes(layout.format)[index];
-  return gsize{layout.crop_top / shape.pixels_y} * layout.planes[index].stride_bytes +
+  const auto shapes = npu::plane_shapes(layout.format);
+  const npu::PlaneShape& shape = shapes[index];
+  const guint top = layout.crop_top - layout.crop_top % shapes.back().pixels_y;
+  return gsize{top / shape.pixels_y} * layout.planes[index].stride_bytes +
          gsize{layout.crop_left / shape.pixels_x} * shape.sample_bytes;
 }
 

@@ -18,9 +18,11 @@ struct Settings {
   unsigned nireq = 0;           ///< 0: kDefaultRequests
   unsigned inference_interval = 1;
   bool zero_copy_required = false;  ///< an error instead of the first copy
-  std::string config;               ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
-  std::string properties;           ///< of npucore: "KEY=VALUE KEY=VALUE"
-  std::string cache_dir;            ///< empty: as the properties say; npuinfer only
+  /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.
+  bool converts_layout = false;
+  std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
+  std::string properties;  ///< of npucore: "KEY=VALUE KEY=VALUE"
+  std::string cache_dir;   ///< empty: as the properties say; npuinfer only
   // Overrides of what the model says about its input; npuinfer only.
   std::optional<npu::ResizeMode> resize;
   std::optional<npu::ChannelOrder> channels;

@@ -5,6 +5,7 @@
 
 #include "plugin/bus.hpp"
 #include "plugin/caps.hpp"
+#include "plugin/in_place.hpp"
 #include "plugin/inference_element.hpp"
 #include "plugin/log.hpp"
 
@@ -28,15 +29,30 @@ class CopyRefused : public npu::Error {
 };
 
 /// A blob's graph takes one size only, but a buffer's crop may be of any.
-void check_size(const npu::FrameLayout& graph, const npu::FrameLayout& frame) {
-  if (graph.format == frame.format && graph.width == frame.width && graph.height == frame.height) {
+void check_size(const npu::FrameLayout& graph, const npu::FrameLayout& frame,
+                const GraphSource& source) {
+  const npu::FrameLayout own = without_padding(graph), wanted = without_padding(frame);
+  if (own.format == wanted.format && own.width == wanted.width && own.height == wanted.height &&
+      own.crop_left == wanted.crop_left && own.crop_top == wanted.crop_top) {
     return;
   }
-  throw npu::Error(npu::ErrorCode::kUnsupported,
-                   "the model was compiled for " + graph.describe() +
-                       ", but a buffer is cropped to " + std::to_string(frame.width) + "x" +
-                       std::to_string(frame.height) +
-                       "; put videocrop or videoconvertscale in front");
+  throw npu::Error(
+      npu::ErrorCode::kUnsupported,
+      "the model was compiled for " + graph.describe() + ", but a buffer is cropped to " +
+          std::to_string(frame.width) + "x" + std::to_string(frame.height) +
+          (frame.crop_left % 2 + frame.crop_top % 2 > 0 ? " from an odd pixel on" : "") +
+          "; put videocrop or videoconvertscale in front, or make the blob anew: " +
+          source.command_for(frame));
+}
+
+/// Frames that could be read in place, were the blob made for them.
+[[noreturn]] void refuse_layout(const npu::FrameLayout& graph, const npu::FrameLayout& frame,
+                                const GraphSource& source) {
+  throw npu::Error(npu::ErrorCode::kIncompatible,
+                   "the blob was compiled for " + graph.describe() +
+                       ", but the frames are in memory as " + frame.describe() +
+                       "; make it anew: " + source.command_for(frame) +
+                       " (or let each frame be copied: convert=allow)");
 }
 
 bool is_sticky(const EventRef& event) {
@@ -144,19 +160,21 @@ BoundPlanes InferenceElement::bind(const FrameDescription& frame, GstBuffer* buf
   stats_.set_imports(imports.imports, imports.evictions);
   if (!found.planes.empty()) {
     graph = source.graph_for(frame.layout, told);
-    if (!has_geometry(graph->layout(), frame.layout)) {
+    if (!reads_in_place(*graph, frame.layout)) {
+      check_size(graph->layout(), frame.layout, source);
+      if (!opened_->settings.converts_layout) refuse_layout(graph->layout(), frame.layout, source);
       found.cause = CopyCause::kBlobLayout;
-    } else if (auto slices = slice_planes(found, graph->layout()); !slices.empty()) {
-      return {std::move(slices), nullptr, found.path};
+    } else if (BoundPlanes bound = bind_in_place(*graph, frame, found); !bound.planes.empty()) {
+      return bound;
     } else {
       found.cause = CopyCause::kShortMemory;
     }
   }
   note_copy(found.cause, found.detail, visible_bytes(frame));
   graph = source.graph_for(default_layout(frame.layout), told);
-  check_size(graph->layout(), frame.layout);
+  check_size(graph->layout(), frame.layout, source);
   CopiedFrame copied = copy_frame(frame, buffer, graph->layout(), *opened_->copies);
-  return {std::move(copied.planes), std::move(copied.memory), InputPath::kCopied};
+  return {std::move(copied.planes), {}, std::move(copied.memory), InputPath::kCopied};
 }
 
 /// Where the device has no room for the frame's memory: lets go of what idle requests are bound to,

@@ -129,6 +129,10 @@ std::vector<float> first_tensor(GstBuffer* buffer) {
   return copy;
 }
 
+bool driver_takes_strides() {
+  return g_getenv("SOFTNPU_GRAPH_EXT_VERSION") == nullptr;
+}
+
 std::size_t open_descriptors() {
   return entries_of("/proc/self/fd");
 }

@@ -66,6 +66,9 @@ BufferRef frame_of(const char* format, int width, int height, guint8 fill, guint
 /// The first tensor's values. Empty when there is none.
 std::vector<float> first_tensor(GstBuffer* buffer);
 
+/// Whether the software NPU of this test offers argument strides: by default it does.
+bool driver_takes_strides();
+
 /// Everything that the process has open, for comparing before and after.
 std::size_t open_descriptors();
 std::size_t running_threads();

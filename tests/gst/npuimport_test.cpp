@@ -1,7 +1,11 @@
 // npuimport: blobs with and without a description of their frames.
+#include <gst/allocators/gstdmabuf.h>
 #include <gtest/gtest.h>
 #include <meta/npumeta.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <npucore/npucore.hpp>
 
@@ -82,22 +86,94 @@ TEST_F(NpuImport, RefusesABufferThatIsCroppedToAnotherSize) {
   EXPECT_NE(errors[0].find("cropped to 64x512"), std::string::npos) << errors[0];
 }
 
-TEST_F(NpuImport, RepacksFramesOfAnotherLayoutAndSaysWhy) {
-  // Tight rows of 33 RGB pixels have 99 bytes, GStreamer's have 100.
-  ElementHarness harness(
-      "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 33, 33))));
+/// A blob for tight rows of 33 RGB pixels, which have 99 bytes; GStreamer's have 100.
+class AnotherLayout : public NpuImport {
+ protected:
+  AnotherLayout() : blob_(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 33, 33))) {}
+
+  std::function<void(GstElement*)> allowing(const char* zero_copy) const {
+    return [set = with_blob(blob_), zero_copy](GstElement* element) {
+      set(element);
+      gst_util_set_object_arg(G_OBJECT(element), "convert", "allow");
+      gst_util_set_object_arg(G_OBJECT(element), "zero-copy", zero_copy);
+    };
+  }
+
+  /// In a DMA-BUF, which a memfd plays.
+  static BufferRef frame_in_dmabuf() {
+    constexpr gsize kSize = 100 * 33, kPage = 4096;
+    const ObjectRef<GstAllocator> allocator(gst_dmabuf_allocator_new());
+    const int fd = memfd_create("frame", MFD_CLOEXEC);
+    EXPECT_EQ(ftruncate(fd, kPage), 0);
+    BufferRef frame(gst_buffer_new());
+    gst_buffer_append_memory(frame.get(), gst_dmabuf_allocator_alloc(allocator.get(), fd, kSize));
+    gst_buffer_memset(frame.get(), 0, 61, kSize);
+    return frame;
+  }
+
+  std::string blob_;
+};
+
+TEST_F(AnotherLayout, IsRefusedWithTheCommandThatMakesTheRightBlob) {
+  std::string error;
+  {
+    ElementHarness harness("npuimport", with_blob(blob_));
+    harness.set_caps(caps_of("RGB", 33, 33));
+    EXPECT_EQ(harness.push(frame_in_dmabuf()), GST_FLOW_ERROR);
+    EXPECT_EQ(harness.stat("inferred"), 0u);
+    const auto errors = harness.messages(GST_MESSAGE_ERROR);
+    ASSERT_EQ(errors.size(), 1u);
+    error = errors[0];
+  }
+  const std::size_t begin = error.find("npu-compile "), end = error.find(" (or let");
+  ASSERT_LT(begin, end) << error;
+  const std::string name = "npu-compile";
+  const std::string arguments = error.substr(begin + name.size(), end - begin - name.size());
+  ASSERT_EQ(std::system((g_getenv("NPU_COMPILE") + arguments).c_str()), 0) << arguments;
+  ElementHarness harness("npuimport", with_blob(blob_));
   harness.set_caps(caps_of("RGB", 33, 33));
-  const gsize size = 100 * 33;
+  ASSERT_EQ(harness.push(frame_in_dmabuf()), GST_FLOW_OK);
+  EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 61.f));
+  EXPECT_EQ(harness.stat("copied"), 0u);
+}
+
+TEST_F(AnotherLayout, IsConvertedWhereTheUserAllowsIt) {
+  ElementHarness harness("npuimport", allowing("auto"));
+  harness.set_caps(caps_of("RGB", 33, 33));
   for (int i = 0; i < 2; ++i) {
-    BufferRef frame(gst_harness_create_buffer(harness.get(), size));
-    gst_buffer_memset(frame.get(), 0, 61, size);
-    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    ASSERT_EQ(harness.push(frame_in_dmabuf()), GST_FLOW_OK);
     EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 61.f));
   }
   EXPECT_EQ(harness.stat("copied"), 2u);
   const auto warnings = harness.messages(GST_MESSAGE_WARNING);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("npu-compile"), std::string::npos) << warnings[0];
+}
+
+TEST_F(AnotherLayout, IsACopyThatZeroCopyRefuses) {
+  ElementHarness harness("npuimport", allowing("require"));
+  harness.set_caps(caps_of("RGB", 33, 33));
+  EXPECT_EQ(harness.push(frame_in_dmabuf()), GST_FLOW_ERROR);
+  const auto errors = harness.messages(GST_MESSAGE_ERROR);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("zero-copy=require"), std::string::npos) << errors[0];
+}
+
+TEST_F(AnotherLayout, IsReadByABlobThatWasCompiledForAnyStrides) {
+  if (!driver_takes_strides()) GTEST_SKIP() << "the driver takes no strides";
+  npu::Model model = npu::Model::read(dir_.write("pixels.xml", pixels_ir(8, 8)));
+  model.add_preprocess(
+      model.default_preprocess(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 33, 33)));
+  npu::CompileOptions options;
+  options.properties.set(npu::property::enable_strides_for, "image");
+  const std::string path = (dir_.path() / "strides.blob").string();
+  npu::CompiledModel::compile(npu::Device::open(npu::DeviceKind::kSoftware), model, options)
+      .export_blob(path);
+  ElementHarness harness("npuimport", with_blob(path));
+  harness.set_caps(caps_of("RGB", 33, 33));
+  ASSERT_EQ(harness.push(frame_in_dmabuf()), GST_FLOW_OK);
+  EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 61.f));
+  EXPECT_EQ(harness.stat("copied"), 0u);
 }
 
 TEST_F(NpuImport, RepacksIntoABlobWithPaddedRowsAndCrop) {

@@ -106,6 +106,9 @@ class NPU_API CompiledModel {
   /// are.
   std::size_t input_index(const std::string& name) const;
   std::size_t output_index(const std::string& name) const;
+  /// Whether tensors of the input may have strides: it was compiled for them
+  /// (NPU_ENABLE_STRIDES_FOR), and the driver can.
+  bool input_takes_strides(std::size_t index) const;
   /// How frames go in; also restored from a blob that npucore wrote.
   const std::optional<FrameInput>& frame_input() const;
   const std::map<std::string, std::string>& model_info() const;

@@ -72,6 +72,13 @@ std::size_t CompiledModel::output_index(const std::string& name) const {
   return index_of(state_->outputs, name, "output");
 }
 
+bool CompiledModel::input_takes_strides(std::size_t index) const {
+  if (index >= state_->bound_inputs.size())
+    throw Error(ErrorCode::kInvalidArgument,
+                text("input ", index, " was asked for, there are ", state_->bound_inputs.size()));
+  return state_->bound_inputs[index].takes_strides;
+}
+
 const std::optional<FrameInput>& CompiledModel::frame_input() const {
   return state_->frame_input;
 }

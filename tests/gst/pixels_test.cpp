@@ -1,0 +1,242 @@
+// What a model gets from npuinfer for frames of every format, padding, odd size, crop, matrix and
+// range, against a converter in double precision that shares nothing with the product.
+#include <fcntl.h>
+#include <gst/allocators/gstdmabuf.h>
+#include <gst/video/gstvideometa.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include "element_harness.hpp"
+#include "support/frame_reference.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+using npu::ColorMatrix;
+using npu::ColorRange;
+using npu::FrameLayout;
+using npu::PixelFormat;
+
+constexpr int kModelWidth = 16, kModelHeight = 12, kChannels = 3;
+constexpr double kOneStep = 1;  // of 8 bits
+constexpr gsize kBetweenPlanes = 64;
+
+enum class Memory { kTight, kPadded, kCropped, kOddCrop, kOddStride };
+
+struct Picture {
+  const char* name;
+  std::uint32_t width, height;
+  Memory memory;
+};
+
+struct Colors {
+  const char* name;
+  ColorMatrix matrix;
+  ColorRange range;
+  const char* colorimetry;  // range:matrix:transfer:primaries, by GStreamer's numbers
+};
+
+void PrintTo(const Picture& picture, std::ostream* out) {
+  *out << picture.name;
+}
+void PrintTo(const Colors& colors, std::ostream* out) {
+  *out << colors.name;
+}
+
+FrameLayout layout_of(PixelFormat format, const Picture& picture, const Colors& colors) {
+  const bool even = picture.memory == Memory::kCropped, odd = picture.memory == Memory::kOddCrop;
+  const std::uint32_t left = even ? 4 : odd ? 5 : 0, top = even ? 6 : odd ? 3 : 0;
+  auto layout = FrameLayout::tight(format, picture.width + left, picture.height + top);
+  layout.width = picture.width;
+  layout.height = picture.height;
+  layout.crop_left = left;
+  layout.crop_top = top;
+  layout.matrix = colors.matrix;
+  layout.range = colors.range;
+  for (auto& plane : layout.planes) {
+    if (picture.memory == Memory::kPadded) {
+      plane.rows += 3;
+      plane.stride_bytes = (plane.stride_bytes + 24) / 12 * 12;
+    }
+    if (picture.memory == Memory::kOddStride) plane.stride_bytes += 5 + plane.stride_bytes % 2;
+  }
+  return layout;
+}
+
+/// The frame's planes in one piece of memory.
+struct Packed {
+  std::vector<guint8> bytes;
+  gsize offsets[GST_VIDEO_MAX_PLANES] = {};
+  gint strides[GST_VIDEO_MAX_PLANES] = {};
+};
+
+Packed pack(const npu::test::Frame& frame) {
+  Packed packed;
+  for (std::size_t p = 0; p < frame.planes.size(); ++p) {
+    packed.bytes.resize(packed.bytes.size() + kBetweenPlanes, 0xEE);
+    packed.offsets[p] = packed.bytes.size();
+    packed.strides[p] = static_cast<gint>(frame.layout.planes[p].stride_bytes);
+    packed.bytes.insert(packed.bytes.end(), frame.planes[p].begin(), frame.planes[p].end());
+  }
+  return packed;
+}
+
+void describe(GstBuffer* buffer, const npu::test::Frame& frame, const Packed& packed) {
+  const FrameLayout& layout = frame.layout;
+  gsize offsets[GST_VIDEO_MAX_PLANES];
+  gint strides[GST_VIDEO_MAX_PLANES];
+  std::copy(std::begin(packed.offsets), std::end(packed.offsets), offsets);
+  std::copy(std::begin(packed.strides), std::end(packed.strides), strides);
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE,
+                                 gst_video_format_from_string(npu::to_string(layout.format)),
+                                 layout.crop_left + layout.width, layout.crop_top + layout.height,
+                                 static_cast<guint>(layout.planes.size()), offsets, strides);
+  if (layout.crop_left + layout.crop_top == 0) return;
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(buffer);
+  crop->x = layout.crop_left;
+  crop->y = layout.crop_top;
+  crop->width = layout.width;
+  crop->height = layout.height;
+}
+
+/// A memfd plays the DMA-BUF (SOFTNPU_ALLOW_MEMFD=1).
+MemoryRef dmabuf_of(const std::vector<guint8>& bytes) {
+  constexpr gsize kPage = 4096;
+  const ObjectRef<GstAllocator> allocator(gst_dmabuf_allocator_new());
+  const int fd = memfd_create("frame", MFD_CLOEXEC);
+  EXPECT_EQ(ftruncate(fd, static_cast<off_t>((bytes.size() + kPage - 1) / kPage * kPage)), 0);
+  EXPECT_EQ(write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  return MemoryRef(gst_dmabuf_allocator_alloc(allocator.get(), fd, bytes.size()));
+}
+
+std::string caps_for(const FrameLayout& layout, const Colors& colors) {
+  std::string caps = caps_of(npu::to_string(layout.format), static_cast<int>(layout.width),
+                             static_cast<int>(layout.height));
+  if (colors.colorimetry) caps += std::string(",colorimetry=(string)") + colors.colorimetry;
+  return caps;
+}
+
+/// The first value that is more than a step away; empty when there is none.
+std::string first_wrong(const std::vector<float>& values, const npu::test::Frame& frame) {
+  npu::Preprocess preprocess;
+  preprocess.frame = frame.layout;
+  const npu::test::Reference reference(frame, preprocess, kModelWidth, kModelHeight, kChannels);
+  if (values.size() != std::size_t{kChannels} * kModelHeight * kModelWidth) return "no tensor";
+  std::size_t index = 0;
+  for (int c = 0; c < kChannels; ++c) {
+    for (int y = 0; y < kModelHeight; ++y) {
+      for (int x = 0; x < kModelWidth; ++x, ++index) {
+        const double expected = reference.at(c, x, y);
+        if (std::abs(static_cast<double>(values[index]) - expected) <= kOneStep) continue;
+        return "channel " + std::to_string(c) + " at " + std::to_string(x) + "," +
+               std::to_string(y) + ": " + std::to_string(values[index]) + " instead of " +
+               std::to_string(expected);
+      }
+    }
+  }
+  return {};
+}
+
+using Row = std::tuple<PixelFormat, Picture, Colors>;
+
+class Pixels : public testing::TestWithParam<Row> {
+ protected:
+  Pixels() : frame_(npu::test::noise_frame(layout(), 11)), packed_(pack(frame_)) {}
+
+  static FrameLayout layout() {
+    const auto& [format, picture, colors] = GetParam();
+    return layout_of(format, picture, colors);
+  }
+
+  std::vector<float> infer(MemoryRef memory, ElementHarness& harness) const {
+    harness.set_caps(caps_for(frame_.layout, std::get<Colors>(GetParam())));
+    BufferRef buffer(gst_buffer_new());
+    gst_buffer_append_memory(buffer.get(), memory.release());
+    describe(buffer.get(), frame_, packed_);
+    EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+    const BufferRef out = harness.pull();
+    return out ? first_tensor(out.get()) : std::vector<float>();
+  }
+
+  std::function<void(GstElement*)> with_model() const {
+    const std::string path =
+        dir_.write("pixels.xml", pixels_ir(kModelHeight, kModelWidth)).string();
+    dir_.write("pixels.bin", "");
+    return [path](GstElement* element) {
+      g_object_set(element, "model", path.c_str(), "device", "software", nullptr);
+    };
+  }
+
+  TempDir dir_;
+  npu::test::Frame frame_;
+  Packed packed_;
+};
+
+TEST_P(Pixels, EqualTheReferenceInPlace) {
+  ElementHarness harness("npuinfer", with_model());
+  EXPECT_EQ(first_wrong(infer(dmabuf_of(packed_.bytes), harness), frame_), "");
+  EXPECT_EQ(harness.stat("imported"), 1u);
+}
+
+TEST_P(Pixels, EqualTheReferenceThroughACopy) {
+  ElementHarness harness("npuinfer", with_model());
+  MemoryRef memory(gst_allocator_alloc(nullptr, packed_.bytes.size(), nullptr));
+  GstMapInfo map;
+  ASSERT_TRUE(gst_memory_map(memory.get(), &map, GST_MAP_WRITE));
+  std::copy(packed_.bytes.begin(), packed_.bytes.end(), map.data);
+  gst_memory_unmap(memory.get(), &map);
+  EXPECT_EQ(first_wrong(infer(std::move(memory), harness), frame_), "");
+  EXPECT_EQ(harness.stat("copied"), 1u);
+}
+
+constexpr Picture kPictures[] = {
+    {"tight", 24, 18, Memory::kTight},          {"odd_tight", 25, 19, Memory::kTight},
+    {"padded", 24, 18, Memory::kPadded},        {"odd_padded", 25, 19, Memory::kPadded},
+    {"cropped", 24, 18, Memory::kCropped},      {"odd_cropped", 25, 19, Memory::kCropped},
+    {"odd_crop", 24, 18, Memory::kOddCrop},     {"odd_odd_crop", 25, 19, Memory::kOddCrop},
+    {"odd_stride", 25, 19, Memory::kOddStride},
+};
+constexpr Colors k709Limited{"bt709_limited", ColorMatrix::kBT709, ColorRange::kLimited, "2:3:5:1"};
+constexpr Colors k601Full{"bt601_full", ColorMatrix::kBT601, ColorRange::kFull, "1:4:0:0"};
+constexpr Colors kOtherColors[] = {
+    {"bt601_limited", ColorMatrix::kBT601, ColorRange::kLimited, "2:4:5:4"},
+    {"bt709_full", ColorMatrix::kBT709, ColorRange::kFull, "1:3:5:1"},
+    {"bt2020_limited", ColorMatrix::kBT2020, ColorRange::kLimited, "2:6:13:7"},
+    {"bt2020_full", ColorMatrix::kBT2020, ColorRange::kFull, "1:6:13:7"},
+};
+constexpr Colors kOfRgb{"rgb", ColorMatrix::kBT601, ColorRange::kLimited, nullptr};
+
+const auto kYuv = testing::Values(PixelFormat::kNV12, PixelFormat::kNV21, PixelFormat::kI420,
+                                  PixelFormat::kYUY2, PixelFormat::kP010);
+
+std::string row_name(const testing::TestParamInfo<Row>& info) {
+  const auto& [format, picture, colors] = info.param;
+  return std::string(npu::to_string(format)) + "_" + picture.name + "_" + colors.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Yuv, Pixels,
+                         testing::Combine(kYuv, testing::ValuesIn(kPictures),
+                                          testing::Values(k709Limited, k601Full)),
+                         row_name);
+INSTANTIATE_TEST_SUITE_P(YuvColors, Pixels,
+                         testing::Combine(kYuv, testing::Values(kPictures[7]),
+                                          testing::ValuesIn(kOtherColors)),
+                         row_name);
+INSTANTIATE_TEST_SUITE_P(Rgb, Pixels,
+                         testing::Combine(testing::Values(PixelFormat::kRGB, PixelFormat::kBGR,
+                                                          PixelFormat::kRGBx, PixelFormat::kBGRx),
+                                          testing::ValuesIn(kPictures), testing::Values(kOfRgb)),
+                         row_name);
+INSTANTIATE_TEST_SUITE_P(Gray, Pixels,
+                         testing::Combine(testing::Values(PixelFormat::kGray8),
+                                          testing::ValuesIn(kPictures),
+                                          testing::Values(k709Limited, k601Full)),
+                         row_name);
+
+}  // namespace
+}  // namespace gstnpu::test
