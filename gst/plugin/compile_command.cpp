@@ -11,9 +11,9 @@ std::string quoted(const std::string& text) {
   if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                              "/._-+:,=") == std::string::npos)
     return text;
-  gchar* quoted = g_shell_quote(text.c_str());
-  const std::string result = quoted;
-  g_free(quoted);
+  gchar* shell_text = g_shell_quote(text.c_str());
+  std::string result = shell_text;
+  g_free(shell_text);
   return result;
 }
 
