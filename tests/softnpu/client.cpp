@@ -230,12 +230,12 @@ std::vector<float> Client::run(ze_graph_handle_t graph) {
   return results;
 }
 
-std::byte* Client::import(int fd) {
+std::byte* Client::import(int fd, size_t bytes) {
   ze_external_memory_import_fd_t import{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, nullptr,
                                         ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF, fd};
   const ze_host_mem_alloc_desc_t desc{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, &import, 0};
   void* pointer = nullptr;
-  zeMemAllocHost(context, &desc, 0, 0, &pointer);
+  zeMemAllocHost(context, &desc, bytes, 0, &pointer);
   return static_cast<std::byte*>(pointer);
 }
 

@@ -55,7 +55,7 @@ class Client {
   std::vector<float> run_on(ze_graph_handle_t graph, float* input);
   float* allocate(size_t count);
   // The buffer behind `fd`, imported; null when the driver refuses.
-  std::byte* import(int fd);
+  std::byte* import(int fd, size_t bytes);
   uint32_t live_objects(std::string* names = nullptr);
 
  private:

@@ -413,7 +413,7 @@ TEST(Child, DISABLED_RunsOnAnImportedBuffer) {
   ze_graph_handle_t graph = nullptr;
   ASSERT_EQ(client.create(sample_buffer(), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph), ZE_RESULT_SUCCESS);
   const int fd = npu::test::make_dmabuf(8192);
-  std::byte* const memory = client.import(fd);
+  std::byte* const memory = client.import(fd, 8192);
   ASSERT_NE(memory, nullptr);
   EXPECT_EQ(client.run_on(graph, reinterpret_cast<float*>(memory + 4160)), kExpected);
   zeMemFree(client.context, memory);
