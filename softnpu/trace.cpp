@@ -104,7 +104,9 @@ Fields& Fields::text(const char* name, const std::string& value) {
 }
 
 void Line::finish(uint32_t result) {
-  for (const auto& [name, items] : items_) notes_ += ",\"" + name + "\":[" + items + "]";
+  for (const auto& [name, items] : items_) {
+    notes_.append(",\"").append(name).append("\":[").append(items).append("]");
+  }
   std::string line = "{\"ns\":" + std::to_string(start_ns_) +
                      ",\"took_ns\":" + std::to_string(now_ns() - start_ns_) +
                      ",\"tid\":" + std::to_string(::syscall(SYS_gettid)) + ",\"call\":\"" + call_ +
