@@ -218,7 +218,7 @@ std::shared_ptr<Graph> InferenceElement::told_compile(const std::string& what,
 }
 
 std::string InferenceElement::reason_of(CopyCause cause, const std::string& detail) const {
-  const std::string text = std::string(explain(cause)) + (detail.empty() ? "" : ": " + detail);
+  std::string text = std::string(explain(cause)) + (detail.empty() ? "" : ": " + detail);
   const std::lock_guard lock(settings_mutex_);
   if (cause != CopyCause::kOrdinaryMemory || tiles_beside_.empty()) return text;
   return text + ". Upstream has DMA-BUFs too, but " + cure_of_tiles(tiles_beside_);
