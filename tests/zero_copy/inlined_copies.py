@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 COUNTED_BYTES = 4096
+NEGATIVE = 1 << 31
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 COPY = re.compile(r"\brep[a-z]* movs([bwlqd]?)\b")
 WIDTH = {"b": 1, "w": 2, "l": 4, "d": 4, "q": 8}
@@ -24,7 +25,9 @@ def constant_in(register, before):
         if not found or found[1] in ("shr", "cmp", "test", "movabs"):
             continue
         if found[2]:
-            return found[1], int(found[2], 16)
+            number = int(found[2], 16)
+            # A mask ("and"), or a negative number that is added, belongs to a size that is not known.
+            return (found[1], number) if found[1].startswith(("mov", "add")) and number < NEGATIVE else None
         return constant_in(found[3].lstrip("er").rstrip("d"), before[:position]) if found[1].startswith("mov") else None
     return None
 
