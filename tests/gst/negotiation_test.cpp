@@ -107,8 +107,9 @@ class NpuMemory : public Negotiation {
 guint8* data_of(GstMemory* memory) {
   GstMapInfo map;
   EXPECT_TRUE(gst_memory_map(memory, &map, GST_MAP_READWRITE));
-  gst_memory_unmap(memory, &map);
-  return map.data;
+  guint8* const data = map.data;
+  gst_memory_unmap(memory, &map);  // GStreamer 1.28 empties `map`
+  return data;
 }
 
 TEST_F(NpuMemory, IsUsedAgainAfterItWasFreed) {
