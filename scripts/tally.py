@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts a `meson test` run: prints "<passed> <failed> <skipped>".
+"""Counts a `meson test` run: prints "<passed> <failed> <skipped>", then a line for each program that failed.
 
 usage: tally.py BUILDDIR
 
@@ -15,15 +15,16 @@ GOOD = ("OK", "EXPECTEDFAIL")
 
 
 def gtest_cases(junit):
-    """Maps the name of each GoogleTest suite, "<project>.<program>.<suite>", to [passed, failed, skipped]."""
+    """Name of each GoogleTest suite, "<project>.<program>.<suite>" -> [passed, failed, skipped] and its failed cases."""
     cases = {}
     for suite in ET.parse(junit).getroot().iter("testsuite"):
         if "." not in suite.get("name", ""):
             continue  # meson's own suite: programs that are not GoogleTest's
-        counts = cases.setdefault(suite.get("name"), [0, 0, 0])
+        counts, failures = cases.setdefault(suite.get("name"), ([0, 0, 0], []))
         for case in suite.iter("testcase"):
             if case.find("failure") is not None or case.find("error") is not None:
                 counts[1] += 1
+                failures.append(case.get("name"))
             elif case.find("skipped") is not None or case.get("status") == "notrun":
                 counts[2] += 1
             else:
@@ -32,7 +33,7 @@ def gtest_cases(junit):
 
 
 def count_program(result, suites):
-    """[passed, failed, skipped] of one program from meson's verdict and its GoogleTest suites, if it has any."""
+    """[passed, failed, skipped] of one program from meson's verdict and the counts of its GoogleTest suites, if it has any."""
     passed, failed, skipped = (sum(column) for column in zip([0, 0, 0], *suites))
     if result not in GOOD and result != "SKIP":
         return passed, max(failed, 1), skipped
@@ -41,17 +42,23 @@ def count_program(result, suites):
     return (0, 0, 1) if result == "SKIP" else (1, 0, 0)
 
 
-def count(build):
+def read_run(build):
+    """The totals of a run, and what to say of each program that failed."""
     logs = Path(build) / "meson-logs"
     cases = gtest_cases(logs / "testlog.junit.xml")
-    totals = [0, 0, 0]
+    totals, failed = [0, 0, 0], []
     for line in (logs / "testlog.json").read_text().splitlines():
         row = json.loads(line)
-        mine = [name for name in cases if f".{row['name']}." in name]
-        counts = count_program(row["result"], [cases.pop(name) for name in mine])
+        mine = [cases.pop(name) for name in list(cases) if f".{row['name']}." in name]
+        counts = count_program(row["result"], [suite for suite, _ in mine])
         totals = [total + one for total, one in zip(totals, counts)]
-    return totals
+        if counts[1]:
+            names = ", ".join(name for _, failures in mine for name in failures)
+            failed.append(f"{row['name']}: {row['result']}{f' ({names})' if names else ''}")
+    return totals, failed
 
 
 if __name__ == "__main__":
-    print(*count(sys.argv[1]))
+    counted, bad = read_run(sys.argv[1])
+    print(*counted)
+    print(*bad, sep="\n", end="\n" if bad else "")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test. Ends with "N passed, N failed" (and ", N skipped" where some were).
+# Installs what is missing, builds, and runs every test. Ends with what failed, if anything, and "N passed, N failed"
+# (and ", N skipped" where some were).
 #
 # usage: scripts/test.sh [--quick] [STAGE...]
 #   setup       install what is missing
@@ -20,7 +21,7 @@ cd "$tree" || exit 1
 passed=0 failed=0 skipped=0
 work=$(mktemp -d)
 tidy_pid=''
-trap 'rm -rf "$work"' EXIT
+trap '[ -z "$tidy_pid" ] || kill "$tidy_pid"; rm -rf "$work"' EXIT
 
 count() {
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
@@ -28,19 +29,26 @@ count() {
 
 closing_line() {
   local tail=''
+  [ ! -s "$work/failures" ] || { say && say "failed:" && cat "$work/failures" && say; }
   [ "$skipped" -eq 0 ] || tail=", $skipped skipped"
   say "$passed passed, $failed failed$tail"
 }
 
+# count_left BUILDDIR: counts what a run of tests has left in its meson-logs, and notes what failed.
+count_left() {
+  python3 scripts/tally.py "$1" >"$work/tally" 2>/dev/null || return 1
+  # shellcheck disable=SC2046  # three numbers
+  count $(head -n 1 "$work/tally")
+  sed "1d; s|^|  $1: |" "$work/tally" >>"$work/failures"
+}
+
 # meson_run BUILDDIR [meson test arguments]: runs the tests of a build that is up to date and counts them.
 meson_run() {
-  local build=$1 counts
+  local build=$1
   shift
   rm -f "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml
   meson test -C "$build" --no-rebuild --print-errorlogs "$@"
-  counts=$(python3 scripts/tally.py "$build") || counts='0 1 0'
-  # shellcheck disable=SC2086  # three numbers
-  count $counts
+  count_left "$build" || count 0 1 0
 }
 
 # configure_and_build BUILDDIR [meson setup arguments]
@@ -73,8 +81,11 @@ start_tidy() {
 
 stage_tidy() {
   [ -n "$tidy_pid" ] || start_tidy || return 1
-  wait "$tidy_pid" || { cat "$work/tidy.findings" && return 1; }
+  local ended=0
+  wait "$tidy_pid" || ended=$?
+  tidy_pid=''
   cat "$work/tidy.findings"
+  [ $ended -eq 0 ] || return 1
   # shellcheck disable=SC2046  # three numbers
   count $(cat "$work/tidy.counts")
 }
@@ -111,14 +122,6 @@ may_enter() {
   return 1
 }
 
-# count_left BUILDDIR: counts what another program's tests have left in its meson-logs.
-count_left() {
-  local counts
-  counts=$(python3 scripts/tally.py "$1" 2>/dev/null) || return 1
-  # shellcheck disable=SC2086  # three numbers
-  count $counts
-}
-
 run_lane() {
   may_enter "$1" || return 0
   rm -f "build-$1"/meson-logs/testlog.json "build-$1"/meson-logs/testlog.junit.xml
@@ -148,8 +151,11 @@ run_stage() {
   if ! "stage_$name" && [ "$failed" -eq "$before" ]; then
     count 0 1 0 # it broke before it could count
   fi
-  say "== $name: $((SECONDS - start)) s, $([ "$failed" -eq "$before" ] && echo good || echo FAILED)"
-  [ "$failed" -eq "$before" ]
+  local verdict=good
+  [ "$failed" -eq "$before" ] || verdict=FAILED
+  [ $verdict = good ] || say "  stage $name, $((failed - before)) in all" >>"$work/failures"
+  say "== $name: $((SECONDS - start)) s, $verdict"
+  [ $verdict = good ]
 }
 
 stages=()
@@ -157,7 +163,7 @@ for argument in "$@"; do
   case $argument in
     --quick) stages+=(setup tests format) ;;
     setup | tests | format | sanitizers | trixie | sid | vm | tidy) stages+=("$argument") ;;
-    *) sed -n '4,14s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    *) sed -n '5,15s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   esac
 done
 [ ${#stages[@]} -gt 0 ] || stages=(setup tests format sanitizers trixie vm tidy)

@@ -11,12 +11,12 @@ TALLY = Path(__file__).resolve().parents[2] / "scripts" / "tally.py"
 
 
 def gtest_suite(program, *cases):
-    rows = "".join(f'<testcase name="c" status="run">{case}</testcase>' for case in cases)
+    rows = "".join(f'<testcase name="c{i}" status="run">{case}</testcase>' for i, case in enumerate(cases))
     return f'<testsuite name="npucore.{program}.Suite">{rows}</testsuite>'
 
 
-def counts(rows, suites=()):
-    """tally.py's three numbers for programs given as (name, meson's result) and GoogleTest suites."""
+def tally(rows, suites=()):
+    """What tally.py prints, line by line, of programs given as (name, meson's result) and GoogleTest suites."""
     with tempfile.TemporaryDirectory() as build:
         logs = Path(build, "meson-logs")
         logs.mkdir()
@@ -24,7 +24,12 @@ def counts(rows, suites=()):
         plain = '<testsuite name="npucore"><testcase name="npucore:checks / plain"/></testsuite>'
         logs.joinpath("testlog.junit.xml").write_text(f"<testsuites>{''.join(suites)}{plain}</testsuites>")
         run = subprocess.run([sys.executable, str(TALLY), build], capture_output=True, text=True, check=True)
-        return [int(word) for word in run.stdout.split()]
+        return run.stdout.splitlines()
+
+
+def counts(rows, suites=()):
+    """tally.py's three numbers."""
+    return [int(word) for word in tally(rows, suites)[0].split()]
 
 
 class Tally(unittest.TestCase):
@@ -50,6 +55,12 @@ class Tally(unittest.TestCase):
     def test_names_that_begin_alike_stay_apart(self):
         suites = [gtest_suite("npucore:ir / read", ""), gtest_suite("npucore:ir / reader", "", "")]
         self.assertEqual(counts([("npucore:ir / read", "OK"), ("npucore:ir / reader", "TIMEOUT")], suites), [3, 1, 0])
+
+    def test_what_failed_is_named_with_its_cases(self):
+        suite = gtest_suite("npucore:ir / reader", "", "<failure/>", "<failure/>")
+        rows = [("npucore:ir / reader", "FAIL"), ("npucore:checks / plain", "OK"), ("npucore:checks / slow", "TIMEOUT")]
+        names = ["npucore:ir / reader: FAIL (c1, c2)", "npucore:checks / slow: TIMEOUT"]
+        self.assertEqual(tally(rows, [suite])[1:], names)
 
 
 if __name__ == "__main__":
