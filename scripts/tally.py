@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts a `meson test` run: prints "<passed> <failed> <skipped>", then a line for each program that failed.
+"""Counts a `meson test` run: prints "<passed> <failed> <skipped>", then each program that failed, with its cases.
 
 usage: tally.py BUILDDIR
 
@@ -12,19 +12,25 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 GOOD = ("OK", "EXPECTEDFAIL")
+LINES_OF_A_FAILURE = 8
+
+
+def indented(message):
+    return [f"    {line}" for line in (message or "").splitlines()[:LINES_OF_A_FAILURE]]
 
 
 def gtest_cases(junit):
-    """Name of each GoogleTest suite, "<project>.<program>.<suite>" -> [passed, failed, skipped] and its failed cases."""
+    """GoogleTest suite, "<project>.<program>.<suite>" -> [passed, failed, skipped], and what its failed cases said."""
     cases = {}
     for suite in ET.parse(junit).getroot().iter("testsuite"):
         if "." not in suite.get("name", ""):
             continue  # meson's own suite: programs that are not GoogleTest's
         counts, failures = cases.setdefault(suite.get("name"), ([0, 0, 0], []))
         for case in suite.iter("testcase"):
-            if case.find("failure") is not None or case.find("error") is not None:
+            failure = case.find("failure") if case.find("failure") is not None else case.find("error")
+            if failure is not None:
                 counts[1] += 1
-                failures.append(case.get("name"))
+                failures.append("\n".join([f"  {case.get('name')}", *indented(failure.get("message"))]))
             elif case.find("skipped") is not None or case.get("status") == "notrun":
                 counts[2] += 1
             else:
@@ -53,8 +59,7 @@ def read_run(build):
         counts = count_program(row["result"], [suite for suite, _ in mine])
         totals = [total + one for total, one in zip(totals, counts)]
         if counts[1]:
-            names = ", ".join(name for _, failures in mine for name in failures)
-            failed.append(f"{row['name']}: {row['result']}{f' ({names})' if names else ''}")
+            failed += [f"{row['name']}: {row['result']}", *(failure for _, failures in mine for failure in failures)]
     return totals, failed
 
 

@@ -39,7 +39,7 @@ count_left() {
   python3 scripts/tally.py "$1" >"$work/tally" 2>/dev/null || return 1
   # shellcheck disable=SC2046  # three numbers
   count $(head -n 1 "$work/tally")
-  sed "1d; s|^|  $1: |" "$work/tally" >>"$work/failures"
+  sed "1d; s|^\([^ ]\)|$1: \1|; s|^|  |" "$work/tally" >>"$work/failures"
 }
 
 # meson_run BUILDDIR [meson test arguments]: runs the tests of a build that is up to date and counts them.

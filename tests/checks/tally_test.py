@@ -57,10 +57,10 @@ class Tally(unittest.TestCase):
         self.assertEqual(counts([("npucore:ir / read", "OK"), ("npucore:ir / reader", "TIMEOUT")], suites), [3, 1, 0])
 
     def test_what_failed_is_named_with_its_cases(self):
-        suite = gtest_suite("npucore:ir / reader", "", "<failure/>", "<failure/>")
+        suite = gtest_suite("npucore:ir / reader", "", '<failure message="a.cpp:1&#10;no"/>', "<error/>")
         rows = [("npucore:ir / reader", "FAIL"), ("npucore:checks / plain", "OK"), ("npucore:checks / slow", "TIMEOUT")]
-        names = ["npucore:ir / reader: FAIL (c1, c2)", "npucore:checks / slow: TIMEOUT"]
-        self.assertEqual(tally(rows, [suite])[1:], names)
+        said = ["npucore:ir / reader: FAIL", "  c1", "    a.cpp:1", "    no", "  c2", "npucore:checks / slow: TIMEOUT"]
+        self.assertEqual(tally(rows, [suite])[1:], said)
 
 
 if __name__ == "__main__":
