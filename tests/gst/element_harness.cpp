@@ -118,17 +118,6 @@ BufferRef frame_of(const char* format, int width, int height, guint8 fill, guint
   return buffer;
 }
 
-std::vector<float> first_tensor(GstBuffer* buffer) {
-  GstNpuTensor tensor = {};
-  if (!gst_npu_buffer_get_tensor(buffer, 0, &tensor)) return {};
-  GstMapInfo map;
-  if (!gst_memory_map(tensor.memory, &map, GST_MAP_READ)) return {};
-  const auto* values = reinterpret_cast<const float*>(map.data);
-  std::vector<float> copy(values, values + map.size / sizeof(float));
-  gst_memory_unmap(tensor.memory, &map);
-  return copy;
-}
-
 bool driver_takes_strides() {
   return g_getenv("SOFTNPU_GRAPH_EXT_VERSION") == nullptr;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gst/frames.hpp"
 #include "plugin/refs.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiny_ir.hpp"
@@ -62,9 +63,6 @@ std::string caps_of(const char* format, int width, int height);
 
 /// A frame in ordinary memory, every byte of value `fill`, with timestamp `index`/30 s.
 BufferRef frame_of(const char* format, int width, int height, guint8 fill, guint index = 0);
-
-/// The first tensor's values. Empty when there is none.
-std::vector<float> first_tensor(GstBuffer* buffer);
 
 /// Whether the software NPU of this test offers argument strides: by default it does.
 bool driver_takes_strides();

@@ -61,7 +61,7 @@ void expect_no_growth(const Holdings& before, const Holdings& after) {
 
 class Imports : public testing::Test {
  protected:
-  Imports() : allocator_(gst_dmabuf_allocator_new()) {
+  Imports() {
     dir_.write("pixels.bin", "");
     const std::string path = dir_.write("pixels.xml", pixels_ir(8, 8)).string();
     configure_ = [path](GstElement* element) {
@@ -69,25 +69,11 @@ class Imports : public testing::Test {
     };
   }
 
-  /// Owns `fd`.
-  MemoryRef wrap(int fd, gsize size) {
-    return MemoryRef(gst_dmabuf_allocator_alloc(allocator_.get(), fd, size));
-  }
-  MemoryRef memory(gsize size, guint8 fill) {
-    const int fd = make_dmabuf(size);
-    fill_dmabuf(fd, 0, size, fill);
-    return wrap(fd, size);
-  }
   /// `count` buffers; each is filled with its number.
   std::vector<MemoryRef> pool(guint8 count, gsize size) {
     std::vector<MemoryRef> memories;
-    for (guint8 i = 0; i < count; ++i) memories.push_back(memory(size, i));
+    for (guint8 i = 0; i < count; ++i) memories.push_back(make_dmabuf_memory(size, i));
     return memories;
-  }
-  static BufferRef frame_in(GstMemory* memory) {
-    BufferRef frame(gst_buffer_new());
-    gst_buffer_append_memory(frame.get(), gst_memory_ref(memory));
-    return frame;
   }
   static void expect_result(ElementHarness& harness, float value) {
     const BufferRef out = harness.pull();
@@ -97,12 +83,13 @@ class Imports : public testing::Test {
   /// Pushes 8x8 RGB frames from `pool`, one after the other, and looks at the results.
   static void run(ElementHarness& harness, const std::vector<MemoryRef>& pool, guint frames) {
     for (guint i = 0; i < frames; ++i) {
-      ASSERT_EQ(harness.push(frame_in(pool[i % pool.size()].get())), GST_FLOW_OK) << i;
+      ASSERT_EQ(harness.push(frame_in(MemoryRef(gst_memory_ref(pool[i % pool.size()].get())))),
+                GST_FLOW_OK)
+          << i;
       ASSERT_NO_FATAL_FAILURE(expect_result(harness, static_cast<float>(i % pool.size()))) << i;
     }
   }
 
-  ObjectRef<GstAllocator> allocator_;
   TempDir dir_;
   std::function<void(GstElement*)> configure_;
 };
@@ -144,11 +131,11 @@ TEST_F(Imports, ABufferThatComesUnderManyDescriptorsIsImportedOnce) {
   harness.set_caps(caps_of("RGB", 8, 8));
   const int fd = make_dmabuf(192);
   fill_dmabuf(fd, 0, 192, 42);
-  ASSERT_EQ(harness.push(frame_in(wrap(::dup(fd), 192).get())), GST_FLOW_OK);
+  ASSERT_EQ(harness.push(frame_in(wrap_dmabuf(::dup(fd), 192))), GST_FLOW_OK);
   expect_result(harness, 42);
   const guint64 imports = harness.stat("imports");
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(harness.push(frame_in(wrap(::dup(fd), 192).get())), GST_FLOW_OK);
+    ASSERT_EQ(harness.push(frame_in(wrap_dmabuf(::dup(fd), 192))), GST_FLOW_OK);
     ASSERT_NO_FATAL_FAILURE(expect_result(harness, 42));
   }
   ::close(fd);
@@ -160,7 +147,7 @@ TEST_F(Imports, ASurfaceFreedInFlightIsReadAllTheSame) {
   ElementHarness harness("npuinfer", configure_);
   harness.set_caps(caps_of("RGB", 8, 8));
   for (guint8 i = 0; i < 20; ++i)
-    ASSERT_EQ(harness.push(frame_in(memory(192, i).get())), GST_FLOW_OK);
+    ASSERT_EQ(harness.push(frame_in(make_dmabuf_memory(192, i))), GST_FLOW_OK);
   for (guint8 i = 0; i < 20; ++i) ASSERT_NO_FATAL_FAILURE(expect_result(harness, i));
   EXPECT_EQ(harness.stat("imported"), 20u);
 }
@@ -186,7 +173,8 @@ TEST_F(Imports, FramesThatFillTheRoomWaitForEachOther) {
   harness.set_caps(caps_of("RGB", 8, 8));
   const auto memories = pool(3, (kRoomPages - 4) * kPage);
   for (guint i = 0; i < 24; ++i)
-    ASSERT_EQ(harness.push(frame_in(memories[i % 3].get())), GST_FLOW_OK);
+    ASSERT_EQ(harness.push(frame_in(MemoryRef(gst_memory_ref(memories[i % 3].get())))),
+              GST_FLOW_OK);
   for (guint i = 0; i < 24; ++i)
     ASSERT_NO_FATAL_FAILURE(expect_result(harness, static_cast<float>(i % 3))) << i;
   EXPECT_EQ(harness.stat("copied"), 0u);
@@ -259,13 +247,14 @@ class TwoPlanes : public Imports {
 };
 
 TEST_F(TwoPlanes, InTwoBuffersAreReadInPlace) {
-  expect_grey(frame_of_two(memory(kLumaBytes, 128), memory(kChromaBytes, 128), kLumaBytes));
+  expect_grey(frame_of_two(make_dmabuf_memory(kLumaBytes, 128),
+                           make_dmabuf_memory(kChromaBytes, 128), kLumaBytes));
   EXPECT_EQ(harness_.stat("imported"), 1u);
 }
 
 TEST_F(TwoPlanes, MayStartInsideTheirBuffers) {
-  MemoryRef luma = memory(kPage + kLumaBytes, 1);
-  MemoryRef chroma = memory(2 * kPage + kChromaBytes, 1);
+  MemoryRef luma = make_dmabuf_memory(kPage + kLumaBytes, 1);
+  MemoryRef chroma = make_dmabuf_memory(2 * kPage + kChromaBytes, 1);
   fill_dmabuf(gst_dmabuf_memory_get_fd(luma.get()), kPage, kLumaBytes, 128);
   fill_dmabuf(gst_dmabuf_memory_get_fd(chroma.get()), 2 * kPage, kChromaBytes, 128);
   gst_memory_resize(luma.get(), kPage, kLumaBytes);
@@ -275,7 +264,7 @@ TEST_F(TwoPlanes, MayStartInsideTheirBuffers) {
 }
 
 TEST_F(TwoPlanes, MayBeSharedPartsOfOneBuffer) {
-  const MemoryRef whole = memory(kLumaBytes + kChromaBytes, 128);
+  const MemoryRef whole = make_dmabuf_memory(kLumaBytes + kChromaBytes, 128);
   MemoryRef luma(gst_memory_share(whole.get(), 0, kLumaBytes));
   MemoryRef chroma(gst_memory_share(whole.get(), kLumaBytes, kChromaBytes));
   const guint64 before = harness_.stat("imports");
@@ -291,7 +280,8 @@ struct WrongOffset {
 class WrongOffsets : public TwoPlanes, public testing::WithParamInterface<WrongOffset> {};
 
 TEST_P(WrongOffsets, AreAnError) {
-  expect_error(frame_of_two(memory(kLumaBytes, 128), memory(kChromaBytes, 128), GetParam().chroma),
+  expect_error(frame_of_two(make_dmabuf_memory(kLumaBytes, 128),
+                            make_dmabuf_memory(kChromaBytes, 128), GetParam().chroma),
                "ends inside a plane");
 }
 
@@ -304,29 +294,32 @@ INSTANTIATE_TEST_SUITE_P(All, WrongOffsets,
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST_F(TwoPlanes, AnOffsetIntoTheOtherPlaneReadsThatOne) {
-  expect_grey(frame_of_two(memory(kLumaBytes, 128), memory(kChromaBytes, 1), 0));
+  expect_grey(
+      frame_of_two(make_dmabuf_memory(kLumaBytes, 128), make_dmabuf_memory(kChromaBytes, 1), 0));
 }
 
 TEST_F(TwoPlanes, AShortDescriptorIsAnError) {
-  MemoryRef chroma = wrap(make_dmabuf(kPage), 4 * kPage);
-  MemoryRef luma = wrap(make_dmabuf(kPage), 4 * kPage);
+  MemoryRef chroma = wrap_dmabuf(make_dmabuf(kPage), 4 * kPage);
+  MemoryRef luma = wrap_dmabuf(make_dmabuf(kPage), 4 * kPage);
   gst_memory_resize(luma.get(), 2 * kPage, kLumaBytes);
   expect_error(frame_of_two(std::move(luma), std::move(chroma), kLumaBytes), "which has 4096");
 }
 
 TEST_F(TwoPlanes, AShortSecondDescriptorIsAnError) {
-  MemoryRef chroma = wrap(make_dmabuf(kPage), 4 * kPage);
+  MemoryRef chroma = wrap_dmabuf(make_dmabuf(kPage), 4 * kPage);
   gst_memory_resize(chroma.get(), kPage, kChromaBytes);
-  expect_error(frame_of_two(memory(kLumaBytes, 128), std::move(chroma), kLumaBytes),
+  expect_error(frame_of_two(make_dmabuf_memory(kLumaBytes, 128), std::move(chroma), kLumaBytes),
                "which has 4096");
 }
 
 TEST_F(TwoPlanes, AClosedDescriptorIsAnError) {
   // Compiles first, so that nothing takes the descriptor's number afterwards.
-  expect_grey(frame_of_two(memory(kLumaBytes, 128), memory(kChromaBytes, 128), kLumaBytes));
-  MemoryRef chroma = memory(kChromaBytes, 128);
+  expect_grey(frame_of_two(make_dmabuf_memory(kLumaBytes, 128),
+                           make_dmabuf_memory(kChromaBytes, 128), kLumaBytes));
+  MemoryRef chroma = make_dmabuf_memory(kChromaBytes, 128);
   const int fd = make_dmabuf(kLumaBytes);
-  MemoryRef luma(gst_dmabuf_allocator_alloc_with_flags(allocator_.get(), fd, kLumaBytes,
+  const ObjectRef<GstAllocator> allocator(gst_dmabuf_allocator_new());
+  MemoryRef luma(gst_dmabuf_allocator_alloc_with_flags(allocator.get(), fd, kLumaBytes,
                                                        GST_FD_MEMORY_FLAG_DONT_CLOSE));
   ::close(fd);
   expect_error(frame_of_two(std::move(luma), std::move(chroma), kLumaBytes), "is closed");
@@ -353,7 +346,7 @@ class StrictImports : public TwoPlanes {
     const int fd = ::memfd_create("frame", MFD_CLOEXEC);
     EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(bytes)), 0);
     fill_dmabuf(fd, 0, bytes, 128);
-    return wrap(fd, bytes);
+    return wrap_dmabuf(fd, bytes);
   }
 };
 

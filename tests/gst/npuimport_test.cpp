@@ -1,9 +1,6 @@
 // npuimport: blobs with and without a description of their frames.
-#include <gst/allocators/gstdmabuf.h>
 #include <gtest/gtest.h>
 #include <meta/npumeta.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -100,16 +97,7 @@ class AnotherLayout : public NpuImport {
   }
 
   /// In a DMA-BUF, which a memfd plays.
-  static BufferRef frame_in_dmabuf() {
-    constexpr gsize kSize = 100 * 33, kPage = 4096;
-    const ObjectRef<GstAllocator> allocator(gst_dmabuf_allocator_new());
-    const int fd = memfd_create("frame", MFD_CLOEXEC);
-    EXPECT_EQ(ftruncate(fd, kPage), 0);
-    BufferRef frame(gst_buffer_new());
-    gst_buffer_append_memory(frame.get(), gst_dmabuf_allocator_alloc(allocator.get(), fd, kSize));
-    gst_buffer_memset(frame.get(), 0, 61, kSize);
-    return frame;
-  }
+  static BufferRef frame_in_dmabuf() { return frame_in(make_dmabuf_memory(100 * 33, 61)); }
 
   std::string blob_;
 };

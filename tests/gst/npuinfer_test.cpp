@@ -1,10 +1,6 @@
 // npuinfer on frames: what comes out of it, and how frames go into it.
-#include <fcntl.h>
-#include <gst/allocators/gstdmabuf.h>
 #include <gtest/gtest.h>
 #include <meta/npumeta.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -321,30 +317,14 @@ TEST_F(NpuInfer, EveryFrameKeepsItsOwnResult) {
 
 // ---- DMA-BUFs, played by memfds (SOFTNPU_ALLOW_MEMFD=1)
 
-class DmaBufs : public NpuInfer {
- protected:
-  DmaBufs() : allocator_(gst_dmabuf_allocator_new()) {}
-
-  MemoryRef memory(gsize size, guint8 fill) {
-    const int fd = memfd_create("frame", MFD_CLOEXEC);
-    const std::vector<guint8> bytes((size + 4095) / 4096 * 4096, fill);
-    EXPECT_EQ(write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-    return MemoryRef(gst_dmabuf_allocator_alloc(allocator_.get(), fd, size));
-  }
-  static BufferRef frame_in(MemoryRef memory) {
-    BufferRef frame(gst_buffer_new());
-    gst_buffer_append_memory(frame.get(), memory.release());
-    return frame;
-  }
-
-  ObjectRef<GstAllocator> allocator_;
-};
+using DmaBufs = NpuInfer;
 
 TEST_F(DmaBufs, AreImportedOncePerBuffer) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps(caps_of("RGB", 8, 8));
   std::vector<MemoryRef> pool;
-  for (guint8 i = 0; i < 3; ++i) pool.push_back(memory(192, static_cast<guint8>(10 * i)));
+  for (guint8 i = 0; i < 3; ++i)
+    pool.push_back(make_dmabuf_memory(192, static_cast<guint8>(10 * i)));
   for (guint i = 0; i < 9; ++i) {
     ASSERT_EQ(harness.push(frame_in(MemoryRef(gst_memory_ref(pool[i % 3].get())))), GST_FLOW_OK);
     EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 10.f * (i % 3)));
@@ -357,8 +337,8 @@ TEST_F(DmaBufs, AreImportedOncePerBuffer) {
 TEST_F(DmaBufs, MayHoldOnePlaneEach) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps("video/x-raw(memory:DMABuf),format=NV12,width=64,height=48,framerate=30/1");
-  BufferRef frame = frame_in(memory(64 * 48, 128));
-  gst_buffer_append_memory(frame.get(), memory(64 * 24, 128).release());
+  BufferRef frame = frame_in(make_dmabuf_memory(64 * 48, 128));
+  gst_buffer_append_memory(frame.get(), make_dmabuf_memory(64 * 24, 128).release());
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   EXPECT_NEAR(first_tensor(harness.pull().get()).at(0), 130.41f, 0.5);
   EXPECT_EQ(harness.stat("imports"), 2u);
@@ -368,7 +348,7 @@ TEST_F(DmaBufs, MayHoldOnePlaneEach) {
 TEST_F(DmaBufs, WithPaddingAndOffsetsAreReadInPlace) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps("video/x-raw(memory:DMABuf),format=NV12,width=60,height=40,framerate=30/1");
-  BufferRef frame = frame_in(memory(4096 + 64 * 72, 128));
+  BufferRef frame = frame_in(make_dmabuf_memory(4096 + 64 * 72, 128));
   lay_out(frame, GST_VIDEO_FORMAT_NV12, 64, 48, {4096, 4096 + 64 * 48}, {64, 64});
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   EXPECT_NEAR(first_tensor(harness.pull().get()).at(0), 130.41f, 0.5);
@@ -381,7 +361,7 @@ TEST_F(DmaBufs, ThatEndInsideTheLastRowsPaddingNeedStridesOrACopy) {
   harness.set_caps("video/x-raw,format=RGB,width=1000,height=4,framerate=30/1");
   // 4 rows of 4096 bytes fill 4 pages; the frame starts 96 bytes in, so its last row's padding is
   // outside though its last pixel is not.
-  BufferRef frame = frame_in(memory(4 * 4096, 60));
+  BufferRef frame = frame_in(make_dmabuf_memory(4 * 4096, 60));
   lay_out(frame, GST_VIDEO_FORMAT_RGB, 1000, 4, {96}, {4096});
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 60.f));
@@ -395,7 +375,8 @@ class Geometries : public DmaBufs {
   /// An 8x8 GRAY8 frame of `fill`, at x,y of a 32x32 one whose rows have `stride` bytes.
   BufferRef cropped(gint stride, guint x, guint y, guint8 fill) {
     BufferRef frame(gst_buffer_new());
-    gst_buffer_append_memory(frame.get(), memory(static_cast<gsize>(stride) * 32, 0).release());
+    gst_buffer_append_memory(frame.get(),
+                             make_dmabuf_memory(static_cast<gsize>(stride) * 32, 0).release());
     for (gsize row = y; row < y + 8; ++row)
       gst_buffer_memset(frame.get(), row * static_cast<gsize>(stride) + x, fill, 8);
     gsize offsets[GST_VIDEO_MAX_PLANES] = {0};
@@ -439,7 +420,7 @@ TEST_F(Geometries, ThatDifferInPitchAndFirstColumnShareAGraphWhereTheDriverTakes
 
 TEST_F(DmaBufs, AreLetGoWhenTheElementStops) {
   const std::size_t before = open_descriptors();
-  MemoryRef frame_memory = memory(192, 5);
+  MemoryRef frame_memory = make_dmabuf_memory(192, 5);
   {
     ElementHarness harness("npuinfer", with_model());
     harness.set_caps(caps_of("RGB", 8, 8));

@@ -1,11 +1,7 @@
 // What a model gets from npuinfer for frames of every format, padding, odd size, crop, matrix and
 // range, against a converter in double precision that shares nothing with the product.
-#include <fcntl.h>
-#include <gst/allocators/gstdmabuf.h>
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +9,7 @@
 
 #include "element_harness.hpp"
 #include "support/frame_reference.hpp"
+#include "support/test_dmabuf.hpp"
 
 namespace gstnpu::test {
 namespace {
@@ -106,12 +103,12 @@ void describe(GstBuffer* buffer, const npu::test::Frame& frame, const Packed& pa
 
 /// A memfd plays the DMA-BUF (SOFTNPU_ALLOW_MEMFD=1).
 MemoryRef dmabuf_of(const std::vector<guint8>& bytes) {
-  constexpr gsize kPage = 4096;
-  const ObjectRef<GstAllocator> allocator(gst_dmabuf_allocator_new());
-  const int fd = memfd_create("frame", MFD_CLOEXEC);
-  EXPECT_EQ(ftruncate(fd, static_cast<off_t>((bytes.size() + kPage - 1) / kPage * kPage)), 0);
-  EXPECT_EQ(write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-  return MemoryRef(gst_dmabuf_allocator_alloc(allocator.get(), fd, bytes.size()));
+  const int fd = npu::test::make_dmabuf(bytes.size());
+  {
+    const npu::test::DmabufMapping mapping(fd, bytes.size());
+    std::copy(bytes.begin(), bytes.end(), mapping.data());
+  }
+  return wrap_dmabuf(fd, bytes.size());
 }
 
 std::string caps_for(const FrameLayout& layout, const Colors& colors) {

@@ -1,11 +1,8 @@
 // Which way each frame goes, what is counted, and zero-copy=require.
 #include <fcntl.h>
-#include <gst/allocators/gstdmabuf.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "element_harness.hpp"
-#include "support/test_dmabuf.hpp"
 
 namespace gstnpu::test {
 namespace {
@@ -19,7 +16,7 @@ bool contains(const std::string& text, const char* part) {
 class ZeroCopy : public testing::Test {
  protected:
   ZeroCopy()
-      : dmabufs_(gst_dmabuf_allocator_new()), harness_("npuinfer", [this](GstElement* element) {
+      : harness_("npuinfer", [this](GstElement* element) {
           const std::string path = dir_.write("pixels.xml", pixels_ir(8, 8)).string();
           g_object_set(element, "model", path.c_str(), "device", "software", nullptr);
         }) {
@@ -33,13 +30,11 @@ class ZeroCopy : public testing::Test {
     gst_buffer_memset(frame.get(), 0, fill, kFrameBytes);
     return frame;
   }
-  BufferRef dmabuf(guint8 fill) {
-    const int fd = npu::test::make_dmabuf(kFrameBytes);
-    npu::test::fill_dmabuf(fd, 0, kFrameBytes, fill);
-    return of_fd(fd);
-  }
+  static BufferRef dmabuf(guint8 fill) { return frame_in(make_dmabuf_memory(kFrameBytes, fill)); }
   /// A GstDmaBufMemory that no driver takes.
-  BufferRef no_dmabuf() { return of_fd(open("/dev/zero", O_RDWR | O_CLOEXEC)); }
+  static BufferRef no_dmabuf() {
+    return frame_in(wrap_dmabuf(open("/dev/zero", O_RDWR | O_CLOEXEC), kFrameBytes));
+  }
   void push_through(BufferRef frame, guint8 fill) {
     ASSERT_EQ(harness_.push(std::move(frame)), GST_FLOW_OK);
     EXPECT_EQ(first_tensor(harness_.pull().get()), std::vector<float>(kFrameBytes, fill));
@@ -48,16 +43,7 @@ class ZeroCopy : public testing::Test {
   std::vector<std::string> errors() { return harness_.messages(GST_MESSAGE_ERROR); }
 
   TempDir dir_;
-  ObjectRef<GstAllocator> dmabufs_;
   ElementHarness harness_;
-
- private:
-  BufferRef of_fd(int fd) {
-    BufferRef frame(gst_buffer_new());
-    gst_buffer_append_memory(frame.get(),
-                             gst_dmabuf_allocator_alloc(dmabufs_.get(), fd, kFrameBytes));
-    return frame;
-  }
 };
 
 struct CapsRow {

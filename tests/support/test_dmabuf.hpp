@@ -2,15 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace npu::test {
+
+enum class BufferKind {
+  kUdmabuf,  ///< /dev/udmabuf
+  kDmaHeap,  ///< /dev/dma_heap/system
+  kMemfd,    ///< a stand-in, which the software NPU imports with SOFTNPU_ALLOW_MEMFD=1
+};
+
+/// A buffer of zeros of `size_bytes` rounded up to whole pages, which the caller closes; -1 with
+/// errno set where this machine has none of the kind. DMA-BUFs cannot be written with write(): map
+/// them, see DmabufMapping.
+int make_buffer(BufferKind kind, std::size_t size_bytes);
+
+/// Why there are no such buffers here; empty where there are.
+std::string why_no_buffers(BufferKind kind);
 
 /// Whether /dev/udmabuf can be opened: make_dmabuf() then gives DMA-BUFs proper.
 bool has_udmabuf();
 
-/// A buffer of zeros of whole pages: a DMA-BUF where there is udmabuf, else a memfd, which the
-/// software NPU imports with SOFTNPU_ALLOW_MEMFD=1. The caller closes it. Neither kind can be
-/// written with write(): map it, see DmabufMapping.
+/// A buffer of udmabuf where there is one, else a memfd. Throws where neither can be made.
 int make_dmabuf(std::size_t size_bytes);
 
 /// A buffer's bytes for the CPU, between DMA_BUF_IOCTL_SYNC's start and end where the kernel has

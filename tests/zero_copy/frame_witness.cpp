@@ -7,6 +7,8 @@
 #include <cstring>
 #include <optional>
 
+#include "gst/frames.hpp"
+
 #if GST_CHECK_VERSION(1, 24, 0)
 #include <gst/video/video-info-dma.h>
 #endif
@@ -74,17 +76,6 @@ BufferRef copy_pixels(GstBuffer* buffer, const GstVideoInfo& info) {
   return copy;
 }
 
-std::vector<float> first_tensor(GstBuffer* buffer) {
-  GstNpuTensor tensor = {};
-  GstMapInfo map;
-  if (!gst_npu_buffer_get_tensor(buffer, 0, &tensor)) return {};
-  if (!gst_memory_map(tensor.memory, &map, GST_MAP_READ)) return {};
-  const auto* values = reinterpret_cast<const float*>(map.data);
-  std::vector<float> copy(values, values + map.size / sizeof(float));
-  gst_memory_unmap(tensor.memory, &map);
-  return copy;
-}
-
 std::string kind_of(GstMemory* memory) {
   if (gst_is_dmabuf_memory(memory)) return "DMA-BUF";
   if (gst_is_fd_memory(memory)) return "memory with a file";
@@ -147,7 +138,7 @@ void FrameWitness::see_input(GstPad* pad, GstBuffer* buffer) {
 
 void FrameWitness::see_output(GstBuffer* buffer) {
   if (!keep_pixels_) return;
-  std::vector<float> tensor = first_tensor(buffer);
+  std::vector<float> tensor = gstnpu::test::first_tensor(buffer);
   const std::lock_guard lock(mutex_);
   tensors_.push_back(std::move(tensor));
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "copy_counter.hpp"
-#include "dmabufs.hpp"
 #include "plugin/refs.hpp"
+#include "support/test_dmabuf.hpp"
 
 namespace npu::test {
 

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "frame_witness.hpp"
+#include "gst/frames.hpp"
 #include "producer.hpp"
 
 namespace npu::test {
@@ -118,7 +119,6 @@ class FedPixels {
 
  private:
   BufferRef in_buffers(BufferKind kind, bool one_per_plane) {
-    if (!allocator_) allocator_.reset(gst_dmabuf_allocator_new());
     BufferRef frame(gst_buffer_new());
     const std::vector<gsize> sizes = one_per_plane
                                          ? std::vector<gsize>{kFedBytes * 2 / 3, kFedBytes / 3}
@@ -126,7 +126,7 @@ class FedPixels {
     for (const gsize size : sizes) {
       const int fd = make_buffer(kind, size);
       if (fd < 0) throw NoDevice(why_no_buffers(kind));
-      gst_buffer_append_memory(frame.get(), gst_dmabuf_allocator_alloc(allocator_.get(), fd, size));
+      gst_buffer_append_memory(frame.get(), gstnpu::test::wrap_dmabuf(fd, size).release());
     }
     gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12,
                               kFedWidth, kFedHeight);
@@ -147,7 +147,6 @@ class FedPixels {
   }
 
   ObjectRef<GstElement> source_;
-  ObjectRef<GstAllocator> allocator_;
   std::vector<BufferRef> frames_;
 };
 
