@@ -15,13 +15,6 @@
 namespace gstnpu {
 namespace {
 
-constexpr GstVideoFormat kFormats[] = {
-    GST_VIDEO_FORMAT_NV12,  GST_VIDEO_FORMAT_I420,      GST_VIDEO_FORMAT_NV21,
-    GST_VIDEO_FORMAT_YUY2,  GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_RGB,
-    GST_VIDEO_FORMAT_BGR,   GST_VIDEO_FORMAT_RGBx,      GST_VIDEO_FORMAT_BGRx,
-    GST_VIDEO_FORMAT_GRAY8,
-};
-
 void append_format(GValue* list, const char* name) {
   GValue value = G_VALUE_INIT;
   g_value_init(&value, G_TYPE_STRING);
@@ -45,8 +38,9 @@ void append_dmabuf(GstCaps* caps, GstStructure* structure) {
 /// Linear frames by their DRM names, which have no modifier: an NPU reads no tiles.
 void append_drm_caps(GstCaps* caps) {
   GValue names = G_VALUE_INIT;
-  gst_value_list_init(&names, G_N_ELEMENTS(kFormats));
-  for (const GstVideoFormat format : kFormats) {
+  const std::vector<GstVideoFormat> formats = readable_formats();
+  gst_value_list_init(&names, static_cast<guint>(formats.size()));
+  for (const GstVideoFormat format : formats) {
     const guint32 fourcc = gst_video_dma_drm_fourcc_from_format(format);
     if (fourcc == 0) continue;
     constexpr guint64 kLinear = 0;
@@ -89,8 +83,9 @@ bool is_tiled(const std::string& drm_format) {
 
 CapsRef template_caps() {
   GValue names = G_VALUE_INIT;
-  gst_value_list_init(&names, G_N_ELEMENTS(kFormats));
-  for (const GstVideoFormat format : kFormats) {
+  const std::vector<GstVideoFormat> formats = readable_formats();
+  gst_value_list_init(&names, static_cast<guint>(formats.size()));
+  for (const GstVideoFormat format : formats) {
     append_format(&names, gst_video_format_to_string(format));
   }
   GstStructure* video = any_video();

@@ -8,17 +8,18 @@
 namespace gstnpu {
 namespace {
 
+/// The preferred one first.
 constexpr std::pair<npu::PixelFormat, GstVideoFormat> kFormats[] = {
     {npu::PixelFormat::kNV12, GST_VIDEO_FORMAT_NV12},
     {npu::PixelFormat::kI420, GST_VIDEO_FORMAT_I420},
+    {npu::PixelFormat::kNV21, GST_VIDEO_FORMAT_NV21},
+    {npu::PixelFormat::kYUY2, GST_VIDEO_FORMAT_YUY2},
+    {npu::PixelFormat::kP010, GST_VIDEO_FORMAT_P010_10LE},
     {npu::PixelFormat::kRGB, GST_VIDEO_FORMAT_RGB},
     {npu::PixelFormat::kBGR, GST_VIDEO_FORMAT_BGR},
     {npu::PixelFormat::kRGBx, GST_VIDEO_FORMAT_RGBx},
     {npu::PixelFormat::kBGRx, GST_VIDEO_FORMAT_BGRx},
     {npu::PixelFormat::kGray8, GST_VIDEO_FORMAT_GRAY8},
-    {npu::PixelFormat::kNV21, GST_VIDEO_FORMAT_NV21},
-    {npu::PixelFormat::kYUY2, GST_VIDEO_FORMAT_YUY2},
-    {npu::PixelFormat::kP010, GST_VIDEO_FORMAT_P010_10LE},
 };
 
 GstVideoColorimetry default_colorimetry(const GstVideoInfo& info) {
@@ -85,6 +86,12 @@ PlaneSpan span_of_plane(const GstVideoInfo& info, const GstVideoMeta* video, con
 }
 
 }  // namespace
+
+std::vector<GstVideoFormat> readable_formats() {
+  std::vector<GstVideoFormat> formats;
+  for (const auto& [npu_format, gst_format] : kFormats) formats.push_back(gst_format);
+  return formats;
+}
 
 std::optional<npu::PixelFormat> to_pixel_format(GstVideoFormat format) {
   for (const auto& [npu_format, gst_format] : kFormats) {

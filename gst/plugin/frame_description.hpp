@@ -31,6 +31,8 @@ struct FrameDescription {
   bool is_readable_in_place = true;
 };
 
+/// The formats that a graph can read, the preferred one first.
+std::vector<GstVideoFormat> readable_formats();
 std::optional<npu::PixelFormat> to_pixel_format(GstVideoFormat format);
 GstVideoFormat to_video_format(npu::PixelFormat format);
 
