@@ -205,6 +205,11 @@ bool is_npu_allocator(GstAllocator* allocator) {
                        G_TYPE_CHECK_INSTANCE_TYPE(allocator, npu_allocator_get_type()));
 }
 
+GstMemory* root_of(GstMemory* memory) {
+  while (memory->parent) memory = memory->parent;
+  return memory;
+}
+
 bool is_npu_memory(GstMemory* memory) {
   return is_npu_allocator(memory->allocator);
 }
@@ -217,9 +222,8 @@ npu::Tensor npu_memory_tensor(GstMemory* memory, const npu::Device& device) {
                              : **reinterpret_cast<NpuAllocator*>(memory->allocator)->recycler;
   if (recycler.device().state() != device.state()) return {};
   if (!is_dmabuf) return **reinterpret_cast<NpuMemory*>(memory)->tensor;
-  while (memory->parent) memory = memory->parent;
   const auto* held = static_cast<const HeldTensor*>(
-      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(memory), held_tensor_key()));
+      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(root_of(memory)), held_tensor_key()));
   return held ? **held : npu::Tensor();
 }
 

@@ -20,6 +20,8 @@ bool makes_dmabufs(GstAllocator* allocator);
 /// The tensor that `memory` is part of, in the same device context; an empty one for other memory.
 /// gst_memory offsets count from its start.
 npu::Tensor npu_memory_tensor(GstMemory* memory, const npu::Device& device);
+/// The memory that `memory` is a part of; itself where it is no part.
+GstMemory* root_of(GstMemory* memory);
 bool is_npu_memory(GstMemory* memory);
 bool is_npu_allocator(GstAllocator* allocator);
 

@@ -72,11 +72,6 @@ void require_bytes(GstBuffer* buffer, guint index, guint length, gsize end_in_fi
   }
 }
 
-GstMemory* root_of(GstMemory* memory) {
-  while (memory->parent) memory = memory->parent;
-  return memory;
-}
-
 class ReadMapping {
  public:
   ReadMapping(GstBuffer* buffer, guint index, guint length) : buffer_(buffer) {
