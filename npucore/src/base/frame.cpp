@@ -56,12 +56,11 @@ constexpr PlaneShape kOneByte[] = {{1, 1, 1}};
 
 void validate_plane(const FrameLayout& frame, std::size_t index, const PlaneShape& shape) {
   const PlaneLayout& plane = frame.planes[index];
-  const auto up = [](std::uint64_t pixels, std::uint32_t a_sample) {
-    return (pixels + a_sample - 1) / a_sample;
-  };
-  const auto row_bytes =
-      up(std::uint64_t{frame.crop_left} + frame.width, shape.pixels_x) * shape.sample_bytes;
-  const auto rows = up(std::uint64_t{frame.crop_top} + frame.height, shape.pixels_y);
+  const auto columns =
+      std::uint64_t{frame.crop_left / shape.pixels_x} + shape.columns(frame.crop_left, frame.width);
+  const auto row_bytes = columns * shape.sample_bytes;
+  const auto rows =
+      std::uint64_t{frame.crop_top / shape.pixels_y} + shape.rows(frame.crop_top, frame.height);
   if (plane.stride_bytes < row_bytes)
     fail(frame, text("plane ", index, " has a stride of ", plane.stride_bytes,
                      " bytes, its rows need ", row_bytes));
