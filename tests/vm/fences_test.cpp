@@ -148,13 +148,19 @@ TEST(Fences, OfAReaderAreWaitedForByWritersOnly) {
   EXPECT_TRUE(is_ready(surface, dmabuf::FenceUse::kWrite));
 }
 
-TEST(Fences, AreWaitedForBeforeAnInference) {
+/// A request that reads `surface` where it lies.
+Request request_on(const Surface& surface) {
   const TempDir folder;
   const Device device = Device::open(DeviceKind::kSoftware);
   Request request = CompiledModel::compile(device, Model::read(write_affine_model(folder.path())))
                         .create_request();
-  Surface surface;
   request.set_input(0, Importer(device).import(surface.fd()));
+  return request;
+}
+
+TEST(Fences, AreWaitedForBeforeAnInference) {
+  Surface surface;
+  Request request = request_on(surface);
   const DmabufMapping pixels(surface.fd(), 4096);  // CPU access waits for fences: before them
   surface.begin(true);
   const std::jthread producer([&] {
@@ -167,12 +173,8 @@ TEST(Fences, AreWaitedForBeforeAnInference) {
 }
 
 TEST(Fences, ThatNobodySignalsAreATimeout) {
-  const TempDir folder;
-  const Device device = Device::open(DeviceKind::kSoftware);
-  Request request = CompiledModel::compile(device, Model::read(write_affine_model(folder.path())))
-                        .create_request();
   Surface surface;
-  request.set_input(0, Importer(device).import(surface.fd()));
+  Request request = request_on(surface);
   surface.begin(true);
   expect_error(ErrorCode::kTimeout, "was not done with it", [&] { request.submit(); });
   surface.signal();
