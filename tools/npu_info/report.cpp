@@ -70,19 +70,11 @@ void print_device(std::ostream& out, const npu::DeviceInfo& info) {
     line(out, index == 0 ? "extensions" : "", info.extensions[index]);
 }
 
-void print_findings(std::ostream& out, const std::vector<npu::Finding>& findings) {
-  out << "Looking for an NPU in this machine:\n";
+void print_findings(std::ostream& out, const std::vector<npu::Finding>& findings,
+                    const char* not_ok) {
   for (const auto& finding : findings) {
-    line(out, finding.what.c_str(), (finding.ok ? "ok: " : "MISSING: ") + finding.detail);
+    line(out, finding.what.c_str(), (finding.ok ? "ok: " : not_ok) + finding.detail);
     if (!finding.cure.empty()) line(out, "", "-> " + finding.cure);
-  }
-}
-
-void print_dmabuf_sources(std::ostream& out, const std::vector<npu::Finding>& sources) {
-  out << "DMA-BUFs that others can fill for it (the first that works is used):\n";
-  for (const auto& source : sources) {
-    line(out, source.what.c_str(), (source.ok ? "ok: " : "no: ") + source.detail);
-    if (!source.cure.empty()) line(out, "", "-> " + source.cure);
   }
 }
 
@@ -125,9 +117,13 @@ std::string to_text(const Report& report) {
   std::ostringstream out;
   if (report.device) {
     print_device(out, *report.device);
-    print_dmabuf_sources(out, report.dmabuf_sources);
+    out << "DMA-BUFs that others can fill for it (the first that works is used):\n";
+    print_findings(out, report.dmabuf_sources, "no: ");
   }
-  if (!report.device || report.device->is_software) print_findings(out, report.findings);
+  if (!report.device || report.device->is_software) {
+    out << "Looking for an NPU in this machine:\n";
+    print_findings(out, report.findings, "MISSING: ");
+  }
   if (!report.device) out << report.error << '\n';
   return out.str();
 }
