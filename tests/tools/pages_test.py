@@ -25,7 +25,7 @@ def read(path):
 
 def help_options():
     text = subprocess.run([TOOL, "--help"], stdout=subprocess.PIPE, check=True, text=True).stdout
-    return sorted(set(re.findall(r"(?m)^\s+(?:-\w, ?)?(--[\w-]+)", text)))
+    return sorted(set(re.findall(r"(?m)^\s+(?:-\w, *)?(--[\w-]+)", text)))
 
 
 def complete(*words):
