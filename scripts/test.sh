@@ -34,9 +34,10 @@ closing_line() {
   say "$passed passed, $failed failed$tail"
 }
 
-# count_left BUILDDIR: counts what a run of tests has left in its meson-logs, and notes what failed.
+# count_left BUILDDIR: counts what a run of tests has left in its meson-logs, if it came that far, and notes what failed.
 count_left() {
-  python3 scripts/tally.py "$1" >"$work/tally" 2>/dev/null || return 1
+  [ -f "$1/meson-logs/testlog.json" ] || return 1
+  python3 scripts/tally.py "$1" >"$work/tally" || return 1
   # shellcheck disable=SC2046  # three numbers
   count $(head -n 1 "$work/tally")
   sed "1d; s|^\([^ ]\)|$1: \1|; s|^|  |" "$work/tally" >>"$work/failures"
