@@ -27,7 +27,7 @@ def gtest_cases(junit):
             continue  # meson's own suite: programs that are not GoogleTest's
         counts, failures = cases.setdefault(suite.get("name"), ([0, 0, 0], []))
         for case in suite.iter("testcase"):
-            failure = case.find("failure") if case.find("failure") is not None else case.find("error")
+            failure = next((part for part in case if part.tag in ("failure", "error")), None)
             if failure is not None:
                 counts[1] += 1
                 failures.append("\n".join([f"  {case.get('name')}", *indented(failure.get("message"))]))
