@@ -38,9 +38,8 @@ void append_dmabuf(GstCaps* caps, GstStructure* structure) {
 /// Linear frames by their DRM names, which have no modifier: an NPU reads no tiles.
 void append_drm_caps(GstCaps* caps) {
   GValue names = G_VALUE_INIT;
-  const std::vector<GstVideoFormat> formats = readable_formats();
-  gst_value_list_init(&names, static_cast<guint>(formats.size()));
-  for (const GstVideoFormat format : formats) {
+  gst_value_list_init(&names, 0);
+  for (const GstVideoFormat format : readable_formats()) {
     const guint32 fourcc = gst_video_dma_drm_fourcc_from_format(format);
     if (fourcc == 0) continue;
     constexpr guint64 kLinear = 0;
@@ -83,9 +82,8 @@ bool is_tiled(const std::string& drm_format) {
 
 CapsRef template_caps() {
   GValue names = G_VALUE_INIT;
-  const std::vector<GstVideoFormat> formats = readable_formats();
-  gst_value_list_init(&names, static_cast<guint>(formats.size()));
-  for (const GstVideoFormat format : formats) {
+  gst_value_list_init(&names, 0);
+  for (const GstVideoFormat format : readable_formats()) {
     append_format(&names, gst_video_format_to_string(format));
   }
   GstStructure* video = any_video();
