@@ -44,12 +44,12 @@ def pipeline_ends_cleanly(model):
 
 def tool_leaves_nothing_or_all(tool, model, folder):
     blob = folder / "out.blob"
-    subprocess.run([tool, "--device", "software", model, "-o", blob], stdout=subprocess.DEVNULL, check=True)
+    command = [tool, "--device", "software", model, "-o", blob]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     whole_bytes = blob.stat().st_size
     blob.unlink()
     for number in range(ROUNDS):
-        process = subprocess.Popen([tool, "--device", "software", model, "-o", folder / "out.blob"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         time.sleep(0.02 + number * 0.05)
         process.send_signal(signal.SIGINT)
         output = process.communicate()[0]
