@@ -24,6 +24,10 @@ BufferRef frame_in(MemoryRef memory) {
   return frame;
 }
 
+BufferRef frame_in(GstMemory* memory) {
+  return frame_in(MemoryRef(gst_memory_ref(memory)));
+}
+
 std::vector<float> first_tensor(GstBuffer* buffer) {
   GstNpuTensor tensor = {};
   if (!gst_npu_buffer_get_tensor(buffer, 0, &tensor)) return {};

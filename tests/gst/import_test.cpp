@@ -83,9 +83,7 @@ class Imports : public testing::Test {
   /// Pushes 8x8 RGB frames from `pool`, one after the other, and looks at the results.
   static void run(ElementHarness& harness, const std::vector<MemoryRef>& pool, guint frames) {
     for (guint i = 0; i < frames; ++i) {
-      ASSERT_EQ(harness.push(frame_in(MemoryRef(gst_memory_ref(pool[i % pool.size()].get())))),
-                GST_FLOW_OK)
-          << i;
+      ASSERT_EQ(harness.push(frame_in(pool[i % pool.size()].get())), GST_FLOW_OK) << i;
       ASSERT_NO_FATAL_FAILURE(expect_result(harness, static_cast<float>(i % pool.size()))) << i;
     }
   }
@@ -173,8 +171,7 @@ TEST_F(Imports, FramesThatFillTheRoomWaitForEachOther) {
   harness.set_caps(caps_of("RGB", 8, 8));
   const auto memories = pool(3, (kRoomPages - 4) * kPage);
   for (guint i = 0; i < 24; ++i)
-    ASSERT_EQ(harness.push(frame_in(MemoryRef(gst_memory_ref(memories[i % 3].get())))),
-              GST_FLOW_OK);
+    ASSERT_EQ(harness.push(frame_in(memories[i % 3].get())), GST_FLOW_OK);
   for (guint i = 0; i < 24; ++i)
     ASSERT_NO_FATAL_FAILURE(expect_result(harness, static_cast<float>(i % 3))) << i;
   EXPECT_EQ(harness.stat("copied"), 0u);

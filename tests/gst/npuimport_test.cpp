@@ -96,7 +96,7 @@ class AnotherLayout : public NpuImport {
     };
   }
 
-  /// In a DMA-BUF, which a memfd plays.
+  /// In a DMA-BUF, or a memfd that plays one.
   static BufferRef frame_in_dmabuf() { return frame_in(make_dmabuf_memory(100 * 33, 61)); }
 
   std::string blob_;

@@ -101,7 +101,7 @@ void describe(GstBuffer* buffer, const npu::test::Frame& frame, const Packed& pa
   crop->height = layout.height;
 }
 
-/// A memfd plays the DMA-BUF (SOFTNPU_ALLOW_MEMFD=1).
+/// A DMA-BUF, or a memfd that plays one.
 MemoryRef dmabuf_of(const std::vector<guint8>& bytes) {
   const int fd = npu::test::make_dmabuf(bytes.size());
   {
