@@ -1,4 +1,4 @@
-#include "base/atomic_file.hpp"
+#include "atomic_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "base/scope_guard.hpp"
-#include "base/text.hpp"
-#include "base/unique_fd.hpp"
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
+
+#include "text.hpp"
+#include "unique_fd.hpp"
 
 namespace npu::base {
 namespace {
@@ -24,6 +24,22 @@ namespace {
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
+
+/// Removes a file at the end of the scope, unless it was kept.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::filesystem::path& path) : path_(path) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (!kept_) ::unlink(path_.c_str());
+  }
+  void keep() { kept_ = true; }
+
+ private:
+  const std::filesystem::path& path_;
+  bool kept_ = false;
+};
 
 /// A name that no other call of this or another process uses.
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
@@ -55,12 +71,12 @@ void write_file_atomically(const std::filesystem::path& path,
   const auto temporary = temporary_name(path);
   UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd) fail(path, "open", errno);
-  ScopeGuard remove_temporary([&] { ::unlink(temporary.c_str()); });
+  TemporaryFile file(temporary);
   for (const auto& part : parts) write_all(fd.get(), part, path);
   if (::fsync(fd.get()) != 0) fail(path, "fsync", errno);
   fd.reset();
   if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path, "rename", errno);
-  remove_temporary.dismiss();
+  file.keep();
   sync_folder(path);
 }
 

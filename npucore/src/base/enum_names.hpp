@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.hpp"
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
+
+#include "text.hpp"
 
 namespace npu::base {
 
@@ -35,7 +36,7 @@ Enum value_of(const std::array<EnumName<Enum>, N>& names, std::string_view name,
     valid.push_back(entry.name);
   }
   throw Error(ErrorCode::kInvalidArgument,
-              text(quoted(name), " is no ", what, ": use one of ", join(valid, ", ")));
+              text(quoted(name), " is not a ", what, ": use one of ", join(valid, ", ")));
 }
 
 }  // namespace npu::base

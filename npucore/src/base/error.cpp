@@ -1,4 +1,4 @@
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace npu {
 

@@ -1,4 +1,4 @@
-#include "core/exit_watch.hpp"
+#include "exit_watch.hpp"
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/unique_fd.hpp"
+#include "unique_fd.hpp"
 
 namespace npu::base {
 

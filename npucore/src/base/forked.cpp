@@ -1,8 +1,8 @@
-#include "core/forked.hpp"
+#include "forked.hpp"
 
 #include <pthread.h>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace npu::internal {
 

@@ -1,9 +1,9 @@
-#include "npucore/frame.hpp"
-
 #include <array>
 
-#include "base/enum_names.hpp"
-#include "base/text.hpp"
+#include <npucore/frame.hpp>
+
+#include "enum_names.hpp"
+#include "text.hpp"
 
 namespace npu {
 namespace {
@@ -51,7 +51,7 @@ constexpr PlaneShape kOneByte[] = {{1, 1, 1}};
 
 [[noreturn]] void fail(const FrameLayout& frame, const std::string& why) {
   throw Error(ErrorCode::kInvalidArgument,
-              text("frame layout ", frame.describe(), " cannot be: ", why));
+              text("frame layout ", frame.describe(), " is invalid: ", why));
 }
 
 void validate_plane(const FrameLayout& frame, std::size_t index, const PlaneShape& shape) {
@@ -138,7 +138,7 @@ FrameLayout FrameLayout::tight(PixelFormat format, std::uint32_t width, std::uin
 
 std::size_t FrameLayout::plane_size_bytes(std::size_t index) const {
   if (index >= planes.size())
-    fail(*this, text("plane ", index, " was asked for, there are ", planes.size()));
+    fail(*this, text("plane ", index, " was requested, but there are ", planes.size()));
   return std::size_t{planes[index].stride_bytes} * planes[index].rows;
 }
 

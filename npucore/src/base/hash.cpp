@@ -1,4 +1,4 @@
-#include "base/hash.hpp"
+#include "hash.hpp"
 
 // Its functions are compiled into this file: no library is needed at run time.
 #define XXH_INLINE_ALL

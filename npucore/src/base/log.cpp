@@ -1,4 +1,4 @@
-#include "base/log.hpp"
+#include "log.hpp"
 
 #include <atomic>
 #include <cctype>
@@ -47,6 +47,7 @@ bool passes(LogLevel level) {
   return static_cast<int>(level) < stderr_limit().load(std::memory_order_relaxed);
 }
 
+/// Where messages go: the application's sink, else the standard error stream.
 struct SinkHolder {
   std::mutex mutex;  // guards sink
   std::shared_ptr<const LogSink> sink;
@@ -54,8 +55,8 @@ struct SinkHolder {
 
 // Never destroyed: objects that log may outlive every static of this library.
 SinkHolder& holder() {
-  static auto& instance = *std::make_unique<SinkHolder>().release();
-  return instance;
+  static auto* const instance = new SinkHolder;
+  return *instance;
 }
 
 std::shared_ptr<const LogSink> current_sink() {

@@ -1,4 +1,4 @@
-#include "base/mapped_file.hpp"
+#include "mapped_file.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,9 +7,10 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/text.hpp"
-#include "base/unique_fd.hpp"
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
+
+#include "text.hpp"
+#include "unique_fd.hpp"
 
 namespace npu::base {
 namespace {
@@ -30,15 +31,16 @@ OpenFile open_file(const std::filesystem::path& path) {
   struct stat status = {};
   if (::fstat(fd.get(), &status) != 0) fail(path, "fstat", errno);
   if (!S_ISREG(status.st_mode))
-    throw Error(ErrorCode::kIo, text("cannot read ", path.string(), ": it is no regular file"));
+    throw Error(ErrorCode::kIo, text("cannot read ", path.string(), ": it is not a regular file"));
   return {std::move(fd), static_cast<std::size_t>(status.st_size)};
 }
 
-std::span<const std::byte> map(const std::filesystem::path& path, const UniqueFd& fd,
-                               std::size_t offset, std::size_t size) {
-  void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), static_cast<off_t>(offset));
-  if (start == MAP_FAILED) fail(path, "mmap", errno);
-  return {static_cast<const std::byte*>(start), size};
+Mapping map(const std::filesystem::path& path, const UniqueFd& fd, std::size_t offset,
+            std::size_t size) {
+  Mapping mapping(
+      ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), static_cast<off_t>(offset)), size);
+  if (!mapping) fail(path, "mmap", errno);
+  return mapping;
 }
 
 }  // namespace
@@ -67,17 +69,6 @@ MappedFile MappedFile::open_region(const std::filesystem::path& path, std::size_
                                                   " bytes, not ", size, " at ", offset));
   const std::size_t lead = offset % page_size_bytes();
   return MappedFile(map(path, file.fd, offset - lead, lead + size));
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 }  // namespace npu::base

@@ -3,6 +3,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <utility>
+
+#include "mapping.hpp"
 
 namespace npu::base {
 
@@ -23,15 +26,12 @@ class MappedFile {
                                 std::size_t size);
 
   MappedFile() = default;
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  ~MappedFile();
 
-  std::span<const std::byte> bytes() const { return bytes_; }
+  std::span<const std::byte> bytes() const { return mapping_.bytes(); }
 
  private:
-  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::span<const std::byte> bytes_;
+  explicit MappedFile(Mapping mapping) : mapping_(std::move(mapping)) {}
+  Mapping mapping_;
 };
 
 }  // namespace npu::base

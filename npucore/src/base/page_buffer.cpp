@@ -1,4 +1,4 @@
-#include "base/page_buffer.hpp"
+#include "page_buffer.hpp"
 
 #include <sys/mman.h>
 
@@ -6,32 +6,22 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/text.hpp"
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
+
+#include "text.hpp"
 
 namespace npu::base {
 
 PageBuffer PageBuffer::copy_of(std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
-  void* start =
-      ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED)
+  Mapping pages(
+      ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+      bytes.size());
+  if (!pages)
     throw Error(ErrorCode::kOutOfMemory,
                 text("mmap of ", bytes.size(), " bytes: ", errno_text(errno)));
-  PageBuffer buffer({static_cast<std::byte*>(start), bytes.size()});
-  std::copy(bytes.begin(), bytes.end(), buffer.bytes_.begin());
-  return buffer;
-}
-
-PageBuffer::PageBuffer(PageBuffer&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-
-PageBuffer& PageBuffer::operator=(PageBuffer&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-PageBuffer::~PageBuffer() {
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+  std::copy(bytes.begin(), bytes.end(), pages.bytes().begin());
+  return PageBuffer(std::move(pages));
 }
 
 }  // namespace npu::base

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
+
+#include "mapping.hpp"
 
 namespace npu::base {
 
@@ -12,15 +15,12 @@ class PageBuffer {
   static PageBuffer copy_of(std::span<const std::byte> bytes);
 
   PageBuffer() = default;
-  PageBuffer(PageBuffer&& other) noexcept;
-  PageBuffer& operator=(PageBuffer&& other) noexcept;
-  ~PageBuffer();
 
-  std::span<const std::byte> bytes() const { return bytes_; }
+  std::span<const std::byte> bytes() const { return mapping_.bytes(); }
 
  private:
-  explicit PageBuffer(std::span<std::byte> bytes) : bytes_(bytes) {}
-  std::span<std::byte> bytes_;
+  explicit PageBuffer(Mapping mapping) : mapping_(std::move(mapping)) {}
+  Mapping mapping_;
 };
 
 }  // namespace npu::base

@@ -1,4 +1,4 @@
-#include "base/text.hpp"
+#include "text.hpp"
 
 #include <system_error>
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "npucore/types.hpp"
+#include <npucore/types.hpp>
 
 namespace npu::base {
 

@@ -1,14 +1,14 @@
-#include "npucore/types.hpp"
-
 #include <strings.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 
-#include "base/text.hpp"
-#include "base/type_names.hpp"
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
+#include <npucore/types.hpp>
+
+#include "text.hpp"
+#include "type_names.hpp"
 
 namespace npu {
 namespace {

@@ -1,4 +1,4 @@
-#include "dmabuf/dmabuf.hpp"
+#include "dmabuf.hpp"
 
 #include <linux/dma-buf.h>
 #include <poll.h>
@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <limits>
 
+#include <npucore/error.hpp>
+
+#include "base/mapping.hpp"
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::dmabuf {
 namespace {
@@ -100,22 +102,20 @@ std::size_t size_bytes_of(int fd) {
   // Seeking tells the size of a DMA-BUF on every kernel, but would move the position of a file.
   const off_t size = is_dmabuf(fd) ? ::lseek(fd, 0, SEEK_END) : status_of(fd).st_size;
   if (size <= 0)
-    throw Error(ErrorCode::kInvalidArgument,
-                text("file descriptor ", fd, " has no bytes behind it"));
+    throw Error(ErrorCode::kInvalidArgument, text("file descriptor ", fd, " holds no bytes"));
   return static_cast<std::size_t>(size);
 }
 
 bool can_be_mapped(int fd, std::size_t size_bytes) {
-  void* mapped = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (mapped == MAP_FAILED) return false;
-  ::munmap(mapped, size_bytes);
-  return true;
+  const base::Mapping mapping(
+      ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), size_bytes);
+  return static_cast<bool>(mapping);
 }
 
 bool wait_for_producers(int fd, FenceUse use, std::chrono::milliseconds timeout) {
   const short events = use == FenceUse::kRead ? POLLIN : POLLOUT;
-  // Mostly they are done: one call. Else only for those of now, who began before this frame was
-  // sent on, and not for work that is queued behind them.
+  // Usually they are done: one call. Otherwise wait only for the present ones, which began before
+  // this frame was sent on, not for work that is queued behind them.
   if (poll_until(fd, events, Clock::now())) return true;
   const auto deadline = Clock::now() + timeout;
   const base::UniqueFd fences = fences_of(fd, use);

@@ -32,7 +32,7 @@ enum class FenceUse {
   kWrite,  ///< waits for whoever reads or writes it
 };
 
-/// Waits for the devices that still work on the buffer: no NPU driver does so by itself. False when
+/// Waits for the devices that still work on the buffer, because no NPU driver does. False when
 /// `timeout` passed first. A buffer without fences is ready at once.
 bool wait_for_producers(int fd, FenceUse use, std::chrono::milliseconds timeout);
 

@@ -1,4 +1,4 @@
-#include "dmabuf/new_buffer.hpp"
+#include "new_buffer.hpp"
 
 #include <fcntl.h>
 #include <linux/dma-heap.h>
@@ -26,10 +26,11 @@ NewBuffer not_opened(const char* device, int error, const char* module_cure) {
   if (error == ENOENT) return nothing(text("there is no ", device), module_cure);
   const bool forbidden = error == EACCES || error == EPERM;
   return nothing(
-      text(device, " may not be opened: ", errno_text(error)),
-      forbidden ? text("add the user to its group (ls -l ", device,
-                       "), or give it one by a udev rule; it lets a user pin memory of the machine")
-                : "");
+      text(device, " cannot be opened: ", errno_text(error)),
+      forbidden
+          ? text("add the user to its group (ls -l ", device,
+                 "), or give it one with a udev rule; access lets a user pin the machine's memory")
+          : "");
 }
 
 /// Shared memory that cannot shrink any more, as udmabuf wants it.
@@ -49,7 +50,8 @@ NewBuffer new_udmabuf(std::size_t size_bytes, const char* device) {
     return not_opened(device, errno, "use a kernel with CONFIG_UDMABUF (Debian's since 13)");
   const std::size_t bytes = base::round_up_to_page(size_bytes);
   const base::UniqueFd memory = sealed_memory(bytes);
-  if (!memory) return nothing(text("no memory file of ", bytes, " bytes: ", errno_text(errno)));
+  if (!memory)
+    return nothing(text("cannot create a memory file of ", bytes, " bytes: ", errno_text(errno)));
   udmabuf_create request = {};
   request.memfd = static_cast<__u32>(memory.get());
   request.flags = UDMABUF_FLAGS_CLOEXEC;
