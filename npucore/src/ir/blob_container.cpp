@@ -1,13 +1,15 @@
-#include "ir/blob_container.hpp"
+#include "blob_container.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "ir/blob_description.hpp"
-#include "ir/byte_reader.hpp"
-#include "npucore/error.hpp"
+
+#include "blob_description.hpp"
+#include "byte_reader.hpp"
 
 namespace npu::ir {
 namespace {
@@ -59,7 +61,7 @@ class Refusal {
   explicit Refusal(const std::string& file_name) : file_name_(file_name) {}
   [[noreturn]] void no_blob(const std::string& reason) const {
     throw Error(ErrorCode::kInvalidArgument,
-                text(base::quoted(file_name_), " is no compiled model: ", reason));
+                text(base::quoted(file_name_), " is not a compiled model: ", reason));
   }
   [[noreturn]] void damaged(const std::string& reason) const {
     throw Error(ErrorCode::kInvalidArgument,
@@ -119,7 +121,7 @@ Metadata read_metadata(Bytes bytes, const Refusal& refusal) {
   const auto minor = reader.number<std::uint16_t>().value_or(0);
   const auto major = reader.number<std::uint16_t>().value_or(0);
   if (major != kMetadataMajor || minor > kNewestMinor) {
-    refusal.unsupported(text("its metadata has version ", major, '.', minor, ", and only 2.0 to 2.",
+    refusal.unsupported(text("its metadata has version ", major, '.', minor, ", but only 2.0 to 2.",
                              kNewestMinor, " are known; export the model again with an OpenVINO ",
                              "up to 2026.4, or compile it with npu-compile"));
   }
@@ -139,7 +141,7 @@ void check_loadable(const Metadata& metadata, const Refusal& refusal) {
     refusal.unsupported("it is encrypted; export it without encryption callbacks");
   }
   if (metadata.blob_type != 0) {
-    refusal.unsupported(text("it holds no ELF but ",
+    refusal.unsupported(text("it does not hold an ELF but ",
                              metadata.blob_type == 1 ? "LLVM code" : "bytecode",
                              "; compile the model with static shapes"));
   }
@@ -147,7 +149,7 @@ void check_loadable(const Metadata& metadata, const Refusal& refusal) {
 
 std::optional<BlobDescription> find_description(Bytes gap, const Refusal& refusal) {
   if (!ends_with(gap, kDescriptionMagic)) return {};
-  if (gap.size() < kDescriptionTailSize) refusal.damaged("its description is cut off");
+  if (gap.size() < kDescriptionTailSize) refusal.damaged("its description is truncated");
   const auto tail = gap.size() - kDescriptionTailSize;
   const auto hash = number_at(gap, tail);
   const auto size = number_at(gap, tail + sizeof(hash));
@@ -218,8 +220,8 @@ BlobView open_with_footer(Bytes file, const Refusal& refusal) {
 [[noreturn]] void refuse_without_elf(Bytes file, const Refusal& refusal) {
   if (starts_with(file, kFooterMagic)) {
     refusal.unsupported(
-        "it is a blob of OpenVINO's container version 3, which is not known here; "
-        "compile the model with npu-compile");
+        "it is a blob of OpenVINO's container version 3, which npucore does not know; compile the "
+        "model with npu-compile");
   }
   if (starts_with(file, "<?xml") || starts_with(file, "<compiled_blob")) {
     if (as_text(file.first(std::min(file.size(), kPayloadAlignment))).find("compiled_blob") !=
@@ -232,7 +234,7 @@ BlobView open_with_footer(Bytes file, const Refusal& refusal) {
   }
   if (ends_with(file, kFooterMagic)) {
     open_with_footer(file, refusal);  // says why, where the metadata tell it
-    refusal.unsupported("what it holds is no ELF: it is encrypted, or of another kind");
+    refusal.unsupported("its content is not an ELF: it is encrypted, or of another kind");
   }
   refusal.no_blob(file.empty() ? "it is empty" : "it does not start with an ELF header");
 }

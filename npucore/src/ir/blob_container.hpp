@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "ir/states.hpp"
-#include "npucore/device.hpp"
-#include "npucore/frame.hpp"
-#include "npucore/types.hpp"
+#include <npucore/device.hpp>
+#include <npucore/frame.hpp>
+#include <npucore/types.hpp>
+
+#include "states.hpp"
 
 namespace npu::ir {
 
@@ -22,6 +23,9 @@ struct BuiltWith {
   std::uint32_t driver_version = 0;
   bool operator==(const BuiltWith&) const = default;
 };
+/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592"; what is not known is
+/// left out.
+std::string describe(const BuiltWith& built);
 
 /// What npucore writes beside a driver's blob.
 struct BlobDescription {

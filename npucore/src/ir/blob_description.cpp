@@ -1,4 +1,4 @@
-#include "ir/blob_description.hpp"
+#include "blob_description.hpp"
 
 #include <array>
 #include <charconv>
@@ -7,10 +7,11 @@
 #include <pugixml.hpp>
 #include <stdexcept>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
 #include "base/type_names.hpp"
-#include "ir/layer.hpp"
-#include "npucore/error.hpp"
+#include "ir/graph/layer.hpp"
 
 namespace npu::ir {
 namespace {
@@ -220,6 +221,10 @@ BuiltWith read_built_with(pugi::xml_node node) {
           read_version(node, "runtime"), small_number(node, "driver")};
 }
 
+bool is_known(const Version& version) {
+  return version.major != 0 || version.minor != 0 || version.patch != 0;
+}
+
 }  // namespace
 
 std::string write_description(const BlobDescription& description, std::uint32_t compiler_version) {
@@ -275,6 +280,17 @@ BlobDescription read_description(std::string_view text) {
     throw std::invalid_argument(error.what());
   }
   return description;
+}
+
+std::string describe(const BuiltWith& built) {
+  std::vector<std::string> parts;
+  if (!built.platform.empty()) parts.push_back("platform=" + built.platform);
+  if (is_known(built.compiler))
+    parts.push_back(base::text("compiler=", built.compiler.major, '.', built.compiler.minor));
+  if (is_known(built.elf)) parts.push_back("elf=" + version_text(built.elf));
+  if (is_known(built.runtime)) parts.push_back("runtime=" + version_text(built.runtime));
+  if (built.driver_version != 0) parts.push_back(base::text("driver=", built.driver_version));
+  return base::join(parts, " ");
 }
 
 }  // namespace npu::ir

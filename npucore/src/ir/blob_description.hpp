@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/blob_container.hpp"
+#include "blob_container.hpp"
 
 namespace npu::ir {
 

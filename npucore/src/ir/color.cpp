@@ -1,4 +1,4 @@
-#include "ir/color.hpp"
+#include "color.hpp"
 
 namespace npu::ir {
 namespace {

@@ -1,12 +1,14 @@
-#include "ir/elf_sections.hpp"
+#include "elf_sections.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "ir/byte_reader.hpp"
-#include "npucore/error.hpp"
+
+#include "byte_reader.hpp"
 
 namespace npu::ir {
 namespace {

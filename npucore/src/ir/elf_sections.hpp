@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/blob_info.hpp"
+#include <npucore/blob_info.hpp>
 
 namespace npu::ir {
 

@@ -1,4 +1,4 @@
-#include "ir/frame_planes.hpp"
+#include "frame_planes.hpp"
 
 namespace npu::ir {
 namespace {

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph_builder.hpp"
-#include "ir/placement.hpp"
-#include "npucore/frame.hpp"
+#include <npucore/frame.hpp>
+
+#include "ir/graph/graph_builder.hpp"
+
+#include "placement.hpp"
 
 namespace npu::ir {
 

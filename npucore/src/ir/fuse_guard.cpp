@@ -1,4 +1,4 @@
-#include "ir/fuse_guard.hpp"
+#include "fuse_guard.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <initializer_list>
 
 #include "base/text.hpp"
-#include "ir/constant.hpp"
-#include "ir/layer.hpp"
+#include "ir/graph/constant.hpp"
+#include "ir/graph/layer.hpp"
 
 namespace npu::ir {
 namespace {
@@ -121,7 +121,8 @@ bool is_fused_matrix(const std::vector<double>& matrix, const std::vector<double
 }
 
 constexpr const char* kConsequence =
-    "newer NPU compilers replace it by their own BT.601 limited-range conversion, so colours come "
+    "newer NPU compilers replace it with their own BT.601 limited-range conversion, so colours "
+    "come "
     "out wrong; take the conversion out of the model and let npucore convert the frames, or use "
     "one convolution per plane";
 

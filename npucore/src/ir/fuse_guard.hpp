@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/document.hpp"
-#include "ir/weights.hpp"
+#include "ir/graph/document.hpp"
+#include "ir/graph/weights.hpp"
 
 namespace npu::ir {
 

@@ -1,4 +1,4 @@
-#include "ir/hints.hpp"
+#include "hints.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,9 @@
 #include <cmath>
 #include <optional>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::ir {
 namespace {
@@ -41,7 +42,7 @@ std::vector<float> numbers(const ModelInfo& info, const char* key) {
     if (error != std::errc{} || !std::isfinite(value) || (next != end && *next != ' ')) {
       throw Error(ErrorCode::kInvalidArgument,
                   base::text("model_info's ", key, " is ", base::quoted(text),
-                             ", which is no list of numbers"));
+                             ", which is not a list of numbers"));
     }
     values.push_back(value);
     place = next;

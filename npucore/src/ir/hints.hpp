@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/frame.hpp"
+#include <npucore/frame.hpp>
 
 namespace npu::ir {
 

@@ -1,13 +1,15 @@
-#include "ir/image_input.hpp"
+#include "image_input.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "ir/layer.hpp"
-#include "ir/reshape.hpp"
-#include "npucore/error.hpp"
+#include "ir/graph/layer.hpp"
+
+#include "reshape.hpp"
 
 namespace npu::ir {
 namespace {
@@ -89,11 +91,11 @@ void check_port(const internal::ModelState& model, const Port& port) {
   }
   if (std::any_of(port.shape.begin(), port.shape.end(),
                   [](std::int64_t dimension) { return dimension > kLargestSide; })) {
-    fail(model, port, text("no side of a picture is larger than ", kLargestSide));
+    fail(model, port, text("no side of a picture may be larger than ", kLargestSide));
   }
   constexpr std::array kTypes{ElementType::kF32, ElementType::kF16, ElementType::kU8};
   if (std::find(kTypes.begin(), kTypes.end(), port.type) == kTypes.end()) {
-    fail(model, port, "only the element types f32, f16 and u8 are made from frames");
+    fail(model, port, "frames can be converted only to the element types f32, f16 and u8");
   }
 }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ir/model_state.hpp"
+#include "model_state.hpp"
 
 namespace npu::ir {
 

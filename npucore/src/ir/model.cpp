@@ -1,14 +1,14 @@
-#include "npucore/model.hpp"
-
 #include <utility>
 
-#include "ir/fuse_guard.hpp"
-#include "ir/hints.hpp"
-#include "ir/model_state.hpp"
-#include "ir/preprocess.hpp"
-#include "ir/reader.hpp"
-#include "ir/reshape.hpp"
-#include "ir/support.hpp"
+#include <npucore/model.hpp>
+
+#include "fuse_guard.hpp"
+#include "hints.hpp"
+#include "model_state.hpp"
+#include "preprocess.hpp"
+#include "reader.hpp"
+#include "reshape.hpp"
+#include "support.hpp"
 
 namespace npu {
 

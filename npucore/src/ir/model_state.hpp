@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "ir/document.hpp"
-#include "ir/weights.hpp"
-#include "npucore/frame.hpp"
-#include "npucore/types.hpp"
+#include <npucore/frame.hpp>
+#include <npucore/types.hpp>
+
+#include "ir/graph/document.hpp"
+#include "ir/graph/weights.hpp"
 
 namespace npu::internal {
 

@@ -1,4 +1,4 @@
-#include "ir/placement.hpp"
+#include "placement.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "npucore/frame.hpp"
+#include <npucore/frame.hpp>
 
 namespace npu::ir {
 

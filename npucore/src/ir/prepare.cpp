@@ -1,12 +1,13 @@
-#include "ir/prepare.hpp"
+#include "prepare.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 #include <vector>
 
-#include "ir/layer.hpp"
-#include "ir/reshape.hpp"
+#include "ir/graph/layer.hpp"
+
+#include "reshape.hpp"
 
 namespace npu::ir {
 namespace {

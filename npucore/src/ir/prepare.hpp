@@ -3,8 +3,8 @@
 #include <pugixml.hpp>
 #include <string>
 
-#include "ir/model_state.hpp"
-#include "ir/serialize.hpp"
+#include "model_state.hpp"
+#include "serialize.hpp"
 
 namespace npu::ir {
 

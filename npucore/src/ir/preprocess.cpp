@@ -1,18 +1,20 @@
-#include "ir/preprocess.hpp"
+#include "preprocess.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "ir/color.hpp"
-#include "ir/frame_planes.hpp"
-#include "ir/graph_builder.hpp"
-#include "ir/image_input.hpp"
-#include "ir/layer.hpp"
-#include "ir/placement.hpp"
-#include "ir/ports.hpp"
-#include "ir/reshape.hpp"
-#include "npucore/error.hpp"
+#include "ir/graph/graph_builder.hpp"
+#include "ir/graph/layer.hpp"
+#include "ir/graph/ports.hpp"
+
+#include "color.hpp"
+#include "frame_planes.hpp"
+#include "image_input.hpp"
+#include "placement.hpp"
+#include "reshape.hpp"
 
 namespace npu::ir {
 namespace {
@@ -56,11 +58,11 @@ void check_channels(const char* name, const std::vector<float>& values, std::uin
 
 void check(const internal::ModelState& model, const Preprocess& preprocess,
            const ImageInput& image) {
-  if (model.frame_input) refuse("the model has it already");
+  if (model.frame_input) refuse("the model already has it");
   check_channels("mean", preprocess.mean, image.channels);
   check_channels("scale", preprocess.scale, image.channels);
   if (std::find(preprocess.scale.begin(), preprocess.scale.end(), 0.0F) != preprocess.scale.end()) {
-    refuse("scale holds 0, by which nothing can be divided");
+    refuse("scale must not contain 0");
   }
   if (!(preprocess.pad_value >= 0 && preprocess.pad_value <= kWhite)) {
     refuse(text("pad_value is ", preprocess.pad_value, ", but must be in 0..255"));

@@ -1,13 +1,16 @@
-#include "ir/reader.hpp"
+#include "reader.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
+
+#include <npucore/error.hpp>
 
 #include "base/text.hpp"
 #include "base/type_names.hpp"
-#include "ir/constant.hpp"
-#include "ir/layer.hpp"
-#include "ir/ports.hpp"
-#include "npucore/error.hpp"
+#include "ir/graph/constant.hpp"
+#include "ir/graph/layer.hpp"
+#include "ir/graph/ports.hpp"
 
 namespace npu::ir {
 namespace {
@@ -63,7 +66,7 @@ void check_ranges(const Document& document, const Weights& weights,
                 text("the weights ", base::quoted(path.string()), " have ", weights.size_bytes(),
                      " bytes, but ", describe_layer(constant), " of ",
                      base::quoted(document.file()), " needs ", size, " bytes from byte ", offset,
-                     ": the two files do not belong together, or the .bin is cut off"));
+                     ": the two files do not belong together, or the .bin is truncated"));
   }
 }
 
@@ -76,27 +79,52 @@ Weights open_weights(const Document& document, const std::filesystem::path& path
   }
 }
 
-void check_inputs_and_outputs(const Document& document) {
-  for (auto layer : document.layers_of_type("Parameter")) {
-    if (output_ports(layer).size() != 1) {
-      fail(document, text(describe_layer(layer), " must have one output port, not ",
-                          output_ports(layer).size()));
-    }
+struct PortCounts {
+  const char* type;
+  std::size_t least_inputs, most_inputs, least_outputs, most_outputs;
+};
+// Of the layers that are edited here, or asked for what feeds them: by OpenVINO's opsets 1 to 16.
+constexpr std::array kPortCounts{
+    PortCounts{"Parameter", 0, 0, 1, 1}, PortCounts{"Result", 1, 1, 0, 1},
+    PortCounts{"Const", 0, 0, 1, 1},     PortCounts{"Convert", 1, 1, 1, 1},
+    PortCounts{"Identity", 1, 1, 1, 1},  PortCounts{"Interpolate", 2, 4, 1, 1},
+    PortCounts{"Broadcast", 2, 3, 1, 1}, PortCounts{"ReadValue", 0, 1, 1, 1},
+};
+
+std::string count_text(std::size_t least, std::size_t most, const char* side) {
+  if (most == 0) return text("no ", side, " port");
+  if (least == 0) return text("at most ", most, ' ', side, " port");
+  if (most == 1) return text("one ", side, " port");
+  return text(least, " to ", most, ' ', side, " ports");
+}
+
+void check_port_count(const Document& document, pugi::xml_node layer, std::size_t count,
+                      std::size_t least, std::size_t most, const char* side) {
+  if (count >= least && count <= most) return;
+  fail(document,
+       text(describe_layer(layer), " must have ", count_text(least, most, side), ", not ", count));
+}
+
+void check_port_counts(const Document& document) {
+  for (auto layer : document.layers()) {
+    const auto type = layer_type(layer);
+    const auto counts = std::find_if(kPortCounts.begin(), kPortCounts.end(),
+                                     [&](const PortCounts& known) { return type == known.type; });
+    if (counts == kPortCounts.end()) continue;
+    check_port_count(document, layer, input_ports(layer).size(), counts->least_inputs,
+                     counts->most_inputs, "input");
+    check_port_count(document, layer, output_ports(layer).size(), counts->least_outputs,
+                     counts->most_outputs, "output");
   }
-  const auto results = document.layers_of_type("Result");
-  if (results.empty()) fail(document, "it has no output (no layer of type Result)");
-  for (auto layer : results) {
-    if (input_ports(layer).size() != 1) {
-      fail(document, text(describe_layer(layer), " must have one input port, not ",
-                          input_ports(layer).size()));
-    }
+  if (document.layers_of_type("Result").empty()) {
+    fail(document, "it has no output (no layer of type Result)");
   }
 }
 
 Document read_document(const std::filesystem::path& xml) {
   const auto file = base::MappedFile::open(xml);
   auto document = Document::parse(file.bytes(), xml.string());
-  check_inputs_and_outputs(document);
+  check_port_counts(document);
   return document;
 }
 

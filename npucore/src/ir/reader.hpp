@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "ir/model_state.hpp"
+#include "model_state.hpp"
 
 namespace npu::ir {
 

@@ -1,12 +1,13 @@
-#include "ir/reshape.hpp"
+#include "reshape.hpp"
 
 #include <algorithm>
 #include <set>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "ir/layer.hpp"
-#include "ir/ports.hpp"
-#include "npucore/error.hpp"
+#include "ir/graph/layer.hpp"
+#include "ir/graph/ports.hpp"
 
 namespace npu::ir {
 namespace {

@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/model_state.hpp"
-#include "npucore/types.hpp"
+#include <npucore/types.hpp>
+
+#include "model_state.hpp"
 
 namespace npu::ir {
 

@@ -1,4 +1,4 @@
-#include "ir/serialize.hpp"
+#include "serialize.hpp"
 
 #include <algorithm>
 #include <concepts>
@@ -6,14 +6,16 @@
 #include <map>
 #include <utility>
 
+#include <npucore/error.hpp>
+
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "ir/constant.hpp"
-#include "ir/layer.hpp"
-#include "ir/model_state.hpp"
-#include "ir/ports.hpp"
-#include "ir/prepare.hpp"
-#include "npucore/error.hpp"
+#include "ir/graph/constant.hpp"
+#include "ir/graph/layer.hpp"
+#include "ir/graph/ports.hpp"
+
+#include "model_state.hpp"
+#include "prepare.hpp"
 
 namespace npu::ir {
 namespace {
@@ -24,6 +26,7 @@ constexpr std::uint32_t kElements = 2;  // XML and weights
 constexpr unsigned kWeightlessIr = 11;
 constexpr const char* kPointerAttribute = "WeightsPointerAttribute";
 
+/// Writes numbers and bytes one after the other into memory that is large enough for all.
 class Writer {
  public:
   explicit Writer(std::byte* place) : place_(place) {}

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/weights.hpp"
-#include "npucore/model.hpp"
+#include <npucore/model.hpp>
+
+#include "ir/graph/weights.hpp"
 
 namespace npu::ir {
 

@@ -1,13 +1,14 @@
-#include "ir/states.hpp"
+#include "states.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <span>
 
 #include "base/type_names.hpp"
-#include "ir/constant.hpp"
-#include "ir/layer.hpp"
-#include "ir/model_state.hpp"
+#include "ir/graph/constant.hpp"
+#include "ir/graph/layer.hpp"
+
+#include "model_state.hpp"
 
 namespace npu::ir {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/model.hpp"
+#include <npucore/model.hpp>
 
 namespace npu::ir {
 

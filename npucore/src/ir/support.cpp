@@ -1,11 +1,13 @@
-#include "ir/support.hpp"
+#include "support.hpp"
 
 #include <algorithm>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "ir/layer.hpp"
-#include "ir/reshape.hpp"
-#include "npucore/error.hpp"
+#include "ir/graph/layer.hpp"
+
+#include "reshape.hpp"
 
 namespace npu::ir {
 namespace {
@@ -41,8 +43,8 @@ void check_port(const internal::ModelState& model, const char* direction, const 
                      " is of element type string: cut the text processing off the model"));
   }
   if (port.type == ElementType::kUnknown) {
-    fail(model,
-         text(direction, ' ', base::quoted(port.name), " has no element type that is known here"));
+    fail(model, text(direction, ' ', base::quoted(port.name),
+                     " has an element type that npucore does not know"));
   }
   check_dimensions(model, direction, port);
 }
@@ -81,7 +83,7 @@ void check_layers(const internal::ModelState& model) {
       fail(model,
            text(describe_layer(layer), " makes an output whose dimension ", dynamic - shape.begin(),
                 " is only known at run time, shape ", to_string(shape),
-                ": cut the model in front of it and do that step after ", "the inference"));
+                ": cut the model before it and do that step after ", "the inference"));
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ir/model_state.hpp"
+#include "model_state.hpp"
 
 namespace npu::ir {
 

@@ -1,10 +1,11 @@
-#include "ir/constant.hpp"
+#include "constant.hpp"
 
 #include <cmath>
 #include <cstring>
 
 #include "base/type_names.hpp"
-#include "ir/layer.hpp"
+
+#include "layer.hpp"
 
 namespace npu::ir {
 

@@ -5,8 +5,8 @@
 #include <pugixml.hpp>
 #include <vector>
 
-#include "ir/document.hpp"
-#include "ir/weights.hpp"
+#include "document.hpp"
+#include "weights.hpp"
 
 namespace npu::ir {
 

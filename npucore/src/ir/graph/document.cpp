@@ -1,12 +1,14 @@
-#include "ir/document.hpp"
+#include "document.hpp"
 
 #include <algorithm>
 #include <set>
 #include <string_view>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "ir/layer.hpp"
-#include "npucore/error.hpp"
+
+#include "layer.hpp"
 
 namespace npu::ir {
 namespace {
@@ -33,6 +35,17 @@ std::string describe_edge(pugi::xml_node edge) {
                     edge.attribute("to-port").value());
 }
 
+/// Whether elements lie deeper than in any model: one inside a loop's body is six below the net,
+/// and loops in loops stay far from the limit. pugixml takes out a tree by recursion.
+bool is_too_deep(const pugi::xml_document& xml) {
+  constexpr int kMostDepth = 256;
+  struct Walker : pugi::xml_tree_walker {
+    bool for_each(pugi::xml_node& /*node*/) override { return depth() < kMostDepth; }
+  };
+  Walker walker;
+  return !pugi::xml_node(xml).traverse(walker);
+}
+
 }  // namespace
 
 void Document::fail(const std::string& reason) const {
@@ -47,6 +60,7 @@ Document Document::parse(std::span<const std::byte> text, const std::string& fil
     document.fail(base::text("XML error in line ", line_of(text, result.offset), " (byte ",
                              result.offset, "): ", result.description()));
   }
+  if (is_too_deep(document.xml_)) document.fail("its elements are nested more than 256 deep");
   document.read_root();
   document.index_layers();
   document.index_edges();
@@ -73,7 +87,7 @@ void Document::read_root() {
   const auto version = number(net(), "version");
   if (version != 10U && version != 11U) {
     fail(base::text("its version is ", base::quoted(net().attribute("version").value()),
-                    ", and only 10 and 11 can be read: convert the model with a current OpenVINO"));
+                    ", but only 10 and 11 can be read: convert the model with a current OpenVINO"));
   }
   version_ = static_cast<unsigned>(*version);
   if (!net().child("layers")) fail("it has no <layers>");

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "npucore/types.hpp"
+#include <npucore/types.hpp>
 
 namespace npu::ir {
 

@@ -1,11 +1,12 @@
-#include "ir/graph_builder.hpp"
+#include "graph_builder.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/text.hpp"
-#include "ir/layer.hpp"
+
+#include "layer.hpp"
 
 namespace npu::ir {
 namespace {

@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "ir/document.hpp"
-#include "ir/weights.hpp"
-#include "npucore/types.hpp"
+#include <npucore/types.hpp>
+
+#include "document.hpp"
+#include "weights.hpp"
 
 namespace npu::ir {
 

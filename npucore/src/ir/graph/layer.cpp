@@ -1,4 +1,4 @@
-#include "ir/layer.hpp"
+#include "layer.hpp"
 
 #include <algorithm>
 #include <array>

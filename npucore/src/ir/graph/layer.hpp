@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "npucore/types.hpp"
+#include <npucore/types.hpp>
 
 namespace npu::ir {
 

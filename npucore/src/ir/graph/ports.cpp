@@ -1,10 +1,11 @@
-#include "ir/ports.hpp"
+#include "ports.hpp"
 
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "base/type_names.hpp"
-#include "ir/layer.hpp"
+
+#include "layer.hpp"
 
 namespace npu::ir {
 namespace {

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/document.hpp"
-#include "npucore/types.hpp"
+#include <npucore/types.hpp>
+
+#include "document.hpp"
 
 namespace npu::ir {
 

@@ -1,4 +1,4 @@
-#include "ir/weights.hpp"
+#include "weights.hpp"
 
 #include <algorithm>
 
