@@ -1,4 +1,4 @@
-#include "ze/argument.hpp"
+#include "argument.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "base/text.hpp"
-#include "ze/result.hpp"
 
 namespace npu::ze {
 namespace {
@@ -46,11 +45,12 @@ std::uint32_t rank_of(const ze_graph_argument_properties_t& properties) {
   return rank;
 }
 
-ArgumentInfo read_first_version(const GraphTable& table, ze_graph_handle_t graph,
+ArgumentInfo read_first_version(const DeviceContext& device, ze_graph_handle_t graph,
                                 std::uint32_t index) {
   ze_graph_argument_properties_t properties = {};
   properties.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES;
-  check(table->pfnGetArgumentProperties(graph, index, &properties), "pfnGetArgumentProperties");
+  device.check(device.graph->pfnGetArgumentProperties(graph, index, &properties),
+               "pfnGetArgumentProperties");
   ArgumentInfo info;
   info.index = index;
   info.is_input = properties.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT;
@@ -60,15 +60,15 @@ ArgumentInfo read_first_version(const GraphTable& table, ze_graph_handle_t graph
   return info;
 }
 
-ArgumentInfo read_third_version(const GraphTable& table, ze_graph_handle_t graph,
+ArgumentInfo read_third_version(const DeviceContext& device, ze_graph_handle_t graph,
                                 std::uint32_t index) {
   auto properties = std::make_unique<ze_graph_argument_properties_3_t>();
   properties->stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3;
   ze_graph_argument_property_strides_t strides = {};
   strides.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTY_STRIDES;
-  if (table.has(15)) properties->pNext = &strides;
-  check(table->pfnGetArgumentProperties3(graph, index, properties.get()),
-        "pfnGetArgumentProperties3");
+  if (device.graph.has(15)) properties->pNext = &strides;
+  device.check(device.graph->pfnGetArgumentProperties3(graph, index, properties.get()),
+               "pfnGetArgumentProperties3");
   ArgumentInfo info;
   info.takes_strides = strides.supportsDynamicStrides;
   info.index = index;
@@ -117,9 +117,11 @@ ElementType element_type(ze_graph_argument_precision_t precision) {
   return number < std::size(kTypes) ? kTypes[number] : ElementType::kUnknown;
 }
 
-ArgumentInfo read_argument(const GraphTable& table, ze_graph_handle_t graph, std::uint32_t index) {
-  ArgumentInfo info = table.has(2) ? read_third_version(table, graph, index)
-                                   : read_first_version(table, graph, index);
+ArgumentInfo read_argument(const DeviceContext& device, ze_graph_handle_t graph,
+                           std::uint32_t index) {
+  const GraphTable& table = device.graph;
+  ArgumentInfo info = table.has(2) ? read_third_version(device, graph, index)
+                                   : read_first_version(device, graph, index);
   if (table.has(2) && info.shape.size() == ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE)
     take_long_shape(table, graph, info);
   return info;

@@ -1,4 +1,4 @@
-#include "ze/device_context.hpp"
+#include "device_context.hpp"
 
 #include <dlfcn.h>
 
@@ -6,7 +6,8 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "ze/result.hpp"
+
+#include "result.hpp"
 
 namespace npu::ze {
 namespace {
@@ -23,10 +24,14 @@ GraphTable graph_table_of(const NpuDevice& npu) {
   return {*table, npu.extension_version(ZE_GRAPH_EXT_NAME)};
 }
 
-ze_graph_compiler_version_info_t usable(const ze_graph_compiler_version_info_t& compiler,
-                                        std::uint32_t formats) {
+Version usable(const ze_graph_compiler_version_info_t& compiler, std::uint32_t formats) {
   // Drivers report 1 (NATIVE) without a compiler, and 2 or 3 with one.
-  return formats & ZE_GRAPH_FORMAT_NGRAPH_LITE ? compiler : ze_graph_compiler_version_info_t{};
+  if (!(formats & ZE_GRAPH_FORMAT_NGRAPH_LITE)) return {};
+  return {compiler.major, compiler.minor, 0};
+}
+
+Version version_of(const ze_graph_version_info_t& info) {
+  return {info.major, info.minor, info.patch};
 }
 
 bool has_mutable_lists(const NpuDevice& npu) {
@@ -53,39 +58,19 @@ DeviceContext::DeviceContext(NpuDevice device)
   context = Context(loader, handle);
 }
 
-bool has_device_sync(const DeviceContext& device) {
-  return device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 1);
+ErrorCode DeviceContext::judge(ze_result_t result) const {
+  const ErrorCode code = error_code(result);
+  if (code == ErrorCode::kDeviceLost) lost = true;
+  return code;
 }
 
-CommandQueue make_queue(const DeviceContext& device, const QueueOptions& options) {
-  ze_command_queue_desc_npu_ext_t options_1_0 = {};
-  options_1_0.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT;
-  options_1_0.turbo = true;
-  ze_command_queue_desc_npu_ext_2_t options_1_1 = {};
-  options_1_1.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT_2;
-  options_1_1.options = options.device_sync ? ZE_NPU_COMMAND_QUEUE_OPTION_DEVICE_SYNC
-                                            : ZE_NPU_COMMAND_QUEUE_OPTION_TURBO;
+ErrorCode DeviceContext::judge_execution(ze_result_t result) const {
+  // Drivers report a context that a memory fault has poisoned as UNKNOWN.
+  return judge(result == ZE_RESULT_ERROR_UNKNOWN ? ZE_RESULT_ERROR_DEVICE_LOST : result);
+}
 
-  ze_command_queue_desc_t desc = {};
-  desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-  desc.ordinal = device.queue_ordinal;
-  desc.mode = ZE_COMMAND_QUEUE_MODE_DEFAULT;
-  desc.priority = options.priority;
-  if (options.turbo || options.device_sync) {
-    if (device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 1))
-      desc.pNext = &options_1_1;
-    else if (device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 0))
-      desc.pNext = &options_1_0;
-    else
-      base::log(LogLevel::kWarning, "turbo is ignored: this driver has no turbo queues");
-  }
-  if (options.turbo && options.device_sync)
-    base::log(LogLevel::kWarning,
-              "turbo is ignored: a queue that runs inferences one after the other has none");
-  ze_command_queue_handle_t handle = nullptr;
-  check(device.loader.zeCommandQueueCreate(device.context.get(), device.npu.device, &desc, &handle),
-        "zeCommandQueueCreate");
-  return {device.loader, handle};
+void DeviceContext::fail(ze_result_t result, const char* call, const char* advice) const {
+  throw make_error(judge(result), result, call, advice);
 }
 
 CommandList make_command_list(const DeviceContext& device) {
@@ -96,37 +81,16 @@ CommandList make_command_list(const DeviceContext& device) {
   desc.pNext = device.mutable_lists ? &changeable : nullptr;
   desc.commandQueueGroupOrdinal = device.queue_ordinal;
   ze_command_list_handle_t handle = nullptr;
-  check(device.loader.zeCommandListCreate(device.context.get(), device.npu.device, &desc, &handle),
-        "zeCommandListCreate");
-  return {device.loader, handle};
-}
-
-EventPool make_event_pool(const DeviceContext& device, std::uint32_t count) {
-  ze_event_pool_desc_t desc = {};
-  desc.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-  desc.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-  desc.count = count;
-  ze_device_handle_t npu = device.npu.device;
-  ze_event_pool_handle_t handle = nullptr;
-  check(device.loader.zeEventPoolCreate(device.context.get(), &desc, 1, &npu, &handle),
-        "zeEventPoolCreate");
-  return {device.loader, handle};
-}
-
-Event make_event(const DeviceContext& device, const EventPool& pool, std::uint32_t index) {
-  ze_event_desc_t desc = {};
-  desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-  desc.index = index;
-  desc.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-  ze_event_handle_t handle = nullptr;
-  check(device.loader.zeEventCreate(pool.get(), &desc, &handle), "zeEventCreate");
+  device.check(
+      device.loader.zeCommandListCreate(device.context.get(), device.npu.device, &desc, &handle),
+      "zeCommandListCreate");
   return {device.loader, handle};
 }
 
 Fence make_fence(const DeviceContext& device, const CommandQueue& queue) {
   const ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, nullptr, 0};
   ze_fence_handle_t handle = nullptr;
-  check(device.loader.zeFenceCreate(queue.get(), &desc, &handle), "zeFenceCreate");
+  device.check(device.loader.zeFenceCreate(queue.get(), &desc, &handle), "zeFenceCreate");
   return {device.loader, handle};
 }
 
@@ -134,16 +98,16 @@ GraphCapabilities graph_capabilities(const DeviceContext& device) {
   if (device.graph.has(6)) {
     ze_device_graph_properties_2_t properties = {};
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES_2;
-    check(device.graph->pfnDeviceGetGraphProperties2(device.npu.device, &properties),
-          "pfnDeviceGetGraphProperties2");
+    device.check(device.graph->pfnDeviceGetGraphProperties2(device.npu.device, &properties),
+                 "pfnDeviceGetGraphProperties2");
     return {usable(properties.compilerVersion, properties.graphFormatsSupported),
-            properties.maxOVOpsetVersionSupported, properties.elfVersion,
-            properties.runtimeVersion};
+            properties.maxOVOpsetVersionSupported, version_of(properties.elfVersion),
+            version_of(properties.runtimeVersion)};
   }
   ze_device_graph_properties_t properties = {};
   properties.stype = ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES;
-  check(device.graph->pfnDeviceGetGraphProperties(device.npu.device, &properties),
-        "pfnDeviceGetGraphProperties");
+  device.check(device.graph->pfnDeviceGetGraphProperties(device.npu.device, &properties),
+               "pfnDeviceGetGraphProperties");
   return {usable(properties.compilerVersion, properties.graphFormatsSupported),
           properties.maxOVOpsetVersionSupported,
           {},

@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "ze/handle.hpp"
-#include "ze/npu_device.hpp"
+#include <npucore/device.hpp>
+#include <npucore/error.hpp>
+
+#include "handle.hpp"
+#include "npu_device.hpp"
 
 namespace npu::ze {
 
@@ -33,6 +36,17 @@ struct DeviceContext {
   /// Throws where the driver gives no context or no graph table.
   explicit DeviceContext(NpuDevice device);
 
+  /// What a failed call's result means. The one judge of lost devices: where the result says so,
+  /// the context is lost from now on.
+  ErrorCode judge(ze_result_t result) const;
+  /// The same for an execution, whose unknown error means a poisoned context.
+  ErrorCode judge_execution(ze_result_t result) const;
+  /// Throws what a call in this context failed with, as judged.
+  void check(ze_result_t result, const char* call, const char* advice = "") const {
+    if (result != ZE_RESULT_SUCCESS) [[unlikely]]
+      fail(result, call, advice);
+  }
+
   NpuDevice npu;
   const Loader& loader;
   GraphTable graph;
@@ -44,30 +58,21 @@ struct DeviceContext {
   /// Set when the device hung or the context is poisoned: nothing new is made in it.
   mutable std::atomic<bool> lost = false;
   Context context;
+
+ private:
+  [[noreturn]] void fail(ze_result_t result, const char* call, const char* advice) const;
 };
 
-struct QueueOptions {
-  ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL;
-  bool turbo = false;  ///< left out, with a log message, where the driver has no such option
-  /// The device runs one list after the other. Only where has_device_sync() says so; turbo is then
-  /// left out.
-  bool device_sync = false;
-};
-
-bool has_device_sync(const DeviceContext& device);
-CommandQueue make_queue(const DeviceContext& device, const QueueOptions& options);
 /// A mutable one where the driver has them.
 CommandList make_command_list(const DeviceContext& device);
 Fence make_fence(const DeviceContext& device, const CommandQueue& queue);
-EventPool make_event_pool(const DeviceContext& device, std::uint32_t count);
-Event make_event(const DeviceContext& device, const EventPool& pool, std::uint32_t index);
 
 /// What the driver says about its compiler and its blobs.
 struct GraphCapabilities {
-  ze_graph_compiler_version_info_t compiler = {};  ///< 0.0: no compiler
+  Version compiler;  ///< 0.0: no compiler
   std::uint32_t newest_opset = 0;
-  ze_graph_version_info_t elf = {};      ///< 0.0.0 before graph extension 1.6
-  ze_graph_version_info_t runtime = {};  ///< 0.0.0 before graph extension 1.6
+  Version elf;      ///< 0.0.0 before graph extension 1.6
+  Version runtime;  ///< 0.0.0 before graph extension 1.6
 };
 GraphCapabilities graph_capabilities(const DeviceContext& device);
 

@@ -1,14 +1,13 @@
-#include "ze/device_queries.hpp"
+#include "device_queries.hpp"
 
 #include "base/text.hpp"
-#include "ze/result.hpp"
 
 namespace npu::ze {
 
 MemoryUse query_memory(const DeviceContext& device) {
   if (!device.graph.has(9)) return {device.npu.properties.maxMemAllocSize, 0};
   ze_graph_memory_query_t query = {};
-  check(
+  device.check(
       device.graph->pfnQueryContextMemory(device.context.get(), ZE_GRAPH_QUERY_MEMORY_DDR, &query),
       "pfnQueryContextMemory");
   return {query.total, query.allocated};
@@ -18,25 +17,11 @@ std::uint64_t timer_ns(const DeviceContext& device, std::uint64_t ticks) {
   ze_device_properties_t properties = {};
   // With this type the resolution is told in ticks a second, else in nanoseconds a tick.
   properties.stype = static_cast<ze_structure_type_t>(kZeNpuCoreStypeDeviceProperties12);
-  check(device.loader.zeDeviceGetProperties(device.npu.device, &properties),
-        "zeDeviceGetProperties");
+  device.check(device.loader.zeDeviceGetProperties(device.npu.device, &properties),
+               "zeDeviceGetProperties");
   constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
   const std::uint64_t hz = properties.timerResolution;
   return hz == 0 ? 0 : ticks / hz * kNsPerSecond + ticks % hz * kNsPerSecond / hz;
-}
-
-void set_workload_type(const DeviceContext& device, const CommandQueue& queue,
-                       ze_command_queue_workload_type_t type) {
-  const auto* table = static_cast<const ze_command_queue_npu_dditable_ext_t*>(
-      device.npu.extension_table(ZE_COMMAND_QUEUE_NPU_EXT_NAME));
-  if (!table)
-    throw Error(
-        ErrorCode::kUnsupported,
-        base::text(
-            "the driver of ", device.npu.name(),
-            " has no workload types (zeDriverGetExtensionFunctionAddress gives no table for ",
-            ZE_COMMAND_QUEUE_NPU_EXT_NAME, "): leave WORKLOAD_TYPE alone"));
-  check(table->pfnSetWorkloadType(queue.get(), type), "pfnSetWorkloadType");
 }
 
 void set_idle_pruning(const DeviceContext& device, bool on) {
@@ -50,7 +35,7 @@ void set_idle_pruning(const DeviceContext& device, bool on) {
   ze_context_properties_npu_ext_t properties = {};
   properties.stype = ZE_STRUCTURE_TYPE_CONTEXT_PROPERTIES_NPU_EXT;
   if (on) properties.options = ZE_NPU_CONTEXT_OPTION_IDLE_OPTIMIZATIONS;
-  check(table->pfnSetProperties(device.context.get(), &properties), "pfnSetProperties");
+  device.check(table->pfnSetProperties(device.context.get(), &properties), "pfnSetProperties");
 }
 
 std::optional<bool> compiler_takes(const DeviceContext& device, const char* option,

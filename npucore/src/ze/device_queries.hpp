@@ -2,10 +2,11 @@
 
 #include <optional>
 
-#include "ze/device_context.hpp"
+#include "device_context.hpp"
 
 namespace npu::ze {
 
+/// In DDR that the device can use.
 struct MemoryUse {
   std::uint64_t total_bytes = 0;
   std::uint64_t allocated_bytes = 0;
@@ -16,10 +17,6 @@ MemoryUse query_memory(const DeviceContext& device);
 
 /// Ticks of the device's clock in nanoseconds.
 std::uint64_t timer_ns(const DeviceContext& device, std::uint64_t ticks);
-
-/// Throws Error(kUnsupported) where the driver has no workload types.
-void set_workload_type(const DeviceContext& device, const CommandQueue& queue,
-                       ze_command_queue_workload_type_t type);
 
 /// Whether an idle context's memory leaves the device. Throws Error(kUnsupported) where the driver
 /// has no say in it.

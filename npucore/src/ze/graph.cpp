@@ -1,10 +1,12 @@
-#include "ze/graph.hpp"
+#include "graph.hpp"
 
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "ze/argument.hpp"
-#include "ze/result.hpp"
+
+#include "argument.hpp"
+#include "queue.hpp"
+#include "result.hpp"
 
 namespace npu::ze {
 namespace {
@@ -30,6 +32,7 @@ std::string last_log(const GraphTable& graph) {
   });
 }
 
+/// What the driver answered to a new graph, whose handle nobody owns yet.
 struct CreateOutcome {
   ze_result_t result = ZE_RESULT_SUCCESS;
   const char* call = "";
@@ -73,43 +76,53 @@ CreateOutcome create_plain(const DeviceContext& device, const ze_graph_desc_2_t&
   return outcome;
 }
 
-ErrorCode create_error_code(ze_result_t result, ze_graph_format_t format) {
-  const ErrorCode code = error_code(result);
+ErrorCode create_error_code(const DeviceContext& device, ze_result_t result,
+                            GraphSource::Format format) {
+  const ErrorCode code = device.judge(result);
   if (code == ErrorCode::kOutOfMemory || code == ErrorCode::kDeviceLost) return code;
-  if (format == ZE_GRAPH_FORMAT_NGRAPH_LITE)
+  if (format == GraphSource::Format::kModel)
     return code == ErrorCode::kUnsupported ? code : ErrorCode::kCompileFailed;
-  // A native blob: what is no blob is the caller's mistake, another build's blob is not.
+  // What is no blob is the caller's mistake, another build's blob is not.
   return code == ErrorCode::kInternal ? ErrorCode::kIncompatible : code;
 }
 
-const char* create_advice(ze_graph_format_t format) {
-  return format == ZE_GRAPH_FORMAT_NGRAPH_LITE
+const char* create_advice(GraphSource::Format format) {
+  return format == GraphSource::Format::kModel
              ? "; the driver's log names the operator or option it refused"
              : "; the blob is damaged, or was made for another device or driver: compile the model "
                "again";
 }
 
+ze_graph_flags_t flags_of(const GraphSource& source) {
+  ze_graph_flags_t flags = 0;
+  if (source.profile_layers) flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
+  if (source.bypass_cache) flags |= ZE_GRAPH_FLAG_DISABLE_CACHING;
+  if (source.bytes_persist) flags |= ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
+  return flags;
+}
+
 }  // namespace
 
 Graph::Graph(const DeviceContext& device, const GraphSource& source) : device_(&device) {
+  const bool is_model = source.format == GraphSource::Format::kModel;
   ze_graph_desc_2_t desc = {};
   desc.stype = ZE_STRUCTURE_TYPE_GRAPH_DESC_2;
-  desc.format = source.format;
+  desc.format = is_model ? ZE_GRAPH_FORMAT_NGRAPH_LITE : ZE_GRAPH_FORMAT_NATIVE;
   desc.inputSize = source.bytes.size();
   desc.pInput = reinterpret_cast<const std::uint8_t*>(source.bytes.data());
-  desc.pBuildFlags =
-      source.format == ZE_GRAPH_FORMAT_NGRAPH_LITE ? source.build_flags.c_str() : nullptr;
-  desc.flags = source.flags;
+  desc.pBuildFlags = is_model ? source.build_flags.c_str() : nullptr;
+  desc.flags = flags_of(source);
   ze_graph_input_hash_t hash = {ZE_STRUCTURE_TYPE_GRAPH_INPUT_HASH, nullptr,
                                 source.input_hash.value_or(0)};
   if (source.input_hash && device.graph.has(14)) desc.pNext = &hash;  // the driver looks only there
   CreateOutcome outcome =
       device.graph.has(12) ? create_with_log(device, desc) : create_plain(device, desc);
   if (outcome.result != ZE_RESULT_SUCCESS)
-    throw make_error(create_error_code(outcome.result, source.format), outcome.result, outcome.call,
-                     source.what + create_advice(source.format), std::move(outcome.log));
+    throw make_error(create_error_code(device, outcome.result, source.format), outcome.result,
+                     outcome.call, source.what + create_advice(source.format),
+                     std::move(outcome.log));
   handle_ = GraphHandle(*device.graph, outcome.graph);
-  read_properties((source.flags & ZE_GRAPH_FLAG_ENABLE_PROFILING) != 0);
+  read_properties(source.profile_layers);
 }
 
 void Graph::read_properties(bool profiling_asked) {
@@ -136,7 +149,7 @@ void Graph::read_properties(bool profiling_asked) {
     result = device_->graph->pfnGetProperties(handle(), &oldest);
     properties.numGraphArgs = oldest.numGraphArgs;
   }
-  check(result, call);
+  device_->check(result, call);
   argument_count_ = properties.numGraphArgs;
   if (!device_->graph.has(16)) {  // the flag is younger than the structure
     flags_ &= ~kProfiling;
@@ -144,32 +157,34 @@ void Graph::read_properties(bool profiling_asked) {
   }
 }
 
-void Graph::initialize(const CommandQueue& queue) const {
+void Graph::initialize(const Queue& queue) const {
   constexpr const char* kAdvice = "loading the graph's weights into the device";
   if (device_->graph.has(8) && (init_stage_ & ZE_GRAPH_STAGE_INITIALIZE))
-    check(device_->graph->pfnGraphInitialize(handle()), "pfnGraphInitialize", kAdvice);
+    device_->check(device_->graph->pfnGraphInitialize(handle()), "pfnGraphInitialize", kAdvice);
   if (init_stage_ & ZE_GRAPH_STAGE_COMMAND_LIST_INITIALIZE) initialize_by_list(queue);
 }
 
-void Graph::initialize_by_list(const CommandQueue& queue) const {
+void Graph::initialize_by_list(const Queue& queue) const {
   constexpr std::uint64_t kTimeoutNs = 60'000'000'000;
   const Loader& loader = device_->loader;
   const CommandList list = make_command_list(*device_);
-  const Fence fence = make_fence(*device_, queue);
-  check(device_->graph->pfnAppendGraphInitialize(list.get(), handle(), nullptr, 0, nullptr),
-        "pfnAppendGraphInitialize", "loading the graph's weights into the device");
-  check(loader.zeCommandListClose(list.get()), "zeCommandListClose");
+  const Fence fence = make_fence(*device_, queue.handle());
+  device_->check(
+      device_->graph->pfnAppendGraphInitialize(list.get(), handle(), nullptr, 0, nullptr),
+      "pfnAppendGraphInitialize", "loading the graph's weights into the device");
+  device_->check(loader.zeCommandListClose(list.get()), "zeCommandListClose");
   ze_command_list_handle_t lists[] = {list.get()};
-  check(loader.zeCommandQueueExecuteCommandLists(queue.get(), 1, lists, fence.get()),
-        "zeCommandQueueExecuteCommandLists", "initialising a graph");
-  check(loader.zeFenceHostSynchronize(fence.get(), kTimeoutNs), "zeFenceHostSynchronize",
-        "the graph was not initialised within 60 s");
+  device_->check(
+      loader.zeCommandQueueExecuteCommandLists(queue.handle().get(), 1, lists, fence.get()),
+      "zeCommandQueueExecuteCommandLists", "initialising a graph");
+  device_->check(loader.zeFenceHostSynchronize(fence.get(), kTimeoutNs), "zeFenceHostSynchronize",
+                 "the graph was not initialised within 60 s");
 }
 
 std::vector<ArgumentInfo> Graph::arguments() const {
   std::vector<ArgumentInfo> arguments;
   for (std::uint32_t index = 0; index < argument_count_; ++index)
-    arguments.push_back(read_argument(device_->graph, handle(), index));
+    arguments.push_back(read_argument(*device_, handle(), index));
   return arguments;
 }
 
@@ -177,53 +192,17 @@ std::span<const std::byte> Graph::native_binary(std::vector<std::byte>& copy) co
   std::size_t size = 0;
   if (device_->graph.has(7)) {
     const std::uint8_t* view = nullptr;
-    check(device_->graph->pfnGetNativeBinary2(handle(), &size, &view), "pfnGetNativeBinary2",
-          "exporting a graph");
+    device_->check(device_->graph->pfnGetNativeBinary2(handle(), &size, &view),
+                   "pfnGetNativeBinary2", "exporting a graph");
     return {reinterpret_cast<const std::byte*>(view), size};
   }
-  check(device_->graph->pfnGetNativeBinary(handle(), &size, nullptr), "pfnGetNativeBinary",
-        "exporting a graph");
+  device_->check(device_->graph->pfnGetNativeBinary(handle(), &size, nullptr), "pfnGetNativeBinary",
+                 "exporting a graph");
   copy.resize(size);
-  check(device_->graph->pfnGetNativeBinary(handle(), &size,
-                                           reinterpret_cast<std::uint8_t*>(copy.data())),
-        "pfnGetNativeBinary", "exporting a graph");
+  device_->check(device_->graph->pfnGetNativeBinary(handle(), &size,
+                                                    reinterpret_cast<std::uint8_t*>(copy.data())),
+                 "pfnGetNativeBinary", "exporting a graph");
   return copy;
-}
-
-ProfilingSlots make_profiling_slots(const DeviceContext& device, const Graph& graph,
-                                    std::uint32_t count) {
-  if (!device.profiling)
-    throw Error(ErrorCode::kUnsupported,
-                text("the graph was compiled with profiling, but the driver of ", device.npu.name(),
-                     " lacks ", ZE_PROFILING_DATA_EXT_NAME));
-  ProfilingSlots slots;
-  ze_graph_profiling_pool_handle_t pool = nullptr;
-  check(device.profiling->pfnProfilingPoolCreate(graph.handle(), count, &pool),
-        "pfnProfilingPoolCreate");
-  slots.pool = ProfilingPool(*device.profiling, pool);
-  for (std::uint32_t index = 0; index < count; ++index) {
-    ze_graph_profiling_query_handle_t query = nullptr;
-    check(device.profiling->pfnProfilingQueryCreate(pool, index, &query),
-          "pfnProfilingQueryCreate");
-    slots.queries.emplace_back(*device.profiling, query);
-  }
-  return slots;
-}
-
-std::vector<ze_profiling_layer_info> profiled_layers(const DeviceContext& device,
-                                                     const ProfilingQuery& query) {
-  constexpr const char* kAdvice = "decoding needs the compiler of the driver package";
-  std::uint32_t size_bytes = 0;
-  check(device.profiling->pfnProfilingQueryGetData(query.get(), ZE_GRAPH_PROFILING_LAYER_LEVEL,
-                                                   &size_bytes, nullptr),
-        "pfnProfilingQueryGetData", kAdvice);
-  std::vector<ze_profiling_layer_info> layers(size_bytes / sizeof(ze_profiling_layer_info));
-  if (layers.empty()) return layers;
-  check(device.profiling->pfnProfilingQueryGetData(query.get(), ZE_GRAPH_PROFILING_LAYER_LEVEL,
-                                                   &size_bytes,
-                                                   reinterpret_cast<std::uint8_t*>(layers.data())),
-        "pfnProfilingQueryGetData", kAdvice);
-  return layers;
 }
 
 }  // namespace npu::ze

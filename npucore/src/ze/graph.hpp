@@ -2,26 +2,36 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "npucore/types.hpp"
-#include "ze/device_context.hpp"
+#include <npucore/types.hpp>
+
+#include "device_context.hpp"
 
 namespace npu::ze {
 
+class Queue;
+
+/// What a graph is made from. Drivers before graph extension 1.5 ignore the three switches.
 struct GraphSource {
-  ze_graph_format_t format = ZE_GRAPH_FORMAT_NATIVE;
+  enum class Format { kBlob, kModel };  ///< a driver's own binary, or a serialised IR
+
+  Format format = Format::kBlob;
   std::span<const std::byte> bytes;
-  std::string build_flags;     ///< NGRAPH_LITE only
-  ze_graph_flags_t flags = 0;  ///< left out before graph extension 1.5, which has no place for them
+  std::string build_flags;      ///< for the compiler; models only
+  bool profile_layers = false;  ///< executions can then be measured layer by layer
+  bool bypass_cache = false;    ///< the driver's
+  bool bytes_persist = false;   ///< the driver may use them in place: whole pages, from 1.13 on
   /// What the driver's cache takes for the bytes' hash: they hold addresses. Left out before 1.14.
   std::optional<std::uint64_t> input_hash;
   std::string what;  ///< for messages: "compiling model 'x'"
 };
 
+/// What the driver tells about one argument of a graph.
 struct ArgumentInfo {
   std::uint32_t index = 0;  ///< for pfnSetArgumentValue
   bool is_input = false;
@@ -32,16 +42,18 @@ struct ArgumentInfo {
   bool takes_strides = false;                ///< tensors need not be dense
 };
 
-/// A graph of the driver. The source's bytes must live as long as the graph when its format is
-/// NATIVE.
+/// A graph of the driver. The bytes of a blob must live as long as the graph.
 class Graph {
  public:
   /// Throws with the driver's log.
   Graph(const DeviceContext& device, const GraphSource& source);
 
+  const DeviceContext& device() const { return *device_; }
   ze_graph_handle_t handle() const { return handle_.get(); }
+  /// Held from setting the graph's argument values until they are in a list.
+  std::mutex& arguments_mutex() const { return arguments_mutex_; }
   /// Loads the weights into the device, the way the driver wants it.
-  void initialize(const CommandQueue& queue) const;
+  void initialize(const Queue& queue) const;
   std::vector<ArgumentInfo> arguments() const;
   bool loaded_from_cache() const { return (flags_ & kFromCache) != 0; }
   /// Executing then needs a profiling query.
@@ -56,25 +68,14 @@ class Graph {
       ZE_GRAPH_PROPERTIES_FLAG_PROFILING_ENABLED;
 
   void read_properties(bool profiling_asked);
-  void initialize_by_list(const CommandQueue& queue) const;
+  void initialize_by_list(const Queue& queue) const;
 
   const DeviceContext* device_;
   GraphHandle handle_;
   std::uint32_t argument_count_ = 0;
   std::uint32_t init_stage_ = 0;
   ze_graph_properties_flags_t flags_ = 0;
+  mutable std::mutex arguments_mutex_;  // guards the driver's argument values of the graph
 };
-
-/// Places for the profiling data of executions in flight, one for each.
-struct ProfilingSlots {
-  ProfilingPool pool;
-  std::vector<ProfilingQuery> queries;
-};
-/// Throws Error(kUnsupported) where the driver has no profiling extension.
-ProfilingSlots make_profiling_slots(const DeviceContext& device, const Graph& graph,
-                                    std::uint32_t count);
-/// Of the last execution that was recorded with the query.
-std::vector<ze_profiling_layer_info> profiled_layers(const DeviceContext& device,
-                                                     const ProfilingQuery& query);
 
 }  // namespace npu::ze

@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include "ze/loader.hpp"
 #include "ze_npu/ze_npu.h"
+
+#include "loader.hpp"
 
 namespace npu::ze {
 

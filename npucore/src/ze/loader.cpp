@@ -1,4 +1,4 @@
-#include "ze/loader.hpp"
+#include "loader.hpp"
 
 #include <dlfcn.h>
 #include <level_zero/loader/ze_loader.h>
@@ -7,8 +7,10 @@
 #include <cstring>
 #include <memory>
 
+#include "base/shared_library.hpp"
 #include "base/text.hpp"
-#include "ze/result.hpp"
+
+#include "result.hpp"
 
 namespace npu::ze {
 namespace {
@@ -24,8 +26,9 @@ template <class Function>
 void resolve(void* handle, const std::string& library, const char* name, Function& function) {
   resolve_optional(handle, name, function);
   if (!function)
-    throw Error(ErrorCode::kNotFound,
-                text(library, " lacks ", name, ": install a Level Zero loader of 1.8 or later"));
+    throw Error(
+        ErrorCode::kNotFound,
+        text(library, " lacks ", name, ": install a Level Zero loader of version 1.8 or later"));
 }
 
 std::string path_of(const void* address, const std::string& otherwise) {
@@ -110,9 +113,7 @@ bool Loader::has(const char* entry_point) const {
 }
 
 bool is_loaded(const std::string& library) {
-  void* handle = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (handle) ::dlclose(handle);
-  return handle != nullptr;
+  return base::open_library(library, RTLD_LAZY | RTLD_NOLOAD) != nullptr;
 }
 
 std::vector<ze_driver_handle_t> init_drivers(const Loader& loader) {

@@ -73,9 +73,18 @@ struct Loader {
 
   /// "1.8.12"; empty when the loader does not tell. Valid after the loader was initialised.
   std::string version() const;
+  /// Whether it looks for NPU drivers under every name that they have had.
+  bool knows_npu_drivers() const {
+    return zeInitDrivers != nullptr;
+  }
   /// Whether the library has an entry point that is none of those above.
   bool has(const char* entry_point) const;
 };
+
+/// The environment variable with the drivers that a loader opens in place of its own list.
+inline constexpr const char* kDriversVariable = "ZE_ENABLE_ALT_DRIVERS";
+/// Makes Intel's driver tell what it does.
+inline constexpr const char* kDriverLogVariable = "ZE_INTEL_NPU_LOGLEVEL";
 
 /// Whether this process has opened the library by now.
 bool is_loaded(const std::string& library);

@@ -1,8 +1,9 @@
-#include "ze/memory.hpp"
+#include "memory.hpp"
 
 #include "base/mapped_file.hpp"
 #include "base/text.hpp"
-#include "ze/result.hpp"
+
+#include "result.hpp"
 
 namespace npu::ze {
 namespace {
@@ -30,7 +31,7 @@ Memory Memory::allocate(const DeviceContext& device, std::size_t size_bytes, Cpu
   const ze_result_t result =
       allocate_host(device, flags, exportable ? &export_desc : nullptr, size_bytes, &address);
   if (result != ZE_RESULT_SUCCESS)
-    throw make_error(error_code(result), result, "zeMemAllocHost",
+    throw make_error(device.judge(result), result, "zeMemAllocHost",
                      base::text("allocating ", size_bytes, exportable ? " exportable" : "",
                                 " bytes on ", device.npu.name()));
   return {device, address};
@@ -45,7 +46,7 @@ Memory Memory::import_dmabuf(const DeviceContext& device, int fd, std::size_t si
   const ze_result_t result = allocate_host(device, 0, &import_desc, size_bytes, &address);
   if (result != ZE_RESULT_SUCCESS)
     throw make_error(
-        error_code(result), result, "zeMemAllocHost",
+        device.judge(result), result, "zeMemAllocHost",
         base::text("importing the DMA-BUF of fd ", fd, " (", size_bytes, " bytes) into ",
                    device.npu.name(),
                    "; its exporter must let the CPU map it, and the NPU's address range must have "
@@ -66,7 +67,7 @@ Memory Memory::import_host(const DeviceContext& device, void* pages, std::size_t
   const ze_result_t result = allocate_host(device, flags, &import_desc, size_bytes, &address);
   if (result != ZE_RESULT_SUCCESS)
     throw make_error(
-        error_code(result), result, "zeMemAllocHost",
+        device.judge(result), result, "zeMemAllocHost",
         base::text("importing ", size_bytes, " bytes of host memory into ", device.npu.name()));
   return {device, address};
 }
@@ -83,9 +84,9 @@ int Memory::export_dmabuf() const {
   ze_memory_allocation_properties_t properties = {};
   properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
   properties.pNext = &export_fd;
-  check(device_->loader.zeMemGetAllocProperties(device_->context.get(), address_, &properties,
-                                                nullptr),
-        "zeMemGetAllocProperties", "exporting an allocation as a DMA-BUF");
+  device_->check(device_->loader.zeMemGetAllocProperties(device_->context.get(), address_,
+                                                         &properties, nullptr),
+                 "zeMemGetAllocProperties", "exporting an allocation as a DMA-BUF");
   if (export_fd.fd < 0)
     throw Error(ErrorCode::kInternal,
                 "zeMemGetAllocProperties gave no file descriptor for an exportable allocation");

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "ze/device_context.hpp"
+#include "device_context.hpp"
 
 namespace npu::ze {
 

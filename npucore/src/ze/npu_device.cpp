@@ -1,10 +1,11 @@
-#include "ze/npu_device.hpp"
+#include "npu_device.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
 #include "base/text.hpp"
-#include "ze/result.hpp"
+
+#include "result.hpp"
 
 namespace npu::ze {
 namespace {
@@ -73,6 +74,37 @@ bool NpuDevice::is_software() const {
   return name().rfind("Software NPU", 0) == 0;
 }
 
+bool NpuDevice::is_integrated() const {
+  return (properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
+}
+
+std::string NpuDevice::platform() const {
+  const auto* known = ze_npu_platform_of_pci_id(properties.deviceId);
+  return known ? std::to_string(known->platform) : std::string();
+}
+
+std::vector<std::string> NpuDevice::extension_lines() const {
+  std::vector<std::string> lines;
+  for (const auto& [extension, word] : extensions)
+    lines.push_back(
+        base::text(extension, ' ', ze_npu_version_major(word), '.', ze_npu_version_minor(word)));
+  return lines;
+}
+
+Version version_of(std::uint32_t word) {
+  return {ze_npu_version_major(word), ze_npu_version_minor(word), 0};
+}
+
+std::uint32_t version_word(const Version& version) {
+  return ze_npu_version(version.major, version.minor);
+}
+
+std::uint32_t most_tiles(const std::string& platform) {
+  const auto number = static_cast<std::uint32_t>(std::stoul(platform));
+  const auto* known = ze_npu_platform_of_number(number);
+  return known ? known->numTiles : 0;
+}
+
 std::uint32_t NpuDevice::extension_version(const std::string& extension_name) const {
   const auto found = extensions.find(extension_name);
   return found == extensions.end() ? 0 : found->second;
@@ -81,6 +113,10 @@ std::uint32_t NpuDevice::extension_version(const std::string& extension_name) co
 bool NpuDevice::has_extension(const std::string& extension_name, std::uint32_t major,
                               std::uint32_t minor) const {
   return ze_npu_version_has(extension_version(extension_name), major, minor);
+}
+
+bool NpuDevice::imports_memfd() const {
+  return has_extension(ZE_SOFTNPU_MEMFD_IMPORT_EXT_NAME, 1, 0);
 }
 
 const void* NpuDevice::extension_table(const std::string& extension_name) const {
@@ -127,7 +163,7 @@ std::uint32_t compute_queue_ordinal(const NpuDevice& npu) {
   for (std::uint32_t ordinal = 0; ordinal < count; ++ordinal)
     if (groups[ordinal].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) return ordinal;
   throw Error(ErrorCode::kUnsupported,
-              base::text(npu.name(), " has no queue group that computes, of ", count));
+              base::text(npu.name(), " has no compute queue group among its ", count));
 }
 
 }  // namespace npu::ze

@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "ze/loader.hpp"
+#include <npucore/device.hpp>
+
 #include "ze_npu/ze_npu.h"
+
+#include "loader.hpp"
 
 namespace npu::ze {
 
@@ -24,14 +27,29 @@ struct NpuDevice {
   std::string name() const { return properties.name; }
   /// Whether it is the software NPU: its name begins with "Software NPU".
   bool is_software() const;
+  bool is_integrated() const;
+  /// "3720", "4000", ...; empty for a PCI id that no known NPU has.
+  std::string platform() const;
   /// 0 when the driver does not have the extension.
   std::uint32_t extension_version(const std::string& extension_name) const;
   /// Whether the driver has the extension in this version or a later one of the same major.
   bool has_extension(const std::string& extension_name, std::uint32_t major,
                      std::uint32_t minor) const;
+  /// Whether it imports a memfd as if it were a DMA-BUF, which only the software NPU can be told
+  /// to.
+  bool imports_memfd() const;
   /// The table of an extension. Null when the driver does not advertise it.
   const void* extension_table(const std::string& extension_name) const;
+  /// "<name> <major>.<minor>" of each extension.
+  std::vector<std::string> extension_lines() const;
 };
+
+/// A version word of extensions and compilers: (major << 16) | minor.
+Version version_of(std::uint32_t word);
+std::uint32_t version_word(const Version& version);
+
+/// Most tiles that the platform ("4000") has; 0 for an unknown one.
+std::uint32_t most_tiles(const std::string& platform);
 
 /// Every device of type VPU whose driver has the graph extension. `problem` takes the call that was
 /// refused while looking.

@@ -1,4 +1,4 @@
-#include "ze/result.hpp"
+#include "result.hpp"
 
 #include <cstdint>
 #include <ios>

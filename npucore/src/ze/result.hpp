@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace npu::ze {
 

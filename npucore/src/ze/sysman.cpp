@@ -1,4 +1,4 @@
-#include "ze/sysman.hpp"
+#include "sysman.hpp"
 
 #include <dlfcn.h>
 #include <level_zero/zes_api.h>

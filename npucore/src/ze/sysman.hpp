@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "ze/device_context.hpp"
+#include "device_context.hpp"
 
 namespace npu::ze {
 

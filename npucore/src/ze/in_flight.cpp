@@ -1,0 +1,64 @@
+#include "in_flight.hpp"
+
+#include <utility>
+
+#include "queue.hpp"
+
+namespace npu::ze {
+namespace {
+
+bool is_lost(const DeviceContext& device) {
+  const ze_result_t status = device.loader.zeDeviceGetStatus(device.npu.device);
+  return status == ZE_RESULT_ERROR_DEVICE_LOST || status == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
+}
+
+}  // namespace
+
+Submission::Submission(const Queue& queue, std::uint32_t lists, std::string what)
+    : fence_(make_fence(queue.device(), queue.handle())), lists_(lists), what_(std::move(what)) {}
+
+ze_result_t wait_for_fence(const DeviceContext& device, ze_fence_handle_t fence,
+                           std::uint64_t timeout_ns) {
+  const ze_result_t result = device.loader.zeFenceHostSynchronize(fence, timeout_ns);
+  if (result == ZE_RESULT_NOT_READY && timeout_ns >= kLookNs && is_lost(device))
+    return ZE_RESULT_ERROR_DEVICE_LOST;
+  return result;
+}
+
+void InFlight::enter(Submission& submission) {
+  std::unique_lock lock(mutex_);
+  while (oldest_ && lists_ + submission.lists_ > kPlaces) wait_for_oldest(lock);
+  submission.older_ = newest_;
+  submission.newer_ = nullptr;
+  submission.counted_ = true;
+  (newest_ ? newest_->newer_ : oldest_) = &submission;
+  newest_ = &submission;
+  lists_ += submission.lists_;
+}
+
+void InFlight::leave(Submission& submission) {
+  std::unique_lock lock(mutex_);
+  if (submission.counted_) give_back(submission);
+  unwatched_.wait(lock, [&] { return submission.watchers_ == 0; });
+}
+
+/// Its owner may be the calling thread, later; so nobody else may be left to wait for it.
+void InFlight::wait_for_oldest(std::unique_lock<std::mutex>& lock) {
+  Submission& oldest = *oldest_;
+  ++oldest.watchers_;
+  lock.unlock();
+  const ze_result_t result = wait_for_fence(device_, oldest.fence(), kLookNs);
+  lock.lock();
+  if (--oldest.watchers_ == 0) unwatched_.notify_all();
+  // Whatever it ended with is told to its owner.
+  if (result != ZE_RESULT_NOT_READY && oldest.counted_) give_back(oldest);
+}
+
+void InFlight::give_back(Submission& submission) {
+  (submission.older_ ? submission.older_->newer_ : oldest_) = submission.newer_;
+  (submission.newer_ ? submission.newer_->older_ : newest_) = submission.older_;
+  submission.counted_ = false;
+  lists_ -= submission.lists_;
+}
+
+}  // namespace npu::ze

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "device_context.hpp"
+
+namespace npu::ze {
+
+class Queue;
+
+/// One execution that the device may be working on: its fence, and its places in the queue. It is
+/// made once and submitted again and again; it must not be destroyed while it is in flight.
+class Submission {
+ public:
+  /// `what` is for messages: "running 'x'".
+  Submission(const Queue& queue, std::uint32_t lists, std::string what);
+
+  ze_fence_handle_t fence() const { return fence_.get(); }
+  std::uint32_t lists() const { return lists_; }
+  const std::string& what() const { return what_; }
+
+ private:
+  friend class InFlight;
+  const Fence fence_;
+  const std::uint32_t lists_;
+  const std::string what_;
+  // Guarded by the mutex of InFlight.
+  Submission* older_ = nullptr;
+  Submission* newer_ = nullptr;
+  int watchers_ = 0;      // threads that wait for the fence in the owner's place
+  bool counted_ = false;  // it takes places
+};
+
+/// The submissions of one queue, oldest first. A driver's queue has few places (62): past them the
+/// driver itself blocks for 2 s and then fails.
+class InFlight {
+ public:
+  static constexpr std::uint32_t kPlaces = 60;
+
+  explicit InFlight(const DeviceContext& device) : device_(device) {}
+
+  /// Takes places; when none are free, waits until the oldest submissions have ended.
+  void enter(Submission& submission);
+  /// Gives them back: once the fence has signalled, before it is reset or destroyed.
+  void leave(Submission& submission);
+
+ private:
+  void wait_for_oldest(std::unique_lock<std::mutex>& lock);
+  void give_back(Submission& submission);
+
+  const DeviceContext& device_;
+  std::mutex mutex_;  // guards everything below and the links of all submissions
+  std::condition_variable unwatched_;
+  Submission* oldest_ = nullptr;
+  Submission* newest_ = nullptr;
+  std::uint32_t lists_ = 0;
+};
+
+/// How long one look at a fence lasts: a driver reports a hung device as "not ready" forever.
+inline constexpr std::uint64_t kLookNs = 1'000'000'000;
+
+/// Waits at most `timeout_ns`. Tells a lost device as such, not as "not ready".
+ze_result_t wait_for_fence(const DeviceContext& device, ze_fence_handle_t fence,
+                           std::uint64_t timeout_ns);
+
+}  // namespace npu::ze

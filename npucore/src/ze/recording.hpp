@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "chain.hpp"
+#include "graph.hpp"
+#include "measurement.hpp"
+
+namespace npu::ze {
+
+/// As the driver wants them: in elements, innermost first; what the rank lacks is 0.
+using ElementStrides = std::array<std::uint32_t, 5>;
+
+/// Keeps memory for as long as a list may use it, whatever that memory is. The flag is set once
+/// nobody will bind it any more.
+using KeepAlive = std::shared_ptr<const std::atomic<bool>>;
+
+/// What one argument of the graph is bound to.
+struct ArgumentValue {
+  const std::byte* address = nullptr;
+  std::size_t item_bytes = 0;  ///< from one list's part to the next one's, in a batch
+  std::optional<ElementStrides> strides;
+  KeepAlive memory = nullptr;  ///< that the address is in
+
+  bool operator==(const ArgumentValue&) const = default;
+};
+
+/// Command lists that execute a graph on one set of values: one list for each item of a batch. The
+/// graph and the measurement outlive it.
+///
+/// A driver's list keeps the buffers that it was recorded with. Freeing a DMA-BUF's import while a
+/// list still has it would close the buffer's handle only later, and with it that of a newer import
+/// of the same buffer; so a recording keeps the memory until its lists have let go of it.
+class Recording {
+ public:
+  /// `changeable`: lists whose arguments can be changed without recording them anew.
+  Recording(const Graph& graph, const Measurement& measurement, std::uint32_t lists,
+            bool changeable);
+
+  const std::vector<ArgumentValue>& values() const { return values_; }
+  /// False from the first time on that the driver has refused to tell what can be changed.
+  bool is_changeable() const { return changeable_; }
+
+  /// Records the lists for these values, or changes them where they can be. Not while in flight.
+  void set(const std::vector<ArgumentValue>& values);
+  /// Only notes the values: record_in() records them.
+  void note(const std::vector<ArgumentValue>& values) { values_ = values; }
+  /// Records the lists as the next ones of the chain, for one submission. With the chain's mutex
+  /// held.
+  void record_in(Chain& chain);
+
+  std::span<ze_command_list_handle_t> lists() { return handles_; }
+
+ private:
+  void record(const std::vector<ArgumentValue>& values, Chain* chain);
+  void append(std::uint32_t list, const std::vector<ArgumentValue>& values,
+              const Chain::Link& link);
+  void append_stamp(ze_command_list_handle_t list, std::uint64_t* where) const;
+  void append_barrier(ze_command_list_handle_t list) const;
+  void set_argument(std::uint32_t argument, const ArgumentValue& value, std::uint32_t list) const;
+  std::uint64_t next_command(ze_command_list_handle_t list);
+  void change(const std::vector<ArgumentValue>& values);
+  void change_list(std::uint32_t list, const std::vector<ArgumentValue>& values);
+
+  const Graph* graph_;
+  const DeviceContext* device_;
+  const Measurement* measurement_;
+  bool changeable_;
+  std::vector<ArgumentValue> values_;  ///< empty: not usable as it is
+  /// What the lists may keep besides: a changed list lets go of the old values when it is
+  /// submitted.
+  std::vector<ArgumentValue> held_;
+  std::vector<CommandList> lists_;
+  std::vector<ze_command_list_handle_t> handles_;
+  std::vector<std::uint64_t> commands_;  ///< of the execution in each list, for changing it
+  // Of one change; members, so that their memory is used again.
+  std::vector<ze_npu_core_mutable_graph_argument_exp_desc_t> changes_;
+  std::vector<ze_graph_argument_value_strides_t> stride_changes_;
+};
+
+}  // namespace npu::ze
