@@ -1,14 +1,15 @@
-#include "npucore/device.hpp"
-
 #include <array>
 #include <utility>
 
+#include <npucore/device.hpp>
+
 #include "base/enum_names.hpp"
-#include "core/device_properties.hpp"
-#include "core/device_state.hpp"
-#include "core/exit_watch.hpp"
-#include "core/runtime.hpp"
+#include "base/exit_watch.hpp"
 #include "ze/device_queries.hpp"
+
+#include "device_impl.hpp"
+#include "device_properties.hpp"
+#include "runtime.hpp"
 
 namespace npu {
 namespace {
@@ -48,7 +49,7 @@ const DeviceInfo& Device::info() const {
 }
 
 DeviceMemory Device::memory() const {
-  const ze::MemoryUse use = ze::query_memory(*state_->ze());
+  const ze::MemoryUse use = ze::query_memory(*state_->context());
   return {use.total_bytes, use.allocated_bytes};
 }
 
@@ -68,16 +69,8 @@ double Device::utilization() const {
   return state_->utilization();
 }
 
-DmabufSource Device::shareable_memory() const {
-  return state_->dmabuf_sources.best(state_);
-}
-
-std::vector<Finding> Device::dmabuf_sources() const {
-  return state_->dmabuf_sources.findings(state_);
-}
-
 void* Device::native_context() const {
-  return state_->ze()->context.get();
+  return state_->context()->context.get();
 }
 
 std::vector<Finding> diagnose() {

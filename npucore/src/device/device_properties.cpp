@@ -1,16 +1,18 @@
-#include "core/device_properties.hpp"
+#include "device_properties.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
 
+#include <npucore/error.hpp>
+
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/in_flight.hpp"
-#include "core/property_table.hpp"
-#include "core/runtime.hpp"
-#include "npucore/error.hpp"
+#include "properties/property_table.hpp"
 #include "ze/device_queries.hpp"
+#include "ze/queue.hpp"
+
+#include "runtime.hpp"
 
 namespace npu::internal {
 namespace {
@@ -29,7 +31,7 @@ std::string names_where(bool (*wanted)(const PropertyInfo&)) {
 
 std::string uuid(const DeviceState& device) {
   std::string digits;
-  for (const auto byte : device.ze()->npu.properties.uuid.id) {
+  for (const auto byte : device.context()->npu.properties.uuid.id) {
     char pair[3] = {};
     std::snprintf(pair, sizeof(pair), "%02x", byte);
     digits += pair;
@@ -39,15 +41,14 @@ std::string uuid(const DeviceState& device) {
 
 /// Intel's own rule: clock x tiles x operations per tile and clock; f16 has half of i8.
 std::string gops(const DeviceState& device) {
-  const auto& properties = device.ze()->npu.properties;
+  const auto& properties = device.context()->npu.properties;
   const double clock_ghz = properties.coreClockRate / 1000.0;
   const double i8 = clock_ghz * properties.numSlices * properties.physicalEUSimdWidth;
   return text("f16:", i8 / 2, " i8:", i8, " u8:", i8);
 }
 
 std::string compiler_version(const DeviceState& device) {
-  const Version& version = device.info.compiler;
-  return std::to_string(version.major << 16 | version.minor);
+  return std::to_string(ze::version_word(device.info.compiler));
 }
 
 const std::map<std::string, Answer>& answers() {
@@ -73,19 +74,17 @@ const std::map<std::string, Answer>& answers() {
       {"DEVICE_ARCHITECTURE", [](const DeviceState& device) { return device.info.platform; }},
       {"DEVICE_TYPE",
        [](const DeviceState& device) {
-         const bool integrated =
-             (device.ze()->npu.properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
-         return std::string(integrated ? "INTEGRATED" : "DISCRETE");
+         return std::string(device.context()->npu.is_integrated() ? "INTEGRATED" : "DISCRETE");
        }},
       {"DEVICE_GOPS", gops},
       {"DEVICE_PCI_INFO", [](const DeviceState& device) { return device.info.pci_address; }},
       {"NPU_DEVICE_ALLOC_MEM_SIZE",
        [](const DeviceState& device) {
-         return std::to_string(ze::query_memory(*device.ze()).allocated_bytes);
+         return std::to_string(ze::query_memory(*device.context()).allocated_bytes);
        }},
       {"NPU_DEVICE_TOTAL_MEM_SIZE",
        [](const DeviceState& device) {
-         return std::to_string(ze::query_memory(*device.ze()).total_bytes);
+         return std::to_string(ze::query_memory(*device.context()).total_bytes);
        }},
       {"NPU_DRIVER_VERSION",
        [](const DeviceState& device) { return std::to_string(device.info.driver_version); }},
@@ -98,7 +97,7 @@ const std::map<std::string, Answer>& answers() {
          return std::to_string(optimal_number_of_requests(device.info, device.properties.values()));
        }},
       {"RANGE_FOR_ASYNC_INFER_REQUESTS",
-       [](const DeviceState&) { return text("1,", InFlight::kPlaces, ",1"); }},
+       [](const DeviceState&) { return text("1,", ze::Queue::kPlaces, ",1"); }},
       {"RANGE_FOR_STREAMS", [](const DeviceState&) { return std::string("1,1"); }},
   };
   return table;
@@ -119,7 +118,7 @@ void bring_into_force(const DeviceState& device, const Properties& properties) {
   if (properties.is_set(property::log_level))
     base::set_log_limit(properties.get(property::log_level));
   if (properties.is_set(property::disable_idle_memory_pruning))
-    ze::set_idle_pruning(*device.ze(), !properties.get(property::disable_idle_memory_pruning));
+    ze::set_idle_pruning(*device.context(), !properties.get(property::disable_idle_memory_pruning));
 }
 
 }  // namespace
@@ -140,7 +139,7 @@ std::string device_property(const DeviceState& device, const std::string& name) 
   if (!row) fail_unknown_property(name);
   if (!row->info.of_device)
     throw Error(ErrorCode::kUnsupported,
-                text("the property ", name, " is one of compiled models: ", row->info.meaning));
+                text("the property ", name, " belongs to compiled models: ", row->info.meaning));
   if (name == property::log_level.name) return base::log_limit();
   const Properties set = device.properties.values();
   if (name == property::max_tiles.name && !set.is_set(name))
@@ -173,18 +172,6 @@ std::uint32_t optimal_number_of_requests(const DeviceInfo& device, const Propert
   const auto planned =
       static_cast<std::uint32_t>(properties.get(property::performance_hint_num_requests));
   return planned == 0 ? best : std::min(best, planned);
-}
-
-bool wants_layer_times(const Properties& properties) {
-  return properties.get(property::profiling) && properties.get(property::profiling_type) == "MODEL";
-}
-
-std::int64_t max_tiles(const DeviceInfo& device, const Properties& properties) {
-  if (properties.is_set(property::max_tiles)) return properties.get(property::max_tiles);
-  const std::string platform = properties.get(property::platform);
-  if (platform == "AUTO_DETECT" || platform == device.platform) return device.tiles;
-  const auto* known = ze_npu_platform_of_number(static_cast<std::uint32_t>(std::stoul(platform)));
-  return known ? known->numTiles : 0;
 }
 
 }  // namespace npu::internal

@@ -1,4 +1,4 @@
-#include "core/diagnosis.hpp"
+#include "diagnosis.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 
+#include <npucore/error.hpp>
+
+#include "base/shared_library.hpp"
 #include "base/text.hpp"
-#include "npucore/error.hpp"
 #include "ze/loader.hpp"
 
 namespace npu::internal {
@@ -76,7 +78,7 @@ Finding find_permission(const std::vector<fs::path>& nodes) {
   return {
       false, "permission",
       text(node.string(), " cannot be opened: ", base::errno_text(error), "; its group is ", group),
-      group == "root" ? "add a udev rule that gives the node to the group render, and the user "
+      group == "root" ? "add a udev rule that gives the node to the group render, and add the user "
                         "to that group"
                       : text("add the user to the group ", group, ": sudo usermod -aG ", group,
                              " $USER, then log in again")};
@@ -85,8 +87,7 @@ Finding find_permission(const std::vector<fs::path>& nodes) {
 Finding find_driver_library(const SystemPaths& paths, std::string& found) {
   std::string why;
   for (const auto& library : paths.driver_libraries) {
-    if (void* handle = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
-      ::dlclose(handle);
+    if (base::open_library(library, RTLD_LAZY | RTLD_LOCAL)) {
       found = library;
       return {true, "driver library", library, ""};
     }
@@ -98,10 +99,8 @@ Finding find_driver_library(const SystemPaths& paths, std::string& found) {
 
 Finding find_loader(const SystemPaths& paths) {
   const std::string library = paths.loader.empty() ? ze::Loader::default_library() : paths.loader;
-  void* handle = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (!handle)
+  if (!base::open_library(library, RTLD_LAZY | RTLD_LOCAL))
     return {false, "loader", ::dlerror(), "install the Level Zero loader (package libze1)"};
-  ::dlclose(handle);
   return {true, "loader", library, ""};
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/device.hpp"
+#include <npucore/device.hpp>
 
 namespace npu::internal {
 

@@ -1,4 +1,4 @@
-#include "core/runtime.hpp"
+#include "runtime.hpp"
 
 #include <dlfcn.h>
 
@@ -7,18 +7,17 @@
 #include <sstream>
 #include <utility>
 
+#include <npucore/error.hpp>
+
+#include "base/forked.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/forked.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::internal {
 namespace {
 
 namespace fs = std::filesystem;
 using base::text;
-
-constexpr const char* kAltDrivers = "ZE_ENABLE_ALT_DRIVERS";
 
 fs::path own_folder() {
   Dl_info info = {};
@@ -44,8 +43,8 @@ std::string software_npu_library() {
 
 Runtime& Runtime::instance() {
   // Never destroyed: devices may be closed by exit handlers.
-  static auto& runtime = *std::make_unique<Runtime>(SystemPaths{}).release();
-  return runtime;
+  static auto* const runtime = new Runtime(SystemPaths{});
+  return *runtime;
 }
 
 /// The loader's driver list for this process; empty: its own.
@@ -55,9 +54,9 @@ std::string Runtime::drivers_for(DeviceKind kind) const {
   if (!real) return software;
   if (kind == DeviceKind::kSoftware && !software.empty())
     return diagnosis_.driver_library + ',' + software;
-  // Loaders without zeInitDrivers do not look for the newer name by themselves.
+  // Older loaders do not look for the newer name by themselves.
   const bool unknown_name =
-      !loader_->zeInitDrivers && diagnosis_.driver_library != "libze_intel_vpu.so.1";
+      !loader_->knows_npu_drivers() && diagnosis_.driver_library != "libze_intel_vpu.so.1";
   return unknown_name ? diagnosis_.driver_library : std::string();
 }
 
@@ -79,13 +78,13 @@ void Runtime::start(DeviceKind kind) {
     return;
   }
   diagnosis_ = diagnose_parts(paths_);
-  users_choice_ = std::getenv(kAltDrivers) != nullptr;
+  users_choice_ = std::getenv(ze::kDriversVariable) != nullptr;
   // Started for nothing, the loader could not take the software NPU any more.
   if (kind == DeviceKind::kNpu && !users_choice_ && !diagnosis_.real_npu_possible())
     throw Error(ErrorCode::kNotFound, no_npu());
   loader_ = ze::Loader::open(loader_library());
   const std::string drivers = users_choice_ ? std::string() : drivers_for(kind);
-  if (!drivers.empty()) ::setenv(kAltDrivers, drivers.c_str(), 0);
+  if (!drivers.empty()) ::setenv(ze::kDriversVariable, drivers.c_str(), 0);
   // Without zesInit a loader decides now whether it will tell how busy a device is.
   if (!loader_->has("zesInit")) ::setenv("ZES_ENABLE_SYSMAN", "1", 0);
   look_for_devices();
@@ -94,7 +93,7 @@ void Runtime::start(DeviceKind kind) {
 
 /// Whether the loader could open any of the drivers that it was to open.
 bool Runtime::some_driver_is_loaded() const {
-  const char* named = std::getenv(kAltDrivers);
+  const char* named = std::getenv(ze::kDriversVariable);
   std::istringstream drivers(named ? named : diagnosis_.driver_library);
   for (std::string driver; std::getline(drivers, driver, ',');)
     if (ze::is_loaded(driver)) return true;
@@ -122,7 +121,7 @@ void Runtime::start_again_with_software() {
                         "\"software\" to compute on the CPU");
     return;
   }
-  ::setenv(kAltDrivers, software.c_str(), 1);
+  ::setenv(ze::kDriversVariable, software.c_str(), 1);
   loader_ = ze::Loader::open(loader_library());
   look_for_devices();
 }
@@ -138,38 +137,38 @@ const ze::NpuDevice* Runtime::find(bool software) const {
 }
 
 std::string Runtime::no_npu() const {
-  return "no NPU found, this is missing:" + describe_missing(all_findings());
+  return "no NPU found; missing:" + describe_missing(all_findings());
 }
 
 std::string Runtime::no_software_npu() const {
-  const char* drivers = std::getenv(kAltDrivers);
+  const char* drivers = std::getenv(ze::kDriversVariable);
   return text("no software NPU: ", start_error_.empty() ? "the loader offers none" : start_error_,
-              " (", kAltDrivers, "=", drivers ? drivers : "",
+              " (", ze::kDriversVariable, "=", drivers ? drivers : "",
               "); put libze_softnpu.so beside libnpucore.so or name it in NPUCORE_SOFTNPU, before "
               "the process first opens a device");
 }
 
-std::shared_ptr<DeviceState> Runtime::open_context(bool software) {
+std::shared_ptr<internal::DeviceState> Runtime::open_context(bool software) {
   auto state = contexts_[software].lock();
   if (state) return state;
   const ze::NpuDevice* npu = find(software);
   if (!npu) throw Error(ErrorCode::kNotFound, software ? no_software_npu() : no_npu());
-  state = std::make_shared<DeviceState>(*npu);
+  state = std::make_shared<internal::DeviceState>(*npu);
   contexts_[software] = state;
   return state;
 }
 
-std::shared_ptr<DeviceState> Runtime::open_software_instead() {
+std::shared_ptr<internal::DeviceState> Runtime::open_software_instead() {
   if (!find(true)) throw Error(ErrorCode::kNotFound, no_npu() + "\n" + no_software_npu());
   auto state = open_context(true);
   if (!std::exchange(warned_, true))
     base::log(LogLevel::kWarning,
               text("software NPU: no NPU found (", first_missing(all_findings()),
-                   "); the CPU computes instead. npu-info tells more"));
+                   "); the CPU computes instead. Run npu-info for details"));
   return state;
 }
 
-std::shared_ptr<DeviceState> Runtime::open(DeviceKind kind) {
+std::shared_ptr<internal::DeviceState> Runtime::open(DeviceKind kind) {
   refuse_after_fork();
   watch_for_forks();
   std::scoped_lock lock(mutex_);
@@ -192,12 +191,12 @@ std::vector<Finding> Runtime::all_findings() const {
   if (npu)
     findings.push_back({true, "device", npu->name(), ""});
   else if (!diagnosis_.real_npu_possible())
-    findings.push_back({false, "device", "not asked for: a part is missing", ""});
+    findings.push_back({false, "device", "not tried: a part is missing", ""});
   else
     findings.push_back(
         {false, "device", start_error_.empty() ? "the driver offers no NPU" : start_error_,
-         "look into the kernel log (dmesg | grep vpu) and at the driver's own messages with "
-         "ZE_INTEL_NPU_LOGLEVEL=INFO"});
+         text("check the kernel log (dmesg | grep vpu) and the driver's own messages with ",
+              ze::kDriverLogVariable, "=INFO")});
   return findings;
 }
 
@@ -205,8 +204,8 @@ std::vector<std::string> Runtime::platforms() {
   std::scoped_lock lock(mutex_);
   std::vector<std::string> platforms;
   for (const auto& npu : npus_) {
-    const auto* platform = ze_npu_platform_of_pci_id(npu.properties.deviceId);
-    platforms.push_back(platform ? std::to_string(platform->platform) : "unknown");
+    const std::string platform = npu.platform();
+    platforms.push_back(platform.empty() ? "unknown" : platform);
   }
   return platforms;
 }

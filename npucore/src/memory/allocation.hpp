@@ -6,24 +6,23 @@
 #include <mutex>
 #include <optional>
 
+#include <npucore/device.hpp>
+
 #include "base/mapped_file.hpp"
 #include "base/unique_fd.hpp"
+#include "device/place.hpp"
 #include "dmabuf/dmabuf.hpp"
-#include "npucore/device.hpp"
 #include "ze/memory.hpp"
 
 namespace npu::internal {
-
-struct DeviceState;
 
 /// One piece of device memory, shared by the tensors in it. Members are in the order in which they
 /// must be made, and unmade the other way round.
 struct Allocation {
   enum class Origin { kDriver, kDmabuf, kHost };
 
-  std::shared_ptr<DeviceState> device;
-  std::shared_ptr<const ze::DeviceContext> context;  ///< that the memory was made in
-  base::MappedFile file;                             ///< where it is a mapped file's
+  Place place;            ///< that the memory was made in
+  base::MappedFile file;  ///< where it is a mapped file's
   ze::Memory memory;
   std::size_t size_bytes = 0;
   Origin origin = Origin::kDriver;
@@ -42,17 +41,5 @@ struct Allocation {
 
   std::byte* base() const { return static_cast<std::byte*>(memory.address()); }
 };
-
-/// The same memory where a device can reach it from `context`: itself, or imported once more after
-/// its own context was lost. Null for memory that the driver made and nobody exported: it stays
-/// readable and writable for the CPU only.
-std::shared_ptr<Allocation> reach_from(const std::shared_ptr<Allocation>& allocation,
-                                       const std::shared_ptr<const ze::DeviceContext>& context);
-
-/// Driver memory. Throws Error(kOutOfMemory).
-std::shared_ptr<Allocation> allocate(const std::shared_ptr<DeviceState>& device,
-                                     const std::shared_ptr<const ze::DeviceContext>& context,
-                                     std::size_t size_bytes, ze::Memory::CpuCaching caching,
-                                     bool exportable = false);
 
 }  // namespace npu::internal

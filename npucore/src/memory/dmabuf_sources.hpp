@@ -5,8 +5,9 @@
 #include <mutex>
 #include <vector>
 
-#include "core/allocation.hpp"
-#include "npucore/device.hpp"
+#include <npucore/device.hpp>
+
+#include "import_cache.hpp"
 
 namespace npu::internal {
 
@@ -14,17 +15,25 @@ namespace npu::internal {
 /// out with one page, when it is first asked for.
 class DmabufSources {
  public:
+  explicit DmabufSources(ImportCache& imports) : imports_(imports) {}
+
   /// The first that works; kNone where none does.
-  DmabufSource best(const std::shared_ptr<DeviceState>& device);
+  DmabufSource best(const std::shared_ptr<internal::DeviceState>& device);
   /// Of every way, in the order in which they are used.
-  std::vector<Finding> findings(const std::shared_ptr<DeviceState>& device);
+  std::vector<Finding> findings(const std::shared_ptr<internal::DeviceState>& device);
   /// From the first that works and has room. Null where none has.
-  std::shared_ptr<Allocation> allocate(const std::shared_ptr<DeviceState>& device,
+  std::shared_ptr<Allocation> allocate(const std::shared_ptr<internal::DeviceState>& device,
                                        std::size_t size_bytes, ze::Memory::CpuCaching caching);
 
  private:
-  Finding finding(const std::shared_ptr<DeviceState>& device, DmabufSource source);
+  std::shared_ptr<Allocation> export_new(const Place& place, std::size_t size_bytes,
+                                         ze::Memory::CpuCaching caching);
+  std::shared_ptr<Allocation> import_new(const Place& place, DmabufSource source,
+                                         std::size_t size_bytes);
+  Finding try_out(const Place& place, DmabufSource source);
+  Finding finding(const std::shared_ptr<internal::DeviceState>& device, DmabufSource source);
 
+  ImportCache& imports_;
   std::mutex mutex_;  // guards tried_
   std::map<DmabufSource, Finding> tried_;
 };

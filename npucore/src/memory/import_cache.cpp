@@ -1,17 +1,17 @@
-#include "core/import_cache.hpp"
+#include "import_cache.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "core/device_state.hpp"
-#include "npucore/error.hpp"
+#include "device/device_impl.hpp"
 
 namespace npu::internal {
 namespace {
@@ -26,12 +26,6 @@ std::string link_of(int fd) {
   return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : "?";
 }
 
-/// Tests stand a memfd in for a DMA-BUF; no hardware could take one.
-bool software_takes_memfd(const DeviceState& device) {
-  const char* allowed = std::getenv("SOFTNPU_ALLOW_MEMFD");
-  return device.info.is_software && allowed && std::string_view(allowed) == "1";
-}
-
 base::UniqueFd duplicate(int fd) {
   base::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!copy)
@@ -40,24 +34,54 @@ base::UniqueFd duplicate(int fd) {
   return copy;
 }
 
-void require_dmabuf(const DeviceState& device, int fd) {
+void require_dmabuf(const internal::DeviceState& device, int fd) {
   if (takes_as_dmabuf(device, fd)) return;
   throw Error(ErrorCode::kInvalidArgument,
-              text("file descriptor ", fd, " is no DMA-BUF but ", base::quoted(link_of(fd)),
-                   ": import memory of a DMA-BUF exporter, or copy into a tensor"));
+              text("file descriptor ", fd, " is not a DMA-BUF but ", base::quoted(link_of(fd)),
+                   ": import memory from a DMA-BUF exporter, or copy into a tensor"));
 }
 
 }  // namespace
 
-bool takes_as_dmabuf(const DeviceState& device, int fd) {
-  return dmabuf::is_dmabuf(fd) || software_takes_memfd(device);
+bool takes_as_dmabuf(const internal::DeviceState& device, int fd) {
+  return dmabuf::is_dmabuf(fd) || device.imports_memfd;
 }
 
-std::shared_ptr<Allocation> share(std::unique_ptr<Allocation> allocation) {
-  return {allocation.release(), [](Allocation* last) {
-            const std::shared_ptr<DeviceState> device = last->device;  // outlives the allocation
-            device->imports.release(std::unique_ptr<Allocation>(last));
-          }};
+/// Holds an allocation for those who share it. It releases it through the cache once share() has
+/// told it which; until then, when making the rest of an import may fail, it just ends it.
+struct ImportCache::Owner {
+  explicit Owner(std::unique_ptr<Allocation> held) : allocation(std::move(held)) {}
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() {
+    if (!cache) return;
+    const std::shared_ptr<internal::DeviceState> device =
+        allocation->place.device;  // owns the cache
+    cache->release(std::move(allocation));
+  }
+
+  std::unique_ptr<Allocation> allocation;
+  ImportCache* cache = nullptr;
+};
+
+KeptBuffer::~KeptBuffer() {
+  if (cache) cache->forget(*this);
+}
+
+std::shared_ptr<Allocation> ImportCache::share(std::shared_ptr<Owner> owner) noexcept {
+  owner->cache = this;
+  Allocation* allocation = owner->allocation.get();
+  return {std::move(owner), allocation};
+}
+
+std::shared_ptr<Allocation> ImportCache::allocate(const Place& place, std::size_t size_bytes,
+                                                  ze::Memory::CpuCaching caching, bool exportable) {
+  auto allocation = std::make_unique<Allocation>();
+  allocation->place = place;
+  allocation->memory = ze::Memory::allocate(*place.context, size_bytes, caching, exportable);
+  allocation->size_bytes = size_bytes;
+  allocation->exportable = exportable;
+  return share(std::make_shared<Owner>(std::move(allocation)));
 }
 
 std::shared_ptr<Allocation> ImportCache::find(std::unique_lock<std::mutex>& lock,
@@ -70,24 +94,21 @@ std::shared_ptr<Allocation> ImportCache::find(std::unique_lock<std::mutex>& lock
   }
 }
 
-std::shared_ptr<Allocation> ImportCache::import(
-    const std::shared_ptr<DeviceState>& device,
-    const std::shared_ptr<const ze::DeviceContext>& context, int fd) {
+std::shared_ptr<Allocation> ImportCache::import(const Place& place, int fd) {
   std::unique_lock lock(mutex_);
-  return find_or_import(lock, device, context, fd);
+  return find_or_import(lock, place, fd);
 }
 
-std::shared_ptr<Allocation> ImportCache::find_or_import(
-    std::unique_lock<std::mutex>& lock, const std::shared_ptr<DeviceState>& device,
-    const std::shared_ptr<const ze::DeviceContext>& context, int fd) {
-  const BufferKey key{context.get(), dmabuf::identity_of(fd)};
+std::shared_ptr<Allocation> ImportCache::find_or_import(std::unique_lock<std::mutex>& lock,
+                                                        const Place& place, int fd) {
+  const BufferKey key{place.context.get(), dmabuf::identity_of(fd)};
   for (;;) {
     if (auto known = find(lock, key)) {
       ++stats_.hits;
       return known;
     }
     try {
-      return import_new(device, context, fd, key);
+      return import_new(place, fd, key);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kOutOfMemory) throw;
       make_room(lock, fd, error);
@@ -95,22 +116,21 @@ std::shared_ptr<Allocation> ImportCache::find_or_import(
   }
 }
 
-std::shared_ptr<Allocation> ImportCache::import_new(
-    const std::shared_ptr<DeviceState>& device,
-    const std::shared_ptr<const ze::DeviceContext>& context, int fd, const BufferKey& key) {
-  require_dmabuf(*device, fd);
+std::shared_ptr<Allocation> ImportCache::import_new(const Place& place, int fd,
+                                                    const BufferKey& key) {
+  require_dmabuf(*place.device, fd);
   auto allocation = std::make_unique<Allocation>();
-  allocation->device = device;
-  allocation->context = context;
+  allocation->place = place;
   allocation->size_bytes = dmabuf::size_bytes_of(fd);
   allocation->origin = Allocation::Origin::kDmabuf;
   allocation->dmabuf_source = DmabufSource::kProducer;
   allocation->fd = duplicate(fd);
   allocation->memory =
-      ze::Memory::import_dmabuf(*context, allocation->fd.get(), allocation->size_bytes);
+      ze::Memory::import_dmabuf(*place.context, allocation->fd.get(), allocation->size_bytes);
   allocation->identity = key.second;
-  auto& entry = known_[key];  // may throw: before the deleter, which locks, exists
-  auto shared = share(std::move(allocation));
+  auto owner = std::make_shared<Owner>(std::move(allocation));
+  auto& entry = known_[key];
+  auto shared = share(std::move(owner));
   entry = shared;
   ++stats_.imports;
   ++stats_.live;
@@ -119,7 +139,8 @@ std::shared_ptr<Allocation> ImportCache::import_new(
 
 // ---- The device's room for imports
 
-std::shared_ptr<KeptBuffer> ImportCache::keep(const std::shared_ptr<DeviceState>& device, int fd) {
+std::shared_ptr<KeptBuffer> ImportCache::keep(const std::shared_ptr<internal::DeviceState>& device,
+                                              int fd) {
   const dmabuf::Identity identity = dmabuf::identity_of(fd);
   std::scoped_lock lock(mutex_);
   const auto entry = kept_.find(identity);
@@ -127,33 +148,29 @@ std::shared_ptr<KeptBuffer> ImportCache::keep(const std::shared_ptr<DeviceState>
   if (known) return known;
   require_dmabuf(*device, fd);
   std::weak_ptr<KeptBuffer>& slot = kept_[identity];
-  auto made = std::make_unique<KeptBuffer>();
+  auto made = std::make_shared<KeptBuffer>();
   made->device = device;
   made->identity = identity;
   made->fd = duplicate(fd);
-  made->place = kept_order_.insert(kept_order_.end(), made.get());
-  known = {made.release(), [](KeptBuffer* last) {
-             const std::unique_ptr<KeptBuffer> owner(last);
-             last->device->imports.forget(*last);
-           }};
-  slot = known;
-  return known;
+  made->turn = kept_order_.insert(kept_order_.end(), made.get());
+  made->cache = this;  // last: its end locks from now on
+  slot = made;
+  return made;
 }
 
 void ImportCache::forget(KeptBuffer& buffer) {
   std::scoped_lock lock(mutex_);
-  kept_order_.erase(buffer.place);
+  kept_order_.erase(buffer.turn);
   const auto entry = kept_.find(buffer.identity);  // a newer one of the same buffer stays
   if (entry != kept_.end() && entry->second.expired()) kept_.erase(entry);
   if (buffer.allocation) buffer.allocation->forgotten = true;
 }
 
-std::shared_ptr<Allocation> ImportCache::import(KeptBuffer& buffer) {
-  const auto context = buffer.device->ze();
+std::shared_ptr<Allocation> ImportCache::import(const Place& place, KeptBuffer& buffer) {
   std::shared_ptr<Allocation> lost, replaced;  // before the lock: their end needs the mutex
   std::unique_lock lock(mutex_);
-  kept_order_.splice(kept_order_.end(), kept_order_, buffer.place);
-  if (buffer.allocation && buffer.allocation->context != context) {
+  kept_order_.splice(kept_order_.end(), kept_order_, buffer.turn);
+  if (buffer.allocation && buffer.allocation->place != place) {
     buffer.fd = duplicate(buffer.allocation->fd.get());
     lost = std::move(buffer.allocation);
   }
@@ -162,7 +179,7 @@ std::shared_ptr<Allocation> ImportCache::import(KeptBuffer& buffer) {
     return buffer.allocation;
   }
   const base::UniqueFd fd = duplicate(buffer.fd.get());  // buffer.fd may go meanwhile
-  auto imported = find_or_import(lock, buffer.device, context, fd.get());
+  auto imported = find_or_import(lock, place, fd.get());
   imported->forgotten = false;  // a buffer may come back with another descriptor
   replaced = std::exchange(buffer.allocation, imported);
   buffer.fd.reset();
@@ -221,17 +238,15 @@ std::shared_ptr<Allocation> ImportCache::find_host(std::unique_lock<std::mutex>&
   }
 }
 
-std::shared_ptr<Allocation> ImportCache::import_host(
-    const std::shared_ptr<DeviceState>& device,
-    const std::shared_ptr<const ze::DeviceContext>& context, std::span<std::byte> bytes,
-    bool read_only, std::string& why_not) {
+std::shared_ptr<Allocation> ImportCache::import_host(const Place& place, std::span<std::byte> bytes,
+                                                     bool read_only, std::string& why_not) {
   std::shared_ptr<Allocation> result;  // before the lock: its end may need the mutex
   std::unique_lock lock(mutex_);
-  if (!context->imports_host_memory) {
+  if (!place.context->imports_host_memory) {
     why_not = "the driver cannot import host memory (kernel without userptr)";
     return nullptr;
   }
-  result = find_host(lock, *context, bytes, read_only, why_not);
+  result = find_host(lock, *place.context, bytes, read_only, why_not);
   if (result) ++stats_.hits;
   if (result || !why_not.empty()) return result;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % base::page_size_bytes() != 0) {
@@ -239,24 +254,20 @@ std::shared_ptr<Allocation> ImportCache::import_host(
     return nullptr;
   }
   auto allocation = std::make_unique<Allocation>();
-  allocation->device = device;
-  allocation->context = context;
+  allocation->place = place;
   allocation->read_only = read_only;
   result = import_pages(std::move(allocation), bytes, why_not);
   return result;
 }
 
-std::shared_ptr<Allocation> ImportCache::import_file(
-    const std::shared_ptr<DeviceState>& device,
-    const std::shared_ptr<const ze::DeviceContext>& context, base::MappedFile& file,
-    std::string& why_not) {
-  if (!context->imports_host_memory) {
+std::shared_ptr<Allocation> ImportCache::import_file(const Place& place, base::MappedFile& file,
+                                                     std::string& why_not) {
+  if (!place.context->imports_host_memory) {
     why_not = "the driver cannot import host memory (kernel without userptr)";
     return nullptr;
   }
   auto allocation = std::make_unique<Allocation>();
-  allocation->device = device;
-  allocation->context = context;
+  allocation->place = place;
   allocation->read_only = true;
   const std::span<const std::byte> pages = file.bytes();
   std::scoped_lock lock(mutex_);
@@ -272,8 +283,8 @@ std::shared_ptr<Allocation> ImportCache::import_pages(std::unique_ptr<Allocation
                                                       std::string& why_not) {
   const std::size_t pages_bytes = base::round_up_to_page(bytes.size());
   try {
-    allocation->memory = ze::Memory::import_host(*allocation->context, bytes.data(), pages_bytes,
-                                                 allocation->read_only);
+    allocation->memory = ze::Memory::import_host(*allocation->place.context, bytes.data(),
+                                                 pages_bytes, allocation->read_only);
   } catch (const Error& error) {
     why_not = error.what();
     return nullptr;
@@ -281,11 +292,13 @@ std::shared_ptr<Allocation> ImportCache::import_pages(std::unique_ptr<Allocation
   allocation->origin = Allocation::Origin::kHost;
   allocation->size_bytes = pages_bytes;
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-  // May throw: before the deleter, which locks, exists.
-  HostEntry& entry = host_[{allocation->context.get(), begin + pages_bytes - 1}];
+  const HostKey key{allocation->place.context.get(), begin + pages_bytes - 1};
+  const bool read_only = allocation->read_only;
+  auto owner = std::make_shared<Owner>(std::move(allocation));
+  HostEntry& entry = host_[key];
   entry.begin = begin;
-  entry.read_only = allocation->read_only;
-  auto shared = share(std::move(allocation));
+  entry.read_only = read_only;
+  auto shared = share(std::move(owner));
   entry.allocation = shared;
   ++stats_.imports;
   ++stats_.live;
@@ -298,7 +311,7 @@ int ImportCache::export_dmabuf(const std::shared_ptr<Allocation>& allocation) {
   if (!allocation->identity) {
     base::UniqueFd own = duplicate(fd.get());
     const dmabuf::Identity identity = dmabuf::identity_of(fd.get());
-    known_[{allocation->context.get(), identity}] = allocation;
+    known_[{allocation->place.context.get(), identity}] = allocation;
     allocation->identity = identity;
     allocation->fd = std::move(own);
   }
@@ -318,15 +331,14 @@ ImportStats ImportCache::stats() const {
 void ImportCache::release(std::unique_ptr<Allocation> allocation) {
   const bool is_host = allocation->origin == Allocation::Origin::kHost;
   if (!allocation->identity && !is_host) return;  // nobody else can know this memory
-  // Its end may release a successor here too: after the lock.
-  std::unique_lock lock(mutex_);
+  // The allocation itself, whose end may release a successor here too, outlives the lock.
+  std::scoped_lock lock(mutex_);
   const auto begin = reinterpret_cast<std::uintptr_t>(allocation->base());
   allocation->memory = {};
-  if (is_host) host_.erase({allocation->context.get(), begin + allocation->size_bytes - 1});
-  if (allocation->identity) known_.erase({allocation->context.get(), *allocation->identity});
+  if (is_host) host_.erase({allocation->place.context.get(), begin + allocation->size_bytes - 1});
+  if (allocation->identity) known_.erase({allocation->place.context.get(), *allocation->identity});
   if (allocation->origin != Allocation::Origin::kDriver) --stats_.live;
   forgotten_.notify_all();
-  lock.unlock();
 }
 
 }  // namespace npu::internal

@@ -10,20 +10,30 @@
 #include <string>
 #include <utility>
 
-#include "core/allocation.hpp"
-#include "npucore/error.hpp"
-#include "npucore/importer.hpp"
+#include <npucore/error.hpp>
+#include <npucore/importer.hpp>
+
+#include "allocation.hpp"
 
 namespace npu::internal {
+
+class ImportCache;
 
 /// A DMA-BUF that is to stay imported as far as the device has room. One for each buffer, however
 /// many keep it. All but `device` and `identity` are guarded by the cache's mutex.
 struct KeptBuffer {
-  std::shared_ptr<DeviceState> device;
+  KeptBuffer() = default;
+  KeptBuffer(const KeptBuffer&) = delete;
+  KeptBuffer& operator=(const KeptBuffer&) = delete;
+  /// Makes its cache forget it.
+  ~KeptBuffer();
+
+  std::shared_ptr<internal::DeviceState> device;
   dmabuf::Identity identity;
   base::UniqueFd fd;  ///< keeps the buffer while it is not imported
   std::shared_ptr<Allocation> allocation;
-  std::list<KeptBuffer*>::iterator place;  ///< among all, in the order of their last use
+  std::list<KeptBuffer*>::iterator turn;  ///< among all, in the order of their last use
+  ImportCache* cache = nullptr;           ///< the device's, once it knows this buffer
 };
 
 /// Every buffer of one device that has a descriptor or is the application's memory: at most one
@@ -31,35 +41,30 @@ struct KeptBuffer {
 /// device's mapping from both.
 class ImportCache {
  public:
+  /// Driver memory; the cache learns of it when it is exported. Throws Error(kOutOfMemory).
+  std::shared_ptr<Allocation> allocate(const Place& place, std::size_t size_bytes,
+                                       ze::Memory::CpuCaching caching, bool exportable = false);
   /// The buffer behind `fd`: what is known already (an earlier import, an own export), else a new
   /// import.
-  std::shared_ptr<Allocation> import(const std::shared_ptr<DeviceState>& device,
-                                     const std::shared_ptr<const ze::DeviceContext>& context,
-                                     int fd);
+  std::shared_ptr<Allocation> import(const Place& place, int fd);
   /// What is kept of the buffer behind `fd`, which need not be imported yet.
-  std::shared_ptr<KeptBuffer> keep(const std::shared_ptr<DeviceState>& device, int fd);
-  /// The kept buffer in the device's context of now.
-  std::shared_ptr<Allocation> import(KeptBuffer& buffer);
+  std::shared_ptr<KeptBuffer> keep(const std::shared_ptr<internal::DeviceState>& device, int fd);
+  /// The kept buffer at a place on its device.
+  std::shared_ptr<Allocation> import(const Place& place, KeptBuffer& buffer);
   /// Memory of the application that covers `bytes`: what is imported already, else a new import of
   /// whole pages. Null, and the reason, where the driver cannot or the rules of pages forbid it.
-  std::shared_ptr<Allocation> import_host(const std::shared_ptr<DeviceState>& device,
-                                          const std::shared_ptr<const ze::DeviceContext>& context,
-                                          std::span<std::byte> bytes, bool read_only,
+  std::shared_ptr<Allocation> import_host(const Place& place, std::span<std::byte> bytes,
+                                          bool read_only, std::string& why_not);
+  /// A mapped file's pages, read-only. Null, and the file left as it is, where the driver cannot.
+  std::shared_ptr<Allocation> import_file(const Place& place, base::MappedFile& file,
                                           std::string& why_not);
-  /// A mapped file's region at `offset` of the mapping, read-only. Null, and the file left as it
-  /// is, where the driver cannot.
-  std::shared_ptr<Allocation> import_file(const std::shared_ptr<DeviceState>& device,
-                                          const std::shared_ptr<const ze::DeviceContext>& context,
-                                          base::MappedFile& file, std::string& why_not);
   /// A new descriptor of an exportable allocation, which this cache knows from now on.
   int export_dmabuf(const std::shared_ptr<Allocation>& allocation);
   void count_copy();
   ImportStats stats() const;
 
-  /// The last owner's deleter: frees the memory before anybody can import the same buffer again.
-  void release(std::unique_ptr<Allocation> allocation);
-
  private:
+  friend struct KeptBuffer;
   using BufferKey = std::pair<const ze::DeviceContext*, dmabuf::Identity>;
   using HostKey = std::pair<const ze::DeviceContext*, std::uintptr_t>;  // of the last byte
   struct HostEntry {
@@ -67,23 +72,26 @@ class ImportCache {
     bool read_only = false;
     std::weak_ptr<Allocation> allocation;
   };
+  struct Owner;
 
   std::shared_ptr<Allocation> find(std::unique_lock<std::mutex>& lock, const BufferKey& key);
-  std::shared_ptr<Allocation> find_or_import(
-      std::unique_lock<std::mutex>& lock, const std::shared_ptr<DeviceState>& device,
-      const std::shared_ptr<const ze::DeviceContext>& context, int fd);
+  std::shared_ptr<Allocation> find_or_import(std::unique_lock<std::mutex>& lock, const Place& place,
+                                             int fd);
+  std::shared_ptr<Allocation> import_new(const Place& place, int fd, const BufferKey& key);
   bool evict(std::unique_lock<std::mutex>& lock);
   void make_room(std::unique_lock<std::mutex>& lock, int fd, const Error& refusal);
   void forget(KeptBuffer& buffer);
-  std::shared_ptr<Allocation> import_new(const std::shared_ptr<DeviceState>& device,
-                                         const std::shared_ptr<const ze::DeviceContext>& context,
-                                         int fd, const BufferKey& key);
   std::shared_ptr<Allocation> find_host(std::unique_lock<std::mutex>& lock,
                                         const ze::DeviceContext& context,
                                         std::span<std::byte> bytes, bool read_only,
                                         std::string& why_not);
   std::shared_ptr<Allocation> import_pages(std::unique_ptr<Allocation> allocation,
                                            std::span<std::byte> pages, std::string& why_not);
+  /// The allocation, whose end goes through release() from now on, which locks: nothing that throws
+  /// may follow while the mutex is held.
+  std::shared_ptr<Allocation> share(std::shared_ptr<Owner> owner) noexcept;
+  /// Frees the memory before anybody can import the same buffer again.
+  void release(std::unique_ptr<Allocation> allocation);
 
   mutable std::mutex mutex_;           // guards everything here
   std::condition_variable forgotten_;  // an entry has left known_ or host_
@@ -94,10 +102,7 @@ class ImportCache {
   ImportStats stats_;
 };
 
-/// Whether `fd` is a DMA-BUF. Tests may let a memfd stand in for one.
-bool takes_as_dmabuf(const DeviceState& device, int fd);
-
-/// Shares an allocation in such a way that its end goes through the device's import cache.
-std::shared_ptr<Allocation> share(std::unique_ptr<Allocation> allocation);
+/// Whether the device can import `fd`: a DMA-BUF, or the memfd that stands in for one in tests.
+bool takes_as_dmabuf(const internal::DeviceState& device, int fd);
 
 }  // namespace npu::internal

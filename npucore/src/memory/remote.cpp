@@ -1,13 +1,13 @@
-#include "npucore/remote.hpp"
-
 #include <array>
 #include <utility>
 
+#include <npucore/error.hpp>
+#include <npucore/remote.hpp>
+
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
-#include "core/allocation.hpp"
-#include "core/device_state.hpp"
-#include "npucore/error.hpp"
+
+#include "allocation.hpp"
 
 namespace npu {
 namespace {
@@ -92,10 +92,11 @@ RemoteTensor::RemoteTensor(Tensor tensor, ElementType type, Shape shape, std::st
       device_(std::move(device)) {}
 
 RemoteProperties RemoteTensor::get_params() const {
-  return {{remote::kMemType, mem_type_},
-          {remote::kMemHandle, static_cast<void*>(tensor_.data())},
-          {remote::kL0Context, static_cast<void*>(tensor_.allocation()->context->context.get())},
-          {remote::kTensorType, std::string(to_string(use_))}};
+  return {
+      {remote::kMemType, mem_type_},
+      {remote::kMemHandle, static_cast<void*>(tensor_.data())},
+      {remote::kL0Context, static_cast<void*>(tensor_.allocation()->place.context->context.get())},
+      {remote::kTensorType, std::string(to_string(use_))}};
 }
 
 RemoteContext::RemoteContext(const Device& device) : device_(device) {}
@@ -170,10 +171,10 @@ RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
 
 RemoteTensor RemoteContext::create_tensor_of_nt_handle(ElementType type, const Shape& shape,
                                                        void*) const {
-  throw Error(
-      ErrorCode::kUnsupported,
-      text("a remote tensor of ", to_string(type), to_string(shape),
-           " from an NT handle: those are Windows', share a DMA-BUF's descriptor on Linux"));
+  throw Error(ErrorCode::kUnsupported,
+              text("a remote tensor of ", to_string(type), to_string(shape),
+                   " from an NT handle: those exist only on Windows; on Linux, share a DMA-BUF's "
+                   "descriptor"));
 }
 
 RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,

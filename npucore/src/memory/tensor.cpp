@@ -1,14 +1,15 @@
-#include "npucore/tensor.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include <npucore/error.hpp>
+#include <npucore/tensor.hpp>
 
 #include "base/log.hpp"
 #include "base/mapped_file.hpp"
 #include "base/text.hpp"
-#include "core/allocation.hpp"
-#include "core/device_state.hpp"
-#include "npucore/error.hpp"
+#include "device/place.hpp"
+
+#include "buffers.hpp"
 
 namespace npu {
 namespace {
@@ -25,23 +26,6 @@ void require_bytes(std::size_t size_bytes) {
 
 }  // namespace
 
-Tensor::Tensor() = default;
-Tensor::~Tensor() = default;
-Tensor::Tensor(const Tensor&) = default;
-Tensor& Tensor::operator=(const Tensor&) = default;
-
-Tensor::Tensor(Tensor&& other) noexcept
-    : allocation_(std::move(other.allocation_)),
-      offset_(std::exchange(other.offset_, 0)),
-      size_bytes_(std::exchange(other.size_bytes_, 0)) {}
-
-Tensor& Tensor::operator=(Tensor&& other) noexcept {
-  allocation_ = std::move(other.allocation_);
-  offset_ = std::exchange(other.offset_, 0);
-  size_bytes_ = std::exchange(other.size_bytes_, 0);
-  return *this;
-}
-
 Tensor::Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t offset,
                std::size_t size)
     : allocation_(std::move(allocation)), offset_(offset), size_bytes_(size) {}
@@ -49,22 +33,24 @@ Tensor::Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t off
 Tensor Tensor::allocate(const Device& device, std::size_t size_bytes, MemoryUse use,
                         bool exportable) {
   require_bytes(size_bytes);
-  auto allocation = internal::allocate(device.state(), device.state()->ze(), size_bytes,
-                                       caching_of(use), exportable);
+  const internal::Place place = internal::place_on(device.state());
+  auto allocation = internal::buffers_of(place.device)
+                        .imports.allocate(place, size_bytes, caching_of(use), exportable);
   return {std::move(allocation), 0, size_bytes};
 }
 
 Tensor Tensor::allocate_shareable(const Device& device, std::size_t size_bytes, MemoryUse use) {
   require_bytes(size_bytes);
   const std::size_t pages_bytes = base::round_up_to_page(size_bytes);
-  auto allocation =
-      device.state()->dmabuf_sources.allocate(device.state(), pages_bytes, caching_of(use));
+  auto allocation = internal::buffers_of(device.state())
+                        .sources.allocate(device.state(), pages_bytes, caching_of(use));
   if (!allocation) return allocate(device, pages_bytes, use);
   return {std::move(allocation), 0, pages_bytes};
 }
 
 Tensor Tensor::import_dmabuf(const Device& device, int fd, std::size_t offset, std::size_t size) {
-  auto allocation = device.state()->imports.import(device.state(), device.state()->ze(), fd);
+  const internal::Place place = internal::place_on(device.state());
+  auto allocation = internal::buffers_of(place.device).imports.import(place, fd);
   const std::size_t all = allocation->size_bytes;
   if (offset >= all || size > all - offset)
     throw Error(ErrorCode::kInvalidArgument,
@@ -75,12 +61,13 @@ Tensor Tensor::import_dmabuf(const Device& device, int fd, std::size_t offset, s
 
 Tensor Tensor::import_host(const Device& device, HostMemory memory, MemoryUse use) {
   if (!memory.data || memory.size_bytes == 0)
-    throw Error(ErrorCode::kInvalidArgument, "Tensor::import_host: there is no memory");
+    throw Error(ErrorCode::kInvalidArgument, "Tensor::import_host: the memory is null or empty");
   std::string why_not;
   auto* data = static_cast<std::byte*>(memory.data);
-  auto allocation = device.state()->imports.import_host(device.state(), device.state()->ze(),
-                                                        {data, memory.size_bytes},
-                                                        use == MemoryUse::kInput, why_not);
+  const internal::Place place = internal::place_on(device.state());
+  auto allocation =
+      internal::buffers_of(place.device)
+          .imports.import_host(place, {data, memory.size_bytes}, use == MemoryUse::kInput, why_not);
   if (!allocation)
     throw Error(ErrorCode::kUnsupported,
                 base::text("Tensor::import_host: ", memory.size_bytes,
@@ -95,9 +82,10 @@ Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path
   auto file = base::MappedFile::open_region(path, offset, size);
   const std::size_t lead = offset % base::page_size_bytes();
   const std::span<const std::byte> bytes = file.bytes().subspan(lead);
-  internal::ImportCache& imports = device.state()->imports;
+  const internal::Place place = internal::place_on(device.state());
+  internal::ImportCache& imports = internal::buffers_of(place.device).imports;
   std::string why_not;
-  if (auto mapped = imports.import_file(device.state(), device.state()->ze(), file, why_not))
+  if (auto mapped = imports.import_file(place, file, why_not))
     return {std::move(mapped), lead, size};
   base::log(LogLevel::kInfo, base::text(size, " bytes of ", path.string(),
                                         " are copied into driver memory: ", why_not));
@@ -125,7 +113,7 @@ int Tensor::export_dmabuf() const {
     throw Error(ErrorCode::kInvalidArgument,
                 "Tensor::export_dmabuf: only memory that was allocated as exportable can become a "
                 "DMA-BUF");
-  return allocation_->device->imports.export_dmabuf(allocation_);
+  return internal::buffers_of(allocation_->place.device).imports.export_dmabuf(allocation_);
 }
 
 DmabufSource Tensor::dmabuf_source() const {
@@ -141,7 +129,7 @@ bool Tensor::is_imported() const {
 }
 
 bool Tensor::is_reachable() const {
-  return allocation_ && (!allocation_->context->lost || allocation_->fd ||
+  return allocation_ && (!allocation_->place.context->lost || allocation_->fd ||
                          allocation_->origin != internal::Allocation::Origin::kDriver);
 }
 

@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include "core/allocation.hpp"
-#include "npucore/tensor.hpp"
+#include <npucore/tensor.hpp>
+
+#include "allocation.hpp"
 
 namespace npu::internal {
 

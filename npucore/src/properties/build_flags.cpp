@@ -1,10 +1,11 @@
-#include "core/build_flags.hpp"
+#include "build_flags.hpp"
 
 #include <algorithm>
 #include <tuple>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::internal {
 namespace {

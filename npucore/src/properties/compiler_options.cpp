@@ -1,13 +1,15 @@
-#include "core/compiler_options.hpp"
+#include "compiler_options.hpp"
 
 #include <sstream>
 #include <vector>
 
+#include <npucore/error.hpp>
+
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/device_properties.hpp"
-#include "core/property_table.hpp"
-#include "npucore/error.hpp"
+#include "ze/npu_device.hpp"
+
+#include "property_table.hpp"
 
 namespace npu::internal {
 namespace {
@@ -77,10 +79,11 @@ void check_tiles(const DeviceInfo& device, const Properties& properties) {
   const std::int64_t tiles = properties.get(property::tiles);
   const std::int64_t most = max_tiles(device, properties);
   if (most > 0 && tiles > most)
-    throw Error(ErrorCode::kInvalidArgument,
-                text("NPU_TILES is ", tiles, ", but there are ", most,
-                     properties.is_set(property::max_tiles) ? " (NPU_MAX_TILES)" : " on the device",
-                     ": ask for no more, or set NPU_MAX_TILES to compile for another device"));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        text("NPU_TILES is ", tiles, ", but there are ", most,
+             properties.is_set(property::max_tiles) ? " (NPU_MAX_TILES)" : " on the device",
+             ": use no more than that, or set NPU_MAX_TILES to compile for another device"));
 }
 
 }  // namespace
@@ -119,6 +122,17 @@ Serializer choose_serializer(const Compiler& compiler, const Properties& propert
                      " does not take weights by address (", kSerializerOption, '=', by_address,
                      "): use AUTO or ALL_WEIGHTS_COPY, or update the NPU driver"));
   return Serializer::kAllWeightsCopy;
+}
+
+bool wants_layer_times(const Properties& properties) {
+  return properties.get(property::profiling) && properties.get(property::profiling_type) == "MODEL";
+}
+
+std::int64_t max_tiles(const DeviceInfo& device, const Properties& properties) {
+  if (properties.is_set(property::max_tiles)) return properties.get(property::max_tiles);
+  const std::string platform = properties.get(property::platform);
+  if (platform == "AUTO_DETECT" || platform == device.platform) return device.tiles;
+  return ze::most_tiles(platform);
 }
 
 }  // namespace npu::internal

@@ -5,9 +5,10 @@
 #include <optional>
 #include <string>
 
+#include <npucore/device.hpp>
+#include <npucore/properties.hpp>
+
 #include "ir/serialize.hpp"
-#include "npucore/device.hpp"
-#include "npucore/properties.hpp"
 
 namespace npu::internal {
 
@@ -29,6 +30,12 @@ CompilerConfig compiler_config(const Compiler& compiler, const DeviceInfo& devic
 
 /// Those of `config` that make another blob.
 CompilerConfig in_cache_key(const CompilerConfig& config);
+
+/// Most tiles that a model may be compiled for; 0: not known.
+std::int64_t max_tiles(const DeviceInfo& device, const Properties& properties);
+
+/// Whether the graph itself is to measure its layers.
+bool wants_layer_times(const Properties& properties);
 
 /// AUTO is what the compiler takes best; by address only when it says that it takes that. Throws
 /// Error(kUnsupported) where NO_WEIGHTS_COPY was asked for and the compiler does not.

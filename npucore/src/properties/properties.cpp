@@ -1,10 +1,11 @@
-#include "npucore/properties.hpp"
-
 #include <stdexcept>
 
+#include <npucore/error.hpp>
+#include <npucore/properties.hpp>
+
 #include "base/text.hpp"
-#include "core/property_table.hpp"
-#include "npucore/error.hpp"
+
+#include "property_table.hpp"
 
 namespace npu {
 namespace {
@@ -26,7 +27,7 @@ constexpr const char* kSeparators = " \t\n,";
 [[noreturn]] void refuse(const std::string& part) {
   throw Error(
       ErrorCode::kInvalidArgument,
-      text(base::quoted(part), " is no property: write KEY=VALUE KEY=\"VALUE WITH BLANKS\""));
+      text(base::quoted(part), " is not a property: write KEY=VALUE KEY=\"VALUE WITH BLANKS\""));
 }
 
 /// Cuts `KEY=VALUE` off the front of `rest`, which starts with no separator.

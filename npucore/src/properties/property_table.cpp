@@ -1,13 +1,15 @@
-#include "core/property_table.hpp"
+#include "property_table.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <numeric>
 #include <optional>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "core/property_values.hpp"
-#include "npucore/error.hpp"
+
+#include "property_values.hpp"
 
 namespace npu::internal {
 namespace {
@@ -80,18 +82,18 @@ std::vector<PropertyRow> facts() {
       device_fact("CACHING_PROPERTIES", "list",
                   "the properties that go into the key of CACHE_DIR's entries"),
       device_fact("CACHE_HEADER_ALIGNMENT", "bytes",
-                  "to what the blob inside an exported file is padded"),
+                  "alignment to which the blob in an exported file is padded"),
       device_fact("AVAILABLE_DEVICES", "list",
                   "the platform of each NPU that the loader offers this process"),
-      device_fact("FULL_DEVICE_NAME", "text", "as the driver gives it"),
+      device_fact("FULL_DEVICE_NAME", "text", "the device's name, from its driver"),
       device_fact("DEVICE_UUID", "32 hexadecimal digits", "identifies the device"),
       device_fact("DEVICE_ARCHITECTURE", "3720, 4000, 5010, 5020",
-                  "the device's platform; empty where its PCI id is unknown"),
+                  "the device's platform; empty if its PCI id is unknown"),
       device_fact("DEVICE_TYPE", "INTEGRATED, DISCRETE", "whether it shares the CPU's memory"),
       device_fact("DEVICE_GOPS", "list of TYPE:NUMBER",
-                  "most operations per second by element type, in 10^9, from what the driver tells "
-                  "of clock, tiles and width"),
-      device_fact("DEVICE_PCI_INFO", "DOMAIN:BUS:DEVICE.FUNCTION", "where it is on the PCI bus"),
+                  "peak operations per second by element type, in 10^9, from the clock, tiles and "
+                  "width that the driver reports"),
+      device_fact("DEVICE_PCI_INFO", "DOMAIN:BUS:DEVICE.FUNCTION", "its address on the PCI bus"),
       device_fact("NPU_DEVICE_ALLOC_MEM_SIZE", "bytes",
                   "memory that this process's context has allocated on the device"),
       device_fact("NPU_DEVICE_TOTAL_MEM_SIZE", "bytes", "memory that the device can use"),
@@ -103,7 +105,7 @@ std::vector<PropertyRow> facts() {
       fact_of_both(
           "OPTIMAL_NUMBER_OF_INFER_REQUESTS", "number",
           "requests to keep in flight: with THROUGHPUT 4 on 3720 and 8 on later platforms, "
-          "else 1; no more than PERFORMANCE_HINT_NUM_REQUESTS where that is set"),
+          "else 1; no more than PERFORMANCE_HINT_NUM_REQUESTS if that is set"),
       device_fact("RANGE_FOR_ASYNC_INFER_REQUESTS", "FROM,TO,STEP",
                   "requests of one model that can be in flight at once"),
       device_fact("RANGE_FOR_STREAMS", "FROM,TO", "always 1,1"),
@@ -112,45 +114,45 @@ std::vector<PropertyRow> facts() {
       model_fact("LOADED_FROM_CACHE", "YES, NO", "from CACHE_DIR or the driver's own cache"),
       model_fact("RUNTIME_REQUIREMENTS", "list of NAME=VALUE",
                  "versions of compiler, blob format and firmware interface that the model was "
-                 "compiled for, as far as they are known"),
+                 "compiled for, as far as known"),
   };
 }
 
 std::vector<PropertyRow> settings() {
   return {
       setting("PERFORMANCE_HINT_NUM_REQUESTS", whole_number, "0 and up", "1",
-              "requests that the application plans to have in flight; where it is set it limits "
-              "OPTIMAL_NUMBER_OF_INFER_REQUESTS, 0 does not"),
+              "requests that the application plans to have in flight; if set, it limits "
+              "OPTIMAL_NUMBER_OF_INFER_REQUESTS, unless 0"),
       setting("MODEL_PRIORITY", priority_name, "LOW | MEDIUM | HIGH", "MEDIUM",
-              "of the model's queue"),
+              "priority of the model's queue"),
       changeable(setting("WORKLOAD_TYPE", workload_type_name, "DEFAULT | EFFICIENT", "DEFAULT",
-                         "EFFICIENT runs when nothing else wants the device")),
+                         "EFFICIENT runs when nothing else needs the device")),
       setting(
           "ENABLE_CPU_PINNING", yes_no, "YES | NO", "NO",
           "pin the threads that call the callbacks of requests to one CPU; npucore has no other "
           "threads while a model runs"),
       setting("CACHE_DIR", folder, "folder", "",
-              "keep compiled models there; the driver's own cache is then left out"),
+              "keep compiled models in this folder; the driver's own cache is then bypassed"),
       setting("CACHE_SIZE", byte_count, "bytes, or with K, M, G", "4294967296",
-              "what CACHE_DIR may hold; the entries used longest ago go first"),
+              "largest size of CACHE_DIR; the least recently used entries are deleted first"),
       setting("DEVICE_ID", device_id, "empty | 3720 | 4000 | 5010 | 5020", "",
-              "refuse a device of another platform; empty takes any"),
+              "refuse a device of another platform; empty accepts any"),
       setting("EXCLUSIVE_ASYNC_REQUESTS", yes_no, "YES | NO", "NO",
               "one thread for the callbacks of all models that set it"),
-      setting("NPU_BYPASS_UMD_CACHING", yes_no, "YES | NO", "NO",
-              "leave the driver's own cache out"),
+      setting("NPU_BYPASS_UMD_CACHING", yes_no, "YES | NO", "NO", "bypass the driver's own cache"),
       setting("NPU_DEFER_WEIGHTS_LOAD", yes_no, "YES | NO", "NO",
-              "the weights enter the device with the first request instead of at load"),
+              "load the weights into the device with the first request, not with the model"),
       setting("NPU_RUN_INFERENCES_SEQUENTIALLY", yes_no, "YES | NO", "NO",
-              "the device runs a model's requests one after the other, in the order of submit()"),
+              "run a model's requests on the device one after the other, in the order of submit()"),
       setting("NPU_DISABLE_IDLE_MEMORY_PRUNING", yes_no, "YES | NO", "NO",
-              "keep an idle context's memory on the device: quicker first inference after a pause"),
+              "keep an idle context's memory on the device, for a faster first inference after a "
+              "pause"),
       setting("NPU_DISABLE_VERSION_CHECK", yes_no, "YES | NO", "NO",
-              "hand the driver a blob even if it was built for another platform or version"),
+              "pass a blob to the driver even if it was built for another platform or version"),
       setting("NPU_PROFILING_TYPE", profiling_type_name, "MODEL | INFER", "MODEL",
               "what PERF_COUNT measures: every layer, or only the whole inference"),
       setting("NPU_COMPILER_TYPE", compiler_type_name, "DRIVER", "DRIVER",
-              "who compiles: npucore has only the driver's compiler"),
+              "which compiler to use: npucore has only the driver's"),
       setting("NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD", byte_count, "bytes, or with K, M, G", "0",
               "with NO_WEIGHTS_COPY: smaller constants are copied, the others passed by address"),
   };
@@ -159,8 +161,9 @@ std::vector<PropertyRow> settings() {
 /// What a model is compiled to do well.
 std::vector<PropertyRow> hint_settings() {
   return {
-      not_in_key(for_compiler(setting("COMPILATION_NUM_THREADS", whole_number, "0 and up", "0",
-                                      "most threads for compiling; 0: as many as there are"))),
+      not_in_key(
+          for_compiler(setting("COMPILATION_NUM_THREADS", whole_number, "0 and up", "0",
+                               "most threads for compiling; 0: as many as the machine has"))),
       offered_to_compiler(setting(
           "PERFORMANCE_HINT", performance_hint_name,
           "LATENCY | THROUGHPUT | CUMULATIVE_THROUGHPUT | UNDEFINED", "UNDEFINED",
@@ -169,19 +172,19 @@ std::vector<PropertyRow> hint_settings() {
       offered_to_compiler(setting("PERF_COUNT", yes_no, "YES | NO", "NO",
                                   "measure each layer: Request::profile()")),
       offered_to_compiler(setting("NPU_TURBO", yes_no, "YES | NO", "NO",
-                                  "highest clocks and busy waiting; with a warning left out where "
-                                  "the driver has no such queues"),
+                                  "highest clocks and busy waiting; ignored with a warning if the "
+                                  "driver has no such queues"),
                           compiler(7, 21)),
       changeable(not_in_key(offered_to_compiler(setting(
           "LOG_LEVEL", log_level_name,
           "LOG_NONE | LOG_ERROR | LOG_WARNING | LOG_INFO | LOG_DEBUG | LOG_TRACE", "LOG_WARNING",
-          "what the process prints to stderr, until it is set again, and the compiler's own "
-          "messages; environment: NPU_LOG_LEVEL, else OV_NPU_LOG_LEVEL")))),
+          "what the process prints to stderr, and the compiler's own messages; environment: "
+          "NPU_LOG_LEVEL, else OV_NPU_LOG_LEVEL")))),
       for_compiler(setting("INFERENCE_PRECISION_HINT", precision_name, "f16 | i8", "f16",
-                           "what the compiler may compute in"),
+                           "precision that the compiler may compute in"),
                    compiler(5, 4)),
       for_compiler(setting("EXECUTION_MODE_HINT", execution_mode_name, "PERFORMANCE | ACCURACY",
-                           "PERFORMANCE", "what the compiler may trade for speed"),
+                           "PERFORMANCE", "whether the compiler may trade accuracy for speed"),
                    compiler(5, 6)),
       for_compiler(setting("NPU_COMPILATION_MODE_PARAMS", compilation_mode_params,
                            "optimization-level=0|1|2 performance-hint-override=efficiency|latency",
@@ -195,38 +198,37 @@ std::vector<PropertyRow> hint_settings() {
 std::vector<PropertyRow> target_settings() {
   return {
       for_compiler(setting("NPU_TILES", tiles_number, "-1, 1 and up", "-1",
-                           "tiles to compile for, up to NPU_MAX_TILES; beats the hint; -1: the "
+                           "tiles to compile for, up to NPU_MAX_TILES; overrides the hint; -1: the "
                            "compiler decides")),
-      for_compiler(
-          setting("NPU_MAX_TILES", max_tiles_number, "1..6", "",
-                  "most tiles that NPU_TILES may ask for; default: the device's; set it to "
-                  "compile for another device")),
-      for_compiler(setting("NPU_PLATFORM", platform_name, "AUTO_DETECT | 3720 | 4000 | 5010 | 5020",
-                           "AUTO_DETECT",
-                           "platform to compile for; a driver's compiler takes its own device's")),
+      for_compiler(setting("NPU_MAX_TILES", max_tiles_number, "1..6", "",
+                           "upper limit of NPU_TILES; default: the device's; set it to "
+                           "compile for another device")),
+      for_compiler(setting(
+          "NPU_PLATFORM", platform_name, "AUTO_DETECT | 3720 | 4000 | 5010 | 5020", "AUTO_DETECT",
+          "platform to compile for; a driver's compiler accepts only its own device's")),
       for_compiler(setting("NPU_STEPPING", whole_number, "0 and up", "",
                            "the device's revision to compile for; default: the driver's"),
                    compiler(5, 3)),
       for_compiler(setting("NPU_DMA_ENGINES", whole_number, "0 and up", "",
                            "DMA engines to compile for; default: the compiler decides")),
       for_compiler(setting("NPU_COMPILATION_MODE", any_text, "text", "",
-                           "the compiler's pipeline of passes, by its own name")),
+                           "the compiler's pass pipeline, by name")),
       for_compiler(setting("NPU_COMPILER_DYNAMIC_QUANTIZATION", yes_no, "YES | NO", "NO",
                            "keep quantised weights of language models quantised"),
                    compiler(7, 1)),
       for_compiler(setting("NPU_QDQ_OPTIMIZATION", yes_no, "YES | NO", "NO",
-                           "optimise models that carry quantise and dequantise operators"),
+                           "optimise models that contain quantise and dequantise operators"),
                    compiler(7, 20)),
       for_compiler(setting("NPU_QDQ_OPTIMIZATION_AGGRESSIVE", yes_no, "YES | NO", "NO",
-                           "the same, with less care for accuracy"),
+                           "the same, at some cost in accuracy"),
                    compiler(7, 20)),
       for_compiler(setting("NPU_ENABLE_STRIDES_FOR", any_text, "NAME,NAME", "",
                            "inputs and outputs whose tensors may have strides")),
-      not_in_key(offered_to_compiler(setting(
-          "NPU_MODEL_SERIALIZER_VERSION", serializer_name,
-          "AUTO | ALL_WEIGHTS_COPY | NO_WEIGHTS_COPY", "AUTO",
-          "weights inside one buffer with the model, or by address in the mapped file; AUTO: by "
-          "address where the compiler takes it"))),
+      not_in_key(offered_to_compiler(
+          setting("NPU_MODEL_SERIALIZER_VERSION", serializer_name,
+                  "AUTO | ALL_WEIGHTS_COPY | NO_WEIGHTS_COPY", "AUTO",
+                  "pass weights in one buffer with the model, or by address in the mapped file; "
+                  "AUTO: by address if the compiler takes them so"))),
   };
 }
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "npucore/properties.hpp"
+#include <npucore/properties.hpp>
 
 namespace npu::internal {
 

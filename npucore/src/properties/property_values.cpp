@@ -1,4 +1,4 @@
-#include "core/property_values.hpp"
+#include "property_values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include <npucore/properties.hpp>
+
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
-#include "npucore/properties.hpp"
 
 namespace npu {
 namespace {
@@ -125,7 +126,7 @@ std::string max_tiles_number(const std::string& value) {
 }
 
 std::string byte_count(const std::string& value) {
-  constexpr const char* kAdvice = "use a number of bytes, with K, M or G behind it if you like";
+  constexpr const char* kAdvice = "use a number of bytes, optionally with K, M or G";
   std::string digits = value;
   int shift = 0;
   if (!digits.empty() && std::isalpha(static_cast<unsigned char>(digits.back()))) {
@@ -144,7 +145,7 @@ std::string byte_count(const std::string& value) {
 
 std::string any_text(const std::string& value) {
   if (value.find_first_of("\"\n") != std::string::npos)
-    throw std::invalid_argument("use a text without quotes and line ends");
+    throw std::invalid_argument("use text without quotes or line breaks");
   return value;
 }
 

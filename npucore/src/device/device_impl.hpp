@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <npucore/device.hpp>
+
+#include "properties/shared_properties.hpp"
+#include "ze/device_context.hpp"
+#include "ze/sysman.hpp"
+
+#include "place.hpp"
+
+namespace npu {
+
+namespace internal {
+
+/// What the room memory/ keeps for each device; opaque here.
+struct Buffers;
+std::shared_ptr<Buffers> make_buffers();
+
+}  // namespace internal
+
+/// One device with its current context, shared by everything in the process that runs there.
+struct internal::DeviceState {
+  explicit DeviceState(const ze::NpuDevice& npu);
+
+  /// The current context; a new one where the last was lost. Whoever makes something in it keeps
+  /// it.
+  std::shared_ptr<const ze::DeviceContext> context() const;
+  /// Since the last call.
+  double utilization();
+
+ private:
+  mutable std::mutex mutex_;  // guards the two below
+  std::optional<ze::EngineActivity> last_activity_;
+  mutable std::shared_ptr<const ze::DeviceContext> context_;
+
+ public:
+  const DeviceInfo info;
+  const bool imports_memfd;  ///< as if it were a DMA-BUF: for tests
+  const std::shared_ptr<internal::Buffers> buffers;
+  internal::SharedProperties properties;  ///< defaults of everything that is compiled here
+};
+
+}  // namespace npu
