@@ -1,16 +1,18 @@
-#include "core/blob.hpp"
+#include "blob.hpp"
 
 #include <array>
 #include <utility>
 
+#include <npucore/compiled_model.hpp>
+#include <npucore/error.hpp>
+
 #include "base/atomic_file.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/device_properties.hpp"
-#include "core/preflight.hpp"
 #include "ir/blob_container.hpp"
-#include "npucore/compiled_model.hpp"
-#include "npucore/error.hpp"
+#include "properties/compiler_options.hpp"
+
+#include "preflight.hpp"
 
 namespace npu {
 namespace {
@@ -30,13 +32,11 @@ bool starts_on_page(std::span<const std::byte> bytes) {
 void load_view(CompiledModelState& state, const ir::BlobView& blob, const std::string& title,
                const internal::PortHints& ports) {
   ze::GraphSource source;
-  source.format = ZE_GRAPH_FORMAT_NATIVE;
   source.bytes = blob.native;
-  if (internal::wants_layer_times(state.properties.values()))
-    source.flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
-  if (state.device->ze()->graph.has(13) && starts_on_page(blob.native)) {
+  source.profile_layers = internal::wants_layer_times(state.properties.values());
+  if (state.device->context()->graph.has(13) && starts_on_page(blob.native)) {
     source.bytes = whole_pages(blob.native);
-    source.flags |= ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
+    source.bytes_persist = true;
   }
   source.what = text("loading ", title, blob.writer.empty() ? "" : ", written by ", blob.writer);
   const ir::BuiltWith built = internal::built_with(blob, title);
@@ -87,9 +87,8 @@ ExportedBlob export_parts(CompiledModelState& state) {
   description.built_with = state.built_with;
   for (const auto& variable : state.variables)
     description.states.push_back({variable.port.name, variable.initial});
-  const Version& compiler = state.device->info.compiler;
   parts.trailer = ir::blob_trailer(parts.native.size(), description,
-                                   ze_npu_version(compiler.major, compiler.minor));
+                                   ze::version_word(state.device->info.compiler));
   return parts;
 }
 

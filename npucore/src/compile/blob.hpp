@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/compiled_model_state.hpp"
+#include "model/compiled_model_state.hpp"
 
 namespace npu::internal {
 

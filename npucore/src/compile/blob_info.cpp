@@ -1,9 +1,10 @@
-#include "npucore/blob_info.hpp"
+#include <npucore/blob_info.hpp>
 
 #include "base/mapped_file.hpp"
-#include "core/preflight.hpp"
 #include "ir/blob_container.hpp"
 #include "ir/elf_sections.hpp"
+
+#include "preflight.hpp"
 
 namespace npu {
 

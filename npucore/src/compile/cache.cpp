@@ -1,4 +1,4 @@
-#include "core/cache.hpp"
+#include "cache.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,11 +7,12 @@
 #include <cstdio>
 #include <vector>
 
+#include <npucore/error.hpp>
+
 #include "base/atomic_file.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::internal {
 namespace {
@@ -70,8 +71,8 @@ ModelCache::ModelCache(fs::path folder, std::uint64_t size_limit_bytes)
   if (fs::is_directory(folder_, error)) return;
   if (folder_.has_parent_path()) fs::create_directories(folder_.parent_path(), error);
   if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST)
-    warn(text("the folder ", folder_.string(), " cannot be made: ", base::errno_text(errno),
-              "; nothing is kept"));
+    warn(text("the folder ", folder_.string(), " cannot be created: ", base::errno_text(errno),
+              "; nothing is cached"));
 }
 
 fs::path ModelCache::path_of(const std::string& key) const {
@@ -89,7 +90,7 @@ std::optional<ModelCache::Hit> ModelCache::find(const std::string& key) const {
   }
   const auto entry = read_cache_entry(hit.file.bytes());
   if (!entry) {
-    remove(key, "it is cut off or was changed");
+    remove(key, "it was truncated or changed");
     return std::nullopt;
   }
   if (entry->key != key) return std::nullopt;  // of a key with the same hash
@@ -112,13 +113,13 @@ void ModelCache::store(const std::string& key, std::span<const Bytes> blob) cons
   std::uint64_t size = 0;
   for (const auto part : parts) size += part.size();
   if (size > size_limit_bytes_) {
-    warn(text("a model of ", size, " bytes is not kept: CACHE_SIZE is ", size_limit_bytes_));
+    warn(text("a model of ", size, " bytes is not cached: CACHE_SIZE is ", size_limit_bytes_));
     return;
   }
   try {
     base::write_file_atomically(path_of(key), parts, base::FileAccess::kOwner);
   } catch (const Error& error) {
-    warn(text(error.what(), "; the model is not kept"));
+    warn(text(error.what(), "; the model is not cached"));
     return;
   }
   shrink();
@@ -126,7 +127,7 @@ void ModelCache::store(const std::string& key, std::span<const Bytes> blob) cons
 
 void ModelCache::remove(const std::string& key, const std::string& why) const {
   const fs::path path = path_of(key);
-  warn(text("the entry ", path.string(), " is dropped: ", why));
+  warn(text("the entry ", path.string(), " is deleted: ", why));
   std::error_code ignored;
   fs::remove(path, ignored);
 }

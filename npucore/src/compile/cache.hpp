@@ -8,7 +8,8 @@
 
 #include "base/file_lock.hpp"
 #include "base/mapped_file.hpp"
-#include "core/cache_entry.hpp"
+
+#include "cache_entry.hpp"
 
 namespace npu::internal {
 
@@ -23,6 +24,7 @@ class ModelCache {
   /// Makes the folder, for the user alone, where it is not there.
   ModelCache(std::filesystem::path folder, std::uint64_t size_limit_bytes);
 
+  /// A whole entry, mapped: what the cache drops meanwhile stays readable.
   struct Hit {
     base::MappedFile file;
     Bytes blob;  ///< in `file`

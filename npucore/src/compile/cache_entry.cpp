@@ -1,4 +1,4 @@
-#include "core/cache_entry.hpp"
+#include "cache_entry.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -22,6 +22,7 @@ using Bytes = std::span<const std::byte>;
 /// What follows the blob's parts in a file.
 std::vector<std::byte> cache_entry_tail(std::span<const Bytes> blob, const std::string& key);
 
+/// What an entry holds.
 struct CacheEntry {
   Bytes blob;
   std::string key;

@@ -1,19 +1,21 @@
-#include "core/compilation.hpp"
+#include "compilation.hpp"
 
 #include <array>
+
+#include <npucore/error.hpp>
 
 #include "base/enum_names.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/blob.hpp"
-#include "core/build_flags.hpp"
-#include "core/compile_turn.hpp"
-#include "core/device_properties.hpp"
-#include "core/preflight.hpp"
+#include "device/device_properties.hpp"
 #include "ir/serialize.hpp"
 #include "ir/states.hpp"
-#include "npucore/error.hpp"
+#include "properties/build_flags.hpp"
 #include "ze/device_queries.hpp"
+
+#include "blob.hpp"
+#include "compile_turn.hpp"
+#include "preflight.hpp"
 
 namespace npu {
 namespace {
@@ -50,19 +52,16 @@ ir::CompilerVersion compiler_version(const DeviceInfo& device) {
           device.newest_opset};
 }
 
-Compiler compiler_of(const DeviceState& device) {
-  return {compiler_version(device.info), [ze = device.ze()](const char* option, const char* value) {
+Compiler compiler_of(const internal::DeviceState& device) {
+  return {compiler_version(device.info),
+          [ze = device.context()](const char* option, const char* value) {
             return ze::compiler_takes(*ze, option, value);
           }};
 }
 
-ze_graph_flags_t graph_flags_of(const Properties& properties) {
-  ze_graph_flags_t flags = 0;
+bool bypasses_driver_cache(const Properties& properties) {
   const bool own_cache = !properties.get(property::cache_dir).empty();
-  if (own_cache || properties.get(property::bypass_driver_cache))
-    flags |= ZE_GRAPH_FLAG_DISABLE_CACHING;
-  if (wants_layer_times(properties)) flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
-  return flags;
+  return own_cache || properties.get(property::bypass_driver_cache);
 }
 
 std::string model_title(const Model& model) {
@@ -86,10 +85,9 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
   const Properties properties = state_->properties.values();
   config_ = compiler_config(compiler_, device.info(), properties);
   // From 1.5 on the driver adds it itself, for the flag.
-  if (device.state()->ze()->graph.has(5) || !wants_layer_times(properties))
+  if (device.state()->context()->graph.has(5) || !wants_layer_times(properties))
     config_.erase(property::profiling.name);
   for (const auto& [name, value] : options.config) config_[name] = value;
-  graph_flags_ = graph_flags_of(properties);
 }
 
 void Compilation::enter(CompilePhase phase) const {
@@ -120,7 +118,7 @@ std::string Compilation::cache_key() const {
   return text("npucore cache 1\nmodel ", std::hex, ir::content_hash(model_), std::dec, "\nflags ",
               build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version,
                           in_cache_key(config_)),
-              "\nprofiling ", (graph_flags_ & ZE_GRAPH_FLAG_ENABLE_PROFILING) != 0, "\ndevice ",
+              "\nprofiling ", wants_layer_times(state_->properties.values()), "\ndevice ",
               device.name, " pci ", device.pci_device_id, " platform ", device.platform, " tiles ",
               device.tiles, "\ndriver ", device.driver_version, " extension ",
               version(device.graph_extension), " compiler ", version(device.compiler), " elf ",
@@ -183,11 +181,13 @@ void Compilation::compile_in_driver() {
   enter(CompilePhase::kSerializing);
   ze::GraphSource source;
   const ir::SerializedModel serialized = serialize(source);
-  source.format = ZE_GRAPH_FORMAT_NGRAPH_LITE;
+  source.format = ze::GraphSource::Format::kModel;
   source.bytes = serialized.bytes();
   source.build_flags =
       build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version, config_);
-  source.flags = graph_flags_;
+  const Properties properties = state_->properties.values();
+  source.profile_layers = wants_layer_times(properties);
+  source.bypass_cache = bypasses_driver_cache(properties);
   source.what = "compiling " + model_title(model_);
   state_->stats.serialized_bytes = source.bytes.size();
   enter(CompilePhase::kCompiling);
@@ -199,4 +199,10 @@ void Compilation::compile_in_driver() {
 }
 
 }  // namespace internal
+
+CompiledModel CompiledModel::compile(const Device& device, const Model& model,
+                                     const CompileOptions& options) {
+  return CompiledModel(internal::Compilation(device, model, options).run());
+}
+
 }  // namespace npu

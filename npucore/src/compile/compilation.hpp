@@ -4,9 +4,10 @@
 #include <chrono>
 #include <memory>
 
-#include "core/cache.hpp"
-#include "core/compiled_model_state.hpp"
-#include "core/compiler_options.hpp"
+#include "model/compiled_model_state.hpp"
+#include "properties/compiler_options.hpp"
+
+#include "cache.hpp"
 
 namespace npu::internal {
 
@@ -37,7 +38,6 @@ class Compilation {
   std::shared_ptr<CompiledModelState> state_;
   Compiler compiler_;
   CompilerConfig config_;
-  ze_graph_flags_t graph_flags_ = 0;
 };
 
 }  // namespace npu::internal

@@ -1,5 +1,3 @@
-#include "npucore/compile_job.hpp"
-
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -8,12 +6,15 @@
 #include <thread>
 #include <utility>
 
+#include <npucore/compile_job.hpp>
+#include <npucore/error.hpp>
+
+#include "base/exit_watch.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/compilation.hpp"
-#include "core/compile_turn.hpp"
-#include "core/exit_watch.hpp"
-#include "npucore/error.hpp"
+
+#include "compilation.hpp"
+#include "compile_turn.hpp"
 
 namespace npu {
 namespace internal {

@@ -1,14 +1,14 @@
-#include "core/compile_turn.hpp"
+#include "compile_turn.hpp"
 
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace npu::internal {
 namespace {
 
+/// Lets one compilation in at a time.
 struct Turnstile {
   std::mutex mutex;  // guards taken
   std::condition_variable changed;
@@ -17,8 +17,8 @@ struct Turnstile {
 
 // Never destroyed: a cancelled compilation may end while the process does.
 Turnstile& turnstile() {
-  static auto& instance = *std::make_unique<Turnstile>().release();
-  return instance;
+  static auto* const instance = new Turnstile;
+  return *instance;
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
-#include "core/preflight.hpp"
+#include "preflight.hpp"
 
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
 #include "ir/byte_reader.hpp"
 #include "ir/elf_sections.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::internal {
 namespace {
@@ -22,10 +23,6 @@ constexpr std::string_view kRuntimeNote = "note.MappedInferenceVersion";
 
 bool is_known(const Version& version) {
   return version.major != 0 || version.minor != 0 || version.patch != 0;
-}
-
-std::string version_text(const Version& version) {
-  return text(version.major, '.', version.minor, '.', version.patch);
 }
 
 std::optional<Version> version_note(std::span<const std::byte> note) {
@@ -84,21 +81,10 @@ ir::BuiltWith built_with(const DeviceInfo& device) {
           device.driver_version};
 }
 
-std::string describe(const ir::BuiltWith& built) {
-  std::vector<std::string> parts;
-  if (!built.platform.empty()) parts.push_back("platform=" + built.platform);
-  if (is_known(built.compiler))
-    parts.push_back(text("compiler=", built.compiler.major, '.', built.compiler.minor));
-  if (is_known(built.elf)) parts.push_back("elf=" + version_text(built.elf));
-  if (is_known(built.runtime)) parts.push_back("runtime=" + version_text(built.runtime));
-  if (built.driver_version != 0) parts.push_back(text("driver=", built.driver_version));
-  return base::join(parts, " ");
-}
-
 std::string describe_both(const ir::BuiltWith& blob, const DeviceInfo& device) {
-  const std::string words = describe(blob);
-  return text("the blob: ", words.empty() ? "tells nothing of how it was built" : words,
-              "; the device: ", describe(built_with(device)));
+  const std::string words = ir::describe(blob);
+  return text("the blob: ", words.empty() ? "does not say how it was built" : words,
+              "; the device: ", ir::describe(built_with(device)));
 }
 
 void check_fit(const std::string& title, const ir::BuiltWith& blob, const DeviceInfo& device) {

@@ -2,8 +2,9 @@
 
 #include <string>
 
+#include <npucore/device.hpp>
+
 #include "ir/blob_container.hpp"
-#include "npucore/device.hpp"
 
 namespace npu::internal {
 
@@ -13,10 +14,6 @@ ir::BuiltWith built_with(const ir::BlobView& blob, const std::string& title);
 
 /// What a blob of this device's compiler is built with.
 ir::BuiltWith built_with(const DeviceInfo& device);
-
-/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592"; what is not known is
-/// left out.
-std::string describe(const ir::BuiltWith& built);
 
 /// Both sides in words, for messages.
 std::string describe_both(const ir::BuiltWith& blob, const DeviceInfo& device);

@@ -4,11 +4,17 @@
 #include <memory>
 #include <optional>
 
-#include "core/recorder.hpp"
-#include "npucore/tensor.hpp"
-#include "npucore/types.hpp"
+#include <npucore/tensor.hpp>
+#include <npucore/types.hpp>
+
+#include "device/place.hpp"
+
+#include "strides.hpp"
 
 namespace npu::internal {
+
+/// Keeps the tensor's memory, and tells when its owner has let go of it.
+ze::KeepAlive keep_alive(const Tensor& tensor);
 
 /// What one input or output of a request is bound to, and how the device reaches it.
 class Binding {
@@ -35,24 +41,20 @@ class Binding {
   }
 
   /// Throws Error(kInvalidArgument) for a tensor that is too small or of another device.
-  void bind(const Tensor& tensor, std::optional<ElementStrides> strides, std::size_t needed_bytes,
-            const std::shared_ptr<DeviceState>& device,
-            const std::shared_ptr<const ze::DeviceContext>& context);
+  void bind(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
+            std::size_t needed_bytes, const Place& place);
   /// In place where it can be imported, else by a copy in driver memory.
-  void bind(HostMemory memory, const std::shared_ptr<DeviceState>& device,
-            const std::shared_ptr<const ze::DeviceContext>& context);
-  void allocate(const std::shared_ptr<DeviceState>& device,
-                const std::shared_ptr<const ze::DeviceContext>& context);
+  void bind(HostMemory memory, const Place& place);
+  void allocate(const Place& place);
   /// After the context was lost: finds out how the device reaches the memory from this one.
-  void move_to(const std::shared_ptr<DeviceState>& device,
-               const std::shared_ptr<const ze::DeviceContext>& context);
+  void move_to(const Place& place);
 
   /// For the CPU.
   Tensor tensor() const { return host_.data && !tensor_ ? stand_in_ : tensor_; }
   const Port& port() const { return port_; }
   std::uint32_t argument() const { return argument_; }
   std::size_t bytes() const { return bytes_; }
-  const ArgumentValue& value() const { return value_; }
+  const ze::ArgumentValue& value() const { return value_; }
   /// The descriptor of a buffer that other devices know too, imported or exported; -1 for other
   /// memory.
   int dmabuf_fd() const;
@@ -63,10 +65,8 @@ class Binding {
   void copy_out() const;
 
  private:
-  void use_stand_in(const std::shared_ptr<DeviceState>& device,
-                    const std::shared_ptr<const ze::DeviceContext>& context);
-  bool import_host(const std::shared_ptr<DeviceState>& device,
-                   const std::shared_ptr<const ze::DeviceContext>& context);
+  void use_stand_in(const Place& place);
+  bool import_host(const Place& place);
   /// The device uses `address`, which is in `tensor`.
   void reach(const Tensor& tensor, const std::byte* address);
   std::byte* cpu_address() const;
@@ -75,7 +75,7 @@ class Binding {
   std::uint32_t argument_;
   Direction direction_;
   std::size_t bytes_;
-  ArgumentValue value_;
+  ze::ArgumentValue value_;
   Tensor tensor_;
   HostMemory host_{nullptr, 0};
   Tensor stand_in_;      ///< what the device uses in the place of tensor_ or host_

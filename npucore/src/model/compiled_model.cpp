@@ -1,15 +1,15 @@
-#include "npucore/compiled_model.hpp"
-
 #include <array>
 #include <utility>
 
+#include <npucore/compiled_model.hpp>
+#include <npucore/error.hpp>
+
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
-#include "core/compilation.hpp"
-#include "core/compiled_model_state.hpp"
-#include "core/device_properties.hpp"
-#include "core/request_state.hpp"
-#include "npucore/error.hpp"
+#include "device/device_properties.hpp"
+
+#include "compiled_model_state.hpp"
+#include "request_state.hpp"
 
 namespace npu {
 namespace {
@@ -38,11 +38,6 @@ std::size_t index_of(const std::vector<Port>& ports, const std::string& name, co
 
 const char* to_string(LoadedFrom from) {
   return base::name_of(kLoadedFrom, from);
-}
-
-CompiledModel CompiledModel::compile(const Device& device, const Model& model,
-                                     const CompileOptions& options) {
-  return CompiledModel(internal::Compilation(device, model, options).run());
 }
 
 CompiledModel::CompiledModel(std::shared_ptr<internal::CompiledModelState> state)
@@ -74,8 +69,8 @@ std::size_t CompiledModel::output_index(const std::string& name) const {
 
 bool CompiledModel::input_takes_strides(std::size_t index) const {
   if (index >= state_->bound_inputs.size())
-    throw Error(ErrorCode::kInvalidArgument,
-                text("input ", index, " was asked for, there are ", state_->bound_inputs.size()));
+    throw Error(ErrorCode::kInvalidArgument, text("input ", index, " was requested, but there are ",
+                                                  state_->bound_inputs.size()));
   return state_->bound_inputs[index].takes_strides;
 }
 
@@ -108,10 +103,9 @@ std::vector<std::byte> CompiledModel::native_binary() const {
 }
 
 Request CompiledModel::create_request(std::size_t batch) const {
-  if (batch == 0 || batch > internal::InFlight::kPlaces)
+  if (batch == 0 || batch > ze::Queue::kPlaces)
     throw Error(ErrorCode::kInvalidArgument,
-                text("a request of ", batch, " items was asked for: there can be 1 to ",
-                     internal::InFlight::kPlaces));
+                text("a request cannot have ", batch, " items: use 1 to ", ze::Queue::kPlaces));
   return Request(
       std::make_unique<internal::RequestState>(state_, static_cast<std::uint32_t>(batch)));
 }

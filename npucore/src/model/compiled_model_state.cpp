@@ -1,13 +1,14 @@
-#include "core/compiled_model_state.hpp"
+#include "compiled_model_state.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include <npucore/error.hpp>
+
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/device_properties.hpp"
-#include "npucore/error.hpp"
+#include "device/device_properties.hpp"
 
 namespace npu::internal {
 namespace {
@@ -51,7 +52,7 @@ CompiledModelState::CompiledModelState(const Device& opened, const CompileOption
 void CompiledModelState::load(const ze::GraphSource& source, const PortHints& hints,
                               const std::function<void()>& before_weights) {
   const auto create_start = Clock::now();
-  auto made = std::make_shared<Session>(device->ze(), properties.values(), source);
+  auto made = std::make_shared<Session>(place_on(device), properties.values(), source);
   stats.compile_ns = ns_since(create_start);
   stats.loaded_from_driver_cache = made->graph.loaded_from_cache();
   if (!properties.values().get(property::defer_weights_load)) {
@@ -70,7 +71,7 @@ void CompiledModelState::initialize(Session& in_session) {
 
 std::shared_ptr<Session> CompiledModelState::session() {
   std::scoped_lock lock(session_mutex_);
-  if (session_->context->lost) session_ = load_again();
+  if (session_->place.context->lost) session_ = load_again();
   return session_;
 }
 
@@ -85,15 +86,14 @@ std::shared_ptr<Completion> CompiledModelState::completion() {
 }
 
 std::shared_ptr<Session> CompiledModelState::load_again() {
-  if (source_.format != ZE_GRAPH_FORMAT_NATIVE) {
+  if (source_.format == ze::GraphSource::Format::kModel) {
     std::vector<std::byte> copy;
     in_memory = base::PageBuffer::copy_of(session_->graph.native_binary(copy));
-    source_ = {.format = ZE_GRAPH_FORMAT_NATIVE,
-               .bytes = in_memory.bytes(),
-               .flags = source_.flags & ZE_GRAPH_FLAG_ENABLE_PROFILING,
+    source_ = {.bytes = in_memory.bytes(),
+               .profile_layers = source_.profile_layers,
                .what = text("loading ", base::quoted(name), " again after the device was lost")};
   }
-  auto made = std::make_shared<Session>(device->ze(), properties.values(), source_);
+  auto made = std::make_shared<Session>(place_on(device), properties.values(), source_);
   made->initialize();
   base::log(LogLevel::kWarning,
             text(device->info.name, " was lost: ", base::quoted(name), " was loaded again"));

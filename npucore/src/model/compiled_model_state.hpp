@@ -10,15 +10,17 @@
 #include <string>
 #include <vector>
 
+#include <npucore/compiled_model.hpp>
+
 #include "base/mapped_file.hpp"
 #include "base/page_buffer.hpp"
-#include "core/completion.hpp"
-#include "core/device_state.hpp"
-#include "core/session.hpp"
+#include "device/device_impl.hpp"
 #include "ir/blob_container.hpp"
 #include "ir/states.hpp"
-#include "npucore/compiled_model.hpp"
 #include "ze/graph.hpp"
+
+#include "completion.hpp"
+#include "session.hpp"
 
 namespace npu::internal {
 
@@ -70,7 +72,7 @@ struct CompiledModelState {
   void unload();
 
   Device public_device;
-  std::shared_ptr<DeviceState> device;
+  std::shared_ptr<internal::DeviceState> device;
   SharedProperties properties;  ///< the device's and over them the model's own
   base::MappedFile file;        ///< of an imported blob
   base::PageBuffer in_memory;   ///< of a blob that was imported from memory

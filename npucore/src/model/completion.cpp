@@ -1,4 +1,4 @@
-#include "core/completion.hpp"
+#include "completion.hpp"
 
 #include <sched.h>
 
@@ -6,8 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include <npucore/error.hpp>
+
 #include "base/log.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::internal {
 namespace {
@@ -56,9 +57,10 @@ void Completion::Core::call(std::unique_lock<std::mutex>& lock) {
   try {
     (*callback)(error);
   } catch (const std::exception& thrown) {
-    base::log(LogLevel::kError, std::string("a request's callback has thrown: ") + thrown.what());
+    base::log(LogLevel::kError, std::string("a request's callback threw: ") + thrown.what());
   } catch (...) {
-    base::log(LogLevel::kError, "a request's callback has thrown what is no std::exception");
+    base::log(LogLevel::kError,
+              "a request's callback threw something that is not a std::exception");
   }
   lock.lock();
   if (current) {
@@ -128,10 +130,10 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
   if (std::this_thread::get_id() == core_->thread && !is_over()) {
     if (!item.queued_) return true;  // the inference whose callback this is
     throw Error(ErrorCode::kInvalidArgument,
-                "a callback cannot wait for an inference: its own end would never be told");
+                "a callback cannot wait for an inference: it would wait for itself");
   }
-  constexpr auto kForEver = std::numeric_limits<std::uint64_t>::max();
-  if (timeout_ns == kForEver)
+  constexpr auto kNoTimeout = std::numeric_limits<std::uint64_t>::max();
+  if (timeout_ns == kNoTimeout)
     core_->changed.wait(lock, is_over);
   else if (!core_->changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_over))
     return false;
@@ -151,7 +153,7 @@ bool Completion::remove(Completed& item) {
 }
 
 std::shared_ptr<Completion> Completion::shared(bool pin) {
-  static std::mutex mutex;
+  static std::mutex mutex;  // guards known
   static std::weak_ptr<Completion> known;
   std::scoped_lock lock(mutex);
   auto completion = known.lock();

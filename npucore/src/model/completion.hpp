@@ -42,7 +42,7 @@ class Completion {
 
   void add(Completed& item);
   /// Until the callback of what was added last has returned. False when `timeout_ns` passed first;
-  /// else takes the error out. Throws in the thread itself for what it would wait for for ever.
+  /// else takes the error out. Throws in the thread itself, which would wait forever.
   bool wait(Completed& item, std::uint64_t timeout_ns, std::exception_ptr& error);
   /// No thread but the calling one touches the item afterwards. True when it was still to be
   /// completed: its owner does that.

@@ -1,14 +1,16 @@
 // What a compiled model answers when it is asked for a property.
 #include <map>
 
+#include <npucore/error.hpp>
+
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/compiled_model_state.hpp"
-#include "core/device_properties.hpp"
-#include "core/preflight.hpp"
-#include "core/property_table.hpp"
-#include "npucore/error.hpp"
+#include "device/device_properties.hpp"
+#include "properties/compiler_options.hpp"
+#include "properties/property_table.hpp"
 #include "ze/device_queries.hpp"
+
+#include "compiled_model_state.hpp"
 
 namespace npu::internal {
 namespace {
@@ -39,7 +41,7 @@ const std::map<std::string, Answer>& answers() {
        }},
       {"LOADED_FROM_CACHE", from_cache},
       {"RUNTIME_REQUIREMENTS",
-       [](const CompiledModelState& model) { return describe(model.built_with); }},
+       [](const CompiledModelState& model) { return ir::describe(model.built_with); }},
   };
   return table;
 }
@@ -51,7 +53,7 @@ std::string CompiledModelState::get_property(const std::string& name_asked) cons
   if (!row) fail_unknown_property(name_asked);
   if (!row->info.of_model)
     throw Error(ErrorCode::kUnsupported,
-                text("the property ", name_asked, " is one of devices: ", row->info.meaning));
+                text("the property ", name_asked, " belongs to devices: ", row->info.meaning));
   if (name_asked == property::log_level.name) return base::log_limit();
   if (row->info.access == Access::kReadOnly) return answers().at(name_asked)(*this);
   const Properties set = properties.values();
@@ -66,11 +68,11 @@ void CompiledModelState::set_property(const std::string& name_asked, const std::
   if (!find_property_row(name_asked)->info.changeable)
     throw Error(ErrorCode::kInvalidArgument,
                 text("the property ", name_asked, " of ", base::quoted(name),
-                     " cannot be changed any more: set it on the device, or in CompileOptions, "
+                     " can no longer be changed: set it on the device, or in CompileOptions, "
                      "before the model is compiled"));
   if (one.is_set(property::log_level)) base::set_log_limit(one.get(property::log_level));
   if (one.is_set(property::workload_type))
-    session()->set_workload(one.get(property::workload_type));
+    session()->queue.set_workload(one.get(property::workload_type));
   properties.set(one);
 }
 

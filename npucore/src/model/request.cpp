@@ -1,8 +1,8 @@
-#include "npucore/request.hpp"
-
 #include <utility>
 
-#include "core/request_state.hpp"
+#include <npucore/request.hpp>
+
+#include "request_state.hpp"
 
 namespace npu {
 
@@ -45,6 +45,27 @@ void Request::set_callback(std::function<void(std::exception_ptr)> callback) {
 }
 void Request::submit() {
   state_->submit();
+}
+std::uint64_t Request::submit(const Bindings& bindings) {
+  const auto part_of = [](const PortBinding& port) {
+    const std::size_t rest = port.tensor->size_bytes() - port.offset_bytes;
+    return port.tensor->slice(port.offset_bytes, port.size_bytes ? port.size_bytes : rest);
+  };
+  for (const PortBinding& input : bindings.inputs) {
+    if (input.strides_bytes.empty())
+      set_input(input.index, part_of(input));
+    else
+      set_input(input.index, part_of(input), input.strides_bytes);
+  }
+  for (const PortBinding& output : bindings.outputs) {
+    if (output.strides_bytes.empty())
+      set_output(output.index, part_of(output));
+    else
+      set_output(output.index, part_of(output), output.strides_bytes);
+  }
+  const std::uint64_t copies_before = copies();
+  submit();
+  return copies() - copies_before;
 }
 bool Request::wait(std::chrono::nanoseconds timeout) {
   return state_->wait(timeout);

@@ -1,14 +1,13 @@
-#include "core/request_state.hpp"
+#include "request_state.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include <npucore/error.hpp>
+
+#include "base/forked.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "core/forked.hpp"
-#include "npucore/error.hpp"
-#include "ze/result.hpp"
 
 namespace npu::internal {
 namespace {
@@ -17,13 +16,12 @@ using base::text;
 using std::chrono::nanoseconds;
 
 constexpr std::chrono::milliseconds kProducerTimeout{2000};
-constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
 
 template <class Items>
 auto& at(Items& items, std::size_t index, const char* what) {
   if (index >= items.size())
     throw Error(ErrorCode::kInvalidArgument,
-                text(what, ' ', index, " was asked for, the model has ", items.size()));
+                text(what, ' ', index, " was requested, but the model has ", items.size()));
   return items[index];
 }
 
@@ -37,30 +35,23 @@ std::vector<Binding> bindings_of(const std::vector<Port>& ports,
   return bindings;
 }
 
-bool wants_timestamps(const Properties& properties) {
+bool wants_stamps(const Properties& properties) {
   return properties.get(property::profiling) && properties.get(property::profiling_type) == "INFER";
 }
 
 }  // namespace
 
 RequestState::Engine::Engine(std::shared_ptr<Session> in_session, std::uint32_t lists,
-                             bool with_timestamps)
+                             bool with_stamps, std::string what)
     : session(std::move(in_session)),
-      loader(session->context->loader),
-      recorder(*session, lists, measurement),
-      fence(ze::make_fence(*session->context, session->queue)) {
-  if (session->graph.profiling_enabled())
-    measurement.layers = ze::make_profiling_slots(*session->context, session->graph, lists);
-  if (with_timestamps)
-    measurement.timestamps =
-        ze::Memory::allocate(*session->context, lists * Measurement::kTimestampBytes,
-                             ze::Memory::CpuCaching::kCached, false);
-}
+      measurement(session->graph, lists, with_stamps),
+      recordings(session->graph, session->queue, measurement, lists),
+      submission(session->queue, lists, std::move(what)) {}
 
 RequestState::RequestState(std::shared_ptr<CompiledModelState> model, std::uint32_t batch)
     : model_(std::move(model)),
       batch_(batch),
-      with_timestamps_(wants_timestamps(model_->properties.values())),
+      with_stamps_(wants_stamps(model_->properties.values())),
       inputs_(bindings_of(model_->inputs, model_->bound_inputs, Binding::Direction::kInput, batch)),
       outputs_(
           bindings_of(model_->outputs, model_->bound_outputs, Binding::Direction::kOutput, batch)),
@@ -68,19 +59,18 @@ RequestState::RequestState(std::shared_ptr<CompiledModelState> model, std::uint3
       values_(model_->argument_count) {
   if (batch_ > 1 && !states_.empty())
     throw Error(ErrorCode::kUnsupported, text(base::quoted(model_->name),
-                                              " has states, whose order of inferences a batch does "
-                                              "not keep: use a request of one item"));
-  flight_.lists = batch_;
+                                              " has states, and a batch does not keep the order of "
+                                              "inferences: use a request of one item"));
   engine();
 }
 
 RequestState::~RequestState() {
   try {
     const bool own_end = completion_ ? completion_->remove(*this) : true;
-    if (own_end && in_flight_) wait_for_fence(kForEver);
+    if (own_end && in_flight_) wait_for_end(ze::kNoTimeout);
   } catch (const std::exception& error) {
     base::log(LogLevel::kError,
-              text("an inference ended badly while its request was destroyed: ", error.what()));
+              text("an inference failed while its request was destroyed: ", error.what()));
   }
 }
 
@@ -91,22 +81,26 @@ void RequestState::require_idle(const char* what) const {
 }
 
 RequestState::Engine& RequestState::engine() {
-  if (!settled_ || engine_->session->context->lost.load(std::memory_order_relaxed)) [[unlikely]]
+  if (!settled_ || engine_->session->place.context->lost.load(std::memory_order_relaxed))
+      [[unlikely]]
     move_to_new_session();
   return *engine_;
 }
 
 void RequestState::move_to_new_session() {
+  if (in_flight_) return;  // the queue of the lost session still has the submission
   auto session = model_->session();
   model_->initialize(*session);
   settled_ = false;
   prepared_ = false;
-  engine_ = std::make_unique<Engine>(std::move(session), batch_, with_timestamps_);
-  flight_.fence = engine_->fence.get();
+  recording_ = nullptr;
+  engine_ = std::make_unique<Engine>(
+      std::move(session), batch_, with_stamps_,
+      text("running ", base::quoted(model_->name), " on ", model_->device->info.name));
   measured_ = false;
   for (auto* bindings : {&inputs_, &outputs_})
     for (Binding& binding : *bindings) {
-      binding.move_to(model_->device, engine_->session->context);
+      binding.move_to(engine_->session->place);
       changed(binding);
     }
   for (std::size_t index = 0; index < states_.size(); ++index)
@@ -153,14 +147,14 @@ void RequestState::bind_output(std::size_t index, const Tensor& tensor,
 void RequestState::bind(Binding& binding, const Tensor& tensor) {
   require_idle("a tensor cannot be bound");
   if (binding.holds(tensor)) return;
-  binding.bind(tensor, std::nullopt, binding.bytes(), model_->device, engine().session->context);
+  binding.bind(tensor, std::nullopt, binding.bytes(), engine().session->place);
   changed(binding);
 }
 
 void RequestState::bind(Binding& binding, HostMemory memory) {
   require_idle("memory cannot be bound");
   if (binding.holds(memory)) return;
-  binding.bind(memory, model_->device, engine().session->context);
+  binding.bind(memory, engine().session->place);
   changed(binding);
 }
 
@@ -175,7 +169,7 @@ void RequestState::bind(Binding& binding, const BoundPort& port, const Tensor& t
                 text(base::quoted(binding.port().name), " of ", base::quoted(model_->name),
                      " takes only dense tensors: name it in NPU_ENABLE_STRIDES_FOR when the model "
                      "is compiled, on a driver of graph extension 1.15 or later"));
-  binding.bind(tensor, strided.strides, strided.bytes, model_->device, engine().session->context);
+  binding.bind(tensor, strided.strides, strided.bytes, engine().session->place);
   changed(binding);
 }
 
@@ -186,7 +180,7 @@ void RequestState::changed(const Binding& binding) {
 
 Tensor RequestState::allocate(Binding& binding) {
   if (!binding.is_bound()) {
-    binding.allocate(model_->device, engine().session->context);
+    binding.allocate(engine().session->place);
     changed(binding);
   }
   return binding.tensor();
@@ -210,8 +204,7 @@ void RequestState::prepare() {
   const auto is_copied = [](const Binding& binding) { return binding.is_copied(); };
   copied_ = std::any_of(inputs_.begin(), inputs_.end(), is_copied) ||
             std::any_of(outputs_.begin(), outputs_.end(), is_copied);
-  // A chained submission's lists are recorded with its events.
-  if (!engine_->session->chain) lists_ = engine_->recorder.lists_for(values_);
+  recording_ = &engine_->recordings.recording_of(values_);
   prepared_ = true;
 }
 
@@ -233,7 +226,7 @@ void RequestState::wait_for_producers() const {
   for (const auto& producer : producers_)
     if (!dmabuf::wait_for_producers(producer.fd, producer.use, kProducerTimeout))
       throw Error(ErrorCode::kTimeout,
-                  text("the producer of an imported DMA-BUF was not done with it within ",
+                  text("the producer of an imported DMA-BUF did not finish with it within ",
                        kProducerTimeout.count(), " ms"));
 }
 
@@ -266,7 +259,7 @@ void RequestState::set_callback(Callback callback) {
 void RequestState::submit() {
   if (in_flight_)
     throw Error(ErrorCode::kInvalidArgument,
-                "the request is in flight already: wait for it before it is submitted again");
+                "the request is already in flight: wait for it before submitting it again");
   refuse_after_fork();
   Engine& engine = this->engine();
   if (!prepared_) prepare();
@@ -275,69 +268,37 @@ void RequestState::submit() {
   if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]]
     first_submit_ = std::chrono::steady_clock::now();
   measured_ = false;
-  if (engine.session->chain) [[unlikely]]
-    execute_chained();
-  else
-    execute(lists_);
-  if (callback_) completion_->add(*this);
-}
-
-void RequestState::execute(std::span<ze_command_list_handle_t> lists) {
-  Session& session = *engine_->session;
-  session.in_flight.enter(flight_);
+  engine.session->queue.submit(*recording_, engine.submission);
   in_flight_.store(true, std::memory_order_relaxed);
-  const ze_result_t result = engine_->loader.zeCommandQueueExecuteCommandLists(
-      session.queue.get(), static_cast<std::uint32_t>(lists.size()), lists.data(),
-      engine_->fence.get());
-  if (result != ZE_RESULT_SUCCESS) [[unlikely]] {
-    session.in_flight.leave(flight_);
-    in_flight_ = false;
-    fail(result, "zeCommandQueueExecuteCommandLists");
-  }
-}
-
-void RequestState::execute_chained() {
-  Chain& chain = *engine_->session->chain;
-  std::scoped_lock lock(chain.mutex());
-  execute(engine_->recorder.chained_lists_for(values_));
-  chain.advance(batch_);
+  if (callback_) completion_->add(*this);
 }
 
 bool RequestState::wait(nanoseconds timeout) {
   const bool for_ever = timeout == nanoseconds::max();
   const std::uint64_t timeout_ns =
-      for_ever ? kForEver : static_cast<std::uint64_t>(std::max(timeout, nanoseconds(0)).count());
-  if (!callback_) return !in_flight_ || wait_for_fence(timeout_ns);
+      for_ever ? ze::kNoTimeout
+               : static_cast<std::uint64_t>(std::max(timeout, nanoseconds(0)).count());
+  if (!callback_) return !in_flight_ || wait_for_end(timeout_ns);
   std::exception_ptr error;
   if (!completion_->wait(*this, timeout_ns, error)) return false;
   if (error) std::rethrow_exception(error);
   return true;
 }
 
-bool RequestState::wait_for_fence(std::uint64_t timeout_ns) {
-  const ze::DeviceContext& device = *engine_->session->context;
-  ze_result_t result = ZE_RESULT_NOT_READY;
-  do {
-    const std::uint64_t look = timeout_ns == kForEver ? kLookNs : timeout_ns;
-    result = internal::wait_for_fence(device, engine_->fence.get(), look);
-  } while (result == ZE_RESULT_NOT_READY && timeout_ns == kForEver);
-  if (result == ZE_RESULT_NOT_READY) return false;
-  finish(result);
-  return true;
-}
-
-/// The fence has told `result`.
-void RequestState::finish(ze_result_t result) {
-  engine_->session->in_flight.leave(flight_);
-  const ze_result_t reset = engine_->loader.zeFenceReset(engine_->fence.get());
-  if (result == ZE_RESULT_SUCCESS && copied_) copy_outputs();
-  measured_ = result == ZE_RESULT_SUCCESS;
+/// Once the inference has ended, well or not, the request is no longer in flight.
+bool RequestState::wait_for_end(std::uint64_t timeout_ns) {
+  try {
+    if (!engine_->session->queue.wait(engine_->submission, timeout_ns)) return false;
+    if (copied_) copy_outputs();
+  } catch (...) {
+    in_flight_.store(false, std::memory_order_release);
+    throw;
+  }
+  measured_ = true;
   in_flight_.store(false, std::memory_order_release);
-  if (result != ZE_RESULT_SUCCESS) [[unlikely]]
-    fail(result, "zeFenceHostSynchronize");
-  ze::check(reset, "zeFenceReset");
   if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]]
     note_first_inference();
+  return true;
 }
 
 void RequestState::note_first_inference() {
@@ -349,22 +310,11 @@ void RequestState::note_first_inference() {
 
 std::exception_ptr RequestState::complete() noexcept {
   try {
-    wait_for_fence(kForEver);
+    wait_for_end(ze::kNoTimeout);
     return nullptr;
   } catch (...) {
     return std::current_exception();
   }
-}
-
-void RequestState::fail(ze_result_t result, const char* call) {
-  // Drivers report a context that a memory fault has poisoned as UNKNOWN.
-  const bool lost =
-      result == ZE_RESULT_ERROR_UNKNOWN || ze::error_code(result) == ErrorCode::kDeviceLost;
-  if (lost) engine_->session->context->lost = true;
-  throw ze::make_error(
-      lost ? ErrorCode::kDeviceLost : ze::error_code(result), result, call,
-      text("running ", base::quoted(model_->name), " on ", model_->device->info.name,
-           lost ? "; this inference is lost, the next one loads the model again" : ""));
 }
 
 }  // namespace npu::internal

@@ -6,18 +6,22 @@
 #include <optional>
 #include <vector>
 
-#include "core/binding.hpp"
-#include "core/compiled_model_state.hpp"
-#include "core/completion.hpp"
-#include "core/recorder.hpp"
-#include "npucore/profiling.hpp"
-#include "npucore/state.hpp"
-#include "npucore/tensor.hpp"
+#include <npucore/profiling.hpp>
+#include <npucore/state.hpp>
+#include <npucore/tensor.hpp>
+
+#include "dmabuf/dmabuf.hpp"
+#include "ze/measurement.hpp"
+#include "ze/recordings.hpp"
+
+#include "binding.hpp"
+#include "compiled_model_state.hpp"
+#include "completion.hpp"
 
 namespace npu::internal {
 
 /// Bindings and variables of one request, and what executes the graph on them in the model's
-/// session of now.
+/// current session.
 class RequestState final : public Completed {
  public:
   RequestState(std::shared_ptr<CompiledModelState> model, std::uint32_t batch);
@@ -58,19 +62,19 @@ class RequestState final : public Completed {
   };
   /// What belongs to one session, in the order in which it must be made.
   struct Engine {
-    Engine(std::shared_ptr<Session> in_session, std::uint32_t lists, bool with_timestamps);
+    Engine(std::shared_ptr<Session> in_session, std::uint32_t lists, bool with_stamps,
+           std::string what);
     const std::shared_ptr<Session> session;
-    const ze::Loader& loader;
-    Measurement measurement;
-    Recorder recorder;
-    const ze::Fence fence;
+    const ze::Measurement measurement;
+    ze::Recordings recordings;
+    ze::Submission submission;
   };
 
   std::shared_ptr<const Callback> callback() const override { return callback_; }
   std::exception_ptr complete() noexcept override;
 
   void require_idle(const char* what) const;
-  /// The engine of the session of now.
+  /// The engine of the current session.
   Engine& engine();
   void move_to_new_session();
   Binding& input_at(std::size_t index);
@@ -89,25 +93,20 @@ class RequestState final : public Completed {
   void wait_for_producers() const;
   void copy_inputs();
   void copy_outputs();
-  void execute(std::span<ze_command_list_handle_t> lists);
-  void execute_chained();
-  bool wait_for_fence(std::uint64_t timeout_ns);
-  void finish(ze_result_t result);
+  bool wait_for_end(std::uint64_t timeout_ns);
   void note_first_inference();
-  [[noreturn]] void fail(ze_result_t result, const char* call);
 
   const std::shared_ptr<CompiledModelState> model_;
   const std::uint32_t batch_;
-  const bool with_timestamps_;
+  const bool with_stamps_;
   std::unique_ptr<Engine> engine_;
   std::vector<Binding> inputs_, outputs_;
-  std::vector<Tensor> states_;                 ///< by variable; empty until it is needed
-  std::vector<ArgumentValue> values_;          ///< of the graph's arguments, by their index
-  std::span<ze_command_list_handle_t> lists_;  ///< that execute the graph on values_
+  std::vector<Tensor> states_;             ///< by variable; empty until it is needed
+  std::vector<ze::ArgumentValue> values_;  ///< of the graph's arguments, by their index
+  ze::Recording* recording_ = nullptr;     ///< that executes the graph on values_
   std::vector<Producer> producers_;
-  Flight flight_;
   bool settled_ = false;   ///< bindings and states are reached from engine_'s session
-  bool prepared_ = false;  ///< lists_ and producers_ are those of the tensors bound now
+  bool prepared_ = false;  ///< recording_ and producers_ are those of the tensors bound now
   bool copied_ = false;    ///< some binding is
   bool measured_ = false;  ///< the last submission of this session has ended well
   std::atomic<bool> in_flight_ = false;

@@ -1,9 +1,10 @@
-#include "core/strides.hpp"
+#include "strides.hpp"
 
 #include <limits>
 
+#include <npucore/error.hpp>
+
 #include "base/text.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::internal {
 namespace {
@@ -13,12 +14,12 @@ using base::text;
 [[noreturn]] void refuse(const Port& port, const std::string& why) {
   throw Error(ErrorCode::kInvalidArgument,
               text("the strides for ", base::quoted(port.name), ", ", to_string(port.type),
-                   to_string(port.shape), ", cannot be: ", why));
+                   to_string(port.shape), " are invalid: ", why));
 }
 
 std::size_t element_bytes(const Port& port) {
   const std::size_t bits = bit_width(port.type);
-  if (bits == 0 || bits % 8 != 0) refuse(port, "its elements are no whole bytes");
+  if (bits == 0 || bits % 8 != 0) refuse(port, "its elements are not whole bytes");
   return bits / 8;
 }
 
@@ -27,10 +28,10 @@ std::size_t element_bytes(const Port& port) {
 StridedTensor strided_tensor(const Port& port, std::span<const std::size_t> strides_bytes) {
   const std::size_t element = element_bytes(port);
   const std::size_t rank = port.shape.size();
-  if (strides_bytes.size() != rank || rank > ElementStrides{}.size())
+  if (strides_bytes.size() != rank || rank > ze::ElementStrides{}.size())
     refuse(port, text("there are ", strides_bytes.size(), " of them, for ", rank,
-                      " dimensions (at most ", ElementStrides{}.size(), ')'));
-  ElementStrides strides = {};
+                      " dimensions (at most ", ze::ElementStrides{}.size(), ')'));
+  ze::ElementStrides strides = {};
   bool dense = true;
   std::size_t extent = element;  // of the dimensions so far, from first to behind last element
   std::size_t packed = element;

@@ -1,21 +1,20 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
-#include "npucore/types.hpp"
+#include <npucore/types.hpp>
+
+#include "ze/recording.hpp"
 
 namespace npu::internal {
 
-/// As the driver wants them: in elements, innermost first; what the rank lacks is 0.
-using ElementStrides = std::array<std::uint32_t, 5>;
-
+/// How a tensor with strides lies in memory.
 struct StridedTensor {
-  std::optional<ElementStrides> strides;  ///< none for a dense tensor
-  std::size_t bytes = 0;                  ///< from the first element to behind the last one
+  std::optional<ze::ElementStrides> strides;  ///< none for a dense tensor
+  std::size_t bytes = 0;                      ///< from the first element to behind the last one
 };
 
 /// `strides_bytes` has one number for each dimension of the port, outermost first. Throws
