@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "npucore/device.hpp"
-#include "npucore/export.hpp"
-#include "npucore/frame.hpp"
-#include "npucore/types.hpp"
+#include <npucore/device.hpp>
+#include <npucore/export.hpp>
+#include <npucore/frame.hpp>
+#include <npucore/types.hpp>
 
 namespace npu {
 

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <memory>
 
-#include "npucore/compiled_model.hpp"
-#include "npucore/export.hpp"
+#include <npucore/compiled_model.hpp>
+#include <npucore/export.hpp>
 
 namespace npu {
 

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "npucore/device.hpp"
-#include "npucore/export.hpp"
-#include "npucore/model.hpp"
-#include "npucore/properties.hpp"
-#include "npucore/request.hpp"
-#include "npucore/types.hpp"
+#include <npucore/device.hpp>
+#include <npucore/export.hpp>
+#include <npucore/model.hpp>
+#include <npucore/properties.hpp>
+#include <npucore/request.hpp>
+#include <npucore/types.hpp>
 
 namespace npu {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "npucore/export.hpp"
-#include "npucore/properties.hpp"
+#include <npucore/export.hpp>
+#include <npucore/properties.hpp>
 
 namespace npu {
 
@@ -40,7 +40,7 @@ struct DeviceInfo {
   Version blob_elf;      ///< ELF version the driver reads; 0.0.0 before graph extension 1.6
   Version blob_runtime;  ///< mapped-inference version of the firmware; 0.0.0 before 1.6
   std::uint64_t memory_bytes = 0;
-  std::vector<std::string> extensions;  ///< "ZE_extension_graph 1.12", ...
+  std::vector<std::string> extensions;  ///< the driver's, "<name> 1.12"
 };
 
 /// Memory that the device can use, in bytes.
@@ -113,7 +113,7 @@ class NPU_API Device {
   /// Driver, udmabuf and dma-heap, in the order in which they are tried, and why one does not work.
   std::vector<Finding> dmabuf_sources() const;
 
-  /// The ze_context_handle_t, for calls that npucore does not offer. Borrowed.
+  /// Level Zero's context handle, for calls that npucore does not offer. Borrowed.
   void* native_context() const;
 
   const std::shared_ptr<internal::DeviceState>& state() const { return state_; }

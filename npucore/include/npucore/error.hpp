@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "npucore/export.hpp"
+#include <npucore/export.hpp>
 
 namespace npu {
 

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
-#include "npucore/device.hpp"
-#include "npucore/export.hpp"
-#include "npucore/tensor.hpp"
+#include <npucore/device.hpp>
+#include <npucore/export.hpp>
+#include <npucore/tensor.hpp>
 
 namespace npu {
 
@@ -54,6 +56,9 @@ class NPU_API Importer {
   Tensor import(int fd);
   /// The same buffer, to be imported when it is first asked for. Throws Error(kInvalidArgument).
   KeptImport keep(int fd);
+  /// The whole buffers that a frame's planes lie in, in one call; of what is imported already it is
+  /// a look-up. Throws as KeptImport::tensor() does.
+  std::vector<Tensor> import(std::span<const KeptImport* const> buffers);
   ImportStats stats() const;
 
  private:

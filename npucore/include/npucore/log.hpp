@@ -3,7 +3,7 @@
 #include <functional>
 #include <string_view>
 
-#include "npucore/export.hpp"
+#include <npucore/export.hpp>
 
 namespace npu {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "npucore/export.hpp"
-#include "npucore/frame.hpp"
-#include "npucore/types.hpp"
+#include <npucore/export.hpp>
+#include <npucore/frame.hpp>
+#include <npucore/types.hpp>
 
 namespace npu {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "npucore/export.hpp"
+#include <npucore/export.hpp>
 
 namespace npu {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <variant>
 
-#include "npucore/compiled_model.hpp"
-#include "npucore/device.hpp"
-#include "npucore/export.hpp"
-#include "npucore/tensor.hpp"
-#include "npucore/types.hpp"
+#include <npucore/compiled_model.hpp>
+#include <npucore/device.hpp>
+#include <npucore/export.hpp>
+#include <npucore/tensor.hpp>
+#include <npucore/types.hpp>
 
 namespace npu {
 
@@ -25,7 +25,7 @@ using RemoteProperties = std::map<std::string, RemoteValue>;
 namespace remote {
 inline constexpr const char* kMemType = "MEM_TYPE";        ///< one of those below
 inline constexpr const char* kMemHandle = "MEM_HANDLE";    ///< fd (also as void*) or address
-inline constexpr const char* kL0Context = "L0_CONTEXT";    ///< ze_context_handle_t as void*
+inline constexpr const char* kL0Context = "L0_CONTEXT";    ///< Level Zero's handle as void*
 inline constexpr const char* kTensorType = "TENSOR_TYPE";  ///< "INPUT", "OUTPUT", "BINDED" (both)
 inline constexpr const char* kFileDescriptor = "FILE_DESCRIPTOR";  ///< a file's path
 /// Where the tensor begins in the file or the DMA-BUF, in bytes; 0 where it is not given.
@@ -82,7 +82,7 @@ class NPU_API RemoteContext {
   static RemoteContext create(const Device& device, const RemoteProperties& properties);
 
   const Device& device() const { return device_; }
-  /// The ze_context_handle_t of now; after a lost device another one.
+  /// Level Zero's current context handle; another one after a lost device.
   void* handle() const;
   /// L0_CONTEXT.
   RemoteProperties get_params() const;

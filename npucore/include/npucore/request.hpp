@@ -9,16 +9,32 @@
 #include <span>
 #include <vector>
 
-#include "npucore/export.hpp"
-#include "npucore/profiling.hpp"
-#include "npucore/state.hpp"
-#include "npucore/tensor.hpp"
+#include <npucore/export.hpp>
+#include <npucore/profiling.hpp>
+#include <npucore/state.hpp>
+#include <npucore/tensor.hpp>
 
 namespace npu {
 
 namespace internal {
 class RequestState;
 }
+
+/// What one input or output is bound to: `size_bytes` bytes of a tensor, which is borrowed for the
+/// call.
+struct PortBinding {
+  std::size_t index;
+  const Tensor* tensor;
+  std::size_t offset_bytes = 0;
+  std::size_t size_bytes = 0;                       ///< 0: up to the tensor's end
+  std::span<const std::size_t> strides_bytes = {};  ///< as set_input() has them; empty: dense
+};
+
+/// What an inference runs on. Inputs and outputs that are not in it stay bound to what they were.
+struct Bindings {
+  std::span<const PortBinding> inputs;
+  std::span<const PortBinding> outputs;
+};
 
 /// One inference in flight: its own command lists, fence and bound tensors. Not for two threads at
 /// once; different requests of one model may run from different threads. Any number of them may be
@@ -63,6 +79,9 @@ class NPU_API Request {
 
   /// Throws Error(kDeviceLost) where the device refuses: the inference is then lost.
   void submit();
+  /// Binds and submits, in one call: nothing is submitted where one of them cannot be bound.
+  /// Returns how many buffers were copied for it because the device cannot reach them.
+  std::uint64_t submit(const Bindings& bindings);
   /// False when `timeout` passed first. Throws when the inference failed; the request can then be
   /// submitted again. With a callback it returns after the callback of the inference that was in
   /// flight, and throws that inference's error too.

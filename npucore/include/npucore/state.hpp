@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 
-#include "npucore/export.hpp"
-#include "npucore/tensor.hpp"
-#include "npucore/types.hpp"
+#include <npucore/export.hpp>
+#include <npucore/tensor.hpp>
+#include <npucore/types.hpp>
 
 namespace npu {
 

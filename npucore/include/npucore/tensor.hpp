@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
-#include "npucore/device.hpp"
-#include "npucore/export.hpp"
+#include <npucore/device.hpp>
+#include <npucore/export.hpp>
 
 namespace npu {
 
@@ -34,12 +35,20 @@ struct TensorMaker;
 /// was never exported gets a stand-in that every inference copies (Request::copies()).
 class NPU_API Tensor {
  public:
-  Tensor();
-  ~Tensor();
-  Tensor(const Tensor&);
-  Tensor(Tensor&&) noexcept;
-  Tensor& operator=(const Tensor&);
-  Tensor& operator=(Tensor&&) noexcept;
+  Tensor() = default;
+  ~Tensor() = default;
+  Tensor(const Tensor&) = default;
+  Tensor& operator=(const Tensor&) = default;
+  Tensor(Tensor&& other) noexcept
+      : allocation_(std::move(other.allocation_)),
+        offset_(std::exchange(other.offset_, 0)),
+        size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+  Tensor& operator=(Tensor&& other) noexcept {
+    allocation_ = std::move(other.allocation_);
+    offset_ = std::exchange(other.offset_, 0);
+    size_bytes_ = std::exchange(other.size_bytes_, 0);
+    return *this;
+  }
 
   /// Page-aligned driver memory. `exportable` memory can be handed out with export_dmabuf().
   static Tensor allocate(const Device& device, std::size_t size_bytes, MemoryUse use,

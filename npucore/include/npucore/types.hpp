@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/export.hpp"
+#include <npucore/export.hpp>
 
 namespace npu {
 
