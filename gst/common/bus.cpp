@@ -1,4 +1,4 @@
-#include "plugin/bus.hpp"
+#include "bus.hpp"
 
 #include <npucore/error.hpp>
 

@@ -7,7 +7,7 @@ namespace gstnpu {
 
 /// One entry of the plugin's list. `register_with` returns FALSE when the type cannot be
 /// registered.
-struct Element {
+struct Registration {
   const char* name;
   gboolean (*register_with)(GstPlugin* plugin);
 };

@@ -1,8 +1,9 @@
-#include "plugin/log.hpp"
+#include "log.hpp"
 
 #include <mutex>
-#include <npucore/log.hpp>
 #include <string>
+
+#include <npucore/log.hpp>
 
 GST_DEBUG_CATEGORY(gstnpu_debug);
 

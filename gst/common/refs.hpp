@@ -1,4 +1,4 @@
-// Owning pointers to GStreamer's reference-counted objects.
+// Owning pointers to GStreamer's reference-counted objects, structures and texts.
 #pragma once
 
 #include <gst/gst.h>
@@ -18,10 +18,20 @@ struct ObjectUnref {
   void operator()(gpointer object) const { gst_object_unref(object); }
 };
 
+struct StructureFree {
+  void operator()(GstStructure* structure) const { gst_structure_free(structure); }
+};
+
+struct TextFree {
+  void operator()(gchar* text) const { g_free(text); }
+};
+
 using BufferRef = std::unique_ptr<GstBuffer, MiniObjectUnref>;
 using EventRef = std::unique_ptr<GstEvent, MiniObjectUnref>;
 using CapsRef = std::unique_ptr<GstCaps, MiniObjectUnref>;
 using MemoryRef = std::unique_ptr<GstMemory, MiniObjectUnref>;
+using StructureRef = std::unique_ptr<GstStructure, StructureFree>;
+using TextRef = std::unique_ptr<gchar, TextFree>;
 template <typename T>
 using ObjectRef = std::unique_ptr<T, ObjectUnref>;
 
