@@ -5,7 +5,9 @@
 
 #include <npucore/tensor.hpp>
 
-#include "plugin/refs.hpp"
+#include "common/refs.hpp"
+
+#include "tensor_recycler.hpp"
 
 namespace gstnpu {
 
@@ -25,7 +27,7 @@ GstMemory* root_of(GstMemory* memory);
 bool is_npu_memory(GstMemory* memory);
 bool is_npu_allocator(GstAllocator* allocator);
 
-/// Memory that wraps an output of the NPU, without a copy; it holds the tensor.
-MemoryRef wrap_output(std::shared_ptr<const npu::Tensor> tensor, gsize size_bytes);
+/// Memory that wraps an output of the NPU, without a copy; it holds it.
+MemoryRef wrap_output(DeviceMemoryRef memory, gsize size_bytes);
 
 }  // namespace gstnpu

@@ -1,4 +1,4 @@
-#include "plugin/caps.hpp"
+#include "caps.hpp"
 
 #include <gst/allocators/gstdmabuf.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/frame_description.hpp"
+#include "frame_description.hpp"
 
 #if GST_CHECK_VERSION(1, 24, 0)
 #include <gst/video/video-info-dma.h>
@@ -43,9 +43,8 @@ void append_drm_caps(GstCaps* caps) {
     const guint32 fourcc = gst_video_dma_drm_fourcc_from_format(format);
     if (fourcc == 0) continue;
     constexpr guint64 kLinear = 0;
-    gchar* name = gst_video_dma_drm_fourcc_to_string(fourcc, kLinear);
-    if (name) append_format(&names, name);
-    g_free(name);
+    const TextRef name(gst_video_dma_drm_fourcc_to_string(fourcc, kLinear));
+    if (name) append_format(&names, name.get());
   }
   GstStructure* structure = any_video();
   gst_structure_set(structure, "format", G_TYPE_STRING, "DMA_DRM", nullptr);
@@ -113,25 +112,21 @@ CapsRef caps_of_layout(const npu::FrameLayout& layout) {
   CapsRef caps(gst_caps_new_empty());
   const GstVideoFormat format = to_video_format(layout.format);
   for (guint i = 0; i < gst_caps_get_size(all.get()); ++i) {
-    GstStructure* structure = gst_structure_copy(gst_caps_get_structure(all.get(), i));
-    if (gst_structure_has_field(structure, "drm-format")) {
+    StructureRef structure(gst_structure_copy(gst_caps_get_structure(all.get(), i)));
+    if (gst_structure_has_field(structure.get(), "drm-format")) {
 #if GST_CHECK_VERSION(1, 24, 0)
       const guint32 fourcc = gst_video_dma_drm_fourcc_from_format(format);
-      gchar* name = fourcc ? gst_video_dma_drm_fourcc_to_string(fourcc, 0) : nullptr;
-      if (!name) {
-        gst_structure_free(structure);
-        continue;
-      }
-      gst_structure_set(structure, "drm-format", G_TYPE_STRING, name, nullptr);
-      g_free(name);
+      const TextRef name(fourcc ? gst_video_dma_drm_fourcc_to_string(fourcc, 0) : nullptr);
+      if (!name) continue;
+      gst_structure_set(structure.get(), "drm-format", G_TYPE_STRING, name.get(), nullptr);
 #endif
     } else {
-      gst_structure_set(structure, "format", G_TYPE_STRING, gst_video_format_to_string(format),
-                        nullptr);
+      gst_structure_set(structure.get(), "format", G_TYPE_STRING,
+                        gst_video_format_to_string(format), nullptr);
     }
-    gst_structure_set(structure, "width", G_TYPE_INT, static_cast<gint>(layout.width), "height",
-                      G_TYPE_INT, static_cast<gint>(layout.height), nullptr);
-    gst_caps_append_structure_full(caps.get(), structure,
+    gst_structure_set(structure.get(), "width", G_TYPE_INT, static_cast<gint>(layout.width),
+                      "height", G_TYPE_INT, static_cast<gint>(layout.height), nullptr);
+    gst_caps_append_structure_full(caps.get(), structure.release(),
                                    gst_caps_features_copy(gst_caps_get_features(all.get(), i)));
   }
   return caps;
@@ -179,16 +174,13 @@ std::string cure_of_tiles(const std::string& tiled_format) {
   const guint32 code = gst_video_dma_drm_fourcc_from_string(fourcc.c_str(), nullptr);
   if (to_pixel_format(gst_video_dma_drm_fourcc_to_format(code))) linear = fourcc;
 #endif
-  return "the NPU reads no tiled frames (" + tiled_format +
+  return "the NPU cannot read tiled frames (" + tiled_format +
          "); put \"vapostproc ! video/x-raw(memory:DMABuf),drm-format=" + linear +
          "\" in front, which makes them linear on the GPU";
 }
 
 std::string text_of(const GstCaps* caps) {
-  gchar* text = gst_caps_to_string(caps);
-  std::string copy = text;
-  g_free(text);
-  return copy;
+  return TextRef(gst_caps_to_string(caps)).get();
 }
 
 }  // namespace gstnpu

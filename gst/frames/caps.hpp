@@ -2,11 +2,12 @@
 
 #include <gst/video/video.h>
 
-#include <npucore/frame.hpp>
 #include <optional>
 #include <string>
 
-#include "plugin/refs.hpp"
+#include <npucore/frame.hpp>
+
+#include "common/refs.hpp"
 
 namespace gstnpu {
 

@@ -1,4 +1,4 @@
-#include "plugin/copy_cause.hpp"
+#include "copy_cause.hpp"
 
 namespace gstnpu {
 
@@ -33,20 +33,18 @@ const char* explain(CopyCause cause) {
     case CopyCause::kNone:
       return "";
     case CopyCause::kOrdinaryMemory:
-      return "upstream sends frames in ordinary memory and did not take the NPU memory that it was "
-             "offered. Decoders, and videoconvertscale where it has something to convert, write "
-             "into "
-             "it when they are right in front or behind queue, identity and capsfilter; a tee "
-             "keeps "
-             "the offer from them, put it behind. DMA-BUFs are read in place";
+      return "upstream sends frames in ordinary memory and did not use the NPU memory that it was "
+             "offered. Decoders, and videoconvertscale when it converts, write into that memory if "
+             "they are directly in front of this element, or with only queue, identity or "
+             "capsfilter in between; a tee blocks the offer, so put it behind this element. "
+             "DMA-BUFs are read in place";
     case CopyCause::kOtherDevice:
-      return "the frames lie in memory of another NPU device; use the same device in both elements";
+      return "the frames are in memory of another NPU device; use the same device in both elements";
     case CopyCause::kImportRefused:
       return "the driver refused to import the DMA-BUF";
     case CopyCause::kSplitPlane:
       return "a plane of the frame is spread over several memories; let the producer put each "
-             "plane "
-             "into one piece";
+             "plane into one memory";
     case CopyCause::kShortMemory:
       return "the frame's memory ends before the padding of its last row, which the NPU would "
              "read; let the producer allocate whole rows";
@@ -57,11 +55,11 @@ const char* explain(CopyCause cause) {
       return "the frame's strides are not those that the blob was compiled for; compile it with "
              "them (npu-compile --frame), or use npuinfer";
     case CopyCause::kLostDevice:
-      return "the frame lies in memory that the NPU had before it was lost and that it cannot "
-             "reach any more; upstream gets new memory when the pipeline is started again";
+      return "the frame is in memory from before the NPU was lost, which the NPU can no longer "
+             "reach; upstream gets new memory when the pipeline is restarted";
     case CopyCause::kImportWindow:
-      return "the NPU's address range for imported buffers has no room for the frame, and what is "
-             "imported is in use; fewer or smaller buffers in front, or a lower nireq, leave room";
+      return "the NPU's address range for imported buffers has no room for the frame, and "
+             "everything in it is in use; use fewer or smaller buffers upstream, or a lower nireq";
   }
   return "";
 }

@@ -1,9 +1,11 @@
-#include "plugin/frame_description.hpp"
+#include "frame_description.hpp"
 
 #include <array>
-#include <npucore/error.hpp>
+#include <map>
 #include <string>
 #include <utility>
+
+#include <npucore/error.hpp>
 
 namespace gstnpu {
 namespace {
@@ -87,6 +89,24 @@ PlaneSpan span_of_plane(const GstVideoInfo& info, const GstVideoMeta* video, con
 
 }  // namespace
 
+std::span<const npu::PlaneShape> shapes_of(npu::PixelFormat format) {
+  static const auto known = [] {
+    std::map<npu::PixelFormat, std::span<const npu::PlaneShape>> shapes;
+    for (const auto& [npu_format, gst_format] : kFormats) {
+      shapes[npu_format] = npu::plane_shapes(npu_format);
+    }
+    return shapes;
+  }();
+  return known.at(format);
+}
+
+bool shows_the_same(const npu::FrameLayout& graph, const npu::FrameLayout& frame) {
+  const npu::PlaneShape shape = shapes_of(frame.format).back();
+  return graph.format == frame.format && graph.width == frame.width &&
+         graph.height == frame.height && graph.crop_left == frame.crop_left % shape.pixels_x &&
+         graph.crop_top == frame.crop_top % shape.pixels_y;
+}
+
 std::vector<GstVideoFormat> readable_formats() {
   std::vector<GstVideoFormat> formats;
   for (const auto& [npu_format, gst_format] : kFormats) formats.push_back(gst_format);
@@ -121,7 +141,7 @@ npu::ColorRange color_range_of(const GstVideoInfo& info) {
 }
 
 npu::FrameLayout without_padding(const npu::FrameLayout& frame) {
-  const npu::PlaneShape shape = npu::plane_shapes(frame.format).back();
+  const npu::PlaneShape shape = shapes_of(frame.format).back();
   npu::FrameLayout layout = frame;
   layout.crop_left %= shape.pixels_x;
   layout.crop_top %= shape.pixels_y;
@@ -156,13 +176,14 @@ FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
   const GstVideoMeta* video = gst_buffer_get_video_meta(buffer);
   if (video && video->n_planes != GST_VIDEO_INFO_N_PLANES(&info)) {
     throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                     "a buffer's video metadata tell of " + std::to_string(video->n_planes) +
-                         " planes, its caps of " + std::to_string(GST_VIDEO_INFO_N_PLANES(&info)) +
+                     "a buffer's video metadata has " + std::to_string(video->n_planes) +
+                         " planes, its caps have " +
+                         std::to_string(GST_VIDEO_INFO_N_PLANES(&info)) +
                          "; the element in front contradicts itself");
   }
   FrameDescription frame;
   frame.layout.format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&info)).value();
-  const auto shapes = npu::plane_shapes(frame.layout.format);
+  const auto shapes = shapes_of(frame.layout.format);
   const Crop crop = crop_of(info, video, buffer);
   const guint odd_rows = crop.top % shapes.back().pixels_y;
   frame.layout.width = crop.width;

@@ -4,9 +4,11 @@
 
 #include <gst/video/video.h>
 
-#include <npucore/frame.hpp>
 #include <optional>
+#include <span>
 #include <vector>
+
+#include <npucore/frame.hpp>
 
 namespace gstnpu {
 
@@ -30,6 +32,13 @@ struct FrameDescription {
   /// False where no graph can read the planes as they lie (a stride that is negative or too short).
   bool is_readable_in_place = true;
 };
+
+/// npu::plane_shapes(), asked once for each format.
+std::span<const npu::PlaneShape> shapes_of(npu::PixelFormat format);
+
+/// Whether a graph that was compiled for `graph` without padding, and for any strides, reads frames
+/// like `frame` in place. Colours are no matter: the graph decides them.
+bool shows_the_same(const npu::FrameLayout& graph, const npu::FrameLayout& frame);
 
 /// The formats that a graph can read, the preferred one first.
 std::vector<GstVideoFormat> readable_formats();

@@ -1,18 +1,13 @@
-#include "plugin/offer.hpp"
+#include "offer.hpp"
 
 #include <gst/video/gstvideometa.h>
 
-#include "plugin/allocator.hpp"
-#include "plugin/caps.hpp"
-#include "plugin/pool.hpp"
+#include "allocator.hpp"
+#include "caps.hpp"
+#include "pool.hpp"
 
 namespace gstnpu {
 namespace {
-
-struct StructureFree {
-  void operator()(GstStructure* structure) const { gst_structure_free(structure); }
-};
-using StructureRef = std::unique_ptr<GstStructure, StructureFree>;
 
 /// What producers with buffers of their own follow (GStreamer 1.26 and later) to make `wanted`.
 StructureRef video_meta_params(const GstVideoInfo& info, const GstVideoInfo& wanted) {

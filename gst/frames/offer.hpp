@@ -3,8 +3,9 @@
 
 #include <gst/gst.h>
 
-#include <npucore/frame.hpp>
 #include <optional>
+
+#include <npucore/frame.hpp>
 
 namespace gstnpu {
 

@@ -1,4 +1,4 @@
-#include "plugin/plane_memory.hpp"
+#include "plane_memory.hpp"
 
 #include <gst/allocators/gstdmabuf.h>
 #include <gst/allocators/gstfdmemory.h>
@@ -8,14 +8,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <npucore/error.hpp>
 #include <optional>
 
-#include "plugin/allocator.hpp"
-#include "plugin/log.hpp"
+#include <npucore/error.hpp>
+
+#include "common/gtype.hpp"
+#include "common/log.hpp"
+
+#include "allocator.hpp"
 
 namespace gstnpu {
-namespace {
 
 /// What is remembered with a GstMemory that was imported; empty when it cannot be.
 struct RememberedImport {
@@ -23,18 +25,22 @@ struct RememberedImport {
   std::string refusal;
 };
 
-RememberedImport* remember(GstMemory* memory, GQuark key, npu::Importer& importer) {
-  auto made = std::make_unique<RememberedImport>();
+namespace {
+
+/// The caller holds the lock of all that is remembered.
+RememberedImport& remembered(GstMemory* memory, GQuark key, npu::Importer& importer) {
+  GstMiniObject* root = GST_MINI_OBJECT_CAST(root_of(memory));
+  auto* known = static_cast<RememberedImport*>(gst_mini_object_get_qdata(root, key));
+  if (known) return *known;
+  RememberedImport made;
   try {
-    made->buffer = importer.keep(gst_dmabuf_memory_get_fd(memory));
+    made.buffer = importer.keep(gst_dmabuf_memory_get_fd(memory));
   } catch (const npu::Error& error) {
-    made->refusal = error.what();
+    made.refusal = error.what();
   }
-  RememberedImport* remembered = made.get();
-  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), key, made.release(), [](gpointer last) {
-    const std::unique_ptr<RememberedImport> owner(static_cast<RememberedImport*>(last));
-  });
-  return remembered;
+  known = hand_over(std::move(made));
+  gst_mini_object_set_qdata(root, key, known, end_of<RememberedImport>);
+  return *known;
 }
 
 /// Bytes behind a descriptor; 0 for what is no open one, nothing for a device that has no size.
@@ -93,7 +99,7 @@ class ReadMapping {
 
 /// Where the rows of a PlaneSpan go that is copied into plane `index` of `layout`, in bytes.
 gsize crop_offset(const npu::FrameLayout& layout, std::size_t index) {
-  const auto shapes = npu::plane_shapes(layout.format);
+  const auto shapes = shapes_of(layout.format);
   const npu::PlaneShape& shape = shapes[index];
   const guint top = layout.crop_top - layout.crop_top % shapes.back().pixels_y;
   return gsize{top / shape.pixels_y} * layout.planes[index].stride_bytes +
@@ -133,69 +139,83 @@ PlaneFinder::PlaneFinder(npu::Device device) : device_(std::move(device)), impor
   import_key_ = g_quark_from_string(key.c_str());
 }
 
-npu::ImportStats PlaneFinder::imports() const {
-  npu::ImportStats now = importer_.stats();
-  now.imports -= counted_.imports;
-  now.evictions -= counted_.evictions;
-  return now;
-}
-
 FoundPlanes PlaneFinder::find(const FrameDescription& frame, GstBuffer* buffer) {
   FoundPlanes found;
-  if (!frame.is_readable_in_place) {
-    found.cause = CopyCause::kStride;
-    return found;
+  bool is_found = frame.is_readable_in_place;
+  if (!is_found) found.cause = CopyCause::kStride;
+  for (std::size_t p = 0; is_found && p < frame.planes.size(); ++p) {
+    is_found = find_plane(frame.planes[p], buffer, found);
   }
-  std::vector<PlaneMemory> planes;
-  for (const PlaneSpan& span : frame.planes) {
-    PlaneMemory plane = find_plane(span, buffer, found);
-    if (!plane.whole) return found;
-    planes.push_back(std::move(plane));
-  }
-  found.planes = std::move(planes);
+  if (is_found && found.path == InputPath::kImported) is_found = import_planes(found);
+  if (is_found) return found;
+  found.planes.clear();
+  found.path = InputPath::kCopied;
   return found;
 }
 
-PlaneMemory PlaneFinder::find_plane(const PlaneSpan& span, GstBuffer* buffer, FoundPlanes& found) {
+/// Adds the plane; without its tensor where it lies in somebody else's DMA-BUF.
+bool PlaneFinder::find_plane(const PlaneSpan& span, GstBuffer* buffer, FoundPlanes& found) {
   guint index = 0, length = 0;
   gsize skip = 0;
   if (!gst_buffer_find_memory(buffer, span.offset, span.span_bytes(), &index, &length, &skip)) {
     found.cause = CopyCause::kShortMemory;
-    return {};
+    return false;
   }
   if (length != 1) {
     found.cause = CopyCause::kSplitPlane;
-    return {};
+    return false;
   }
   GstMemory* memory = gst_buffer_peek_memory(buffer, index);
   npu::Tensor tensor = npu_memory_tensor(memory, device_);
-  found.path = InputPath::kOffered;
-  if (!tensor && gst_is_dmabuf_memory(memory)) {
-    tensor = import(memory, found);
-    found.path = InputPath::kImported;
-  } else if (!tensor) {
+  if (!tensor && !gst_is_dmabuf_memory(memory)) {
     found.cause = is_npu_memory(memory) ? CopyCause::kOtherDevice : CopyCause::kOrdinaryMemory;
+    return false;
   }
   if (!tensor) {
-    found.path = InputPath::kCopied;
-    return {};
+    found.path = InputPath::kImported;
+  } else if (found.path == InputPath::kCopied) {
+    found.path = InputPath::kOffered;
   }
-  return {tensor, memory->offset + skip};
+  found.planes.push_back({std::move(tensor), memory->offset + skip, memory});
+  return true;
 }
 
-npu::Tensor PlaneFinder::import(GstMemory* memory, FoundPlanes& found) {
+/// All of a frame in one call.
+bool PlaneFinder::import_planes(FoundPlanes& found) {
   // Two elements on one device may meet the same memory; the second to remember would free what the
   // first reads.
   static std::mutex remember_mutex;
-  const std::lock_guard lock(remember_mutex);
-  GstMemory* root = root_of(memory);
-  auto* known = static_cast<RememberedImport*>(
-      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(root), import_key_));
-  if (!known) known = remember(root, import_key_, importer_);
+  const std::scoped_lock lock(remember_mutex);
+  std::vector<RememberedImport*> known;  // of each plane that has no tensor yet
+  std::vector<const npu::KeptImport*> buffers;
+  for (const PlaneMemory& plane : found.planes) {
+    if (plane.whole) continue;
+    known.push_back(&remembered(plane.memory, import_key_, importer_));
+    buffers.push_back(&known.back()->buffer);
+    if (!known.back()->buffer && !import_alone(*known.back(), found)) return false;
+  }
+  std::vector<npu::Tensor> tensors;
+  try {
+    tensors = importer_.import(buffers);
+  } catch (const npu::Error&) {
+    tensors.clear();  // which one it was, and why
+    for (RememberedImport* one : known) {
+      tensors.push_back(import_alone(*one, found));
+      if (!tensors.back()) return false;
+    }
+  }
+  auto next = tensors.begin();
+  for (PlaneMemory& plane : found.planes) {
+    if (!plane.whole) plane.whole = std::move(*next++);
+  }
+  return true;
+}
+
+npu::Tensor PlaneFinder::import_alone(RememberedImport& known, FoundPlanes& found) {
   found.cause = CopyCause::kImportRefused;
-  if (known->buffer) {
+  if (known.buffer) {
     try {
-      npu::Tensor tensor = known->buffer.tensor();
+      npu::Tensor tensor = known.buffer.tensor();
       found.cause = CopyCause::kNone;
       return tensor;
     } catch (const npu::Error& error) {
@@ -205,27 +225,13 @@ npu::Tensor PlaneFinder::import(GstMemory* memory, FoundPlanes& found) {
       if (is_full && has_company) found.cause = CopyCause::kImportWindow;
       found.detail = error.what();
       if (is_full ? has_company : error.code() != npu::ErrorCode::kUnsupported) return {};
-      known->refusal = error.what();
-      known->buffer = {};
+      known.refusal = error.what();
+      known.buffer = {};
     }
   }
-  GST_CAT_INFO(gstnpu_debug, "DMA-BUF not imported: %s", known->refusal.c_str());
-  found.detail = known->refusal;
+  GST_CAT_INFO(gstnpu_debug, "DMA-BUF not imported: %s", known.refusal.c_str());
+  found.detail = known.refusal;
   return {};
-}
-
-std::vector<npu::Tensor> slice_planes(const FoundPlanes& found, const npu::FrameLayout& layout) {
-  std::vector<npu::Tensor> slices;
-  for (std::size_t p = 0; p < found.planes.size(); ++p) {
-    const PlaneMemory& plane = found.planes[p];
-    const std::size_t needed = layout.plane_size_bytes(p);
-    if (plane.offset_bytes > plane.whole.size_bytes() ||
-        needed > plane.whole.size_bytes() - plane.offset_bytes) {
-      return {};
-    }
-    slices.push_back(plane.whole.slice(plane.offset_bytes, needed));
-  }
-  return slices;
 }
 
 bool has_geometry(const npu::FrameLayout& layout, const npu::FrameLayout& frame) {
@@ -240,21 +246,18 @@ bool has_geometry(const npu::FrameLayout& layout, const npu::FrameLayout& frame)
   return true;
 }
 
-CopiedFrame copy_frame(const FrameDescription& frame, GstBuffer* buffer,
-                       const npu::FrameLayout& layout, TensorRecycler& recycler) {
+DeviceMemoryRef copy_frame(const FrameDescription& frame, GstBuffer* buffer,
+                           const npu::FrameLayout& layout, TensorRecycler& recycler) {
   std::size_t total = 0;
   for (std::size_t p = 0; p < layout.planes.size(); ++p) total += layout.plane_size_bytes(p);
-  CopiedFrame copied;
-  copied.memory = recycler.take(total);
-  std::size_t offset = 0;
+  DeviceMemoryRef copy = recycler.take(total);
+  std::byte* plane = copy->data;
   for (std::size_t p = 0; p < layout.planes.size(); ++p) {
-    npu::Tensor plane = copied.memory->slice(offset, layout.plane_size_bytes(p));
-    copy_plane(frame.planes[p], buffer, plane.data() + crop_offset(layout, p),
+    copy_plane(frame.planes[p], buffer, plane + crop_offset(layout, p),
                layout.planes[p].stride_bytes);
-    offset += layout.plane_size_bytes(p);
-    copied.planes.push_back(std::move(plane));
+    plane += layout.plane_size_bytes(p);
   }
-  return copied;
+  return copy;
 }
 
 }  // namespace gstnpu

@@ -1,4 +1,4 @@
-#include "plugin/pool.hpp"
+#include "pool.hpp"
 
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "plugin/allocator.hpp"
-#include "plugin/caps.hpp"
-#include "plugin/log.hpp"
+#include "common/gtype.hpp"
+#include "common/log.hpp"
+
+#include "allocator.hpp"
+#include "caps.hpp"
 
 namespace gstnpu {
 namespace {
@@ -24,16 +26,11 @@ struct PoolState {
   bool has_meta = false;
 };
 
-struct NpuPool {
-  GstBufferPool parent;
-  PoolState* state;  // owned
-};
+using Pool = ObjectType<GstBufferPool, GstBufferPoolClass, PoolState>;
 
 PoolState& state_of(GstBufferPool* pool) {
-  return *reinterpret_cast<NpuPool*>(pool)->state;
+  return Pool::state_of(pool);
 }
-
-gpointer parent_class = nullptr;
 
 const gchar** pool_options(GstBufferPool* pool) {
   static const gchar* strict[] = {GST_BUFFER_POOL_OPTION_VIDEO_META, nullptr};
@@ -81,7 +78,7 @@ gboolean configure(GstBufferPool* pool, GstStructure* config) {
   state.size_bytes = std::max<gsize>(size, GST_VIDEO_INFO_SIZE(&state.info));
   gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(state.size_bytes), min_buffers,
                                     max_buffers);
-  return GST_BUFFER_POOL_CLASS(parent_class)->set_config(pool, config);
+  return Pool::parent_class()->set_config(pool, config);
 }
 
 GstFlowReturn allocate_buffer(GstBufferPool* pool, GstBuffer** buffer,
@@ -106,28 +103,14 @@ GstFlowReturn allocate_buffer(GstBufferPool* pool, GstBuffer** buffer,
   return GST_FLOW_OK;
 }
 
-void pool_finalize(GObject* object) {
-  const std::unique_ptr<PoolState> state(reinterpret_cast<NpuPool*>(object)->state);
-  G_OBJECT_CLASS(parent_class)->finalize(object);
+void class_init(GstBufferPoolClass* klass) {
+  klass->get_options = pool_options;
+  klass->set_config = configure;
+  klass->alloc_buffer = allocate_buffer;
 }
 
-void pool_class_init(gpointer klass, gpointer) {
-  parent_class = g_type_class_peek_parent(klass);
-  G_OBJECT_CLASS(klass)->finalize = pool_finalize;
-  GST_BUFFER_POOL_CLASS(klass)->get_options = pool_options;
-  GST_BUFFER_POOL_CLASS(klass)->set_config = configure;
-  GST_BUFFER_POOL_CLASS(klass)->alloc_buffer = allocate_buffer;
-}
-
-void pool_init(GTypeInstance* instance, gpointer) {
-  reinterpret_cast<NpuPool*>(instance)->state = std::make_unique<PoolState>().release();
-}
-
-GType pool_get_type() {
-  static const GType type = g_type_register_static_simple(
-      GST_TYPE_BUFFER_POOL, g_intern_static_string("GstNpuBufferPool"), sizeof(GstBufferPoolClass),
-      pool_class_init, sizeof(NpuPool), pool_init, static_cast<GTypeFlags>(0));
-  return type;
+GType pool_type() {
+  return Pool::get<class_init>("NpuBufferPool", GST_TYPE_BUFFER_POOL);
 }
 
 bool has_layout(const GstVideoInfo& one, const GstVideoInfo& other) {
@@ -177,7 +160,7 @@ std::optional<GstVideoAlignment> alignment_of(const GstVideoInfo& info,
 ObjectRef<GstBufferPool> make_pool(GstCaps* caps, const PoolLayout& layout, guint size_bytes,
                                    guint min_buffers, GstAllocator* allocator) {
   ObjectRef<GstBufferPool> pool(
-      GST_BUFFER_POOL(gst_object_ref_sink(g_object_new(pool_get_type(), nullptr))));
+      GST_BUFFER_POOL(gst_object_ref_sink(g_object_new(pool_type(), nullptr))));
   PoolState& state = state_of(pool.get());
   state.allocator.reset(GST_ALLOCATOR_CAST(gst_object_ref(allocator)));
   state.layout = layout;

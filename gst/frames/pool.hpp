@@ -4,10 +4,11 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include <npucore/frame.hpp>
 #include <optional>
 
-#include "plugin/refs.hpp"
+#include <npucore/frame.hpp>
+
+#include "common/refs.hpp"
 
 namespace gstnpu {
 

@@ -1,0 +1,54 @@
+#include "tensor_recycler.hpp"
+
+#include <algorithm>
+
+namespace gstnpu {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kMaxIdle = 16;  // more than any usual pool; after a change of size it drains
+
+}  // namespace
+
+DeviceMemoryRef TensorRecycler::take(std::size_t size_bytes) {
+  const std::size_t pages = std::max<std::size_t>((size_bytes + kPageBytes - 1) / kPageBytes, 1);
+  Owned memory = take_idle(pages * kPageBytes);
+  if (!memory) memory = make(pages * kPageBytes);
+  return {memory.release(), [self = shared_from_this()](const DeviceMemory* returned) {
+            self->give_back(Owned(returned));
+          }};
+}
+
+TensorRecycler::Owned TensorRecycler::make(std::size_t rounded_bytes) const {
+  return std::make_unique<const DeviceMemory>(
+      sharing_ == Sharing::kShareable
+          ? npu::Tensor::allocate_shareable(device_, rounded_bytes, use_)
+          : npu::Tensor::allocate(device_, rounded_bytes, use_));
+}
+
+/// After a lost device the NPU would only reach the old memory by copies: that is dropped.
+TensorRecycler::Owned TensorRecycler::take_idle(std::size_t rounded_bytes) {
+  std::vector<Owned> unreachable;  // freed outside the lock
+  const std::scoped_lock lock(mutex_);
+  while (true) {
+    const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const Owned& memory) {
+      return memory->tensor.size_bytes() == rounded_bytes;
+    });
+    if (found == idle_.rend()) return nullptr;
+    Owned memory = std::move(*found);
+    idle_.erase(std::next(found).base());
+    if (memory->tensor.is_reachable()) return memory;
+    unreachable.push_back(std::move(memory));
+  }
+}
+
+void TensorRecycler::give_back(Owned memory) {
+  Owned oldest;  // freed outside the lock
+  const std::scoped_lock lock(mutex_);
+  idle_.push_back(std::move(memory));
+  if (idle_.size() <= kMaxIdle) return;
+  oldest = std::move(idle_.front());
+  idle_.erase(idle_.begin());
+}
+
+}  // namespace gstnpu
