@@ -1,7 +1,7 @@
 #include <npucore/error.hpp>
 
-#include "plugin/compile_command.hpp"
-#include "plugin/graph_source.hpp"
+#include "compile_command.hpp"
+#include "graph_source.hpp"
 
 namespace gstnpu {
 namespace {
@@ -20,9 +20,8 @@ class BlobSource : public GraphSource {
     const npu::LoadStats stats = graph_->model().load_stats();
     return stats.compile_ns + stats.initialize_ns;
   }
-  std::shared_ptr<Graph> graph_for(const npu::FrameLayout&, const ToldCompile&) override {
-    return graph_;
-  }
+  std::shared_ptr<Graph> find(const npu::FrameLayout&) override { return graph_; }
+  std::shared_ptr<Compilation> start(const npu::FrameLayout&) override { return nullptr; }
   void drop_idle_requests() override { graph_->drop_idle_requests(); }
 
  private:
@@ -87,7 +86,7 @@ npu::FrameInput derive_frame_input(const std::vector<npu::Port>& inputs, const s
              npu::to_string(port.shape);
   }
   throw npu::Error(npu::ErrorCode::kUnsupported,
-                   file + " does not tell what frames it takes, and its inputs (" + found +
+                   file + " does not say what frames it takes, and its inputs (" + found +
                        ") do not show it; compile it with npu-compile --frame FORMAT:WIDTHxHEIGHT");
 }
 

@@ -1,8 +1,10 @@
-#include "plugin/compile_command.hpp"
+#include "compile_command.hpp"
 
 #include <glib.h>
 
 #include <filesystem>
+
+#include "common/refs.hpp"
 
 namespace gstnpu {
 namespace {
@@ -11,10 +13,7 @@ std::string quoted(const std::string& text) {
   if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                              "/._-+:,=") == std::string::npos)
     return text;
-  gchar* shell_text = g_shell_quote(text.c_str());
-  std::string result = shell_text;
-  g_free(shell_text);
-  return result;
+  return TextRef(g_shell_quote(text.c_str())).get();
 }
 
 std::string number(float value) {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <npucore/frame.hpp>
 #include <string>
+
+#include <npucore/frame.hpp>
 
 namespace gstnpu {
 

@@ -1,4 +1,4 @@
-#include "plugin/fifo.hpp"
+#include "fifo.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -19,27 +19,21 @@ bool is_frame(const FifoItem& item) {
 
 }  // namespace
 
-void Fifo::set_max_frames(guint max_frames) {
-  const std::lock_guard lock(mutex_);
-  max_frames_ = max_frames;
-  changed_.notify_all();
-}
-
 void Fifo::start() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   flow_ = GST_FLOW_OK;
   stream_ended_ = false;
   changed_.notify_all();
 }
 
 void Fifo::stop(GstFlowReturn why) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   if (flow_ == GST_FLOW_OK || why == GST_FLOW_FLUSHING) flow_ = why;
   changed_.notify_all();
 }
 
 GstFlowReturn Fifo::flow() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return flow_;
 }
 
@@ -55,7 +49,7 @@ GstFlowReturn Fifo::flow_of_frames() const {
 
 GstFlowReturn Fifo::push(FifoItem item) {
   // `item` outlives the lock: dropping a frame may wait for the NPU.
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   if (flow_ != GST_FLOW_OK) return flow_;
   if (is_event(item, {GST_EVENT_STREAM_START, GST_EVENT_SEGMENT})) stream_ended_ = false;
   if (is_frame(item)) {
@@ -84,7 +78,7 @@ std::optional<FifoItem> Fifo::pop() {
 }
 
 guint64 Fifo::frames_done() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return frames_done_;
 }
 
@@ -95,20 +89,20 @@ bool Fifo::wait_for_frame_done(guint64 seen) {
 }
 
 void Fifo::frame_done() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   --frames_;
   ++frames_done_;
   changed_.notify_all();
 }
 
 void Fifo::item_done() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   popped_ = false;
   changed_.notify_all();
 }
 
 std::deque<FifoItem> Fifo::end_stream() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   std::deque<FifoItem> taken;
   const auto next_stream = [](const FifoItem& item) {
     return is_event(item, {GST_EVENT_STREAM_START, GST_EVENT_SEGMENT, GST_EVENT_EOS});
@@ -124,7 +118,7 @@ std::deque<FifoItem> Fifo::end_stream() {
 }
 
 std::deque<FifoItem> Fifo::take_all() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   frames_ -= static_cast<guint>(std::count_if(items_.begin(), items_.end(), is_frame));
   return std::exchange(items_, {});
 }

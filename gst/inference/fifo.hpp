@@ -9,8 +9,9 @@
 #include <optional>
 #include <variant>
 
-#include "plugin/inference.hpp"
-#include "plugin/refs.hpp"
+#include "common/refs.hpp"
+
+#include "inference.hpp"
 
 namespace gstnpu {
 
@@ -21,7 +22,9 @@ using FifoItem = std::variant<EventRef, BufferRef, std::unique_ptr<Inference>>;
 /// output task, which pops. Carries the flow return back upstream.
 class Fifo {
  public:
-  void set_max_frames(guint max_frames);
+  explicit Fifo(guint max_frames) : max_frames_(max_frames) {}
+
+  guint max_frames() const { return max_frames_; }
   /// Lets items through; what was left from before must have been taken.
   void start();
   /// Wakes both sides; every call returns `why` from now on. The first reason stays, except that
@@ -58,10 +61,10 @@ class Fifo {
  private:
   GstFlowReturn flow_of_frames() const;
 
+  const guint max_frames_;
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::deque<FifoItem> items_;
-  guint max_frames_ = 1;
   guint frames_ = 0;  // in items_, and the popped one until frame_done()
   guint64 frames_done_ = 0;
   bool popped_ = false;

@@ -1,9 +1,10 @@
-#include "plugin/graph.hpp"
+#include "graph.hpp"
 
 #include <algorithm>
+
 #include <npucore/error.hpp>
 
-#include "plugin/frame_description.hpp"
+#include "frames/frame_description.hpp"
 
 namespace gstnpu {
 namespace {
@@ -87,30 +88,29 @@ Graph::Graph(npu::CompiledModel model, npu::FrameInput frame)
   }
 }
 
-npu::Request Graph::take_request(const std::byte* first_plane) {
+Graph::RequestRef Graph::take_request(const MemoryKey& memory) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (!idle_.empty()) {
-      auto found = std::find_if(idle_.begin(), idle_.end(), [&](const IdleRequest& idle) {
-        return idle.first_plane == first_plane;
-      });
+      auto found = std::find_if(idle_.begin(), idle_.end(),
+                                [&](const IdleRequest& idle) { return idle.memory == memory; });
       if (found == idle_.end()) found = idle_.begin();
-      npu::Request request = std::move(found->request);
+      RequestRef request = std::move(found->request);
       idle_.erase(found);
       return request;
     }
   }
-  return model_.create_request();
+  return std::make_unique<npu::Request>(model_.create_request());
 }
 
-void Graph::give_back(npu::Request request, const std::byte* first_plane) {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back({std::move(request), first_plane});
+void Graph::give_back(RequestRef request, const MemoryKey& memory) {
+  const std::scoped_lock lock(mutex_);
+  idle_.push_back({std::move(request), memory});
 }
 
 void Graph::drop_idle_requests() {
   std::vector<IdleRequest> dropped;  // freed outside the lock
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   dropped.swap(idle_);
 }
 

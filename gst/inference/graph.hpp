@@ -4,11 +4,13 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <npucore/compiled_model.hpp>
 #include <npucore/frame.hpp>
 #include <npucore/request.hpp>
-#include <string>
-#include <vector>
 
 namespace gstnpu {
 
@@ -32,16 +34,19 @@ class Graph {
   const std::vector<GstNpuTensor>& outputs() const { return outputs_; }
   const std::vector<std::size_t>& output_bytes() const { return output_bytes_; }
 
+  using RequestRef = std::unique_ptr<npu::Request>;
+  /// A memory, by its address in this process, and where the frame begins in it.
+  using MemoryKey = std::pair<const void*, gsize>;
   /// An idle request, if possible the one that read the same memory last, else a new one.
-  npu::Request take_request(const std::byte* first_plane);
-  void give_back(npu::Request request, const std::byte* first_plane);
+  RequestRef take_request(const MemoryKey& memory);
+  void give_back(RequestRef request, const MemoryKey& memory);
   /// Lets go of the memory that idle requests are still bound to.
   void drop_idle_requests();
 
  private:
   struct IdleRequest {
-    npu::Request request;
-    const std::byte* first_plane;
+    RequestRef request;
+    MemoryKey memory;
   };
 
   npu::CompiledModel model_;

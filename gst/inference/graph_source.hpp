@@ -1,38 +1,50 @@
 #pragma once
 
-#include <functional>
+#include <chrono>
 #include <memory>
-#include <npucore/compile_job.hpp>
-#include <npucore/device.hpp>
-#include <npucore/frame.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "plugin/graph.hpp"
-#include "plugin/settings.hpp"
+#include <npucore/compile_job.hpp>
+#include <npucore/device.hpp>
+#include <npucore/frame.hpp>
+
+#include "graph.hpp"
+#include "settings.hpp"
 
 namespace gstnpu {
 
-/// What an element runs: graphs for the layouts that frames come in. Used by the streaming thread
-/// only, once it is open.
+/// A graph that is being compiled. It goes on when nobody waits for it any more.
+class Compilation {
+ public:
+  virtual ~Compilation() = default;
+  /// Model and layout, for the user.
+  virtual const std::string& what() const = 0;
+  /// False when `timeout` passed first. Never throws what the compilation threw.
+  virtual bool wait(std::chrono::milliseconds timeout) = 0;
+  virtual npu::CompileProgress progress() const = 0;
+  /// Returns at once. get() then throws Error(kCancelled).
+  virtual void cancel() noexcept = 0;
+  /// Once it has ended: the graph, which its source finds from then on. Throws what the compilation
+  /// threw; the next start() begins anew.
+  virtual std::shared_ptr<Graph> get() = 0;
+};
+
+/// What an element runs: graphs for the layouts that frames come in. What is const may be called
+/// from any thread, the rest by the streaming thread only.
 class GraphSource {
  public:
-  /// Asked again and again while a compilation goes on; false: nobody waits for it any more.
-  using StillWanted = std::function<bool(const npu::CompileProgress&)>;
-  /// Around a compilation, which may take long. Throws npu::Error(kCancelled) once it is not
-  /// wanted.
-  using Compile = std::function<std::shared_ptr<Graph>(const StillWanted&)>;
-  using ToldCompile =
-      std::function<std::shared_ptr<Graph>(const std::string& what, const Compile&)>;
-
   virtual ~GraphSource() = default;
   /// The one layout that frames must have; nullopt: any.
   virtual std::optional<npu::FrameLayout> fixed_layout() const = 0;
-  /// The graph for frames of `layout`; a compilation goes through `told`. Throws npu::Error.
-  virtual std::shared_ptr<Graph> graph_for(const npu::FrameLayout& layout,
-                                           const ToldCompile& told) = 0;
-  /// The command that makes what fixed_layout() is of for frames of `layout`; empty where any goes.
+  /// The graph for frames of `layout`; null where it has to be compiled first.
+  virtual std::shared_ptr<Graph> find(const npu::FrameLayout& layout) = 0;
+  /// Begins to compile the graph that find() does not have, or goes on with it where it has begun
+  /// already. There is one compilation at a time: one for another layout is cancelled. What fails
+  /// is told by Compilation::get(). Null where find() has a graph for every layout.
+  virtual std::shared_ptr<Compilation> start(const npu::FrameLayout& layout) = 0;
+  /// The command that compiles a fixed layout's model for frames of `layout`; empty where any goes.
   virtual std::string command_for(const npu::FrameLayout& layout) const = 0;
   /// What the user should know about the model, one sentence each.
   virtual std::vector<std::string> warnings() const = 0;

@@ -1,9 +1,9 @@
-#include "plugin/inference.hpp"
+#include "inference.hpp"
 
 #include <npucore/error.hpp>
 
-#include "plugin/allocator.hpp"
-#include "plugin/log.hpp"
+#include "common/log.hpp"
+#include "frames/allocator.hpp"
 
 namespace gstnpu {
 
@@ -12,24 +12,26 @@ Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes
     : buffer_(std::move(buffer)),
       graph_(std::move(graph)),
       planes_(std::move(planes)),
-      request_(graph_->take_request(planes_.planes.front().data())) {
-  // A model of grey pictures reads the first plane only.
-  for (std::size_t p = 0; p < graph_->plane_inputs().size(); ++p) {
-    if (planes_.strides_bytes.empty()) {
-      request_.set_input(graph_->plane_inputs()[p], planes_.planes[p]);
-    } else {
-      request_.set_input(graph_->plane_inputs()[p], planes_.planes[p], planes_.strides_bytes[p]);
-    }
-  }
-  for (std::size_t i = 0; i < graph_->outputs().size(); ++i) {
-    outputs_.push_back(outputs.take(graph_->output_bytes()[i]));
-    request_.set_output(i, *outputs_.back());
-  }
+      request_(graph_->take_request(planes_.key)) {
+  for (const gsize bytes : graph_->output_bytes()) outputs_.push_back(outputs.take(bytes));
   submitted_us_ = g_get_monotonic_time();
-  const std::uint64_t copies = request_.copies();
-  request_.submit();
+  was_copied_ = submit() > 0;
   in_flight_ = true;
-  was_copied_ = request_.copies() != copies;
+}
+
+/// In one call. A model of grey pictures reads the first plane only.
+std::uint64_t Inference::submit() {
+  std::vector<npu::PortBinding> inputs, outputs;
+  for (std::size_t p = 0; p < graph_->plane_inputs().size(); ++p) {
+    const BoundPlane& plane = planes_.planes[p];
+    npu::PortBinding& input = inputs.emplace_back(npu::PortBinding{
+        graph_->plane_inputs()[p], &plane.memory, plane.offset_bytes, plane.size_bytes});
+    if (plane.strides_bytes.back() != 0) input.strides_bytes = plane.strides_bytes;
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    outputs.push_back({i, &outputs_[i]->tensor});
+  }
+  return request_->submit({inputs, outputs});
 }
 
 Inference::~Inference() {
@@ -40,13 +42,13 @@ Inference::~Inference() {
       GST_CAT_INFO(gstnpu_debug, "a dropped frame's inference failed: %s", error.what());
     }
   }
-  if (!failed_) graph_->give_back(std::move(request_), planes_.planes.front().data());
+  if (!failed_) graph_->give_back(std::move(request_), planes_.key);
 }
 
 void Inference::wait() {
   in_flight_ = false;
   failed_ = true;
-  request_.wait();
+  request_->wait();
   failed_ = false;
   elapsed_ns_ = static_cast<guint64>(g_get_monotonic_time() - submitted_us_) * 1000;
 }

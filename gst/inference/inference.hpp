@@ -1,23 +1,34 @@
 #pragma once
 
+#include <array>
 #include <memory>
-#include <npucore/tensor.hpp>
 #include <string>
 #include <vector>
 
-#include "plugin/copy_cause.hpp"
-#include "plugin/graph.hpp"
-#include "plugin/refs.hpp"
-#include "plugin/tensor_recycler.hpp"
+#include <npucore/tensor.hpp>
+
+#include "common/refs.hpp"
+#include "frames/copy_cause.hpp"
+#include "frames/tensor_recycler.hpp"
+
+#include "graph.hpp"
 
 namespace gstnpu {
 
-/// A frame's planes as a graph reads them, and the memory of a copy where there is one.
+/// A plane as a graph reads it.
+struct BoundPlane {
+  npu::Tensor memory;
+  gsize offset_bytes = 0;
+  gsize size_bytes = 0;
+  /// Of each dimension, for a graph that takes any; zeros: as it was compiled.
+  std::array<std::size_t, 4> strides_bytes = {};
+};
+
+/// A frame's planes, and the memory of a copy where there is one.
 struct BoundPlanes {
-  std::vector<npu::Tensor> planes;
-  /// Of each dimension of each plane, for a graph that takes any; empty: as it was compiled.
-  std::vector<std::vector<std::size_t>> strides_bytes;
-  std::shared_ptr<const npu::Tensor> copy;
+  std::vector<BoundPlane> planes;
+  Graph::MemoryKey key;  ///< tells the frame's memory from others
+  DeviceMemoryRef copy;
   InputPath path = InputPath::kCopied;
 };
 
@@ -45,11 +56,13 @@ class Inference {
   guint64 elapsed_ns() const { return elapsed_ns_; }
 
  private:
+  std::uint64_t submit();
+
   BufferRef buffer_;
   std::shared_ptr<Graph> graph_;
   BoundPlanes planes_;
-  std::vector<std::shared_ptr<const npu::Tensor>> outputs_;
-  npu::Request request_;
+  std::vector<DeviceMemoryRef> outputs_;
+  Graph::RequestRef request_;
   gint64 submitted_us_ = 0;
   guint64 elapsed_ns_ = 0;
   bool was_copied_ = false;

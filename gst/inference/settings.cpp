@@ -1,9 +1,10 @@
-#include "plugin/settings.hpp"
+#include "settings.hpp"
 
 #include <glib.h>
 
-#include <npucore/error.hpp>
 #include <sstream>
+
+#include <npucore/error.hpp>
 
 namespace gstnpu {
 namespace {
@@ -42,9 +43,9 @@ std::vector<float> parse_numbers(const std::string& property, const std::string&
     gchar* end = nullptr;
     const double value = g_ascii_strtod(part.c_str(), &end);  // whatever the locale
     if (end == part.c_str() || *end != '\0') {
-      refuse(
-          property, text, part,
-          "no number; write one value or one per channel, like " + property + "=123.7,116.3,103.5");
+      refuse(property, text, part,
+             "not a number; write one value or one per channel, like " + property +
+                 "=123.7,116.3,103.5");
     }
     numbers.push_back(static_cast<float>(value));
   }

@@ -1,12 +1,14 @@
 // What the properties say, as plain values.
 #pragma once
 
+#include <atomic>
 #include <map>
-#include <npucore/compiled_model.hpp>
-#include <npucore/frame.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <npucore/compiled_model.hpp>
+#include <npucore/frame.hpp>
 
 namespace gstnpu {
 
@@ -33,6 +35,12 @@ struct Settings {
   /// Whether what was opened with these serves `other` too: the rest may change at any time.
   bool opens_like(const Settings& other) const;
   bool operator==(const Settings&) const = default;
+};
+
+/// The settings that may change while a stream plays. From any thread.
+struct LiveSettings {
+  std::atomic<unsigned> inference_interval{1};
+  std::atomic<bool> zero_copy_required{false};
 };
 
 /// Numbers separated by commas or blanks. Throws npu::Error naming the property and the part that

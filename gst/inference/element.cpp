@@ -1,0 +1,176 @@
+#include "element.hpp"
+
+#include <utility>
+
+#include "common/bus.hpp"
+
+namespace gstnpu {
+
+// ---- Properties
+
+Settings Element::settings() const {
+  const std::scoped_lock lock(settings_mutex_);
+  return settings_;
+}
+
+void Element::change_settings(const std::function<void(Settings&)>& change) {
+  const std::scoped_lock lock(settings_mutex_);
+  change(settings_);
+  live_.inference_interval = settings_.inference_interval;
+  live_.zero_copy_required = settings_.zero_copy_required;
+}
+
+StatsReport Element::stats() const {
+  Alive alive;
+  StatsReport report;
+  {
+    const std::scoped_lock lock(alive_mutex_);
+    alive = alive_;
+    report = last_report_;
+  }
+  if (alive.stream) report = alive.stream->report();
+  if (alive.opened) alive.opened->describe(report);
+  return report;
+}
+
+std::string Element::device_name() const {
+  const std::shared_ptr<const Opened> opened = alive().opened;
+  return opened ? opened->device().info().name : std::string();
+}
+
+// ---- States
+
+Element::Alive Element::alive() const {
+  const std::scoped_lock lock(alive_mutex_);
+  return alive_;
+}
+
+bool Element::open() {
+  const Settings settings = this->settings();
+  try {
+    auto opened = std::make_shared<Opened>(settings, open_source_);
+    tell_about(*opened);
+    const std::scoped_lock lock(alive_mutex_);
+    alive_.opened = std::move(opened);
+    return true;
+  } catch (const std::exception& error) {
+    post_error(pads_.element, error, settings.model);
+    return false;
+  }
+}
+
+void Element::tell_about(const Opened& opened) {
+  const bool chose_software =
+      opened.device().info().is_software && opened.settings().device == "auto";
+  if (chose_software && !std::exchange(told_software_, true)) {
+    post_warning(pads_.element, "no NPU was found, so the software NPU runs " +
+                                    opened.model_file() +
+                                    " on the CPU; npu-info shows what is missing, device=software "
+                                    "silences this warning");
+  }
+  for (const std::string& warning : opened.warnings()) post_warning(pads_.element, warning);
+}
+
+bool Element::start_stream() {
+  const Settings wanted = settings();  // may have changed in READY
+  if (!wanted.opens_like(alive().opened->settings())) {
+    close();
+    if (!open()) return false;
+  }
+  auto stream = std::make_shared<Stream>(pads_, alive().opened, wanted.requests(), live_);
+  const std::scoped_lock lock(alive_mutex_);
+  alive_.stream = std::move(stream);
+  return true;
+}
+
+void Element::end_stream() {
+  const std::shared_ptr<Stream> ended = stream();
+  if (!ended) return;
+  ended->end();
+  StatsReport report = stats();
+  const std::scoped_lock lock(alive_mutex_);
+  last_report_ = std::move(report);
+  alive_.stream.reset();
+}
+
+void Element::close() {
+  StatsReport report = stats();
+  Alive closed;  // freed outside the lock
+  const std::scoped_lock lock(alive_mutex_);
+  last_report_ = std::move(report);
+  closed = std::exchange(alive_, {});
+}
+
+// ---- Sink pad
+
+gboolean Element::activate_sink(bool active) {
+  const auto stream = this->stream();
+  if (stream && !active) stream->refuse_input();
+  return !active || stream;
+}
+
+void Element::look_at_caps(const GstCaps* caps) {
+  if (const auto stream = this->stream()) stream->look_at_caps(caps);
+}
+
+GstFlowReturn Element::chain(BufferRef buffer) {
+  const auto stream = this->stream();
+  return stream ? stream->chain(std::move(buffer)) : GST_FLOW_FLUSHING;
+}
+
+gboolean Element::sink_event(EventRef event) {
+  const auto stream = this->stream();
+  return stream && stream->sink_event(std::move(event));
+}
+
+gboolean Element::sink_query(GstQuery* query) {
+  const Alive alive = this->alive();
+  const Negotiation negotiation(alive.opened);
+  switch (GST_QUERY_TYPE(query)) {
+    case GST_QUERY_CAPS:
+      negotiation.answer_caps(pads_.src, query);
+      if (alive.stream) alive.stream->note_offer(negotiation.judge_offer(query));
+      return TRUE;
+    case GST_QUERY_ACCEPT_CAPS:
+      if (!negotiation.answer_accept_caps(pads_.src, query) && alive.stream) {
+        GstCaps* caps = nullptr;
+        gst_query_parse_accept_caps(query, &caps);
+        alive.stream->note_trial(negotiation.refusal_of(caps));
+      }
+      return TRUE;
+    case GST_QUERY_ALLOCATION:
+      return negotiation.answer_allocation(query);
+    default:
+      if (gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) {
+        return alive.stream && alive.stream->wait_drained() && gst_pad_peer_query(pads_.src, query);
+      }
+      return gst_pad_query_default(pads_.sink, GST_OBJECT(pads_.element), query);
+  }
+}
+
+// ---- Source pad
+
+gboolean Element::activate_src(bool active) {
+  const auto stream = this->stream();
+  return stream ? stream->activate_src(active) : !active;
+}
+
+gboolean Element::src_query(GstQuery* query) {
+  switch (GST_QUERY_TYPE(query)) {
+    case GST_QUERY_CAPS:
+      Negotiation(alive().opened).answer_caps(pads_.sink, query);
+      return TRUE;
+    case GST_QUERY_LATENCY:
+      return answer_latency(query);
+    default:
+      return gst_pad_query_default(pads_.src, GST_OBJECT(pads_.element), query);
+  }
+}
+
+gboolean Element::answer_latency(GstQuery* query) {
+  if (!gst_pad_peer_query(pads_.sink, query)) return FALSE;
+  if (const auto stream = this->stream()) stream->add_latency(query);
+  return TRUE;
+}
+
+}  // namespace gstnpu

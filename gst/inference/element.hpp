@@ -1,0 +1,78 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "common/refs.hpp"
+
+#include "opened.hpp"
+#include "settings.hpp"
+#include "stats.hpp"
+#include "stream.hpp"
+
+namespace gstnpu {
+
+/// What npuinfer and npuimport are in every state: their properties, and the owner of what exists
+/// from READY on (Opened) and from PAUSED on (Stream). The GObject around it owns it.
+///
+/// GStreamer calls the pads' functions, queries and properties from any thread at any time. Each
+/// call works on the Opened and the Stream that it found, which live as long as it needs them.
+class Element {
+ public:
+  Element(const StreamPads& pads, OpenSource open_source)
+      : pads_(pads), open_source_(open_source) {}
+
+  Settings settings() const;
+  void change_settings(const std::function<void(Settings&)>& change);
+  /// In every state: after a stream those of the last one, until the next begins.
+  StatsReport stats() const;
+  std::string device_name() const;
+
+  // States. False: an error was posted.
+  bool open();
+  bool start_stream();
+  /// Once no pad is active.
+  void end_stream();
+  void close();
+
+  // Sink pad
+  gboolean activate_sink(bool active);
+  void look_at_caps(const GstCaps* caps);
+  GstFlowReturn chain(BufferRef buffer);
+  gboolean sink_event(EventRef event);
+  gboolean sink_query(GstQuery* query);
+
+  // Source pad
+  gboolean activate_src(bool active);
+  gboolean src_query(GstQuery* query);
+
+ private:
+  /// What exists at a time; null where the state is too low.
+  struct Alive {
+    std::shared_ptr<Opened> opened;
+    std::shared_ptr<Stream> stream;
+  };
+
+  Alive alive() const;
+  std::shared_ptr<Stream> stream() const { return alive().stream; }
+  void tell_about(const Opened& opened);
+  gboolean answer_latency(GstQuery* query);
+
+  const StreamPads pads_;
+  const OpenSource open_source_;
+
+  mutable std::mutex settings_mutex_;  // guards settings_
+  Settings settings_;
+  LiveSettings live_;
+  bool told_software_ = false;  // state changes only
+
+  mutable std::mutex alive_mutex_;  // guards all below
+  Alive alive_;
+  StatsReport last_report_;  // of the last stream, and of what was open then
+};
+
+}  // namespace gstnpu

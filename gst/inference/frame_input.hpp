@@ -1,0 +1,59 @@
+// From a buffer to what a graph is bound to.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <optional>
+
+#include "frames/frame_description.hpp"
+#include "frames/plane_memory.hpp"
+
+#include "graph.hpp"
+#include "inference.hpp"
+#include "opened.hpp"
+
+namespace gstnpu {
+
+/// Bytes of the pixels that can be seen.
+gsize visible_bytes(const FrameDescription& frame);
+
+/// One frame on its way into a graph: bound where it lies, or copied, and why. `opened` and
+/// `buffer` are borrowed.
+class FrameInput {
+ public:
+  /// A buffer of a stream of `info`. Throws npu::Error when the buffer's metadata contradict it.
+  FrameInput(Opened& opened, const GstVideoInfo& info, GstBuffer* buffer);
+
+  gsize visible_bytes() const { return gstnpu::visible_bytes(frame_); }
+  /// Looks for the memory behind the buffer.
+  void find_memory() { found_ = opened_.finder().find(frame_, buffer_); }
+  /// Whether the device had no room for it: look again once others have let go of theirs.
+  bool needs_room() const { return found_.cause == CopyCause::kImportWindow; }
+
+  /// Whether a graph for layout() may read the frame in place.
+  bool may_be_bound() const { return !found_.planes.empty(); }
+  const npu::FrameLayout& layout() const { return frame_.layout; }
+  /// The planes as `graph` reads them; nullopt where the frame must be copied. Throws npu::Error
+  /// for a frame that a blob's graph does not take.
+  std::optional<BoundPlanes> bind(const Graph& graph);
+
+  /// Why it must be copied, and the driver's words where it refused.
+  CopyCause cause() const { return found_.cause; }
+  const std::string& detail() const { return found_.detail; }
+  /// What the graph that reads the copy is compiled for.
+  npu::FrameLayout layout_of_copy() const { return default_layout(frame_.layout); }
+  /// Throws npu::Error for a frame that a blob's graph does not take, and for a buffer that is
+  /// shorter than it claims.
+  BoundPlanes copy(const Graph& graph);
+
+ private:
+  void check_size(const npu::FrameLayout& graph) const;
+  [[noreturn]] void refuse_layout(const npu::FrameLayout& graph) const;
+
+  Opened& opened_;
+  GstBuffer* const buffer_;
+  const FrameDescription frame_;
+  FoundPlanes found_;
+};
+
+}  // namespace gstnpu

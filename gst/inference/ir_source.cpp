@@ -1,0 +1,238 @@
+#include <atomic>
+#include <exception>
+#include <list>
+
+#include <npucore/error.hpp>
+#include <npucore/model.hpp>
+
+#include "common/log.hpp"
+#include "frames/frame_description.hpp"
+
+#include "graph_source.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr std::size_t kMaxGraphs = 8;
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+/// What is left of an IR's settings once they are parsed.
+struct IrOptions {
+  IrOptions(const npu::Device& device, const Settings& settings)
+      : resize(settings.resize),
+        channels(settings.channels),
+        mean(parse_numbers("mean", settings.mean)),
+        scale(parse_numbers("scale", settings.scale)),
+        compile(compile_options(settings)),
+        may_have_strides(strides_are_free(device)) {}
+
+  std::optional<npu::ResizeMode> resize;
+  std::optional<npu::ChannelOrder> channels;
+  std::vector<float> mean, scale;
+  npu::CompileOptions compile;
+  bool may_have_strides;
+
+ private:
+  /// The user's own word on strides stays as it is.
+  bool strides_are_free(const npu::Device& device) const {
+    constexpr std::uint32_t kExtensionWithStrides = 16;  // 1.16
+    constexpr const char* kOption = npu::property::enable_strides_for.name;
+    const npu::Version extension = device.info().graph_extension;
+    return (extension.major > 1 || extension.minor >= kExtensionWithStrides) &&
+           !compile.properties.is_set(npu::property::enable_strides_for) &&
+           compile.config.find(kOption) == compile.config.end();
+  }
+};
+
+class IrSource final : public GraphSource {
+ public:
+  IrSource(const npu::Device& device, const Settings& settings)
+      : device_(device),
+        options_(device, settings),
+        model_(npu::Model::read(settings.model)),
+        one_for_all_strides_(options_.may_have_strides) {
+    model_.check_supported();
+  }
+  ~IrSource() override {
+    if (pending_) pending_->cancel();
+  }
+
+  std::optional<npu::FrameLayout> fixed_layout() const override { return std::nullopt; }
+  std::string command_for(const npu::FrameLayout&) const override { return {}; }
+  std::vector<std::string> warnings() const override { return model_.warnings(); }
+  std::uint64_t compile_ns() const override { return compile_ns_; }
+
+  std::shared_ptr<Graph> find(const npu::FrameLayout& layout) override {
+    // As good as always the layout of the frame before.
+    if (!graphs_.empty() && last_layout_ == layout) return graphs_.front();
+    const npu::FrameLayout key = key_of(layout);
+    for (auto graph = graphs_.begin(); graph != graphs_.end(); ++graph) {
+      if ((*graph)->layout() != key) continue;
+      graphs_.splice(graphs_.begin(), graphs_, graph);
+      last_layout_ = layout;
+      return graphs_.front();
+    }
+    return nullptr;
+  }
+
+  /// After a flush the stream most often needs the same graph.
+  std::shared_ptr<Compilation> start(const npu::FrameLayout& layout) override {
+    if (pending_ && pending_->serves(layout)) return pending_;
+    if (pending_) pending_->cancel();
+    pending_ = std::make_shared<IrCompilation>(*this, layout);
+    return pending_;
+  }
+
+  void drop_idle_requests() override {
+    for (const auto& graph : graphs_) graph->drop_idle_requests();
+  }
+
+ private:
+  struct Job {
+    npu::FrameLayout layout;
+    npu::FrameInput frame;
+    npu::CompileJob job;
+  };
+
+  /// With strides that the driver takes, one graph serves every pitch, padding and even crop. Where
+  /// it does not, the layout's own graph is compiled next.
+  class IrCompilation final : public Compilation {
+   public:
+    IrCompilation(IrSource& source, const npu::FrameLayout& layout)
+        : source_(source), layout_(layout), what_(source.text_of(layout)) {
+      begin();
+    }
+
+    const std::string& what() const override { return what_; }
+    npu::CompileProgress progress() const override {
+      return job_ ? job_->job.progress() : npu::CompileProgress{};
+    }
+    void cancel() noexcept override {
+      if (job_) job_->job.cancel();
+    }
+
+    bool serves(const npu::FrameLayout& layout) {
+      if (!job_ || job_->layout != source_.key_of(layout)) return false;
+      layout_ = layout;
+      return true;
+    }
+
+    bool wait(std::chrono::milliseconds timeout) override {
+      if (graph_ || error_) return true;
+      if (!job_->job.wait(timeout)) return false;
+      try {
+        graph_ = source_.finish(*job_);
+        if (source_.one_for_all_strides_ && !graph_->takes_any_strides()) {
+          do_without_strides("the driver compiles no inputs with strides");
+        }
+      } catch (...) {
+        note_error();
+      }
+      return graph_ || error_;
+    }
+
+    std::shared_ptr<Graph> get() override {
+      const std::shared_ptr<Compilation> self = std::move(source_.pending_);
+      if (error_) std::rethrow_exception(error_);
+      source_.keep(graph_);
+      return graph_;
+    }
+
+   private:
+    void begin() {
+      try {
+        job_ = source_.compile(source_.key_of(layout_));
+      } catch (...) {
+        note_error();
+      }
+    }
+
+    /// In a handler.
+    void note_error() {
+      error_ = std::current_exception();
+      try {
+        throw;
+      } catch (const npu::Error& error) {
+        if (!source_.one_for_all_strides_ || error.code() != npu::ErrorCode::kUnsupported) return;
+        do_without_strides(error.what());
+      } catch (...) {
+        return;
+      }
+    }
+
+    void do_without_strides(const char* why) {
+      GST_CAT_INFO(gstnpu_debug, "no graph for all strides: %s", why);
+      source_.one_for_all_strides_ = false;
+      graph_.reset();
+      error_ = nullptr;
+      begin();
+    }
+
+    IrSource& source_;
+    npu::FrameLayout layout_;
+    const std::string what_;
+    std::optional<Job> job_;
+    std::shared_ptr<Graph> graph_;
+    std::exception_ptr error_;
+  };
+
+  /// What the graph for frames of `layout` is compiled for.
+  npu::FrameLayout key_of(const npu::FrameLayout& layout) const {
+    return one_for_all_strides_ ? without_padding(layout) : layout;
+  }
+
+  std::string text_of(const npu::FrameLayout& layout) const {
+    return model_.path().filename().string() + " for " + key_of(layout).describe() +
+           (one_for_all_strides_ ? ", any strides" : "");
+  }
+
+  Job compile(const npu::FrameLayout& layout) const {
+    npu::Model model = model_;
+    npu::Preprocess preprocess = model.default_preprocess(layout);
+    if (options_.resize) preprocess.resize = *options_.resize;
+    if (options_.channels) preprocess.channels = *options_.channels;
+    if (!options_.mean.empty()) preprocess.mean = options_.mean;
+    if (!options_.scale.empty()) preprocess.scale = options_.scale;
+    model.add_preprocess(preprocess);
+    npu::FrameInput frame = model.frame_input().value();
+    npu::CompileOptions options = options_.compile;
+    if (one_for_all_strides_) {
+      options.properties.set(npu::property::enable_strides_for, joined(frame.plane_inputs));
+    }
+    return {layout, std::move(frame), npu::compile_async(device_, model, options)};
+  }
+
+  std::shared_ptr<Graph> finish(Job& done) {
+    npu::CompiledModel compiled = done.job.get();
+    compile_ns_ += compiled.load_stats().compile_ns + compiled.load_stats().initialize_ns;
+    return std::make_shared<Graph>(std::move(compiled), std::move(done.frame));
+  }
+
+  void keep(const std::shared_ptr<Graph>& graph) {
+    last_layout_.reset();
+    graphs_.push_front(graph);
+    if (graphs_.size() > kMaxGraphs) graphs_.pop_back();
+  }
+
+  const npu::Device device_;
+  const IrOptions options_;
+  const npu::Model model_;
+  bool one_for_all_strides_;  // until the driver shows that it cannot
+  std::shared_ptr<IrCompilation> pending_;
+  std::list<std::shared_ptr<Graph>> graphs_;     // used last first
+  std::optional<npu::FrameLayout> last_layout_;  // of frames that the first of them is for
+  std::atomic<std::uint64_t> compile_ns_ = 0;    // read by whoever asks for statistics
+};
+
+}  // namespace
+
+std::unique_ptr<GraphSource> open_ir(const npu::Device& device, const Settings& settings) {
+  return std::make_unique<IrSource>(device, settings);
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,157 @@
+#include "negotiation.hpp"
+
+#include <utility>
+
+#include <npucore/error.hpp>
+
+#include "frames/caps.hpp"
+#include "frames/frame_description.hpp"
+#include "frames/offer.hpp"
+
+namespace gstnpu {
+
+GstVideoInfo Negotiation::stream_of(const GstCaps* caps) const {
+  const std::optional<GstVideoInfo> info = parse_caps(caps);
+  if (!info) {
+    const std::string tiled = tiled_formats(caps).first;
+    throw npu::Error(npu::ErrorCode::kUnsupported,
+                     "frames of " + text_of(caps) + " cannot be read: " +
+                         (tiled.empty() ? "put videoconvert in front" : cure_of_tiles(tiled)));
+  }
+  const auto fixed = opened_->source().fixed_layout();
+  const auto format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&*info));
+  const auto width = static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&*info));
+  const auto height = static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&*info));
+  if (!fixed || (format == fixed->format && width == fixed->width && height == fixed->height)) {
+    return *info;
+  }
+  throw npu::Error(npu::ErrorCode::kUnsupported,
+                   opened_->model_file() + " takes " + fixed->describe() + ", but the stream is " +
+                       npu::to_string(*format) + " " + std::to_string(width) + "x" +
+                       std::to_string(height) +
+                       "; put videoconvertscale in front, or compile the blob for this stream: " +
+                       opened_->source().command_for(layout_of_stream(*info)));
+}
+
+std::string Negotiation::color_warning(const GstVideoInfo& info) const {
+  const auto fixed = opened_->source().fixed_layout();
+  if (!fixed || !GST_VIDEO_INFO_IS_YUV(&info)) return {};
+  if (color_matrix_of(info) == fixed->matrix && color_range_of(info) == fixed->range) return {};
+  return "the blob was compiled for " + fixed->describe() + ", but the stream is " +
+         npu::to_string(color_matrix_of(info)) + " " + npu::to_string(color_range_of(info)) +
+         ": colours are a little off; compile the blob for this stream: " +
+         opened_->source().command_for(layout_of_stream(info));
+}
+
+// ---- Queries
+
+CapsRef Negotiation::own_caps() const {
+  if (!opened_) return linkable_caps();
+  const auto fixed = opened_->source().fixed_layout();
+  return fixed ? caps_of_layout(*fixed) : template_caps();
+}
+
+/// What this element takes and the peer of `other` too, in the order of `filter`, which may be
+/// null.
+CapsRef Negotiation::taken_caps(GstPad* other, GstCaps* filter) const {
+  const CapsRef own = own_caps();
+  const CapsRef peer(gst_pad_peer_query_caps(other, own.get()));
+  CapsRef taken(gst_caps_intersect_full(peer.get(), own.get(), GST_CAPS_INTERSECT_FIRST));
+  if (filter) taken.reset(gst_caps_intersect_full(filter, taken.get(), GST_CAPS_INTERSECT_FIRST));
+  return taken;
+}
+
+void Negotiation::answer_caps(GstPad* other, GstQuery* query) const {
+  GstCaps* filter = nullptr;
+  gst_query_parse_caps(query, &filter);
+  gst_query_set_caps_result(query, taken_caps(other, filter).get());
+}
+
+/// Caps may leave out what has a default, like the framerate.
+bool Negotiation::answer_accept_caps(GstPad* other, GstQuery* query) const {
+  GstCaps* caps = nullptr;
+  gst_query_parse_accept_caps(query, &caps);
+  const bool is_taken = !gst_caps_is_empty(taken_caps(other, caps).get());
+  gst_query_set_accept_caps_result(query, is_taken);
+  return is_taken;
+}
+
+gboolean Negotiation::answer_allocation(GstQuery* query) const {
+  if (!opened_) return FALSE;
+  // In flight, one more going downstream, one being filled.
+  return offer_memory(query, {opened_->allocator(), opened_->source().fixed_layout(),
+                              opened_->settings().requests() + 2});
+}
+
+std::string Negotiation::refusal_of(const GstCaps* caps) const {
+  try {
+    stream_of(caps);
+    return {};
+  } catch (const npu::Error& error) {
+    return error.what();
+  }
+}
+
+Negotiation::Verdict Negotiation::judge_offer(GstQuery* query) const {
+  GstCaps* offered = nullptr;
+  GstCaps* answer = nullptr;
+  gst_query_parse_caps(query, &offered);
+  gst_query_parse_caps_result(query, &answer);
+  if (!offered || gst_caps_is_empty(offered)) return {};
+  const TiledFormats tiled = tiled_formats(offered);
+  if (!gst_caps_is_empty(answer)) {
+    const bool only_copies = !has_dmabuf_feature(answer);
+    return {{}, only_copies ? tiled.first : std::string()};
+  }
+  if (tiled.are_all) {
+    return {"upstream offers only tiled DMA-BUFs, but " + cure_of_tiles(tiled.first), {}};
+  }
+  const auto fixed = opened_->source().fixed_layout();
+  if (!fixed) return {};
+  return {opened_->model_file() + " takes " + fixed->describe() + ", but upstream offers only " +
+              text_of(offered) +
+              "; put videoconvertscale in front, or compile the blob for this stream "
+              "(npu-compile --frame)",
+          {}};
+}
+
+// ---- Refusals
+
+bool Refusals::note_offer(const std::string& why) {
+  const std::scoped_lock lock(mutex_);
+  last_ = why;
+  return !std::exchange(told_offer_, true);
+}
+
+void Refusals::note_trial(const std::string& why) {
+  const std::scoped_lock lock(mutex_);
+  last_ = why;
+}
+
+void Refusals::note_tiles_beside(const std::string& format) {
+  const std::scoped_lock lock(mutex_);
+  tiles_beside_ = format;
+}
+
+bool Refusals::note_stream() {
+  const std::scoped_lock lock(mutex_);
+  told_offer_ = true;  // an error says more than a warning
+  return !std::exchange(told_stream_, true);
+}
+
+void Refusals::note_taken_stream() {
+  const std::scoped_lock lock(mutex_);
+  told_stream_ = false;
+}
+
+std::string Refusals::last() const {
+  const std::scoped_lock lock(mutex_);
+  return last_;
+}
+
+std::string Refusals::tiles_beside() const {
+  const std::scoped_lock lock(mutex_);
+  return tiles_beside_;
+}
+
+}  // namespace gstnpu

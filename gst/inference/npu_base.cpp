@@ -1,0 +1,163 @@
+#include "npu_base.hpp"
+
+#include "common/log.hpp"
+#include "common/properties.hpp"
+#include "frames/caps.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr GEnumValue kZeroCopyChoices[] = {
+    {false, "Copy a frame that the NPU cannot read in place; one warning per reason", "auto"},
+    {true, "Stop with an error instead of the first copy; it gives the reason and the cure",
+     "require"},
+    {0, nullptr, nullptr},
+};
+
+std::vector<Property<BaseElement>> properties() {
+  using E = BaseElement;
+  return {
+      property<E, &Settings::model>(
+          g_param_spec_string("model", "Model", "File of the model", nullptr, kUntilReady)),
+      property<E, &Settings::device>(g_param_spec_string(
+          "device", "Device",
+          "auto: a real NPU, else the software NPU with a warning; npu: a real NPU "
+          "or an error; software: the software NPU",
+          "auto", kUntilReady)),
+      {g_param_spec_string("device-name", "Device name",
+                           "Name of the opened device, from its driver; empty before READY",
+                           nullptr, kReadOnly),
+       nullptr, [](const E& element, GValue* value) { write(element.device_name(), value); }},
+      property<E, &Settings::nireq>(g_param_spec_uint(
+          "nireq", "Inference requests", "Most frames in flight; 0: enough to keep the device busy",
+          0, 64, 0, kUntilReady)),
+      property<E, &Settings::inference_interval>(
+          g_param_spec_uint("inference-interval", "Inference interval",
+                            "Infer every Nth frame; the others pass in order, without tensors", 1,
+                            G_MAXUINT, 1, kWhilePlaying)),
+      property<E, &Settings::zero_copy_required>(
+          g_param_spec_enum("zero-copy", "Zero copy",
+                            "What happens to a frame that the NPU cannot read in place; \"stats\" "
+                            "counts both kinds",
+                            enum_type<kZeroCopyChoices>("NpuZeroCopy"), false, kWhilePlaying)),
+      property<E, &Settings::config>(g_param_spec_string(
+          "config", "Compiler configuration",
+          "Options for the driver's compiler, KEY=VALUE,KEY=VALUE", nullptr, kUntilReady)),
+      property<E, &Settings::properties>(g_param_spec_string(
+          "properties", "Properties",
+          "Properties of npucore, KEY=VALUE KEY=\"VALUE WITH BLANKS\"; npu-info "
+          "--properties lists them",
+          nullptr, kUntilReady)),
+      {g_param_spec_boxed("stats", "Statistics",
+                          "Frames, how their memory was read, times in nanoseconds",
+                          GST_TYPE_STRUCTURE, kReadOnly),
+       nullptr,
+       [](const E& element, GValue* value) {
+         g_value_take_boxed(value, to_structure(element.stats()));
+       }},
+  };
+}
+
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
+  Element& impl = NpuBase::state_of(element);
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !impl.open()) return GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !impl.start_stream()) {
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  const GstStateChangeReturn result =
+      NpuBase::parent_class()->parent_class.change_state(element, transition);
+  const bool failed = result == GST_STATE_CHANGE_FAILURE;
+  const bool ended = transition == GST_STATE_CHANGE_PAUSED_TO_READY && !failed;
+  const bool not_begun = transition == GST_STATE_CHANGE_READY_TO_PAUSED && failed;
+  if (ended || not_begun) impl.end_stream();
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) impl.close();
+  return result;
+}
+
+// ---- Pads
+
+Element& element_of(gpointer object) {
+  return NpuBase::state_of(object);
+}
+
+GstFlowReturn sink_chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
+  return element_of(parent).chain(BufferRef(buffer));
+}
+
+GstPadProbeReturn look_at_caps(GstPad*, GstPadProbeInfo* info, gpointer base) {
+  GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    element_of(base).look_at_caps(caps);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+gboolean sink_event(GstPad*, GstObject* parent, GstEvent* event) {
+  return element_of(parent).sink_event(EventRef(event));
+}
+
+gboolean sink_query(GstPad*, GstObject* parent, GstQuery* query) {
+  return element_of(parent).sink_query(query);
+}
+
+gboolean src_query(GstPad*, GstObject* parent, GstQuery* query) {
+  return element_of(parent).src_query(query);
+}
+
+gboolean activate_sink(GstPad*, GstObject* parent, GstPadMode mode, gboolean active) {
+  return mode == GST_PAD_MODE_PUSH && element_of(parent).activate_sink(active);
+}
+
+gboolean activate_src(GstPad*, GstObject* parent, GstPadMode mode, gboolean active) {
+  return mode == GST_PAD_MODE_PUSH && element_of(parent).activate_src(active);
+}
+
+GstPad* add_pad(GstElement* element, GstNpuBaseClass* klass, const char* name) {
+  GstPadTemplate* pad_template = gst_element_class_get_pad_template(&klass->parent_class, name);
+  GstPad* pad = gst_pad_new_from_template(pad_template, name);
+  gst_element_add_pad(element, pad);
+  return pad;
+}
+
+GstPad* add_sink(GstElement* element, GstNpuBaseClass* klass) {
+  GstPad* sink = add_pad(element, klass, "sink");
+  gst_pad_set_chain_function(sink, sink_chain);
+  gst_pad_set_event_function(sink, sink_event);
+  gst_pad_set_query_function(sink, sink_query);
+  gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, look_at_caps, element, nullptr);
+  gst_pad_set_activatemode_function(sink, activate_sink);
+  return sink;
+}
+
+GstPad* add_src(GstElement* element, GstNpuBaseClass* klass) {
+  GstPad* src = add_pad(element, klass, "src");
+  gst_pad_set_query_function(src, src_query);
+  gst_pad_set_activatemode_function(src, activate_src);
+  return src;
+}
+
+// ---- Class
+
+void class_init(GstNpuBaseClass* klass) {
+  set_up_log();
+  klass->parent_class.change_state = change_state;
+  Properties<NpuBase, properties>::install(klass);
+  const CapsRef caps = template_caps();
+  gst_element_class_add_pad_template(
+      &klass->parent_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps.get()));
+  gst_element_class_add_pad_template(
+      &klass->parent_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps.get()));
+}
+
+}  // namespace
+
+BaseElement::BaseElement(GstElement* element, GstNpuBaseClass* klass)
+    : Element({element, add_sink(element, klass), add_src(element, klass)}, klass->open_source) {}
+
+GType npu_base_type() {
+  return NpuBase::get<class_init>("GstNpuBase", GST_TYPE_ELEMENT, G_TYPE_FLAG_ABSTRACT);
+}
+
+}  // namespace gstnpu

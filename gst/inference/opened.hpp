@@ -1,0 +1,55 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <npucore/device.hpp>
+
+#include "common/refs.hpp"
+#include "frames/plane_memory.hpp"
+#include "frames/tensor_recycler.hpp"
+
+#include "graph_source.hpp"
+#include "settings.hpp"
+#include "stats.hpp"
+
+namespace gstnpu {
+
+using OpenSource = std::unique_ptr<GraphSource> (*)(const npu::Device&, const Settings&);
+
+/// What exists from NULL->READY on: a device, and the model that runs on it. What is const may be
+/// called from any thread, the rest belongs to the streaming thread.
+class Opened {
+ public:
+  /// Throws npu::Error where the model or the device cannot be opened.
+  Opened(const Settings& settings, OpenSource open_source);
+
+  const Settings& settings() const { return settings_; }
+  const std::string& model_file() const { return settings_.model; }
+  const npu::Device& device() const { return device_; }
+  const GraphSource& source() const { return *source_; }
+  GstAllocator* allocator() const { return allocator_.get(); }
+  npu::ImportStats imports() const { return finder_.imports(); }
+  /// What the user should know about device and model, one sentence each.
+  std::vector<std::string> warnings() const;
+  /// Fills in what does not belong to a stream.
+  void describe(StatsReport& report) const;
+
+  GraphSource& source() { return *source_; }
+  PlaneFinder& finder() { return finder_; }
+  TensorRecycler& outputs() { return *outputs_; }
+  TensorRecycler& copies() { return *copies_; }
+
+ private:
+  const Settings settings_;
+  const npu::Device device_;
+  const std::unique_ptr<GraphSource> source_;
+  PlaneFinder finder_;
+  const std::shared_ptr<TensorRecycler> outputs_, copies_;
+  const ObjectRef<GstAllocator> allocator_;
+};
+
+}  // namespace gstnpu

@@ -1,0 +1,107 @@
+#include "output_task.hpp"
+
+#include <utility>
+
+#include "common/log.hpp"
+
+namespace gstnpu {
+
+bool is_silent_failure(GstFlowReturn flow) {
+  return flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS;
+}
+
+bool is_sticky(GstEvent* event) {
+  return gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_STICKY;
+}
+
+void OutputTask::start() {
+  gst_pad_start_task(
+      src_, [](gpointer self) { static_cast<OutputTask*>(self)->run_once(); }, this, nullptr);
+}
+
+void OutputTask::run_once() {
+  std::optional<FifoItem> item = stream_.fifo.pop();
+  if (!item) {
+    pause();
+    return;
+  }
+  const GstFlowReturn flow = send(std::move(*item));
+  if (flow == GST_FLOW_EOS) {  // events still have to pass: upstream ends the stream with one
+    GST_DEBUG_OBJECT(src_, "downstream accepts no more of this stream");
+    drop(stream_.fifo.end_stream());
+  }
+  stream_.fifo.item_done();
+  if (flow != GST_FLOW_OK && flow != GST_FLOW_EOS) end(flow);
+}
+
+void OutputTask::drop(const std::deque<FifoItem>& items) {
+  for (const FifoItem& item : items) {
+    const auto* event = std::get_if<EventRef>(&item);
+    if (!event || !is_sticky(event->get())) continue;
+    const GstEventType type = GST_EVENT_TYPE(event->get());
+    // Caps and tags stay true after a flush, segments and EOS do not.
+    if (type != GST_EVENT_SEGMENT && type != GST_EVENT_EOS) {
+      gst_pad_store_sticky_event(src_, event->get());
+    }
+  }
+}
+
+GstFlowReturn OutputTask::send(FifoItem item) {
+  if (auto* event = std::get_if<EventRef>(&item)) {
+    // gst-launch-1.0 -v then shows them.
+    if (GST_EVENT_TYPE(event->get()) == GST_EVENT_EOS) g_object_notify(G_OBJECT(element_), "stats");
+    gst_pad_push_event(src_, event->release());
+    return GST_FLOW_OK;
+  }
+  if (auto* buffer = std::get_if<BufferRef>(&item)) {
+    stream_.fifo.frame_done();
+    return gst_pad_push(src_, buffer->release());
+  }
+  return send_result(std::move(std::get<std::unique_ptr<Inference>>(item)));
+}
+
+GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
+  BufferRef frame;
+  std::optional<FrameErrors::Verdict> failure;
+  try {
+    inference->wait();
+    frame = inference->finish(model_file_);
+  } catch (...) {
+    failure = stream_.errors.tell();
+  }
+  if (failure) return send_failed(std::move(inference), *failure);
+  const guint64 elapsed_ns = inference->elapsed_ns();
+  inference.reset();  // its request is free for the next frame while downstream works on this one
+  stream_.fifo.frame_done();
+  note_inference(elapsed_ns);
+  return gst_pad_push(src_, frame.release());
+}
+
+GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,
+                                      FrameErrors::Verdict failure) {
+  BufferRef frame = inference->give_up();
+  inference.reset();
+  stream_.fifo.frame_done();
+  if (failure != FrameErrors::Verdict::kDeviceLost) return GST_FLOW_ERROR;
+  return gst_pad_push(src_, frame.release());
+}
+
+void OutputTask::note_inference(guint64 elapsed_ns) {
+  stream_.errors.note_success();
+  stream_.stats.count_inference(elapsed_ns);
+  if (!stream_.latency.observe(elapsed_ns) || !stream_.upstream_is_live) return;
+  gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
+}
+
+void OutputTask::end(GstFlowReturn why) {
+  pause();
+  stream_.fifo.stop(why);
+  if (why == GST_FLOW_FLUSHING) return;
+  GST_DEBUG_OBJECT(src_, "pausing: %s", gst_flow_get_name(why));
+  drop_waiting();
+  if (stream_.eos && is_silent_failure(why) && why != GST_FLOW_ERROR) {
+    GST_ELEMENT_FLOW_ERROR(element_, why);
+  }
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "fifo.hpp"
+#include "frame_errors.hpp"
+#include "stats.hpp"
+
+namespace gstnpu {
+
+/// What the streaming thread and the output task of a stream share.
+struct SharedStream {
+  SharedStream(GstElement* element, const std::string& model_file, guint max_frames)
+      : fifo(max_frames), errors(element, model_file) {}
+
+  Fifo fifo;
+  Stats stats;
+  LatencyEstimate latency;
+  FrameErrors errors;
+  std::atomic<bool> eos{false};  ///< upstream has ended the stream
+  std::atomic<bool> upstream_is_live{false};
+};
+
+/// The source pad's task: sends downstream what waits in the fifo, in order. Element, pad and
+/// stream outlive it.
+class OutputTask {
+ public:
+  OutputTask(GstElement* element, GstPad* src, const std::string& model_file, SharedStream& stream)
+      : element_(element), src_(src), model_file_(model_file), stream_(stream) {}
+
+  void start();
+  /// Returns at once; the task ends what it is at.
+  void pause() { gst_pad_pause_task(src_); }
+  /// Waits for the task. The fifo must have been stopped.
+  gboolean stop() { return gst_pad_stop_task(src_); }
+  /// Takes everything that waits out of the fifo. Frames wait for the NPU and are dropped; of the
+  /// events those stay that are true after a flush.
+  void drop_waiting() { drop(stream_.fifo.take_all()); }
+
+ private:
+  void run_once();
+  void drop(const std::deque<FifoItem>& items);
+  GstFlowReturn send(FifoItem item);
+  GstFlowReturn send_result(std::unique_ptr<Inference> inference);
+  GstFlowReturn send_failed(std::unique_ptr<Inference> inference, FrameErrors::Verdict failure);
+  void end(GstFlowReturn why);
+  void note_inference(guint64 elapsed_ns);
+
+  GstElement* const element_;
+  GstPad* const src_;
+  const std::string model_file_;
+  SharedStream& stream_;
+};
+
+/// Whether upstream cannot know that its data no longer arrives.
+bool is_silent_failure(GstFlowReturn flow);
+
+bool is_sticky(GstEvent* event);
+
+}  // namespace gstnpu

@@ -1,0 +1,138 @@
+// Stream: frames, from the sink pad into the fifo.
+#include "stream.hpp"
+
+#include <utility>
+
+#include "common/bus.hpp"
+#include "frames/caps.hpp"
+
+#include "compile_wait.hpp"
+
+namespace gstnpu {
+
+Stream::Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max_frames,
+               const LiveSettings& live)
+    : pads_(pads),
+      opened_(std::move(opened)),
+      live_(live),
+      negotiation_(opened_),
+      imports_before_(opened_->imports()),
+      shared_(pads.element, opened_->model_file(), max_frames),
+      output_(pads.element, pads.src, opened_->model_file(), shared_) {}
+
+StatsReport Stream::report() const {
+  StatsReport report = shared_.stats.report();
+  const npu::ImportStats imports = opened_->imports();
+  report.imports = imports.imports - imports_before_.imports;
+  report.import_evictions = imports.evictions - imports_before_.evictions;
+  return report;
+}
+
+void Stream::end() {
+  output_.drop_waiting();
+  opened_->source().drop_idle_requests();
+}
+
+GstFlowReturn Stream::chain(BufferRef buffer) {
+  if (const GstFlowReturn flow = shared_.fifo.wait_for_room(); flow != GST_FLOW_OK) return flow;
+  if (shared_.eos) return GST_FLOW_EOS;
+  if (!format_) return GST_FLOW_NOT_NEGOTIATED;
+  if (refuses_copy_) return GST_FLOW_ERROR;
+  const bool is_due = frame_index_++ % live_.inference_interval == 0;
+  const bool is_empty = gst_buffer_get_size(buffer.get()) == 0;
+  if (!is_due || is_empty) {
+    shared_.stats.count_frame(is_empty ? 0 : format_->frame_bytes);
+    return shared_.fifo.push(std::move(buffer));
+  }
+  BufferRef frame(gst_buffer_ref(buffer.get()));
+  try {
+    auto inference = start_inference(std::move(buffer));
+    frame.reset();  // nobody else holds it then, and it is not copied for its metadata
+    return shared_.fifo.push(std::move(inference));
+  } catch (...) {
+    return end_frame(std::move(frame));
+  }
+}
+
+/// In a handler.
+GstFlowReturn Stream::end_frame(BufferRef frame) {
+  switch (shared_.errors.tell()) {
+    case FrameErrors::Verdict::kDeviceLost:
+      return shared_.fifo.push(std::move(frame));
+    case FrameErrors::Verdict::kCancelled:
+      return GST_FLOW_FLUSHING;
+    case FrameErrors::Verdict::kCopyRefused:
+      refuses_copy_ = true;
+      return GST_FLOW_ERROR;
+    case FrameErrors::Verdict::kFatal:
+      break;
+  }
+  return GST_FLOW_ERROR;
+}
+
+std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
+  FrameInput input(*opened_, format_->info, buffer.get());
+  const gsize bytes = input.visible_bytes();
+  shared_.stats.count_frame(bytes);
+  find_memory(input);
+  std::shared_ptr<Graph> graph;
+  BoundPlanes planes = bind_or_copy(input, graph);
+  const InputPath path = planes.path;
+  auto inference = std::make_unique<Inference>(std::move(buffer), std::move(graph),
+                                               std::move(planes), opened_->outputs());
+  count_path(*inference, path, bytes);
+  return inference;
+}
+
+/// Where the device has no room for the frame's memory: lets go of what idle requests are bound to,
+/// then waits for the frames that are in the NPU, one after the other.
+void Stream::find_memory(FrameInput& input) {
+  input.find_memory();
+  bool may_get_room = true;
+  while (input.needs_room() && may_get_room) {
+    const guint64 done = shared_.fifo.frames_done();
+    opened_->source().drop_idle_requests();
+    input.find_memory();
+    may_get_room = input.needs_room() && shared_.fifo.wait_for_frame_done(done);
+  }
+}
+
+BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph) {
+  if (input.may_be_bound()) {
+    graph = graph_for(input.layout());
+    if (std::optional<BoundPlanes> bound = input.bind(*graph)) return std::move(*bound);
+  }
+  note_copy(input.cause(), input.detail(), input.visible_bytes());
+  graph = graph_for(input.layout_of_copy());
+  return input.copy(*graph);
+}
+
+std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
+  if (std::shared_ptr<Graph> graph = opened_->source().find(layout)) return graph;
+  return wait_and_tell(*opened_->source().start(layout), shared_.fifo, pads_.element);
+}
+
+/// A frame that bind_or_copy() copied is counted already.
+void Stream::count_path(const Inference& inference, InputPath path, gsize bytes) {
+  if (path == InputPath::kCopied) return;
+  if (inference.was_copied()) {
+    note_copy(CopyCause::kLostDevice, {}, bytes);
+  } else {
+    shared_.stats.count_zero_copy(path, bytes);
+  }
+}
+
+/// Throws CopyRefused where no copy may be.
+void Stream::note_copy(CopyCause cause, const std::string& detail, gsize bytes) {
+  std::string text = std::string(explain(cause)) + (detail.empty() ? "" : ": " + detail);
+  const std::string tiles = refusals_.tiles_beside();
+  if (cause == CopyCause::kOrdinaryMemory && !tiles.empty()) {
+    text += ". Upstream has DMA-BUFs too, but " + cure_of_tiles(tiles);
+  }
+  if (live_.zero_copy_required) throw CopyRefused(text);
+  if (shared_.stats.count_copy(cause, bytes, text)) {
+    post_warning(pads_.element, "frames are copied before the NPU reads them: " + text);
+  }
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/refs.hpp"
+
+#include "frame_input.hpp"
+#include "negotiation.hpp"
+#include "opened.hpp"
+#include "output_task.hpp"
+#include "settings.hpp"
+
+namespace gstnpu {
+
+/// The element around a stream, which outlives it.
+struct StreamPads {
+  GstElement* element;
+  GstPad* sink;
+  GstPad* src;
+};
+
+/// What exists from READY->PAUSED to PAUSED->READY: everything that one stream counts, refuses or
+/// is told once.
+///
+/// Threads: the sink pad's functions run in the streaming thread, flushes beside it, queries
+/// anywhere. The output task has its own.
+class Stream {
+ public:
+  /// `live` outlives it.
+  Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max_frames,
+         const LiveSettings& live);
+
+  // Sink pad
+  /// Wakes whoever waits in the functions below; they refuse everything from now on.
+  void refuse_input() { shared_.fifo.stop(GST_FLOW_FLUSHING); }
+  GstFlowReturn chain(BufferRef buffer);
+  /// Of an event that GStreamer may refuse before sink_event() sees it.
+  void look_at_caps(const GstCaps* caps);
+  gboolean sink_event(EventRef event);
+  /// Waits until everything that came in has gone out. False when the stream stopped.
+  bool wait_drained() { return shared_.fifo.wait_drained(); }
+
+  // Source pad
+  gboolean activate_src(bool active);
+
+  // Queries
+  void note_offer(const Negotiation::Verdict& verdict);
+  void note_trial(const std::string& refusal);
+  /// To what upstream has answered.
+  void add_latency(GstQuery* query);
+
+  StatsReport report() const;
+  /// The pads are no longer active: lets go of every frame.
+  void end();
+
+ private:
+  /// Of caps.
+  struct Format {
+    GstVideoInfo info;
+    gsize frame_bytes;  ///< of a buffer without metadata
+  };
+
+  std::unique_ptr<Inference> start_inference(BufferRef buffer);
+  void find_memory(FrameInput& input);
+  BoundPlanes bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph);
+  std::shared_ptr<Graph> graph_for(const npu::FrameLayout& layout);
+  void count_path(const Inference& inference, InputPath path, gsize bytes);
+  void note_copy(CopyCause cause, const std::string& detail, gsize bytes);
+  GstFlowReturn end_frame(BufferRef frame);
+
+  bool start_format(const GstCaps* caps);
+  void note_rate(const GstVideoInfo& info);
+  void refuse_stream(const std::exception& error);
+  void refuse_empty_stream();
+  gboolean queue_event(EventRef event);
+  void flush_start(EventRef event);
+  void flush_stop(EventRef event);
+
+  const StreamPads pads_;
+  const std::shared_ptr<Opened> opened_;
+  const LiveSettings& live_;
+  const Negotiation negotiation_;
+  const npu::ImportStats imports_before_;
+
+  std::optional<Format> format_;           // streaming thread
+  guint64 frame_index_ = 0;                // streaming thread
+  std::atomic<bool> refuses_copy_{false};  // an error was told; frames are refused until a flush
+  std::atomic<guint64> frame_duration_ns_{0};
+  Refusals refusals_;
+  SharedStream shared_;
+  OutputTask output_;
+};
+
+}  // namespace gstnpu

@@ -1,0 +1,158 @@
+// Stream: caps, events, flushes, and what queries tell it.
+#include <utility>
+
+#include <npucore/error.hpp>
+
+#include "common/bus.hpp"
+
+#include "stream.hpp"
+
+namespace gstnpu {
+namespace {
+
+bool is_serialized(const EventRef& event) {
+  return gst_event_type_get_flags(GST_EVENT_TYPE(event.get())) & GST_EVENT_TYPE_SERIALIZED;
+}
+
+}  // namespace
+
+// ---- Caps
+
+/// GStreamer itself refuses an event whose caps the pad does not take, before the element sees it,
+/// and all that the user reads is "not-negotiated". Here they are told why, and what helps.
+void Stream::look_at_caps(const GstCaps* caps) {
+  try {
+    negotiation_.stream_of(caps);
+  } catch (const std::exception& error) {
+    refuse_stream(error);
+  }
+}
+
+/// One error, however often upstream sends the caps again.
+void Stream::refuse_stream(const std::exception& error) {
+  if (refusals_.note_stream()) post_error(pads_.element, error, {});
+}
+
+/// The end of a stream that never began, because all that upstream offered was refused.
+void Stream::refuse_empty_stream() {
+  const std::string why = refusals_.last();
+  if (!why.empty()) refuse_stream(npu::Error(npu::ErrorCode::kIncompatible, why));
+}
+
+bool Stream::start_format(const GstCaps* caps) {
+  GstVideoInfo info;
+  try {
+    info = negotiation_.stream_of(caps);
+  } catch (const std::exception& error) {
+    refuse_stream(error);
+    return false;
+  }
+  if (const std::string warning = negotiation_.color_warning(info); !warning.empty()) {
+    post_warning(pads_.element, warning);
+  }
+  if (format_ && !gst_video_info_is_equal(&format_->info, &info)) {
+    opened_->source().drop_idle_requests();  // they hold frames of the last pool
+  }
+  format_ = {info, visible_bytes(describe_frame(info, BufferRef(gst_buffer_new()).get()))};
+  refusals_.note_taken_stream();
+  note_rate(info);
+  return true;
+}
+
+void Stream::note_rate(const GstVideoInfo& info) {
+  const gint rate = GST_VIDEO_INFO_FPS_N(&info);
+  frame_duration_ns_ = rate > 0 ? gst_util_uint64_scale(
+                                      GST_SECOND, static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
+                                      static_cast<guint64>(rate))
+                                : 0;
+  shared_.latency.assume(frame_duration_ns_);  // an NPU that keeps up is done by then
+}
+
+// ---- Events
+
+gboolean Stream::sink_event(EventRef event) {
+  switch (GST_EVENT_TYPE(event.get())) {
+    case GST_EVENT_FLUSH_START:
+      flush_start(std::move(event));
+      return TRUE;
+    case GST_EVENT_FLUSH_STOP:
+      flush_stop(std::move(event));
+      return TRUE;
+    case GST_EVENT_CAPS: {
+      GstCaps* caps = nullptr;
+      gst_event_parse_caps(event.get(), &caps);
+      return start_format(caps) && queue_event(std::move(event));
+    }
+    case GST_EVENT_EOS:
+      if (!format_) refuse_empty_stream();
+      return queue_event(std::move(event));
+    default:
+      if (!is_serialized(event)) return gst_pad_push_event(pads_.src, event.release());
+      return queue_event(std::move(event));
+  }
+}
+
+gboolean Stream::queue_event(EventRef event) {
+  const GstEventType type = GST_EVENT_TYPE(event.get());
+  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) shared_.eos = false;
+  const bool stays = is_sticky(event.get());
+  if (type == GST_EVENT_EOS) shared_.eos = true;
+  const GstFlowReturn flow = shared_.fifo.push(std::move(event));
+  if (type != GST_EVENT_EOS) return flow == GST_FLOW_OK || stays;
+  if (is_silent_failure(flow)) GST_ELEMENT_FLOW_ERROR(pads_.element, flow);
+  return flow == GST_FLOW_OK;
+}
+
+void Stream::flush_start(EventRef event) {
+  gst_pad_push_event(pads_.src, event.release());
+  refuse_input();
+  output_.pause();
+  output_.drop_waiting();
+}
+
+void Stream::flush_stop(EventRef event) {
+  gst_pad_push_event(pads_.src, event.release());
+  output_.drop_waiting();
+  shared_.eos = false;
+  refuses_copy_ = false;
+  if (GST_PAD_MODE(pads_.src) == GST_PAD_MODE_PUSH) activate_src(true);
+}
+
+gboolean Stream::activate_src(bool active) {
+  if (active) {
+    shared_.fifo.start();
+    output_.start();
+    return TRUE;
+  }
+  refuse_input();
+  return output_.stop();
+}
+
+// ---- Queries
+
+/// Upstream only reports "not-negotiated" when nothing that it offers is taken. A warning, for it
+/// may still have other ways; when it has none, refuse_empty_stream() makes it an error.
+void Stream::note_offer(const Negotiation::Verdict& verdict) {
+  if (!verdict.tiles_beside.empty()) refusals_.note_tiles_beside(verdict.tiles_beside);
+  if (!verdict.refusal.empty() && refusals_.note_offer(verdict.refusal)) {
+    post_warning(pads_.element, verdict.refusal);
+  }
+}
+
+/// Converters try caps out to see whether they may pass frames as they are: told only where it ends
+/// the stream.
+void Stream::note_trial(const std::string& refusal) {
+  if (!refusal.empty()) refusals_.note_trial(refusal);
+}
+
+void Stream::add_latency(GstQuery* query) {
+  gboolean live = FALSE;
+  GstClockTime min = 0, max = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(query, &live, &min, &max);
+  shared_.upstream_is_live = live;
+  const guint64 own = shared_.latency.reported_ns();
+  if (GST_CLOCK_TIME_IS_VALID(max)) max += own + shared_.fifo.max_frames() * frame_duration_ns_;
+  gst_query_set_latency(query, live, min + own, max);
+}
+
+}  // namespace gstnpu
