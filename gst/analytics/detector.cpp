@@ -4,8 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include <npucore/error.hpp>
+
 #include "labels.hpp"
-#include "npucore/error.hpp"
 
 namespace gstnpu {
 namespace {
@@ -218,9 +219,9 @@ GstNpuTensor Detector::find_tensor(GstBuffer* buffer) const {
 void Detector::compare_labels(const YoloTensor& tensor) {
   if (std::exchange(compared_labels_, true)) return;
   if (labels_.empty() || labels_.size() == tensor.classes) return;
-  warning_ = "the model tells " + std::to_string(tensor.classes) +
-             " classes apart, but there are " + std::to_string(labels_.size()) +
-             " labels: a class without one is called by its number";
+  warning_ = "the model has " + std::to_string(tensor.classes) + " classes, but there are " +
+             std::to_string(labels_.size()) +
+             " labels: a class without a label is called by its number";
 }
 
 }  // namespace gstnpu

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "meta/npumeta.h"
+
 #include "model_info.hpp"
 #include "yolo.hpp"
 

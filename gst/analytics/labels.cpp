@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace gstnpu {
 namespace {
@@ -58,7 +58,7 @@ std::vector<std::string> read_labels_file(const std::string& path) {
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
   if (labels.empty()) {
     throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                     "the labels file " + path + " holds no label: write one a line");
+                     "the labels file " + path + " has no labels: write one per line");
   }
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (g_utf8_validate(labels[i].data(), static_cast<gssize>(labels[i].size()), nullptr)) continue;

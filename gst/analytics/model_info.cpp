@@ -6,8 +6,9 @@
 #include <filesystem>
 #include <memory>
 
+#include <npucore/error.hpp>
+
 #include "labels.hpp"
-#include "npucore/error.hpp"
 
 namespace gstnpu {
 namespace {
@@ -70,7 +71,7 @@ class KeyFile {
     const std::string raw = take_string(value);
     if (raw.empty()) refuse(group, key, "is empty");
     if (raw.starts_with("PLACEHOLDER")) {
-      refuse(group, key, "still holds \"" + raw + "\": put the model's own value there");
+      refuse(group, key, "still holds \"" + raw + "\": put the model's value there");
     }
   }
 
@@ -125,7 +126,8 @@ std::vector<std::int64_t> read_dims(const KeyFile& file, const std::string& grou
     gint64 dim = 0;
     std::string digits = word;
     if (!g_ascii_string_to_signed(g_strstrip(digits.data()), 10, -1, G_MAXINT64, &dim, nullptr)) {
-      file.refuse(group, "dims", "\"" + word + "\" is no dimension: a whole number, or -1 for any");
+      file.refuse(group, "dims",
+                  "\"" + word + "\" is not a dimension: use a whole number, or -1 for any");
     }
     dims.push_back(dim);
   }
@@ -152,7 +154,8 @@ std::vector<std::string> read_labels(const KeyFile& file, const std::string& gro
     for (std::string& label : labels) label = g_strstrip(label.data());
     return labels;
   }
-  if (inline_labels) file.refuse(group, "labels-file", "stands beside labels: keep one of them");
+  if (inline_labels)
+    file.refuse(group, "labels-file", "cannot be used together with labels: keep one of them");
   const auto directory = std::filesystem::path(file.path()).parent_path();
   try {
     return read_labels_file(directory / file.text(group, "labels-file"));

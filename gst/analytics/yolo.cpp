@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace gstnpu {
 
@@ -125,12 +125,12 @@ bool lies_inside(const TensorView& tensor, std::size_t element_bytes) {
 void check_channels(const TensorView& tensor, std::size_t channels, bool channels_first,
                     std::size_t label_count) {
   if (channels <= YoloTensor::kBoxChannels) {
-    refuse(tensor, "has " + std::to_string(channels) + " values a box, too few for a class");
+    refuse(tensor, "has " + std::to_string(channels) + " values per box, too few for a class");
   }
   // YOLOv5 writes [1, boxes, 5 + classes].
   if (!channels_first && label_count > 0 &&
       channels == label_count + YoloTensor::kBoxChannels + 1) {
-    refuse(tensor, "has one value a box more than 4 + " + std::to_string(label_count) +
+    refuse(tensor, "has one value per box more than 4 + " + std::to_string(label_count) +
                        " labels: the objectness of YOLOv5 is not supported, or a label is missing");
   }
   if (channels > std::numeric_limits<std::uint32_t>::max()) refuse(tensor, "is too large");

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "npucore/frame.hpp"
-#include "npucore/types.hpp"
+#include <npucore/frame.hpp>
+#include <npucore/types.hpp>
 
 namespace gstnpu {
 

@@ -1,10 +1,10 @@
-#include "plugin/elements.hpp"
+#include "common/elements.hpp"
 
 #define PACKAGE "npucore"
 
 namespace {
 
-constexpr gstnpu::Element kElements[] = {
+constexpr gstnpu::Registration kElements[] = {
     {"npuimport", gstnpu::register_npuimport},
     {"npuinfer", gstnpu::register_npuinfer},
     {"npupublish", gstnpu::register_npupublish},
@@ -12,7 +12,7 @@ constexpr gstnpu::Element kElements[] = {
 };
 
 gboolean init_plugin(GstPlugin* plugin) {
-  for (const gstnpu::Element& element : kElements) {
+  for (const gstnpu::Registration& element : kElements) {
     if (!element.register_with(plugin)) return FALSE;
   }
   return TRUE;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "detection_meta.hpp"
+#include "analytics/detection_meta.hpp"
 
 namespace gstnpu {
 

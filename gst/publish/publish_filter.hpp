@@ -2,11 +2,13 @@
 
 #include <gst/gst.h>
 
+#include <vector>
+
 namespace gstnpu {
 
 /// The pass-through element inside npupublish: writes a line for each frame. Floating.
 GstElement* make_publish_filter();
-/// Its properties, for npupublish to show as its own.
-void install_publish_properties(GObjectClass* klass);
+/// Its properties once more, for npupublish to show as its own. Floating.
+std::vector<GParamSpec*> publish_property_specs();
 
 }  // namespace gstnpu
