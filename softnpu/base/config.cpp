@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <openvino/core/version.hpp>
 #include <optional>
 #include <string_view>
 
@@ -36,7 +35,8 @@ void read_platform(const char* value, Config& config) {
   complain("SOFTNPU_PLATFORM", value, "3720, 4000, 5010");
 }
 
-void read_execution(std::string_view value, Config& config) {
+void read_execution(const char* text, Config& config) {
+  const std::string_view value = text;
   if (value == "cpu") return;
   if (value == "null") {
     config.execution = Execution::kNull;
@@ -49,18 +49,20 @@ void read_execution(std::string_view value, Config& config) {
       return;
     }
   }
-  complain("SOFTNPU_EXEC", std::string(value).c_str(), "cpu, null, delay:<microseconds>");
+  complain("SOFTNPU_EXEC", text, "cpu, null, delay:<microseconds>");
 }
 
-void read_switch(const char* name, std::string_view value, bool& result) {
+void read_allow_memfd(const char* text, Config& config) {
+  const std::string_view value = text;
   if (value == "1") {
-    result = true;
+    config.allow_memfd = true;
   } else if (value != "0") {
-    complain(name, std::string(value).c_str(), "0, 1");
+    complain("SOFTNPU_ALLOW_MEMFD", text, "0, 1");
   }
 }
 
-void read_export(std::string_view value, Config& config) {
+void read_export(const char* text, Config& config) {
+  const std::string_view value = text;
   if (value == "auto") {
     config.exports = Export::kAuto;
   } else if (value == "memfd") {
@@ -68,7 +70,7 @@ void read_export(std::string_view value, Config& config) {
   } else if (value == "none") {
     config.exports = Export::kNone;
   } else {
-    complain("SOFTNPU_EXPORT", std::string(value).c_str(), "auto, memfd, none");
+    complain("SOFTNPU_EXPORT", text, "auto, memfd, none");
   }
 }
 
@@ -118,8 +120,9 @@ void read_runtime_version(const char* value, Config& config) {
   const auto version = parse_version(text.substr(0, std::min(dot, text.size())));
   const auto fits = [](uint64_t number) { return number <= UINT32_MAX; };
   if (version && fits(version->major) && fits(version->minor) && fits(patch)) {
-    config.runtime = {static_cast<uint32_t>(version->major), static_cast<uint32_t>(version->minor),
-                      static_cast<uint32_t>(patch)};
+    config.runtime =
+        RuntimeVersion{static_cast<uint32_t>(version->major), static_cast<uint32_t>(version->minor),
+                       static_cast<uint32_t>(patch)};
     return;
   }
   complain("SOFTNPU_RUNTIME_VERSION", value, "<major>.<minor>.<patch>");
@@ -147,34 +150,43 @@ void read_import_limit(const char* value, Config& config) {
 void read_cache_limit(const char* value, Config& config) {
   const auto bytes = parse_number(value);
   config.cache_limit_bytes = bytes.value_or(0);
-  if (!bytes)
-    std::fprintf(stderr, "softnpu: SOFTNPU_CACHE_SIZE=\"%s\" is no number of bytes; 0 is used\n",
+  if (!bytes) {
+    std::fprintf(stderr, "softnpu: SOFTNPU_CACHE_SIZE=\"%s\" is not a number of bytes; 0 is used\n",
                  value);
+  }
 }
+
+struct Variable {
+  const char* name;
+  void (*read)(const char* value, Config& config);
+};
+
+constexpr Variable kVariables[] = {
+    {"SOFTNPU_PLATFORM", read_platform},
+    {"SOFTNPU_EXEC", read_execution},
+    {"SOFTNPU_ALLOW_MEMFD", read_allow_memfd},
+    {"SOFTNPU_IMPORT_LIMIT", read_import_limit},
+    {"SOFTNPU_EXPORT", read_export},
+    {"SOFTNPU_THREADS", read_threads},
+    {"SOFTNPU_GRAPH_EXT_VERSION", read_graph_version},
+    {"SOFTNPU_COMPILER_VERSION", read_compiler_version},
+    {"SOFTNPU_RUNTIME_VERSION", read_runtime_version},
+    {"SOFTNPU_CACHE_DIR", [](const char* value, Config& config) { config.cache_folder = value; }},
+    {"SOFTNPU_CACHE_SIZE", read_cache_limit},
+    {"SOFTNPU_TRACE", [](const char* value, Config& config) { config.trace_path = value; }},
+    {"SOFTNPU_FAULT", [](const char* value, Config& config) { config.faults = value; }},
+};
 
 }  // namespace
 
 Config read_config(const char* (*get)(const char*)) {
-  const auto given = [get](const char* name) {
-    const char* value = get(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-  };
   Config config{ze_npu_platform_of_number(kDefaultPlatform)};
-  config.runtime = {OPENVINO_VERSION_MAJOR, OPENVINO_VERSION_MINOR, OPENVINO_VERSION_PATCH};
-  if (const char* value = given("SOFTNPU_PLATFORM")) read_platform(value, config);
-  if (const char* value = given("SOFTNPU_EXEC")) read_execution(value, config);
-  if (const char* value = given("SOFTNPU_ALLOW_MEMFD"))
-    read_switch("SOFTNPU_ALLOW_MEMFD", value, config.allow_memfd);
-  if (const char* value = given("SOFTNPU_IMPORT_LIMIT")) read_import_limit(value, config);
-  if (const char* value = given("SOFTNPU_EXPORT")) read_export(value, config);
-  if (const char* value = given("SOFTNPU_THREADS")) read_threads(value, config);
-  if (const char* value = given("SOFTNPU_GRAPH_EXT_VERSION")) read_graph_version(value, config);
-  if (const char* value = given("SOFTNPU_COMPILER_VERSION")) read_compiler_version(value, config);
-  if (const char* value = given("SOFTNPU_RUNTIME_VERSION")) read_runtime_version(value, config);
-  if (const char* value = given("SOFTNPU_CACHE_DIR")) config.cache_folder = value;
-  if (const char* value = given("SOFTNPU_CACHE_SIZE")) read_cache_limit(value, config);
-  if (const char* value = given("SOFTNPU_TRACE")) config.trace_path = value;
-  if (const char* value = given("SOFTNPU_FAULT")) config.faults = value;
+  for (const Variable& variable : kVariables) {
+    const char* const value = get(variable.name);
+    if (value != nullptr && *value != '\0') {
+      variable.read(value, config);
+    }
+  }
   return config;
 }
 

@@ -1,4 +1,3 @@
-// The one exception of the driver: a Level Zero result on its way to the caller.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -8,6 +7,7 @@
 
 namespace softnpu {
 
+/// The one exception of the driver: a Level Zero result on its way to the caller.
 class Failure : public std::runtime_error {
  public:
   explicit Failure(ze_result_t result, const std::string& reason = {})
@@ -18,6 +18,7 @@ class Failure : public std::runtime_error {
   ze_result_t result_;
 };
 
+/// Throws Failure where the condition does not hold.
 inline void require(bool condition, ze_result_t otherwise) {
   if (!condition) throw Failure(otherwise);
 }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "config.hpp"
-#include "engine.hpp"
 #include "failure.hpp"
 
 namespace softnpu::fault {
@@ -14,7 +13,6 @@ namespace {
 
 constexpr std::string_view kExecute = "zeCommandQueueExecuteCommandLists";
 constexpr std::string_view kPoison = "POISON";
-constexpr uint32_t kFirstError = 0x70000000;
 
 constexpr std::pair<std::string_view, ze_result_t> kResults[] = {
     {"NOT_READY", ZE_RESULT_NOT_READY},
@@ -48,7 +46,9 @@ constexpr std::pair<std::string_view, ze_result_t> kResults[] = {
 
 std::optional<uint64_t> parse_number(std::string_view text) {
   const bool hex = text.substr(0, 2) == "0x";
-  if (hex) text.remove_prefix(2);
+  if (hex) {
+    text.remove_prefix(2);
+  }
   uint64_t value = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
@@ -62,8 +62,11 @@ std::optional<ze_result_t> parse_result(std::string_view text) {
     if (*number == 0 || *number > UINT32_MAX) return std::nullopt;
     return static_cast<ze_result_t>(*number);
   }
-  for (const std::string_view prefix : {"ZE_RESULT_", "ERROR_"})
-    if (text.substr(0, prefix.size()) == prefix) text.remove_prefix(prefix.size());
+  for (const std::string_view prefix : {"ZE_RESULT_", "ERROR_"}) {
+    if (text.substr(0, prefix.size()) == prefix) {
+      text.remove_prefix(prefix.size());
+    }
+  }
   for (const auto& [name, result] : kResults)
     if (name == text) return result;
   return std::nullopt;
@@ -87,11 +90,13 @@ Plan parse_item(std::string_view item) {
     throw quoted(item) + ": POISON is for " + std::string(kExecute) + " only";
   if (!plan.poison) {
     const auto known = parse_result(result);
-    if (!known) throw quoted(item) + ": " + quoted(result) + " is no failing ze_result_t";
+    if (!known) throw quoted(item) + ": " + quoted(result) + " is not a failing ze_result_t";
     plan.result = *known;
   }
   const bool onwards = !count.empty() && count.back() == '+';
-  if (onwards) count.remove_suffix(1);
+  if (onwards) {
+    count.remove_suffix(1);
+  }
   plan.first = parse_number(count).value_or(0);
   if (plan.first == 0) throw quoted(item) + ": calls are counted from 1";
   plan.last = onwards ? UINT64_MAX : plan.first;
@@ -102,7 +107,7 @@ std::atomic<bool> is_armed{false};
 
 }  // namespace
 
-// Every site, and the lock of what they hold.
+/// Every site, and the lock of what they hold.
 class Registry {
  public:
   static Registry& instance() {
@@ -111,7 +116,7 @@ class Registry {
   }
 
   std::optional<Plan> next(Site& site) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     const uint64_t number = ++site.count_;
     for (const Plan& plan : site.plans_)
       if (number >= plan.first && number <= plan.last) return plan;
@@ -119,23 +124,28 @@ class Registry {
   }
 
   void set(const std::vector<Plan>& plans) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     for (Site* site = newest; site != nullptr; site = site->older_) {
       site->count_ = 0;
       site->plans_.clear();
-      for (const Plan& plan : plans)
-        if (plan.call == site->call_) site->plans_.push_back(plan);
+      for (const Plan& plan : plans) {
+        if (plan.call == site->call_) {
+          site->plans_.push_back(plan);
+        }
+      }
     }
     is_armed = true;
   }
 
   std::string counts() {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     std::string text;
-    for (const Site* site = newest; site != nullptr; site = site->older_)
-      if (site->count_ != 0)
+    for (const Site* site = newest; site != nullptr; site = site->older_) {
+      if (site->count_ != 0) {
         text += (text.empty() ? "" : " ") + std::string(site->call_) + " " +
                 std::to_string(site->count_);
+      }
+    }
     return text;
   }
 
@@ -189,7 +199,9 @@ std::vector<Plan> parse_and_complain(std::string_view specification, bool& all_g
 bool arm_from_environment() {
   const std::string& specification = config().faults;
   bool all_good = true;
-  if (!specification.empty()) Registry::instance().set(parse_and_complain(specification, all_good));
+  if (!specification.empty()) {
+    Registry::instance().set(parse_and_complain(specification, all_good));
+  }
   return true;
 }
 
@@ -200,26 +212,16 @@ bool armed() {
   return read && is_armed.load(std::memory_order_relaxed);
 }
 
-void end_work_in_flight(CallKind kind, ze_result_t result) {
-  const bool failed_wait = kind == CallKind::kWaits && static_cast<uint32_t>(result) >= kFirstError;
-  if (failed_wait || result == ZE_RESULT_ERROR_DEVICE_LOST) Engine::instance().abort_all(result);
-}
-
-ze_result_t set(const char* specification) {
+void set(std::string_view specification) {
   bool all_good = true;
   armed();  // the environment's is replaced, not read later
-  const auto plans = parse_and_complain(specification != nullptr ? specification : "", all_good);
+  const auto plans = parse_and_complain(specification, all_good);
   require(all_good, ZE_RESULT_ERROR_INVALID_ARGUMENT);
   Registry::instance().set(plans);
-  return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t get_call_counts(const char** text) {
-  require(text != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  thread_local std::string counts;
-  counts = Registry::instance().counts();
-  *text = counts.c_str();
-  return ZE_RESULT_SUCCESS;
+std::string call_counts() {
+  return Registry::instance().counts();
 }
 
 }  // namespace softnpu::fault

@@ -12,20 +12,20 @@
 
 namespace softnpu::fault {
 
-// One item of a specification, "<call>:<result>@<n>" or "<call>:<result>@<n>+".
+/// One item of a specification, "<call>:<result>@<n>" or "<call>:<result>@<n>+".
 struct Plan {
   std::string call;
   ze_result_t result;
-  bool poison;     // the context of the call's queue is lost for good
-  uint64_t first;  // counted from 1
-  uint64_t last;   // UINT64_MAX: from `first` on
+  bool poison;     ///< the context of the call's queue is lost for good
+  uint64_t first;  ///< counted from 1
+  uint64_t last;   ///< UINT64_MAX: from `first` on
 };
 
-// The items of a comma-separated list; what is wrong with the others goes to `errors`, one sentence
-// each.
+/// The items of a comma-separated list; what is wrong with the others goes to `errors`, one
+/// sentence each.
 std::vector<Plan> parse(std::string_view specification, std::vector<std::string>& errors);
 
-// What a call does beside answering, which decides how it can fail without doing harm.
+/// What a call does beside answering, which decides how it can fail without doing harm.
 enum class CallKind { kPlain, kDestroys, kWaits };
 
 inline CallKind kind_of(std::string_view call) {
@@ -37,7 +37,7 @@ inline CallKind kind_of(std::string_view call) {
   return CallKind::kPlain;
 }
 
-// One function at the driver's wall; made when the driver is loaded, and there for good.
+/// One function at the driver's wall; made when the driver is loaded, and there for good.
 class Site {
  public:
   explicit Site(const char* call);
@@ -45,7 +45,7 @@ class Site {
   Site& operator=(const Site&) = delete;
 
   const char* call() const { return call_; }
-  // Counts a call, and tells how it is to fail; nothing for a call that is to be made.
+  /// Counts a call, and tells how it is to fail; nothing for a call that is to be made.
   std::optional<Plan> next();
 
  private:
@@ -56,23 +56,15 @@ class Site {
   std::vector<Plan> plans_;  // of this call
 };
 
-// False until a specification was given, by the environment or by set(): until then a call costs
-// one look at this.
+/// False until a specification was given, by the environment or by set(): until then a call costs
+/// one look at this.
 bool armed();
 
-// The work in flight ends before an error that says so is answered: nothing runs on a device that
-// is lost, and nobody's memory is written behind a wait that has failed.
-void end_work_in_flight(CallKind kind, ze_result_t result);
+/// Replaces the specification, and counts calls from 0 again; an empty one makes no call fail.
+/// Throws INVALID_ARGUMENT, with the reasons on stderr and nothing changed, for a wrong one.
+void set(std::string_view specification);
 
-// Marks the queue's context: executing in it answers UNKNOWN from now on.
-void poison_context_of(ze_command_queue_handle_t queue);
-
-// For tests, through zeDriverGetExtensionFunctionAddress.
-// "softnpuSetFault": replaces the specification, and counts calls from 0 again. Empty or null: no
-// call fails. INVALID_ARGUMENT, with the reasons on stderr and nothing changed, for a wrong one.
-ze_result_t set(const char* specification);
-// "softnpuGetCallCounts": "<call> <count>" for every call made since then, joined by blanks; valid
-// until this thread's next call.
-ze_result_t get_call_counts(const char** text);
+/// "<call> <count>" for every call made since then, joined by blanks.
+std::string call_counts();
 
 }  // namespace softnpu::fault

@@ -1,9 +1,5 @@
 #include "live_objects.hpp"
 
-#include <string>
-
-#include "failure.hpp"
-
 namespace softnpu {
 namespace {
 
@@ -16,19 +12,14 @@ std::array<std::atomic<int64_t>, kKinds> counts{};
 
 }  // namespace
 
-ze_result_t get_live_objects(uint32_t* count, const char** text) {
-  require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  thread_local std::string names;
-  names.clear();
-  int64_t sum = 0;
+LiveObjects live_objects() {
+  LiveObjects all{};
   for (size_t i = 0; i < kKinds; ++i) {
     const int64_t alive = counts[i].load(std::memory_order_relaxed);
-    names += (i == 0 ? "" : " ") + std::string(kNames[i]) + " " + std::to_string(alive);
-    sum += alive;
+    all.text += (i == 0 ? "" : " ") + std::string(kNames[i]) + " " + std::to_string(alive);
+    all.count += static_cast<uint32_t>(alive);
   }
-  *count = static_cast<uint32_t>(sum);
-  if (text != nullptr) *text = names.c_str();
-  return ZE_RESULT_SUCCESS;
+  return all;
 }
 
 std::atomic<int64_t>& live_count(Kind kind) {

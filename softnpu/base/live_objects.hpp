@@ -1,11 +1,10 @@
 // Counts of the driver's objects that are alive, by kind.
 #pragma once
 
-#include <level_zero/ze_api.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 namespace softnpu {
 
@@ -27,11 +26,13 @@ enum class Kind {
 
 std::atomic<int64_t>& live_count(Kind kind);
 
-// For leak tests, "softnpuGetLiveObjects": how many objects the application still has, and a text
-// that names their kinds, which is valid until this thread's next call. `text` may be null.
-ze_result_t get_live_objects(uint32_t* count, const char** text);
+struct LiveObjects {
+  uint32_t count;    ///< of all kinds
+  std::string text;  ///< "<kind> <count>" for every kind, joined by blanks
+};
+LiveObjects live_objects();
 
-// A base class whose instances are counted.
+/// A base class whose instances are counted.
 template <Kind kKind>
 class Counted {
  public:

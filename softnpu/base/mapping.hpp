@@ -1,4 +1,3 @@
-// A mapped range of memory, unmapped at its end unless it is somebody else's.
 #pragma once
 
 #include <sys/mman.h>
@@ -8,6 +7,7 @@
 
 namespace softnpu {
 
+/// A mapped range of memory, unmapped at its end unless it is somebody else's.
 class Mapping {
  public:
   Mapping() = default;
@@ -24,7 +24,7 @@ class Mapping {
     return *this;
   }
 
-  // Null when the kernel refuses. `fd` may be -1 for private memory of this process.
+  /// Null when the kernel refuses. `fd` may be -1 for private memory of this process.
   static Mapping map(size_t size_bytes, int fd) {
     const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
     void* const base = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
@@ -36,7 +36,7 @@ class Mapping {
     if (base == MAP_FAILED) return {};
     return {static_cast<std::byte*>(base), size_bytes, false};
   }
-  // Memory of the application's, which keeps it mapped for longer than this lives.
+  /// Memory of the application's, which keeps it mapped for longer than this lives.
   static Mapping borrow(std::byte* base, size_t size_bytes) { return {base, size_bytes, true}; }
 
   std::byte* base() const { return base_; }
@@ -48,7 +48,9 @@ class Mapping {
   Mapping(std::byte* base, size_t size_bytes, bool borrowed)
       : base_(base), size_bytes_(size_bytes), borrowed_(borrowed) {}
   void reset() {
-    if (base_ != nullptr && !borrowed_) ::munmap(base_, size_bytes_);
+    if (base_ != nullptr && !borrowed_) {
+      ::munmap(base_, size_bytes_);
+    }
     base_ = nullptr;
   }
   std::byte* base_ = nullptr;

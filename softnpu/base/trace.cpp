@@ -5,31 +5,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
+#include "clock.hpp"
 #include "config.hpp"
+#include "unique_fd.hpp"
 
 namespace softnpu::trace {
 namespace {
 
 thread_local Line* current = nullptr;
 
-uint64_t now_ns() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::steady_clock::now().time_since_epoch())
-                                   .count());
-}
-
 int open_trace() {
   const std::string& path = config().trace_path;
   if (path.empty()) return -1;
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0)
+  if (fd < 0) {
     std::fprintf(stderr, "softnpu: SOFTNPU_TRACE=\"%s\" cannot be opened: %s\n", path.c_str(),
                  std::strerror(errno));
+  }
   return fd;
 }
 
@@ -37,6 +36,23 @@ int open_trace() {
 int trace_fd() {
   static const int fd = open_trace();
   return fd;
+}
+
+// RssAnon of /proc/self/status; 0 where the kernel does not tell.
+uint64_t anonymous_bytes() {
+  const UniqueFd file(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  char buffer[4096];
+  const ssize_t size = file ? ::read(file.get(), buffer, sizeof buffer) : -1;
+  if (size <= 0) return 0;
+  std::string_view text(buffer, static_cast<size_t>(size));
+  constexpr std::string_view kField = "RssAnon:";
+  const size_t at = text.find(kField);
+  if (at == std::string_view::npos) return 0;
+  text.remove_prefix(at + kField.size());
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  uint64_t kibibytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), kibibytes);
+  return kibibytes * 1024;
 }
 
 std::string hex(uint64_t value) {
@@ -68,7 +84,7 @@ bool enabled() {
   return trace_fd() >= 0;
 }
 
-Line::Line(const char* call) : call_(call), start_ns_(now_ns()), outer_(current) {
+Line::Line(const char* call) : call_(call), start_ns_(monotonic_ns()), outer_(current) {
   current = this;
 }
 
@@ -77,12 +93,16 @@ Line::~Line() {
 }
 
 void Line::add_pointer(uintptr_t value) {
-  if (!arguments_.empty()) arguments_ += ',';
+  if (!arguments_.empty()) {
+    arguments_ += ',';
+  }
   arguments_ += hex(value);
 }
 
 void Line::add_number(uint64_t value) {
-  if (!arguments_.empty()) arguments_ += ',';
+  if (!arguments_.empty()) {
+    arguments_ += ',';
+  }
   arguments_ += std::to_string(value);
 }
 
@@ -108,7 +128,7 @@ void Line::finish(uint32_t result) {
     notes_.append(",\"").append(name).append("\":[").append(items).append("]");
   }
   std::string line = "{\"ns\":" + std::to_string(start_ns_) +
-                     ",\"took_ns\":" + std::to_string(now_ns() - start_ns_) +
+                     ",\"took_ns\":" + std::to_string(monotonic_ns() - start_ns_) +
                      ",\"tid\":" + std::to_string(::syscall(SYS_gettid)) + ",\"call\":\"" + call_ +
                      "\",\"args\":[" + arguments_ + "],\"result\":" + hex(result) + notes_ + "}\n";
   // One write per line with O_APPEND: lines of several threads and processes do not mix.
@@ -136,6 +156,12 @@ void note_file(const char* name, int fd) {
   struct stat file {};
   if (::fstat(fd, &file) != 0) return;
   note_text(name, std::to_string(file.st_dev) + ":" + std::to_string(file.st_ino));
+}
+
+void note_anonymous_bytes(const char* name) {
+  if (current != nullptr) {
+    note(name, anonymous_bytes());
+  }
 }
 
 void note_pointer(const char* name, const void* value) {

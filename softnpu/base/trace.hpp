@@ -10,7 +10,7 @@ namespace softnpu::trace {
 
 bool enabled();
 
-// A JSON object's fields.
+/// A JSON object's fields.
 class Fields {
  public:
   Fields& number(const char* name, uint64_t value);
@@ -23,8 +23,8 @@ class Fields {
   std::string json_;
 };
 
-// One call's line, written when `finish` is called. Calls made inside it on the same thread may add
-// fields by `note`.
+/// One call's line, written when `finish` is called. Calls made inside it on the same thread may
+/// add fields by `note`.
 class Line {
  public:
   explicit Line(const char* call);
@@ -32,8 +32,8 @@ class Line {
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
-  // Arguments appear in the order of the call: handles and pointers as "0x..." strings, numbers as
-  // numbers.
+  /// Arguments appear in the order of the call: handles and pointers as "0x..." strings, numbers as
+  /// numbers.
   template <class T>
   void argument(T value) {
     if constexpr (std::is_pointer_v<T>) {
@@ -59,14 +59,17 @@ class Line {
   Line* outer_;
 };
 
-// Adds a field to the line of the call that this thread is in; does nothing when there is no trace.
+/// Adds a field to the line of the call that this thread is in; does nothing when there is no
+/// trace.
 void note(const char* name, uint64_t value);
 void note_text(const char* name, const std::string& value);
-// Adds an object to the field <name>, an array.
+/// Adds an object to the field <name>, an array.
 void note_item(const char* name, const Fields& item);
-// Adds "<name>": "st_dev:st_ino" of an open file.
+/// Adds "<name>": "st_dev:st_ino" of an open file.
 void note_file(const char* name, int fd);
-// Adds a handle or a pointer as "0x..." text.
+/// Adds how many bytes of this process's anonymous memory are resident.
+void note_anonymous_bytes(const char* name);
+/// Adds a handle or a pointer as "0x..." text.
 void note_pointer(const char* name, const void* value);
 
 }  // namespace softnpu::trace

@@ -6,6 +6,7 @@
 
 namespace softnpu {
 
+/// Owns a file descriptor, or none.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -19,8 +20,12 @@ class UniqueFd {
   }
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  /// The caller closes it from now on.
+  int release() { return std::exchange(fd_, -1); }
   void reset() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
     fd_ = -1;
   }
 

@@ -7,7 +7,12 @@
 
 namespace softnpu {
 
-// Of the graph extension: 1.<minor>.
+/// Of the driver itself.
+constexpr uint16_t kDriverMajor = 1;
+constexpr uint16_t kDriverMinor = 0;
+constexpr uint32_t kDriverVersion = (uint32_t{kDriverMajor} << 16) | kDriverMinor;
+
+/// Of the graph extension: 1.<minor>.
 constexpr uint32_t kOldestGraphMinor = 5;
 constexpr uint32_t kNewestGraphMinor = 16;
 
@@ -23,13 +28,13 @@ struct CompilerVersion {
 
 constexpr CompilerVersion kDefaultCompiler{7, 5};
 
-// Of what runs native binaries: on hardware the firmware, here OpenVINO.
+/// Of what runs native binaries: on hardware the firmware, here OpenVINO.
 struct RuntimeVersion {
   uint32_t major;
   uint32_t minor;
   uint32_t patch;
 
-  // A binary of another major version, or of a newer minor one, cannot be run.
+  /// A binary of another major version, or of a newer minor one, cannot be run.
   constexpr bool runs(const RuntimeVersion& binary) const {
     return binary.major == major && binary.minor <= minor;
   }
@@ -39,7 +44,7 @@ struct RuntimeVersion {
 };
 
 uint32_t graph_minor();
-// The graph extension is 1.<minor> or newer.
+/// The graph extension is 1.<minor> or newer.
 bool graph_has(uint32_t minor);
 CompilerVersion compiler_version();
 

@@ -7,7 +7,7 @@
 #include <climits>
 #include <ctime>
 
-#include "device.hpp"
+#include "base/clock.hpp"
 
 namespace softnpu {
 namespace {
@@ -38,7 +38,9 @@ bool Deadline::passed() const {
 }
 
 void Completion::set() {
-  if (state_.exchange(kSet, std::memory_order_acq_rel) == kAwaited) futex_wake_all(&state_);
+  if (state_.exchange(kSet, std::memory_order_acq_rel) == kAwaited) {
+    futex_wake_all(&state_);
+  }
 }
 
 bool Completion::wait(Deadline deadline) const {
@@ -46,7 +48,9 @@ bool Completion::wait(Deadline deadline) const {
     if (deadline.passed()) return false;
     uint32_t expected = kClear;
     state_.compare_exchange_strong(expected, kAwaited, std::memory_order_acq_rel);
-    if (expected != kSet) futex_wait(&state_, kAwaited, deadline);
+    if (expected != kSet) {
+      futex_wait(&state_, kAwaited, deadline);
+    }
   }
   return true;
 }

@@ -1,5 +1,3 @@
-// A flag that is set once and waited for; a wait costs a system call only when it has to sleep,
-// setting only when somebody sleeps.
 #pragma once
 
 #include <atomic>
@@ -7,10 +5,10 @@
 
 namespace softnpu {
 
-// A point in time of CLOCK_MONOTONIC.
+/// A point in time of CLOCK_MONOTONIC.
 class Deadline {
  public:
-  // Level Zero's timeouts: 0 polls, UINT64_MAX waits for ever.
+  /// Level Zero's timeouts: 0 polls, UINT64_MAX waits for ever.
   static Deadline after(uint64_t timeout_ns);
   bool never() const { return at_ns_ == UINT64_MAX; }
   bool passed() const;
@@ -21,16 +19,18 @@ class Deadline {
   uint64_t at_ns_;
 };
 
+/// A flag that is set once and waited for; a wait costs a system call only when it has to sleep,
+/// setting only when somebody sleeps.
 class Completion {
  public:
   bool is_set() const { return state_.load(std::memory_order_acquire) == kSet; }
   void set();
-  // Leaves the mark of those who wait for the next set.
+  /// Leaves the mark of those who wait for the next set.
   void reset() {
     uint32_t expected = kSet;
     state_.compare_exchange_strong(expected, kClear, std::memory_order_acq_rel);
   }
-  // False when the deadline came first.
+  /// False when the deadline came first.
   bool wait(Deadline deadline) const;
 
  private:

@@ -5,19 +5,20 @@
 #include <atomic>
 #include <memory>
 
-#include "live_objects.hpp"
+#include "base/live_objects.hpp"
+
 #include "memory.hpp"
 
 namespace softnpu {
 
-// Queues, lists and graphs of a context borrow it: the application destroys it last.
+/// Queues, lists and graphs of a context borrow it: the application destroys it last.
 class Context : Counted<Kind::kContext> {
  public:
   AllocationTable& allocations() { return allocations_; }
-  // A poisoned context executes nothing any more.
+  /// A poisoned context executes nothing any more.
   void poison() { *poisoned_ = true; }
   bool poisoned() const { return *poisoned_; }
-  // The same, for the jobs: they may outlive the context.
+  /// The same, for the jobs: they may outlive the context.
   const std::shared_ptr<std::atomic<bool>>& poison_mark() const { return poisoned_; }
 
  private:

@@ -86,7 +86,9 @@ UniqueFd make_dmabuf(size_t size_bytes) {
 
 UniqueFd make_memfd(size_t size_bytes) {
   UniqueFd fd(::memfd_create("softnpu", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (fd && ::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0) fd.reset();
+  if (fd && ::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0) {
+    fd.reset();
+  }
   return fd;
 }
 

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 namespace softnpu::dmabuf {
 
-// A buffer's identity: the same for every descriptor of one buffer, in every process, while it
-// lives.
+/// A buffer's identity: the same for every descriptor of one buffer, in every process, while it
+/// lives.
 struct Identity {
   uint64_t device;
   uint64_t inode;
@@ -18,20 +18,20 @@ struct Identity {
 };
 
 std::optional<Identity> identity(int fd);
-// True for a DMA-BUF proper; false for a memfd, a file or a closed descriptor.
+/// True for a DMA-BUF proper; false for a memfd, a file or a closed descriptor.
 bool is_dmabuf(int fd);
 bool is_memfd(int fd);
-// The buffer's size in bytes; nothing when the descriptor has none.
+/// The buffer's size in bytes; nothing when the descriptor has none.
 std::optional<size_t> size_bytes(int fd);
 
-// Brackets the CPU's access to a DMA-BUF, which the software NPU's own access is.
+/// Brackets the CPU's access to a DMA-BUF, which the software NPU's own access is.
 void begin_access(int fd);
 void end_access(int fd);
 
-// A new DMA-BUF of a whole number of pages, from udmabuf or the system heap; empty where neither
-// may be opened or has room.
+/// A new DMA-BUF of a whole number of pages, from udmabuf or the system heap; empty where neither
+/// may be opened or has room.
 UniqueFd make_dmabuf(size_t size_bytes);
-// A new memfd of a whole number of pages.
+/// A new memfd of a whole number of pages.
 UniqueFd make_memfd(size_t size_bytes);
 
 }  // namespace softnpu::dmabuf

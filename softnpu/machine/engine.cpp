@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "device.hpp"
+#include "base/clock.hpp"
 
 namespace softnpu {
 namespace {
@@ -40,7 +40,7 @@ void Engine::start() {
 }
 
 void Engine::submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   enqueue(lane, std::move(job));
 }
 
@@ -52,26 +52,33 @@ void Engine::submit_or_run(const std::shared_ptr<Lane>& lane, const std::shared_
   while (!job->finished()) job->step();
   lock.lock();
   end_command();
-  if (holds_ != 0 || stopping_) idle_.notify_all();
-  if (!busy_lanes_.empty()) changed_.notify_one();
-  lock.unlock();
-  job->complete();
+  if (holds_ != 0 || stopping_) {
+    idle_.notify_all();
+  }
+  if (!busy_lanes_.empty()) {
+    changed_.notify_one();
+  }
+  complete(lock, *job);
 }
 
 void Engine::enqueue(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job) {
-  if (!started_) start();
-  if (lane->entries_.empty()) busy_lanes_.push_back(lane);
+  if (!started_) {
+    start();
+  }
+  if (lane->entries_.empty()) {
+    busy_lanes_.push_back(lane);
+  }
   lane->entries_.push_back({next_ticket_++, std::move(job)});
   changed_.notify_one();
 }
 
 void Engine::set_priority(Lane& lane, Priority priority) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   lane.priority_ = priority;
 }
 
 Engine::Activity Engine::activity() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   const uint64_t now_ns = monotonic_ns();
   return {busy_ns_ + (running_ ? now_ns - running_since_ns_ : 0), now_ns};
 }
@@ -87,7 +94,7 @@ void Engine::end_command() {
 }
 
 void Engine::wake() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   changed_.notify_one();
 }
 
@@ -95,7 +102,7 @@ void Engine::abort_all(ze_result_t result) {
   std::vector<std::shared_ptr<Job>> jobs;
   std::unique_lock lock(mutex_);
   ++holds_;
-  idle_.wait(lock, [this] { return !running_; });
+  idle_.wait(lock, [this] { return !running_ && completing_ == 0; });
   --holds_;
   for (const auto& lane : std::exchange(busy_lanes_, {})) {
     for (auto& entry : lane->entries_) jobs.push_back(std::move(entry.job));
@@ -119,8 +126,9 @@ std::shared_ptr<Lane> Engine::pick() const {
     const auto& entry = lane->entries_.front();
     if (!entry.job->finished() && !entry.job->next().ready()) continue;
     if (!first || goes_before(lane->priority_, entry.ticket, first->priority_,
-                              first->entries_.front().ticket))
+                              first->entries_.front().ticket)) {
       first = lane;
+    }
   }
   return first;
 }
@@ -129,17 +137,34 @@ void Engine::run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<L
   const auto job = lane->entries_.front().job;
   begin_command();
   lock.unlock();
-  if (!job->finished()) job->step();
+  if (!job->finished()) {
+    job->step();
+  }
   const bool finished = job->finished();
   lock.lock();
   end_command();
-  if (finished) lane->entries_.pop_front();
-  if (holds_ != 0) idle_.notify_all();
+  if (finished) {
+    lane->entries_.pop_front();
+  }
+  if (holds_ != 0) {
+    idle_.notify_all();
+  }
   if (!finished) return;
-  if (lane->entries_.empty()) std::erase(busy_lanes_, lane);
+  if (lane->entries_.empty()) {
+    std::erase(busy_lanes_, lane);
+  }
+  complete(lock, *job);
+}
+
+void Engine::complete(std::unique_lock<std::mutex>& lock, Job& job) {
+  ++completing_;
   lock.unlock();
-  job->complete();  // wakes the waiters without the lock
+  job.complete();  // wakes its waiters
   lock.lock();
+  --completing_;
+  if (holds_ != 0) {
+    idle_.notify_all();
+  }
 }
 
 void Engine::loop() {

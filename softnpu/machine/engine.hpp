@@ -1,5 +1,3 @@
-// The device's one engine: a thread that runs one command at a time, in order within a lane, lanes
-// by priority.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +13,7 @@ namespace softnpu {
 
 enum class Priority { kBackground, kIdle, kNormal, kRealtime };
 
-// The jobs of one command queue. Belongs to the engine's lock.
+/// The jobs of one command queue. Belongs to the engine's lock.
 class Lane {
  public:
   explicit Lane(Priority priority) : priority_(priority) {}
@@ -23,47 +21,52 @@ class Lane {
  private:
   friend class Engine;
   struct Entry {
-    uint64_t ticket;  // order of submission over all lanes
+    uint64_t ticket;  ///< order of submission over all lanes
     std::shared_ptr<Job> job;
   };
   Priority priority_;
   std::deque<Entry> entries_;
 };
 
+/// The device's one engine: a thread that runs one command at a time, in order within a lane, lanes
+/// by priority.
 class Engine {
  public:
-  // Lives until the process ends; its thread starts with the first submission, so that a process
-  // may fork before it.
+  /// Lives until the process ends; its thread starts with the first submission, so that a process
+  /// may fork before it.
   static Engine& instance();
 
   void submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job);
-  // As `submit`, but where nothing is in its way the job is done before this returns, on the
-  // caller's thread: for work that takes no time.
+  /// As `submit`, but where nothing is in its way the job is done before this returns, on the
+  /// caller's thread: for work that takes no time.
   void submit_or_run(const std::shared_ptr<Lane>& lane, const std::shared_ptr<Job>& job);
-  // How long commands have run since the process began, the running one so far included.
+  /// How long commands have run since the process began, the running one so far included.
   struct Activity {
     uint64_t busy_ns;
-    uint64_t at_ns;  // CLOCK_MONOTONIC
+    uint64_t at_ns;  ///< CLOCK_MONOTONIC
   };
   Activity activity();
   void set_priority(Lane& lane, Priority priority);
-  // Tells the engine that the host changed an event that it may be waiting for.
+  /// Tells the engine that the host changed an event that it may be waiting for.
   void wake();
-  // Ends all that is submitted with `result`: when this returns nothing of it runs any more.
+  /// Ends all that is submitted with `result`: when this returns nothing of it runs any more, and
+  /// the jobs have let go of their commands.
   void abort_all(ze_result_t result);
-  // Lets the running command end, and runs no other; at the process's exit.
+  /// Lets the running command end, and runs no other; at the process's exit.
   void stop();
 
  private:
   void start();
   void loop();
-  // The lane whose next command may run and goes first; null for none.
+  /// The lane whose next command may run and goes first; null for none.
   std::shared_ptr<Lane> pick() const;
-  // Nothing is submitted and nothing runs.
+  /// Nothing is submitted and nothing runs.
   bool free() const { return busy_lanes_.empty() && !running_ && holds_ == 0 && !stopping_; }
   void begin_command();
   void end_command();
   void enqueue(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job);
+  // Completes a job without the lock.
+  void complete(std::unique_lock<std::mutex>& lock, Job& job);
   void run_one(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Lane>& lane);
 
   std::mutex mutex_;  // guards all below and every lane
@@ -72,7 +75,8 @@ class Engine {
   std::vector<std::shared_ptr<Lane>> busy_lanes_;  // those with entries
   uint64_t next_ticket_ = 0;
   bool started_ = false;
-  bool running_ = false;  // a command, on whatever thread
+  bool running_ = false;     // a command, on whatever thread
+  uint32_t completing_ = 0;  // jobs that have run and still hold their commands
   uint64_t running_since_ns_ = 0;
   uint64_t busy_ns_ = 0;  // without the running command
   uint32_t holds_ = 0;    // who has it that no command may start

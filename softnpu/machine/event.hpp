@@ -6,22 +6,24 @@
 #include <mutex>
 #include <vector>
 
+#include "base/live_objects.hpp"
+
 #include "completion.hpp"
-#include "live_objects.hpp"
 
 namespace softnpu {
 
+class Context;
 class Job;
 
-// An event's state; commands share it, so that it outlives the event's handle.
+/// An event's state; commands share it, so that it outlives the event's handle.
 class EventState {
  public:
   bool signalled() const { return signal_.is_set(); }
   void signal() { signal_.set(); }
   void reset() { signal_.reset(); }
-  // Remembers a submitted job that signals this event.
+  /// Remembers a submitted job that signals this event.
   void add_signaller(const std::shared_ptr<Job>& job);
-  // SUCCESS, or NOT_READY when the deadline comes first or no submitted job will signal the event.
+  /// SUCCESS, or NOT_READY when the deadline comes first or no submitted job will signal the event.
   ze_result_t wait(Deadline deadline);
 
  private:
@@ -32,16 +34,32 @@ class EventState {
   std::vector<std::weak_ptr<Job>> signallers_;
 };
 
-class EventPool;
+/// Slots for events.
+class EventPool : Counted<Kind::kEventPool> {
+ public:
+  EventPool(Context& context, const ze_event_pool_desc_t& desc)
+      : context_(context), flags_(desc.flags), used_(desc.count, false) {}
 
+  /// False when the index is out of range or taken.
+  bool take(uint32_t index);
+  void give_back(uint32_t index);
+  Context& context() const { return context_; }
+  ze_event_pool_flags_t flags() const { return flags_; }
+
+ private:
+  Context& context_;
+  ze_event_pool_flags_t flags_;
+  std::mutex mutex_;  // guards used_
+  std::vector<bool> used_;
+};
+
+/// An event in a slot of its pool that was taken for it and that it gives back.
 struct Event : Counted<Kind::kEvent> {
   Event(EventPool& owner, uint32_t slot) : pool(owner), index(slot) {}
+  ~Event() { pool.give_back(index); }
   EventPool& pool;
   uint32_t index;
   std::shared_ptr<EventState> state = std::make_shared<EventState>();
 };
-
-// The state behind a handle; throws INVALID_NULL_HANDLE.
-std::shared_ptr<EventState> event_state(ze_event_handle_t event);
 
 }  // namespace softnpu

@@ -4,20 +4,22 @@
 
 #include <mutex>
 
+#include "base/live_objects.hpp"
+
 #include "job.hpp"
-#include "live_objects.hpp"
 
 namespace softnpu {
 
 class CommandQueue;
 
+/// Signalled when all jobs of the submission that it tracks are done, whatever became of them.
 class Fence : Counted<Kind::kFence> {
  public:
   Fence(CommandQueue& queue, bool signalled) : queue_(queue), signalled_(signalled) {}
 
   CommandQueue& queue() const { return queue_; }
-  // Does not clear a signal that is already there: a fence used again without a reset reports at
-  // once.
+  /// Does not clear a signal that is already there: a fence used again without a reset reports at
+  /// once.
   void track(Jobs jobs);
   ze_result_t wait(Deadline deadline);
   void reset();

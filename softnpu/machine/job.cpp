@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
 
+/// Brackets the device's access to a command's memory.
 class DeviceAccess {
  public:
   explicit DeviceAccess(const Command& command) : command_(command) {
@@ -58,13 +59,18 @@ ze_result_t Job::attempt(const Command& command) const {
                                       [](const Allocation* memory) { return memory->read_only(); });
   if (may_write) return run(command);
   std::fprintf(stderr, "softnpu: a command writes to memory that was imported read-only\n");
-  if (faulted_) *faulted_ = true;
+  if (faulted_) {
+    *faulted_ = true;
+  }
   return ZE_RESULT_ERROR_DEVICE_LOST;
 }
 
 void Job::announce(const std::shared_ptr<Job>& self) const {
-  for (const Command& command : *commands_)
-    if (command.signals) command.signals->add_signaller(self);
+  for (const Command& command : *commands_) {
+    if (command.signals) {
+      command.signals->add_signaller(self);
+    }
+  }
 }
 
 bool Job::waits_for_events() const {
@@ -74,13 +80,19 @@ bool Job::waits_for_events() const {
 
 void Job::step() {
   const Command& command = next();
-  if (result_ == ZE_RESULT_SUCCESS && command.run) result_ = attempt(command);
-  if (command.signals) command.signals->signal();
+  if (result_ == ZE_RESULT_SUCCESS && command.run) {
+    result_ = attempt(command);
+  }
+  if (command.signals) {
+    command.signals->signal();
+  }
   ++position_;
 }
 
 void Job::abort(ze_result_t result) {
-  if (result_ == ZE_RESULT_SUCCESS) result_ = result;
+  if (result_ == ZE_RESULT_SUCCESS) {
+    result_ = result;
+  }
   while (!finished()) step();
   complete();
 }
@@ -89,7 +101,9 @@ ze_result_t wait_for(const Jobs& jobs, Deadline deadline) {
   ze_result_t result = ZE_RESULT_SUCCESS;
   for (const auto& job : jobs) {
     if (!job->wait(deadline)) return ZE_RESULT_NOT_READY;
-    if (result == ZE_RESULT_SUCCESS) result = job->result();
+    if (result == ZE_RESULT_SUCCESS) {
+      result = job->result();
+    }
   }
   return result;
 }

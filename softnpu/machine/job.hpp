@@ -14,15 +14,29 @@
 
 namespace softnpu {
 
-class Inference;
+struct Command;
+class Context;
+
+/// What a command of a graph works on: it can be changed between two submissions.
+class Work {
+ public:
+  virtual ~Work() = default;
+  /// Adds what it reads, and where that lies, to the trace line of the call that submits it.
+  virtual void trace_inputs() const = 0;
+  /// Before a submission, with no other in flight: puts the changed values in place, also in
+  /// `command`, which runs this. Throws UNKNOWN for a value that is no memory of `context` or is
+  /// too small; it then stays a change.
+  virtual void settle(Context& context, Command& command) = 0;
+};
 
 struct Command {
-  std::function<void()> run;  // may throw: the job fails. Empty: the command only waits or signals
-  std::vector<std::shared_ptr<EventState>> waits;   // all signalled before the command runs
-  std::shared_ptr<EventState> signals;              // null for none
-  std::vector<std::shared_ptr<Allocation>> memory;  // kept alive by the command
-  std::vector<const Allocation*> written;           // those of `memory` that the command writes to
-  std::shared_ptr<Inference> inference;             // of a graph, else null
+  /// May throw: the job fails. Empty: the command only waits or signals.
+  std::function<void()> run;
+  std::vector<std::shared_ptr<EventState>> waits;   ///< all signalled before the command runs
+  std::shared_ptr<EventState> signals;              ///< null for none
+  std::vector<std::shared_ptr<Allocation>> memory;  ///< kept alive by the command
+  std::vector<const Allocation*> written;  ///< those of `memory` that the command writes to
+  std::shared_ptr<Work> work;              ///< of a graph, else null
 
   bool ready() const;
   bool memory_usable() const;
@@ -30,35 +44,37 @@ struct Command {
 
 using Commands = std::vector<Command>;
 
+/// One submission of a list's commands. The engine's thread steps through them; everybody else
+/// waits and asks.
 class Job {
  public:
-  // `faulted`, which may be null, becomes true when a command writes where the device may not.
+  /// `faulted`, which may be null, becomes true when a command writes where the device may not.
   explicit Job(std::shared_ptr<const Commands> commands,
                std::shared_ptr<std::atomic<bool>> faulted = nullptr)
       : commands_(std::move(commands)), faulted_(std::move(faulted)) {}
 
-  // Tells the events of the commands that this job, which `self` owns, will signal them; before the
-  // submission.
+  /// Tells the events of the commands that this job, which `self` owns, will signal them; before
+  /// the submission.
   void announce(const std::shared_ptr<Job>& self) const;
 
-  // For the engine's thread.
+  /// For the engine's thread.
   const Command& next() const { return (*commands_)[position_]; }
   bool waits_for_events() const;
   bool finished() const { return position_ == commands_->size(); }
-  // Runs the next command. After a failure the rest only signals its events.
+  /// Runs the next command. After a failure the rest only signals its events.
   void step();
-  // Does no more than to signal the events of the commands that are left, and completes.
+  /// Does no more than to signal the events of the commands that are left, and completes.
   void abort(ze_result_t result);
-  // Lets go of the commands first: who waited for the job finds its memory given back.
+  /// Lets go of the commands first: who waited for the job finds its memory given back.
   void complete() {
     commands_.reset();
     done_.set();
   }
 
-  // For everybody else.
+  /// For everybody else.
   bool done() const { return done_.is_set(); }
   bool wait(Deadline deadline) const { return done_.wait(deadline); }
-  // Meaningful once done: SUCCESS or the error that a fence reports.
+  /// Meaningful once done: SUCCESS or the error that a fence reports.
   ze_result_t result() const { return result_; }
 
  private:
@@ -73,7 +89,8 @@ class Job {
 
 using Jobs = std::vector<std::shared_ptr<Job>>;
 
-// Waits for all; NOT_READY when the deadline comes first, else the first job's error, else SUCCESS.
+/// Waits for all; NOT_READY when the deadline comes first, else the first job's error, else
+/// SUCCESS.
 ze_result_t wait_for(const Jobs& jobs, Deadline deadline);
 
 }  // namespace softnpu

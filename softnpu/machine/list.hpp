@@ -7,15 +7,16 @@
 #include <mutex>
 #include <vector>
 
+#include "base/live_objects.hpp"
+
 #include "context.hpp"
 #include "job.hpp"
-#include "live_objects.hpp"
 #include "queue.hpp"
 
 namespace softnpu {
 
-// A command list: recorded once, submitted many times, one submission at a time. An immediate list
-// has a queue of its own, and every append is a submission that first waits for the one before.
+/// A command list: recorded once, submitted many times, one submission at a time. An immediate list
+/// has a queue of its own, and every append is a submission that first waits for the one before.
 class CommandList : Counted<Kind::kList> {
  public:
   CommandList(Context& context, bool changeable) : context_(context), changeable_(changeable) {}
@@ -25,26 +26,26 @@ class CommandList : Counted<Kind::kList> {
   Context& context() const { return context_; }
   bool immediate() const { return queue_ != nullptr; }
   bool closed() const { return closed_; }
-  // The arguments of its inferences may be changed once it is closed.
+  /// The work of its commands may be changed once it is closed.
   bool changeable() const { return changeable_; }
   bool empty() const { return commands_->empty(); }
 
-  // Throws NOT_AVAILABLE when the list is closed.
+  /// Throws NOT_AVAILABLE when the list is closed.
   void check_open() const;
   void append(Command command);
   void close();
   void reset();
   ze_result_t synchronize(Deadline deadline);
 
-  // The name of the command that is appended next. Throws INVALID_ARGUMENT when the list is closed
-  // or not changeable.
+  /// The name of the command that is appended next. Throws INVALID_ARGUMENT when the list is closed
+  /// or not changeable.
   uint64_t next_command_id();
-  // Throws INVALID_ARGUMENT when no inference of a graph has this name.
-  Inference& mutable_inference(uint64_t id) const;
+  /// Throws INVALID_ARGUMENT when no command with work has this name.
+  Work& named_work(uint64_t id) const;
 
   using Submit = std::function<std::shared_ptr<Job>(std::shared_ptr<const Commands>)>;
-  // Submits when the list's earlier submission is done; null when the deadline comes first. Throws
-  // UNKNOWN when the device has lost memory that the list uses.
+  /// Submits when the list's earlier submission is done; null when the deadline comes first. Throws
+  /// UNKNOWN when the device has lost memory that the list uses.
   std::shared_ptr<Job> submit_once_idle(Deadline deadline, const Submit& submit);
 
  private:
@@ -52,16 +53,12 @@ class CommandList : Counted<Kind::kList> {
 
   Context& context_;
   bool changeable_ = false;
-  std::unique_ptr<CommandQueue> queue_;  // of an immediate list
+  std::unique_ptr<CommandQueue> queue_;  // of an immediate list, else null
   bool closed_ = false;
   std::vector<size_t> named_;  // positions in commands_ that got a name, ascending
   std::shared_ptr<Commands> commands_ = std::make_shared<Commands>();
   std::mutex mutex_;  // guards last_
   std::shared_ptr<Job> last_;
 };
-
-// For functions that append: the command's events, checked.
-void set_events(Command& command, ze_event_handle_t signal, uint32_t wait_count,
-                ze_event_handle_t* waits);
 
 }  // namespace softnpu

@@ -7,10 +7,11 @@
 #include <mutex>
 #include <set>
 
-#include "config.hpp"
+#include "base/config.hpp"
+#include "base/failure.hpp"
+#include "base/trace.hpp"
+
 #include "device.hpp"
-#include "failure.hpp"
-#include "trace.hpp"
 
 namespace softnpu {
 namespace {
@@ -22,19 +23,19 @@ size_t page_rounded(size_t size_bytes) {
   return (size_bytes + kPageSize - 1) / kPageSize * kPageSize;
 }
 
-// The memfds that this driver handed out as DMA-BUFs; they may come back by import.
+/// The memfds that this driver handed out as DMA-BUFs; they may come back by import.
 class ExportedBuffers {
  public:
   void add(dmabuf::Identity identity) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     known_.insert(identity);
   }
   void remove(dmabuf::Identity identity) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     known_.erase(identity);
   }
   bool has(dmabuf::Identity identity) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return known_.count(identity) != 0;
   }
 
@@ -93,27 +94,37 @@ Allocation::Allocation(Parts parts)
   if (!parts_.fd) return;
   const dmabuf::Identity identity = *dmabuf::identity(parts_.fd.get());
   inode_ = identity.inode;
-  if (!imported()) exported_buffers().add(identity);
+  if (!imported()) {
+    exported_buffers().add(identity);
+  }
 }
 
 Allocation::~Allocation() {
-  if (imported() && freed_) parts_.handle->closed = true;
-  if (!imported() && parts_.fd) exported_buffers().remove(*dmabuf::identity(parts_.fd.get()));
+  if (imported() && freed_) {
+    parts_.handle->closed = true;
+  }
+  if (!imported() && parts_.fd) {
+    exported_buffers().remove(*dmabuf::identity(parts_.fd.get()));
+  }
 }
 
-std::optional<int> Allocation::export_fd() const {
-  if (imported() || !parts_.fd) return std::nullopt;
-  const int fd = ::fcntl(parts_.fd.get(), F_DUPFD_CLOEXEC, 0);
-  require(fd >= 0, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+UniqueFd Allocation::export_fd() const {
+  if (imported() || !parts_.fd) return {};
+  UniqueFd fd(::fcntl(parts_.fd.get(), F_DUPFD_CLOEXEC, 0));
+  require(static_cast<bool>(fd), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
   return fd;
 }
 
 void Allocation::begin_device_access() const {
-  if (parts_.needs_access_brackets) dmabuf::begin_access(parts_.fd.get());
+  if (parts_.needs_access_brackets) {
+    dmabuf::begin_access(parts_.fd.get());
+  }
 }
 
 void Allocation::end_device_access() const {
-  if (parts_.needs_access_brackets) dmabuf::end_access(parts_.fd.get());
+  if (parts_.needs_access_brackets) {
+    dmabuf::end_access(parts_.fd.get());
+  }
 }
 
 AllocationTable::AllocationTable()
@@ -121,7 +132,7 @@ AllocationTable::AllocationTable()
 
 std::shared_ptr<Allocation> AllocationTable::insert(Allocation::Parts parts) {
   auto allocation = std::make_shared<Allocation>(std::move(parts));
-  const std::unique_lock lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   by_base_[reinterpret_cast<uintptr_t>(allocation->base())] = allocation;
   return allocation;
 }
@@ -148,7 +159,7 @@ std::shared_ptr<Allocation> AllocationTable::find_range(const void* pointer,
 bool AllocationTable::remove(const void* pointer) {
   std::shared_ptr<Allocation> removed = find(pointer);  // destroyed after the lock is released
   if (!removed || (removed->base() != pointer && !removed->borrowed())) return false;
-  const std::unique_lock lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   const auto found = by_base_.find(reinterpret_cast<uintptr_t>(removed->base()));
   if (found == by_base_.end() || found->second != removed) return false;
   removed = std::move(found->second);
@@ -166,7 +177,7 @@ uint64_t AllocationTable::total_bytes() const {
 
 std::shared_ptr<BufferHandle> AllocationTable::handle_of(dmabuf::Identity identity,
                                                          uint64_t bytes) {
-  const std::unique_lock lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   std::erase_if(handles_, [](const auto& entry) { return entry.second.expired(); });
   auto handle = handles_[identity].lock();
   if (!handle || handle->closed) {
@@ -197,7 +208,7 @@ Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) 
   trace::note_file("file", fd);
   const auto identity = dmabuf::identity(fd);
   if (!identity || !importable(fd, *identity))
-    throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "the descriptor is no DMA-BUF");
+    throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "the descriptor is not a DMA-BUF");
   const auto size_bytes = dmabuf::size_bytes(fd);
   require(size_bytes.has_value(), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
   const size_t rounded = page_rounded(*size_bytes);

@@ -7,21 +7,21 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <optional>
 #include <shared_mutex>
 
+#include "base/live_objects.hpp"
+#include "base/mapping.hpp"
+#include "base/unique_fd.hpp"
+
 #include "dmabuf.hpp"
-#include "live_objects.hpp"
-#include "mapping.hpp"
-#include "unique_fd.hpp"
 
 namespace softnpu {
 
-// The device's addresses that a context has for imported buffers.
+/// The device's addresses that a context has for imported buffers.
 class ImportWindow {
  public:
   explicit ImportWindow(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
-  // False when the window has no room for them.
+  /// False when the window has no room for them.
   bool take(uint64_t bytes);
   void give_back(uint64_t bytes) { used_bytes_ -= bytes; }
 
@@ -30,12 +30,12 @@ class ImportWindow {
   std::atomic<uint64_t> used_bytes_{0};
 };
 
-// What the kernel keeps per DMA-BUF and context: all imports of one buffer share it, and freeing
-// any of them closes it for all. Then the other imports are still readable by the CPU but lost to
-// the device.
+/// What the kernel keeps per DMA-BUF and context: all imports of one buffer share it, and freeing
+/// any of them closes it for all. Then the other imports are still readable by the CPU but lost to
+/// the device.
 class BufferHandle {
  public:
-  // Throws OUT_OF_DEVICE_MEMORY when the window is full.
+  /// Throws OUT_OF_DEVICE_MEMORY when the window is full.
   BufferHandle(std::shared_ptr<ImportWindow> window, uint64_t bytes);
   ~BufferHandle() { window_->give_back(bytes_); }
   BufferHandle(const BufferHandle&) = delete;
@@ -48,16 +48,18 @@ class BufferHandle {
   uint64_t bytes_;
 };
 
+/// One allocation or import. Commands share its ownership: a freed one lives until the last command
+/// that uses it is done.
 class Allocation : Counted<Kind::kAllocation> {
  public:
   struct Parts {
     Mapping mapping;
-    UniqueFd fd;            // memfd of an exportable allocation, DMA-BUF of an import; else empty
-    size_t size_bytes = 0;  // as asked for; of an import the whole buffer
+    UniqueFd fd;            ///< memfd of an exportable allocation, DMA-BUF of an import; else empty
+    size_t size_bytes = 0;  ///< as asked for; of an import the whole buffer
     ze_memory_type_t type = ZE_MEMORY_TYPE_HOST;
-    std::shared_ptr<BufferHandle> handle;  // of an import
-    bool needs_access_brackets = false;    // a true DMA-BUF
-    bool read_only = false;                // the device may not write
+    std::shared_ptr<BufferHandle> handle;  ///< of an import
+    bool needs_access_brackets = false;    ///< a true DMA-BUF
+    bool read_only = false;                ///< the device may not write
   };
   explicit Allocation(Parts parts);
   ~Allocation();
@@ -68,16 +70,16 @@ class Allocation : Counted<Kind::kAllocation> {
   ze_memory_type_t type() const { return parts_.type; }
   uint64_t id() const { return id_; }
   uint64_t device_address() const { return device_address_; }
-  // Of the file behind an import or an exportable allocation; 0 where there is none.
+  /// Of the file behind an import or an exportable allocation; 0 where there is none.
   uint64_t inode() const { return inode_; }
   bool imported() const { return parts_.handle != nullptr; }
-  // The application's own memory.
+  /// The application's own memory.
   bool borrowed() const { return parts_.mapping.borrowed(); }
   bool read_only() const { return parts_.read_only; }
 
-  // A new descriptor of an exportable allocation; nothing for any other. The caller closes it.
-  std::optional<int> export_fd() const;
-  // False when another import of the same buffer was freed.
+  /// A new descriptor of an exportable allocation; empty for any other.
+  UniqueFd export_fd() const;
+  /// False when another import of the same buffer was freed.
   bool usable_by_device() const { return !parts_.handle || !parts_.handle->closed.load(); }
   void mark_freed() { freed_ = true; }
 
@@ -92,21 +94,21 @@ class Allocation : Counted<Kind::kAllocation> {
   std::atomic<bool> freed_{false};
 };
 
-// The allocations of one context, by base address. Commands share the ownership of what they use.
+/// The allocations of one context, by base address. Commands share the ownership of what they use.
 class AllocationTable {
  public:
   AllocationTable();
 
   std::shared_ptr<Allocation> insert(Allocation::Parts parts);
-  // The allocation that `pointer` lies in, null for none.
+  /// The allocation that `pointer` lies in, null for none.
   std::shared_ptr<Allocation> find(const void* pointer) const;
-  // As `find`, but also null when fewer than `size_bytes` remain behind `pointer`.
+  /// As `find`, but also null when fewer than `size_bytes` remain behind `pointer`.
   std::shared_ptr<Allocation> find_range(const void* pointer, size_t size_bytes) const;
-  // False when `pointer` is no allocation's base; of borrowed memory any pointer inside will do.
+  /// False when `pointer` is no allocation's base; of borrowed memory any pointer inside will do.
   bool remove(const void* pointer);
   uint64_t total_bytes() const;
-  // The shared handle of a DMA-BUF: the one of its other imports, or a new one. Throws
-  // OUT_OF_DEVICE_MEMORY.
+  /// The shared handle of a DMA-BUF: the one of its other imports, or a new one. Throws
+  /// OUT_OF_DEVICE_MEMORY.
   std::shared_ptr<BufferHandle> handle_of(dmabuf::Identity identity, uint64_t bytes);
 
  private:
@@ -116,10 +118,10 @@ class AllocationTable {
   const std::shared_ptr<ImportWindow> window_;
 };
 
-// Both throw Failure.
+/// Both throw Failure.
 Allocation::Parts allocate(size_t size_bytes, ze_memory_type_t type, bool exportable);
 Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type);
-// The pages that the range lies in, which must be mapped, and writable unless `read_only`.
+/// The pages that the range lies in, which must be mapped, and writable unless `read_only`.
 Allocation::Parts borrow(const AllocationTable& table, void* pointer, size_t size_bytes,
                          bool read_only);
 

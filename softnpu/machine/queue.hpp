@@ -5,13 +5,15 @@
 #include <memory>
 #include <mutex>
 
+#include "base/live_objects.hpp"
+
 #include "context.hpp"
 #include "engine.hpp"
 #include "job.hpp"
-#include "live_objects.hpp"
 
 namespace softnpu {
 
+/// Submits jobs in order, at most as many at a time as the kernel driver's ring takes.
 class CommandQueue : Counted<Kind::kQueue> {
  public:
   CommandQueue(Context& context, const ze_command_queue_desc_t& desc);
@@ -19,15 +21,15 @@ class CommandQueue : Counted<Kind::kQueue> {
   Context& context() const { return context_; }
   bool synchronous() const { return mode_ == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS; }
 
-  // Null when the queue stays full for longer than the driver is willing to wait.
+  /// Null when the queue stays full for longer than the driver is willing to wait.
   std::shared_ptr<Job> submit(std::shared_ptr<const Commands> commands);
   ze_result_t synchronize(Deadline deadline);
-  // Background work goes behind everything else; default work has the priority that the queue was
-  // made with.
+  /// Background work goes behind everything else; default work has the priority that the queue was
+  /// made with.
   void set_background(bool background);
 
  private:
-  // Waits for room and forgets the jobs that succeeded.
+  /// Waits for room and forgets the jobs that succeeded.
   bool make_room();
 
   Context& context_;

@@ -1,0 +1,51 @@
+// What the environment asks of the software NPU; read once, at the first call into the driver.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <ze_npu/ze_npu.h>
+
+#include "version.hpp"
+
+namespace softnpu {
+
+enum class Execution {
+  kCpu,    ///< OpenVINO's CPU plugin computes
+  kNull,   ///< outputs are zeroed once, nothing is computed
+  kDelay,  ///< as kNull, and every inference takes `delay_us` without using the CPU
+};
+
+/// What an exportable allocation is made of.
+enum class Export {
+  kAuto,   ///< a DMA-BUF, of udmabuf or the system heap, where one of them may be opened; else a
+           ///< memfd
+  kMemfd,  ///< a memfd: what a descriptor that is no DMA-BUF does to an application
+  kNone,   ///< nothing: the driver cannot export
+};
+
+struct Config {
+  const ze_npu_platform_t* platform;  ///< the product that the device stands for
+  Execution execution = Execution::kCpu;
+  uint64_t delay_us = 0;
+  bool allow_memfd = false;  ///< import takes a memfd as if it were a DMA-BUF
+  /// Of each context, for the DMA-BUFs that are imported into it.
+  uint64_t import_limit_bytes = UINT64_MAX;
+  Export exports = Export::kAuto;
+  uint32_t threads = 0;  ///< 0: the CPU plugin's choice
+  uint32_t graph_minor = kNewestGraphMinor;
+  CompilerVersion compiler = kDefaultCompiler;
+  std::optional<RuntimeVersion> runtime;  ///< nothing: OpenVINO's
+  std::string cache_folder;               ///< empty: the driver keeps no compiled graphs
+  uint64_t cache_limit_bytes = uint64_t{4} << 30;
+  std::string trace_path;  ///< empty: no trace
+  std::string faults;      ///< calls that fail on purpose, see fault.hpp
+};
+
+const Config& config();
+
+/// The same from a look-up function, so that tests need no environment.
+Config read_config(const char* (*get)(const char* name));
+
+}  // namespace softnpu
