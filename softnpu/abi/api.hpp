@@ -1,15 +1,16 @@
 // The driver's functions, named after the Level Zero functions that they implement; the tables in
-// ddi_tables.inc point at them. They check their arguments, throw softnpu::Failure, and leave the C
+// ddi.inc point at them. They check their arguments, throw softnpu::Failure, and leave the C
 // wall to entry.hpp.
 #pragma once
 
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
+
 #include <ze_npu/ze_npu.h>
 
 namespace softnpu {
 
-// zeInitDrivers' description, which the oldest supported headers lack (specification 1.10).
+/// zeInitDrivers' description, which the oldest supported headers lack (specification 1.10).
 struct InitDriverTypeDesc {
   uint32_t stype;
   const void* pNext;

@@ -1,15 +1,19 @@
 // zeCommandListAppend*.
 #include <cstring>
 
+#include "base/clock.hpp"
+#include "machine/context.hpp"
+#include "machine/event.hpp"
+#include "machine/list.hpp"
+
 #include "api.hpp"
-#include "device.hpp"
+#include "event_api.hpp"
 #include "handles.hpp"
-#include "list.hpp"
 
 namespace softnpu {
 namespace {
 
-// A 2D region's rows in memory.
+/// A 2D region's rows in memory.
 struct Rows {
   std::byte* first;
   size_t pitch_bytes;

@@ -1,10 +1,9 @@
 // zeContext*.
-#include "context.hpp"
+#include "base/trace.hpp"
+#include "machine/context.hpp"
 
 #include "api.hpp"
-#include "device.hpp"
 #include "handles.hpp"
-#include "trace.hpp"
 
 namespace softnpu {
 

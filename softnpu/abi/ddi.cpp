@@ -59,4 +59,4 @@ ze_result_t ZE_APICALL unsupported() {
   return fill_table(version, table, slots, sizeof slots / sizeof slots[0]); \
   }
 
-#include "ddi_tables.inc"
+#include "ddi.inc"

@@ -1,16 +1,14 @@
-// The device's properties.
-#include "device.hpp"
-
-#include <unistd.h>
-
+// zeDevice*.
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <string>
 
+#include "base/clock.hpp"
+#include "base/config.hpp"
+#include "machine/device.hpp"
+
 #include "api.hpp"
-#include "config.hpp"
-#include "failure.hpp"
+#include "handles.hpp"
 
 namespace softnpu {
 namespace {
@@ -19,8 +17,6 @@ constexpr auto kDeviceTypeNpu = static_cast<ze_device_type_t>(5);  // ZE_DEVICE_
 constexpr uint32_t kCoreClockMHz = 1000;
 constexpr uint64_t kTimerResolutionNs = 52;
 constexpr uint64_t kTimerFrequencyHz = 19'200'000;
-
-char device_object;  // its address is the device's handle
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
@@ -67,34 +63,13 @@ uint64_t timer_resolution(ze_structure_type_t stype) {
 
 }  // namespace
 
-ze_device_handle_t the_device() {
-  return reinterpret_cast<ze_device_handle_t>(&device_object);
-}
-
-void check_device(ze_device_handle_t device) {
-  require(device == the_device(), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-}
-
-bool imports_system_memory() {
-  return config().platform->platform >= 4000;
-}
-
-uint64_t system_memory_bytes() {
-  return static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 ze_result_t device_get(ze_driver_handle_t driver, uint32_t* count, ze_device_handle_t* devices) {
   require(driver != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
   require_output(count);
-  if (*count == 0 || *count > 1) *count = 1;
-  if (devices != nullptr) devices[0] = the_device();
+  *count = 1;
+  if (devices != nullptr) {
+    devices[0] = the_device();
+  }
   return ZE_RESULT_SUCCESS;
 }
 
@@ -158,7 +133,7 @@ ze_result_t device_get_command_queue_group_properties(
     ze_device_handle_t device, uint32_t* count, ze_command_queue_group_properties_t* properties) {
   check_device(device);
   require_output(count);
-  if (*count == 0 || *count > 1) *count = 1;
+  *count = 1;
   if (properties == nullptr) return ZE_RESULT_SUCCESS;
   properties->flags =
       ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
@@ -171,7 +146,7 @@ ze_result_t device_get_memory_properties(ze_device_handle_t device, uint32_t* co
                                          ze_device_memory_properties_t* properties) {
   check_device(device);
   require_output(count);
-  if (*count == 0 || *count > 1) *count = 1;
+  *count = 1;
   if (properties == nullptr) return ZE_RESULT_SUCCESS;
   properties->flags = 0;
   properties->maxClockRate = 0;
@@ -212,8 +187,9 @@ ze_result_t device_get_external_memory_properties(
   check_device(device);
   require_output(properties);
   properties->memoryAllocationImportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
-  if (imports_system_memory())
+  if (imports_system_memory()) {
     properties->memoryAllocationImportTypes |= ZE_EXTERNAL_MEMORY_TYPE_FLAG_STANDARD_ALLOCATION;
+  }
   properties->memoryAllocationExportTypes =
       config().exports == Export::kNone ? 0 : ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
   properties->imageImportTypes = 0;

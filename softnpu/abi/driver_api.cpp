@@ -1,13 +1,12 @@
 // zeInit, zeInitDrivers and the driver's properties.
+#include <atomic>
+
 #include <ze_npu/ze_npu.h>
 
-#include <atomic>
-#include <cstring>
+#include "base/version.hpp"
 
 #include "api.hpp"
-#include "device.hpp"
-#include "extensions.hpp"
-#include "failure.hpp"
+#include "handles.hpp"
 
 namespace softnpu {
 namespace {
@@ -17,24 +16,17 @@ constexpr ze_init_flags_t kInitVpuOnly = 2;
 constexpr uint32_t kSpecificationVersion = ZE_MAKE_VERSION(1, 10);
 
 std::atomic<bool> initialised{false};
-char driver_object;  // its address is the driver's handle
 
 ze_result_t list_drivers(uint32_t* count, ze_driver_handle_t* drivers) {
   require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  if (*count == 0 || *count > 1) *count = 1;
-  if (drivers != nullptr) drivers[0] = the_driver();
+  *count = 1;
+  if (drivers != nullptr) {
+    drivers[0] = the_driver();
+  }
   return ZE_RESULT_SUCCESS;
 }
 
 }  // namespace
-
-ze_driver_handle_t the_driver() {
-  return reinterpret_cast<ze_driver_handle_t>(&driver_object);
-}
-
-void check_driver(ze_driver_handle_t driver) {
-  require(driver == the_driver(), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-}
 
 ze_result_t init(ze_init_flags_t flags) {
   const bool others_only = (flags & kInitGpuOnly) != 0 && (flags & kInitVpuOnly) == 0;
@@ -76,32 +68,6 @@ ze_result_t driver_get_ipc_properties(ze_driver_handle_t driver,
   check_driver(driver);
   require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   properties->flags = 0;
-  return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t driver_get_extension_properties(ze_driver_handle_t driver, uint32_t* count,
-                                            ze_driver_extension_properties_t* properties) {
-  check_driver(driver);
-  require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  const auto& known = advertised_extensions();
-  const auto all = static_cast<uint32_t>(known.size());
-  if (*count == 0 || *count > all) *count = all;
-  if (properties == nullptr) return ZE_RESULT_SUCCESS;
-  for (uint32_t i = 0; i < *count; ++i) {
-    std::memset(&properties[i], 0, sizeof properties[i]);
-    std::strncpy(properties[i].name, known[i].name, sizeof properties[i].name - 1);
-    properties[i].version = known[i].version;
-  }
-  return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t driver_get_extension_function_address(ze_driver_handle_t driver, const char* name,
-                                                  void** address) {
-  check_driver(driver);
-  require(name != nullptr && address != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  void* const table = extension_table(name);
-  require(table != nullptr, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  *address = table;
   return ZE_RESULT_SUCCESS;
 }
 

@@ -9,10 +9,11 @@
 #include <tuple>
 #include <type_traits>
 
-#include "failure.hpp"
-#include "fault.hpp"
+#include "base/failure.hpp"
+#include "base/fault.hpp"
+#include "base/trace.hpp"
+
 #include "handles.hpp"
-#include "trace.hpp"
 
 namespace softnpu {
 
@@ -21,7 +22,9 @@ ze_result_t result_of(const Call& call) noexcept {
   try {
     return call();
   } catch (const Failure& failure) {
-    if (failure.what()[0] != '\0') trace::note_text("reason", failure.what());
+    if (failure.what()[0] != '\0') {
+      trace::note_text("reason", failure.what());
+    }
     return failure.result();
   } catch (const std::bad_alloc&) {
     return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -33,28 +36,40 @@ ze_result_t result_of(const Call& call) noexcept {
   }
 }
 
-// A function's name as a template argument.
+/// A function's name as a template argument.
 template <size_t kSize>
 struct Name {
   char text[kSize];
   constexpr Name(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }
 };
 
-// Where faults for the calls of one name are kept.
+/// Where faults for the calls of one name are kept.
 template <Name kName>
 inline fault::Site site{kName.text};
 
-// A call that fails on purpose does nothing, with one exception: a destroy or a free is carried
-// out, so that who gives up on the handle leaks nothing.
+/// The work in flight ends before an error that says so is answered: nothing runs on a device that
+/// is lost, and nobody's memory is written behind a wait that has failed.
+void end_work_in_flight(fault::CallKind kind, ze_result_t result);
+
+/// Marks the queue's context: executing in it answers UNKNOWN from now on.
+void poison_context_of(ze_command_queue_handle_t queue);
+
+/// A call that fails on purpose does nothing, with one exception: a destroy or a free is carried
+/// out, so that whoever gives up on the handle leaks nothing.
 template <Name kName, class Call, class... Args>
 ze_result_t failed_result_of(const fault::Plan& plan, const Call& call, Args... args) {
   const fault::CallKind kind = fault::kind_of(kName.text);
   trace::note_text("fault", plan.poison ? "POISON" : "injected");
-  if (kind == fault::CallKind::kDestroys) result_of(call);
+  if (kind == fault::CallKind::kDestroys) {
+    result_of(call);
+  }
   if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<Args..., void>>,
-                               ze_command_queue_handle_t>)
-    if (plan.poison) fault::poison_context_of(std::get<0>(std::tie(args...)));
-  fault::end_work_in_flight(kind, plan.result);
+                               ze_command_queue_handle_t>) {
+    if (plan.poison) {
+      poison_context_of(std::get<0>(std::tie(args...)));
+    }
+  }
+  end_work_in_flight(kind, plan.result);
   return plan.result;
 }
 
@@ -77,7 +92,7 @@ ze_result_t traced_result_of(const Call& call, Args... args) noexcept {
   return result;
 }
 
-// A core function: the loader has already translated its handles.
+/// A core function: the loader has already translated its handles.
 template <Name kName, auto kFunction>
 struct CoreEntry;
 template <Name kName, class... Args, ze_result_t (*kFunction)(Args...)>
@@ -87,7 +102,7 @@ struct CoreEntry<kName, kFunction> {
   }
 };
 
-// An extension function: it bypasses the loader, so that its handles may be the loader's.
+/// An extension function: it bypasses the loader, so that its handles may be the loader's.
 template <Name kName, auto kFunction>
 struct ExtensionEntry;
 template <Name kName, class... Args, ze_result_t (*kFunction)(Args...)>
@@ -97,7 +112,7 @@ struct ExtensionEntry<kName, kFunction> {
   }
 };
 
-// A function for tests only: it is neither traced nor counted, and never fails on purpose.
+/// A function for tests only: it is neither traced nor counted, and never fails on purpose.
 template <auto kFunction>
 struct ToolEntry;
 template <class... Args, ze_result_t (*kFunction)(Args...)>

@@ -1,67 +1,27 @@
 // zeEventPool* and zeEvent*.
-#include "event.hpp"
+#include "event_api.hpp"
 
-#include <algorithm>
+#include "machine/context.hpp"
+#include "machine/engine.hpp"
+#include "machine/event.hpp"
+#include "machine/job.hpp"
 
 #include "api.hpp"
-#include "context.hpp"
-#include "device.hpp"
-#include "engine.hpp"
 #include "handles.hpp"
-#include "job.hpp"
 
 namespace softnpu {
 
-class EventPool : Counted<Kind::kEventPool> {
- public:
-  EventPool(Context& context, const ze_event_pool_desc_t& desc)
-      : context_(context), flags_(desc.flags), used_(desc.count, false) {}
-
-  // False when the index is out of range or taken.
-  bool take(uint32_t index) {
-    const std::lock_guard lock(mutex_);
-    if (index >= used_.size() || used_[index]) return false;
-    return used_[index] = true;
-  }
-  void give_back(uint32_t index) {
-    const std::lock_guard lock(mutex_);
-    used_[index] = false;
-  }
-  Context& context() const { return context_; }
-  ze_event_pool_flags_t flags() const { return flags_; }
-
- private:
-  Context& context_;
-  ze_event_pool_flags_t flags_;
-  std::mutex mutex_;  // guards used_
-  std::vector<bool> used_;
-};
-
-void EventState::add_signaller(const std::shared_ptr<Job>& job) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(signallers_, [](const auto& known) {
-    const auto alive = known.lock();
-    return !alive || alive->done();
-  });
-  signallers_.push_back(job);
-}
-
-bool EventState::has_pending_signaller() {
-  const std::lock_guard lock(mutex_);
-  return std::any_of(signallers_.begin(), signallers_.end(), [](const auto& known) {
-    const auto alive = known.lock();
-    return alive && !alive->done();
-  });
-}
-
-ze_result_t EventState::wait(Deadline deadline) {
-  if (signalled()) return ZE_RESULT_SUCCESS;
-  if (!has_pending_signaller()) return signalled() ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-  return signal_.wait(deadline) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-}
-
 std::shared_ptr<EventState> event_state(ze_event_handle_t event) {
   return object_of<Event>(event).state;
+}
+
+void set_events(Command& command, ze_event_handle_t signal, uint32_t wait_count,
+                ze_event_handle_t* waits) {
+  require(wait_count == 0 || waits != nullptr, ZE_RESULT_ERROR_INVALID_SIZE);
+  for (uint32_t i = 0; i < wait_count; ++i) command.waits.push_back(event_state(waits[i]));
+  if (signal != nullptr) {
+    command.signals = event_state(signal);
+  }
 }
 
 ze_result_t event_pool_create(ze_context_handle_t context, const ze_event_pool_desc_t* desc,
@@ -107,8 +67,7 @@ ze_result_t event_create(ze_event_pool_handle_t pool, const ze_event_desc_t* des
 }
 
 ze_result_t event_destroy(ze_event_handle_t event) {
-  const auto own = take_back<Event>(event);
-  own->pool.give_back(own->index);
+  take_back<Event>(event);
   return ZE_RESULT_SUCCESS;
 }
 

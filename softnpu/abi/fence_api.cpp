@@ -1,41 +1,11 @@
 // zeFence*.
-#include "fence.hpp"
+#include "machine/fence.hpp"
+#include "machine/queue.hpp"
 
 #include "api.hpp"
 #include "handles.hpp"
-#include "queue.hpp"
 
 namespace softnpu {
-
-void Fence::track(Jobs jobs) {
-  const std::lock_guard lock(mutex_);
-  jobs_ = std::move(jobs);
-  submitted_ = true;
-}
-
-ze_result_t Fence::wait(Deadline deadline) {
-  Jobs jobs;
-  {
-    const std::lock_guard lock(mutex_);
-    if (signalled_) return result_;
-    if (!submitted_) return ZE_RESULT_NOT_READY;
-    jobs = jobs_;
-  }
-  const ze_result_t result = wait_for(jobs, deadline);
-  if (result == ZE_RESULT_NOT_READY) return result;
-  const std::lock_guard lock(mutex_);
-  signalled_ = true;
-  result_ = result;
-  return result;
-}
-
-void Fence::reset() {
-  const std::lock_guard lock(mutex_);
-  jobs_.clear();
-  submitted_ = false;
-  signalled_ = false;
-  result_ = ZE_RESULT_SUCCESS;
-}
 
 ze_result_t fence_create(ze_command_queue_handle_t queue, const ze_fence_desc_t* desc,
                          ze_fence_handle_t* fence) {

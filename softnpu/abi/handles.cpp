@@ -5,6 +5,9 @@
 namespace softnpu {
 namespace {
 
+char driver_object;  // its address is the driver's handle
+char device_object;  // its address is the device's handle
+
 using Translate = ze_result_t(ZE_APICALL*)(zel_handle_type_t, void*, void**);
 
 // Null when the driver was opened without a loader: then no handle is a loader's.
@@ -15,6 +18,22 @@ Translate find_translate() {
 }
 
 }  // namespace
+
+ze_driver_handle_t the_driver() {
+  return reinterpret_cast<ze_driver_handle_t>(&driver_object);
+}
+
+ze_device_handle_t the_device() {
+  return reinterpret_cast<ze_device_handle_t>(&device_object);
+}
+
+void check_driver(ze_driver_handle_t driver) {
+  require(driver == the_driver(), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+void check_device(ze_device_handle_t device) {
+  require(device == the_device(), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
 
 void* translated_handle(zel_handle_type_t type, void* handle) {
   static const Translate translate = find_translate();

@@ -1,14 +1,15 @@
 // zeMem*.
-#include <ze_npu/ze_npu.h>
-
 #include <bit>
 
+#include <ze_npu/ze_npu.h>
+
+#include "base/config.hpp"
+#include "base/trace.hpp"
+#include "machine/context.hpp"
+#include "machine/device.hpp"
+
 #include "api.hpp"
-#include "config.hpp"
-#include "context.hpp"
-#include "device.hpp"
 #include "handles.hpp"
-#include "trace.hpp"
 
 namespace softnpu {
 namespace {
@@ -34,7 +35,9 @@ void* hand_out_memory(Context& context, Allocation::Parts parts) {
   const auto allocation = context.allocations().insert(std::move(parts));
   trace::note_pointer("allocated", allocation->base());
   trace::note("bytes", allocation->size_bytes());
-  if (allocation->inode() != 0) trace::note("inode", allocation->inode());
+  if (allocation->inode() != 0) {
+    trace::note("inode", allocation->inode());
+  }
   return allocation->base();
 }
 
@@ -95,11 +98,11 @@ void export_to(const Allocation& allocation, void* chain) {
     return;
   auto& desc = *static_cast<ze_external_memory_export_fd_t*>(chain);
   require(desc.flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF, ZE_RESULT_ERROR_INVALID_ENUMERATION);
-  const auto fd = allocation.export_fd();
-  require(fd.has_value(), ZE_RESULT_ERROR_NOT_AVAILABLE);
-  desc.fd = *fd;
-  trace::note("exported_fd", static_cast<uint64_t>(*fd));
-  trace::note_file("file", *fd);
+  UniqueFd fd = allocation.export_fd();
+  require(static_cast<bool>(fd), ZE_RESULT_ERROR_NOT_AVAILABLE);
+  trace::note("exported_fd", static_cast<uint64_t>(fd.get()));
+  trace::note_file("file", fd.get());
+  desc.fd = fd.release();
 }
 
 }  // namespace
@@ -163,7 +166,9 @@ ze_result_t mem_get_alloc_properties(ze_context_handle_t context, const void* po
   properties->type = allocation->type();
   properties->id = allocation->id();
   properties->pageSize = kPageSize;
-  if (device != nullptr) *device = the_device();
+  if (device != nullptr) {
+    *device = the_device();
+  }
   export_to(*allocation, properties->pNext);
   return ZE_RESULT_SUCCESS;
 }
@@ -175,8 +180,12 @@ ze_result_t mem_get_address_range(ze_context_handle_t context, const void* point
   const auto allocation = owner.allocations().find(pointer);
   require(allocation != nullptr, ZE_RESULT_ERROR_NOT_AVAILABLE);
   // The device's address, not the CPU's: as Intel's driver does.
-  if (base != nullptr) *base = std::bit_cast<void*>(allocation->device_address());
-  if (size != nullptr) *size = allocation->size_bytes();
+  if (base != nullptr) {
+    *base = std::bit_cast<void*>(allocation->device_address());
+  }
+  if (size != nullptr) {
+    *size = allocation->size_bytes();
+  }
   return ZE_RESULT_SUCCESS;
 }
 

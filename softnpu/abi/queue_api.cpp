@@ -1,33 +1,37 @@
 // zeCommandQueue*.
-#include "queue.hpp"
+#include <ze_npu/ze_npu.h>
 
-#include <algorithm>
+#include "base/trace.hpp"
+#include "machine/context.hpp"
+#include "machine/fence.hpp"
+#include "machine/list.hpp"
+#include "machine/queue.hpp"
 
 #include "api.hpp"
-#include "config.hpp"
-#include "device.hpp"
-#include "extensions.hpp"
-#include "fault.hpp"
-#include "fence.hpp"
 #include "handles.hpp"
-#include "list.hpp"
-#include "trace.hpp"
 
 namespace softnpu {
 namespace {
 
-constexpr size_t kJobRing = 62;  // jobs that the kernel driver's ring takes per queue
 constexpr uint64_t kBusyPatienceNs = 2'000'000'000;
 
-Priority priority_of(ze_command_queue_priority_t priority) {
-  switch (priority) {
-    case ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW:
-      return Priority::kIdle;
-    case ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH:
-      return Priority::kRealtime;
-    default:
-      return Priority::kNormal;
+// The NPU options that may be chained to a queue's description; throws what Intel's driver answers.
+void check_queue_options(const ze_command_queue_desc_t& desc) {
+  const auto* const first = static_cast<const ze_command_queue_desc_npu_ext_t*>(desc.pNext);
+  if (first != nullptr && first->stype == ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT) {
+    trace::note("turbo", first->turbo ? 1 : 0);
   }
+  if (first == nullptr || first->stype != ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT_2) return;
+  const auto* const options = static_cast<const ze_command_queue_desc_npu_ext_2_t*>(desc.pNext);
+  // Every queue of this device runs its lists in order, so that DEVICE_SYNC asks for nothing more.
+  const bool device_sync = (options->options & ZE_NPU_COMMAND_QUEUE_OPTION_DEVICE_SYNC) != 0;
+  require(!device_sync || desc.mode != ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+          ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  // Turbo is a matter of clocks, which this device does not have; as in Intel's driver it gives way
+  // to DEVICE_SYNC.
+  const bool turbo = !device_sync && (options->options & ZE_NPU_COMMAND_QUEUE_OPTION_TURBO) != 0;
+  trace::note("turbo", turbo ? 1 : 0);
+  trace::note("device_sync", device_sync ? 1 : 0);
 }
 
 // One submission of one list; throws when the list or the queue stays busy.
@@ -51,60 +55,6 @@ void check_lists(uint32_t count, ze_command_list_handle_t* lists) {
 }
 
 }  // namespace
-
-CommandQueue::CommandQueue(Context& context, const ze_command_queue_desc_t& desc)
-    : context_(context),
-      mode_(desc.mode),
-      priority_(priority_of(desc.priority)),
-      lane_(std::make_shared<Lane>(priority_)) {}
-
-bool CommandQueue::make_room() {
-  const auto done_well = [](const auto& job) {
-    return job->done() && job->result() == ZE_RESULT_SUCCESS;
-  };
-  std::erase_if(jobs_, done_well);
-  if (jobs_.size() < kJobRing) return true;
-  const auto running =
-      std::find_if(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job->done(); });
-  if (running != jobs_.end() && !(*running)->wait(Deadline::after(kBusyPatienceNs))) return false;
-  std::erase_if(jobs_, [](const auto& job) { return job->done(); });
-  return true;
-}
-
-std::shared_ptr<Job> CommandQueue::submit(std::shared_ptr<const Commands> commands) {
-  const std::lock_guard lock(mutex_);
-  if (!make_room()) return nullptr;
-  auto job = std::make_shared<Job>(std::move(commands), context_.poison_mark());
-  job->announce(job);
-  jobs_.push_back(job);
-  if (config().execution == Execution::kNull) {
-    Engine::instance().submit_or_run(lane_, job);
-  } else {
-    Engine::instance().submit(lane_, job);
-  }
-  return job;
-}
-
-ze_result_t CommandQueue::synchronize(Deadline deadline) {
-  Jobs jobs;
-  {
-    const std::lock_guard lock(mutex_);
-    jobs = jobs_;
-  }
-  const ze_result_t result = wait_for(jobs, deadline);
-  if (result == ZE_RESULT_NOT_READY) return result;
-  const std::lock_guard lock(mutex_);
-  std::erase_if(jobs_, [](const auto& job) { return job->done(); });
-  return result;
-}
-
-void CommandQueue::set_background(bool background) {
-  Engine::instance().set_priority(*lane_, background ? Priority::kBackground : priority_);
-}
-
-void fault::poison_context_of(ze_command_queue_handle_t queue) {
-  if (queue != nullptr) object_of<CommandQueue>(queue).context().poison();
-}
 
 ze_result_t command_queue_create(ze_context_handle_t context, ze_device_handle_t device,
                                  const ze_command_queue_desc_t* desc,
@@ -139,7 +89,9 @@ ze_result_t command_queue_execute_command_lists(ze_command_queue_handle_t queue,
   for (uint32_t i = 0; i < count; ++i) {
     auto& list = object_of<CommandList>(lists[i]);
     trace::note_pointer("list", &list);
-    if (!list.empty()) jobs.push_back(execute(target, list));
+    if (!list.empty()) {
+      jobs.push_back(execute(target, list));
+    }
   }
   const ze_result_t result =
       target.synchronous() ? wait_for(jobs, Deadline::after(UINT64_MAX)) : ZE_RESULT_SUCCESS;

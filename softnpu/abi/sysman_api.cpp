@@ -4,10 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/version.hpp"
+#include "machine/engine.hpp"
+
 #include "api.hpp"
-#include "device.hpp"
-#include "engine.hpp"
-#include "failure.hpp"
+#include "handles.hpp"
 
 namespace softnpu {
 namespace {
@@ -29,7 +30,7 @@ void put(char (&out)[ZES_STRING_PROPERTY_SIZE], std::string_view text) {
 // One of one, as every list of Sysman here.
 void list_one(uint32_t* count) {
   require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  if (*count == 0 || *count > 1) *count = 1;
+  *count = 1;
 }
 
 }  // namespace
@@ -66,7 +67,9 @@ ze_result_t zes_device_enum_engine_groups(zes_device_handle_t device, uint32_t* 
                                           zes_engine_handle_t* engines) {
   check_device(device);
   list_one(count);
-  if (engines != nullptr) engines[0] = reinterpret_cast<zes_engine_handle_t>(&engine_object);
+  if (engines != nullptr) {
+    engines[0] = reinterpret_cast<zes_engine_handle_t>(&engine_object);
+  }
   return ZE_RESULT_SUCCESS;
 }
 

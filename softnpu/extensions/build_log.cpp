@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {

@@ -6,21 +6,21 @@
 #include <cstdint>
 #include <string>
 
-#include "live_objects.hpp"
+#include "base/live_objects.hpp"
 
 namespace softnpu {
 
-// The object behind a build log's handle.
+/// The object behind a build log's handle.
 struct BuildLog : Counted<Kind::kBuildLog> {
   std::string text;
 };
 
-// What was said about the calling thread's last graph: why it failed, or what the cache did.
+/// What was said about the calling thread's last graph: why it failed, or what the cache did.
 void remember(std::string text);
 const std::string& last_words();
 
-// Level Zero's way to hand out a text: a null buffer or a zero size asks for the size, which counts
-// the NUL; a smaller buffer gets the beginning.
+/// Level Zero's way to hand out a text: a null buffer or a zero size asks for the size, which
+/// counts the NUL; a smaller buffer gets the beginning.
 void copy_text(const std::string& text, uint32_t* size, char* buffer);
 
 }  // namespace softnpu

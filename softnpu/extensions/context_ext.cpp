@@ -2,10 +2,11 @@
 // both functions only check their arguments.
 #include <ze_npu/ze_npu.h>
 
-#include "context.hpp"
-#include "entry.hpp"
+#include "abi/entry.hpp"
+#include "base/trace.hpp"
+#include "machine/context.hpp"
+
 #include "extensions.hpp"
-#include "trace.hpp"
 
 namespace softnpu {
 namespace {

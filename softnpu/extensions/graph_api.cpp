@@ -1,13 +1,15 @@
 // ZE_extension_graph's table. A slot that is newer than the version that the driver acts as ends
 // the process with a message: an older driver's table is shorter, and reading behind it is the
 // client's error. Null would look as if such slots could be asked for.
+#include "graph_api.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 
-#include "entry.hpp"
+#include "abi/entry.hpp"
+#include "base/version.hpp"
+
 #include "extensions.hpp"
-#include "graph_api.hpp"
-#include "version.hpp"
 
 namespace softnpu {
 namespace {

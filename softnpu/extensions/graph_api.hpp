@@ -45,7 +45,7 @@ ze_result_t append_execute(ze_command_list_handle_t list, ze_graph_handle_t grap
                            ze_graph_profiling_query_handle_t query, ze_event_handle_t signal,
                            uint32_t wait_count, ze_event_handle_t* waits);
 
-// graph_device_api.cpp
+// graph_compiler_api.cpp
 ze_result_t device_get_graph_properties(ze_device_handle_t device,
                                         ze_device_graph_properties_t* properties);
 ze_result_t device_get_graph_properties2(ze_device_handle_t device,

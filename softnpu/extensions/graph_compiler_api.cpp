@@ -2,18 +2,18 @@
 #include <algorithm>
 #include <cstring>
 
-#include "build_flags.hpp"
+#include "abi/handles.hpp"
+#include "base/trace.hpp"
+#include "base/version.hpp"
+#include "graph/build_flags.hpp"
+#include "graph/compiler.hpp"
+#include "graph/disk_cache.hpp"
+#include "graph/graph_input.hpp"
+#include "machine/context.hpp"
+#include "machine/device.hpp"
+
 #include "build_log.hpp"
-#include "compiler.hpp"
-#include "config.hpp"
-#include "context.hpp"
-#include "device.hpp"
-#include "disk_cache.hpp"
 #include "graph_api.hpp"
-#include "graph_input.hpp"
-#include "handles.hpp"
-#include "trace.hpp"
-#include "version.hpp"
 
 namespace softnpu::graph_api {
 namespace {
@@ -86,7 +86,7 @@ ze_result_t device_get_graph_properties2(ze_device_handle_t device,
   require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   fill_common(*properties);
   properties->elfVersion = {kBlobFormatVersion, 0, 0};
-  const RuntimeVersion runtime = config().runtime;
+  const RuntimeVersion runtime = runtime_version();
   properties->runtimeVersion = {runtime.major, runtime.minor, runtime.patch};
   return ZE_RESULT_SUCCESS;
 }

@@ -1,11 +1,10 @@
 // Creating graphs, and what the compiler said.
+#include "abi/handles.hpp"
+#include "base/trace.hpp"
+#include "graph/graph.hpp"
+
 #include "build_log.hpp"
-#include "device.hpp"
-#include "graph.hpp"
 #include "graph_api.hpp"
-#include "handles.hpp"
-#include "process_memory.hpp"
-#include "trace.hpp"
 #include "validation.hpp"
 
 namespace softnpu::graph_api {
@@ -25,14 +24,18 @@ void check_target(ze_context_handle_t context, ze_device_handle_t device, const 
 }
 
 std::unique_ptr<Graph> make_graph(const ze_graph_desc_2_t& desc) {
-  if (trace::enabled()) trace::note("anon_bytes", anonymous_bytes());
+  trace::note_anonymous_bytes("anon_bytes");
   trace::note("format", desc.format);
   trace::note("input_bytes", desc.inputSize);
   trace::note("flags", desc.flags);
-  if (desc.pBuildFlags != nullptr) trace::note_text("build_flags", desc.pBuildFlags);
+  if (desc.pBuildFlags != nullptr) {
+    trace::note_text("build_flags", desc.pBuildFlags);
+  }
   try {
     auto graph = std::make_unique<Graph>(desc);
-    if (!graph->cache_status().empty()) remember(graph->cache_status());
+    if (!graph->cache_status().empty()) {
+      remember(graph->cache_status());
+    }
     return graph;
   } catch (const Failure& failure) {
     remember(failure.what());
@@ -95,7 +98,9 @@ ze_result_t initialize(ze_graph_handle_t graph) {
 ze_result_t build_log_get_string(ze_graph_handle_t graph, uint32_t* size, char* text) {
   require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   // As Intel's driver: a graph that was made has nothing to say.
-  if (graph == nullptr) copy_text(last_words(), size, text);
+  if (graph == nullptr) {
+    copy_text(last_words(), size, text);
+  }
   return ZE_RESULT_SUCCESS;
 }
 

@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "graph.hpp"
+#include "abi/handles.hpp"
+#include "base/version.hpp"
+#include "graph/graph.hpp"
+
 #include "graph_api.hpp"
-#include "handles.hpp"
 #include "validation.hpp"
-#include "version.hpp"
 
 namespace softnpu::graph_api {
 namespace {
@@ -74,8 +75,9 @@ ze_result_t get_argument_properties2(ze_graph_handle_t graph, uint32_t index,
 ze_result_t get_argument_properties3(ze_graph_handle_t graph, uint32_t index,
                                      ze_graph_argument_properties_3_t* properties) {
   const ze_result_t result = describe_argument(graph, index, properties);
-  if (auto* const strides = find_strides(*properties))
+  if (auto* const strides = find_strides(*properties)) {
     fill(object_of<Graph>(graph).argument(index), *strides);
+  }
   return result;
 }
 

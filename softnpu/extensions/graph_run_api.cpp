@@ -1,10 +1,12 @@
 // Setting arguments and recording executions.
+#include "abi/event_api.hpp"
+#include "abi/handles.hpp"
+#include "graph/graph.hpp"
+#include "graph/profiling.hpp"
+#include "machine/list.hpp"
+
 #include "build_log.hpp"
-#include "graph.hpp"
 #include "graph_api.hpp"
-#include "handles.hpp"
-#include "list.hpp"
-#include "profiling.hpp"
 
 namespace softnpu::graph_api {
 namespace {
@@ -61,8 +63,8 @@ ze_result_t append_execute(ze_command_list_handle_t list, ze_graph_handle_t grap
   require(!own.profiling() || query != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
   initialise(own, ZE_RESULT_ERROR_UNKNOWN);
   auto events = translated_events(wait_count, waits);
-  Command command =
-      own.record(target.context(), own.values(), own.profiling() ? profiling_data(query) : nullptr);
+  Command command = own.record(target.context(), own.values(),
+                               own.profiling() ? object_of<ProfilingQuery>(query).data() : nullptr);
   set_events(command, signal, wait_count, events.data());
   target.append(std::move(command));
   return ZE_RESULT_SUCCESS;

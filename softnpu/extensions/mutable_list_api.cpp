@@ -1,13 +1,13 @@
 // ZE_experimental_mutable_command_list: the arguments of a recorded inference, changed in a list
 // that is closed.
-#include <ze_npu/ze_npu.h>
-
 #include <algorithm>
 
-#include "api.hpp"
-#include "handles.hpp"
-#include "inference.hpp"
-#include "list.hpp"
+#include <ze_npu/ze_npu.h>
+
+#include "abi/api.hpp"
+#include "abi/handles.hpp"
+#include "graph/inference.hpp"
+#include "machine/list.hpp"
 
 namespace softnpu {
 namespace {
@@ -25,7 +25,7 @@ bool is_argument(const Link& link) {
          link.stype == kStypeOfOldClients;
 }
 
-// An argument's link, and those behind it that belong to it.
+/// An argument's link, and those behind it that belong to it.
 struct Change {
   Inference* inference = nullptr;
   uint32_t index = 0;
@@ -39,11 +39,17 @@ Strides strides_of(const Link& link) {
   return strides;
 }
 
+Inference& inference_of(CommandList& list, uint64_t command_id) {
+  auto* const inference = dynamic_cast<Inference*>(&list.named_work(command_id));
+  require(inference != nullptr, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  return *inference;
+}
+
 // Reads one change and goes to the link behind it.
 Change read_change(CommandList& list, const Link*& link) {
   require(is_argument(*link), ZE_RESULT_ERROR_INVALID_ARGUMENT);
   const auto& desc = reinterpret_cast<const ze_npu_core_mutable_graph_argument_exp_desc_t&>(*link);
-  Change change{&list.mutable_inference(desc.commandId), desc.argIndex, {}};
+  Change change{&inference_of(list, desc.commandId), desc.argIndex, {}};
   const Argument& argument = change.inference->argument(desc.argIndex);
   change.value.pointer = const_cast<void*>(desc.pArgValue);
   for (link = link->next; link != nullptr && !is_argument(*link); link = link->next) {

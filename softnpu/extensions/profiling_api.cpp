@@ -1,58 +1,14 @@
 // ZE_extension_profiling_data.
-#include "profiling.hpp"
-
 #include <cstring>
 
+#include "abi/entry.hpp"
+#include "graph/graph.hpp"
+#include "graph/profiling.hpp"
+
 #include "build_log.hpp"
-#include "device.hpp"
-#include "entry.hpp"
 #include "extensions.hpp"
-#include "graph.hpp"
 
 namespace softnpu {
-
-class ProfilingPool : Counted<Kind::kProfilingPool> {
- public:
-  explicit ProfilingPool(uint32_t count) : used_(count, false) {}
-  uint32_t count() const { return static_cast<uint32_t>(used_.size()); }
-  // False when the slot is taken.
-  bool take(uint32_t index) {
-    const std::lock_guard lock(mutex_);
-    if (used_[index]) return false;
-    return used_[index] = true;
-  }
-  void give_back(uint32_t index) {
-    const std::lock_guard lock(mutex_);
-    used_[index] = false;
-  }
-  bool in_use() {
-    const std::lock_guard lock(mutex_);
-    for (const bool used : used_)
-      if (used) return true;
-    return false;
-  }
-
- private:
-  std::mutex mutex_;  // guards used_
-  std::vector<bool> used_;
-};
-
-class ProfilingQuery : Counted<Kind::kProfilingQuery> {
- public:
-  ProfilingQuery(ProfilingPool& pool, uint32_t index) : pool_(pool), index_(index) {}
-  ~ProfilingQuery() { pool_.give_back(index_); }
-  const std::shared_ptr<ProfilingData>& data() const { return data_; }
-
- private:
-  ProfilingPool& pool_;
-  uint32_t index_;
-  std::shared_ptr<ProfilingData> data_ = std::make_shared<ProfilingData>();
-};
-
-std::shared_ptr<ProfilingData> profiling_data(ze_graph_profiling_query_handle_t query) {
-  return object_of<ProfilingQuery>(query).data();
-}
-
 namespace {
 
 ze_result_t pool_create(ze_graph_handle_t graph, uint32_t count,
@@ -94,13 +50,15 @@ void copy_records(const std::vector<Record>& records, uint32_t* size, uint8_t* d
     return;
   }
   *size = std::min(*size, full);
-  if (*size != 0) std::memcpy(data, records.data(), *size);
+  if (*size != 0) {
+    std::memcpy(data, records.data(), *size);
+  }
 }
 
 // There is nothing rawer than the layers: RAW is their records.
 ze_result_t query_get_data(ze_graph_profiling_query_handle_t query, ze_graph_profiling_type_t type,
                            uint32_t* size, uint8_t* data) {
-  const auto measured = profiling_data(query);
+  const auto& measured = object_of<ProfilingQuery>(query).data();
   require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   switch (type) {
     case ZE_GRAPH_PROFILING_LAYER_LEVEL:

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {

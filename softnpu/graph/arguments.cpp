@@ -5,7 +5,7 @@
 #include <cstring>
 #include <openvino/op/parameter.hpp>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {

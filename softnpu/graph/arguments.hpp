@@ -1,35 +1,35 @@
 // A graph's inputs and outputs, as the extension describes them.
 #pragma once
 
-#include <ze_npu/ze_npu.h>
-
 #include <openvino/core/model.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <ze_npu/ze_npu.h>
+
 namespace softnpu {
 
 struct Argument {
   ze_graph_argument_type_t type;
-  std::string name;           // of the Parameter or Result
-  std::string producer_name;  // of the node that feeds a Result; of a Parameter its own
+  std::string name;           ///< of the Parameter or Result
+  std::string producer_name;  ///< of the node that feeds a Result; of a Parameter its own
   std::vector<std::string> tensor_names;
   ov::element::Type element_type;
-  ov::Shape shape;              // of an output whose size only the inference tells: its bound
-  bool bounded = false;         // such an output
-  bool passed_through = false;  // an output that is an input, unchanged
+  ov::Shape shape;              ///< of an output whose size only the inference tells: its bound
+  bool bounded = false;         ///< such an output
+  bool passed_through = false;  ///< an output that is an input, unchanged
   bool takes_strides = false;
   size_t size_bytes = 0;
 };
 
-// Inputs first, then outputs. Throws UNSUPPORTED_FEATURE for what the NPU's interface cannot carry,
-// by name.
+/// Inputs first, then outputs. Throws UNSUPPORTED_FEATURE for what the NPU's interface cannot
+/// carry, by name.
 std::vector<Argument> describe_arguments(const ov::Model& model);
 
-// `names`, separated by commas, are of arguments, of their tensors or of results' producers. Throws
-// INVALID_ARGUMENT for a name that no argument has and UNSUPPORTED_FEATURE for an argument that
-// cannot have strides.
+/// `names`, separated by commas, are of arguments, of their tensors or of results' producers.
+/// Throws INVALID_ARGUMENT for a name that no argument has and UNSUPPORTED_FEATURE for an argument
+/// that cannot have strides.
 void enable_strides(std::vector<Argument>& arguments, std::string_view names);
 
 void fill(const Argument& argument, ze_graph_argument_properties_t& properties);

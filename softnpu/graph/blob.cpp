@@ -8,8 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "device.hpp"
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -114,12 +113,12 @@ Note make_note(const BlobSource& source, const BlobTarget& target) {
   throw Failure(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "native binary: " + what);
 }
 
-// Reads a file whose every number may lie.
+/// Reads a file whose every number may lie.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> file) : file_(file) {
     if (file.size() < SELFMAG || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0)
-      foreign("it is no ELF file");
+      foreign("it is not an ELF file");
     header_ = at<Elf64_Ehdr>(0, "the ELF header");
     check_header();
     names_ = content(section_header(header_.e_shstrndx), "the section names");
@@ -161,7 +160,7 @@ class Reader {
 
   void check_header() {
     if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB)
-      damaged("it is no little-endian 64-bit ELF file");
+      damaged("it is not a little-endian 64-bit ELF file");
     if (header_.e_shentsize != sizeof(Elf64_Shdr))
       damaged("a section header has " + std::to_string(header_.e_shentsize) + " bytes instead of " +
               std::to_string(sizeof(Elf64_Shdr)));
@@ -242,7 +241,9 @@ Mapping write_blob(const BlobSource& source, const BlobTarget& target, size_t* s
   Mapping file = Mapping::map(layout.size_bytes, -1);
   if (!file) throw std::bad_alloc();
   const auto put = [&file](size_t offset, const void* bytes, size_t size) {
-    if (size != 0) std::memcpy(file.base() + offset, bytes, size);
+    if (size != 0) {
+      std::memcpy(file.base() + offset, bytes, size);
+    }
   };
   const Elf64_Ehdr header = file_header();
   const Note note = make_note(source, target);

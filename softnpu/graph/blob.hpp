@@ -14,40 +14,41 @@
 #include <span>
 #include <string_view>
 
-#include "mapping.hpp"
-#include "version.hpp"
+#include "base/mapping.hpp"
+#include "base/version.hpp"
+
 #include "weights.hpp"
 
 namespace softnpu {
 
 struct BlobNote {
   uint32_t format_version;
-  uint32_t platform;        // as in NPU_PLATFORM
-  uint32_t driver_version;  // that wrote the file
-  uint32_t checksum;        // of flags and IR, FNV-1a of 32 bits
-  RuntimeVersion runtime;   // that it needs
+  uint32_t platform;        ///< as in NPU_PLATFORM
+  uint32_t driver_version;  ///< that wrote the file
+  uint32_t checksum;        ///< of flags and IR, FNV-1a of 32 bits
+  RuntimeVersion runtime;   ///< that it needs
 };
 
 constexpr uint32_t kBlobFormatVersion = 2;
 
-// What a blob is for, or what a device is.
+/// What a blob is for, or what a device is.
 struct BlobTarget {
   uint32_t platform;
   RuntimeVersion runtime;
 };
-// What a blob is made of; views of memory that somebody else owns.
+/// What a blob is made of; views of memory that somebody else owns.
 struct BlobParts {
-  std::string_view flags;  // the build flags
+  std::string_view flags;  ///< the build flags
   std::string_view ir;
   std::span<const std::byte> weights;
 };
 
 struct Blob {
   BlobParts parts;
-  size_t size_bytes;  // of the ELF file itself, without what follows it
+  size_t size_bytes;  ///< of the ELF file itself, without what follows it
 };
 
-// What a blob is written from.
+/// What a blob is written from.
 struct BlobSource {
   std::string_view flags;
   std::string_view ir;
@@ -56,8 +57,8 @@ struct BlobSource {
 
 Mapping write_blob(const BlobSource& source, const BlobTarget& target, size_t* size_bytes);
 
-// Throws INVALID_NATIVE_BINARY for what is no ELF file, is no software NPU's, or is for another
-// platform, another runtime or another format; INVALID_ARGUMENT for an ELF file that is damaged.
+/// Throws INVALID_NATIVE_BINARY for what is no ELF file, is no software NPU's, or is for another
+/// platform, another runtime or another format; INVALID_ARGUMENT for an ELF file that is damaged.
 Blob read_blob(std::span<const std::byte> file, const BlobTarget& device);
 
 }  // namespace softnpu

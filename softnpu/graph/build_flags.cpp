@@ -5,7 +5,7 @@
 #include <charconv>
 #include <optional>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -176,7 +176,9 @@ void BuildFlags::check_numbers(uint32_t device_tiles) const {
     refuse("COMPILATION_NUM_THREADS cannot be negative");
   int64_t most = device_tiles;
   const int64_t allowed = number_of(config, "NPU_MAX_TILES").value_or(-1);
-  if (allowed > 0) most = std::min(most, allowed);
+  if (allowed > 0) {
+    most = std::min(most, allowed);
+  }
   const int64_t tiles = number_of(config, "NPU_TILES").value_or(-1);
   if (tiles > most)
     refuse("NPU_TILES is " + std::to_string(tiles) + ", at most " + std::to_string(most) +
@@ -226,9 +228,11 @@ BuildFlags parse_recorded_flags(std::string_view text) {
 // Clients ask under today's names, whatever they then write.
 std::string supported_options(CompilerVersion compiler) {
   std::string names;
-  for (const Option& option : kOptions)
-    if (compiler.at_least(option.since.major, option.since.minor))
+  for (const Option& option : kOptions) {
+    if (compiler.at_least(option.since.major, option.since.minor)) {
       names += (names.empty() ? "" : " ") + std::string(option.name);
+    }
+  }
   return names;
 }
 

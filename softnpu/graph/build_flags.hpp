@@ -7,35 +7,35 @@
 #include <string>
 #include <string_view>
 
-#include "version.hpp"
+#include "base/version.hpp"
 
 namespace softnpu {
 
 struct BuildFlags {
-  // Options under today's names, whatever prefix they came with.
+  /// Options under today's names, whatever prefix they came with.
   std::map<std::string, std::string> config;
-  // The four --inputs_/--outputs_ precisions and layouts, as they came.
+  /// The four --inputs_/--outputs_ precisions and layouts, as they came.
   std::map<std::string, std::string> io;
 
   bool profiling() const;
-  // The constants come by address: NPU_MODEL_SERIALIZER_VERSION="NO_WEIGHTS_COPY".
+  /// The constants come by address: NPU_MODEL_SERIALIZER_VERSION="NO_WEIGHTS_COPY".
   bool weights_by_address() const;
-  // Throws INVALID_ARGUMENT for a number that is none, and for more tiles than there are.
+  /// Throws INVALID_ARGUMENT for a number that is none, and for more tiles than there are.
   void check_numbers(uint32_t device_tiles) const;
-  // Names, separated by commas; empty for none.
+  /// Names, separated by commas; empty for none.
   std::string strides_for() const;
 };
 
-// Throws INVALID_ARGUMENT for a text that is no such list, for an option that this compiler does
-// not know and for a value that an option cannot have.
+/// Throws INVALID_ARGUMENT for a text that is no such list, for an option that this compiler does
+/// not know and for a value that an option cannot have.
 BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler = kDefaultCompiler);
 
-// Of a native binary: whichever compiler wrote them, nothing is refused that was once accepted.
+/// Of a native binary: whichever compiler wrote them, nothing is refused that was once accepted.
 BuildFlags parse_recorded_flags(std::string_view text);
 
-// The options that the compiler knows under today's names, separated by blanks.
+/// The options that the compiler knows under today's names, separated by blanks.
 std::string supported_options(CompilerVersion compiler = kDefaultCompiler);
-// For a null-like empty value: whether the option is known at all.
+/// For a null-like empty value: whether the option is known at all.
 bool is_option_supported(std::string_view option, std::string_view value,
                          CompilerVersion compiler = kDefaultCompiler);
 

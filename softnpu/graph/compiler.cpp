@@ -2,8 +2,8 @@
 
 #include <openvino/openvino.hpp>
 
-#include "config.hpp"
-#include "failure.hpp"
+#include "base/config.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -21,8 +21,9 @@ ov::AnyMap plugin_config(const CompileOptions& options) {
   ov::AnyMap map{ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY),
                  ov::hint::inference_precision(ov::element::f32),
                  ov::enable_profiling(options.profiling)};
-  if (config().threads != 0)
+  if (config().threads != 0) {
     map.emplace(ov::inference_num_threads(static_cast<int32_t>(config().threads)));
+  }
   return map;
 }
 
@@ -60,7 +61,7 @@ Program::Program(std::shared_ptr<const Image> image, const std::shared_ptr<ov::M
 
 ov::InferRequest Program::take_request() {
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (!idle_.empty()) {
       ov::InferRequest request = std::move(idle_.back());
       idle_.pop_back();
@@ -71,7 +72,7 @@ ov::InferRequest Program::take_request() {
 }
 
 void Program::give_back(ov::InferRequest request) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   idle_.push_back(std::move(request));
 }
 

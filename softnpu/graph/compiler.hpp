@@ -13,17 +13,17 @@
 
 namespace softnpu {
 
-// An IR that was read: its constants refer to the image's weights.
+/// An IR that was read: its constants refer to the image's weights.
 std::shared_ptr<ov::Model> read_model(const BlobParts& parts);
 
 struct CompileOptions {
   bool profiling = false;
 };
 
-// A compiled model, and the inference requests that nobody uses at the moment.
+/// A compiled model, and the inference requests that nobody uses at the moment.
 class Program {
  public:
-  // Throws UNSUPPORTED_FEATURE with the plugin's message.
+  /// Throws UNSUPPORTED_FEATURE with the plugin's message.
   Program(std::shared_ptr<const Image> image, const std::shared_ptr<ov::Model>& model,
           const CompileOptions& options);
 
@@ -37,7 +37,7 @@ class Program {
   std::vector<ov::InferRequest> idle_;
 };
 
-// The names of the layers that the CPU plugin takes.
+/// The names of the layers that the CPU plugin takes.
 std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model);
 
 }  // namespace softnpu

@@ -14,8 +14,8 @@
 #include <cstring>
 #include <vector>
 
-#include "config.hpp"
-#include "unique_fd.hpp"
+#include "base/config.hpp"
+#include "base/unique_fd.hpp"
 
 namespace softnpu {
 namespace {
@@ -78,19 +78,19 @@ bool used_before(const Entry& a, const Entry& b) {
 
 }  // namespace
 
-struct CacheKey::State {
+struct CacheKey::Impl {
   XXH3_state_t xxh3;
 };
 
-CacheKey::CacheKey() : state_(std::make_unique<State>()) {
-  XXH3_128bits_reset(&state_->xxh3);
+CacheKey::CacheKey() : impl_(std::make_unique<Impl>()) {
+  XXH3_128bits_reset(&impl_->xxh3);
 }
 
 CacheKey::~CacheKey() = default;
 
 CacheKey& CacheKey::add(std::span<const std::byte> bytes) {
   add(uint64_t{bytes.size()});
-  XXH3_128bits_update(&state_->xxh3, bytes.data(), bytes.size());
+  XXH3_128bits_update(&impl_->xxh3, bytes.data(), bytes.size());
   return *this;
 }
 
@@ -99,12 +99,12 @@ CacheKey& CacheKey::add(const std::string& text) {
 }
 
 CacheKey& CacheKey::add(uint64_t number) {
-  XXH3_128bits_update(&state_->xxh3, &number, sizeof number);
+  XXH3_128bits_update(&impl_->xxh3, &number, sizeof number);
   return *this;
 }
 
 std::string CacheKey::text() const {
-  return hexadecimal(XXH3_128bits_digest(&state_->xxh3));
+  return hexadecimal(XXH3_128bits_digest(&impl_->xxh3));
 }
 
 DiskCache::DiskCache(fs::path folder, uint64_t limit_bytes)
@@ -116,7 +116,9 @@ std::optional<DiskCache::File> DiskCache::load(const std::string& key) {
   if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
   const auto size_bytes = static_cast<size_t>(status.st_size);
   Mapping mapping;
-  if (size_bytes > kDigestBytes) mapping = Mapping::map_read_only(size_bytes, file.get());
+  if (size_bytes > kDigestBytes) {
+    mapping = Mapping::map_read_only(size_bytes, file.get());
+  }
   if (mapping) {
     const std::span<const std::byte> binary(mapping.base(), size_bytes - kDigestBytes);
     if (std::memcmp(mapping.base() + binary.size(), digest_of(binary).data(), kDigestBytes) == 0) {
@@ -132,8 +134,10 @@ bool DiskCache::store(const std::string& key, std::span<const std::byte> binary)
   const uint64_t size_bytes = binary.size() + kDigestBytes;
   if (size_bytes > limit_bytes_) return false;
   std::error_code error;
-  if (fs::create_directories(folder_, error)) ::chmod(folder_.c_str(), 0700);
-  const std::lock_guard lock(mutex_);
+  if (fs::create_directories(folder_, error)) {
+    ::chmod(folder_.c_str(), 0700);
+  }
+  const std::scoped_lock lock(mutex_);
   make_room(size_bytes);
   std::string temporary = folder_ / "new-XXXXXX";
   const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
@@ -141,7 +145,9 @@ bool DiskCache::store(const std::string& key, std::span<const std::byte> binary)
   const bool written = write_all(file.get(), binary.data(), binary.size()) &&
                        write_all(file.get(), digest_of(binary).data(), kDigestBytes) &&
                        ::rename(temporary.c_str(), (folder_ / key).c_str()) == 0;
-  if (!written) ::unlink(temporary.c_str());
+  if (!written) {
+    ::unlink(temporary.c_str());
+  }
   return written;
 }
 

@@ -1,9 +1,3 @@
-// The driver's own cache: native binaries in a folder, so that an IR that was compiled once is not
-// compiled again. Safe for many processes at once: files appear whole, and a mapped one that is
-// taken away stays readable.
-//
-// A file's name is its key, its content a native binary and behind it 32 hexadecimal digits: the
-// XXH3 digest, 128 bits, of that binary.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +9,11 @@
 #include <span>
 #include <string>
 
-#include "mapping.hpp"
+#include "base/mapping.hpp"
 
 namespace softnpu {
 
-// Two texts or ranges after one another give another key than their concatenation does.
+/// Two texts or ranges after one another give another key than their concatenation does.
 class CacheKey {
  public:
   CacheKey();
@@ -30,27 +24,33 @@ class CacheKey {
   CacheKey& add(std::span<const std::byte> bytes);
   CacheKey& add(const std::string& text);
   CacheKey& add(uint64_t number);
-  // 32 hexadecimal digits.
+  /// 32 hexadecimal digits.
   std::string text() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
+/// The driver's own cache: native binaries in a folder, so that an IR that was compiled once is not
+/// compiled again. Safe for many processes at once: files appear whole, and a mapped one that is
+/// taken away stays readable.
+///
+/// A file's name is its key, its content a native binary and behind it 32 hexadecimal digits: the
+/// XXH3 digest, 128 bits, of that binary.
 class DiskCache {
  public:
-  // Makes the folder when the first file is stored.
+  /// Makes the folder when the first file is stored.
   DiskCache(std::filesystem::path folder, uint64_t limit_bytes);
 
   struct File {
     Mapping mapping;
-    size_t size_bytes;  // of the native binary
+    size_t size_bytes;  ///< of the native binary
   };
-  // Nothing where there is none; a file with a wrong digest is removed.
+  /// Nothing where there is none; a file with a wrong digest is removed.
   std::optional<File> load(const std::string& key);
-  // Takes files away that were not used for longest until the new one fits. False where it does not
-  // fit at all or cannot be written.
+  /// Takes files away that were not used for longest until the new one fits. False where it does
+  /// not fit at all or cannot be written.
   bool store(const std::string& key, std::span<const std::byte> binary);
   void remove(const std::string& key);
 
@@ -64,7 +64,7 @@ class DiskCache {
   void make_room(uint64_t size_bytes);
 };
 
-// The one that the environment asks for; null where it asks for none.
+/// The one that the environment asks for; null where it asks for none.
 DiskCache* driver_cache();
 
 }  // namespace softnpu

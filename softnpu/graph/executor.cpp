@@ -5,7 +5,8 @@
 #include <cstring>
 #include <thread>
 
-#include "config.hpp"
+#include "base/config.hpp"
+
 #include "strided_copy.hpp"
 
 namespace softnpu {
@@ -35,28 +36,36 @@ bool is_input(const Argument& argument) {
   return argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT;
 }
 
-// Computes nothing: for measuring what the host costs, and for a device that takes its time without
-// using the CPU.
+/// Computes nothing: for measuring what the host costs, and for a device that takes its time
+/// without using the CPU.
 class IdleExecutor : public Executor {
  public:
   IdleExecutor(const std::vector<Argument>& arguments, std::vector<ArgumentValue> values)
       : arguments_(arguments), values_(std::move(values)) {
-    for (size_t i = 0; i < arguments_.size(); ++i)
-      if (!is_input(arguments_[i])) fresh_.push_back(i);
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      if (!is_input(arguments_[i])) {
+        fresh_.push_back(i);
+      }
+    }
   }
 
   void bind(size_t argument, const ArgumentValue& value) override {
     values_[argument] = value;
-    if (!is_input(arguments_[argument])) fresh_.push_back(argument);
+    if (!is_input(arguments_[argument])) {
+      fresh_.push_back(argument);
+    }
   }
 
   void run(ProfilingData* profile) override {
     const auto start = std::chrono::steady_clock::now();
     for (const size_t i : fresh_) zero_output(arguments_[i], values_[i]);
     fresh_.clear();
-    if (profile != nullptr) profile->store({});
-    if (config().execution == Execution::kDelay)
+    if (profile != nullptr) {
+      profile->store({});
+    }
+    if (config().execution == Execution::kDelay) {
       std::this_thread::sleep_until(start + std::chrono::microseconds(config().delay_us));
+    }
   }
 
  private:
@@ -73,6 +82,7 @@ class IdleExecutor : public Executor {
   std::vector<size_t> fresh_;  // outputs not yet zeroed where they are now
 };
 
+/// Computes with a request of the program, which it gives back.
 class CpuExecutor : public Executor {
  public:
   CpuExecutor(std::shared_ptr<Program> program, const std::vector<Argument>& arguments,
@@ -99,14 +109,18 @@ class CpuExecutor : public Executor {
   }
 
   void run(ProfilingData* profile) override {
-    if (!bound_) bind_all();
+    if (!bound_) {
+      bind_all();
+    }
     for (const Port& input : gathered_) {
       ov::Tensor dense = request_.get_input_tensor(input.index);
       gather(argument(input), value(input), static_cast<std::byte*>(dense.data()));
     }
     request_.infer();
     for (const Port& output : staged_) copy_out(output);
-    if (profile != nullptr) profile->store(request_.get_profiling_info());
+    if (profile != nullptr) {
+      profile->store(request_.get_profiling_info());
+    }
   }
 
  private:
@@ -163,7 +177,9 @@ class CpuExecutor : public Executor {
                                  tensor_over(argument(output), value(output).pointer));
       return;
     }
-    if (!placed) request_.set_output_tensor(output.index, own_tensor(argument(output)));
+    if (!placed) {
+      request_.set_output_tensor(output.index, own_tensor(argument(output)));
+    }
     staged_.push_back(output);
   }
 

@@ -1,14 +1,15 @@
 #include "graph.hpp"
 
-#include "config.hpp"
+#include "base/config.hpp"
+#include "base/failure.hpp"
+#include "base/trace.hpp"
+#include "base/version.hpp"
+
 #include "disk_cache.hpp"
-#include "failure.hpp"
 #include "graph_input.hpp"
 #include "inference.hpp"
 #include "io_options.hpp"
 #include "states.hpp"
-#include "trace.hpp"
-#include "version.hpp"
 
 namespace softnpu {
 namespace {
@@ -39,7 +40,9 @@ Graph::Graph(const ze_graph_desc_2_t& desc) {
   if (origin_ == Origin::kNative) return;
   check_flags(flags, *model_, arguments_);
   initialise();
-  if (origin_ == Origin::kCompiled && cache_key_) store_in_cache();
+  if (origin_ == Origin::kCompiled && cache_key_) {
+    store_in_cache();
+  }
 }
 
 BuildFlags Graph::read(const ze_graph_desc_2_t& desc) {
@@ -110,36 +113,41 @@ uint32_t Graph::property_flags() const {
       break;
     case Origin::kNative:
       flags = ZE_GRAPH_PROPERTIES_FLAG_PRE_COMPILED;
-      if (!input_in_use_ && graph_has(14)) flags |= ZE_GRAPH_PROPERTIES_FLAG_NO_STANDARD_ALLOCATION;
+      if (!input_in_use_ && graph_has(14)) {
+        flags |= ZE_GRAPH_PROPERTIES_FLAG_NO_STANDARD_ALLOCATION;
+      }
       break;
   }
-  if (profiling() && graph_has(16)) flags |= ZE_GRAPH_PROPERTIES_FLAG_PROFILING_ENABLED;
+  if (profiling() && graph_has(16)) {
+    flags |= ZE_GRAPH_PROPERTIES_FLAG_PROFILING_ENABLED;
+  }
   return flags;
 }
 
 void Graph::set_argument(uint32_t index, const void* pointer) {
   require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   argument(index);
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   values_[index] = {const_cast<void*>(pointer), std::nullopt};
 }
 
 void Graph::set_argument_chain(uint32_t index, const void* chain) {
   const Argument& taker = argument(index);
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   take_chain(taker, chain, values_[index]);
 }
 
 std::vector<ArgumentValue> Graph::values() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return values_;
 }
 
 void Graph::initialise() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   if (initialised_) return;
-  if (config().execution == Execution::kCpu)
+  if (config().execution == Execution::kCpu) {
     program_ = std::make_shared<Program>(image_, model_, options_);
+  }
   model_.reset();
   initialised_ = true;
 }

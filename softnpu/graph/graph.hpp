@@ -1,54 +1,55 @@
 #pragma once
 
-#include <ze_npu/ze_npu.h>
-
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include <ze_npu/ze_npu.h>
+
+#include "base/live_objects.hpp"
+#include "machine/context.hpp"
+#include "machine/job.hpp"
+
 #include "argument_value.hpp"
 #include "arguments.hpp"
 #include "build_flags.hpp"
 #include "compiler.hpp"
-#include "context.hpp"
 #include "image.hpp"
-#include "job.hpp"
-#include "live_objects.hpp"
 
 namespace softnpu {
 
 class ProfilingData;
 
-// A graph: made from an IR, which is compiled at once, or from a native binary, which is compiled
-// when it is initialised. The format's result codes are those of Intel's driver.
+/// A graph: made from an IR, which is compiled at once, or from a native binary, which is compiled
+/// when it is initialised. The format's result codes are those of Intel's driver.
 class Graph : Counted<Kind::kGraph> {
  public:
   explicit Graph(const ze_graph_desc_2_t& desc);
 
   const std::vector<Argument>& arguments() const { return arguments_; }
-  // Throws INVALID_ARGUMENT for an index that no argument has.
+  /// Throws INVALID_ARGUMENT for an index that no argument has.
   const Argument& argument(uint32_t index) const;
   std::span<const std::byte> binary() const { return image_->bytes(); }
   bool profiling() const { return options_.profiling; }
   uint32_t property_flags() const;
-  // A line about the driver's cache as Intel's driver writes it; empty where it has no part.
+  /// A line about the driver's cache as Intel's driver writes it; empty where it has no part.
   const std::string& cache_status() const { return cache_status_; }
 
   void set_argument(uint32_t index, const void* pointer);
   void set_argument_chain(uint32_t index, const void* chain);
-  // The arguments as they are set now, one value for each.
+  /// The arguments as they are set now, one value for each.
   std::vector<ArgumentValue> values();
-  // Compiles what is not compiled yet.
+  /// Compiles what is not compiled yet.
   void initialise();
-  // A command that executes the graph with these values. Throws UNINITIALIZED when one of them is
-  // missing, is no memory of `context`, or is too small.
+  /// A command that executes the graph with these values. Throws UNINITIALIZED when one of them is
+  /// missing, is no memory of `context`, or is too small.
   Command record(Context& context, const std::vector<ArgumentValue>& values,
                  std::shared_ptr<ProfilingData> profile);
 
  private:
-  // Make the image; what its build flags say.
+  /// Make the image; what its build flags say.
   BuildFlags read(const ze_graph_desc_2_t& desc);
   BuildFlags read_ir(const ze_graph_desc_2_t& desc, std::span<const std::byte> input);
   bool load_from_cache();

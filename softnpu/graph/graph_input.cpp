@@ -2,13 +2,13 @@
 
 #include <openvino/core/version.hpp>
 
-#include "config.hpp"
-#include "device.hpp"
+#include "base/config.hpp"
+#include "base/failure.hpp"
+#include "base/trace.hpp"
+#include "base/version.hpp"
+
 #include "disk_cache.hpp"
-#include "failure.hpp"
 #include "ir_buffer.hpp"
-#include "trace.hpp"
-#include "version.hpp"
 #include "weightless.hpp"
 
 namespace softnpu {
@@ -32,7 +32,9 @@ std::span<const std::byte> input_of(const ze_graph_desc_2_t& desc) {
 // ZE_GRAPH_FLAG_ENABLE_PROFILING is another way to say PERF_COUNT="YES"; the binary keeps it.
 std::string flags_text_of(const ze_graph_desc_2_t& desc) {
   std::string text = desc.pBuildFlags != nullptr ? desc.pBuildFlags : "";
-  if ((desc.flags & ZE_GRAPH_FLAG_ENABLE_PROFILING) != 0) text += " --config PERF_COUNT=\"YES\"";
+  if ((desc.flags & ZE_GRAPH_FLAG_ENABLE_PROFILING) != 0) {
+    text += " --config PERF_COUNT=\"YES\"";
+  }
   return text;
 }
 
@@ -48,7 +50,9 @@ std::shared_ptr<const Image> image_of_ir(std::span<const std::byte> input, const
 
 std::optional<std::string> cache_key_of(const ze_graph_desc_2_t& desc, const std::string& text) {
   const auto* const hash = input_hash_of(desc);
-  if (hash != nullptr) trace::note("input_hash", hash->hash);
+  if (hash != nullptr) {
+    trace::note("input_hash", hash->hash);
+  }
   if (driver_cache() == nullptr || (desc.flags & ZE_GRAPH_FLAG_DISABLE_CACHING) != 0)
     return std::nullopt;
   CacheKey key;
@@ -57,7 +61,7 @@ std::optional<std::string> cache_key_of(const ze_graph_desc_2_t& desc, const std
       .add(kBlobFormatVersion)
       .add(std::string(ov::get_openvino_version().buildNumber))
       .add(compiler_version().text())
-      .add(config().runtime.text())
+      .add(runtime_version().text())
       .add(text)
       .add(desc.flags)
       .add(uint64_t{hash != nullptr});

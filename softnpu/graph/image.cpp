@@ -2,17 +2,24 @@
 
 #include <cstring>
 #include <new>
+#include <openvino/core/version.hpp>
 
-#include "config.hpp"
+#include "base/config.hpp"
 
 namespace softnpu {
 namespace {
 
 BlobTarget this_device() {
-  return {config().platform->platform, config().runtime};
+  return {config().platform->platform, runtime_version()};
 }
 
 }  // namespace
+
+RuntimeVersion runtime_version() {
+  constexpr RuntimeVersion kOpenVino{OPENVINO_VERSION_MAJOR, OPENVINO_VERSION_MINOR,
+                                     OPENVINO_VERSION_PATCH};
+  return config().runtime.value_or(kOpenVino);
+}
 
 Image::Image(Mapping own, std::span<const std::byte> file)
     : own_(std::move(own)),

@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include "context.hpp"
-#include "failure.hpp"
-#include "job.hpp"
-#include "trace.hpp"
+#include "base/failure.hpp"
+#include "base/trace.hpp"
+#include "machine/context.hpp"
 
 namespace softnpu {
 
@@ -35,7 +34,7 @@ Inference::Memory Inference::memory_of(Context& context, uint32_t index, const A
 Command Inference::command_of(std::shared_ptr<Inference> self) {
   Command command;
   self->name_memory(command);
-  command.inference = self;
+  command.work = self;
   command.run = [self = std::move(self)] { self->executor_->run(self->profile_.get()); };
   return command;
 }
@@ -43,9 +42,11 @@ Command Inference::command_of(std::shared_ptr<Inference> self) {
 void Inference::name_memory(Command& command) const {
   command.memory = memory_;
   command.written.clear();
-  for (size_t i = 0; i < arguments_.size(); ++i)
-    if (arguments_[i].type == ZE_GRAPH_ARGUMENT_TYPE_OUTPUT)
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    if (arguments_[i].type == ZE_GRAPH_ARGUMENT_TYPE_OUTPUT) {
       command.written.push_back(memory_[i].get());
+    }
+  }
 }
 
 const Argument& Inference::argument(uint32_t index) const {
@@ -74,7 +75,9 @@ void Inference::trace_inputs() const {
                 static_cast<uint64_t>(static_cast<const std::byte*>(addresses_[i]) - memory.base()))
         .number("allocation_bytes", memory.size_bytes())
         .flag("imported", memory.imported());
-    if (memory.inode() != 0) fields.number("inode", memory.inode());
+    if (memory.inode() != 0) {
+      fields.number("inode", memory.inode());
+    }
     trace::note_item("inputs", fields);
   }
 }

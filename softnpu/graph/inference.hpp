@@ -1,39 +1,34 @@
-// One recorded inference of a graph: its arguments as they were at the append and as they were
-// changed since, and the executor that computes on them.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "machine/job.hpp"
+#include "machine/memory.hpp"
+
 #include "argument_value.hpp"
 #include "executor.hpp"
-#include "memory.hpp"
 
 namespace softnpu {
 
-class Context;
-struct Command;
-
-class Inference {
+/// One recorded inference of a graph: its arguments as they were at the append and as they were
+/// changed since, and the executor that computes on them.
+class Inference : public Work {
  public:
-  // Throws UNINITIALIZED when a value is missing, is no memory of `context`, or is too small.
-  // `program` and `profile` may be null.
+  /// Throws UNINITIALIZED when a value is missing, is no memory of `context`, or is too small.
+  /// `program` and `profile` may be null.
   Inference(Context& context, std::shared_ptr<Program> program, std::vector<Argument> arguments,
             std::vector<ArgumentValue> values, std::shared_ptr<ProfilingData> profile);
 
-  // The command that runs `self`.
+  /// The command that runs `self`.
   static Command command_of(std::shared_ptr<Inference> self);
 
-  // Throws INVALID_ARGUMENT for an index that no argument has.
+  /// Throws INVALID_ARGUMENT for an index that no argument has.
   const Argument& argument(uint32_t index) const;
-  // Takes effect, and is checked, when `settle` is called.
+  /// Takes effect, and is checked, when `settle` is called.
   void change(uint32_t index, const ArgumentValue& value);
-  // Adds the graph's inputs, and where they lie, to the trace line of the call that submits it.
-  void trace_inputs() const;
-  // Before a submission, with no other in flight: puts the changed values in place, also in
-  // `command`, which runs this. Throws UNKNOWN for a value that is no memory of `context` or is too
-  // small; it then stays a change.
-  void settle(Context& context, Command& command);
+  void trace_inputs() const override;
+  void settle(Context& context, Command& command) override;
 
  private:
   struct Change {

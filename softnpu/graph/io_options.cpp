@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -55,8 +55,9 @@ std::vector<std::string> names_of(const std::vector<Argument>& arguments,
     if (by_index || type == ZE_GRAPH_ARGUMENT_TYPE_INPUT) continue;
     const std::string& name = argument.producer_name;
     const size_t number = name.find_last_not_of("0123456789") + 1;
-    if (number > 1 && number < name.size() && name[number - 1] == '.')
+    if (number > 1 && number < name.size() && name[number - 1] == '.') {
       names.push_back(name.substr(0, number - 1));
+    }
   }
   return names;
 }

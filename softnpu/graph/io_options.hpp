@@ -9,9 +9,9 @@
 
 namespace softnpu {
 
-// Arguments are named by index, else by the name of a parameter or of a result's producer. Throws
-// INVALID_ARGUMENT for an argument that the model does not have, a precision or layout that nobody
-// has, and where a compiler up to 7.3 misses one of the four.
+/// Arguments are named by index, else by the name of a parameter or of a result's producer. Throws
+/// INVALID_ARGUMENT for an argument that the model does not have, a precision or layout that nobody
+/// has, and where a compiler up to 7.3 misses one of the four.
 void check_io_options(const BuildFlags& flags, const std::vector<Argument>& arguments,
                       bool by_index, CompilerVersion compiler);
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -42,7 +42,7 @@ class Cursor {
 // A weightless buffer begins with its header's size.
 std::string hint_for(CompilerVersion written_for) {
   if (written_for.major != 48 || written_for.minor != 0) return {};
-  return "; a buffer whose weights come by address needs NPU_MODEL_SERIALIZER_VERSION="
+  return "; a buffer whose weights are passed by address needs NPU_MODEL_SERIALIZER_VERSION="
          "\"NO_WEIGHTS_COPY\" behind --config";
 }
 

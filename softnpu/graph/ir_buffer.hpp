@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "version.hpp"
+#include "base/version.hpp"
 
 namespace softnpu {
 
@@ -17,8 +17,8 @@ struct IrBuffer {
   std::span<const std::byte> weights;
 };
 
-// Views of `buffer`. Throws INVALID_ARGUMENT where a length does not fit, UNSUPPORTED_FEATURE where
-// the buffer was written for another compiler version.
+/// Views of `buffer`. Throws INVALID_ARGUMENT where a length does not fit, UNSUPPORTED_FEATURE
+/// where the buffer was written for another compiler version.
 IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compiler);
 
 }  // namespace softnpu

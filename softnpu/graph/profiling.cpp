@@ -1,5 +1,6 @@
-#include "profiling_data.hpp"
+#include "profiling.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace softnpu {
@@ -59,24 +60,41 @@ void ProfilingData::store(const std::vector<ov::ProfilingInfo>& layers) {
   for (const ov::ProfilingInfo& layer : layers) {
     const ze_profiling_layer_info record =
         layer_record(layer, static_cast<uint32_t>(records.size()), start_ns);
-    if (record.status == ZE_LAYER_STATUS_EXECUTED)
+    if (record.status == ZE_LAYER_STATUS_EXECUTED) {
       tasks.push_back(task_record(layer, record, static_cast<uint32_t>(tasks.size())));
+    }
     start_ns += record.duration_ns;
     records.push_back(record);
   }
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   layers_ = std::move(records);
   tasks_ = std::move(tasks);
 }
 
 std::vector<ze_profiling_layer_info> ProfilingData::layers() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return layers_;
 }
 
 std::vector<ze_profiling_task_info> ProfilingData::tasks() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return tasks_;
+}
+
+bool ProfilingPool::take(uint32_t index) {
+  const std::scoped_lock lock(mutex_);
+  if (used_[index]) return false;
+  return used_[index] = true;
+}
+
+void ProfilingPool::give_back(uint32_t index) {
+  const std::scoped_lock lock(mutex_);
+  used_[index] = false;
+}
+
+bool ProfilingPool::in_use() {
+  const std::scoped_lock lock(mutex_);
+  return std::find(used_.begin(), used_.end(), true) != used_.end();
 }
 
 }  // namespace softnpu

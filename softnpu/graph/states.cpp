@@ -33,10 +33,16 @@ void expose_assign(ov::Model& model, const std::shared_ptr<Assign>& assign) {
 void expose_states(ov::Model& model) {
   const auto variables = model.get_variables();
   if (variables.empty()) return;
-  for (const auto& node : model.get_ordered_ops())
-    if (const auto read = std::dynamic_pointer_cast<Read>(node)) expose_read(model, read);
-  for (const auto& sink : model.get_sinks())
-    if (const auto assign = std::dynamic_pointer_cast<Assign>(sink)) expose_assign(model, assign);
+  for (const auto& node : model.get_ordered_ops()) {
+    if (const auto read = std::dynamic_pointer_cast<Read>(node)) {
+      expose_read(model, read);
+    }
+  }
+  for (const auto& sink : model.get_sinks()) {
+    if (const auto assign = std::dynamic_pointer_cast<Assign>(sink)) {
+      expose_assign(model, assign);
+    }
+  }
   for (const auto& variable : variables) model.remove_variable(variable);
 }
 

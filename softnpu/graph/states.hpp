@@ -7,8 +7,8 @@
 
 namespace softnpu {
 
-// Every state becomes an input "vpux_ie_read_value_<id>" and an output "vpux_ie_assign_<id>",
-// behind the model's own.
+/// Every state becomes an input "vpux_ie_read_value_<id>" and an output "vpux_ie_assign_<id>",
+/// behind the model's own.
 void expose_states(ov::Model& model);
 
 }  // namespace softnpu

@@ -7,7 +7,7 @@
 
 namespace softnpu {
 
-// `value` has strides; `dense` holds the argument's size_bytes.
+/// `value` has strides; `dense` holds the argument's size_bytes.
 void gather(const Argument& argument, const ArgumentValue& value, std::byte* dense);
 void scatter(const Argument& argument, const ArgumentValue& value, const std::byte* dense);
 void zero(const Argument& argument, const ArgumentValue& value);

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -36,7 +36,7 @@ struct Sections {
   std::string_view xml;
 };
 
-// Takes the sections in their order from the buffer; what lies between two belongs to nobody.
+/// Takes the sections in their order from the buffer; what lies between two belongs to nobody.
 class SectionReader {
  public:
   explicit SectionReader(std::span<const std::byte> buffer) : buffer_(buffer) {}
@@ -93,7 +93,7 @@ uint64_t number_of(const pugi::xml_node& node, const char* name, const std::stri
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
     refuse("Const \"" + layer + "\" has " + name + "=\"" + std::string(text) +
-           "\", which is no number");
+           "\", which is not a number");
   return value;
 }
 
@@ -135,8 +135,9 @@ class Rewriter {
     pugi::xml_node node = document.first_child();
     while (node) {
       if (std::string_view(node.name()) == "layer" &&
-          std::string_view(node.attribute("type").value()) == "Const")
+          std::string_view(node.attribute("type").value()) == "Const") {
         rewrite_const(node);
+      }
       node = following(node);
     }
   }
@@ -174,7 +175,7 @@ class Rewriter {
       return;
     }
     if (offset != 0 || size != 0)
-      refuse("Const \"" + name + "\" has an address, and an offset or size beside it");
+      refuse("Const \"" + name + "\" has an address as well as an offset or size");
     const uint64_t bytes = check_size(data, pointer, name);
     data.attribute("offset").set_value(place(pointer, bytes, name));
     data.attribute("size").set_value(bytes);
@@ -185,7 +186,7 @@ class Rewriter {
                              const std::string& name) {
     const ov::element::Type type = type_of(data, name);
     if (type == ov::element::string)
-      refuse("Const \"" + name + "\" holds strings, which cannot come by address");
+      refuse("Const \"" + name + "\" holds strings, which cannot be passed by address");
     const uint64_t size = number_of(pointer, "ms", name);
     const auto expected = bytes_of(type, data.attribute("shape").value());
     if (!expected || *expected != size)

@@ -12,18 +12,19 @@
 #include <span>
 #include <string>
 
-#include "version.hpp"
+#include "base/version.hpp"
+
 #include "weights.hpp"
 
 namespace softnpu {
 
 struct WeightlessIr {
-  std::string xml;  // its Consts refer to `weights`, none has an address
+  std::string xml;  ///< its Consts refer to `weights`, none has an address
   Weights weights;
 };
 
-// `weights` refers to the buffer and to the client's memory. Throws INVALID_ARGUMENT where a length
-// or a range cannot be right, UNSUPPORTED_FEATURE for another compiler version.
+/// `weights` refers to the buffer and to the client's memory. Throws INVALID_ARGUMENT where a
+/// length or a range cannot be right, UNSUPPORTED_FEATURE for another compiler version.
 WeightlessIr read_weightless(std::span<const std::byte> buffer, CompilerVersion compiler);
 
 }  // namespace softnpu

@@ -8,7 +8,7 @@
 #include <new>
 #include <string>
 
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -53,7 +53,9 @@ size_t Weights::add(Range range, bool by_address) {
 size_t Weights::add_by_address(const std::byte* address, size_t size_bytes) {
   const auto [known, is_new] =
       by_address_.try_emplace({reinterpret_cast<uintptr_t>(address), size_bytes}, 0);
-  if (is_new) known->second = add({address, size_bytes}, true);
+  if (is_new) {
+    known->second = add({address, size_bytes}, true);
+  }
   return known->second;
 }
 

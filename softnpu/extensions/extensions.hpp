@@ -1,0 +1,17 @@
+// What the driver offers beside its tables of process addresses.
+#pragma once
+
+#include <string_view>
+
+namespace softnpu {
+
+/// The extensions' tables, each beside its functions.
+void* graph_table();
+void* profiling_table();
+void* queue_table();
+void* context_table();
+
+/// A function for tests by its name; null for a name that is none.
+void* test_tool(std::string_view name);
+
+}  // namespace softnpu
