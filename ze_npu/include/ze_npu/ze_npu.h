@@ -57,6 +57,9 @@ constexpr bool ze_npu_version_has(uint32_t word, uint32_t major, uint32_t minor)
 // Core extensions, named here because old headers lack them.
 #define ZE_NPU_CORE_MUTABLE_COMMAND_LIST_EXP_NAME "ZE_experimental_mutable_command_list"
 #define ZE_NPU_CORE_EXTERNAL_MEMMAP_SYSMEM_EXT_NAME "ZE_extension_external_memmap_sysmem"
+// The software NPU's own: it imports a memfd as if it were a DMA-BUF. No table stands behind it,
+// and no hardware has it.
+#define ZE_SOFTNPU_MEMFD_IMPORT_EXT_NAME "ZE_extension_softnpu_memfd_import"
 
 enum ze_graph_ext_version_t : uint32_t {
   ZE_GRAPH_EXT_VERSION_1_0 = ze_npu_version(1, 0),
