@@ -1,18 +1,23 @@
-// Starts an inference, does something else meanwhile, and is called when it is done.
+// Starts an inference, does other work meanwhile, and gets a callback when it is done.
 //
 // usage: async_callbacks models/square.xml
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: async_callbacks models/square.xml\n");
+    return 2;
+  }
   const npu::Device device = npu::Device::open();
   const auto compiled = npu::CompiledModel::compile(device, npu::Model::read(arguments[1]));
   npu::Request request = compiled.create_request();
   std::atomic<int> done = 0;
-  request.set_callback([&](std::exception_ptr error) {  // in a thread of the model
+  request.set_callback([&](std::exception_ptr error) {  // runs in one of the model's threads
     if (!error) ++done;
   });
   for (int frame = 0; frame < 10; ++frame) {

@@ -1,10 +1,15 @@
-// Lets npucore keep what it compiles in a folder: the second compilation is a load.
+// Keeps compiled models in a folder: the second compilation only loads.
 //
 // usage: cache models/square.xml FOLDER
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 3) {
+    std::fprintf(stderr, "usage: cache models/square.xml FOLDER\n");
+    return 2;
+  }
   npu::Device device = npu::Device::open();
   device.set_property(npu::property::cache_dir, arguments[2]);  // for all models from now on
   const npu::Model model = npu::Model::read(arguments[1]);

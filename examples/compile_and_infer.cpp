@@ -2,9 +2,14 @@
 //
 // usage: compile_and_infer models/square.xml
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: compile_and_infer models/square.xml\n");
+    return 2;
+  }
   const npu::Device device = npu::Device::open();  // a real NPU, else the software NPU
   const npu::Model model = npu::Model::read(arguments[1]);
   const npu::CompiledModel compiled = npu::CompiledModel::compile(device, model);

@@ -3,14 +3,19 @@
 //
 // usage: import_blob models/square.xml square.blob
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 3) {
+    std::fprintf(stderr, "usage: import_blob models/square.xml square.blob\n");
+    return 2;
+  }
   const npu::Device device = npu::Device::open();
   const npu::Model model = npu::Model::read(arguments[1]);
   npu::CompiledModel::compile(device, model).export_blob(arguments[2]);
 
-  // With the model at hand, a blob that another driver made is compiled again.
+  // Given the model too, import compiles it again if another driver made the blob.
   const auto loaded = npu::CompiledModel::import(device, arguments[2], model);
   const npu::LoadStats stats = loaded.load_stats();
   std::printf("loaded from a %s\n", npu::to_string(stats.from));

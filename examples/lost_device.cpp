@@ -1,12 +1,17 @@
-// The device hangs and is reset: the inference in flight is lost, is told once, and the next one
-// runs again on a new context. On the software NPU SOFTNPU_FAULT makes it hang, for example
+// The device hangs and is reset: the inference in flight is lost and gives one error; the next one
+// runs on a new context. On the software NPU SOFTNPU_FAULT causes the hang, for example
 // SOFTNPU_FAULT=zeFenceHostSynchronize:DEVICE_LOST@5
 //
 // usage: lost_device models/square.xml
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: lost_device models/square.xml\n");
+    return 2;
+  }
   const npu::Device device = npu::Device::open();
   const auto compiled = npu::CompiledModel::compile(device, npu::Model::read(arguments[1]));
   npu::Request request = compiled.create_request();

@@ -1,11 +1,16 @@
-// Keeps the device busy: as many requests in flight as suit it, over one queue.
+// Keeps the device busy with its optimal number of requests in flight, over one queue.
 //
 // usage: many_requests models/square.xml
 #include <cstdio>
-#include <npucore/npucore.hpp>
 #include <vector>
 
-int main(int, char** arguments) try {
+#include <npucore/npucore.hpp>
+
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: many_requests models/square.xml\n");
+    return 2;
+  }
   const npu::Device device = npu::Device::open();
   npu::CompileOptions options;
   options.properties.set(npu::property::performance_hint, npu::PerformanceHint::kThroughput);

@@ -1,10 +1,15 @@
-// Where an inference's time goes, layer by layer.
+// Shows where an inference spends its time, layer by layer.
 //
 // usage: profiling models/square.xml
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: profiling models/square.xml\n");
+    return 2;
+  }
   const npu::Device device = npu::Device::open();
   npu::CompileOptions options;
   options.properties.set(npu::property::profiling, true);

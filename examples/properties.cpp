@@ -1,15 +1,20 @@
-// Reads and sets properties by the names that OpenVINO's users know, typed and as text.
+// Reads and sets properties, by OpenVINO's names, typed and as text.
 //
 // usage: properties models/square.xml
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: properties models/square.xml\n");
+    return 2;
+  }
   npu::Device device = npu::Device::open();
   std::printf("%s\n", device.get_property(npu::property::full_device_name).c_str());
-  device.set_property(npu::property::priority, npu::Priority::kHigh);  // for all models from now
+  device.set_property(npu::property::priority, npu::Priority::kHigh);  // for all models from now on
 
-  npu::CompileOptions options;  // for this one
+  npu::CompileOptions options;  // for this model
   options.properties = npu::Properties::parse("PERFORMANCE_HINT=LATENCY NPU_TURBO=YES");
   const auto model = npu::Model::read(arguments[1]);
   const auto compiled = npu::CompiledModel::compile(device, model, options);
@@ -19,7 +24,7 @@ int main(int, char** arguments) try {
   try {
     device.set_property("NPU_TURBOO", "YES");
   } catch (const npu::Error& error) {
-    std::printf("%s\n", error.what());  // with the names that look like it
+    std::printf("%s\n", error.what());  // lists similar names
   }
   return 0;
 } catch (const npu::Error& error) {

@@ -1,14 +1,19 @@
-// Runs on a DMA-BUF of somebody else: a camera, a decoder, a GPU. On the software NPU, started with
-// SOFTNPU_ALLOW_MEMFD=1, a memfd plays the DMA-BUF.
+// Runs on another owner's DMA-BUF, as from a camera, a decoder or a GPU. Here a memfd stands in for
+// it, which the software NPU accepts with SOFTNPU_ALLOW_MEMFD=1.
 //
 // usage: remote_tensor models/square.xml
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: remote_tensor models/square.xml\n");
+    return 2;
+  }
   constexpr std::size_t kSize = 8192, kOffset = 4096;
   const int fd = ::memfd_create("frames", MFD_CLOEXEC);
   const float three = 3;

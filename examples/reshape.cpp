@@ -1,10 +1,15 @@
-// Gives a model with dynamic dimensions the size that it will run with.
+// Gives a model with dynamic dimensions the size to run with.
 //
 // usage: reshape models/any_size.xml
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: reshape models/any_size.xml\n");
+    return 2;
+  }
   const npu::Device device = npu::Device::open();
   npu::Model model = npu::Model::read(arguments[1]);
   std::printf("as it is: %s\n", npu::to_string(model.inputs()[0].shape).c_str());

@@ -2,12 +2,23 @@
 //
 // usage: states models/running_sum.xml
 #include <cstdio>
+#include <vector>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: states models/running_sum.xml\n");
+    return 2;
+  }
   const npu::Device device = npu::Device::open();
   const auto compiled = npu::CompiledModel::compile(device, npu::Model::read(arguments[1]));
   npu::Request request = compiled.create_request();
+  std::vector<npu::State> states = request.states();
+  if (states.empty()) {
+    std::fprintf(stderr, "%s has no states\n", arguments[1]);
+    return 1;
+  }
   const auto add = [&](float value) {
     reinterpret_cast<float*>(request.input(0).data())[0] = value;
     request.infer();
@@ -17,7 +28,7 @@ int main(int, char** arguments) try {
   add(2);
   std::printf("1 + 2 + 3 = %g\n", add(3));
 
-  npu::State sum = request.states().front();
+  npu::State sum = states.front();
   std::printf("the state %s%s holds %g\n", sum.name().c_str(), npu::to_string(sum.shape()).c_str(),
               reinterpret_cast<const float*>(sum.get().data())[0]);
   sum.reset();

@@ -1,10 +1,15 @@
-// One model's output is the next one's input: the tensor is bound to both, nothing is copied.
+// One request's output is the next one's input: both bind the same tensor, nothing is copied.
 //
 // usage: zero_copy_tensor models/square.xml
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
-int main(int, char** arguments) try {
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: zero_copy_tensor models/square.xml\n");
+    return 2;
+  }
   const npu::Device device = npu::Device::open();
   const auto square = npu::CompiledModel::compile(device, npu::Model::read(arguments[1]));
   const std::size_t size = square.outputs()[0].size_bytes();
