@@ -1,12 +1,13 @@
 #pragma once
 
 #include <level_zero/ze_api.h>
-#include <ze_npu/ze_npu.h>
 
 #include <cstddef>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include <ze_npu/ze_npu.h>
 
 namespace bench {
 

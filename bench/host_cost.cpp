@@ -8,9 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <npucore/npucore.hpp>
 #include <optional>
 #include <random>
+
+#include <npucore/npucore.hpp>
 
 #include "bare_client.hpp"
 #include "plugin_client.hpp"

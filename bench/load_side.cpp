@@ -8,8 +8,9 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <npucore/npucore.hpp>
 #include <openvino/openvino.hpp>
+
+#include <npucore/npucore.hpp>
 
 #include "memory_use.hpp"
 #include "plugin_client.hpp"

@@ -7,10 +7,11 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <npucore/npucore.hpp>
 #include <openvino/openvino.hpp>
 #include <random>
 #include <thread>
+
+#include <npucore/npucore.hpp>
 
 #include "pairs.hpp"
 

@@ -58,7 +58,7 @@ def main():
         sys.exit(__doc__)
     cases = list(rows(sys.argv[1]))
     if not cases:
-        sys.exit(f"{sys.argv[1]} holds no JSON line")
+        sys.exit(f"{sys.argv[1]} has no JSON line")
     if len(sys.argv) == 3:
         try:
             return as_picture(cases, sys.argv[2])

@@ -7,10 +7,11 @@
 #include <iostream>
 #include <string_view>
 
+#include "zero_copy/copy_counter.hpp"
+
 #include "frame_sides.hpp"
 #include "plugin_client.hpp"
 #include "turns.hpp"
-#include "zero_copy/copy_counter.hpp"
 
 namespace {
 

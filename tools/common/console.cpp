@@ -2,8 +2,9 @@
 
 #include <iostream>
 
+#include <npucore/log.hpp>
+
 #include "describe_options.hpp"
-#include "npucore/log.hpp"
 
 namespace {
 

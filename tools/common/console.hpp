@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 /// What every tool of this project ends with.
 namespace exit_code {

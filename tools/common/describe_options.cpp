@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "npucore/properties.hpp"
+#include <npucore/properties.hpp>
 
 namespace {
 

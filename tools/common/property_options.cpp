@@ -1,6 +1,6 @@
 #include "property_options.hpp"
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 std::pair<std::string, std::string> split_key_value(const char* option, const std::string& words) {
   const auto equals = words.find('=');

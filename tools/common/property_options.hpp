@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "npucore/properties.hpp"
+#include <npucore/properties.hpp>
 
 /// The key and the value of KEY=VALUE. Throws npu::Error that names `option` for other words.
 std::pair<std::string, std::string> split_key_value(const char* option, const std::string& words);

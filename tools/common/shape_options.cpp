@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace {
 

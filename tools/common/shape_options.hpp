@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/model.hpp"
+#include <npucore/model.hpp>
 
 /// Of repeated --reshape NAME=1,3,224,224; NAME may be left out for a model with one input; behind
 /// NAME= the numbers may stand in brackets. Throws npu::Error for other words and for shapes that

@@ -19,7 +19,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"async", "sync"}))
       ->capture_default_str();
   app.add_option("-n,--requests", arguments.requests,
-                 "requests in flight (default: what suits device and hint)");
+                 "requests in flight (default: the optimum for device and hint)");
   app.add_option("-t,--time", arguments.seconds,
                  "seconds to run (default: 10, or no limit with -i)")
       ->check(CLI::PositiveNumber);
@@ -29,15 +29,15 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "random)")
       ->take_all();
   app.add_option("--memory", arguments.memory,
-                 "where inputs lie: device, in memory of the driver; host, in the program's own")
+                 "where inputs are: device, in the driver's memory; host, in the program's own")
       ->check(CLI::IsMember({"device", "host"}))
       ->capture_default_str();
   app.add_option("--reshape", arguments.reshape,
                  "an input's shape before compiling, NAME=N,N,...; repeatable")
       ->take_all();
-  app.add_option("--seed", arguments.seed, "of the random inputs")->capture_default_str();
+  app.add_option("--seed", arguments.seed, "seed for the random inputs")->capture_default_str();
   app.add_option("-p,--property", arguments.properties, "a property, KEY=VALUE; repeatable")
       ->take_all();
-  app.add_flag("--pc", arguments.profile, "show where the time of an inference went, by layer");
+  app.add_flag("--pc", arguments.profile, "show the time of an inference by layer");
   app.add_flag("--json", arguments.json, "print one JSON object");
 }

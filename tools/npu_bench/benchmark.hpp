@@ -2,9 +2,10 @@
 
 #include <string>
 
+#include <npucore/compiled_model.hpp>
+
 #include "arguments.hpp"
 #include "latencies.hpp"
-#include "npucore/compiled_model.hpp"
 #include "runner.hpp"
 
 /// Everything that a run found out.

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <random>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace {
 

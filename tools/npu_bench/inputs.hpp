@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/types.hpp"
+#include <npucore/types.hpp>
 
 /// Where each input's bytes come from: a file, or random where none was given.
 class InputSource {

@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "npucore/request.hpp"
+#include <npucore/request.hpp>
 
+/// Whichever is reached first ends a run.
 struct RunLimits {
   std::uint64_t iterations = 0;      ///< 0: no limit
   std::chrono::nanoseconds time{0};  ///< 0: no limit
 };
 
+/// What a run measured.
 struct RunResult {
   std::vector<std::chrono::nanoseconds> latencies;  ///< of each inference, submit to result
   std::chrono::nanoseconds taken{0};  ///< from the first submission to the last result

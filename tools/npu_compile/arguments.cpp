@@ -19,7 +19,7 @@ void add_preprocess_options(CLI::App& app, Arguments& arguments) {
   add("--range", arguments.range, "limited or full (default: limited; full for GRAY8)");
   add("--resize", arguments.resize, "stretch or letterbox (default: as the model says)");
   add("--mean", arguments.mean, "subtracted from the grey levels, one or one per channel: a,b,c");
-  add("--scale", arguments.scale, "divides what is left, one or one per channel: a,b,c");
+  add("--scale", arguments.scale, "then divides the grey levels, one or one per channel: a,b,c");
   add("--channels", arguments.channels, "order that the model expects: rgb or bgr");
   app.add_option("--pad-value", arguments.pad_value, "grey level of letterbox borders, 0..255")
       ->needs(frame);
@@ -39,7 +39,7 @@ void add_property_options(CLI::App& app, Arguments& arguments) {
   add("--platform", "NPU_PLATFORM", "NPU generation to compile for: 3720, 4000, 5010, 5020");
   add("--tiles", "NPU_TILES", "tiles to compile for (default: by platform and hint)");
   add("--max-tiles", "NPU_MAX_TILES", "tiles that the target has, to compile off the device");
-  add("--cache-dir", "CACHE_DIR", "folder that keeps what was compiled before");
+  add("--cache-dir", "CACHE_DIR", "folder that keeps compiled models for reuse");
   add("--serializer", "NPU_MODEL_SERIALIZER_VERSION",
       "how the weights reach the compiler: AUTO, ALL_WEIGHTS_COPY or NO_WEIGHTS_COPY");
   add("--serializer-threshold", "NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD",
@@ -48,7 +48,7 @@ void add_property_options(CLI::App& app, Arguments& arguments) {
                  "a property, KEY=VALUE; repeatable; --list-options shows them")
       ->take_all();
   app.add_option("--config", arguments.config,
-                 "an option for the compiler as it is, unchecked, KEY=VALUE; repeatable")
+                 "an option passed to the compiler unchecked, KEY=VALUE; repeatable")
       ->take_all();
 }
 
@@ -69,7 +69,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("-o,--output", arguments.output, "the blob to write (default: model.blob)");
   app.add_option("--weights", arguments.weights, "the IR's weights (default: the .bin beside it)");
   app.add_option("--reshape", arguments.reshape,
-                 "an input's shape before anything else, NAME=N,N,...; repeatable")
+                 "an input's shape, set before anything else, NAME=N,N,...; repeatable")
       ->take_all();
   add_preprocess_options(app, arguments);
   add_property_options(app, arguments);
@@ -79,9 +79,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag(
       "--raw", arguments.raw,
       "write the driver's bare ELF, without npucore's description and OpenVINO's metadata");
-  app.add_flag(
-      "--list-options", arguments.list_options,
-      "show the properties that a compilation takes, and what the device's compiler knows");
+  app.add_flag("--list-options", arguments.list_options,
+               "show the properties that a compilation takes, and which ones the device's compiler "
+               "does not know");
   app.callback([&arguments] {
     if (arguments.model.empty() && !arguments.list_options) throw CLI::RequiredError("model");
   });

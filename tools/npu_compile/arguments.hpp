@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "npucore/compiled_model.hpp"
-#include "npucore/frame.hpp"
-#include "npucore/model.hpp"
+#include <npucore/compiled_model.hpp>
+#include <npucore/frame.hpp>
+#include <npucore/model.hpp>
 
 struct Arguments {
   std::string model, output, weights, frame, input, matrix, range, resize, mean, scale, channels;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace {
 
@@ -25,7 +25,7 @@ std::uint32_t whole_number(const std::string& text, const std::string& where) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    fail("'" + text + "' in '" + where + "' is no whole number");
+    fail("'" + text + "' in '" + where + "' is not a whole number");
   }
   return value;
 }
@@ -54,7 +54,7 @@ void read_option(const std::string& text, Options& options) {
     options.left = values[0];
     options.top = values[1];
   } else {
-    fail("'" + text + "' is no part of a frame: use stride=N, rows=N or crop=LEFT,TOP");
+    fail("'" + text + "' is not a frame option: use stride=N, rows=N or crop=LEFT,TOP");
   }
 }
 
@@ -99,7 +99,7 @@ npu::FrameLayout parse_frame_spec(const std::string& text) {
   const auto parts = split(text, ':');
   const auto size = parts.size() < 2 ? std::vector<std::string>() : split(parts[1], 'x');
   if (size.size() != 2) {
-    fail("'" + text + "' is no frame: write FORMAT:WIDTHxHEIGHT, for example NV12:1920x1080");
+    fail("'" + text + "' is not a frame: write FORMAT:WIDTHxHEIGHT, for example NV12:1920x1080");
   }
   const auto format = npu::pixel_format_from_string(parts[0]);
   const auto width = whole_number(size[0], text), height = whole_number(size[1], text);
@@ -128,7 +128,7 @@ npu::ColorRange usual_range(const npu::FrameLayout& frame) {
 }
 
 std::vector<float> parse_numbers(const std::string& option, const std::string& text) {
-  const auto refusal = option + " needs numbers with commas between them, not '" + text + "'";
+  const auto refusal = option + " needs numbers separated by commas, not '" + text + "'";
   std::vector<float> values;
   for (const auto& part : split(text, ',')) {
     float value = 0;

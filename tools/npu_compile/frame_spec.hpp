@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/frame.hpp"
+#include <npucore/frame.hpp>
 
 /// A frame layout from "FORMAT:WIDTHxHEIGHT[:stride=N[,N,N]][:rows=N[,N,N]][:crop=LEFT,TOP]".
 /// WIDTH and HEIGHT are what is visible. One stride or number of rows is the first plane's, from

@@ -7,12 +7,13 @@
 #include <iomanip>
 #include <iostream>
 
+#include <npucore/npucore.hpp>
+
 #include "arguments.hpp"
 #include "console.hpp"
 #include "deferred_signals.hpp"
 #include "interrupt.hpp"
 #include "model_info_file.hpp"
-#include "npucore/npucore.hpp"
 #include "shape_options.hpp"
 
 namespace {
@@ -120,7 +121,7 @@ std::string since(const npu::PropertyInfo& info, const npu::Version& compiler) {
   const std::uint32_t has = compiler.major << 16 | compiler.minor;
   if (info.oldest_compiler <= has) return {};
   return " (this device's compiler is older than " + std::to_string(info.oldest_compiler >> 16) +
-         '.' + std::to_string(info.oldest_compiler & 0xffff) + ", which brought it)";
+         '.' + std::to_string(info.oldest_compiler & 0xffff) + ", which introduced it)";
 }
 
 int list_options(const Arguments& arguments) {

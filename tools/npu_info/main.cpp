@@ -1,9 +1,10 @@
 #include <iostream>
 #include <optional>
 
+#include <npucore/log.hpp>
+
 #include "blob_report.hpp"
 #include "console.hpp"
-#include "npucore/log.hpp"
 #include "property_report.hpp"
 #include "report.hpp"
 
@@ -20,7 +21,7 @@ struct Arguments {
 
 void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("blob", arguments.blob,
-                 "a blob to look into instead: who wrote it, its inputs, outputs and sections");
+                 "a blob to describe instead: what wrote it, its inputs, outputs and sections");
   app.add_flag("--json", arguments.json, "print one JSON object");
   app.add_flag("--properties", arguments.properties,
                "show every property instead: access, value on the device, default, meaning");
@@ -68,9 +69,9 @@ int show_device(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Shows the NPU, its driver, compiler and extensions, and what is missing where there "
-      "is none; or all properties; or what is in a blob.\nExit code: 0 done, 1 there is no device "
-      "or no such blob, 2 wrong usage.",
+      "Shows the NPU, its driver, compiler and extensions, and what is missing if there is none; "
+      "or all properties; or what is in a blob.\nExit code: 0 done, 1 no device or no such blob, 2 "
+      "wrong usage.",
       "npu-info");
   Arguments arguments;
   add_options(app, arguments);

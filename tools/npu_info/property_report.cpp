@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "npucore/device.hpp"
-#include "npucore/properties.hpp"
+#include <npucore/device.hpp>
+#include <npucore/properties.hpp>
 
 /// A property and what a device says it is.
 struct PropertyValue {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace {
 
@@ -117,7 +117,7 @@ std::string to_text(const Report& report) {
   std::ostringstream out;
   if (report.device) {
     print_device(out, *report.device);
-    out << "DMA-BUFs that others can fill for it (the first that works is used):\n";
+    out << "Sources of DMA-BUFs that other devices can fill (the first that works is used):\n";
     print_findings(out, report.dmabuf_sources, "no: ");
   }
   if (!report.device || report.device->is_software) {

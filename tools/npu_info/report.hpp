@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/device.hpp"
+#include <npucore/device.hpp>
 
 /// What npu-info found out.
 struct Report {
