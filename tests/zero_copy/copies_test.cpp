@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <npucore/npucore.hpp>
 #include <utility>
+
+#include <npucore/npucore.hpp>
+
+#include "support/temp_dir.hpp"
+#include "support/tiny_ir.hpp"
 
 #include "copy_counter.hpp"
 #include "producer.hpp"
-#include "support/temp_dir.hpp"
-#include "support/tiny_ir.hpp"
 
 namespace npu::test {
 namespace {

@@ -15,11 +15,9 @@ struct CopyCount {
   std::uint64_t largest_bytes;
 };
 
-}  // namespace npu::test
+// What the preloaded library exports, found by name with dlsym(): a linker may resolve a weak symbol to null for good.
+using CountCopies = void(bool on);
+using ResetCopies = void();
+using ReadCopies = std::size_t(CopyCount* to, std::size_t most);
 
-extern "C" {
-// Of the preloaded library; null where it is not preloaded.
-[[gnu::weak]] void npu_copy_counter_count(bool on);
-[[gnu::weak]] void npu_copy_counter_reset();
-[[gnu::weak]] std::size_t npu_copy_counter_read(npu::test::CopyCount* to, std::size_t most);
-}
+}  // namespace npu::test

@@ -1,3 +1,5 @@
+#include <dlfcn.h>
+
 #include <array>
 #include <stdexcept>
 #include <string_view>
@@ -11,10 +13,24 @@ bool is_ours(std::string_view module) {
   return module.starts_with("libnpucore") || module.starts_with("libgstnpu");
 }
 
+struct Exports {
+  CountCopies* count;
+  ResetCopies* reset;
+  ReadCopies* read;
+};
+
+const Exports& exports() {
+  static const Exports found{
+      reinterpret_cast<CountCopies*>(dlsym(RTLD_DEFAULT, "npu_copy_counter_count")),
+      reinterpret_cast<ResetCopies*>(dlsym(RTLD_DEFAULT, "npu_copy_counter_reset")),
+      reinterpret_cast<ReadCopies*>(dlsym(RTLD_DEFAULT, "npu_copy_counter_read"))};
+  return found;
+}
+
 }  // namespace
 
 bool CopyCounter::is_loaded() {
-  return npu_copy_counter_read != nullptr;
+  return exports().read != nullptr;
 }
 
 CopyCounter::CopyCounter() {
@@ -22,25 +38,25 @@ CopyCounter::CopyCounter() {
     throw std::runtime_error(
         "copies cannot be counted: set LD_PRELOAD to libcopy-counter.so (meson test does)");
   }
-  npu_copy_counter_reset();
-  npu_copy_counter_count(true);
+  exports().reset();
+  exports().count(true);
 }
 
 CopyCounter::~CopyCounter() {
-  npu_copy_counter_count(false);
+  exports().count(false);
 }
 
 void CopyCounter::pause() {
-  npu_copy_counter_count(false);
+  exports().count(false);
 }
 
 void CopyCounter::resume() {
-  npu_copy_counter_count(true);
+  exports().count(true);
 }
 
 std::vector<CopyCount> CopyCounter::all() const {
   std::array<CopyCount, 256> counts{};
-  const std::size_t count = npu_copy_counter_read(counts.data(), counts.size());
+  const std::size_t count = exports().read(counts.data(), counts.size());
   return {counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 

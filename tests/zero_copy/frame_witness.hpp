@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/refs.hpp"
+#include "common/refs.hpp"
 
 namespace npu::test {
 

@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "producer.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiny_ir.hpp"
+
+#include "producer.hpp"
 
 namespace {
 

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "copy_counter.hpp"
-#include "plugin/refs.hpp"
+#include "common/refs.hpp"
 #include "support/test_dmabuf.hpp"
+
+#include "copy_counter.hpp"
 
 namespace npu::test {
 

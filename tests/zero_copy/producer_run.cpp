@@ -11,8 +11,9 @@
 #include <memory>
 #include <stdexcept>
 
-#include "frame_witness.hpp"
 #include "gst/frames.hpp"
+
+#include "frame_witness.hpp"
 #include "producer.hpp"
 
 namespace npu::test {
