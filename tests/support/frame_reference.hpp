@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "npucore/frame.hpp"
+#include <npucore/frame.hpp>
 
 namespace npu::test {
 

@@ -1,0 +1,68 @@
+// System calls that the libraries make, as a test sees them. A program that links this has its own
+// fsync(), rename(), flock(), poll() and close() in front of libc's; without hooks they only pass
+// the call on.
+#pragma once
+
+#include <poll.h>
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace npu::test {
+
+/// While it lives its functions are called, from whatever thread makes the call; one at a time.
+class CallHooks {
+ public:
+  /// Called before the call, with its name and the file that it is about.
+  using Before = std::function<void(const std::string& call, const std::string& file)>;
+  /// Answers a poll() of one descriptor; nothing: the real one does.
+  using Poll = std::function<std::optional<int>(pollfd& entry)>;
+
+  explicit CallHooks(Before before_call, Poll answer_poll = {});
+  ~CallHooks();
+  CallHooks(const CallHooks&) = delete;
+  CallHooks& operator=(const CallHooks&) = delete;
+
+  const Before before;
+  const Poll poll;
+};
+
+/// "write f", "fsync f", ... of files in one folder, in the order of the calls.
+class CallLog {
+ public:
+  explicit CallLog(std::string folder);
+  /// Names are relative to the folder, "." is the folder itself; repeated calls are told once.
+  std::vector<std::string> calls() const;
+
+ private:
+  void add(const std::string& call, const std::string& file);
+  const std::string folder_;
+  mutable std::mutex mutex_;  // guards calls_
+  std::vector<std::string> calls_;
+  const CallHooks hooks_;  // last: calls add()
+};
+
+/// Finds descriptors of a library that a child process would inherit.
+class InheritedDescriptors {
+ public:
+  /// Looks at what the library named so closes from now on, so that none escapes by its short life.
+  explicit InheritedDescriptors(std::vector<std::string> libraries);
+  ~InheritedDescriptors();
+  InheritedDescriptors(const InheritedDescriptors&) = delete;
+  InheritedDescriptors& operator=(const InheritedDescriptors&) = delete;
+
+  /// The files whose descriptors were inheritable when they were closed.
+  std::vector<std::string> closed() const;
+  /// How many descriptors the libraries have closed.
+  std::size_t looked_at() const;
+  /// What a child has open that it had not when this object was made; it is started by exec.
+  std::vector<std::string> of_a_child() const;
+
+ private:
+  std::vector<std::string> before_;
+};
+
+}  // namespace npu::test
