@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "npucore/device.hpp"
-#include "npucore/error.hpp"
+#include <npucore/device.hpp>
+#include <npucore/error.hpp>
+
 #include "support/temp_dir.hpp"
 
 namespace npu::test {

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <npucore/frame.hpp>
+#include <npucore/log.hpp>
+#include <npucore/types.hpp>
+
 #include "base/log.hpp"
 #include "base/type_names.hpp"
-#include "npucore/frame.hpp"
-#include "npucore/log.hpp"
-#include "npucore/types.hpp"
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -80,7 +82,7 @@ TEST(Names, AreReadBack) {
 
 TEST(Names, ThatAreUnknownListTheValidOnes) {
   expect_error(ErrorCode::kInvalidArgument,
-               "'P010' is no pixel format: use one of NV12, I420, RGB, BGR, RGBx, BGRx, GRAY8, "
+               "'P010' is not a pixel format: use one of NV12, I420, RGB, BGR, RGBx, BGRx, GRAY8, "
                "NV21, YUY2, P010_10LE",
                [] { pixel_format_from_string("P010"); });
 }
@@ -126,7 +128,7 @@ TEST(FrameLayout, CountsThePaddingIntoAPlane) {
   FrameLayout frame = FrameLayout::tight(PixelFormat::kGray8, 10, 10);
   frame.planes[0] = {16, 12};
   EXPECT_EQ(frame.plane_size_bytes(0), 192u);
-  expect_error(ErrorCode::kInvalidArgument, "plane 1 was asked for",
+  expect_error(ErrorCode::kInvalidArgument, "plane 1 was requested",
                [&] { frame.plane_size_bytes(1); });
 }
 

@@ -1,11 +1,12 @@
-#include "core/cache_entry.hpp"
+#include "compile/cache_entry.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
 #include "base/file_lock.hpp"
-#include "core/cache.hpp"
+#include "compile/cache.hpp"
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -3,7 +3,7 @@
 // usage: cached_compile MODEL.xml FOLDER
 #include <cstdio>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
 
 namespace {
 

@@ -1,5 +1,3 @@
-#include "npucore/compile_job.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +5,8 @@
 #include <atomic>
 #include <thread>
 #include <vector>
+
+#include <npucore/compile_job.hpp>
 
 #include "support.hpp"
 

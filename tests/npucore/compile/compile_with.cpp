@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;

@@ -7,7 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -6,8 +6,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "core/cache_entry.hpp"
+#include "compile/cache_entry.hpp"
 #include "ir/blob_container.hpp"
+
 #include "support.hpp"
 
 namespace npu::test {

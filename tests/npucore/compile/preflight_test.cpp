@@ -1,4 +1,4 @@
-#include "core/preflight.hpp"
+#include "compile/preflight.hpp"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -92,18 +92,17 @@ ir::BuiltWith versions_of(const std::string& elf) {
 }
 
 TEST(BuiltWith, ReadsTheNotesOfIntelsCompiler) {
-  EXPECT_EQ(internal::describe(versions_of(elf_with_note(".note.LoaderABIVersion", {1, 2, 7}))),
+  EXPECT_EQ(ir::describe(versions_of(elf_with_note(".note.LoaderABIVersion", {1, 2, 7}))),
             "elf=1.2.7");
-  EXPECT_EQ(
-      internal::describe(versions_of(elf_with_note("note.MappedInferenceVersion", {11, 4, 10}))),
-      "runtime=11.4.10");
+  EXPECT_EQ(ir::describe(versions_of(elf_with_note("note.MappedInferenceVersion", {11, 4, 10}))),
+            "runtime=11.4.10");
 }
 
 TEST(BuiltWith, IsNotKnownFromOtherNotes) {
-  EXPECT_EQ(internal::describe(versions_of(elf_with_note(".note.other", {1, 2, 7}))), "");
+  EXPECT_EQ(ir::describe(versions_of(elf_with_note(".note.other", {1, 2, 7}))), "");
   std::string cut = elf_with_note(".note.LoaderABIVersion", {1, 2, 7});
   cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size)] = 20;
-  EXPECT_EQ(internal::describe(versions_of(cut)), "");
+  EXPECT_EQ(ir::describe(versions_of(cut)), "");
 }
 
 }  // namespace

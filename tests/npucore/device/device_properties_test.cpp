@@ -3,7 +3,8 @@
 
 #include <sstream>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -57,7 +58,7 @@ TEST_F(DeviceProperties, ListEveryNameWithItsAccess) {
 TEST_F(DeviceProperties, ThatAreUnknownNameTheNearOnes) {
   expect_error(ErrorCode::kInvalidArgument, "did you mean NPU_TURBO",
                [&] { device_.get_property("NPU_TURBOO"); });
-  expect_error(ErrorCode::kUnsupported, "one of compiled models",
+  expect_error(ErrorCode::kUnsupported, "belongs to compiled models",
                [&] { device_.get_property("NETWORK_NAME"); });
   expect_error(ErrorCode::kInvalidArgument, "can only be read",
                [&] { device_.set_property("NUM_STREAMS", "2"); });
@@ -110,7 +111,7 @@ TEST_F(DeviceProperties, OfAModelTellAboutIt) {
   EXPECT_FALSE(model.get_property(property::loaded_from_cache));
   EXPECT_NE(model.get_property("SUPPORTED_PROPERTIES").find("WORKLOAD_TYPE:RW"), std::string::npos);
   EXPECT_NE(model.get_property("SUPPORTED_PROPERTIES").find("NPU_TURBO:RO"), std::string::npos);
-  expect_error(ErrorCode::kUnsupported, "one of devices",
+  expect_error(ErrorCode::kUnsupported, "belongs to devices",
                [&] { model.get_property("FULL_DEVICE_NAME"); });
 }
 
@@ -120,7 +121,7 @@ TEST_F(DeviceProperties, OfAModelThatCanChangeDoSo) {
   EXPECT_EQ(model.get_property("WORKLOAD_TYPE"), "EFFICIENT");
   Request request = model.create_request();
   request.infer();
-  expect_error(ErrorCode::kInvalidArgument, "cannot be changed any more",
+  expect_error(ErrorCode::kInvalidArgument, "can no longer be changed",
                [&] { model.set_property("NPU_TURBO", "YES"); });
 }
 

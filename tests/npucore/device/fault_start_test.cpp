@@ -6,9 +6,10 @@
 
 #include <functional>
 
+#include <npucore/device.hpp>
+#include <npucore/error.hpp>
+
 #include "driver_faults.hpp"
-#include "npucore/device.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::test {
 namespace {

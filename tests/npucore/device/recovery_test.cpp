@@ -7,7 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -1,13 +1,15 @@
 // The loader reads its drivers once in a process: meson runs every test of this file in its own.
-#include "core/runtime.hpp"
+#include "device/runtime.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "npucore/log.hpp"
-#include "support.hpp"
+#include <npucore/log.hpp>
+
 #include "ze/loader.hpp"
+
+#include "support.hpp"
 
 namespace npu::test {
 namespace {
@@ -131,13 +133,13 @@ TEST(Runtime, ALostContextIsReplaced) {
   const TempDir folder;
   Runtime runtime(empty_machine(folder));
   const auto first = runtime.open(DeviceKind::kSoftware);
-  const auto lost = first->ze();
+  const auto lost = first->context();
   lost->lost = true;
   EXPECT_EQ(runtime.open(DeviceKind::kSoftware), first);
-  const auto second = first->ze();
+  const auto second = first->context();
   EXPECT_NE(second, lost);
   EXPECT_FALSE(second->lost);
-  EXPECT_EQ(first->ze(), second);
+  EXPECT_EQ(first->context(), second);
 }
 
 TEST(Runtime, WithoutALoaderEveryKindIsAnError) {
@@ -150,6 +152,36 @@ TEST(Runtime, WithoutALoaderEveryKindIsAnError) {
   EXPECT_EQ(missing(runtime.diagnose()),
             (std::vector<std::string>{"device node", "permission", "driver library", "loader",
                                       "device"}));
+}
+
+bool is_mapped(const std::filesystem::path& file) {
+  return read_file("/proc/self/maps").find(' ' + file.string() + '\n') != std::string::npos;
+}
+
+TEST(Runtime, TheVariableNamesTheLoader) {
+  const TempDir folder;
+  const auto usual = ze::Loader::open("libze_loader.so.1")->library;
+  const auto copy = folder.path() / "libanother_loader.so";
+  std::filesystem::copy_file(std::filesystem::canonical(usual), copy);
+  ::setenv("NPUCORE_ZE_LOADER", copy.c_str(), 1);
+  Runtime runtime(empty_machine(folder));
+  EXPECT_TRUE(runtime.open(DeviceKind::kSoftware)->info.is_software);
+  EXPECT_TRUE(is_mapped(copy));
+}
+
+TEST(Runtime, ALoaderThatTheVariableNamesAndIsNotThereIsAnError) {
+  const TempDir folder;
+  ::setenv("NPUCORE_ZE_LOADER", "/no/such/libze_loader.so", 1);
+  Runtime runtime(empty_machine(folder));
+  expect_error(ErrorCode::kNotFound, "no Level Zero loader: /no/such/libze_loader.so",
+               [&] { runtime.open(DeviceKind::kSoftware); });
+}
+
+TEST(Runtime, AnEmptyVariableNamesNoLoader) {
+  const TempDir folder;
+  ::setenv("NPUCORE_ZE_LOADER", "", 1);
+  Runtime runtime(empty_machine(folder));
+  EXPECT_TRUE(runtime.open(DeviceKind::kSoftware)->info.is_software);
 }
 
 TEST(Runtime, WithoutTheSoftwareNpusLibraryTheErrorNamesTheVariable) {

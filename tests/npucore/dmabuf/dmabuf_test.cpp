@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.hpp"
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -55,7 +55,7 @@ TEST_P(NewBuffers, TellWhoMayNotOpenADevice) {
   const AsNobody nobody;
   const NewBuffer made = make(device);
   EXPECT_FALSE(made.fd);
-  EXPECT_NE(made.why_not.find("may not be opened: Permission denied"), std::string::npos)
+  EXPECT_NE(made.why_not.find("cannot be opened: Permission denied"), std::string::npos)
       << made.why_not;
   EXPECT_NE(made.cure.find("group"), std::string::npos) << made.cure;
 }

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "npucore/compiled_model.hpp"
-#include "npucore/importer.hpp"
-#include "support.hpp"
+#include <npucore/compiled_model.hpp>
+#include <npucore/importer.hpp>
+
 #include "support/test_dmabuf.hpp"
+
+#include "support.hpp"
 
 namespace npu::test {
 namespace {
@@ -84,6 +86,18 @@ TEST_F(ImportWindow, OneBufferIsKeptOnceHoweverOftenItIsDuplicated) {
   EXPECT_EQ(one.tensor().data(), other.tensor().data());
   EXPECT_EQ(importer_.import(producer.fd()).data(), one.tensor().data());
   EXPECT_EQ(imports(), 1u);
+}
+
+TEST_F(ImportWindow, BuffersOfAFrameAreImportedInOneCall) {
+  const Producer luma(4096), chroma(4096);
+  const KeptImport kept_luma = importer_.keep(luma.fd()), kept_chroma = importer_.keep(chroma.fd());
+  const KeptImport* const planes[] = {&kept_luma, &kept_chroma, &kept_luma};
+  const std::vector<Tensor> tensors = importer_.import(planes);
+  ASSERT_EQ(tensors.size(), 3u);
+  EXPECT_EQ(tensors[0].data(), kept_luma.tensor().data());
+  EXPECT_EQ(tensors[1].data(), kept_chroma.tensor().data());
+  EXPECT_EQ(tensors[2].data(), kept_luma.tensor().data());
+  EXPECT_EQ(imports(), 2u);
 }
 
 TEST_F(ImportWindow, TheLastKeeperLetsGo) {

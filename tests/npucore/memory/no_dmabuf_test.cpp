@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "npucore/tensor.hpp"
+#include <npucore/tensor.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -19,7 +20,7 @@ TEST_F(NoExport, IsToldWithItsReason) {
   EXPECT_FALSE(driver().ok);
   const std::string reason = std::string_view(std::getenv("SOFTNPU_EXPORT")) == "none"
                                  ? "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE"
-                                 : "the driver exports memory that is no DMA-BUF";
+                                 : "the memory that the driver exports is not a DMA-BUF";
   EXPECT_NE(driver().detail.find(reason), std::string::npos) << driver().detail;
 }
 

@@ -6,8 +6,9 @@
 
 #include <cstring>
 
-#include "npucore/importer.hpp"
-#include "npucore/tensor.hpp"
+#include <npucore/importer.hpp>
+#include <npucore/tensor.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -1,15 +1,18 @@
 // Tensors of memory from elsewhere, by calls and by property maps.
-#include "npucore/remote.hpp"
-
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <level_zero/ze_api.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+#include <npucore/remote.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -43,6 +46,40 @@ TEST_F(RemoteTensors, ContextsOfDeviceAndModelAreOne) {
   EXPECT_NE(context_.handle(), nullptr);
   EXPECT_EQ(RemoteContext(model_).handle(), context_.handle());
   EXPECT_EQ(std::get<void*>(context_.get_params().at("L0_CONTEXT")), context_.handle());
+}
+
+/// What the driver says about a pointer in a context: ZE_MEMORY_TYPE_...
+int memory_type(void* context, const void* pointer) {
+  using GetProperties = int (*)(void*, const void*, ze_memory_allocation_properties_t*, void**);
+  void* loader = ::dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!loader) throw std::runtime_error("the loader is not loaded");
+  const auto get = reinterpret_cast<GetProperties>(::dlsym(loader, "zeMemGetAllocProperties"));
+  ::dlclose(loader);
+  ze_memory_allocation_properties_t properties = {};
+  properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
+  if (get(context, pointer, &properties, nullptr) != 0) return -1;
+  return properties.type;
+}
+
+TEST_F(RemoteTensors, LieInTheDevicesNativeContext) {
+  EXPECT_EQ(device_.native_context(), context_.handle());
+  const Tensor tensor = Tensor::allocate(device_, 4096, MemoryUse::kInput);
+  EXPECT_EQ(memory_type(device_.native_context(), tensor.data()), ZE_MEMORY_TYPE_HOST);
+  const std::vector<std::byte> elsewhere(4096);
+  EXPECT_NE(memory_type(device_.native_context(), elsewhere.data()), ZE_MEMORY_TYPE_HOST);
+}
+
+TEST_F(RemoteTensors, HaveAnotherNativeContextAfterALoss) {
+  void* const before = device_.native_context();
+  Request request = model_.create_request();
+  request.infer();
+  set_fault("zeCommandQueueExecuteCommandLists:POISON@1");
+  expect_error(ErrorCode::kDeviceLost, "is lost", [&] { request.infer(); });
+  set_fault("");
+  request.infer();
+  const Tensor tensor = Tensor::allocate(device_, 4096, MemoryUse::kInput);
+  EXPECT_EQ(memory_type(device_.native_context(), tensor.data()), ZE_MEMORY_TYPE_HOST);
+  EXPECT_NE(before, nullptr);
 }
 
 TEST_F(RemoteTensors, ContextsAreMadeByName) {

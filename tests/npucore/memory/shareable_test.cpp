@@ -6,9 +6,10 @@
 
 #include <cstring>
 
-#include "npucore/importer.hpp"
-#include "npucore/request.hpp"
-#include "npucore/tensor.hpp"
+#include <npucore/importer.hpp>
+#include <npucore/request.hpp>
+#include <npucore/tensor.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -2,7 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "npucore/importer.hpp"
+#include <npucore/importer.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -15,7 +16,7 @@ class StrictImports : public OnSoftwareNpu {
 
 TEST_F(StrictImports, RefuseWhatIsNoDmabufAndNameIt) {
   const int fd = make_memfd(4096);
-  expect_error(ErrorCode::kInvalidArgument, "is no DMA-BUF but '/memfd:npucore-test (deleted)'",
+  expect_error(ErrorCode::kInvalidArgument, "is not a DMA-BUF but '/memfd:npucore-test (deleted)'",
                [&] { importer_.import(fd); });
   ::close(fd);
   EXPECT_EQ(importer_.stats().imports, 0u);

@@ -1,5 +1,3 @@
-#include "npucore/tensor.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,7 +5,9 @@
 #include <cstring>
 #include <thread>
 
-#include "npucore/importer.hpp"
+#include <npucore/importer.hpp>
+#include <npucore/tensor.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -5,7 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -166,7 +167,7 @@ TEST_F(Bindings, OfOutputsToReadOnlyTensorsAreRefused) {
   const Tensor tensor = Tensor::import_host(device_, pages.part(0), MemoryUse::kInput);
   EXPECT_TRUE(tensor.is_read_only());
   Request request = model_.create_request();
-  expect_error(ErrorCode::kInvalidArgument, "may only be read",
+  expect_error(ErrorCode::kInvalidArgument, "is in read-only memory",
                [&] { request.set_output(0, tensor); });
 }
 
@@ -213,10 +214,48 @@ TEST_F(Bindings, OfABatchNeedItsMemory) {
   Request request = model_.create_request(2);
   const Tensor one = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
   expect_error(ErrorCode::kInvalidArgument, "needs 384", [&] { request.set_input(0, one); });
-  expect_error(ErrorCode::kInvalidArgument, "there can be 1 to 60",
-               [&] { model_.create_request(61); });
-  expect_error(ErrorCode::kInvalidArgument, "there can be 1 to 60",
-               [&] { model_.create_request(0); });
+  expect_error(ErrorCode::kInvalidArgument, "use 1 to 60", [&] { model_.create_request(61); });
+  expect_error(ErrorCode::kInvalidArgument, "use 1 to 60", [&] { model_.create_request(0); });
+}
+
+TEST_F(Bindings, AreMadeAndSubmittedInOneCall) {
+  Request request = model_.create_request();
+  const Tensor inputs = Tensor::allocate(device_, 3 * kPage, MemoryUse::kInput);
+  const Tensor outputs = Tensor::allocate(device_, 3 * kPage, MemoryUse::kOutput);
+  for (const std::size_t page : {1u, 2u}) {
+    fill(inputs.data() + page * kPage, static_cast<float>(page));
+    const PortBinding input{0, &inputs, page * kPage, kBytes};
+    const PortBinding output{0, &outputs, page * kPage};  // up to its end
+    EXPECT_EQ(request.submit({{&input, 1}, {&output, 1}}), 0u) << "nothing was copied";
+    request.wait();
+    EXPECT_EQ(first_of(outputs.data() + page * kPage), affine(static_cast<float>(page)));
+  }
+}
+
+TEST_F(Bindings, OfASubmissionStayWhereItNamesNoOthers) {
+  Request request = model_.create_request();
+  const Tensor tensor = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
+  const PortBinding input{0, &tensor};
+  request.submit({{&input, 1}, {}});
+  request.wait();
+  fill(tensor.data(), 5);
+  request.submit({});
+  request.wait();
+  EXPECT_EQ(first_of(request.output(0).data()), affine(5));
+}
+
+TEST_F(Bindings, ThatCannotBeMadeSubmitNothing) {
+  Request request = model_.create_request();
+  const Tensor small = Tensor::allocate(device_, kBytes / 2, MemoryUse::kInput);
+  const PortBinding input{0, &small};
+  expect_error(ErrorCode::kInvalidArgument, "needs", [&] { request.submit({{&input, 1}, {}}); });
+  const PortBinding outside{0, &small, 0, kBytes};
+  EXPECT_THROW(request.submit({{&outside, 1}, {}}), Error);
+  const Tensor enough = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
+  fill(enough.data(), 3);
+  request.set_input(0, enough);  // throws while in flight
+  request.infer();
+  EXPECT_EQ(first_of(request.output(0).data()), affine(3));
 }
 
 TEST_F(Bindings, ToAFileReadItInPlace) {

@@ -1,12 +1,12 @@
-#include "npucore/compiled_model.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <thread>
 
-#include "npucore/importer.hpp"
+#include <npucore/compiled_model.hpp>
+#include <npucore/importer.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -191,7 +191,7 @@ TEST_F(Models, RefuseATensorThatIsTooSmall) {
 
 TEST_F(Models, RefuseAPortThatIsNotThere) {
   Request request = compile().create_request();
-  expect_error(ErrorCode::kInvalidArgument, "input 1 was asked for, the model has 1",
+  expect_error(ErrorCode::kInvalidArgument, "input 1 was requested, but the model has 1",
                [&] { request.input(1); });
 }
 

@@ -13,8 +13,9 @@
 #include <span>
 #include <thread>
 
+#include <npucore/npucore.hpp>
+
 #include "driver_faults.hpp"
-#include "npucore/npucore.hpp"
 #include "support.hpp"
 
 namespace npu::test {
@@ -257,7 +258,7 @@ struct Survived {
 };
 
 constexpr Survived kSurvived[] = {
-    {"", "zeCommandListGetNextCommandIdExp", "lists are recorded anew for other tensors"},
+    {"", "zeCommandListGetNextCommandIdExp", "lists are recorded again for other tensors"},
     {"DeviceOpen", "zeDevicePciGetPropertiesExt", "DeviceInfo::pci_address stays empty"},
     {"DeviceOpen", "pfnQueryContextMemory", "DeviceInfo::memory_bytes is the largest allocation"},
     {"DeviceOpen", "zeDriverGetExtensionFunctionAddress", "an optional extension is not used"},

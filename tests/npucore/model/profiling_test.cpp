@@ -1,11 +1,11 @@
 // What is measured: layers, inferences, the device.
-#include "npucore/profiling.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+#include <npucore/profiling.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -1,9 +1,9 @@
 // Runs with SOFTNPU_EXEC=delay:100000: every inference takes 100 ms and computes nothing.
-#include "npucore/request.hpp"
-
 #include <gtest/gtest.h>
 
-#include "npucore/compiled_model.hpp"
+#include <npucore/compiled_model.hpp>
+#include <npucore/request.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -40,7 +40,7 @@ TEST_F(Requests, WithNothingInFlightAreReady) {
 TEST_F(Requests, AreSubmittedOnceAtATime) {
   Request request = model().create_request();
   request.submit();
-  expect_error(ErrorCode::kInvalidArgument, "in flight already", [&] { request.submit(); });
+  expect_error(ErrorCode::kInvalidArgument, "already in flight", [&] { request.submit(); });
   EXPECT_TRUE(request.wait());
   EXPECT_NO_THROW(request.infer());
 }

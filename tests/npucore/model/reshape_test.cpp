@@ -3,9 +3,11 @@
 #include <array>
 #include <cstring>
 
-#include "npucore/compiled_model.hpp"
-#include "support.hpp"
+#include <npucore/compiled_model.hpp>
+
 #include "support/tiny_ir.hpp"
+
+#include "support.hpp"
 
 namespace npu::test {
 namespace {

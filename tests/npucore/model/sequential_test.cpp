@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -5,7 +5,8 @@
 #include <cstring>
 #include <openvino/openvino.hpp>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -1,12 +1,12 @@
 // Models with variables. The reference is what OpenVINO's CPU plugin defines: sum = sum + input.
-#include "npucore/state.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+#include <npucore/state.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -77,6 +78,17 @@ TEST_F(Strides, OfAnOutputLeaveTheRestAlone) {
   EXPECT_EQ(all[place(2, 3, 3)], affine(5));
   EXPECT_EQ(all[place(0, 0, 4)], -1000.f);
   EXPECT_EQ(all[place(1, 4, 0)], -1000.f);
+}
+
+TEST_F(Strides, ThatLetPartsOverlapAreRefused) {
+  Request request = model().create_request();
+  const Tensor whole = Tensor::allocate(device_, kAll, MemoryUse::kInput);
+  const std::size_t rows[] = {kStrides[0], kStrides[1], 3 * 4, 4};
+  const std::size_t channels[] = {kStrides[0], 3 * 10 * 4, 10 * 4, 4};
+  const std::size_t odd[] = {kStrides[0], kStrides[1], 10 * 4 + 2, 4};
+  for (const auto* strides : {&rows, &channels, &odd})
+    expect_error(ErrorCode::kInvalidArgument, " bytes for dimension ",
+                 [&] { request.set_input(0, whole, *strides); });
 }
 
 TEST_F(Strides, NeedTheirMemory) {

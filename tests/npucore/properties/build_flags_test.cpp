@@ -1,4 +1,4 @@
-#include "core/build_flags.hpp"
+#include "properties/build_flags.hpp"
 
 #include <gtest/gtest.h>
 

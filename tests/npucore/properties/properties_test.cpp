@@ -1,11 +1,12 @@
-#include "npucore/properties.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/property_table.hpp"
+#include <npucore/properties.hpp>
+
+#include "properties/property_table.hpp"
+
 #include "support.hpp"
 
 namespace npu::test {

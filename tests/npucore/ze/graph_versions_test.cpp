@@ -5,13 +5,16 @@
 
 #include <cstring>
 
-#include "core/build_flags.hpp"
+#include <npucore/model.hpp>
+
 #include "ir/serialize.hpp"
-#include "npucore/model.hpp"
-#include "support.hpp"
+#include "properties/build_flags.hpp"
 #include "ze/graph.hpp"
 #include "ze/memory.hpp"
+#include "ze/queue.hpp"
 #include "ze/result.hpp"
+
+#include "support.hpp"
 
 namespace npu::test {
 namespace {
@@ -57,7 +60,7 @@ class GraphVersions : public ::testing::TestWithParam<VersionRow> {
   ze::GraphSource model_source(const ir::SerializedModel& serialized, ir::CompilerVersion compiler,
                                const Model& model) {
     ze::GraphSource source;
-    source.format = ZE_GRAPH_FORMAT_NGRAPH_LITE;
+    source.format = ze::GraphSource::Format::kModel;
     source.bytes = serialized.bytes();
     source.build_flags = internal::build_flags(ir::flag_ports(model), compiler, {});
     source.what = "compiling a test's model";
@@ -65,15 +68,14 @@ class GraphVersions : public ::testing::TestWithParam<VersionRow> {
   }
 
   /// What the graph makes of `value` in every element.
-  float run(const ze::DeviceContext& device, const ze::CommandQueue& queue,
-            const ze::Graph& graph) {
+  float run(const ze::DeviceContext& device, const ze::Queue& queue, const ze::Graph& graph) {
     using ze::Memory;
     const std::size_t bytes = kAffineElements * sizeof(float);
     const Memory in = Memory::allocate(device, bytes, Memory::CpuCaching::kWriteCombined, false);
     const Memory out = Memory::allocate(device, bytes, Memory::CpuCaching::kCached, false);
     std::fill_n(static_cast<float*>(in.address()), kAffineElements, 5.f);
     const ze::CommandList list = ze::make_command_list(device);
-    const ze::Fence fence = ze::make_fence(device, queue);
+    const ze::Fence fence = ze::make_fence(device, queue.handle());
     ze::check(device.graph->pfnSetArgumentValue(graph.handle(), 0, in.address()), "set 0");
     ze::check(device.graph->pfnSetArgumentValue(graph.handle(), 1, out.address()), "set 1");
     ze::check(device.graph->pfnAppendGraphExecute(list.get(), graph.handle(), nullptr, nullptr, 0,
@@ -81,7 +83,8 @@ class GraphVersions : public ::testing::TestWithParam<VersionRow> {
               "append");
     ze::check(device.loader.zeCommandListClose(list.get()), "close");
     ze_command_list_handle_t lists[] = {list.get()};
-    ze::check(device.loader.zeCommandQueueExecuteCommandLists(queue.get(), 1, lists, fence.get()),
+    ze::check(device.loader.zeCommandQueueExecuteCommandLists(queue.handle().get(), 1, lists,
+                                                              fence.get()),
               "execute");
     ze::check(device.loader.zeFenceHostSynchronize(fence.get(), 10'000'000'000), "wait");
     return static_cast<const float*>(out.address())[kAffineElements - 1];
@@ -95,10 +98,11 @@ TEST_P(GraphVersions, CompileRunExportAndImport) {
   device.graph = ze::GraphTable(cut.table(), ze_npu_version(1, GetParam().minor));
   const TempDir folder;
   const Model model = Model::read(write_affine_model(folder.path()));
-  const auto compiler_version = ze::graph_capabilities(device).compiler;
-  const ir::CompilerVersion compiler = {compiler_version.major, compiler_version.minor};
+  const Version version = ze::graph_capabilities(device).compiler;
+  const ir::CompilerVersion compiler = {static_cast<std::uint16_t>(version.major),
+                                        static_cast<std::uint16_t>(version.minor)};
   const auto serialized = ir::serialize(model, compiler);
-  const ze::CommandQueue queue = ze::make_queue(device, {});
+  const ze::Queue queue(device, {});
 
   const ze::Graph compiled(device, model_source(serialized, compiler, model));
   compiled.initialize(queue);

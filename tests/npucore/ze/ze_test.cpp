@@ -1,9 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "support.hpp"
 #include "ze/argument.hpp"
 #include "ze/loader.hpp"
 #include "ze/result.hpp"
+
+#include "support.hpp"
 
 namespace npu::test {
 namespace {
