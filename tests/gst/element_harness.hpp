@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "common/refs.hpp"
 #include "gst/frames.hpp"
-#include "plugin/refs.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiny_ir.hpp"
 

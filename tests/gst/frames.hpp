@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "plugin/refs.hpp"
+#include "common/refs.hpp"
 
 namespace gstnpu::test {
 

@@ -1,9 +1,10 @@
-#include "model_info.hpp"
+#include "analytics/model_info.hpp"
 
 #include <gtest/gtest.h>
 
-#include "labels.hpp"
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
+
+#include "analytics/labels.hpp"
 #include "support/temp_dir.hpp"
 
 namespace {
@@ -134,8 +135,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadRow{"OtherDirection", HEAD "dir=sideways\n",
                "group [o], key \"dir\": is \"sideways\", not input or output"},
         BadRow{"OtherOrder", OUTPUT "dims-order=random\n", "not row-major or col-major"},
-        BadRow{"BadDim", OUTPUT "dims=1,x,3\n", "group [o], key \"dims\": \"x\" is no dimension"},
-        BadRow{"NegativeDim", OUTPUT "dims=1,-2\n", "\"-2\" is no dimension"},
+        BadRow{"BadDim", OUTPUT "dims=1,x,3\n",
+               "group [o], key \"dims\": \"x\" is not a dimension"},
+        BadRow{"NegativeDim", OUTPUT "dims=1,-2\n", "\"-2\" is not a dimension"},
         BadRow{"ThresholdWord", OUTPUT "confidence-threshold=high\n",
                "key \"confidence-threshold\": is \"high\", not a number from 0 to 1"},
         BadRow{"ThresholdPercent", OUTPUT "iou-threshold=70\n", "key \"iou-threshold\": is \"70\""},

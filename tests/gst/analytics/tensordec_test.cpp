@@ -262,10 +262,9 @@ TEST(TensorDecLabels, MissingFileIsAnError) {
 TEST(TensorDecLabels, WarnOnceWhenTheirNumberIsNotTheModels) {
   ElementHarness harness("nputensordec labels=a", kCaps);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
-  EXPECT_EQ(
-      harness.message(GST_MESSAGE_WARNING),
-      "the model tells 2 classes apart, but there are 1 labels: a class without one is called "
-      "by its number.");
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING),
+            "the model has 2 classes, but there are 1 labels: a class without a label is called by "
+            "its number.");
   EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
 }
 
@@ -513,7 +512,3 @@ TEST(TensorDec, SurvivesAHundredStateCycles) {
 }
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return gstnpu_test::run_tests(argc, argv);
-}

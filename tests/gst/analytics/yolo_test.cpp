@@ -1,4 +1,4 @@
-#include "yolo.hpp"
+#include "analytics/yolo.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "npucore/error.hpp"
+#include <npucore/error.hpp>
 
 namespace {
 
@@ -453,7 +453,7 @@ TEST(YoloRefusal, OfNoBoxes) {
 
 TEST(YoloRefusal, OfNoClasses) {
   const std::vector<std::byte> memory(400);
-  EXPECT_NE(refusal(view_of(4, 10, memory)).find("4 values a box"), std::string::npos);
+  EXPECT_NE(refusal(view_of(4, 10, memory)).find("4 values per box"), std::string::npos);
 }
 
 TEST(YoloRefusal, OfASquareTensor) {

@@ -1,10 +1,10 @@
 // What the caps of npuinfer and npuimport are, and what is read in those of others.
-#include "plugin/caps.hpp"
+#include "frames/caps.hpp"
 
 #include <gst/allocators/gstdmabuf.h>
 #include <gtest/gtest.h>
 
-#include "plugin/frame_description.hpp"
+#include "frames/frame_description.hpp"
 
 namespace gstnpu {
 namespace {

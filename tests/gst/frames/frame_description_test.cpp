@@ -1,11 +1,12 @@
-#include "plugin/frame_description.hpp"
+#include "frames/frame_description.hpp"
 
 #include <gtest/gtest.h>
 
-#include <npucore/error.hpp>
 #include <string>
 
-#include "plugin/refs.hpp"
+#include <npucore/error.hpp>
+
+#include "common/refs.hpp"
 
 namespace gstnpu {
 namespace {

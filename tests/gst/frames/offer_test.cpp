@@ -7,8 +7,9 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <npucore/npucore.hpp>
 #include <set>
+
+#include <npucore/npucore.hpp>
 
 #include "element_harness.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <npucore/error.hpp>
 
-#include "plugin/graph_source.hpp"
+#include "inference/graph_source.hpp"
 
 namespace gstnpu {
 namespace {

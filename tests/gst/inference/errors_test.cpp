@@ -98,6 +98,33 @@ INSTANTIATE_TEST_SUITE_P(
             "config_without_value", good_model, {{"config", "TURBO"}}, {"config", "KEY=VALUE"}}),
     [](const auto& row) { return std::string(row.param.name); });
 
+// Applications decide by domain and code what to do next.
+TEST(Codes, TellAMissingFileFromAWrongSetting) {
+  const TempDir dir;
+  const std::string gone = (dir.path() / "gone.xml").string(), good = good_model(dir);
+  for (const bool is_missing : {true, false}) {
+    const ObjectRef<GstElement> element(
+        GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("npuinfer", nullptr))));
+    const ObjectRef<GstBus> bus(gst_bus_new());
+    gst_element_set_bus(element.get(), bus.get());
+    g_object_set(element.get(), "device", "software", "model",
+                 is_missing ? gone.c_str() : good.c_str(), "mean", is_missing ? "" : "1,x",
+                 nullptr);
+    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
+    GstMessage* message = gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR);
+    ASSERT_NE(message, nullptr);
+    GError* error = nullptr;
+    gst_message_parse_error(message, &error, nullptr);
+    EXPECT_EQ(error->domain, GST_RESOURCE_ERROR);
+    EXPECT_EQ(error->code, is_missing ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_SETTINGS)
+        << error->message;
+    g_error_free(error);
+    gst_message_unref(message);
+    gst_element_set_state(element.get(), GST_STATE_NULL);
+    gst_element_set_bus(element.get(), nullptr);
+  }
+}
+
 TEST(Recovery, WorksAfterTheModelWasSetRight) {
   const TempDir dir;
   GstElement* element = gst_element_factory_make("npuinfer", nullptr);

@@ -1,4 +1,4 @@
-#include "plugin/fifo.hpp"
+#include "inference/fifo.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,11 +16,8 @@ BufferRef frame() {
 class FifoTest : public testing::Test {
  protected:
   static void SetUpTestSuite() { gst_init(nullptr, nullptr); }
-  void SetUp() override {
-    fifo_.set_max_frames(2);
-    fifo_.start();
-  }
-  Fifo fifo_;
+  void SetUp() override { fifo_.start(); }
+  Fifo fifo_{2};
 };
 
 TEST_F(FifoTest, KeepsTheOrderOfFramesAndEvents) {

@@ -10,10 +10,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+
 #include <npucore/importer.hpp>
 
-#include "element_harness.hpp"
 #include "support/test_dmabuf.hpp"
+
+#include "element_harness.hpp"
 
 namespace gstnpu::test {
 namespace {
@@ -353,7 +355,7 @@ TEST_F(StrictImports, AMemfdThatPosesAsADmabufIsCopiedAndNamed) {
     expect_grey(frame_of_two(MemoryRef(gst_memory_ref(luma.get())),
                              MemoryRef(gst_memory_ref(chroma.get())), kLumaBytes));
   EXPECT_EQ(harness_.stat("copied-import-refused"), 3u);
-  EXPECT_NE(harness_.stat_text("copy-reasons").find("is no DMA-BUF but '/memfd:frame"),
+  EXPECT_NE(harness_.stat_text("copy-reasons").find("is not a DMA-BUF but '/memfd:frame"),
             std::string::npos)
       << harness_.stat_text("copy-reasons");
 }

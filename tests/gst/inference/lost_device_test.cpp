@@ -40,6 +40,41 @@ TEST_P(LostDevice, GivesOneWarningAndFramesGoOn) {
   EXPECT_EQ(told, 1u);
 }
 
+// On a device that takes its time, so that they all are in it when it goes.
+TEST(LostInFlight, FramesPassInOrderAndAreToldOnce) {
+  ::setenv("SOFTNPU_EXEC", "delay:50000", 1);
+  ::setenv("SOFTNPU_FAULT",
+           "zeFenceHostSynchronize:DEVICE_LOST@3,zeFenceHostSynchronize:DEVICE_LOST@4,"
+           "zeFenceHostSynchronize:DEVICE_LOST@5,zeFenceHostSynchronize:DEVICE_LOST@9",
+           1);
+  const TempDir dir;
+  const std::string model = dir.write("model.xml", pixels_ir(8, 8)).string();
+  constexpr guint kFrames = 16;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "device", "software", "model", model.c_str(), "nireq", 6u, nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  guint with_tensors = 0, losses = 0;
+  bool lost_before = false;
+  for (guint index = 0; index < kFrames; ++index)
+    ASSERT_EQ(harness.push(frame_of("RGB", 8, 8, static_cast<guint8>(index), index)), GST_FLOW_OK);
+  for (guint index = 0; index < kFrames; ++index) {
+    const BufferRef out = harness.pull();
+    ASSERT_TRUE(out) << "frame " << index;
+    EXPECT_EQ(GST_BUFFER_PTS(out.get()), gst_util_uint64_scale(index, GST_SECOND, 30));
+    const bool lost = first_tensor(out.get()).empty();
+    losses += lost && !lost_before;
+    lost_before = lost;
+    with_tensors += !lost;
+  }
+  guint told = 0;
+  for (const auto& text : harness.messages(GST_MESSAGE_WARNING))
+    told += text.find("the NPU was lost") != std::string::npos;
+  EXPECT_GT(kFrames - with_tensors, losses) << "several frames were in it when it was lost";
+  EXPECT_GE(told, 1u);
+  EXPECT_LE(told, losses) << "once for each time that it was lost, not for each frame";
+}
+
 INSTANTIATE_TEST_SUITE_P(By, LostDevice,
                          testing::Values("zeFenceHostSynchronize:DEVICE_LOST@5",
                                          "zeCommandQueueExecuteCommandLists:POISON@5"),
@@ -75,7 +110,7 @@ TEST(LostMemory, IsReadOnWhereItIsADmabufElseCopiedAndToldSo) {
   EXPECT_EQ(harness.stat("copied"), 5u);
   EXPECT_EQ(harness.stat("offered"), 3u);
   ASSERT_EQ(warnings.size(), 2u);
-  EXPECT_NE(warnings[1].find("before it was lost"), std::string::npos) << warnings[1];
+  EXPECT_NE(warnings[1].find("before the NPU was lost"), std::string::npos) << warnings[1];
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST_F(Negotiation, WhoNeedsNoPoolGetsTheAllocator) {
   gst_query_parse_nth_allocation_param(query.get(), 0, &allocator, nullptr);
   const ObjectRef<GstAllocator> held(allocator);
   ASSERT_NE(allocator, nullptr);
-  EXPECT_TRUE(std::string_view(G_OBJECT_TYPE_NAME(allocator)).starts_with("GstNpu"));
+  EXPECT_TRUE(std::string_view(G_OBJECT_TYPE_NAME(allocator)).starts_with("Npu"));
 }
 
 class NpuMemory : public Negotiation {

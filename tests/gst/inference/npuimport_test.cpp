@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+
 #include <npucore/npucore.hpp>
 
 #include "element_harness.hpp"

@@ -5,8 +5,9 @@
 #include <atomic>
 #include <filesystem>
 #include <future>
-#include <npucore/npucore.hpp>
 #include <thread>
+
+#include <npucore/npucore.hpp>
 
 #include "element_harness.hpp"
 
@@ -48,6 +49,56 @@ TEST_F(NpuInfer, PutsTheModelsOutputOnTheFrame) {
   EXPECT_EQ(tensor.dims[1], 3u);
   EXPECT_EQ(first_tensor(out.get()), std::vector<float>(192, 77.f));
 }
+
+struct ChannelRow {
+  const char* name;
+  const char* property;
+  const char* reversed;  // the model's reverse_input_channels; null: it has none
+  bool red_first;
+};
+
+class Channels : public NpuInfer, public testing::WithParamInterface<ChannelRow> {};
+
+TEST_P(Channels, ComeInTheOrderThatTheModelExpects) {
+  const ChannelRow& row = GetParam();
+  std::string ir = pixels_ir(8, 8);
+  if (row.reversed)
+    ir.insert(ir.find("</net>"), "<rt_info><model_info><reverse_input_channels value=\"" +
+                                     std::string(row.reversed) + "\"/></model_info></rt_info>\n");
+  ElementHarness harness("npuinfer", [&, set = with_model(ir)](GstElement* element) {
+    set(element);
+    if (row.property) gst_util_set_object_arg(G_OBJECT(element), "channel-order", row.property);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  BufferRef frame = frame_of("RGB", 8, 8, 0);
+  for (gsize at = 0; at < 192; ++at)
+    gst_buffer_memset(frame.get(), at, static_cast<guint8>(10 + at % 3 * 100), 1);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  ASSERT_TRUE(out);
+  const auto values = first_tensor(out.get());
+  ASSERT_EQ(values.size(), 192u);
+  EXPECT_EQ(values[0], row.red_first ? 10.f : 210.f);
+  EXPECT_EQ(values[64], 110.f);
+  EXPECT_EQ(values[128], row.red_first ? 210.f : 10.f);
+  gchar* order = nullptr;
+  GValue value = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(harness.element()), "channel-order", &value);
+  order = gst_value_serialize(&value);
+  EXPECT_STREQ(order, row.property ? row.property : "auto");
+  g_free(order);
+  g_value_unset(&value);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Channels,
+                         testing::Values(ChannelRow{"unset", nullptr, nullptr, true},
+                                         ChannelRow{"auto_unreversed", "auto", "NO", false},
+                                         ChannelRow{"auto_reversed", "auto", "YES", true},
+                                         ChannelRow{"rgb", "rgb", nullptr, true},
+                                         ChannelRow{"bgr", "bgr", nullptr, false},
+                                         ChannelRow{"rgb_over_the_model", "rgb", "NO", true},
+                                         ChannelRow{"bgr_over_the_model", "bgr", "YES", false}),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 TEST_F(NpuInfer, KeepsWhatItCompiledInItsCacheFolder) {
   const auto cache = dir_.path() / "cache";

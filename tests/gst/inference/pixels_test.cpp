@@ -7,9 +7,10 @@
 #include <cmath>
 #include <ostream>
 
-#include "element_harness.hpp"
 #include "support/frame_reference.hpp"
 #include "support/test_dmabuf.hpp"
+
+#include "element_harness.hpp"
 
 namespace gstnpu::test {
 namespace {

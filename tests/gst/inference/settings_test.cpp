@@ -1,4 +1,4 @@
-#include "plugin/settings.hpp"
+#include "inference/settings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ TEST(Numbers, NameThePartThatIsNone) {
     parse_numbers("mean", "1,x2,3");
     FAIL() << "not refused";
   } catch (const npu::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("\"x2\" is no number"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("\"x2\" is not a number"), std::string::npos)
         << error.what();
   }
 }

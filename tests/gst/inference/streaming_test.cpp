@@ -144,6 +144,82 @@ TEST_F(Streaming, FlushDropsWhatIsInFlightAndGoesOn) {
   EXPECT_EQ(recorder_.seen(), (Seen{"segment", "7"}));
 }
 
+// Caps and tags that wait behind frames stay true when a flush takes both.
+TEST_F(Streaming, FlushKeepsTheStickyEventsThatItOvertakes) {
+  push_frames(kRequests);
+  harness_.set_caps(caps_of("RGB", 16, 8));
+  push_event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "kept", nullptr)));
+  push_event(gst_event_new_flush_start());
+  push_event(gst_event_new_flush_stop(TRUE));
+  recorder_.forget();
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  push_event(gst_event_new_segment(&segment));
+  ASSERT_EQ(harness_.push(frame_of("RGB", 16, 8, 0, 7)), GST_FLOW_OK);
+  wait_for(4);
+  Seen seen = recorder_.seen();
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.back(), "7");
+  for (const char* event : {"caps", "tag", "segment"})
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), event), 1) << event;
+  const CapsRef caps(gst_pad_get_current_caps(harness_.get()->sinkpad));
+  gint width = 0;
+  gst_structure_get_int(gst_caps_get_structure(caps.get(), 0), "width", &width);
+  EXPECT_EQ(width, 16) << "of the frames that come after it";
+}
+
+TEST_F(Streaming, FlushForgetsTheSegmentAndTheEndThatItOvertakes) {
+  push_frames(kRequests);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.start = 5 * GST_SECOND;
+  push_event(gst_event_new_segment(&segment));
+  push_event(gst_event_new_eos());
+  push_event(gst_event_new_flush_start());
+  push_event(gst_event_new_flush_stop(TRUE));
+  recorder_.forget();
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  push_event(gst_event_new_segment(&segment));
+  ASSERT_EQ(push_frame(7), GST_FLOW_OK);
+  wait_for(2);
+  EXPECT_EQ(recorder_.seen(), (Seen{"segment", "7"}));
+}
+
+class Streams : public Streaming, public testing::WithParamInterface<bool> {};
+
+TEST_P(Streams, GoOnAfterTheirEndWithoutAFlush) {
+  push_frame(0);
+  push_event(gst_event_new_eos());
+  wait_for(2);
+  ASSERT_EQ(push_frame(1), GST_FLOW_EOS);
+  recorder_.forget();
+  if (GetParam()) {
+    push_event(gst_event_new_stream_start("another"));
+    harness_.set_caps(caps_of("RGB", 8, 8));
+  } else {  // pads take a segment alone only when their own mark is gone
+    GstPad* const pads[] = {harness_.get()->srcpad, harness_.get()->sinkpad};
+    for (GstPad* pad : pads) {
+      const ObjectRef<GstPad> peer(gst_pad_get_peer(pad));
+      GST_OBJECT_FLAG_UNSET(pad, GST_PAD_FLAG_EOS);
+      GST_OBJECT_FLAG_UNSET(peer.get(), GST_PAD_FLAG_EOS);
+    }
+  }
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  push_event(gst_event_new_segment(&segment));
+  EXPECT_EQ(push_frame(2), GST_FLOW_OK);
+  EXPECT_EQ(push_frame(3), GST_FLOW_OK);
+  for (int i = 0; i < 500 && (recorder_.seen().empty() || recorder_.seen().back() != "3"); ++i)
+    g_usleep(2000);
+  const Seen seen = recorder_.seen();
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), "2"), 1);
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), "3"), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, Streams, testing::Bool(), [](const auto& row) {
+  return row.param ? "AnotherStream" : "AnotherSegment";
+});
+
 TEST_F(Streaming, FlushWakesAWaitingUpstream) {
   auto pushing = std::async(std::launch::async, [this] {
     GstFlowReturn flow = GST_FLOW_OK;

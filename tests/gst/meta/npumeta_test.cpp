@@ -209,9 +209,3 @@ INSTANTIATE_TEST_SUITE_P(All, DataTypes,
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  gst_init(&argc, &argv);
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

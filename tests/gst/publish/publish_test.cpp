@@ -261,7 +261,7 @@ TEST(PublishFailure, OfOpeningNamesTheFile) {
   EXPECT_EQ(
       failure.text,
       "Cannot open \"/nowhere/out.jsonl\" for writing: No such file or directory. Set location "
-      "to a file in a folder that is there and writable.");
+      "to a file in a folder that exists and is writable.");
   gst_element_set_state(element.get(), GST_STATE_NULL);
   gst_element_set_bus(element.get(), nullptr);
 }
@@ -302,7 +302,3 @@ TEST(Publish, SurvivesAHundredStateCycles) {
 }
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return gstnpu_test::run_tests(argc, argv);
-}

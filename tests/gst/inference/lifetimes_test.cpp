@@ -1,0 +1,114 @@
+// What an element answers in every state, and while its state changes.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "element_harness.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+class Lifetimes : public testing::Test {
+ protected:
+  Lifetimes()
+      : harness_("npuinfer", [this](GstElement* element) {
+          const std::string path = dir_.write("pixels.xml", pixels_ir(8, 8)).string();
+          g_object_set(element, "model", path.c_str(), "device", "software", nullptr);
+        }) {}
+
+  void play() {
+    ASSERT_EQ(gst_element_set_state(harness_.element(), GST_STATE_PLAYING),
+              GST_STATE_CHANGE_SUCCESS);
+    for (GstPad* pad : {harness_.get()->srcpad, harness_.get()->sinkpad}) {
+      gst_pad_set_active(pad, FALSE);
+      gst_pad_set_active(pad, TRUE);
+    }
+    gst_harness_push_event(harness_.get(), gst_event_new_stream_start("again"));
+    harness_.set_caps(caps_of("RGB", 8, 8));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(harness_.get(), gst_event_new_segment(&segment));
+  }
+
+  TempDir dir_;
+  ElementHarness harness_;
+};
+
+TEST_F(Lifetimes, StatisticsStayReadableUntilTheNextStreamBegins) {
+  harness_.set_caps(caps_of("RGB", 8, 8));
+  harness_.push(frame_of("RGB", 8, 8, 1));
+  ASSERT_NE(harness_.pull(), nullptr);
+  for (const GstState state : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL}) {
+    gst_element_set_state(harness_.element(), state);
+    EXPECT_EQ(harness_.stat("frames"), 1u) << gst_element_state_get_name(state);
+    EXPECT_EQ(harness_.stat("copied-ordinary-memory"), 1u) << gst_element_state_get_name(state);
+    EXPECT_GT(harness_.stat("compile-time"), 0u) << gst_element_state_get_name(state);
+    EXPECT_TRUE(harness_.stat_text("device").starts_with("Software NPU"));
+  }
+  gst_element_set_state(harness_.element(), GST_STATE_READY);
+  EXPECT_EQ(harness_.stat("frames"), 1u) << "READY begins no stream";
+  gst_element_set_state(harness_.element(), GST_STATE_PAUSED);
+  EXPECT_EQ(harness_.stat("frames"), 0u);
+  EXPECT_EQ(harness_.stat("inferred"), 0u);
+  EXPECT_EQ(harness_.stat_text("copy-reasons"), "");
+}
+
+// A stream is told why frames are copied, however often one was before.
+TEST_F(Lifetimes, EachStreamIsToldOnce) {
+  for (int round = 0; round < 2; ++round) {
+    play();
+    for (guint i = 0; i < 3; ++i) {
+      ASSERT_EQ(harness_.push(frame_of("RGB", 8, 8, 1, i)), GST_FLOW_OK) << round;
+      ASSERT_NE(harness_.pull(), nullptr) << round;
+    }
+    EXPECT_EQ(harness_.messages(GST_MESSAGE_WARNING).size(), 1u) << round;
+    gst_element_set_state(harness_.element(), GST_STATE_READY);
+  }
+}
+
+void ask_everything(GstElement* element, GstPad* sink, GstPad* src) {
+  const CapsRef caps(gst_caps_from_string(caps_of("RGB", 8, 8).c_str()));
+  const CapsRef tiled(
+      gst_caps_from_string("video/x-raw(memory:DMABuf),format=DMA_DRM,width=8,height=8,"
+                           "drm-format=NV12:0x0100000000000002"));
+  GstQuery* queries[] = {gst_query_new_caps(tiled.get()), gst_query_new_accept_caps(caps.get()),
+                         gst_query_new_accept_caps(tiled.get()),
+                         gst_query_new_allocation(caps.get(), TRUE), gst_query_new_latency()};
+  for (GstQuery* query : queries) {
+    gst_pad_query(sink, query);
+    gst_query_unref(query);
+  }
+  GstQuery* latency = gst_query_new_latency();
+  gst_pad_query(src, latency);
+  gst_query_unref(latency);
+  GstStructure* stats = nullptr;
+  gchar* name = nullptr;
+  g_object_get(element, "stats", &stats, "device-name", &name, nullptr);
+  EXPECT_NE(stats, nullptr);
+  gst_clear_structure(&stats);
+  g_free(name);
+}
+
+TEST_F(Lifetimes, AnswersFromAnyThreadWhileItsStateChanges) {
+  GstPad* sink = gst_element_get_static_pad(harness_.element(), "sink");
+  GstPad* src = gst_element_get_static_pad(harness_.element(), "src");
+  std::atomic<bool> over{false};
+  std::atomic<int> rounds{0};
+  std::thread asking([&] {
+    for (; !over; ++rounds) ask_everything(harness_.element(), sink, src);
+  });
+  for (int i = 0; i < 12; ++i) {
+    play();
+    for (guint frame = 0; frame < 4; ++frame) harness_.push(frame_of("RGB", 8, 8, 1, frame));
+    gst_element_set_state(harness_.element(), i % 2 ? GST_STATE_NULL : GST_STATE_READY);
+  }
+  over = true;
+  asking.join();
+  EXPECT_GT(rounds, 0);
+  gst_object_unref(sink);
+  gst_object_unref(src);
+}
+
+}  // namespace
+}  // namespace gstnpu::test
