@@ -1,7 +1,6 @@
 #pragma once
 
 #include <level_zero/ze_api.h>
-#include <ze_npu/ze_npu.h>
 
 #include <cstdint>
 #include <iosfwd>
@@ -9,6 +8,8 @@
 #include <memory>
 #include <string>
 #include <utility>
+
+#include <ze_npu/ze_npu.h>
 
 // Found by gtest through the argument's namespace: results read as names in failures.
 void PrintTo(ze_result_t result, std::ostream* out);

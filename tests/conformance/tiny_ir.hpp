@@ -1,12 +1,12 @@
 #pragma once
 
-#include <ze_npu/ze_npu.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <ze_npu/ze_npu.h>
 
 namespace conformance {
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <level_zero/ze_api.h>
-#include <ze_npu/ze_npu.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <ze_npu/ze_npu.h>
 
 namespace softnpu_test {
 

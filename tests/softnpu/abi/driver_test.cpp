@@ -9,8 +9,9 @@
 #include <random>
 #include <set>
 
-#include "driver_fixture.hpp"
 #include "support/test_dmabuf.hpp"
+
+#include "driver_fixture.hpp"
 
 namespace softnpu_test {
 namespace {

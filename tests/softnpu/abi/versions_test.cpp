@@ -30,6 +30,19 @@ std::map<std::string, uint32_t> extensions_of(const Client& client) {
   return versions;
 }
 
+class MemfdImport : public InChild, public testing::WithParamInterface<const char*> {};
+
+TEST_P(MemfdImport, IsAdvertisedWhereItIsAllowed) {
+  const uint32_t wanted = std::string(GetParam()) == "1" ? ze_npu_version(1, 0) : 0;
+  expect_no_fault({{"SOFTNPU_ALLOW_MEMFD", GetParam()}}, [wanted](const Client& client) {
+    const auto extensions = extensions_of(client);
+    const auto found = extensions.find(ZE_SOFTNPU_MEMFD_IMPORT_EXT_NAME);
+    EXPECT_EQ(found == extensions.end() ? 0 : found->second, wanted);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Variable, MemfdImport, testing::Values("0", "1"));
+
 class EveryVersion : public testing::TestWithParam<uint32_t> {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

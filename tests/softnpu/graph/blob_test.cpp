@@ -1,4 +1,6 @@
 // The native binary: its bytes, and what happens to damaged ones.
+#include "graph/blob.hpp"
+
 #include <elf.h>
 #include <gtest/gtest.h>
 
@@ -8,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "blob.hpp"
-#include "failure.hpp"
+#include "base/failure.hpp"
+#include "graph/image.hpp"
 
 namespace softnpu {
 namespace {
@@ -204,6 +206,10 @@ INSTANTIATE_TEST_SUITE_P(
         Lie{"weights_of_many_gigabytes", kWeightsHeader + offsetof(Elf64_Shdr, sh_size),
             uint64_t{1} << 40}),
     [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Runtime, IsOpenVinosUnlessAnotherIsAskedFor) {
+  EXPECT_GE(runtime_version().major, 2026u);
+}
 
 }  // namespace
 }  // namespace softnpu

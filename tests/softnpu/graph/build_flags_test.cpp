@@ -1,7 +1,8 @@
+#include "graph/build_flags.hpp"
+
 #include <gtest/gtest.h>
 
-#include "build_flags.hpp"
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {

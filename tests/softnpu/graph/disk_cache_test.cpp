@@ -1,4 +1,6 @@
 // The driver's cache on disk.
+#include "graph/disk_cache.hpp"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,8 +11,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "disk_cache.hpp"
 
 namespace softnpu {
 namespace {

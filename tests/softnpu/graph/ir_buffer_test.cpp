@@ -1,11 +1,12 @@
 // The in-memory IR that clients hand over: every length in it may lie.
+#include "graph/ir_buffer.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "failure.hpp"
-#include "ir_buffer.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {

@@ -1,4 +1,6 @@
 // The in-memory IR whose weights come by address: every length and every address in it may lie.
+#include "graph/weightless.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "failure.hpp"
-#include "ir_buffer.hpp"
-#include "weightless.hpp"
+#include "base/failure.hpp"
+#include "graph/ir_buffer.hpp"
 
 namespace softnpu {
 namespace {
@@ -261,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(
         ConstantLie{"offset_beside",
                     constant("element_type=\"f32\" shape=\"1, 4\" offset=\"4\" size=\"0\"",
                              pointer_to(kValues, 16)),
-                    "beside it"},
+                    "as well as"},
         ConstantLie{"strings",
                     constant("element_type=\"string\" shape=\"4\" offset=\"0\" size=\"0\"",
                              pointer_to(kValues, 16)),

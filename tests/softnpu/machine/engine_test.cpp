@@ -1,12 +1,14 @@
 // The engine: order, priorities, events, failures.
+#include "machine/engine.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 
-#include "engine.hpp"
-#include "failure.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -86,6 +88,23 @@ TEST(Engine, EndsAllThatIsSubmittedWhenToldTo) {
   EXPECT_TRUE(next->wait(soon()));
   EXPECT_EQ(next->result(), ZE_RESULT_SUCCESS);
   EXPECT_TRUE(ran);
+}
+
+TEST(Engine, EndsAllWithThoseThatAreStillLettingGoOfTheirCommands) {
+  Completion letting_go;
+  std::atomic<bool> let_go = false;
+  std::shared_ptr<void> held(nullptr, [&](void*) {
+    letting_go.set();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    let_go = true;
+  });
+  {
+    const Gate gate;  // the engine's copy of the command is the last one
+    submit(lane(), {running([held = std::move(held)] {})});
+  }
+  ASSERT_TRUE(letting_go.wait(soon()));
+  Engine::instance().abort_all(ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_TRUE(let_go);
 }
 
 TEST(Engine, RunsAtOnceOnlyWhatNothingIsInTheWayOf) {

@@ -1,4 +1,6 @@
 // Allocations, imports, and finding them by address.
+#include "machine/memory.hpp"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -6,23 +8,12 @@
 
 #include <cstring>
 
-#include "failure.hpp"
-#include "memory.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
 
-constexpr size_t kImportLimitPages = 16;
-
-// The process's configuration is read once: here memfds stand in for DMA-BUFs, and there is little
-// room for them.
-class MemfdEnvironment : public testing::Environment {
-  void SetUp() override {
-    ::setenv("SOFTNPU_ALLOW_MEMFD", "1", 1);
-    ::setenv("SOFTNPU_IMPORT_LIMIT", std::to_string(kImportLimitPages * 4096).c_str(), 1);
-  }
-};
-const auto* const environment = testing::AddGlobalTestEnvironment(new MemfdEnvironment);
+constexpr size_t kImportLimitPages = 16;  // SOFTNPU_IMPORT_LIMIT of this test
 
 std::shared_ptr<Allocation> allocated(AllocationTable& table, size_t size_bytes,
                                       bool exportable = false) {
@@ -133,15 +124,15 @@ TEST(Memory, LivesOnWhileACommandHoldsIt) {
 
 TEST(Memory, IsExportedOnlyWhenAskedAtAllocation) {
   AllocationTable table;
-  EXPECT_FALSE(allocated(table, 100)->export_fd().has_value());
-  EXPECT_TRUE(allocated(table, 100, true)->export_fd().has_value());
+  EXPECT_FALSE(allocated(table, 100)->export_fd());
+  EXPECT_TRUE(allocated(table, 100, true)->export_fd());
 }
 
 TEST(Memory, IsExportedAsANewDescriptorOfWholePages) {
   AllocationTable table;
   const auto memory = allocated(table, 5000, true);
-  const UniqueFd first(*memory->export_fd());
-  const UniqueFd second(*memory->export_fd());
+  const UniqueFd first = memory->export_fd();
+  const UniqueFd second = memory->export_fd();
   EXPECT_NE(first.get(), second.get());
   EXPECT_EQ(::lseek(first.get(), 0, SEEK_END), 8192);
   memory->base()[4999] = std::byte{7};
@@ -170,7 +161,7 @@ TEST(Import, LeavesTheDescriptorToTheCaller) {
 TEST(Import, TakesBackWhatTheDriverExported) {
   AllocationTable table;
   const auto memory = allocated(table, 4096, true);
-  const UniqueFd fd(*memory->export_fd());
+  const UniqueFd fd = memory->export_fd();
   const auto again = imported(table, fd.get());
   memory->base()[0] = std::byte{9};
   EXPECT_EQ(again->base()[0], std::byte{9});
