@@ -20,7 +20,7 @@ void f(int n) {
 def check(page):
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
-        for name in ("npucore/src", "tools", "gst/plugin", "docs"):
+        for name in ("npucore/src", "tools", "gst", "docs"):
             (tree / name).mkdir(parents=True)
         (tree / "npucore/src/f.cpp").write_text(SOURCE, encoding="utf-8")
         (tree / "docs/troubleshooting.md").write_text(page, encoding="utf-8")

@@ -10,57 +10,128 @@ from pathlib import Path
 TALLY = Path(__file__).resolve().parents[2] / "scripts" / "tally.py"
 
 
-def gtest_suite(program, *cases):
+def gtest_suite(test, *cases):
     rows = "".join(f'<testcase name="c{i}" status="run">{case}</testcase>' for i, case in enumerate(cases))
-    return f'<testsuite name="npucore.{program}.Suite">{rows}</testsuite>'
+    return f'<testsuite name="npucore.{test}.Suite">{rows}</testsuite>'
 
 
-def tally(rows, suites=()):
-    """What tally.py prints, line by line, of programs given as (name, meson's result) and GoogleTest suites."""
-    with tempfile.TemporaryDirectory() as build:
-        logs = Path(build, "meson-logs")
-        logs.mkdir()
-        logs.joinpath("testlog.json").write_text("".join(json.dumps({"name": n, "result": r}) + "\n" for n, r in rows))
-        plain = '<testsuite name="npucore"><testcase name="npucore:checks / plain"/></testsuite>'
-        logs.joinpath("testlog.junit.xml").write_text(f"<testsuites>{''.join(suites)}{plain}</testsuites>")
-        run = subprocess.run([sys.executable, str(TALLY), build], capture_output=True, text=True, check=True)
-        return run.stdout.splitlines()
-
-
-def counts(rows, suites=()):
-    """tally.py's three numbers."""
-    return [int(word) for word in tally(rows, suites)[0].split()]
+def skipped(why):
+    return f'<skipped message="a.cpp:7&#10;{why}&#10;"/>'
 
 
 class Tally(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.results = Path(folder.name, "results")
+        self.build = Path(folder.name, "build")
+        (self.build / "meson-logs").mkdir(parents=True)
+
+    def run_tally(self, command, *words):
+        return subprocess.run([sys.executable, str(TALLY), command, str(self.results), *map(str, words)],
+                              capture_output=True, text=True, check=False)
+
+    def add(self, rows, suites=(), stage="tests"):
+        """Adds a run of tests, given as (name, meson's result[, command[, output]]), and GoogleTest suites; its exit code."""
+        logs = self.build / "meson-logs"
+        keys = ("name", "result", "command", "stdout")
+        logs.joinpath("testlog.json").write_text("".join(json.dumps(dict(zip(keys, row))) + "\n" for row in rows))
+        plain = '<testsuite name="npucore"><testcase name="npucore:checks / plain"/></testsuite>'
+        logs.joinpath("testlog.junit.xml").write_text(f"<testsuites>{''.join(suites)}{plain}</testsuites>")
+        return self.run_tally("add", stage, self.build).returncode
+
+    def close(self):
+        return self.run_tally("close").stdout.splitlines()
+
+    def closing_line(self):
+        return self.close()[-1]
+
     def test_each_gtest_case_counts(self):
-        suite = gtest_suite("npucore:ir / reader", "", "", "<skipped/>")
-        self.assertEqual(counts([("npucore:ir / reader", "OK")], [suite]), [2, 0, 1])
+        suite = gtest_suite("npucore:ir / reader", "", "", skipped("no device"))
+        self.assertEqual(self.add([("npucore:ir / reader", "OK", ["/b/ir-tests"])], [suite]), 0)
+        self.assertEqual(self.closing_line(), "2 passed, 0 failed, 1 skipped")
 
     def test_a_failed_case_counts(self):
         suite = gtest_suite("npucore:ir / reader", "", "<failure/>")
-        self.assertEqual(counts([("npucore:ir / reader", "FAIL")], [suite]), [1, 1, 0])
+        self.assertEqual(self.add([("npucore:ir / reader", "FAIL", ["/b/ir-tests"])], [suite]), 1)
+        self.assertEqual(self.closing_line(), "1 passed, 1 failed")
 
     def test_a_bad_exit_after_good_cases_is_a_failure(self):
-        suite = gtest_suite("npucore:ir / reader", "", "")
-        self.assertEqual(counts([("npucore:ir / reader", "FAIL")], [suite]), [2, 1, 0])
+        self.add([("npucore:ir / reader", "FAIL", ["/b/ir-tests"])], [gtest_suite("npucore:ir / reader", "", "")])
+        self.assertEqual(self.closing_line(), "2 passed, 1 failed")
 
     def test_a_time_out_is_a_failure(self):
-        self.assertEqual(counts([("npucore:ir / reader", "TIMEOUT")]), [0, 1, 0])
+        self.add([("npucore:ir / reader", "TIMEOUT")])
+        self.assertEqual(self.closing_line(), "0 passed, 1 failed")
+
+    def test_an_unexpected_pass_is_a_failure(self):
+        self.add([("npucore:checks / catches", "UNEXPECTEDPASS")])
+        self.assertEqual(self.closing_line(), "0 passed, 1 failed")
 
     def test_a_plain_program_counts_once(self):
-        rows = [("npucore:checks / plain", "OK"), ("npucore:checks / other", "FAIL"), ("npucore:checks / none", "SKIP")]
-        self.assertEqual(counts(rows), [1, 1, 1])
+        self.add([("npucore:checks / plain", "OK"), ("npucore:checks / other", "FAIL"),
+                  ("npucore:checks / none", "SKIP", ["sh"], "words\nno device\n")])
+        self.assertEqual(self.closing_line(), "1 passed, 1 failed, 1 skipped")
+        self.assertIn("      1 no device", self.close())
 
     def test_names_that_begin_alike_stay_apart(self):
         suites = [gtest_suite("npucore:ir / read", ""), gtest_suite("npucore:ir / reader", "", "")]
-        self.assertEqual(counts([("npucore:ir / read", "OK"), ("npucore:ir / reader", "TIMEOUT")], suites), [3, 1, 0])
+        self.add([("npucore:ir / read", "OK", ["a"]), ("npucore:ir / reader", "TIMEOUT", ["b"])], suites)
+        self.assertEqual(self.closing_line(), "3 passed, 1 failed")
 
-    def test_what_failed_is_named_with_its_cases(self):
+    def test_a_case_of_several_configurations_counts_once(self):
+        rows = [("npucore:c / plain", "OK", ["/b/conformance"]), ("npucore:c / validated", "OK", ["/s/leak_check.py", "/b/conformance"])]
+        self.add(rows, [gtest_suite(name, "", "") for name, *_ in rows])
+        self.add(rows, [gtest_suite(name, "", "") for name, *_ in rows], stage="trixie")
+        self.assertEqual(self.closing_line(), "2 passed, 0 failed")
+
+    def test_the_same_case_of_two_programs_counts_twice(self):
+        rows = [("npucore:a / x", "OK", ["/b/a-tests"]), ("npucore:b / x", "OK", ["/b/b-tests"])]
+        self.add(rows, [gtest_suite(name, "") for name, *_ in rows])
+        self.assertEqual(self.closing_line(), "2 passed, 0 failed")
+
+    def test_it_fails_when_it_fails_anywhere(self):
+        command = ["/b/conformance"]
+        self.add([("npucore:c / plain", "FAIL", command)], [gtest_suite("npucore:c / plain", "<failure/>")])
+        self.add([("npucore:c / plain", "OK", command)], [gtest_suite("npucore:c / plain", "")], stage="trixie")
+        self.assertEqual(self.closing_line(), "0 passed, 1 failed")
+
+    def test_it_is_skipped_only_when_it_is_skipped_everywhere(self):
+        command = ["/b/conformance"]
+        self.add([("npucore:c / plain", "OK", command)], [gtest_suite("npucore:c / plain", skipped("old"), skipped("old"))])
+        self.add([("npucore:c / plain", "OK", command)], [gtest_suite("npucore:c / plain", "", skipped("older"))], stage="trixie")
+        said = self.close()
+        self.assertEqual(said[-1], "1 passed, 0 failed, 1 skipped")
+        self.assertIn("      1 old", said)
+
+    def test_guests_of_several_systems_run_the_same_test(self):
+        self.add([("vm-devices (host)", "OK", ["devices_test.sh"]), ("vm-devices (trixie)", "OK", ["devices_test.sh"])])
+        self.assertEqual(self.closing_line(), "1 passed, 0 failed")
+
+    def test_what_failed_is_named_with_its_stage_and_cases(self):
         suite = gtest_suite("npucore:ir / reader", "", '<failure message="a.cpp:1&#10;no"/>', "<error/>")
-        rows = [("npucore:ir / reader", "FAIL"), ("npucore:checks / plain", "OK"), ("npucore:checks / slow", "TIMEOUT")]
-        said = ["npucore:ir / reader: FAIL", "  c1", "    a.cpp:1", "    no", "  c2", "npucore:checks / slow: TIMEOUT"]
-        self.assertEqual(tally(rows, [suite])[1:], said)
+        self.add([("npucore:ir / reader", "FAIL", ["/b/ir-tests"]), ("npucore:checks / slow", "TIMEOUT")], [suite])
+        said = ["failed:", "  tests: ir-tests: Suite.c1 (in npucore:ir / reader)", "    a.cpp:1", "    no",
+                "  tests: ir-tests: Suite.c2 (in npucore:ir / reader)", "  tests: npucore:checks / slow", "    TIMEOUT"]
+        self.assertEqual(self.close()[1:8], said)
+
+    def test_skips_are_listed_by_reason_the_most_first(self):
+        self.add([("t", "OK", ["p"])], [gtest_suite("t", skipped("b"), skipped("a"), skipped("b"))])
+        self.assertEqual(self.close()[1:4], ["skipped, because of this machine:", "      2 b", "      1 a"])
+
+    def test_a_single_case_is_noted(self):
+        self.run_tally("note", "format", "passed", "clang-format")
+        self.run_tally("note", "trixie", "skipped", "the lane trixie", "it needs root")
+        self.assertEqual(self.closing_line(), "1 passed, 0 failed, 1 skipped")
+
+    def test_a_run_without_tests_is_a_failure(self):
+        self.assertEqual(self.add([]), 1)
+
+    def test_close_tells_by_its_exit_code(self):
+        self.run_tally("note", "format", "passed", "clang-format")
+        self.assertEqual(self.run_tally("close").returncode, 0)
+        self.run_tally("note", "tidy", "failed", "clang-tidy a.cpp")
+        self.assertEqual(self.run_tally("close").returncode, 1)
 
 
 if __name__ == "__main__":

@@ -47,37 +47,41 @@ class VmTests(unittest.TestCase):
         return subprocess.run([sys.executable, self.tree / "scripts" / "vm-tests.py"], capture_output=True, text=True)
 
     def counts(self):
-        return subprocess.run([sys.executable, self.tree / "scripts" / "tally.py", self.tree / "build-vm"],
-                              capture_output=True, text=True).stdout.splitlines()[0]
+        """The closing line of what was run."""
+        results = self.tree / "results"
+        results.unlink(missing_ok=True)
+        tally = [sys.executable, self.tree / "scripts" / "tally.py"]
+        subprocess.run([*tally, "add", results, "vm", self.tree / "build-vm"], check=False)
+        return subprocess.run([*tally, "close", results], capture_output=True, text=True, check=False).stdout.splitlines()[-1]
 
     def test_all_good(self):
         run = self.run_rows(row("one", "true"), row("two", '[ "$WORD" = "a b" ]', WORD="a b"), row("other", "false", suite="gst"))
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-        self.assertEqual(self.counts(), "2 0 0")
+        self.assertEqual(self.counts(), "2 passed, 0 failed")
 
     def test_a_failing_one_shows_its_output(self):
         run = self.run_rows(row("bad", "echo the reason; exit 3"))
         self.assertEqual(run.returncode, 1)
         self.assertIn("the reason", run.stdout)
-        self.assertEqual(self.counts(), "0 1 0")
+        self.assertEqual(self.counts(), "0 passed, 1 failed")
 
     def test_a_late_one_is_ended(self):
         run = self.run_rows(row("late", "sleep 60", timeout=1))
         self.assertIn("TIMEOUT", run.stdout)
-        self.assertEqual(self.counts(), "0 1 0")
+        self.assertEqual(self.counts(), "0 passed, 1 failed")
 
     def test_a_skipped_one_is_good(self):
         self.assertEqual(self.run_rows(row("skipped", "exit 77")).returncode, 0)
-        self.assertEqual(self.counts(), "0 0 1")
+        self.assertEqual(self.counts(), "0 passed, 0 failed, 1 skipped")
 
     def test_a_googletest_programs_cases_count(self):
         self.assertEqual(self.run_rows(row("cases", WRITES_REPORT, protocol="gtest", REPORT=REPORT)).returncode, 1)
-        self.assertEqual(self.counts(), "1 1 0")
+        self.assertEqual(self.counts(), "1 passed, 1 failed")
 
     def test_what_a_dead_guest_did_not_run_has_failed(self):
         self.guest("#!/bin/sh\nexit 1\n")
         self.assertEqual(self.run_rows(row("one", "true"), row("two", "true")).returncode, 1)
-        self.assertEqual(self.counts(), "0 2 0")
+        self.assertEqual(self.counts(), "0 passed, 2 failed")
 
     def test_no_test_is_a_failure(self):
         self.assertEqual(self.run_rows(row("other", "true", suite="gst")).returncode, 1)
@@ -88,7 +92,7 @@ class VmTests(unittest.TestCase):
         run = self.run_rows(row("one", "true"))
         self.assertIn("one (host)", run.stdout)
         self.assertIn("one (trixie)", run.stdout)
-        self.assertEqual(self.counts(), "2 0 0")
+        self.assertEqual(self.counts(), "1 passed, 0 failed")  # the same test twice
 
 
 if __name__ == "__main__":

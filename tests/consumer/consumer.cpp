@@ -1,6 +1,7 @@
 // A program of someone else's, built against an installed npucore: it sees the public headers and
 // the library, no more.
 #include <cstdio>
+
 #include <npucore/npucore.hpp>
 
 namespace {

@@ -1,7 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <npucore/model.hpp>
+
 #include "ir_files.hpp"
-#include "npucore/model.hpp"
 
 namespace npu {
 namespace {

@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <npucore/error.hpp>
+#include <npucore/model.hpp>
+
 #include "ir_files.hpp"
-#include "npucore/error.hpp"
-#include "npucore/model.hpp"
 
 namespace npu {
 namespace {

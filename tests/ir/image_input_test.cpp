@@ -2,9 +2,10 @@
 
 #include <cmath>
 
+#include <npucore/error.hpp>
+#include <npucore/model.hpp>
+
 #include "ir_files.hpp"
-#include "npucore/error.hpp"
-#include "npucore/model.hpp"
 #include "openvino_run.hpp"
 
 namespace npu {
@@ -45,9 +46,9 @@ void PrintTo(const Refused& row, std::ostream* out) {
   *out << row.name;
 }
 
-class RefusedTest : public testing::TestWithParam<Refused> {};
+class RefusedImageInputTest : public testing::TestWithParam<Refused> {};
 
-TEST_P(RefusedTest, SaysWhy) {
+TEST_P(RefusedImageInputTest, SaysWhy) {
   auto preprocess = with_frame(rgb(16, 12));
   GetParam().change(preprocess);
   const auto message = refusal(GetParam().ir, preprocess);
@@ -65,7 +66,7 @@ std::string two_pictures() {
 const auto kGood = test::identity_ir("f32", {1, 3, 4, 4});
 
 INSTANTIATE_TEST_SUITE_P(
-    Table, RefusedTest,
+    Table, RefusedImageInputTest,
     testing::Values(
         Refused{"no_picture", test::identity_ir("f32", {1, 10}), "has no input of rank 4"},
         Refused{"two_pictures", two_pictures(),
@@ -80,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "its dimension 2 is dynamic; give it a size with Model::reshape()"},
         Refused{"batch", test::identity_ir("f32", {8, 3, 4, 4}), "its batch is 8"},
         Refused{"huge", test::identity_ir("f32", {1, 3, 70000, 4}), "larger than 65536"},
-        Refused{"integers", test::identity_ir("i32", {1, 3, 4, 4}), "only the element types"},
+        Refused{"integers", test::identity_ir("i32", {1, 3, 4, 4}),
+                "frames can be converted only to"},
         Refused{"four_channels", test::identity_ir("f32", {1, 4, 8, 8}), "3 or 1 channels"},
         Refused{"four_channels_said", test::identity_ir("f32", {1, 4, 8, 3}, "[N,C,H,W]"),
                 "3 or 1 channels"},
@@ -92,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
                 [](Preprocess& p) {
                   p.scale = {1, 2, 3, 4};
                 }},
-        Refused{"scale_zero", kGood, "scale holds 0", [](Preprocess& p) { p.scale = {0}; }},
+        Refused{"scale_zero", kGood, "scale must not contain 0",
+                [](Preprocess& p) { p.scale = {0}; }},
         Refused{"mean_nan", kGood, "mean holds nan", [](Preprocess& p) { p.mean = {NAN}; }},
         Refused{"bright_border", kGood, "pad_value is 300",
                 [](Preprocess& p) { p.pad_value = 300; }},

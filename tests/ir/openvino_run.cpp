@@ -7,8 +7,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "ir/constant.hpp"
-#include "ir/layer.hpp"
+#include "ir/graph/constant.hpp"
+#include "ir/graph/layer.hpp"
 #include "ir/model_state.hpp"
 
 namespace npu::test {

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include <npucore/model.hpp>
+
 #include "ir/serialize.hpp"
-#include "npucore/model.hpp"
 
 namespace npu::test {
 

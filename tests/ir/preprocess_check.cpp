@@ -4,9 +4,10 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "support/frame_reference.hpp"
+
 #include "ir_files.hpp"
 #include "openvino_run.hpp"
-#include "support/frame_reference.hpp"
 
 namespace npu::test {
 namespace {

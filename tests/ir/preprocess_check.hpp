@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "npucore/frame.hpp"
+#include <npucore/frame.hpp>
 
 namespace npu::test {
 

@@ -2,9 +2,10 @@
 
 #include <functional>
 
+#include <npucore/error.hpp>
+#include <npucore/model.hpp>
+
 #include "ir_files.hpp"
-#include "npucore/error.hpp"
-#include "npucore/model.hpp"
 
 namespace npu {
 namespace {
@@ -209,6 +210,29 @@ const auto kRelu = [](int id, int input_port) {
          "\" /></input><output><port id=\"1\" precision=\"FP32\" /></output></layer>";
 };
 
+/// A layer without ports on one side, in front of the result.
+std::string portless(const std::string& type, const std::string& ports) {
+  return test::net(test::parameter_layer(0, "x", "f32", {1}) +
+                       "<layer id=\"1\" name=\"odd\" type=\"" + type + "\" version=\"opset1\">" +
+                       ports + "</layer>" + test::result_layer(2, "out", {1}),
+                   test::edge(1, 0, 2, 0));
+}
+
+/// An IR whose parameter carries elements inside each other.
+std::string nested(int depth) {
+  std::string open, close;
+  for (int i = 0; i < depth; ++i) {
+    open += "<a>";
+    close += "</a>";
+  }
+  return replaced(good(), "<output>", open + close + "<output>");
+}
+
+TEST(ReadTest, TakesElementsThatAreNestedAsInLoopsOfLoops) {
+  const TempDir dir;
+  EXPECT_NO_THROW(Model::read(dir.write("model.xml", nested(200))));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, MalformedTest,
     testing::Values(
@@ -262,6 +286,16 @@ INSTANTIATE_TEST_SUITE_P(
             test::net(kRelu(0, 0) + kRelu(1, 0) + test::result_layer(2, "out", {1}),
                       test::edge(0, 1, 1, 0) + test::edge(1, 1, 0, 0) + test::edge(1, 1, 2, 0)),
             "its layers form a cycle"},
+        Malformed{"identity_without_input",
+                  portless("Identity", "<output><port id=\"0\" /></output>"),
+                  "layer 'odd' (Identity, id 1) must have one input port, not 0"},
+        Malformed{"broadcast_without_input",
+                  portless("Broadcast", "<output><port id=\"0\" /></output>"),
+                  "layer 'odd' (Broadcast, id 1) must have 2 to 3 input ports, not 0"},
+        Malformed{"state_of_two_outputs",
+                  portless("ReadValue", "<output><port id=\"0\" /><port id=\"1\" /></output>"),
+                  "layer 'odd' (ReadValue, id 1) must have one output port, not 2"},
+        Malformed{"too_deep", nested(200'000), "its elements are nested more than 256 deep"},
         Malformed{"constant_without_offset", replaced(test::multiply_ir(), " offset=\"0\"", ""),
                   "layer 'two' (Const, id 1) has no usable offset and size"},
         Malformed{"constant_too_small", replaced(test::multiply_ir(), "shape=\"\"", "shape=\"2\""),

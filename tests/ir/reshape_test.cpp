@@ -7,8 +7,9 @@
 #include <openvino/opsets/opset8.hpp>
 #include <openvino/pass/serialize.hpp>
 
+#include <npucore/error.hpp>
+
 #include "ir_files.hpp"
-#include "npucore/error.hpp"
 #include "openvino_run.hpp"
 
 namespace npu {

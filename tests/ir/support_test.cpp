@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <npucore/error.hpp>
+#include <npucore/model.hpp>
+
 #include "ir_files.hpp"
-#include "npucore/error.hpp"
-#include "npucore/model.hpp"
 
 namespace npu {
 namespace {
@@ -69,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
                     {"output 'middle'", "element type string"}},
         Unsupported{"unknown_type",
                     two_layers("f7", {2}, {2}, "ReLU"),
-                    {"input 'data'", "no element type that is known"}},
+                    {"input 'data'", "an element type that npucore does not know"}},
         Unsupported{"no_elements",
                     test::identity_ir("f32", {1, 0, 4, 4}),
                     {"input 'picture'", "has no elements"}},

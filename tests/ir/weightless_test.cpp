@@ -4,9 +4,11 @@
 #include <fstream>
 #include <pugixml.hpp>
 
+#include <npucore/error.hpp>
+
 #include "ir/serialize.hpp"
+
 #include "ir_files.hpp"
-#include "npucore/error.hpp"
 
 namespace npu::ir {
 namespace {

@@ -10,15 +10,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <npucore/npucore.hpp>
 #include <openvino/openvino.hpp>
 #include <openvino/runtime/intel_npu/level_zero/level_zero.hpp>
 #include <random>
 #include <sstream>
 #include <thread>
 
-#include "plugin_models.hpp"
+#include <npucore/npucore.hpp>
+
 #include "support/temp_dir.hpp"
+
+#include "plugin_models.hpp"
 
 namespace lanes {
 namespace {

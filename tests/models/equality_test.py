@@ -1,7 +1,7 @@
 """The model on the software NPU, through npucore and the Level Zero loader, against OpenVINO's CPU
 plugin called directly: the same numbers within 1e-4.
 
-    test_equality.py <run-model> [unittest's arguments]
+    equality_test.py <run-model> [unittest's arguments]
 """
 
 import subprocess

@@ -1,6 +1,6 @@
 """The whole pipeline over the demo clip, and what its detections are worth.
 
-    test_pipeline.py <work folder> [unittest's arguments]
+    pipeline_test.py <work folder> [unittest's arguments]
 """
 
 import json

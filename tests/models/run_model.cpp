@@ -8,7 +8,7 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "npucore/npucore.hpp"
+#include <npucore/npucore.hpp>
 
 namespace {
 

@@ -1,6 +1,6 @@
 """Every launch line in pipelines/ runs, and publishes what the clip holds.
 
-    test_launch_lines.py <npu-compile> [unittest's arguments]
+    launch_lines_test.py <npu-compile> [unittest's arguments]
 """
 
 import json

@@ -1,20 +1,21 @@
-// Whole pipelines on the software NPU.
-//
-//   pipelines_test <folder of models/shapes>
+// Whole pipelines on the software NPU. NPU_SHAPES_FOLDER names models/shapes.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
-#include "pipeline.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiny_ir.hpp"
+
+#include "pipeline.hpp"
 
 namespace npu::test {
 namespace {
 
 constexpr std::size_t kClipFrames = 300;
-std::string shapes_folder;  // NOLINT: set once by main
+const std::string shapes_folder = std::getenv("NPU_SHAPES_FOLDER");
 
 class Pipelines : public testing::Test {
  protected:
@@ -167,12 +168,26 @@ std::size_t threads() {
   return entries_of("/proc/self/task");
 }
 
+constexpr std::size_t kLittleHeap = std::size_t{40} << 10;  // what lists and pools grow by
+
+/// What malloc has given out and not got back, all arenas together.
+std::size_t heap_bytes() {
+  return ::mallinfo2().uordblks;
+}
+
+/// Messages that nobody reads stay on the bus until NULL.
+void drop_messages(GstElement* pipeline) {
+  GstBus* bus = gst_element_get_bus(pipeline);
+  while (GstMessage* message = gst_bus_pop(bus)) gst_message_unref(message);
+  gst_object_unref(bus);
+}
+
 class Cycles : public Pipelines, public testing::WithParamInterface<GstState> {};
 
 TEST_P(Cycles, AHundredTimesLeaveNothing) {
   Pipeline pipeline("videotestsrc ! video/x-raw,format=RGB,width=64,height=48 ! " + infer() +
                     " ! fakesink name=out");
-  std::size_t first_descriptors = 0, first_threads = 0;
+  std::size_t first_descriptors = 0, first_threads = 0, first_heap = 0;
   for (int cycle = 0; cycle < 100; ++cycle) {
     ASSERT_TRUE(pipeline.set_state(GST_STATE_PLAYING)) << cycle;
     g_usleep(cycle % 3 * 1000);
@@ -181,9 +196,12 @@ TEST_P(Cycles, AHundredTimesLeaveNothing) {
       first_descriptors = descriptors();
       first_threads = threads();
     }
+    drop_messages(pipeline.get());
+    if (cycle == 40) first_heap = heap_bytes();
   }
   EXPECT_LE(descriptors(), first_descriptors + 4);
   EXPECT_LE(threads(), first_threads + 2);
+  EXPECT_LE(heap_bytes(), first_heap + kLittleHeap);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Cycles,
@@ -253,14 +271,3 @@ TEST_F(Pipelines, AnErrorInTheModelEndsThePipeline) {
 
 }  // namespace
 }  // namespace npu::test
-
-int main(int argc, char** argv) {
-  gst_init(&argc, &argv);
-  testing::InitGoogleTest(&argc, argv);
-  if (argc != 2) {
-    g_printerr("usage: %s <models/shapes>\n", argv[0]);
-    return 2;
-  }
-  npu::test::shapes_folder = argv[1];
-  return RUN_ALL_TESTS();
-}

@@ -3,10 +3,11 @@
 #include <array>
 #include <cstring>
 
+#include <npucore/error.hpp>
+
 #include "inputs.hpp"
 #include "ir_files.hpp"
 #include "latencies.hpp"
-#include "npucore/error.hpp"
 
 namespace {
 

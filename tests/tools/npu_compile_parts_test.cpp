@@ -3,10 +3,11 @@
 #include <fstream>
 #include <sstream>
 
+#include <npucore/error.hpp>
+
 #include "frame_spec.hpp"
 #include "ir_files.hpp"
 #include "model_info_file.hpp"
-#include "npucore/error.hpp"
 
 namespace {
 

@@ -10,8 +10,9 @@
 #include <sstream>
 #include <thread>
 
+#include <npucore/npucore.hpp>
+
 #include "ir_files.hpp"
-#include "npucore/npucore.hpp"
 #include "run_tool.hpp"
 
 namespace npu {
@@ -71,9 +72,9 @@ TEST(NpuCompileTest, BakesPreprocessingInAndDescribesIt) {
   EXPECT_NO_THROW(compiled.input_index("image/uv"));
 }
 
-class FailureTest : public testing::TestWithParam<Failure> {};
+class CompileFailureTest : public testing::TestWithParam<Failure> {};
 
-TEST_P(FailureTest, SaysWhyAndLeavesNothing) {
+TEST_P(CompileFailureTest, SaysWhyAndLeavesNothing) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
   const auto result = run(GetParam().words_for(model.string()));
@@ -83,13 +84,13 @@ TEST_P(FailureTest, SaysWhyAndLeavesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Table, FailureTest,
+    Table, CompileFailureTest,
     testing::Values(
         Failure{"no_model", "", 2, "model is required"},
         Failure{"missing_model", "/nowhere/m.xml", 1, "npu-compile: cannot read /nowhere/m.xml"},
         Failure{"unknown_option", "MODEL --fast", 2, "--fast"},
         Failure{"matrix_without_frame", "MODEL --matrix bt709", 2, "--frame"},
-        Failure{"bad_frame", "MODEL --frame NV12", 1, "npu-compile: 'NV12' is no frame"},
+        Failure{"bad_frame", "MODEL --frame NV12", 1, "npu-compile: 'NV12' is not a frame"},
         Failure{"bad_matrix", "MODEL --frame NV12:64x64 --matrix bt1886", 1, "'bt1886'"},
         Failure{"bad_mean", "MODEL --frame NV12:64x64 --mean 1,2", 1, "mean has 2 values"},
         Failure{"bad_config", "MODEL --config FAST", 1, "--config needs KEY=VALUE"},

@@ -4,8 +4,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include <npucore/npucore.hpp>
+
 #include "ir_files.hpp"
-#include "npucore/npucore.hpp"
 #include "run_tool.hpp"
 
 namespace npu {

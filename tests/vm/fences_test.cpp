@@ -17,10 +17,11 @@
 #include <string>
 #include <thread>
 
+#include <npucore/compiled_model.hpp>
+#include <npucore/importer.hpp>
+#include <npucore/support.hpp>
+
 #include "dmabuf/dmabuf.hpp"
-#include "npucore/compiled_model.hpp"
-#include "npucore/importer.hpp"
-#include "npucore/support.hpp"
 #include "support/test_dmabuf.hpp"
 
 namespace npu::test {
@@ -176,7 +177,7 @@ TEST(Fences, ThatNobodySignalsAreATimeout) {
   Surface surface;
   Request request = request_on(surface);
   surface.begin(true);
-  expect_error(ErrorCode::kTimeout, "was not done with it", [&] { request.submit(); });
+  expect_error(ErrorCode::kTimeout, "did not finish with it", [&] { request.submit(); });
   surface.signal();
   request.infer();
 }
