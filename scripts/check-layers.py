@@ -1,23 +1,40 @@
 #!/usr/bin/env python3
-"""Fails on an #include that the house does not allow: the table of docs/architecture.md, as data.
+"""Fails on an #include that the house does not allow: the table of docs/architecture.md, as data. Also on a name of Level Zero
+in npucore outside its room ze, on a variable of the software NPU in the library, and on a crowded folder.
 
 usage: check-layers.py [TREE]
 """
 import posixpath
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 # Room -> its folder. The first folder that holds a file decides, so the deeper ones come first.
 ROOMS = {
     "include": "npucore/include",
     "base": "npucore/src/base",
+    "ir/graph": "npucore/src/ir/graph",
     "ir": "npucore/src/ir",
     "dmabuf": "npucore/src/dmabuf",
     "ze": "npucore/src/ze",
-    "core": "npucore/src/core",
+    "properties": "npucore/src/properties",
+    "device": "npucore/src/device",
+    "memory": "npucore/src/memory",
+    "model": "npucore/src/model",
+    "compile": "npucore/src/compile",
     "ze_npu": "ze_npu",
-    "softnpu": "softnpu",
+    "softnpu/base": "softnpu/base",
+    "softnpu/machine": "softnpu/machine",
+    "softnpu/graph": "softnpu/graph",
+    "softnpu/abi": "softnpu/abi",
+    "softnpu/extensions": "softnpu/extensions",
+    "gst/common": "gst/common",
+    "gst/meta": "gst/meta",
+    "gst/frames": "gst/frames",
+    "gst/inference": "gst/inference",
+    "gst/analytics": "gst/analytics",
+    "gst/publish": "gst/publish",
     "gst": "gst",
     "tools": "tools",
     "bench": "bench",
@@ -25,7 +42,9 @@ ROOMS = {
     "tests/npucore": "tests/npucore",
     "tests/ir": "tests/ir",
     "tests/tools": "tests/tools",
+    "tests/soak": "tests/soak",
     "tests/softnpu": "tests/softnpu",
+    "tests/fuzz": "tests/fuzz",
     "tests/gst": "tests/gst",
     "tests/conformance": "tests/conformance",
     "tests/consumer": "tests/consumer",
@@ -37,44 +56,69 @@ ROOMS = {
     "tests/zero_copy": "tests/zero_copy",
 }
 
+# The plugin's rooms.
+GST = tuple(room for room in ROOMS if room.split("/")[0] == "gst")
+
+# The software NPU's rooms.
+SOFTNPU = tuple(room for room in ROOMS if room.startswith("softnpu/"))
+
 # Room -> the rooms whose headers it may include, besides its own.
 MAY_INCLUDE = {
     "include": (),
     "base": ("include",),
-    "ir": ("base", "include"),
+    "ir/graph": ("base", "include"),
+    "ir": ("ir/graph", "base", "include"),
     "dmabuf": ("base", "include"),
     "ze": ("ze_npu", "base", "include"),
-    "core": ("ze", "ir", "dmabuf", "base", "include"),
+    "properties": ("ze", "ir", "dmabuf", "base", "include"),
+    "device": ("properties", "ze", "ir", "dmabuf", "base", "include"),
+    "memory": ("device", "properties", "ze", "ir", "dmabuf", "base", "include"),
+    "model": ("memory", "device", "properties", "ze", "ir", "dmabuf", "base", "include"),
+    "compile": ("model", "memory", "device", "properties", "ze", "ir", "dmabuf", "base", "include"),
     "ze_npu": (),
-    "softnpu": ("ze_npu",),
-    "gst": ("include",),
+    "softnpu/base": ("ze_npu",),
+    "softnpu/machine": ("softnpu/base",),
+    "softnpu/graph": ("softnpu/machine", "softnpu/base", "ze_npu"),
+    "softnpu/abi": ("softnpu/machine", "softnpu/base", "ze_npu"),
+    "softnpu/extensions": ("softnpu/abi", "softnpu/graph", "softnpu/machine", "softnpu/base", "ze_npu"),
+    "gst/common": ("include",),
+    "gst/meta": (),
+    "gst/frames": ("gst/common", "gst/meta", "include"),
+    "gst/inference": ("gst/frames", "gst/common", "gst/meta", "include"),
+    "gst/analytics": ("gst/common", "gst/meta", "include"),
+    "gst/publish": ("gst/analytics", "gst/common", "gst/meta", "include"),
+    "gst": ("gst/common", "include"),
     "tools": ("include",),
     "bench": ("include", "ze_npu", "tests/zero_copy"),
     "examples": ("include",),
-    "tests/npucore": ("include", "base", "dmabuf", "ir", "ze", "core", "ze_npu", "tests/support"),
-    "tests/ir": ("include", "base", "ir", "tests/support"),
+    "tests/npucore": ("include", "base", "dmabuf", "ir", "ze", "properties", "device", "memory", "model", "compile", "ze_npu",
+                      "tests/support"),
+    "tests/ir": ("include", "base", "ir", "ir/graph", "tests/support"),
     "tests/tools": ("include", "tools", "tests/ir", "tests/support"),
-    "tests/softnpu": ("softnpu", "ze_npu", "tests/support"),
-    "tests/gst": ("include", "gst", "tests/support"),
+    "tests/soak": ("include", "tests/npucore", "tests/support"),
+    "tests/softnpu": (*SOFTNPU, "ze_npu", "tests/support"),
+    "tests/fuzz": ("include", "base", "ir", "properties", "compile", "gst/analytics", "gst/inference", "tools", "softnpu/base",
+                   "softnpu/graph", "ze_npu"),
+    "tests/gst": ("include", *GST, "tests/support"),
     "tests/conformance": ("ze_npu",),
     "tests/consumer": ("include",),
     "tests/lanes": ("ze_npu", "include", "tests/support"),
     "tests/models": ("include",),
-    "tests/pipelines": ("include", "gst", "tests/support"),
+    "tests/pipelines": ("include", *GST, "tests/support"),
     "tests/support": ("include",),
-    "tests/vm": ("include", "dmabuf", "gst", "tests/gst", "tests/npucore", "tests/support", "tests/zero_copy"),
-    "tests/zero_copy": ("include", "gst", "tests/gst", "tests/support"),
+    "tests/vm": ("include", "dmabuf", *GST, "tests/gst", "tests/npucore", "tests/support", "tests/zero_copy"),
+    "tests/zero_copy": ("include", *GST, "tests/gst", "tests/support"),
 }
 
 # Third-party headers -> the rooms that may use them; tests, bench and tools choose their own.
 THIRD_PARTY = {
-    r"level_zero/": ("ze_npu", "ze", "softnpu"),
-    r"pugixml\.hpp$": ("ir", "softnpu"),
-    r"xxhash\.h$": ("base", "softnpu"),
-    r"openvino/": ("softnpu",),
-    r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf", "softnpu"),
-    r"(gst|glib|gobject|gio)/|glib(-object|-unix)?\.h$|gmodule\.h$": ("gst",),
-    r"nlohmann/": ("softnpu", "gst"),
+    r"level_zero/": ("ze_npu", "ze", "softnpu/base", "softnpu/machine", "softnpu/abi", "softnpu/extensions"),
+    r"pugixml\.hpp$": ("ir", "ir/graph", "softnpu/graph"),
+    r"xxhash\.h$": ("base", "softnpu/graph"),
+    r"openvino/": ("softnpu/graph",),
+    r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf", "softnpu/machine"),
+    r"(gst|glib|gobject|gio)/|glib(-object|-unix)?\.h$|gmodule\.h$": GST,
+    r"nlohmann/": GST,
     r"(gtest|gmock|benchmark|CLI)/": (),
 }
 CHOOSES_ITS_OWN = ("tools", "bench", "examples", "tests/")
@@ -86,7 +130,22 @@ C_AND_POSIX = re.compile(
     r"math|memory|poll|pthread|pwd|sched|semaphore|setjmp|signal|spawn|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|"
     r"strings|syscall|time|unistd|wchar)\.h|[a-z0-9]*intrin\.h)$")
 
+# Level Zero's types and constants and the extensions' functions, in code or in a comment.
+DRIVER_NAME = re.compile(r"\bze_[a-z]\w*|\bZE_\w+|->pfn\w*")
+DRIVER_ROOM = "ze"
+
+# The software NPU's variables, which only its own driver reads: the library asks what the driver says.
+SOFTNPU_VARIABLE = re.compile(r"\bSOFTNPU_\w+")
+NO_SOFTNPU_VARIABLES = "npucore/src/"
+
 SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".inc")
+
+# A module is a source file with its header: a folder has at most so many of the one and of the other. Examples and tests are
+# one by one by their nature.
+MOST_MODULES = 20
+HEADERS = (".h", ".hpp", ".inc")
+MAY_BE_CROWDED = ("bench", "examples", "tests/")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 
 
@@ -134,11 +193,30 @@ def fault_of(name, including, files):
     return f"{room} may not include {' or '.join(sorted(set(map(str, targets))))}"
 
 
+def driver_names(line, path):
+    """What npucore may only say in the room ze."""
+    in_npucore = path.startswith("npucore/") and room_of(path) != DRIVER_ROOM
+    return DRIVER_NAME.findall(line) if in_npucore else []
+
+
+def software_variables(line, path):
+    """What of the software NPU's variables the library must not name."""
+    return SOFTNPU_VARIABLE.findall(line) if path.startswith(NO_SOFTNPU_VARIABLES) else []
+
+
+def crowded_folders(files):
+    """One line for each folder with too many modules."""
+    counted = Counter((posixpath.dirname(path), "headers" if path.endswith(HEADERS) else "sources")
+                      for path in files if not path.startswith(MAY_BE_CROWDED))
+    return [f"{folder}: {count} {kind}, at most {MOST_MODULES}: give it rooms"
+            for (folder, kind), count in sorted(counted.items()) if count > MOST_MODULES]
+
+
 def check(tree):
     """All faults in the tree, one line each."""
     files = files_of(tree)
     known = set(files)
-    faults = []
+    faults = crowded_folders(files)
     for path in files:
         if room_of(path) is None:
             faults.append(f"{path}: stands in no room")
@@ -146,16 +224,23 @@ def check(tree):
         for number, line in enumerate((tree / path).read_text(errors="replace").splitlines(), 1):
             match = INCLUDE.match(line)
             name = match and (match.group(2) or match.group(3))
-            fault = name and fault_of(name, path, known)
-            if fault:
-                faults.append(f"{path}:{number}: {name}: {fault}")
+            if name:
+                fault = fault_of(name, path, known)
+                faults += [f"{path}:{number}: {name}: {fault}"] if fault else []
+                continue
+            for word in driver_names(line, path):
+                faults.append(f"{path}:{number}: {word}: only npucore's room {DRIVER_ROOM} may say this")
+            for word in software_variables(line, path):
+                faults.append(f"{path}:{number}: {word}: only the software NPU reads its variables; ask for an extension")
     return faults
 
 
 def main():
     tree = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
     faults = check(tree)
-    print("\n".join(faults) if faults else f"layers: {len(files_of(tree))} files, every include is allowed")
+    print("\n".join(faults) if faults
+          else f"layers: {len(files_of(tree))} files, every include is allowed, only {DRIVER_ROOM} names the driver's parts, "
+               "no folder is crowded")
     sys.exit(1 if faults else 0)
 
 

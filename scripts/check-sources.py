@@ -13,7 +13,7 @@ from pathlib import Path
 LISTS = {
     "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
     "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),
-    "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/plugin"]),
+    "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/inference", "gst/plugin", "gst/publish"]),
 }
 
 
