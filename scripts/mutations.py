@@ -1,0 +1,141 @@
+"""What scripts/mutate.py breaks: one line of the product each, and the tests that are to notice.
+
+`find` is C++ in any wrapping and must be in one place of the files that `files` matches; $name in it is any text within a
+statement, and may be used in `put`. A test may be narrowed by ":" and a filter of its cases.
+"""
+from typing import NamedTuple
+
+
+class Mutation(NamedTuple):
+    name: str
+    meaning: str
+    files: str
+    find: str
+    put: str
+    tests: list
+
+
+LIBRARY, PLUGIN, DRIVER = "npucore/*", "gst/*", "softnpu/*"
+CALLS = "npucore-system-calls"
+CACHE = "npucore-cache:*AfterAnUpdate*"
+ENTRY = "npucore-cache-entry"
+
+MUTATIONS = [
+    # ---- Keys and versions
+    Mutation("key-driver", "the cache key lacks the driver's version", LIBRARY,
+             "device.driver_version, \" extension \"", "\" extension \"", [CACHE]),
+    Mutation("key-extension", "the cache key lacks the extension's version", LIBRARY,
+             "version(device.graph_extension)", "\"\"", [CACHE]),
+    Mutation("key-compiler", "the cache key lacks the compiler's version", LIBRARY,
+             "version(device.compiler)", "\"\"", [CACHE]),
+    Mutation("key-elf", "the cache key lacks the ELF version", LIBRARY, "version(device.blob_elf)", "\"\"", [CACHE]),
+    Mutation("key-runtime", "the cache key lacks the runtime's version", LIBRARY,
+             "version(device.blob_runtime)", "\"\"", [CACHE]),
+    Mutation("entry-of-another-key", "a cache entry of another key with the same hash is taken", LIBRARY,
+             "if (entry->key != key) return std::nullopt;", "", [ENTRY]),
+    Mutation("description-checksum", "a blob's description is not compared with its checksum", LIBRARY,
+             "fnv1a(xml) != hash", "fnv1a(xml) == 0", ["ir-container"]),
+
+    # ---- Files that last
+    Mutation("fsync-file", "a file has its name before it is on the disk", LIBRARY,
+             "if (::fsync(fd.get()) != 0) fail(path, \"fsync\", errno);", "", [CALLS]),
+    Mutation("fsync-folder", "a file's name is not on the disk when the call returns", LIBRARY,
+             "if (folder) static_cast<void>(::fsync(folder.get()));", "", [CALLS]),
+    Mutation("cache-for-all", "other users read the cache", LIBRARY,
+             "access == FileAccess::kOwner ? 0600 : 0666", "access == FileAccess::kOwner ? 0644 : 0666", [ENTRY]),
+
+    # ---- Locks
+    Mutation("cache-not-looked-into-again", "whoever waited for the cache compiles again", LIBRARY,
+             "const auto lock = cache.lock(key); if (load_from_cache(cache, key)) return;",
+             "const auto lock = cache.lock(key);", [CALLS]),
+    Mutation("lock-of-a-removed-file", "whoever waited has the lock of a file that is gone", LIBRARY,
+             "if (is_still_there(fd.get(), path)) return", "if (is_still_there(fd.get(), path) || fd) return", [CALLS]),
+
+    # ---- Descriptors
+    Mutation("inherited-mapped-file", "children inherit model files", LIBRARY,
+             "::open(path.c_str(), O_RDONLY | O_CLOEXEC)", "::open(path.c_str(), O_RDONLY)", [CALLS]),
+    Mutation("inherited-lock", "children inherit the cache's lock", LIBRARY,
+             "O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW", "O_RDWR | O_CREAT | O_NOFOLLOW", [CALLS]),
+    Mutation("inherited-import", "children inherit DMA-BUFs", LIBRARY, "F_DUPFD_CLOEXEC", "F_DUPFD", [CALLS]),
+    Mutation("inherited-lines", "children inherit npupublish's file", PLUGIN,
+             "O_WRONLY | O_CREAT | O_CLOEXEC |", "O_WRONLY | O_CREAT |", ["gst-element-descriptors"]),
+
+    # ---- Producers of DMA-BUFs
+    Mutation("no-wait-for-producers", "an inference reads what its producer still writes", LIBRARY,
+             "if (!producers_.empty()) wait_for_producers();", "", [CALLS]),
+    Mutation("wrong-producers", "waits for readers where writers count, and the other way round", LIBRARY,
+             "use == FenceUse::kRead ? POLLIN : POLLOUT", "use == FenceUse::kRead ? POLLOUT : POLLIN", [CALLS]),
+
+    # ---- The plugin's stream
+    Mutation("leak-a-frame", "800 bytes are lost for each frame", PLUGIN,
+             "stream_.stats.count_inference(elapsed_ns);",
+             "stream_.stats.count_inference(elapsed_ns); static_cast<void>(g_malloc0(800));", ["gst-heap"]),
+    Mutation("sticky-lost", "a flush loses caps and tags", PLUGIN,
+             "gst_pad_store_sticky_event(src_, event->get());", "", ["gst-element-streaming"]),
+    Mutation("eos-stays", "a stream stays ended in a new segment", PLUGIN,
+             "if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) shared_.eos = false;",
+             "if (type == GST_EVENT_STREAM_START) shared_.eos = false;", ["gst-element-streaming"]),
+    Mutation("warning-a-frame", "a lost device is told for each frame", PLUGIN,
+             "if (!device_is_lost_.exchange(true))", "if (!device_is_lost_.exchange(false))",
+             ["gst-lost-device-in-flight"]),
+    Mutation("one-frame-more", "one frame more than nireq is in flight", PLUGIN,
+             "frames_ < max_frames_", "frames_ <= max_frames_", ["gst-fifo"]),
+    Mutation("frames-after-eos", "frames are taken after downstream said EOS", PLUGIN,
+             "if (stream_ended_) return GST_FLOW_EOS;", "", ["gst-fifo"]),
+    Mutation("wrong-counter", "imported frames are counted as offered", PLUGIN,
+             "path == InputPath::kOffered ? $offered : $imported)",
+             "path == InputPath::kOffered ? $imported : $offered)", ["gst-stats"]),
+    Mutation("missing-file-code", "a missing model is told as a failure of the library", PLUGIN,
+             "return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND};",
+             "return {GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED};", ["gst-element-errors"]),
+    Mutation("past-the-tensor", "a detector reads behind its tensor's memory", PLUGIN,
+             "end <= tensor.size_bytes", "end > 0", ["yolo"]),
+
+    # ---- Bounds, strides, alignment
+    Mutation("slice-too-long", "a slice reaches past its tensor", LIBRARY,
+             "if (offset > size_bytes_ || size > size_bytes_ - offset)", "if (offset > size_bytes_)", ["npucore-tensor"]),
+    Mutation("import-too-long", "a tensor reaches past its DMA-BUF", LIBRARY,
+             "if (offset >= all || size > all - offset)", "if (offset >= all)", ["npucore-remote", "npucore-tensor"]),
+    Mutation("rows-overlap", "strides may let rows overlap", LIBRARY,
+             "stride % element != 0 || stride < extent ||", "stride % element != 0 ||", ["npucore-strides"]),
+    Mutation("host-memory-off-page", "host memory is imported from the middle of a page", LIBRARY,
+             "reinterpret_cast<std::uintptr_t>(bytes.data()) % base::page_size_bytes() != 0",
+             "reinterpret_cast<std::uintptr_t>(bytes.data()) % 4 != 0", ["npucore-binding"]),
+
+    # ---- Colours
+    Mutation("matrix-709", "BT.709 frames are shown with the luma of BT.601", LIBRARY,
+             "return {.2126, 1 - .2126 - .0722, .0722};", "return {.299, 1 - .299 - .114, .114};",
+             ["gst-element-videoconvert"]),
+    Mutation("range-limited", "black of limited range is grey", LIBRARY,
+             "return {16, 255.0 / 219, 255.0 / 224};", "return {0, 255.0 / 219, 255.0 / 224};",
+             ["gst-element-videoconvert"]),
+
+    # ---- Caches and their limits
+    Mutation("evicts-the-newest", "the cache drops what was used last", LIBRARY,
+             "a.used < b.used", "a.used > b.used", [ENTRY]),
+    Mutation("use-not-noted", "the cache does not note what is used", LIBRARY,
+             "::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);", "", [ENTRY]),
+    Mutation("evicts-what-is-used", "an import that a tensor uses makes room for another", LIBRARY,
+             "!buffer->allocation || buffer->allocation.use_count() != 1", "!buffer->allocation",
+             ["npucore-import-window"]),
+    Mutation("one-buffer-for-all", "all DMA-BUFs of a file system are one", LIBRARY,
+             "return {status.st_dev, status.st_ino};", "return {status.st_dev, 0};", ["npucore-dmabuf"]),
+
+    # ---- Inferences and their ends
+    Mutation("callback-error-lost", "wait() does not tell the error that a callback got", LIBRARY,
+             "item->error_ = error;", "", ["npucore-callback"]),
+    Mutation("full-is-internal", "a device without room is told as an internal error", LIBRARY,
+             "NPU_RESULT(ERROR_OUT_OF_DEVICE_MEMORY, kOutOfMemory)",
+             "NPU_RESULT(ERROR_OUT_OF_DEVICE_MEMORY, kInternal)", ["npucore-import-window"]),
+
+    # ---- The software NPU's traps
+    Mutation("priority-upside-down", "low priority goes first", DRIVER,
+             "return a_priority > b_priority;", "return a_priority < b_priority;", ["*engine"]),
+    Mutation("fence-stays-signalled", "a fence that was reset is still signalled", DRIVER,
+             "submitted_ = false; signalled_ = false;", "submitted_ = false;", ["conformance plain"]),
+    Mutation("endless-window", "the address range for imports has no end", DRIVER,
+             "bytes > limit_bytes_ || used > limit_bytes_ - bytes", "bytes > limit_bytes_", ["npucore-import-window"]),
+    Mutation("argument-too-short", "memory shorter than its argument is taken", DRIVER,
+             "return allocation->size_bytes() - offset >= size_bytes ? allocation : nullptr;",
+             "return allocation->size_bytes() - offset + size_bytes > 0 ? allocation : nullptr;", ["conformance plain"]),
+]
