@@ -1,70 +1,125 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on the project's own sources and prints "<passed> <failed> <skipped>" files; findings go to stderr.
+"""Runs clang-tidy on the project's own sources and prints each file's verdict as scripts/tally.py collects them; findings go to stderr.
 
 usage: tidy.py BUILDDIR [--all]    --all: the tests and benchmarks too
 
-A file that was clean is not looked at again while it, the tree's headers and the configuration stay as they were.
+A file that was clean is not looked at again while it, the headers of the tree that it includes, its compile command, the configuration
+and clang-tidy stay as they were. The stamps that know it are kept outside the tree.
 """
 import concurrent.futures
 import hashlib
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 ROOMS = ("npucore", "softnpu", "gst", "tools")
 TREE = Path(__file__).resolve().parent.parent
+STAMPS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "npucore" / "tidy"
 # Headers are named as the compile command's -I spells them: from the build folder. The system has folders named alike.
 # ze_npu is left out: it speaks C with the extension's own names.
 OWN_HEADERS = r"^(\.\.|%s(/build[^/]*/\.\.)?)/(npucore|softnpu|gst|tools)/" % TREE
 
 
+def without_precompiled(command):
+    """The command without the header that the build compiles once: each file has to include what it uses."""
+    return re.sub(r" -fpch-preprocess| -include \S+", "", command)
+
+
 def sources(build, with_tests):
-    """Source path -> its compile command, one for each file of the tree."""
+    """Source path -> (its compile command, the folder to run it in), one for each file of the tree."""
     rooms = ROOMS + (("tests", "bench") if with_tests else ())
     found = {}
     for row in json.loads((build / "compile_commands.json").read_text()):
         path = (Path(row["directory"]) / row["file"]).resolve()
         if path.is_relative_to(TREE) and path.relative_to(TREE).parts[0] in rooms and path.suffix == ".cpp":
-            found.setdefault(path, row["command"])
+            found.setdefault(path, (without_precompiled(row["command"]), row["directory"]))
     return found
 
 
+def write_commands(folder, found):
+    """A compilation database of what sources() found, for clang-tidy."""
+    folder.mkdir(exist_ok=True)
+    rows = [{"file": str(path), "command": command, "directory": directory} for path, (command, directory) in found.items()]
+    (folder / "compile_commands.json").write_text(json.dumps(rows))
+
+
 def common_state():
-    """What every file's verdict depends on: the configuration and all headers."""
-    digest = hashlib.sha256((TREE / ".clang-tidy").read_bytes())
-    for room in ROOMS + ("ze_npu",):
-        for path in sorted((TREE / room).rglob("*.h*")):
-            digest.update(path.read_bytes())
-    return digest.digest()
+    """What every file's verdict depends on: the configuration and clang-tidy itself."""
+    version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
+    return hashlib.sha256((TREE / ".clang-tidy").read_bytes() + version + Path(__file__).read_bytes()).hexdigest()
 
 
-def tidy(path, build, stamp):
-    """True when the file is clean."""
-    if stamp.exists():
+def included(command, folder):
+    """The tree's files that a source includes, itself among them, as the compiler finds them."""
+    words = shlex.split(command)
+    for flag in ("-o", "-MF", "-MQ", "-MT"):
+        while flag in words:
+            at = words.index(flag)
+            del words[at:at + 2]
+    words = [word for word in words if word not in ("-c", "-MD", "-MMD", "-MP")]
+    rule = subprocess.run([*words, "-MM"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    names = rule.replace("\\\n", " ").split(":", 1)[1].split()
+    paths = {(Path(folder) / name).resolve() for name in names}
+    return sorted(str(path.relative_to(TREE)) for path in paths if path.is_relative_to(TREE))
+
+
+def digest(name):
+    path = TREE / name
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
+
+
+class Stamp:
+    """Knows what a source and all that it includes were when it was clean."""
+
+    def __init__(self, path, command, common):
+        name = str(path.relative_to(TREE))
+        key = hashlib.sha256("\n".join((common, name, command.replace(str(TREE), "."))).encode()).hexdigest()
+        self.path = STAMPS / key
+
+    def holds(self):
+        try:
+            known = json.loads(self.path.read_text())
+        except (OSError, ValueError):
+            return False
+        return bool(known) and all(digest(name) == was for name, was in known.items())
+
+    def write(self, files):
+        new = self.path.with_suffix(f".{os.getpid()}")
+        new.write_text(json.dumps(files))
+        new.replace(self.path)
+
+
+def tidy(path, commands, command, folder, stamp):
+    """True when the file is clean. `commands` is the folder of the compilation database."""
+    if stamp.holds():
         return True
-    command = ["clang-tidy", "--quiet", f"--header-filter={OWN_HEADERS}", "-p", str(build), str(path)]
-    run = subprocess.run(command, capture_output=True, text=True)
+    files = {name: digest(name) for name in included(command, folder)}
+    run = subprocess.run(["clang-tidy", "--quiet", f"--header-filter={OWN_HEADERS}", "-p", str(commands), str(path)],
+                         capture_output=True, text=True, check=False)
     if run.returncode != 0:
-        print(run.stdout.strip(), file=sys.stderr)
+        # What counts the warnings that were not shown is no finding.
+        print(run.stdout.strip() or re.sub(r"(?m)^\d+ warnings.*\n?", "", run.stderr).strip(), file=sys.stderr)
         return False
-    stamp.touch()
+    stamp.write(files)
     return True
 
 
 def main():
     build = Path(sys.argv[1]).resolve()
-    stamps = build / "tidy"
-    stamps.mkdir(exist_ok=True)
+    STAMPS.mkdir(parents=True, exist_ok=True)
     common = common_state()
+    found = sources(build, "--all" in sys.argv)
+    write_commands(build / "tidy", found)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = []
-        for path, command in sources(build, "--all" in sys.argv).items():
-            key = hashlib.sha256(common + command.encode() + path.read_bytes()).hexdigest()
-            jobs.append(pool.submit(tidy, path, build, stamps / key))
-        verdicts = [job.result() for job in jobs]
-    print(sum(verdicts), len(verdicts) - sum(verdicts), 0)
+        jobs = {path: pool.submit(tidy, path, build / "tidy", command, folder, Stamp(path, command, common))
+                for path, (command, folder) in found.items()}
+        for path, job in jobs.items():
+            print(json.dumps({"stage": "tidy", "case": f"clang-tidy {path.relative_to(TREE)}",
+                              "verdict": "passed" if job.result() else "failed", "why": ""}), flush=True)
 
 
 if __name__ == "__main__":

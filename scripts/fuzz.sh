@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Fuzzes all that reads what others wrote: models, blobs, cache files, properties. Built by clang with AddressSanitizer and
+# UBSan in build-fuzz, started from tests/fuzz/corpus. An input that makes a reader fail is left in build-fuzz/crashes.
+#
+# usage: scripts/fuzz.sh [SECONDS [TARGET...]]    SECONDS for all targets together, 60 when not given
+set -uo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname -- "$0")/common.sh"
+cd "$tree" || exit 1
+
+case ${1:-60} in *[!0-9]* | 0*) sed -n '5s/^# //p' "$0" >&2 && exit 2 ;; esac
+seconds=${1:-60}
+[ $# -eq 0 ] || shift
+build=build-fuzz
+crashes=$build/crashes
+corpus=tests/fuzz/corpus
+largest=16384
+
+command -v clang++ >/dev/null || die "the fuzzers need clang" "Run scripts/setup.sh --tests."
+
+build_fuzzers() {
+  [ -f "$build/build.ninja" ] ||
+    CC=clang CXX=clang++ quietly meson setup "$build" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+      -Doptimization=1 -Ddebug=false -Dc_args=-g1 '-Dcpp_args=-g1 -fsanitize=fuzzer-no-link -fno-sanitize-recover=all' ||
+    die "build-fuzz could not be configured"
+  ninja -C "$build" fuzzers || die "the fuzzers do not build"
+}
+
+# fuzz TARGET: runs one for its share of the time. What it finds on the way stays in build-fuzz/found, for longer runs.
+fuzz() {
+  local name=$1 log=$build/fuzz-$1.log
+  mkdir -p "$crashes/$name" "$build/found/$name"
+  if "$build/tests/fuzz/fuzz-$name" -max_total_time="$share" -max_len=$largest -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$crashes/$name/" "$build/found/$name" "$corpus/$name" >"$log" 2>&1; then
+    say "  $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, $(grep -o 'cov: [0-9]*' "$log" | tail -n 1)"
+    return 0
+  fi
+  say "  $name FAILED"
+  tail -n 40 "$log" | sed 's/^/    /'
+  say "  again: $build/tests/fuzz/fuzz-$name FILE, with the newest of:" "$(find "$crashes/$name" -type f -printf '    %p\n')"
+  return 1
+}
+
+build_fuzzers
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || for folder in "$corpus"/*/; do targets+=("$(basename -- "$folder")"); done
+jobs=$(nproc)
+[ "$jobs" -le ${#targets[@]} ] || jobs=${#targets[@]}
+share=$((seconds * jobs / ${#targets[@]}))
+[ "$share" -gt 0 ] || share=1
+
+# TBB looks for its malloc in a way that AddressSanitizer refuses; the readers run no OpenVINO.
+export TBB_ENABLE_SANITIZERS=1 UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
+running=0 failed=0
+for target in "${targets[@]}"; do
+  [ -x "$build/tests/fuzz/fuzz-$target" ] || die "no fuzzer is called $target" "There are: $(ls "$corpus" | tr '\n' ' ')"
+  if [ "$running" -ge "$jobs" ]; then
+    wait -n || failed=$((failed + 1))
+    running=$((running - 1))
+  fi
+  fuzz "$target" &
+  running=$((running + 1))
+done
+while [ "$running" -gt 0 ]; do
+  wait -n || failed=$((failed + 1))
+  running=$((running - 1))
+done
+say "fuzz: $((${#targets[@]} - failed)) passed, $failed failed"
+[ "$failed" -eq 0 ]
