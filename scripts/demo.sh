@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and plays a video through a detector on the NPU: once from the model as it is, once from a
+# Installs what is missing, builds, and plays a video through a detector on the NPU: once with the model itself, once with a
 # blob compiled ahead of time. Without an NPU the software NPU does the same on the CPU.
 #
 # usage: scripts/demo.sh
@@ -19,7 +19,7 @@ export LC_ALL=C.UTF-8
 
 build() {
   [ -f build/build.ninja ] || quietly meson setup build || die "meson could not configure the build" "Its last lines are above."
-  [ -e "$plugins/libgstnpu.so" ] || say "building: some minutes, only the first time"
+  [ -e "$plugins/libgstnpu.so" ] || say "building: this takes a few minutes, the first time only"
   quietly ninja -C build gst/plugin/libgstnpu.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile || die "the build failed" "Its last lines are above."
 }
 
@@ -50,7 +50,7 @@ run() {
   }
 }
 
-# play DETECTIONS ELEMENT: plays the clip through one of the two elements and tells what came out.
+# play DETECTIONS ELEMENT: plays the clip through one of the two elements and shows what came out.
 play() {
   local detections=$1 element=$2 frames seconds
   rm -f "$detections"
@@ -60,7 +60,7 @@ play() {
     awk '{ print $1 * 3600 + $2 * 60 + $3 }')
   say "" "    ran on      $(where_it_ran)"
   say "    rate        $(awk -v n="$frames" -v s="$seconds" 'BEGIN { printf "%.1f frames/s (%d frames in %.2f s)", n / s, n, s }')"
-  say "    detections  $(grep -o '"label"' "$detections" | wc -l) in $detections, one line a frame:"
+  say "    detections  $(grep -o '"label"' "$detections" | wc -l) in $detections, one line per frame:"
   # Some of the short ones.
   awk 'NR % 10 == 0 { line = $0; if (gsub(/"label":/, "") <= 5 && shown++ < 2) print "      " line }' "$detections"
   say ""
@@ -69,7 +69,7 @@ play() {
 # The element warns when it falls back on the software NPU.
 where_it_ran() {
   if grep -q 'no NPU was found' "$out/log"; then
-    say "software NPU: no NPU found (build/tools/npu_info/npu-info tells what is missing)"
+    say "software NPU: no NPU found (build/tools/npu_info/npu-info says what is missing)"
   else
     build/tools/npu_info/npu-info | head -n 1
   fi
@@ -80,7 +80,7 @@ mkdir -p "$out"
 build
 
 say "" "To paste the lines below, first:" "" "    cd $tree && export GST_PLUGIN_PATH=$plugins" ""
-say "1. A video through the model as it is: npuinfer compiles it for these frames" ""
+say "1. A video through the model itself: npuinfer compiles it for these frames" ""
 play $out/infer.jsonl "npuinfer model=$model"
 say "2. The same model compiled ahead of time to a blob, played by npuimport" ""
 options=$(frame_options)

@@ -1,12 +1,78 @@
 #!/bin/sh
-# Runs inside a lane (scripts/lane.sh): builds the tree with the lane's compiler and libraries and runs its tests there.
+# Runs inside a lane (scripts/lane.sh): builds what a set of tests needs with the lane's compiler and libraries, and runs them there.
+# LANE names it; outside a lane it may be any name.
 #
-# usage: lane-tests.sh [--build]    --build: build only
+# usage: lane-tests.sh [--sanitizers] [--build]
+#   without a word   what another loader, GStreamer or compiler may change and no sanitizer sees, without sanitizers
+#   --sanitizers     the tests, with AddressSanitizer and UBSan
+#   --build          build only
 set -eu
+tree=$PWD
 build=build-$LANE
+suites='conformance lanes pipelines zero-copy bench'
+for_guests=vm # stage vm runs its tests of this build
 # -O1 still finds what warnings need a flow analysis, in two thirds of the time.
-[ -f "$build/build.ninja" ] || meson setup "$build" -Doptimization=1 -Ddebug=false
-ninja -C "$build"
-[ "${1:-}" != --build ] || exit 0
-# The models' tests and the checks need Python packages and tools of the outer system, and prove nothing new here.
-exec meson test -C "$build" --no-rebuild --print-errorlogs --no-suite checks --no-suite consumer --no-suite models
+options='-Doptimization=1 -Ddebug=false'
+run=yes
+for word in "$@"; do
+  case $word in
+    --sanitizers)
+      build=build-$LANE-sanitizers
+      suites='ir npucore softnpu conformance tools zero-copy lanes gst'
+      for_guests=''
+      # Unoptimised, with line numbers and no more: nothing is optimised out of the sanitizers' sight.
+      options='-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0 -Ddebug=false -Dcpp_args=-g1 -Dc_args=-g1'
+      ;;
+    --build) run=no ;;
+  esac
+done
+
+mkdir -p "$build"
+(
+  flock 9 # a build that is on its way beside other stages comes first
+  # shellcheck disable=SC2086  # words
+  [ -f "$build/build.ninja" ] || meson setup "$build" $options
+  # shellcheck disable=SC2046,SC2086
+  ninja -C "$build" $(scripts/test-targets.py "$build" $suites $for_guests)
+) 9>"$build/.lane-lock"
+[ $run = yes ] || exit 0
+
+# run_suites NAME SUITE... : a run of its own, whose results get that name. A suite's bare name may also be the project's: that is all.
+run_suites() {
+  name=$1
+  shift
+  status=0
+  rm -f "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml
+  # shellcheck disable=SC2046
+  meson test -C "$build" --no-rebuild --print-errorlogs --num-processes $(($(nproc) * 2)) --timeout-multiplier "$patience" \
+    $(printf -- '--suite npucore:%s ' "$@") || status=1
+  mkdir -p "$build/runs/$name/meson-logs"
+  cp "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml "$build/runs/$name/meson-logs"
+  [ $status -eq 0 ] || failed=yes
+}
+
+failed=no patience=1
+rm -rf "$build/runs"
+case $build in
+  *-sanitizers)
+    patience=4
+    export TBB_ENABLE_SANITIZERS=1 # else TBB opens a library in a way that AddressSanitizer refuses
+    export LSAN_OPTIONS="suppressions=$tree/tests/sanitizers/lsan.supp:print_suppressions=0"
+    export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+    export NPU_SWEEP_RESULTS=1 # the sweep of driver faults makes each result of a call fail in the other stages
+    export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
+    # Up to g++ 13 LeakSanitizer guesses from an address where a library's thread-local memory begins, and reads wild when the
+    # guess is wrong. Without the guess it finds that memory as any other block of the heap.
+    [ "$(c++ -dumpversion | cut -d. -f1)" -ge 14 ] || ASAN_OPTIONS=$ASAN_OPTIONS:intercept_tls_get_addr=0
+    run_suites library ir npucore softnpu conformance tools zero-copy lanes
+    # GLib and GStreamer keep types, strings and plugins until the process ends, out of LeakSanitizer's sight. What the
+    # elements leave behind is counted by the tests themselves and by GStreamer's own leaks tracer.
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
+    run_suites plugin gst
+    ;;
+  *)
+    # shellcheck disable=SC2086
+    run_suites all $suites
+    ;;
+esac
+[ $failed = no ]

@@ -94,8 +94,12 @@ enter_copied() {
     tar -C "$folder" --exclude=./build --exclude='./build-*' -cf - . | tar -C "$root$folder" -xf -
   done < <(shared_folders)
   [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
+  local status=0
   chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 LANE="$suite" \
-    /bin/sh -c 'cd "$1" && shift && exec "$@"' lane "$tree" "$@"
+    /bin/sh -c 'cd "$1" && shift && exec "$@"' lane "$tree" "$@" || status=$?
+  # What the tests have left is counted here.
+  (cd "$root$tree" && find build-"$suite"* -path '*/runs/*' -name 'testlog*' -print0 | tar --null -T - -cf -) | tar -C "$tree" -xf - || true
+  return $status
 }
 
 [ $# -ge 1 ] || usage

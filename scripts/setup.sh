@@ -14,8 +14,8 @@ packages=(
   libze-dev libze1 libpugixml-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
 )
 test_packages=(
-  clang-format clang-tidy debian-archive-keyring git mmdebstrap
-  busybox-static cpio kmod qemu-system-x86 xz-utils
+  clang clang-format clang-tidy debian-archive-keyring git mmdebstrap
+  libclang-rt-dev llvm mold busybox-static cpio kmod qemu-system-x86 xz-utils
 )
 
 case ${1:-} in

@@ -1,69 +1,156 @@
 #!/usr/bin/env python3
-"""Counts a `meson test` run: prints "<passed> <failed> <skipped>", then each program that failed, with its cases.
+"""Counts what the stages of scripts/test.sh have run: every distinct case once, however many configurations ran it.
 
-usage: tally.py BUILDDIR
+usage: tally.py add RESULTS STAGE BUILDDIR              the cases of a `meson test` run
+       tally.py note RESULTS STAGE VERDICT CASE [WHY]   one case; VERDICT is passed, failed or skipped
+       tally.py close RESULTS                           what failed, why what was skipped, and the closing line
 
-Every case of a GoogleTest program counts; any other program counts as one. Meson's own verdict on a program rules: one that
-ends badly (a crash, a time-out, a leak found at exit) counts at least one failure, whatever its cases said.
+RESULTS collects JSON lines. A case has failed when it failed anywhere, and is skipped when it was skipped everywhere. The cases of a
+GoogleTest program are told apart by the program, any other test by its name. Meson's own verdict on a program rules: one that ends
+badly (a crash, a time-out, a leak found at exit) without a failed case is a failure of its own.
+
+add exits with 1 when something failed, or nothing ran; close when something failed.
 """
 import json
+import re
 import sys
 import xml.etree.ElementTree as ET
+from collections import Counter
 from pathlib import Path
 
 GOOD = ("OK", "EXPECTEDFAIL")
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+RANK = {SKIPPED: 0, PASSED: 1, FAILED: 2}
 LINES_OF_A_FAILURE = 8
+SCRIPTS = (".py", ".sh")
+INTERPRETERS = ("python3", "sh", "bash")
 
 
-def indented(message):
-    return [f"    {line}" for line in (message or "").splitlines()[:LINES_OF_A_FAILURE]]
+def row(stage, case, verdict, why=""):
+    return {"stage": stage, "case": case, "verdict": verdict, "why": why or ""}
+
+
+def program_of(command):
+    """The name of the program that a test runs, past wrappers written in Python or shell."""
+    names = [Path(word).name for word in command]
+    return next((name for name in names if not name.endswith(SCRIPTS) and name not in INTERPRETERS), "")
+
+
+def reason_of(message):
+    """What a skipped case says: GoogleTest puts the place in the source before it."""
+    lines = [line.strip() for line in (message or "").splitlines()]
+    return next((line for line in lines if line and not re.match(r"\S+:\d+$", line) and line != "Skipped"), "no reason given")
+
+
+def read_case(case):
+    """The verdict on one of a GoogleTest program's cases, and why."""
+    bad = [part for part in case if part.tag in ("failure", "error")]
+    if bad:
+        return FAILED, "\n".join((bad[0].get("message") or "").splitlines()[:LINES_OF_A_FAILURE])
+    skipped = case.find("skipped")
+    if skipped is not None:
+        return SKIPPED, reason_of(skipped.get("message") or skipped.text)
+    return (SKIPPED, "disabled") if case.get("status") == "notrun" else (PASSED, "")
 
 
 def gtest_cases(junit):
-    """GoogleTest suite, "<project>.<program>.<suite>" -> [passed, failed, skipped], and what its failed cases said."""
-    cases = {}
+    """[("<project>.<test>.<suite>", suite, case, verdict, why)] of all GoogleTest programs."""
+    found = []
     for suite in ET.parse(junit).getroot().iter("testsuite"):
-        if "." not in suite.get("name", ""):
-            continue  # meson's own suite: programs that are not GoogleTest's
-        counts, failures = cases.setdefault(suite.get("name"), ([0, 0, 0], []))
+        name = suite.get("name", "")
+        if "." not in name:
+            continue  # meson's own suite: tests that are not GoogleTest's
         for case in suite.iter("testcase"):
-            failure = next((part for part in case if part.tag in ("failure", "error")), None)
-            if failure is not None:
-                counts[1] += 1
-                failures.append("\n".join([f"  {case.get('name')}", *indented(failure.get("message"))]))
-            elif case.find("skipped") is not None or case.get("status") == "notrun":
-                counts[2] += 1
-            else:
-                counts[0] += 1
+            found.append((name, name.split(".", 2)[-1], case.get("name"), *read_case(case)))
+    return found
+
+
+def last_line(text):
+    lines = (text or "").strip().splitlines()
+    return lines[-1].strip() if lines else "no reason given"
+
+
+def test_rows(stage, test, cases):
+    """The rows of one test: its cases, or itself where it has none."""
+    name = re.sub(r" \((host|trixie|sid)\)$", "", test["name"])
+    program = program_of(test.get("command", [])) or name
+    rows = [row(stage, f"{program}: {suite}.{case}", verdict, why) for _, suite, case, verdict, why in cases]
+    for one in rows:
+        one["test"] = test["name"]
+    if test["result"] == "SKIP":
+        return rows or [row(stage, name, SKIPPED, last_line(test.get("stdout")))]
+    if test["result"] in GOOD:
+        return rows or [row(stage, name, PASSED)]
+    if all(one["verdict"] != FAILED for one in rows):
+        rows.append(row(stage, name, FAILED, test["result"]))
+    return rows
+
+
+def read_run(stage, build):
+    """The rows of a `meson test` run."""
+    logs = Path(build) / "meson-logs"
+    if not (logs / "testlog.json").exists():
+        sys.exit(f"tally: no test was run in {build}")
+    cases = gtest_cases(logs / "testlog.junit.xml")
+    rows = []
+    for line in (logs / "testlog.json").read_text().splitlines():
+        test = json.loads(line)
+        mine = [case for case in cases if f".{test['name']}." in case[0]]
+        rows += test_rows(stage, test, mine)
+    return rows
+
+
+def judge(rows):
+    """Case -> its row with the verdict that rules: failed before passed before skipped."""
+    cases = {}
+    for one in rows:
+        known = cases.get(one["case"])
+        if known is None or RANK[one["verdict"]] > RANK[known["verdict"]]:
+            cases[one["case"]] = one
     return cases
 
 
-def count_program(result, suites):
-    """[passed, failed, skipped] of one program from meson's verdict and the counts of its GoogleTest suites, if it has any."""
-    passed, failed, skipped = (sum(column) for column in zip([0, 0, 0], *suites))
-    if result not in GOOD and result != "SKIP":
-        return passed, max(failed, 1), skipped
-    if suites:
-        return passed, failed, skipped
-    return (0, 0, 1) if result == "SKIP" else (1, 0, 0)
+def failure_lines(rows):
+    """Each failure where it happened: a case that failed in two stages is told twice."""
+    for one in rows:
+        if one["verdict"] != FAILED:
+            continue
+        yield f"  {one['stage']}: {one['case']}" + (f" (in {one['test']})" if "test" in one else "")
+        yield from (f"    {line}" for line in one["why"].splitlines())
 
 
-def read_run(build):
-    """The totals of a run, and what to say of each program that failed."""
-    logs = Path(build) / "meson-logs"
-    cases = gtest_cases(logs / "testlog.junit.xml")
-    totals, failed = [0, 0, 0], []
-    for line in (logs / "testlog.json").read_text().splitlines():
-        row = json.loads(line)
-        mine = [cases.pop(name) for name in list(cases) if f".{row['name']}." in name]
-        counts = count_program(row["result"], [suite for suite, _ in mine])
-        totals = [total + one for total, one in zip(totals, counts)]
-        if counts[1]:
-            failed += [f"{row['name']}: {row['result']}", *(failure for _, failures in mine for failure in failures)]
-    return totals, failed
+def print_report(rows):
+    cases = judge(rows)
+    counts = Counter(one["verdict"] for one in cases.values())
+    if counts[FAILED]:
+        print("\nfailed:", *failure_lines(rows), sep="\n")
+    if counts[SKIPPED]:
+        reasons = Counter(one["why"] for one in cases.values() if one["verdict"] == SKIPPED)
+        print("\nskipped, because of this machine:", *(f"  {count:5} {why}" for why, count in reasons.most_common()), sep="\n")
+    tail = f", {counts[SKIPPED]} skipped" if counts[SKIPPED] else ""
+    print(f"\n{counts[PASSED]} passed, {counts[FAILED]} failed{tail}")
+    return counts[FAILED] == 0
+
+
+def append(results, rows):
+    with open(results, "a", encoding="utf-8") as file:
+        file.writelines(json.dumps(one) + "\n" for one in rows)
+
+
+def main(command, results, *rest):
+    if command == "add":
+        rows = read_run(*rest)
+        append(results, rows)
+        return bool(rows) and all(one["verdict"] != FAILED for one in rows)
+    if command == "note":
+        stage, verdict, case, *why = rest
+        append(results, [row(stage, case, verdict, *why)])
+        return True
+    path = Path(results)
+    return print_report([json.loads(line) for line in path.read_text().splitlines()] if path.exists() else [])
 
 
 if __name__ == "__main__":
-    counted, bad = read_run(sys.argv[1])
-    print(*counted)
-    print(*bad, sep="\n", end="\n" if bad else "")
+    if len(sys.argv) < 3 or sys.argv[1] not in ("add", "note", "close"):
+        sys.exit(__doc__)
+    sys.exit(0 if main(*sys.argv[1:]) else 1)

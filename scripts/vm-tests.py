@@ -51,6 +51,10 @@ def verdict(code):
     return {0: "OK", SKIPPED: "SKIP", TIMED_OUT: "TIMEOUT"}.get(code, "FAIL")
 
 
+def output_of(log):
+    return log.read_text(errors="replace") if log.exists() else ""
+
+
 class Log:
     """The list on the screen, and the same for tally.py."""
 
@@ -64,11 +68,10 @@ class Log:
         result = verdict(code)
         results = OUT / "results" / root
         with printing:
-            self.rows.append({"name": name, "result": result})
+            self.rows.append({"name": name, "result": result, "command": test["cmd"], "stdout": output_of(results / f"{number}.log")})
             print(f"{len(self.rows):3}/{self.total} {name:50} {result:8} {seconds:6.2f}s", flush=True)
             if result not in ("OK", "SKIP"):
-                log = results / f"{number}.log"
-                print(log.read_text(errors="replace")[-8000:] if log.exists() else "it did not run", flush=True)
+                print(self.rows[-1]["stdout"][-8000:] or "it did not run", flush=True)
             self.add_cases(name, results / f"{number}.xml")
 
     def add_cases(self, name, report):
