@@ -3,7 +3,9 @@
 set(NPUCORE_SOURCES
   npucore/src/base/atomic_file.cpp
   npucore/src/base/error.cpp
+  npucore/src/base/exit_watch.cpp
   npucore/src/base/file_lock.cpp
+  npucore/src/base/forked.cpp
   npucore/src/base/frame.cpp
   npucore/src/base/hash.cpp
   npucore/src/base/log.cpp
@@ -11,61 +13,37 @@ set(NPUCORE_SOURCES
   npucore/src/base/page_buffer.cpp
   npucore/src/base/text.cpp
   npucore/src/base/types.cpp
-  npucore/src/core/allocation.cpp
-  npucore/src/core/binding.cpp
-  npucore/src/core/blob.cpp
-  npucore/src/core/blob_info.cpp
-  npucore/src/core/build_flags.cpp
-  npucore/src/core/cache.cpp
-  npucore/src/core/cache_entry.cpp
-  npucore/src/core/compilation.cpp
-  npucore/src/core/compile_job.cpp
-  npucore/src/core/compile_turn.cpp
-  npucore/src/core/compiled_model.cpp
-  npucore/src/core/compiled_model_state.cpp
-  npucore/src/core/compiler_options.cpp
-  npucore/src/core/completion.cpp
-  npucore/src/core/device.cpp
-  npucore/src/core/device_properties.cpp
-  npucore/src/core/device_state.cpp
-  npucore/src/core/diagnosis.cpp
-  npucore/src/core/dmabuf_sources.cpp
-  npucore/src/core/exit_watch.cpp
-  npucore/src/core/forked.cpp
-  npucore/src/core/import_cache.cpp
-  npucore/src/core/importer.cpp
-  npucore/src/core/in_flight.cpp
-  npucore/src/core/model_properties.cpp
-  npucore/src/core/preflight.cpp
-  npucore/src/core/properties.cpp
-  npucore/src/core/property_table.cpp
-  npucore/src/core/property_values.cpp
-  npucore/src/core/recorder.cpp
-  npucore/src/core/remote.cpp
-  npucore/src/core/request.cpp
-  npucore/src/core/request_state.cpp
-  npucore/src/core/request_states.cpp
-  npucore/src/core/runtime.cpp
-  npucore/src/core/session.cpp
-  npucore/src/core/strides.cpp
-  npucore/src/core/tensor.cpp
+  npucore/src/compile/blob.cpp
+  npucore/src/compile/blob_info.cpp
+  npucore/src/compile/cache.cpp
+  npucore/src/compile/cache_entry.cpp
+  npucore/src/compile/compilation.cpp
+  npucore/src/compile/compile_job.cpp
+  npucore/src/compile/compile_turn.cpp
+  npucore/src/compile/preflight.cpp
+  npucore/src/device/device.cpp
+  npucore/src/device/device_impl.cpp
+  npucore/src/device/device_properties.cpp
+  npucore/src/device/diagnosis.cpp
+  npucore/src/device/runtime.cpp
   npucore/src/dmabuf/dmabuf.cpp
   npucore/src/dmabuf/new_buffer.cpp
   npucore/src/ir/blob_container.cpp
   npucore/src/ir/blob_description.cpp
   npucore/src/ir/color.cpp
-  npucore/src/ir/constant.cpp
-  npucore/src/ir/document.cpp
   npucore/src/ir/elf_sections.cpp
   npucore/src/ir/frame_planes.cpp
   npucore/src/ir/fuse_guard.cpp
-  npucore/src/ir/graph_builder.cpp
+  npucore/src/ir/graph/constant.cpp
+  npucore/src/ir/graph/document.cpp
+  npucore/src/ir/graph/graph_builder.cpp
+  npucore/src/ir/graph/layer.cpp
+  npucore/src/ir/graph/ports.cpp
+  npucore/src/ir/graph/weights.cpp
   npucore/src/ir/hints.cpp
   npucore/src/ir/image_input.cpp
-  npucore/src/ir/layer.cpp
   npucore/src/ir/model.cpp
   npucore/src/ir/placement.cpp
-  npucore/src/ir/ports.cpp
   npucore/src/ir/prepare.cpp
   npucore/src/ir/preprocess.cpp
   npucore/src/ir/reader.cpp
@@ -73,14 +51,40 @@ set(NPUCORE_SOURCES
   npucore/src/ir/serialize.cpp
   npucore/src/ir/states.cpp
   npucore/src/ir/support.cpp
-  npucore/src/ir/weights.cpp
+  npucore/src/memory/buffers.cpp
+  npucore/src/memory/dmabuf_sources.cpp
+  npucore/src/memory/import_cache.cpp
+  npucore/src/memory/importer.cpp
+  npucore/src/memory/remote.cpp
+  npucore/src/memory/tensor.cpp
+  npucore/src/model/binding.cpp
+  npucore/src/model/compiled_model.cpp
+  npucore/src/model/compiled_model_state.cpp
+  npucore/src/model/completion.cpp
+  npucore/src/model/model_properties.cpp
+  npucore/src/model/request.cpp
+  npucore/src/model/request_state.cpp
+  npucore/src/model/request_states.cpp
+  npucore/src/model/session.cpp
+  npucore/src/model/strides.cpp
+  npucore/src/properties/build_flags.cpp
+  npucore/src/properties/compiler_options.cpp
+  npucore/src/properties/properties.cpp
+  npucore/src/properties/property_table.cpp
+  npucore/src/properties/property_values.cpp
   npucore/src/ze/argument.cpp
+  npucore/src/ze/chain.cpp
   npucore/src/ze/device_context.cpp
   npucore/src/ze/device_queries.cpp
   npucore/src/ze/graph.cpp
+  npucore/src/ze/in_flight.cpp
   npucore/src/ze/loader.cpp
+  npucore/src/ze/measurement.cpp
   npucore/src/ze/memory.cpp
   npucore/src/ze/npu_device.cpp
+  npucore/src/ze/queue.cpp
+  npucore/src/ze/recording.cpp
+  npucore/src/ze/recordings.cpp
   npucore/src/ze/result.cpp
   npucore/src/ze/sysman.cpp
 )
@@ -91,40 +95,45 @@ set(GSTNPUMETA_SOURCES
 )
 
 set(GSTNPU_SOURCES
-  gst/plugin/allocator.cpp
-  gst/plugin/blob_source.cpp
-  gst/plugin/bus.cpp
-  gst/plugin/caps.cpp
-  gst/plugin/compile_command.cpp
-  gst/plugin/copy_cause.cpp
-  gst/plugin/detection_meta.cpp
-  gst/plugin/detector.cpp
-  gst/plugin/fifo.cpp
-  gst/plugin/frame_description.cpp
-  gst/plugin/frame_json.cpp
-  gst/plugin/graph.cpp
-  gst/plugin/in_place.cpp
-  gst/plugin/inference.cpp
-  gst/plugin/inference_element.cpp
-  gst/plugin/ir_source.cpp
-  gst/plugin/labels.cpp
-  gst/plugin/line_writer.cpp
-  gst/plugin/log.cpp
-  gst/plugin/model_info.cpp
-  gst/plugin/negotiation.cpp
-  gst/plugin/npu_base.cpp
-  gst/plugin/npuimport.cpp
-  gst/plugin/npuinfer.cpp
-  gst/plugin/npupublish.cpp
-  gst/plugin/nputensordec.cpp
-  gst/plugin/offer.cpp
-  gst/plugin/plane_memory.cpp
+  gst/analytics/detection_meta.cpp
+  gst/analytics/detector.cpp
+  gst/analytics/labels.cpp
+  gst/analytics/model_info.cpp
+  gst/analytics/nputensordec.cpp
+  gst/analytics/yolo.cpp
+  gst/common/bus.cpp
+  gst/common/log.cpp
+  gst/frames/allocator.cpp
+  gst/frames/caps.cpp
+  gst/frames/copy_cause.cpp
+  gst/frames/frame_description.cpp
+  gst/frames/offer.cpp
+  gst/frames/plane_memory.cpp
+  gst/frames/pool.cpp
+  gst/frames/tensor_recycler.cpp
+  gst/inference/blob_source.cpp
+  gst/inference/compile_command.cpp
+  gst/inference/compile_wait.cpp
+  gst/inference/element.cpp
+  gst/inference/fifo.cpp
+  gst/inference/frame_errors.cpp
+  gst/inference/frame_input.cpp
+  gst/inference/graph.cpp
+  gst/inference/inference.cpp
+  gst/inference/ir_source.cpp
+  gst/inference/negotiation.cpp
+  gst/inference/npu_base.cpp
+  gst/inference/npuimport.cpp
+  gst/inference/npuinfer.cpp
+  gst/inference/opened.cpp
+  gst/inference/output_task.cpp
+  gst/inference/settings.cpp
+  gst/inference/stats.cpp
+  gst/inference/stream.cpp
+  gst/inference/stream_events.cpp
   gst/plugin/plugin.cpp
-  gst/plugin/pool.cpp
-  gst/plugin/publish_filter.cpp
-  gst/plugin/settings.cpp
-  gst/plugin/stats.cpp
-  gst/plugin/streaming.cpp
-  gst/plugin/tensor_recycler.cpp
-  gst/plugin/yolo.cpp
+  gst/publish/frame_json.cpp
+  gst/publish/line_writer.cpp
+  gst/publish/npupublish.cpp
+  gst/publish/publish_filter.cpp
 )

@@ -1,7 +1,7 @@
-# Sourced by the launch lines beside it. What they take from the environment:
+# Sourced by the other scripts here. They read from the environment:
 #   MODEL    an OpenVINO IR with a .modelinfo beside it    (the demo model)
 #   DEVICE   auto, npu or software                         (auto)
-# The elements must be where GStreamer looks: installed, or named by GST_PLUGIN_PATH.
+# GStreamer must find the elements: install them, or set GST_PLUGIN_PATH.
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 shapes=$here/../models/shapes
 : "${MODEL:=$shapes/shapes.xml}" "${DEVICE:=auto}"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Infers every third frame while the whole video goes into a file; the detections go beside it.
+# Runs the model on every third frame and records the whole video to a file, with the detections beside it.
 # usage: detect-and-record.sh OUTPUT.avi [VIDEO]
 . "$(dirname -- "$0")/common.sh"
 output=${1:?usage: detect-and-record.sh OUTPUT.avi [VIDEO]}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Detections of a video file of any kind, one JSON line a frame on the standard output.
+# Detects objects in a video file of any kind and prints one JSON line per frame.
 # usage: detect-file.sh [VIDEO]
 . "$(dirname -- "$0")/common.sh"
 launch filesrc location="${1:-$shapes/shapes.mp4}" ! decodebin ! \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Detections of numbered JPEG files.
+# Detects objects in numbered JPEG files.
 # usage: detect-images.sh 'photos/%05d.jpg'
 . "$(dirname -- "$0")/common.sh"
 launch multifilesrc location="${1:?usage: detect-images.sh 'photos/%05d.jpg'}" caps=image/jpeg,framerate=1/1 ! \

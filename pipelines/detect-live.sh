@@ -1,5 +1,5 @@
 #!/bin/sh
-# Detections of a camera as it runs; frames that come out late are still published. SOURCE is any live source:
+# Detects objects in a camera's live video; late frames are published too. SOURCE is any live source:
 #   v4l2src io-mode=dmabuf      its buffers are imported, not copied (the default)
 #   libcamerasrc
 #   rtspsrc location=rtsp://... latency=0 ! decodebin

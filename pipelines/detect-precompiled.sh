@@ -1,5 +1,5 @@
 #!/bin/sh
-# The same with a model that is compiled once, for frames of one format and size, and only loaded afterwards.
+# The same with a model that is compiled once, for frames of one format and size, and then only loaded.
 # usage: detect-precompiled.sh [VIDEO [FORMAT:WIDTHxHEIGHT]]
 . "$(dirname -- "$0")/common.sh"
 frame=${2:-I420:640x360}

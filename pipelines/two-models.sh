@@ -1,5 +1,5 @@
 #!/bin/sh
-# Two models on one video: each in a branch of its own, so that neither waits for the other.
+# Runs two models on one video, each in its own branch, so that neither waits for the other.
 # usage: MODEL=one.xml MODEL2=two.xml two-models.sh OUTPUT1.jsonl OUTPUT2.jsonl [VIDEO]
 . "$(dirname -- "$0")/common.sh"
 first=${1:?usage: two-models.sh OUTPUT1.jsonl OUTPUT2.jsonl [VIDEO]} second=${2:?}
