@@ -32,7 +32,9 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
-    if (!kept_) ::unlink(path_.c_str());
+    if (!kept_) {
+      ::unlink(path_.c_str());
+    }
   }
   void keep() { kept_ = true; }
 
@@ -52,15 +54,21 @@ void write_all(int fd, std::span<const std::byte> bytes, const std::filesystem::
   constexpr std::size_t kMostPerWrite = std::size_t{1} << 30;
   while (!bytes.empty()) {
     const ssize_t done = ::write(fd, bytes.data(), std::min(bytes.size(), kMostPerWrite));
-    if (done < 0 && errno != EINTR) fail(path, "write", errno);
-    if (done > 0) bytes = bytes.subspan(static_cast<std::size_t>(done));
+    if (done < 0 && errno != EINTR) {
+      fail(path, "write", errno);
+    }
+    if (done > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(done));
+    }
   }
 }
 
 /// Makes the rename last over a power cut. Some file systems cannot; the file itself is whole then.
 void sync_folder(const std::filesystem::path& path) {
   const UniqueFd folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder) static_cast<void>(::fsync(folder.get()));
+  if (folder) {
+    static_cast<void>(::fsync(folder.get()));
+  }
 }
 
 }  // namespace
@@ -70,12 +78,18 @@ void write_file_atomically(const std::filesystem::path& path,
   const mode_t mode = access == FileAccess::kOwner ? 0600 : 0666;
   const auto temporary = temporary_name(path);
   UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  if (!fd) fail(path, "open", errno);
+  if (!fd) {
+    fail(path, "open", errno);
+  }
   TemporaryFile file(temporary);
   for (const auto& part : parts) write_all(fd.get(), part, path);
-  if (::fsync(fd.get()) != 0) fail(path, "fsync", errno);
+  if (::fsync(fd.get()) != 0) {
+    fail(path, "fsync", errno);
+  }
   fd.reset();
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path, "rename", errno);
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    fail(path, "rename", errno);
+  }
   file.keep();
   sync_folder(path);
 }

@@ -20,8 +20,9 @@ struct EnumName {
 
 template <class Enum, std::size_t N>
 const char* name_of(const std::array<EnumName<Enum>, N>& names, Enum value) {
-  for (const auto& entry : names)
+  for (const auto& entry : names) {
     if (entry.value == value) return entry.name;
+  }
   return "unknown";
 }
 

@@ -25,7 +25,9 @@ struct RegistersAtTheLastMoment {
   RegistersAtTheLastMoment(const RegistersAtTheLastMoment&) = delete;
   RegistersAtTheLastMoment& operator=(const RegistersAtTheLastMoment&) = delete;
   ~RegistersAtTheLastMoment() {
-    if (running.load() != 0) ::on_exit(end_at_once, nullptr);
+    if (running.load() != 0) {
+      ::on_exit(end_at_once, nullptr);
+    }
   }
   void touch() const {}
 };
@@ -33,8 +35,9 @@ struct RegistersAtTheLastMoment {
 /// The thread's code and the handler must stay where they are.
 void keep_library_loaded() {
   Dl_info info = {};
-  if (::dladdr(reinterpret_cast<const void*>(&keep_library_loaded), &info) != 0 && info.dli_fname)
+  if (::dladdr(reinterpret_cast<const void*>(&keep_library_loaded), &info) != 0 && info.dli_fname) {
     static_cast<void>(::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE));
+  }
 }
 
 }  // namespace

@@ -12,8 +12,9 @@ namespace npu::base {
 namespace {
 
 bool lock(int fd) {
-  while (::flock(fd, LOCK_EX) != 0)
+  while (::flock(fd, LOCK_EX) != 0) {
     if (errno != EINTR) return false;
+  }
   return true;
 }
 
@@ -42,7 +43,9 @@ FileLock::FileLock(FileLock&& other) noexcept
     : path_(std::move(other.path_)), fd_(std::move(other.fd_)) {}
 
 FileLock::~FileLock() {
-  if (fd_) ::unlink(path_.c_str());  // while it is still locked
+  if (fd_) {
+    ::unlink(path_.c_str());  // while it is still locked
+  }
 }
 
 }  // namespace npu::base

@@ -14,8 +14,9 @@ void watch_for_forks();
 /// Throws Error(kUnsupported) in such a child: driver threads and device mappings do not follow a
 /// fork.
 inline void refuse_after_fork() {
-  if (process_was_forked.load(std::memory_order_relaxed)) [[unlikely]]
+  if (process_was_forked.load(std::memory_order_relaxed)) [[unlikely]] {
     fail_after_fork();
+  }
 }
 
 }  // namespace npu::internal

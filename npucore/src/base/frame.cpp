@@ -61,11 +61,13 @@ void validate_plane(const FrameLayout& frame, std::size_t index, const PlaneShap
   const auto row_bytes = columns * shape.sample_bytes;
   const auto rows =
       std::uint64_t{frame.crop_top / shape.pixels_y} + shape.rows(frame.crop_top, frame.height);
-  if (plane.stride_bytes < row_bytes)
+  if (plane.stride_bytes < row_bytes) {
     fail(frame, text("plane ", index, " has a stride of ", plane.stride_bytes,
                      " bytes, its rows need ", row_bytes));
-  if (plane.rows < rows)
+  }
+  if (plane.rows < rows) {
     fail(frame, text("plane ", index, " has ", plane.rows, " rows, the picture needs ", rows));
+  }
 }
 
 }  // namespace
@@ -130,31 +132,39 @@ FrameLayout FrameLayout::tight(PixelFormat format, std::uint32_t width, std::uin
   frame.format = format;
   frame.width = width;
   frame.height = height;
-  for (const auto& shape : plane_shapes(format))
+  for (const auto& shape : plane_shapes(format)) {
     frame.planes.push_back({shape.columns(0, width) * shape.sample_bytes, shape.rows(0, height)});
+  }
   frame.validate();
   return frame;
 }
 
 std::size_t FrameLayout::plane_size_bytes(std::size_t index) const {
-  if (index >= planes.size())
+  if (index >= planes.size()) {
     fail(*this, text("plane ", index, " was requested, but there are ", planes.size()));
+  }
   return std::size_t{planes[index].stride_bytes} * planes[index].rows;
 }
 
 void FrameLayout::validate() const {
   const auto shapes = plane_shapes(format);
-  if (width == 0 || height == 0) fail(*this, "width and height must be at least 1");
-  if (planes.size() != shapes.size())
+  if (width == 0 || height == 0) {
+    fail(*this, "width and height must be at least 1");
+  }
+  if (planes.size() != shapes.size()) {
     fail(*this, text(to_string(format), " has ", shapes.size(), " planes, not ", planes.size()));
-  for (std::size_t index = 0; index < planes.size(); ++index)
+  }
+  for (std::size_t index = 0; index < planes.size(); ++index) {
     validate_plane(*this, index, shapes[index]);
+  }
 }
 
 std::string FrameLayout::describe() const {
   std::string line = text(to_string(format), ' ', width, 'x', height, ' ', to_string(matrix), ' ',
                           to_string(range));
-  if (crop_left != 0 || crop_top != 0) line += text(" crop ", crop_left, ',', crop_top);
+  if (crop_left != 0 || crop_top != 0) {
+    line += text(" crop ", crop_left, ',', crop_top);
+  }
   line += ", planes";
   for (const auto& plane : planes) line += text(' ', plane.stride_bytes, 'x', plane.rows);
   return line;

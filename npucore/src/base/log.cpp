@@ -24,9 +24,12 @@ constexpr int kDefaultLimit = 2;
 int limit_of(std::string_view name) {
   std::string word;
   for (const char c : name) word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  if (word.rfind("LOG_", 0) != 0) word.insert(0, "LOG_");
-  for (int limit = 0; limit < static_cast<int>(std::size(kLimitNames)); ++limit)
+  if (word.rfind("LOG_", 0) != 0) {
+    word.insert(0, "LOG_");
+  }
+  for (int limit = 0; limit < static_cast<int>(std::size(kLimitNames)); ++limit) {
     if (kLimitNames[limit] == word) return limit;
+  }
   return -1;
 }
 
@@ -92,8 +95,9 @@ std::string log_limit() {
 }
 
 void set_log_limit(std::string_view name) {
-  if (const int limit = limit_of(name); limit >= 0)
+  if (const int limit = limit_of(name); limit >= 0) {
     stderr_limit().store(limit, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace base

@@ -27,11 +27,16 @@ struct OpenFile {
 
 OpenFile open_file(const std::filesystem::path& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) fail(path, "open", errno);
+  if (!fd) {
+    fail(path, "open", errno);
+  }
   struct stat status = {};
-  if (::fstat(fd.get(), &status) != 0) fail(path, "fstat", errno);
-  if (!S_ISREG(status.st_mode))
+  if (::fstat(fd.get(), &status) != 0) {
+    fail(path, "fstat", errno);
+  }
+  if (!S_ISREG(status.st_mode)) {
     throw Error(ErrorCode::kIo, text("cannot read ", path.string(), ": it is not a regular file"));
+  }
   return {std::move(fd), static_cast<std::size_t>(status.st_size)};
 }
 
@@ -39,7 +44,9 @@ Mapping map(const std::filesystem::path& path, const UniqueFd& fd, std::size_t o
             std::size_t size) {
   Mapping mapping(
       ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), static_cast<off_t>(offset)), size);
-  if (!mapping) fail(path, "mmap", errno);
+  if (!mapping) {
+    fail(path, "mmap", errno);
+  }
   return mapping;
 }
 
@@ -64,9 +71,10 @@ MappedFile MappedFile::open(const std::filesystem::path& path) {
 MappedFile MappedFile::open_region(const std::filesystem::path& path, std::size_t offset,
                                    std::size_t size) {
   const OpenFile file = open_file(path);
-  if (size == 0 || offset > file.size_bytes || size > file.size_bytes - offset)
+  if (size == 0 || offset > file.size_bytes || size > file.size_bytes - offset) {
     throw Error(ErrorCode::kInvalidArgument, text(path.string(), " has ", file.size_bytes,
                                                   " bytes, not ", size, " at ", offset));
+  }
   const std::size_t lead = offset % page_size_bytes();
   return MappedFile(map(path, file.fd, offset - lead, lead + size));
 }

@@ -14,7 +14,9 @@ class Mapping {
   Mapping() = default;
   /// `start` is mmap()'s answer for `size_bytes`.
   Mapping(void* start, std::size_t size_bytes) {
-    if (start != MAP_FAILED) bytes_ = {static_cast<std::byte*>(start), size_bytes};
+    if (start != MAP_FAILED) {
+      bytes_ = {static_cast<std::byte*>(start), size_bytes};
+    }
   }
   Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   Mapping& operator=(Mapping&& other) noexcept {
@@ -22,7 +24,9 @@ class Mapping {
     return *this;
   }
   ~Mapping() {
-    if (*this) ::munmap(bytes_.data(), bytes_.size());
+    if (*this) {
+      ::munmap(bytes_.data(), bytes_.size());
+    }
   }
 
   explicit operator bool() const { return !bytes_.empty(); }

@@ -17,9 +17,10 @@ PageBuffer PageBuffer::copy_of(std::span<const std::byte> bytes) {
   Mapping pages(
       ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
       bytes.size());
-  if (!pages)
+  if (!pages) {
     throw Error(ErrorCode::kOutOfMemory,
                 text("mmap of ", bytes.size(), " bytes: ", errno_text(errno)));
+  }
   std::copy(bytes.begin(), bytes.end(), pages.bytes().begin());
   return PageBuffer(std::move(pages));
 }

@@ -35,8 +35,9 @@ constexpr std::array kTypes = {
 };
 
 const TypeRow& row_of(ElementType type) {
-  for (const auto& row : kTypes)
+  for (const auto& row : kTypes) {
     if (row.type == type) return row;
+  }
   return kTypes[0];
 }
 
@@ -64,13 +65,18 @@ std::string to_string(const Shape& shape) {
 
 std::size_t Port::size_bytes() const {
   const std::size_t bits = bit_width(type);
-  if (bits == 0) fail_size(*this, "has no fixed element size");
+  if (bits == 0) {
+    fail_size(*this, "has no fixed element size");
+  }
   std::size_t total_bits = bits;
   for (const auto dim : shape) {
-    if (dim < 0) fail_size(*this, "has a dynamic dimension, so it has no fixed size in bytes");
+    if (dim < 0) {
+      fail_size(*this, "has a dynamic dimension, so it has no fixed size in bytes");
+    }
     if (__builtin_mul_overflow(total_bits, static_cast<std::size_t>(dim), &total_bits) ||
-        total_bits > std::numeric_limits<std::size_t>::max() - 7)
+        total_bits > std::numeric_limits<std::size_t>::max() - 7) {
       fail_size(*this, "is larger than the address space");
+    }
   }
   return (total_bits + 7) / 8;
 }
@@ -84,8 +90,9 @@ namespace base {
 
 ElementType element_type_from_string(std::string_view name) {
   const std::string terminated(name);
-  for (const auto& row : kTypes)
+  for (const auto& row : kTypes) {
     if (::strcasecmp(terminated.c_str(), row.name) == 0) return row.type;
+  }
   return ElementType::kUnknown;
 }
 

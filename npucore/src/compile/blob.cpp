@@ -42,8 +42,9 @@ void load_view(CompiledModelState& state, const ir::BlobView& blob, const std::s
   const ir::BuiltWith built = internal::built_with(blob, title);
   const DeviceInfo& device = state.device->info;
   base::log(LogLevel::kInfo, text(source.what, ": ", internal::describe_both(built, device)));
-  if (!state.properties.values().get(property::disable_version_check))
+  if (!state.properties.values().get(property::disable_version_check)) {
     internal::check_fit(source.what, built, device);
+  }
   state.built_with = built;
   try {
     state.load(source, ports);
@@ -85,8 +86,9 @@ ExportedBlob export_parts(CompiledModelState& state) {
   description.inputs = state.inputs;
   description.outputs = state.outputs;
   description.built_with = state.built_with;
-  for (const auto& variable : state.variables)
+  for (const auto& variable : state.variables) {
     description.states.push_back({variable.port.name, variable.initial});
+  }
   parts.trailer = ir::blob_trailer(parts.native.size(), description,
                                    ze::version_word(state.device->info.compiler));
   return parts;
@@ -116,8 +118,9 @@ CompiledModel CompiledModel::import(const Device& device, const std::filesystem:
     return import(device, blob, options);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kIncompatible && error.code() != ErrorCode::kInvalidArgument &&
-        error.code() != ErrorCode::kNotFound)
+        error.code() != ErrorCode::kNotFound) {
       throw;
+    }
     base::log(LogLevel::kWarning, text(error.what(), "; ", base::quoted(model.path().string()),
                                        " is compiled instead"));
   }

@@ -46,7 +46,9 @@ std::vector<KeptFile> kept_files(const fs::path& folder) {
     if (entry.path().extension() != kSuffix) continue;
     const auto used = entry.last_write_time(error);
     const auto size = entry.file_size(error);
-    if (!error) files.push_back({entry.path(), used, size});
+    if (!error) {
+      files.push_back({entry.path(), used, size});
+    }
   }
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.used < b.used; });
@@ -59,7 +61,9 @@ void remove_temporaries(const fs::path& folder, const std::string& name) {
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string file = entry.path().filename().string();
     std::error_code ignored;
-    if (file.rfind('.' + name, 0) == 0) fs::remove(entry.path(), ignored);
+    if (file.rfind('.' + name, 0) == 0) {
+      fs::remove(entry.path(), ignored);
+    }
   }
 }
 
@@ -69,10 +73,13 @@ ModelCache::ModelCache(fs::path folder, std::uint64_t size_limit_bytes)
     : folder_(std::move(folder)), size_limit_bytes_(size_limit_bytes) {
   std::error_code error;
   if (fs::is_directory(folder_, error)) return;
-  if (folder_.has_parent_path()) fs::create_directories(folder_.parent_path(), error);
-  if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST)
+  if (folder_.has_parent_path()) {
+    fs::create_directories(folder_.parent_path(), error);
+  }
+  if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
     warn(text("the folder ", folder_.string(), " cannot be created: ", base::errno_text(errno),
               "; nothing is cached"));
+  }
 }
 
 fs::path ModelCache::path_of(const std::string& key) const {
@@ -85,7 +92,9 @@ std::optional<ModelCache::Hit> ModelCache::find(const std::string& key) const {
   try {
     hit.file = base::MappedFile::open(path);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kNotFound) warn(error.what());
+    if (error.code() != ErrorCode::kNotFound) {
+      warn(error.what());
+    }
     return std::nullopt;
   }
   const auto entry = read_cache_entry(hit.file.bytes());
@@ -102,7 +111,9 @@ std::optional<ModelCache::Hit> ModelCache::find(const std::string& key) const {
 std::optional<base::FileLock> ModelCache::lock(const std::string& key) const {
   const std::string name = name_of(key);
   auto lock = base::FileLock::acquire(folder_ / (name + ".lock"));
-  if (lock) remove_temporaries(folder_, name);
+  if (lock) {
+    remove_temporaries(folder_, name);
+  }
   return lock;
 }
 

@@ -17,14 +17,16 @@ void append(std::vector<std::byte>& bytes, Bytes more) {
 }
 
 void append(std::vector<std::byte>& bytes, std::uint64_t number) {
-  for (std::size_t i = 0; i < kNumber; ++i)
+  for (std::size_t i = 0; i < kNumber; ++i) {
     bytes.push_back(static_cast<std::byte>(number >> (8 * i) & 0xff));
+  }
 }
 
 std::uint64_t number_at(Bytes bytes, std::size_t offset) {
   std::uint64_t number = 0;
-  for (std::size_t i = 0; i < kNumber; ++i)
+  for (std::size_t i = 0; i < kNumber; ++i) {
     number |= std::to_integer<std::uint64_t>(bytes[offset + i]) << (8 * i);
+  }
   return number;
 }
 

@@ -44,10 +44,11 @@ using base::text;
 
 ir::CompilerVersion compiler_version(const DeviceInfo& device) {
   const Version& version = device.compiler;
-  if (version.major == 0 && version.minor == 0)
+  if (version.major == 0 && version.minor == 0) {
     throw Error(ErrorCode::kUnsupported,
                 text("the driver of ", device.name,
                      " has no compiler: install it, or import a blob made elsewhere"));
+  }
   return {static_cast<std::uint16_t>(version.major), static_cast<std::uint16_t>(version.minor),
           device.newest_opset};
 }
@@ -75,8 +76,9 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
     : model_(model), options_(options), cancelled_(cancelled) {
   model.check_supported();
   compiler_ = compiler_of(*device.state());
-  for (const auto& warning : model.warnings())
+  for (const auto& warning : model.warnings()) {
     base::log(LogLevel::kWarning, text(model_title(model), ": ", warning));
+  }
   state_ = std::make_shared<CompiledModelState>(device, options);
   state_->name = model.name();
   state_->frame_input = model.frame_input();
@@ -85,26 +87,31 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
   const Properties properties = state_->properties.values();
   config_ = compiler_config(compiler_, device.info(), properties);
   // From 1.5 on the driver adds it itself, for the flag.
-  if (device.state()->context()->graph.has(5) || !wants_layer_times(properties))
+  if (device.state()->context()->graph.has(5) || !wants_layer_times(properties)) {
     config_.erase(property::profiling.name);
+  }
   for (const auto& [name, value] : options.config) config_[name] = value;
 }
 
 void Compilation::enter(CompilePhase phase) const {
   check_cancelled();
-  if (options_.progress) options_.progress({phase, std::chrono::steady_clock::now() - start_});
+  if (options_.progress) {
+    options_.progress({phase, std::chrono::steady_clock::now() - start_});
+  }
 }
 
 void Compilation::check_cancelled() const {
-  if (cancelled_ && cancelled_->load())
+  if (cancelled_ && cancelled_->load()) {
     throw Error(ErrorCode::kCancelled, text("compiling ", model_title(model_), " was cancelled"));
+  }
 }
 
 std::shared_ptr<CompiledModelState> Compilation::run() {
-  if (state_->properties.values().get(property::cache_dir).empty())
+  if (state_->properties.values().get(property::cache_dir).empty()) {
     compile_in_turn();
-  else
+  } else {
     use_cache();
+  }
   state_->stats.load_ns = static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count());
   enter(CompilePhase::kDone);
@@ -168,9 +175,12 @@ ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {
   LoadStats& stats = state_->stats;
   stats.serializer = choose_serializer(compiler_, properties);
   const bool forced = properties.get(property::serializer) == Serializer::kNoWeightsCopy;
-  if (!forced && !ir::can_be_weightless(model_)) stats.serializer = Serializer::kAllWeightsCopy;
-  if (stats.serializer == Serializer::kAllWeightsCopy)
+  if (!forced && !ir::can_be_weightless(model_)) {
+    stats.serializer = Serializer::kAllWeightsCopy;
+  }
+  if (stats.serializer == Serializer::kAllWeightsCopy) {
     return ir::serialize(model_, compiler_.version);
+  }
   config_.insert_or_assign(property::serializer.name, to_string(stats.serializer));
   source.input_hash = ir::content_hash(model_);
   return ir::serialize_weightless(model_, compiler_.version,

@@ -65,7 +65,9 @@ struct Work {
   void run() {
     options.progress = [job = job, told = std::move(options.progress)](const auto& progress) {
       job->enter(progress.phase);
-      if (told) told(progress);
+      if (told) {
+        told(progress);
+      }
     };
     try {
       internal::Compilation compilation(device, model, options, &job->cancelled);
@@ -113,8 +115,9 @@ CompileProgress CompileJob::progress() const {
 bool CompileJob::wait(std::chrono::nanoseconds timeout) const {
   std::unique_lock lock(state_->mutex);
   const auto done = [&] { return state_->done; };
-  if (timeout != std::chrono::nanoseconds::max())
+  if (timeout != std::chrono::nanoseconds::max()) {
     return state_->changed.wait_for(lock, timeout, done);
+  }
   state_->changed.wait(lock, done);
   return true;
 }
@@ -122,7 +125,9 @@ bool CompileJob::wait(std::chrono::nanoseconds timeout) const {
 CompiledModel CompileJob::get() const {
   wait();
   std::scoped_lock lock(state_->mutex);
-  if (state_->error) std::rethrow_exception(state_->error);
+  if (state_->error) {
+    std::rethrow_exception(state_->error);
+  }
   return CompiledModel(state_->result);
 }
 

@@ -28,8 +28,9 @@ CompileTurn::CompileTurn(const std::atomic<bool>* cancelled) {
   std::unique_lock lock(gate.mutex);
   const auto gave_up = [&] { return cancelled && cancelled->load(); };
   gate.changed.wait(lock, [&] { return !gate.taken || gave_up(); });
-  if (gave_up())
+  if (gave_up()) {
     throw Error(ErrorCode::kCancelled, "the compilation was cancelled before its turn came");
+  }
   gate.taken = true;
 }
 

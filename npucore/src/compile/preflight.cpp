@@ -41,12 +41,17 @@ std::optional<Version> version_note(std::span<const std::byte> note) {
 void read_notes(const ir::BlobView& blob, const std::string& title, ir::BuiltWith& built) {
   for (const auto& section : ir::elf_sections(blob.native, title)) {
     if (section.type != kNoteSection || section.offset > blob.native.size() ||
-        section.size_bytes > blob.native.size() - section.offset)
+        section.size_bytes > blob.native.size() - section.offset) {
       continue;
+    }
     const auto version = version_note(blob.native.subspan(section.offset, section.size_bytes));
     if (!version) continue;
-    if (section.name.ends_with(kElfNote)) built.elf = *version;
-    if (section.name.ends_with(kRuntimeNote)) built.runtime = *version;
+    if (section.name.ends_with(kElfNote)) {
+      built.elf = *version;
+    }
+    if (section.name.ends_with(kRuntimeNote)) {
+      built.runtime = *version;
+    }
   }
 }
 
@@ -55,8 +60,9 @@ enum class Fit { kFits, kBlobIsOlder, kBlobIsNewer };
 /// What only adds to an interface makes a new minor: an older blob still runs.
 Fit fit(const Version& blob, const Version& device) {
   if (!is_known(blob) || !is_known(device)) return Fit::kFits;
-  if (blob.major != device.major)
+  if (blob.major != device.major) {
     return blob.major > device.major ? Fit::kBlobIsNewer : Fit::kBlobIsOlder;
+  }
   return blob.minor > device.minor ? Fit::kBlobIsNewer : Fit::kFits;
 }
 
@@ -71,7 +77,9 @@ const char* advice(Fit fit) {
 
 ir::BuiltWith built_with(const ir::BlobView& blob, const std::string& title) {
   ir::BuiltWith built;
-  if (blob.description) built = blob.description->built_with;
+  if (blob.description) {
+    built = blob.description->built_with;
+  }
   read_notes(blob, title, built);
   return built;
 }
@@ -93,11 +101,16 @@ void check_fit(const std::string& title, const ir::BuiltWith& blob, const Device
                 text(title, ": ", why, " (", describe_both(blob, device),
                      "; NPU_DISABLE_VERSION_CHECK=YES lets the driver decide)"));
   };
-  if (!blob.platform.empty() && !device.platform.empty() && blob.platform != device.platform)
+  if (!blob.platform.empty() && !device.platform.empty() && blob.platform != device.platform) {
     refuse(text("the blob is for platform ", blob.platform, ", the device is a ", device.platform,
                 ": compile the model for this device"));
-  for (const Fit outcome : {fit(blob.elf, device.blob_elf), fit(blob.runtime, device.blob_runtime)})
-    if (outcome != Fit::kFits) refuse(advice(outcome));
+  }
+  for (const Fit outcome :
+       {fit(blob.elf, device.blob_elf), fit(blob.runtime, device.blob_runtime)}) {
+    if (outcome != Fit::kFits) {
+      refuse(advice(outcome));
+    }
+  }
 }
 
 }  // namespace npu::internal

@@ -43,18 +43,21 @@ internal::DeviceState::DeviceState(const ze::NpuDevice& npu)
 
 std::shared_ptr<const ze::DeviceContext> internal::DeviceState::context() const {
   std::scoped_lock lock(mutex_);
-  if (context_->lost) context_ = std::make_shared<const ze::DeviceContext>(context_->npu);
+  if (context_->lost) {
+    context_ = std::make_shared<const ze::DeviceContext>(context_->npu);
+  }
   return context_;
 }
 
 double internal::DeviceState::utilization() {
   const auto now = ze::engine_activity(*context());
-  if (!now)
+  if (!now) {
     throw Error(
         ErrorCode::kUnsupported,
         base::text("neither loader ", info.loader_version, " nor the driver of ", info.name,
                    " reports how busy it is (zesInit, zesDriverGet, zesDeviceGet, "
                    "zesDeviceGetProperties, zesDeviceEnumEngineGroups, zesEngineGetActivity)"));
+  }
   std::scoped_lock lock(mutex_);
   const auto last = std::exchange(last_activity_, now);
   if (!last || now->at_us <= last->at_us) return 0;

@@ -24,8 +24,11 @@ constexpr std::uint32_t kFirstPlatform = 3720;
 
 std::string names_where(bool (*wanted)(const PropertyInfo&)) {
   std::vector<std::string> names;
-  for (const auto& row : property_rows())
-    if (row.info.of_device && wanted(row.info)) names.push_back(row.info.name);
+  for (const auto& row : property_rows()) {
+    if (row.info.of_device && wanted(row.info)) {
+      names.push_back(row.info.name);
+    }
+  }
   return base::join(names, " ");
 }
 
@@ -115,10 +118,12 @@ void check_device_id(const DeviceState& device, const Properties& properties) {
 
 void bring_into_force(const DeviceState& device, const Properties& properties) {
   check_device_id(device, properties);
-  if (properties.is_set(property::log_level))
+  if (properties.is_set(property::log_level)) {
     base::set_log_limit(properties.get(property::log_level));
-  if (properties.is_set(property::disable_idle_memory_pruning))
+  }
+  if (properties.is_set(property::disable_idle_memory_pruning)) {
     ze::set_idle_pruning(*device.context(), !properties.get(property::disable_idle_memory_pruning));
+  }
 }
 
 }  // namespace
@@ -136,14 +141,18 @@ std::string supported_properties(bool of_model) {
 
 std::string device_property(const DeviceState& device, const std::string& name) {
   const PropertyRow* row = find_property_row(name);
-  if (!row) fail_unknown_property(name);
-  if (!row->info.of_device)
+  if (!row) {
+    fail_unknown_property(name);
+  }
+  if (!row->info.of_device) {
     throw Error(ErrorCode::kUnsupported,
                 text("the property ", name, " belongs to compiled models: ", row->info.meaning));
+  }
   if (name == property::log_level.name) return base::log_limit();
   const Properties set = device.properties.values();
-  if (name == property::max_tiles.name && !set.is_set(name))
+  if (name == property::max_tiles.name && !set.is_set(name)) {
     return std::to_string(device.info.tiles);
+  }
   if (row->info.access == Access::kReadWrite) return set.get(name);
   return answers().at(name)(device);
 }

@@ -40,19 +40,22 @@ std::vector<fs::path> npu_nodes(const SystemPaths& paths) {
   for (const auto& entry : fs::directory_iterator(paths.nodes, error)) {
     const std::string driver = kernel_driver_of(paths, entry.path());
     const bool named_accel = entry.path().filename().string().rfind("accel", 0) == 0;
-    if (named_accel && (driver.empty() || is_npu_driver(driver))) nodes.push_back(entry.path());
+    if (named_accel && (driver.empty() || is_npu_driver(driver))) {
+      nodes.push_back(entry.path());
+    }
   }
   std::sort(nodes.begin(), nodes.end());
   return nodes;
 }
 
 Finding find_node(const SystemPaths& paths, const std::vector<fs::path>& nodes) {
-  if (nodes.empty())
+  if (nodes.empty()) {
     return {
         false, "device node",
         text("there is no ", (paths.nodes / "accel*").string(), " of the kernel driver intel_vpu"),
         "check that the machine has an NPU, load the kernel module intel_vpu (Linux 6.3 or "
         "later), and pass /dev/accel into the container if this is one"};
+  }
   const std::string driver = kernel_driver_of(paths, nodes.front());
   return {true, "device node",
           text(nodes.front().string(), driver.empty() ? "" : ", driver ", driver), ""};
@@ -69,11 +72,14 @@ std::string group_name(gid_t group) {
 Finding find_permission(const std::vector<fs::path>& nodes) {
   if (nodes.empty()) return {false, "permission", "no device node to open", ""};
   const fs::path& node = nodes.front();
-  if (::faccessat(AT_FDCWD, node.c_str(), R_OK | W_OK, AT_EACCESS) == 0)
+  if (::faccessat(AT_FDCWD, node.c_str(), R_OK | W_OK, AT_EACCESS) == 0) {
     return {true, "permission", text(node.string(), " can be read and written"), ""};
+  }
   const int error = errno;
   struct stat status = {};
-  if (::stat(node.c_str(), &status) != 0) status.st_gid = 0;
+  if (::stat(node.c_str(), &status) != 0) {
+    status.st_gid = 0;
+  }
   const std::string group = group_name(status.st_gid);
   return {
       false, "permission",
@@ -99,8 +105,9 @@ Finding find_driver_library(const SystemPaths& paths, std::string& found) {
 
 Finding find_loader(const SystemPaths& paths) {
   const std::string library = paths.loader.empty() ? ze::Loader::default_library() : paths.loader;
-  if (!base::open_library(library, RTLD_LAZY | RTLD_LOCAL))
+  if (!base::open_library(library, RTLD_LAZY | RTLD_LOCAL)) {
     return {false, "loader", ::dlerror(), "install the Level Zero loader (package libze1)"};
+  }
   return {true, "loader", library, ""};
 }
 
@@ -120,8 +127,9 @@ Diagnosis diagnose_parts(const SystemPaths& paths) {
 }
 
 std::string first_missing(const std::vector<Finding>& findings) {
-  for (const auto& finding : findings)
+  for (const auto& finding : findings) {
     if (!finding.ok) return text(finding.what, ": ", finding.detail);
+  }
   return {};
 }
 
@@ -130,7 +138,9 @@ std::string describe_missing(const std::vector<Finding>& findings) {
   for (const auto& finding : findings) {
     if (finding.ok) continue;
     lines += text("\n  ", finding.what, ": ", finding.detail);
-    if (!finding.cure.empty()) lines += text(" -> ", finding.cure);
+    if (!finding.cure.empty()) {
+      lines += text(" -> ", finding.cure);
+    }
   }
   return lines;
 }

@@ -21,8 +21,10 @@ using base::text;
 
 fs::path own_folder() {
   Dl_info info = {};
-  if (::dladdr(reinterpret_cast<const void*>(&software_npu_library), &info) == 0 || !info.dli_fname)
+  if (::dladdr(reinterpret_cast<const void*>(&software_npu_library), &info) == 0 ||
+      !info.dli_fname) {
     return {};
+  }
   std::error_code error;
   return fs::weakly_canonical(info.dli_fname, error).parent_path();
 }
@@ -52,8 +54,9 @@ std::string Runtime::drivers_for(DeviceKind kind) const {
   const bool real = diagnosis_.real_npu_possible();
   std::string software = software_npu_library();
   if (!real) return software;
-  if (kind == DeviceKind::kSoftware && !software.empty())
+  if (kind == DeviceKind::kSoftware && !software.empty()) {
     return diagnosis_.driver_library + ',' + software;
+  }
   // Older loaders do not look for the newer name by themselves.
   const bool unknown_name =
       !loader_->knows_npu_drivers() && diagnosis_.driver_library != "libze_intel_vpu.so.1";
@@ -65,7 +68,9 @@ void Runtime::look_for_devices() {
     start_error_.clear();
     std::string problem;
     npus_ = ze::find_npus(*loader_, ze::init_drivers(*loader_), problem);
-    if (npus_.empty()) start_error_ = problem;
+    if (npus_.empty()) {
+      start_error_ = problem;
+    }
   } catch (const Error& error) {
     start_error_ = error.what();
   }
@@ -74,39 +79,50 @@ void Runtime::look_for_devices() {
 /// setenv is not safe against another thread's getenv, but the loader takes its list no other way.
 void Runtime::start(DeviceKind kind) {
   if (loader_) {
-    if (npus_.empty()) look_again();
+    if (npus_.empty()) {
+      look_again();
+    }
     return;
   }
   diagnosis_ = diagnose_parts(paths_);
   users_choice_ = std::getenv(ze::kDriversVariable) != nullptr;
   // Started for nothing, the loader could not take the software NPU any more.
-  if (kind == DeviceKind::kNpu && !users_choice_ && !diagnosis_.real_npu_possible())
+  if (kind == DeviceKind::kNpu && !users_choice_ && !diagnosis_.real_npu_possible()) {
     throw Error(ErrorCode::kNotFound, no_npu());
+  }
   loader_ = ze::Loader::open(loader_library());
   const std::string drivers = users_choice_ ? std::string() : drivers_for(kind);
-  if (!drivers.empty()) ::setenv(ze::kDriversVariable, drivers.c_str(), 0);
+  if (!drivers.empty()) {
+    ::setenv(ze::kDriversVariable, drivers.c_str(), 0);
+  }
   // Without zesInit a loader decides now whether it will tell how busy a device is.
-  if (!loader_->has("zesInit")) ::setenv("ZES_ENABLE_SYSMAN", "1", 0);
+  if (!loader_->has("zesInit")) {
+    ::setenv("ZES_ENABLE_SYSMAN", "1", 0);
+  }
   look_for_devices();
-  if (kind == DeviceKind::kAuto && npus_.empty() && !users_choice_) start_again_with_software();
+  if (kind == DeviceKind::kAuto && npus_.empty() && !users_choice_) {
+    start_again_with_software();
+  }
 }
 
 /// Whether the loader could open any of the drivers that it was to open.
 bool Runtime::some_driver_is_loaded() const {
   const char* named = std::getenv(ze::kDriversVariable);
   std::istringstream drivers(named ? named : diagnosis_.driver_library);
-  for (std::string driver; std::getline(drivers, driver, ',');)
+  for (std::string driver; std::getline(drivers, driver, ',');) {
     if (ze::is_loaded(driver)) return true;
+  }
   return false;
 }
 
 /// What was refused once need not be refused again. A loader keeps for good what its drivers told
 /// it, unless it can be unloaded; one that found no driver (1.20) crashes when it is asked again.
 void Runtime::look_again() {
-  if (ze::Loader::unload(loader_))
+  if (ze::Loader::unload(loader_)) {
     loader_ = ze::Loader::open(loader_library());
-  else if (!some_driver_is_loaded())
+  } else if (!some_driver_is_loaded()) {
     return;
+  }
   look_for_devices();
 }
 
@@ -131,8 +147,9 @@ std::string Runtime::loader_library() const {
 }
 
 const ze::NpuDevice* Runtime::find(bool software) const {
-  for (const auto& npu : npus_)
+  for (const auto& npu : npus_) {
     if (npu.is_software() == software) return &npu;
+  }
   return nullptr;
 }
 
@@ -161,10 +178,11 @@ std::shared_ptr<internal::DeviceState> Runtime::open_context(bool software) {
 std::shared_ptr<internal::DeviceState> Runtime::open_software_instead() {
   if (!find(true)) throw Error(ErrorCode::kNotFound, no_npu() + "\n" + no_software_npu());
   auto state = open_context(true);
-  if (!std::exchange(warned_, true))
+  if (!std::exchange(warned_, true)) {
     base::log(LogLevel::kWarning,
               text("software NPU: no NPU found (", first_missing(all_findings()),
                    "); the CPU computes instead. Run npu-info for details"));
+  }
   return state;
 }
 
@@ -188,15 +206,16 @@ std::shared_ptr<internal::DeviceState> Runtime::open(DeviceKind kind) {
 std::vector<Finding> Runtime::all_findings() const {
   auto findings = diagnosis_.findings;
   const ze::NpuDevice* npu = find(false);
-  if (npu)
+  if (npu) {
     findings.push_back({true, "device", npu->name(), ""});
-  else if (!diagnosis_.real_npu_possible())
+  } else if (!diagnosis_.real_npu_possible()) {
     findings.push_back({false, "device", "not tried: a part is missing", ""});
-  else
+  } else {
     findings.push_back(
         {false, "device", start_error_.empty() ? "the driver offers no NPU" : start_error_,
          text("check the kernel log (dmesg | grep vpu) and the driver's own messages with ",
               ze::kDriverLogVariable, "=INFO")});
+  }
   return findings;
 }
 
@@ -213,7 +232,9 @@ std::vector<std::string> Runtime::platforms() {
 std::vector<Finding> Runtime::diagnose() {
   std::scoped_lock lock(mutex_);
   try {
-    if (!loader_ && diagnose_parts(paths_).real_npu_possible()) start(DeviceKind::kAuto);
+    if (!loader_ && diagnose_parts(paths_).real_npu_possible()) {
+      start(DeviceKind::kAuto);
+    }
   } catch (const Error& error) {
     start_error_ = error.what();
   }

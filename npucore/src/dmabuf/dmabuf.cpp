@@ -47,9 +47,10 @@ unsigned long long sync_flags(CpuAccess::Kind kind) {
 
 struct stat status_of(int fd) {
   struct stat status = {};
-  if (::fstat(fd, &status) != 0)
+  if (::fstat(fd, &status) != 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("file descriptor ", fd, " cannot be used: fstat: ", errno_text(errno)));
+  }
   return status;
 }
 
@@ -66,9 +67,10 @@ bool poll_until(int fd, short events, Clock::time_point deadline) {
     const int ready = ::poll(&entry, 1, static_cast<int>(wait_ms));
     if (ready > 0) return true;
     if (ready == 0) return false;
-    if (errno != EINTR)
+    if (errno != EINTR) {
       throw Error(ErrorCode::kIo,
                   text("waiting for a DMA-BUF's producer: poll: ", errno_text(errno)));
+    }
   }
 }
 
@@ -101,8 +103,9 @@ bool is_dmabuf(int fd) {
 std::size_t size_bytes_of(int fd) {
   // Seeking tells the size of a DMA-BUF on every kernel, but would move the position of a file.
   const off_t size = is_dmabuf(fd) ? ::lseek(fd, 0, SEEK_END) : status_of(fd).st_size;
-  if (size <= 0)
+  if (size <= 0) {
     throw Error(ErrorCode::kInvalidArgument, text("file descriptor ", fd, " holds no bytes"));
+  }
   return static_cast<std::size_t>(size);
 }
 
@@ -124,8 +127,9 @@ bool wait_for_producers(int fd, FenceUse use, std::chrono::milliseconds timeout)
 
 CpuAccess::CpuAccess(int fd, Kind kind) : fd_(fd), flags_(sync_flags(kind)) {
   const int error = sync(fd_, DMA_BUF_SYNC_START | flags_);
-  if (error != 0)
+  if (error != 0) {
     throw Error(ErrorCode::kIo, text("DMA_BUF_IOCTL_SYNC on fd ", fd, ": ", errno_text(error)));
+  }
 }
 
 CpuAccess::~CpuAccess() {

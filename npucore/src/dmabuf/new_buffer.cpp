@@ -37,8 +37,9 @@ NewBuffer not_opened(const char* device, int error, const char* module_cure) {
 base::UniqueFd sealed_memory(std::size_t bytes) {
   base::UniqueFd fd(::memfd_create("npu-frame", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
-      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0)
+      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
     return {};
+  }
   return fd;
 }
 
@@ -46,12 +47,14 @@ base::UniqueFd sealed_memory(std::size_t bytes) {
 
 NewBuffer new_udmabuf(std::size_t size_bytes, const char* device) {
   const base::UniqueFd driver(::open(device, O_RDWR | O_CLOEXEC));
-  if (!driver)
+  if (!driver) {
     return not_opened(device, errno, "use a kernel with CONFIG_UDMABUF (Debian's since 13)");
+  }
   const std::size_t bytes = base::round_up_to_page(size_bytes);
   const base::UniqueFd memory = sealed_memory(bytes);
-  if (!memory)
+  if (!memory) {
     return nothing(text("cannot create a memory file of ", bytes, " bytes: ", errno_text(errno)));
+  }
   udmabuf_create request = {};
   request.memfd = static_cast<__u32>(memory.get());
   request.flags = UDMABUF_FLAGS_CLOEXEC;
@@ -70,8 +73,9 @@ NewBuffer new_heap_buffer(std::size_t size_bytes, const char* heap) {
   dma_heap_allocation_data request = {};
   request.len = bytes;
   request.fd_flags = O_RDWR | O_CLOEXEC;
-  if (::ioctl(driver.get(), DMA_HEAP_IOCTL_ALLOC, &request) == 0)
+  if (::ioctl(driver.get(), DMA_HEAP_IOCTL_ALLOC, &request) == 0) {
     return {base::UniqueFd(static_cast<int>(request.fd)), {}, {}};
+  }
   return nothing(
       text("DMA_HEAP_IOCTL_ALLOC of ", bytes, " bytes on ", heap, ": ", errno_text(errno)));
 }

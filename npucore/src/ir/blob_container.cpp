@@ -107,12 +107,24 @@ Metadata read_fields(ByteReader& reader, std::uint16_t minor) {
     metadata.init_schedules = reader.number<std::uint64_t>().value_or(0);
     if (metadata.init_schedules > 0) return metadata;
   }
-  if (minor >= 2) reader.number<std::uint64_t>();  // batch size
-  if (minor >= 3) skip_layouts(reader);
-  if (minor >= 4) reader.number<std::uint32_t>();  // compiler version
-  if (minor >= 5) metadata.encrypted = reader.number<std::uint8_t>().value_or(0) != 0;
-  if (minor >= 6) reader.take(reader.number<std::uint64_t>().value_or(0));  // compatibility text
-  if (minor >= 7) metadata.blob_type = reader.number<std::uint8_t>().value_or(0);
+  if (minor >= 2) {
+    reader.number<std::uint64_t>();  // batch size
+  }
+  if (minor >= 3) {
+    skip_layouts(reader);
+  }
+  if (minor >= 4) {
+    reader.number<std::uint32_t>();  // compiler version
+  }
+  if (minor >= 5) {
+    metadata.encrypted = reader.number<std::uint8_t>().value_or(0) != 0;
+  }
+  if (minor >= 6) {
+    reader.take(reader.number<std::uint64_t>().value_or(0));  // compatibility text
+  }
+  if (minor >= 7) {
+    metadata.blob_type = reader.number<std::uint8_t>().value_or(0);
+  }
   return metadata;
 }
 
@@ -149,7 +161,9 @@ void check_loadable(const Metadata& metadata, const Refusal& refusal) {
 
 std::optional<BlobDescription> find_description(Bytes gap, const Refusal& refusal) {
   if (!ends_with(gap, kDescriptionMagic)) return {};
-  if (gap.size() < kDescriptionTailSize) refusal.damaged("its description is truncated");
+  if (gap.size() < kDescriptionTailSize) {
+    refusal.damaged("its description is truncated");
+  }
   const auto tail = gap.size() - kDescriptionTailSize;
   const auto hash = number_at(gap, tail);
   const auto size = number_at(gap, tail + sizeof(hash));
@@ -158,7 +172,9 @@ std::optional<BlobDescription> find_description(Bytes gap, const Refusal& refusa
         text("its description should have ", size, " bytes, but only ", tail, " are there"));
   }
   const auto xml = gap.subspan(tail - size, size);
-  if (fnv1a(xml) != hash) refusal.damaged("its description does not match its checksum");
+  if (fnv1a(xml) != hash) {
+    refusal.damaged("its description does not match its checksum");
+  }
   try {
     return read_description(as_text(xml));
   } catch (const std::invalid_argument& error) {
@@ -248,7 +264,9 @@ void append(std::vector<std::byte>& bytes, std::string_view more) {
 
 BlobView open_blob(Bytes file, const std::string& file_name) {
   const Refusal refusal(file_name);
-  if (!starts_with(file, kElfMagic)) refuse_without_elf(file, refusal);
+  if (!starts_with(file, kElfMagic)) {
+    refuse_without_elf(file, refusal);
+  }
   if (ends_with(file, kFooterMagic)) return open_with_footer(file, refusal);
   check_not_cut_off(file, refusal);
   return {file, std::nullopt, {}};

@@ -41,13 +41,17 @@ void set(pugi::xml_node node, const char* name, std::floating_point auto value) 
 }
 
 std::string text_of(pugi::xml_node node, const char* name) {
-  if (!node.attribute(name)) fail(node, name);
+  if (!node.attribute(name)) {
+    fail(node, name);
+  }
   return node.attribute(name).value();
 }
 
 std::uint32_t small_number(pugi::xml_node node, const char* name) {
   const auto value = parse_unsigned(node.attribute(name).value());
-  if (!value || *value > UINT32_MAX) fail(node, name);
+  if (!value || *value > UINT32_MAX) {
+    fail(node, name);
+  }
   return static_cast<std::uint32_t>(*value);
 }
 
@@ -75,7 +79,9 @@ Port read_port(pugi::xml_node node) {
   port.name = text_of(node, "name");
   port.type = base::element_type_from_string(text_of(node, "type"));
   const auto shape = parse_shape(text_of(node, "shape"));
-  if (!shape) fail(node, "shape");
+  if (!shape) {
+    fail(node, "shape");
+  }
   port.shape = *shape;
   for (auto tensor : node.children("tensor")) port.tensor_names.push_back(text_of(tensor, "name"));
   return port;
@@ -90,19 +96,25 @@ void write_state(pugi::xml_node node, const StateValue& state) {
     digits += kDigits[std::to_integer<unsigned>(byte) >> kHalf];
     digits += kDigits[std::to_integer<unsigned>(byte) & kMask];
   }
-  if (!digits.empty()) set(node, "initial", digits);
+  if (!digits.empty()) {
+    set(node, "initial", digits);
+  }
 }
 
 StateValue read_state(pugi::xml_node node) {
   constexpr int kHexadecimal = 16;
   StateValue state{text_of(node, "id"), {}};
   const std::string_view digits = node.attribute("initial").value();
-  if (digits.size() % 2 != 0) fail(node, "initial");
+  if (digits.size() % 2 != 0) {
+    fail(node, "initial");
+  }
   for (std::size_t at = 0; at < digits.size(); at += 2) {
     unsigned char byte = 0;
     const auto* end = digits.data() + at + 2;
     const auto read = std::from_chars(digits.data() + at, end, byte, kHexadecimal);
-    if (read.ec != std::errc{} || read.ptr != end) fail(node, "initial");
+    if (read.ec != std::errc{} || read.ptr != end) {
+      fail(node, "initial");
+    }
     state.initial.push_back(static_cast<std::byte>(byte));
   }
   return state;
@@ -201,8 +213,9 @@ Version read_version(pugi::xml_node node, const char* name) {
   for (auto& number : numbers) {
     const auto [stop, error] = std::from_chars(at, end, number);
     const bool last = &number == &numbers.back();
-    if (error != std::errc{} || (last ? stop != end : stop == end || *stop != '.'))
+    if (error != std::errc{} || (last ? stop != end : stop == end || *stop != '.')) {
       fail(node, name);
+    }
     at = stop + 1;
   }
   return {numbers[0], numbers[1], numbers[2]};
@@ -239,8 +252,9 @@ std::string write_description(const BlobDescription& description, std::uint32_t 
   set(root, "version", kFormatVersion);
   set(root, "model", description.model_name);
   set(root, "compiler", base::text(compiler_version >> 16, '.', compiler_version & 0xffff));
-  if (description.built_with != BuiltWith{})
+  if (description.built_with != BuiltWith{}) {
     write_built_with(root.append_child("built_with"), description.built_with);
+  }
   for (const auto& port : description.inputs) write_port(root, "input", port);
   for (const auto& port : description.outputs) write_port(root, "output", port);
   for (const auto& state : description.states) write_state(root.append_child("state"), state);
@@ -262,11 +276,15 @@ BlobDescription read_description(std::string_view text) {
   const auto result = document.load_buffer(text.data(), text.size());
   if (!result) throw std::invalid_argument(result.description());
   const auto root = document.child("npucore");
-  if (parse_unsigned(root.attribute("version").value()) != kFormatVersion) fail(root, "version");
+  if (parse_unsigned(root.attribute("version").value()) != kFormatVersion) {
+    fail(root, "version");
+  }
   BlobDescription description;
   description.model_name = text_of(root, "model");
   // Files of the first release have none.
-  if (const auto built = root.child("built_with")) description.built_with = read_built_with(built);
+  if (const auto built = root.child("built_with")) {
+    description.built_with = read_built_with(built);
+  }
   for (auto port : root.children("input")) description.inputs.push_back(read_port(port));
   for (auto port : root.children("output")) description.outputs.push_back(read_port(port));
   for (auto state : root.children("state")) description.states.push_back(read_state(state));
@@ -275,7 +293,9 @@ BlobDescription read_description(std::string_view text) {
   }
   try {
     const auto frame_input = root.child("frame_input");
-    if (frame_input) description.frame_input = read_frame_input(frame_input);
+    if (frame_input) {
+      description.frame_input = read_frame_input(frame_input);
+    }
   } catch (const Error& error) {
     throw std::invalid_argument(error.what());
   }
@@ -284,12 +304,21 @@ BlobDescription read_description(std::string_view text) {
 
 std::string describe(const BuiltWith& built) {
   std::vector<std::string> parts;
-  if (!built.platform.empty()) parts.push_back("platform=" + built.platform);
-  if (is_known(built.compiler))
+  if (!built.platform.empty()) {
+    parts.push_back("platform=" + built.platform);
+  }
+  if (is_known(built.compiler)) {
     parts.push_back(base::text("compiler=", built.compiler.major, '.', built.compiler.minor));
-  if (is_known(built.elf)) parts.push_back("elf=" + version_text(built.elf));
-  if (is_known(built.runtime)) parts.push_back("runtime=" + version_text(built.runtime));
-  if (built.driver_version != 0) parts.push_back(base::text("driver=", built.driver_version));
+  }
+  if (is_known(built.elf)) {
+    parts.push_back("elf=" + version_text(built.elf));
+  }
+  if (is_known(built.runtime)) {
+    parts.push_back("runtime=" + version_text(built.runtime));
+  }
+  if (built.driver_version != 0) {
+    parts.push_back(base::text("driver=", built.driver_version));
+  }
   return base::join(parts, " ");
 }
 

@@ -34,7 +34,9 @@ struct Entry {
 }
 
 Header header_of(std::span<const std::byte> elf, const std::string& file_name) {
-  if (elf.size() < kHeaderBytes) damaged(file_name, "it is shorter than an ELF header");
+  if (elf.size() < kHeaderBytes) {
+    damaged(file_name, "it is shorter than an ELF header");
+  }
   Header header;
   header.table_offset = *ByteReader(elf.subspan(kTableOffset)).number<std::uint64_t>();
   ByteReader rest(elf.subspan(kEntrySize));
@@ -69,12 +71,14 @@ std::vector<BlobSection> elf_sections(std::span<const std::byte> elf,
   if (header.count == 0) return {};
   const std::uint64_t table_bytes = std::uint64_t(header.count) * header.entry_size;
   if (header.entry_size < kEntryBytes || header.table_offset > elf.size() ||
-      table_bytes > elf.size() - header.table_offset || header.names_index >= header.count)
+      table_bytes > elf.size() - header.table_offset || header.names_index >= header.count) {
     damaged(file_name, "its section headers are not inside it");
+  }
   const auto table = elf.subspan(header.table_offset, table_bytes);
   const Entry strings = entry_at(table, header.entry_size, header.names_index);
-  if (strings.offset > elf.size() || strings.size_bytes > elf.size() - strings.offset)
+  if (strings.offset > elf.size() || strings.size_bytes > elf.size() - strings.offset) {
     damaged(file_name, "its section names are not inside it");
+  }
   const auto names = elf.subspan(strings.offset, strings.size_bytes);
   std::vector<BlobSection> sections;
   for (std::size_t index = 1; index < header.count; ++index) {

@@ -158,8 +158,9 @@ Value FramePlanes::resized(const std::string& name, const Value& value, const Pl
 
 Value FramePlanes::picture(const PlaneView& view, const Placement& place) {
   const auto value = samples(view.plane);
-  if (view.full_width_of_pairs)
+  if (view.full_width_of_pairs) {
     return resized(view.name, luma_of_pairs(view.name, value), {}, place);
+  }
   return resized(view.name, planar(view.name, value), plane_shapes(frame_.format)[view.plane],
                  place);
 }

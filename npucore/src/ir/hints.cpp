@@ -69,7 +69,9 @@ Preprocess preprocess_from_hints(const ModelInfo& info, const FrameLayout& frame
     preprocess.resize = is_letterbox(*resize) ? ResizeMode::kLetterbox : ResizeMode::kStretch;
     preprocess.pad_value = 0;
   }
-  if (const auto pad = numbers(info, "pad_value"); !pad.empty()) preprocess.pad_value = pad[0];
+  if (const auto pad = numbers(info, "pad_value"); !pad.empty()) {
+    preprocess.pad_value = pad[0];
+  }
   // In the Model API images are BGR, and this says that the model wants the other order.
   if (const auto reverse = find(info, "reverse_input_channels")) {
     preprocess.channels = is_true(*reverse) ? ChannelOrder::kRGB : ChannelOrder::kBGR;

@@ -41,7 +41,9 @@ std::size_t named_input(const internal::ModelState& model, const std::string& na
 std::size_t only_image(const internal::ModelState& model) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
-    if (model.inputs[i].shape.size() == kImageRank) found.push_back(i);
+    if (model.inputs[i].shape.size() == kImageRank) {
+      found.push_back(i);
+    }
   }
   if (found.size() == 1) return found.front();
   throw Error(ErrorCode::kNotFound,
@@ -75,7 +77,9 @@ std::optional<bool> channels_are_last(pugi::xml_node layer, const Shape& shape) 
 }
 
 void check_port(const internal::ModelState& model, const Port& port) {
-  if (port.shape.size() != kImageRank) fail(model, port, "a picture has four dimensions");
+  if (port.shape.size() != kImageRank) {
+    fail(model, port, "a picture has four dimensions");
+  }
   const auto dynamic = std::find_if(port.shape.begin(), port.shape.end(),
                                     [](std::int64_t dimension) { return dimension < 1; });
   if (dynamic != port.shape.end()) {

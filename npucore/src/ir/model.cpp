@@ -21,7 +21,9 @@ Model::~Model() = default;
 Model::Model(const Model& other) : state_(std::make_shared<internal::ModelState>(*other.state_)) {}
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(const Model& other) {
-  if (this != &other) state_ = std::make_shared<internal::ModelState>(*other.state_);
+  if (this != &other) {
+    state_ = std::make_shared<internal::ModelState>(*other.state_);
+  }
   return *this;
 }
 Model& Model::operator=(Model&&) noexcept = default;

@@ -14,7 +14,9 @@ namespace {
 
 void set_flag(pugi::xml_node rt_info, const char* name) {
   auto flag = rt_info.child(name);
-  if (!flag) flag = rt_info.append_child(name);
+  if (!flag) {
+    flag = rt_info.append_child(name);
+  }
   flag.remove_attributes();
   flag.append_attribute("value").set_value("YES");
 }
@@ -26,9 +28,13 @@ bool knows_indices(CompilerVersion version) {
 
 void set_flags(pugi::xml_node net, CompilerVersion version) {
   auto rt_info = net.child("rt_info");
-  if (!rt_info) rt_info = net.append_child("rt_info");
+  if (!rt_info) {
+    rt_info = net.append_child("rt_info");
+  }
   set_flag(rt_info, "is_new_api");
-  if (knows_indices(version)) set_flag(rt_info, "use_indices_for_io_metadata");
+  if (knows_indices(version)) {
+    set_flag(rt_info, "use_indices_for_io_metadata");
+  }
 }
 
 /// The outermost graph and all bodies: what has layers of its own.
@@ -36,7 +42,9 @@ std::vector<pugi::xml_node> graphs(pugi::xml_node net) {
   struct Finder : pugi::xml_tree_walker {
     std::vector<pugi::xml_node> found;
     bool for_each(pugi::xml_node& node) override {
-      if (node.child("layers")) found.push_back(node);
+      if (node.child("layers")) {
+        found.push_back(node);
+      }
       return true;
     }
   };
@@ -49,7 +57,9 @@ std::vector<pugi::xml_node> graphs(pugi::xml_node net) {
 std::vector<pugi::xml_node> layers_of(pugi::xml_node graph, const char* type) {
   std::vector<pugi::xml_node> found;
   for (auto layer : graph.child("layers").children("layer")) {
-    if (layer_type(layer) == type) found.push_back(layer);
+    if (layer_type(layer) == type) {
+      found.push_back(layer);
+    }
   }
   return found;
 }
@@ -141,7 +151,9 @@ pugi::xml_node producing_port(pugi::xml_node graph, pugi::xml_node edge) {
 void hand_names_on(pugi::xml_node from, pugi::xml_node to) {
   auto names = tensor_names(to);
   for (const auto& name : tensor_names(from)) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
   }
   if (names.empty()) return;
   to.remove_attribute("names");
@@ -152,7 +164,9 @@ void drop_identity(pugi::xml_node graph, pugi::xml_node layer) {
   auto edges = graph.child("edges");
   pugi::xml_node into;
   for (auto edge : edges.children("edge")) {
-    if (touches(edge, "to-layer", layer)) into = edge;
+    if (touches(edge, "to-layer", layer)) {
+      into = edge;
+    }
   }
   auto source = producing_port(graph, into);
   if (!source) return;

@@ -52,13 +52,17 @@ void check_channels(const char* name, const std::vector<float>& values, std::uin
                 " channels: give one value, or one per channel"));
   }
   for (const auto value : values) {
-    if (!std::isfinite(value)) refuse(text(name, " holds ", value));
+    if (!std::isfinite(value)) {
+      refuse(text(name, " holds ", value));
+    }
   }
 }
 
 void check(const internal::ModelState& model, const Preprocess& preprocess,
            const ImageInput& image) {
-  if (model.frame_input) refuse("the model already has it");
+  if (model.frame_input) {
+    refuse("the model already has it");
+  }
   check_channels("mean", preprocess.mean, image.channels);
   check_channels("scale", preprocess.scale, image.channels);
   if (std::find(preprocess.scale.begin(), preprocess.scale.end(), 0.0F) != preprocess.scale.end()) {
@@ -72,7 +76,9 @@ void check(const internal::ModelState& model, const Preprocess& preprocess,
 /// Rows R, G, B in the order that the model wants.
 template <class Row>
 std::vector<Row> in_model_order(const Job& job, std::vector<Row> rows) {
-  if (job.preprocess.channels == ChannelOrder::kBGR) std::reverse(rows.begin(), rows.end());
+  if (job.preprocess.channels == ChannelOrder::kBGR) {
+    std::reverse(rows.begin(), rows.end());
+  }
   return rows;
 }
 
@@ -89,8 +95,9 @@ Picture color_from_yuv(const Job& job) {
     std::vector<Channels> rows;
     for (const auto& row : color.matrix) {
       Channels weights;
-      for (const auto& [component, share] : view.channels)
+      for (const auto& [component, share] : view.channels) {
         weights.push_back(share * row[component]);
+      }
       rows.push_back(weights);
     }
     return job.builder.mix_channels("color/" + view.name, job.planes.picture(view, job.place),
@@ -99,8 +106,9 @@ Picture color_from_yuv(const Job& job) {
   const auto views = yuv_views(frame.format);
   const auto luma = part(views[0]);
   auto chroma = part(views[1]);
-  for (std::size_t i = 2; i < views.size(); ++i)
+  for (std::size_t i = 2; i < views.size(); ++i) {
     chroma = job.builder.add("color/uv", chroma, part(views[i]));
+  }
   const auto bias = shifted(in_model_order(job, Channels(color.bias.begin(), color.bias.end())));
   chroma = job.builder.add("color/bias", chroma, bias);
   const auto sum = job.builder.add("color/sum", luma, chroma);
@@ -137,7 +145,9 @@ Picture from_rgb(const Job& job) {
   if (job.image.channels == 1) {
     const auto shares = luma_weights(job.preprocess.frame.matrix);
     Channels row(shares.begin(), shares.end());
-    if (frame_is_bgr) std::reverse(row.begin(), row.end());
+    if (frame_is_bgr) {
+      std::reverse(row.begin(), row.end());
+    }
     return {job.builder.mix_channels("gray/mix", value, {row}), 0};
   }
   if (frame_is_bgr == (job.preprocess.channels == ChannelOrder::kBGR)) return {value, 0};
@@ -181,8 +191,12 @@ Value normalize(const Job& job, const Picture& picture) {
     offset.push_back((picture.shift - mean[i]) / scale[i]);
   }
   auto value = picture.value;
-  if (!all_equal(factor, 1)) value = job.builder.multiply("scale", value, factor);
-  if (!all_equal(offset, 0)) value = job.builder.add("mean", value, offset);
+  if (!all_equal(factor, 1)) {
+    value = job.builder.multiply("scale", value, factor);
+  }
+  if (!all_equal(offset, 0)) {
+    value = job.builder.add("mean", value, offset);
+  }
   return value;
 }
 
@@ -192,7 +206,9 @@ Value to_model_type(const Job& job, Value value) {
   if (type == ElementType::kU8) {
     value = job.builder.round("round", value);
     const bool leaves_range = !job.preprocess.mean.empty() || !job.preprocess.scale.empty();
-    if (leaves_range) value = job.builder.clamp("limit", value, 0, kWhite);
+    if (leaves_range) {
+      value = job.builder.clamp("limit", value, 0, kWhite);
+    }
   }
   return job.builder.convert("to_model_type", value, type);
 }

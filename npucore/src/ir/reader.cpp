@@ -24,7 +24,9 @@ using base::text;
 
 DataRange usable_range(const Document& document, pugi::xml_node constant) {
   const auto range = data_range(constant);
-  if (!range) fail(document, text(describe_layer(constant), " has no usable offset and size"));
+  if (!range) {
+    fail(document, text(describe_layer(constant), " has no usable offset and size"));
+  }
   return *range;
 }
 
@@ -37,7 +39,9 @@ void check_constant_size(const Document& document, pugi::xml_node constant, Data
   if (bits == 0 || !shape) return;
   unsigned __int128 needed = bits;
   for (const auto dim : *shape) {
-    if (dim < 0) fail(document, text(describe_layer(constant), " has a dynamic shape"));
+    if (dim < 0) {
+      fail(document, text(describe_layer(constant), " has a dynamic shape"));
+    }
     needed *= static_cast<std::uint64_t>(dim);
     if (needed > (static_cast<unsigned __int128>(1) << 66)) break;
   }
@@ -133,10 +137,14 @@ Document read_document(const std::filesystem::path& xml) {
 std::shared_ptr<internal::ModelState> read_ir(const std::filesystem::path& xml,
                                               const std::filesystem::path& weights) {
   auto bin = weights;
-  if (bin.empty()) bin = std::filesystem::path(xml).replace_extension(".bin");
+  if (bin.empty()) {
+    bin = std::filesystem::path(xml).replace_extension(".bin");
+  }
   auto document = read_document(xml);
   Weights bytes;
-  if (needs_weights(document)) bytes = open_weights(document, bin);
+  if (needs_weights(document)) {
+    bytes = open_weights(document, bin);
+  }
   check_ranges(document, bytes, bin);
   std::string name = document.net().attribute("name").value();
   auto inputs = read_inputs(document);

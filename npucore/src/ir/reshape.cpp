@@ -88,7 +88,9 @@ std::set<LayerId> downstream(const Document& document, std::set<LayerId> sources
         const auto from = document.producer({layer_id(layer), port.attribute("id").as_ullong()});
         return from && sources.contains(from->layer);
       });
-      if (fed) grown = sources.insert(layer_id(layer)).second;
+      if (fed) {
+        grown = sources.insert(layer_id(layer)).second;
+      }
     }
   }
   return sources;
@@ -176,11 +178,15 @@ void reshape(internal::ModelState& model, const std::map<std::string, Shape>& sh
   for (const auto& [index, shape] : wanted) {
     const auto bounds = bounds_of(parameters[index]);
     if (shape == model.inputs[index].shape) continue;
-    if (!fits(shape, bounds)) moved.insert(layer_id(parameters[index]));
+    if (!fits(shape, bounds)) {
+      moved.insert(layer_id(parameters[index]));
+    }
     set_parameter_shape(parameters[index], shape);
     model.reshaped = true;
   }
-  if (!moved.empty()) forget_shapes(model.document, downstream(model.document, moved));
+  if (!moved.empty()) {
+    forget_shapes(model.document, downstream(model.document, moved));
+  }
   model.inputs = read_inputs(model.document);
   model.outputs = read_outputs(model.document);
 }

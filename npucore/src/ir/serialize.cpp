@@ -81,7 +81,9 @@ void remove_addresses(pugi::xml_node constant) {
 
 void add_address(pugi::xml_node constant, std::span<const std::byte> bytes) {
   auto rt_info = constant.child("rt_info");
-  if (!rt_info) rt_info = constant.insert_child_after("rt_info", constant.child("data"));
+  if (!rt_info) {
+    rt_info = constant.insert_child_after("rt_info", constant.child("data"));
+  }
   auto attribute = rt_info.append_child("attribute");
   attribute.append_attribute("name").set_value(kPointerAttribute);
   attribute.append_attribute("version").set_value("0");

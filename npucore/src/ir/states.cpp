@@ -93,7 +93,9 @@ std::vector<StateValue> initial_states(const Model& model) {
   for (auto layer : state.document.layers_of_type("ReadValue")) {
     auto initial = constant_value(state, in_front_of(state.document, layer, 0), kMostSteps);
     const auto zero = [](std::byte byte) { return byte == std::byte{}; };
-    if (std::all_of(initial.begin(), initial.end(), zero)) initial.clear();
+    if (std::all_of(initial.begin(), initial.end(), zero)) {
+      initial.clear();
+    }
     states.push_back({layer.child("data").attribute("variable_id").value(), std::move(initial)});
   }
   return states;

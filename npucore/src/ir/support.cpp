@@ -94,7 +94,9 @@ void check_supported(const internal::ModelState& model) {
   check_sizes_known(model);
   for (const auto& input : model.inputs) check_port(model, "input", input);
   // With other sizes at the inputs, only the compiler knows what is dynamic inside.
-  if (!has_stale_shapes(model)) check_layers(model);
+  if (!has_stale_shapes(model)) {
+    check_layers(model);
+  }
   for (const auto& output : model.outputs) check_port(model, "output", output);
 }
 

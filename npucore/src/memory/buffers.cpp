@@ -27,7 +27,9 @@ std::shared_ptr<Allocation> import_again(const Allocation& allocation, const Pla
   auto imported = buffers_of(place.device)
                       .imports.import_host(place, {allocation.base(), allocation.size_bytes},
                                            allocation.read_only, why_not);
-  if (!imported) base::log(LogLevel::kInfo, "host memory is not imported again: " + why_not);
+  if (!imported) {
+    base::log(LogLevel::kInfo, "host memory is not imported again: " + why_not);
+  }
   return imported;
 }
 
@@ -46,7 +48,9 @@ std::shared_ptr<Allocation> reach_from(const std::shared_ptr<Allocation>& alloca
   if (allocation->place == place) return allocation;
   std::scoped_lock lock(allocation->successor_mutex);
   auto& successor = allocation->successor;
-  if (!successor || successor->place != place) successor = import_again(*allocation, place);
+  if (!successor || successor->place != place) {
+    successor = import_again(*allocation, place);
+  }
   return successor;
 }
 

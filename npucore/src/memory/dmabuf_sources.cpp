@@ -49,8 +49,9 @@ std::shared_ptr<Allocation> DmabufSources::export_new(const Place& place, std::s
                                                       Caching caching) {
   auto allocation = imports_.allocate(place, size_bytes, caching, true);
   const base::UniqueFd fd(imports_.export_dmabuf(allocation));
-  if (!takes_as_dmabuf(*place.device, fd.get()))
+  if (!takes_as_dmabuf(*place.device, fd.get())) {
     throw Error(ErrorCode::kUnsupported, "the memory that the driver exports is not a DMA-BUF");
+  }
   allocation->dmabuf_source = DmabufSource::kDriver;
   return allocation;
 }
@@ -88,14 +89,16 @@ Finding DmabufSources::finding(const std::shared_ptr<internal::DeviceState>& dev
   const std::scoped_lock lock(mutex_);
   if (const auto known = tried_.find(source); known != tried_.end()) return known->second;
   Finding found = try_out(place_on(device), source);
-  if (!found.ok)
+  if (!found.ok) {
     base::log(LogLevel::kDebug, text("no DMA-BUFs from ", found.what, ": ", found.detail));
+  }
   return tried_[source] = std::move(found);
 }
 
 DmabufSource DmabufSources::best(const std::shared_ptr<internal::DeviceState>& device) {
-  for (const DmabufSource source : kInOrder)
+  for (const DmabufSource source : kInOrder) {
     if (finding(device, source).ok) return source;
+  }
   return DmabufSource::kNone;
 }
 

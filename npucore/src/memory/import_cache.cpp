@@ -28,9 +28,10 @@ std::string link_of(int fd) {
 
 base::UniqueFd duplicate(int fd) {
   base::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!copy)
+  if (!copy) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("file descriptor ", fd, " cannot be duplicated: ", base::errno_text(errno)));
+  }
   return copy;
 }
 
@@ -65,7 +66,9 @@ struct ImportCache::Owner {
 };
 
 KeptBuffer::~KeptBuffer() {
-  if (cache) cache->forget(*this);
+  if (cache) {
+    cache->forget(*this);
+  }
 }
 
 std::shared_ptr<Allocation> ImportCache::share(std::shared_ptr<Owner> owner) noexcept {
@@ -162,8 +165,12 @@ void ImportCache::forget(KeptBuffer& buffer) {
   std::scoped_lock lock(mutex_);
   kept_order_.erase(buffer.turn);
   const auto entry = kept_.find(buffer.identity);  // a newer one of the same buffer stays
-  if (entry != kept_.end() && entry->second.expired()) kept_.erase(entry);
-  if (buffer.allocation) buffer.allocation->forgotten = true;
+  if (entry != kept_.end() && entry->second.expired()) {
+    kept_.erase(entry);
+  }
+  if (buffer.allocation) {
+    buffer.allocation->forgotten = true;
+  }
 }
 
 std::shared_ptr<Allocation> ImportCache::import(const Place& place, KeptBuffer& buffer) {
@@ -205,9 +212,10 @@ bool ImportCache::evict(std::unique_lock<std::mutex>& lock) {
 /// After the driver refused to import `fd`. Returns when it may be asked again. Drivers have one
 /// result for memory that they cannot map and for a full address range.
 void ImportCache::make_room(std::unique_lock<std::mutex>& lock, int fd, const Error& refusal) {
-  if (!dmabuf::can_be_mapped(fd, dmabuf::size_bytes_of(fd)))
+  if (!dmabuf::can_be_mapped(fd, dmabuf::size_bytes_of(fd))) {
     throw Error(ErrorCode::kUnsupported,
                 text(refusal.what(), "; its exporter does not let the CPU map it"));
+  }
   if (evict(lock)) return;
   throw Error(ErrorCode::kOutOfMemory,
               text(refusal.what(), "; ", stats_.live,
@@ -224,12 +232,14 @@ std::shared_ptr<Allocation> ImportCache::find_host(std::unique_lock<std::mutex>&
   for (;;) {
     const auto entry = host_.lower_bound({&context, begin});
     if (entry == host_.end() || entry->first.first != &context ||
-        entry->second.begin >= base::round_up_to_page(end))
+        entry->second.begin >= base::round_up_to_page(end)) {
       return nullptr;
+    }
     auto alive = entry->second.allocation.lock();
     if (alive && entry->second.begin <= begin && end <= entry->first.second + 1 &&
-        (read_only || !entry->second.read_only))
+        (read_only || !entry->second.read_only)) {
       return alive;
+    }
     if (alive) {
       why_not = "it overlaps memory that is imported already, otherwise";
       return nullptr;
@@ -247,7 +257,9 @@ std::shared_ptr<Allocation> ImportCache::import_host(const Place& place, std::sp
     return nullptr;
   }
   result = find_host(lock, *place.context, bytes, read_only, why_not);
-  if (result) ++stats_.hits;
+  if (result) {
+    ++stats_.hits;
+  }
   if (result || !why_not.empty()) return result;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % base::page_size_bytes() != 0) {
     why_not = text("it does not begin on a page of ", base::page_size_bytes(), " bytes");
@@ -273,7 +285,9 @@ std::shared_ptr<Allocation> ImportCache::import_file(const Place& place, base::M
   std::scoped_lock lock(mutex_);
   auto result = import_pages(std::move(allocation),
                              {const_cast<std::byte*>(pages.data()), pages.size()}, why_not);
-  if (result) result->file = std::move(file);
+  if (result) {
+    result->file = std::move(file);
+  }
   return result;
 }
 
@@ -335,9 +349,15 @@ void ImportCache::release(std::unique_ptr<Allocation> allocation) {
   std::scoped_lock lock(mutex_);
   const auto begin = reinterpret_cast<std::uintptr_t>(allocation->base());
   allocation->memory = {};
-  if (is_host) host_.erase({allocation->place.context.get(), begin + allocation->size_bytes - 1});
-  if (allocation->identity) known_.erase({allocation->place.context.get(), *allocation->identity});
-  if (allocation->origin != Allocation::Origin::kDriver) --stats_.live;
+  if (is_host) {
+    host_.erase({allocation->place.context.get(), begin + allocation->size_bytes - 1});
+  }
+  if (allocation->identity) {
+    known_.erase({allocation->place.context.get(), *allocation->identity});
+  }
+  if (allocation->origin != Allocation::Origin::kDriver) {
+    --stats_.live;
+  }
   forgotten_.notify_all();
 }
 

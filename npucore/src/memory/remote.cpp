@@ -22,9 +22,10 @@ constexpr std::array kTensorTypes = {
 
 std::size_t bytes_of(ElementType type, const Shape& shape) {
   const std::size_t bytes = Port{"remote tensor", {}, type, shape}.size_bytes();
-  if (bytes == 0)
+  if (bytes == 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("a remote tensor of ", to_string(type), to_string(shape), " has no bytes"));
+  }
   return bytes;
 }
 
@@ -36,9 +37,10 @@ void require_known(const RemoteProperties& properties, std::initializer_list<con
       is_known = is_known || name == each;
       names += text(names.empty() ? "" : ", ", each);
     }
-    if (!is_known)
+    if (!is_known) {
       throw Error(ErrorCode::kInvalidArgument,
                   text("there is no remote property ", base::quoted(name), "; there are ", names));
+    }
   }
 }
 
@@ -57,10 +59,13 @@ std::string text_of(const RemoteProperties& properties, const char* name,
 /// A number or pointer; both travel in MEM_HANDLE.
 std::intptr_t number_of(const RemoteProperties& properties, const char* name) {
   const auto found = properties.find(name);
-  if (found == properties.end()) refuse(name, "given");
+  if (found == properties.end()) {
+    refuse(name, "given");
+  }
   if (const auto* number = std::get_if<std::int64_t>(&found->second)) return *number;
-  if (void* const* pointer = std::get_if<void*>(&found->second))
+  if (void* const* pointer = std::get_if<void*>(&found->second)) {
     return reinterpret_cast<std::intptr_t>(*pointer);
+  }
   refuse(name, "a number or a pointer");
 }
 
@@ -72,7 +77,9 @@ void* address_of(const RemoteProperties& properties, const char* name) {
 std::size_t offset_of(const RemoteProperties& properties) {
   if (properties.count(remote::kOffset) == 0) return 0;
   const std::intptr_t offset = number_of(properties, remote::kOffset);
-  if (offset < 0) refuse(remote::kOffset, "0 or more");
+  if (offset < 0) {
+    refuse(remote::kOffset, "0 or more");
+  }
   return static_cast<std::size_t>(offset);
 }
 
@@ -107,10 +114,11 @@ RemoteContext RemoteContext::create(const Device& device, const RemoteProperties
   RemoteContext context(device);
   if (properties.count(remote::kL0Context) != 0 &&
       number_of(properties, remote::kL0Context) !=
-          reinterpret_cast<std::intptr_t>(context.handle()))
+          reinterpret_cast<std::intptr_t>(context.handle())) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("L0_CONTEXT is not the context of ", device.info().name,
                      ": a process has one for each device, use its memory in that one"));
+  }
   return context;
 }
 
@@ -185,14 +193,18 @@ RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
       kTensorTypes, text_of(properties, remote::kTensorType, "BINDED"), "tensor type");
   const std::string mem_type = text_of(properties, remote::kMemType, remote::kInternalBuffer);
   if (mem_type == remote::kInternalBuffer) return create_l0_host_tensor(type, shape, use);
-  if (mem_type == remote::kSharedBuffer)
+  if (mem_type == remote::kSharedBuffer) {
     return create_tensor(type, shape, static_cast<int>(number_of(properties, remote::kMemHandle)),
                          offset_of(properties));
-  if (mem_type == remote::kCpuAddress)
+  }
+  if (mem_type == remote::kCpuAddress) {
     return create_tensor(type, shape, address_of(properties, remote::kMemHandle), use);
+  }
   if (mem_type == remote::kMappedFile) {
     const std::string file = text_of(properties, remote::kFileDescriptor, "");
-    if (file.empty()) refuse(remote::kFileDescriptor, "the path of a file");
+    if (file.empty()) {
+      refuse(remote::kFileDescriptor, "the path of a file");
+    }
     return create_tensor(type, shape, std::filesystem::path(file), offset_of(properties));
   }
   refuse(remote::kMemType, "L0_INTERNAL_BUF, SHARED_BUF, CPU_VA or MMAPED_FILE");

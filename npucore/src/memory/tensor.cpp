@@ -20,8 +20,9 @@ ze::Memory::CpuCaching caching_of(MemoryUse use) {
 }
 
 void require_bytes(std::size_t size_bytes) {
-  if (size_bytes == 0)
+  if (size_bytes == 0) {
     throw Error(ErrorCode::kInvalidArgument, "Tensor::allocate: a tensor needs at least one byte");
+  }
 }
 
 }  // namespace
@@ -52,27 +53,30 @@ Tensor Tensor::import_dmabuf(const Device& device, int fd, std::size_t offset, s
   const internal::Place place = internal::place_on(device.state());
   auto allocation = internal::buffers_of(place.device).imports.import(place, fd);
   const std::size_t all = allocation->size_bytes;
-  if (offset >= all || size > all - offset)
+  if (offset >= all || size > all - offset) {
     throw Error(ErrorCode::kInvalidArgument,
                 base::text("Tensor::import_dmabuf: the buffer of fd ", fd, " has ", all,
                            " bytes, not ", size, " at ", offset));
+  }
   return {std::move(allocation), offset, size == 0 ? all - offset : size};
 }
 
 Tensor Tensor::import_host(const Device& device, HostMemory memory, MemoryUse use) {
-  if (!memory.data || memory.size_bytes == 0)
+  if (!memory.data || memory.size_bytes == 0) {
     throw Error(ErrorCode::kInvalidArgument, "Tensor::import_host: the memory is null or empty");
+  }
   std::string why_not;
   auto* data = static_cast<std::byte*>(memory.data);
   const internal::Place place = internal::place_on(device.state());
   auto allocation =
       internal::buffers_of(place.device)
           .imports.import_host(place, {data, memory.size_bytes}, use == MemoryUse::kInput, why_not);
-  if (!allocation)
+  if (!allocation) {
     throw Error(ErrorCode::kUnsupported,
                 base::text("Tensor::import_host: ", memory.size_bytes,
                            " bytes of host memory cannot be imported: ", why_not,
                            "; allocate a tensor, or let Request::set_input copy"));
+  }
   const auto offset = static_cast<std::size_t>(data - allocation->base());
   return {std::move(allocation), offset, memory.size_bytes};
 }
@@ -85,8 +89,9 @@ Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path
   const internal::Place place = internal::place_on(device.state());
   internal::ImportCache& imports = internal::buffers_of(place.device).imports;
   std::string why_not;
-  if (auto mapped = imports.import_file(place, file, why_not))
+  if (auto mapped = imports.import_file(place, file, why_not)) {
     return {std::move(mapped), lead, size};
+  }
   base::log(LogLevel::kInfo, base::text(size, " bytes of ", path.string(),
                                         " are copied into driver memory: ", why_not));
   Tensor copy = allocate(device, size, MemoryUse::kInput);
@@ -101,18 +106,20 @@ std::byte* Tensor::data() const {
 }
 
 Tensor Tensor::slice(std::size_t offset, std::size_t size) const {
-  if (offset > size_bytes_ || size > size_bytes_ - offset)
+  if (offset > size_bytes_ || size > size_bytes_ - offset) {
     throw Error(ErrorCode::kInvalidArgument,
                 base::text("Tensor::slice: bytes ", offset, " to ", offset, '+', size,
                            " are not inside a tensor of ", size_bytes_, " bytes"));
+  }
   return {allocation_, offset_ + offset, size};
 }
 
 int Tensor::export_dmabuf() const {
-  if (!allocation_ || !allocation_->exportable)
+  if (!allocation_ || !allocation_->exportable) {
     throw Error(ErrorCode::kInvalidArgument,
                 "Tensor::export_dmabuf: only memory that was allocated as exportable can become a "
                 "DMA-BUF");
+  }
   return internal::buffers_of(allocation_->place.device).imports.export_dmabuf(allocation_);
 }
 

@@ -29,39 +29,48 @@ ze::KeepAlive keep_alive(const Tensor& tensor) {
 
 void Binding::bind(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
                    std::size_t needed_bytes, const Place& place) {
-  if (!tensor || tensor.size_bytes() < needed_bytes)
+  if (!tensor || tensor.size_bytes() < needed_bytes) {
     throw Error(
         ErrorCode::kInvalidArgument,
         text("the tensor for ", base::quoted(port_.name), " has ", tensor.size_bytes(), " bytes, ",
              to_string(port_.type), to_string(port_.shape), " needs ", needed_bytes));
-  if (tensor.allocation()->place.device != place.device)
+  }
+  if (tensor.allocation()->place.device != place.device) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the tensor for ", base::quoted(port_.name),
                      " was made on a different device than the model"));
-  if (direction_ == Direction::kOutput && tensor.is_read_only())
+  }
+  if (direction_ == Direction::kOutput && tensor.is_read_only()) {
     throw Error(
         ErrorCode::kInvalidArgument,
         text("the tensor for the output ", base::quoted(port_.name), " is in read-only memory"));
+  }
   tensor_ = tensor;
   host_ = {nullptr, 0};
   value_.strides = strides;
   copied_ = false;
-  if (tensor.allocation()->place == place)
+  if (tensor.allocation()->place == place) {
     reach(tensor, tensor.data());
-  else
+  } else {
     move_to(place);
-  if (value_.address == tensor.data()) stand_in_ = Tensor();
+  }
+  if (value_.address == tensor.data()) {
+    stand_in_ = Tensor();
+  }
 }
 
 void Binding::bind(HostMemory memory, const Place& place) {
-  if (!memory.data || memory.size_bytes < bytes_)
+  if (!memory.data || memory.size_bytes < bytes_) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the host memory for ", base::quoted(port_.name), " has ", memory.size_bytes,
                      " bytes, ", to_string(port_.type), to_string(port_.shape), " needs ", bytes_));
+  }
   host_ = memory;
   value_.strides = std::nullopt;
   tensor_ = Tensor();
-  if (!import_host(place)) use_stand_in(place);
+  if (!import_host(place)) {
+    use_stand_in(place);
+  }
 }
 
 bool Binding::import_host(const Place& place) {
@@ -71,9 +80,10 @@ bool Binding::import_host(const Place& place) {
                       .imports.import_host(place, {data, host_.size_bytes},
                                            direction_ == Direction::kInput, why_not);
   if (!imported) {
-    if (!std::exchange(told_, true))
+    if (!std::exchange(told_, true)) {
       base::log(LogLevel::kInfo,
                 text("every inference copies ", base::quoted(port_.name), ": ", why_not));
+    }
     return false;
   }
   const auto offset = static_cast<std::size_t>(data - imported->base());
@@ -108,9 +118,10 @@ void Binding::use_stand_in(const Place& place) {
   const bool fits = stand_in_ && stand_in_.size_bytes() == bytes &&
                     stand_in_.allocation()->place == place &&
                     stand_in_.allocation()->origin == Allocation::Origin::kDriver;
-  if (!fits)
+  if (!fits) {
     stand_in_ = TensorMaker::make(
         buffers_of(place.device).imports.allocate(place, bytes, caching_of(direction_)));
+  }
   reach(stand_in_, stand_in_.data());
   copied_ = true;
 }

@@ -68,9 +68,10 @@ std::size_t CompiledModel::output_index(const std::string& name) const {
 }
 
 bool CompiledModel::input_takes_strides(std::size_t index) const {
-  if (index >= state_->bound_inputs.size())
+  if (index >= state_->bound_inputs.size()) {
     throw Error(ErrorCode::kInvalidArgument, text("input ", index, " was requested, but there are ",
                                                   state_->bound_inputs.size()));
+  }
   return state_->bound_inputs[index].takes_strides;
 }
 
@@ -98,14 +99,17 @@ std::vector<std::byte> CompiledModel::native_binary() const {
   std::vector<std::byte> copy;
   const auto session = state_->session();
   const auto view = session->graph.native_binary(copy);
-  if (view.data() != copy.data()) copy.assign(view.begin(), view.end());
+  if (view.data() != copy.data()) {
+    copy.assign(view.begin(), view.end());
+  }
   return copy;
 }
 
 Request CompiledModel::create_request(std::size_t batch) const {
-  if (batch == 0 || batch > ze::Queue::kPlaces)
+  if (batch == 0 || batch > ze::Queue::kPlaces) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("a request cannot have ", batch, " items: use 1 to ", ze::Queue::kPlaces));
+  }
   return Request(
       std::make_unique<internal::RequestState>(state_, static_cast<std::uint32_t>(batch)));
 }

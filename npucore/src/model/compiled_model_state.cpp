@@ -26,18 +26,20 @@ std::uint64_t ns_since(Clock::time_point start) {
 constexpr const char* kStatePrefixes[] = {"vpux_ie_read_value_", "vpux_ie_assign_"};
 
 std::optional<std::string> variable_of(const ze::ArgumentInfo& argument) {
-  for (const std::string prefix : kStatePrefixes)
+  for (const std::string prefix : kStatePrefixes) {
     if (argument.name.rfind(prefix, 0) == 0) return argument.name.substr(prefix.size());
+  }
   return std::nullopt;
 }
 
 bool is_visible(const ze::ArgumentInfo& argument) {
   if (variable_of(argument)) return false;
-  if (argument.name.rfind("vpux_ie_", 0) == 0)
+  if (argument.name.rfind("vpux_ie_", 0) == 0) {
     throw Error(ErrorCode::kUnsupported,
                 text("the graph has the argument ", base::quoted(argument.name),
                      ": shapes that are only known at run time are not supported; give the model "
                      "fixed or bounded shapes before it is compiled"));
+  }
   return true;
 }
 
@@ -56,7 +58,9 @@ void CompiledModelState::load(const ze::GraphSource& source, const PortHints& hi
   stats.compile_ns = ns_since(create_start);
   stats.loaded_from_driver_cache = made->graph.loaded_from_cache();
   if (!properties.values().get(property::defer_weights_load)) {
-    if (before_weights) before_weights();
+    if (before_weights) {
+      before_weights();
+    }
     initialize(*made);
   }
   take_ports(made->graph.arguments(), hints);
@@ -66,12 +70,16 @@ void CompiledModelState::load(const ze::GraphSource& source, const PortHints& hi
 }
 
 void CompiledModelState::initialize(Session& in_session) {
-  if (const std::uint64_t took_ns = in_session.initialize()) initialize_ns = took_ns;
+  if (const std::uint64_t took_ns = in_session.initialize()) {
+    initialize_ns = took_ns;
+  }
 }
 
 std::shared_ptr<Session> CompiledModelState::session() {
   std::scoped_lock lock(session_mutex_);
-  if (session_->place.context->lost) session_ = load_again();
+  if (session_->place.context->lost) {
+    session_ = load_again();
+  }
   return session_;
 }
 
@@ -110,10 +118,11 @@ void CompiledModelState::take_ports(const std::vector<ze::ArgumentInfo>& argumen
   const std::vector<Port> none;
   for (const auto& argument : arguments) {
     const auto& known = argument.is_input ? hints.inputs : hints.outputs;
-    if (const auto id = variable_of(argument))
+    if (const auto id = variable_of(argument)) {
       take_variable(argument, *id, hints.states);
-    else
+    } else {
       take_port(argument, same_counts ? known : none);
+    }
   }
 }
 
@@ -125,9 +134,11 @@ void CompiledModelState::take_variable(const ze::ArgumentInfo& argument, const s
     Variable variable;
     variable.port = {id, {}, argument.type, argument.shape};
     variable.size_bytes = variable.port.size_bytes();
-    for (const auto& state : states)
-      if (state.id == id && state.initial.size() == variable.size_bytes)
+    for (const auto& state : states) {
+      if (state.id == id && state.initial.size() == variable.size_bytes) {
         variable.initial = state.initial;
+      }
+    }
     found = variables.insert(variables.end(), std::move(variable));
   }
   found->arguments.push_back(argument.index);
@@ -140,9 +151,14 @@ void CompiledModelState::take_port(const ze::ArgumentInfo& argument,
   Port port{argument.name, argument.tensor_names, argument.type, argument.shape};
   if (!hints.empty()) {
     const Port& hint = hints[ports.size()];
-    if (!hint.name.empty()) port.name = hint.name;
-    for (const auto& tensor_name : hint.tensor_names)
-      if (!port.answers_to(tensor_name)) port.tensor_names.push_back(tensor_name);
+    if (!hint.name.empty()) {
+      port.name = hint.name;
+    }
+    for (const auto& tensor_name : hint.tensor_names) {
+      if (!port.answers_to(tensor_name)) {
+        port.tensor_names.push_back(tensor_name);
+      }
+    }
   }
   bound.push_back({argument.index, port.size_bytes(), argument.takes_strides});
   ports.push_back(std::move(port));

@@ -17,8 +17,9 @@ void pin_to(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(cpu, &set);
-  if (cpu < 0 || ::sched_setaffinity(0, sizeof(set), &set) != 0)
+  if (cpu < 0 || ::sched_setaffinity(0, sizeof(set), &set) != 0) {
     base::log(LogLevel::kWarning, "ENABLE_CPU_PINNING: the completion thread is not pinned");
+  }
 }
 
 }  // namespace
@@ -74,7 +75,9 @@ void Completion::Core::call(std::unique_lock<std::mutex>& lock) {
 Completed* Completion::Core::take_oldest() {
   Completed* item = oldest;
   oldest = std::exchange(item->next_, nullptr);
-  if (!oldest) newest = nullptr;
+  if (!oldest) {
+    newest = nullptr;
+  }
   item->queued_ = false;
   return item;
 }
@@ -84,7 +87,9 @@ bool Completion::Core::take_out(Completed& item) {
   Completed* before = nullptr;
   for (Completed* each = oldest; each != &item; each = each->next_) before = each;
   (before ? before->next_ : oldest) = item.next_;
-  if (newest == &item) newest = before;
+  if (newest == &item) {
+    newest = before;
+  }
   item.queued_ = false;
   return true;
 }
@@ -93,7 +98,9 @@ Completion::Completion(bool pin) : core_(std::make_shared<Core>()) {
   const int cpu = pin ? ::sched_getcpu() : -1;
   std::unique_lock lock(core_->mutex);
   thread_ = std::thread([core = core_, pin, cpu] {
-    if (pin) pin_to(cpu);
+    if (pin) {
+      pin_to(cpu);
+    }
     core->run();
   });
   core_->thread = thread_.get_id();
@@ -106,10 +113,11 @@ Completion::~Completion() {
   }
   core_->changed.notify_all();
   // A callback that destroys the last request of a model ends the model in this very thread.
-  if (thread_.get_id() == std::this_thread::get_id())
+  if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
-  else
+  } else {
     thread_.join();
+  }
 }
 
 /// As soon as the lock is given up, the callback may have ended the item, and with it this object.
@@ -133,10 +141,11 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
                 "a callback cannot wait for an inference: it would wait for itself");
   }
   constexpr auto kNoTimeout = std::numeric_limits<std::uint64_t>::max();
-  if (timeout_ns == kNoTimeout)
+  if (timeout_ns == kNoTimeout) {
     core_->changed.wait(lock, is_over);
-  else if (!core_->changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_over))
+  } else if (!core_->changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_over)) {
     return false;
+  }
   error = std::exchange(item.error_, nullptr);
   return true;
 }

@@ -50,29 +50,37 @@ const std::map<std::string, Answer>& answers() {
 
 std::string CompiledModelState::get_property(const std::string& name_asked) const {
   const PropertyRow* row = find_property_row(name_asked);
-  if (!row) fail_unknown_property(name_asked);
-  if (!row->info.of_model)
+  if (!row) {
+    fail_unknown_property(name_asked);
+  }
+  if (!row->info.of_model) {
     throw Error(ErrorCode::kUnsupported,
                 text("the property ", name_asked, " belongs to devices: ", row->info.meaning));
+  }
   if (name_asked == property::log_level.name) return base::log_limit();
   if (row->info.access == Access::kReadOnly) return answers().at(name_asked)(*this);
   const Properties set = properties.values();
-  if (name_asked == property::max_tiles.name && !set.is_set(name_asked))
+  if (name_asked == property::max_tiles.name && !set.is_set(name_asked)) {
     return std::to_string(max_tiles(device->info, set));
+  }
   return set.get(name_asked);
 }
 
 void CompiledModelState::set_property(const std::string& name_asked, const std::string& value) {
   Properties one;
   one.set(name_asked, value);
-  if (!find_property_row(name_asked)->info.changeable)
+  if (!find_property_row(name_asked)->info.changeable) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the property ", name_asked, " of ", base::quoted(name),
                      " can no longer be changed: set it on the device, or in CompileOptions, "
                      "before the model is compiled"));
-  if (one.is_set(property::log_level)) base::set_log_limit(one.get(property::log_level));
-  if (one.is_set(property::workload_type))
+  }
+  if (one.is_set(property::log_level)) {
+    base::set_log_limit(one.get(property::log_level));
+  }
+  if (one.is_set(property::workload_type)) {
     session()->queue.set_workload(one.get(property::workload_type));
+  }
   properties.set(one);
 }
 

@@ -52,16 +52,18 @@ std::uint64_t Request::submit(const Bindings& bindings) {
     return port.tensor->slice(port.offset_bytes, port.size_bytes ? port.size_bytes : rest);
   };
   for (const PortBinding& input : bindings.inputs) {
-    if (input.strides_bytes.empty())
+    if (input.strides_bytes.empty()) {
       set_input(input.index, part_of(input));
-    else
+    } else {
       set_input(input.index, part_of(input), input.strides_bytes);
+    }
   }
   for (const PortBinding& output : bindings.outputs) {
-    if (output.strides_bytes.empty())
+    if (output.strides_bytes.empty()) {
       set_output(output.index, part_of(output));
-    else
+    } else {
       set_output(output.index, part_of(output), output.strides_bytes);
+    }
   }
   const std::uint64_t copies_before = copies();
   submit();

@@ -19,9 +19,10 @@ constexpr std::chrono::milliseconds kProducerTimeout{2000};
 
 template <class Items>
 auto& at(Items& items, std::size_t index, const char* what) {
-  if (index >= items.size())
+  if (index >= items.size()) {
     throw Error(ErrorCode::kInvalidArgument,
                 text(what, ' ', index, " was requested, but the model has ", items.size()));
+  }
   return items[index];
 }
 
@@ -29,9 +30,10 @@ std::vector<Binding> bindings_of(const std::vector<Port>& ports,
                                  const std::vector<BoundPort>& bound, Binding::Direction direction,
                                  std::uint32_t batch) {
   std::vector<Binding> bindings;
-  for (std::size_t index = 0; index < ports.size(); ++index)
+  for (std::size_t index = 0; index < ports.size(); ++index) {
     bindings.emplace_back(ports[index], bound[index].argument, direction,
                           bound[index].size_bytes * batch, bound[index].size_bytes);
+  }
   return bindings;
 }
 
@@ -57,17 +59,20 @@ RequestState::RequestState(std::shared_ptr<CompiledModelState> model, std::uint3
           bindings_of(model_->outputs, model_->bound_outputs, Binding::Direction::kOutput, batch)),
       states_(model_->variables.size()),
       values_(model_->argument_count) {
-  if (batch_ > 1 && !states_.empty())
+  if (batch_ > 1 && !states_.empty()) {
     throw Error(ErrorCode::kUnsupported, text(base::quoted(model_->name),
                                               " has states, and a batch does not keep the order of "
                                               "inferences: use a request of one item"));
+  }
   engine();
 }
 
 RequestState::~RequestState() {
   try {
     const bool own_end = completion_ ? completion_->remove(*this) : true;
-    if (own_end && in_flight_) wait_for_end(ze::kNoTimeout);
+    if (own_end && in_flight_) {
+      wait_for_end(ze::kNoTimeout);
+    }
   } catch (const std::exception& error) {
     base::log(LogLevel::kError,
               text("an inference failed while its request was destroyed: ", error.what()));
@@ -75,15 +80,16 @@ RequestState::~RequestState() {
 }
 
 void RequestState::require_idle(const char* what) const {
-  if (in_flight_)
+  if (in_flight_) {
     throw Error(ErrorCode::kInvalidArgument,
                 text(what, " while the inference is in flight: wait first"));
+  }
 }
 
 RequestState::Engine& RequestState::engine() {
-  if (!settled_ || engine_->session->place.context->lost.load(std::memory_order_relaxed))
-      [[unlikely]]
-    move_to_new_session();
+  if (!settled_ || engine_->session->place.context->lost.load(std::memory_order_relaxed)) {
+    [[unlikely]] move_to_new_session();
+  }
   return *engine_;
 }
 
@@ -98,13 +104,17 @@ void RequestState::move_to_new_session() {
       std::move(session), batch_, with_stamps_,
       text("running ", base::quoted(model_->name), " on ", model_->device->info.name));
   measured_ = false;
-  for (auto* bindings : {&inputs_, &outputs_})
+  for (auto* bindings : {&inputs_, &outputs_}) {
     for (Binding& binding : *bindings) {
       binding.move_to(engine_->session->place);
       changed(binding);
     }
-  for (std::size_t index = 0; index < states_.size(); ++index)
-    if (states_[index]) bind_state(index, new_state_memory(index));
+  }
+  for (std::size_t index = 0; index < states_.size(); ++index) {
+    if (states_[index]) {
+      bind_state(index, new_state_memory(index));
+    }
+  }
   settled_ = true;
 }
 
@@ -161,14 +171,16 @@ void RequestState::bind(Binding& binding, HostMemory memory) {
 void RequestState::bind(Binding& binding, const BoundPort& port, const Tensor& tensor,
                         std::span<const std::size_t> strides) {
   require_idle("a tensor cannot be bound");
-  if (batch_ > 1)
+  if (batch_ > 1) {
     throw Error(ErrorCode::kUnsupported, "the tensors of a batch are dense: they have no strides");
+  }
   const StridedTensor strided = strided_tensor(binding.port(), strides);
-  if (strided.strides && !port.takes_strides)
+  if (strided.strides && !port.takes_strides) {
     throw Error(ErrorCode::kUnsupported,
                 text(base::quoted(binding.port().name), " of ", base::quoted(model_->name),
                      " takes only dense tensors: name it in NPU_ENABLE_STRIDES_FOR when the model "
                      "is compiled, on a driver of graph extension 1.15 or later"));
+  }
   binding.bind(tensor, strided.strides, strided.bytes, engine().session->place);
   changed(binding);
 }
@@ -215,7 +227,9 @@ void RequestState::collect_producers() {
     const bool known = std::any_of(
         producers_.begin(), producers_.end(),
         [&](const Producer& producer) { return producer.fd == fd && producer.use == use; });
-    if (fd >= 0 && !known) producers_.push_back({fd, use});
+    if (fd >= 0 && !known) {
+      producers_.push_back({fd, use});
+    }
   };
   for (const Binding& binding : inputs_) add(binding, dmabuf::FenceUse::kRead);
   for (const Binding& binding : outputs_) add(binding, dmabuf::FenceUse::kWrite);
@@ -223,27 +237,31 @@ void RequestState::collect_producers() {
 
 /// The NPU's driver waits for nobody's fences.
 void RequestState::wait_for_producers() const {
-  for (const auto& producer : producers_)
-    if (!dmabuf::wait_for_producers(producer.fd, producer.use, kProducerTimeout))
+  for (const auto& producer : producers_) {
+    if (!dmabuf::wait_for_producers(producer.fd, producer.use, kProducerTimeout)) {
       throw Error(ErrorCode::kTimeout,
                   text("the producer of an imported DMA-BUF did not finish with it within ",
                        kProducerTimeout.count(), " ms"));
+    }
+  }
 }
 
 void RequestState::copy_inputs() {
-  for (const Binding& binding : inputs_)
+  for (const Binding& binding : inputs_) {
     if (binding.is_copied()) {
       binding.copy_in();
       ++copies_;
     }
+  }
 }
 
 void RequestState::copy_outputs() {
-  for (const Binding& binding : outputs_)
+  for (const Binding& binding : outputs_) {
     if (binding.is_copied()) {
       binding.copy_out();
       ++copies_;
     }
+  }
 }
 
 void RequestState::set_callback(Callback callback) {
@@ -252,25 +270,37 @@ void RequestState::set_callback(Callback callback) {
     callback_ = nullptr;
     return;
   }
-  if (!completion_) completion_ = model_->completion();
+  if (!completion_) {
+    completion_ = model_->completion();
+  }
   callback_ = std::make_shared<const Callback>(std::move(callback));
 }
 
 void RequestState::submit() {
-  if (in_flight_)
+  if (in_flight_) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the request is already in flight: wait for it before submitting it again");
+  }
   refuse_after_fork();
   Engine& engine = this->engine();
-  if (!prepared_) prepare();
-  if (!producers_.empty()) wait_for_producers();
-  if (copied_) copy_inputs();
-  if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]]
+  if (!prepared_) {
+    prepare();
+  }
+  if (!producers_.empty()) {
+    wait_for_producers();
+  }
+  if (copied_) {
+    copy_inputs();
+  }
+  if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]] {
     first_submit_ = std::chrono::steady_clock::now();
+  }
   measured_ = false;
   engine.session->queue.submit(*recording_, engine.submission);
   in_flight_.store(true, std::memory_order_relaxed);
-  if (callback_) completion_->add(*this);
+  if (callback_) {
+    completion_->add(*this);
+  }
 }
 
 bool RequestState::wait(nanoseconds timeout) {
@@ -281,7 +311,9 @@ bool RequestState::wait(nanoseconds timeout) {
   if (!callback_) return !in_flight_ || wait_for_end(timeout_ns);
   std::exception_ptr error;
   if (!completion_->wait(*this, timeout_ns, error)) return false;
-  if (error) std::rethrow_exception(error);
+  if (error) {
+    std::rethrow_exception(error);
+  }
   return true;
 }
 
@@ -289,15 +321,18 @@ bool RequestState::wait(nanoseconds timeout) {
 bool RequestState::wait_for_end(std::uint64_t timeout_ns) {
   try {
     if (!engine_->session->queue.wait(engine_->submission, timeout_ns)) return false;
-    if (copied_) copy_outputs();
+    if (copied_) {
+      copy_outputs();
+    }
   } catch (...) {
     in_flight_.store(false, std::memory_order_release);
     throw;
   }
   measured_ = true;
   in_flight_.store(false, std::memory_order_release);
-  if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]]
+  if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]] {
     note_first_inference();
+  }
   return true;
 }
 

@@ -17,10 +17,11 @@ namespace {
 using base::text;
 
 void write_initial(const Variable& variable, const Tensor& memory) {
-  if (variable.initial.empty())
+  if (variable.initial.empty()) {
     std::memset(memory.data(), 0, variable.size_bytes);
-  else
+  } else {
     std::copy(variable.initial.begin(), variable.initial.end(), memory.data());
+  }
 }
 
 }  // namespace
@@ -43,40 +44,46 @@ Tensor RequestState::new_state_memory(std::size_t index) {
 
 void RequestState::bind_state(std::size_t index, Tensor memory) {
   states_[index] = std::move(memory);
-  for (const std::uint32_t argument : variable(index).arguments)
+  for (const std::uint32_t argument : variable(index).arguments) {
     values_[argument] = {states_[index].data(), 0, std::nullopt, keep_alive(states_[index])};
+  }
   prepared_ = false;
 }
 
 const Tensor& RequestState::state_memory(std::size_t index) {
   engine();
-  if (!states_[index]) bind_state(index, new_state_memory(index));
+  if (!states_[index]) {
+    bind_state(index, new_state_memory(index));
+  }
   return states_[index];
 }
 
 void RequestState::set_state(std::size_t index, std::span<const std::byte> bytes) {
   require_idle("a state cannot be set");
   const Variable& variable = this->variable(index);
-  if (bytes.size() != variable.size_bytes)
+  if (bytes.size() != variable.size_bytes) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the state ", base::quoted(variable.port.name), " has ", variable.size_bytes,
                      " bytes (", to_string(variable.port.type), to_string(variable.port.shape),
                      "), not ", bytes.size()));
+  }
   std::copy(bytes.begin(), bytes.end(), state_memory(index).data());
 }
 
 void RequestState::set_state(std::size_t index, const Tensor& tensor) {
   require_idle("a state cannot be set");
   const Variable& variable = this->variable(index);
-  if (!tensor || tensor.size_bytes() < variable.size_bytes || tensor.is_read_only())
+  if (!tensor || tensor.size_bytes() < variable.size_bytes || tensor.is_read_only()) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the tensor for the state ", base::quoted(variable.port.name), " has ",
                      tensor.size_bytes(), tensor.is_read_only() ? " read-only" : "", " bytes, ",
                      variable.size_bytes, " writable ones are needed"));
-  if (tensor.allocation()->place != engine().session->place)
+  }
+  if (tensor.allocation()->place != engine().session->place) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the tensor for the state ", base::quoted(variable.port.name),
                      " was made on another device, or before the device was lost"));
+  }
   bind_state(index, tensor);
 }
 
@@ -86,11 +93,12 @@ void RequestState::reset_state(std::size_t index) {
 }
 
 std::vector<LayerProfile> RequestState::profile() const {
-  if (!engine_->measurement.has_layers())
+  if (!engine_->measurement.has_layers()) {
     throw Error(ErrorCode::kUnsupported,
                 text(base::quoted(model_->name),
                      " was not compiled for profiling by layers: set "
                      "PERF_COUNT to YES, and NPU_PROFILING_TYPE to MODEL"));
+  }
   require_idle("profiling data cannot be read");
   if (!measured_) return {};
   return engine_->measurement.layers();
@@ -99,10 +107,11 @@ std::vector<LayerProfile> RequestState::profile() const {
 std::uint64_t RequestState::inference_time_ns() const {
   require_idle("profiling data cannot be read");
   const ze::Measurement& measurement = engine_->measurement;
-  if (!measurement.has_layers() && !measurement.has_stamps())
+  if (!measurement.has_layers() && !measurement.has_stamps()) {
     throw Error(
         ErrorCode::kUnsupported,
         text(base::quoted(model_->name), " was not compiled for profiling: set PERF_COUNT to YES"));
+  }
   return measured_ ? measurement.elapsed_ns() : 0;
 }
 

@@ -11,8 +11,9 @@ ze::QueueOptions queue_options(const Properties& properties) {
   options.priority = properties.get(property::priority);
   options.turbo = properties.get(property::turbo);
   options.sequential = properties.get(property::run_sequentially);
-  if (properties.is_set(property::workload_type))
+  if (properties.is_set(property::workload_type)) {
     options.workload = properties.get(property::workload_type);
+  }
   return options;
 }
 

@@ -19,7 +19,9 @@ using base::text;
 
 std::size_t element_bytes(const Port& port) {
   const std::size_t bits = bit_width(port.type);
-  if (bits == 0 || bits % 8 != 0) refuse(port, "its elements are not whole bytes");
+  if (bits == 0 || bits % 8 != 0) {
+    refuse(port, "its elements are not whole bytes");
+  }
   return bits / 8;
 }
 
@@ -28,9 +30,10 @@ std::size_t element_bytes(const Port& port) {
 StridedTensor strided_tensor(const Port& port, std::span<const std::size_t> strides_bytes) {
   const std::size_t element = element_bytes(port);
   const std::size_t rank = port.shape.size();
-  if (strides_bytes.size() != rank || rank > ze::ElementStrides{}.size())
+  if (strides_bytes.size() != rank || rank > ze::ElementStrides{}.size()) {
     refuse(port, text("there are ", strides_bytes.size(), " of them, for ", rank,
                       " dimensions (at most ", ze::ElementStrides{}.size(), ')'));
+  }
   ze::ElementStrides strides = {};
   bool dense = true;
   std::size_t extent = element;  // of the dimensions so far, from first to behind last element
@@ -40,9 +43,10 @@ StridedTensor strided_tensor(const Port& port, std::span<const std::size_t> stri
     const std::size_t stride = strides_bytes[axis];
     const auto dimension = static_cast<std::size_t>(port.shape[axis]);
     if (stride % element != 0 || stride < extent ||
-        stride / element > std::numeric_limits<std::uint32_t>::max())
+        stride / element > std::numeric_limits<std::uint32_t>::max()) {
       refuse(port, text(stride, " bytes for dimension ", axis, ", whose parts have ", extent,
                         " bytes of elements of ", element));
+    }
     strides[inner] = static_cast<std::uint32_t>(stride / element);
     dense = dense && (stride == packed || dimension == 1);
     packed *= dimension;

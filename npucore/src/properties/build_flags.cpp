@@ -75,26 +75,30 @@ template <class Describe>
 std::string io_option(const char* option, const std::vector<ir::FlagPort>& ports, bool by_index,
                       Describe describe) {
   std::vector<std::string> words;
-  for (std::size_t index = 0; index < ports.size(); ++index)
+  for (std::size_t index = 0; index < ports.size(); ++index) {
     words.push_back(
         text(by_index ? std::to_string(index) : ports[index].name, ':', describe(ports[index])));
+  }
   return text("--", option, "=\"", base::join(words, " "), '"');
 }
 
 /// Compilers before 5.4 know tiles as DPU groups; those before 5.0 know NPU_... as VPU_..., those
 /// before 4.0 as VPUX_....
 std::string spelled_for(std::string key, ir::CompilerVersion compiler) {
-  if (key == "NPU_TILES" && !at_least(compiler, 5, 4)) key = "NPU_DPU_GROUPS";
+  if (key == "NPU_TILES" && !at_least(compiler, 5, 4)) {
+    key = "NPU_DPU_GROUPS";
+  }
   if (at_least(compiler, 5, 0) || key.rfind("NPU_", 0) != 0) return key;
   return (at_least(compiler, 4, 0) ? "VPU_" : "VPUX_") + key.substr(4);
 }
 
 void check_option(const std::string& key, const std::string& value) {
   const bool bad_key = key.empty() || key.find_first_of(" \t\n\"=") != std::string::npos;
-  if (bad_key || value.find_first_of("\"\n") != std::string::npos)
+  if (bad_key || value.find_first_of("\"\n") != std::string::npos) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("compiler option ", key, "=", value,
                      " cannot be passed on: names have no blanks and no '=', values no quotes"));
+  }
 }
 
 }  // namespace
@@ -108,7 +112,9 @@ std::string build_flags(const ir::FlagPorts& ports, ir::CompilerVersion compiler
   flags += ' ' + io_option("inputs_layouts", ports.inputs, by_index, layout);
   flags += ' ' + io_option("outputs_precisions", ports.outputs, by_index, precision);
   flags += ' ' + io_option("outputs_layouts", ports.outputs, by_index, layout);
-  if (!config.empty()) flags += " --config";
+  if (!config.empty()) {
+    flags += " --config";
+  }
   for (const auto& [key, value] : config) {
     check_option(key, value);
     flags += text(' ', spelled_for(key, compiler), "=\"", value, '"');

@@ -40,18 +40,21 @@ std::string mode_params_for(ir::CompilerVersion compiler, const std::string& par
   if (word(compiler) >= kKnowsBoth) return params;
   std::istringstream words(params);
   std::vector<std::string> kept;
-  for (std::string param; words >> param;)
+  for (std::string param; words >> param;) {
     if (param.rfind("optimization-level=", 0) != 0 &&
-        param.rfind("performance-hint-override=", 0) != 0)
+        param.rfind("performance-hint-override=", 0) != 0) {
       kept.push_back(param);
+    }
+  }
   return base::join(kept, " ");
 }
 
 std::string value_for(ir::CompilerVersion compiler, const std::string& name,
                       const std::string& value) {
   if (name == property::compilation_mode_params.name) return mode_params_for(compiler, value);
-  if (name == property::performance_hint.name && value == "CUMULATIVE_THROUGHPUT")
+  if (name == property::performance_hint.name && value == "CUMULATIVE_THROUGHPUT") {
     return "THROUGHPUT";
+  }
   return value;
 }
 
@@ -68,9 +71,10 @@ bool admit(const Compiler& compiler, const PropertyRow& row) {
                                 : " (since " + version_text(row.info.oldest_compiler) + ')';
   const std::string sentence = text("the driver's compiler ", version_text(word(compiler.version)),
                                     " does not know ", row.info.name, since);
-  if (!row.optional_for_compiler)
+  if (!row.optional_for_compiler) {
     throw Error(ErrorCode::kUnsupported,
                 sentence + ": leave it out, or update the NPU driver and its compiler");
+  }
   base::log(LogLevel::kDebug, sentence + ": left out");
   return false;
 }
@@ -78,12 +82,13 @@ bool admit(const Compiler& compiler, const PropertyRow& row) {
 void check_tiles(const DeviceInfo& device, const Properties& properties) {
   const std::int64_t tiles = properties.get(property::tiles);
   const std::int64_t most = max_tiles(device, properties);
-  if (most > 0 && tiles > most)
+  if (most > 0 && tiles > most) {
     throw Error(
         ErrorCode::kInvalidArgument,
         text("NPU_TILES is ", tiles, ", but there are ", most,
              properties.is_set(property::max_tiles) ? " (NPU_MAX_TILES)" : " on the device",
              ": use no more than that, or set NPU_MAX_TILES to compile for another device"));
+  }
 }
 
 }  // namespace
@@ -96,7 +101,9 @@ CompilerConfig compiler_config(const Compiler& compiler, const DeviceInfo& devic
     const PropertyRow* row = find_property_row(name);
     if (!row->info.compile_time || name == kSerializerOption) continue;
     const std::string value = value_for(compiler.version, name, set);
-    if (!goes_without_saying(name, value) && admit(compiler, *row)) config[name] = value;
+    if (!goes_without_saying(name, value) && admit(compiler, *row)) {
+      config[name] = value;
+    }
   }
   return config;
 }
@@ -105,7 +112,9 @@ CompilerConfig in_cache_key(const CompilerConfig& config) {
   CompilerConfig kept;
   for (const auto& [name, value] : config) {
     const PropertyRow* row = find_property_row(name);
-    if (!row || row->info.in_cache_key) kept[name] = value;
+    if (!row || row->info.in_cache_key) {
+      kept[name] = value;
+    }
   }
   return kept;
 }
@@ -116,11 +125,12 @@ Serializer choose_serializer(const Compiler& compiler, const Properties& propert
   const char* by_address = to_string(Serializer::kNoWeightsCopy);
   const bool can = compiler.takes(kSerializerOption, by_address).value_or(false);
   if (can) return Serializer::kNoWeightsCopy;
-  if (asked == Serializer::kNoWeightsCopy)
+  if (asked == Serializer::kNoWeightsCopy) {
     throw Error(ErrorCode::kUnsupported,
                 text("the driver's compiler ", version_text(word(compiler.version)),
                      " does not take weights by address (", kSerializerOption, '=', by_address,
                      "): use AUTO or ALL_WEIGHTS_COPY, or update the NPU driver"));
+  }
   return Serializer::kAllWeightsCopy;
 }
 

@@ -15,10 +15,13 @@ using internal::PropertyRow;
 
 const PropertyRow& writable_row(const std::string& name) {
   const PropertyRow* row = internal::find_property_row(name);
-  if (!row) internal::fail_unknown_property(name);
-  if (row->info.access == Access::kReadOnly)
+  if (!row) {
+    internal::fail_unknown_property(name);
+  }
+  if (row->info.access == Access::kReadOnly) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the property ", name, " can only be read: ", row->info.meaning));
+  }
   return *row;
 }
 
@@ -34,13 +37,16 @@ constexpr const char* kSeparators = " \t\n,";
 std::pair<std::string, std::string> take_pair(std::string& rest) {
   const auto equals = rest.find('=');
   const std::string key = rest.substr(0, equals);
-  if (equals == std::string::npos || key.empty() || key.find_first_of(" \t\n,\"") != key.npos)
+  if (equals == std::string::npos || key.empty() || key.find_first_of(" \t\n,\"") != key.npos) {
     refuse(rest.substr(0, 60));
+  }
   std::string value;
   std::size_t end = 0;
   if (equals + 1 < rest.size() && rest[equals + 1] == '"') {
     const auto close = rest.find('"', equals + 2);
-    if (close == std::string::npos) refuse(rest.substr(0, 60));
+    if (close == std::string::npos) {
+      refuse(rest.substr(0, 60));
+    }
     value = rest.substr(equals + 2, close - equals - 2);
     end = close + 1;
   } else {

@@ -234,8 +234,9 @@ std::vector<PropertyRow> target_settings() {
 
 std::vector<PropertyRow> all_rows() {
   std::vector<PropertyRow> rows;
-  for (auto part : {facts(), settings(), hint_settings(), target_settings()})
+  for (auto part : {facts(), settings(), hint_settings(), target_settings()}) {
     rows.insert(rows.end(), part.begin(), part.end());
+  }
   std::sort(rows.begin(), rows.end(),
             [](const auto& a, const auto& b) { return a.info.name < b.info.name; });
   return rows;
@@ -262,8 +263,9 @@ std::optional<std::size_t> distance(const std::string& asked, const std::string&
   if (edits <= std::max<std::size_t>(2, asked.size() / 4)) return edits;
   // "TURBO" for NPU_TURBO, "PERFORMANCE" for PERFORMANCE_HINT.
   constexpr std::size_t kTelling = 4;
-  if (asked.size() >= kTelling && known.find(asked) != std::string::npos)
+  if (asked.size() >= kTelling && known.find(asked) != std::string::npos) {
     return known.size() - asked.size() + kTelling;
+  }
   return std::nullopt;
 }
 
@@ -313,9 +315,11 @@ std::vector<std::string> near_property_names(const std::string& name) {
   std::string asked = name;
   for (auto& c : asked) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::vector<std::pair<std::size_t, std::string>> near;
-  for (const auto& row : internal::property_rows())
-    if (const auto far = internal::distance(asked, row.info.name))
+  for (const auto& row : internal::property_rows()) {
+    if (const auto far = internal::distance(asked, row.info.name)) {
       near.emplace_back(*far, row.info.name);
+    }
+  }
   std::sort(near.begin(), near.end());
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(kMost, near.size()); ++i) names.push_back(near[i].second);

@@ -53,8 +53,9 @@ std::string lower(std::string words) {
 }
 
 std::string one_of(const std::string& value, const std::vector<std::string>& valid) {
-  for (const auto& candidate : valid)
+  for (const auto& candidate : valid) {
     if (upper(candidate) == upper(value)) return candidate;
+  }
   throw std::invalid_argument("use one of " + base::join(valid, ", "));
 }
 
@@ -106,22 +107,25 @@ std::string yes_no(const std::string& value) {
 
 std::string whole_number(const std::string& value) {
   const auto number = number_of<std::uint32_t>(value);
-  if (!number || *number > std::numeric_limits<std::int32_t>::max())
+  if (!number || *number > std::numeric_limits<std::int32_t>::max()) {
     throw std::invalid_argument("use a whole number, 0 and up");
+  }
   return std::to_string(*number);
 }
 
 std::string tiles_number(const std::string& value) {
   const auto number = number_of<std::int32_t>(value);
-  if (!number || *number < -1)
+  if (!number || *number < -1) {
     throw std::invalid_argument("use a number of tiles, or -1 to leave it to the compiler");
+  }
   return std::to_string(*number == 0 ? -1 : *number);
 }
 
 std::string max_tiles_number(const std::string& value) {
   const auto number = number_of<std::int32_t>(value);
-  if (!number || *number < 1 || *number > 6)
+  if (!number || *number < 1 || *number > 6) {
     throw std::invalid_argument("use a number of tiles, 1 to 6");
+  }
   return std::to_string(*number);
 }
 
@@ -138,20 +142,23 @@ std::string byte_count(const std::string& value) {
     digits.pop_back();
   }
   const auto number = number_of<std::uint64_t>(digits);
-  if (!number || *number > std::numeric_limits<std::uint64_t>::max() >> shift)
+  if (!number || *number > std::numeric_limits<std::uint64_t>::max() >> shift) {
     throw std::invalid_argument(kAdvice);
+  }
   return std::to_string(*number << shift);
 }
 
 std::string any_text(const std::string& value) {
-  if (value.find_first_of("\"\n") != std::string::npos)
+  if (value.find_first_of("\"\n") != std::string::npos) {
     throw std::invalid_argument("use text without quotes or line breaks");
+  }
   return value;
 }
 
 std::string folder(const std::string& value) {
-  if (value.find('\n') != std::string::npos || value.find('\0') != std::string::npos)
+  if (value.find('\n') != std::string::npos || value.find('\0') != std::string::npos) {
     throw std::invalid_argument("use the path of a folder");
+  }
   return value;
 }
 
@@ -204,10 +211,12 @@ std::string compilation_mode_params(const std::string& value) {
     const auto equals = word.find('=');
     const std::string key = word.substr(0, equals);
     const std::string choice = equals == std::string::npos ? "" : word.substr(equals + 1);
-    if (key == "optimization-level" && choice != "0" && choice != "1" && choice != "2")
+    if (key == "optimization-level" && choice != "0" && choice != "1" && choice != "2") {
       throw std::invalid_argument("optimization-level is 0, 1 or 2");
-    if (key == "performance-hint-override" && choice != "efficiency" && choice != "latency")
+    }
+    if (key == "performance-hint-override" && choice != "efficiency" && choice != "latency") {
       throw std::invalid_argument("performance-hint-override is efficiency or latency");
+    }
     params.push_back(word);
   }
   return base::join(params, " ");

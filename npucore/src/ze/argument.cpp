@@ -66,7 +66,9 @@ ArgumentInfo read_third_version(const DeviceContext& device, ze_graph_handle_t g
   properties->stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3;
   ze_graph_argument_property_strides_t strides = {};
   strides.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTY_STRIDES;
-  if (device.graph.has(15)) properties->pNext = &strides;
+  if (device.graph.has(15)) {
+    properties->pNext = &strides;
+  }
   device.check(device.graph->pfnGetArgumentProperties3(graph, index, properties.get()),
                "pfnGetArgumentProperties3");
   ArgumentInfo info;
@@ -74,11 +76,14 @@ ArgumentInfo read_third_version(const DeviceContext& device, ze_graph_handle_t g
   info.index = index;
   info.is_input = properties->type == ZE_GRAPH_ARGUMENT_TYPE_INPUT;
   info.name = bounded_string(properties->debug_friendly_name);
-  if (info.name.empty()) info.name = bounded_string(properties->name);
+  if (info.name.empty()) {
+    info.name = bounded_string(properties->name);
+  }
   const auto names =
       std::min(properties->associated_tensor_names_count, ZE_MAX_GRAPH_TENSOR_NAMES_SIZE);
-  for (std::uint32_t name = 0; name < names; ++name)
+  for (std::uint32_t name = 0; name < names; ++name) {
     info.tensor_names.push_back(bounded_string(properties->associated_tensor_names[name]));
+  }
   info.type = element_type(properties->devicePrecision);
   info.shape = shape_from_dims(properties->dims, properties->dims_count);
   return info;
@@ -88,11 +93,13 @@ ArgumentInfo read_third_version(const DeviceContext& device, ze_graph_handle_t g
 void take_long_shape(const GraphTable& table, ze_graph_handle_t graph, ArgumentInfo& info) {
   auto metadata = std::make_unique<ze_graph_argument_metadata_t>();
   metadata->stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_METADATA;
-  if (table->pfnGraphGetArgumentMetadata(graph, info.index, metadata.get()) != ZE_RESULT_SUCCESS)
+  if (table->pfnGraphGetArgumentMetadata(graph, info.index, metadata.get()) != ZE_RESULT_SUCCESS) {
     return;
+  }
   if (metadata->shape_size <= info.shape.size() ||
-      metadata->shape_size > ZE_MAX_GRAPH_TENSOR_REF_DIMS)
+      metadata->shape_size > ZE_MAX_GRAPH_TENSOR_REF_DIMS) {
     return;
+  }
   Shape shape;
   for (std::uint32_t axis = 0; axis < metadata->shape_size; ++axis) {
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -122,8 +129,9 @@ ArgumentInfo read_argument(const DeviceContext& device, ze_graph_handle_t graph,
   const GraphTable& table = device.graph;
   ArgumentInfo info = table.has(2) ? read_third_version(device, graph, index)
                                    : read_first_version(device, graph, index);
-  if (table.has(2) && info.shape.size() == ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE)
+  if (table.has(2) && info.shape.size() == ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE) {
     take_long_shape(table, graph, info);
+  }
   return info;
 }
 

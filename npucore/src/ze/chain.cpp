@@ -32,8 +32,9 @@ constexpr std::uint32_t kSpareEvents = 2;
 
 Chain::Chain(const DeviceContext& device, std::uint32_t places)
     : device_(device), pool_(make_pool(device, places + kSpareEvents)) {
-  for (std::uint32_t index = 0; index < places + kSpareEvents; ++index)
+  for (std::uint32_t index = 0; index < places + kSpareEvents; ++index) {
     events_.push_back(make_event(device, pool_, index));
+  }
 }
 
 Chain::Link Chain::link(std::uint32_t ahead) {

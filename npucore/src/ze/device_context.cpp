@@ -15,12 +15,13 @@ namespace {
 GraphTable graph_table_of(const NpuDevice& npu) {
   const auto* table =
       static_cast<const ze_graph_dditable_ext_t*>(npu.extension_table(ZE_GRAPH_EXT_NAME));
-  if (!table)
+  if (!table) {
     throw Error(
         ErrorCode::kUnsupported,
         base::text("the driver of ", npu.name(),
                    " offers no graphs (zeDriverGetExtensionFunctionAddress gives no table for ",
                    ZE_GRAPH_EXT_NAME, "): reinstall the NPU driver"));
+  }
   return {*table, npu.extension_version(ZE_GRAPH_EXT_NAME)};
 }
 
@@ -60,7 +61,9 @@ DeviceContext::DeviceContext(NpuDevice device)
 
 ErrorCode DeviceContext::judge(ze_result_t result) const {
   const ErrorCode code = error_code(result);
-  if (code == ErrorCode::kDeviceLost) lost = true;
+  if (code == ErrorCode::kDeviceLost) {
+    lost = true;
+  }
   return code;
 }
 
@@ -119,8 +122,9 @@ std::uint64_t memory_bytes(const DeviceContext& device) {
   // Before 1.9 the unit of the answer was not bytes on every driver.
   if (device.graph.has(9) &&
       device.graph->pfnQueryContextMemory(device.context.get(), ZE_GRAPH_QUERY_MEMORY_DDR,
-                                          &query) == ZE_RESULT_SUCCESS)
+                                          &query) == ZE_RESULT_SUCCESS) {
     return query.total;
+  }
   return device.npu.properties.maxMemAllocSize;
 }
 

@@ -43,8 +43,9 @@ struct DeviceContext {
   ErrorCode judge_execution(ze_result_t result) const;
   /// Throws what a call in this context failed with, as judged.
   void check(ze_result_t result, const char* call, const char* advice = "") const {
-    if (result != ZE_RESULT_SUCCESS) [[unlikely]]
+    if (result != ZE_RESULT_SUCCESS) [[unlikely]] {
       fail(result, call, advice);
+    }
   }
 
   NpuDevice npu;

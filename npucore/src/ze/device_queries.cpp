@@ -27,14 +27,17 @@ std::uint64_t timer_ns(const DeviceContext& device, std::uint64_t ticks) {
 void set_idle_pruning(const DeviceContext& device, bool on) {
   const auto* table = static_cast<const ze_context_npu_dditable_ext_t*>(
       device.npu.extension_table(ZE_CONTEXT_NPU_EXT_NAME));
-  if (!table)
+  if (!table) {
     throw Error(ErrorCode::kUnsupported,
                 base::text("the driver of ", device.npu.name(), " keeps or drops idle memory as ",
                            "it likes (it lacks ", ZE_CONTEXT_NPU_EXT_NAME,
                            "): leave NPU_DISABLE_IDLE_MEMORY_PRUNING alone"));
+  }
   ze_context_properties_npu_ext_t properties = {};
   properties.stype = ZE_STRUCTURE_TYPE_CONTEXT_PROPERTIES_NPU_EXT;
-  if (on) properties.options = ZE_NPU_CONTEXT_OPTION_IDLE_OPTIMIZATIONS;
+  if (on) {
+    properties.options = ZE_NPU_CONTEXT_OPTION_IDLE_OPTIMIZATIONS;
+  }
   device.check(table->pfnSetProperties(device.context.get(), &properties), "pfnSetProperties");
 }
 

@@ -46,12 +46,14 @@ CreateOutcome create_with_log(const DeviceContext& device, const ze_graph_desc_2
   outcome.result = device.graph->pfnCreate3(device.context.get(), device.npu.device, &desc,
                                             &outcome.graph, &log);
   const BuildLog owner(*device.graph, log);
-  if (outcome.result != ZE_RESULT_SUCCESS && log)
+  if (outcome.result != ZE_RESULT_SUCCESS && log) {
     outcome.log = read_log([&](std::uint32_t* size, char* words) {
       return device.graph->pfnBuildLogGetString2(log, size, words);
     });
-  if (outcome.result != ZE_RESULT_SUCCESS && outcome.log.empty())
+  }
+  if (outcome.result != ZE_RESULT_SUCCESS && outcome.log.empty()) {
     outcome.log = last_log(device.graph);
+  }
   return outcome;
 }
 
@@ -72,7 +74,9 @@ CreateOutcome create_plain(const DeviceContext& device, const ze_graph_desc_2_t&
     outcome.result =
         device.graph->pfnCreate(device.context.get(), device.npu.device, &old, &outcome.graph);
   }
-  if (outcome.result != ZE_RESULT_SUCCESS) outcome.log = last_log(device.graph);
+  if (outcome.result != ZE_RESULT_SUCCESS) {
+    outcome.log = last_log(device.graph);
+  }
   return outcome;
 }
 
@@ -80,8 +84,9 @@ ErrorCode create_error_code(const DeviceContext& device, ze_result_t result,
                             GraphSource::Format format) {
   const ErrorCode code = device.judge(result);
   if (code == ErrorCode::kOutOfMemory || code == ErrorCode::kDeviceLost) return code;
-  if (format == GraphSource::Format::kModel)
+  if (format == GraphSource::Format::kModel) {
     return code == ErrorCode::kUnsupported ? code : ErrorCode::kCompileFailed;
+  }
   // What is no blob is the caller's mistake, another build's blob is not.
   return code == ErrorCode::kInternal ? ErrorCode::kIncompatible : code;
 }
@@ -95,9 +100,15 @@ const char* create_advice(GraphSource::Format format) {
 
 ze_graph_flags_t flags_of(const GraphSource& source) {
   ze_graph_flags_t flags = 0;
-  if (source.profile_layers) flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
-  if (source.bypass_cache) flags |= ZE_GRAPH_FLAG_DISABLE_CACHING;
-  if (source.bytes_persist) flags |= ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
+  if (source.profile_layers) {
+    flags |= ZE_GRAPH_FLAG_ENABLE_PROFILING;
+  }
+  if (source.bypass_cache) {
+    flags |= ZE_GRAPH_FLAG_DISABLE_CACHING;
+  }
+  if (source.bytes_persist) {
+    flags |= ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT;
+  }
   return flags;
 }
 
@@ -114,13 +125,16 @@ Graph::Graph(const DeviceContext& device, const GraphSource& source) : device_(&
   desc.flags = flags_of(source);
   ze_graph_input_hash_t hash = {ZE_STRUCTURE_TYPE_GRAPH_INPUT_HASH, nullptr,
                                 source.input_hash.value_or(0)};
-  if (source.input_hash && device.graph.has(14)) desc.pNext = &hash;  // the driver looks only there
+  if (source.input_hash && device.graph.has(14)) {
+    desc.pNext = &hash;  // the driver looks only there
+  }
   CreateOutcome outcome =
       device.graph.has(12) ? create_with_log(device, desc) : create_plain(device, desc);
-  if (outcome.result != ZE_RESULT_SUCCESS)
+  if (outcome.result != ZE_RESULT_SUCCESS) {
     throw make_error(create_error_code(device, outcome.result, source.format), outcome.result,
                      outcome.call, source.what + create_advice(source.format),
                      std::move(outcome.log));
+  }
   handle_ = GraphHandle(*device.graph, outcome.graph);
   read_properties(source.profile_layers);
 }
@@ -153,15 +167,20 @@ void Graph::read_properties(bool profiling_asked) {
   argument_count_ = properties.numGraphArgs;
   if (!device_->graph.has(16)) {  // the flag is younger than the structure
     flags_ &= ~kProfiling;
-    if (profiling_asked) flags_ |= kProfiling;
+    if (profiling_asked) {
+      flags_ |= kProfiling;
+    }
   }
 }
 
 void Graph::initialize(const Queue& queue) const {
   constexpr const char* kAdvice = "loading the graph's weights into the device";
-  if (device_->graph.has(8) && (init_stage_ & ZE_GRAPH_STAGE_INITIALIZE))
+  if (device_->graph.has(8) && (init_stage_ & ZE_GRAPH_STAGE_INITIALIZE)) {
     device_->check(device_->graph->pfnGraphInitialize(handle()), "pfnGraphInitialize", kAdvice);
-  if (init_stage_ & ZE_GRAPH_STAGE_COMMAND_LIST_INITIALIZE) initialize_by_list(queue);
+  }
+  if (init_stage_ & ZE_GRAPH_STAGE_COMMAND_LIST_INITIALIZE) {
+    initialize_by_list(queue);
+  }
 }
 
 void Graph::initialize_by_list(const Queue& queue) const {
@@ -183,8 +202,9 @@ void Graph::initialize_by_list(const Queue& queue) const {
 
 std::vector<ArgumentInfo> Graph::arguments() const {
   std::vector<ArgumentInfo> arguments;
-  for (std::uint32_t index = 0; index < argument_count_; ++index)
+  for (std::uint32_t index = 0; index < argument_count_; ++index) {
     arguments.push_back(read_argument(*device_, handle(), index));
+  }
   return arguments;
 }
 

@@ -23,7 +23,9 @@ class Handle {
     return *this;
   }
   ~Handle() {
-    if (native_) static_cast<void>((table_->*kDestroy)(native_));
+    if (native_) {
+      static_cast<void>((table_->*kDestroy)(native_));
+    }
   }
 
   Native get() const { return native_; }

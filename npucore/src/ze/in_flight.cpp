@@ -20,8 +20,9 @@ Submission::Submission(const Queue& queue, std::uint32_t lists, std::string what
 ze_result_t wait_for_fence(const DeviceContext& device, ze_fence_handle_t fence,
                            std::uint64_t timeout_ns) {
   const ze_result_t result = device.loader.zeFenceHostSynchronize(fence, timeout_ns);
-  if (result == ZE_RESULT_NOT_READY && timeout_ns >= kLookNs && is_lost(device))
+  if (result == ZE_RESULT_NOT_READY && timeout_ns >= kLookNs && is_lost(device)) {
     return ZE_RESULT_ERROR_DEVICE_LOST;
+  }
   return result;
 }
 
@@ -38,7 +39,9 @@ void InFlight::enter(Submission& submission) {
 
 void InFlight::leave(Submission& submission) {
   std::unique_lock lock(mutex_);
-  if (submission.counted_) give_back(submission);
+  if (submission.counted_) {
+    give_back(submission);
+  }
   unwatched_.wait(lock, [&] { return submission.watchers_ == 0; });
 }
 
@@ -49,9 +52,13 @@ void InFlight::wait_for_oldest(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   const ze_result_t result = wait_for_fence(device_, oldest.fence(), kLookNs);
   lock.lock();
-  if (--oldest.watchers_ == 0) unwatched_.notify_all();
+  if (--oldest.watchers_ == 0) {
+    unwatched_.notify_all();
+  }
   // Whatever it ended with is told to its owner.
-  if (result != ZE_RESULT_NOT_READY && oldest.counted_) give_back(oldest);
+  if (result != ZE_RESULT_NOT_READY && oldest.counted_) {
+    give_back(oldest);
+  }
 }
 
 void InFlight::give_back(Submission& submission) {

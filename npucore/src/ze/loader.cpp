@@ -25,10 +25,11 @@ void resolve_optional(void* handle, const char* name, Function& function) {
 template <class Function>
 void resolve(void* handle, const std::string& library, const char* name, Function& function) {
   resolve_optional(handle, name, function);
-  if (!function)
+  if (!function) {
     throw Error(
         ErrorCode::kNotFound,
         text(library, " lacks ", name, ": install a Level Zero loader of version 1.8 or later"));
+  }
 }
 
 std::string path_of(const void* address, const std::string& otherwise) {
@@ -53,7 +54,9 @@ ze_result_t init_npu_drivers(const Loader& loader, std::vector<ze_driver_handle_
 ze_result_t init_all_drivers(const Loader& loader, std::vector<ze_driver_handle_t>& drivers) {
   ze_result_t result = loader.zeInit(0);
   std::uint32_t count = 0;
-  if (result == ZE_RESULT_SUCCESS) result = loader.zeDriverGet(&count, nullptr);
+  if (result == ZE_RESULT_SUCCESS) {
+    result = loader.zeDriverGet(&count, nullptr);
+  }
   if (result != ZE_RESULT_SUCCESS) return result;
   drivers.resize(count);
   result = loader.zeDriverGet(&count, drivers.data());
@@ -71,9 +74,10 @@ std::string Loader::default_library() {
 std::unique_ptr<const Loader> Loader::open(const std::string& library) {
   auto loader = std::make_unique<Loader>();
   loader->handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!loader->handle)
+  if (!loader->handle) {
     throw Error(ErrorCode::kNotFound, text("no Level Zero loader: ", ::dlerror(),
                                            ": install the package libze1 (or level-zero)"));
+  }
 #define NPU_ZE_RESOLVE(name) resolve(loader->handle, library, #name, loader->name);
   NPU_ZE_ENTRY_POINTS(NPU_ZE_RESOLVE)
 #undef NPU_ZE_RESOLVE
@@ -101,10 +105,12 @@ std::string Loader::version() const {
   if (!get_versions || get_versions(&count, nullptr) != ZE_RESULT_SUCCESS) return {};
   std::vector<zel_component_version_t> components(count);
   if (get_versions(&count, components.data()) != ZE_RESULT_SUCCESS) return {};
-  for (const auto& component : components)
-    if (std::strcmp(component.component_name, "loader") == 0)
+  for (const auto& component : components) {
+    if (std::strcmp(component.component_name, "loader") == 0) {
       return text(component.component_lib_version.major, '.', component.component_lib_version.minor,
                   '.', component.component_lib_version.patch);
+    }
+  }
   return {};
 }
 
@@ -119,12 +125,17 @@ bool is_loaded(const std::string& library) {
 std::vector<ze_driver_handle_t> init_drivers(const Loader& loader) {
   std::vector<ze_driver_handle_t> drivers;
   ze_result_t result = ZE_RESULT_ERROR_UNINITIALIZED;
-  if (loader.zeInitDrivers) result = init_npu_drivers(loader, drivers);
+  if (loader.zeInitDrivers) {
+    result = init_npu_drivers(loader, drivers);
+  }
   // A driver older than zeInitDrivers is only found the old way.
-  if (drivers.empty()) result = init_all_drivers(loader, drivers);
-  if (drivers.empty())
+  if (drivers.empty()) {
+    result = init_all_drivers(loader, drivers);
+  }
+  if (drivers.empty()) {
     throw make_error(ErrorCode::kNotFound, result, "initialising the Level Zero loader",
                      text(loader.library, " found no driver"));
+  }
   return drivers;
 }
 

@@ -60,16 +60,20 @@ std::pair<std::uint64_t, std::uint64_t> span_of(
 
 Measurement::Measurement(const Graph& graph, std::uint32_t lists, bool stamps)
     : device_(graph.device()), lists_(lists) {
-  if (graph.profiling_enabled()) make_queries(graph);
-  if (stamps)
+  if (graph.profiling_enabled()) {
+    make_queries(graph);
+  }
+  if (stamps) {
     stamps_ = Memory::allocate(device_, lists * kStampBytes, Memory::CpuCaching::kCached, false);
+  }
 }
 
 void Measurement::make_queries(const Graph& graph) {
-  if (!device_.profiling)
+  if (!device_.profiling) {
     throw Error(ErrorCode::kUnsupported,
                 base::text("the graph was compiled with profiling, but the driver of ",
                            device_.npu.name(), " lacks ", ZE_PROFILING_DATA_EXT_NAME));
+  }
   ze_graph_profiling_pool_handle_t pool = nullptr;
   device_.check(device_.profiling->pfnProfilingPoolCreate(graph.handle(), lists_, &pool),
                 "pfnProfilingPoolCreate");

@@ -30,10 +30,11 @@ Memory Memory::allocate(const DeviceContext& device, std::size_t size_bytes, Cpu
   void* address = nullptr;
   const ze_result_t result =
       allocate_host(device, flags, exportable ? &export_desc : nullptr, size_bytes, &address);
-  if (result != ZE_RESULT_SUCCESS)
+  if (result != ZE_RESULT_SUCCESS) {
     throw make_error(device.judge(result), result, "zeMemAllocHost",
                      base::text("allocating ", size_bytes, exportable ? " exportable" : "",
                                 " bytes on ", device.npu.name()));
+  }
   return {device, address};
 }
 
@@ -44,13 +45,14 @@ Memory Memory::import_dmabuf(const DeviceContext& device, int fd, std::size_t si
   import_desc.fd = fd;
   void* address = nullptr;
   const ze_result_t result = allocate_host(device, 0, &import_desc, size_bytes, &address);
-  if (result != ZE_RESULT_SUCCESS)
+  if (result != ZE_RESULT_SUCCESS) {
     throw make_error(
         device.judge(result), result, "zeMemAllocHost",
         base::text("importing the DMA-BUF of fd ", fd, " (", size_bytes, " bytes) into ",
                    device.npu.name(),
                    "; its exporter must let the CPU map it, and the NPU's address range must have "
                    "room for it"));
+  }
   return {device, address};
 }
 
@@ -65,15 +67,18 @@ Memory Memory::import_host(const DeviceContext& device, void* pages, std::size_t
       read_only ? ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED : 0;
   void* address = nullptr;
   const ze_result_t result = allocate_host(device, flags, &import_desc, size_bytes, &address);
-  if (result != ZE_RESULT_SUCCESS)
+  if (result != ZE_RESULT_SUCCESS) {
     throw make_error(
         device.judge(result), result, "zeMemAllocHost",
         base::text("importing ", size_bytes, " bytes of host memory into ", device.npu.name()));
+  }
   return {device, address};
 }
 
 Memory::~Memory() {
-  if (address_) static_cast<void>(device_->loader.zeMemFree(device_->context.get(), address_));
+  if (address_) {
+    static_cast<void>(device_->loader.zeMemFree(device_->context.get(), address_));
+  }
 }
 
 int Memory::export_dmabuf() const {
@@ -87,9 +92,10 @@ int Memory::export_dmabuf() const {
   device_->check(device_->loader.zeMemGetAllocProperties(device_->context.get(), address_,
                                                          &properties, nullptr),
                  "zeMemGetAllocProperties", "exporting an allocation as a DMA-BUF");
-  if (export_fd.fd < 0)
+  if (export_fd.fd < 0) {
     throw Error(ErrorCode::kInternal,
                 "zeMemGetAllocProperties gave no file descriptor for an exportable allocation");
+  }
   return export_fd.fd;
 }
 

@@ -25,8 +25,9 @@ std::map<std::string, std::uint32_t> extensions_of(const Loader& loader, ze_driv
   if (succeeded(loader.zeDriverGetExtensionProperties(driver, &count, nullptr), kCall, problem)) {
     list.resize(count);
     if (!succeeded(loader.zeDriverGetExtensionProperties(driver, &count, list.data()), kCall,
-                   problem))
+                   problem)) {
       list.clear();
+    }
   }
   std::map<std::string, std::uint32_t> extensions;
   for (const auto& extension : list) {
@@ -47,11 +48,13 @@ std::vector<ze_device_handle_t> devices_of(const Loader& loader, ze_driver_handl
                                            std::string& problem) {
   std::uint32_t count = 0;
   std::vector<ze_device_handle_t> devices;
-  if (!succeeded(loader.zeDeviceGet(driver, &count, nullptr), "zeDeviceGet", problem))
+  if (!succeeded(loader.zeDeviceGet(driver, &count, nullptr), "zeDeviceGet", problem)) {
     return devices;
+  }
   devices.resize(count);
-  if (!succeeded(loader.zeDeviceGet(driver, &count, devices.data()), "zeDeviceGet", problem))
+  if (!succeeded(loader.zeDeviceGet(driver, &count, devices.data()), "zeDeviceGet", problem)) {
     count = 0;
+  }
   devices.resize(count);
   return devices;
 }
@@ -63,8 +66,9 @@ void append_npus(const NpuDevice& driver, std::vector<NpuDevice>& npus, std::str
     npu.properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     if (succeeded(npu.loader->zeDeviceGetProperties(device, &npu.properties),
                   "zeDeviceGetProperties", problem) &&
-        npu.properties.type == ZE_DEVICE_TYPE_VPU)
+        npu.properties.type == ZE_DEVICE_TYPE_VPU) {
       npus.push_back(std::move(npu));
+    }
   }
 }
 
@@ -85,9 +89,10 @@ std::string NpuDevice::platform() const {
 
 std::vector<std::string> NpuDevice::extension_lines() const {
   std::vector<std::string> lines;
-  for (const auto& [extension, word] : extensions)
+  for (const auto& [extension, word] : extensions) {
     lines.push_back(
         base::text(extension, ' ', ze_npu_version_major(word), '.', ze_npu_version_minor(word)));
+  }
   return lines;
 }
 
@@ -137,7 +142,9 @@ std::vector<NpuDevice> find_npus(const Loader& loader,
     driver.driver = handle;
     driver.extensions = extensions_of(loader, handle, problem);
     driver.driver_version = driver_version_of(loader, handle);
-    if (driver.has_extension(ZE_GRAPH_EXT_NAME, 1, 0)) append_npus(driver, npus, problem);
+    if (driver.has_extension(ZE_GRAPH_EXT_NAME, 1, 0)) {
+      append_npus(driver, npus, problem);
+    }
   }
   return npus;
 }
@@ -160,8 +167,9 @@ std::uint32_t compute_queue_ordinal(const NpuDevice& npu) {
   for (auto& group : groups) group.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
   check(npu.loader->zeDeviceGetCommandQueueGroupProperties(npu.device, &count, groups.data()),
         "zeDeviceGetCommandQueueGroupProperties");
-  for (std::uint32_t ordinal = 0; ordinal < count; ++ordinal)
+  for (std::uint32_t ordinal = 0; ordinal < count; ++ordinal) {
     if (groups[ordinal].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) return ordinal;
+  }
   throw Error(ErrorCode::kUnsupported,
               base::text(npu.name(), " has no compute queue group among its ", count));
 }

@@ -42,16 +42,18 @@ CommandQueue make_queue(const DeviceContext& device, const QueueOptions& options
   desc.mode = ZE_COMMAND_QUEUE_MODE_DEFAULT;
   desc.priority = native(options.priority);
   if (options.turbo || device_sync) {
-    if (device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 1))
+    if (device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 1)) {
       desc.pNext = &options_1_1;
-    else if (device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 0))
+    } else if (device.npu.has_extension(ZE_COMMAND_QUEUE_NPU_EXT_NAME, 1, 0)) {
       desc.pNext = &options_1_0;
-    else
+    } else {
       base::log(LogLevel::kWarning, "turbo is ignored: this driver has no turbo queues");
+    }
   }
-  if (options.turbo && device_sync)
+  if (options.turbo && device_sync) {
     base::log(LogLevel::kWarning,
               "turbo is ignored: a queue that runs inferences one after the other has no turbo");
+  }
   ze_command_queue_handle_t handle = nullptr;
   device.check(
       device.loader.zeCommandQueueCreate(device.context.get(), device.npu.device, &desc, &handle),
@@ -63,29 +65,34 @@ CommandQueue make_queue(const DeviceContext& device, const QueueOptions& options
 
 Queue::Queue(const DeviceContext& device, const QueueOptions& options)
     : device_(device), handle_(make_queue(device, options)), in_flight_(device) {
-  if (options.workload) set_workload(*options.workload);
-  if (options.sequential && !has_device_sync(device))
+  if (options.workload) {
+    set_workload(*options.workload);
+  }
+  if (options.sequential && !has_device_sync(device)) {
     chain_ = std::make_unique<Chain>(device, kPlaces);
+  }
 }
 
 void Queue::set_workload(WorkloadType type) const {
   const auto* table = static_cast<const ze_command_queue_npu_dditable_ext_t*>(
       device_.npu.extension_table(ZE_COMMAND_QUEUE_NPU_EXT_NAME));
-  if (!table)
+  if (!table) {
     throw Error(
         ErrorCode::kUnsupported,
         base::text(
             "the driver of ", device_.npu.name(),
             " has no workload types (zeDriverGetExtensionFunctionAddress gives no table for ",
             ZE_COMMAND_QUEUE_NPU_EXT_NAME, "): leave WORKLOAD_TYPE alone"));
+  }
   const auto wanted =
       type == WorkloadType::kEfficient ? ZE_WORKLOAD_TYPE_BACKGROUND : ZE_WORKLOAD_TYPE_DEFAULT;
   device_.check(table->pfnSetWorkloadType(handle_.get(), wanted), "pfnSetWorkloadType");
 }
 
 void Queue::submit(Recording& recording, Submission& submission) {
-  if (!chain_) [[likely]]
+  if (!chain_) [[likely]] {
     return execute(recording, submission);
+  }
   std::scoped_lock lock(chain_->mutex());
   recording.record_in(*chain_);
   execute(recording, submission);
@@ -112,8 +119,9 @@ bool Queue::wait(Submission& submission, std::uint64_t timeout_ns) {
   if (result == ZE_RESULT_NOT_READY) return false;
   in_flight_.leave(submission);
   const ze_result_t reset = device_.loader.zeFenceReset(submission.fence());
-  if (result != ZE_RESULT_SUCCESS) [[unlikely]]
+  if (result != ZE_RESULT_SUCCESS) [[unlikely]] {
     fail(submission, result, "zeFenceHostSynchronize");
+  }
   device_.check(reset, "zeFenceReset");
   return true;
 }

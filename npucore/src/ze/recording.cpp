@@ -40,7 +40,9 @@ Recording::Recording(const Graph& graph, const Measurement& measurement, std::ui
 void Recording::set(const std::vector<ArgumentValue>& values) {
   if (values_ == values) return;
   if (changeable_ && !values_.empty()) return change(values);
-  if (!values_.empty()) held_ = std::exchange(values_, {});
+  if (!values_.empty()) {
+    held_ = std::exchange(values_, {});
+  }
   record(values, nullptr);
   values_ = values;
   held_.clear();
@@ -67,12 +69,15 @@ void Recording::append(std::uint32_t list, const std::vector<ArgumentValue>& val
     append_stamp(handle, measurement_->begin_stamp(list));
     append_barrier(handle);
   }
-  if (changeable_) commands_[list] = next_command(handle);
+  if (changeable_) {
+    commands_[list] = next_command(handle);
+  }
   ze_event_handle_t wait_for = link.wait_for;
   {
     std::scoped_lock lock(graph_->arguments_mutex());
-    for (std::uint32_t argument = 0; argument < values.size(); ++argument)
+    for (std::uint32_t argument = 0; argument < values.size(); ++argument) {
       set_argument(argument, values[argument], list);
+    }
     device_->check(device_->graph->pfnAppendGraphExecute(
                        handle, graph_->handle(), measurement_->query(list), link.signal,
                        wait_for ? 1 : 0, wait_for ? &wait_for : nullptr),

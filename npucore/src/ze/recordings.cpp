@@ -14,7 +14,9 @@ Recordings::Recordings(const Graph& graph, const Queue& queue, const Measurement
 
 Recording& Recordings::recording_of(const std::vector<ArgumentValue>& values) {
   if (chained_) {
-    if (recordings_.empty()) add();
+    if (recordings_.empty()) {
+      add();
+    }
     recordings_.front().recording.note(values);
     return recordings_.front().recording;
   }

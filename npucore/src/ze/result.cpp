@@ -52,8 +52,9 @@ constexpr ResultRow kResults[] = {
 #undef NPU_RESULT
 
 const ResultRow* row_of(ze_result_t result) {
-  for (const auto& row : kResults)
+  for (const auto& row : kResults) {
     if (row.result == result) return &row;
+  }
   return nullptr;
 }
 
@@ -73,8 +74,12 @@ ErrorCode error_code(ze_result_t result) {
 Error make_error(ErrorCode code, ze_result_t result, const char* call, const std::string& advice,
                  std::string driver_log) {
   std::string message = base::text(call, " failed with ", describe(result));
-  if (!advice.empty()) message += ": " + advice;
-  if (!driver_log.empty()) message += base::text(" [driver: ", driver_log, ']');
+  if (!advice.empty()) {
+    message += ": " + advice;
+  }
+  if (!driver_log.empty()) {
+    message += base::text(" [driver: ", driver_log, ']');
+  }
   return Error(code, message, std::move(driver_log));
 }
 

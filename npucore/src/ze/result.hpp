@@ -21,8 +21,9 @@ Error make_error(ErrorCode code, ze_result_t result, const char* call, const std
 [[noreturn]] void fail(ze_result_t result, const char* call, const char* advice);
 
 inline void check(ze_result_t result, const char* call, const char* advice = "") {
-  if (result != ZE_RESULT_SUCCESS) [[unlikely]]
+  if (result != ZE_RESULT_SUCCESS) [[unlikely]] {
     fail(result, call, advice);
+  }
 }
 
 }  // namespace npu::ze

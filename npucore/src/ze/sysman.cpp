@@ -26,7 +26,9 @@ std::vector<Handle> list(Get get) {
   std::uint32_t count = 0;
   if (get(&count, nullptr) != ZE_RESULT_SUCCESS) return {};
   std::vector<Handle> handles(count);
-  if (get(&count, handles.data()) != ZE_RESULT_SUCCESS) count = 0;
+  if (get(&count, handles.data()) != ZE_RESULT_SUCCESS) {
+    count = 0;
+  }
   handles.resize(count);
   return handles;
 }
@@ -49,12 +51,13 @@ zes_device_handle_t sysman_handle(const DeviceContext& device) {
   const auto device_get = symbol<DeviceGet>(loader, "zesDeviceGet");
   if (init && driver_get && device_get) {
     if (init(0) != ZE_RESULT_SUCCESS) return nullptr;
-    for (auto* driver : list<zes_driver_handle_t>(driver_get))
-      for (auto* candidate :
-           list<zes_device_handle_t>([&](std::uint32_t*count, zes_device_handle_t*devices) {
-             return device_get(driver, count, devices);
-           }))
+    for (auto* driver : list<zes_driver_handle_t>(driver_get)) {
+      const auto candidates = list<zes_device_handle_t>(
+          [&](auto* count, auto* devices) { return device_get(driver, count, devices); });
+      for (auto* candidate : candidates) {
         if (is_same_device(loader, candidate, device.npu)) return candidate;
+      }
+    }
     return nullptr;
   }
   const char* enabled = std::getenv("ZES_ENABLE_SYSMAN");
@@ -76,8 +79,9 @@ std::optional<EngineActivity> engine_activity(const DeviceContext& device) {
         return enumerate(handle, count, groups);
       });
   zes_engine_stats_t stats = {};
-  if (engines.empty() || get_activity(engines.front(), &stats) != ZE_RESULT_SUCCESS)
+  if (engines.empty() || get_activity(engines.front(), &stats) != ZE_RESULT_SUCCESS) {
     return std::nullopt;
+  }
   return EngineActivity{stats.activeTime, stats.timestamp};
 }
 

@@ -37,8 +37,9 @@ std::optional<std::vector<double>> constant_values(pugi::xml_node layer, const W
                                                    std::size_t most) {
   const auto data = layer.child("data");
   const auto type = base::element_type_from_string(data.attribute("element_type").value());
-  if (type != ElementType::kF32 && type != ElementType::kF16 && type != ElementType::kF64)
+  if (type != ElementType::kF32 && type != ElementType::kF16 && type != ElementType::kF64) {
     return {};
+  }
   const auto range = data_range(layer);
   const auto width = bit_width(type) / 8;
   if (!range) return {};

@@ -60,7 +60,9 @@ Document Document::parse(std::span<const std::byte> text, const std::string& fil
     document.fail(base::text("XML error in line ", line_of(text, result.offset), " (byte ",
                              result.offset, "): ", result.description()));
   }
-  if (is_too_deep(document.xml_)) document.fail("its elements are nested more than 256 deep");
+  if (is_too_deep(document.xml_)) {
+    document.fail("its elements are nested more than 256 deep");
+  }
   document.read_root();
   document.index_layers();
   document.index_edges();
@@ -90,7 +92,9 @@ void Document::read_root() {
                     ", but only 10 and 11 can be read: convert the model with a current OpenVINO"));
   }
   version_ = static_cast<unsigned>(*version);
-  if (!net().child("layers")) fail("it has no <layers>");
+  if (!net().child("layers")) {
+    fail("it has no <layers>");
+  }
 }
 
 void Document::index_layers() {
@@ -100,7 +104,9 @@ void Document::index_layers() {
       fail(base::text("layer ", base::quoted(layer_name(layer)), " has no usable id (",
                       base::quoted(layer.attribute("id").value()), ")"));
     }
-    if (layer_type(layer).empty()) fail(base::text("layer ", *id, " has no type"));
+    if (layer_type(layer).empty()) {
+      fail(base::text("layer ", *id, " has no type"));
+    }
     if (const auto [first, added] = layers_.emplace(*id, layer); !added) {
       fail(base::text("the layer id ", *id, " is used twice: ", describe_layer(first->second),
                       " and ", describe_layer(layer)));
@@ -110,14 +116,18 @@ void Document::index_layers() {
     for (const auto& ports : {input_ports(layer), output_ports(layer)}) {
       for (auto port : ports) {
         const auto port_id = number(port, "id");
-        if (!port_id) fail(base::text("a port of ", describe_layer(layer), " has no usable id"));
+        if (!port_id) {
+          fail(base::text("a port of ", describe_layer(layer), " has no usable id"));
+        }
         if (!used.insert(*port_id).second) {
           fail(base::text(describe_layer(layer), " has port ", *port_id, " twice"));
         }
       }
     }
   }
-  if (layers_.empty()) fail("it has no layers");
+  if (layers_.empty()) {
+    fail("it has no layers");
+  }
 }
 
 void Document::index_edge(pugi::xml_node edge) {
@@ -168,7 +178,9 @@ void Document::check_acyclic() const {
   }
   std::vector<LayerId> ready;
   for (const auto& [id, layer] : layers_) {
-    if (!waits_for.contains(id)) ready.push_back(id);
+    if (!waits_for.contains(id)) {
+      ready.push_back(id);
+    }
   }
   while (!ready.empty()) {
     const auto id = ready.back();
@@ -194,7 +206,9 @@ std::vector<pugi::xml_node> Document::layers() const {
 std::vector<pugi::xml_node> Document::layers_of_type(const std::string& type) const {
   std::vector<pugi::xml_node> found;
   for (auto layer : net().child("layers").children("layer")) {
-    if (layer_type(layer) == type) found.push_back(layer);
+    if (layer_type(layer) == type) {
+      found.push_back(layer);
+    }
   }
   return found;
 }
@@ -230,7 +244,9 @@ pugi::xml_node Document::insert_layer(pugi::xml_node place, const std::string& n
 
 void Document::connect(PortRef from, PortRef to) {
   auto edges = net().child("edges");
-  if (!edges) edges = net().insert_child_after("edges", net().child("layers"));
+  if (!edges) {
+    edges = net().insert_child_after("edges", net().child("layers"));
+  }
   auto edge = edges.append_child("edge");
   edge.append_attribute("from-layer").set_value(std::to_string(from.layer).c_str());
   edge.append_attribute("from-port").set_value(std::to_string(from.port).c_str());
@@ -248,7 +264,9 @@ void Document::move_consumers(PortRef from, PortRef to) {
     edge.attribute("from-port").set_value(std::to_string(to.port).c_str());
   }
   for (auto& [input, output] : producers_) {
-    if (output == from) output = to;
+    if (output == from) {
+      output = to;
+    }
   }
 }
 

@@ -87,16 +87,22 @@ std::vector<std::string> tensor_names(pugi::xml_node port) {
       name += text[i];
     }
   }
-  if (!name.empty()) names.push_back(name);
+  if (!name.empty()) {
+    names.push_back(name);
+  }
   return names;
 }
 
 std::string join_tensor_names(const std::vector<std::string>& names) {
   std::string joined;
   for (const auto& name : names) {
-    if (!joined.empty()) joined += ',';
+    if (!joined.empty()) {
+      joined += ',';
+    }
     for (const char character : name) {
-      if (character == ',') joined += '\\';
+      if (character == ',') {
+        joined += '\\';
+      }
       joined += character;
     }
   }
@@ -109,7 +115,9 @@ std::string layout_letters(pugi::xml_node layer) {
     for (auto attribute : holder.child("rt_info").children("attribute")) {
       if (std::string_view(attribute.attribute("name").value()) != "layout") continue;
       for (const char c : std::string_view(attribute.attribute("layout").value())) {
-        if (std::isalpha(static_cast<unsigned char>(c)) != 0) letters += c;
+        if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+          letters += c;
+        }
       }
       return letters;
     }

@@ -30,7 +30,9 @@ void add_missing(std::vector<std::string>& names, const std::string& more) {
   auto port = holder.append_child("port");
   port.append_attribute("names").set_value(more.c_str());
   for (const auto& name : tensor_names(port)) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
   }
 }
 
@@ -48,7 +50,9 @@ PortRef in_front_of_identity(const Document& document, PortRef output) {
 
 Port read_output(const Document& document, pugi::xml_node result, OutputNames by) {
   auto producer = producer_of(document, result);
-  if (by == OutputNames::kWithoutIdentity) producer = in_front_of_identity(document, producer);
+  if (by == OutputNames::kWithoutIdentity) {
+    producer = in_front_of_identity(document, producer);
+  }
   const auto maker = document.layer(producer.layer);
   const auto ports = output_ports(maker);
   const auto port = document.output_port(producer);
@@ -72,7 +76,9 @@ void flatten(pugi::xml_node node, const std::string& prefix,
   if (std::count(prefix.begin(), prefix.end(), '/') > kMostSlashes) return;
   for (auto child : node.children()) {
     const auto key = prefix + child.name();
-    if (const auto value = child.attribute("value")) found[key] = value.value();
+    if (const auto value = child.attribute("value")) {
+      found[key] = value.value();
+    }
     flatten(child, key + "/", found);
   }
 }
