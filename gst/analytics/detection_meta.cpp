@@ -45,7 +45,9 @@ GstStructure* make_structure(const Detection& detection, const std::string& labe
 // The id of the object in the buffer's relation meta.
 gint add_to_analytics(GstBuffer* buffer, const PixelBox& box, const char* label, float confidence) {
   GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
-  if (relations == nullptr) relations = gst_buffer_add_analytics_relation_meta(buffer);
+  if (relations == nullptr) {
+    relations = gst_buffer_add_analytics_relation_meta(buffer);
+  }
   GstAnalyticsODMtd object;
   gst_analytics_relation_meta_add_od_mtd(
       relations, g_quark_from_string(label), static_cast<gint>(box.x), static_cast<gint>(box.y),
@@ -72,9 +74,13 @@ std::optional<double> number(const GstStructure* structure, const char* field) {
 }
 
 void read_structure(const GstStructure* structure, std::optional<FrameSize> frame, Region* region) {
-  if (const gchar* label = gst_structure_get_string(structure, "label")) region->label = label;
+  if (const gchar* label = gst_structure_get_string(structure, "label")) {
+    region->label = label;
+  }
   gint label_id = 0;
-  if (gst_structure_get_int(structure, "label_id", &label_id)) region->label_id = label_id;
+  if (gst_structure_get_int(structure, "label_id", &label_id)) {
+    region->label_id = label_id;
+  }
   region->confidence = number(structure, "confidence");
   const auto left = number(structure, "x_min"), right = number(structure, "x_max");
   const auto top = number(structure, "y_min"), bottom = number(structure, "y_max");

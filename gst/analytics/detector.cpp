@@ -154,7 +154,9 @@ void Detector::describe_model(const GstNpuInferenceMeta* meta) {
   info_.reset();
   section_ = nullptr;
   if (!model.empty()) {
-    if (const auto path = find_model_info(model)) info_ = read_model_info(*path);
+    if (const auto path = find_model_info(model)) {
+      info_ = read_model_info(*path);
+    }
   }
   find_section();
   labels_ = find_labels(model_labels);
@@ -195,14 +197,18 @@ std::vector<std::string> Detector::find_labels(const std::string& model_labels) 
 // taken: what is wrong with it is then said in its own words.
 GstNpuTensor Detector::find_tensor(GstBuffer* buffer) const {
   std::string name = settings_.tensor_name;
-  if (name.empty() && section_ != nullptr) name = section_->name;
+  if (name.empty() && section_ != nullptr) {
+    name = section_->name;
+  }
   std::optional<GstNpuTensor> fitting;
   GstNpuTensor tensor;
   guint count = 0;
   for (; gst_npu_buffer_get_tensor(buffer, count, &tensor); ++count) {
     const TensorView view = view_of(tensor);
     if (!name.empty() && view.name == name) return tensor;
-    if (!fitting && looks_like_yolo(view)) fitting = tensor;
+    if (!fitting && looks_like_yolo(view)) {
+      fitting = tensor;
+    }
   }
   if (!settings_.tensor_name.empty()) {
     throw npu::Error(

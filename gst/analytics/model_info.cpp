@@ -41,7 +41,9 @@ class KeyFile {
     check_present(group, key);
     GError* error = nullptr;
     gchar* value = g_key_file_get_string(file_.get(), group.c_str(), key, &error);
-    if (error != nullptr) refuse(group, key, take_message(error));
+    if (error != nullptr) {
+      refuse(group, key, take_message(error));
+    }
     return take_string(value);
   }
 
@@ -53,7 +55,9 @@ class KeyFile {
     check_present(group, key);
     GError* error = nullptr;
     gchar** values = g_key_file_get_string_list(file_.get(), group.c_str(), key, nullptr, &error);
-    if (error != nullptr) refuse(group, key, take_message(error));
+    if (error != nullptr) {
+      refuse(group, key, take_message(error));
+    }
     return take_list(values);
   }
 
@@ -67,9 +71,13 @@ class KeyFile {
   void check_present(const std::string& group, const char* key) const {
     GError* error = nullptr;
     gchar* value = g_key_file_get_value(file_.get(), group.c_str(), key, &error);
-    if (error != nullptr) refuse(group, key, take_message(error));
+    if (error != nullptr) {
+      refuse(group, key, take_message(error));
+    }
     const std::string raw = take_string(value);
-    if (raw.empty()) refuse(group, key, "is empty");
+    if (raw.empty()) {
+      refuse(group, key, "is empty");
+    }
     if (raw.starts_with("PLACEHOLDER")) {
       refuse(group, key, "still holds \"" + raw + "\": put the model's value there");
     }
@@ -154,8 +162,9 @@ std::vector<std::string> read_labels(const KeyFile& file, const std::string& gro
     for (std::string& label : labels) label = g_strstrip(label.data());
     return labels;
   }
-  if (inline_labels)
+  if (inline_labels) {
     file.refuse(group, "labels-file", "cannot be used together with labels: keep one of them");
+  }
   const auto directory = std::filesystem::path(file.path()).parent_path();
   try {
     return read_labels_file(directory / file.text(group, "labels-file"));
@@ -167,7 +176,9 @@ std::vector<std::string> read_labels(const KeyFile& file, const std::string& gro
 ModelInfoTensor read_tensor(const KeyFile& file, const std::string& group) {
   ModelInfoTensor tensor;
   tensor.name = group;
-  if (!file.has(group, "dir")) file.refuse(group, "dir", "is missing: input or output");
+  if (!file.has(group, "dir")) {
+    file.refuse(group, "dir", "is missing: input or output");
+  }
   tensor.is_input = !is_second(file, group, "dir", "input", "output");
   tensor.id = file.optional_text(group, "id");
   tensor.type = file.optional_text(group, "type");
@@ -213,7 +224,9 @@ ModelInfo read_model_info(const std::string& path) {
   check_version(file);
   ModelInfo info{.file = path, .group_id = file.text(kMainGroup, "group-id"), .tensors = {}};
   for (const std::string& group : file.groups()) {
-    if (group != kMainGroup) info.tensors.push_back(read_tensor(file, group));
+    if (group != kMainGroup) {
+      info.tensors.push_back(read_tensor(file, group));
+    }
   }
   return info;
 }

@@ -81,7 +81,9 @@ void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   if (const std::string warning = detector_.take_warning(); !warning.empty()) {
     GST_ELEMENT_WARNING(element, STREAM, DECODE, ("%s.", warning.c_str()), (nullptr));
   }
-  if (found) attach_detections(buffer, *found, detector_.labels(), frame_);
+  if (found) {
+    attach_detections(buffer, *found, detector_.labels(), frame_);
+  }
   GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),
                  found ? static_cast<int>(found->size()) : -1);

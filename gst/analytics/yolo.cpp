@@ -30,7 +30,9 @@ float to_float(Half value) {
   const std::uint32_t magnitude = value.bits & 0x7FFFU;
   std::uint32_t bits =
       std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * kRebias);
-  if (magnitude >= 0x7C00U) bits |= 0x7F800000U;  // infinity and NaN
+  if (magnitude >= 0x7C00U) {
+    bits |= 0x7F800000U;  // infinity and NaN
+  }
   return std::bit_cast<float>(bits | (value.bits & 0x8000U) << 16);
 }
 
@@ -133,7 +135,9 @@ void check_channels(const TensorView& tensor, std::size_t channels, bool channel
     refuse(tensor, "has one value per box more than 4 + " + std::to_string(label_count) +
                        " labels: the objectness of YOLOv5 is not supported, or a label is missing");
   }
-  if (channels > std::numeric_limits<std::uint32_t>::max()) refuse(tensor, "is too large");
+  if (channels > std::numeric_limits<std::uint32_t>::max()) {
+    refuse(tensor, "is too large");
+  }
 }
 
 }  // namespace
@@ -243,7 +247,9 @@ void YoloDecoder::add(std::array<float, YoloTensor::kBoxChannels> box, float con
                          .confidence = confidence,
                          .label_id = label_id};
   const Detection& d = candidate.detection;
-  if (d.left < d.right && d.top < d.bottom) candidates_.push_back(candidate);
+  if (d.left < d.right && d.top < d.bottom) {
+    candidates_.push_back(candidate);
+  }
 }
 
 // Greedy non-maximum suppression inside each class.
@@ -261,7 +267,9 @@ void YoloDecoder::suppress(const YoloOptions& options) {
       return better->detection.label_id == candidate.detection.label_id &&
              overlap(*better, candidate) > options.iou_threshold;
     });
-    if (!covered) kept_.push_back(&candidate);
+    if (!covered) {
+      kept_.push_back(&candidate);
+    }
   }
   detections_.clear();
   for (const Candidate* candidate : kept_) detections_.push_back(candidate->detection);

@@ -44,7 +44,9 @@ void append_drm_caps(GstCaps* caps) {
     if (fourcc == 0) continue;
     constexpr guint64 kLinear = 0;
     const TextRef name(gst_video_dma_drm_fourcc_to_string(fourcc, kLinear));
-    if (name) append_format(&names, name.get());
+    if (name) {
+      append_format(&names, name.get());
+    }
   }
   GstStructure* structure = any_video();
   gst_structure_set(structure, "format", G_TYPE_STRING, "DMA_DRM", nullptr);
@@ -60,7 +62,9 @@ std::vector<std::string> drm_formats(const GstCaps* caps, guint index) {
   const GValue* field = gst_structure_get_value(gst_caps_get_structure(caps, index), "drm-format");
   std::vector<std::string> formats;
   const auto add = [&](const GValue* value) {
-    if (value && G_VALUE_HOLDS_STRING(value)) formats.emplace_back(g_value_get_string(value));
+    if (value && G_VALUE_HOLDS_STRING(value)) {
+      formats.emplace_back(g_value_get_string(value));
+    }
   };
   if (!field || !GST_VALUE_HOLDS_LIST(field)) {
     add(field);
@@ -160,7 +164,9 @@ TiledFormats tiled_formats(const GstCaps* caps) {
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
     const std::vector<std::string> formats = drm_formats(caps, i);
     for (const std::string& format : formats) {
-      if (is_tiled(format) && tiled.first.empty()) tiled.first = format;
+      if (is_tiled(format) && tiled.first.empty()) {
+        tiled.first = format;
+      }
     }
     tiled.are_all &= !formats.empty() && std::all_of(formats.begin(), formats.end(), is_tiled);
   }
@@ -172,7 +178,9 @@ std::string cure_of_tiles(const std::string& tiled_format) {
   std::string linear = "NV12";
 #if GST_CHECK_VERSION(1, 24, 0)
   const guint32 code = gst_video_dma_drm_fourcc_from_string(fourcc.c_str(), nullptr);
-  if (to_pixel_format(gst_video_dma_drm_fourcc_to_format(code))) linear = fourcc;
+  if (to_pixel_format(gst_video_dma_drm_fourcc_to_format(code))) {
+    linear = fourcc;
+  }
 #endif
   return "the NPU cannot read tiled frames (" + tiled_format +
          "); put \"vapostproc ! video/x-raw(memory:DMABuf),drm-format=" + linear +

@@ -136,7 +136,9 @@ npu::ColorMatrix color_matrix_of(const GstVideoInfo& info) {
 npu::ColorRange color_range_of(const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info)) return npu::ColorRange::kLimited;
   GstVideoColorRange range = info.colorimetry.range;
-  if (range == GST_VIDEO_COLOR_RANGE_UNKNOWN) range = default_colorimetry(info).range;
+  if (range == GST_VIDEO_COLOR_RANGE_UNKNOWN) {
+    range = default_colorimetry(info).range;
+  }
   return range == GST_VIDEO_COLOR_RANGE_0_255 ? npu::ColorRange::kFull : npu::ColorRange::kLimited;
 }
 

@@ -32,13 +32,17 @@ gboolean offer_memory(GstQuery* query, const Offer& offer) {
   if (!info) return FALSE;
   PoolLayout layout;
   layout.takes_alignment = !offer.fixed;
-  if (offer.fixed) layout.fixed = info_of_layout(*info, *offer.fixed);
+  if (offer.fixed) {
+    layout.fixed = info_of_layout(*info, *offer.fixed);
+  }
   const GstVideoInfo& frames = layout.fixed ? *layout.fixed : *info;
   const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&frames));
   ObjectRef<GstBufferPool> pool;
   if (!has_dmabuf_feature(caps) || makes_dmabufs(offer.allocator)) {
     gst_query_add_allocation_param(query, offer.allocator, nullptr);
-    if (need_pool) pool = make_pool(caps, layout, size, offer.min_buffers, offer.allocator);
+    if (need_pool) {
+      pool = make_pool(caps, layout, size, offer.min_buffers, offer.allocator);
+    }
   }
   // No maximum: decoders that need more buffers than it allows would throw the pool away.
   gst_query_add_allocation_pool(query, pool.get(), size, offer.min_buffers, 0);

@@ -142,11 +142,15 @@ PlaneFinder::PlaneFinder(npu::Device device) : device_(std::move(device)), impor
 FoundPlanes PlaneFinder::find(const FrameDescription& frame, GstBuffer* buffer) {
   FoundPlanes found;
   bool is_found = frame.is_readable_in_place;
-  if (!is_found) found.cause = CopyCause::kStride;
+  if (!is_found) {
+    found.cause = CopyCause::kStride;
+  }
   for (std::size_t p = 0; is_found && p < frame.planes.size(); ++p) {
     is_found = find_plane(frame.planes[p], buffer, found);
   }
-  if (is_found && found.path == InputPath::kImported) is_found = import_planes(found);
+  if (is_found && found.path == InputPath::kImported) {
+    is_found = import_planes(found);
+  }
   if (is_found) return found;
   found.planes.clear();
   found.path = InputPath::kCopied;
@@ -206,7 +210,9 @@ bool PlaneFinder::import_planes(FoundPlanes& found) {
   }
   auto next = tensors.begin();
   for (PlaneMemory& plane : found.planes) {
-    if (!plane.whole) plane.whole = std::move(*next++);
+    if (!plane.whole) {
+      plane.whole = std::move(*next++);
+    }
   }
   return true;
 }
@@ -222,7 +228,9 @@ npu::Tensor PlaneFinder::import_alone(RememberedImport& known, FoundPlanes& foun
       // What cannot even be imported alone never can.
       const bool has_company = importer_.stats().live > 0;
       const bool is_full = error.code() == npu::ErrorCode::kOutOfMemory;
-      if (is_full && has_company) found.cause = CopyCause::kImportWindow;
+      if (is_full && has_company) {
+        found.cause = CopyCause::kImportWindow;
+      }
       found.detail = error.what();
       if (is_full ? has_company : error.code() != npu::ErrorCode::kUnsupported) return {};
       known.refusal = error.what();

@@ -66,13 +66,17 @@ gboolean configure(GstBufferPool* pool, GstStructure* config) {
   PoolState& state = state_of(pool);
   GstCaps* caps = nullptr;
   guint size = 0, min_buffers = 0, max_buffers = 0;
-  if (!gst_buffer_pool_config_get_params(config, &caps, &size, &min_buffers, &max_buffers) || !caps)
+  if (!gst_buffer_pool_config_get_params(config, &caps, &size, &min_buffers, &max_buffers) ||
+      !caps) {
     return FALSE;
+  }
   const std::optional<GstVideoInfo> info = parse_caps(caps);
   if (!info) return FALSE;
   state.info = *info;
   state.has_meta = gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (state.layout.fixed && state.has_meta) state.info = *state.layout.fixed;
+  if (state.layout.fixed && state.has_meta) {
+    state.info = *state.layout.fixed;
+  }
   if (!apply_alignment(state, config)) return FALSE;
   apply_params(state, config);
   state.size_bytes = std::max<gsize>(size, GST_VIDEO_INFO_SIZE(&state.info));

@@ -13,7 +13,9 @@ constexpr std::size_t kMaxIdle = 16;  // more than any usual pool; after a chang
 DeviceMemoryRef TensorRecycler::take(std::size_t size_bytes) {
   const std::size_t pages = std::max<std::size_t>((size_bytes + kPageBytes - 1) / kPageBytes, 1);
   Owned memory = take_idle(pages * kPageBytes);
-  if (!memory) memory = make(pages * kPageBytes);
+  if (!memory) {
+    memory = make(pages * kPageBytes);
+  }
   return {memory.release(), [self = shared_from_this()](const DeviceMemory* returned) {
             self->give_back(Owned(returned));
           }};

@@ -11,8 +11,9 @@ namespace {
 
 std::string quoted(const std::string& text) {
   if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                             "/._-+:,=") == std::string::npos)
+                             "/._-+:,=") == std::string::npos) {
     return text;
+  }
   return TextRef(g_shell_quote(text.c_str())).get();
 }
 
@@ -30,8 +31,9 @@ std::string numbers(const std::vector<float>& values) {
 template <class Field>
 std::string of_planes(const npu::FrameLayout& frame, Field npu::PlaneLayout::*field) {
   std::string text;
-  for (const npu::PlaneLayout& plane : frame.planes)
+  for (const npu::PlaneLayout& plane : frame.planes) {
     text += (text.empty() ? "" : ",") + std::to_string(plane.*field);
+  }
   return text;
 }
 
@@ -40,8 +42,9 @@ std::string frame_spec(const npu::FrameLayout& frame) {
                      "x" + std::to_string(frame.height) +
                      ":stride=" + of_planes(frame, &npu::PlaneLayout::stride_bytes) +
                      ":rows=" + of_planes(frame, &npu::PlaneLayout::rows);
-  if (frame.crop_left != 0 || frame.crop_top != 0)
+  if (frame.crop_left != 0 || frame.crop_top != 0) {
     spec += ":crop=" + std::to_string(frame.crop_left) + "," + std::to_string(frame.crop_top);
+  }
   return spec;
 }
 
@@ -56,7 +59,9 @@ std::string compile_command(const std::string& blob, const npu::Preprocess& prep
                         npu::to_string(preprocess.resize) + " --pad-value " +
                         number(preprocess.pad_value) + " --channels " +
                         (preprocess.channels == npu::ChannelOrder::kRGB ? "rgb" : "bgr");
-  if (!preprocess.input.empty()) command += " --input " + quoted(preprocess.input);
+  if (!preprocess.input.empty()) {
+    command += " --input " + quoted(preprocess.input);
+  }
   // Written out, so that the model's own hints do not take their place.
   command += " --mean " + (preprocess.mean.empty() ? "0" : numbers(preprocess.mean));
   command += " --scale " + (preprocess.scale.empty() ? "1" : numbers(preprocess.scale));

@@ -28,8 +28,12 @@ StatsReport Element::stats() const {
     alive = alive_;
     report = last_report_;
   }
-  if (alive.stream) report = alive.stream->report();
-  if (alive.opened) alive.opened->describe(report);
+  if (alive.stream) {
+    report = alive.stream->report();
+  }
+  if (alive.opened) {
+    alive.opened->describe(report);
+  }
   return report;
 }
 
@@ -105,12 +109,16 @@ void Element::close() {
 
 gboolean Element::activate_sink(bool active) {
   const auto stream = this->stream();
-  if (stream && !active) stream->refuse_input();
+  if (stream && !active) {
+    stream->refuse_input();
+  }
   return !active || stream;
 }
 
 void Element::look_at_caps(const GstCaps* caps) {
-  if (const auto stream = this->stream()) stream->look_at_caps(caps);
+  if (const auto stream = this->stream()) {
+    stream->look_at_caps(caps);
+  }
 }
 
 GstFlowReturn Element::chain(BufferRef buffer) {
@@ -129,7 +137,9 @@ gboolean Element::sink_query(GstQuery* query) {
   switch (GST_QUERY_TYPE(query)) {
     case GST_QUERY_CAPS:
       negotiation.answer_caps(pads_.src, query);
-      if (alive.stream) alive.stream->note_offer(negotiation.judge_offer(query));
+      if (alive.stream) {
+        alive.stream->note_offer(negotiation.judge_offer(query));
+      }
       return TRUE;
     case GST_QUERY_ACCEPT_CAPS:
       if (!negotiation.answer_accept_caps(pads_.src, query) && alive.stream) {
@@ -169,7 +179,9 @@ gboolean Element::src_query(GstQuery* query) {
 
 gboolean Element::answer_latency(GstQuery* query) {
   if (!gst_pad_peer_query(pads_.sink, query)) return FALSE;
-  if (const auto stream = this->stream()) stream->add_latency(query);
+  if (const auto stream = this->stream()) {
+    stream->add_latency(query);
+  }
   return TRUE;
 }
 

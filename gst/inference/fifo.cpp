@@ -28,7 +28,9 @@ void Fifo::start() {
 
 void Fifo::stop(GstFlowReturn why) {
   const std::scoped_lock lock(mutex_);
-  if (flow_ == GST_FLOW_OK || why == GST_FLOW_FLUSHING) flow_ = why;
+  if (flow_ == GST_FLOW_OK || why == GST_FLOW_FLUSHING) {
+    flow_ = why;
+  }
   changed_.notify_all();
 }
 
@@ -51,7 +53,9 @@ GstFlowReturn Fifo::push(FifoItem item) {
   // `item` outlives the lock: dropping a frame may wait for the NPU.
   const std::scoped_lock lock(mutex_);
   if (flow_ != GST_FLOW_OK) return flow_;
-  if (is_event(item, {GST_EVENT_STREAM_START, GST_EVENT_SEGMENT})) stream_ended_ = false;
+  if (is_event(item, {GST_EVENT_STREAM_START, GST_EVENT_SEGMENT})) {
+    stream_ended_ = false;
+  }
   if (is_frame(item)) {
     if (stream_ended_) return GST_FLOW_EOS;
     ++frames_;

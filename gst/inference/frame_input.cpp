@@ -68,7 +68,9 @@ FrameInput::FrameInput(Opened& opened, const GstVideoInfo& info, GstBuffer* buff
 std::optional<BoundPlanes> FrameInput::bind(const Graph& graph) {
   if (!reads_in_place(graph, frame_.layout)) {
     check_size(graph.layout());
-    if (!opened_.settings().converts_layout) refuse_layout(graph.layout());
+    if (!opened_.settings().converts_layout) {
+      refuse_layout(graph.layout());
+    }
     found_.cause = CopyCause::kBlobLayout;
     return std::nullopt;
   }

@@ -68,7 +68,9 @@ GstNpuTensor describe_output(const npu::Port& port) {
 Graph::Graph(npu::CompiledModel model, npu::FrameInput frame)
     : model_(std::move(model)), frame_(std::move(frame)) {
   const auto& info = model_.model_info();
-  if (const auto labels = info.find("labels"); labels != info.end()) labels_ = labels->second;
+  if (const auto labels = info.find("labels"); labels != info.end()) {
+    labels_ = labels->second;
+  }
   for (const std::string& name : frame_.plane_inputs) {
     plane_inputs_.push_back(model_.input_index(name));
   }
@@ -94,7 +96,9 @@ Graph::RequestRef Graph::take_request(const MemoryKey& memory) {
     if (!idle_.empty()) {
       auto found = std::find_if(idle_.begin(), idle_.end(),
                                 [&](const IdleRequest& idle) { return idle.memory == memory; });
-      if (found == idle_.end()) found = idle_.begin();
+      if (found == idle_.end()) {
+        found = idle_.begin();
+      }
       RequestRef request = std::move(found->request);
       idle_.erase(found);
       return request;

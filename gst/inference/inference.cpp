@@ -26,7 +26,9 @@ std::uint64_t Inference::submit() {
     const BoundPlane& plane = planes_.planes[p];
     npu::PortBinding& input = inputs.emplace_back(npu::PortBinding{
         graph_->plane_inputs()[p], &plane.memory, plane.offset_bytes, plane.size_bytes});
-    if (plane.strides_bytes.back() != 0) input.strides_bytes = plane.strides_bytes;
+    if (plane.strides_bytes.back() != 0) {
+      input.strides_bytes = plane.strides_bytes;
+    }
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     outputs.push_back({i, &outputs_[i]->tensor});
@@ -42,7 +44,9 @@ Inference::~Inference() {
       GST_CAT_INFO(gstnpu_debug, "a dropped frame's inference failed: %s", error.what());
     }
   }
-  if (!failed_) graph_->give_back(std::move(request_), planes_.key);
+  if (!failed_) {
+    graph_->give_back(std::move(request_), planes_.key);
+  }
 }
 
 void Inference::wait() {
@@ -72,7 +76,9 @@ BufferRef Inference::finish(const std::string& model_file) {
   meta->scale_x = geometry.scale_x;
   meta->scale_y = geometry.scale_y;
   meta->inference_ns = elapsed_ns_;
-  if (!graph_->labels().empty()) meta->labels = g_strdup(graph_->labels().c_str());
+  if (!graph_->labels().empty()) {
+    meta->labels = g_strdup(graph_->labels().c_str());
+  }
   return frame;
 }
 

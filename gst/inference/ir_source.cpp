@@ -59,7 +59,9 @@ class IrSource final : public GraphSource {
     model_.check_supported();
   }
   ~IrSource() override {
-    if (pending_) pending_->cancel();
+    if (pending_) {
+      pending_->cancel();
+    }
   }
 
   std::optional<npu::FrameLayout> fixed_layout() const override { return std::nullopt; }
@@ -83,7 +85,9 @@ class IrSource final : public GraphSource {
   /// After a flush the stream most often needs the same graph.
   std::shared_ptr<Compilation> start(const npu::FrameLayout& layout) override {
     if (pending_ && pending_->serves(layout)) return pending_;
-    if (pending_) pending_->cancel();
+    if (pending_) {
+      pending_->cancel();
+    }
     pending_ = std::make_shared<IrCompilation>(*this, layout);
     return pending_;
   }
@@ -113,7 +117,9 @@ class IrSource final : public GraphSource {
       return job_ ? job_->job.progress() : npu::CompileProgress{};
     }
     void cancel() noexcept override {
-      if (job_) job_->job.cancel();
+      if (job_) {
+        job_->job.cancel();
+      }
     }
 
     bool serves(const npu::FrameLayout& layout) {
@@ -138,7 +144,9 @@ class IrSource final : public GraphSource {
 
     std::shared_ptr<Graph> get() override {
       const std::shared_ptr<Compilation> self = std::move(source_.pending_);
-      if (error_) std::rethrow_exception(error_);
+      if (error_) {
+        std::rethrow_exception(error_);
+      }
       source_.keep(graph_);
       return graph_;
     }
@@ -194,10 +202,18 @@ class IrSource final : public GraphSource {
   Job compile(const npu::FrameLayout& layout) const {
     npu::Model model = model_;
     npu::Preprocess preprocess = model.default_preprocess(layout);
-    if (options_.resize) preprocess.resize = *options_.resize;
-    if (options_.channels) preprocess.channels = *options_.channels;
-    if (!options_.mean.empty()) preprocess.mean = options_.mean;
-    if (!options_.scale.empty()) preprocess.scale = options_.scale;
+    if (options_.resize) {
+      preprocess.resize = *options_.resize;
+    }
+    if (options_.channels) {
+      preprocess.channels = *options_.channels;
+    }
+    if (!options_.mean.empty()) {
+      preprocess.mean = options_.mean;
+    }
+    if (!options_.scale.empty()) {
+      preprocess.scale = options_.scale;
+    }
     model.add_preprocess(preprocess);
     npu::FrameInput frame = model.frame_input().value();
     npu::CompileOptions options = options_.compile;
@@ -216,7 +232,9 @@ class IrSource final : public GraphSource {
   void keep(const std::shared_ptr<Graph>& graph) {
     last_layout_.reset();
     graphs_.push_front(graph);
-    if (graphs_.size() > kMaxGraphs) graphs_.pop_back();
+    if (graphs_.size() > kMaxGraphs) {
+      graphs_.pop_back();
+    }
   }
 
   const npu::Device device_;

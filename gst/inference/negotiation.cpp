@@ -57,7 +57,9 @@ CapsRef Negotiation::taken_caps(GstPad* other, GstCaps* filter) const {
   const CapsRef own = own_caps();
   const CapsRef peer(gst_pad_peer_query_caps(other, own.get()));
   CapsRef taken(gst_caps_intersect_full(peer.get(), own.get(), GST_CAPS_INTERSECT_FIRST));
-  if (filter) taken.reset(gst_caps_intersect_full(filter, taken.get(), GST_CAPS_INTERSECT_FIRST));
+  if (filter) {
+    taken.reset(gst_caps_intersect_full(filter, taken.get(), GST_CAPS_INTERSECT_FIRST));
+  }
   return taken;
 }
 

@@ -69,8 +69,12 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
   const bool failed = result == GST_STATE_CHANGE_FAILURE;
   const bool ended = transition == GST_STATE_CHANGE_PAUSED_TO_READY && !failed;
   const bool not_begun = transition == GST_STATE_CHANGE_READY_TO_PAUSED && failed;
-  if (ended || not_begun) impl.end_stream();
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL) impl.close();
+  if (ended || not_begun) {
+    impl.end_stream();
+  }
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) {
+    impl.close();
+  }
   return result;
 }
 

@@ -31,7 +31,9 @@ void OutputTask::run_once() {
     drop(stream_.fifo.end_stream());
   }
   stream_.fifo.item_done();
-  if (flow != GST_FLOW_OK && flow != GST_FLOW_EOS) end(flow);
+  if (flow != GST_FLOW_OK && flow != GST_FLOW_EOS) {
+    end(flow);
+  }
 }
 
 void OutputTask::drop(const std::deque<FifoItem>& items) {
@@ -49,7 +51,9 @@ void OutputTask::drop(const std::deque<FifoItem>& items) {
 GstFlowReturn OutputTask::send(FifoItem item) {
   if (auto* event = std::get_if<EventRef>(&item)) {
     // gst-launch-1.0 -v then shows them.
-    if (GST_EVENT_TYPE(event->get()) == GST_EVENT_EOS) g_object_notify(G_OBJECT(element_), "stats");
+    if (GST_EVENT_TYPE(event->get()) == GST_EVENT_EOS) {
+      g_object_notify(G_OBJECT(element_), "stats");
+    }
     gst_pad_push_event(src_, event->release());
     return GST_FLOW_OK;
   }

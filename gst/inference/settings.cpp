@@ -68,8 +68,9 @@ npu::CompileOptions compile_options(const Settings& settings) {
   npu::CompileOptions options;
   options.config = parse_config(settings.config);
   options.properties = npu::Properties::parse(settings.properties);
-  if (!settings.cache_dir.empty())
+  if (!settings.cache_dir.empty()) {
     options.properties.set(npu::property::cache_dir, settings.cache_dir);
+  }
   return options;
 }
 

@@ -81,7 +81,9 @@ bool Stats::count_copy(CopyCause cause, gsize bytes, const std::string& text) {
 
 void Stats::count_inference(guint64 ns) {
   const std::scoped_lock lock(mutex_);
-  if (recent_ns_.size() < kRecent) recent_ns_.push_back(ns);
+  if (recent_ns_.size() < kRecent) {
+    recent_ns_.push_back(ns);
+  }
   recent_ns_[counted_.inferred % kRecent] = ns;
   ++counted_.inferred;
   inference_ns_sum_ += ns;

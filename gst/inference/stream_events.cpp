@@ -30,13 +30,17 @@ void Stream::look_at_caps(const GstCaps* caps) {
 
 /// One error, however often upstream sends the caps again.
 void Stream::refuse_stream(const std::exception& error) {
-  if (refusals_.note_stream()) post_error(pads_.element, error, {});
+  if (refusals_.note_stream()) {
+    post_error(pads_.element, error, {});
+  }
 }
 
 /// The end of a stream that never began, because all that upstream offered was refused.
 void Stream::refuse_empty_stream() {
   const std::string why = refusals_.last();
-  if (!why.empty()) refuse_stream(npu::Error(npu::ErrorCode::kIncompatible, why));
+  if (!why.empty()) {
+    refuse_stream(npu::Error(npu::ErrorCode::kIncompatible, why));
+  }
 }
 
 bool Stream::start_format(const GstCaps* caps) {
@@ -84,7 +88,9 @@ gboolean Stream::sink_event(EventRef event) {
       return start_format(caps) && queue_event(std::move(event));
     }
     case GST_EVENT_EOS:
-      if (!format_) refuse_empty_stream();
+      if (!format_) {
+        refuse_empty_stream();
+      }
       return queue_event(std::move(event));
     default:
       if (!is_serialized(event)) return gst_pad_push_event(pads_.src, event.release());
@@ -94,12 +100,18 @@ gboolean Stream::sink_event(EventRef event) {
 
 gboolean Stream::queue_event(EventRef event) {
   const GstEventType type = GST_EVENT_TYPE(event.get());
-  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) shared_.eos = false;
+  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) {
+    shared_.eos = false;
+  }
   const bool stays = is_sticky(event.get());
-  if (type == GST_EVENT_EOS) shared_.eos = true;
+  if (type == GST_EVENT_EOS) {
+    shared_.eos = true;
+  }
   const GstFlowReturn flow = shared_.fifo.push(std::move(event));
   if (type != GST_EVENT_EOS) return flow == GST_FLOW_OK || stays;
-  if (is_silent_failure(flow)) GST_ELEMENT_FLOW_ERROR(pads_.element, flow);
+  if (is_silent_failure(flow)) {
+    GST_ELEMENT_FLOW_ERROR(pads_.element, flow);
+  }
   return flow == GST_FLOW_OK;
 }
 
@@ -115,7 +127,9 @@ void Stream::flush_stop(EventRef event) {
   output_.drop_waiting();
   shared_.eos = false;
   refuses_copy_ = false;
-  if (GST_PAD_MODE(pads_.src) == GST_PAD_MODE_PUSH) activate_src(true);
+  if (GST_PAD_MODE(pads_.src) == GST_PAD_MODE_PUSH) {
+    activate_src(true);
+  }
 }
 
 gboolean Stream::activate_src(bool active) {
@@ -133,7 +147,9 @@ gboolean Stream::activate_src(bool active) {
 /// Upstream only reports "not-negotiated" when nothing that it offers is taken. A warning, for it
 /// may still have other ways; when it has none, refuse_empty_stream() makes it an error.
 void Stream::note_offer(const Negotiation::Verdict& verdict) {
-  if (!verdict.tiles_beside.empty()) refusals_.note_tiles_beside(verdict.tiles_beside);
+  if (!verdict.tiles_beside.empty()) {
+    refusals_.note_tiles_beside(verdict.tiles_beside);
+  }
   if (!verdict.refusal.empty() && refusals_.note_offer(verdict.refusal)) {
     post_warning(pads_.element, verdict.refusal);
   }
@@ -142,7 +158,9 @@ void Stream::note_offer(const Negotiation::Verdict& verdict) {
 /// Converters try caps out to see whether they may pass frames as they are: told only where it ends
 /// the stream.
 void Stream::note_trial(const std::string& refusal) {
-  if (!refusal.empty()) refusals_.note_trial(refusal);
+  if (!refusal.empty()) {
+    refusals_.note_trial(refusal);
+  }
 }
 
 void Stream::add_latency(GstQuery* query) {
@@ -151,7 +169,9 @@ void Stream::add_latency(GstQuery* query) {
   gst_query_parse_latency(query, &live, &min, &max);
   shared_.upstream_is_live = live;
   const guint64 own = shared_.latency.reported_ns();
-  if (GST_CLOCK_TIME_IS_VALID(max)) max += own + shared_.fifo.max_frames() * frame_duration_ns_;
+  if (GST_CLOCK_TIME_IS_VALID(max)) {
+    max += own + shared_.fifo.max_frames() * frame_duration_ns_;
+  }
   gst_query_set_latency(query, live, min + own, max);
 }
 

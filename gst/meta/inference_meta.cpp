@@ -73,6 +73,8 @@ GstNpuInferenceMeta* gst_buffer_add_npu_inference_meta(GstBuffer* buffer, const 
   g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
   auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(
       gst_buffer_add_meta(buffer, gst_npu_inference_meta_get_info(), nullptr));
-  if (meta) meta->model = g_strdup(model);
+  if (meta) {
+    meta->model = g_strdup(model);
+  }
   return meta;
 }

@@ -57,7 +57,9 @@ void set_tensors(GstNpuTensorMeta* meta, const GstNpuTensor* tensors, guint num)
     tensor = tensors[i];
     tensor.name = g_intern_string(tensor.name);
     gst_memory_ref(tensor.memory);
-    if (!has_strides(tensor)) fill_dense_strides(&tensor);
+    if (!has_strides(tensor)) {
+      fill_dense_strides(&tensor);
+    }
   }
 }
 

@@ -74,7 +74,9 @@ std::string to_json_line(const FrameRecord& record) {
                              ? rounded(static_cast<double>(*record.inference_ns) / 1e6, 1e3)
                              : Json(nullptr);
   json["detections"] = to_array(record.regions);
-  if (record.tensors) json["tensors"] = to_array(*record.tensors);
+  if (record.tensors) {
+    json["tensors"] = to_array(*record.tensors);
+  }
   // File names and labels may hold any bytes; the line is UTF-8 whatever they are.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -82,13 +84,19 @@ std::string to_json_line(const FrameRecord& record) {
 FrameRecord read_frame(GstBuffer* buffer, std::optional<FrameSize> size, bool with_tensors) {
   FrameRecord record;
   record.size = size;
-  if (GST_BUFFER_PTS_IS_VALID(buffer)) record.pts_ns = GST_BUFFER_PTS(buffer);
+  if (GST_BUFFER_PTS_IS_VALID(buffer)) {
+    record.pts_ns = GST_BUFFER_PTS(buffer);
+  }
   if (const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(buffer)) {
-    if (meta->model != nullptr) record.model = meta->model;
+    if (meta->model != nullptr) {
+      record.model = meta->model;
+    }
     record.inference_ns = meta->inference_ns;
   }
   record.regions = read_regions(buffer, size);
-  if (with_tensors) record.tensors = read_tensors(buffer);
+  if (with_tensors) {
+    record.tensors = read_tensors(buffer);
+  }
   return record;
 }
 

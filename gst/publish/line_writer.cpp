@@ -53,7 +53,9 @@ LineWriter::~LineWriter() {
     flush();
   } catch (const std::system_error&) {  // the owner was told by the flush() before
   }
-  if (!is_stdout()) ::close(fd_);
+  if (!is_stdout()) {
+    ::close(fd_);
+  }
 }
 
 bool LineWriter::is_stdout() const {
@@ -62,12 +64,16 @@ bool LineWriter::is_stdout() const {
 
 void LineWriter::write(std::string_view line) {
   pending_ += line;
-  if (flush_always_ || pending_.size() >= kMostPending) flush();
+  if (flush_always_ || pending_.size() >= kMostPending) {
+    flush();
+  }
 }
 
 void LineWriter::flush() {
   std::unique_lock lock(stdout_mutex, std::defer_lock);
-  if (is_stdout()) lock.lock();
+  if (is_stdout()) {
+    lock.lock();
+  }
   std::size_t done = 0;
   try {
     while (done < pending_.size()) done += write_some(fd_, std::string_view(pending_).substr(done));

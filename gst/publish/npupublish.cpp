@@ -93,7 +93,9 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(Type::parent_class())->change_state(element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) publish.remove_sink();
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    publish.remove_sink();
+  }
   return result;
 }
 

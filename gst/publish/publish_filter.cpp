@@ -81,7 +81,9 @@ void PublishFilter::publish(GstBuffer* buffer) {
 }
 
 void PublishFilter::flush() {
-  if (writer_) writer_->flush();
+  if (writer_) {
+    writer_->flush();
+  }
 }
 
 std::string PublishFilter::target() const {
@@ -163,7 +165,9 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
 }
 
 gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
-  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) flush(base);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
+    flush(base);
+  }
   return Type::parent_class()->sink_event(base, event);
 }
 
