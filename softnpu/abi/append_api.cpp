@@ -136,8 +136,9 @@ ze_result_t command_list_append_memory_copy_region(
   use_memory(command, target, from.first, region_bytes(*source_region, from.pitch_bytes),
              ZE_RESULT_ERROR_UNINITIALIZED);
   command.run = [=] {
-    for (size_t y = 0; y < height; ++y)
+    for (size_t y = 0; y < height; ++y) {
       std::memmove(to.first + y * to.pitch_bytes, from.first + y * from.pitch_bytes, width);
+    }
   };
   target.append(std::move(command));
   return ZE_RESULT_SUCCESS;

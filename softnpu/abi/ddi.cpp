@@ -24,8 +24,9 @@ ze_result_t fill_table(ze_api_version_t asked, void* table, const Slot* slots, s
   const int minor = static_cast<int>(ZE_MINOR_VERSION(asked));
   newest_asked = std::max(newest_asked.load(), minor);
   auto* const out = static_cast<std::byte*>(table);
-  for (size_t i = 0; i < count && slots[i].since <= minor; ++i)
+  for (size_t i = 0; i < count && slots[i].since <= minor; ++i) {
     std::memcpy(out + i * sizeof(void*), &slots[i].function, sizeof(void*));
+  }
   return ZE_RESULT_SUCCESS;
 }
 

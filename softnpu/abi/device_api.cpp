@@ -22,8 +22,9 @@ std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     const size_t colon = line.find(": ");
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos)
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
       return line.substr(colon + 2);
+    }
   }
   return "this CPU";
 }

@@ -94,8 +94,9 @@ void check_host_flags(const ze_host_mem_alloc_desc_t& desc) {
 
 void export_to(const Allocation& allocation, void* chain) {
   if (chain == nullptr ||
-      static_cast<const Chained*>(chain)->stype != ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD)
+      static_cast<const Chained*>(chain)->stype != ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD) {
     return;
+  }
   auto& desc = *static_cast<ze_external_memory_export_fd_t*>(chain);
   require(desc.flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF, ZE_RESULT_ERROR_INVALID_ENUMERATION);
   UniqueFd fd = allocation.export_fd();

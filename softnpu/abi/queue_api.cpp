@@ -83,8 +83,9 @@ ze_result_t command_queue_execute_command_lists(ze_command_queue_handle_t queue,
                                                 ze_fence_handle_t fence) {
   auto& target = object_of<CommandQueue>(queue);
   check_lists(count, lists);
-  if (target.context().poisoned())
+  if (target.context().poisoned()) {
     throw Failure(ZE_RESULT_ERROR_UNKNOWN, "the context is lost: a fault of the device's MMU");
+  }
   Jobs jobs;
   for (uint32_t i = 0; i < count; ++i) {
     auto& list = object_of<CommandList>(lists[i]);

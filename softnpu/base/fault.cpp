@@ -67,8 +67,9 @@ std::optional<ze_result_t> parse_result(std::string_view text) {
       text.remove_prefix(prefix.size());
     }
   }
-  for (const auto& [name, result] : kResults)
+  for (const auto& [name, result] : kResults) {
     if (name == text) return result;
+  }
   return std::nullopt;
 }
 
@@ -80,14 +81,16 @@ std::string quoted(std::string_view text) {
 Plan parse_item(std::string_view item) {
   const size_t colon = item.find(':');
   const size_t at = item.rfind('@');
-  if (colon == std::string_view::npos || at == std::string_view::npos || at < colon)
+  if (colon == std::string_view::npos || at == std::string_view::npos || at < colon) {
     throw quoted(item) + " is not <call>:<result>@<n> or <call>:<result>@<n>+";
+  }
   Plan plan{std::string(item.substr(0, colon)), ZE_RESULT_ERROR_UNKNOWN, false, 0, 0};
   const std::string_view result = item.substr(colon + 1, at - colon - 1);
   std::string_view count = item.substr(at + 1);
   plan.poison = result == kPoison;
-  if (plan.poison && plan.call != kExecute)
+  if (plan.poison && plan.call != kExecute) {
     throw quoted(item) + ": POISON is for " + std::string(kExecute) + " only";
+  }
   if (!plan.poison) {
     const auto known = parse_result(result);
     if (!known) throw quoted(item) + ": " + quoted(result) + " is not a failing ze_result_t";
@@ -118,8 +121,9 @@ class Registry {
   std::optional<Plan> next(Site& site) {
     const std::scoped_lock lock(mutex_);
     const uint64_t number = ++site.count_;
-    for (const Plan& plan : site.plans_)
+    for (const Plan& plan : site.plans_) {
       if (number >= plan.first && number <= plan.last) return plan;
+    }
     return std::nullopt;
   }
 
@@ -151,8 +155,9 @@ class Registry {
 
   static Site* link(Site* site) { return std::exchange(newest, site); }
   static bool knows(std::string_view call) {
-    for (const Site* site = newest; site != nullptr; site = site->older_)
+    for (const Site* site = newest; site != nullptr; site = site->older_) {
       if (call == site->call_) return true;
+    }
     return false;
   }
 
@@ -190,8 +195,9 @@ namespace {
 std::vector<Plan> parse_and_complain(std::string_view specification, bool& all_good) {
   std::vector<std::string> errors;
   auto plans = parse(specification, errors);
-  for (const std::string& error : errors)
+  for (const std::string& error : errors) {
     std::fprintf(stderr, "softnpu: SOFTNPU_FAULT: %s; it is ignored\n", error.c_str());
+  }
   all_good = errors.empty();
   return plans;
 }

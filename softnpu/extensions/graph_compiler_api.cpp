@@ -54,8 +54,9 @@ std::string query_layers(const ze_graph_desc_2_t& desc) {
   const std::string text = flags_text_of(desc);
   const auto image = image_of_ir(input, text, parse_build_flags(text, compiler_version()));
   std::string layers;
-  for (const std::string& name : supported_layers(read_model(image->parts())))
+  for (const std::string& name : supported_layers(read_model(image->parts()))) {
     layers += "<" + name + ">";
+  }
   return layers;
 }
 

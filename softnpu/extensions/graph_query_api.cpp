@@ -29,12 +29,15 @@ ze_result_t describe_argument(ze_graph_handle_t graph, uint32_t index, Propertie
 // The link that asks whether the argument takes strides; null for none. Old clients leave a wrong
 // stype and an uninitialised pNext, so only the right stype says that there is a chain.
 ze_graph_argument_property_strides_t* find_strides(ze_graph_argument_properties_3_t& properties) {
-  if (!graph_has(15) || properties.stype != ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3)
+  if (!graph_has(15) || properties.stype != ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3) {
     return nullptr;
+  }
   for (auto* link = static_cast<ze_base_properties_t*>(properties.pNext); link != nullptr;
-       link = static_cast<ze_base_properties_t*>(link->pNext))
-    if (static_cast<uint32_t>(link->stype) == ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTY_STRIDES)
+       link = static_cast<ze_base_properties_t*>(link->pNext)) {
+    if (static_cast<uint32_t>(link->stype) == ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTY_STRIDES) {
       return reinterpret_cast<ze_graph_argument_property_strides_t*>(link);
+    }
+  }
   return nullptr;
 }
 

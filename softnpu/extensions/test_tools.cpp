@@ -37,11 +37,13 @@ ze_result_t get_call_counts(const char** text) {
 }  // namespace
 
 void* test_tool(std::string_view name) {
-  if (name == "softnpuGetLiveObjects")
+  if (name == "softnpuGetLiveObjects") {
     return reinterpret_cast<void*>(&ToolEntry<&get_live_objects>::call);
+  }
   if (name == "softnpuSetFault") return reinterpret_cast<void*>(&ToolEntry<&set_fault>::call);
-  if (name == "softnpuGetCallCounts")
+  if (name == "softnpuGetCallCounts") {
     return reinterpret_cast<void*>(&ToolEntry<&get_call_counts>::call);
+  }
   return nullptr;
 }
 

@@ -22,17 +22,19 @@ struct Link {
 }  // namespace
 
 void check_strides(const Argument& argument, const Strides& strides) {
-  if (!argument.takes_strides)
+  if (!argument.takes_strides) {
     refuse("argument \"" + argument.name +
            "\" takes no strides: NPU_ENABLE_STRIDES_FOR did not name it");
+  }
   uint64_t inner_extent = 1;  // elements that one step of this dimension has to leave free
   const size_t rank = argument.shape.size();
   for (size_t i = 0; i < rank; ++i) {
     const size_t size = argument.shape[rank - 1 - i];
-    if (strides[i] < inner_extent)
+    if (strides[i] < inner_extent) {
       refuse("stride " + std::to_string(i) + " of argument \"" + argument.name + "\" is " +
              std::to_string(strides[i]) + " elements, at least " + std::to_string(inner_extent) +
              " are needed");
+    }
     inner_extent = uint64_t{strides[i]} * (size - 1) + inner_extent;
   }
 }
@@ -43,7 +45,9 @@ void take_chain(const Argument& argument, const void* chain, ArgumentValue& valu
   int links = 0;
   for (const auto* link = static_cast<const Link*>(chain); link != nullptr;
        link = static_cast<const Link*>(link->next)) {
-    if (++links > kMostLinks) refuse("the chain has more than 20 links");
+    if (++links > kMostLinks) {
+      refuse("the chain has more than 20 links");
+    }
     if (link->stype == ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_TENSOR) {
       const auto& tensor = *reinterpret_cast<const ze_graph_argument_value_tensor_t*>(link);
       require(tensor.pTensor != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
@@ -64,8 +68,9 @@ size_t extent_bytes(const Argument& argument, const ArgumentValue& value) {
   if (!value.strides) return argument.size_bytes;
   const size_t rank = argument.shape.size();
   size_t elements = 1;
-  for (size_t i = 0; i < rank; ++i)
+  for (size_t i = 0; i < rank; ++i) {
     elements += (argument.shape[rank - 1 - i] - 1) * size_t{(*value.strides)[i]};
+  }
   return elements * argument.element_type.size();
 }
 

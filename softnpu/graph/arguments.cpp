@@ -71,20 +71,26 @@ bool only_rows_vary(const ov::PartialShape& shape) {
 }
 
 void take_shape(Argument& argument, const ov::PartialShape& shape) {
-  if (shape.rank().is_dynamic()) refuse(argument, "has no fixed number of dimensions");
+  if (shape.rank().is_dynamic()) {
+    refuse(argument, "has no fixed number of dimensions");
+  }
   argument.bounded = shape.is_dynamic();
   if (argument.bounded) {
-    if (argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT || !only_rows_vary(shape))
+    if (argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT || !only_rows_vary(shape)) {
       refuse(argument, "has the shape " + shape.to_string() +
                            ": the NPU needs fixed dimensions, reshape the model first");
+    }
   }
   argument.shape = shape.get_max_shape();
-  if (argument.shape.size() > ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE)
+  if (argument.shape.size() > ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE) {
     refuse(argument, "has " + std::to_string(argument.shape.size()) + " dimensions, at most " +
                          std::to_string(ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE) + " are possible");
+  }
   const bool fits = std::all_of(argument.shape.begin(), argument.shape.end(),
                                 [](size_t size) { return size != 0 && size <= UINT32_MAX; });
-  if (!fits) refuse(argument, "has the shape " + shape.to_string());
+  if (!fits) {
+    refuse(argument, "has the shape " + shape.to_string());
+  }
 }
 
 Argument describe(const ov::Output<const ov::Node>& port, ze_graph_argument_type_t type,
@@ -92,9 +98,10 @@ Argument describe(const ov::Output<const ov::Node>& port, ze_graph_argument_type
   Argument argument{type, name, producer, {}, port.get_element_type(), {}};
   argument.tensor_names.assign(port.get_names().begin(), port.get_names().end());
   std::sort(argument.tensor_names.begin(), argument.tensor_names.end());
-  if (numbers_of(argument.element_type) == nullptr)
+  if (numbers_of(argument.element_type) == nullptr) {
     refuse(argument, "has the element type " + argument.element_type.to_string() +
                          ", which the NPU does not take");
+  }
   take_shape(argument, port.get_partial_shape());
   const size_t bits = ov::shape_size(argument.shape) * argument.element_type.bitwidth();
   argument.size_bytes = (bits + 7) / 8;
@@ -175,12 +182,14 @@ void enable_strides(std::vector<Argument>& arguments, std::string_view names) {
     const auto found =
         std::find_if(arguments.begin(), arguments.end(),
                      [&name](const Argument& argument) { return is_called(argument, name); });
-    if (found == arguments.end())
+    if (found == arguments.end()) {
       throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                     "build flags: NPU_ENABLE_STRIDES_FOR names \"" + name +
                         "\", which the model does not have");
-    if (found->bounded || found->element_type.bitwidth() < 8)
+    }
+    if (found->bounded || found->element_type.bitwidth() < 8) {
       refuse(*found, "cannot have strides: its size varies, or it has less than a byte an element");
+    }
     found->takes_strides = true;
   }
 }

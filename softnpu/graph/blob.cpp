@@ -35,8 +35,9 @@ static_assert(sizeof(Note) == sizeof(Elf64_Nhdr) + 8 + sizeof(BlobNote));
 
 uint32_t checksum(std::string_view flags, std::string_view ir) {
   uint32_t hash = 0x811c9dc5;
-  for (const std::string_view text : {flags, ir})
+  for (const std::string_view text : {flags, ir}) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
+  }
   return hash;
 }
 
@@ -117,8 +118,9 @@ Note make_note(const BlobSource& source, const BlobTarget& target) {
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> file) : file_(file) {
-    if (file.size() < SELFMAG || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0)
+    if (file.size() < SELFMAG || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0) {
       foreign("it is not an ELF file");
+    }
     header_ = at<Elf64_Ehdr>(0, "the ELF header");
     check_header();
     names_ = content(section_header(header_.e_shstrndx), "the section names");
@@ -134,7 +136,9 @@ class Reader {
   }
   std::span<const std::byte> require_section(std::string_view name) {
     const auto found = find(name);
-    if (!found) damaged("section " + std::string(name) + " is missing");
+    if (!found) {
+      damaged("section " + std::string(name) + " is missing");
+    }
     return *found;
   }
   // The end of the last byte that any header or section occupies.
@@ -150,33 +154,41 @@ class Reader {
   }
 
   std::span<const std::byte> range(uint64_t offset, uint64_t size, const std::string& what) {
-    if (offset > file_.size() || size > file_.size() - offset)
+    if (offset > file_.size() || size > file_.size() - offset) {
       damaged(what + " (" + std::to_string(size) + " bytes at " + std::to_string(offset) +
               ") reaches past the end of the file, which has " + std::to_string(file_.size()) +
               " bytes");
+    }
     end_ = std::max<size_t>(end_, offset + size);
     return file_.subspan(offset, size);
   }
 
   void check_header() {
-    if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB)
+    if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB) {
       damaged("it is not a little-endian 64-bit ELF file");
-    if (header_.e_shentsize != sizeof(Elf64_Shdr))
+    }
+    if (header_.e_shentsize != sizeof(Elf64_Shdr)) {
       damaged("a section header has " + std::to_string(header_.e_shentsize) + " bytes instead of " +
               std::to_string(sizeof(Elf64_Shdr)));
-    if (header_.e_shnum == 0 || header_.e_shstrndx >= header_.e_shnum)
+    }
+    if (header_.e_shnum == 0 || header_.e_shstrndx >= header_.e_shnum) {
       damaged("it has no section names");
+    }
   }
 
   Elf64_Shdr section_header(uint32_t index) {
     const uint64_t table = header_.e_shoff;
     const uint64_t offset = index * sizeof(Elf64_Shdr);
-    if (table > UINT64_MAX - offset) damaged("the section headers are out of reach");
+    if (table > UINT64_MAX - offset) {
+      damaged("the section headers are out of reach");
+    }
     return at<Elf64_Shdr>(table + offset, "section header " + std::to_string(index));
   }
 
   std::span<const std::byte> content(const Elf64_Shdr& header, const std::string& what) {
-    if (header.sh_type == SHT_NOBITS) damaged("section " + what + " has no content");
+    if (header.sh_type == SHT_NOBITS) {
+      damaged("section " + what + " has no content");
+    }
     return range(header.sh_offset, header.sh_size, "section " + what);
   }
 
@@ -195,39 +207,49 @@ class Reader {
 // The format's version comes first, because it says how long the rest is.
 void check_format(std::span<const std::byte> content) {
   uint32_t version = 0;
-  if (content.size() < sizeof version) damaged("section .note.softnpu is too short");
+  if (content.size() < sizeof version) {
+    damaged("section .note.softnpu is too short");
+  }
   std::memcpy(&version, content.data(), sizeof version);
-  if (version != kBlobFormatVersion)
+  if (version != kBlobFormatVersion) {
     foreign("its format is version " + std::to_string(version) + ", this driver reads version " +
             std::to_string(kBlobFormatVersion));
+  }
 }
 
 BlobNote read_note(std::span<const std::byte> bytes) {
   constexpr size_t kBefore = sizeof(Note) - sizeof(BlobNote);
   Note note{};
-  if (bytes.size() < kBefore) damaged("section .note.softnpu is too short");
+  if (bytes.size() < kBefore) {
+    damaged("section .note.softnpu is too short");
+  }
   std::memcpy(&note, bytes.data(), kBefore);
   if (note.header.n_namesz != kNoteOwner.size() || note.header.n_type != kNoteType ||
-      kNoteOwner.compare(0, 8, note.owner, 8) != 0)
+      kNoteOwner.compare(0, 8, note.owner, 8) != 0) {
     damaged("section .note.softnpu holds another note");
+  }
   const auto content = bytes.subspan(kBefore);
   check_format(content);
-  if (note.header.n_descsz != sizeof(BlobNote) || content.size() < sizeof(BlobNote))
+  if (note.header.n_descsz != sizeof(BlobNote) || content.size() < sizeof(BlobNote)) {
     damaged("section .note.softnpu has a wrong size");
+  }
   std::memcpy(&note.content, content.data(), sizeof(BlobNote));
   return note.content;
 }
 
 void check_note(const BlobNote& note, const BlobTarget& device) {
-  if (note.platform != device.platform)
+  if (note.platform != device.platform) {
     foreign("it was compiled for platform " + std::to_string(note.platform) +
             ", this device is platform " + std::to_string(device.platform));
-  if ((note.driver_version >> 16) > kDriverMajor)
+  }
+  if ((note.driver_version >> 16) > kDriverMajor) {
     foreign("it was compiled by version " + std::to_string(note.driver_version >> 16) +
             " of the driver, this is version " + std::to_string(kDriverMajor));
-  if (!device.runtime.runs(note.runtime))
+  }
+  if (!device.runtime.runs(note.runtime)) {
     foreign("it needs runtime " + note.runtime.text() + ", this device has " +
             device.runtime.text());
+  }
 }
 
 std::string_view text_of(std::span<const std::byte> bytes) {
@@ -261,14 +283,17 @@ Mapping write_blob(const BlobSource& source, const BlobTarget& target, size_t* s
 Blob read_blob(std::span<const std::byte> file, const BlobTarget& device) {
   Reader reader(file);
   const auto note_bytes = reader.find(kNoteSection);
-  if (!note_bytes) foreign("it is for another device: it has no section .note.softnpu");
+  if (!note_bytes) {
+    foreign("it is for another device: it has no section .note.softnpu");
+  }
   const BlobNote note = read_note(*note_bytes);
   check_note(note, device);
   const BlobParts parts{text_of(reader.require_section(kFlagsSection)),
                         text_of(reader.require_section(kIrSection)),
                         reader.require_section(kWeightsSection)};
-  if (checksum(parts.flags, parts.ir) != note.checksum)
+  if (checksum(parts.flags, parts.ir) != note.checksum) {
     damaged("the checksum of its IR is wrong: the file is damaged");
+  }
   return {parts, reader.end()};
 }
 

@@ -120,11 +120,13 @@ Pair take_pair(std::string_view& rest) {
   const size_t equals = rest.find('=');
   const bool quoted =
       equals != std::string_view::npos && equals + 1 < rest.size() && rest[equals + 1] == '"';
-  if (!quoted || rest.substr(0, equals).find_first_of(kBlanks) != std::string_view::npos)
+  if (!quoted || rest.substr(0, equals).find_first_of(kBlanks) != std::string_view::npos) {
     refuse("NAME=\"VALUE\" was expected at \"" + std::string(rest.substr(0, 60)) + "\"");
+  }
   const size_t close = rest.find('"', equals + 2);
-  if (close == std::string_view::npos)
+  if (close == std::string_view::npos) {
     refuse("the value of " + std::string(rest.substr(0, equals)) + " has no closing quote");
+  }
   Pair pair{std::string(rest.substr(0, equals)),
             std::string(rest.substr(equals + 2, close - equals - 2))};
   rest.remove_prefix(close + 1);
@@ -132,15 +134,19 @@ Pair take_pair(std::string_view& rest) {
 }
 
 void check_option(const Pair& pair, const Option& option, CompilerVersion compiler) {
-  if (!option.values.empty() && !is_one_of(pair.value, option.values))
+  if (!option.values.empty() && !is_one_of(pair.value, option.values)) {
     refuse(pair.key + " cannot be \"" + pair.value + "\", only " + std::string(option.values));
+  }
   if (option.name != "NPU_COMPILATION_MODE_PARAMS" ||
-      compiler.at_least(kModeParamsSince.major, kModeParamsSince.minor))
+      compiler.at_least(kModeParamsSince.major, kModeParamsSince.minor)) {
     return;
-  for (const std::string_view param : kModeParams)
-    if (pair.value.find(param) != std::string::npos)
+  }
+  for (const std::string_view param : kModeParams) {
+    if (pair.value.find(param) != std::string::npos) {
       refuse(pair.key + " has " + std::string(param) + ", which came with compiler " +
              kModeParamsSince.text() + "; this one is version " + compiler.text());
+    }
+  }
 }
 
 // Nothing where the option is not given.
@@ -151,15 +157,18 @@ std::optional<int64_t> number_of(const std::map<std::string, std::string>& confi
   int64_t value = 0;
   const char* const end = found->second.data() + found->second.size();
   const auto [stop, error] = std::from_chars(found->second.data(), end, value);
-  if (error != std::errc{} || stop != end) refuse(option + " cannot be \"" + found->second + "\"");
+  if (error != std::errc{} || stop != end) {
+    refuse(option + " cannot be \"" + found->second + "\"");
+  }
   return value;
 }
 
 void take_option(BuildFlags& flags, Pair pair, CompilerVersion compiler) {
   if (std::find(kDropped.begin(), kDropped.end(), pair.key) != kDropped.end()) return;
   const Option* const option = find_option(pair.key, compiler);
-  if (option == nullptr)
+  if (option == nullptr) {
     refuse("unknown option " + pair.key + " (compiler version " + compiler.text() + ")");
+  }
   check_option(pair, *option, compiler);
   flags.config[std::string(option->name)] = std::move(pair.value);
 }
@@ -172,17 +181,19 @@ bool BuildFlags::profiling() const {
 }
 
 void BuildFlags::check_numbers(uint32_t device_tiles) const {
-  if (number_of(config, "COMPILATION_NUM_THREADS").value_or(1) < 0)
+  if (number_of(config, "COMPILATION_NUM_THREADS").value_or(1) < 0) {
     refuse("COMPILATION_NUM_THREADS cannot be negative");
+  }
   int64_t most = device_tiles;
   const int64_t allowed = number_of(config, "NPU_MAX_TILES").value_or(-1);
   if (allowed > 0) {
     most = std::min(most, allowed);
   }
   const int64_t tiles = number_of(config, "NPU_TILES").value_or(-1);
-  if (tiles > most)
+  if (tiles > most) {
     refuse("NPU_TILES is " + std::to_string(tiles) + ", at most " + std::to_string(most) +
            " are possible");
+  }
 }
 
 bool BuildFlags::weights_by_address() const {
@@ -216,7 +227,9 @@ BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler) {
       flags.io[pair.key] = std::move(pair.value);
       continue;
     }
-    if (!in_config) refuse(pair.key + " stands before --config");
+    if (!in_config) {
+      refuse(pair.key + " stands before --config");
+    }
     take_option(flags, std::move(pair), compiler);
   }
 }

@@ -53,8 +53,9 @@ std::optional<std::string> cache_key_of(const ze_graph_desc_2_t& desc, const std
   if (hash != nullptr) {
     trace::note("input_hash", hash->hash);
   }
-  if (driver_cache() == nullptr || (desc.flags & ZE_GRAPH_FLAG_DISABLE_CACHING) != 0)
+  if (driver_cache() == nullptr || (desc.flags & ZE_GRAPH_FLAG_DISABLE_CACHING) != 0) {
     return std::nullopt;
+  }
   CacheKey key;
   key.add(kDriverVersion)
       .add(config().platform->platform)

@@ -12,8 +12,9 @@ Inference::Inference(Context& context, std::shared_ptr<Program> program,
                      std::vector<Argument> arguments, std::vector<ArgumentValue> values,
                      std::shared_ptr<ProfilingData> profile)
     : arguments_(std::move(arguments)), profile_(std::move(profile)) {
-  for (uint32_t i = 0; i < arguments_.size(); ++i)
+  for (uint32_t i = 0; i < arguments_.size(); ++i) {
     memory_.push_back(memory_of(context, i, values[i], ZE_RESULT_ERROR_UNINITIALIZED));
+  }
   for (const ArgumentValue& value : values) addresses_.push_back(value.pointer);
   executor_ = make_executor(std::move(program), arguments_, std::move(values));
 }

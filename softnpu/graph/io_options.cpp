@@ -65,14 +65,17 @@ std::vector<std::string> names_of(const std::vector<Argument>& arguments,
 void check_entry(const IoOption& option, std::string_view entry,
                  const std::vector<std::string>& names) {
   const size_t colon = entry.rfind(':');
-  if (colon == std::string_view::npos)
+  if (colon == std::string_view::npos) {
     refuse(std::string(option.name) + " has \"" + std::string(entry) + "\", NAME:VALUE is needed");
+  }
   const std::string name(entry.substr(0, colon));
   const std::string_view value = entry.substr(colon + 1);
-  if (std::find(names.begin(), names.end(), name) == names.end())
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
     refuse(std::string(option.name) + " names \"" + name + "\", which the model does not have");
-  if (!(option.layout ? is_layout(value) : is_one_of(value, kPrecisions)))
+  }
+  if (!(option.layout ? is_layout(value) : is_one_of(value, kPrecisions))) {
     refuse(std::string(option.name) + " has \"" + std::string(value) + "\" for \"" + name + "\"");
+  }
 }
 
 }  // namespace
@@ -82,8 +85,9 @@ void check_io_options(const BuildFlags& flags, const std::vector<Argument>& argu
   for (const IoOption& option : kIoOptions) {
     const auto given = flags.io.find(option.name);
     if (given == flags.io.end()) {
-      if (!compiler.at_least(7, 4))
+      if (!compiler.at_least(7, 4)) {
         refuse("mandatory ioInfo options are missing: " + std::string(option.name));
+      }
       continue;
     }
     const auto names = names_of(arguments, option.type, by_index);

@@ -26,9 +26,10 @@ class Cursor {
     return value;
   }
   std::span<const std::byte> take(uint64_t size, const char* what) {
-    if (size > rest_.size())
+    if (size > rest_.size()) {
       refuse(std::string(what) + " has " + std::to_string(size) + " bytes, but only " +
              std::to_string(rest_.size()) + " are left");
+    }
     const auto bytes = rest_.first(size);
     rest_ = rest_.subspan(size);
     return bytes;
@@ -53,15 +54,20 @@ IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compi
   CompilerVersion written_for{};
   written_for.major = cursor.number<uint16_t>("the compiler version");
   written_for.minor = cursor.number<uint16_t>("the compiler version");
-  if (written_for.major != compiler.major || written_for.minor != compiler.minor)
+  if (written_for.major != compiler.major || written_for.minor != compiler.minor) {
     throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                   "IR buffer: unsupported IR API version " + written_for.text() +
                       ", this compiler is version " + compiler.text() + hint_for(written_for));
+  }
   const auto parts = cursor.number<uint32_t>("the number of parts");
-  if (parts != kParts) refuse(std::to_string(parts) + " parts instead of 2");
+  if (parts != kParts) {
+    refuse(std::to_string(parts) + " parts instead of 2");
+  }
   const auto xml = cursor.take(cursor.number<uint64_t>("the XML's size"), "the XML");
   const auto weights = cursor.take(cursor.number<uint64_t>("the weights' size"), "the weights");
-  if (cursor.left() != 0) refuse(std::to_string(cursor.left()) + " bytes too many");
+  if (cursor.left() != 0) {
+    refuse(std::to_string(cursor.left()) + " bytes too many");
+  }
   return {{reinterpret_cast<const char*>(xml.data()), xml.size()}, weights};
 }
 

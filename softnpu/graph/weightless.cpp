@@ -42,15 +42,18 @@ class SectionReader {
   explicit SectionReader(std::span<const std::byte> buffer) : buffer_(buffer) {}
 
   std::span<const std::byte> take(uint64_t offset, uint64_t size, const char* what) {
-    if (offset < end_ || offset > buffer_.size() || size > buffer_.size() - offset)
+    if (offset < end_ || offset > buffer_.size() || size > buffer_.size() - offset) {
       refuse(std::string(what) + " (" + std::to_string(size) + " bytes at " +
              std::to_string(offset) + ") cannot lie between " + std::to_string(end_) + " and " +
              std::to_string(buffer_.size()));
+    }
     end_ = offset + size;
     return buffer_.subspan(offset, size);
   }
   void check_end() const {
-    if (end_ != buffer_.size()) refuse(std::to_string(buffer_.size() - end_) + " bytes too many");
+    if (end_ != buffer_.size()) {
+      refuse(std::to_string(buffer_.size() - end_) + " bytes too many");
+    }
   }
 
  private:
@@ -60,8 +63,9 @@ class SectionReader {
 
 Sections read_sections(std::span<const std::byte> buffer) {
   Header header{};
-  if (buffer.size() < sizeof header)
+  if (buffer.size() < sizeof header) {
     refuse("the header has 48 bytes, but there are only " + std::to_string(buffer.size()));
+  }
   std::memcpy(&header, buffer.data(), sizeof header);
   SectionReader reader(buffer);
   Sections sections;
@@ -76,24 +80,27 @@ Sections read_sections(std::span<const std::byte> buffer) {
 
 void check_version(std::span<const std::byte> custom_data, CompilerVersion compiler) {
   CompilerVersion written_for{};
-  if (custom_data.size() != sizeof written_for.major + sizeof written_for.minor)
+  if (custom_data.size() != sizeof written_for.major + sizeof written_for.minor) {
     refuse("the compiler version has " + std::to_string(custom_data.size()) +
            " bytes instead of 4");
+  }
   std::memcpy(&written_for.major, custom_data.data(), sizeof written_for.major);
   std::memcpy(&written_for.minor, custom_data.data() + 2, sizeof written_for.minor);
-  if (written_for.major != compiler.major || written_for.minor != compiler.minor)
+  if (written_for.major != compiler.major || written_for.minor != compiler.minor) {
     throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                   "weightless IR buffer: unsupported IR API version " + written_for.text() +
                       ", this compiler is version " + compiler.text());
+  }
 }
 
 uint64_t number_of(const pugi::xml_node& node, const char* name, const std::string& layer) {
   const std::string_view text = node.attribute(name).value();
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
+  if (error != std::errc{} || end != text.data() + text.size()) {
     refuse("Const \"" + layer + "\" has " + name + "=\"" + std::string(text) +
            "\", which is not a number");
+  }
   return value;
 }
 
@@ -154,8 +161,9 @@ class Rewriter {
     pugi::xml_node found;
     for (const pugi::xml_node& attribute : layer.child("rt_info").children("attribute")) {
       if (attribute.attribute("name").value() != kPointerAttribute) continue;
-      if (found || attribute.first_child())
+      if (found || attribute.first_child()) {
         refuse("Const \"" + name + "\" has more than one address");
+      }
       found = attribute;
     }
     return found;
@@ -168,14 +176,16 @@ class Rewriter {
     const uint64_t offset = number_of(data, "offset", name);
     const uint64_t size = number_of(data, "size", name);
     if (!pointer) {
-      if (offset > constants_size_ || size > constants_size_ - offset)
+      if (offset > constants_size_ || size > constants_size_ - offset) {
         refuse("Const \"" + name + "\" (" + std::to_string(size) + " bytes at " +
                std::to_string(offset) + ") reaches past the constants, which have " +
                std::to_string(constants_size_) + " bytes");
+      }
       return;
     }
-    if (offset != 0 || size != 0)
+    if (offset != 0 || size != 0) {
       refuse("Const \"" + name + "\" has an address as well as an offset or size");
+    }
     const uint64_t bytes = check_size(data, pointer, name);
     data.attribute("offset").set_value(place(pointer, bytes, name));
     data.attribute("size").set_value(bytes);
@@ -185,22 +195,25 @@ class Rewriter {
   static uint64_t check_size(const pugi::xml_node& data, const pugi::xml_node& pointer,
                              const std::string& name) {
     const ov::element::Type type = type_of(data, name);
-    if (type == ov::element::string)
+    if (type == ov::element::string) {
       refuse("Const \"" + name + "\" holds strings, which cannot be passed by address");
+    }
     const uint64_t size = number_of(pointer, "ms", name);
     const auto expected = bytes_of(type, data.attribute("shape").value());
-    if (!expected || *expected != size)
+    if (!expected || *expected != size) {
       refuse("Const \"" + name + "\" of type " + type.to_string() + " and shape \"" +
              data.attribute("shape").value() + "\" cannot have " + std::to_string(size) + " bytes");
+    }
     return size;
   }
 
   unsigned long long place(const pugi::xml_node& pointer, uint64_t size, const std::string& name) {
     const uint64_t address = number_of(pointer, "mp", name);
     if (size == 0) return 0;
-    if (address == 0 || address > UINTPTR_MAX - size)
+    if (address == 0 || address > UINTPTR_MAX - size) {
       refuse("Const \"" + name + "\" cannot have " + std::to_string(size) + " bytes at " +
              std::to_string(address));
+    }
     // The format says addresses in text. NOLINTNEXTLINE(performance-no-int-to-ptr)
     const auto* const bytes = reinterpret_cast<const std::byte*>(address);
     return weights_.add_by_address(bytes, size);
@@ -218,9 +231,10 @@ WeightlessIr read_weightless(std::span<const std::byte> buffer, CompilerVersion 
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(
       sections.xml.data(), sections.xml.size(), pugi::parse_default | pugi::parse_ws_pcdata_single);
-  if (!parsed)
+  if (!parsed) {
     refuse("the XML is damaged at byte " + std::to_string(parsed.offset) + ": " +
            parsed.description());
+  }
   Rewriter rewriter(sections.constants);
   rewriter.rewrite(document);
   std::ostringstream xml;

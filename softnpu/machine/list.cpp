@@ -68,9 +68,10 @@ std::shared_ptr<Job> CommandList::submit_once_idle(Deadline deadline, const Subm
   }
   const bool usable = std::all_of(commands_->begin(), commands_->end(),
                                   [](const Command& command) { return command.memory_usable(); });
-  if (!usable)
+  if (!usable) {
     throw Failure(ZE_RESULT_ERROR_UNKNOWN,
                   "memory of the list was lost when another import of its DMA-BUF was freed");
+  }
   trace_inputs(*commands_);
   last_ = submit(commands_);
   return last_;

@@ -82,9 +82,10 @@ bool ImportWindow::take(uint64_t bytes) {
 
 BufferHandle::BufferHandle(std::shared_ptr<ImportWindow> window, uint64_t bytes)
     : window_(std::move(window)), bytes_(bytes) {
-  if (!window_->take(bytes))
+  if (!window_->take(bytes)) {
     throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                   "the context's address range for imports has no room");
+  }
 }
 
 Allocation::Allocation(Parts parts)
@@ -207,8 +208,9 @@ Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) 
   trace::note("fd", static_cast<uint64_t>(fd));
   trace::note_file("file", fd);
   const auto identity = dmabuf::identity(fd);
-  if (!identity || !importable(fd, *identity))
+  if (!identity || !importable(fd, *identity)) {
     throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "the descriptor is not a DMA-BUF");
+  }
   const auto size_bytes = dmabuf::size_bytes(fd);
   require(size_bytes.has_value(), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
   const size_t rounded = page_rounded(*size_bytes);
@@ -229,9 +231,10 @@ Allocation::Parts borrow(const AllocationTable& table, void* pointer, size_t siz
   require(size_bytes < SIZE_MAX - before - kPageSize, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
   std::byte* const base = static_cast<std::byte*>(pointer) - before;
   const size_t rounded = page_rounded(before + size_bytes);
-  if (!pin(base, rounded, read_only))
+  if (!pin(base, rounded, read_only)) {
     throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                   read_only ? "the memory is not mapped" : "the memory is not mapped for writing");
+  }
   Allocation::Parts parts{Mapping::borrow(base, rounded), {}, rounded, ZE_MEMORY_TYPE_HOST};
   parts.read_only = read_only;
   return parts;
