@@ -46,7 +46,9 @@ HostMemory::HostMemory(ze_context_handle_t context, std::size_t bytes) : context
 }
 
 HostMemory::~HostMemory() {
-  if (bytes_.data() != nullptr) zeMemFree(context_, bytes_.data());
+  if (bytes_.data() != nullptr) {
+    zeMemFree(context_, bytes_.data());
+  }
 }
 
 BareClient::BareClient(std::span<const std::byte> blob, std::size_t input_bytes,

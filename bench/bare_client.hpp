@@ -22,7 +22,9 @@ class Owned {
     return *this;
   }
   ~Owned() {
-    if (handle_ != nullptr) Destroy(handle_);
+    if (handle_ != nullptr) {
+      Destroy(handle_);
+    }
   }
   Handle get() const { return handle_; }
   Handle* out() { return &handle_; }

@@ -107,7 +107,9 @@ struct Clients {
       : npucore(model),
         bare(npucore.compiled().native_binary(), npucore.compiled().inputs().front().size_bytes(),
              npucore.compiled().outputs().front().size_bytes(), kBuffers) {
-    if (no_plugin.empty()) plugin.emplace(model, kBuffers);
+    if (no_plugin.empty()) {
+      plugin.emplace(model, kBuffers);
+    }
   }
 };
 
@@ -139,7 +141,9 @@ void require_equal_results(Clients& clients) {
     require_same(clients.plugin->output(), clients.bare.output(), "OpenVINO's plugin", buffer);
   }
   clients.npucore.infer(0);
-  if (clients.plugin) clients.plugin->infer(0);
+  if (clients.plugin) {
+    clients.plugin->infer(0);
+  }
 }
 
 struct Case {
@@ -168,7 +172,9 @@ std::vector<Case> cases(Clients& clients) {
 nlohmann::ordered_json measure(const Options& options, const Case& one,
                                const std::string& no_plugin) {
   std::vector<bench::Side> sides = {{"bare Level Zero", one.bare}, {"npucore", one.npucore}};
-  if (one.plugin) sides.push_back({"OpenVINO NPU plugin", one.plugin});
+  if (one.plugin) {
+    sides.push_back({"OpenVINO NPU plugin", one.plugin});
+  }
   nlohmann::ordered_json line = {{"case", one.name},
                                  {"unit", "us per inference"},
                                  {"warm_up", options.plan.warm_up_calls},
@@ -178,7 +184,9 @@ nlohmann::ordered_json measure(const Options& options, const Case& one,
   for (const auto& result : bench::run_turns(sides, options.plan)) {
     line["sides"].push_back(bench::to_json(result));
   }
-  if (!one.plugin) line["skipped"] = {{"OpenVINO NPU plugin", no_plugin}};
+  if (!one.plugin) {
+    line["skipped"] = {{"OpenVINO NPU plugin", no_plugin}};
+  }
   return line;
 }
 

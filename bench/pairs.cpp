@@ -59,9 +59,13 @@ PairResult run_pairs(const std::function<void()>& subject, const std::function<v
   Series ours;
   Series theirs;
   for (int i = 0; i < pairs; ++i) {
-    if (i % 2 == 0) ours.add(measure(subject, calls));
+    if (i % 2 == 0) {
+      ours.add(measure(subject, calls));
+    }
     theirs.add(measure(peer, calls));
-    if (i % 2 != 0) ours.add(measure(subject, calls));
+    if (i % 2 != 0) {
+      ours.add(measure(subject, calls));
+    }
   }
   return {summarise(ours.cpu_ms),
           summarise(ours.wall_ms),

@@ -114,7 +114,9 @@ nlohmann::ordered_json measure(const std::vector<FrameSide>& all, const Options&
 int run(const Options& options) {
   const std::string no_plugin = bench::why_no_plugin();
   nlohmann::ordered_json line = measure(make_sides(options, no_plugin), options);
-  if (!no_plugin.empty()) line["skipped"] = {{"OpenVINO NPU plugin", no_plugin}};
+  if (!no_plugin.empty()) {
+    line["skipped"] = {{"OpenVINO NPU plugin", no_plugin}};
+  }
   std::cout << line << std::endl;
   return 0;
 }

@@ -18,7 +18,9 @@ int main(int count, char** arguments) try {
   npu::Request request = compiled.create_request();
   std::atomic<int> done = 0;
   request.set_callback([&](std::exception_ptr error) {  // runs in one of the model's threads
-    if (!error) ++done;
+    if (!error) {
+      ++done;
+    }
   });
   for (int frame = 0; frame < 10; ++frame) {
     reinterpret_cast<float*>(request.input(0).data())[0] = static_cast<float>(frame);

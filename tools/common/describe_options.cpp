@@ -42,7 +42,9 @@ std::string describe_options(const CLI::App& app) {
   for (const auto* option : app.get_options()) describe(out, *option);
   if (app.get_option_no_throw("--property") != nullptr) {
     for (const auto& info : npu::known_properties()) {
-      if (info.access == npu::Access::kReadWrite) out << "property\t" << info.name << '\n';
+      if (info.access == npu::Access::kReadWrite) {
+        out << "property\t" << info.name << '\n';
+      }
     }
   }
   return out.str();

@@ -29,7 +29,9 @@ npu::CompileOptions options_from(const Arguments& arguments) {
   if (arguments.hint == "latency") {
     hinted.set(npu::property::performance_hint, npu::PerformanceHint::kLatency);
   }
-  if (arguments.profile) hinted.set(npu::property::profiling, true);
+  if (arguments.profile) {
+    hinted.set(npu::property::profiling, true);
+  }
   npu::CompileOptions options;
   options.properties = properties_from(arguments.properties).over(hinted);
   return options;
@@ -39,7 +41,9 @@ RunLimits limits_from(const Arguments& arguments) {
   RunLimits limits;
   limits.iterations = arguments.iterations;
   double seconds = arguments.seconds;
-  if (seconds == 0 && arguments.iterations == 0) seconds = kDefaultSeconds;
+  if (seconds == 0 && arguments.iterations == 0) {
+    seconds = kDefaultSeconds;
+  }
   limits.time = std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(seconds));
   return limits;
 }
@@ -127,7 +131,9 @@ void run(const Arguments& arguments, std::vector<npu::Request>& requests, Benchm
       arguments.api == "sync" ? run_sync(requests.front(), limits) : run_async(requests, limits);
   result.latency_ms = summarise(result.run.latencies);
   for (const auto& request : requests) result.copies += request.copies();
-  if (arguments.profile) result.profile = requests.front().profile();
+  if (arguments.profile) {
+    result.profile = requests.front().profile();
+  }
 }
 
 }  // namespace

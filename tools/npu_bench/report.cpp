@@ -103,7 +103,9 @@ ordered_json to_json(const Arguments& arguments, const Benchmark& benchmark) {
   json["latency_ms"] = latency_json(benchmark.latency_ms);
   json["memory"] = arguments.memory;
   json["copies"] = benchmark.copies;
-  if (arguments.profile) json["layers"] = profile_json(benchmark.profile);
+  if (arguments.profile) {
+    json["layers"] = profile_json(benchmark.profile);
+  }
   return json;
 }
 
@@ -126,6 +128,8 @@ std::string to_text(const Arguments& arguments, const Benchmark& benchmark) {
   line(out, "%-11s %.2f inferences/s", "throughput", benchmark.throughput());
   line(out, "%-11s %llu of inputs and outputs, memory: %s", "copies",
        static_cast<unsigned long long>(benchmark.copies), arguments.memory.c_str());
-  if (arguments.profile) print_profile(out, benchmark.profile);
+  if (arguments.profile) {
+    print_profile(out, benchmark.profile);
+  }
   return out.str();
 }

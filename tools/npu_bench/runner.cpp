@@ -51,7 +51,9 @@ RunResult run_async(std::vector<npu::Request>& requests, const RunLimits& limits
   Referee referee(limits);
   auto last = referee.start();
   for (auto& request : requests) {
-    if (referee.lets_begin()) submit(request, in_flight);
+    if (referee.lets_begin()) {
+      submit(request, in_flight);
+    }
   }
   while (!in_flight.empty()) {
     const InFlight oldest = in_flight.front();
@@ -59,7 +61,9 @@ RunResult run_async(std::vector<npu::Request>& requests, const RunLimits& limits
     oldest.request->wait();
     last = Clock::now();
     result.latencies.push_back(last - oldest.submitted);
-    if (referee.lets_begin()) submit(*oldest.request, in_flight);
+    if (referee.lets_begin()) {
+      submit(*oldest.request, in_flight);
+    }
   }
   return ended(std::move(result), referee.start(), last);
 }

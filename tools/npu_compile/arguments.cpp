@@ -89,19 +89,29 @@ void add_options(CLI::App& app, Arguments& arguments) {
 
 npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model) {
   auto frame = parse_frame_spec(arguments.frame);
-  if (!arguments.matrix.empty()) frame.matrix = npu::color_matrix_from_string(arguments.matrix);
-  if (!arguments.range.empty()) frame.range = npu::color_range_from_string(arguments.range);
+  if (!arguments.matrix.empty()) {
+    frame.matrix = npu::color_matrix_from_string(arguments.matrix);
+  }
+  if (!arguments.range.empty()) {
+    frame.range = npu::color_range_from_string(arguments.range);
+  }
   auto preprocess = model.default_preprocess(frame);
   preprocess.input = arguments.input;
   if (!arguments.resize.empty()) {
     preprocess.resize = npu::resize_mode_from_string(arguments.resize);
   }
-  if (!arguments.mean.empty()) preprocess.mean = parse_numbers("--mean", arguments.mean);
-  if (!arguments.scale.empty()) preprocess.scale = parse_numbers("--scale", arguments.scale);
+  if (!arguments.mean.empty()) {
+    preprocess.mean = parse_numbers("--mean", arguments.mean);
+  }
+  if (!arguments.scale.empty()) {
+    preprocess.scale = parse_numbers("--scale", arguments.scale);
+  }
   if (!arguments.channels.empty()) {
     preprocess.channels = npu::channel_order_from_string(upper(arguments.channels));
   }
-  if (arguments.pad_value) preprocess.pad_value = *arguments.pad_value;
+  if (arguments.pad_value) {
+    preprocess.pad_value = *arguments.pad_value;
+  }
   return preprocess;
 }
 

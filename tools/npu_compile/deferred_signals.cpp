@@ -31,5 +31,7 @@ DeferredSignals::~DeferredSignals() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     ::sigaction(kSignals[i], &previous[i], nullptr);
   }
-  if (arrived != 0) ::raise(arrived);
+  if (arrived != 0) {
+    ::raise(arrived);
+  }
 }

@@ -41,7 +41,9 @@ void print_result(const npu::CompiledModel& compiled, const std::filesystem::pat
   std::cout << "  device  " << compiled.device().info().name << '\n';
   print_ports("input ", compiled.inputs());
   print_ports("output", compiled.outputs());
-  if (compiled.frame_input()) print_frame(*compiled.frame_input());
+  if (compiled.frame_input()) {
+    print_frame(*compiled.frame_input());
+  }
   std::cout << "  size    " << std::filesystem::file_size(output) << " bytes\n";
   std::cout << "  time    " << std::fixed << std::setprecision(2) << seconds << " s, from the "
             << npu::to_string(compiled.load_stats().from) << '\n';
@@ -57,7 +59,9 @@ class ProgressLine {
                  std::chrono::duration<double>(progress.elapsed).count());
   }
   ~ProgressLine() {
-    if (shown_) std::fputs("\r\033[K", stderr);
+    if (shown_) {
+      std::fputs("\r\033[K", stderr);
+    }
   }
 
  private:
@@ -72,7 +76,9 @@ std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
   const auto options = options_from(arguments);
   auto model = npu::Model::read(arguments.model, arguments.weights);
   reshape(model, arguments.reshape);
-  if (!arguments.frame.empty()) model.add_preprocess(preprocess_from(arguments, model));
+  if (!arguments.frame.empty()) {
+    model.add_preprocess(preprocess_from(arguments, model));
+  }
   const auto device = npu::Device::open(npu::device_kind_from_string(arguments.device));
   auto job = npu::compile_async(device, model, options);
   ProgressLine line;
@@ -113,7 +119,9 @@ int run(const Arguments& arguments) {
     model_info = copy_model_info(arguments.model, output);
   }
   print_result(*compiled, output, taken.count());
-  if (model_info) std::cout << "  info    " << model_info->string() << '\n';
+  if (model_info) {
+    std::cout << "  info    " << model_info->string() << '\n';
+  }
   return exit_code::kDone;
 }
 
@@ -127,10 +135,13 @@ std::string since(const npu::PropertyInfo& info, const npu::Version& compiler) {
 int list_options(const Arguments& arguments) {
   const auto device = npu::Device::open(npu::device_kind_from_string(arguments.device));
   for (const auto& info : npu::known_properties()) {
-    if (info.access == npu::Access::kReadOnly || !(info.compile_time || info.in_cache_key))
+    if (info.access == npu::Access::kReadOnly || !(info.compile_time || info.in_cache_key)) {
       continue;
+    }
     std::cout << info.name << "  " << info.values;
-    if (!info.default_value.empty()) std::cout << "; default " << info.default_value;
+    if (!info.default_value.empty()) {
+      std::cout << "; default " << info.default_value;
+    }
     std::cout << "\n    " << info.meaning << since(info, device.info().compiler) << '\n';
   }
   return exit_code::kDone;

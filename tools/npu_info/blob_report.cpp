@@ -31,7 +31,9 @@ void print_ports(std::ostream& out, const char* kind, const std::vector<npu::Por
 
 std::string dotted(const npu::Version& version, bool with_patch) {
   std::string text = std::to_string(version.major) + '.' + std::to_string(version.minor);
-  if (with_patch) text += '.' + std::to_string(version.patch);
+  if (with_patch) {
+    text += '.' + std::to_string(version.patch);
+  }
   return text;
 }
 
@@ -47,11 +49,21 @@ void print_versions(std::ostream& out, const npu::BlobInfo& blob) {
   const auto print = [&out](const char* label, const std::string& value) {
     out << "  " << label << value << '\n';
   };
-  if (!blob.platform.empty()) print("platform  ", blob.platform);
-  if (is_known(blob.compiler)) print("compiler  ", dotted(blob.compiler, false));
-  if (is_known(blob.elf)) print("ELF       ", dotted(blob.elf, true));
-  if (is_known(blob.runtime)) print("runtime   ", dotted(blob.runtime, true));
-  if (blob.driver_version != 0) print("driver    ", std::to_string(blob.driver_version));
+  if (!blob.platform.empty()) {
+    print("platform  ", blob.platform);
+  }
+  if (is_known(blob.compiler)) {
+    print("compiler  ", dotted(blob.compiler, false));
+  }
+  if (is_known(blob.elf)) {
+    print("ELF       ", dotted(blob.elf, true));
+  }
+  if (is_known(blob.runtime)) {
+    print("runtime   ", dotted(blob.runtime, true));
+  }
+  if (blob.driver_version != 0) {
+    print("driver    ", std::to_string(blob.driver_version));
+  }
 }
 
 void print_section(std::ostream& out, const npu::BlobSection& section) {
@@ -96,7 +108,9 @@ std::string to_text(const npu::BlobInfo& blob) {
   out << "  size    " << blob.file_bytes << " bytes, of which the driver reads "
       << blob.native_bytes << '\n';
   print_versions(out, blob);
-  if (!blob.model_name.empty()) out << "  model   " << blob.model_name << '\n';
+  if (!blob.model_name.empty()) {
+    out << "  model   " << blob.model_name << '\n';
+  }
   print_ports(out, "input ", blob.inputs);
   print_ports(out, "output", blob.outputs);
   if (blob.frame_input) {

@@ -33,7 +33,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
 /// The report says itself that the software NPU stands in: no need for the library's warning.
 void keep_only_errors() {
   npu::set_log_sink([](npu::LogLevel level, std::string_view message) {
-    if (level == npu::LogLevel::kError) std::cerr << "npu-info: " << message << '\n';
+    if (level == npu::LogLevel::kError) {
+      std::cerr << "npu-info: " << message << '\n';
+    }
   });
 }
 

@@ -11,7 +11,9 @@ using nlohmann::ordered_json;
 
 std::string dotted(const npu::Version& version, bool with_patch) {
   std::string text = std::to_string(version.major) + '.' + std::to_string(version.minor);
-  if (with_patch) text += '.' + std::to_string(version.patch);
+  if (with_patch) {
+    text += '.' + std::to_string(version.patch);
+  }
   return text;
 }
 
@@ -66,25 +68,29 @@ void print_device(std::ostream& out, const npu::DeviceInfo& info) {
   line(out, "compiler", has_compiler(info) ? dotted(info.compiler, false) : "none: blobs only");
   line(out, "blobs",
        "ELF " + dotted(info.blob_elf, true) + ", runtime " + dotted(info.blob_runtime, true));
-  for (std::size_t index = 0; index < info.extensions.size(); ++index)
+  for (std::size_t index = 0; index < info.extensions.size(); ++index) {
     line(out, index == 0 ? "extensions" : "", info.extensions[index]);
+  }
 }
 
 void print_findings(std::ostream& out, const std::vector<npu::Finding>& findings,
                     const char* not_ok) {
   for (const auto& finding : findings) {
     line(out, finding.what.c_str(), (finding.ok ? "ok: " : not_ok) + finding.detail);
-    if (!finding.cure.empty()) line(out, "", "-> " + finding.cure);
+    if (!finding.cure.empty()) {
+      line(out, "", "-> " + finding.cure);
+    }
   }
 }
 
 ordered_json findings_json(const std::vector<npu::Finding>& findings) {
   ordered_json json = ordered_json::array();
-  for (const auto& finding : findings)
+  for (const auto& finding : findings) {
     json.push_back({{"what", finding.what},
                     {"ok", finding.ok},
                     {"detail", finding.detail},
                     {"cure", finding.cure}});
+  }
   return json;
 }
 
@@ -124,6 +130,8 @@ std::string to_text(const Report& report) {
     out << "Looking for an NPU in this machine:\n";
     print_findings(out, report.findings, "MISSING: ");
   }
-  if (!report.device) out << report.error << '\n';
+  if (!report.device) {
+    out << report.error << '\n';
+  }
   return out.str();
 }
