@@ -130,7 +130,9 @@ TEST_F(Device, IsAnIntegratedIntelNpuOfAKnownPlatform) {
 }
 
 TEST_F(Device, RefusesAnUnknownStructureBehindItsProperties) {
-  if (parameter_validation()) GTEST_SKIP() << "the layer may answer first";
+  if (parameter_validation()) {
+    GTEST_SKIP() << "the layer may answer first";
+  }
   ze_base_properties_t unknown{};
   unknown.stype = static_cast<ze_structure_type_t>(0x7abcdef);
   ze_device_properties_t properties{};
@@ -140,8 +142,9 @@ TEST_F(Device, RefusesAnUnknownStructureBehindItsProperties) {
 }
 
 TEST_F(Device, TellsWhatItsCommandListsMayHaveChanged) {
-  if (!npu().advertises(ZE_NPU_CORE_MUTABLE_COMMAND_LIST_EXP_NAME))
+  if (!npu().advertises(ZE_NPU_CORE_MUTABLE_COMMAND_LIST_EXP_NAME)) {
     GTEST_SKIP() << "no mutable lists";
+  }
   ze_npu_core_mutable_command_list_exp_properties_t changes{
       kZeNpuCoreStypeMutableCommandListExpProperties};
   ze_device_properties_t properties{};
@@ -188,7 +191,9 @@ TEST_F(Device, ImportsAndExportsDmaBufs) {
 }
 
 TEST_F(Device, TellsItsGraphCompiler) {
-  if (!npu().graph_has(6)) GTEST_SKIP() << "graph extension older than 1.6";
+  if (!npu().graph_has(6)) {
+    GTEST_SKIP() << "graph extension older than 1.6";
+  }
   ze_device_graph_properties_2_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES_2;
   ASSERT_EQ(npu().graph->pfnDeviceGetGraphProperties2(npu().device, &properties),
@@ -207,7 +212,9 @@ TEST_F(Device, TellsItsProfilingVersion) {
 }
 
 TEST_F(Device, ListsNoDriverOptionsAndRefusesABadOptionType) {
-  if (!npu().graph_has(11)) GTEST_SKIP() << "graph extension older than 1.11";
+  if (!npu().graph_has(11)) {
+    GTEST_SKIP() << "graph extension older than 1.11";
+  }
   size_t size = 1;
   EXPECT_EQ(npu().graph->pfnCompilerGetSupportedOptions(npu().device, ZE_NPU_DRIVER_OPTIONS, &size,
                                                         nullptr),
@@ -219,7 +226,9 @@ TEST_F(Device, ListsNoDriverOptionsAndRefusesABadOptionType) {
 }
 
 TEST_F(Device, SupportsTheOptionsThatItsCompilerLists) {
-  if (!npu().graph_has(11)) GTEST_SKIP() << "graph extension older than 1.11";
+  if (!npu().graph_has(11)) {
+    GTEST_SKIP() << "graph extension older than 1.11";
+  }
   const auto list = npu().graph->pfnCompilerGetSupportedOptions;
   size_t size = 0;
   ASSERT_EQ(list(npu().device, ZE_NPU_COMPILER_OPTIONS, &size, nullptr), ZE_RESULT_SUCCESS);
@@ -234,7 +243,9 @@ TEST_F(Device, SupportsTheOptionsThatItsCompilerLists) {
 }
 
 TEST_F(Device, RefusesToSayWhetherADriverOptionIsSupported) {
-  if (!npu().graph_has(11)) GTEST_SKIP() << "graph extension older than 1.11";
+  if (!npu().graph_has(11)) {
+    GTEST_SKIP() << "graph extension older than 1.11";
+  }
   EXPECT_EQ(
       npu().graph->pfnCompilerIsOptionSupported(npu().device, ZE_NPU_DRIVER_OPTIONS, "X", nullptr),
       ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);

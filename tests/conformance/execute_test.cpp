@@ -241,7 +241,9 @@ class SlowDevice : public NpuTest {
       ASSERT_EQ(run(queue, inference.list), ZE_RESULT_SUCCESS);
       inference_s_ = seconds_since(submitted);
     }
-    if (inference_s_ < 0.1) GTEST_SKIP() << "an inference takes only " << inference_s_ << " s";
+    if (inference_s_ < 0.1) {
+      GTEST_SKIP() << "an inference takes only " << inference_s_ << " s";
+    }
     RecordProperty("inference_ms", static_cast<int>(inference_s_ * 1000));
     RecordProperty("setup_ms", static_cast<int>(seconds_since(start) * 1000));
   }

@@ -35,7 +35,9 @@ ze_result_t allocate_host(size_t bytes, void** out, const void* next,
                           ze_host_mem_alloc_flags_t flags, size_t alignment,
                           ze_context_handle_t context) {
   ze_host_mem_alloc_desc_t desc{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, next, flags};
-  if (context == nullptr) context = Npu::get().context;
+  if (context == nullptr) {
+    context = Npu::get().context;
+  }
   return zeMemAllocHost(context, &desc, bytes, alignment, out);
 }
 
@@ -52,7 +54,9 @@ ze_result_t allocate_shared(size_t bytes, void** out, const void* next, size_t a
 }
 
 Memory host_memory(size_t bytes, ze_context_handle_t context) {
-  if (context == nullptr) context = Npu::get().context;
+  if (context == nullptr) {
+    context = Npu::get().context;
+  }
   void* data = nullptr;
   require(allocate_host(bytes, &data, nullptr, 0, kPageBytes, context), "zeMemAllocHost");
   std::memset(data, 0, bytes);
@@ -116,8 +120,9 @@ ze_graph_desc_2_t graph_desc(ze_graph_format_t format, std::span<const uint8_t> 
 
 void initialise(const Graph& graph) {
   const auto* const table = Npu::get().graph;
-  if (Npu::get().graph_has(8))
+  if (Npu::get().graph_has(8)) {
     return require(table->pfnGraphInitialize(graph.get()), "pfnGraphInitialize");
+  }
   const List list = make_list();
   require(table->pfnAppendGraphInitialize(list.get(), graph.get(), nullptr, 0, nullptr),
           "pfnAppendGraphInitialize");
@@ -132,7 +137,9 @@ Graph compile(const TinyIr& ir, ze_graph_flags_t flags, const std::string& confi
   const auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, build_flags.c_str(), flags);
   Graph graph;
   const ze_result_t created = npu.graph->pfnCreate2(npu.context, npu.device, &desc, graph.out());
-  if (created != ZE_RESULT_SUCCESS) require(created, "pfnCreate2 (" + last_build_log() + ")");
+  if (created != ZE_RESULT_SUCCESS) {
+    require(created, "pfnCreate2 (" + last_build_log() + ")");
+  }
   initialise(graph);
   return graph;
 }

@@ -59,7 +59,9 @@ TEST_F(GraphCreate, RefusesWhatIsNoElf) {
 }
 
 TEST_F(GraphCreate, RefusesADamagedElfWithALog) {
-  if (!npu().graph_has(12)) GTEST_SKIP() << "graph extension older than 1.12";
+  if (!npu().graph_has(12)) {
+    GTEST_SKIP() << "graph extension older than 1.12";
+  }
   const auto desc = graph_desc(ZE_GRAPH_FORMAT_NATIVE, kElfJunk);
   Graph graph;
   ze_graph_build_log_handle_t log = nullptr;
@@ -76,7 +78,9 @@ TEST_F(GraphCreate, RefusesADamagedElfWithALog) {
 }
 
 TEST_F(GraphCreate, WorksWithoutAskingForALog) {
-  if (!npu().graph_has(12)) GTEST_SKIP() << "graph extension older than 1.12";
+  if (!npu().graph_has(12)) {
+    GTEST_SKIP() << "graph extension older than 1.12";
+  }
   const auto buffer = add_relu_buffer();
   const std::string flags = add_relu_ir().build_flags();
   const auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, flags.c_str());
@@ -100,7 +104,9 @@ TEST_F(GraphCreate, WorksThroughTheFirstVersionsEntry) {
 }
 
 TEST_F(GraphCreate, RefusesAnIrOfAnotherCompilerVersion) {
-  if (!has_compiler()) GTEST_SKIP() << "no compiler";
+  if (!has_compiler()) {
+    GTEST_SKIP() << "no compiler";
+  }
   auto version = npu().compiler;
   ++version.minor;
   const TinyIr ir = add_relu_ir();
@@ -110,7 +116,9 @@ TEST_F(GraphCreate, RefusesAnIrOfAnotherCompilerVersion) {
 }
 
 TEST_F(GraphCreate, RefusesAnIrWithoutACompiler) {
-  if (has_compiler()) GTEST_SKIP() << "has a compiler";
+  if (has_compiler()) {
+    GTEST_SKIP() << "has a compiler";
+  }
   EXPECT_EQ(create_ir(add_relu_buffer(), add_relu_ir().build_flags()),
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
@@ -191,7 +199,9 @@ TEST_F(GraphQueries, CountInputsAndOutputs) {
 }
 
 TEST_F(GraphQueries, AskForInitialisationByItsOwnCall) {
-  if (!npu().graph_has(8)) GTEST_SKIP() << "graph extension older than 1.8";
+  if (!npu().graph_has(8)) {
+    GTEST_SKIP() << "graph extension older than 1.8";
+  }
   ze_graph_properties_2_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_2;
   ASSERT_EQ(npu().graph->pfnGetProperties2(graph_.get(), &properties), ZE_RESULT_SUCCESS);
@@ -200,7 +210,9 @@ TEST_F(GraphQueries, AskForInitialisationByItsOwnCall) {
 }
 
 TEST_F(GraphQueries, SayThatAnIrWasCompiled) {
-  if (!npu().graph_has(12)) GTEST_SKIP() << "graph extension older than 1.12";
+  if (!npu().graph_has(12)) {
+    GTEST_SKIP() << "graph extension older than 1.12";
+  }
   ze_graph_properties_3_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3;
   ASSERT_EQ(npu().graph->pfnGetProperties3(graph_.get(), &properties), ZE_RESULT_SUCCESS);
@@ -319,7 +331,9 @@ TEST_F(GraphQueries, RefuseBadArgumentValues) {
 }
 
 TEST_F(GraphQueries, RefuseStridesWhereTheArgumentTakesNone) {
-  if (!npu().graph_has(15)) GTEST_SKIP() << "graph extension older than 1.15";
+  if (!npu().graph_has(15)) {
+    GTEST_SKIP() << "graph extension older than 1.15";
+  }
   const Memory memory = host_memory(kPageBytes);
   ze_graph_argument_value_strides_t strides{
       ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_STRIDES, nullptr, {1, 8, 8, 8, 8}};
@@ -330,7 +344,9 @@ TEST_F(GraphQueries, RefuseStridesWhereTheArgumentTakesNone) {
 }
 
 TEST_F(GraphQueries, SurviveEviction) {
-  if (!npu().graph_has(16)) GTEST_SKIP() << "graph extension older than 1.16";
+  if (!npu().graph_has(16)) {
+    GTEST_SKIP() << "graph extension older than 1.16";
+  }
   EXPECT_EQ(npu().graph->pfnEvict(graph_.get()), ZE_RESULT_SUCCESS);
 }
 
@@ -346,7 +362,9 @@ TEST_F(NativeBinary, IsAnElfFile) {
 }
 
 TEST_F(NativeBinary, IsTheSameAsACopyAndAsAView) {
-  if (!npu().graph_has(7)) GTEST_SKIP() << "graph extension older than 1.7";
+  if (!npu().graph_has(7)) {
+    GTEST_SKIP() << "graph extension older than 1.7";
+  }
   const Graph graph = compile(add_relu_ir());
   const auto copy = native_binary(graph);
   size_t size = 0;
@@ -385,7 +403,9 @@ class NativeReload : public NpuTest, public testing::WithParamInterface<Reload> 
 
 TEST_P(NativeReload, GivesTheSameResult) {
   auto blob = native_binary(compile(add_relu_ir()));
-  if (GetParam().padded) blob.resize((blob.size() / kPageBytes + 1) * kPageBytes);
+  if (GetParam().padded) {
+    blob.resize((blob.size() / kPageBytes + 1) * kPageBytes);
+  }
   Graph graph;
   ASSERT_EQ(create_native(blob, graph), ZE_RESULT_SUCCESS) << last_build_log();
   initialise(graph);
@@ -421,7 +441,9 @@ TEST_F(NativeBinary, IsTakenFromPagesThatOutliveTheGraph) {
 }
 
 TEST_F(NativeBinary, SaysThatItWasPreCompiled) {
-  if (!npu().graph_has(12)) GTEST_SKIP() << "graph extension older than 1.12";
+  if (!npu().graph_has(12)) {
+    GTEST_SKIP() << "graph extension older than 1.12";
+  }
   const auto blob = native_binary(compile(add_relu_ir()));
   Graph graph;
   ASSERT_EQ(create_native(blob, graph), ZE_RESULT_SUCCESS);
@@ -506,7 +528,9 @@ TEST_F(QueryNetwork, NamesTheLayersThatTheCompilerTakes) {
   ze_graph_query_network_handle_t query = nullptr;
   const ze_result_t created =
       npu().graph->pfnQueryNetworkCreate2(npu().context, npu().device, &desc, &query);
-  if (created == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) GTEST_SKIP() << "no query";
+  if (created == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+    GTEST_SKIP() << "no query";
+  }
   ASSERT_EQ(created, ZE_RESULT_SUCCESS);
   size_t size = 0;
   EXPECT_EQ(npu().graph->pfnQueryNetworkGetSupportedLayers(query, &size, nullptr),
@@ -543,7 +567,9 @@ TEST_F(Profiling, NeedsAGraphThatWasCompiledForIt) {
 TEST_F(Profiling, IsThenNeededByEveryExecute) {
   const Graph graph = compile(add_relu_ir(), ZE_GRAPH_FLAG_ENABLE_PROFILING);
   const auto pool = pool_of(graph, 1);
-  if (pool == nullptr) GTEST_SKIP() << "no profiling";
+  if (pool == nullptr) {
+    GTEST_SKIP() << "no profiling";
+  }
   const Memory x = host_memory(kAddReluBytes);
   const Memory y = host_memory(kAddReluBytes);
   const List list = make_list();
@@ -555,7 +581,9 @@ TEST_F(Profiling, IsThenNeededByEveryExecute) {
 TEST_F(Profiling, KeepsAPoolThatHasLiveQueries) {
   const Graph graph = compile(add_relu_ir(), ZE_GRAPH_FLAG_ENABLE_PROFILING);
   const auto pool = pool_of(graph, 1);
-  if (pool == nullptr) GTEST_SKIP() << "no profiling";
+  if (pool == nullptr) {
+    GTEST_SKIP() << "no profiling";
+  }
   ze_graph_profiling_query_handle_t query = nullptr;
   ze_graph_profiling_query_handle_t second = nullptr;
   EXPECT_EQ(npu().profiling->pfnProfilingQueryCreate(pool, 0, &query), ZE_RESULT_SUCCESS);
@@ -578,7 +606,9 @@ TEST_F(DriverCache, RemembersAnIdenticalIr) {
       npu().graph->pfnQueryContextMemory(npu().context, ZE_GRAPH_QUERY_DRIVER_CACHE, &cache) ==
           ZE_RESULT_SUCCESS &&
       cache.total > 0;
-  if (!has_cache) GTEST_SKIP() << "no disk cache";
+  if (!has_cache) {
+    GTEST_SKIP() << "no disk cache";
+  }
   const Graph first = compile(add_relu_ir());
   const Graph second = compile(add_relu_ir());
   ze_graph_properties_3_t properties{};

@@ -15,6 +15,8 @@ int main() {
       zeContextCreate(driver, &context_desc, &context) == ZE_RESULT_SUCCESS &&
       zeMemAllocHost(context, &memory_desc, 4096, 4096, &memory) == ZE_RESULT_SUCCESS &&
       zeContextDestroy(context) == ZE_RESULT_SUCCESS;
-  if (!leaked) std::fprintf(stderr, "leaks: a call failed, so that nothing can be shown\n");
+  if (!leaked) {
+    std::fprintf(stderr, "leaks: a call failed, so that nothing can be shown\n");
+  }
   return leaked ? 0 : 2;
 }

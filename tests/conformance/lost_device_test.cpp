@@ -12,10 +12,14 @@ class LostDevice : public NpuTest {
   void SetUp() override {
     NpuTest::SetUp();
     set_fault_ = reinterpret_cast<SetFault>(driver_function("softnpuSetFault"));
-    if (set_fault_ == nullptr) GTEST_SKIP() << "the driver does not fail on demand";
+    if (set_fault_ == nullptr) {
+      GTEST_SKIP() << "the driver does not fail on demand";
+    }
   }
   void TearDown() override {
-    if (set_fault_ != nullptr) fail("");
+    if (set_fault_ != nullptr) {
+      fail("");
+    }
     NpuTest::TearDown();
   }
   void fail(const char* specification) { ASSERT_EQ(set_fault_(specification), ZE_RESULT_SUCCESS); }

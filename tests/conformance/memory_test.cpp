@@ -111,7 +111,9 @@ TEST_F(MemoryCalls, RefuseANullDescription) {
 }
 
 TEST_F(MemoryCalls, RefuseANullContext) {
-  if (handles_are_wrapped()) GTEST_SKIP() << "the loader reads through null itself";
+  if (handles_are_wrapped()) {
+    GTEST_SKIP() << "the loader reads through null itself";
+  }
   void* data = nullptr;
   ze_host_mem_alloc_desc_t desc{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
   EXPECT_EQ(zeMemAllocHost(nullptr, &desc, kPageBytes, kPageBytes, &data),
@@ -199,7 +201,9 @@ class Fd {
   Fd& operator=(const Fd&) = delete;
   ~Fd() { close_now(); }
   void close_now() {
-    if (fd_ >= 0) close(fd_);
+    if (fd_ >= 0) {
+      close(fd_);
+    }
     fd_ = -1;
   }
   int get() const { return fd_; }
@@ -222,7 +226,9 @@ class Mapping {
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() {
-    if (data_ != MAP_FAILED) munmap(data_, bytes_);
+    if (data_ != MAP_FAILED) {
+      munmap(data_, bytes_);
+    }
   }
   uint8_t* data() const { return data_ == MAP_FAILED ? nullptr : static_cast<uint8_t*>(data_); }
 
@@ -240,7 +246,9 @@ class Import : public NpuTest, public testing::WithParamInterface<Kind> {
  protected:
   void SetUp() override {
     NpuTest::SetUp();
-    if (!npu().is_software()) GTEST_SKIP() << "needs a real DMA-BUF";
+    if (!npu().is_software()) {
+      GTEST_SKIP() << "needs a real DMA-BUF";
+    }
   }
 };
 

@@ -23,7 +23,9 @@ class MutableList : public NpuTest {
       EXPECT_FALSE(offered) << "clients call what this loader does not have";
       GTEST_SKIP() << "the loader has no mutable lists";
     }
-    if (!offered) GTEST_SKIP() << "no mutable lists";
+    if (!offered) {
+      GTEST_SKIP() << "no mutable lists";
+    }
   }
   ze_result_t next_id(const List& list, uint64_t* id,
                       uint32_t flags = kZeNpuCoreMutableCommandFlagGraphArguments) {
@@ -166,7 +168,9 @@ TEST_F(MutableList, RefusesTooLittleMemoryWhenItExecutes) {
 TEST_F(MutableList, SurvivesTheGraphsHandle) {
   Changeable it;
   const uint64_t id = record(it.list, it.graph);
-  if (!npu().is_software()) GTEST_SKIP() << "real blobs go with their graph";
+  if (!npu().is_software()) {
+    GTEST_SKIP() << "real blobs go with their graph";
+  }
   it.graph = Graph();
   ASSERT_EQ(update(it.list, id, 0, it.other_x.as<>()), ZE_RESULT_SUCCESS);
   ASSERT_EQ(close_and_run(it.queue, it.list), ZE_RESULT_SUCCESS);
@@ -223,13 +227,17 @@ TEST_F(MutableList, ChangesNothingWhenOneOfSeveralIsWrong) {
   const ArgumentDesc right{kZeNpuCoreStypeMutableGraphArgumentExpDesc, &wrong, id, 0,
                            it.other_x.as<>()};
   EXPECT_EQ(update(it.list, &right), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  if (!npu().is_software()) GTEST_SKIP() << "not promised by every driver";
+  if (!npu().is_software()) {
+    GTEST_SKIP() << "not promised by every driver";
+  }
   ASSERT_EQ(run(it.queue, it.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(it.result(), it.expected());
 }
 
 TEST_F(MutableList, RefusesStridesWhereTheArgumentTakesNone) {
-  if (!npu().graph_has(15)) GTEST_SKIP() << "graph extension older than 1.15";
+  if (!npu().graph_has(15)) {
+    GTEST_SKIP() << "graph extension older than 1.15";
+  }
   const Changeable it;
   const uint64_t id = record(it.list, it.graph);
   ze_graph_argument_value_strides_t strides{
@@ -241,16 +249,20 @@ TEST_F(MutableList, RefusesStridesWhereTheArgumentTakesNone) {
 
 TEST_F(MutableList, TakesStridesAndForgetsThemWithTheNextPointer) {
   constexpr uint32_t kPitch = 8;  // elements from row to row, instead of 4
-  if (!npu().graph_has(15)) GTEST_SKIP() << "graph extension older than 1.15";
+  if (!npu().graph_has(15)) {
+    GTEST_SKIP() << "graph extension older than 1.15";
+  }
   if (npu().graph->pfnCompilerIsOptionSupported(npu().device, ZE_NPU_COMPILER_OPTIONS,
                                                 "NPU_ENABLE_STRIDES_FOR",
-                                                nullptr) != ZE_RESULT_SUCCESS)
+                                                nullptr) != ZE_RESULT_SUCCESS) {
     GTEST_SKIP() << "the compiler makes no arguments with strides";
+  }
   AddRelu it(compile(add_relu_ir(), 0, "NPU_ENABLE_STRIDES_FOR=\"x\""));
   const Memory wide = host_memory(2 * kAddReluBytes);
   std::fill(wide.as<float>(), wide.as<float>() + 2 * kAddReluElements, -1000.0f);
-  for (size_t i = 0; i < kAddReluElements; ++i)
+  for (size_t i = 0; i < kAddReluElements; ++i) {
     wide.as<float>()[i / 4 * kPitch + i % 4] = it.x.as<float>()[i];
+  }
   const List list = make_list(&kMutable);
   const Queue queue = make_queue();
   const uint64_t id = record(list, it.graph);

@@ -198,7 +198,9 @@ size_t shared_memory_fds() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
-    if (target.rfind("/memfd:", 0) == 0 || target.find("dmabuf") != std::string::npos) ++count;
+    if (target.rfind("/memfd:", 0) == 0 || target.find("dmabuf") != std::string::npos) {
+      ++count;
+    }
   }
   return count;
 }

@@ -70,7 +70,9 @@ class Owned {
     return *this;
   }
   ~Owned() {
-    if (handle_ != nullptr) Destroy(handle_);
+    if (handle_ != nullptr) {
+      Destroy(handle_);
+    }
   }
   Handle get() const { return handle_; }
   // For create calls.
@@ -125,7 +127,9 @@ class Graph {
     return *this;
   }
   ~Graph() {
-    if (handle_ != nullptr) Npu::get().graph->pfnDestroy(handle_);
+    if (handle_ != nullptr) {
+      Npu::get().graph->pfnDestroy(handle_);
+    }
   }
   ze_graph_handle_t get() const { return handle_; }
   ze_graph_handle_t* out() { return &handle_; }

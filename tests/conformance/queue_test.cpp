@@ -37,7 +37,9 @@ TEST_F(QueueCalls, TakeEveryPriority) {
 
 TEST_F(QueueCalls, TakeDeviceSyncOnlyWhereItIsAdvertised) {
   const auto extension = npu().extensions.find(ZE_COMMAND_QUEUE_NPU_EXT_NAME);
-  if (extension == npu().extensions.end()) GTEST_SKIP() << "no command queue extension";
+  if (extension == npu().extensions.end()) {
+    GTEST_SKIP() << "no command queue extension";
+  }
   ze_command_queue_desc_npu_ext_2_t options{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT_2, nullptr,
                                             ZE_NPU_COMMAND_QUEUE_OPTION_DEVICE_SYNC};
   ze_command_queue_desc_t desc{};
@@ -49,7 +51,9 @@ TEST_F(QueueCalls, TakeDeviceSyncOnlyWhereItIsAdvertised) {
 }
 
 TEST_F(QueueCalls, RunInTheBackgroundAndBack) {
-  if (npu().queue_ext == nullptr) GTEST_SKIP() << "no command queue extension";
+  if (npu().queue_ext == nullptr) {
+    GTEST_SKIP() << "no command queue extension";
+  }
   const AddRelu inference;
   const Queue queue = make_queue();
   for (const auto type : {ZE_WORKLOAD_TYPE_BACKGROUND, ZE_WORKLOAD_TYPE_DEFAULT}) {
@@ -61,7 +65,9 @@ TEST_F(QueueCalls, RunInTheBackgroundAndBack) {
 
 TEST_F(QueueCalls, TakeTurboInBothForms) {
   const auto extension = npu().extensions.find(ZE_COMMAND_QUEUE_NPU_EXT_NAME);
-  if (extension == npu().extensions.end()) GTEST_SKIP() << "no command queue extension";
+  if (extension == npu().extensions.end()) {
+    GTEST_SKIP() << "no command queue extension";
+  }
   const ze_command_queue_desc_npu_ext_t older{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT, nullptr,
                                               true};
   EXPECT_EQ(create_with(&older), ZE_RESULT_SUCCESS);
@@ -72,7 +78,9 @@ TEST_F(QueueCalls, TakeTurboInBothForms) {
 }
 
 TEST_F(ContextCalls, TakeIdleOptions) {
-  if (npu().context_ext == nullptr) GTEST_SKIP() << "no context extension";
+  if (npu().context_ext == nullptr) {
+    GTEST_SKIP() << "no context extension";
+  }
   const Context context = make_context();
   for (const ze_npu_context_options_t options :
        {ze_npu_context_options_t{0},
@@ -86,7 +94,9 @@ TEST_F(ContextCalls, TakeIdleOptions) {
 }
 
 TEST_F(ContextCalls, GiveIdleMemoryBackAndGoOn) {
-  if (npu().context_ext == nullptr) GTEST_SKIP() << "no context extension";
+  if (npu().context_ext == nullptr) {
+    GTEST_SKIP() << "no context extension";
+  }
   const AddRelu inference;
   const Queue queue = make_queue();
   ASSERT_EQ(run(queue, inference.list), ZE_RESULT_SUCCESS);
@@ -96,7 +106,9 @@ TEST_F(ContextCalls, GiveIdleMemoryBackAndGoOn) {
 }
 
 TEST_F(QueueCalls, RefuseBadWorkloadTypes) {
-  if (npu().queue_ext == nullptr) GTEST_SKIP() << "no command queue extension";
+  if (npu().queue_ext == nullptr) {
+    GTEST_SKIP() << "no command queue extension";
+  }
   const Queue queue = make_queue();
   const auto set = npu().queue_ext->pfnSetWorkloadType;
   EXPECT_EQ(set(nullptr, ZE_WORKLOAD_TYPE_DEFAULT), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
@@ -114,7 +126,9 @@ TEST_F(QueueCalls, RefuseZeroLists) {
 }
 
 TEST_F(QueueCalls, RefuseNullLists) {
-  if (handles_are_wrapped()) GTEST_SKIP() << "the loader reads through null itself";
+  if (handles_are_wrapped()) {
+    GTEST_SKIP() << "the loader reads through null itself";
+  }
   const Queue queue = make_queue();
   ze_command_list_handle_t none = nullptr;
   EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue.get(), 1, nullptr, nullptr),
@@ -214,7 +228,9 @@ TEST_F(ListCalls, RefuseAFillOfAnotherPatternSize) {
 }
 
 TEST_F(ListCalls, RefuseWaitEventsWithoutAnArray) {
-  if (handles_are_wrapped()) GTEST_SKIP() << "the loader reads through null itself";
+  if (handles_are_wrapped()) {
+    GTEST_SKIP() << "the loader reads through null itself";
+  }
   const List list = make_list();
   EXPECT_EQ(zeCommandListAppendBarrier(list.get(), nullptr, 1, nullptr),
             ZE_RESULT_ERROR_INVALID_SIZE);

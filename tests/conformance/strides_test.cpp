@@ -18,10 +18,14 @@ class Strides : public NpuTest {
   void SetUp() override {
     NpuTest::SetUp();
     const auto& table = *npu().graph;
-    if (!npu().graph_has(15)) GTEST_SKIP() << "graph extension older than 1.15";
+    if (!npu().graph_has(15)) {
+      GTEST_SKIP() << "graph extension older than 1.15";
+    }
     if (table.pfnCompilerIsOptionSupported(npu().device, ZE_NPU_COMPILER_OPTIONS,
-                                           "NPU_ENABLE_STRIDES_FOR", nullptr) != ZE_RESULT_SUCCESS)
+                                           "NPU_ENABLE_STRIDES_FOR",
+                                           nullptr) != ZE_RESULT_SUCCESS) {
       GTEST_SKIP() << "the compiler makes no arguments with strides";
+    }
   }
 
   static Graph compile_for(const std::string& names) {
@@ -145,7 +149,9 @@ TEST_F(Strides, AreRefusedForTheOtherArguments) {
 }
 
 TEST_F(Strides, AreRefusedWhereElementsWouldLieOnEachOther) {
-  if (!npu().is_software()) GTEST_SKIP() << "real drivers leave that to their firmware";
+  if (!npu().is_software()) {
+    GTEST_SKIP() << "real drivers leave that to their firmware";
+  }
   const Graph graph = compile_for("x");
   const Memory x = host_memory(kPageBytes);
   EXPECT_EQ(set(graph, 0, x.as<>(), {1, 3, 30, 90, 90}), ZE_RESULT_ERROR_INVALID_ARGUMENT);

@@ -35,8 +35,9 @@ zes_device_handle_t newer_handle() {
     if (device_get(driver, &devices, &device) != ZE_RESULT_SUCCESS) continue;
     zes_device_properties_t properties{ZES_STRUCTURE_TYPE_DEVICE_PROPERTIES};
     if (zesDeviceGetProperties(device, &properties) == ZE_RESULT_SUCCESS &&
-        properties.core.type == ZE_DEVICE_TYPE_VPU)
+        properties.core.type == ZE_DEVICE_TYPE_VPU) {
       return device;
+    }
   }
   return nullptr;
 }
@@ -46,11 +47,17 @@ class Sysman : public NpuTest {
   void SetUp() override {
     NpuTest::SetUp();
     device_ = newer_handle();
-    if (device_ == nullptr && older_entry_is_on()) device_ = npu().device;
-    if (device_ == nullptr) GTEST_SKIP() << "needs zesInit, or ZES_ENABLE_SYSMAN=1";
+    if (device_ == nullptr && older_entry_is_on()) {
+      device_ = npu().device;
+    }
+    if (device_ == nullptr) {
+      GTEST_SKIP() << "needs zesInit, or ZES_ENABLE_SYSMAN=1";
+    }
     uint32_t count = 1;
     const ze_result_t listed = zesDeviceEnumEngineGroups(device_, &count, &engine_);
-    if (listed == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) GTEST_SKIP() << "no Sysman";
+    if (listed == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+      GTEST_SKIP() << "no Sysman";
+    }
     ASSERT_EQ(listed, ZE_RESULT_SUCCESS);
     ASSERT_EQ(count, 1u);
   }
@@ -95,7 +102,9 @@ TEST_F(Sysman, CountsBusyTimeWhileTheDeviceWorks) {
 }
 
 TEST_F(Sysman, CountsNoBusyTimeWhileTheDeviceRests) {
-  if (!npu().is_software()) GTEST_SKIP() << "others may use a real device";
+  if (!npu().is_software()) {
+    GTEST_SKIP() << "others may use a real device";
+  }
   const auto before = activity();
   auto after = before;
   while (after.timestamp < before.timestamp + 2000) after = activity();

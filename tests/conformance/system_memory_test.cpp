@@ -50,14 +50,18 @@ class SystemMemory : public NpuTest {
  protected:
   void SetUp() override {
     NpuTest::SetUp();
-    if (!available()) GTEST_SKIP() << "no import of system memory";
+    if (!available()) {
+      GTEST_SKIP() << "no import of system memory";
+    }
   }
 };
 
 class NoSystemMemory : public NpuTest {};
 
 TEST_F(NoSystemMemory, IsAnUnsupportedFeature) {
-  if (available()) GTEST_SKIP() << "imports system memory";
+  if (available()) {
+    GTEST_SKIP() << "imports system memory";
+  }
   const Pages pages(1);
   void* data = nullptr;
   EXPECT_EQ(import(pages.data(), pages.bytes(), &data), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
@@ -102,7 +106,9 @@ TEST_F(SystemMemory, CoversThePagesThatItsRangeTouches) {
   const Pages pages(2);
   void* data = nullptr;
   const ze_result_t imported = import(pages.data() + 100, kPageBytes, &data);
-  if (refused(imported)) GTEST_SKIP() << "takes whole pages only";
+  if (refused(imported)) {
+    GTEST_SKIP() << "takes whole pages only";
+  }
   ASSERT_EQ(imported, ZE_RESULT_SUCCESS);
   const Memory memory(npu().context, data);
   EXPECT_EQ(data, pages.data() + 100);
@@ -155,8 +161,12 @@ TEST_F(SystemMemory, NeedsTheReadOnlyFlagForReadOnlyPages) {
 }
 
 TEST_F(SystemMemory, TakesTheNewerReadOnlyFlagToo) {
-  if (!npu().is_software()) GTEST_SKIP() << "not known to every driver";
-  if (parameter_validation()) GTEST_SKIP() << "not known to the loader's validation";
+  if (!npu().is_software()) {
+    GTEST_SKIP() << "not known to every driver";
+  }
+  if (parameter_validation()) {
+    GTEST_SKIP() << "not known to the loader's validation";
+  }
   const Pages pages(1, PROT_READ);
   void* data = nullptr;
   ASSERT_EQ(import(pages.data(), pages.bytes(), &data, kZeNpuCoreHostMemAllocFlagMemReadOnly),
@@ -183,7 +193,9 @@ TEST_F(SystemMemory, FeedsAndTakesAnInference) {
 // What a device does that writes where it may not: its MMU faults, and the context is lost. Not
 // done to real hardware.
 TEST_F(SystemMemory, ThatIsReadOnlyMustNotBeWrittenTo) {
-  if (!npu().is_software()) GTEST_SKIP() << "would fault a real device";
+  if (!npu().is_software()) {
+    GTEST_SKIP() << "would fault a real device";
+  }
   const Pages pages(2, PROT_READ);
   const Context context = make_context();
   void* data = nullptr;

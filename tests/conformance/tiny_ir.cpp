@@ -24,7 +24,9 @@ std::string dims_text(const std::vector<int>& shape) {
 std::string port_xml(int id, const TinyIr::Value& value, const std::string& tensor_name) {
   std::string text =
       "<port id=\"" + std::to_string(id) + "\" precision=\"" + upper_precision(value.type) + "\"";
-  if (!tensor_name.empty()) text += " names=\"" + tensor_name + "\"";
+  if (!tensor_name.empty()) {
+    text += " names=\"" + tensor_name + "\"";
+  }
   text += ">";
   for (int dim : value.shape) text += "<dim>" + std::to_string(dim) + "</dim>";
   return text + "</port>";
@@ -60,15 +62,21 @@ TinyIr::Value TinyIr::layer(const std::string& name, const std::string& type,
   const std::string id = std::to_string(output.layer);
   layers_ +=
       "<layer id=\"" + id + "\" name=\"" + name + "\" type=\"" + type + "\" version=\"opset1\">";
-  if (!attributes.empty()) layers_ += "<data " + attributes + "/>";
-  if (!inputs.empty()) layers_ += "<input>";
+  if (!attributes.empty()) {
+    layers_ += "<data " + attributes + "/>";
+  }
+  if (!inputs.empty()) {
+    layers_ += "<input>";
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
     layers_ += port_xml(static_cast<int>(i), inputs[i], "");
     edges_ += "<edge from-layer=\"" + std::to_string(inputs[i].layer) + "\" from-port=\"" +
               std::to_string(inputs[i].port) + "\" to-layer=\"" + id + "\" to-port=\"" +
               std::to_string(i) + "\"/>";
   }
-  if (!inputs.empty()) layers_ += "</input>";
+  if (!inputs.empty()) {
+    layers_ += "</input>";
+  }
   if (type != "Result") {
     layers_ += "<output>" + port_xml(output.port, output, name) + "</output>";
   }

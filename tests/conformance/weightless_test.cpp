@@ -26,8 +26,9 @@ std::vector<uint8_t> weightless_buffer(const std::string& xml, std::span<const u
   std::vector<uint8_t> out;
   const uint64_t model_offset = 52 + constants.size();
   for (const uint64_t number : {uint64_t{48}, uint64_t{4}, uint64_t{52}, uint64_t{constants.size()},
-                                model_offset, uint64_t{xml.size()}})
+                                model_offset, uint64_t{xml.size()}}) {
     put(out, number);
+  }
   put(out, Npu::get().compiler.major);
   put(out, Npu::get().compiler.minor);
   out.insert(out.end(), constants.begin(), constants.end());
@@ -39,11 +40,14 @@ class Weightless : public NpuTest {
  protected:
   void SetUp() override {
     NpuTest::SetUp();
-    if (!npu().graph_has(11)) GTEST_SKIP() << "graph extension older than 1.11";
+    if (!npu().graph_has(11)) {
+      GTEST_SKIP() << "graph extension older than 1.11";
+    }
     if (npu().graph->pfnCompilerIsOptionSupported(npu().device, ZE_NPU_COMPILER_OPTIONS,
                                                   "NPU_MODEL_SERIALIZER_VERSION",
-                                                  "NO_WEIGHTS_COPY") != ZE_RESULT_SUCCESS)
+                                                  "NO_WEIGHTS_COPY") != ZE_RESULT_SUCCESS) {
       GTEST_SKIP() << "the compiler needs the weights in the buffer";
+    }
     std::copy(std::begin(kBias), std::end(kBias), bias_.begin());
   }
   // add_relu with its constant at `address`.
@@ -141,7 +145,9 @@ class InputHash : public Weightless {
         npu().graph->pfnQueryContextMemory(npu().context, ZE_GRAPH_QUERY_DRIVER_CACHE, &cache) ==
             ZE_RESULT_SUCCESS &&
         cache.total > 0;
-    if (!has_cache) GTEST_SKIP() << "no disk cache, or graph extension older than 1.14";
+    if (!has_cache) {
+      GTEST_SKIP() << "no disk cache, or graph extension older than 1.14";
+    }
   }
   bool is_from_cache(const float* address, uint64_t hash) const {
     const auto buffer = weightless_buffer(xml_with(address), {});

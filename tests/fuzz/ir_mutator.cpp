@@ -25,7 +25,9 @@ Nodes children(pugi::xml_node parent, const char* name) {
 struct Graph {
   explicit Graph(pugi::xml_node graph)
       : layers(graph.child("layers")), edges(graph.child("edges")) {
-    if (!edges && layers) edges = graph.append_child("edges");
+    if (!edges && layers) {
+      edges = graph.append_child("edges");
+    }
   }
   Nodes all_layers() const { return children(layers, "layer"); }
   Nodes all_edges() const { return children(edges, "edge"); }
@@ -35,7 +37,9 @@ struct Graph {
 
 void set(pugi::xml_node node, const char* name, const std::string& value) {
   auto attribute = node.attribute(name);
-  if (!attribute) attribute = node.append_attribute(name);
+  if (!attribute) {
+    attribute = node.append_attribute(name);
+  }
   attribute.set_value(value.c_str());
 }
 
@@ -116,7 +120,9 @@ void insert_layer(Graph& graph, Random& random) {
   const auto ins = random.below(6), outs = random.below(3);
   for (std::size_t port = 0; port < ins + outs; ++port) {
     auto node = layer.child(port < ins ? "input" : "output");
-    if (!node) node = layer.append_child(port < ins ? "input" : "output");
+    if (!node) {
+      node = layer.append_child(port < ins ? "input" : "output");
+    }
     node = node.append_child("port");
     set(node, "id", std::to_string(port));
     set(node, "precision", random.one_in(2) ? "FP32" : "I64");
@@ -129,7 +135,9 @@ void insert_layer(Graph& graph, Random& random) {
       from = cut.attribute("from-layer").value();
       from_port = cut.attribute("from-port").value();
     }
-    if (!from.empty()) connect(graph, from, from_port, id, std::to_string(port));
+    if (!from.empty()) {
+      connect(graph, from, from_port, id, std::to_string(port));
+    }
   }
   if (!cut || outs == 0) return;
   set(cut, "from-layer", id);
@@ -145,7 +153,9 @@ bool joins(pugi::xml_node edge, const char* layer, const char* port, pugi::xml_n
 /// An input port goes with its edge, so that all others still have one.
 void remove_input(Graph& graph, pugi::xml_node layer, pugi::xml_node port) {
   for (auto edge : graph.all_edges()) {
-    if (joins(edge, "to-layer", "to-port", layer, port)) graph.edges.remove_child(edge);
+    if (joins(edge, "to-layer", "to-port", layer, port)) {
+      graph.edges.remove_child(edge);
+    }
   }
   layer.child("input").remove_child(port);
 }
@@ -155,7 +165,9 @@ void remove_some_input(Graph& graph, Random& random) {
   if (layers.empty()) return;
   const auto layer = random.pick(layers);
   const auto ports = children(layer.child("input"), "port");
-  if (!ports.empty()) remove_input(graph, layer, random.pick(ports));
+  if (!ports.empty()) {
+    remove_input(graph, layer, random.pick(ports));
+  }
 }
 
 /// A layer goes with its edges and the ports at which they end.
@@ -200,7 +212,9 @@ void reshape(Graph& graph, Random& random) {
   auto layers = graph.all_layers();
   if (layers.empty()) return;
   auto& layer = random.pick(layers);
-  if (auto data = layer.child("data")) set(data, "shape", shape_text(random));
+  if (auto data = layer.child("data")) {
+    set(data, "shape", shape_text(random));
+  }
   const auto ports = children(layer.child(random.one_in(2) ? "output" : "input"), "port");
   if (ports.empty()) return;
   auto port = random.pick(ports);
@@ -211,7 +225,9 @@ void reshape(Graph& graph, Random& random) {
 void mutate_graph(pugi::xml_document& document, Random& random) {
   Nodes graphs;
   for (auto node : elements_of(document)) {
-    if (node.child("layers")) graphs.push_back(node);
+    if (node.child("layers")) {
+      graphs.push_back(node);
+    }
   }
   if (graphs.empty()) return;
   Graph graph(random.one_in(2) ? graphs.front() : random.pick(graphs));

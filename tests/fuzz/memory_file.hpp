@@ -13,10 +13,14 @@ namespace npu::fuzz {
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view content) : fd_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    if (fd_ < 0) std::abort();
+    if (fd_ < 0) {
+      std::abort();
+    }
     while (!content.empty()) {
       const auto written = ::write(fd_, content.data(), content.size());
-      if (written <= 0) std::abort();
+      if (written <= 0) {
+        std::abort();
+      }
       content.remove_prefix(static_cast<std::size_t>(written));
     }
   }

@@ -47,7 +47,9 @@ void change_attributes(pugi::xml_node node, pugi::xml_node other, Random& random
   const auto attributes = attributes_of(random.one_in(2) ? node : other);
   if (attributes.empty()) return;
   const auto attribute = random.pick(attributes);
-  if (!node.remove_attribute(attribute)) node.append_copy(attribute);
+  if (!node.remove_attribute(attribute)) {
+    node.append_copy(attribute);
+  }
 }
 
 bool is_inside(pugi::xml_node node, pugi::xml_node tree) {
@@ -84,7 +86,9 @@ std::vector<pugi::xml_node> elements_of(const pugi::xml_document& document) {
   struct Walker : pugi::xml_tree_walker {
     std::vector<pugi::xml_node> found;
     bool for_each(pugi::xml_node& node) override {
-      if (node.type() == pugi::node_element) found.push_back(node);
+      if (node.type() == pugi::node_element) {
+        found.push_back(node);
+      }
       return true;
     }
   };

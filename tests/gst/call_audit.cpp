@@ -59,8 +59,12 @@ unsigned int la_version(unsigned int) {
 }
 
 char* la_objsearch(const char* name, std::uintptr_t*, unsigned int) {
-  if (std::strcmp(name, kCallAuditBegin) == 0) counting = true;
-  if (std::strcmp(name, kCallAuditEnd) == 0) counting = false;
+  if (std::strcmp(name, kCallAuditBegin) == 0) {
+    counting = true;
+  }
+  if (std::strcmp(name, kCallAuditEnd) == 0) {
+    counting = false;
+  }
   return const_cast<char*>(name);
 }
 
@@ -80,7 +84,9 @@ unsigned int la_objopen(struct link_map* map, Lmid_t, std::uintptr_t* cookie) {
 std::uintptr_t la_symbind64(Elf64_Sym* symbol, unsigned int, std::uintptr_t* from,
                             std::uintptr_t* to, unsigned int* flags, const char*) {
   *flags |= LA_SYMB_NOPLTEXIT;
-  if (*from != kPlugin || *to != kLibrary) *flags |= LA_SYMB_NOPLTENTER;
+  if (*from != kPlugin || *to != kLibrary) {
+    *flags |= LA_SYMB_NOPLTENTER;
+  }
   return symbol->st_value;
 }
 

@@ -50,7 +50,9 @@ bool load_lazily() {
 
 /// No such library is there, but the auditor is asked for it.
 void tell_auditor(const char* what) {
-  if (void* library = dlopen(what, RTLD_LAZY)) dlclose(library);
+  if (void* library = dlopen(what, RTLD_LAZY)) {
+    dlclose(library);
+  }
 }
 
 int run(bool is_offered, guint frames) {
@@ -62,7 +64,9 @@ int run(bool is_offered, guint frames) {
   harness.set_caps(caps_of("NV12", kWidth, kHeight));
   const std::vector<MemoryRef> pool = is_offered ? offered(harness) : foreign();
   for (guint i = 0; i < kWarmUp + frames; ++i) {
-    if (i == kWarmUp) tell_auditor(kCallAuditBegin);
+    if (i == kWarmUp) {
+      tell_auditor(kCallAuditBegin);
+    }
     if (harness.push(frame_in(pool[i % kPool].get())) != GST_FLOW_OK || !harness.pull()) return 1;
   }
   tell_auditor(kCallAuditEnd);

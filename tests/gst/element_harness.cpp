@@ -38,7 +38,9 @@ ElementHarness::ElementHarness(const char* factory,
   if (!element_) throw std::runtime_error(std::string("no element ") + factory);
   gst_object_ref_sink(element_);
   gst_element_set_bus(element_, bus_);
-  if (configure) configure(element_);
+  if (configure) {
+    configure(element_);
+  }
   harness_ = gst_harness_new_with_element(element_, "sink", "src");
 }
 

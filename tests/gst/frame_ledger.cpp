@@ -46,12 +46,12 @@ FrameLedger::~FrameLedger() {
 }
 
 void FrameLedger::expect_losses() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   may_lose_ = true;
 }
 
 void FrameLedger::restart() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   waiting_.clear();
   may_lose_ = false;
 }
@@ -64,17 +64,17 @@ bool FrameLedger::wait_for_frames(std::uint64_t count, unsigned seconds) {
 }
 
 std::uint64_t FrameLedger::frames_out() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return frames_out_;
 }
 
 std::uint64_t FrameLedger::marks_out() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return marks_out_;
 }
 
 std::vector<std::string> FrameLedger::complaints() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return complaints_;
 }
 
@@ -105,37 +105,47 @@ void FrameLedger::frame_in(GstPadProbeInfo* info) {
   bool mark = false;
   std::uint64_t number = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     mark = ++frames_in_ % kMarkEvery == 0;
-    if (mark) number = ++marks_in_;
+    if (mark) {
+      number = ++marks_in_;
+    }
   }
   // Through the element's own event function, and so through event_in(): a mark stands before its
   // frame.
-  if (mark) gst_pad_send_event(sink_, make_mark(number));
-  const std::lock_guard lock(mutex_);
+  if (mark) {
+    gst_pad_send_event(sink_, make_mark(number));
+  }
+  const std::scoped_lock lock(mutex_);
   waiting_.push_back({.is_mark = false, .number = GST_BUFFER_PTS(buffer)});
 }
 
 void FrameLedger::event_in(GstPad*, GstEvent* event) {
   guint64 number = 0;
-  const std::lock_guard lock(mutex_);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) waiting_.clear();
-  if (read_mark(event, &number)) waiting_.push_back({.is_mark = true, .number = number});
+  const std::scoped_lock lock(mutex_);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+    waiting_.clear();
+  }
+  if (read_mark(event, &number)) {
+    waiting_.push_back({.is_mark = true, .number = number});
+  }
 }
 
 void FrameLedger::frame_out(GstBuffer* buffer) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     ++frames_out_;
     expect_next({.is_mark = false, .number = GST_BUFFER_PTS(buffer)});
   }
-  if (check_tensors_) check_painting(buffer);
+  if (check_tensors_) {
+    check_painting(buffer);
+  }
   came_out_.notify_all();
 }
 
 void FrameLedger::event_out(GstEvent* event) {
   guint64 number = 0;
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   if (read_mark(event, &number)) {
     ++marks_out_;
     expect_next({.is_mark = true, .number = number});
@@ -175,7 +185,7 @@ void FrameLedger::check_painting(GstBuffer* buffer) {
 }
 
 void FrameLedger::complain(const std::string& what) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   complaints_.push_back(what);
 }
 

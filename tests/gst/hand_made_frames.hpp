@@ -119,7 +119,9 @@ inline std::size_t open_files(const std::string& file) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;  // the iterator's own descriptor
-    if (std::filesystem::read_symlink(entry.path(), gone) == file) ++count;
+    if (std::filesystem::read_symlink(entry.path(), gone) == file) {
+      ++count;
+    }
   }
   return count;
 }

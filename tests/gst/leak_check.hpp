@@ -46,7 +46,9 @@ class LeakCheck : public testing::EmptyTestEventListener {
       add_live_objects(item->data, &objects);
     }
     g_list_free_full(tracers, gst_object_unref);
-    if (!found) ADD_FAILURE() << "the leaks tracer is not there: set GST_TRACERS=leaks";
+    if (!found) {
+      ADD_FAILURE() << "the leaks tracer is not there: set GST_TRACERS=leaks";
+    }
     return objects;
   }
 

@@ -83,17 +83,29 @@ std::string fields_up_to(int minor, std::uint8_t encrypted = 0, std::uint8_t typ
                          std::uint64_t inits = 0) {
   std::string fields;
   for (const std::uint16_t part : {2026, 4, 1}) fields += number(part);
-  if (minor >= 1) fields += number(inits);
+  if (minor >= 1) {
+    fields += number(inits);
+  }
   for (std::uint64_t i = 0; minor >= 1 && i < inits; ++i) fields += number(std::uint64_t{4096});
-  if (minor >= 2) fields += number(std::uint64_t{0});
+  if (minor >= 2) {
+    fields += number(std::uint64_t{0});
+  }
   if (minor >= 3) {
     fields += number(std::uint64_t{1}) + number(std::uint64_t{1});
     fields += number(std::uint16_t{9}) + "[N,C,H,W]" + number(std::uint16_t{0});
   }
-  if (minor >= 4) fields += number(std::uint32_t{0x70008});
-  if (minor >= 5) fields += number(encrypted);
-  if (minor >= 6) fields += number(std::uint64_t{4}) + "desc";
-  if (minor >= 7) fields += number(type);
+  if (minor >= 4) {
+    fields += number(std::uint32_t{0x70008});
+  }
+  if (minor >= 5) {
+    fields += number(encrypted);
+  }
+  if (minor >= 6) {
+    fields += number(std::uint64_t{4}) + "desc";
+  }
+  if (minor >= 7) {
+    fields += number(type);
+  }
   return fields;
 }
 

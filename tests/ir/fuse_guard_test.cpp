@@ -38,7 +38,9 @@ class IrWriter {
     layers_ += "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"" + type +
                "\" version=\"opset1\">" + (data.empty() ? "" : "<data " + data + " />") +
                (inputs.empty() ? "" : "<input>" + ports + "</input>");
-    if (type != "Result") layers_ += "<output><port id=\"9\" precision=\"FP32\" /></output>";
+    if (type != "Result") {
+      layers_ += "<output><port id=\"9\" precision=\"FP32\" /></output>";
+    }
     layers_ += "</layer>\n";
     return id;
   }

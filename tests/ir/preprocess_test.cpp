@@ -47,9 +47,15 @@ FrameLayout layout_in(Memory memory, PixelFormat format, Size size) {
   layout.crop_left = left;
   layout.crop_top = top;
   for (auto& plane : layout.planes) {
-    if (memory == Memory::kPadded) plane.rows += 3;
-    if (memory == Memory::kPadded) plane.stride_bytes = (plane.stride_bytes + 24) / 12 * 12;
-    if (memory == Memory::kOddStride) plane.stride_bytes += 5 + plane.stride_bytes % 2;
+    if (memory == Memory::kPadded) {
+      plane.rows += 3;
+    }
+    if (memory == Memory::kPadded) {
+      plane.stride_bytes = (plane.stride_bytes + 24) / 12 * 12;
+    }
+    if (memory == Memory::kOddStride) {
+      plane.stride_bytes += 5 + plane.stride_bytes % 2;
+    }
   }
   return layout;
 }

@@ -117,8 +117,9 @@ void* test_function(const char* name) {
   std::uint32_t count = 1;
   void* driver = nullptr;
   void* function = nullptr;
-  if (driver_get(&count, &driver) != 0 || function_address(driver, name, &function) != 0)
+  if (driver_get(&count, &driver) != 0 || function_address(driver, name, &function) != 0) {
     throw std::runtime_error(std::string("the software NPU has no ") + name);
+  }
   return function;
 }
 
@@ -135,14 +136,16 @@ std::uint32_t live_driver_objects() {
 void set_fault(const std::string& specification) {
   using SetFault = int (*)(const char*);
   const auto set = reinterpret_cast<SetFault>(test_function("softnpuSetFault"));
-  if (set(specification.c_str()) != 0)
+  if (set(specification.c_str()) != 0) {
     throw std::runtime_error("the software NPU does not take the fault " + specification);
+  }
 }
 
 int make_memfd(std::size_t size_bytes) {
   const int fd = ::memfd_create("npucore-test", MFD_CLOEXEC);
-  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(size_bytes)) != 0)
+  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(size_bytes)) != 0) {
     throw std::runtime_error("memfd_create failed");
+  }
   return fd;
 }
 
@@ -227,8 +230,9 @@ void OnSoftwareNpu::TearDown() {
   set_fault("");
   // The driver's engine lets go of a finished job shortly after it has signalled the fence.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  while (live_driver_objects() != objects_ && std::chrono::steady_clock::now() < deadline)
+  while (live_driver_objects() != objects_ && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   EXPECT_EQ(live_driver_objects(), objects_) << "driver objects leaked";
   EXPECT_EQ(count_open_fds(), fds_) << "file descriptors leaked";
 }

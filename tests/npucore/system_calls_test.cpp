@@ -29,7 +29,9 @@ class SystemCalls : public OnSoftwareNpu {
   CompiledModel compile(const fs::path& cache = {},
                         const std::function<void(const CompileProgress&)>& progress = {}) {
     CompileOptions options;
-    if (!cache.empty()) options.properties.set(property::cache_dir, cache.string());
+    if (!cache.empty()) {
+      options.properties.set(property::cache_dir, cache.string());
+    }
     options.progress = progress;
     return CompiledModel::compile(device_, Model::read(model_), options);
   }
@@ -98,7 +100,9 @@ class LockedCache : public SystemCalls {
   /// Starts compiling and comes back when that waits for the lock.
   std::future<CompiledModel> start(const std::function<void(const CompileProgress&)>& progress) {
     hooks_.emplace([this](const std::string& call, const std::string&) {
-      if (call == "flock") ++locks_;
+      if (call == "flock") {
+        ++locks_;
+      }
     });
     auto compiling =
         std::async(std::launch::async, [this, progress] { return compile(cache_, progress); });
@@ -129,7 +133,9 @@ TEST_F(LockedCache, IsLookedIntoAgainByWhoeverHasWaited) {
 TEST_F(LockedCache, IsLockedByAFileThatOthersFind) {
   bool others_find_it = false;
   auto compiling = start([&](const CompileProgress& progress) {
-    if (progress.phase == CompilePhase::kCompiling) others_find_it = fs::exists(lock_);
+    if (progress.phase == CompilePhase::kCompiling) {
+      others_find_it = fs::exists(lock_);
+    }
   });
   release();
   EXPECT_EQ(compiling.get().load_stats().from, LoadedFrom::kCompiler);
@@ -154,7 +160,9 @@ class Producers : public SystemCalls {
       events_ |= entry.events;
       entry.revents = 0;
       if (++asked_ == 1 || never_done_) return 0;
-      if (asked_ == 2) done();
+      if (asked_ == 2) {
+        done();
+      }
       entry.revents = entry.events;
       return 1;
     };

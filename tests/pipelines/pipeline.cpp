@@ -21,7 +21,9 @@ Pipeline::Pipeline(const std::string& line) {
 Pipeline::~Pipeline() {
   gst_element_set_state(pipeline_, GST_STATE_NULL);
   gst_object_unref(pipeline_);
-  if (stats_) gst_structure_free(stats_);
+  if (stats_) {
+    gst_structure_free(stats_);
+  }
 }
 
 void Pipeline::watch_output() {
@@ -32,9 +34,11 @@ void Pipeline::watch_output() {
       [](GstPad*, GstPadProbeInfo* info, gpointer self_) {
         auto& self = *static_cast<Pipeline*>(self_);
         GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
-        const std::lock_guard lock(self.mutex_);
+        const std::scoped_lock lock(self.mutex_);
         self.arrived_.times.push_back(GST_BUFFER_PTS(buffer));
-        if (gst_npu_buffer_get_num_tensors(buffer) > 0) ++self.arrived_.with_tensors;
+        if (gst_npu_buffer_get_num_tensors(buffer) > 0) {
+          ++self.arrived_.with_tensors;
+        }
         return GST_PAD_PROBE_OK;
       },
       this, nullptr);
@@ -55,14 +59,18 @@ std::string Pipeline::wait() {
       bus, 60 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
   gst_object_unref(bus);
   std::string outcome = "timeout";
-  if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) outcome = "eos";
+  if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) {
+    outcome = "eos";
+  }
   if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     GError* error = nullptr;
     gst_message_parse_error(message, &error, nullptr);
     outcome = error->message;
     g_error_free(error);
   }
-  if (message) gst_message_unref(message);
+  if (message) {
+    gst_message_unref(message);
+  }
   return outcome;
 }
 
@@ -82,17 +90,19 @@ bool Pipeline::seek(GstClockTime time) {
 }
 
 Arrived Pipeline::arrived() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return arrived_;
 }
 
 void Pipeline::forget_arrived() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   arrived_ = {};
 }
 
 void Pipeline::read_stats() {
-  if (stats_) gst_structure_free(stats_);
+  if (stats_) {
+    gst_structure_free(stats_);
+  }
   GstElement* npu = gst_bin_get_by_name(GST_BIN(pipeline_), "npu");
   g_object_get(npu, "stats", &stats_, nullptr);
   gst_object_unref(npu);
@@ -101,7 +111,9 @@ void Pipeline::read_stats() {
 guint64 Pipeline::stat(const char* field) {
   GstState state = GST_STATE_NULL;
   gst_element_get_state(pipeline_, &state, nullptr, 0);
-  if (state >= GST_STATE_PAUSED || !stats_) read_stats();
+  if (state >= GST_STATE_PAUSED || !stats_) {
+    read_stats();
+  }
   guint64 value = G_MAXUINT64;
   gst_structure_get_uint64(stats_, field, &value);
   return value;

@@ -58,7 +58,9 @@ class ZeroCopy : public Pipelines, public testing::WithParamInterface<Upstream> 
 
 TEST_P(ZeroCopy, UpstreamWritesIntoTheInput) {
   std::string line = GetParam().line;
-  if (const auto at = line.find("CLIP"); at != std::string::npos) line.replace(at, 4, clip());
+  if (const auto at = line.find("CLIP"); at != std::string::npos) {
+    line.replace(at, 4, clip());
+  }
   Pipeline pipeline(line + " ! " + infer() + " ! fakesink name=out");
   EXPECT_EQ(pipeline.play_to_the_end(), "eos");
   EXPECT_EQ(pipeline.arrived().with_tensors, GetParam().frames);
@@ -197,7 +199,9 @@ TEST_P(Cycles, AHundredTimesLeaveNothing) {
       first_threads = threads();
     }
     drop_messages(pipeline.get());
-    if (cycle == 40) first_heap = heap_bytes();
+    if (cycle == 40) {
+      first_heap = heap_bytes();
+    }
   }
   EXPECT_LE(descriptors(), first_descriptors + 4);
   EXPECT_LE(threads(), first_threads + 2);

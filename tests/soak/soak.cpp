@@ -113,7 +113,9 @@ class Pipeline {
     GstMessage* message = gst_bus_timed_pop_filtered(
         bus, 60 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
     const bool ended = message != nullptr && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
-    if (message != nullptr) gst_message_unref(message);
+    if (message != nullptr) {
+      gst_message_unref(message);
+    }
     gst_object_unref(bus);
     if (!ended) throw std::runtime_error("the stream did not come to its end");
   }
@@ -175,8 +177,12 @@ std::vector<Held> run(std::chrono::seconds duration, const std::string& what,
   const auto start = Clock::now();
   auto told = start;
   while (Clock::now() - start < duration) {
-    if (what != "requests") run_pipeline(model, random);
-    if (what != "pipelines") run_requests(model, random);
+    if (what != "requests") {
+      run_pipeline(model, random);
+    }
+    if (what != "pipelines") {
+      run_requests(model, random);
+    }
     rounds.push_back(held_now());
     if (Clock::now() - told < std::chrono::minutes(1)) continue;
     told = Clock::now();

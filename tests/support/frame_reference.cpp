@@ -91,7 +91,9 @@ Frame noise_frame(const FrameLayout& layout, unsigned seed) {
     for (int y = top / sub; y < up(bottom, sub); ++y) {
       for (int x = begin; x < end; ++x) {
         auto value = static_cast<unsigned>(byte(random));
-        if (layout.format == PixelFormat::kP010 && x % 2 == 0) value &= ~kUnusedBits;
+        if (layout.format == PixelFormat::kP010 && x % 2 == 0) {
+          value &= ~kUnusedBits;
+        }
         bytes[static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x)] =
             static_cast<unsigned char>(value);
       }

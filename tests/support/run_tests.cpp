@@ -45,8 +45,9 @@ std::string names_in(std::string_view file, std::string_view filter) {
     for (int j = 0; j < suite.total_test_count(); ++j) {
       const auto& test = *suite.GetTestInfo(j);
       const auto name = std::string(suite.name()) + "." + test.name();
-      if (is_of_file(test, file) && passes(name, filter))
+      if (is_of_file(test, file) && passes(name, filter)) {
         names += (names.empty() ? "" : ":") + name;
+      }
     }
   }
   return names;
@@ -64,7 +65,9 @@ bool choose(std::span<char* const> files) {
     }
     chosen += (chosen.empty() ? "" : ":") + names;
   }
-  if (!files.empty()) GTEST_FLAG_SET(filter, chosen);
+  if (!files.empty()) {
+    GTEST_FLAG_SET(filter, chosen);
+  }
   return true;
 }
 

@@ -49,7 +49,9 @@ std::string file_of(int fd) {
 void tell(const char* call, const std::string& file) {
   const std::scoped_lock lock(hooks_mutex());
   const CallHooks* now = hooks.load();
-  if (now && now->before) now->before(call, file);
+  if (now && now->before) {
+    now->before(call, file);
+  }
 }
 
 std::optional<int> answer(pollfd& entry) {
@@ -75,7 +77,9 @@ void look_at_close(int fd, const void* caller) {
       }))
     return;
   ++closes().looked_at;
-  if ((flags & FD_CLOEXEC) == 0) closes().inheritable.push_back(file_of(fd));
+  if ((flags & FD_CLOEXEC) == 0) {
+    closes().inheritable.push_back(file_of(fd));
+  }
 }
 
 /// The files that a process has open which this one starts, sorted.
@@ -115,7 +119,9 @@ void CallLog::add(const std::string& call, const std::string& file) {
   if (file.rfind(folder_, 0) != 0) return;
   const std::string text = call + ' ' + (file == folder_ ? "." : file.substr(folder_.size() + 1));
   const std::scoped_lock lock(mutex_);
-  if (calls_.empty() || calls_.back() != text) calls_.push_back(text);
+  if (calls_.empty() || calls_.back() != text) {
+    calls_.push_back(text);
+  }
 }
 
 std::vector<std::string> CallLog::calls() const {
@@ -167,25 +173,33 @@ extern "C" {
 
 ssize_t write(int fd, const void* bytes, size_t size) {
   static auto* const real = next<decltype(write)>("write");
-  if (hooks.load()) tell("write", file_of(fd));
+  if (hooks.load()) {
+    tell("write", file_of(fd));
+  }
   return real(fd, bytes, size);
 }
 
 int fsync(int fd) {
   static auto* const real = next<decltype(fsync)>("fsync");
-  if (hooks.load()) tell("fsync", file_of(fd));
+  if (hooks.load()) {
+    tell("fsync", file_of(fd));
+  }
   return real(fd);
 }
 
 int rename(const char* from, const char* to) noexcept {
   static auto* const real = next<decltype(rename)>("rename");
-  if (hooks.load()) tell("rename", to);
+  if (hooks.load()) {
+    tell("rename", to);
+  }
   return real(from, to);
 }
 
 int flock(int fd, int operation) noexcept {
   static auto* const real = next<decltype(flock)>("flock");
-  if (hooks.load()) tell("flock", file_of(fd));
+  if (hooks.load()) {
+    tell("flock", file_of(fd));
+  }
   return real(fd, operation);
 }
 
@@ -197,7 +211,9 @@ int poll(pollfd* entries, nfds_t count, int timeout_ms) {
 
 int close(int fd) {
   static auto* const real = next<decltype(close)>("close");
-  if (npu::test::looks_at_close) npu::test::look_at_close(fd, __builtin_return_address(0));
+  if (npu::test::looks_at_close) {
+    npu::test::look_at_close(fd, __builtin_return_address(0));
+  }
   return real(fd);
 }
 }

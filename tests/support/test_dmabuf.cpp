@@ -22,7 +22,9 @@ class Descriptor {
   explicit Descriptor(int fd) : fd_(fd) {}
   ~Descriptor() {
     const int kept = errno;
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
     errno = kept;
   }
   Descriptor(const Descriptor&) = delete;
@@ -111,13 +113,17 @@ bool has_udmabuf() {
 int make_dmabuf(std::size_t size_bytes) {
   const BufferKind kind = has_udmabuf() ? BufferKind::kUdmabuf : BufferKind::kMemfd;
   const int fd = make_buffer(kind, size_bytes);
-  if (fd < 0) fail("a buffer for a test");
+  if (fd < 0) {
+    fail("a buffer for a test");
+  }
   return fd;
 }
 
 DmabufMapping::DmabufMapping(int fd, std::size_t size_bytes) : fd_(fd), size_bytes_(size_bytes) {
   void* mapped = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (mapped == MAP_FAILED) fail("mmap of a test's buffer");
+  if (mapped == MAP_FAILED) {
+    fail("mmap of a test's buffer");
+  }
   data_ = static_cast<unsigned char*>(mapped);
   sync(fd_, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW);
 }

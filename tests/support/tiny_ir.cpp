@@ -59,9 +59,11 @@ std::string grey_ir(int height, int width) {
   std::string ir = pixels_ir(height, width);
   for (const auto& [colour, grey] :
        {std::pair<std::string, std::string>{"<dim>3</dim>", "<dim>1</dim>"},
-        {"shape=\"1,3,", "shape=\"1,1,"}})
-    for (std::size_t at = ir.find(colour); at != std::string::npos; at = ir.find(colour))
+        {"shape=\"1,3,", "shape=\"1,1,"}}) {
+    for (std::size_t at = ir.find(colour); at != std::string::npos; at = ir.find(colour)) {
       ir.replace(at, colour.size(), grey);
+    }
+  }
   return ir;
 }
 

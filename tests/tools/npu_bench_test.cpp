@@ -72,8 +72,11 @@ TEST(NpuBenchTest, HostMemoryIsCopiedOrImportedAndGivesTheSameRun) {
   EXPECT_EQ(host["inferences"], 6);
   EXPECT_EQ(host["memory"], "host");
   for (auto* json : {&device, &host}) {
-    for (auto& [name, value] : json->items())
-      if (name.ends_with("_ms") || name == "seconds" || name == "throughput") value = nullptr;
+    for (auto& [name, value] : json->items()) {
+      if (name.ends_with("_ms") || name == "seconds" || name == "throughput") {
+        value = nullptr;
+      }
+    }
     for (const char* name : {"memory", "copies"}) json->erase(name);
   }
   EXPECT_EQ(device, host) << "but for times, memory and copies";

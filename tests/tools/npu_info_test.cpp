@@ -67,7 +67,9 @@ TEST(NpuInfoPropertiesTest, TheTextTellsEachNameValueAndMeaning) {
 }
 
 TEST(NpuInfoPropertiesTest, WithoutADeviceTheNamesAreToldAndTheCodeIs1) {
-  if (std::filesystem::exists("/dev/accel/accel0")) GTEST_SKIP() << "there is an NPU";
+  if (std::filesystem::exists("/dev/accel/accel0")) {
+    GTEST_SKIP() << "there is an NPU";
+  }
   const auto result = run("--properties --device npu");
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.output, "NPU_TURBO")) << result.output;

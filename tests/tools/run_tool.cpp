@@ -28,7 +28,9 @@ ToolRun run_tool(const char* tool, const std::string& words) {
 
 std::string Failure::words_for(const std::string& model) const {
   std::string text = words;
-  if (const auto at = text.find("MODEL"); at != std::string::npos) text.replace(at, 5, model);
+  if (const auto at = text.find("MODEL"); at != std::string::npos) {
+    text.replace(at, 5, model);
+  }
   return text;
 }
 

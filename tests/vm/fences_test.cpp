@@ -73,7 +73,9 @@ int open_vgem() {
     if (!node.path().filename().string().starts_with("card")) continue;
     const int fd = ::open(node.path().c_str(), O_RDWR | O_CLOEXEC);
     if (fd >= 0 && is_vgem(fd)) return fd;
-    if (fd >= 0) ::close(fd);
+    if (fd >= 0) {
+      ::close(fd);
+    }
   }
   throw std::runtime_error("no card of vgem in /dev/dri");
 }
@@ -118,8 +120,9 @@ class Surface {
 
  private:
   void call(unsigned long request, void* argument) const {
-    if (::ioctl(device_, request, argument) != 0)
+    if (::ioctl(device_, request, argument) != 0) {
       throw std::runtime_error(std::string("vgem: ") + std::strerror(errno));
+    }
   }
 
   int device_ = open_vgem();

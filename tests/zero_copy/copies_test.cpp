@@ -27,7 +27,9 @@ RunOptions options_in(const TempDir& folder) {
 std::uint64_t counted_here(const CopyCounter& counter) {
   std::uint64_t bytes = 0;
   for (const CopyCount& count : counter.all()) {
-    if (std::string(count.asked_by).starts_with("test-copies")) bytes += count.bytes;
+    if (std::string(count.asked_by).starts_with("test-copies")) {
+      bytes += count.bytes;
+    }
   }
   return bytes;
 }

@@ -142,7 +142,7 @@ void begin_count() {
   const std::string_view path = path_of(run.caller);
   const std::string_view asker = name_of(asked_by(run.caller, path));
   {
-    const std::lock_guard lock(entries_lock);
+    const std::scoped_lock lock(entries_lock);
     run.entry = find_entry(name_of(path), asker);
     run.generation = generation;
     ++run.entry->calls;
@@ -153,7 +153,7 @@ void begin_count() {
 }
 
 void go_on_counting(std::size_t size) {
-  const std::lock_guard lock(entries_lock);
+  const std::scoped_lock lock(entries_lock);
   if (run.generation != generation) return;
   run.entry->bytes += size;
   run.entry->largest_bytes = std::max(run.entry->largest_bytes, run.bytes);
@@ -169,12 +169,16 @@ void note(const void* caller, const void* to_memory, const void* from_memory, st
   const auto from = reinterpret_cast<std::uintptr_t>(from_memory);
   const bool goes_on =
       run.caller == caller && is_near(run.to_end, to) && is_near(run.from_end, from);
-  if (!goes_on) run = {caller, 0, 0, 0, nullptr, 0};
+  if (!goes_on) {
+    run = {caller, 0, 0, 0, nullptr, 0};
+  }
   run.to_end = to + size;
   run.from_end = from + size;
   run.bytes += size;
   if (run.entry != nullptr) return go_on_counting(size);
-  if (run.bytes >= kCountedBytes) begin_count();
+  if (run.bytes >= kCountedBytes) {
+    begin_count();
+  }
 }
 
 }  // namespace
@@ -203,19 +207,25 @@ void bcopy(const void* from, void* to, std::size_t size) noexcept {
 
 // What _FORTIFY_SOURCE makes of them. The real ones end the process on an overflow.
 void* __memcpy_chk(void* to, const void* from, std::size_t size, std::size_t room) noexcept {
-  if (size > room) __builtin_trap();
+  if (size > room) {
+    __builtin_trap();
+  }
   note(__builtin_return_address(0), to, from, size);
   return move(to, from, size);
 }
 
 void* __memmove_chk(void* to, const void* from, std::size_t size, std::size_t room) noexcept {
-  if (size > room) __builtin_trap();
+  if (size > room) {
+    __builtin_trap();
+  }
   note(__builtin_return_address(0), to, from, size);
   return move(to, from, size);
 }
 
 void* __mempcpy_chk(void* to, const void* from, std::size_t size, std::size_t room) noexcept {
-  if (size > room) __builtin_trap();
+  if (size > room) {
+    __builtin_trap();
+  }
   note(__builtin_return_address(0), to, from, size);
   return static_cast<char*>(move(to, from, size)) + size;
 }
@@ -231,13 +241,13 @@ void npu_copy_counter_count(bool on) {
 }
 
 void npu_copy_counter_reset() {
-  const std::lock_guard lock(entries_lock);
+  const std::scoped_lock lock(entries_lock);
   num_entries = 0;
   ++generation;
 }
 
 std::size_t npu_copy_counter_read(CopyCount* to, std::size_t most) {
-  const std::lock_guard lock(entries_lock);
+  const std::scoped_lock lock(entries_lock);
   const std::size_t count = std::min(num_entries, most);
   move_bytes(to, entries.data(), count * sizeof(CopyCount));
   return count;

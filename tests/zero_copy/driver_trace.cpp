@@ -14,7 +14,9 @@ DriverTrace::DriverTrace() {
   path_ = path;
   std::error_code missing;
   const auto size = std::filesystem::file_size(path_, missing);
-  if (!missing) begin_ = static_cast<std::streamoff>(size);
+  if (!missing) {
+    begin_ = static_cast<std::streamoff>(size);
+  }
 }
 
 std::vector<ExecutedInput> DriverTrace::executed_inputs() const {

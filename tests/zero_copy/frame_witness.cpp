@@ -109,7 +109,7 @@ FrameWitness::FrameWitness(GstElement* npu, bool keep_pixels) : keep_pixels_(kee
 
 void FrameWitness::see_input(GstPad* pad, GstBuffer* buffer) {
   const CapsRef caps(gst_pad_get_current_caps(pad));
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   ++frames_in_;
   const guint count = gst_buffer_n_memory(buffer);
   for (guint i = 0; i < count; ++i) {
@@ -139,44 +139,44 @@ void FrameWitness::see_input(GstPad* pad, GstBuffer* buffer) {
 void FrameWitness::see_output(GstBuffer* buffer) {
   if (!keep_pixels_) return;
   std::vector<float> tensor = gstnpu::test::first_tensor(buffer);
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   tensors_.push_back(std::move(tensor));
 }
 
 guint64 FrameWitness::frames_in() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return frames_in_;
 }
 
 std::vector<BufferRef> FrameWitness::take_pixels() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return std::move(pixels_);
 }
 
 std::vector<std::vector<float>> FrameWitness::take_tensors() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return std::move(tensors_);
 }
 
 std::set<std::uint64_t> FrameWitness::inodes() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return inodes_;
 }
 
 std::string FrameWitness::memory_kinds() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   std::string text;
   for (const std::string& kind : memory_kinds_) text += (text.empty() ? "" : ", ") + kind;
   return text;
 }
 
 std::string FrameWitness::caps() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return caps_;
 }
 
 std::string FrameWitness::plain_caps() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return plain_caps_;
 }
 

@@ -33,14 +33,18 @@ std::string way_of(const ProducerRun& run) {
   for (const auto& [name, count] : {std::pair<const char*, guint64>{"offered", run.offered},
                                     {"imported", run.imported},
                                     {"copied", run.copied}}) {
-    if (count > 0) way += (way.empty() ? "" : " and ") + std::string(name);
+    if (count > 0) {
+      way += (way.empty() ? "" : " and ") + std::string(name);
+    }
   }
   return way;
 }
 
 nlohmann::ordered_json row_of(const Producer& producer, const ProducerRun& run) {
   nlohmann::ordered_json row = {{"producer", producer.name}, {"way", way_of(run)}};
-  if (!run.not_run.empty()) row["not_run"] = run.not_run;
+  if (!run.not_run.empty()) {
+    row["not_run"] = run.not_run;
+  }
   if (!run.not_run.empty()) return row;
   row["frames"] = run.frames;
   row["offered"] = run.offered;

@@ -55,7 +55,9 @@ std::string camera_with(bool several_planes) {
 }
 
 void put(std::string& line, const std::string& mark, const std::string& text) {
-  if (const auto at = line.find(mark); at != std::string::npos) line.replace(at, mark.size(), text);
+  if (const auto at = line.find(mark); at != std::string::npos) {
+    line.replace(at, mark.size(), text);
+  }
 }
 
 std::string with_devices(std::string line) {
@@ -188,8 +190,12 @@ GstBusSyncReply pause_while_compiling(GstBus*, GstMessage* message, gpointer cou
   if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_PROGRESS) return GST_BUS_PASS;
   GstProgressType type{};
   gst_message_parse_progress(message, &type, nullptr, nullptr);
-  if (type == GST_PROGRESS_TYPE_START) static_cast<CopyCounter*>(counter)->pause();
-  if (type == GST_PROGRESS_TYPE_COMPLETE) static_cast<CopyCounter*>(counter)->resume();
+  if (type == GST_PROGRESS_TYPE_START) {
+    static_cast<CopyCounter*>(counter)->pause();
+  }
+  if (type == GST_PROGRESS_TYPE_COMPLETE) {
+    static_cast<CopyCounter*>(counter)->resume();
+  }
   return GST_BUS_PASS;
 }
 
@@ -252,12 +258,16 @@ ProducerRun play(const Producer& producer, const RunOptions& options) {
     playing.start();
     pixels.push_all(producer.frames);
     result.not_run = playing.wait();
-    if (counter) result.our_copies = counter->ours();
+    if (counter) {
+      result.our_copies = counter->ours();
+    }
     counter.reset();
     read_stats(npu.get(), result);
   }
   read_witness(witness, result);
-  if (result.not_run.empty() && result.frames == 0) result.not_run = "no frame came";
+  if (result.not_run.empty() && result.frames == 0) {
+    result.not_run = "no frame came";
+  }
   return result;
 }
 

@@ -242,7 +242,9 @@ std::vector<Detection> reference(const std::vector<Box>& boxes, const YoloOption
   for (const Box& box : boxes) {
     std::uint32_t label = 0;
     for (std::uint32_t c = 0; c < box.scores.size(); ++c) {
-      if (box.scores[c] > box.scores[label]) label = c;
+      if (box.scores[c] > box.scores[label]) {
+        label = c;
+      }
     }
     if (box.scores[label] < options.threshold) continue;
     left.push_back({box.x - box.width / 2.0, box.y - box.height / 2.0, box.x + box.width / 2.0,

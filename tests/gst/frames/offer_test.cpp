@@ -122,7 +122,9 @@ TEST_F(Offers, GoToProducersOfDmabufsWhereTheyAreDmabufs) {
 
 #if GST_CHECK_VERSION(1, 24, 0)
 TEST_F(Offers, HaveTheLinearLayoutOfDrmFormats) {
-  if (!has_dmabufs()) GTEST_SKIP() << "nothing here makes DMA-BUFs";
+  if (!has_dmabufs()) {
+    GTEST_SKIP() << "nothing here makes DMA-BUFs";
+  }
   ElementHarness harness("npuinfer", with_model());
   const auto pool = pool_of(ask(harness.get()->srcpad,
                                 "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12,"
@@ -161,7 +163,9 @@ TEST_F(Offers, AreMadeOfRecycledMemoryAlsoInAnotherPool) {
 
 // After what the element tried out at its start no export succeeds any more (SOFTNPU_FAULT).
 TEST_F(Offers, HaveOtherMemoryWhereTheirSourceHasNoRoom) {
-  if (!std::getenv("SOFTNPU_FAULT")) GTEST_SKIP() << "another run of this program has the fault";
+  if (!std::getenv("SOFTNPU_FAULT")) {
+    GTEST_SKIP() << "another run of this program has the fault";
+  }
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps(caps_of("NV12", 64, 48));
   EXPECT_EQ(harness.stat_text("offered-memory"), "driver");
@@ -288,7 +292,9 @@ struct Producer {
 
 bool is_installed(const std::string& name) {
   GstElementFactory* factory = gst_element_factory_find(name.c_str());
-  if (factory) gst_object_unref(factory);
+  if (factory) {
+    gst_object_unref(factory);
+  }
   return factory;
 }
 
@@ -324,7 +330,9 @@ class Producers : public Offers, public testing::WithParamInterface<Producer> {
     return npu;
   }
   ~Producers() override {
-    if (stats_) gst_structure_free(stats_);
+    if (stats_) {
+      gst_structure_free(stats_);
+    }
   }
   guint64 stat(const char* field) const {
     guint64 value = G_MAXUINT64;
@@ -338,7 +346,9 @@ class Producers : public Offers, public testing::WithParamInterface<Producer> {
 
 TEST_P(Producers, FillTheMemoryThatTheyAreOffered) {
   const std::string missing = first_missing(GetParam().elements);
-  if (!missing.empty()) GTEST_SKIP() << "there is no " << missing;
+  if (!missing.empty()) {
+    GTEST_SKIP() << "there is no " << missing;
+  }
   run(GetParam().line);
   EXPECT_EQ(stat("frames"), 20u);
   EXPECT_EQ(stat("offered"), GetParam().offered)

@@ -23,7 +23,9 @@ class Mistakes : public testing::TestWithParam<Mistake> {
     const std::string model = mistake.model ? mistake.model(dir_) : std::string();
     const auto configure = [&](GstElement* element) {
       g_object_set(element, "device", "software", nullptr);
-      if (!model.empty()) g_object_set(element, "model", model.c_str(), nullptr);
+      if (!model.empty()) {
+        g_object_set(element, "model", model.c_str(), nullptr);
+      }
       for (const auto& [name, value] : mistake.properties) {
         gst_util_set_object_arg(G_OBJECT(element), name, value);
       }

@@ -50,8 +50,11 @@ struct Holdings {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) ++mappings;
     std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-      if (line.starts_with("VmRSS:")) resident_kib = std::strtol(line.c_str() + 6, nullptr, 10);
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmRSS:")) {
+        resident_kib = std::strtol(line.c_str() + 6, nullptr, 10);
+      }
+    }
   }
 };
 
@@ -146,8 +149,9 @@ TEST_F(Imports, ABufferThatComesUnderManyDescriptorsIsImportedOnce) {
 TEST_F(Imports, ASurfaceFreedInFlightIsReadAllTheSame) {
   ElementHarness harness("npuinfer", configure_);
   harness.set_caps(caps_of("RGB", 8, 8));
-  for (guint8 i = 0; i < 20; ++i)
+  for (guint8 i = 0; i < 20; ++i) {
     ASSERT_EQ(harness.push(frame_in(make_dmabuf_memory(192, i))), GST_FLOW_OK);
+  }
   for (guint8 i = 0; i < 20; ++i) ASSERT_NO_FATAL_FAILURE(expect_result(harness, i));
   EXPECT_EQ(harness.stat("imported"), 20u);
 }
@@ -172,10 +176,12 @@ TEST_F(Imports, FramesThatFillTheRoomWaitForEachOther) {
   });
   harness.set_caps(caps_of("RGB", 8, 8));
   const auto memories = pool(3, (kRoomPages - 4) * kPage);
-  for (guint i = 0; i < 24; ++i)
+  for (guint i = 0; i < 24; ++i) {
     ASSERT_EQ(harness.push(frame_in(memories[i % 3].get())), GST_FLOW_OK);
-  for (guint i = 0; i < 24; ++i)
+  }
+  for (guint i = 0; i < 24; ++i) {
     ASSERT_NO_FATAL_FAILURE(expect_result(harness, static_cast<float>(i % 3))) << i;
+  }
   EXPECT_EQ(harness.stat("copied"), 0u);
   EXPECT_EQ(harness.stat("imported"), 24u);
 }
@@ -351,9 +357,10 @@ class StrictImports : public TwoPlanes {
 
 TEST_F(StrictImports, AMemfdThatPosesAsADmabufIsCopiedAndNamed) {
   const MemoryRef luma = memfd(kLumaBytes), chroma = memfd(kChromaBytes);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     expect_grey(frame_of_two(MemoryRef(gst_memory_ref(luma.get())),
                              MemoryRef(gst_memory_ref(chroma.get())), kLumaBytes));
+  }
   EXPECT_EQ(harness_.stat("copied-import-refused"), 3u);
   EXPECT_NE(harness_.stat_text("copy-reasons").find("is not a DMA-BUF but '/memfd:frame"),
             std::string::npos)

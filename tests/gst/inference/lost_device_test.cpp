@@ -35,8 +35,9 @@ TEST_P(LostDevice, GivesOneWarningAndFramesGoOn) {
   }
   EXPECT_EQ(with_tensors, kFrames - 1);
   guint told = 0;
-  for (const auto& text : harness.messages(GST_MESSAGE_WARNING))
+  for (const auto& text : harness.messages(GST_MESSAGE_WARNING)) {
     told += text.find("the NPU was lost") != std::string::npos;
+  }
   EXPECT_EQ(told, 1u);
 }
 
@@ -56,8 +57,9 @@ TEST(LostInFlight, FramesPassInOrderAndAreToldOnce) {
   harness.set_caps(caps_of("RGB", 8, 8));
   guint with_tensors = 0, losses = 0;
   bool lost_before = false;
-  for (guint index = 0; index < kFrames; ++index)
+  for (guint index = 0; index < kFrames; ++index) {
     ASSERT_EQ(harness.push(frame_of("RGB", 8, 8, static_cast<guint8>(index), index)), GST_FLOW_OK);
+  }
   for (guint index = 0; index < kFrames; ++index) {
     const BufferRef out = harness.pull();
     ASSERT_TRUE(out) << "frame " << index;
@@ -68,8 +70,9 @@ TEST(LostInFlight, FramesPassInOrderAndAreToldOnce) {
     with_tensors += !lost;
   }
   guint told = 0;
-  for (const auto& text : harness.messages(GST_MESSAGE_WARNING))
+  for (const auto& text : harness.messages(GST_MESSAGE_WARNING)) {
     told += text.find("the NPU was lost") != std::string::npos;
+  }
   EXPECT_GT(kFrames - with_tensors, losses) << "several frames were in it when it was lost";
   EXPECT_GE(told, 1u);
   EXPECT_LE(told, losses) << "once for each time that it was lost, not for each frame";

@@ -252,8 +252,12 @@ class RefusedBy : public Negotiation, public testing::WithParamInterface<const c
 TEST_P(RefusedBy, AQueryMakesAnErrorOfAStreamThatEndsBeforeItBegan) {
   const CapsRef tiled(gst_caps_from_string(kTiled));
   GstPad* pad = harness_.get()->srcpad;
-  if (GetParam() == std::string("caps")) CapsRef(gst_pad_peer_query_caps(pad, tiled.get()));
-  if (GetParam() == std::string("accept")) gst_pad_peer_query_accept_caps(pad, tiled.get());
+  if (GetParam() == std::string("caps")) {
+    CapsRef(gst_pad_peer_query_caps(pad, tiled.get()));
+  }
+  if (GetParam() == std::string("accept")) {
+    gst_pad_peer_query_accept_caps(pad, tiled.get());
+  }
   gst_harness_push_event(harness_.get(), gst_event_new_stream_start("stream"));
   gst_harness_push_event(harness_.get(), gst_event_new_eos());
   const auto errors = harness_.messages(GST_MESSAGE_ERROR);

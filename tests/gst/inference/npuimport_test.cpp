@@ -149,7 +149,9 @@ TEST_F(AnotherLayout, IsACopyThatZeroCopyRefuses) {
 }
 
 TEST_F(AnotherLayout, IsReadByABlobThatWasCompiledForAnyStrides) {
-  if (!driver_takes_strides()) GTEST_SKIP() << "the driver takes no strides";
+  if (!driver_takes_strides()) {
+    GTEST_SKIP() << "the driver takes no strides";
+  }
   npu::Model model = npu::Model::read(dir_.write("pixels.xml", pixels_ir(8, 8)));
   model.add_preprocess(
       model.default_preprocess(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 33, 33)));
@@ -193,8 +195,9 @@ TEST_F(NpuImport, SaysOnceWhatItTakesWhenUpstreamOffersNoneOfIt) {
       "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48))));
   const CapsRef wrong(gst_caps_from_string(caps_of("NV12", 66, 48).c_str()));
   const CapsRef right(gst_caps_from_string("video/x-raw"));
-  for (GstCaps* offered : {right.get(), wrong.get(), wrong.get()})
+  for (GstCaps* offered : {right.get(), wrong.get(), wrong.get()}) {
     CapsRef(gst_pad_peer_query_caps(harness.get()->srcpad, offered));
+  }
   const auto warnings = harness.messages(GST_MESSAGE_WARNING);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("takes NV12 64x48"), std::string::npos) << warnings[0];

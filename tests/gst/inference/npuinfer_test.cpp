@@ -62,17 +62,21 @@ class Channels : public NpuInfer, public testing::WithParamInterface<ChannelRow>
 TEST_P(Channels, ComeInTheOrderThatTheModelExpects) {
   const ChannelRow& row = GetParam();
   std::string ir = pixels_ir(8, 8);
-  if (row.reversed)
+  if (row.reversed) {
     ir.insert(ir.find("</net>"), "<rt_info><model_info><reverse_input_channels value=\"" +
                                      std::string(row.reversed) + "\"/></model_info></rt_info>\n");
+  }
   ElementHarness harness("npuinfer", [&, set = with_model(ir)](GstElement* element) {
     set(element);
-    if (row.property) gst_util_set_object_arg(G_OBJECT(element), "channel-order", row.property);
+    if (row.property) {
+      gst_util_set_object_arg(G_OBJECT(element), "channel-order", row.property);
+    }
   });
   harness.set_caps(caps_of("RGB", 8, 8));
   BufferRef frame = frame_of("RGB", 8, 8, 0);
-  for (gsize at = 0; at < 192; ++at)
+  for (gsize at = 0; at < 192; ++at) {
     gst_buffer_memset(frame.get(), at, static_cast<guint8>(10 + at % 3 * 100), 1);
+  }
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   const BufferRef out = harness.pull();
   ASSERT_TRUE(out);
@@ -374,8 +378,9 @@ TEST_F(DmaBufs, AreImportedOncePerBuffer) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps(caps_of("RGB", 8, 8));
   std::vector<MemoryRef> pool;
-  for (guint8 i = 0; i < 3; ++i)
+  for (guint8 i = 0; i < 3; ++i) {
     pool.push_back(make_dmabuf_memory(192, static_cast<guint8>(10 * i)));
+  }
   for (guint i = 0; i < 9; ++i) {
     ASSERT_EQ(harness.push(frame_in(pool[i % 3].get())), GST_FLOW_OK);
     EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 10.f * (i % 3)));
@@ -428,8 +433,9 @@ class Geometries : public DmaBufs {
     BufferRef frame(gst_buffer_new());
     gst_buffer_append_memory(frame.get(),
                              make_dmabuf_memory(static_cast<gsize>(stride) * 32, 0).release());
-    for (gsize row = y; row < y + 8; ++row)
+    for (gsize row = y; row < y + 8; ++row) {
       gst_buffer_memset(frame.get(), row * static_cast<gsize>(stride) + x, fill, 8);
+    }
     gsize offsets[GST_VIDEO_MAX_PLANES] = {0};
     gint strides[GST_VIDEO_MAX_PLANES] = {stride};
     gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8,

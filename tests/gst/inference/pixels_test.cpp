@@ -61,7 +61,9 @@ FrameLayout layout_of(PixelFormat format, const Picture& picture, const Colors& 
       plane.rows += 3;
       plane.stride_bytes = (plane.stride_bytes + 24) / 12 * 12;
     }
-    if (picture.memory == Memory::kOddStride) plane.stride_bytes += 5 + plane.stride_bytes % 2;
+    if (picture.memory == Memory::kOddStride) {
+      plane.stride_bytes += 5 + plane.stride_bytes % 2;
+    }
   }
   return layout;
 }
@@ -115,7 +117,9 @@ MemoryRef dmabuf_of(const std::vector<guint8>& bytes) {
 std::string caps_for(const FrameLayout& layout, const Colors& colors) {
   std::string caps = caps_of(npu::to_string(layout.format), static_cast<int>(layout.width),
                              static_cast<int>(layout.height));
-  if (colors.colorimetry) caps += std::string(",colorimetry=(string)") + colors.colorimetry;
+  if (colors.colorimetry) {
+    caps += std::string(",colorimetry=(string)") + colors.colorimetry;
+  }
   return caps;
 }
 

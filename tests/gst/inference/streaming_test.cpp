@@ -28,11 +28,11 @@ class Recorder {
                       record, this, nullptr);
   }
   std::vector<std::string> seen() const {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return seen_;
   }
   void forget() {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     seen_.clear();
   }
 
@@ -42,7 +42,7 @@ class Recorder {
     return GST_PAD_PROBE_OK;
   }
   void add(GstPadProbeInfo* info) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
       const GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
       seen_.push_back(
@@ -160,8 +160,9 @@ TEST_F(Streaming, FlushKeepsTheStickyEventsThatItOvertakes) {
   Seen seen = recorder_.seen();
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen.back(), "7");
-  for (const char* event : {"caps", "tag", "segment"})
+  for (const char* event : {"caps", "tag", "segment"}) {
     EXPECT_EQ(std::count(seen.begin(), seen.end(), event), 1) << event;
+  }
   const CapsRef caps(gst_pad_get_current_caps(harness_.get()->sinkpad));
   gint width = 0;
   gst_structure_get_int(gst_caps_get_structure(caps.get(), 0), "width", &width);
@@ -209,8 +210,9 @@ TEST_P(Streams, GoOnAfterTheirEndWithoutAFlush) {
   push_event(gst_event_new_segment(&segment));
   EXPECT_EQ(push_frame(2), GST_FLOW_OK);
   EXPECT_EQ(push_frame(3), GST_FLOW_OK);
-  for (int i = 0; i < 500 && (recorder_.seen().empty() || recorder_.seen().back() != "3"); ++i)
+  for (int i = 0; i < 500 && (recorder_.seen().empty() || recorder_.seen().back() != "3"); ++i) {
     g_usleep(2000);
+  }
   const Seen seen = recorder_.seen();
   EXPECT_EQ(std::count(seen.begin(), seen.end(), "2"), 1);
   EXPECT_EQ(std::count(seen.begin(), seen.end(), "3"), 1);

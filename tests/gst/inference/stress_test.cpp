@@ -31,7 +31,7 @@ class LogWatch {
   LogWatch& operator=(const LogWatch&) = delete;
 
   std::vector<std::string> texts() {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return texts_;
   }
 
@@ -39,7 +39,7 @@ class LogWatch {
   static void watch(const gchar*, GLogLevelFlags level, const gchar* text, gpointer self) {
     auto* log = static_cast<LogWatch*>(self);
     if (!(level & (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING | G_LOG_LEVEL_ERROR))) return;
-    const std::lock_guard lock(log->mutex_);
+    const std::scoped_lock lock(log->mutex_);
     log->texts_.push_back(text);
   }
 

@@ -53,11 +53,21 @@ TEST_P(Types, EveryPropertyGivesBackWhatWasSet) {
     GValue value = G_VALUE_INIT, seen = G_VALUE_INIT;
     g_value_init(&value, spec->value_type);
     g_value_init(&seen, spec->value_type);
-    if (G_IS_PARAM_SPEC_STRING(spec)) g_value_set_string(&value, spec->name);
-    if (G_IS_PARAM_SPEC_BOOLEAN(spec)) g_value_set_boolean(&value, TRUE);
-    if (G_IS_PARAM_SPEC_UINT(spec)) g_value_set_uint(&value, 7 + i);
-    if (G_IS_PARAM_SPEC_FLOAT(spec)) g_value_set_float(&value, 0.01f * static_cast<float>(i + 1));
-    if (G_IS_PARAM_SPEC_ENUM(spec)) g_value_set_enum(&value, 1);
+    if (G_IS_PARAM_SPEC_STRING(spec)) {
+      g_value_set_string(&value, spec->name);
+    }
+    if (G_IS_PARAM_SPEC_BOOLEAN(spec)) {
+      g_value_set_boolean(&value, TRUE);
+    }
+    if (G_IS_PARAM_SPEC_UINT(spec)) {
+      g_value_set_uint(&value, 7 + i);
+    }
+    if (G_IS_PARAM_SPEC_FLOAT(spec)) {
+      g_value_set_float(&value, 0.01f * static_cast<float>(i + 1));
+    }
+    if (G_IS_PARAM_SPEC_ENUM(spec)) {
+      g_value_set_enum(&value, 1);
+    }
     g_object_set_property(G_OBJECT(element), spec->name, &value);
     g_object_get_property(G_OBJECT(element), spec->name, &seen);
     EXPECT_EQ(g_param_values_cmp(spec, &value, &seen), 0) << spec->name;

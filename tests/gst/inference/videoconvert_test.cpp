@@ -41,7 +41,9 @@ GstVideoInfo info_of(const Source& source) {
   GstVideoInfo info;
   gst_video_info_set_format(&info, gst_video_format_from_string(source.format),
                             static_cast<guint>(source.width), static_cast<guint>(source.height));
-  if (source.colorimetry) gst_video_colorimetry_from_string(&info.colorimetry, source.colorimetry);
+  if (source.colorimetry) {
+    gst_video_colorimetry_from_string(&info.colorimetry, source.colorimetry);
+  }
   info.chroma_site = GST_VIDEO_CHROMA_SITE_JPEG;
   return info;
 }

@@ -70,10 +70,12 @@ TEST(ElementTypes, AreReadBackFromTheirNames) {
 
 TEST(Names, AreReadBack) {
   for (const char* name :
-       {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8", "NV21", "YUY2", "P010_10LE"})
+       {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8", "NV21", "YUY2", "P010_10LE"}) {
     EXPECT_EQ(to_string(pixel_format_from_string(name)), std::string(name));
-  for (const char* name : {"bt601", "bt709", "bt2020"})
+  }
+  for (const char* name : {"bt601", "bt709", "bt2020"}) {
     EXPECT_EQ(to_string(color_matrix_from_string(name)), std::string(name));
+  }
   EXPECT_EQ(color_range_from_string("full"), ColorRange::kFull);
   EXPECT_EQ(resize_mode_from_string("letterbox"), ResizeMode::kLetterbox);
   EXPECT_EQ(channel_order_from_string("BGR"), ChannelOrder::kBGR);

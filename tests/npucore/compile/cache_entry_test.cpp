@@ -57,8 +57,9 @@ TEST(CacheEntry, WithAnyByteChangedIsNone) {
 
 TEST(CacheEntry, CutAnywhereIsNone) {
   const std::string whole = entry_of("blob", "tail", "key");
-  for (std::size_t size = 0; size < whole.size(); ++size)
+  for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(internal::read_cache_entry(bytes_of(whole.substr(0, size)))) << size << " bytes";
+  }
 }
 
 class Cache : public ::testing::Test {
@@ -73,8 +74,9 @@ class Cache : public ::testing::Test {
   }
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> all;
-    for (const auto& entry : std::filesystem::directory_iterator(place()))
+    for (const auto& entry : std::filesystem::directory_iterator(place())) {
       all.push_back(entry.path());
+    }
     return all;
   }
   std::filesystem::path place() const { return folder_.path() / "deep" / "cache"; }
@@ -105,9 +107,10 @@ TEST_F(Cache, TakesAwayWhatWasUsedLongestAgo) {
   for (const char* key : {"a", "b", "c"}) {
     store(key, blob, 3500);
     // Times of files are coarse; the order of use is what counts.
-    for (const auto& file : files())
+    for (const auto& file : files()) {
       std::filesystem::last_write_time(
           file, std::filesystem::last_write_time(file) - std::chrono::seconds(10));
+    }
   }
   EXPECT_EQ(found("a"), blob) << "and is now the one used last";
   store("d", blob, 3500);
@@ -132,8 +135,11 @@ TEST_F(Cache, TakesAnotherKeysEntryUnderItsNameForNone) {
   store("a", "blob a");
   const auto name = files()[0];
   store("b", "blob b");
-  for (const auto& file : files())
-    if (file != name) std::filesystem::rename(file, name);
+  for (const auto& file : files()) {
+    if (file != name) {
+      std::filesystem::rename(file, name);
+    }
+  }
   EXPECT_EQ(found("a"), "");
   EXPECT_EQ(files().size(), 1u) << "it is whole: somebody else's";
 }

@@ -30,7 +30,9 @@ class CacheDir : public OnSoftwareNpu {
   void SetUp() override {
     OnSoftwareNpu::SetUp();
     set_log_sink([this](LogLevel level, std::string_view message) {
-      if (level <= LogLevel::kWarning) warnings_ += std::string(message) + '\n';
+      if (level <= LogLevel::kWarning) {
+        warnings_ += std::string(message) + '\n';
+      }
     });
   }
   void TearDown() override {
@@ -94,9 +96,10 @@ TEST_F(CacheDir, KnowsWhatABlobDependsOn) {
         OtherRow{"tiles", "NPU_TILES=2", false}, OtherRow{"profiling", "PERF_COUNT=YES", false},
         OtherRow{"priority", "MODEL_PRIORITY=HIGH", true},
         OtherRow{"threads", "COMPILATION_NUM_THREADS=1", true},
-        OtherRow{"classic", "NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY", true}})
+        OtherRow{"classic", "NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY", true}}) {
     EXPECT_EQ(from(row.properties), row.same_entry ? LoadedFrom::kCache : LoadedFrom::kCompiler)
         << row.name;
+  }
 }
 
 /// What a machine tells after an update, or another machine that shares the folder.
@@ -223,8 +226,9 @@ class CacheOfManyProcesses : public ::testing::Test {
   static std::string end(const Process& process) {
     std::string printed;
     char text[256];
-    for (ssize_t size = 0; (size = ::read(process.output, text, sizeof(text))) > 0;)
+    for (ssize_t size = 0; (size = ::read(process.output, text, sizeof(text))) > 0;) {
       printed.append(text, static_cast<std::size_t>(size));
+    }
     ::close(process.output);
     int status = 0;
     ::waitpid(process.pid, &status, 0);
@@ -264,8 +268,9 @@ TEST_F(CacheOfManyProcesses, OutlivesThoseThatAreKilled) {
           << printed;
     }
     EXPECT_EQ(end(start()), "cache\n") << "round " << round;
-    for (const auto& file : files_in(cache_))
+    for (const auto& file : files_in(cache_)) {
       EXPECT_NE(file.extension(), ".tmp") << "round " << round;
+    }
     fs::remove_all(cache_);
   }
 }

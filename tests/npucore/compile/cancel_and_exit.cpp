@@ -15,7 +15,9 @@ int start_and_leave(const char* model, int wait_us, bool cancel) {
   const auto device = npu::Device::open(npu::DeviceKind::kSoftware);
   npu::CompileJob job = npu::compile_async(device, npu::Model::read(model));
   std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
-  if (cancel) job.cancel();
+  if (cancel) {
+    job.cancel();
+  }
   std::fputs("bye", stdout);  // without a line end: nobody flushes it but exit
   return 7;
 }

@@ -67,9 +67,13 @@ TEST_F(CompileJobs, RunOneAfterTheOther) {
   std::atomic<int> inside = 0, most = 0;
   CompileOptions options;
   options.progress = [&](const CompileProgress& progress) {
-    if (progress.phase == CompilePhase::kSerializing) most = std::max(most.load(), ++inside);
+    if (progress.phase == CompilePhase::kSerializing) {
+      most = std::max(most.load(), ++inside);
+    }
     if (progress.phase == CompilePhase::kDone) return;
-    if (progress.phase == CompilePhase::kCompiling) --inside;
+    if (progress.phase == CompilePhase::kCompiling) {
+      --inside;
+    }
   };
   std::vector<CompileJob> jobs;
   for (int i = 0; i < 4; ++i) jobs.push_back(compile_async(device_, affine_model(), options));
@@ -88,7 +92,9 @@ TEST_F(CompileJobs, AreCancelledWhereverTheyAre) {
     std::atomic<bool> there = false;
     CompileOptions options;
     options.progress = [&](const CompileProgress& progress) {
-      if (progress.phase == where) there = true;
+      if (progress.phase == where) {
+        there = true;
+      }
     };
     CompileJob job = compile_async(device_, long_model(), options);
     while (!there) std::this_thread::yield();
@@ -108,7 +114,9 @@ TEST_F(CompileJobs, ThatWaitForTheirTurnNeverStartWhenCancelled) {
     while (!let_go) std::this_thread::yield();
   };
   second.progress = [&](const CompileProgress& progress) {
-    if (progress.phase == CompilePhase::kCompiling) second_compiles = true;
+    if (progress.phase == CompilePhase::kCompiling) {
+      second_compiles = true;
+    }
   };
   const CompileJob slow = compile_async(device_, affine_model(), first);
   while (!first_compiles) std::this_thread::yield();
@@ -148,8 +156,9 @@ Ended run_and_leave(const std::string& model, int wait_us, const char* how) {
   ::close(ends[1]);
   Ended ended;
   char text[256];
-  for (ssize_t size = 0; (size = ::read(ends[0], text, sizeof(text))) > 0;)
+  for (ssize_t size = 0; (size = ::read(ends[0], text, sizeof(text))) > 0;) {
     ended.printed.append(text, static_cast<std::size_t>(size));
+  }
   ::close(ends[0]);
   ::waitpid(child, &ended.status, 0);
   return ended;

@@ -19,7 +19,9 @@ int main(int argc, char** argv) {
     }
     const auto device = npu::Device::open(npu::DeviceKind::kSoftware);
     const auto model = npu::CompiledModel::compile(device, npu::Model::read(argv[1]), options);
-    if (argc > 4) model.export_blob(argv[4]);
+    if (argc > 4) {
+      model.export_blob(argv[4]);
+    }
     if (std::getenv("COMPILE_WITH_REQUEST")) {
       model.native_binary();  // marks in the driver's trace that the model is loaded
       model.create_request().infer();

@@ -32,7 +32,9 @@ class DriverView : public ::testing::Test {
     const pid_t child = ::fork();
     if (child == 0) {
       for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
-      if (!std::freopen(output.c_str(), "w", stdout)) ::_exit(126);
+      if (!std::freopen(output.c_str(), "w", stdout)) {
+        ::_exit(126);
+      }
       const char* program = std::getenv("COMPILE_WITH");
       ::execl(program, program, model.c_str(), properties.c_str(), option.c_str(),
               blob.empty() ? nullptr : blob.c_str(), static_cast<char*>(nullptr));
@@ -203,8 +205,12 @@ class DeferredWeights : public DriverView, public ::testing::WithParamInterface<
     std::ifstream lines(trace);
     for (std::string line; std::getline(lines, line);) {
       const std::string call = nlohmann::json::parse(line).at("call");
-      if (call.rfind("pfnGetNativeBinary", 0) == 0) requested = true;
-      if (call == GetParam().call) ++(requested ? counts.second : counts.first);
+      if (call.rfind("pfnGetNativeBinary", 0) == 0) {
+        requested = true;
+      }
+      if (call == GetParam().call) {
+        ++(requested ? counts.second : counts.first);
+      }
     }
     return counts;
   }
@@ -229,7 +235,9 @@ class ForeignBlobs : public DriverView {
  protected:
   void SetUp() override {
     set_log_sink([this](LogLevel level, std::string_view message) {
-      if (level <= LogLevel::kWarning) warnings_ += std::string(message) + '\n';
+      if (level <= LogLevel::kWarning) {
+        warnings_ += std::string(message) + '\n';
+      }
     });
     const View made = compile(model_, "", {{"SOFTNPU_PLATFORM", "3720"}}, "", blob_);
     ASSERT_EQ(made.printed, "ok, from compiler\n");
@@ -244,16 +252,18 @@ class ForeignBlobs : public DriverView {
 
 TEST_F(ForeignBlobs, AreRefusedWithWhatBothSidesAre) {
   for (const char* part : {"the blob is for platform 3720, the device is a 4000", "foreign.blob",
-                           "the blob: platform=3720 compiler=7.5"})
+                           "the blob: platform=3720 compiler=7.5"}) {
     expect_error(ErrorCode::kIncompatible, part, [&] { CompiledModel::import(device_, blob_); });
+  }
 }
 
 TEST_F(ForeignBlobs, AreTheDriversToRefuseWhenAskedFor) {
   CompileOptions options;
   options.properties.set(property::disable_version_check, true);
-  for (const char* part : {"pfnCreate3 failed", "the blob: platform=3720"})
+  for (const char* part : {"pfnCreate3 failed", "the blob: platform=3720"}) {
     expect_error(ErrorCode::kIncompatible, part,
                  [&] { CompiledModel::import(device_, blob_, options); });
+  }
 }
 
 TEST_F(ForeignBlobs, AreCompiledAgainWhereTheModelIsAtHand) {
@@ -266,8 +276,9 @@ TEST_F(ForeignBlobs, OfNewerFirmwareSayThatTheDriverIsToBeUpdated) {
   const View made = compile(model_, "", {{"SOFTNPU_RUNTIME_VERSION", "9999.0.0"}}, "", blob_);
   ASSERT_EQ(made.printed, "ok, from compiler\n");
   for (const char* part :
-       {"the blob is newer than the driver: update the NPU driver", "runtime=9999.0.0"})
+       {"the blob is newer than the driver: update the NPU driver", "runtime=9999.0.0"}) {
     expect_error(ErrorCode::kIncompatible, part, [&] { CompiledModel::import(device_, blob_); });
+  }
 }
 
 TEST_F(ForeignBlobs, ThatFitAreNotCompiledAgain) {

@@ -28,7 +28,9 @@ std::string hexdump(const std::string& bytes) {
   for (std::size_t at = 0; at < bytes.size(); at += kRow) {
     const auto row = bytes.substr(at, kRow);
     if (at > 0 && row == bytes.substr(at - kRow, kRow)) {
-      if (!std::exchange(repeats, true)) dump += "*\n";
+      if (!std::exchange(repeats, true)) {
+        dump += "*\n";
+      }
       continue;
     }
     repeats = false;

@@ -203,7 +203,7 @@ TEST_P(LostDevice, InManyThreadsGivesEachLossToOneOrMoreAndThenResults) {
   std::atomic<int> lost = 0;
   std::vector<std::thread> threads;
   lose_at(20);
-  for (int thread = 0; thread < 4; ++thread)
+  for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
       Request request = shared.create_request();
       for (int count = 0; count < 50; ++count) {
@@ -211,6 +211,7 @@ TEST_P(LostDevice, InManyThreadsGivesEachLossToOneOrMoreAndThenResults) {
         ++(is_lost([&] { expect_works(request, value); }) ? lost : good);
       }
     });
+  }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(good + lost, 200);
   EXPECT_GE(lost, 1);
@@ -229,10 +230,15 @@ TEST_P(LostDevice, WithManyInFlightGivesAnErrorForEachLostOne) {
   std::vector<bool> submitted(requests.size());
   for (std::size_t index = 0; index < requests.size(); ++index) {
     submitted[index] = !is_lost([&] { requests[index].submit(); });
-    if (!submitted[index]) ++lost;
+    if (!submitted[index]) {
+      ++lost;
+    }
   }
-  for (std::size_t index = 0; index < requests.size(); ++index)
-    if (submitted[index] && is_lost([&] { requests[index].wait(); })) ++lost;
+  for (std::size_t index = 0; index < requests.size(); ++index) {
+    if (submitted[index] && is_lost([&] { requests[index].wait(); })) {
+      ++lost;
+    }
+  }
   set_fault("");
   EXPECT_GE(lost, 1);
   for (std::size_t index = 0; index < requests.size(); ++index) {

@@ -35,15 +35,20 @@ void add_node(const TempDir& folder, const std::string& name, const std::string&
 
 std::vector<std::string> missing(const std::vector<Finding>& findings) {
   std::vector<std::string> names;
-  for (const auto& finding : findings)
-    if (!finding.ok) names.push_back(finding.what);
+  for (const auto& finding : findings) {
+    if (!finding.ok) {
+      names.push_back(finding.what);
+    }
+  }
   return names;
 }
 
 std::vector<std::string> collect_warnings() {
   static std::vector<std::string> warnings;
   set_log_sink([](LogLevel level, std::string_view message) {
-    if (level == LogLevel::kWarning) warnings.emplace_back(message);
+    if (level == LogLevel::kWarning) {
+      warnings.emplace_back(message);
+    }
   });
   return warnings;
 }
@@ -90,12 +95,16 @@ bool loader_stays() {
   const std::string library = ze::Loader::default_library();
   ::dlclose(::dlopen(library.c_str(), RTLD_LAZY));
   void* left = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (left) ::dlclose(left);
+  if (left) {
+    ::dlclose(left);
+  }
   return left != nullptr;
 }
 
 TEST(Runtime, AutoSaysHowToGoOnWhereTheLoaderCannotBeAskedAgain) {
-  if (!loader_stays()) GTEST_SKIP() << "this loader can be unloaded";
+  if (!loader_stays()) {
+    GTEST_SKIP() << "this loader can be unloaded";
+  }
   const TempDir folder;
   SystemPaths paths = empty_machine(folder);
   add_node(folder, "accel0", "intel_vpu");
@@ -111,7 +120,9 @@ TEST(Runtime, AutoSaysHowToGoOnWhereTheLoaderCannotBeAskedAgain) {
 }
 
 TEST(Runtime, AutoFallsBackWhenAnInstalledDriverOffersNothing) {
-  if (loader_stays()) GTEST_SKIP() << "this loader cannot be unloaded";
+  if (loader_stays()) {
+    GTEST_SKIP() << "this loader cannot be unloaded";
+  }
   const TempDir folder;
   SystemPaths paths = empty_machine(folder);
   add_node(folder, "accel0", "intel_vpu");
@@ -147,8 +158,9 @@ TEST(Runtime, WithoutALoaderEveryKindIsAnError) {
   SystemPaths paths = empty_machine(folder);
   paths.loader = "libze_no_loader.so.1";
   Runtime runtime(paths);
-  for (const auto kind : {DeviceKind::kNpu, DeviceKind::kAuto, DeviceKind::kSoftware})
+  for (const auto kind : {DeviceKind::kNpu, DeviceKind::kAuto, DeviceKind::kSoftware}) {
     expect_error(ErrorCode::kNotFound, "libze_no_loader.so.1", [&] { runtime.open(kind); });
+  }
   EXPECT_EQ(missing(runtime.diagnose()),
             (std::vector<std::string>{"device node", "permission", "driver library", "loader",
                                       "device"}));

@@ -36,10 +36,14 @@ TEST_P(NewBuffers, TellWhatTheKernelLacks) {
 class AsNobody {
  public:
   AsNobody() : user_(::geteuid()) {
-    if (user_ == 0) is_done_ = ::seteuid(65534) == 0;
+    if (user_ == 0) {
+      is_done_ = ::seteuid(65534) == 0;
+    }
   }
   ~AsNobody() {
-    if (is_done_) static_cast<void>(!::seteuid(user_));
+    if (is_done_) {
+      static_cast<void>(!::seteuid(user_));
+    }
   }
 
  private:

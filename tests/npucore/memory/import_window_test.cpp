@@ -27,7 +27,9 @@ class Producer {
   explicit Producer(std::size_t size_bytes) : fd_(make_dmabuf(size_bytes)) {}
   Producer(Producer&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   ~Producer() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
   }
   int fd() const { return fd_; }
   void write(float value) const {

@@ -155,13 +155,14 @@ TEST_F(Imports, RefuseAClosedDescriptor) {
 TEST_F(Imports, FromManyThreadsNeverOverlap) {
   const Fd fd(make_memfd(4096));
   std::vector<std::thread> threads;
-  for (int thread = 0; thread < 4; ++thread)
+  for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
       for (int round = 0; round < 500; ++round) {
         const Tensor tensor = importer_.import(fd.get());
         EXPECT_EQ(importer_.stats().live, 1u);
       }
     });
+  }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(importer_.stats().live, 0u);
 }

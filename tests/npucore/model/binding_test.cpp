@@ -62,12 +62,13 @@ TEST_F(Bindings, MoveBetweenTensors) {
     tensors.push_back(Tensor::allocate(device_, kBytes, MemoryUse::kInput));
     fill(tensors.back().data(), static_cast<float>(index));
   }
-  for (int round = 0; round < 3; ++round)
+  for (int round = 0; round < 3; ++round) {
     for (int index = 0; index < 20; ++index) {
       request.set_input(0, tensors[static_cast<std::size_t>(index)]);
       request.infer();
       EXPECT_EQ(first_of(request.output(0).data()), affine(static_cast<float>(index)));
     }
+  }
   EXPECT_EQ(request.copies(), 0u);
 }
 
@@ -200,13 +201,15 @@ TEST_F(Bindings, OfABatchHaveItsItemsInARow) {
   EXPECT_EQ(request.input(0).size_bytes(), kItems * kBytes);
   for (int round = 0; round < 2; ++round) {
     const Tensor input = Tensor::allocate(device_, kItems * kBytes, MemoryUse::kInput);
-    for (std::size_t item = 0; item < kItems; ++item)
+    for (std::size_t item = 0; item < kItems; ++item) {
       fill(input.data() + item * kBytes, static_cast<float>(item + 1));
+    }
     request.set_input(0, input);
     request.infer();
-    for (std::size_t item = 0; item < kItems; ++item)
+    for (std::size_t item = 0; item < kItems; ++item) {
       EXPECT_EQ(first_of(request.output(0).data() + item * kBytes),
                 affine(static_cast<float>(item + 1)));
+    }
   }
 }
 

@@ -58,10 +58,11 @@ TEST_F(Callbacks, MaySubmitAgain) {
   std::promise<void> done;
   int calls = 0;
   request.set_callback([&](std::exception_ptr) {
-    if (++calls == 100)
+    if (++calls == 100) {
       done.set_value();
-    else
+    } else {
       request.submit();
+    }
   });
   request.submit();
   done.get_future().wait();
@@ -180,12 +181,13 @@ TEST_F(Callbacks, FromManyThreadsComeForEveryInference) {
   const CompiledModel shared = model();
   std::atomic<int> calls = 0;
   std::vector<std::thread> threads;
-  for (int thread = 0; thread < 4; ++thread)
+  for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
       Request request = shared.create_request();
       request.set_callback([&](std::exception_ptr error) { calls += error == nullptr; });
       for (int count = 0; count < 50; ++count) request.infer();
     });
+  }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(calls, 200);
 }

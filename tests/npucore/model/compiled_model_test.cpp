@@ -14,16 +14,18 @@ namespace {
 
 void fill(const Tensor& tensor, float first) {
   auto* values = reinterpret_cast<float*>(tensor.data());
-  for (std::size_t index = 0; index < kAffineElements; ++index)
+  for (std::size_t index = 0; index < kAffineElements; ++index) {
     values[index] = first + static_cast<float>(index) - 20;
+  }
 }
 
 /// How many elements are not what the model makes of fill(first).
 std::size_t wrong(const Tensor& tensor, float first) {
   const auto* values = reinterpret_cast<const float*>(tensor.data());
   std::size_t count = 0;
-  for (std::size_t index = 0; index < kAffineElements; ++index)
+  for (std::size_t index = 0; index < kAffineElements; ++index) {
     count += values[index] != affine(first + static_cast<float>(index) - 20);
+  }
   return count;
 }
 
@@ -144,7 +146,9 @@ TEST_F(Models, SeeEveryRebinding) {
                   Tensor::allocate(device_, bytes, MemoryUse::kInput)};
   for (int round = 0; round < 6; ++round) {
     request.set_input(0, in[round % 2]);
-    if (round == 3) request.set_output(0, Tensor::allocate(device_, bytes, MemoryUse::kOutput));
+    if (round == 3) {
+      request.set_output(0, Tensor::allocate(device_, bytes, MemoryUse::kOutput));
+    }
     fill(in[round % 2], static_cast<float>(round));
     request.infer();
     EXPECT_EQ(wrong(request.output(0), static_cast<float>(round)), 0u) << "round " << round;
@@ -165,7 +169,7 @@ TEST_F(Models, RunFromManyThreadsEachWithItsOwnTensors) {
   const std::size_t bytes = kAffineElements * sizeof(float);
   std::atomic<std::size_t> bad = 0;
   std::vector<std::thread> threads;
-  for (int thread = 0; thread < 4; ++thread)
+  for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
       Request request = model.create_request();
       for (int round = 0; round < 40; ++round) {
@@ -177,6 +181,7 @@ TEST_F(Models, RunFromManyThreadsEachWithItsOwnTensors) {
         bad += wrong(request.output(0), first);
       }
     });
+  }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(bad, 0u);
 }

@@ -115,7 +115,9 @@ const PublicCall kCalls[] = {
     {"DeviceProperties", opened,
      [](Stage& stage) {
        for (const auto& property : known_properties()) {
-         if (property.of_device) stage.device->get_property(property.name);
+         if (property.of_device) {
+           stage.device->get_property(property.name);
+         }
        }
      }},
     {"Compile", opened, [](Stage& stage) { stage.compile(); }},
@@ -150,7 +152,9 @@ const PublicCall kCalls[] = {
     {"ModelProperties", with_model,
      [](Stage& stage) {
        for (const auto& property : known_properties()) {
-         if (property.of_model) stage.model->get_property(property.name);
+         if (property.of_model) {
+           stage.model->get_property(property.name);
+         }
        }
      }},
     {"SetWorkloadType", with_model,
@@ -370,7 +374,9 @@ TEST_P(FaultSweep, IsACleanErrorAndTheNextCallWorks) {
   for (const auto& [call, count] : calls) {
     for (const auto* result : std::span(kResults).first(results_to_try())) {
       try_fault(call, 1, result);
-      if (count > 1) try_fault(call, count, result);
+      if (count > 1) {
+        try_fault(call, count, result);
+      }
     }
   }
   EXPECT_GE(hits_, calls.size()) << "faults were not hit";

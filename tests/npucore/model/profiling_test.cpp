@@ -31,8 +31,9 @@ TEST_F(Profiling, ListsTheLayers) {
   EXPECT_TRUE(std::any_of(layers.begin(), layers.end(), [](const LayerProfile& layer) {
     return layer.status == LayerStatus::kExecuted && !layer.type.empty() && !layer.name.empty();
   }));
-  for (const auto& layer : layers)
+  for (const auto& layer : layers) {
     EXPECT_LE(layer.start_ns + layer.duration_ns, request.inference_time_ns()) << layer.name;
+  }
 }
 
 TEST_F(Profiling, IsOfTheLastInference) {
@@ -49,8 +50,9 @@ TEST_F(Profiling, OfABatchIsOfAllItsItems) {
   request.infer();
   const auto layers = request.profile();
   std::uint64_t first_item_ns = 0;
-  for (const auto& layer : layers)
+  for (const auto& layer : layers) {
     first_item_ns = std::max(first_item_ns, layer.start_ns + layer.duration_ns);
+  }
   EXPECT_GT(request.inference_time_ns(), first_item_ns);
 }
 

@@ -41,10 +41,12 @@ TEST_F(Sequential, RequestsGiveTheirResults) {
   for (int count = 0; count < 3; ++count) requests.push_back(shared.create_request());
   // More than there are events in a chain.
   for (int round = 0; round < 70; ++round) {
-    for (std::size_t index = 0; index < requests.size(); ++index)
+    for (std::size_t index = 0; index < requests.size(); ++index) {
       submit(requests[index], static_cast<float>(round * 3) + static_cast<float>(index));
-    for (std::size_t index = requests.size(); index-- > 0;)
+    }
+    for (std::size_t index = requests.size(); index-- > 0;) {
       expect_result(requests[index], static_cast<float>(round * 3) + static_cast<float>(index));
+    }
   }
 }
 

@@ -51,8 +51,9 @@ TEST_F(States, AreKeptFromInferenceToInference) {
   const Values begin = values_of(request.states()[0].get());
   for (float steps = 1; steps <= 5; ++steps) {
     const Values sum = step(request, {1, 2, 3, 4});
-    for (std::size_t i = 0; i < sum.size(); ++i)
+    for (std::size_t i = 0; i < sum.size(); ++i) {
       EXPECT_EQ(sum[i], begin[i] + steps * static_cast<float>(i + 1));
+    }
     EXPECT_EQ(values_of(request.states()[0].get()), sum);
   }
 }

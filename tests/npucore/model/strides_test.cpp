@@ -37,15 +37,19 @@ TEST_F(Strides, OfAnInputSkipWhatLiesBetween) {
   std::fill_n(all, kAll / 4, -1000.f);
   const Tensor part = whole.slice(kBegin, kAll - kBegin);
   auto* inside = reinterpret_cast<float*>(part.data());
-  for (std::size_t channel = 0; channel < 3; ++channel)
-    for (std::size_t row = 0; row < 4; ++row)
-      for (std::size_t column = 0; column < 4; ++column)
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    for (std::size_t row = 0; row < 4; ++row) {
+      for (std::size_t column = 0; column < 4; ++column) {
         inside[place(channel, row, column)] = static_cast<float>(channel * 16 + row * 4 + column);
+      }
+    }
+  }
   request.set_input(0, part, kStrides);
   request.infer();
   const auto* output = reinterpret_cast<const float*>(request.output(0).data());
-  for (std::size_t index = 0; index < kAffineElements; ++index)
+  for (std::size_t index = 0; index < kAffineElements; ++index) {
     EXPECT_EQ(output[index], affine(static_cast<float>(index)));
+  }
   EXPECT_EQ(request.copies(), 0u);
 }
 
@@ -54,16 +58,18 @@ TEST_F(Strides, AreGoneWithTheNextTensor) {
   const Tensor strided = Tensor::allocate(device_, kAll, MemoryUse::kInput);
   std::fill_n(reinterpret_cast<float*>(strided.data()), kAll / 4, 1.f);
   const Tensor dense = Tensor::allocate(device_, kAffineElements * 4, MemoryUse::kInput);
-  for (std::size_t index = 0; index < kAffineElements; ++index)
+  for (std::size_t index = 0; index < kAffineElements; ++index) {
     reinterpret_cast<float*>(dense.data())[index] = static_cast<float>(index);
+  }
   for (int round = 0; round < 2; ++round) {
     request.set_input(0, strided, kStrides);
     request.infer();
     request.set_input(0, dense);
     request.infer();
     const auto* output = reinterpret_cast<const float*>(request.output(0).data());
-    for (std::size_t index = 0; index < kAffineElements; ++index)
+    for (std::size_t index = 0; index < kAffineElements; ++index) {
       EXPECT_EQ(output[index], affine(static_cast<float>(index)));
+    }
   }
 }
 
@@ -86,9 +92,10 @@ TEST_F(Strides, ThatLetPartsOverlapAreRefused) {
   const std::size_t rows[] = {kStrides[0], kStrides[1], 3 * 4, 4};
   const std::size_t channels[] = {kStrides[0], 3 * 10 * 4, 10 * 4, 4};
   const std::size_t odd[] = {kStrides[0], kStrides[1], 10 * 4 + 2, 4};
-  for (const auto* strides : {&rows, &channels, &odd})
+  for (const auto* strides : {&rows, &channels, &odd}) {
     expect_error(ErrorCode::kInvalidArgument, " bytes for dimension ",
                  [&] { request.set_input(0, whole, *strides); });
+  }
 }
 
 TEST_F(Strides, NeedTheirMemory) {

@@ -149,8 +149,9 @@ TEST(Properties, ComeBackFromTheirOwnLine) {
 }
 
 TEST(Properties, RefuseALineThatIsNone) {
-  for (const char* line : {"NPU_TURBO", "=YES", "NPU_TURBO=\"YES", "A B=1"})
+  for (const char* line : {"NPU_TURBO", "=YES", "NPU_TURBO=\"YES", "A B=1"}) {
     expect_error(ErrorCode::kInvalidArgument, "write KEY=VALUE", [&] { Properties::parse(line); });
+  }
 }
 
 TEST(Properties, WinOverDefaults) {
@@ -161,8 +162,9 @@ TEST(Properties, WinOverDefaults) {
 
 TEST(PropertyTable, HasOneRowForEachNameInOrder) {
   const auto& rows = known_properties();
-  for (std::size_t index = 1; index < rows.size(); ++index)
+  for (std::size_t index = 1; index < rows.size(); ++index) {
     EXPECT_LT(rows[index - 1].name, rows[index].name);
+  }
 }
 
 TEST(PropertyTable, TakesItsOwnDefaults) {
@@ -216,8 +218,9 @@ TEST(PropertyTable, HoldsWhatUsersOfOpenVinoExpect) {
                            "NPU_BYPASS_UMD_CACHING",
                            "NPU_DEFER_WEIGHTS_LOAD",
                            "NPU_MODEL_SERIALIZER_VERSION",
-                           "NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD"})
+                           "NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD"}) {
     EXPECT_NE(find_property(name), nullptr) << name;
+  }
 }
 
 std::string version_text(std::uint32_t version) {
@@ -254,7 +257,9 @@ TEST(PropertyTable, IsInTheDocumentationAsItIs) {
   const auto start = text.find("-->\n", text.find("<!-- table of properties")) + 4;
   const auto end = text.find("<!-- end of the table");
   ASSERT_LE(start, end);
-  if (std::getenv("UPDATE_DOCS")) write_file(file, text.replace(start, end - start, table));
+  if (std::getenv("UPDATE_DOCS")) {
+    write_file(file, text.replace(start, end - start, table));
+  }
   EXPECT_EQ(read_file(file).substr(start, table.size()), table)
       << "run again with UPDATE_DOCS=1 to write it";
 }

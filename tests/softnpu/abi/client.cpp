@@ -7,8 +7,9 @@ namespace softnpu_test {
 namespace {
 
 void check(ze_result_t result, const char* what) {
-  if (result != ZE_RESULT_SUCCESS)
+  if (result != ZE_RESULT_SUCCESS) {
     throw std::runtime_error(std::string(what) + " failed with " + std::to_string(result));
+  }
 }
 
 template <class T>
@@ -123,8 +124,9 @@ std::string weightless_sample(const void* address) {
   const std::string xml = replaced(sample_ir(), "offset=\"0\" size=\"16\"/>", pointer);
   std::string buffer;
   for (const uint64_t number :
-       {uint64_t{48}, uint64_t{4}, uint64_t{52}, uint64_t{0}, uint64_t{52}, uint64_t{xml.size()}})
+       {uint64_t{48}, uint64_t{4}, uint64_t{52}, uint64_t{0}, uint64_t{52}, uint64_t{xml.size()}}) {
     put(buffer, number);
+  }
   put<uint16_t>(buffer, 7);
   put<uint16_t>(buffer, 5);
   return buffer + xml;
@@ -255,8 +257,9 @@ std::vector<float> Client::run_on(ze_graph_handle_t graph, float* input) {
           ZE_RESULT_SUCCESS &&
       zeCommandListClose(list) == ZE_RESULT_SUCCESS &&
       zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr) == ZE_RESULT_SUCCESS &&
-      zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_SUCCESS)
+      zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_SUCCESS) {
     results.assign(output, output + 4);
+  }
   zeCommandListDestroy(list);
   zeCommandQueueDestroy(queue);
   zeMemFree(context, output);
@@ -270,7 +273,9 @@ uint32_t Client::live_objects(std::string* names) {
   uint32_t count = 0;
   const char* text = nullptr;
   reinterpret_cast<ze_result_t (*)(uint32_t*, const char**)>(address)(&count, &text);
-  if (names != nullptr) *names = text;
+  if (names != nullptr) {
+    *names = text;
+  }
   return count;
 }
 

@@ -87,8 +87,9 @@ TEST_F(Faults, TellHowOftenEveryCallWasMade) {
   const std::string counts = " " + call_counts() + " ";
   for (const char* expected :
        {" zeMemAllocHost 2 ", " pfnSetArgumentValue 2 ", " pfnAppendGraphExecute 1 ",
-        " zeCommandQueueExecuteCommandLists 1 ", " zeMemFree 2 "})
+        " zeCommandQueueExecuteCommandLists 1 ", " zeMemFree 2 "}) {
     EXPECT_NE(counts.find(expected), std::string::npos) << expected << " in" << counts;
+  }
   EXPECT_EQ(counts.find("softnpu"), std::string::npos) << counts;
 }
 

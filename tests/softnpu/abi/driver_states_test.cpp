@@ -92,8 +92,9 @@ TEST_F(States, DoNotBeginWithTheModelsInitialValues) {
 TEST_F(Driver, NamesTheLayersOfAStateAsTheModelDoes) {
   const std::string layers =
       client_.supported_layers(ir_buffer(with_initial_values(), initial_values()));
-  for (const char* name : {"<read>", "<write>", "<initial>", "<add>"})
+  for (const char* name : {"<read>", "<write>", "<initial>", "<add>"}) {
     EXPECT_NE(layers.find(name), std::string::npos) << name << " in " << layers;
+  }
   EXPECT_EQ(layers.find("vpux_ie"), std::string::npos) << layers;
 }
 

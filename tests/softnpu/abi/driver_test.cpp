@@ -190,9 +190,12 @@ TEST_F(Driver, SurvivesDamagedBinaries) {
   for (int round = 0; round < 300; ++round) {
     std::string binary = whole;
     const size_t weights = binary.size() - 16;
-    for (uint32_t flips = 1 + random() % 4; flips > 0; --flips)
+    for (uint32_t flips = 1 + random() % 4; flips > 0; --flips) {
       binary[random() % weights] ^= static_cast<char>(1u << (random() % 8));
-    if (random() % 4 == 0) binary.resize(random() % binary.size() + 1);
+    }
+    if (random() % 4 == 0) {
+      binary.resize(random() % binary.size() + 1);
+    }
     ze_graph_handle_t graph = nullptr;
     if (client_.create(binary, ZE_GRAPH_FORMAT_NATIVE, &graph, nullptr) != ZE_RESULT_SUCCESS) {
       EXPECT_NE(client_.log, "");
@@ -210,9 +213,12 @@ TEST_F(Driver, SurvivesDamagedIrs) {
   int refused = 0;
   for (int round = 0; round < 300; ++round) {
     std::string buffer = whole;
-    for (uint32_t flips = 1 + random() % 3; flips > 0; --flips)
+    for (uint32_t flips = 1 + random() % 3; flips > 0; --flips) {
       buffer[random() % buffer.size()] ^= static_cast<char>(1u << (random() % 8));
-    if (random() % 4 == 0) buffer.resize(random() % buffer.size() + 1);
+    }
+    if (random() % 4 == 0) {
+      buffer.resize(random() % buffer.size() + 1);
+    }
     ze_graph_handle_t graph = nullptr;
     if (client_.create(buffer, ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph) != ZE_RESULT_SUCCESS) {
       EXPECT_NE(client_.log, "");
@@ -339,8 +345,9 @@ TEST(Child, DISABLED_ExitsInMidFlight) {
   const ze_command_list_desc_t list_desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
   ze_command_list_handle_t list = nullptr;
   zeCommandListCreate(client->context, client->device, &list_desc, &list);
-  for (int i = 0; i < 200; ++i)
+  for (int i = 0; i < 200; ++i) {
     client->graphs->pfnAppendGraphExecute(list, graph, nullptr, nullptr, 0, nullptr);
+  }
   zeCommandListClose(list);
   ASSERT_EQ(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr), ZE_RESULT_SUCCESS);
   std::exit(0);
@@ -429,8 +436,12 @@ TEST(Trace, TellsInWhichBufferAnInputLay) {
   nlohmann::json import, execution;
   for (std::string line; std::getline(file, line);) {
     const auto entry = nlohmann::json::parse(line);
-    if (entry.contains("fd") && entry.contains("bytes")) import = entry;
-    if (entry.at("call") == "zeCommandQueueExecuteCommandLists") execution = entry;
+    if (entry.contains("fd") && entry.contains("bytes")) {
+      import = entry;
+    }
+    if (entry.at("call") == "zeCommandQueueExecuteCommandLists") {
+      execution = entry;
+    }
   }
   ::unlink(path.c_str());
   ASSERT_FALSE(import.is_null());

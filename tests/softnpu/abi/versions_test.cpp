@@ -53,10 +53,11 @@ TEST_P(EveryVersion, SaysWhatItIs) {
   EXPECT_NO_FAULT_AS(minor, [minor](Client& client) {
     const auto extensions = extensions_of(client);
     EXPECT_EQ(extensions.at(ZE_GRAPH_EXT_NAME), ze_npu_version(1, minor));
-    for (uint32_t old = 2; old <= 8; ++old)
+    for (uint32_t old = 2; old <= 8; ++old) {
       EXPECT_EQ(extensions.count(std::string(ZE_GRAPH_EXT_NAME "_1_") + std::to_string(old)),
                 old <= minor ? 1u : 0u)
           << old;
+    }
     EXPECT_TRUE(client.has(minor));
     EXPECT_FALSE(client.has(minor + 1));
   });
@@ -236,15 +237,18 @@ TEST_P(CompilerVersions, NameArgumentsInTheirOwnWay) {
            1);
   EXPECT_NO_FAULT_AS(16, [&row](Client& client) {
     std::string xml = sample_ir();
-    if (row.ir_says_index)
+    if (row.ir_says_index) {
       xml = replaced(xml, "</edges>",
                      "</edges><rt_info><use_indices_for_io_metadata value=\"YES\"/></rt_info>");
+    }
     ze_graph_handle_t graph = nullptr;
     EXPECT_EQ(client.create(ir_buffer(xml, sample_weights(), row.compiler),
                             ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph, row.flags),
               row.result)
         << client.log;
-    if (graph != nullptr) client.graphs->pfnDestroy(graph);
+    if (graph != nullptr) {
+      client.graphs->pfnDestroy(graph);
+    }
   });
   ::unsetenv("SOFTNPU_COMPILER_VERSION");
 }

@@ -162,7 +162,7 @@ TEST_F(DiskCacheTest, MayNotBeWritten) {
 // As many processes would: each store is whole, whoever comes last.
 TEST_F(DiskCacheTest, MayBeWrittenAndReadByManyAtOnce) {
   std::vector<std::thread> threads;
-  for (char name = 'a'; name < 'e'; ++name)
+  for (char name = 'a'; name < 'e'; ++name) {
     threads.emplace_back([this, name] {
       DiskCache cache(folder_, 200'000);
       for (int i = 0; i < 50; ++i) {
@@ -172,6 +172,7 @@ TEST_F(DiskCacheTest, MayBeWrittenAndReadByManyAtOnce) {
         EXPECT_EQ(file->mapping.base()[0], file->mapping.base()[19'999]);
       }
     });
+  }
   for (auto& thread : threads) thread.join();
   DiskCache cache(folder_, 200'000);
   EXPECT_TRUE(cache.load(kFirst).has_value());

@@ -77,7 +77,9 @@ ze_result_t result_of(const Bytes& buffer, std::string* told = nullptr) {
     all_of(ir.weights);
     return ZE_RESULT_SUCCESS;
   } catch (const Failure& failure) {
-    if (told != nullptr) *told = failure.what();
+    if (told != nullptr) {
+      *told = failure.what();
+    }
     return failure.result();
   }
 }
@@ -327,12 +329,17 @@ TEST(Weightless, SurvivesDamage) {
   int refused = 0;
   for (int round = 0; round < 20'000; ++round) {
     Bytes buffer = whole;
-    for (uint32_t flips = 1 + random() % 4; flips > 0; --flips)
+    for (uint32_t flips = 1 + random() % 4; flips > 0; --flips) {
       buffer[random() % buffer.size()] ^= std::byte(1u << (random() % 8));
-    if (random() % 8 == 0) buffer.resize(random() % buffer.size());
+    }
+    if (random() % 8 == 0) {
+      buffer.resize(random() % buffer.size());
+    }
     buffer.shrink_to_fit();
     try {
-      if (result_of(buffer) != ZE_RESULT_SUCCESS) ++refused;
+      if (result_of(buffer) != ZE_RESULT_SUCCESS) {
+        ++refused;
+      }
     } catch (const std::bad_alloc&) {
       ++refused;
     }

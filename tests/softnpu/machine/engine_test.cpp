@@ -163,8 +163,9 @@ TEST(Engine, CountsTheTimeThatCommandsRun) {
 TEST(Engine, RunsALanesJobsInOrder) {
   const auto queue = lane();
   std::string order;
-  for (const char name : {'a', 'b', 'c'})
+  for (const char name : {'a', 'b', 'c'}) {
     submit(queue, {running([&order, name] { order += name; })});
+  }
   ASSERT_TRUE(submit(queue, {running([] {})})->wait(soon()));
   EXPECT_EQ(order, "abc");
 }
@@ -173,12 +174,13 @@ TEST(Engine, RunsOneCommandAtATime) {
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
   Jobs jobs;
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 8; ++i) {
     jobs.push_back(submit(lane(), {running([&] {
                             most = std::max(most.load(), ++inside);
                             std::this_thread::yield();
                             --inside;
                           })}));
+  }
   EXPECT_EQ(wait_for(jobs, soon()), ZE_RESULT_SUCCESS);
   EXPECT_EQ(most, 1);
 }
@@ -202,8 +204,9 @@ TEST(Engine, KeepsTheOrderOfSubmissionAmongEquals) {
   Jobs jobs;
   {
     Gate gate;
-    for (const char name : {'1', '2', '3'})
+    for (const char name : {'1', '2', '3'}) {
       jobs.push_back(submit(lane(), {running([&order, name] { order += name; })}));
+    }
   }
   EXPECT_EQ(wait_for(jobs, soon()), ZE_RESULT_SUCCESS);
   EXPECT_EQ(order, "123");
@@ -272,8 +275,9 @@ TEST(Completion, WakesEveryWaiter) {
   Completion completion;
   std::atomic<int> woken{0};
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] { woken += completion.wait(Deadline::after(UINT64_MAX)) ? 1 : 0; });
+  }
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   completion.set();
   for (auto& thread : threads) thread.join();
