@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Fails where the code leaves the project's dialect in what clang-format and clang-tidy do not see.
+
+usage: check-style.py [TREE]
+"""
+import re
+import sys
+from pathlib import Path
+
+FOLDERS = ["npucore", "gst", "softnpu", "tools", "examples", "tests", "bench"]
+MOST_HEADER_LINES = 900
+
+ONE_LINE_IF = re.compile(r"^\s*(\} )?(else )?if (constexpr )?\((?P<rest>.*;)(\s*//.*)?$")
+LEAVES = re.compile(r"^(\[\[\w+\]\] )?(return|continue|break|throw)\b")
+OPEN_IF = re.compile(r"^\s*(\} )?(else )?if (constexpr )?\(.*\)( \[\[\w+\]\])?$")
+BARE_ELSE = re.compile(r"^\s*else\b")
+
+
+def after_condition(rest):
+    """What follows the condition whose opening parenthesis came just before; None where it does not end on the line."""
+    depth = 1
+    text = re.sub(r'"(\\.|[^"\\])*"', lambda match: '"' + "_" * (len(match[0]) - 2) + '"', rest)
+    for position, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0:
+            return rest[position + 1:].strip()
+    return None
+
+
+def brace_fault(line):
+    one_line = ONE_LINE_IF.match(line)
+    if one_line:
+        statement = after_condition(one_line["rest"])
+        if statement and not statement.startswith("{") and not LEAVES.match(statement):
+            return "an if without braces that neither returns nor continues"
+    if OPEN_IF.match(line) and line.count("(") == line.count(")"):
+        return "an if without braces over several lines"
+    if BARE_ELSE.match(line):
+        return "an else without braces"
+    return None
+
+
+def faults(tree):
+    found = []
+    for folder in FOLDERS:
+        for path in sorted((tree / folder).rglob("*.[ch]pp")):
+            for number, line in enumerate(path.read_text().split("\n"), 1):
+                fault = brace_fault(line)
+                if not fault and "std::lock_guard" in line:
+                    fault = "std::lock_guard: the lock here is std::scoped_lock"
+                if fault:
+                    found.append(f"{path.relative_to(tree)}:{number}: {fault}")
+    return found + header_faults(tree)
+
+
+def header_faults(tree):
+    """An API that cannot be read in one go is too large."""
+    lines = sum(len(path.read_text().splitlines()) for path in (tree / "npucore/include/npucore").glob("*.hpp"))
+    if lines > MOST_HEADER_LINES:
+        return [f"npucore/include/npucore: {lines} lines of public headers, at most {MOST_HEADER_LINES} are allowed"]
+    return []
+
+
+def main():
+    tree = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    found = faults(tree)
+    if found:
+        sys.exit("\n".join(found))
+    print("style: one dialect")
+
+
+if __name__ == "__main__":
+    main()

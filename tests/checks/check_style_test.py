@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Small trees in and out of the project's dialect, and what the style check says of them."""
+import importlib.util
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "check-style.py"
+spec = importlib.util.spec_from_file_location("check_style", SCRIPT)
+check_style = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check_style)
+
+ONE_LINE = "an if without braces that neither returns nor continues"
+SEVERAL_LINES = "an if without braces over several lines"
+
+
+class Style(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tree = Path(folder.name).resolve()
+
+    def faults_of(self, text, path="npucore/src/base/a.cpp"):
+        file = self.tree / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return check_style.faults(self.tree)
+
+    def test_what_leaves_needs_no_braces(self):
+        for line in ["if (a) return;", "if (a(b)) continue;", "if (a) break;", 'if (a == ")") throw b;', "if (a) [[unlikely]] return;"]:
+            self.assertEqual(self.faults_of(f"  {line}\n"), [], line)
+
+    def test_what_goes_on_needs_braces(self):
+        for line in ["if (a) b();", "} else if (a) b();", "if (a) b();  // why", "if (a) [[unlikely]] b();", "if constexpr (a) b();"]:
+            self.assertEqual(self.faults_of(f"\n  {line}\n"), [f"npucore/src/base/a.cpp:2: {ONE_LINE}"], line)
+
+    def test_braces_pass(self):
+        self.assertEqual(self.faults_of("if (a) {\n  b();\n} else if (c) {\n  d();\n} else {\n  e();\n}\nif (a) { b(); }\n"), [])
+
+    def test_a_statement_on_the_next_line_needs_braces(self):
+        self.assertEqual(self.faults_of("if (a)\n  return b;\n"), [f"npucore/src/base/a.cpp:1: {SEVERAL_LINES}"])
+        self.assertEqual(self.faults_of("if (a(b)) [[unlikely]]\n  return b;\n"), [f"npucore/src/base/a.cpp:1: {SEVERAL_LINES}"])
+
+    def test_else_needs_braces(self):
+        self.assertEqual(self.faults_of("  else\n    b();\n"), ["npucore/src/base/a.cpp:1: an else without braces"])
+
+    def test_one_lock(self):
+        self.assertEqual(len(self.faults_of("std::lock_guard lock(mutex);\n")), 1)
+        self.assertEqual(self.faults_of("std::scoped_lock lock(mutex);\n"), [])
+
+    def test_public_headers_stay_small(self):
+        header = "npucore/include/npucore/a.hpp"
+        self.assertEqual(self.faults_of("\n" * check_style.MOST_HEADER_LINES, header), [])
+        self.assertEqual(self.faults_of("\n" * (check_style.MOST_HEADER_LINES + 1), header),
+                         ["npucore/include/npucore: 901 lines of public headers, at most 900 are allowed"])
+
+
+if __name__ == "__main__":
+    unittest.main()
