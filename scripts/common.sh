@@ -7,6 +7,11 @@ cache_dir=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/npucore
 # shellcheck disable=SC2034
 lanes_dir=$cache_dir/lanes
 
+# The fastest linker of this machine; meson reads these when it configures a build.
+if command -v mold >/dev/null; then
+  export CC_LD=mold CXX_LD=mold
+fi
+
 say() { printf '%s\n' "$@"; }
 
 # die MESSAGE [NEXT STEP]

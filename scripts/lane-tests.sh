@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Runs inside a lane (scripts/lane.sh): builds what a set of tests needs with the lane's compiler and libraries, and runs them there.
 # LANE names it; outside a lane it may be any name.
 #
@@ -7,9 +7,11 @@
 #   --sanitizers     the tests, with AddressSanitizer and UBSan
 #   --build          build only
 set -eu
-tree=$PWD
+# shellcheck source=scripts/common.sh
+. "$(dirname -- "$0")/common.sh"
+cd "$tree"
 build=build-$LANE
-suites='conformance lanes pipelines zero-copy bench'
+suites='pipelines zero-copy'
 for_guests=vm # stage vm runs its tests of this build
 # -O1 still finds what warnings need a flow analysis, in two thirds of the time.
 options='-Doptimization=1 -Ddebug=false'
