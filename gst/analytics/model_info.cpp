@@ -30,7 +30,7 @@ class KeyFile {
   const std::string& path() const { return path_; }
 
   std::vector<std::string> groups() const {
-    return take_list(g_key_file_get_groups(file_.get(), nullptr));
+    return list_of(Texts(g_key_file_get_groups(file_.get(), nullptr), g_strfreev));
   }
 
   bool has(const std::string& group, const char* key) const {
@@ -40,11 +40,12 @@ class KeyFile {
   std::string text(const std::string& group, const char* key) const {
     check_present(group, key);
     GError* error = nullptr;
-    gchar* value = g_key_file_get_string(file_.get(), group.c_str(), key, &error);
+    // GLib gives the text as far as it understood it beside an error.
+    const Text value(g_key_file_get_string(file_.get(), group.c_str(), key, &error), g_free);
     if (error != nullptr) {
       refuse(group, key, take_message(error));
     }
-    return take_string(value);
+    return value.get();
   }
 
   std::string optional_text(const std::string& group, const char* key) const {
@@ -54,11 +55,12 @@ class KeyFile {
   std::vector<std::string> list(const std::string& group, const char* key) const {
     check_present(group, key);
     GError* error = nullptr;
-    gchar** values = g_key_file_get_string_list(file_.get(), group.c_str(), key, nullptr, &error);
+    const Texts values(g_key_file_get_string_list(file_.get(), group.c_str(), key, nullptr, &error),
+                       g_strfreev);
     if (error != nullptr) {
       refuse(group, key, take_message(error));
     }
-    return take_list(values);
+    return list_of(values);
   }
 
   [[noreturn]] void refuse(const std::string& group, const char* key,
@@ -68,13 +70,16 @@ class KeyFile {
   }
 
  private:
+  using Text = std::unique_ptr<gchar, decltype(&g_free)>;
+  using Texts = std::unique_ptr<gchar*, decltype(&g_strfreev)>;
+
   void check_present(const std::string& group, const char* key) const {
     GError* error = nullptr;
-    gchar* value = g_key_file_get_value(file_.get(), group.c_str(), key, &error);
+    const Text value(g_key_file_get_value(file_.get(), group.c_str(), key, &error), g_free);
     if (error != nullptr) {
       refuse(group, key, take_message(error));
     }
-    const std::string raw = take_string(value);
+    const std::string raw = value.get();
     if (raw.empty()) {
       refuse(group, key, "is empty");
     }
@@ -83,20 +88,14 @@ class KeyFile {
     }
   }
 
-  static std::string take_string(gchar* text) {
-    const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
-    return text;
-  }
-
   static std::string take_message(GError* error) {
     const std::unique_ptr<GError, decltype(&g_error_free)> owner(error, g_error_free);
     return error->message;
   }
 
-  static std::vector<std::string> take_list(gchar** values) {
-    const std::unique_ptr<gchar*, decltype(&g_strfreev)> owner(values, g_strfreev);
+  static std::vector<std::string> list_of(const Texts& texts) {
     std::vector<std::string> result;
-    for (gchar** value = values; *value != nullptr; ++value) result.emplace_back(*value);
+    for (gchar** text = texts.get(); *text != nullptr; ++text) result.emplace_back(*text);
     return result;
   }
 

@@ -249,7 +249,9 @@ def main():
     write(root / "softnpu", softnpu_inputs())
     write(root / "cache-entry", {"plain": cache_entry(container(NATIVE, metadata(0), PLAIN.encode()), b"key of a model")})
     write(root / "properties", PROPERTIES)
-    write(root / "model-info", {"detector": MODEL_INFO, "labels": "circle\nsquare\n\nline\n"})
+    wrong = "[modelinfo]\nversion=1.0\ngroup-id=g\n\n[o]\ndir=output\n"
+    write(root / "model-info", {"detector": MODEL_INFO, "labels": "circle\nsquare\n\nline\n",
+                                "wrong-escape": wrong + "type=\\loat32\n", "wrong-list": wrong + "labels=a,\\q,b\n"})
 
 
 if __name__ == "__main__":

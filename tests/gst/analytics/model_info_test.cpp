@@ -142,6 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
                "key \"confidence-threshold\": is \"high\", not a number from 0 to 1"},
         BadRow{"ThresholdPercent", OUTPUT "iou-threshold=70\n", "key \"iou-threshold\": is \"70\""},
         BadRow{"ThresholdNan", OUTPUT "iou-threshold=nan\n", "not a number from 0 to 1"},
+        BadRow{"WrongEscape", OUTPUT "type=\\loat32\n", "key \"type\""},
         BadRow{"EmptyLabels", OUTPUT "labels=\n", "key \"labels\": is empty"},
         BadRow{"TwoLabels", OUTPUT "labels=a\nlabels-file=b\n", "keep one of them"},
         BadRow{"NoLabelsFile", OUTPUT "labels-file=missing.txt\n", "key \"labels-file\": cannot"}),
