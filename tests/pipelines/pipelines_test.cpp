@@ -199,6 +199,7 @@ TEST_P(Cycles, AHundredTimesLeaveNothing) {
       first_threads = threads();
     }
     drop_messages(pipeline.get());
+    pipeline.forget_arrived();  // the test's own list, which grew by up to 16 KiB at once
     if (cycle == 40) {
       first_heap = heap_bytes();
     }
