@@ -11,7 +11,7 @@ set -eu
 . "$(dirname -- "$0")/common.sh"
 cd "$tree"
 build=build-$LANE
-suites='pipelines zero-copy'
+suites='conformance lanes pipelines zero-copy'
 for_guests=vm # stage vm runs its tests of this build
 # -O1 still finds what warnings need a flow analysis, in two thirds of the time.
 options='-Doptimization=1 -Ddebug=false'
