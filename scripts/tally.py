@@ -54,14 +54,14 @@ def read_case(case):
 
 
 def gtest_cases(junit):
-    """[("<project>.<test>.<suite>", suite, case, verdict, why)] of all GoogleTest programs."""
+    """[("<project>.<test>.<suite>", case, verdict, why)] of all GoogleTest programs."""
     found = []
     for suite in ET.parse(junit).getroot().iter("testsuite"):
         name = suite.get("name", "")
         if "." not in name:
             continue  # meson's own suite: tests that are not GoogleTest's
         for case in suite.iter("testcase"):
-            found.append((name, name.split(".", 2)[-1], case.get("name"), *read_case(case)))
+            found.append((name, case.get("name"), *read_case(case)))
     return found
 
 
@@ -71,10 +71,10 @@ def last_line(text):
 
 
 def test_rows(stage, test, cases):
-    """The rows of one test: its cases, or itself where it has none."""
+    """The rows of one test: its cases (suite, case, verdict, why), or itself where it has none."""
     name = re.sub(r" \((host|trixie|sid)\)$", "", test["name"])
     program = program_of(test.get("command", [])) or name
-    rows = [row(stage, f"{program}: {suite}.{case}", verdict, why) for _, suite, case, verdict, why in cases]
+    rows = [row(stage, f"{program}: {suite}.{case}", verdict, why) for suite, case, verdict, why in cases]
     for one in rows:
         one["test"] = test["name"]
     if test["result"] == "SKIP":
@@ -95,7 +95,8 @@ def read_run(stage, build):
     rows = []
     for line in (logs / "testlog.json").read_text().splitlines():
         test = json.loads(line)
-        mine = [case for case in cases if f".{test['name']}." in case[0]]
+        before = f".{test['name']}."  # which may have points itself
+        mine = [(name.split(before, 1)[1], *case) for name, *case in cases if before in name]
         rows += test_rows(stage, test, mine)
     return rows
 

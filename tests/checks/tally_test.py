@@ -85,6 +85,11 @@ class Tally(unittest.TestCase):
         self.add(rows, [gtest_suite(name, "", "") for name, *_ in rows], stage="trixie")
         self.assertEqual(self.closing_line(), "2 passed, 0 failed")
 
+    def test_a_configuration_may_have_points_in_its_name(self):
+        names = ["npucore:conformance / as 1.5 plain", "npucore:conformance / as 1.16 plain"]
+        self.add([(name, "OK", ["/b/conformance"]) for name in names], [gtest_suite(name, "") for name in names])
+        self.assertEqual(self.closing_line(), "1 passed, 0 failed")
+
     def test_the_same_case_of_two_programs_counts_twice(self):
         rows = [("npucore:a / x", "OK", ["/b/a-tests"]), ("npucore:b / x", "OK", ["/b/b-tests"])]
         self.add(rows, [gtest_suite(name, "") for name, *_ in rows])
