@@ -52,8 +52,10 @@ zes_device_handle_t sysman_handle(const DeviceContext& device) {
   if (init && driver_get && device_get) {
     if (init(0) != ZE_RESULT_SUCCESS) return nullptr;
     for (auto* driver : list<zes_driver_handle_t>(driver_get)) {
-      const auto candidates = list<zes_device_handle_t>(
-          [&](auto* count, auto* devices) { return device_get(driver, count, devices); });
+      const auto candidates =
+          list<zes_device_handle_t>([&](std::uint32_t* count, zes_device_handle_t* devices) {
+            return device_get(driver, count, devices);
+          });
       for (auto* candidate : candidates) {
         if (is_same_device(loader, candidate, device.npu)) return candidate;
       }
