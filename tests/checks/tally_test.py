@@ -51,6 +51,11 @@ class Tally(unittest.TestCase):
         self.assertEqual(self.add([("npucore:ir / reader", "OK", ["/b/ir-tests"])], [suite]), 0)
         self.assertEqual(self.closing_line(), "2 passed, 0 failed, 1 skipped")
 
+    def test_a_case_that_others_run_is_none(self):
+        suite = gtest_suite("npucore:ir / reader", "", "").replace('"c1" status="run"', '"DISABLED_c1" status="notrun"')
+        self.add([("npucore:ir / reader", "OK", ["/b/ir-tests"])], [suite])
+        self.assertEqual(self.closing_line(), "1 passed, 0 failed")
+
     def test_a_failed_case_counts(self):
         suite = gtest_suite("npucore:ir / reader", "", "<failure/>")
         self.assertEqual(self.add([("npucore:ir / reader", "FAIL", ["/b/ir-tests"])], [suite]), 1)
