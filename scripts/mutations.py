@@ -38,9 +38,9 @@ MUTATIONS = [
 
     # ---- Files that last
     Mutation("fsync-file", "a file has its name before it is on the disk", LIBRARY,
-             "if (::fsync(fd.get()) != 0) fail(path, \"fsync\", errno);", "", [CALLS]),
+             "if (::fsync(fd.get()) != 0) { fail(path, \"fsync\", errno); }", "", [CALLS]),
     Mutation("fsync-folder", "a file's name is not on the disk when the call returns", LIBRARY,
-             "if (folder) static_cast<void>(::fsync(folder.get()));", "", [CALLS]),
+             "if (folder) { static_cast<void>(::fsync(folder.get())); }", "", [CALLS]),
     Mutation("cache-for-all", "other users read the cache", LIBRARY,
              "access == FileAccess::kOwner ? 0600 : 0666", "access == FileAccess::kOwner ? 0644 : 0666", [ENTRY]),
 
@@ -62,7 +62,7 @@ MUTATIONS = [
 
     # ---- Producers of DMA-BUFs
     Mutation("no-wait-for-producers", "an inference reads what its producer still writes", LIBRARY,
-             "if (!producers_.empty()) wait_for_producers();", "", [CALLS]),
+             "if (!producers_.empty()) { wait_for_producers(); }", "", [CALLS]),
     Mutation("wrong-producers", "waits for readers where writers count, and the other way round", LIBRARY,
              "use == FenceUse::kRead ? POLLIN : POLLOUT", "use == FenceUse::kRead ? POLLOUT : POLLIN", [CALLS]),
 
@@ -73,8 +73,7 @@ MUTATIONS = [
     Mutation("sticky-lost", "a flush loses caps and tags", PLUGIN,
              "gst_pad_store_sticky_event(src_, event->get());", "", ["gst-element-streaming"]),
     Mutation("eos-stays", "a stream stays ended in a new segment", PLUGIN,
-             "if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) shared_.eos = false;",
-             "if (type == GST_EVENT_STREAM_START) shared_.eos = false;", ["gst-element-streaming"]),
+             "type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT", "type == GST_EVENT_STREAM_START", ["gst-element-streaming"]),
     Mutation("warning-a-frame", "a lost device is told for each frame", PLUGIN,
              "if (!device_is_lost_.exchange(true))", "if (!device_is_lost_.exchange(false))",
              ["gst-lost-device-in-flight"]),
