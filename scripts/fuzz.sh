@@ -3,12 +3,16 @@
 # UBSan in build-fuzz, started from tests/fuzz/corpus. An input that makes a reader fail is left in build-fuzz/crashes.
 #
 # usage: scripts/fuzz.sh [SECONDS [TARGET...]]    SECONDS for all targets together, 60 when not given
+#        scripts/fuzz.sh --build                  only build them
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
 cd "$tree" || exit 1
 
-case ${1:-60} in *[!0-9]* | 0*) sed -n '5s/^# //p' "$0" >&2 && exit 2 ;; esac
+case ${1:-60} in
+  --build) ;;
+  *[!0-9]* | 0*) sed -n '5,6s/^# //p' "$0" >&2 && exit 2 ;;
+esac
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
 build=build-fuzz
@@ -19,11 +23,15 @@ largest=16384
 command -v clang++ >/dev/null || die "the fuzzers need clang" "Run scripts/setup.sh --tests."
 
 build_fuzzers() {
+  mkdir -p "$build"
+  exec 9>"$build/.lock"
+  flock 9 # a build that is on its way beside other stages comes first
   [ -f "$build/build.ninja" ] ||
     CC=clang CXX=clang++ quietly meson setup "$build" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
       -Doptimization=1 -Ddebug=false -Dc_args=-g1 '-Dcpp_args=-g1 -fsanitize=fuzzer-no-link -fno-sanitize-recover=all' ||
     die "build-fuzz could not be configured"
   ninja -C "$build" fuzzers || die "the fuzzers do not build"
+  flock --unlock 9
 }
 
 # fuzz TARGET: runs one for its share of the time. What it finds on the way stays in build-fuzz/found, for longer runs.
@@ -42,6 +50,7 @@ fuzz() {
 }
 
 build_fuzzers
+[ "$seconds" != --build ] || exit 0
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || for folder in "$corpus"/*/; do targets+=("$(basename -- "$folder")"); done
 jobs=$(nproc)

@@ -92,6 +92,7 @@ run_beside() {
   for stage in "$@"; do
     case $stage in
       sanitizers) sanitizers --build ;;
+      fuzz) scripts/fuzz.sh --build ;;
       trixie) [ "$(id -u)" -ne 0 ] || scripts/lane.sh trixie -- scripts/lane-tests.sh --build ;;
       vm) [ "$(id -u)" -ne 0 ] || scripts/lane.sh vm --make ;;
       tidy) scripts/tidy.py build >"$work/tidy" 2>"$work/tidy.findings" && touch "$work/tidy.done" ;;
