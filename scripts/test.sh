@@ -16,14 +16,15 @@
 #   coverage    line coverage by file; only when named
 #   soak HOURS  pipelines and requests for hours, with lost devices; only when named
 #   tsan        what has threads, under ThreadSanitizer; only when named
-# --quick: setup, tests and format. Without a stage: all but those that must be named. The next stages' builds, clang-tidy and the making
-# of the lanes' chroot and kernel take the processors' idle time beside the stages before theirs.
+# --quick: setup, the suites that a change breaks most often, and format. Without a stage: all but those that must be named. The next
+# stages' builds, clang-tidy and the making of the lanes' chroot and kernel take the processors' idle time beside the stages before theirs.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
 cd "$tree" || exit 1
 
 everything=(setup tests format sanitizers fuzz trixie vm tidy)
+quick_suites=(checks ir npucore softnpu tools gst pipelines)
 hours=''
 work=$(mktemp -d)
 results=$work/results
@@ -59,10 +60,12 @@ meson_run() {
   count "$build"
 }
 
-# Builds this system's tree. Line numbers are all that a backtrace needs, and compile in two thirds of the time.
+# build_here [SUITE...]: builds this system's tree, or what these suites need. Line numbers are all that a backtrace needs, and compile in
+# two thirds of the time.
 build_here() {
   [ -f build/build.ninja ] || meson setup build -Dc_args=-g1 -Dcpp_args=-g1 || return 1
-  ninja -C build
+  # shellcheck disable=SC2046  # words
+  ninja -C build $([ $# -eq 0 ] || scripts/test-targets.py build "$@")
 }
 
 stage_setup() {
@@ -73,6 +76,12 @@ stage_tests() {
   build_here || return 1
   start_beside
   meson_run build
+}
+
+stage_quick() {
+  build_here "${quick_suites[@]}" || return 1
+  # A suite's bare name may also be the project's: that is all.
+  meson_run build "${quick_suites[@]/#/--suite=npucore:}"
 }
 
 stage_format() {
@@ -216,7 +225,7 @@ fi
 stages=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --quick) stages+=(setup tests format) ;;
+    --quick) stages+=(setup quick format) ;;
     setup | tests | format | sanitizers | fuzz | trixie | sid | vm | tidy | coverage | tsan) stages+=("$1") ;;
     soak) stages+=(soak) hours=${2:-} && shift ;;
     *) sed -n '5,20s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
