@@ -1,6 +1,5 @@
 #include "support.hpp"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -100,45 +99,6 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
 std::size_t count_open_fds() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
-namespace {
-
-/// One of the software NPU's functions for tests.
-void* test_function(const char* name) {
-  using DriverGet = int (*)(std::uint32_t*, void**);
-  using FunctionAddress = int (*)(void*, const char*, void**);
-  void* loader = ::dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (!loader) throw std::runtime_error("the loader is not loaded");
-  const auto driver_get = reinterpret_cast<DriverGet>(::dlsym(loader, "zeDriverGet"));
-  const auto function_address =
-      reinterpret_cast<FunctionAddress>(::dlsym(loader, "zeDriverGetExtensionFunctionAddress"));
-  ::dlclose(loader);
-  std::uint32_t count = 1;
-  void* driver = nullptr;
-  void* function = nullptr;
-  if (driver_get(&count, &driver) != 0 || function_address(driver, name, &function) != 0) {
-    throw std::runtime_error(std::string("the software NPU has no ") + name);
-  }
-  return function;
-}
-
-}  // namespace
-
-std::uint32_t live_driver_objects() {
-  using LiveObjects = int (*)(std::uint32_t*, const char**);
-  std::uint32_t count = 0;
-  const auto live_objects = reinterpret_cast<LiveObjects>(test_function("softnpuGetLiveObjects"));
-  if (live_objects(&count, nullptr) != 0) throw std::runtime_error("softnpuGetLiveObjects failed");
-  return count;
-}
-
-void set_fault(const std::string& specification) {
-  using SetFault = int (*)(const char*);
-  const auto set = reinterpret_cast<SetFault>(test_function("softnpuSetFault"));
-  if (set(specification.c_str()) != 0) {
-    throw std::runtime_error("the software NPU does not take the fault " + specification);
-  }
 }
 
 int make_memfd(std::size_t size_bytes) {

@@ -11,6 +11,7 @@
 #include <npucore/device.hpp>
 #include <npucore/error.hpp>
 
+#include "support/software_npu.hpp"
 #include "support/temp_dir.hpp"
 
 namespace npu::test {
@@ -20,13 +21,6 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 
 /// Open descriptors of this process.
 std::size_t count_open_fds();
-
-/// Objects of the software NPU that are alive.
-std::uint32_t live_driver_objects();
-
-/// Makes calls of the software NPU's driver fail, as SOFTNPU_FAULT does; empty: none. Counting
-/// begins anew.
-void set_fault(const std::string& specification);
 
 /// A memfd of zeros; the caller closes it.
 int make_memfd(std::size_t size_bytes);

@@ -9,7 +9,7 @@
 #include <npucore/device.hpp>
 #include <npucore/error.hpp>
 
-#include "driver_faults.hpp"
+#include "support/software_npu.hpp"
 
 namespace npu::test {
 namespace {

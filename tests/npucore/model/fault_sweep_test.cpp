@@ -15,7 +15,6 @@
 
 #include <npucore/npucore.hpp>
 
-#include "driver_faults.hpp"
 #include "support.hpp"
 
 namespace npu::test {
@@ -297,11 +296,11 @@ class FaultSweep : public testing::TestWithParam<PublicCall> {
   void SetUp() override {
     fds_ = count_open_fds();
     Device::open(DeviceKind::kSoftware);
-    set_driver_fault("");
+    set_fault("");
     objects_ = live_driver_objects();
   }
   void TearDown() override {
-    set_driver_fault("");
+    set_fault("");
     stage_.reset();
     EXPECT_TRUE(settles_at(objects_)) << describe_live_objects();
     EXPECT_EQ(count_open_fds(), fds_);
@@ -325,7 +324,7 @@ class FaultSweep : public testing::TestWithParam<PublicCall> {
 
   /// The error's text; empty when the call succeeded.
   std::string run_with(const std::string& fault) {
-    set_driver_fault(fault);
+    set_fault(fault);
     std::string told;
     try {
       GetParam().run(*stage_);
@@ -342,7 +341,7 @@ class FaultSweep : public testing::TestWithParam<PublicCall> {
     const auto told = run_with(fault);
     // How often a fence is asked, or a list recorded anew, is not the same each time.
     const bool hit = driver_call_counts()[call] >= occurrence;
-    set_driver_fault("");
+    set_fault("");
     if (!hit) return;
     ++hits_;
     if (told.empty()) {
@@ -368,7 +367,7 @@ class FaultSweep : public testing::TestWithParam<PublicCall> {
 
 TEST_P(FaultSweep, IsACleanErrorAndTheNextCallWorks) {
   prepare();
-  set_driver_fault("");
+  set_fault("");
   GetParam().run(*stage_);
   const auto calls = driver_call_counts();
   for (const auto& [call, count] : calls) {

@@ -1,4 +1,4 @@
-// The software NPU's own functions for tests.
+// The software NPU's own functions for tests, in a process that has opened it.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,13 @@
 namespace npu::test {
 
 /// Makes driver calls fail from now on ("<call>:<result>@<n>"; empty: none), and counts from 0.
-void set_driver_fault(const std::string& specification);
+void set_fault(const std::string& specification);
 
-/// How often each driver call was made since set_driver_fault, or since the process began.
+/// How often each driver call was made since set_fault, or since the process began.
 std::map<std::string, std::uint64_t> driver_call_counts();
 
+/// How many of its objects are alive.
+std::uint32_t live_driver_objects();
 /// What is alive in the driver, one line a kind.
 std::string describe_live_objects();
 

@@ -1,4 +1,4 @@
-#include "driver_faults.hpp"
+#include "software_npu.hpp"
 
 #include <dlfcn.h>
 
@@ -34,11 +34,11 @@ void* driver_function(const char* name) {
 
 }  // namespace
 
-void set_driver_fault(const std::string& specification) {
+void set_fault(const std::string& specification) {
   using SetFault = int (*)(const char*);
   static const auto set = reinterpret_cast<SetFault>(driver_function("softnpuSetFault"));
   if (set(specification.c_str()) != kSuccess) {
-    throw std::runtime_error("softnpuSetFault refuses " + specification);
+    throw std::runtime_error("the software NPU does not take the fault " + specification);
   }
 }
 
@@ -55,12 +55,31 @@ std::map<std::string, std::uint64_t> driver_call_counts() {
   return found;
 }
 
-std::string describe_live_objects() {
-  using LiveObjects = int (*)(std::uint32_t*, const char**);
-  static const auto live = reinterpret_cast<LiveObjects>(driver_function("softnpuGetLiveObjects"));
+namespace {
+
+struct LiveObjects {
   std::uint32_t count = 0;
-  const char* text = "";
-  live(&count, &text);
+  const char* text = nullptr;
+};
+
+LiveObjects live_objects() {
+  using Get = int (*)(std::uint32_t*, const char**);
+  static const auto get = reinterpret_cast<Get>(driver_function("softnpuGetLiveObjects"));
+  LiveObjects live;
+  if (get(&live.count, &live.text) != kSuccess) {
+    throw std::runtime_error("softnpuGetLiveObjects failed");
+  }
+  return live;
+}
+
+}  // namespace
+
+std::uint32_t live_driver_objects() {
+  return live_objects().count;
+}
+
+std::string describe_live_objects() {
+  const char* text = live_objects().text;
   return text ? text : "";
 }
 
