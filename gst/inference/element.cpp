@@ -77,7 +77,11 @@ void Element::tell_about(const Opened& opened) {
 
 bool Element::start_stream() {
   const Settings wanted = settings();  // may have changed in READY
-  if (!wanted.opens_like(alive().opened->settings())) {
+  const auto is_open = [&] {
+    const std::shared_ptr<const Opened> opened = alive().opened;  // null after a start that failed
+    return opened && wanted.opens_like(opened->settings());
+  };
+  if (!is_open()) {
     close();
     if (!open()) return false;
   }

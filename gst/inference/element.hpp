@@ -35,7 +35,7 @@ class Element {
   // States. False: an error was posted.
   bool open();
   bool start_stream();
-  /// Once no pad is active.
+  /// Once no pad is active, or where the pads could not be activated.
   void end_stream();
   void close();
 

@@ -29,6 +29,7 @@ StatsReport Stream::report() const {
 }
 
 void Stream::end() {
+  activate_src(false);
   output_.drop_waiting();
   opened_->source().drop_idle_requests();
 }

@@ -3,6 +3,7 @@
 #include <gst/video/video.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -54,7 +55,7 @@ class Stream {
   void add_latency(GstQuery* query);
 
   StatsReport report() const;
-  /// The pads are no longer active: lets go of every frame.
+  /// Stops the output task if activate_src() did not, and lets go of every frame.
   void end();
 
  private:
@@ -79,6 +80,7 @@ class Stream {
   gboolean queue_event(EventRef event);
   void flush_start(EventRef event);
   void flush_stop(EventRef event);
+  void start_output();
 
   const StreamPads pads_;
   const std::shared_ptr<Opened> opened_;
@@ -92,6 +94,8 @@ class Stream {
   std::atomic<guint64> frame_duration_ns_{0};
   Refusals refusals_;
   SharedStream shared_;
+  std::mutex output_mutex_;  // guards may_run_output_, and the start of fifo and task
+  bool may_run_output_ = false;
   OutputTask output_;
 };
 

@@ -127,19 +127,31 @@ void Stream::flush_stop(EventRef event) {
   output_.drop_waiting();
   shared_.eos = false;
   refuses_copy_ = false;
-  if (GST_PAD_MODE(pads_.src) == GST_PAD_MODE_PUSH) {
-    activate_src(true);
+  const std::scoped_lock lock(output_mutex_);
+  if (may_run_output_) {
+    start_output();
   }
 }
 
+/// After a stop nobody starts the task again, not even a flush that ends beside it: the pad keeps
+/// its task, which would then work on a stream that is gone.
 gboolean Stream::activate_src(bool active) {
-  if (active) {
-    shared_.fifo.start();
-    output_.start();
-    return TRUE;
+  {
+    const std::scoped_lock lock(output_mutex_);
+    may_run_output_ = active;
+    if (active) {
+      start_output();
+      return TRUE;
+    }
+    refuse_input();
   }
-  refuse_input();
   return output_.stop();
+}
+
+/// With the mutex held.
+void Stream::start_output() {
+  shared_.fifo.start();
+  output_.start();
 }
 
 // ---- Queries

@@ -110,5 +110,43 @@ TEST_F(Lifetimes, AnswersFromAnyThreadWhileItsStateChanges) {
   gst_object_unref(src);
 }
 
+// The element is still in READY then, with nothing open.
+TEST_F(Lifetimes, StartsAgainAfterAStartThatFailed) {
+  GstElement* element = harness_.element();
+  ASSERT_EQ(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+  gchar* model = nullptr;
+  g_object_get(element, "model", &model, nullptr);
+  g_object_set(element, "model", "/no/such/model.xml", nullptr);
+  EXPECT_EQ(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  EXPECT_EQ(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  EXPECT_EQ(harness_.messages(GST_MESSAGE_ERROR).size(), 2u) << "each attempt is told";
+  g_object_set(element, "model", model, nullptr);
+  EXPECT_EQ(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+  g_free(model);
+}
+
+// A pad keeps a task that is started once it is stopped; that of the last stream would run on.
+TEST_F(Lifetimes, AFlushBesideAStopLeavesNoTask) {
+  std::atomic<bool> over{false};
+  std::thread flushing([&] {
+    while (!over) {
+      gst_pad_push_event(harness_.get()->srcpad, gst_event_new_flush_start());
+      gst_pad_push_event(harness_.get()->srcpad, gst_event_new_flush_stop(TRUE));
+    }
+  });
+  GstPad* src = gst_element_get_static_pad(harness_.element(), "src");
+  int tasks_left = 0;
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_EQ(gst_element_set_state(harness_.element(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+    tasks_left += GST_PAD_TASK(src) != nullptr;
+    ASSERT_NE(gst_element_set_state(harness_.element(), GST_STATE_PLAYING),
+              GST_STATE_CHANGE_FAILURE);
+  }
+  over = true;
+  flushing.join();
+  gst_object_unref(src);
+  EXPECT_EQ(tasks_left, 0);
+}
+
 }  // namespace
 }  // namespace gstnpu::test
