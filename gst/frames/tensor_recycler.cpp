@@ -28,20 +28,25 @@ TensorRecycler::Owned TensorRecycler::make(std::size_t rounded_bytes) const {
           : npu::Tensor::allocate(device_, rounded_bytes, use_));
 }
 
-/// After a lost device the NPU would only reach the old memory by copies: that is dropped.
+/// After a lost device the NPU would only reach the old memory by copies. It is dropped, whatever
+/// its size, before new memory is made; in a steady stream only what is taken is asked.
 TensorRecycler::Owned TensorRecycler::take_idle(std::size_t rounded_bytes) {
   std::vector<Owned> unreachable;  // freed outside the lock
   const std::scoped_lock lock(mutex_);
-  while (true) {
-    const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const Owned& memory) {
-      return memory->tensor.size_bytes() == rounded_bytes;
-    });
-    if (found == idle_.rend()) return nullptr;
+  const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const Owned& memory) {
+    return memory->tensor.size_bytes() == rounded_bytes;
+  });
+  if (found != idle_.rend() && (*found)->tensor.is_reachable()) {
     Owned memory = std::move(*found);
     idle_.erase(std::next(found).base());
-    if (memory->tensor.is_reachable()) return memory;
-    unreachable.push_back(std::move(memory));
+    return memory;
   }
+  const auto kept = std::stable_partition(idle_.begin(), idle_.end(), [](const Owned& memory) {
+    return memory->tensor.is_reachable();
+  });
+  unreachable.assign(std::move_iterator(kept), std::move_iterator(idle_.end()));
+  idle_.erase(kept, idle_.end());
+  return nullptr;
 }
 
 void TensorRecycler::give_back(Owned memory) {
