@@ -89,7 +89,7 @@ std::string Negotiation::refusal_of(const GstCaps* caps) const {
   try {
     stream_of(caps);
     return {};
-  } catch (const npu::Error& error) {
+  } catch (const std::exception& error) {
     return error.what();
   }
 }
