@@ -11,7 +11,6 @@
 #include <npucore/model.hpp>
 #include <npucore/profiling.hpp>
 #include <npucore/properties.hpp>
-#include <npucore/remote.hpp>
 #include <npucore/request.hpp>
 #include <npucore/state.hpp>
 #include <npucore/tensor.hpp>

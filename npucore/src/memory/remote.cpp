@@ -1,8 +1,8 @@
 #include <array>
 #include <utility>
 
+#include <npucore/adapters/remote.hpp>
 #include <npucore/error.hpp>
-#include <npucore/remote.hpp>
 
 #include "base/enum_names.hpp"
 #include "base/text.hpp"

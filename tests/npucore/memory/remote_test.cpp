@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include <npucore/adapters/remote.hpp>
 #include <npucore/npucore.hpp>
-#include <npucore/remote.hpp>
 
 #include "support.hpp"
 
