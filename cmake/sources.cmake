@@ -59,11 +59,11 @@ set(NPUCORE_SOURCES
   npucore/src/memory/tensor.cpp
   npucore/src/model/binding.cpp
   npucore/src/model/compiled_model.cpp
-  npucore/src/model/compiled_model_state.cpp
+  npucore/src/model/compiled_model_impl.cpp
   npucore/src/model/completion.cpp
   npucore/src/model/model_properties.cpp
   npucore/src/model/request.cpp
-  npucore/src/model/request_state.cpp
+  npucore/src/model/request_impl.cpp
   npucore/src/model/request_states.cpp
   npucore/src/model/session.cpp
   npucore/src/model/strides.cpp

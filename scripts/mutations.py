@@ -92,7 +92,7 @@ MUTATIONS = [
 
     # ---- Bounds, strides, alignment
     Mutation("slice-too-long", "a slice reaches past its tensor", LIBRARY,
-             "if (offset > size_bytes_ || size > size_bytes_ - offset)", "if (offset > size_bytes_)", ["npucore-tensor"]),
+             "if (offset > size_bytes() || size > size_bytes() - offset)", "if (offset > size_bytes_)", ["npucore-tensor"]),
     Mutation("import-too-long", "a tensor reaches past its DMA-BUF", LIBRARY,
              "if (offset >= all || size > all - offset)", "if (offset >= all)", ["npucore-remote", "npucore-tensor"]),
     Mutation("rows-overlap", "strides may let rows overlap", LIBRARY,

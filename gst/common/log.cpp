@@ -3,7 +3,7 @@
 #include <mutex>
 #include <string>
 
-#include <npucore/log.hpp>
+#include <npucore/error.hpp>
 
 GST_DEBUG_CATEGORY(gstnpu_debug);
 

@@ -192,7 +192,7 @@ npu::Tensor npu_memory_tensor(GstMemory* memory, const npu::Device& device) {
   const Source& source = is_dmabuf
                              ? static_cast<Source&>(DmabufAllocator::state_of(memory->allocator))
                              : PlainAllocator::state_of(memory->allocator);
-  if (source.recycler->device().state() != device.state()) return {};
+  if (source.recycler->device() != device) return {};
   if (!is_dmabuf) return (*reinterpret_cast<NpuMemory*>(memory)->memory)->tensor;
   const auto* held = static_cast<const DeviceMemoryRef*>(
       gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(root_of(memory)), held_tensor_key()));

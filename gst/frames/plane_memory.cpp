@@ -133,9 +133,9 @@ void copy_plane(const PlaneSpan& span, GstBuffer* buffer, std::byte* to, gsize t
 }  // namespace
 
 PlaneFinder::PlaneFinder(npu::Device device) : device_(std::move(device)), importer_(device_) {
-  // A tensor of one context is nothing to another.
+  // A tensor of one context is nothing to another. Devices that share a context share its info.
   const std::string key =
-      "gst-npu-import-" + std::to_string(reinterpret_cast<guintptr>(device_.state().get()));
+      "gst-npu-import-" + std::to_string(reinterpret_cast<guintptr>(&device_.info()));
   import_key_ = g_quark_from_string(key.c_str());
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <npucore/compile_job.hpp>
+#include <npucore/compiled_model.hpp>
 #include <npucore/device.hpp>
 #include <npucore/frame.hpp>
 

@@ -2,6 +2,7 @@
 // the library, no more.
 #include <cstdio>
 
+#include <npucore/adapters/remote.hpp>
 #include <npucore/npucore.hpp>
 
 namespace {

@@ -9,7 +9,7 @@
 
 #include "ir/graph/constant.hpp"
 #include "ir/graph/layer.hpp"
-#include "ir/model_state.hpp"
+#include "ir/model_impl.hpp"
 
 namespace npu::test {
 namespace {
@@ -108,7 +108,7 @@ std::vector<std::string> wrong_shapes(const Model& model) {
     inferred[node->get_friendly_name()] = Shape(shape.begin(), shape.end());
   }
   std::vector<std::string> wrong;
-  for (auto layer : model.state()->document.layers()) {
+  for (auto layer : ir::impl_of(model).document.layers()) {
     const auto ports = ir::output_ports(layer);
     if (ports.empty()) continue;
     const auto written = ir::port_shape(ports.front());

@@ -43,7 +43,7 @@ test::Bytes twelve_floats() {
 }
 
 std::string text_of(const Model& model, CompilerVersion version) {
-  return to_text(prepare(*model.state(), version).xml);
+  return to_text(prepare(impl_of(model), version).xml);
 }
 
 void expect_same_results(const Model& model, CompilerVersion one, CompilerVersion other) {

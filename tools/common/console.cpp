@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include <npucore/log.hpp>
+#include <npucore/error.hpp>
 
 #include "describe_options.hpp"
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include <npucore/blob_info.hpp>
+#include <npucore/compiled_model.hpp>
 
 nlohmann::ordered_json to_json(const npu::BlobInfo& blob);
 std::string to_text(const npu::BlobInfo& blob);

@@ -1,7 +1,7 @@
 #include <iostream>
 #include <optional>
 
-#include <npucore/log.hpp>
+#include <npucore/error.hpp>
 
 #include "blob_report.hpp"
 #include "console.hpp"

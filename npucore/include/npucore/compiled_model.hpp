@@ -1,35 +1,14 @@
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <npucore/device.hpp>
-#include <npucore/export.hpp>
 #include <npucore/model.hpp>
-#include <npucore/properties.hpp>
 #include <npucore/request.hpp>
-#include <npucore/types.hpp>
 
 namespace npu {
 
-/// What a compilation does, in this order; some are left out.
-enum class CompilePhase {
-  kCacheLookup,   ///< in the folder CACHE_DIR, also while another process compiles the same model
-  kWaiting,       ///< for another compilation of this process
-  kSerializing,   ///< the model for the driver
-  kCompiling,     ///< in the driver
-  kInitializing,  ///< the weights go into the device
-  kDone,
-};
+/// What a compilation does, in this order; some phases may be left out. kCacheLookup: in the folder
+/// CACHE_DIR, also while another process compiles the model. kWaiting: for another compilation of
+/// this process. kSerializing: the model, for the driver. kInitializing: weights into the device.
+enum class CompilePhase { kCacheLookup, kWaiting, kSerializing, kCompiling, kInitializing, kDone };
 NPU_API const char* to_string(CompilePhase phase);  ///< "compiling", ...
 
 struct CompileProgress {
@@ -39,112 +18,134 @@ struct CompileProgress {
 
 struct CompileOptions {
   Properties properties;  ///< over those of the device
-  /// Options for the driver's compiler as they are, KEY -> VALUE, unchecked; they win.
+  /// Options for the driver's compiler, KEY -> VALUE, unchecked; they win over properties.
   std::map<std::string, std::string> config;
   /// Called as each phase begins, in the thread that compiles. May be empty.
   std::function<void(const CompileProgress&)> progress;
 };
 
-/// Where a compiled model's graph came from.
-enum class LoadedFrom {
-  kCompiler,
-  kDriverCache,
-  kCache,  ///< npucore's own, in the folder CACHE_DIR
-  kBlob,   ///< CompiledModel::import
-};
+/// Where a compiled model's graph came from: the compiler, the driver's own cache, npucore's cache
+/// in the folder CACHE_DIR, or CompiledModel::import().
+enum class LoadedFrom { kCompiler, kDriverCache, kCache, kBlob };
 NPU_API const char* to_string(LoadedFrom from);  ///< "compiler", "driver cache", ...
 
-struct LoadStats {
+struct NPU_API LoadStats {
   LoadedFrom from = LoadedFrom::kCompiler;
   bool loaded_from_driver_cache = false;
-  /// How the weights went to the compiler; kAuto where none did.
-  Serializer serializer = Serializer::kAuto;
-  std::uint64_t serialized_bytes = 0;    ///< of the buffer that the driver was given
-  std::uint64_t compile_ns = 0;          ///< in the driver's graph create, from an IR or a blob
-  std::uint64_t initialize_ns = 0;       ///< weights into the device; 0 while deferred
-  std::uint64_t load_ns = 0;             ///< the whole call
-  std::uint64_t first_inference_ns = 0;  ///< submit to result, once; 0 before
-
-  /// Load and first inference: FEIL where the model was compiled, FIL where it was loaded. 0 before
-  /// the first inference.
-  std::uint64_t first_latency_ns() const {
-    return first_inference_ns == 0 ? 0 : load_ns + first_inference_ns;
-  }
+  Serializer serializer = Serializer::kAuto;  ///< that was used; kAuto if none was
+  std::uint64_t serialized_bytes = 0;         ///< of the buffer that the driver was given
+  std::uint64_t compile_ns = 0;               ///< in the driver's graph create, of an IR or a blob
+  std::uint64_t initialize_ns = 0;            ///< weights into the device; 0 while deferred
+  std::uint64_t load_ns = 0;                  ///< the whole call
+  std::uint64_t first_inference_ns = 0;       ///< submit to result, once; 0 before
+  /// Load and first inference (FEIL if the model was compiled, FIL if it was loaded); 0 before it.
+  std::uint64_t first_latency_ns() const;
 };
-
-namespace internal {
-struct CompiledModelState;
-}
 
 /// A graph on a device. Copies share it.
 class NPU_API CompiledModel {
  public:
+  struct Impl;
   /// Compiles an IR with the driver's compiler, or takes it from the cache in the folder CACHE_DIR.
-  /// Compilations are serialised per process.
+  /// One compilation of a process runs at a time.
   static CompiledModel compile(const Device& device, const Model& model,
                                const CompileOptions& options = {});
-  /// Loads a precompiled blob: a bare ELF, a file of npucore or one that OpenVINO exported. The
-  /// file is mapped. Throws Error(kIncompatible) for one that was made for another device, driver
-  /// or firmware, with the versions of both sides and which to update.
+  /// Loads a precompiled blob: a bare ELF, a file of npucore or one that OpenVINO exported. A file
+  /// is mapped. Throws Error(kIncompatible), with the versions of both sides and which to update,
+  /// if it was made for another device, driver or firmware.
   static CompiledModel import(const Device& device, const std::filesystem::path& blob,
                               const CompileOptions& options = {});
   static CompiledModel import(const Device& device, std::span<const std::byte> blob,
                               const CompileOptions& options = {});
-  /// The same; a blob that does not fit is left aside with a warning and `model` compiled instead.
+  /// The same; if the blob does not fit, warns and compiles `model` instead.
   static CompiledModel import(const Device& device, const std::filesystem::path& blob,
                               const Model& model, const CompileOptions& options = {});
-  ~CompiledModel();
-  CompiledModel(const CompiledModel&);
-  CompiledModel(CompiledModel&&) noexcept;
-  CompiledModel& operator=(const CompiledModel&);
-  CompiledModel& operator=(CompiledModel&&) noexcept;
 
   const Device& device() const;
   const std::vector<Port>& inputs() const;
   const std::vector<Port>& outputs() const;
-  /// Index in inputs() of a name or tensor name. Throws Error(kNotFound) that lists the names there
-  /// are.
+  /// Index in inputs(), by name or tensor name. Throws Error(kNotFound) that lists the names.
   std::size_t input_index(const std::string& name) const;
   std::size_t output_index(const std::string& name) const;
-  /// Whether tensors of the input may have strides: it was compiled for them
-  /// (NPU_ENABLE_STRIDES_FOR), and the driver can.
+  /// Whether its tensors may have strides: NPU_ENABLE_STRIDES_FOR names it, and the driver can.
   bool input_takes_strides(std::size_t index) const;
-  /// How frames go in; also restored from a blob that npucore wrote.
+  /// How frames go in; known also from blobs that npucore wrote.
   const std::optional<FrameInput>& frame_input() const;
   const std::map<std::string, std::string>& model_info() const;
   LoadStats load_stats() const;
 
-  /// A property's value for this model. Throws Error(kInvalidArgument) with the near names for
-  /// an unknown one.
+  /// Throws Error(kInvalidArgument), with similar names, for an unknown property.
   std::string get_property(const std::string& name) const;
   template <class T>
-  T get_property(Property<T> property) const {
-    return property_value<T>(get_property(std::string(property.name)));
-  }
-  /// Only for those that PropertyInfo::changeable tells of.
+  T get_property(Property<T> property) const;
+  /// Only for properties that are PropertyInfo::changeable.
   void set_property(const std::string& name, const std::string& value);
   template <class T>
-  void set_property(Property<T> property, const std::type_identity_t<T>& value) {
-    set_property(std::string(property.name), property_text(value));
-  }
+  void set_property(Property<T> property, const std::type_identity_t<T>& value);
 
-  /// The driver's own blob (an ELF), without the container's description.
+  /// The driver's own blob (an ELF), without npucore's description.
   std::vector<std::byte> native_binary() const;
   /// Writes blob and description, atomically.
   void export_blob(const std::filesystem::path& path) const;
-
-  /// `batch` of 2 and more, up to 60: one submission works on so many items, whose tensors lie one
-  /// behind the other in tensors that are so many times as large.
+  /// One submission of the request works on `batch` items, 1 to 60: see Request::batch().
   Request create_request(std::size_t batch = 1) const;
   /// How many requests keep the device busy, by platform and PERFORMANCE_HINT.
   std::size_t optimal_number_of_requests() const;
 
-  const std::shared_ptr<internal::CompiledModelState>& state() const { return state_; }
+ private:
+  friend struct internal::Pimpl;
+  explicit CompiledModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
+};
+
+/// A compilation on a thread of its own. Copies share it; without cancel() it outlives them all and
+/// fills the caches.
+class NPU_API CompileJob {
+ public:
+  struct Impl;
+  /// What it does now, and for how long it has run. From any thread.
+  CompileProgress progress() const;
+  /// False when `timeout` passed first. Never throws what the compilation threw.
+  bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max()) const;
+  /// Waits. Throws what the compilation threw, or Error(kCancelled) if cancel() came first.
+  CompiledModel get() const;
+  /// Returns at once. A compilation that waits for its turn never starts. The driver cannot be
+  /// interrupted: it finishes what it compiles now, and nobody gets the result. A process that
+  /// exits meanwhile, by a thread that opened a device or started a job, does not wait: it flushes
+  /// stdio and ends with its own exit code, without exit handlers and static destructors.
+  void cancel() noexcept;
 
  private:
-  friend class CompileJob;
-  explicit CompiledModel(std::shared_ptr<internal::CompiledModelState> state);
-  std::shared_ptr<internal::CompiledModelState> state_;
+  friend struct internal::Pimpl;
+  explicit CompileJob(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
 };
+/// CompiledModel::compile() on a thread; returns at once. options.progress is called from there.
+NPU_API CompileJob compile_async(const Device& device, const Model& model,
+                                 const CompileOptions& options = {});
+
+/// A section of the ELF that a driver's compiler wrote.
+struct BlobSection {
+  std::string name;
+  std::uint32_t type = 0;  ///< sh_type; 1: data, 3: strings, 7: note, 8: no bytes in the file
+  std::uint64_t offset = 0, size_bytes = 0;
+};
+/// What a blob file tells about itself, without a device. Empty or 0: it does not tell.
+struct BlobInfo {
+  std::string writer;  ///< "OpenVINO 2026.4.1", "npucore"; empty for a bare ELF
+  std::uint64_t file_bytes = 0;
+  std::uint64_t native_bytes = 0;  ///< the ELF, with its padding if the file has it
+  std::vector<BlobSection> sections;
+  std::string platform;  ///< with the versions, what it was built for and with
+  Version compiler, elf, runtime;
+  std::uint32_t driver_version = 0;
+  std::string model_name;  ///< this and the rest: only of blobs that npucore wrote
+  std::vector<Port> inputs, outputs;
+  std::optional<FrameInput> frame_input;
+  std::map<std::string, std::string> model_info;
+};
+/// Throws Error(kNotFound), Error(kIo), Error(kInvalidArgument) for what is no blob or is damaged,
+/// and Error(kUnsupported) for kinds of blobs that cannot be loaded.
+NPU_API BlobInfo read_blob_info(const std::filesystem::path& path);
 
 }  // namespace npu

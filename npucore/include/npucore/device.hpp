@@ -1,21 +1,15 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
+#include <utility>
 
-#include <npucore/export.hpp>
 #include <npucore/properties.hpp>
 
 namespace npu {
 
-enum class DeviceKind {
-  kAuto,      ///< a real NPU, else the software NPU with one warning
-  kNpu,       ///< a real NPU, else an error that lists what is missing
-  kSoftware,  ///< the software NPU
-};
-
+/// kNpu: a real NPU, else an error that lists what is missing. kAuto: a real NPU, else the software
+/// NPU with one warning.
+enum class DeviceKind { kAuto, kNpu, kSoftware };
 NPU_API const char* to_string(DeviceKind kind);
 NPU_API DeviceKind device_kind_from_string(const std::string& name);  ///< "auto", "npu", "software"
 
@@ -27,37 +21,30 @@ struct Version {
 struct DeviceInfo {
   std::string name;  ///< as the driver gives it
   bool is_software = false;
-  std::string platform;  ///< "3720", "4000", "5010", "5020"; empty when the PCI id is unknown
+  std::string platform;  ///< "3720", "4000", "5010", "5020"; empty if the PCI id is unknown
   std::uint32_t pci_device_id = 0;
   std::string pci_address;  ///< "0000:00:0b.0"
   std::uint32_t tiles = 0;
   std::uint32_t driver_version = 0;
-  std::string driver_library;  ///< path of the driver that the loader opened, where it can be told
+  std::string driver_library;  ///< path of the driver that the loader opened; empty if unknown
   std::string loader_version;
   Version graph_extension;
-  Version compiler;                ///< 0.0 when the driver has no compiler: blobs only
+  Version compiler;                ///< 0.0 if the driver has none: blobs only
   std::uint32_t newest_opset = 0;  ///< of OpenVINO's operators that the compiler knows
-  Version blob_elf;      ///< ELF version the driver reads; 0.0.0 before graph extension 1.6
+  Version blob_elf;      ///< ELF version that the driver reads; 0.0.0 before graph extension 1.6
   Version blob_runtime;  ///< mapped-inference version of the firmware; 0.0.0 before 1.6
   std::uint64_t memory_bytes = 0;
   std::vector<std::string> extensions;  ///< the driver's, "<name> 1.12"
 };
 
-/// Memory that the device can use, in bytes.
+/// Memory that the device can use.
 struct DeviceMemory {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t allocated_bytes = 0;  ///< by this process's context
+  std::uint64_t total_bytes = 0, allocated_bytes = 0;  ///< allocated: by this process's context
 };
 
-/// Where the DMA-BUF behind a tensor comes from.
-enum class DmabufSource {
-  kNone,      ///< the memory is no DMA-BUF
-  kDriver,    ///< driver memory that is exported
-  kUdmabuf,   ///< made by /dev/udmabuf, imported
-  kDmaHeap,   ///< made by /dev/dma_heap/system, imported
-  kProducer,  ///< someone else's, imported
-};
-
+/// Who made the DMA-BUF behind a tensor: nobody (the memory is none), the driver (exported), or
+/// (imported) /dev/udmabuf, /dev/dma_heap/system, or another producer.
+enum class DmabufSource { kNone, kDriver, kUdmabuf, kDmaHeap, kProducer };
 /// "none", "driver", "udmabuf", "dma-heap", "producer"
 NPU_API const char* to_string(DmabufSource source);
 
@@ -68,63 +55,45 @@ struct Finding {
   std::string detail;  ///< what was found, with paths and numbers
   std::string cure;    ///< what to do next; empty when ok
 };
+/// Looks for a real NPU step by step: device node, permission, driver library, loader, device.
+/// Opens no device, and throws nothing for a missing part.
+NPU_API std::vector<Finding> diagnose();
 
-namespace internal {
-struct DeviceState;
-}
-
-/// An opened NPU. Copies share it; opening the same kind again in a process gives the same context.
+/// An opened NPU. Copies share one context, and so do all devices that a process opens of one NPU.
 class NPU_API Device {
  public:
+  struct Impl;
   static Device open(DeviceKind kind = DeviceKind::kAuto);
-  ~Device();
-  Device(const Device&);
-  Device(Device&&) noexcept;
-  Device& operator=(const Device&);
-  Device& operator=(Device&&) noexcept;
-
   const DeviceInfo& info() const;
   DeviceMemory memory() const;
-  /// How much of the time since the last call (of any Device of the same NPU) the engines have
-  /// computed, for whichever process: 0 to 1. The first call begins to count and gives 0. Throws
-  /// Error(kUnsupported) where loader or driver do not tell.
+  /// The share of time, 0 to 1, that the engines were computing, for any process, since the last
+  /// call for this NPU; the first gives 0. Error(kUnsupported) if loader or driver cannot tell.
   double utilization() const;
 
-  /// A property's value. Throws Error(kInvalidArgument) with the near names for an unknown one, and
-  /// Error(kUnsupported) for one that only a compiled model has.
+  /// Throws Error(kInvalidArgument), with similar names, for an unknown property, and
+  /// Error(kUnsupported) for one that only compiled models have.
   std::string get_property(const std::string& name) const;
   template <class T>
-  T get_property(Property<T> property) const {
-    return property_value<T>(get_property(std::string(property.name)));
-  }
-  /// For everything that is compiled or loaded on this device from now on, unless its own options
-  /// say otherwise; every Device of the same context has it. Throws like Properties::set().
+  T get_property(Property<T> property) const;
+  /// For all that is compiled or loaded on this NPU from now on, unless its own options say
+  /// otherwise. Throws like Properties::set().
   void set_property(const std::string& name, const std::string& value);
   template <class T>
-  void set_property(Property<T> property, const std::type_identity_t<T>& value) {
-    set_property(std::string(property.name), property_text(value));
-  }
-  /// What was set so far.
-  Properties properties() const;
+  void set_property(Property<T> property, const std::type_identity_t<T>& value);
+  Properties properties() const;  ///< what was set so far
 
-  /// Where Tensor::allocate_shareable() takes its DMA-BUFs from; kNone where it cannot. The first
-  /// call tries with one page, later ones ask nobody.
+  /// Where Tensor::allocate_shareable() gets DMA-BUFs; kNone: nowhere. The first call tries it out.
   DmabufSource shareable_memory() const;
-  /// Driver, udmabuf and dma-heap, in the order in which they are tried, and why one does not work.
+  /// Driver, udmabuf and dma-heap in the order in which they are tried, and why one does not work.
   std::vector<Finding> dmabuf_sources() const;
-
   /// Level Zero's context handle, for calls that npucore does not offer. Borrowed.
   void* native_context() const;
-
-  const std::shared_ptr<internal::DeviceState>& state() const { return state_; }
+  bool operator==(const Device&) const = default;  ///< whether both share one context
 
  private:
-  explicit Device(std::shared_ptr<internal::DeviceState> state);
-  std::shared_ptr<internal::DeviceState> state_;
+  friend struct internal::Pimpl;
+  explicit Device(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
 };
-
-/// Looks for a real NPU step by step: device node, permission, driver library, loader, device.
-/// Never throws for a missing part, opens no device.
-NPU_API std::vector<Finding> diagnose();
 
 }  // namespace npu

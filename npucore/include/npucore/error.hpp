@@ -1,42 +1,48 @@
 #pragma once
 
+#include <functional>
 #include <stdexcept>
-#include <string>
+#include <string_view>
 
-#include <npucore/export.hpp>
+#include <npucore/types.hpp>
 
 namespace npu {
 
 enum class ErrorCode {
-  kInvalidArgument,  ///< the caller's value is wrong: the message names it
-  kNotFound,         ///< a file, a device, an input does not exist
+  kInvalidArgument,  ///< the caller's value is wrong; the message names it
+  kNotFound,         ///< a file, a device or an input does not exist
   kUnsupported,      ///< the device, the driver or the model's operators cannot do it
   kIncompatible,     ///< a blob made for another device, driver or runtime
   kCompileFailed,    ///< the driver's compiler refused the model: see driver_log()
   kOutOfMemory,
-  kDeviceLost,  ///< the device hung or its context is poisoned: open everything again
+  kDeviceLost,  ///< the device hung, or its context is broken: see Request
   kTimeout,
   kCancelled,  ///< by the caller
   kIo,         ///< reading or writing a file
   kInternal,   ///< the driver answered what its specification does not allow
 };
-
 NPU_API const char* to_string(ErrorCode code);
 
-/// What every call of npucore throws. what() is one sentence: what failed, with which numbers, what
-/// to do next.
+/// What every call of npucore throws. what() says what failed, with which numbers, and what to do.
 class NPU_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message, std::string driver_log = {});
   ~Error() override;
-
   ErrorCode code() const { return code_; }
-  /// The driver's own words, empty where it had none.
-  const std::string& driver_log() const { return driver_log_; }
+  const std::string& driver_log() const { return driver_log_; }  ///< the driver's words, if any
 
  private:
   ErrorCode code_;
   std::string driver_log_;
 };
+
+enum class LogLevel { kError, kWarning, kInfo, kDebug };
+using LogSink = std::function<void(LogLevel, std::string_view message)>;
+
+/// Sends the library's messages to `sink`, which any thread may call. An empty sink restores the
+/// default, which writes errors and warnings to stderr. The property LOG_LEVEL changes its limit;
+/// so does the environment variable NPU_LOG_LEVEL, else OV_NPU_LOG_LEVEL (none, error, warning,
+/// info, debug or trace, in any case, with or without LOG_ in front).
+NPU_API void set_log_sink(LogSink sink);
 
 }  // namespace npu

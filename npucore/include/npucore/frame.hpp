@@ -1,50 +1,43 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <vector>
 
-#include <npucore/export.hpp>
+#include <npucore/types.hpp>
 
 namespace npu {
 
-/// Pixel formats of frames, by GStreamer's names.
-enum class PixelFormat {
-  kNV12,
-  kI420,
-  kRGB,
-  kBGR,
-  kRGBx,
-  kBGRx,
-  kGray8,
-  kNV21,  ///< NV12 with Cr before Cb
-  kYUY2,  ///< 4:2:2, one plane of Y Cb Y Cr; DRM calls it YUYV
-  kP010,  ///< NV12 of 10 bits in the upper bits of little-endian 16; "P010_10LE"
-};
+/// Pixel formats of frames, by GStreamer's names. NV21 is NV12 with Cr before Cb. YUY2 is 4:2:2 in
+/// one plane, Y Cb Y Cr; DRM calls it YUYV. P010 ("P010_10LE") is NV12 of 10 bits, in the upper
+/// bits of little-endian 16.
+enum class PixelFormat { kNV12, kI420, kRGB, kBGR, kRGBx, kBGRx, kGray8, kNV21, kYUY2, kP010 };
 
-/// Y'CbCr matrix, by kr and kb of ITU-R BT.601 (.299, .114), BT.709 (.2126, .0722), BT.2020 (.2627,
-/// .0593).
+/// Y'CbCr matrix of ITU-R BT.601 (kr .299, kb .114), BT.709 (.2126, .0722), BT.2020 (.2627, .0593).
 enum class ColorMatrix { kBT601, kBT709, kBT2020 };
-
 /// kLimited: Y 16..235, CbCr 16..240. kFull: 0..255. Of 10 bits four times as much, full: 0..1023.
 enum class ColorRange { kLimited, kFull };
+/// How a picture of another size or aspect ratio becomes the model's: kStretch fills it, kLetterbox
+/// keeps the aspect ratio, centred in borders of pad_value. Both interpolate linearly without a
+/// filter, so a frame more than twice as large aliases, as with OpenCV's INTER_LINEAR.
+enum class ResizeMode { kStretch, kLetterbox };
+enum class ChannelOrder { kRGB, kBGR };  ///< that the model expects
 
 NPU_API const char* to_string(PixelFormat format);
 NPU_API const char* to_string(ColorMatrix matrix);
 NPU_API const char* to_string(ColorRange range);
+NPU_API const char* to_string(ResizeMode mode);
+NPU_API const char* to_string(ChannelOrder order);
 /// The inverse of to_string; throws Error(kInvalidArgument) that lists the valid names.
 NPU_API PixelFormat pixel_format_from_string(const std::string& name);
 NPU_API ColorMatrix color_matrix_from_string(const std::string& name);
 NPU_API ColorRange color_range_from_string(const std::string& name);
+NPU_API ResizeMode resize_mode_from_string(const std::string& name);
+NPU_API ChannelOrder channel_order_from_string(const std::string& name);
 
 /// What a format's plane is made of. A sample is what lies together in memory: Cb and Cr of NV12,
 /// the two pixels Y Cb Y Cr of YUY2. Samples of an odd width or height reach beyond the picture.
 struct PlaneShape {
   std::uint32_t sample_bytes = 1;
-  std::uint32_t pixels_x = 1;  ///< pixels that a sample stands for, from left to right
-  std::uint32_t pixels_y = 1;
+  std::uint32_t pixels_x = 1, pixels_y = 1;  ///< that a sample stands for, across and down
   /// Samples that cover the pixels `begin` to `begin + count`.
   std::uint32_t columns(std::uint32_t begin, std::uint32_t count) const {
     return covering(begin, count, pixels_x);
@@ -61,78 +54,51 @@ struct PlaneShape {
 /// One for each plane of the format.
 NPU_API std::span<const PlaneShape> plane_shapes(PixelFormat format);
 
-/// How one plane lies in memory. A plane is `rows` rows of `stride_bytes` bytes; each starts where
-/// its tensor starts.
+/// How one plane lies in memory, from where its tensor starts.
 struct PlaneLayout {
   std::uint32_t stride_bytes = 0;  ///< from one row to the next, at least the row's visible bytes
-  std::uint32_t rows =
-      0;  ///< rows in memory, at least the visible ones (chroma: of the chroma plane)
+  std::uint32_t rows = 0;          ///< in memory, at least the visible ones of this plane
   bool operator==(const PlaneLayout&) const = default;
 };
 
 /// Everything about a frame that a compiled graph depends on.
 struct NPU_API FrameLayout {
   PixelFormat format = PixelFormat::kRGB;
-  std::uint32_t width = 0;   ///< visible pixels
-  std::uint32_t height = 0;  ///< visible pixels
-  /// Where the visible part starts inside the planes, in pixels. May be odd; of a format whose
-  /// chroma is subsampled the graph has more to compute then.
-  std::uint32_t crop_left = 0;
-  std::uint32_t crop_top = 0;
+  std::uint32_t width = 0, height = 0;  ///< visible pixels
+  /// Where the visible part starts inside the planes, in pixels. If it is odd and the format's
+  /// chroma is subsampled, the graph has more to compute.
+  std::uint32_t crop_left = 0, crop_top = 0;
   ColorMatrix matrix = ColorMatrix::kBT601;  ///< ignored for RGB formats going into a colour model
   ColorRange range = ColorRange::kLimited;   ///< of Y'CbCr formats and GRAY8
   /// NV12, NV21, P010: Y, CbCr. I420: Y, Cb, Cr. The others: one.
   std::vector<PlaneLayout> planes;
 
-  /// Rows and strides as small as the format allows: no padding at all.
+  /// With the smallest strides and rows that the format allows: no padding at all.
   static FrameLayout tight(PixelFormat format, std::uint32_t width, std::uint32_t height);
-
   /// Bytes that the graph reads from plane `index`: stride times rows.
   std::size_t plane_size_bytes(std::size_t index) const;
-  /// Throws Error(kInvalidArgument) naming the first number that cannot be.
+  /// Throws Error(kInvalidArgument) that names the first impossible number.
   void validate() const;
-  /// One line for messages and cache keys: "NV12 1920x1080 bt709 limited, planes 2048x1080
-  /// 2048x540".
+  /// One line, also for cache keys: "NV12 1920x1080 bt709 limited, planes 2048x1080 2048x540".
   std::string describe() const;
-
   bool operator==(const FrameLayout&) const = default;
 };
 
-/// Both interpolate linearly without a filter in front: a frame more than twice as large as the
-/// model's picture aliases, as with OpenCV's INTER_LINEAR.
-enum class ResizeMode {
-  kStretch,    ///< fills the model's input, whatever the aspect ratio
-  kLetterbox,  ///< keeps the aspect ratio, centred, borders of pad_value
-};
-
-/// Order of the colour channels that the model expects.
-enum class ChannelOrder { kRGB, kBGR };
-
-NPU_API const char* to_string(ResizeMode mode);
-NPU_API const char* to_string(ChannelOrder order);
-NPU_API ResizeMode resize_mode_from_string(const std::string& name);
-NPU_API ChannelOrder channel_order_from_string(const std::string& name);
-
-/// What happens to a frame between the producer's buffer and the model's own input; all of it runs
-/// inside the graph.
+/// What the graph does to a frame between the producer's buffer and the model's own input.
 struct Preprocess {
   FrameLayout frame;
-  std::string
-      input;  ///< name or tensor name of the model's image input; empty: the only input of rank 4
+  std::string input;  ///< the image input, by name or tensor name; empty: the only one of rank 4
   ResizeMode resize = ResizeMode::kStretch;
   float pad_value = 114;  ///< letterbox border, in grey levels 0..255
   ChannelOrder channels = ChannelOrder::kRGB;
   /// The model sees (x - mean) / scale, x in grey levels 0..255. One value, or one per channel in
-  /// the model's order.
-  std::vector<float> mean;   ///< empty: 0
-  std::vector<float> scale;  ///< empty: 1
+  /// the model's order. Empty: mean 0, scale 1.
+  std::vector<float> mean, scale;
 };
 
-/// Maps the model's input pixels to frame pixels: frame = (model - offset) * scale. Pixel edges,
-/// not centres.
+/// From the model's input pixels to the frame's, by edges: frame = (model - offset) * scale.
 struct FrameGeometry {
-  std::uint32_t model_width = 0;
-  std::uint32_t model_height = 0;
+  std::uint32_t model_width = 0, model_height = 0;
   double offset_x = 0, offset_y = 0;  ///< left and upper letterbox border, in model pixels
   double scale_x = 1, scale_y = 1;    ///< frame pixels per model pixel
 };
@@ -141,8 +107,8 @@ struct FrameGeometry {
 struct FrameInput {
   Preprocess preprocess;
   FrameGeometry geometry;
-  /// The graph's inputs that take the planes, in plane order (tensor names). A model of one channel
-  /// takes only the first plane.
+  /// Tensor names of the planes' inputs, in order. A model of one channel takes the first plane
+  /// only.
   std::vector<std::string> plane_inputs;
 };
 

@@ -1,110 +1,129 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <span>
-#include <vector>
 
-#include <npucore/export.hpp>
-#include <npucore/profiling.hpp>
-#include <npucore/state.hpp>
 #include <npucore/tensor.hpp>
 
 namespace npu {
 
-namespace internal {
-class RequestState;
-}
+/// Bytes from one element of a dimension to the next, outermost dimension first. Empty: dense.
+using Strides = std::span<const std::size_t>;
 
-/// What one input or output is bound to: `size_bytes` bytes of a tensor, which is borrowed for the
-/// call.
+/// Binds one input or output to `size_bytes` bytes of a tensor, which is borrowed for the call.
 struct PortBinding {
   std::size_t index;
   const Tensor* tensor;
   std::size_t offset_bytes = 0;
-  std::size_t size_bytes = 0;                       ///< 0: up to the tensor's end
-  std::span<const std::size_t> strides_bytes = {};  ///< as set_input() has them; empty: dense
+  std::size_t size_bytes = 0;  ///< 0: up to the tensor's end
+  Strides strides_bytes = {};
 };
-
-/// What an inference runs on. Inputs and outputs that are not in it stay bound to what they were.
+/// What an inference runs on. Other inputs and outputs stay bound to what they were.
 struct Bindings {
-  std::span<const PortBinding> inputs;
-  std::span<const PortBinding> outputs;
+  std::span<const PortBinding> inputs, outputs;
 };
 
-/// One inference in flight: its own command lists, fence and bound tensors. Not for two threads at
-/// once; different requests of one model may run from different threads. Any number of them may be
-/// in flight: past the places of the driver's queue submit() waits for the oldest.
+enum class LayerStatus { kNotRun, kOptimizedOut, kExecuted };
+/// How long one layer of a graph took in an inference, by the device's clock.
+struct LayerProfile {
+  std::string name;
+  std::string type;  ///< of the layer, as the compiler calls it
+  LayerStatus status = LayerStatus::kNotRun;
+  std::uint64_t start_ns = 0;  ///< since the inference began on the device
+  std::uint64_t duration_ns = 0;
+  std::uint64_t dpu_ns = 0;       ///< in the matrix units
+  std::uint64_t software_ns = 0;  ///< in the vector processors
+  std::uint64_t dma_ns = 0;       ///< moving data
+};
+
+class State;
+
+/// One inference in flight: its command lists, fence and bound tensors. Use a request from one
+/// thread at a time; different requests may run from different threads. Any number may be in
+/// flight: when the driver's queue is full, submit() waits for the oldest.
 ///
-/// After an Error(kDeviceLost) the next use loads the model again in a new context by itself, and
-/// goes on. Each inference that was lost is told once.
+/// After an Error(kDeviceLost) the next use loads the model again, in a new context, and goes on.
+/// Each lost inference is reported once.
 ///
-/// In a child process after fork() nothing of the parent's can be used: every call is an
-/// Error(kUnsupported). Open the device after the fork.
+/// A child process cannot use what its parent opened: after fork() Device::open() and submit()
+/// throw Error(kUnsupported). Fork first, then open the device.
 class NPU_API Request {
  public:
+  struct Impl;
   Request(Request&&) noexcept;
   Request& operator=(Request&&) noexcept;
   ~Request();  ///< waits for an inference in flight, and for its callback
 
-  /// Binds a tensor of at least the port's bytes, times batch(). Cheap when it is already bound.
-  /// Throws while in flight.
-  void set_input(std::size_t index, const Tensor& tensor);
-  void set_output(std::size_t index, const Tensor& tensor);
-  /// The application's memory: imported and used in place where the driver can (it must begin on a
-  /// page), else copied by every inference: see copies(). It stays bound until something else is.
+  /// Binds a tensor of at least batch() times the port's bytes. Cheap if it is bound already.
+  /// Throws while in flight. Throws Error(kUnsupported) for strides if the graph takes only dense
+  /// tensors there: compile it with NPU_ENABLE_STRIDES_FOR.
+  void set_input(std::size_t index, const Tensor& tensor, Strides strides_bytes = {});
+  void set_output(std::size_t index, const Tensor& tensor, Strides strides_bytes = {});
+  /// The application's memory, until something else is bound: used in place if the driver can
+  /// import it (it must begin on a page), else copied by every inference, which copies() counts.
   void set_input(std::size_t index, HostMemory memory);
   void set_output(std::size_t index, HostMemory memory);
-  /// A tensor whose dimensions lie so many bytes apart, outermost first. Throws Error(kUnsupported)
-  /// where the graph's argument takes only dense tensors: compile with NPU_ENABLE_STRIDES_FOR.
-  void set_input(std::size_t index, const Tensor& tensor,
-                 std::span<const std::size_t> strides_bytes);
-  void set_output(std::size_t index, const Tensor& tensor,
-                  std::span<const std::size_t> strides_bytes);
-  /// The bound tensor; the first call allocates one where nothing was bound. Where host memory is
-  /// copied it is the copy. Reading it while in flight is a race.
+  /// The bound tensor, or the copy of host memory that is copied; the first call allocates one if
+  /// nothing was bound. Reading it while in flight is a race.
   Tensor input(std::size_t index);
   Tensor output(std::size_t index);
-  /// Items that one submission works on: tensors are so many times as large as their ports.
+  /// Items that one submission works on; each tensor holds as many, one behind the other.
   std::size_t batch() const;
 
-  /// Called after each inference, with its error or null, in a thread that the model has for that
-  /// (with EXCLUSIVE_ASYNC_REQUESTS all models share one). It may bind tensors, submit again and
-  /// even destroy the request. What it throws is logged. Throws while in flight; empty: none.
+  /// Called after each inference, with its error or null, on a thread of the model's (models with
+  /// EXCLUSIVE_ASYNC_REQUESTS share one). It may bind tensors, submit again and even destroy the
+  /// request; what it throws is logged. Empty: none. Throws while in flight.
   void set_callback(std::function<void(std::exception_ptr)> callback);
 
-  /// Throws Error(kDeviceLost) where the device refuses: the inference is then lost.
+  /// Throws Error(kDeviceLost) if the device refuses: the inference is lost.
   void submit();
-  /// Binds and submits, in one call: nothing is submitted where one of them cannot be bound.
-  /// Returns how many buffers were copied for it because the device cannot reach them.
+  /// Binds and submits in one call; if it cannot bind all, it does not submit. Returns how many
+  /// buffers were copied for it because the device cannot reach them.
   std::uint64_t submit(const Bindings& bindings);
-  /// False when `timeout` passed first. Throws when the inference failed; the request can then be
-  /// submitted again. With a callback it returns after the callback of the inference that was in
-  /// flight, and throws that inference's error too.
+  /// False when `timeout` passed first. Throws if the inference failed; the request can be
+  /// submitted again then. If it has a callback, waits until that has returned.
   bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
-  /// submit() and wait().
-  void infer();
+  void infer();  ///< submit() and wait()
 
-  /// The model's variables; empty for a model without. Valid as long as the request.
+  /// The model's variables, valid as long as the request; empty if there are none.
   std::vector<State> states();
-
-  /// The last inference layer by layer. Throws Error(kUnsupported) for a model that was not
-  /// compiled with PERF_COUNT. Of a batch: its first item.
+  /// The last inference layer by layer; of a batch, its first item. Throws Error(kUnsupported) if
+  /// the model was not compiled with PERF_COUNT.
   std::vector<LayerProfile> profile() const;
-  /// What the device took for the last inference, for all items of a batch together. Also with
-  /// NPU_PROFILING_TYPE INFER, which costs less than layers. Throws as profile() does.
+  /// What the last inference, with all items of a batch, took on the device. NPU_PROFILING_TYPE
+  /// INFER is enough, and costs less than layers. Throws like profile().
   std::uint64_t inference_time_ns() const;
-  /// Buffers that were copied because the device could not reach them, since the request was made.
+  /// How many buffers were copied so far because the device could not reach them.
   std::uint64_t copies() const;
 
  private:
-  friend class CompiledModel;
-  explicit Request(std::unique_ptr<internal::RequestState> state);
-  std::unique_ptr<internal::RequestState> state_;
+  friend struct internal::Pimpl;
+  explicit Request(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A variable of a model (ReadValue and Assign), of one request. It begins with its initial value;
+/// each inference reads it and leaves the value for the next. Valid as long as the request; not to
+/// be touched while that is in flight. After a lost device it begins with its initial value again.
+class NPU_API State {
+ public:
+  const std::string& name() const;  ///< the variable's id
+  ElementType type() const;
+  const Shape& shape() const;
+  std::size_t size_bytes() const;
+  Tensor get() const;  ///< the memory that the device reads and writes, always the newest value
+  void set(std::span<const std::byte> bytes);  ///< copies exactly size_bytes() bytes
+  /// From now on the state is what lies in this tensor, of at least size_bytes() writable bytes.
+  void set(const Tensor& tensor);
+  void reset();  ///< back to the initial value
+
+ private:
+  friend struct internal::Pimpl;
+  State(Request::Impl& request, std::size_t index) : request_(&request), index_(index) {}
+  Request::Impl* request_;
+  std::size_t index_;
 };
 
 }  // namespace npu

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include <npucore/log.hpp>
+#include <npucore/error.hpp>
 
 namespace npu::base {
 

@@ -18,7 +18,6 @@ namespace npu {
 namespace {
 
 using base::text;
-using internal::CompiledModelState;
 
 /// From the start of a page, and to the end of one: the driver may then use the memory as it is.
 std::span<const std::byte> whole_pages(std::span<const std::byte> bytes) {
@@ -29,25 +28,25 @@ bool starts_on_page(std::span<const std::byte> bytes) {
   return reinterpret_cast<std::uintptr_t>(bytes.data()) % base::page_size_bytes() == 0;
 }
 
-void load_view(CompiledModelState& state, const ir::BlobView& blob, const std::string& title,
+void load_view(CompiledModel::Impl& model, const ir::BlobView& blob, const std::string& title,
                const internal::PortHints& ports) {
   ze::GraphSource source;
   source.bytes = blob.native;
-  source.profile_layers = internal::wants_layer_times(state.properties.values());
-  if (state.device->context()->graph.has(13) && starts_on_page(blob.native)) {
+  source.profile_layers = internal::wants_layer_times(model.properties.values());
+  if (model.device->context()->graph.has(13) && starts_on_page(blob.native)) {
     source.bytes = whole_pages(blob.native);
     source.bytes_persist = true;
   }
   source.what = text("loading ", title, blob.writer.empty() ? "" : ", written by ", blob.writer);
   const ir::BuiltWith built = internal::built_with(blob, title);
-  const DeviceInfo& device = state.device->info;
+  const DeviceInfo& device = model.device->info;
   base::log(LogLevel::kInfo, text(source.what, ": ", internal::describe_both(built, device)));
-  if (!state.properties.values().get(property::disable_version_check)) {
+  if (!model.properties.values().get(property::disable_version_check)) {
     internal::check_fit(source.what, built, device);
   }
-  state.built_with = built;
+  model.built_with = built;
   try {
-    state.load(source, ports);
+    model.load(source, ports);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kIncompatible) throw;
     throw Error(error.code(), text(error.what(), "; ", internal::describe_both(built, device)),
@@ -59,38 +58,38 @@ void load_view(CompiledModelState& state, const ir::BlobView& blob, const std::s
 
 namespace internal {
 
-void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
+void load_blob(CompiledModel::Impl& model, std::span<const std::byte> memory,
                const std::string& title) {
   const ir::BlobView blob = ir::open_blob(memory, title);
   const ir::BlobDescription description = blob.description.value_or(ir::BlobDescription{});
-  state.name = description.model_name;
-  state.frame_input = description.frame_input;
-  state.model_info = description.model_info;
-  load_view(state, blob, title, {description.inputs, description.outputs, description.states});
-  state.stats.from = LoadedFrom::kBlob;
+  model.name = description.model_name;
+  model.frame_input = description.frame_input;
+  model.model_info = description.model_info;
+  load_view(model, blob, title, {description.inputs, description.outputs, description.states});
+  model.stats.from = LoadedFrom::kBlob;
 }
 
-void load_blob_of(CompiledModelState& state, std::span<const std::byte> memory,
+void load_blob_of(CompiledModel::Impl& model, std::span<const std::byte> memory,
                   const std::string& title, const PortHints& ports) {
-  load_view(state, ir::open_blob(memory, title), title, ports);
+  load_view(model, ir::open_blob(memory, title), title, ports);
 }
 
-ExportedBlob export_parts(CompiledModelState& state) {
+ExportedBlob export_parts(CompiledModel::Impl& model) {
   ExportedBlob parts;
-  parts.session = state.session();
+  parts.session = model.session();
   parts.native = parts.session->graph.native_binary(parts.copy);
   ir::BlobDescription description;
-  description.model_name = state.name;
-  description.frame_input = state.frame_input;
-  description.model_info = state.model_info;
-  description.inputs = state.inputs;
-  description.outputs = state.outputs;
-  description.built_with = state.built_with;
-  for (const auto& variable : state.variables) {
+  description.model_name = model.name;
+  description.frame_input = model.frame_input;
+  description.model_info = model.model_info;
+  description.inputs = model.inputs;
+  description.outputs = model.outputs;
+  description.built_with = model.built_with;
+  for (const auto& variable : model.variables) {
     description.states.push_back({variable.port.name, variable.initial});
   }
   parts.trailer = ir::blob_trailer(parts.native.size(), description,
-                                   ze::version_word(state.device->info.compiler));
+                                   ze::version_word(model.device->info.compiler));
   return parts;
 }
 
@@ -98,18 +97,18 @@ ExportedBlob export_parts(CompiledModelState& state) {
 
 CompiledModel CompiledModel::import(const Device& device, const std::filesystem::path& blob,
                                     const CompileOptions& options) {
-  auto state = std::make_shared<CompiledModelState>(device, options);
-  state->file = base::MappedFile::open(blob);
-  internal::load_blob(*state, state->file.bytes(), blob.string());
-  return CompiledModel(std::move(state));
+  auto impl = std::make_shared<Impl>(device, options);
+  impl->file = base::MappedFile::open(blob);
+  internal::load_blob(*impl, impl->file.bytes(), blob.string());
+  return CompiledModel(std::move(impl));
 }
 
 CompiledModel CompiledModel::import(const Device& device, std::span<const std::byte> blob,
                                     const CompileOptions& options) {
-  auto state = std::make_shared<CompiledModelState>(device, options);
-  state->in_memory = base::PageBuffer::copy_of(blob);
-  internal::load_blob(*state, state->in_memory.bytes(), "a blob in memory");
-  return CompiledModel(std::move(state));
+  auto impl = std::make_shared<Impl>(device, options);
+  impl->in_memory = base::PageBuffer::copy_of(blob);
+  internal::load_blob(*impl, impl->in_memory.bytes(), "a blob in memory");
+  return CompiledModel(std::move(impl));
 }
 
 CompiledModel CompiledModel::import(const Device& device, const std::filesystem::path& blob,
@@ -128,7 +127,7 @@ CompiledModel CompiledModel::import(const Device& device, const std::filesystem:
 }
 
 void CompiledModel::export_blob(const std::filesystem::path& path) const {
-  const auto blob = internal::export_parts(*state_);
+  const auto blob = internal::export_parts(*impl_);
   const std::array<std::span<const std::byte>, 2> parts = {blob.native, blob.trailer};
   base::write_file_atomically(path, parts);
 }

@@ -4,17 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "model/compiled_model_state.hpp"
+#include "model/compiled_model_impl.hpp"
 
 namespace npu::internal {
 
 /// Loads a container of npucore, or of OpenVINO, or a bare ELF; `memory` is a mapping that the
-/// state owns. What the container tells of names and frames goes into the state.
-void load_blob(CompiledModelState& state, std::span<const std::byte> memory,
+/// model owns. What the container tells of names and frames goes into the model.
+void load_blob(CompiledModel::Impl& model, std::span<const std::byte> memory,
                const std::string& title);
-/// Loads a container that was made from a model with these ports, of which the state knows the
-/// rest.
-void load_blob_of(CompiledModelState& state, std::span<const std::byte> memory,
+/// Loads a container that was made from a model with these ports, of which it knows the rest.
+void load_blob_of(CompiledModel::Impl& model, std::span<const std::byte> memory,
                   const std::string& title, const PortHints& ports);
 
 /// A compiled model as a file: the driver's blob, and what follows it.
@@ -24,6 +23,6 @@ struct ExportedBlob {
   std::span<const std::byte> native;
   std::vector<std::byte> trailer;
 };
-ExportedBlob export_parts(CompiledModelState& state);
+ExportedBlob export_parts(CompiledModel::Impl& model);
 
 }  // namespace npu::internal

@@ -1,4 +1,4 @@
-#include <npucore/blob_info.hpp>
+#include <npucore/compiled_model.hpp>
 
 #include "base/mapped_file.hpp"
 #include "ir/blob_container.hpp"

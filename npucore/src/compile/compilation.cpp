@@ -6,6 +6,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/log.hpp"
+#include "base/pimpl.hpp"
 #include "base/text.hpp"
 #include "device/device_properties.hpp"
 #include "ir/serialize.hpp"
@@ -53,7 +54,7 @@ ir::CompilerVersion compiler_version(const DeviceInfo& device) {
           device.newest_opset};
 }
 
-Compiler compiler_of(const internal::DeviceState& device) {
+Compiler compiler_of(const Device::Impl& device) {
   return {compiler_version(device.info),
           [ze = device.context()](const char* option, const char* value) {
             return ze::compiler_takes(*ze, option, value);
@@ -75,19 +76,19 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
                          const std::atomic<bool>* cancelled)
     : model_(model), options_(options), cancelled_(cancelled) {
   model.check_supported();
-  compiler_ = compiler_of(*device.state());
+  compiler_ = compiler_of(*internal::Pimpl::of(device));
   for (const auto& warning : model.warnings()) {
     base::log(LogLevel::kWarning, text(model_title(model), ": ", warning));
   }
-  state_ = std::make_shared<CompiledModelState>(device, options);
-  state_->name = model.name();
-  state_->frame_input = model.frame_input();
-  state_->model_info = model.model_info();
-  state_->built_with = built_with(device.info());
-  const Properties properties = state_->properties.values();
+  compiled_ = std::make_shared<CompiledModel::Impl>(device, options);
+  compiled_->name = model.name();
+  compiled_->frame_input = model.frame_input();
+  compiled_->model_info = model.model_info();
+  compiled_->built_with = built_with(device.info());
+  const Properties properties = compiled_->properties.values();
   config_ = compiler_config(compiler_, device.info(), properties);
   // From 1.5 on the driver adds it itself, for the flag.
-  if (device.state()->context()->graph.has(5) || !wants_layer_times(properties)) {
+  if (compiled_->device->context()->graph.has(5) || !wants_layer_times(properties)) {
     config_.erase(property::profiling.name);
   }
   for (const auto& [name, value] : options.config) config_[name] = value;
@@ -106,26 +107,26 @@ void Compilation::check_cancelled() const {
   }
 }
 
-std::shared_ptr<CompiledModelState> Compilation::run() {
-  if (state_->properties.values().get(property::cache_dir).empty()) {
+std::shared_ptr<CompiledModel::Impl> Compilation::run() {
+  if (compiled_->properties.values().get(property::cache_dir).empty()) {
     compile_in_turn();
   } else {
     use_cache();
   }
-  state_->stats.load_ns = static_cast<std::uint64_t>(
+  compiled_->stats.load_ns = static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count());
   enter(CompilePhase::kDone);
-  return std::move(state_);
+  return std::move(compiled_);
 }
 
 /// All that the blob depends on. The serializer is not in it: it does not change the blob.
 std::string Compilation::cache_key() const {
-  const DeviceInfo& device = state_->device->info;
+  const DeviceInfo& device = compiled_->device->info;
   const auto version = [](const Version& v) { return text(v.major, '.', v.minor, '.', v.patch); };
   return text("npucore cache 1\nmodel ", std::hex, ir::content_hash(model_), std::dec, "\nflags ",
               build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version,
                           in_cache_key(config_)),
-              "\nprofiling ", wants_layer_times(state_->properties.values()), "\ndevice ",
+              "\nprofiling ", wants_layer_times(compiled_->properties.values()), "\ndevice ",
               device.name, " pci ", device.pci_device_id, " platform ", device.platform, " tiles ",
               device.tiles, "\ndriver ", device.driver_version, " extension ",
               version(device.graph_extension), " compiler ", version(device.compiler), " elf ",
@@ -134,7 +135,7 @@ std::string Compilation::cache_key() const {
 
 void Compilation::use_cache() {
   enter(CompilePhase::kCacheLookup);
-  const Properties properties = state_->properties.values();
+  const Properties properties = compiled_->properties.values();
   const ModelCache cache(properties.get(property::cache_dir), properties.get(property::cache_size));
   const std::string key = cache_key();
   if (load_from_cache(cache, key)) return;
@@ -142,7 +143,7 @@ void Compilation::use_cache() {
   const auto lock = cache.lock(key);
   if (load_from_cache(cache, key)) return;
   compile_in_turn();
-  const ExportedBlob blob = export_parts(*state_);
+  const ExportedBlob blob = export_parts(*compiled_);
   const std::array<Bytes, 2> parts = {blob.native, blob.trailer};
   cache.store(key, parts);
 }
@@ -151,16 +152,16 @@ bool Compilation::load_from_cache(const ModelCache& cache, const std::string& ke
   auto hit = cache.find(key);
   if (!hit) return false;
   try {
-    state_->file = std::move(hit->file);
-    load_blob_of(*state_, hit->blob, model_title(model_) + " from the cache",
+    compiled_->file = std::move(hit->file);
+    load_blob_of(*compiled_, hit->blob, model_title(model_) + " from the cache",
                  {model_.inputs(), model_.outputs(), ir::initial_states(model_)});
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kOutOfMemory || error.code() == ErrorCode::kDeviceLost) throw;
     cache.remove(key, error.what());
-    state_->unload();
+    compiled_->unload();
     return false;
   }
-  state_->stats.from = LoadedFrom::kCache;
+  compiled_->stats.from = LoadedFrom::kCache;
   return true;
 }
 
@@ -171,8 +172,8 @@ void Compilation::compile_in_turn() {
 }
 
 ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {
-  const Properties properties = state_->properties.values();
-  LoadStats& stats = state_->stats;
+  const Properties properties = compiled_->properties.values();
+  LoadStats& stats = compiled_->stats;
   stats.serializer = choose_serializer(compiler_, properties);
   const bool forced = properties.get(property::serializer) == Serializer::kNoWeightsCopy;
   if (!forced && !ir::can_be_weightless(model_)) {
@@ -195,17 +196,17 @@ void Compilation::compile_in_driver() {
   source.bytes = serialized.bytes();
   source.build_flags =
       build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version, config_);
-  const Properties properties = state_->properties.values();
+  const Properties properties = compiled_->properties.values();
   source.profile_layers = wants_layer_times(properties);
   source.bypass_cache = bypasses_driver_cache(properties);
   source.what = "compiling " + model_title(model_);
-  state_->stats.serialized_bytes = source.bytes.size();
+  compiled_->stats.serialized_bytes = source.bytes.size();
   enter(CompilePhase::kCompiling);
   const auto before_weights = [this] { enter(CompilePhase::kInitializing); };
-  state_->load(source, {model_.inputs(), model_.outputs(), ir::initial_states(model_)},
-               before_weights);
-  state_->stats.from =
-      state_->stats.loaded_from_driver_cache ? LoadedFrom::kDriverCache : LoadedFrom::kCompiler;
+  compiled_->load(source, {model_.inputs(), model_.outputs(), ir::initial_states(model_)},
+                  before_weights);
+  compiled_->stats.from =
+      compiled_->stats.loaded_from_driver_cache ? LoadedFrom::kDriverCache : LoadedFrom::kCompiler;
 }
 
 }  // namespace internal

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <memory>
 
-#include "model/compiled_model_state.hpp"
+#include "model/compiled_model_impl.hpp"
 #include "properties/compiler_options.hpp"
 
 #include "cache.hpp"
@@ -19,7 +19,7 @@ class Compilation {
               const std::atomic<bool>* cancelled = nullptr);
 
   /// Throws Error(kCancelled) between two phases once `cancelled` is set.
-  std::shared_ptr<CompiledModelState> run();
+  std::shared_ptr<CompiledModel::Impl> run();
 
  private:
   void enter(CompilePhase phase) const;
@@ -35,7 +35,7 @@ class Compilation {
   const Model& model_;
   const CompileOptions& options_;
   const std::atomic<bool>* const cancelled_;
-  std::shared_ptr<CompiledModelState> state_;
+  std::shared_ptr<CompiledModel::Impl> compiled_;
   Compiler compiler_;
   CompilerConfig config_;
 };

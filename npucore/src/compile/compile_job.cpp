@@ -6,21 +6,21 @@
 #include <thread>
 #include <utility>
 
-#include <npucore/compile_job.hpp>
+#include <npucore/compiled_model.hpp>
 #include <npucore/error.hpp>
 
 #include "base/exit_watch.hpp"
 #include "base/log.hpp"
+#include "base/pimpl.hpp"
 #include "base/text.hpp"
 
 #include "compilation.hpp"
 #include "compile_turn.hpp"
 
 namespace npu {
-namespace internal {
 
-struct CompileJobState {
-  using Result = std::shared_ptr<CompiledModelState>;
+struct NPU_LOCAL CompileJob::Impl {
+  using Result = std::shared_ptr<CompiledModel::Impl>;
 
   const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   std::atomic<bool> cancelled = false;
@@ -49,18 +49,14 @@ struct CompileJobState {
   }
 };
 
-}  // namespace internal
-
 namespace {
-
-using internal::CompileJobState;
 
 /// What the thread owns, so that nothing of the caller's has to live on.
 struct Work {
   Device device;
   Model model;
   CompileOptions options;
-  std::shared_ptr<CompileJobState> job;
+  std::shared_ptr<CompileJob::Impl> job;
 
   void run() {
     options.progress = [job = job, told = std::move(options.progress)](const auto& progress) {
@@ -81,7 +77,7 @@ struct Work {
 }  // namespace
 
 CompileJob compile_async(const Device& device, const Model& model, const CompileOptions& options) {
-  auto job = std::make_shared<CompileJobState>();
+  auto job = std::make_shared<CompileJob::Impl>();
   auto work = std::make_unique<Work>(Work{device, model, options, job});
   internal::watch_exit();
   auto running = std::make_unique<internal::RunsWhileExiting>();
@@ -95,47 +91,39 @@ CompileJob compile_async(const Device& device, const Model& model, const Compile
     throw Error(ErrorCode::kOutOfMemory,
                 base::text("no thread to compile on could be started: ", error.what()));
   }
-  return CompileJob(std::move(job));
+  return internal::Pimpl::make<CompileJob>(std::move(job));
 }
 
-CompileJob::CompileJob(std::shared_ptr<internal::CompileJobState> state)
-    : state_(std::move(state)) {}
-CompileJob::~CompileJob() = default;
-CompileJob::CompileJob(const CompileJob&) = default;
-CompileJob::CompileJob(CompileJob&&) noexcept = default;
-CompileJob& CompileJob::operator=(const CompileJob&) = default;
-CompileJob& CompileJob::operator=(CompileJob&&) noexcept = default;
-
 CompileProgress CompileJob::progress() const {
-  std::scoped_lock lock(state_->mutex);
-  return {state_->done ? CompilePhase::kDone : state_->phase,
-          std::chrono::steady_clock::now() - state_->start};
+  std::scoped_lock lock(impl_->mutex);
+  return {impl_->done ? CompilePhase::kDone : impl_->phase,
+          std::chrono::steady_clock::now() - impl_->start};
 }
 
 bool CompileJob::wait(std::chrono::nanoseconds timeout) const {
-  std::unique_lock lock(state_->mutex);
-  const auto done = [&] { return state_->done; };
+  std::unique_lock lock(impl_->mutex);
+  const auto done = [&] { return impl_->done; };
   if (timeout != std::chrono::nanoseconds::max()) {
-    return state_->changed.wait_for(lock, timeout, done);
+    return impl_->changed.wait_for(lock, timeout, done);
   }
-  state_->changed.wait(lock, done);
+  impl_->changed.wait(lock, done);
   return true;
 }
 
 CompiledModel CompileJob::get() const {
   wait();
-  std::scoped_lock lock(state_->mutex);
-  if (state_->error) {
-    std::rethrow_exception(state_->error);
+  std::scoped_lock lock(impl_->mutex);
+  if (impl_->error) {
+    std::rethrow_exception(impl_->error);
   }
-  return CompiledModel(state_->result);
+  return internal::Pimpl::make<CompiledModel>(impl_->result);
 }
 
 void CompileJob::cancel() noexcept {
-  state_->cancelled = true;
+  impl_->cancelled = true;
   internal::CompileTurn::wake_waiting();
-  state_->finish(nullptr, std::make_exception_ptr(
-                              Error(ErrorCode::kCancelled, "the compilation was cancelled")));
+  impl_->finish(nullptr, std::make_exception_ptr(
+                             Error(ErrorCode::kCancelled, "the compilation was cancelled")));
 }
 
 }  // namespace npu

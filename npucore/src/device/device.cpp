@@ -5,6 +5,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/exit_watch.hpp"
+#include "properties/property_values.hpp"
 #include "ze/device_queries.hpp"
 
 #include "device_impl.hpp"
@@ -37,40 +38,49 @@ Device Device::open(DeviceKind kind) {
   return Device(internal::Runtime::instance().open(kind));
 }
 
-Device::Device(std::shared_ptr<internal::DeviceState> state) : state_(std::move(state)) {}
-Device::~Device() = default;
-Device::Device(const Device&) = default;
-Device::Device(Device&&) noexcept = default;
-Device& Device::operator=(const Device&) = default;
-Device& Device::operator=(Device&&) noexcept = default;
-
 const DeviceInfo& Device::info() const {
-  return state_->info;
+  return impl_->info;
 }
 
 DeviceMemory Device::memory() const {
-  const ze::MemoryUse use = ze::query_memory(*state_->context());
+  const ze::MemoryUse use = ze::query_memory(*impl_->context());
   return {use.total_bytes, use.allocated_bytes};
 }
 
 std::string Device::get_property(const std::string& name) const {
-  return internal::device_property(*state_, name);
+  return internal::device_property(*impl_, name);
 }
 
 void Device::set_property(const std::string& name, const std::string& value) {
-  internal::set_device_property(*state_, name, value);
+  internal::set_device_property(*impl_, name, value);
 }
 
+template <class T>
+T Device::get_property(Property<T> property) const {
+  return internal::property_value<T>(get_property(std::string(property)));
+}
+
+template <class T>
+void Device::set_property(Property<T> property, const std::type_identity_t<T>& value) {
+  set_property(property.name, internal::property_text(value));
+}
+
+#define INSTANTIATE(T)                                \
+  template T Device::get_property(Property<T>) const; \
+  template void Device::set_property(Property<T>, const T&);
+NPU_FOR_PROPERTY_TYPES(INSTANTIATE)
+#undef INSTANTIATE
+
 Properties Device::properties() const {
-  return state_->properties.values();
+  return impl_->properties.values();
 }
 
 double Device::utilization() const {
-  return state_->utilization();
+  return impl_->utilization();
 }
 
 void* Device::native_context() const {
-  return state_->context()->context.get();
+  return impl_->context()->context.get();
 }
 
 std::vector<Finding> diagnose() {

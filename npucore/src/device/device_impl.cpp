@@ -5,6 +5,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/pimpl.hpp"
 #include "base/text.hpp"
 
 namespace npu {
@@ -35,13 +36,13 @@ DeviceInfo describe(const ze::DeviceContext& ze) {
 
 }  // namespace
 
-internal::DeviceState::DeviceState(const ze::NpuDevice& npu)
+Device::Impl::Impl(const ze::NpuDevice& npu)
     : context_(std::make_shared<const ze::DeviceContext>(npu)),
       info(describe(*context_)),
       imports_memfd(npu.imports_memfd()),
       buffers(internal::make_buffers()) {}
 
-std::shared_ptr<const ze::DeviceContext> internal::DeviceState::context() const {
+std::shared_ptr<const ze::DeviceContext> Device::Impl::context() const {
   std::scoped_lock lock(mutex_);
   if (context_->lost) {
     context_ = std::make_shared<const ze::DeviceContext>(context_->npu);
@@ -49,7 +50,7 @@ std::shared_ptr<const ze::DeviceContext> internal::DeviceState::context() const 
   return context_;
 }
 
-double internal::DeviceState::utilization() {
+double Device::Impl::utilization() {
   const auto now = ze::engine_activity(*context());
   if (!now) {
     throw Error(
@@ -65,8 +66,12 @@ double internal::DeviceState::utilization() {
   return std::clamp(busy / static_cast<double>(now->at_us - last->at_us), 0.0, 1.0);
 }
 
-internal::Place internal::place_on(const std::shared_ptr<internal::DeviceState>& device) {
+internal::Place internal::place_on(const std::shared_ptr<Device::Impl>& device) {
   return {device, device->context()};
+}
+
+internal::Place internal::place_on(const Device& device) {
+  return place_on(Pimpl::of(device));
 }
 
 }  // namespace npu

@@ -6,6 +6,7 @@
 
 #include <npucore/device.hpp>
 
+#include "base/pimpl.hpp"
 #include "properties/shared_properties.hpp"
 #include "ze/device_context.hpp"
 #include "ze/sysman.hpp"
@@ -23,8 +24,8 @@ std::shared_ptr<Buffers> make_buffers();
 }  // namespace internal
 
 /// One device with its current context, shared by everything in the process that runs there.
-struct internal::DeviceState {
-  explicit DeviceState(const ze::NpuDevice& npu);
+struct NPU_LOCAL Device::Impl {
+  explicit Impl(const ze::NpuDevice& npu);
 
   /// The current context; a new one where the last was lost. Whoever makes something in it keeps
   /// it.

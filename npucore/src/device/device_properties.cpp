@@ -18,7 +18,7 @@ namespace npu::internal {
 namespace {
 
 using base::text;
-using Answer = std::string (*)(const DeviceState&);
+using Answer = std::string (*)(const Device::Impl&);
 
 constexpr std::uint32_t kFirstPlatform = 3720;
 
@@ -32,7 +32,7 @@ std::string names_where(bool (*wanted)(const PropertyInfo&)) {
   return base::join(names, " ");
 }
 
-std::string uuid(const DeviceState& device) {
+std::string uuid(const Device::Impl& device) {
   std::string digits;
   for (const auto byte : device.context()->npu.properties.uuid.id) {
     char pair[3] = {};
@@ -43,70 +43,70 @@ std::string uuid(const DeviceState& device) {
 }
 
 /// Intel's own rule: clock x tiles x operations per tile and clock; f16 has half of i8.
-std::string gops(const DeviceState& device) {
+std::string gops(const Device::Impl& device) {
   const auto& properties = device.context()->npu.properties;
   const double clock_ghz = properties.coreClockRate / 1000.0;
   const double i8 = clock_ghz * properties.numSlices * properties.physicalEUSimdWidth;
   return text("f16:", i8 / 2, " i8:", i8, " u8:", i8);
 }
 
-std::string compiler_version(const DeviceState& device) {
+std::string compiler_version(const Device::Impl& device) {
   return std::to_string(ze::version_word(device.info.compiler));
 }
 
 const std::map<std::string, Answer>& answers() {
   static const std::map<std::string, Answer> table = {
       {"SUPPORTED_CONFIG_KEYS",
-       [](const DeviceState&) {
+       [](const Device::Impl&) {
          return names_where([](const auto& info) { return info.access == Access::kReadWrite; });
        }},
       {"SUPPORTED_METRICS",
-       [](const DeviceState&) {
+       [](const Device::Impl&) {
          return names_where([](const auto& info) { return info.access == Access::kReadOnly; });
        }},
-      {"SUPPORTED_PROPERTIES", [](const DeviceState&) { return supported_properties(false); }},
+      {"SUPPORTED_PROPERTIES", [](const Device::Impl&) { return supported_properties(false); }},
       {"CACHING_PROPERTIES",
-       [](const DeviceState&) {
+       [](const Device::Impl&) {
          return names_where([](const auto& info) { return info.in_cache_key; });
        }},
-      {"CACHE_HEADER_ALIGNMENT", [](const DeviceState&) { return std::string("4096"); }},
+      {"CACHE_HEADER_ALIGNMENT", [](const Device::Impl&) { return std::string("4096"); }},
       {"AVAILABLE_DEVICES",
-       [](const DeviceState&) { return base::join(Runtime::instance().platforms(), " "); }},
-      {"FULL_DEVICE_NAME", [](const DeviceState& device) { return device.info.name; }},
+       [](const Device::Impl&) { return base::join(Runtime::instance().platforms(), " "); }},
+      {"FULL_DEVICE_NAME", [](const Device::Impl& device) { return device.info.name; }},
       {"DEVICE_UUID", uuid},
-      {"DEVICE_ARCHITECTURE", [](const DeviceState& device) { return device.info.platform; }},
+      {"DEVICE_ARCHITECTURE", [](const Device::Impl& device) { return device.info.platform; }},
       {"DEVICE_TYPE",
-       [](const DeviceState& device) {
+       [](const Device::Impl& device) {
          return std::string(device.context()->npu.is_integrated() ? "INTEGRATED" : "DISCRETE");
        }},
       {"DEVICE_GOPS", gops},
-      {"DEVICE_PCI_INFO", [](const DeviceState& device) { return device.info.pci_address; }},
+      {"DEVICE_PCI_INFO", [](const Device::Impl& device) { return device.info.pci_address; }},
       {"NPU_DEVICE_ALLOC_MEM_SIZE",
-       [](const DeviceState& device) {
+       [](const Device::Impl& device) {
          return std::to_string(ze::query_memory(*device.context()).allocated_bytes);
        }},
       {"NPU_DEVICE_TOTAL_MEM_SIZE",
-       [](const DeviceState& device) {
+       [](const Device::Impl& device) {
          return std::to_string(ze::query_memory(*device.context()).total_bytes);
        }},
       {"NPU_DRIVER_VERSION",
-       [](const DeviceState& device) { return std::to_string(device.info.driver_version); }},
+       [](const Device::Impl& device) { return std::to_string(device.info.driver_version); }},
       {"NPU_COMPILER_VERSION", compiler_version},
       {"OPTIMIZATION_CAPABILITIES",
-       [](const DeviceState&) { return std::string("FP16 INT8 EXPORT_IMPORT"); }},
-      {"NUM_STREAMS", [](const DeviceState&) { return std::string("1"); }},
+       [](const Device::Impl&) { return std::string("FP16 INT8 EXPORT_IMPORT"); }},
+      {"NUM_STREAMS", [](const Device::Impl&) { return std::string("1"); }},
       {"OPTIMAL_NUMBER_OF_INFER_REQUESTS",
-       [](const DeviceState& device) {
+       [](const Device::Impl& device) {
          return std::to_string(optimal_number_of_requests(device.info, device.properties.values()));
        }},
       {"RANGE_FOR_ASYNC_INFER_REQUESTS",
-       [](const DeviceState&) { return text("1,", ze::Queue::kPlaces, ",1"); }},
-      {"RANGE_FOR_STREAMS", [](const DeviceState&) { return std::string("1,1"); }},
+       [](const Device::Impl&) { return text("1,", ze::Queue::kPlaces, ",1"); }},
+      {"RANGE_FOR_STREAMS", [](const Device::Impl&) { return std::string("1,1"); }},
   };
   return table;
 }
 
-void check_device_id(const DeviceState& device, const Properties& properties) {
+void check_device_id(const Device::Impl& device, const Properties& properties) {
   const std::string wanted = properties.get(property::device_id);
   if (wanted.empty() || wanted == device.info.platform) return;
   throw Error(
@@ -116,7 +116,7 @@ void check_device_id(const DeviceState& device, const Properties& properties) {
            "; leave DEVICE_ID empty to take any"));
 }
 
-void bring_into_force(const DeviceState& device, const Properties& properties) {
+void bring_into_force(const Device::Impl& device, const Properties& properties) {
   check_device_id(device, properties);
   if (properties.is_set(property::log_level)) {
     base::set_log_limit(properties.get(property::log_level));
@@ -139,7 +139,7 @@ std::string supported_properties(bool of_model) {
   return base::join(names, " ");
 }
 
-std::string device_property(const DeviceState& device, const std::string& name) {
+std::string device_property(const Device::Impl& device, const std::string& name) {
   const PropertyRow* row = find_property_row(name);
   if (!row) {
     fail_unknown_property(name);
@@ -157,14 +157,14 @@ std::string device_property(const DeviceState& device, const std::string& name) 
   return answers().at(name)(device);
 }
 
-void set_device_property(DeviceState& device, const std::string& name, const std::string& value) {
+void set_device_property(Device::Impl& device, const std::string& name, const std::string& value) {
   Properties one;
   one.set(name, value);
   bring_into_force(device, one);
   device.properties.set(one);
 }
 
-Properties effective_properties(const DeviceState& device, const Properties& options) {
+Properties effective_properties(const Device::Impl& device, const Properties& options) {
   bring_into_force(device, options);
   Properties all = options.over(device.properties.values());
   check_device_id(device, all);

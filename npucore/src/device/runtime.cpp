@@ -165,28 +165,28 @@ std::string Runtime::no_software_npu() const {
               "the process first opens a device");
 }
 
-std::shared_ptr<internal::DeviceState> Runtime::open_context(bool software) {
-  auto state = contexts_[software].lock();
-  if (state) return state;
+std::shared_ptr<Device::Impl> Runtime::open_context(bool software) {
+  auto device = contexts_[software].lock();
+  if (device) return device;
   const ze::NpuDevice* npu = find(software);
   if (!npu) throw Error(ErrorCode::kNotFound, software ? no_software_npu() : no_npu());
-  state = std::make_shared<internal::DeviceState>(*npu);
-  contexts_[software] = state;
-  return state;
+  device = std::make_shared<Device::Impl>(*npu);
+  contexts_[software] = device;
+  return device;
 }
 
-std::shared_ptr<internal::DeviceState> Runtime::open_software_instead() {
+std::shared_ptr<Device::Impl> Runtime::open_software_instead() {
   if (!find(true)) throw Error(ErrorCode::kNotFound, no_npu() + "\n" + no_software_npu());
-  auto state = open_context(true);
+  auto device = open_context(true);
   if (!std::exchange(warned_, true)) {
     base::log(LogLevel::kWarning,
               text("software NPU: no NPU found (", first_missing(all_findings()),
                    "); the CPU computes instead. Run npu-info for details"));
   }
-  return state;
+  return device;
 }
 
-std::shared_ptr<internal::DeviceState> Runtime::open(DeviceKind kind) {
+std::shared_ptr<Device::Impl> Runtime::open(DeviceKind kind) {
   refuse_after_fork();
   watch_for_forks();
   std::scoped_lock lock(mutex_);

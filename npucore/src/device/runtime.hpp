@@ -17,7 +17,7 @@ class Runtime {
   static Runtime& instance();
 
   explicit Runtime(SystemPaths paths) : paths_(std::move(paths)) {}
-  std::shared_ptr<internal::DeviceState> open(DeviceKind kind);
+  std::shared_ptr<Device::Impl> open(DeviceKind kind);
   std::vector<Finding> diagnose();
   /// Of each NPU that was found; "unknown" where its PCI id is.
   std::vector<std::string> platforms();
@@ -31,8 +31,8 @@ class Runtime {
   std::string loader_library() const;
   std::string drivers_for(DeviceKind kind) const;
   const ze::NpuDevice* find(bool software) const;
-  std::shared_ptr<internal::DeviceState> open_context(bool software);
-  std::shared_ptr<internal::DeviceState> open_software_instead();
+  std::shared_ptr<Device::Impl> open_context(bool software);
+  std::shared_ptr<Device::Impl> open_software_instead();
   std::vector<Finding> all_findings() const;
   std::string no_npu() const;
   std::string no_software_npu() const;
@@ -42,9 +42,9 @@ class Runtime {
   Diagnosis diagnosis_;
   std::unique_ptr<const ze::Loader> loader_;  ///< set once the loader was asked for drivers
   std::vector<ze::NpuDevice> npus_;
-  std::string start_error_;    ///< why the loader gave no driver
-  bool users_choice_ = false;  ///< the user told the loader which drivers to open
-  std::weak_ptr<internal::DeviceState> contexts_[2];  ///< by "is software"
+  std::string start_error_;                  ///< why the loader gave no driver
+  bool users_choice_ = false;                ///< the user told the loader which drivers to open
+  std::weak_ptr<Device::Impl> contexts_[2];  ///< by "is software"
   bool warned_ = false;
 };
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <npucore/blob_info.hpp>
+#include <npucore/compiled_model.hpp>
 
 namespace npu::ir {
 

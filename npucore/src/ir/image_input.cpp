@@ -23,13 +23,13 @@ std::string describe(const Port& port) {
   return text(base::quoted(port.name), ' ', to_string(port.type), to_string(port.shape));
 }
 
-std::string list_inputs(const internal::ModelState& model) {
+std::string list_inputs(const Model::Impl& model) {
   std::vector<std::string> lines;
   for (const auto& input : model.inputs) lines.push_back(describe(input));
   return lines.empty() ? "none" : base::join(lines, ", ");
 }
 
-std::size_t named_input(const internal::ModelState& model, const std::string& name) {
+std::size_t named_input(const Model::Impl& model, const std::string& name) {
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     if (model.inputs[i].answers_to(name)) return i;
   }
@@ -38,7 +38,7 @@ std::size_t named_input(const internal::ModelState& model, const std::string& na
                    base::quoted(name), "; its inputs are: ", list_inputs(model)));
 }
 
-std::size_t only_image(const internal::ModelState& model) {
+std::size_t only_image(const Model::Impl& model) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     if (model.inputs[i].shape.size() == kImageRank) {
@@ -69,14 +69,13 @@ std::optional<bool> channels_are_last(pugi::xml_node layer, const Shape& shape) 
   return {};
 }
 
-[[noreturn]] void fail(const internal::ModelState& model, const Port& port,
-                       const std::string& reason) {
+[[noreturn]] void fail(const Model::Impl& model, const Port& port, const std::string& reason) {
   throw Error(ErrorCode::kUnsupported,
               text("input ", describe(port), " of ", base::quoted(model.path.string()),
                    " cannot take frames: ", reason));
 }
 
-void check_port(const internal::ModelState& model, const Port& port) {
+void check_port(const Model::Impl& model, const Port& port) {
   if (port.shape.size() != kImageRank) {
     fail(model, port, "a picture has four dimensions");
   }
@@ -105,7 +104,7 @@ void check_port(const internal::ModelState& model, const Port& port) {
 
 }  // namespace
 
-ImageInput find_image_input(const internal::ModelState& model, const std::string& name) {
+ImageInput find_image_input(const Model::Impl& model, const std::string& name) {
   const auto index = name.empty() ? only_image(model) : named_input(model, name);
   ImageInput image;
   image.port = model.inputs[index];

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "model_state.hpp"
+#include "model_impl.hpp"
 
 namespace npu::ir {
 
@@ -18,6 +18,6 @@ struct ImageInput {
 
 /// `name` empty: the only input of rank 4. Throws Error(kNotFound) that lists the inputs, or
 /// Error(kUnsupported) for one that takes no picture.
-ImageInput find_image_input(const internal::ModelState& model, const std::string& name);
+ImageInput find_image_input(const Model::Impl& model, const std::string& name);
 
 }  // namespace npu::ir

@@ -4,7 +4,7 @@
 
 #include "fuse_guard.hpp"
 #include "hints.hpp"
-#include "model_state.hpp"
+#include "model_impl.hpp"
 #include "preprocess.hpp"
 #include "reader.hpp"
 #include "reshape.hpp"
@@ -16,64 +16,60 @@ Model Model::read(const std::filesystem::path& xml, const std::filesystem::path&
   return Model(ir::read_ir(xml, weights));
 }
 
-Model::Model(std::shared_ptr<internal::ModelState> state) : state_(std::move(state)) {}
-Model::~Model() = default;
-Model::Model(const Model& other) : state_(std::make_shared<internal::ModelState>(*other.state_)) {}
-Model::Model(Model&&) noexcept = default;
+Model::Model(const Model& other) : impl_(std::make_shared<Impl>(*other.impl_)) {}
 Model& Model::operator=(const Model& other) {
   if (this != &other) {
-    state_ = std::make_shared<internal::ModelState>(*other.state_);
+    impl_ = std::make_shared<Impl>(*other.impl_);
   }
   return *this;
 }
-Model& Model::operator=(Model&&) noexcept = default;
 
 const std::filesystem::path& Model::path() const {
-  return state_->path;
+  return impl_->path;
 }
 
 const std::string& Model::name() const {
-  return state_->name;
+  return impl_->name;
 }
 
 const std::vector<Port>& Model::inputs() const {
-  return state_->inputs;
+  return impl_->inputs;
 }
 
 const std::vector<Port>& Model::outputs() const {
-  return state_->outputs;
+  return impl_->outputs;
 }
 
 const std::map<std::string, std::string>& Model::model_info() const {
-  return state_->model_info;
+  return impl_->model_info;
 }
 
 void Model::reshape(const std::map<std::string, Shape>& shapes) {
-  ir::reshape(*state_, shapes);
+  ir::reshape(*impl_, shapes);
 }
 
 Preprocess Model::default_preprocess(const FrameLayout& frame) const {
-  return ir::preprocess_from_hints(state_->model_info, frame);
+  return ir::preprocess_from_hints(impl_->model_info, frame);
 }
 
 void Model::add_preprocess(const Preprocess& preprocess) {
-  ir::add_preprocess(*state_, preprocess);
+  ir::add_preprocess(*impl_, preprocess);
 }
 
 const std::optional<FrameInput>& Model::frame_input() const {
-  return state_->frame_input;
+  return impl_->frame_input;
 }
 
 std::vector<std::string> Model::warnings() const {
-  auto warnings = ir::color_fusion_warnings(state_->document, state_->weights);
-  for (auto& warning : ir::hint_warnings(state_->model_info)) {
+  auto warnings = ir::color_fusion_warnings(impl_->document, impl_->weights);
+  for (auto& warning : ir::hint_warnings(impl_->model_info)) {
     warnings.push_back(std::move(warning));
   }
   return warnings;
 }
 
 void Model::check_supported() const {
-  ir::check_supported(*state_);
+  ir::check_supported(*impl_);
 }
 
 }  // namespace npu

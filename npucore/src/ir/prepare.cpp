@@ -188,7 +188,7 @@ bool drops_identity(CompilerVersion version) {
   return version.major < kMajor || (version.major == kMajor && version.minor <= kLastMinor);
 }
 
-PreparedModel prepare(const internal::ModelState& model, CompilerVersion version) {
+PreparedModel prepare(const Model::Impl& model, CompilerVersion version) {
   constexpr std::uint32_t kInterpolateOpset = 11;
   PreparedModel prepared;
   prepared.weights = model.weights;

@@ -3,7 +3,7 @@
 #include <pugixml.hpp>
 #include <string>
 
-#include "model_state.hpp"
+#include "model_impl.hpp"
 #include "serialize.hpp"
 
 namespace npu::ir {
@@ -18,7 +18,7 @@ struct PreparedModel {
 /// Bounded dimensions of inputs become their bounds. Interpolate-11 becomes Interpolate-4 for
 /// compilers whose newest opset is below 11, Identity goes for those up to 7.26; also in bodies of
 /// loops and conditions. The values stay the same.
-PreparedModel prepare(const internal::ModelState& model, CompilerVersion version);
+PreparedModel prepare(const Model::Impl& model, CompilerVersion version);
 
 /// Whether prepare() takes Identity layers out for this compiler.
 bool drops_identity(CompilerVersion version);

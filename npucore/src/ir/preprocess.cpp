@@ -58,8 +58,7 @@ void check_channels(const char* name, const std::vector<float>& values, std::uin
   }
 }
 
-void check(const internal::ModelState& model, const Preprocess& preprocess,
-           const ImageInput& image) {
+void check(const Model::Impl& model, const Preprocess& preprocess, const ImageInput& image) {
   if (model.frame_input) {
     refuse("the model already has it");
   }
@@ -225,7 +224,7 @@ Value build(const Job& job) {
 
 }  // namespace
 
-void add_preprocess(internal::ModelState& model, const Preprocess& preprocess) {
+void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
   preprocess.frame.validate();
   const auto image = find_image_input(model, preprocess.input);
   check(model, preprocess, image);

@@ -134,8 +134,8 @@ Document read_document(const std::filesystem::path& xml) {
 
 }  // namespace
 
-std::shared_ptr<internal::ModelState> read_ir(const std::filesystem::path& xml,
-                                              const std::filesystem::path& weights) {
+std::shared_ptr<Model::Impl> read_ir(const std::filesystem::path& xml,
+                                     const std::filesystem::path& weights) {
   auto bin = weights;
   if (bin.empty()) {
     bin = std::filesystem::path(xml).replace_extension(".bin");
@@ -150,9 +150,9 @@ std::shared_ptr<internal::ModelState> read_ir(const std::filesystem::path& xml,
   auto inputs = read_inputs(document);
   auto outputs = read_outputs(document);
   auto model_info = read_model_info(document);
-  return std::make_shared<internal::ModelState>(internal::ModelState{
-      xml, std::move(name), std::move(document), std::move(bytes), std::move(inputs),
-      std::move(outputs), std::move(model_info), std::nullopt, false});
+  return std::make_shared<Model::Impl>(
+      Model::Impl{xml, std::move(name), std::move(document), std::move(bytes), std::move(inputs),
+                  std::move(outputs), std::move(model_info), std::nullopt, false});
 }
 
 }  // namespace npu::ir

@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <memory>
 
-#include "model_state.hpp"
+#include "model_impl.hpp"
 
 namespace npu::ir {
 
 /// Reads and checks an IR; `weights` empty means the .bin beside the .xml.
-std::shared_ptr<internal::ModelState> read_ir(const std::filesystem::path& xml,
-                                              const std::filesystem::path& weights);
+std::shared_ptr<Model::Impl> read_ir(const std::filesystem::path& xml,
+                                     const std::filesystem::path& weights);
 
 }  // namespace npu::ir

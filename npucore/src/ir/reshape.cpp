@@ -14,8 +14,7 @@ namespace {
 
 using base::text;
 
-[[noreturn]] void refuse(const internal::ModelState& model, ErrorCode code,
-                         const std::string& reason) {
+[[noreturn]] void refuse(const Model::Impl& model, ErrorCode code, const std::string& reason) {
   throw Error(code, text("cannot reshape ", base::quoted(model.path.string()), ": ", reason));
 }
 
@@ -111,7 +110,7 @@ void forget_shapes(const Document& document, const std::set<LayerId>& changed) {
   }
 }
 
-std::size_t find_input(const internal::ModelState& model, const std::string& name) {
+std::size_t find_input(const Model::Impl& model, const std::string& name) {
   std::vector<std::string> known;
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     if (model.inputs[i].answers_to(name)) return i;
@@ -123,7 +122,7 @@ std::size_t find_input(const internal::ModelState& model, const std::string& nam
               "; its inputs are: ", known.empty() ? "none" : base::join(known, ", ")));
 }
 
-void check(const internal::ModelState& model, const Port& input, pugi::xml_node parameter,
+void check(const Model::Impl& model, const Port& input, pugi::xml_node parameter,
            const Shape& shape) {
   const auto invalid = [&](const std::string& reason) {
     refuse(model, ErrorCode::kInvalidArgument,
@@ -163,7 +162,7 @@ std::optional<std::vector<Bounds>> parse_bounds(std::string_view text) {
   }
 }
 
-void reshape(internal::ModelState& model, const std::map<std::string, Shape>& shapes) {
+void reshape(Model::Impl& model, const std::map<std::string, Shape>& shapes) {
   const auto parameters = model.document.layers_of_type("Parameter");
   std::map<std::size_t, Shape> wanted;
   for (const auto& [name, shape] : shapes) {
@@ -210,7 +209,7 @@ void use_upper_bounds(pugi::xml_node net) {
   }
 }
 
-bool has_stale_shapes(const internal::ModelState& model) {
+bool has_stale_shapes(const Model::Impl& model) {
   if (model.reshaped) return true;
   const auto parameters = model.document.layers_of_type("Parameter");
   return std::any_of(parameters.begin(), parameters.end(), [](pugi::xml_node parameter) {

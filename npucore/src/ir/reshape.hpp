@@ -10,7 +10,7 @@
 
 #include <npucore/types.hpp>
 
-#include "model_state.hpp"
+#include "model_impl.hpp"
 
 namespace npu::ir {
 
@@ -25,7 +25,7 @@ std::optional<std::vector<Bounds>> parse_bounds(std::string_view text);
 /// Gives inputs, by name or tensor name, static shapes. Compilers and OpenVINO infer all other
 /// shapes from these when they read a model, whatever the file says of its ports; the ports told
 /// here keep the dimensions that stay true and lose the others (-1).
-void reshape(internal::ModelState& model, const std::map<std::string, Shape>& shapes);
+void reshape(Model::Impl& model, const std::map<std::string, Shape>& shapes);
 
 /// A Parameter's shape with each bounded dimension at its bound; nothing for a dynamic rank.
 std::optional<Shape> with_upper_bounds(pugi::xml_node parameter);
@@ -33,6 +33,6 @@ std::optional<Shape> with_upper_bounds(pugi::xml_node parameter);
 void use_upper_bounds(pugi::xml_node net);
 
 /// Whether shapes inside the model are those of other input shapes than the ones it will run with.
-bool has_stale_shapes(const internal::ModelState& model);
+bool has_stale_shapes(const Model::Impl& model);
 
 }  // namespace npu::ir

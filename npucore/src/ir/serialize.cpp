@@ -14,7 +14,7 @@
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"
 
-#include "model_state.hpp"
+#include "model_impl.hpp"
 #include "prepare.hpp"
 
 namespace npu::ir {
@@ -126,7 +126,7 @@ std::vector<FlagPort> to_flag_ports(const std::vector<Port>& ports) {
 }  // namespace
 
 SerializedModel serialize(const Model& model, CompilerVersion version) {
-  const auto prepared = prepare(*model.state(), version);
+  const auto prepared = prepare(impl_of(model), version);
   const auto xml = to_text(prepared.xml);
   const auto weights_size = prepared.weights.size_bytes();
   constexpr std::size_t kFixedBytes = 24;
@@ -145,7 +145,7 @@ SerializedModel serialize(const Model& model, CompilerVersion version) {
 }
 
 bool can_be_weightless(const Model& model) {
-  return model.state()->document.version() >= kWeightlessIr;
+  return impl_of(model).document.version() >= kWeightlessIr;
 }
 
 SerializedModel serialize_weightless(const Model& model, CompilerVersion version,
@@ -153,11 +153,11 @@ SerializedModel serialize_weightless(const Model& model, CompilerVersion version
   if (!can_be_weightless(model)) {
     throw Error(ErrorCode::kUnsupported,
                 text(base::quoted(model.path().string()), " is an IR of version ",
-                     model.state()->document.version(),
+                     impl_of(model).document.version(),
                      ", which compilers take only with its weights copied: set the serializer to "
                      "ALL_WEIGHTS_COPY or AUTO, or convert the model with a current OpenVINO"));
   }
-  auto prepared = prepare(*model.state(), version);
+  auto prepared = prepare(impl_of(model), version);
   const auto copied = divide(prepared, threshold_bytes);
   const auto xml = to_text(prepared.xml);
   constexpr std::uint64_t kHeaderSize = 6 * sizeof(std::uint64_t), kVersionSize = 4;
@@ -179,18 +179,18 @@ SerializedModel serialize_weightless(const Model& model, CompilerVersion version
 
 std::uint64_t content_hash(const Model& model) {
   pugi::xml_document copy;
-  copy.append_copy(model.state()->document.net());
+  copy.append_copy(impl_of(model).document.net());
   const auto xml = to_text(copy);
   base::Hasher hasher;
   hasher.add(std::uint64_t{xml.size()});
   hasher.add(std::as_bytes(std::span(xml)));
-  hasher.add(model.state()->weights.hash());
+  hasher.add(impl_of(model).weights.hash());
   return hasher.value();
 }
 
 FlagPorts flag_ports(const Model& model, CompilerVersion version) {
   const auto by = drops_identity(version) ? OutputNames::kWithoutIdentity : OutputNames::kAsInFile;
-  return {to_flag_ports(model.inputs()), to_flag_ports(read_outputs(model.state()->document, by))};
+  return {to_flag_ports(model.inputs()), to_flag_ports(read_outputs(impl_of(model).document, by))};
 }
 
 }  // namespace npu::ir

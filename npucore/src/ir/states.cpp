@@ -8,7 +8,7 @@
 #include "ir/graph/constant.hpp"
 #include "ir/graph/layer.hpp"
 
-#include "model_state.hpp"
+#include "model_impl.hpp"
 
 namespace npu::ir {
 namespace {
@@ -73,7 +73,7 @@ Bytes broadcast(pugi::xml_node layer, const Bytes& bytes) {
 }
 
 /// The constant value of a layer's output; nothing when it has none that is understood here.
-Bytes constant_value(const internal::ModelState& model, pugi::xml_node layer, std::size_t steps) {
+Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t steps) {
   const auto type = layer ? layer_type(layer) : std::string();
   if (type == "Const") return bytes_of(model.weights, layer);
   const auto before = in_front_of(model.document, layer, 0);
@@ -88,10 +88,10 @@ Bytes constant_value(const internal::ModelState& model, pugi::xml_node layer, st
 }  // namespace
 
 std::vector<StateValue> initial_states(const Model& model) {
-  const auto& state = *model.state();
+  const Model::Impl& impl = impl_of(model);
   std::vector<StateValue> states;
-  for (auto layer : state.document.layers_of_type("ReadValue")) {
-    auto initial = constant_value(state, in_front_of(state.document, layer, 0), kMostSteps);
+  for (auto layer : impl.document.layers_of_type("ReadValue")) {
+    auto initial = constant_value(impl, in_front_of(impl.document, layer, 0), kMostSteps);
     const auto zero = [](std::byte byte) { return byte == std::byte{}; };
     if (std::all_of(initial.begin(), initial.end(), zero)) {
       initial.clear();

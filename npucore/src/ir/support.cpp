@@ -17,7 +17,7 @@ using base::text;
 // The driver tells shapes of arguments with at most eight dimensions.
 constexpr std::size_t kMostDimensions = 8;
 
-[[noreturn]] void fail(const internal::ModelState& model, const std::string& reason) {
+[[noreturn]] void fail(const Model::Impl& model, const std::string& reason) {
   throw Error(ErrorCode::kUnsupported,
               text("an NPU cannot run ", base::quoted(model.path.string()), ": ", reason));
 }
@@ -26,7 +26,7 @@ constexpr const char* kReshapeCure =
     "; an NPU needs static shapes: give the input one with Model::reshape() before compiling, or "
     "reshape the model in Python with model.reshape() and openvino.save_model()";
 
-void check_dimensions(const internal::ModelState& model, const char* direction, const Port& port) {
+void check_dimensions(const Model::Impl& model, const char* direction, const Port& port) {
   if (std::find(port.shape.begin(), port.shape.end(), 0) != port.shape.end()) {
     fail(model, text(direction, ' ', base::quoted(port.name), " has no elements: its shape is ",
                      to_string(port.shape)));
@@ -37,7 +37,7 @@ void check_dimensions(const internal::ModelState& model, const char* direction, 
   }
 }
 
-void check_port(const internal::ModelState& model, const char* direction, const Port& port) {
+void check_port(const Model::Impl& model, const char* direction, const Port& port) {
   if (port.type == ElementType::kString) {
     fail(model, text(direction, ' ', base::quoted(port.name),
                      " is of element type string: cut the text processing off the model"));
@@ -56,7 +56,7 @@ std::string dimension_name(pugi::xml_node parameter, std::size_t index, std::siz
   return text(index, " (", letters[index], ')');
 }
 
-void check_sizes_known(const internal::ModelState& model) {
+void check_sizes_known(const Model::Impl& model) {
   for (auto layer : model.document.layers_of_type("Parameter")) {
     const auto shape = with_upper_bounds(layer);
     if (!shape) {
@@ -74,7 +74,7 @@ void check_sizes_known(const internal::ModelState& model) {
 }
 
 /// Layers whose output size depends on the values, such as NonZero: every input may be static.
-void check_layers(const internal::ModelState& model) {
+void check_layers(const Model::Impl& model) {
   for (auto layer : model.document.layers()) {
     for (auto port : output_ports(layer)) {
       const auto shape = port_shape(port);
@@ -90,7 +90,7 @@ void check_layers(const internal::ModelState& model) {
 
 }  // namespace
 
-void check_supported(const internal::ModelState& model) {
+void check_supported(const Model::Impl& model) {
   check_sizes_known(model);
   for (const auto& input : model.inputs) check_port(model, "input", input);
   // With other sizes at the inputs, only the compiler knows what is dynamic inside.

@@ -39,7 +39,7 @@ std::shared_ptr<Buffers> make_buffers() {
   return std::make_shared<Buffers>();
 }
 
-Buffers& buffers_of(const std::shared_ptr<internal::DeviceState>& device) {
+Buffers& buffers_of(const std::shared_ptr<Device::Impl>& device) {
   return *device->buffers;
 }
 
@@ -59,11 +59,11 @@ std::shared_ptr<Allocation> reach_from(const std::shared_ptr<Allocation>& alloca
 namespace npu {
 
 DmabufSource Device::shareable_memory() const {
-  return state_->buffers->sources.best(state_);
+  return impl_->buffers->sources.best(impl_);
 }
 
 std::vector<Finding> Device::dmabuf_sources() const {
-  return state_->buffers->sources.findings(state_);
+  return impl_->buffers->sources.findings(impl_);
 }
 
 }  // namespace npu

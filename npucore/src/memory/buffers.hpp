@@ -12,7 +12,7 @@ struct Buffers {
   ImportCache imports;
   DmabufSources sources{imports};
 };
-Buffers& buffers_of(const std::shared_ptr<internal::DeviceState>& device);
+Buffers& buffers_of(const std::shared_ptr<Device::Impl>& device);
 
 /// The same memory where a device can reach it from `place`: itself, or imported once more after
 /// its own context was lost. Null for memory that the driver made and nobody exported: it stays

@@ -84,8 +84,7 @@ Finding DmabufSources::try_out(const Place& place, DmabufSource source) {
   return result;
 }
 
-Finding DmabufSources::finding(const std::shared_ptr<internal::DeviceState>& device,
-                               DmabufSource source) {
+Finding DmabufSources::finding(const std::shared_ptr<Device::Impl>& device, DmabufSource source) {
   const std::scoped_lock lock(mutex_);
   if (const auto known = tried_.find(source); known != tried_.end()) return known->second;
   Finding found = try_out(place_on(device), source);
@@ -95,22 +94,22 @@ Finding DmabufSources::finding(const std::shared_ptr<internal::DeviceState>& dev
   return tried_[source] = std::move(found);
 }
 
-DmabufSource DmabufSources::best(const std::shared_ptr<internal::DeviceState>& device) {
+DmabufSource DmabufSources::best(const std::shared_ptr<Device::Impl>& device) {
   for (const DmabufSource source : kInOrder) {
     if (finding(device, source).ok) return source;
   }
   return DmabufSource::kNone;
 }
 
-std::vector<Finding> DmabufSources::findings(const std::shared_ptr<internal::DeviceState>& device) {
+std::vector<Finding> DmabufSources::findings(const std::shared_ptr<Device::Impl>& device) {
   std::vector<Finding> all;
   all.reserve(kInOrder.size());
   for (const DmabufSource source : kInOrder) all.push_back(finding(device, source));
   return all;
 }
 
-std::shared_ptr<Allocation> DmabufSources::allocate(
-    const std::shared_ptr<internal::DeviceState>& device, std::size_t size_bytes, Caching caching) {
+std::shared_ptr<Allocation> DmabufSources::allocate(const std::shared_ptr<Device::Impl>& device,
+                                                    std::size_t size_bytes, Caching caching) {
   for (const DmabufSource source : kInOrder) {
     if (!finding(device, source).ok) continue;
     try {

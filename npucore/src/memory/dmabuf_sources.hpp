@@ -18,11 +18,11 @@ class DmabufSources {
   explicit DmabufSources(ImportCache& imports) : imports_(imports) {}
 
   /// The first that works; kNone where none does.
-  DmabufSource best(const std::shared_ptr<internal::DeviceState>& device);
+  DmabufSource best(const std::shared_ptr<Device::Impl>& device);
   /// Of every way, in the order in which they are used.
-  std::vector<Finding> findings(const std::shared_ptr<internal::DeviceState>& device);
+  std::vector<Finding> findings(const std::shared_ptr<Device::Impl>& device);
   /// From the first that works and has room. Null where none has.
-  std::shared_ptr<Allocation> allocate(const std::shared_ptr<internal::DeviceState>& device,
+  std::shared_ptr<Allocation> allocate(const std::shared_ptr<Device::Impl>& device,
                                        std::size_t size_bytes, ze::Memory::CpuCaching caching);
 
  private:
@@ -31,7 +31,7 @@ class DmabufSources {
   std::shared_ptr<Allocation> import_new(const Place& place, DmabufSource source,
                                          std::size_t size_bytes);
   Finding try_out(const Place& place, DmabufSource source);
-  Finding finding(const std::shared_ptr<internal::DeviceState>& device, DmabufSource source);
+  Finding finding(const std::shared_ptr<Device::Impl>& device, DmabufSource source);
 
   ImportCache& imports_;
   std::mutex mutex_;  // guards tried_

@@ -35,7 +35,7 @@ base::UniqueFd duplicate(int fd) {
   return copy;
 }
 
-void require_dmabuf(const internal::DeviceState& device, int fd) {
+void require_dmabuf(const Device::Impl& device, int fd) {
   if (takes_as_dmabuf(device, fd)) return;
   throw Error(ErrorCode::kInvalidArgument,
               text("file descriptor ", fd, " is not a DMA-BUF but ", base::quoted(link_of(fd)),
@@ -44,7 +44,7 @@ void require_dmabuf(const internal::DeviceState& device, int fd) {
 
 }  // namespace
 
-bool takes_as_dmabuf(const internal::DeviceState& device, int fd) {
+bool takes_as_dmabuf(const Device::Impl& device, int fd) {
   return dmabuf::is_dmabuf(fd) || device.imports_memfd;
 }
 
@@ -56,8 +56,7 @@ struct ImportCache::Owner {
   Owner& operator=(const Owner&) = delete;
   ~Owner() {
     if (!cache) return;
-    const std::shared_ptr<internal::DeviceState> device =
-        allocation->place.device;  // owns the cache
+    const std::shared_ptr<Device::Impl> device = allocation->place.device;  // owns the cache
     cache->release(std::move(allocation));
   }
 
@@ -142,8 +141,7 @@ std::shared_ptr<Allocation> ImportCache::import_new(const Place& place, int fd,
 
 // ---- The device's room for imports
 
-std::shared_ptr<KeptBuffer> ImportCache::keep(const std::shared_ptr<internal::DeviceState>& device,
-                                              int fd) {
+std::shared_ptr<KeptBuffer> ImportCache::keep(const std::shared_ptr<Device::Impl>& device, int fd) {
   const dmabuf::Identity identity = dmabuf::identity_of(fd);
   std::scoped_lock lock(mutex_);
   const auto entry = kept_.find(identity);

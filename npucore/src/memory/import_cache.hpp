@@ -28,7 +28,7 @@ struct KeptBuffer {
   /// Makes its cache forget it.
   ~KeptBuffer();
 
-  std::shared_ptr<internal::DeviceState> device;
+  std::shared_ptr<Device::Impl> device;
   dmabuf::Identity identity;
   base::UniqueFd fd;  ///< keeps the buffer while it is not imported
   std::shared_ptr<Allocation> allocation;
@@ -48,7 +48,7 @@ class ImportCache {
   /// import.
   std::shared_ptr<Allocation> import(const Place& place, int fd);
   /// What is kept of the buffer behind `fd`, which need not be imported yet.
-  std::shared_ptr<KeptBuffer> keep(const std::shared_ptr<internal::DeviceState>& device, int fd);
+  std::shared_ptr<KeptBuffer> keep(const std::shared_ptr<Device::Impl>& device, int fd);
   /// The kept buffer at a place on its device.
   std::shared_ptr<Allocation> import(const Place& place, KeptBuffer& buffer);
   /// Memory of the application that covers `bytes`: what is imported already, else a new import of
@@ -103,6 +103,6 @@ class ImportCache {
 };
 
 /// Whether the device can import `fd`: a DMA-BUF, or the memfd that stands in for one in tests.
-bool takes_as_dmabuf(const internal::DeviceState& device, int fd);
+bool takes_as_dmabuf(const Device::Impl& device, int fd);
 
 }  // namespace npu::internal

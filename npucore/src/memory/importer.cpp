@@ -1,29 +1,30 @@
 #include <npucore/error.hpp>
 #include <npucore/importer.hpp>
 
+#include "base/pimpl.hpp"
 #include "device/place.hpp"
 
 #include "buffers.hpp"
-#include "tensor_maker.hpp"
+#include "tensors.hpp"
 
 namespace npu {
 
 Importer::Importer(const Device& device) : device_(device) {}
 
 Tensor Importer::import(int fd) {
-  const internal::Place place = internal::place_on(device_.state());
-  return internal::TensorMaker::make(internal::buffers_of(place.device).imports.import(place, fd));
+  const internal::Place place = internal::place_on(device_);
+  return internal::whole_tensor(internal::buffers_of(place.device).imports.import(place, fd));
 }
 
 KeptImport Importer::keep(int fd) {
-  return KeptImport(internal::buffers_of(device_.state()).imports.keep(device_.state(), fd));
+  const auto& device = internal::Pimpl::of(device_);
+  return internal::Pimpl::make<KeptImport>(internal::buffers_of(device).imports.keep(device, fd));
 }
 
 Tensor KeptImport::tensor() const {
-  if (!buffer_) throw Error(ErrorCode::kInvalidArgument, "KeptImport::tensor: no buffer is kept");
-  const internal::Place place = internal::place_on(buffer_->device);
-  return internal::TensorMaker::make(
-      internal::buffers_of(place.device).imports.import(place, *buffer_));
+  if (!impl_) throw Error(ErrorCode::kInvalidArgument, "KeptImport::tensor: no buffer is kept");
+  const internal::Place place = internal::place_on(impl_->device);
+  return internal::whole_tensor(internal::buffers_of(place.device).imports.import(place, *impl_));
 }
 
 std::vector<Tensor> Importer::import(std::span<const KeptImport* const> buffers) {
@@ -34,7 +35,7 @@ std::vector<Tensor> Importer::import(std::span<const KeptImport* const> buffers)
 }
 
 ImportStats Importer::stats() const {
-  return internal::buffers_of(device_.state()).imports.stats();
+  return internal::buffers_of(internal::Pimpl::of(device_)).imports.stats();
 }
 
 }  // namespace npu

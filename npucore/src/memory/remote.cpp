@@ -7,7 +7,7 @@
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
 
-#include "allocation.hpp"
+#include "tensors.hpp"
 
 namespace npu {
 namespace {
@@ -99,11 +99,11 @@ RemoteTensor::RemoteTensor(Tensor tensor, ElementType type, Shape shape, std::st
       device_(std::move(device)) {}
 
 RemoteProperties RemoteTensor::get_params() const {
-  return {
-      {remote::kMemType, mem_type_},
-      {remote::kMemHandle, static_cast<void*>(tensor_.data())},
-      {remote::kL0Context, static_cast<void*>(tensor_.allocation()->place.context->context.get())},
-      {remote::kTensorType, std::string(to_string(use_))}};
+  return {{remote::kMemType, mem_type_},
+          {remote::kMemHandle, static_cast<void*>(tensor_.data())},
+          {remote::kL0Context,
+           static_cast<void*>(internal::allocation_of(tensor_)->place.context->context.get())},
+          {remote::kTensorType, std::string(to_string(use_))}};
 }
 
 RemoteContext::RemoteContext(const Device& device) : device_(device) {}

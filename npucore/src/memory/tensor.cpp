@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/mapped_file.hpp"
+#include "base/pimpl.hpp"
 #include "base/text.hpp"
 #include "device/place.hpp"
 
@@ -29,12 +30,12 @@ void require_bytes(std::size_t size_bytes) {
 
 Tensor::Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t offset,
                std::size_t size)
-    : allocation_(std::move(allocation)), offset_(offset), size_bytes_(size) {}
+    : impl_(std::move(allocation)), offset_(offset), size_bytes_(size) {}
 
 Tensor Tensor::allocate(const Device& device, std::size_t size_bytes, MemoryUse use,
                         bool exportable) {
   require_bytes(size_bytes);
-  const internal::Place place = internal::place_on(device.state());
+  const internal::Place place = internal::place_on(device);
   auto allocation = internal::buffers_of(place.device)
                         .imports.allocate(place, size_bytes, caching_of(use), exportable);
   return {std::move(allocation), 0, size_bytes};
@@ -43,14 +44,15 @@ Tensor Tensor::allocate(const Device& device, std::size_t size_bytes, MemoryUse 
 Tensor Tensor::allocate_shareable(const Device& device, std::size_t size_bytes, MemoryUse use) {
   require_bytes(size_bytes);
   const std::size_t pages_bytes = base::round_up_to_page(size_bytes);
-  auto allocation = internal::buffers_of(device.state())
-                        .sources.allocate(device.state(), pages_bytes, caching_of(use));
+  auto allocation =
+      internal::buffers_of(internal::Pimpl::of(device))
+          .sources.allocate(internal::Pimpl::of(device), pages_bytes, caching_of(use));
   if (!allocation) return allocate(device, pages_bytes, use);
   return {std::move(allocation), 0, pages_bytes};
 }
 
 Tensor Tensor::import_dmabuf(const Device& device, int fd, std::size_t offset, std::size_t size) {
-  const internal::Place place = internal::place_on(device.state());
+  const internal::Place place = internal::place_on(device);
   auto allocation = internal::buffers_of(place.device).imports.import(place, fd);
   const std::size_t all = allocation->size_bytes;
   if (offset >= all || size > all - offset) {
@@ -67,7 +69,7 @@ Tensor Tensor::import_host(const Device& device, HostMemory memory, MemoryUse us
   }
   std::string why_not;
   auto* data = static_cast<std::byte*>(memory.data);
-  const internal::Place place = internal::place_on(device.state());
+  const internal::Place place = internal::place_on(device);
   auto allocation =
       internal::buffers_of(place.device)
           .imports.import_host(place, {data, memory.size_bytes}, use == MemoryUse::kInput, why_not);
@@ -86,7 +88,7 @@ Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path
   auto file = base::MappedFile::open_region(path, offset, size);
   const std::size_t lead = offset % base::page_size_bytes();
   const std::span<const std::byte> bytes = file.bytes().subspan(lead);
-  const internal::Place place = internal::place_on(device.state());
+  const internal::Place place = internal::place_on(device);
   internal::ImportCache& imports = internal::buffers_of(place.device).imports;
   std::string why_not;
   if (auto mapped = imports.import_file(place, file, why_not)) {
@@ -96,52 +98,52 @@ Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path
                                         " are copied into driver memory: ", why_not));
   Tensor copy = allocate(device, size, MemoryUse::kInput);
   std::copy(bytes.begin(), bytes.end(), copy.data());
-  copy.allocation_->read_only = true;
+  copy.impl_->read_only = true;
   imports.count_copy();
   return copy;
 }
 
 std::byte* Tensor::data() const {
-  return allocation_ ? allocation_->base() + offset_ : nullptr;
+  return impl_ ? impl_->base() + offset_ : nullptr;
 }
 
 Tensor Tensor::slice(std::size_t offset, std::size_t size) const {
-  if (offset > size_bytes_ || size > size_bytes_ - offset) {
+  if (offset > size_bytes() || size > size_bytes() - offset) {
     throw Error(ErrorCode::kInvalidArgument,
                 base::text("Tensor::slice: bytes ", offset, " to ", offset, '+', size,
-                           " are not inside a tensor of ", size_bytes_, " bytes"));
+                           " are not inside a tensor of ", size_bytes(), " bytes"));
   }
-  return {allocation_, offset_ + offset, size};
+  return {impl_, offset_ + offset, size};
 }
 
 int Tensor::export_dmabuf() const {
-  if (!allocation_ || !allocation_->exportable) {
+  if (!impl_ || !impl_->exportable) {
     throw Error(ErrorCode::kInvalidArgument,
                 "Tensor::export_dmabuf: only memory that was allocated as exportable can become a "
                 "DMA-BUF");
   }
-  return internal::buffers_of(allocation_->place.device).imports.export_dmabuf(allocation_);
+  return internal::buffers_of(impl_->place.device).imports.export_dmabuf(impl_);
 }
 
 DmabufSource Tensor::dmabuf_source() const {
-  return allocation_ ? allocation_->dmabuf_source : DmabufSource::kNone;
+  return impl_ ? impl_->dmabuf_source : DmabufSource::kNone;
 }
 
 int Tensor::dmabuf_fd() const {
-  return dmabuf_source() == DmabufSource::kNone ? -1 : allocation_->fd.get();
+  return dmabuf_source() == DmabufSource::kNone ? -1 : impl_->fd.get();
 }
 
 bool Tensor::is_imported() const {
-  return allocation_ && allocation_->origin == internal::Allocation::Origin::kDmabuf;
+  return impl_ && impl_->origin == internal::Allocation::Origin::kDmabuf;
 }
 
 bool Tensor::is_reachable() const {
-  return allocation_ && (!allocation_->place.context->lost || allocation_->fd ||
-                         allocation_->origin != internal::Allocation::Origin::kDriver);
+  return impl_ && (!impl_->place.context->lost || impl_->fd ||
+                   impl_->origin != internal::Allocation::Origin::kDriver);
 }
 
 bool Tensor::is_read_only() const {
-  return allocation_ && allocation_->read_only;
+  return impl_ && impl_->read_only;
 }
 
 struct CpuAccess::Bracket : dmabuf::CpuAccess {

@@ -9,7 +9,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "memory/buffers.hpp"
-#include "memory/tensor_maker.hpp"
 
 namespace npu::internal {
 namespace {
@@ -24,7 +23,7 @@ ze::Memory::CpuCaching caching_of(Binding::Direction direction) {
 }  // namespace
 
 ze::KeepAlive keep_alive(const Tensor& tensor) {
-  return {tensor.allocation(), &tensor.allocation()->forgotten};
+  return {allocation_of(tensor), &allocation_of(tensor)->forgotten};
 }
 
 void Binding::bind(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
@@ -35,7 +34,7 @@ void Binding::bind(const Tensor& tensor, std::optional<ze::ElementStrides> strid
         text("the tensor for ", base::quoted(port_.name), " has ", tensor.size_bytes(), " bytes, ",
              to_string(port_.type), to_string(port_.shape), " needs ", needed_bytes));
   }
-  if (tensor.allocation()->place.device != place.device) {
+  if (allocation_of(tensor)->place.device != place.device) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the tensor for ", base::quoted(port_.name),
                      " was made on a different device than the model"));
@@ -49,7 +48,7 @@ void Binding::bind(const Tensor& tensor, std::optional<ze::ElementStrides> strid
   host_ = {nullptr, 0};
   value_.strides = strides;
   copied_ = false;
-  if (tensor.allocation()->place == place) {
+  if (allocation_of(tensor)->place == place) {
     reach(tensor, tensor.data());
   } else {
     move_to(place);
@@ -87,7 +86,7 @@ bool Binding::import_host(const Place& place) {
     return false;
   }
   const auto offset = static_cast<std::size_t>(data - imported->base());
-  tensor_ = TensorMaker::make(std::move(imported), offset, host_.size_bytes);
+  tensor_ = make_tensor(std::move(imported), offset, host_.size_bytes);
   reach(tensor_, data);
   copied_ = false;
   return true;
@@ -97,17 +96,17 @@ void Binding::allocate(const Place& place) {
   auto memory =
       buffers_of(place.device)
           .imports.allocate(place, std::max<std::size_t>(bytes_, 1), caching_of(direction_));
-  tensor_ = TensorMaker::make(std::move(memory));
+  tensor_ = whole_tensor(std::move(memory));
   reach(tensor_, tensor_.data());
   copied_ = false;
 }
 
 void Binding::move_to(const Place& place) {
   if (!is_bound()) return;
-  const auto reached = tensor_ ? reach_from(tensor_.allocation(), place) : nullptr;
+  const auto reached = tensor_ ? reach_from(allocation_of(tensor_), place) : nullptr;
   if (!reached) return use_stand_in(place);
-  const auto offset = static_cast<std::size_t>(tensor_.data() - tensor_.allocation()->base());
-  stand_in_ = TensorMaker::make(reached, offset, tensor_.size_bytes());
+  const auto offset = static_cast<std::size_t>(tensor_.data() - allocation_of(tensor_)->base());
+  stand_in_ = make_tensor(reached, offset, tensor_.size_bytes());
   reach(stand_in_, stand_in_.data());
   copied_ = false;
 }
@@ -116,10 +115,10 @@ void Binding::use_stand_in(const Place& place) {
   const std::size_t bytes =
       value_.strides ? tensor_.size_bytes() : std::max<std::size_t>(bytes_, 1);
   const bool fits = stand_in_ && stand_in_.size_bytes() == bytes &&
-                    stand_in_.allocation()->place == place &&
-                    stand_in_.allocation()->origin == Allocation::Origin::kDriver;
+                    allocation_of(stand_in_)->place == place &&
+                    allocation_of(stand_in_)->origin == Allocation::Origin::kDriver;
   if (!fits) {
-    stand_in_ = TensorMaker::make(
+    stand_in_ = whole_tensor(
         buffers_of(place.device).imports.allocate(place, bytes, caching_of(direction_)));
   }
   reach(stand_in_, stand_in_.data());

@@ -5,11 +5,13 @@
 #include <npucore/error.hpp>
 
 #include "base/enum_names.hpp"
+#include "base/pimpl.hpp"
 #include "base/text.hpp"
 #include "device/device_properties.hpp"
+#include "properties/property_values.hpp"
 
-#include "compiled_model_state.hpp"
-#include "request_state.hpp"
+#include "compiled_model_impl.hpp"
+#include "request_impl.hpp"
 
 namespace npu {
 namespace {
@@ -40,64 +42,76 @@ const char* to_string(LoadedFrom from) {
   return base::name_of(kLoadedFrom, from);
 }
 
-CompiledModel::CompiledModel(std::shared_ptr<internal::CompiledModelState> state)
-    : state_(std::move(state)) {}
-CompiledModel::~CompiledModel() = default;
-CompiledModel::CompiledModel(const CompiledModel&) = default;
-CompiledModel::CompiledModel(CompiledModel&&) noexcept = default;
-CompiledModel& CompiledModel::operator=(const CompiledModel&) = default;
-CompiledModel& CompiledModel::operator=(CompiledModel&&) noexcept = default;
+std::uint64_t LoadStats::first_latency_ns() const {
+  return first_inference_ns == 0 ? 0 : load_ns + first_inference_ns;
+}
 
 const Device& CompiledModel::device() const {
-  return state_->public_device;
+  return impl_->public_device;
 }
 
 const std::vector<Port>& CompiledModel::inputs() const {
-  return state_->inputs;
+  return impl_->inputs;
 }
 const std::vector<Port>& CompiledModel::outputs() const {
-  return state_->outputs;
+  return impl_->outputs;
 }
 
 std::size_t CompiledModel::input_index(const std::string& name) const {
-  return index_of(state_->inputs, name, "input");
+  return index_of(impl_->inputs, name, "input");
 }
 
 std::size_t CompiledModel::output_index(const std::string& name) const {
-  return index_of(state_->outputs, name, "output");
+  return index_of(impl_->outputs, name, "output");
 }
 
 bool CompiledModel::input_takes_strides(std::size_t index) const {
-  if (index >= state_->bound_inputs.size()) {
+  if (index >= impl_->bound_inputs.size()) {
     throw Error(ErrorCode::kInvalidArgument, text("input ", index, " was requested, but there are ",
-                                                  state_->bound_inputs.size()));
+                                                  impl_->bound_inputs.size()));
   }
-  return state_->bound_inputs[index].takes_strides;
+  return impl_->bound_inputs[index].takes_strides;
 }
 
 const std::optional<FrameInput>& CompiledModel::frame_input() const {
-  return state_->frame_input;
+  return impl_->frame_input;
 }
 
 const std::map<std::string, std::string>& CompiledModel::model_info() const {
-  return state_->model_info;
+  return impl_->model_info;
 }
 
 LoadStats CompiledModel::load_stats() const {
-  return state_->current_stats();
+  return impl_->current_stats();
 }
 
 std::string CompiledModel::get_property(const std::string& name) const {
-  return state_->get_property(name);
+  return impl_->get_property(name);
 }
 
 void CompiledModel::set_property(const std::string& name, const std::string& value) {
-  state_->set_property(name, value);
+  impl_->set_property(name, value);
 }
+
+template <class T>
+T CompiledModel::get_property(Property<T> property) const {
+  return internal::property_value<T>(get_property(std::string(property)));
+}
+
+template <class T>
+void CompiledModel::set_property(Property<T> property, const std::type_identity_t<T>& value) {
+  set_property(property.name, internal::property_text(value));
+}
+
+#define INSTANTIATE(T)                                       \
+  template T CompiledModel::get_property(Property<T>) const; \
+  template void CompiledModel::set_property(Property<T>, const T&);
+NPU_FOR_PROPERTY_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 std::vector<std::byte> CompiledModel::native_binary() const {
   std::vector<std::byte> copy;
-  const auto session = state_->session();
+  const auto session = impl_->session();
   const auto view = session->graph.native_binary(copy);
   if (view.data() != copy.data()) {
     copy.assign(view.begin(), view.end());
@@ -110,12 +124,12 @@ Request CompiledModel::create_request(std::size_t batch) const {
     throw Error(ErrorCode::kInvalidArgument,
                 text("a request cannot have ", batch, " items: use 1 to ", ze::Queue::kPlaces));
   }
-  return Request(
-      std::make_unique<internal::RequestState>(state_, static_cast<std::uint32_t>(batch)));
+  return internal::Pimpl::make<Request>(
+      std::make_unique<Request::Impl>(impl_, static_cast<std::uint32_t>(batch)));
 }
 
 std::size_t CompiledModel::optimal_number_of_requests() const {
-  return internal::optimal_number_of_requests(state_->device->info, state_->properties.values());
+  return internal::optimal_number_of_requests(impl_->device->info, impl_->properties.values());
 }
 
 }  // namespace npu

@@ -8,50 +8,51 @@
 #include "device/device_properties.hpp"
 #include "properties/compiler_options.hpp"
 #include "properties/property_table.hpp"
+#include "properties/property_values.hpp"
 #include "ze/device_queries.hpp"
 
-#include "compiled_model_state.hpp"
+#include "compiled_model_impl.hpp"
 
-namespace npu::internal {
+namespace npu {
 namespace {
 
 using base::text;
-using Answer = std::string (*)(const CompiledModelState&);
+using Answer = std::string (*)(const CompiledModel::Impl&);
 
-std::string from_cache(const CompiledModelState& model) {
-  return property_text(model.stats.from == LoadedFrom::kCache ||
-                       model.stats.from == LoadedFrom::kDriverCache);
+std::string from_cache(const CompiledModel::Impl& model) {
+  return internal::property_text(model.stats.from == LoadedFrom::kCache ||
+                                 model.stats.from == LoadedFrom::kDriverCache);
 }
 
 const std::map<std::string, Answer>& answers() {
   static const std::map<std::string, Answer> table = {
       {"SUPPORTED_PROPERTIES",
-       [](const CompiledModelState&) { return supported_properties(true); }},
-      {"NUM_STREAMS", [](const CompiledModelState&) { return std::string("1"); }},
+       [](const CompiledModel::Impl&) { return internal::supported_properties(true); }},
+      {"NUM_STREAMS", [](const CompiledModel::Impl&) { return std::string("1"); }},
       {"OPTIMAL_NUMBER_OF_INFER_REQUESTS",
-       [](const CompiledModelState& model) {
+       [](const CompiledModel::Impl& model) {
          return std::to_string(
-             optimal_number_of_requests(model.device->info, model.properties.values()));
+             internal::optimal_number_of_requests(model.device->info, model.properties.values()));
        }},
-      {"NETWORK_NAME", [](const CompiledModelState& model) { return model.name; }},
+      {"NETWORK_NAME", [](const CompiledModel::Impl& model) { return model.name; }},
       {"EXECUTION_DEVICES",
-       [](const CompiledModelState& model) {
+       [](const CompiledModel::Impl& model) {
          return std::string(
              to_string(model.device->info.is_software ? DeviceKind::kSoftware : DeviceKind::kNpu));
        }},
       {"LOADED_FROM_CACHE", from_cache},
       {"RUNTIME_REQUIREMENTS",
-       [](const CompiledModelState& model) { return ir::describe(model.built_with); }},
+       [](const CompiledModel::Impl& model) { return ir::describe(model.built_with); }},
   };
   return table;
 }
 
 }  // namespace
 
-std::string CompiledModelState::get_property(const std::string& name_asked) const {
-  const PropertyRow* row = find_property_row(name_asked);
+std::string CompiledModel::Impl::get_property(const std::string& name_asked) const {
+  const internal::PropertyRow* row = internal::find_property_row(name_asked);
   if (!row) {
-    fail_unknown_property(name_asked);
+    internal::fail_unknown_property(name_asked);
   }
   if (!row->info.of_model) {
     throw Error(ErrorCode::kUnsupported,
@@ -61,15 +62,15 @@ std::string CompiledModelState::get_property(const std::string& name_asked) cons
   if (row->info.access == Access::kReadOnly) return answers().at(name_asked)(*this);
   const Properties set = properties.values();
   if (name_asked == property::max_tiles.name && !set.is_set(name_asked)) {
-    return std::to_string(max_tiles(device->info, set));
+    return std::to_string(internal::max_tiles(device->info, set));
   }
   return set.get(name_asked);
 }
 
-void CompiledModelState::set_property(const std::string& name_asked, const std::string& value) {
+void CompiledModel::Impl::set_property(const std::string& name_asked, const std::string& value) {
   Properties one;
   one.set(name_asked, value);
-  if (!find_property_row(name_asked)->info.changeable) {
+  if (!internal::find_property_row(name_asked)->info.changeable) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the property ", name_asked, " of ", base::quoted(name),
                      " can no longer be changed: set it on the device, or in CompileOptions, "
@@ -84,7 +85,7 @@ void CompiledModelState::set_property(const std::string& name_asked, const std::
   properties.set(one);
 }
 
-void CompiledModelState::unload() {
+void CompiledModel::Impl::unload() {
   {
     std::scoped_lock lock(session_mutex_);
     session_.reset();
@@ -98,11 +99,11 @@ void CompiledModelState::unload() {
   variables.clear();
 }
 
-LoadStats CompiledModelState::current_stats() const {
+LoadStats CompiledModel::Impl::current_stats() const {
   LoadStats current = stats;
   current.initialize_ns = initialize_ns.load(std::memory_order_relaxed);
   current.first_inference_ns = first_inference_ns.load(std::memory_order_relaxed);
   return current;
 }
 
-}  // namespace npu::internal
+}  // namespace npu

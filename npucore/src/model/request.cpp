@@ -2,49 +2,41 @@
 
 #include <npucore/request.hpp>
 
-#include "request_state.hpp"
+#include "request_impl.hpp"
 
 namespace npu {
 
-Request::Request(std::unique_ptr<internal::RequestState> state) : state_(std::move(state)) {}
+Request::Request(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Request::Request(Request&&) noexcept = default;
 Request& Request::operator=(Request&&) noexcept = default;
 Request::~Request() = default;
 
-void Request::set_input(std::size_t index, const Tensor& tensor) {
-  state_->bind_input(index, tensor);
-}
-void Request::set_output(std::size_t index, const Tensor& tensor) {
-  state_->bind_output(index, tensor);
-}
 void Request::set_input(std::size_t index, HostMemory memory) {
-  state_->bind_input(index, memory);
+  impl_->bind_input(index, memory);
 }
 void Request::set_output(std::size_t index, HostMemory memory) {
-  state_->bind_output(index, memory);
+  impl_->bind_output(index, memory);
 }
-void Request::set_input(std::size_t index, const Tensor& tensor,
-                        std::span<const std::size_t> strides_bytes) {
-  state_->bind_input(index, tensor, strides_bytes);
+void Request::set_input(std::size_t index, const Tensor& tensor, Strides strides_bytes) {
+  impl_->bind_input(index, tensor, strides_bytes);
 }
-void Request::set_output(std::size_t index, const Tensor& tensor,
-                         std::span<const std::size_t> strides_bytes) {
-  state_->bind_output(index, tensor, strides_bytes);
+void Request::set_output(std::size_t index, const Tensor& tensor, Strides strides_bytes) {
+  impl_->bind_output(index, tensor, strides_bytes);
 }
 Tensor Request::input(std::size_t index) {
-  return state_->input(index);
+  return impl_->input(index);
 }
 Tensor Request::output(std::size_t index) {
-  return state_->output(index);
+  return impl_->output(index);
 }
 std::size_t Request::batch() const {
-  return state_->batch();
+  return impl_->batch();
 }
 void Request::set_callback(std::function<void(std::exception_ptr)> callback) {
-  state_->set_callback(std::move(callback));
+  impl_->set_callback(std::move(callback));
 }
 void Request::submit() {
-  state_->submit();
+  impl_->submit();
 }
 std::uint64_t Request::submit(const Bindings& bindings) {
   const auto part_of = [](const PortBinding& port) {
@@ -52,25 +44,17 @@ std::uint64_t Request::submit(const Bindings& bindings) {
     return port.tensor->slice(port.offset_bytes, port.size_bytes ? port.size_bytes : rest);
   };
   for (const PortBinding& input : bindings.inputs) {
-    if (input.strides_bytes.empty()) {
-      set_input(input.index, part_of(input));
-    } else {
-      set_input(input.index, part_of(input), input.strides_bytes);
-    }
+    set_input(input.index, part_of(input), input.strides_bytes);
   }
   for (const PortBinding& output : bindings.outputs) {
-    if (output.strides_bytes.empty()) {
-      set_output(output.index, part_of(output));
-    } else {
-      set_output(output.index, part_of(output), output.strides_bytes);
-    }
+    set_output(output.index, part_of(output), output.strides_bytes);
   }
   const std::uint64_t copies_before = copies();
   submit();
   return copies() - copies_before;
 }
 bool Request::wait(std::chrono::nanoseconds timeout) {
-  return state_->wait(timeout);
+  return impl_->wait(timeout);
 }
 
 void Request::infer() {
@@ -79,16 +63,16 @@ void Request::infer() {
 }
 
 std::vector<State> Request::states() {
-  return state_->states();
+  return impl_->states();
 }
 std::vector<LayerProfile> Request::profile() const {
-  return state_->profile();
+  return impl_->profile();
 }
 std::uint64_t Request::inference_time_ns() const {
-  return state_->inference_time_ns();
+  return impl_->inference_time_ns();
 }
 std::uint64_t Request::copies() const {
-  return state_->copies();
+  return impl_->copies();
 }
 
 }  // namespace npu

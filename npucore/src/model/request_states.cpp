@@ -1,20 +1,22 @@
-// RequestState: the model's variables, and what was measured.
+// Request::Impl: the model's variables, and what was measured.
 #include <algorithm>
 #include <cstring>
 
 #include <npucore/error.hpp>
 
+#include "base/pimpl.hpp"
 #include "base/text.hpp"
 #include "device/device_impl.hpp"
 #include "memory/buffers.hpp"
-#include "memory/tensor_maker.hpp"
+#include "memory/tensors.hpp"
 
-#include "request_state.hpp"
+#include "request_impl.hpp"
 
-namespace npu::internal {
+namespace npu {
 namespace {
 
 using base::text;
+using internal::Variable;
 
 void write_initial(const Variable& variable, const Tensor& memory) {
   if (variable.initial.empty()) {
@@ -26,31 +28,33 @@ void write_initial(const Variable& variable, const Tensor& memory) {
 
 }  // namespace
 
-std::vector<State> RequestState::states() {
+std::vector<State> Request::Impl::states() {
   std::vector<State> states;
-  for (std::size_t index = 0; index < states_.size(); ++index) states.push_back({*this, index});
+  for (std::size_t index = 0; index < states_.size(); ++index)
+    states.push_back(internal::Pimpl::make<State>(*this, index));
   return states;
 }
 
-Tensor RequestState::new_state_memory(std::size_t index) {
+Tensor Request::Impl::new_state_memory(std::size_t index) {
   const Variable& variable = this->variable(index);
-  Tensor memory = TensorMaker::make(
-      buffers_of(model_->device)
+  Tensor memory = internal::whole_tensor(
+      internal::buffers_of(model_->device)
           .imports.allocate(engine_->session->place, std::max<std::size_t>(variable.size_bytes, 1),
                             ze::Memory::CpuCaching::kCached));
   write_initial(variable, memory);
   return memory;
 }
 
-void RequestState::bind_state(std::size_t index, Tensor memory) {
+void Request::Impl::bind_state(std::size_t index, Tensor memory) {
   states_[index] = std::move(memory);
   for (const std::uint32_t argument : variable(index).arguments) {
-    values_[argument] = {states_[index].data(), 0, std::nullopt, keep_alive(states_[index])};
+    values_[argument] = {states_[index].data(), 0, std::nullopt,
+                         internal::keep_alive(states_[index])};
   }
   prepared_ = false;
 }
 
-const Tensor& RequestState::state_memory(std::size_t index) {
+const Tensor& Request::Impl::state_memory(std::size_t index) {
   engine();
   if (!states_[index]) {
     bind_state(index, new_state_memory(index));
@@ -58,7 +62,7 @@ const Tensor& RequestState::state_memory(std::size_t index) {
   return states_[index];
 }
 
-void RequestState::set_state(std::size_t index, std::span<const std::byte> bytes) {
+void Request::Impl::set_state(std::size_t index, std::span<const std::byte> bytes) {
   require_idle("a state cannot be set");
   const Variable& variable = this->variable(index);
   if (bytes.size() != variable.size_bytes) {
@@ -70,7 +74,7 @@ void RequestState::set_state(std::size_t index, std::span<const std::byte> bytes
   std::copy(bytes.begin(), bytes.end(), state_memory(index).data());
 }
 
-void RequestState::set_state(std::size_t index, const Tensor& tensor) {
+void Request::Impl::set_state(std::size_t index, const Tensor& tensor) {
   require_idle("a state cannot be set");
   const Variable& variable = this->variable(index);
   if (!tensor || tensor.size_bytes() < variable.size_bytes || tensor.is_read_only()) {
@@ -79,7 +83,7 @@ void RequestState::set_state(std::size_t index, const Tensor& tensor) {
                      tensor.size_bytes(), tensor.is_read_only() ? " read-only" : "", " bytes, ",
                      variable.size_bytes, " writable ones are needed"));
   }
-  if (tensor.allocation()->place != engine().session->place) {
+  if (internal::allocation_of(tensor)->place != engine().session->place) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the tensor for the state ", base::quoted(variable.port.name),
                      " was made on another device, or before the device was lost"));
@@ -87,12 +91,12 @@ void RequestState::set_state(std::size_t index, const Tensor& tensor) {
   bind_state(index, tensor);
 }
 
-void RequestState::reset_state(std::size_t index) {
+void Request::Impl::reset_state(std::size_t index) {
   require_idle("a state cannot be reset");
   write_initial(variable(index), state_memory(index));
 }
 
-std::vector<LayerProfile> RequestState::profile() const {
+std::vector<LayerProfile> Request::Impl::profile() const {
   if (!engine_->measurement.has_layers()) {
     throw Error(ErrorCode::kUnsupported,
                 text(base::quoted(model_->name),
@@ -104,7 +108,7 @@ std::vector<LayerProfile> RequestState::profile() const {
   return engine_->measurement.layers();
 }
 
-std::uint64_t RequestState::inference_time_ns() const {
+std::uint64_t Request::Impl::inference_time_ns() const {
   require_idle("profiling data cannot be read");
   const ze::Measurement& measurement = engine_->measurement;
   if (!measurement.has_layers() && !measurement.has_stamps()) {
@@ -114,10 +118,6 @@ std::uint64_t RequestState::inference_time_ns() const {
   }
   return measured_ ? measurement.elapsed_ns() : 0;
 }
-
-}  // namespace npu::internal
-
-namespace npu {
 
 const std::string& State::name() const {
   return request_->variable(index_).port.name;

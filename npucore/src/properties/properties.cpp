@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 
 #include "property_table.hpp"
+#include "property_values.hpp"
 
 namespace npu {
 namespace {
@@ -70,10 +71,30 @@ Properties& Properties::set(const std::string& name, const std::string& value) {
   return *this;
 }
 
+Properties& Properties::set(Property<bool> property, const char* value) {
+  return set(std::string(property), std::string(value));
+}
+
+template <class T>
+Properties& Properties::set(Property<T> property, const std::type_identity_t<T>& value) {
+  return set(property.name, internal::property_text(value));
+}
+
 std::string Properties::get(const std::string& name) const {
   const auto found = values_.find(name);
   return found != values_.end() ? found->second : writable_row(name).info.default_value;
 }
+
+template <class T>
+T Properties::get(Property<T> property) const {
+  return internal::property_value<T>(get(std::string(property)));
+}
+
+#define INSTANTIATE(T)                                         \
+  template Properties& Properties::set(Property<T>, const T&); \
+  template T Properties::get(Property<T>) const;
+NPU_FOR_PROPERTY_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 Properties Properties::parse(const std::string& words) {
   Properties properties;

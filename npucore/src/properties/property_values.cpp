@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include <npucore/properties.hpp>
@@ -73,6 +74,19 @@ std::optional<Number> number_of(const std::string& words) {
   const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), value);
   if (error != std::errc{} || end != words.data() + words.size()) return std::nullopt;
   return value;
+}
+
+template <class Enum>
+Enum value_of(const std::string& words) {
+  if constexpr (std::is_same_v<Enum, PerformanceHint>) {
+    return base::value_of(kHints, words, "performance hint");
+  } else if constexpr (std::is_same_v<Enum, Priority>) {
+    return base::value_of(kPriorities, words, "priority");
+  } else if constexpr (std::is_same_v<Enum, WorkloadType>) {
+    return base::value_of(kWorkloadTypes, words, "workload type");
+  } else {
+    return base::value_of(kSerializers, words, "serializer");
+  }
 }
 
 std::string without_prefix(const std::string& value) {
@@ -222,50 +236,37 @@ std::string compilation_mode_params(const std::string& value) {
   return base::join(params, " ");
 }
 
+template <class T>
+std::string property_text(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "YES" : "NO";
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return to_string(value);
+  } else {
+    return value;
+  }
+}
+
+template <class T>
+T property_value(const std::string& words) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return words == "YES";
+  } else if constexpr (std::is_integral_v<T>) {
+    return number_of<T>(words).value_or(0);
+  } else if constexpr (std::is_enum_v<T>) {
+    return value_of<T>(words);
+  } else {
+    return words;
+  }
+}
+
+#define INSTANTIATE(T)                          \
+  template std::string property_text(const T&); \
+  template T property_value(const std::string&);
+NPU_FOR_PROPERTY_TYPES(INSTANTIATE)
+#undef INSTANTIATE
+
 }  // namespace internal
-
-std::string property_text(bool value) {
-  return value ? "YES" : "NO";
-}
-std::string property_text(std::int64_t value) {
-  return std::to_string(value);
-}
-std::string property_text(std::uint64_t value) {
-  return std::to_string(value);
-}
-std::string property_text(PerformanceHint value) {
-  return to_string(value);
-}
-std::string property_text(Priority value) {
-  return to_string(value);
-}
-std::string property_text(WorkloadType value) {
-  return to_string(value);
-}
-std::string property_text(Serializer value) {
-  return to_string(value);
-}
-
-void read_property(const std::string& words, bool& value) {
-  value = words == "YES";
-}
-void read_property(const std::string& words, std::int64_t& value) {
-  value = number_of<std::int64_t>(words).value_or(0);
-}
-void read_property(const std::string& words, std::uint64_t& value) {
-  value = number_of<std::uint64_t>(words).value_or(0);
-}
-void read_property(const std::string& words, PerformanceHint& value) {
-  value = base::value_of(kHints, words, "performance hint");
-}
-void read_property(const std::string& words, Priority& value) {
-  value = base::value_of(kPriorities, words, "priority");
-}
-void read_property(const std::string& words, WorkloadType& value) {
-  value = base::value_of(kWorkloadTypes, words, "workload type");
-}
-void read_property(const std::string& words, Serializer& value) {
-  value = base::value_of(kSerializers, words, "serializer");
-}
-
 }  // namespace npu

@@ -1,8 +1,28 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
+#include <npucore/properties.hpp>
+
 namespace npu::internal {
+
+/// A value of a property as the text that properties carry, and back.
+template <class T>
+std::string property_text(const T& value);
+template <class T>
+T property_value(const std::string& text);
+
+/// The types of properties' values, for the templates that are instantiated for each.
+#define NPU_FOR_PROPERTY_TYPES(INSTANTIATE) \
+  INSTANTIATE(bool)                         \
+  INSTANTIATE(std::int64_t)                 \
+  INSTANTIATE(std::uint64_t)                \
+  INSTANTIATE(std::string)                  \
+  INSTANTIATE(PerformanceHint)              \
+  INSTANTIATE(Priority)                     \
+  INSTANTIATE(Serializer)                   \
+  INSTANTIATE(WorkloadType)
 
 // The value in its one spelling. Each throws std::invalid_argument that says what a value may be.
 std::string yes_no(const std::string& value);

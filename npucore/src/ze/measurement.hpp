@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <npucore/profiling.hpp>
+#include <npucore/request.hpp>
 
 #include "graph.hpp"
 #include "memory.hpp"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <npucore/error.hpp>
 #include <npucore/frame.hpp>
-#include <npucore/log.hpp>
 #include <npucore/types.hpp>
 
 #include "base/log.hpp"

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include <npucore/compile_job.hpp>
+#include <npucore/compiled_model.hpp>
 
 #include "support.hpp"
 

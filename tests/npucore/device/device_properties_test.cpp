@@ -41,6 +41,16 @@ TEST_F(DeviceProperties, AreThoseOfTheDevice) {
             std::to_string(info.compiler.major << 16 | info.compiler.minor));
 }
 
+TEST_F(DeviceProperties, BelongToEveryDeviceOfTheContext) {
+  const Device again = Device::open(DeviceKind::kSoftware);
+  EXPECT_TRUE(again == device_);
+  EXPECT_TRUE(compile().device() == device_);
+  EXPECT_EQ(&again.info(), &device_.info());
+  device_.set_property(property::turbo, true);
+  EXPECT_TRUE(again.get_property(property::turbo));
+  device_.set_property(property::turbo, false);
+}
+
 TEST_F(DeviceProperties, TellWhatIsAllocated) {
   const DeviceMemory before = device_.memory();
   EXPECT_GT(before.total_bytes, 0u);

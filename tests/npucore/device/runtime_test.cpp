@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <npucore/log.hpp>
+#include <npucore/error.hpp>
 
 #include "ze/loader.hpp"
 

@@ -13,6 +13,7 @@
 #include <span>
 #include <thread>
 
+#include <npucore/adapters/remote.hpp>
 #include <npucore/npucore.hpp>
 
 #include "support.hpp"

@@ -8,7 +8,8 @@
 
 #include <npucore/npucore.hpp>
 
-#include "model/compiled_model_state.hpp"
+#include "base/pimpl.hpp"
+#include "model/compiled_model_impl.hpp"
 
 #include "support.hpp"
 
@@ -81,14 +82,14 @@ class OldQueues : public OldDriver {
     OldDriver::TearDown();
   }
   void set_version(std::uint32_t version) const {
-    auto& context = const_cast<ze::DeviceContext&>(*device_.state()->context());
+    auto& context = const_cast<ze::DeviceContext&>(*internal::Pimpl::of(device_)->context());
     context.npu.extensions[ZE_COMMAND_QUEUE_NPU_EXT_NAME] = version;
   }
 };
 
 TEST_F(OldQueues, RunInferencesOneAfterTheOtherByEvents) {
   const CompiledModel shared = model("NPU_RUN_INFERENCES_SEQUENTIALLY=YES");
-  EXPECT_TRUE(shared.state()->session()->queue.is_chained());
+  EXPECT_TRUE(internal::Pimpl::of(shared)->session()->queue.is_chained());
   std::vector<Request> requests;
   for (int count = 0; count < 3; ++count) requests.push_back(shared.create_request());
   requests.push_back(shared.create_request(4));
@@ -115,7 +116,7 @@ TEST_F(OldQueues, ChainAgainAfterALostDevice) {
   expect_error(ErrorCode::kDeviceLost, "is lost", [&] { request.infer(); });
   set_fault("");
   for (int count = 0; count < 3; ++count) request.infer();
-  EXPECT_TRUE(shared.state()->session()->queue.is_chained());
+  EXPECT_TRUE(internal::Pimpl::of(shared)->session()->queue.is_chained());
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include <npucore/npucore.hpp>
-#include <npucore/profiling.hpp>
 
 #include "support.hpp"
 

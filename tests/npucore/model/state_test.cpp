@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include <npucore/npucore.hpp>
-#include <npucore/state.hpp>
 
 #include "support.hpp"
 

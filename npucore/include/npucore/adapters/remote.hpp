@@ -9,15 +9,13 @@
 #include <variant>
 
 #include <npucore/compiled_model.hpp>
-#include <npucore/device.hpp>
-#include <npucore/export.hpp>
-#include <npucore/tensor.hpp>
-#include <npucore/types.hpp>
 
+// OpenVINO's Remote Tensor API in npucore's words, for programs that come from there. New programs
+// use Tensor, which does the same; npucore.hpp does not include this.
 namespace npu {
 
 /// Values of the property maps, for callers that pass everything by name: texts, numbers, and
-/// pointers or descriptors in the form of a pointer.
+/// pointers. A descriptor may be a number or a pointer.
 using RemoteValue = std::variant<std::string, std::int64_t, void*>;
 using RemoteProperties = std::map<std::string, RemoteValue>;
 
@@ -28,7 +26,7 @@ inline constexpr const char* kMemHandle = "MEM_HANDLE";    ///< fd (also as void
 inline constexpr const char* kL0Context = "L0_CONTEXT";    ///< Level Zero's handle as void*
 inline constexpr const char* kTensorType = "TENSOR_TYPE";  ///< "INPUT", "OUTPUT", "BINDED" (both)
 inline constexpr const char* kFileDescriptor = "FILE_DESCRIPTOR";  ///< a file's path
-/// Where the tensor begins in the file or the DMA-BUF, in bytes; 0 where it is not given.
+/// Where the tensor begins in the file or the DMA-BUF, in bytes; 0 if it is not given.
 inline constexpr const char* kOffset = "OFFSET";
 
 // Values of MEM_TYPE.
@@ -54,8 +52,7 @@ class NPU_API RemoteTensor {
   const Shape& shape() const { return shape_; }
   std::byte* data() const { return tensor_.data(); }
   std::size_t size_bytes() const { return tensor_.size_bytes(); }
-  /// MEM_TYPE, MEM_HANDLE (the pointer that Level Zero knows the tensor by), L0_CONTEXT,
-  /// TENSOR_TYPE.
+  /// MEM_TYPE, MEM_HANDLE (its address for Level Zero), L0_CONTEXT and TENSOR_TYPE.
   RemoteProperties get_params() const;
 
  private:
@@ -71,24 +68,23 @@ class NPU_API RemoteTensor {
 };
 
 /// The context in which tensors are made: one for each device and process. What is shared with it
-/// stays the caller's: memory, descriptors and handles must outlive the tensors made of them, but
-/// for descriptors, of which each tensor keeps a duplicate.
+/// stays the caller's. Memory must outlive the tensors made of it; of a descriptor each tensor
+/// keeps a duplicate.
 class NPU_API RemoteContext {
  public:
   explicit RemoteContext(const Device& device);
   explicit RemoteContext(const CompiledModel& model);
-  /// By name: L0_CONTEXT, where it is given, must be this device's context. Throws
-  /// Error(kInvalidArgument) for another one and for names there are not.
+  /// By name. L0_CONTEXT, if it is given, must be this device's context. Throws
+  /// Error(kInvalidArgument) for another one and for unknown names.
   static RemoteContext create(const Device& device, const RemoteProperties& properties);
 
   const Device& device() const { return device_; }
   /// Level Zero's current context handle; another one after a lost device.
   void* handle() const;
-  /// L0_CONTEXT.
-  RemoteProperties get_params() const;
+  RemoteProperties get_params() const;  ///< L0_CONTEXT
 
-  /// Driver memory that CPU and device share (zeMemAllocHost): data() is the raw pointer. With
-  /// kInput the CPU's reads of it are slow.
+  /// Driver memory that CPU and device share (zeMemAllocHost); data() is the raw pointer. With
+  /// kInput the CPU reads it slowly.
   RemoteTensor create_l0_host_tensor(ElementType type, const Shape& shape,
                                      TensorType use = TensorType::kBinded) const;
   /// The same, for the CPU to read and write quickly.
@@ -102,10 +98,10 @@ class NPU_API RemoteContext {
   /// A file's bytes at `offset`, an input: see Tensor::from_file.
   RemoteTensor create_tensor(ElementType type, const Shape& shape,
                              const std::filesystem::path& file, std::size_t offset = 0) const;
-  /// An NT handle of Windows. Throws Error(kUnsupported): this is the place for it elsewhere.
+  /// From an NT handle, which only Windows has: throws Error(kUnsupported).
   RemoteTensor create_tensor_of_nt_handle(ElementType type, const Shape& shape,
                                           void* nt_handle) const;
-  /// By name: MEM_TYPE with MEM_HANDLE, or FILE_DESCRIPTOR and OFFSET; nothing: driver memory.
+  /// By name: MEM_TYPE with MEM_HANDLE, or FILE_DESCRIPTOR and OFFSET. Empty: driver memory.
   RemoteTensor create_tensor(ElementType type, const Shape& shape,
                              const RemoteProperties& properties) const;
 

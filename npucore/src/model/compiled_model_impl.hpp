@@ -14,6 +14,7 @@
 
 #include "base/mapped_file.hpp"
 #include "base/page_buffer.hpp"
+#include "base/pimpl.hpp"
 #include "device/device_impl.hpp"
 #include "ir/blob_container.hpp"
 #include "ir/states.hpp"
@@ -45,10 +46,14 @@ struct PortHints {
   std::vector<ir::StateValue> states = {};
 };
 
+}  // namespace npu::internal
+
+namespace npu {
+
 /// A graph and all it lives on. Members are in the order in which they must be made, and unmade
 /// the other way round: a graph may read its blob for as long as it lives.
-struct CompiledModelState {
-  CompiledModelState(const Device& opened, const CompileOptions& options);
+struct NPU_LOCAL CompiledModel::Impl {
+  Impl(const Device& opened, const CompileOptions& options);
 
   /// Throws for what cannot be changed once a model is compiled.
   void set_property(const std::string& name, const std::string& value);
@@ -58,28 +63,28 @@ struct CompiledModelState {
 
   /// Creates the graph, loads its weights unless that is deferred, and takes its ports; names come
   /// from `hints` where it has the same number of ports.
-  void load(const ze::GraphSource& source, const PortHints& hints,
+  void load(const ze::GraphSource& source, const internal::PortHints& hints,
             const std::function<void()>& before_weights = {});
   /// Loads the weights where that was deferred: before the first request of a session.
-  void initialize(Session& in_session);
+  void initialize(internal::Session& in_session);
   /// What the model has in the device's context. Where that was lost, in a new one: the graph is
   /// then loaded from its own binary. Throws when that fails; the next call tries again.
-  std::shared_ptr<Session> session();
+  std::shared_ptr<internal::Session> session();
   /// Whose thread calls the callbacks of this model's requests; made with the first call.
-  std::shared_ptr<Completion> completion();
+  std::shared_ptr<internal::Completion> completion();
 
   /// Undoes a load() that failed half-way.
   void unload();
 
   Device public_device;
-  std::shared_ptr<internal::DeviceState> device;
-  SharedProperties properties;  ///< the device's and over them the model's own
-  base::MappedFile file;        ///< of an imported blob
-  base::PageBuffer in_memory;   ///< of a blob that was imported from memory
+  std::shared_ptr<Device::Impl> device;
+  internal::SharedProperties properties;  ///< the device's and over them the model's own
+  base::MappedFile file;                  ///< of an imported blob
+  base::PageBuffer in_memory;             ///< of a blob that was imported from memory
   std::string name;
   std::vector<Port> inputs, outputs;
-  std::vector<BoundPort> bound_inputs, bound_outputs;
-  std::vector<Variable> variables;
+  std::vector<internal::BoundPort> bound_inputs, bound_outputs;
+  std::vector<internal::Variable> variables;
   std::uint32_t argument_count = 0;
   std::optional<FrameInput> frame_input;
   std::map<std::string, std::string> model_info;
@@ -90,16 +95,16 @@ struct CompiledModelState {
   std::atomic<std::uint64_t> first_inference_ns = 0;
 
  private:
-  std::shared_ptr<Session> load_again();
-  void take_ports(const std::vector<ze::ArgumentInfo>& arguments, const PortHints& hints);
+  std::shared_ptr<internal::Session> load_again();
+  void take_ports(const std::vector<ze::ArgumentInfo>& arguments, const internal::PortHints& hints);
   void take_port(const ze::ArgumentInfo& argument, const std::vector<Port>& hints);
   void take_variable(const ze::ArgumentInfo& argument, const std::string& id,
                      const std::vector<ir::StateValue>& states);
 
   std::mutex session_mutex_;  // guards everything below
-  std::shared_ptr<Completion> completion_;
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<internal::Completion> completion_;
+  std::shared_ptr<internal::Session> session_;
   ze::GraphSource source_;  ///< of the session's graph; an IR's bytes are gone
 };
 
-}  // namespace npu::internal
+}  // namespace npu

@@ -1,4 +1,4 @@
-#include "request_state.hpp"
+#include "request_impl.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,10 +9,13 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 
-namespace npu::internal {
+namespace npu {
 namespace {
 
 using base::text;
+using internal::Binding;
+using internal::BoundPort;
+using internal::Session;
 using std::chrono::nanoseconds;
 
 constexpr std::chrono::milliseconds kProducerTimeout{2000};
@@ -43,14 +46,14 @@ bool wants_stamps(const Properties& properties) {
 
 }  // namespace
 
-RequestState::Engine::Engine(std::shared_ptr<Session> in_session, std::uint32_t lists,
-                             bool with_stamps, std::string what)
+Request::Impl::Engine::Engine(std::shared_ptr<Session> in_session, std::uint32_t lists,
+                              bool with_stamps, std::string what)
     : session(std::move(in_session)),
       measurement(session->graph, lists, with_stamps),
       recordings(session->graph, session->queue, measurement, lists),
       submission(session->queue, lists, std::move(what)) {}
 
-RequestState::RequestState(std::shared_ptr<CompiledModelState> model, std::uint32_t batch)
+Request::Impl::Impl(std::shared_ptr<CompiledModel::Impl> model, std::uint32_t batch)
     : model_(std::move(model)),
       batch_(batch),
       with_stamps_(wants_stamps(model_->properties.values())),
@@ -67,7 +70,7 @@ RequestState::RequestState(std::shared_ptr<CompiledModelState> model, std::uint3
   engine();
 }
 
-RequestState::~RequestState() {
+Request::Impl::~Impl() {
   try {
     const bool own_end = completion_ ? completion_->remove(*this) : true;
     if (own_end && in_flight_) {
@@ -79,21 +82,21 @@ RequestState::~RequestState() {
   }
 }
 
-void RequestState::require_idle(const char* what) const {
+void Request::Impl::require_idle(const char* what) const {
   if (in_flight_) {
     throw Error(ErrorCode::kInvalidArgument,
                 text(what, " while the inference is in flight: wait first"));
   }
 }
 
-RequestState::Engine& RequestState::engine() {
+Request::Impl::Engine& Request::Impl::engine() {
   if (!settled_ || engine_->session->place.context->lost.load(std::memory_order_relaxed)) {
     [[unlikely]] move_to_new_session();
   }
   return *engine_;
 }
 
-void RequestState::move_to_new_session() {
+void Request::Impl::move_to_new_session() {
   if (in_flight_) return;  // the queue of the lost session still has the submission
   auto session = model_->session();
   model_->initialize(*session);
@@ -120,61 +123,54 @@ void RequestState::move_to_new_session() {
 
 // ---- Binding
 
-Binding& RequestState::input_at(std::size_t index) {
+Binding& Request::Impl::input_at(std::size_t index) {
   return at(inputs_, index, "input");
 }
 
-Binding& RequestState::output_at(std::size_t index) {
+Binding& Request::Impl::output_at(std::size_t index) {
   return at(outputs_, index, "output");
 }
 
-void RequestState::bind_input(std::size_t index, const Tensor& tensor) {
-  bind(input_at(index), tensor);
-}
-
-void RequestState::bind_output(std::size_t index, const Tensor& tensor) {
-  bind(output_at(index), tensor);
-}
-
-void RequestState::bind_input(std::size_t index, HostMemory memory) {
+void Request::Impl::bind_input(std::size_t index, HostMemory memory) {
   bind(input_at(index), memory);
 }
 
-void RequestState::bind_output(std::size_t index, HostMemory memory) {
+void Request::Impl::bind_output(std::size_t index, HostMemory memory) {
   bind(output_at(index), memory);
 }
 
-void RequestState::bind_input(std::size_t index, const Tensor& tensor,
-                              std::span<const std::size_t> strides) {
-  bind(input_at(index), model_->bound_inputs[index], tensor, strides);
+void Request::Impl::bind_input(std::size_t index, const Tensor& tensor, Strides strides) {
+  Binding& binding = input_at(index);
+  bind(binding, model_->bound_inputs[index], tensor, strides);
 }
 
-void RequestState::bind_output(std::size_t index, const Tensor& tensor,
-                               std::span<const std::size_t> strides) {
-  bind(output_at(index), model_->bound_outputs[index], tensor, strides);
+void Request::Impl::bind_output(std::size_t index, const Tensor& tensor, Strides strides) {
+  Binding& binding = output_at(index);
+  bind(binding, model_->bound_outputs[index], tensor, strides);
 }
 
-void RequestState::bind(Binding& binding, const Tensor& tensor) {
+void Request::Impl::bind(Binding& binding, const Tensor& tensor) {
   require_idle("a tensor cannot be bound");
   if (binding.holds(tensor)) return;
   binding.bind(tensor, std::nullopt, binding.bytes(), engine().session->place);
   changed(binding);
 }
 
-void RequestState::bind(Binding& binding, HostMemory memory) {
+void Request::Impl::bind(Binding& binding, HostMemory memory) {
   require_idle("memory cannot be bound");
   if (binding.holds(memory)) return;
   binding.bind(memory, engine().session->place);
   changed(binding);
 }
 
-void RequestState::bind(Binding& binding, const BoundPort& port, const Tensor& tensor,
-                        std::span<const std::size_t> strides) {
+void Request::Impl::bind(Binding& binding, const BoundPort& port, const Tensor& tensor,
+                         Strides strides) {
+  if (strides.empty()) return bind(binding, tensor);
   require_idle("a tensor cannot be bound");
   if (batch_ > 1) {
     throw Error(ErrorCode::kUnsupported, "the tensors of a batch are dense: they have no strides");
   }
-  const StridedTensor strided = strided_tensor(binding.port(), strides);
+  const internal::StridedTensor strided = internal::strided_tensor(binding.port(), strides);
   if (strided.strides && !port.takes_strides) {
     throw Error(ErrorCode::kUnsupported,
                 text(base::quoted(binding.port().name), " of ", base::quoted(model_->name),
@@ -185,12 +181,12 @@ void RequestState::bind(Binding& binding, const BoundPort& port, const Tensor& t
   changed(binding);
 }
 
-void RequestState::changed(const Binding& binding) {
+void Request::Impl::changed(const Binding& binding) {
   values_[binding.argument()] = binding.value();
   prepared_ = false;
 }
 
-Tensor RequestState::allocate(Binding& binding) {
+Tensor Request::Impl::allocate(Binding& binding) {
   if (!binding.is_bound()) {
     binding.allocate(engine().session->place);
     changed(binding);
@@ -198,17 +194,17 @@ Tensor RequestState::allocate(Binding& binding) {
   return binding.tensor();
 }
 
-Tensor RequestState::input(std::size_t index) {
+Tensor Request::Impl::input(std::size_t index) {
   return allocate(input_at(index));
 }
 
-Tensor RequestState::output(std::size_t index) {
+Tensor Request::Impl::output(std::size_t index) {
   return allocate(output_at(index));
 }
 
 // ---- Running
 
-void RequestState::prepare() {
+void Request::Impl::prepare() {
   for (Binding& binding : inputs_) allocate(binding);
   for (Binding& binding : outputs_) allocate(binding);
   for (std::size_t index = 0; index < states_.size(); ++index) state_memory(index);
@@ -220,7 +216,7 @@ void RequestState::prepare() {
   prepared_ = true;
 }
 
-void RequestState::collect_producers() {
+void Request::Impl::collect_producers() {
   producers_.clear();
   const auto add = [this](const Binding& binding, dmabuf::FenceUse use) {
     const int fd = binding.dmabuf_fd();
@@ -236,7 +232,7 @@ void RequestState::collect_producers() {
 }
 
 /// The NPU's driver waits for nobody's fences.
-void RequestState::wait_for_producers() const {
+void Request::Impl::wait_for_producers() const {
   for (const auto& producer : producers_) {
     if (!dmabuf::wait_for_producers(producer.fd, producer.use, kProducerTimeout)) {
       throw Error(ErrorCode::kTimeout,
@@ -246,7 +242,7 @@ void RequestState::wait_for_producers() const {
   }
 }
 
-void RequestState::copy_inputs() {
+void Request::Impl::copy_inputs() {
   for (const Binding& binding : inputs_) {
     if (binding.is_copied()) {
       binding.copy_in();
@@ -255,7 +251,7 @@ void RequestState::copy_inputs() {
   }
 }
 
-void RequestState::copy_outputs() {
+void Request::Impl::copy_outputs() {
   for (const Binding& binding : outputs_) {
     if (binding.is_copied()) {
       binding.copy_out();
@@ -264,7 +260,7 @@ void RequestState::copy_outputs() {
   }
 }
 
-void RequestState::set_callback(Callback callback) {
+void Request::Impl::set_callback(Callback callback) {
   require_idle("a callback cannot be set");
   if (!callback) {
     callback_ = nullptr;
@@ -276,12 +272,12 @@ void RequestState::set_callback(Callback callback) {
   callback_ = std::make_shared<const Callback>(std::move(callback));
 }
 
-void RequestState::submit() {
+void Request::Impl::submit() {
   if (in_flight_) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the request is already in flight: wait for it before submitting it again");
   }
-  refuse_after_fork();
+  internal::refuse_after_fork();
   Engine& engine = this->engine();
   if (!prepared_) {
     prepare();
@@ -303,7 +299,7 @@ void RequestState::submit() {
   }
 }
 
-bool RequestState::wait(nanoseconds timeout) {
+bool Request::Impl::wait(nanoseconds timeout) {
   const bool for_ever = timeout == nanoseconds::max();
   const std::uint64_t timeout_ns =
       for_ever ? ze::kNoTimeout
@@ -318,7 +314,7 @@ bool RequestState::wait(nanoseconds timeout) {
 }
 
 /// Once the inference has ended, well or not, the request is no longer in flight.
-bool RequestState::wait_for_end(std::uint64_t timeout_ns) {
+bool Request::Impl::wait_for_end(std::uint64_t timeout_ns) {
   try {
     if (!engine_->session->queue.wait(engine_->submission, timeout_ns)) return false;
     if (copied_) {
@@ -336,14 +332,14 @@ bool RequestState::wait_for_end(std::uint64_t timeout_ns) {
   return true;
 }
 
-void RequestState::note_first_inference() {
+void Request::Impl::note_first_inference() {
   const auto elapsed = nanoseconds(std::chrono::steady_clock::now() - first_submit_).count();
   std::uint64_t none = 0;
   model_->first_inference_ns.compare_exchange_strong(
       none, static_cast<std::uint64_t>(std::max<std::int64_t>(elapsed, 1)));
 }
 
-std::exception_ptr RequestState::complete() noexcept {
+std::exception_ptr Request::Impl::complete() noexcept {
   try {
     wait_for_end(ze::kNoTimeout);
     return nullptr;
@@ -352,4 +348,4 @@ std::exception_ptr RequestState::complete() noexcept {
   }
 }
 
-}  // namespace npu::internal
+}  // namespace npu

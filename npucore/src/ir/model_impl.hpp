@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include <npucore/frame.hpp>
-#include <npucore/types.hpp>
+#include <npucore/model.hpp>
 
+#include "base/pimpl.hpp"
 #include "ir/graph/document.hpp"
 #include "ir/graph/weights.hpp"
 
-namespace npu::internal {
+namespace npu {
 
-struct ModelState {
+struct NPU_LOCAL Model::Impl {
   std::filesystem::path path;
   std::string name;
   ir::Document document;
@@ -25,4 +25,11 @@ struct ModelState {
   bool reshaped = false;  ///< the shapes inside the model are older than those of its inputs
 };
 
-}  // namespace npu::internal
+namespace ir {
+
+inline const Model::Impl& impl_of(const Model& model) {
+  return *internal::Pimpl::of(model);
+}
+
+}  // namespace ir
+}  // namespace npu

@@ -6,35 +6,32 @@
 #include <optional>
 #include <vector>
 
-#include <npucore/profiling.hpp>
-#include <npucore/state.hpp>
+#include <npucore/request.hpp>
 #include <npucore/tensor.hpp>
 
+#include "base/pimpl.hpp"
 #include "dmabuf/dmabuf.hpp"
 #include "ze/measurement.hpp"
 #include "ze/recordings.hpp"
 
 #include "binding.hpp"
-#include "compiled_model_state.hpp"
+#include "compiled_model_impl.hpp"
 #include "completion.hpp"
 
-namespace npu::internal {
+namespace npu {
 
 /// Bindings and variables of one request, and what executes the graph on them in the model's
 /// current session.
-class RequestState final : public Completed {
- public:
-  RequestState(std::shared_ptr<CompiledModelState> model, std::uint32_t batch);
-  RequestState(const RequestState&) = delete;
-  RequestState& operator=(const RequestState&) = delete;
-  ~RequestState();
+struct NPU_LOCAL Request::Impl final : public internal::Completed {
+  Impl(std::shared_ptr<CompiledModel::Impl> model, std::uint32_t batch);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
 
-  void bind_input(std::size_t index, const Tensor& tensor);
-  void bind_output(std::size_t index, const Tensor& tensor);
   void bind_input(std::size_t index, HostMemory memory);
   void bind_output(std::size_t index, HostMemory memory);
-  void bind_input(std::size_t index, const Tensor& tensor, std::span<const std::size_t> strides);
-  void bind_output(std::size_t index, const Tensor& tensor, std::span<const std::size_t> strides);
+  void bind_input(std::size_t index, const Tensor& tensor, Strides strides);
+  void bind_output(std::size_t index, const Tensor& tensor, Strides strides);
   Tensor input(std::size_t index);
   Tensor output(std::size_t index);
   std::uint32_t batch() const { return batch_; }
@@ -45,7 +42,7 @@ class RequestState final : public Completed {
   bool wait(std::chrono::nanoseconds timeout);
 
   std::vector<State> states();
-  const Variable& variable(std::size_t index) const { return model_->variables[index]; }
+  const internal::Variable& variable(std::size_t index) const { return model_->variables[index]; }
   const Tensor& state_memory(std::size_t index);
   void set_state(std::size_t index, std::span<const std::byte> bytes);
   void set_state(std::size_t index, const Tensor& tensor);
@@ -62,9 +59,9 @@ class RequestState final : public Completed {
   };
   /// What belongs to one session, in the order in which it must be made.
   struct Engine {
-    Engine(std::shared_ptr<Session> in_session, std::uint32_t lists, bool with_stamps,
+    Engine(std::shared_ptr<internal::Session> in_session, std::uint32_t lists, bool with_stamps,
            std::string what);
-    const std::shared_ptr<Session> session;
+    const std::shared_ptr<internal::Session> session;
     const ze::Measurement measurement;
     ze::Recordings recordings;
     ze::Submission submission;
@@ -77,14 +74,14 @@ class RequestState final : public Completed {
   /// The engine of the current session.
   Engine& engine();
   void move_to_new_session();
-  Binding& input_at(std::size_t index);
-  Binding& output_at(std::size_t index);
-  void bind(Binding& binding, const Tensor& tensor);
-  void bind(Binding& binding, HostMemory memory);
-  void bind(Binding& binding, const BoundPort& port, const Tensor& tensor,
-            std::span<const std::size_t> strides);
-  Tensor allocate(Binding& binding);
-  void changed(const Binding& binding);
+  internal::Binding& input_at(std::size_t index);
+  internal::Binding& output_at(std::size_t index);
+  void bind(internal::Binding& binding, const Tensor& tensor);
+  void bind(internal::Binding& binding, HostMemory memory);
+  void bind(internal::Binding& binding, const internal::BoundPort& port, const Tensor& tensor,
+            Strides strides);
+  Tensor allocate(internal::Binding& binding);
+  void changed(const internal::Binding& binding);
   void bind_state(std::size_t index, Tensor memory);
   Tensor new_state_memory(std::size_t index);
 
@@ -96,11 +93,11 @@ class RequestState final : public Completed {
   bool wait_for_end(std::uint64_t timeout_ns);
   void note_first_inference();
 
-  const std::shared_ptr<CompiledModelState> model_;
+  const std::shared_ptr<CompiledModel::Impl> model_;
   const std::uint32_t batch_;
   const bool with_stamps_;
   std::unique_ptr<Engine> engine_;
-  std::vector<Binding> inputs_, outputs_;
+  std::vector<internal::Binding> inputs_, outputs_;
   std::vector<Tensor> states_;             ///< by variable; empty until it is needed
   std::vector<ze::ArgumentValue> values_;  ///< of the graph's arguments, by their index
   ze::Recording* recording_ = nullptr;     ///< that executes the graph on values_
@@ -113,7 +110,7 @@ class RequestState final : public Completed {
   std::chrono::steady_clock::time_point first_submit_;
   std::atomic<std::uint64_t> copies_ = 0;
   std::shared_ptr<const Callback> callback_;
-  std::shared_ptr<Completion> completion_;  ///< set with the first callback
+  std::shared_ptr<internal::Completion> completion_;  ///< set with the first callback
 };
 
-}  // namespace npu::internal
+}  // namespace npu

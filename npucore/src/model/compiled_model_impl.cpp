@@ -1,4 +1,4 @@
-#include "compiled_model_state.hpp"
+#include "compiled_model_impl.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,13 +7,17 @@
 #include <npucore/error.hpp>
 
 #include "base/log.hpp"
+#include "base/pimpl.hpp"
 #include "base/text.hpp"
 #include "device/device_properties.hpp"
 
-namespace npu::internal {
+namespace npu {
 namespace {
 
 using base::text;
+using internal::PortHints;
+using internal::Session;
+using internal::Variable;
 using Clock = std::chrono::steady_clock;
 
 std::uint64_t ns_since(Clock::time_point start) {
@@ -45,16 +49,16 @@ bool is_visible(const ze::ArgumentInfo& argument) {
 
 }  // namespace
 
-CompiledModelState::CompiledModelState(const Device& opened, const CompileOptions& options)
-    : public_device(opened), device(opened.state()) {
-  const Properties effective = effective_properties(*device, options.properties);
+CompiledModel::Impl::Impl(const Device& opened, const CompileOptions& options)
+    : public_device(opened), device(internal::Pimpl::of(opened)) {
+  const Properties effective = internal::effective_properties(*device, options.properties);
   properties.set(effective);
 }
 
-void CompiledModelState::load(const ze::GraphSource& source, const PortHints& hints,
-                              const std::function<void()>& before_weights) {
+void CompiledModel::Impl::load(const ze::GraphSource& source, const PortHints& hints,
+                               const std::function<void()>& before_weights) {
   const auto create_start = Clock::now();
-  auto made = std::make_shared<Session>(place_on(device), properties.values(), source);
+  auto made = std::make_shared<Session>(internal::place_on(device), properties.values(), source);
   stats.compile_ns = ns_since(create_start);
   stats.loaded_from_driver_cache = made->graph.loaded_from_cache();
   if (!properties.values().get(property::defer_weights_load)) {
@@ -69,13 +73,13 @@ void CompiledModelState::load(const ze::GraphSource& source, const PortHints& hi
   source_ = source;
 }
 
-void CompiledModelState::initialize(Session& in_session) {
+void CompiledModel::Impl::initialize(Session& in_session) {
   if (const std::uint64_t took_ns = in_session.initialize()) {
     initialize_ns = took_ns;
   }
 }
 
-std::shared_ptr<Session> CompiledModelState::session() {
+std::shared_ptr<Session> CompiledModel::Impl::session() {
   std::scoped_lock lock(session_mutex_);
   if (session_->place.context->lost) {
     session_ = load_again();
@@ -83,17 +87,18 @@ std::shared_ptr<Session> CompiledModelState::session() {
   return session_;
 }
 
-std::shared_ptr<Completion> CompiledModelState::completion() {
+std::shared_ptr<internal::Completion> CompiledModel::Impl::completion() {
   std::scoped_lock lock(session_mutex_);
   if (completion_) return completion_;
   const Properties set = properties.values();
   const bool pin = set.get(property::cpu_pinning);
-  completion_ = set.get(property::exclusive_async_requests) ? Completion::shared(pin)
-                                                            : std::make_shared<Completion>(pin);
+  completion_ = set.get(property::exclusive_async_requests)
+                    ? internal::Completion::shared(pin)
+                    : std::make_shared<internal::Completion>(pin);
   return completion_;
 }
 
-std::shared_ptr<Session> CompiledModelState::load_again() {
+std::shared_ptr<Session> CompiledModel::Impl::load_again() {
   if (source_.format == ze::GraphSource::Format::kModel) {
     std::vector<std::byte> copy;
     in_memory = base::PageBuffer::copy_of(session_->graph.native_binary(copy));
@@ -101,15 +106,15 @@ std::shared_ptr<Session> CompiledModelState::load_again() {
                .profile_layers = source_.profile_layers,
                .what = text("loading ", base::quoted(name), " again after the device was lost")};
   }
-  auto made = std::make_shared<Session>(place_on(device), properties.values(), source_);
+  auto made = std::make_shared<Session>(internal::place_on(device), properties.values(), source_);
   made->initialize();
   base::log(LogLevel::kWarning,
             text(device->info.name, " was lost: ", base::quoted(name), " was loaded again"));
   return made;
 }
 
-void CompiledModelState::take_ports(const std::vector<ze::ArgumentInfo>& arguments,
-                                    const PortHints& hints) {
+void CompiledModel::Impl::take_ports(const std::vector<ze::ArgumentInfo>& arguments,
+                                     const PortHints& hints) {
   argument_count = static_cast<std::uint32_t>(arguments.size());
   std::size_t counts[2] = {};  // outputs, inputs
   for (const auto& argument : arguments) counts[argument.is_input] += is_visible(argument);
@@ -126,8 +131,8 @@ void CompiledModelState::take_ports(const std::vector<ze::ArgumentInfo>& argumen
   }
 }
 
-void CompiledModelState::take_variable(const ze::ArgumentInfo& argument, const std::string& id,
-                                       const std::vector<ir::StateValue>& states) {
+void CompiledModel::Impl::take_variable(const ze::ArgumentInfo& argument, const std::string& id,
+                                        const std::vector<ir::StateValue>& states) {
   auto found = std::find_if(variables.begin(), variables.end(),
                             [&](const Variable& variable) { return variable.port.name == id; });
   if (found == variables.end()) {
@@ -144,8 +149,8 @@ void CompiledModelState::take_variable(const ze::ArgumentInfo& argument, const s
   found->arguments.push_back(argument.index);
 }
 
-void CompiledModelState::take_port(const ze::ArgumentInfo& argument,
-                                   const std::vector<Port>& hints) {
+void CompiledModel::Impl::take_port(const ze::ArgumentInfo& argument,
+                                    const std::vector<Port>& hints) {
   auto& ports = argument.is_input ? inputs : outputs;
   auto& bound = argument.is_input ? bound_inputs : bound_outputs;
   Port port{argument.name, argument.tensor_names, argument.type, argument.shape};
@@ -164,4 +169,4 @@ void CompiledModelState::take_port(const ze::ArgumentInfo& argument,
   ports.push_back(std::move(port));
 }
 
-}  // namespace npu::internal
+}  // namespace npu
