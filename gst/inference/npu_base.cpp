@@ -102,20 +102,14 @@ gboolean sink_event(GstPad*, GstObject* parent, GstEvent* event) {
   return element_of(parent).sink_event(EventRef(event));
 }
 
-gboolean sink_query(GstPad*, GstObject* parent, GstQuery* query) {
-  return element_of(parent).sink_query(query);
+template <gboolean (Element::*answer)(GstQuery*)>
+gboolean answer_query(GstPad*, GstObject* parent, GstQuery* query) {
+  return (element_of(parent).*answer)(query);
 }
 
-gboolean src_query(GstPad*, GstObject* parent, GstQuery* query) {
-  return element_of(parent).src_query(query);
-}
-
-gboolean activate_sink(GstPad*, GstObject* parent, GstPadMode mode, gboolean active) {
-  return mode == GST_PAD_MODE_PUSH && element_of(parent).activate_sink(active);
-}
-
-gboolean activate_src(GstPad*, GstObject* parent, GstPadMode mode, gboolean active) {
-  return mode == GST_PAD_MODE_PUSH && element_of(parent).activate_src(active);
+template <gboolean (Element::*activate_pad)(bool)>
+gboolean activate(GstPad*, GstObject* parent, GstPadMode mode, gboolean active) {
+  return mode == GST_PAD_MODE_PUSH && (element_of(parent).*activate_pad)(active);
 }
 
 GstPad* add_pad(GstElement* element, GstNpuBaseClass* klass, const char* name) {
@@ -129,16 +123,16 @@ GstPad* add_sink(GstElement* element, GstNpuBaseClass* klass) {
   GstPad* sink = add_pad(element, klass, "sink");
   gst_pad_set_chain_function(sink, sink_chain);
   gst_pad_set_event_function(sink, sink_event);
-  gst_pad_set_query_function(sink, sink_query);
+  gst_pad_set_query_function(sink, answer_query<&Element::sink_query>);
   gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, look_at_caps, element, nullptr);
-  gst_pad_set_activatemode_function(sink, activate_sink);
+  gst_pad_set_activatemode_function(sink, activate<&Element::activate_sink>);
   return sink;
 }
 
 GstPad* add_src(GstElement* element, GstNpuBaseClass* klass) {
   GstPad* src = add_pad(element, klass, "src");
-  gst_pad_set_query_function(src, src_query);
-  gst_pad_set_activatemode_function(src, activate_src);
+  gst_pad_set_query_function(src, answer_query<&Element::src_query>);
+  gst_pad_set_activatemode_function(src, activate<&Element::activate_src>);
   return src;
 }
 
