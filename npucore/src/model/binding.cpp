@@ -26,15 +26,15 @@ ze::KeepAlive keep_alive(const Tensor& tensor) {
   return {allocation_of(tensor), &allocation_of(tensor)->forgotten};
 }
 
-void Binding::bind(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
-                   std::size_t needed_bytes, const Place& place) {
+void Binding::check(const Tensor& tensor, std::size_t needed_bytes,
+                    const std::shared_ptr<Device::Impl>& device) const {
   if (!tensor || tensor.size_bytes() < needed_bytes) {
     throw Error(
         ErrorCode::kInvalidArgument,
         text("the tensor for ", base::quoted(port_.name), " has ", tensor.size_bytes(), " bytes, ",
              to_string(port_.type), to_string(port_.shape), " needs ", needed_bytes));
   }
-  if (allocation_of(tensor)->place.device != place.device) {
+  if (allocation_of(tensor)->place.device != device) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("the tensor for ", base::quoted(port_.name),
                      " was made on a different device than the model"));
@@ -44,6 +44,10 @@ void Binding::bind(const Tensor& tensor, std::optional<ze::ElementStrides> strid
         ErrorCode::kInvalidArgument,
         text("the tensor for the output ", base::quoted(port_.name), " is in read-only memory"));
   }
+}
+
+void Binding::bind(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
+                   const Place& place) {
   tensor_ = tensor;
   host_ = {nullptr, 0};
   value_.strides = strides;

@@ -41,9 +41,12 @@ class Binding {
            host_.size_bytes == memory.size_bytes;
   }
 
-  /// Throws Error(kInvalidArgument) for a tensor that is too small or of another device.
-  void bind(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
-            std::size_t needed_bytes, const Place& place);
+  /// Throws Error(kInvalidArgument) for a tensor that is too small, of another device, or, for an
+  /// output, read-only.
+  void check(const Tensor& tensor, std::size_t needed_bytes,
+             const std::shared_ptr<Device::Impl>& device) const;
+  /// A tensor that check() takes.
+  void bind(const Tensor& tensor, std::optional<ze::ElementStrides> strides, const Place& place);
   /// In place where it can be imported, else by a copy in driver memory.
   void bind(HostMemory memory, const Place& place);
   void allocate(const Place& place);

@@ -90,8 +90,9 @@ void Request::Impl::require_idle(const char* what) const {
 }
 
 Request::Impl::Engine& Request::Impl::engine() {
-  if (!settled_ || engine_->session->place.context->lost.load(std::memory_order_relaxed)) {
-    [[unlikely]] move_to_new_session();
+  if (!settled_ || engine_->session->place.context->lost.load(std::memory_order_relaxed))
+      [[unlikely]] {
+    move_to_new_session();
   }
   return *engine_;
 }
@@ -149,13 +150,6 @@ void Request::Impl::bind_output(std::size_t index, const Tensor& tensor, Strides
   bind(binding, model_->bound_outputs[index], tensor, strides);
 }
 
-void Request::Impl::bind(Binding& binding, const Tensor& tensor) {
-  require_idle("a tensor cannot be bound");
-  if (binding.holds(tensor)) return;
-  binding.bind(tensor, std::nullopt, binding.bytes(), engine().session->place);
-  changed(binding);
-}
-
 void Request::Impl::bind(Binding& binding, HostMemory memory) {
   require_idle("memory cannot be bound");
   if (binding.holds(memory)) return;
@@ -165,8 +159,23 @@ void Request::Impl::bind(Binding& binding, HostMemory memory) {
 
 void Request::Impl::bind(Binding& binding, const BoundPort& port, const Tensor& tensor,
                          Strides strides) {
-  if (strides.empty()) return bind(binding, tensor);
+  const std::optional<internal::StridedTensor> strided = check(binding, port, tensor, strides);
+  if (!strided) return;
+  binding.bind(tensor, strided->strides, engine().session->place);
+  changed(binding);
+}
+
+/// How the tensor would be bound; empty where it is bound already. Throws for what cannot be bound.
+std::optional<internal::StridedTensor> Request::Impl::check(const Binding& binding,
+                                                            const BoundPort& port,
+                                                            const Tensor& tensor,
+                                                            Strides strides) const {
   require_idle("a tensor cannot be bound");
+  if (strides.empty()) {
+    if (binding.holds(tensor)) return std::nullopt;
+    binding.check(tensor, binding.bytes(), model_->device);
+    return internal::StridedTensor{std::nullopt, binding.bytes()};
+  }
   if (batch_ > 1) {
     throw Error(ErrorCode::kUnsupported, "the tensors of a batch are dense: they have no strides");
   }
@@ -177,8 +186,16 @@ void Request::Impl::bind(Binding& binding, const BoundPort& port, const Tensor& 
                      " takes only dense tensors: name it in NPU_ENABLE_STRIDES_FOR when the model "
                      "is compiled, on a driver of graph extension 1.15 or later"));
   }
-  binding.bind(tensor, strided.strides, strided.bytes, engine().session->place);
-  changed(binding);
+  binding.check(tensor, strided.bytes, model_->device);
+  return strided;
+}
+
+void Request::Impl::check_input(std::size_t index, const Tensor& tensor, Strides strides) {
+  check(input_at(index), model_->bound_inputs[index], tensor, strides);
+}
+
+void Request::Impl::check_output(std::size_t index, const Tensor& tensor, Strides strides) {
+  check(output_at(index), model_->bound_outputs[index], tensor, strides);
 }
 
 void Request::Impl::changed(const Binding& binding) {
@@ -278,10 +295,11 @@ void Request::Impl::submit() {
                 "the request is already in flight: wait for it before submitting it again");
   }
   internal::refuse_after_fork();
-  Engine& engine = this->engine();
+  engine();
   if (!prepared_) {
     prepare();
   }
+  Engine& engine = *engine_;  // prepare() moves to another one where the context is lost by then
   if (!producers_.empty()) {
     wait_for_producers();
   }

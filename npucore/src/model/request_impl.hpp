@@ -32,6 +32,9 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   void bind_output(std::size_t index, HostMemory memory);
   void bind_input(std::size_t index, const Tensor& tensor, Strides strides);
   void bind_output(std::size_t index, const Tensor& tensor, Strides strides);
+  /// Throw what binding would throw for the caller's mistakes, and bind nothing.
+  void check_input(std::size_t index, const Tensor& tensor, Strides strides);
+  void check_output(std::size_t index, const Tensor& tensor, Strides strides);
   Tensor input(std::size_t index);
   Tensor output(std::size_t index);
   std::uint32_t batch() const { return batch_; }
@@ -76,10 +79,12 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   void move_to_new_session();
   internal::Binding& input_at(std::size_t index);
   internal::Binding& output_at(std::size_t index);
-  void bind(internal::Binding& binding, const Tensor& tensor);
   void bind(internal::Binding& binding, HostMemory memory);
   void bind(internal::Binding& binding, const internal::BoundPort& port, const Tensor& tensor,
             Strides strides);
+  std::optional<internal::StridedTensor> check(const internal::Binding& binding,
+                                               const internal::BoundPort& port,
+                                               const Tensor& tensor, Strides strides) const;
   Tensor allocate(internal::Binding& binding);
   void changed(const internal::Binding& binding);
   void bind_state(std::size_t index, Tensor memory);

@@ -261,6 +261,24 @@ TEST_F(Bindings, ThatCannotBeMadeSubmitNothing) {
   EXPECT_EQ(first_of(request.output(0).data()), affine(3));
 }
 
+// All or nothing: a good input beside a bad output is not bound either.
+TEST_F(Bindings, ThatFailInPartBindNothing) {
+  Request request = model_.create_request();
+  const Tensor first = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
+  const Tensor second = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
+  const Tensor small = Tensor::allocate(device_, kBytes / 2, MemoryUse::kOutput);
+  fill(first.data(), 1);
+  fill(second.data(), 2);
+  request.set_input(0, first);
+  const PortBinding input{0, &second};
+  const PortBinding too_small{0, &small}, no_tensor{0, nullptr}, no_port{7, &second};
+  for (const PortBinding* output : {&too_small, &no_tensor, &no_port}) {
+    EXPECT_THROW(request.submit({{&input, 1}, {output, 1}}), Error);
+  }
+  request.infer();
+  EXPECT_EQ(first_of(request.output(0).data()), affine(1));
+}
+
 TEST_F(Bindings, ToAFileReadItInPlace) {
   const Importer importer(device_);
   const ImportStats before = importer.stats();
