@@ -39,7 +39,7 @@ struct NPU_LOCAL Device::Impl {
   mutable std::shared_ptr<const ze::DeviceContext> context_;
 
  public:
-  const DeviceInfo info;
+  DeviceInfo info;           ///< as the driver tells it when the device is opened
   const bool imports_memfd;  ///< as if it were a DMA-BUF: for tests
   const std::shared_ptr<internal::Buffers> buffers;
   internal::SharedProperties properties;  ///< defaults of everything that is compiled here

@@ -87,7 +87,13 @@ Finding DmabufSources::try_out(const Place& place, DmabufSource source) {
 Finding DmabufSources::finding(const std::shared_ptr<Device::Impl>& device, DmabufSource source) {
   const std::scoped_lock lock(mutex_);
   if (const auto known = tried_.find(source); known != tried_.end()) return known->second;
-  Finding found = try_out(place_on(device), source);
+  std::optional<Place> place;
+  try {
+    place = place_on(device);
+  } catch (const Error& error) {  // says nothing about the source: not remembered
+    return {false, to_string(source), error.what(), ""};
+  }
+  Finding found = try_out(*place, source);
   if (!found.ok) {
     base::log(LogLevel::kDebug, text("no DMA-BUFs from ", found.what, ": ", found.detail));
   }

@@ -298,6 +298,7 @@ std::shared_ptr<Allocation> ImportCache::import_pages(std::unique_ptr<Allocation
     allocation->memory = ze::Memory::import_host(*allocation->place.context, bytes.data(),
                                                  pages_bytes, allocation->read_only);
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::kDeviceLost) throw;  // a copy would not help
     why_not = error.what();
     return nullptr;
   }

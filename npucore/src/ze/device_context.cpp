@@ -60,16 +60,20 @@ DeviceContext::DeviceContext(NpuDevice device)
 }
 
 ErrorCode DeviceContext::judge(ze_result_t result) const {
-  const ErrorCode code = error_code(result);
-  if (code == ErrorCode::kDeviceLost) {
+  if (result == ZE_RESULT_ERROR_DEVICE_LOST) {
     lost = true;
   }
-  return code;
+  return error_code(result);
 }
 
 ErrorCode DeviceContext::judge_execution(ze_result_t result) const {
   // Drivers report a context that a memory fault has poisoned as UNKNOWN.
-  return judge(result == ZE_RESULT_ERROR_UNKNOWN ? ZE_RESULT_ERROR_DEVICE_LOST : result);
+  const ErrorCode code =
+      error_code(result == ZE_RESULT_ERROR_UNKNOWN ? ZE_RESULT_ERROR_DEVICE_LOST : result);
+  if (code == ErrorCode::kDeviceLost) {
+    lost = true;
+  }
+  return code;
 }
 
 void DeviceContext::fail(ze_result_t result, const char* call, const char* advice) const {

@@ -39,7 +39,8 @@ struct DeviceContext {
   /// What a failed call's result means. The one judge of lost devices: where the result says so,
   /// the context is lost from now on.
   ErrorCode judge(ze_result_t result) const;
-  /// The same for an execution, whose unknown error means a poisoned context.
+  /// The same for an execution, which any sign of trouble loses: an unknown error means a poisoned
+  /// context, and what a device in low power had begun is gone.
   ErrorCode judge_execution(ze_result_t result) const;
   /// Throws what a call in this context failed with, as judged.
   void check(ze_result_t result, const char* call, const char* advice = "") const {

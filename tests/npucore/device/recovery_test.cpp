@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -268,6 +270,115 @@ TEST_P(LostDevice, ThatCannotBeHadAgainIsAnErrorUntilItCan) {
   expect_error(ErrorCode::kOutOfMemory, "pfnCreate3", [&] { request.infer(); });
   set_fault("");
   expect_works(request, 1);
+}
+
+/// Losses that another call than an inference tells, or that come while a request moves on.
+class LostElsewhere : public OnSoftwareNpu {
+ protected:
+  void lose() {
+    Request request = model_.create_request();
+    request.infer();
+    set_fault("zeFenceHostSynchronize:DEVICE_LOST@1");
+    expect_error(ErrorCode::kDeviceLost, "this inference is lost", [&] { request.infer(); });
+  }
+  void expect_works(float value) {
+    set_fault("");
+    Request request = model_.create_request();
+    fill(request.input(0), value);
+    request.infer();
+    EXPECT_EQ(first_of(request.output(0)), affine(value));
+  }
+
+  TempDir folder_;
+  CompiledModel model_ =
+      CompiledModel::compile(device_, Model::read(write_affine_model(folder_.path())));
+};
+
+// The request's memory is imported into the next context, which goes with that very call.
+TEST_F(LostElsewhere, WhileARequestMovesOnIsMovedOnFromToo) {
+  const std::unique_ptr<void, decltype(&std::free)> pages(std::aligned_alloc(4096, 4096),
+                                                          &std::free);
+  Request request = model_.create_request();
+  const Tensor host = Tensor::import_host(device_, {pages.get(), 4096}, MemoryUse::kInput);
+  request.set_input(0, host);
+  lose();
+  set_fault("zeMemAllocHost:DEVICE_LOST@1");
+  is_lost([&] { request.infer(); });
+  set_fault("");
+  fill(host, 5);
+  request.infer();
+  EXPECT_EQ(first_of(request.output(0)), affine(5));
+}
+
+TEST_F(LostElsewhere, ByAnotherThreadEndsNoSubmission) {
+  std::atomic<bool> over{false};
+  std::thread asking([&] {
+    while (!over) {
+      set_fault("pfnQueryContextMemory:DEVICE_LOST@1");
+      is_lost([&] { device_.memory(); });
+    }
+  });
+  for (int i = 0; i < 12; ++i) {
+    is_lost([&] { model_.create_request().infer(); });
+  }
+  over = true;
+  asking.join();
+  expect_works(3);
+}
+
+TEST_F(LostElsewhere, ByAnAllocationGivesANewContext) {
+  Request keeps_the_old_one = model_.create_request();
+  void* const before = device_.native_context();
+  set_fault("zeMemAllocHost:DEVICE_LOST@1");
+  EXPECT_TRUE(is_lost([&] { Tensor::allocate(device_, kBytes, MemoryUse::kInput); }));
+  EXPECT_NE(device_.native_context(), before);
+  expect_works(2);
+}
+
+TEST_F(LostElsewhere, ByALoadedGraphGivesANewContext) {
+  Request keeps_the_old_one = model_.create_request();
+  void* const before = device_.native_context();
+  const Model model = Model::read(write_affine_model(folder_.path()));
+  set_fault("pfnCreate3:DEVICE_LOST@1");
+  EXPECT_TRUE(is_lost([&] { CompiledModel::compile(device_, model); }));
+  EXPECT_NE(device_.native_context(), before);
+  expect_works(2);
+}
+
+// The driver refuses a question while the device sleeps; the context is whole.
+TEST_F(LostElsewhere, ALowPowerStateOfAQuestionLosesNothing) {
+  Request request = model_.create_request();
+  request.set_input(0, Tensor::allocate(device_, kBytes, MemoryUse::kInput));
+  request.infer();
+  set_fault("pfnQueryContextMemory:DEVICE_IN_LOW_POWER_STATE@1");
+  EXPECT_THROW(device_.memory(), Error);
+  set_fault("");
+  request.infer();
+  EXPECT_EQ(request.copies(), 0u);
+}
+
+TEST_F(LostElsewhere, ByAnImportOfHostMemoryIsTold) {
+  const std::unique_ptr<void, decltype(&std::free)> pages(std::aligned_alloc(4096, 4096),
+                                                          &std::free);
+  Request request = model_.create_request();
+  set_fault("zeMemAllocHost:DEVICE_LOST@1");
+  EXPECT_TRUE(is_lost([&] { request.set_input(0, HostMemory{pages.get(), 4096}); }));
+  expect_works(4);
+}
+
+TEST_F(LostElsewhere, WithoutANewContextLeavesTheSourcesOfDmabufsOpen) {
+  lose();
+  set_fault("zeContextCreate:OUT_OF_DEVICE_MEMORY@1");
+  const auto findings = device_.dmabuf_sources();
+  EXPECT_FALSE(findings.front().ok);
+  EXPECT_NE(findings.front().detail.find("zeContextCreate"), std::string::npos);
+  set_fault("");
+  EXPECT_TRUE(device_.dmabuf_sources().front().detail.find("zeContextCreate") == std::string::npos)
+      << "asked again";
+  lose();
+  set_fault("zeContextCreate:OUT_OF_DEVICE_MEMORY@1");
+  EXPECT_NO_THROW(Tensor::allocate_shareable(device_, kBytes, MemoryUse::kInput));
+  expect_works(1);
 }
 
 }  // namespace
