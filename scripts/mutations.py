@@ -60,6 +60,18 @@ MUTATIONS = [
     Mutation("inherited-lines", "children inherit npupublish's file", PLUGIN,
              "O_WRONLY | O_CREAT | O_CLOEXEC |", "O_WRONLY | O_CREAT |", ["gst-element-descriptors"]),
 
+    # ---- Lost devices
+    Mutation("loss-not-judged", "a loss that another call than an inference tells keeps the context", LIBRARY,
+             "if (result == ZE_RESULT_ERROR_DEVICE_LOST) { lost = true; }", "", ["npucore-recovery"]),
+    Mutation("engine-held-too-long", "a request submits to the session that it has just moved on from", LIBRARY,
+             "engine(); if (!prepared_) { prepare(); } Engine& engine = *engine_;",
+             "Engine& engine = this->engine(); if (!prepared_) { prepare(); }", ["npucore-recovery"]),
+    Mutation("half-bound", "a submission that is refused leaves its good bindings", LIBRARY,
+             "impl_->check_output(output.index, part_of(output), output.strides_bytes);", "static_cast<void>(output);",
+             ["npucore-binding"]),
+    Mutation("stray-task", "a flush starts the output task of a stream that ends", PLUGIN,
+             "if (may_run_output_) {", "if (true) {", ["gst-element-lifetimes"]),
+
     # ---- Producers of DMA-BUFs
     Mutation("no-wait-for-producers", "an inference reads what its producer still writes", LIBRARY,
              "if (!producers_.empty()) { wait_for_producers(); }", "", [CALLS]),
