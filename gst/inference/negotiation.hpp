@@ -19,7 +19,6 @@ class Negotiation {
   /// Null before a model is open.
   explicit Negotiation(std::shared_ptr<const Opened> opened) : opened_(std::move(opened)) {}
 
-  bool is_open() const { return opened_ != nullptr; }
   /// What the frames of a stream are. Throws npu::Error, with the cure, for caps that no frame of
   /// ours has. Once a model is open.
   GstVideoInfo stream_of(const GstCaps* caps) const;
