@@ -35,7 +35,9 @@ class Graph {
   const std::vector<std::size_t>& output_bytes() const { return output_bytes_; }
 
   using RequestRef = std::unique_ptr<npu::Request>;
-  /// A memory, by its address in this process, and where the frame begins in it.
+  /// What a frame is read from, and where the frame begins in it: the GstMemory of its first plane
+  /// (the whole one, where that is a share), or the DeviceMemory of its copy. Told by its address
+  /// and never looked into.
   using MemoryKey = std::pair<const void*, gsize>;
   /// An idle request, if possible the one that read the same memory last, else a new one.
   RequestRef take_request(const MemoryKey& memory);

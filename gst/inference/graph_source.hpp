@@ -32,7 +32,7 @@ class Compilation {
 };
 
 /// What an element runs: graphs for the layouts that frames come in. What is const may be called
-/// from any thread, the rest by the streaming thread only.
+/// from any thread, the rest by the streaming thread, and by a state change once there is none.
 class GraphSource {
  public:
   virtual ~GraphSource() = default;

@@ -21,7 +21,8 @@ namespace gstnpu {
 using OpenSource = std::unique_ptr<GraphSource> (*)(const npu::Device&, const Settings&);
 
 /// What exists from NULL->READY on: a device, and the model that runs on it. What is const may be
-/// called from any thread, the rest belongs to the streaming thread.
+/// called from any thread, the rest by the streaming thread, and by a state change once there is
+/// none.
 class Opened {
  public:
   /// Throws npu::Error where the model or the device cannot be opened.
