@@ -13,8 +13,6 @@
 namespace softnpu {
 namespace {
 
-constexpr uint64_t kBusyPatienceNs = 2'000'000'000;
-
 // The NPU options that may be chained to a queue's description; throws what Intel's driver answers.
 void check_queue_options(const ze_command_queue_desc_t& desc) {
   const auto* const first = static_cast<const ze_command_queue_desc_npu_ext_t*>(desc.pNext);

@@ -8,7 +8,6 @@ namespace softnpu {
 namespace {
 
 constexpr size_t kJobRing = 62;  // jobs that the kernel driver's ring takes per queue
-constexpr uint64_t kBusyPatienceNs = 2'000'000'000;
 
 Priority priority_of(ze_command_queue_priority_t priority) {
   switch (priority) {

@@ -13,6 +13,9 @@
 
 namespace softnpu {
 
+/// How long a submission waits for a list or a queue that is busy.
+inline constexpr uint64_t kBusyPatienceNs = 2'000'000'000;
+
 /// Submits jobs in order, at most as many at a time as the kernel driver's ring takes.
 class CommandQueue : Counted<Kind::kQueue> {
  public:
@@ -21,7 +24,7 @@ class CommandQueue : Counted<Kind::kQueue> {
   Context& context() const { return context_; }
   bool synchronous() const { return mode_ == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS; }
 
-  /// Null when the queue stays full for longer than the driver is willing to wait.
+  /// Null when the queue stays full for longer than kBusyPatienceNs.
   std::shared_ptr<Job> submit(std::shared_ptr<const Commands> commands);
   ze_result_t synchronize(Deadline deadline);
   /// Background work goes behind everything else; default work has the priority that the queue was
