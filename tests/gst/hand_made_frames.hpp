@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
