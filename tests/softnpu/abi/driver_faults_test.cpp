@@ -93,6 +93,15 @@ TEST_F(Faults, TellHowOftenEveryCallWasMade) {
   EXPECT_EQ(counts.find("softnpu"), std::string::npos) << counts;
 }
 
+TEST_F(Faults, EndWithoutASpecification) {
+  for (const char* none : {"", static_cast<const char*>(nullptr)}) {
+    ASSERT_EQ(set_fault("zeMemAllocHost:OUT_OF_DEVICE_MEMORY@1+"), ZE_RESULT_SUCCESS);
+    EXPECT_THROW(client_.allocate(4), std::runtime_error);
+    ASSERT_EQ(set_fault(none), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(client_.run(graph_), kExpected);
+  }
+}
+
 TEST_F(Faults, RefuseAWrongSpecification) {
   EXPECT_EQ(set_fault("zeMemAllocHost@1"), ZE_RESULT_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(set_fault("zeMemAllocHots:UNKNOWN@1"), ZE_RESULT_ERROR_INVALID_ARGUMENT);
