@@ -4,17 +4,38 @@
 #include <gst/gst.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace gstnpu_test {
 
-/// Fails when a test leaves objects of GStreamer behind. Needs GST_TRACERS=leaks.
+/// The source files whose tests fail where the leaks tracer does not run.
+inline std::set<std::string>& files_that_need_tracer() {
+  static std::set<std::string> files;
+  return files;
+}
+
+/// For a variable of such a file, which gives its __FILE__.
+inline bool need_tracer(const char* file) {
+  return files_that_need_tracer().insert(file).second;
+}
+
+/// Fails when a test leaves objects of GStreamer behind. Looks where GST_TRACERS is set, and at the
+/// tests that need it.
 class LeakCheck : public testing::EmptyTestEventListener {
  public:
-  void OnTestStart(const testing::TestInfo&) override { before_ = live_objects(); }
+  void OnTestStart(const testing::TestInfo& test) override {
+    is_looking_ =
+        std::getenv("GST_TRACERS") != nullptr || files_that_need_tracer().count(test.file()) != 0;
+    if (is_looking_) {
+      before_ = live_objects();
+    }
+  }
   void OnTestEnd(const testing::TestInfo& test) override {
+    if (!is_looking_) return;
     // A pad's thread drops its task a little after the pad has stopped; listing an object that is
     // just being freed would crash the tracer.
     Objects left;
@@ -67,6 +88,7 @@ class LeakCheck : public testing::EmptyTestEventListener {
     }
   }
 
+  bool is_looking_ = false;
   Objects before_;
 };
 

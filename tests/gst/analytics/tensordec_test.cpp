@@ -1,6 +1,7 @@
 #include <gst/video/gstvideometa.h>
 
 #include "hand_made_frames.hpp"
+#include "leak_check.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -15,6 +16,7 @@ using gstnpu_test::Owned;
 using gstnpu_test::TempFolder;
 using gstnpu_test::yolo_tensor;
 
+[[maybe_unused]] const bool kNeedsTracer = gstnpu_test::need_tracer(__FILE__);
 const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
 
 struct Roi {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "hand_made_frames.hpp"
+#include "leak_check.hpp"
 
 namespace {
 
@@ -16,6 +17,7 @@ using gstnpu_test::Owned;
 using gstnpu_test::TempFolder;
 using gstnpu_test::yolo_tensor;
 
+[[maybe_unused]] const bool kNeedsTracer = gstnpu_test::need_tracer(__FILE__);
 const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
 
 HandMadeTensor two_objects() {
