@@ -90,8 +90,9 @@ void Request::Impl::require_idle(const char* what) const {
 }
 
 Request::Impl::Engine& Request::Impl::engine() {
-  if (!settled_ || engine_->session->place.context->lost.load(std::memory_order_relaxed))
-      [[unlikely]] {
+  const bool lost =
+      engine_ && engine_->session->place.context->lost.load(std::memory_order_relaxed);
+  if (!settled_ || lost) [[unlikely]] {
     move_to_new_session();
   }
   return *engine_;
