@@ -130,8 +130,8 @@ C_AND_POSIX = re.compile(
     r"math|memory|poll|pthread|pwd|sched|semaphore|setjmp|signal|spawn|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|"
     r"strings|syscall|time|unistd|wchar)\.h|[a-z0-9]*intrin\.h)$")
 
-# Level Zero's types and constants and the extensions' functions, in code or in a comment.
-DRIVER_NAME = re.compile(r"\bze_[a-z]\w*|\bZE_\w+|->pfn\w*")
+# Level Zero's types, constants, calls and variables and the extensions' functions, in code or in a comment.
+DRIVER_NAME = re.compile(r"\bze_[a-z]\w*|\bZES?_\w+|\bzes?[A-Z]\w*|(?:->|\.)pfn\w*")
 DRIVER_ROOM = "ze"
 
 # The software NPU's variables, which only its own driver reads: the library asks what the driver says.

@@ -53,11 +53,9 @@ std::shared_ptr<const ze::DeviceContext> Device::Impl::context() const {
 double Device::Impl::utilization() {
   const auto now = ze::engine_activity(*context());
   if (!now) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        base::text("neither loader ", info.loader_version, " nor the driver of ", info.name,
-                   " reports how busy it is (zesInit, zesDriverGet, zesDeviceGet, "
-                   "zesDeviceGetProperties, zesDeviceEnumEngineGroups, zesEngineGetActivity)"));
+    throw Error(ErrorCode::kUnsupported,
+                base::text("neither loader ", info.loader_version, " nor the driver of ", info.name,
+                           " reports how busy it is (", ze::kActivityCalls, ")"));
   }
   std::scoped_lock lock(mutex_);
   const auto last = std::exchange(last_activity_, now);

@@ -12,6 +12,7 @@
 #include "base/forked.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "ze/sysman.hpp"
 
 namespace npu::internal {
 namespace {
@@ -95,10 +96,7 @@ void Runtime::start(DeviceKind kind) {
   if (!drivers.empty()) {
     ::setenv(ze::kDriversVariable, drivers.c_str(), 0);
   }
-  // Without zesInit a loader decides now whether it will tell how busy a device is.
-  if (!loader_->has("zesInit")) {
-    ::setenv("ZES_ENABLE_SYSMAN", "1", 0);
-  }
+  ze::enable_sysman(*loader_);
   look_for_devices();
   if (kind == DeviceKind::kAuto && npus_.empty() && !users_choice_) {
     start_again_with_software();

@@ -69,6 +69,12 @@ zes_device_handle_t sysman_handle(const DeviceContext& device) {
 
 }  // namespace
 
+void enable_sysman(const Loader& loader) {
+  if (!loader.has("zesInit")) {
+    ::setenv("ZES_ENABLE_SYSMAN", "1", 0);
+  }
+}
+
 std::optional<EngineActivity> engine_activity(const DeviceContext& device) {
   const auto enumerate =
       symbol<decltype(&::zesDeviceEnumEngineGroups)>(device.loader, "zesDeviceEnumEngineGroups");

@@ -13,8 +13,16 @@ struct EngineActivity {
   std::uint64_t at_us = 0;
 };
 
-/// Nothing where loader or driver do not tell. Loaders without zesInit tell only when
-/// ZES_ENABLE_SYSMAN=1 was set before they were first asked for a driver.
+/// Loaders without zesInit decide when they are first asked for a driver whether they will tell how
+/// busy a device is: makes them.
+void enable_sysman(const Loader& loader);
+
+/// What loader and driver need to have for engine_activity(), for messages.
+inline constexpr const char* kActivityCalls =
+    "zesInit, zesDriverGet, zesDeviceGet, zesDeviceGetProperties, zesDeviceEnumEngineGroups, "
+    "zesEngineGetActivity";
+
+/// Nothing where loader or driver do not tell.
 std::optional<EngineActivity> engine_activity(const DeviceContext& device);
 
 }  // namespace npu::ze

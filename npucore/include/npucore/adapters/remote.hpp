@@ -83,7 +83,7 @@ class NPU_API RemoteContext {
   void* handle() const;
   RemoteProperties get_params() const;  ///< L0_CONTEXT
 
-  /// Driver memory that CPU and device share (zeMemAllocHost); data() is the raw pointer. With
+  /// Driver memory that CPU and device share; data() is the raw pointer. With
   /// kInput the CPU reads it slowly.
   RemoteTensor create_l0_host_tensor(ElementType type, const Shape& shape,
                                      TensorType use = TensorType::kBinded) const;
