@@ -13,6 +13,8 @@ MOST_HEADER_LINES = 900
 ONE_LINE_IF = re.compile(r"^\s*(\} )?(else )?if (constexpr )?\((?P<rest>.*;)(\s*//.*)?$")
 LEAVES = re.compile(r"^(\[\[\w+\]\] )?(return|continue|break|throw)\b")
 OPEN_IF = re.compile(r"^\s*(\} )?(else )?if (constexpr )?\(.*\)( \[\[\w+\]\])?$")
+# A new name; those that the tests put in front of libc's are no new ones.
+RESERVED = re.compile(r"^\s*#\s*define (_[A-Z]\w*|\w*__\w*)|\b(?:struct|class|enum|union|namespace|using|typename) (_[A-Z]\w*|\w*__\w*)")
 BARE_ELSE = re.compile(r"^\s*else\b")
 
 
@@ -46,6 +48,9 @@ def faults(tree):
         for path in sorted((tree / folder).rglob("*.[ch]pp")):
             for number, line in enumerate(path.read_text().split("\n"), 1):
                 fault = brace_fault(line)
+                reserved = RESERVED.search(line)
+                if not fault and reserved:
+                    fault = f"{reserved[1] or reserved[2]}: a name that is the compiler's"
                 if not fault and "std::lock_guard" in line:
                     fault = "std::lock_guard: the lock here is std::scoped_lock"
                 if fault:

@@ -72,6 +72,9 @@ MUTATIONS = [
     Mutation("stray-task", "a flush starts the output task of a stream that ends", PLUGIN,
              "if (may_run_output_) {", "if (true) {", ["gst-element-lifetimes"]),
 
+    Mutation("arguments-unlocked", "lists recorded at once take each other's arguments", LIBRARY,
+             "std::scoped_lock lock(graph_->arguments_mutex());", "", ["npucore-binding"]),
+
     # ---- Producers of DMA-BUFs
     Mutation("no-wait-for-producers", "an inference reads what its producer still writes", LIBRARY,
              "if (!producers_.empty()) { wait_for_producers(); }", "", [CALLS]),

@@ -44,6 +44,12 @@ class Style(unittest.TestCase):
     def test_else_needs_braces(self):
         self.assertEqual(self.faults_of("  else\n    b();\n"), ["npucore/src/base/a.cpp:1: an else without braces"])
 
+    def test_reserved_names(self):
+        for line in ["#define _NPU_A", "#define NPU__A 1", "struct _A {};", "namespace a__b {", "using __a = int;"]:
+            self.assertEqual(len(self.faults_of(f"{line}\n")), 1, line)
+        for line in ["#define NPU_A_ __func__", "struct A_ {};", "__builtin_trap();"]:
+            self.assertEqual(self.faults_of(f"{line}\n"), [], line)
+
     def test_one_lock(self):
         self.assertEqual(len(self.faults_of("std::lock_guard lock(mutex);\n")), 1)
         self.assertEqual(self.faults_of("std::scoped_lock lock(mutex);\n"), [])

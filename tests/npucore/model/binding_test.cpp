@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include <npucore/npucore.hpp>
@@ -259,6 +261,35 @@ TEST_F(Bindings, ThatCannotBeMadeSubmitNothing) {
   request.set_input(0, enough);  // throws while in flight
   request.infer();
   EXPECT_EQ(first_of(request.output(0).data()), affine(3));
+}
+
+// A driver's graph has one set of arguments, which each list takes over when it is recorded. More
+// tensors than recordings are kept, so that each inference records.
+TEST_F(Bindings, OfSeveralThreadsDoNotMix) {
+  constexpr int kThreads = 3, kTensors = 20, kRounds = 200;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      Request request = model_.create_request();
+      std::vector<Tensor> inputs, outputs;
+      for (int i = 0; i < kTensors; ++i) {
+        inputs.push_back(Tensor::allocate(device_, kBytes, MemoryUse::kInput));
+        outputs.push_back(Tensor::allocate(device_, kBytes, MemoryUse::kOutput));
+        fill(inputs.back().data(), static_cast<float>(thread * kTensors + i));
+      }
+      for (int round = 0; round < kRounds; ++round) {
+        const auto i = static_cast<std::size_t>(round % kTensors);
+        request.set_input(0, inputs[i]);
+        request.set_output(0, outputs[i]);
+        request.infer();
+        wrong += first_of(outputs[i].data()) !=
+                 affine(static_cast<float>(thread * kTensors + round % kTensors));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 // All or nothing: a good input beside a bad output is not bound either.
