@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Runs tests again and again on a machine that is kept busy by a loop on each processor: what fails once in ten runs is a failure.
+# Uses the builds that scripts/test.sh has left. Ends with what failed, and how often.
+#
+# usage: scripts/repeat.sh [TIMES [STAGE...]]    10 times the stages tests, sanitizers and trixie, when not given
+set -uo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname -- "$0")/common.sh"
+cd "$tree" || exit 1
+
+times=${1:-10}
+case $times in *[!0-9]* | 0*) sed -n '5s/^# //p' "$0" >&2 && exit 2 ;; esac
+[ $# -eq 0 ] || shift
+stages=("$@")
+[ ${#stages[@]} -gt 0 ] || stages=(tests sanitizers trixie)
+
+loops=()
+failures=$(mktemp)
+leave() {
+  kill "${loops[@]}" 2>/dev/null
+  rm -f "$failures"
+}
+trap leave EXIT
+trap 'exit 130' INT TERM
+for _ in $(seq "$(nproc)"); do
+  while :; do :; done &
+  loops+=($!)
+done
+
+run_stage() {
+  case $1 in
+    tests) meson test -C build --no-rebuild --print-errorlogs --num-processes $(($(nproc) * 2)) --timeout-multiplier 3 ;;
+    sanitizers) scripts/lane.sh trixie -- scripts/lane-tests.sh --sanitizers ;;
+    trixie) scripts/lane.sh trixie -- scripts/lane-tests.sh ;;
+    *) die "the stage $1 runs no tests" "There are: tests sanitizers trixie" ;;
+  esac
+}
+
+mkdir -p build
+log=build/repeat.log
+for round in $(seq "$times"); do
+  for stage in "${stages[@]}"; do
+    start=$SECONDS
+    run_stage "$stage" >"$log" 2>&1 && verdict=good || verdict=FAILED
+    say "$round of $times: $stage $verdict, $((SECONDS - start)) s"
+    [ "$verdict" != good ] || continue
+    cp "$log" "build/repeat-$stage-$round.log"
+    say "  build/repeat-$stage-$round.log"
+    # A stage that fails without a failing test has failed itself.
+    grep -qE ' (FAIL|TIMEOUT|ERROR|UNEXPECTEDPASS) ' "$log" || echo "stage $stage" | tee -a "$failures"
+    sed -n 's/^ *[0-9]*\/[0-9]* \(.*[^ ]\) *\(FAIL\|TIMEOUT\|ERROR\|UNEXPECTEDPASS\) .*/\1/p' "$log" | sort -u | tee -a "$failures" | sed 's/^/  /'
+  done
+done
+say "" "failed in $((times * ${#stages[@]})) runs:"
+sort "$failures" | uniq -c
+[ ! -s "$failures" ]
