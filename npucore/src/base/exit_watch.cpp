@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace npu::internal {
+namespace npu::base {
 namespace {
 
 std::atomic<int> running = 0;
@@ -60,4 +60,4 @@ void watch_exit() {
   watch.touch();
 }
 
-}  // namespace npu::internal
+}  // namespace npu::base

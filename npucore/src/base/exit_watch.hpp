@@ -1,6 +1,6 @@
 #pragma once
 
-namespace npu::internal {
+namespace npu::base {
 
 /// While one lives, its thread may be inside the driver's compiler, which cannot be interrupted and
 /// must not be torn down under it. A process that exits meanwhile is then ended, with its own exit
@@ -17,4 +17,4 @@ class RunsWhileExiting {
 /// compiler loads lazily registers destructors of its own, which must not run first.
 void watch_exit();
 
-}  // namespace npu::internal
+}  // namespace npu::base

@@ -4,7 +4,7 @@
 
 #include <npucore/error.hpp>
 
-namespace npu::internal {
+namespace npu::base {
 
 void watch_for_forks() {
   static const int watched = ::pthread_atfork(
@@ -18,4 +18,4 @@ void fail_after_fork() {
               "use: fork first and open the device in the child, or start a new program (exec)");
 }
 
-}  // namespace npu::internal
+}  // namespace npu::base

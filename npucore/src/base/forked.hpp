@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace npu::internal {
+namespace npu::base {
 
 /// Set in a child of a process that had opened a device.
 inline std::atomic<bool> process_was_forked = false;
@@ -19,4 +19,4 @@ inline void refuse_after_fork() {
   }
 }
 
-}  // namespace npu::internal
+}  // namespace npu::base

@@ -79,8 +79,8 @@ struct Work {
 CompileJob compile_async(const Device& device, const Model& model, const CompileOptions& options) {
   auto job = std::make_shared<CompileJob::Impl>();
   auto work = std::make_unique<Work>(Work{device, model, options, job});
-  internal::watch_exit();
-  auto running = std::make_unique<internal::RunsWhileExiting>();
+  base::watch_exit();
+  auto running = std::make_unique<base::RunsWhileExiting>();
   try {
     std::thread([work = std::move(work), running = std::move(running)]() mutable {
       work->run();

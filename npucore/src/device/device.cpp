@@ -34,7 +34,7 @@ DeviceKind device_kind_from_string(const std::string& name) {
 }
 
 Device Device::open(DeviceKind kind) {
-  internal::watch_exit();
+  base::watch_exit();
   return Device(internal::Runtime::instance().open(kind));
 }
 

@@ -185,8 +185,8 @@ std::shared_ptr<Device::Impl> Runtime::open_software_instead() {
 }
 
 std::shared_ptr<Device::Impl> Runtime::open(DeviceKind kind) {
-  refuse_after_fork();
-  watch_for_forks();
+  base::refuse_after_fork();
+  base::watch_for_forks();
   std::scoped_lock lock(mutex_);
   start(kind);
   switch (kind) {

@@ -295,7 +295,7 @@ void Request::Impl::submit() {
     throw Error(ErrorCode::kInvalidArgument,
                 "the request is already in flight: wait for it before submitting it again");
   }
-  internal::refuse_after_fork();
+  base::refuse_after_fork();
   engine();
   if (!prepared_) {
     prepare();
