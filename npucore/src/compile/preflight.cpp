@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include <npucore/error.hpp>
 
@@ -21,9 +20,7 @@ constexpr std::uint32_t kNoteSection = 7;  // SHT_NOTE
 constexpr std::string_view kElfNote = "note.LoaderABIVersion";
 constexpr std::string_view kRuntimeNote = "note.MappedInferenceVersion";
 
-bool is_known(const Version& version) {
-  return version.major != 0 || version.minor != 0 || version.patch != 0;
-}
+constexpr Version kUnknown{};
 
 std::optional<Version> version_note(std::span<const std::byte> note) {
   constexpr std::uint32_t kOwnerBytes = 4, kVersionBytes = 16, kType = 1;
@@ -59,7 +56,7 @@ enum class Fit { kFits, kBlobIsOlder, kBlobIsNewer };
 
 /// What only adds to an interface makes a new minor: an older blob still runs.
 Fit fit(const Version& blob, const Version& device) {
-  if (!is_known(blob) || !is_known(device)) return Fit::kFits;
+  if (blob == kUnknown || device == kUnknown) return Fit::kFits;
   if (blob.major != device.major) {
     return blob.major > device.major ? Fit::kBlobIsNewer : Fit::kBlobIsOlder;
   }

@@ -234,9 +234,7 @@ BuiltWith read_built_with(pugi::xml_node node) {
           read_version(node, "runtime"), small_number(node, "driver")};
 }
 
-bool is_known(const Version& version) {
-  return version.major != 0 || version.minor != 0 || version.patch != 0;
-}
+constexpr Version kUnknown{};
 
 }  // namespace
 
@@ -307,13 +305,13 @@ std::string describe(const BuiltWith& built) {
   if (!built.platform.empty()) {
     parts.push_back("platform=" + built.platform);
   }
-  if (is_known(built.compiler)) {
+  if (built.compiler != kUnknown) {
     parts.push_back(base::text("compiler=", built.compiler.major, '.', built.compiler.minor));
   }
-  if (is_known(built.elf)) {
+  if (built.elf != kUnknown) {
     parts.push_back("elf=" + version_text(built.elf));
   }
-  if (is_known(built.runtime)) {
+  if (built.runtime != kUnknown) {
     parts.push_back("runtime=" + version_text(built.runtime));
   }
   if (built.driver_version != 0) {
