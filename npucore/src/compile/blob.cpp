@@ -33,7 +33,7 @@ void load_view(CompiledModel::Impl& model, const ir::BlobView& blob, const std::
   ze::GraphSource source;
   source.bytes = blob.native;
   source.profile_layers = internal::wants_layer_times(model.properties.values());
-  if (model.device->context()->graph.has(13) && starts_on_page(blob.native)) {
+  if (model.device->context()->graph.takes_persistent_blobs() && starts_on_page(blob.native)) {
     source.bytes = whole_pages(blob.native);
     source.bytes_persist = true;
   }

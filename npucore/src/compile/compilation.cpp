@@ -87,8 +87,9 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
   compiled_->built_with = built_with(device.info());
   const Properties properties = compiled_->properties.values();
   config_ = compiler_config(compiler_, device.info(), properties);
-  // From 1.5 on the driver adds it itself, for the flag.
-  if (compiled_->device->context()->graph.has(5) || !wants_layer_times(properties)) {
+  // Such a driver adds it, for the flag.
+  if (compiled_->device->context()->graph.asks_for_layer_times() ||
+      !wants_layer_times(properties)) {
     config_.erase(property::profiling.name);
   }
   for (const auto& [name, value] : options.config) config_[name] = value;

@@ -76,6 +76,11 @@ ErrorCode DeviceContext::judge_execution(ze_result_t result) const {
   return code;
 }
 
+bool DeviceContext::tells_its_loss() const {
+  const ze_result_t status = loader.zeDeviceGetStatus(npu.device);
+  return status == ZE_RESULT_ERROR_DEVICE_LOST || status == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
+}
+
 void DeviceContext::fail(ze_result_t result, const char* call, const char* advice) const {
   throw make_error(judge(result), result, call, advice);
 }

@@ -23,6 +23,10 @@ class GraphTable {
   /// Slots of minor versions past this one must not even be read: the driver's table is shorter.
   bool has(std::uint32_t minor) const { return ze_npu_version_has(version_, 1, minor); }
   std::uint32_t version() const { return version_; }
+  /// Whether a blob's bytes may stay where they are, for as long as the graph lives.
+  bool takes_persistent_blobs() const { return has(13); }
+  /// Whether the driver itself tells the compiler to profile layers.
+  bool asks_for_layer_times() const { return has(5); }
   const ze_graph_dditable_ext_t* operator->() const { return table_; }
   const ze_graph_dditable_ext_t& operator*() const { return *table_; }
 
@@ -42,6 +46,8 @@ struct DeviceContext {
   /// The same for an execution, which any sign of trouble loses: an unknown error means a poisoned
   /// context, and what a device in low power had begun is gone.
   ErrorCode judge_execution(ze_result_t result) const;
+  /// Asks the device itself, whose fences stay "not ready" for ever once it hangs.
+  bool tells_its_loss() const;
   /// Throws what a call in this context failed with, as judged.
   void check(ze_result_t result, const char* call, const char* advice = "") const {
     if (result != ZE_RESULT_SUCCESS) [[unlikely]] {

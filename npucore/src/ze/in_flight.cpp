@@ -5,14 +5,6 @@
 #include "queue.hpp"
 
 namespace npu::ze {
-namespace {
-
-bool is_lost(const DeviceContext& device) {
-  const ze_result_t status = device.loader.zeDeviceGetStatus(device.npu.device);
-  return status == ZE_RESULT_ERROR_DEVICE_LOST || status == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
-}
-
-}  // namespace
 
 Submission::Submission(const Queue& queue, std::uint32_t lists, std::string what)
     : fence_(make_fence(queue.device(), queue.handle())), lists_(lists), what_(std::move(what)) {}
@@ -20,7 +12,7 @@ Submission::Submission(const Queue& queue, std::uint32_t lists, std::string what
 ze_result_t wait_for_fence(const DeviceContext& device, ze_fence_handle_t fence,
                            std::uint64_t timeout_ns) {
   const ze_result_t result = device.loader.zeFenceHostSynchronize(fence, timeout_ns);
-  if (result == ZE_RESULT_NOT_READY && timeout_ns >= kLookNs && is_lost(device)) {
+  if (result == ZE_RESULT_NOT_READY && timeout_ns >= kLookNs && device.tells_its_loss()) {
     return ZE_RESULT_ERROR_DEVICE_LOST;
   }
   return result;

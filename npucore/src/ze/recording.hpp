@@ -18,8 +18,8 @@ namespace npu::ze {
 /// As the driver wants them: in elements, innermost first; what the rank lacks is 0.
 using ElementStrides = std::array<std::uint32_t, 5>;
 
-/// Keeps memory for as long as a list may use it, whatever that memory is. The flag is set once
-/// nobody will bind it any more.
+/// Keeps memory for as long as a list may use it, whatever that memory is. The flag is set while
+/// nobody is going to bind it.
 using KeepAlive = std::shared_ptr<const std::atomic<bool>>;
 
 /// What one argument of the graph is bound to.
