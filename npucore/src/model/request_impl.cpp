@@ -192,11 +192,13 @@ std::optional<internal::StridedTensor> Request::Impl::check(const Binding& bindi
 }
 
 void Request::Impl::check_input(std::size_t index, const Tensor& tensor, Strides strides) {
-  check(input_at(index), model_->bound_inputs[index], tensor, strides);
+  const Binding& binding = input_at(index);
+  check(binding, model_->bound_inputs[index], tensor, strides);
 }
 
 void Request::Impl::check_output(std::size_t index, const Tensor& tensor, Strides strides) {
-  check(output_at(index), model_->bound_outputs[index], tensor, strides);
+  const Binding& binding = output_at(index);
+  check(binding, model_->bound_outputs[index], tensor, strides);
 }
 
 void Request::Impl::changed(const Binding& binding) {
