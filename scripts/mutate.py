@@ -157,6 +157,8 @@ class Copy:
         logs = self.build / "meson-logs"
         for name in ("testlog.json", "testlog.junit.xml"):
             (logs / name).unlink(missing_ok=True)
+        for name in tests:  # a program that crashes leaves the cases of its last run
+            (self.build / f"{name}.xml").unlink(missing_ok=True)
         arguments = [f"--test-args=--gtest_filter={cases_filter}"] if cases_filter else []
         command = ["meson", "test", "-C", self.build, "--no-rebuild", *arguments, *tests]
         subprocess.run(command, env=self.environment, capture_output=True)
