@@ -69,8 +69,6 @@ MUTATIONS = [
     Mutation("half-bound", "a submission that is refused leaves its good bindings", LIBRARY,
              "impl_->check_output(output.index, part_of(output), output.strides_bytes);", "static_cast<void>(output);",
              ["npucore-binding"]),
-    Mutation("stray-task", "a flush starts the output task of a stream that ends", PLUGIN,
-             "if (may_run_output_) {", "if (true) {", ["gst-element-lifetimes"]),
 
     Mutation("arguments-unlocked", "lists recorded at once take each other's arguments", LIBRARY,
              "std::scoped_lock lock(graph_->arguments_mutex());", "", ["npucore-binding"]),

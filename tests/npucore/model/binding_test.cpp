@@ -266,7 +266,7 @@ TEST_F(Bindings, ThatCannotBeMadeSubmitNothing) {
 // A driver's graph has one set of arguments, which each list takes over when it is recorded. More
 // tensors than recordings are kept, so that each inference records.
 TEST_F(Bindings, OfSeveralThreadsDoNotMix) {
-  constexpr int kThreads = 3, kTensors = 20, kRounds = 200;
+  constexpr int kThreads = 4, kTensors = 20, kRounds = 1500;
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
