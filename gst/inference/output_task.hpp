@@ -34,7 +34,7 @@ class OutputTask {
       : element_(element), src_(src), model_file_(model_file), stream_(stream) {}
 
   void start();
-  /// Returns at once; the task ends what it is at.
+  /// From another thread: waits until the task has ended what it is at.
   void pause() { gst_pad_pause_task(src_); }
   /// Waits for the task. The fifo must have been stopped.
   gboolean stop() { return gst_pad_stop_task(src_); }

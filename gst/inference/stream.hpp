@@ -94,7 +94,7 @@ class Stream {
   std::atomic<guint64> frame_duration_ns_{0};
   Refusals refusals_;
   SharedStream shared_;
-  std::mutex output_mutex_;  // guards may_run_output_, and the start of fifo and task
+  std::mutex output_mutex_;  // guards may_run_output_, and start and pause of fifo and task
   bool may_run_output_ = false;
   OutputTask output_;
 };

@@ -117,8 +117,13 @@ gboolean Stream::queue_event(EventRef event) {
 
 void Stream::flush_start(EventRef event) {
   gst_pad_push_event(pads_.src, event.release());
-  refuse_input();
-  output_.pause();
+  {
+    const std::scoped_lock lock(output_mutex_);
+    refuse_input();
+    if (may_run_output_) {  // else the pad's task may be the next stream's already
+      output_.pause();
+    }
+  }
   output_.drop_waiting();
 }
 
