@@ -62,7 +62,7 @@ MUTATIONS = [
 
     # ---- Lost devices
     Mutation("loss-not-judged", "a loss that another call than an inference tells keeps the context", LIBRARY,
-             "if (result == ZE_RESULT_ERROR_DEVICE_LOST) { lost = true; }", "", ["npucore-recovery"]),
+             "if (code == ErrorCode::kDeviceLost) { lost = true; }", "", ["npucore-recovery"]),
     Mutation("engine-held-too-long", "a request submits to the session that it has just moved on from", LIBRARY,
              "engine(); if (!prepared_) { prepare(); } Engine& engine = *engine_;",
              "Engine& engine = this->engine(); if (!prepared_) { prepare(); }", ["npucore-recovery"]),

@@ -34,7 +34,7 @@ class Binding {
   bool is_bound() const { return static_cast<bool>(tensor_) || host_.data; }
   bool holds(const Tensor& tensor) const {
     return tensor_ && !value_.strides && !host_.data && tensor_.data() == tensor.data() &&
-           allocation_of(tensor_) == allocation_of(tensor);
+           tensor.size_bytes() >= bytes_ && allocation_of(tensor_) == allocation_of(tensor);
   }
   bool holds(HostMemory memory) const {
     return host_.data && !value_.strides && host_.data == memory.data &&

@@ -60,20 +60,18 @@ DeviceContext::DeviceContext(NpuDevice device)
 }
 
 ErrorCode DeviceContext::judge(ze_result_t result) const {
-  if (result == ZE_RESULT_ERROR_DEVICE_LOST) {
-    lost = true;
-  }
-  return error_code(result);
-}
-
-ErrorCode DeviceContext::judge_execution(ze_result_t result) const {
-  // Drivers report a context that a memory fault has poisoned as UNKNOWN.
-  const ErrorCode code =
-      error_code(result == ZE_RESULT_ERROR_UNKNOWN ? ZE_RESULT_ERROR_DEVICE_LOST : result);
+  const ErrorCode code = error_code(result);
   if (code == ErrorCode::kDeviceLost) {
     lost = true;
   }
   return code;
+}
+
+ErrorCode DeviceContext::judge_execution(ze_result_t result) const {
+  // Drivers report a context that a memory fault has poisoned as UNKNOWN.
+  const bool means_lost =
+      result == ZE_RESULT_ERROR_UNKNOWN || result == ZE_RESULT_ERROR_DEVICE_IN_LOW_POWER_STATE;
+  return judge(means_lost ? ZE_RESULT_ERROR_DEVICE_LOST : result);
 }
 
 bool DeviceContext::tells_its_loss() const {

@@ -351,10 +351,23 @@ TEST_F(LostElsewhere, ALowPowerStateOfAQuestionLosesNothing) {
   request.set_input(0, Tensor::allocate(device_, kBytes, MemoryUse::kInput));
   request.infer();
   set_fault("pfnQueryContextMemory:DEVICE_IN_LOW_POWER_STATE@1");
-  EXPECT_THROW(device_.memory(), Error);
+  expect_error(ErrorCode::kUnsupported, "LOW_POWER", [&] { device_.memory(); });
+  set_fault("zeMemAllocHost:DEVICE_IN_LOW_POWER_STATE@1");
+  expect_error(ErrorCode::kUnsupported, "LOW_POWER",
+               [&] { Tensor::allocate(device_, kBytes, MemoryUse::kInput); });
   set_fault("");
   request.infer();
   EXPECT_EQ(request.copies(), 0u);
+}
+
+// Whoever is told of a loss has a new context afterwards, whatever call and word told it.
+TEST_F(LostElsewhere, ByADeviceThatNeedsAResetGivesANewContext) {
+  Request request = model_.create_request();
+  void* const before = device_.native_context();
+  set_fault("pfnAppendGraphExecute:DEVICE_REQUIRES_RESET@1");
+  EXPECT_TRUE(is_lost([&] { request.infer(); }));
+  EXPECT_NE(device_.native_context(), before);
+  expect_works(2);
 }
 
 TEST_F(LostElsewhere, ByAnImportOfHostMemoryIsTold) {

@@ -254,6 +254,10 @@ TEST_F(Bindings, ThatCannotBeMadeSubmitNothing) {
   const Tensor small = Tensor::allocate(device_, kBytes / 2, MemoryUse::kInput);
   const PortBinding input{0, &small};
   expect_error(ErrorCode::kInvalidArgument, "needs", [&] { request.submit({{&input, 1}, {}}); });
+  const Tensor bound = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
+  request.set_input(0, bound);
+  const PortBinding part{0, &bound, 0, kBytes / 2};
+  expect_error(ErrorCode::kInvalidArgument, "needs", [&] { request.submit({{&part, 1}, {}}); });
   const PortBinding outside{0, &small, 0, kBytes};
   EXPECT_THROW(request.submit({{&outside, 1}, {}}), Error);
   const Tensor enough = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
