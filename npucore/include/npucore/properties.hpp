@@ -8,12 +8,12 @@
 namespace npu {
 
 /// What a model is compiled and run for. On one device kCumulativeThroughput is kThroughput.
-enum class PerformanceHint { kUndefined, kLatency, kThroughput, kCumulativeThroughput };
-enum class Priority { kLow, kMedium, kHigh };      ///< of a model's queue
-enum class WorkloadType { kDefault, kEfficient };  ///< kEfficient: when nothing else wants to run
+enum class NPU_API PerformanceHint { kUndefined, kLatency, kThroughput, kCumulativeThroughput };
+enum class NPU_API Priority { kLow, kMedium, kHigh };      ///< of a model's queue
+enum class NPU_API WorkloadType { kDefault, kEfficient };  ///< kEfficient: while nothing else runs
 /// How weights reach the driver's compiler: copied into one buffer with the model, or by their
 /// address in the mapped file. kAuto: by address if the compiler takes that.
-enum class Serializer { kAuto, kAllWeightsCopy, kNoWeightsCopy };
+enum class NPU_API Serializer { kAuto, kAllWeightsCopy, kNoWeightsCopy };
 
 NPU_API const char* to_string(PerformanceHint hint);  ///< "LATENCY", ...
 NPU_API const char* to_string(Priority priority);

@@ -80,7 +80,7 @@ class NPU_API Request {
   /// Throws Error(kDeviceLost) if the device refuses: the inference is lost.
   void submit();
   /// Binds and submits in one call; if it cannot bind all, it does not submit. Returns how many
-  /// buffers were copied for it because the device cannot reach them.
+  /// inputs were copied for it because the device cannot reach them.
   std::uint64_t submit(const Bindings& bindings);
   /// False when `timeout` passed first. Throws if the inference failed; the request can be
   /// submitted again then. If it has a callback, waits until that has returned.
