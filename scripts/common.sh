@@ -7,10 +7,13 @@ cache_dir=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/npucore
 # shellcheck disable=SC2034
 lanes_dir=$cache_dir/lanes
 
-# The fastest linker of this machine; meson reads these when it configures a build.
-if command -v mold >/dev/null; then
-  export CC_LD=mold CXX_LD=mold
-fi
+# Takes the fastest linker of this machine, unless the user chose one; meson reads these when it configures a build.
+choose_linker() {
+  if command -v mold >/dev/null && [ -z "${CC_LD:-}${CXX_LD:-}" ]; then
+    export CC_LD=mold CXX_LD=mold
+  fi
+}
+choose_linker
 
 say() { printf '%s\n' "$@"; }
 

@@ -13,6 +13,9 @@ case $times in *[!0-9]* | 0*) sed -n '5s/^# //p' "$0" >&2 && exit 2 ;; esac
 [ $# -eq 0 ] || shift
 stages=("$@")
 [ ${#stages[@]} -gt 0 ] || stages=(tests sanitizers trixie)
+for stage in "${stages[@]}"; do
+  case $stage in tests | sanitizers | trixie) ;; *) die "the stage $stage runs no tests" "There are: tests sanitizers trixie" ;; esac
+done
 
 loops=()
 failures=$(mktemp)
@@ -32,7 +35,6 @@ run_stage() {
     tests) meson test -C build --no-rebuild --print-errorlogs --num-processes $(($(nproc) * 2)) --timeout-multiplier 3 ;;
     sanitizers) scripts/lane.sh trixie -- scripts/lane-tests.sh --sanitizers ;;
     trixie) scripts/lane.sh trixie -- scripts/lane-tests.sh ;;
-    *) die "the stage $1 runs no tests" "There are: tests sanitizers trixie" ;;
   esac
 }
 

@@ -64,12 +64,16 @@ meson_run() {
 # two thirds of the time.
 build_here() {
   [ -f build/build.ninja ] || meson setup build -Dc_args=-g1 -Dcpp_args=-g1 || return 1
-  # shellcheck disable=SC2046  # words
-  ninja -C build $([ $# -eq 0 ] || scripts/test-targets.py build "$@")
+  local targets=''
+  if [ $# -gt 0 ]; then
+    ninja -C build build.ninja && targets=$(scripts/test-targets.py build "$@") || return 1
+  fi
+  # shellcheck disable=SC2086  # words
+  ninja -C build $targets
 }
 
 stage_setup() {
-  scripts/setup.sh --tests
+  scripts/setup.sh --tests && choose_linker
 }
 
 stage_tests() {

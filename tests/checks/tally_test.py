@@ -53,8 +53,13 @@ class Tally(unittest.TestCase):
 
     def test_a_case_that_others_run_is_none(self):
         suite = gtest_suite("npucore:ir / reader", "", "").replace('"c1" status="run"', '"DISABLED_c1" status="notrun"')
-        self.add([("npucore:ir / reader", "OK", ["/b/ir-tests"])], [suite])
+        self.add([("npucore:ir / reader", "OK", ["/b/ir-tests"])], [suite.replace(".Suite", ".Child")])
         self.assertEqual(self.closing_line(), "1 passed, 0 failed")
+
+    def test_a_disabled_case_is_skipped(self):
+        suite = gtest_suite("npucore:ir / reader", "", "").replace('"c1" status="run"', '"DISABLED_c1" status="notrun"')
+        self.add([("npucore:ir / reader", "OK", ["/b/ir-tests"])], [suite])
+        self.assertEqual(self.closing_line(), "1 passed, 0 failed, 1 skipped")
 
     def test_a_failed_case_counts(self):
         suite = gtest_suite("npucore:ir / reader", "", "<failure/>")
