@@ -164,6 +164,18 @@ class Playing {
 
   void start() { gst_element_set_state(pipeline_, GST_STATE_PLAYING); }
 
+  /// Waits until the sink has caps: unixfdsink tells a reader that comes before of caps "NULL".
+  void wait_for_caps() {
+    GstIterator* sinks = gst_bin_iterate_sinks(GST_BIN(pipeline_));
+    GValue sink = G_VALUE_INIT;
+    gst_iterator_next(sinks, &sink);
+    GstPad* pad = gst_element_get_static_pad(GST_ELEMENT(g_value_get_object(&sink)), "sink");
+    for (int i = 0; i < 5000 && !gst_pad_has_current_caps(pad); ++i) g_usleep(1000);
+    gst_object_unref(pad);
+    g_value_unset(&sink);
+    gst_iterator_free(sinks);
+  }
+
   /// Empty at the end of the stream, else what happened instead.
   std::string wait() {
     const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline_));
@@ -253,6 +265,7 @@ ProducerRun play(const Producer& producer, const RunOptions& options) {
     if (beside) {
       feeding = std::make_unique<Playing>(beside.get());
       feeding->start();
+      feeding->wait_for_caps();
     }
     Playing playing(pipeline.get());
     playing.start();
