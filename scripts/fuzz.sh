@@ -53,6 +53,9 @@ build_fuzzers
 [ "$seconds" != --build ] || exit 0
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || for folder in "$corpus"/*/; do targets+=("$(basename -- "$folder")"); done
+for target in "${targets[@]}"; do
+  [ -x "$build/tests/fuzz/fuzz-$target" ] || die "no fuzzer is called $target" "There are: $(ls "$corpus" | tr '\n' ' ')"
+done
 jobs=$(nproc)
 [ "$jobs" -le ${#targets[@]} ] || jobs=${#targets[@]}
 share=$((seconds * jobs / ${#targets[@]}))
@@ -62,7 +65,6 @@ share=$((seconds * jobs / ${#targets[@]}))
 export TBB_ENABLE_SANITIZERS=1 UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
 running=0 failed=0
 for target in "${targets[@]}"; do
-  [ -x "$build/tests/fuzz/fuzz-$target" ] || die "no fuzzer is called $target" "There are: $(ls "$corpus" | tr '\n' ' ')"
   if [ "$running" -ge "$jobs" ]; then
     wait -n || failed=$((failed + 1))
     running=$((running - 1))
