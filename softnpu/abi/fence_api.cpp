@@ -1,5 +1,6 @@
 // zeFence*.
 #include "machine/fence.hpp"
+#include "machine/in_use.hpp"
 #include "machine/queue.hpp"
 
 #include "api.hpp"
@@ -18,6 +19,7 @@ ze_result_t fence_create(ze_command_queue_handle_t queue, const ze_fence_desc_t*
 }
 
 ze_result_t fence_destroy(ze_fence_handle_t fence) {
+  check_not_in_use("fence", fence, object_of<Fence>(fence).user());
   take_back<Fence>(fence);
   return ZE_RESULT_SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 #include "base/trace.hpp"
 #include "machine/context.hpp"
+#include "machine/in_use.hpp"
 #include "machine/list.hpp"
 
 #include "api.hpp"
@@ -44,6 +45,7 @@ ze_result_t command_list_create_immediate(ze_context_handle_t context, ze_device
 }
 
 ze_result_t command_list_destroy(ze_command_list_handle_t list) {
+  check_not_in_use("list", list, object_of<CommandList>(list).user());
   take_back<CommandList>(list);
   return ZE_RESULT_SUCCESS;
 }
@@ -54,7 +56,11 @@ ze_result_t command_list_close(ze_command_list_handle_t list) {
 }
 
 ze_result_t command_list_reset(ze_command_list_handle_t list) {
-  object_of<CommandList>(list).reset();
+  auto& own = object_of<CommandList>(list);
+  if (!own.immediate()) {
+    check_not_in_use("list", list, own.user(), "reset");
+  }
+  own.reset();
   return ZE_RESULT_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "base/trace.hpp"
 #include "machine/context.hpp"
 #include "machine/device.hpp"
+#include "machine/in_use.hpp"
 
 #include "api.hpp"
 #include "handles.hpp"
@@ -144,17 +145,22 @@ ze_result_t mem_alloc_host(ze_context_handle_t context, const ze_host_mem_alloc_
 }
 
 ze_result_t mem_free(ze_context_handle_t context, void* pointer) {
-  require(object_of<Context>(context).allocations().remove(pointer),
-          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  auto& allocations = object_of<Context>(context).allocations();
+  const auto memory = allocations.find(pointer);
+  require(allocations.remove(pointer), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  check_memory_not_in_use(*memory);
   return ZE_RESULT_SUCCESS;
 }
 
 // Commands share the ownership of their memory, so that every policy of the description is met by a
-// plain free.
+// plain free; two of them ask to wait for the commands, or to free later.
 ze_result_t mem_free_ext(ze_context_handle_t context, const ze_memory_free_ext_desc_t* desc,
                          void* pointer) {
   require(desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  return mem_free(context, pointer);
+  if (desc->freePolicy == 0) return mem_free(context, pointer);
+  require(object_of<Context>(context).allocations().remove(pointer),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t mem_get_alloc_properties(ze_context_handle_t context, const void* pointer,

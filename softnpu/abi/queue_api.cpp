@@ -4,6 +4,7 @@
 #include "base/trace.hpp"
 #include "machine/context.hpp"
 #include "machine/fence.hpp"
+#include "machine/in_use.hpp"
 #include "machine/list.hpp"
 #include "machine/queue.hpp"
 
@@ -35,8 +36,8 @@ void check_queue_options(const ze_command_queue_desc_t& desc) {
 // One submission of one list; throws when the list or the queue stays busy.
 std::shared_ptr<Job> execute(CommandQueue& queue, CommandList& list) {
   auto job = list.submit_once_idle(Deadline::after(kBusyPatienceNs),
-                                   [&queue](std::shared_ptr<const Commands> commands) {
-                                     return queue.submit(std::move(commands));
+                                   [&](std::shared_ptr<const Commands> commands) {
+                                     return queue.submit(std::move(commands), &list);
                                    });
   if (!job) throw Failure(ZE_RESULT_ERROR_UNKNOWN, "the list or its queue stayed busy for 2 s");
   return job;
@@ -72,6 +73,7 @@ ze_result_t command_queue_create(ze_context_handle_t context, ze_device_handle_t
 }
 
 ze_result_t command_queue_destroy(ze_command_queue_handle_t queue) {
+  check_not_in_use("queue", queue, object_of<CommandQueue>(queue).user());
   take_back<CommandQueue>(queue);
   return ZE_RESULT_SUCCESS;
 }

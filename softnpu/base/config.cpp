@@ -52,13 +52,20 @@ void read_execution(const char* text, Config& config) {
   complain("SOFTNPU_EXEC", text, "cpu, null, delay:<microseconds>");
 }
 
-void read_allow_memfd(const char* text, Config& config) {
+bool read_flag(const char* name, const char* text) {
   const std::string_view value = text;
-  if (value == "1") {
-    config.allow_memfd = true;
-  } else if (value != "0") {
-    complain("SOFTNPU_ALLOW_MEMFD", text, "0, 1");
+  if (value != "0" && value != "1") {
+    complain(name, text, "0, 1");
   }
+  return value == "1";
+}
+
+void read_allow_memfd(const char* text, Config& config) {
+  config.allow_memfd = read_flag("SOFTNPU_ALLOW_MEMFD", text);
+}
+
+void read_strict(const char* text, Config& config) {
+  config.strict = read_flag("SOFTNPU_STRICT", text);
 }
 
 void read_export(const char* text, Config& config) {
@@ -165,6 +172,7 @@ constexpr Variable kVariables[] = {
     {"SOFTNPU_PLATFORM", read_platform},
     {"SOFTNPU_EXEC", read_execution},
     {"SOFTNPU_ALLOW_MEMFD", read_allow_memfd},
+    {"SOFTNPU_STRICT", read_strict},
     {"SOFTNPU_IMPORT_LIMIT", read_import_limit},
     {"SOFTNPU_EXPORT", read_export},
     {"SOFTNPU_THREADS", read_threads},

@@ -29,6 +29,7 @@ struct Config {
   const ze_npu_platform_t* platform;  ///< the product that the device stands for
   Execution execution = Execution::kCpu;
   uint64_t delay_us = 0;
+  bool strict = false;       ///< who destroys what a job uses is ended, see early_destroy.hpp
   bool allow_memfd = false;  ///< import takes a memfd as if it were a DMA-BUF
   /// Of each context, for the DMA-BUFs that are imported into it.
   uint64_t import_limit_bytes = UINT64_MAX;

@@ -135,6 +135,12 @@ void Line::finish(uint32_t result) {
   if (::write(trace_fd(), line.data(), line.size()) < 0) return;
 }
 
+void write_now(uint32_t result) {
+  if (current != nullptr) {
+    current->finish(result);
+  }
+}
+
 void note(const char* name, uint64_t value) {
   if (current == nullptr) return;
   current->notes_ += std::string(",\"") + name + "\":" + std::to_string(value);

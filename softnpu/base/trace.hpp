@@ -59,6 +59,9 @@ class Line {
   Line* outer_;
 };
 
+/// Writes the line of the call that this thread is in as it is now: for a call that ends the
+/// process.
+void write_now(uint32_t result);
 /// Adds a field to the line of the call that this thread is in; does nothing when there is no
 /// trace.
 void note(const char* name, uint64_t value);

@@ -2,6 +2,7 @@
 #include "abi/handles.hpp"
 #include "base/trace.hpp"
 #include "graph/graph.hpp"
+#include "machine/in_use.hpp"
 
 #include "build_log.hpp"
 #include "graph_api.hpp"
@@ -86,6 +87,7 @@ ze_result_t create3(ze_context_handle_t context, ze_device_handle_t device,
 }
 
 ze_result_t destroy(ze_graph_handle_t graph) {
+  check_graph_not_in_use(&object_of<Graph>(graph));
   take_back<Graph>(graph);
   return ZE_RESULT_SUCCESS;
 }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "abi/entry.hpp"
+#include "base/early_destroy.hpp"
 #include "base/fault.hpp"
 #include "base/live_objects.hpp"
 
@@ -18,6 +19,12 @@ ze_result_t get_live_objects(uint32_t* count, const char** text) {
   if (text != nullptr) {
     *text = objects.text.c_str();
   }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t get_early_destroys(uint64_t* count) {
+  require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  *count = early_destroys();
   return ZE_RESULT_SUCCESS;
 }
 
@@ -39,6 +46,9 @@ ze_result_t get_call_counts(const char** text) {
 void* test_tool(std::string_view name) {
   if (name == "softnpuGetLiveObjects") {
     return reinterpret_cast<void*>(&ToolEntry<&get_live_objects>::call);
+  }
+  if (name == "softnpuGetEarlyDestroys") {
+    return reinterpret_cast<void*>(&ToolEntry<&get_early_destroys>::call);
   }
   if (name == "softnpuSetFault") return reinterpret_cast<void*>(&ToolEntry<&set_fault>::call);
   if (name == "softnpuGetCallCounts") {

@@ -155,8 +155,10 @@ void Graph::initialise() {
 Command Graph::record(Context& context, const std::vector<ArgumentValue>& values,
                       std::shared_ptr<ProfilingData> profile) {
   initialise();
-  return Inference::command_of(
+  Command command = Inference::command_of(
       std::make_shared<Inference>(context, program_, arguments_, values, std::move(profile)));
+  command.graph = this;
+  return command;
 }
 
 }  // namespace softnpu

@@ -1,6 +1,7 @@
 #include "engine.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -28,6 +29,8 @@ Engine& Engine::instance() {
   return *engine;
 }
 
+Engine::Engine() : process_(::getpid()) {}
+
 void Engine::start() {
   started_ = true;
   // Registered after OpenVINO was loaded, and so called before its own clean-up: the engine must
@@ -48,9 +51,11 @@ void Engine::submit_or_run(const std::shared_ptr<Lane>& lane, const std::shared_
   std::unique_lock lock(mutex_);
   if (!free() || job->waits_for_events()) return enqueue(lane, job);
   begin_command();
+  inline_job_ = &job;
   lock.unlock();
   while (!job->finished()) job->step();
   lock.lock();
+  inline_job_ = nullptr;
   end_command();
   if (holds_ != 0 || stopping_) {
     idle_.notify_all();
@@ -118,6 +123,20 @@ void Engine::stop() {
   stopping_ = true;
   changed_.notify_one();
   idle_.wait_for(lock, kLongestExitDelay, [this] { return !running_; });
+}
+
+// In a child of the process another thread may have held the lock when it forked.
+std::shared_ptr<Job> Engine::user_of(const Test& test) {
+  if (::getpid() != process_) return nullptr;
+  const auto uses = [&test](const Job& job) { return job.in_flight() && job.has_command(test); };
+  const std::scoped_lock lock(mutex_);
+  if (inline_job_ != nullptr && uses(**inline_job_)) return *inline_job_;
+  for (const auto& lane : busy_lanes_) {
+    for (const auto& entry : lane->entries_) {
+      if (uses(*entry.job)) return entry.job;
+    }
+  }
+  return nullptr;
 }
 
 std::shared_ptr<Lane> Engine::pick() const {

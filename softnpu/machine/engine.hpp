@@ -1,8 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -54,8 +58,14 @@ class Engine {
   void abort_all(ze_result_t result);
   /// Lets the running command end, and runs no other; at the process's exit.
   void stop();
+  /// A job in flight that has a command for which `test` is true, null for none.
+  using Test = std::function<bool(const Command&)>;
+  std::shared_ptr<Job> user_of(const Test& test);
+  /// Nothing runs any more: the process ends.
+  bool stopped() const { return stopping_; }
 
  private:
+  Engine();
   void start();
   void loop();
   /// The lane whose next command may run and goes first; null for none.
@@ -77,10 +87,12 @@ class Engine {
   bool started_ = false;
   bool running_ = false;     // a command, on whatever thread
   uint32_t completing_ = 0;  // jobs that have run and still hold their commands
+  const std::shared_ptr<Job>* inline_job_ = nullptr;  // on its submitter's thread, in no lane
   uint64_t running_since_ns_ = 0;
   uint64_t busy_ns_ = 0;  // without the running command
   uint32_t holds_ = 0;    // who has it that no command may start
-  bool stopping_ = false;
+  std::atomic<bool> stopping_{false};
+  const pid_t process_;  // a child of it has no engine
 };
 
 }  // namespace softnpu

@@ -24,6 +24,11 @@ ze_result_t Fence::wait(Deadline deadline) {
   return result;
 }
 
+std::shared_ptr<Job> Fence::user() {
+  const std::scoped_lock lock(mutex_);
+  return first_in_flight(jobs_);
+}
+
 void Fence::reset() {
   const std::scoped_lock lock(mutex_);
   jobs_.clear();

@@ -23,6 +23,8 @@ class Fence : Counted<Kind::kFence> {
   void track(Jobs jobs);
   ze_result_t wait(Deadline deadline);
   void reset();
+  /// A job that it tracks and that is in flight, null for none.
+  std::shared_ptr<Job> user();
 
  private:
   CommandQueue& queue_;

@@ -65,6 +65,18 @@ ze_result_t Job::attempt(const Command& command) const {
   return ZE_RESULT_ERROR_DEVICE_LOST;
 }
 
+uint64_t Job::next_number() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+std::string Job::text() const {
+  char text[128];
+  std::snprintf(text, sizeof text, "job %llu of list %p on queue %p",
+                static_cast<unsigned long long>(number_), origin_.list, origin_.queue);
+  return text;
+}
+
 void Job::announce(const std::shared_ptr<Job>& self) const {
   for (const Command& command : *commands_) {
     if (command.signals) {
@@ -83,6 +95,9 @@ void Job::step() {
   if (result_ == ZE_RESULT_SUCCESS && command.run) {
     result_ = attempt(command);
   }
+  if (position_ + 1 == commands_->size()) {
+    ran_.store(true, std::memory_order_release);
+  }
   if (command.signals) {
     command.signals->signal();
   }
@@ -95,6 +110,12 @@ void Job::abort(ze_result_t result) {
   }
   while (!finished()) step();
   complete();
+}
+
+std::shared_ptr<Job> first_in_flight(const Jobs& jobs) {
+  const auto found =
+      std::find_if(jobs.begin(), jobs.end(), [](const auto& job) { return job->in_flight(); });
+  return found == jobs.end() ? nullptr : *found;
 }
 
 ze_result_t wait_for(const Jobs& jobs, Deadline deadline) {

@@ -35,7 +35,7 @@ void CommandList::append(Command command) {
   auto commands = std::make_shared<Commands>();
   commands->push_back(std::move(command));
   trace_inputs(*commands);
-  const auto job = queue_->submit(std::move(commands));
+  const auto job = queue_->submit(std::move(commands), this);
   require(job != nullptr, ZE_RESULT_ERROR_UNKNOWN);
   if (!queue_->synchronous()) return;
   job->wait(for_ever);
@@ -58,6 +58,12 @@ void CommandList::reset() {
 ze_result_t CommandList::synchronize(Deadline deadline) {
   require(immediate(), ZE_RESULT_ERROR_INVALID_ARGUMENT);
   return queue_->synchronize(deadline);
+}
+
+std::shared_ptr<Job> CommandList::user() {
+  if (immediate()) return queue_->user();
+  const std::scoped_lock lock(mutex_);
+  return last_ && last_->in_flight() ? last_ : nullptr;
 }
 
 std::shared_ptr<Job> CommandList::submit_once_idle(Deadline deadline, const Submit& submit) {

@@ -36,6 +36,8 @@ class CommandList : Counted<Kind::kList> {
   void close();
   void reset();
   ze_result_t synchronize(Deadline deadline);
+  /// A submission of it that is in flight, null for none.
+  std::shared_ptr<Job> user();
 
   /// The name of the command that is appended next. Throws INVALID_ARGUMENT when the list is closed
   /// or not changeable.

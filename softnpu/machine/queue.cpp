@@ -41,10 +41,12 @@ bool CommandQueue::make_room() {
   return true;
 }
 
-std::shared_ptr<Job> CommandQueue::submit(std::shared_ptr<const Commands> commands) {
+std::shared_ptr<Job> CommandQueue::submit(std::shared_ptr<const Commands> commands,
+                                          const void* list) {
   const std::scoped_lock lock(mutex_);
   if (!make_room()) return nullptr;
-  auto job = std::make_shared<Job>(std::move(commands), context_.poison_mark());
+  auto job =
+      std::make_shared<Job>(std::move(commands), JobOrigin{list, this}, context_.poison_mark());
   job->announce(job);
   jobs_.push_back(job);
   if (config().execution == Execution::kNull) {
@@ -66,6 +68,11 @@ ze_result_t CommandQueue::synchronize(Deadline deadline) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(jobs_, [](const auto& job) { return job->done(); });
   return result;
+}
+
+std::shared_ptr<Job> CommandQueue::user() {
+  const std::scoped_lock lock(mutex_);
+  return first_in_flight(jobs_);
 }
 
 void CommandQueue::set_background(bool background) {

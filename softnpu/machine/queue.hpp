@@ -24,8 +24,10 @@ class CommandQueue : Counted<Kind::kQueue> {
   Context& context() const { return context_; }
   bool synchronous() const { return mode_ == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS; }
 
-  /// Null when the queue stays full for longer than kBusyPatienceNs.
-  std::shared_ptr<Job> submit(std::shared_ptr<const Commands> commands);
+  /// Null when the queue stays full for longer than kBusyPatienceNs. `list` is for messages.
+  std::shared_ptr<Job> submit(std::shared_ptr<const Commands> commands, const void* list);
+  /// A job of this queue that is in flight, null for none.
+  std::shared_ptr<Job> user();
   ze_result_t synchronize(Deadline deadline);
   /// Background work goes behind everything else; default work has the priority that the queue was
   /// made with.

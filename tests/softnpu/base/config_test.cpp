@@ -66,6 +66,12 @@ TEST(Config, HasACacheOnlyWhereAFolderIsNamed) {
   EXPECT_EQ(read_with({{"SOFTNPU_CACHE_SIZE", "4G"}}).cache_limit_bytes, 0u);
 }
 
+TEST(Config, IsStrictWhereTold) {
+  EXPECT_FALSE(read_with({}).strict);
+  EXPECT_FALSE(read_with({{"SOFTNPU_STRICT", "0"}}).strict);
+  EXPECT_TRUE(read_with({{"SOFTNPU_STRICT", "1"}}).strict);
+}
+
 TEST(Config, TakesARuntimeVersion) {
   const Config config = read_with({{"SOFTNPU_RUNTIME_VERSION", "8.12.3"}});
   ASSERT_TRUE(config.runtime.has_value());
@@ -91,6 +97,7 @@ TEST_P(UnknownValues, AreToldOnceAndLeaveTheDefault) {
   EXPECT_EQ(config.platform->platform, 4000u);
   EXPECT_EQ(config.execution, Execution::kCpu);
   EXPECT_FALSE(config.allow_memfd);
+  EXPECT_FALSE(config.strict);
   EXPECT_EQ(config.exports, Export::kAuto);
   EXPECT_EQ(config.threads, 0u);
   EXPECT_EQ(config.graph_minor, kNewestGraphMinor);
@@ -104,6 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Config, UnknownValues,
                                          Row{"export", "SOFTNPU_EXPORT", "dmabuf"},
                                          Row{"delay", "SOFTNPU_EXEC", "delay:soon"},
                                          Row{"memfd", "SOFTNPU_ALLOW_MEMFD", "yes"},
+                                         Row{"strict", "SOFTNPU_STRICT", "yes"},
                                          Row{"graph_too_old", "SOFTNPU_GRAPH_EXT_VERSION", "1.4"},
                                          Row{"graph_too_new", "SOFTNPU_GRAPH_EXT_VERSION", "1.17"},
                                          Row{"graph_major", "SOFTNPU_GRAPH_EXT_VERSION", "2.8"},

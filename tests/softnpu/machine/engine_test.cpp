@@ -107,6 +107,51 @@ TEST(Engine, EndsAllWithThoseThatAreStillLettingGoOfTheirCommands) {
   EXPECT_TRUE(let_go);
 }
 
+// Whose command it is, by the graph that it names.
+const auto of_graph(const int& graph) {
+  return [&graph](const Command& command) { return command.graph == &graph; };
+}
+
+TEST(Engine, KnowsTheJobInFlightThatHasACommand) {
+  const int graph = 0;
+  const int other = 0;
+  Command command = running([] {});
+  command.graph = &graph;
+  std::shared_ptr<Job> queued;
+  {
+    const Gate gate;
+    queued = submit(lane(), {command});
+    EXPECT_EQ(Engine::instance().user_of(of_graph(graph)), queued);
+    EXPECT_TRUE(queued->in_flight());
+    EXPECT_EQ(Engine::instance().user_of(of_graph(other)), nullptr);
+  }
+  ASSERT_TRUE(queued->wait(soon()));
+  EXPECT_FALSE(queued->in_flight());
+  EXPECT_EQ(Engine::instance().user_of(of_graph(graph)), nullptr);
+}
+
+TEST(Engine, KnowsAJobThatItsSubmitterRuns) {
+  const int graph = 0;
+  std::shared_ptr<Job> user;
+  Command command = running([&] { user = Engine::instance().user_of(of_graph(graph)); });
+  command.graph = &graph;
+  const auto job = std::make_shared<Job>(std::make_shared<Commands>(Commands{command}));
+  Engine::instance().submit_or_run(lane(), job);
+  EXPECT_TRUE(job->done());
+  EXPECT_EQ(user, job);
+}
+
+// Who waits for the last command's event may take the job's things away.
+TEST(Engine, HasNoUserOnceTheLastCommandsEventIsSignalled) {
+  for (int i = 0; i < 1000; ++i) {
+    Command command = running([] {});
+    command.signals = std::make_shared<EventState>();
+    const auto job = submit(lane(), {command});
+    ASSERT_EQ(command.signals->wait(soon()), ZE_RESULT_SUCCESS);
+    ASSERT_FALSE(job->in_flight());
+  }
+}
+
 TEST(Engine, RunsAtOnceOnlyWhatNothingIsInTheWayOf) {
   const auto job_of = [](Command command) {
     auto job = std::make_shared<Job>(std::make_shared<Commands>(Commands{std::move(command)}));
