@@ -11,6 +11,7 @@
 
 #include "base/forked.hpp"
 #include "base/log.hpp"
+#include "base/scoped_variable.hpp"
 #include "base/text.hpp"
 #include "ze/sysman.hpp"
 
@@ -64,7 +65,10 @@ std::string Runtime::drivers_for(DeviceKind kind) const {
   return unknown_name ? diagnosis_.driver_library : std::string();
 }
 
+/// The loader reads its driver list when it is first asked for drivers, and not again.
 void Runtime::look_for_devices() {
+  const base::ScopedVariable drivers(ze::kDriversVariable, drivers_);
+  const base::ScopedVariable sysman(ze::kSysmanVariable, ze::sysman_setting(*loader_));
   try {
     start_error_.clear();
     std::string problem;
@@ -77,7 +81,6 @@ void Runtime::look_for_devices() {
   }
 }
 
-/// setenv is not safe against another thread's getenv, but the loader takes its list no other way.
 void Runtime::start(DeviceKind kind) {
   if (loader_) {
     if (npus_.empty()) {
@@ -92,21 +95,23 @@ void Runtime::start(DeviceKind kind) {
     throw Error(ErrorCode::kNotFound, no_npu());
   }
   loader_ = ze::Loader::open(loader_library());
-  const std::string drivers = users_choice_ ? std::string() : drivers_for(kind);
-  if (!drivers.empty()) {
-    ::setenv(ze::kDriversVariable, drivers.c_str(), 0);
-  }
-  ze::enable_sysman(*loader_);
+  drivers_ = users_choice_ ? std::string() : drivers_for(kind);
   look_for_devices();
   if (kind == DeviceKind::kAuto && npus_.empty() && !users_choice_) {
     start_again_with_software();
   }
 }
 
+/// What the loader was told to open, by the user or here; empty: its own list.
+std::string Runtime::named_drivers() const {
+  const char* users = std::getenv(ze::kDriversVariable);
+  return users_choice_ && users ? users : drivers_;
+}
+
 /// Whether the loader could open any of the drivers that it was to open.
 bool Runtime::some_driver_is_loaded() const {
-  const char* named = std::getenv(ze::kDriversVariable);
-  std::istringstream drivers(named ? named : diagnosis_.driver_library);
+  const std::string named = named_drivers();
+  std::istringstream drivers(named.empty() ? diagnosis_.driver_library : named);
   for (std::string driver; std::getline(drivers, driver, ',');) {
     if (ze::is_loaded(driver)) return true;
   }
@@ -135,7 +140,7 @@ void Runtime::start_again_with_software() {
                         "\"software\" to compute on the CPU");
     return;
   }
-  ::setenv(ze::kDriversVariable, software.c_str(), 1);
+  drivers_ = software;
   loader_ = ze::Loader::open(loader_library());
   look_for_devices();
 }
@@ -156,9 +161,8 @@ std::string Runtime::no_npu() const {
 }
 
 std::string Runtime::no_software_npu() const {
-  const char* drivers = std::getenv(ze::kDriversVariable);
   return text("no software NPU: ", start_error_.empty() ? "the loader offers none" : start_error_,
-              " (", ze::kDriversVariable, "=", drivers ? drivers : "",
+              " (", ze::kDriversVariable, "=", named_drivers(),
               "); put libze_softnpu.so beside libnpucore.so or name it in NPUCORE_SOFTNPU, before "
               "the process first opens a device");
 }

@@ -26,6 +26,7 @@ class Runtime {
   void start(DeviceKind kind);
   void start_again_with_software();
   void look_for_devices();
+  std::string named_drivers() const;
   bool some_driver_is_loaded() const;
   void look_again();
   std::string loader_library() const;
@@ -42,6 +43,7 @@ class Runtime {
   Diagnosis diagnosis_;
   std::unique_ptr<const ze::Loader> loader_;  ///< set once the loader was asked for drivers
   std::vector<ze::NpuDevice> npus_;
+  std::string drivers_;                      ///< for the loader; empty: its own list
   std::string start_error_;                  ///< why the loader gave no driver
   bool users_choice_ = false;                ///< the user told the loader which drivers to open
   std::weak_ptr<Device::Impl> contexts_[2];  ///< by "is software"

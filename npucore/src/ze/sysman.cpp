@@ -62,17 +62,15 @@ zes_device_handle_t sysman_handle(const DeviceContext& device) {
     }
     return nullptr;
   }
-  const char* enabled = std::getenv("ZES_ENABLE_SYSMAN");
-  if (!enabled || std::string_view(enabled) != "1") return nullptr;
+  const char* users_choice = std::getenv(kSysmanVariable);
+  if (users_choice && std::string_view(users_choice) != "1") return nullptr;
   return reinterpret_cast<zes_device_handle_t>(device.npu.device);
 }
 
 }  // namespace
 
-void enable_sysman(const Loader& loader) {
-  if (!loader.has("zesInit")) {
-    ::setenv("ZES_ENABLE_SYSMAN", "1", 0);
-  }
+std::string sysman_setting(const Loader& loader) {
+  return loader.has("zesInit") ? "" : "1";
 }
 
 std::optional<EngineActivity> engine_activity(const DeviceContext& device) {

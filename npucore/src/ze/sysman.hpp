@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "device_context.hpp"
 
@@ -14,8 +15,10 @@ struct EngineActivity {
 };
 
 /// Loaders without zesInit decide when they are first asked for a driver whether they will tell how
-/// busy a device is: makes them.
-void enable_sysman(const Loader& loader);
+/// busy a device is: by this environment variable.
+inline constexpr const char* kSysmanVariable = "ZES_ENABLE_SYSMAN";
+/// What to set it to for this loader; empty: nothing.
+std::string sysman_setting(const Loader& loader);
 
 /// What loader and driver need to have for engine_activity(), for messages.
 inline constexpr const char* kActivityCalls =

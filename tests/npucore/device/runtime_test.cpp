@@ -215,6 +215,17 @@ TEST(Runtime, AUsersOwnDriverListIsLeftAlone) {
   EXPECT_EQ(::getenv("ZE_ENABLE_ALT_DRIVERS"), drivers);
 }
 
+// Other users of Level Zero, in this process and its children, find their own drivers.
+TEST(Runtime, OpeningTheSoftwareNpuLeavesTheEnvironmentAsItWas) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  const auto device = runtime.open(DeviceKind::kSoftware);
+  EXPECT_EQ(::getenv("ZE_ENABLE_ALT_DRIVERS"), nullptr);
+  EXPECT_EQ(::getenv("ZES_ENABLE_SYSMAN"), nullptr);
+  EXPECT_EQ(std::system("! env | grep -q '^ZES\\?_ENABLE'"), 0) << "a child sees it";
+  EXPECT_GE(device->utilization(), 0);
+}
+
 TEST(Diagnosis, OfAnEmptyMachineFindsOnlyTheLoader) {
   const TempDir folder;
   Runtime runtime(empty_machine(folder));
