@@ -7,6 +7,11 @@ namespace npu::base {
 /// Set in a child of a process that had opened a device.
 inline std::atomic<bool> process_was_forked = false;
 
+/// Such a child owns nothing of the device: there, destructors leave it alone.
+inline bool is_forked_child() {
+  return process_was_forked.load(std::memory_order_relaxed);
+}
+
 /// Called when the process first asks for a device.
 void watch_for_forks();
 [[noreturn]] void fail_after_fork();
@@ -14,7 +19,7 @@ void watch_for_forks();
 /// Throws Error(kUnsupported) in such a child: driver threads and device mappings do not follow a
 /// fork.
 inline void refuse_after_fork() {
-  if (process_was_forked.load(std::memory_order_relaxed)) [[unlikely]] {
+  if (is_forked_child()) [[unlikely]] {
     fail_after_fork();
   }
 }

@@ -5,8 +5,10 @@
 
 #include <npucore/error.hpp>
 
+#include "base/forked.hpp"
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
+#include "ze/device_queries.hpp"
 
 namespace npu {
 namespace {
@@ -43,11 +45,27 @@ Device::Impl::Impl(const ze::NpuDevice& npu)
       buffers(internal::make_buffers()) {}
 
 std::shared_ptr<const ze::DeviceContext> Device::Impl::context() const {
+  base::refuse_after_fork();
   std::scoped_lock lock(mutex_);
+  return current();
+}
+
+/// With the mutex held.
+const std::shared_ptr<const ze::DeviceContext>& Device::Impl::current() const {
   if (context_->lost) {
-    context_ = std::make_shared<const ze::DeviceContext>(context_->npu);
+    auto made = std::make_shared<const ze::DeviceContext>(context_->npu);
+    if (idle_pruning_) {
+      ze::set_idle_pruning(*made, *idle_pruning_);
+    }
+    context_ = std::move(made);
   }
   return context_;
+}
+
+void Device::Impl::set_idle_pruning(bool on) {
+  std::scoped_lock lock(mutex_);
+  ze::set_idle_pruning(*current(), on);
+  idle_pruning_ = on;
 }
 
 double Device::Impl::utilization() {

@@ -30,11 +30,16 @@ struct NPU_LOCAL Device::Impl {
   /// The current context; a new one where the last was lost. Whoever makes something in it keeps
   /// it.
   std::shared_ptr<const ze::DeviceContext> context() const;
+  /// Of this context and of every later one: whether the driver may drop an idle context's memory.
+  void set_idle_pruning(bool on);
   /// Since the last call.
   double utilization();
 
  private:
-  mutable std::mutex mutex_;  // guards the two below
+  const std::shared_ptr<const ze::DeviceContext>& current() const;
+
+  mutable std::mutex mutex_;          // guards the three below
+  std::optional<bool> idle_pruning_;  ///< where it was set
   std::optional<ze::EngineActivity> last_activity_;
   mutable std::shared_ptr<const ze::DeviceContext> context_;
 

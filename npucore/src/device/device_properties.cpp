@@ -116,13 +116,13 @@ void check_device_id(const Device::Impl& device, const Properties& properties) {
            "; leave DEVICE_ID empty to take any"));
 }
 
-void bring_into_force(const Device::Impl& device, const Properties& properties) {
+void bring_into_force(Device::Impl& device, const Properties& properties) {
   check_device_id(device, properties);
   if (properties.is_set(property::log_level)) {
     base::set_log_limit(properties.get(property::log_level));
   }
   if (properties.is_set(property::disable_idle_memory_pruning)) {
-    ze::set_idle_pruning(*device.context(), !properties.get(property::disable_idle_memory_pruning));
+    device.set_idle_pruning(!properties.get(property::disable_idle_memory_pruning));
   }
 }
 
@@ -164,7 +164,7 @@ void set_device_property(Device::Impl& device, const std::string& name, const st
   device.properties.set(one);
 }
 
-Properties effective_properties(const Device::Impl& device, const Properties& options) {
+Properties effective_properties(Device::Impl& device, const Properties& options) {
   bring_into_force(device, options);
   Properties all = options.over(device.properties.values());
   check_device_id(device, all);

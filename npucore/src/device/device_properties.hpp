@@ -12,7 +12,7 @@ void set_device_property(Device::Impl& device, const std::string& name, const st
 
 /// What holds for a model with these options: they win over the device's. Throws for a device that
 /// is not the one asked for, and brings into force what concerns context and process.
-Properties effective_properties(const Device::Impl& device, const Properties& options);
+Properties effective_properties(Device::Impl& device, const Properties& options);
 
 /// Requests to keep in flight.
 std::uint32_t optimal_number_of_requests(const DeviceInfo& device, const Properties& properties);

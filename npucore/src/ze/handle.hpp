@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/forked.hpp"
 #include "ze_npu/ze_npu.h"
 
 #include "loader.hpp"
@@ -9,7 +10,7 @@
 namespace npu::ze {
 
 /// Owns one handle of Level Zero or of an extension; `kDestroy` is the member of `Table` that ends
-/// it. The table outlives every handle.
+/// it. The table outlives every handle. A forked child owns none: they end in the parent.
 template <class Native, class Table, auto kDestroy>
 class Handle {
  public:
@@ -23,7 +24,7 @@ class Handle {
     return *this;
   }
   ~Handle() {
-    if (native_) {
+    if (native_ && !base::is_forked_child()) {
       static_cast<void>((table_->*kDestroy)(native_));
     }
   }
