@@ -1,5 +1,6 @@
 #include "in_flight.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "queue.hpp"
@@ -9,13 +10,18 @@ namespace npu::ze {
 Submission::Submission(const Queue& queue, std::uint32_t lists, std::string what)
     : fence_(make_fence(queue.device(), queue.handle())), lists_(lists), what_(std::move(what)) {}
 
-ze_result_t wait_for_fence(const DeviceContext& device, ze_fence_handle_t fence,
-                           std::uint64_t timeout_ns) {
+ze_result_t Lookout::wait(const DeviceContext& device, ze_fence_handle_t fence,
+                          std::uint64_t timeout_ns) {
   const ze_result_t result = device.loader.zeFenceHostSynchronize(fence, timeout_ns);
-  if (result == ZE_RESULT_NOT_READY && timeout_ns >= kLookNs && device.tells_its_loss()) {
-    return ZE_RESULT_ERROR_DEVICE_LOST;
+  if (result != ZE_RESULT_NOT_READY) return result;
+  const std::chrono::nanoseconds look(kLookNs);
+  const auto now = Clock::now();
+  if (since_ == Clock::time_point()) {
+    since_ = now - std::min(std::chrono::nanoseconds(timeout_ns), look);
   }
-  return result;
+  if (now - since_ < look) return result;
+  since_ = now;
+  return device.tells_its_loss() ? ZE_RESULT_ERROR_DEVICE_LOST : result;
 }
 
 void InFlight::enter(Submission& submission) {
@@ -42,7 +48,7 @@ void InFlight::wait_for_oldest(std::unique_lock<std::mutex>& lock) {
   Submission& oldest = *oldest_;
   ++oldest.watchers_;
   lock.unlock();
-  const ze_result_t result = wait_for_fence(device_, oldest.fence(), kLookNs);
+  const ze_result_t result = Lookout().wait(device_, oldest.fence(), kLookNs);
   lock.lock();
   if (--oldest.watchers_ == 0) {
     unwatched_.notify_all();

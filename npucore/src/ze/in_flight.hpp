@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -11,6 +12,23 @@ namespace npu::ze {
 
 class Queue;
 
+/// How long one look at a fence lasts: a driver reports a hung device as "not ready" forever.
+inline constexpr std::uint64_t kLookNs = 1'000'000'000;
+
+/// Waits for one fence, and asks the device about its loss once the waits have found nothing for
+/// kLookNs, however short each was.
+class Lookout {
+ public:
+  /// Waits at most `timeout_ns`. Tells a lost device as such, not as "not ready".
+  ze_result_t wait(const DeviceContext& device, ze_fence_handle_t fence, std::uint64_t timeout_ns);
+  /// For another execution.
+  void reset() { since_ = {}; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point since_;  ///< nothing was found; the epoch: no wait has ended in vain yet
+};
+
 /// One execution that the device may be working on: its fence, and its places in the queue. It is
 /// made once and submitted again and again; it must not be destroyed while it is in flight.
 class Submission {
@@ -21,12 +39,14 @@ class Submission {
   ze_fence_handle_t fence() const { return fence_.get(); }
   std::uint32_t lists() const { return lists_; }
   const std::string& what() const { return what_; }
+  Lookout& lookout() { return lookout_; }
 
  private:
   friend class InFlight;
   const Fence fence_;
   const std::uint32_t lists_;
   const std::string what_;
+  Lookout lookout_;  // the owner's
   // Guarded by the mutex of InFlight.
   Submission* older_ = nullptr;
   Submission* newer_ = nullptr;
@@ -58,12 +78,5 @@ class InFlight {
   Submission* newest_ = nullptr;
   std::uint32_t lists_ = 0;
 };
-
-/// How long one look at a fence lasts: a driver reports a hung device as "not ready" forever.
-inline constexpr std::uint64_t kLookNs = 1'000'000'000;
-
-/// Waits at most `timeout_ns`. Tells a lost device as such, not as "not ready".
-ze_result_t wait_for_fence(const DeviceContext& device, ze_fence_handle_t fence,
-                           std::uint64_t timeout_ns);
 
 }  // namespace npu::ze

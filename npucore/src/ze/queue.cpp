@@ -114,16 +114,28 @@ bool Queue::wait(Submission& submission, std::uint64_t timeout_ns) {
   const bool for_ever = timeout_ns == kNoTimeout;
   ze_result_t result = ZE_RESULT_NOT_READY;
   do {
-    result = wait_for_fence(device_, submission.fence(), for_ever ? kLookNs : timeout_ns);
+    const std::uint64_t look_ns = for_ever ? kLookNs : timeout_ns;
+    result = submission.lookout().wait(device_, submission.fence(), look_ns);
   } while (result == ZE_RESULT_NOT_READY && for_ever);
   if (result == ZE_RESULT_NOT_READY) return false;
+  const bool failed = result != ZE_RESULT_SUCCESS;
+  if (failed && device_.judge_execution(result) != ErrorCode::kDeviceLost) [[unlikely]] {
+    wait_out(submission);
+  }
+  submission.lookout().reset();
   in_flight_.leave(submission);
   const ze_result_t reset = device_.loader.zeFenceReset(submission.fence());
-  if (result != ZE_RESULT_SUCCESS) [[unlikely]] {
+  if (failed) [[unlikely]] {
     fail(submission, result, "zeFenceHostSynchronize");
   }
   device_.check(reset, "zeFenceReset");
   return true;
+}
+
+/// After a wait that failed: unless the device is lost, the execution may go on.
+void Queue::wait_out(Submission& submission) const {
+  while (submission.lookout().wait(device_, submission.fence(), kLookNs) == ZE_RESULT_NOT_READY) {
+  }
 }
 
 void Queue::fail(const Submission& submission, ze_result_t result, const char* call) const {

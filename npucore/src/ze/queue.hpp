@@ -49,6 +49,7 @@ class Queue {
 
  private:
   void execute(Recording& recording, Submission& submission);
+  void wait_out(Submission& submission) const;
   [[noreturn]] void fail(const Submission& submission, ze_result_t result, const char* call) const;
 
   const DeviceContext& device_;

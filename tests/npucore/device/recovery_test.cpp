@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -392,6 +393,31 @@ TEST_F(LostElsewhere, WithoutANewContextLeavesTheSourcesOfDmabufsOpen) {
   set_fault("zeContextCreate:OUT_OF_DEVICE_MEMORY@1");
   EXPECT_NO_THROW(Tensor::allocate_shareable(device_, kBytes, MemoryUse::kInput));
   expect_works(1);
+}
+
+// A driver reports a hung device as "not ready" for ever; only its status tells.
+TEST_F(LostElsewhere, IsSeenByWaitsThatAreShort) {
+  Request request = model_.create_request();
+  request.infer();
+  request.submit();
+  set_fault("zeFenceHostSynchronize:NOT_READY@1+,zeDeviceGetStatus:DEVICE_LOST@1+");
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  bool lost = false;
+  while (!lost && std::chrono::steady_clock::now() < patience) {
+    lost = is_lost([&] { EXPECT_FALSE(request.wait(std::chrono::milliseconds(100))); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_TRUE(lost);
+  expect_works(6);
+}
+
+TEST_F(LostElsewhere, KeepsThePropertiesOfTheContext) {
+  device_.set_property(property::disable_idle_memory_pruning, true);
+  lose();
+  set_fault("");
+  model_.create_request().infer();
+  EXPECT_EQ(driver_call_counts()["pfnSetProperties"], 1u) << "for the new context";
+  device_.set_property(property::disable_idle_memory_pruning, false);
 }
 
 }  // namespace
