@@ -211,6 +211,19 @@ TEST_F(Producers, OfAnOutputAreWaitedForBeforeItIsWritten) {
   ::close(fd);
 }
 
+TEST_F(Producers, OfExportedMemoryAreWaitedForHoweverLateItWasExported) {
+  Request request = compile().create_request();
+  const Tensor input = Tensor::allocate(device_, kBytes, MemoryUse::kInput, true);
+  request.set_input(0, input);
+  request.infer();
+  const int fd = input.export_dmabuf();
+  produce(fd, [&] { fill(fd, 9); });
+  request.infer();
+  EXPECT_EQ(first(request.output(0)), affine(9)) << "the frame that the producer was writing";
+  EXPECT_EQ(asked_, 2);
+  ::close(fd);
+}
+
 TEST_F(Producers, ThatNeverEndAreAnError) {
   const int fd = make_memfd(4096);
   Request request = compile().create_request();

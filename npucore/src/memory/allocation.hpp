@@ -32,13 +32,14 @@ struct Allocation {
   /// Of the buffer, when it was imported or has been exported: keeps the buffer, and with it its
   /// identity, from being given to another one.
   base::UniqueFd fd;
+  std::atomic<bool> exported = false;        ///< it is exportable and has its descriptor now
   std::optional<dmabuf::Identity> identity;  ///< as the import cache knows it
-  /// Who kept the import has let go of it: recordings for it are not used again.
-  std::atomic<bool> forgotten = false;
 
   std::mutex successor_mutex;             // guards successor
   std::shared_ptr<Allocation> successor;  ///< the same memory in a later context
 
+  /// The buffer's descriptor for everybody who shares the allocation; -1: none so far.
+  int buffer_fd() const { return !exportable || exported.load() ? fd.get() : -1; }
   std::byte* base() const { return static_cast<std::byte*>(memory.address()); }
 };
 

@@ -10,6 +10,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/forked.hpp"
 #include "base/text.hpp"
 #include "device/device_impl.hpp"
 
@@ -55,7 +56,7 @@ struct ImportCache::Owner {
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;
   ~Owner() {
-    if (!cache) return;
+    if (!cache || base::is_forked_child()) return;
     const std::shared_ptr<Device::Impl> device = allocation->place.device;  // owns the cache
     cache->release(std::move(allocation));
   }
@@ -65,7 +66,7 @@ struct ImportCache::Owner {
 };
 
 KeptBuffer::~KeptBuffer() {
-  if (cache) {
+  if (cache && !base::is_forked_child()) {
     cache->forget(*this);
   }
 }
@@ -142,6 +143,7 @@ std::shared_ptr<Allocation> ImportCache::import_new(const Place& place, int fd,
 // ---- The device's room for imports
 
 std::shared_ptr<KeptBuffer> ImportCache::keep(const std::shared_ptr<Device::Impl>& device, int fd) {
+  base::refuse_after_fork();
   const dmabuf::Identity identity = dmabuf::identity_of(fd);
   std::scoped_lock lock(mutex_);
   const auto entry = kept_.find(identity);
@@ -166,9 +168,6 @@ void ImportCache::forget(KeptBuffer& buffer) {
   if (entry != kept_.end() && entry->second.expired()) {
     kept_.erase(entry);
   }
-  if (buffer.allocation) {
-    buffer.allocation->forgotten = true;
-  }
 }
 
 std::shared_ptr<Allocation> ImportCache::import(const Place& place, KeptBuffer& buffer) {
@@ -185,7 +184,6 @@ std::shared_ptr<Allocation> ImportCache::import(const Place& place, KeptBuffer& 
   }
   const base::UniqueFd fd = duplicate(buffer.fd.get());  // buffer.fd may go meanwhile
   auto imported = find_or_import(lock, place, fd.get());
-  imported->forgotten = false;  // a buffer may come back with another descriptor
   replaced = std::exchange(buffer.allocation, imported);
   buffer.fd.reset();
   return imported;
@@ -319,6 +317,7 @@ std::shared_ptr<Allocation> ImportCache::import_pages(std::unique_ptr<Allocation
 }
 
 int ImportCache::export_dmabuf(const std::shared_ptr<Allocation>& allocation) {
+  base::refuse_after_fork();
   std::scoped_lock lock(mutex_);
   base::UniqueFd fd(allocation->memory.export_dmabuf());
   if (!allocation->identity) {
@@ -327,6 +326,7 @@ int ImportCache::export_dmabuf(const std::shared_ptr<Allocation>& allocation) {
     known_[{allocation->place.context.get(), identity}] = allocation;
     allocation->identity = identity;
     allocation->fd = std::move(own);
+    allocation->exported = true;
   }
   return fd.release();
 }
@@ -337,6 +337,7 @@ void ImportCache::count_copy() {
 }
 
 ImportStats ImportCache::stats() const {
+  base::refuse_after_fork();
   std::scoped_lock lock(mutex_);
   return stats_;
 }

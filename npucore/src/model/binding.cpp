@@ -22,10 +22,6 @@ ze::Memory::CpuCaching caching_of(Binding::Direction direction) {
 
 }  // namespace
 
-ze::KeepAlive keep_alive(const Tensor& tensor) {
-  return {allocation_of(tensor), &allocation_of(tensor)->forgotten};
-}
-
 void Binding::check(const Tensor& tensor, std::size_t needed_bytes,
                     const std::shared_ptr<Device::Impl>& device) const {
   if (!tensor || tensor.size_bytes() < needed_bytes) {
@@ -46,20 +42,9 @@ void Binding::check(const Tensor& tensor, std::size_t needed_bytes,
   }
 }
 
-void Binding::bind(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
-                   const Place& place) {
-  tensor_ = tensor;
-  host_ = {nullptr, 0};
-  value_.strides = strides;
-  copied_ = false;
-  if (allocation_of(tensor)->place == place) {
-    reach(tensor, tensor.data());
-  } else {
-    move_to(place);
-  }
-  if (value_.address == tensor.data()) {
-    stand_in_ = Tensor();
-  }
+Binding::Bound Binding::bound_to(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
+                                 const Place& place) const {
+  return reached_from({.tensor = tensor, .strides = strides, .stand_in = bound_.stand_in}, place);
 }
 
 void Binding::bind(HostMemory memory, const Place& place) {
@@ -68,88 +53,103 @@ void Binding::bind(HostMemory memory, const Place& place) {
                 text("the host memory for ", base::quoted(port_.name), " has ", memory.size_bytes,
                      " bytes, ", to_string(port_.type), to_string(port_.shape), " needs ", bytes_));
   }
-  host_ = memory;
-  value_.strides = std::nullopt;
-  tensor_ = Tensor();
-  if (!import_host(place)) {
-    use_stand_in(place);
+  if (Tensor imported = import_host(memory, place)) {
+    const std::byte* address = imported.data();
+    bound_ = {.tensor = std::move(imported), .host = memory, .address = address};
+  } else {
+    bound_ = with_stand_in({.host = memory, .stand_in = bound_.stand_in}, place);
   }
 }
 
-bool Binding::import_host(const Place& place) {
+/// Empty where it cannot be imported.
+Tensor Binding::import_host(HostMemory memory, const Place& place) {
   std::string why_not;
-  auto* data = static_cast<std::byte*>(host_.data);
+  auto* data = static_cast<std::byte*>(memory.data);
   auto imported = buffers_of(place.device)
-                      .imports.import_host(place, {data, host_.size_bytes},
+                      .imports.import_host(place, {data, memory.size_bytes},
                                            direction_ == Direction::kInput, why_not);
-  if (!imported) {
-    if (!std::exchange(told_, true)) {
-      base::log(LogLevel::kInfo,
-                text("every inference copies ", base::quoted(port_.name), ": ", why_not));
-    }
-    return false;
+  if (imported) {
+    const auto offset = static_cast<std::size_t>(data - imported->base());
+    return make_tensor(std::move(imported), offset, memory.size_bytes);
   }
-  const auto offset = static_cast<std::size_t>(data - imported->base());
-  tensor_ = make_tensor(std::move(imported), offset, host_.size_bytes);
-  reach(tensor_, data);
-  copied_ = false;
-  return true;
+  if (!std::exchange(told_, true)) {
+    base::log(LogLevel::kInfo,
+              text("every inference copies ", base::quoted(port_.name), ": ", why_not));
+  }
+  return {};
 }
 
 void Binding::allocate(const Place& place) {
-  auto memory =
+  Tensor made = whole_tensor(
       buffers_of(place.device)
-          .imports.allocate(place, std::max<std::size_t>(bytes_, 1), caching_of(direction_));
-  tensor_ = whole_tensor(std::move(memory));
-  reach(tensor_, tensor_.data());
-  copied_ = false;
+          .imports.allocate(place, std::max<std::size_t>(bytes_, 1), caching_of(direction_)));
+  const std::byte* address = made.data();
+  bound_ = {.tensor = std::move(made), .address = address};
 }
 
 void Binding::move_to(const Place& place) {
-  if (!is_bound()) return;
-  const auto reached = tensor_ ? reach_from(allocation_of(tensor_), place) : nullptr;
-  if (!reached) return use_stand_in(place);
-  const auto offset = static_cast<std::size_t>(tensor_.data() - allocation_of(tensor_)->base());
-  stand_in_ = make_tensor(reached, offset, tensor_.size_bytes());
-  reach(stand_in_, stand_in_.data());
-  copied_ = false;
+  if (is_bound()) {
+    bound_ = reached_from(bound_, place);
+  }
 }
 
-void Binding::use_stand_in(const Place& place) {
+/// In place where the device can reach the tensor's memory from there, else with a stand-in.
+Binding::Bound Binding::reached_from(Bound bound, const Place& place) const {
+  const auto reached = bound.tensor ? reach_from(allocation_of(bound.tensor), place) : nullptr;
+  if (!reached) return with_stand_in(std::move(bound), place);
+  bound.copied = false;
+  if (reached == allocation_of(bound.tensor)) {
+    bound.stand_in = Tensor();
+    bound.address = bound.tensor.data();
+    return bound;
+  }
+  const auto offset =
+      static_cast<std::size_t>(bound.tensor.data() - allocation_of(bound.tensor)->base());
+  bound.stand_in = make_tensor(reached, offset, bound.tensor.size_bytes());
+  bound.address = bound.stand_in.data();
+  return bound;
+}
+
+/// The one that there is, if it fits.
+Binding::Bound Binding::with_stand_in(Bound bound, const Place& place) const {
   const std::size_t bytes =
-      value_.strides ? tensor_.size_bytes() : std::max<std::size_t>(bytes_, 1);
-  const bool fits = stand_in_ && stand_in_.size_bytes() == bytes &&
-                    allocation_of(stand_in_)->place == place &&
-                    allocation_of(stand_in_)->origin == Allocation::Origin::kDriver;
+      bound.strides ? bound.tensor.size_bytes() : std::max<std::size_t>(bytes_, 1);
+  const bool fits = bound.stand_in && bound.stand_in.size_bytes() == bytes &&
+                    allocation_of(bound.stand_in)->place == place &&
+                    allocation_of(bound.stand_in)->origin == Allocation::Origin::kDriver;
   if (!fits) {
-    stand_in_ = whole_tensor(
+    bound.stand_in = whole_tensor(
         buffers_of(place.device).imports.allocate(place, bytes, caching_of(direction_)));
   }
-  reach(stand_in_, stand_in_.data());
-  copied_ = true;
-}
-
-void Binding::reach(const Tensor& tensor, const std::byte* address) {
-  value_.address = address;
-  value_.memory = keep_alive(tensor);
+  bound.address = bound.stand_in.data();
+  bound.copied = true;
+  return bound;
 }
 
 std::byte* Binding::cpu_address() const {
-  return tensor_ ? tensor_.data() : static_cast<std::byte*>(host_.data);
+  return bound_.tensor ? bound_.tensor.data() : static_cast<std::byte*>(bound_.host.data);
 }
 
 void Binding::copy_in() const {
-  const CpuAccess access(tensor_, CpuAccess::Kind::kRead);
-  std::memcpy(stand_in_.data(), cpu_address(), stand_in_.size_bytes());
+  const CpuAccess access(bound_.tensor, CpuAccess::Kind::kRead);
+  std::memcpy(bound_.stand_in.data(), cpu_address(), bound_.stand_in.size_bytes());
 }
 
 void Binding::copy_out() const {
-  const CpuAccess access(tensor_, CpuAccess::Kind::kWrite);
-  std::memcpy(cpu_address(), stand_in_.data(), stand_in_.size_bytes());
+  const CpuAccess access(bound_.tensor, CpuAccess::Kind::kWrite);
+  if (bound_.strides) {
+    copy_strided(port_, *bound_.strides, bound_.stand_in.data(), cpu_address());
+  } else {
+    std::memcpy(cpu_address(), bound_.stand_in.data(), bound_.stand_in.size_bytes());
+  }
 }
 
 int Binding::dmabuf_fd() const {
-  return tensor_.dmabuf_fd();
+  return bound_.tensor ? allocation_of(bound_.tensor)->buffer_fd() : -1;
+}
+
+bool Binding::may_be_exported() const {
+  return bound_.tensor && allocation_of(bound_.tensor)->exportable && dmabuf_fd() < 0;
 }
 
 }  // namespace npu::internal

@@ -14,10 +14,8 @@
 
 namespace npu::internal {
 
-/// Keeps the tensor's memory, and tells when its owner has let go of it.
-ze::KeepAlive keep_alive(const Tensor& tensor);
-
-/// What one input or output of a request is bound to, and how the device reaches it.
+/// What one input or output of a request is bound to, and how the device reaches it. Each way to
+/// bind binds all or, when it throws, nothing: then the binding is as it was.
 class Binding {
  public:
   enum class Direction { kInput, kOutput };
@@ -29,24 +27,37 @@ class Binding {
         argument_(argument),
         direction_(direction),
         bytes_(bytes),
-        value_{nullptr, item_bytes, std::nullopt} {}
+        item_bytes_(item_bytes) {}
 
-  bool is_bound() const { return static_cast<bool>(tensor_) || host_.data; }
+  /// The tensor, or the application's memory, and what the device uses in its place.
+  struct Bound {
+    Tensor tensor = {};  ///< of host memory: its import; empty where it is copied
+    HostMemory host = {nullptr, 0};
+    std::optional<ze::ElementStrides> strides = std::nullopt;
+    Tensor stand_in = {};                ///< what the device uses instead
+    bool copied = false;                 ///< between stand_in and the other
+    const std::byte* address = nullptr;  ///< that the device uses
+  };
+
+  bool is_bound() const { return bound_.tensor || bound_.host.data; }
   bool holds(const Tensor& tensor) const {
-    return tensor_ && !value_.strides && !host_.data && tensor_.data() == tensor.data() &&
-           tensor.size_bytes() >= bytes_ && allocation_of(tensor_) == allocation_of(tensor);
+    return bound_.tensor && !bound_.strides && !bound_.host.data &&
+           bound_.tensor.data() == tensor.data() && tensor.size_bytes() >= bytes_ &&
+           allocation_of(bound_.tensor) == allocation_of(tensor);
   }
   bool holds(HostMemory memory) const {
-    return host_.data && !value_.strides && host_.data == memory.data &&
-           host_.size_bytes == memory.size_bytes;
+    return bound_.host.data && bound_.host.data == memory.data &&
+           bound_.host.size_bytes == memory.size_bytes;
   }
 
   /// Throws Error(kInvalidArgument) for a tensor that is too small, of another device, or, for an
   /// output, read-only.
   void check(const Tensor& tensor, std::size_t needed_bytes,
              const std::shared_ptr<Device::Impl>& device) const;
-  /// A tensor that check() takes.
-  void bind(const Tensor& tensor, std::optional<ze::ElementStrides> strides, const Place& place);
+  /// How a tensor that check() takes is going to be bound.
+  Bound bound_to(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
+                 const Place& place) const;
+  void set(Bound bound) { bound_ = std::move(bound); }
   /// In place where it can be imported, else by a copy in driver memory.
   void bind(HostMemory memory, const Place& place);
   void allocate(const Place& place);
@@ -54,37 +65,35 @@ class Binding {
   void move_to(const Place& place);
 
   /// For the CPU.
-  Tensor tensor() const { return host_.data && !tensor_ ? stand_in_ : tensor_; }
+  Tensor tensor() const { return bound_.tensor ? bound_.tensor : bound_.stand_in; }
   const Port& port() const { return port_; }
   std::uint32_t argument() const { return argument_; }
   std::size_t bytes() const { return bytes_; }
-  const ze::ArgumentValue& value() const { return value_; }
+  ze::ArgumentValue value() const { return {bound_.address, item_bytes_, bound_.strides}; }
   /// The descriptor of a buffer that other devices know too, imported or exported; -1 for other
   /// memory.
   int dmabuf_fd() const;
+  /// Whether it has no descriptor so far but may get one while it is bound.
+  bool may_be_exported() const;
 
-  bool is_copied() const { return copied_; }
+  bool is_copied() const { return bound_.copied; }
   /// From the application's memory into the device's, and back.
   void copy_in() const;
   void copy_out() const;
 
  private:
-  void use_stand_in(const Place& place);
-  bool import_host(const Place& place);
-  /// The device uses `address`, which is in `tensor`.
-  void reach(const Tensor& tensor, const std::byte* address);
+  Bound reached_from(Bound bound, const Place& place) const;
+  Bound with_stand_in(Bound bound, const Place& place) const;
+  Tensor import_host(HostMemory memory, const Place& place);
   std::byte* cpu_address() const;
 
   const Port& port_;
   std::uint32_t argument_;
   Direction direction_;
   std::size_t bytes_;
-  ze::ArgumentValue value_;
-  Tensor tensor_;
-  HostMemory host_{nullptr, 0};
-  Tensor stand_in_;      ///< what the device uses in the place of tensor_ or host_
-  bool copied_ = false;  ///< between stand_in_ and the other
-  bool told_ = false;    ///< why
+  std::size_t item_bytes_;
+  Bound bound_;
+  bool told_ = false;  ///< why memory is copied
 };
 
 }  // namespace npu::internal

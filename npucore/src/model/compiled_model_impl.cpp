@@ -6,6 +6,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/forked.hpp"
 #include "base/log.hpp"
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
@@ -80,6 +81,7 @@ void CompiledModel::Impl::initialize(Session& in_session) {
 }
 
 std::shared_ptr<Session> CompiledModel::Impl::session() {
+  base::refuse_after_fork();
   std::scoped_lock lock(session_mutex_);
   if (session_->place.context->lost) {
     session_ = load_again();

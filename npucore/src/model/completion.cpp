@@ -8,6 +8,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/forked.hpp"
 #include "base/log.hpp"
 
 namespace npu::internal {
@@ -37,7 +38,7 @@ struct Completion::Core {
   void run();
   void call(std::unique_lock<std::mutex>& lock);
   Completed* take_oldest();
-  bool take_out(Completed& item);
+  void take_out(Completed& item);
 };
 
 void Completion::Core::run() {
@@ -82,8 +83,8 @@ Completed* Completion::Core::take_oldest() {
   return item;
 }
 
-bool Completion::Core::take_out(Completed& item) {
-  if (!item.queued_) return false;
+void Completion::Core::take_out(Completed& item) {
+  if (!item.queued_) return;
   Completed* before = nullptr;
   for (Completed* each = oldest; each != &item; each = each->next_) before = each;
   (before ? before->next_ : oldest) = item.next_;
@@ -91,7 +92,6 @@ bool Completion::Core::take_out(Completed& item) {
     newest = before;
   }
   item.queued_ = false;
-  return true;
 }
 
 Completion::Completion(bool pin) : core_(std::make_shared<Core>()) {
@@ -107,6 +107,10 @@ Completion::Completion(bool pin) : core_(std::make_shared<Core>()) {
 }
 
 Completion::~Completion() {
+  if (base::is_forked_child()) {
+    thread_.detach();  // it stayed with the parent
+    return;
+  }
   {
     std::scoped_lock lock(core_->mutex);
     core_->stopping = true;
@@ -150,15 +154,15 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
   return true;
 }
 
-bool Completion::remove(Completed& item) {
+void Completion::remove(Completed& item) {
   std::unique_lock lock(core_->mutex);
   const bool own_callback = std::this_thread::get_id() == core_->thread && core_->current == &item;
   if (own_callback) {
     core_->current = nullptr;
-    return core_->take_out(item);
+    core_->take_out(item);
+    return;
   }
   core_->changed.wait(lock, [&] { return !item.queued_ && core_->current != &item; });
-  return false;
 }
 
 std::shared_ptr<Completion> Completion::shared(bool pin) {

@@ -44,9 +44,9 @@ class Completion {
   /// Until the callback of what was added last has returned. False when `timeout_ns` passed first;
   /// else takes the error out. Throws in the thread itself, which would wait forever.
   bool wait(Completed& item, std::uint64_t timeout_ns, std::exception_ptr& error);
-  /// No thread but the calling one touches the item afterwards. True when it was still to be
-  /// completed: its owner does that.
-  bool remove(Completed& item);
+  /// No thread but the calling one touches the item afterwards. What is in flight then, its owner
+  /// completes.
+  void remove(Completed& item);
 
   /// One for all models of the process that want that.
   static std::shared_ptr<Completion> shared(bool pin);

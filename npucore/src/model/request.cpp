@@ -1,25 +1,10 @@
 #include <utility>
 
-#include <npucore/error.hpp>
 #include <npucore/request.hpp>
-
-#include "base/text.hpp"
 
 #include "request_impl.hpp"
 
 namespace npu {
-namespace {
-
-Tensor part_of(const PortBinding& port) {
-  if (!port.tensor) {
-    throw Error(ErrorCode::kInvalidArgument,
-                base::text("the binding of port ", port.index, " names no tensor"));
-  }
-  const std::size_t rest = port.tensor->size_bytes() - port.offset_bytes;
-  return port.tensor->slice(port.offset_bytes, port.size_bytes ? port.size_bytes : rest);
-}
-
-}  // namespace
 
 Request::Request(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Request::Request(Request&&) noexcept = default;
@@ -53,20 +38,8 @@ void Request::set_callback(std::function<void(std::exception_ptr)> callback) {
 void Request::submit() {
   impl_->submit();
 }
-/// Looks at everything before it binds anything: a refused frame leaves no trace.
 std::uint64_t Request::submit(const Bindings& bindings) {
-  for (const PortBinding& input : bindings.inputs) {
-    impl_->check_input(input.index, part_of(input), input.strides_bytes);
-  }
-  for (const PortBinding& output : bindings.outputs) {
-    impl_->check_output(output.index, part_of(output), output.strides_bytes);
-  }
-  for (const PortBinding& input : bindings.inputs) {
-    set_input(input.index, part_of(input), input.strides_bytes);
-  }
-  for (const PortBinding& output : bindings.outputs) {
-    set_output(output.index, part_of(output), output.strides_bytes);
-  }
+  impl_->bind(bindings);
   const std::uint64_t copies_before = copies();
   submit();
   return copies() - copies_before;

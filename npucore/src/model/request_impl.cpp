@@ -40,6 +40,15 @@ std::vector<Binding> bindings_of(const std::vector<Port>& ports,
   return bindings;
 }
 
+Tensor part_of(const PortBinding& port) {
+  if (!port.tensor) {
+    throw Error(ErrorCode::kInvalidArgument,
+                text("the binding of port ", port.index, " names no tensor"));
+  }
+  const std::size_t rest = port.tensor->size_bytes() - port.offset_bytes;
+  return port.tensor->slice(port.offset_bytes, port.size_bytes ? port.size_bytes : rest);
+}
+
 bool wants_stamps(const Properties& properties) {
   return properties.get(property::profiling) && properties.get(property::profiling_type) == "INFER";
 }
@@ -70,16 +79,21 @@ Request::Impl::Impl(std::shared_ptr<CompiledModel::Impl> model, std::uint32_t ba
   engine();
 }
 
+/// Whatever the device may still touch outlives the inference.
 Request::Impl::~Impl() {
+  if (base::is_forked_child()) return;
   try {
-    const bool own_end = completion_ ? completion_->remove(*this) : true;
-    if (own_end && in_flight_) {
+    if (completion_) {
+      completion_->remove(*this);
+    }
+    if (in_flight_) {
       wait_for_end(ze::kNoTimeout);
     }
   } catch (const std::exception& error) {
     base::log(LogLevel::kError,
               text("an inference failed while its request was destroyed: ", error.what()));
   }
+  engine_.reset();  // before the memory that its recordings name
 }
 
 void Request::Impl::require_idle(const char* what) const {
@@ -90,6 +104,7 @@ void Request::Impl::require_idle(const char* what) const {
 }
 
 Request::Impl::Engine& Request::Impl::engine() {
+  base::refuse_after_fork();
   const bool lost =
       engine_ && engine_->session->place.context->lost.load(std::memory_order_relaxed);
   if (!settled_ || lost) [[unlikely]] {
@@ -142,13 +157,34 @@ void Request::Impl::bind_output(std::size_t index, HostMemory memory) {
 }
 
 void Request::Impl::bind_input(std::size_t index, const Tensor& tensor, Strides strides) {
-  Binding& binding = input_at(index);
-  bind(binding, model_->bound_inputs[index], tensor, strides);
+  const PortBinding input{.index = index, .tensor = &tensor, .strides_bytes = strides};
+  bind({{&input, 1}, {}});
 }
 
 void Request::Impl::bind_output(std::size_t index, const Tensor& tensor, Strides strides) {
-  Binding& binding = output_at(index);
-  bind(binding, model_->bound_outputs[index], tensor, strides);
+  const PortBinding output{.index = index, .tensor = &tensor, .strides_bytes = strides};
+  bind({{}, {&output, 1}});
+}
+
+void Request::Impl::bind(const Bindings& bindings) {
+  require_idle("a tensor cannot be bound");
+  engine();
+  try {
+    for (const PortBinding& input : bindings.inputs) {
+      plan(input_at(input.index), model_->bound_inputs[input.index], input);
+    }
+    for (const PortBinding& output : bindings.outputs) {
+      plan(output_at(output.index), model_->bound_outputs[output.index], output);
+    }
+  } catch (...) {
+    plan_.clear();
+    throw;
+  }
+  for (Change& change : plan_) {
+    change.binding->set(std::move(change.bound));
+    changed(*change.binding);
+  }
+  plan_.clear();
 }
 
 void Request::Impl::bind(Binding& binding, HostMemory memory) {
@@ -158,12 +194,13 @@ void Request::Impl::bind(Binding& binding, HostMemory memory) {
   changed(binding);
 }
 
-void Request::Impl::bind(Binding& binding, const BoundPort& port, const Tensor& tensor,
-                         Strides strides) {
-  const std::optional<internal::StridedTensor> strided = check(binding, port, tensor, strides);
+/// In the session that there is now: no call in between moves to another one.
+void Request::Impl::plan(Binding& binding, const BoundPort& port, const PortBinding& wanted) {
+  const Tensor tensor = part_of(wanted);
+  const std::optional<internal::StridedTensor> strided =
+      check(binding, port, tensor, wanted.strides_bytes);
   if (!strided) return;
-  binding.bind(tensor, strided->strides, engine().session->place);
-  changed(binding);
+  plan_.push_back({&binding, binding.bound_to(tensor, strided->strides, engine_->session->place)});
 }
 
 /// How the tensor would be bound; empty where it is bound already. Throws for what cannot be bound.
@@ -171,7 +208,6 @@ std::optional<internal::StridedTensor> Request::Impl::check(const Binding& bindi
                                                             const BoundPort& port,
                                                             const Tensor& tensor,
                                                             Strides strides) const {
-  require_idle("a tensor cannot be bound");
   if (strides.empty()) {
     if (binding.holds(tensor)) return std::nullopt;
     binding.check(tensor, binding.bytes(), model_->device);
@@ -191,19 +227,10 @@ std::optional<internal::StridedTensor> Request::Impl::check(const Binding& bindi
   return strided;
 }
 
-void Request::Impl::check_input(std::size_t index, const Tensor& tensor, Strides strides) {
-  const Binding& binding = input_at(index);
-  check(binding, model_->bound_inputs[index], tensor, strides);
-}
-
-void Request::Impl::check_output(std::size_t index, const Tensor& tensor, Strides strides) {
-  const Binding& binding = output_at(index);
-  check(binding, model_->bound_outputs[index], tensor, strides);
-}
-
 void Request::Impl::changed(const Binding& binding) {
   values_[binding.argument()] = binding.value();
   prepared_ = false;
+  recording_ = nullptr;
 }
 
 Tensor Request::Impl::allocate(Binding& binding) {
@@ -232,13 +259,14 @@ void Request::Impl::prepare() {
   const auto is_copied = [](const Binding& binding) { return binding.is_copied(); };
   copied_ = std::any_of(inputs_.begin(), inputs_.end(), is_copied) ||
             std::any_of(outputs_.begin(), outputs_.end(), is_copied);
-  recording_ = &engine_->recordings.recording_of(values_);
   prepared_ = true;
 }
 
 void Request::Impl::collect_producers() {
   producers_.clear();
+  may_be_exported_ = false;
   const auto add = [this](const Binding& binding, dmabuf::FenceUse use) {
+    may_be_exported_ = may_be_exported_ || binding.may_be_exported();
     const int fd = binding.dmabuf_fd();
     const bool known = std::any_of(
         producers_.begin(), producers_.end(),
@@ -293,16 +321,17 @@ void Request::Impl::set_callback(Callback callback) {
 }
 
 void Request::Impl::submit() {
+  base::refuse_after_fork();
   if (in_flight_) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the request is already in flight: wait for it before submitting it again");
   }
-  base::refuse_after_fork();
   engine();
   if (!prepared_) {
     prepare();
+  } else if (may_be_exported_) {
+    collect_producers();
   }
-  Engine& engine = *engine_;  // prepare() moves to another one where the context is lost by then
   if (!producers_.empty()) {
     wait_for_producers();
   }
@@ -313,14 +342,27 @@ void Request::Impl::submit() {
     first_submit_ = std::chrono::steady_clock::now();
   }
   measured_ = false;
-  engine.session->queue.submit(*recording_, engine.submission);
+  execute();
   in_flight_.store(true, std::memory_order_relaxed);
   if (callback_) {
     completion_->add(*this);
   }
 }
 
+/// What was submitted once is submitted again as it is: its memory is bound, and so kept.
+void Request::Impl::execute() {
+  ze::Queue& queue = engine_->session->queue;
+  if (recording_) return queue.submit(*recording_, engine_->submission);
+  ze::Recordings::Use use(engine_->recordings, values_);
+  queue.submit(use.recording(), engine_->submission);
+  use.was_submitted();
+  if (!queue.is_chained()) {
+    recording_ = &use.recording();
+  }
+}
+
 bool Request::Impl::wait(nanoseconds timeout) {
+  base::refuse_after_fork();
   const bool for_ever = timeout == nanoseconds::max();
   const std::uint64_t timeout_ns =
       for_ever ? ze::kNoTimeout

@@ -32,9 +32,8 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   void bind_output(std::size_t index, HostMemory memory);
   void bind_input(std::size_t index, const Tensor& tensor, Strides strides);
   void bind_output(std::size_t index, const Tensor& tensor, Strides strides);
-  /// Throw what binding would throw for the caller's mistakes, and bind nothing.
-  void check_input(std::size_t index, const Tensor& tensor, Strides strides);
-  void check_output(std::size_t index, const Tensor& tensor, Strides strides);
+  /// All of them or, when it throws, none.
+  void bind(const Bindings& bindings);
   Tensor input(std::size_t index);
   Tensor output(std::size_t index);
   std::uint32_t batch() const { return batch_; }
@@ -74,14 +73,19 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   std::exception_ptr complete() noexcept override;
 
   void require_idle(const char* what) const;
+  /// How a port is going to be bound.
+  struct Change {
+    internal::Binding* binding;
+    internal::Binding::Bound bound;
+  };
+
   /// The engine of the current session.
   Engine& engine();
   void move_to_new_session();
   internal::Binding& input_at(std::size_t index);
   internal::Binding& output_at(std::size_t index);
   void bind(internal::Binding& binding, HostMemory memory);
-  void bind(internal::Binding& binding, const internal::BoundPort& port, const Tensor& tensor,
-            Strides strides);
+  void plan(internal::Binding& binding, const internal::BoundPort& port, const PortBinding& wanted);
   std::optional<internal::StridedTensor> check(const internal::Binding& binding,
                                                const internal::BoundPort& port,
                                                const Tensor& tensor, Strides strides) const;
@@ -92,6 +96,7 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
 
   void prepare();
   void collect_producers();
+  void execute();
   void wait_for_producers() const;
   void copy_inputs();
   void copy_outputs();
@@ -103,14 +108,17 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   const bool with_stamps_;
   std::unique_ptr<Engine> engine_;
   std::vector<internal::Binding> inputs_, outputs_;
+  std::vector<Change> plan_;               ///< a member, so that its memory is used again
   std::vector<Tensor> states_;             ///< by variable; empty until it is needed
   std::vector<ze::ArgumentValue> values_;  ///< of the graph's arguments, by their index
-  ze::Recording* recording_ = nullptr;     ///< that executes the graph on values_
+  /// That was submitted for values_; null: to be chosen with the next submission.
+  ze::Recording* recording_ = nullptr;
   std::vector<Producer> producers_;
-  bool settled_ = false;   ///< bindings and states are reached from engine_'s session
-  bool prepared_ = false;  ///< recording_ and producers_ are those of the tensors bound now
-  bool copied_ = false;    ///< some binding is
-  bool measured_ = false;  ///< the last submission of this session has ended well
+  bool settled_ = false;          ///< bindings and states are reached from engine_'s session
+  bool prepared_ = false;         ///< everything is bound, and producers_ are those of the tensors
+  bool copied_ = false;           ///< some binding is
+  bool may_be_exported_ = false;  ///< some binding may, and then has producers
+  bool measured_ = false;         ///< the last submission of this session has ended well
   std::atomic<bool> in_flight_ = false;
   std::chrono::steady_clock::time_point first_submit_;
   std::atomic<std::uint64_t> copies_ = 0;

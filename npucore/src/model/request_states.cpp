@@ -48,10 +48,10 @@ Tensor Request::Impl::new_state_memory(std::size_t index) {
 void Request::Impl::bind_state(std::size_t index, Tensor memory) {
   states_[index] = std::move(memory);
   for (const std::uint32_t argument : variable(index).arguments) {
-    values_[argument] = {states_[index].data(), 0, std::nullopt,
-                         internal::keep_alive(states_[index])};
+    values_[argument] = {states_[index].data(), 0, std::nullopt};
   }
   prepared_ = false;
+  recording_ = nullptr;
 }
 
 const Tensor& Request::Impl::state_memory(std::size_t index) {

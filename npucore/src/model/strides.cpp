@@ -1,5 +1,7 @@
 #include "strides.hpp"
 
+#include <array>
+#include <cstring>
 #include <limits>
 
 #include <npucore/error.hpp>
@@ -23,6 +25,24 @@ std::size_t element_bytes(const Port& port) {
     refuse(port, "its elements are not whole bytes");
   }
   return bits / 8;
+}
+
+/// A tensor with gaps: contiguous pieces, and how many there are along each axis, innermost first.
+struct Pieces {
+  std::size_t bytes;
+  std::size_t rank;
+  std::array<std::size_t, ze::ElementStrides{}.size()> counts, strides;
+};
+
+void copy(const Pieces& pieces, std::size_t rank, const std::byte* from, std::byte* to) {
+  if (rank == 0) {
+    std::memcpy(to, from, pieces.bytes);
+    return;
+  }
+  const std::size_t axis = rank - 1;
+  for (std::size_t index = 0; index < pieces.counts[axis]; ++index) {
+    copy(pieces, axis, from + index * pieces.strides[axis], to + index * pieces.strides[axis]);
+  }
 }
 
 }  // namespace
@@ -54,6 +74,23 @@ StridedTensor strided_tensor(const Port& port, std::span<const std::size_t> stri
   }
   if (dense) return {std::nullopt, packed};
   return {strides, extent};
+}
+
+void copy_strided(const Port& port, const ze::ElementStrides& strides, const std::byte* from,
+                  std::byte* to) {
+  Pieces pieces{element_bytes(port), 0, {}, {}};
+  std::size_t rank = 0;
+  for (auto dimension = port.shape.rbegin(); dimension != port.shape.rend(); ++dimension, ++rank) {
+    const auto count = static_cast<std::size_t>(*dimension);
+    const std::size_t stride = strides[rank] * element_bytes(port);
+    if (pieces.rank == 0 && stride == pieces.bytes) {
+      pieces.bytes *= count;
+    } else {
+      pieces.counts[pieces.rank] = count;
+      pieces.strides[pieces.rank++] = stride;
+    }
+  }
+  copy(pieces, pieces.rank, from, to);
 }
 
 }  // namespace npu::internal

@@ -21,4 +21,9 @@ struct StridedTensor {
 /// Error(kInvalidArgument) for what no tensor of the port can have.
 StridedTensor strided_tensor(const Port& port, std::span<const std::size_t> strides_bytes);
 
+/// The elements of a tensor of the port, and nothing between them, from one place to another where
+/// it lies with the same strides.
+void copy_strided(const Port& port, const ze::ElementStrides& strides, const std::byte* from,
+                  std::byte* to);
+
 }  // namespace npu::internal

@@ -9,6 +9,7 @@
 #include <npucore/error.hpp>
 
 #include "handle.hpp"
+#include "memory_users.hpp"
 #include "npu_device.hpp"
 
 namespace npu::ze {
@@ -65,6 +66,7 @@ struct DeviceContext {
   bool imports_host_memory = false;
   /// Set when the device hung or the context is poisoned: nothing new is made in it.
   mutable std::atomic<bool> lost = false;
+  mutable MemoryUsers memory_users;  ///< what to tell before memory is freed
   Context context;
 
  private:

@@ -1,5 +1,6 @@
 #include "memory.hpp"
 
+#include "base/forked.hpp"
 #include "base/mapped_file.hpp"
 #include "base/text.hpp"
 
@@ -35,7 +36,7 @@ Memory Memory::allocate(const DeviceContext& device, std::size_t size_bytes, Cpu
                      base::text("allocating ", size_bytes, exportable ? " exportable" : "",
                                 " bytes on ", device.npu.name()));
   }
-  return {device, address};
+  return {device, address, size_bytes};
 }
 
 Memory Memory::import_dmabuf(const DeviceContext& device, int fd, std::size_t size_bytes) {
@@ -53,7 +54,7 @@ Memory Memory::import_dmabuf(const DeviceContext& device, int fd, std::size_t si
                    "; its exporter must let the CPU map it, and the NPU's address range must have "
                    "room for it"));
   }
-  return {device, address};
+  return {device, address, size_bytes};
 }
 
 Memory Memory::import_host(const DeviceContext& device, void* pages, std::size_t size_bytes,
@@ -72,13 +73,13 @@ Memory Memory::import_host(const DeviceContext& device, void* pages, std::size_t
         device.judge(result), result, "zeMemAllocHost",
         base::text("importing ", size_bytes, " bytes of host memory into ", device.npu.name()));
   }
-  return {device, address};
+  return {device, address, size_bytes};
 }
 
 Memory::~Memory() {
-  if (address_) {
-    static_cast<void>(device_->loader.zeMemFree(device_->context.get(), address_));
-  }
+  if (!address_ || base::is_forked_child()) return;
+  device_->memory_users.forget({static_cast<const std::byte*>(address_), size_bytes_});
+  static_cast<void>(device_->loader.zeMemFree(device_->context.get(), address_));
 }
 
 int Memory::export_dmabuf() const {

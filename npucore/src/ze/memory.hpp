@@ -26,12 +26,16 @@ class Memory {
 
   Memory() = default;
   Memory(Memory&& other) noexcept
-      : device_(other.device_), address_(std::exchange(other.address_, nullptr)) {}
+      : device_(other.device_),
+        address_(std::exchange(other.address_, nullptr)),
+        size_bytes_(other.size_bytes_) {}
   Memory& operator=(Memory&& other) noexcept {
     std::swap(device_, other.device_);
     std::swap(address_, other.address_);
+    std::swap(size_bytes_, other.size_bytes_);
     return *this;
   }
+  /// Recordings that name it are dropped.
   ~Memory();
 
   /// For the CPU too.
@@ -40,9 +44,11 @@ class Memory {
   int export_dmabuf() const;
 
  private:
-  Memory(const DeviceContext& device, void* address) : device_(&device), address_(address) {}
+  Memory(const DeviceContext& device, void* address, std::size_t size_bytes)
+      : device_(&device), address_(address), size_bytes_(size_bytes) {}
   const DeviceContext* device_ = nullptr;
   void* address_ = nullptr;
+  std::size_t size_bytes_ = 0;
 };
 
 }  // namespace npu::ze

@@ -40,17 +40,24 @@ Recording::Recording(const Graph& graph, const Measurement& measurement, std::ui
 void Recording::set(const std::vector<ArgumentValue>& values) {
   if (values_ == values) return;
   if (changeable_ && !values_.empty()) return change(values);
-  if (!values_.empty()) {
-    held_ = std::exchange(values_, {});
-  }
   record(values, nullptr);
   values_ = values;
-  held_.clear();
 }
 
-void Recording::record_in(Chain& chain) {
-  record(values_, &chain);
-  held_ = values_;
+bool Recording::names(const MemoryRange& range) const {
+  const auto is_in_range = [&](const ArgumentValue& value) {
+    return range.contains(value.address);
+  };
+  return std::any_of(values_.begin(), values_.end(), is_in_range) ||
+         std::any_of(replaced_.begin(), replaced_.end(), is_in_range);
+}
+
+void Recording::drop() noexcept {
+  for (ze_command_list_handle_t list : handles_) {
+    static_cast<void>(device_->loader.zeCommandListReset(list));
+  }
+  values_.clear();
+  replaced_.clear();
 }
 
 void Recording::record(const std::vector<ArgumentValue>& values, Chain* chain) {
@@ -139,13 +146,8 @@ std::uint64_t Recording::next_command(ze_command_list_handle_t list) {
 void Recording::change(const std::vector<ArgumentValue>& values) {
   changes_.reserve(values.size());  // what points into them stays valid
   stride_changes_.reserve(values.size());
-  try {
-    for (std::uint32_t list = 0; list < handles_.size(); ++list) change_list(list, values);
-  } catch (...) {
-    held_ = std::exchange(values_, {});
-    throw;
-  }
-  held_ = std::exchange(values_, values);
+  for (std::uint32_t list = 0; list < handles_.size(); ++list) change_list(list, values);
+  replaced_ = std::exchange(values_, values);
 }
 
 void Recording::change_list(std::uint32_t list, const std::vector<ArgumentValue>& values) {

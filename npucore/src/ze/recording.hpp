@@ -1,10 +1,8 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,26 +16,21 @@ namespace npu::ze {
 /// As the driver wants them: in elements, innermost first; what the rank lacks is 0.
 using ElementStrides = std::array<std::uint32_t, 5>;
 
-/// Keeps memory for as long as a list may use it, whatever that memory is. The flag is set while
-/// nobody is going to bind it.
-using KeepAlive = std::shared_ptr<const std::atomic<bool>>;
-
-/// What one argument of the graph is bound to.
+/// What one argument of the graph is bound to: memory that its owner keeps.
 struct ArgumentValue {
   const std::byte* address = nullptr;
   std::size_t item_bytes = 0;  ///< from one list's part to the next one's, in a batch
   std::optional<ElementStrides> strides;
-  KeepAlive memory = nullptr;  ///< that the address is in
 
   bool operator==(const ArgumentValue&) const = default;
 };
 
 /// Command lists that execute a graph on one set of values: one list for each item of a batch. The
-/// graph and the measurement outlive it.
+/// graph and the measurement outlive it. Nothing of it is called while it is in flight.
 ///
 /// A driver's list keeps the buffers that it was recorded with. Freeing a DMA-BUF's import while a
 /// list still has it would close the buffer's handle only later, and with it that of a newer import
-/// of the same buffer; so a recording keeps the memory until its lists have let go of it.
+/// of the same buffer; so lists are reset before what they name is freed (drop()).
 class Recording {
  public:
   /// `changeable`: lists whose arguments can be changed without recording them anew.
@@ -48,13 +41,19 @@ class Recording {
   /// False from the first time on that the driver has refused to tell what can be changed.
   bool is_changeable() const { return changeable_; }
 
-  /// Records the lists for these values, or changes them where they can be. Not while in flight.
+  /// Records the lists for these values, or changes them where they can be.
   void set(const std::vector<ArgumentValue>& values);
   /// Only notes the values: record_in() records them.
   void note(const std::vector<ArgumentValue>& values) { values_ = values; }
   /// Records the lists as the next ones of the chain, for one submission. With the chain's mutex
   /// held.
-  void record_in(Chain& chain);
+  void record_in(Chain& chain) { record(values_, &chain); }
+  /// A changed list lets go of what it had before when it is submitted.
+  void was_submitted() { replaced_.clear(); }
+  /// Whether the lists keep something of this memory.
+  bool names(const MemoryRange& range) const;
+  /// The lists let go of all memory, and are recorded before they are used again.
+  void drop() noexcept;
 
   std::span<ze_command_list_handle_t> lists() { return handles_; }
 
@@ -73,10 +72,8 @@ class Recording {
   const DeviceContext* device_;
   const Measurement* measurement_;
   bool changeable_;
-  std::vector<ArgumentValue> values_;  ///< empty: not usable as it is
-  /// What the lists may keep besides: a changed list lets go of the old values when it is
-  /// submitted.
-  std::vector<ArgumentValue> held_;
+  std::vector<ArgumentValue> values_;    ///< empty: not usable as it is
+  std::vector<ArgumentValue> replaced_;  ///< by a change, and kept until the next submission
   std::vector<CommandList> lists_;
   std::vector<ze_command_list_handle_t> handles_;
   std::vector<std::uint64_t> commands_;  ///< of the execution in each list, for changing it

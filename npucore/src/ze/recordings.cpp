@@ -10,26 +10,32 @@ Recordings::Recordings(const Graph& graph, const Queue& queue, const Measurement
       measurement_(measurement),
       lists_(lists),
       chained_(queue.is_chained()),
-      changeable_(graph.device().mutable_lists) {}
+      changeable_(graph.device().mutable_lists),
+      entry_(graph.device().memory_users, *this) {}
 
-Recording& Recordings::recording_of(const std::vector<ArgumentValue>& values) {
-  if (chained_) {
-    if (recordings_.empty()) {
-      add();
-    }
-    recordings_.front().recording.note(values);
-    return recordings_.front().recording;
+Recordings::Use::Use(Recordings& recordings, const std::vector<ArgumentValue>& values)
+    : lock_(recordings.mutex_), recording_(recordings.choose(values)) {
+  try {
+    recordings.set(recording_, values);
+  } catch (...) {
+    recording_.drop();
+    throw;
   }
-  Recording& recording = choose(values);
+}
+
+void Recordings::set(Recording& recording, const std::vector<ArgumentValue>& values) {
+  if (chained_) return recording.note(values);
   recordings_[last_].last_use = ++uses_;
   recording.set(values);
   changeable_ = recording.is_changeable();
-  return recording;
 }
 
 /// The one recorded for `values`, else a new one or the one that was not used for the longest time.
 Recording& Recordings::choose(const std::vector<ArgumentValue>& values) {
-  if (changeable_ && !recordings_.empty()) return recordings_.front().recording;
+  if (recordings_.empty()) {
+    add();
+  }
+  if (chained_ || changeable_) return recordings_.front().recording;
   // Buffers mostly come round in turn: the next one first.
   for (std::size_t ahead = 0; ahead < recordings_.size(); ++ahead) {
     const std::size_t index = (last_ + 1 + ahead) % recordings_.size();
@@ -38,12 +44,16 @@ Recording& Recordings::choose(const std::vector<ArgumentValue>& values) {
       return recordings_[index].recording;
     }
   }
-  drop_forgotten();
   return make_or_replace();
 }
 
 Recording& Recordings::make_or_replace() {
-  if (recordings_.size() < kMost) {
+  const auto dropped = std::find_if(recordings_.begin(), recordings_.end(), [](const Used& used) {
+    return used.recording.values().empty();
+  });
+  if (dropped != recordings_.end()) {
+    last_ = static_cast<std::size_t>(dropped - recordings_.begin());
+  } else if (recordings_.size() < kMost) {
     add();
     last_ = recordings_.size() - 1;
   } else {
@@ -59,15 +69,13 @@ void Recordings::add() {
   recordings_.push_back({Recording(graph_, measurement_, lists_, changeable_), 0});
 }
 
-/// What was recorded for memory that does not come back.
-void Recordings::drop_forgotten() {
-  const auto is_forgotten = [](const ArgumentValue& value) {
-    return value.memory && value.memory->load(std::memory_order_relaxed);
-  };
-  std::erase_if(recordings_, [&](const Used& used) {
-    return std::any_of(used.recording.values().begin(), used.recording.values().end(),
-                       is_forgotten);
-  });
+void Recordings::forget(const MemoryRange& range) noexcept {
+  std::scoped_lock lock(mutex_);
+  for (Used& used : recordings_) {
+    if (used.recording.names(range)) {
+      used.recording.drop();
+    }
+  }
 }
 
 }  // namespace npu::ze

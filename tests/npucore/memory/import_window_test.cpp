@@ -257,5 +257,26 @@ TEST_F(ImportWindow, ABufferFreedInFlightIsReadAllTheSame) {
   EXPECT_EQ(*reinterpret_cast<const float*>(request.output(0).data()), affine(9));
 }
 
+// What was recorded for a buffer does not count as its use.
+TEST_F(ImportWindow, BuffersThatIdleMakeRoomWhateverWasInferredOnThem) {
+  constexpr int kBuffers = 5;
+  CompiledModel model = compile();
+  Request request = model.create_request();
+  std::vector<Producer> producers;
+  std::vector<KeptImport> kept;
+  for (int index = 0; index < kBuffers; ++index) {
+    producers.emplace_back(kRoomBytes / 4);
+    kept.push_back(importer_.keep(producers.back().fd()));
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (int index = 0; index < kBuffers; ++index) {
+      producers[static_cast<std::size_t>(index)].write(static_cast<float>(index));
+      EXPECT_TRUE(infer_is_right(request, kept[static_cast<std::size_t>(index)].tensor(),
+                                 static_cast<float>(index)));
+    }
+  }
+  EXPECT_GT(evictions(), 0u);
+}
+
 }  // namespace
 }  // namespace npu::test

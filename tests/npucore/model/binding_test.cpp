@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -337,6 +338,64 @@ TEST_F(Bindings, ToAFileNeedItsBytes) {
                [&] { Tensor::from_file(device_, path, 0, 10); });
   expect_error(ErrorCode::kNotFound, "nowhere",
                [&] { Tensor::from_file(device_, folder().path() / "nowhere", 0, 10); });
+}
+
+// Recordings, of which a request keeps several, hold no memory.
+TEST_F(Bindings, ThatWereReplacedHoldNoMemory) {
+  Request request = model_.create_request();
+  request.infer();
+  const std::uint64_t before = device_.memory().allocated_bytes;
+  for (int index = 0; index < 200; ++index) {
+    const Tensor temporary = Tensor::allocate(device_, 1 << 20, MemoryUse::kInput);
+    fill(temporary.data(), static_cast<float>(index));
+    request.set_input(0, temporary);
+    request.infer();
+    EXPECT_EQ(first_of(request.output(0).data()), affine(static_cast<float>(index)));
+  }
+  request.set_input(0, Tensor::allocate(device_, kBytes, MemoryUse::kInput));
+  EXPECT_LE(device_.memory().allocated_bytes, before + kPage);
+}
+
+// Ordinary double buffering: what was bound before the last one may be freed.
+TEST_F(Bindings, ToNewMemoryAtAnOldAddressReadTheNew) {
+  Request request = model_.create_request();
+  const Pages other(kPage);
+  auto first = std::make_unique<Pages>(kPage);
+  std::byte* const address = first->data();
+  fill(address, 1);
+  request.set_input(0, first->part(0));
+  request.infer();
+  request.set_input(0, other.part(0));
+  request.infer();
+  first.reset();
+  ASSERT_EQ(::mmap(address, kPage, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
+            address);
+  fill(address, 7);
+  request.set_input(0, HostMemory{address, kBytes});
+  request.infer();
+  EXPECT_EQ(first_of(request.output(0).data()), affine(7));
+  EXPECT_EQ(request.copies(), 0u);
+  request.set_input(0, other.part(0));
+  ::munmap(address, kPage);
+}
+
+TEST_F(Bindings, ThatFailedAreNotThereAndCanBeTriedAgain) {
+  Request request = model_.create_request();
+  const Tensor bound = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
+  fill(bound.data(), 1);
+  request.set_input(0, bound);
+  const Pages pages(2 * kPage);
+  const HostMemory unaligned = pages.part(sizeof(float));
+  fill(unaligned.data, 2);
+  set_fault("zeMemAllocHost:OUT_OF_DEVICE_MEMORY@1");
+  expect_error(ErrorCode::kOutOfMemory, "zeMemAllocHost", [&] { request.set_input(0, unaligned); });
+  set_fault("");
+  request.infer();
+  EXPECT_EQ(first_of(request.output(0).data()), affine(1)) << "bound as before";
+  request.set_input(0, unaligned);
+  request.infer();
+  EXPECT_EQ(first_of(request.output(0).data()), affine(2));
 }
 
 }  // namespace
