@@ -38,7 +38,8 @@ void expose_states(ov::Model& model) {
       expose_read(model, read);
     }
   }
-  for (const auto& sink : model.get_sinks()) {
+  const ov::SinkVector sinks = model.get_sinks();  // a copy: every Assign leaves the model's own
+  for (const auto& sink : sinks) {
     if (const auto assign = std::dynamic_pointer_cast<Assign>(sink)) {
       expose_assign(model, assign);
     }
