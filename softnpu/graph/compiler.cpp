@@ -43,13 +43,13 @@ ov::CompiledModel compile(const std::shared_ptr<ov::Model>& model, const Compile
 
 std::shared_ptr<ov::Model> read_model(const BlobParts& parts) {
   try {
-    ov::Tensor weights;
-    if (!parts.weights.empty()) {
-      // Constants refer to these bytes and never write them.
-      auto* const bytes = const_cast<std::byte*>(parts.weights.data());
-      weights = ov::Tensor(ov::element::u8, ov::Shape{parts.weights.size()}, bytes);
-    }
-    return core().read_model(std::string(parts.ir), weights);
+    // Constants refer to these bytes and never write them. OpenVINO reads no constant without some,
+    // not even one that has no elements.
+    static std::byte none{};
+    const bool has_weights = !parts.weights.empty();
+    auto* const bytes = has_weights ? const_cast<std::byte*>(parts.weights.data()) : &none;
+    const ov::Shape shape{has_weights ? parts.weights.size() : 1};
+    return core().read_model(std::string(parts.ir), ov::Tensor(ov::element::u8, shape, bytes));
   } catch (const ov::Exception& error) {
     refuse("the IR cannot be read", error.what());
   }

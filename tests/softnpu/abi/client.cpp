@@ -117,11 +117,18 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), with);
 }
 
+std::string pointer_to(const void* address, size_t bytes) {
+  return "offset=\"0\" size=\"0\"/><rt_info><attribute name=\"WeightsPointerAttribute\" mp=\"" +
+         std::to_string(reinterpret_cast<uintptr_t>(address)) + "\" ms=\"" + std::to_string(bytes) +
+         "\"/></rt_info>";
+}
+
 std::string weightless_sample(const void* address) {
-  const std::string pointer =
-      "offset=\"0\" size=\"0\"/><rt_info><attribute name=\"WeightsPointerAttribute\" mp=\"" +
-      std::to_string(reinterpret_cast<uintptr_t>(address)) + "\" ms=\"16\"/></rt_info>";
-  const std::string xml = replaced(sample_ir(), "offset=\"0\" size=\"16\"/>", pointer);
+  return weightless_buffer(
+      replaced(sample_ir(), "offset=\"0\" size=\"16\"/>", pointer_to(address, 16)));
+}
+
+std::string weightless_buffer(const std::string& xml) {
   std::string buffer;
   for (const uint64_t number :
        {uint64_t{48}, uint64_t{4}, uint64_t{52}, uint64_t{0}, uint64_t{52}, uint64_t{xml.size()}}) {

@@ -19,7 +19,11 @@ std::string stateful_ir();
 // An IR and its weights as the driver takes them, for compiler 7.5 or another.
 std::string ir_buffer(const std::string& xml, const std::string& weights,
                       ze_graph_compiler_version_info_t compiler = {7, 5});
-// The sample whose weights stay at `address`, in the layout that the option below asks for.
+// The rest of a Const's <data>, whose bytes stay at `address`, and what follows it.
+std::string pointer_to(const void* address, size_t bytes);
+// An IR in the layout that the option below asks for.
+std::string weightless_buffer(const std::string& xml);
+// The sample whose weights stay at `address`, in that layout.
 std::string weightless_sample(const void* address);
 inline constexpr const char* kByAddress =
     "--config NPU_MODEL_SERIALIZER_VERSION=\"NO_WEIGHTS_COPY\"";

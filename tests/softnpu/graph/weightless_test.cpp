@@ -159,10 +159,17 @@ TEST(Weightless, TakesSharedConstantsOnce) {
   EXPECT_EQ(ir.weights.size_bytes(), 16u);
 }
 
+// OpenVINO gives a constant without elements one byte.
 TEST(Weightless, MayHaveAnEmptyConstant) {
-  const std::string empty =
-      constant("element_type=\"f32\" shape=\"0\" offset=\"0\" size=\"0\"", pointer_to(nullptr, 0));
-  EXPECT_EQ(result_of(buffer_of("", model_of(empty))), ZE_RESULT_SUCCESS);
+  for (const size_t bytes : {0, 1}) {
+    const std::string empty = constant("element_type=\"i64\" shape=\"0\" offset=\"0\" size=\"0\"",
+                                       pointer_to(bytes != 0 ? kValues : nullptr, bytes));
+    std::string told;
+    ASSERT_EQ(result_of(buffer_of("", model_of(empty)), &told), ZE_RESULT_SUCCESS) << told;
+    const WeightlessIr ir = read_weightless(buffer_of("", model_of(empty)), kDefaultCompiler);
+    EXPECT_EQ(ir.weights.size_bytes(), 0u);
+    EXPECT_NE(ir.xml.find("offset=\"0\" size=\"0\""), std::string::npos) << ir.xml;
+  }
 }
 
 TEST(Weightless, IsTakenForVersion48WhereTheOptionIsMissing) {
@@ -252,6 +259,10 @@ INSTANTIATE_TEST_SUITE_P(
         ConstantLie{"first_page", with_pointer("8", "16"), "only 0 can be read"},
         ConstantLie{"end_of_all", with_pointer("18446744073709551608", "16"), "bytes at 1844"},
         ConstantLie{"other_size", with_pointer("4096", "20"), "cannot have 20 bytes"},
+        ConstantLie{"elements_of_none",
+                    constant("element_type=\"i64\" shape=\"4, 0\" offset=\"0\" size=\"0\"",
+                             pointer_to(kValues, 16)),
+                    "cannot have 16 bytes"},
         ConstantLie{"no_size", by_address("<attribute name=\"WeightsPointerAttribute\" mp=\"1\"/>"),
                     "ms=\"\""},
         ConstantLie{"no_address",
