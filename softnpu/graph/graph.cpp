@@ -149,6 +149,7 @@ void Graph::initialise() {
     program_ = std::make_shared<Program>(image_, model_, options_);
   }
   model_.reset();
+  code_ = std::make_shared<const GemHandle>();
   initialised_ = true;
 }
 
@@ -158,6 +159,7 @@ Command Graph::record(Context& context, const std::vector<ArgumentValue>& values
   Command command = Inference::command_of(
       std::make_shared<Inference>(context, program_, arguments_, values, std::move(profile)));
   command.graph = this;
+  command.code = code_;
   return command;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/live_objects.hpp"
 #include "machine/context.hpp"
+#include "machine/gem_handle.hpp"
 #include "machine/job.hpp"
 
 #include "argument_value.hpp"
@@ -69,7 +70,8 @@ class Graph : Counted<Kind::kGraph> {
   std::shared_ptr<ov::Model> model_;  // until it is compiled
   bool initialised_ = false;
   std::shared_ptr<Program> program_;
-  std::vector<ArgumentValue> values_;  // one for every argument
+  std::shared_ptr<const GemHandle> code_;  // of the program's memory
+  std::vector<ArgumentValue> values_;      // one for every argument
 };
 
 }  // namespace softnpu

@@ -48,7 +48,8 @@ bool Command::ready() const {
 }
 
 bool Command::memory_usable() const {
-  return std::all_of(memory.begin(), memory.end(),
+  return (!code || code->open()) &&
+         std::all_of(memory.begin(), memory.end(),
                      [](const auto& allocation) { return allocation->usable_by_device(); });
 }
 

@@ -40,6 +40,7 @@ struct Command {
   std::vector<const Allocation*> written;  ///< those of `memory` that the command writes to
   std::shared_ptr<Work> work;              ///< of a graph, else null
   const void* graph = nullptr;             ///< the graph that it executes, for comparison only
+  std::shared_ptr<const GemHandle> code;   ///< of that graph's own memory
 
   bool ready() const;
   bool memory_usable() const;

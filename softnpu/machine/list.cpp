@@ -44,6 +44,9 @@ void CommandList::append(Command command) {
 
 void CommandList::close() {
   require(!immediate(), ZE_RESULT_ERROR_UNINITIALIZED);
+  if (!buffer_) {
+    buffer_.emplace();
+  }
   closed_ = true;
 }
 
@@ -52,6 +55,7 @@ void CommandList::reset() {
   // A submission still holds the old commands.
   commands_ = std::make_shared<Commands>();
   named_.clear();
+  buffer_.reset();
   closed_ = false;
 }
 
@@ -72,11 +76,14 @@ std::shared_ptr<Job> CommandList::submit_once_idle(Deadline deadline, const Subm
   if (changeable_) {
     settle_changes();
   }
-  const bool usable = std::all_of(commands_->begin(), commands_->end(),
+  const bool usable = (!buffer_ || buffer_->open()) &&
+                      std::all_of(commands_->begin(), commands_->end(),
                                   [](const Command& command) { return command.memory_usable(); });
   if (!usable) {
-    throw Failure(ZE_RESULT_ERROR_UNKNOWN,
-                  "memory of the list was lost when another import of its DMA-BUF was freed");
+    throw Failure(
+        ZE_RESULT_ERROR_UNKNOWN,
+        "memory of the list is lost: another import of its DMA-BUF was freed, or a child of "
+        "this process freed it");
   }
   trace_inputs(*commands_);
   last_ = submit(commands_);

@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/live_objects.hpp"
 
 #include "context.hpp"
+#include "gem_handle.hpp"
 #include "job.hpp"
 #include "queue.hpp"
 
@@ -59,7 +61,8 @@ class CommandList : Counted<Kind::kList> {
   bool closed_ = false;
   std::vector<size_t> named_;  // positions in commands_ that got a name, ascending
   std::shared_ptr<Commands> commands_ = std::make_shared<Commands>();
-  std::mutex mutex_;  // guards last_
+  std::optional<GemHandle> buffer_;  // of the closed list's commands
+  std::mutex mutex_;                 // guards last_
   std::shared_ptr<Job> last_;
 };
 

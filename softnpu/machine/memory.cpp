@@ -102,7 +102,7 @@ Allocation::Allocation(Parts parts)
 
 Allocation::~Allocation() {
   if (imported() && freed_) {
-    parts_.handle->closed = true;
+    parts_.handle->gem.close();
   }
   if (!imported() && parts_.fd) {
     exported_buffers().remove(*dmabuf::identity(parts_.fd.get()));
@@ -181,7 +181,7 @@ std::shared_ptr<BufferHandle> AllocationTable::handle_of(dmabuf::Identity identi
   const std::scoped_lock lock(mutex_);
   std::erase_if(handles_, [](const auto& entry) { return entry.second.expired(); });
   auto handle = handles_[identity].lock();
-  if (!handle || handle->closed) {
+  if (!handle || !handle->gem.open()) {
     handle = std::make_shared<BufferHandle>(window_, bytes);
     handles_[identity] = handle;
   }

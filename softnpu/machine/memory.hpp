@@ -14,6 +14,7 @@
 #include "base/unique_fd.hpp"
 
 #include "dmabuf.hpp"
+#include "gem_handle.hpp"
 
 namespace softnpu {
 
@@ -41,7 +42,7 @@ class BufferHandle {
   BufferHandle(const BufferHandle&) = delete;
   BufferHandle& operator=(const BufferHandle&) = delete;
 
-  std::atomic<bool> closed{false};
+  GemHandle gem;
 
  private:
   std::shared_ptr<ImportWindow> window_;
@@ -79,8 +80,8 @@ class Allocation : Counted<Kind::kAllocation> {
 
   /// A new descriptor of an exportable allocation; empty for any other.
   UniqueFd export_fd() const;
-  /// False when another import of the same buffer was freed.
-  bool usable_by_device() const { return !parts_.handle || !parts_.handle->closed.load(); }
+  /// False when another import of the same buffer was freed, or a child of the process freed this.
+  bool usable_by_device() const { return imported() ? parts_.handle->gem.open() : gem_.open(); }
   void mark_freed() { freed_ = true; }
 
   void begin_device_access() const;
@@ -91,6 +92,7 @@ class Allocation : Counted<Kind::kAllocation> {
   uint64_t id_;
   uint64_t device_address_;
   uint64_t inode_ = 0;
+  GemHandle gem_;  // of what is no import
   std::atomic<bool> freed_{false};
 };
 

@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "base/failure.hpp"
 
@@ -74,6 +78,40 @@ TEST(BorrowedMemory, IsWholePagesUnderTheirOwnAddress) {
   EXPECT_EQ(memory->size_bytes(), 8192u);
   EXPECT_EQ(memory->type(), ZE_MEMORY_TYPE_HOST);
   EXPECT_EQ(table.find(pages.data() + 8191), memory);
+}
+
+TEST(GemHandle, IsOpenUntilItIsClosedByAnybody) {
+  GemHandle handle;
+  const GemHandle other;
+  EXPECT_TRUE(handle.open());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    handle.close();
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(handle.open());
+  EXPECT_TRUE(other.open());
+}
+
+TEST(GemHandle, IsNotTheOneThatHadItsPlaceBefore) {
+  GemHandle closed;
+  closed.close();
+  std::vector<std::unique_ptr<GemHandle>> all;
+  for (int i = 0; i < 60000; ++i) all.push_back(std::make_unique<GemHandle>());
+  EXPECT_FALSE(closed.open());
+  closed.close();
+  for (const auto& handle : all) ASSERT_TRUE(handle->open());
+}
+
+TEST(GemHandle, RunsOutAsTheKernelsDo) {
+  std::vector<std::unique_ptr<GemHandle>> all;
+  const auto take_all = [&all] {
+    for (int i = 0; i < 70000; ++i) all.push_back(std::make_unique<GemHandle>());
+  };
+  EXPECT_THROW(take_all(), Failure);
+  all.clear();
+  EXPECT_NO_THROW(GemHandle());
 }
 
 TEST(BorrowedMemory, IsRemovedByAnyPointerInside) {

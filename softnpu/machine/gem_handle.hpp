@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace softnpu {
+
+/// The kernel's handle of a piece of device memory. It belongs to the open device file, which a
+/// child of the process has in common with it: whoever closes the handle takes it from both.
+class GemHandle {
+ public:
+  GemHandle();
+  ~GemHandle() { close(); }
+  GemHandle(const GemHandle&) = delete;
+  GemHandle& operator=(const GemHandle&) = delete;
+
+  bool open() const;
+  void close();
+
+ private:
+  size_t slot_;      // in the table that all processes with this device file share
+  uint64_t number_;  // the slot's content while the handle is open
+};
+
+}  // namespace softnpu
