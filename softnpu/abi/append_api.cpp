@@ -27,18 +27,20 @@ CommandList& open_list(ze_command_list_handle_t handle) {
 
 // The range's allocation joins the command's memory; `if_foreign` is thrown for a range outside the
 // list's context.
-const Allocation* use_memory(Command& command, CommandList& list, const void* pointer,
+const Allocation& use_memory(Command& command, CommandList& list, const void* pointer,
                              size_t size_bytes, ze_result_t if_foreign) {
   require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   auto allocation = list.context().allocations().find_range(pointer, size_bytes);
   require(allocation != nullptr, if_foreign);
   command.memory.push_back(std::move(allocation));
-  return command.memory.back().get();
+  return *command.memory.back();
 }
 
-void write_memory(Command& command, CommandList& list, const void* pointer, size_t size_bytes,
-                  ze_result_t if_foreign) {
-  command.written.push_back(use_memory(command, list, pointer, size_bytes, if_foreign));
+const Allocation& write_memory(Command& command, CommandList& list, const void* pointer,
+                               size_t size_bytes, ze_result_t if_foreign) {
+  const Allocation& memory = use_memory(command, list, pointer, size_bytes, if_foreign);
+  command.written.push_back(&memory);
+  return memory;
 }
 
 size_t region_bytes(const ze_copy_region_t& region, size_t pitch_bytes) {
@@ -67,8 +69,11 @@ ze_result_t command_list_append_write_global_timestamp(ze_command_list_handle_t 
   auto& target = open_list(list);
   Command command;
   set_events(command, signal, wait_count, waits);
-  write_memory(command, target, destination, sizeof *destination, ZE_RESULT_ERROR_UNINITIALIZED);
-  command.run = [destination] { *destination = monotonic_ns(); };
+  const auto& to = write_memory(command, target, destination, sizeof *destination,
+                                ZE_RESULT_ERROR_UNINITIALIZED);
+  command.run = [destination, &to] {
+    *static_cast<uint64_t*>(to.on_device(destination)) = monotonic_ns();
+  };
   target.append(std::move(command));
   return ZE_RESULT_SUCCESS;
 }
@@ -89,9 +94,11 @@ ze_result_t command_list_append_memory_copy(ze_command_list_handle_t list, void*
   auto& target = open_list(list);
   Command command;
   set_events(command, signal, wait_count, waits);
-  write_memory(command, target, destination, size, ZE_RESULT_ERROR_UNINITIALIZED);
-  use_memory(command, target, source, size, ZE_RESULT_ERROR_UNINITIALIZED);
-  command.run = [=] { std::memmove(destination, source, size); };
+  const auto& to = write_memory(command, target, destination, size, ZE_RESULT_ERROR_UNINITIALIZED);
+  const auto& from = use_memory(command, target, source, size, ZE_RESULT_ERROR_UNINITIALIZED);
+  command.run = [destination, source, size, &to, &from] {
+    std::memmove(to.on_device(destination), from.on_device(source), size);
+  };
   target.append(std::move(command));
   return ZE_RESULT_SUCCESS;
 }
@@ -106,10 +113,11 @@ ze_result_t command_list_append_memory_fill(ze_command_list_handle_t list, void*
           ZE_RESULT_ERROR_INVALID_SIZE);
   Command command;
   set_events(command, signal, wait_count, waits);
-  write_memory(command, target, pointer, size, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  const auto& to =
+      write_memory(command, target, pointer, size, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
   const auto* const bytes = static_cast<const std::byte*>(pattern);
-  command.run = [pointer, size, unit = std::vector<std::byte>(bytes, bytes + pattern_size)] {
-    auto* const out = static_cast<std::byte*>(pointer);
+  command.run = [pointer, size, &to, unit = std::vector<std::byte>(bytes, bytes + pattern_size)] {
+    auto* const out = static_cast<std::byte*>(to.on_device(pointer));
     for (size_t i = 0; i < size; ++i) out[i] = unit[i % unit.size()];
   };
   target.append(std::move(command));
@@ -131,13 +139,17 @@ ze_result_t command_list_append_memory_copy_region(
   const Rows from = rows_of(source, *source_region, source_pitch);
   const size_t width = source_region->width;
   const size_t height = source_region->height;
-  write_memory(command, target, to.first, region_bytes(*destination_region, to.pitch_bytes),
-               ZE_RESULT_ERROR_UNINITIALIZED);
-  use_memory(command, target, from.first, region_bytes(*source_region, from.pitch_bytes),
-             ZE_RESULT_ERROR_UNINITIALIZED);
-  command.run = [=] {
+  const auto& written =
+      write_memory(command, target, to.first, region_bytes(*destination_region, to.pitch_bytes),
+                   ZE_RESULT_ERROR_UNINITIALIZED);
+  const auto& read =
+      use_memory(command, target, from.first, region_bytes(*source_region, from.pitch_bytes),
+                 ZE_RESULT_ERROR_UNINITIALIZED);
+  command.run = [to, from, width, height, &written, &read] {
+    auto* const out = static_cast<std::byte*>(written.on_device(to.first));
+    const auto* const in = static_cast<const std::byte*>(read.on_device(from.first));
     for (size_t y = 0; y < height; ++y) {
-      std::memmove(to.first + y * to.pitch_bytes, from.first + y * from.pitch_bytes, width);
+      std::memmove(out + y * to.pitch_bytes, in + y * from.pitch_bytes, width);
     }
   };
   target.append(std::move(command));

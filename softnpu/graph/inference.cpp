@@ -15,7 +15,8 @@ Inference::Inference(Context& context, std::shared_ptr<Program> program,
   for (uint32_t i = 0; i < arguments_.size(); ++i) {
     memory_.push_back(memory_of(context, i, values[i], ZE_RESULT_ERROR_UNINITIALIZED));
   }
-  for (const ArgumentValue& value : values) addresses_.push_back(value.pointer);
+  values_ = values;
+  for (const ArgumentValue& value : values) places_.push_back(value.pointer);
   executor_ = make_executor(std::move(program), arguments_, std::move(values));
 }
 
@@ -36,8 +37,21 @@ Command Inference::command_of(std::shared_ptr<Inference> self) {
   Command command;
   self->name_memory(command);
   command.work = self;
-  command.run = [self = std::move(self)] { self->executor_->run(self->profile_.get()); };
+  command.run = [self = std::move(self)] {
+    self->follow_memory();
+    self->executor_->run(self->profile_.get());
+  };
   return command;
+}
+
+// Imported pages stay the device's when the application has unmapped them.
+void Inference::follow_memory() {
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    void* const place = memory_[i]->on_device(values_[i].pointer);
+    if (place == places_[i]) continue;
+    places_[i] = place;
+    executor_->bind(i, {place, values_[i].strides});
+  }
 }
 
 void Inference::name_memory(Command& command) const {
@@ -72,8 +86,8 @@ void Inference::trace_inputs() const {
     fields.number("index", i)
         .text("name", arguments_[i].name)
         .number("bytes", arguments_[i].size_bytes)
-        .number("offset",
-                static_cast<uint64_t>(static_cast<const std::byte*>(addresses_[i]) - memory.base()))
+        .number("offset", static_cast<uint64_t>(static_cast<const std::byte*>(values_[i].pointer) -
+                                                memory.base()))
         .number("allocation_bytes", memory.size_bytes())
         .flag("imported", memory.imported());
     if (memory.inode() != 0) {
@@ -87,7 +101,8 @@ void Inference::settle(Context& context, Command& command) {
   if (changes_.empty()) return;
   for (const Change& change : changes_) {
     memory_[change.index] = memory_of(context, change.index, change.value, ZE_RESULT_ERROR_UNKNOWN);
-    addresses_[change.index] = change.value.pointer;
+    values_[change.index] = change.value;
+    places_[change.index] = change.value.pointer;
     executor_->bind(change.index, change.value);
   }
   changes_.clear();

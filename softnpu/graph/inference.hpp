@@ -40,10 +40,12 @@ class Inference : public Work {
   Memory memory_of(Context& context, uint32_t index, const ArgumentValue& value,
                    ze_result_t if_foreign) const;
   void name_memory(Command& command) const;
+  void follow_memory();
 
   const std::vector<Argument> arguments_;
-  std::vector<Memory> memory_;          // one for every argument
-  std::vector<const void*> addresses_;  // inside it
+  std::vector<Memory> memory_;         // one for every argument
+  std::vector<ArgumentValue> values_;  // inside it
+  std::vector<void*> places_;          // where the executor has them
   std::unique_ptr<Executor> executor_;
   std::shared_ptr<ProfilingData> profile_;
   std::vector<Change> changes_;

@@ -116,10 +116,19 @@ UniqueFd Allocation::export_fd() const {
   return fd;
 }
 
-void Allocation::begin_device_access() const {
+void Allocation::begin_device_access() {
   if (parts_.needs_access_brackets) {
     dmabuf::begin_access(parts_.fd.get());
   }
+  if (parts_.pinned && parts_.pinned->unmapped()) {
+    left_ = parts_.pinned->take_content();
+    parts_.pinned.reset();
+  }
+}
+
+void* Allocation::on_device(const void* pointer) const {
+  auto* const bytes = static_cast<std::byte*>(const_cast<void*>(pointer));
+  return left_ ? left_.base() + (bytes - base()) : bytes;
 }
 
 void Allocation::end_device_access() const {
@@ -201,7 +210,7 @@ Allocation::Parts allocate(size_t size_bytes, ze_memory_type_t type, bool export
   } else {
     fd.reset();  // the mapping keeps the memory
   }
-  return {std::move(mapping), std::move(fd), size_bytes, type, nullptr, brackets};
+  return {std::move(mapping), std::move(fd), size_bytes, type, nullptr, brackets, false, nullptr};
 }
 
 Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) {
@@ -220,7 +229,8 @@ Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) 
   require(static_cast<bool>(own), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
   const bool brackets = dmabuf::is_dmabuf(fd);
   auto handle = table.handle_of(*identity, rounded);
-  return {std::move(mapping), std::move(own), rounded, type, std::move(handle), brackets};
+  return {std::move(mapping), std::move(own), rounded, type,
+          std::move(handle),  brackets,       false,   nullptr};
 }
 
 Allocation::Parts borrow(const AllocationTable& table, void* pointer, size_t size_bytes,
@@ -235,8 +245,11 @@ Allocation::Parts borrow(const AllocationTable& table, void* pointer, size_t siz
     throw Failure(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                   read_only ? "the memory is not mapped" : "the memory is not mapped for writing");
   }
-  Allocation::Parts parts{Mapping::borrow(base, rounded), {}, rounded, ZE_MEMORY_TYPE_HOST};
+  Allocation::Parts parts;
+  parts.mapping = Mapping::borrow(base, rounded);
+  parts.size_bytes = rounded;
   parts.read_only = read_only;
+  parts.pinned = PinnedPages::of(base, rounded);
   return parts;
 }
 

@@ -15,6 +15,7 @@
 
 #include "dmabuf.hpp"
 #include "gem_handle.hpp"
+#include "pinned_pages.hpp"
 
 namespace softnpu {
 
@@ -61,6 +62,7 @@ class Allocation : Counted<Kind::kAllocation> {
     std::shared_ptr<BufferHandle> handle;  ///< of an import
     bool needs_access_brackets = false;    ///< a true DMA-BUF
     bool read_only = false;                ///< the device may not write
+    std::unique_ptr<PinnedPages> pinned;   ///< of borrowed memory, where the machine can
   };
   explicit Allocation(Parts parts);
   ~Allocation();
@@ -84,11 +86,15 @@ class Allocation : Counted<Kind::kAllocation> {
   bool usable_by_device() const { return imported() ? parts_.handle->gem.open() : gem_.open(); }
   void mark_freed() { freed_ = true; }
 
-  void begin_device_access() const;
+  void begin_device_access();
   void end_device_access() const;
+  /// Where the device finds what was at `pointer` when it was allocated or imported; between the
+  /// two above.
+  void* on_device(const void* pointer) const;
 
  private:
   Parts parts_;
+  Mapping left_;  // the content of pinned pages that the application has unmapped
   uint64_t id_;
   uint64_t device_address_;
   uint64_t inode_ = 0;

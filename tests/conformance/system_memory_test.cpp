@@ -1,6 +1,9 @@
 // The process's own pages as device memory: ZE_extension_external_memmap_sysmem.
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "fixture.hpp"
 
@@ -188,6 +191,75 @@ TEST_F(SystemMemory, FeedsAndTakesAnInference) {
   ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
   ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(std::vector<float>(y, y + kAddReluElements), reference.expected());
+}
+
+// New pages at the addresses of those that were imported.
+void replace(const Pages& pages, float value) {
+  ASSERT_EQ(munmap(pages.data(), pages.bytes()), 0);
+  void* const anew = mmap(pages.data(), pages.bytes(), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  ASSERT_EQ(anew, pages.data());
+  auto* const values = reinterpret_cast<float*>(pages.data());
+  std::fill(values, values + kAddReluElements, value);
+}
+
+// The software NPU pins pages only where it can watch them.
+bool can_pin() {
+  const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
+  if (fd >= 0) {
+    close(fd);
+  }
+  return fd >= 0 || !Npu::get().is_software();
+}
+
+TEST_F(SystemMemory, IsThePagesOfTheImportUntilItIsImportedAnew) {
+  if (!can_pin()) {
+    GTEST_SKIP() << "no userfaultfd";
+  }
+  const AddRelu reference;
+  const Pages pages(2);
+  const Memory y = host_memory(kPageBytes);
+  std::memcpy(pages.data(), reference.x.as<>(), kAddReluBytes);
+  void* data = nullptr;
+  ASSERT_EQ(import(pages.data(), pages.bytes(), &data), ZE_RESULT_SUCCESS);
+  Memory memory(npu().context, data);
+  ASSERT_EQ(set_arguments(reference.graph, {pages.data(), y.as<>()}), ZE_RESULT_SUCCESS);
+  const Queue queue = make_queue();
+  const auto results = [&] {
+    const List list = make_list();
+    EXPECT_EQ(append(list, reference.graph), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(run(queue, list), ZE_RESULT_SUCCESS);
+    return std::vector<float>(y.as<float>(), y.as<float>() + kAddReluElements);
+  };
+  EXPECT_EQ(results(), reference.expected());
+  const std::vector<float> before = reference.expected();
+  replace(pages, 1e6f);
+  EXPECT_EQ(results(), before) << "the device reads what is mapped now";
+  ASSERT_EQ(memory.free(), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(import(pages.data(), pages.bytes(), &data), ZE_RESULT_SUCCESS);
+  memory = Memory(npu().context, data);
+  EXPECT_NE(results(), before) << "imported anew, the device reads what was";
+}
+
+TEST_F(SystemMemory, TakesResultsIntoThePagesOfTheImport) {
+  if (!can_pin()) {
+    GTEST_SKIP() << "no userfaultfd";
+  }
+  const AddRelu reference;
+  const Pages pages(1);
+  void* data = nullptr;
+  ASSERT_EQ(import(pages.data(), pages.bytes(), &data), ZE_RESULT_SUCCESS);
+  const Memory memory(npu().context, data);
+  ASSERT_EQ(set_arguments(reference.graph, {reference.x.as<>(), pages.data()}), ZE_RESULT_SUCCESS);
+  const List list = make_list();
+  ASSERT_EQ(append(list, reference.graph), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  replace(pages, -1.0f);
+  ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
+  const auto* const values = reinterpret_cast<const float*>(pages.data());
+  EXPECT_EQ(std::vector<float>(values, values + kAddReluElements),
+            std::vector<float>(kAddReluElements, -1.0f));
 }
 
 // What a device does that writes where it may not: its MMU faults, and the context is lost. Not

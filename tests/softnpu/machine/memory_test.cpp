@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/userfaultfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +80,73 @@ TEST(BorrowedMemory, IsWholePagesUnderTheirOwnAddress) {
   EXPECT_EQ(memory->size_bytes(), 8192u);
   EXPECT_EQ(memory->type(), ZE_MEMORY_TYPE_HOST);
   EXPECT_EQ(table.find(pages.data() + 8191), memory);
+}
+
+class PinnedMemory : public testing::Test {
+ protected:
+  static constexpr size_t kBytes = 3 << 20;  // three pipes' worth
+  PinnedMemory() : data_(mapped(nullptr)) {
+    for (size_t i = 0; i < kBytes; ++i) data_[i] = static_cast<std::byte>(i >> 12);
+  }
+  ~PinnedMemory() override { ::munmap(data_, kBytes); }
+  static std::byte* mapped(std::byte* at) {
+    const int fixed = at != nullptr ? MAP_FIXED : 0;
+    return static_cast<std::byte*>(
+        ::mmap(at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0));
+  }
+  std::shared_ptr<Allocation> imported() {
+    const int watch = static_cast<int>(::syscall(SYS_userfaultfd, UFFD_USER_MODE_ONLY));
+    if (watch < 0) return nullptr;
+    ::close(watch);
+    return table_.insert(borrow(table_, data_, kBytes, false));
+  }
+  AllocationTable table_;
+  std::byte* data_;
+};
+
+TEST_F(PinnedMemory, IsUsedInPlaceWhileItIsMapped) {
+  const auto memory = imported();
+  if (!memory) {
+    GTEST_SKIP() << "no userfaultfd";
+  }
+  data_[5000] = std::byte{99};
+  memory->begin_device_access();
+  EXPECT_EQ(memory->on_device(data_ + 5000), data_ + 5000);
+  memory->end_device_access();
+}
+
+TEST_F(PinnedMemory, KeepsItsPagesWhenOthersAreMappedThere) {
+  const auto memory = imported();
+  if (!memory) {
+    GTEST_SKIP() << "no userfaultfd";
+  }
+  data_[5000] = std::byte{99};
+  ::munmap(data_, kBytes);
+  ASSERT_EQ(mapped(data_), data_);
+  std::memset(data_, 0x77, kBytes);
+  memory->begin_device_access();
+  const auto* const seen = static_cast<const std::byte*>(memory->on_device(data_));
+  ASSERT_NE(seen, data_);
+  EXPECT_EQ(seen[5000], std::byte{99}) << "written after the import";
+  for (const size_t page : {0u, 1u, 255u, 256u, 511u, 700u}) {
+    EXPECT_EQ(seen[page * 4096 + 7], static_cast<std::byte>(page)) << page;
+  }
+  EXPECT_EQ(memory->on_device(data_ + 4096), seen + 4096);
+  memory->end_device_access();
+}
+
+TEST_F(PinnedMemory, IsOnlyTheProcesssAgainOnceFreed) {
+  for (int i = 0; i < 3; ++i) {
+    const auto memory = imported();
+    if (!memory) {
+      GTEST_SKIP() << "no userfaultfd";
+    }
+    ::munmap(data_, kBytes);
+    ASSERT_EQ(mapped(data_), data_);
+    memory->begin_device_access();
+    EXPECT_NE(memory->on_device(data_), data_) << "import " << i << " is not watched";
+    table_.remove(data_);
+  }
 }
 
 TEST(GemHandle, IsOpenUntilItIsClosedByAnybody) {
