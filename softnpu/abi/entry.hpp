@@ -60,6 +60,7 @@ template <Name kName, class Call, class... Args>
 ze_result_t failed_result_of(const fault::Plan& plan, const Call& call, Args... args) {
   const fault::CallKind kind = fault::kind_of(kName.text);
   trace::note_text("fault", plan.poison ? "POISON" : "injected");
+  fault::do_harm(plan.harm);
   if (kind == fault::CallKind::kDestroys) {
     result_of(call);
   }

@@ -1,8 +1,12 @@
 #include "fault.hpp"
 
+#include <unistd.h>
+
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "config.hpp"
@@ -44,6 +48,26 @@ constexpr std::pair<std::string_view, ze_result_t> kResults[] = {
     {"UNKNOWN", ZE_RESULT_ERROR_UNKNOWN},
 };
 
+constexpr std::pair<std::string_view, Harm> kHarms[] = {
+    {"ABORT", Harm::kAbort},
+    {"HANG", Harm::kHang},
+    {"EAT_MEMORY", Harm::kEatMemory},
+};
+
+Harm parse_harm(std::string_view text) {
+  for (const auto& [name, harm] : kHarms) {
+    if (name == text) return harm;
+  }
+  return Harm::kNone;
+}
+
+[[noreturn]] void eat_memory() {
+  constexpr size_t kBlock = size_t{16} << 20, kMost = 256;
+  std::vector<std::vector<char>> blocks;
+  while (blocks.size() < kMost) blocks.emplace_back(kBlock, '\1');
+  throw std::bad_alloc();
+}
+
 std::optional<uint64_t> parse_number(std::string_view text) {
   const bool hex = text.substr(0, 2) == "0x";
   if (hex) {
@@ -84,14 +108,15 @@ Plan parse_item(std::string_view item) {
   if (colon == std::string_view::npos || at == std::string_view::npos || at < colon) {
     throw quoted(item) + " is not <call>:<result>@<n> or <call>:<result>@<n>+";
   }
-  Plan plan{std::string(item.substr(0, colon)), ZE_RESULT_ERROR_UNKNOWN, false, 0, 0};
+  Plan plan{std::string(item.substr(0, colon)), ZE_RESULT_ERROR_UNKNOWN, Harm::kNone, false, 0, 0};
   const std::string_view result = item.substr(colon + 1, at - colon - 1);
   std::string_view count = item.substr(at + 1);
   plan.poison = result == kPoison;
+  plan.harm = parse_harm(result);
   if (plan.poison && plan.call != kExecute) {
     throw quoted(item) + ": POISON is for " + std::string(kExecute) + " only";
   }
-  if (!plan.poison) {
+  if (!plan.poison && plan.harm == Harm::kNone) {
     const auto known = parse_result(result);
     if (!known) throw quoted(item) + ": " + quoted(result) + " is not a failing ze_result_t";
     plan.result = *known;
@@ -170,6 +195,20 @@ Site::Site(const char* call) : call_(call), older_(Registry::link(this)) {}
 
 std::optional<Plan> Site::next() {
   return Registry::instance().next(*this);
+}
+
+void do_harm(Harm harm) {
+  switch (harm) {
+    case Harm::kNone:
+      return;
+    case Harm::kAbort:
+      std::fputs("softnpu: SOFTNPU_FAULT: this call aborts\n", stderr);
+      std::abort();
+    case Harm::kHang:
+      for (;;) ::pause();
+    case Harm::kEatMemory:
+      eat_memory();
+  }
 }
 
 std::vector<Plan> parse(std::string_view specification, std::vector<std::string>& errors) {

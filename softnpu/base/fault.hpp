@@ -12,10 +12,19 @@
 
 namespace softnpu::fault {
 
+/// What a call does instead of answering, as a compiler that is broken does.
+enum class Harm {
+  kNone,
+  kAbort,      ///< ends the process
+  kHang,       ///< never returns
+  kEatMemory,  ///< takes memory until it gets no more, 4 GiB at most
+};
+
 /// One item of a specification, "<call>:<result>@<n>" or "<call>:<result>@<n>+".
 struct Plan {
   std::string call;
   ze_result_t result;
+  Harm harm;
   bool poison;     ///< the context of the call's queue is lost for good
   uint64_t first;  ///< counted from 1
   uint64_t last;   ///< UINT64_MAX: from `first` on
@@ -24,6 +33,9 @@ struct Plan {
 /// The items of a comma-separated list; what is wrong with the others goes to `errors`, one
 /// sentence each.
 std::vector<Plan> parse(std::string_view specification, std::vector<std::string>& errors);
+
+/// Throws std::bad_alloc after kEatMemory; returns from kNone alone.
+void do_harm(Harm harm);
 
 /// What a call does beside answering, which decides how it can fail without doing harm.
 enum class CallKind { kPlain, kDestroys, kWaits };

@@ -2,6 +2,9 @@
 #include "base/fault.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "abi/entry.hpp"
 
@@ -124,6 +127,36 @@ TEST_F(Fault, LeavesTheOldSpecificationWhenTheNewOneIsWrong) {
   };
   EXPECT_EQ(result_of(set_a_wrong_one), ZE_RESULT_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(work_entry(0), ZE_RESULT_ERROR_UNKNOWN);
+}
+
+using FaultDeathTest = Fault;
+
+TEST_F(FaultDeathTest, AbortsWhereItIsTold) {
+  set("testWork:ABORT@2");
+  EXPECT_EQ(work_entry(0), ZE_RESULT_SUCCESS);
+  EXPECT_EXIT(work_entry(0), testing::KilledBySignal(SIGABRT), "this call aborts");
+}
+
+TEST_F(FaultDeathTest, HangsWhereItIsTold) {
+  set("testWork:HANG@1");
+  EXPECT_EXIT(
+      {
+        ::alarm(1);
+        work_entry(0);
+      },
+      testing::KilledBySignal(SIGALRM), "");
+}
+
+TEST_F(Fault, EatsMemoryUntilThereIsNoMore) {
+  set("testWork:EAT_MEMORY@1");
+  struct rlimit before = {};
+  ::getrlimit(RLIMIT_AS, &before);
+  const struct rlimit small = {rlim_t{1} << 30, before.rlim_max};
+  ::setrlimit(RLIMIT_AS, &small);
+  const ze_result_t result = work_entry(0);
+  ::setrlimit(RLIMIT_AS, &before);
+  EXPECT_EQ(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+  EXPECT_EQ(work_entry(0), ZE_RESULT_SUCCESS);
 }
 
 }  // namespace
