@@ -76,7 +76,13 @@ void check_ranges(const Document& document, const Weights& weights,
 
 Weights open_weights(const Document& document, const std::filesystem::path& path) {
   try {
-    return Weights(base::MappedFile::open(path));
+    auto identity = FileIdentity::of(path);
+    auto file = base::MappedFile::open(path);
+    // The same before and after: it is what was mapped between.
+    if (identity != FileIdentity::of(path)) {
+      identity.reset();
+    }
+    return Weights(std::move(file), std::move(identity));
   } catch (const Error& error) {
     throw Error(error.code(), text("the weights of ", base::quoted(document.file()),
                                    " cannot be read: ", error.what()));

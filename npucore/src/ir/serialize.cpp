@@ -116,6 +116,27 @@ CopiedConstants divide(const PreparedModel& prepared, std::size_t threshold_byte
   return copied;
 }
 
+SerializedModel pack_weightless(PreparedModel prepared, CompilerVersion version,
+                                std::size_t threshold_bytes) {
+  const auto copied = divide(prepared, threshold_bytes);
+  const auto xml = to_text(prepared.xml);
+  constexpr std::uint64_t kHeaderSize = 6 * sizeof(std::uint64_t), kVersionSize = 4;
+  constexpr std::uint64_t kConstantsOffset = kHeaderSize + kVersionSize;
+  const std::uint64_t xml_offset = kConstantsOffset + copied.size_bytes();
+  const auto size = xml_offset + xml.size();
+  auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
+  Writer writer(memory.get());
+  for (const std::uint64_t number : {kHeaderSize, kVersionSize, kConstantsOffset,
+                                     copied.size_bytes(), xml_offset, std::uint64_t{xml.size()}}) {
+    writer.number(number);
+  }
+  writer.number(version.major);
+  writer.number(version.minor);
+  for (const auto part : copied.parts()) writer.bytes(part);
+  writer.bytes(std::as_bytes(std::span(xml)));
+  return {std::move(memory), size, std::move(prepared.weights)};
+}
+
 std::vector<FlagPort> to_flag_ports(const std::vector<Port>& ports) {
   std::vector<FlagPort> flags;
   flags.reserve(ports.size());
@@ -125,9 +146,17 @@ std::vector<FlagPort> to_flag_ports(const std::vector<Port>& ports) {
 
 }  // namespace
 
+PreparedText prepare_text(const Model& model, CompilerVersion version) {
+  auto prepared = prepare(impl_of(model), version);
+  return {to_text(prepared.xml), std::move(prepared.weights)};
+}
+
 SerializedModel serialize(const Model& model, CompilerVersion version) {
-  const auto prepared = prepare(impl_of(model), version);
-  const auto xml = to_text(prepared.xml);
+  return serialize(prepare_text(model, version), version);
+}
+
+SerializedModel serialize(const PreparedText& prepared, CompilerVersion version) {
+  const std::string& xml = prepared.xml;
   const auto weights_size = prepared.weights.size_bytes();
   constexpr std::size_t kFixedBytes = 24;
   const auto size = kFixedBytes + xml.size() + weights_size;
@@ -148,33 +177,31 @@ bool can_be_weightless(const Model& model) {
   return impl_of(model).document.version() >= kWeightlessIr;
 }
 
+void require_weightless(const Model& model) {
+  if (can_be_weightless(model)) return;
+  throw Error(ErrorCode::kUnsupported,
+              text(base::quoted(model.path().string()), " is an IR of version ",
+                   impl_of(model).document.version(),
+                   ", which compilers take only with its weights copied: set the serializer to "
+                   "ALL_WEIGHTS_COPY or AUTO, or convert the model with a current OpenVINO"));
+}
+
 SerializedModel serialize_weightless(const Model& model, CompilerVersion version,
                                      std::size_t threshold_bytes) {
-  if (!can_be_weightless(model)) {
-    throw Error(ErrorCode::kUnsupported,
-                text(base::quoted(model.path().string()), " is an IR of version ",
-                     impl_of(model).document.version(),
-                     ", which compilers take only with its weights copied: set the serializer to "
-                     "ALL_WEIGHTS_COPY or AUTO, or convert the model with a current OpenVINO"));
+  require_weightless(model);
+  return pack_weightless(prepare(impl_of(model), version), version, threshold_bytes);
+}
+
+SerializedModel serialize_weightless(PreparedText prepared, CompilerVersion version,
+                                     std::size_t threshold_bytes) {
+  PreparedModel parsed;
+  const auto result = parsed.xml.load_buffer(prepared.xml.data(), prepared.xml.size());
+  if (!result) {
+    throw Error(ErrorCode::kInternal, text("the prepared model is no XML: ", result.description(),
+                                           " at byte ", result.offset));
   }
-  auto prepared = prepare(impl_of(model), version);
-  const auto copied = divide(prepared, threshold_bytes);
-  const auto xml = to_text(prepared.xml);
-  constexpr std::uint64_t kHeaderSize = 6 * sizeof(std::uint64_t), kVersionSize = 4;
-  constexpr std::uint64_t kConstantsOffset = kHeaderSize + kVersionSize;
-  const std::uint64_t xml_offset = kConstantsOffset + copied.size_bytes();
-  const auto size = xml_offset + xml.size();
-  auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
-  Writer writer(memory.get());
-  for (const std::uint64_t number : {kHeaderSize, kVersionSize, kConstantsOffset,
-                                     copied.size_bytes(), xml_offset, std::uint64_t{xml.size()}}) {
-    writer.number(number);
-  }
-  writer.number(version.major);
-  writer.number(version.minor);
-  for (const auto part : copied.parts()) writer.bytes(part);
-  writer.bytes(std::as_bytes(std::span(xml)));
-  return {std::move(memory), size, std::move(prepared.weights)};
+  parsed.weights = std::move(prepared.weights);
+  return pack_weightless(std::move(parsed), version, threshold_bytes);
 }
 
 std::uint64_t content_hash(const Model& model) {

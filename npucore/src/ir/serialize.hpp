@@ -41,14 +41,28 @@ SerializedModel serialize(const Model& model, CompilerVersion version);
 
 /// Whether the model can be serialised without its weights: an IR of version 11.
 bool can_be_weightless(const Model& model);
+/// Throws Error(kUnsupported) unless it can.
+void require_weightless(const Model& model);
 
 /// Weightless layout, for compilers that take NPU_MODEL_SERIALIZER_VERSION="NO_WEIGHTS_COPY": six
 /// u64 (offset and size of the version, of the copied constants, of the XML), u16 major, u16 minor,
 /// copied constants, XML. Constants of at least `threshold_bytes` stay where they are: their
 /// address is in the XML, and is good as long as the result lives. Strings and smaller constants
-/// are copied. Throws Error(kUnsupported) unless can_be_weightless().
+/// are copied. Throws like require_weightless().
 SerializedModel serialize_weightless(const Model& model, CompilerVersion version,
                                      std::size_t threshold_bytes = 0);
+
+/// A model's text as a compiler of one version takes it, and the bytes that its constants refer to:
+/// what a serializer needs, so that another process can do the rest.
+struct PreparedText {
+  std::string xml;
+  Weights weights;
+};
+PreparedText prepare_text(const Model& model, CompilerVersion version);
+/// The same as from the model. What `prepared.weights` borrows must outlive the result.
+SerializedModel serialize(const PreparedText& prepared, CompilerVersion version);
+SerializedModel serialize_weightless(PreparedText prepared, CompilerVersion version,
+                                     std::size_t threshold_bytes);
 
 /// XXH3 over the model's text, as edited, and its weights: for the driver's input hash and for
 /// caches. Reads the .bin once per Model::read, however often the model is copied, edited or asked.
