@@ -17,9 +17,14 @@ set(NPUCORE_SOURCES
   npucore/src/compile/blob_info.cpp
   npucore/src/compile/cache.cpp
   npucore/src/compile/cache_entry.cpp
+  npucore/src/compile/cancellation.cpp
   npucore/src/compile/compilation.cpp
   npucore/src/compile/compile_job.cpp
   npucore/src/compile/compile_turn.cpp
+  npucore/src/compile/helper_client.cpp
+  npucore/src/compile/helper_message.cpp
+  npucore/src/compile/helper_process.cpp
+  npucore/src/compile/helper_server.cpp
   npucore/src/compile/preflight.cpp
   npucore/src/device/device.cpp
   npucore/src/device/device_impl.cpp

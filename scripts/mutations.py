@@ -56,7 +56,8 @@ MUTATIONS = [
              "::open(path.c_str(), O_RDONLY | O_CLOEXEC)", "::open(path.c_str(), O_RDONLY)", [CALLS]),
     Mutation("inherited-lock", "children inherit the cache's lock", LIBRARY,
              "O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW", "O_RDWR | O_CREAT | O_NOFOLLOW", [CALLS]),
-    Mutation("inherited-import", "children inherit DMA-BUFs", LIBRARY, "F_DUPFD_CLOEXEC", "F_DUPFD", [CALLS]),
+    Mutation("inherited-import", "children inherit DMA-BUFs", LIBRARY, "copy(::fcntl(fd, F_DUPFD_CLOEXEC", "copy(::fcntl(fd, F_DUPFD",
+             [CALLS]),
     Mutation("inherited-lines", "children inherit npupublish's file", PLUGIN,
              "O_WRONLY | O_CREAT | O_CLOEXEC |", "O_WRONLY | O_CREAT |", ["gst-element-descriptors"]),
 

@@ -188,9 +188,13 @@ void OnSoftwareNpu::SetUp() {
 
 void OnSoftwareNpu::TearDown() {
   set_fault("");
-  // The driver's engine lets go of a finished job shortly after it has signalled the fence.
+  // The driver's engine lets go of a finished job shortly after it has signalled the fence, and the
+  // thread of a cancelled compilation ends shortly after the cancel.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  while (live_driver_objects() != objects_ && std::chrono::steady_clock::now() < deadline) {
+  const auto changed = [&] {
+    return live_driver_objects() != objects_ || count_open_fds() != fds_;
+  };
+  while (changed() && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(live_driver_objects(), objects_) << "driver objects leaked";

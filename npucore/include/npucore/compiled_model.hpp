@@ -6,8 +6,9 @@
 namespace npu {
 
 /// What a compilation does, in this order; some phases may be left out. kCacheLookup: in the folder
-/// CACHE_DIR, also while another process compiles the model. kWaiting: for another compilation of
-/// this process. kSerializing: the model, for the driver. kInitializing: weights into the device.
+/// CACHE_DIR, also while another process compiles the model. kWaiting: for a helper process, or for
+/// another compilation in this one. kSerializing: the model. kInitializing: weights into the
+/// device.
 enum class CompilePhase { kCacheLookup, kWaiting, kSerializing, kCompiling, kInitializing, kDone };
 NPU_API const char* to_string(CompilePhase phase);  ///< "compiling", ...
 
@@ -46,8 +47,7 @@ struct NPU_API LoadStats {
 class NPU_API CompiledModel {
  public:
   struct Impl;
-  /// Compiles an IR with the driver's compiler, or takes it from the cache in the folder CACHE_DIR.
-  /// One compilation of a process runs at a time.
+  /// Compiles an IR, or takes it from the cache in CACHE_DIR. One call of a process runs at a time.
   static CompiledModel compile(const Device& device, const Model& model,
                                const CompileOptions& options = {});
   /// Loads a precompiled blob: a bare ELF, a file of npucore or one that OpenVINO exported. A file
@@ -98,8 +98,8 @@ class NPU_API CompiledModel {
   std::shared_ptr<Impl> impl_;
 };
 
-/// A compilation on a thread of its own. Copies share it; without cancel() it outlives them all and
-/// fills the caches.
+/// A compilation on a thread of its own, in a helper process: several run at once. Copies share it;
+/// without cancel() it outlives them all and fills the caches.
 class NPU_API CompileJob {
  public:
   struct Impl;
@@ -109,10 +109,8 @@ class NPU_API CompileJob {
   bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max()) const;
   /// Waits. Throws what the compilation threw, or Error(kCancelled) if cancel() came first.
   CompiledModel get() const;
-  /// Returns at once. A compilation that waits for its turn never starts. The driver cannot be
-  /// interrupted: it finishes what it compiles now, and nobody gets the result. A process that
-  /// exits meanwhile, by a thread that opened a device or started a job, does not wait: it flushes
-  /// stdio and ends with its own exit code, without exit handlers and static destructors.
+  /// Ends it: a helper process at once. In this process (NPUCORE_COMPILE) it finishes for nobody,
+  /// and an exit() meanwhile skips exit handlers. No progress is told once this returns.
   void cancel() noexcept;
 
  private:

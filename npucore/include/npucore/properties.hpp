@@ -57,12 +57,14 @@ inline constexpr Property<bool> bypass_driver_cache{"NPU_BYPASS_UMD_CACHING"},
     profiling{"PERF_COUNT"}, run_sequentially{"NPU_RUN_INFERENCES_SEQUENTIALLY"},
     turbo{"NPU_TURBO"};
 inline constexpr Property<std::int64_t> compilation_num_threads{"COMPILATION_NUM_THREADS"},
-    max_tiles{"NPU_MAX_TILES"}, optimal_number_of_requests{"OPTIMAL_NUMBER_OF_INFER_REQUESTS"},
+    compile_timeout{"NPUCORE_COMPILE_TIMEOUT"}, max_tiles{"NPU_MAX_TILES"},
+    optimal_number_of_requests{"OPTIMAL_NUMBER_OF_INFER_REQUESTS"},
     performance_hint_num_requests{"PERFORMANCE_HINT_NUM_REQUESTS"}, tiles{"NPU_TILES"};
 inline constexpr Property<std::uint64_t> allocated_memory{"NPU_DEVICE_ALLOC_MEM_SIZE"},
-    cache_size{"CACHE_SIZE"}, serializer_threshold{"NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD"},
+    cache_size{"CACHE_SIZE"}, compile_memory{"NPUCORE_COMPILE_MEMORY"},
+    serializer_threshold{"NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD"},
     total_memory{"NPU_DEVICE_TOTAL_MEM_SIZE"};
-inline constexpr Property<std::string> cache_dir{"CACHE_DIR"},
+inline constexpr Property<std::string> cache_dir{"CACHE_DIR"}, compile_in{"NPUCORE_COMPILE"},
     compilation_mode_params{"NPU_COMPILATION_MODE_PARAMS"},
     device_architecture{"DEVICE_ARCHITECTURE"}, device_id{"DEVICE_ID"},
     enable_strides_for{"NPU_ENABLE_STRIDES_FOR"}, execution_mode_hint{"EXECUTION_MODE_HINT"},

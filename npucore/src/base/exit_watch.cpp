@@ -3,18 +3,73 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <utility>
 
 namespace npu::base {
 namespace {
 
-std::atomic<int> running = 0;
+constexpr std::chrono::seconds kLongestStop{5};
+constexpr std::chrono::milliseconds kLongestFlush{500};
 
-void end_at_once(int status, void*) {
-  if (running.load() == 0) return;
-  std::fflush(nullptr);
+/// What is under way. Never destroyed: threads may end while the process does.
+struct UnderWay {
+  std::mutex mutex;  // guards all below
+  std::condition_variable changed;
+  std::list<StopsBeforeExit::Entry> stops;
+  int uninterruptible = 0;
+  pid_t process = ::getpid();
+};
+
+UnderWay& under_way() {
+  static auto* const instance = new UnderWay;
+  return *instance;
+}
+
+/// Another thread may sit in getchar() with the lock of stdin, which stands last in the list: a
+/// thread that waits for it has flushed the others.
+void flush_stdio() {
+  struct Flushed {
+    std::mutex mutex;  // guards done
+    std::condition_variable changed;
+    bool done = false;
+  };
+  auto* const flushed = new Flushed;  // for a thread that may never end
+  try {
+    std::thread([flushed] {
+      std::fflush(nullptr);
+      std::scoped_lock lock(flushed->mutex);
+      flushed->done = true;
+      flushed->changed.notify_all();
+    }).detach();
+  } catch (const std::exception&) {
+    return;
+  }
+  std::unique_lock lock(flushed->mutex);
+  flushed->changed.wait_for(lock, kLongestFlush, [&] { return flushed->done; });
+}
+
+/// Stops what can be stopped and waits for it.
+void stop_all(int status, void*) {
+  UnderWay& all = under_way();
+  if (all.process != ::getpid()) return;  // the parent's threads are not here
+  std::unique_lock lock(all.mutex);
+  for (const auto& entry : all.stops) entry.stop();
+  const auto over = [&] {
+    return all.uninterruptible != 0 ||
+           std::all_of(all.stops.begin(), all.stops.end(), [](const auto& entry) {
+             return entry.thread == std::this_thread::get_id();
+           });
+  };
+  all.changed.wait_for(lock, kLongestStop, over);
+  if (all.uninterruptible == 0) return;
+  lock.unlock();
+  flush_stdio();
   ::_exit(status);
 }
 
@@ -25,8 +80,11 @@ struct RegistersAtTheLastMoment {
   RegistersAtTheLastMoment(const RegistersAtTheLastMoment&) = delete;
   RegistersAtTheLastMoment& operator=(const RegistersAtTheLastMoment&) = delete;
   ~RegistersAtTheLastMoment() {
-    if (running.load() != 0) {
-      ::on_exit(end_at_once, nullptr);
+    UnderWay& all = under_way();
+    if (all.process != ::getpid()) return;
+    std::scoped_lock lock(all.mutex);
+    if (!all.stops.empty() || all.uninterruptible != 0) {
+      ::on_exit(stop_all, nullptr);
     }
   }
   void touch() const {}
@@ -40,19 +98,51 @@ void keep_library_loaded() {
   }
 }
 
-}  // namespace
-
-RunsWhileExiting::RunsWhileExiting() {
+/// For a process whose exiting thread never called watch_exit().
+void prepare_once() {
   [[maybe_unused]] static const bool prepared = [] {
     keep_library_loaded();
-    // For a process whose exiting thread never called watch_exit().
-    return ::on_exit(end_at_once, nullptr) == 0;
+    return ::on_exit(stop_all, nullptr) == 0;
   }();
-  ++running;
+}
+
+}  // namespace
+
+StopsBeforeExit::StopsBeforeExit(std::function<void()> stop) {
+  prepare_once();
+  UnderWay& all = under_way();
+  std::scoped_lock lock(all.mutex);
+  entry_ = all.stops.insert(all.stops.end(), {std::move(stop)});
+}
+
+void StopsBeforeExit::runs_here() {
+  std::scoped_lock lock(under_way().mutex);
+  entry_->thread = std::this_thread::get_id();
+}
+
+StopsBeforeExit::~StopsBeforeExit() {
+  UnderWay& all = under_way();
+  {
+    std::scoped_lock lock(all.mutex);
+    all.stops.erase(entry_);
+  }
+  all.changed.notify_all();
+}
+
+RunsWhileExiting::RunsWhileExiting() {
+  prepare_once();
+  UnderWay& all = under_way();
+  {
+    std::scoped_lock lock(all.mutex);
+    ++all.uninterruptible;
+  }
+  all.changed.notify_all();
 }
 
 RunsWhileExiting::~RunsWhileExiting() {
-  --running;
+  UnderWay& all = under_way();
+  std::scoped_lock lock(all.mutex);
+  --all.uninterruptible;
 }
 
 void watch_exit() {

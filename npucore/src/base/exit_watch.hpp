@@ -1,10 +1,36 @@
 #pragma once
 
+#include <functional>
+#include <list>
+#include <thread>
+
 namespace npu::base {
 
+/// While one lives, its thread may be inside a driver. Before a process that exits runs its first
+/// exit handler or static destructor of a driver, `stop` is called, and the exit waits until the
+/// object is gone, five seconds at most.
+class StopsBeforeExit {
+ public:
+  explicit StopsBeforeExit(std::function<void()> stop);
+  StopsBeforeExit(const StopsBeforeExit&) = delete;
+  StopsBeforeExit& operator=(const StopsBeforeExit&) = delete;
+  ~StopsBeforeExit();
+
+  /// Called in the thread that it is about: an exit from there waits for nothing.
+  void runs_here();
+
+  struct Entry {
+    std::function<void()> stop;
+    std::thread::id thread = {};
+  };
+
+ private:
+  std::list<Entry>::iterator entry_;
+};
+
 /// While one lives, its thread may be inside the driver's compiler, which cannot be interrupted and
-/// must not be torn down under it. A process that exits meanwhile is then ended, with its own exit
-/// code, before the first exit handler or static destructor of a driver runs.
+/// must not be torn down under it. A process that exits meanwhile flushes stdio and is then ended,
+/// with its own exit code, without exit handlers.
 class RunsWhileExiting {
  public:
   RunsWhileExiting();

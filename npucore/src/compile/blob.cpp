@@ -29,7 +29,7 @@ bool starts_on_page(std::span<const std::byte> bytes) {
 }
 
 void load_view(CompiledModel::Impl& model, const ir::BlobView& blob, const std::string& title,
-               const internal::PortHints& ports) {
+               const internal::PortHints& ports, const std::function<void()>& before_weights = {}) {
   ze::GraphSource source;
   source.bytes = blob.native;
   source.profile_layers = internal::wants_layer_times(model.properties.values());
@@ -46,7 +46,7 @@ void load_view(CompiledModel::Impl& model, const ir::BlobView& blob, const std::
   }
   model.built_with = built;
   try {
-    model.load(source, ports);
+    model.load(source, ports, before_weights);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kIncompatible) throw;
     throw Error(error.code(), text(error.what(), "; ", internal::describe_both(built, device)),
@@ -70,8 +70,9 @@ void load_blob(CompiledModel::Impl& model, std::span<const std::byte> memory,
 }
 
 void load_blob_of(CompiledModel::Impl& model, std::span<const std::byte> memory,
-                  const std::string& title, const PortHints& ports) {
-  load_view(model, ir::open_blob(memory, title), title, ports);
+                  const std::string& title, const PortHints& ports,
+                  const std::function<void()>& before_weights) {
+  load_view(model, ir::open_blob(memory, title), title, ports, before_weights);
 }
 
 ExportedBlob export_parts(CompiledModel::Impl& model) {

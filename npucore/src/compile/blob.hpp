@@ -14,7 +14,8 @@ void load_blob(CompiledModel::Impl& model, std::span<const std::byte> memory,
                const std::string& title);
 /// Loads a container that was made from a model with these ports, of which it knows the rest.
 void load_blob_of(CompiledModel::Impl& model, std::span<const std::byte> memory,
-                  const std::string& title, const PortHints& ports);
+                  const std::string& title, const PortHints& ports,
+                  const std::function<void()>& before_weights = {});
 
 /// A compiled model as a file: the driver's blob, and what follows it.
 struct ExportedBlob {

@@ -1,10 +1,14 @@
 #include "compilation.hpp"
 
 #include <array>
+#include <atomic>
+#include <cstdlib>
+#include <optional>
 
 #include <npucore/error.hpp>
 
 #include "base/enum_names.hpp"
+#include "base/exit_watch.hpp"
 #include "base/log.hpp"
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
@@ -66,6 +70,28 @@ bool bypasses_driver_cache(const Properties& properties) {
   return own_cache || properties.get(property::bypass_driver_cache);
 }
 
+/// The property, else the environment, else what suits the call.
+bool wants_helper(const Properties& properties, bool is_job) {
+  std::string where = properties.get(property::compile_in);
+  if (const char* wanted = std::getenv("NPUCORE_COMPILE"); where.empty() && wanted) {
+    where = Properties().set(property::compile_in, wanted).get(property::compile_in);
+  }
+  return where.empty() ? is_job : where == "helper";
+}
+
+HelperClient::Deadline helper_deadline(const Properties& properties) {
+  const std::chrono::seconds most(properties.get(property::compile_timeout));
+  if (most.count() == 0) return std::nullopt;
+  return std::chrono::steady_clock::now() + most;
+}
+
+void tell_of_no_helper(const char* reason) {
+  static std::atomic<bool> told = false;
+  base::log(told.exchange(true) ? LogLevel::kDebug : LogLevel::kWarning,
+            text("models are compiled in this process, where a compilation cannot be ended: ",
+                 reason, " (NPUCORE_COMPILE=in-process asks for that)"));
+}
+
 std::string model_title(const Model& model) {
   return text("model ", base::quoted(model.name()), " (", model.path().string(), ')');
 }
@@ -73,8 +99,8 @@ std::string model_title(const Model& model) {
 }  // namespace
 
 Compilation::Compilation(const Device& device, const Model& model, const CompileOptions& options,
-                         const std::atomic<bool>* cancelled)
-    : model_(model), options_(options), cancelled_(cancelled) {
+                         Cancellation* cancellation)
+    : model_(model), options_(options), cancellation_(cancellation) {
   model.check_supported();
   compiler_ = compiler_of(*internal::Pimpl::of(device));
   for (const auto& warning : model.warnings()) {
@@ -103,14 +129,14 @@ void Compilation::enter(CompilePhase phase) const {
 }
 
 void Compilation::check_cancelled() const {
-  if (cancelled_ && cancelled_->load()) {
+  if (cancellation_ && cancellation_->requested()) {
     throw Error(ErrorCode::kCancelled, text("compiling ", model_title(model_), " was cancelled"));
   }
 }
 
 std::shared_ptr<CompiledModel::Impl> Compilation::run() {
   if (compiled_->properties.values().get(property::cache_dir).empty()) {
-    compile_in_turn();
+    compile_graph();
   } else {
     use_cache();
   }
@@ -143,7 +169,7 @@ void Compilation::use_cache() {
   // Taken before the turn, never while having it: two threads cannot wait for each other.
   const auto lock = cache.lock(key);
   if (load_from_cache(cache, key)) return;
-  compile_in_turn();
+  compile_graph();
   const ExportedBlob blob = export_parts(*compiled_);
   const std::array<Bytes, 2> parts = {blob.native, blob.trailer};
   cache.store(key, parts);
@@ -154,8 +180,7 @@ bool Compilation::load_from_cache(const ModelCache& cache, const std::string& ke
   if (!hit) return false;
   try {
     compiled_->file = std::move(hit->file);
-    load_blob_of(*compiled_, hit->blob, model_title(model_) + " from the cache",
-                 {model_.inputs(), model_.outputs(), ir::initial_states(model_)});
+    load_blob_of(*compiled_, hit->blob, model_title(model_) + " from the cache", port_hints());
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kOutOfMemory || error.code() == ErrorCode::kDeviceLost) throw;
     cache.remove(key, error.what());
@@ -166,13 +191,36 @@ bool Compilation::load_from_cache(const ModelCache& cache, const std::string& ke
   return true;
 }
 
-void Compilation::compile_in_turn() {
+PortHints Compilation::port_hints() const {
+  return {model_.inputs(), model_.outputs(), ir::initial_states(model_)};
+}
+
+void Compilation::compile_graph() {
   enter(CompilePhase::kWaiting);
-  const CompileTurn turn(cancelled_);
+  if (wants_helper(compiled_->properties.values(), cancellation_ != nullptr)) {
+    try {
+      compile_in_helper();
+      return;
+    } catch (const HelperUnavailable& reason) {
+      check_cancelled();
+      tell_of_no_helper(reason.what());
+    }
+  }
+  compile_in_turn();
+}
+
+void Compilation::compile_in_turn() {
+  const CompileTurn turn(cancellation_ ? &cancellation_->flag() : nullptr);
+  // The thread of a job is one that nobody waits for.
+  std::optional<base::RunsWhileExiting> running;
+  if (cancellation_) {
+    running.emplace();
+  }
   compile_in_driver();
 }
 
-ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {
+/// Whether the weights go by their address.
+bool Compilation::choose_weightless() {
   const Properties properties = compiled_->properties.values();
   LoadStats& stats = compiled_->stats;
   stats.serializer = choose_serializer(compiler_, properties);
@@ -180,13 +228,16 @@ ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {
   if (!forced && !ir::can_be_weightless(model_)) {
     stats.serializer = Serializer::kAllWeightsCopy;
   }
-  if (stats.serializer == Serializer::kAllWeightsCopy) {
-    return ir::serialize(model_, compiler_.version);
-  }
+  if (stats.serializer == Serializer::kAllWeightsCopy) return false;
   config_.insert_or_assign(property::serializer.name, to_string(stats.serializer));
+  return true;
+}
+
+ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {
+  if (!choose_weightless()) return ir::serialize(model_, compiler_.version);
   source.input_hash = ir::content_hash(model_);
-  return ir::serialize_weightless(model_, compiler_.version,
-                                  properties.get(property::serializer_threshold));
+  const auto threshold = compiled_->properties.values().get(property::serializer_threshold);
+  return ir::serialize_weightless(model_, compiler_.version, threshold);
 }
 
 void Compilation::compile_in_driver() {
@@ -204,10 +255,46 @@ void Compilation::compile_in_driver() {
   compiled_->stats.serialized_bytes = source.bytes.size();
   enter(CompilePhase::kCompiling);
   const auto before_weights = [this] { enter(CompilePhase::kInitializing); };
-  compiled_->load(source, {model_.inputs(), model_.outputs(), ir::initial_states(model_)},
-                  before_weights);
+  compiled_->load(source, port_hints(), before_weights);
   compiled_->stats.from =
       compiled_->stats.loaded_from_driver_cache ? LoadedFrom::kDriverCache : LoadedFrom::kCompiler;
+}
+
+HelperTask Compilation::helper_task() {
+  const Properties properties = compiled_->properties.values();
+  HelperTask task;
+  task.title = model_title(model_);
+  task.version = compiler_.version;
+  task.weightless = choose_weightless();
+  if (task.weightless) {
+    ir::require_weightless(model_);
+    task.threshold_bytes = properties.get(property::serializer_threshold);
+    task.input_hash = ir::content_hash(model_);
+  }
+  task.model = ir::prepare_text(model_, compiler_.version);
+  task.build_flags =
+      build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version, config_);
+  task.profile_layers = wants_layer_times(properties);
+  task.bypass_cache = bypasses_driver_cache(properties);
+  task.memory_limit_bytes = properties.get(property::compile_memory);
+  return task;
+}
+
+void Compilation::compile_in_helper() {
+  HelperClient helper(compiled_->device->info, cancellation_,
+                      helper_deadline(compiled_->properties.values()));
+  enter(CompilePhase::kSerializing);
+  HelperResult made = helper.compile(helper_task(), [this] { enter(CompilePhase::kCompiling); });
+  const auto blob = std::make_shared<ContentView>(std::move(made.blob));
+  compiled_->received = blob;
+  load_blob_of(*compiled_, blob->bytes(), model_title(model_) + " from the helper process",
+               port_hints(), [this] { enter(CompilePhase::kInitializing); });
+  compiled_->built_with = built_with(compiled_->device->info);
+  LoadStats& stats = compiled_->stats;
+  stats.serialized_bytes = made.serialized_bytes;
+  stats.compile_ns += made.compile_ns;
+  stats.loaded_from_driver_cache = made.from_driver_cache;
+  stats.from = made.from_driver_cache ? LoadedFrom::kDriverCache : LoadedFrom::kCompiler;
 }
 
 }  // namespace internal

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 
@@ -8,33 +7,42 @@
 #include "properties/compiler_options.hpp"
 
 #include "cache.hpp"
+#include "cancellation.hpp"
+#include "helper_client.hpp"
 
 namespace npu::internal {
 
 /// One compilation, from the options to a graph on the device.
 class Compilation {
  public:
-  /// Checks model and options; throws for what cannot be compiled. `cancelled` may be null.
+  /// Checks model and options; throws for what cannot be compiled. `cancellation`: of a job; null
+  /// where nobody can give it up. Jobs compile in a helper process unless NPUCORE_COMPILE says
+  /// otherwise.
   Compilation(const Device& device, const Model& model, const CompileOptions& options,
-              const std::atomic<bool>* cancelled = nullptr);
+              Cancellation* cancellation = nullptr);
 
-  /// Throws Error(kCancelled) between two phases once `cancelled` is set.
+  /// Throws Error(kCancelled) once that was asked for.
   std::shared_ptr<CompiledModel::Impl> run();
 
  private:
   void enter(CompilePhase phase) const;
   void check_cancelled() const;
-  ir::SerializedModel serialize(ze::GraphSource& source);
+  bool choose_weightless();
   std::string cache_key() const;
   void use_cache();
   bool load_from_cache(const ModelCache& cache, const std::string& key);
+  void compile_graph();
   void compile_in_turn();
   void compile_in_driver();
+  ir::SerializedModel serialize(ze::GraphSource& source);
+  void compile_in_helper();
+  HelperTask helper_task();
+  PortHints port_hints() const;
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const Model& model_;
   const CompileOptions& options_;
-  const std::atomic<bool>* const cancelled_;
+  Cancellation* const cancellation_;
   std::shared_ptr<CompiledModel::Impl> compiled_;
   Compiler compiler_;
   CompilerConfig config_;

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -14,8 +15,8 @@
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
 
+#include "cancellation.hpp"
 #include "compilation.hpp"
-#include "compile_turn.hpp"
 
 namespace npu {
 
@@ -23,7 +24,9 @@ struct NPU_LOCAL CompileJob::Impl {
   using Result = std::shared_ptr<CompiledModel::Impl>;
 
   const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  std::atomic<bool> cancelled = false;
+  internal::Cancellation cancellation;
+  std::mutex telling_mutex;  // held while the caller's progress function runs
+  std::atomic<std::thread::id> telling_thread;
   std::mutex mutex;  // guards all below
   std::condition_variable changed;
   CompilePhase phase = CompilePhase::kWaiting;
@@ -34,6 +37,21 @@ struct NPU_LOCAL CompileJob::Impl {
   void enter(CompilePhase next) {
     std::scoped_lock lock(mutex);
     phase = next;
+  }
+  /// Calls the caller's function, but not after a cancel() has returned.
+  void tell(const std::function<void(const CompileProgress&)>& told,
+            const CompileProgress& progress) {
+    std::scoped_lock lock(telling_mutex);
+    if (cancellation.requested()) return;
+    telling_thread = std::this_thread::get_id();
+    told(progress);
+    telling_thread = std::thread::id();
+  }
+  /// The function may itself cancel.
+  void wait_until_told() {
+    if (telling_thread.load() != std::this_thread::get_id()) {
+      std::scoped_lock lock(telling_mutex);
+    }
   }
   /// After a cancel() nobody wants the result: it is freed here, in the thread that made it.
   void finish(Result made, std::exception_ptr failure) {
@@ -62,11 +80,11 @@ struct Work {
     options.progress = [job = job, told = std::move(options.progress)](const auto& progress) {
       job->enter(progress.phase);
       if (told) {
-        told(progress);
+        job->tell(told, progress);
       }
     };
     try {
-      internal::Compilation compilation(device, model, options, &job->cancelled);
+      internal::Compilation compilation(device, model, options, &job->cancellation);
       job->finish(compilation.run(), nullptr);
     } catch (...) {
       job->finish(nullptr, std::current_exception());
@@ -80,12 +98,13 @@ CompileJob compile_async(const Device& device, const Model& model, const Compile
   auto job = std::make_shared<CompileJob::Impl>();
   auto work = std::make_unique<Work>(Work{device, model, options, job});
   base::watch_exit();
-  auto running = std::make_unique<base::RunsWhileExiting>();
+  auto stops = std::make_unique<base::StopsBeforeExit>([job] { job->cancellation.request(); });
   try {
-    std::thread([work = std::move(work), running = std::move(running)]() mutable {
+    std::thread([work = std::move(work), stops = std::move(stops)]() mutable {
+      stops->runs_here();
       work->run();
       work.reset();  // frees driver objects: still inside the driver
-      running.reset();
+      stops.reset();
     }).detach();
   } catch (const std::system_error& error) {
     throw Error(ErrorCode::kOutOfMemory,
@@ -120,8 +139,8 @@ CompiledModel CompileJob::get() const {
 }
 
 void CompileJob::cancel() noexcept {
-  impl_->cancelled = true;
-  internal::CompileTurn::wake_waiting();
+  impl_->cancellation.request();
+  impl_->wait_until_told();
   impl_->finish(nullptr, std::make_exception_ptr(
                              Error(ErrorCode::kCancelled, "the compilation was cancelled")));
 }

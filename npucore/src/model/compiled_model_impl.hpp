@@ -81,6 +81,7 @@ struct NPU_LOCAL CompiledModel::Impl {
   internal::SharedProperties properties;  ///< the device's and over them the model's own
   base::MappedFile file;                  ///< of an imported blob
   base::PageBuffer in_memory;             ///< of a blob that was imported from memory
+  std::shared_ptr<const void> received;   ///< memory of a blob that a helper process compiled
   std::string name;
   std::vector<Port> inputs, outputs;
   std::vector<internal::BoundPort> bound_inputs, bound_outputs;

@@ -153,6 +153,14 @@ std::vector<PropertyRow> settings() {
               "what PERF_COUNT measures: every layer, or only the whole inference"),
       setting("NPU_COMPILER_TYPE", compiler_type_name, "DRIVER", "DRIVER",
               "which compiler to use: npucore has only the driver's"),
+      setting("NPUCORE_COMPILE", compile_place_name, "in-process | helper", "",
+              "where models are compiled: in this process, or in a helper process that a cancel "
+              "ends; default: compile_async(), the elements and npu-compile in a helper, "
+              "CompiledModel::compile() in this process; environment: NPUCORE_COMPILE"),
+      setting("NPUCORE_COMPILE_MEMORY", byte_count, "bytes, or with K, M, G", "0",
+              "most memory (RLIMIT_DATA) of a helper process that compiles; 0: no limit"),
+      setting("NPUCORE_COMPILE_TIMEOUT", whole_number, "seconds", "0",
+              "longest time that a helper process may compile; 0: no limit"),
       setting("NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD", byte_count, "bytes, or with K, M, G", "0",
               "with NO_WEIGHTS_COPY: smaller constants are copied, the others passed by address"),
   };

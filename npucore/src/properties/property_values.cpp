@@ -204,6 +204,9 @@ std::string execution_mode_name(const std::string& value) {
 std::string profiling_type_name(const std::string& value) {
   return one_of(value, {"MODEL", "INFER"});
 }
+std::string compile_place_name(const std::string& value) {
+  return one_of(value, {"in-process", "helper"});
+}
 std::string compiler_type_name(const std::string& value) {
   if (upper(value) == "DRIVER") return "DRIVER";
   throw std::invalid_argument("use DRIVER: npucore has no compiler of its own");

@@ -40,6 +40,7 @@ std::string serializer_name(const std::string& value);
 std::string precision_name(const std::string& value);
 std::string execution_mode_name(const std::string& value);
 std::string profiling_type_name(const std::string& value);
+std::string compile_place_name(const std::string& value);
 std::string compiler_type_name(const std::string& value);
 std::string platform_name(const std::string& value);  ///< "4000", "AUTO_DETECT"
 std::string device_id(const std::string& value);      ///< empty, "4000", ...

@@ -15,6 +15,12 @@ namespace {
 
 constexpr int kLong = 60;  // steps of a model that takes tens of milliseconds to compile
 
+CompileOptions in_process() {
+  CompileOptions options;
+  options.properties.set(property::compile_in, "in-process");
+  return options;
+}
+
 class CompileJobs : public OnSoftwareNpu {
  protected:
   Model affine_model() const { return Model::read(affine_); }
@@ -63,9 +69,9 @@ TEST_F(CompileJobs, ThrowWhatCompileThrows) {
   expect_error(ErrorCode::kInvalidArgument, "NPU_TILES is 99", [&] { job.get(); });
 }
 
-TEST_F(CompileJobs, RunOneAfterTheOther) {
+TEST_F(CompileJobs, RunOneAfterTheOtherInThisProcess) {
   std::atomic<int> inside = 0, most = 0;
-  CompileOptions options;
+  CompileOptions options = in_process();
   options.progress = [&](const CompileProgress& progress) {
     if (progress.phase == CompilePhase::kSerializing) {
       most = std::max(most.load(), ++inside);
@@ -83,14 +89,17 @@ TEST_F(CompileJobs, RunOneAfterTheOther) {
 
 /// Waits until no cancelled compilation is left in the driver.
 void settle(const Device& device, const Model& model) {
-  compile_async(device, model).wait();
+  compile_async(device, model, in_process()).wait();
 }
 
-TEST_F(CompileJobs, AreCancelledWhereverTheyAre) {
+class CancelledJobs : public CompileJobs, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(CancelledJobs, EndWhereverTheyAre) {
   for (const CompilePhase where :
        {CompilePhase::kWaiting, CompilePhase::kSerializing, CompilePhase::kCompiling}) {
     std::atomic<bool> there = false;
     CompileOptions options;
+    options.properties.set(property::compile_in, GetParam());
     options.progress = [&](const CompileProgress& progress) {
       if (progress.phase == where) {
         there = true;
@@ -105,9 +114,51 @@ TEST_F(CompileJobs, AreCancelledWhereverTheyAre) {
   }
 }
 
+TEST_P(CancelledJobs, AreNotToldOfOnceCancelHasReturned) {
+  std::atomic<bool> inside = false, returned = false;
+  std::atomic<int> late = 0;
+  CompileOptions options;
+  options.properties.set(property::compile_in, GetParam());
+  options.progress = [&](const CompileProgress& progress) {
+    late += returned;
+    if (progress.phase != CompilePhase::kSerializing) return;
+    inside = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    late += returned;
+  };
+  CompileJob job = compile_async(device_, affine_model(), options);
+  while (!inside) std::this_thread::yield();
+  job.cancel();
+  returned = true;
+  settle(device_, affine_model());
+  EXPECT_EQ(late, 0);
+}
+
+TEST_P(CancelledJobs, MayBeCancelledWhereTheyTell) {
+  std::atomic<CompileJob*> job = nullptr;
+  CompileOptions options;
+  options.properties.set(property::compile_in, GetParam());
+  options.progress = [&](const CompileProgress& progress) {
+    if (progress.phase != CompilePhase::kSerializing) return;
+    while (!job) std::this_thread::yield();
+    job.load()->cancel();
+  };
+  CompileJob started = compile_async(device_, affine_model(), options);
+  job = &started;
+  EXPECT_TRUE(started.wait(std::chrono::seconds(10)));
+  expect_error(ErrorCode::kCancelled, "cancelled", [&] { started.get(); });
+  settle(device_, affine_model());
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, CancelledJobs, ::testing::Values("helper", "in-process"),
+                         [](const auto& row) {
+                           return std::string(row.param == std::string("helper") ? "helper"
+                                                                                 : "here");
+                         });
+
 TEST_F(CompileJobs, ThatWaitForTheirTurnNeverStartWhenCancelled) {
   std::atomic<bool> first_compiles = false, second_compiles = false, let_go = false;
-  CompileOptions first, second;
+  CompileOptions first = in_process(), second = in_process();
   first.progress = [&](const CompileProgress& progress) {
     if (progress.phase != CompilePhase::kCompiling) return;
     first_compiles = true;
@@ -140,8 +191,14 @@ struct Ended {
   std::string printed;
 };
 
+struct LeavingRow {
+  const char* name;
+  const char* how;
+  const char* place;  ///< NPUCORE_COMPILE
+};
+
 /// Runs the program that starts a compilation and leaves; see cancel_and_exit.cpp.
-Ended run_and_leave(const std::string& model, int wait_us, const char* how) {
+Ended run_and_leave(const std::string& model, int wait_us, const LeavingRow& row) {
   int ends[2] = {};
   if (::pipe(ends) != 0) throw std::runtime_error("pipe failed");
   const std::string wait = std::to_string(wait_us);
@@ -150,7 +207,8 @@ Ended run_and_leave(const std::string& model, int wait_us, const char* how) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(ends[1], STDOUT_FILENO);
-    ::execl(program, program, model.c_str(), wait.c_str(), how, static_cast<char*>(nullptr));
+    ::setenv("NPUCORE_COMPILE", row.place, 1);
+    ::execl(program, program, model.c_str(), wait.c_str(), row.how, static_cast<char*>(nullptr));
     ::_exit(127);
   }
   ::close(ends[1]);
@@ -164,14 +222,14 @@ Ended run_and_leave(const std::string& model, int wait_us, const char* how) {
   return ended;
 }
 
-class LeavingMidway : public ::testing::TestWithParam<const char*> {};
+class LeavingMidway : public ::testing::TestWithParam<LeavingRow> {};
 
 TEST_P(LeavingMidway, EndsWithTheProgramsOwnExitCode) {
   const TempDir folder;
   const std::string model = write_long_model(folder.path(), kLong);
-  constexpr int kTimes = 50;
+  constexpr int kTimes = 40, kStepUs = 4000;
   for (int round = 0; round < kTimes; ++round) {
-    const Ended ended = run_and_leave(model, round * 1500, GetParam());
+    const Ended ended = run_and_leave(model, round * kStepUs, GetParam());
     ASSERT_TRUE(WIFEXITED(ended.status))
         << "round " << round << " died of signal " << WTERMSIG(ended.status);
     ASSERT_EQ(WEXITSTATUS(ended.status), 7) << "round " << round;
@@ -179,12 +237,15 @@ TEST_P(LeavingMidway, EndsWithTheProgramsOwnExitCode) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, LeavingMidway, ::testing::Values("cancel", "forget", "other-thread"),
-                         [](const auto& row) {
-                           std::string name = row.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Rows, LeavingMidway,
+                         ::testing::Values(LeavingRow{"cancel", "cancel", "helper"},
+                                           LeavingRow{"forget", "forget", "helper"},
+                                           LeavingRow{"other_thread", "other-thread", "helper"},
+                                           LeavingRow{"cancel_here", "cancel", "in-process"},
+                                           LeavingRow{"forget_here", "forget", "in-process"},
+                                           LeavingRow{"other_thread_here", "other-thread",
+                                                      "in-process"}),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
 }  // namespace npu::test

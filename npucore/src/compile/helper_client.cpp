@@ -1,0 +1,223 @@
+#include "helper_client.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include <npucore/error.hpp>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace npu::internal {
+namespace {
+
+using base::text;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kLastWords = 8192;
+
+std::filesystem::path program_or_fail() {
+  auto program = helper_program();
+  if (program.empty()) {
+    throw HelperUnavailable("npu-compile-helper is neither near the library nor in libexec");
+  }
+  return program;
+}
+
+std::unique_ptr<HelperProcess> start(const DeviceInfo& device) {
+  const std::vector<std::string> arguments = {device.is_software ? "software" : "npu",
+                                              std::to_string(device.driver_version)};
+  try {
+    return std::make_unique<HelperProcess>(program_or_fail(), arguments);
+  } catch (const Error& error) {
+    throw HelperUnavailable(error.what());
+  }
+}
+
+/// The .bin itself where it can be had, else a copy of its bytes.
+Content weights_content(const ir::Weights& weights) {
+  const auto bytes = weights.file_bytes();
+  if (auto fd = weights.reopen_file()) return {std::move(fd), bytes.size(), {}};
+  return shared_copy("npucore-weights", bytes);
+}
+
+Message message_of(const HelperTask& task) {
+  Message message{"compile"};
+  auto& texts = message.texts;
+  texts["title"] = task.title;
+  texts["major"] = std::to_string(task.version.major);
+  texts["minor"] = std::to_string(task.version.minor);
+  texts["opset"] = std::to_string(task.version.newest_opset);
+  texts["weightless"] = std::to_string(task.weightless);
+  texts["threshold"] = std::to_string(task.threshold_bytes);
+  if (task.input_hash) {
+    texts["input_hash"] = std::to_string(*task.input_hash);
+  }
+  texts["build_flags"] = task.build_flags;
+  texts["profile_layers"] = std::to_string(task.profile_layers);
+  texts["bypass_cache"] = std::to_string(task.bypass_cache);
+  texts["memory_limit"] = std::to_string(task.memory_limit_bytes);
+  message.contents["model"] =
+      shared_copy("npucore-model", std::as_bytes(std::span(task.model.xml)));
+  message.contents["weights"] = weights_content(task.model.weights);
+  message.contents["constants"] = shared_copy("npucore-constants", task.model.weights.tail());
+  return message;
+}
+
+/// A sandbox may forbid memory files.
+Message shared(const HelperTask& task) {
+  try {
+    return message_of(task);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIo) throw;
+    throw HelperUnavailable(error.what());
+  }
+}
+
+[[noreturn]] void throw_what_it_said(const Message& message) {
+  const auto code = static_cast<ErrorCode>(message.number("code"));
+  throw Error(code, message.text("what"), message.text("driver_log"));
+}
+
+}  // namespace
+
+HelperClient::HelperClient(const DeviceInfo& device, Cancellation* cancellation, Deadline deadline)
+    : device_(device),
+      cancellation_(cancellation),
+      deadline_(deadline),
+      process_(start(device)),
+      ends_(cancellation, [this] { process_->kill(); }) {}
+
+HelperResult HelperClient::compile(const HelperTask& task,
+                                   const std::function<void()>& on_compiling) {
+  for (;;) {
+    Message message = next_message(task.title);
+    if (message.kind == "ready") {
+      ready_ = true;
+      send(shared(task));
+    } else if (message.kind == "compiling") {
+      on_compiling();
+    } else if (message.kind == "unavailable") {
+      throw HelperUnavailable(message.text("what"));
+    } else if (message.kind == "error") {
+      throw_what_it_said(message);
+    } else if (message.kind == "done") {
+      process_->kill();  // it has nothing left to do, and its memory is wanted back
+      return {ContentView::of_sealed(std::move(message.contents["blob"])),
+              message.number("serialized_bytes"), message.number("compile_ns"),
+              message.number("from_driver_cache") != 0};
+    }
+  }
+}
+
+/// Where the process is gone, the next message tells how it ended.
+void HelperClient::send(const Message& message) {
+  try {
+    send_message(process_->socket(), message);
+  } catch (const Error& error) {
+    last_words_ = error.what();
+    process_->kill();
+  }
+}
+
+/// The next one that is no log.
+Message HelperClient::next_message(const std::string& title) {
+  for (;;) {
+    while (auto message = reader_.next()) {
+      if (message->kind != "log") return std::move(*message);
+      forward(*message);
+    }
+    if (ended_) {
+      fail_ended(title);
+    }
+    wait_for_something(title);
+  }
+}
+
+void HelperClient::wait_for_something(const std::string& title) {
+  std::array<pollfd, 3> places = {{{process_->socket(), POLLIN, 0},
+                                   {process_->errors(), POLLIN, 0},
+                                   {process_->pidfd(), POLLIN, 0}}};
+  int timeout_ms = -1;
+  if (deadline_) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - Clock::now());
+    if (left.count() <= 0) {
+      fail_late(title);
+    }
+    timeout_ms = static_cast<int>(std::min<std::int64_t>(left.count(), 1000));
+  }
+  if (::poll(places.data(), places.size(), timeout_ms) <= 0) return;
+  read_errors();
+  read_socket();
+  if (places[2].revents != 0) {
+    ended_ = true;
+  }
+}
+
+void HelperClient::read_socket() {
+  for (;;) {
+    switch (reader_.read(process_->socket())) {
+      case MessageReader::Read::kSome:
+        continue;
+      case MessageReader::Read::kEnd:
+        ended_ = true;
+        return;
+      case MessageReader::Read::kNothingYet:
+        return;
+    }
+  }
+}
+
+/// What a compiler prints is printed here, as if it compiled here.
+void HelperClient::read_errors() {
+  std::array<char, 4096> chunk;
+  for (ssize_t got = 0; (got = ::read(process_->errors(), chunk.data(), chunk.size())) > 0;) {
+    std::fwrite(chunk.data(), 1, static_cast<std::size_t>(got), stderr);
+    last_words_.append(chunk.data(), static_cast<std::size_t>(got));
+    if (last_words_.size() > kLastWords) {
+      last_words_.erase(0, last_words_.size() - kLastWords);
+    }
+  }
+}
+
+void HelperClient::forward(const Message& message) const {
+  base::log(static_cast<LogLevel>(message.number("level")), message.text("words"));
+}
+
+void HelperClient::fail_ended(const std::string& title) {
+  if (cancellation_ && cancellation_->requested()) {
+    throw Error(ErrorCode::kCancelled, text("compiling ", title, " was cancelled"));
+  }
+  const std::string ending = process_->wait_or_kill();
+  read_errors();
+  if (!ready_) {
+    throw HelperUnavailable(text("it could not open ", device_.name, ": ", ending));
+  }
+  const bool killed = process_->was_killed();
+  throw Error(killed ? ErrorCode::kOutOfMemory : ErrorCode::kCompileFailed,
+              text("the helper process that was compiling ", title, " is gone: ", ending,
+                   killed ? ", as the kernel does when memory runs out"
+                          : "; the log has what it printed last",
+                   "; free memory, try another NPU driver, or simplify the model"),
+              last_words_);
+}
+
+void HelperClient::fail_late(const std::string& title) {
+  process_->kill();
+  process_->wait();
+  read_errors();
+  throw Error(ErrorCode::kTimeout,
+              text("compiling ", title,
+                   " took longer than NPUCORE_COMPILE_TIMEOUT allows and was "
+                   "ended: allow more seconds, or 0 for any time"),
+              last_words_);
+}
+
+}  // namespace npu::internal

@@ -1,0 +1,290 @@
+#include "helper_message.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <concepts>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <npucore/error.hpp>
+
+#include "base/text.hpp"
+
+namespace npu::internal {
+namespace {
+
+using base::text;
+
+constexpr std::string_view kMagic = "NPUH";
+constexpr std::size_t kHeaderBytes = 24;
+constexpr std::size_t kRecordHeaderBytes = 13;
+constexpr std::size_t kMostFds = 8;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error(ErrorCode::kIo,
+              text("the helper process that compiles cannot be talked to: ", reason));
+}
+
+template <std::unsigned_integral T>
+void append(std::vector<std::byte>& bytes, T number) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    bytes.push_back(static_cast<std::byte>(number >> (8 * i) & 0xff));
+  }
+}
+
+void append(std::vector<std::byte>& bytes, std::span<const std::byte> more) {
+  bytes.insert(bytes.end(), more.begin(), more.end());
+}
+
+std::span<const std::byte> bytes_of(std::string_view words) {
+  return std::as_bytes(std::span(words));
+}
+
+void append_record(std::vector<std::byte>& records, char kind, std::string_view name,
+                   std::span<const std::byte> value) {
+  records.push_back(static_cast<std::byte>(kind));
+  append(records, static_cast<std::uint32_t>(name.size()));
+  append(records, std::uint64_t{value.size()});
+  append(records, bytes_of(name));
+  append(records, value);
+}
+
+template <std::unsigned_integral T>
+T number_at(std::span<const std::byte> bytes, std::size_t offset) {
+  T number = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    number |= static_cast<T>(std::to_integer<std::uint64_t>(bytes[offset + i]) << (8 * i));
+  }
+  return number;
+}
+
+/// The message as bytes; `fds` takes the descriptors to go with them.
+std::vector<std::byte> encode(const Message& message, std::vector<int>& fds) {
+  std::vector<std::byte> records;
+  append_record(records, 't', "", bytes_of(message.kind));
+  for (const auto& [name, value] : message.texts)
+    append_record(records, 't', name, bytes_of(value));
+  for (const auto& [name, content] : message.contents) {
+    if (!content.fd) {
+      append_record(records, 'b', name, content.bytes);
+      continue;
+    }
+    std::vector<std::byte> size;
+    append(size, content.size_bytes);
+    append_record(records, 'f', name, size);
+    fds.push_back(content.fd.get());
+  }
+  std::vector<std::byte> bytes;
+  append(bytes, bytes_of(kMagic));
+  append(bytes, kHelperProtocol);
+  append(bytes, std::uint64_t{records.size()});
+  append(bytes, static_cast<std::uint32_t>(fds.size()));
+  append(bytes, std::uint32_t{0});
+  append(bytes, std::span<const std::byte>(records));
+  return bytes;
+}
+
+using ControlBuffer = std::array<char, CMSG_SPACE(kMostFds * sizeof(int))>;
+
+/// How many bytes went.
+std::size_t send_some(int socket, std::span<const std::byte> bytes, std::span<const int> fds) {
+  iovec part = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+  msghdr header = {};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  alignas(cmsghdr) ControlBuffer control = {};
+  if (!fds.empty()) {
+    header.msg_control = control.data();
+    header.msg_controllen = CMSG_SPACE(fds.size_bytes());
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(rights), fds.data(), fds.size_bytes());
+  }
+  for (;;) {
+    const ssize_t sent = ::sendmsg(socket, &header, MSG_NOSIGNAL);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    if (errno == EAGAIN) {
+      pollfd place = {socket, POLLOUT, 0};
+      ::poll(&place, 1, -1);
+    } else if (errno != EINTR) {
+      fail(text("sendmsg: ", base::errno_text(errno)));
+    }
+  }
+}
+
+void take_fds(msghdr& header, std::deque<base::UniqueFd>& fds) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
+      fds.emplace_back(fd);
+    }
+  }
+}
+
+/// Reads the records of one message.
+Message decode(std::span<const std::byte> records, std::deque<base::UniqueFd>& fds) {
+  Message message;
+  while (!records.empty()) {
+    if (records.size() < kRecordHeaderBytes) {
+      fail("a record is truncated");
+    }
+    const char kind = static_cast<char>(records[0]);
+    const auto name_size = number_at<std::uint32_t>(records, 1);
+    const auto value_size = number_at<std::uint64_t>(records, 5);
+    records = records.subspan(kRecordHeaderBytes);
+    if (name_size > records.size() || value_size > records.size() - name_size) {
+      fail("a record is longer than its message");
+    }
+    const auto value = records.subspan(name_size, value_size);
+    const std::string name(reinterpret_cast<const char*>(records.data()), name_size);
+    records = records.subspan(name_size + value_size);
+    if (kind == 't') {
+      std::string words(reinterpret_cast<const char*>(value.data()), value.size());
+      (name.empty() ? message.kind : message.texts[name]) = std::move(words);
+    } else if (kind == 'b') {
+      message.contents[name] = {{}, value_size, {value.begin(), value.end()}};
+    } else if (kind == 'f' && value_size == sizeof(std::uint64_t) && !fds.empty()) {
+      message.contents[name] = {std::move(fds.front()), number_at<std::uint64_t>(value, 0), {}};
+      fds.pop_front();
+    } else {
+      fail("a record is of no known kind, or its file descriptor is missing");
+    }
+  }
+  return message;
+}
+
+}  // namespace
+
+std::string Message::text(const std::string& name) const {
+  const auto found = texts.find(name);
+  return found == texts.end() ? std::string() : found->second;
+}
+
+std::uint64_t Message::number(const std::string& name) const {
+  const std::string words = text(name);
+  std::uint64_t value = 0;
+  std::from_chars(words.data(), words.data() + words.size(), value);
+  return value;
+}
+
+void send_message(int socket, const Message& message) {
+  std::vector<int> fds;
+  const auto bytes = encode(message, fds);
+  std::span<const std::byte> rest = bytes;
+  std::span<const int> with_first_byte = fds;
+  while (!rest.empty()) {
+    rest = rest.subspan(send_some(socket, rest, with_first_byte));
+    with_first_byte = {};
+  }
+}
+
+MessageReader::Read MessageReader::read(int socket) {
+  std::array<std::byte, 65536> chunk;
+  iovec part = {chunk.data(), chunk.size()};
+  msghdr header = {};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  alignas(cmsghdr) ControlBuffer control = {};
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  const ssize_t got = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  if (got < 0) {
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return Read::kNothingYet;
+    if (errno == ECONNRESET) return Read::kEnd;
+    fail(text("recvmsg: ", base::errno_text(errno)));
+  }
+  take_fds(header, fds_);
+  if (got == 0) return Read::kEnd;
+  append(bytes_, std::span<const std::byte>(chunk).first(static_cast<std::size_t>(got)));
+  return Read::kSome;
+}
+
+std::optional<Message> MessageReader::next() {
+  if (bytes_.size() < kHeaderBytes) return std::nullopt;
+  const std::span<const std::byte> all = bytes_;
+  if (!std::equal(kMagic.begin(), kMagic.end(), all.begin(),
+                  [](char c, std::byte b) { return static_cast<std::byte>(c) == b; }) ||
+      number_at<std::uint32_t>(all, 4) != kHelperProtocol) {
+    fail("it is of another version of npucore");
+  }
+  const auto size = number_at<std::uint64_t>(all, 8);
+  if (size > kMostBytes) {
+    fail(text("it announces a message of ", size, " bytes"));
+  }
+  if (all.size() - kHeaderBytes < size) return std::nullopt;
+  Message message = decode(all.subspan(kHeaderBytes, size), fds_);
+  bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(kHeaderBytes + size));
+  return message;
+}
+
+Content shared_copy(const std::string& name, std::span<const std::byte> bytes) {
+  Content content{base::UniqueFd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING)),
+                  bytes.size(),
+                  {}};
+  if (!content.fd) {
+    fail(text("memfd_create: ", base::errno_text(errno)));
+  }
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(content.fd.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      throw Error(ErrorCode::kOutOfMemory,
+                  text("there is no memory to share ", name, ": ", base::errno_text(errno)));
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+  if (::fcntl(content.fd.get(), F_ADD_SEALS, kSeals) != 0) {
+    fail(text("F_ADD_SEALS: ", base::errno_text(errno)));
+  }
+  return content;
+}
+
+ContentView::ContentView(Content content) : size_bytes_(content.size_bytes) {
+  if (!content.fd) {
+    copy_ = std::move(content.bytes);
+    size_bytes_ = copy_.size();
+    return;
+  }
+  struct stat status = {};
+  if (::fstat(content.fd.get(), &status) != 0 || status.st_size < 0 ||
+      static_cast<std::uint64_t>(status.st_size) < size_bytes_) {
+    fail(text("a file that it sent has ", status.st_size, " bytes instead of ", size_bytes_));
+  }
+  if (size_bytes_ == 0) return;
+  mapping_ = base::Mapping(
+      ::mmap(nullptr, size_bytes_, PROT_READ, MAP_PRIVATE, content.fd.get(), 0), size_bytes_);
+  if (!mapping_) {
+    fail(text("mmap of ", size_bytes_, " bytes: ", base::errno_text(errno)));
+  }
+}
+
+ContentView ContentView::of_sealed(Content content) {
+  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_WRITE;
+  if (content.fd && (::fcntl(content.fd.get(), F_GET_SEALS) & kSeals) != kSeals) {
+    fail("what it sent could still change");
+  }
+  return ContentView(std::move(content));
+}
+
+std::span<const std::byte> ContentView::bytes() const {
+  return mapping_ ? std::span<const std::byte>(mapping_.bytes()) : std::span(copy_);
+}
+
+}  // namespace npu::internal

@@ -1,0 +1,204 @@
+#include "helper_server.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <npucore/device.hpp>
+#include <npucore/error.hpp>
+
+#include "base/text.hpp"
+#include "base/unique_fd.hpp"
+#include "device/place.hpp"
+#include "ir/serialize.hpp"
+#include "ze/graph.hpp"
+
+#include "helper_message.hpp"
+
+namespace npu::internal {
+namespace {
+
+using base::text;
+
+/// The way to the program that has started this one. Never destroyed: the process just ends.
+class Line {
+ public:
+  /// Takes the socket away from the standard streams, where a compiler may print.
+  Line() : socket_(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) {
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    const base::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    nothing ? ::dup2(nothing.get(), STDIN_FILENO) : ::close(STDIN_FILENO);
+  }
+
+  void send(const Message& message) {
+    std::scoped_lock lock(mutex_);
+    send_message(socket_.get(), message);
+  }
+  /// Waits for it; ends the process where nobody will send one.
+  Message receive() {
+    for (;;) {
+      if (auto message = reader_.next()) return std::move(*message);
+      if (wait_for(POLLIN); reader_.read(socket_.get()) == MessageReader::Read::kEnd) {
+        ::_exit(0);
+      }
+    }
+  }
+  void wait_for(short what) const {
+    pollfd place = {socket_.get(), what, 0};
+    while (::poll(&place, 1, -1) < 0) {
+    }
+  }
+
+ private:
+  const base::UniqueFd socket_;
+  std::mutex mutex_;  // guards sending
+  MessageReader reader_;
+};
+
+/// No compiler goes on for a program that is gone.
+void end_with_parent(const Line& line) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::thread([&line] {
+    line.wait_for(POLLRDHUP);
+    ::_exit(0);
+  }).detach();
+}
+
+void limit_memory(std::uint64_t bytes) {
+  if (bytes == 0) return;
+  struct rlimit limit = {};
+  ::getrlimit(RLIMIT_DATA, &limit);
+  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
+  ::setrlimit(RLIMIT_DATA, &limit);
+}
+
+Device open_device(const std::string& kind, const std::string& driver_version) {
+  const Device device = Device::open(device_kind_from_string(kind));
+  if (std::to_string(device.info().driver_version) != driver_version) {
+    throw Error(ErrorCode::kIncompatible,
+                text("the driver's version is now ", device.info().driver_version, ", and was ",
+                     driver_version, " when the device was opened: start the program again"));
+  }
+  return device;
+}
+
+/// A model as it was sent.
+struct Task {
+  explicit Task(Message& message)
+      : model(std::move(message.contents["model"])),
+        weights(std::move(message.contents["weights"])),
+        constants(std::move(message.contents["constants"])) {}
+
+  ir::SerializedModel serialize(const Message& message) const {
+    const auto xml = model.bytes(), tail = constants.bytes();
+    ir::PreparedText prepared{{reinterpret_cast<const char*>(xml.data()), xml.size()},
+                              ir::Weights(weights.bytes(), {tail.begin(), tail.end()})};
+    const ir::CompilerVersion version{static_cast<std::uint16_t>(message.number("major")),
+                                      static_cast<std::uint16_t>(message.number("minor")),
+                                      static_cast<std::uint32_t>(message.number("opset"))};
+    if (message.number("weightless") == 0) return ir::serialize(prepared, version);
+    return ir::serialize_weightless(std::move(prepared), version, message.number("threshold"));
+  }
+
+  const ContentView model, weights, constants;
+};
+
+ze::GraphSource source_of(const Message& message, const ir::SerializedModel& serialized) {
+  ze::GraphSource source;
+  source.format = ze::GraphSource::Format::kModel;
+  source.bytes = serialized.bytes();
+  source.build_flags = message.text("build_flags");
+  source.profile_layers = message.number("profile_layers") != 0;
+  source.bypass_cache = message.number("bypass_cache") != 0;
+  if (message.texts.count("input_hash") != 0) {
+    source.input_hash = message.number("input_hash");
+  }
+  source.what = "compiling " + message.text("title");
+  return source;
+}
+
+[[noreturn]] void compile_and_end(const Device& device, Message request, Line& line) {
+  limit_memory(request.number("memory_limit"));
+  const Task task(request);
+  const auto serialized = task.serialize(request);
+  const ze::GraphSource source = source_of(request, serialized);
+  line.send({"compiling"});
+  const auto start = std::chrono::steady_clock::now();
+  const Place place = place_on(device);
+  const ze::Graph graph(*place.context, source);
+  const auto took = std::chrono::steady_clock::now() - start;
+  std::vector<std::byte> copy;
+  Message done{"done"};
+  done.contents["blob"] = shared_copy("npucore-blob", graph.native_binary(copy));
+  done.texts["serialized_bytes"] = std::to_string(source.bytes.size());
+  done.texts["compile_ns"] = std::to_string(std::chrono::nanoseconds(took).count());
+  done.texts["from_driver_cache"] = std::to_string(graph.loaded_from_cache());
+  // Not by unwinding: a driver takes its time to free what the process's end frees at once.
+  line.send(done);
+  ::_exit(0);
+}
+
+Message error_message(const char* kind, ErrorCode code, const char* what, const std::string& log) {
+  return {kind,
+          {{"code", std::to_string(static_cast<int>(code))}, {"what", what}, {"driver_log", log}}};
+}
+
+/// `kind`: of the message that tells what `action` throws.
+template <class Action>
+void report_errors(Line& line, const char* kind, Action action) {
+  try {
+    action();
+    return;
+  } catch (const Error& error) {
+    line.send(error_message(kind, error.code(), error.what(), error.driver_log()));
+  } catch (const std::bad_alloc&) {
+    line.send(error_message(kind, ErrorCode::kOutOfMemory,
+                            "the helper process that compiles ran out of memory", {}));
+  } catch (const std::exception& error) {
+    line.send(error_message(kind, ErrorCode::kInternal, error.what(), {}));
+  }
+  ::_exit(0);
+}
+
+void serve(Line& line, const std::string& kind, const std::string& driver_version) {
+  std::optional<Device> device;
+  report_errors(line, "unavailable", [&] {
+    device = open_device(kind, driver_version);
+    line.send({"ready"});
+  });
+  report_errors(line, "error", [&] { compile_and_end(*device, line.receive(), line); });
+}
+
+}  // namespace
+}  // namespace npu::internal
+
+int npu::serve_compilation(int argc, char** argv) {
+  constexpr int kUsage = 2, kGone = 1;
+  if (argc != 3) return kUsage;
+  auto* const line = new internal::Line;
+  internal::end_with_parent(*line);
+  set_log_sink([line](LogLevel level, std::string_view words) {
+    line->send(
+        {"log",
+         {{"level", std::to_string(static_cast<int>(level))}, {"words", std::string(words)}}});
+  });
+  try {
+    internal::serve(*line, argv[1], argv[2]);
+  } catch (const Error&) {
+    ::_exit(kGone);  // nobody listens any more
+  }
+  ::_exit(0);
+}
