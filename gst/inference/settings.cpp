@@ -23,6 +23,7 @@ std::vector<std::string> split(const std::string& text, const char* separators) 
 [[noreturn]] void refuse(const std::string& property, const std::string& text,
                          const std::string& part, const std::string& advice) {
   std::ostringstream message;
+  message.imbue(std::locale::classic());
   message << "the property " << property << " is \"" << text << "\", but \"" << part << "\" is "
           << advice;
   throw npu::Error(npu::ErrorCode::kInvalidArgument, message.str());

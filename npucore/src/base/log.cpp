@@ -1,7 +1,6 @@
 #include "log.hpp"
 
 #include <atomic>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -9,6 +8,8 @@
 #include <mutex>
 #include <string>
 #include <utility>
+
+#include "text.hpp"
 
 namespace npu {
 namespace {
@@ -22,8 +23,7 @@ constexpr int kDefaultLimit = 2;
 
 /// "warning", "WARNING" and "LOG_WARNING" are one; -1 for what is no limit.
 int limit_of(std::string_view name) {
-  std::string word;
-  for (const char c : name) word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::string word = base::upper(std::string(name));
   if (word.rfind("LOG_", 0) != 0) {
     word.insert(0, "LOG_");
   }

@@ -1,18 +1,21 @@
 #pragma once
 
 #include <cstring>
+#include <locale>
 #include <sstream>
 #include <string>
 #include <string_view>
 
 namespace npu::base {
 
-/// The arguments as operator<< prints them, one after the other.
+/// The arguments as operator<< prints them, one after the other, whatever locale the process has:
+/// machines read much of what is written here.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   (out << ... << parts);
-  return out.str();
+  return std::move(out).str();
 }
 
 inline std::string quoted(std::string_view value) {
@@ -22,16 +25,22 @@ inline std::string quoted(std::string_view value) {
 /// "No such file or directory (errno 2)".
 std::string errno_text(int error);
 
+/// ASCII letters in the other case, all else as it is: toupper() and tolower() follow the locale,
+/// and in Turkish "i" has no capital "I".
+std::string upper(std::string words);
+std::string lower(std::string words);
+
 /// The items with `separator` between them.
 template <class Range>
 std::string join(const Range& items, std::string_view separator) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   std::string_view before;
   for (const auto& item : items) {
     out << before << item;
     before = separator;
   }
-  return out.str();
+  return std::move(out).str();
 }
 
 }  // namespace npu::base

@@ -1,5 +1,3 @@
-#include <strings.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -89,9 +87,9 @@ bool Port::answers_to(const std::string& name_or_tensor_name) const {
 namespace base {
 
 ElementType element_type_from_string(std::string_view name) {
-  const std::string terminated(name);
+  const std::string wanted = lower(std::string(name));
   for (const auto& row : kTypes) {
-    if (::strcasecmp(terminated.c_str(), row.name) == 0) return row.type;
+    if (wanted == row.name) return row.type;
   }
   return ElementType::kUnknown;
 }

@@ -74,8 +74,8 @@ bool splat_in_color_range(const Document& document, const Weights& weights, cons
 bool limits_to_color_range(const Document& document, const Weights& weights, const Walk& root) {
   if (root.is({"Clamp"})) {
     const auto data = root.layer().child("data");
-    return is_color_range(data.attribute("min").as_double(NAN),
-                          data.attribute("max").as_double(NAN));
+    return is_color_range(parse_real(data.attribute("min").value()).value_or(NAN),
+                          parse_real(data.attribute("max").value()).value_or(NAN));
   }
   return root.is({"FakeQuantize"}) && splat_in_color_range(document, weights, root);
 }

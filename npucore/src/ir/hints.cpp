@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -28,9 +27,7 @@ std::vector<float> numbers(const ModelInfo& info, const char* key) {
   auto text = find(info, key).value_or("");
   std::replace_if(
       text.begin(), text.end(),
-      [](char c) {
-        return c == ',' || c == '[' || c == ']' || std::isspace(static_cast<unsigned char>(c)) != 0;
-      },
+      [](char c) { return std::string_view(",[] \t\n\v\f\r").find(c) != std::string_view::npos; },
       ' ');
   const char* place = text.data();
   const char* end = place + text.size();
@@ -49,10 +46,9 @@ std::vector<float> numbers(const ModelInfo& info, const char* key) {
   }
 }
 
-bool is_true(std::string value) {
-  std::transform(value.begin(), value.end(), value.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return value == "yes" || value == "true" || value == "1";
+bool is_true(const std::string& value) {
+  const std::string word = base::lower(value);
+  return word == "yes" || word == "true" || word == "1";
 }
 
 bool is_letterbox(const std::string& resize_type) {

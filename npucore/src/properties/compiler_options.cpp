@@ -39,6 +39,7 @@ std::string mode_params_for(ir::CompilerVersion compiler, const std::string& par
   constexpr std::uint32_t kKnowsBoth = 5 << 16 | 7;
   if (word(compiler) >= kKnowsBoth) return params;
   std::istringstream words(params);
+  words.imbue(std::locale::classic());
   std::vector<std::string> kept;
   for (std::string param; words >> param;) {
     if (param.rfind("optimization-level=", 0) != 0 &&

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -21,6 +20,7 @@ namespace {
 
 using base::EnumName;
 using base::text;
+using base::upper;
 
 constexpr std::array kHints = {
     EnumName<PerformanceHint>{PerformanceHint::kUndefined, "UNDEFINED"},
@@ -42,16 +42,6 @@ constexpr std::array kSerializers = {
     EnumName<Serializer>{Serializer::kAllWeightsCopy, "ALL_WEIGHTS_COPY"},
     EnumName<Serializer>{Serializer::kNoWeightsCopy, "NO_WEIGHTS_COPY"},
 };
-
-std::string upper(std::string words) {
-  for (auto& c : words) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return words;
-}
-
-std::string lower(std::string words) {
-  for (auto& c : words) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return words;
-}
 
 std::string one_of(const std::string& value, const std::vector<std::string>& valid) {
   for (const auto& candidate : valid) {
@@ -147,11 +137,9 @@ std::string byte_count(const std::string& value) {
   constexpr const char* kAdvice = "use a number of bytes, optionally with K, M or G";
   std::string digits = value;
   int shift = 0;
-  if (!digits.empty() && std::isalpha(static_cast<unsigned char>(digits.back()))) {
-    constexpr std::string_view kUnits = "KMG";
-    const auto unit =
-        kUnits.find(static_cast<char>(std::toupper(static_cast<unsigned char>(digits.back()))));
-    if (unit == std::string_view::npos) throw std::invalid_argument(kAdvice);
+  constexpr std::string_view kUnits = "KMG";
+  const auto unit = digits.empty() ? std::string_view::npos : kUnits.find(upper(digits).back());
+  if (unit != std::string_view::npos) {
     shift = 10 * (static_cast<int>(unit) + 1);
     digits.pop_back();
   }
@@ -196,7 +184,7 @@ std::string serializer_name(const std::string& value) {
   return one_of(kSerializers, value);
 }
 std::string precision_name(const std::string& value) {
-  return lower(one_of(value, {"f16", "i8"}));
+  return base::lower(one_of(value, {"f16", "i8"}));
 }
 std::string execution_mode_name(const std::string& value) {
   return one_of(value, {"PERFORMANCE", "ACCURACY"});
@@ -223,6 +211,7 @@ std::string device_id(const std::string& value) {
 
 std::string compilation_mode_params(const std::string& value) {
   std::istringstream words(any_text(value));
+  words.imbue(std::locale::classic());
   std::vector<std::string> params;
   for (std::string word; words >> word;) {
     const auto equals = word.find('=');

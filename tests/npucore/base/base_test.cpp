@@ -8,7 +8,9 @@
 #include "base/mapped_file.hpp"
 #include "base/page_buffer.hpp"
 #include "base/text.hpp"
+#include "base/type_names.hpp"
 #include "base/unique_fd.hpp"
+#include "support/foreign_locale.hpp"
 
 #include "support.hpp"
 
@@ -37,6 +39,25 @@ TEST(Text, JoinsWhatStreamsPrint) {
 TEST(Text, PutsSeparatorsBetweenItemsOnly) {
   EXPECT_EQ(base::join(std::vector{1, 2, 3}, ", "), "1, 2, 3");
   EXPECT_EQ(base::join(std::vector<int>{}, ", "), "");
+}
+
+TEST(Text, IsTheSameInEveryLocale) {
+  const ForeignNumbers german;
+  EXPECT_EQ(base::text(1920, ' ', 1234567.5, ' ', true), "1920 1.23457e+06 1");
+  EXPECT_EQ(base::text(0.5F), "0.5");
+  EXPECT_EQ(base::join(Shape{1, 1, 1080, 1920}, ","), "1,1,1080,1920");
+  EXPECT_EQ(to_string(Shape{1, 1080, 1920}), "[1,1080,1920]");
+}
+
+TEST(Text, ChangesTheCaseOfEnglishInEveryLocale) {
+  const ForeignLanguage turkish("tr_TR");
+  if (!turkish.is_usable()) {
+    GTEST_SKIP() << "localedef cannot make tr_TR here";
+  }
+  EXPECT_EQ(base::upper("mixed i 1 \xc4\xb1"), "MIXED I 1 \xc4\xb1");
+  EXPECT_EQ(base::lower("MIXED I 1 \xc4\xb0"), "mixed i 1 \xc4\xb0");
+  EXPECT_EQ(base::element_type_from_string("I64"), ElementType::kI64);
+  EXPECT_EQ(base::element_type_from_string("F8E4M3"), ElementType::kF8E4M3);
 }
 
 TEST(Text, NamesErrno) {

@@ -1,9 +1,8 @@
 #include "layer.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -20,13 +19,6 @@ constexpr std::array<std::pair<const char*, ElementType>, 6> kPrecisions{{
     {"BIN", ElementType::kU1},
     {"STRING", ElementType::kString},
 }};
-
-std::string converted(std::string text, int (*convert)(int)) {
-  std::transform(text.begin(), text.end(), text.begin(), [convert](unsigned char character) {
-    return static_cast<char>(convert(character));
-  });
-  return text;
-}
 
 std::vector<pugi::xml_node> ports(pugi::xml_node layer, const char* side) {
   std::vector<pugi::xml_node> found;
@@ -46,6 +38,14 @@ std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return {};
+  return value;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+  const auto digits = trimmed(text);
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
   return value;
 }
 
@@ -75,9 +75,23 @@ std::vector<pugi::xml_node> output_ports(pugi::xml_node layer) {
 }
 
 std::vector<std::string> tensor_names(pugi::xml_node port) {
+  return split_tensor_names(port.attribute("names").value());
+}
+
+std::vector<std::string> each_once(const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  std::vector<std::string> result;
+  for (const auto& name : names) {
+    if (seen.insert(name).second) {
+      result.push_back(name);
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> split_tensor_names(std::string_view text) {
   std::vector<std::string> names;
   std::string name;
-  const std::string_view text = port.attribute("names").value();
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',') {
       name += text[++i];
@@ -115,7 +129,7 @@ std::string layout_letters(pugi::xml_node layer) {
     for (auto attribute : holder.child("rt_info").children("attribute")) {
       if (std::string_view(attribute.attribute("name").value()) != "layout") continue;
       for (const char c : std::string_view(attribute.attribute("layout").value())) {
-        if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+        if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) {
           letters += c;
         }
       }
@@ -152,15 +166,14 @@ ElementType precision_to_type(const std::string& precision) {
   for (const auto& [name, type] : kPrecisions) {
     if (precision == name) return type;
   }
-  return base::element_type_from_string(
-      converted(precision, [](int c) { return std::tolower(c); }));
+  return base::element_type_from_string(precision);
 }
 
 std::string type_to_precision(ElementType type) {
   for (const auto& [name, known] : kPrecisions) {
     if (type == known) return name;
   }
-  return converted(to_string(type), [](int c) { return std::toupper(c); });
+  return base::upper(to_string(type));
 }
 
 }  // namespace npu::ir

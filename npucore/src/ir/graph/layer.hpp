@@ -13,6 +13,8 @@ namespace npu::ir {
 
 /// Digits only, no sign, no blanks.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
+/// With a decimal point in every locale; blanks may be around it.
+std::optional<double> parse_real(std::string_view text);
 
 std::uint64_t layer_id(pugi::xml_node layer);
 std::string layer_name(pugi::xml_node layer);
@@ -24,6 +26,10 @@ std::vector<pugi::xml_node> output_ports(pugi::xml_node layer);
 
 /// Tensor names of an output port: a comma separates, "\," is a comma.
 std::vector<std::string> tensor_names(pugi::xml_node port);
+/// The same of an attribute's text.
+std::vector<std::string> split_tensor_names(std::string_view text);
+/// Without those that are there already, in the order of the first ones.
+std::vector<std::string> each_once(const std::vector<std::string>& names);
 /// Inverse of tensor_names: the text of a port's attribute "names".
 std::string join_tensor_names(const std::vector<std::string>& names);
 

@@ -1,0 +1,39 @@
+#include "publish/frame_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/foreign_locale.hpp"
+
+namespace gstnpu {
+namespace {
+
+FrameRecord record() {
+  FrameRecord record;
+  record.frame = 1234567;
+  record.size = FrameSize{1920, 1080};
+  record.inference_ns = 1'234'567;
+  Region region;
+  region.label = "cat";
+  region.confidence = 0.875F;
+  region.x = 1234.5;
+  record.regions = {region};
+  record.tensors = {{{.name = "out", .type = "f32", .shape = {1, 84, 8400}}}};
+  return record;
+}
+
+TEST(FrameJson, IsTheSameInEveryLocale) {
+  const auto expected = to_json_line(record());
+  EXPECT_NE(expected.find("1234.5"), std::string::npos) << expected;
+  {
+    const npu::test::ForeignNumbers german;
+    EXPECT_EQ(to_json_line(record()), expected);
+  }
+  const npu::test::ForeignLanguage german("de_DE");
+  if (!german.is_usable()) {
+    GTEST_SKIP() << "localedef cannot make de_DE here";
+  }
+  EXPECT_EQ(to_json_line(record()), expected);
+}
+
+}  // namespace
+}  // namespace gstnpu
