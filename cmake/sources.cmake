@@ -42,9 +42,12 @@ set(NPUCORE_SOURCES
   npucore/src/ir/graph/constant.cpp
   npucore/src/ir/graph/document.cpp
   npucore/src/ir/graph/graph_builder.cpp
+  npucore/src/ir/graph/identities.cpp
   npucore/src/ir/graph/layer.cpp
+  npucore/src/ir/graph/limits.cpp
   npucore/src/ir/graph/ports.cpp
   npucore/src/ir/graph/weights.cpp
+  npucore/src/ir/graph/xml.cpp
   npucore/src/ir/hints.cpp
   npucore/src/ir/image_input.cpp
   npucore/src/ir/model.cpp

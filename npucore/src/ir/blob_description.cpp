@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <new>
 #include <pugixml.hpp>
 #include <stdexcept>
 
@@ -12,28 +13,12 @@
 #include "base/text.hpp"
 #include "base/type_names.hpp"
 #include "ir/graph/layer.hpp"
+#include "ir/graph/xml.hpp"
 
 namespace npu::ir {
 namespace {
 
 constexpr std::uint64_t kFormatVersion = 1;
-
-// Not by the stream or by strtod: both follow the locale of the program around us.
-std::string number_text(std::floating_point auto value) {
-  std::array<char, 64> text{};
-  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), result.ptr};
-}
-
-void set(pugi::xml_node node, const char* name, const std::string& value) {
-  node.append_attribute(name).set_value(value.c_str());
-}
-void set(pugi::xml_node node, const char* name, std::integral auto value) {
-  set(node, name, std::to_string(value));
-}
-void set(pugi::xml_node node, const char* name, std::floating_point auto value) {
-  set(node, name, number_text(value));
-}
 
 [[noreturn]] void fail(pugi::xml_node node, const char* attribute) {
   throw std::invalid_argument(base::text("<", node.name(), "> has no usable ", attribute, ": ",
@@ -57,6 +42,7 @@ std::uint32_t small_number(pugi::xml_node node, const char* name) {
 
 template <std::floating_point T>
 T real(pugi::xml_node node, const char* name) {
+  // Not by strtod, which follows the locale of the program around us.
   const std::string_view text = node.attribute(name).value();
   T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -67,11 +53,11 @@ T real(pugi::xml_node node, const char* name) {
 }
 
 void write_port(pugi::xml_node parent, const char* kind, const Port& port) {
-  auto node = parent.append_child(kind);
+  auto node = add(parent, kind);
   set(node, "name", port.name);
   set(node, "type", std::string(to_string(port.type)));
   set(node, "shape", base::join(port.shape, ","));
-  for (const auto& name : port.tensor_names) set(node.append_child("tensor"), "name", name);
+  for (const auto& name : port.tensor_names) set(add(node, "tensor"), "name", name);
 }
 
 Port read_port(pugi::xml_node node) {
@@ -129,7 +115,7 @@ void write_frame(pugi::xml_node node, const FrameLayout& frame) {
   set(node, "matrix", std::string(to_string(frame.matrix)));
   set(node, "range", std::string(to_string(frame.range)));
   for (const auto& plane : frame.planes) {
-    auto child = node.append_child("plane");
+    auto child = add(node, "plane");
     set(child, "stride_bytes", plane.stride_bytes);
     set(child, "rows", plane.rows);
   }
@@ -156,9 +142,9 @@ void write_preprocess(pugi::xml_node node, const Preprocess& preprocess) {
   set(node, "resize", std::string(to_string(preprocess.resize)));
   set(node, "pad_value", preprocess.pad_value);
   set(node, "channels", std::string(to_string(preprocess.channels)));
-  for (const auto value : preprocess.mean) set(node.append_child("mean"), "value", value);
-  for (const auto value : preprocess.scale) set(node.append_child("scale"), "value", value);
-  write_frame(node.append_child("frame"), preprocess.frame);
+  for (const auto value : preprocess.mean) set(add(node, "mean"), "value", value);
+  for (const auto value : preprocess.scale) set(add(node, "scale"), "value", value);
+  write_frame(add(node, "frame"), preprocess.frame);
 }
 
 Preprocess read_preprocess(pugi::xml_node node) {
@@ -174,15 +160,15 @@ Preprocess read_preprocess(pugi::xml_node node) {
 }
 
 void write_frame_input(pugi::xml_node node, const FrameInput& input) {
-  write_preprocess(node.append_child("preprocess"), input.preprocess);
-  auto geometry = node.append_child("geometry");
+  write_preprocess(add(node, "preprocess"), input.preprocess);
+  auto geometry = add(node, "geometry");
   set(geometry, "model_width", input.geometry.model_width);
   set(geometry, "model_height", input.geometry.model_height);
   set(geometry, "offset_x", input.geometry.offset_x);
   set(geometry, "offset_y", input.geometry.offset_y);
   set(geometry, "scale_x", input.geometry.scale_x);
   set(geometry, "scale_y", input.geometry.scale_y);
-  for (const auto& name : input.plane_inputs) set(node.append_child("plane_input"), "name", name);
+  for (const auto& name : input.plane_inputs) set(add(node, "plane_input"), "name", name);
 }
 
 FrameInput read_frame_input(pugi::xml_node node) {
@@ -246,23 +232,23 @@ std::string write_description(const BlobDescription& description, std::uint32_t 
     }
   };
   pugi::xml_document document;
-  auto root = document.append_child("npucore");
+  auto root = add(document, "npucore");
   set(root, "version", kFormatVersion);
   set(root, "model", description.model_name);
   set(root, "compiler", base::text(compiler_version >> 16, '.', compiler_version & 0xffff));
   if (description.built_with != BuiltWith{}) {
-    write_built_with(root.append_child("built_with"), description.built_with);
+    write_built_with(add(root, "built_with"), description.built_with);
   }
   for (const auto& port : description.inputs) write_port(root, "input", port);
   for (const auto& port : description.outputs) write_port(root, "output", port);
-  for (const auto& state : description.states) write_state(root.append_child("state"), state);
+  for (const auto& state : description.states) write_state(add(root, "state"), state);
   for (const auto& [name, value] : description.model_info) {
-    auto node = root.append_child("model_info");
+    auto node = add(root, "model_info");
     set(node, "name", name);
     set(node, "value", value);
   }
   if (description.frame_input) {
-    write_frame_input(root.append_child("frame_input"), *description.frame_input);
+    write_frame_input(add(root, "frame_input"), *description.frame_input);
   }
   TextWriter writer;
   document.save(writer, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
@@ -272,6 +258,7 @@ std::string write_description(const BlobDescription& description, std::uint32_t 
 BlobDescription read_description(std::string_view text) {
   pugi::xml_document document;
   const auto result = document.load_buffer(text.data(), text.size());
+  if (result.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!result) throw std::invalid_argument(result.description());
   const auto root = document.child("npucore");
   if (parse_unsigned(root.attribute("version").value()) != kFormatVersion) {

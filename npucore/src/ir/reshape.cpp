@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"
+#include "ir/graph/xml.hpp"
 
 namespace npu::ir {
 namespace {
@@ -49,18 +50,22 @@ bool is_static(const Bounds& bounds) {
 }
 
 void set_port_shape(pugi::xml_node port, const Shape& shape) {
-  while (auto dim = port.child("dim")) port.remove_child(dim);
+  for (auto dim = port.child("dim"); dim;) {
+    const auto next = dim.next_sibling("dim");
+    port.remove_child(dim);
+    dim = next;
+  }
   pugi::xml_node last;
   for (const auto dim : shape) {
-    last = last ? port.insert_child_after("dim", last) : port.prepend_child("dim");
-    last.text().set(std::to_string(dim).c_str());
+    last = made(last ? port.insert_child_after("dim", last) : port.prepend_child("dim"));
+    set_text(last, std::to_string(dim));
   }
 }
 
 void set_parameter_shape(pugi::xml_node parameter, const Shape& shape) {
-  auto data = parameter.child("data");
-  data.remove_attribute("shape");
-  data.append_attribute("shape").set_value(base::join(shape, ",").c_str());
+  if (auto data = parameter.child("data")) {
+    set(data, "shape", base::join(shape, ","));
+  }
   set_port_shape(parameter.child("output").child("port"), shape);
 }
 
@@ -76,19 +81,15 @@ bool fits(const Shape& shape, const std::optional<std::vector<Bounds>>& bounds) 
 
 /// All layers whose values depend on these, themselves included.
 std::set<LayerId> downstream(const Document& document, std::set<LayerId> sources) {
-  const auto layers = document.layers();
-  // Layers need not be in the order in which they run.
-  for (bool grown = true; grown;) {
-    grown = false;
-    for (auto layer : layers) {
-      if (sources.contains(layer_id(layer))) continue;
-      const auto ports = input_ports(layer);
-      const bool fed = std::any_of(ports.begin(), ports.end(), [&](pugi::xml_node port) {
-        const auto from = document.producer({layer_id(layer), port.attribute("id").as_ullong()});
-        return from && sources.contains(from->layer);
-      });
-      if (fed) {
-        grown = sources.insert(layer_id(layer)).second;
+  const auto followers = document.followers();
+  std::vector<LayerId> ready(sources.begin(), sources.end());
+  while (!ready.empty()) {
+    const auto next = followers.find(ready.back());
+    ready.pop_back();
+    if (next == followers.end()) continue;
+    for (const auto layer : next->second) {
+      if (sources.insert(layer).second) {
+        ready.push_back(layer);
       }
     }
   }

@@ -13,6 +13,7 @@
 #include "ir/graph/constant.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"
+#include "ir/graph/xml.hpp"
 
 #include "model_impl.hpp"
 #include "prepare.hpp"
@@ -67,34 +68,34 @@ class CopiedConstants {
   std::uint64_t size_ = 0;
 };
 
-void set(pugi::xml_node node, const char* name, std::uint64_t value) {
-  node.append_attribute(name).set_value(std::to_string(value).c_str());
-}
-
 /// Addresses that a file brings along are nobody's memory.
 void remove_addresses(pugi::xml_node constant) {
   auto rt_info = constant.child("rt_info");
-  while (auto found = rt_info.find_child_by_attribute("attribute", "name", kPointerAttribute)) {
-    rt_info.remove_child(found);
+  for (auto entry = rt_info.child("attribute"); entry;) {
+    const auto next = entry.next_sibling("attribute");
+    if (std::string_view(entry.attribute("name").value()) == kPointerAttribute) {
+      rt_info.remove_child(entry);
+    }
+    entry = next;
   }
 }
 
 void add_address(pugi::xml_node constant, std::span<const std::byte> bytes) {
   auto rt_info = constant.child("rt_info");
   if (!rt_info) {
-    rt_info = constant.insert_child_after("rt_info", constant.child("data"));
+    rt_info = made(constant.insert_child_after("rt_info", constant.child("data")));
   }
-  auto attribute = rt_info.append_child("attribute");
-  attribute.append_attribute("name").set_value(kPointerAttribute);
-  attribute.append_attribute("version").set_value("0");
+  auto attribute = add(rt_info, "attribute");
+  set(attribute, "name", kPointerAttribute);
+  set(attribute, "version", "0");
   set(attribute, "mp", reinterpret_cast<std::uintptr_t>(bytes.data()));
   set(attribute, "ms", bytes.size());
 }
 
 void place_data(pugi::xml_node constant, std::uint64_t offset, std::uint64_t size) {
   auto data = constant.child("data");
-  data.attribute("offset").set_value(std::to_string(offset).c_str());
-  data.attribute("size").set_value(std::to_string(size).c_str());
+  set(data, "offset", offset);
+  set(data, "size", size);
 }
 
 /// Each constant of the text then tells an address or a place in what is copied.
@@ -206,7 +207,7 @@ SerializedModel serialize_weightless(PreparedText prepared, CompilerVersion vers
 
 std::uint64_t content_hash(const Model& model) {
   pugi::xml_document copy;
-  copy.append_copy(impl_of(model).document.net());
+  add_copy(copy, impl_of(model).document.net());
   const auto xml = to_text(copy);
   base::Hasher hasher;
   hasher.add(std::uint64_t{xml.size()});

@@ -23,6 +23,11 @@ pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::
   return from ? document.layer(from->layer) : pugi::xml_node();
 }
 
+bool is_zero(const Bytes& bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](std::byte byte) { return byte == std::byte{}; });
+}
+
 std::string element_type(pugi::xml_node constant) {
   return constant.child("data").attribute("element_type").value();
 }
@@ -55,14 +60,14 @@ Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes) {
 
 /// One element as often as the output has places; several only when they fill it already.
 Bytes broadcast(pugi::xml_node layer, const Bytes& bytes) {
+  if (is_zero(bytes)) return {};
   const auto port = output_ports(layer).front();
   const auto bits = bit_width(precision_to_type(port.attribute("precision").value()));
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   std::size_t count = 1;
   for (const auto dim : port_shape(port)) {
-    if (dim < 0) return {};
-    count *= static_cast<std::size_t>(dim);
+    if (dim < 0 || __builtin_mul_overflow(count, static_cast<std::size_t>(dim), &count)) return {};
   }
-  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   if (bits % 8 != 0 || bits == 0 || count > kMostBytes / (bits / 8)) return {};
   if (bytes.size() == count * bits / 8) return bytes;
   if (bytes.size() != bits / 8) return {};
@@ -92,8 +97,7 @@ std::vector<StateValue> initial_states(const Model& model) {
   std::vector<StateValue> states;
   for (auto layer : impl.document.layers_of_type("ReadValue")) {
     auto initial = constant_value(impl, in_front_of(impl.document, layer, 0), kMostSteps);
-    const auto zero = [](std::byte byte) { return byte == std::byte{}; };
-    if (std::all_of(initial.begin(), initial.end(), zero)) {
+    if (is_zero(initial)) {
       initial.clear();
     }
     states.push_back({layer.child("data").attribute("variable_id").value(), std::move(initial)});

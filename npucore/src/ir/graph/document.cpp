@@ -1,7 +1,7 @@
 #include "document.hpp"
 
 #include <algorithm>
-#include <set>
+#include <new>
 #include <string_view>
 
 #include <npucore/error.hpp>
@@ -9,6 +9,8 @@
 #include "base/text.hpp"
 
 #include "layer.hpp"
+#include "limits.hpp"
+#include "xml.hpp"
 
 namespace npu::ir {
 namespace {
@@ -23,27 +25,11 @@ std::optional<std::uint64_t> number(pugi::xml_node node, const char* attribute) 
   return parse_unsigned(node.attribute(attribute).value());
 }
 
-bool has_port(const std::vector<pugi::xml_node>& ports, std::uint64_t id) {
-  return std::any_of(ports.begin(), ports.end(),
-                     [id](pugi::xml_node port) { return number(port, "id") == id; });
-}
-
 std::string describe_edge(pugi::xml_node edge) {
   return base::text("edge from layer ", edge.attribute("from-layer").value(), " port ",
                     edge.attribute("from-port").value(), " to layer ",
                     edge.attribute("to-layer").value(), " port ",
                     edge.attribute("to-port").value());
-}
-
-/// Whether elements lie deeper than in any model: one inside a loop's body is six below the net,
-/// and loops in loops stay far from the limit. pugixml takes out a tree by recursion.
-bool is_too_deep(const pugi::xml_document& xml) {
-  constexpr int kMostDepth = 256;
-  struct Walker : pugi::xml_tree_walker {
-    bool for_each(pugi::xml_node& /*node*/) override { return depth() < kMostDepth; }
-  };
-  Walker walker;
-  return !pugi::xml_node(xml).traverse(walker);
 }
 
 }  // namespace
@@ -55,13 +41,17 @@ void Document::fail(const std::string& reason) const {
 
 Document Document::parse(std::span<const std::byte> text, const std::string& file) {
   Document document(file);
+  if (text.size() > Limits::kBytes) {
+    document.fail(base::text("it has ", text.size(), " bytes, more than ", Limits::kBytes));
+  }
   const auto result = document.xml_.load_buffer(text.data(), text.size());
+  if (result.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!result) {
     document.fail(base::text("XML error in line ", line_of(text, result.offset), " (byte ",
                              result.offset, "): ", result.description()));
   }
-  if (is_too_deep(document.xml_)) {
-    document.fail("its elements are nested more than 256 deep");
+  if (const auto exceeded = exceeded_limit(document.xml_); !exceeded.empty()) {
+    document.fail(exceeded);
   }
   document.read_root();
   document.index_layers();
@@ -72,7 +62,7 @@ Document Document::parse(std::span<const std::byte> text, const std::string& fil
 }
 
 Document::Document(const Document& other) : file_(other.file_) {
-  xml_.reset(other.xml_);
+  for (auto node : other.xml_.children()) add_copy(xml_, node);
   read_root();
   index_layers();
   index_edges();
@@ -112,21 +102,37 @@ void Document::index_layers() {
                       " and ", describe_layer(layer)));
     }
     next_id_ = std::max(next_id_, *id + 1);
-    std::set<std::uint64_t> used;
-    for (const auto& ports : {input_ports(layer), output_ports(layer)}) {
-      for (auto port : ports) {
-        const auto port_id = number(port, "id");
-        if (!port_id) {
-          fail(base::text("a port of ", describe_layer(layer), " has no usable id"));
-        }
-        if (!used.insert(*port_id).second) {
-          fail(base::text(describe_layer(layer), " has port ", *port_id, " twice"));
-        }
-      }
-    }
+    index_ports(*id, layer);
   }
   if (layers_.empty()) {
     fail("it has no layers");
+  }
+}
+
+void Document::index_ports(LayerId id, pugi::xml_node layer) {
+  const auto usable_id = [&](pugi::xml_node port) {
+    const auto port_id = number(port, "id");
+    if (!port_id) {
+      fail(base::text("a port of ", describe_layer(layer), " has no usable id"));
+    }
+    return *port_id;
+  };
+  const auto twice = [&](std::uint64_t port_id) {
+    fail(base::text(describe_layer(layer), " has port ", port_id, " twice"));
+  };
+  for (auto port : input_ports(layer)) {
+    const auto port_id = usable_id(port);
+    if (!inputs_.insert({id, port_id}).second) {
+      twice(port_id);
+    }
+  }
+  const auto outputs = output_ports(layer);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const PortRef port{id, usable_id(outputs[i])};
+    const OutputPort output{outputs[i], i, outputs.size() == 1};
+    if (inputs_.contains(port) || !outputs_.emplace(port, output).second) {
+      twice(port.port);
+    }
   }
 }
 
@@ -141,11 +147,11 @@ void Document::index_edge(pugi::xml_node edge) {
       fail(base::text(describe_edge(edge), ": there is no layer ", id));
     }
   }
-  if (!has_port(output_ports(layer(*from_layer)), *from_port)) {
+  if (!outputs_.contains({*from_layer, *from_port})) {
     fail(base::text(describe_edge(edge), ": ", describe_layer(layer(*from_layer)),
                     " has no output port ", *from_port));
   }
-  if (!has_port(input_ports(layer(*to_layer)), *to_port)) {
+  if (!inputs_.contains({*to_layer, *to_port})) {
     fail(base::text(describe_edge(edge), ": ", describe_layer(layer(*to_layer)),
                     " has no input port ", *to_port));
   }
@@ -159,23 +165,24 @@ void Document::index_edges() {
 }
 
 void Document::check_connected() const {
-  for (auto layer : layers()) {
-    for (auto port : input_ports(layer)) {
-      const auto id = number(port, "id").value_or(0);
-      if (!producer({layer_id(layer), id})) {
-        fail(base::text("input port ", id, " of ", describe_layer(layer), " has no edge"));
-      }
+  for (const auto& input : inputs_) {
+    if (!producer(input)) {
+      fail(base::text("input port ", input.port, " of ", describe_layer(layer(input.layer)),
+                      " has no edge"));
     }
   }
 }
 
-void Document::check_acyclic() const {
+std::unordered_map<LayerId, std::vector<LayerId>> Document::followers() const {
   std::unordered_map<LayerId, std::vector<LayerId>> next;
+  for (const auto& [input, output] : producers_) next[output.layer].push_back(input.layer);
+  return next;
+}
+
+void Document::check_acyclic() const {
+  auto next = followers();
   std::unordered_map<LayerId, std::size_t> waits_for;
-  for (const auto& [input, output] : producers_) {
-    next[output.layer].push_back(input.layer);
-    ++waits_for[input.layer];
-  }
+  for (const auto& [input, output] : producers_) ++waits_for[input.layer];
   std::vector<LayerId> ready;
   for (const auto& [id, layer] : layers_) {
     if (!waits_for.contains(id)) {
@@ -218,9 +225,12 @@ pugi::xml_node Document::layer(LayerId id) const {
   return found == layers_.end() ? pugi::xml_node() : found->second;
 }
 
-pugi::xml_node Document::output_port(PortRef output) const {
-  for (auto port : output_ports(layer(output.layer))) {
-    if (number(port, "id") == output.port) return port;
+Document::OutputPort Document::output_port(PortRef output) const {
+  if (const auto found = outputs_.find(output); found != outputs_.end()) return found->second;
+  // A layer that was inserted has few.
+  const auto ports = output_ports(layer(output.layer));
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (number(ports[i], "id") == output.port) return {ports[i], i, ports.size() == 1};
   }
   return {};
 }
@@ -233,11 +243,11 @@ std::optional<PortRef> Document::producer(PortRef input) const {
 
 pugi::xml_node Document::insert_layer(pugi::xml_node place, const std::string& name,
                                       const std::string& type, const std::string& opset) {
-  auto layer = net().child("layers").insert_child_before("layer", place);
-  layer.append_attribute("id").set_value(std::to_string(next_id_).c_str());
-  layer.append_attribute("name").set_value(name.c_str());
-  layer.append_attribute("type").set_value(type.c_str());
-  layer.append_attribute("version").set_value(opset.c_str());
+  auto layer = made(net().child("layers").insert_child_before("layer", place));
+  set(layer, "id", next_id_);
+  set(layer, "name", name);
+  set(layer, "type", type);
+  set(layer, "version", opset);
   layers_.emplace(next_id_++, layer);
   return layer;
 }
@@ -245,13 +255,13 @@ pugi::xml_node Document::insert_layer(pugi::xml_node place, const std::string& n
 void Document::connect(PortRef from, PortRef to) {
   auto edges = net().child("edges");
   if (!edges) {
-    edges = net().insert_child_after("edges", net().child("layers"));
+    edges = made(net().insert_child_after("edges", net().child("layers")));
   }
-  auto edge = edges.append_child("edge");
-  edge.append_attribute("from-layer").set_value(std::to_string(from.layer).c_str());
-  edge.append_attribute("from-port").set_value(std::to_string(from.port).c_str());
-  edge.append_attribute("to-layer").set_value(std::to_string(to.layer).c_str());
-  edge.append_attribute("to-port").set_value(std::to_string(to.port).c_str());
+  auto edge = add(edges, "edge");
+  set(edge, "from-layer", from.layer);
+  set(edge, "from-port", from.port);
+  set(edge, "to-layer", to.layer);
+  set(edge, "to-port", to.port);
   producers_.emplace(to, from);
 }
 
@@ -260,8 +270,8 @@ void Document::move_consumers(PortRef from, PortRef to) {
     if (number(edge, "from-layer") != from.layer || number(edge, "from-port") != from.port) {
       continue;
     }
-    edge.attribute("from-layer").set_value(std::to_string(to.layer).c_str());
-    edge.attribute("from-port").set_value(std::to_string(to.port).c_str());
+    set(edge, "from-layer", to.layer);
+    set(edge, "from-port", to.port);
   }
   for (auto& [input, output] : producers_) {
     if (output == from) {
@@ -271,7 +281,10 @@ void Document::move_consumers(PortRef from, PortRef to) {
 }
 
 void Document::remove_layer(pugi::xml_node layer) {
-  layers_.erase(layer_id(layer));
+  const auto id = layer_id(layer);
+  layers_.erase(id);
+  outputs_.erase(outputs_.lower_bound({id, 0}), outputs_.upper_bound({id, UINT64_MAX}));
+  inputs_.erase(inputs_.lower_bound({id, 0}), inputs_.upper_bound({id, UINT64_MAX}));
   net().child("layers").remove_child(layer);
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <pugixml.hpp>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -42,9 +43,16 @@ class Document {
   std::vector<pugi::xml_node> layers() const;
   std::vector<pugi::xml_node> layers_of_type(const std::string& type) const;
   pugi::xml_node layer(LayerId id) const;
-  pugi::xml_node output_port(PortRef output) const;
+  struct OutputPort {
+    pugi::xml_node node;    ///< empty when there is no such port
+    std::size_t index = 0;  ///< among the layer's outputs
+    bool is_only = true;    ///< the layer has no other
+  };
+  OutputPort output_port(PortRef output) const;
   /// What feeds an input port; nothing for a port without an edge.
   std::optional<PortRef> producer(PortRef input) const;
+  /// For each layer that feeds others: those, once for each edge.
+  std::unordered_map<LayerId, std::vector<LayerId>> followers() const;
 
   /// A new, empty layer in front of `place`, with an id of its own.
   pugi::xml_node insert_layer(pugi::xml_node place, const std::string& name,
@@ -59,6 +67,7 @@ class Document {
   explicit Document(std::string file) : file_(std::move(file)) {}
   void read_root();
   void index_layers();
+  void index_ports(LayerId id, pugi::xml_node layer);
   void index_edge(pugi::xml_node edge);
   void index_edges();
   void check_connected() const;
@@ -70,6 +79,8 @@ class Document {
   unsigned version_ = 0;
   LayerId next_id_ = 0;
   std::unordered_map<LayerId, pugi::xml_node> layers_;
+  std::map<PortRef, OutputPort> outputs_;  ///< of the layers that were in the file
+  std::set<PortRef> inputs_;
   std::map<PortRef, PortRef> producers_;  ///< input -> output
 };
 

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 
 #include "layer.hpp"
+#include "xml.hpp"
 
 namespace npu::ir {
 namespace {
@@ -17,11 +18,11 @@ std::string shape_text(const Shape& shape) {
 
 pugi::xml_node append_port(pugi::xml_node side, std::uint64_t id, ElementType type,
                            const Shape& shape) {
-  auto port = side.append_child("port");
-  port.append_attribute("id").set_value(std::to_string(id).c_str());
-  port.append_attribute("precision").set_value(type_to_precision(type).c_str());
+  auto port = add(side, "port");
+  set(port, "id", id);
+  set(port, "precision", type_to_precision(type));
   for (const auto dimension : shape) {
-    port.append_child("dim").text().set(std::to_string(dimension).c_str());
+    set_text(add(port, "dim"), std::to_string(dimension));
   }
   return port;
 }
@@ -87,32 +88,30 @@ Value GraphBuilder::append(const std::string& label, const Operator& op,
                            const std::vector<Value>& inputs, ElementType type, const Shape& shape) {
   auto layer = document_.insert_layer(place_, prefix_ + label, op.type, op.opset);
   if (!op.attributes.empty()) {
-    auto data = layer.append_child("data");
-    for (const auto& [name, value] : op.attributes) {
-      data.append_attribute(name).set_value(value.c_str());
-    }
+    auto data = ir::add(layer, "data");
+    for (const auto& [name, value] : op.attributes) set(data, name, value);
   }
   const auto id = layer_id(layer);
   if (!inputs.empty()) {
-    auto side = layer.append_child("input");
+    auto side = ir::add(layer, "input");
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       append_port(side, i, inputs[i].type, inputs[i].shape);
       document_.connect(inputs[i].port, {id, i});
     }
   }
-  append_port(layer.append_child("output"), inputs.size(), type, shape);
+  append_port(ir::add(layer, "output"), inputs.size(), type, shape);
   return {{id, inputs.size()}, type, shape};
 }
 
 Value GraphBuilder::parameter(const std::string& name, const std::vector<std::string>& tensor_names,
                               ElementType type, const Shape& shape) {
   auto layer = document_.insert_layer(place_, name, "Parameter", "opset1");
-  auto data = layer.append_child("data");
-  data.append_attribute("shape").set_value(base::join(shape, ",").c_str());
-  data.append_attribute("element_type").set_value(to_string(type));
-  auto port = append_port(layer.append_child("output"), 0, type, shape);
+  auto data = ir::add(layer, "data");
+  set(data, "shape", base::join(shape, ","));
+  set(data, "element_type", to_string(type));
+  auto port = append_port(ir::add(layer, "output"), 0, type, shape);
   if (!tensor_names.empty()) {
-    port.append_attribute("names").set_value(join_tensor_names(tensor_names).c_str());
+    set(port, "names", join_tensor_names(tensor_names));
   }
   return {{layer_id(layer), 0}, type, shape};
 }

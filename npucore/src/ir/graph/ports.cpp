@@ -1,6 +1,7 @@
 #include "ports.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/type_names.hpp"
@@ -25,17 +26,6 @@ Port read_input(pugi::xml_node layer) {
   return input;
 }
 
-void add_missing(std::vector<std::string>& names, const std::string& more) {
-  pugi::xml_document holder;
-  auto port = holder.append_child("port");
-  port.append_attribute("names").set_value(more.c_str());
-  for (const auto& name : tensor_names(port)) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      names.push_back(name);
-    }
-  }
-}
-
 PortRef producer_of(const Document& document, pugi::xml_node layer) {
   return document.producer({layer_id(layer), port_id(input_ports(layer).front())})
       .value_or(PortRef{});
@@ -54,16 +44,17 @@ Port read_output(const Document& document, pugi::xml_node result, OutputNames by
     producer = in_front_of_identity(document, producer);
   }
   const auto maker = document.layer(producer.layer);
-  const auto ports = output_ports(maker);
-  const auto port = document.output_port(producer);
+  const auto [port, index, is_only] = document.output_port(producer);
   Port output;
   output.name = layer_name(maker);
-  if (ports.size() > 1) {
-    const auto index = std::find(ports.begin(), ports.end(), port) - ports.begin();
+  if (!is_only) {
     output.name += base::text('.', index);
   }
-  output.tensor_names = tensor_names(port);
-  add_missing(output.tensor_names, result.attribute("output_names").value());
+  auto names = tensor_names(port);
+  for (auto& name : split_tensor_names(result.attribute("output_names").value())) {
+    names.push_back(std::move(name));
+  }
+  output.tensor_names = each_once(names);
   output.type = precision_to_type(port.attribute("precision").value());
   output.shape = port_shape(port);
   return output;

@@ -1,0 +1,63 @@
+#include "limits.hpp"
+
+#include <iterator>
+#include <string_view>
+
+#include "base/text.hpp"
+
+#include "layer.hpp"
+
+namespace npu::ir {
+namespace {
+
+using base::text;
+
+struct Counter : pugi::xml_tree_walker {
+  std::string exceeded;
+  std::size_t layers = 0;
+
+  bool for_each(pugi::xml_node& node) override {
+    const std::string_view name = node.name();
+    if (depth() >= Limits::kDepth) {
+      exceeded = text("its elements are nested more than ", Limits::kDepth, " deep");
+    } else if (name == "layer" && ++layers > Limits::kLayers) {
+      exceeded = text("it has more than ", Limits::kLayers, " layers");
+    } else {
+      exceeded = too_wide(node, name);
+    }
+    return exceeded.empty();
+  }
+
+ private:
+  static std::string too_wide(pugi::xml_node node, std::string_view name) {
+    const auto attributes = node.attributes();
+    const auto children = node.children();
+    if (more_than(Limits::kAttributes, attributes)) {
+      return text("the element <", name, "> has more than ", Limits::kAttributes, " attributes");
+    }
+    if (name == "layers" || name == "edges") return {};
+    if ((name == "input" || name == "output") && more_than(Limits::kPorts, children)) {
+      return text(describe_layer(node.parent()), " has more than ", Limits::kPorts, ' ', name,
+                  " ports");
+    }
+    if (more_than(Limits::kChildren, children)) {
+      return text("the element <", name, "> has more than ", Limits::kChildren, " elements in it");
+    }
+    return {};
+  }
+
+  template <class Range>
+  static bool more_than(std::size_t most, const Range& range) {
+    return static_cast<std::size_t>(std::distance(range.begin(), range.end())) > most;
+  }
+};
+
+}  // namespace
+
+std::string exceeded_limit(const pugi::xml_document& xml) {
+  Counter counter;
+  pugi::xml_node(xml).traverse(counter);
+  return counter.exceeded;
+}
+
+}  // namespace npu::ir

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <pugixml.hpp>
+#include <string>
+
+namespace npu::ir {
+
+/// What an IR may have. The largest models that are public stay below a tenth of each; what goes
+/// over the graph takes time and memory in proportion to these, not to what a file claims.
+struct Limits {
+  static constexpr std::size_t kBytes = std::size_t{128} << 20;
+  /// A layer inside a loop's body is six below the net. pugixml takes out a tree by recursion.
+  static constexpr int kDepth = 256;
+  static constexpr std::size_t kLayers = std::size_t{1} << 18;  ///< with those in bodies
+  static constexpr std::size_t kPorts = std::size_t{1} << 14;   ///< inputs or outputs of a layer
+  static constexpr std::size_t kAttributes = 256;               ///< of one element
+  /// In one element, but for the lists of layers and edges.
+  static constexpr std::size_t kChildren = std::size_t{1} << 16;
+};
+
+/// The first limit that the elements exceed, as the end of "... is not a readable IR: "; else
+/// empty.
+std::string exceeded_limit(const pugi::xml_document& xml);
+
+}  // namespace npu::ir

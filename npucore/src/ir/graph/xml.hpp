@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <pugixml.hpp>
+#include <string>
+
+namespace npu::ir {
+
+// pugixml says that memory has run out by an empty node, or by false: without these, a part of the
+// model would be missing. All throw std::bad_alloc.
+
+/// A node that was added or copied.
+pugi::xml_node made(pugi::xml_node node);
+pugi::xml_node add(pugi::xml_node parent, const char* name);
+/// Changes an attribute, or adds it.
+void set(pugi::xml_node node, const char* name, const char* value);
+void set(pugi::xml_node node, const char* name, const std::string& value);
+void set(pugi::xml_node node, const char* name, std::integral auto value) {
+  set(node, name, std::to_string(value));
+}
+/// In the shortest form that reads back as the same number.
+void set(pugi::xml_node node, const char* name, std::floating_point auto value) {
+  std::array<char, 64> text{};
+  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
+  set(node, name, std::string(text.data(), result.ptr));
+}
+void set_text(pugi::xml_node node, const std::string& text);
+/// A copy of the tree below `source`, as a new child of `parent`.
+pugi::xml_node add_copy(pugi::xml_node parent, pugi::xml_node source);
+
+}  // namespace npu::ir

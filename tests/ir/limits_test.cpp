@@ -1,0 +1,255 @@
+// IRs that were made to hurt: beyond a limit they are refused, up to it they cost what their size
+// is worth.
+#include "ir/graph/limits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <functional>
+
+#include <npucore/error.hpp>
+#include <npucore/model.hpp>
+
+#include "ir/serialize.hpp"
+
+#include "ir_files.hpp"
+
+namespace npu::ir {
+namespace {
+
+using test::TempDir;
+
+constexpr CompilerVersion kOldCompiler{5, 0, 8};  // knows neither Identity nor Interpolate-11
+
+std::string many(std::size_t count, const std::function<std::string(std::size_t)>& part) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += part(i);
+  return text;
+}
+
+std::string port(std::size_t id) {
+  return "<port id=\"" + std::to_string(id) + "\" precision=\"FP32\"><dim>1</dim></port>";
+}
+
+std::string layer(std::size_t id, const std::string& type, const std::string& ports,
+                  const std::string& more = {}) {
+  const auto number = std::to_string(id);
+  return "<layer id=\"" + number + "\" name=\"l" + number + "\" type=\"" + type +
+         "\" version=\"opset1\"" + more + ">" + ports + "</layer>";
+}
+
+std::string one_to_one(std::size_t id, const std::string& type) {
+  return layer(id, type, "<input>" + port(0) + "</input><output>" + port(1) + "</output>");
+}
+
+std::string link(std::size_t from, std::size_t from_port, std::size_t to, std::size_t to_port) {
+  return test::edge(static_cast<int>(from), static_cast<int>(from_port), static_cast<int>(to),
+                    static_cast<int>(to_port));
+}
+
+const std::string kInput = test::parameter_layer(0, "x", "f32", {1});
+
+std::string with_layers(const std::string& layers) {
+  return test::net(kInput + layers + test::result_layer(9'999'999, "out", {1}),
+                   link(0, 0, 9'999'999, 0));
+}
+
+struct Beyond {
+  const char* name;
+  std::string (*text)();
+  const char* expected;
+};
+
+void PrintTo(const Beyond& row, std::ostream* out) {
+  *out << row.name;
+}
+
+const Beyond kBeyond[] = {
+    {"Depth",
+     [] {
+       return with_layers(layer(1, "A", many(Limits::kDepth, [](auto) {
+                                          return "<a>";
+                                        }) + many(Limits::kDepth, [](auto) { return "</a>"; })));
+     },
+     "its elements are nested more than 256 deep"},
+    {"Layers",
+     [] {
+       return with_layers(many(Limits::kLayers, [](auto i) { return layer(i + 1, "A", ""); }));
+     },
+     "it has more than 262144 layers"},
+    {"LayersInABody",
+     [] {
+       const auto body = many(Limits::kLayers, [](auto) { return "<layer/>"; });
+       return with_layers(layer(1, "A", "<body><layers>" + body + "</layers></body>"));
+     },
+     "it has more than 262144 layers"},
+    {"InputPorts",
+     [] {
+       return with_layers(layer(1, "A", "<input>" + many(Limits::kPorts + 1, port) + "</input>"));
+     },
+     "layer 'l1' (A, id 1) has more than 16384 input ports"},
+    {"OutputPorts",
+     [] {
+       return with_layers(layer(1, "A", "<output>" + many(Limits::kPorts + 1, port) + "</output>"));
+     },
+     "layer 'l1' (A, id 1) has more than 16384 output ports"},
+    {"Attributes",
+     [] {
+       return with_layers(layer(1, "A", "", many(Limits::kAttributes, [](auto i) {
+                                  return " a" + std::to_string(i) + "=\"\"";
+                                })));
+     },
+     "the element <layer> has more than 256 attributes"},
+    {"Children",
+     [] {
+       return with_layers(layer(1, "A", many(Limits::kChildren + 1, [](auto) { return "<a/>"; })));
+     },
+     "the element <layer> has more than 65536 elements in it"},
+};
+
+class LimitsTest : public testing::TestWithParam<Beyond> {};
+
+void expect_refusal(const std::filesystem::path& path, const std::string& expected) {
+  try {
+    Model::read(path);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos) << error.what();
+  }
+}
+
+TEST_P(LimitsTest, IsRefusedWithItsNumber) {
+  const TempDir dir;
+  expect_refusal(dir.write("model.xml", GetParam().text()), GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, LimitsTest, testing::ValuesIn(kBeyond),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(LimitsTest, AnXmlOfThreeGibibytesIsNotRead) {
+  const TempDir dir;
+  const auto path = dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4}));
+  std::filesystem::resize_file(path, std::uintmax_t{3} << 30);  // a hole
+  expect_refusal(path, "it has 3221225472 bytes, more than 134217728");
+}
+
+/// Seconds of this process's time, which a busy machine does not stretch.
+double seconds_for(const std::function<void()>& work) {
+  const auto begin = std::clock();
+  work();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+// Quadratic work on these takes minutes.
+constexpr double kLinearSeconds = 20;
+
+/// Everything that can be done with a model without a device.
+void use(const std::filesystem::path& path) {
+  auto model = Model::read(path);
+  model.reshape({{"x", {2}}});
+  model.warnings();
+  content_hash(model);
+  EXPECT_FALSE(serialize(model, kOldCompiler).bytes().empty());
+  EXPECT_FALSE(serialize_weightless(model, kOldCompiler).bytes().empty());
+  try {
+    model.check_supported();
+  } catch (const Error&) {
+  }
+}
+
+void expect_linear(const std::string& text) {
+  const TempDir dir;
+  const auto path = dir.write("model.xml", text);
+  EXPECT_LT(seconds_for([&] { use(path); }), kLinearSeconds);
+}
+
+TEST(ComplexityTest, AsManyPortsAsMayBe) {
+  constexpr auto kMost = Limits::kPorts;
+  const auto layers =
+      kInput +
+      layer(1, "Odd",
+            "<input>" + many(kMost, port) + "</input><output>" +
+                many(kMost, [](auto i) { return port(kMost + i); }) + "</output>") +
+      many(kMost, [](auto i) { return test::result_layer(static_cast<int>(2 + i), "out", {1}); });
+  const auto edges = many(kMost, [](auto i) { return link(0, 0, 1, i); }) +
+                     many(kMost, [](auto i) { return link(1, kMost + i, 2 + i, 0); });
+  expect_linear(test::net(layers, edges));
+}
+
+constexpr std::size_t kChain = 40'000;
+
+/// x -> 1 -> 2 -> ... -> Result, with the layers in the file from the end on if `backwards`.
+std::string chain(const std::string& type, bool backwards) {
+  const auto place = [&](std::size_t i) { return backwards ? kChain - i : i + 1; };
+  const auto layers = kInput + many(kChain, [&](auto i) { return one_to_one(place(i), type); }) +
+                      test::result_layer(kChain + 1, "out", {1});
+  const auto edges =
+      link(0, 0, 1, 0) + many(kChain, [](auto i) { return link(i + 1, 1, i + 2, 0); });
+  return test::net(layers, edges);
+}
+
+TEST(ComplexityTest, ReshapeOfLayersInTheWrongOrder) {
+  expect_linear(chain("ReLU", true));
+}
+
+TEST(ComplexityTest, ChainsOfIdentities) {
+  expect_linear(chain("Identity", false));
+  expect_linear(chain("Identity", true));
+}
+
+TEST(ComplexityTest, NamesOfOneTensor) {
+  const auto names = many(kChain, [](auto i) { return "name" + std::to_string(i) + ","; });
+  auto text = test::identity_ir("f32", {1});
+  text.replace(text.find("\"Result\""), 8, "\"Result\" output_names=\"" + names + "\"");
+  text.replace(text.find("\"picture\""), 9, "\"x\"");
+  expect_linear(text);
+}
+
+TEST(ComplexityTest, IdentitiesNestedInIdentitiesGoInsideOut) {
+  // Enough for pages of their own: what is taken out is not there any more.
+  const auto inner = many(3000, [](auto i) { return one_to_one(i, "Identity"); });
+  const auto edges = many(2999, [](auto i) { return link(i, 1, i + 1, 0); });
+  const auto body = "<body><layers>" + inner + "</layers><edges>" + edges + "</edges></body>";
+  expect_linear(
+      test::net(kInput +
+                    layer(1, "Identity",
+                          "<input>" + port(0) + "</input><output>" + port(1) + "</output>" + body) +
+                    test::result_layer(2, "out", {1}),
+                link(0, 0, 1, 0) + link(1, 1, 2, 0)));
+}
+
+TEST(ComplexityTest, ADimensionDoesNotDecideAnAllocation) {
+  const TempDir dir;
+  const auto sizes = "<port id=\"1\" precision=\"I64\"><dim>2305843009213693951</dim></port>";
+  auto interpolate = layer(1, "Interpolate",
+                           "<data shape_calculation_mode=\"sizes\"/><input>" + port(0) + sizes +
+                               "</input><output>" + port(2) + "</output>");
+  interpolate.replace(interpolate.find("opset1"), 6, "opset11");
+  const auto model = Model::read(
+      dir.write("model.xml", test::net(kInput + interpolate + test::result_layer(2, "out", {1}),
+                                       link(0, 0, 1, 0) + link(0, 0, 1, 1) + link(1, 2, 2, 0))));
+  try {
+    serialize(model, kOldCompiler);
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("says that it resizes 2305843009213693951 axes"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(DepthTest, WhatMayBeReadCanBeEditedEverywhere) {
+  const auto open = many(240, [](auto) { return "<a>"; });
+  const auto close = many(240, [](auto) { return "</a>"; });
+  expect_linear(test::net(
+      kInput +
+          layer(1, "Identity",
+                "<input>" + port(0) + "</input><output>" + port(1) + "</output>" + open + close) +
+          test::result_layer(2, "out", {1}),
+      link(0, 0, 1, 0) + link(1, 1, 2, 0)));
+}
+
+}  // namespace
+}  // namespace npu::ir
