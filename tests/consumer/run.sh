@@ -23,6 +23,7 @@ use_cmake() {
   cmake -S "$tree" -B "$work/npucore" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
     -DCMAKE_PROJECT_npucore_INCLUDE="$tree/tests/consumer/precompile.cmake" -DCMAKE_INSTALL_PREFIX="$work/prefix"
   cmake --build "$work/npucore"
+  find "$work/npucore" -name 'lib*.so' -exec "$tree/scripts/check-hardening.py" {} +
   rm -rf "$work/prefix"
   cmake --install "$work/npucore"
   cmake -S "$tree/tests/consumer" -B "$work/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix"
