@@ -199,8 +199,8 @@ Config read_config(const char* (*get)(const char*)) {
 }
 
 const Config& config() {
-  static const Config* const read =
-      new Config(read_config([](const char* name) -> const char* { return std::getenv(name); }));
+  static const Config* const read = new Config(
+      read_config([](const char* name) -> const char* { return ::secure_getenv(name); }));
   return *read;
 }
 

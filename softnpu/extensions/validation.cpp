@@ -9,7 +9,7 @@ namespace softnpu {
 namespace {
 
 bool is_on(const char* name) {
-  const char* const value = std::getenv(name);
+  const char* const value = ::secure_getenv(name);
   return value != nullptr && std::string_view(value) == "1";
 }
 

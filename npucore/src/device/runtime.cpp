@@ -34,7 +34,7 @@ fs::path own_folder() {
 }  // namespace
 
 std::string software_npu_library() {
-  if (const char* wanted = std::getenv("NPUCORE_SOFTNPU"); wanted && *wanted) return wanted;
+  if (const char* wanted = ::secure_getenv("NPUCORE_SOFTNPU"); wanted && *wanted) return wanted;
   const fs::path folder = own_folder();
   for (const char* place :
        {"libze_softnpu.so", "../softnpu/libze_softnpu.so", "npucore/libze_softnpu.so"}) {

@@ -67,7 +67,8 @@ ze_result_t init_all_drivers(const Loader& loader, std::vector<ze_driver_handle_
 }  // namespace
 
 std::string Loader::default_library() {
-  const char* wanted = std::getenv("NPUCORE_ZE_LOADER");
+  // A library that is loaded: not for a caller to choose who has fewer rights than the program.
+  const char* wanted = ::secure_getenv("NPUCORE_ZE_LOADER");
   return wanted && *wanted ? wanted : "libze_loader.so.1";
 }
 
