@@ -1,6 +1,7 @@
 # Written by scripts/check-sources.py --write from the meson.build files.
 
 set(NPUCORE_SOURCES
+  npucore/src/base/api.cpp
   npucore/src/base/atomic_file.cpp
   npucore/src/base/error.cpp
   npucore/src/base/exit_watch.cpp

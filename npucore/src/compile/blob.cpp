@@ -6,6 +6,7 @@
 #include <npucore/compiled_model.hpp>
 #include <npucore/error.hpp>
 
+#include "base/api.hpp"
 #include "base/atomic_file.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -98,18 +99,22 @@ ExportedBlob export_parts(CompiledModel::Impl& model) {
 
 CompiledModel CompiledModel::import(const Device& device, const std::filesystem::path& blob,
                                     const CompileOptions& options) {
-  auto impl = std::make_shared<Impl>(device, options);
-  impl->file = base::MappedFile::open(blob);
-  internal::load_blob(*impl, impl->file.bytes(), blob.string());
-  return CompiledModel(std::move(impl));
+  return base::only_errors([&] {
+    auto impl = std::make_shared<Impl>(device, options);
+    impl->file = base::MappedFile::open(blob);
+    internal::load_blob(*impl, impl->file.bytes(), blob.string());
+    return CompiledModel(std::move(impl));
+  });
 }
 
 CompiledModel CompiledModel::import(const Device& device, std::span<const std::byte> blob,
                                     const CompileOptions& options) {
-  auto impl = std::make_shared<Impl>(device, options);
-  impl->in_memory = base::PageBuffer::copy_of(blob);
-  internal::load_blob(*impl, impl->in_memory.bytes(), "a blob in memory");
-  return CompiledModel(std::move(impl));
+  return base::only_errors([&] {
+    auto impl = std::make_shared<Impl>(device, options);
+    impl->in_memory = base::PageBuffer::copy_of(blob);
+    internal::load_blob(*impl, impl->in_memory.bytes(), "a blob in memory");
+    return CompiledModel(std::move(impl));
+  });
 }
 
 CompiledModel CompiledModel::import(const Device& device, const std::filesystem::path& blob,
@@ -128,9 +133,11 @@ CompiledModel CompiledModel::import(const Device& device, const std::filesystem:
 }
 
 void CompiledModel::export_blob(const std::filesystem::path& path) const {
-  const auto blob = internal::export_parts(*impl_);
-  const std::array<std::span<const std::byte>, 2> parts = {blob.native, blob.trailer};
-  base::write_file_atomically(path, parts);
+  base::only_errors([&] {
+    const auto blob = internal::export_parts(base::live(impl_, "CompiledModel"));
+    const std::array<std::span<const std::byte>, 2> parts = {blob.native, blob.trailer};
+    base::write_file_atomically(path, parts);
+  });
 }
 
 }  // namespace npu

@@ -1,5 +1,6 @@
 #include <npucore/compiled_model.hpp>
 
+#include "base/api.hpp"
 #include "base/mapped_file.hpp"
 #include "ir/blob_container.hpp"
 #include "ir/elf_sections.hpp"
@@ -8,7 +9,7 @@
 
 namespace npu {
 
-BlobInfo read_blob_info(const std::filesystem::path& path) {
+BlobInfo read_blob_info(const std::filesystem::path& path) try {
   const auto file = base::MappedFile::open(path);
   const ir::BlobView view = ir::open_blob(file.bytes(), path.string());
   BlobInfo info;
@@ -30,6 +31,8 @@ BlobInfo read_blob_info(const std::filesystem::path& path) {
     info.model_info = view.description->model_info;
   }
   return info;
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 }  // namespace npu

@@ -7,6 +7,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/api.hpp"
 #include "base/enum_names.hpp"
 #include "base/exit_watch.hpp"
 #include "base/log.hpp"
@@ -102,7 +103,7 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
                          Cancellation* cancellation)
     : model_(model), options_(options), cancellation_(cancellation) {
   model.check_supported();
-  compiler_ = compiler_of(*internal::Pimpl::of(device));
+  compiler_ = compiler_of(*internal::Pimpl::live(device, "Device"));
   for (const auto& warning : model.warnings()) {
     base::log(LogLevel::kWarning, text(model_title(model), ": ", warning));
   }
@@ -301,7 +302,8 @@ void Compilation::compile_in_helper() {
 
 CompiledModel CompiledModel::compile(const Device& device, const Model& model,
                                      const CompileOptions& options) {
-  return CompiledModel(internal::Compilation(device, model, options).run());
+  return base::only_errors(
+      [&] { return CompiledModel(internal::Compilation(device, model, options).run()); });
 }
 
 }  // namespace npu

@@ -10,6 +10,7 @@
 #include <npucore/compiled_model.hpp>
 #include <npucore/error.hpp>
 
+#include "base/api.hpp"
 #include "base/exit_watch.hpp"
 #include "base/log.hpp"
 #include "base/pimpl.hpp"
@@ -77,28 +78,40 @@ struct Work {
   std::shared_ptr<CompileJob::Impl> job;
 
   void run() {
+    try {
+      job->finish(base::only_errors([this] { return compile(); }), nullptr);
+    } catch (...) {
+      job->finish(nullptr, std::current_exception());
+    }
+  }
+
+ private:
+  CompileJob::Impl::Result compile() {
     options.progress = [job = job, told = std::move(options.progress)](const auto& progress) {
       job->enter(progress.phase);
       if (told) {
         job->tell(told, progress);
       }
     };
-    try {
-      internal::Compilation compilation(device, model, options, &job->cancellation);
-      job->finish(compilation.run(), nullptr);
-    } catch (...) {
-      job->finish(nullptr, std::current_exception());
-    }
+    return internal::Compilation(device, model, options, &job->cancellation).run();
   }
 };
 
-}  // namespace
+CompileJob::Impl& live(const std::shared_ptr<CompileJob::Impl>& impl) {
+  return base::live(impl, "CompileJob");
+}
 
-CompileJob compile_async(const Device& device, const Model& model, const CompileOptions& options) {
-  auto job = std::make_shared<CompileJob::Impl>();
-  auto work = std::make_unique<Work>(Work{device, model, options, job});
+/// Made before it is needed: a cancel must not fail for lack of memory.
+const std::exception_ptr& was_cancelled() {
+  static const auto* const made = new std::exception_ptr(
+      std::make_exception_ptr(Error(ErrorCode::kCancelled, "the compilation was cancelled")));
+  return *made;
+}
+
+void start(std::unique_ptr<Work> work) {
   base::watch_exit();
-  auto stops = std::make_unique<base::StopsBeforeExit>([job] { job->cancellation.request(); });
+  auto stops =
+      std::make_unique<base::StopsBeforeExit>([job = work->job] { job->cancellation.request(); });
   try {
     std::thread([work = std::move(work), stops = std::move(stops)]() mutable {
       stops->runs_here();
@@ -110,39 +123,49 @@ CompileJob compile_async(const Device& device, const Model& model, const Compile
     throw Error(ErrorCode::kOutOfMemory,
                 base::text("no thread to compile on could be started: ", error.what()));
   }
-  return internal::Pimpl::make<CompileJob>(std::move(job));
+}
+
+}  // namespace
+
+CompileJob compile_async(const Device& device, const Model& model, const CompileOptions& options) {
+  return base::only_errors([&] {
+    was_cancelled();
+    auto job = std::make_shared<CompileJob::Impl>();
+    start(std::make_unique<Work>(Work{device, model, options, job}));
+    return internal::Pimpl::make<CompileJob>(std::move(job));
+  });
 }
 
 CompileProgress CompileJob::progress() const {
-  std::scoped_lock lock(impl_->mutex);
-  return {impl_->done ? CompilePhase::kDone : impl_->phase,
-          std::chrono::steady_clock::now() - impl_->start};
+  auto& job = live(impl_);
+  std::scoped_lock lock(job.mutex);
+  return {job.done ? CompilePhase::kDone : job.phase, std::chrono::steady_clock::now() - job.start};
 }
 
 bool CompileJob::wait(std::chrono::nanoseconds timeout) const {
-  std::unique_lock lock(impl_->mutex);
-  const auto done = [&] { return impl_->done; };
-  if (timeout != std::chrono::nanoseconds::max()) {
-    return impl_->changed.wait_for(lock, timeout, done);
-  }
-  impl_->changed.wait(lock, done);
+  auto& job = live(impl_);
+  std::unique_lock lock(job.mutex);
+  const auto done = [&] { return job.done; };
+  if (timeout != std::chrono::nanoseconds::max()) return job.changed.wait_for(lock, timeout, done);
+  job.changed.wait(lock, done);
   return true;
 }
 
 CompiledModel CompileJob::get() const {
   wait();
-  std::scoped_lock lock(impl_->mutex);
-  if (impl_->error) {
-    std::rethrow_exception(impl_->error);
+  auto& job = live(impl_);
+  std::scoped_lock lock(job.mutex);
+  if (job.error) {
+    std::rethrow_exception(job.error);
   }
-  return internal::Pimpl::make<CompiledModel>(impl_->result);
+  return internal::Pimpl::make<CompiledModel>(job.result);
 }
 
 void CompileJob::cancel() noexcept {
+  if (!impl_) return;
   impl_->cancellation.request();
   impl_->wait_until_told();
-  impl_->finish(nullptr, std::make_exception_ptr(
-                             Error(ErrorCode::kCancelled, "the compilation was cancelled")));
+  impl_->finish(nullptr, was_cancelled());
 }
 
 }  // namespace npu

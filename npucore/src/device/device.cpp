@@ -3,6 +3,7 @@
 
 #include <npucore/device.hpp>
 
+#include "base/api.hpp"
 #include "base/enum_names.hpp"
 #include "base/exit_watch.hpp"
 #include "properties/property_values.hpp"
@@ -23,6 +24,12 @@ constexpr std::array kKinds = {
     EnumName<DeviceKind>{DeviceKind::kSoftware, "software"},
 };
 
+/// The work of a call on an opened device.
+template <class Work>
+decltype(auto) with(const std::shared_ptr<Device::Impl>& impl, const Work& work) {
+  return base::only_errors([&]() -> decltype(auto) { return work(base::live(impl, "Device")); });
+}
+
 }  // namespace
 
 const char* to_string(DeviceKind kind) {
@@ -34,25 +41,29 @@ DeviceKind device_kind_from_string(const std::string& name) {
 }
 
 Device Device::open(DeviceKind kind) {
-  base::watch_exit();
-  return Device(internal::Runtime::instance().open(kind));
+  return base::only_errors([&] {
+    base::watch_exit();
+    return Device(internal::Runtime::instance().open(kind));
+  });
 }
 
 const DeviceInfo& Device::info() const {
-  return impl_->info;
+  return base::live(impl_, "Device").info;
 }
 
 DeviceMemory Device::memory() const {
-  const ze::MemoryUse use = ze::query_memory(*impl_->context());
-  return {use.total_bytes, use.allocated_bytes};
+  return with(impl_, [](Impl& impl) -> DeviceMemory {
+    const ze::MemoryUse use = ze::query_memory(*impl.context());
+    return {use.total_bytes, use.allocated_bytes};
+  });
 }
 
 std::string Device::get_property(const std::string& name) const {
-  return internal::device_property(*impl_, name);
+  return with(impl_, [&](const Impl& impl) { return internal::device_property(impl, name); });
 }
 
 void Device::set_property(const std::string& name, const std::string& value) {
-  internal::set_device_property(*impl_, name, value);
+  with(impl_, [&](Impl& impl) { internal::set_device_property(impl, name, value); });
 }
 
 template <class T>
@@ -72,19 +83,19 @@ NPU_FOR_PROPERTY_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 Properties Device::properties() const {
-  return impl_->properties.values();
+  return with(impl_, [](const Impl& impl) { return impl.properties.values(); });
 }
 
 double Device::utilization() const {
-  return impl_->utilization();
+  return with(impl_, [](Impl& impl) { return impl.utilization(); });
 }
 
 void* Device::native_context() const {
-  return impl_->context()->context.get();
+  return with(impl_, [](Impl& impl) { return impl.context()->context.get(); });
 }
 
 std::vector<Finding> diagnose() {
-  return internal::Runtime::instance().diagnose();
+  return base::only_errors([] { return internal::Runtime::instance().diagnose(); });
 }
 
 }  // namespace npu

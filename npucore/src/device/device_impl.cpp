@@ -87,7 +87,7 @@ internal::Place internal::place_on(const std::shared_ptr<Device::Impl>& device) 
 }
 
 internal::Place internal::place_on(const Device& device) {
-  return place_on(Pimpl::of(device));
+  return place_on(Pimpl::live(device, "Device"));
 }
 
 }  // namespace npu

@@ -2,6 +2,8 @@
 
 #include <npucore/model.hpp>
 
+#include "base/api.hpp"
+
 #include "fuse_guard.hpp"
 #include "hints.hpp"
 #include "model_impl.hpp"
@@ -12,64 +14,78 @@
 
 namespace npu {
 
-Model Model::read(const std::filesystem::path& xml, const std::filesystem::path& weights) {
-  return Model(ir::read_ir(xml, weights));
+namespace {
+
+/// The work of a call on what a model holds.
+template <class Work>
+decltype(auto) with(const std::shared_ptr<Model::Impl>& impl, const Work& work) {
+  return base::only_errors([&]() -> decltype(auto) { return work(base::live(impl, "Model")); });
 }
 
-Model::Model(const Model& other) : impl_(std::make_shared<Impl>(*other.impl_)) {}
+}  // namespace
+
+Model Model::read(const std::filesystem::path& xml, const std::filesystem::path& weights) {
+  return base::only_errors([&] { return Model(ir::read_ir(xml, weights)); });
+}
+
+Model::Model(const Model& other)
+    : impl_(with(other.impl_, [](const Impl& impl) { return std::make_shared<Impl>(impl); })) {}
 Model& Model::operator=(const Model& other) {
   if (this != &other) {
-    impl_ = std::make_shared<Impl>(*other.impl_);
+    *this = Model(other);
   }
   return *this;
 }
 
 const std::filesystem::path& Model::path() const {
-  return impl_->path;
+  return base::live(impl_, "Model").path;
 }
 
 const std::string& Model::name() const {
-  return impl_->name;
+  return base::live(impl_, "Model").name;
 }
 
 const std::vector<Port>& Model::inputs() const {
-  return impl_->inputs;
+  return base::live(impl_, "Model").inputs;
 }
 
 const std::vector<Port>& Model::outputs() const {
-  return impl_->outputs;
+  return base::live(impl_, "Model").outputs;
 }
 
 const std::map<std::string, std::string>& Model::model_info() const {
-  return impl_->model_info;
+  return base::live(impl_, "Model").model_info;
 }
 
 void Model::reshape(const std::map<std::string, Shape>& shapes) {
-  ir::reshape(*impl_, shapes);
+  with(impl_, [&](Impl& impl) { ir::reshape(impl, shapes); });
 }
 
 Preprocess Model::default_preprocess(const FrameLayout& frame) const {
-  return ir::preprocess_from_hints(impl_->model_info, frame);
+  return with(impl_,
+              [&](const Impl& impl) { return ir::preprocess_from_hints(impl.model_info, frame); });
 }
 
 void Model::add_preprocess(const Preprocess& preprocess) {
-  ir::add_preprocess(*impl_, preprocess);
+  with(impl_, [&](Impl& impl) { ir::add_preprocess(impl, preprocess); });
 }
 
 const std::optional<FrameInput>& Model::frame_input() const {
-  return impl_->frame_input;
+  return base::live(impl_, "Model").frame_input;
 }
 
 std::vector<std::string> Model::warnings() const {
-  auto warnings = ir::color_fusion_warnings(impl_->document, impl_->weights);
-  for (auto& warning : ir::hint_warnings(impl_->model_info)) {
-    warnings.push_back(std::move(warning));
-  }
-  return warnings;
+  return with(impl_, [](const Impl& impl) {
+    auto warnings = ir::color_fusion_warnings(impl.document, impl.weights);
+    for (auto& warning : ir::hint_warnings(impl.model_info)) {
+      warnings.push_back(std::move(warning));
+    }
+    return warnings;
+  });
 }
 
 void Model::check_supported() const {
-  ir::check_supported(*impl_);
+  with(impl_, [](const Impl& impl) { ir::check_supported(impl); });
 }
 
 }  // namespace npu

@@ -28,7 +28,7 @@ struct NPU_LOCAL Model::Impl {
 namespace ir {
 
 inline const Model::Impl& impl_of(const Model& model) {
-  return *internal::Pimpl::of(model);
+  return *internal::Pimpl::live(model, "Model");
 }
 
 }  // namespace ir

@@ -2,6 +2,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/api.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "device/device_impl.hpp"
@@ -58,12 +59,16 @@ std::shared_ptr<Allocation> reach_from(const std::shared_ptr<Allocation>& alloca
 
 namespace npu {
 
-DmabufSource Device::shareable_memory() const {
-  return impl_->buffers->sources.best(impl_);
+DmabufSource Device::shareable_memory() const try {
+  return base::live(impl_, "Device").buffers->sources.best(impl_);
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-std::vector<Finding> Device::dmabuf_sources() const {
-  return impl_->buffers->sources.findings(impl_);
+std::vector<Finding> Device::dmabuf_sources() const try {
+  return base::live(impl_, "Device").buffers->sources.findings(impl_);
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 }  // namespace npu

@@ -1,6 +1,7 @@
 #include <npucore/error.hpp>
 #include <npucore/importer.hpp>
 
+#include "base/api.hpp"
 #include "base/pimpl.hpp"
 #include "device/place.hpp"
 
@@ -11,31 +12,41 @@ namespace npu {
 
 Importer::Importer(const Device& device) : device_(device) {}
 
-Tensor Importer::import(int fd) {
+Tensor Importer::import(int fd) try {
   const internal::Place place = internal::place_on(device_);
   return internal::whole_tensor(internal::buffers_of(place.device).imports.import(place, fd));
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-KeptImport Importer::keep(int fd) {
-  const auto& device = internal::Pimpl::of(device_);
+KeptImport Importer::keep(int fd) try {
+  const auto& device = internal::Pimpl::live(device_, "Importer");
   return internal::Pimpl::make<KeptImport>(internal::buffers_of(device).imports.keep(device, fd));
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-Tensor KeptImport::tensor() const {
+Tensor KeptImport::tensor() const try {
   if (!impl_) throw Error(ErrorCode::kInvalidArgument, "KeptImport::tensor: no buffer is kept");
   const internal::Place place = internal::place_on(impl_->device);
   return internal::whole_tensor(internal::buffers_of(place.device).imports.import(place, *impl_));
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-std::vector<Tensor> Importer::import(std::span<const KeptImport* const> buffers) {
+std::vector<Tensor> Importer::import(std::span<const KeptImport* const> buffers) try {
   std::vector<Tensor> tensors;
   tensors.reserve(buffers.size());
   for (const KeptImport* buffer : buffers) tensors.push_back(buffer->tensor());
   return tensors;
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-ImportStats Importer::stats() const {
-  return internal::buffers_of(internal::Pimpl::of(device_)).imports.stats();
+ImportStats Importer::stats() const try {
+  return internal::buffers_of(internal::Pimpl::live(device_, "Importer")).imports.stats();
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 }  // namespace npu

@@ -4,6 +4,7 @@
 #include <npucore/adapters/remote.hpp>
 #include <npucore/error.hpp>
 
+#include "base/api.hpp"
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
 
@@ -98,18 +99,21 @@ RemoteTensor::RemoteTensor(Tensor tensor, ElementType type, Shape shape, std::st
       use_(use),
       device_(std::move(device)) {}
 
-RemoteProperties RemoteTensor::get_params() const {
+RemoteProperties RemoteTensor::get_params() const try {
   return {{remote::kMemType, mem_type_},
           {remote::kMemHandle, static_cast<void*>(tensor_.data())},
           {remote::kL0Context,
-           static_cast<void*>(internal::allocation_of(tensor_)->place.context->context.get())},
+           static_cast<void*>(base::live(internal::allocation_of(tensor_), "RemoteTensor")
+                                  .place.context->context.get())},
           {remote::kTensorType, std::string(to_string(use_))}};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 RemoteContext::RemoteContext(const Device& device) : device_(device) {}
 RemoteContext::RemoteContext(const CompiledModel& model) : device_(model.device()) {}
 
-RemoteContext RemoteContext::create(const Device& device, const RemoteProperties& properties) {
+RemoteContext RemoteContext::create(const Device& device, const RemoteProperties& properties) try {
   require_known(properties, {remote::kL0Context});
   RemoteContext context(device);
   if (properties.count(remote::kL0Context) != 0 &&
@@ -120,18 +124,22 @@ RemoteContext RemoteContext::create(const Device& device, const RemoteProperties
                      ": a process has one for each device, use its memory in that one"));
   }
   return context;
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 void* RemoteContext::handle() const {
   return device_.native_context();
 }
 
-RemoteProperties RemoteContext::get_params() const {
+RemoteProperties RemoteContext::get_params() const try {
   return {{remote::kL0Context, handle()}};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 RemoteTensor RemoteContext::create_l0_host_tensor(ElementType type, const Shape& shape,
-                                                  TensorType use) const {
+                                                  TensorType use) const try {
   const MemoryUse memory_use = use == TensorType::kInput ? MemoryUse::kInput : MemoryUse::kOutput;
   return {Tensor::allocate(device_, bytes_of(type, shape), memory_use),
           type,
@@ -139,6 +147,8 @@ RemoteTensor RemoteContext::create_l0_host_tensor(ElementType type, const Shape&
           remote::kInternalBuffer,
           use,
           device_};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 RemoteTensor RemoteContext::create_host_tensor(ElementType type, const Shape& shape) const {
@@ -146,17 +156,19 @@ RemoteTensor RemoteContext::create_host_tensor(ElementType type, const Shape& sh
 }
 
 RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape, int dmabuf_fd,
-                                          std::size_t offset) const {
+                                          std::size_t offset) const try {
   return {Tensor::import_dmabuf(device_, dmabuf_fd, offset, bytes_of(type, shape)),
           type,
           shape,
           remote::kSharedBuffer,
           TensorType::kBinded,
           device_};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape, void* memory,
-                                          TensorType use) const {
+                                          TensorType use) const try {
   const MemoryUse memory_use = use == TensorType::kInput ? MemoryUse::kInput : MemoryUse::kOutput;
   return {Tensor::import_host(device_, {memory, bytes_of(type, shape)}, memory_use),
           type,
@@ -164,17 +176,21 @@ RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape, 
           remote::kCpuAddress,
           use,
           device_};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
                                           const std::filesystem::path& file,
-                                          std::size_t offset) const {
+                                          std::size_t offset) const try {
   return {Tensor::from_file(device_, file, offset, bytes_of(type, shape)),
           type,
           shape,
           remote::kMappedFile,
           TensorType::kInput,
           device_};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 RemoteTensor RemoteContext::create_tensor_of_nt_handle(ElementType type, const Shape& shape,
@@ -186,7 +202,7 @@ RemoteTensor RemoteContext::create_tensor_of_nt_handle(ElementType type, const S
 }
 
 RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
-                                          const RemoteProperties& properties) const {
+                                          const RemoteProperties& properties) const try {
   require_known(properties, {remote::kMemType, remote::kMemHandle, remote::kTensorType,
                              remote::kFileDescriptor, remote::kOffset});
   const TensorType use = base::value_of(
@@ -208,6 +224,8 @@ RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
     return create_tensor(type, shape, std::filesystem::path(file), offset_of(properties));
   }
   refuse(remote::kMemType, "L0_INTERNAL_BUF, SHARED_BUF, CPU_VA or MMAPED_FILE");
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 }  // namespace npu

@@ -4,6 +4,7 @@
 #include <npucore/error.hpp>
 #include <npucore/tensor.hpp>
 
+#include "base/api.hpp"
 #include "base/log.hpp"
 #include "base/mapped_file.hpp"
 #include "base/pimpl.hpp"
@@ -33,25 +34,30 @@ Tensor::Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t off
     : impl_(std::move(allocation)), offset_(offset), size_bytes_(size) {}
 
 Tensor Tensor::allocate(const Device& device, std::size_t size_bytes, MemoryUse use,
-                        bool exportable) {
+                        bool exportable) try {
   require_bytes(size_bytes);
   const internal::Place place = internal::place_on(device);
   auto allocation = internal::buffers_of(place.device)
                         .imports.allocate(place, size_bytes, caching_of(use), exportable);
   return {std::move(allocation), 0, size_bytes};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-Tensor Tensor::allocate_shareable(const Device& device, std::size_t size_bytes, MemoryUse use) {
+Tensor Tensor::allocate_shareable(const Device& device, std::size_t size_bytes, MemoryUse use) try {
   require_bytes(size_bytes);
   const std::size_t pages_bytes = base::round_up_to_page(size_bytes);
   auto allocation =
-      internal::buffers_of(internal::Pimpl::of(device))
+      internal::buffers_of(internal::Pimpl::live(device, "Device"))
           .sources.allocate(internal::Pimpl::of(device), pages_bytes, caching_of(use));
   if (!allocation) return allocate(device, pages_bytes, use);
   return {std::move(allocation), 0, pages_bytes};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-Tensor Tensor::import_dmabuf(const Device& device, int fd, std::size_t offset, std::size_t size) {
+Tensor Tensor::import_dmabuf(const Device& device, int fd, std::size_t offset,
+                             std::size_t size) try {
   const internal::Place place = internal::place_on(device);
   auto allocation = internal::buffers_of(place.device).imports.import(place, fd);
   const std::size_t all = allocation->size_bytes;
@@ -61,9 +67,11 @@ Tensor Tensor::import_dmabuf(const Device& device, int fd, std::size_t offset, s
                            " bytes, not ", size, " at ", offset));
   }
   return {std::move(allocation), offset, size == 0 ? all - offset : size};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-Tensor Tensor::import_host(const Device& device, HostMemory memory, MemoryUse use) {
+Tensor Tensor::import_host(const Device& device, HostMemory memory, MemoryUse use) try {
   if (!memory.data || memory.size_bytes == 0) {
     throw Error(ErrorCode::kInvalidArgument, "Tensor::import_host: the memory is null or empty");
   }
@@ -81,10 +89,12 @@ Tensor Tensor::import_host(const Device& device, HostMemory memory, MemoryUse us
   }
   const auto offset = static_cast<std::size_t>(data - allocation->base());
   return {std::move(allocation), offset, memory.size_bytes};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path,
-                         std::size_t offset, std::size_t size) {
+                         std::size_t offset, std::size_t size) try {
   auto file = base::MappedFile::open_region(path, offset, size);
   const std::size_t lead = offset % base::page_size_bytes();
   const std::span<const std::byte> bytes = file.bytes().subspan(lead);
@@ -101,28 +111,34 @@ Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path
   copy.impl_->read_only = true;
   imports.count_copy();
   return copy;
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 std::byte* Tensor::data() const {
   return impl_ ? impl_->base() + offset_ : nullptr;
 }
 
-Tensor Tensor::slice(std::size_t offset, std::size_t size) const {
+Tensor Tensor::slice(std::size_t offset, std::size_t size) const try {
   if (offset > size_bytes() || size > size_bytes() - offset) {
     throw Error(ErrorCode::kInvalidArgument,
                 base::text("Tensor::slice: bytes ", offset, " to ", offset, '+', size,
                            " are not inside a tensor of ", size_bytes(), " bytes"));
   }
   return {impl_, offset_ + offset, size};
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-int Tensor::export_dmabuf() const {
+int Tensor::export_dmabuf() const try {
   if (!impl_ || !impl_->exportable) {
     throw Error(ErrorCode::kInvalidArgument,
                 "Tensor::export_dmabuf: only memory that was allocated as exportable can become a "
                 "DMA-BUF");
   }
   return internal::buffers_of(impl_->place.device).imports.export_dmabuf(impl_);
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 DmabufSource Tensor::dmabuf_source() const {

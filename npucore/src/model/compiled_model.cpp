@@ -4,6 +4,7 @@
 #include <npucore/compiled_model.hpp>
 #include <npucore/error.hpp>
 
+#include "base/api.hpp"
 #include "base/enum_names.hpp"
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
@@ -36,6 +37,13 @@ std::size_t index_of(const std::vector<Port>& ports, const std::string& name, co
                                          "; there are: ", base::join(known, ", ")));
 }
 
+/// The work of a call on a loaded model.
+template <class Work>
+decltype(auto) with(const std::shared_ptr<CompiledModel::Impl>& impl, const Work& work) {
+  return base::only_errors(
+      [&]() -> decltype(auto) { return work(base::live(impl, "CompiledModel")); });
+}
+
 }  // namespace
 
 const char* to_string(LoadedFrom from) {
@@ -47,50 +55,51 @@ std::uint64_t LoadStats::first_latency_ns() const {
 }
 
 const Device& CompiledModel::device() const {
-  return impl_->public_device;
+  return base::live(impl_, "CompiledModel").public_device;
 }
 
 const std::vector<Port>& CompiledModel::inputs() const {
-  return impl_->inputs;
+  return base::live(impl_, "CompiledModel").inputs;
 }
 const std::vector<Port>& CompiledModel::outputs() const {
-  return impl_->outputs;
+  return base::live(impl_, "CompiledModel").outputs;
 }
 
 std::size_t CompiledModel::input_index(const std::string& name) const {
-  return index_of(impl_->inputs, name, "input");
+  return index_of(inputs(), name, "input");
 }
 
 std::size_t CompiledModel::output_index(const std::string& name) const {
-  return index_of(impl_->outputs, name, "output");
+  return index_of(outputs(), name, "output");
 }
 
 bool CompiledModel::input_takes_strides(std::size_t index) const {
-  if (index >= impl_->bound_inputs.size()) {
-    throw Error(ErrorCode::kInvalidArgument, text("input ", index, " was requested, but there are ",
-                                                  impl_->bound_inputs.size()));
+  const auto& bound = base::live(impl_, "CompiledModel").bound_inputs;
+  if (index >= bound.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                text("input ", index, " was requested, but there are ", bound.size()));
   }
-  return impl_->bound_inputs[index].takes_strides;
+  return bound[index].takes_strides;
 }
 
 const std::optional<FrameInput>& CompiledModel::frame_input() const {
-  return impl_->frame_input;
+  return base::live(impl_, "CompiledModel").frame_input;
 }
 
 const std::map<std::string, std::string>& CompiledModel::model_info() const {
-  return impl_->model_info;
+  return base::live(impl_, "CompiledModel").model_info;
 }
 
 LoadStats CompiledModel::load_stats() const {
-  return impl_->current_stats();
+  return with(impl_, [](Impl& impl) { return impl.current_stats(); });
 }
 
 std::string CompiledModel::get_property(const std::string& name) const {
-  return impl_->get_property(name);
+  return with(impl_, [&](Impl& impl) { return impl.get_property(name); });
 }
 
 void CompiledModel::set_property(const std::string& name, const std::string& value) {
-  impl_->set_property(name, value);
+  with(impl_, [&](Impl& impl) { impl.set_property(name, value); });
 }
 
 template <class T>
@@ -110,13 +119,15 @@ NPU_FOR_PROPERTY_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 std::vector<std::byte> CompiledModel::native_binary() const {
-  std::vector<std::byte> copy;
-  const auto session = impl_->session();
-  const auto view = session->graph.native_binary(copy);
-  if (view.data() != copy.data()) {
-    copy.assign(view.begin(), view.end());
-  }
-  return copy;
+  return with(impl_, [](Impl& impl) {
+    std::vector<std::byte> copy;
+    const auto session = impl.session();
+    const auto view = session->graph.native_binary(copy);
+    if (view.data() != copy.data()) {
+      copy.assign(view.begin(), view.end());
+    }
+    return copy;
+  });
 }
 
 Request CompiledModel::create_request(std::size_t batch) const {
@@ -124,12 +135,16 @@ Request CompiledModel::create_request(std::size_t batch) const {
     throw Error(ErrorCode::kInvalidArgument,
                 text("a request cannot have ", batch, " items: use 1 to ", ze::Queue::kPlaces));
   }
-  return internal::Pimpl::make<Request>(
-      std::make_unique<Request::Impl>(impl_, static_cast<std::uint32_t>(batch)));
+  return with(impl_, [&](Impl&) {
+    return internal::Pimpl::make<Request>(
+        std::make_unique<Request::Impl>(impl_, static_cast<std::uint32_t>(batch)));
+  });
 }
 
 std::size_t CompiledModel::optimal_number_of_requests() const {
-  return internal::optimal_number_of_requests(impl_->device->info, impl_->properties.values());
+  return with(impl_, [](const Impl& impl) {
+    return internal::optimal_number_of_requests(impl.device->info, impl.properties.values());
+  });
 }
 
 }  // namespace npu

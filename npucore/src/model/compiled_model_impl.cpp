@@ -51,7 +51,7 @@ bool is_visible(const ze::ArgumentInfo& argument) {
 }  // namespace
 
 CompiledModel::Impl::Impl(const Device& opened, const CompileOptions& options)
-    : public_device(opened), device(internal::Pimpl::of(opened)) {
+    : public_device(opened), device(internal::Pimpl::live(opened, "Device")) {
   const Properties effective = internal::effective_properties(*device, options.properties);
   properties.set(effective);
 }

@@ -4,6 +4,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/api.hpp"
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
 #include "device/device_impl.hpp"
@@ -131,17 +132,19 @@ const Shape& State::shape() const {
 std::size_t State::size_bytes() const {
   return request_->variable(index_).size_bytes;
 }
-Tensor State::get() const {
-  return request_->state_memory(index_);
+Tensor State::get() const try { return request_->state_memory(index_); } catch (...) {
+  base::rethrow_as_error();
 }
-void State::set(std::span<const std::byte> bytes) {
+void State::set(std::span<const std::byte> bytes) try {
   request_->set_state(index_, bytes);
+} catch (...) {
+  base::rethrow_as_error();
 }
-void State::set(const Tensor& tensor) {
-  request_->set_state(index_, tensor);
+void State::set(const Tensor& tensor) try { request_->set_state(index_, tensor); } catch (...) {
+  base::rethrow_as_error();
 }
-void State::reset() {
-  request_->reset_state(index_);
+void State::reset() try { request_->reset_state(index_); } catch (...) {
+  base::rethrow_as_error();
 }
 
 }  // namespace npu

@@ -3,6 +3,7 @@
 #include <npucore/error.hpp>
 #include <npucore/properties.hpp>
 
+#include "base/api.hpp"
 #include "base/text.hpp"
 
 #include "property_table.hpp"
@@ -60,7 +61,7 @@ std::pair<std::string, std::string> take_pair(std::string& rest) {
 
 }  // namespace
 
-Properties& Properties::set(const std::string& name, const std::string& value) {
+Properties& Properties::set(const std::string& name, const std::string& value) try {
   const PropertyRow& row = writable_row(name);
   try {
     values_[name] = row.normalize(value);
@@ -69,6 +70,8 @@ Properties& Properties::set(const std::string& name, const std::string& value) {
                                                   base::quoted(value), ": ", error.what()));
   }
   return *this;
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 Properties& Properties::set(Property<bool> property, const char* value) {
@@ -80,9 +83,11 @@ Properties& Properties::set(Property<T> property, const std::type_identity_t<T>&
   return set(property.name, internal::property_text(value));
 }
 
-std::string Properties::get(const std::string& name) const {
+std::string Properties::get(const std::string& name) const try {
   const auto found = values_.find(name);
   return found != values_.end() ? found->second : writable_row(name).info.default_value;
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 template <class T>
@@ -96,7 +101,7 @@ T Properties::get(Property<T> property) const {
 NPU_FOR_PROPERTY_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
-Properties Properties::parse(const std::string& words) {
+Properties Properties::parse(const std::string& words) try {
   Properties properties;
   std::string rest = words;
   for (;;) {
@@ -105,15 +110,19 @@ Properties Properties::parse(const std::string& words) {
     const auto [key, value] = take_pair(rest);
     properties.set(key, value);
   }
+} catch (...) {
+  base::rethrow_as_error();
 }
 
-std::string Properties::to_string() const {
+std::string Properties::to_string() const try {
   std::string words;
   for (const auto& [name, value] : values_) {
     const bool plain = !value.empty() && value.find_first_of(kSeparators) == std::string::npos;
     words += text(words.empty() ? "" : " ", name, '=', plain ? "" : "\"", value, plain ? "" : "\"");
   }
   return words;
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 Properties Properties::over(const Properties& defaults) const {

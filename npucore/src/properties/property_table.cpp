@@ -1,12 +1,12 @@
 #include "property_table.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <optional>
 
 #include <npucore/error.hpp>
 
+#include "base/api.hpp"
 #include "base/text.hpp"
 
 #include "property_values.hpp"
@@ -304,13 +304,15 @@ void fail_unknown_property(const std::string& name) {
 
 namespace npu {
 
-const std::vector<PropertyInfo>& known_properties() {
+const std::vector<PropertyInfo>& known_properties() try {
   static const std::vector<PropertyInfo> infos = [] {
     std::vector<PropertyInfo> list;
     for (const auto& row : internal::property_rows()) list.push_back(row.info);
     return list;
   }();
   return infos;
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 const PropertyInfo* find_property(const std::string& name) {
@@ -318,10 +320,9 @@ const PropertyInfo* find_property(const std::string& name) {
   return row ? &row->info : nullptr;
 }
 
-std::vector<std::string> near_property_names(const std::string& name) {
+std::vector<std::string> near_property_names(const std::string& name) try {
   constexpr std::size_t kMost = 3;
-  std::string asked = name;
-  for (auto& c : asked) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const std::string asked = base::upper(name);
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const auto& row : internal::property_rows()) {
     if (const auto far = internal::distance(asked, row.info.name)) {
@@ -332,6 +333,8 @@ std::vector<std::string> near_property_names(const std::string& name) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(kMost, near.size()); ++i) names.push_back(near[i].second);
   return names;
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 }  // namespace npu
