@@ -61,6 +61,15 @@ MUTATIONS = [
     Mutation("inherited-lines", "children inherit npupublish's file", PLUGIN,
              "O_WRONLY | O_CREAT | O_CLOEXEC |", "O_WRONLY | O_CREAT |", ["gst-element-descriptors"]),
 
+    # ---- Helper processes
+    Mutation("helper-outlives-cancel", "a cancel leaves the compiler running", LIBRARY,
+             "ends_(cancellation, [this] { process_->kill(); })", "ends_(cancellation, [] {})", ["npucore-helper"]),
+    Mutation("progress-after-cancel", "cancel() returns while a progress function runs", LIBRARY,
+             "impl_->wait_until_told();", "", ["npucore-compile-job"]),
+    Mutation("unsealed-blob", "a blob that the helper could still shorten is mapped", LIBRARY,
+             "ContentView ContentView::of_sealed(Content content) {", "ContentView ContentView::of_sealed(Content content) { return ContentView(std::move(content));",
+             ["npucore-helper-message"]),
+
     # ---- Lost devices
     Mutation("loss-not-judged", "a loss that another call than an inference tells keeps the context", LIBRARY,
              "if (code == ErrorCode::kDeviceLost) { lost = true; }", "", ["npucore-recovery"]),

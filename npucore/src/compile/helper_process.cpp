@@ -121,7 +121,7 @@ fs::path helper_program() {
   }
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(info.dli_fname, error).parent_path();
-  for (const char* place : {"helper", "../libexec/npucore", "../../libexec/npucore"}) {
+  for (const char* place : {"helper", "../libexec/npucore", "../../libexec/npucore", "npucore"}) {
     const fs::path candidate = folder / place / kProgram;
     if (fs::is_regular_file(candidate, error)) return fs::weakly_canonical(candidate, error);
   }
