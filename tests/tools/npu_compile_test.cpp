@@ -233,6 +233,17 @@ TEST(NpuCompileTest, AnInterruptWhileCompilingIsCode130) {
   EXPECT_FALSE(std::filesystem::exists(blob));
 }
 
+TEST(NpuCompileTest, SaysThatTheCompilerCrashed) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  ::setenv("SOFTNPU_FAULT", "pfnCreate3:ABORT@1", 1);
+  const auto result = run(model.string() + " --device software");
+  ::unsetenv("SOFTNPU_FAULT");
+  EXPECT_EQ(result.code, 1) << result.output;
+  EXPECT_TRUE(has(result.output, "signal 6")) << result.output;
+  EXPECT_FALSE(std::filesystem::exists(dir.path() / "m.blob"));
+}
+
 TEST(NpuCompileTest, AnInterruptLeavesAWholeBlobOrNothing) {
   const TempDir models;
   const auto model = models.write("m.xml", long_model());
