@@ -121,7 +121,8 @@ TEST_F(NpuInfer, KeepsWhatItCompiledInItsCacheFolder) {
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
 }
 
-/// Somebody else's compilation, which holds the compiler for as long as the object lives.
+/// Somebody else's compilation, which holds this process's compiler for as long as the object
+/// lives.
 class BusyCompiler {
  public:
   explicit BusyCompiler(const std::string& model)
@@ -137,6 +138,7 @@ class BusyCompiler {
  private:
   npu::CompileOptions options() {
     npu::CompileOptions options;
+    options.properties.set(npu::property::compile_in, "in-process");
     options.progress = [this](const npu::CompileProgress& progress) {
       if (progress.phase != npu::CompilePhase::kCompiling) return;
       inside_ = true;
@@ -149,6 +151,14 @@ class BusyCompiler {
   npu::CompileJob job_;
 };
 
+/// An element that waits for the compilation of others.
+std::function<void(GstElement*)> compiling_here(std::function<void(GstElement*)> set) {
+  return [set = std::move(set)](GstElement* element) {
+    set(element);
+    g_object_set(element, "properties", "NPUCORE_COMPILE=in-process", nullptr);
+  };
+}
+
 /// Pushes a frame that has to be compiled for, and returns when the element has begun to wait.
 std::future<GstFlowReturn> push_into_compilation(ElementHarness& harness) {
   auto pushing =
@@ -158,7 +168,7 @@ std::future<GstFlowReturn> push_into_compilation(ElementHarness& harness) {
 }
 
 TEST_F(NpuInfer, StopsWhileItWaitsForACompilation) {
-  const auto set = with_model();
+  const auto set = compiling_here(with_model());
   ElementHarness harness("npuinfer", set);
   harness.set_caps(caps_of("RGB", 8, 8));
   const BusyCompiler busy((dir_.path() / "pixels.xml").string());
@@ -168,8 +178,48 @@ TEST_F(NpuInfer, StopsWhileItWaitsForACompilation) {
   EXPECT_TRUE(harness.messages(GST_MESSAGE_ERROR).empty());
 }
 
+/// Helper processes that are started from now on meet this fault; this process's driver has read
+/// its own.
+class FaultInHelpers {
+ public:
+  explicit FaultInHelpers(const char* fault)
+      : device_(npu::Device::open(npu::DeviceKind::kSoftware)) {
+    ::setenv("SOFTNPU_FAULT", fault, 1);
+  }
+  FaultInHelpers(const FaultInHelpers&) = delete;
+  FaultInHelpers& operator=(const FaultInHelpers&) = delete;
+  ~FaultInHelpers() { ::unsetenv("SOFTNPU_FAULT"); }
+
+ private:
+  const npu::Device device_;
+};
+
+TEST_F(NpuInfer, StopsWhileItsCompilerHangs) {
+  const FaultInHelpers fault("pfnCreate3:HANG@1");
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 8, 8));
+  auto pushing = push_into_compilation(harness);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // into the compiler
+  gst_element_set_state(harness.element(), GST_STATE_NULL);
+  EXPECT_EQ(pushing.get(), GST_FLOW_FLUSHING);
+  EXPECT_TRUE(harness.messages(GST_MESSAGE_ERROR).empty());
+}
+
+TEST_F(NpuInfer, OutlivesACompilerThatAborts) {
+  {
+    const FaultInHelpers fault("pfnCreate3:ABORT@1");
+    ElementHarness harness("npuinfer", with_model());
+    harness.set_caps(caps_of("RGB", 8, 8));
+    EXPECT_EQ(harness.push(frame_of("RGB", 8, 8, 77)), GST_FLOW_ERROR);
+    EXPECT_EQ(harness.messages(GST_MESSAGE_ERROR).size(), 1u);
+  }
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 8, 8));
+  EXPECT_EQ(harness.push(frame_of("RGB", 8, 8, 77)), GST_FLOW_OK);
+}
+
 TEST_F(NpuInfer, GoesOnWithTheSameCompilationAfterAFlush) {
-  const auto set = with_model();
+  const auto set = compiling_here(with_model());
   ElementHarness harness("npuinfer", set);
   harness.set_caps(caps_of("RGB", 8, 8));
   {
