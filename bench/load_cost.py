@@ -19,6 +19,7 @@ import tempfile
 SIDES = {
     "compile": {
         "npucore": "npucore-compile",
+        "npucore, helper process": "npucore-compile-helper",
         "npucore, classic": "npucore-compile-classic",
         "OpenVINO NPU plugin": "plugin-compile",
         "OpenVINO NPU plugin, classic": "plugin-compile-classic",
@@ -32,12 +33,15 @@ SIDES = {
 MEGABYTE = 1e6
 
 
-def anonymous_at_driver_entry(trace):
-    """The most that the process held when it entered the driver to make a graph; None where the trace does not tell."""
+def anonymous_at_driver_entry(trace, blobs_only):
+    """The most that the process held when it entered the driver to make a graph; None where the trace does not tell.
+    blobs_only: a helper process compiles, and its lines are in the same trace."""
     most = None
     with open(trace, encoding="utf-8") as lines:
         for line in lines:
             call = json.loads(line)
+            if blobs_only and call.get("input") != "native":
+                continue
             if call["call"].startswith("pfnCreate") and "anon_bytes" in call:
                 most = max(most or 0, call["anon_bytes"])
     return most
@@ -50,7 +54,7 @@ def run_child(load_side, side, file):
         environment = dict(os.environ, ZE_INTEL_NPU_CACHE_DIR="", SOFTNPU_TRACE=str(trace))
         done = subprocess.run([load_side, side, file], env=environment, stdout=subprocess.PIPE, check=True, text=True)
         report = json.loads(done.stdout)
-        report["anon_entry"] = anonymous_at_driver_entry(trace)
+        report["anon_entry"] = anonymous_at_driver_entry(trace, side == "npucore-compile-helper")
     report["fil_ms"] = report["load_ms"] + report["first_ms"]
     return report
 

@@ -84,10 +84,11 @@ Report npucore_side(const Load& load) {
   return measure([] { return npu::Device::open(npu::DeviceKind::kSoftware); }, load, first);
 }
 
-Report npucore_compile(const Path& file, npu::Serializer serializer) {
+Report npucore_compile(const Path& file, npu::Serializer serializer, const char* where) {
   return npucore_side([&](const npu::Device& device) {
     npu::CompileOptions options;
     options.properties.set(npu::property::serializer, serializer);
+    options.properties.set(npu::property::compile_in, where);
     return npu::CompiledModel::compile(device, npu::Model::read(file), options);
   });
 }
@@ -147,8 +148,10 @@ const std::map<std::string, std::function<Report(const Path&)>>& sides() {
     return std::bind(plugin_compile, _1, ov::AnyMap{{"NPU_MODEL_SERIALIZER_VERSION", value}});
   };
   static const std::map<std::string, std::function<Report(const Path&)>> all = {
-      {"npucore-compile", std::bind(npucore_compile, _1, npu::Serializer::kAuto)},
-      {"npucore-compile-classic", std::bind(npucore_compile, _1, npu::Serializer::kAllWeightsCopy)},
+      {"npucore-compile", std::bind(npucore_compile, _1, npu::Serializer::kAuto, "in-process")},
+      {"npucore-compile-helper", std::bind(npucore_compile, _1, npu::Serializer::kAuto, "helper")},
+      {"npucore-compile-classic",
+       std::bind(npucore_compile, _1, npu::Serializer::kAllWeightsCopy, "in-process")},
       {"npucore-import", npucore_import},
       {"plugin-compile", std::bind(plugin_compile, _1, ov::AnyMap{})},
       {"plugin-compile-classic", serializer("ALL_WEIGHTS_COPY")},
