@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+
+#include <npucore/npucore.hpp>
+
+#include "support/temp_dir.hpp"
+
+#include "support.hpp"
+
+namespace npu::test {
+
+/// What a public call finds in place, made with a driver that does what it should.
+struct Stage {
+  TempDir folder;
+  std::filesystem::path xml = write_affine_model(folder.path());
+  std::filesystem::path blob = folder.path() / "affine.blob";
+  std::optional<Device> device;
+  std::optional<CompiledModel> model;
+  std::optional<Request> request;
+
+  Model read() const { return Model::read(xml); }
+  CompiledModel compile(const std::string& properties = {}) const {
+    CompileOptions options;
+    options.properties = Properties::parse(properties);
+    return CompiledModel::compile(*device, read(), options);
+  }
+};
+
+struct PublicCall {
+  const char* name;
+  void (*prepare)(Stage&);
+  void (*run)(Stage&);
+};
+
+inline void PrintTo(const PublicCall& call, std::ostream* out) {
+  *out << call.name;
+}
+
+/// Each kind of call of the API, for tests that make something in it fail.
+std::span<const PublicCall> public_calls();
+
+}  // namespace npu::test
