@@ -11,6 +11,7 @@ set(NPUCORE_SOURCES
   npucore/src/base/hash.cpp
   npucore/src/base/log.cpp
   npucore/src/base/mapped_file.cpp
+  npucore/src/base/open_input.cpp
   npucore/src/base/page_buffer.cpp
   npucore/src/base/text.cpp
   npucore/src/base/types.cpp

@@ -44,6 +44,11 @@ MUTATIONS = [
     Mutation("cache-for-all", "other users read the cache", LIBRARY,
              "access == FileAccess::kOwner ? 0600 : 0666", "access == FileAccess::kOwner ? 0644 : 0666", [ENTRY]),
 
+    # ---- Files of others
+    Mutation("fifo-waits", "a FIFO is waited for", LIBRARY, "O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY",
+             "O_RDONLY | O_CLOEXEC | O_NOCTTY", ["npucore-files:OpenInput*"]),
+    Mutation("change-not-seen", "a mapped file that was changed is read", LIBRARY, "if (!file_) return;", "return;",
+             ["npucore-files:*MappedFile*"]),
     # ---- Locks
     Mutation("cache-not-looked-into-again", "whoever waited for the cache compiles again", LIBRARY,
              "const auto lock = cache.lock(key); if (load_from_cache(cache, key)) return;",
@@ -53,7 +58,7 @@ MUTATIONS = [
 
     # ---- Descriptors
     Mutation("inherited-mapped-file", "children inherit model files", LIBRARY,
-             "::open(path.c_str(), O_RDONLY | O_CLOEXEC)", "::open(path.c_str(), O_RDONLY)", [CALLS]),
+             "O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY", "O_RDONLY | O_NONBLOCK | O_NOCTTY", [CALLS]),
     Mutation("inherited-lock", "children inherit the cache's lock", LIBRARY,
              "O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW", "O_RDWR | O_CREAT | O_NOFOLLOW", [CALLS]),
     Mutation("inherited-import", "children inherit DMA-BUFs", LIBRARY, "copy(::fcntl(fd, F_DUPFD_CLOEXEC", "copy(::fcntl(fd, F_DUPFD",

@@ -51,8 +51,8 @@ class NPU_API CompiledModel {
   static CompiledModel compile(const Device& device, const Model& model,
                                const CompileOptions& options = {});
   /// Loads a precompiled blob: a bare ELF, a file of npucore or one that OpenVINO exported. A file
-  /// is mapped. Throws Error(kIncompatible), with the versions of both sides and which to update,
-  /// if it was made for another device, driver or firmware.
+  /// of more than 16 MiB is mapped: replace it by rename. Throws Error(kIncompatible), with the
+  /// versions of both sides and which to update, if it was made for another device or driver.
   static CompiledModel import(const Device& device, const std::filesystem::path& blob,
                               const CompileOptions& options = {});
   static CompiledModel import(const Device& device, std::span<const std::byte> blob,

@@ -10,8 +10,8 @@
 
 namespace npu {
 
-/// An OpenVINO IR (version 11 or 10), editable until it is compiled. Its weights are mapped, never
-/// read into the heap. Copies are independent, but share the weights.
+/// An OpenVINO IR (version 11 or 10), editable until it is compiled. Weights of more than 16 MiB
+/// are mapped. Copies are independent, but share the weights.
 class NPU_API Model {
  public:
   struct Impl;
@@ -55,4 +55,8 @@ class NPU_API Model {
   std::shared_ptr<Impl> impl_;
 };
 
+/// What belongs to a model: labels, a .modelinfo. Throws Error for what is no regular file, waiting
+/// for none, or has more than `most_bytes`, or for a `file` that leads out of a given `folder`.
+NPU_API std::string read_input(const std::filesystem::path& file, std::size_t most_bytes,
+                               const std::filesystem::path& folder = {});
 }  // namespace npu

@@ -1,8 +1,8 @@
 #include "mapped_file.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -10,44 +10,36 @@
 #include <npucore/error.hpp>
 
 #include "text.hpp"
-#include "unique_fd.hpp"
 
 namespace npu::base {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path, const char* call, int error) {
-  const auto code = error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kIo;
-  throw Error(code, text("cannot read ", path.string(), ": ", call, ": ", errno_text(error)));
-}
-
-struct OpenFile {
-  UniqueFd fd;
-  std::size_t size_bytes = 0;
-};
-
-OpenFile open_file(const std::filesystem::path& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) {
-    fail(path, "open", errno);
-  }
-  struct stat status = {};
-  if (::fstat(fd.get(), &status) != 0) {
-    fail(path, "fstat", errno);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::kIo, text("cannot read ", path.string(), ": it is not a regular file"));
-  }
-  return {std::move(fd), static_cast<std::size_t>(status.st_size)};
-}
-
-Mapping map(const std::filesystem::path& path, const UniqueFd& fd, std::size_t offset,
-            std::size_t size) {
+Mapping map_region(const InputFile& file, std::size_t offset, std::size_t size) {
   Mapping mapping(
-      ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), static_cast<off_t>(offset)), size);
+      ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd.get(), static_cast<off_t>(offset)),
+      size);
   if (!mapping) {
-    fail(path, "mmap", errno);
+    throw Error(ErrorCode::kIo,
+                text("cannot read ", file.path, ": mmap of ", size, " bytes: ", errno_text(errno)));
   }
   return mapping;
+}
+
+Mapping copy_of(const InputFile& file) {
+  const std::size_t size = file.size_bytes();
+  Mapping pages(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                size);
+  if (!pages) {
+    throw Error(ErrorCode::kOutOfMemory,
+                text("cannot read ", file.path, ": mmap of ", size, " bytes: ", errno_text(errno)));
+  }
+  read_exactly(file, pages.bytes());
+  ::mprotect(pages.bytes().data(), size, PROT_READ);
+  return pages;
+}
+
+bool same(const struct timespec& a, const struct timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
 }  // namespace
@@ -62,21 +54,44 @@ std::size_t round_up_to_page(std::size_t size) {
   return (size + page - 1) / page * page;
 }
 
-MappedFile MappedFile::open(const std::filesystem::path& path) {
-  const OpenFile file = open_file(path);
-  if (file.size_bytes == 0) return MappedFile();
-  return MappedFile(map(path, file.fd, 0, file.size_bytes));
+MappedFile::MappedFile(Mapping mapping, std::optional<InputFile> file)
+    : mapping_(std::move(mapping)), file_(std::move(file)) {}
+
+MappedFile MappedFile::open(const std::filesystem::path& path, std::uint64_t most_bytes) {
+  InputFile file = open_input(path, most_bytes);
+  if (file.size_bytes() == 0) return {};
+  if (file.size_bytes() <= kMostCopiedBytes) return {copy_of(file), std::nullopt};
+  Mapping mapping = map_region(file, 0, file.size_bytes());
+  return {std::move(mapping), std::move(file)};
+}
+
+MappedFile MappedFile::map(const InputFile& file) {
+  if (file.size_bytes() == 0) return {};
+  return {map_region(file, 0, file.size_bytes()), std::nullopt};
 }
 
 MappedFile MappedFile::open_region(const std::filesystem::path& path, std::size_t offset,
                                    std::size_t size) {
-  const OpenFile file = open_file(path);
-  if (size == 0 || offset > file.size_bytes || size > file.size_bytes - offset) {
-    throw Error(ErrorCode::kInvalidArgument, text(path.string(), " has ", file.size_bytes,
+  InputFile file = open_input(path);
+  if (size == 0 || offset > file.size_bytes() || size > file.size_bytes() - offset) {
+    throw Error(ErrorCode::kInvalidArgument, text(path.string(), " has ", file.size_bytes(),
                                                   " bytes, not ", size, " at ", offset));
   }
   const std::size_t lead = offset % page_size_bytes();
-  return MappedFile(map(path, file.fd, offset - lead, lead + size));
+  Mapping mapping = map_region(file, offset - lead, lead + size);
+  return {std::move(mapping), std::move(file)};
+}
+
+void MappedFile::check_unchanged() const {
+  if (!file_) return;
+  struct stat now = {};
+  if (::fstat(file_->fd.get(), &now) == 0 && now.st_size == file_->status.st_size &&
+      same(now.st_mtim, file_->status.st_mtim)) {
+    return;
+  }
+  throw Error(ErrorCode::kIo, text(file_->path, " was changed while it was in use (it had ",
+                                   file_->size_bytes(), " bytes, now ", now.st_size,
+                                   "): load it again, and replace files by renaming a new one"));
 }
 
 }  // namespace npu::base

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
-#include <utility>
 
 #include "mapping.hpp"
+#include "open_input.hpp"
 
 namespace npu::base {
 
@@ -14,12 +16,19 @@ std::size_t page_size_bytes();
 /// `size` up to the next whole page.
 std::size_t round_up_to_page(std::size_t size);
 
-/// A whole file, mapped read-only. The mapping starts on a page and reads as zeros from the file's
-/// end to the end of its last page.
+/// A whole file in read-only pages, with zeros from its end to the end of the last page.
+///
+/// Who shortens a mapped file ends every process that then reads it (SIGBUS). So a file of at most
+/// kMostCopiedBytes is copied, and is the process's own. A larger one stays mapped, and
+/// check_unchanged() tells before a use what happened to it; a change during the use is not seen.
 class MappedFile {
  public:
-  /// Throws Error(kNotFound) for a file that is not there, Error(kIo) for one that cannot be read.
-  static MappedFile open(const std::filesystem::path& path);
+  static constexpr std::size_t kMostCopiedBytes = std::size_t{16} << 20;
+
+  /// Throws as open_input() does.
+  static MappedFile open(const std::filesystem::path& path, std::uint64_t most_bytes = kAnySize);
+  /// Mapped whatever its size: for files that are never written in place.
+  static MappedFile map(const InputFile& file);
   /// The pages that hold `size` bytes at `offset`, which are `offset % page_size_bytes()` bytes
   /// after the mapping's beginning. Throws Error(kInvalidArgument) for bytes that the file lacks.
   static MappedFile open_region(const std::filesystem::path& path, std::size_t offset,
@@ -28,10 +37,13 @@ class MappedFile {
   MappedFile() = default;
 
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }
+  /// Throws Error(kIo) for a mapped file that was written to, or got another size.
+  void check_unchanged() const;
 
  private:
-  explicit MappedFile(Mapping mapping) : mapping_(std::move(mapping)) {}
+  MappedFile(Mapping mapping, std::optional<InputFile> file);
   Mapping mapping_;
+  std::optional<InputFile> file_;  ///< of a mapping that others may change
 };
 
 }  // namespace npu::base

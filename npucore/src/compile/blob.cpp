@@ -79,6 +79,7 @@ void load_blob_of(CompiledModel::Impl& model, std::span<const std::byte> memory,
 ExportedBlob export_parts(CompiledModel::Impl& model) {
   ExportedBlob parts;
   parts.session = model.session();
+  model.file.check_unchanged();  // the driver may give the blob's own bytes
   parts.native = parts.session->graph.native_binary(parts.copy);
   ir::BlobDescription description;
   description.model_name = model.name;

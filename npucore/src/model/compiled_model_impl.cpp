@@ -101,6 +101,7 @@ std::shared_ptr<internal::Completion> CompiledModel::Impl::completion() {
 }
 
 std::shared_ptr<Session> CompiledModel::Impl::load_again() {
+  file.check_unchanged();
   if (source_.format == ze::GraphSource::Format::kModel) {
     std::vector<std::byte> copy;
     in_memory = base::PageBuffer::copy_of(session_->graph.native_binary(copy));

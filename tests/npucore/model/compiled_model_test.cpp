@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -217,6 +219,33 @@ TEST_F(Models, ThatTheCompilerRefusesShowTheDriversLog) {
   }
 }
 
+// ---- Files that change or are none
+
+TEST_F(Models, AndBlobsThatAreFifosAreRefusedAndNotWaitedFor) {
+  const auto xml = write_affine_model(folder_.path()), fifo = folder_.path() / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const char* why = "it is a FIFO, not a regular file";
+  expect_error(ErrorCode::kIo, why, [&] { Model::read(fifo); });
+  expect_error(ErrorCode::kIo, why, [&] { Model::read(xml, fifo); });
+  expect_error(ErrorCode::kIo, why, [&] { CompiledModel::import(device_, fifo); });
+  expect_error(ErrorCode::kIo, why, [&] { read_blob_info(fifo); });
+}
+
+TEST_F(Models, WithASmallBinThatIsTruncatedInPlaceCompileAllTheSame) {
+  const Model model = Model::read(write_affine_model(folder_.path()));
+  ASSERT_EQ(::truncate((folder_.path() / "affine.bin").c_str(), 0), 0);
+  EXPECT_EQ(infer_wrong(CompiledModel::compile(device_, model), 5), 0u);
+}
+
+TEST_F(Models, WithALargeBinThatIsTruncatedInPlaceAreAnError) {
+  const auto xml = write_affine_model(folder_.path()), bin = folder_.path() / "affine.bin";
+  std::filesystem::resize_file(bin, std::uintmax_t{17} << 20);
+  const Model model = Model::read(xml);
+  ASSERT_EQ(::truncate(bin.c_str(), 0), 0);
+  expect_error(ErrorCode::kIo, "was changed while it was in use",
+               [&] { CompiledModel::compile(device_, model); });
+}
+
 class Blobs : public Models {
  protected:
   std::filesystem::path exported() {
@@ -269,6 +298,27 @@ TEST_F(Blobs, SurviveTheFilesReplacement) {
   const CompiledModel model = CompiledModel::import(device_, path);
   compile().export_blob(path);
   EXPECT_EQ(infer_wrong(model, 2), 0u);
+}
+
+TEST_F(Blobs, SurviveThatTheFileIsOverwrittenInPlace) {
+  const auto path = exported();
+  const CompiledModel model = CompiledModel::import(device_, path);
+  ASSERT_EQ(::truncate(path.c_str(), 0), 0);
+  EXPECT_EQ(infer_wrong(model, 2), 0u);
+  write_file(path, std::string(100000, 'x'));
+  EXPECT_EQ(infer_wrong(model, 3), 0u);
+  EXPECT_NO_THROW(model.export_blob(folder_.path() / "again.blob"));
+}
+
+TEST_F(Blobs, OfALargeFileThatWasTruncatedAreAnError) {
+  const auto path = folder_.path() / "bare.elf";
+  const auto native = compile().native_binary();
+  write_file(path, {reinterpret_cast<const char*>(native.data()), native.size()});
+  std::filesystem::resize_file(path, std::uintmax_t{17} << 20);
+  const CompiledModel model = CompiledModel::import(device_, path);
+  ASSERT_EQ(::truncate(path.c_str(), 0), 0);
+  expect_error(ErrorCode::kIo, "was changed while it was in use",
+               [&] { model.export_blob(folder_.path() / "again.blob"); });
 }
 
 TEST_F(Blobs, ThatAreMissingAreNamed) {

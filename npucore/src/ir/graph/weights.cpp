@@ -48,6 +48,13 @@ base::UniqueFd Weights::reopen_file() const {
   return mapping_->identity->reopen();
 }
 
+std::span<const std::byte> Weights::unchanged_file_bytes() const {
+  if (mapping_) {
+    mapping_->file.check_unchanged();
+  }
+  return file_bytes();
+}
+
 std::uint64_t Weights::append(std::span<const std::byte> constant) {
   const auto padding =
       (kConstantAlignment - size_bytes() % kConstantAlignment) % kConstantAlignment;
@@ -58,7 +65,7 @@ std::uint64_t Weights::append(std::span<const std::byte> constant) {
 }
 
 std::span<const std::byte> Weights::view(std::uint64_t offset, std::uint64_t size_bytes) const {
-  const auto file = file_bytes();
+  const auto file = unchanged_file_bytes();
   const auto inside = [&](std::span<const std::byte> bytes, std::uint64_t start) {
     return start <= bytes.size() && size_bytes <= bytes.size() - start;
   };
@@ -68,7 +75,7 @@ std::span<const std::byte> Weights::view(std::uint64_t offset, std::uint64_t siz
 }
 
 void Weights::copy_to(std::byte* target) const {
-  const auto file = file_bytes();
+  const auto file = unchanged_file_bytes();
   std::copy(file.begin(), file.end(), target);
   std::copy(tail_.begin(), tail_.end(), target + file.size());
 }
@@ -76,8 +83,8 @@ void Weights::copy_to(std::byte* target) const {
 std::uint64_t Weights::hash() const {
   base::Hasher hasher;
   if (mapping_) {
-    std::call_once(mapping_->hash_once,
-                   [this] { mapping_->hash = base::hash_of(mapping_->file.bytes()); });
+    const auto file = unchanged_file_bytes();
+    std::call_once(mapping_->hash_once, [&] { mapping_->hash = base::hash_of(file); });
     hasher.add(mapping_->hash);
   }
   hasher.add(tail_);

@@ -28,8 +28,9 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// The bytes that constants refer to: the mapped .bin, then what was added in memory. Copies share
-/// the mapping.
+/// The bytes that constants refer to: those of the .bin, then what was added in memory. Copies
+/// share the file. Whatever reads them throws Error(kIo) where somebody wrote to the .bin
+/// (MappedFile).
 class Weights {
  public:
   Weights() = default;  ///< of an IR without a .bin
@@ -64,6 +65,7 @@ class Weights {
     std::once_flag hash_once;
     std::uint64_t hash = 0;
   };
+  std::span<const std::byte> unchanged_file_bytes() const;
 
   std::shared_ptr<Mapping> mapping_;
   std::span<const std::byte> borrowed_;

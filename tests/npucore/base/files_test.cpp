@@ -1,0 +1,109 @@
+// Files as a hostile or unlucky neighbour leaves them: read and mapped.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include <npucore/model.hpp>
+
+#include "base/mapped_file.hpp"
+#include "base/open_input.hpp"
+
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path make_fifo(const TempDir& folder) {
+  const auto path = folder.path() / "fifo";
+  EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  return path;
+}
+
+// ---- Reading
+
+TEST(OpenInput, DoesNotWaitForAFifosWriter) {
+  const TempDir folder;
+  expect_error(ErrorCode::kIo, "it is a FIFO, not a regular file",
+               [&] { base::open_input(make_fifo(folder)); });
+}
+
+TEST(OpenInput, RefusesADevice) {
+  expect_error(ErrorCode::kIo, "it is a device, not a regular file",
+               [] { read_input("/dev/zero", 100); });
+}
+
+TEST(OpenInput, HasALimit) {
+  const TempDir folder;
+  const auto path = folder.write("f", "12345");
+  EXPECT_EQ(read_input(path, 5), "12345");
+  expect_error(ErrorCode::kInvalidArgument, "it has 5 bytes, more than the 4",
+               [&] { read_input(path, 4); });
+}
+
+TEST(OpenInput, BelowAFolderStaysThere) {
+  const TempDir folder;
+  const auto inside = folder.path() / "inside";
+  fs::create_directory(inside);
+  folder.write("secret", "s");
+  folder.write("inside/f", "text");
+  fs::create_symlink("../secret", inside / "out");
+  fs::create_symlink("f", inside / "in");
+  EXPECT_EQ(read_input("f", 10, inside), "text");
+  EXPECT_EQ(read_input("in", 10, inside), "text");
+  for (const char* name : {"../secret", "out", "/etc/passwd"}) {
+    expect_error(ErrorCode::kInvalidArgument, "leads out of the folder",
+                 [&] { read_input(name, 10, inside); });
+  }
+}
+
+// ---- Mapping
+
+TEST(MappedFile, OfASmallFileSurvivesThatItIsTruncatedInPlace) {
+  const TempDir folder;
+  const std::string text(10000, 'x');
+  const auto path = folder.write("f", text);
+  const auto file = base::MappedFile::open(path);
+  ASSERT_EQ(::truncate(path.c_str(), 0), 0);
+  EXPECT_EQ(std::memcmp(file.bytes().data(), text.data(), text.size()), 0);
+  EXPECT_NO_THROW(file.check_unchanged());
+}
+
+class LargeMappedFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::resize_file(path_, base::MappedFile::kMostCopiedBytes + 1);
+    file_ = base::MappedFile::open(path_);
+  }
+  const TempDir folder_;
+  const fs::path path_ = folder_.write("f", "large");
+  base::MappedFile file_;
+};
+
+TEST_F(LargeMappedFile, TellsThatItWasTruncated) {
+  EXPECT_NO_THROW(file_.check_unchanged());
+  ASSERT_EQ(::truncate(path_.c_str(), 5), 0);
+  expect_error(ErrorCode::kIo, "was changed while it was in use (it had 16777217 bytes, now 5)",
+               [&] { file_.check_unchanged(); });
+}
+
+TEST_F(LargeMappedFile, TellsThatItWasWrittenTo) {
+  const base::UniqueFd fd(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+  ASSERT_EQ(::pwrite(fd.get(), "other", 5, 0), 5);
+  const struct timespec later[2] = {{0, UTIME_OMIT}, {1, 0}};  // clocks of files are coarse
+  ASSERT_EQ(::futimens(fd.get(), later), 0);
+  expect_error(ErrorCode::kIo, "replace files by renaming a new one",
+               [&] { file_.check_unchanged(); });
+}
+
+TEST_F(LargeMappedFile, MayBeReplacedByRenaming) {
+  fs::rename(folder_.write("new", "new"), path_);
+  EXPECT_NO_THROW(file_.check_unchanged());
+  EXPECT_EQ(std::memcmp(file_.bytes().data(), "large", 5), 0);
+}
+
+}  // namespace
+}  // namespace npu::test
