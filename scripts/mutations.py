@@ -47,6 +47,8 @@ MUTATIONS = [
     # ---- Files of others
     Mutation("fifo-waits", "a FIFO is waited for", LIBRARY, "O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY",
              "O_RDONLY | O_CLOEXEC | O_NOCTTY", ["npucore-files:OpenInput*"]),
+    Mutation("labels-anywhere", "a .modelinfo names any file", LIBRARY, "RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS", "0",
+             ["model_info"]),
     Mutation("change-not-seen", "a mapped file that was changed is read", LIBRARY, "if (!file_) return;", "return;",
              ["npucore-files:*MappedFile*"]),
     # ---- Locks

@@ -2,9 +2,8 @@
 
 #include <glib.h>
 
-#include <memory>
-
 #include <npucore/error.hpp>
+#include <npucore/model.hpp>
 
 namespace gstnpu {
 namespace {
@@ -26,18 +25,14 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-std::string read_file(const std::string& path) {
-  gchar* contents = nullptr;
-  gsize length = 0;
-  GError* error = nullptr;
-  if (!g_file_get_contents(path.c_str(), &contents, &length, &error)) {
-    const std::unique_ptr<GError, decltype(&g_error_free)> owner(error, g_error_free);
-    const bool missing = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
-    throw npu::Error(missing ? npu::ErrorCode::kNotFound : npu::ErrorCode::kIo,
-                     "cannot read the labels file: " + std::string(error->message));
+constexpr std::size_t kMostLabelsBytes = std::size_t{4} << 20;
+
+std::string read_text(const std::string& path, const std::string& folder) {
+  try {
+    return npu::read_input(path, kMostLabelsBytes, folder);
+  } catch (const npu::Error& error) {
+    throw npu::Error(error.code(), std::string("cannot read the labels file: ") + error.what());
   }
-  const std::unique_ptr<gchar, decltype(&g_free)> owner(contents, g_free);
-  return {contents, length};
 }
 
 }  // namespace
@@ -53,8 +48,8 @@ std::vector<std::string> split_labels(std::string_view list, char separator) {
   return labels;
 }
 
-std::vector<std::string> read_labels_file(const std::string& path) {
-  std::vector<std::string> labels = split(read_file(path), '\n');
+std::vector<std::string> read_labels_file(const std::string& path, const std::string& folder) {
+  std::vector<std::string> labels = split(read_text(path, folder), '\n');
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
   if (labels.empty()) {
     throw npu::Error(npu::ErrorCode::kInvalidArgument,

@@ -11,7 +11,8 @@ namespace gstnpu {
 std::vector<std::string> split_labels(std::string_view list, char separator);
 
 /// One label a line, UTF-8; empty lines at the end do not count. Throws Error naming file and line.
-std::vector<std::string> read_labels_file(const std::string& path);
+/// With a `folder`, the path is relative to it and must not lead out of it.
+std::vector<std::string> read_labels_file(const std::string& path, const std::string& folder = "");
 
 /// The label of a class; "class 7" where there is none.
 std::string label_of(const std::vector<std::string>& labels, std::uint32_t label_id);

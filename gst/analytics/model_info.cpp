@@ -7,6 +7,7 @@
 #include <memory>
 
 #include <npucore/error.hpp>
+#include <npucore/model.hpp>
 
 #include "labels.hpp"
 
@@ -14,6 +15,7 @@ namespace gstnpu {
 namespace {
 
 constexpr const char* kMainGroup = "modelinfo";
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 // A key file and the words for its errors.
 class KeyFile {
@@ -21,8 +23,11 @@ class KeyFile {
   explicit KeyFile(std::string path)
       : path_(std::move(path)), file_(g_key_file_new(), g_key_file_unref) {
     g_key_file_set_list_separator(file_.get(), ',');
+    const std::string text = npu::read_input(path_, kMostBytes);
     GError* error = nullptr;
-    if (g_key_file_load_from_file(file_.get(), path_.c_str(), G_KEY_FILE_NONE, &error)) return;
+    if (g_key_file_load_from_data(file_.get(), text.data(), text.size(), G_KEY_FILE_NONE, &error)) {
+      return;
+    }
     throw npu::Error(npu::ErrorCode::kInvalidArgument,
                      "cannot read " + path_ + ": " + take_message(error));
   }
@@ -164,9 +169,9 @@ std::vector<std::string> read_labels(const KeyFile& file, const std::string& gro
   if (inline_labels) {
     file.refuse(group, "labels-file", "cannot be used together with labels: keep one of them");
   }
-  const auto directory = std::filesystem::path(file.path()).parent_path();
+  const auto folder = std::filesystem::path(file.path()).parent_path();
   try {
-    return read_labels_file(directory / file.text(group, "labels-file"));
+    return read_labels_file(file.text(group, "labels-file"), folder.empty() ? "." : folder);
   } catch (const npu::Error& error) {
     file.refuse(group, "labels-file", error.what());
   }

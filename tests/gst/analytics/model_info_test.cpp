@@ -1,6 +1,9 @@
 #include "analytics/model_info.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include <npucore/error.hpp>
 
@@ -42,6 +45,9 @@ labels=circle, red square ,triangle
 confidence-threshold=0.25
 iou-threshold=0.7
 )";
+
+#define HEAD "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\n"
+#define OUTPUT HEAD "dir=output\n"
 
 using ModelInfoFile = Files;
 
@@ -90,6 +96,52 @@ TEST_F(ModelInfoFile, ReadsLabelsFromAFileBesideIt) {
   EXPECT_EQ(info.tensors[0].labels, (std::vector<std::string>{"circle", "square"}));
 }
 
+TEST_F(ModelInfoFile, MayHaveItsLabelsBelowItsFolder) {
+  std::filesystem::create_directory(directory_.path() / "data");
+  write("data/names.txt", "circle\n");
+  // As Kubernetes mounts a configuration: links that stay inside.
+  std::filesystem::create_symlink("data/names.txt", directory_.path() / "names.txt");
+  const std::string path = write("m.modelinfo", OUTPUT "labels-file=names.txt\n");
+  EXPECT_EQ(gstnpu::read_model_info(path).tensors[0].labels, std::vector<std::string>{"circle"});
+}
+
+/// Files that a .modelinfo names, though they are none of its model's.
+struct OutsideRow {
+  const char* name;
+  const char* labels_file;
+  const char* complaint;
+};
+
+class LabelsOutside : public Files, public testing::WithParamInterface<OutsideRow> {};
+
+TEST_P(LabelsOutside, AreNotRead) {
+  write("secret.txt", "secret\n");
+  const auto model = directory_.path() / "model";
+  std::filesystem::create_directory(model);
+  std::filesystem::create_symlink("../secret.txt", model / "link");
+  ASSERT_EQ(::mkfifo((model / "fifo").c_str(), 0600), 0);
+  const std::string path =
+      write("model/m.modelinfo", OUTPUT "labels-file=" + std::string(GetParam().labels_file));
+  try {
+    const auto info = gstnpu::read_model_info(path);
+    FAIL() << "published " << info.tensors[0].labels.at(0);
+  } catch (const npu::Error& error) {
+    EXPECT_EQ(error.code(), npu::ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error.what()).find(GetParam().complaint), std::string::npos)
+        << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LabelsOutside,
+    testing::Values(OutsideRow{"Absolute", "/etc/passwd", "leads out of the folder"},
+                    OutsideRow{"Device", "/dev/zero", "leads out of the folder"},
+                    OutsideRow{"Parent", "../secret.txt", "leads out of the folder"},
+                    OutsideRow{"Link", "link", "leads out of the folder"},
+                    OutsideRow{"Fifo", "fifo", "it is a FIFO, not a regular file"},
+                    OutsideRow{"Folder", ".", "it is a folder, not a regular file"}),
+    [](const auto& row) { return row.param.name; });
+
 TEST_F(ModelInfoFile, LabelsMayHoldAComma) {
   const ModelInfo info = gstnpu::read_model_info(write(
       "m.modelinfo", "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\ndir=output\nlabels=a\\,b,c\n"));
@@ -117,8 +169,6 @@ TEST_P(BadModelInfo, IsRefusedByFileGroupAndKey) {
   }
 }
 
-#define HEAD "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\n"
-#define OUTPUT HEAD "dir=output\n"
 INSTANTIATE_TEST_SUITE_P(
     All, BadModelInfo,
     testing::Values(
@@ -147,6 +197,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadRow{"TwoLabels", OUTPUT "labels=a\nlabels-file=b\n", "keep one of them"},
         BadRow{"NoLabelsFile", OUTPUT "labels-file=missing.txt\n", "key \"labels-file\": cannot"}),
     [](const auto& row) { return row.param.name; });
+
+TEST_F(ModelInfoFile, ThatIsAFifoIsRefusedAndNotWaitedFor) {
+  const auto path = directory_.path() / "m.modelinfo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(gstnpu::read_model_info(path), npu::Error);
+}
+
+TEST_F(ModelInfoFile, HasALimitOfSize) {
+  const auto path = write("m.modelinfo", OUTPUT);
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
+  EXPECT_THROW(gstnpu::read_model_info(path), npu::Error);
+}
 
 using ModelInfoLookup = Files;
 
@@ -198,6 +260,16 @@ TEST_F(Labels, MissingFileIsNamed) {
     EXPECT_EQ(error.code(), npu::ErrorCode::kNotFound);
     EXPECT_NE(std::string(error.what()).find("none.txt"), std::string::npos);
   }
+}
+
+TEST_F(Labels, FromADeviceAreRefused) {
+  EXPECT_THROW(gstnpu::read_labels_file("/dev/zero"), npu::Error);
+}
+
+TEST_F(Labels, HaveALimitOfSize) {
+  const auto path = write("labels.txt", "cat\n");
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
+  EXPECT_THROW(gstnpu::read_labels_file(path), npu::Error);
 }
 
 TEST_F(Labels, EmptyFileIsRefused) {
