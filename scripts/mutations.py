@@ -38,9 +38,9 @@ MUTATIONS = [
 
     # ---- Files that last
     Mutation("fsync-file", "a file has its name before it is on the disk", LIBRARY,
-             "if (::fsync(fd.get()) != 0) { fail(path, \"fsync\", errno); }", "", [CALLS]),
+             "file.sync(); file.move_to(name);", "file.move_to(name);", [CALLS]),
     Mutation("fsync-folder", "a file's name is not on the disk when the call returns", LIBRARY,
-             "if (folder) { static_cast<void>(::fsync(folder.get())); }", "", [CALLS]),
+             "static_cast<void>(::fsync(fd()));", "", [CALLS]),
     Mutation("cache-for-all", "other users read the cache", LIBRARY,
              "access == FileAccess::kOwner ? 0600 : 0666", "access == FileAccess::kOwner ? 0644 : 0666", [ENTRY]),
 
@@ -51,6 +51,9 @@ MUTATIONS = [
              ["model_info"]),
     Mutation("change-not-seen", "a mapped file that was changed is read", LIBRARY, "if (!file_) return;", "return;",
              ["npucore-files:*MappedFile*"]),
+    Mutation("device-replaced", "an output replaces a device node", LIBRARY, "if (!old || S_ISREG(old->st_mode)) return;",
+             "if (old || !old) return;", ["npucore-files:AtomicFile*"]),
+
     # ---- Locks
     Mutation("cache-not-looked-into-again", "whoever waited for the cache compiles again", LIBRARY,
              "const auto lock = cache.lock(key); if (load_from_cache(cache, key)) return;",

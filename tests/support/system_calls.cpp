@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <stdexcept>
@@ -46,12 +48,26 @@ std::string file_of(int fd) {
   return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : "";
 }
 
-void tell(const char* call, const std::string& file) {
+/// What becomes of the call; nothing: what always does.
+std::optional<CallHooks::Fault> tell(const char* call, const std::string& file) {
   const std::scoped_lock lock(hooks_mutex());
   const CallHooks* now = hooks.load();
   if (now && now->before) {
     now->before(call, file);
   }
+  return now && now->spoil ? now->spoil(call, file) : std::nullopt;
+}
+
+/// Tells the hooks, then makes the call with as many bytes as they leave of `size`, or fails.
+template <class Call>
+auto spoiled(const char* call, const std::function<std::string()>& file, std::size_t size,
+             Call make_call) -> decltype(make_call(size)) {
+  const auto fault = hooks.load() ? tell(call, file()) : std::nullopt;
+  if (fault && fault->error != 0) {
+    errno = fault->error;
+    return -1;
+  }
+  return make_call(fault ? std::min(size, fault->most_bytes) : size);
 }
 
 std::optional<int> answer(pollfd& entry) {
@@ -100,8 +116,8 @@ std::vector<std::string> files_of_a_child() {
 
 }  // namespace
 
-CallHooks::CallHooks(Before before_call, Poll answer_poll)
-    : before(std::move(before_call)), poll(std::move(answer_poll)) {
+CallHooks::CallHooks(Before before_call, Poll answer_poll, Spoil spoil_call)
+    : before(std::move(before_call)), poll(std::move(answer_poll)), spoil(std::move(spoil_call)) {
   const std::scoped_lock lock(hooks_mutex());
   hooks = this;
 }
@@ -167,32 +183,36 @@ std::vector<std::string> InheritedDescriptors::of_a_child() const {
 using npu::test::file_of;
 using npu::test::hooks;
 using npu::test::next;
+using npu::test::spoiled;
 using npu::test::tell;
 
 extern "C" {
 
 ssize_t write(int fd, const void* bytes, size_t size) {
   static auto* const real = next<decltype(write)>("write");
-  if (hooks.load()) {
-    tell("write", file_of(fd));
-  }
-  return real(fd, bytes, size);
+  return spoiled(
+      "write", [&] { return file_of(fd); }, size,
+      [&](size_t most) { return real(fd, bytes, most); });
+}
+
+ssize_t pread(int fd, void* bytes, size_t size, off_t offset) {
+  static auto* const real = next<decltype(pread)>("pread");
+  return spoiled(
+      "pread", [&] { return file_of(fd); }, size,
+      [&](size_t most) { return real(fd, bytes, most, offset); });
 }
 
 int fsync(int fd) {
   static auto* const real = next<decltype(fsync)>("fsync");
-  if (hooks.load()) {
-    tell("fsync", file_of(fd));
-  }
-  return real(fd);
+  return spoiled(
+      "fsync", [&] { return file_of(fd); }, 0, [&](size_t) { return real(fd); });
 }
 
-int rename(const char* from, const char* to) noexcept {
-  static auto* const real = next<decltype(rename)>("rename");
-  if (hooks.load()) {
-    tell("rename", to);
-  }
-  return real(from, to);
+int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  static auto* const real = next<decltype(renameat)>("renameat");
+  return spoiled(
+      "rename", [&] { return file_of(to_folder) + '/' + to; }, 0,
+      [&](size_t) { return real(from_folder, from, to_folder, to); });
 }
 
 int flock(int fd, int operation) noexcept {

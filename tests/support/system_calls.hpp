@@ -1,10 +1,11 @@
-// System calls that the libraries make, as a test sees them. A program that links this has its own
-// fsync(), rename(), flock(), poll() and close() in front of libc's; without hooks they only pass
-// the call on.
+// System calls that the libraries make, as a test sees and spoils them. A program that links this
+// has its own write(), pread(), fsync(), renameat(), flock(), poll() and close() in front of
+// libc's; without hooks they only pass the call on.
 #pragma once
 
 #include <poll.h>
 
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -21,13 +22,21 @@ class CallHooks {
   /// Answers a poll() of one descriptor; nothing: the real one does.
   using Poll = std::function<std::optional<int>(pollfd& entry)>;
 
-  explicit CallHooks(Before before_call, Poll answer_poll = {});
+  /// What becomes of a call instead: it fails with this errno, or transfers at most so many bytes.
+  struct Fault {
+    int error = 0;
+    std::size_t most_bytes = SIZE_MAX;
+  };
+  using Spoil = std::function<std::optional<Fault>(const std::string& call, const std::string&)>;
+
+  explicit CallHooks(Before before_call, Poll answer_poll = {}, Spoil spoil_call = {});
   ~CallHooks();
   CallHooks(const CallHooks&) = delete;
   CallHooks& operator=(const CallHooks&) = delete;
 
   const Before before;
   const Poll poll;
+  const Spoil spoil;
 };
 
 /// "write f", "fsync f", ... of files in one folder, in the order of the calls.

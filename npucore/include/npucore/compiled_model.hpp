@@ -85,7 +85,7 @@ class NPU_API CompiledModel {
 
   /// The driver's own blob (an ELF), without npucore's description.
   std::vector<std::byte> native_binary() const;
-  /// Writes blob and description, atomically.
+  /// Writes blob and description, atomically. Replaces only a regular file.
   void export_blob(const std::filesystem::path& path) const;
   /// One submission of the request works on `batch` items, 1 to 60: see Request::batch().
   Request create_request(std::size_t batch = 1) const;

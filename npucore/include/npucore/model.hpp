@@ -59,4 +59,7 @@ class NPU_API Model {
 /// for none, or has more than `most_bytes`, or for a `file` that leads out of a given `folder`.
 NPU_API std::string read_input(const std::filesystem::path& file, std::size_t most_bytes,
                                const std::filesystem::path& folder = {});
+/// Puts a whole new file in the place of `file`, as CompiledModel::export_blob() does, or throws.
+NPU_API void write_output(const std::filesystem::path& file, std::span<const std::byte> bytes);
+
 }  // namespace npu

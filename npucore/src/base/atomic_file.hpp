@@ -3,6 +3,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
+
+#include "folder.hpp"
 
 namespace npu::base {
 
@@ -11,11 +14,17 @@ enum class FileAccess {
   kOwner,  ///< read and written by the owner only
 };
 
-/// Writes the parts one after the other into a new file beside `path`, syncs it and puts it in the
-/// place of `path`: readers see the old file or the whole new one. Throws Error(kNotFound) where
-/// the folder is missing, else Error(kIo).
+/// How every file is written. The parts go one after the other into a new file beside `path`, which
+/// is synced and put in the place of `path`: readers see the old file or the whole new one. Only a
+/// regular file is replaced. Throws Error(kNotFound) where the folder is missing, else Error(kIo).
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::span<const std::byte>> parts,
                            FileAccess access = FileAccess::kUmask);
+void write_file_atomically(const Folder& folder, const std::string& name,
+                           std::span<const std::span<const std::byte>> parts,
+                           FileAccess access = FileAccess::kUmask);
+
+/// Whether a file of this name is what a writer was killed over, or is still writing.
+bool is_temporary_name(const std::string& name);
 
 }  // namespace npu::base

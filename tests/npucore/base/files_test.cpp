@@ -1,4 +1,4 @@
-// Files as a hostile or unlucky neighbour leaves them: read and mapped.
+// Files as a hostile or unlucky neighbour leaves them: read, mapped and written.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,6 +7,7 @@
 
 #include <npucore/model.hpp>
 
+#include "base/atomic_file.hpp"
 #include "base/mapped_file.hpp"
 #include "base/open_input.hpp"
 
@@ -16,6 +17,10 @@ namespace npu::test {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 fs::path make_fifo(const TempDir& folder) {
   const auto path = folder.path() / "fifo";
@@ -103,6 +108,35 @@ TEST_F(LargeMappedFile, MayBeReplacedByRenaming) {
   fs::rename(folder_.write("new", "new"), path_);
   EXPECT_NO_THROW(file_.check_unchanged());
   EXPECT_EQ(std::memcmp(file_.bytes().data(), "large", 5), 0);
+}
+
+// ---- Writing
+
+TEST(AtomicFile, ReplacesNothingButARegularFile) {
+  const TempDir folder;
+  const auto target = folder.write("target", "old");
+  fs::create_symlink(target, folder.path() / "link");
+  fs::create_directory(folder.path() / "folder");
+  const struct {
+    fs::path path;
+    const char* complaint;
+  } rows[] = {{folder.path() / "link", "it is a symbolic link"},
+              {make_fifo(folder), "it is a FIFO"},
+              {folder.path() / "folder", "it is a folder"},
+              {"/dev/null", "it is a device"}};
+  for (const auto& row : rows) {
+    expect_error(ErrorCode::kIo, row.complaint, [&] { write_output(row.path, bytes_of("new")); });
+  }
+  EXPECT_EQ(read_file(target), "old");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST(AtomicFile, MayHaveALongName) {
+  const TempDir folder;
+  const auto path = folder.path() / std::string(255, 'n');
+  write_output(path, bytes_of("x"));
+  EXPECT_EQ(read_file(path), "x");
 }
 
 }  // namespace
