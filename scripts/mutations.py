@@ -45,6 +45,10 @@ MUTATIONS = [
              "access == FileAccess::kOwner ? 0600 : 0666", "access == FileAccess::kOwner ? 0644 : 0666", [ENTRY]),
 
     # ---- Files of others
+    Mutation("folder-of-others", "a cache folder where others write is trusted", LIBRARY,
+             "(status.st_mode & (S_IWGRP | S_IWOTH)) != 0", "false", [ENTRY]),
+    Mutation("cache-through-a-link", "a cache folder may be a link", LIBRARY, "S_ISLNK(status.st_mode)) { throw",
+             "false) { throw", [ENTRY]),
     Mutation("fifo-waits", "a FIFO is waited for", LIBRARY, "O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY",
              "O_RDONLY | O_CLOEXEC | O_NOCTTY", ["npucore-files:OpenInput*"]),
     Mutation("labels-anywhere", "a .modelinfo names any file", LIBRARY, "RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS", "0",
@@ -56,10 +60,11 @@ MUTATIONS = [
 
     # ---- Locks
     Mutation("cache-not-looked-into-again", "whoever waited for the cache compiles again", LIBRARY,
-             "const auto lock = cache.lock(key); if (load_from_cache(cache, key)) return;",
-             "const auto lock = cache.lock(key);", [CALLS]),
+             "const auto lock = cache.lock(key, cancelled_); if (load_from_cache(cache, key)) return;",
+             "const auto lock = cache.lock(key, cancelled_);", [CALLS]),
     Mutation("lock-of-a-removed-file", "whoever waited has the lock of a file that is gone", LIBRARY,
-             "if (is_still_there(fd.get(), path)) return", "if (is_still_there(fd.get(), path) || fd) return", [CALLS]),
+             "if (is_still_there(fd.get(), folder, name)) return",
+             "if (is_still_there(fd.get(), folder, name) || fd) return", [CALLS]),
 
     # ---- Descriptors
     Mutation("inherited-mapped-file", "children inherit model files", LIBRARY,
@@ -144,9 +149,9 @@ MUTATIONS = [
 
     # ---- Caches and their limits
     Mutation("evicts-the-newest", "the cache drops what was used last", LIBRARY,
-             "a.used < b.used", "a.used > b.used", [ENTRY]),
+             "return is_older(a.used, b.used);", "return is_older(b.used, a.used);", [ENTRY]),
     Mutation("use-not-noted", "the cache does not note what is used", LIBRARY,
-             "::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);", "", [ENTRY]),
+             "::utimensat(folder_->fd(), entry_of(key).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);", "", [ENTRY]),
     Mutation("evicts-what-is-used", "an import that a tensor uses makes room for another", LIBRARY,
              "!buffer->allocation || buffer->allocation.use_count() != 1", "!buffer->allocation",
              ["npucore-import-window"]),

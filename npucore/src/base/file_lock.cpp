@@ -3,48 +3,59 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <thread>
 #include <utility>
 
 namespace npu::base {
 namespace {
 
-bool lock(int fd) {
-  while (::flock(fd, LOCK_EX) != 0) {
-    if (errno != EINTR) return false;
+using Clock = std::chrono::steady_clock;
+
+/// Asks again and again: flock() itself would wait for a stopped process for ever.
+bool lock(int fd, Clock::time_point end, const std::function<bool()>& gives_up) {
+  constexpr std::chrono::milliseconds kShortest{1}, kLongest{20};
+  for (auto pause = kShortest;; pause = std::min(2 * pause, kLongest)) {
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    if (Clock::now() >= end || (gives_up && gives_up())) return false;
+    std::this_thread::sleep_for(pause);
   }
-  return true;
 }
 
 /// Whoever had the lock has removed the file while we waited: then the lock is of a file that
 /// nobody else can find.
-bool is_still_there(int fd, const std::filesystem::path& path) {
-  struct stat ours = {}, there = {};
-  return ::fstat(fd, &ours) == 0 && ::stat(path.c_str(), &there) == 0 &&
-         ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+bool is_still_there(int fd, const Folder& folder, const std::string& name) {
+  struct stat ours = {};
+  const auto there = folder.status_of(name);
+  return there && ::fstat(fd, &ours) == 0 && ours.st_ino == there->st_ino &&
+         ours.st_dev == there->st_dev;
 }
 
 }  // namespace
 
-std::optional<FileLock> FileLock::acquire(const std::filesystem::path& path) {
+std::optional<FileLock> FileLock::acquire(const Folder& folder, const std::string& name,
+                                          const Patience& patience) {
+  const auto end = Clock::now() + patience.limit;
   for (;;) {
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!fd || !lock(fd.get())) return std::nullopt;
-    if (is_still_there(fd.get(), path)) return FileLock(path, std::move(fd));
+    UniqueFd fd(::openat(folder.fd(), name.c_str(),
+                         O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    if (!fd || !lock(fd.get(), end, patience.gives_up)) return std::nullopt;
+    if (is_still_there(fd.get(), folder, name)) return FileLock(folder, name, std::move(fd));
   }
 }
 
-FileLock::FileLock(std::filesystem::path path, UniqueFd fd)
-    : path_(std::move(path)), fd_(std::move(fd)) {}
+FileLock::FileLock(const Folder& folder, std::string name, UniqueFd fd)
+    : folder_(folder), name_(std::move(name)), fd_(std::move(fd)) {}
 
 FileLock::FileLock(FileLock&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::move(other.fd_)) {}
+    : folder_(other.folder_), name_(std::move(other.name_)), fd_(std::move(other.fd_)) {}
 
 FileLock::~FileLock() {
   if (fd_) {
-    ::unlink(path_.c_str());  // while it is still locked
+    folder_.remove(name_);  // while it is still locked
   }
 }
 

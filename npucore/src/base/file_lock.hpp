@@ -1,8 +1,11 @@
 #pragma once
 
-#include <filesystem>
+#include <chrono>
+#include <functional>
 #include <optional>
+#include <string>
 
+#include "folder.hpp"
 #include "unique_fd.hpp"
 
 namespace npu::base {
@@ -11,16 +14,23 @@ namespace npu::base {
 /// kernel releases it when its owner dies, however it dies. The file goes with the lock.
 class FileLock {
  public:
-  /// Waits for as long as somebody else has it. Nothing where the file system gives no lock.
-  static std::optional<FileLock> acquire(const std::filesystem::path& path);
+  struct Patience {
+    std::chrono::nanoseconds limit;
+    std::function<bool()> gives_up;  ///< asked again and again; may be empty
+  };
+  /// Waits while somebody else has it, as long as `patience` lasts. Nothing after that, and where
+  /// the file system gives no lock. `folder` must outlive the lock.
+  static std::optional<FileLock> acquire(const Folder& folder, const std::string& name,
+                                         const Patience& patience);
 
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&&) = delete;
   ~FileLock();
 
  private:
-  FileLock(std::filesystem::path path, UniqueFd fd);
-  std::filesystem::path path_;
+  FileLock(const Folder& folder, std::string name, UniqueFd fd);
+  const Folder& folder_;
+  std::string name_;
   UniqueFd fd_;
 };
 

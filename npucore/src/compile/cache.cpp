@@ -4,7 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <ctime>
+#include <utility>
 #include <vector>
 
 #include <npucore/error.hpp>
@@ -12,6 +15,7 @@
 #include "base/atomic_file.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "base/open_input.hpp"
 #include "base/text.hpp"
 
 namespace npu::internal {
@@ -33,91 +37,123 @@ std::string name_of(const std::string& key) {
   return digits;
 }
 
+std::string entry_of(const std::string& key) {
+  return name_of(key) + kSuffix;
+}
+
 struct KeptFile {
-  fs::path path;
-  fs::file_time_type used;
+  std::string name;
+  struct timespec used = {};
   std::uint64_t size_bytes = 0;
 };
 
-std::vector<KeptFile> kept_files(const fs::path& folder) {
+bool is_older(const struct timespec& a, const struct timespec& b) {
+  return std::pair(a.tv_sec, a.tv_nsec) < std::pair(b.tv_sec, b.tv_nsec);
+}
+
+/// A writer touches its file all the time.
+bool is_abandoned(const KeptFile& temporary) {
+  constexpr time_t kSeconds = 600;
+  return temporary.used.tv_sec < ::time(nullptr) - kSeconds;
+}
+
+/// Entries and what is being written, by their last use. What killed writers left is removed.
+std::vector<KeptFile> kept_files(const base::Folder& folder) {
   std::vector<KeptFile> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != kSuffix) continue;
-    const auto used = entry.last_write_time(error);
-    const auto size = entry.file_size(error);
-    if (!error) {
-      files.push_back({entry.path(), used, size});
-    }
+  for (const std::string& name : folder.names()) {
+    const bool temporary = base::is_temporary_name(name);
+    if (!temporary && !name.ends_with(kSuffix)) continue;
+    const auto status = folder.status_of(name);
+    if (!status || !S_ISREG(status->st_mode)) continue;
+    const KeptFile file{name, status->st_mtim, static_cast<std::uint64_t>(status->st_size)};
+    if (temporary && is_abandoned(file) && folder.remove(name)) continue;
+    files.push_back(file);
   }
   std::sort(files.begin(), files.end(),
-            [](const auto& a, const auto& b) { return a.used < b.used; });
+            [](const auto& a, const auto& b) { return is_older(a.used, b.used); });
   return files;
 }
 
 /// What a process left that was killed while it wrote; only the owner of the lock may.
-void remove_temporaries(const fs::path& folder, const std::string& name) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string file = entry.path().filename().string();
-    std::error_code ignored;
-    if (file.rfind('.' + name, 0) == 0) {
-      fs::remove(entry.path(), ignored);
+void remove_temporaries(const base::Folder& folder, const std::string& name) {
+  for (const std::string& file : folder.names()) {
+    if (file.starts_with('.' + name)) {
+      folder.remove(file);
     }
   }
 }
 
 }  // namespace
 
-ModelCache::ModelCache(fs::path folder, std::uint64_t size_limit_bytes)
-    : folder_(std::move(folder)), size_limit_bytes_(size_limit_bytes) {
-  std::error_code error;
-  if (fs::is_directory(folder_, error)) return;
-  if (folder_.has_parent_path()) {
-    fs::create_directories(folder_.parent_path(), error);
-  }
-  if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
-    warn(text("the folder ", folder_.string(), " cannot be created: ", base::errno_text(errno),
-              "; nothing is cached"));
+ModelCache::ModelCache(const fs::path& folder, std::uint64_t size_limit_bytes,
+                       std::chrono::nanoseconds longest_wait)
+    : size_limit_bytes_(size_limit_bytes), longest_wait_(longest_wait) {
+  try {
+    folder_ = base::Folder::open_private(folder);
+  } catch (const Error& error) {
+    warn(text(error.what(), "; nothing is cached"));
   }
 }
 
-fs::path ModelCache::path_of(const std::string& key) const {
-  return folder_ / (name_of(key) + kSuffix);
+/// Nothing for an entry that is not there, or that somebody else may have written: that one goes.
+std::optional<base::MappedFile> ModelCache::open_entry(const std::string& key) const {
+  const std::string name = entry_of(key);
+  base::UniqueFd fd(::openat(folder_->fd(), name.c_str(), base::kInputFlags | O_NOFOLLOW));
+  if (!fd && errno == ENOENT) return std::nullopt;
+  if (!fd && errno == ELOOP) {
+    remove(key, "it is a symbolic link");
+    return std::nullopt;
+  }
+  if (!fd) {
+    warn(text("the entry ", folder_->path_of(name).string(),
+              " is not used: open: ", base::errno_text(errno)));
+    return std::nullopt;
+  }
+  try {
+    const auto file = base::checked_input(std::move(fd), folder_->path_of(name));
+    const std::string why = base::why_not_private(file.status);
+    if (why.empty()) return base::MappedFile::map(file);
+    remove(key, "it " + why);
+  } catch (const Error& error) {
+    remove(key, error.what());
+  }
+  return std::nullopt;
 }
 
 std::optional<ModelCache::Hit> ModelCache::find(const std::string& key) const {
-  const fs::path path = path_of(key);
-  Hit hit;
-  try {
-    hit.file = base::MappedFile::open(path);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kNotFound) {
-      warn(error.what());
-    }
-    return std::nullopt;
-  }
-  const auto entry = read_cache_entry(hit.file.bytes());
+  if (!folder_) return std::nullopt;
+  auto file = open_entry(key);
+  if (!file) return std::nullopt;
+  const auto entry = read_cache_entry(file->bytes());
   if (!entry) {
     remove(key, "it was truncated or changed");
     return std::nullopt;
   }
   if (entry->key != key) return std::nullopt;  // of a key with the same hash
-  hit.blob = entry->blob;
-  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
-  return hit;
+  ::utimensat(folder_->fd(), entry_of(key).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  return Hit{std::move(*file), entry->blob};
 }
 
-std::optional<base::FileLock> ModelCache::lock(const std::string& key) const {
+std::optional<base::FileLock> ModelCache::lock(const std::string& key,
+                                               const std::atomic<bool>* cancelled) const {
+  if (!folder_) return std::nullopt;
   const std::string name = name_of(key);
-  auto lock = base::FileLock::acquire(folder_ / (name + ".lock"));
+  const auto start = std::chrono::steady_clock::now();
+  const auto gives_up = [&] { return cancelled && cancelled->load(); };
+  auto lock = base::FileLock::acquire(*folder_, name + ".lock", {longest_wait_, gives_up});
   if (lock) {
-    remove_temporaries(folder_, name);
+    remove_temporaries(*folder_, name);
+  } else if (std::chrono::steady_clock::now() - start >= longest_wait_) {
+    warn(text("the process that has locked ", folder_->path_of(name + ".lock").string(),
+              " is not done after ",
+              std::chrono::duration_cast<std::chrono::seconds>(longest_wait_).count(),
+              " s; the model is compiled without waiting for it"));
   }
   return lock;
 }
 
 void ModelCache::store(const std::string& key, std::span<const Bytes> blob) const {
+  if (!folder_) return;
   const auto tail = cache_entry_tail(blob, key);
   std::vector<Bytes> parts(blob.begin(), blob.end());
   parts.emplace_back(tail);
@@ -128,7 +164,7 @@ void ModelCache::store(const std::string& key, std::span<const Bytes> blob) cons
     return;
   }
   try {
-    base::write_file_atomically(path_of(key), parts, base::FileAccess::kOwner);
+    base::write_file_atomically(*folder_, entry_of(key), parts, base::FileAccess::kOwner);
   } catch (const Error& error) {
     warn(text(error.what(), "; the model is not cached"));
     return;
@@ -137,21 +173,21 @@ void ModelCache::store(const std::string& key, std::span<const Bytes> blob) cons
 }
 
 void ModelCache::remove(const std::string& key, const std::string& why) const {
-  const fs::path path = path_of(key);
-  warn(text("the entry ", path.string(), " is deleted: ", why));
-  std::error_code ignored;
-  fs::remove(path, ignored);
+  const std::string name = entry_of(key);
+  const bool gone = folder_->remove(name);
+  warn(text("the entry ", folder_->path_of(name).string(),
+            gone ? " is deleted: " : " is not used: ", why));
 }
 
-/// Other processes may do the same: what is gone already is fine.
+/// Other processes may do the same: what is gone already is fine. What somebody writes stays.
 void ModelCache::shrink() const {
-  const auto files = kept_files(folder_);
+  const auto files = kept_files(*folder_);
   std::uint64_t total = 0;
   for (const auto& file : files) total += file.size_bytes;
   for (const auto& file : files) {
     if (total <= size_limit_bytes_) return;
-    std::error_code ignored;
-    fs::remove(file.path, ignored);
+    if (base::is_temporary_name(file.name)) continue;
+    folder_->remove(file.name);
     total -= file.size_bytes;
   }
 }

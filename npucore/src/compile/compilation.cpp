@@ -168,7 +168,7 @@ void Compilation::use_cache() {
   const std::string key = cache_key();
   if (load_from_cache(cache, key)) return;
   // Taken before the turn, never while having it: two threads cannot wait for each other.
-  const auto lock = cache.lock(key);
+  const auto lock = cache.lock(key, cancelled_);
   if (load_from_cache(cache, key)) return;
   compile_graph();
   const ExportedBlob blob = export_parts(*compiled_);

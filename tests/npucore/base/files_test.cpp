@@ -1,13 +1,17 @@
-// Files as a hostile or unlucky neighbour leaves them: read, mapped and written.
+// Files as a hostile or unlucky neighbour leaves them: read, mapped, written and locked.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cstring>
+#include <thread>
 
 #include <npucore/model.hpp>
 
 #include "base/atomic_file.hpp"
+#include "base/file_lock.hpp"
+#include "base/folder.hpp"
 #include "base/mapped_file.hpp"
 #include "base/open_input.hpp"
 
@@ -17,6 +21,7 @@ namespace npu::test {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -137,6 +142,45 @@ TEST(AtomicFile, MayHaveALongName) {
   const auto path = folder.path() / std::string(255, 'n');
   write_output(path, bytes_of("x"));
   EXPECT_EQ(read_file(path), "x");
+}
+
+// ---- Locks
+
+class Locks : public ::testing::Test {
+ protected:
+  std::optional<base::FileLock> acquire(std::chrono::nanoseconds limit,
+                                        std::function<bool()> gives_up = {}) {
+    return base::FileLock::acquire(folder_, "lock", {limit, std::move(gives_up)});
+  }
+  const TempDir place_;
+  const base::Folder folder_ = base::Folder::open(place_.path());
+};
+
+TEST_F(Locks, AreWaitedForUpToTheLimit) {
+  auto first = acquire(0ns);
+  ASSERT_TRUE(first);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(acquire(60ms));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 60ms);
+  first.reset();
+  EXPECT_TRUE(acquire(0ns));
+}
+
+TEST_F(Locks, AreWaitedForUntilTheWaiterGivesUp) {
+  const auto first = acquire(0ns);
+  int asked = 0;
+  EXPECT_FALSE(acquire(1h, [&] { return ++asked == 3; }));
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(Locks, GoToTheNextAsSoonAsTheyAreFree) {
+  std::optional<base::FileLock> first = acquire(0ns);
+  std::thread owner([&] {
+    std::this_thread::sleep_for(30ms);
+    first.reset();
+  });
+  EXPECT_TRUE(acquire(1h));
+  owner.join();
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "compile/cache_entry.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
 
 #include "base/file_lock.hpp"
 #include "compile/cache.hpp"
@@ -64,6 +67,10 @@ TEST(CacheEntry, CutAnywhereIsNone) {
 
 class Cache : public ::testing::Test {
  protected:
+  void SetUp() override {
+    set_log_sink([this](LogLevel, std::string_view message) { log_ += message; });
+  }
+  void TearDown() override { set_log_sink({}); }
   void store(const std::string& key, const std::string& blob, std::uint64_t limit = 1 << 20) {
     const std::array<Bytes, 1> parts = {bytes_of(blob)};
     ModelCache(place(), limit).store(key, parts);
@@ -85,6 +92,7 @@ class Cache : public ::testing::Test {
   }
 
   TempDir folder_;
+  std::string log_;
 };
 
 TEST_F(Cache, FindsWhatItKept) {
@@ -148,7 +156,10 @@ TEST_F(Cache, ClearsAwayWhatAKilledWriterLeft) {
   store("a", "blob");
   const auto left = place() / ("." + files()[0].filename().string() + ".123.0.tmp");
   write_file(left, "half a bl");
-  { const auto lock = ModelCache(place(), 1 << 20).lock("a"); }
+  {
+    const ModelCache cache(place(), 1 << 20);
+    const auto lock = cache.lock("a", nullptr);
+  }
   EXPECT_FALSE(std::filesystem::exists(left));
   EXPECT_EQ(found("a"), "blob");
 }
@@ -156,7 +167,8 @@ TEST_F(Cache, ClearsAwayWhatAKilledWriterLeft) {
 TEST_F(Cache, LeavesNoLockBehind) {
   store("a", "blob");
   {
-    const auto lock = ModelCache(place(), 1 << 20).lock("a");
+    const ModelCache cache(place(), 1 << 20);
+    const auto lock = cache.lock("a", nullptr);
     EXPECT_TRUE(lock);
     EXPECT_EQ(files().size(), 2u);
   }
@@ -169,7 +181,131 @@ TEST_F(Cache, WithoutAFolderFindsAndKeepsNothing) {
   const std::array<Bytes, 1> parts = {bytes_of(blob)};
   cache.store("a", parts);
   EXPECT_FALSE(cache.find("a"));
-  EXPECT_FALSE(cache.lock("a"));
+  EXPECT_FALSE(cache.lock("a", nullptr));
+}
+
+// ---- What others may have written
+
+/// A cache that holds "blob" for "a", after something was done to it.
+struct TrustRow {
+  const char* name;
+  void (*change)(const std::filesystem::path& folder, const std::filesystem::path& entry);
+  const char* complaint;
+};
+
+void own(const std::filesystem::path& path) {
+  ASSERT_EQ(::chown(path.c_str(), 12345, 12345), 0);
+}
+
+class CacheOfOthers : public Cache, public ::testing::WithParamInterface<TrustRow> {};
+
+TEST_P(CacheOfOthers, IsNotLoadedFrom) {
+  if (std::string(GetParam().name).ends_with("Owner") && ::geteuid() != 0) {
+    GTEST_SKIP() << "only root gives files away";
+  }
+  store("a", "blob");
+  const auto entry = files().at(0);
+  ASSERT_EQ(found("a"), "blob");
+  GetParam().change(place(), entry);
+  EXPECT_EQ(found("a"), "");
+  EXPECT_NE(log_.find(GetParam().complaint), std::string::npos) << log_;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, CacheOfOthers,
+    ::testing::Values(
+        TrustRow{"FolderOfAGroup",
+                 [](const auto& folder, const auto&) { ::chmod(folder.c_str(), 0770); },
+                 "may be written by others than its owner (mode 0770): name one that only you"},
+        TrustRow{"FolderOfAll",
+                 [](const auto& folder, const auto&) { ::chmod(folder.c_str(), 0777); },
+                 "(mode 0777)"},
+        TrustRow{"StickyFolder",
+                 [](const auto& folder, const auto&) { ::chmod(folder.c_str(), 01777); },
+                 "(mode 1777)"},
+        TrustRow{"FoldersOwner", [](const auto& folder, const auto&) { own(folder); },
+                 "belongs to user 12345, not to user 0 or root"},
+        TrustRow{"FolderThroughALink",
+                 [](const auto& folder, const auto&) {
+                   std::filesystem::rename(folder, folder.string() + "2");
+                   std::filesystem::create_symlink(folder.string() + "2", folder);
+                 },
+                 "is a symbolic link: name the folder that it leads to"},
+        TrustRow{"EntryOfAll", [](const auto&, const auto& entry) { ::chmod(entry.c_str(), 0666); },
+                 "it may be written by others than its owner (mode 0666)"},
+        TrustRow{"EntrysOwner", [](const auto&, const auto& entry) { own(entry); },
+                 "it belongs to user 12345"},
+        TrustRow{"EntryThroughALink",
+                 [](const auto&, const auto& entry) {
+                   std::filesystem::rename(entry, entry.string() + "2");
+                   std::filesystem::create_symlink(entry.string() + "2", entry);
+                 },
+                 "it is a symbolic link"},
+        TrustRow{"EntryIsAFifo",
+                 [](const auto&, const auto& entry) {
+                   std::filesystem::remove(entry);
+                   ASSERT_EQ(::mkfifo(entry.c_str(), 0600), 0);
+                 },
+                 "it is a FIFO, not a regular file"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST_F(Cache, WhereOthersMayWriteKeepsNothing) {
+  store("a", "blob");
+  ::chmod(place().c_str(), 0777);
+  store("b", "blob b");
+  EXPECT_EQ(files().size(), 1u);
+  EXPECT_FALSE(ModelCache(place(), 1 << 20).lock("b", nullptr));
+  ::chmod(place().c_str(), 0700);
+  EXPECT_EQ(found("b"), "");
+}
+
+TEST_F(Cache, StaysTheFolderThatWasOpened) {
+  store("a", "blob");
+  const ModelCache cache(place(), 1 << 20);
+  std::filesystem::rename(place(), place().string() + "2");
+  std::filesystem::create_directory(place());
+  EXPECT_TRUE(cache.find("a"));
+}
+
+// ---- Writers and waiters
+
+TEST_F(Cache, CountsWhatIsBeingWritten) {
+  const std::string blob(1000, 'x');
+  store("a", blob, 4000);
+  write_file(place() / ".0123456789abcdef.npucache.0.tmp", std::string(2500, 'y'));
+  store("b", blob, 4000);
+  EXPECT_EQ(found("a"), "") << "with the one in writing it is too much";
+  EXPECT_EQ(found("b"), blob);
+  EXPECT_EQ(files().size(), 2u);
+}
+
+TEST_F(Cache, ClearsAwayWhatWasAbandonedWhateverItsKey) {
+  store("a", "blob");
+  const auto left = place() / ".0123456789abcdef.npucache.0.tmp";
+  write_file(left, "half a bl");
+  std::filesystem::last_write_time(
+      left, std::filesystem::last_write_time(left) - std::chrono::minutes(11));
+  store("b", "blob b");
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_EQ(files().size(), 2u);
+}
+
+TEST_F(Cache, DoesNotWaitForAStoppedProcessForEver) {
+  const ModelCache cache(place(), 1 << 20, std::chrono::milliseconds(50));
+  const auto stopped = cache.lock("a", nullptr);
+  ASSERT_TRUE(stopped);
+  EXPECT_FALSE(cache.lock("a", nullptr));
+  EXPECT_NE(log_.find("is not done after 0 s; the model is compiled without waiting for it"),
+            std::string::npos)
+      << log_;
+}
+
+TEST_F(Cache, DoesNotWaitOnceItIsCancelled) {
+  const ModelCache cache(place(), 1 << 20);
+  const auto stopped = cache.lock("a", nullptr);
+  const std::atomic<bool> cancelled = true;
+  EXPECT_FALSE(cache.lock("a", &cancelled));
+  EXPECT_EQ(log_, "");
 }
 
 }  // namespace

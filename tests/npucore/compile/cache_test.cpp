@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -162,6 +163,22 @@ TEST_F(CacheDir, DropsADamagedEntryAndCompilesAgain) {
     EXPECT_NE(warnings_.find("is deleted: it was truncated or changed"), std::string::npos);
     EXPECT_EQ(from(), LoadedFrom::kCache) << size;
   }
+}
+
+TEST_F(CacheDir, WhereOthersMayWriteIsAWarning) {
+  compile();
+  ASSERT_EQ(::chmod(cache_.c_str(), 0777), 0);
+  EXPECT_EQ(from(), LoadedFrom::kCompiler) << "it ran what others may have put there";
+  EXPECT_NE(warnings_.find("may be written by others than its owner"), std::string::npos)
+      << warnings_;
+}
+
+TEST_F(CacheDir, IsNotLeftThroughALink) {
+  compile();
+  fs::rename(cache_, folder_.path() / "elsewhere");
+  fs::create_directory_symlink(folder_.path() / "elsewhere", cache_);
+  EXPECT_EQ(from(), LoadedFrom::kCompiler);
+  EXPECT_NE(warnings_.find("is a symbolic link"), std::string::npos) << warnings_;
 }
 
 TEST_F(CacheDir, ThatCannotBeMadeIsAWarning) {
