@@ -150,6 +150,7 @@ std::shared_ptr<CompiledModel::Impl> Compilation::run() {
 /// All that the blob depends on. The serializer is not in it: it does not change the blob.
 std::string Compilation::cache_key() const {
   const DeviceInfo& device = compiled_->device->info;
+  const std::string extra = ze::extra_build_flags();
   const auto version = [](const Version& v) { return text(v.major, '.', v.minor, '.', v.patch); };
   return text("npucore cache 1\nmodel ", std::hex, ir::content_hash(model_), std::dec, "\nflags ",
               build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version,
@@ -158,7 +159,8 @@ std::string Compilation::cache_key() const {
               device.name, " pci ", device.pci_device_id, " platform ", device.platform, " tiles ",
               device.tiles, "\ndriver ", device.driver_version, " extension ",
               version(device.graph_extension), " compiler ", version(device.compiler), " elf ",
-              version(device.blob_elf), " runtime ", version(device.blob_runtime), '\n');
+              version(device.blob_elf), " runtime ", version(device.blob_runtime), '\n',
+              extra.empty() ? "" : text("extra ", extra, '\n'));
 }
 
 void Compilation::use_cache() {

@@ -1,5 +1,7 @@
 #include "device_queries.hpp"
 
+#include <cstdlib>
+
 #include "base/text.hpp"
 
 namespace npu::ze {
@@ -46,6 +48,11 @@ std::optional<bool> compiler_takes(const DeviceContext& device, const char* opti
   if (!device.graph.has(11)) return std::nullopt;
   return device.graph->pfnCompilerIsOptionSupported(device.npu.device, ZE_NPU_COMPILER_OPTIONS,
                                                     option, value) == ZE_RESULT_SUCCESS;
+}
+
+std::string extra_build_flags() {
+  const char* flags = std::getenv("ZE_INTEL_NPU_COMPILER_EXTRA_BUILD_FLAGS");
+  return flags ? flags : "";
 }
 
 }  // namespace npu::ze

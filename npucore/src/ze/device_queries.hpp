@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "device_context.hpp"
 
@@ -26,5 +27,8 @@ void set_idle_pruning(const DeviceContext& device, bool on);
 /// extension 1.11.
 std::optional<bool> compiler_takes(const DeviceContext& device, const char* option,
                                    const char* value);
+
+/// Build flags that a driver for developers adds to every model's, from the environment; else "".
+std::string extra_build_flags();
 
 }  // namespace npu::ze

@@ -181,6 +181,17 @@ TEST_F(CacheDir, IsNotLeftThroughALink) {
   EXPECT_NE(warnings_.find("is a symbolic link"), std::string::npos) << warnings_;
 }
 
+TEST_F(CacheDir, KnowsTheFlagsThatTheEnvironmentAdds) {
+  compile();
+  ::setenv("ZE_INTEL_NPU_COMPILER_EXTRA_BUILD_FLAGS", "--config NPU_TILES=\"1\"", 1);
+  const LoadedFrom changed = from(), again = from();
+  ::unsetenv("ZE_INTEL_NPU_COMPILER_EXTRA_BUILD_FLAGS");
+  EXPECT_EQ(changed, LoadedFrom::kCompiler);
+  EXPECT_EQ(again, LoadedFrom::kCache);
+  EXPECT_EQ(from(), LoadedFrom::kCache);
+  EXPECT_EQ(files_in(cache_).size(), 2u);
+}
+
 TEST_F(CacheDir, ThatCannotBeMadeIsAWarning) {
   cache_ = model_ / "below a file";
   EXPECT_EQ(from(), LoadedFrom::kCompiler);
