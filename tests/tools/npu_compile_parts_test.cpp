@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -134,12 +135,28 @@ TEST(ModelInfoFileTest, NoneIsNoError) {
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
+TEST(ModelInfoFileTest, DoesNotFollowLinksOfOthers) {
+  const npu::test::TempDir models, blobs;
+  models.write("m.modelinfo", "[modelinfo]");
+  const auto victim = models.write("victim", "precious");
+  const auto predictable = "m.modelinfo." + std::to_string(::getpid()) + ".tmp";
+  std::filesystem::create_symlink(victim, blobs.path() / predictable);
+  copy_model_info(models.path() / "m.xml", blobs.path() / "m.blob");
+  EXPECT_EQ(text_of(victim), "precious");
+  EXPECT_EQ(text_of(blobs.path() / "m.modelinfo"), "[modelinfo]");
+}
+
+TEST(ModelInfoFileTest, NeverReplacesTheBlob) {
+  const npu::test::TempDir dir;
+  dir.write("m.modelinfo", "text");
+  EXPECT_FALSE(copy_model_info(dir.path() / "m.xml", dir.path() / "blob.modelinfo"));
+}
+
 TEST(ModelInfoFileTest, AFailureLeavesNothing) {
   const npu::test::TempDir dir;
   dir.write("m.modelinfo", "text");
   std::filesystem::create_directories(dir.path() / "out.modelinfo" / "full");
-  EXPECT_THROW(copy_model_info(dir.path() / "m.xml", dir.path() / "out.blob"),
-               std::filesystem::filesystem_error);
+  EXPECT_THROW(copy_model_info(dir.path() / "m.xml", dir.path() / "out.blob"), npu::Error);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 2);
 }
 

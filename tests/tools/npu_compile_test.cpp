@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <pty.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +115,104 @@ TEST(NpuCompileTest, RawIsTheDriversElfAlone) {
   EXPECT_NE(read_blob_info(whole).writer, "");
   EXPECT_EQ(read_blob_info(raw).sections.size(), read_blob_info(whole).sections.size());
   EXPECT_NO_THROW(CompiledModel::import(Device::open(DeviceKind::kSoftware), raw));
+}
+
+/// What an output must never replace, and options that would make it do so.
+struct KeepRow {
+  const char* name;
+  std::string file;  ///< in the model's folder
+  const char* options;
+  const char* complaint;
+};
+
+test::ToolRun run_in(const std::filesystem::path& folder, const std::string& words) {
+  return run("--help >/dev/null; cd " + folder.string() + "; $NPU_COMPILE " + words);
+}
+
+class KeptFile : public testing::TestWithParam<KeepRow> {};
+
+TEST_P(KeptFile, IsNotReplacedByTheBlob) {
+  const TempDir dir;
+  dir.write("m.bin", std::string("\x00\x00\x00\x40", 4));
+  dir.write("w.bin", std::string("\x00\x00\x00\x40", 4));
+  const auto model = dir.write("m.xml", test::multiply_ir());
+  ASSERT_EQ(::mkfifo((dir.path() / "fifo").c_str(), 0600), 0);
+  std::filesystem::create_symlink("m.bin", dir.path() / "link");
+  std::filesystem::create_symlink("/dev/null", dir.path() / "device");
+  const auto before = names_in(dir.path());
+  for (const char* raw : {"", " --raw"}) {
+    const auto result = run_in(dir.path(), std::string("m.xml --device software") + raw + " -o " +
+                                               GetParam().file + " " + GetParam().options);
+    EXPECT_EQ(result.code, 1) << result.output;
+    EXPECT_TRUE(has(result.output, GetParam().complaint)) << result.output;
+  }
+  EXPECT_EQ(names_in(dir.path()), before);
+  EXPECT_EQ(std::filesystem::file_size(dir.path() / "m.bin"), 4U);
+  EXPECT_TRUE(std::filesystem::is_fifo(dir.path() / "fifo"));
+  EXPECT_TRUE(std::filesystem::is_symlink(dir.path() / "link"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, KeptFile,
+    testing::Values(KeepRow{"Model", "./m.xml", "", "the blob would replace m.xml"},
+                    KeepRow{"Weights", "m.bin", "", "the blob would replace m.bin"},
+                    KeepRow{"OtherWeights", "w.bin", "--weights w.bin",
+                            "the blob would replace w.bin"},
+                    KeepRow{"Fifo", "fifo", "", "it is there and no regular file"},
+                    KeepRow{"Link", "link", "", "it is there and no regular file"},
+                    KeepRow{"LinkToADevice", "device", "", "it is there and no regular file"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(NpuCompileTest, RawFollowsNoLinkOfOthers) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  const auto victim = dir.write("victim", "precious");
+  // The shell becomes the tool, so that its process id is known beforehand.
+  const auto result = run("--help >/dev/null; cd " + dir.path().string() +
+                          "; ln -s victim m.blob.$$; exec $NPU_COMPILE " + model.string() +
+                          " --device software --raw");
+  EXPECT_EQ(result.code, 0) << result.output;
+  std::ostringstream text;
+  text << std::ifstream(victim).rdbuf();
+  EXPECT_EQ(text.str(), "precious");
+}
+
+TEST(NpuCompileTest, AStandardOutputThatCannotBeWrittenIsAFailure) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32})).string();
+  for (const auto* words : {" --device software", " --help", " --list-options --device software"}) {
+    const auto full = run_in("/", model + words + " 2>&1 >/dev/full; echo code $? #");
+    EXPECT_TRUE(has(full.output, "code 1")) << words;
+    EXPECT_TRUE(has(full.output, "the standard output cannot be written")) << full.output;
+  }
+}
+
+TEST(NpuCompileTest, AFifoIsNotWaitedFor) {
+  const TempDir dir;
+  ASSERT_EQ(::mkfifo((dir.path() / "m.xml").c_str(), 0600), 0);
+  const auto result = run((dir.path() / "m.xml").string() + " --device software");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, "it is a FIFO, not a regular file")) << result.output;
+}
+
+TEST(NpuCompileTest, NamesDoNotDriveTheTerminal) {
+  const TempDir dir;
+  auto text = test::identity_ir("f32", {1, 3, 32, 32});
+  const auto at = text.find("names=\"image\"");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 13,
+               "names=\"\xc2\x9b"
+               "31mred\x7f\xc3\xa4\"");  // U+009B is a terminal's escape too
+  const auto result = run(dir.write("m.xml", text).string() + " --device software");
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "\\xc2\\x9b31mred\\x7f\xc3\xa4")) << result.output;
+}
+
+TEST(NpuCompileTest, MessagesDoNotDriveTheTerminal) {
+  const auto result = run("\"$(printf '/nowhere/\\033[31m.xml')\"");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, "\\x1b[31m")) << result.output;
+  EXPECT_FALSE(has(result.output, "\033")) << result.output;
 }
 
 TEST(NpuCompileTest, ReshapesBeforeItCompiles) {

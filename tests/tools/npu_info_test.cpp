@@ -106,6 +106,22 @@ TEST(NpuInfoBlobTest, TellsWhatNpucoreWrote) {
   EXPECT_TRUE(has(text.output, ".shstrtab")) << text.output;
 }
 
+TEST(NpuInfoBlobTest, SurvivesNamesThatAreNotUtf8) {
+  const TempDir dir;
+  const auto blob = dir.path() / "m.blob";
+  auto text = test::identity_ir("f32", {1, 3, 32, 32});
+  const auto at = text.find("names=\"image\"");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 13, "names=\"na\xffme\xc2\x9b\"");
+  const auto device = Device::open(DeviceKind::kSoftware);
+  CompiledModel::compile(device, Model::read(dir.write("m.xml", text))).export_blob(blob);
+  const auto json = run_json(blob.string());
+  EXPECT_EQ(json["inputs"][0]["tensor_names"][0], "na\xef\xbf\xbdme\xc2\x9b");
+  const auto shown = run(blob.string() + " --json").output;
+  EXPECT_FALSE(has(shown, "\xc2\x9b")) << "a terminal's escape";
+  EXPECT_TRUE(has(run(blob.string()).output, "na\\xffme\\xc2\\x9b"));
+}
+
 std::filesystem::path bare_elf(const TempDir& dir) {
   const auto native = compiled(dir, false).native_binary();
   return dir.write("bare.blob", {reinterpret_cast<const char*>(native.data()), native.size()});

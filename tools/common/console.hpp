@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <npucore/error.hpp>
 
@@ -21,6 +22,13 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, char** argv);
 /// The library's errors and warnings go to the standard error stream, after the tool's name.
 void log_to_stderr(const std::string& tool);
 
+/// The text with control characters, and bytes that are no UTF-8, as "\\x1b": names come from
+/// files, and must not drive the terminal. Line breaks and tabs stay.
+std::string printable(std::string_view text);
+
+/// Writes printable text to the standard output.
+void print(std::string_view text);
+
 /// Runs `work`; an exception becomes its message on the standard error stream, with the driver's
-/// log where there is one, and kFailed.
+/// log where there is one, and kFailed. So does an output that could not be written.
 int run_tool(const std::string& tool, const std::function<int()>& work);

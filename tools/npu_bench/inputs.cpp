@@ -1,10 +1,10 @@
 #include "inputs.hpp"
 
 #include <cstring>
-#include <fstream>
 #include <random>
 
 #include <npucore/error.hpp>
+#include <npucore/model.hpp>
 
 namespace {
 
@@ -50,11 +50,8 @@ void require_size(const npu::Port& port, const std::filesystem::path& file) {
 }
 
 void read_file(const std::filesystem::path& file, std::span<std::byte> bytes) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream.read(reinterpret_cast<char*>(bytes.data()),
-                   static_cast<std::streamsize>(bytes.size()))) {
-    throw Error(ErrorCode::kIo, "--input: cannot read " + file.string());
-  }
+  const std::string text = npu::read_input(file, bytes.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
 }
 
 template <class T, class Make>

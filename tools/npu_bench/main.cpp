@@ -1,7 +1,6 @@
-#include <iostream>
-
 #include "benchmark.hpp"
 #include "console.hpp"
+#include "json_text.hpp"
 #include "report.hpp"
 
 int main(int argc, char** argv) {
@@ -16,8 +15,8 @@ int main(int argc, char** argv) {
   log_to_stderr("npu-bench");
   return run_tool("npu-bench", [&] {
     const Benchmark benchmark = run_benchmark(arguments);
-    std::cout << (arguments.json ? to_json(arguments, benchmark).dump(2) + '\n'
-                                 : to_text(arguments, benchmark));
+    print(arguments.json ? json_text(to_json(arguments, benchmark))
+                         : to_text(arguments, benchmark));
     return exit_code::kDone;
   });
 }

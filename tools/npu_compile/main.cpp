@@ -3,9 +3,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <sstream>
 
 #include <npucore/npucore.hpp>
 
@@ -14,39 +14,44 @@
 #include "deferred_signals.hpp"
 #include "interrupt.hpp"
 #include "model_info_file.hpp"
+#include "output_check.hpp"
 #include "shape_options.hpp"
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int kInterrupted = 130;
 
-void print_ports(const char* kind, const std::vector<npu::Port>& ports) {
+void print_ports(std::ostream& out, const char* kind, const std::vector<npu::Port>& ports) {
   for (const auto& port : ports) {
     const auto& name = port.tensor_names.empty() ? port.name : port.tensor_names.front();
-    std::cout << "  " << kind << "  " << name << "  " << npu::to_string(port.type)
-              << npu::to_string(port.shape) << '\n';
+    out << "  " << kind << "  " << name << "  " << npu::to_string(port.type)
+        << npu::to_string(port.shape) << '\n';
   }
 }
 
-void print_frame(const npu::FrameInput& input) {
+void print_frame(std::ostream& out, const npu::FrameInput& input) {
   const auto& geometry = input.geometry;
-  std::cout << "  frame   " << input.preprocess.frame.describe() << " -> " << geometry.model_width
-            << 'x' << geometry.model_height << ' ' << npu::to_string(input.preprocess.resize) << ' '
-            << npu::to_string(input.preprocess.channels) << '\n';
+  out << "  frame   " << input.preprocess.frame.describe() << " -> " << geometry.model_width << 'x'
+      << geometry.model_height << ' ' << npu::to_string(input.preprocess.resize) << ' '
+      << npu::to_string(input.preprocess.channels) << '\n';
 }
 
 void print_result(const npu::CompiledModel& compiled, const std::filesystem::path& output,
                   double seconds) {
-  std::cout << output.string() << '\n';
-  std::cout << "  device  " << compiled.device().info().name << '\n';
-  print_ports("input ", compiled.inputs());
-  print_ports("output", compiled.outputs());
+  std::ostringstream out;
+  out << output.string() << '\n';
+  out << "  device  " << compiled.device().info().name << '\n';
+  print_ports(out, "input ", compiled.inputs());
+  print_ports(out, "output", compiled.outputs());
   if (compiled.frame_input()) {
-    print_frame(*compiled.frame_input());
+    print_frame(out, *compiled.frame_input());
   }
-  std::cout << "  size    " << std::filesystem::file_size(output) << " bytes\n";
-  std::cout << "  time    " << std::fixed << std::setprecision(2) << seconds << " s, from the "
-            << npu::to_string(compiled.load_stats().from) << '\n';
+  out << "  size    " << std::filesystem::file_size(output) << " bytes\n";
+  out << "  time    " << std::fixed << std::setprecision(2) << seconds << " s, from the "
+      << npu::to_string(compiled.load_stats().from) << '\n';
+  print(out.str());
 }
 
 /// One line that is written again and again, on a terminal only.
@@ -90,24 +95,11 @@ std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
   return {};
 }
 
-void write_raw(const npu::CompiledModel& compiled, const std::filesystem::path& output) {
-  const auto native = compiled.native_binary();
-  const std::filesystem::path temporary = output.string() + "." + std::to_string(::getpid());
-  std::ofstream file(temporary, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(native.data()),
-             static_cast<std::streamsize>(native.size()));
-  file.close();
-  if (!file) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw npu::Error(npu::ErrorCode::kIo, "cannot write " + output.string() +
-                                              ": check that its folder exists and has room");
-  }
-  std::filesystem::rename(temporary, output);
-}
-
 int run(const Arguments& arguments) {
   const auto output = arguments.output_path();
+  const fs::path model = arguments.model;
+  check_output(output, {model, arguments.weights.empty() ? fs::path(model).replace_extension(".bin")
+                                                         : fs::path(arguments.weights)});
   const auto start = std::chrono::steady_clock::now();
   const auto compiled = compile(arguments);
   if (!compiled) return kInterrupted;
@@ -115,12 +107,13 @@ int run(const Arguments& arguments) {
   std::optional<std::filesystem::path> model_info;
   {
     const DeferredSignals until_written;
-    arguments.raw ? write_raw(*compiled, output) : compiled->export_blob(output);
+    arguments.raw ? npu::write_output(output, compiled->native_binary())
+                  : compiled->export_blob(output);
     model_info = copy_model_info(arguments.model, output);
   }
   print_result(*compiled, output, taken.count());
   if (model_info) {
-    std::cout << "  info    " << model_info->string() << '\n';
+    print("  info    " + model_info->string() + '\n');
   }
   return exit_code::kDone;
 }

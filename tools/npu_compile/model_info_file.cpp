@@ -1,12 +1,15 @@
 #include "model_info_file.hpp"
 
-#include <unistd.h>
-
+#include <span>
 #include <string>
+
+#include <npucore/model.hpp>
 
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 std::optional<fs::path> find_model_info(const fs::path& model) {
   const auto beside = fs::path(model).replace_extension(".modelinfo");
@@ -21,15 +24,9 @@ std::optional<fs::path> find_model_info(const fs::path& model) {
 std::optional<fs::path> copy_model_info(const fs::path& model, const fs::path& blob) {
   const auto source = find_model_info(model);
   const auto target = fs::path(blob).replace_extension(".modelinfo");
-  if (!source || (fs::exists(target) && fs::equivalent(*source, target))) return {};
-  const fs::path temporary = target.string() + "." + std::to_string(::getpid()) + ".tmp";
-  try {
-    fs::copy_file(*source, temporary, fs::copy_options::overwrite_existing);
-    fs::rename(temporary, target);
-  } catch (const fs::filesystem_error&) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
-  }
+  const bool is_there = fs::exists(target) && source && fs::equivalent(*source, target);
+  if (!source || is_there || target == blob) return {};
+  const std::string text = npu::read_input(*source, kMostBytes);
+  npu::write_output(target, std::as_bytes(std::span(text)));
   return target;
 }

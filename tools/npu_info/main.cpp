@@ -5,6 +5,7 @@
 
 #include "blob_report.hpp"
 #include "console.hpp"
+#include "json_text.hpp"
 #include "property_report.hpp"
 #include "report.hpp"
 
@@ -34,7 +35,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
 void keep_only_errors() {
   npu::set_log_sink([](npu::LogLevel level, std::string_view message) {
     if (level == npu::LogLevel::kError) {
-      std::cerr << "npu-info: " << message << '\n';
+      std::cerr << "npu-info: " << printable(message) << '\n';
     }
   });
 }
@@ -42,9 +43,9 @@ void keep_only_errors() {
 int show_blob(const Arguments& arguments) {
   const auto blob = npu::read_blob_info(arguments.blob);
   if (arguments.json) {
-    std::cout << to_json(blob).dump(2) << '\n';
+    print(json_text(to_json(blob)));
   } else {
-    std::cout << arguments.blob << '\n' << to_text(blob);
+    print(arguments.blob + '\n' + to_text(blob));
   }
   return exit_code::kDone;
 }
@@ -54,16 +55,16 @@ int show_properties(const Arguments& arguments) {
   try {
     device = npu::Device::open(npu::device_kind_from_string(arguments.device));
   } catch (const npu::Error& error) {
-    std::cerr << "npu-info: " << error.what() << '\n';
+    std::cerr << "npu-info: " << printable(error.what()) << '\n';
   }
   const auto properties = property_values(device ? &*device : nullptr);
-  std::cout << (arguments.json ? to_json(properties).dump(2) + '\n' : to_text(properties));
+  print(arguments.json ? json_text(to_json(properties)) : to_text(properties));
   return device ? exit_code::kDone : kNoDevice;
 }
 
 int show_device(const Arguments& arguments) {
   const Report report = make_report(npu::device_kind_from_string(arguments.device));
-  std::cout << (arguments.json ? to_json(report).dump(2) + '\n' : to_text(report));
+  print(arguments.json ? json_text(to_json(report)) : to_text(report));
   return report.device ? exit_code::kDone : kNoDevice;
 }
 
