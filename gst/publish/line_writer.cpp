@@ -18,9 +18,11 @@ std::mutex stdout_mutex;  // lines of several writers stay whole
 
 int open_file(const std::string& path, bool append) {
   if (path.empty() || path == "-") return STDOUT_FILENO;
-  const int fd =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
+  // Without O_NONBLOCK a pipe that nobody reads would block the change of state.
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  const int fd = ::open(path.c_str(), kFlags | (append ? O_APPEND : O_TRUNC), 0666);
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "open");
+  ::fcntl(fd, F_SETFL, append ? O_APPEND : 0);
   return fd;
 }
 

@@ -115,6 +115,14 @@ void post_caught(GstElement* element, Step step) {
     throw;
   } catch (const std::system_error& error) {
     if (step == Step::kWrite) return post_write_error(element, name.c_str(), error.code());
+    if (error.code() == std::errc::no_such_device_or_address) {
+      GST_ELEMENT_ERROR(element, RESOURCE, OPEN_WRITE,
+                        ("Cannot open %s for writing: nobody reads the pipe. Start its reader "
+                         "before the pipeline.",
+                         name.c_str()),
+                        (nullptr));
+      return;
+    }
     GST_ELEMENT_ERROR(element, RESOURCE, OPEN_WRITE,
                       ("Cannot open %s for writing: %s. Set location to a file in a folder that "
                        "exists and is writable.",

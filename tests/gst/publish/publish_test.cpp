@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <gst/video/gstvideometa.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -250,22 +251,36 @@ Failure take_error(GstBus* bus) {
   return failure;
 }
 
-TEST(PublishFailure, OfOpeningNamesTheFile) {
+/// What a start with this location fails with.
+Failure failure_of_start(const std::string& location) {
   const Owned<GstElement> element(
       GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("npupublish", nullptr))));
   const Owned<GstBus> bus(gst_bus_new());
   gst_element_set_bus(element.get(), bus.get());
-  g_object_set(element.get(), "location", "/nowhere/out.jsonl", nullptr);
+  g_object_set(element.get(), "location", location.c_str(), nullptr);
   EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   const Failure failure = take_error(bus.get());
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  gst_element_set_bus(element.get(), nullptr);
+  return failure;
+}
+
+TEST(PublishFailure, OfOpeningNamesTheFile) {
+  const Failure failure = failure_of_start("/nowhere/out.jsonl");
   EXPECT_EQ(failure.domain, GST_RESOURCE_ERROR);
   EXPECT_EQ(failure.code, GST_RESOURCE_ERROR_OPEN_WRITE);
   EXPECT_EQ(
       failure.text,
       "Cannot open \"/nowhere/out.jsonl\" for writing: No such file or directory. Set location "
       "to a file in a folder that exists and is writable.");
-  gst_element_set_state(element.get(), GST_STATE_NULL);
-  gst_element_set_bus(element.get(), nullptr);
+}
+
+TEST(PublishFailure, OfAPipeThatNobodyReadsIsNotWaitedFor) {
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(failure_of_start(folder.file("pipe")).text,
+            "Cannot open \"" + folder.file("pipe") +
+                "\" for writing: nobody reads the pipe. Start its reader before the pipeline.");
 }
 
 TEST(PublishFailure, OfAFullDiskStopsTheFlow) {
