@@ -70,16 +70,40 @@ bool only_rows_vary(const ov::PartialShape& shape) {
   return bounded && outermost && rest_fixed;
 }
 
-void take_shape(Argument& argument, const ov::PartialShape& shape) {
+// As Intel's compiler: what it cannot give memory to is the client's mistake.
+void check_bounds(const Argument& argument, const ov::PartialShape& shape) {
+  const bool bounded = std::all_of(shape.begin(), shape.end(), [](const ov::Dimension& dimension) {
+    return dimension.get_max_length() >= 0;
+  });
+  if (bounded) return;
+  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "compiler: an upper bound is missing: \"" + argument.name + "\" has the shape " +
+                    shape.to_string() + "; reshape the model first");
+}
+
+// With inputs that vary an output's rows may be anywhere in it, and its size is told beside it;
+// else it has to begin with the rows that there are.
+void take_dynamic_shape(Argument& argument, const ov::PartialShape& shape, bool inputs_vary) {
+  if (inputs_vary) {
+    check_bounds(argument, shape);
+    for (const ov::Dimension& dimension : shape) {
+      argument.varying.push_back(dimension.is_dynamic());
+    }
+    return;
+  }
+  if (!only_rows_vary(shape)) {
+    refuse(argument, "has the shape " + shape.to_string() +
+                         ": the NPU needs fixed dimensions, reshape the model first");
+  }
+  argument.bounded = true;
+}
+
+void take_shape(Argument& argument, const ov::PartialShape& shape, bool inputs_vary) {
   if (shape.rank().is_dynamic()) {
     refuse(argument, "has no fixed number of dimensions");
   }
-  argument.bounded = shape.is_dynamic();
-  if (argument.bounded) {
-    if (argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT || !only_rows_vary(shape)) {
-      refuse(argument, "has the shape " + shape.to_string() +
-                           ": the NPU needs fixed dimensions, reshape the model first");
-    }
+  if (shape.is_dynamic()) {
+    take_dynamic_shape(argument, shape, inputs_vary);
   }
   argument.shape = shape.get_max_shape();
   if (argument.shape.size() > ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE) {
@@ -94,7 +118,7 @@ void take_shape(Argument& argument, const ov::PartialShape& shape) {
 }
 
 Argument describe(const ov::Output<const ov::Node>& port, ze_graph_argument_type_t type,
-                  const std::string& name, const std::string& producer) {
+                  const std::string& name, const std::string& producer, bool inputs_vary) {
   Argument argument{type, name, producer, {}, port.get_element_type(), {}};
   argument.tensor_names.assign(port.get_names().begin(), port.get_names().end());
   std::sort(argument.tensor_names.begin(), argument.tensor_names.end());
@@ -102,10 +126,25 @@ Argument describe(const ov::Output<const ov::Node>& port, ze_graph_argument_type
     refuse(argument, "has the element type " + argument.element_type.to_string() +
                          ", which the NPU does not take");
   }
-  take_shape(argument, port.get_partial_shape());
+  take_shape(argument, port.get_partial_shape(), inputs_vary);
   const size_t bits = ov::shape_size(argument.shape) * argument.element_type.bitwidth();
   argument.size_bytes = (bits + 7) / 8;
   return argument;
+}
+
+// A shape argument for each of those from `first` on that vary.
+void add_shapes(std::vector<Argument>& arguments, size_t first) {
+  const size_t end = arguments.size();
+  for (size_t i = first; i < end; ++i) {
+    if (arguments[i].varying.empty()) continue;
+    arguments[i].shape_index = arguments.size();
+    const std::string name = "vpux_ie_shape_" + arguments[i].name;
+    const size_t rank = arguments[i].shape.size();
+    Argument shape{arguments[i].type, name, name, {}, ov::element::i32, {rank}};
+    shape.holds_shape = true;
+    shape.size_bytes = rank * sizeof(int32_t);
+    arguments.push_back(std::move(shape));
+  }
 }
 
 std::string producer_of(const ov::Output<const ov::Node>& result) {
@@ -159,17 +198,25 @@ bool is_called(const Argument& argument, const std::string& name) {
 }  // namespace
 
 std::vector<Argument> describe_arguments(const ov::Model& model) {
+  const auto inputs = model.inputs();
+  const bool inputs_vary = std::any_of(inputs.begin(), inputs.end(), [](const auto& input) {
+    return input.get_partial_shape().is_dynamic();
+  });
   std::vector<Argument> arguments;
-  for (const auto& input : model.inputs()) {
+  for (const auto& input : inputs) {
     const std::string& name = input.get_node()->get_friendly_name();
-    arguments.push_back(describe(input, ZE_GRAPH_ARGUMENT_TYPE_INPUT, name, name));
+    arguments.push_back(describe(input, ZE_GRAPH_ARGUMENT_TYPE_INPUT, name, name, inputs_vary));
   }
+  add_shapes(arguments, 0);
+  const size_t first_output = arguments.size();
   for (const auto& output : model.outputs()) {
     arguments.push_back(describe(output, ZE_GRAPH_ARGUMENT_TYPE_OUTPUT,
-                                 output.get_node()->get_friendly_name(), producer_of(output)));
+                                 output.get_node()->get_friendly_name(), producer_of(output),
+                                 inputs_vary));
     arguments.back().passed_through =
         ov::is_type<ov::op::v0::Parameter>(output.get_node()->get_input_node_ptr(0));
   }
+  add_shapes(arguments, first_output);
   return arguments;
 }
 
@@ -187,7 +234,7 @@ void enable_strides(std::vector<Argument>& arguments, std::string_view names) {
                     "build flags: NPU_ENABLE_STRIDES_FOR names \"" + name +
                         "\", which the model does not have");
     }
-    if (found->bounded || found->element_type.bitwidth() < 8) {
+    if (found->bounded || !found->varying.empty() || found->element_type.bitwidth() < 8) {
       refuse(*found, "cannot have strides: its size varies, or it has less than a byte an element");
     }
     found->takes_strides = true;
@@ -218,6 +265,11 @@ void fill(const Argument& argument, ze_graph_argument_metadata_t& metadata) {
   metadata.data_type = numbers_of(argument.element_type)->metadata;
   std::fill(std::begin(metadata.shape), std::end(metadata.shape), uint64_t{0});
   std::copy(argument.shape.begin(), argument.shape.end(), metadata.shape);
+  for (size_t i = 0; i < argument.varying.size(); ++i) {
+    if (argument.varying[i]) {
+      metadata.shape[i] = UINT64_MAX;
+    }
+  }
   metadata.shape_size = static_cast<uint32_t>(argument.shape.size());
   metadata.tensor_names_count = put_names(argument.tensor_names, metadata.tensor_names);
   put_text(argument.producer_name, metadata.input_name);

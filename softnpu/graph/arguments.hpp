@@ -2,6 +2,7 @@
 #pragma once
 
 #include <openvino/core/model.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,15 +17,19 @@ struct Argument {
   std::string producer_name;  ///< of the node that feeds a Result; of a Parameter its own
   std::vector<std::string> tensor_names;
   ov::element::Type element_type;
-  ov::Shape shape;              ///< of an output whose size only the inference tells: its bound
-  bool bounded = false;         ///< such an output
+  ov::Shape shape;            ///< a dimension that varies has its bound
+  bool bounded = false;       ///< an output of which only the inference tells how many rows it has
+  std::vector<bool> varying;  ///< of an argument with a shape argument: which dimensions vary
+  std::optional<size_t> shape_index;  ///< where that is
+  bool holds_shape = false;     ///< the sizes of another argument at run time, the innermost first
   bool passed_through = false;  ///< an output that is an input, unchanged
   bool takes_strides = false;
   size_t size_bytes = 0;
 };
 
-/// Inputs first, then outputs. Throws UNSUPPORTED_FEATURE for what the NPU's interface cannot
-/// carry, by name.
+/// Inputs first, then outputs. Where inputs vary within bounds, each such argument has one more,
+/// "vpux_ie_shape_<name>", behind the inputs or the outputs. Throws UNSUPPORTED_FEATURE for what
+/// the NPU's interface cannot carry, by name, INVALID_ARGUMENT for a dimension without a bound.
 std::vector<Argument> describe_arguments(const ov::Model& model);
 
 /// `names`, separated by commas, are of arguments, of their tensors or of results' producers.

@@ -201,6 +201,11 @@ bool BuildFlags::weights_by_address() const {
   return found != config.end() && found->second == "NO_WEIGHTS_COPY";
 }
 
+std::string BuildFlags::batch_mode() const {
+  const auto found = config.find("NPU_BATCH_MODE");
+  return found != config.end() ? found->second : std::string();
+}
+
 std::string BuildFlags::strides_for() const {
   const auto found = config.find("NPU_ENABLE_STRIDES_FOR");
   return found != config.end() ? found->second : std::string();

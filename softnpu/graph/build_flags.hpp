@@ -22,6 +22,8 @@ struct BuildFlags {
   bool weights_by_address() const;
   /// Throws INVALID_ARGUMENT for a number that is none, and for more tiles than there are.
   void check_numbers(uint32_t device_tiles) const;
+  /// AUTO, PLUGIN or COMPILER; empty where nothing is said.
+  std::string batch_mode() const;
   /// Names, separated by commas; empty for none.
   std::string strides_for() const;
 };

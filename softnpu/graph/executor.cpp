@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 
 #include "base/config.hpp"
+#include "base/failure.hpp"
 
 #include "strided_copy.hpp"
 
@@ -112,6 +114,10 @@ class CpuExecutor : public Executor {
     if (!bound_) {
       bind_all();
     }
+    for (const Port& input : varying_) {
+      request_.set_input_tensor(input.index, ov::Tensor(argument(input).element_type,
+                                                        shape_now(input), value(input).pointer));
+    }
     for (const Port& input : gathered_) {
       ov::Tensor dense = request_.get_input_tensor(input.index);
       gather(argument(input), value(input), static_cast<std::byte*>(dense.data()));
@@ -134,10 +140,12 @@ class CpuExecutor : public Executor {
   void bind_all() {
     gathered_.clear();
     staged_.clear();
+    varying_.clear();
     std::vector<Range> inputs;
     size_t input = 0;
     size_t output = 0;
     for (size_t i = 0; i < arguments_.size(); ++i) {
+      if (arguments_[i].holds_shape) continue;
       if (is_input(arguments_[i])) {
         bind_input({i, input++});
         inputs.push_back(range_of(arguments_[i], values_[i]));
@@ -150,6 +158,10 @@ class CpuExecutor : public Executor {
 
   // The plugin reads dense tensors only.
   void bind_input(const Port& input) {
+    if (argument(input).shape_index) {
+      varying_.push_back(input);
+      return;
+    }
     if (!value(input).strides) {
       request_.set_input_tensor(input.index, tensor_over(argument(input), value(input).pointer));
       return;
@@ -161,7 +173,7 @@ class CpuExecutor : public Executor {
   // Outputs that the plugin puts where it likes: those whose size it only knows afterwards, and
   // those that are an input, which it never copies.
   static bool is_placed_by_plugin(const Argument& output) {
-    return output.bounded || output.passed_through;
+    return output.bounded || output.passed_through || output.shape_index;
   }
 
   // An output goes straight into the caller's memory, unless it has gaps, the plugin could read an
@@ -183,8 +195,36 @@ class CpuExecutor : public Executor {
     staged_.push_back(output);
   }
 
+  // Throws UNKNOWN for sizes past the bounds, which the device would read past its memory for.
+  ov::Shape shape_now(const Port& input) const {
+    const Argument& bound = argument(input);
+    const auto* const sizes = static_cast<const int32_t*>(values_[*bound.shape_index].pointer);
+    ov::Shape shape(bound.shape.size());
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const int32_t size = sizes[shape.size() - 1 - i];
+      if (size <= 0 || static_cast<size_t>(size) > bound.shape[i]) {
+        throw Failure(ZE_RESULT_ERROR_UNKNOWN, "dimension " + std::to_string(i) + " of \"" +
+                                                   bound.name + "\" is " + std::to_string(size) +
+                                                   ", at most " + std::to_string(bound.shape[i]) +
+                                                   " were compiled");
+      }
+      shape[i] = static_cast<size_t>(size);
+    }
+    return shape;
+  }
+
+  void tell_shape(const Port& output, const ov::Shape& shape) {
+    auto* const sizes = static_cast<int32_t*>(values_[*argument(output).shape_index].pointer);
+    for (size_t i = 0; i < shape.size(); ++i) {
+      sizes[shape.size() - 1 - i] = static_cast<int32_t>(shape[i]);
+    }
+  }
+
   void copy_out(const Port& staged) {
     const ov::Tensor tensor = request_.get_output_tensor(staged.index);
+    if (argument(staged).shape_index) {
+      tell_shape(staged, tensor.get_shape());
+    }
     const auto* const dense = static_cast<const std::byte*>(tensor.data());
     if (value(staged).strides) return scatter(argument(staged), value(staged), dense);
     const size_t room = argument(staged).size_bytes;
@@ -198,7 +238,8 @@ class CpuExecutor : public Executor {
   ov::InferRequest request_;
   const std::vector<Argument>& arguments_;
   std::vector<ArgumentValue> values_;
-  bool bound_ = false;  // the request has the values
+  bool bound_ = false;         // the request has the values
+  std::vector<Port> varying_;  // inputs whose sizes are told for each run
   std::vector<Port> gathered_;
   std::vector<Port> staged_;
 };

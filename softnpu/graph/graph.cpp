@@ -5,6 +5,7 @@
 #include "base/trace.hpp"
 #include "base/version.hpp"
 
+#include "batch.hpp"
 #include "disk_cache.hpp"
 #include "graph_input.hpp"
 #include "inference.hpp"
@@ -33,6 +34,7 @@ Graph::Graph(const ze_graph_desc_2_t& desc) {
   const BuildFlags flags = read(desc);
   options_ = options_of(flags);
   model_ = read_model(image_->parts());
+  apply_batch_mode(*model_, flags.batch_mode());
   expose_states(*model_);
   arguments_ = describe_arguments(*model_);
   enable_strides(arguments_, flags.strides_for());

@@ -164,7 +164,6 @@ INSTANTIATE_TEST_SUITE_P(
     Driver, BadIrs,
     testing::Values(BadIr{"unknown_operator", "type=\"Add\"", "type=\"Conjure\"", "Conjure"},
                     BadIr{"no_xml", "<net", "net", "cannot be read"},
-                    BadIr{"dynamic_input", "shape=\"1,4\"", "shape=\"?,4\"", "\"x\" has the shape"},
                     BadIr{"weights_too_short", "size=\"16\"", "size=\"1600\"", "cannot be read"},
                     BadIr{"string_input", "shape=\"1,4\" element_type=\"f32\"",
                           "shape=\"1,4\" element_type=\"string\"", "compiler"}),

@@ -1,0 +1,185 @@
+// Dimensions that vary within bounds, and the batch, as Intel's compiler takes them (8.4, asked on
+// 3720, 4000 and 5010).
+#include "driver_fixture.hpp"
+
+namespace softnpu_test {
+namespace {
+
+using Values = std::vector<float>;
+
+// y = x + (1, 2, 3, 4) in every row.
+std::string rows_ir(const std::string& shape) {
+  return replaced(sample_ir(), "shape=\"1,4\"", "shape=\"" + shape + "\"");
+}
+
+std::string batch_mode(const std::string& mode) {
+  return "--config NPU_BATCH_MODE=\"" + mode + "\"";
+}
+
+class Dynamic : public Driver {
+ protected:
+  ze_result_t open(const std::string& xml, const std::string& flags = {}) {
+    return client_.create(ir_buffer(xml, sample_weights()), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph_,
+                          flags.c_str());
+  }
+  void TearDown() override {
+    if (graph_ != nullptr) {
+      client_.graphs->pfnDestroy(graph_);
+    }
+    Driver::TearDown();
+  }
+  uint32_t argument_count() const {
+    ze_graph_properties_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES};
+    client_.graphs->pfnGetProperties(graph_, &properties);
+    return properties.numGraphArgs;
+  }
+  ze_graph_argument_properties_3_t properties(uint32_t index) const {
+    ze_graph_argument_properties_3_t result{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3};
+    EXPECT_EQ(client_.graphs->pfnGetArgumentProperties3(graph_, index, &result), ZE_RESULT_SUCCESS);
+    return result;
+  }
+  ze_graph_argument_metadata_t metadata(uint32_t index) const {
+    ze_graph_argument_metadata_t result{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_METADATA};
+    EXPECT_EQ(client_.graphs->pfnGraphGetArgumentMetadata(graph_, index, &result),
+              ZE_RESULT_SUCCESS);
+    return result;
+  }
+  // Runs on that many rows of x = 10, 20, ...; what the memory of four rows holds then, and the
+  // sizes that are told.
+  struct Results {
+    ze_result_t result;
+    Values y;
+    int32_t sizes[2];
+  };
+  Results run(int32_t rows) {
+    float* const memory = client_.allocate(64);
+    auto* const sizes = reinterpret_cast<int32_t*>(memory + 32);
+    for (int i = 0; i < 12; ++i) memory[i] = 10.0f * static_cast<float>(i + 1);
+    std::fill(memory + 16, memory + 28, -1.0f);
+    sizes[0] = 4;  // the innermost first
+    sizes[1] = rows;
+    client_.graphs->pfnSetArgumentValue(graph_, 0, memory);
+    client_.graphs->pfnSetArgumentValue(graph_, 1, sizes);
+    client_.graphs->pfnSetArgumentValue(graph_, 2, memory + 16);
+    client_.graphs->pfnSetArgumentValue(graph_, 3, sizes + 2);
+    const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0,
+                                       ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    ze_command_list_handle_t list = nullptr;
+    zeCommandListCreateImmediate(client_.context, client_.device, &desc, &list);
+    const ze_result_t result =
+        client_.graphs->pfnAppendGraphExecute(list, graph_, nullptr, nullptr, 0, nullptr);
+    zeCommandListDestroy(list);
+    const Results results{result, {memory + 16, memory + 28}, {sizes[2], sizes[3]}};
+    zeMemFree(client_.context, memory);
+    return results;
+  }
+  ze_graph_handle_t graph_ = nullptr;
+};
+
+TEST_F(Dynamic, ArgumentsHaveTheirBoundAndAShapeArgumentEach) {
+  ASSERT_EQ(open(rows_ir("1..3,4")), ZE_RESULT_SUCCESS) << client_.log;
+  ASSERT_EQ(argument_count(), 4u);
+  const char* const names[] = {"x", "vpux_ie_shape_x", "y", "vpux_ie_shape_y"};
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_STREQ(properties(i).name, names[i]);
+  for (const uint32_t tensor : {0u, 2u}) {
+    EXPECT_EQ(properties(tensor).dims[0], 3u);
+    EXPECT_EQ(properties(tensor).dims[1], 4u);
+    EXPECT_EQ(metadata(tensor).shape[0], UINT64_MAX);
+    EXPECT_EQ(metadata(tensor).shape[1], 4u);
+  }
+  for (const uint32_t shape : {1u, 3u}) {
+    EXPECT_EQ(properties(shape).dims_count, 1u);
+    EXPECT_EQ(properties(shape).dims[0], 2u);
+    EXPECT_EQ(properties(shape).devicePrecision, ZE_GRAPH_ARGUMENT_PRECISION_INT32);
+    EXPECT_EQ(metadata(shape).shape[0], 2u);
+  }
+}
+
+TEST_F(Dynamic, SizesAreToldForEachRun) {
+  ASSERT_EQ(open(rows_ir("1..3,4")), ZE_RESULT_SUCCESS) << client_.log;
+  for (const int32_t rows : {2, 3, 1}) {
+    const Results results = run(rows);
+    ASSERT_EQ(results.result, ZE_RESULT_SUCCESS);
+    EXPECT_EQ(results.sizes[0], 4);
+    EXPECT_EQ(results.sizes[1], rows);
+    Values expected(12, 0.0f);
+    for (int i = 0; i < 4 * rows; ++i) {
+      expected[static_cast<size_t>(i)] =
+          10.0f * static_cast<float>(i + 1) + static_cast<float>(i % 4 + 1);
+    }
+    EXPECT_EQ(results.y, expected) << rows << " rows";
+  }
+}
+
+TEST_F(Dynamic, SizesPastTheBoundFail) {
+  ASSERT_EQ(open(rows_ir("1..3,4")), ZE_RESULT_SUCCESS) << client_.log;
+  for (const int32_t rows : {4, 0, -1})
+    EXPECT_EQ(run(rows).result, ZE_RESULT_ERROR_UNKNOWN) << rows;
+  EXPECT_EQ(run(3).result, ZE_RESULT_SUCCESS);
+}
+
+TEST_F(Dynamic, SurvivesItsNativeBinary) {
+  ASSERT_EQ(open(rows_ir("1..3,4")), ZE_RESULT_SUCCESS) << client_.log;
+  size_t size = 0;
+  const uint8_t* view = nullptr;
+  ASSERT_EQ(client_.graphs->pfnGetNativeBinary2(graph_, &size, &view), ZE_RESULT_SUCCESS);
+  const std::string binary(reinterpret_cast<const char*>(view), size);
+  client_.graphs->pfnDestroy(graph_);
+  ASSERT_EQ(client_.create(binary, ZE_GRAPH_FORMAT_NATIVE, &graph_, nullptr), ZE_RESULT_SUCCESS)
+      << client_.log;
+  EXPECT_EQ(run(2).sizes[1], 2);
+}
+
+TEST_F(Dynamic, NeedsABound) {
+  EXPECT_EQ(open(rows_ir("?,4")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(client_.log.find("upper bound is missing: \"x\""), std::string::npos) << client_.log;
+}
+
+struct Batch {
+  const char* name;
+  const char* shape;
+  const char* mode;
+  uint32_t arguments;
+  uint32_t rows;
+};
+
+class BatchMode : public Dynamic, public testing::WithParamInterface<Batch> {};
+
+TEST_P(BatchMode, DecidesWhoDividesTheBatch) {
+  const Batch& row = GetParam();
+  ASSERT_EQ(open(rows_ir(row.shape), *row.mode != '\0' ? batch_mode(row.mode) : std::string()),
+            ZE_RESULT_SUCCESS)
+      << client_.log;
+  ASSERT_EQ(argument_count(), row.arguments);
+  EXPECT_EQ(properties(0).dims[0], row.rows);
+  EXPECT_EQ(properties(row.arguments / 2).dims[0], row.rows);
+  EXPECT_EQ(properties(0).dims[1], 4u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Driver, BatchMode,
+                         testing::Values(Batch{"bounded_unsaid", "1..3,4", "", 4, 3},
+                                         Batch{"bounded_compiler", "1..3,4", "COMPILER", 4, 3},
+                                         Batch{"bounded_plugin", "1..3,4", "PLUGIN", 2, 1},
+                                         Batch{"bounded_auto", "1..3,4", "AUTO", 2, 1},
+                                         Batch{"fixed_unsaid", "3,4", "", 2, 3},
+                                         Batch{"fixed_compiler", "3,4", "COMPILER", 2, 3},
+                                         Batch{"fixed_plugin", "3,4", "PLUGIN", 2, 1},
+                                         Batch{"fixed_auto", "3,4", "AUTO", 2, 1},
+                                         Batch{"one_plugin", "1,4", "PLUGIN", 2, 1}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+// The bias becomes an input: two inputs are more than the mode divides.
+TEST_F(Dynamic, BatchOfSeveralInputsIsTheCompilers) {
+  const std::string xml = replaced(
+      rows_ir("3,4"),
+      "type=\"Const\" version=\"opset1\">\n      <data element_type=\"f32\" "
+      "shape=\"1, 4\" offset=\"0\" size=\"16\"/>",
+      "type=\"Parameter\" version=\"opset1\">\n      <data element_type=\"f32\" shape=\"3,4\"/>");
+  EXPECT_EQ(open(xml, batch_mode("PLUGIN")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(client_.log.find("NPU_BATCH_MODE"), std::string::npos) << client_.log;
+  ASSERT_EQ(open(xml, batch_mode("AUTO")), ZE_RESULT_SUCCESS) << client_.log;
+  EXPECT_EQ(properties(0).dims[0], 3u);
+}
+
+}  // namespace
+}  // namespace softnpu_test
