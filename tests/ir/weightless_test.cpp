@@ -104,6 +104,20 @@ TEST(WeightlessTest, TheTextEndsWithALineFeed) {
   EXPECT_TRUE(take_apart(buffer.bytes()).xml.ends_with("</net>\n"));
 }
 
+// As OpenVINO writes it and its plugin passes it on: a constant without elements has one byte.
+TEST(WeightlessTest, TakesAConstantWithoutElements) {
+  const auto empty =
+      "<layer id=\"1\" name=\"none\" type=\"Const\" version=\"opset1\"><data "
+      "element_type=\"i64\" shape=\"0\" offset=\"4\" size=\"1\" /><output><port id=\"0\" "
+      "precision=\"I64\"><dim>0</dim></port></output></layer>\n";
+  const auto model = read(ir_with(empty), std::string("abcd\0", 5));
+  const auto stream = take_apart(serialize_weightless(model, {7, 0}).bytes());
+  pugi::xml_document xml;
+  ASSERT_TRUE(xml.load_string(stream.xml.c_str()));
+  EXPECT_EQ(pointed_to(attribute_of(xml, "none")).size(), 1u);
+  EXPECT_NE(stream.xml.find("shape=\"0\" offset=\"0\" size=\"0\""), std::string::npos);
+}
+
 struct Threshold {
   const char* name;
   std::size_t bytes;
