@@ -381,6 +381,96 @@ TEST_F(PluginTest, QueriesWithoutCopiedWeights) {
   }
 }
 
+// --- Dimensions in bounds, and the batch
+
+struct Varying {
+  const char* name;
+  const char* shape;
+  const char* batch_mode;
+  std::vector<ov::Shape> sizes;
+};
+void PrintTo(const Varying& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class PluginBounds : public PluginTest, public testing::WithParamInterface<Varying> {};
+
+// By one request: the driver has to be told the sizes of each run, and tells the results'.
+TEST_P(PluginBounds, EqualTheCpu) {
+  const auto model = conv_relu();
+  model->get_parameters()[0]->set_layout("NCHW");
+  model->get_results()[0]->set_layout("NCHW");
+  model->reshape(ov::PartialShape(GetParam().shape));
+  auto on_cpu = core().compile_model(model, "CPU");
+  auto on_npu = core().compile_model(model, "NPU", {{"NPU_BATCH_MODE", GetParam().batch_mode}});
+  ov::InferRequest expected = on_cpu.create_infer_request();
+  ov::InferRequest request = on_npu.create_infer_request();
+  for (const ov::Shape& size : GetParam().sizes) {
+    ov::Tensor input(ov::element::f32, size);
+    fill(input, 5);
+    expected.set_input_tensor(input);
+    expected.infer();
+    request.set_input_tensor(input);
+    request.infer();
+    EXPECT_LE(largest_difference(request.get_output_tensor(), expected.get_output_tensor()),
+              kTolerance)
+        << size;
+  }
+}
+
+const std::vector<ov::Shape> kBatches = {{2, 3, 32, 32}, {4, 3, 32, 32}, {1, 3, 32, 32}};
+const std::vector<ov::Shape> kHeights = {{1, 3, 16, 32}, {1, 3, 32, 32}, {1, 3, 8, 32}};
+
+INSTANTIATE_TEST_SUITE_P(
+    Lane, PluginBounds,
+    testing::Values(Varying{"batch_compiler", "1..4,3,32,32", "COMPILER", kBatches},
+                    Varying{"batch_plugin", "1..4,3,32,32", "PLUGIN", kBatches},
+                    Varying{"batch_auto", "1..4,3,32,32", "AUTO", kBatches},
+                    Varying{"fixed_batch_plugin", "4,3,32,32", "PLUGIN", {{4, 3, 32, 32}}},
+                    Varying{"fixed_batch_compiler", "4,3,32,32", "COMPILER", {{4, 3, 32, 32}}},
+                    Varying{"height", "1,3,8..32,32", "COMPILER", kHeights}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+// --- States
+
+TEST_F(PluginTest, CarriesSeveralStates) {
+  const auto model = three_states();
+  auto on_cpu = core().compile_model(model, "CPU");
+  auto on_npu = core().compile_model(model, "NPU");
+  ov::InferRequest expected = on_cpu.create_infer_request();
+  ov::InferRequest request = on_npu.create_infer_request();
+  EXPECT_EQ(request.query_state().size(), 3u);
+  ov::Tensor input(ov::element::f32, {1, 4});
+  fill(input, 5);
+  for (ov::InferRequest* one : {&expected, &request}) one->set_input_tensor(input);
+  for (int round = 0; round < 3; ++round) {
+    expected.infer();
+    request.infer();
+    EXPECT_LE(largest_difference(request.get_output_tensor(), expected.get_output_tensor()),
+              kTolerance)
+        << round;
+  }
+}
+
+// --- Constants without elements
+
+void expect_twice(const ov::AnyMap& properties) {
+  const auto model = core().compile_model(doubled_by_a_scalar(), "NPU", properties);
+  const Tensors inputs = inputs_for(model, 5);
+  const Tensors results = infer(model, inputs);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(results[0].data<float>()[i], 2 * inputs[0].data<float>()[i]);
+  }
+}
+
+TEST_F(PluginTest, TakesAConstantWithoutElements) {
+  expect_twice({});
+}
+
+TEST_F(PluginTest, TakesAConstantWithoutElementsWithoutCopiedWeights) {
+  expect_twice({{"NPU_MODEL_SERIALIZER_VERSION", "NO_WEIGHTS_COPY"}});
+}
+
 // --- What must fail, and fail as an exception
 
 TEST_F(PluginTest, RefusesACutBlob) {

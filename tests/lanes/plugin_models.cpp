@@ -118,6 +118,32 @@ std::shared_ptr<ov::Model> conv_relu() {
   return std::make_shared<ov::Model>(ov::OutputVector{y}, ov::ParameterVector{x}, "conv_relu");
 }
 
+std::shared_ptr<ov::Model> three_states() {
+  const auto x = std::make_shared<ov::opset8::Parameter>(ov::element::f32, ov::Shape{1, 4});
+  ov::Output<ov::Node> sum = x;
+  ov::SinkVector sinks;
+  for (const char* id : {"s0", "s1", "s2"}) {
+    const auto variable = std::make_shared<ov::op::util::Variable>(
+        ov::op::util::VariableInfo{ov::Shape{1, 4}, ov::element::f32, id});
+    const auto zeros = ov::opset8::Constant::create(ov::element::f32, {1, 4}, {0, 0, 0, 0});
+    const auto read = std::make_shared<ov::opset8::ReadValue>(zeros, variable);
+    sum = std::make_shared<ov::opset8::Add>(sum, read);
+    sinks.push_back(std::make_shared<ov::opset8::Assign>(sum, variable));
+  }
+  const auto result = std::make_shared<ov::opset8::Result>(sum);
+  return std::make_shared<ov::Model>(ov::ResultVector{result}, sinks, ov::ParameterVector{x});
+}
+
+std::shared_ptr<ov::Model> doubled_by_a_scalar() {
+  const auto x = std::make_shared<ov::opset8::Parameter>(ov::element::f32, ov::Shape{1, 4});
+  const auto factor = ov::opset8::Constant::create(ov::element::f32, {1}, {2});
+  const auto no_dimensions = std::make_shared<ov::opset8::Constant>(ov::element::i64, ov::Shape{0},
+                                                                    std::vector<int64_t>{});
+  const auto scalar = std::make_shared<ov::opset8::Reshape>(factor, no_dimensions, false);
+  const auto y = std::make_shared<ov::opset8::Multiply>(x, scalar);
+  return std::make_shared<ov::Model>(ov::OutputVector{y}, ov::ParameterVector{x});
+}
+
 std::vector<NamedModel> plugin_models() {
   return {{"conv_relu", conv_relu},         {"matmul", matmul},
           {"several_ports", several_ports}, {"u8_nhwc", u8_nhwc},
