@@ -1,12 +1,14 @@
-// Starts a compilation, prints "compiling" once the compiler runs, and ends in one way or another.
+// Starts a compilation, prints "compiling" once the compiler runs, and ends in one way or another;
+// or compiles and prints this process's anonymous memory in kB while it has the model.
 //
-// usage: helper_parent MODEL.xml wait|exit|exit-other-thread|exit-while-reading
+// usage: helper_parent MODEL.xml wait|exit|exit-other-thread|exit-while-reading|memory
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -38,11 +40,24 @@ npu::CompileJob start(const char* model) {
   return job;
 }
 
+std::string anonymous_kb() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == "RssAnon:" && status >> word) return word;
+  }
+  return "0";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string how = argv[2];
+  if (how == "memory") {
+    const npu::CompiledModel model = start(argv[1]).get();
+    say(anonymous_kb().c_str());
+    return 0;
+  }
   std::atexit([] { say("exit handler"); });
   const npu::CompileJob job = start(argv[1]);
   if (how == "exit-while-reading") {
