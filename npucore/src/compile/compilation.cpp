@@ -129,6 +129,10 @@ void Compilation::enter(CompilePhase phase) const {
   }
 }
 
+const std::atomic<bool>* Compilation::cancelled() const {
+  return cancellation_ ? &cancellation_->flag() : nullptr;
+}
+
 void Compilation::check_cancelled() const {
   if (cancellation_ && cancellation_->requested()) {
     throw Error(ErrorCode::kCancelled, text("compiling ", model_title(model_), " was cancelled"));
@@ -170,7 +174,7 @@ void Compilation::use_cache() {
   const std::string key = cache_key();
   if (load_from_cache(cache, key)) return;
   // Taken before the turn, never while having it: two threads cannot wait for each other.
-  const auto lock = cache.lock(key, cancelled_);
+  const auto lock = cache.lock(key, cancelled());
   if (load_from_cache(cache, key)) return;
   compile_graph();
   const ExportedBlob blob = export_parts(*compiled_);
@@ -213,7 +217,7 @@ void Compilation::compile_graph() {
 }
 
 void Compilation::compile_in_turn() {
-  const CompileTurn turn(cancellation_ ? &cancellation_->flag() : nullptr);
+  const CompileTurn turn(cancelled());
   // The thread of a job is one that nobody waits for.
   std::optional<base::RunsWhileExiting> running;
   if (cancellation_) {

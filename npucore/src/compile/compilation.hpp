@@ -27,6 +27,8 @@ class Compilation {
  private:
   void enter(CompilePhase phase) const;
   void check_cancelled() const;
+  /// For those who wait in between; null where nobody can cancel.
+  const std::atomic<bool>* cancelled() const;
   bool choose_weightless();
   std::string cache_key() const;
   void use_cache();

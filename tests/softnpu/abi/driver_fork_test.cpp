@@ -52,7 +52,9 @@ class Fork : public Driver {
   static void in_child(const Body& body) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
-    if (child == 0) ::_exit(body() == ZE_RESULT_SUCCESS ? 0 : 1);
+    if (child == 0) {
+      ::_exit(body() == ZE_RESULT_SUCCESS ? 0 : 1);
+    }
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status));
