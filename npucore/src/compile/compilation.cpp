@@ -209,6 +209,7 @@ void Compilation::compile_graph() {
       compile_in_helper();
       return;
     } catch (const HelperUnavailable& reason) {
+      helper_.reset();
       check_cancelled();
       tell_of_no_helper(reason.what());
     }
@@ -288,10 +289,10 @@ HelperTask Compilation::helper_task() {
 }
 
 void Compilation::compile_in_helper() {
-  HelperClient helper(compiled_->device->info, cancellation_,
-                      helper_deadline(compiled_->properties.values()));
+  helper_ = std::make_unique<HelperClient>(compiled_->device->info, cancellation_,
+                                           helper_deadline(compiled_->properties.values()));
   enter(CompilePhase::kSerializing);
-  HelperResult made = helper.compile(helper_task(), [this] { enter(CompilePhase::kCompiling); });
+  HelperResult made = helper_->compile(helper_task(), [this] { enter(CompilePhase::kCompiling); });
   const auto blob = std::make_shared<ContentView>(std::move(made.blob));
   compiled_->received = blob;
   load_blob_of(*compiled_, blob->bytes(), model_title(model_) + " from the helper process",

@@ -45,6 +45,9 @@ class Compilation {
   const Model& model_;
   const CompileOptions& options_;
   Cancellation* const cancellation_;
+  /// Waits for the helper's end, which takes a while after much memory: a job's result is there
+  /// before.
+  std::unique_ptr<HelperClient> helper_;
   std::shared_ptr<CompiledModel::Impl> compiled_;
   Compiler compiler_;
   CompilerConfig config_;
