@@ -84,8 +84,10 @@ std::vector<LayerProfile> Request::profile() const try {
 } catch (...) {
   base::rethrow_as_error();
 }
-std::uint64_t Request::inference_time_ns() const {
+std::uint64_t Request::inference_time_ns() const try {
   return live(impl_).inference_time_ns();
+} catch (...) {
+  base::rethrow_as_error();
 }
 std::uint64_t Request::copies() const {
   return live(impl_).copies();

@@ -78,6 +78,7 @@ void Measurement::make_queries(const Graph& graph) {
   device_.check(device_.profiling->pfnProfilingPoolCreate(graph.handle(), lists_, &pool),
                 "pfnProfilingPoolCreate");
   pool_ = ProfilingPool(*device_.profiling, pool);
+  queries_.reserve(lists_);  // each has its place before the driver makes it
   for (std::uint32_t list = 0; list < lists_; ++list) {
     ze_graph_profiling_query_handle_t query = nullptr;
     device_.check(device_.profiling->pfnProfilingQueryCreate(pool, list, &query),
