@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "base/open_input.hpp"
 
 namespace npu::ir {
 namespace {
@@ -30,7 +31,7 @@ std::optional<FileIdentity> FileIdentity::of(const std::filesystem::path& path) 
 }
 
 base::UniqueFd FileIdentity::reopen() const {
-  base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  base::UniqueFd fd(::open(path.c_str(), base::kInputFlags));
   struct stat status = {};
   if (!fd || ::fstat(fd.get(), &status) != 0 || identity_of(status, path) != *this) return {};
   return fd;
@@ -39,7 +40,7 @@ base::UniqueFd FileIdentity::reopen() const {
 Weights::Weights(base::MappedFile file, std::optional<FileIdentity> identity)
     : mapping_(std::make_shared<Mapping>(std::move(file), std::move(identity))) {}
 
-std::span<const std::byte> Weights::file_bytes() const {
+std::span<const std::byte> Weights::all_file_bytes() const {
   return mapping_ ? mapping_->file.bytes() : borrowed_;
 }
 
@@ -48,11 +49,11 @@ base::UniqueFd Weights::reopen_file() const {
   return mapping_->identity->reopen();
 }
 
-std::span<const std::byte> Weights::unchanged_file_bytes() const {
+std::span<const std::byte> Weights::file_bytes() const {
   if (mapping_) {
     mapping_->file.check_unchanged();
   }
-  return file_bytes();
+  return all_file_bytes();
 }
 
 std::uint64_t Weights::append(std::span<const std::byte> constant) {
@@ -65,7 +66,7 @@ std::uint64_t Weights::append(std::span<const std::byte> constant) {
 }
 
 std::span<const std::byte> Weights::view(std::uint64_t offset, std::uint64_t size_bytes) const {
-  const auto file = unchanged_file_bytes();
+  const auto file = file_bytes();
   const auto inside = [&](std::span<const std::byte> bytes, std::uint64_t start) {
     return start <= bytes.size() && size_bytes <= bytes.size() - start;
   };
@@ -75,7 +76,7 @@ std::span<const std::byte> Weights::view(std::uint64_t offset, std::uint64_t siz
 }
 
 void Weights::copy_to(std::byte* target) const {
-  const auto file = unchanged_file_bytes();
+  const auto file = file_bytes();
   std::copy(file.begin(), file.end(), target);
   std::copy(tail_.begin(), tail_.end(), target + file.size());
 }
@@ -83,7 +84,7 @@ void Weights::copy_to(std::byte* target) const {
 std::uint64_t Weights::hash() const {
   base::Hasher hasher;
   if (mapping_) {
-    const auto file = unchanged_file_bytes();
+    const auto file = file_bytes();
     std::call_once(mapping_->hash_once, [&] { mapping_->hash = base::hash_of(file); });
     hasher.add(mapping_->hash);
   }

@@ -40,7 +40,7 @@ class Weights {
   Weights(std::span<const std::byte> borrowed_file, std::vector<std::byte> tail)
       : borrowed_(borrowed_file), tail_(std::move(tail)) {}
 
-  std::uint64_t size_bytes() const { return file_bytes().size() + tail_.size(); }
+  std::uint64_t size_bytes() const { return all_file_bytes().size() + tail_.size(); }
   /// Adds a constant and tells its offset, a multiple of 64.
   std::uint64_t append(std::span<const std::byte> constant);
   /// Empty when the range is not inside the weights, or crosses the end of the file.
@@ -65,7 +65,7 @@ class Weights {
     std::once_flag hash_once;
     std::uint64_t hash = 0;
   };
-  std::span<const std::byte> unchanged_file_bytes() const;
+  std::span<const std::byte> all_file_bytes() const;
 
   std::shared_ptr<Mapping> mapping_;
   std::span<const std::byte> borrowed_;
