@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <npucore/compiled_model.hpp>
@@ -280,9 +281,12 @@ TEST_F(Helpers, ThatAreMissingAreToldOnceAndThisProcessCompiles) {
     const Variable path("NPUCORE_HELPER_PATH", program);
     expect_works();
   }
-  ASSERT_EQ(messages.warnings().size(), 1u);
-  EXPECT_NE(messages.warnings()[0].find("/no/such/helper: No such file"), std::string::npos)
-      << messages.warnings()[0];
+  static bool told = false;  // once in a process: a repeated test hears nothing
+  ASSERT_EQ(messages.warnings().size(), told ? 0u : 1u);
+  if (!std::exchange(told, true)) {
+    EXPECT_NE(messages.warnings()[0].find("/no/such/helper: No such file"), std::string::npos)
+        << messages.warnings()[0];
+  }
 }
 
 TEST_F(Helpers, ThatCannotOpenTheDeviceLeaveItToThisProcess) {
