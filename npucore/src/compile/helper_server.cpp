@@ -86,7 +86,7 @@ void limit_memory(std::uint64_t bytes) {
 }
 
 Device open_device(const std::string& kind, const std::string& driver_version) {
-  const Device device = Device::open(device_kind_from_string(kind));
+  Device device = Device::open(device_kind_from_string(kind));
   if (std::to_string(device.info().driver_version) != driver_version) {
     throw Error(ErrorCode::kIncompatible,
                 text("the driver's version is now ", device.info().driver_version, ", and was ",
