@@ -109,7 +109,7 @@ class Live {
 
 constinit Modules modules;
 constinit Live live;
-std::atomic<bool> counting = false;
+std::atomic<bool> counting = false, lasting = false;
 std::atomic<std::uint64_t> counted = 0, failing = 0;
 thread_local bool inside = false;
 
@@ -138,7 +138,9 @@ enum class Verdict { kOthers, kCounted, kRefused };
   const bool ours = is_npucores();
   inside = false;
   if (!ours) return Verdict::kOthers;
-  return ++counted == failing ? Verdict::kRefused : Verdict::kCounted;
+  const std::uint64_t number = ++counted;
+  const bool beyond = lasting && failing != 0 && number > failing;
+  return number == failing || beyond ? Verdict::kRefused : Verdict::kCounted;
 }
 
 template <class Allocate>
@@ -157,11 +159,12 @@ template <class Allocate>
 
 }  // namespace
 
-void fail_allocation(std::uint64_t nth) {
+void fail_allocation(std::uint64_t nth, Refused refused) {
   counting = false;
   modules.find();
   counted = 0;
   failing = nth;
+  lasting = refused == Refused::kFromThere;
   counting = true;
 }
 

@@ -7,8 +7,9 @@
 
 namespace npu::test {
 
-/// From now on the `nth` allocation of libnpucore fails, once; 0: none does.
-void fail_allocation(std::uint64_t nth);
+enum class Refused { kOnce, kFromThere };
+/// From now on the `nth` allocation of libnpucore fails, or it and all after it; 0: none does.
+void fail_allocation(std::uint64_t nth, Refused refused = Refused::kOnce);
 /// How many it has made since.
 std::uint64_t allocations();
 /// How many of those that it has ever made while counting are not freed yet.

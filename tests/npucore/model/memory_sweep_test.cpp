@@ -64,9 +64,9 @@ class MemorySweep : public testing::TestWithParam<PublicCall> {
   }
 
   /// Whether there was such an allocation.
-  bool refuse(std::uint64_t nth) {
+  bool refuse(std::uint64_t nth, Refused refused = Refused::kOnce) {
     SCOPED_TRACE("allocation " + std::to_string(nth));
-    fail_allocation(nth);
+    fail_allocation(nth, refused);
     try {
       GetParam().run(*stage_);
     } catch (const Error& error) {
@@ -121,6 +121,15 @@ TEST_P(MemorySweep, IsACleanErrorAndTheNextCallWorks) {
   RecordProperty("allocations", static_cast<int>(all));
   RecordProperty("errors", static_cast<int>(errors_));
   EXPECT_GE(errors_, 1U) << "none of " << all << " allocations was refused";
+}
+
+TEST_P(MemorySweep, IsACleanErrorWhereNoneIsLeftFromThereOn) {
+  const auto all = count();
+  const auto end = std::clock() + static_cast<std::clock_t>(seconds_to_try() * CLOCKS_PER_SEC);
+  for (const auto nth : spread(all)) {
+    if (HasFailure() || std::clock() > end) break;
+    refuse(nth, Refused::kFromThere);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(PublicCalls, MemorySweep,
