@@ -17,7 +17,7 @@ namespace {
 using base::text;
 
 constexpr std::size_t kImageRank = 4;
-constexpr std::int64_t kLargestSide = 1 << 16;
+constexpr std::int64_t kLargestSide = 1 << 14;  // weights of a resampling are as many by pixels
 
 std::string describe(const Port& port) {
   return text(base::quoted(port.name), ' ', to_string(port.type), to_string(port.shape));
