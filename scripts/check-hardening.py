@@ -3,8 +3,9 @@
 
 All: RELRO with BIND_NOW, no executable stack, nothing both writable and executable, no text relocations, position independent, and a stack
 protector. With --fortified: glibc's checked functions where their plain forms would be. With --asserting: the standard library's checks.
+With --layout: no stack protector, for a program that is too small to have anything to protect.
 
-usage: check-hardening.py [--fortified] [--asserting] FILE...
+usage: check-hardening.py [--fortified] [--asserting] [--layout] FILE...
 """
 import re
 import subprocess
@@ -44,22 +45,22 @@ def layout_faults(file):
             yield "has memory that is writable and executable"
 
 
-def faults(file, fortified, asserting):
+def faults(file, options):
     yield from layout_faults(file)
     symbols = undefined(file)
-    if "__stack_chk_fail" not in symbols:
+    if "--layout" not in options and "__stack_chk_fail" not in symbols:
         yield "has no stack protector"
     plain = sorted(FORTIFIED & symbols)
-    if fortified and plain:
+    if "--fortified" in options and plain:
         yield "calls " + ", ".join(plain) + " without glibc's checks"
-    if asserting and not any("glibcxx_assert_fail" in name for name in symbols):
+    if "--asserting" in options and not any("glibcxx_assert_fail" in name for name in symbols):
         yield "has no checks of the standard library"
 
 
 def main():
-    files = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-    fortified, asserting = "--fortified" in sys.argv, "--asserting" in sys.argv
-    found = [f"{file}: {fault}" for file in files for fault in faults(file, fortified, asserting)]
+    options = {argument for argument in sys.argv[1:] if argument.startswith("--")}
+    files = [argument for argument in sys.argv[1:] if argument not in options]
+    found = [f"{file}: {fault}" for file in files for fault in faults(file, options)]
     print("\n".join(found) if found else f"hardening: {len(files)} files are built as they should be")
     sys.exit(1 if found or not files else 0)
 
