@@ -60,8 +60,8 @@ MUTATIONS = [
 
     # ---- Locks
     Mutation("cache-not-looked-into-again", "whoever waited for the cache compiles again", LIBRARY,
-             "const auto lock = cache.lock(key, cancelled_); if (load_from_cache(cache, key)) return;",
-             "const auto lock = cache.lock(key, cancelled_);", [CALLS]),
+             "const auto lock = cache.lock(key, cancelled()); if (load_from_cache(cache, key)) return;",
+             "const auto lock = cache.lock(key, cancelled());", [CALLS]),
     Mutation("lock-of-a-removed-file", "whoever waited has the lock of a file that is gone", LIBRARY,
              "if (is_still_there(fd.get(), folder, name)) return",
              "if (is_still_there(fd.get(), folder, name) || fd) return", [CALLS]),
@@ -88,12 +88,22 @@ MUTATIONS = [
     # ---- Lost devices
     Mutation("loss-not-judged", "a loss that another call than an inference tells keeps the context", LIBRARY,
              "if (code == ErrorCode::kDeviceLost) { lost = true; }", "", ["npucore-recovery"]),
-    Mutation("engine-held-too-long", "a request submits to the session that it has just moved on from", LIBRARY,
-             "engine(); if (!prepared_) { prepare(); } Engine& engine = *engine_;",
-             "Engine& engine = this->engine(); if (!prepared_) { prepare(); }", ["npucore-recovery"]),
+    Mutation("short-waits-blind", "a loop of short waits never sees that the device is lost", LIBRARY,
+             "return device.tells_its_loss() ? ZE_RESULT_ERROR_DEVICE_LOST : result;", "return result;", ["npucore-recovery"]),
     Mutation("half-bound", "a submission that is refused leaves its good bindings", LIBRARY,
-             "impl_->check_output(output.index, part_of(output), output.strides_bytes);", "static_cast<void>(output);",
+             "plan_.push_back( {&binding, binding.bound_to(tensor, strided->strides, engine_->session->place)});",
+             "binding.set(binding.bound_to(tensor, strided->strides, engine_->session->place)); changed(binding);",
              ["npucore-binding"]),
+
+    # ---- What the device may still touch
+    Mutation("destroyed-in-flight", "a request whose callback was taken back goes under its inference", LIBRARY,
+             "if (in_flight_) { wait_for_end(ze::kNoTimeout); } } catch", "} catch", ["npucore-lifetime"]),
+    Mutation("failed-wait-lets-go", "a wait that failed leaves lists and fence to a running inference", LIBRARY,
+             "wait_out(submission);", "", ["npucore-lifetime"]),
+    Mutation("recordings-of-the-dead", "what was recorded for freed memory is used for new memory at its address", LIBRARY,
+             "device_->memory_users.forget({static_cast<const std::byte*>(address_), size_bytes_});", "", ["npucore-binding"]),
+    Mutation("child-frees", "a forked child ends what is its parent's", LIBRARY,
+             "if (native_ && !base::is_forked_child()) {", "if (native_) {", ["npucore-lifetime"]),
 
     Mutation("arguments-unlocked", "lists recorded at once take each other's arguments", LIBRARY,
              "std::scoped_lock lock(graph_->arguments_mutex());", "", ["npucore-binding"]),

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "device.hpp"
 
@@ -74,8 +75,9 @@ bool PinnedPages::hold() {
   for (size_t at = 0; at < size_bytes_; at += kPipeBytes) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-    pipes_.emplace_back(ends[0]);
+    UniqueFd out(ends[0]);
     const UniqueFd in(ends[1]);
+    pipes_.push_back(std::move(out));
     const size_t part = std::min(kPipeBytes, size_bytes_ - at);
     const bool large_enough = ::fcntl(in.get(), F_SETPIPE_SZ, static_cast<int>(part)) > 0;
     if (!large_enough || !splice_all(base_ + at, part, in.get())) return false;
