@@ -10,7 +10,7 @@
 
 namespace npu {
 
-/// An OpenVINO IR (version 11 or 10), editable until it is compiled. Weights of more than 16 MiB
+/// An OpenVINO IR (version 11 or 10), editable until it is compiled. Weights of more than 1 MiB
 /// are mapped. Copies are independent, but share the weights.
 class NPU_API Model {
  public:

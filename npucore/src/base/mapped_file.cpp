@@ -57,10 +57,10 @@ std::size_t round_up_to_page(std::size_t size) {
 MappedFile::MappedFile(Mapping mapping, std::optional<InputFile> file)
     : mapping_(std::move(mapping)), file_(std::move(file)) {}
 
-MappedFile MappedFile::open(const std::filesystem::path& path, std::uint64_t most_bytes) {
-  InputFile file = open_input(path, most_bytes);
+MappedFile MappedFile::open(const std::filesystem::path& path, std::uint64_t most_copied_bytes) {
+  InputFile file = open_input(path);
   if (file.size_bytes() == 0) return {};
-  if (file.size_bytes() <= kMostCopiedBytes) return {copy_of(file), std::nullopt};
+  if (file.size_bytes() <= most_copied_bytes) return {copy_of(file), std::nullopt};
   Mapping mapping = map_region(file, 0, file.size_bytes());
   return {std::move(mapping), std::move(file)};
 }

@@ -19,14 +19,15 @@ std::size_t round_up_to_page(std::size_t size);
 /// A whole file in read-only pages, with zeros from its end to the end of the last page.
 ///
 /// Who shortens a mapped file ends every process that then reads it (SIGBUS). So a file of at most
-/// kMostCopiedBytes is copied, and is the process's own. A larger one stays mapped, and
+/// `most_copied_bytes` is copied, and is the process's own. A larger one stays mapped, and
 /// check_unchanged() tells before a use what happened to it; a change during the use is not seen.
 class MappedFile {
  public:
   static constexpr std::size_t kMostCopiedBytes = std::size_t{16} << 20;
 
   /// Throws as open_input() does.
-  static MappedFile open(const std::filesystem::path& path, std::uint64_t most_bytes = kAnySize);
+  static MappedFile open(const std::filesystem::path& path,
+                         std::uint64_t most_copied_bytes = kMostCopiedBytes);
   /// Mapped whatever its size: for files that are never written in place.
   static MappedFile map(const InputFile& file);
   /// The pages that hold `size` bytes at `offset`, which are `offset % page_size_bytes()` bytes

@@ -17,6 +17,10 @@ namespace {
 
 using base::text;
 
+/// They are used while a model is loaded only, and an application that compiles in a helper process
+/// has little memory to spare for them.
+constexpr std::uint64_t kMostCopiedWeights = std::uint64_t{1} << 20;
+
 [[noreturn]] void fail(const Document& document, const std::string& reason) {
   throw Error(ErrorCode::kInvalidArgument,
               text(base::quoted(document.file()), " is not a readable OpenVINO IR: ", reason));
@@ -77,7 +81,7 @@ void check_ranges(const Document& document, const Weights& weights,
 Weights open_weights(const Document& document, const std::filesystem::path& path) {
   try {
     auto identity = FileIdentity::of(path);
-    auto file = base::MappedFile::open(path);
+    auto file = base::MappedFile::open(path, kMostCopiedWeights);
     // The same before and after: it is what was mapped between.
     if (identity != FileIdentity::of(path)) {
       identity.reset();

@@ -171,10 +171,12 @@ void Request::Impl::bind(const Bindings& bindings) {
   engine();
   try {
     for (const PortBinding& input : bindings.inputs) {
-      plan(input_at(input.index), model_->bound_inputs[input.index], input);
+      Binding& binding = input_at(input.index);
+      plan(binding, model_->bound_inputs[input.index], input);
     }
     for (const PortBinding& output : bindings.outputs) {
-      plan(output_at(output.index), model_->bound_outputs[output.index], output);
+      Binding& binding = output_at(output.index);
+      plan(binding, model_->bound_outputs[output.index], output);
     }
   } catch (...) {
     plan_.clear();

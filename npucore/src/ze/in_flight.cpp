@@ -10,6 +10,18 @@ namespace npu::ze {
 Submission::Submission(const Queue& queue, std::uint32_t lists, std::string what)
     : fence_(make_fence(queue.device(), queue.handle())), lists_(lists), what_(std::move(what)) {}
 
+void Submission::renew_fence(const Queue& queue) {
+  if (!fence_is_spent_) return;
+  fence_ = make_fence(queue.device(), queue.handle());
+  fence_is_spent_ = false;
+}
+
+ze_result_t Submission::reset_fence(const DeviceContext& device) {
+  const ze_result_t result = device.loader.zeFenceReset(fence());
+  fence_is_spent_ = result != ZE_RESULT_SUCCESS;
+  return result;
+}
+
 ze_result_t Lookout::wait(const DeviceContext& device, ze_fence_handle_t fence,
                           std::uint64_t timeout_ns) {
   const ze_result_t result = device.loader.zeFenceHostSynchronize(fence, timeout_ns);

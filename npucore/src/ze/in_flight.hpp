@@ -40,10 +40,15 @@ class Submission {
   std::uint32_t lists() const { return lists_; }
   const std::string& what() const { return what_; }
   Lookout& lookout() { return lookout_; }
+  /// Before it is submitted: a fence that could not be reset would signal at once.
+  void renew_fence(const Queue& queue);
+  /// After the execution. What was not reset is renewed before the next one.
+  ze_result_t reset_fence(const DeviceContext& device);
 
  private:
   friend class InFlight;
-  const Fence fence_;
+  Fence fence_;
+  bool fence_is_spent_ = false;
   const std::uint32_t lists_;
   const std::string what_;
   Lookout lookout_;  // the owner's

@@ -100,6 +100,7 @@ void Queue::submit(Recording& recording, Submission& submission) {
 }
 
 void Queue::execute(Recording& recording, Submission& submission) {
+  submission.renew_fence(*this);
   in_flight_.enter(submission);
   const auto lists = recording.lists();
   const ze_result_t result = device_.loader.zeCommandQueueExecuteCommandLists(
@@ -119,12 +120,12 @@ bool Queue::wait(Submission& submission, std::uint64_t timeout_ns) {
   } while (result == ZE_RESULT_NOT_READY && for_ever);
   if (result == ZE_RESULT_NOT_READY) return false;
   const bool failed = result != ZE_RESULT_SUCCESS;
-  if (failed && device_.judge_execution(result) != ErrorCode::kDeviceLost) [[unlikely]] {
+  if (failed && error_code(result) != ErrorCode::kDeviceLost) [[unlikely]] {
     wait_out(submission);
   }
   submission.lookout().reset();
   in_flight_.leave(submission);
-  const ze_result_t reset = device_.loader.zeFenceReset(submission.fence());
+  const ze_result_t reset = submission.reset_fence(device_);
   if (failed) [[unlikely]] {
     fail(submission, result, "zeFenceHostSynchronize");
   }
