@@ -82,9 +82,9 @@ class NPU_API CompiledModel {
   void set_property(const std::string& name, const std::string& value);
   template <class T>
   void set_property(Property<T> property, const std::type_identity_t<T>& value);
+  void set_property(Property<bool> property, const char* value);  ///< "NO" is not true
 
-  /// The driver's own blob (an ELF), without npucore's description.
-  std::vector<std::byte> native_binary() const;
+  std::vector<std::byte> native_binary() const;  ///< the driver's own blob (an ELF) alone
   /// Writes blob and description, atomically. Replaces only a regular file.
   void export_blob(const std::filesystem::path& path) const;
   /// One submission of the request works on `batch` items, 1 to 60: see Request::batch().

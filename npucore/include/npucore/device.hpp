@@ -80,14 +80,14 @@ class NPU_API Device {
   void set_property(const std::string& name, const std::string& value);
   template <class T>
   void set_property(Property<T> property, const std::type_identity_t<T>& value);
-  Properties properties() const;  ///< what was set so far
+  void set_property(Property<bool> property, const char* value);  ///< "NO" is not true
+  Properties properties() const;                                  ///< what was set so far
 
   /// Where Tensor::allocate_shareable() gets DMA-BUFs; kNone: nowhere. The first call tries it out.
   DmabufSource shareable_memory() const;
   /// Driver, udmabuf and dma-heap in the order in which they are tried, and why one does not work.
   std::vector<Finding> dmabuf_sources() const;
-  /// Level Zero's context handle, for calls that npucore does not offer. Borrowed.
-  void* native_context() const;
+  void* native_context() const;  ///< Level Zero's, for calls that npucore lacks; borrowed
   bool operator==(const Device&) const = default;  ///< whether both share one context
 
  private:

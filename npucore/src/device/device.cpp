@@ -66,6 +66,10 @@ void Device::set_property(const std::string& name, const std::string& value) {
   with(impl_, [&](Impl& impl) { internal::set_device_property(impl, name, value); });
 }
 
+void Device::set_property(Property<bool> property, const char* value) {
+  set_property(property.name, std::string(value));
+}
+
 template <class T>
 T Device::get_property(Property<T> property) const {
   return internal::property_value<T>(get_property(std::string(property)));

@@ -102,6 +102,10 @@ void CompiledModel::set_property(const std::string& name, const std::string& val
   with(impl_, [&](Impl& impl) { impl.set_property(name, value); });
 }
 
+void CompiledModel::set_property(Property<bool> property, const char* value) {
+  set_property(property.name, std::string(value));
+}
+
 template <class T>
 T CompiledModel::get_property(Property<T> property) const {
   return internal::property_value<T>(get_property(std::string(property)));

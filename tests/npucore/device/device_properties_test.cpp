@@ -51,6 +51,15 @@ TEST_F(DeviceProperties, BelongToEveryDeviceOfTheContext) {
   device_.set_property(property::turbo, false);
 }
 
+// A text converts to bool as a pointer does: any would be true.
+TEST_F(DeviceProperties, TakeATextForAFlag) {
+  device_.set_property(property::turbo, "NO");
+  EXPECT_FALSE(device_.get_property(property::turbo));
+  EXPECT_THROW(device_.set_property(property::turbo, "perhaps"), Error);
+  CompiledModel model = compile();
+  EXPECT_THROW(model.set_property(property::turbo, "NO"), Error) << "cannot be changed any more";
+}
+
 TEST_F(DeviceProperties, TellWhatIsAllocated) {
   const DeviceMemory before = device_.memory();
   EXPECT_GT(before.total_bytes, 0u);
