@@ -2,6 +2,7 @@
 
 #include <meta/npumeta.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -75,6 +76,13 @@ std::string ElementHarness::stat_text(const char* field) const {
   const std::string found = text ? text : "";
   gst_structure_free(stats);
   return found;
+}
+
+std::size_t ElementHarness::compilations() const {
+  const std::vector<std::string> told = messages(GST_MESSAGE_PROGRESS);
+  return static_cast<std::size_t>(
+      std::count_if(told.begin(), told.end(),
+                    [](const std::string& text) { return text.starts_with("compiled "); }));
 }
 
 std::vector<std::string> ElementHarness::messages(GstMessageType type) const {

@@ -44,6 +44,9 @@ class ElementHarness {
   std::string stat_text(const char* field) const;
   /// The texts of all messages of the type, oldest first; each is told once.
   std::vector<std::string> messages(GstMessageType type) const;
+  /// How many compilations the element has told to be complete since the last call. In between it
+  /// tells of each second that one takes.
+  std::size_t compilations() const;
 
  private:
   GstElement* element_;
