@@ -119,6 +119,7 @@ void Engine::abort_all(ze_result_t result) {
 }
 
 void Engine::stop() {
+  if (::getpid() != process_) return;  // the thread, and perhaps the lock, stayed with the parent
   std::unique_lock lock(mutex_);
   stopping_ = true;
   changed_.notify_one();

@@ -86,6 +86,14 @@ void log(LogLevel level, std::string_view message) {
   }
 }
 
+void log_failure(const char* what, const std::exception& error) noexcept {
+  try {
+    log(LogLevel::kError, text(what, ": ", error.what()));
+  } catch (const std::exception&) {
+    std::fprintf(stderr, "npucore error: %s\n", what);
+  }
+}
+
 bool log_enabled(LogLevel level) {
   return current_sink() || passes(level);
 }

@@ -222,6 +222,7 @@ std::vector<Finding> Runtime::all_findings() const {
 }
 
 std::vector<std::string> Runtime::platforms() {
+  base::refuse_after_fork();
   std::scoped_lock lock(mutex_);
   std::vector<std::string> platforms;
   for (const auto& npu : npus_) {
@@ -232,6 +233,7 @@ std::vector<std::string> Runtime::platforms() {
 }
 
 std::vector<Finding> Runtime::diagnose() {
+  base::refuse_after_fork();
   std::scoped_lock lock(mutex_);
   try {
     if (!loader_ && diagnose_parts(paths_).real_npu_possible()) {

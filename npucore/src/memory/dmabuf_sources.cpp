@@ -6,6 +6,7 @@
 #include <npucore/error.hpp>
 
 #include "base/enum_names.hpp"
+#include "base/forked.hpp"
 #include "base/log.hpp"
 #include "base/mapped_file.hpp"
 #include "dmabuf/new_buffer.hpp"
@@ -85,6 +86,7 @@ Finding DmabufSources::try_out(const Place& place, DmabufSource source) {
 }
 
 Finding DmabufSources::finding(const std::shared_ptr<Device::Impl>& device, DmabufSource source) {
+  base::refuse_after_fork();
   const std::scoped_lock lock(mutex_);
   if (const auto known = tried_.find(source); known != tried_.end()) return known->second;
   std::optional<Place> place;

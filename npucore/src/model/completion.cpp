@@ -31,12 +31,19 @@ struct Completion::Core {
   std::condition_variable changed;
   Completed* oldest = nullptr;
   Completed* newest = nullptr;
-  Completed* current = nullptr;  ///< whose callback runs; null again when that destroyed it
+  /// A callback that runs; another one runs inside it when it ends that one's request.
+  struct Running {
+    Completed* item;  ///< null again when a callback destroyed it
+    Running* outer;
+  };
+  Running* running = nullptr;  ///< the innermost
   bool stopping = false;
   std::thread::id thread;
 
   void run();
-  void call(std::unique_lock<std::mutex>& lock);
+  void call(std::unique_lock<std::mutex>& lock, Completed* item);
+  void call_now(std::unique_lock<std::mutex>& lock, Completed& item);
+  Running* frame_of(const Completed& item) const;
   Completed* take_oldest();
   void take_out(Completed& item);
 };
@@ -46,30 +53,44 @@ void Completion::Core::run() {
   for (;;) {
     changed.wait(lock, [this] { return stopping || oldest; });
     if (!oldest) return;
-    call(lock);
+    call(lock, take_oldest());
   }
 }
 
-void Completion::Core::call(std::unique_lock<std::mutex>& lock) {
-  Completed* item = take_oldest();
-  current = item;
+/// For a callback that ends another request, out of its turn.
+void Completion::Core::call_now(std::unique_lock<std::mutex>& lock, Completed& item) {
+  while (item.queued_) {  // its callback may submit it again
+    take_out(item);
+    call(lock, &item);
+  }
+}
+
+Completion::Core::Running* Completion::Core::frame_of(const Completed& item) const {
+  Running* frame = running;
+  while (frame && frame->item != &item) frame = frame->outer;
+  return frame;
+}
+
+void Completion::Core::call(std::unique_lock<std::mutex>& lock, Completed* item) {
+  Running frame{item, running};
+  running = &frame;
   lock.unlock();
   const auto callback = item->callback();
   const std::exception_ptr error = item->complete();
   try {
     (*callback)(error);
   } catch (const std::exception& thrown) {
-    base::log(LogLevel::kError, std::string("a request's callback threw: ") + thrown.what());
+    base::log_failure("a request's callback threw", thrown);
   } catch (...) {
     base::log(LogLevel::kError,
               "a request's callback threw something that is not a std::exception");
   }
   lock.lock();
-  if (current) {
+  if (frame.item) {
     ++item->called_count_;
     item->error_ = error;
   }
-  current = nullptr;
+  running = frame.outer;
   changed.notify_all();
 }
 
@@ -144,8 +165,9 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
     throw Error(ErrorCode::kInvalidArgument,
                 "a callback cannot wait for an inference: it would wait for itself");
   }
-  constexpr auto kNoTimeout = std::numeric_limits<std::uint64_t>::max();
-  if (timeout_ns == kNoTimeout) {
+  // A later point in time than that may be past what the clock can tell.
+  constexpr std::uint64_t kForEver = std::numeric_limits<std::int64_t>::max() / 2;
+  if (timeout_ns >= kForEver) {
     core_->changed.wait(lock, is_over);
   } else if (!core_->changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_over)) {
     return false;
@@ -156,13 +178,16 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
 
 void Completion::remove(Completed& item) {
   std::unique_lock lock(core_->mutex);
-  const bool own_callback = std::this_thread::get_id() == core_->thread && core_->current == &item;
-  if (own_callback) {
-    core_->current = nullptr;
-    core_->take_out(item);
+  if (std::this_thread::get_id() == core_->thread) {
+    if (Core::Running* frame = core_->frame_of(item)) {
+      frame->item = nullptr;
+      core_->take_out(item);
+    } else {
+      core_->call_now(lock, item);  // this thread would wait for itself
+    }
     return;
   }
-  core_->changed.wait(lock, [&] { return !item.queued_ && core_->current != &item; });
+  core_->changed.wait(lock, [&] { return !item.queued_ && !core_->frame_of(item); });
 }
 
 std::shared_ptr<Completion> Completion::shared(bool pin) {

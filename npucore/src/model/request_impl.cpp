@@ -90,8 +90,7 @@ Request::Impl::~Impl() {
       wait_for_end(ze::kNoTimeout);
     }
   } catch (const std::exception& error) {
-    base::log(LogLevel::kError,
-              text("an inference failed while its request was destroyed: ", error.what()));
+    base::log_failure("an inference failed while its request was destroyed", error);
   }
   engine_.reset();  // before the memory that its recordings name
 }
@@ -354,6 +353,17 @@ void Request::Impl::submit() {
 /// What was submitted once is submitted again as it is: its memory is bound, and so kept.
 void Request::Impl::execute() {
   ze::Queue& queue = engine_->session->queue;
+  // Before the recordings' lock, for which whoever frees memory waits.
+  queue.take_places(engine_->submission);
+  try {
+    execute_in(queue);
+  } catch (...) {
+    queue.give_back_places(engine_->submission);
+    throw;
+  }
+}
+
+void Request::Impl::execute_in(ze::Queue& queue) {
   if (recording_) return queue.submit(*recording_, engine_->submission);
   ze::Recordings::Use use(engine_->recordings, values_);
   queue.submit(use.recording(), engine_->submission);

@@ -97,6 +97,7 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   void prepare();
   void collect_producers();
   void execute();
+  void execute_in(ze::Queue& queue);
   void wait_for_producers() const;
   void copy_inputs();
   void copy_outputs();

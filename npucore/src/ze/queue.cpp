@@ -1,5 +1,7 @@
 #include "queue.hpp"
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "base/text.hpp"
 
@@ -89,6 +91,12 @@ void Queue::set_workload(WorkloadType type) const {
   device_.check(table->pfnSetWorkloadType(handle_.get(), wanted), "pfnSetWorkloadType");
 }
 
+void Queue::take_places(Submission& submission) {
+  submission.renew_fence(*this);
+  in_flight_.enter(submission);
+}
+
+/// Chained: an event is free for a list once there is a place for it.
 void Queue::submit(Recording& recording, Submission& submission) {
   if (!chain_) [[likely]] {
     return execute(recording, submission);
@@ -100,13 +108,10 @@ void Queue::submit(Recording& recording, Submission& submission) {
 }
 
 void Queue::execute(Recording& recording, Submission& submission) {
-  submission.renew_fence(*this);
-  in_flight_.enter(submission);
   const auto lists = recording.lists();
   const ze_result_t result = device_.loader.zeCommandQueueExecuteCommandLists(
       handle_.get(), static_cast<std::uint32_t>(lists.size()), lists.data(), submission.fence());
   if (result != ZE_RESULT_SUCCESS) [[unlikely]] {
-    in_flight_.leave(submission);
     fail(submission, result, "zeCommandQueueExecuteCommandLists");
   }
 }
@@ -115,9 +120,10 @@ bool Queue::wait(Submission& submission, std::uint64_t timeout_ns) {
   const bool for_ever = timeout_ns == kNoTimeout;
   ze_result_t result = ZE_RESULT_NOT_READY;
   do {
-    const std::uint64_t look_ns = for_ever ? kLookNs : timeout_ns;
+    const std::uint64_t look_ns = std::min(timeout_ns, kLookNs);
     result = submission.lookout().wait(device_, submission.fence(), look_ns);
-  } while (result == ZE_RESULT_NOT_READY && for_ever);
+    timeout_ns -= for_ever ? 0 : look_ns;
+  } while (result == ZE_RESULT_NOT_READY && timeout_ns != 0);
   if (result == ZE_RESULT_NOT_READY) return false;
   const bool failed = result != ZE_RESULT_SUCCESS;
   if (failed && error_code(result) != ErrorCode::kDeviceLost) [[unlikely]] {

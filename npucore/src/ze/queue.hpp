@@ -41,7 +41,12 @@ class Queue {
   /// Whether recordings are made anew for each submission, with the events that order them.
   bool is_chained() const { return chain_ != nullptr; }
 
-  /// Executes the recording. When no place is free, waits until the oldest submissions have ended.
+  /// When no place is free, waits until the oldest submissions have ended. With no lock held that
+  /// others need for ending or making something.
+  void take_places(Submission& submission);
+  /// Of a submission that was not submitted after all.
+  void give_back_places(Submission& submission) { in_flight_.leave(submission); }
+  /// Executes the recording. The submission has its places, and keeps them if this throws.
   void submit(Recording& recording, Submission& submission);
   /// False when `timeout_ns` passed first. Throws when the execution failed. Unless it was false,
   /// the execution is over, and the submission may be used again.

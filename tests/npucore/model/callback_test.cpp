@@ -192,5 +192,27 @@ TEST_F(Callbacks, FromManyThreadsComeForEveryInference) {
   EXPECT_EQ(calls, 200);
 }
 
+// Whose callback is called at once then: nobody else could call it later.
+TEST_F(Callbacks, MayDestroyOtherRequestsInFlight) {
+  const CompiledModel compiled = model();
+  std::atomic<int> calls = 0;
+  std::vector<std::unique_ptr<Request>> others;
+  for (int index = 0; index < 3; ++index) {
+    others.push_back(std::make_unique<Request>(compiled.create_request()));
+    others.back()->set_callback([&](std::exception_ptr) { ++calls; });
+  }
+  Request first = compiled.create_request();
+  std::promise<void> all_are_in_flight;
+  first.set_callback([&](std::exception_ptr) {
+    all_are_in_flight.get_future().wait();
+    others.clear();
+  });
+  first.submit();
+  for (const auto& other : others) other->submit();
+  all_are_in_flight.set_value();
+  EXPECT_TRUE(first.wait());
+  EXPECT_EQ(calls, 3);
+}
+
 }  // namespace
 }  // namespace npu::test
