@@ -99,9 +99,12 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta) {
   const bool finite = std::all_of(std::begin(numbers), std::end(numbers),
                                   [](double number) { return std::isfinite(number); });
   if (finite && geometry.scale_x > 0 && geometry.scale_y > 0) return geometry;
-  throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                   "the frame's inference meta maps no model pixel to the frame: scale " +
-                       std::to_string(meta->scale_x) + " x " + std::to_string(meta->scale_y));
+  char x[G_ASCII_DTOSTR_BUF_SIZE], y[G_ASCII_DTOSTR_BUF_SIZE];
+  throw npu::Error(
+      npu::ErrorCode::kInvalidArgument,
+      std::string("the frame's inference meta maps no model pixel to the frame: scale ") +
+          g_ascii_dtostr(x, sizeof(x), meta->scale_x) + " x " +
+          g_ascii_dtostr(y, sizeof(y), meta->scale_y));
 }
 
 std::string list_tensors(GstBuffer* buffer) {

@@ -100,6 +100,19 @@ const Beyond kBeyond[] = {
                                 })));
      },
      "the element <layer> has more than 256 attributes"},
+    {"ElementNames",
+     [] {
+       const std::string name(Limits::kNameBytes + 1, 'a');
+       return with_layers(layer(1, "A", "<" + name + "/>"));
+     },
+     "the name of an element has more than 256 bytes"},
+    {"TensorNames",
+     [] {
+       const std::string names(Limits::kNamesBytes + 1, 'a');
+       return with_layers(
+           layer(1, "A", "<output><port id=\"0\" names=\"" + names + "\"/></output>"));
+     },
+     "the attribute names of <port> has more than 65536 bytes"},
     {"Children",
      [] {
        return with_layers(layer(1, "A", many(Limits::kChildren + 1, [](auto) { return "<a/>"; })));

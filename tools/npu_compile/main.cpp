@@ -77,7 +77,6 @@ class ProgressLine {
 /// Nothing when a signal came first.
 std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
   constexpr std::chrono::milliseconds kLook{50};
-  const InterruptWatch watch;
   const auto options = options_from(arguments);
   auto model = npu::Model::read(arguments.model, arguments.weights);
   reshape(model, arguments.reshape);
@@ -85,6 +84,7 @@ std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
     model.add_preprocess(preprocess_from(arguments, model));
   }
   const auto device = npu::Device::open(npu::device_kind_from_string(arguments.device));
+  const InterruptWatch watch;  // until here a signal just ends the program
   auto job = npu::compile_async(device, model, options);
   ProgressLine line;
   do {

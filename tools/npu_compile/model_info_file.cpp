@@ -26,7 +26,10 @@ std::optional<fs::path> copy_model_info(const fs::path& model, const fs::path& b
   const auto target = fs::path(blob).replace_extension(".modelinfo");
   const bool is_there = fs::exists(target) && source && fs::equivalent(*source, target);
   if (!source || is_there || target == blob) return {};
-  const std::string text = npu::read_input(*source, kMostBytes);
+  // No link out of the model's folder: what is there would be published beside the blob.
+  const fs::path folder = source->parent_path();
+  const std::string text =
+      npu::read_input(source->filename(), kMostBytes, folder.empty() ? "." : folder);
   npu::write_output(target, std::as_bytes(std::span(text)));
   return target;
 }

@@ -98,7 +98,7 @@ HelperClient::HelperClient(const DeviceInfo& device, Cancellation* cancellation,
 HelperResult HelperClient::compile(const HelperTask& task,
                                    const std::function<void()>& on_compiling) {
   for (;;) {
-    Message message = next_message(task.title);
+    Message message = ready_ ? next_message(task.title) : first_message(task.title);
     if (message.kind == "ready") {
       ready_ = true;
       send(shared(task));
@@ -114,6 +114,16 @@ HelperResult HelperClient::compile(const HelperTask& task,
               message.number("serialized_bytes"), message.number("compile_ns"),
               message.number("from_driver_cache") != 0};
     }
+  }
+}
+
+/// A program that does not speak as this one does is none to compile in.
+Message HelperClient::first_message(const std::string& title) {
+  try {
+    return next_message(title);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIo) throw;
+    throw HelperUnavailable(error.what());
   }
 }
 

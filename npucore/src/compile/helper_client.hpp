@@ -60,6 +60,7 @@ class HelperClient {
 
  private:
   void send(const Message& message);
+  Message first_message(const std::string& title);
   Message next_message(const std::string& title);
   void wait_for_something(const std::string& title);
   void read_socket();

@@ -277,7 +277,8 @@ ContentView::ContentView(Content content) : size_bytes_(content.size_bytes) {
 
 ContentView ContentView::of_sealed(Content content) {
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_WRITE;
-  if (content.fd && (::fcntl(content.fd.get(), F_GET_SEALS) & kSeals) != kSeals) {
+  const int seals = content.fd ? ::fcntl(content.fd.get(), F_GET_SEALS) : kSeals;
+  if (seals < 0 || (seals & kSeals) != kSeals) {
     fail("what it sent could still change");
   }
   return ContentView(std::move(content));

@@ -43,7 +43,7 @@ void set_nonblocking(const base::UniqueFd& fd) {
 
 /// Above the standard streams' numbers, which an application may have left free.
 base::UniqueFd clear_of_streams(base::UniqueFd fd) {
-  if (fd.get() > STDERR_FILENO) return fd;
+  if (!fd || fd.get() > STDERR_FILENO) return fd;
   base::UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!moved) {
     fail("fcntl", errno);
@@ -119,6 +119,8 @@ fs::path helper_program() {
   if (::dladdr(reinterpret_cast<const void*>(&helper_program), &info) == 0 || !info.dli_fname) {
     return {};
   }
+  // A relative name was meant for the folder that the process was in when it loaded the library.
+  if (!fs::path(info.dli_fname).is_absolute()) return {};
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(info.dli_fname, error).parent_path();
   for (const char* place : {"helper", "../libexec/npucore", "../../libexec/npucore", "npucore"}) {
@@ -135,10 +137,12 @@ HelperProcess::HelperProcess(const fs::path& program, const std::vector<std::str
   std::vector<char*> pointers = {name.data()};
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  socket.ours = clear_of_streams(std::move(socket.ours));
+  errors.ours = clear_of_streams(std::move(errors.ours));
   socket.theirs = clear_of_streams(std::move(socket.theirs));
   errors.theirs = clear_of_streams(std::move(errors.theirs));
   pid_ = SpawnPlan(socket.theirs.get(), errors.theirs.get()).spawn(program, pointers);
-  pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  pidfd_ = clear_of_streams(base::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))));
   set_nonblocking(socket.ours);
   set_nonblocking(errors.ours);
   socket_ = std::move(socket.ours);
@@ -147,7 +151,11 @@ HelperProcess::HelperProcess(const fs::path& program, const std::vector<std::str
 
 HelperProcess::~HelperProcess() {
   kill();
-  wait();
+  try {
+    wait();
+  } catch (const std::exception&) {
+    // It has ended; there was no memory for the words that say how.
+  }
 }
 
 void HelperProcess::kill() noexcept {

@@ -115,6 +115,11 @@ TEST(HelperContent, ThatItsSenderCouldStillShortenIsRefused) {
   Content content{base::UniqueFd(test::make_memfd(4096)), 4096, {}};
   test::expect_error(ErrorCode::kIo, "could still change",
                      [&] { ContentView::of_sealed(std::move(content)); });
+  const test::TempDir folder;
+  test::write_file(folder.path() / "f", std::string(4096, 'x'));  // a file that has no seals at all
+  Content file{base::UniqueFd(::open((folder.path() / "f").c_str(), O_RDWR | O_CLOEXEC)), 4096, {}};
+  test::expect_error(ErrorCode::kIo, "could still change",
+                     [&] { ContentView::of_sealed(std::move(file)); });
 }
 
 TEST(HelperContent, ThatIsShorterThanToldIsRefused) {

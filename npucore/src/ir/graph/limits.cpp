@@ -35,6 +35,17 @@ struct Counter : pugi::xml_tree_walker {
     if (more_than(Limits::kAttributes, attributes)) {
       return text("the element <", name, "> has more than ", Limits::kAttributes, " attributes");
     }
+    if (name.size() > Limits::kNameBytes) {
+      return text("the name of an element has more than ", Limits::kNameBytes, " bytes");
+    }
+    for (const auto attribute : attributes) {
+      const std::string_view what = attribute.name();
+      if ((what == "name" || what == "names") &&
+          std::string_view(attribute.value()).size() > Limits::kNamesBytes) {
+        return text("the attribute ", what, " of <", name, "> has more than ", Limits::kNamesBytes,
+                    " bytes");
+      }
+    }
     if (name == "layers" || name == "edges") return {};
     if ((name == "input" || name == "output") && more_than(Limits::kPorts, children)) {
       return text(describe_layer(node.parent()), " has more than ", Limits::kPorts, ' ', name,

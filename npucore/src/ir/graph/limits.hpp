@@ -15,6 +15,8 @@ struct Limits {
   static constexpr std::size_t kLayers = std::size_t{1} << 18;  ///< with those in bodies
   static constexpr std::size_t kPorts = std::size_t{1} << 14;   ///< inputs or outputs of a layer
   static constexpr std::size_t kAttributes = 256;               ///< of one element
+  static constexpr std::size_t kNameBytes = 256;                ///< of an element
+  static constexpr std::size_t kNamesBytes = std::size_t{1} << 16;  ///< of layers and tensors
   /// In one element, but for the lists of layers and edges.
   static constexpr std::size_t kChildren = std::size_t{1} << 16;
 };
