@@ -1,6 +1,7 @@
 #include "detector.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -99,12 +100,12 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta) {
   const bool finite = std::all_of(std::begin(numbers), std::end(numbers),
                                   [](double number) { return std::isfinite(number); });
   if (finite && geometry.scale_x > 0 && geometry.scale_y > 0) return geometry;
-  char x[G_ASCII_DTOSTR_BUF_SIZE], y[G_ASCII_DTOSTR_BUF_SIZE];
+  std::array<char, G_ASCII_DTOSTR_BUF_SIZE> x = {}, y = {};
   throw npu::Error(
       npu::ErrorCode::kInvalidArgument,
       std::string("the frame's inference meta maps no model pixel to the frame: scale ") +
-          g_ascii_dtostr(x, sizeof(x), meta->scale_x) + " x " +
-          g_ascii_dtostr(y, sizeof(y), meta->scale_y));
+          g_ascii_dtostr(x.data(), x.size(), meta->scale_x) + " x " +
+          g_ascii_dtostr(y.data(), y.size(), meta->scale_y));
 }
 
 std::string list_tensors(GstBuffer* buffer) {
