@@ -40,6 +40,8 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }
   /// Throws Error(kIo) for a mapped file that was written to, or got another size.
   void check_unchanged() const;
+  /// Of the file that is mapped; -1 for a copy.
+  int fd() const { return file_ ? file_->fd.get() : -1; }
 
  private:
   MappedFile(Mapping mapping, std::optional<InputFile> file);

@@ -1,5 +1,6 @@
 #include "helper_client.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -41,10 +42,11 @@ std::unique_ptr<HelperProcess> start(const DeviceInfo& device) {
   }
 }
 
-/// The .bin itself where it can be had, else a copy of its bytes.
+/// The .bin itself where it is mapped, else a copy of its bytes.
 Content weights_content(const ir::Weights& weights) {
   const auto bytes = weights.file_bytes();
-  if (auto fd = weights.reopen_file()) return {std::move(fd), bytes.size(), {}};
+  base::UniqueFd fd(::fcntl(weights.file_fd(), F_DUPFD_CLOEXEC, 0));
+  if (fd) return {std::move(fd), bytes.size(), {}};
   return shared_copy("npucore-weights", bytes);
 }
 

@@ -80,13 +80,7 @@ void check_ranges(const Document& document, const Weights& weights,
 
 Weights open_weights(const Document& document, const std::filesystem::path& path) {
   try {
-    auto identity = FileIdentity::of(path);
-    auto file = base::MappedFile::open(path, kMostCopiedWeights);
-    // The same before and after: it is what was mapped between.
-    if (identity != FileIdentity::of(path)) {
-      identity.reset();
-    }
-    return Weights(std::move(file), std::move(identity));
+    return Weights(base::MappedFile::open(path, kMostCopiedWeights));
   } catch (const Error& error) {
     throw Error(error.code(), text("the weights of ", base::quoted(document.file()),
                                    " cannot be read: ", error.what()));

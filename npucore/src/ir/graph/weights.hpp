@@ -2,31 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/mapped_file.hpp"
-#include "base/unique_fd.hpp"
 
 namespace npu::ir {
-
-/// Which file was mapped, so that it can be opened once more.
-struct FileIdentity {
-  std::filesystem::path path;
-  std::uint64_t device = 0, inode = 0, size_bytes = 0;
-  std::int64_t changed_ns = 0;
-
-  /// Nothing for what is no regular file.
-  static std::optional<FileIdentity> of(const std::filesystem::path& path);
-  /// The file, for reading; nothing where another is there now, or it was changed.
-  base::UniqueFd reopen() const;
-  bool operator==(const FileIdentity&) const = default;
-};
 
 /// The bytes that constants refer to: those of the .bin, then what was added in memory. Copies
 /// share the file. Whatever reads them throws Error(kIo) where somebody wrote to the .bin
@@ -34,8 +18,7 @@ struct FileIdentity {
 class Weights {
  public:
   Weights() = default;  ///< of an IR without a .bin
-  /// `identity`: of the file, where it is known for certain.
-  explicit Weights(base::MappedFile file, std::optional<FileIdentity> identity = {});
+  explicit Weights(base::MappedFile file);
   /// Of another process: its file, in memory that outlives this, and what was added.
   Weights(std::span<const std::byte> borrowed_file, std::vector<std::byte> tail)
       : borrowed_(borrowed_file), tail_(std::move(tail)) {}
@@ -51,17 +34,15 @@ class Weights {
   std::uint64_t hash() const;
 
   std::span<const std::byte> file_bytes() const;
-  /// The file once more, for another process; nothing where it is not there as it was.
-  base::UniqueFd reopen_file() const;
+  /// A descriptor of the file, for another process; -1 where the bytes are not a file's any more.
+  int file_fd() const { return mapping_ ? mapping_->file.fd() : -1; }
   /// What was added.
   std::span<const std::byte> tail() const { return tail_; }
 
  private:
   struct Mapping {
-    Mapping(base::MappedFile mapped, std::optional<FileIdentity> which)
-        : file(std::move(mapped)), identity(std::move(which)) {}
+    explicit Mapping(base::MappedFile mapped) : file(std::move(mapped)) {}
     base::MappedFile file;
-    std::optional<FileIdentity> identity;
     std::once_flag hash_once;
     std::uint64_t hash = 0;
   };
