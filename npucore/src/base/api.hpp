@@ -35,4 +35,10 @@ auto& live(const Pointer& impl, const char* what) {
   return *impl;
 }
 
+/// The work of a public call on what its object holds.
+template <class Pointer, class Work>
+decltype(auto) call(const Pointer& impl, const char* what, const Work& work) {
+  return only_errors([&]() -> decltype(auto) { return work(live(impl, what)); });
+}
+
 }  // namespace npu::base

@@ -40,8 +40,7 @@ std::size_t index_of(const std::vector<Port>& ports, const std::string& name, co
 /// The work of a call on a loaded model.
 template <class Work>
 decltype(auto) with(const std::shared_ptr<CompiledModel::Impl>& impl, const Work& work) {
-  return base::only_errors(
-      [&]() -> decltype(auto) { return work(base::live(impl, "CompiledModel")); });
+  return base::call(impl, "CompiledModel", work);
 }
 
 }  // namespace

@@ -9,8 +9,9 @@
 namespace npu {
 namespace {
 
-Request::Impl& live(const std::unique_ptr<Request::Impl>& impl) {
-  return base::live(impl, "Request");
+template <class Work>
+decltype(auto) with(const std::unique_ptr<Request::Impl>& impl, const Work& work) {
+  return base::call(impl, "Request", work);
 }
 
 }  // namespace
@@ -20,55 +21,43 @@ Request::Request(Request&&) noexcept = default;
 Request& Request::operator=(Request&&) noexcept = default;
 Request::~Request() = default;
 
-void Request::set_input(std::size_t index, HostMemory memory) try {
-  live(impl_).bind_input(index, memory);
-} catch (...) {
-  base::rethrow_as_error();
+void Request::set_input(std::size_t index, HostMemory memory) {
+  with(impl_, [&](Impl& impl) { impl.bind_input(index, memory); });
 }
-void Request::set_output(std::size_t index, HostMemory memory) try {
-  live(impl_).bind_output(index, memory);
-} catch (...) {
-  base::rethrow_as_error();
+void Request::set_output(std::size_t index, HostMemory memory) {
+  with(impl_, [&](Impl& impl) { impl.bind_output(index, memory); });
 }
-void Request::set_input(std::size_t index, const Tensor& tensor, Strides strides_bytes) try {
-  live(impl_).bind_input(index, tensor, strides_bytes);
-} catch (...) {
-  base::rethrow_as_error();
+void Request::set_input(std::size_t index, const Tensor& tensor, Strides strides_bytes) {
+  with(impl_, [&](Impl& impl) { impl.bind_input(index, tensor, strides_bytes); });
 }
-void Request::set_output(std::size_t index, const Tensor& tensor, Strides strides_bytes) try {
-  live(impl_).bind_output(index, tensor, strides_bytes);
-} catch (...) {
-  base::rethrow_as_error();
+void Request::set_output(std::size_t index, const Tensor& tensor, Strides strides_bytes) {
+  with(impl_, [&](Impl& impl) { impl.bind_output(index, tensor, strides_bytes); });
 }
-Tensor Request::input(std::size_t index) try { return live(impl_).input(index); } catch (...) {
-  base::rethrow_as_error();
+Tensor Request::input(std::size_t index) {
+  return with(impl_, [&](Impl& impl) { return impl.input(index); });
 }
-Tensor Request::output(std::size_t index) try { return live(impl_).output(index); } catch (...) {
-  base::rethrow_as_error();
+Tensor Request::output(std::size_t index) {
+  return with(impl_, [&](Impl& impl) { return impl.output(index); });
 }
 std::size_t Request::batch() const {
-  return live(impl_).batch();
+  return with(impl_, [](const Impl& impl) { return impl.batch(); });
 }
-void Request::set_callback(std::function<void(std::exception_ptr)> callback) try {
-  live(impl_).set_callback(std::move(callback));
-} catch (...) {
-  base::rethrow_as_error();
+void Request::set_callback(std::function<void(std::exception_ptr)> callback) {
+  with(impl_, [&](Impl& impl) { impl.set_callback(std::move(callback)); });
 }
-void Request::submit() try { live(impl_).submit(); } catch (...) {
-  base::rethrow_as_error();
+void Request::submit() {
+  with(impl_, [](Impl& impl) { impl.submit(); });
 }
-std::uint64_t Request::submit(const Bindings& bindings) try {
-  live(impl_).bind(bindings);
-  const std::uint64_t copies_before = copies();
-  submit();
-  return copies() - copies_before;
-} catch (...) {
-  base::rethrow_as_error();
+std::uint64_t Request::submit(const Bindings& bindings) {
+  return with(impl_, [&](Impl& impl) {
+    impl.bind(bindings);
+    const std::uint64_t copies_before = impl.copies();
+    impl.submit();
+    return impl.copies() - copies_before;
+  });
 }
-bool Request::wait(std::chrono::nanoseconds timeout) try {
-  return live(impl_).wait(timeout);
-} catch (...) {
-  base::rethrow_as_error();
+bool Request::wait(std::chrono::nanoseconds timeout) {
+  return with(impl_, [&](Impl& impl) { return impl.wait(timeout); });
 }
 
 void Request::infer() {
@@ -76,21 +65,17 @@ void Request::infer() {
   wait();
 }
 
-std::vector<State> Request::states() try { return live(impl_).states(); } catch (...) {
-  base::rethrow_as_error();
+std::vector<State> Request::states() {
+  return with(impl_, [](Impl& impl) { return impl.states(); });
 }
-std::vector<LayerProfile> Request::profile() const try {
-  return live(impl_).profile();
-} catch (...) {
-  base::rethrow_as_error();
+std::vector<LayerProfile> Request::profile() const {
+  return with(impl_, [](const Impl& impl) { return impl.profile(); });
 }
-std::uint64_t Request::inference_time_ns() const try {
-  return live(impl_).inference_time_ns();
-} catch (...) {
-  base::rethrow_as_error();
+std::uint64_t Request::inference_time_ns() const {
+  return with(impl_, [](const Impl& impl) { return impl.inference_time_ns(); });
 }
 std::uint64_t Request::copies() const {
-  return live(impl_).copies();
+  return with(impl_, [](const Impl& impl) { return impl.copies(); });
 }
 
 }  // namespace npu
