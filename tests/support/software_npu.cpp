@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <chrono>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace npu::test {
 namespace {
@@ -76,6 +78,14 @@ LiveObjects live_objects() {
 
 std::uint32_t live_driver_objects() {
   return live_objects().count;
+}
+
+bool driver_objects_settle_at(std::uint32_t objects) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (live_driver_objects() != objects && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return live_driver_objects() == objects;
 }
 
 std::string describe_live_objects() {

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
-#include <thread>
 
 #include "public_calls.hpp"
 #include "support.hpp"
@@ -71,7 +69,7 @@ class FaultSweep : public testing::TestWithParam<PublicCall> {
   void TearDown() override {
     set_fault("");
     stage_.reset();
-    EXPECT_TRUE(settles_at(objects_)) << describe_live_objects();
+    EXPECT_TRUE(driver_objects_settle_at(objects_)) << describe_live_objects();
     EXPECT_EQ(count_open_fds(), fds_);
   }
 
@@ -80,15 +78,6 @@ class FaultSweep : public testing::TestWithParam<PublicCall> {
     stage_->device = Device::open(DeviceKind::kSoftware);
     GetParam().prepare(*stage_);
     GetParam().run(*stage_);
-  }
-
-  /// The driver's engine lets go of a finished job shortly after it has signalled the fence.
-  static bool settles_at(std::uint32_t objects) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-    while (live_driver_objects() != objects && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return live_driver_objects() == objects;
   }
 
   /// The error's text; empty when the call succeeded.

@@ -243,12 +243,17 @@ class InFlight : public OnSoftwareNpu,
     OnSoftwareNpu::SetUp();
   }
   std::unique_ptr<Memory> memory() { return std::get<1>(GetParam()).make(device_, folder_.path()); }
-  static void submit_and_end(CompiledModel& model, Memory& memory,
-                             std::unique_ptr<Request> request) {
+  /// Brings a request in flight, on memory that others let go of, and ends it.
+  void begin_and_end(const std::function<void(Request&)>& before_submit = [](Request&) {}) {
+    const auto memory = this->memory();
+    CompiledModel model = this->model();
+    auto request = std::make_unique<Request>(model.create_request());
+    memory->bind(*request);
+    before_submit(*request);
     const NamedEnd& end = std::get<0>(GetParam());
     set_fault(end.fault);
     request->submit();
-    memory.release();
+    memory->release();
     end.end(model, std::move(request));
     set_fault("");
   }
@@ -267,32 +272,20 @@ INSTANTIATE_TEST_SUITE_P(Ends, InFlight,
                          });
 
 TEST_P(InFlight, WithNothingFreedUnderTheDevice) {
-  const auto memory = this->memory();
-  CompiledModel model = this->model();
-  auto request = std::make_unique<Request>(model.create_request());
-  memory->bind(*request);
-  submit_and_end(model, *memory, std::move(request));
+  begin_and_end();
 }
 
 TEST_P(InFlight, WithACallbackToo) {
-  const auto memory = this->memory();
-  CompiledModel model = this->model();
-  auto request = std::make_unique<Request>(model.create_request());
-  memory->bind(*request);
-  request->set_callback([](std::exception_ptr) {});
-  submit_and_end(model, *memory, std::move(request));
+  begin_and_end([](Request& request) { request.set_callback([](std::exception_ptr) {}); });
 }
 
 /// The completion thread knows nothing of it.
 TEST_P(InFlight, WithACallbackThatWasTakenBack) {
-  const auto memory = this->memory();
-  CompiledModel model = this->model();
-  auto request = std::make_unique<Request>(model.create_request());
-  memory->bind(*request);
-  request->set_callback([](std::exception_ptr) {});
-  request->infer();
-  request->set_callback({});
-  submit_and_end(model, *memory, std::move(request));
+  begin_and_end([](Request& request) {
+    request.set_callback([](std::exception_ptr) {});
+    request.infer();
+    request.set_callback({});
+  });
 }
 
 /// As the callback itself ends it.
@@ -327,15 +320,7 @@ INSTANTIATE_TEST_SUITE_P(Ends, ExitInFlight,
 
 TEST_P(ExitInFlight, EndsWell) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(
-      {
-        const auto memory = this->memory();
-        CompiledModel model = this->model();
-        auto request = std::make_unique<Request>(model.create_request());
-        memory->bind(*request);
-        submit_and_end(model, *memory, std::move(request));
-      },
-      ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(begin_and_end(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -2,11 +2,9 @@
 // can do without, a result; nothing left behind, no end of the process, and the next call works.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <numeric>
-#include <thread>
 #include <vector>
 
 #include "failing_memory.hpp"
@@ -43,7 +41,7 @@ class MemorySweep : public testing::TestWithParam<PublicCall> {
   }
   void TearDown() override {
     stage_.reset();
-    EXPECT_TRUE(settles_at(objects_)) << describe_live_objects();
+    EXPECT_TRUE(driver_objects_settle_at(objects_)) << describe_live_objects();
     EXPECT_EQ(count_open_fds(), fds_);
   }
 
@@ -53,14 +51,6 @@ class MemorySweep : public testing::TestWithParam<PublicCall> {
     stage_->device = Device::open(DeviceKind::kSoftware);
     GetParam().prepare(*stage_);
     GetParam().run(*stage_);
-  }
-
-  static bool settles_at(std::uint32_t objects) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-    while (live_driver_objects() != objects && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return live_driver_objects() == objects;
   }
 
   /// Whether there was such an allocation.
