@@ -106,6 +106,22 @@ void post_write_error(GstElement* element, const char* name, const std::error_co
   }
 }
 
+void post_open_error(GstElement* element, const char* name, const std::error_code& code) {
+  if (code == std::errc::no_such_device_or_address) {
+    GST_ELEMENT_ERROR(element, RESOURCE, OPEN_WRITE,
+                      ("Cannot open %s for writing: nobody reads the pipe. Start its reader "
+                       "before the pipeline.",
+                       name),
+                      (nullptr));
+  } else {
+    GST_ELEMENT_ERROR(element, RESOURCE, OPEN_WRITE,
+                      ("Cannot open %s for writing: %s. Set location to a file in a folder that "
+                       "exists and is writable.",
+                       name, code.message().c_str()),
+                      (nullptr));
+  }
+}
+
 enum class Step { kOpen, kWrite };
 
 /// In a handler: the one place that makes messages of exceptions.
@@ -115,19 +131,7 @@ void post_caught(GstElement* element, Step step) {
     throw;
   } catch (const std::system_error& error) {
     if (step == Step::kWrite) return post_write_error(element, name.c_str(), error.code());
-    if (error.code() == std::errc::no_such_device_or_address) {
-      GST_ELEMENT_ERROR(element, RESOURCE, OPEN_WRITE,
-                        ("Cannot open %s for writing: nobody reads the pipe. Start its reader "
-                         "before the pipeline.",
-                         name.c_str()),
-                        (nullptr));
-      return;
-    }
-    GST_ELEMENT_ERROR(element, RESOURCE, OPEN_WRITE,
-                      ("Cannot open %s for writing: %s. Set location to a file in a folder that "
-                       "exists and is writable.",
-                       name.c_str(), error.code().message().c_str()),
-                      (nullptr));
+    post_open_error(element, name.c_str(), error.code());
   } catch (const std::exception& error) {
     GST_ELEMENT_ERROR(element, STREAM, FAILED, ("Cannot describe the frame: %s.", error.what()),
                       (nullptr));
