@@ -411,24 +411,26 @@ TEST_F(HelpersOfAnEndingProcess, LetItsExitHandlersRun) {
   }
 }
 
-TEST_F(HelpersOfAnEndingProcess, DoNotWaitForAThreadThatReadsStandardInput) {
-  for (const char* place : {"helper", "in-process"}) {
-    const Parent parent(model_, "exit-while-reading",
-                        {{"NPUCORE_COMPILE", place}, {"SOFTNPU_FAULT", "pfnCreate3:HANG@1"}});
-    ASSERT_EQ(parent.read_line(), "compiling\n") << place;
-    const bool ended = soon(
-        [&] {
-          int status = 0;
-          return ::waitpid(parent.pid(), &status, WNOHANG | WNOWAIT) != 0;
-        },
-        3s);
-    EXPECT_TRUE(ended) << place;
-    if (!ended) {
-      ::kill(parent.pid(), SIGKILL);
-    }
-    const int status = parent.wait();
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << place << ' ' << status;
+/// Without a helper, it is the library that ends the process. With one, exit() is the C library's
+/// own: from glibc 2.38 on it waits for who reads a stream.
+TEST_F(HelpersOfAnEndingProcess, AreNotThereAndAThreadReadsStandardInput) {
+  const Parent parent(model_, "exit-while-reading",
+                      {{"NPUCORE_COMPILE", "in-process"}, {"SOFTNPU_FAULT", "pfnCreate3:HANG@1"}});
+  ASSERT_EQ(parent.read_line(), "compiling\n");
+  const bool ended = soon(
+      [&] {
+        siginfo_t end = {};
+        return ::waitid(P_PID, static_cast<id_t>(parent.pid()), &end,
+                        WEXITED | WNOHANG | WNOWAIT) == 0 &&
+               end.si_pid == parent.pid();
+      },
+      3s);
+  EXPECT_TRUE(ended);
+  if (!ended) {
+    ::kill(parent.pid(), SIGKILL);
   }
+  const int status = parent.wait();
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
 }
 
 /// An IR of one multiplication by 16 MiB of weights.
@@ -459,6 +461,9 @@ fs::path write_heavy_model(const fs::path& folder) {
 }
 
 TEST_F(HelpersOfAnEndingProcess, LeaveNoMemoryOfTheCompilersInIt) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer keeps what was freed, and memory of its own";
+#endif
   const fs::path heavy = write_heavy_model(folder_.path());
   const auto anonymous_kb = [&](const char* place) {
     const Parent parent(heavy, "memory", {{"NPUCORE_COMPILE", place}, {"SOFTNPU_EXEC", "null"}});
