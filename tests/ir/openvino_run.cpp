@@ -14,9 +14,10 @@
 namespace npu::test {
 namespace {
 
+// Never destroyed: at the end its threads lock what OpenVINO has already destroyed.
 ov::Core& core() {
-  static ov::Core instance;
-  return instance;
+  static auto* const instance = new ov::Core;
+  return *instance;
 }
 
 std::shared_ptr<ov::Model> to_openvino(const Model& model, ir::CompilerVersion version) {

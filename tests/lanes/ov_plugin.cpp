@@ -58,15 +58,17 @@ std::string last_input() {
   return last;
 }
 
-// One core for the process; the CPU plugin counts in f32, as the software NPU does.
+// One core for the process; the CPU plugin counts in f32, as the software NPU does. Never
+// destroyed: at the end its callback threads lock what OpenVINO has already destroyed (one run in
+// fifty aborted).
 ov::Core& core() {
-  static ov::Core shared = [] {
+  static auto* const shared = [] {
     trace_path();
-    ov::Core made;
-    made.set_property("CPU", ov::hint::inference_precision(ov::element::f32));
+    auto* made = new ov::Core;
+    made->set_property("CPU", ov::hint::inference_precision(ov::element::f32));
     return made;
   }();
-  return shared;
+  return *shared;
 }
 
 template <class T>
