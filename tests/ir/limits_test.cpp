@@ -113,6 +113,45 @@ const Beyond kBeyond[] = {
            layer(1, "A", "<output><port id=\"0\" names=\"" + names + "\"/></output>"));
      },
      "the attribute names of <port> has more than 65536 bytes"},
+    {"DimensionsOfAPort",
+     [] {
+       const auto dims = many(Limits::kRank + 1, [](auto) { return "<dim>1</dim>"; });
+       return with_layers(
+           layer(1, "A", "<output><port id=\"0\" precision=\"FP32\">" + dims + "</port></output>"));
+     },
+     "layer 'l1' (A, id 1) has a tensor of more than 64 dimensions"},
+    {"DimensionsOfAShape",
+     [] {
+       const auto dims = many(Limits::kRank, [](auto) { return "1,"; });
+       return with_layers(layer(1, "Const", "<data shape=\"" + dims + "1\"/>"));
+     },
+     "layer 'l1' (Const, id 1) has a tensor of more than 64 dimensions"},
+    {"NamesOfAllOutputs",
+     [] {
+       constexpr std::size_t kOutputs = 300;
+       const auto name = std::string(Limits::kNamesBytes - 8, 'n');
+       auto text = test::net(
+           kInput +
+               many(kOutputs,
+                    [](auto i) { return test::result_layer(static_cast<int>(1 + i), "out", {1}); }),
+           many(kOutputs, [](auto i) { return link(0, 0, 1 + i, 0); }));
+       return text.replace(text.find("name=\"x\""), 8, "name=\"" + name + "\"");
+     },
+     "the names of its outputs have more than 16777216 bytes together"},
+    {"ModelInformation",
+     [] {
+       const std::string name(Limits::kNameBytes, 'a');
+       const auto values = many(20'000, [](auto) { return "<v value=\"1\"/>"; });
+       auto text = test::net(kInput + test::result_layer(1, "out", {1}), link(0, 0, 1, 0));
+       std::string open, close;
+       for (int i = 0; i < 4; ++i) {
+         open += "<" + name + ">";
+         close += "</" + name + ">";
+       }
+       return text.insert(text.find("</net>"), "<rt_info><model_info>" + open + values + close +
+                                                   "</model_info></rt_info>");
+     },
+     "its model information (rt_info/model_info) has more than 16777216 bytes, written out"},
     {"Children",
      [] {
        return with_layers(layer(1, "A", many(Limits::kChildren + 1, [](auto) { return "<a/>"; })));
@@ -210,6 +249,17 @@ TEST(ComplexityTest, ReshapeOfLayersInTheWrongOrder) {
 TEST(ComplexityTest, ChainsOfIdentities) {
   expect_linear(chain("Identity", false));
   expect_linear(chain("Identity", true));
+}
+
+TEST(ComplexityTest, ResultsOfEachIdentityOfAChain) {
+  const auto layers = kInput + many(kChain, [](auto i) { return one_to_one(i + 1, "Identity"); }) +
+                      many(kChain, [](auto i) {
+                        return test::result_layer(static_cast<int>(kChain + 1 + i), "out", {1});
+                      });
+  const auto edges = link(0, 0, 1, 0) +
+                     many(kChain - 1, [](auto i) { return link(i + 1, 1, i + 2, 0); }) +
+                     many(kChain, [](auto i) { return link(i + 1, 1, kChain + 1 + i, 0); });
+  expect_linear(test::net(layers, edges));
 }
 
 TEST(ComplexityTest, NamesOfOneTensor) {

@@ -21,15 +21,10 @@ using base::text;
 /// has little memory to spare for them.
 constexpr std::uint64_t kMostCopiedWeights = std::uint64_t{1} << 20;
 
-[[noreturn]] void fail(const Document& document, const std::string& reason) {
-  throw Error(ErrorCode::kInvalidArgument,
-              text(base::quoted(document.file()), " is not a readable OpenVINO IR: ", reason));
-}
-
 DataRange usable_range(const Document& document, pugi::xml_node constant) {
   const auto range = data_range(constant);
   if (!range) {
-    fail(document, text(describe_layer(constant), " has no usable offset and size"));
+    document.fail(text(describe_layer(constant), " has no usable offset and size"));
   }
   return *range;
 }
@@ -44,14 +39,14 @@ void check_constant_size(const Document& document, pugi::xml_node constant, Data
   unsigned __int128 needed = bits;
   for (const auto dim : *shape) {
     if (dim < 0) {
-      fail(document, text(describe_layer(constant), " has a dynamic shape"));
+      document.fail(text(describe_layer(constant), " has a dynamic shape"));
     }
     needed *= static_cast<std::uint64_t>(dim);
     if (needed > (static_cast<unsigned __int128>(1) << 66)) break;
   }
   if ((needed + 7) / 8 > range.size_bytes) {
-    fail(document, text(describe_layer(constant), " of shape ", to_string(*shape), " has only ",
-                        range.size_bytes, " bytes of data"));
+    document.fail(text(describe_layer(constant), " of shape ", to_string(*shape), " has only ",
+                       range.size_bytes, " bytes of data"));
   }
 }
 
@@ -109,8 +104,8 @@ std::string count_text(std::size_t least, std::size_t most, const char* side) {
 void check_port_count(const Document& document, pugi::xml_node layer, std::size_t count,
                       std::size_t least, std::size_t most, const char* side) {
   if (count >= least && count <= most) return;
-  fail(document,
-       text(describe_layer(layer), " must have ", count_text(least, most, side), ", not ", count));
+  document.fail(
+      text(describe_layer(layer), " must have ", count_text(least, most, side), ", not ", count));
 }
 
 void check_port_counts(const Document& document) {
@@ -125,7 +120,7 @@ void check_port_counts(const Document& document) {
                      counts->most_outputs, "output");
   }
   if (document.layers_of_type("Result").empty()) {
-    fail(document, "it has no output (no layer of type Result)");
+    document.fail("it has no output (no layer of type Result)");
   }
 }
 

@@ -37,6 +37,8 @@ class Document {
   ~Document() = default;
 
   const std::string& file() const { return file_; }
+  /// Throws Error(kInvalidArgument): the file is no IR, and why.
+  [[noreturn]] void fail(const std::string& reason) const;
   unsigned version() const { return version_; }
   pugi::xml_node net() const;
   /// The layers in the order of the file, which is the order of the model's inputs and outputs.
@@ -72,7 +74,6 @@ class Document {
   void index_edges();
   void check_connected() const;
   void check_acyclic() const;
-  [[noreturn]] void fail(const std::string& reason) const;
 
   std::string file_;
   pugi::xml_document xml_;

@@ -1,5 +1,6 @@
 #include "limits.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <string_view>
 
@@ -45,16 +46,29 @@ struct Counter : pugi::xml_tree_walker {
         return text("the attribute ", what, " of <", name, "> has more than ", Limits::kNamesBytes,
                     " bytes");
       }
+      if (what == "shape" && commas(attribute.value()) >= Limits::kRank) return too_many_dims(node);
     }
     if (name == "layers" || name == "edges") return {};
     if ((name == "input" || name == "output") && more_than(Limits::kPorts, children)) {
       return text(describe_layer(node.parent()), " has more than ", Limits::kPorts, ' ', name,
                   " ports");
     }
+    if (name == "port" && more_than(Limits::kRank, node.children("dim")))
+      return too_many_dims(node);
     if (more_than(Limits::kChildren, children)) {
       return text("the element <", name, "> has more than ", Limits::kChildren, " elements in it");
     }
     return {};
+  }
+
+  static std::size_t commas(std::string_view text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), ','));
+  }
+
+  /// `node` is the <data> of a layer, or a <port> two below it.
+  static std::string too_many_dims(pugi::xml_node node) {
+    while (node.parent() && std::string_view(node.name()) != "layer") node = node.parent();
+    return text(describe_layer(node), " has a tensor of more than ", Limits::kRank, " dimensions");
   }
 
   template <class Range>

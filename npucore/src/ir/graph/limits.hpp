@@ -17,6 +17,10 @@ struct Limits {
   static constexpr std::size_t kAttributes = 256;               ///< of one element
   static constexpr std::size_t kNameBytes = 256;                ///< of an element
   static constexpr std::size_t kNamesBytes = std::size_t{1} << 16;  ///< of layers and tensors
+  static constexpr std::size_t kRank = 64;                          ///< dimensions of a tensor
+  /// Names of all outputs together, or of all model information: one text of the file may be in
+  /// each.
+  static constexpr std::size_t kCopiedBytes = std::size_t{16} << 20;
   /// In one element, but for the lists of layers and edges.
   static constexpr std::size_t kChildren = std::size_t{1} << 16;
 };

@@ -1,12 +1,14 @@
 #include "ports.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/text.hpp"
 #include "base/type_names.hpp"
 
 #include "layer.hpp"
+#include "limits.hpp"
 
 namespace npu::ir {
 namespace {
@@ -31,18 +33,33 @@ PortRef producer_of(const Document& document, pugi::xml_node layer) {
       .value_or(PortRef{});
 }
 
-PortRef in_front_of_identity(const Document& document, PortRef output) {
-  while (layer_type(document.layer(output.layer)) == "Identity") {
-    output = producer_of(document, document.layer(output.layer));
-  }
-  return output;
-}
+/// What feeds the Identity layers that feed a Result. Many may end in one chain: each is gone over
+/// once.
+class Makers {
+ public:
+  explicit Makers(const Document& document) : document_(document) {}
 
-Port read_output(const Document& document, pugi::xml_node result, OutputNames by) {
-  auto producer = producer_of(document, result);
-  if (by == OutputNames::kWithoutIdentity) {
-    producer = in_front_of_identity(document, producer);
+  PortRef of(PortRef output) {
+    std::vector<PortRef> passed;
+    while (layer_type(document_.layer(output.layer)) == "Identity") {
+      const auto known = known_.find(output);
+      if (known != known_.end()) {
+        output = known->second;
+        break;
+      }
+      passed.push_back(output);
+      output = producer_of(document_, document_.layer(output.layer));
+    }
+    for (const auto identity : passed) known_.emplace(identity, output);
+    return output;
   }
+
+ private:
+  const Document& document_;
+  std::map<PortRef, PortRef> known_;
+};
+
+Port read_output(const Document& document, pugi::xml_node result, PortRef producer) {
   const auto maker = document.layer(producer.layer);
   const auto [port, index, is_only] = document.output_port(producer);
   Port output;
@@ -60,18 +77,29 @@ Port read_output(const Document& document, pugi::xml_node result, OutputNames by
   return output;
 }
 
-void flatten(pugi::xml_node node, const std::string& prefix,
-             std::map<std::string, std::string>& found) {
+std::size_t name_bytes(const Port& port) {
+  return std::accumulate(port.tensor_names.begin(), port.tensor_names.end(), port.name.size(),
+                         [](std::size_t sum, const auto& name) { return sum + name.size(); });
+}
+
+using ModelInfo = std::map<std::string, std::string>;
+
+/// Returns false when what is found has more than `left` bytes.
+bool flatten(pugi::xml_node node, const std::string& prefix, ModelInfo& found, std::size_t& left) {
   // rt_info of models is two levels deep; the limit keeps a hostile file off the stack.
   constexpr auto kMostSlashes = 8;
-  if (std::count(prefix.begin(), prefix.end(), '/') > kMostSlashes) return;
+  if (std::count(prefix.begin(), prefix.end(), '/') > kMostSlashes) return true;
   for (auto child : node.children()) {
     const auto key = prefix + child.name();
-    if (const auto value = child.attribute("value")) {
-      found[key] = value.value();
+    const std::string_view value = child.attribute("value").value();
+    if (key.size() + value.size() > left) return false;
+    left -= key.size() + value.size();
+    if (child.attribute("value")) {
+      found[key] = value;
     }
-    flatten(child, key + "/", found);
+    if (!flatten(child, key + "/", found, left)) return false;
   }
+  return true;
 }
 
 }  // namespace
@@ -84,15 +112,28 @@ std::vector<Port> read_inputs(const Document& document) {
 
 std::vector<Port> read_outputs(const Document& document, OutputNames by) {
   std::vector<Port> outputs;
-  for (auto layer : document.layers_of_type("Result")) {
-    outputs.push_back(read_output(document, layer, by));
+  Makers makers(document);
+  std::size_t bytes = 0;
+  for (auto result : document.layers_of_type("Result")) {
+    const auto producer = producer_of(document, result);
+    outputs.push_back(read_output(document, result,
+                                  by == OutputNames::kAsInFile ? producer : makers.of(producer)));
+    bytes += name_bytes(outputs.back());
+    if (bytes > Limits::kCopiedBytes) {
+      document.fail(base::text("the names of its outputs have more than ", Limits::kCopiedBytes,
+                               " bytes together"));
+    }
   }
   return outputs;
 }
 
 std::map<std::string, std::string> read_model_info(const Document& document) {
-  std::map<std::string, std::string> found;
-  flatten(document.net().child("rt_info").child("model_info"), {}, found);
+  ModelInfo found;
+  auto left = Limits::kCopiedBytes;
+  if (!flatten(document.net().child("rt_info").child("model_info"), {}, found, left)) {
+    document.fail(base::text("its model information (rt_info/model_info) has more than ",
+                             Limits::kCopiedBytes, " bytes, written out"));
+  }
   return found;
 }
 
