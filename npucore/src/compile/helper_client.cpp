@@ -46,7 +46,7 @@ std::unique_ptr<HelperProcess> start(const DeviceInfo& device) {
 Content weights_content(const ir::Weights& weights) {
   const auto bytes = weights.file_bytes();
   base::UniqueFd fd(::fcntl(weights.file_fd(), F_DUPFD_CLOEXEC, 0));
-  if (fd) return {std::move(fd), bytes.size(), {}};
+  if (fd) return {std::move(fd), bytes.size()};
   return shared_copy("npucore-weights", bytes);
 }
 
@@ -90,10 +90,13 @@ Message shared(const HelperTask& task) {
 
 }  // namespace
 
-HelperClient::HelperClient(const DeviceInfo& device, Cancellation* cancellation, Deadline deadline)
+HelperClient::HelperClient(const DeviceInfo& device, Cancellation* cancellation, Deadline deadline,
+                           std::chrono::milliseconds start_limit)
     : device_(device),
       cancellation_(cancellation),
       deadline_(deadline),
+      start_limit_(start_limit),
+      ready_before_(Clock::now() + start_limit),
       process_(start(device)),
       ends_(cancellation, [this] { process_->kill(); }) {}
 
@@ -157,40 +160,51 @@ void HelperClient::wait_for_something(const std::string& title) {
   std::array<pollfd, 3> places = {{{process_->socket(), POLLIN, 0},
                                    {process_->errors(), POLLIN, 0},
                                    {process_->pidfd(), POLLIN, 0}}};
-  int timeout_ms = -1;
+  if (::poll(places.data(), places.size(), milliseconds_left(title)) <= 0) return;
+  read_errors();
+  switch (reader_.read(process_->socket())) {
+    case MessageReader::Read::kSome:
+      return;  // there may be more, and what is here may be a message
+    case MessageReader::Read::kEnd:
+      ended_ = true;
+      return;
+    case MessageReader::Read::kNothingYet:
+      ended_ = places[2].revents != 0;
+  }
+}
+
+/// For poll(): not all of it at once, -1 without a limit.
+int HelperClient::milliseconds_left(const std::string& title) {
+  constexpr std::int64_t kMost = 1000;
+  const auto left_of = [](Clock::time_point limit) {
+    return std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now()).count();
+  };
+  auto left = deadline_ || !ready_ ? kMost : -1;
   if (deadline_) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - Clock::now());
-    if (left.count() <= 0) {
+    left = std::min<std::int64_t>(left, left_of(*deadline_));
+    if (left <= 0) {
       fail_late(title);
     }
-    timeout_ms = static_cast<int>(std::min<std::int64_t>(left.count(), 1000));
   }
-  if (::poll(places.data(), places.size(), timeout_ms) <= 0) return;
-  read_errors();
-  read_socket();
-  if (places[2].revents != 0) {
-    ended_ = true;
-  }
-}
-
-void HelperClient::read_socket() {
-  for (;;) {
-    switch (reader_.read(process_->socket())) {
-      case MessageReader::Read::kSome:
-        continue;
-      case MessageReader::Read::kEnd:
-        ended_ = true;
-        return;
-      case MessageReader::Read::kNothingYet:
-        return;
+  if (!ready_) {
+    left = std::min<std::int64_t>(left, left_of(ready_before_));
+    if (left <= 0) {
+      process_->kill();
+      throw HelperUnavailable(
+          text("it did not open ", device_.name, " within ", start_limit_.count(), " ms"));
     }
   }
+  return static_cast<int>(left);
 }
 
-/// What a compiler prints is printed here, as if it compiled here.
+/// What a compiler prints is printed here, as if it compiled here. One that never stops printing is
+/// still ended in time.
 void HelperClient::read_errors() {
+  constexpr int kMostChunks = 64;
   std::array<char, 4096> chunk;
-  for (ssize_t got = 0; (got = ::read(process_->errors(), chunk.data(), chunk.size())) > 0;) {
+  for (int i = 0; i < kMostChunks; ++i) {
+    const ssize_t got = ::read(process_->errors(), chunk.data(), chunk.size());
+    if (got <= 0) return;
     std::fwrite(chunk.data(), 1, static_cast<std::size_t>(got), stderr);
     last_words_.append(chunk.data(), static_cast<std::size_t>(got));
     if (last_words_.size() > kLastWords) {

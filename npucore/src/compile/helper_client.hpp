@@ -52,8 +52,9 @@ class HelperClient {
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
   /// Throws HelperUnavailable. `cancellation` may be null.
-  HelperClient(const DeviceInfo& device, Cancellation* cancellation, Deadline deadline);
-  /// Throws HelperUnavailable where the helper cannot open the device, Error(kCancelled),
+  HelperClient(const DeviceInfo& device, Cancellation* cancellation, Deadline deadline,
+               std::chrono::milliseconds start_limit = std::chrono::minutes(1));
+  /// Throws HelperUnavailable where the helper does not open the device, Error(kCancelled),
   /// Error(kTimeout), what the compiler said, or Error(kCompileFailed) where the process ended.
   /// Calls `on_compiling` when the compiler begins.
   HelperResult compile(const HelperTask& task, const std::function<void()>& on_compiling);
@@ -63,7 +64,7 @@ class HelperClient {
   Message first_message(const std::string& title);
   Message next_message(const std::string& title);
   void wait_for_something(const std::string& title);
-  void read_socket();
+  int milliseconds_left(const std::string& title);
   void read_errors();
   void forward(const Message& message) const;
   [[noreturn]] void fail_ended(const std::string& title);
@@ -72,6 +73,8 @@ class HelperClient {
   const DeviceInfo& device_;
   Cancellation* const cancellation_;
   const Deadline deadline_;
+  const std::chrono::milliseconds start_limit_;
+  const std::chrono::steady_clock::time_point ready_before_;
   const std::unique_ptr<HelperProcess> process_;
   const Cancellation::Ends ends_;
   MessageReader reader_;

@@ -29,7 +29,8 @@ constexpr std::string_view kMagic = "NPUH";
 constexpr std::size_t kHeaderBytes = 24;
 constexpr std::size_t kRecordHeaderBytes = 13;
 constexpr std::size_t kMostFds = 8;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+/// What is large comes by descriptor; a compiler's log is what is left.
+constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 
 [[noreturn]] void fail(const std::string& reason) {
   throw Error(ErrorCode::kIo,
@@ -76,10 +77,6 @@ std::vector<std::byte> encode(const Message& message, std::vector<int>& fds) {
   for (const auto& [name, value] : message.texts)
     append_record(records, 't', name, bytes_of(value));
   for (const auto& [name, content] : message.contents) {
-    if (!content.fd) {
-      append_record(records, 'b', name, content.bytes);
-      continue;
-    }
     std::vector<std::byte> size;
     append(size, content.size_bytes);
     append_record(records, 'f', name, size);
@@ -157,10 +154,8 @@ Message decode(std::span<const std::byte> records, std::deque<base::UniqueFd>& f
     if (kind == 't') {
       std::string words(reinterpret_cast<const char*>(value.data()), value.size());
       (name.empty() ? message.kind : message.texts[name]) = std::move(words);
-    } else if (kind == 'b') {
-      message.contents[name] = {{}, value_size, {value.begin(), value.end()}};
     } else if (kind == 'f' && value_size == sizeof(std::uint64_t) && !fds.empty()) {
-      message.contents[name] = {std::move(fds.front()), number_at<std::uint64_t>(value, 0), {}};
+      message.contents[name] = {std::move(fds.front()), number_at<std::uint64_t>(value, 0)};
       fds.pop_front();
     } else {
       fail("a record is of no known kind, or its file descriptor is missing");
@@ -210,6 +205,9 @@ MessageReader::Read MessageReader::read(int socket) {
     fail(text("recvmsg: ", base::errno_text(errno)));
   }
   take_fds(header, fds_);
+  if (fds_.size() > kMostFds) {
+    fail(text("it sent more than ", kMostFds, " file descriptors"));
+  }
   if (got == 0) return Read::kEnd;
   append(bytes_, std::span<const std::byte>(chunk).first(static_cast<std::size_t>(got)));
   return Read::kSome;
@@ -235,8 +233,7 @@ std::optional<Message> MessageReader::next() {
 
 Content shared_copy(const std::string& name, std::span<const std::byte> bytes) {
   Content content{base::UniqueFd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING)),
-                  bytes.size(),
-                  {}};
+                  bytes.size()};
   if (!content.fd) {
     fail(text("memfd_create: ", base::errno_text(errno)));
   }
@@ -256,36 +253,32 @@ Content shared_copy(const std::string& name, std::span<const std::byte> bytes) {
   return content;
 }
 
-ContentView::ContentView(Content content) : size_bytes_(content.size_bytes) {
-  if (!content.fd) {
-    copy_ = std::move(content.bytes);
-    size_bytes_ = copy_.size();
-    return;
-  }
+ContentView::ContentView(Content content) {
   struct stat status = {};
-  if (::fstat(content.fd.get(), &status) != 0 || status.st_size < 0 ||
-      static_cast<std::uint64_t>(status.st_size) < size_bytes_) {
-    fail(text("a file that it sent has ", status.st_size, " bytes instead of ", size_bytes_));
+  if (!content.fd) {
+    fail("it sent no file");
   }
-  if (size_bytes_ == 0) return;
+  if (::fstat(content.fd.get(), &status) != 0 || status.st_size < 0 ||
+      static_cast<std::uint64_t>(status.st_size) < content.size_bytes) {
+    fail(
+        text("a file that it sent has ", status.st_size, " bytes instead of ", content.size_bytes));
+  }
+  if (content.size_bytes == 0) return;
   mapping_ = base::Mapping(
-      ::mmap(nullptr, size_bytes_, PROT_READ, MAP_PRIVATE, content.fd.get(), 0), size_bytes_);
+      ::mmap(nullptr, content.size_bytes, PROT_READ, MAP_PRIVATE, content.fd.get(), 0),
+      content.size_bytes);
   if (!mapping_) {
-    fail(text("mmap of ", size_bytes_, " bytes: ", base::errno_text(errno)));
+    fail(text("mmap of ", content.size_bytes, " bytes: ", base::errno_text(errno)));
   }
 }
 
 ContentView ContentView::of_sealed(Content content) {
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_WRITE;
-  const int seals = content.fd ? ::fcntl(content.fd.get(), F_GET_SEALS) : kSeals;
-  if (seals < 0 || (seals & kSeals) != kSeals) {
+  const int seals = ::fcntl(content.fd.get(), F_GET_SEALS);
+  if (content.fd && (seals < 0 || (seals & kSeals) != kSeals)) {
     fail("what it sent could still change");
   }
   return ContentView(std::move(content));
-}
-
-std::span<const std::byte> ContentView::bytes() const {
-  return mapping_ ? std::span<const std::byte>(mapping_.bytes()) : std::span(copy_);
 }
 
 }  // namespace npu::internal

@@ -21,16 +21,14 @@ namespace npu::internal {
 //
 // Integers are little-endian. Records of kind 't' are texts; the one without a name is the
 // message's own kind. Content is a record 'f', whose value is a u64 size and whose bytes are in the
-// next of the file descriptors, or a record 'b' with the bytes themselves, where descriptors cannot
-// go. The descriptors come with the first byte of the message.
+// next of the file descriptors. These come with the first byte of the message.
 
 inline constexpr std::uint32_t kHelperProtocol = 1;
 
-/// Bytes that are shared by a file descriptor, or were sent.
+/// Bytes that are shared by a file descriptor.
 struct Content {
   base::UniqueFd fd;
   std::uint64_t size_bytes = 0;
-  std::vector<std::byte> bytes;
 };
 
 struct Message {
@@ -72,12 +70,10 @@ class ContentView {
   /// The same, and refuses a descriptor that its sender could still change or shorten.
   static ContentView of_sealed(Content content);
 
-  std::span<const std::byte> bytes() const;
+  std::span<const std::byte> bytes() const { return mapping_.bytes(); }
 
  private:
   base::Mapping mapping_;
-  std::vector<std::byte> copy_;
-  std::uint64_t size_bytes_ = 0;
 };
 
 }  // namespace npu::internal
