@@ -158,6 +158,9 @@ std::optional<double> read_ratio(const KeyFile& file, const std::string& group, 
   return value;
 }
 
+/// Every group may name the same file.
+constexpr std::size_t kMostLabels = std::size_t{1} << 20;
+
 std::vector<std::string> read_labels(const KeyFile& file, const std::string& group) {
   const bool inline_labels = file.has(group, "labels");
   if (!file.has(group, "labels-file")) {
@@ -227,9 +230,15 @@ ModelInfo read_model_info(const std::string& path) {
   const KeyFile file(path);
   check_version(file);
   ModelInfo info{.file = path, .group_id = file.text(kMainGroup, "group-id"), .tensors = {}};
+  std::size_t labels = 0;
   for (const std::string& group : file.groups()) {
-    if (group != kMainGroup) {
-      info.tensors.push_back(read_tensor(file, group));
+    if (group == kMainGroup) continue;
+    info.tensors.push_back(read_tensor(file, group));
+    labels += info.tensors.back().labels.size();
+    if (labels > kMostLabels) {
+      file.refuse(
+          group, "labels-file",
+          "the file's groups have more than " + std::to_string(kMostLabels) + " labels together");
     }
   }
   return info;

@@ -210,6 +210,24 @@ TEST_F(ModelInfoFile, HasALimitOfSize) {
   EXPECT_THROW(gstnpu::read_model_info(path), npu::Error);
 }
 
+TEST_F(ModelInfoFile, WhoseGroupsNameOneLargeLabelsFileManyTimesIsRefused) {
+  std::string labels;
+  for (int i = 0; i < 600'000; ++i) labels += "a\n";
+  write("many.txt", labels);
+  std::string text = "[modelinfo]\nversion=1.0\ngroup-id=g\n";
+  for (int i = 0; i < 1000; ++i) {
+    text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=many.txt\n";
+  }
+  try {
+    gstnpu::read_model_info(write("m.modelinfo", text));
+    ADD_FAILURE() << "not refused";
+  } catch (const npu::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("more than 1048576 labels together"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 using ModelInfoLookup = Files;
 
 TEST_F(ModelInfoLookup, TriesTheWholeNameFirst) {

@@ -53,8 +53,9 @@ struct Counter : pugi::xml_tree_walker {
       return text(describe_layer(node.parent()), " has more than ", Limits::kPorts, ' ', name,
                   " ports");
     }
-    if (name == "port" && more_than(Limits::kRank, node.children("dim")))
+    if (name == "port" && more_than(Limits::kRank, node.children("dim"))) {
       return too_many_dims(node);
+    }
     if (more_than(Limits::kChildren, children)) {
       return text("the element <", name, "> has more than ", Limits::kChildren, " elements in it");
     }
