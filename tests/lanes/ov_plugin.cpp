@@ -58,18 +58,24 @@ std::string last_input() {
   return last;
 }
 
-// One core for the process; the CPU plugin counts in f32, as the software NPU does. Never
-// destroyed: at the end its callback threads lock what OpenVINO has already destroyed (one run in
-// fifty aborted).
+// One core for the process; the CPU plugin counts in f32, as the software NPU does. It ends with
+// the tests: among static objects, its callback threads would lock what OpenVINO has destroyed
+// before it.
+std::unique_ptr<ov::Core> the_core;
+
 ov::Core& core() {
-  static auto* const shared = [] {
+  if (!the_core) {
     trace_path();
-    auto* made = new ov::Core;
-    made->set_property("CPU", ov::hint::inference_precision(ov::element::f32));
-    return made;
-  }();
-  return *shared;
+    the_core = std::make_unique<ov::Core>();
+    the_core->set_property("CPU", ov::hint::inference_precision(ov::element::f32));
+  }
+  return *the_core;
 }
+
+class EndTheCore : public testing::Environment {
+  void TearDown() override { the_core.reset(); }
+};
+const auto* const kEndTheCore = testing::AddGlobalTestEnvironment(new EndTheCore);
 
 template <class T>
 void fill_as(ov::Tensor& tensor, unsigned seed, float scale) {
