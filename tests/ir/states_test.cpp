@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <openvino/op/util/variable.hpp>
 #include <openvino/openvino.hpp>
 #include <openvino/opsets/opset3.hpp>
 #include <openvino/opsets/opset8.hpp>
 #include <openvino/pass/serialize.hpp>
+
+#include <npucore/error.hpp>
 
 #include "ir_files.hpp"
 
@@ -23,8 +27,8 @@ ov::Output<ov::Node> numbers(const ov::element::Type& type, const std::vector<fl
   return Constant::create(type, {values.size()}, values)->output(0);
 }
 
-/// One state "sum" of three f32 whose first value is `initial`.
-std::vector<StateValue> states_of(const ov::Output<ov::Node>& initial,
+/// Writes a model with one state "sum" of three f32 whose first value is `initial`.
+std::filesystem::path write_model(const test::TempDir& dir, const ov::Output<ov::Node>& initial,
                                   const ov::ParameterVector& more_inputs = {}) {
   const auto input =
       std::make_shared<ov::opset8::Parameter>(ov::element::f32, ov::Shape{kElements});
@@ -37,9 +41,20 @@ std::vector<StateValue> states_of(const ov::Output<ov::Node>& initial,
   inputs.push_back(input);
   const auto model =
       std::make_shared<ov::Model>(ov::OutputVector{sum}, ov::SinkVector{assign}, inputs, "made");
-  const test::TempDir dir;
   ov::pass::Serialize(dir.path() / "model.xml", dir.path() / "model.bin").run_on_model(model);
-  return initial_states(Model::read(dir.path() / "model.xml"));
+  return dir.path() / "model.xml";
+}
+
+std::vector<StateValue> states_of(const ov::Output<ov::Node>& initial,
+                                  const ov::ParameterVector& more_inputs = {}) {
+  const test::TempDir dir;
+  return initial_states(Model::read(write_model(dir, initial, more_inputs)));
+}
+
+ov::Output<ov::Node> broadcast(float number) {
+  const auto shape = Constant::create(ov::element::i64, {1}, std::vector<std::int64_t>{kElements});
+  return std::make_shared<ov::opset8::Broadcast>(
+      Constant::create(ov::element::f32, {}, std::vector<float>{number}), shape);
 }
 
 std::vector<float> floats(const StateValue& state) {
@@ -74,10 +89,25 @@ TEST(StatesTest, CompressedConstantsAreConverted) {
 }
 
 TEST(StatesTest, OneNumberIsBroadcast) {
-  const auto shape = Constant::create(ov::element::i64, {1}, std::vector<std::int64_t>{kElements});
-  const auto all = std::make_shared<ov::opset8::Broadcast>(
-      Constant::create(ov::element::f32, {}, std::vector<float>{7}), shape);
-  EXPECT_EQ(floats(states_of(all).at(0)), (std::vector<float>{7, 7, 7}));
+  EXPECT_EQ(floats(states_of(broadcast(7)).at(0)), (std::vector<float>{7, 7, 7}));
+}
+
+TEST(StatesTest, ADimensionDoesNotFillTheMemory) {
+  const test::TempDir dir;
+  std::ifstream file(write_model(dir, broadcast(7)));
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  for (std::size_t at = 0; (at = text.find("<dim>3</dim>", at)) != std::string::npos;) {
+    text.replace(at, 12, "<dim>536870912</dim>");
+  }
+  const auto model = Model::read(dir.write("model.xml", text));
+  try {
+    initial_states(model);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("more than 1073741824 bytes together"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(StatesTest, WhatAnInputDecidesIsNotKnown) {

@@ -14,6 +14,7 @@
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
 
+#include "api.hpp"
 #include "open_input.hpp"
 #include "text.hpp"
 #include "unique_fd.hpp"
@@ -145,7 +146,7 @@ void write_file_atomically(const Folder& folder, const std::string& name,
 namespace npu {
 
 void write_output(const std::filesystem::path& file, std::span<const std::byte> bytes) {
-  base::write_file_atomically(file, {&bytes, 1});
+  base::only_errors([&] { base::write_file_atomically(file, {&bytes, 1}); });
 }
 
 }  // namespace npu

@@ -11,6 +11,7 @@
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
 
+#include "api.hpp"
 #include "text.hpp"
 
 namespace npu::base {
@@ -124,11 +125,13 @@ namespace npu {
 
 std::string read_input(const std::filesystem::path& file, std::size_t most_bytes,
                        const std::filesystem::path& folder) {
-  const base::InputFile input = folder.empty() ? base::open_input(file, most_bytes)
-                                               : base::open_input_below(folder, file, most_bytes);
-  std::string bytes(input.size_bytes(), '\0');
-  base::read_exactly(input, std::as_writable_bytes(std::span(bytes)));
-  return bytes;
+  return base::only_errors([&] {
+    const base::InputFile input = folder.empty() ? base::open_input(file, most_bytes)
+                                                 : base::open_input_below(folder, file, most_bytes);
+    std::string bytes(input.size_bytes(), '\0');
+    base::read_exactly(input, std::as_writable_bytes(std::span(bytes)));
+    return bytes;
+  });
 }
 
 }  // namespace npu

@@ -4,9 +4,11 @@
 #include <cstring>
 #include <span>
 
+#include "base/text.hpp"
 #include "base/type_names.hpp"
 #include "ir/graph/constant.hpp"
 #include "ir/graph/layer.hpp"
+#include "ir/graph/limits.hpp"
 
 #include "model_impl.hpp"
 
@@ -58,17 +60,24 @@ Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes) {
   return {};
 }
 
+[[noreturn]] void fail_too_large(const Document& document) {
+  document.fail(base::text("the initial values of its states have more than ", Limits::kStateBytes,
+                           " bytes together"));
+}
+
 /// One element as often as the output has places; several only when they fill it already.
-Bytes broadcast(pugi::xml_node layer, const Bytes& bytes) {
+Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& bytes) {
   if (is_zero(bytes)) return {};
   const auto port = output_ports(layer).front();
   const auto bits = bit_width(precision_to_type(port.attribute("precision").value()));
-  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   std::size_t count = 1;
   for (const auto dim : port_shape(port)) {
     if (dim < 0 || __builtin_mul_overflow(count, static_cast<std::size_t>(dim), &count)) return {};
   }
-  if (bits % 8 != 0 || bits == 0 || count > kMostBytes / (bits / 8)) return {};
+  if (bits % 8 != 0 || bits == 0) return {};
+  if (count > Limits::kStateBytes / (bits / 8)) {
+    fail_too_large(document);
+  }
   if (bytes.size() == count * bits / 8) return bytes;
   if (bytes.size() != bits / 8) return {};
   Bytes all;
@@ -86,7 +95,9 @@ Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t
   if (type == "Convert" && layer_type(before) == "Const") {
     return converted(layer, before, bytes_of(model.weights, before));
   }
-  if (type == "Broadcast") return broadcast(layer, constant_value(model, before, steps - 1));
+  if (type == "Broadcast") {
+    return broadcast(model.document, layer, constant_value(model, before, steps - 1));
+  }
   return {};
 }
 
@@ -95,10 +106,15 @@ Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t
 std::vector<StateValue> initial_states(const Model& model) {
   const Model::Impl& impl = impl_of(model);
   std::vector<StateValue> states;
+  std::size_t bytes = 0;
   for (auto layer : impl.document.layers_of_type("ReadValue")) {
     auto initial = constant_value(impl, in_front_of(impl.document, layer, 0), kMostSteps);
     if (is_zero(initial)) {
-      initial.clear();
+      initial = {};
+    }
+    bytes += initial.size();
+    if (bytes > Limits::kStateBytes) {
+      fail_too_large(impl.document);
     }
     states.push_back({layer.child("data").attribute("variable_id").value(), std::move(initial)});
   }

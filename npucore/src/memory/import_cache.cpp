@@ -29,6 +29,11 @@ std::string link_of(int fd) {
 
 base::UniqueFd duplicate(int fd) {
   base::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!copy && errno == EMFILE) {
+    throw Error(ErrorCode::kIo,
+                text("file descriptor ", fd, " cannot be duplicated: ", base::errno_text(errno),
+                     "; close some, or raise the limit (ulimit -n)"));
+  }
   if (!copy) {
     throw Error(ErrorCode::kInvalidArgument,
                 text("file descriptor ", fd, " cannot be duplicated: ", base::errno_text(errno)));
@@ -194,7 +199,7 @@ std::shared_ptr<Allocation> ImportCache::import(const Place& place, KeptBuffer& 
 bool ImportCache::evict(std::unique_lock<std::mutex>& lock) {
   for (KeptBuffer* buffer : kept_order_) {
     if (!buffer->allocation || buffer->allocation.use_count() != 1) continue;
-    buffer->fd = duplicate(buffer->allocation->fd.get());
+    buffer->fd = std::move(buffer->allocation->fd);
     std::shared_ptr<Allocation> idle = std::move(buffer->allocation);
     ++stats_.evictions;
     lock.unlock();  // its end needs the mutex

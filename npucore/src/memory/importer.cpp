@@ -37,7 +37,10 @@ Tensor KeptImport::tensor() const try {
 std::vector<Tensor> Importer::import(std::span<const KeptImport* const> buffers) try {
   std::vector<Tensor> tensors;
   tensors.reserve(buffers.size());
-  for (const KeptImport* buffer : buffers) tensors.push_back(buffer->tensor());
+  for (const KeptImport* buffer : buffers) {
+    if (!buffer) throw Error(ErrorCode::kInvalidArgument, "Importer::import: a buffer is null");
+    tensors.push_back(buffer->tensor());
+  }
   return tensors;
 } catch (...) {
   base::rethrow_as_error();

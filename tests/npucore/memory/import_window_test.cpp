@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -183,6 +184,26 @@ TEST_F(ImportWindow, MemoryThatCannotBeMappedEvictsNobody) {
 TEST_F(ImportWindow, WhatIsNoBufferIsNotKept) {
   expect_error(ErrorCode::kInvalidArgument, "file descriptor -1", [&] { importer_.keep(-1); });
   expect_error(ErrorCode::kInvalidArgument, "no buffer", [] { KeptImport().tensor(); });
+}
+
+TEST_F(ImportWindow, NoBufferIsAnError) {
+  const std::vector<const KeptImport*> none{nullptr};
+  expect_error(ErrorCode::kInvalidArgument, "a buffer is null", [&] { importer_.import(none); });
+}
+
+TEST_F(ImportWindow, WithoutADescriptorLeftIsAnErrorThatSaysSo) {
+  const Producer producer(4096);
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(producer.fd());
+  ::close(next);
+  rlimit none_left = before;
+  none_left.rlim_cur = static_cast<rlim_t>(next);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  expect_error(ErrorCode::kIo, "ulimit -n", [&] { importer_.import(producer.fd()); });
+  expect_error(ErrorCode::kIo, "ulimit -n", [&] { importer_.keep(producer.fd()); });
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(importer_.import(producer.fd()).size_bytes(), 4096u);
 }
 
 TEST_F(ImportWindow, ARequestKeepsWhatItIsBoundTo) {

@@ -21,6 +21,7 @@ struct Limits {
   /// Names of all outputs together, or of all model information: one text of the file may be in
   /// each.
   static constexpr std::size_t kCopiedBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kStateBytes = std::size_t{1} << 30;  ///< initial values, together
   /// In one element, but for the lists of layers and edges.
   static constexpr std::size_t kChildren = std::size_t{1} << 16;
 };
