@@ -108,6 +108,18 @@ TEST_F(OldQueues, RunInferencesOneAfterTheOtherByEvents) {
   }
 }
 
+TEST_F(OldQueues, TakeABatchOnlyOnceTheChainHasEventsForIt) {
+  const CompiledModel shared = model("NPU_RUN_INFERENCES_SEQUENTIALLY=YES");
+  constexpr std::uint32_t kBatch = 60;
+  Request first = shared.create_request(kBatch), second = shared.create_request(kBatch);
+  for (int round = 0; round < 10; ++round) {
+    first.submit();
+    second.submit();
+    ASSERT_TRUE(first.wait(std::chrono::seconds(30)));
+    ASSERT_TRUE(second.wait(std::chrono::seconds(30)));
+  }
+}
+
 TEST_F(OldQueues, ChainAgainAfterALostDevice) {
   const CompiledModel shared = model("NPU_RUN_INFERENCES_SEQUENTIALLY=YES");
   Request request = shared.create_request();

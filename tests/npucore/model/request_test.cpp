@@ -1,8 +1,16 @@
 // Runs with SOFTNPU_EXEC=delay:100000: every inference takes 100 ms and computes nothing.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <optional>
+#include <thread>
+#include <vector>
 
 #include <npucore/compiled_model.hpp>
+#include <npucore/importer.hpp>
 #include <npucore/request.hpp>
+
+#include "support/test_dmabuf.hpp"
 
 #include "support.hpp"
 
@@ -107,6 +115,28 @@ TEST_F(Requests, OfABatchTakeAPlaceForEachItem) {
   second.submit();
   EXPECT_TRUE(first.wait(milliseconds(0)));
   EXPECT_TRUE(second.wait());
+}
+
+TEST_F(Requests, ThatWaitForAPlaceHoldUpNobodyElse) {
+  const CompiledModel shared = model();
+  std::vector<Request> full;
+  for (int count = 0; count < 3; ++count) full.push_back(shared.create_request(20));
+  Request waits = shared.create_request();
+  Importer importer(device_);
+  const int fd = make_dmabuf(4096), another = make_dmabuf(4096);
+  std::optional<Tensor> idle = importer.import(fd);
+  for (Request& request : full) request.submit();
+  std::thread submits([&] { waits.submit(); });
+  std::this_thread::sleep_for(kInference);
+  idle.reset();
+  importer.import(another);
+  Tensor::allocate(device_, 4096, MemoryUse::kInput);
+  shared.create_request();
+  EXPECT_FALSE(full.front().wait(milliseconds(0))) << "these waited until a place was free";
+  submits.join();
+  EXPECT_TRUE(waits.wait());
+  ::close(fd);
+  ::close(another);
 }
 
 }  // namespace
