@@ -96,6 +96,22 @@ TEST_F(Requests, AreWaitedForWhenTheyAreReplaced) {
   EXPECT_GE(Clock::now() - start, kInference / 2);
 }
 
+TEST_F(Requests, AreWaitedForHoweverLongTheLimit) {
+  using std::chrono::nanoseconds;
+  Request request = model().create_request();
+  for (const bool with_callback : {false, true}) {
+    if (with_callback) {
+      request.set_callback([](std::exception_ptr) {});
+    }
+    for (const nanoseconds limit :
+         {nanoseconds::max() - nanoseconds(1), nanoseconds(std::chrono::hours(24 * 365 * 280))}) {
+      request.submit();
+      EXPECT_FALSE(request.wait(nanoseconds(-5)));
+      EXPECT_TRUE(request.wait(limit));
+    }
+  }
+}
+
 TEST_F(Requests, PastTheQueuesPlacesWaitForTheOldest) {
   const CompiledModel shared = model();
   std::vector<Request> requests;

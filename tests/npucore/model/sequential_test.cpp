@@ -1,7 +1,5 @@
-// Inferences one after the other, and processes that fork.
+// Inferences one after the other.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <vector>
@@ -75,34 +73,6 @@ TEST_F(Sequential, RequestsOutliveALostDevice) {
   submit(first, 4);
   expect_result(first, 4);
   expect_result(second, 3);
-}
-
-class Forked : public OnSoftwareNpu {};
-
-TEST_F(Forked, ChildrenGetAClearError) {
-  TempDir folder;
-  Request request = CompiledModel::compile(device_, Model::read(write_affine_model(folder.path())))
-                        .create_request();
-  request.infer();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const auto is_refused = [](auto action) {
-      try {
-        action();
-      } catch (const Error& error) {
-        return error.code() == ErrorCode::kUnsupported &&
-               std::string(error.what()).find("forked") != std::string::npos;
-      }
-      return false;
-    };
-    const bool submit = is_refused([&] { request.submit(); });
-    const bool open = is_refused([] { Device::open(DeviceKind::kSoftware); });
-    ::_exit(submit && open ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  EXPECT_NO_THROW(request.infer()) << "the parent goes on";
 }
 
 }  // namespace

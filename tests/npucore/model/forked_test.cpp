@@ -1,0 +1,108 @@
+// Children of a process that uses the NPU: each public call there is refused in words, and the
+// child ends as any other. What the parent has is in lifetime_test.cpp.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <npucore/npucore.hpp>
+
+#include "support/test_dmabuf.hpp"
+
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+/// What a child process ended with; nothing if it had to be killed.
+std::optional<int> status_of(const std::function<void()>& child_does) {
+  constexpr int kMostMs = 20'000;
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    child_does();
+    ::_exit(99);
+  }
+  int status = -1;
+  for (int waited = 0; waited < kMostMs; waited += 10) {
+    if (::waitpid(child, &status, WNOHANG) == child) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  return std::nullopt;
+}
+
+class Forked : public OnSoftwareNpu {
+ protected:
+  const TempDir folder_;
+  const Model model_ = Model::read(write_affine_model(folder_.path()));
+  CompiledModel compiled_ = CompiledModel::compile(device_, model_);
+};
+
+bool is_refused(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::kUnsupported &&
+           std::string(error.what()).find("forked") != std::string::npos;
+  }
+  return false;
+}
+
+TEST_F(Forked, ChildrenGetAClearErrorOfEachCall) {
+  Request request = compiled_.create_request();
+  request.infer();
+  Importer importer(device_);
+  const int fd = make_dmabuf(4096);
+  const KeptImport kept = importer.keep(fd);
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"submit", [&] { request.submit(); }},
+      {"wait", [&] { request.wait(); }},
+      {"infer", [&] { request.infer(); }},
+      {"create_request", [&] { compiled_.create_request(); }},
+      {"compile", [&] { CompiledModel::compile(device_, model_); }},
+      {"compile_async", [&] { compile_async(device_, model_).get(); }},
+      {"open", [] { Device::open(DeviceKind::kSoftware); }},
+      {"diagnose", [] { diagnose(); }},
+      {"shareable_memory", [&] { device_.shareable_memory(); }},
+      {"allocate", [&] { Tensor::allocate(device_, 64, MemoryUse::kInput); }},
+      {"import", [&] { importer.import(fd); }},
+      {"keep", [&] { importer.keep(fd); }},
+      {"tensor", [&] { kept.tensor(); }},
+  };
+  for (const auto& [name, call] : calls) {
+    EXPECT_EQ(status_of([&] { ::_exit(is_refused(call) ? 0 : 1); }), 0) << name;
+  }
+  EXPECT_NO_THROW(request.infer()) << "the parent goes on";
+  ::close(fd);
+}
+
+TEST_F(Forked, ChildrenExitWhileTheirParentInfers) {
+  std::atomic<bool> ends = false;
+  std::vector<std::thread> busy;
+  for (int count = 0; count < 2; ++count) {
+    busy.emplace_back([&] {
+      Request request = compiled_.create_request();
+      while (!ends) request.infer();
+    });
+  }
+  constexpr int kChildren = 50, kCode = 7;
+  for (int child = 0; child < kChildren && !HasFailure(); ++child) {
+    const auto status = status_of([] { std::exit(kCode); });
+    ASSERT_TRUE(status) << "child " << child << " hangs in exit()";
+    EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) == kCode) << *status;
+  }
+  ends = true;
+  for (std::thread& thread : busy) thread.join();
+}
+
+}  // namespace
+}  // namespace npu::test
