@@ -1,6 +1,7 @@
 // Children of a process that uses the NPU: each public call there is refused in words, and the
 // child ends as any other. What the parent has is in lifetime_test.cpp.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
