@@ -1,6 +1,9 @@
 #include "compiler.hpp"
 
+#include <algorithm>
 #include <openvino/openvino.hpp>
+#include <openvino/pass/constant_folding.hpp>
+#include <openvino/pass/manager.hpp>
 
 #include "base/config.hpp"
 #include "base/failure.hpp"
@@ -39,6 +42,21 @@ ov::CompiledModel compile(const std::shared_ptr<ov::Model>& model, const Compile
   }
 }
 
+template <class Ports>
+bool varies(const Ports& ports) {
+  return std::any_of(ports.begin(), ports.end(),
+                     [](const auto& port) { return port.get_partial_shape().is_dynamic(); });
+}
+
+// A reader does not compute from weights that are kept as f16, so it takes the sizes that depend on
+// them for unknown; compilers do compute. Only where that matters: folding copies weights.
+void compute_sizes(const std::shared_ptr<ov::Model>& model) {
+  if (varies(model->inputs()) || !varies(model->outputs())) return;
+  ov::pass::Manager manager;
+  manager.register_pass<ov::pass::ConstantFolding>();
+  manager.run_passes(model);
+}
+
 }  // namespace
 
 std::shared_ptr<ov::Model> read_model(const BlobParts& parts) {
@@ -49,7 +67,10 @@ std::shared_ptr<ov::Model> read_model(const BlobParts& parts) {
     const bool has_weights = !parts.weights.empty();
     auto* const bytes = has_weights ? const_cast<std::byte*>(parts.weights.data()) : &none;
     const ov::Shape shape{has_weights ? parts.weights.size() : 1};
-    return core().read_model(std::string(parts.ir), ov::Tensor(ov::element::u8, shape, bytes));
+    auto model =
+        core().read_model(std::string(parts.ir), ov::Tensor(ov::element::u8, shape, bytes));
+    compute_sizes(model);
+    return model;
   } catch (const ov::Exception& error) {
     refuse("the IR cannot be read", error.what());
   }

@@ -95,6 +95,61 @@ TEST_F(Dynamic, ArgumentsHaveTheirBoundAndAShapeArgumentEach) {
   }
 }
 
+// x in the shape that a constant gives, which is kept in f16: a reader of IRs leaves it uncomputed.
+const char* const kReshapedIr = R"(<?xml version="1.0"?>
+<net name="reshaped" version="11">
+  <layers>
+    <layer id="0" name="x" type="Parameter" version="opset1">
+      <data shape="1,4" element_type="f32"/>
+      <output><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></output>
+    </layer>
+    <layer id="1" name="four" type="Const" version="opset1">
+      <data element_type="f16" shape="1" offset="0" size="2"/>
+      <output><port id="0" precision="FP16"><dim>1</dim></port></output>
+    </layer>
+    <layer id="2" name="float" type="Convert" version="opset1">
+      <data destination_type="f32"/>
+      <input><port id="0" precision="FP16"><dim>1</dim></port></input>
+      <output><port id="1" precision="FP32"><dim>1</dim></port></output>
+      <rt_info><attribute name="decompression" version="0"/></rt_info>
+    </layer>
+    <layer id="3" name="int" type="Convert" version="opset1">
+      <data destination_type="i64"/>
+      <input><port id="0" precision="FP32"><dim>1</dim></port></input>
+      <output><port id="1" precision="I64"><dim>1</dim></port></output>
+    </layer>
+    <layer id="4" name="sum" type="Reshape" version="opset1">
+      <data special_zero="false"/>
+      <input>
+        <port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+      </input>
+      <output><port id="2" precision="FP32"><dim>-1</dim></port></output>
+    </layer>
+    <layer id="5" name="y" type="Result" version="opset1">
+      <input><port id="0" precision="FP32"><dim>-1</dim></port></input>
+    </layer>
+  </layers>
+  <edges>
+    <edge from-layer="0" from-port="0" to-layer="4" to-port="0"/>
+    <edge from-layer="1" from-port="0" to-layer="2" to-port="0"/>
+    <edge from-layer="2" from-port="1" to-layer="3" to-port="0"/>
+    <edge from-layer="3" from-port="1" to-layer="4" to-port="1"/>
+    <edge from-layer="4" from-port="2" to-layer="5" to-port="0"/>
+  </edges>
+</net>
+)";
+
+TEST_F(Dynamic, SizesAreComputedFromConstants) {
+  const std::string four("\x00\x44", 2);
+  ASSERT_EQ(client_.create(ir_buffer(kReshapedIr, four), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph_, ""),
+            ZE_RESULT_SUCCESS)
+      << client_.log;
+  ASSERT_EQ(argument_count(), 2u);
+  EXPECT_EQ(properties(1).dims_count, 1u);
+  EXPECT_EQ(properties(1).dims[0], 4u);
+}
+
 TEST_F(Dynamic, SizesAreToldForEachRun) {
   ASSERT_EQ(open(rows_ir("1..3,4")), ZE_RESULT_SUCCESS) << client_.log;
   for (const int32_t rows : {2, 3, 1}) {
