@@ -82,6 +82,37 @@ INSTANTIATE_TEST_SUITE_P(
                     {"layer 'middle' (NonZero, id 1)", "dimension 1", "only known at run time"}}),
     [](const auto& row) { return std::string(row.param.name); });
 
+std::string layer(int id, const std::string& type, const std::vector<std::vector<int>>& inputs,
+                  const std::vector<int>& output, const std::string& precision) {
+  std::string ports;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    ports += "<port id=\"" + std::to_string(i) + "\">" + test::dims(inputs[i]) + "</port>";
+  }
+  return "<layer id=\"" + std::to_string(id) + "\" name=\"layer " + std::to_string(id) +
+         "\" type=\"" + type + "\" version=\"opset4\"><input>" + ports + "</input><output>" +
+         "<port id=\"" + std::to_string(inputs.size()) + "\" precision=\"" + precision + "\">" +
+         test::dims(output) + "</port></output></layer>";
+}
+
+/// A Range up to a number of type `source`, added to the input: a converter that has not computed
+/// that number writes -1 behind it.
+std::string range_up_to(const std::string& source) {
+  const auto sizes = layer(1, source, {{4}}, {1}, "I64");
+  return test::net(
+      test::parameter_layer(0, "data", "f32", {4}) + sizes +
+          layer(2, "Convert", {{1}}, {}, "FP32") + layer(3, "Range", {{}, {}, {}}, {-1}, "FP32") +
+          layer(4, "Add", {{4}, {-1}}, {-1}, "FP32") + test::result_layer(5, "out", {-1}),
+      test::edge(0, 0, 1, 0) + test::edge(1, 1, 2, 0) + test::edge(2, 1, 3, 0) +
+          test::edge(2, 1, 3, 1) + test::edge(2, 1, 3, 2) + test::edge(0, 0, 4, 0) +
+          test::edge(3, 3, 4, 1) + test::edge(4, 2, 5, 0));
+}
+
+TEST(SupportTest, AcceptsSizesThatOnlyTheCompilerComputes) {
+  const test::TempDir dir;
+  EXPECT_NO_THROW(Model::read(dir.write("a.xml", range_up_to("ShapeOf"))).check_supported());
+  EXPECT_THROW(Model::read(dir.write("b.xml", range_up_to("ReduceSum"))).check_supported(), Error);
+}
+
 TEST(SupportTest, AcceptsWhatIsStatic) {
   const test::TempDir dir;
   const auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));

@@ -1,6 +1,8 @@
 #include "support.hpp"
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include <npucore/error.hpp>
 
@@ -73,18 +75,78 @@ void check_sizes_known(const Model::Impl& model) {
   }
 }
 
+bool is_dynamic(pugi::xml_node port) {
+  const auto shape = port_shape(port);
+  return std::find(shape.begin(), shape.end(), -1) != shape.end();
+}
+
+template <std::size_t kCount>
+bool is_one_of(const std::array<const char*, kCount>& types, pugi::xml_node layer) {
+  const auto type = layer_type(layer);
+  return std::any_of(types.begin(), types.end(), [&](const char* name) { return type == name; });
+}
+
+/// The layers whose values are only known at run time. All others can be computed from constants
+/// and sizes, and the compiler does so.
+std::set<LayerId> run_time_values(const Document& document) {
+  constexpr std::array kSources{"Parameter", "ReadValue", "RandomUniform", "Multinomial"};
+  const auto followers = document.followers();
+  std::set<LayerId> found;
+  std::vector<LayerId> ready;
+  const auto take = [&](pugi::xml_node layer) {
+    if (layer_type(layer) != "ShapeOf" && found.insert(layer_id(layer)).second) {
+      ready.push_back(layer_id(layer));
+    }
+  };
+  for (auto layer : document.layers()) {
+    if (is_one_of(kSources, layer)) {
+      take(layer);
+    }
+  }
+  while (!ready.empty()) {
+    const auto next = followers.find(ready.back());
+    ready.pop_back();
+    if (next == followers.end()) continue;
+    for (const auto layer : next->second) take(document.layer(layer));
+  }
+  return found;
+}
+
+/// Of most operators the first input is what they work on, and its values make no difference.
+bool first_input_makes_size(pugi::xml_node layer) {
+  constexpr std::array kTypes{"Eye", "NonZero", "RandomUniform", "Range", "Unique"};
+  return is_one_of(kTypes, layer);
+}
+
+/// Whether the values of its inputs, not their sizes alone, decide the size of its outputs, and
+/// these are only known at run time. A converter writes -1 there, but also where it had not
+/// computed the values: behind weights that it compressed to f16, and behind an Identity.
+bool makes_size_at_run_time(const Document& document, pugi::xml_node layer,
+                            const std::set<LayerId>& values) {
+  const auto inputs = input_ports(layer);
+  const bool first = first_input_makes_size(layer);
+  // What only hands on the size of an input.
+  if (!first && std::any_of(inputs.begin(), inputs.end(), is_dynamic)) return false;
+  for (std::size_t i = first ? 0 : 1; i < inputs.size(); ++i) {
+    const auto from = document.producer({layer_id(layer), inputs[i].attribute("id").as_ullong()});
+    if (from && values.contains(from->layer)) return true;
+  }
+  return false;
+}
+
 /// Layers whose output size depends on the values, such as NonZero: every input may be static.
 void check_layers(const Model::Impl& model) {
+  const auto values = run_time_values(model.document);
   for (auto layer : model.document.layers()) {
-    for (auto port : output_ports(layer)) {
-      const auto shape = port_shape(port);
-      const auto dynamic = std::find(shape.begin(), shape.end(), -1);
-      if (dynamic == shape.end()) continue;
-      fail(model,
-           text(describe_layer(layer), " makes an output whose dimension ", dynamic - shape.begin(),
-                " is only known at run time, shape ", to_string(shape),
-                ": cut the model before it and do that step after ", "the inference"));
-    }
+    const auto ports = output_ports(layer);
+    const auto port = std::find_if(ports.begin(), ports.end(), is_dynamic);
+    if (port == ports.end() || !makes_size_at_run_time(model.document, layer, values)) continue;
+    const auto shape = port_shape(*port);
+    const auto dynamic = std::find(shape.begin(), shape.end(), -1);
+    fail(model,
+         text(describe_layer(layer), " makes an output whose dimension ", dynamic - shape.begin(),
+              " is only known at run time, shape ", to_string(shape),
+              ": cut the model before it and do that step after ", "the inference"));
   }
 }
 
