@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <cstring>
 #include <thread>
@@ -117,8 +118,16 @@ TEST_F(LargeMappedFile, MayBeReplacedByRenaming) {
 
 // ---- Writing
 
+/// One that is nobody's loss: a test that fails replaces it.
+fs::path make_device(const TempDir& folder) {
+  const auto path = folder.path() / "device";
+  if (::mknod(path.c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0) return path;
+  return ::geteuid() != 0 ? "/dev/null" : fs::path();
+}
+
 TEST(AtomicFile, ReplacesNothingButARegularFile) {
   const TempDir folder;
+  const auto device = make_device(folder);
   const auto target = folder.write("target", "old");
   fs::create_symlink(target, folder.path() / "link");
   fs::create_directory(folder.path() / "folder");
@@ -128,13 +137,14 @@ TEST(AtomicFile, ReplacesNothingButARegularFile) {
   } rows[] = {{folder.path() / "link", "it is a symbolic link"},
               {make_fifo(folder), "it is a FIFO"},
               {folder.path() / "folder", "it is a folder"},
-              {"/dev/null", "it is a device"}};
+              {device, "it is a device"}};
   for (const auto& row : rows) {
+    if (row.path.empty()) continue;  // none can be made here, and root would replace the system's
     expect_error(ErrorCode::kIo, row.complaint, [&] { write_output(row.path, bytes_of("new")); });
   }
   EXPECT_EQ(read_file(target), "old");
   EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
-  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_TRUE(device.empty() || fs::is_character_file(device));
 }
 
 TEST(AtomicFile, MayHaveALongName) {
