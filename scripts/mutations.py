@@ -99,7 +99,7 @@ MUTATIONS = [
     Mutation("destroyed-in-flight", "a request whose callback was taken back goes under its inference", LIBRARY,
              "if (in_flight_) { wait_for_end(ze::kNoTimeout); } } catch", "} catch", ["npucore-lifetime"]),
     Mutation("failed-wait-lets-go", "a wait that failed leaves lists and fence to a running inference", LIBRARY,
-             "wait_out(submission);", "", ["npucore-lifetime"]),
+             "wait_out(submission);", "", ["npucore-request"]),
     Mutation("recordings-of-the-dead", "what was recorded for freed memory is used for new memory at its address", LIBRARY,
              "device_->memory_users.forget({static_cast<const std::byte*>(address_), size_bytes_});", "", ["npucore-binding"]),
     Mutation("child-frees", "a forked child ends what is its parent's", LIBRARY,

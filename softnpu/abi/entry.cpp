@@ -5,16 +5,8 @@
 #include "machine/queue.hpp"
 
 namespace softnpu {
-namespace {
-
-constexpr uint32_t kFirstError = 0x70000000;
-
-}  // namespace
-
-void end_work_in_flight(fault::CallKind kind, ze_result_t result) {
-  const bool failed_wait =
-      kind == fault::CallKind::kWaits && static_cast<uint32_t>(result) >= kFirstError;
-  if (failed_wait || result == ZE_RESULT_ERROR_DEVICE_LOST) {
+void end_work_in_flight(ze_result_t result) {
+  if (result == ZE_RESULT_ERROR_DEVICE_LOST) {
     Engine::instance().abort_all(result);
   }
 }

@@ -47,9 +47,9 @@ struct Name {
 template <Name kName>
 inline fault::Site site{kName.text};
 
-/// The work in flight ends before an error that says so is answered: nothing runs on a device that
-/// is lost, and nobody's memory is written behind a wait that has failed.
-void end_work_in_flight(fault::CallKind kind, ze_result_t result);
+/// Nothing runs on a device that is lost: the work in flight ends before that is answered. After
+/// any other result of a wait it goes on, as on silicon.
+void end_work_in_flight(ze_result_t result);
 
 /// Marks the queue's context: executing in it answers UNKNOWN from now on.
 void poison_context_of(ze_command_queue_handle_t queue);
@@ -58,10 +58,9 @@ void poison_context_of(ze_command_queue_handle_t queue);
 /// out, so that whoever gives up on the handle leaks nothing.
 template <Name kName, class Call, class... Args>
 ze_result_t failed_result_of(const fault::Plan& plan, const Call& call, Args... args) {
-  const fault::CallKind kind = fault::kind_of(kName.text);
   trace::note_text("fault", plan.poison ? "POISON" : "injected");
   fault::do_harm(plan.harm);
-  if (kind == fault::CallKind::kDestroys) {
+  if (fault::destroys(kName.text)) {
     result_of(call);
   }
   if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<Args..., void>>,
@@ -70,7 +69,7 @@ ze_result_t failed_result_of(const fault::Plan& plan, const Call& call, Args... 
       poison_context_of(std::get<0>(std::tie(args...)));
     }
   }
-  end_work_in_flight(kind, plan.result);
+  end_work_in_flight(plan.result);
   return plan.result;
 }
 

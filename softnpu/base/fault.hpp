@@ -37,16 +37,10 @@ std::vector<Plan> parse(std::string_view specification, std::vector<std::string>
 /// Throws std::bad_alloc after kEatMemory; returns from kNone alone.
 void do_harm(Harm harm);
 
-/// What a call does beside answering, which decides how it can fail without doing harm.
-enum class CallKind { kPlain, kDestroys, kWaits };
-
-inline CallKind kind_of(std::string_view call) {
-  const auto has = [call](std::string_view part) {
-    return call.find(part) != std::string_view::npos;
-  };
-  if (has("Destroy") || has("MemFree")) return CallKind::kDestroys;
-  if (has("Synchronize") || has("QueryStatus")) return CallKind::kWaits;
-  return CallKind::kPlain;
+/// Whether a call ends an object.
+inline bool destroys(std::string_view call) {
+  return call.find("Destroy") != std::string_view::npos ||
+         call.find("MemFree") != std::string_view::npos;
 }
 
 /// One function at the driver's wall; made when the driver is loaded, and there for good.

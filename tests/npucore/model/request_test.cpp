@@ -87,6 +87,17 @@ TEST_F(Requests, AreWaitedForWhenTheyAreDestroyed) {
   EXPECT_GE(Clock::now() - start, kInference);
 }
 
+TEST_F(Requests, ThatCannotBeWaitedForEndAllTheSame) {
+  Request request = model().create_request();
+  set_fault("zeFenceHostSynchronize:OUT_OF_HOST_MEMORY@1");
+  const auto start = Clock::now();
+  request.submit();
+  expect_error(ErrorCode::kOutOfMemory, "zeFenceHostSynchronize", [&] { request.wait(); });
+  EXPECT_GE(Clock::now() - start, kInference) << "its memory may be used, and it is still running";
+  set_fault("");
+  request.infer();
+}
+
 TEST_F(Requests, AreWaitedForWhenTheyAreReplaced) {
   const CompiledModel shared = model();
   Request request = shared.create_request();
