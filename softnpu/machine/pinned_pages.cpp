@@ -85,14 +85,18 @@ bool PinnedPages::hold() {
   return true;
 }
 
-// To lift a write protection that was never set fails where the page is not registered. The first
-// and the last page stand for all: the call's time grows with the pages.
+// To lift a write protection that was never set fails where nobody watches the page, to watch it
+// again where another import does, of a new mapping. The first and the last page stand for all: the
+// call's time grows with the pages.
 bool PinnedPages::unmapped() const {
-  const auto registered = [this](const std::byte* page) {
-    uffdio_writeprotect nothing{range_of(page, kPageSize), UFFDIO_WRITEPROTECT_MODE_DONTWAKE};
-    return ::ioctl(watch_.get(), UFFDIO_WRITEPROTECT, &nothing) == 0;
+  const auto watched = [this](const std::byte* page) {
+    const uffdio_range range = range_of(page, kPageSize);
+    uffdio_writeprotect nothing{range, UFFDIO_WRITEPROTECT_MODE_DONTWAKE};
+    uffdio_register again{range, UFFDIO_REGISTER_MODE_WP, 0};
+    return ::ioctl(watch_.get(), UFFDIO_WRITEPROTECT, &nothing) == 0 &&
+           ::ioctl(watch_.get(), UFFDIO_REGISTER, &again) == 0;
   };
-  return !registered(base_) || !registered(base_ + size_bytes_ - kPageSize);
+  return !watched(base_) || !watched(base_ + size_bytes_ - kPageSize);
 }
 
 Mapping PinnedPages::take_content() {
