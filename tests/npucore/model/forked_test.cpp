@@ -87,6 +87,9 @@ TEST_F(Forked, ChildrenGetAClearErrorOfEachCall) {
 }
 
 TEST_F(Forked, ChildrenExitWhileTheirParentInfers) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "at a child's exit LeakSanitizer misses what the parent's threads hold";
+#endif
   std::atomic<bool> ends = false;
   std::vector<std::thread> busy;
   for (int count = 0; count < 2; ++count) {
