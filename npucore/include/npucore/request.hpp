@@ -54,7 +54,7 @@ class NPU_API Request {
   struct Impl;
   Request(Request&&) noexcept;
   Request& operator=(Request&&) noexcept;
-  ~Request();  ///< waits for an inference in flight, and for its callback
+  ~Request();  ///< waits for the inference in flight and its callback, whose submit() throws then
 
   /// Binds a tensor of at least batch() times the port's bytes. Cheap if it is bound already.
   /// Throws while in flight. Throws Error(kUnsupported) for strides if the graph takes only dense

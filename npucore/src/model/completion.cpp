@@ -75,7 +75,7 @@ void Completion::Core::call(std::unique_lock<std::mutex>& lock, Completed* item)
   Running frame{item, running};
   running = &frame;
   lock.unlock();
-  const auto callback = item->callback();
+  auto callback = item->callback();
   const std::exception_ptr error = item->complete();
   try {
     (*callback)(error);
@@ -85,6 +85,7 @@ void Completion::Core::call(std::unique_lock<std::mutex>& lock, Completed* item)
     base::log(LogLevel::kError,
               "a request's callback threw something that is not a std::exception");
   }
+  callback.reset();  // without the lock: what it captured may be the last owner of other requests
   lock.lock();
   if (frame.item) {
     ++item->called_count_;

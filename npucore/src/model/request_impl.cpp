@@ -82,6 +82,7 @@ Request::Impl::Impl(std::shared_ptr<CompiledModel::Impl> model, std::uint32_t ba
 /// Whatever the device may still touch outlives the inference.
 Request::Impl::~Impl() {
   if (base::is_forked_child()) return;
+  ending_ = true;  // else a callback that always submits again keeps it for ever
   try {
     if (completion_) {
       completion_->remove(*this);
@@ -326,6 +327,9 @@ void Request::Impl::submit() {
   if (in_flight_) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the request is already in flight: wait for it before submitting it again");
+  }
+  if (ending_) {
+    throw Error(ErrorCode::kCancelled, "the request is being destroyed: it takes no inference");
   }
   engine();
   if (!prepared_) {

@@ -121,6 +121,7 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   bool may_be_exported_ = false;  ///< some binding may, and then has producers
   bool measured_ = false;         ///< the last submission of this session has ended well
   std::atomic<bool> in_flight_ = false;
+  std::atomic<bool> ending_ = false;  ///< being destroyed
   std::chrono::steady_clock::time_point first_submit_;
   std::atomic<std::uint64_t> copies_ = 0;
   std::shared_ptr<const Callback> callback_;

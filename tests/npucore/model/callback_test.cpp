@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <thread>
@@ -212,6 +214,46 @@ TEST_F(Callbacks, MayDestroyOtherRequestsInFlight) {
   all_are_in_flight.set_value();
   EXPECT_TRUE(first.wait());
   EXPECT_EQ(calls, 3);
+}
+
+TEST_F(Callbacks, MayOwnOtherRequestsThatEndWithThem) {
+  const CompiledModel compiled = model();
+  auto other = std::make_shared<Request>(compiled.create_request());
+  other->set_callback([](std::exception_ptr) {});
+  Request first = compiled.create_request();
+  first.set_callback([&first, other](std::exception_ptr) { first.set_callback({}); });
+  other.reset();
+  auto ended = std::async(std::launch::async, [&] {
+    first.submit();
+    Request next = compiled.create_request();
+    next.set_callback([](std::exception_ptr) {});
+    next.infer();
+  });
+  if (ended.wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
+    ADD_FAILURE() << "the thread that calls back waits for itself";
+    std::quick_exit(1);
+  }
+}
+
+TEST_F(Callbacks, ThatAlwaysSubmitAgainEndWithTheirRequest) {
+  auto request = std::make_unique<Request>(model().create_request());
+  std::atomic<int> calls = 0, refused = 0;
+  request->set_callback([&, called = request.get()](std::exception_ptr) {
+    ++calls;
+    try {
+      called->submit();
+    } catch (const Error& error) {
+      refused += error.code() == ErrorCode::kCancelled;
+    }
+  });
+  request->submit();
+  while (calls < 10) std::this_thread::yield();
+  auto ended = std::async(std::launch::async, [&] { request.reset(); });
+  if (ended.wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
+    ADD_FAILURE() << "it is never destroyed";
+    std::quick_exit(1);
+  }
+  EXPECT_EQ(refused, 1);
 }
 
 }  // namespace
