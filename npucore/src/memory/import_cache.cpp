@@ -201,6 +201,7 @@ bool ImportCache::evict(std::unique_lock<std::mutex>& lock) {
     if (!buffer->allocation || buffer->allocation.use_count() != 1) continue;
     buffer->fd = std::move(buffer->allocation->fd);
     std::shared_ptr<Allocation> idle = std::move(buffer->allocation);
+    known_[{idle->place.context.get(), *idle->identity}].reset();  // nobody takes it up again
     ++stats_.evictions;
     lock.unlock();  // its end needs the mutex
     idle.reset();

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include <npucore/compiled_model.hpp>
@@ -127,6 +129,33 @@ TEST_F(ImportWindow, WhatWasNotUsedForTheLongestTimeMakesRoom) {
   EXPECT_EQ(imports(), 3u) << "the one that was used lately had to go";
   kept[1].tensor();
   EXPECT_EQ(imports(), 4u);
+}
+
+/// What one thread evicts, another may want at that moment.
+TEST_F(ImportWindow, BuffersThatManyThreadsUseStayUsable) {
+  constexpr std::size_t kBuffers = 24, kThreads = 4, kRounds = 3000;
+  std::vector<Producer> producers;
+  std::vector<KeptImport> kept;
+  for (std::size_t i = 0; i < kBuffers; ++i) {
+    producers.emplace_back(4096);
+    kept.push_back(importer_.keep(producers.back().fd()));
+  }
+  std::atomic<int> unusable = 0;
+  std::vector<std::thread> threads;
+  for (std::size_t thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (std::size_t round = 0; round < kRounds; ++round) {
+        try {
+          unusable += kept[(round + round * thread) % kBuffers].tensor().dmabuf_fd() < 0;
+        } catch (const Error& error) {
+          unusable += error.code() != ErrorCode::kOutOfMemory;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(unusable, 0);
+  for (const KeptImport& each : kept) EXPECT_NO_THROW(each.tensor());
 }
 
 TEST_F(ImportWindow, SeveralMakeRoomForALargeOne) {
