@@ -21,8 +21,9 @@ namespace npu::internal {
 struct Allocation {
   enum class Origin { kDriver, kDmabuf, kHost };
 
-  Place place;            ///< that the memory was made in
-  base::MappedFile file;  ///< where it is a mapped file's
+  Place place;  ///< that the memory was made in
+  /// Where it is a mapped file's: the pages, with what the same memory is in later contexts.
+  std::shared_ptr<const base::MappedFile> file;
   ze::Memory memory;
   std::size_t size_bytes = 0;
   Origin origin = Origin::kDriver;

@@ -30,6 +30,8 @@ std::shared_ptr<Allocation> import_again(const Allocation& allocation, const Pla
                                            allocation.read_only, why_not);
   if (!imported) {
     base::log(LogLevel::kInfo, "host memory is not imported again: " + why_not);
+  } else if (allocation.file) {
+    imported->file = allocation.file;
   }
   return imported;
 }

@@ -284,11 +284,13 @@ std::shared_ptr<Allocation> ImportCache::import_file(const Place& place, base::M
   allocation->place = place;
   allocation->read_only = true;
   const std::span<const std::byte> pages = file.bytes();
+  auto kept = std::make_shared<base::MappedFile>();
   std::scoped_lock lock(mutex_);
   auto result = import_pages(std::move(allocation),
                              {const_cast<std::byte*>(pages.data()), pages.size()}, why_not);
   if (result) {
-    result->file = std::move(file);
+    *kept = std::move(file);
+    result->file = std::move(kept);
   }
   return result;
 }
