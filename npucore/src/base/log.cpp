@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "forked.hpp"
 #include "text.hpp"
 
 namespace npu {
@@ -61,18 +62,26 @@ SinkHolder& holder() {
   static auto* const instance = new SinkHolder;
   return *instance;
 }
+[[maybe_unused]] const auto& kMadeWhenLoaded = holder();  // no fork comes in between
+
+/// In a forked child a thread that stayed with the parent may have the lock: then nobody gets it.
+std::unique_lock<std::mutex> lock_holder() {
+  if (base::is_forked_child()) return {holder().mutex, std::try_to_lock};
+  return std::unique_lock(holder().mutex);
+}
 
 std::shared_ptr<const LogSink> current_sink() {
-  std::scoped_lock lock(holder().mutex);
-  return holder().sink;
+  const auto lock = lock_holder();
+  return lock ? holder().sink : nullptr;
 }
 
 }  // namespace
 
 void set_log_sink(LogSink sink) {
   auto shared = sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr;
-  std::scoped_lock lock(holder().mutex);
-  holder().sink = std::move(shared);
+  if (const auto lock = lock_holder()) {
+    holder().sink.swap(shared);
+  }
 }
 
 namespace base {

@@ -12,6 +12,7 @@
 
 #include "base/api.hpp"
 #include "base/exit_watch.hpp"
+#include "base/forked.hpp"
 #include "base/log.hpp"
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
@@ -97,7 +98,9 @@ struct Work {
   }
 };
 
+/// In a forked child its thread is not there, and may have left it locked.
 CompileJob::Impl& live(const std::shared_ptr<CompileJob::Impl>& impl) {
+  base::refuse_after_fork();
   return base::live(impl, "CompileJob");
 }
 
@@ -162,7 +165,7 @@ CompiledModel CompileJob::get() const {
 }
 
 void CompileJob::cancel() noexcept {
-  if (!impl_) return;
+  if (!impl_ || base::is_forked_child()) return;  // the helper process is the parent's
   impl_->cancellation.request();
   impl_->wait_until_told();
   impl_->finish(nullptr, was_cancelled());

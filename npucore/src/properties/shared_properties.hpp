@@ -4,17 +4,22 @@
 
 #include <npucore/properties.hpp>
 
+#include "base/forked.hpp"
+
 namespace npu::internal {
 
-/// A set of properties that threads share.
+/// A set of properties that threads share. Not in a forked child: a thread that stayed with the
+/// parent may have it locked.
 class SharedProperties {
  public:
   Properties values() const {
+    base::refuse_after_fork();
     std::scoped_lock lock(mutex_);
     return values_;
   }
   /// Those in `changes` get their new value.
   void set(const Properties& changes) {
+    base::refuse_after_fork();
     std::scoped_lock lock(mutex_);
     values_ = changes.over(values_);
   }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -67,6 +68,32 @@ TEST_F(CompileJobs, ThrowWhatCompileThrows) {
   const CompileJob job = compile_async(device_, affine_model(), options);
   EXPECT_TRUE(job.wait());
   expect_error(ErrorCode::kInvalidArgument, "NPU_TILES is 99", [&] { job.get(); });
+}
+
+TEST_F(CompileJobs, AreLeftAloneByAForkedChild) {
+  const CompileJob job =
+      compile_async(device_, Model::read(write_long_model(folder_.path(), 10 * kLong)));
+  while (job.progress().phase != CompilePhase::kCompiling) std::this_thread::yield();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);
+    int refused = 0;
+    const std::function<void()> calls[] = {[&] { job.progress(); }, [&] { job.wait(); },
+                                           [&] { job.get(); }};
+    for (const auto& call : calls) {
+      try {
+        call();
+      } catch (const Error& error) {
+        refused += error.code() == ErrorCode::kUnsupported;
+      }
+    }
+    CompileJob(job).cancel();
+    ::_exit(refused == 3 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "signal " << WTERMSIG(status);
+  EXPECT_NO_THROW(job.get()) << "the child has ended the parent's helper process";
 }
 
 TEST_F(CompileJobs, RunOneAfterTheOtherInThisProcess) {

@@ -71,6 +71,8 @@ TEST_F(Forked, ChildrenGetAClearErrorOfEachCall) {
       {"create_request", [&] { compiled_.create_request(); }},
       {"compile", [&] { CompiledModel::compile(device_, model_); }},
       {"compile_async", [&] { compile_async(device_, model_).get(); }},
+      {"get_property", [&] { device_.get_property("CACHE_DIR"); }},
+      {"get_property of a model", [&] { compiled_.get_property("PERFORMANCE_HINT"); }},
       {"open", [] { Device::open(DeviceKind::kSoftware); }},
       {"diagnose", [] { diagnose(); }},
       {"shareable_memory", [&] { device_.shareable_memory(); }},
@@ -106,6 +108,24 @@ TEST_F(Forked, ChildrenExitWhileTheirParentInfers) {
   }
   ends = true;
   for (std::thread& thread : busy) thread.join();
+}
+
+/// Another thread has the log's lock at the moment of some fork.
+TEST_F(Forked, ChildrenDoNotWaitForALockThatStayedWithTheParent) {
+  std::atomic<bool> ends = false;
+  std::thread busy([&] {
+    while (!ends) set_log_sink({});
+  });
+  constexpr int kChildren = 300;
+  for (int child = 0; child < kChildren && !HasFailure(); ++child) {
+    const auto status = status_of([] {
+      set_log_sink({});
+      ::_exit(0);
+    });
+    EXPECT_EQ(status, 0) << "child " << child;
+  }
+  ends = true;
+  busy.join();
 }
 
 }  // namespace
