@@ -6,6 +6,7 @@ set(NPUCORE_SOURCES
   npucore/src/base/error.cpp
   npucore/src/base/exit_watch.cpp
   npucore/src/base/file_lock.cpp
+  npucore/src/base/file_size_limit.cpp
   npucore/src/base/folder.cpp
   npucore/src/base/forked.cpp
   npucore/src/base/frame.cpp

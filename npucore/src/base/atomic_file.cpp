@@ -15,6 +15,7 @@
 #include <npucore/model.hpp>
 
 #include "api.hpp"
+#include "file_size_limit.hpp"
 #include "open_input.hpp"
 #include "text.hpp"
 #include "unique_fd.hpp"
@@ -88,6 +89,7 @@ class TemporaryFile {
 
 void TemporaryFile::write(std::span<const std::byte> bytes) const {
   constexpr std::size_t kMostPerWrite = std::size_t{1} << 30;
+  const FileSizeLimitIsAnError limited;
   while (!bytes.empty()) {
     const ssize_t done = ::write(fd_.get(), bytes.data(), std::min(bytes.size(), kMostPerWrite));
     if (done == 0) {

@@ -18,6 +18,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/file_size_limit.hpp"
 #include "base/text.hpp"
 
 namespace npu::internal {
@@ -237,9 +238,13 @@ Content shared_copy(const std::string& name, std::span<const std::byte> bytes) {
   if (!content.fd) {
     fail(text("memfd_create: ", base::errno_text(errno)));
   }
+  const base::FileSizeLimitIsAnError limited;
   while (!bytes.empty()) {
     const ssize_t written = ::write(content.fd.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EFBIG) {
+      fail(text("write of ", name, ": ", base::errno_text(errno), ": raise the limit (ulimit -f)"));
+    }
     if (written <= 0) {
       throw Error(ErrorCode::kOutOfMemory,
                   text("there is no memory to share ", name, ": ", base::errno_text(errno)));

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -145,6 +146,19 @@ TEST(AtomicFile, ReplacesNothingButARegularFile) {
   EXPECT_EQ(read_file(target), "old");
   EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
   EXPECT_TRUE(device.empty() || fs::is_character_file(device));
+}
+
+TEST(AtomicFile, LargerThanTheProcessMayWriteIsAnError) {
+  const test::TempDir folder;
+  const auto path = folder.path() / "large";
+  const std::vector<std::byte> bytes(65536);
+  struct rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const struct rlimit small = {4096, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  test::expect_error(ErrorCode::kIo, "File too large", [&] { write_output(path, bytes); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(AtomicFile, MayHaveALongName) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -141,6 +142,16 @@ TEST(HelperContent, ThatIsShorterThanToldIsRefused) {
   Content content = shared_copy("test", bytes_of("four"));
   content.size_bytes = 5;
   test::expect_error(ErrorCode::kIo, "instead of 5", [&] { ContentView view(std::move(content)); });
+}
+
+TEST(HelperContent, ThatIsLargerThanTheProcessMayWriteIsAnError) {
+  const std::vector<std::byte> bytes(65536);
+  struct rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const struct rlimit small = {4096, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  test::expect_error(ErrorCode::kIo, "File too large", [&] { shared_copy("large", bytes); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
 }
 
 TEST(HelperContent, CannotBeWrittenOnceItIsShared) {
