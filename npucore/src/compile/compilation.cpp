@@ -74,7 +74,7 @@ bool bypasses_driver_cache(const Properties& properties) {
 /// The property, else the environment, else what suits the call.
 bool wants_helper(const Properties& properties, bool is_job) {
   std::string where = properties.get(property::compile_in);
-  if (const char* wanted = std::getenv("NPUCORE_COMPILE"); where.empty() && wanted) {
+  if (const char* wanted = std::getenv("NPUCORE_COMPILE"); where.empty() && wanted && *wanted) {
     where = Properties().set(property::compile_in, wanted).get(property::compile_in);
   }
   return where.empty() ? is_job : where == "helper";

@@ -158,7 +158,7 @@ Message HelperClient::next_message(const std::string& title) {
 
 void HelperClient::wait_for_something(const std::string& title) {
   std::array<pollfd, 3> places = {{{process_->socket(), POLLIN, 0},
-                                   {process_->errors(), POLLIN, 0},
+                                   {errors_ended_ ? -1 : process_->errors(), POLLIN, 0},
                                    {process_->pidfd(), POLLIN, 0}}};
   if (::poll(places.data(), places.size(), milliseconds_left(title)) <= 0) return;
   read_errors();
@@ -204,7 +204,10 @@ void HelperClient::read_errors() {
   std::array<char, 4096> chunk;
   for (int i = 0; i < kMostChunks; ++i) {
     const ssize_t got = ::read(process_->errors(), chunk.data(), chunk.size());
-    if (got <= 0) return;
+    if (got <= 0) {
+      errors_ended_ = got == 0;  // a compiler may close it and go on: not to be polled any more
+      return;
+    }
     std::fwrite(chunk.data(), 1, static_cast<std::size_t>(got), stderr);
     last_words_.append(chunk.data(), static_cast<std::size_t>(got));
     if (last_words_.size() > kLastWords) {
@@ -214,7 +217,9 @@ void HelperClient::read_errors() {
 }
 
 void HelperClient::forward(const Message& message) const {
-  base::log(static_cast<LogLevel>(message.number("level")), message.text("words"));
+  const std::uint64_t quietest = static_cast<std::uint64_t>(LogLevel::kDebug);
+  base::log(static_cast<LogLevel>(std::min(message.number("level"), quietest)),
+            message.text("words"));
 }
 
 void HelperClient::fail_ended(const std::string& title) {

@@ -81,6 +81,7 @@ class HelperClient {
   std::string last_words_;  ///< the end of what it printed
   bool ready_ = false;      ///< it has opened the device
   bool ended_ = false;
+  bool errors_ended_ = false;  ///< nobody can print any more
 };
 
 }  // namespace npu::internal

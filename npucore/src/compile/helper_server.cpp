@@ -176,6 +176,7 @@ void report_errors(Line& line, const char* kind, Action action) {
 void serve(Line& line, const std::string& kind, const std::string& driver_version) {
   std::optional<Device> device;
   report_errors(line, "unavailable", [&] {
+    end_with_parent(line);
     device = open_device(kind, driver_version);
     line.send({"ready"});
   });
@@ -189,7 +190,6 @@ int npu::serve_compilation(int argc, char** argv) {
   constexpr int kUsage = 2, kGone = 1;
   if (argc != 3) return kUsage;
   auto* const line = new internal::Line;
-  internal::end_with_parent(*line);
   set_log_sink([line](LogLevel level, std::string_view words) {
     line->send(
         {"log",

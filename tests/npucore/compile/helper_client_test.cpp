@@ -2,11 +2,19 @@
 #include "compile/helper_client.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <string>
+#include <vector>
+
+#include "compile/helper_message.hpp"
 
 #include "support.hpp"
 
@@ -36,9 +44,20 @@ class HelperClients : public ::testing::Test {
     return "it compiled";
   }
 
- private:
   const test::TempDir folder_;
 };
+
+/// What goes over the socket.
+std::string bytes_of(const Message& message) {
+  int ends[2] = {};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  send_message(ends[0], message);
+  std::array<char, 4096> bytes;
+  const ssize_t got = ::read(ends[1], bytes.data(), bytes.size());
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
 
 TEST_F(HelperClients, DoNotWaitForOneThatNeverOpensTheDevice) {
   const auto begin = std::chrono::steady_clock::now();
@@ -48,6 +67,29 @@ TEST_F(HelperClients, DoNotWaitForOneThatNeverOpensTheDevice) {
 
 TEST_F(HelperClients, DoNotReadForEverWhatOnePrints) {
   EXPECT_EQ(refusal("exec yes '' >&2", 200ms), "it did not open an NPU within 200 ms");
+}
+
+TEST_F(HelperClients, DoNotSpinWhenOneCanPrintNoMore) {
+  const std::clock_t begin = std::clock();
+  refusal("exec sleep 60 >&- 2>&-", 1s);
+  EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC / 2);
+}
+
+TEST_F(HelperClients, DoNotTakeAnyNumberForALogLevel) {
+  std::vector<LogLevel> levels;
+  set_log_sink([&](LogLevel level, std::string_view words) {
+    if (words == "from a helper") {
+      levels.push_back(level);
+    }
+  });
+  for (const char* level : {"0", "1000000", "18446744073709551611"}) {
+    const auto message = folder_.path() / "message";
+    test::write_file(message,
+                     bytes_of({"log", {{"level", level}, {"words", "from a helper"}}, {}}));
+    refusal("cat '" + message.string() + "' >&0; exec sleep 60", 500ms);
+  }
+  set_log_sink({});
+  EXPECT_EQ(levels, (std::vector{LogLevel::kError, LogLevel::kDebug, LogLevel::kDebug}));
 }
 
 TEST_F(HelperClients, DoNotUseOneOfAnotherVersion) {

@@ -245,6 +245,10 @@ TEST_F(Helpers, AreChosenByTheEnvironmentAndBeforeItByTheProperty) {
   CompileOptions options;
   options.properties.set(property::compile_in, "helper");
   expect_error(ErrorCode::kCompileFailed, "signal 6", [&] { start(options).get(); });
+  {
+    const Variable empty("NPUCORE_COMPILE", "");  // as if it were not there
+    expect_error(ErrorCode::kCompileFailed, "signal 6", [&] { start().get(); });
+  }
   const Variable wrong("NPUCORE_COMPILE", "elsewhere");
   expect_error(ErrorCode::kInvalidArgument, "use one of in-process, helper",
                [&] { start().get(); });
