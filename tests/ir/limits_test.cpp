@@ -230,6 +230,22 @@ TEST(ComplexityTest, AsManyPortsAsMayBe) {
   expect_linear(test::net(layers, edges));
 }
 
+TEST(ComplexityTest, ManyLayersBehindOneOfManyPorts) {
+  constexpr std::size_t kMost = Limits::kPorts, kLayers = 20'000;
+  const auto layers =
+      kInput +
+      layer(1, "Add",
+            "<input>" + many(kMost, port) + "</input><output>" + port(kMost) + "</output>") +
+      many(kLayers, [](auto i) { return one_to_one(i + 2, "Clamp"); }) +
+      test::result_layer(static_cast<int>(kLayers + 2), "out", {1});
+  const auto edges = many(kMost, [](auto i) { return link(0, 0, 1, i); }) +
+                     many(kLayers, [](auto i) { return link(1, kMost, i + 2, 0); }) +
+                     link(2, 1, kLayers + 2, 0);
+  const TempDir dir;
+  const auto model = Model::read(dir.write("model.xml", test::net(layers, edges)));
+  EXPECT_LT(seconds_for([&] { model.warnings(); }), 5);
+}
+
 constexpr std::size_t kChain = 40'000;
 
 /// x -> 1 -> 2 -> ... -> Result, with the layers in the file from the end on if `backwards`.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <openvino/op/util/variable.hpp>
@@ -108,6 +109,38 @@ TEST(StatesTest, ADimensionDoesNotFillTheMemory) {
               std::string::npos)
         << error.what();
   }
+}
+
+/// They keep nothing, but each is read.
+TEST(StatesTest, ManyOfOneLargeConstantOfZerosAreRefused) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20, kStates = 64;
+  const std::string port = "precision=\"FP32\"><dim>16777216</dim></port>";
+  std::string layers =
+      "<layer id=\"0\" name=\"zeros\" type=\"Const\" version=\"opset1\"><data "
+      "element_type=\"f32\" shape=\"16777216\" offset=\"0\" size=\"67108864\"/><output><port "
+      "id=\"0\" " +
+      port + "</output></layer>\n";
+  std::string edges;
+  for (std::size_t i = 1; i <= kStates; ++i) {
+    const auto id = std::to_string(i);
+    layers += "<layer id=\"" + id + "\" name=\"s" + id +
+              "\" type=\"ReadValue\" version=\"opset6\"><data variable_id=\"v" + id +
+              "\" variable_type=\"f32\" variable_shape=\"16777216\"/><input><port id=\"0\" " +
+              port + "</input><output><port id=\"1\" " + port + "</output></layer>\n";
+    edges += "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"" + id + "\" to-port=\"0\"/>\n";
+  }
+  const auto result = std::to_string(kStates + 1);
+  layers += "<layer id=\"" + result +
+            "\" name=\"out\" type=\"Result\" version=\"opset1\"><input><port id=\"0\" " + port +
+            "</input></layer>\n";
+  edges += "<edge from-layer=\"1\" from-port=\"1\" to-layer=\"" + result + "\" to-port=\"0\"/>\n";
+  const test::TempDir dir;
+  dir.write("model.bin", "");
+  std::filesystem::resize_file(dir.path() / "model.bin", kBytes);
+  const auto model =
+      Model::read(dir.write("model.xml", "<net name=\"n\" version=\"11\"><layers>\n" + layers +
+                                             "</layers><edges>\n" + edges + "</edges></net>\n"));
+  EXPECT_THROW(initial_states(model), Error);
 }
 
 TEST(StatesTest, WhatAnInputDecidesIsNotKnown) {

@@ -38,12 +38,11 @@ class Walk {
   /// Itself, or what feeds it when it is of that type.
   Walk skip(const char* type) const { return is({type}) ? up() : *this; }
   PortRef input(std::size_t position) const {
-    const auto ports = input_ports(layer_);
-    if (position >= ports.size()) return {layer_id(layer_), UINT64_MAX};
-    return {layer_id(layer_),
-            parse_unsigned(ports[position].attribute("id").value()).value_or(UINT64_MAX)};
+    const auto port = input_port(layer_, position);
+    if (!port) return {layer_id(layer_), UINT64_MAX};
+    return {layer_id(layer_), parse_unsigned(port.attribute("id").value()).value_or(UINT64_MAX)};
   }
-  std::size_t inputs() const { return input_ports(layer_).size(); }
+  bool has_two_inputs() const { return input_port(layer_, 1) && !input_port(layer_, 2); }
   pugi::xml_node layer() const { return layer_; }
 
  private:
@@ -82,7 +81,7 @@ bool limits_to_color_range(const Document& document, const Weights& weights, con
 
 /// A luma and a chroma plane joined, as the compiler looks for them.
 bool joins_planes(const Walk& concat) {
-  if (!concat.is({"Concat"}) || concat.inputs() != 2) return false;
+  if (!concat.is({"Concat"}) || !concat.has_two_inputs()) return false;
   const auto luma = concat.up(0).skip("Convert").skip("FakeQuantize");
   const auto chroma = concat.up(1).skip("FakeQuantize");
   // What only moves a dimension of 1 becomes a reshape inside the compiler.

@@ -19,9 +19,9 @@ using Bytes = std::vector<std::byte>;
 constexpr std::size_t kMostSteps = 4;  // Const, Convert, Broadcast and what may stand between
 
 pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::size_t input) {
-  const auto ports = input_ports(layer);
-  if (input >= ports.size()) return {};
-  const auto from = document.producer({layer_id(layer), ports[input].attribute("id").as_ullong()});
+  const auto port = input_port(layer, input);
+  if (!port) return {};
+  const auto from = document.producer({layer_id(layer), port.attribute("id").as_ullong()});
   return from ? document.layer(from->layer) : pugi::xml_node();
 }
 
@@ -34,9 +34,19 @@ std::string element_type(pugi::xml_node constant) {
   return constant.child("data").attribute("element_type").value();
 }
 
-Bytes bytes_of(const Weights& weights, pugi::xml_node constant) {
+[[noreturn]] void fail_too_large(const Document& document) {
+  document.fail(base::text("the initial values of its states have more than ", Limits::kStateBytes,
+                           " bytes together"));
+}
+
+/// `read` counts what was read for all states: those that are zero keep nothing, but take time.
+Bytes bytes_of(const Model::Impl& model, pugi::xml_node constant, std::size_t& read) {
   const auto range = data_range(constant).value_or(DataRange{});
-  const auto view = weights.view(range.offset, range.size_bytes);
+  const auto view = model.weights.view(range.offset, range.size_bytes);
+  read += view.size();
+  if (read > Limits::kStateBytes) {
+    fail_too_large(model.document);
+  }
   return {view.begin(), view.end()};
 }
 
@@ -60,15 +70,10 @@ Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes) {
   return {};
 }
 
-[[noreturn]] void fail_too_large(const Document& document) {
-  document.fail(base::text("the initial values of its states have more than ", Limits::kStateBytes,
-                           " bytes together"));
-}
-
 /// One element as often as the output has places; several only when they fill it already.
 Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& bytes) {
   if (is_zero(bytes)) return {};
-  const auto port = output_ports(layer).front();
+  const auto port = layer.child("output").child("port");
   const auto bits = bit_width(precision_to_type(port.attribute("precision").value()));
   std::size_t count = 1;
   for (const auto dim : port_shape(port)) {
@@ -87,16 +92,17 @@ Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& byt
 }
 
 /// The constant value of a layer's output; nothing when it has none that is understood here.
-Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t steps) {
+Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t steps,
+                     std::size_t& read) {
   const auto type = layer ? layer_type(layer) : std::string();
-  if (type == "Const") return bytes_of(model.weights, layer);
+  if (type == "Const") return bytes_of(model, layer, read);
   const auto before = in_front_of(model.document, layer, 0);
   if (steps == 0 || !before) return {};
   if (type == "Convert" && layer_type(before) == "Const") {
-    return converted(layer, before, bytes_of(model.weights, before));
+    return converted(layer, before, bytes_of(model, before, read));
   }
   if (type == "Broadcast") {
-    return broadcast(model.document, layer, constant_value(model, before, steps - 1));
+    return broadcast(model.document, layer, constant_value(model, before, steps - 1, read));
   }
   return {};
 }
@@ -106,9 +112,9 @@ Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t
 std::vector<StateValue> initial_states(const Model& model) {
   const Model::Impl& impl = impl_of(model);
   std::vector<StateValue> states;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0, read = 0;
   for (auto layer : impl.document.layers_of_type("ReadValue")) {
-    auto initial = constant_value(impl, in_front_of(impl.document, layer, 0), kMostSteps);
+    auto initial = constant_value(impl, in_front_of(impl.document, layer, 0), kMostSteps, read);
     if (is_zero(initial)) {
       initial = {};
     }

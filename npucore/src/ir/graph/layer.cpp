@@ -74,6 +74,12 @@ std::vector<pugi::xml_node> output_ports(pugi::xml_node layer) {
   return ports(layer, "output");
 }
 
+pugi::xml_node input_port(pugi::xml_node layer, std::size_t position) {
+  auto port = layer.child("input").child("port");
+  for (; port && position > 0; --position) port = port.next_sibling("port");
+  return port;
+}
+
 std::vector<std::string> tensor_names(pugi::xml_node port) {
   return split_tensor_names(port.attribute("names").value());
 }

@@ -23,6 +23,9 @@ std::string layer_type(pugi::xml_node layer);
 std::string describe_layer(pugi::xml_node layer);
 std::vector<pugi::xml_node> input_ports(pugi::xml_node layer);
 std::vector<pugi::xml_node> output_ports(pugi::xml_node layer);
+/// One of input_ports(), empty where there are fewer. Goes over no more ports than it must: many
+/// layers may look at one that has thousands.
+pugi::xml_node input_port(pugi::xml_node layer, std::size_t position);
 
 /// Tensor names of an output port: a comma separates, "\," is a comma.
 std::vector<std::string> tensor_names(pugi::xml_node port);
