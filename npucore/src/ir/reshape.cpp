@@ -103,7 +103,7 @@ void forget_shapes(const Document& document, const std::set<LayerId>& changed) {
       set_port_shape(port, Shape(port_shape(port).size(), -1));
     }
     for (auto port : input_ports(layer)) {
-      const auto from = document.producer({layer_id(layer), port.attribute("id").as_ullong()});
+      const auto from = document.producer(layer, port);
       if (from && changed.contains(from->layer)) {
         set_port_shape(port, Shape(port_shape(port).size(), -1));
       }

@@ -21,7 +21,7 @@ constexpr std::size_t kMostSteps = 4;  // Const, Convert, Broadcast and what may
 pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::size_t input) {
   const auto port = input_port(layer, input);
   if (!port) return {};
-  const auto from = document.producer({layer_id(layer), port.attribute("id").as_ullong()});
+  const auto from = document.producer(layer, port);
   return from ? document.layer(from->layer) : pugi::xml_node();
 }
 

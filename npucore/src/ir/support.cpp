@@ -128,7 +128,7 @@ bool makes_size_at_run_time(const Document& document, pugi::xml_node layer,
   // What only hands on the size of an input.
   if (!first && std::any_of(inputs.begin(), inputs.end(), is_dynamic)) return false;
   for (std::size_t i = first ? 0 : 1; i < inputs.size(); ++i) {
-    const auto from = document.producer({layer_id(layer), inputs[i].attribute("id").as_ullong()});
+    const auto from = document.producer(layer, inputs[i]);
     if (from && values.contains(from->layer)) return true;
   }
   return false;

@@ -241,6 +241,10 @@ std::optional<PortRef> Document::producer(PortRef input) const {
   return found->second;
 }
 
+std::optional<PortRef> Document::producer(pugi::xml_node layer, pugi::xml_node input) const {
+  return producer({layer_id(layer), input.attribute("id").as_ullong()});
+}
+
 pugi::xml_node Document::insert_layer(pugi::xml_node place, const std::string& name,
                                       const std::string& type, const std::string& opset) {
   auto layer = made(net().child("layers").insert_child_before("layer", place));

@@ -53,6 +53,8 @@ class Document {
   OutputPort output_port(PortRef output) const;
   /// What feeds an input port; nothing for a port without an edge.
   std::optional<PortRef> producer(PortRef input) const;
+  /// The same of a layer and one of its input ports.
+  std::optional<PortRef> producer(pugi::xml_node layer, pugi::xml_node input) const;
   /// For each layer that feeds others: those, once for each edge.
   std::unordered_map<LayerId, std::vector<LayerId>> followers() const;
 

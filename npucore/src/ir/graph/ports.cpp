@@ -13,10 +13,6 @@
 namespace npu::ir {
 namespace {
 
-std::uint64_t port_id(pugi::xml_node port) {
-  return parse_unsigned(port.attribute("id").value()).value_or(0);
-}
-
 Port read_input(pugi::xml_node layer) {
   const auto data = layer.child("data");
   const auto port = layer.child("output").child("port");
@@ -29,8 +25,7 @@ Port read_input(pugi::xml_node layer) {
 }
 
 PortRef producer_of(const Document& document, pugi::xml_node layer) {
-  return document.producer({layer_id(layer), port_id(input_ports(layer).front())})
-      .value_or(PortRef{});
+  return document.producer(layer, input_port(layer, 0)).value_or(PortRef{});
 }
 
 /// What feeds the Identity layers that feed a Result. Many may end in one chain: each is gone over
