@@ -27,11 +27,9 @@ std::shared_ptr<Allocation> import_again(const Allocation& allocation, const Pla
   std::string why_not;
   auto imported = buffers_of(place.device)
                       .imports.import_host(place, {allocation.base(), allocation.size_bytes},
-                                           allocation.read_only, why_not);
+                                           allocation.read_only, why_not, allocation.file);
   if (!imported) {
     base::log(LogLevel::kInfo, "host memory is not imported again: " + why_not);
-  } else if (allocation.file) {
-    imported->file = allocation.file;
   }
   return imported;
 }

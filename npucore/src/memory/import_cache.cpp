@@ -29,16 +29,11 @@ std::string link_of(int fd) {
 
 base::UniqueFd duplicate(int fd) {
   base::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!copy && errno == EMFILE) {
-    throw Error(ErrorCode::kIo,
-                text("file descriptor ", fd, " cannot be duplicated: ", base::errno_text(errno),
-                     "; close some, or raise the limit (ulimit -n)"));
-  }
-  if (!copy) {
-    throw Error(ErrorCode::kInvalidArgument,
-                text("file descriptor ", fd, " cannot be duplicated: ", base::errno_text(errno)));
-  }
-  return copy;
+  if (copy) return copy;
+  const bool none_left = errno == EMFILE;
+  throw Error(none_left ? ErrorCode::kIo : ErrorCode::kInvalidArgument,
+              text("file descriptor ", fd, " cannot be duplicated: ", base::errno_text(errno),
+                   none_left ? "; close some, or raise the limit (ulimit -n)" : ""));
 }
 
 void require_dmabuf(const Device::Impl& device, int fd) {
@@ -251,7 +246,8 @@ std::shared_ptr<Allocation> ImportCache::find_host(std::unique_lock<std::mutex>&
 }
 
 std::shared_ptr<Allocation> ImportCache::import_host(const Place& place, std::span<std::byte> bytes,
-                                                     bool read_only, std::string& why_not) {
+                                                     bool read_only, std::string& why_not,
+                                                     File file) {
   std::shared_ptr<Allocation> result;  // before the lock: its end may need the mutex
   std::unique_lock lock(mutex_);
   if (!place.context->imports_host_memory) {
@@ -270,11 +266,12 @@ std::shared_ptr<Allocation> ImportCache::import_host(const Place& place, std::sp
   auto allocation = std::make_unique<Allocation>();
   allocation->place = place;
   allocation->read_only = read_only;
+  allocation->file = std::move(file);
   result = import_pages(std::move(allocation), bytes, why_not);
   return result;
 }
 
-std::shared_ptr<Allocation> ImportCache::import_file(const Place& place, base::MappedFile& file,
+std::shared_ptr<Allocation> ImportCache::import_file(const Place& place, File file,
                                                      std::string& why_not) {
   if (!place.context->imports_host_memory) {
     why_not = "the driver cannot import host memory (kernel without userptr)";
@@ -283,16 +280,11 @@ std::shared_ptr<Allocation> ImportCache::import_file(const Place& place, base::M
   auto allocation = std::make_unique<Allocation>();
   allocation->place = place;
   allocation->read_only = true;
-  const std::span<const std::byte> pages = file.bytes();
-  auto kept = std::make_shared<base::MappedFile>();
+  const std::span<const std::byte> pages = file->bytes();
+  allocation->file = std::move(file);
   std::scoped_lock lock(mutex_);
-  auto result = import_pages(std::move(allocation),
-                             {const_cast<std::byte*>(pages.data()), pages.size()}, why_not);
-  if (result) {
-    *kept = std::move(file);
-    result->file = std::move(kept);
-  }
-  return result;
+  return import_pages(std::move(allocation), {const_cast<std::byte*>(pages.data()), pages.size()},
+                      why_not);
 }
 
 /// With the mutex held. `bytes` begin on a page; the rest of their last page is imported too.

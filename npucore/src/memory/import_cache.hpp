@@ -41,6 +41,8 @@ struct KeptBuffer {
 /// device's mapping from both.
 class ImportCache {
  public:
+  using File = std::shared_ptr<const base::MappedFile>;
+
   /// Driver memory; the cache learns of it when it is exported. Throws Error(kOutOfMemory).
   std::shared_ptr<Allocation> allocate(const Place& place, std::size_t size_bytes,
                                        ze::Memory::CpuCaching caching, bool exportable = false);
@@ -52,12 +54,12 @@ class ImportCache {
   /// The kept buffer at a place on its device.
   std::shared_ptr<Allocation> import(const Place& place, KeptBuffer& buffer);
   /// Memory of the application that covers `bytes`: what is imported already, else a new import of
-  /// whole pages. Null, and the reason, where the driver cannot or the rules of pages forbid it.
+  /// whole pages, which keeps the file that they are of, if any. Null, and the reason, where the
+  /// driver cannot or the rules of pages forbid it.
   std::shared_ptr<Allocation> import_host(const Place& place, std::span<std::byte> bytes,
-                                          bool read_only, std::string& why_not);
-  /// A mapped file's pages, read-only. Null, and the file left as it is, where the driver cannot.
-  std::shared_ptr<Allocation> import_file(const Place& place, base::MappedFile& file,
-                                          std::string& why_not);
+                                          bool read_only, std::string& why_not, File file = {});
+  /// A mapped file's pages, read-only. Null, and the reason, where the driver cannot.
+  std::shared_ptr<Allocation> import_file(const Place& place, File file, std::string& why_not);
   /// A new descriptor of an exportable allocation, which this cache knows from now on.
   int export_dmabuf(const std::shared_ptr<Allocation>& allocation);
   void count_copy();

@@ -95,9 +95,10 @@ Tensor Tensor::import_host(const Device& device, HostMemory memory, MemoryUse us
 
 Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path,
                          std::size_t offset, std::size_t size) try {
-  auto file = base::MappedFile::open_region(path, offset, size);
+  const auto file =
+      std::make_shared<const base::MappedFile>(base::MappedFile::open_region(path, offset, size));
   const std::size_t lead = offset % base::page_size_bytes();
-  const std::span<const std::byte> bytes = file.bytes().subspan(lead);
+  const std::span<const std::byte> bytes = file->bytes().subspan(lead);
   const internal::Place place = internal::place_on(device);
   internal::ImportCache& imports = internal::buffers_of(place.device).imports;
   std::string why_not;
