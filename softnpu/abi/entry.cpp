@@ -5,6 +5,7 @@
 #include "machine/queue.hpp"
 
 namespace softnpu {
+
 void end_work_in_flight(ze_result_t result) {
   if (result == ZE_RESULT_ERROR_DEVICE_LOST) {
     Engine::instance().abort_all(result);
