@@ -86,7 +86,7 @@ TEST_F(HelperClients, DoNotTakeAnyNumberForALogLevel) {
     const auto message = folder_.path() / "message";
     test::write_file(message,
                      bytes_of({"log", {{"level", level}, {"words", "from a helper"}}, {}}));
-    refusal("cat '" + message.string() + "' >&0; exec sleep 60", 500ms);
+    refusal("exec cat '" + message.string() + "' >&0");
   }
   set_log_sink({});
   EXPECT_EQ(levels, (std::vector{LogLevel::kError, LogLevel::kDebug, LogLevel::kDebug}));
@@ -94,7 +94,8 @@ TEST_F(HelperClients, DoNotTakeAnyNumberForALogLevel) {
 
 TEST_F(HelperClients, DoNotUseOneOfAnotherVersion) {
   const auto why = refusal(
-      "printf 'NPUH\\011\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0' >&0; sleep 60");
+      "printf 'NPUH\\011\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0' >&0; exec sleep "
+      "60");
   EXPECT_NE(why.find("of another version of npucore"), std::string::npos) << why;
 }
 
