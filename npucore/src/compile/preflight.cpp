@@ -15,39 +15,65 @@ namespace {
 using base::text;
 
 constexpr std::uint32_t kNoteSection = 7;  // SHT_NOTE
-// Of Intel's compiler: owner "GNU", type 1, and four numbers: an operating system, then the
-// version.
+// Of Intel's compiler: an owner of four bytes ("GNU", "MIV") with a type of its own, and four
+// numbers: an operating system, then the version.
 constexpr std::string_view kElfNote = "note.LoaderABIVersion";
 constexpr std::string_view kRuntimeNote = "note.MappedInferenceVersion";
+// Four numbers of 8 bytes that are the same for all platforms, then the platform.
+constexpr std::string_view kPlatformSection = "meta.PlatformInfo";
+constexpr std::size_t kPlatformOffset = 32;
 
 constexpr Version kUnknown{};
 
 std::optional<Version> version_note(std::span<const std::byte> note) {
-  constexpr std::uint32_t kOwnerBytes = 4, kVersionBytes = 16, kType = 1;
+  constexpr std::uint32_t kOwnerBytes = 4, kVersionBytes = 16;
   ir::ByteReader reader(note);
-  const auto owner = reader.number<std::uint32_t>(), size = reader.number<std::uint32_t>(),
-             type = reader.number<std::uint32_t>();
-  if (owner != kOwnerBytes || size != kVersionBytes || type != kType) return std::nullopt;
-  reader.take(kOwnerBytes + sizeof(std::uint32_t));
+  const auto owner = reader.number<std::uint32_t>(), size = reader.number<std::uint32_t>();
+  if (owner != kOwnerBytes || size != kVersionBytes) return std::nullopt;
+  reader.take(sizeof(std::uint32_t) + kOwnerBytes + sizeof(std::uint32_t));
   const auto major = reader.number<std::uint32_t>(), minor = reader.number<std::uint32_t>(),
              patch = reader.number<std::uint32_t>();
   if (reader.failed()) return std::nullopt;
   return Version{*major, *minor, *patch};
 }
 
-void read_notes(const ir::BlobView& blob, const std::string& title, ir::BuiltWith& built) {
+/// Three generations have a number of their own there, later ones the platform's.
+std::string platform_of(std::span<const std::byte> section) {
+  ir::ByteReader reader(section);
+  reader.take(kPlatformOffset);
+  const auto number = reader.number<std::uint64_t>().value_or(0);
+  switch (number) {
+    case 3:
+      return "3720";
+    case 4:
+      return "4000";
+    case 5:
+      return "5010";
+    default:
+      return number >= 1000 && number <= 9999 ? std::to_string(number) : std::string();
+  }
+}
+
+void read_section(const std::string& name, std::uint32_t type, std::span<const std::byte> bytes,
+                  ir::BuiltWith& built) {
+  if (name.ends_with(kPlatformSection) && built.platform.empty()) {
+    built.platform = platform_of(bytes);
+  }
+  const auto version = type == kNoteSection ? version_note(bytes) : std::nullopt;
+  if (version && name.ends_with(kElfNote)) {
+    built.elf = *version;
+  }
+  if (version && name.ends_with(kRuntimeNote)) {
+    built.runtime = *version;
+  }
+}
+
+void read_sections(const ir::BlobView& blob, const std::string& title, ir::BuiltWith& built) {
   for (const auto& section : ir::elf_sections(blob.native, title)) {
-    if (section.type != kNoteSection || section.offset > blob.native.size() ||
-        section.size_bytes > blob.native.size() - section.offset) {
-      continue;
-    }
-    const auto version = version_note(blob.native.subspan(section.offset, section.size_bytes));
-    if (!version) continue;
-    if (section.name.ends_with(kElfNote)) {
-      built.elf = *version;
-    }
-    if (section.name.ends_with(kRuntimeNote)) {
-      built.runtime = *version;
+    if (section.offset <= blob.native.size() &&
+        section.size_bytes <= blob.native.size() - section.offset) {
+      read_section(section.name, section.type,
+                   blob.native.subspan(section.offset, section.size_bytes), built);
     }
   }
 }
@@ -77,7 +103,7 @@ ir::BuiltWith built_with(const ir::BlobView& blob, const std::string& title) {
   if (blob.description) {
     built = blob.description->built_with;
   }
-  read_notes(blob, title, built);
+  read_sections(blob, title, built);
   return built;
 }
 

@@ -58,10 +58,15 @@ INSTANTIATE_TEST_SUITE_P(
         FitRow{"older_runtime", {"", {}, {}, {7, 0, 0}, 0}, kCompileAgain}),
     [](const auto& row) { return std::string(row.param.name); });
 
-/// An ELF with one note, as Intel's compiler writes its versions.
-std::string elf_with_note(const char* section, std::array<std::uint32_t, 3> version) {
-  const std::string names = std::string("\0", 1) + section + std::string("\0.names\0", 8);
-  const std::uint32_t note[] = {4, 16, 1, 0x00554e47, 0, version[0], version[1], version[2]};
+template <class Value>
+std::string bytes_of(const Value& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof(value)};
+}
+
+/// An ELF with one section.
+std::string elf_with_section(const std::string& name, std::uint32_t type,
+                             const std::string& content) {
+  const std::string names = std::string("\0", 1) + name + std::string("\0.names\0", 8);
   Elf64_Ehdr header = {};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
@@ -72,17 +77,30 @@ std::string elf_with_note(const char* section, std::array<std::uint32_t, 3> vers
   header.e_shstrndx = 2;
   Elf64_Shdr sections[3] = {};
   sections[1].sh_name = 1;
-  sections[1].sh_type = SHT_NOTE;
+  sections[1].sh_type = type;
   sections[1].sh_offset = sizeof(header) + sizeof(sections);
-  sections[1].sh_size = sizeof(note);
+  sections[1].sh_size = content.size();
   sections[2].sh_name = static_cast<Elf64_Word>(names.size() - 7);
   sections[2].sh_type = SHT_STRTAB;
-  sections[2].sh_offset = sections[1].sh_offset + sizeof(note);
+  sections[2].sh_offset = sections[1].sh_offset + content.size();
   sections[2].sh_size = names.size();
-  const auto bytes = [](const auto& value) {
-    return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
-  };
-  return bytes(header) + bytes(sections) + bytes(note) + names;
+  return bytes_of(header) + bytes_of(sections) + content + names;
+}
+
+/// One note, as Intel's compiler writes its versions: the two kinds have owners and types of their
+/// own.
+std::string elf_with_note(const std::string& section, std::array<std::uint32_t, 3> version) {
+  const bool abi = section.ends_with("LoaderABIVersion");
+  const std::uint32_t owner = abi ? 0x00554e47 : 0x0056494d, type = abi ? 1 : 0xa000;
+  const std::uint32_t note[] = {4, 16, type, owner, 0, version[0], version[1], version[2]};
+  return elf_with_section(section, SHT_NOTE, bytes_of(note));
+}
+
+/// The platform, as Intel's compiler writes it.
+std::string elf_with_platform(const std::string& section, std::uint64_t platform) {
+  constexpr std::uint32_t kType = 0x8aaaaaaf;
+  const std::uint64_t content[] = {32, 0, 1, 8, platform};
+  return elf_with_section(section, kType, bytes_of(content));
 }
 
 ir::BuiltWith versions_of(const std::string& elf) {
@@ -96,6 +114,15 @@ TEST(BuiltWith, ReadsTheNotesOfIntelsCompiler) {
             "elf=1.2.7");
   EXPECT_EQ(ir::describe(versions_of(elf_with_note("note.MappedInferenceVersion", {11, 4, 10}))),
             "runtime=11.4.10");
+}
+
+TEST(BuiltWith, ReadsThePlatformOfIntelsCompiler) {
+  EXPECT_EQ(versions_of(elf_with_platform(".meta.PlatformInfo", 3)).platform, "3720");
+  EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 4)).platform, "4000");
+  EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 5)).platform, "5010");
+  EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 5020)).platform, "5020");
+  EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 6)).platform, "");
+  EXPECT_EQ(versions_of(elf_with_section("meta.PlatformInfo", 0x8aaaaaaf, "short")).platform, "");
 }
 
 TEST(BuiltWith, IsNotKnownFromOtherNotes) {
