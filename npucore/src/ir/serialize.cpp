@@ -1,9 +1,12 @@
 #include "serialize.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -26,6 +29,9 @@ using base::text;
 constexpr std::uint32_t kElements = 2;  // XML and weights
 constexpr unsigned kWeightlessIr = 11;
 constexpr const char* kPointerAttribute = "WeightsPointerAttribute";
+constexpr std::size_t kAddressDigits = 20;  // of the largest
+
+enum class Addresses { kOfThisProcess, kLeftOpen };
 
 /// Writes numbers and bytes one after the other into memory that is large enough for all.
 class Writer {
@@ -80,7 +86,17 @@ void remove_addresses(pugi::xml_node constant) {
   }
 }
 
-void add_address(pugi::xml_node constant, std::span<const std::byte> bytes) {
+/// What stands for an address: that of the bytes, or their offset in the weights in as many digits
+/// as any address has.
+std::string address_text(Addresses addresses, DataRange range, std::span<const std::byte> bytes) {
+  if (addresses == Addresses::kOfThisProcess) {
+    return std::to_string(reinterpret_cast<std::uintptr_t>(bytes.data()));
+  }
+  std::string digits = std::to_string(range.offset);
+  return digits.insert(0, kAddressDigits - digits.size(), '0');
+}
+
+void add_address(pugi::xml_node constant, const std::string& address, std::uint64_t size_bytes) {
   auto rt_info = constant.child("rt_info");
   if (!rt_info) {
     rt_info = made(constant.insert_child_after("rt_info", constant.child("data")));
@@ -88,8 +104,8 @@ void add_address(pugi::xml_node constant, std::span<const std::byte> bytes) {
   auto attribute = add(rt_info, "attribute");
   set(attribute, "name", kPointerAttribute);
   set(attribute, "version", "0");
-  set(attribute, "mp", reinterpret_cast<std::uintptr_t>(bytes.data()));
-  set(attribute, "ms", bytes.size());
+  set(attribute, "mp", address);
+  set(attribute, "ms", size_bytes);
 }
 
 void place_data(pugi::xml_node constant, std::uint64_t offset, std::uint64_t size) {
@@ -99,7 +115,8 @@ void place_data(pugi::xml_node constant, std::uint64_t offset, std::uint64_t siz
 }
 
 /// Each constant of the text then tells an address or a place in what is copied.
-CopiedConstants divide(const PreparedModel& prepared, std::size_t threshold_bytes) {
+CopiedConstants divide(const PreparedModel& prepared, std::size_t threshold_bytes,
+                       Addresses addresses) {
   CopiedConstants copied;
   for (auto constant : all_constants(prepared.xml.child("net"))) {
     remove_addresses(constant);
@@ -111,16 +128,35 @@ CopiedConstants divide(const PreparedModel& prepared, std::size_t threshold_byte
       place_data(constant, copied.add(range, bytes), bytes.size());
     } else {
       place_data(constant, 0, 0);
-      add_address(constant, bytes);
+      add_address(constant, address_text(addresses, range, bytes), bytes.size());
     }
   }
   return copied;
 }
 
-SerializedModel pack_weightless(PreparedModel prepared, CompilerVersion version,
-                                std::size_t threshold_bytes) {
-  const auto copied = divide(prepared, threshold_bytes);
+/// Where addresses are left open. The attributes are ours: those of the file are gone.
+std::vector<OpenAddress> find_open_addresses(std::string_view xml) {
+  const std::string before =
+      text("<attribute name=\"", kPointerAttribute, "\" version=\"0\" mp=\"");
+  std::vector<OpenAddress> found;
+  for (auto at = xml.find(before); at != xml.npos; at = xml.find(before, at)) {
+    at += before.size();
+    OpenAddress address{at, 0};
+    std::from_chars(xml.data() + at, xml.data() + xml.size(), address.offset);
+    found.push_back(address);
+  }
+  return found;
+}
+
+PortableModel pack_weightless(PreparedModel prepared, CompilerVersion version,
+                              std::size_t threshold_bytes,
+                              Addresses addresses = Addresses::kOfThisProcess) {
+  const auto copied = divide(prepared, threshold_bytes, addresses);
   const auto xml = to_text(prepared.xml);
+  std::vector<OpenAddress> open;
+  if (addresses == Addresses::kLeftOpen) {
+    open = find_open_addresses(xml);
+  }
   constexpr std::uint64_t kHeaderSize = 6 * sizeof(std::uint64_t), kVersionSize = 4;
   constexpr std::uint64_t kConstantsOffset = kHeaderSize + kVersionSize;
   const std::uint64_t xml_offset = kConstantsOffset + copied.size_bytes();
@@ -135,7 +171,19 @@ SerializedModel pack_weightless(PreparedModel prepared, CompilerVersion version,
   writer.number(version.minor);
   for (const auto part : copied.parts()) writer.bytes(part);
   writer.bytes(std::as_bytes(std::span(xml)));
-  return {std::move(memory), size, std::move(prepared.weights)};
+  for (auto& address : open) address.place += xml_offset;
+  return {{std::move(memory), size, std::move(prepared.weights)}, std::move(open)};
+}
+
+PreparedModel parse(PreparedText prepared) {
+  PreparedModel parsed;
+  const auto result = parsed.xml.load_buffer(prepared.xml.data(), prepared.xml.size());
+  if (!result) {
+    throw Error(ErrorCode::kInternal, text("the prepared model is no XML: ", result.description(),
+                                           " at byte ", result.offset));
+  }
+  parsed.weights = std::move(prepared.weights);
+  return parsed;
 }
 
 std::vector<FlagPort> to_flag_ports(const std::vector<Port>& ports) {
@@ -190,19 +238,18 @@ void require_weightless(const Model& model) {
 SerializedModel serialize_weightless(const Model& model, CompilerVersion version,
                                      std::size_t threshold_bytes) {
   require_weightless(model);
-  return pack_weightless(prepare(impl_of(model), version), version, threshold_bytes);
+  return pack_weightless(prepare(impl_of(model), version), version, threshold_bytes).model;
 }
 
 SerializedModel serialize_weightless(PreparedText prepared, CompilerVersion version,
                                      std::size_t threshold_bytes) {
-  PreparedModel parsed;
-  const auto result = parsed.xml.load_buffer(prepared.xml.data(), prepared.xml.size());
-  if (!result) {
-    throw Error(ErrorCode::kInternal, text("the prepared model is no XML: ", result.description(),
-                                           " at byte ", result.offset));
-  }
-  parsed.weights = std::move(prepared.weights);
-  return pack_weightless(std::move(parsed), version, threshold_bytes);
+  return pack_weightless(parse(std::move(prepared)), version, threshold_bytes).model;
+}
+
+PortableModel serialize_portable(PreparedText prepared, CompilerVersion version,
+                                 std::size_t threshold_bytes) {
+  return pack_weightless(parse(std::move(prepared)), version, threshold_bytes,
+                         Addresses::kLeftOpen);
 }
 
 std::uint64_t content_hash(const Model& model) {

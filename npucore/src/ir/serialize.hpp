@@ -64,6 +64,19 @@ SerializedModel serialize(const PreparedText& prepared, CompilerVersion version)
 SerializedModel serialize_weightless(PreparedText prepared, CompilerVersion version,
                                      std::size_t threshold_bytes);
 
+/// Room for 20 digits in the bytes of a model, where the address of a constant is to be written.
+struct OpenAddress {
+  std::uint64_t place = 0;   ///< in the bytes
+  std::uint64_t offset = 0;  ///< of the constant in the weights
+};
+/// The weightless layout for a process that has the weights elsewhere, and writes the addresses.
+struct PortableModel {
+  SerializedModel model;
+  std::vector<OpenAddress> addresses;
+};
+PortableModel serialize_portable(PreparedText prepared, CompilerVersion version,
+                                 std::size_t threshold_bytes);
+
 /// XXH3 over the model's text, as edited, and its weights: for the driver's input hash and for
 /// caches. Reads the .bin once per Model::read, however often the model is copied, edited or asked.
 std::uint64_t content_hash(const Model& model);

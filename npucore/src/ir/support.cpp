@@ -162,4 +162,12 @@ void check_supported(const Model::Impl& model) {
   for (const auto& output : model.outputs) check_port(model, "output", output);
 }
 
+std::vector<LayerName> layer_names(const Model& model) {
+  std::vector<LayerName> names;
+  for (auto layer : impl_of(model).document.layers()) {
+    names.push_back({layer.attribute("name").value(), layer.attribute("type").value()});
+  }
+  return names;
+}
+
 }  // namespace npu::ir
