@@ -1,5 +1,11 @@
 # Written by scripts/check-sources.py --write from the meson.build files.
 
+set(NPU_VCL_SOURCES
+  npu_vcl/src/library.cpp
+  npu_vcl/src/message.cpp
+  npu_vcl/src/service.cpp
+)
+
 set(NPUCORE_SOURCES
   npucore/src/base/api.cpp
   npucore/src/base/atomic_file.cpp
@@ -26,6 +32,8 @@ set(NPUCORE_SOURCES
   npucore/src/compile/compile_job.cpp
   npucore/src/compile/compile_turn.cpp
   npucore/src/compile/helper_client.cpp
+  npucore/src/compile/helper_line.cpp
+  npucore/src/compile/helper_link.cpp
   npucore/src/compile/helper_message.cpp
   npucore/src/compile/helper_process.cpp
   npucore/src/compile/helper_server.cpp

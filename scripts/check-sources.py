@@ -11,6 +11,7 @@ from pathlib import Path
 
 # CMake's list -> meson's target, and the folders where every .cpp must be in that list.
 LISTS = {
+    "NPU_VCL_SOURCES": ("npu-vcl", ["npu_vcl/src"]),
     "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
     "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),
     "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/inference", "gst/plugin", "gst/publish"]),

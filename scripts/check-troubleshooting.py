@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = ("npucore/src", "tools", "gst")
+FOLDERS = ("npu_vcl/src", "npucore/src", "tools", "gst")
 PAGE = "docs/troubleshooting.md"
 # The calls that make an error's text, by what opens them; functions that are [[noreturn]] are more of them.
 MAKERS = (r"\bthrow\s+[\w:]+\s*[({]", r"\bmake_error\s*\(", r"\bGST_ELEMENT_(?:ERROR|WARNING)\s*\(")

@@ -58,7 +58,7 @@ class Style(unittest.TestCase):
         header = "npucore/include/npucore/a.hpp"
         self.assertEqual(self.faults_of("\n" * check_style.MOST_HEADER_LINES, header), [])
         self.assertEqual(self.faults_of("\n" * (check_style.MOST_HEADER_LINES + 1), header),
-                         ["npucore/include/npucore: 901 lines of public headers, at most 900 are allowed"])
+                         ["npucore/include/npucore: 961 lines of public headers, at most 960 are allowed"])
 
 
 if __name__ == "__main__":

@@ -3,18 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include <npucore/device.hpp>
 
 #include "ir/serialize.hpp"
 
-#include "cancellation.hpp"
-#include "helper_message.hpp"
-#include "helper_process.hpp"
+#include "helper_link.hpp"
 
 namespace npu::internal {
 
@@ -40,19 +36,12 @@ struct HelperResult {
   bool from_driver_cache = false;
 };
 
-/// Why no helper process can be had here: whoever asked for one compiles by itself.
-class HelperUnavailable : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 /// A helper process that compiles one model. It opens the device while the caller still prepares
 /// the task.
 class HelperClient {
  public:
-  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
-
   /// Throws HelperUnavailable. `cancellation` may be null.
-  HelperClient(const DeviceInfo& device, Cancellation* cancellation, Deadline deadline,
+  HelperClient(const DeviceInfo& device, Cancellation* cancellation, HelperLink::Deadline deadline,
                std::chrono::milliseconds start_limit = std::chrono::minutes(1));
   /// Throws HelperUnavailable where the helper does not open the device, Error(kCancelled),
   /// Error(kTimeout), what the compiler said, or Error(kCompileFailed) where the process ended.
@@ -60,28 +49,7 @@ class HelperClient {
   HelperResult compile(const HelperTask& task, const std::function<void()>& on_compiling);
 
  private:
-  void send(const Message& message);
-  Message first_message(const std::string& title);
-  Message next_message(const std::string& title);
-  void wait_for_something(const std::string& title);
-  int milliseconds_left(const std::string& title);
-  void read_errors();
-  void forward(const Message& message) const;
-  [[noreturn]] void fail_ended(const std::string& title);
-  [[noreturn]] void fail_late(const std::string& title);
-
-  const DeviceInfo& device_;
-  Cancellation* const cancellation_;
-  const Deadline deadline_;
-  const std::chrono::milliseconds start_limit_;
-  const std::chrono::steady_clock::time_point ready_before_;
-  const std::unique_ptr<HelperProcess> process_;
-  const Cancellation::Ends ends_;
-  MessageReader reader_;
-  std::string last_words_;  ///< the end of what it printed
-  bool ready_ = false;      ///< it has opened the device
-  bool ended_ = false;
-  bool errors_ended_ = false;  ///< nobody can print any more
+  HelperLink link_;
 };
 
 }  // namespace npu::internal

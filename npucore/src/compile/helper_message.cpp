@@ -7,13 +7,10 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <concepts>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -26,71 +23,21 @@ namespace {
 
 using base::text;
 
-constexpr std::string_view kMagic = "NPUH";
-constexpr std::size_t kHeaderBytes = 24;
-constexpr std::size_t kRecordHeaderBytes = 13;
-constexpr std::size_t kMostFds = 8;
-/// What is large comes by descriptor; a compiler's log is what is left.
-constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+constexpr std::size_t kMostFds = npu_vcl::kMostFiles;
 
 [[noreturn]] void fail(const std::string& reason) {
   throw Error(ErrorCode::kIo,
               text("the helper process that compiles cannot be talked to: ", reason));
 }
 
-template <std::unsigned_integral T>
-void append(std::vector<std::byte>& bytes, T number) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    bytes.push_back(static_cast<std::byte>(number >> (8 * i) & 0xff));
-  }
-}
-
-void append(std::vector<std::byte>& bytes, std::span<const std::byte> more) {
-  bytes.insert(bytes.end(), more.begin(), more.end());
-}
-
-std::span<const std::byte> bytes_of(std::string_view words) {
-  return std::as_bytes(std::span(words));
-}
-
-void append_record(std::vector<std::byte>& records, char kind, std::string_view name,
-                   std::span<const std::byte> value) {
-  records.push_back(static_cast<std::byte>(kind));
-  append(records, static_cast<std::uint32_t>(name.size()));
-  append(records, std::uint64_t{value.size()});
-  append(records, bytes_of(name));
-  append(records, value);
-}
-
-template <std::unsigned_integral T>
-T number_at(std::span<const std::byte> bytes, std::size_t offset) {
-  T number = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    number |= static_cast<T>(std::to_integer<std::uint64_t>(bytes[offset + i]) << (8 * i));
-  }
-  return number;
-}
-
 /// The message as bytes; `fds` takes the descriptors to go with them.
 std::vector<std::byte> encode(const Message& message, std::vector<int>& fds) {
-  std::vector<std::byte> records;
-  append_record(records, 't', "", bytes_of(message.kind));
-  for (const auto& [name, value] : message.texts)
-    append_record(records, 't', name, bytes_of(value));
+  npu_vcl::Message plain{message.kind, message.texts};
   for (const auto& [name, content] : message.contents) {
-    std::vector<std::byte> size;
-    append(size, content.size_bytes);
-    append_record(records, 'f', name, size);
+    plain.files.emplace_back(name, content.size_bytes);
     fds.push_back(content.fd.get());
   }
-  std::vector<std::byte> bytes;
-  append(bytes, bytes_of(kMagic));
-  append(bytes, kHelperProtocol);
-  append(bytes, std::uint64_t{records.size()});
-  append(bytes, static_cast<std::uint32_t>(fds.size()));
-  append(bytes, std::uint32_t{0});
-  append(bytes, std::span<const std::byte>(records));
-  return bytes;
+  return npu_vcl::encode(plain);
 }
 
 using ControlBuffer = std::array<char, CMSG_SPACE(kMostFds * sizeof(int))>;
@@ -135,32 +82,15 @@ void take_fds(msghdr& header, std::deque<base::UniqueFd>& fds) {
   }
 }
 
-/// Reads the records of one message.
-Message decode(std::span<const std::byte> records, std::deque<base::UniqueFd>& fds) {
-  Message message;
-  while (!records.empty()) {
-    if (records.size() < kRecordHeaderBytes) {
-      fail("a record is truncated");
+/// The message with its descriptors.
+Message complete(npu_vcl::Message plain, std::deque<base::UniqueFd>& fds) {
+  Message message{std::move(plain.kind), std::move(plain.texts)};
+  for (auto& [name, size] : plain.files) {
+    if (fds.empty()) {
+      fail("a file descriptor is missing");
     }
-    const char kind = static_cast<char>(records[0]);
-    const auto name_size = number_at<std::uint32_t>(records, 1);
-    const auto value_size = number_at<std::uint64_t>(records, 5);
-    records = records.subspan(kRecordHeaderBytes);
-    if (name_size > records.size() || value_size > records.size() - name_size) {
-      fail("a record is longer than its message");
-    }
-    const auto value = records.subspan(name_size, value_size);
-    const std::string name(reinterpret_cast<const char*>(records.data()), name_size);
-    records = records.subspan(name_size + value_size);
-    if (kind == 't') {
-      std::string words(reinterpret_cast<const char*>(value.data()), value.size());
-      (name.empty() ? message.kind : message.texts[name]) = std::move(words);
-    } else if (kind == 'f' && value_size == sizeof(std::uint64_t) && !fds.empty()) {
-      message.contents[name] = {std::move(fds.front()), number_at<std::uint64_t>(value, 0)};
-      fds.pop_front();
-    } else {
-      fail("a record is of no known kind, or its file descriptor is missing");
-    }
+    message.contents[std::move(name)] = {std::move(fds.front()), size};
+    fds.pop_front();
   }
   return message;
 }
@@ -210,26 +140,16 @@ MessageReader::Read MessageReader::read(int socket) {
     fail(text("it sent more than ", kMostFds, " file descriptors"));
   }
   if (got == 0) return Read::kEnd;
-  append(bytes_, std::span<const std::byte>(chunk).first(static_cast<std::size_t>(got)));
+  decoder_.append(std::span<const std::byte>(chunk).first(static_cast<std::size_t>(got)));
   return Read::kSome;
 }
 
-std::optional<Message> MessageReader::next() {
-  if (bytes_.size() < kHeaderBytes) return std::nullopt;
-  const std::span<const std::byte> all = bytes_;
-  if (!std::equal(kMagic.begin(), kMagic.end(), all.begin(),
-                  [](char c, std::byte b) { return static_cast<std::byte>(c) == b; }) ||
-      number_at<std::uint32_t>(all, 4) != kHelperProtocol) {
-    fail("it is of another version of npucore");
-  }
-  const auto size = number_at<std::uint64_t>(all, 8);
-  if (size > kMostBytes) {
-    fail(text("it announces a message of ", size, " bytes"));
-  }
-  if (all.size() - kHeaderBytes < size) return std::nullopt;
-  Message message = decode(all.subspan(kHeaderBytes, size), fds_);
-  bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(kHeaderBytes + size));
-  return message;
+std::optional<Message> MessageReader::next() try {
+  auto message = decoder_.next();
+  if (!message) return std::nullopt;
+  return complete(std::move(*message), fds_);
+} catch (const npu_vcl::BadMessage& error) {
+  fail(error.what());
 }
 
 Content shared_copy(const std::string& name, std::span<const std::byte> bytes) {
@@ -256,6 +176,13 @@ Content shared_copy(const std::string& name, std::span<const std::byte> bytes) {
     fail(text("F_ADD_SEALS: ", base::errno_text(errno)));
   }
   return content;
+}
+
+Content shared_weights(const ir::Weights& weights) {
+  const auto bytes = weights.file_bytes();
+  base::UniqueFd fd(::fcntl(weights.file_fd(), F_DUPFD_CLOEXEC, 0));
+  if (fd) return {std::move(fd), bytes.size()};
+  return shared_copy("npucore-weights", bytes);
 }
 
 ContentView::ContentView(Content content) {

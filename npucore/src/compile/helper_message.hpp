@@ -4,26 +4,19 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <npu_vcl/message.hpp>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/mapping.hpp"
 #include "base/unique_fd.hpp"
+#include "ir/serialize.hpp"
 
 namespace npu::internal {
 
-// What npucore and the helper process say to each other, over one stream of bytes each way:
-//
-//     "NPUH", u32 version, u64 bytes of the records, u32 number of file descriptors, u32 0
-//     records: u8 kind, u32 bytes of the name, u64 bytes of the value, name, value
-//
-// Integers are little-endian. Records of kind 't' are texts; the one without a name is the
-// message's own kind. Content is a record 'f', whose value is a u64 size and whose bytes are in the
-// next of the file descriptors. These come with the first byte of the message.
-
-inline constexpr std::uint32_t kHelperProtocol = 1;
+// What npucore and the helper process say to each other: <npu_vcl/message.hpp>, with content in
+// file descriptors.
 
 /// Bytes that are shared by a file descriptor.
 struct Content {
@@ -47,6 +40,10 @@ void send_message(int socket, const Message& message);
 /// Puts messages together from what arrives.
 class MessageReader {
  public:
+  /// `most_bytes`: of one message. What is large comes by descriptor; a compiler's log is what is
+  /// left.
+  explicit MessageReader(std::uint64_t most_bytes = std::uint64_t{64} << 20)
+      : decoder_(most_bytes) {}
   enum class Read { kSome, kNothingYet, kEnd };
   /// Reads what is there; waits for it where the socket does. Throws Error(kIo).
   Read read(int socket);
@@ -54,12 +51,15 @@ class MessageReader {
   std::optional<Message> next();
 
  private:
-  std::vector<std::byte> bytes_;
+  npu_vcl::Decoder decoder_;
   std::deque<base::UniqueFd> fds_;
 };
 
 /// The bytes in a file of memory that nobody can change or shorten any more.
 Content shared_copy(const std::string& name, std::span<const std::byte> bytes);
+
+/// The bytes of the .bin: the file itself where it is mapped, else a copy.
+Content shared_weights(const ir::Weights& weights);
 
 /// Content in memory, for reading. Zeros follow to the end of the last page.
 class ContentView {

@@ -1,89 +1,28 @@
 #include "helper_server.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include <npucore/device.hpp>
 #include <npucore/error.hpp>
 
 #include "base/text.hpp"
-#include "base/unique_fd.hpp"
 #include "device/place.hpp"
 #include "ir/serialize.hpp"
 #include "ze/graph.hpp"
 
-#include "helper_message.hpp"
+#include "helper_line.hpp"
 
 namespace npu::internal {
 namespace {
 
 using base::text;
-
-/// The way to the program that has started this one. Never destroyed: the process just ends.
-class Line {
- public:
-  /// Takes the socket away from the standard streams, where a compiler may print.
-  Line() : socket_(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) {
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    const base::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    nothing ? ::dup2(nothing.get(), STDIN_FILENO) : ::close(STDIN_FILENO);
-  }
-
-  void send(const Message& message) {
-    std::scoped_lock lock(mutex_);
-    send_message(socket_.get(), message);
-  }
-  /// Waits for it; ends the process where nobody will send one.
-  Message receive() {
-    for (;;) {
-      if (auto message = reader_.next()) return std::move(*message);
-      if (wait_for(POLLIN); reader_.read(socket_.get()) == MessageReader::Read::kEnd) {
-        ::_exit(0);
-      }
-    }
-  }
-  void wait_for(short what) const {
-    pollfd place = {socket_.get(), what, 0};
-    while (::poll(&place, 1, -1) < 0) {
-    }
-  }
-
- private:
-  const base::UniqueFd socket_;
-  std::mutex mutex_;  // guards sending
-  MessageReader reader_;
-};
-
-/// No compiler goes on for a program that is gone.
-void end_with_parent(const Line& line) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::thread([&line] {
-    line.wait_for(POLLRDHUP);
-    ::_exit(0);
-  }).detach();
-}
-
-void limit_memory(std::uint64_t bytes) {
-  if (bytes == 0) return;
-  struct rlimit limit = {};
-  ::getrlimit(RLIMIT_DATA, &limit);
-  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
-  ::setrlimit(RLIMIT_DATA, &limit);
-}
 
 Device open_device(const std::string& kind, const std::string& driver_version) {
   Device device = Device::open(device_kind_from_string(kind));
@@ -130,7 +69,7 @@ ze::GraphSource source_of(const Message& message, const ir::SerializedModel& ser
   return source;
 }
 
-[[noreturn]] void compile_and_end(const Device& device, Message request, Line& line) {
+[[noreturn]] void compile_and_end(const Device& device, Message request, HelperLine& line) {
   limit_memory(request.number("memory_limit"));
   const Task task(request);
   const auto serialized = task.serialize(request);
@@ -152,13 +91,12 @@ ze::GraphSource source_of(const Message& message, const ir::SerializedModel& ser
 }
 
 Message error_message(const char* kind, ErrorCode code, const char* what, const std::string& log) {
-  return {kind,
-          {{"code", std::to_string(static_cast<int>(code))}, {"what", what}, {"driver_log", log}}};
+  return {kind, {{"code", to_string(code)}, {"what", what}, {"driver_log", log}}};
 }
 
 /// `kind`: of the message that tells what `action` throws.
 template <class Action>
-void report_errors(Line& line, const char* kind, Action action) {
+void report_errors(HelperLine& line, const char* kind, Action action) {
   try {
     action();
     return;
@@ -173,10 +111,10 @@ void report_errors(Line& line, const char* kind, Action action) {
   ::_exit(0);
 }
 
-void serve(Line& line, const std::string& kind, const std::string& driver_version) {
+void serve(HelperLine& line, const std::string& kind, const std::string& driver_version) {
   std::optional<Device> device;
   report_errors(line, "unavailable", [&] {
-    end_with_parent(line);
+    line.end_with_parent();
     device = open_device(kind, driver_version);
     line.send({"ready"});
   });
@@ -189,7 +127,7 @@ void serve(Line& line, const std::string& kind, const std::string& driver_versio
 int npu::serve_compilation(int argc, char** argv) {
   constexpr int kUsage = 2, kGone = 1;
   if (argc != 3) return kUsage;
-  auto* const line = new internal::Line;
+  auto* const line = new internal::HelperLine;
   set_log_sink([line](LogLevel level, std::string_view words) {
     line->send(
         {"log",

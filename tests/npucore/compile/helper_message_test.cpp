@@ -92,22 +92,22 @@ TEST_F(HelperMessages, OfAnotherVersionAreRefused) {
 
 TEST_F(HelperMessages, ThatAreTooLongAreRefusedBeforeTheyAreRead) {
   send_bytes(
-      std::string_view("NPUH\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0", 24));
+      std::string_view("NPUH\x02\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0", 24));
   test::expect_error(ErrorCode::kIo, "announces a message of", [&] { receive(); });
 }
 
 TEST_F(HelperMessages, WithARecordBeyondTheirEndAreRefused) {
-  std::string words("NPUH\x01\0\0\0\x0d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
+  std::string words("NPUH\x02\0\0\0\x0d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
   words += std::string("t\x05\0\0\0\0\0\0\0\0\0\0\0", 13);
   send_bytes(words);
   test::expect_error(ErrorCode::kIo, "longer than its message", [&] { receive(); });
 }
 
 TEST_F(HelperMessages, WithoutTheirDescriptorsAreRefused) {
-  std::string words("NPUH\x01\0\0\0\x15\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0", 24);
+  std::string words("NPUH\x02\0\0\0\x15\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0", 24);
   words += std::string("f\0\0\0\0\x08\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0", 21);
   send_bytes(words);
-  test::expect_error(ErrorCode::kIo, "its file descriptor is missing", [&] { receive(); });
+  test::expect_error(ErrorCode::kIo, "a file descriptor is missing", [&] { receive(); });
 }
 
 TEST_F(HelperMessages, WithMoreDescriptorsThanAnyNeedsAreRefused) {

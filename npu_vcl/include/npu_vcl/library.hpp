@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "abi.hpp"
+
+namespace npu_vcl {
+
+/// What a compiler library could not do, in the words of npucore's error codes ("not found",
+/// "compile failed"), with the compiler's log where it wrote one.
+class Failure : public std::runtime_error {
+ public:
+  Failure(std::string code, const std::string& message, std::string log = {})
+      : std::runtime_error(message), code_(std::move(code)), log_(std::move(log)) {}
+  const std::string& code() const { return code_; }
+  const std::string& log() const { return log_; }
+
+ private:
+  std::string code_, log_;
+};
+
+/// A loaded compiler library. Stays loaded until the process ends: compilers leave threads behind.
+class Library {
+ public:
+  /// `path`: a file, or a name for the system's loader. Throws Failure.
+  explicit Library(const std::string& path);
+
+  /// The entry of this name. Throws Failure where it must be there and is not.
+  template <class Function>
+  Function entry(const char* name, bool optional = false) const {
+    return reinterpret_cast<Function>(symbol(name, optional));
+  }
+  const std::string& path() const { return path_; }
+  abi::Version version() const { return version_; }
+
+ private:
+  void* symbol(const char* name, bool optional) const;
+
+  std::string path_;
+  void* handle_;
+  abi::Version version_ = {};
+};
+
+/// An NPU to compile for.
+struct Device {
+  std::uint32_t pci_id = 0;
+  std::uint16_t revision = abi::kNoRevision;
+  std::uint32_t tiles = 0;
+};
+
+/// A library's compiler for one device.
+class Compiler {
+ public:
+  /// `log_level`: 0 none, 1 errors, ... 5 trace. Throws Failure.
+  Compiler(const Library& library, const Device& device, int log_level);
+  Compiler(const Compiler&) = delete;
+  Compiler& operator=(const Compiler&) = delete;
+  ~Compiler();
+
+  std::string id() const;
+  abi::Version version() const { return properties_.version; }
+  std::uint32_t newest_opset() const { return properties_.newest_opset; }
+
+  /// The options that it knows, separated by blanks; nothing where the library cannot tell.
+  std::optional<std::string> supported_options() const;
+  /// Whether it takes the option, with this value or with any (null); nothing where the library
+  /// cannot tell.
+  std::optional<bool> takes(const std::string& option, const char* value) const;
+
+  /// The blob of a model. Throws Failure.
+  std::vector<std::uint8_t> compile(std::span<const std::uint8_t> ir,
+                                    const std::string& options) const;
+  /// The layers that the device runs, as the library lists them: "<name><name>". Throws Failure.
+  std::string query(std::span<const std::uint8_t> ir, const std::string& options) const;
+
+ private:
+  void check(abi::Result result, const char* call) const;
+  std::string log() const;
+
+  const Library& library_;
+  abi::Compiler handle_ = nullptr;
+  abi::Log log_ = nullptr;
+  abi::CompilerProperties properties_ = {};
+};
+
+}  // namespace npu_vcl

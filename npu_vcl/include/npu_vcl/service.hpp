@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "library.hpp"
+#include "message.hpp"
+
+namespace npu_vcl {
+
+/// A compiler library behind messages, so that it can run in another process than whoever asks.
+///
+///     compiler {device, revision, tiles, log_level}  ->  compiler {id, major, minor, opset, options}
+///     takes {option, value}                          ->  takes {yes}; without it: cannot tell
+///     compile {ir, addresses, weights, constants, build_flags}  ->  done {blob, compile_ns}
+///     query {ir, addresses, weights, constants, build_flags}    ->  layers {names}
+///
+/// What fails is answered by error {code, what, driver_log}, and does not end the service.
+/// `addresses`: where the IR's text has room for an address in 20 digits, one a line: its place in
+/// ir, "weights" or "constants", and the offset in these.
+class Service {
+ public:
+  using Contents = std::map<std::string, std::span<const std::byte>>;
+
+  /// Loads the library. Throws Failure.
+  explicit Service(const std::string& library) : library_(library) {}
+  /// The first message to send.
+  Message ready() const;
+  /// Of `request`; what it has as files lies in `contents`.
+  Message answer(const Message& request, const Contents& contents) noexcept;
+
+ private:
+  Message make_compiler(const Message& request);
+  Message tell_whether_taken(const Message& request) const;
+  Message compile(const Message& request, const Contents& contents) const;
+  Message query(const Message& request, const Contents& contents) const;
+  const Compiler& compiler() const;
+
+  Library library_;
+  std::unique_ptr<Compiler> compiler_;
+};
+
+/// The message that tells of a failure.
+Message error_message(const Failure& failure);
+
+}  // namespace npu_vcl

@@ -1,0 +1,200 @@
+#include "helper_link.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include <npucore/error.hpp>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace npu::internal {
+namespace {
+
+using base::text;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kLastWords = 8192;
+constexpr std::size_t kMostWords = std::size_t{64} << 20;
+
+/// The process, or why there is none.
+HelperProgram checked(HelperProgram program) {
+  if (program.path.empty()) {
+    throw HelperUnavailable("npu-compile-helper is neither near the library nor in libexec");
+  }
+  return program;
+}
+
+ErrorCode code_from(const std::string& words) {
+  for (int code = 0; code <= static_cast<int>(ErrorCode::kInternal); ++code) {
+    if (words == to_string(static_cast<ErrorCode>(code))) return static_cast<ErrorCode>(code);
+  }
+  return ErrorCode::kInternal;
+}
+
+}  // namespace
+
+void throw_what_it_said(const Message& message) {
+  throw Error(code_from(message.text("code")), message.text("what"), message.text("driver_log"));
+}
+
+HelperLink::HelperLink(HelperProgram program, Cancellation* cancellation, Deadline deadline) try
+    : program_(checked(std::move(program))),
+      cancellation_(cancellation),
+      deadline_(deadline),
+      ready_before_(Clock::now() + program_.start_limit),
+      process_(program_.path, program_.arguments),
+      ends_(cancellation, [this] { process_.kill(); }),
+      reader_(program_.most_message_bytes) {
+} catch (const Error& error) {
+  throw HelperUnavailable(error.what());
+}
+
+void HelperLink::send(const Message& message) {
+  try {
+    send_message(process_.socket(), message);
+  } catch (const Error& error) {
+    keep(error.what());
+    process_.kill();
+  }
+}
+
+/// A program that does not speak as this one does is none to compile in.
+Message HelperLink::next(const std::string& task) {
+  if (ready_) return next_of_any_kind(task);
+  try {
+    Message first = next_of_any_kind(task);
+    ready_ = first.kind == "ready";
+    return first;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIo) throw;
+    throw HelperUnavailable(error.what());
+  }
+}
+
+Message HelperLink::next_of_any_kind(const std::string& task) {
+  for (;;) {
+    while (auto message = reader_.next()) {
+      if (message->kind != "log") return std::move(*message);
+      forward(*message);
+    }
+    if (ended_) {
+      fail_ended(task);
+    }
+    wait_for_something(task);
+  }
+}
+
+void HelperLink::wait_for_something(const std::string& task) {
+  std::array<pollfd, 3> places = {{{process_.socket(), POLLIN, 0},
+                                   {errors_ended_ ? -1 : process_.errors(), POLLIN, 0},
+                                   {process_.pidfd(), POLLIN, 0}}};
+  if (::poll(places.data(), places.size(), milliseconds_left(task)) <= 0) return;
+  read_errors();
+  switch (reader_.read(process_.socket())) {
+    case MessageReader::Read::kSome:
+      return;  // there may be more, and what is here may be a message
+    case MessageReader::Read::kEnd:
+      ended_ = true;
+      return;
+    case MessageReader::Read::kNothingYet:
+      ended_ = places[2].revents != 0;
+  }
+}
+
+/// For poll(): not all of it at once, -1 without a limit.
+int HelperLink::milliseconds_left(const std::string& task) {
+  constexpr std::int64_t kMost = 1000;
+  const auto left_of = [](Clock::time_point limit) {
+    return std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now()).count();
+  };
+  auto left = deadline_ || !ready_ ? kMost : -1;
+  if (deadline_) {
+    left = std::min<std::int64_t>(left, left_of(*deadline_));
+    if (left <= 0) {
+      fail_late(task);
+    }
+  }
+  if (!ready_) {
+    left = std::min<std::int64_t>(left, left_of(ready_before_));
+    if (left <= 0) {
+      process_.kill();
+      throw HelperUnavailable(text("it did not open ", program_.opens, " within ",
+                                   program_.start_limit.count(), " ms"));
+    }
+  }
+  return static_cast<int>(left);
+}
+
+/// What a compiler prints is printed here, as if it compiled here. One that never stops printing is
+/// still ended in time.
+void HelperLink::read_errors() {
+  constexpr int kMostChunks = 64;
+  std::array<char, 4096> chunk;
+  for (int i = 0; i < kMostChunks; ++i) {
+    const ssize_t got = ::read(process_.errors(), chunk.data(), chunk.size());
+    if (got <= 0) {
+      errors_ended_ = got == 0;  // a compiler may close it and go on: not to be polled any more
+      return;
+    }
+    keep({chunk.data(), static_cast<std::size_t>(got)});
+  }
+}
+
+const std::string& HelperLink::printed() {
+  read_errors();
+  return printed_;
+}
+
+void HelperLink::keep(std::string_view words) {
+  if (program_.echoes) {
+    std::fwrite(words.data(), 1, words.size(), stderr);
+  }
+  printed_.append(words);
+  const std::size_t most = program_.echoes ? kLastWords : kMostWords;
+  if (printed_.size() > most) {
+    printed_.erase(0, printed_.size() - most);
+  }
+}
+
+void HelperLink::forward(const Message& message) const {
+  const std::uint64_t quietest = static_cast<std::uint64_t>(LogLevel::kDebug);
+  base::log(static_cast<LogLevel>(std::min(message.number("level"), quietest)),
+            message.text("words"));
+}
+
+void HelperLink::fail_ended(const std::string& task) {
+  if (cancellation_ && cancellation_->requested()) {
+    throw Error(ErrorCode::kCancelled, text("compiling ", task, " was cancelled"));
+  }
+  const std::string ending = process_.wait_or_kill();
+  read_errors();
+  if (!ready_) {
+    throw HelperUnavailable(text("it could not open ", program_.opens, ": ", ending));
+  }
+  const bool killed = process_.was_killed();
+  throw Error(killed ? ErrorCode::kOutOfMemory : ErrorCode::kCompileFailed,
+              text("the helper process that was compiling ", task, " is gone: ", ending,
+                   killed ? ", as the kernel does when memory runs out"
+                          : "; the log has what it printed last",
+                   "; free memory, try another NPU driver, or simplify the model"),
+              printed_);
+}
+
+void HelperLink::fail_late(const std::string& task) {
+  process_.kill();
+  process_.wait();
+  read_errors();
+  throw Error(ErrorCode::kTimeout,
+              text("compiling ", task,
+                   " took longer than NPUCORE_COMPILE_TIMEOUT allows and was "
+                   "ended: allow more seconds, or 0 for any time"),
+              printed_);
+}
+
+}  // namespace npu::internal
