@@ -27,6 +27,8 @@ struct CompilerVersion {
 };
 
 constexpr CompilerVersion kDefaultCompiler{7, 5};
+/// Of OpenVINO's operators, that the compiler knows.
+constexpr uint32_t kNewestOpset = 17;
 
 /// Of what runs native binaries: on hardware the firmware, here OpenVINO.
 struct RuntimeVersion {

@@ -8,7 +8,6 @@
 #include "graph/build_flags.hpp"
 #include "graph/compiler.hpp"
 #include "graph/disk_cache.hpp"
-#include "graph/graph_input.hpp"
 #include "machine/context.hpp"
 #include "machine/device.hpp"
 
@@ -21,8 +20,6 @@ namespace {
 struct QueryNetwork : Counted<Kind::kQueryNetwork> {
   std::string layers;  // <name> for each
 };
-
-constexpr uint32_t kNewestOpset = 17;
 
 template <class Properties>
 void fill_common(Properties& properties) {
@@ -44,20 +41,6 @@ void copy_out(const std::string& text, size_t* size, char* buffer) {
   }
   *size = std::min(*size, full);
   std::memcpy(buffer, text.c_str(), *size);
-}
-
-std::string query_layers(const ze_graph_desc_2_t& desc) {
-  require(desc.format == ZE_GRAPH_FORMAT_NGRAPH_LITE, ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
-  require(desc.pInput != nullptr && desc.pBuildFlags != nullptr,
-          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  const auto input = input_of(desc);
-  const std::string text = flags_text_of(desc);
-  const auto image = image_of_ir(input, text, parse_build_flags(text, compiler_version()));
-  std::string layers;
-  for (const std::string& name : supported_layers(read_model(image->parts()))) {
-    layers += "<" + name + ">";
-  }
-  return layers;
 }
 
 ze_graph_memory_query_t cache_memory() {
@@ -100,7 +83,7 @@ ze_result_t query_network_create2(ze_context_handle_t context, ze_device_handle_
   require(desc != nullptr && query != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   auto own = std::make_unique<QueryNetwork>();
   try {
-    own->layers = query_layers(*desc);
+    own->layers = list_supported_layers(*desc);
   } catch (const Failure& failure) {
     remember(failure.what());
     throw;

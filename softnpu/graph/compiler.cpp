@@ -8,6 +8,8 @@
 #include "base/config.hpp"
 #include "base/failure.hpp"
 
+#include "graph_input.hpp"
+
 namespace softnpu {
 namespace {
 
@@ -105,6 +107,20 @@ std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model) 
   } catch (const ov::Exception& error) {
     refuse("the model cannot be queried", error.what());
   }
+}
+
+std::string list_supported_layers(const ze_graph_desc_2_t& desc) {
+  require(desc.format == ZE_GRAPH_FORMAT_NGRAPH_LITE, ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+  require(desc.pInput != nullptr && desc.pBuildFlags != nullptr,
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  const auto input = input_of(desc);
+  const std::string text = flags_text_of(desc);
+  const auto image = image_of_ir(input, text, parse_build_flags(text, compiler_version()));
+  std::string layers;
+  for (const std::string& name : supported_layers(read_model(image->parts()))) {
+    layers += "<" + name + ">";
+  }
+  return layers;
 }
 
 }  // namespace softnpu

@@ -39,5 +39,7 @@ class Program {
 
 /// The names of the layers that the CPU plugin takes.
 std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model);
+/// The same of an IR as a client hands it over: "<name>" for each.
+std::string list_supported_layers(const ze_graph_desc_2_t& desc);
 
 }  // namespace softnpu

@@ -1,0 +1,244 @@
+// The software NPU's compiler as a compiler library (VCL): what Intel ships beside its driver for
+// those who compile without a device.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <npu_vcl/abi.hpp>
+#include <string>
+
+#include "base/config.hpp"
+#include "base/failure.hpp"
+#include "base/fault.hpp"
+#include "base/version.hpp"
+#include "graph/build_flags.hpp"
+#include "graph/compiler.hpp"
+#include "graph/graph.hpp"
+
+namespace softnpu {
+namespace {
+
+namespace vcl = npu_vcl::abi;
+
+constexpr vcl::Version kInterface = {vcl::kMajor, 10}, kProfiling = {2, 0};
+
+/// Behind Compiler and Log, which live equally long.
+struct CompilerObject {
+  std::string id = "softnpu";
+  std::string log;
+};
+struct ExecutableObject {
+  std::unique_ptr<Graph> graph;
+};
+struct QueryObject {
+  std::string layers;
+};
+
+template <class Object, class Handle>
+Object& object_behind(Handle handle) {
+  require(handle != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+  return *reinterpret_cast<Object*>(handle);
+}
+
+template <class Handle, class Object>
+Handle handle_of(std::unique_ptr<Object> object) {
+  return reinterpret_cast<Handle>(object.release());
+}
+
+template <class Object, class Handle>
+void destroy(Handle handle) {
+  const std::unique_ptr<Object> owner(&object_behind<Object>(handle));
+}
+
+vcl::Result result_of(ze_result_t result) {
+  switch (result) {
+    case ZE_RESULT_SUCCESS:
+      return vcl::kSuccess;
+    case ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY:
+      return vcl::kOutOfMemory;
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+      return vcl::kInvalidIr;
+    case ZE_RESULT_ERROR_INVALID_NULL_HANDLE:
+      return vcl::kInvalidNullHandle;
+    default:
+      return vcl::kInvalidArgument;
+  }
+}
+
+/// Nothing is thrown out of the library; what a failure says goes to `log`, where there is one.
+template <class Action>
+vcl::Result answer(std::string* log, Action action) try {
+  action();
+  return vcl::kSuccess;
+} catch (const Failure& failure) {
+  if (log) {
+    *log = failure.what();
+  }
+  return result_of(failure.result());
+} catch (const std::bad_alloc&) {
+  return vcl::kOutOfMemory;
+}
+
+std::string* log_of(vcl::Compiler compiler) {
+  return compiler == nullptr ? nullptr : &reinterpret_cast<CompilerObject*>(compiler)->log;
+}
+
+/// Asked twice: without a buffer for the size.
+template <class Size>
+void copy_out(const std::string& text, char* buffer, Size* size) {
+  require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  if (buffer) {
+    std::memcpy(buffer, text.data(), std::min<std::size_t>(text.size(), *size));
+  }
+  *size = text.size();
+}
+
+/// The options end with a zero, which is not counted, as in a driver's build flags.
+ze_graph_desc_2_t driver_desc(const vcl::ModelDesc& model, const std::string& options) {
+  return {ZE_STRUCTURE_TYPE_GRAPH_DESC_2,
+          nullptr,
+          ZE_GRAPH_FORMAT_NGRAPH_LITE,
+          model.ir_bytes,
+          model.ir,
+          options.c_str(),
+          ZE_GRAPH_FLAG_NONE};
+}
+
+void check_device(const vcl::DeviceDesc& device) {
+  const auto* const known = ze_npu_platform_of_pci_id(device.device_id);
+  if (known != nullptr && known->platform == config().platform->platform) return;
+  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "this compiler is for platform " +
+                                                      std::to_string(config().platform->platform) +
+                                                      ": SOFTNPU_PLATFORM chooses another");
+}
+
+/// Where a compiler that was not made says why.
+CompilerObject& failed_compiler() {
+  static CompilerObject failed;
+  return failed;
+}
+
+/// One function at the library's wall, which SOFTNPU_FAULT knows by its name.
+vcl::Result fault_of(fault::Site& site) {
+  if (!fault::armed()) return vcl::kSuccess;
+  const auto plan = site.next();
+  if (!plan) return vcl::kSuccess;
+  return answer(nullptr, [&] {
+    fault::do_harm(plan->harm);
+    require(plan->harm != fault::Harm::kNone || plan->result == ZE_RESULT_SUCCESS, plan->result);
+  });
+}
+
+std::unique_ptr<Graph> compile(const vcl::ModelDesc& model) {
+  const std::string options(model.options, model.options_bytes);
+  return std::make_unique<Graph>(driver_desc(model, options));
+}
+
+fault::Site at_create("vclCompilerCreate"), at_compile("vclExecutableCreate"),
+    at_blob("vclExecutableGetSerializableBlob"), at_query("vclQueryNetworkCreate");
+
+}  // namespace
+}  // namespace softnpu
+
+#define SOFTNPU_EXPORT __attribute__((visibility("default")))
+
+using namespace softnpu;  // NOLINT(google-build-using-namespace): what follows is outside of it
+
+extern "C" {
+
+SOFTNPU_EXPORT vcl::Result vclGetVersion(vcl::Version* compiler, vcl::Version* profiling) {
+  *compiler = kInterface;
+  *profiling = kProfiling;
+  return vcl::kSuccess;
+}
+
+SOFTNPU_EXPORT vcl::Result vclCompilerCreate(vcl::CompilerDesc*, vcl::DeviceDesc* device,
+                                             vcl::Compiler* compiler, vcl::Log* log) {
+  if (const auto failed = fault_of(at_create)) return failed;
+  auto made = std::make_unique<CompilerObject>();
+  *log = reinterpret_cast<vcl::Log>(&failed_compiler());
+  return answer(&failed_compiler().log, [&] {
+    check_device(*device);
+    *log = reinterpret_cast<vcl::Log>(made.get());
+    *compiler = handle_of<vcl::Compiler>(std::move(made));
+  });
+}
+
+SOFTNPU_EXPORT vcl::Result vclCompilerDestroy(vcl::Compiler compiler) {
+  return answer(nullptr, [&] { destroy<CompilerObject>(compiler); });
+}
+
+SOFTNPU_EXPORT vcl::Result vclCompilerGetProperties(vcl::Compiler compiler,
+                                                    vcl::CompilerProperties* properties) {
+  return answer(nullptr, [&] {
+    const CompilerVersion version = compiler_version();
+    *properties = {object_behind<CompilerObject>(compiler).id.c_str(),
+                   {version.major, version.minor},
+                   kNewestOpset};
+  });
+}
+
+SOFTNPU_EXPORT vcl::Result vclGetCompilerSupportedOptions(vcl::Compiler, char* text,
+                                                          std::uint64_t* size) {
+  return answer(nullptr, [&] { copy_out(supported_options(compiler_version()), text, size); });
+}
+
+SOFTNPU_EXPORT vcl::Result vclGetCompilerIsOptionSupported(vcl::Compiler, const char* option,
+                                                           const char* value) {
+  const bool known = is_option_supported(option, value ? value : "", compiler_version());
+  return known ? vcl::kSuccess : vcl::kInvalidArgument;
+}
+
+SOFTNPU_EXPORT vcl::Result vclExecutableCreate(vcl::Compiler compiler, vcl::ModelDesc model,
+                                               vcl::Executable* executable) {
+  if (const auto failed = fault_of(at_compile)) return failed;
+  return answer(log_of(compiler), [&] {
+    auto made = std::make_unique<ExecutableObject>();
+    made->graph = compile(model);
+    *executable = handle_of<vcl::Executable>(std::move(made));
+  });
+}
+
+SOFTNPU_EXPORT vcl::Result vclExecutableGetSerializableBlob(vcl::Executable executable,
+                                                            std::uint8_t* blob,
+                                                            std::uint64_t* size) {
+  if (const auto failed = fault_of(at_blob)) return failed;
+  return answer(nullptr, [&] {
+    const auto bytes = object_behind<ExecutableObject>(executable).graph->binary();
+    if (blob) {
+      std::memcpy(blob, bytes.data(), std::min<std::size_t>(bytes.size(), *size));
+    }
+    *size = bytes.size();
+  });
+}
+
+SOFTNPU_EXPORT vcl::Result vclExecutableDestroy(vcl::Executable executable) {
+  return answer(nullptr, [&] { destroy<ExecutableObject>(executable); });
+}
+
+SOFTNPU_EXPORT vcl::Result vclQueryNetworkCreate(vcl::Compiler compiler, vcl::ModelDesc model,
+                                                 vcl::Query* query) {
+  if (const auto failed = fault_of(at_query)) return failed;
+  return answer(log_of(compiler), [&] {
+    auto made = std::make_unique<QueryObject>();
+    const std::string options(model.options, model.options_bytes);
+    made->layers = list_supported_layers(driver_desc(model, options));
+    *query = handle_of<vcl::Query>(std::move(made));
+  });
+}
+
+SOFTNPU_EXPORT vcl::Result vclQueryNetwork(vcl::Query query, std::uint8_t* text,
+                                           std::uint64_t* size) {
+  return answer(nullptr, [&] {
+    copy_out(object_behind<QueryObject>(query).layers, reinterpret_cast<char*>(text), size);
+  });
+}
+
+SOFTNPU_EXPORT vcl::Result vclQueryNetworkDestroy(vcl::Query query) {
+  return answer(nullptr, [&] { destroy<QueryObject>(query); });
+}
+
+SOFTNPU_EXPORT vcl::Result vclLogHandleGetString(vcl::Log log, std::size_t* size, char* text) {
+  return answer(nullptr, [&] { copy_out(object_behind<CompilerObject>(log).log, text, size); });
+}
+
+}  // extern "C"
