@@ -31,13 +31,18 @@ set(NPUCORE_SOURCES
   npucore/src/compile/compilation.cpp
   npucore/src/compile/compile_job.cpp
   npucore/src/compile/compile_turn.cpp
+  npucore/src/compile/estimate.cpp
   npucore/src/compile/helper_client.cpp
   npucore/src/compile/helper_line.cpp
   npucore/src/compile/helper_link.cpp
   npucore/src/compile/helper_message.cpp
   npucore/src/compile/helper_process.cpp
   npucore/src/compile/helper_server.cpp
+  npucore/src/compile/library_client.cpp
+  npucore/src/compile/library_server.cpp
+  npucore/src/compile/library_task.cpp
   npucore/src/compile/preflight.cpp
+  npucore/src/compile/target_blob.cpp
   npucore/src/device/device.cpp
   npucore/src/device/device_impl.cpp
   npucore/src/device/device_properties.cpp

@@ -21,6 +21,7 @@
 
 #include "blob.hpp"
 #include "compile_turn.hpp"
+#include "library_task.hpp"
 #include "preflight.hpp"
 
 namespace npu {
@@ -80,12 +81,6 @@ bool wants_helper(const Properties& properties, bool is_job) {
   return where.empty() ? is_job : where == "helper";
 }
 
-HelperClient::Deadline helper_deadline(const Properties& properties) {
-  const std::chrono::seconds most(properties.get(property::compile_timeout));
-  if (most.count() == 0) return std::nullopt;
-  return std::chrono::steady_clock::now() + most;
-}
-
 void tell_of_no_helper(const char* reason) {
   static std::atomic<bool> told = false;
   base::log(told.exchange(true) ? LogLevel::kDebug : LogLevel::kWarning,
@@ -93,8 +88,23 @@ void tell_of_no_helper(const char* reason) {
                  reason, " (NPUCORE_COMPILE=in-process asks for that)"));
 }
 
-std::string model_title(const Model& model) {
-  return text("model ", base::quoted(model.name()), " (", model.path().string(), ')');
+/// The library's client where one is to be used.
+std::unique_ptr<LibraryClient> open_library(const Device::Impl& device,
+                                            const Properties& properties,
+                                            Cancellation* cancellation) {
+  const std::string type = properties.get(property::compiler_type);
+  if (type == "DRIVER") return nullptr;
+  try {
+    return std::make_unique<LibraryClient>(
+        LibraryClient::Options{compiler_library(properties), compile_deadline(properties)},
+        LibraryTarget{device.info.pci_device_id, device.info.tiles}, cancellation);
+  } catch (const Error& error) {
+    const bool none =
+        error.code() == ErrorCode::kNotFound || error.code() == ErrorCode::kIncompatible;
+    if (!none || type == "PLUGIN") throw;
+    base::log(LogLevel::kInfo, text("the driver's compiler is used: ", error.what()));
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -103,7 +113,6 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
                          Cancellation* cancellation)
     : model_(model), options_(options), cancellation_(cancellation) {
   model.check_supported();
-  compiler_ = compiler_of(*internal::Pimpl::live(device, "Device"));
   for (const auto& warning : model.warnings()) {
     base::log(LogLevel::kWarning, text(model_title(model), ": ", warning));
   }
@@ -112,14 +121,21 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
   compiled_->frame_input = model.frame_input();
   compiled_->model_info = model.model_info();
   compiled_->built_with = built_with(device.info());
+  library_ = open_library(*compiled_->device, compiled_->properties.values(), cancellation);
+  take_compiler();
+}
+
+/// The library's, else the driver's.
+void Compilation::take_compiler() {
+  compiler_ = library_ ? compiler_of(*library_) : compiler_of(*compiled_->device);
   const Properties properties = compiled_->properties.values();
-  config_ = compiler_config(compiler_, device.info(), properties);
+  config_ = compiler_config(compiler_, compiled_->device->info, properties);
   // Such a driver adds it, for the flag.
-  if (compiled_->device->context()->graph.asks_for_layer_times() ||
-      !wants_layer_times(properties)) {
+  const bool driver_adds = !library_ && compiled_->device->context()->graph.asks_for_layer_times();
+  if (driver_adds || !wants_layer_times(properties)) {
     config_.erase(property::profiling.name);
   }
-  for (const auto& [name, value] : options.config) config_[name] = value;
+  for (const auto& [name, value] : options_.config) config_[name] = value;
 }
 
 void Compilation::enter(CompilePhase phase) const {
@@ -164,7 +180,8 @@ std::string Compilation::cache_key() const {
               device.tiles, "\ndriver ", device.driver_version, " extension ",
               version(device.graph_extension), " compiler ", version(device.compiler), " elf ",
               version(device.blob_elf), " runtime ", version(device.blob_runtime), '\n',
-              extra.empty() ? "" : text("extra ", extra, '\n'));
+              extra.empty() ? "" : text("extra ", extra, '\n'),
+              library_ ? text("library ", library_->facts().id, '\n') : "");
 }
 
 void Compilation::use_cache() {
@@ -204,6 +221,7 @@ PortHints Compilation::port_hints() const {
 
 void Compilation::compile_graph() {
   enter(CompilePhase::kWaiting);
+  if (library_ && compile_with_library()) return;
   if (wants_helper(compiled_->properties.values(), cancellation_ != nullptr)) {
     try {
       compile_in_helper();
@@ -227,22 +245,49 @@ void Compilation::compile_in_turn() {
   compile_in_driver();
 }
 
-/// Whether the weights go by their address.
-bool Compilation::choose_weightless() {
+/// False where the driver does not take the library's blob, and may compile by itself.
+bool Compilation::compile_with_library() {
   const Properties properties = compiled_->properties.values();
-  LoadStats& stats = compiled_->stats;
-  stats.serializer = choose_serializer(compiler_, properties);
-  const bool forced = properties.get(property::serializer) == Serializer::kNoWeightsCopy;
-  if (!forced && !ir::can_be_weightless(model_)) {
-    stats.serializer = Serializer::kAllWeightsCopy;
+  enter(CompilePhase::kSerializing);
+  const LibraryTask task = library_task(model_, compiler_, properties, config_, compiled_->stats);
+  enter(CompilePhase::kCompiling);
+  LibraryResult made = library_->compile(task);
+  try {
+    load_made(std::move(made.blob), "from the compiler library");
+  } catch (const Error& error) {
+    const bool may = properties.get(property::compiler_type) == "PREFER_PLUGIN";
+    if (!may || error.code() != ErrorCode::kIncompatible) throw;
+    base::log(LogLevel::kWarning,
+              text(error.what(),
+                   "; the driver's compiler is used instead: NPU_COMPILER_TYPE=DRIVER "
+                   "saves the attempt"));
+    compiled_->unload();
+    library_.reset();
+    take_compiler();
+    return false;
   }
-  if (stats.serializer == Serializer::kAllWeightsCopy) return false;
-  config_.insert_or_assign(property::serializer.name, to_string(stats.serializer));
+  compiled_->stats.serialized_bytes = made.serialized_bytes;
+  compiled_->stats.compile_ns += made.compile_ns;
+  compiled_->stats.from = LoadedFrom::kCompiler;
   return true;
 }
 
+/// The blob that another process has made.
+void Compilation::load_made(ContentView made, const char* by) {
+  const auto blob = std::make_shared<ContentView>(std::move(made));
+  compiled_->received = blob;
+  load_blob_of(*compiled_, blob->bytes(), text(model_title(model_), ' ', by), port_hints(),
+               [this] { enter(CompilePhase::kInitializing); });
+}
+
+/// Whether the weights go by their address.
+bool Compilation::weightless() {
+  return choose_weightless(model_, compiler_, compiled_->properties.values(), config_,
+                           compiled_->stats);
+}
+
 ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {
-  if (!choose_weightless()) return ir::serialize(model_, compiler_.version);
+  if (!weightless()) return ir::serialize(model_, compiler_.version);
   source.input_hash = ir::content_hash(model_);
   const auto threshold = compiled_->properties.values().get(property::serializer_threshold);
   return ir::serialize_weightless(model_, compiler_.version, threshold);
@@ -273,7 +318,7 @@ HelperTask Compilation::helper_task() {
   HelperTask task;
   task.title = model_title(model_);
   task.version = compiler_.version;
-  task.weightless = choose_weightless();
+  task.weightless = weightless();
   if (task.weightless) {
     ir::require_weightless(model_);
     task.threshold_bytes = properties.get(property::serializer_threshold);
@@ -290,13 +335,10 @@ HelperTask Compilation::helper_task() {
 
 void Compilation::compile_in_helper() {
   helper_ = std::make_unique<HelperClient>(compiled_->device->info, cancellation_,
-                                           helper_deadline(compiled_->properties.values()));
+                                           compile_deadline(compiled_->properties.values()));
   enter(CompilePhase::kSerializing);
   HelperResult made = helper_->compile(helper_task(), [this] { enter(CompilePhase::kCompiling); });
-  const auto blob = std::make_shared<ContentView>(std::move(made.blob));
-  compiled_->received = blob;
-  load_blob_of(*compiled_, blob->bytes(), model_title(model_) + " from the helper process",
-               port_hints(), [this] { enter(CompilePhase::kInitializing); });
+  load_made(std::move(made.blob), "from the helper process");
   compiled_->built_with = built_with(compiled_->device->info);
   LoadStats& stats = compiled_->stats;
   stats.serialized_bytes = made.serialized_bytes;

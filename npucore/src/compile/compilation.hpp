@@ -9,6 +9,7 @@
 #include "cache.hpp"
 #include "cancellation.hpp"
 #include "helper_client.hpp"
+#include "library_client.hpp"
 
 namespace npu::internal {
 
@@ -29,11 +30,14 @@ class Compilation {
   void check_cancelled() const;
   /// For those who wait in between; null where nobody can cancel.
   const std::atomic<bool>* cancelled() const;
-  bool choose_weightless();
+  void take_compiler();
+  bool weightless();
   std::string cache_key() const;
   void use_cache();
   bool load_from_cache(const ModelCache& cache, const std::string& key);
   void compile_graph();
+  bool compile_with_library();
+  void load_made(ContentView made, const char* by);
   void compile_in_turn();
   void compile_in_driver();
   ir::SerializedModel serialize(ze::GraphSource& source);
@@ -49,6 +53,7 @@ class Compilation {
   /// before.
   std::unique_ptr<HelperClient> helper_;
   std::shared_ptr<CompiledModel::Impl> compiled_;
+  std::unique_ptr<LibraryClient> library_;  ///< null: the driver compiles
   Compiler compiler_;
   CompilerConfig config_;
 };

@@ -18,6 +18,7 @@
 #include "ze/graph.hpp"
 
 #include "helper_line.hpp"
+#include "library_server.hpp"
 
 namespace npu::internal {
 namespace {
@@ -128,6 +129,9 @@ int npu::serve_compilation(int argc, char** argv) {
   constexpr int kUsage = 2, kGone = 1;
   if (argc != 3) return kUsage;
   auto* const line = new internal::HelperLine;
+  if (argv[1] == std::string_view("library")) {
+    internal::serve_library(*line, argv[2]);
+  }
   set_log_sink([line](LogLevel level, std::string_view words) {
     line->send(
         {"log",

@@ -151,8 +151,14 @@ std::vector<PropertyRow> settings() {
               "pass a blob to the driver even if it was built for another platform or version"),
       setting("NPU_PROFILING_TYPE", profiling_type_name, "MODEL | INFER", "MODEL",
               "what PERF_COUNT measures: every layer, or only the whole inference"),
-      setting("NPU_COMPILER_TYPE", compiler_type_name, "DRIVER", "DRIVER",
-              "which compiler to use: npucore has only the driver's"),
+      setting("NPU_COMPILER_TYPE", compiler_type_name, "DRIVER | PLUGIN | PREFER_PLUGIN", "DRIVER",
+              "which compiler to use: the driver's, or Intel's compiler library "
+              "(NPUCORE_COMPILER_LIBRARY); PREFER_PLUGIN: the library's if there is one and the "
+              "driver takes its blob"),
+      setting("NPUCORE_COMPILER_LIBRARY", any_text, "path or name", "",
+              "Intel's compiler library, or a program that serves one; default: where the system's "
+              "loader finds libopenvino_intel_npu_compiler_loader.so; environment: "
+              "NPUCORE_COMPILER_LIBRARY"),
       setting("NPUCORE_COMPILE", compile_place_name, "in-process | helper", "",
               "where models are compiled: in this process, or in a helper process that a cancel "
               "ends; default: compile_async(), the elements and npu-compile in a helper, "

@@ -196,8 +196,7 @@ std::string compile_place_name(const std::string& value) {
   return one_of(value, {"in-process", "helper"});
 }
 std::string compiler_type_name(const std::string& value) {
-  if (upper(value) == "DRIVER") return "DRIVER";
-  throw std::invalid_argument("use DRIVER: npucore has no compiler of its own");
+  return one_of(value, {"DRIVER", "PLUGIN", "PREFER_PLUGIN"});
 }
 
 std::string platform_name(const std::string& value) {

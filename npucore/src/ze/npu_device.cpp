@@ -1,6 +1,7 @@
 #include "npu_device.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include "base/text.hpp"
@@ -72,6 +73,12 @@ void append_npus(const NpuDevice& driver, std::vector<NpuDevice>& npus, std::str
   }
 }
 
+const ze_npu_platform_t* known_platform(const std::string& platform) {
+  std::uint32_t number = 0;
+  std::from_chars(platform.data(), platform.data() + platform.size(), number);
+  return ze_npu_platform_of_number(number);
+}
+
 }  // namespace
 
 bool NpuDevice::is_software() const {
@@ -105,9 +112,13 @@ std::uint32_t version_word(const Version& version) {
 }
 
 std::uint32_t most_tiles(const std::string& platform) {
-  const auto number = static_cast<std::uint32_t>(std::stoul(platform));
-  const auto* known = ze_npu_platform_of_number(number);
+  const auto* known = known_platform(platform);
   return known ? known->numTiles : 0;
+}
+
+std::uint32_t pci_device_id_of(const std::string& platform) {
+  const auto* known = known_platform(platform);
+  return known ? known->pciDeviceId : 0;
 }
 
 std::uint32_t NpuDevice::extension_version(const std::string& extension_name) const {

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
                       RefusedRow{"unit", "CACHE_SIZE", "3T", "K, M or G"},
                       RefusedRow{"overflow", "CACHE_SIZE", "99999999999G", "number of bytes"},
                       RefusedRow{"quotes", "NPU_ENABLE_STRIDES_FOR", "a\"b", "without quotes"},
-                      RefusedRow{"compiler", "NPU_COMPILER_TYPE", "PLUGIN", "use DRIVER"},
+                      RefusedRow{"compiler", "NPU_COMPILER_TYPE", "VENDOR", "PREFER_PLUGIN"},
                       RefusedRow{"platform", "NPU_PLATFORM", "9000", "AUTO_DETECT, 3720"},
                       RefusedRow{"read_only", "FULL_DEVICE_NAME", "x", "can only be read"}),
     [](const auto& row) { return std::string(row.param.name); });

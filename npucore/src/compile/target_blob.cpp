@@ -1,0 +1,156 @@
+#include <chrono>
+#include <cstdlib>
+#include <unordered_set>
+#include <utility>
+
+#include <npucore/compiler.hpp>
+#include <npucore/error.hpp>
+
+#include "base/api.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "ir/blob_container.hpp"
+#include "ir/states.hpp"
+#include "ir/support.hpp"
+#include "properties/build_flags.hpp"
+#include "ze/npu_device.hpp"
+
+#include "estimate.hpp"
+#include "library_client.hpp"
+#include "library_task.hpp"
+#include "preflight.hpp"
+
+namespace npu {
+namespace internal {
+namespace {
+
+using base::text;
+
+/// What a device of the target would tell of itself.
+DeviceInfo device_of(const CompileTarget& target) {
+  DeviceInfo device;
+  device.platform = target.platform;
+  device.pci_device_id = ze::pci_device_id_of(target.platform);
+  device.name = "an NPU of platform " + target.platform;
+  const std::uint32_t most = ze::most_tiles(target.platform);
+  if (device.pci_device_id == 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                text("no NPU has the platform ", base::quoted(target.platform),
+                     ": use 3720, 4000, 5010 or 5020"));
+  }
+  if (target.tiles > most) {
+    throw Error(ErrorCode::kInvalidArgument,
+                text("an NPU of platform ", target.platform, " has at most ", most, " tiles, not ",
+                     target.tiles));
+  }
+  device.tiles = target.tiles == 0 ? most : target.tiles;
+  return device;
+}
+
+LibraryClient open_library(const DeviceInfo& device, const Properties& properties) {
+  LibraryClient::Options options;
+  options.library = compiler_library(properties);
+  options.deadline = compile_deadline(properties);
+  options.echoes = false;
+  return {options, {device.pci_device_id, device.tiles}, nullptr};
+}
+
+/// One compilation for an NPU that is not here.
+class TargetCompilation {
+ public:
+  TargetCompilation(const CompileTarget& target, const Model& model, const CompileOptions& options)
+      : model_(model),
+        properties_(options.properties),
+        device_(device_of(target)),
+        library_(open_library(device_, properties_)),
+        compiler_(compiler_of(library_)),
+        config_(compiler_config(compiler_, device_, properties_)) {
+    model.check_supported();
+    config_.erase(property::platform.name);  // the target says it
+    for (const auto& [name, value] : options.config) config_[name] = value;
+  }
+
+  TargetBlob compile() {
+    // Only then does it print its estimate.
+    config_.try_emplace(property::log_level.name, "LOG_INFO");
+    LoadStats stats;
+    const LibraryTask task = library_task(model_, compiler_, properties_, config_, stats);
+    const LibraryResult made = library_.compile(task);
+    stats.serialized_bytes = made.serialized_bytes;
+    stats.compile_ns = made.compile_ns;
+    return {file_of(made.blob.bytes()), made.blob.bytes().size(), stats,
+            read_estimate(library_.printed())};
+  }
+
+  std::vector<LayerSupport> query() {
+    LoadStats stats;
+    const LibraryTask task = library_task(model_, compiler_, properties_, config_, stats);
+    const auto names = library_.query(task);
+    const std::unordered_set<std::string> runs(names.begin(), names.end());
+    std::vector<LayerSupport> layers;
+    for (auto& [name, type] : ir::layer_names(model_)) {
+      layers.push_back({name, type, runs.count(name) != 0});
+    }
+    return layers;
+  }
+
+ private:
+  /// The ELF, then what npucore and OpenVINO want to know of it.
+  std::vector<std::byte> file_of(std::span<const std::byte> native) const {
+    ir::BlobDescription description;
+    description.model_name = model_.name();
+    description.frame_input = model_.frame_input();
+    description.model_info = model_.model_info();
+    description.inputs = model_.inputs();
+    description.outputs = model_.outputs();
+    description.states = ir::initial_states(model_);
+    description.built_with = built_with({native, {}, {}}, "the compiler's blob");
+    description.built_with.platform = device_.platform;
+    description.built_with.compiler = {compiler_.version.major, compiler_.version.minor, 0};
+    const auto trailer = ir::blob_trailer(native.size(), description,
+                                          ze::version_word(description.built_with.compiler));
+    std::vector<std::byte> file(native.begin(), native.end());
+    file.insert(file.end(), trailer.begin(), trailer.end());
+    return file;
+  }
+
+  const Model& model_;
+  const Properties properties_;
+  const DeviceInfo device_;
+  LibraryClient library_;
+  const Compiler compiler_;
+  CompilerConfig config_;
+};
+
+}  // namespace
+}  // namespace internal
+
+CompilerInfo compiler_info(const CompileTarget& target, const Properties& properties) {
+  return base::only_errors([&] {
+    const auto library = internal::open_library(internal::device_of(target), properties);
+    const auto& facts = library.facts();
+    const auto& version = facts.version;
+    return CompilerInfo{facts.path,           facts.id,
+                        facts.interface,      {version.major, version.minor, 0},
+                        version.newest_opset, facts.options};
+  });
+}
+
+TargetBlob compile_for(const CompileTarget& target, const Model& model,
+                       const CompileOptions& options) {
+  return base::only_errors([&] {
+    const auto start = std::chrono::steady_clock::now();
+    auto blob = internal::TargetCompilation(target, model, options).compile();
+    blob.stats.load_ns = static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+    return blob;
+  });
+}
+
+std::vector<LayerSupport> query_supported(const CompileTarget& target, const Model& model,
+                                          const CompileOptions& options) {
+  return base::only_errors(
+      [&] { return internal::TargetCompilation(target, model, options).query(); });
+}
+
+}  // namespace npu

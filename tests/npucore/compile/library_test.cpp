@@ -1,0 +1,232 @@
+// Compilation by a compiler library, without a device and for one: the software NPU is such a
+// library too. COMPILER_LIBRARY is its path, SERVE_WITHOUT_FILES a program that serves it.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include <npucore/compiler.hpp>
+
+#include "support.hpp"
+
+namespace npu::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+CompileOptions with_library(const std::string& library = variable("COMPILER_LIBRARY")) {
+  CompileOptions options;
+  options.properties.set(property::compiler_library, library);
+  return options;
+}
+
+CompileOptions of_type(const char* type,
+                       const std::string& library = variable("COMPILER_LIBRARY")) {
+  CompileOptions options = with_library(library);
+  options.properties.set(property::compiler_type, type);
+  return options;
+}
+
+/// What helper processes inherit.
+class Fault {
+ public:
+  explicit Fault(const char* what) { ::setenv("SOFTNPU_FAULT", what, 1); }
+  Fault(const Fault&) = delete;
+  Fault& operator=(const Fault&) = delete;
+  ~Fault() { ::unsetenv("SOFTNPU_FAULT"); }
+};
+
+bool no_child_left() {
+  const auto deadline = Clock::now() + 5s;
+  while (Clock::now() < deadline) {
+    if (::waitpid(-1, nullptr, WNOHANG) < 0) return true;  // ECHILD: none, not even a dead one
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+float first_output(const CompiledModel& compiled, float input) {
+  Request request = compiled.create_request();
+  auto* const values = reinterpret_cast<float*>(request.input(0).data());
+  std::fill_n(values, kAffineElements, input);
+  request.submit();
+  request.wait();
+  return *reinterpret_cast<const float*>(request.output(0).data());
+}
+
+class Libraries : public OnSoftwareNpu {
+ protected:
+  void TearDown() override {
+    EXPECT_TRUE(no_child_left());
+    OnSoftwareNpu::TearDown();
+  }
+  TempDir dir_;
+  const Model model_ = Model::read(write_affine_model(dir_.path()));
+  const CompileTarget target_{"4000", 0};
+};
+
+TEST_F(Libraries, CompileForATargetWhatADeviceRuns) {
+  const TargetBlob blob = compile_for(target_, model_, with_library());
+  const auto compiled = CompiledModel::import(device_, blob.file);
+  EXPECT_EQ(first_output(compiled, 3), affine(3));
+  EXPECT_EQ(compiled.inputs()[0].tensor_names, model_.inputs()[0].tensor_names);
+  EXPECT_GT(blob.stats.compile_ns, 0U);
+  EXPECT_LT(blob.native_bytes, blob.file.size());
+}
+
+TEST_F(Libraries, WeightsByAddressAndCopiedComputeTheSame) {
+  for (const Serializer serializer : {Serializer::kNoWeightsCopy, Serializer::kAllWeightsCopy}) {
+    CompileOptions options = with_library();
+    options.properties.set(property::serializer, serializer);
+    const TargetBlob blob = compile_for(target_, model_, options);
+    EXPECT_EQ(blob.stats.serializer, serializer);
+    EXPECT_EQ(first_output(CompiledModel::import(device_, blob.file), 5), affine(5));
+  }
+}
+
+/// The constants of add_preprocess() are not in the .bin.
+TEST_F(Libraries, ReachConstantsThatAreNotInTheFile) {
+  const FrameLayout frame = FrameLayout::tight(PixelFormat::kRGB, 4, 4);
+  Model model = model_;
+  model.add_preprocess(model.default_preprocess(frame));
+  const TargetBlob blob = compile_for(target_, model, with_library());
+  const auto compiled = CompiledModel::import(device_, blob.file);
+  ASSERT_TRUE(compiled.frame_input());
+  EXPECT_EQ(compiled.frame_input()->preprocess.frame.describe(), frame.describe());
+}
+
+TEST_F(Libraries, AreServedByProgramsThatTakeNoFiles) {
+  const TargetBlob blob =
+      compile_for(target_, model_, with_library(variable("SERVE_WITHOUT_FILES")));
+  EXPECT_EQ(blob.stats.serializer, Serializer::kNoWeightsCopy);
+  EXPECT_EQ(blob.file, compile_for(target_, model_, with_library()).file);
+}
+
+TEST_F(Libraries, TellWhatTheyAre) {
+  const auto info = compiler_info(target_, with_library().properties);
+  EXPECT_EQ(info.library, variable("COMPILER_LIBRARY"));
+  EXPECT_EQ(info.interface.major, 7U);
+  EXPECT_EQ(info.compiler, device_.info().compiler);
+  EXPECT_NE(std::find(info.options.begin(), info.options.end(), "PERF_COUNT"), info.options.end());
+}
+
+TEST_F(Libraries, TellWhichLayersTheTargetRuns) {
+  const auto layers = query_supported(target_, model_, with_library());
+  ASSERT_FALSE(layers.empty());
+  for (const auto& layer : layers) EXPECT_TRUE(layer.supported) << layer.name;
+  EXPECT_TRUE(std::any_of(layers.begin(), layers.end(),
+                          [](const LayerSupport& layer) { return layer.type == "ReLU"; }));
+}
+
+TEST_F(Libraries, CompileForADeviceWherePluginIsAsked) {
+  for (const char* type : {"PLUGIN", "PREFER_PLUGIN"}) {
+    const auto compiled = CompiledModel::compile(device_, model_, of_type(type));
+    EXPECT_EQ(first_output(compiled, -7), affine(-7)) << type;
+    EXPECT_EQ(compiled.load_stats().from, LoadedFrom::kCompiler);
+  }
+}
+
+TEST_F(Libraries, AreOnlyPreferredWhereThereAreNone) {
+  const auto compiled =
+      CompiledModel::compile(device_, model_, of_type("PREFER_PLUGIN", "/nowhere/libx.so"));
+  EXPECT_EQ(first_output(compiled, 2), affine(2));
+  expect_error(ErrorCode::kNotFound, "/nowhere/libx.so", [&] {
+    CompiledModel::compile(device_, model_, of_type("PLUGIN", "/nowhere/libx.so"));
+  });
+}
+
+TEST_F(Libraries, HaveCacheEntriesOfTheirOwn) {
+  const auto compile = [&](CompileOptions options) {
+    options.properties.set(property::cache_dir, (dir_.path() / "cache").string());
+    return CompiledModel::compile(device_, model_, options).load_stats().from;
+  };
+  EXPECT_EQ(compile(of_type("DRIVER")), LoadedFrom::kCompiler);
+  EXPECT_EQ(compile(of_type("PLUGIN")), LoadedFrom::kCompiler);
+  EXPECT_EQ(compile(of_type("PLUGIN")), LoadedFrom::kCache);
+}
+
+TEST_F(Libraries, SayWhereTheyComeFromWhereThereAreNone) {
+  for (const char* library : {"/nowhere/libx.so", "/nowhere/program", "", "/bin/true"}) {
+    expect_error(ErrorCode::kNotFound, "scripts/setup-compiler.sh",
+                 [&] { compile_for(target_, model_, with_library(library)); });
+  }
+  expect_error(ErrorCode::kIncompatible, "it is no NPU compiler",
+               [&] { compile_for(target_, model_, with_library("libdl.so.2")); });
+}
+
+TEST_F(Libraries, AreNotAskedForTargetsThatDoNotExist) {
+  expect_error(ErrorCode::kInvalidArgument, "use 3720, 4000, 5010 or 5020", [&] {
+    compile_for({"4001", 0}, model_, with_library());
+  });
+  expect_error(ErrorCode::kInvalidArgument, "at most 6 tiles, not 7", [&] {
+    compile_for({"4000", 7}, model_, with_library());
+  });
+}
+
+TEST_F(Libraries, RefuseOptionsInTheirOwnWords) {
+  CompileOptions options = with_library();
+  options.config["NO_SUCH_OPTION"] = "1";
+  try {
+    compile_for(target_, model_, options);
+    ADD_FAILURE() << "it was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kCompileFailed);
+    EXPECT_NE(std::string(error.what()).find("compiling model"), std::string::npos) << error.what();
+    EXPECT_NE(error.driver_log().find("NO_SUCH_OPTION"), std::string::npos) << error.driver_log();
+  }
+}
+
+struct BrokenRow {
+  const char* name;
+  const char* fault;
+  ErrorCode code;
+  const char* message;
+};
+
+class BrokenLibraries : public Libraries, public ::testing::WithParamInterface<BrokenRow> {};
+
+TEST_P(BrokenLibraries, AreOneErrorAndLeaveNothing) {
+  const Fault fault(GetParam().fault);
+  CompileOptions options = with_library();
+  options.properties.set(property::compile_timeout, 2);
+  options.properties.set(property::compile_memory, std::uint64_t{1} << 30);
+  expect_error(GetParam().code, GetParam().message, [&] { compile_for(target_, model_, options); });
+  EXPECT_TRUE(no_child_left());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, BrokenLibraries,
+    ::testing::Values(BrokenRow{"abort", "vclExecutableCreate:ABORT@1", ErrorCode::kCompileFailed,
+                                "signal 6"},
+                      BrokenRow{"hang", "vclExecutableCreate:HANG@1", ErrorCode::kTimeout,
+                                "NPUCORE_COMPILE_TIMEOUT"},
+                      BrokenRow{"no_memory", "vclExecutableCreate:EAT_MEMORY@1",
+                                ErrorCode::kOutOfMemory, "OUT_OF_MEMORY"},
+                      BrokenRow{"create", "vclCompilerCreate:ERROR_UNKNOWN@1",
+                                ErrorCode::kCompileFailed, "vclCompilerCreate"},
+                      BrokenRow{"blob", "vclExecutableGetSerializableBlob:ERROR_UNKNOWN@2",
+                                ErrorCode::kCompileFailed, "vclExecutableGetSerializableBlob"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(Libraries, AreEndedByACancelAtAnyMoment) {
+  const Fault fault("vclExecutableCreate:HANG@1");
+  for (int i = 0; i < 20; ++i) {
+    CompileJob job = compile_async(device_, model_, of_type("PLUGIN"));
+    std::this_thread::sleep_for(i * 3ms);
+    job.cancel();
+    expect_error(ErrorCode::kCancelled, "cancelled", [&] { job.get(); });
+  }
+}
+
+}  // namespace
+}  // namespace npu::test
