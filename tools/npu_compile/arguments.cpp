@@ -2,6 +2,7 @@
 
 #include "frame_spec.hpp"
 #include "property_options.hpp"
+#include "shape_options.hpp"
 
 namespace {
 
@@ -52,6 +53,17 @@ void add_property_options(CLI::App& app, Arguments& arguments) {
       ->take_all();
 }
 
+void add_target_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("--target", arguments.targets,
+                 "compile for an NPU that need not be here, with Intel's compiler library: 3720, "
+                 "4000, 5010 or 5020; several, with commas, each write model.PLATFORM.blob")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"3720", "4000", "5010", "5020"}));
+  app.add_flag("--estimate", arguments.estimate,
+               "write nothing, and tell what the compiler expects of the model on the target; "
+               "without --target on 3720, 4000 and 5010");
+}
+
 std::string upper(std::string text) {
   for (auto& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return text;
@@ -62,6 +74,11 @@ std::string upper(std::string text) {
 std::filesystem::path Arguments::output_path() const {
   if (!output.empty()) return output;
   return std::filesystem::path(model).replace_extension(".blob");
+}
+
+std::vector<std::filesystem::path> Arguments::inputs() const {
+  return {model, weights.empty() ? std::filesystem::path(model).replace_extension(".bin")
+                                 : std::filesystem::path(weights)};
 }
 
 void add_options(CLI::App& app, Arguments& arguments) {
@@ -76,6 +93,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--device", arguments.device, "auto, npu or software")
       ->check(CLI::IsMember({"auto", "npu", "software"}))
       ->capture_default_str();
+  add_target_options(app, arguments);
   app.add_flag(
       "--raw", arguments.raw,
       "write the driver's bare ELF, without npucore's description and OpenVINO's metadata");
@@ -84,6 +102,12 @@ void add_options(CLI::App& app, Arguments& arguments) {
                "does not know");
   app.callback([&arguments] {
     if (arguments.model.empty() && !arguments.list_options) throw CLI::RequiredError("model");
+    if (arguments.estimate && arguments.targets.empty()) {
+      arguments.targets = {"3720", "4000", "5010"};
+    }
+    if (arguments.targets.size() > 1 && !arguments.output.empty()) {
+      throw CLI::ValidationError("--output", "names one blob, but there are several targets");
+    }
   });
 }
 
@@ -113,6 +137,15 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
     preprocess.pad_value = *arguments.pad_value;
   }
   return preprocess;
+}
+
+npu::Model model_from(const Arguments& arguments) {
+  auto model = npu::Model::read(arguments.model, arguments.weights);
+  reshape(model, arguments.reshape);
+  if (!arguments.frame.empty()) {
+    model.add_preprocess(preprocess_from(arguments, model));
+  }
+  return model;
 }
 
 npu::CompileOptions options_from(const Arguments& arguments) {

@@ -19,12 +19,18 @@ struct Arguments {
   std::map<std::string, std::string> named_properties;
   bool raw = false;
   bool list_options = false;
+  std::vector<std::string> targets;  ///< platforms
+  bool estimate = false;
 
   std::filesystem::path output_path() const;
+  /// The files that are read.
+  std::vector<std::filesystem::path> inputs() const;
+  bool is_for_targets() const { return !targets.empty(); }
 };
 
 void add_options(CLI::App& app, Arguments& arguments);
 
 /// Throw npu::Error for words that cannot be.
+npu::Model model_from(const Arguments& arguments);
 npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model);
 npu::CompileOptions options_from(const Arguments& arguments);

@@ -12,31 +12,17 @@
 #include "arguments.hpp"
 #include "console.hpp"
 #include "deferred_signals.hpp"
+#include "describe.hpp"
 #include "interrupt.hpp"
 #include "model_info_file.hpp"
 #include "output_check.hpp"
-#include "shape_options.hpp"
+#include "targets.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr int kInterrupted = 130;
-
-void print_ports(std::ostream& out, const char* kind, const std::vector<npu::Port>& ports) {
-  for (const auto& port : ports) {
-    const auto& name = port.tensor_names.empty() ? port.name : port.tensor_names.front();
-    out << "  " << kind << "  " << name << "  " << npu::to_string(port.type)
-        << npu::to_string(port.shape) << '\n';
-  }
-}
-
-void print_frame(std::ostream& out, const npu::FrameInput& input) {
-  const auto& geometry = input.geometry;
-  out << "  frame   " << input.preprocess.frame.describe() << " -> " << geometry.model_width << 'x'
-      << geometry.model_height << ' ' << npu::to_string(input.preprocess.resize) << ' '
-      << npu::to_string(input.preprocess.channels) << '\n';
-}
 
 void print_result(const npu::CompiledModel& compiled, const std::filesystem::path& output,
                   double seconds) {
@@ -78,11 +64,7 @@ class ProgressLine {
 std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
   constexpr std::chrono::milliseconds kLook{50};
   const auto options = options_from(arguments);
-  auto model = npu::Model::read(arguments.model, arguments.weights);
-  reshape(model, arguments.reshape);
-  if (!arguments.frame.empty()) {
-    model.add_preprocess(preprocess_from(arguments, model));
-  }
+  const auto model = model_from(arguments);
   const auto device = npu::Device::open(npu::device_kind_from_string(arguments.device));
   const InterruptWatch watch;  // until here a signal just ends the program
   auto job = npu::compile_async(device, model, options);
@@ -97,9 +79,7 @@ std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
 
 int run(const Arguments& arguments) {
   const auto output = arguments.output_path();
-  const fs::path model = arguments.model;
-  check_output(output, {model, arguments.weights.empty() ? fs::path(model).replace_extension(".bin")
-                                                         : fs::path(arguments.weights)});
+  check_output(output, arguments.inputs());
   const auto start = std::chrono::steady_clock::now();
   const auto compiled = compile(arguments);
   if (!compiled) return kInterrupted;
@@ -152,6 +132,7 @@ int main(int argc, char** argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
   log_to_stderr("npu-compile");
   return run_tool("npu-compile", [&] {
-    return arguments.list_options ? list_options(arguments) : run(arguments);
+    if (arguments.list_options) return list_options(arguments);
+    return arguments.is_for_targets() ? compile_for_targets(arguments) : run(arguments);
   });
 }
