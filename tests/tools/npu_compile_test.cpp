@@ -370,5 +370,48 @@ TEST(NpuCompileTest, AnInterruptLeavesAWholeBlobOrNothing) {
   }
 }
 
+/// Options that make the software NPU the compiler library.
+std::string with_library() {
+  return std::string(" -p NPUCORE_COMPILER_LIBRARY=") + std::getenv("COMPILER_LIBRARY");
+}
+
+TEST(NpuCompileTest, CompilesForATargetWithoutADevice) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  dir.write("m.modelinfo", "[modelinfo]\n");
+  const auto result = run(model.string() + " --target 4000 --device npu" + with_library());
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "target  NPU 4000")) << result.output;
+  EXPECT_TRUE(has(result.output, "latency not estimated by this compiler")) << result.output;
+  EXPECT_TRUE(has(result.output, "info    ")) << result.output;
+  EXPECT_EQ(read_blob_info(dir.path() / "m.blob").platform, "4000");
+}
+
+TEST(NpuCompileTest, OnlyEstimatesWhereThatIsAsked) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  const auto result = run(model.string() + " --estimate --target 4000" + with_library());
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_EQ(result.output, "NPU 4000  not estimated by this compiler\n");
+  EXPECT_EQ(names_in(dir.path()), (std::vector<std::string>{"m.xml"}));
+}
+
+TEST(NpuCompileTest, RefusesOneNameForSeveralTargets) {
+  const auto result = run("m.xml --target 3720,4000 -o x.blob");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.output, "names one blob, but there are several targets"))
+      << result.output;
+  EXPECT_EQ(run("m.xml --target 9000").code, 2);
+}
+
+TEST(NpuCompileTest, SaysWhereACompilerForTargetsComesFrom) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  const auto result =
+      run(model.string() + " --target 4000 -p NPUCORE_COMPILER_LIBRARY=/nowhere/x.so");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, "scripts/setup-compiler.sh")) << result.output;
+}
+
 }  // namespace
 }  // namespace npu

@@ -15,3 +15,10 @@ std::string estimate_text(const std::optional<npu::LatencyEstimate>& estimate) {
   }
   return out.str();
 }
+
+nlohmann::ordered_json estimate_json(const std::optional<npu::LatencyEstimate>& estimate) {
+  if (!estimate) return nullptr;
+  return {{"latency_us", estimate->latency_us},
+          {"frequency_mhz", estimate->frequency_mhz},
+          {"without", estimate->left_out}};
+}

@@ -39,5 +39,12 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("-p,--property", arguments.properties, "a property, KEY=VALUE; repeatable")
       ->take_all();
   app.add_flag("--pc", arguments.profile, "show the time of an inference by layer");
+  app.add_flag("--estimate", arguments.estimate,
+               "show what Intel's compiler library expects of an IR on this device's platform");
   app.add_flag("--json", arguments.json, "print one JSON object");
+  app.callback([&arguments] {
+    if (arguments.estimate && !arguments.is_ir()) {
+      throw CLI::ValidationError("--estimate", "needs an IR: a blob is compiled already");
+    }
+  });
 }

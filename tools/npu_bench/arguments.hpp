@@ -19,6 +19,7 @@ struct Arguments {
   unsigned seed = 1;
   std::vector<std::string> properties, reshape;
   bool profile = false;
+  bool estimate = false;
   bool json = false;
 
   bool is_ir() const;

@@ -53,6 +53,12 @@ struct Loaded {
   double read_ms, load_ms;
 };
 
+npu::Model read_ir(const Arguments& arguments) {
+  auto ir = npu::Model::read(arguments.model, arguments.weights);
+  reshape(ir, arguments.reshape);
+  return ir;
+}
+
 Loaded load(const Arguments& arguments, const npu::Device& device) {
   const auto options = options_from(arguments);
   auto start = Clock::now();
@@ -60,8 +66,7 @@ Loaded load(const Arguments& arguments, const npu::Device& device) {
     auto model = npu::CompiledModel::import(device, arguments.model, options);
     return {std::move(model), 0, ms_since(start)};
   }
-  auto ir = npu::Model::read(arguments.model, arguments.weights);
-  reshape(ir, arguments.reshape);
+  const auto ir = read_ir(arguments);
   const double read_ms = ms_since(start);
   auto model = npu::CompiledModel::compile(device, ir, options);
   return {std::move(model), read_ms, ms_since(start)};
@@ -157,5 +162,11 @@ Benchmark run_benchmark(const Arguments& arguments) {
   result.first_ms = ms_since(start);
   while (requests.all().size() < result.requests) requests.add();
   run(arguments, requests.all(), result);
+  if (arguments.estimate) {
+    const auto& info = device.info();
+    result.estimate = npu::compile_for({info.platform, info.tiles}, read_ir(arguments),
+                                       options_from(arguments))
+                          .estimate;
+  }
   return result;
 }

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include <npucore/compiled_model.hpp>
+#include <npucore/compiler.hpp>
 
 #include "arguments.hpp"
 #include "latencies.hpp"
@@ -19,6 +20,7 @@ struct Benchmark {
   std::uint64_t copies = 0;  ///< of inputs that the device could not reach, of all requests
   std::vector<npu::LayerProfile> profile;  ///< of the first request's last inference; with --pc
   LatencySummary latency_ms;
+  std::optional<npu::LatencyEstimate> estimate;  ///< with --estimate, where the compiler tells one
 
   double throughput() const;  ///< inferences a second
 };

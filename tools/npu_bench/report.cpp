@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <sstream>
 
+#include "estimate_text.hpp"
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -103,6 +105,9 @@ ordered_json to_json(const Arguments& arguments, const Benchmark& benchmark) {
   json["latency_ms"] = latency_json(benchmark.latency_ms);
   json["memory"] = arguments.memory;
   json["copies"] = benchmark.copies;
+  if (arguments.estimate) {
+    json["estimate"] = estimate_json(benchmark.estimate);
+  }
   if (arguments.profile) {
     json["layers"] = profile_json(benchmark.profile);
   }
@@ -128,6 +133,9 @@ std::string to_text(const Arguments& arguments, const Benchmark& benchmark) {
   line(out, "%-11s %.2f inferences/s", "throughput", benchmark.throughput());
   line(out, "%-11s %llu of inputs and outputs, memory: %s", "copies",
        static_cast<unsigned long long>(benchmark.copies), arguments.memory.c_str());
+  if (arguments.estimate) {
+    line(out, "%-11s %s", "estimate", estimate_text(benchmark.estimate).c_str());
+  }
   if (arguments.profile) {
     print_profile(out, benchmark.profile);
   }

@@ -51,11 +51,13 @@ std::string describe(const std::string& platform, const npu::Model& model,
   return out.str();
 }
 
-void write(const Arguments& arguments, const npu::TargetBlob& blob, const fs::path& output) {
+/// Where the .modelinfo went, if there is one.
+std::optional<fs::path> write(const Arguments& arguments, const npu::TargetBlob& blob,
+                              const fs::path& output) {
   const std::span<const std::byte> file = blob.file;
   const DeferredSignals until_written;
   npu::write_output(output, arguments.raw ? file.first(blob.native_bytes) : file);
-  copy_model_info(arguments.model, output);
+  return copy_model_info(arguments.model, output);
 }
 
 }  // namespace
@@ -72,8 +74,11 @@ int compile_for_targets(const Arguments& arguments) {
     if (arguments.estimate) {
       print("NPU " + platform + "  " + estimate_text(blob.estimate) + '\n');
     } else {
-      write(arguments, blob, output);
+      const auto model_info = write(arguments, blob, output);
       print(describe(platform, model, blob, output));
+      if (model_info) {
+        print("  info    " + model_info->string() + '\n');
+      }
     }
   }
   return exit_code::kDone;

@@ -4,6 +4,7 @@
 #include <npucore/error.hpp>
 
 #include "blob_report.hpp"
+#include "compiler_report.hpp"
 #include "console.hpp"
 #include "json_text.hpp"
 #include "property_report.hpp"
@@ -18,6 +19,7 @@ struct Arguments {
   std::string device = "auto";
   bool json = false;
   bool properties = false;
+  bool compiler = false;
 };
 
 void add_options(CLI::App& app, Arguments& arguments) {
@@ -26,6 +28,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--json", arguments.json, "print one JSON object");
   app.add_flag("--properties", arguments.properties,
                "show every property instead: access, value on the device, default, meaning");
+  app.add_flag("--compiler", arguments.compiler,
+               "show Intel's compiler library instead, and the options it takes for each platform");
   app.add_option("--device", arguments.device, "auto, npu or software")
       ->check(CLI::IsMember({"auto", "npu", "software"}))
       ->capture_default_str();
@@ -62,6 +66,12 @@ int show_properties(const Arguments& arguments) {
   return device ? exit_code::kDone : kNoDevice;
 }
 
+int show_compiler(const Arguments& arguments) {
+  const auto compilers = compiler_infos();
+  print(arguments.json ? json_text(to_json(compilers)) : to_text(compilers));
+  return exit_code::kDone;
+}
+
 int show_device(const Arguments& arguments) {
   const Report report = make_report(npu::device_kind_from_string(arguments.device));
   print(arguments.json ? json_text(to_json(report)) : to_text(report));
@@ -82,6 +92,7 @@ int main(int argc, char** argv) {
   keep_only_errors();
   return run_tool("npu-info", [&] {
     if (!arguments.blob.empty()) return show_blob(arguments);
+    if (arguments.compiler) return show_compiler(arguments);
     return arguments.properties ? show_properties(arguments) : show_device(arguments);
   });
 }
