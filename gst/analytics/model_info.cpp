@@ -160,6 +160,7 @@ std::optional<double> read_ratio(const KeyFile& file, const std::string& group, 
 
 /// Every group may name the same file.
 constexpr std::size_t kMostLabels = std::size_t{1} << 20;
+constexpr std::size_t kMostLabelsBytes = std::size_t{16} << 20;
 
 std::vector<std::string> read_labels(const KeyFile& file, const std::string& group) {
   const bool inline_labels = file.has(group, "labels");
@@ -230,7 +231,7 @@ ModelInfo read_model_info(const std::string& path) {
   const KeyFile file(path);
   check_version(file);
   ModelInfo info{.file = path, .group_id = file.text(kMainGroup, "group-id"), .tensors = {}};
-  std::size_t labels = 0;
+  std::size_t labels = 0, bytes = 0;
   for (const std::string& group : file.groups()) {
     if (group == kMainGroup) continue;
     info.tensors.push_back(read_tensor(file, group));
@@ -239,6 +240,12 @@ ModelInfo read_model_info(const std::string& path) {
       file.refuse(
           group, "labels-file",
           "the file's groups have more than " + std::to_string(kMostLabels) + " labels together");
+    }
+    for (const std::string& label : info.tensors.back().labels) bytes += label.size();
+    if (bytes > kMostLabelsBytes) {
+      file.refuse(group, "labels-file",
+                  "the labels of the file's groups have more than " +
+                      std::to_string(kMostLabelsBytes) + " bytes together");
     }
   }
   return info;

@@ -11,7 +11,18 @@ constexpr gstnpu::Registration kElements[] = {
     {"nputensordec", gstnpu::register_nputensordec},
 };
 
+/// GStreamer brings libunwind, whose unwinder then stands before the compiler's and opens a pipe
+/// for the first exception: without a descriptor left, that exception would end the process.
+void prepare_unwinding() {
+  try {
+    throw 0;
+  } catch (int) {
+    // Now it has its pipe.
+  }
+}
+
 gboolean init_plugin(GstPlugin* plugin) {
+  prepare_unwinding();
   for (const gstnpu::Registration& element : kElements) {
     if (!element.register_with(plugin)) return FALSE;
   }

@@ -228,6 +228,22 @@ TEST_F(ModelInfoFile, WhoseGroupsNameOneLargeLabelsFileManyTimesIsRefused) {
   }
 }
 
+TEST_F(ModelInfoFile, WhoseGroupsNameOneLongLabelManyTimesIsRefused) {
+  write("long.txt", std::string(std::size_t{4} << 20, 'a'));
+  std::string text = "[modelinfo]\nversion=1.0\ngroup-id=g\n";
+  for (int i = 0; i < 1000; ++i) {
+    text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=long.txt\n";
+  }
+  try {
+    gstnpu::read_model_info(write("m.modelinfo", text));
+    ADD_FAILURE() << "not refused";
+  } catch (const npu::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("more than 16777216 bytes together"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 using ModelInfoLookup = Files;
 
 TEST_F(ModelInfoLookup, TriesTheWholeNameFirst) {
