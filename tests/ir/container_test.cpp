@@ -197,6 +197,7 @@ TEST(ContainerTest, GivesFramesOfEveryFormatBack) {
        {PixelFormat::kNV21, PixelFormat::kYUY2, PixelFormat::kP010, PixelFormat::kI420}) {
     BlobDescription written = description();
     written.frame_input->preprocess.frame = FrameLayout::tight(format, 33, 17);
+    written.frame_input->plane_inputs.resize(written.frame_input->preprocess.frame.planes.size());
     const auto text = write_description(written, 0);
     EXPECT_EQ(read_description(text).frame_input->preprocess.frame,
               written.frame_input->preprocess.frame)
@@ -347,6 +348,16 @@ INSTANTIATE_TEST_SUITE_P(
                 ErrorCode::kInvalidArgument, "its description is truncated"},
         Refused{"description_is_no_xml", with_description("no xml"), ErrorCode::kInvalidArgument,
                 "its description cannot be read"},
+        Refused{"description_with_more_inputs_than_planes",
+                with_description(
+                    "<npucore version=\"1\" model=\"\"><frame_input><preprocess input=\"\" "
+                    "resize=\"stretch\" pad_value=\"0\" channels=\"RGB\"><frame "
+                    "format=\"GRAY8\" width=\"8\" height=\"8\" crop_left=\"0\" crop_top=\"0\" "
+                    "matrix=\"bt601\" range=\"full\"><plane stride_bytes=\"8\" rows=\"8\"/>"
+                    "</frame></preprocess><geometry model_width=\"8\" model_height=\"8\" "
+                    "offset_x=\"0\" offset_y=\"0\" scale_x=\"1\" scale_y=\"1\"/>"
+                    "<plane_input name=\"y\"/><plane_input name=\"uv\"/></frame_input></npucore>"),
+                ErrorCode::kInvalidArgument, "its frames have 1 planes for 2 inputs"},
         Refused{"description_of_the_future", with_description("<npucore version=\"2\"/>"),
                 ErrorCode::kInvalidArgument, "<npucore> has no usable version: '2'"},
         Refused{"description_with_half_a_byte",

@@ -304,6 +304,10 @@ INSTANTIATE_TEST_SUITE_P(
                   replaced(test::multiply_ir(), "shape=\"\"",
                            "shape=\"4294967296,4294967296,4294967296,4294967296\""),
                   "has only 4 bytes of data"},
+        Malformed{"constant_of_two_to_the_128_bits",
+                  replaced(test::multiply_ir(), "shape=\"\"",
+                           "shape=\"2305843009213693952,4611686018427387904\""),
+                  "has only 4 bytes of data"},
         Malformed{"result_of_two", replaced(good(), "<input>", "<input><port id=\"7\" />"),
                   "input port 7 of layer 'out' (Result, id 1) has no edge"}),
     [](const auto& row) { return std::string(row.param.name); });

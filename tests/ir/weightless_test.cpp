@@ -188,7 +188,9 @@ TEST(WeightlessTest, ConstantsOfBodiesHaveAddressesToo) {
 TEST(WeightlessTest, AddressesOfTheFileAreNotBelieved) {
   const auto hostile =
       "<rt_info><attribute name=\"WeightsPointerAttribute\" version=\"0\" mp=\"64\" ms=\"4\" />"
-      "<attribute name=\"other\" version=\"0\" /></rt_info>";
+      "<attribute name=\"other\" version=\"0\" /></rt_info>"
+      "<rt_info><attribute name=\"WeightsPointerAttribute\" version=\"0\" mp=\"64\" ms=\"4\" />"
+      "</rt_info>";
   const auto model = read(ir_with(constant_layer(1, "f32", 0, 4, hostile)), "abcd");
   for (const std::size_t threshold : {0, 100}) {
     const auto buffer = serialize_weightless(model, {7, 0}, threshold);
@@ -196,6 +198,10 @@ TEST(WeightlessTest, AddressesOfTheFileAreNotBelieved) {
     EXPECT_EQ(xml.find("mp=\"64\""), std::string::npos) << xml;
     EXPECT_NE(xml.find("name=\"other\""), std::string::npos) << xml;
   }
+  const auto copied = serialize(model, {7, 0});
+  const std::string_view all(reinterpret_cast<const char*>(copied.bytes().data()),
+                             copied.bytes().size());
+  EXPECT_EQ(all.find("mp=\"64\""), std::string_view::npos) << all;
 }
 
 TEST(WeightlessTest, AddedConstantsLiveAsLongAsTheResult) {
@@ -280,6 +286,18 @@ TEST(ContentHashTest, DependsOnAddedConstants) {
     return content_hash(model);
   };
   EXPECT_NE(with_mean(1), with_mean(2));
+}
+
+/// What another process does with the addresses that are left open.
+TEST(WeightlessTest, AddressesThatAreLeftOpenAreListed) {
+  const auto model = read(ir_with(constant_layer(1, "f32", 4, 4)), "abcdefgh");
+  const auto portable = serialize_portable(prepare_text(model, {7, 0}), {7, 0}, 0);
+  ASSERT_EQ(portable.addresses.size(), 1U);
+  EXPECT_EQ(portable.addresses[0].offset, 4U);
+  const std::string_view all(reinterpret_cast<const char*>(portable.model.bytes().data()),
+                             portable.model.bytes().size());
+  EXPECT_EQ(all.substr(portable.addresses[0].place - 4, 25), "mp=\"00000000000000000004\"");
+  EXPECT_TRUE(serialize_portable(prepare_text(model, {7, 0}), {7, 0}, 100).addresses.empty());
 }
 
 }  // namespace

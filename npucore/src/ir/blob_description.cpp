@@ -184,6 +184,11 @@ FrameInput read_frame_input(pugi::xml_node node) {
   for (auto plane : node.children("plane_input")) {
     input.plane_inputs.push_back(text_of(plane, "name"));
   }
+  const auto planes = input.preprocess.frame.planes.size();
+  if (input.plane_inputs.size() > planes) {
+    throw std::invalid_argument(base::text("its frames have ", planes, " planes for ",
+                                           input.plane_inputs.size(), " inputs"));
+  }
   return input;
 }
 

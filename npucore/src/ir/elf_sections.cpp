@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include <npucore/error.hpp>
 
@@ -16,6 +17,8 @@ namespace {
 // Byte offsets in the headers of ELF64.
 constexpr std::size_t kTableOffset = 0x28, kEntrySize = 0x3a;
 constexpr std::size_t kHeaderBytes = 64, kEntryBytes = 64;
+/// Of all names together: each section may name the same text of the file.
+constexpr std::size_t kMostNameBytes = std::size_t{16} << 20;
 
 struct Header {
   std::uint64_t table_offset = 0;
@@ -57,10 +60,10 @@ Entry entry_at(std::span<const std::byte> table, std::size_t entry_size, std::si
   return entry;
 }
 
-std::string name_at(std::span<const std::byte> names, std::uint32_t offset) {
+std::string_view name_at(std::span<const std::byte> names, std::uint32_t offset) {
   if (offset >= names.size()) return {};
   const auto* start = reinterpret_cast<const char*>(names.data()) + offset;
-  return std::string(start, ::strnlen(start, names.size() - offset));
+  return {start, ::strnlen(start, names.size() - offset)};
 }
 
 }  // namespace
@@ -81,9 +84,15 @@ std::vector<BlobSection> elf_sections(std::span<const std::byte> elf,
   }
   const auto names = elf.subspan(strings.offset, strings.size_bytes);
   std::vector<BlobSection> sections;
+  std::size_t left = kMostNameBytes;
   for (std::size_t index = 1; index < header.count; ++index) {
     const Entry entry = entry_at(table, header.entry_size, index);
-    sections.push_back({name_at(names, entry.name), entry.type, entry.offset, entry.size_bytes});
+    const std::string_view name = name_at(names, entry.name);
+    if (name.size() > left) {
+      damaged(file_name, "the names of its sections have more than 16 MiB together");
+    }
+    left -= name.size();
+    sections.push_back({std::string(name), entry.type, entry.offset, entry.size_bytes});
   }
   return sections;
 }

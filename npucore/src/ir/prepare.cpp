@@ -7,6 +7,7 @@
 #include <npucore/error.hpp>
 
 #include "base/text.hpp"
+#include "ir/graph/constant.hpp"
 #include "ir/graph/identities.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/xml.hpp"
@@ -172,6 +173,7 @@ PreparedModel prepare(const Model::Impl& model, CompilerVersion version) {
   auto net = add_copy(prepared.xml, model.document.net());
   set_flags(net, version);
   use_upper_bounds(net);
+  for (auto constant : all_constants(net)) remove_addresses(constant);
   const bool old_interpolate = version.newest_opset > 0 && version.newest_opset < kInterpolateOpset;
   for (auto graph : graphs(net)) {
     if (old_interpolate) {

@@ -42,7 +42,7 @@ void check_constant_size(const Document& document, pugi::xml_node constant, Data
       document.fail(text(describe_layer(constant), " has a dynamic shape"));
     }
     needed *= static_cast<std::uint64_t>(dim);
-    if (needed > (static_cast<unsigned __int128>(1) << 66)) break;
+    if (needed > UINT64_MAX) break;  // times a dimension, it still fits
   }
   if ((needed + 7) / 8 > range.size_bytes) {
     document.fail(text(describe_layer(constant), " of shape ", to_string(*shape), " has only ",

@@ -28,7 +28,6 @@ using base::text;
 
 constexpr std::uint32_t kElements = 2;  // XML and weights
 constexpr unsigned kWeightlessIr = 11;
-constexpr const char* kPointerAttribute = "WeightsPointerAttribute";
 constexpr std::size_t kAddressDigits = 20;  // of the largest
 
 enum class Addresses { kOfThisProcess, kLeftOpen };
@@ -74,18 +73,6 @@ class CopiedConstants {
   std::uint64_t size_ = 0;
 };
 
-/// Addresses that a file brings along are nobody's memory.
-void remove_addresses(pugi::xml_node constant) {
-  auto rt_info = constant.child("rt_info");
-  for (auto entry = rt_info.child("attribute"); entry;) {
-    const auto next = entry.next_sibling("attribute");
-    if (std::string_view(entry.attribute("name").value()) == kPointerAttribute) {
-      rt_info.remove_child(entry);
-    }
-    entry = next;
-  }
-}
-
 /// What stands for an address: that of the bytes, or their offset in the weights in as many digits
 /// as any address has.
 std::string address_text(Addresses addresses, DataRange range, std::span<const std::byte> bytes) {
@@ -119,7 +106,6 @@ CopiedConstants divide(const PreparedModel& prepared, std::size_t threshold_byte
                        Addresses addresses) {
   CopiedConstants copied;
   for (auto constant : all_constants(prepared.xml.child("net"))) {
-    remove_addresses(constant);
     const auto range = data_range(constant).value_or(DataRange{});
     const auto bytes = prepared.weights.view(range.offset, range.size_bytes);
     const bool is_string =

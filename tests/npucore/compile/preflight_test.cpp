@@ -132,5 +132,24 @@ TEST(BuiltWith, IsNotKnownFromOtherNotes) {
   EXPECT_EQ(ir::describe(versions_of(cut)), "");
 }
 
+TEST(BuiltWith, IsNotReadOfAnElfWhoseSectionsShareOneLongName) {
+  constexpr std::size_t kSections = 60000, kNameBytes = 1 << 16;
+  Elf64_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_shoff = sizeof(header);
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = kSections;
+  header.e_shstrndx = 1;
+  Elf64_Shdr section = {};
+  section.sh_offset = sizeof(header) + kSections * sizeof(section);
+  section.sh_size = kNameBytes;
+  std::string elf(reinterpret_cast<const char*>(&header), sizeof(header));
+  for (std::size_t i = 0; i < kSections; ++i) {
+    elf.append(reinterpret_cast<const char*>(&section), sizeof(section));
+  }
+  elf.append(kNameBytes, 'n');
+  expect_error(ErrorCode::kInvalidArgument, "more than 16 MiB together", [&] { versions_of(elf); });
+}
+
 }  // namespace
 }  // namespace npu::test

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <string_view>
 
 #include "base/type_names.hpp"
 
@@ -67,6 +68,18 @@ std::vector<pugi::xml_node> all_constants(pugi::xml_node net) {
   Finder finder;
   net.traverse(finder);
   return finder.found;
+}
+
+void remove_addresses(pugi::xml_node constant) {
+  for (auto rt_info : constant.children("rt_info")) {
+    for (auto entry = rt_info.child("attribute"); entry;) {
+      const auto next = entry.next_sibling("attribute");
+      if (std::string_view(entry.attribute("name").value()) == kPointerAttribute) {
+        rt_info.remove_child(entry);
+      }
+      entry = next;
+    }
+  }
 }
 
 std::optional<DataRange> data_range(pugi::xml_node constant) {

@@ -13,6 +13,11 @@ namespace npu::ir {
 /// All constants, also those in bodies of loops and conditions, in the order of the file.
 std::vector<pugi::xml_node> all_constants(pugi::xml_node net);
 
+/// The attribute in rt_info by which a compiler finds a constant's bytes at an address.
+inline constexpr const char* kPointerAttribute = "WeightsPointerAttribute";
+/// Addresses that a file brings along are nobody's memory.
+void remove_addresses(pugi::xml_node constant);
+
 /// Where a constant's bytes are in the weights.
 struct DataRange {
   std::uint64_t offset = 0, size_bytes = 0;
