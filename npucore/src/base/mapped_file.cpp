@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -51,6 +52,9 @@ std::size_t page_size_bytes() {
 
 std::size_t round_up_to_page(std::size_t size) {
   const std::size_t page = page_size_bytes();
+  if (size > std::numeric_limits<std::size_t>::max() - page) {
+    return std::numeric_limits<std::size_t>::max() / page * page;
+  }
   return (size + page - 1) / page * page;
 }
 

@@ -149,7 +149,10 @@ bool CompileJob::wait(std::chrono::nanoseconds timeout) const {
   auto& job = live(impl_);
   std::unique_lock lock(job.mutex);
   const auto done = [&] { return job.done; };
-  if (timeout != std::chrono::nanoseconds::max()) return job.changed.wait_for(lock, timeout, done);
+  // A later point in time than that may be past what the clock can tell.
+  if (timeout < std::chrono::nanoseconds::max() / 2) {
+    return job.changed.wait_for(lock, timeout, done);
+  }
   job.changed.wait(lock, done);
   return true;
 }

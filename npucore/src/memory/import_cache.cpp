@@ -254,6 +254,10 @@ std::shared_ptr<Allocation> ImportCache::import_host(const Place& place, std::sp
     why_not = "the driver cannot import host memory (kernel without userptr)";
     return nullptr;
   }
+  if (bytes.size() > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(bytes.data())) {
+    why_not = "it reaches past the end of all addresses";
+    return nullptr;
+  }
   result = find_host(lock, *place.context, bytes, read_only, why_not);
   if (result) {
     ++stats_.hits;

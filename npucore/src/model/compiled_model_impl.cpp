@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -90,6 +92,7 @@ std::shared_ptr<Session> CompiledModel::Impl::session() {
 }
 
 std::shared_ptr<internal::Completion> CompiledModel::Impl::completion() {
+  base::refuse_after_fork();
   std::scoped_lock lock(session_mutex_);
   if (completion_) return completion_;
   const Properties set = properties.values();
@@ -162,8 +165,10 @@ void CompiledModel::Impl::take_port(const ze::ArgumentInfo& argument,
     if (!hint.name.empty()) {
       port.name = hint.name;
     }
+    std::unordered_set<std::string> known(port.tensor_names.begin(), port.tensor_names.end());
+    known.insert(port.name);
     for (const auto& tensor_name : hint.tensor_names) {
-      if (!port.answers_to(tensor_name)) {
+      if (known.insert(tensor_name).second) {
         port.tensor_names.push_back(tensor_name);
       }
     }

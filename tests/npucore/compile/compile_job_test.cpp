@@ -41,6 +41,11 @@ TEST_F(CompileJobs, GiveTheModelThatCompileGives) {
   EXPECT_TRUE(job.wait(std::chrono::nanoseconds(0)));
 }
 
+TEST_F(CompileJobs, AreWaitedForHoweverLongTheLimit) {
+  const CompileJob job = compile_async(device_, long_model());
+  EXPECT_TRUE(job.wait(std::chrono::nanoseconds::max() - std::chrono::nanoseconds(1)));
+}
+
 TEST_F(CompileJobs, NeedNothingOfTheCallersToLiveOn) {
   CompileJob job = [&] {
     const Model model = affine_model();

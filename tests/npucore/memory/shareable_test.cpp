@@ -62,6 +62,7 @@ TEST_F(Shareable, SourcesAreTriedInOrder) {
 TEST_F(Shareable, ABufferLargerThanAnyIsAnError) {
   device_.shareable_memory();
   expect_error(ErrorCode::kOutOfMemory, "allocating", [&] { make(std::size_t{1} << 50); });
+  expect_error(ErrorCode::kOutOfMemory, "allocating", [&] { make(SIZE_MAX); });
 }
 
 TEST_F(Shareable, NothingIsNoMemory) {

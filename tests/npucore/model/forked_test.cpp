@@ -63,6 +63,8 @@ bool is_refused(const std::function<void()>& call) {
 TEST_F(Forked, ChildrenGetAClearErrorOfEachCall) {
   Request request = compiled_.create_request();
   request.infer();
+  Request called_back = compiled_.create_request();
+  called_back.set_callback([](const std::exception_ptr&) {});  // the model has a thread now
   Importer importer(device_);
   const int fd = make_dmabuf(4096);
   const KeptImport kept = importer.keep(fd);
@@ -70,6 +72,7 @@ TEST_F(Forked, ChildrenGetAClearErrorOfEachCall) {
       {"submit", [&] { request.submit(); }},
       {"wait", [&] { request.wait(); }},
       {"infer", [&] { request.infer(); }},
+      {"set_callback", [&] { request.set_callback([](const std::exception_ptr&) {}); }},
       {"create_request", [&] { compiled_.create_request(); }},
       {"compile", [&] { CompiledModel::compile(device_, model_); }},
       {"compile_async", [&] { compile_async(device_, model_).get(); }},
