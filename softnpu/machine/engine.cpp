@@ -32,14 +32,15 @@ Engine& Engine::instance() {
 Engine::Engine() : process_(::getpid()) {}
 
 void Engine::start() {
-  started_ = true;
   // Registered after OpenVINO was loaded, and so called before its own clean-up: the engine must
   // not be inside then.
-  std::atexit([] { Engine::instance().stop(); });
+  static const int registered = std::atexit([] { Engine::instance().stop(); });
+  static_cast<void>(registered);
   std::thread([this] {
     ::pthread_setname_np(::pthread_self(), "softnpu");
     loop();
   }).detach();
+  started_ = true;
 }
 
 void Engine::submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job) {

@@ -49,10 +49,16 @@ std::shared_ptr<Job> CommandQueue::submit(std::shared_ptr<const Commands> comman
       std::make_shared<Job>(std::move(commands), JobOrigin{list, this}, context_.poison_mark());
   job->announce(job);
   jobs_.push_back(job);
-  if (config().execution == Execution::kNull) {
-    Engine::instance().submit_or_run(lane_, job);
-  } else {
-    Engine::instance().submit(lane_, job);
+  try {
+    if (config().execution == Execution::kNull) {
+      Engine::instance().submit_or_run(lane_, job);
+    } else {
+      Engine::instance().submit(lane_, job);
+    }
+  } catch (...) {  // the engine has no thread
+    jobs_.pop_back();
+    job->abort(ZE_RESULT_ERROR_UNKNOWN);
+    throw;
   }
   return job;
 }
