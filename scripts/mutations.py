@@ -78,7 +78,7 @@ MUTATIONS = [
 
     # ---- Helper processes
     Mutation("helper-outlives-cancel", "a cancel leaves the compiler running", LIBRARY,
-             "ends_(cancellation, [this] { process_->kill(); })", "ends_(cancellation, [] {})", ["npucore-helper"]),
+             "ends_(cancellation, [this] { process_.kill(); })", "ends_(cancellation, [] {})", ["npucore-helper"]),
     Mutation("progress-after-cancel", "cancel() returns while a progress function runs", LIBRARY,
              "impl_->wait_until_told();", "", ["npucore-compile-job"]),
     Mutation("unsealed-blob", "a blob that the helper could still shorten is mapped", LIBRARY,

@@ -61,7 +61,10 @@ HelperResult HelperClient::compile(const HelperTask& task,
   for (;;) {
     Message message = link_.next(task.title);
     if (message.kind == "ready") {
-      link_.send(shared(task));
+      if (std::exchange(sent_, true)) {
+        throw Error(ErrorCode::kIo, "the helper process that compiles asked for its task twice");
+      }
+      link_.send(shared(task), task.title);
     } else if (message.kind == "compiling") {
       on_compiling();
     } else if (message.kind == "unavailable") {

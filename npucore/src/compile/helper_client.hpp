@@ -50,6 +50,7 @@ class HelperClient {
 
  private:
   HelperLink link_;
+  bool sent_ = false;  ///< the task
 };
 
 }  // namespace npu::internal

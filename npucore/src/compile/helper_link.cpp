@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <span>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -30,6 +32,17 @@ HelperProgram checked(HelperProgram program) {
   return program;
 }
 
+/// Whether something has happened; a process may be so limited that it can wait for nothing.
+bool wait_for_one(std::span<pollfd> places, int timeout_ms) {
+  const int happened = ::poll(places.data(), places.size(), timeout_ms);
+  if (happened < 0 && errno != EINTR) {
+    throw Error(ErrorCode::kIo,
+                text("the helper process that compiles cannot be waited for: poll: ",
+                     base::errno_text(errno)));
+  }
+  return happened > 0;
+}
+
 ErrorCode code_from(const std::string& words) {
   for (int code = 0; code <= static_cast<int>(ErrorCode::kInternal); ++code) {
     if (words == to_string(static_cast<ErrorCode>(code))) return static_cast<ErrorCode>(code);
@@ -40,7 +53,10 @@ ErrorCode code_from(const std::string& words) {
 }  // namespace
 
 void throw_what_it_said(const Message& message) {
-  throw Error(code_from(message.text("code")), message.text("what"), message.text("driver_log"));
+  const std::string what = message.text("what");
+  throw Error(code_from(message.text("code")),
+              what.empty() ? "the helper process that compiles failed and did not say why" : what,
+              message.text("driver_log"));
 }
 
 HelperLink::HelperLink(HelperProgram program, Cancellation* cancellation, Deadline deadline) try
@@ -55,10 +71,11 @@ HelperLink::HelperLink(HelperProgram program, Cancellation* cancellation, Deadli
   throw HelperUnavailable(error.what());
 }
 
-void HelperLink::send(const Message& message) {
+void HelperLink::send(const Message& message, const std::string& task) {
   try {
-    send_message(process_.socket(), message);
+    send_message(process_.socket(), message, [&](int) { wait_for_room(task); });
   } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIo) throw;
     keep(error.what());
     process_.kill();
   }
@@ -94,7 +111,7 @@ void HelperLink::wait_for_something(const std::string& task) {
   std::array<pollfd, 3> places = {{{process_.socket(), POLLIN, 0},
                                    {errors_ended_ ? -1 : process_.errors(), POLLIN, 0},
                                    {process_.pidfd(), POLLIN, 0}}};
-  if (::poll(places.data(), places.size(), milliseconds_left(task)) <= 0) return;
+  if (!wait_for_one(places, milliseconds_left(task))) return;
   read_errors();
   switch (reader_.read(process_.socket())) {
     case MessageReader::Read::kSome:
@@ -104,6 +121,15 @@ void HelperLink::wait_for_something(const std::string& task) {
       return;
     case MessageReader::Read::kNothingYet:
       ended_ = places[2].revents != 0;
+  }
+}
+
+/// Of the process that does not read, but may print: no longer than the deadline.
+void HelperLink::wait_for_room(const std::string& task) {
+  std::array<pollfd, 2> places = {
+      {{process_.socket(), POLLOUT, 0}, {errors_ended_ ? -1 : process_.errors(), POLLIN, 0}}};
+  if (wait_for_one(places, milliseconds_left(task))) {
+    read_errors();
   }
 }
 
@@ -163,9 +189,10 @@ void HelperLink::keep(std::string_view words) {
 }
 
 void HelperLink::forward(const Message& message) const {
+  constexpr std::size_t kMostLogged = 65536;
   const std::uint64_t quietest = static_cast<std::uint64_t>(LogLevel::kDebug);
   base::log(static_cast<LogLevel>(std::min(message.number("level"), quietest)),
-            message.text("words"));
+            message.text("words").substr(0, kMostLogged));
 }
 
 void HelperLink::fail_ended(const std::string& task) {

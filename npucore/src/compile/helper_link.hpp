@@ -38,8 +38,9 @@ class HelperLink {
   /// Throws HelperUnavailable. `cancellation` may be null.
   HelperLink(HelperProgram program, Cancellation* cancellation, Deadline deadline);
 
-  /// Where the process is gone, the next message tells how it ended.
-  void send(const Message& message);
+  /// Where the process is gone, the next message tells how it ended. Throws Error(kTimeout) once it
+  /// is too late. `task`: as in next().
+  void send(const Message& message, const std::string& task);
   /// The next message that is no log; the first is "ready". `task`: what is being compiled, for
   /// messages. Throws HelperUnavailable until the process is ready, then Error(kCancelled),
   /// Error(kTimeout), or Error(kCompileFailed) where it ended.
@@ -52,6 +53,7 @@ class HelperLink {
  private:
   Message next_of_any_kind(const std::string& task);
   void wait_for_something(const std::string& task);
+  void wait_for_room(const std::string& task);
   int milliseconds_left(const std::string& task);
   void read_errors();
   void keep(std::string_view words);

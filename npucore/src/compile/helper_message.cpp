@@ -43,7 +43,8 @@ std::vector<std::byte> encode(const Message& message, std::vector<int>& fds) {
 using ControlBuffer = std::array<char, CMSG_SPACE(kMostFds * sizeof(int))>;
 
 /// How many bytes went.
-std::size_t send_some(int socket, std::span<const std::byte> bytes, std::span<const int> fds) {
+std::size_t send_some(int socket, std::span<const std::byte> bytes, std::span<const int> fds,
+                      const WaitForRoom& wait) {
   iovec part = {const_cast<std::byte*>(bytes.data()), bytes.size()};
   msghdr header = {};
   header.msg_iov = &part;
@@ -62,8 +63,7 @@ std::size_t send_some(int socket, std::span<const std::byte> bytes, std::span<co
     const ssize_t sent = ::sendmsg(socket, &header, MSG_NOSIGNAL);
     if (sent >= 0) return static_cast<std::size_t>(sent);
     if (errno == EAGAIN) {
-      pollfd place = {socket, POLLOUT, 0};
-      ::poll(&place, 1, -1);
+      wait(socket);
     } else if (errno != EINTR) {
       fail(text("sendmsg: ", base::errno_text(errno)));
     }
@@ -109,13 +109,18 @@ std::uint64_t Message::number(const std::string& name) const {
   return value;
 }
 
-void send_message(int socket, const Message& message) {
+void wait_for_room(int socket) {
+  pollfd place = {socket, POLLOUT, 0};
+  ::poll(&place, 1, -1);
+}
+
+void send_message(int socket, const Message& message, const WaitForRoom& wait) {
   std::vector<int> fds;
   const auto bytes = encode(message, fds);
   std::span<const std::byte> rest = bytes;
   std::span<const int> with_first_byte = fds;
   while (!rest.empty()) {
-    rest = rest.subspan(send_some(socket, rest, with_first_byte));
+    rest = rest.subspan(send_some(socket, rest, with_first_byte, wait));
     with_first_byte = {};
   }
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <npu_vcl/message.hpp>
 #include <optional>
@@ -34,8 +35,12 @@ struct Message {
   std::uint64_t number(const std::string& name) const;
 };
 
+/// Waits until a socket takes more; what it throws ends the sending.
+using WaitForRoom = std::function<void(int socket)>;
+void wait_for_room(int socket);
+
 /// Throws Error(kIo) where the other side is gone.
-void send_message(int socket, const Message& message);
+void send_message(int socket, const Message& message, const WaitForRoom& wait = wait_for_room);
 
 /// Puts messages together from what arrives.
 class MessageReader {

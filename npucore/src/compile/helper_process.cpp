@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 using base::text;
 
 constexpr const char* kProgram = "npu-compile-helper";
+constexpr auto kPidfd = static_cast<idtype_t>(3);  // P_PIDFD, which glibc names since 2.36
 
 [[noreturn]] void fail(const char* call, int error) {
   throw Error(ErrorCode::kNotFound, text("no helper process to compile in could be started: ", call,
@@ -169,16 +170,24 @@ void HelperProcess::kill() noexcept {
   }
 }
 
+/// waitid(), by descriptor where there is one: an application may reap all its children, and the
+/// system give the number to another of them.
+bool HelperProcess::wait_id(siginfo_t& info, int flags) const {
+  int result = -1;
+  do {
+    result = pidfd_ ? ::waitid(kPidfd, static_cast<id_t>(pidfd_.get()), &info, flags)
+                    : ::waitid(P_PID, static_cast<id_t>(pid_), &info, flags);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
 /// Looks first and takes the number away under the lock: kill() never hits another process.
 std::string HelperProcess::wait() {
   if (pid_ < 0) return ending_;
   siginfo_t info = {};
-  const auto id = static_cast<id_t>(pid_);
-  while (::waitid(P_PID, id, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
-  }
+  wait_id(info, WEXITED | WNOWAIT);
   std::scoped_lock lock(mutex_);
-  while (::waitid(P_PID, id, &info, WEXITED) != 0 && errno == EINTR) {
-  }
+  wait_id(info, WEXITED);
   pid_ = -1;
   if (info.si_pid == 0) {  // the application's own handler of SIGCHLD was faster
     ending_ = "it ended";
@@ -193,11 +202,9 @@ std::string HelperProcess::wait() {
 
 std::string HelperProcess::wait_or_kill() {
   constexpr std::chrono::milliseconds kLook{1}, kLongest{1000};
-  const auto id = static_cast<id_t>(pid_);
   for (auto waited = kLook; pid_ >= 0; waited += kLook) {
     siginfo_t info = {};
-    const int flags = WEXITED | WNOWAIT | WNOHANG;
-    if (::waitid(P_PID, id, &info, flags) != 0 || info.si_pid != 0) break;
+    if (!wait_id(info, WEXITED | WNOWAIT | WNOHANG) || info.si_pid != 0) break;
     if (waited > kLongest) {
       kill();
       break;

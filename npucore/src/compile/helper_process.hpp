@@ -42,6 +42,8 @@ class HelperProcess {
   bool was_killed() const { return signal_ == SIGKILL && !killed_by_us_; }
 
  private:
+  bool wait_id(siginfo_t& info, int flags) const;
+
   base::UniqueFd socket_, errors_, pidfd_;
   std::mutex mutex_;  // guards all below
   pid_t pid_ = -1;    ///< -1 once it is nobody's number, or another's

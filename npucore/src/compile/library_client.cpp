@@ -140,7 +140,7 @@ Message LibraryClient::ask(Message request, const std::string& task) {
   if (!takes_files_) {
     put_into_texts(request);
   }
-  link_.send(request);
+  link_.send(request, task);
   Message answer = link_.next(task);
   if (answer.kind == "error") {
     answer.texts["what"] = text("compiling ", task, ": ", answer.text("what"));

@@ -2,7 +2,12 @@
 #include "compile/helper_client.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +16,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,7 +34,9 @@ class HelperClients : public ::testing::Test {
   void TearDown() override { ::unsetenv("NPUCORE_HELPER_PATH"); }
 
   /// Why a helper that is this shell script cannot compile.
-  std::string refusal(const std::string& script, std::chrono::milliseconds start_limit = 1min) {
+  std::string refusal(
+      const std::string& script, std::chrono::milliseconds start_limit = 1min,
+      const std::function<void()>& once_started = [] {}) {
     const auto program = folder_.path() / "helper";
     test::write_file(program, "#!/bin/sh\n" + script);
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
@@ -37,6 +45,7 @@ class HelperClients : public ::testing::Test {
     device.name = "an NPU";
     try {
       HelperClient client(device, nullptr, {}, start_limit);
+      once_started();
       client.compile({}, [] {});
     } catch (const HelperUnavailable& unavailable) {
       return unavailable.what();
@@ -69,6 +78,44 @@ TEST_F(HelperClients, DoNotReadForEverWhatOnePrints) {
   EXPECT_EQ(refusal("exec yes '' >&2", 200ms), "it did not open an NPU within 200 ms");
 }
 
+TEST_F(HelperClients, DoNotSpinWhereAProcessMayWaitForNothing) {
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const auto allow_no_files = [&] {
+    const rlimit none = {0, before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);  // poll() takes no more descriptors than that
+  };
+  const std::string why = refusal("exec sleep 60", 1min, allow_no_files);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_NE(why.find("poll: "), std::string::npos) << why;
+}
+
+/// Starts a child with this number; -1 where the process may not.
+pid_t fork_as(pid_t number) {
+  clone_args arguments = {};
+  arguments.set_tid = reinterpret_cast<std::uintptr_t>(&number);
+  arguments.set_tid_size = 1;
+  arguments.exit_signal = SIGCHLD;
+  const auto child = static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof(arguments)));
+  if (child != 0) return child;
+  ::alarm(20);
+  for (;;) ::pause();
+}
+
+TEST_F(HelperClients, DoNotWaitForAnotherChildThatGetsItsNumber) {
+  HelperProcess process("/bin/true", {});
+  const pid_t number = ::waitpid(-1, nullptr, 0);  // as an application's handler of SIGCHLD does
+  const pid_t another = fork_as(number);
+  if (another < 0) {
+    GTEST_SKIP() << "this process may not choose the number of a child";
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(process.wait(), "it ended");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  ::kill(another, SIGKILL);
+  EXPECT_EQ(::waitpid(another, nullptr, 0), another) << "it is the application's to wait for";
+}
+
 TEST_F(HelperClients, DoNotSpinWhenOneCanPrintNoMore) {
   const std::clock_t begin = std::clock();
   refusal("exec sleep 60 >&- 2>&-", 1s);
@@ -97,6 +144,39 @@ TEST_F(HelperClients, DoNotUseOneOfAnotherVersion) {
       "printf 'NPUH\\011\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0' >&0; exec sleep "
       "60");
   EXPECT_NE(why.find("of another version of npucore"), std::string::npos) << why;
+}
+
+TEST_F(HelperClients, DoNotSendTheTaskAgainAndAgain) {
+  const auto message = folder_.path() / "message";
+  const std::string ready = bytes_of({"ready", {}, {}});
+  test::write_file(message, ready + ready);
+  try {
+    refusal("cat '" + message.string() + "' >&0; exec sleep 60");
+    ADD_FAILURE() << "it was sent twice";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("twice"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(HelperClients, GiveUpOneThatDoesNotReadItsTask) {
+  const auto message = folder_.path() / "message";
+  test::write_file(message, bytes_of({"ready", {}, {}}));
+  const auto program = folder_.path() / "helper";
+  test::write_file(program, "#!/bin/sh\ncat '" + message.string() + "' >&0; exec sleep 60");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  ::setenv("NPUCORE_HELPER_PATH", program.c_str(), 1);
+  DeviceInfo device;
+  HelperTask task;
+  task.build_flags.assign(std::size_t{4} << 20, ' ');  // more than a socket takes
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    HelperClient client(device, nullptr, begin + 1s);
+    client.compile(task, [] {});
+    ADD_FAILURE() << "it compiled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kTimeout) << error.what();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST_F(HelperClients, DoNotUseOneThatEnds) {
