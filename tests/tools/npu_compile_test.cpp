@@ -163,6 +163,30 @@ INSTANTIATE_TEST_SUITE_P(
                     KeepRow{"LinkToADevice", "device", "", "it is there and no regular file"}),
     [](const auto& row) { return row.param.name; });
 
+TEST(NpuCompileTest, ACopiedModelInfoDoesNotReplaceTheWeights) {
+  const TempDir dir;
+  dir.write("w.modelinfo", std::string("\x00\x00\x00\x40", 4));
+  dir.write("m.modelinfo", "[modelinfo]");
+  dir.write("m.xml", test::multiply_ir());
+  const auto before = names_in(dir.path());
+  const auto result = run_in(dir.path(), "m.xml --weights w.modelinfo -o w.blob --device software");
+  EXPECT_EQ(result.code, 1) << result.output;
+  EXPECT_TRUE(has(result.output, "would replace w.modelinfo")) << result.output;
+  EXPECT_EQ(names_in(dir.path()), before);
+  EXPECT_EQ(std::filesystem::file_size(dir.path() / "w.modelinfo"), 4U);
+}
+
+TEST(NpuCompileTest, TakesTheLongestNames) {
+  const TempDir dir;
+  const std::string name(251, 'm');
+  dir.write(name + ".xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  for (const std::string& blob : {std::string("short.blob"), std::string(250, 'b') + ".blob"}) {
+    const auto result = run_in(dir.path(), name + ".xml -o " + blob + " --device software");
+    EXPECT_EQ(result.code, 0) << result.output;
+    EXPECT_TRUE(std::filesystem::exists(dir.path() / blob));
+  }
+}
+
 TEST(NpuCompileTest, RawFollowsNoLinkOfOthers) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
@@ -379,12 +403,13 @@ TEST(NpuCompileTest, CompilesForATargetWithoutADevice) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
   dir.write("m.modelinfo", "[modelinfo]\n");
-  const auto result = run(model.string() + " --target 4000 --device npu" + with_library());
+  const auto result = run(model.string() + " -o " + (dir.path() / "made.blob").string() +
+                          " --target 4000 --device npu" + with_library());
   ASSERT_EQ(result.code, 0) << result.output;
   EXPECT_TRUE(has(result.output, "target  NPU 4000")) << result.output;
   EXPECT_TRUE(has(result.output, "latency not estimated by this compiler")) << result.output;
   EXPECT_TRUE(has(result.output, "info    ")) << result.output;
-  EXPECT_EQ(read_blob_info(dir.path() / "m.blob").platform, "4000");
+  EXPECT_EQ(read_blob_info(dir.path() / "made.blob").platform, "4000");
 }
 
 TEST(NpuCompileTest, OnlyEstimatesWhereThatIsAsked) {
@@ -399,8 +424,7 @@ TEST(NpuCompileTest, OnlyEstimatesWhereThatIsAsked) {
 TEST(NpuCompileTest, RefusesOneNameForSeveralTargets) {
   const auto result = run("m.xml --target 3720,4000 -o x.blob");
   EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.output, "names one blob, but there are several targets"))
-      << result.output;
+  EXPECT_TRUE(has(result.output, "names one blob, but there are several targets")) << result.output;
   EXPECT_EQ(run("m.xml --target 9000").code, 2);
 }
 

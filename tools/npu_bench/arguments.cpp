@@ -4,6 +4,18 @@ bool Arguments::is_ir() const {
   return model.size() > 4 && model.compare(model.size() - 4, 4, ".xml") == 0;
 }
 
+namespace {
+
+/// In nanoseconds it must fit; CLI::PositiveNumber takes what is not a number.
+std::string refusal_of_seconds(const std::string& text) {
+  constexpr double kMost = 1e9;
+  double seconds = 0;
+  const bool fits = CLI::detail::lexical_cast(text, seconds) && seconds > 0 && seconds <= kMost;
+  return fits ? "" : "'" + text + "' is no number of seconds above 0, up to 1e9";
+}
+
+}  // namespace
+
 void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("model", arguments.model, "an IR (.xml), or a blob (any other name)")->required();
   app.add_option("--weights", arguments.weights, "the IR's weights (default: the .bin beside it)");
@@ -19,11 +31,13 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"async", "sync"}))
       ->capture_default_str();
   app.add_option("-n,--requests", arguments.requests,
-                 "requests in flight (default: the optimum for device and hint)");
+                 "requests in flight (default: the optimum for device and hint)")
+      ->check(CLI::Range(0, 4096));
   app.add_option("-t,--time", arguments.seconds,
                  "seconds to run (default: 10, or no limit with -i)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("-i,--iterations", arguments.iterations, "inferences to run (default: no limit)");
+      ->check(CLI::Validator(refusal_of_seconds, "POSITIVE"));
+  app.add_option("-i,--iterations", arguments.iterations, "inferences to run (default: no limit)")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--input", arguments.inputs,
                  "an input's raw data, NAME=FILE, or FILE for a single input; repeatable (default: "
                  "random)")

@@ -164,9 +164,9 @@ Benchmark run_benchmark(const Arguments& arguments) {
   run(arguments, requests.all(), result);
   if (arguments.estimate) {
     const auto& info = device.info();
-    result.estimate = npu::compile_for({info.platform, info.tiles}, read_ir(arguments),
-                                       options_from(arguments))
-                          .estimate;
+    result.estimate =
+        npu::compile_for({info.platform, info.tiles}, read_ir(arguments), options_from(arguments))
+            .estimate;
   }
   return result;
 }

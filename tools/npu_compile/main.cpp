@@ -79,7 +79,7 @@ std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
 
 int run(const Arguments& arguments) {
   const auto output = arguments.output_path();
-  check_output(output, arguments.inputs());
+  check_outputs(output, arguments.inputs());
   const auto start = std::chrono::steady_clock::now();
   const auto compiled = compile(arguments);
   if (!compiled) return kInterrupted;

@@ -2,6 +2,8 @@
 
 #include <npucore/error.hpp>
 
+#include "model_info_file.hpp"
+
 namespace fs = std::filesystem;
 
 void check_output(const fs::path& output, const std::vector<fs::path>& inputs) {
@@ -17,5 +19,12 @@ void check_output(const fs::path& output, const std::vector<fs::path>& inputs) {
     throw npu::Error(npu::ErrorCode::kInvalidArgument,
                      "cannot write " + output.string() + ": the blob would replace " +
                          input.string() + ", which it is made of; name another file with --output");
+  }
+}
+
+void check_outputs(const fs::path& blob, const std::vector<fs::path>& inputs) {
+  check_output(blob, inputs);
+  if (const auto model_info = model_info_target(inputs.front(), blob)) {
+    check_output(*model_info, inputs);
   }
 }

@@ -68,7 +68,7 @@ int compile_for_targets(const Arguments& arguments) {
   for (const auto& platform : arguments.targets) {
     const fs::path output = output_for(arguments, platform);
     if (!arguments.estimate) {
-      check_output(output, arguments.inputs());
+      check_outputs(output, arguments.inputs());
     }
     const auto blob = npu::compile_for(target_from(arguments, platform), model, options);
     if (arguments.estimate) {
