@@ -6,6 +6,7 @@
 #        scripts/lane.sh trixie|sid --make     only make the chroot, and print its folder
 #        scripts/lane.sh trixie|sid -- COMMAND run a command there, in the tree
 #        scripts/lane.sh vm ...                the same in a guest with real DMA-BUF devices (scripts/lane-vm.sh)
+#        scripts/lane.sh compiler [all]        ask Intel's own NPU compiler what it takes (scripts/lane-compiler.sh)
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
@@ -18,7 +19,7 @@ packages=(
 )
 
 usage() {
-  sed -n '5,8s/^# //p' "$0" >&2
+  sed -n '5,9s/^# //p' "$0" >&2
   exit 2
 }
 
@@ -108,6 +109,7 @@ shift
 case $suite in
   trixie | sid) ;;
   vm) exec "$tree/scripts/lane-vm.sh" "$@" ;;
+  compiler) exec "$tree/scripts/lane-compiler.sh" "$@" ;;
   *) usage ;;
 esac
 [ "$(id -u)" -eq 0 ] || die "a lane needs root (it makes and enters a chroot)" "Run: sudo scripts/lane.sh $suite"

@@ -11,6 +11,7 @@
 #   trixie      there without sanitizers: what these cannot run, or would not see (needs root)
 #   sid         the same two in Debian sid; only when named, because sid changes every day
 #   vm          the tests of suite vm in a guest with real DMA-BUF devices, of the builds here and in trixie (needs root)
+#   compiler    Intel's own NPU compiler, without an NPU, takes the graphs that npucore makes (x86-64)
 #   tidy        clang-tidy has nothing to say on the library, the plugin, the software NPU and the tools
 #   fuzz        the fuzzers of tests/fuzz for a minute
 #   coverage    line coverage by file; only when named
@@ -23,7 +24,7 @@ set -uo pipefail
 . "$(dirname -- "$0")/common.sh"
 cd "$tree" || exit 1
 
-everything=(setup tests format sanitizers fuzz trixie vm tidy)
+everything=(setup tests format sanitizers fuzz trixie vm compiler tidy)
 quick_suites=(checks ir npucore softnpu tools gst pipelines)
 hours=''
 work=$(mktemp -d)
@@ -170,6 +171,19 @@ stage_vm() {
   count build-vm
 }
 
+# What it installs needs root, once.
+stage_compiler() {
+  if [ "$(uname -m)" != x86_64 ]; then
+    note skipped "the lane compiler" "Intel's compiler runs on x86-64"
+    return 0
+  fi
+  rm -rf build/runs/compiler
+  local good=yes
+  scripts/lane.sh compiler || good=no
+  count build/runs/compiler || good=no
+  [ $good = yes ]
+}
+
 # The one that runs beside is waited for; a run of its own then takes what that one has left.
 stage_tidy() {
   [ -f build/compile_commands.json ] || meson setup build || return 1
@@ -230,9 +244,9 @@ stages=()
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) stages+=(setup quick format) ;;
-    setup | tests | format | sanitizers | fuzz | trixie | sid | vm | tidy | coverage | tsan) stages+=("$1") ;;
+    setup | tests | format | sanitizers | fuzz | trixie | sid | vm | compiler | tidy | coverage | tsan) stages+=("$1") ;;
     soak) stages+=(soak) hours=${2:-} && shift ;;
-    *) sed -n '5,20s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    *) sed -n '5,21s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   esac
   [ $# -eq 0 ] || shift
 done

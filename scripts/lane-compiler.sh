@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Asks Intel's own NPU compiler, for every platform, whether it takes what npucore makes: sets the compiler up (scripts/setup-compiler.sh)
+# and runs the tests of suite compiler in the build of stage tests. Needs no NPU.
+#
+# usage: scripts/lane.sh compiler          a sample of the graphs, and all other tests
+#        scripts/lane.sh compiler all      every graph, which takes an hour
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname -- "$0")/common.sh"
+cd "$tree"
+
+case ${1:-} in
+  '') ;;
+  all) export NPU_COMPILER_GRAPHS=all ;;
+  *) sed -n '5,6s/^# //p' "$0" >&2 && exit 2 ;;
+esac
+
+[ -f build/build.ninja ] || meson setup build -Dc_args=-g1 -Dcpp_args=-g1
+NPUCORE_COMPILER_LIBRARY=$(scripts/setup-compiler.sh | sed -n 's/^export NPUCORE_COMPILER_LIBRARY=//p')
+[ -n "$NPUCORE_COMPILER_LIBRARY" ] || die "the compiler could not be set up" "What went wrong is above."
+export NPUCORE_COMPILER_LIBRARY
+ninja -C build build.ninja
+targets=$(scripts/test-targets.py build compiler)
+# shellcheck disable=SC2086  # words
+ninja -C build $targets
+rm -f build/meson-logs/testlog-compiler.*
+status=0
+meson test -C build --no-rebuild --print-errorlogs --num-processes 1 --setup compiler --suite npucore:compiler || status=$?
+logs=build/runs/compiler/meson-logs
+mkdir -p "$logs"
+for kind in json junit.xml; do cp "build/meson-logs/testlog-compiler.$kind" "$logs/testlog.$kind"; done
+exit $status
