@@ -102,7 +102,7 @@ MAY_INCLUDE = {
     "tests/tools": ("include", "tools", "tests/ir", "tests/support"),
     "tests/soak": ("include", "tests/npucore", "tests/support"),
     "tests/softnpu": (*SOFTNPU, "ze_npu", "tests/support"),
-    "tests/fuzz": ("include", "base", "ir", "properties", "compile", "gst/analytics", "gst/inference", "tools", "softnpu/base",
+    "tests/fuzz": ("include", "npu_vcl", "base", "ir", "properties", "compile", "gst/analytics", "gst/inference", "tools", "softnpu/base",
                    "softnpu/graph", "ze_npu"),
     "tests/gst": ("include", *GST, "tests/support"),
     "tests/compiler": ("include", "ir", "ze", "properties", "compile", "tests/ir", "tests/support"),

@@ -239,6 +239,24 @@ def write(folder, inputs):
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
+def message(kind, texts, files=()):
+    """As npu_vcl/message.hpp has it."""
+    def record(kind, name, value):
+        return kind + struct.pack("<IQ", len(name), len(value)) + name.encode() + value
+    records = record(b"t", "", kind.encode())
+    for name, value in sorted(texts.items()):
+        records += record(b"t", name, value.encode())
+    for name, size in files:
+        records += record(b"f", name, struct.pack("<Q", size))
+    return b"NPUH" + struct.pack("<IQII", 2, len(records), len(files), 0) + records
+
+
+def messages():
+    return {"ready": message("ready", {"api_major": "7"}),
+            "compile": message("compile", {"build_flags": '--config A="1"'}, [("ir", 100), ("weights", 64)]),
+            "two": message("ready", {}) + message("error", {"code": "not found", "what": "x"})}
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -248,6 +266,7 @@ def main():
     write(root / "description", {"plain": PLAIN, "frames": FRAMES})
     write(root / "softnpu", softnpu_inputs())
     write(root / "cache-entry", {"plain": cache_entry(container(NATIVE, metadata(0), PLAIN.encode()), b"key of a model")})
+    write(root / "message", messages())
     write(root / "properties", PROPERTIES)
     wrong = "[modelinfo]\nversion=1.0\ngroup-id=g\n\n[o]\ndir=output\n"
     write(root / "model-info", {"detector": MODEL_INFO, "labels": "circle\nsquare\n\nline\n",

@@ -36,8 +36,8 @@ struct TargetBlob {
   LoadStats stats;
   std::optional<LatencyEstimate> estimate;  ///< where the compiler tells one
 };
-/// Needs neither device nor driver. NPU_COMPILER_TYPE is not looked at; the rest as in
-/// CompiledModel::compile().
+/// Needs neither device nor driver. As CompiledModel::compile(), but NPU_COMPILER_TYPE, CACHE_DIR
+/// and progress are not looked at.
 NPU_API TargetBlob compile_for(const CompileTarget& target, const Model& model,
                                const CompileOptions& options = {});
 
