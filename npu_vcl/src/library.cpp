@@ -146,7 +146,7 @@ std::vector<std::uint8_t> Compiler::compile(std::span<const std::uint8_t> ir,
   const auto get = library_.entry<abi::GetSerializableBlob>("vclExecutableGetSerializableBlob");
   abi::Executable executable = nullptr;
   check(create(handle_, model_of(ir, options), &executable), "vclExecutableCreate");
-  const std::unique_ptr<abi::ExecutableObject, abi::ExecutableDestroy> owner(executable,
+  const std::unique_ptr<abi::VclExecutable, abi::ExecutableDestroy> owner(executable,
                                                                                  destroy);
   std::uint64_t size = 0;
   check(get(executable, nullptr, &size), "vclExecutableGetSerializableBlob");
@@ -161,7 +161,7 @@ std::string Compiler::query(std::span<const std::uint8_t> ir, const std::string&
   const auto ask = library_.entry<abi::QueryNetwork>("vclQueryNetwork");
   abi::Query query = nullptr;
   check(create(handle_, model_of(ir, options), &query), "vclQueryNetworkCreate");
-  const std::unique_ptr<abi::QueryObject, abi::QueryDestroy> owner(query, destroy);
+  const std::unique_ptr<abi::VclQuery, abi::QueryDestroy> owner(query, destroy);
   std::uint64_t size = 0;
   check(ask(query, nullptr, &size), "vclQueryNetwork");
   std::string layers(size, '\0');

@@ -87,7 +87,7 @@ template <class Size>
 void copy_out(const std::string& text, char* buffer, Size* size) {
   require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   if (buffer) {
-    std::memcpy(buffer, text.data(), std::min<std::size_t>(text.size(), *size));
+    text.copy(buffer, *size);
   }
   *size = text.size();
 }

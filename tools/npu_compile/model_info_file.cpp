@@ -33,7 +33,7 @@ std::optional<fs::path> model_info_target(const fs::path& model, const fs::path&
 
 std::optional<fs::path> copy_model_info(const fs::path& model, const fs::path& blob) {
   const auto source = find_model_info(model);
-  const auto target = model_info_target(model, blob);
+  auto target = model_info_target(model, blob);
   if (!source || !target) return {};
   // No link out of the model's folder: what is there would be published beside the blob.
   const fs::path folder = source->parent_path();

@@ -7,10 +7,10 @@
 
 namespace npu_vcl::abi {
 
-using Compiler = struct CompilerObject*;
-using Executable = struct ExecutableObject*;
-using Query = struct QueryObject*;
-using Log = struct LogObject*;
+using Compiler = struct VclCompiler*;
+using Executable = struct VclExecutable*;
+using Query = struct VclQuery*;
+using Log = struct VclLog*;
 
 using Result = std::uint32_t;
 inline constexpr Result kSuccess = 0;
