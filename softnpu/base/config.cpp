@@ -216,4 +216,8 @@ CompilerVersion compiler_version() {
   return config().compiler;
 }
 
+uint32_t platform_number() {
+  return config().platform->platform;
+}
+
 }  // namespace softnpu

@@ -49,5 +49,7 @@ uint32_t graph_minor();
 /// The graph extension is 1.<minor> or newer.
 bool graph_has(uint32_t minor);
 CompilerVersion compiler_version();
+/// The device's, as NPU_PLATFORM names it.
+uint32_t platform_number();
 
 }  // namespace softnpu

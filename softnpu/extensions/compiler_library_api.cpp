@@ -179,12 +179,15 @@ SOFTNPU_EXPORT vcl::Result vclCompilerGetProperties(vcl::Compiler compiler,
 
 SOFTNPU_EXPORT vcl::Result vclGetCompilerSupportedOptions(vcl::Compiler, char* text,
                                                           std::uint64_t* size) {
-  return answer(nullptr, [&] { copy_out(supported_options(compiler_version()), text, size); });
+  return answer(nullptr, [&] {
+    copy_out(supported_options(compiler_version(), platform_number()), text, size);
+  });
 }
 
 SOFTNPU_EXPORT vcl::Result vclGetCompilerIsOptionSupported(vcl::Compiler, const char* option,
                                                            const char* value) {
-  const bool known = is_option_supported(option, value ? value : "", compiler_version());
+  const bool known =
+      is_option_supported(option, value ? value : "", compiler_version(), platform_number());
   return known ? vcl::kSuccess : vcl::kInvalidArgument;
 }
 

@@ -138,7 +138,7 @@ ze_result_t compiler_get_supported_options(ze_device_handle_t device, ze_npu_opt
   if (type == ZE_NPU_DRIVER_OPTIONS) {
     *size = 0;
   } else {
-    copy_out(supported_options(compiler_version()), size, options);
+    copy_out(supported_options(compiler_version(), platform_number()), size, options);
   }
   return ZE_RESULT_SUCCESS;
 }
@@ -150,8 +150,8 @@ ze_result_t compiler_is_option_supported(ze_device_handle_t device, ze_npu_optio
   require(option != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   trace::note_text("option", option);
   const bool supported =
-      type == ZE_NPU_COMPILER_OPTIONS &&
-      is_option_supported(option, value != nullptr ? value : "", compiler_version());
+      type == ZE_NPU_COMPILER_OPTIONS && is_option_supported(option, value != nullptr ? value : "",
+                                                             compiler_version(), platform_number());
   require(supported, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
   return ZE_RESULT_SUCCESS;
 }

@@ -14,13 +14,14 @@ struct Option {
   std::string_view name;
   std::string_view values;  // separated by '|'; empty: any
   CompilerVersion since;
+  uint32_t first_platform = 0;
 };
 
 constexpr CompilerVersion kAlways{0, 0};
 
 // As Intel's compiler learnt them. Options that only steer how hardware would schedule the graph
 // are taken and change nothing here.
-constexpr std::array<Option, 23> kOptions = {{
+constexpr std::array<Option, 28> kOptions = {{
     {"PERF_COUNT", "YES|NO", kAlways},
     {"COMPILATION_NUM_THREADS", "", kAlways},
     {"PERFORMANCE_HINT", "LATENCY|THROUGHPUT|CUMULATIVE_THROUGHPUT|UNDEFINED", kAlways},
@@ -43,7 +44,13 @@ constexpr std::array<Option, 23> kOptions = {{
     {"NPU_QDQ_OPTIMIZATION", "YES|NO", {7, 20}},
     {"NPU_QDQ_OPTIMIZATION_AGGRESSIVE", "YES|NO", {7, 20}},
     {"NPU_MODEL_SERIALIZER_VERSION", "ALL_WEIGHTS_COPY|NO_WEIGHTS_COPY", {7, 5}},
-    {"NPU_ENABLE_STRIDES_FOR", "", {7, 5}},
+    {"NPU_ENABLE_STRIDES_FOR", "", {7, 5}, 4000},
+    // Of the plugin's, taken without effect: compiler 8.4 lists them, since when is not known.
+    {"CACHE_MODE", "", {8, 4}},
+    {"COMPATIBILITY_CHECK", "", {8, 4}},
+    {"DEVICE_ID", "", {8, 4}},
+    {"NPU_COMPILER_TYPE", "", {8, 4}},
+    {"PERFORMANCE_HINT_NUM_REQUESTS", "", {8, 4}},
 }};
 
 // Options of the plugin's that reach the compiler by old clients; it drops them.
@@ -94,16 +101,19 @@ bool is_old_name_of_tiles(std::string_view name) {
   return name.size() > kOldName.size() && name.substr(name.size() - kOldName.size()) == kOldName;
 }
 
-bool is_known(const Option& option, std::string_view given, CompilerVersion compiler) {
+bool is_known(const Option& option, std::string_view given, CompilerVersion compiler,
+              uint32_t platform) {
+  if (platform < option.first_platform) return false;
   return compiler.at_least(option.since.major, option.since.minor) || is_old_name_of_tiles(given);
 }
 
 // Null for an option that the compiler does not know.
-const Option* find_option(std::string_view given, CompilerVersion compiler) {
+const Option* find_option(std::string_view given, CompilerVersion compiler, uint32_t platform) {
   const std::string name = today_name(given, compiler);
   const auto found = std::find_if(kOptions.begin(), kOptions.end(),
                                   [&name](const Option& option) { return option.name == name; });
-  return found == kOptions.end() || !is_known(*found, given, compiler) ? nullptr : &*found;
+  return found == kOptions.end() || !is_known(*found, given, compiler, platform) ? nullptr
+                                                                                 : &*found;
 }
 
 [[noreturn]] void refuse(const std::string& reason) {
@@ -163,11 +173,12 @@ std::optional<int64_t> number_of(const std::map<std::string, std::string>& confi
   return value;
 }
 
-void take_option(BuildFlags& flags, Pair pair, CompilerVersion compiler) {
+void take_option(BuildFlags& flags, Pair pair, CompilerVersion compiler, uint32_t platform) {
   if (std::find(kDropped.begin(), kDropped.end(), pair.key) != kDropped.end()) return;
-  const Option* const option = find_option(pair.key, compiler);
+  const Option* const option = find_option(pair.key, compiler, platform);
   if (option == nullptr) {
-    refuse("unknown option " + pair.key + " (compiler version " + compiler.text() + ")");
+    refuse("unknown option " + pair.key + " (compiler version " + compiler.text() +
+           (platform == kEveryPlatform ? "" : ", platform " + std::to_string(platform)) + ")");
   }
   check_option(pair, *option, compiler);
   flags.config[std::string(option->name)] = std::move(pair.value);
@@ -211,7 +222,7 @@ std::string BuildFlags::strides_for() const {
   return found != config.end() ? found->second : std::string();
 }
 
-BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler) {
+BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler, uint32_t platform) {
   BuildFlags flags;
   bool in_config = false;
   for (;;) {
@@ -235,7 +246,7 @@ BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler) {
     if (!in_config) {
       refuse(pair.key + " stands before --config");
     }
-    take_option(flags, std::move(pair), compiler);
+    take_option(flags, std::move(pair), compiler, platform);
   }
 }
 
@@ -244,21 +255,21 @@ BuildFlags parse_recorded_flags(std::string_view text) {
 }
 
 // Clients ask under today's names, whatever they then write.
-std::string supported_options(CompilerVersion compiler) {
+std::string supported_options(CompilerVersion compiler, uint32_t platform) {
   std::string names;
   for (const Option& option : kOptions) {
-    if (compiler.at_least(option.since.major, option.since.minor)) {
+    if (is_known(option, option.name, compiler, platform)) {
       names += (names.empty() ? "" : " ") + std::string(option.name);
     }
   }
   return names;
 }
 
-bool is_option_supported(std::string_view option, std::string_view value,
-                         CompilerVersion compiler) {
+bool is_option_supported(std::string_view option, std::string_view value, CompilerVersion compiler,
+                         uint32_t platform) {
   const std::string name = today_name(option, kNewestOfAll);
-  const Option* const known = find_option(name, kNewestOfAll);
-  if (known == nullptr || !is_known(*known, option, compiler)) return false;
+  const Option* const known = find_option(name, kNewestOfAll, kEveryPlatform);
+  if (known == nullptr || !is_known(*known, option, compiler, platform)) return false;
   return value.empty() || known->values.empty() || is_one_of(value, known->values);
 }
 

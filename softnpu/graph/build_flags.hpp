@@ -28,17 +28,23 @@ struct BuildFlags {
   std::string strides_for() const;
 };
 
+/// Not all options are known for all platforms.
+constexpr uint32_t kEveryPlatform = UINT32_MAX;
+
 /// Throws INVALID_ARGUMENT for a text that is no such list, for an option that this compiler does
-/// not know and for a value that an option cannot have.
-BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler = kDefaultCompiler);
+/// not know for the platform and for a value that an option cannot have.
+BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler = kDefaultCompiler,
+                             uint32_t platform = kEveryPlatform);
 
 /// Of a native binary: whichever compiler wrote them, nothing is refused that was once accepted.
 BuildFlags parse_recorded_flags(std::string_view text);
 
 /// The options that the compiler knows under today's names, separated by blanks.
-std::string supported_options(CompilerVersion compiler = kDefaultCompiler);
+std::string supported_options(CompilerVersion compiler = kDefaultCompiler,
+                              uint32_t platform = kEveryPlatform);
 /// For a null-like empty value: whether the option is known at all.
 bool is_option_supported(std::string_view option, std::string_view value,
-                         CompilerVersion compiler = kDefaultCompiler);
+                         CompilerVersion compiler = kDefaultCompiler,
+                         uint32_t platform = kEveryPlatform);
 
 }  // namespace softnpu

@@ -115,7 +115,8 @@ std::string list_supported_layers(const ze_graph_desc_2_t& desc) {
           ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   const auto input = input_of(desc);
   const std::string text = flags_text_of(desc);
-  const auto image = image_of_ir(input, text, parse_build_flags(text, compiler_version()));
+  const auto image =
+      image_of_ir(input, text, parse_build_flags(text, compiler_version(), platform_number()));
   std::string layers;
   for (const std::string& name : supported_layers(read_model(image->parts()))) {
     layers += "<" + name + ">";

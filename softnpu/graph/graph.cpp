@@ -61,7 +61,7 @@ BuildFlags Graph::read(const ze_graph_desc_2_t& desc) {
 
 BuildFlags Graph::read_ir(const ze_graph_desc_2_t& desc, std::span<const std::byte> input) {
   const std::string text = flags_text_of(desc);
-  BuildFlags flags = parse_build_flags(text, compiler_version());
+  BuildFlags flags = parse_build_flags(text, compiler_version(), platform_number());
   trace::note_text("input", flags.weights_by_address() ? "weightless" : "classic");
   flags.check_numbers(config().platform->numTiles);
   cache_key_ = cache_key_of(desc, text);

@@ -129,7 +129,8 @@ BufferRef frame_of(const char* format, int width, int height, guint8 fill, guint
 }
 
 bool driver_takes_strides() {
-  return g_getenv("SOFTNPU_GRAPH_EXT_VERSION") == nullptr;
+  return g_getenv("SOFTNPU_GRAPH_EXT_VERSION") == nullptr &&
+         g_strcmp0(g_getenv("SOFTNPU_PLATFORM"), "3720") != 0;
 }
 
 std::size_t open_descriptors() {

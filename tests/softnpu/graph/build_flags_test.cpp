@@ -75,6 +75,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"threads_no_number", "--config COMPILATION_NUM_THREADS=\"many\"", "many"}),
     [](const auto& row) { return std::string(row.param.name); });
 
+/// As Intel's compiler 8.4 says it.
+TEST(BuildFlags, KnowStridesFromPlatform4000On) {
+  constexpr const char* kText = "--config NPU_ENABLE_STRIDES_FOR=\"x\"";
+  EXPECT_EQ(parse_build_flags(kText, kDefaultCompiler, 4000).strides_for(), "x");
+  EXPECT_THROW(parse_build_flags(kText, kDefaultCompiler, 3720), Failure);
+  EXPECT_TRUE(is_option_supported("NPU_ENABLE_STRIDES_FOR", "", kDefaultCompiler, 5010));
+  EXPECT_FALSE(is_option_supported("NPU_ENABLE_STRIDES_FOR", "", kDefaultCompiler, 3720));
+  EXPECT_EQ(supported_options(kDefaultCompiler, 3720).find("STRIDES"), std::string::npos);
+  EXPECT_NE(supported_options(kDefaultCompiler, 4000).find("STRIDES"), std::string::npos);
+}
+
 TEST(BuildFlags, KnowTheOldPrefixesAndNames) {
   const BuildFlags flags =
       parse_build_flags("--config VPU_TILES=\"1\" VPUX_PLATFORM=\"3720\" NPU_DPU_GROUPS=\"2\"");
