@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -185,6 +186,32 @@ TEST_P(Platforms, TakeStridesWhereTheySayThatTheyDo) {
   EXPECT_EQ(takes, GetParam() != std::string("3720"));
   const std::string refusal = refusal_of(GetParam(), model, {{"NPU_ENABLE_STRIDES_FOR", names}});
   EXPECT_EQ(refusal.empty(), takes) << refusal;
+}
+
+/// Which options a compiler takes is asked of it; these are the ones that our tables rely on.
+TEST_P(Platforms, TakeTheOptionsOfOurTable) {
+  for (const PropertyInfo& info : known_properties()) {
+    if (!info.compile_time) continue;
+    const bool no_strides =
+        info.name == "NPU_ENABLE_STRIDES_FOR" && GetParam() == std::string("3720");
+    EXPECT_EQ(library_for(GetParam()).takes(info.name.c_str(), nullptr), !no_strides) << info.name;
+  }
+}
+
+/// The software NPU as the same compiler of the same platform.
+TEST_P(Platforms, TakeTheOptionsThatTheSoftwareNpuTakes) {
+  ::setenv("SOFTNPU_PLATFORM", GetParam(), 1);
+  ::setenv("SOFTNPU_COMPILER_VERSION", "8.4", 1);
+  LibraryClient software({std::getenv("SOFTNPU_LIBRARY"), std::nullopt, true},
+                         {ze::pci_device_id_of(GetParam()), ze::most_tiles(GetParam())}, nullptr);
+  LibraryClient& intels = library_for(GetParam());
+  std::set<std::string> names = {"NO_SUCH_OPTION", "MODEL_PRIORITY", "CACHE_DIR"};
+  for (const auto* library : {&software, &intels}) {
+    names.insert(library->facts().options.begin(), library->facts().options.end());
+  }
+  for (const auto& name : names) {
+    EXPECT_EQ(software.takes(name.c_str(), nullptr), intels.takes(name.c_str(), nullptr)) << name;
+  }
 }
 
 TEST_P(Platforms, BlobsTellWhatTheyAreFor) {
