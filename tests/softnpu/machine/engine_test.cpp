@@ -58,6 +58,11 @@ class Gate {
   std::shared_ptr<Job> job_;
 };
 
+/// The job of the test before may still let go of its commands.
+void settle() {
+  Engine::instance().abort_all(ZE_RESULT_SUCCESS);
+}
+
 TEST(Engine, EndsAllThatIsSubmittedWhenToldTo) {
   Completion entered;
   Completion open;
@@ -131,6 +136,7 @@ TEST(Engine, KnowsTheJobInFlightThatHasACommand) {
 }
 
 TEST(Engine, KnowsAJobThatItsSubmitterRuns) {
+  settle();
   const int graph = 0;
   std::shared_ptr<Job> user;
   Command command = running([&] { user = Engine::instance().user_of(of_graph(graph)); });
@@ -158,6 +164,7 @@ TEST(Engine, RunsAtOnceOnlyWhatNothingIsInTheWayOf) {
     job->announce(job);
     return job;
   };
+  settle();
   std::thread::id ran_on;
   const auto free = job_of(running([&] { ran_on = std::this_thread::get_id(); }));
   Engine::instance().submit_or_run(lane(), free);
