@@ -177,6 +177,16 @@ const std::string& HelperLink::printed() {
   return printed_;
 }
 
+/// For an error's log. Where all is kept, most of it is what a compiler tells when it is asked to.
+std::string HelperLink::last_words() const {
+  constexpr int kLines = 10;
+  std::size_t begin = printed_.size();
+  for (int line = 0; !program_.echoes && line < kLines && begin != 0; ++line) {
+    begin = begin < 2 ? 0 : printed_.rfind('\n', begin - 2) + 1;
+  }
+  return program_.echoes ? printed_ : printed_.substr(begin);
+}
+
 void HelperLink::keep(std::string_view words) {
   if (program_.echoes) {
     std::fwrite(words.data(), 1, words.size(), stderr);
@@ -210,7 +220,7 @@ void HelperLink::fail_ended(const std::string& task) {
                    killed ? ", as the kernel does when memory runs out"
                           : "; the log has what it printed last",
                    "; free memory, try another NPU driver, or simplify the model"),
-              printed_);
+              last_words());
 }
 
 void HelperLink::fail_late(const std::string& task) {
@@ -221,7 +231,7 @@ void HelperLink::fail_late(const std::string& task) {
               text("compiling ", task,
                    " took longer than NPUCORE_COMPILE_TIMEOUT allows and was "
                    "ended: allow more seconds, or 0 for any time"),
-              printed_);
+              last_words());
 }
 
 }  // namespace npu::internal

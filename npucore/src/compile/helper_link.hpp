@@ -57,6 +57,7 @@ class HelperLink {
   int milliseconds_left(const std::string& task);
   void read_errors();
   void keep(std::string_view words);
+  std::string last_words() const;
   void forward(const Message& message) const;
   [[noreturn]] void fail_ended(const std::string& task);
   [[noreturn]] void fail_late(const std::string& task);

@@ -64,6 +64,20 @@ float first_output(const CompiledModel& compiled, float input) {
   return *reinterpret_cast<const float*>(request.output(0).data());
 }
 
+/// A program that says that it is ready, prints a lot when it is asked, and ends.
+std::string write_chatterer(const std::filesystem::path& folder) {
+  const auto program = folder / "chatterer";
+  // "ready" as one record: header, then kind 't' without a name.
+  write_file(program,
+             "#!/bin/sh\n"
+             "printf 'NPUH\\002\\000\\000\\000\\022\\000\\000\\000\\000\\000\\000\\000'\n"
+             "printf '\\000\\000\\000\\000\\000\\000\\000\\000'\n"
+             "printf 't\\000\\000\\000\\000\\005\\000\\000\\000\\000\\000\\000\\000ready'\n"
+             "head -c 1 >/dev/null\nseq 1 100 >&2\necho last words >&2\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  return program.string();
+}
+
 class Libraries : public OnSoftwareNpu {
  protected:
   void TearDown() override {
@@ -226,6 +240,18 @@ INSTANTIATE_TEST_SUITE_P(
                       BrokenRow{"blob", "vclExecutableGetSerializableBlob:ERROR_UNKNOWN@2",
                                 ErrorCode::kCompileFailed, "vclExecutableGetSerializableBlob"}),
     [](const auto& row) { return std::string(row.param.name); });
+
+/// The compiler prints hundreds of lines when it is asked for an estimate.
+TEST_F(Libraries, EndWithTheirLastWordsAlone) {
+  const std::string chatter = write_chatterer(dir_.path());
+  try {
+    compile_for(target_, model_, with_library(chatter));
+    ADD_FAILURE() << "it compiled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kCompileFailed) << error.what();
+    EXPECT_EQ(error.driver_log(), "92\n93\n94\n95\n96\n97\n98\n99\n100\nlast words\n");
+  }
+}
 
 TEST_F(Libraries, AreEndedByACancelAtAnyMoment) {
   const Fault fault("vclExecutableCreate:HANG@1");
