@@ -278,6 +278,23 @@ TEST(ComplexityTest, ResultsOfEachIdentityOfAChain) {
   expect_linear(test::net(layers, edges));
 }
 
+/// A port whose text is long and says little.
+TEST(ComplexityTest, ResultsOfOnePort) {
+  constexpr std::size_t kResults = 2'000;
+  const std::string commas(Limits::kNamesBytes - 1, ',');
+  const auto layers =
+      layer(0, "Parameter",
+            "<data element_type=\"f32\" shape=\"1\"/><output><port id=\"0\" precision=\"FP32\" "
+            "names=\"" +
+                commas + "\"><dim>1</dim></port></output>") +
+      many(kResults,
+           [](auto i) { return test::result_layer(static_cast<int>(i + 1), "out", {1}); });
+  const auto edges = many(kResults, [](auto i) { return link(0, 0, i + 1, 0); });
+  const TempDir dir;
+  const auto path = dir.write("model.xml", test::net(layers, edges));
+  EXPECT_LT(seconds_for([&] { Model::read(path); }), 5);
+}
+
 TEST(ComplexityTest, NamesOfOneTensor) {
   const auto names = many(kChain, [](auto i) { return "name" + std::to_string(i) + ","; });
   auto text = test::identity_ir("f32", {1});

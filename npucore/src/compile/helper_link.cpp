@@ -22,7 +22,7 @@ using base::text;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kLastWords = 8192;
-constexpr std::size_t kMostWords = std::size_t{64} << 20;
+constexpr std::size_t kMostWords = std::size_t{16} << 20;
 
 /// The process, or why there is none.
 HelperProgram checked(HelperProgram program) {
@@ -193,7 +193,7 @@ void HelperLink::keep(std::string_view words) {
   }
   printed_.append(words);
   const std::size_t most = program_.echoes ? kLastWords : kMostWords;
-  if (printed_.size() > most) {
+  if (printed_.size() > 2 * most) {  // seldom: what is left is moved
     printed_.erase(0, printed_.size() - most);
   }
 }

@@ -1,6 +1,7 @@
 #include "ports.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -54,7 +55,8 @@ class Makers {
   std::map<PortRef, PortRef> known_;
 };
 
-Port read_output(const Document& document, pugi::xml_node result, PortRef producer) {
+/// Without the names that one Result gives it.
+Port read_output(const Document& document, PortRef producer) {
   const auto maker = document.layer(producer.layer);
   const auto [port, index, is_only] = document.output_port(producer);
   Port output;
@@ -62,15 +64,33 @@ Port read_output(const Document& document, pugi::xml_node result, PortRef produc
   if (!is_only) {
     output.name += base::text('.', index);
   }
-  auto names = tensor_names(port);
-  for (auto& name : split_tensor_names(result.attribute("output_names").value())) {
-    names.push_back(std::move(name));
-  }
-  output.tensor_names = each_once(names);
+  output.tensor_names = each_once(tensor_names(port));
   output.type = precision_to_type(port.attribute("precision").value());
   output.shape = port_shape(port);
   return output;
 }
+
+/// Many Results may share a port, whose text may be long: it is read once.
+class OutputPorts {
+ public:
+  explicit OutputPorts(const Document& document) : document_(document) {}
+
+  Port of(pugi::xml_node result, PortRef producer) {
+    const auto known = known_.find(producer);
+    Port output = known != known_.end()
+                      ? known->second
+                      : known_.emplace(producer, read_output(document_, producer)).first->second;
+    for (auto& name : split_tensor_names(result.attribute("output_names").value())) {
+      output.tensor_names.push_back(std::move(name));
+    }
+    output.tensor_names = each_once(output.tensor_names);
+    return output;
+  }
+
+ private:
+  const Document& document_;
+  std::map<PortRef, Port> known_;
+};
 
 std::size_t name_bytes(const Port& port) {
   return std::accumulate(port.tensor_names.begin(), port.tensor_names.end(), port.name.size(),
@@ -108,11 +128,12 @@ std::vector<Port> read_inputs(const Document& document) {
 std::vector<Port> read_outputs(const Document& document, OutputNames by) {
   std::vector<Port> outputs;
   Makers makers(document);
+  OutputPorts ports(document);
   std::size_t bytes = 0;
   for (auto result : document.layers_of_type("Result")) {
     const auto producer = producer_of(document, result);
-    outputs.push_back(read_output(document, result,
-                                  by == OutputNames::kAsInFile ? producer : makers.of(producer)));
+    outputs.push_back(
+        ports.of(result, by == OutputNames::kAsInFile ? producer : makers.of(producer)));
     bytes += name_bytes(outputs.back());
     if (bytes > Limits::kCopiedBytes) {
       document.fail(base::text("the names of its outputs have more than ", Limits::kCopiedBytes,
