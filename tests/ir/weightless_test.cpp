@@ -288,6 +288,19 @@ TEST(ContentHashTest, DependsOnAddedConstants) {
   EXPECT_NE(with_mean(1), with_mean(2));
 }
 
+/// A megabyte that a thousand constants share would be copied a thousand times.
+TEST(WeightlessTest, ConstantsThatOverlapAreNotCopiedAgainAndAgain) {
+  const auto two = ir_with(constant_layer(1, "f32", 0, 4) + constant_layer(7, "f32", 2, 4));
+  const auto model = read(two, "abcdef");
+  try {
+    serialize_weightless(model, {7, 0}, 100);
+    ADD_FAILURE() << "they were copied";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("overlap"), std::string::npos) << error.what();
+  }
+  EXPECT_NO_THROW(serialize_weightless(model, {7, 0}, 0));
+}
+
 /// What another process does with the addresses that are left open.
 TEST(WeightlessTest, AddressesThatAreLeftOpenAreListed) {
   const auto model = read(ir_with(constant_layer(1, "f32", 4, 4)), "abcdefgh");

@@ -55,12 +55,19 @@ class Writer {
 /// The constants that are copied, each once, one behind the other.
 class CopiedConstants {
  public:
+  /// `most_bytes`: of all together.
+  explicit CopiedConstants(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
   /// Where the bytes will be.
   std::uint64_t add(DataRange range, std::span<const std::byte> bytes) {
     const auto [place, added] = offsets_.emplace(std::pair(range.offset, range.size_bytes), size_);
     if (added) {
       parts_.push_back(bytes);
       size_ += bytes.size();
+      if (size_ > most_bytes_) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    text("the model's constants overlap: they take more than ", most_bytes_,
+                         " bytes, the size of its weights"));
+      }
     }
     return place->second;
   }
@@ -71,6 +78,7 @@ class CopiedConstants {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> offsets_;
   std::vector<std::span<const std::byte>> parts_;
   std::uint64_t size_ = 0;
+  std::uint64_t most_bytes_;
 };
 
 /// What stands for an address: that of the bytes, or their offset in the weights in as many digits
@@ -104,7 +112,7 @@ void place_data(pugi::xml_node constant, std::uint64_t offset, std::uint64_t siz
 /// Each constant of the text then tells an address or a place in what is copied.
 CopiedConstants divide(const PreparedModel& prepared, std::size_t threshold_bytes,
                        Addresses addresses) {
-  CopiedConstants copied;
+  CopiedConstants copied(prepared.weights.size_bytes());
   for (auto constant : all_constants(prepared.xml.child("net"))) {
     const auto range = data_range(constant).value_or(DataRange{});
     const auto bytes = prepared.weights.view(range.offset, range.size_bytes);
