@@ -30,6 +30,7 @@ set(NPUCORE_SOURCES
   npucore/src/compile/cancellation.cpp
   npucore/src/compile/compilation.cpp
   npucore/src/compile/compile_job.cpp
+  npucore/src/compile/compile_task.cpp
   npucore/src/compile/compile_turn.cpp
   npucore/src/compile/estimate.cpp
   npucore/src/compile/helper_client.cpp
@@ -40,7 +41,6 @@ set(NPUCORE_SOURCES
   npucore/src/compile/helper_server.cpp
   npucore/src/compile/library_client.cpp
   npucore/src/compile/library_server.cpp
-  npucore/src/compile/library_task.cpp
   npucore/src/compile/preflight.cpp
   npucore/src/compile/target_blob.cpp
   npucore/src/device/device.cpp

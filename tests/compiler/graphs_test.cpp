@@ -12,8 +12,9 @@
 #include <npucore/compiler.hpp>
 #include <npucore/error.hpp>
 
+#include "compile/compile_task.hpp"
 #include "compile/estimate.hpp"
-#include "compile/library_task.hpp"
+#include "compile/library_client.hpp"
 #include "ir/ir_files.hpp"
 #include "ze/npu_device.hpp"
 
@@ -138,7 +139,7 @@ internal::LibraryResult compile(const std::string& platform, const Model& model,
   LoadStats stats;
   Properties properties;
   properties.set(property::serializer, serializer);
-  return library.compile(internal::library_task(model, internal::compiler_of(library), properties,
+  return library.compile(internal::compile_task(model, internal::compiler_of(library), properties,
                                                 std::move(config), stats));
 }
 

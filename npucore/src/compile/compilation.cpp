@@ -20,8 +20,8 @@
 #include "ze/device_queries.hpp"
 
 #include "blob.hpp"
+#include "compile_task.hpp"
 #include "compile_turn.hpp"
-#include "library_task.hpp"
 #include "preflight.hpp"
 
 namespace npu {
@@ -249,7 +249,7 @@ void Compilation::compile_in_turn() {
 bool Compilation::compile_with_library() {
   const Properties properties = compiled_->properties.values();
   enter(CompilePhase::kSerializing);
-  const LibraryTask task = library_task(model_, compiler_, properties, config_, compiled_->stats);
+  const CompileTask task = compile_task(model_, compiler_, properties, config_, compiled_->stats);
   enter(CompilePhase::kCompiling);
   LibraryResult made = library_->compile(task);
   try {
@@ -280,16 +280,13 @@ void Compilation::load_made(ContentView made, const char* by) {
                [this] { enter(CompilePhase::kInitializing); });
 }
 
-/// Whether the weights go by their address.
-bool Compilation::weightless() {
-  return choose_weightless(model_, compiler_, compiled_->properties.values(), config_,
-                           compiled_->stats);
-}
-
 ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {
-  if (!weightless()) return ir::serialize(model_, compiler_.version);
+  const Properties properties = compiled_->properties.values();
+  if (!choose_weightless(model_, compiler_, properties, config_, compiled_->stats)) {
+    return ir::serialize(model_, compiler_.version);
+  }
   source.input_hash = ir::content_hash(model_);
-  const auto threshold = compiled_->properties.values().get(property::serializer_threshold);
+  const auto threshold = properties.get(property::serializer_threshold);
   return ir::serialize_weightless(model_, compiler_.version, threshold);
 }
 
@@ -315,21 +312,13 @@ void Compilation::compile_in_driver() {
 
 HelperTask Compilation::helper_task() {
   const Properties properties = compiled_->properties.values();
-  HelperTask task;
-  task.title = model_title(model_);
+  HelperTask task{compile_task(model_, compiler_, properties, config_, compiled_->stats)};
   task.version = compiler_.version;
-  task.weightless = weightless();
   if (task.weightless) {
-    ir::require_weightless(model_);
-    task.threshold_bytes = properties.get(property::serializer_threshold);
     task.input_hash = ir::content_hash(model_);
   }
-  task.model = ir::prepare_text(model_, compiler_.version);
-  task.build_flags =
-      build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version, config_);
   task.profile_layers = wants_layer_times(properties);
   task.bypass_cache = bypasses_driver_cache(properties);
-  task.memory_limit_bytes = properties.get(property::compile_memory);
   return task;
 }
 

@@ -31,7 +31,6 @@ class Compilation {
   /// For those who wait in between; null where nobody can cancel.
   const std::atomic<bool>* cancelled() const;
   void take_compiler();
-  bool weightless();
   std::string cache_key() const;
   void use_cache();
   bool load_from_cache(const ModelCache& cache, const std::string& key);

@@ -8,24 +8,17 @@
 
 #include <npucore/device.hpp>
 
-#include "ir/serialize.hpp"
-
+#include "compile_task.hpp"
 #include "helper_link.hpp"
 
 namespace npu::internal {
 
-/// What a helper process is to compile.
-struct HelperTask {
-  std::string title;  ///< for messages: "model 'x' (x.xml)"
-  ir::PreparedText model;
-  ir::CompilerVersion version;
-  bool weightless = false;
-  std::uint64_t threshold_bytes = 0;  ///< weightless: smaller constants are copied
-  std::optional<std::uint64_t> input_hash;
-  std::string build_flags;
+/// What a helper process is to compile with the driver.
+struct HelperTask : CompileTask {
+  ir::CompilerVersion version = {};
+  std::optional<std::uint64_t> input_hash = {};
   bool profile_layers = false;
   bool bypass_cache = false;
-  std::uint64_t memory_limit_bytes = 0;  ///< 0: none
 };
 
 /// What it made of it.

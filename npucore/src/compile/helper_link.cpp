@@ -52,6 +52,12 @@ ErrorCode code_from(const std::string& words) {
 
 }  // namespace
 
+HelperLink::Deadline compile_deadline(const Properties& properties) {
+  const std::chrono::seconds most(properties.get(property::compile_timeout));
+  if (most.count() == 0) return std::nullopt;
+  return std::chrono::steady_clock::now() + most;
+}
+
 void throw_what_it_said(const Message& message) {
   const std::string what = message.text("what");
   throw Error(code_from(message.text("code")),

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <npucore/properties.hpp>
+
 #include "cancellation.hpp"
 #include "helper_message.hpp"
 #include "helper_process.hpp"
@@ -74,6 +76,9 @@ class HelperLink {
   bool ended_ = false;
   bool errors_ended_ = false;  ///< nobody can print any more
 };
+
+/// When a process that starts to compile now must be done.
+HelperLink::Deadline compile_deadline(const Properties& properties);
 
 /// Throws what an "error" message tells.
 [[noreturn]] void throw_what_it_said(const Message& message);

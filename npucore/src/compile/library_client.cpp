@@ -1,9 +1,8 @@
 #include "library_client.hpp"
 
-#include <fcntl.h>
-
 #include <cstdlib>
 #include <filesystem>
+#include <npu_vcl/abi.hpp>
 #include <sstream>
 
 #include <npucore/error.hpp>
@@ -122,10 +121,10 @@ void LibraryClient::open(const std::string& library) {
 }
 
 void LibraryClient::make_compiler(const LibraryTarget& target) {
-  constexpr int kErrors = 1, kNoRevision = 0xffff;
+  constexpr int kErrors = 1;
   const Message compiler = ask({"compiler",
                                 {{"device", std::to_string(target.pci_device_id)},
-                                 {"revision", std::to_string(kNoRevision)},
+                                 {"revision", std::to_string(npu_vcl::abi::kNoRevision)},
                                  {"tiles", std::to_string(target.tiles)},
                                  {"log_level", std::to_string(kErrors)}}},
                                "a model");
@@ -163,7 +162,7 @@ std::optional<bool> LibraryClient::takes(const char* option, const char* value) 
   return place->second;
 }
 
-Message LibraryClient::request_of(const char* kind, const LibraryTask& task,
+Message LibraryClient::request_of(const char* kind, const CompileTask& task,
                                   std::uint64_t& serialized_bytes) {
   Message request{kind, {{"build_flags", task.build_flags}}};
   request.texts["memory_limit"] = std::to_string(task.memory_limit_bytes);
@@ -182,7 +181,7 @@ Message LibraryClient::request_of(const char* kind, const LibraryTask& task,
   return request;
 }
 
-LibraryResult LibraryClient::compile(const LibraryTask& task) {
+LibraryResult LibraryClient::compile(const CompileTask& task) {
   LibraryResult result;
   Message done = ask(request_of("compile", task, result.serialized_bytes), task.title);
   result.compile_ns = done.number("compile_ns");
@@ -195,9 +194,15 @@ LibraryResult LibraryClient::compile(const LibraryTask& task) {
   return result;
 }
 
-std::vector<std::string> LibraryClient::query(const LibraryTask& task) {
+std::vector<std::string> LibraryClient::query(const CompileTask& task) {
   std::uint64_t serialized_bytes = 0;
   return names_of(ask(request_of("query", task, serialized_bytes), task.title).text("names"));
+}
+
+Compiler compiler_of(LibraryClient& library) {
+  return {library.facts().version, [&library](const char* option, const char* value) {
+            return library.takes(option, value);
+          }};
 }
 
 }  // namespace npu::internal

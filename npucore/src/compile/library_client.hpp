@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "ir/serialize.hpp"
 #include "properties/compiler_options.hpp"
 
+#include "compile_task.hpp"
 #include "helper_link.hpp"
 
 namespace npu::internal {
@@ -27,16 +27,6 @@ struct LibraryFacts {
   std::string id;
   ir::CompilerVersion version;
   std::vector<std::string> options;  ///< those that it lists; it takes some more
-};
-
-/// What it is to compile.
-struct LibraryTask {
-  std::string title;  ///< for messages: "model 'x' (x.xml)"
-  ir::PreparedText model;
-  bool weightless = false;
-  std::uint64_t threshold_bytes = 0;  ///< weightless: smaller constants are copied
-  std::string build_flags;
-  std::uint64_t memory_limit_bytes = 0;  ///< 0: none
 };
 
 struct LibraryResult {
@@ -69,9 +59,9 @@ class LibraryClient {
   std::optional<bool> takes(const char* option, const char* value);
   /// Throws what the compiler said, Error(kCancelled), Error(kTimeout), or Error(kCompileFailed)
   /// where the process ended.
-  LibraryResult compile(const LibraryTask& task);
+  LibraryResult compile(const CompileTask& task);
   /// The names of the layers that the target runs.
-  std::vector<std::string> query(const LibraryTask& task);
+  std::vector<std::string> query(const CompileTask& task);
   /// What the compiler has printed, where that is not echoed.
   const std::string& printed() { return link_.printed(); }
 
@@ -79,12 +69,15 @@ class LibraryClient {
   void open(const std::string& library);
   void make_compiler(const LibraryTarget& target);
   Message ask(Message request, const std::string& task);
-  Message request_of(const char* kind, const LibraryTask& task, std::uint64_t& serialized_bytes);
+  Message request_of(const char* kind, const CompileTask& task, std::uint64_t& serialized_bytes);
 
   HelperLink link_;
   bool takes_files_ = false;
   LibraryFacts facts_;
   std::map<std::pair<std::string, std::string>, std::optional<bool>> taken_;
 };
+
+/// The library's compiler; `library` must outlive it.
+Compiler compiler_of(LibraryClient& library);
 
 }  // namespace npu::internal

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cstdlib>
 #include <unordered_set>
 #include <utility>
 
@@ -7,17 +6,15 @@
 #include <npucore/error.hpp>
 
 #include "base/api.hpp"
-#include "base/log.hpp"
 #include "base/text.hpp"
 #include "ir/blob_container.hpp"
 #include "ir/states.hpp"
 #include "ir/support.hpp"
-#include "properties/build_flags.hpp"
 #include "ze/npu_device.hpp"
 
+#include "compile_task.hpp"
 #include "estimate.hpp"
 #include "library_client.hpp"
-#include "library_task.hpp"
 #include "preflight.hpp"
 
 namespace npu {
@@ -74,7 +71,7 @@ class TargetCompilation {
     // Only then does it print its estimate.
     config_.try_emplace(property::log_level.name, "LOG_INFO");
     LoadStats stats;
-    const LibraryTask task = library_task(model_, compiler_, properties_, config_, stats);
+    const CompileTask task = compile_task(model_, compiler_, properties_, config_, stats);
     const LibraryResult made = library_.compile(task);
     stats.serialized_bytes = made.serialized_bytes;
     stats.compile_ns = made.compile_ns;
@@ -84,7 +81,7 @@ class TargetCompilation {
 
   std::vector<LayerSupport> query() {
     LoadStats stats;
-    const LibraryTask task = library_task(model_, compiler_, properties_, config_, stats);
+    const CompileTask task = compile_task(model_, compiler_, properties_, config_, stats);
     const auto names = library_.query(task);
     const std::unordered_set<std::string> runs(names.begin(), names.end());
     std::vector<LayerSupport> layers;

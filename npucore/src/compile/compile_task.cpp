@@ -1,4 +1,4 @@
-#include "library_task.hpp"
+#include "compile_task.hpp"
 
 #include <utility>
 
@@ -9,12 +9,6 @@ namespace npu::internal {
 
 std::string model_title(const Model& model) {
   return base::text("model ", base::quoted(model.name()), " (", model.path().string(), ')');
-}
-
-HelperLink::Deadline compile_deadline(const Properties& properties) {
-  const std::chrono::seconds most(properties.get(property::compile_timeout));
-  if (most.count() == 0) return std::nullopt;
-  return std::chrono::steady_clock::now() + most;
 }
 
 bool choose_weightless(const Model& model, const Compiler& compiler, const Properties& properties,
@@ -29,15 +23,9 @@ bool choose_weightless(const Model& model, const Compiler& compiler, const Prope
   return true;
 }
 
-Compiler compiler_of(LibraryClient& library) {
-  return {library.facts().version, [&library](const char* option, const char* value) {
-            return library.takes(option, value);
-          }};
-}
-
-LibraryTask library_task(const Model& model, const Compiler& compiler, const Properties& properties,
+CompileTask compile_task(const Model& model, const Compiler& compiler, const Properties& properties,
                          CompilerConfig config, LoadStats& stats) {
-  LibraryTask task;
+  CompileTask task;
   task.title = model_title(model);
   task.weightless = choose_weightless(model, compiler, properties, config, stats);
   if (task.weightless) {
