@@ -1,6 +1,7 @@
-#include <npu_vcl/library.hpp>
-
 #include <cstdio>
+#include <filesystem>
+
+#include <npu_vcl/library.hpp>
 
 #ifdef _WIN32
 #include <windows.h>
@@ -65,6 +66,8 @@ std::string name_of(abi::Result result) {
       return "IO";
     case abi::kInvalidIr:
       return "INVALID_IR";
+    case abi::kUnknown:
+      return "UNKNOWN";
     default:
       char hex[16];
       std::snprintf(hex, sizeof hex, "0x%x", static_cast<unsigned>(result));
@@ -78,7 +81,13 @@ abi::ModelDesc model_of(std::span<const std::uint8_t> ir, const std::string& opt
 
 }  // namespace
 
-Library::Library(const std::string& path) : path_(path), handle_(load(path)) {
+Library::Library(const std::string& path) : path_(path) {
+  std::error_code error;
+  // The loader would open it and wait for whoever writes.
+  if (std::filesystem::is_fifo(path, error)) {
+    throw Failure("not found", "it cannot be loaded: " + path + " is a FIFO");
+  }
+  handle_ = load(path);
   if (!handle_) {
     throw Failure("not found", "it cannot be loaded: " + loading_error());
   }
@@ -123,8 +132,7 @@ std::string Compiler::id() const {
 }
 
 std::optional<std::string> Compiler::supported_options() const {
-  const auto ask =
-      library_.entry<abi::GetSupportedOptions>("vclGetCompilerSupportedOptions", true);
+  const auto ask = library_.entry<abi::GetSupportedOptions>("vclGetCompilerSupportedOptions", true);
   std::uint64_t size = 0;
   if (!ask || ask(handle_, nullptr, &size) != abi::kSuccess) return std::nullopt;
   std::string text(size, '\0');
@@ -140,14 +148,14 @@ std::optional<bool> Compiler::takes(const std::string& option, const char* value
 }
 
 std::vector<std::uint8_t> Compiler::compile(std::span<const std::uint8_t> ir,
-                                            const std::string& options) const {
+                                            const std::string& options) {
+  earlier_log_ = whole_log();
   const auto create = library_.entry<abi::ExecutableCreate>("vclExecutableCreate");
   const auto destroy = library_.entry<abi::ExecutableDestroy>("vclExecutableDestroy");
   const auto get = library_.entry<abi::GetSerializableBlob>("vclExecutableGetSerializableBlob");
   abi::Executable executable = nullptr;
   check(create(handle_, model_of(ir, options), &executable), "vclExecutableCreate");
-  const std::unique_ptr<abi::VclExecutable, abi::ExecutableDestroy> owner(executable,
-                                                                                 destroy);
+  const std::unique_ptr<abi::VclExecutable, abi::ExecutableDestroy> owner(executable, destroy);
   std::uint64_t size = 0;
   check(get(executable, nullptr, &size), "vclExecutableGetSerializableBlob");
   std::vector<std::uint8_t> blob(size);
@@ -155,7 +163,8 @@ std::vector<std::uint8_t> Compiler::compile(std::span<const std::uint8_t> ir,
   return blob;
 }
 
-std::string Compiler::query(std::span<const std::uint8_t> ir, const std::string& options) const {
+std::string Compiler::query(std::span<const std::uint8_t> ir, const std::string& options) {
+  earlier_log_ = whole_log();
   const auto create = library_.entry<abi::QueryCreate>("vclQueryNetworkCreate");
   const auto destroy = library_.entry<abi::QueryDestroy>("vclQueryNetworkDestroy");
   const auto ask = library_.entry<abi::QueryNetwork>("vclQueryNetwork");
@@ -171,10 +180,16 @@ std::string Compiler::query(std::span<const std::uint8_t> ir, const std::string&
 
 void Compiler::check(abi::Result result, const char* call) const {
   if (result == abi::kSuccess) return;
-  throw Failure(code_of(result), std::string(call) + ": " + name_of(result), log());
+  throw Failure(code_of(result), std::string(call) + ": " + name_of(result), log(), result);
 }
 
+/// The library keeps all that it has ever written.
 std::string Compiler::log() const {
+  const std::string log = whole_log();
+  return log.starts_with(earlier_log_) ? log.substr(earlier_log_.size()) : log;
+}
+
+std::string Compiler::whole_log() const {
   const auto get = library_.entry<abi::LogGetString>("vclLogHandleGetString", true);
   std::size_t size = 0;
   if (!get || !log_ || get(log_, &size, nullptr) != abi::kSuccess || size == 0) return {};

@@ -1,8 +1,8 @@
-#include <npu_vcl/message.hpp>
-
 #include <algorithm>
 #include <charconv>
 #include <concepts>
+
+#include <npu_vcl/message.hpp>
 
 namespace npu_vcl {
 namespace {

@@ -1,11 +1,11 @@
-#include <npu_vcl/service.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <locale>
 #include <new>
 #include <sstream>
 #include <utility>
+
+#include <npu_vcl/service.hpp>
 
 namespace npu_vcl {
 namespace {
@@ -40,13 +40,11 @@ class Ir {
   }
 
  private:
-  void write_address(std::uint64_t place, std::span<const std::byte> target,
-                     std::uint64_t offset) {
+  void write_address(std::uint64_t place, std::span<const std::byte> target, std::uint64_t offset) {
     if (place > copy_.size() || copy_.size() - place < kAddressDigits || offset > target.size()) {
       throw Failure("i/o error", "an address of a constant is outside the model");
     }
-    std::string digits =
-        std::to_string(reinterpret_cast<std::uintptr_t>(target.data() + offset));
+    std::string digits = std::to_string(reinterpret_cast<std::uintptr_t>(target.data() + offset));
     digits.insert(0, kAddressDigits - digits.size(), '0');
     const auto bytes = std::as_bytes(std::span(digits));
     std::ranges::copy(bytes, copy_.begin() + static_cast<std::ptrdiff_t>(place));
@@ -60,7 +58,10 @@ class Ir {
 
 Message error_message(const Failure& failure) {
   return {"error",
-          {{"code", failure.code()}, {"what", failure.what()}, {"driver_log", failure.log()}}};
+          {{"code", failure.code()},
+           {"what", failure.what()},
+           {"driver_log", failure.log()},
+           {"result", std::to_string(failure.result())}}};
 }
 
 Message Service::ready() const {
@@ -88,8 +89,8 @@ Message Service::make_compiler(const Message& request) {
   const Device device{static_cast<std::uint32_t>(request.number("device")),
                       static_cast<std::uint16_t>(request.number("revision")),
                       static_cast<std::uint32_t>(request.number("tiles"))};
-  compiler_ = std::make_unique<Compiler>(library_, device,
-                                         static_cast<int>(request.number("log_level")));
+  compiler_ =
+      std::make_unique<Compiler>(library_, device, static_cast<int>(request.number("log_level")));
   return {"compiler",
           {{"id", compiler_->id()},
            {"major", std::to_string(compiler_->version().major)},
@@ -100,9 +101,8 @@ Message Service::make_compiler(const Message& request) {
 
 Message Service::tell_whether_taken(const Message& request) const {
   const auto value = request.texts.find("value");
-  const auto yes =
-      compiler().takes(request.text("option"),
-                       value == request.texts.end() ? nullptr : value->second.c_str());
+  const auto yes = compiler().takes(request.text("option"),
+                                    value == request.texts.end() ? nullptr : value->second.c_str());
   Message told{"takes"};
   if (yes) {
     told.texts["yes"] = std::to_string(*yes);
@@ -110,22 +110,24 @@ Message Service::tell_whether_taken(const Message& request) const {
   return told;
 }
 
-Message Service::compile(const Message& request, const Contents& contents) const {
+Message Service::compile(const Message& request, const Contents& contents) {
   const Ir ir(request, contents);
   const auto start = std::chrono::steady_clock::now();
   const auto blob = compiler().compile(ir.bytes(), request.text("build_flags"));
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
   return {"done",
           {{"blob", std::string(blob.begin(), blob.end())},
-           {"compile_ns", std::to_string(took.count())}}};
+           {"compile_ns", std::to_string(took.count())},
+           {"driver_log", compiler().log()}}};
 }
 
-Message Service::query(const Message& request, const Contents& contents) const {
+Message Service::query(const Message& request, const Contents& contents) {
   const Ir ir(request, contents);
-  return {"layers", {{"names", compiler().query(ir.bytes(), request.text("build_flags"))}}};
+  const std::string names = compiler().query(ir.bytes(), request.text("build_flags"));
+  return {"layers", {{"names", names}, {"driver_log", compiler().log()}}};
 }
 
-const Compiler& Service::compiler() const {
+Compiler& Service::compiler() const {
   if (!compiler_) throw Failure("internal error", "no compiler was asked for");
   return *compiler_;
 }

@@ -20,6 +20,7 @@ inline constexpr Result kInvalidArgument = 0x78000004;
 inline constexpr Result kInvalidNullHandle = 0x78000005;
 inline constexpr Result kIo = 0x78000006;
 inline constexpr Result kInvalidIr = 0x78000007;
+inline constexpr Result kUnknown = 0x7ffffffe;
 
 struct Version {
   std::uint16_t major, minor;

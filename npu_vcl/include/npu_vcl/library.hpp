@@ -16,13 +16,17 @@ namespace npu_vcl {
 /// "compile failed"), with the compiler's log where it wrote one.
 class Failure : public std::runtime_error {
  public:
-  Failure(std::string code, const std::string& message, std::string log = {})
-      : std::runtime_error(message), code_(std::move(code)), log_(std::move(log)) {}
+  Failure(std::string code, const std::string& message, std::string log = {},
+          abi::Result result = abi::kSuccess)
+      : std::runtime_error(message), code_(std::move(code)), log_(std::move(log)), result_(result) {}
   const std::string& code() const { return code_; }
   const std::string& log() const { return log_; }
+  /// What the library answered; kSuccess where it was not asked.
+  abi::Result result() const { return result_; }
 
  private:
   std::string code_, log_;
+  abi::Result result_;
 };
 
 /// A loaded compiler library. Stays loaded until the process ends: compilers leave threads behind.
@@ -43,7 +47,7 @@ class Library {
   void* symbol(const char* name, bool optional) const;
 
   std::string path_;
-  void* handle_;
+  void* handle_ = nullptr;
   abi::Version version_ = {};
 };
 
@@ -75,17 +79,20 @@ class Compiler {
 
   /// The blob of a model. Throws Failure.
   std::vector<std::uint8_t> compile(std::span<const std::uint8_t> ir,
-                                    const std::string& options) const;
+                                    const std::string& options);
   /// The layers that the device runs, as the library lists them: "<name><name>". Throws Failure.
-  std::string query(std::span<const std::uint8_t> ir, const std::string& options) const;
+  std::string query(std::span<const std::uint8_t> ir, const std::string& options);
+  /// What it has written since the last model came, or before the first one.
+  std::string log() const;
 
  private:
+  std::string whole_log() const;
   void check(abi::Result result, const char* call) const;
-  std::string log() const;
 
   const Library& library_;
   abi::Compiler handle_ = nullptr;
   abi::Log log_ = nullptr;
+  std::string earlier_log_;  ///< about the models before
   abi::CompilerProperties properties_ = {};
 };
 

@@ -15,10 +15,11 @@ namespace npu_vcl {
 ///
 ///     compiler {device, revision, tiles, log_level}  ->  compiler {id, major, minor, opset, options}
 ///     takes {option, value}                          ->  takes {yes}; without it: cannot tell
-///     compile {ir, addresses, weights, constants, build_flags}  ->  done {blob, compile_ns}
-///     query {ir, addresses, weights, constants, build_flags}    ->  layers {names}
+///     compile {ir, addresses, weights, constants, build_flags}  ->  done {blob, compile_ns, driver_log}
+///     query {ir, addresses, weights, constants, build_flags}    ->  layers {names, driver_log}
 ///
-/// What fails is answered by error {code, what, driver_log}, and does not end the service.
+/// What fails is answered by error {code, what, driver_log, result}, and does not end the service.
+/// `result`: the library's own; 0 where it was not asked.
 /// `addresses`: where the IR's text has room for an address in 20 digits, one a line: its place in
 /// ir, "weights" or "constants", and the offset in these.
 class Service {
@@ -35,9 +36,9 @@ class Service {
  private:
   Message make_compiler(const Message& request);
   Message tell_whether_taken(const Message& request) const;
-  Message compile(const Message& request, const Contents& contents) const;
-  Message query(const Message& request, const Contents& contents) const;
-  const Compiler& compiler() const;
+  Message compile(const Message& request, const Contents& contents);
+  Message query(const Message& request, const Contents& contents);
+  Compiler& compiler() const;
 
   Library library_;
   std::unique_ptr<Compiler> compiler_;

@@ -5,10 +5,11 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <npu_vcl/message.hpp>
 #include <optional>
 #include <span>
 #include <string>
+
+#include <npu_vcl/message.hpp>
 
 #include "base/mapping.hpp"
 #include "base/unique_fd.hpp"

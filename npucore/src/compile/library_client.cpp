@@ -2,9 +2,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <npu_vcl/abi.hpp>
 #include <sstream>
 
+#include <npu_vcl/abi.hpp>
 #include <npucore/error.hpp>
 
 #include "base/text.hpp"

@@ -5,9 +5,9 @@
 #include <list>
 #include <memory>
 #include <new>
-#include <npu_vcl/service.hpp>
 #include <utility>
 
+#include <npu_vcl/service.hpp>
 #include <npucore/error.hpp>
 
 namespace npu::internal {
