@@ -224,6 +224,23 @@ TEST_F(Producers, OfExportedMemoryAreWaitedForHoweverLateItWasExported) {
   ::close(fd);
 }
 
+TEST_F(Producers, OfAStateAreWaitedForBeforeItIsReadAndWritten) {
+  const int fd = make_memfd(4096);
+  fill(fd, 1);
+  Request request = CompiledModel::compile(device_, Model::read(write_sum_model(folder_.path())))
+                        .create_request();
+  const Tensor state = Tensor::import_dmabuf(device_, fd);
+  request.states()[0].set(state);
+  std::fill_n(reinterpret_cast<float*>(request.input(0).data()), 4, 1.f);
+  produce(fd, [&] { fill(fd, 9); });
+  request.infer();
+  EXPECT_EQ(first(state), 10) << "the value that the producer was writing";
+  EXPECT_EQ(events_, POLLOUT) << "who reads or writes it";
+  request.infer();
+  EXPECT_EQ(asked_, 3) << "each inference asks";
+  ::close(fd);
+}
+
 TEST_F(Producers, ThatNeverEndAreAnError) {
   const int fd = make_memfd(4096);
   Request request = compile().create_request();

@@ -16,6 +16,7 @@
 
 #include "api.hpp"
 #include "file_size_limit.hpp"
+#include "forked.hpp"
 #include "open_input.hpp"
 #include "text.hpp"
 #include "unique_fd.hpp"
@@ -60,7 +61,7 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
-    if (fd_) {
+    if (fd_ && !is_forked_child()) {
       folder_.remove(name_);
     }
   }

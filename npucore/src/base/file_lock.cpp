@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "forked.hpp"
+
 namespace npu::base {
 namespace {
 
@@ -54,9 +56,10 @@ FileLock::FileLock(FileLock&& other) noexcept
     : folder_(other.folder_), name_(std::move(other.name_)), fd_(std::move(other.fd_)) {}
 
 FileLock::~FileLock() {
-  if (fd_) {
-    folder_.remove(name_);  // while it is still locked
-  }
+  if (!fd_ || is_forked_child()) return;
+  folder_.remove(name_);  // while it is still locked
+  // A child that was forked meanwhile has the descriptor too, and would keep the lock.
+  ::flock(fd_.get(), LOCK_UN);
 }
 
 }  // namespace npu::base

@@ -10,6 +10,7 @@
 #include "base/api.hpp"
 #include "base/enum_names.hpp"
 #include "base/exit_watch.hpp"
+#include "base/forked.hpp"
 #include "base/log.hpp"
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
@@ -142,6 +143,7 @@ void Compilation::enter(CompilePhase phase) const {
   check_cancelled();
   if (options_.progress) {
     options_.progress({phase, std::chrono::steady_clock::now() - start_});
+    base::refuse_after_fork();  // it may have forked, and this be the child
   }
 }
 

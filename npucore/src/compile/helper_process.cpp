@@ -18,6 +18,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/forked.hpp"
 #include "base/text.hpp"
 
 namespace npu::internal {
@@ -151,6 +152,7 @@ HelperProcess::HelperProcess(const fs::path& program, const std::vector<std::str
 }
 
 HelperProcess::~HelperProcess() {
+  if (base::is_forked_child()) return;  // it is the parent's
   kill();
   try {
     wait();
@@ -181,12 +183,16 @@ bool HelperProcess::wait_id(siginfo_t& info, int flags) const {
   return result == 0;
 }
 
-/// Looks first and takes the number away under the lock: kill() never hits another process.
+/// Looks first and takes the number away under the lock: kill() never hits another process. What
+/// the process has started ends too, while nobody else's group can have its number.
 std::string HelperProcess::wait() {
   if (pid_ < 0) return ending_;
   siginfo_t info = {};
   wait_id(info, WEXITED | WNOWAIT);
   std::scoped_lock lock(mutex_);
+  if (info.si_pid == pid_) {
+    ::kill(-pid_, SIGKILL);
+  }
   wait_id(info, WEXITED);
   pid_ = -1;
   if (info.si_pid == 0) {  // the application's own handler of SIGCHLD was faster

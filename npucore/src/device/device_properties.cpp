@@ -55,7 +55,8 @@ std::string compiler_version(const Device::Impl& device) {
 }
 
 const std::map<std::string, Answer>& answers() {
-  static const std::map<std::string, Answer> table = {
+  // Never destroyed, as property_rows().
+  static const auto* const table = new std::map<std::string, Answer>{
       {"SUPPORTED_CONFIG_KEYS",
        [](const Device::Impl&) {
          return names_where([](const auto& info) { return info.access == Access::kReadWrite; });
@@ -103,7 +104,7 @@ const std::map<std::string, Answer>& answers() {
        [](const Device::Impl&) { return text("1,", ze::Queue::kPlaces, ",1"); }},
       {"RANGE_FOR_STREAMS", [](const Device::Impl&) { return std::string("1,1"); }},
   };
-  return table;
+  return *table;
 }
 
 void check_device_id(const Device::Impl& device, const Properties& properties) {

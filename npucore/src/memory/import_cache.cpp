@@ -43,6 +43,13 @@ void require_dmabuf(const Device::Impl& device, int fd) {
                    ": import memory from a DMA-BUF exporter, or copy into a tensor"));
 }
 
+/// Whether the device can use imported host memory for `bytes`.
+bool covers(const Allocation& host, std::span<const std::byte> bytes, bool read_only) {
+  return host.base() <= bytes.data() &&
+         bytes.data() + bytes.size() <= host.base() + host.size_bytes &&
+         (read_only || !host.read_only);
+}
+
 }  // namespace
 
 bool takes_as_dmabuf(const Device::Impl& device, int fd) {
@@ -219,28 +226,18 @@ void ImportCache::make_room(std::unique_lock<std::mutex>& lock, int fd, const Er
                    " imported buffers are in use: wait for an inference, or copy"));
 }
 
-/// What covers `bytes`, or null: with a reason where something else lies in their pages already.
+/// What lies in the pages of `bytes`, or null. The caller lets go of it without the lock.
 std::shared_ptr<Allocation> ImportCache::find_host(std::unique_lock<std::mutex>& lock,
                                                    const ze::DeviceContext& context,
-                                                   std::span<std::byte> bytes, bool read_only,
-                                                   std::string& why_not) {
+                                                   std::span<const std::byte> bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::uintptr_t end = begin + bytes.size();
+  const std::uintptr_t end = base::round_up_to_page(begin + bytes.size());
   for (;;) {
     const auto entry = host_.lower_bound({&context, begin});
-    if (entry == host_.end() || entry->first.first != &context ||
-        entry->second.begin >= base::round_up_to_page(end)) {
+    if (entry == host_.end() || entry->first.first != &context || entry->second.begin >= end) {
       return nullptr;
     }
-    auto alive = entry->second.allocation.lock();
-    if (alive && entry->second.begin <= begin && end <= entry->first.second + 1 &&
-        (read_only || !entry->second.read_only)) {
-      return alive;
-    }
-    if (alive) {
-      why_not = "it overlaps memory that is imported already, otherwise";
-      return nullptr;
-    }
+    if (auto alive = entry->second.allocation.lock()) return alive;
     forgotten_.wait(lock);  // its last owner is about to release it
   }
 }
@@ -258,11 +255,15 @@ std::shared_ptr<Allocation> ImportCache::import_host(const Place& place, std::sp
     why_not = "it reaches past the end of all addresses";
     return nullptr;
   }
-  result = find_host(lock, *place.context, bytes, read_only, why_not);
+  result = find_host(lock, *place.context, bytes);
+  if (result && !covers(*result, bytes, read_only)) {
+    why_not = "it overlaps memory that is imported already, otherwise";
+    return nullptr;
+  }
   if (result) {
     ++stats_.hits;
+    return result;
   }
-  if (result || !why_not.empty()) return result;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % base::page_size_bytes() != 0) {
     why_not = text("it does not begin on a page of ", base::page_size_bytes(), " bytes");
     return nullptr;
@@ -308,11 +309,9 @@ std::shared_ptr<Allocation> ImportCache::import_pages(std::unique_ptr<Allocation
   allocation->size_bytes = pages_bytes;
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
   const HostKey key{allocation->place.context.get(), begin + pages_bytes - 1};
-  const bool read_only = allocation->read_only;
   auto owner = std::make_shared<Owner>(std::move(allocation));
   HostEntry& entry = host_[key];
   entry.begin = begin;
-  entry.read_only = read_only;
   auto shared = share(std::move(owner));
   entry.allocation = shared;
   ++stats_.imports;

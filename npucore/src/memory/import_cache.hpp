@@ -71,7 +71,6 @@ class ImportCache {
   using HostKey = std::pair<const ze::DeviceContext*, std::uintptr_t>;  // of the last byte
   struct HostEntry {
     std::uintptr_t begin = 0;
-    bool read_only = false;
     std::weak_ptr<Allocation> allocation;
   };
   struct Owner;
@@ -85,8 +84,7 @@ class ImportCache {
   void forget(KeptBuffer& buffer);
   std::shared_ptr<Allocation> find_host(std::unique_lock<std::mutex>& lock,
                                         const ze::DeviceContext& context,
-                                        std::span<std::byte> bytes, bool read_only,
-                                        std::string& why_not);
+                                        std::span<const std::byte> bytes);
   std::shared_ptr<Allocation> import_pages(std::unique_ptr<Allocation> allocation,
                                            std::span<std::byte> pages, std::string& why_not);
   /// The allocation, whose end goes through release() from now on, which locks: nothing that throws

@@ -144,12 +144,4 @@ void Binding::copy_out() const {
   }
 }
 
-int Binding::dmabuf_fd() const {
-  return bound_.tensor ? allocation_of(bound_.tensor)->buffer_fd() : -1;
-}
-
-bool Binding::may_be_exported() const {
-  return bound_.tensor && allocation_of(bound_.tensor)->exportable && dmabuf_fd() < 0;
-}
-
 }  // namespace npu::internal

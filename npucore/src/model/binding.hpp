@@ -64,18 +64,14 @@ class Binding {
   /// After the context was lost: finds out how the device reaches the memory from this one.
   void move_to(const Place& place);
 
+  /// What it was bound to; empty for memory that is copied.
+  const Tensor& bound() const { return bound_.tensor; }
   /// For the CPU.
   Tensor tensor() const { return bound_.tensor ? bound_.tensor : bound_.stand_in; }
   const Port& port() const { return port_; }
   std::uint32_t argument() const { return argument_; }
   std::size_t bytes() const { return bytes_; }
   ze::ArgumentValue value() const { return {bound_.address, item_bytes_, bound_.strides}; }
-  /// The descriptor of a buffer that other devices know too, imported or exported; -1 for other
-  /// memory.
-  int dmabuf_fd() const;
-  /// Whether it has no descriptor so far but may get one while it is bound.
-  bool may_be_exported() const;
-
   bool is_copied() const { return bound_.copied; }
   /// From the application's memory into the device's, and back.
   void copy_in() const;

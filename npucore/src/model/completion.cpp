@@ -14,6 +14,10 @@
 namespace npu::internal {
 namespace {
 
+/// Whether this thread calls back, for whichever requests: it must not wait for another such
+/// thread, which may be waiting for it.
+thread_local bool calls_back = false;
+
 void pin_to(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -31,12 +35,14 @@ struct Completion::Core {
   std::condition_variable changed;
   Completed* oldest = nullptr;
   Completed* newest = nullptr;
-  /// A callback that runs; another one runs inside it when it ends that one's request.
+  /// A callback that runs. Another one runs inside it when it ends that one's request, and when a
+  /// callback of another model does, at the same time.
   struct Running {
     Completed* item;  ///< null again when a callback destroyed it
-    Running* outer;
+    Running* next;
+    std::thread::id thread;
   };
-  Running* running = nullptr;  ///< the innermost
+  Running* running = nullptr;
   bool stopping = false;
   std::thread::id thread;
 
@@ -44,11 +50,13 @@ struct Completion::Core {
   void call(std::unique_lock<std::mutex>& lock, Completed* item);
   void call_now(std::unique_lock<std::mutex>& lock, Completed& item);
   Running* frame_of(const Completed& item) const;
+  void drop(const Running& frame);
   Completed* take_oldest();
   void take_out(Completed& item);
 };
 
 void Completion::Core::run() {
+  calls_back = true;
   std::unique_lock lock(mutex);
   for (;;) {
     changed.wait(lock, [this] { return stopping || oldest; });
@@ -67,12 +75,18 @@ void Completion::Core::call_now(std::unique_lock<std::mutex>& lock, Completed& i
 
 Completion::Core::Running* Completion::Core::frame_of(const Completed& item) const {
   Running* frame = running;
-  while (frame && frame->item != &item) frame = frame->outer;
+  while (frame && frame->item != &item) frame = frame->next;
   return frame;
 }
 
+void Completion::Core::drop(const Running& frame) {
+  Running** at = &running;
+  while (*at != &frame) at = &(*at)->next;
+  *at = frame.next;
+}
+
 void Completion::Core::call(std::unique_lock<std::mutex>& lock, Completed* item) {
-  Running frame{item, running};
+  Running frame{item, running, std::this_thread::get_id()};
   running = &frame;
   lock.unlock();
   auto callback = item->callback();
@@ -91,7 +105,7 @@ void Completion::Core::call(std::unique_lock<std::mutex>& lock, Completed* item)
     ++item->called_count_;
     item->error_ = error;
   }
-  running = frame.outer;
+  drop(frame);
   changed.notify_all();
 }
 
@@ -179,21 +193,21 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
 
 void Completion::remove(Completed& item) {
   std::unique_lock lock(core_->mutex);
-  if (std::this_thread::get_id() == core_->thread) {
-    if (Core::Running* frame = core_->frame_of(item)) {
-      frame->item = nullptr;
-      core_->take_out(item);
-    } else {
-      core_->call_now(lock, item);  // this thread would wait for itself
-    }
+  Core::Running* const frame = core_->frame_of(item);
+  if (frame && frame->thread == std::this_thread::get_id()) {
+    frame->item = nullptr;
+    core_->take_out(item);
     return;
+  }
+  if (calls_back && !frame) {
+    core_->call_now(lock, item);
   }
   core_->changed.wait(lock, [&] { return !item.queued_ && !core_->frame_of(item); });
 }
 
 std::shared_ptr<Completion> Completion::shared(bool pin) {
-  static std::mutex mutex;  // guards known
-  static std::weak_ptr<Completion> known;
+  static std::mutex mutex;                              // guards known
+  static auto& known = *new std::weak_ptr<Completion>;  // never destroyed
   std::scoped_lock lock(mutex);
   auto completion = known.lock();
   if (!completion) {

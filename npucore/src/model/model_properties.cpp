@@ -25,7 +25,8 @@ std::string from_cache(const CompiledModel::Impl& model) {
 }
 
 const std::map<std::string, Answer>& answers() {
-  static const std::map<std::string, Answer> table = {
+  // Never destroyed, as property_rows().
+  static const auto* const table = new std::map<std::string, Answer>{
       {"SUPPORTED_PROPERTIES",
        [](const CompiledModel::Impl&) { return internal::supported_properties(true); }},
       {"NUM_STREAMS", [](const CompiledModel::Impl&) { return std::string("1"); }},
@@ -44,7 +45,7 @@ const std::map<std::string, Answer>& answers() {
       {"RUNTIME_REQUIREMENTS",
        [](const CompiledModel::Impl& model) { return ir::describe(model.built_with); }},
   };
-  return table;
+  return *table;
 }
 
 }  // namespace

@@ -51,9 +51,7 @@ void Request::submit() {
 std::uint64_t Request::submit(const Bindings& bindings) {
   return with(impl_, [&](Impl& impl) {
     impl.bind(bindings);
-    const std::uint64_t copies_before = impl.copies();
-    impl.submit();
-    return impl.copies() - copies_before;
+    return impl.submit();
   });
 }
 bool Request::wait(std::chrono::nanoseconds timeout) {

@@ -267,18 +267,22 @@ void Request::Impl::prepare() {
 void Request::Impl::collect_producers() {
   producers_.clear();
   may_be_exported_ = false;
-  const auto add = [this](const Binding& binding, dmabuf::FenceUse use) {
-    may_be_exported_ = may_be_exported_ || binding.may_be_exported();
-    const int fd = binding.dmabuf_fd();
-    const bool known = std::any_of(
-        producers_.begin(), producers_.end(),
-        [&](const Producer& producer) { return producer.fd == fd && producer.use == use; });
-    if (fd >= 0 && !known) {
-      producers_.push_back({fd, use});
-    }
-  };
-  for (const Binding& binding : inputs_) add(binding, dmabuf::FenceUse::kRead);
-  for (const Binding& binding : outputs_) add(binding, dmabuf::FenceUse::kWrite);
+  for (const Binding& binding : inputs_) add_producer(binding.bound(), dmabuf::FenceUse::kRead);
+  for (const Binding& binding : outputs_) add_producer(binding.bound(), dmabuf::FenceUse::kWrite);
+  for (const Tensor& state : states_) add_producer(state, dmabuf::FenceUse::kWrite);
+}
+
+void Request::Impl::add_producer(const Tensor& tensor, dmabuf::FenceUse use) {
+  if (!tensor) return;
+  const internal::Allocation& allocation = *internal::allocation_of(tensor);
+  const int fd = allocation.buffer_fd();
+  may_be_exported_ = may_be_exported_ || (allocation.exportable && fd < 0);
+  const bool known = std::any_of(
+      producers_.begin(), producers_.end(),
+      [&](const Producer& producer) { return producer.fd == fd && producer.use == use; });
+  if (fd >= 0 && !known) {
+    producers_.push_back({fd, use});
+  }
 }
 
 /// The NPU's driver waits for nobody's fences.
@@ -292,13 +296,16 @@ void Request::Impl::wait_for_producers() const {
   }
 }
 
-void Request::Impl::copy_inputs() {
+std::uint64_t Request::Impl::copy_inputs() {
+  std::uint64_t copied = 0;
   for (const Binding& binding : inputs_) {
     if (binding.is_copied()) {
       binding.copy_in();
       ++copies_;
+      ++copied;
     }
   }
+  return copied;
 }
 
 void Request::Impl::copy_outputs() {
@@ -322,7 +329,8 @@ void Request::Impl::set_callback(Callback callback) {
   callback_ = std::make_shared<const Callback>(std::move(callback));
 }
 
-void Request::Impl::submit() {
+/// Once it is added to the completion, its callback may end this object.
+std::uint64_t Request::Impl::submit() {
   base::refuse_after_fork();
   if (in_flight_) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -340,9 +348,7 @@ void Request::Impl::submit() {
   if (!producers_.empty()) {
     wait_for_producers();
   }
-  if (copied_) {
-    copy_inputs();
-  }
+  const std::uint64_t copied = copied_ ? copy_inputs() : 0;
   if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]] {
     first_submit_ = std::chrono::steady_clock::now();
   }
@@ -352,6 +358,7 @@ void Request::Impl::submit() {
   if (callback_) {
     completion_->add(*this);
   }
+  return copied;
 }
 
 /// What was submitted once is submitted again as it is: its memory is bound, and so kept.

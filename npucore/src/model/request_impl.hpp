@@ -40,7 +40,8 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   std::uint64_t copies() const { return copies_; }
 
   void set_callback(Callback callback);
-  void submit();
+  /// Returns how many inputs were copied.
+  std::uint64_t submit();
   bool wait(std::chrono::nanoseconds timeout);
 
   std::vector<State> states();
@@ -96,10 +97,11 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
 
   void prepare();
   void collect_producers();
+  void add_producer(const Tensor& tensor, dmabuf::FenceUse use);
   void execute();
   void execute_in(ze::Queue& queue);
   void wait_for_producers() const;
-  void copy_inputs();
+  std::uint64_t copy_inputs();
   void copy_outputs();
   bool wait_for_end(std::uint64_t timeout_ns);
   void note_first_inference();

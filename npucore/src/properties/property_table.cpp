@@ -1,6 +1,7 @@
 #include "property_table.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -286,8 +287,9 @@ std::optional<std::size_t> distance(const std::string& asked, const std::string&
 }  // namespace
 
 const std::vector<PropertyRow>& property_rows() {
-  static const std::vector<PropertyRow> rows = all_rows();
-  return rows;
+  // Never destroyed, like all tables here: objects that ask may outlive every static of ours.
+  static const auto* const rows = new std::vector<PropertyRow>(all_rows());
+  return *rows;
 }
 
 const PropertyRow* find_property_row(const std::string& name) {
@@ -311,12 +313,12 @@ void fail_unknown_property(const std::string& name) {
 namespace npu {
 
 const std::vector<PropertyInfo>& known_properties() try {
-  static const std::vector<PropertyInfo> infos = [] {
-    std::vector<PropertyInfo> list;
-    for (const auto& row : internal::property_rows()) list.push_back(row.info);
-    return list;
+  static const auto* const infos = [] {
+    auto list = std::make_unique<std::vector<PropertyInfo>>();
+    for (const auto& row : internal::property_rows()) list->push_back(row.info);
+    return list.release();
   }();
-  return infos;
+  return *infos;
 } catch (...) {
   base::rethrow_as_error();
 }

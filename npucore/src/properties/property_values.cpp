@@ -165,8 +165,8 @@ std::string folder(const std::string& value) {
 }
 
 std::string log_level_name(const std::string& value) {
-  static const std::vector<std::string> levels = {"LOG_NONE", "LOG_ERROR", "LOG_WARNING",
-                                                  "LOG_INFO", "LOG_DEBUG", "LOG_TRACE"};
+  const std::vector<std::string> levels = {"LOG_NONE", "LOG_ERROR", "LOG_WARNING",
+                                           "LOG_INFO", "LOG_DEBUG", "LOG_TRACE"};
   const bool prefixed = upper(value).rfind("LOG_", 0) == 0;
   return one_of(prefixed ? value : "LOG_" + value, levels);
 }

@@ -1,10 +1,13 @@
 // Files as a hostile or unlucky neighbour leaves them: read, mapped, written and locked.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <thread>
@@ -14,6 +17,7 @@
 #include "base/atomic_file.hpp"
 #include "base/file_lock.hpp"
 #include "base/folder.hpp"
+#include "base/forked.hpp"
 #include "base/mapped_file.hpp"
 #include "base/open_input.hpp"
 
@@ -205,6 +209,27 @@ TEST_F(Locks, GoToTheNextAsSoonAsTheyAreFree) {
   });
   EXPECT_TRUE(acquire(1h));
   owner.join();
+}
+
+/// The child has the lock's descriptor too, and its own copy of the object.
+TEST_F(Locks, AreFreeThoughAChildLivesThatWasForkedMeanwhile) {
+  std::optional<base::FileLock> first = acquire(0ns);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    base::process_was_forked = true;
+    first.reset();
+    ::pause();
+    ::_exit(0);
+  }
+  std::thread owner([&] {
+    std::this_thread::sleep_for(100ms);
+    EXPECT_TRUE(std::filesystem::exists(place_.path() / "lock")) << "the child has removed it";
+    first.reset();
+  });
+  EXPECT_TRUE(acquire(5s));
+  owner.join();
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 }  // namespace

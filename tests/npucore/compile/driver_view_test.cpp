@@ -252,7 +252,7 @@ class ForeignBlobs : public DriverView {
 
 TEST_F(ForeignBlobs, AreRefusedWithWhatBothSidesAre) {
   for (const char* part : {"the blob is for platform 3720, the device is a 4000", "foreign.blob",
-                           "the blob: platform=3720 compiler=7.5"}) {
+                           "the blob: platform=3720 compiler=8.4"}) {
     expect_error(ErrorCode::kIncompatible, part, [&] { CompiledModel::import(device_, blob_); });
   }
 }

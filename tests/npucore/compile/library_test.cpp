@@ -1,6 +1,8 @@
 // Compilation by a compiler library, without a device and for one: the software NPU is such a
 // library too. COMPILER_LIBRARY is its path, SERVE_WITHOUT_FILES a program that serves it.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -251,6 +253,33 @@ TEST_F(Libraries, EndWithTheirLastWordsAlone) {
     EXPECT_EQ(error.code(), ErrorCode::kCompileFailed) << error.what();
     EXPECT_EQ(error.driver_log(), "92\n93\n94\n95\n96\n97\n98\n99\n100\nlast words\n");
   }
+}
+
+/// A script may start what serves the library instead of becoming it.
+TEST_F(Libraries, LeaveNothingThatTheirProgramsStarted) {
+  const auto program = dir_.path() / "program", started = dir_.path() / "started";
+  write_file(program, "#!/bin/sh\nsleep 60 &\necho $! > " + started.string() + "\nwait\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  CompileOptions options = with_library(program.string());
+  options.properties.set(property::compile_timeout, 1);
+  expect_error(ErrorCode::kTimeout, "NPUCORE_COMPILE_TIMEOUT",
+               [&] { compile_for(target_, model_, options); });
+  pid_t pid = 0;
+  std::ifstream(started) >> pid;
+  ASSERT_GT(pid, 0);
+  const auto deadline = Clock::now() + 5s;
+  while (::kill(pid, 0) == 0 && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
+  EXPECT_NE(::kill(pid, 0), 0) << pid;
+  ::kill(pid, SIGKILL);
+}
+
+/// The system's loader would wait for whoever writes.
+TEST_F(Libraries, AreNoFifos) {
+  const std::string fifo = (dir_.path() / "compiler.so").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), S_IRUSR | S_IWUSR), 0);
+  CompileOptions options = with_library(fifo);
+  options.properties.set(property::compile_timeout, 5);
+  expect_error(ErrorCode::kNotFound, "is a FIFO", [&] { compile_for(target_, model_, options); });
 }
 
 TEST_F(Libraries, AreEndedByACancelAtAnyMoment) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+
 #include <npu_vcl/service.hpp>
 
 namespace {

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -165,6 +166,27 @@ TEST_F(Imports, FromManyThreadsNeverOverlap) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(importer_.stats().live, 0u);
+}
+
+/// One looks at the other's memory in the moment when that lets go of it.
+TEST_F(Tensors, OfOverlappingHostMemoryComeAndGoInManyThreads) {
+  constexpr std::size_t kPage = 4096;
+  constexpr auto kDuration = std::chrono::seconds(2);
+  alignas(kPage) static std::byte pages[3 * kPage];
+  const auto until = std::chrono::steady_clock::now() + kDuration;
+  const auto import = [&](std::size_t first) {
+    while (std::chrono::steady_clock::now() < until) {
+      try {
+        Tensor::import_host(device_, {&pages[first * kPage], 2 * kPage}, MemoryUse::kOutput);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kUnsupported) << error.what();
+      }
+    }
+  };
+  std::thread one([&] { import(0); }), other([&] { import(1); }), third([&] { import(1); });
+  one.join();
+  other.join();
+  third.join();
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 // Requests that tell their end, in a thread of the model.
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sched.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <future>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -179,6 +182,33 @@ TEST_F(Callbacks, OfModelsThatAskForItShareOneThread) {
   EXPECT_NE(threads[0], threads[2]);
 }
 
+/// Each has a request behind the one whose callback destroys the other's: neither thread may wait.
+TEST_F(Callbacks, OfTwoModelsMayDestroyEachOthersRequests) {
+  const CompiledModel models[] = {model(), model()};
+  std::optional<Request> first[2], second[2];
+  std::atomic<int> ready = 0, calls = 0;
+  std::promise<void> done[2];
+  for (int i = 0; i < 2; ++i) {
+    first[i] = models[i].create_request();
+    second[i] = models[i].create_request();
+    second[i]->set_callback([&](std::exception_ptr) { ++calls; });
+    first[i]->set_callback([&, i](std::exception_ptr) {
+      for (++ready; ready < 3;) std::this_thread::yield();
+      second[1 - i].reset();
+      done[i].set_value();
+    });
+  }
+  for (auto& request : first) request->submit();
+  for (auto& request : second) request->submit();
+  ++ready;
+  for (auto& each : done) {
+    if (each.get_future().wait_for(std::chrono::seconds(60)) != std::future_status::ready) {
+      std::abort();  // no thread would end
+    }
+  }
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(Callbacks, FromManyThreadsComeForEveryInference) {
   const CompiledModel shared = model();
   std::atomic<int> calls = 0;
@@ -192,6 +222,53 @@ TEST_F(Callbacks, FromManyThreadsComeForEveryInference) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(calls, 200);
+}
+
+/// Keeps this thread, and those that it starts, on one processor.
+class OnOneProcessor {
+ public:
+  OnOneProcessor() {
+    ::sched_getaffinity(0, sizeof(all_), &all_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    ::sched_setaffinity(0, sizeof(one), &one);
+  }
+  OnOneProcessor(const OnOneProcessor&) = delete;
+  OnOneProcessor& operator=(const OnOneProcessor&) = delete;
+  ~OnOneProcessor() { ::sched_setaffinity(0, sizeof(all_), &all_); }
+
+ private:
+  cpu_set_t all_ = {};
+};
+
+// The thread that calls back goes before the one that submits, which only runs where nobody else
+// does.
+TEST_F(Callbacks, MayDestroyTheirRequestBeforeSubmitReturns) {
+  const OnOneProcessor one;
+  const CompiledModel compiled = model();
+  constexpr std::size_t kBytes = kAffineElements * sizeof(float);
+  const Tensor input = Tensor::allocate(device_, kBytes, MemoryUse::kInput);
+  std::vector<float> output(kAffineElements + 1);
+  ::mallopt(M_PERTURB, 1);  // memory that was freed says so
+  for (int count = 0; count < 300; ++count) {
+    auto request = std::make_unique<Request>(compiled.create_request());
+    request->set_output(0, HostMemory{&output[1], kBytes});
+    std::promise<void> destroyed;
+    request->set_callback([&](std::exception_ptr) {
+      request.reset();
+      destroyed.set_value();
+    });
+    std::thread([&] {
+      const sched_param none = {};
+      ::sched_setscheduler(0, SCHED_IDLE, &none);
+      const PortBinding bound{.index = 0, .tensor = &input};
+      // The output's copy, which is made before the callback, is not one of an input.
+      EXPECT_EQ(request->submit({{&bound, 1}, {}}), 0U) << count;
+    }).join();
+    destroyed.get_future().wait();
+  }
+  ::mallopt(M_PERTURB, 0);
 }
 
 // Whose callback is called at once then: nobody else could call it later.

@@ -133,5 +133,32 @@ TEST_F(Forked, ChildrenDoNotWaitForALockThatStayedWithTheParent) {
   busy.join();
 }
 
+/// A child that was forked where the compilation tells of itself, and goes on there.
+TEST_F(Forked, ChildrenOfACompilationLeaveItToTheirParent) {
+  const pid_t parent = ::getpid();
+  for (const CompilePhase phase : {CompilePhase::kWaiting, CompilePhase::kSerializing,
+                                   CompilePhase::kCompiling, CompilePhase::kInitializing}) {
+    SCOPED_TRACE(to_string(phase));
+    std::optional<int> ended;
+    CompileOptions options;
+    options.progress = [&](const CompileProgress& progress) {
+      if (progress.phase != phase || ::getpid() != parent) return;
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::alarm(20);
+        return;
+      }
+      int status = -1;
+      ::waitpid(child, &status, 0);
+      ended = status;
+    };
+    const CompileJob job = compile_async(device_, model_, options);
+    CompiledModel made = job.get();
+    made.create_request().infer();
+    // With a status of LeakSanitizer's own where that misses what the parent's threads hold.
+    EXPECT_TRUE(ended && WIFEXITED(*ended)) << "the child did not end by itself";
+  }
+}
+
 }  // namespace
 }  // namespace npu::test

@@ -323,5 +323,80 @@ TEST_P(ExitInFlight, EndsWell) {
   EXPECT_EXIT(begin_and_end(), ::testing::ExitedWithCode(0), "");
 }
 
+class AtExit : public OnSoftwareNpu {
+ protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    OnSoftwareNpu::SetUp();
+  }
+  CompiledModel model() {
+    return CompiledModel::compile(device_, Model::read(write_affine_model(folder_.path())));
+  }
+  TempDir folder_;
+};
+
+/// The engine works on one of them; a thread waits for the others.
+TEST_F(AtExit, ManyRequestsInFlightEnd) {
+  const auto leave = [&] {
+    ::alarm(20);
+    static std::vector<Request> requests;
+    const CompiledModel model = this->model();
+    for (int i = 0; i < 4; ++i) {
+      requests.push_back(model.create_request());
+      requests.back().set_callback([](const std::exception_ptr&) {});
+    }
+    for (Request& request : requests) request.submit();
+    std::exit(0);
+  };
+  EXPECT_EXIT(leave(), ::testing::ExitedWithCode(0), "");
+}
+
+/// Made before any static of the library's functions, and so ended after them.
+struct LastOfAll {
+  ~LastOfAll() {
+    if (work) {
+      work();
+    }
+  }
+  std::function<void()> work;
+} last_of_all;
+
+TEST_F(AtExit, StaticObjectsMayStillAskForProperties) {
+  const auto leave = [&] {
+    ::alarm(20);
+    const auto ask = [device = device_, compiled = model()] {
+      const bool told = !device.get_property("SUPPORTED_PROPERTIES").empty() &&
+                        compiled.get_property("NETWORK_NAME") == "affine" &&
+                        !near_property_names("PERF_CONT").empty() && !known_properties().empty();
+      Properties().set("LOG_LEVEL", "LOG_ERROR");
+      if (told) return;
+      ::_exit(1);
+    };
+    ask();
+    last_of_all.work = ask;
+    std::exit(0);
+  };
+  EXPECT_EXIT(leave(), ::testing::ExitedWithCode(0), "");
+}
+
+/// The software NPU has no compiler any more by then, and says so.
+TEST_F(AtExit, StaticObjectsThatCompileGetAnError) {
+  const auto leave = [&] {
+    ::alarm(20);
+    model();
+    const Model again = Model::read(write_affine_model(folder_.path()));
+    last_of_all.work = [device = device_, again] {
+      try {
+        CompiledModel::compile(device, again);
+      } catch (const Error&) {
+        return;
+      }
+      ::_exit(1);
+    };
+    std::exit(0);
+  };
+  EXPECT_EXIT(leave(), ::testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace npu::test
