@@ -69,6 +69,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/image_input.cpp
   npucore/src/ir/model.cpp
   npucore/src/ir/placement.cpp
+  npucore/src/ir/polyphase.cpp
   npucore/src/ir/prepare.cpp
   npucore/src/ir/preprocess.cpp
   npucore/src/ir/reader.cpp

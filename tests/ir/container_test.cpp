@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include <npucore/error.hpp>
 
@@ -203,6 +204,28 @@ TEST(ContainerTest, GivesFramesOfEveryFormatBack) {
               written.frame_input->preprocess.frame)
         << to_string(format);
   }
+}
+
+/// `expected` is said of a description that was made to hurt.
+void expect_unreadable(const BlobDescription& written, const std::string& expected) {
+  try {
+    read_description(write_description(written, 0));
+    ADD_FAILURE() << "not refused";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_EQ(error.what(), expected);
+  }
+}
+
+TEST(ContainerTest, RefusesATensorOfMillionsOfDimensions) {
+  BlobDescription written = description();
+  written.outputs.front().shape.assign(3'000'000, 1);
+  expect_unreadable(written, "a tensor of it has more than 64 dimensions");
+}
+
+TEST(ContainerTest, RefusesFramesOfThousandsOfPlanes) {
+  BlobDescription written = description();
+  written.frame_input->preprocess.frame.planes.resize(10'000, {64, 64});
+  expect_unreadable(written, "its frames have more than 4 planes");
 }
 
 TEST(ContainerTest, TakesABareElf) {

@@ -23,6 +23,7 @@ struct Conversion {
   std::string luma_type = "Reshape";
   std::string chroma_type = "Interpolate";
   bool swap_add = false;
+  int limits = 1;
 };
 
 class IrWriter {
@@ -75,6 +76,8 @@ IrWriter write(const Conversion& conversion) {
   const int sum = conversion.swap_add ? ir.layer("Add", "sum", {bias, color})
                                       : ir.layer("Add", "sum", {color, bias});
   int limited = 0;
+  for (int i = 1; i < conversion.limits; ++i)
+    ir.layer("Clamp", "more", {sum}, "min=\"0\" max=\"1\"");
   if (conversion.limit_type == "FakeQuantize") {
     const int low = ir.floats("low", {std::stof(conversion.min)});
     const int high = ir.floats("high", {std::stof(conversion.max)});
@@ -112,6 +115,12 @@ TEST_P(WarnsTest, NamesTheConvolutionAndTheCure) {
   EXPECT_NE(warnings[0].find("'csc'"), std::string::npos) << warnings[0];
   EXPECT_NE(warnings[0].find("BT.601"), std::string::npos) << warnings[0];
   EXPECT_NE(warnings[0].find("let npucore convert"), std::string::npos) << warnings[0];
+}
+
+TEST(WarnsOnceTest, HoweverManyLimitOneConversion) {
+  Conversion conversion;
+  conversion.limits = 1000;
+  EXPECT_EQ(warnings_of(conversion).size(), 1U);
 }
 
 TEST_P(SilentTest, SaysNothing) {

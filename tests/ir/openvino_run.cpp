@@ -65,6 +65,7 @@ std::vector<double> to_numbers(const ov::Tensor& tensor) {
   if (tensor.get_element_type() == ov::element::f32) return numbers<float>(tensor);
   if (tensor.get_element_type() == ov::element::f16) return numbers<ov::float16>(tensor);
   if (tensor.get_element_type() == ov::element::u8) return numbers<std::uint8_t>(tensor);
+  if (tensor.get_element_type() == ov::element::i8) return numbers<std::int8_t>(tensor);
   throw std::runtime_error("unexpected output type");
 }
 

@@ -104,6 +104,33 @@ INSTANTIATE_TEST_SUITE_P(
                            Interpolate4::ShapeCalcMode::SCALES, false}),
     [](const auto& row) { return std::string(row.param.name); });
 
+/// Intel's compiler refuses that: the pads are 0 whatever the size of the picture.
+TEST(PrepareTest, PadsOfFiltersOfSingleElementsAreExplicit) {
+  const auto input = picture();
+  const auto convolution = [&](ov::Shape filter, ov::op::PadType pads) {
+    const auto weights = ov::op::v0::Constant::create(
+        ov::element::f32, filter, std::vector<float>(ov::shape_size(filter), 2));
+    return std::make_shared<ov::op::v1::Convolution>(
+        input, weights, ov::Strides{2, 2}, ov::CoordinateDiff{0, 0}, ov::CoordinateDiff{0, 0},
+        ov::Strides{1, 1}, pads);
+  };
+  const auto count = [](const std::string& text, const std::string& word) {
+    std::size_t found = 0;
+    for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++found;
+    return found;
+  };
+  for (const auto pads : {ov::op::PadType::SAME_UPPER, ov::op::PadType::SAME_LOWER}) {
+    const auto model =
+        model_of({convolution({1, 1, 1, 1}, pads), convolution({1, 1, 3, 3}, pads)}, {input});
+    const auto text = text_of(model, kNewCompiler);
+    EXPECT_EQ(count(text, "auto_pad=\"same_"), 1U);
+    EXPECT_EQ(count(text, "auto_pad=\"explicit\" pads_begin=\"0, 0\" pads_end=\"0, 0\""), 1U);
+    // 0, 4, 64, 100 of 0, 1, 4, ..., doubled
+    const auto results = test::run_with_openvino(model, {{"image", twelve_floats()}}, kNewCompiler);
+    EXPECT_EQ(results, (std::vector<double>{0, 8, 128, 200}));
+  }
+}
+
 TEST(PrepareTest, PillowsModesHaveNoOlderForm) {
   const auto input = picture();
   const auto model = model_of({resized(input, {"", Interpolate4::InterpolateMode::BILINEAR_PILLOW,

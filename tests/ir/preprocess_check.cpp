@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "support/frame_reference.hpp"
@@ -23,8 +24,17 @@ PictureShape picture_shape(const ImageModel& model) {
   return {last, shape[last ? 3 : 1], shape[last ? 1 : 2], shape[last ? 2 : 3]};
 }
 
+/// What the values of an integer type can be.
+using Limits = std::optional<std::pair<double, double>>;
+
+Limits limits_of(const std::string& type) {
+  if (type == "u8") return std::pair(0.0, 255.0);
+  if (type == "i8") return std::pair(-128.0, 127.0);
+  return std::nullopt;
+}
+
 Difference compare(const std::vector<double>& values, const PictureShape& shape,
-                   const Reference& reference, bool eight_bits) {
+                   const Reference& reference, const Limits& limits) {
   const auto [last, channels, height, width] = shape;
   if (values.size() != static_cast<std::size_t>(channels * height * width)) {
     throw std::runtime_error("the output has another size");
@@ -36,7 +46,7 @@ Difference compare(const std::vector<double>& values, const PictureShape& shape,
         const int index = last ? (y * width + x) * channels + c : (c * height + y) * width + x;
         const double value = values[static_cast<std::size_t>(index)];
         const double exact = reference.at(c, x, y);
-        const double expected = eight_bits ? std::clamp(exact, 0.0, 255.0) : exact;
+        const double expected = limits ? std::clamp(exact, limits->first, limits->second) : exact;
         const double gray = std::abs(value - expected) * std::abs(reference.scale_of(c));
         if (!(gray <= found.largest)) {
           found = {gray, "channel " + std::to_string(c) + " at " + std::to_string(x) + "," +
@@ -65,7 +75,7 @@ Difference difference_from_reference(const ImageModel& image, const Preprocess& 
   const auto shape = picture_shape(image);
   return compare(run_with_openvino(model, inputs), shape,
                  Reference(frame, preprocess, shape.width, shape.height, shape.channels),
-                 image.type == "u8");
+                 limits_of(image.type));
 }
 
 }  // namespace npu::test

@@ -125,7 +125,8 @@ void PrintTo(const Use& use, std::ostream* out) {
 class UseTest : public testing::TestWithParam<std::tuple<PixelFormat, Use>> {};
 
 double allowed(const std::string& type) {
-  if (type == "u8") return kAllowed + kAllowedFloat;  // rounding to whole levels takes the half
+  // Rounding to whole levels takes the half.
+  if (type == "u8" || type == "i8") return kAllowed + kAllowedFloat;
   return type == "f16" ? kAllowed : kAllowedFloat;
 }
 
@@ -167,6 +168,12 @@ const auto kNormalizedBgr = with([](Preprocess& p) {
   p.mean = {103.53F, 116.28F, 123.675F};
 });
 const auto kUnit = with([](Preprocess& p) { p.scale = {255}; });
+const auto kUnitBorders = with([](Preprocess& p) {
+  p.resize = ResizeMode::kLetterbox;
+  p.scale = {255};
+});
+const auto kInverted = with([](Preprocess& p) { p.scale = {-1}; });
+const auto kMinus128 = with([](Preprocess& p) { p.mean = {128}; });
 const auto kMeanOnly = with([](Preprocess& p) { p.mean = {16}; });
 const auto kBrighter = with([](Preprocess& p) { p.scale = {0.5F}; });
 
@@ -179,6 +186,7 @@ const ImageModel kF16{"f16", {1, 3, 12, 16}, ""};
 const ImageModel kGray{"f32", {1, 1, 12, 16}, ""};
 const ImageModel kGrayNhwc{"u8", {1, 12, 16, 1}, "[N,H,W,C]"};
 const ImageModel kLarge{"f32", {1, 3, 61, 77}, ""};
+const ImageModel kSquare{"f32", {1, 3, 64, 64}, ""};
 const ImageModel kOneByOne{"f32", {1, 3, 1, 1}, ""};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -194,6 +202,8 @@ INSTANTIATE_TEST_SUITE_P(
             Use{"same_width", kNchw, {16, 31}, kPlain}, Use{"enlarged", kLarge, {15, 9}, kPlain},
             Use{"enlarged_twice", {"f32", {1, 3, 26, 34}, ""}, {17, 13}, kPlain},
             Use{"much_smaller", kNchw, {321, 243}, kPlain},
+            // As many chroma samples as results, which do not lie alike.
+            Use{"half_of_odd", {"f32", {1, 3, 13, 17}, ""}, {33, 25}, kPlain},
             Use{"one_pixel_frame", kNchw, {1, 1}, kPlain},
             Use{"one_pixel_model", kOneByOne, {33, 21}, kPlain},
             Use{"one_row", kNchw, {37, 1}, kLetterbox},
@@ -216,6 +226,33 @@ INSTANTIATE_TEST_SUITE_P(
             Use{"gray_unit", kGray, {25, 19}, kUnit},
             Use{"gray_letterbox", kGray, {65, 20}, kLetterbox},
             Use{"gray_u8_nhwc", kGrayNhwc, {25, 19}, kPlain})),
+    [](const auto& row) {
+      return std::string(to_string(std::get<0>(row.param))) + "_" + std::get<1>(row.param).name;
+    });
+
+// Sizes with a common divisor, which are scaled by polyphase filters, in every use.
+INSTANTIATE_TEST_SUITE_P(
+    CommonDivisors, UseTest,
+    testing::Combine(
+        testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
+                        PixelFormat::kBGRx, PixelFormat::kYUY2, PixelFormat::kP010),
+        testing::Values(
+            Use{"periods_of_27_rows", kSquare, {192, 108}, kFullRange},
+            Use{"periods_letterbox", kSquare, {192, 108}, kLetterbox},
+            Use{"enlarged", kSquare, {32, 24}, kPlain}, Use{"doubled", kNchw, {8, 6}, kPlain},
+            Use{"one_result", kOneByOne, {32, 20}, kPlain}, Use{"bgr", kNchw, {24, 18}, kBgr},
+            Use{"normalized", kNchw, {48, 20}, kNormalized},
+            Use{"normalized_whole", {"f32", {1, 3, 20, 16}, ""}, {32, 40}, kNormalized},
+            Use{"normalized_bgr", kNchw, {24, 18}, kNormalizedBgr},
+            Use{"unit", kNchw, {24, 18}, kUnit},
+            Use{"unit_letterbox", kNchw, {48, 20}, kUnitBorders},
+            Use{"mean", kNchw, {24, 18}, kMeanOnly}, Use{"inverted", kNchw, {24, 18}, kInverted},
+            Use{"nhwc", kNhwc, {24, 18}, kNormalized}, Use{"u8", kU8, {24, 18}, kPlain},
+            Use{"u8_letterbox", kU8Nhwc, {48, 18}, kLetterbox},
+            Use{"i8", {"i8", {1, 12, 16, 3}, "[N,H,W,C]"}, {24, 18}, kMinus128},
+            Use{"f16", kF16, {24, 18}, kNormalized}, Use{"gray", kGray, {24, 18}, kUnit},
+            Use{"gray_letterbox", kGray, {64, 20}, kLetterbox},
+            Use{"gray_u8_nhwc", kGrayNhwc, {24, 18}, kFullRange})),
     [](const auto& row) {
       return std::string(to_string(std::get<0>(row.param))) + "_" + std::get<1>(row.param).name;
     });

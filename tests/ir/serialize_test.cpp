@@ -82,11 +82,11 @@ TEST(SerializeTest, AppendsNewConstantsBehindTheFile) {
   model.add_preprocess(model.default_preprocess(FrameLayout::tight(PixelFormat::kRGB, 8, 8)));
   const auto buffer = serialize(model, {7, 0});
   const auto parts = take_apart(buffer.bytes());
-  // The first constant is the transposition 0,3,1,2.
-  std::vector<std::int64_t> order(4);
+  // The first constant is the shape of the frame's rows, two for each result.
+  std::vector<std::int64_t> shape(4);
   ASSERT_GE(parts.weights.size(), 32U);
-  std::memcpy(order.data(), parts.weights.data(), 32);
-  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 3, 1, 2}));
+  std::memcpy(shape.data(), parts.weights.data(), 32);
+  EXPECT_EQ(shape, (std::vector<std::int64_t>{1, 4, 2, 24}));
 }
 
 TEST(SerializeTest, FlagPortsFollowTheArguments) {

@@ -143,6 +143,41 @@ TEST(StatesTest, ManyOfOneLargeConstantOfZerosAreRefused) {
   EXPECT_THROW(initial_states(model), Error);
 }
 
+std::string state_layer(std::size_t id, const std::string& type, std::size_t size,
+                        std::size_t inputs, const std::string& data = {}) {
+  const auto number = std::to_string(id);
+  std::string text = "<layer id=\"" + number + "\" name=\"l" + number + "\" type=\"" + type +
+                     "\" version=\"opset6\"><data " + data + "/>";
+  for (std::size_t i = 0; i < inputs; ++i) {
+    text += (i == 0 ? "<input><port id=\"" : "<port id=\"") + std::to_string(i) + "\"/>";
+  }
+  return text + (inputs > 0 ? "</input>" : "") + "<output><port id=\"9\" precision=\"FP32\"><dim>" +
+         std::to_string(size) + "</dim></port></output></layer>\n";
+}
+
+/// A large one that many states are made of keeps nothing where it does not fit, but each is made.
+TEST(StatesTest, ManyOfOneLargeBroadcastAreRefused) {
+  constexpr std::size_t kLarge = std::size_t{1} << 24, kStates = 20;
+  const auto edge = [](auto from, auto to, auto port) {
+    return test::edge(static_cast<int>(from), 9, static_cast<int>(to), port);
+  };
+  std::string layers =
+      state_layer(0, "Const", 1, 0, R"(element_type="f32" shape="1" offset="0" size="4")") +
+      state_layer(1, "Broadcast", kLarge, 2);
+  std::string edges = edge(0, 1, 0) + edge(0, 1, 1);
+  for (std::size_t i = 2; i < 2 + 2 * kStates; i += 2) {
+    layers += state_layer(i, "Broadcast", 2, 2) +
+              state_layer(i + 1, "ReadValue", 2, 1, "variable_id=\"v" + std::to_string(i) + "\"");
+    edges += edge(1, i, 0) + edge(0, i, 1) + edge(i, i + 1, 0);
+  }
+  layers += test::result_layer(1000, "out", {2});
+  edges += edge(3, 1000, 0);
+  const test::TempDir dir;
+  dir.write("model.bin", "nonzero");
+  const auto model = Model::read(dir.write("model.xml", test::net(layers, edges)));
+  EXPECT_THROW(initial_states(model), Error);
+}
+
 TEST(StatesTest, WhatAnInputDecidesIsNotKnown) {
   const auto first =
       std::make_shared<ov::opset8::Parameter>(ov::element::f32, ov::Shape{kElements});

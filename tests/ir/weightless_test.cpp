@@ -215,11 +215,11 @@ TEST(WeightlessTest, AddedConstantsLiveAsLongAsTheResult) {
   const auto constant =
       xml.child("net").child("layers").find_child_by_attribute("layer", "type", "Const");
   const auto attribute = constant.child("rt_info").child("attribute");
-  // The first constant is the transposition 0,3,1,2.
+  // The first constant is the shape of the frame's rows, two for each result.
   ASSERT_EQ(attribute.attribute("ms").as_uint(), 32U);
-  std::vector<std::int64_t> order(4);
-  std::memcpy(order.data(), pointed_to(attribute).data(), 32);
-  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 3, 1, 2}));
+  std::vector<std::int64_t> shape(4);
+  std::memcpy(shape.data(), pointed_to(attribute).data(), 32);
+  EXPECT_EQ(shape, (std::vector<std::int64_t>{1, 4, 2, 24}));
 }
 
 TEST(WeightlessTest, TheMappingOutlivesTheModel) {

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "base/type_names.hpp"
 #include "ir/graph/layer.hpp"
+#include "ir/graph/limits.hpp"
 #include "ir/graph/xml.hpp"
 
 namespace npu::ir {
@@ -68,6 +69,10 @@ Port read_port(pugi::xml_node node) {
   if (!shape) {
     fail(node, "shape");
   }
+  if (shape->size() > Limits::kRank) {
+    throw std::invalid_argument(
+        base::text("a tensor of it has more than ", Limits::kRank, " dimensions"));
+  }
   port.shape = *shape;
   for (auto tensor : node.children("tensor")) port.tensor_names.push_back(text_of(tensor, "name"));
   return port;
@@ -122,6 +127,7 @@ void write_frame(pugi::xml_node node, const FrameLayout& frame) {
 }
 
 FrameLayout read_frame(pugi::xml_node node) {
+  constexpr std::size_t kMostPlanes = 4;
   FrameLayout frame;
   frame.format = pixel_format_from_string(text_of(node, "format"));
   frame.width = small_number(node, "width");
@@ -131,6 +137,9 @@ FrameLayout read_frame(pugi::xml_node node) {
   frame.matrix = color_matrix_from_string(text_of(node, "matrix"));
   frame.range = color_range_from_string(text_of(node, "range"));
   for (auto plane : node.children("plane")) {
+    if (frame.planes.size() == kMostPlanes) {
+      throw std::invalid_argument(base::text("its frames have more than ", kMostPlanes, " planes"));
+    }
     frame.planes.push_back({small_number(plane, "stride_bytes"), small_number(plane, "rows")});
   }
   frame.validate();

@@ -1,5 +1,7 @@
 #include "color.hpp"
 
+#include <algorithm>
+
 namespace npu::ir {
 namespace {
 
@@ -19,9 +21,13 @@ Levels levels(ColorRange range, int bits) {
   return {0, gain, gain};
 }
 
-}  // namespace
+int bits_per_component(PixelFormat format) {
+  constexpr int kP010Bits = 10, kByte = 8;
+  return format == PixelFormat::kP010 ? kP010Bits : kByte;
+}
 
-std::array<double, 3> luma_weights(ColorMatrix matrix) {
+/// Shares of R, G and B in Y.
+ColorMap::Row luma_weights(ColorMatrix matrix) {
   switch (matrix) {
     case ColorMatrix::kBT709:
       return {.2126, 1 - .2126 - .0722, .0722};
@@ -33,24 +39,66 @@ std::array<double, 3> luma_weights(ColorMatrix matrix) {
   return {.299, 1 - .299 - .114, .114};
 }
 
-YuvToRgb yuv_to_rgb(ColorMatrix matrix, ColorRange range, int bits) {
-  const auto [kr, kg, kb] = luma_weights(matrix);
-  const auto [luma_zero, luma_gain, chroma_gain] = levels(range, bits);
+ColorMap yuv_to_rgb(const FrameLayout& frame) {
+  const auto [kr, kg, kb] = luma_weights(frame.matrix);
+  const auto [luma_zero, luma_gain, chroma_gain] =
+      levels(frame.range, bits_per_component(frame.format));
   const double red = 2 * (1 - kr) * chroma_gain;
   const double blue = 2 * (1 - kb) * chroma_gain;
-  YuvToRgb result;
-  result.matrix = {
-      {{luma_gain, 0, red}, {luma_gain, -blue * kb / kg, -red * kr / kg}, {luma_gain, blue, 0}}};
-  for (std::size_t row = 0; row < result.bias.size(); ++row) {
-    const auto& [luma, cb, cr] = result.matrix[row];
-    result.bias[row] = -luma * luma_zero - (cb + cr) * kChromaZero;
+  ColorMap map;
+  map.rows = {
+      {luma_gain, 0, red}, {luma_gain, -blue * kb / kg, -red * kr / kg}, {luma_gain, blue, 0}};
+  for (const auto& [luma, cb, cr] : map.rows) {
+    map.bias.push_back(-luma * luma_zero - (cb + cr) * kChromaZero);
   }
-  return result;
+  map.limited = true;
+  return map;
 }
 
-LumaToGray luma_to_gray(ColorRange range, int bits) {
-  const auto [luma_zero, luma_gain, chroma_gain] = levels(range, bits);
-  return {luma_gain, -luma_gain * luma_zero};
+/// Also of a grey frame for a colour model, whose channels are then equal.
+ColorMap luma_to_gray(const FrameLayout& frame, std::uint32_t channels) {
+  const auto [zero, gain, chroma_gain] = levels(frame.range, bits_per_component(frame.format));
+  return {std::vector<ColorMap::Row>(channels, {gain, 0, 0}),
+          std::vector<double>(channels, -gain * zero), gain != 1 || zero != 0};
+}
+
+ColorMap rgb_to(const FrameLayout& frame, std::uint32_t channels) {
+  if (channels == 1) return {{luma_weights(frame.matrix)}, {0}};
+  return {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0}};
+}
+
+bool is_rgb(PixelFormat format) {
+  switch (format) {
+    case PixelFormat::kRGB:
+    case PixelFormat::kBGR:
+    case PixelFormat::kRGBx:
+    case PixelFormat::kBGRx:
+      return true;
+    default:
+      return false;
+  }
+}
+
+ColorMap map_of(const FrameLayout& frame, std::uint32_t channels) {
+  if (is_rgb(frame.format)) return rgb_to(frame, channels);
+  const bool has_chroma = frame.format != PixelFormat::kGray8;
+  return channels > 1 && has_chroma ? yuv_to_rgb(frame) : luma_to_gray(frame, channels);
+}
+
+}  // namespace
+
+bool ColorMap::uses(std::size_t component) const {
+  return std::any_of(rows.begin(), rows.end(),
+                     [component](const Row& row) { return row[component] != 0; });
+}
+
+ColorMap color_map(const Preprocess& preprocess, std::uint32_t channels) {
+  auto map = map_of(preprocess.frame, channels);
+  if (preprocess.channels == ChannelOrder::kBGR) {
+    std::reverse(map.rows.begin(), map.rows.end());
+    std::reverse(map.bias.begin(), map.bias.end());
+  }
+  return map;
 }
 
 }  // namespace npu::ir

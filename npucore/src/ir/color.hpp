@@ -1,27 +1,25 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <vector>
 
 #include <npucore/frame.hpp>
 
 namespace npu::ir {
 
-/// rgb = matrix * (Y, Cb, Cr) + bias, rgb in 0..255, not yet limited to it. Y, Cb and Cr are codes
-/// of `bits` bits, in steps of 8 bits: of 10 bits a fourth of the code. Rows are R, G, B.
-struct YuvToRgb {
-  std::array<std::array<double, 3>, 3> matrix{};
-  std::array<double, 3> bias{};
-};
-YuvToRgb yuv_to_rgb(ColorMatrix matrix, ColorRange range, int bits = 8);
+/// What a model's channels are of a frame's components: channel = row times (Y, Cb, Cr) or
+/// (R, G, B), plus bias, in grey levels.
+struct ColorMap {
+  using Row = std::array<double, 3>;
+  std::vector<Row> rows;  ///< one per channel, in the model's order
+  std::vector<double> bias;
+  bool limited = false;  ///< to 0..255, outside of which these results may lie
 
-/// grey = gain * Y + bias, in 0..255, not yet limited to it. Y as above.
-struct LumaToGray {
-  double gain = 1;
-  double bias = 0;
+  bool uses(std::size_t component) const;
 };
-LumaToGray luma_to_gray(ColorRange range, int bits = 8);
-
-/// Shares of R, G and B in Y.
-std::array<double, 3> luma_weights(ColorMatrix matrix);
+/// `channels` of the model: 1 or 3. Codes of more than 8 bits count in steps of 8 bits: of 10 bits
+/// a fourth of the code.
+ColorMap color_map(const Preprocess& preprocess, std::uint32_t channels);
 
 }  // namespace npu::ir

@@ -28,15 +28,6 @@ PlaneView words_of(std::string name, std::size_t plane, const std::vector<Compon
 
 }  // namespace
 
-bool is_yuv(PixelFormat format) {
-  return !yuv_views(format).empty();
-}
-
-int bits_per_component(PixelFormat format) {
-  constexpr int kP010Bits = 10, kByte = 8;
-  return format == PixelFormat::kP010 ? kP010Bits : kByte;
-}
-
 std::vector<std::string> plane_suffixes(PixelFormat format) {
   switch (format) {
     case PixelFormat::kNV12:
@@ -51,8 +42,9 @@ std::vector<std::string> plane_suffixes(PixelFormat format) {
   }
 }
 
-std::vector<PlaneView> yuv_views(PixelFormat format) {
+std::vector<PlaneView> plane_views(PixelFormat format) {
   constexpr auto kY = PlaneView::kY, kCb = PlaneView::kCb, kCr = PlaneView::kCr;
+  constexpr auto kR = PlaneView::kR, kG = PlaneView::kG, kB = PlaneView::kB;
   switch (format) {
     case PixelFormat::kNV12:
       return {bytes_of("y", 0, {kY}), bytes_of("uv", 1, {kCb, kCr})};
@@ -64,20 +56,24 @@ std::vector<PlaneView> yuv_views(PixelFormat format) {
       return {words_of("y", 0, {kY}), words_of("uv", 1, {kCb, kCr})};
     case PixelFormat::kYUY2:
       return {{"y", 0, {{kY, 1}}, true}, {"uv", 0, {{kY, 0}, {kCb, 1}, {kY, 0}, {kCr, 1}}}};
-    default:
-      return {};
+    case PixelFormat::kRGB:
+    case PixelFormat::kRGBx:
+      return {bytes_of("", 0, {kR, kG, kB})};
+    case PixelFormat::kBGR:
+    case PixelFormat::kBGRx:
+      return {bytes_of("", 0, {kB, kG, kR})};
+    case PixelFormat::kGray8:
+      return {bytes_of("", 0, {kY})};
   }
+  return {};
 }
 
 FramePlanes::FramePlanes(GraphBuilder& builder, const FrameLayout& frame, const Port& replaced)
     : builder_(builder), frame_(frame), replaced_(replaced), samples_(frame.planes.size()) {}
 
 FramePlanes::Plane FramePlanes::plane(std::size_t index) const {
-  const auto shape = plane_shapes(frame_.format)[index];
-  const bool has_filler =
-      frame_.format == PixelFormat::kRGBx || frame_.format == PixelFormat::kBGRx;
-  return {plane_suffixes(frame_.format)[index], shape,
-          std::int64_t{shape.sample_bytes} - (has_filler ? 1 : 0), frame_.planes[index]};
+  return {plane_suffixes(frame_.format)[index], plane_shapes(frame_.format)[index],
+          frame_.planes[index]};
 }
 
 Value FramePlanes::parameter(const Plane& plane) {
@@ -100,23 +96,29 @@ Value FramePlanes::visible(const Plane& plane, const Value& input) {
   const std::int64_t bytes = plane.shape.sample_bytes;
   const auto label = with_suffix("crop", plane.suffix);
   if (input.shape[3] == bytes) {
-    return builder_.slice(
-        label, input, {{1, top, top + rows}, {2, left, left + columns}, {3, 0, plane.bytes_kept}});
+    return builder_.slice(label, input, {{1, top, top + rows}, {2, left, left + columns}});
   }
   // A stride that ends inside a sample: cut bytes first, then see samples.
   const auto cut = builder_.slice(
       label, input, {{1, top, top + rows}, {2, left * bytes, (left + columns) * bytes}});
-  const auto pixels =
-      builder_.reshape(with_suffix("samples", plane.suffix), cut, {1, rows, columns, bytes});
-  return builder_.slice(with_suffix("drop_x", plane.suffix), pixels, {{3, 0, plane.bytes_kept}});
+  return builder_.reshape(with_suffix("samples", plane.suffix), cut, {1, rows, columns, bytes});
 }
 
-Value FramePlanes::samples(std::size_t index) {
+Value FramePlanes::bytes(std::size_t index) {
+  const auto plane = this->plane(index);
+  return visible(plane, parameter(plane));
+}
+
+Value FramePlanes::samples(std::size_t index, bool resized) {
   auto& known = samples_[index];
   if (!known) {
-    const auto plane = this->plane(index);
-    known = builder_.convert(with_suffix("to_float", plane.suffix),
-                             visible(plane, parameter(plane)), ElementType::kF32);
+    const bool has_filler =
+        frame_.format == PixelFormat::kRGBx || frame_.format == PixelFormat::kBGRx;
+    auto value = bytes(index);
+    value = builder_.slice("drop_x", value, {{3, 0, value.shape[3] - (has_filler ? 1 : 0)}});
+    const auto label = with_suffix("to_float", plane(index).suffix);
+    known = resized ? builder_.convert(label, value, ElementType::kF32)
+                    : builder_.convert_bytes(label, value);
   }
   return *known;
 }
@@ -137,8 +139,8 @@ Value FramePlanes::luma_of_pairs(const std::string& name, const Value& samples) 
                         {{1, 0, 1}, {3, first, first + frame_.width}});
 }
 
-Value FramePlanes::resized(const std::string& name, const Value& value, const PlaneShape& shape,
-                           const Placement& place) {
+Value FramePlanes::resize(const std::string& name, const Value& value, const PlaneShape& shape,
+                          const Placement& place) {
   // Against the frame's own size, not the plane's: of an odd size half a chroma sample is outside.
   const auto scale = [](std::uint32_t to, std::uint32_t pixels, std::uint32_t from) {
     return static_cast<double>(std::uint64_t{to} * pixels) / from;
@@ -157,16 +159,13 @@ Value FramePlanes::resized(const std::string& name, const Value& value, const Pl
 }
 
 Value FramePlanes::picture(const PlaneView& view, const Placement& place) {
-  const auto value = samples(view.plane);
+  const bool resized = place.width != frame_.width || place.height != frame_.height;
+  const auto value = samples(view.plane, resized);
   if (view.full_width_of_pairs) {
-    return resized(view.name, luma_of_pairs(view.name, value), {}, place);
+    return resize(view.name, luma_of_pairs(view.name, value), {}, place);
   }
-  return resized(view.name, planar(view.name, value), plane_shapes(frame_.format)[view.plane],
-                 place);
-}
-
-Value FramePlanes::picture(const Placement& place) {
-  return resized("", planar("", samples(0)), {}, place);
+  return resize(view.name, planar(view.name, value), plane_shapes(frame_.format)[view.plane],
+                place);
 }
 
 }  // namespace npu::ir

@@ -13,37 +13,34 @@
 
 namespace npu::ir {
 
-bool is_yuv(PixelFormat format);
-/// Of each of Y, Cb and Cr.
-int bits_per_component(PixelFormat format);
 /// "y", "uv": what the names of a format's plane inputs end in; one empty string for packed ones.
 std::vector<std::string> plane_suffixes(PixelFormat format);
 
-/// A picture of Y, Cb or Cr that a plane holds, and what the channels of it are: component = sum
+/// A picture of components that a plane holds, and what the channels of it are: component = sum
 /// over the channels of share times value.
 struct PlaneView {
-  enum Component { kY, kCb, kCr };
+  enum Component { kY = 0, kCb = 1, kCr = 2, kR = 0, kG = 1, kB = 2 };
   struct Channel {
     Component component;
     double share;  ///< 0 for a channel of something else
   };
   std::string name;
   std::size_t plane = 0;
-  std::vector<Channel> channels;
+  std::vector<Channel> channels;     ///< in the order of their bytes; filler at the end is left out
   bool full_width_of_pairs = false;  ///< the Y of YUY2, whose samples hold two
 };
 /// Y first.
-std::vector<PlaneView> yuv_views(PixelFormat format);
+std::vector<PlaneView> plane_views(PixelFormat format);
 
 /// The plane inputs of a frame: makes parameters, and the visible part of each as a picture.
 class FramePlanes {
  public:
   FramePlanes(GraphBuilder& builder, const FrameLayout& frame, const Port& replaced);
 
+  /// The visible part of a plane: u8, [1, rows, columns, bytes of a sample]. Once for each.
+  Value bytes(std::size_t index);
   /// Resized to `place` without borders: f32, NCHW, values as they lie in memory.
   Value picture(const PlaneView& view, const Placement& place);
-  /// The only plane of an RGB format or GRAY8, likewise.
-  Value picture(const Placement& place);
   /// Tensor names of the inputs made so far, in plane order.
   const std::vector<std::string>& input_names() const { return input_names_; }
 
@@ -51,18 +48,17 @@ class FramePlanes {
   struct Plane {
     std::string suffix;
     PlaneShape shape;
-    std::int64_t bytes_kept;
     PlaneLayout layout;
   };
   Plane plane(std::size_t index) const;
   Value parameter(const Plane& plane);
   Value visible(const Plane& plane, const Value& input);
-  /// The visible samples of a plane: f32, [1, rows, columns, bytes].
-  Value samples(std::size_t index);
+  /// What is kept of bytes(): f32, [1, rows, columns, bytes].
+  Value samples(std::size_t index, bool resized);
   Value planar(const std::string& name, const Value& samples);
   Value luma_of_pairs(const std::string& name, const Value& samples);
-  Value resized(const std::string& name, const Value& value, const PlaneShape& shape,
-                const Placement& place);
+  Value resize(const std::string& name, const Value& value, const PlaneShape& shape,
+               const Placement& place);
 
   GraphBuilder& builder_;
   const FrameLayout& frame_;

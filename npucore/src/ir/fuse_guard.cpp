@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <set>
 
 #include "base/text.hpp"
 #include "ir/graph/constant.hpp"
@@ -125,19 +126,22 @@ constexpr const char* kConsequence =
     "out wrong; take the conversion out of the model and let npucore convert the frames, or use "
     "one convolution per plane";
 
+/// One for each convolution, whose name may be long and whose followers many.
 std::optional<std::string> warning_at(const Document& document, const Weights& weights,
-                                      const Walk& root) {
+                                      const Walk& root, std::set<LayerId>& warned) {
   const auto conversion = conversion_at(root.up());
-  if (!conversion || !limits_to_color_range(document, weights, root)) return {};
+  if (!conversion || warned.contains(layer_id(conversion->convolution.layer()))) return {};
+  if (!limits_to_color_range(document, weights, root)) return {};
   const auto matrix = constant_input(document, weights, conversion->convolution.input(1), kWeights);
   const auto bias = constant_input(document, weights, conversion->bias, 3);
+  if (matrix && matrix->size() != kWeights) return {};
+  if (matrix && bias && bias->size() == 3 && is_fused_matrix(*matrix, *bias)) return {};
+  warned.insert(layer_id(conversion->convolution.layer()));
   const auto where =
       base::text("the colour conversion at ", describe_layer(conversion->convolution.layer()));
-  if (matrix && matrix->size() != kWeights) return {};
   if (!matrix || !bias || bias->size() != 3) {
     return base::text(where, " may not be BT.601 limited range, and ", kConsequence);
   }
-  if (is_fused_matrix(*matrix, *bias)) return {};
   return base::text(where, " is not BT.601 limited range, but ", kConsequence);
 }
 
@@ -145,10 +149,11 @@ std::optional<std::string> warning_at(const Document& document, const Weights& w
 
 std::vector<std::string> color_fusion_warnings(const Document& document, const Weights& weights) {
   std::vector<std::string> warnings;
+  std::set<LayerId> warned;
   for (auto layer : document.layers()) {
     const auto type = layer_type(layer);
     if (type != "Clamp" && type != "FakeQuantize") continue;
-    if (auto warning = warning_at(document, weights, Walk(document, layer))) {
+    if (auto warning = warning_at(document, weights, Walk(document, layer), warned)) {
       warnings.push_back(std::move(*warning));
     }
   }

@@ -96,9 +96,10 @@ void check_port(const Model::Impl& model, const Port& port) {
                   [](std::int64_t dimension) { return dimension > kLargestSide; })) {
     fail(model, port, text("no side of a picture may be larger than ", kLargestSide));
   }
-  constexpr std::array kTypes{ElementType::kF32, ElementType::kF16, ElementType::kU8};
+  constexpr std::array kTypes{ElementType::kF32, ElementType::kF16, ElementType::kU8,
+                              ElementType::kI8};
   if (std::find(kTypes.begin(), kTypes.end(), port.type) == kTypes.end()) {
-    fail(model, port, "frames can be converted only to the element types f32, f16 and u8");
+    fail(model, port, "frames can be converted only to the element types f32, f16, u8 and i8");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <npucore/error.hpp>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "ir/graph/constant.hpp"
 #include "ir/graph/identities.hpp"
@@ -158,6 +159,39 @@ void downgrade_interpolates(pugi::xml_node graph, Weights& weights) {
   }
 }
 
+/// Whether a convolution's filter has one element for each pair of channels, so that SAME pads
+/// nothing, whatever the picture's size.
+bool has_filter_of_single_elements(pugi::xml_node layer) {
+  const auto ports = input_ports(layer);
+  if (ports.size() != 2) return false;
+  const std::size_t first = layer_type(layer) == "GroupConvolution" ? 3 : 2;
+  const auto shape = port_shape(ports[1]);
+  return shape.size() > first && std::all_of(shape.begin() + static_cast<std::ptrdiff_t>(first),
+                                             shape.end(), [](auto size) { return size == 1; });
+}
+
+/// Intel's compiler takes SAME_UPPER of such filters with the stride 1 only.
+std::size_t write_pads(pugi::xml_node graph) {
+  std::size_t written = 0;
+  for (const char* type : {"Convolution", "GroupConvolution"}) {
+    for (auto layer : layers_of(graph, type)) {
+      auto data = layer.child("data");
+      const std::string_view pads = data.attribute("auto_pad").value();
+      if (!pads.starts_with("same") || !has_filter_of_single_elements(layer)) continue;
+      const std::string_view strides = data.attribute("strides").value();
+      const auto axes =
+          static_cast<std::size_t>(std::count(strides.begin(), strides.end(), ',')) + 1;
+      const std::vector<int> none(axes);
+      for (const char* name : {"auto_pad", "pads_begin", "pads_end"}) data.remove_attribute(name);
+      set(data, "auto_pad", "explicit");
+      set(data, "pads_begin", base::join(none, ", "));
+      set(data, "pads_end", base::join(none, ", "));
+      ++written;
+    }
+  }
+  return written;
+}
+
 }  // namespace
 
 bool drops_identity(CompilerVersion version) {
@@ -175,13 +209,20 @@ PreparedModel prepare(const Model::Impl& model, CompilerVersion version) {
   use_upper_bounds(net);
   for (auto constant : all_constants(net)) remove_addresses(constant);
   const bool old_interpolate = version.newest_opset > 0 && version.newest_opset < kInterpolateOpset;
+  std::size_t pads_written = 0;
   for (auto graph : graphs(net)) {
+    pads_written += write_pads(graph);
     if (old_interpolate) {
       downgrade_interpolates(graph, prepared.weights);
     }
     if (drops_identity(version)) {
       drop_identities(graph);
     }
+  }
+  if (pads_written > 0) {
+    base::log(LogLevel::kInfo, base::text("auto_pad became explicit pads of 0 in ", pads_written,
+                                          pads_written == 1 ? " convolution" : " convolutions",
+                                          ", because NPU compilers refuse some of it"));
   }
   return prepared;
 }

@@ -16,8 +16,9 @@ struct PreparedModel {
 };
 
 /// Bounded dimensions of inputs become their bounds. Interpolate-11 becomes Interpolate-4 for
-/// compilers whose newest opset is below 11, Identity goes for those up to 7.26; also in bodies of
-/// loops and conditions. The values stay the same.
+/// compilers whose newest opset is below 11, Identity goes for those up to 7.26, and auto_pad of
+/// filters of single elements becomes explicit; also in bodies of loops and conditions. The values
+/// stay the same.
 PreparedModel prepare(const Model::Impl& model, CompilerVersion version);
 
 /// Whether prepare() takes Identity layers out for this compiler.

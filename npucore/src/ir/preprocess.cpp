@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include <npucore/error.hpp>
 
@@ -14,6 +16,7 @@
 #include "frame_planes.hpp"
 #include "image_input.hpp"
 #include "placement.hpp"
+#include "polyphase.hpp"
 #include "reshape.hpp"
 
 namespace npu::ir {
@@ -26,11 +29,20 @@ using Channels = std::vector<double>;
 // [0,255] behind a colour matrix for BT.601.
 constexpr double kShift = 16;
 constexpr double kWhite = 255;
+// What colours are multiplied by before they are limited: NPUs compute in f16, where sums of Y, Cb
+// and Cr, up to four times white, must stay below 65504.
+constexpr double kMostGain = 64;
 
-/// f32, NCHW, channels as the model wants them; the grey level is the value plus `shift`.
+/// f32, NCHW, channels as the model wants them: value = (grey level - shift) * gain.
 struct Picture {
   Value value;
-  double shift = 0;
+  double shift = 0, gain = 1;
+  bool normalized = false;  ///< channel by channel, as the model wants them
+};
+
+/// What makes the model's values of grey levels: value = level * factor + offset, per channel.
+struct Normalization {
+  Channels factor, offset;
 };
 
 /// What all steps look at.
@@ -38,6 +50,7 @@ struct Job {
   const Preprocess& preprocess;
   const ImageInput& image;
   const Placement& place;
+  const ColorMap& map;
   GraphBuilder& builder;
   FramePlanes& planes;
 };
@@ -58,121 +71,42 @@ void check_channels(const char* name, const std::vector<float>& values, std::uin
   }
 }
 
-void check(const Model::Impl& model, const Preprocess& preprocess, const ImageInput& image) {
-  if (model.frame_input) {
-    refuse("the model already has it");
-  }
-  check_channels("mean", preprocess.mean, image.channels);
-  check_channels("scale", preprocess.scale, image.channels);
-  if (std::find(preprocess.scale.begin(), preprocess.scale.end(), 0.0F) != preprocess.scale.end()) {
-    refuse("scale must not contain 0");
-  }
-  if (!(preprocess.pad_value >= 0 && preprocess.pad_value <= kWhite)) {
-    refuse(text("pad_value is ", preprocess.pad_value, ", but must be in 0..255"));
-  }
-}
-
-/// Rows R, G, B in the order that the model wants.
-template <class Row>
-std::vector<Row> in_model_order(const Job& job, std::vector<Row> rows) {
-  if (job.preprocess.channels == ChannelOrder::kBGR) {
-    std::reverse(rows.begin(), rows.end());
-  }
-  return rows;
-}
-
-Channels shifted(Channels bias) {
-  for (auto& value : bias) value -= kShift;
-  return bias;
-}
-
-/// Each plane is converted by itself and the results are added.
-Picture color_from_yuv(const Job& job) {
-  const auto& frame = job.preprocess.frame;
-  const auto color = yuv_to_rgb(frame.matrix, frame.range, bits_per_component(frame.format));
-  const auto part = [&](const PlaneView& view) {
-    std::vector<Channels> rows;
-    for (const auto& row : color.matrix) {
-      Channels weights;
-      for (const auto& [component, share] : view.channels) {
-        weights.push_back(share * row[component]);
-      }
-      rows.push_back(weights);
-    }
-    return job.builder.mix_channels("color/" + view.name, job.planes.picture(view, job.place),
-                                    in_model_order(job, rows));
-  };
-  const auto views = yuv_views(frame.format);
-  const auto luma = part(views[0]);
-  auto chroma = part(views[1]);
-  for (std::size_t i = 2; i < views.size(); ++i) {
-    chroma = job.builder.add("color/uv", chroma, part(views[i]));
-  }
-  const auto bias = shifted(in_model_order(job, Channels(color.bias.begin(), color.bias.end())));
-  chroma = job.builder.add("color/bias", chroma, bias);
-  const auto sum = job.builder.add("color/sum", luma, chroma);
-  return {job.builder.clamp("color/limit", sum, -kShift, kWhite - kShift), kShift};
-}
-
-/// Also for a grey frame into a colour model, whose channels are then equal.
-Picture gray_from_luma(const Job& job) {
-  const auto& frame = job.preprocess.frame;
-  const auto [gain, bias] = luma_to_gray(frame.range, bits_per_component(frame.format));
-  const auto views = yuv_views(frame.format);
-  auto value =
-      views.empty() ? job.planes.picture(job.place) : job.planes.picture(views.front(), job.place);
-  Channels row{gain};
-  if (!views.empty()) {
-    row.clear();
-    for (const auto& channel : views.front().channels) row.push_back(gain * channel.share);
-  }
-  if (job.image.channels > 1 || row.size() > 1) {
-    value = job.builder.mix_channels("gray/spread", value,
-                                     std::vector<Channels>(job.image.channels, row));
-  } else if (gain != 1) {
-    value = job.builder.multiply("gray/gain", value, row);
-  }
-  if (gain == 1 && bias == 0) return {value, 0};
-  value = job.builder.add("gray/bias", value, shifted(Channels(job.image.channels, bias)));
-  return {job.builder.clamp("gray/limit", value, -kShift, kWhite - kShift), kShift};
-}
-
-Picture from_rgb(const Job& job) {
-  const auto format = job.preprocess.frame.format;
-  const bool frame_is_bgr = format == PixelFormat::kBGR || format == PixelFormat::kBGRx;
-  const auto value = job.planes.picture(job.place);
-  if (job.image.channels == 1) {
-    const auto shares = luma_weights(job.preprocess.frame.matrix);
-    Channels row(shares.begin(), shares.end());
-    if (frame_is_bgr) {
-      std::reverse(row.begin(), row.end());
-    }
-    return {job.builder.mix_channels("gray/mix", value, {row}), 0};
-  }
-  if (frame_is_bgr == (job.preprocess.channels == ChannelOrder::kBGR)) return {value, 0};
-  return {job.builder.gather("color/order", value, 1, {2, 1, 0}), 0};
-}
-
-Picture convert_color(const Job& job) {
-  const auto format = job.preprocess.frame.format;
-  const bool wants_color = job.image.channels > 1;
-  if (is_yuv(format) && wants_color) return color_from_yuv(job);
-  if (is_yuv(format) || format == PixelFormat::kGray8) return gray_from_luma(job);
-  return from_rgb(job);
-}
-
-void add_borders(const Job& job, Picture& picture) {
-  const auto& place = job.place;
-  if (place.left + place.top + place.right + place.bottom == 0) return;
-  picture.value =
-      job.builder.pad("border", picture.value, {place.top, place.left, place.bottom, place.right},
-                      job.preprocess.pad_value - picture.shift);
-}
-
 Channels per_channel(const std::vector<float>& values, double missing, std::uint32_t channels) {
   if (values.empty()) return Channels(channels, missing);
   if (values.size() == 1) return Channels(channels, values.front());
   return {values.begin(), values.end()};
+}
+
+void check_normalization(const Preprocess& preprocess, std::uint32_t channels) {
+  check_channels("mean", preprocess.mean, channels);
+  check_channels("scale", preprocess.scale, channels);
+  if (std::find(preprocess.scale.begin(), preprocess.scale.end(), 0.0F) != preprocess.scale.end()) {
+    refuse("scale must not contain 0");
+  }
+  const auto mean = per_channel(preprocess.mean, 0, channels);
+  const auto scale = per_channel(preprocess.scale, 1, channels);
+  for (std::size_t i = 0; i < channels; ++i) {
+    if ((kWhite + std::abs(mean[i])) / std::abs(scale[i]) > std::numeric_limits<float>::max()) {
+      refuse(text("a mean of ", mean[i], " and a scale of ", scale[i],
+                  " make values that f32 cannot hold: use a larger scale"));
+    }
+  }
+}
+
+void check(const Model::Impl& model, const Preprocess& preprocess, const ImageInput& image) {
+  if (model.frame_input) {
+    refuse("the model already has it");
+  }
+  check_normalization(preprocess, image.channels);
+  if (!(preprocess.pad_value >= 0 && preprocess.pad_value <= kWhite)) {
+    refuse(text("pad_value is ", preprocess.pad_value, ", but must be in 0..255"));
+  }
+  if (image.port.type == ElementType::kI8 && preprocess.mean.empty() && preprocess.scale.empty()) {
+    refuse(text(
+        "input ", base::quoted(image.port.name),
+        " is i8, and an IR does not tell how its values are quantised: give mean and scale so "
+        "that (x - mean) / scale is what it takes, for example mean 128 for pixels minus 128"));
+  }
 }
 
 bool all_equal(const Channels& values, double wanted) {
@@ -180,16 +114,108 @@ bool all_equal(const Channels& values, double wanted) {
                      [wanted](double value) { return value == wanted; });
 }
 
-/// (value + shift - mean) / scale as one multiplication and one addition.
-Value normalize(const Job& job, const Picture& picture) {
+Normalization normalization(const Job& job) {
   const auto mean = per_channel(job.preprocess.mean, 0, job.image.channels);
   const auto scale = per_channel(job.preprocess.scale, 1, job.image.channels);
-  Channels factor, offset;
+  Normalization wanted;
   for (std::size_t i = 0; i < mean.size(); ++i) {
-    factor.push_back(1 / scale[i]);
-    offset.push_back((picture.shift - mean[i]) / scale[i]);
+    wanted.factor.push_back(1 / scale[i]);
+    wanted.offset.push_back(-mean[i] / scale[i]);
   }
+  return wanted;
+}
+
+bool has_borders(const Placement& place) {
+  return place.left + place.top + place.right + place.bottom > 0;
+}
+
+/// What the model's channels are of a view's. Empty if the view is not needed.
+std::vector<Channels> shares_of(const PlaneView& view, const ColorMap& map) {
+  std::vector<Channels> rows;
+  bool needed = false;
+  for (const auto& row : map.rows) {
+    Channels shares;
+    for (const auto& [component, share] : view.channels) {
+      shares.push_back(share * row[component]);
+      needed = needed || shares.back() != 0;
+    }
+    rows.push_back(shares);
+  }
+  return needed ? rows : std::vector<Channels>{};
+}
+
+bool is_identity(const std::vector<Channels>& rows) {
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    Channels unit(rows.size());
+    unit[row] = 1;
+    if (rows[row] != unit) return false;
+  }
+  return true;
+}
+
+/// Each plane is resized and converted by itself, and the results are added.
+Picture from_planes(const Job& job) {
+  std::optional<Value> sum;
+  for (const auto& view : plane_views(job.preprocess.frame.format)) {
+    const auto rows = shares_of(view, job.map);
+    if (rows.empty()) continue;
+    const auto label = "color/" + view.name;
+    auto part = job.planes.picture(view, job.place);
+    if (!is_identity(rows)) {
+      part = job.builder.mix_channels(label, part, rows);
+    }
+    sum = sum ? job.builder.add(label + "/sum", *sum, part) : part;
+  }
+  if (!job.map.limited) return {*sum};
+  auto bias = job.map.bias;
+  for (auto& value : bias) value -= kShift;
+  const auto value = job.builder.add("color/bias", *sum, bias);
+  return {job.builder.clamp("color/limit", value, -kShift, kWhite - kShift), kShift};
+}
+
+/// The same, together with as much of the normalisation as can be done before the limits and the
+/// borders.
+Picture from_phases(const Job& job, const Polyphase& polyphase) {
+  const auto [factor, offset] = normalization(job);
+  const bool uniform = all_equal(factor, factor.front()) && all_equal(offset, offset.front());
+  auto map = job.map;
+  Picture picture;
+  const auto multiply = [&](std::size_t channel, double by) {
+    for (auto& weight : map.rows[channel]) weight *= by;
+    map.bias[channel] *= by;
+  };
+  if (!map.limited && (uniform || !has_borders(job.place))) {
+    for (std::size_t i = 0; i < factor.size(); ++i) {
+      multiply(i, factor[i]);
+      map.bias[i] += offset[i];
+    }
+    picture = {{}, -offset.front() / factor.front(), factor.front(), true};
+  } else if (map.limited && all_equal(factor, factor.front()) && factor.front() > 0 &&
+             factor.front() <= kMostGain) {
+    for (std::size_t i = 0; i < factor.size(); ++i) multiply(i, factor.front());
+    picture.gain = factor.front();
+  }
+  picture.value = build_polyphase(job.builder, job.planes, polyphase, map, kWhite * picture.gain);
+  return picture;
+}
+
+void add_borders(const Job& job, Picture& picture) {
+  const auto& place = job.place;
+  if (!has_borders(place)) return;
+  picture.value =
+      job.builder.pad("border", picture.value, {place.top, place.left, place.bottom, place.right},
+                      (job.preprocess.pad_value - picture.shift) * picture.gain);
+}
+
+/// What is not done yet of it, as one multiplication and one addition.
+Value normalize(const Job& job, const Picture& picture) {
   auto value = picture.value;
+  if (picture.normalized) return value;
+  auto [factor, offset] = normalization(job);
+  for (std::size_t i = 0; i < factor.size(); ++i) {
+    offset[i] += factor[i] * picture.shift;
+    factor[i] /= picture.gain;
+  }
   if (!all_equal(factor, 1)) {
     value = job.builder.multiply("scale", value, factor);
   }
@@ -199,21 +225,43 @@ Value normalize(const Job& job, const Picture& picture) {
   return value;
 }
 
+struct Range {
+  double low, high;
+};
+
+std::optional<Range> integers_of(ElementType type) {
+  if (type == ElementType::kU8) return Range{0, kWhite};
+  if (type == ElementType::kI8) return Range{-128, 127};
+  return std::nullopt;
+}
+
 Value to_model_type(const Job& job, Value value) {
   const auto type = job.image.port.type;
   if (type == ElementType::kF32) return value;
-  if (type == ElementType::kU8) {
+  if (const auto range = integers_of(type)) {
     value = job.builder.round("round", value);
     const bool leaves_range = !job.preprocess.mean.empty() || !job.preprocess.scale.empty();
     if (leaves_range) {
-      value = job.builder.clamp("limit", value, 0, kWhite);
+      value = job.builder.clamp("limit", value, range->low, range->high);
     }
   }
   return job.builder.convert("to_model_type", value, type);
 }
 
+/// Whether the frame is the model's picture as it is.
+bool is_the_picture(const Job& job) {
+  const auto& frame = job.preprocess.frame;
+  const auto views = plane_views(frame.format);
+  return frame.width == job.place.width && frame.height == job.place.height && views.size() == 1 &&
+         !job.map.limited && is_identity(shares_of(views.front(), job.map));
+}
+
 Value build(const Job& job) {
-  auto picture = convert_color(job);
+  std::optional<Polyphase> polyphase;
+  if (!is_the_picture(job)) {
+    polyphase = plan_polyphase(job.preprocess.frame, job.place, job.map);
+  }
+  auto picture = polyphase ? from_phases(job, *polyphase) : from_planes(job);
   add_borders(job, picture);
   auto value = normalize(job, picture);
   if (job.image.channels_last) {
@@ -230,9 +278,10 @@ void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
   check(model, preprocess, image);
   const bool stale = has_stale_shapes(model);
   const auto place = place_frame(preprocess.frame, image.width, image.height, preprocess.resize);
+  const auto map = color_map(preprocess, image.channels);
   GraphBuilder builder(model.document, model.weights, image.layer, image.port.name + "/npucore/");
   FramePlanes planes(builder, preprocess.frame, image.port);
-  const auto result = build({preprocess, image, place, builder, planes});
+  const auto result = build({preprocess, image, place, map, builder, planes});
   const auto replaced = image.layer.child("output").child("port").attribute("id").as_ullong();
   model.document.move_consumers({layer_id(image.layer), replaced}, result.port);
   model.document.remove_layer(image.layer);

@@ -25,9 +25,19 @@ pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::
   return from ? document.layer(from->layer) : pugi::xml_node();
 }
 
+/// Each byte is as the one before it: a gigabyte takes no loop.
 bool is_zero(const Bytes& bytes) {
-  return std::all_of(bytes.begin(), bytes.end(),
-                     [](std::byte byte) { return byte == std::byte{}; });
+  return bytes.empty() || (bytes.front() == std::byte{} &&
+                           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+Bytes repeated(const Bytes& bytes, std::size_t count) {
+  Bytes all(count * bytes.size());
+  std::copy_n(bytes.begin(), std::min(bytes.size(), all.size()), all.begin());
+  for (std::size_t done = bytes.size(); done < all.size(); done *= 2) {
+    std::memcpy(all.data() + done, all.data(), std::min(done, all.size() - done));
+  }
+  return all;
 }
 
 std::string element_type(pugi::xml_node constant) {
@@ -39,19 +49,34 @@ std::string element_type(pugi::xml_node constant) {
                            " bytes together"));
 }
 
-/// `read` counts what was read for all states: those that are zero keep nothing, but take time.
-Bytes bytes_of(const Model::Impl& model, pugi::xml_node constant, std::size_t& read) {
+/// What was read and made for all states: what is zero, or fits nowhere, keeps nothing but takes
+/// time.
+class Budget {
+ public:
+  explicit Budget(const Document& document) : document_(document) {}
+  void spend(std::size_t bytes) {
+    if (bytes > left_) {
+      fail_too_large(document_);
+    }
+    left_ -= bytes;
+  }
+
+ private:
+  const Document& document_;
+  std::size_t left_ = Limits::kStateBytes;
+};
+
+Bytes bytes_of(const Model::Impl& model, pugi::xml_node constant, Budget& budget) {
   const auto range = data_range(constant).value_or(DataRange{});
   const auto view = model.weights.view(range.offset, range.size_bytes);
-  read += view.size();
-  if (read > Limits::kStateBytes) {
-    fail_too_large(model.document);
-  }
+  budget.spend(view.size());
   return {view.begin(), view.end()};
 }
 
-Bytes half_to_float(const Bytes& halves) {
+Bytes half_to_float(const Bytes& halves, Budget& budget) {
+  budget.spend(2 * halves.size());
   Bytes floats;
+  floats.reserve(2 * halves.size());
   for (std::size_t at = 0; at + sizeof(std::uint16_t) <= halves.size(); at += 2) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, halves.data() + at, sizeof bits);
@@ -63,15 +88,16 @@ Bytes half_to_float(const Bytes& halves) {
 }
 
 /// Nothing when it is neither of these.
-Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes) {
+Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes, Budget& budget) {
   const std::string to = convert.child("data").attribute("destination_type").value();
   if (to == element_type(constant)) return bytes;
-  if (to == "f32" && element_type(constant) == "f16") return half_to_float(bytes);
+  if (to == "f32" && element_type(constant) == "f16") return half_to_float(bytes, budget);
   return {};
 }
 
 /// One element as often as the output has places; several only when they fill it already.
-Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& bytes) {
+Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& bytes,
+                Budget& budget) {
   if (is_zero(bytes)) return {};
   const auto port = layer.child("output").child("port");
   const auto bits = bit_width(precision_to_type(port.attribute("precision").value()));
@@ -85,24 +111,23 @@ Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& byt
   }
   if (bytes.size() == count * bits / 8) return bytes;
   if (bytes.size() != bits / 8) return {};
-  Bytes all;
-  all.reserve(count * bytes.size());
-  for (std::size_t i = 0; i < count; ++i) all.insert(all.end(), bytes.begin(), bytes.end());
-  return all;
+  budget.spend(count * bytes.size());
+  return repeated(bytes, count);
 }
 
 /// The constant value of a layer's output; nothing when it has none that is understood here.
 Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t steps,
-                     std::size_t& read) {
+                     Budget& budget) {
   const auto type = layer ? layer_type(layer) : std::string();
-  if (type == "Const") return bytes_of(model, layer, read);
+  if (type == "Const") return bytes_of(model, layer, budget);
   const auto before = in_front_of(model.document, layer, 0);
   if (steps == 0 || !before) return {};
   if (type == "Convert" && layer_type(before) == "Const") {
-    return converted(layer, before, bytes_of(model, before, read));
+    return converted(layer, before, bytes_of(model, before, budget), budget);
   }
   if (type == "Broadcast") {
-    return broadcast(model.document, layer, constant_value(model, before, steps - 1, read));
+    return broadcast(model.document, layer, constant_value(model, before, steps - 1, budget),
+                     budget);
   }
   return {};
 }
@@ -112,9 +137,10 @@ Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t
 std::vector<StateValue> initial_states(const Model& model) {
   const Model::Impl& impl = impl_of(model);
   std::vector<StateValue> states;
-  std::size_t bytes = 0, read = 0;
+  std::size_t bytes = 0;
+  Budget budget(impl.document);
   for (auto layer : impl.document.layers_of_type("ReadValue")) {
-    auto initial = constant_value(impl, in_front_of(impl.document, layer, 0), kMostSteps, read);
+    auto initial = constant_value(impl, in_front_of(impl.document, layer, 0), kMostSteps, budget);
     if (is_zero(initial)) {
       initial = {};
     }

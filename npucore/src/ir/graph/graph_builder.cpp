@@ -134,10 +134,6 @@ Value GraphBuilder::indices(const std::string& label, const std::vector<std::int
                   std::as_bytes(std::span(values)));
 }
 
-Value GraphBuilder::scalar_index(const std::string& label, std::int64_t value) {
-  return constant(label, ElementType::kI64, {}, std::as_bytes(std::span(&value, 1)));
-}
-
 Value GraphBuilder::floats(const std::string& label, const std::vector<double>& values,
                            const Shape& shape) {
   const std::vector<float> narrow(values.begin(), values.end());
@@ -169,6 +165,14 @@ Value GraphBuilder::convert(const std::string& label, const Value& input, Elemen
                 type, input.shape);
 }
 
+Value GraphBuilder::convert_bytes(const std::string& label, const Value& input) {
+  const auto floating = convert(label, input, ElementType::kF32);
+  const auto zero = floats(label + "/zero", {0}, {}), white = floats(label + "/white", {255}, {});
+  return append(label + "/whole",
+                {"FakeQuantize", "opset1", {{"levels", "256"}, {"auto_broadcast", "numpy"}}},
+                {floating, zero, white, zero, white}, floating.type, floating.shape);
+}
+
 Value GraphBuilder::reshape(const std::string& label, const Value& input, const Shape& shape) {
   return append(label, {"Reshape", "opset1", {{"special_zero", "false"}}},
                 {input, indices(label + "/shape", shape)}, input.type, shape);
@@ -182,13 +186,15 @@ Value GraphBuilder::transpose(const std::string& label, const Value& input,
                 input.type, shape);
 }
 
-Value GraphBuilder::gather(const std::string& label, const Value& input, std::int64_t axis,
-                           const std::vector<std::int64_t>& picked) {
-  auto shape = input.shape;
-  shape[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(picked.size());
-  return append(label, {"Gather", "opset8", {{"batch_dims", "0"}}},
-                {input, indices(label + "/indices", picked), scalar_index(label + "/axis", axis)},
-                input.type, shape);
+Value GraphBuilder::concat(const std::string& label, const std::vector<Value>& inputs,
+                           std::int64_t axis) {
+  if (inputs.size() == 1) return inputs.front();
+  const auto at = static_cast<std::size_t>(axis);
+  auto shape = inputs.front().shape;
+  shape[at] = 0;
+  for (const auto& input : inputs) shape[at] += input.shape[at];
+  return append(label, {"Concat", "opset1", {{"axis", std::to_string(axis)}}}, inputs,
+                inputs.front().type, shape);
 }
 
 Value GraphBuilder::resize_to_sizes(const std::string& label, const Value& input,
@@ -205,6 +211,10 @@ Value GraphBuilder::resize_by_scales(const std::string& label, const Value& inpu
   const auto scale_x = scale_reaching(input.shape[3], width.scale, width.size);
   const Shape shape{input.shape[0], input.shape[1], size_by_scale(input.shape[2], scale_y),
                     size_by_scale(input.shape[3], scale_x)};
+  // OpenVINO, and NPU compilers with it, scale no axis that keeps its size.
+  const bool skips_rows = shape[2] == input.shape[2] && scale_y != 1;
+  const bool skips_columns = shape[3] == input.shape[3] && scale_x != 1;
+  if (skips_rows || skips_columns) return resample(label, input, {height, 0}, {width, 0});
   const auto resized = append(label, {"Interpolate", "opset11", interpolate_attributes("scales")},
                               {input, floats(label + "/scales", {scale_y, scale_x}, {2}),
                                indices(label + "/axes", kSpatialAxes)},
@@ -245,22 +255,28 @@ Value GraphBuilder::resample(const std::string& label, const Value& input, Shift
   return multiply_matrices(label + "/rows", down, narrow, shape);
 }
 
-Value GraphBuilder::mix_channels(const std::string& label, const Value& input,
-                                 const std::vector<std::vector<double>>& weights) {
-  std::vector<double> all;
-  for (const auto& row : weights) all.insert(all.end(), row.begin(), row.end());
-  const auto outputs = static_cast<std::int64_t>(weights.size());
-  const auto kernel = floats(label + "/weights", all, {outputs, input.shape[1], 1, 1});
+Value GraphBuilder::convolve(const std::string& label, const Value& input,
+                             const std::vector<double>& weights, const Shape& shape,
+                             std::int64_t stride_y) {
   return append(label,
                 {"Convolution",
                  "opset1",
-                 {{"strides", "1, 1"},
+                 {{"strides", base::text(stride_y, ", 1")},
                   {"dilations", "1, 1"},
                   {"pads_begin", "0, 0"},
                   {"pads_end", "0, 0"},
                   {"auto_pad", "explicit"}}},
-                {input, kernel}, input.type,
-                {input.shape[0], outputs, input.shape[2], input.shape[3]});
+                {input, floats(label + "/weights", weights, shape)}, input.type,
+                {input.shape[0], shape[0], (input.shape[2] - shape[2]) / stride_y + 1,
+                 input.shape[3] - shape[3] + 1});
+}
+
+Value GraphBuilder::mix_channels(const std::string& label, const Value& input,
+                                 const std::vector<std::vector<double>>& weights) {
+  std::vector<double> all;
+  for (const auto& row : weights) all.insert(all.end(), row.begin(), row.end());
+  return convolve(label, input, all,
+                  {static_cast<std::int64_t>(weights.size()), input.shape[1], 1, 1}, 1);
 }
 
 Value GraphBuilder::add(const std::string& label, const Value& left, const Value& right) {

@@ -37,11 +37,15 @@ class GraphBuilder {
   /// Axes that a cut would leave whole are not mentioned in the graph; no layer when that is all.
   Value slice(const std::string& label, const Value& input, std::vector<Cut> cuts);
   Value convert(const std::string& label, const Value& input, ElementType type);
+  /// Bytes as f32, and told to be whole numbers of 0..255 by a FakeQuantize that changes none: so
+  /// an NPU's matrix unit converts them, where a Convert alone is left to slower processors.
+  Value convert_bytes(const std::string& label, const Value& input);
   Value reshape(const std::string& label, const Value& input, const Shape& shape);
   Value transpose(const std::string& label, const Value& input,
                   const std::vector<std::int64_t>& order);
-  Value gather(const std::string& label, const Value& input, std::int64_t axis,
-               const std::vector<std::int64_t>& indices);
+
+  /// Of equal shapes but for the axis.
+  Value concat(const std::string& label, const std::vector<Value>& inputs, std::int64_t axis);
 
   struct Resize {
     std::int64_t size;  ///< result of this axis
@@ -60,6 +64,9 @@ class GraphBuilder {
   /// 1x1 convolution of an NCHW value; `weights` holds one row per output channel.
   Value mix_channels(const std::string& label, const Value& input,
                      const std::vector<std::vector<double>>& weights);
+  /// Of an NCHW value without padding; `weights` of `shape` [outputs, channels, height, width].
+  Value convolve(const std::string& label, const Value& input, const std::vector<double>& weights,
+                 const Shape& shape, std::int64_t stride_y);
   Value add(const std::string& label, const Value& left, const Value& right);
   /// Per channel of an NCHW value.
   Value add(const std::string& label, const Value& input, const std::vector<double>& channels);
@@ -85,7 +92,6 @@ class GraphBuilder {
   Value multiply_matrices(const std::string& label, const Value& left, const Value& right,
                           const Shape& shape);
   Value indices(const std::string& label, const std::vector<std::int64_t>& values);
-  Value scalar_index(const std::string& label, std::int64_t value);
   Value floats(const std::string& label, const std::vector<double>& values, const Shape& shape);
   Value resize_to_sizes(const std::string& label, const Value& input, std::int64_t height,
                         std::int64_t width);

@@ -43,14 +43,25 @@ class Identities {
     for (const auto& [id, layer] : identities_) find_origins(id);
     hand_names_on();
     move_edges();
+    auto layers = graph_.child("layers");
     for (const auto& [id, layer] : identities_) {
       if (origins_[id].node) {
-        graph_.child("layers").remove_child(layer);
+        layers.remove_child(layer);
       }
     }
   }
 
  private:
+  using Ports = std::unordered_map<std::string, pugi::xml_node>;
+
+  /// A layer's outputs by their ids: thousands of Identities may look at one that has thousands.
+  const Ports& outputs_of(const std::string& id, pugi::xml_node layer) {
+    const auto [ports, added] = outputs_.try_emplace(id);
+    if (!added) return ports->second;
+    for (auto port : output_ports(layer)) ports->second.emplace(port.attribute("id").value(), port);
+    return ports->second;
+  }
+
   /// Of this Identity, and of those in front of it. Bodies are not known to be free of cycles.
   void find_origins(const std::string& last) {
     std::vector<std::string> waiting;
@@ -66,7 +77,7 @@ class Identities {
   }
 
   /// Where this edge comes from, over the Identities that are known already.
-  Origin origin_of(pugi::xml_node edge) const {
+  Origin origin_of(pugi::xml_node edge) {
     const std::string id = edge.attribute("from-layer").value();
     const auto known = origins_.find(id);
     if (known != origins_.end() && known->second.node) return known->second;
@@ -74,8 +85,9 @@ class Identities {
     // One that waits is part of a cycle.
     if (layer == layers_.end() || (into_.contains(id) && known == origins_.end())) return {};
     const std::string port = edge.attribute("from-port").value();
-    return {id, port,
-            layer->second.child("output").find_child_by_attribute("port", "id", port.c_str())};
+    const auto& outputs = outputs_of(id, layer->second);
+    const auto output = outputs.find(port);
+    return {id, port, output == outputs.end() ? pugi::xml_node() : output->second};
   }
 
   void hand_names_on() {
@@ -114,6 +126,7 @@ class Identities {
   std::vector<std::pair<std::string, pugi::xml_node>> identities_;
   std::unordered_map<std::string, pugi::xml_node> into_;  ///< Identity -> the edge that feeds it
   std::unordered_map<std::string, Origin> origins_;       ///< of Identities
+  std::unordered_map<std::string, Ports> outputs_;        ///< of layers that feed Identities
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ struct Limits {
   static constexpr std::size_t kLayers = std::size_t{1} << 18;  ///< with those in bodies
   static constexpr std::size_t kPorts = std::size_t{1} << 14;   ///< inputs or outputs of a layer
   static constexpr std::size_t kAttributes = 256;               ///< of one element
-  static constexpr std::size_t kNameBytes = 256;                ///< of an element
+  static constexpr std::size_t kNameBytes = 256;  ///< of an element, a type, a layer's id
   static constexpr std::size_t kNamesBytes = std::size_t{1} << 16;  ///< of layers and tensors
   static constexpr std::size_t kRank = 64;                          ///< dimensions of a tensor
   /// Names of all outputs together, or of all model information: one text of the file may be in
@@ -24,6 +24,8 @@ struct Limits {
   static constexpr std::size_t kStateBytes = std::size_t{1} << 30;  ///< initial values, together
   /// In one element, but for the lists of layers and edges.
   static constexpr std::size_t kChildren = std::size_t{1} << 16;
+  /// In a layer, and in a port beside its dimensions: many layers may look at the same one.
+  static constexpr std::size_t kParts = 64;
 };
 
 /// The first limit that the elements exceed, as the end of "... is not a readable IR: "; else
