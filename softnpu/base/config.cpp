@@ -119,6 +119,14 @@ void read_compiler_version(const char* value, Config& config) {
   complain("SOFTNPU_COMPILER_VERSION", value, "3.0 to 99.99");
 }
 
+void read_compiler(const char* text, Config& config) {
+  const std::string_view value = text;
+  if (value != "software" && value != "real") {
+    complain("SOFTNPU_COMPILER", text, "software, real");
+  }
+  config.real_compiler = value == "real";
+}
+
 void read_runtime_version(const char* value, Config& config) {
   const std::string_view text = value;
   const size_t dot = text.rfind('.');
@@ -177,6 +185,9 @@ constexpr Variable kVariables[] = {
     {"SOFTNPU_EXPORT", read_export},
     {"SOFTNPU_THREADS", read_threads},
     {"SOFTNPU_GRAPH_EXT_VERSION", read_graph_version},
+    {"SOFTNPU_COMPILER", read_compiler},
+    {"SOFTNPU_COMPILER_LIBRARY",
+     [](const char* value, Config& config) { config.compiler_library = value; }},
     {"SOFTNPU_COMPILER_VERSION", read_compiler_version},
     {"SOFTNPU_RUNTIME_VERSION", read_runtime_version},
     {"SOFTNPU_CACHE_DIR", [](const char* value, Config& config) { config.cache_folder = value; }},

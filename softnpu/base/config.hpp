@@ -37,6 +37,8 @@ struct Config {
   uint32_t threads = 0;  ///< 0: the CPU plugin's choice
   uint32_t graph_minor = kNewestGraphMinor;
   CompilerVersion compiler = kDefaultCompiler;
+  bool real_compiler = false;             ///< Intel's own is asked first, see real_compiler.hpp
+  std::string compiler_library;           ///< that one: a library, or a program that serves it
   std::optional<RuntimeVersion> runtime;  ///< nothing: OpenVINO's
   std::string cache_folder;               ///< empty: the driver keeps no compiled graphs
   uint64_t cache_limit_bytes = uint64_t{4} << 30;

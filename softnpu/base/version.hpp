@@ -26,9 +26,9 @@ struct CompilerVersion {
   std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
 };
 
-constexpr CompilerVersion kDefaultCompiler{7, 5};
+constexpr CompilerVersion kDefaultCompiler{8, 4};
 /// Of OpenVINO's operators, that the compiler knows.
-constexpr uint32_t kNewestOpset = 17;
+constexpr uint32_t kNewestOpset = 11;
 
 /// Of what runs native binaries: on hardware the firmware, here OpenVINO.
 struct RuntimeVersion {

@@ -51,7 +51,7 @@ const TypeNumbers* numbers_of(ov::element::Type type) {
 
 [[noreturn]] void refuse(const Argument& argument, const std::string& reason) {
   const char* const kind = argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT ? "input" : "output";
-  throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                 std::string(kind) + " \"" + argument.name + "\" " + reason);
 }
 
@@ -229,11 +229,7 @@ void enable_strides(std::vector<Argument>& arguments, std::string_view names) {
     const auto found =
         std::find_if(arguments.begin(), arguments.end(),
                      [&name](const Argument& argument) { return is_called(argument, name); });
-    if (found == arguments.end()) {
-      throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    "build flags: NPU_ENABLE_STRIDES_FOR names \"" + name +
-                        "\", which the model does not have");
-    }
+    if (found == arguments.end()) continue;  // as Intel's compiler
     if (found->bounded || !found->varying.empty() || found->element_type.bitwidth() < 8) {
       refuse(*found, "cannot have strides: its size varies, or it has less than a byte an element");
     }

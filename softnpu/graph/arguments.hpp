@@ -28,12 +28,12 @@ struct Argument {
 };
 
 /// Inputs first, then outputs. Where inputs vary within bounds, each such argument has one more,
-/// "vpux_ie_shape_<name>", behind the inputs or the outputs. Throws UNSUPPORTED_FEATURE for what
-/// the NPU's interface cannot carry, by name, INVALID_ARGUMENT for a dimension without a bound.
+/// "vpux_ie_shape_<name>", behind the inputs or the outputs. Throws INVALID_ARGUMENT for what
+/// the NPU's interface cannot carry, by name, and for a dimension without a bound.
 std::vector<Argument> describe_arguments(const ov::Model& model);
 
 /// `names`, separated by commas, are of arguments, of their tensors or of results' producers.
-/// Throws INVALID_ARGUMENT for a name that no argument has and UNSUPPORTED_FEATURE for an argument
+/// Names that no argument has are left out. Throws INVALID_ARGUMENT for an argument
 /// that cannot have strides.
 void enable_strides(std::vector<Argument>& arguments, std::string_view names);
 

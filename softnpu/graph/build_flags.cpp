@@ -12,54 +12,63 @@ namespace {
 
 struct Option {
   std::string_view name;
-  std::string_view values;  // separated by '|'; empty: any
+  std::string_view values;  // separated by '|', or one of the kinds below; empty: any
   CompilerVersion since;
   uint32_t first_platform = 0;
 };
 
 constexpr CompilerVersion kAlways{0, 0};
 
-// As Intel's compiler learnt them. Options that only steer how hardware would schedule the graph
-// are taken and change nothing here.
+constexpr std::string_view kYesOrNo = "YES|NO|TRUE|FALSE|1|0";  // in any case
+constexpr std::string_view kWhole = "a whole number";
+constexpr std::string_view kPositive = "a whole number above 0";
+constexpr std::string_view kFromZero = "a whole number from 0 on";
+constexpr std::string_view kPlatforms = "AUTO_DETECT|3720|4000|5010|5020|6010";  // NPU_, VPU_...
+
+// As Intel's compiler learnt them; the values are those of 8.4. Options that only steer how
+// hardware would schedule the graph are taken and change nothing here.
 constexpr std::array<Option, 28> kOptions = {{
-    {"PERF_COUNT", "YES|NO", kAlways},
-    {"COMPILATION_NUM_THREADS", "", kAlways},
-    {"PERFORMANCE_HINT", "LATENCY|THROUGHPUT|CUMULATIVE_THROUGHPUT|UNDEFINED", kAlways},
+    {"PERF_COUNT", kYesOrNo, kAlways},
+    {"COMPILATION_NUM_THREADS", kPositive, kAlways},
+    {"PERFORMANCE_HINT", "LATENCY|THROUGHPUT|CUMULATIVE_THROUGHPUT|", kAlways},
     {"EXECUTION_MODE_HINT", "PERFORMANCE|ACCURACY", {5, 6}},
-    {"INFERENCE_PRECISION_HINT", "", {5, 4}},
-    {"LOG_LEVEL", "", kAlways},
-    {"NPU_PLATFORM", "", kAlways},
-    {"NPU_TILES", "", {5, 4}},
-    {"NPU_MAX_TILES", "", kAlways},
-    {"NPU_STEPPING", "", {5, 3}},
-    {"NPU_DMA_ENGINES", "", kAlways},
-    {"NPU_TURBO", "YES|NO", {7, 21}},
-    {"NPU_BATCH_MODE", "", {5, 5}},
+    {"INFERENCE_PRECISION_HINT", "f16|i8|", {5, 4}},
+    {"LOG_LEVEL", "LOG_NONE|LOG_ERROR|LOG_WARNING|LOG_INFO|LOG_DEBUG|LOG_TRACE", kAlways},
+    {"NPU_PLATFORM", kPlatforms, kAlways},
+    {"NPU_TILES", kPositive, {5, 4}},
+    {"NPU_MAX_TILES", kWhole, kAlways},
+    {"NPU_STEPPING", kWhole, {5, 3}},
+    {"NPU_DMA_ENGINES", "1|2", kAlways},
+    {"NPU_TURBO", kYesOrNo, {7, 21}},
+    {"NPU_BATCH_MODE", "AUTO|PLUGIN|COMPILER", {5, 5}},
     {"NPU_BATCH_COMPILER_MODE_SETTINGS", "", {7, 4}},
-    {"NPU_COMPILATION_MODE", "", kAlways},
+    {"NPU_COMPILATION_MODE", "DefaultHW|ReferenceSW|HostCompile", kAlways},
     {"NPU_COMPILATION_MODE_PARAMS", "", kAlways},
     {"NPU_BACKEND_COMPILATION_PARAMS", "", kAlways},
-    {"NPU_DYNAMIC_SHAPE_TO_STATIC", "YES|NO", kAlways},
-    {"NPU_COMPILER_DYNAMIC_QUANTIZATION", "YES|NO", {7, 1}},
-    {"NPU_QDQ_OPTIMIZATION", "YES|NO", {7, 20}},
-    {"NPU_QDQ_OPTIMIZATION_AGGRESSIVE", "YES|NO", {7, 20}},
+    {"NPU_DYNAMIC_SHAPE_TO_STATIC", kYesOrNo, kAlways},
+    {"NPU_COMPILER_DYNAMIC_QUANTIZATION", kYesOrNo, {7, 1}},
+    {"NPU_QDQ_OPTIMIZATION", kYesOrNo, {7, 20}},
+    {"NPU_QDQ_OPTIMIZATION_AGGRESSIVE", kYesOrNo, {7, 20}},
     {"NPU_MODEL_SERIALIZER_VERSION", "ALL_WEIGHTS_COPY|NO_WEIGHTS_COPY", {7, 5}},
     {"NPU_ENABLE_STRIDES_FOR", "", {7, 5}, 4000},
     // Of the plugin's, taken without effect: compiler 8.4 lists them, since when is not known.
-    {"CACHE_MODE", "", {8, 4}},
-    {"COMPATIBILITY_CHECK", "", {8, 4}},
+    {"CACHE_MODE", "OPTIMIZE_SIZE|OPTIMIZE_SPEED", {8, 4}},
+    {"COMPATIBILITY_CHECK", "SUPPORTED|UNSUPPORTED|NOT_APPLICABLE", {8, 4}},
     {"DEVICE_ID", "", {8, 4}},
-    {"NPU_COMPILER_TYPE", "", {8, 4}},
-    {"PERFORMANCE_HINT_NUM_REQUESTS", "", {8, 4}},
+    {"NPU_COMPILER_TYPE", "DRIVER|PLUGIN|PREFER_PLUGIN", {8, 4}},
+    {"PERFORMANCE_HINT_NUM_REQUESTS", kFromZero, {8, 4}},
 }};
 
 // Options of the plugin's that reach the compiler by old clients; it drops them.
 constexpr std::array<std::string_view, 2> kDropped = {"MODEL_PRIORITY", "CACHE_DIR"};
 
-// Parts of NPU_COMPILATION_MODE_PARAMS that came later than the option.
+// Parts of NPU_COMPILATION_MODE_PARAMS that came later than the option, and their values.
 constexpr CompilerVersion kModeParamsSince{5, 7};
-constexpr std::array<std::string_view, 2> kModeParams = {"optimization-level",
-                                                         "performance-hint-override"};
+struct ModeParam {
+  std::string_view name, values;
+};
+constexpr std::array<ModeParam, 2> kModeParams = {
+    {{"optimization-level", "0|1|2|3"}, {"performance-hint-override", "latency|efficiency"}}};
 
 constexpr std::string_view kPrefix = "NPU_";
 constexpr std::string_view kOldPrefix = "VPU_";      // before 5.0
@@ -69,12 +78,39 @@ constexpr CompilerVersion kNewestOfAll{UINT16_MAX, UINT16_MAX};
 constexpr std::string_view kBlanks = " \t\r\n";
 
 bool is_one_of(std::string_view value, std::string_view list) {
-  while (!list.empty()) {
+  for (;;) {
     const size_t end = std::min(list.find('|'), list.size());
     if (list.substr(0, end) == value) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
+    if (end == list.size()) return false;
+    list.remove_prefix(end + 1);
   }
-  return false;
+}
+
+// As 8.4 reads one: what follows the digits does not count.
+std::optional<int64_t> whole_number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+std::string_view without_prefix(std::string_view text,
+                                std::initializer_list<const char*> prefixes) {
+  for (const std::string_view prefix : prefixes) {
+    if (text.substr(0, prefix.size()) == prefix) return text.substr(prefix.size());
+  }
+  return text;
+}
+
+bool is_possible(std::string_view value, std::string_view values) {
+  constexpr int64_t kMost = INT32_MAX;
+  const auto number = whole_number(value);
+  if (values.empty()) return true;
+  if (values == kWhole) return number.has_value();
+  if (values == kPositive) return number && *number > 0 && *number <= kMost;
+  if (values == kFromZero) return number && *number >= 0;
+  if (values == kYesOrNo) return is_one_of(in_capitals(value), values);
+  if (values == kPlatforms) return is_one_of(without_prefix(value, {"NPU", "VPU"}), values);
+  return is_one_of(value, values);
 }
 
 bool begins_with(std::string_view text, std::string_view with) {
@@ -137,74 +173,139 @@ Pair take_pair(std::string_view& rest) {
   if (close == std::string_view::npos) {
     refuse("the value of " + std::string(rest.substr(0, equals)) + " has no closing quote");
   }
+  if (close + 1 < rest.size() && kBlanks.find(rest[close + 1]) == std::string_view::npos) {
+    refuse("no blank follows the value of " + std::string(rest.substr(0, equals)));
+  }
   Pair pair{std::string(rest.substr(0, equals)),
             std::string(rest.substr(equals + 2, close - equals - 2))};
   rest.remove_prefix(close + 1);
   return pair;
 }
 
-void check_option(const Pair& pair, const Option& option, CompilerVersion compiler) {
-  if (!option.values.empty() && !is_one_of(pair.value, option.values)) {
-    refuse(pair.key + " cannot be \"" + pair.value + "\", only " + std::string(option.values));
-  }
-  if (option.name != "NPU_COMPILATION_MODE_PARAMS" ||
-      compiler.at_least(kModeParamsSince.major, kModeParamsSince.minor)) {
-    return;
-  }
-  for (const std::string_view param : kModeParams) {
-    if (pair.value.find(param) != std::string::npos) {
-      refuse(pair.key + " has " + std::string(param) + ", which came with compiler " +
+// Of `param` in "<name>=<value> <name>=<value>"; nothing where it is not there.
+std::optional<std::string_view> value_in(std::string_view params, std::string_view param) {
+  const size_t at = params.find(param);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = params.substr(at + param.size());
+  rest.remove_prefix(begins_with(rest, "=") ? 1 : 0);
+  return rest.substr(0, rest.find_first_of(kBlanks));
+}
+
+void check_mode_params(const Pair& pair, CompilerVersion compiler) {
+  for (const auto& [name, values] : kModeParams) {
+    const auto value = value_in(pair.value, name);
+    if (!value) continue;
+    if (!compiler.at_least(kModeParamsSince.major, kModeParamsSince.minor)) {
+      refuse(pair.key + " has " + std::string(name) + ", which came with compiler " +
              kModeParamsSince.text() + "; this one is version " + compiler.text());
+    }
+    if (!is_one_of(*value, values)) {
+      refuse(pair.key + ": " + std::string(name) + " cannot be \"" + std::string(*value) +
+             "\", only " + std::string(values));
     }
   }
 }
 
-// Nothing where the option is not given.
-std::optional<int64_t> number_of(const std::map<std::string, std::string>& config,
-                                 const std::string& option) {
-  const auto found = config.find(option);
-  if (found == config.end()) return std::nullopt;
-  int64_t value = 0;
-  const char* const end = found->second.data() + found->second.size();
-  const auto [stop, error] = std::from_chars(found->second.data(), end, value);
-  if (error != std::errc{} || stop != end) {
-    refuse(option + " cannot be \"" + found->second + "\"");
+void check_option(const Pair& pair, const Option& option, CompilerVersion compiler) {
+  if (!is_possible(pair.value, option.values)) {
+    refuse(pair.key + " cannot be \"" + pair.value + "\", only " + std::string(option.values));
   }
-  return value;
+  if (option.name == "NPU_COMPILATION_MODE_PARAMS") {
+    check_mode_params(pair, compiler);
+  }
 }
 
-void take_option(BuildFlags& flags, Pair pair, CompilerVersion compiler, uint32_t platform) {
-  if (std::find(kDropped.begin(), kDropped.end(), pair.key) != kDropped.end()) return;
-  const Option* const option = find_option(pair.key, compiler, platform);
-  if (option == nullptr) {
-    refuse("unknown option " + pair.key + " (compiler version " + compiler.text() +
-           (platform == kEveryPlatform ? "" : ", platform " + std::to_string(platform)) + ")");
-  }
-  check_option(pair, *option, compiler);
-  flags.config[std::string(option->name)] = std::move(pair.value);
+/// Cuts the word --config off the front of `rest`; whether it was there.
+bool take_config(std::string_view& rest) {
+  constexpr std::string_view kConfig = "--config";
+  if (!begins_with(rest, kConfig)) return false;
+  const bool is_word =
+      rest.size() == kConfig.size() || kBlanks.find(rest[kConfig.size()]) != std::string_view::npos;
+  rest.remove_prefix(is_word ? kConfig.size() : 0);
+  return is_word;
 }
+
+class Parser {
+ public:
+  /// Of a native binary.
+  Parser() : compiler_(kNewestOfAll), platform_(kEveryPlatform), recorded_(true) {}
+  Parser(CompilerVersion compiler, uint32_t platform)
+      : compiler_(compiler), platform_(platform), recorded_(false) {}
+
+  BuildFlags parse(std::string_view text) {
+    for (;;) {
+      text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+      if (text.empty()) return std::move(flags_);
+      if (take_config(text)) {
+        begin_config();
+      } else {
+        take(take_pair(text));
+      }
+    }
+  }
+
+ private:
+  /// Compilers take whatever follows for its options.
+  void begin_config() {
+    if (in_config_ && !recorded_) {
+      refuse_option("--config");
+    }
+    in_config_ = true;
+  }
+  void take(Pair pair) {
+    const bool is_io = begins_with(pair.key, "--");
+    if (is_io && (!in_config_ || recorded_)) {
+      in_config_ = false;
+      if (!recorded_ && flags_.io.count(pair.key) != 0) {
+        refuse(pair.key + " is there twice");
+      }
+      flags_.io[pair.key] = std::move(pair.value);
+    } else if (in_config_) {
+      take_option(std::move(pair));
+    } else {
+      refuse(pair.key + " stands before --config");
+    }
+  }
+  void take_option(Pair pair) {
+    if (std::find(kDropped.begin(), kDropped.end(), pair.key) != kDropped.end()) return;
+    const Option* const option = find_option(pair.key, compiler_, platform_);
+    if (option == nullptr) {
+      refuse_option(pair.key);
+    }
+    if (!recorded_) {
+      check_option(pair, *option, compiler_);
+    }
+    flags_.config[std::string(option->name)] = std::move(pair.value);
+  }
+  /// In the words of Intel's compiler.
+  [[noreturn]] void refuse_option(const std::string& name) const {
+    const std::string of_platform =
+        platform_ == kEveryPlatform ? "" : ", platform " + std::to_string(platform_);
+    refuse("[ NOT_FOUND ] Option '" + name +
+           "' is not supported for current configuration (compiler version " + compiler_.text() +
+           of_platform + ")");
+  }
+
+  const CompilerVersion compiler_;
+  const uint32_t platform_;
+  const bool recorded_;
+  bool in_config_ = false;
+  BuildFlags flags_;
+};
 
 }  // namespace
 
-bool BuildFlags::profiling() const {
-  const auto found = config.find("PERF_COUNT");
-  return found != config.end() && found->second == "YES";
+std::string in_capitals(std::string_view text) {
+  std::string letters(text);
+  for (char& letter : letters) {
+    letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  }
+  return letters;
 }
 
-void BuildFlags::check_numbers(uint32_t device_tiles) const {
-  if (number_of(config, "COMPILATION_NUM_THREADS").value_or(1) < 0) {
-    refuse("COMPILATION_NUM_THREADS cannot be negative");
-  }
-  int64_t most = device_tiles;
-  const int64_t allowed = number_of(config, "NPU_MAX_TILES").value_or(-1);
-  if (allowed > 0) {
-    most = std::min(most, allowed);
-  }
-  const int64_t tiles = number_of(config, "NPU_TILES").value_or(-1);
-  if (tiles > most) {
-    refuse("NPU_TILES is " + std::to_string(tiles) + ", at most " + std::to_string(most) +
-           " are possible");
-  }
+bool BuildFlags::profiling() const {
+  const auto found = config.find("PERF_COUNT");
+  return found != config.end() && is_one_of(in_capitals(found->second), "YES|TRUE|1");
 }
 
 bool BuildFlags::weights_by_address() const {
@@ -223,35 +324,11 @@ std::string BuildFlags::strides_for() const {
 }
 
 BuildFlags parse_build_flags(std::string_view text, CompilerVersion compiler, uint32_t platform) {
-  BuildFlags flags;
-  bool in_config = false;
-  for (;;) {
-    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-    if (text.empty()) return flags;
-    constexpr std::string_view kConfig = "--config";
-    const bool config_starts = text.substr(0, kConfig.size()) == kConfig &&
-                               (text.size() == kConfig.size() ||
-                                kBlanks.find(text[kConfig.size()]) != std::string_view::npos);
-    if (config_starts) {
-      in_config = true;
-      text.remove_prefix(kConfig.size());
-      continue;
-    }
-    Pair pair = take_pair(text);
-    if (pair.key.rfind("--", 0) == 0) {
-      in_config = false;
-      flags.io[pair.key] = std::move(pair.value);
-      continue;
-    }
-    if (!in_config) {
-      refuse(pair.key + " stands before --config");
-    }
-    take_option(flags, std::move(pair), compiler, platform);
-  }
+  return Parser(compiler, platform).parse(text);
 }
 
 BuildFlags parse_recorded_flags(std::string_view text) {
-  return parse_build_flags(text, kNewestOfAll);
+  return Parser().parse(text);
 }
 
 // Clients ask under today's names, whatever they then write.
@@ -270,7 +347,7 @@ bool is_option_supported(std::string_view option, std::string_view value, Compil
   const std::string name = today_name(option, kNewestOfAll);
   const Option* const known = find_option(name, kNewestOfAll, kEveryPlatform);
   if (known == nullptr || !is_known(*known, option, compiler, platform)) return false;
-  return value.empty() || known->values.empty() || is_one_of(value, known->values);
+  return value.empty() || is_possible(value, known->values);
 }
 
 }  // namespace softnpu

@@ -20,8 +20,6 @@ struct BuildFlags {
   bool profiling() const;
   /// The constants come by address: NPU_MODEL_SERIALIZER_VERSION="NO_WEIGHTS_COPY".
   bool weights_by_address() const;
-  /// Throws INVALID_ARGUMENT for a number that is none, and for more tiles than there are.
-  void check_numbers(uint32_t device_tiles) const;
   /// AUTO, PLUGIN or COMPILER; empty where nothing is said.
   std::string batch_mode() const;
   /// Names, separated by commas; empty for none.
@@ -46,5 +44,8 @@ std::string supported_options(CompilerVersion compiler = kDefaultCompiler,
 bool is_option_supported(std::string_view option, std::string_view value,
                          CompilerVersion compiler = kDefaultCompiler,
                          uint32_t platform = kEveryPlatform);
+
+/// ASCII.
+std::string in_capitals(std::string_view text);
 
 }  // namespace softnpu

@@ -33,7 +33,7 @@ ov::AnyMap plugin_config(const CompileOptions& options) {
 }
 
 [[noreturn]] void refuse(const std::string& step, const char* message) {
-  throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "compiler: " + step + ": " + message);
+  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "compiler: " + step + ": " + message);
 }
 
 ov::CompiledModel compile(const std::shared_ptr<ov::Model>& model, const CompileOptions& options) {
@@ -109,10 +109,9 @@ std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model) 
   }
 }
 
-std::string list_supported_layers(const ze_graph_desc_2_t& desc) {
-  require(desc.format == ZE_GRAPH_FORMAT_NGRAPH_LITE, ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
-  require(desc.pInput != nullptr && desc.pBuildFlags != nullptr,
-          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+namespace {
+
+std::string list_layers(const ze_graph_desc_2_t& desc) {
   const auto input = input_of(desc);
   const std::string text = flags_text_of(desc);
   const auto image =
@@ -122,6 +121,21 @@ std::string list_supported_layers(const ze_graph_desc_2_t& desc) {
     layers += "<" + name + ">";
   }
   return layers;
+}
+
+}  // namespace
+
+std::string list_supported_layers(const ze_graph_desc_2_t& desc) {
+  require(desc.format == ZE_GRAPH_FORMAT_NGRAPH_LITE, ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+  require(desc.pInput != nullptr && desc.pBuildFlags != nullptr,
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  try {
+    return list_layers(desc);
+  } catch (const Failure& failure) {
+    // What a compilation calls an invalid argument, Intel's compiler calls unknown here.
+    const bool is_argument = failure.result() == ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    throw Failure(is_argument ? ZE_RESULT_ERROR_UNKNOWN : failure.result(), failure.what());
+  }
 }
 
 }  // namespace softnpu

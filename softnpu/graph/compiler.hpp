@@ -23,7 +23,7 @@ struct CompileOptions {
 /// A compiled model, and the inference requests that nobody uses at the moment.
 class Program {
  public:
-  /// Throws UNSUPPORTED_FEATURE with the plugin's message.
+  /// Throws INVALID_ARGUMENT with the plugin's message.
   Program(std::shared_ptr<const Image> image, const std::shared_ptr<ov::Model>& model,
           const CompileOptions& options);
 

@@ -5,6 +5,7 @@
 #include "base/trace.hpp"
 #include "base/version.hpp"
 
+#include "auto_pad.hpp"
 #include "batch.hpp"
 #include "disk_cache.hpp"
 #include "graph_input.hpp"
@@ -34,6 +35,9 @@ Graph::Graph(const ze_graph_desc_2_t& desc) {
   const BuildFlags flags = read(desc);
   options_ = options_of(flags);
   model_ = read_model(image_->parts());
+  if (origin_ == Origin::kCompiled) {
+    check_auto_pads(*model_);
+  }
   apply_batch_mode(*model_, flags.batch_mode());
   expose_states(*model_);
   arguments_ = describe_arguments(*model_);
@@ -63,7 +67,6 @@ BuildFlags Graph::read_ir(const ze_graph_desc_2_t& desc, std::span<const std::by
   const std::string text = flags_text_of(desc);
   BuildFlags flags = parse_build_flags(text, compiler_version(), platform_number());
   trace::note_text("input", flags.weights_by_address() ? "weightless" : "classic");
-  flags.check_numbers(config().platform->numTiles);
   cache_key_ = cache_key_of(desc, text);
   if (cache_key_ && load_from_cache()) return flags;
   origin_ = Origin::kCompiled;

@@ -30,10 +30,12 @@ std::span<const std::byte> input_of(const ze_graph_desc_2_t& desc) {
 }
 
 // ZE_GRAPH_FLAG_ENABLE_PROFILING is another way to say PERF_COUNT="YES"; the binary keeps it.
+// Compilers take one --config.
 std::string flags_text_of(const ze_graph_desc_2_t& desc) {
   std::string text = desc.pBuildFlags != nullptr ? desc.pBuildFlags : "";
   if ((desc.flags & ZE_GRAPH_FLAG_ENABLE_PROFILING) != 0) {
-    text += " --config PERF_COUNT=\"YES\"";
+    text += text.find("--config") == std::string::npos ? " --config" : "";
+    text += " PERF_COUNT=\"YES\"";
   }
   return text;
 }

@@ -62,6 +62,7 @@ std::vector<std::string> names_of(const std::vector<Argument>& arguments,
   return names;
 }
 
+// `names`: empty where any will do.
 void check_entry(const IoOption& option, std::string_view entry,
                  const std::vector<std::string>& names) {
   const size_t colon = entry.rfind(':');
@@ -70,10 +71,10 @@ void check_entry(const IoOption& option, std::string_view entry,
   }
   const std::string name(entry.substr(0, colon));
   const std::string_view value = entry.substr(colon + 1);
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
+  if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
     refuse(std::string(option.name) + " names \"" + name + "\", which the model does not have");
   }
-  if (!(option.layout ? is_layout(value) : is_one_of(value, kPrecisions))) {
+  if (!(option.layout ? is_layout(value) : is_one_of(in_capitals(value), kPrecisions))) {
     refuse(std::string(option.name) + " has \"" + std::string(value) + "\" for \"" + name + "\"");
   }
 }
@@ -90,7 +91,8 @@ void check_io_options(const BuildFlags& flags, const std::vector<Argument>& argu
       }
       continue;
     }
-    const auto names = names_of(arguments, option.type, by_index);
+    const auto names = compiler.at_least(8, 4) ? std::vector<std::string>()
+                                               : names_of(arguments, option.type, by_index);
     std::string_view rest = given->second;
     while (true) {
       rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kParts = 2;
 
 [[noreturn]] void refuse(const std::string& reason) {
-  throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "IR buffer: " + reason);
+  throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "IR buffer: " + reason);
 }
 
 class Cursor {
@@ -34,11 +34,15 @@ class Cursor {
     rest_ = rest_.subspan(size);
     return bytes;
   }
-  size_t left() const { return rest_.size(); }
 
  private:
   std::span<const std::byte> rest_;
 };
+
+template <class T>
+void append_number(std::string& buffer, T value) {
+  buffer.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 // A weightless buffer begins with its header's size.
 std::string hint_for(CompilerVersion written_for) {
@@ -55,20 +59,31 @@ IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compi
   written_for.major = cursor.number<uint16_t>("the compiler version");
   written_for.minor = cursor.number<uint16_t>("the compiler version");
   if (written_for.major != compiler.major || written_for.minor != compiler.minor) {
-    throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                  "IR buffer: unsupported IR API version " + written_for.text() +
-                      ", this compiler is version " + compiler.text() + hint_for(written_for));
+    refuse("Unsupported IR API version! Val: " + written_for.text() +
+           "; this compiler is version " + compiler.text() + hint_for(written_for));
   }
-  const auto parts = cursor.number<uint32_t>("the number of parts");
-  if (parts != kParts) {
-    refuse(std::to_string(parts) + " parts instead of 2");
-  }
+  cursor.number<uint32_t>("the number of parts");  // no compiler looks at it, or behind the weights
   const auto xml = cursor.take(cursor.number<uint64_t>("the XML's size"), "the XML");
-  const auto weights = cursor.take(cursor.number<uint64_t>("the weights' size"), "the weights");
-  if (cursor.left() != 0) {
-    refuse(std::to_string(cursor.left()) + " bytes too many");
+  if (xml.empty()) {
+    refuse("there is no XML in it");
   }
+  const auto weights = cursor.take(cursor.number<uint64_t>("the weights' size"), "the weights");
   return {{reinterpret_cast<const char*>(xml.data()), xml.size()}, weights};
+}
+
+std::string write_ir_buffer(std::string_view xml, const Weights& weights,
+                            CompilerVersion compiler) {
+  std::string buffer;
+  append_number(buffer, compiler.major);
+  append_number(buffer, compiler.minor);
+  append_number(buffer, kParts);
+  append_number(buffer, uint64_t{xml.size()});
+  buffer.append(xml);
+  append_number(buffer, uint64_t{weights.size_bytes()});
+  const size_t end = buffer.size();
+  buffer.resize(end + weights.size_bytes());
+  weights.copy_to(reinterpret_cast<std::byte*>(buffer.data() + end));
+  return buffer;
 }
 
 }  // namespace softnpu

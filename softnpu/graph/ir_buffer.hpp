@@ -6,9 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/version.hpp"
+
+#include "weights.hpp"
 
 namespace softnpu {
 
@@ -17,8 +20,11 @@ struct IrBuffer {
   std::span<const std::byte> weights;
 };
 
-/// Views of `buffer`. Throws INVALID_ARGUMENT where a length does not fit, UNSUPPORTED_FEATURE
-/// where the buffer was written for another compiler version.
+/// Views of `buffer`. Throws UNSUPPORTED_FEATURE where a length does not fit, and where the buffer
+/// was written for another compiler version.
 IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compiler);
+
+/// A buffer for this compiler version. Throws as Weights::copy_to() does.
+std::string write_ir_buffer(std::string_view xml, const Weights& weights, CompilerVersion compiler);
 
 }  // namespace softnpu

@@ -21,6 +21,10 @@ constexpr std::string_view kPointerAttribute = "WeightsPointerAttribute";
   throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "weightless IR buffer: " + reason);
 }
 
+[[noreturn]] void refuse_buffer(const std::string& reason) {
+  throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "weightless IR buffer: " + reason);
+}
+
 struct Header {
   uint64_t custom_data_offset;
   uint64_t custom_data_size;
@@ -31,65 +35,45 @@ struct Header {
 };
 
 struct Sections {
-  std::span<const std::byte> custom_data;
+  std::span<const std::byte> version;
   std::span<const std::byte> constants;
   std::string_view xml;
 };
 
-/// Takes the sections in their order from the buffer; what lies between two belongs to nobody.
-class SectionReader {
- public:
-  explicit SectionReader(std::span<const std::byte> buffer) : buffer_(buffer) {}
-
-  std::span<const std::byte> take(uint64_t offset, uint64_t size, const char* what) {
-    if (offset < end_ || offset > buffer_.size() || size > buffer_.size() - offset) {
-      refuse(std::string(what) + " (" + std::to_string(size) + " bytes at " +
-             std::to_string(offset) + ") cannot lie between " + std::to_string(end_) + " and " +
-             std::to_string(buffer_.size()));
-    }
-    end_ = offset + size;
-    return buffer_.subspan(offset, size);
+/// Sections may lie anywhere in the buffer, as for Intel's compiler.
+std::span<const std::byte> section(std::span<const std::byte> buffer, uint64_t offset,
+                                   uint64_t size, const char* what) {
+  if (offset > buffer.size() || size > buffer.size() - offset) {
+    refuse_buffer(std::string(what) + " (" + std::to_string(size) + " bytes at " +
+                  std::to_string(offset) + ") is not in it, which has " +
+                  std::to_string(buffer.size()) + " bytes");
   }
-  void check_end() const {
-    if (end_ != buffer_.size()) {
-      refuse(std::to_string(buffer_.size() - end_) + " bytes too many");
-    }
-  }
-
- private:
-  std::span<const std::byte> buffer_;
-  uint64_t end_ = sizeof(Header);
-};
+  return buffer.subspan(offset, size);
+}
 
 Sections read_sections(std::span<const std::byte> buffer) {
   Header header{};
   if (buffer.size() < sizeof header) {
-    refuse("the header has 48 bytes, but there are only " + std::to_string(buffer.size()));
+    refuse_buffer("the header has 48 bytes, but there are only " + std::to_string(buffer.size()));
   }
   std::memcpy(&header, buffer.data(), sizeof header);
-  SectionReader reader(buffer);
   Sections sections;
-  sections.custom_data =
-      reader.take(header.custom_data_offset, header.custom_data_size, "the custom data");
-  sections.constants = reader.take(header.constants_offset, header.constants_size, "the constants");
-  const auto xml = reader.take(header.model_offset, header.model_size, "the XML");
-  reader.check_end();
+  sections.version =
+      section(buffer, header.custom_data_offset, sizeof(CompilerVersion), "the compiler version");
+  sections.constants =
+      section(buffer, header.constants_offset, header.constants_size, "the constants");
+  const auto xml = section(buffer, header.model_offset, header.model_size, "the XML");
   sections.xml = {reinterpret_cast<const char*>(xml.data()), xml.size()};
   return sections;
 }
 
-void check_version(std::span<const std::byte> custom_data, CompilerVersion compiler) {
+void check_version(std::span<const std::byte> version, CompilerVersion compiler) {
   CompilerVersion written_for{};
-  if (custom_data.size() != sizeof written_for.major + sizeof written_for.minor) {
-    refuse("the compiler version has " + std::to_string(custom_data.size()) +
-           " bytes instead of 4");
-  }
-  std::memcpy(&written_for.major, custom_data.data(), sizeof written_for.major);
-  std::memcpy(&written_for.minor, custom_data.data() + 2, sizeof written_for.minor);
+  std::memcpy(&written_for.major, version.data(), sizeof written_for.major);
+  std::memcpy(&written_for.minor, version.data() + 2, sizeof written_for.minor);
   if (written_for.major != compiler.major || written_for.minor != compiler.minor) {
-    throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                  "weightless IR buffer: unsupported IR API version " + written_for.text() +
-                      ", this compiler is version " + compiler.text());
+    refuse_buffer("Unsupported IR API version! Val: " + written_for.text() +
+                  "; this compiler is version " + compiler.text());
   }
 }
 
@@ -229,7 +213,7 @@ class Rewriter {
 
 WeightlessIr read_weightless(std::span<const std::byte> buffer, CompilerVersion compiler) {
   const Sections sections = read_sections(buffer);
-  check_version(sections.custom_data, compiler);
+  check_version(sections.version, compiler);
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(
       sections.xml.data(), sections.xml.size(), pugi::parse_default | pugi::parse_ws_pcdata_single);

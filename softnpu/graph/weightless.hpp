@@ -23,8 +23,9 @@ struct WeightlessIr {
   Weights weights;
 };
 
-/// `weights` refers to the buffer and to the client's memory. Throws INVALID_ARGUMENT where a
-/// length or a range cannot be right, UNSUPPORTED_FEATURE for another compiler version.
+/// `weights` refers to the buffer and to the client's memory. Throws UNSUPPORTED_FEATURE for
+/// another compiler version and for a section that is not in the buffer, INVALID_ARGUMENT where the
+/// XML or a constant cannot be right.
 WeightlessIr read_weightless(std::span<const std::byte> buffer, CompilerVersion compiler);
 
 }  // namespace softnpu

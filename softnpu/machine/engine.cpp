@@ -15,6 +15,8 @@ namespace softnpu {
 namespace {
 
 constexpr std::chrono::seconds kLongestExitDelay{10};
+/// What a job ends with that the process's exit leaves no time for.
+constexpr ze_result_t kStopped = ZE_RESULT_ERROR_UNINITIALIZED;
 
 // Higher priority first, then the older submission.
 bool goes_before(Priority a_priority, uint64_t a_ticket, Priority b_priority, uint64_t b_ticket) {
@@ -31,6 +33,11 @@ Engine& Engine::instance() {
 
 Engine::Engine() : process_(::getpid()) {}
 
+void Engine::stop_at_exit() {
+  static const int registered = std::atexit([] { Engine::instance().stop(); });
+  static_cast<void>(registered);
+}
+
 void Engine::start() {
   // Registered after OpenVINO was loaded, and so called before its own clean-up: the engine must
   // not be inside then.
@@ -44,12 +51,18 @@ void Engine::start() {
 }
 
 void Engine::submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job) {
-  const std::scoped_lock lock(mutex_);
-  enqueue(lane, std::move(job));
+  std::unique_lock lock(mutex_);
+  if (!stopping_) return enqueue(lane, std::move(job));
+  lock.unlock();
+  job->abort(kStopped);
 }
 
 void Engine::submit_or_run(const std::shared_ptr<Lane>& lane, const std::shared_ptr<Job>& job) {
   std::unique_lock lock(mutex_);
+  if (stopping_) {
+    lock.unlock();
+    return job->abort(kStopped);
+  }
   if (!free() || job->waits_for_events()) return enqueue(lane, job);
   begin_command();
   inline_job_ = &job;
@@ -105,18 +118,23 @@ void Engine::wake() {
 }
 
 void Engine::abort_all(ze_result_t result) {
-  std::vector<std::shared_ptr<Job>> jobs;
   std::unique_lock lock(mutex_);
   ++holds_;
   idle_.wait(lock, [this] { return !running_ && completing_ == 0; });
   --holds_;
+  const Jobs jobs = take_all();
+  lock.unlock();
+  for (const auto& job : jobs) job->abort(result);
+  wake();
+}
+
+Jobs Engine::take_all() {
+  Jobs jobs;
   for (const auto& lane : std::exchange(busy_lanes_, {})) {
     for (auto& entry : lane->entries_) jobs.push_back(std::move(entry.job));
     lane->entries_.clear();
   }
-  lock.unlock();
-  for (const auto& job : jobs) job->abort(result);
-  wake();
+  return jobs;
 }
 
 void Engine::stop() {
@@ -124,7 +142,10 @@ void Engine::stop() {
   std::unique_lock lock(mutex_);
   stopping_ = true;
   changed_.notify_one();
-  idle_.wait_for(lock, kLongestExitDelay, [this] { return !running_; });
+  if (!idle_.wait_for(lock, kLongestExitDelay, [this] { return !running_; })) return;
+  const Jobs jobs = take_all();
+  lock.unlock();
+  for (const auto& job : jobs) job->abort(kStopped);  // somebody may be waiting for them
 }
 
 // In a child of the process another thread may have held the lock when it forked.

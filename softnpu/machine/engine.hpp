@@ -56,7 +56,10 @@ class Engine {
   /// Ends all that is submitted with `result`: when this returns nothing of it runs any more, and
   /// the jobs have let go of their commands.
   void abort_all(ze_result_t result);
-  /// Lets the running command end, and runs no other; at the process's exit.
+  /// Registers stop() for the process's exit; once OpenVINO is loaded, so that it goes first.
+  void stop_at_exit();
+  /// Lets the running command end, and runs no other; at the process's exit. Jobs that are left,
+  /// and later ones, end as failed: nobody waits for them in vain.
   void stop();
   /// A job in flight that has a command for which `test` is true, null for none.
   using Test = std::function<bool(const Command&)>;
@@ -72,6 +75,8 @@ class Engine {
   std::shared_ptr<Lane> pick() const;
   /// Nothing is submitted and nothing runs.
   bool free() const { return busy_lanes_.empty() && !running_ && holds_ == 0 && !stopping_; }
+  /// Everything submitted, out of the lanes; with the lock.
+  Jobs take_all();
   void begin_command();
   void end_command();
   void enqueue(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job);

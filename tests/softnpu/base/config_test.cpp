@@ -32,6 +32,16 @@ TEST(Config, TakesEveryPlatform) {
   EXPECT_EQ(read_with({{"SOFTNPU_PLATFORM", "5010"}}).platform->pciDeviceId, 0xb03e);
 }
 
+TEST(Config, AsksTheRealCompilerOnlyWhenToldTo) {
+  EXPECT_FALSE(read_with({}).real_compiler);
+  EXPECT_FALSE(read_with({{"SOFTNPU_COMPILER", "software"}}).real_compiler);
+  EXPECT_FALSE(read_with({{"SOFTNPU_COMPILER", "yes"}}).real_compiler);
+  const Config config =
+      read_with({{"SOFTNPU_COMPILER", "real"}, {"SOFTNPU_COMPILER_LIBRARY", "/x/compiler"}});
+  EXPECT_TRUE(config.real_compiler);
+  EXPECT_EQ(config.compiler_library, "/x/compiler");
+}
+
 TEST(Config, TakesADelay) {
   const Config config = read_with({{"SOFTNPU_EXEC", "delay:2500"}});
   EXPECT_EQ(config.execution, Execution::kDelay);

@@ -195,36 +195,41 @@ TEST(Weightless, IsForOneCompilerVersion) {
 struct HeaderLie {
   const char* name;
   void (*apply)(Header& header);
+  ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 };
+
+constexpr auto kTaken = ZE_RESULT_SUCCESS;
+constexpr auto kNoXml = ZE_RESULT_ERROR_INVALID_ARGUMENT;
 
 class LyingHeader : public testing::TestWithParam<HeaderLie> {};
 
-TEST_P(LyingHeader, IsRefused) {
+/// As Intel's compiler 8.4 was asked: sections may lie anywhere, if they are in the buffer.
+TEST_P(LyingHeader, IsTakenOrRefusedAsByIntels) {
   const std::string xml = model_of(by_address(pointer_to(kValues, 16)));
   Header header = header_for("abcd", xml);
   GetParam().apply(header);
   std::string told;
-  EXPECT_EQ(result_of(buffer_of(header, "abcd", xml), &told), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  EXPECT_NE(told, "");
+  EXPECT_EQ(result_of(buffer_of(header, "abcd", xml), &told), GetParam().result);
+  EXPECT_EQ(told.empty(), GetParam().result == kTaken) << told;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Weightless, LyingHeader,
     testing::Values(
         HeaderLie{"custom_data_in_the_header", [](Header& h) { h.custom_offset = 40; }},
-        HeaderLie{"custom_data_too_short", [](Header& h) { h.custom_size = 2; }},
-        HeaderLie{"custom_data_too_long", [](Header& h) { h.custom_size = 400'000; }},
-        HeaderLie{"constants_over_custom_data", [](Header& h) { h.constants_offset = 50; }},
+        HeaderLie{"custom_data_too_short", [](Header& h) { h.custom_size = 2; }, kTaken},
+        HeaderLie{"custom_data_too_long", [](Header& h) { h.custom_size = 400'000; }, kTaken},
+        HeaderLie{"constants_over_custom_data", [](Header& h) { h.constants_offset = 50; }, kTaken},
         HeaderLie{"constants_wrap_around", [](Header& h) { h.constants_size = UINT64_MAX - 8; }},
-        HeaderLie{"constants_over_the_model", [](Header& h) { h.constants_size += 1; }},
+        HeaderLie{"constants_over_the_model", [](Header& h) { h.constants_size += 1; }, kTaken},
         HeaderLie{"model_past_the_end", [](Header& h) { h.model_size += 1; }},
         HeaderLie{"model_far_away", [](Header& h) { h.model_offset = UINT64_MAX; }},
-        HeaderLie{"model_ends_early", [](Header& h) { h.model_size -= 10; }},
-        HeaderLie{"no_model", [](Header& h) { h.model_size = 0; }}),
+        HeaderLie{"model_ends_early", [](Header& h) { h.model_size -= 10; }, kNoXml},
+        HeaderLie{"no_model", [](Header& h) { h.model_size = 0; }, kNoXml}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Weightless, MayNotBeShorterThanItsHeader) {
-  EXPECT_EQ(result_of(Bytes(47)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(result_of(Bytes(47)), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
 
 // A constant that cannot be.
