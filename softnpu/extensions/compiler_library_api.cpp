@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <npu_vcl/abi.hpp>
 #include <string>
+#include <string_view>
+
+#include <npu_vcl/abi.hpp>
 
 #include "base/config.hpp"
 #include "base/failure.hpp"
@@ -59,19 +61,22 @@ vcl::Result result_of(ze_result_t result) {
       return vcl::kInvalidIr;
     case ZE_RESULT_ERROR_INVALID_NULL_HANDLE:
       return vcl::kInvalidNullHandle;
+    case ZE_RESULT_ERROR_UNKNOWN:
+      return vcl::kUnknown;
     default:
       return vcl::kInvalidArgument;
   }
 }
 
-/// Nothing is thrown out of the library; what a failure says goes to `log`, where there is one.
+/// Nothing is thrown out of the library; what a failure says goes to `log`, where there is one,
+/// behind what is there, as in Intel's.
 template <class Action>
 vcl::Result answer(std::string* log, Action action) try {
   action();
   return vcl::kSuccess;
 } catch (const Failure& failure) {
   if (log) {
-    *log = failure.what();
+    log->append(failure.what()).append("\n");
   }
   return result_of(failure.result());
 } catch (const std::bad_alloc&) {
@@ -128,8 +133,18 @@ vcl::Result fault_of(fault::Site& site) {
   });
 }
 
+/// Intel's library counts no zero at the end, and takes a blank before one for an option.
+std::string options_of(const vcl::ModelDesc& model) {
+  std::string options(model.options, model.options_bytes);
+  if (options.find("--config") != options.npos && options.ends_with(std::string_view(" \0", 2))) {
+    throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  "build flags: a blank and a zero stand behind the last option");
+  }
+  return options;
+}
+
 std::unique_ptr<Graph> compile(const vcl::ModelDesc& model) {
-  const std::string options(model.options, model.options_bytes);
+  const std::string options = options_of(model);
   return std::make_unique<Graph>(driver_desc(model, options));
 }
 
@@ -155,6 +170,7 @@ SOFTNPU_EXPORT vcl::Result vclCompilerCreate(vcl::CompilerDesc*, vcl::DeviceDesc
                                              vcl::Compiler* compiler, vcl::Log* log) {
   if (const auto failed = fault_of(at_create)) return failed;
   auto made = std::make_unique<CompilerObject>();
+  failed_compiler().log.clear();
   *log = reinterpret_cast<vcl::Log>(&failed_compiler());
   return answer(&failed_compiler().log, [&] {
     check_device(*device);

@@ -13,6 +13,7 @@
 
 #include "build_log.hpp"
 #include "graph_api.hpp"
+#include "real_compiler.hpp"
 
 namespace softnpu::graph_api {
 namespace {
@@ -83,7 +84,11 @@ ze_result_t query_network_create2(ze_context_handle_t context, ze_device_handle_
   require(desc != nullptr && query != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   auto own = std::make_unique<QueryNetwork>();
   try {
+    const auto real_layers = layers_of_real_compiler(*desc);
     own->layers = list_supported_layers(*desc);
+    if (real_layers) {
+      own->layers = *real_layers;
+    }
   } catch (const Failure& failure) {
     remember(failure.what());
     throw;

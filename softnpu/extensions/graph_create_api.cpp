@@ -2,10 +2,12 @@
 #include "abi/handles.hpp"
 #include "base/trace.hpp"
 #include "graph/graph.hpp"
+#include "machine/engine.hpp"
 #include "machine/in_use.hpp"
 
 #include "build_log.hpp"
 #include "graph_api.hpp"
+#include "real_compiler.hpp"
 #include "validation.hpp"
 
 namespace softnpu::graph_api {
@@ -21,6 +23,7 @@ void check_target(ze_context_handle_t context, ze_device_handle_t device, const 
                   const ze_graph_handle_t* graph) {
   object_of<Context>(context);
   check_device(device);
+  require(!Engine::instance().stopped(), ZE_RESULT_ERROR_UNINITIALIZED);  // so may OpenVINO be
   require(desc != nullptr && graph != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
@@ -33,9 +36,11 @@ std::unique_ptr<Graph> make_graph(const ze_graph_desc_2_t& desc) {
     trace::note_text("build_flags", desc.pBuildFlags);
   }
   try {
+    const std::string real_log = log_of_real_compiler(desc);
     auto graph = std::make_unique<Graph>(desc);
-    if (!graph->cache_status().empty()) {
-      remember(graph->cache_status());
+    Engine::instance().stop_at_exit();
+    if (const std::string said = real_log + graph->cache_status(); !said.empty()) {
+      remember(said);
     }
     return graph;
   } catch (const Failure& failure) {

@@ -134,8 +134,8 @@ std::string weightless_buffer(const std::string& xml) {
        {uint64_t{48}, uint64_t{4}, uint64_t{52}, uint64_t{0}, uint64_t{52}, uint64_t{xml.size()}}) {
     put(buffer, number);
   }
-  put<uint16_t>(buffer, 7);
-  put<uint16_t>(buffer, 5);
+  put<uint16_t>(buffer, 8);
+  put<uint16_t>(buffer, 4);
   return buffer + xml;
 }
 

@@ -16,9 +16,9 @@ std::string sample_ir();
 std::string sample_weights();
 // The same input and output, y = s = s + x with a state s of the id "sum"; no weights.
 std::string stateful_ir();
-// An IR and its weights as the driver takes them, for compiler 7.5 or another.
+// An IR and its weights as the driver takes them, for compiler 8.4 or another.
 std::string ir_buffer(const std::string& xml, const std::string& weights,
-                      ze_graph_compiler_version_info_t compiler = {7, 5});
+                      ze_graph_compiler_version_info_t compiler = {8, 4});
 // The rest of a Const's <data>, whose bytes stay at `address`, and what follows it.
 std::string pointer_to(const void* address, size_t bytes);
 // An IR in the layout that the option below asks for.

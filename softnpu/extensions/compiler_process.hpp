@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <string>
+
+#include <npu_vcl/message.hpp>
+
+#include "base/unique_fd.hpp"
+
+namespace softnpu {
+
+/// A program that serves a compiler library by messages (npu_vcl/message.hpp), as a child process.
+/// It ends with this object, at end(), or by itself when nobody can ask it any more.
+class CompilerProcess {
+ public:
+  /// Throws Failure where it cannot be started.
+  explicit CompilerProcess(const std::string& program);
+  CompilerProcess(const CompilerProcess&) = delete;
+  CompilerProcess& operator=(const CompilerProcess&) = delete;
+  ~CompilerProcess() { end(); }
+
+  /// One at a time. Throws Failure, with the program's last words, where no answer comes.
+  npu_vcl::Message ask(const npu_vcl::Message& request);
+  /// Kills it. From any thread; the one that waits for an answer then gets none.
+  void end() noexcept;
+  /// Whether another is needed.
+  bool ended() const;
+
+ private:
+  void send(const npu_vcl::Message& message);
+  npu_vcl::Message receive();
+  void wait_until_ready();
+  void wait_for(short what);
+  void read_errors();
+  [[noreturn]] void fail(const std::string& what);
+
+  const std::string program_;
+  const pid_t parent_;  // whose child it is: after a fork() it is still that one's
+  UniqueFd socket_, errors_;
+  std::atomic<pid_t> pid_ = -1;
+  npu_vcl::Decoder decoder_;
+  std::string words_;  // the last that it printed
+  bool ready_ = false;
+};
+
+}  // namespace softnpu
