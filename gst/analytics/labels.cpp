@@ -8,8 +8,9 @@
 namespace gstnpu {
 namespace {
 
+constexpr const char* kBlanks = " \t\r\n";
+
 std::string trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
   return std::string(text.substr(first, text.find_last_not_of(kBlanks) - first + 1));
@@ -49,7 +50,9 @@ std::vector<std::string> split_labels(std::string_view list, char separator) {
 }
 
 std::vector<std::string> read_labels_file(const std::string& path, const std::string& folder) {
-  std::vector<std::string> labels = split(read_text(path, folder), '\n');
+  std::string text = read_text(path, folder);
+  text.erase(text.find_last_not_of(kBlanks) + 1);  // may be millions of lines
+  std::vector<std::string> labels = split(text, '\n');
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
   if (labels.empty()) {
     throw npu::Error(npu::ErrorCode::kInvalidArgument,

@@ -159,6 +159,7 @@ std::optional<double> read_ratio(const KeyFile& file, const std::string& group, 
 }
 
 /// Every group may name the same file.
+constexpr std::size_t kMostLabelsFiles = 16;
 constexpr std::size_t kMostLabels = std::size_t{1} << 20;
 constexpr std::size_t kMostLabelsBytes = std::size_t{16} << 20;
 
@@ -231,9 +232,14 @@ ModelInfo read_model_info(const std::string& path) {
   const KeyFile file(path);
   check_version(file);
   ModelInfo info{.file = path, .group_id = file.text(kMainGroup, "group-id"), .tensors = {}};
-  std::size_t labels = 0, bytes = 0;
+  std::size_t files = 0, labels = 0, bytes = 0;
   for (const std::string& group : file.groups()) {
     if (group == kMainGroup) continue;
+    files += file.has(group, "labels-file");
+    if (files > kMostLabelsFiles) {
+      file.refuse(group, "labels-file",
+                  "more than " + std::to_string(kMostLabelsFiles) + " groups of the file have one");
+    }
     info.tensors.push_back(read_tensor(file, group));
     labels += info.tensors.back().labels.size();
     if (labels > kMostLabels) {

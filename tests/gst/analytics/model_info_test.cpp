@@ -244,6 +244,23 @@ TEST_F(ModelInfoFile, WhoseGroupsNameOneLongLabelManyTimesIsRefused) {
   }
 }
 
+// One label of one byte, in a file that takes a while to read.
+TEST_F(ModelInfoFile, WhoseGroupsNameAFileOfBlanksManyTimesIsRefused) {
+  write("blanks.txt", "a" + std::string((std::size_t{4} << 20) - 1, '\n'));
+  std::string text = "[modelinfo]\nversion=1.0\ngroup-id=g\n";
+  for (int i = 0; i < 100; ++i) {
+    text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=blanks.txt\n";
+  }
+  try {
+    gstnpu::read_model_info(write("m.modelinfo", text));
+    ADD_FAILURE() << "not refused";
+  } catch (const npu::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("more than 16 groups of the file have one"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 using ModelInfoLookup = Files;
 
 TEST_F(ModelInfoLookup, TriesTheWholeNameFirst) {
