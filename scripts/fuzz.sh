@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes all that reads what others wrote: models, blobs, cache files, properties. Built by clang with AddressSanitizer and
 # UBSan in build-fuzz, started from tests/fuzz/corpus. An input that makes a reader fail is left in build-fuzz/crashes.
+# Real blobs that scripts/lane.sh compiler left in npucore's cache folder are seeds too.
 #
 # usage: scripts/fuzz.sh [SECONDS [TARGET...]]    SECONDS for all targets together, 60 when not given
 #        scripts/fuzz.sh --build                  only build them
@@ -11,14 +12,16 @@ cd "$tree" || exit 1
 
 case ${1:-60} in
   --build) ;;
-  *[!0-9]* | 0*) sed -n '5,6s/^# //p' "$0" >&2 && exit 2 ;;
+  *[!0-9]* | 0*) sed -n '6,7s/^# //p' "$0" >&2 && exit 2 ;;
 esac
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
 build=build-fuzz
 crashes=$build/crashes
 corpus=tests/fuzz/corpus
+seeds=$cache_dir/fuzz-seeds
 largest=16384
+largest_with_seeds=131072 # real blobs are of this size, and none is cut
 
 command -v clang++ >/dev/null || die "the fuzzers need clang" "Run scripts/setup.sh --tests."
 
@@ -36,10 +39,14 @@ build_fuzzers() {
 
 # fuzz TARGET: runs one for its share of the time. What it finds on the way stays in build-fuzz/found, for longer runs.
 fuzz() {
-  local name=$1 log=$build/fuzz-$1.log
+  local name=$1 log=$build/fuzz-$1.log length=$largest folders=("$build/found/$1" "$corpus/$1")
   mkdir -p "$crashes/$name" "$build/found/$name"
-  if "$build/tests/fuzz/fuzz-$name" -max_total_time="$share" -max_len=$largest -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$crashes/$name/" "$build/found/$name" "$corpus/$name" >"$log" 2>&1; then
+  if [ -d "$seeds/$name" ]; then
+    folders+=("$seeds/$name")
+    length=$largest_with_seeds
+  fi
+  if "$build/tests/fuzz/fuzz-$name" -max_total_time="$share" -max_len=$length -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$crashes/$name/" "${folders[@]}" >"$log" 2>&1; then
     say "  $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, $(grep -o 'cov: [0-9]*' "$log" | tail -n 1)"
     return 0
   fi

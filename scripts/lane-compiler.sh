@@ -18,7 +18,15 @@ esac
 [ -f build/build.ninja ] || meson setup build -Dc_args=-g1 -Dcpp_args=-g1
 NPUCORE_COMPILER_LIBRARY=$(scripts/setup-compiler.sh | sed -n 's/^export NPUCORE_COMPILER_LIBRARY=//p')
 [ -n "$NPUCORE_COMPILER_LIBRARY" ] || die "the compiler could not be set up" "What went wrong is above."
-export NPUCORE_COMPILER_LIBRARY
+export NPUCORE_COMPILER_LIBRARY SOFTNPU_COMPILER_LIBRARY=$NPUCORE_COMPILER_LIBRARY
+# Networks out of packages, where OpenVINO's Python can convert them: one, or all. Not beside a folder of one's own.
+python=$(scripts/find-openvino.sh)/../../../../bin/python3
+if [ -z "${NPU_COMPILER_NETWORKS-}" ] && "$python" -c 'import openvino' 2>/dev/null; then
+  export NPU_COMPILER_NETWORKS=$cache_dir/public-networks${1:+-all}
+  "$python" tests/compiler/fetch_networks.py "$NPU_COMPILER_NETWORKS" ${1:+--all}
+fi
+# The blobs of the compiler are seeds for scripts/fuzz.sh.
+export NPU_FUZZ_SEEDS=$cache_dir/fuzz-seeds
 ninja -C build build.ninja
 targets=$(scripts/test-targets.py build compiler)
 # shellcheck disable=SC2086  # words

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,11 +10,11 @@
 #include <npucore/compiler.hpp>
 #include <npucore/error.hpp>
 
-#include "compile/compile_task.hpp"
-#include "compile/estimate.hpp"
 #include "compile/library_client.hpp"
 #include "ir/ir_files.hpp"
 #include "ze/npu_device.hpp"
+
+#include "intels_compiler.hpp"
 
 namespace npu::test {
 namespace {
@@ -29,16 +27,13 @@ struct InputType {
   bool channels_last;
 };
 
-constexpr const char* kPlatforms[] = {"3720", "4000", "5010"};
 constexpr PixelFormat kFormats[] = {PixelFormat::kNV12,  PixelFormat::kI420, PixelFormat::kRGB,
                                     PixelFormat::kBGR,   PixelFormat::kRGBx, PixelFormat::kBGRx,
                                     PixelFormat::kGray8, PixelFormat::kNV21, PixelFormat::kYUY2,
                                     PixelFormat::kP010};
-constexpr InputType kTypes[] = {{"f32", "f32", false},
-                                {"f16", "f16", false},
-                                {"u8", "u8", false},
-                                {"u8_nhwc", "u8", true},
-                                {"f32_nhwc", "f32", true}};
+constexpr InputType kTypes[] = {{"f32", "f32", false}, {"f16", "f16", false},
+                                {"u8", "u8", false},   {"u8_nhwc", "u8", true},
+                                {"i8", "i8", false},   {"f32_nhwc", "f32", true}};
 
 /// One of all combinations, by its number.
 struct Graph {
@@ -89,6 +84,9 @@ struct Graph {
     Model made = Model::read(dir.write(
         "m.xml", identity_ir(type.element, shape, type.channels_last ? "[N,H,W,C]" : "[N,C,H,W]")));
     Preprocess preprocess = made.default_preprocess(frame());
+    if (type.element == std::string("i8")) {
+      preprocess.mean = {128};
+    }
     preprocess.resize = letterbox ? ResizeMode::kLetterbox : ResizeMode::kStretch;
     made.add_preprocess(preprocess);
     return made;
@@ -112,45 +110,11 @@ struct Graph {
 
 /// Every graph, or each so many, which then has every value of every kind.
 std::vector<std::size_t> numbers() {
-  const char* wanted = std::getenv("NPU_COMPILER_GRAPHS");
-  constexpr std::size_t kOneOf = 31;
-  const std::size_t step = wanted && std::string(wanted) == "all" ? 1 : kOneOf;
+  constexpr std::size_t kOneOf = 61;
+  const std::size_t step = all_wanted() ? 1 : kOneOf;
   std::vector<std::size_t> all;
   for (std::size_t number = 0; Graph(number).exists; number += step) all.push_back(number);
   return all;
-}
-
-/// The library's compiler for a platform, which serves all tests of the process.
-LibraryClient& library_for(const std::string& platform) {
-  static auto* const clients = new std::map<std::string, std::unique_ptr<LibraryClient>>;
-  auto& client = (*clients)[platform];
-  if (!client) {
-    client = std::make_unique<LibraryClient>(
-        LibraryClient::Options{internal::compiler_library({}), std::nullopt, false},
-        internal::LibraryTarget{ze::pci_device_id_of(platform), ze::most_tiles(platform)}, nullptr);
-  }
-  return *client;
-}
-
-internal::LibraryResult compile(const std::string& platform, const Model& model,
-                                Serializer serializer = Serializer::kAuto,
-                                internal::CompilerConfig config = {}) {
-  LibraryClient& library = library_for(platform);
-  LoadStats stats;
-  Properties properties;
-  properties.set(property::serializer, serializer);
-  return library.compile(internal::compile_task(model, internal::compiler_of(library), properties,
-                                                std::move(config), stats));
-}
-
-std::string refusal_of(const std::string& platform, const Model& model,
-                       internal::CompilerConfig config = {}) {
-  try {
-    compile(platform, model, Serializer::kAuto, std::move(config));
-    return {};
-  } catch (const Error& error) {
-    return std::string(error.what()) + '\n' + error.driver_log();
-  }
 }
 
 class Graphs : public ::testing::TestWithParam<std::size_t> {};
@@ -230,6 +194,27 @@ TEST_P(Platforms, BlobsTellWhatTheyAreFor) {
   // The ELF alone says the same.
   write_output(path, std::span(blob.file).first(blob.native_bytes));
   EXPECT_EQ(read_blob_info(path).platform, GetParam());
+}
+
+std::set<std::string> left_out(const char* platform, const Model& model) {
+  const auto blob = compile_for({platform}, model);
+  if (!blob.estimate) throw std::runtime_error("no estimate");
+  return {blob.estimate->left_out.begin(), blob.estimate->left_out.end()};
+}
+
+/// What is left out of the estimate runs on processors that nobody reckons with.
+TEST_P(Platforms, ReckonWithAllThatFramesNeed) {
+  const Model alone = Model::read(std::getenv("SHAPES_XML"));
+  auto known = left_out(GetParam(), alone);
+  known.insert("cache_prefetch");  // the compiler's own, of instructions
+  for (const auto resize : {ResizeMode::kStretch, ResizeMode::kLetterbox}) {
+    Model model = alone;
+    Preprocess preprocess =
+        model.default_preprocess(FrameLayout::tight(PixelFormat::kNV12, 1920, 1080));
+    preprocess.resize = resize;
+    model.add_preprocess(preprocess);
+    for (const auto& name : left_out(GetParam(), model)) EXPECT_EQ(known.count(name), 1U) << name;
+  }
 }
 
 /// OpenVINO's operator would be computed with the matrix of BT.601, whatever the stream has.

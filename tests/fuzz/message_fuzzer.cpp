@@ -3,8 +3,9 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <npu_vcl/message.hpp>
 #include <span>
+
+#include <npu_vcl/message.hpp>
 
 namespace {
 

@@ -1,0 +1,163 @@
+// Whether Intel's compiler takes whole networks, and what it says of those that it refuses. A
+// sample runs by itself; NPU_COMPILER_GRAPHS=all takes every one.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <npucore/model.hpp>
+
+#include "intels_compiler.hpp"
+
+namespace npu::test {
+namespace {
+
+/// One of make_networks.py's.
+struct Network {
+  const char* name;
+  const char* refusal = nullptr;  ///< words of the compiler's; nothing: it takes the network
+};
+
+void PrintTo(const Network& network, std::ostream* out) {
+  *out << network.name;
+}
+
+constexpr Network kNetworks[] = {
+    {"several_inputs_and_outputs"},
+    {"f16_weights"},
+    {"two_states"},
+    // The compiler gives a variable memory once, so its shape must be known.
+    {"state_of_unknown_size", "to_shape was called on a dynamic shape"},
+    // With an If it stops, and does not say why.
+    {"condition", "Compilation failed"},
+    {"pools"},
+    {"int8_network"},
+    {"constant_filter"},
+    {"constant_filter_lower"},
+    {"quantised_filter"},
+    {"quantised_filter_lower"},
+    {"filter_of_single_elements"},
+    {"transposed_filter"},
+    {"dequantised_filter"},
+    {"dequantised_groups"},
+    {"dequantised_transposed_convolution"},
+};
+
+std::filesystem::path made(const std::string& name) {
+  return std::filesystem::path(std::getenv("NETWORKS_DIR")) / (name + ".xml");
+}
+
+using Row = std::tuple<const char*, Network>;
+
+/// Each network for each platform, or in a sample for one, in turn.
+std::vector<Row> rows() {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < std::size(kNetworks); ++i) {
+    for (std::size_t j = 0; j < std::size(kPlatforms); ++j) {
+      if (all_wanted() || i % std::size(kPlatforms) == j) {
+        rows.emplace_back(kPlatforms[j], kNetworks[i]);
+      }
+    }
+  }
+  return rows;
+}
+
+class Networks : public ::testing::TestWithParam<Row> {};
+
+TEST_P(Networks, AreTakenOrRefusedInWords) {
+  const auto& [platform, network] = GetParam();
+  const std::string refusal = refusal_of(platform, Model::read(made(network.name)));
+  if (network.refusal) {
+    EXPECT_NE(refusal.find(network.refusal), std::string::npos) << refusal;
+  } else {
+    EXPECT_EQ(refusal, "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Networks, ::testing::ValuesIn(rows()), [](const auto& test) {
+  return std::string(std::get<0>(test.param)) + '_' + std::get<1>(test.param).name;
+});
+
+class Models : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, Models, ::testing::ValuesIn(kPlatforms),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_P(Models, TheDemoModelIsTaken) {
+  EXPECT_EQ(refusal_of(GetParam(), Model::read(std::getenv("SHAPES_XML"))), "");
+}
+
+TEST_P(Models, ADetectorOfARealSizeIsTaken) {
+  if (!all_wanted() && GetParam() != std::string("3720")) {
+    GTEST_SKIP() << "not in a sample";
+  }
+  EXPECT_EQ(refusal_of(GetParam(), Model::read(std::getenv("DETECTOR_XML"))), "");
+}
+
+Model with_rows_at_run_time(const std::string& name) {
+  Model model = Model::read(made(name));
+  // With another size at the input, npucore leaves it to the compiler what is dynamic inside.
+  model.reshape({{"image", {1, 3, 64, 32}}});
+  return model;
+}
+
+/// Nobody can compute them before.
+TEST_P(Models, PadsOfASizeKnownAtRunTimeAreRefused) {
+  const auto refusal = refusal_of(GetParam(), with_rows_at_run_time("run_time_rows"));
+  EXPECT_NE(refusal.find("uses auto_pad=SAME_UPPER that cannot be converted to explicit pads"),
+            std::string::npos)
+      << refusal;
+}
+
+TEST_P(Models, OfStrideOneTheyAreNot) {
+  EXPECT_EQ(
+      refusal_of(GetParam(), with_rows_at_run_time("run_time_rows_stride_1")).find("explicit pads"),
+      std::string::npos);
+}
+
+/// Public networks, which fetch_networks.py makes, or IRs of one's own: NPU_COMPILER_NETWORKS is a
+/// folder with them.
+std::set<std::filesystem::path> networks_of_folder() {
+  std::set<std::filesystem::path> found;
+  const char* folder = std::getenv("NPU_COMPILER_NETWORKS");
+  if (!folder) return found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".xml" && entry.path().stem().extension() != ".part") {
+      found.insert(entry.path());
+    }
+  }
+  return found;
+}
+
+TEST_P(Models, OfAFolderAreTaken) {
+  const auto networks = networks_of_folder();
+  if (networks.empty()) {
+    GTEST_SKIP() << "set NPU_COMPILER_NETWORKS to a folder with IRs";
+  }
+  for (const auto& path : networks) {
+    EXPECT_EQ(refusal_of(GetParam(), Model::read(path)), "") << path;
+  }
+}
+
+TEST_P(Models, OfAFolderAreTakenWithFrames) {
+  const auto networks = networks_of_folder();
+  if (networks.empty()) {
+    GTEST_SKIP() << "set NPU_COMPILER_NETWORKS to a folder with IRs";
+  }
+  for (const auto& path : networks) {
+    Model model = Model::read(path);
+    try {
+      model.add_preprocess(
+          model.default_preprocess(FrameLayout::tight(PixelFormat::kNV12, 1280, 720)));
+    } catch (const Error&) {
+      continue;  // not a network of pictures
+    }
+    EXPECT_EQ(refusal_of(GetParam(), model), "") << path;
+  }
+}
+
+}  // namespace
+}  // namespace npu::test
