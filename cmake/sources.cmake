@@ -137,23 +137,23 @@ set(GSTNPU_SOURCES
   gst/frames/plane_memory.cpp
   gst/frames/pool.cpp
   gst/frames/tensor_recycler.cpp
-  gst/inference/blob_source.cpp
-  gst/inference/compile_command.cpp
+  gst/graphs/blob_source.cpp
+  gst/graphs/compile_command.cpp
+  gst/graphs/graph.cpp
+  gst/graphs/ir_source.cpp
+  gst/graphs/settings.cpp
   gst/inference/compile_wait.cpp
   gst/inference/element.cpp
   gst/inference/fifo.cpp
   gst/inference/frame_errors.cpp
   gst/inference/frame_input.cpp
-  gst/inference/graph.cpp
   gst/inference/inference.cpp
-  gst/inference/ir_source.cpp
   gst/inference/negotiation.cpp
   gst/inference/npu_base.cpp
   gst/inference/npuimport.cpp
   gst/inference/npuinfer.cpp
   gst/inference/opened.cpp
   gst/inference/output_task.cpp
-  gst/inference/settings.cpp
   gst/inference/stats.cpp
   gst/inference/stream.cpp
   gst/inference/stream_events.cpp

@@ -4,8 +4,9 @@
 
 #include <memory>
 
+#include "graphs/graph_source.hpp"
+
 #include "fifo.hpp"
-#include "graph_source.hpp"
 
 namespace gstnpu {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "common/refs.hpp"
+#include "graphs/settings.hpp"
 
 #include "opened.hpp"
-#include "settings.hpp"
 #include "stats.hpp"
 #include "stream.hpp"
 

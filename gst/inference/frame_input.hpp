@@ -7,8 +7,8 @@
 
 #include "frames/frame_description.hpp"
 #include "frames/plane_memory.hpp"
+#include "graphs/graph.hpp"
 
-#include "graph.hpp"
 #include "inference.hpp"
 #include "opened.hpp"
 

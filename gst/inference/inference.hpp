@@ -10,8 +10,7 @@
 #include "common/refs.hpp"
 #include "frames/copy_cause.hpp"
 #include "frames/tensor_recycler.hpp"
-
-#include "graph.hpp"
+#include "graphs/graph.hpp"
 
 namespace gstnpu {
 

@@ -11,9 +11,9 @@
 #include "common/refs.hpp"
 #include "frames/plane_memory.hpp"
 #include "frames/tensor_recycler.hpp"
+#include "graphs/graph_source.hpp"
+#include "graphs/settings.hpp"
 
-#include "graph_source.hpp"
-#include "settings.hpp"
 #include "stats.hpp"
 
 namespace gstnpu {

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "common/refs.hpp"
+#include "graphs/settings.hpp"
 
 #include "frame_input.hpp"
 #include "negotiation.hpp"
 #include "opened.hpp"
 #include "output_task.hpp"
-#include "settings.hpp"
 
 namespace gstnpu {
 

@@ -9,7 +9,7 @@
 #include <npucore/error.hpp>
 #include <npucore/properties.hpp>
 
-#include "inference/settings.hpp"
+#include "graphs/settings.hpp"
 
 #include "frame_spec.hpp"
 #include "mutation.hpp"

@@ -3,7 +3,7 @@
 
 #include <npucore/error.hpp>
 
-#include "inference/graph_source.hpp"
+#include "graphs/graph_source.hpp"
 
 namespace gstnpu {
 namespace {

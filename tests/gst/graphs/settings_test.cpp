@@ -1,4 +1,4 @@
-#include "inference/settings.hpp"
+#include "graphs/settings.hpp"
 
 #include <gtest/gtest.h>
 
