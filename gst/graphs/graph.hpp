@@ -12,7 +12,26 @@
 #include <npucore/frame.hpp>
 #include <npucore/request.hpp>
 
+#include "inference_time.hpp"
+
 namespace gstnpu {
+
+/// A request that notes when its inference ended, whoever waits for it how late.
+class TimedRequest {
+ public:
+  explicit TimedRequest(npu::Request request);
+  TimedRequest(const TimedRequest&) = delete;
+  TimedRequest& operator=(const TimedRequest&) = delete;
+
+  std::uint64_t submit(const npu::Bindings& bindings);
+  void wait() { request_.wait(); }
+  /// After wait().
+  InferenceTime time() const { return time_; }
+
+ private:
+  InferenceTime time_;
+  npu::Request request_;  // its callback writes into time_
+};
 
 /// A compiled model whose inputs are the planes of one frame layout, and its idle requests. Shared
 /// by the streaming thread, which takes requests, and the output task, which gives them back.
@@ -34,7 +53,7 @@ class Graph {
   const std::vector<GstNpuTensor>& outputs() const { return outputs_; }
   const std::vector<std::size_t>& output_bytes() const { return output_bytes_; }
 
-  using RequestRef = std::unique_ptr<npu::Request>;
+  using RequestRef = std::unique_ptr<TimedRequest>;
   /// What a frame is read from, and where the frame begins in it: the GstMemory of its first plane
   /// (the whole one, where that is a share), or the DeviceMemory of its copy. Told by its address
   /// and never looked into.

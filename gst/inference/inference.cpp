@@ -14,7 +14,6 @@ Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes
       planes_(std::move(planes)),
       request_(graph_->take_request(planes_.key)) {
   for (const gsize bytes : graph_->output_bytes()) outputs_.push_back(outputs.take(bytes));
-  submitted_us_ = g_get_monotonic_time();
   was_copied_ = submit() > 0;
   in_flight_ = true;
 }
@@ -54,7 +53,7 @@ void Inference::wait() {
   failed_ = true;
   request_->wait();
   failed_ = false;
-  elapsed_ns_ = static_cast<guint64>(g_get_monotonic_time() - submitted_us_) * 1000;
+  time_ = request_->time();
 }
 
 BufferRef Inference::finish(const std::string& model_file) {
@@ -75,7 +74,7 @@ BufferRef Inference::finish(const std::string& model_file) {
   meta->offset_y = geometry.offset_y;
   meta->scale_x = geometry.scale_x;
   meta->scale_y = geometry.scale_y;
-  meta->inference_ns = elapsed_ns_;
+  meta->inference_ns = time_.elapsed_ns();
   if (!graph_->labels().empty()) {
     meta->labels = g_strdup(graph_->labels().c_str());
   }

@@ -51,8 +51,8 @@ class Inference {
   BufferRef finish(const std::string& model_file);
   /// Instead, where the inference failed: the frame as it came.
   BufferRef give_up() { return std::move(buffer_); }
-  /// From submit to when wait() found it done.
-  guint64 elapsed_ns() const { return elapsed_ns_; }
+  /// After wait().
+  const InferenceTime& time() const { return time_; }
 
  private:
   std::uint64_t submit();
@@ -62,8 +62,7 @@ class Inference {
   BoundPlanes planes_;
   std::vector<DeviceMemoryRef> outputs_;
   Graph::RequestRef request_;
-  gint64 submitted_us_ = 0;
-  guint64 elapsed_ns_ = 0;
+  InferenceTime time_;
   bool was_copied_ = false;
   bool in_flight_ = false;
   bool failed_ = false;

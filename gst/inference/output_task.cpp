@@ -1,5 +1,6 @@
 #include "output_task.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/log.hpp"
@@ -59,7 +60,7 @@ GstFlowReturn OutputTask::send(FifoItem item) {
   }
   if (auto* buffer = std::get_if<BufferRef>(&item)) {
     stream_.fifo.frame_done();
-    return gst_pad_push(src_, buffer->release());
+    return push(std::move(*buffer));
   }
   return send_result(std::move(std::get<std::unique_ptr<Inference>>(item)));
 }
@@ -74,11 +75,18 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
     failure = stream_.errors.tell();
   }
   if (failure) return send_failed(std::move(inference), *failure);
-  const guint64 elapsed_ns = inference->elapsed_ns();
+  const InferenceTime time = inference->time();
   inference.reset();  // its request is free for the next frame while downstream works on this one
   stream_.fifo.frame_done();
-  note_inference(elapsed_ns);
-  return gst_pad_push(src_, frame.release());
+  note_inference(time);
+  return push(std::move(frame));
+}
+
+GstFlowReturn OutputTask::push(BufferRef frame) {
+  const guint64 begin_ns = now_ns();
+  const GstFlowReturn flow = gst_pad_push(src_, frame.release());
+  stream_.stats.count_push(now_ns() - begin_ns);
+  return flow;
 }
 
 GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,
@@ -87,13 +95,14 @@ GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,
   inference.reset();
   stream_.fifo.frame_done();
   if (failure != FrameErrors::Verdict::kDeviceLost) return GST_FLOW_ERROR;
-  return gst_pad_push(src_, frame.release());
+  return push(std::move(frame));
 }
 
-void OutputTask::note_inference(guint64 elapsed_ns) {
+void OutputTask::note_inference(const InferenceTime& time) {
+  const guint64 begun_ns = std::max(time.submitted_ns, std::exchange(last_done_ns_, time.done_ns));
   stream_.errors.note_success();
-  stream_.stats.count_inference(elapsed_ns);
-  if (!stream_.latency.observe(elapsed_ns) || !stream_.upstream_is_live) return;
+  stream_.stats.count_inference(time.elapsed_ns(), time.done_ns - begun_ns);
+  if (!stream_.latency.observe(time.elapsed_ns()) || !stream_.upstream_is_live) return;
   gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
 }
 

@@ -49,12 +49,14 @@ class OutputTask {
   GstFlowReturn send_result(std::unique_ptr<Inference> inference);
   GstFlowReturn send_failed(std::unique_ptr<Inference> inference, FrameErrors::Verdict failure);
   void end(GstFlowReturn why);
-  void note_inference(guint64 elapsed_ns);
+  void note_inference(const InferenceTime& time);
+  GstFlowReturn push(BufferRef frame);
 
   GstElement* const element_;
   GstPad* const src_;
   const std::string model_file_;
   SharedStream& stream_;
+  guint64 last_done_ns_ = 0;  // of the inference before
 };
 
 /// Whether upstream cannot know that its data no longer arrives.

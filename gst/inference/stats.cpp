@@ -1,12 +1,19 @@
 #include "stats.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace gstnpu {
 namespace {
 
 constexpr std::size_t kRecent = 256;
-constexpr guint kWarmUp = 2;  // inferences that pay for first touches
+constexpr guint64 kWarmUp = 2;  // inferences that pay for first touches
+
+// Of the latency.
+constexpr std::size_t kWindow = 128;   // inferences that it is made of
+constexpr std::size_t kOutliers = 2;   // of these that may take longer
+constexpr guint64 kFew = 16;           // with fewer, nobody knows what an outlier is
+constexpr guint64 kHeadroomPart = 16;  // of what is needed, in addition
 
 void set(GstStructure* structure, const char* field, guint64 value) {
   gst_structure_set(structure, field, G_TYPE_UINT64, value, nullptr);
@@ -45,6 +52,8 @@ GstStructure* to_structure(const StatsReport& report) {
   set(structure, "inference-time", report.inference_ns);
   set(structure, "inference-time-mean", report.inference_ns_mean);
   set(structure, "inference-time-last", report.inference_ns_last);
+  set(structure, "device-time", report.device_ns);
+  set(structure, "downstream-time", report.downstream_ns);
   gst_structure_set(structure, "device", G_TYPE_STRING, report.device.c_str(), "offered-memory",
                     G_TYPE_STRING, report.offered_memory.c_str(), nullptr);
   add_reasons(structure, report.reasons);
@@ -79,29 +88,44 @@ bool Stats::count_copy(CopyCause cause, gsize bytes, const std::string& text) {
   return is_new;
 }
 
-void Stats::count_inference(guint64 ns) {
-  const std::scoped_lock lock(mutex_);
-  if (recent_ns_.size() < kRecent) {
-    recent_ns_.push_back(ns);
+void RecentTimes::add(guint64 ns) {
+  if (times_ns_.size() < kRecent) {
+    times_ns_.reserve(kRecent);
+    times_ns_.push_back(ns);
+    return;
   }
-  recent_ns_[counted_.inferred % kRecent] = ns;
-  ++counted_.inferred;
-  inference_ns_sum_ += ns;
-  counted_.inference_ns_last = ns;
+  times_ns_[next_] = ns;
+  next_ = (next_ + 1) % kRecent;
 }
 
-guint64 Stats::median_ns() const {
-  if (recent_ns_.empty()) return 0;
-  std::vector<guint64> sorted = recent_ns_;
+guint64 RecentTimes::median_ns() const {
+  if (times_ns_.empty()) return 0;
+  std::vector<guint64> sorted = times_ns_;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   return *middle;
 }
 
+void Stats::count_inference(guint64 ns, guint64 device_ns) {
+  const std::scoped_lock lock(mutex_);
+  inferences_.add(ns);
+  device_.add(device_ns);
+  ++counted_.inferred;
+  inference_ns_sum_ += ns;
+  counted_.inference_ns_last = ns;
+}
+
+void Stats::count_push(guint64 ns) {
+  const std::scoped_lock lock(mutex_);
+  pushes_.add(ns);
+}
+
 StatsReport Stats::report() const {
   const std::scoped_lock lock(mutex_);
   StatsReport report = counted_;
-  report.inference_ns = median_ns();
+  report.inference_ns = inferences_.median_ns();
+  report.device_ns = device_.median_ns();
+  report.downstream_ns = pushes_.median_ns();
   report.inference_ns_mean = counted_.inferred ? inference_ns_sum_ / counted_.inferred : 0;
   return report;
 }
@@ -111,10 +135,32 @@ void LatencyEstimate::assume(guint64 ns) {
   reported_ns_ = std::max(reported_ns_, ns);
 }
 
+/// Of the last inferences, the slowest that is no outlier.
+guint64 LatencyEstimate::needed_ns() const {
+  sorted_ = recent_ns_;
+  const std::size_t outliers = recent_ns_.size() < kFew ? 0 : kOutliers;
+  const auto slowest = sorted_.begin() + static_cast<std::ptrdiff_t>(outliers);
+  std::nth_element(sorted_.begin(), slowest, sorted_.end(), std::greater<>());
+  return *slowest;
+}
+
 bool LatencyEstimate::observe(guint64 inference_ns) {
   const std::scoped_lock lock(mutex_);
-  if (++seen_ <= kWarmUp || inference_ns <= reported_ns_) return false;
-  reported_ns_ = inference_ns + inference_ns / 4;  // headroom, so that it settles
+  if (++seen_ <= kWarmUp) return false;
+  const std::size_t index = (seen_ - kWarmUp - 1) % kWindow;
+  if (index == recent_ns_.size()) {
+    recent_ns_.push_back(inference_ns);
+  } else {
+    recent_ns_[index] = inference_ns;
+  }
+  const guint64 settled = changed_at_ == 0 ? kFew : kWindow;
+  const bool may_fall = seen_ >= changed_at_ + settled && seen_ % kFew == 0;
+  if (inference_ns <= reported_ns_ && !may_fall) return false;
+  const guint64 needed = needed_ns();
+  const guint64 wanted = needed + needed / kHeadroomPart;
+  if (needed <= reported_ns_ && wanted > reported_ns_ - reported_ns_ / 8) return false;
+  reported_ns_ = wanted;
+  changed_at_ = seen_;
   return true;
 }
 

@@ -27,6 +27,7 @@ struct StatsReport {
   std::vector<Reason> reasons;  ///< each cause once, the first one first
   guint64 imports = 0, import_evictions = 0;
   guint64 inferred = 0, inference_ns = 0, inference_ns_mean = 0, inference_ns_last = 0;
+  guint64 device_ns = 0, downstream_ns = 0;
   // Of what was opened.
   guint64 compile_ns = 0;
   std::string device, offered_memory;
@@ -34,6 +35,17 @@ struct StatsReport {
 
 /// The caller frees it.
 GstStructure* to_structure(const StatsReport& report);
+
+/// The last durations, for their median.
+class RecentTimes {
+ public:
+  void add(guint64 ns);
+  guint64 median_ns() const;
+
+ private:
+  std::vector<guint64> times_ns_;  // a ring
+  std::size_t next_ = 0;
+};
 
 /// Counts what one stream does. From any thread.
 class Stats {
@@ -44,31 +56,38 @@ class Stats {
   void count_zero_copy(InputPath path, gsize bytes);
   /// True the first time that there is this cause; `text` tells it to the user.
   bool count_copy(CopyCause cause, gsize bytes, const std::string& text);
-  void count_inference(guint64 ns);
+  /// `ns`: from submit to fence; `device_ns`: the part of it in which no earlier inference ran.
+  void count_inference(guint64 ns, guint64 device_ns);
+  /// How long downstream kept the output task.
+  void count_push(guint64 ns);
   StatsReport report() const;
 
  private:
-  guint64 median_ns() const;
-
   mutable std::mutex mutex_;  // guards all below
   StatsReport counted_;
   guint64 inference_ns_sum_ = 0;
-  std::vector<guint64> recent_ns_;  // the last ones, as a ring
+  RecentTimes inferences_, device_, pushes_;
 };
 
-/// The latency that a stream reports: no less than the slowest inference after the first few.
+/// The latency that a stream reports: what all but the slowest of its last inferences took. Grows
+/// at once and falls slowly, so that sinks are seldom told anew.
 class LatencyEstimate {
  public:
   /// What is assumed before anything was measured.
   void assume(guint64 ns);
-  /// True when the reported latency grew.
+  /// True when the reported latency changed.
   bool observe(guint64 inference_ns);
   guint64 reported_ns() const;
 
  private:
+  guint64 needed_ns() const;
+
   mutable std::mutex mutex_;  // guards all below
   guint64 reported_ns_ = 0;
-  guint seen_ = 0;
+  guint64 seen_ = 0;
+  guint64 changed_at_ = 0;               // when that many were seen
+  std::vector<guint64> recent_ns_;       // a ring
+  mutable std::vector<guint64> sorted_;  // its memory is used again
 };
 
 }  // namespace gstnpu

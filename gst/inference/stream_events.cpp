@@ -1,4 +1,5 @@
 // Stream: caps, events, flushes, and what queries tell it.
+#include <algorithm>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -187,7 +188,9 @@ void Stream::add_latency(GstQuery* query) {
   shared_.upstream_is_live = live;
   const guint64 own = shared_.latency.reported_ns();
   if (GST_CLOCK_TIME_IS_VALID(max)) {
-    max += own + shared_.fifo.max_frames() * frame_duration_ns_;
+    // What the fifo can hold back; with frames of unknown duration, at least what an inference
+    // takes.
+    max += std::max<guint64>(own, shared_.fifo.max_frames() * frame_duration_ns_);
   }
   gst_query_set_latency(query, live, min + own, max);
 }

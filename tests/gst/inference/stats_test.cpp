@@ -73,7 +73,8 @@ TEST(StatsTest, StartsFromNothing) {
 
 TEST(StatsTest, GivesMedianMeanAndLast) {
   Stats stats;
-  for (const guint64 ns : {10, 1000, 40}) stats.count_inference(ns);
+  for (const guint64 ns : {10, 1000, 40}) stats.count_inference(ns, ns / 2);
+  EXPECT_EQ(number(stats, "device-time"), 20u);
   EXPECT_EQ(number(stats, "inference-time"), 40u);
   EXPECT_EQ(number(stats, "inference-time-mean"), 350u);
   EXPECT_EQ(number(stats, "inference-time-last"), 40u);
@@ -81,9 +82,10 @@ TEST(StatsTest, GivesMedianMeanAndLast) {
 
 TEST(StatsTest, MedianFollowsTheLastInferences) {
   Stats stats;
-  for (int i = 0; i < 300; ++i) stats.count_inference(7);
-  for (int i = 0; i < 256; ++i) stats.count_inference(9);
+  for (int i = 0; i < 300; ++i) stats.count_inference(7, 7);
+  for (int i = 0; i < 256; ++i) stats.count_inference(9, 8);
   EXPECT_EQ(number(stats, "inference-time"), 9u);
+  EXPECT_EQ(number(stats, "device-time"), 8u);
 }
 
 TEST(StatsTest, TellsACauseOnce) {
@@ -114,16 +116,53 @@ INSTANTIATE_TEST_SUITE_P(All, CopyCauses,
                            return name;
                          });
 
-TEST(Latency, GrowsWithSlowInferencesOnlyAfterWarmUp) {
+constexpr guint64 kMs = 1'000'000;
+
+/// How often the answer changed.
+int observe(LatencyEstimate& latency, int times, guint64 ns) {
+  int changes = 0;
+  for (int i = 0; i < times; ++i) changes += latency.observe(ns);
+  return changes;
+}
+
+TEST(Latency, GrowsAtOnceButForWarmUp) {
   LatencyEstimate latency;
-  latency.assume(100);
-  EXPECT_FALSE(latency.observe(1000));
-  EXPECT_FALSE(latency.observe(1000));
-  EXPECT_FALSE(latency.observe(90));
-  EXPECT_EQ(latency.reported_ns(), 100u);
-  EXPECT_TRUE(latency.observe(200));
-  EXPECT_EQ(latency.reported_ns(), 250u);
-  EXPECT_FALSE(latency.observe(240)) << "inside the headroom";
+  latency.assume(33 * kMs);
+  EXPECT_EQ(observe(latency, 2, 1000 * kMs), 0);
+  EXPECT_EQ(observe(latency, 1, 48 * kMs), 1);
+  EXPECT_EQ(latency.reported_ns(), 51 * kMs) << "a sixteenth of headroom";
+  EXPECT_EQ(observe(latency, 1, 50 * kMs), 0) << "inside the headroom";
+}
+
+TEST(Latency, FallsToWhatIsMeasured) {
+  LatencyEstimate latency;
+  latency.assume(33 * kMs);
+  EXPECT_EQ(observe(latency, 16, 2 * kMs), 1) << "soon after the start";
+  EXPECT_NEAR(static_cast<double>(latency.reported_ns()), 2.0 * kMs, 0.2 * kMs);
+}
+
+TEST(Latency, FallsAgainAfterASlowTime) {
+  LatencyEstimate latency;
+  observe(latency, 200, 2 * kMs);
+  observe(latency, 200, 80 * kMs);
+  EXPECT_EQ(latency.reported_ns(), 85 * kMs);
+  EXPECT_EQ(observe(latency, 100, 2 * kMs), 0) << "it may come again";
+  EXPECT_EQ(observe(latency, 100, 2 * kMs), 1);
+  EXPECT_NEAR(static_cast<double>(latency.reported_ns()), 2.0 * kMs, 0.2 * kMs);
+}
+
+TEST(Latency, IsNotMadeOfOutliers) {
+  LatencyEstimate latency;
+  observe(latency, 200, 2 * kMs);
+  EXPECT_EQ(observe(latency, 2, 500 * kMs), 0);
+  EXPECT_EQ(observe(latency, 1, 500 * kMs), 1);
+}
+
+TEST(Latency, SettlesThoughTimesVary) {
+  LatencyEstimate latency;
+  int changes = 0;
+  for (guint64 i = 0; i < 3000; ++i) changes += latency.observe((20 + i * 7 % 5) * kMs);
+  EXPECT_LE(changes, 3);
 }
 
 }  // namespace
