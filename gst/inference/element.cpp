@@ -130,9 +130,9 @@ GstFlowReturn Element::chain(BufferRef buffer) {
   return stream ? stream->chain(std::move(buffer)) : GST_FLOW_FLUSHING;
 }
 
-gboolean Element::sink_event(EventRef event) {
+GstFlowReturn Element::sink_event(EventRef event) {
   const auto stream = this->stream();
-  return stream && stream->sink_event(std::move(event));
+  return stream ? stream->sink_event(std::move(event)) : GST_FLOW_FLUSHING;
 }
 
 gboolean Element::sink_query(GstQuery* query) {
@@ -167,6 +167,14 @@ gboolean Element::sink_query(GstQuery* query) {
 gboolean Element::activate_src(bool active) {
   const auto stream = this->stream();
   return stream ? stream->activate_src(active) : !active;
+}
+
+gboolean Element::src_event(EventRef event) {
+  const auto stream = this->stream();
+  if (stream && GST_EVENT_TYPE(event.get()) == GST_EVENT_RECONFIGURE) {
+    stream->note_relink();
+  }
+  return gst_pad_event_default(pads_.src, GST_OBJECT(pads_.element), event.release());
 }
 
 gboolean Element::src_query(GstQuery* query) {

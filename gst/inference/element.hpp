@@ -43,11 +43,12 @@ class Element {
   gboolean activate_sink(bool active);
   void look_at_caps(const GstCaps* caps);
   GstFlowReturn chain(BufferRef buffer);
-  gboolean sink_event(EventRef event);
+  GstFlowReturn sink_event(EventRef event);
   gboolean sink_query(GstQuery* query);
 
   // Source pad
   gboolean activate_src(bool active);
+  gboolean src_event(EventRef event);
   gboolean src_query(GstQuery* query);
 
  private:

@@ -28,9 +28,27 @@ void Fifo::start() {
 
 void Fifo::stop(GstFlowReturn why) {
   const std::scoped_lock lock(mutex_);
+  end_flow(why);
+}
+
+/// With the mutex held.
+void Fifo::end_flow(GstFlowReturn why) {
   if (flow_ == GST_FLOW_OK || why == GST_FLOW_FLUSHING) {
     flow_ = why;
   }
+  changed_.notify_all();
+}
+
+std::deque<FifoItem> Fifo::refuse(GstFlowReturn why) {
+  const std::scoped_lock lock(mutex_);
+  end_flow(why);
+  return take_everything();
+}
+
+void Fifo::relinked() {
+  const std::scoped_lock lock(mutex_);
+  if (flow_ != GST_FLOW_NOT_LINKED) return;
+  flow_ = GST_FLOW_OK;
   changed_.notify_all();
 }
 
@@ -73,7 +91,9 @@ bool Fifo::wait_drained() {
 
 std::optional<FifoItem> Fifo::pop() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return flow_ != GST_FLOW_OK || !items_.empty(); });
+  changed_.wait(lock, [this] {
+    return flow_ == GST_FLOW_OK ? !items_.empty() : flow_ != GST_FLOW_NOT_LINKED;
+  });
   if (flow_ != GST_FLOW_OK) return std::nullopt;
   FifoItem item = std::move(items_.front());
   items_.pop_front();
@@ -123,6 +143,11 @@ std::deque<FifoItem> Fifo::end_stream() {
 
 std::deque<FifoItem> Fifo::take_all() {
   const std::scoped_lock lock(mutex_);
+  return take_everything();
+}
+
+/// With the mutex held.
+std::deque<FifoItem> Fifo::take_everything() {
   frames_ -= static_cast<guint>(std::count_if(items_.begin(), items_.end(), is_frame));
   return std::exchange(items_, {});
 }

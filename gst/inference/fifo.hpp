@@ -30,6 +30,10 @@ class Fifo {
   /// Wakes both sides; every call returns `why` from now on. The first reason stays, except that
   /// FLUSHING replaces any.
   void stop(GstFlowReturn why);
+  /// Likewise, and takes out what waits.
+  std::deque<FifoItem> refuse(GstFlowReturn why);
+  /// After a stop for NOT_LINKED: goes on.
+  void relinked();
   GstFlowReturn flow() const;
 
   /// Blocks while there are as many frames as may be. OK, or why the fifo stopped.
@@ -39,7 +43,7 @@ class Fifo {
   /// Blocks until everything pushed has gone downstream. False when the fifo stopped.
   bool wait_drained();
 
-  /// Blocks for the oldest item; nullopt when the fifo stopped.
+  /// Blocks for the oldest item; nullopt when the fifo stopped, but for NOT_LINKED.
   std::optional<FifoItem> pop();
   /// How many frames have left the NPU, ever.
   guint64 frames_done() const;
@@ -60,6 +64,8 @@ class Fifo {
 
  private:
   GstFlowReturn flow_of_frames() const;
+  void end_flow(GstFlowReturn why);
+  std::deque<FifoItem> take_everything();
 
   const guint max_frames_;
   mutable std::mutex mutex_;  // guards all below

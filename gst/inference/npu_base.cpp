@@ -98,8 +98,12 @@ GstPadProbeReturn look_at_caps(GstPad*, GstPadProbeInfo* info, gpointer base) {
   return GST_PAD_PROBE_OK;
 }
 
-gboolean sink_event(GstPad*, GstObject* parent, GstEvent* event) {
+GstFlowReturn sink_event(GstPad*, GstObject* parent, GstEvent* event) {
   return element_of(parent).sink_event(EventRef(event));
+}
+
+gboolean src_event(GstPad*, GstObject* parent, GstEvent* event) {
+  return element_of(parent).src_event(EventRef(event));
 }
 
 template <gboolean (Element::*answer)(GstQuery*)>
@@ -122,7 +126,7 @@ GstPad* add_pad(GstElement* element, GstNpuBaseClass* klass, const char* name) {
 GstPad* add_sink(GstElement* element, GstNpuBaseClass* klass) {
   GstPad* sink = add_pad(element, klass, "sink");
   gst_pad_set_chain_function(sink, sink_chain);
-  gst_pad_set_event_function(sink, sink_event);
+  gst_pad_set_event_full_function(sink, sink_event);
   gst_pad_set_query_function(sink, answer_query<&Element::sink_query>);
   gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, look_at_caps, element, nullptr);
   gst_pad_set_activatemode_function(sink, activate<&Element::activate_sink>);
@@ -131,6 +135,7 @@ GstPad* add_sink(GstElement* element, GstNpuBaseClass* klass) {
 
 GstPad* add_src(GstElement* element, GstNpuBaseClass* klass) {
   GstPad* src = add_pad(element, klass, "src");
+  gst_pad_set_event_function(src, src_event);
   gst_pad_set_query_function(src, answer_query<&Element::src_query>);
   gst_pad_set_activatemode_function(src, activate<&Element::activate_src>);
   return src;

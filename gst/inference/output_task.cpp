@@ -26,24 +26,25 @@ void OutputTask::run_once() {
     pause();
     return;
   }
+  const guint relinks = stream_.relinks;
   const GstFlowReturn flow = send(std::move(*item));
   if (flow == GST_FLOW_EOS) {  // events still have to pass: upstream ends the stream with one
     GST_DEBUG_OBJECT(src_, "downstream accepts no more of this stream");
-    drop(stream_.fifo.end_stream());
+    drop(stream_.fifo.end_stream(), After::kFlush);
   }
   stream_.fifo.item_done();
   if (flow != GST_FLOW_OK && flow != GST_FLOW_EOS) {
-    end(flow);
+    end(flow, relinks);
   }
 }
 
-void OutputTask::drop(const std::deque<FifoItem>& items) {
+void OutputTask::drop(const std::deque<FifoItem>& items, After after) {
   for (const FifoItem& item : items) {
     const auto* event = std::get_if<EventRef>(&item);
     if (!event || !is_sticky(event->get())) continue;
     const GstEventType type = GST_EVENT_TYPE(event->get());
-    // Caps and tags stay true after a flush, segments and EOS do not.
-    if (type != GST_EVENT_SEGMENT && type != GST_EVENT_EOS) {
+    const bool is_kept = type != GST_EVENT_SEGMENT || after == After::kUnlink;
+    if (is_kept && type != GST_EVENT_EOS) {
       gst_pad_store_sticky_event(src_, event->get());
     }
   }
@@ -106,12 +107,22 @@ void OutputTask::note_inference(const InferenceTime& time) {
   gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
 }
 
-void OutputTask::end(GstFlowReturn why) {
-  pause();
-  stream_.fifo.stop(why);
-  if (why == GST_FLOW_FLUSHING) return;
+/// Where a link is missing the task waits in the fifo until Stream hears of a new one: `relinks`
+/// tells whether it has since the push.
+void OutputTask::end(GstFlowReturn why, guint relinks) {
+  const bool is_unlinked = why == GST_FLOW_NOT_LINKED;
+  if (!is_unlinked) {
+    pause();
+  }
+  if (why == GST_FLOW_FLUSHING) {
+    stream_.fifo.stop(why);
+    return;
+  }
   GST_DEBUG_OBJECT(src_, "pausing: %s", gst_flow_get_name(why));
-  drop_waiting();
+  drop(stream_.fifo.refuse(why), is_unlinked ? After::kUnlink : After::kFlush);
+  if (is_unlinked && stream_.relinks != relinks) {
+    stream_.fifo.relinked();
+  }
   if (stream_.eos && is_silent_failure(why) && why != GST_FLOW_ERROR) {
     GST_ELEMENT_FLOW_ERROR(element_, why);
   }

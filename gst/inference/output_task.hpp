@@ -24,6 +24,7 @@ struct SharedStream {
   FrameErrors errors;
   std::atomic<bool> eos{false};  ///< upstream has ended the stream
   std::atomic<bool> upstream_is_live{false};
+  std::atomic<guint> relinks{0};  ///< how often something downstream was linked
 };
 
 /// The source pad's task: sends downstream what waits in the fifo, in order. Element, pad and
@@ -40,15 +41,18 @@ class OutputTask {
   gboolean stop() { return gst_pad_stop_task(src_); }
   /// Takes everything that waits out of the fifo. Frames wait for the NPU and are dropped; of the
   /// events those stay that are true after a flush.
-  void drop_waiting() { drop(stream_.fifo.take_all()); }
+  void drop_waiting() { drop(stream_.fifo.take_all(), After::kFlush); }
 
  private:
+  /// A flush ends segments and the end of the stream, a link that is missing does not.
+  enum class After { kFlush, kUnlink };
+
   void run_once();
-  void drop(const std::deque<FifoItem>& items);
+  void drop(const std::deque<FifoItem>& items, After after);
   GstFlowReturn send(FifoItem item);
   GstFlowReturn send_result(std::unique_ptr<Inference> inference);
   GstFlowReturn send_failed(std::unique_ptr<Inference> inference, FrameErrors::Verdict failure);
-  void end(GstFlowReturn why);
+  void end(GstFlowReturn why, guint relinks);
   void note_inference(const InferenceTime& time);
   GstFlowReturn push(BufferRef frame);
 

@@ -41,12 +41,14 @@ class Stream {
   GstFlowReturn chain(BufferRef buffer);
   /// Of an event that GStreamer may refuse before sink_event() sees it.
   void look_at_caps(const GstCaps* caps);
-  gboolean sink_event(EventRef event);
+  GstFlowReturn sink_event(EventRef event);
   /// Waits until everything that came in has gone out. False when the stream stopped.
   bool wait_drained() { return shared_.fifo.wait_drained(); }
 
   // Source pad
   gboolean activate_src(bool active);
+  /// Something downstream was linked.
+  void note_relink();
 
   // Queries
   void note_offer(const Negotiation::Verdict& verdict);
@@ -77,7 +79,7 @@ class Stream {
   void note_rate(const GstVideoInfo& info);
   void refuse_stream(const std::exception& error);
   void refuse_empty_stream();
-  gboolean queue_event(EventRef event);
+  GstFlowReturn queue_event(EventRef event);
   void flush_start(EventRef event);
   void flush_stop(EventRef event);
   void start_output();

@@ -75,18 +75,18 @@ void Stream::note_rate(const GstVideoInfo& info) {
 
 // ---- Events
 
-gboolean Stream::sink_event(EventRef event) {
+GstFlowReturn Stream::sink_event(EventRef event) {
   switch (GST_EVENT_TYPE(event.get())) {
     case GST_EVENT_FLUSH_START:
       flush_start(std::move(event));
-      return TRUE;
+      return GST_FLOW_OK;
     case GST_EVENT_FLUSH_STOP:
       flush_stop(std::move(event));
-      return TRUE;
+      return GST_FLOW_OK;
     case GST_EVENT_CAPS: {
       GstCaps* caps = nullptr;
       gst_event_parse_caps(event.get(), &caps);
-      return start_format(caps) && queue_event(std::move(event));
+      return start_format(caps) ? queue_event(std::move(event)) : GST_FLOW_NOT_NEGOTIATED;
     }
     case GST_EVENT_EOS:
       if (!format_) {
@@ -94,26 +94,32 @@ gboolean Stream::sink_event(EventRef event) {
       }
       return queue_event(std::move(event));
     default:
-      if (!is_serialized(event)) return gst_pad_push_event(pads_.src, event.release());
-      return queue_event(std::move(event));
+      if (is_serialized(event)) return queue_event(std::move(event));
+      return gst_pad_push_event(pads_.src, event.release()) ? GST_FLOW_OK : GST_FLOW_ERROR;
   }
 }
 
-gboolean Stream::queue_event(EventRef event) {
+GstFlowReturn Stream::queue_event(EventRef event) {
   const GstEventType type = GST_EVENT_TYPE(event.get());
   if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) {
     shared_.eos = false;
   }
-  const bool stays = is_sticky(event.get());
   if (type == GST_EVENT_EOS) {
     shared_.eos = true;
   }
+  const EventRef copy(gst_event_ref(event.get()));
   const GstFlowReturn flow = shared_.fifo.push(std::move(event));
-  if (type != GST_EVENT_EOS) return flow == GST_FLOW_OK || stays;
-  if (is_silent_failure(flow)) {
-    GST_ELEMENT_FLOW_ERROR(pads_.element, flow);
+  if (flow == GST_FLOW_OK || flow == GST_FLOW_FLUSHING) return flow;
+  if (type == GST_EVENT_EOS) {
+    if (is_silent_failure(flow)) {
+      GST_ELEMENT_FLOW_ERROR(pads_.element, flow);
+    }
+    return flow;
   }
-  return flow == GST_FLOW_OK;
+  if (is_sticky(copy.get())) {  // whoever is linked next is told
+    gst_pad_store_sticky_event(pads_.src, copy.get());
+  }
+  return GST_FLOW_OK;
 }
 
 void Stream::flush_start(EventRef event) {
@@ -152,6 +158,11 @@ gboolean Stream::activate_src(bool active) {
     refuse_input();
   }
   return output_.stop();
+}
+
+void Stream::note_relink() {
+  ++shared_.relinks;
+  shared_.fifo.relinked();
 }
 
 /// With the mutex held.

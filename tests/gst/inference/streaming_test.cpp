@@ -186,6 +186,102 @@ TEST_F(Streaming, FlushForgetsTheSegmentAndTheEndThatItOvertakes) {
   EXPECT_EQ(recorder_.seen(), (Seen{"segment", "7"}));
 }
 
+class Links : public Streaming {
+ protected:
+  void link() { ASSERT_EQ(gst_pad_link(src_.get(), harness_.get()->sinkpad), GST_PAD_LINK_OK); }
+  void unlink() { ASSERT_TRUE(gst_pad_unlink(src_.get(), harness_.get()->sinkpad)); }
+  /// Pushes until upstream is told.
+  GstFlowReturn push_into_the_void() {
+    GstFlowReturn flow = GST_FLOW_OK;
+    for (guint i = 0; i < 100 && flow == GST_FLOW_OK; ++i) flow = push_frame(i);
+    return flow;
+  }
+
+  const ObjectRef<GstPad> src_{gst_element_get_static_pad(harness_.element(), "src")};
+};
+
+TEST_F(Links, NewOnesCarryOn) {
+  for (int round = 0; round < 3; ++round) {
+    unlink();
+    EXPECT_EQ(push_into_the_void(), GST_FLOW_NOT_LINKED);
+    link();
+    recorder_.forget();
+    ASSERT_EQ(push_frame(70), GST_FLOW_OK);
+    ASSERT_EQ(push_frame(71), GST_FLOW_OK);
+    wait_for(2);
+    Seen seen = recorder_.seen();
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), "70"), 1);
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), "71"), 1);
+  }
+  EXPECT_TRUE(harness_.messages(GST_MESSAGE_ERROR).empty());
+}
+
+TEST_F(Links, NewOnesAreToldWhatCameMeanwhile) {
+  unlink();
+  ASSERT_EQ(push_into_the_void(), GST_FLOW_NOT_LINKED);
+  harness_.set_caps(caps_of("RGB", 16, 8));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.start = 5 * GST_SECOND;
+  EXPECT_TRUE(push_event(gst_event_new_segment(&segment)));
+  link();
+  ASSERT_EQ(harness_.push(frame_of("RGB", 16, 8, 0, 7)), GST_FLOW_OK);
+  ASSERT_NE(harness_.pull(), nullptr);
+  const CapsRef caps(gst_pad_get_current_caps(harness_.get()->sinkpad));
+  gint width = 0;
+  gst_structure_get_int(gst_caps_get_structure(caps.get(), 0), "width", &width);
+  EXPECT_EQ(width, 16);
+  const EventRef told(gst_pad_get_sticky_event(harness_.get()->sinkpad, GST_EVENT_SEGMENT, 0));
+  ASSERT_TRUE(told);
+  const GstSegment* seen = nullptr;
+  gst_event_parse_segment(told.get(), &seen);
+  EXPECT_EQ(seen->start, 5 * GST_SECOND);
+}
+
+TEST_F(Links, MayBeMissingWhenTheElementStops) {
+  unlink();
+  ASSERT_EQ(push_into_the_void(), GST_FLOW_NOT_LINKED);
+  EXPECT_EQ(gst_element_set_state(harness_.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+}
+
+TEST_F(Links, MayBeMissingDuringAFlush) {
+  unlink();
+  ASSERT_EQ(push_into_the_void(), GST_FLOW_NOT_LINKED);
+  push_event(gst_event_new_flush_start());
+  push_event(gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  push_event(gst_event_new_segment(&segment));
+  link();
+  ASSERT_EQ(push_frame(7), GST_FLOW_OK);
+  EXPECT_NE(harness_.pull(), nullptr);
+}
+
+// Frames and links, both at any moment.
+TEST_F(Links, ComeAndGoWhileFramesFlow) {
+  std::atomic<bool> over{false};
+  auto pushing = std::async(std::launch::async, [&] {
+    for (guint i = 0; !over; ++i) {
+      if (push_frame(i) == GST_FLOW_NOT_LINKED) {
+        g_usleep(500);
+      }
+    }
+  });
+  for (int round = 0; round < 100; ++round) {
+    unlink();
+    g_usleep(static_cast<gulong>(round % 7) * 4000);
+    link();
+    g_usleep(static_cast<gulong>(round % 5) * 4000);
+  }
+  over = true;
+  pushing.get();
+  recorder_.forget();
+  ASSERT_EQ(push_frame(70), GST_FLOW_OK);
+  wait_for(1);
+  for (int i = 0; i < 500 && recorder_.seen().back() != "70"; ++i) g_usleep(2000);
+  EXPECT_EQ(recorder_.seen().back(), "70");
+}
+
 class Streams : public Streaming, public testing::WithParamInterface<bool> {};
 
 TEST_P(Streams, GoOnAfterTheirEndWithoutAFlush) {
