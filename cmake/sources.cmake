@@ -142,7 +142,9 @@ set(GSTNPU_SOURCES
   gst/graphs/graph.cpp
   gst/graphs/ir_source.cpp
   gst/graphs/settings.cpp
+  gst/graphs/timed_request.cpp
   gst/inference/compile_wait.cpp
+  gst/inference/drop_policy.cpp
   gst/inference/element.cpp
   gst/inference/fifo.cpp
   gst/inference/frame_errors.cpp

@@ -65,15 +65,6 @@ GstNpuTensor describe_output(const npu::Port& port) {
 
 }  // namespace
 
-TimedRequest::TimedRequest(npu::Request request) : request_(std::move(request)) {
-  request_.set_callback([this](const std::exception_ptr&) { time_.done_ns = now_ns(); });
-}
-
-std::uint64_t TimedRequest::submit(const npu::Bindings& bindings) {
-  time_.submitted_ns = now_ns();
-  return request_.submit(bindings);
-}
-
 Graph::Graph(npu::CompiledModel model, npu::FrameInput frame)
     : model_(std::move(model)), frame_(std::move(frame)) {
   const auto& info = model_.model_info();

@@ -10,28 +10,10 @@
 
 #include <npucore/compiled_model.hpp>
 #include <npucore/frame.hpp>
-#include <npucore/request.hpp>
 
-#include "inference_time.hpp"
+#include "timed_request.hpp"
 
 namespace gstnpu {
-
-/// A request that notes when its inference ended, whoever waits for it how late.
-class TimedRequest {
- public:
-  explicit TimedRequest(npu::Request request);
-  TimedRequest(const TimedRequest&) = delete;
-  TimedRequest& operator=(const TimedRequest&) = delete;
-
-  std::uint64_t submit(const npu::Bindings& bindings);
-  void wait() { request_.wait(); }
-  /// After wait().
-  InferenceTime time() const { return time_; }
-
- private:
-  InferenceTime time_;
-  npu::Request request_;  // its callback writes into time_
-};
 
 /// A compiled model whose inputs are the planes of one frame layout, and its idle requests. Shared
 /// by the streaming thread, which takes requests, and the output task, which gives them back.

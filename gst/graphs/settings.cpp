@@ -35,6 +35,7 @@ bool Settings::opens_like(const Settings& other) const {
   Settings same = *this;
   same.inference_interval = other.inference_interval;
   same.zero_copy_required = other.zero_copy_required;
+  same.drop = other.drop;
   return same == other;
 }
 

@@ -14,12 +14,16 @@ namespace gstnpu {
 
 constexpr unsigned kDefaultRequests = 4;
 
+/// Which frames are dropped instead of waited for.
+enum class Drop { kNone, kLate, kBusy };
+
 struct Settings {
   std::string model;            ///< file; empty: not set
   std::string device = "auto";  ///< auto, npu, software
   unsigned nireq = 0;           ///< 0: kDefaultRequests
   unsigned inference_interval = 1;
   bool zero_copy_required = false;  ///< an error instead of the first copy
+  Drop drop = Drop::kNone;
   /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.
   bool converts_layout = false;
   std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
@@ -41,6 +45,7 @@ struct Settings {
 struct LiveSettings {
   std::atomic<unsigned> inference_interval{1};
   std::atomic<bool> zero_copy_required{false};
+  std::atomic<Drop> drop{Drop::kNone};
 };
 
 /// Numbers separated by commas or blanks. Throws npu::Error naming the property and the part that

@@ -18,6 +18,7 @@ void Element::change_settings(const std::function<void(Settings&)>& change) {
   change(settings_);
   live_.inference_interval = settings_.inference_interval;
   live_.zero_copy_required = settings_.zero_copy_required;
+  live_.drop = settings_.drop;
 }
 
 StatsReport Element::stats() const {
@@ -171,8 +172,8 @@ gboolean Element::activate_src(bool active) {
 
 gboolean Element::src_event(EventRef event) {
   const auto stream = this->stream();
-  if (stream && GST_EVENT_TYPE(event.get()) == GST_EVENT_RECONFIGURE) {
-    stream->note_relink();
+  if (stream) {
+    stream->src_event(event.get());
   }
   return gst_pad_event_default(pads_.src, GST_OBJECT(pads_.element), event.release());
 }

@@ -57,6 +57,11 @@ GstFlowReturn Fifo::flow() const {
   return flow_;
 }
 
+bool Fifo::has_room() const {
+  const std::scoped_lock lock(mutex_);
+  return frames_ < max_frames_;
+}
+
 GstFlowReturn Fifo::wait_for_room() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return flow_of_frames() != GST_FLOW_OK || frames_ < max_frames_; });

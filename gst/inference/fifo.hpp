@@ -36,6 +36,7 @@ class Fifo {
   void relinked();
   GstFlowReturn flow() const;
 
+  bool has_room() const;
   /// Blocks while there are as many frames as may be. OK, or why the fifo stopped.
   GstFlowReturn wait_for_room();
   /// Takes the item, also when it is stopped (then the item is dropped).

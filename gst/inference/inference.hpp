@@ -37,7 +37,7 @@ class Inference {
  public:
   /// Submits at once. Throws npu::Error when that fails.
   Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes planes,
-            TensorRecycler& outputs);
+            TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog);
   ~Inference();
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
@@ -55,7 +55,7 @@ class Inference {
   const InferenceTime& time() const { return time_; }
 
  private:
-  std::uint64_t submit();
+  std::uint64_t submit(const std::shared_ptr<Backlog>& backlog);
 
   BufferRef buffer_;
   std::shared_ptr<Graph> graph_;

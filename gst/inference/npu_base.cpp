@@ -14,6 +14,18 @@ constexpr GEnumValue kZeroCopyChoices[] = {
     {0, nullptr, nullptr},
 };
 
+constexpr GEnumValue kDropChoices[] = {
+    {static_cast<gint>(Drop::kNone),
+     "Infer every frame; hold upstream back where the NPU is slower", "none"},
+    {static_cast<gint>(Drop::kLate),
+     "Drop frames whose result would come too late for the sink, by the pipeline's latency and the "
+     "sink's QoS events",
+     "late"},
+    {static_cast<gint>(Drop::kBusy),
+     "Drop frames that come while the NPU runs one and another one waits", "busy"},
+    {0, nullptr, nullptr},
+};
+
 std::vector<Property<BaseElement>> properties() {
   using E = BaseElement;
   return {
@@ -40,6 +52,9 @@ std::vector<Property<BaseElement>> properties() {
                             "What happens to a frame that the NPU cannot read in place; \"stats\" "
                             "counts both kinds",
                             enum_type<kZeroCopyChoices>("NpuZeroCopy"), false, kWhilePlaying)),
+      property<E, &Settings::drop>(g_param_spec_enum(
+          "drop", "Drop", "Which frames are dropped where the NPU is slower than the stream",
+          enum_type<kDropChoices>("NpuDrop"), static_cast<gint>(Drop::kNone), kWhilePlaying)),
       property<E, &Settings::config>(g_param_spec_string(
           "config", "Compiler configuration",
           "Options for the driver's compiler, KEY=VALUE,KEY=VALUE", nullptr, kUntilReady)),

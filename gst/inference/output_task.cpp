@@ -96,14 +96,16 @@ GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,
   inference.reset();
   stream_.fifo.frame_done();
   if (failure != FrameErrors::Verdict::kDeviceLost) return GST_FLOW_ERROR;
+  stream_.stats.count(&StatsReport::lost);
   return push(std::move(frame));
 }
 
 void OutputTask::note_inference(const InferenceTime& time) {
-  const guint64 begun_ns = std::max(time.submitted_ns, std::exchange(last_done_ns_, time.done_ns));
   stream_.errors.note_success();
-  stream_.stats.count_inference(time.elapsed_ns(), time.done_ns - begun_ns);
-  if (!stream_.latency.observe(time.elapsed_ns()) || !stream_.upstream_is_live) return;
+  stream_.stats.count_inference(time.elapsed_ns(), time.device_ns);
+  const guint64 longest = stream_.drop_policy.longest(stream_.live.drop, stream_.frame_duration_ns);
+  if (!stream_.latency.observe(std::min(time.elapsed_ns(), longest)) || !stream_.upstream_is_live)
+    return;
   gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "drop_policy.hpp"
 #include "fifo.hpp"
 #include "frame_errors.hpp"
 #include "stats.hpp"
@@ -15,16 +16,22 @@ namespace gstnpu {
 
 /// What the streaming thread and the output task of a stream share.
 struct SharedStream {
-  SharedStream(GstElement* element, const std::string& model_file, guint max_frames)
-      : fifo(max_frames), errors(element, model_file) {}
+  SharedStream(GstElement* element, const std::string& model_file, guint max_frames,
+               const LiveSettings& settings)
+      : live(settings), fifo(max_frames), errors(element, model_file) {}
+
+  const LiveSettings& live;
 
   Fifo fifo;
   Stats stats;
+  const std::shared_ptr<Backlog> backlog = std::make_shared<Backlog>();
+  DropPolicy drop_policy{backlog};
   LatencyEstimate latency;
   FrameErrors errors;
   std::atomic<bool> eos{false};  ///< upstream has ended the stream
   std::atomic<bool> upstream_is_live{false};
-  std::atomic<guint> relinks{0};  ///< how often something downstream was linked
+  std::atomic<guint64> frame_duration_ns{0};  ///< 0: not known
+  std::atomic<guint> relinks{0};              ///< how often something downstream was linked
 };
 
 /// The source pad's task: sends downstream what waits in the fifo, in order. Element, pad and
@@ -60,7 +67,6 @@ class OutputTask {
   GstPad* const src_;
   const std::string model_file_;
   SharedStream& stream_;
-  guint64 last_done_ns_ = 0;  // of the inference before
 };
 
 /// Whether upstream cannot know that its data no longer arrives.

@@ -40,6 +40,11 @@ GstStructure* to_structure(const StatsReport& report) {
   GstStructure* structure = gst_structure_new_empty("npu-stats");
   set(structure, "frames", report.frames);
   set(structure, "inferred", report.inferred);
+  set(structure, "dropped", report.dropped);
+  set(structure, "late", report.late);
+  set(structure, "lost", report.lost);
+  set(structure, "gap", report.gap);
+  set(structure, "skipped", report.skipped);
   set(structure, "zero-copy",
       {report.offered.frames + report.imported.frames,
        report.offered.bytes + report.imported.bytes});
@@ -68,6 +73,11 @@ void StatsReport::Count::add(gsize frame_bytes) {
 void Stats::count_frame(gsize bytes) {
   const std::scoped_lock lock(mutex_);
   counted_.frames.add(bytes);
+}
+
+void Stats::count(guint64 StatsReport::*frames) {
+  const std::scoped_lock lock(mutex_);
+  ++(counted_.*frames);
 }
 
 void Stats::count_zero_copy(InputPath path, gsize bytes) {
@@ -118,6 +128,11 @@ void Stats::count_inference(guint64 ns, guint64 device_ns) {
 void Stats::count_push(guint64 ns) {
   const std::scoped_lock lock(mutex_);
   pushes_.add(ns);
+}
+
+StatsReport Stats::counts() const {
+  const std::scoped_lock lock(mutex_);
+  return counted_;
 }
 
 StatsReport Stats::report() const {

@@ -28,6 +28,8 @@ struct StatsReport {
   guint64 imports = 0, import_evictions = 0;
   guint64 inferred = 0, inference_ns = 0, inference_ns_mean = 0, inference_ns_last = 0;
   guint64 device_ns = 0, downstream_ns = 0;
+  guint64 dropped = 0, late = 0;           ///< frames that did not go out
+  guint64 lost = 0, gap = 0, skipped = 0;  ///< frames that went out without tensors
   // Of what was opened.
   guint64 compile_ns = 0;
   std::string device, offered_memory;
@@ -52,6 +54,7 @@ class Stats {
  public:
   /// Bytes are those of a frame's visible pixels, here and below.
   void count_frame(gsize bytes);
+  void count(guint64 StatsReport::*frames);
   /// A frame that the NPU reads in place.
   void count_zero_copy(InputPath path, gsize bytes);
   /// True the first time that there is this cause; `text` tells it to the user.
@@ -60,6 +63,8 @@ class Stats {
   void count_inference(guint64 ns, guint64 device_ns);
   /// How long downstream kept the output task.
   void count_push(guint64 ns);
+  /// Without medians.
+  StatsReport counts() const;
   StatsReport report() const;
 
  private:

@@ -1,6 +1,7 @@
 // Stream: frames, from the sink pad into the fifo.
 #include "stream.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/bus.hpp"
@@ -9,6 +10,14 @@
 #include "compile_wait.hpp"
 
 namespace gstnpu {
+namespace {
+
+/// A frame without content, as its producer says or its size.
+bool is_gap(GstBuffer* buffer) {
+  return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) || gst_buffer_get_size(buffer) == 0;
+}
+
+}  // namespace
 
 Stream::Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max_frames,
                const LiveSettings& live)
@@ -17,8 +26,10 @@ Stream::Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max
       live_(live),
       negotiation_(opened_),
       imports_before_(opened_->imports()),
-      shared_(pads.element, opened_->model_file(), max_frames),
-      output_(pads.element, pads.src, opened_->model_file(), shared_) {}
+      shared_(pads.element, opened_->model_file(), max_frames, live),
+      output_(pads.element, pads.src, opened_->model_file(), shared_) {
+  gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
+}
 
 StatsReport Stream::report() const {
   StatsReport report = shared_.stats.report();
@@ -35,16 +46,17 @@ void Stream::end() {
 }
 
 GstFlowReturn Stream::chain(BufferRef buffer) {
-  if (const GstFlowReturn flow = shared_.fifo.wait_for_room(); flow != GST_FLOW_OK) return flow;
+  if (const GstFlowReturn flow = shared_.fifo.flow(); flow != GST_FLOW_OK) return flow;
   if (shared_.eos) return GST_FLOW_EOS;
   if (!format_) return GST_FLOW_NOT_NEGOTIATED;
   if (refuses_copy_) return GST_FLOW_ERROR;
+  const Drop drop = live_.drop;
   const bool is_due = frame_index_++ % live_.inference_interval == 0;
-  const bool is_empty = gst_buffer_get_size(buffer.get()) == 0;
-  if (!is_due || is_empty) {
-    shared_.stats.count_frame(is_empty ? 0 : format_->frame_bytes);
-    return shared_.fifo.push(std::move(buffer));
-  }
+  const bool is_inferred = is_due && !is_gap(buffer.get());
+  if (is_inferred && drop == Drop::kBusy && drops(buffer.get(), drop)) return GST_FLOW_OK;
+  if (const GstFlowReturn flow = shared_.fifo.wait_for_room(); flow != GST_FLOW_OK) return flow;
+  if (!is_inferred) return pass(std::move(buffer), is_due);
+  if (drop == Drop::kLate && drops(buffer.get(), drop)) return GST_FLOW_OK;
   BufferRef frame(gst_buffer_ref(buffer.get()));
   try {
     auto inference = start_inference(std::move(buffer));
@@ -55,10 +67,59 @@ GstFlowReturn Stream::chain(BufferRef buffer) {
   }
 }
 
+GstFlowReturn Stream::pass(BufferRef buffer, bool is_due) {
+  shared_.stats.count_frame(gst_buffer_get_size(buffer.get()) == 0 ? 0 : format_->frame_bytes);
+  shared_.stats.count(is_due ? &StatsReport::gap : &StatsReport::skipped);
+  return shared_.fifo.push(std::move(buffer));
+}
+
+/// GST_CLOCK_TIME_NONE where the element has no clock, or does not play.
+GstClockTime Stream::running_time() const {
+  if (GST_STATE(pads_.element) != GST_STATE_PLAYING) return GST_CLOCK_TIME_NONE;
+  return gst_element_get_current_running_time(pads_.element);
+}
+
+/// Whether the frame is dropped; counts and tells it then.
+bool Stream::drops(GstBuffer* buffer, Drop drop) {
+  const DropPolicy::Arrival arrival{
+      .frame = gst_segment_to_running_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
+      .now = running_time(),
+      .has_room = shared_.fifo.has_room()};
+  const DropPolicy::Verdict verdict = shared_.drop_policy.judge(drop, arrival);
+  if (verdict == DropPolicy::Verdict::kInfer) return false;
+  shared_.stats.count_frame(format_->frame_bytes);
+  shared_.stats.count(verdict == DropPolicy::Verdict::kLate ? &StatsReport::late
+                                                            : &StatsReport::dropped);
+  tell_drop(buffer, arrival.frame);
+  return true;
+}
+
+/// As sinks and decoders do: the bus is told of each frame, and upstream that it is too fast.
+void Stream::tell_drop(GstBuffer* buffer, GstClockTime running_time) {
+  const guint64 frame_ns = shared_.frame_duration_ns;
+  const guint64 device_ns = std::max<guint64>(shared_.backlog->device_ns(), 1);
+  const double proportion =
+      std::min(1.0, static_cast<double>(frame_ns) / static_cast<double>(device_ns));
+  const StatsReport counted = shared_.stats.counts();
+  GstMessage* message = gst_message_new_qos(
+      GST_OBJECT(pads_.element), shared_.upstream_is_live, running_time,
+      gst_segment_to_stream_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
+      GST_BUFFER_PTS(buffer), GST_BUFFER_DURATION(buffer));
+  gst_message_set_qos_values(message, 0, proportion, 1000000);
+  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, counted.inferred,
+                            counted.dropped + counted.late);
+  gst_element_post_message(pads_.element, message);
+  if (GST_CLOCK_TIME_IS_VALID(running_time)) {
+    gst_pad_push_event(pads_.sink,
+                       gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, proportion, 0, running_time));
+  }
+}
+
 /// In a handler.
 GstFlowReturn Stream::end_frame(BufferRef frame) {
   switch (shared_.errors.tell()) {
     case FrameErrors::Verdict::kDeviceLost:
+      shared_.stats.count(&StatsReport::lost);
       return shared_.fifo.push(std::move(frame));
     case FrameErrors::Verdict::kCancelled:
       return GST_FLOW_FLUSHING;
@@ -79,8 +140,8 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
   std::shared_ptr<Graph> graph;
   BoundPlanes planes = bind_or_copy(input, graph);
   const InputPath path = planes.path;
-  auto inference = std::make_unique<Inference>(std::move(buffer), std::move(graph),
-                                               std::move(planes), opened_->outputs());
+  auto inference = std::make_unique<Inference>(
+      std::move(buffer), std::move(graph), std::move(planes), opened_->outputs(), shared_.backlog);
   count_path(*inference, path, bytes);
   return inference;
 }

@@ -47,8 +47,8 @@ class Stream {
 
   // Source pad
   gboolean activate_src(bool active);
-  /// Something downstream was linked.
-  void note_relink();
+  /// What downstream tells; it goes upstream then.
+  void src_event(GstEvent* event);
 
   // Queries
   void note_offer(const Negotiation::Verdict& verdict);
@@ -67,6 +67,10 @@ class Stream {
     gsize frame_bytes;  ///< of a buffer without metadata
   };
 
+  bool drops(GstBuffer* buffer, Drop drop);
+  void tell_drop(GstBuffer* buffer, GstClockTime running_time);
+  GstClockTime running_time() const;
+  GstFlowReturn pass(BufferRef buffer, bool is_due);
   std::unique_ptr<Inference> start_inference(BufferRef buffer);
   void find_memory(FrameInput& input);
   BoundPlanes bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph);
@@ -92,8 +96,8 @@ class Stream {
 
   std::optional<Format> format_;           // streaming thread
   guint64 frame_index_ = 0;                // streaming thread
+  GstSegment segment_;                     // streaming thread
   std::atomic<bool> refuses_copy_{false};  // an error was told; frames are refused until a flush
-  std::atomic<guint64> frame_duration_ns_{0};
   Refusals refusals_;
   SharedStream shared_;
   std::mutex output_mutex_;  // guards may_run_output_, and start and pause of fifo and task

@@ -66,11 +66,12 @@ bool Stream::start_format(const GstCaps* caps) {
 
 void Stream::note_rate(const GstVideoInfo& info) {
   const gint rate = GST_VIDEO_INFO_FPS_N(&info);
-  frame_duration_ns_ = rate > 0 ? gst_util_uint64_scale(
-                                      GST_SECOND, static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
-                                      static_cast<guint64>(rate))
-                                : 0;
-  shared_.latency.assume(frame_duration_ns_);  // an NPU that keeps up is done by then
+  shared_.frame_duration_ns =
+      rate > 0
+          ? gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
+                                  static_cast<guint64>(rate))
+          : 0;
+  shared_.latency.assume(shared_.frame_duration_ns);  // an NPU that keeps up is done by then
 }
 
 // ---- Events
@@ -88,6 +89,9 @@ GstFlowReturn Stream::sink_event(EventRef event) {
       gst_event_parse_caps(event.get(), &caps);
       return start_format(caps) ? queue_event(std::move(event)) : GST_FLOW_NOT_NEGOTIATED;
     }
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment(event.get(), &segment_);
+      return queue_event(std::move(event));
     case GST_EVENT_EOS:
       if (!format_) {
         refuse_empty_stream();
@@ -138,6 +142,7 @@ void Stream::flush_stop(EventRef event) {
   gst_pad_push_event(pads_.src, event.release());
   output_.drop_waiting();
   shared_.eos = false;
+  shared_.drop_policy.forget();
   refuses_copy_ = false;
   const std::scoped_lock lock(output_mutex_);
   if (may_run_output_) {
@@ -160,9 +165,24 @@ gboolean Stream::activate_src(bool active) {
   return output_.stop();
 }
 
-void Stream::note_relink() {
-  ++shared_.relinks;
-  shared_.fifo.relinked();
+void Stream::src_event(GstEvent* event) {
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_RECONFIGURE:  // something downstream was linked
+      ++shared_.relinks;
+      shared_.fifo.relinked();
+      break;
+    case GST_EVENT_QOS:
+      shared_.drop_policy.note_qos(event);
+      break;
+    case GST_EVENT_LATENCY: {
+      GstClockTime latency = GST_CLOCK_TIME_NONE;
+      gst_event_parse_latency(event, &latency);
+      shared_.drop_policy.note_latency(latency);
+      break;
+    }
+    default:
+      break;
+  }
 }
 
 /// With the mutex held.
@@ -201,7 +221,7 @@ void Stream::add_latency(GstQuery* query) {
   if (GST_CLOCK_TIME_IS_VALID(max)) {
     // What the fifo can hold back; with frames of unknown duration, at least what an inference
     // takes.
-    max += std::max<guint64>(own, shared_.fifo.max_frames() * frame_duration_ns_);
+    max += std::max<guint64>(own, shared_.fifo.max_frames() * shared_.frame_duration_ns);
   }
   gst_query_set_latency(query, live, min + own, max);
 }

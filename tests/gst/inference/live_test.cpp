@@ -1,5 +1,5 @@
 // Live sources in front of sinks that wait for their clock, on a device that takes 2 ms a frame
-// (SOFTNPU_EXEC=delay:2000).
+// (SOFTNPU_EXEC=delay:2000), and on one that takes 50 ms, which is too slow for 30 frames a second.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,6 +45,7 @@ class LivePipeline {
       if (message) {
         gst_message_unref(message);
       }
+      qos_messages_ += type == GST_MESSAGE_QOS;
       if (type == GST_MESSAGE_LATENCY) {
         gst_bin_recalculate_latency(GST_BIN(pipeline_));
       }
@@ -59,6 +60,7 @@ class LivePipeline {
     std::sort(late.begin(), late.end());
     return late.empty() ? GST_CLOCK_TIME_NONE : late[late.size() / 2];
   }
+  guint64 qos_messages() const { return qos_messages_; }
   guint64 stat(const char* field) const {
     const ObjectRef<GstElement> element(gst_bin_get_by_name(GST_BIN(pipeline_), "npu"));
     GstStructure* stats = nullptr;
@@ -88,9 +90,10 @@ class LivePipeline {
   GstElement* pipeline_ = nullptr;
   GstElement* sink_ = nullptr;
   std::vector<GstClockTime> lags_;
+  guint64 qos_messages_ = 0;
 };
 
-class Live : public testing::TestWithParam<int> {
+class LiveTest : public testing::Test {
  protected:
   std::string npuinfer(const std::string& more) {
     return "npuinfer name=npu device=software model=" +
@@ -100,9 +103,10 @@ class Live : public testing::TestWithParam<int> {
   TempDir dir_;
 };
 
-constexpr int kFrames = 75;
+class Live : public LiveTest, public testing::WithParamInterface<int> {};
 
 TEST_P(Live, TheSinksWaitIsNoInferenceTime) {
+  constexpr int kFrames = 75;
   LivePipeline plain("identity", kFrames / 2);
   ASSERT_TRUE(plain.play());
   LivePipeline live(npuinfer("nireq=" + std::to_string(GetParam())), kFrames);
@@ -117,6 +121,30 @@ TEST_P(Live, TheSinksWaitIsNoInferenceTime) {
 
 INSTANTIATE_TEST_SUITE_P(Requests, Live, testing::Values(1, 4, 16, 64),
                          testing::PrintToStringParamName());
+
+class TooSlow : public LiveTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(TooSlow, FramesAreDroppedAndAllAreCounted) {
+  constexpr guint64 kFrames = 150;
+  LivePipeline live(npuinfer(std::string("drop=") + GetParam()), kFrames);
+  ASSERT_TRUE(live.play());
+  const guint64 dropped = live.stat("dropped"), late = live.stat("late");
+  EXPECT_EQ(live.stat("frames"), kFrames);
+  EXPECT_EQ(live.frames() + dropped + late, kFrames) << dropped << " dropped, " << late << " late";
+  EXPECT_EQ(live.stat("inferred"), live.frames());
+  EXPECT_EQ(std::string(GetParam()) == "busy" ? late : dropped, 0u) << "each has its own reason";
+  // 20 of 30 frames can be inferred, and the sink is 140 ms behind; on a busy machine less, and
+  // more.
+  EXPECT_GT(live.frames(), kFrames / 3);
+  EXPECT_LT(live.lag(), 250 * GST_MSECOND);
+  RecordProperty("frames", static_cast<int>(live.frames()));
+  RecordProperty("lag_ms", static_cast<int>(live.lag() / GST_MSECOND));
+  // Each drop is told as elements of GStreamer do.
+  EXPECT_EQ(live.qos_messages(), dropped + late);
+}
+
+INSTANTIATE_TEST_SUITE_P(Drop, TooSlow, testing::Values("late", "busy"),
+                         [](const auto& row) { return std::string(row.param); });
 
 }  // namespace
 }  // namespace gstnpu::test

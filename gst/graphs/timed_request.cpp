@@ -1,0 +1,76 @@
+#include "timed_request.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gstnpu {
+
+guint64 now_ns() {
+  return static_cast<guint64>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+void Backlog::add(guint64 now_ns) {
+  const std::scoped_lock lock(mutex_);
+  if (unfinished_++ == 0) {
+    idle_until_ns_ = now_ns;
+  }
+}
+
+void Backlog::take_back() {
+  const std::scoped_lock lock(mutex_);
+  --unfinished_;
+}
+
+void Backlog::end(InferenceTime& time) {
+  const std::scoped_lock lock(mutex_);
+  --unfinished_;
+  const guint64 begun_ns = std::max(time.submitted_ns, std::min(idle_until_ns_, time.done_ns));
+  time.device_ns = time.done_ns - begun_ns;
+  idle_until_ns_ = time.done_ns;
+  constexpr guint64 kSmooth = 8;
+  device_ns_ =
+      device_ns_ == 0 ? time.device_ns : (device_ns_ * (kSmooth - 1) + time.device_ns) / kSmooth;
+}
+
+guint Backlog::unfinished() const {
+  const std::scoped_lock lock(mutex_);
+  return unfinished_;
+}
+
+guint64 Backlog::expected_ns(guint64 now_ns) const {
+  const std::scoped_lock lock(mutex_);
+  if (unfinished_ == 0) return device_ns_;
+  const guint64 ran_ns = now_ns - std::min(now_ns, idle_until_ns_);
+  const guint64 left_ns = device_ns_ - std::min(device_ns_, ran_ns);
+  return left_ns + unfinished_ * device_ns_;
+}
+
+guint64 Backlog::device_ns() const {
+  const std::scoped_lock lock(mutex_);
+  return device_ns_;
+}
+
+TimedRequest::TimedRequest(npu::Request request) : request_(std::move(request)) {
+  request_.set_callback([this](const std::exception_ptr&) { note_end(); });
+}
+
+std::uint64_t TimedRequest::submit(const npu::Bindings& bindings,
+                                   const std::shared_ptr<Backlog>& backlog) {
+  backlog_ = backlog;
+  time_.submitted_ns = now_ns();
+  backlog_->add(time_.submitted_ns);
+  try {
+    return request_.submit(bindings);
+  } catch (...) {
+    backlog_->take_back();
+    throw;
+  }
+}
+
+void TimedRequest::note_end() {
+  time_.done_ns = now_ns();
+  backlog_->end(time_);
+}
+
+}  // namespace gstnpu

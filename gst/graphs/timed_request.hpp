@@ -1,0 +1,66 @@
+#pragma once
+
+#include <glib.h>
+
+#include <memory>
+#include <mutex>
+
+#include <npucore/request.hpp>
+
+namespace gstnpu {
+
+/// By the steady clock.
+guint64 now_ns();
+
+struct InferenceTime {
+  guint64 submitted_ns = 0;
+  guint64 done_ns = 0;    ///< when its fence was seen
+  guint64 device_ns = 0;  ///< the part of it in which no earlier inference of the stream ran
+  guint64 elapsed_ns() const { return done_ns - submitted_ns; }
+};
+
+/// What a stream has given to the device that is not done, and how long the device takes. From any
+/// thread.
+class Backlog {
+ public:
+  void add(guint64 now_ns);
+  /// What add() counted was not submitted.
+  void take_back();
+  /// Fills in `time.device_ns`.
+  void end(InferenceTime& time);
+
+  guint unfinished() const;
+  /// How long one that is submitted at `now_ns` would take, by those before; 0 when there were
+  /// none.
+  guint64 expected_ns(guint64 now_ns) const;
+  /// What the last ones took on the device, smoothed.
+  guint64 device_ns() const;
+
+ private:
+  mutable std::mutex mutex_;  // guards all below
+  guint unfinished_ = 0;
+  guint64 idle_until_ns_ = 0;  // when the oldest unfinished one came to the device
+  guint64 device_ns_ = 0;
+};
+
+/// A request that notes when its inference ended, whoever waits for it how late.
+class TimedRequest {
+ public:
+  explicit TimedRequest(npu::Request request);
+  TimedRequest(const TimedRequest&) = delete;
+  TimedRequest& operator=(const TimedRequest&) = delete;
+
+  std::uint64_t submit(const npu::Bindings& bindings, const std::shared_ptr<Backlog>& backlog);
+  void wait() { request_.wait(); }
+  /// After wait().
+  const InferenceTime& time() const { return time_; }
+
+ private:
+  void note_end();
+
+  InferenceTime time_;
+  std::shared_ptr<Backlog> backlog_;
+  npu::Request request_;  // its callback writes into time_
+};
+
+}  // namespace gstnpu

@@ -1,0 +1,66 @@
+#include "drop_policy.hpp"
+
+#include <algorithm>
+
+namespace gstnpu {
+namespace {
+
+// One runs and one waits: the device goes from one to the next without a pause.
+constexpr guint kBusyWith = 2;
+
+// What sinks of video forgive before they drop.
+constexpr GstClockTime kTolerance = 20 * GST_MSECOND;
+
+}  // namespace
+
+DropPolicy::Verdict DropPolicy::judge(Drop drop, const Arrival& arrival) const {
+  switch (drop) {
+    case Drop::kNone:
+      break;
+    case Drop::kBusy:
+      if (!arrival.has_room || backlog_->unfinished() >= kBusyWith) return Verdict::kBusy;
+      break;
+    case Drop::kLate:
+      if (is_late(arrival)) return Verdict::kLate;
+      break;
+  }
+  return Verdict::kInfer;
+}
+
+bool DropPolicy::is_late(const Arrival& arrival) const {
+  if (!GST_CLOCK_TIME_IS_VALID(arrival.frame)) return false;
+  const std::scoped_lock lock(mutex_);
+  if (GST_CLOCK_TIME_IS_VALID(earliest_) && arrival.frame < earliest_) return true;
+  if (!GST_CLOCK_TIME_IS_VALID(arrival.now) || !GST_CLOCK_TIME_IS_VALID(latency_)) return false;
+  const GstClockTime done = arrival.now + backlog_->expected_ns(now_ns());
+  return done > arrival.frame + latency_ + kTolerance;
+}
+
+/// The device's own time, and the wait for the frame before it. A frame that came longer ago than
+/// the last one does not wait: that one takes its place.
+GstClockTime DropPolicy::longest(Drop drop, GstClockTime frame_duration) const {
+  if (drop != Drop::kLate || frame_duration == 0) return GST_CLOCK_TIME_NONE;
+  const GstClockTime device = backlog_->device_ns();
+  return device + std::min(device, frame_duration);
+}
+
+void DropPolicy::note_qos(GstEvent* qos) {
+  GstClockTimeDiff late = 0;
+  GstClockTime timestamp = GST_CLOCK_TIME_NONE;
+  gst_event_parse_qos(qos, nullptr, nullptr, &late, &timestamp);
+  if (!GST_CLOCK_TIME_IS_VALID(timestamp)) return;
+  const std::scoped_lock lock(mutex_);
+  earliest_ = timestamp + static_cast<GstClockTime>(late);  // which may be early, but not before 0
+}
+
+void DropPolicy::note_latency(GstClockTime latency) {
+  const std::scoped_lock lock(mutex_);
+  latency_ = latency;
+}
+
+void DropPolicy::forget() {
+  const std::scoped_lock lock(mutex_);
+  earliest_ = GST_CLOCK_TIME_NONE;
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,115 @@
+#include "inference/drop_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "common/refs.hpp"
+
+namespace gstnpu {
+namespace {
+
+using Verdict = DropPolicy::Verdict;
+
+constexpr guint64 kMs = 1'000'000;
+
+class Dropping : public testing::Test {
+ protected:
+  /// An inference of `device_ms` that began when the one before had ended.
+  void run_one(guint64 device_ms) {
+    backlog_->add(clock_ns_);
+    InferenceTime time{.submitted_ns = clock_ns_, .done_ns = clock_ns_ += device_ms * kMs};
+    backlog_->end(time);
+  }
+  void note_qos(GstClockTime timestamp, GstClockTimeDiff late) {
+    const EventRef event(gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.0, late, timestamp));
+    policy_.note_qos(event.get());
+  }
+  Verdict late(guint64 frame_ms, guint64 now_ms) const {
+    return policy_.judge(Drop::kLate, {.frame = frame_ms * kMs, .now = now_ms * kMs});
+  }
+
+  guint64 clock_ns_ = 5 * kMs;
+  const std::shared_ptr<Backlog> backlog_ = std::make_shared<Backlog>();
+  DropPolicy policy_{backlog_};
+};
+
+TEST_F(Dropping, NoneInfersAll) {
+  for (int i = 0; i < 5; ++i) backlog_->add(clock_ns_);
+  note_qos(100 * kMs, 50 * kMs);
+  policy_.note_latency(0);
+  EXPECT_EQ(policy_.judge(Drop::kNone, {.frame = 0, .now = 900 * kMs, .has_room = false}),
+            Verdict::kInfer);
+}
+
+TEST_F(Dropping, BusyLetsOneWait) {
+  EXPECT_EQ(policy_.judge(Drop::kBusy, {}), Verdict::kInfer);
+  backlog_->add(clock_ns_);
+  EXPECT_EQ(policy_.judge(Drop::kBusy, {}), Verdict::kInfer);
+  backlog_->add(clock_ns_);
+  EXPECT_EQ(policy_.judge(Drop::kBusy, {}), Verdict::kBusy);
+  backlog_->take_back();
+  EXPECT_EQ(policy_.judge(Drop::kBusy, {}), Verdict::kInfer);
+  EXPECT_EQ(policy_.judge(Drop::kBusy, {.has_room = false}), Verdict::kBusy);
+}
+
+TEST_F(Dropping, LateKeepsToThePipelinesLatency) {
+  EXPECT_EQ(late(0, 900), Verdict::kInfer) << "nobody said what the latency is";
+  policy_.note_latency(60 * kMs);
+  run_one(50);
+  EXPECT_EQ(late(100, 130), Verdict::kInfer) << "done after 80 ms, and sinks forgive 20";
+  EXPECT_EQ(late(100, 131), Verdict::kLate);
+  backlog_->add(now_ns());
+  EXPECT_EQ(late(100, 100), Verdict::kLate) << "two inferences are 100 ms";
+}
+
+TEST_F(Dropping, LateNeedsAClockAndATime) {
+  policy_.note_latency(0);
+  run_one(50);
+  EXPECT_EQ(policy_.judge(Drop::kLate, {.frame = 0}), Verdict::kInfer);
+  EXPECT_EQ(policy_.judge(Drop::kLate, {.now = 900 * kMs}), Verdict::kInfer);
+}
+
+TEST_F(Dropping, LateHonoursWhatDownstreamSays) {
+  note_qos(100 * kMs, 50 * kMs);
+  EXPECT_EQ(late(149, 0), Verdict::kLate);
+  EXPECT_EQ(late(150, 0), Verdict::kInfer);
+  note_qos(200 * kMs, -40 * static_cast<GstClockTimeDiff>(kMs));
+  EXPECT_EQ(late(170, 0), Verdict::kInfer) << "it has time again";
+  note_qos(300 * kMs, 50 * kMs);
+  policy_.forget();
+  EXPECT_EQ(late(0, 0), Verdict::kInfer) << "after a flush";
+}
+
+TEST_F(Dropping, KnowsTheLongestThatLateLetsThrough) {
+  run_one(50);
+  EXPECT_EQ(policy_.longest(Drop::kLate, 33 * kMs), 83 * kMs);
+  EXPECT_EQ(policy_.longest(Drop::kLate, 80 * kMs), 100 * kMs);
+  EXPECT_EQ(policy_.longest(Drop::kBusy, 33 * kMs), GST_CLOCK_TIME_NONE);
+  EXPECT_EQ(policy_.longest(Drop::kLate, 0), GST_CLOCK_TIME_NONE);
+}
+
+TEST_F(Dropping, DeviceTimeIsWithoutQueueing) {
+  backlog_->add(0);
+  backlog_->add(1 * kMs);
+  InferenceTime first{.submitted_ns = 0, .done_ns = 50 * kMs};
+  backlog_->end(first);
+  InferenceTime second{.submitted_ns = 1 * kMs, .done_ns = 100 * kMs};
+  backlog_->end(second);
+  EXPECT_EQ(first.device_ns, 50 * kMs);
+  EXPECT_EQ(second.device_ns, 50 * kMs);
+  EXPECT_EQ(second.elapsed_ns(), 99 * kMs);
+  EXPECT_EQ(backlog_->device_ns(), 50 * kMs);
+}
+
+TEST_F(Dropping, ExpectsWhatTheOnesBeforeStillNeed) {
+  run_one(50);
+  const guint64 now = clock_ns_ + 1000 * kMs;
+  EXPECT_EQ(backlog_->expected_ns(now), 50 * kMs) << "idle";
+  backlog_->add(now);
+  EXPECT_EQ(backlog_->expected_ns(now + 20 * kMs), 80 * kMs);
+  backlog_->add(now);
+  EXPECT_EQ(backlog_->expected_ns(now + 20 * kMs), 130 * kMs);
+  EXPECT_EQ(backlog_->expected_ns(now + 90 * kMs), 100 * kMs) << "the first one is overdue";
+}
+
+}  // namespace
+}  // namespace gstnpu
