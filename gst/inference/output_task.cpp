@@ -104,9 +104,10 @@ void OutputTask::note_inference(const InferenceTime& time) {
   stream_.errors.note_success();
   stream_.stats.count_inference(time.elapsed_ns(), time.device_ns);
   const guint64 longest = stream_.drop_policy.longest(stream_.live.drop, stream_.frame_duration_ns);
-  if (!stream_.latency.observe(std::min(time.elapsed_ns(), longest)) || !stream_.upstream_is_live)
-    return;
-  gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
+  const bool changed = stream_.latency.observe(std::min(time.elapsed_ns(), longest));
+  if (changed && stream_.upstream_is_live) {
+    gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
+  }
 }
 
 /// Where a link is missing the task waits in the fifo until Stream hears of a new one: `relinks`
