@@ -71,6 +71,12 @@ write_launcher() {
 here=$(dirname -- "$(readlink -f -- "$0")")
 export WINEPREFIX="$here/prefix" WINEARCH=win64 WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml=
 unset DISPLAY WAYLAND_DISPLAY
+# With fewer, Wine's server hangs, and with it every program that comes to it.
+files=$(ulimit -n)
+if [ "$files" != unlimited ] && [ "$files" -lt 1024 ] && ! ulimit -Sn 1024 2>/dev/null; then
+  echo "Wine needs 1024 open files, and the limit is $files: raise it (ulimit -n)" >&2
+  exit 1
+fi
 exec /usr/lib/wine/wine64 "$here/npu-compile-helper.exe" "$@"
 SH
   chmod +x "$program.new"

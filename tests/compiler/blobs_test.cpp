@@ -130,6 +130,17 @@ TEST_P(Blobs, CutAnywhereAreReadOrRefused) {
   }
 }
 
+/// Wine's server would hang, and with it everyone who compiles on the machine.
+TEST(Compilers, UnderWineDoNotStartWithFewFiles) {
+  const std::string library = std::getenv("NPUCORE_COMPILER_LIBRARY");
+  if (library.find(".so") != library.npos) {
+    GTEST_SKIP() << "the library needs no Wine";
+  }
+  ::setenv("WITH_FEW_FILES", ("ulimit -n 64; " + std::string(std::getenv("NPU_INFO"))).c_str(), 1);
+  const ToolRun run = run_tool("WITH_FEW_FILES", "--compiler");
+  EXPECT_TRUE(has(run.output, "Wine needs 1024 open files, and the limit is 64")) << run.output;
+}
+
 TEST_P(Blobs, AreSeedsForTheFuzzers) {
   const char* folder = std::getenv("NPU_FUZZ_SEEDS");
   if (!folder) {
