@@ -157,7 +157,7 @@ int HelperLink::milliseconds_left(const std::string& task) {
     if (left <= 0) {
       process_.kill();
       throw HelperUnavailable(text("it did not open ", program_.opens, " within ",
-                                   program_.start_limit.count(), " ms"));
+                                   program_.start_limit.count(), " ms", complaint()));
     }
   }
   return static_cast<int>(left);
@@ -193,6 +193,16 @@ std::string HelperLink::last_words() const {
   return program_.echoes ? printed_ : printed_.substr(begin);
 }
 
+/// What one that never got ready has said of it, unless that was printed already.
+std::string HelperLink::complaint() const {
+  constexpr std::size_t kMost = 1000;
+  if (program_.echoes) return {};
+  std::string words = last_words();
+  words.erase(words.find_last_not_of("\r\n ") + 1);
+  words.erase(0, words.size() - std::min(words.size(), kMost));
+  return words.empty() ? "" : "; the last that it printed: " + words;
+}
+
 void HelperLink::keep(std::string_view words) {
   if (program_.echoes) {
     std::fwrite(words.data(), 1, words.size(), stderr);
@@ -218,7 +228,7 @@ void HelperLink::fail_ended(const std::string& task) {
   const std::string ending = process_.wait_or_kill();
   read_errors();
   if (!ready_) {
-    throw HelperUnavailable(text("it could not open ", program_.opens, ": ", ending));
+    throw HelperUnavailable(text("it could not open ", program_.opens, ": ", ending, complaint()));
   }
   const bool killed = process_.was_killed();
   throw Error(killed ? ErrorCode::kOutOfMemory : ErrorCode::kCompileFailed,

@@ -60,6 +60,7 @@ class HelperLink {
   void read_errors();
   void keep(std::string_view words);
   std::string last_words() const;
+  std::string complaint() const;
   void forward(const Message& message) const;
   [[noreturn]] void fail_ended(const std::string& task);
   [[noreturn]] void fail_late(const std::string& task);

@@ -144,6 +144,9 @@ MessageReader::Read MessageReader::read(int socket) {
   if (fds_.size() > kMostFds) {
     fail(text("it sent more than ", kMostFds, " file descriptors"));
   }
+  if ((header.msg_flags & MSG_CTRUNC) != 0) {
+    fail("there is no file descriptor left for what it sent: raise the limit (ulimit -n)");
+  }
   if (got == 0) return Read::kEnd;
   decoder_.append(std::span<const std::byte>(chunk).first(static_cast<std::size_t>(got)));
   return Read::kSome;

@@ -110,6 +110,18 @@ TEST_F(HelperMessages, WithoutTheirDescriptorsAreRefused) {
   test::expect_error(ErrorCode::kIo, "a file descriptor is missing", [&] { receive(); });
 }
 
+TEST_F(HelperMessages, SayWhichLimitLeavesNoRoomForTheirDescriptors) {
+  Message sent{"x"};
+  sent.contents["a"] = shared_copy("test", bytes_of("x"));
+  send_message(here_.get(), sent);
+  struct rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const struct rlimit none = {0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  test::expect_error(ErrorCode::kIo, "ulimit -n", [&] { receive(); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
 TEST_F(HelperMessages, WithMoreDescriptorsThanAnyNeedsAreRefused) {
   Message sent{"x"};
   for (const char* name : {"a", "b", "c", "d", "e"}) {

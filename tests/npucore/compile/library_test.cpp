@@ -255,6 +255,15 @@ TEST_F(Libraries, EndWithTheirLastWordsAlone) {
   }
 }
 
+/// Of Wine, for example, where it is not installed.
+TEST_F(Libraries, SayWhyTheirProgramsDoNotStart) {
+  const auto program = dir_.path() / "program";
+  write_file(program, "#!/bin/sh\necho 'wine64: not found' >&2\nexit 127\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  expect_error(ErrorCode::kNotFound, "exit code 127; the last that it printed: wine64: not found;",
+               [&] { compile_for(target_, model_, with_library(program.string())); });
+}
+
 /// A script may start what serves the library instead of becoming it.
 TEST_F(Libraries, LeaveNothingThatTheirProgramsStarted) {
   const auto program = dir_.path() / "program", started = dir_.path() / "started";
