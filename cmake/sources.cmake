@@ -53,6 +53,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/blob_container.cpp
   npucore/src/ir/blob_description.cpp
   npucore/src/ir/color.cpp
+  npucore/src/ir/elf_outputs.cpp
   npucore/src/ir/elf_sections.cpp
   npucore/src/ir/frame_planes.cpp
   npucore/src/ir/fuse_guard.cpp

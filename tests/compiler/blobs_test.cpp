@@ -60,6 +60,25 @@ TEST_P(Blobs, HaveTheSectionsThatTellTheirVersions) {
   EXPECT_EQ(info.outputs.size(), 1u);
 }
 
+/// A reshape leaves them to the compiler.
+TEST_P(Blobs, KnowTheirOutputsShapes) {
+  const auto network = std::filesystem::path(std::getenv("NETWORKS_DIR")) / "constant_filter.xml";
+  auto model = Model::read(network);
+  const Port input = model.inputs().front();
+  auto shape = input.shape;
+  shape[2] *= 2;
+  model.reshape({{input.name, shape}});
+  const auto dynamic = model.outputs().front().shape;
+  ASSERT_NE(std::ranges::count(dynamic, -1), 0);
+  const auto made = compile_for({GetParam()}, model);
+  const auto view = ir::open_blob(made.file, "a.blob");
+  for (const auto& outputs : {made.outputs, view.description->outputs}) {
+    const Shape known = outputs.at(0).shape;
+    EXPECT_EQ(known.size(), dynamic.size());
+    EXPECT_EQ(std::ranges::count(known, -1), 0) << to_string(known);
+  }
+}
+
 TEST_P(Blobs, NpuInfoTellsThem) {
   const TempDir dir;
   const auto path = dir.path() / "a.blob";

@@ -4,6 +4,7 @@
 
 #include "compile/preflight.hpp"
 #include "ir/blob_container.hpp"
+#include "ir/elf_outputs.hpp"
 #include "ir/elf_sections.hpp"
 
 #include "container_parts.hpp"
@@ -13,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const auto view = npu::ir::open_blob(bytes, "fuzz.blob");
     npu::ir::elf_sections(view.native, "fuzz.blob");
+    npu::ir::elf_output_shapes(view.native, "fuzz.blob");
     npu::ir::describe(npu::internal::built_with(view, "fuzz.blob"));
   } catch (const npu::Error&) {
     // A refusal in words is what hostile files get.

@@ -40,7 +40,7 @@ std::string describe(const std::string& platform, const npu::Model& model,
   out << output.string() << '\n';
   out << "  target  NPU " << platform << '\n';
   print_ports(out, "input ", model.inputs());
-  print_ports(out, "output", model.outputs());
+  print_ports(out, "output", blob.outputs);
   if (model.frame_input()) {
     print_frame(out, *model.frame_input());
   }

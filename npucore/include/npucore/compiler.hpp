@@ -33,6 +33,7 @@ struct LatencyEstimate {
 struct TargetBlob {
   std::vector<std::byte> file;   ///< as CompiledModel::export_blob() writes it
   std::size_t native_bytes = 0;  ///< of the ELF, with which it begins
+  std::vector<Port> outputs;     ///< the model's, with shapes as the compiler found them
   LoadStats stats;
   std::optional<LatencyEstimate> estimate;  ///< where the compiler tells one
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <unordered_set>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "base/api.hpp"
 #include "base/text.hpp"
 #include "ir/blob_container.hpp"
+#include "ir/elf_outputs.hpp"
 #include "ir/states.hpp"
 #include "ir/support.hpp"
 #include "ze/npu_device.hpp"
@@ -44,6 +46,21 @@ DeviceInfo device_of(const CompileTarget& target) {
   return device;
 }
 
+/// What a reshape has made unknown, the compiler has found out.
+std::vector<Port> outputs_of(const Model& model, std::span<const std::byte> native) {
+  auto outputs = model.outputs();
+  const auto shapes = ir::elf_output_shapes(native, "the compiler's blob");
+  if (outputs.size() != shapes.size()) return outputs;  // a model's variables are among them
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    auto& shape = outputs[i].shape;
+    const bool is_known = std::find(shape.begin(), shape.end(), -1) == shape.end();
+    if (!is_known && shape.size() == shapes[i].size()) {
+      shape = shapes[i];
+    }
+  }
+  return outputs;
+}
+
 LibraryClient open_library(const DeviceInfo& device, const Properties& properties) {
   LibraryClient::Options options;
   options.library = compiler_library(properties);
@@ -75,7 +92,9 @@ class TargetCompilation {
     const LibraryResult made = library_.compile(task);
     stats.serialized_bytes = made.serialized_bytes;
     stats.compile_ns = made.compile_ns;
-    return {file_of(made.blob.bytes()), made.blob.bytes().size(), stats,
+    const auto native = made.blob.bytes();
+    auto outputs = outputs_of(model_, native);
+    return {file_of(native, outputs), native.size(), std::move(outputs), stats,
             read_estimate(library_.printed())};
   }
 
@@ -93,13 +112,14 @@ class TargetCompilation {
 
  private:
   /// The ELF, then what npucore and OpenVINO want to know of it.
-  std::vector<std::byte> file_of(std::span<const std::byte> native) const {
+  std::vector<std::byte> file_of(std::span<const std::byte> native,
+                                 const std::vector<Port>& outputs) const {
     ir::BlobDescription description;
     description.model_name = model_.name();
     description.frame_input = model_.frame_input();
     description.model_info = model_.model_info();
     description.inputs = model_.inputs();
-    description.outputs = model_.outputs();
+    description.outputs = outputs;
     description.states = ir::initial_states(model_);
     description.built_with = built_with({native, {}, {}}, "the compiler's blob");
     description.built_with.platform = device_.platform;

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "ir/elf_outputs.hpp"
+
 #include "support.hpp"
 
 namespace npu::test {
@@ -123,6 +125,41 @@ TEST(BuiltWith, ReadsThePlatformOfIntelsCompiler) {
   EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 5020)).platform, "5020");
   EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 6)).platform, "");
   EXPECT_EQ(versions_of(elf_with_section("meta.PlatformInfo", 0x8aaaaaaf, "short")).platform, "");
+}
+
+/// Of one output, as Intel's compiler writes it behind three other lists.
+std::string description_of(std::vector<std::uint32_t> shape, std::uint64_t count = 1) {
+  constexpr std::uint64_t kListBytes = 32, kTensorBytes = 0x180;
+  std::string content;
+  for (std::uint64_t list = 1; list <= 3; ++list) {
+    const std::uint64_t header[] = {0, list * kListBytes, 0, 0};
+    content += bytes_of(header);
+  }
+  const std::uint64_t header[] = {4 * kListBytes, 0, count, kTensorBytes};
+  std::string tensor(kTensorBytes, '\0');
+  std::memcpy(tensor.data() + 0x48, shape.data(), 4 * shape.size());
+  tensor[0x174] = static_cast<char>(shape.size());
+  return content + bytes_of(header) + tensor;
+}
+
+std::vector<Shape> outputs_of(const std::string& description) {
+  constexpr std::uint32_t kType = 0x8aaaaaaa;
+  const std::string elf = elf_with_section("MetadataSection", kType, description);
+  return ir::elf_output_shapes(std::as_bytes(std::span(elf)), "x");
+}
+
+TEST(OutputShapes, AreReadAsIntelsCompilerTellsThem) {
+  EXPECT_EQ(outputs_of(description_of({1, 3, 64, 48})), (std::vector<Shape>{{1, 3, 64, 48}}));
+  EXPECT_EQ(outputs_of(description_of({})), std::vector<Shape>{{}});
+}
+
+TEST(OutputShapes, AreUnknownWhereTheDescriptionIsDamaged) {
+  const std::string whole = description_of({1, 2});
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_TRUE(outputs_of(whole.substr(0, size)).empty()) << size;
+  }
+  EXPECT_TRUE(outputs_of(description_of({1, 2}, UINT64_MAX)).empty());
+  EXPECT_TRUE(outputs_of(description_of({1, 2, 3, 4, 5, 6, 7, 8, 9})).empty());
 }
 
 TEST(BuiltWith, IsNotKnownFromOtherNotes) {
