@@ -87,8 +87,11 @@ std::array<UniqueFd, 2> clear_of_streams(const std::array<int, 2>& ends) {
 
 }  // namespace
 
-CompilerProcess::CompilerProcess(const std::string& program)
-    : program_(program), parent_(::getpid()), decoder_(kMostBytes) {
+CompilerProcess::CompilerProcess(const std::string& program, std::chrono::milliseconds start_limit)
+    : program_(program),
+      parent_(::getpid()),
+      ready_before_(std::chrono::steady_clock::now() + start_limit),
+      decoder_(kMostBytes) {
   std::array<int, 2> socket = {-1, -1}, errors = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socket.data()) != 0) {
     fail(std::strerror(errno));
@@ -174,10 +177,21 @@ npu_vcl::Message CompilerProcess::receive() {
   }
 }
 
+/// For poll(): -1 once it is ready, because to compile may take any time.
+int CompilerProcess::milliseconds_left() {
+  if (ready_) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(ready_before_ -
+                                                                 std::chrono::steady_clock::now());
+  if (left.count() <= 0) {
+    fail("it was not ready in time");
+  }
+  return static_cast<int>(left.count());
+}
+
 /// Of the program, which may print all the while.
 void CompilerProcess::wait_for(short what) {
   std::array<pollfd, 2> places = {{{socket_.get(), what, 0}, {errors_.get(), POLLIN, 0}}};
-  ::poll(places.data(), places.size(), -1);
+  ::poll(places.data(), places.size(), milliseconds_left());
   read_errors();
 }
 

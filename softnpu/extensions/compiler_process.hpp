@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 
 #include <npu_vcl/message.hpp>
@@ -15,8 +16,9 @@ namespace softnpu {
 /// It ends with this object, at end(), or by itself when nobody can ask it any more.
 class CompilerProcess {
  public:
-  /// Throws Failure where it cannot be started.
-  explicit CompilerProcess(const std::string& program);
+  /// Throws Failure where it cannot be started. It is ready within `start_limit`, or of no use.
+  explicit CompilerProcess(const std::string& program,
+                           std::chrono::milliseconds start_limit = std::chrono::minutes(1));
   CompilerProcess(const CompilerProcess&) = delete;
   CompilerProcess& operator=(const CompilerProcess&) = delete;
   ~CompilerProcess() { end(); }
@@ -32,12 +34,14 @@ class CompilerProcess {
   void send(const npu_vcl::Message& message);
   npu_vcl::Message receive();
   void wait_until_ready();
+  int milliseconds_left();
   void wait_for(short what);
   void read_errors();
   [[noreturn]] void fail(const std::string& what);
 
   const std::string program_;
   const pid_t parent_;  // whose child it is: after a fork() it is still that one's
+  const std::chrono::steady_clock::time_point ready_before_;
   UniqueFd socket_, errors_;
   std::atomic<pid_t> pid_ = -1;
   npu_vcl::Decoder decoder_;
