@@ -92,10 +92,11 @@ TEST(Polyphases, AreNotMadeWhereTheyWouldBeMany) {
 }
 
 /// The graph of a model that takes such frames.
-std::string graph_with(Preprocess preprocess) {
+std::string graph_with(Preprocess preprocess, const FrameLayout& frame = nv12(1920, 1080),
+                       const std::vector<int>& picture = {1, 3, 640, 640}) {
   const test::TempDir dir;
-  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 640, 640})));
-  preprocess.frame = nv12(1920, 1080);
+  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", picture)));
+  preprocess.frame = frame;
   model.add_preprocess(preprocess);
   const auto buffer = serialize(model, {7, 0});
   return {reinterpret_cast<const char*>(buffer.bytes().data()), buffer.bytes().size()};
@@ -112,6 +113,15 @@ TEST(Polyphases, NeedNeitherInterpolateNorConvert) {
   const auto text = graph_with({});
   EXPECT_EQ(count(text, "type=\"Interpolate\""), 0U);
   EXPECT_EQ(count(text, "type=\"Convert\""), count(text, "type=\"FakeQuantize\""));
+}
+
+/// OpenVINO 2026's CPU plugin reads beyond the weights of tall filters on a single column.
+TEST(Polyphases, AreMatricesWhereOneGroupIsARow) {
+  const auto text =
+      graph_with({}, FrameLayout::tight(PixelFormat::kRGBx, 321, 243), {1, 3, 12, 16});
+  const auto filters = count(text, "type=\"Convolution\"");
+  EXPECT_EQ(filters, 4U);
+  EXPECT_EQ(count(text, "strides=\"1, 1\""), filters);
 }
 
 /// NPUs add Y, Cb and Cr up in f16.

@@ -240,6 +240,20 @@ std::vector<Part> parts_of(std::vector<Strip>& strips, std::int64_t phase) {
   return parts;
 }
 
+/// [channels, rows, bytes of a group]
+std::vector<double> matrix_of(const Part& part, std::int64_t channels) {
+  const auto& plane = part.rows.front().strip->plane();
+  std::vector<double> matrix;
+  for (std::int64_t channel = 0; channel < channels; ++channel) {
+    for (const auto& [strip, share] : part.rows) {
+      for (std::int64_t byte = 0; byte < plane.group_bytes; ++byte) {
+        matrix.push_back(share * strip->weight(channel, byte));
+      }
+    }
+  }
+  return matrix;
+}
+
 /// [channels, bytes of a group, rows, groups]
 std::vector<double> kernel_of(const Part& part, std::int64_t channels) {
   const auto& plane = part.rows.front().strip->plane();
@@ -284,14 +298,26 @@ class PhaseBuilder {
   Value convolved(const std::string& label, const Part& part) {
     const auto& plane = part.rows.front().strip->plane();
     const auto rows = builder_.concat(label + "/planes", part.values, 2);
-    const auto groups = builder_.reshape(
-        label + "/groups", rows,
-        {1, rows.shape[1] * rows.shape[2], rows.shape[3] / plane.group_bytes, plane.group_bytes});
-    const auto floats = builder_.convert_bytes(label + "/to_float", groups);
-    const auto planar = builder_.transpose(label + "/channels", floats, {0, 3, 1, 2});
     const auto count = static_cast<std::int64_t>(part.rows.size());
+    // Rows of one group each are one matrix. As a kernel of several rows, OpenVINO 2026's CPU
+    // plugin reads beyond its weights.
+    if (rows.shape[3] == plane.group_bytes && plane.kernel_width == 1) {
+      const auto bytes = count * plane.group_bytes;
+      const auto planar = planar_floats(label, rows, {1, rows.shape[1], 1, bytes});
+      return builder_.convolve(label + "/filter", planar, matrix_of(part, channels()),
+                               {channels(), bytes, 1, 1}, 1);
+    }
+    const auto planar = planar_floats(
+        label, rows,
+        {1, rows.shape[1] * rows.shape[2], rows.shape[3] / plane.group_bytes, plane.group_bytes});
     return builder_.convolve(label + "/filter", planar, kernel_of(part, channels()),
                              {channels(), plane.group_bytes, count, plane.kernel_width}, count);
+  }
+
+  Value planar_floats(const std::string& label, const Value& rows, const Shape& shape) {
+    const auto groups = builder_.reshape(label + "/groups", rows, shape);
+    const auto floats = builder_.convert_bytes(label + "/to_float", groups);
+    return builder_.transpose(label + "/channels", floats, {0, 3, 1, 2});
   }
 
   Value biased(const std::string& label, const Value& value) {
