@@ -39,10 +39,11 @@ class NPU_API Error : public std::runtime_error {
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 using LogSink = std::function<void(LogLevel, std::string_view message)>;
 
-/// Sends the library's messages to `sink`, which any thread may call. An empty sink restores the
-/// default, which writes errors and warnings to stderr. The property LOG_LEVEL changes its limit;
-/// so does the environment variable NPU_LOG_LEVEL, else OV_NPU_LOG_LEVEL (none, error, warning,
-/// info, debug or trace, in any case, with or without LOG_ in front).
+/// Sends the library's messages to `sink`, which any thread may call, and which may itself call the
+/// library. An empty one restores the default: errors and warnings to stderr. The property
+/// LOG_LEVEL changes its limit; so does the environment variable NPU_LOG_LEVEL, else
+/// OV_NPU_LOG_LEVEL (none, error, warning, info, debug or trace, in any case, with or without LOG_
+/// in front).
 NPU_API void set_log_sink(LogSink sink);
 
 }  // namespace npu

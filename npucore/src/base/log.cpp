@@ -85,9 +85,35 @@ void set_log_sink(LogSink sink) {
 }
 
 namespace base {
+namespace {
+
+/// The thread's outermost one.
+thread_local LogsAfterwards* afterwards = nullptr;
+
+}  // namespace
+
+LogsAfterwards::LogsAfterwards() {
+  if (!afterwards) {
+    afterwards = this;
+  }
+}
+
+LogsAfterwards::~LogsAfterwards() {
+  if (afterwards != this) return;
+  afterwards = nullptr;
+  for (const auto& [level, message] : messages_) {
+    try {
+      log(level, message);
+    } catch (...) {  // the sink's own fault; here nothing may be thrown
+      std::fprintf(stderr, "npucore error: the log sink threw at: %s\n", message.c_str());
+    }
+  }
+}
 
 void log(LogLevel level, std::string_view message) {
-  if (auto sink = current_sink()) {
+  if (afterwards) {
+    afterwards->messages_.emplace_back(level, message);
+  } else if (auto sink = current_sink()) {
     (*sink)(level, message);
   } else if (passes(level)) {
     std::fprintf(stderr, "npucore %s: %.*s\n", kLevelNames[static_cast<int>(level)],

@@ -191,6 +191,7 @@ std::shared_ptr<Device::Impl> Runtime::open_software_instead() {
 std::shared_ptr<Device::Impl> Runtime::open(DeviceKind kind) {
   base::refuse_after_fork();
   base::watch_for_forks();
+  const base::LogsAfterwards logs;
   std::scoped_lock lock(mutex_);
   start(kind);
   switch (kind) {

@@ -47,6 +47,7 @@ Buffers& buffers_of(const std::shared_ptr<Device::Impl>& device) {
 std::shared_ptr<Allocation> reach_from(const std::shared_ptr<Allocation>& allocation,
                                        const Place& place) {
   if (allocation->place == place) return allocation;
+  const base::LogsAfterwards logs;
   std::scoped_lock lock(allocation->successor_mutex);
   auto& successor = allocation->successor;
   if (!successor || successor->place != place) {

@@ -87,6 +87,7 @@ Finding DmabufSources::try_out(const Place& place, DmabufSource source) {
 
 Finding DmabufSources::finding(const std::shared_ptr<Device::Impl>& device, DmabufSource source) {
   base::refuse_after_fork();
+  const base::LogsAfterwards logs;
   const std::scoped_lock lock(mutex_);
   if (const auto known = tried_.find(source); known != tried_.end()) return known->second;
   std::optional<Place> place;

@@ -84,6 +84,7 @@ void CompiledModel::Impl::initialize(Session& in_session) {
 
 std::shared_ptr<Session> CompiledModel::Impl::session() {
   base::refuse_after_fork();
+  const base::LogsAfterwards logs;
   std::scoped_lock lock(session_mutex_);
   if (session_->place.context->lost) {
     session_ = load_again();

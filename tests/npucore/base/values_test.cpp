@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <thread>
+
 #include <npucore/error.hpp>
 #include <npucore/frame.hpp>
 #include <npucore/types.hpp>
@@ -175,6 +178,34 @@ TEST(Log, GoesToTheSinkUntilItIsTakenAway) {
   set_log_sink({});
   base::log(LogLevel::kInfo, "to nobody");
   EXPECT_EQ(seen, (std::vector<std::string>{"3d", "0e"}));
+}
+
+TEST(Log, IsKeptForTheEndOfTheOutermostScope) {
+  std::vector<std::string> seen;
+  set_log_sink([&](LogLevel, std::string_view message) { seen.emplace_back(message); });
+  {
+    const base::LogsAfterwards outer;
+    {
+      const base::LogsAfterwards inner;
+      base::log(LogLevel::kInfo, "1");
+    }
+    base::log(LogLevel::kInfo, "2");
+    std::thread([] { base::log(LogLevel::kInfo, "of another thread"); }).join();
+    EXPECT_EQ(seen, (std::vector<std::string>{"of another thread"}));
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"of another thread", "1", "2"}));
+  set_log_sink({});
+}
+
+TEST(Log, OfASinkThatThrowsAfterwardsIsOnStderr) {
+  set_log_sink([](LogLevel, std::string_view) { throw std::runtime_error("full"); });
+  testing::internal::CaptureStderr();
+  {
+    const base::LogsAfterwards logs;
+    base::log(LogLevel::kInfo, "a message");
+  }
+  set_log_sink({});
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("a message"), std::string::npos);
 }
 
 }  // namespace

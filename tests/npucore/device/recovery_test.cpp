@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <npucore/npucore.hpp>
@@ -325,6 +326,38 @@ TEST_F(LostElsewhere, ByAnotherThreadEndsNoSubmission) {
   over = true;
   asking.join();
   expect_works(3);
+}
+
+TEST_F(LostElsewhere, IsToldToASinkThatUsesTheModel) {
+  lose();
+  int requests = 0;
+  set_log_sink([&](LogLevel level, std::string_view) {
+    if (level != LogLevel::kWarning) return;
+    model_.create_request();
+    ++requests;
+  });
+  expect_works(4);
+  set_log_sink({});
+  EXPECT_EQ(requests, 1);
+}
+
+// A tensor that was bound before is imported into the next context under a lock of its own.
+TEST_F(LostElsewhere, IsToldToASinkThatBindsTheSameTensor) {
+  const std::unique_ptr<void, decltype(&std::free)> pages(std::aligned_alloc(4096, 4096),
+                                                          &std::free);
+  const Tensor host = Tensor::import_host(device_, {pages.get(), 4096}, MemoryUse::kInput);
+  lose();
+  Request request = model_.create_request(), other = model_.create_request();
+  bool told = false;
+  set_log_sink([&](LogLevel, std::string_view message) {
+    const bool about_host = message.find("not imported again") != std::string_view::npos;
+    if (!about_host || std::exchange(told, true)) return;
+    other.set_input(0, host);
+  });
+  set_fault("zeMemAllocHost:OUT_OF_HOST_MEMORY@1");
+  request.set_input(0, host);
+  set_log_sink({});
+  EXPECT_TRUE(told);
 }
 
 TEST_F(LostElsewhere, ByAnAllocationGivesANewContext) {
