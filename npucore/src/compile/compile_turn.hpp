@@ -9,7 +9,7 @@ namespace npu::internal {
 class CompileTurn {
  public:
   /// Waits for it. Throws Error(kCancelled) once `cancelled`, which may be null, is set and
-  /// wake_waiting() was called.
+  /// wake_waiting() was called, and Error(kInvalidArgument) in the thread that has it.
   explicit CompileTurn(const std::atomic<bool>* cancelled);
   CompileTurn(const CompileTurn&) = delete;
   CompileTurn& operator=(const CompileTurn&) = delete;

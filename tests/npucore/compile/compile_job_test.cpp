@@ -223,6 +223,17 @@ struct Ended {
   std::string printed;
 };
 
+TEST_F(CompileJobs, InProcessRefuseToCompileInTheirProgress) {
+  CompileOptions options = in_process();
+  options.progress = [&](const CompileProgress& progress) {
+    if (progress.phase != CompilePhase::kSerializing) return;
+    expect_error(ErrorCode::kInvalidArgument, "would wait for itself",
+                 [&] { CompiledModel::compile(device_, affine_model(), in_process()); });
+  };
+  CompiledModel::compile(device_, affine_model(), options);
+  CompiledModel::compile(device_, affine_model(), in_process());
+}
+
 struct LeavingRow {
   const char* name;
   const char* how;
