@@ -23,6 +23,7 @@ struct UnderWay {
   std::condition_variable changed;
   std::list<StopsBeforeExit::Entry> stops;
   int uninterruptible = 0;
+  bool waited_in_vain = false;
   pid_t process = ::getpid();
 };
 
@@ -54,7 +55,7 @@ void flush_stdio() {
   flushed->changed.wait_for(lock, kLongestFlush, [&] { return flushed->done; });
 }
 
-/// Stops what can be stopped and waits for it.
+/// Stops what can be stopped and waits for it. It may be registered twice, and waits in vain once.
 void stop_all(int status, void*) {
   UnderWay& all = under_way();
   if (all.process != ::getpid()) return;  // the parent's threads are not here
@@ -66,7 +67,8 @@ void stop_all(int status, void*) {
              return entry.thread == std::this_thread::get_id();
            });
   };
-  all.changed.wait_for(lock, kLongestStop, over);
+  const auto longest = all.waited_in_vain ? std::chrono::seconds(0) : kLongestStop;
+  all.waited_in_vain = !all.changed.wait_for(lock, longest, over);
   if (all.uninterruptible == 0) return;
   lock.unlock();
   flush_stdio();

@@ -280,6 +280,17 @@ TEST_P(LeavingMidway, EndsWithTheProgramsOwnExitCode) {
   }
 }
 
+TEST(Leaving, WaitsFiveSecondsAtMostForAProgressFunction) {
+  const TempDir folder;
+  const std::string model = write_affine_model(folder.path());
+  const auto start = std::chrono::steady_clock::now();
+  const Ended ended = run_and_leave(model, 300'000, {"", "busy", "helper"});
+  const auto took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(WIFEXITED(ended.status));
+  EXPECT_EQ(WEXITSTATUS(ended.status), 7);
+  EXPECT_LT(took, std::chrono::seconds(9)) << "it waited twice";
+}
+
 INSTANTIATE_TEST_SUITE_P(Rows, LeavingMidway,
                          ::testing::Values(LeavingRow{"cancel", "cancel", "helper"},
                                            LeavingRow{"forget", "forget", "helper"},
