@@ -4,14 +4,17 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/dma-buf.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <future>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <npucore/npucore.hpp>
 
@@ -250,6 +253,32 @@ TEST_F(Producers, ThatNeverEndAreAnError) {
   expect_error(ErrorCode::kTimeout, "did not finish with it", [&] { request.infer(); });
   never_done_ = false;
   request.infer();
+  ::close(fd);
+}
+
+// ---- The CPU's access to DMA-BUFs
+
+TEST_F(SystemCalls, StatesAreWrittenBetweenTheBufferSyncs) {
+  const int fd = make_memfd(4096);
+  std::vector<std::uint64_t> flags;
+  const auto note = [&](int, std::uint64_t asked) -> std::optional<int> {
+    if (asked > (DMA_BUF_SYNC_RW | DMA_BUF_SYNC_END)) return EINVAL;
+    flags.push_back(asked);
+    return 0;
+  };
+  Request request = CompiledModel::compile(device_, Model::read(write_sum_model(folder_.path())))
+                        .create_request();
+  State state = request.states()[0];
+  state.set(Tensor::import_dmabuf(device_, fd));
+  const std::array<std::byte, 16> value = {};
+  const CallHooks hooks(nullptr, nullptr, nullptr, note);
+  using Flags = std::vector<std::uint64_t>;
+  const Flags bracket = {DMA_BUF_SYNC_START | DMA_BUF_SYNC_WRITE,
+                         DMA_BUF_SYNC_END | DMA_BUF_SYNC_WRITE};
+  state.set(value);
+  EXPECT_EQ(std::exchange(flags, {}), bracket);
+  state.reset();
+  EXPECT_EQ(flags, bracket);
   ::close(fd);
 }
 

@@ -2,13 +2,16 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <functional>
 #include <iterator>
@@ -76,6 +79,12 @@ std::optional<int> answer(pollfd& entry) {
   return now && now->poll ? now->poll(entry) : std::nullopt;
 }
 
+std::optional<int> answer_sync(int fd, const dma_buf_sync& request) {
+  const std::scoped_lock lock(hooks_mutex());
+  const CallHooks* now = hooks.load();
+  return now && now->sync ? now->sync(fd, request.flags) : std::nullopt;
+}
+
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
@@ -116,8 +125,11 @@ std::vector<std::string> files_of_a_child() {
 
 }  // namespace
 
-CallHooks::CallHooks(Before before_call, Poll answer_poll, Spoil spoil_call)
-    : before(std::move(before_call)), poll(std::move(answer_poll)), spoil(std::move(spoil_call)) {
+CallHooks::CallHooks(Before before_call, Poll answer_poll, Spoil spoil_call, Sync answer_sync)
+    : before(std::move(before_call)),
+      poll(std::move(answer_poll)),
+      spoil(std::move(spoil_call)),
+      sync(std::move(answer_sync)) {
   const std::scoped_lock lock(hooks_mutex());
   hooks = this;
 }
@@ -227,6 +239,20 @@ int poll(pollfd* entries, nfds_t count, int timeout_ms) {
   static auto* const real = next<decltype(poll)>("poll");
   const auto answered = hooks.load() && count == 1 ? npu::test::answer(*entries) : std::nullopt;
   return answered ? *answered : real(entries, count, timeout_ms);
+}
+
+int ioctl(int fd, unsigned long request, ...) noexcept {
+  static auto* const real = next<int(int, unsigned long, void*)>("ioctl");
+  va_list rest;
+  va_start(rest, request);
+  void* const argument = va_arg(rest, void*);
+  va_end(rest);
+  const auto answered = hooks.load() && request == DMA_BUF_IOCTL_SYNC
+                            ? npu::test::answer_sync(fd, *static_cast<dma_buf_sync*>(argument))
+                            : std::nullopt;
+  if (!answered) return real(fd, request, argument);
+  errno = *answered;
+  return *answered == 0 ? 0 : -1;
 }
 
 int close(int fd) {

@@ -1,6 +1,6 @@
 // System calls that the libraries make, as a test sees and spoils them. A program that links this
-// has its own write(), pread(), fsync(), renameat(), flock(), poll() and close() in front of
-// libc's; without hooks they only pass the call on.
+// has its own write(), pread(), fsync(), renameat(), flock(), poll(), ioctl() and close() in front
+// of libc's; without hooks they only pass the call on.
 #pragma once
 
 #include <poll.h>
@@ -29,7 +29,11 @@ class CallHooks {
   };
   using Spoil = std::function<std::optional<Fault>(const std::string& call, const std::string&)>;
 
-  explicit CallHooks(Before before_call, Poll answer_poll = {}, Spoil spoil_call = {});
+  /// Answers DMA_BUF_IOCTL_SYNC with an errno or 0: any file may then pass for a DMA-BUF.
+  using Sync = std::function<std::optional<int>(int fd, std::uint64_t flags)>;
+
+  explicit CallHooks(Before before_call, Poll answer_poll = {}, Spoil spoil_call = {},
+                     Sync answer_sync = {});
   ~CallHooks();
   CallHooks(const CallHooks&) = delete;
   CallHooks& operator=(const CallHooks&) = delete;
@@ -37,6 +41,7 @@ class CallHooks {
   const Before before;
   const Poll poll;
   const Spoil spoil;
+  const Sync sync;
 };
 
 /// "write f", "fsync f", ... of files in one folder, in the order of the calls.

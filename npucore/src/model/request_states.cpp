@@ -20,6 +20,7 @@ using base::text;
 using internal::Variable;
 
 void write_initial(const Variable& variable, const Tensor& memory) {
+  const CpuAccess access(memory, CpuAccess::Kind::kWrite);
   if (variable.initial.empty()) {
     std::memset(memory.data(), 0, variable.size_bytes);
   } else {
@@ -72,7 +73,8 @@ void Request::Impl::set_state(std::size_t index, std::span<const std::byte> byte
                      " bytes (", to_string(variable.port.type), to_string(variable.port.shape),
                      "), not ", bytes.size()));
   }
-  std::copy(bytes.begin(), bytes.end(), state_memory(index).data());
+  const CpuAccess access(state_memory(index), CpuAccess::Kind::kWrite);
+  std::copy(bytes.begin(), bytes.end(), access.data());
 }
 
 void Request::Impl::set_state(std::size_t index, const Tensor& tensor) {
