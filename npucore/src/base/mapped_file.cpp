@@ -69,8 +69,9 @@ MappedFile MappedFile::open(const std::filesystem::path& path, std::uint64_t mos
   return {std::move(mapping), std::move(file)};
 }
 
-MappedFile MappedFile::map(const InputFile& file) {
+MappedFile MappedFile::of(const InputFile& file) {
   if (file.size_bytes() == 0) return {};
+  if (file.size_bytes() <= kMostCopiedBytes) return {copy_of(file), std::nullopt};
   return {map_region(file, 0, file.size_bytes()), std::nullopt};
 }
 

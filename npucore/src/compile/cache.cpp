@@ -112,9 +112,10 @@ std::optional<base::MappedFile> ModelCache::open_entry(const std::string& key) c
   try {
     const auto file = base::checked_input(std::move(fd), folder_->path_of(name));
     const std::string why = base::why_not_private(file.status);
-    if (why.empty()) return base::MappedFile::map(file);
+    if (why.empty()) return base::MappedFile::of(file);
     remove(key, "it " + why);
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::kOutOfMemory) throw;
     remove(key, error.what());
   }
   return std::nullopt;

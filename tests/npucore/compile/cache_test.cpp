@@ -64,6 +64,19 @@ TEST_F(CacheDir, HoldsWhatWasCompiled) {
   EXPECT_EQ(warnings_, "");
 }
 
+TEST_F(CacheDir, GivesAModelThatOutlivesAChangeOfItsEntry) {
+  compile();
+  const CompiledModel model = compile();
+  ASSERT_EQ(model.load_stats().from, LoadedFrom::kCache);
+  fs::resize_file(files_in(cache_).at(0), 0);
+  Request request = model.create_request();
+  request.infer();
+  set_fault("zeFenceHostSynchronize:DEVICE_LOST@1");
+  expect_error(ErrorCode::kDeviceLost, "is lost", [&] { request.infer(); });
+  set_fault("");
+  request.infer();
+}
+
 TEST_F(CacheDir, GivesAModelThatComputesLikeTheCompiledOne) {
   compile();
   const CompiledModel model = compile();
