@@ -91,7 +91,8 @@ ErrorCode create_error_code(const DeviceContext& device, ze_result_t result,
   return code == ErrorCode::kInternal ? ErrorCode::kIncompatible : code;
 }
 
-const char* create_advice(GraphSource::Format format) {
+const char* create_advice(ErrorCode code, GraphSource::Format format) {
+  if (code == ErrorCode::kOutOfMemory || code == ErrorCode::kDeviceLost) return "";
   return format == GraphSource::Format::kModel
              ? "; the driver's log names the operator or option it refused"
              : "; the blob is damaged, or was made for another device or driver: compile the model "
@@ -131,9 +132,9 @@ Graph::Graph(const DeviceContext& device, const GraphSource& source) : device_(&
   CreateOutcome outcome =
       device.graph.has(12) ? create_with_log(device, desc) : create_plain(device, desc);
   if (outcome.result != ZE_RESULT_SUCCESS) {
-    throw make_error(create_error_code(device, outcome.result, source.format), outcome.result,
-                     outcome.call, source.what + create_advice(source.format),
-                     std::move(outcome.log));
+    const ErrorCode code = create_error_code(device, outcome.result, source.format);
+    throw make_error(code, outcome.result, outcome.call,
+                     source.what + create_advice(code, source.format), std::move(outcome.log));
   }
   handle_ = GraphHandle(*device.graph, outcome.graph);
   read_properties(source.profile_layers);

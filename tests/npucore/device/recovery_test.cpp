@@ -379,6 +379,20 @@ TEST_F(LostElsewhere, ByALoadedGraphGivesANewContext) {
   expect_works(2);
 }
 
+TEST_F(LostElsewhere, IsNotBlamedOnTheBlobWhereMemoryLacks) {
+  Request request = model_.create_request();
+  lose();
+  set_fault("pfnCreate3:OUT_OF_DEVICE_MEMORY@1");
+  try {
+    request.infer();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
+    EXPECT_EQ(std::string(error.what()).find("damaged"), std::string::npos) << error.what();
+  }
+  expect_works(1);
+}
+
 // The driver refuses a question while the device sleeps; the context is whole.
 TEST_F(LostElsewhere, ALowPowerStateOfAQuestionLosesNothing) {
   Request request = model_.create_request();
