@@ -4,6 +4,10 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
+
+#include <npucore/error.hpp>
 
 #include "common/elements.hpp"
 #include "common/gtype.hpp"
@@ -49,6 +53,7 @@ class TensorDec {
 
  private:
   void take_settings();
+  std::optional<std::span<const Detection>> detect(GstElement* element, GstBuffer* buffer);
 
   mutable std::mutex mutex_;  // guards settings, settings_changed and the counters
   DetectorSettings settings_;
@@ -57,6 +62,9 @@ class TensorDec {
 
   // Of the streaming thread.
   Detector detector_;
+  DetectorSettings tried_;                  // what detector_ was configured with
+  std::optional<DetectorSettings> proven_;  // the last that have decoded a frame
+  bool is_proven_ = false;                  // tried_ are
   FrameSize frame_;
 };
 
@@ -65,6 +73,7 @@ using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, TensorDec>;
 void TensorDec::start() {
   const std::scoped_lock lock(mutex_);
   settings_changed_ = true;
+  proven_.reset();  // of the stream before
   frames_ = frames_without_tensors_ = detections_ = 0;
 }
 
@@ -72,12 +81,42 @@ void TensorDec::take_settings() {
   const std::scoped_lock lock(mutex_);
   if (!settings_changed_) return;
   settings_changed_ = false;
-  detector_.configure(settings_);
+  tried_ = settings_;
+  is_proven_ = false;
+  detector_.configure(tried_);
+}
+
+/// Settings that were changed while playing, and turn out to be wrong, do not end the stream: those
+/// before stay, and are what the properties say again.
+std::optional<std::span<const Detection>> TensorDec::detect(GstElement* element,
+                                                            GstBuffer* buffer) {
+  try {
+    const auto found = detector_.detect(buffer, frame_);
+    if (found && !is_proven_) {
+      proven_ = tried_;
+      is_proven_ = true;
+    }
+    return found;
+  } catch (const npu::Error& error) {
+    if (is_proven_ || !proven_) throw;
+    GST_ELEMENT_WARNING(element, STREAM, DECODE,
+                        ("The settings before are kept: %s.", error.what()), (nullptr));
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    tried_ = *proven_;
+    is_proven_ = true;
+    if (!settings_changed_) {
+      settings_ = tried_;
+    }
+  }
+  detector_.configure(tried_);
+  return detector_.detect(buffer, frame_);
 }
 
 void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   take_settings();
-  const auto found = detector_.detect(buffer, frame_);
+  const auto found = detect(element, buffer);
   if (const std::string warning = detector_.take_warning(); !warning.empty()) {
     GST_ELEMENT_WARNING(element, STREAM, DECODE, ("%s.", warning.c_str()), (nullptr));
   }

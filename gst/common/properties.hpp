@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "bus.hpp"
+
 namespace gstnpu {
 
 constexpr auto kReadOnly = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
@@ -122,8 +124,14 @@ class Properties {
     static const auto rows = make_rows();
     return rows;
   }
-  static void set(GObject* object, guint id, const GValue* value, GParamSpec*) {
+  static void set(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
     rows().at(id - 1).set(Type::state_of(object), value);
+    if ((spec->flags & GST_PARAM_MUTABLE_READY) != 0 && GST_STATE(object) > GST_STATE_READY) {
+      post_warning(GST_ELEMENT(object),
+                   std::string("the property ") + spec->name +
+                       " was set while the element runs: it takes effect when it has gone back "
+                       "to READY and starts again");
+    }
   }
   static void get(GObject* object, guint id, GValue* value, GParamSpec*) {
     rows().at(id - 1).get(Type::state_of(object), value);

@@ -237,11 +237,12 @@ INSTANTIATE_TEST_SUITE_P(
     Table, MalformedTest,
     testing::Values(
         Malformed{"empty", "", "XML error in line 1"},
-        Malformed{"binary",
+        Malformed{"binary", std::string("\x7f\0\0\0\0", 5), "XML error in line 1"},
+        Malformed{"blob",
                   std::string("\x7f"
                               "ELF\0\0\0",
                               7),
-                  "XML error in line 1"},
+                  "is a compiled blob, not an OpenVINO IR: import it (npuimport, "},
         Malformed{"cut_off", good().substr(0, good().size() / 2), "XML error in line"},
         Malformed{"wrong_tag", replaced(good(), "</layers>", "</layer>"), "XML error in line 6"},
         Malformed{"another_xml", "<mesh />", "its root element is <mesh>, not <net>"},

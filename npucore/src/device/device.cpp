@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -37,7 +38,16 @@ const char* to_string(DeviceKind kind) {
 }
 
 DeviceKind device_kind_from_string(const std::string& name) {
-  return base::value_of(kKinds, name, "device");
+  std::string lower = name;  // OpenVINO's names are in capitals
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (lower == "cpu" || lower == "gpu") {
+    throw Error(ErrorCode::kInvalidArgument,
+                base::text(base::quoted(name),
+                           " is not a device of npucore, which runs models on NPUs: use auto, npu, "
+                           "or software, which runs them on the CPU"));
+  }
+  return base::value_of(kKinds, lower, "device");
 }
 
 Device Device::open(DeviceKind kind) {

@@ -270,6 +270,25 @@ TEST(TensorDecLabels, WarnOnceWhenTheirNumberIsNotTheModels) {
   EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
 }
 
+// A typing error does not end a stream that plays.
+TEST(TensorDecLabels, StayWhereNewOnesAreWrong) {
+  ElementHarness harness("nputensordec labels=a,b", kCaps);
+  ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  gst_harness_set(harness.get(), "nputensordec", "labels", "", "labels-file", "/nowhere/l.txt",
+                  nullptr);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(harness.push(frame_with({two_objects()})), GST_FLOW_OK);
+  const std::string warning = harness.message(GST_MESSAGE_WARNING);
+  EXPECT_NE(warning.find("/nowhere/l.txt"), std::string::npos) << warning;
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "once";
+  gchar* labels = nullptr;
+  gchar* file = nullptr;
+  gst_harness_get(harness.get(), "nputensordec", "labels", &labels, "labels-file", &file, nullptr);
+  EXPECT_STREQ(labels, "a,b");
+  EXPECT_STREQ(file, "");
+  g_free(labels);
+  g_free(file);
+}
+
 TEST(TensorDecThreshold, ComesFromModelInfo) {
   const TempFolder folder;
   folder.write("net.xml.modelinfo", kModelInfo);

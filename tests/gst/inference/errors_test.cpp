@@ -63,6 +63,16 @@ INSTANTIATE_TEST_SUITE_P(
                 [](const TempDir& dir) { return dir.write("text.xml", "not xml").string(); },
                 {},
                 {"text.xml"}},
+        Mistake{"blob",
+                [](const TempDir& dir) {
+                  return dir
+                      .write("net.blob",
+                             "\x7f"
+                             "ELF and more")
+                      .string();
+                },
+                {},
+                {"net.blob", "npuimport"}},
         Mistake{"cut_off",
                 [](const TempDir& dir) {
                   const std::string whole = pixels_ir(8, 8);
@@ -89,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {},
                 {"odd.xml", "Frobnicate"}},
         Mistake{"unknown_device", good_model, {{"device", "tpu"}}, {"tpu", "software"}},
+        Mistake{"not_an_npu", good_model, {{"device", "CPU"}}, {"'CPU'", "software"}},
         Mistake{"no_npu", good_model, {{"device", "npu"}}, {"NPU"}},
         Mistake{"mean_is_no_number", good_model, {{"mean", "1,x"}}, {"mean", "\"x\""}},
         Mistake{"mean_for_two_channels", good_model, {{"mean", "1,2"}}, {"mean"}},
@@ -153,6 +164,20 @@ TEST(Recovery, TakesAModelThatIsChangedInReady) {
   harness.set_caps(caps_of("RGB", 8, 8));
   harness.push(frame_of("RGB", 8, 8, 3));
   EXPECT_EQ(first_tensor(harness.pull().get()).size(), 48u);
+}
+
+TEST(Properties, TellThatTheyWaitForAnotherStart) {
+  const TempDir dir;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "model", good_model(dir).c_str(), "device", "software", nullptr);
+  });
+  g_object_set(harness.element(), "zero-copy", 0, nullptr);
+  EXPECT_TRUE(harness.messages(GST_MESSAGE_WARNING).empty()) << "it may change";
+  g_object_set(harness.element(), "nireq", 2, nullptr);
+  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("nireq"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("READY"), std::string::npos) << warnings[0];
 }
 
 TEST(AutoDevice, WarnsOnceThatItIsTheSoftwareNpu) {

@@ -83,6 +83,7 @@ TEST(Names, AreReadBack) {
   EXPECT_EQ(resize_mode_from_string("letterbox"), ResizeMode::kLetterbox);
   EXPECT_EQ(channel_order_from_string("BGR"), ChannelOrder::kBGR);
   EXPECT_EQ(device_kind_from_string("software"), DeviceKind::kSoftware);
+  EXPECT_EQ(device_kind_from_string("NPU"), DeviceKind::kNpu) << "as OpenVINO calls it";
 }
 
 TEST(Names, ThatAreUnknownListTheValidOnes) {
@@ -90,6 +91,13 @@ TEST(Names, ThatAreUnknownListTheValidOnes) {
                "'P010' is not a pixel format: use one of NV12, I420, RGB, BGR, RGBx, BGRx, GRAY8, "
                "NV21, YUY2, P010_10LE",
                [] { pixel_format_from_string("P010"); });
+}
+
+TEST(Names, OfOtherDevicesTellWhatRunsOnTheCpu) {
+  expect_error(ErrorCode::kInvalidArgument,
+               "'CPU' is not a device of npucore, which runs models on NPUs: use auto, npu, or "
+               "software, which runs them on the CPU",
+               [] { device_kind_from_string("CPU"); });
 }
 
 struct TightRow {

@@ -1,6 +1,7 @@
 #include "document.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <string_view>
 
@@ -32,6 +33,12 @@ std::string describe_edge(pugi::xml_node edge) {
                     edge.attribute("to-port").value());
 }
 
+/// What every compiled blob begins with.
+bool is_elf(std::span<const std::byte> bytes) {
+  constexpr std::array kMagic{std::byte{0x7f}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}};
+  return bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), bytes.begin());
+}
+
 }  // namespace
 
 void Document::fail(const std::string& reason) const {
@@ -43,6 +50,12 @@ Document Document::parse(std::span<const std::byte> text, const std::string& fil
   Document document(file);
   if (text.size() > Limits::kBytes) {
     document.fail(base::text("it has ", text.size(), " bytes, more than ", Limits::kBytes));
+  }
+  if (is_elf(text)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                base::text(base::quoted(file),
+                           " is a compiled blob, not an OpenVINO IR: import it (npuimport, "
+                           "CompiledModel::import_blob)"));
   }
   const auto result = document.xml_.load_buffer(text.data(), text.size());
   if (result.status == pugi::status_out_of_memory) throw std::bad_alloc();
