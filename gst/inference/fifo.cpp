@@ -59,12 +59,12 @@ GstFlowReturn Fifo::flow() const {
 
 bool Fifo::has_room() const {
   const std::scoped_lock lock(mutex_);
-  return frames_ < max_frames_;
+  return has_place();
 }
 
 GstFlowReturn Fifo::wait_for_room() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return flow_of_frames() != GST_FLOW_OK || frames_ < max_frames_; });
+  changed_.wait(lock, [this] { return flow_of_frames() != GST_FLOW_OK || has_place(); });
   return flow_of_frames();
 }
 

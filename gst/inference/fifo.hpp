@@ -64,6 +64,7 @@ class Fifo {
   std::deque<FifoItem> take_all();
 
  private:
+  bool has_place() const { return frames_ < max_frames_; }
   GstFlowReturn flow_of_frames() const;
   void end_flow(GstFlowReturn why);
   std::deque<FifoItem> take_everything();
