@@ -36,6 +36,7 @@ bool Settings::opens_like(const Settings& other) const {
   same.inference_interval = other.inference_interval;
   same.zero_copy_required = other.zero_copy_required;
   same.drop = other.drop;
+  same.on_error = other.on_error;
   return same == other;
 }
 

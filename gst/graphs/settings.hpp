@@ -14,6 +14,9 @@ namespace gstnpu {
 
 constexpr unsigned kDefaultRequests = 4;
 
+/// What becomes of a stream whose NPU is lost for good.
+enum class OnError { kFail, kPass };
+
 /// Which frames are dropped instead of waited for.
 enum class Drop { kNone, kLate, kBusy };
 
@@ -24,6 +27,7 @@ struct Settings {
   unsigned inference_interval = 1;
   bool zero_copy_required = false;  ///< an error instead of the first copy
   Drop drop = Drop::kNone;
+  OnError on_error = OnError::kFail;
   /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.
   bool converts_layout = false;
   std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
@@ -46,6 +50,7 @@ struct LiveSettings {
   std::atomic<unsigned> inference_interval{1};
   std::atomic<bool> zero_copy_required{false};
   std::atomic<Drop> drop{Drop::kNone};
+  std::atomic<OnError> on_error{OnError::kFail};
 };
 
 /// Numbers separated by commas or blanks. Throws npu::Error naming the property and the part that

@@ -52,6 +52,7 @@ class TimedRequest {
 
   std::uint64_t submit(const npu::Bindings& bindings, const std::shared_ptr<Backlog>& backlog);
   void wait() { request_.wait(); }
+  guint64 submitted_ns() const { return time_.submitted_ns; }
   /// After wait().
   const InferenceTime& time() const { return time_; }
 

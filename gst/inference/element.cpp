@@ -19,6 +19,7 @@ void Element::change_settings(const std::function<void(Settings&)>& change) {
   live_.inference_interval = settings_.inference_interval;
   live_.zero_copy_required = settings_.zero_copy_required;
   live_.drop = settings_.drop;
+  live_.on_error = settings_.on_error;
 }
 
 StatsReport Element::stats() const {

@@ -1,10 +1,17 @@
 #include "frame_errors.hpp"
 
 #include "common/bus.hpp"
+#include "graphs/timed_request.hpp"
 
 namespace gstnpu {
+namespace {
 
-FrameErrors::Verdict FrameErrors::tell() {
+/// The model is loaded again after each, which is quick: a device that comes back has come by then.
+constexpr guint kMostLosses = 5;
+
+}  // namespace
+
+FrameErrors::Verdict FrameErrors::tell(guint64 submitted_ns) {
   try {
     throw;
   } catch (const CopyRefused& error) {
@@ -16,16 +23,43 @@ FrameErrors::Verdict FrameErrors::tell() {
       post_error(element_, error, model_file_);
       return Verdict::kFatal;
     }
-    if (!device_is_lost_.exchange(true)) {
-      post_warning(element_,
-                   std::string("the NPU was lost; the frames in flight pass without tensors: ") +
-                       error.what());
-    }
-    return Verdict::kDeviceLost;
+    return note_loss(error, submitted_ns);
   } catch (const std::exception& error) {
     post_error(element_, error, model_file_);
     return Verdict::kFatal;
   }
+}
+
+/// How often the device has been lost in a row; 0 where the frame is part of the last time.
+guint FrameErrors::count_loss(guint64 submitted_ns) {
+  const std::scoped_lock lock(mutex_);
+  if (losses_ > 0 && submitted_ns <= lost_at_ns_) return 0;
+  lost_at_ns_ = now_ns();
+  return ++losses_;
+}
+
+FrameErrors::Verdict FrameErrors::note_loss(const npu::Error& error, guint64 submitted_ns) {
+  const guint losses = count_loss(submitted_ns);
+  if (losses == 1) {
+    post_warning(element_,
+                 std::string("the NPU was lost; the frames in flight pass without tensors: ") +
+                     error.what());
+  }
+  if (losses <= kMostLosses || live_.on_error == OnError::kPass) return Verdict::kDeviceLost;
+  post_error(element_,
+             npu::Error(npu::ErrorCode::kDeviceLost,
+                        "the NPU was lost " + std::to_string(losses) +
+                            " times in a row, and no inference has ended since the first: see what "
+                            "npu-info says, or set on-error=pass to let frames through without "
+                            "tensors; the last time: " +
+                            error.what()),
+             model_file_);
+  return Verdict::kFatal;
+}
+
+void FrameErrors::note_success() {
+  const std::scoped_lock lock(mutex_);
+  losses_ = 0;
 }
 
 }  // namespace gstnpu

@@ -2,10 +2,12 @@
 
 #include <gst/gst.h>
 
-#include <atomic>
+#include <mutex>
 #include <string>
 
 #include <npucore/error.hpp>
+
+#include "graphs/settings.hpp"
 
 namespace gstnpu {
 
@@ -30,19 +32,25 @@ class FrameErrors {
     kCancelled,    ///< the stream stopped meanwhile
   };
 
-  FrameErrors(GstElement* element, std::string model_file)
-      : element_(element), model_file_(std::move(model_file)) {}
+  FrameErrors(GstElement* element, std::string model_file, const LiveSettings& live)
+      : element_(element), model_file_(std::move(model_file)), live_(live) {}
 
-  /// In a handler: posts what it caught. A lost device is one warning, however many frames were in
-  /// flight.
-  Verdict tell();
+  /// In a handler: posts what it caught, of a frame that was submitted then. A lost device is one
+  /// warning, however many frames were in flight; one that is lost again and again is an error.
+  Verdict tell(guint64 submitted_ns);
   /// An inference has ended well: the next lost device is told again.
-  void note_success() { device_is_lost_ = false; }
+  void note_success();
 
  private:
+  Verdict note_loss(const npu::Error& error, guint64 submitted_ns);
+  guint count_loss(guint64 submitted_ns);
+
   GstElement* const element_;
   const std::string model_file_;
-  std::atomic<bool> device_is_lost_{false};
+  const LiveSettings& live_;
+  std::mutex mutex_;        // guards all below
+  guint losses_ = 0;        // since the last inference that ended well
+  guint64 lost_at_ns_ = 0;  // the last time; what was submitted before is part of that loss
 };
 
 }  // namespace gstnpu

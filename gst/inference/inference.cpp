@@ -15,6 +15,7 @@ Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes
       request_(graph_->take_request(planes_.key)) {
   for (const gsize bytes : graph_->output_bytes()) outputs_.push_back(outputs.take(bytes));
   was_copied_ = submit(backlog) > 0;
+  time_.submitted_ns = request_->submitted_ns();
   in_flight_ = true;
 }
 

@@ -51,7 +51,7 @@ class Inference {
   BufferRef finish(const std::string& model_file);
   /// Instead, where the inference failed: the frame as it came.
   BufferRef give_up() { return std::move(buffer_); }
-  /// After wait().
+  /// After wait(); if that threw, only when it was submitted.
   const InferenceTime& time() const { return time_; }
 
  private:

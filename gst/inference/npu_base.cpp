@@ -26,6 +26,13 @@ constexpr GEnumValue kDropChoices[] = {
     {0, nullptr, nullptr},
 };
 
+constexpr GEnumValue kErrorChoices[] = {
+    {static_cast<gint>(OnError::kFail), "An error ends the stream", "fail"},
+    {static_cast<gint>(OnError::kPass),
+     "Frames pass without tensors, counted as \"lost\", while each tries the NPU again", "pass"},
+    {0, nullptr, nullptr},
+};
+
 std::vector<Property<BaseElement>> properties() {
   using E = BaseElement;
   return {
@@ -55,6 +62,10 @@ std::vector<Property<BaseElement>> properties() {
       property<E, &Settings::drop>(g_param_spec_enum(
           "drop", "Drop", "Which frames are dropped where the NPU is slower than the stream",
           enum_type<kDropChoices>("NpuDrop"), static_cast<gint>(Drop::kNone), kWhilePlaying)),
+      property<E, &Settings::on_error>(g_param_spec_enum(
+          "on-error", "On error", "What happens when the NPU was lost several times in a row",
+          enum_type<kErrorChoices>("NpuOnError"), static_cast<gint>(OnError::kFail),
+          kWhilePlaying)),
       property<E, &Settings::config>(g_param_spec_string(
           "config", "Compiler configuration",
           "Options for the driver's compiler, KEY=VALUE,KEY=VALUE", nullptr, kUntilReady)),

@@ -73,7 +73,7 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
     inference->wait();
     frame = inference->finish(model_file_);
   } catch (...) {
-    failure = stream_.errors.tell();
+    failure = stream_.errors.tell(inference->time().submitted_ns);
   }
   if (failure) return send_failed(std::move(inference), *failure);
   const InferenceTime time = inference->time();

@@ -18,7 +18,7 @@ namespace gstnpu {
 struct SharedStream {
   SharedStream(GstElement* element, const std::string& model_file, guint max_frames,
                const LiveSettings& settings)
-      : live(settings), fifo(max_frames), errors(element, model_file) {}
+      : live(settings), fifo(max_frames), errors(element, model_file, settings) {}
 
   const LiveSettings& live;
 

@@ -117,7 +117,7 @@ void Stream::tell_drop(GstBuffer* buffer, GstClockTime running_time) {
 
 /// In a handler.
 GstFlowReturn Stream::end_frame(BufferRef frame) {
-  switch (shared_.errors.tell()) {
+  switch (shared_.errors.tell(now_ns())) {
     case FrameErrors::Verdict::kDeviceLost:
       shared_.stats.count(&StatsReport::lost);
       return shared_.fifo.push(std::move(frame));

@@ -78,6 +78,60 @@ TEST(LostInFlight, FramesPassInOrderAndAreToldOnce) {
   EXPECT_LE(told, losses) << "once for each time that it was lost, not for each frame";
 }
 
+class LostForGood : public testing::Test {
+ protected:
+  static constexpr guint kFrames = 20;
+
+  guint warnings() const {
+    guint told = 0;
+    for (const auto& text : harness_.messages(GST_MESSAGE_WARNING)) {
+      told += text.find("the NPU was lost") != std::string::npos;
+    }
+    return told;
+  }
+
+  // From the third inference on; the driver reads it when it is first used.
+  const int set_ = ::setenv("SOFTNPU_FAULT", "zeFenceHostSynchronize:DEVICE_LOST@3+", 1);
+  TempDir dir_;
+  ElementHarness harness_{"npuinfer", [this](GstElement* element) {
+                            g_object_set(element, "device", "software", "model",
+                                         dir_.write("model.xml", pixels_ir(8, 8)).c_str(), nullptr);
+                          }};
+  guint out_ = 0;
+};
+
+TEST_F(LostForGood, IsAnErrorAfterSixTimes) {
+  harness_.set_caps(caps_of("RGB", 8, 8));
+  std::vector<std::string> errors;
+  for (guint index = 0; index < kFrames && errors.empty(); ++index) {
+    harness_.push(frame_of("RGB", 8, 8, 0, index));
+    for (int i = 0; i < 500 && harness_.waiting() == 0 && errors.empty(); ++i) {
+      g_usleep(2000);
+      errors = harness_.messages(GST_MESSAGE_ERROR);
+    }
+    out_ += errors.empty() && harness_.pull() != nullptr;
+  }
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("lost 6 times in a row"), std::string::npos) << errors[0];
+  EXPECT_NE(errors[0].find("on-error=pass"), std::string::npos) << errors[0];
+  EXPECT_EQ(out_, 2u + 5u) << "two with tensors, five losses that might have been all";
+  EXPECT_EQ(harness_.push(frame_of("RGB", 8, 8, 0, kFrames)), GST_FLOW_ERROR);
+}
+
+TEST_F(LostForGood, PassesWhereAsked) {
+  gst_util_set_object_arg(G_OBJECT(harness_.element()), "on-error", "pass");
+  harness_.set_caps(caps_of("RGB", 8, 8));
+  for (guint index = 0; index < kFrames; ++index) {
+    ASSERT_EQ(harness_.push(frame_of("RGB", 8, 8, 0, index)), GST_FLOW_OK);
+    ASSERT_NE(harness_.pull(), nullptr);
+  }
+  EXPECT_EQ(harness_.stat("frames"), kFrames);
+  EXPECT_EQ(harness_.stat("inferred"), 2u);
+  EXPECT_EQ(harness_.stat("lost"), kFrames - 2);
+  EXPECT_EQ(warnings(), 1u);
+  EXPECT_TRUE(harness_.messages(GST_MESSAGE_ERROR).empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(By, LostDevice,
                          testing::Values("zeFenceHostSynchronize:DEVICE_LOST@5",
                                          "zeCommandQueueExecuteCommandLists:POISON@5"),
