@@ -101,6 +101,28 @@ CapsRef template_caps() {
   return caps;
 }
 
+CapsRef with_nv12_first(const GstCaps* caps) {
+  if (gst_caps_is_any(caps)) return CapsRef(gst_caps_copy(caps));
+  CapsRef ordered(gst_caps_new_empty());
+  const auto append = [&](GstStructure* structure, guint index) {
+    gst_caps_append_structure_full(ordered.get(), structure,
+                                   gst_caps_features_copy(gst_caps_get_features(caps, index)));
+  };
+  const StructureRef nv12(
+      gst_structure_new("video/x-raw", "format", G_TYPE_STRING, "NV12", nullptr));
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const GstStructure* structure = gst_caps_get_structure(caps, i);
+    const GValue* formats = gst_structure_get_value(structure, "format");
+    if (formats && GST_VALUE_HOLDS_LIST(formats)) {
+      if (GstStructure* first = gst_structure_intersect(structure, nv12.get())) {
+        append(first, i);
+      }
+    }
+    append(gst_structure_copy(structure), i);
+  }
+  return ordered;
+}
+
 CapsRef linkable_caps() {
   CapsRef caps = template_caps();
 #if GST_CHECK_VERSION(1, 24, 0)

@@ -14,6 +14,9 @@ namespace gstnpu {
 /// Raw video in every format that npucore takes, as linear DMA-BUFs, which are preferred, and in
 /// system memory.
 CapsRef template_caps();
+/// The same caps, where a choice between NV12 and others begins with NV12: the least to read, and
+/// what decoders make. Sources without a preference begin with their widest format.
+CapsRef with_nv12_first(const GstCaps* caps);
 
 /// What links before a model is open: tiled DMA-BUFs too. Linking would refuse them without a
 /// reason, negotiation tells it.

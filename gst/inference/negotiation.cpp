@@ -66,7 +66,7 @@ CapsRef Negotiation::taken_caps(GstPad* other, GstCaps* filter) const {
 void Negotiation::answer_caps(GstPad* other, GstQuery* query) const {
   GstCaps* filter = nullptr;
   gst_query_parse_caps(query, &filter);
-  gst_query_set_caps_result(query, taken_caps(other, filter).get());
+  gst_query_set_caps_result(query, with_nv12_first(taken_caps(other, filter).get()).get());
 }
 
 /// Caps may leave out what has a default, like the framerate.

@@ -49,6 +49,27 @@ TEST(CapsOfALayout, ComeInEveryForm) {
   }
 }
 
+TEST(Nv12First, IsWhereOthersMayBeChosen) {
+  const auto ordered = [](const char* caps) {
+    return text_of(with_nv12_first(caps_from(caps).get()).get());
+  };
+  const auto written = [](const char* caps) { return text_of(caps_from(caps).get()); };
+  EXPECT_EQ(ordered("video/x-raw,format={P010_10LE,RGB,NV12},width=8"),
+            written("video/x-raw,format=NV12,width=8;"
+                    "video/x-raw,format={P010_10LE,RGB,NV12},width=8"));
+  for (const char* same : {"video/x-raw,format=RGB", "video/x-raw,format={RGB,BGR}",
+                           "video/x-raw,format=NV12", "EMPTY", "ANY"}) {
+    EXPECT_EQ(ordered(same), written(same));
+  }
+}
+
+TEST(Nv12First, DoesNotGoBeforeDmaBufs) {
+  const CapsRef caps = with_nv12_first(
+      caps_from("video/x-raw(memory:DMABuf),format=BGRx;video/x-raw,format={RGB,NV12}").get());
+  EXPECT_EQ(format_of(caps.get(), 0), "DMABuf BGRx");
+  EXPECT_EQ(format_of(caps.get(), 1), "NV12");
+}
+
 // ---- Tiled formats
 
 struct TiledRow {
