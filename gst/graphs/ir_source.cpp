@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <list>
@@ -19,6 +20,68 @@ std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
   return text;
+}
+
+bool is_open(std::int64_t size) {
+  return size < 0;
+}
+
+/// What a frame's sizes go into, and whether the model leaves any of them open.
+class OpenSizes {
+ public:
+  /// Throws npu::Error for a model whose open sizes a frame does not give.
+  explicit OpenSizes(const npu::Model& model)
+      : input_(model.inputs().front().name), shape_(model.inputs().front().shape) {
+    if (!any()) return;
+    const auto are_channels = [&](std::size_t at) { return shape_[at] == 1 || shape_[at] == 3; };
+    if (shape_.size() == 4 && are_channels(1)) {
+      rows_ = 2;
+    } else if (shape_.size() == 4 && are_channels(3)) {
+      rows_ = 1;
+    } else {
+      throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                       "the input " + input_ + " of " + model.path().string() + " has the shape " +
+                           npu::to_string(shape_) +
+                           ", and a frame does not tell all its sizes: set input-shape, like "
+                           "input-shape=1,3,640,640");
+    }
+  }
+
+  bool any() const { return std::any_of(shape_.begin(), shape_.end(), is_open); }
+
+  /// A batch of one, and rows and columns of the frame.
+  void close(npu::Model& model, const npu::FrameLayout& frame) const {
+    npu::Shape shape = shape_;
+    const auto set = [&](std::size_t at, std::int64_t size) {
+      if (is_open(shape[at])) {
+        shape[at] = size;
+      }
+    };
+    set(0, 1);
+    set(rows_, frame.height);
+    set(rows_ + 1, frame.width);
+    try {
+      model.reshape({{input_, shape}});
+      model.check_supported();
+    } catch (const npu::Error& error) {
+      throw npu::Error(error.code(), std::string(error.what()) + "; input-shape is " +
+                                         npu::to_string(shape) +
+                                         ", by the frame: set it to sizes that the model takes");
+    }
+  }
+
+ private:
+  std::string input_;
+  npu::Shape shape_;
+  std::size_t rows_ = 2;
+};
+
+npu::Model read_model(const Settings& settings) {
+  npu::Model model = npu::Model::read(settings.model);
+  if (const npu::Shape shape = parse_shape("input-shape", settings.input_shape); !shape.empty()) {
+    model.reshape({{model.inputs().front().name, shape}});
+  }
+  return model;
 }
 
 /// What is left of an IR's settings once they are parsed.
@@ -54,9 +117,12 @@ class IrSource final : public GraphSource {
   IrSource(const npu::Device& device, const Settings& settings)
       : device_(device),
         options_(device, settings),
-        model_(npu::Model::read(settings.model)),
+        model_(read_model(settings)),
+        open_sizes_(model_),
         one_for_all_strides_(options_.may_have_strides) {
-    model_.check_supported();
+    if (!open_sizes_.any()) {
+      model_.check_supported();
+    }
   }
   ~IrSource() override {
     if (pending_) {
@@ -201,6 +267,9 @@ class IrSource final : public GraphSource {
 
   Job compile(const npu::FrameLayout& layout) const {
     npu::Model model = model_;
+    if (open_sizes_.any()) {
+      open_sizes_.close(model, layout);
+    }
     npu::Preprocess preprocess = model.default_preprocess(layout);
     if (options_.resize) {
       preprocess.resize = *options_.resize;
@@ -240,6 +309,7 @@ class IrSource final : public GraphSource {
   const npu::Device device_;
   const IrOptions options_;
   const npu::Model model_;
+  const OpenSizes open_sizes_;
   bool one_for_all_strides_;  // until the driver shows that it cannot
   std::shared_ptr<IrCompilation> pending_;
   std::list<std::shared_ptr<Graph>> graphs_;     // used last first

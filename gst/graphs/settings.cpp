@@ -55,6 +55,20 @@ std::vector<float> parse_numbers(const std::string& property, const std::string&
   return numbers;
 }
 
+npu::Shape parse_shape(const std::string& property, const std::string& text) {
+  npu::Shape shape;
+  for (const std::string& part : split(text, "[], ")) {
+    gint64 size = 0;
+    if (!g_ascii_string_to_signed(part.c_str(), 10, 1, G_MAXINT32, &size, nullptr)) {
+      refuse(property, text, part,
+             "not a size; write one whole number for each dimension, like " + property +
+                 "=1,3,640,640");
+    }
+    shape.push_back(size);
+  }
+  return shape;
+}
+
 std::map<std::string, std::string> parse_config(const std::string& text) {
   std::map<std::string, std::string> config;
   for (const std::string& part : split(text, ",")) {

@@ -9,6 +9,7 @@
 
 #include <npucore/compiled_model.hpp>
 #include <npucore/frame.hpp>
+#include <npucore/tensor.hpp>
 
 namespace gstnpu {
 
@@ -36,8 +37,9 @@ struct Settings {
   // Overrides of what the model says about its input; npuinfer only.
   std::optional<npu::ResizeMode> resize;
   std::optional<npu::ChannelOrder> channels;
-  std::string mean;   ///< "V" or "V,V,V"; empty: the model's own
-  std::string scale;  ///< likewise
+  std::string mean;         ///< "V" or "V,V,V"; empty: the model's own
+  std::string scale;        ///< likewise
+  std::string input_shape;  ///< "1,3,640,640"; empty: the model's own, open sizes as the frame's
 
   unsigned requests() const { return nireq == 0 ? kDefaultRequests : nireq; }
   /// Whether what was opened with these serves `other` too: the rest may change at any time.
@@ -56,6 +58,9 @@ struct LiveSettings {
 /// Numbers separated by commas or blanks. Throws npu::Error naming the property and the part that
 /// is no number.
 std::vector<float> parse_numbers(const std::string& property, const std::string& text);
+
+/// Sizes of dimensions, "1,3,640,640" or "[1,3,640,640]". Throws npu::Error likewise.
+npu::Shape parse_shape(const std::string& property, const std::string& text);
 
 /// "KEY=VALUE,KEY=VALUE". Throws npu::Error naming the part without "=".
 std::map<std::string, std::string> parse_config(const std::string& text);

@@ -28,6 +28,11 @@ std::vector<Property<BaseElement>> properties() {
       property<E, &Settings::resize>(
           g_param_spec_enum("resize-mode", "Resize mode", "How a frame fills the model's input",
                             enum_type<kResizeModes>("NpuResizeMode"), 0, kUntilReady)),
+      property<E, &Settings::input_shape>(g_param_spec_string(
+          "input-shape", "Input shape",
+          "Sizes of the model's input, like 1,3,640,640; empty: the model's own, and the frame's "
+          "for those that it leaves open",
+          nullptr, kUntilReady)),
       property<E, &Settings::mean>(g_param_spec_string(
           "mean", "Mean",
           "Subtracted from grey levels 0..255: one value, or one per channel in the "

@@ -25,6 +25,14 @@ TEST(Numbers, NameThePartThatIsNone) {
   }
 }
 
+TEST(Shapes, AreSizes) {
+  EXPECT_EQ(parse_shape("input-shape", "[1, 3,640,640]"), (npu::Shape{1, 3, 640, 640}));
+  EXPECT_TRUE(parse_shape("input-shape", "").empty());
+  for (const char* wrong : {"1,0", "1,-1", "1,3.5", "1,99999999999", "1x"}) {
+    EXPECT_THROW(parse_shape("input-shape", wrong), npu::Error) << wrong;
+  }
+}
+
 TEST(Config, IsSplitAtCommas) {
   const std::map<std::string, std::string> expected = {{"A", "1"}, {"B", "x=y"}};
   EXPECT_EQ(parse_config("A=1,B=x=y"), expected);

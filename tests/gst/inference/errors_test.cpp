@@ -86,12 +86,23 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 {},
                 {"heavy"}},
-        Mistake{"dynamic_dimension",
+        Mistake{"open_channels",
                 [](const TempDir& dir) {
-                  return dir.write("dynamic.xml", npu::test::dynamic_ir(8)).string();
+                  std::string open = npu::test::dynamic_ir(8);
+                  for (std::size_t at; (at = open.find("<dim>3<")) != std::string::npos;) {
+                    open.replace(at, 7, "<dim>-1<");
+                  }
+                  open.replace(open.find("1,3,?,8"), 7, "1,?,?,8");
+                  return dir.write("dynamic.xml", open).string();
                 },
                 {},
-                {"dynamic.xml", "image"}},
+                {"dynamic.xml", "image", "[1,?,?,8]", "input-shape"}},
+        Mistake{"shape_is_no_number",
+                good_model,
+                {{"input-shape", "1,3,x"}},
+                {"input-shape", "\"x\"", "input-shape=1,3,640,640"}},
+        Mistake{
+            "shape_of_another_rank", good_model, {{"input-shape", "1,3"}}, {"good.xml", "image"}},
         Mistake{"unknown_operator",
                 [](const TempDir& dir) {
                   return dir.write("odd.xml", npu::test::unknown_operator_ir(8, 8)).string();

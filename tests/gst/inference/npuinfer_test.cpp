@@ -585,5 +585,43 @@ TEST_F(NpuInfer, CopiesTheCropOnly) {
   for (const float value : first_tensor(harness.pull().get())) EXPECT_NEAR(value, 200, 0.5);
 }
 
+// ---- Models that leave sizes open
+
+TEST(OpenSizes, AreTheFrames) {
+  const TempDir dir;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "device", "software", "model",
+                 dir.write("open.xml", npu::test::dynamic_ir(8)).c_str(), nullptr);
+  });
+  for (const int height : {6, 10}) {
+    harness.set_caps(caps_of("RGB", 8, height));
+    ASSERT_EQ(harness.push(frame_of("RGB", 8, height, 7)), GST_FLOW_OK);
+    const auto values = first_tensor(harness.pull().get());
+    EXPECT_EQ(values, std::vector<float>(static_cast<std::size_t>(3 * 8 * height), 7));
+  }
+}
+
+TEST(OpenSizes, AreThoseOfInputShape) {
+  const TempDir dir;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "device", "software", "input-shape", "1,3,4,8", "model",
+                 dir.write("open.xml", npu::test::dynamic_ir(8)).c_str(), nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 16, 16));
+  ASSERT_EQ(harness.push(frame_of("RGB", 16, 16, 7)), GST_FLOW_OK);
+  EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(3 * 4 * 8, 7));
+}
+
+TEST(InputShape, ChangesAModelThatHasOne) {
+  const TempDir dir;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "device", "software", "input-shape", "[1,3,4,4]", "model",
+                 dir.write("model.xml", pixels_ir(8, 8)).c_str(), nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  ASSERT_EQ(harness.push(frame_of("RGB", 8, 8, 7)), GST_FLOW_OK);
+  EXPECT_EQ(first_tensor(harness.pull().get()).size(), 3u * 4 * 4);
+}
+
 }  // namespace
 }  // namespace gstnpu::test
