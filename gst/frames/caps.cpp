@@ -81,6 +81,26 @@ bool is_tiled(const std::string& drm_format) {
   return drm_format.find(':') != std::string::npos;
 }
 
+/// Of frames that have these colours; transfer and primaries are those that come with the matrix.
+std::string colorimetry_of(const npu::FrameLayout& layout) {
+  GstVideoColorimetry colors = {};
+  switch (layout.matrix) {
+    case npu::ColorMatrix::kBT601:
+      gst_video_colorimetry_from_string(&colors, GST_VIDEO_COLORIMETRY_BT601);
+      break;
+    case npu::ColorMatrix::kBT709:
+      gst_video_colorimetry_from_string(&colors, GST_VIDEO_COLORIMETRY_BT709);
+      break;
+    case npu::ColorMatrix::kBT2020:
+      gst_video_colorimetry_from_string(&colors, GST_VIDEO_COLORIMETRY_BT2020);
+      break;
+  }
+  if (layout.range == npu::ColorRange::kFull) {
+    colors.range = GST_VIDEO_COLOR_RANGE_0_255;
+  }
+  return TextRef(gst_video_colorimetry_to_string(&colors)).get();
+}
+
 }  // namespace
 
 CapsRef template_caps() {
@@ -152,8 +172,15 @@ CapsRef caps_of_layout(const npu::FrameLayout& layout) {
     }
     gst_structure_set(structure.get(), "width", G_TYPE_INT, static_cast<gint>(layout.width),
                       "height", G_TYPE_INT, static_cast<gint>(layout.height), nullptr);
+    const GstCapsFeatures* features = gst_caps_get_features(all.get(), i);
+    if (GST_VIDEO_FORMAT_INFO_IS_YUV(gst_video_format_get_info(format))) {
+      GstStructure* exact = gst_structure_copy(structure.get());
+      gst_structure_set(exact, "colorimetry", G_TYPE_STRING, colorimetry_of(layout).c_str(),
+                        nullptr);
+      gst_caps_append_structure_full(caps.get(), exact, gst_caps_features_copy(features));
+    }
     gst_caps_append_structure_full(caps.get(), structure.release(),
-                                   gst_caps_features_copy(gst_caps_get_features(all.get(), i)));
+                                   gst_caps_features_copy(features));
   }
   return caps;
 }

@@ -52,8 +52,11 @@ std::string frame_spec(const npu::FrameLayout& frame) {
 
 std::string compile_command(const std::string& blob, const npu::Preprocess& preprocess,
                             const npu::FrameLayout& frame) {
-  const std::string model = std::filesystem::path(blob).replace_extension(".xml");
-  std::string command = "npu-compile " + quoted(model) + " -o " + quoted(blob) + " --frame " +
+  std::error_code ignored;
+  const std::filesystem::path beside = std::filesystem::path(blob).replace_extension(".xml");
+  const std::string model =
+      std::filesystem::exists(beside, ignored) ? quoted(beside.string()) : "MODEL.xml";
+  std::string command = "npu-compile " + model + " -o " + quoted(blob) + " --frame " +
                         frame_spec(frame) + " --matrix " + npu::to_string(frame.matrix) +
                         " --range " + npu::to_string(frame.range) + " --resize " +
                         npu::to_string(preprocess.resize) + " --pad-value " +

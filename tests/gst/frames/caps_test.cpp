@@ -40,13 +40,34 @@ TEST(TemplateCaps, HaveNoTiledFormat) {
 
 TEST(CapsOfALayout, ComeInEveryForm) {
   const CapsRef caps = caps_of_layout(npu::FrameLayout::tight(npu::PixelFormat::kI420, 64, 48));
-  EXPECT_EQ(gst_caps_get_size(caps.get()), gst_caps_get_size(template_caps().get()));
+  EXPECT_EQ(gst_caps_get_size(caps.get()), 2 * gst_caps_get_size(template_caps().get()));
   for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i) {
     const GstStructure* structure = gst_caps_get_structure(caps.get(), i);
     const gchar* drm_format = gst_structure_get_string(structure, "drm-format");
     EXPECT_STREQ(drm_format ? drm_format : gst_structure_get_string(structure, "format"),
                  drm_format ? "YU12" : "I420");
   }
+}
+
+// Converters take the first that they can make.
+TEST(CapsOfALayout, BeginWithItsColours) {
+  for (const auto& [matrix, range, expected] :
+       {std::tuple{npu::ColorMatrix::kBT601, npu::ColorRange::kLimited, "bt601"},
+        std::tuple{npu::ColorMatrix::kBT709, npu::ColorRange::kLimited, "bt709"},
+        std::tuple{npu::ColorMatrix::kBT2020, npu::ColorRange::kLimited, "bt2020"},
+        std::tuple{npu::ColorMatrix::kBT709, npu::ColorRange::kFull, "1:3:5:1"}}) {
+    npu::FrameLayout layout = npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48);
+    layout.matrix = matrix;
+    layout.range = range;
+    const CapsRef caps = caps_of_layout(layout);
+    const auto colors = [&](guint index) {
+      return gst_structure_get_string(gst_caps_get_structure(caps.get(), index), "colorimetry");
+    };
+    EXPECT_STREQ(colors(0), expected);
+    EXPECT_EQ(colors(1), nullptr) << "others pass with a warning";
+  }
+  const CapsRef rgb = caps_of_layout(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 64, 48));
+  EXPECT_FALSE(gst_structure_has_field(gst_caps_get_structure(rgb.get(), 0), "colorimetry"));
 }
 
 TEST(Nv12First, IsWhereOthersMayBeChosen) {

@@ -68,6 +68,32 @@ TEST_F(NpuImport, ReadsItsOwnPoolInPlace) {
   EXPECT_EQ(harness.stat("copied"), 0u);
 }
 
+TEST_F(NpuImport, LetsAConverterMakeItsColours) {
+  npu::FrameLayout layout = npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48);
+  layout.matrix = npu::ColorMatrix::kBT709;  // GStreamer's own choice for this size is BT.601
+  const std::string line =
+      "videotestsrc num-buffers=1 ! video/x-raw,format=RGB,width=64,height=48 ! videoconvert ! "
+      "npuimport device=software model=" +
+      blob_for(layout) + " ! fakesink name=sink";
+  const ObjectRef<GstElement> pipeline(gst_parse_launch(line.c_str(), nullptr));
+  ASSERT_TRUE(pipeline);
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  GstMessage* end = gst_bus_timed_pop_filtered(
+      bus.get(), 30 * GST_SECOND,
+      static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  ASSERT_NE(end, nullptr);
+  EXPECT_EQ(GST_MESSAGE_TYPE(end), GST_MESSAGE_EOS) << "no warning of other colours";
+  gst_message_unref(end);
+  const ObjectRef<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "sink"));
+  const ObjectRef<GstPad> pad(gst_element_get_static_pad(sink.get(), "sink"));
+  const CapsRef caps(gst_pad_get_current_caps(pad.get()));
+  ASSERT_TRUE(caps);
+  EXPECT_STREQ(gst_structure_get_string(gst_caps_get_structure(caps.get(), 0), "colorimetry"),
+               "bt709");
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
 TEST_F(NpuImport, RefusesABufferThatIsCroppedToAnotherSize) {
   ElementHarness harness(
       "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kRGB, 64, 64))));
