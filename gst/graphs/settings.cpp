@@ -37,6 +37,7 @@ bool Settings::opens_like(const Settings& other) const {
   same.zero_copy_required = other.zero_copy_required;
   same.drop = other.drop;
   same.on_error = other.on_error;
+  same.stats_interval_ms = other.stats_interval_ms;
   return same == other;
 }
 

@@ -29,6 +29,7 @@ struct Settings {
   bool zero_copy_required = false;  ///< an error instead of the first copy
   Drop drop = Drop::kNone;
   OnError on_error = OnError::kFail;
+  unsigned stats_interval_ms = 0;  ///< 0: never
   /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.
   bool converts_layout = false;
   std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
@@ -53,6 +54,7 @@ struct LiveSettings {
   std::atomic<bool> zero_copy_required{false};
   std::atomic<Drop> drop{Drop::kNone};
   std::atomic<OnError> on_error{OnError::kFail};
+  std::atomic<unsigned> stats_interval_ms{0};
 };
 
 /// Numbers separated by commas or blanks. Throws npu::Error naming the property and the part that

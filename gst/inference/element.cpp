@@ -20,6 +20,7 @@ void Element::change_settings(const std::function<void(Settings&)>& change) {
   live_.zero_copy_required = settings_.zero_copy_required;
   live_.drop = settings_.drop;
   live_.on_error = settings_.on_error;
+  live_.stats_interval_ms = settings_.stats_interval_ms;
 }
 
 StatsReport Element::stats() const {

@@ -86,8 +86,19 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
 GstFlowReturn OutputTask::push(BufferRef frame) {
   const guint64 begin_ns = now_ns();
   const GstFlowReturn flow = gst_pad_push(src_, frame.release());
-  stream_.stats.count_push(now_ns() - begin_ns);
+  const guint64 end_ns = now_ns();
+  stream_.stats.count_push(end_ns - begin_ns);
+  post_stats(end_ns);
   return flow;
+}
+
+void OutputTask::post_stats(guint64 now) {
+  const guint64 interval_ns = guint64{stream_.live.stats_interval_ms} * GST_MSECOND;
+  if (interval_ns == 0 || now - stats_posted_ns_ < interval_ns) return;
+  stats_posted_ns_ = now;
+  GstStructure* stats = nullptr;
+  g_object_get(element_, "stats", &stats, nullptr);
+  gst_element_post_message(element_, gst_message_new_element(GST_OBJECT(element_), stats));
 }
 
 GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,

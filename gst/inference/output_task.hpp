@@ -62,11 +62,13 @@ class OutputTask {
   void end(GstFlowReturn why, guint relinks);
   void note_inference(const InferenceTime& time);
   GstFlowReturn push(BufferRef frame);
+  void post_stats(guint64 now);
 
   GstElement* const element_;
   GstPad* const src_;
   const std::string model_file_;
   SharedStream& stream_;
+  guint64 stats_posted_ns_ = 0;  // the last time; the task's own
 };
 
 /// Whether upstream cannot know that its data no longer arrives.

@@ -585,6 +585,50 @@ TEST_F(NpuInfer, CopiesTheCropOnly) {
   for (const float value : first_tensor(harness.pull().get())) EXPECT_NEAR(value, 200, 0.5);
 }
 
+// ---- Statistics on the bus
+
+/// The "inferred" of each message, oldest first.
+std::vector<guint64> posted(GstElement* element) {
+  const ObjectRef<GstBus> bus(gst_element_get_bus(element));
+  std::vector<guint64> inferred;
+  while (GstMessage* message = gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ELEMENT)) {
+    const GstStructure* stats = gst_message_get_structure(message);
+    guint64 count = 0;
+    EXPECT_TRUE(gst_structure_has_name(stats, "npu-stats"));
+    EXPECT_TRUE(gst_structure_get_uint64(stats, "inferred", &count));
+    inferred.push_back(count);
+    gst_message_unref(message);
+  }
+  return inferred;
+}
+
+TEST(StatsMessages, ComeWhereAskedFor) {
+  const TempDir dir;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "device", "software", "model",
+                 dir.write("model.xml", pixels_ir(8, 8)).c_str(), nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  const auto push_frames = [&](guint count) {
+    for (guint i = 0; i < count; ++i) {
+      ASSERT_EQ(harness.push(frame_of("RGB", 8, 8, 7)), GST_FLOW_OK);
+      ASSERT_NE(harness.pull(), nullptr);
+      g_usleep(2000);
+    }
+    GstQuery* drain = gst_query_new_drain();  // the message follows its frame
+    gst_pad_peer_query(harness.get()->srcpad, drain);
+    gst_query_unref(drain);
+  };
+  push_frames(3);
+  EXPECT_TRUE(posted(harness.element()).empty()) << "nobody asked";
+  g_object_set(harness.element(), "stats-interval", 1, nullptr);
+  push_frames(3);
+  EXPECT_EQ(posted(harness.element()), (std::vector<guint64>{4, 5, 6}));
+  g_object_set(harness.element(), "stats-interval", 3600'000, nullptr);
+  push_frames(3);
+  EXPECT_TRUE(posted(harness.element()).empty()) << "an hour is not over";
+}
+
 // ---- Models that leave sizes open
 
 TEST(OpenSizes, AreTheFrames) {
