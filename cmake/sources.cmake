@@ -135,6 +135,7 @@ set(GSTNPU_SOURCES
   gst/frames/copy_cause.cpp
   gst/frames/frame_description.cpp
   gst/frames/offer.cpp
+  gst/frames/picture_warnings.cpp
   gst/frames/plane_memory.cpp
   gst/frames/pool.cpp
   gst/frames/tensor_recycler.cpp

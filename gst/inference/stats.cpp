@@ -45,6 +45,7 @@ GstStructure* to_structure(const StatsReport& report) {
   set(structure, "lost", report.lost);
   set(structure, "gap", report.gap);
   set(structure, "skipped", report.skipped);
+  set(structure, "interlaced", report.interlaced);
   set(structure, "zero-copy",
       {report.offered.frames + report.imported.frames,
        report.offered.bytes + report.imported.bytes});

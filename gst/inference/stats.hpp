@@ -28,7 +28,8 @@ struct StatsReport {
   guint64 imports = 0, import_evictions = 0;
   guint64 inferred = 0, inference_ns = 0, inference_ns_mean = 0, inference_ns_last = 0;
   guint64 device_ns = 0, downstream_ns = 0;
-  guint64 dropped = 0, late = 0;           ///< frames that did not go out
+  guint64 dropped = 0, late = 0;  ///< frames that did not go out
+  guint64 interlaced = 0;         ///< frames of two fields that were inferred as one picture
   guint64 lost = 0, gap = 0, skipped = 0;  ///< frames that went out without tensors
   // Of what was opened.
   guint64 compile_ns = 0;

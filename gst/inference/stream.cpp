@@ -6,6 +6,7 @@
 
 #include "common/bus.hpp"
 #include "frames/caps.hpp"
+#include "frames/picture_warnings.hpp"
 
 #include "compile_wait.hpp"
 
@@ -136,6 +137,9 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
   FrameInput input(*opened_, format_->info, buffer.get());
   const gsize bytes = input.visible_bytes();
   shared_.stats.count_frame(bytes);
+  if (is_interlaced(format_->info, buffer.get())) {
+    shared_.stats.count(&StatsReport::interlaced);
+  }
   find_memory(input);
   std::shared_ptr<Graph> graph;
   BoundPlanes planes = bind_or_copy(input, graph);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "common/refs.hpp"
@@ -81,6 +82,7 @@ class Stream {
 
   bool start_format(const GstCaps* caps);
   void note_rate(const GstVideoInfo& info);
+  void warn_once(const std::string& warning);
   void refuse_stream(const std::exception& error);
   void refuse_empty_stream();
   GstFlowReturn queue_event(EventRef event);
@@ -95,6 +97,7 @@ class Stream {
   const npu::ImportStats imports_before_;
 
   std::optional<Format> format_;           // streaming thread
+  std::set<std::string> warned_;           // streaming thread
   guint64 frame_index_ = 0;                // streaming thread
   GstSegment segment_;                     // streaming thread
   std::atomic<bool> refuses_copy_{false};  // an error was told; frames are refused until a flush

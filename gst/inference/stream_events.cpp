@@ -5,6 +5,7 @@
 #include <npucore/error.hpp>
 
 #include "common/bus.hpp"
+#include "frames/picture_warnings.hpp"
 
 #include "stream.hpp"
 
@@ -55,6 +56,7 @@ bool Stream::start_format(const GstCaps* caps) {
   if (const std::string warning = negotiation_.color_warning(info); !warning.empty()) {
     post_warning(pads_.element, warning);
   }
+  for (const std::string& warning : picture_warnings(info)) warn_once(warning);
   if (format_ && !gst_video_info_is_equal(&format_->info, &info)) {
     opened_->source().drop_idle_requests();  // they hold frames of the last pool
   }
@@ -62,6 +64,13 @@ bool Stream::start_format(const GstCaps* caps) {
   refusals_.note_taken_stream();
   note_rate(info);
   return true;
+}
+
+/// However often upstream says it again.
+void Stream::warn_once(const std::string& warning) {
+  if (!warning.empty() && warned_.insert(warning).second) {
+    post_warning(pads_.element, warning);
+  }
 }
 
 void Stream::note_rate(const GstVideoInfo& info) {
@@ -88,6 +97,12 @@ GstFlowReturn Stream::sink_event(EventRef event) {
       GstCaps* caps = nullptr;
       gst_event_parse_caps(event.get(), &caps);
       return start_format(caps) ? queue_event(std::move(event)) : GST_FLOW_NOT_NEGOTIATED;
+    }
+    case GST_EVENT_TAG: {
+      GstTagList* tags = nullptr;
+      gst_event_parse_tag(event.get(), &tags);
+      warn_once(orientation_warning(tags));
+      return queue_event(std::move(event));
     }
     case GST_EVENT_SEGMENT:
       gst_event_copy_segment(event.get(), &segment_);

@@ -186,6 +186,26 @@ TEST_F(Streaming, FlushForgetsTheSegmentAndTheEndThatItOvertakes) {
   EXPECT_EQ(recorder_.seen(), (Seen{"segment", "7"}));
 }
 
+// Warnings, not errors: the user may want it so.
+TEST_F(Streaming, OddPicturesAreToldOnce) {
+  harness_.set_caps(caps_of("RGB", 8, 8) + ",interlace-mode=interleaved");
+  for (int i = 0; i < 2; ++i) {
+    push_event(gst_event_new_tag(
+        gst_tag_list_new(GST_TAG_IMAGE_ORIENTATION, "rotate-90", GST_TAG_TITLE, "t", nullptr)));
+    push_frame(0);
+  }
+  harness_.set_caps(caps_of("RGB", 16, 8) + ",interlace-mode=interleaved");
+  const auto warnings = harness_.messages(GST_MESSAGE_WARNING);
+  const auto count = [&](const char* word) {
+    return std::count_if(warnings.begin(), warnings.end(), [&](const std::string& text) {
+      return text.find(word) != std::string::npos;
+    });
+  };
+  EXPECT_EQ(count("interlaced"), 1);
+  EXPECT_EQ(count("rotate-90"), 1);
+  EXPECT_EQ(harness_.stat("interlaced"), 2u);
+}
+
 class Links : public Streaming {
  protected:
   void link() { ASSERT_EQ(gst_pad_link(src_.get(), harness_.get()->sinkpad), GST_PAD_LINK_OK); }
