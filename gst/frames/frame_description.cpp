@@ -10,7 +10,7 @@
 namespace gstnpu {
 namespace {
 
-/// The preferred one first.
+/// The preferred one first, also of those that are the same to a model, which sees no alpha.
 constexpr std::pair<npu::PixelFormat, GstVideoFormat> kFormats[] = {
     {npu::PixelFormat::kNV12, GST_VIDEO_FORMAT_NV12},
     {npu::PixelFormat::kI420, GST_VIDEO_FORMAT_I420},
@@ -21,6 +21,8 @@ constexpr std::pair<npu::PixelFormat, GstVideoFormat> kFormats[] = {
     {npu::PixelFormat::kBGR, GST_VIDEO_FORMAT_BGR},
     {npu::PixelFormat::kRGBx, GST_VIDEO_FORMAT_RGBx},
     {npu::PixelFormat::kBGRx, GST_VIDEO_FORMAT_BGRx},
+    {npu::PixelFormat::kRGBx, GST_VIDEO_FORMAT_RGBA},
+    {npu::PixelFormat::kBGRx, GST_VIDEO_FORMAT_BGRA},
     {npu::PixelFormat::kGray8, GST_VIDEO_FORMAT_GRAY8},
 };
 

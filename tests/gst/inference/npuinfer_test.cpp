@@ -585,6 +585,30 @@ TEST_F(NpuInfer, CopiesTheCropOnly) {
   for (const float value : first_tensor(harness.pull().get())) EXPECT_NEAR(value, 200, 0.5);
 }
 
+// ---- Alpha
+
+TEST(Alpha, IsNotLookedAt) {
+  const TempDir dir;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "device", "software", "model",
+                 dir.write("model.xml", pixels_ir(8, 8)).c_str(), nullptr);
+  });
+  std::vector<std::vector<float>> seen;
+  for (const char* format : {"RGBx", "RGBA", "BGRA"}) {
+    harness.set_caps(caps_of(format, 8, 8));
+    BufferRef frame = frame_of(format, 8, 8, 0);
+    GstMapInfo map;
+    ASSERT_TRUE(gst_buffer_map(frame.get(), &map, GST_MAP_WRITE));
+    for (gsize i = 0; i < map.size; ++i) map.data[i] = static_cast<guint8>(i % 4 * 50 + i / 4);
+    gst_buffer_unmap(frame.get(), &map);
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    seen.push_back(first_tensor(harness.pull().get()));
+  }
+  ASSERT_EQ(seen[0].size(), 192u);
+  EXPECT_EQ(seen[1], seen[0]);
+  EXPECT_EQ(seen[2][0], seen[0][128]) << "the first byte is blue";
+}
+
 // ---- Statistics on the bus
 
 /// The "inferred" of each message, oldest first.
