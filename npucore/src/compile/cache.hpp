@@ -16,8 +16,8 @@
 
 namespace npu::internal {
 
-/// A folder of compiled models, which any number of processes share. Nothing here throws: a cache
-/// that cannot be used is a warning.
+/// A folder of compiled models, which any number of processes share. Nothing here throws but for
+/// lack of memory: a cache that cannot be used is a warning.
 ///
 /// Files are written beside their place and moved there, so that a reader sees a whole file or
 /// none. Whoever is about to compile takes the entry's lock first and looks again: of many

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include <npucore/error.hpp>
 
@@ -37,6 +38,20 @@ constexpr std::array kPhases = {
     EnumName<CompilePhase>{CompilePhase::kCompiling, "compiling"},
     EnumName<CompilePhase>{CompilePhase::kInitializing, "initializing"},
     EnumName<CompilePhase>{CompilePhase::kDone, "done"},
+};
+
+/// While one lives, its thread compiles.
+class Compiling {
+ public:
+  Compiling() : was_(std::exchange(compiles_, true)) {}
+  Compiling(const Compiling&) = delete;
+  Compiling& operator=(const Compiling&) = delete;
+  ~Compiling() { compiles_ = was_; }
+  bool is_nested() const { return was_; }
+
+ private:
+  static inline thread_local bool compiles_ = false;
+  const bool was_;
 };
 
 }  // namespace
@@ -193,7 +208,9 @@ void Compilation::use_cache() {
   const std::string key = cache_key();
   if (load_from_cache(cache, key)) return;
   // Taken before the turn, never while having it: two threads cannot wait for each other.
-  const auto lock = cache.lock(key, cancelled());
+  // A progress function or log sink that compiles would wait for the lock of its own thread.
+  const Compiling compiling;
+  const auto lock = compiling.is_nested() ? std::nullopt : cache.lock(key, cancelled());
   if (load_from_cache(cache, key)) return;
   compile_graph();
   const ExportedBlob blob = export_parts(*compiled_);

@@ -3,6 +3,7 @@
 #include <npucore/request.hpp>
 
 #include "base/api.hpp"
+#include "base/log.hpp"
 
 #include "request_impl.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 template <class Work>
 decltype(auto) with(const std::unique_ptr<Request::Impl>& impl, const Work& work) {
+  const base::LogsAfterwards logs;  // a sink may use the same request
   return base::call(impl, "Request", work);
 }
 

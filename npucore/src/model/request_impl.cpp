@@ -376,7 +376,6 @@ void Request::Impl::execute() {
 
 void Request::Impl::execute_in(ze::Queue& queue) {
   if (recording_) return queue.submit(*recording_, engine_->submission);
-  const base::LogsAfterwards logs;
   ze::Recordings::Use use(engine_->recordings, values_);
   queue.submit(use.recording(), engine_->submission);
   use.was_submitted();

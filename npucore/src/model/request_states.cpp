@@ -5,6 +5,7 @@
 #include <npucore/error.hpp>
 
 #include "base/api.hpp"
+#include "base/log.hpp"
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
 #include "device/device_impl.hpp"
@@ -26,6 +27,12 @@ void write_initial(const Variable& variable, const Tensor& memory) {
   } else {
     std::copy(variable.initial.begin(), variable.initial.end(), memory.data());
   }
+}
+
+template <class Work>
+auto with(const Work& work) {
+  const base::LogsAfterwards logs;  // a sink may use the same request
+  return base::only_errors(work);
 }
 
 }  // namespace
@@ -134,19 +141,17 @@ const Shape& State::shape() const {
 std::size_t State::size_bytes() const {
   return request_->variable(index_).size_bytes;
 }
-Tensor State::get() const try { return request_->state_memory(index_); } catch (...) {
-  base::rethrow_as_error();
+Tensor State::get() const {
+  return with([&] { return request_->state_memory(index_); });
 }
-void State::set(std::span<const std::byte> bytes) try {
-  request_->set_state(index_, bytes);
-} catch (...) {
-  base::rethrow_as_error();
+void State::set(std::span<const std::byte> bytes) {
+  with([&] { request_->set_state(index_, bytes); });
 }
-void State::set(const Tensor& tensor) try { request_->set_state(index_, tensor); } catch (...) {
-  base::rethrow_as_error();
+void State::set(const Tensor& tensor) {
+  with([&] { request_->set_state(index_, tensor); });
 }
-void State::reset() try { request_->reset_state(index_); } catch (...) {
-  base::rethrow_as_error();
+void State::reset() {
+  with([&] { request_->reset_state(index_); });
 }
 
 }  // namespace npu

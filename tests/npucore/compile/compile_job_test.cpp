@@ -234,6 +234,27 @@ TEST_F(CompileJobs, InProcessRefuseToCompileInTheirProgress) {
   CompiledModel::compile(device_, affine_model(), in_process());
 }
 
+// The lock of an entry is for other processes; one's own thread would wait a minute for it.
+TEST_F(CompileJobs, InProcessRefuseToCompileInTheirProgressBesideACacheToo) {
+  const TempDir folder;
+  const auto cached = [&] {
+    CompileOptions options = in_process();
+    options.properties.set(property::cache_dir, folder.path().string());
+    return options;
+  };
+  CompileOptions options = cached();
+  std::chrono::steady_clock::duration waited{};
+  options.progress = [&](const CompileProgress& progress) {
+    if (progress.phase != CompilePhase::kSerializing) return;
+    const auto begin = std::chrono::steady_clock::now();
+    expect_error(ErrorCode::kInvalidArgument, "would wait for itself",
+                 [&] { CompiledModel::compile(device_, affine_model(), cached()); });
+    waited = std::chrono::steady_clock::now() - begin;
+  };
+  CompiledModel::compile(device_, affine_model(), options);
+  EXPECT_LT(waited, std::chrono::seconds(30));
+}
+
 struct LeavingRow {
   const char* name;
   const char* how;

@@ -137,7 +137,7 @@ std::string description_of(std::vector<std::uint32_t> shape, std::uint64_t count
   }
   const std::uint64_t header[] = {4 * kListBytes, 0, count, kTensorBytes};
   std::string tensor(kTensorBytes, '\0');
-  std::memcpy(tensor.data() + 0x48, shape.data(), 4 * shape.size());
+  std::copy_n(reinterpret_cast<const char*>(shape.data()), 4 * shape.size(), tensor.begin() + 0x48);
   tensor[0x174] = static_cast<char>(shape.size());
   return content + bytes_of(header) + tensor;
 }

@@ -328,6 +328,23 @@ TEST_F(LostElsewhere, ByAnotherThreadEndsNoSubmission) {
   expect_works(3);
 }
 
+TEST_F(LostElsewhere, IsToldToASinkThatSubmitsTheSameRequest) {
+  Request request = model_.create_request();
+  fill(request.input(0), 2);
+  lose();
+  set_fault("");
+  int told = 0;
+  set_log_sink([&](LogLevel level, std::string_view) {
+    if (level != LogLevel::kWarning || told++ != 0) return;
+    expect_error(ErrorCode::kInvalidArgument, "already in flight", [&] { request.submit(); });
+  });
+  request.submit();
+  request.wait();
+  set_log_sink({});
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(first_of(request.output(0)), affine(2));
+}
+
 TEST_F(LostElsewhere, IsToldToASinkThatUsesTheModel) {
   lose();
   int requests = 0;
