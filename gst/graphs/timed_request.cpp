@@ -12,7 +12,11 @@ guint64 now_ns() {
 
 void Backlog::add(guint64 now_ns) {
   const std::scoped_lock lock(mutex_);
+  const bool stale = is_stale(now_ns);
   if (unfinished_++ == 0) {
+    if (stale) {
+      device_ns_ = 0;
+    }
     idle_until_ns_ = now_ns;
   }
 }
@@ -22,12 +26,20 @@ void Backlog::take_back() {
   --unfinished_;
 }
 
-void Backlog::end(InferenceTime& time) {
+/// With the mutex held. Nothing has run for a while, perhaps because the device's last time was so
+/// long that every frame was found late since: only another inference can tell.
+bool Backlog::is_stale(guint64 now_ns) const {
+  constexpr guint64 kBelieved = 1'000'000'000;
+  return unfinished_ == 0 && now_ns > idle_until_ns_ + kBelieved;
+}
+
+void Backlog::end(InferenceTime& time, bool failed) {
   const std::scoped_lock lock(mutex_);
   --unfinished_;
   const guint64 begun_ns = std::max(time.submitted_ns, std::min(idle_until_ns_, time.done_ns));
   time.device_ns = time.done_ns - begun_ns;
   idle_until_ns_ = time.done_ns;
+  if (failed) return;
   constexpr guint64 kSmooth = 8;
   device_ns_ =
       device_ns_ == 0 ? time.device_ns : (device_ns_ * (kSmooth - 1) + time.device_ns) / kSmooth;
@@ -40,7 +52,7 @@ guint Backlog::unfinished() const {
 
 guint64 Backlog::expected_ns(guint64 now_ns) const {
   const std::scoped_lock lock(mutex_);
-  if (unfinished_ == 0) return device_ns_;
+  if (unfinished_ == 0) return is_stale(now_ns) ? 0 : device_ns_;
   const guint64 ran_ns = now_ns - std::min(now_ns, idle_until_ns_);
   const guint64 left_ns = device_ns_ - std::min(device_ns_, ran_ns);
   return left_ns + unfinished_ * device_ns_;
@@ -52,7 +64,7 @@ guint64 Backlog::device_ns() const {
 }
 
 TimedRequest::TimedRequest(npu::Request request) : request_(std::move(request)) {
-  request_.set_callback([this](const std::exception_ptr&) { note_end(); });
+  request_.set_callback([this](const std::exception_ptr& error) { note_end(error != nullptr); });
 }
 
 std::uint64_t TimedRequest::submit(const npu::Bindings& bindings,
@@ -68,9 +80,9 @@ std::uint64_t TimedRequest::submit(const npu::Bindings& bindings,
   }
 }
 
-void TimedRequest::note_end() {
+void TimedRequest::note_end(bool failed) {
   time_.done_ns = now_ns();
-  backlog_->end(time_);
+  backlog_->end(time_, failed);
 }
 
 }  // namespace gstnpu

@@ -26,17 +26,19 @@ class Backlog {
   void add(guint64 now_ns);
   /// What add() counted was not submitted.
   void take_back();
-  /// Fills in `time.device_ns`.
-  void end(InferenceTime& time);
+  /// Fills in `time.device_ns`. What failed tells nothing of the device's pace.
+  void end(InferenceTime& time, bool failed);
 
   guint unfinished() const;
   /// How long one that is submitted at `now_ns` would take, by those before; 0 when there were
-  /// none.
+  /// none of late.
   guint64 expected_ns(guint64 now_ns) const;
   /// What the last ones took on the device, smoothed.
   guint64 device_ns() const;
 
  private:
+  bool is_stale(guint64 now_ns) const;
+
   mutable std::mutex mutex_;  // guards all below
   guint unfinished_ = 0;
   guint64 idle_until_ns_ = 0;  // when the oldest unfinished one came to the device
@@ -57,7 +59,7 @@ class TimedRequest {
   const InferenceTime& time() const { return time_; }
 
  private:
-  void note_end();
+  void note_end(bool failed);
 
   InferenceTime time_;
   std::shared_ptr<Backlog> backlog_;

@@ -18,6 +18,7 @@ DropPolicy::Verdict DropPolicy::judge(Drop drop, const Arrival& arrival) const {
     case Drop::kNone:
       break;
     case Drop::kBusy:
+      if (arrival.can_wait) break;
       if (!arrival.has_room || backlog_->unfinished() >= kBusyWith) return Verdict::kBusy;
       break;
     case Drop::kLate:

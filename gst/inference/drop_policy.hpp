@@ -20,7 +20,8 @@ class DropPolicy {
   struct Arrival {
     GstClockTime frame = GST_CLOCK_TIME_NONE;
     GstClockTime now = GST_CLOCK_TIME_NONE;
-    bool has_room = true;  ///< in the fifo
+    bool has_room = true;   ///< in the fifo
+    bool can_wait = false;  ///< upstream is no live source
   };
 
   explicit DropPolicy(std::shared_ptr<const Backlog> backlog) : backlog_(std::move(backlog)) {}

@@ -22,7 +22,7 @@ constexpr GEnumValue kDropChoices[] = {
      "sink's QoS events",
      "late"},
     {static_cast<gint>(Drop::kBusy),
-     "Drop frames that come while the NPU runs one and another one waits", "busy"},
+     "Drop a live source's frames that come while the NPU runs one and another one waits", "busy"},
     {0, nullptr, nullptr},
 };
 

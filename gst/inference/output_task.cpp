@@ -133,7 +133,13 @@ void OutputTask::end(GstFlowReturn why, guint relinks) {
     return;
   }
   GST_DEBUG_OBJECT(src_, "pausing: %s", gst_flow_get_name(why));
-  drop(stream_.fifo.refuse(why), is_unlinked ? After::kUnlink : After::kFlush);
+  std::deque<FifoItem> dropped;  // frames wait for the NPU when they go: not under the lock
+  {
+    const std::scoped_lock lock(stream_.sticky_mutex);
+    dropped = stream_.fifo.refuse(why);
+    drop(dropped, is_unlinked ? After::kUnlink : After::kFlush);
+  }
+  dropped.clear();
   if (is_unlinked && stream_.relinks != relinks) {
     stream_.fifo.relinked();
   }

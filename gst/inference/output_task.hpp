@@ -5,6 +5,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "drop_policy.hpp"
@@ -31,7 +32,10 @@ struct SharedStream {
   std::atomic<bool> eos{false};  ///< upstream has ended the stream
   std::atomic<bool> upstream_is_live{false};
   std::atomic<guint64> frame_duration_ns{0};  ///< 0: not known
-  std::atomic<guint> relinks{0};              ///< how often something downstream was linked
+  /// Which sticky event is the newest, while nothing is linked: held from what goes into or comes
+  /// out of the fifo until it is stored on the pad.
+  std::mutex sticky_mutex;
+  std::atomic<guint> relinks{0};  ///< how often something downstream was linked
 };
 
 /// The source pad's task: sends downstream what waits in the fifo, in order. Element, pad and

@@ -146,9 +146,11 @@ StatsReport Stats::report() const {
   return report;
 }
 
-void LatencyEstimate::assume(guint64 ns) {
+bool LatencyEstimate::assume(guint64 ns) {
   const std::scoped_lock lock(mutex_);
-  reported_ns_ = std::max(reported_ns_, ns);
+  if (ns <= reported_ns_) return false;
+  reported_ns_ = ns;
+  return true;
 }
 
 /// Of the last inferences, the slowest that is no outlier.

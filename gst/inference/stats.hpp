@@ -79,8 +79,8 @@ class Stats {
 /// at once and falls slowly, so that sinks are seldom told anew.
 class LatencyEstimate {
  public:
-  /// What is assumed before anything was measured.
-  void assume(guint64 ns);
+  /// What is assumed before anything was measured. True when the reported latency changed.
+  bool assume(guint64 ns);
   /// True when the reported latency changed.
   bool observe(guint64 inference_ns);
   guint64 reported_ns() const;

@@ -77,6 +77,8 @@ GstFlowReturn Stream::pass(BufferRef buffer, bool is_due) {
 /// GST_CLOCK_TIME_NONE where the element has no clock, or does not play.
 GstClockTime Stream::running_time() const {
   if (GST_STATE(pads_.element) != GST_STATE_PLAYING) return GST_CLOCK_TIME_NONE;
+  // After a flush time begins anew, but elements learn of it only when the sink has a frame again.
+  if (gst_element_get_base_time(pads_.element) == old_base_time_) return GST_CLOCK_TIME_NONE;
   return gst_element_get_current_running_time(pads_.element);
 }
 
@@ -85,7 +87,8 @@ bool Stream::drops(GstBuffer* buffer, Drop drop) {
   const DropPolicy::Arrival arrival{
       .frame = gst_segment_to_running_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
       .now = running_time(),
-      .has_room = shared_.fifo.has_room()};
+      .has_room = shared_.fifo.has_room(),
+      .can_wait = !shared_.upstream_is_live};
   const DropPolicy::Verdict verdict = shared_.drop_policy.judge(drop, arrival);
   if (verdict == DropPolicy::Verdict::kInfer) return false;
   shared_.stats.count_frame(format_->frame_bytes);

@@ -96,10 +96,11 @@ class Stream {
   const Negotiation negotiation_;
   const npu::ImportStats imports_before_;
 
-  std::optional<Format> format_;           // streaming thread
-  std::set<std::string> warned_;           // streaming thread
-  guint64 frame_index_ = 0;                // streaming thread
-  GstSegment segment_;                     // streaming thread
+  std::optional<Format> format_;                                  // streaming thread
+  std::set<std::string> warned_;                                  // streaming thread
+  guint64 frame_index_ = 0;                                       // streaming thread
+  GstSegment segment_;                                            // streaming thread
+  std::atomic<GstClockTime> old_base_time_{GST_CLOCK_TIME_NONE};  // of before a flush
   std::atomic<bool> refuses_copy_{false};  // an error was told; frames are refused until a flush
   Refusals refusals_;
   SharedStream shared_;

@@ -80,7 +80,10 @@ void Stream::note_rate(const GstVideoInfo& info) {
           ? gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
                                   static_cast<guint64>(rate))
           : 0;
-  shared_.latency.assume(shared_.frame_duration_ns);  // an NPU that keeps up is done by then
+  // An NPU that keeps up is done by then.
+  if (shared_.latency.assume(shared_.frame_duration_ns) && shared_.upstream_is_live) {
+    gst_element_post_message(pads_.element, gst_message_new_latency(GST_OBJECT(pads_.element)));
+  }
 }
 
 // ---- Events
@@ -126,6 +129,7 @@ GstFlowReturn Stream::queue_event(EventRef event) {
   if (type == GST_EVENT_EOS) {
     shared_.eos = true;
   }
+  const std::scoped_lock lock(shared_.sticky_mutex);
   const EventRef copy(gst_event_ref(event.get()));
   const GstFlowReturn flow = shared_.fifo.push(std::move(event));
   if (flow == GST_FLOW_OK || flow == GST_FLOW_FLUSHING) return flow;
@@ -154,6 +158,11 @@ void Stream::flush_start(EventRef event) {
 }
 
 void Stream::flush_stop(EventRef event) {
+  gboolean resets_time = FALSE;
+  gst_event_parse_flush_stop(event.get(), &resets_time);
+  if (resets_time) {
+    old_base_time_ = gst_element_get_base_time(pads_.element);
+  }
   gst_pad_push_event(pads_.src, event.release());
   output_.drop_waiting();
   shared_.eos = false;

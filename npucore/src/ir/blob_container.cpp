@@ -246,7 +246,7 @@ BlobView open_with_footer(Bytes file, const Refusal& refusal) {
           "it is a file of OpenVINO's model cache, with its header in front; export "
           "the model with compiled_model.export_model() instead");
     }
-    refusal.no_blob("it is XML; if it is an IR, load it as a model");
+    refusal.no_blob("it is XML; if it is an IR, load it as a model (npuinfer, Model::read)");
   }
   if (ends_with(file, kFooterMagic)) {
     open_with_footer(file, refusal);  // says why, where the metadata tell it

@@ -17,7 +17,7 @@ class Dropping : public testing::Test {
   void run_one(guint64 device_ms) {
     backlog_->add(clock_ns_);
     InferenceTime time{.submitted_ns = clock_ns_, .done_ns = clock_ns_ += device_ms * kMs};
-    backlog_->end(time);
+    backlog_->end(time, false);
   }
   void note_qos(GstClockTime timestamp, GstClockTimeDiff late) {
     const EventRef event(gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.0, late, timestamp));
@@ -27,7 +27,7 @@ class Dropping : public testing::Test {
     return policy_.judge(Drop::kLate, {.frame = frame_ms * kMs, .now = now_ms * kMs});
   }
 
-  guint64 clock_ns_ = 5 * kMs;
+  guint64 clock_ns_ = now_ns();
   const std::shared_ptr<Backlog> backlog_ = std::make_shared<Backlog>();
   DropPolicy policy_{backlog_};
 };
@@ -49,6 +49,11 @@ TEST_F(Dropping, BusyLetsOneWait) {
   backlog_->take_back();
   EXPECT_EQ(policy_.judge(Drop::kBusy, {}), Verdict::kInfer);
   EXPECT_EQ(policy_.judge(Drop::kBusy, {.has_room = false}), Verdict::kBusy);
+  EXPECT_EQ(policy_.judge(Drop::kBusy, {.has_room = false, .can_wait = true}), Verdict::kInfer)
+      << "a file waits for its sink";
+  backlog_->add(clock_ns_);
+  EXPECT_EQ(policy_.judge(Drop::kBusy, {.has_room = false, .can_wait = true}), Verdict::kInfer)
+      << "and for the NPU";
 }
 
 TEST_F(Dropping, LateKeepsToThePipelinesLatency) {
@@ -91,9 +96,9 @@ TEST_F(Dropping, DeviceTimeIsWithoutQueueing) {
   backlog_->add(0);
   backlog_->add(1 * kMs);
   InferenceTime first{.submitted_ns = 0, .done_ns = 50 * kMs};
-  backlog_->end(first);
+  backlog_->end(first, false);
   InferenceTime second{.submitted_ns = 1 * kMs, .done_ns = 100 * kMs};
-  backlog_->end(second);
+  backlog_->end(second, false);
   EXPECT_EQ(first.device_ns, 50 * kMs);
   EXPECT_EQ(second.device_ns, 50 * kMs);
   EXPECT_EQ(second.elapsed_ns(), 99 * kMs);
@@ -102,13 +107,31 @@ TEST_F(Dropping, DeviceTimeIsWithoutQueueing) {
 
 TEST_F(Dropping, ExpectsWhatTheOnesBeforeStillNeed) {
   run_one(50);
-  const guint64 now = clock_ns_ + 1000 * kMs;
+  const guint64 now = clock_ns_ + 900 * kMs;
   EXPECT_EQ(backlog_->expected_ns(now), 50 * kMs) << "idle";
   backlog_->add(now);
   EXPECT_EQ(backlog_->expected_ns(now + 20 * kMs), 80 * kMs);
   backlog_->add(now);
   EXPECT_EQ(backlog_->expected_ns(now + 20 * kMs), 130 * kMs);
   EXPECT_EQ(backlog_->expected_ns(now + 90 * kMs), 100 * kMs) << "the first one is overdue";
+}
+
+// A single stall would make every frame late for ever: nothing runs, so nothing corrects it.
+TEST_F(Dropping, ForgetsAPaceThatNothingConfirms) {
+  run_one(2000);
+  EXPECT_EQ(backlog_->expected_ns(clock_ns_ + 900 * kMs), 2000 * kMs);
+  EXPECT_EQ(backlog_->expected_ns(clock_ns_ + 1001 * kMs), 0u);
+  clock_ns_ += 1001 * kMs;
+  run_one(20);
+  EXPECT_EQ(backlog_->device_ns(), 20 * kMs);
+}
+
+TEST_F(Dropping, LearnsNothingFromWhatFailed) {
+  run_one(20);
+  backlog_->add(clock_ns_);
+  InferenceTime lost{.submitted_ns = clock_ns_, .done_ns = clock_ns_ + 2000 * kMs};
+  backlog_->end(lost, true);
+  EXPECT_EQ(backlog_->device_ns(), 20 * kMs);
 }
 
 }  // namespace

@@ -13,6 +13,17 @@ namespace {
 
 constexpr GstClockTime kFrame = GST_SECOND / 30;
 
+/// Of the element "npu".
+guint64 stat_of(GstElement* pipeline, const char* field) {
+  const ObjectRef<GstElement> element(gst_bin_get_by_name(GST_BIN(pipeline), "npu"));
+  GstStructure* stats = nullptr;
+  g_object_get(element.get(), "stats", &stats, nullptr);
+  guint64 value = G_MAXUINT64;
+  gst_structure_get_uint64(stats, field, &value);
+  gst_structure_free(stats);
+  return value;
+}
+
 /// videotestsrc, what is given, and a sink that notes how late it renders each frame.
 class LivePipeline {
  public:
@@ -61,15 +72,7 @@ class LivePipeline {
     return late.empty() ? GST_CLOCK_TIME_NONE : late[late.size() / 2];
   }
   guint64 qos_messages() const { return qos_messages_; }
-  guint64 stat(const char* field) const {
-    const ObjectRef<GstElement> element(gst_bin_get_by_name(GST_BIN(pipeline_), "npu"));
-    GstStructure* stats = nullptr;
-    g_object_get(element.get(), "stats", &stats, nullptr);
-    guint64 value = G_MAXUINT64;
-    gst_structure_get_uint64(stats, field, &value);
-    gst_structure_free(stats);
-    return value;
-  }
+  guint64 stat(const char* field) const { return stat_of(pipeline_, field); }
   GstClockTime answered() const {
     GstQuery* query = gst_query_new_latency();
     GstClockTime min = GST_CLOCK_TIME_NONE;
@@ -121,6 +124,47 @@ TEST_P(Live, TheSinksWaitIsNoInferenceTime) {
 
 INSTANTIATE_TEST_SUITE_P(Requests, Live, testing::Values(1, 4, 16, 64),
                          testing::PrintToStringParamName());
+
+class TooSlowFor : public LiveTest {};
+
+// The first time that is known is too long for any frame: it must not be the last one.
+TEST_F(TooSlowFor, OneRequestGoesOn) {
+  LivePipeline live(npuinfer("drop=late nireq=1"), 150);
+  ASSERT_TRUE(live.play());
+  EXPECT_GT(live.frames(), 10u);
+}
+
+class Files : public LiveTest {};
+
+// Also while nobody plays them yet.
+TEST_F(Files, WaitInsteadOfBeingDropped) {
+  const std::string line =
+      "videotestsrc num-buffers=90 ! "
+      "video/x-raw,format=RGB,width=8,height=8,framerate=10/1 ! " +
+      npuinfer("drop=busy") + " ! fakesink sync=true";
+  const ObjectRef<GstElement> pipeline(gst_parse_launch(line.c_str(), nullptr));
+  gst_element_set_state(pipeline.get(), GST_STATE_PAUSED);
+  g_usleep(1000 * 1000);
+  EXPECT_EQ(stat_of(pipeline.get(), "dropped"), 0u);
+  EXPECT_LT(stat_of(pipeline.get(), "frames"), 90u) << "the whole file was read and thrown away";
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
+// After a flushing seek the element's running time is the old one until the sink has a frame.
+TEST_F(Files, AreNotLateAfterASeek) {
+  const std::string line =
+      "videotestsrc num-buffers=90 ! "
+      "video/x-raw,format=RGB,width=8,height=8,framerate=10/1 ! " +
+      npuinfer("drop=late") + " ! fakesink sync=true";
+  const ObjectRef<GstElement> pipeline(gst_parse_launch(line.c_str(), nullptr));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  gst_element_get_state(pipeline.get(), nullptr, nullptr, 10 * GST_SECOND);
+  g_usleep(2000 * 1000);
+  ASSERT_TRUE(gst_element_seek_simple(pipeline.get(), GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0));
+  g_usleep(1000 * 1000);
+  EXPECT_LT(stat_of(pipeline.get(), "late"), 5u);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
 
 class TooSlow : public LiveTest, public testing::WithParamInterface<const char*> {};
 

@@ -127,7 +127,8 @@ int observe(LatencyEstimate& latency, int times, guint64 ns) {
 
 TEST(Latency, GrowsAtOnceButForWarmUp) {
   LatencyEstimate latency;
-  latency.assume(33 * kMs);
+  EXPECT_TRUE(latency.assume(33 * kMs));
+  EXPECT_FALSE(latency.assume(20 * kMs));
   EXPECT_EQ(observe(latency, 2, 1000 * kMs), 0);
   EXPECT_EQ(observe(latency, 1, 48 * kMs), 1);
   EXPECT_EQ(latency.reported_ns(), 51 * kMs) << "a sixteenth of headroom";

@@ -425,6 +425,14 @@ TEST_F(Streaming, AddsItsLatencyToALivePipelines) {
   EXPECT_FALSE(harness_.messages(GST_MESSAGE_LATENCY).empty());
 }
 
+TEST_F(Streaming, TellsThatFramesOfAnotherRateMayTakeLonger) {
+  gst_harness_set_live(harness_.get(), TRUE);
+  gst_harness_query_latency(harness_.get());
+  harness_.messages(GST_MESSAGE_LATENCY);
+  harness_.set_caps("video/x-raw,format=RGB,width=8,height=8,framerate=2/1");
+  EXPECT_EQ(harness_.messages(GST_MESSAGE_LATENCY).size(), 1u);
+}
+
 // ---- What downstream answers goes upstream
 
 class Returns : public Streaming, public testing::WithParamInterface<GstFlowReturn> {
