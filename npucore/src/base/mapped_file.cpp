@@ -62,17 +62,14 @@ MappedFile::MappedFile(Mapping mapping, std::optional<InputFile> file)
     : mapping_(std::move(mapping)), file_(std::move(file)) {}
 
 MappedFile MappedFile::open(const std::filesystem::path& path, std::uint64_t most_copied_bytes) {
-  InputFile file = open_input(path);
+  return of(open_input(path), most_copied_bytes);
+}
+
+MappedFile MappedFile::of(InputFile file, std::uint64_t most_copied_bytes) {
   if (file.size_bytes() == 0) return {};
   if (file.size_bytes() <= most_copied_bytes) return {copy_of(file), std::nullopt};
   Mapping mapping = map_region(file, 0, file.size_bytes());
   return {std::move(mapping), std::move(file)};
-}
-
-MappedFile MappedFile::of(const InputFile& file) {
-  if (file.size_bytes() == 0) return {};
-  if (file.size_bytes() <= kMostCopiedBytes) return {copy_of(file), std::nullopt};
-  return {map_region(file, 0, file.size_bytes()), std::nullopt};
 }
 
 MappedFile MappedFile::open_region(const std::filesystem::path& path, std::size_t offset,

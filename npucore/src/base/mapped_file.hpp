@@ -28,8 +28,7 @@ class MappedFile {
   /// Throws as open_input() does.
   static MappedFile open(const std::filesystem::path& path,
                          std::uint64_t most_copied_bytes = kMostCopiedBytes);
-  /// The same of a file whose time of change means nothing: check_unchanged() is never told of it.
-  static MappedFile of(const InputFile& file);
+  static MappedFile of(InputFile file, std::uint64_t most_copied_bytes = kMostCopiedBytes);
   /// The pages that hold `size` bytes at `offset`, which are `offset % page_size_bytes()` bytes
   /// after the mapping's beginning. Throws Error(kInvalidArgument) for bytes that the file lacks.
   static MappedFile open_region(const std::filesystem::path& path, std::size_t offset,

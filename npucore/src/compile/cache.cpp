@@ -65,7 +65,8 @@ std::vector<KeptFile> kept_files(const base::Folder& folder) {
     if (!temporary && !name.ends_with(kSuffix)) continue;
     const auto status = folder.status_of(name);
     if (!status || !S_ISREG(status->st_mode)) continue;
-    const KeptFile file{name, status->st_mtim, static_cast<std::uint64_t>(status->st_size)};
+    const auto used = std::max(status->st_atim, status->st_mtim, is_older);
+    const KeptFile file{name, used, static_cast<std::uint64_t>(status->st_size)};
     if (temporary && is_abandoned(file) && folder.remove(name)) continue;
     files.push_back(file);
   }
@@ -110,9 +111,9 @@ std::optional<base::MappedFile> ModelCache::open_entry(const std::string& key) c
     return std::nullopt;
   }
   try {
-    const auto file = base::checked_input(std::move(fd), folder_->path_of(name));
+    auto file = base::checked_input(std::move(fd), folder_->path_of(name));
     const std::string why = base::why_not_private(file.status);
-    if (why.empty()) return base::MappedFile::of(file);
+    if (why.empty()) return base::MappedFile::of(std::move(file));
     remove(key, "it " + why);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kOutOfMemory) throw;
@@ -131,7 +132,9 @@ std::optional<ModelCache::Hit> ModelCache::find(const std::string& key) const {
     return std::nullopt;
   }
   if (entry->key != key) return std::nullopt;  // of a key with the same hash
-  ::utimensat(folder_->fd(), entry_of(key).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  // The time of change stays: it tells whether somebody wrote into the entry.
+  constexpr struct timespec kUsedNow[] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+  ::utimensat(folder_->fd(), entry_of(key).c_str(), kUsedNow, AT_SYMLINK_NOFOLLOW);
   return Hit{std::move(*file), entry->blob};
 }
 

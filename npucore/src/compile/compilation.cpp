@@ -189,7 +189,7 @@ std::string Compilation::cache_key() const {
   const DeviceInfo& device = compiled_->device->info;
   const std::string extra = ze::extra_build_flags();
   const auto version = [](const Version& v) { return text(v.major, '.', v.minor, '.', v.patch); };
-  return text("npucore cache 1\nmodel ", std::hex, ir::content_hash(model_), std::dec, "\nflags ",
+  return text("npucore cache 2\nmodel ", std::hex, ir::content_hash(model_), std::dec, "\nflags ",
               build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version,
                           in_cache_key(config_)),
               "\nprofiling ", wants_layer_times(compiled_->properties.values()), "\ndevice ",

@@ -1,11 +1,13 @@
 #include "compile/cache_entry.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <fstream>
 
 #include "base/file_lock.hpp"
 #include "compile/cache.hpp"
@@ -110,15 +112,34 @@ TEST_F(Cache, IsForItsUserAlone) {
   EXPECT_EQ(mode(files()[0]), 0600u);
 }
 
+/// As if nobody had written or read it for so long, and longer than before.
+void age(const std::filesystem::path& file, time_t seconds) {
+  struct stat status = {};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  struct timespec times[] = {status.st_atim, status.st_mtim};
+  for (struct timespec& time : times) time.tv_sec -= seconds;
+  ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+}
+
+TEST_F(Cache, TellsOfAChangeOfAnEntryThatIsMapped) {
+  constexpr std::uint64_t kLimit = 64 << 20;
+  store("a", std::string(17 << 20, 'x'), kLimit);
+  age(files().at(0), 10);  // times of files are coarse
+  const auto hit = ModelCache(place(), kLimit).find("a");
+  ASSERT_TRUE(hit);
+  ASSERT_TRUE(ModelCache(place(), kLimit).find("a")) << "somebody else uses it";
+  hit->file.check_unchanged();
+  std::fstream(files().at(0), std::ios::in | std::ios::out | std::ios::binary).seekp(5000).put('y');
+  expect_error(ErrorCode::kIo, "was changed while it was in use",
+               [&] { hit->file.check_unchanged(); });
+}
+
 TEST_F(Cache, TakesAwayWhatWasUsedLongestAgo) {
   const std::string blob(1000, 'x');
   for (const char* key : {"a", "b", "c"}) {
     store(key, blob, 3500);
     // Times of files are coarse; the order of use is what counts.
-    for (const auto& file : files()) {
-      std::filesystem::last_write_time(
-          file, std::filesystem::last_write_time(file) - std::chrono::seconds(10));
-    }
+    for (const auto& file : files()) age(file, 10);
   }
   EXPECT_EQ(found("a"), blob) << "and is now the one used last";
   store("d", blob, 3500);
@@ -283,8 +304,7 @@ TEST_F(Cache, ClearsAwayWhatWasAbandonedWhateverItsKey) {
   store("a", "blob");
   const auto left = place() / ".0123456789abcdef.npucache.0.tmp";
   write_file(left, "half a bl");
-  std::filesystem::last_write_time(
-      left, std::filesystem::last_write_time(left) - std::chrono::minutes(11));
+  age(left, 11 * 60);
   store("b", "blob b");
   EXPECT_FALSE(std::filesystem::exists(left));
   EXPECT_EQ(files().size(), 2u);

@@ -82,7 +82,7 @@ std::string blob_file() {
 std::string cache_file() {
   const std::string blob = kElf;
   const std::array parts = {std::as_bytes(std::span(blob))};
-  return blob + text_of(internal::cache_entry_tail(parts, "npucore cache 1\nmodel 1234\n"));
+  return blob + text_of(internal::cache_entry_tail(parts, "npucore cache 2\nmodel 1234\n"));
 }
 
 TEST(FormatsPage, ShowsABlobFileAsItIsWritten) {
