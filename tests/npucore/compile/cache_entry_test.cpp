@@ -148,6 +148,20 @@ TEST_F(Cache, TakesAwayWhatWasUsedLongestAgo) {
   EXPECT_EQ(found("d"), blob);
 }
 
+// The kernel itself notes the first use only.
+TEST_F(Cache, NotesEveryUse) {
+  const std::string blob(1000, 'x');
+  for (const char* key : {"a", "b"}) store(key, blob, 2500);
+  for (const char* key : {"a", "b", "a"}) {
+    ::usleep(20'000);  // times of files are coarse
+    EXPECT_EQ(found(key), blob);
+  }
+  ::usleep(20'000);
+  store("c", blob, 2500);
+  EXPECT_EQ(found("b"), "");
+  EXPECT_EQ(found("a"), blob);
+}
+
 TEST_F(Cache, KeepsNothingThatIsLargerThanItsLimit) {
   store("a", std::string(1000, 'x'), 500);
   EXPECT_EQ(found("a"), "");
