@@ -2,6 +2,7 @@
 
 #include <glib.h>
 
+#include <charconv>
 #include <sstream>
 
 #include <npucore/error.hpp>
@@ -59,8 +60,10 @@ std::vector<float> parse_numbers(const std::string& property, const std::string&
 npu::Shape parse_shape(const std::string& property, const std::string& text) {
   npu::Shape shape;
   for (const std::string& part : split(text, "[], ")) {
-    gint64 size = 0;
-    if (!g_ascii_string_to_signed(part.c_str(), 10, 1, G_MAXINT32, &size, nullptr)) {
+    std::int32_t size = 0;
+    const char* const end = part.data() + part.size();
+    const auto read = std::from_chars(part.data(), end, size);
+    if (read.ec != std::errc() || read.ptr != end || size < 1) {
       refuse(property, text, part,
              "not a size; write one whole number for each dimension, like " + property +
                  "=1,3,640,640");
