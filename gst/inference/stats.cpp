@@ -6,12 +6,10 @@
 namespace gstnpu {
 namespace {
 
-constexpr std::size_t kRecent = 256;
 constexpr guint64 kWarmUp = 2;  // inferences that pay for first touches
 
 // Of the latency.
-constexpr std::size_t kWindow = 128;   // inferences that it is made of
-constexpr std::size_t kOutliers = 2;   // of these that may take longer
+constexpr std::size_t kOutliers = 2;   // of its inferences that may take longer
 constexpr guint64 kFew = 16;           // with fewer, nobody knows what an outlier is
 constexpr guint64 kHeadroomPart = 16;  // of what is needed, in addition
 
@@ -100,21 +98,21 @@ bool Stats::count_copy(CopyCause cause, gsize bytes, const std::string& text) {
 }
 
 void RecentTimes::add(guint64 ns) {
-  if (times_ns_.size() < kRecent) {
-    times_ns_.reserve(kRecent);
+  if (times_ns_.size() < most_) {
+    times_ns_.reserve(most_);
     times_ns_.push_back(ns);
     return;
   }
   times_ns_[next_] = ns;
-  next_ = (next_ + 1) % kRecent;
+  next_ = (next_ + 1) % most_;
 }
 
-guint64 RecentTimes::median_ns() const {
+guint64 RecentTimes::slowest_but(std::size_t left_out) const {
   if (times_ns_.empty()) return 0;
-  std::vector<guint64> sorted = times_ns_;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return *middle;
+  sorted_ = times_ns_;
+  const auto slowest = sorted_.begin() + static_cast<std::ptrdiff_t>(left_out);
+  std::nth_element(sorted_.begin(), slowest, sorted_.end(), std::greater<>());
+  return *slowest;
 }
 
 void Stats::count_inference(guint64 ns, guint64 device_ns) {
@@ -131,9 +129,9 @@ void Stats::count_push(guint64 ns) {
   pushes_.add(ns);
 }
 
-StatsReport Stats::counts() const {
+guint64 Stats::counted(guint64 StatsReport::*frames) const {
   const std::scoped_lock lock(mutex_);
-  return counted_;
+  return counted_.*frames;
 }
 
 StatsReport Stats::report() const {
@@ -153,28 +151,14 @@ bool LatencyEstimate::assume(guint64 ns) {
   return true;
 }
 
-/// Of the last inferences, the slowest that is no outlier.
-guint64 LatencyEstimate::needed_ns() const {
-  sorted_ = recent_ns_;
-  const std::size_t outliers = recent_ns_.size() < kFew ? 0 : kOutliers;
-  const auto slowest = sorted_.begin() + static_cast<std::ptrdiff_t>(outliers);
-  std::nth_element(sorted_.begin(), slowest, sorted_.end(), std::greater<>());
-  return *slowest;
-}
-
 bool LatencyEstimate::observe(guint64 inference_ns) {
   const std::scoped_lock lock(mutex_);
   if (++seen_ <= kWarmUp) return false;
-  const std::size_t index = (seen_ - kWarmUp - 1) % kWindow;
-  if (index == recent_ns_.size()) {
-    recent_ns_.push_back(inference_ns);
-  } else {
-    recent_ns_[index] = inference_ns;
-  }
+  recent_.add(inference_ns);
   const guint64 settled = changed_at_ == 0 ? kFew : kWindow;
   const bool may_fall = seen_ >= changed_at_ + settled && seen_ % kFew == 0;
   if (inference_ns <= reported_ns_ && !may_fall) return false;
-  const guint64 needed = needed_ns();
+  const guint64 needed = recent_.slowest_but(recent_.size() < kFew ? 0 : kOutliers);
   const guint64 wanted = needed + needed / kHeadroomPart;
   if (needed <= reported_ns_ && wanted > reported_ns_ - reported_ns_ / 8) return false;
   reported_ns_ = wanted;

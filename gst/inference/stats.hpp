@@ -39,15 +39,21 @@ struct StatsReport {
 /// The caller frees it.
 GstStructure* to_structure(const StatsReport& report);
 
-/// The last durations, for their median.
+/// The last durations.
 class RecentTimes {
  public:
+  explicit RecentTimes(std::size_t most) : most_(most) {}
   void add(guint64 ns);
-  guint64 median_ns() const;
+  std::size_t size() const { return times_ns_.size(); }
+  /// The slowest when so many are left out, fewer than there are; 0 where there are none.
+  guint64 slowest_but(std::size_t left_out) const;
+  guint64 median_ns() const { return slowest_but(size() == 0 ? 0 : (size() - 1) / 2); }
 
  private:
+  const std::size_t most_;
   std::vector<guint64> times_ns_;  // a ring
   std::size_t next_ = 0;
+  mutable std::vector<guint64> sorted_;  // its memory is used again
 };
 
 /// Counts what one stream does. From any thread.
@@ -64,15 +70,15 @@ class Stats {
   void count_inference(guint64 ns, guint64 device_ns);
   /// How long downstream kept the output task.
   void count_push(guint64 ns);
-  /// Without medians.
-  StatsReport counts() const;
+  guint64 counted(guint64 StatsReport::*frames) const;
   StatsReport report() const;
 
  private:
   mutable std::mutex mutex_;  // guards all below
   StatsReport counted_;
   guint64 inference_ns_sum_ = 0;
-  RecentTimes inferences_, device_, pushes_;
+  static constexpr std::size_t kRecent = 256;
+  RecentTimes inferences_{kRecent}, device_{kRecent}, pushes_{kRecent};
 };
 
 /// The latency that a stream reports: what all but the slowest of its last inferences took. Grows
@@ -86,14 +92,13 @@ class LatencyEstimate {
   guint64 reported_ns() const;
 
  private:
-  guint64 needed_ns() const;
+  static constexpr std::size_t kWindow = 128;  // inferences that it is made of
 
   mutable std::mutex mutex_;  // guards all below
   guint64 reported_ns_ = 0;
   guint64 seen_ = 0;
-  guint64 changed_at_ = 0;               // when that many were seen
-  std::vector<guint64> recent_ns_;       // a ring
-  mutable std::vector<guint64> sorted_;  // its memory is used again
+  guint64 changed_at_ = 0;  // when that many were seen
+  RecentTimes recent_{kWindow};
 };
 
 }  // namespace gstnpu

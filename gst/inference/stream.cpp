@@ -104,14 +104,15 @@ void Stream::tell_drop(GstBuffer* buffer, GstClockTime running_time) {
   const guint64 device_ns = std::max<guint64>(shared_.backlog->device_ns(), 1);
   const double proportion =
       std::min(1.0, static_cast<double>(frame_ns) / static_cast<double>(device_ns));
-  const StatsReport counted = shared_.stats.counts();
   GstMessage* message = gst_message_new_qos(
       GST_OBJECT(pads_.element), shared_.upstream_is_live, running_time,
       gst_segment_to_stream_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
       GST_BUFFER_PTS(buffer), GST_BUFFER_DURATION(buffer));
   gst_message_set_qos_values(message, 0, proportion, 1000000);
-  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, counted.inferred,
-                            counted.dropped + counted.late);
+  const Stats& stats = shared_.stats;
+  gst_message_set_qos_stats(
+      message, GST_FORMAT_BUFFERS, stats.counted(&StatsReport::inferred),
+      stats.counted(&StatsReport::dropped) + stats.counted(&StatsReport::late));
   gst_element_post_message(pads_.element, message);
   if (GST_CLOCK_TIME_IS_VALID(running_time)) {
     gst_pad_push_event(pads_.sink,
