@@ -34,12 +34,16 @@ std::vector<std::string> split(const std::string& text, const char* separators) 
 
 bool Settings::opens_like(const Settings& other) const {
   Settings same = *this;
-  same.inference_interval = other.inference_interval;
-  same.zero_copy_required = other.zero_copy_required;
-  same.drop = other.drop;
-  same.on_error = other.on_error;
-  same.stats_interval_ms = other.stats_interval_ms;
+  static_cast<LiveValues&>(same) = other;
   return same == other;
+}
+
+void LiveSettings::set(const LiveValues& values) {
+  inference_interval = values.inference_interval;
+  zero_copy_required = values.zero_copy_required;
+  drop = values.drop;
+  on_error = values.on_error;
+  stats_interval_ms = values.stats_interval_ms;
 }
 
 std::vector<float> parse_numbers(const std::string& property, const std::string& text) {

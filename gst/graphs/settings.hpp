@@ -21,15 +21,20 @@ enum class OnError { kFail, kPass };
 /// Which frames are dropped instead of waited for.
 enum class Drop { kNone, kLate, kBusy };
 
-struct Settings {
-  std::string model;            ///< file; empty: not set
-  std::string device = "auto";  ///< auto, npu, software
-  unsigned nireq = 0;           ///< 0: kDefaultRequests
+/// What may change while a stream plays.
+struct LiveValues {
   unsigned inference_interval = 1;
   bool zero_copy_required = false;  ///< an error instead of the first copy
   Drop drop = Drop::kNone;
   OnError on_error = OnError::kFail;
   unsigned stats_interval_ms = 0;  ///< 0: never
+  bool operator==(const LiveValues&) const = default;
+};
+
+struct Settings : LiveValues {
+  std::string model;            ///< file; empty: not set
+  std::string device = "auto";  ///< auto, npu, software
+  unsigned nireq = 0;           ///< 0: kDefaultRequests
   /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.
   bool converts_layout = false;
   std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
@@ -48,8 +53,9 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-/// The settings that may change while a stream plays. From any thread.
+/// The same, for a stream that plays. From any thread.
 struct LiveSettings {
+  void set(const LiveValues& values);
   std::atomic<unsigned> inference_interval{1};
   std::atomic<bool> zero_copy_required{false};
   std::atomic<Drop> drop{Drop::kNone};

@@ -16,11 +16,7 @@ Settings Element::settings() const {
 void Element::change_settings(const std::function<void(Settings&)>& change) {
   const std::scoped_lock lock(settings_mutex_);
   change(settings_);
-  live_.inference_interval = settings_.inference_interval;
-  live_.zero_copy_required = settings_.zero_copy_required;
-  live_.drop = settings_.drop;
-  live_.on_error = settings_.on_error;
-  live_.stats_interval_ms = settings_.stats_interval_ms;
+  live_.set(settings_);
 }
 
 StatsReport Element::stats() const {
