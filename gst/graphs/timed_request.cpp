@@ -12,11 +12,10 @@ guint64 now_ns() {
 
 void Backlog::add(guint64 now_ns) {
   const std::scoped_lock lock(mutex_);
-  const bool stale = is_stale(now_ns);
+  if (is_stale(now_ns)) {
+    device_ns_ = 0;
+  }
   if (unfinished_++ == 0) {
-    if (stale) {
-      device_ns_ = 0;
-    }
     idle_until_ns_ = now_ns;
   }
 }

@@ -86,6 +86,7 @@ class Stream {
   void refuse_stream(const std::exception& error);
   void refuse_empty_stream();
   GstFlowReturn queue_event(EventRef event);
+  GstFlowReturn push_or_store(EventRef event);
   void flush_start(EventRef event);
   void flush_stop(EventRef event);
   void start_output();

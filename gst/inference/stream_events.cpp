@@ -129,20 +129,25 @@ GstFlowReturn Stream::queue_event(EventRef event) {
   if (type == GST_EVENT_EOS) {
     shared_.eos = true;
   }
-  const std::scoped_lock lock(shared_.sticky_mutex);
-  const EventRef copy(gst_event_ref(event.get()));
-  const GstFlowReturn flow = shared_.fifo.push(std::move(event));
+  const GstFlowReturn flow = push_or_store(std::move(event));
   if (flow == GST_FLOW_OK || flow == GST_FLOW_FLUSHING) return flow;
-  if (type == GST_EVENT_EOS) {
-    if (is_silent_failure(flow)) {
-      GST_ELEMENT_FLOW_ERROR(pads_.element, flow);
-    }
-    return flow;
+  if (type != GST_EVENT_EOS) return GST_FLOW_OK;
+  if (is_silent_failure(flow)) {
+    GST_ELEMENT_FLOW_ERROR(pads_.element, flow);
   }
-  if (is_sticky(copy.get())) {  // whoever is linked next is told
+  return flow;
+}
+
+/// Where the fifo stopped, whoever is linked next is told.
+GstFlowReturn Stream::push_or_store(EventRef event) {
+  const EventRef copy(gst_event_ref(event.get()));
+  const std::scoped_lock lock(shared_.sticky_mutex);
+  const GstFlowReturn flow = shared_.fifo.push(std::move(event));
+  const bool stopped = flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING;
+  if (stopped && is_sticky(copy.get()) && GST_EVENT_TYPE(copy.get()) != GST_EVENT_EOS) {
     gst_pad_store_sticky_event(pads_.src, copy.get());
   }
-  return GST_FLOW_OK;
+  return flow;
 }
 
 void Stream::flush_start(EventRef event) {
