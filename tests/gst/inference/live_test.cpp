@@ -134,15 +134,19 @@ TEST_F(TooSlowFor, OneRequestGoesOn) {
   EXPECT_GT(live.frames(), 10u);
 }
 
-class Files : public LiveTest {};
+class Files : public LiveTest {
+ protected:
+  ObjectRef<GstElement> nine_seconds(const std::string& properties) {
+    const std::string line =
+        "videotestsrc num-buffers=90 ! video/x-raw,format=RGB,width=8,height=8,framerate=10/1 ! " +
+        npuinfer(properties) + " ! fakesink sync=true";
+    return ObjectRef<GstElement>(gst_parse_launch(line.c_str(), nullptr));
+  }
+};
 
 // Also while nobody plays them yet.
 TEST_F(Files, WaitInsteadOfBeingDropped) {
-  const std::string line =
-      "videotestsrc num-buffers=90 ! "
-      "video/x-raw,format=RGB,width=8,height=8,framerate=10/1 ! " +
-      npuinfer("drop=busy") + " ! fakesink sync=true";
-  const ObjectRef<GstElement> pipeline(gst_parse_launch(line.c_str(), nullptr));
+  const ObjectRef<GstElement> pipeline = nine_seconds("drop=busy");
   gst_element_set_state(pipeline.get(), GST_STATE_PAUSED);
   g_usleep(1000 * 1000);
   EXPECT_EQ(stat_of(pipeline.get(), "dropped"), 0u);
@@ -152,11 +156,7 @@ TEST_F(Files, WaitInsteadOfBeingDropped) {
 
 // After a flushing seek the element's running time is the old one until the sink has a frame.
 TEST_F(Files, AreNotLateAfterASeek) {
-  const std::string line =
-      "videotestsrc num-buffers=90 ! "
-      "video/x-raw,format=RGB,width=8,height=8,framerate=10/1 ! " +
-      npuinfer("drop=late") + " ! fakesink sync=true";
-  const ObjectRef<GstElement> pipeline(gst_parse_launch(line.c_str(), nullptr));
+  const ObjectRef<GstElement> pipeline = nine_seconds("drop=late");
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   gst_element_get_state(pipeline.get(), nullptr, nullptr, 10 * GST_SECOND);
   g_usleep(2000 * 1000);
