@@ -17,10 +17,11 @@ using namespace std::chrono_literals;
 
 constexpr guint kRequests = 4;
 
-/// Everything that reaches the sink pad, in order: the frame's number, or the event's name.
+/// Everything that reaches a pad, in order: the frame's number, or the event's name. Must outlive
+/// the pad.
 class Recorder {
  public:
-  explicit Recorder(GstPad* pad) {
+  void watch(GstPad* pad) {
     gst_pad_add_probe(pad,
                       static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER |
                                                    GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
@@ -59,13 +60,12 @@ class Recorder {
 class Streaming : public testing::Test {
  protected:
   Streaming()
-      : harness_("npuinfer",
-                 [this](GstElement* element) {
-                   const std::string path = dir_.write("pixels.xml", pixels_ir(8, 8)).string();
-                   g_object_set(element, "model", path.c_str(), "device", "software", "nireq",
-                                kRequests, nullptr);
-                 }),
-        recorder_(harness_.get()->sinkpad) {
+      : harness_("npuinfer", [this](GstElement* element) {
+          const std::string path = dir_.write("pixels.xml", pixels_ir(8, 8)).string();
+          g_object_set(element, "model", path.c_str(), "device", "software", "nireq", kRequests,
+                       nullptr);
+        }) {
+    recorder_.watch(harness_.get()->sinkpad);
     harness_.set_caps(caps_of("RGB", 8, 8));
     // The compilation is over before anything is timed.
     harness_.push(frame_of("RGB", 8, 8, 0));
@@ -83,8 +83,8 @@ class Streaming : public testing::Test {
   }
 
   TempDir dir_;
-  ElementHarness harness_;
   Recorder recorder_;
+  ElementHarness harness_;
 };
 
 using Seen = std::vector<std::string>;
@@ -125,7 +125,8 @@ TEST_F(Streaming, HoldsUpstreamBackWhileEnoughIsInFlight) {
   const gint64 begin = g_get_monotonic_time();
   push_frames(kRequests);
   const gint64 full = g_get_monotonic_time();
-  EXPECT_LT(full - begin, 20000) << "room for all: nothing waits for the device";
+  EXPECT_LT(full - begin, gint64{kRequests - 1} * 20000)
+      << "room for all: nothing waits for the device";
   push_frame(kRequests);
   EXPECT_GT(g_get_monotonic_time() - begin, 15000) << "the first must be done before";
 }
