@@ -125,7 +125,7 @@ MUTATIONS = [
     Mutation("relink-unheard", "a new link downstream changes nothing", PLUGIN,
              "      shared_.fifo.relinked();", "", ["gst-element-streaming"]),
     Mutation("dropped-uncounted", "dropped frames are not counted", PLUGIN,
-             "  shared_.stats.count(verdict == DropPolicy::Verdict::kLate ? &StatsReport::late", "  if (false) shared_.stats.count(verdict == DropPolicy::Verdict::kLate ? &StatsReport::late", ["gst-element-live-too-slow"]),
+             "  shared_.stats.count(reason);", "", ["gst-element-live-too-slow"]),
     Mutation("qos-ignored", "what downstream says of lateness is not heard", PLUGIN,
              "arrival.frame < earliest_) return true;", "arrival.frame < earliest_) return false;", ["gst-drop_policy"]),
     Mutation("sticky-lost", "a flush loses caps and tags", PLUGIN,

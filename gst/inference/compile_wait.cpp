@@ -1,6 +1,5 @@
 #include "compile_wait.hpp"
 
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -14,38 +13,57 @@ namespace {
 // How soon a stream that stops is let go.
 constexpr std::chrono::milliseconds kLook{20};
 
-void wait(Compilation& compilation, const Fifo& fifo, GstElement* element) {
-  auto told = std::chrono::seconds(0);
-  while (!compilation.wait(kLook)) {
-    const npu::CompileProgress progress = compilation.progress();
-    const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(progress.elapsed);
-    if (elapsed > std::exchange(told, elapsed)) {
-      post_progress(element, GST_PROGRESS_TYPE_CONTINUE,
-                    "compiling " + compilation.what() + ": " + npu::to_string(progress.phase) +
-                        ", " + std::to_string(elapsed.count()) + " s");
-    }
-    if (fifo.flow() != GST_FLOW_OK) {
-      throw npu::Error(npu::ErrorCode::kCancelled, "the stream stopped during a compilation");
-    }
+}  // namespace
+
+ToldCompilation::ToldCompilation(std::shared_ptr<Compilation> compilation, GstElement* element)
+    : compilation_(std::move(compilation)), element_(element) {
+  post_progress(element_, GST_PROGRESS_TYPE_START, "compiling " + compilation_->what());
+}
+
+ToldCompilation::~ToldCompilation() {
+  if (!told_end_) {
+    tell_end(GST_PROGRESS_TYPE_CANCELED,
+             "compiling " + compilation_->what() + ": no frame needs it any more");
   }
 }
 
-}  // namespace
-
-std::shared_ptr<Graph> wait_and_tell(Compilation& compilation, const Fifo& fifo,
-                                     GstElement* element) {
-  post_progress(element, GST_PROGRESS_TYPE_START, "compiling " + compilation.what());
+std::shared_ptr<Graph> ToldCompilation::get(std::chrono::milliseconds timeout) {
+  if (!compilation_->wait(timeout)) {
+    tell_progress();
+    return nullptr;
+  }
   try {
-    wait(compilation, fifo, element);
-    std::shared_ptr<Graph> graph = compilation.get();
-    post_progress(element, GST_PROGRESS_TYPE_COMPLETE, "compiled " + compilation.what());
+    std::shared_ptr<Graph> graph = compilation_->get();
+    tell_end(GST_PROGRESS_TYPE_COMPLETE, "compiled " + compilation_->what());
     return graph;
   } catch (const npu::Error& error) {
     const bool cancelled = error.code() == npu::ErrorCode::kCancelled;
-    post_progress(element, cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR,
-                  "compiling " + compilation.what() + ": " + error.what());
+    tell_end(cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR,
+             "compiling " + compilation_->what() + ": " + error.what());
     throw;
   }
+}
+
+std::shared_ptr<Graph> ToldCompilation::get_unless_stopped(const Fifo& fifo) {
+  for (;;) {
+    if (std::shared_ptr<Graph> graph = get(kLook)) return graph;
+    if (fifo.flow() == GST_FLOW_OK) continue;
+    throw npu::Error(npu::ErrorCode::kCancelled, "the stream stopped during a compilation");
+  }
+}
+
+void ToldCompilation::tell_progress() {
+  const npu::CompileProgress progress = compilation_->progress();
+  const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(progress.elapsed);
+  if (elapsed <= std::exchange(told_, elapsed)) return;
+  post_progress(element_, GST_PROGRESS_TYPE_CONTINUE,
+                "compiling " + compilation_->what() + ": " + npu::to_string(progress.phase) + ", " +
+                    std::to_string(elapsed.count()) + " s");
+}
+
+void ToldCompilation::tell_end(GstProgressType how, const std::string& text) {
+  told_end_ = true;
+  post_progress(element_, how, text);
 }
 
 }  // namespace gstnpu

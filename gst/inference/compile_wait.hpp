@@ -2,7 +2,9 @@
 
 #include <gst/gst.h>
 
+#include <chrono>
 #include <memory>
+#include <string>
 
 #include "graphs/graph_source.hpp"
 
@@ -10,10 +12,29 @@
 
 namespace gstnpu {
 
-/// Waits for `compilation`, and tells on the element's bus when it begins, once a second what it is
-/// at, and how it ends. Throws what the compilation threw, and Error(kCancelled) as soon as `fifo`
-/// stops; the compilation then goes on.
-std::shared_ptr<Graph> wait_and_tell(Compilation& compilation, const Fifo& fifo,
-                                     GstElement* element);
+/// A compilation that is told on the element's bus: when it begins, once a second what it is at,
+/// and how it ends. Goes on when this is gone.
+class ToldCompilation {
+ public:
+  ToldCompilation(std::shared_ptr<Compilation> compilation, GstElement* element);
+  ~ToldCompilation();
+  ToldCompilation(const ToldCompilation&) = delete;
+  ToldCompilation& operator=(const ToldCompilation&) = delete;
+
+  bool tells_of(const Compilation* compilation) const { return compilation_.get() == compilation; }
+  /// The graph; null when `timeout` passed first. Throws what the compilation threw.
+  std::shared_ptr<Graph> get(std::chrono::milliseconds timeout);
+  /// Waits; throws Error(kCancelled) as soon as `fifo` stops.
+  std::shared_ptr<Graph> get_unless_stopped(const Fifo& fifo);
+
+ private:
+  void tell_progress();
+  void tell_end(GstProgressType how, const std::string& text);
+
+  const std::shared_ptr<Compilation> compilation_;
+  GstElement* const element_;
+  std::chrono::seconds told_{0};
+  bool told_end_ = false;
+};
 
 }  // namespace gstnpu

@@ -8,8 +8,6 @@
 #include "frames/caps.hpp"
 #include "frames/picture_warnings.hpp"
 
-#include "compile_wait.hpp"
-
 namespace gstnpu {
 namespace {
 
@@ -61,6 +59,10 @@ GstFlowReturn Stream::chain(BufferRef buffer) {
   BufferRef frame(gst_buffer_ref(buffer.get()));
   try {
     auto inference = start_inference(std::move(buffer));
+    if (!inference) {
+      note_drop(frame.get(), &StatsReport::dropped);
+      return GST_FLOW_OK;
+    }
     frame.reset();  // nobody else holds it then, and it is not copied for its metadata
     return shared_.fifo.push(std::move(inference));
   } catch (...) {
@@ -92,10 +94,15 @@ bool Stream::drops(GstBuffer* buffer, Drop drop) {
   const DropPolicy::Verdict verdict = shared_.drop_policy.judge(drop, arrival);
   if (verdict == DropPolicy::Verdict::kInfer) return false;
   shared_.stats.count_frame(format_->frame_bytes);
-  shared_.stats.count(verdict == DropPolicy::Verdict::kLate ? &StatsReport::late
-                                                            : &StatsReport::dropped);
-  tell_drop(buffer, arrival.frame);
+  note_drop(buffer,
+            verdict == DropPolicy::Verdict::kLate ? &StatsReport::late : &StatsReport::dropped);
   return true;
+}
+
+void Stream::note_drop(GstBuffer* buffer, guint64 StatsReport::*reason) {
+  shared_.stats.count(reason);
+  tell_drop(buffer,
+            gst_segment_to_running_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)));
 }
 
 /// As sinks and decoders do: the bus is told of each frame, and upstream that it is too fast.
@@ -147,6 +154,7 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
   find_memory(input);
   std::shared_ptr<Graph> graph;
   BoundPlanes planes = bind_or_copy(input, graph);
+  if (!graph) return nullptr;
   const InputPath path = planes.path;
   auto inference = std::make_unique<Inference>(
       std::move(buffer), std::move(graph), std::move(planes), opened_->outputs(), shared_.backlog);
@@ -170,38 +178,65 @@ void Stream::find_memory(FrameInput& input) {
 BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph) {
   if (input.may_be_bound()) {
     graph = graph_for(input.layout());
+    if (!graph) return {};
     if (std::optional<BoundPlanes> bound = input.bind(*graph)) return std::move(*bound);
   }
-  note_copy(input.cause(), input.detail(), input.visible_bytes());
+  const std::string reason = reason_of(input.cause(), input.detail());
   graph = graph_for(input.layout_of_copy());
+  if (!graph) return {};
+  note_copy(input.cause(), reason, input.visible_bytes());
   return input.copy(*graph);
 }
 
 std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
   if (std::shared_ptr<Graph> graph = opened_->source().find(layout)) return graph;
-  return wait_and_tell(*opened_->source().start(layout), shared_.fifo, pads_.element);
+  const std::shared_ptr<Compilation> compilation = opened_->source().start(layout);
+  if (!compiling_ || !compiling_->tells_of(compilation.get())) {
+    compiling_.emplace(compilation, pads_.element);
+  }
+  try {
+    std::shared_ptr<Graph> graph = waits_for_graphs()
+                                       ? compiling_->get_unless_stopped(shared_.fifo)
+                                       : compiling_->get(std::chrono::milliseconds(0));
+    if (graph) {
+      compiling_.reset();
+    }
+    return graph;
+  } catch (...) {
+    compiling_.reset();
+    throw;
+  }
+}
+
+/// A live stream that may drop frames goes on while a graph is compiled.
+bool Stream::waits_for_graphs() const {
+  return live_.drop == Drop::kNone || !shared_.upstream_is_live;
 }
 
 /// A frame that bind_or_copy() copied is counted already.
 void Stream::count_path(const Inference& inference, InputPath path, gsize bytes) {
   if (path == InputPath::kCopied) return;
   if (inference.was_copied()) {
-    note_copy(CopyCause::kLostDevice, {}, bytes);
+    note_copy(CopyCause::kLostDevice, reason_of(CopyCause::kLostDevice, {}), bytes);
   } else {
     shared_.stats.count_zero_copy(path, bytes);
   }
 }
 
 /// Throws CopyRefused where no copy may be.
-void Stream::note_copy(CopyCause cause, const std::string& detail, gsize bytes) {
+std::string Stream::reason_of(CopyCause cause, const std::string& detail) const {
   std::string text = std::string(explain(cause)) + (detail.empty() ? "" : ": " + detail);
   const std::string tiles = refusals_.tiles_beside();
   if (cause == CopyCause::kOrdinaryMemory && !tiles.empty()) {
     text += ". Upstream has DMA-BUFs too, but " + cure_of_tiles(tiles);
   }
   if (live_.zero_copy_required) throw CopyRefused(text);
-  if (shared_.stats.count_copy(cause, bytes, text)) {
-    post_warning(pads_.element, "frames are copied before the NPU reads them: " + text);
+  return text;
+}
+
+void Stream::note_copy(CopyCause cause, const std::string& reason, gsize bytes) {
+  if (shared_.stats.count_copy(cause, bytes, reason)) {
+    post_warning(pads_.element, "frames are copied before the NPU reads them: " + reason);
   }
 }
 

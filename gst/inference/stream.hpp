@@ -11,6 +11,7 @@
 #include "common/refs.hpp"
 #include "graphs/settings.hpp"
 
+#include "compile_wait.hpp"
 #include "frame_input.hpp"
 #include "negotiation.hpp"
 #include "opened.hpp"
@@ -69,18 +70,23 @@ class Stream {
   };
 
   bool drops(GstBuffer* buffer, Drop drop);
+  void note_drop(GstBuffer* buffer, guint64 StatsReport::*reason);
   void tell_drop(GstBuffer* buffer, GstClockTime running_time);
   GstClockTime running_time() const;
   GstFlowReturn pass(BufferRef buffer, bool is_due);
+  /// Null when the graph for the frame is still being compiled, and the drop policy does not wait.
   std::unique_ptr<Inference> start_inference(BufferRef buffer);
   void find_memory(FrameInput& input);
   BoundPlanes bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph);
   std::shared_ptr<Graph> graph_for(const npu::FrameLayout& layout);
+  bool waits_for_graphs() const;
   void count_path(const Inference& inference, InputPath path, gsize bytes);
-  void note_copy(CopyCause cause, const std::string& detail, gsize bytes);
+  std::string reason_of(CopyCause cause, const std::string& detail) const;
+  void note_copy(CopyCause cause, const std::string& reason, gsize bytes);
   GstFlowReturn end_frame(BufferRef frame);
 
   bool start_format(const GstCaps* caps);
+  void ask_whether_live();
   void note_rate(const GstVideoInfo& info);
   void warn_once(const std::string& warning);
   void refuse_stream(const std::exception& error);
@@ -98,6 +104,7 @@ class Stream {
   const npu::ImportStats imports_before_;
 
   std::optional<Format> format_;                                  // streaming thread
+  std::optional<ToldCompilation> compiling_;                      // streaming thread
   std::set<std::string> warned_;                                  // streaming thread
   guint64 frame_index_ = 0;                                       // streaming thread
   GstSegment segment_;                                            // streaming thread

@@ -63,7 +63,19 @@ bool Stream::start_format(const GstCaps* caps) {
   format_ = {info, visible_bytes(describe_frame(info, BufferRef(gst_buffer_new()).get()))};
   refusals_.note_taken_stream();
   note_rate(info);
+  ask_whether_live();
   return true;
+}
+
+/// The first frames come before a pipeline asks for the latency.
+void Stream::ask_whether_live() {
+  GstQuery* query = gst_query_new_latency();
+  gboolean live = FALSE;
+  if (gst_pad_peer_query(pads_.sink, query)) {
+    gst_query_parse_latency(query, &live, nullptr, nullptr);
+    shared_.upstream_is_live = live;
+  }
+  gst_query_unref(query);
 }
 
 /// However often upstream says it again.

@@ -237,6 +237,48 @@ TEST_F(NpuInfer, GoesOnWithTheSameCompilationAfterAFlush) {
   EXPECT_EQ(first_tensor(out.get()), std::vector<float>(192, 55.f));
 }
 
+/// Pushes frames until one is inferred.
+void push_until_inferred(ElementHarness& harness) {
+  for (guint i = 0; i < 5000 && harness.stat("inferred") == 0; ++i) {
+    ASSERT_EQ(harness.push(frame_of("RGB", 8, 8, 55, i)), GST_FLOW_OK);
+    g_usleep(2000);
+  }
+}
+
+TEST_F(NpuInfer, DropsALiveStreamsFramesWhileItCompiles) {
+  const auto set = compiling_here(with_model());
+  ElementHarness harness("npuinfer", set);
+  gst_util_set_object_arg(G_OBJECT(harness.element()), "drop", "busy");
+  gst_harness_set_live(harness.get(), TRUE);
+  harness.set_caps(caps_of("RGB", 8, 8));
+  {
+    const BusyCompiler busy((dir_.path() / "pixels.xml").string());
+    for (guint i = 0; i < 5; ++i) {
+      EXPECT_EQ(harness.push(frame_of("RGB", 8, 8, 77, i)), GST_FLOW_OK) << "it does not wait";
+    }
+    EXPECT_EQ(harness.stat("dropped"), 5u);
+  }
+  push_until_inferred(harness);
+  const BufferRef out = harness.pull();
+  EXPECT_EQ(first_tensor(out.get()), std::vector<float>(192, 55.f));
+  EXPECT_EQ(harness.compilations(), 1u);
+  EXPECT_EQ(harness.stat("frames"), harness.stat("dropped") + harness.stat("inferred"));
+}
+
+TEST_F(NpuInfer, TellsTheEndOfACompilationThatNoFrameNeedsAnyMore) {
+  const auto set = compiling_here(with_model());
+  ElementHarness harness("npuinfer", set);
+  gst_util_set_object_arg(G_OBJECT(harness.element()), "drop", "busy");
+  gst_harness_set_live(harness.get(), TRUE);
+  harness.set_caps(caps_of("RGB", 8, 8));
+  const BusyCompiler busy((dir_.path() / "pixels.xml").string());
+  harness.push(frame_of("RGB", 8, 8, 77));
+  gst_element_set_state(harness.element(), GST_STATE_READY);
+  const auto told = harness.messages(GST_MESSAGE_PROGRESS);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_NE(told.back().find("no frame needs it any more"), std::string::npos) << told.back();
+}
+
 TEST_F(NpuInfer, TellsWhereTheModelsPixelsLie) {
   ElementHarness harness("npuinfer", [&, set = with_model()](GstElement* element) {
     set(element);
