@@ -8,12 +8,11 @@ namespace {
 
 class BlobSource : public GraphSource {
  public:
-  BlobSource(std::shared_ptr<Graph> graph, std::string file)
-      : graph_(std::move(graph)), file_(std::move(file)) {}
+  explicit BlobSource(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {}
 
   std::optional<npu::FrameLayout> fixed_layout() const override { return graph_->layout(); }
   std::string command_for(const npu::FrameLayout& layout) const override {
-    return compile_command(file_, graph_->preprocess(), layout);
+    return compile_command(graph_->file(), graph_->preprocess(), layout);
   }
   std::vector<std::string> warnings() const override { return {}; }
   std::uint64_t compile_ns() const override {
@@ -26,7 +25,6 @@ class BlobSource : public GraphSource {
 
  private:
   const std::shared_ptr<Graph> graph_;
-  const std::string file_;
 };
 
 bool is_u8_image(const npu::Port& port, std::int64_t channels) {
@@ -95,8 +93,8 @@ std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings
       npu::CompiledModel::import(device, settings.model, compile_options(settings));
   npu::FrameInput frame = model.frame_input() ? *model.frame_input()
                                               : derive_frame_input(model.inputs(), settings.model);
-  return std::make_unique<BlobSource>(std::make_shared<Graph>(std::move(model), std::move(frame)),
-                                      settings.model);
+  return std::make_unique<BlobSource>(
+      std::make_shared<Graph>(std::move(model), std::move(frame), settings.model));
 }
 
 }  // namespace gstnpu

@@ -65,8 +65,8 @@ GstNpuTensor describe_output(const npu::Port& port) {
 
 }  // namespace
 
-Graph::Graph(npu::CompiledModel model, npu::FrameInput frame)
-    : model_(std::move(model)), frame_(std::move(frame)) {
+Graph::Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file)
+    : model_(std::move(model)), frame_(std::move(frame)), file_(std::move(file)) {
   const auto& info = model_.model_info();
   if (const auto labels = info.find("labels"); labels != info.end()) {
     labels_ = labels->second;

@@ -19,8 +19,11 @@ namespace gstnpu {
 /// by the streaming thread, which takes requests, and the output task, which gives them back.
 class Graph {
  public:
-  /// `frame` tells how frames go in. Throws npu::Error for outputs that no buffer can carry.
-  Graph(npu::CompiledModel model, npu::FrameInput frame);
+  /// `frame` tells how frames go in, `file` is the user's name for the model. Throws npu::Error for
+  /// outputs that no buffer can carry.
+  Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file);
+
+  const std::string& file() const { return file_; }
 
   const npu::FrameLayout& layout() const { return frame_.preprocess.frame; }
   const npu::Preprocess& preprocess() const { return frame_.preprocess; }
@@ -54,6 +57,7 @@ class Graph {
 
   npu::CompiledModel model_;
   npu::FrameInput frame_;
+  const std::string file_;
   bool takes_any_strides_ = false;
   std::string labels_;
   std::vector<std::size_t> plane_inputs_;

@@ -116,6 +116,7 @@ class IrSource final : public GraphSource {
  public:
   IrSource(const npu::Device& device, const Settings& settings)
       : device_(device),
+        file_(settings.model),
         options_(device, settings),
         model_(read_model(settings)),
         open_sizes_(model_),
@@ -295,7 +296,7 @@ class IrSource final : public GraphSource {
   std::shared_ptr<Graph> finish(Job& done) {
     npu::CompiledModel compiled = done.job.get();
     compile_ns_ += compiled.load_stats().compile_ns + compiled.load_stats().initialize_ns;
-    return std::make_shared<Graph>(std::move(compiled), std::move(done.frame));
+    return std::make_shared<Graph>(std::move(compiled), std::move(done.frame), file_);
   }
 
   void keep(const std::shared_ptr<Graph>& graph) {
@@ -307,6 +308,7 @@ class IrSource final : public GraphSource {
   }
 
   const npu::Device device_;
+  const std::string file_;
   const IrOptions options_;
   const npu::Model model_;
   const OpenSizes open_sizes_;

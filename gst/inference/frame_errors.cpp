@@ -11,7 +11,7 @@ constexpr guint kMostLosses = 5;
 
 }  // namespace
 
-FrameErrors::Verdict FrameErrors::tell(guint64 submitted_ns) {
+FrameErrors::Verdict FrameErrors::tell(const std::string& model_file, guint64 submitted_ns) {
   try {
     throw;
   } catch (const CopyRefused& error) {
@@ -20,12 +20,12 @@ FrameErrors::Verdict FrameErrors::tell(guint64 submitted_ns) {
   } catch (const npu::Error& error) {
     if (error.code() == npu::ErrorCode::kCancelled) return Verdict::kCancelled;
     if (error.code() != npu::ErrorCode::kDeviceLost) {
-      post_error(element_, error, model_file_);
+      post_error(element_, error, model_file);
       return Verdict::kFatal;
     }
-    return note_loss(error, submitted_ns);
+    return note_loss(error, model_file, submitted_ns);
   } catch (const std::exception& error) {
-    post_error(element_, error, model_file_);
+    post_error(element_, error, model_file);
     return Verdict::kFatal;
   }
 }
@@ -38,7 +38,8 @@ guint FrameErrors::count_loss(guint64 submitted_ns) {
   return ++losses_;
 }
 
-FrameErrors::Verdict FrameErrors::note_loss(const npu::Error& error, guint64 submitted_ns) {
+FrameErrors::Verdict FrameErrors::note_loss(const npu::Error& error, const std::string& model_file,
+                                            guint64 submitted_ns) {
   const guint losses = count_loss(submitted_ns);
   if (losses == 1) {
     post_warning(element_,
@@ -53,7 +54,7 @@ FrameErrors::Verdict FrameErrors::note_loss(const npu::Error& error, guint64 sub
                             "npu-info says, or set on-error=pass to let frames through without "
                             "tensors; the last time: " +
                             error.what()),
-             model_file_);
+             model_file);
   return Verdict::kFatal;
 }
 

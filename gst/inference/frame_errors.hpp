@@ -32,21 +32,20 @@ class FrameErrors {
     kCancelled,    ///< the stream stopped meanwhile
   };
 
-  FrameErrors(GstElement* element, std::string model_file, const LiveSettings& live)
-      : element_(element), model_file_(std::move(model_file)), live_(live) {}
+  FrameErrors(GstElement* element, const LiveSettings& live) : element_(element), live_(live) {}
 
-  /// In a handler: posts what it caught, of a frame that was submitted then. A lost device is one
-  /// warning, however many frames were in flight; one that is lost again and again is an error.
-  Verdict tell(guint64 submitted_ns);
+  /// In a handler: posts what it caught, of a frame that was submitted to that model then. A lost
+  /// device is one warning, however many frames were in flight; one that is lost again and again is
+  /// an error.
+  Verdict tell(const std::string& model_file, guint64 submitted_ns);
   /// An inference has ended well: the next lost device is told again.
   void note_success();
 
  private:
-  Verdict note_loss(const npu::Error& error, guint64 submitted_ns);
+  Verdict note_loss(const npu::Error& error, const std::string& model_file, guint64 submitted_ns);
   guint count_loss(guint64 submitted_ns);
 
   GstElement* const element_;
-  const std::string model_file_;
   const LiveSettings& live_;
   std::mutex mutex_;        // guards all below
   guint losses_ = 0;        // since the last inference that ended well

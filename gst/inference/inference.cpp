@@ -57,7 +57,7 @@ void Inference::wait() {
   time_ = request_->time();
 }
 
-BufferRef Inference::finish(const std::string& model_file) {
+BufferRef Inference::finish() {
   BufferRef frame(gst_buffer_make_writable(buffer_.release()));
   std::vector<GstNpuTensor> tensors = graph_->outputs();
   std::vector<MemoryRef> memories;
@@ -67,7 +67,7 @@ BufferRef Inference::finish(const std::string& model_file) {
   }
   gst_npu_buffer_add_tensors(frame.get(), tensors.data(), static_cast<guint>(tensors.size()));
 
-  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame.get(), model_file.c_str());
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame.get(), model_file().c_str());
   const npu::FrameGeometry& geometry = graph_->geometry();
   meta->model_width = geometry.model_width;
   meta->model_height = geometry.model_height;

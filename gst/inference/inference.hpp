@@ -46,9 +46,10 @@ class Inference {
   bool was_copied() const { return was_copied_; }
   /// Waits for the NPU. Throws npu::Error when the inference failed.
   void wait();
+  const std::string& model_file() const { return graph_->file(); }
   /// After wait(): the frame with its tensors and GstNpuInferenceMeta; on a shallow copy where
   /// others hold the buffer too.
-  BufferRef finish(const std::string& model_file);
+  BufferRef finish();
   /// Instead, where the inference failed: the frame as it came.
   BufferRef give_up() { return std::move(buffer_); }
   /// After wait(); if that threw, only when it was submitted.

@@ -71,9 +71,9 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
   std::optional<FrameErrors::Verdict> failure;
   try {
     inference->wait();
-    frame = inference->finish(model_file_);
+    frame = inference->finish();
   } catch (...) {
-    failure = stream_.errors.tell(inference->time().submitted_ns);
+    failure = stream_.errors.tell(inference->model_file(), inference->time().submitted_ns);
   }
   if (failure) return send_failed(std::move(inference), *failure);
   const InferenceTime time = inference->time();

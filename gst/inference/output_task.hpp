@@ -17,9 +17,8 @@ namespace gstnpu {
 
 /// What the streaming thread and the output task of a stream share.
 struct SharedStream {
-  SharedStream(GstElement* element, const std::string& model_file, guint max_frames,
-               const LiveSettings& settings)
-      : live(settings), fifo(max_frames), errors(element, model_file, settings) {}
+  SharedStream(GstElement* element, guint max_frames, const LiveSettings& settings)
+      : live(settings), fifo(max_frames), errors(element, settings) {}
 
   const LiveSettings& live;
 
@@ -42,8 +41,8 @@ struct SharedStream {
 /// stream outlive it.
 class OutputTask {
  public:
-  OutputTask(GstElement* element, GstPad* src, const std::string& model_file, SharedStream& stream)
-      : element_(element), src_(src), model_file_(model_file), stream_(stream) {}
+  OutputTask(GstElement* element, GstPad* src, SharedStream& stream)
+      : element_(element), src_(src), stream_(stream) {}
 
   void start();
   /// From another thread: waits until the task has ended what it is at.
@@ -70,7 +69,6 @@ class OutputTask {
 
   GstElement* const element_;
   GstPad* const src_;
-  const std::string model_file_;
   SharedStream& stream_;
   guint64 stats_posted_ns_ = 0;  // the last time; the task's own
 };

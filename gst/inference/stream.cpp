@@ -25,8 +25,8 @@ Stream::Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max
       live_(live),
       negotiation_(opened_),
       imports_before_(opened_->imports()),
-      shared_(pads.element, opened_->model_file(), max_frames, live),
-      output_(pads.element, pads.src, opened_->model_file(), shared_) {
+      shared_(pads.element, max_frames, live),
+      output_(pads.element, pads.src, shared_) {
   gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
 }
 
@@ -129,7 +129,7 @@ void Stream::tell_drop(GstBuffer* buffer, GstClockTime running_time) {
 
 /// In a handler.
 GstFlowReturn Stream::end_frame(BufferRef frame) {
-  switch (shared_.errors.tell(now_ns())) {
+  switch (shared_.errors.tell(opened_->model_file(), now_ns())) {
     case FrameErrors::Verdict::kDeviceLost:
       shared_.stats.count(&StatsReport::lost);
       return shared_.fifo.push(std::move(frame));
