@@ -158,6 +158,7 @@ set(GSTNPU_SOURCES
   gst/inference/npuinfer.cpp
   gst/inference/opened.cpp
   gst/inference/output_task.cpp
+  gst/inference/replacement.cpp
   gst/inference/stats.cpp
   gst/inference/stream.cpp
   gst/inference/stream_events.cpp

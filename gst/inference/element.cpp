@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <npucore/error.hpp>
+
 #include "common/bus.hpp"
 
 namespace gstnpu {
@@ -17,6 +19,18 @@ void Element::change_settings(const std::function<void(Settings&)>& change) {
   const std::scoped_lock lock(settings_mutex_);
   change(settings_);
   live_.set(settings_);
+}
+
+void Element::change_model(const char* file) {
+  change_settings([file](Settings& settings) { settings.model = file ? file : ""; });
+  if (stream()) {
+    begin_replacement();
+  }
+}
+
+std::string Element::model() const {
+  const Alive alive = this->alive();
+  return alive.stream ? alive.opened->model_file() : settings().model;
 }
 
 StatsReport Element::stats() const {
@@ -93,6 +107,7 @@ bool Element::start_stream() {
 void Element::end_stream() {
   const std::shared_ptr<Stream> ended = stream();
   if (!ended) return;
+  end_replacement();
   ended->end();
   StatsReport report = stats();
   const std::scoped_lock lock(alive_mutex_);
@@ -106,6 +121,74 @@ void Element::close() {
   const std::scoped_lock lock(alive_mutex_);
   last_report_ = std::move(report);
   closed = std::exchange(alive_, {});
+}
+
+// ---- Another model while a stream plays
+
+/// The model that was asked for last wins.
+void Element::begin_replacement() {
+  const Settings wanted = settings();
+  const Alive alive = this->alive();
+  std::unique_ptr<Replacement> former;  // ends outside the lock
+  const std::scoped_lock lock(replacement_mutex_);
+  former = std::move(replacement_);
+  if (alive.stream && wanted.model != alive.opened->model_file()) {
+    replacement_ =
+        std::make_unique<Replacement>(pads_.element, open_source_, wanted, alive.stream->layout());
+  }
+  replaces_ = replacement_ != nullptr;
+}
+
+/// The next stream begins with the model that was asked for, unless that is known to fail.
+void Element::end_replacement() {
+  std::unique_ptr<Replacement> ended;
+  {
+    const std::scoped_lock lock(replacement_mutex_);
+    ended = std::move(replacement_);
+    replaces_ = false;
+  }
+  if (ended && ended->state() == Replacement::State::kFailed) {
+    keep_model(ended->model_file());
+  }
+}
+
+/// Between two frames.
+void Element::adopt_replacement() {
+  std::unique_ptr<Replacement> ended;  // outside the lock
+  {
+    const std::scoped_lock lock(replacement_mutex_);
+    if (!replacement_ || replacement_->state() == Replacement::State::kWorking) return;
+    ended = std::move(replacement_);
+    replaces_ = false;
+  }
+  if (ended->state() == Replacement::State::kFailed) return keep_model(ended->model_file());
+  const Alive alive = this->alive();
+  if (!alive.stream) return;
+  const std::string previous = alive.opened->model_file();
+  try {
+    alive.stream->change_model(ended->opened());
+  } catch (const npu::Error& error) {
+    tell_model_kept(pads_.element, ended->model_file(), error.what());
+    return keep_model(ended->model_file());
+  }
+  {
+    const std::scoped_lock lock(alive_mutex_);
+    alive_.opened = ended->opened();
+  }
+  for (const std::string& warning : ended->opened()->warnings()) {
+    post_warning(pads_.element, warning);
+  }
+  tell_model_changed(pads_.element, previous, ended->model_file());
+  g_object_notify(G_OBJECT(pads_.element), "model");
+}
+
+/// The property says what runs, unless another model has been asked for meanwhile.
+void Element::keep_model(const std::string& instead_of) {
+  const std::shared_ptr<const Opened> opened = alive().opened;
+  const std::scoped_lock lock(settings_mutex_);
+  if (opened && settings_.model == instead_of) {
+    settings_.model = opened->model_file();
+  }
 }
 
 // ---- Sink pad
@@ -125,6 +208,9 @@ void Element::look_at_caps(const GstCaps* caps) {
 }
 
 GstFlowReturn Element::chain(BufferRef buffer) {
+  if (replaces_) {
+    adopt_replacement();
+  }
   const auto stream = this->stream();
   return stream ? stream->chain(std::move(buffer)) : GST_FLOW_FLUSHING;
 }

@@ -2,6 +2,7 @@
 
 #include <gst/gst.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "graphs/settings.hpp"
 
 #include "opened.hpp"
+#include "replacement.hpp"
 #include "stats.hpp"
 #include "stream.hpp"
 
@@ -28,6 +30,10 @@ class Element {
 
   Settings settings() const;
   void change_settings(const std::function<void(Settings&)>& change);
+  /// While a stream plays, the model is made ready beside the one that runs. Null: none.
+  void change_model(const char* file);
+  /// The model that runs, or is to run next.
+  std::string model() const;
   /// In every state: after a stream those of the last one, until the next begins.
   StatsReport stats() const;
   std::string device_name() const;
@@ -61,6 +67,10 @@ class Element {
   Alive alive() const;
   std::shared_ptr<Stream> stream() const { return alive().stream; }
   void tell_about(const Opened& opened);
+  void begin_replacement();
+  void end_replacement();
+  void adopt_replacement();
+  void keep_model(const std::string& instead_of);
   gboolean answer_latency(GstQuery* query);
 
   const StreamPads pads_;
@@ -74,6 +84,10 @@ class Element {
   mutable std::mutex alive_mutex_;  // guards all below
   Alive alive_;
   StatsReport last_report_;  // of the last stream, and of what was open then
+
+  std::atomic<bool> replaces_{false};  // whether replacement_ is there
+  std::mutex replacement_mutex_;       // guards replacement_
+  std::unique_ptr<Replacement> replacement_;
 };
 
 }  // namespace gstnpu

@@ -54,7 +54,23 @@ BoundPlanes bind_in_place(const Graph& graph, const FrameDescription& frame,
   return bound;
 }
 
+/// Frames that could be read in place, were the blob made for them.
+[[noreturn]] void refuse_layout(const Opened& opened, const npu::FrameLayout& graph,
+                                const npu::FrameLayout& frame) {
+  throw npu::Error(npu::ErrorCode::kIncompatible,
+                   "the blob was compiled for " + graph.describe() +
+                       ", but the frames are in memory as " + frame.describe() +
+                       "; compile it again: " + opened.source().command_for(frame) +
+                       " (or let each frame be copied: convert=allow)");
+}
+
 }  // namespace
+
+void check_reads(Opened& opened, const npu::FrameLayout& layout) {
+  const std::shared_ptr<const Graph> graph = opened.source().find(layout);
+  if (!graph || opened.settings().converts_layout || reads_in_place(*graph, layout)) return;
+  refuse_layout(opened, graph->layout(), layout);
+}
 
 gsize visible_bytes(const FrameDescription& frame) {
   gsize bytes = 0;
@@ -69,7 +85,7 @@ std::optional<BoundPlanes> FrameInput::bind(const Graph& graph) {
   if (!reads_in_place(graph, frame_.layout)) {
     check_size(graph.layout());
     if (!opened_.settings().converts_layout) {
-      refuse_layout(graph.layout());
+      refuse_layout(opened_, graph.layout(), frame_.layout);
     }
     found_.cause = CopyCause::kBlobLayout;
     return std::nullopt;
@@ -109,16 +125,6 @@ void FrameInput::check_size(const npu::FrameLayout& graph) const {
           (frame.crop_left % 2 + frame.crop_top % 2 > 0 ? " from an odd pixel on" : "") +
           "; put videocrop or videoconvertscale in front, or compile the blob again: " +
           opened_.source().command_for(frame));
-}
-
-/// Frames that could be read in place, were the blob made for them.
-void FrameInput::refuse_layout(const npu::FrameLayout& graph) const {
-  const npu::FrameLayout& frame = frame_.layout;
-  throw npu::Error(npu::ErrorCode::kIncompatible,
-                   "the blob was compiled for " + graph.describe() +
-                       ", but the frames are in memory as " + frame.describe() +
-                       "; compile it again: " + opened_.source().command_for(frame) +
-                       " (or let each frame be copied: convert=allow)");
 }
 
 }  // namespace gstnpu

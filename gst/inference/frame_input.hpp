@@ -17,6 +17,10 @@ namespace gstnpu {
 /// Bytes of the pixels that can be seen.
 gsize visible_bytes(const FrameDescription& frame);
 
+/// Throws npu::Error where frames of `layout`, which are to be read in place, are not taken by what
+/// was opened.
+void check_reads(Opened& opened, const npu::FrameLayout& layout);
+
 /// One frame on its way into a graph: bound where it lies, or copied, and why. `opened` and
 /// `buffer` are borrowed.
 class FrameInput {
@@ -48,7 +52,6 @@ class FrameInput {
 
  private:
   void check_size(const npu::FrameLayout& graph) const;
-  [[noreturn]] void refuse_layout(const npu::FrameLayout& graph) const;
 
   Opened& opened_;
   GstBuffer* const buffer_;

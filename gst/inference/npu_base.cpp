@@ -36,8 +36,12 @@ constexpr GEnumValue kErrorChoices[] = {
 std::vector<Property<BaseElement>> properties() {
   using E = BaseElement;
   return {
-      property<E, &Settings::model>(
-          g_param_spec_string("model", "Model", "File of the model", nullptr, kUntilReady)),
+      {g_param_spec_string("model", "Model",
+                           "File of the model; while a stream plays the new model is made ready "
+                           "beside the old one and takes over between two frames",
+                           nullptr, kWhilePlaying),
+       [](E& element, const GValue* value) { element.change_model(g_value_get_string(value)); },
+       [](const E& element, GValue* value) { write(element.model(), value); }},
       property<E, &Settings::device>(g_param_spec_string(
           "device", "Device",
           "auto: a real NPU, else the software NPU with a warning; npu: a real NPU "
@@ -174,8 +178,17 @@ GstPad* add_src(GstElement* element, GstNpuBaseClass* klass) {
 
 // ---- Class
 
+/// As the property does, for programs.
+void change_model(GstElement* element, const gchar* file) {
+  element_of(element).change_model(file);
+}
+
 void class_init(GstNpuBaseClass* klass) {
   set_up_log();
+  g_signal_new_class_handler("change-model", G_TYPE_FROM_CLASS(klass),
+                             static_cast<GSignalFlags>(G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
+                             G_CALLBACK(change_model), nullptr, nullptr, nullptr, G_TYPE_NONE, 1,
+                             G_TYPE_STRING);
   klass->parent_class.change_state = change_state;
   Properties<NpuBase, properties>::install(klass);
   const CapsRef caps = template_caps();

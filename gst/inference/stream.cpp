@@ -22,9 +22,9 @@ Stream::Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max
                const LiveSettings& live)
     : pads_(pads),
       opened_(std::move(opened)),
-      live_(live),
-      negotiation_(opened_),
       imports_before_(opened_->imports()),
+      live_(live),
+      negotiation_(std::make_unique<Negotiation>(opened_)),
       shared_(pads.element, max_frames, live),
       output_(pads.element, pads.src, shared_) {
   gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
@@ -32,6 +32,7 @@ Stream::Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max
 
 StatsReport Stream::report() const {
   StatsReport report = shared_.stats.report();
+  const std::scoped_lock lock(opened_mutex_);
   const npu::ImportStats imports = opened_->imports();
   report.imports = imports.imports - imports_before_.imports;
   report.import_evictions = imports.evictions - imports_before_.evictions;
@@ -43,6 +44,52 @@ void Stream::end() {
   output_.drop_waiting();
   opened_->source().drop_idle_requests();
 }
+
+// ---- Another model
+
+std::optional<npu::FrameLayout> Stream::layout() const {
+  const std::scoped_lock lock(opened_mutex_);
+  return layout_;
+}
+
+void Stream::note_layout(const npu::FrameLayout& layout, bool is_bound) {
+  is_bound_ = is_bound;
+  if (layout_ == layout) return;
+  const std::scoped_lock lock(opened_mutex_);
+  layout_ = layout;
+}
+
+void Stream::change_model(std::shared_ptr<Opened> next) {
+  check_takes_frames(*next);
+  auto negotiation = std::make_unique<Negotiation>(next);
+  if (format_) {
+    if (const std::string warning = negotiation->color_warning(format_->info); !warning.empty()) {
+      post_warning(pads_.element, warning);
+    }
+  }
+  compiling_.reset();
+  opened_->source().drop_idle_requests();
+  const npu::ImportStats before = next->imports();
+  const std::scoped_lock lock(opened_mutex_);
+  const npu::ImportStats now = opened_->imports();
+  // Unsigned: the sums come out right.
+  imports_before_.imports = before.imports - (now.imports - imports_before_.imports);
+  imports_before_.evictions = before.evictions - (now.evictions - imports_before_.evictions);
+  opened_ = std::move(next);
+  negotiation_ = std::move(negotiation);
+}
+
+void Stream::check_takes_frames(Opened& next) const {
+  if (format_) {
+    const CapsRef caps(gst_pad_get_current_caps(pads_.sink));
+    Negotiation(std::shared_ptr<const Opened>(&next, [](const Opened*) {})).stream_of(caps.get());
+  }
+  if (layout_ && is_bound_) {
+    check_reads(next, *layout_);
+  }
+}
+
+// ---- Frames
 
 GstFlowReturn Stream::chain(BufferRef buffer) {
   if (const GstFlowReturn flow = shared_.fifo.flow(); flow != GST_FLOW_OK) return flow;
@@ -176,6 +223,7 @@ void Stream::find_memory(FrameInput& input) {
 }
 
 BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph) {
+  note_layout(input.may_be_bound() ? input.layout() : input.layout_of_copy(), input.may_be_bound());
   if (input.may_be_bound()) {
     graph = graph_for(input.layout());
     if (!graph) return {};

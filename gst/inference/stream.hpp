@@ -62,6 +62,13 @@ class Stream {
   /// Stops the output task if activate_src() did not, and lets go of every frame.
   void end();
 
+  // Another model
+  /// What frames come as; nullopt before the first one. From any thread.
+  std::optional<npu::FrameLayout> layout() const;
+  /// Runs `next` from the next frame on; frames before it keep their model. In the streaming
+  /// thread. Throws npu::Error, and changes nothing, where it does not take the stream's frames.
+  void change_model(std::shared_ptr<Opened> next);
+
  private:
   /// Of caps.
   struct Format {
@@ -69,6 +76,8 @@ class Stream {
     gsize frame_bytes;  ///< of a buffer without metadata
   };
 
+  void check_takes_frames(Opened& next) const;
+  void note_layout(const npu::FrameLayout& layout, bool is_bound);
   bool drops(GstBuffer* buffer, Drop drop);
   void note_drop(GstBuffer* buffer, guint64 StatsReport::*reason);
   void tell_drop(GstBuffer* buffer, GstClockTime running_time);
@@ -98,10 +107,14 @@ class Stream {
   void start_output();
 
   const StreamPads pads_;
-  const std::shared_ptr<Opened> opened_;
+  mutable std::mutex
+      opened_mutex_;  // of the streaming thread, which alone writes these, and others
+  std::shared_ptr<Opened> opened_;
+  npu::ImportStats imports_before_;  // to be taken away from those of opened_
+  std::optional<npu::FrameLayout> layout_;
+  bool is_bound_ = false;  // whether frames of layout_ were to be read in place
   const LiveSettings& live_;
-  const Negotiation negotiation_;
-  const npu::ImportStats imports_before_;
+  std::unique_ptr<const Negotiation> negotiation_;
 
   std::optional<Format> format_;                                  // streaming thread
   std::optional<ToldCompilation> compiling_;                      // streaming thread

@@ -24,7 +24,7 @@ bool is_serialized(const EventRef& event) {
 /// and all that the user reads is "not-negotiated". Here they are told why, and what helps.
 void Stream::look_at_caps(const GstCaps* caps) {
   try {
-    negotiation_.stream_of(caps);
+    negotiation_->stream_of(caps);
   } catch (const std::exception& error) {
     refuse_stream(error);
   }
@@ -48,12 +48,12 @@ void Stream::refuse_empty_stream() {
 bool Stream::start_format(const GstCaps* caps) {
   GstVideoInfo info;
   try {
-    info = negotiation_.stream_of(caps);
+    info = negotiation_->stream_of(caps);
   } catch (const std::exception& error) {
     refuse_stream(error);
     return false;
   }
-  if (const std::string warning = negotiation_.color_warning(info); !warning.empty()) {
+  if (const std::string warning = negotiation_->color_warning(info); !warning.empty()) {
     post_warning(pads_.element, warning);
   }
   for (const std::string& warning : picture_warnings(info)) warn_once(warning);
