@@ -143,8 +143,10 @@ set(GSTNPU_SOURCES
   gst/graphs/compile_command.cpp
   gst/graphs/graph.cpp
   gst/graphs/ir_source.cpp
+  gst/graphs/model_instance.cpp
   gst/graphs/settings.cpp
   gst/graphs/timed_request.cpp
+  gst/graphs/turns.cpp
   gst/inference/compile_wait.cpp
   gst/inference/drop_policy.cpp
   gst/inference/element.cpp

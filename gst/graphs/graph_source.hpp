@@ -15,7 +15,7 @@
 
 namespace gstnpu {
 
-/// A graph that is being compiled. It goes on when nobody waits for it any more.
+/// A graph that is being compiled. It goes on when nobody waits for it any more. From any thread.
 class Compilation {
  public:
   virtual ~Compilation() = default;
@@ -24,15 +24,14 @@ class Compilation {
   /// False when `timeout` passed first. Never throws what the compilation threw.
   virtual bool wait(std::chrono::milliseconds timeout) = 0;
   virtual npu::CompileProgress progress() const = 0;
-  /// Returns at once. get() then throws Error(kCancelled).
-  virtual void cancel() noexcept = 0;
+  /// Whether its graph will be for frames of `layout`.
+  virtual bool serves(const npu::FrameLayout& layout) const = 0;
   /// Once it has ended: the graph, which its source finds from then on. Throws what the compilation
   /// threw; the next start() begins anew.
   virtual std::shared_ptr<Graph> get() = 0;
 };
 
-/// What an element runs: graphs for the layouts that frames come in. What is const may be called
-/// from any thread, the rest by the streaming thread, and by a state change once there is none.
+/// What elements run: graphs for the layouts that frames come in. From any thread.
 class GraphSource {
  public:
   virtual ~GraphSource() = default;
@@ -41,8 +40,8 @@ class GraphSource {
   /// The graph for frames of `layout`; null where it has to be compiled first.
   virtual std::shared_ptr<Graph> find(const npu::FrameLayout& layout) = 0;
   /// Begins to compile the graph that find() does not have, or goes on with it where it has begun
-  /// already. There is one compilation at a time: one for another layout is cancelled. What fails
-  /// is told by Compilation::get(). Null where find() has a graph for every layout.
+  /// already. A compilation that nobody has any more is cancelled then. What fails is told by
+  /// Compilation::get(). Null where find() has a graph for every layout.
   virtual std::shared_ptr<Compilation> start(const npu::FrameLayout& layout) = 0;
   /// The command that compiles a fixed layout's model for frames of `layout`; empty where any goes.
   virtual std::string command_for(const npu::FrameLayout& layout) const = 0;

@@ -2,6 +2,8 @@
 #include <atomic>
 #include <exception>
 #include <list>
+#include <mutex>
+#include <utility>
 
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
@@ -126,9 +128,7 @@ class IrSource final : public GraphSource {
     }
   }
   ~IrSource() override {
-    if (pending_) {
-      pending_->cancel();
-    }
+    for (const auto& pending : pending_) pending->cancel();
   }
 
   std::optional<npu::FrameLayout> fixed_layout() const override { return std::nullopt; }
@@ -137,6 +137,7 @@ class IrSource final : public GraphSource {
   std::uint64_t compile_ns() const override { return compile_ns_; }
 
   std::shared_ptr<Graph> find(const npu::FrameLayout& layout) override {
+    const std::scoped_lock lock(mutex_);
     // As good as always the layout of the frame before.
     if (!graphs_.empty() && last_layout_ == layout) return graphs_.front();
     const npu::FrameLayout key = key_of(layout);
@@ -151,27 +152,35 @@ class IrSource final : public GraphSource {
 
   /// After a flush the stream most often needs the same graph.
   std::shared_ptr<Compilation> start(const npu::FrameLayout& layout) override {
-    if (pending_ && pending_->serves(layout)) return pending_;
-    if (pending_) {
-      pending_->cancel();
-    }
-    pending_ = std::make_shared<IrCompilation>(*this, layout);
-    return pending_;
+    const std::scoped_lock lock(mutex_);
+    const npu::FrameLayout key = key_of(layout);
+    const auto begun = std::find_if(pending_.begin(), pending_.end(),
+                                    [&](const auto& pending) { return pending->is_for(key); });
+    if (begun != pending_.end()) return *begun;
+    std::erase_if(pending_, [](const auto& pending) {
+      const bool is_wanted = pending.use_count() > 1;
+      if (!is_wanted) {
+        pending->cancel();
+      }
+      return !is_wanted;
+    });
+    return pending_.emplace_back(std::make_shared<IrCompilation>(*this, layout));
   }
 
   void drop_idle_requests() override {
+    const std::scoped_lock lock(mutex_);
     for (const auto& graph : graphs_) graph->drop_idle_requests();
   }
 
  private:
   struct Job {
-    npu::FrameLayout layout;
     npu::FrameInput frame;
     npu::CompileJob job;
   };
 
   /// With strides that the driver takes, one graph serves every pitch, padding and even crop. Where
-  /// it does not, the layout's own graph is compiled next.
+  /// it does not, the layout's own graph is compiled next. Its state is guarded by the source's
+  /// mutex; the private functions are called with it held.
   class IrCompilation final : public Compilation {
    public:
     IrCompilation(IrSource& source, const npu::FrameLayout& layout)
@@ -181,47 +190,70 @@ class IrSource final : public GraphSource {
 
     const std::string& what() const override { return what_; }
     npu::CompileProgress progress() const override {
-      return job_ ? job_->job.progress() : npu::CompileProgress{};
+      const std::shared_ptr<Job> job = current_job();
+      return job ? job->job.progress() : npu::CompileProgress{};
     }
-    void cancel() noexcept override {
+    bool serves(const npu::FrameLayout& layout) const override {
+      const std::scoped_lock lock(source_.mutex_);
+      return is_for(source_.key_of(layout));
+    }
+
+    bool wait(std::chrono::milliseconds timeout) override {
+      const std::shared_ptr<Job> job = current_job();
+      if (!job) return true;
+      if (!job->job.wait(timeout)) return false;
+      const std::scoped_lock lock(source_.mutex_);
+      if (job == job_) {
+        end_job();
+      }
+      return !job_;
+    }
+
+    std::shared_ptr<Graph> get() override {
+      const std::scoped_lock lock(source_.mutex_);
+      std::erase_if(source_.pending_,
+                    [this](const auto& pending) { return pending.get() == this; });
+      if (error_) {
+        std::rethrow_exception(error_);
+      }
+      if (!std::exchange(is_kept_, true)) {
+        source_.keep(graph_);
+      }
+      return graph_;
+    }
+
+    // With the mutex held:
+    bool is_for(const npu::FrameLayout& key) const {
+      return !error_ && source_.key_of(layout_) == key;
+    }
+    void cancel() noexcept {
       if (job_) {
         job_->job.cancel();
       }
     }
 
-    bool serves(const npu::FrameLayout& layout) {
-      if (!job_ || job_->layout != source_.key_of(layout)) return false;
-      layout_ = layout;
-      return true;
+   private:
+    /// Null once it has ended.
+    std::shared_ptr<Job> current_job() const {
+      const std::scoped_lock lock(source_.mutex_);
+      return job_;
     }
 
-    bool wait(std::chrono::milliseconds timeout) override {
-      if (graph_ || error_) return true;
-      if (!job_->job.wait(timeout)) return false;
+    void end_job() {
+      const std::shared_ptr<Job> job = std::exchange(job_, nullptr);
       try {
-        graph_ = source_.finish(*job_);
+        graph_ = source_.finish(*job);
         if (source_.one_for_all_strides_ && !graph_->takes_any_strides()) {
           do_without_strides("the driver compiles no inputs with strides");
         }
       } catch (...) {
         note_error();
       }
-      return graph_ || error_;
     }
 
-    std::shared_ptr<Graph> get() override {
-      const std::shared_ptr<Compilation> self = std::move(source_.pending_);
-      if (error_) {
-        std::rethrow_exception(error_);
-      }
-      source_.keep(graph_);
-      return graph_;
-    }
-
-   private:
     void begin() {
       try {
-        job_ = source_.compile(source_.key_of(layout_));
+        job_ = std::make_shared<Job>(source_.compile(source_.key_of(layout_)));
       } catch (...) {
         note_error();
       }
@@ -249,11 +281,12 @@ class IrSource final : public GraphSource {
     }
 
     IrSource& source_;
-    npu::FrameLayout layout_;
+    const npu::FrameLayout layout_;
     const std::string what_;
-    std::optional<Job> job_;
+    std::shared_ptr<Job> job_;  // until one of the next two is there
     std::shared_ptr<Graph> graph_;
     std::exception_ptr error_;
+    bool is_kept_ = false;
   };
 
   /// What the graph for frames of `layout` is compiled for.
@@ -290,7 +323,7 @@ class IrSource final : public GraphSource {
     if (one_for_all_strides_) {
       options.properties.set(npu::property::enable_strides_for, joined(frame.plane_inputs));
     }
-    return {layout, std::move(frame), npu::compile_async(device_, model, options)};
+    return {std::move(frame), npu::compile_async(device_, model, options)};
   }
 
   std::shared_ptr<Graph> finish(Job& done) {
@@ -312,8 +345,9 @@ class IrSource final : public GraphSource {
   const IrOptions options_;
   const npu::Model model_;
   const OpenSizes open_sizes_;
+  std::mutex mutex_;          // guards all below
   bool one_for_all_strides_;  // until the driver shows that it cannot
-  std::shared_ptr<IrCompilation> pending_;
+  std::vector<std::shared_ptr<IrCompilation>> pending_;
   std::list<std::shared_ptr<Graph>> graphs_;     // used last first
   std::optional<npu::FrameLayout> last_layout_;  // of frames that the first of them is for
   std::atomic<std::uint64_t> compile_ns_ = 0;    // read by whoever asks for statistics

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <sstream>
+#include <utility>
 
 #include <npucore/error.hpp>
 
@@ -38,12 +39,32 @@ bool Settings::opens_like(const Settings& other) const {
   return same == other;
 }
 
+std::string Settings::first_difference(const Settings& other) const {
+  const std::pair<const char*, bool> rows[] = {
+      {"model", model == other.model},
+      {"device", device == other.device},
+      {"config", config == other.config},
+      {"properties", properties == other.properties},
+      {"cache-dir", cache_dir == other.cache_dir},
+      {"input-shape", input_shape == other.input_shape},
+      {"resize-mode", resize == other.resize},
+      {"channel-order", channels == other.channels},
+      {"mean", mean == other.mean},
+      {"scale", scale == other.scale},
+  };
+  for (const auto& [name, is_same] : rows) {
+    if (!is_same) return name;
+  }
+  return {};
+}
+
 void LiveSettings::set(const LiveValues& values) {
   inference_interval = values.inference_interval;
   zero_copy_required = values.zero_copy_required;
   drop = values.drop;
   on_error = values.on_error;
   stats_interval_ms = values.stats_interval_ms;
+  priority = values.priority;
 }
 
 std::vector<float> parse_numbers(const std::string& property, const std::string& text) {

@@ -28,13 +28,15 @@ struct LiveValues {
   Drop drop = Drop::kNone;
   OnError on_error = OnError::kFail;
   unsigned stats_interval_ms = 0;  ///< 0: never
+  unsigned priority = 0;  ///< among the streams of a model-instance-id; higher ones come first
   bool operator==(const LiveValues&) const = default;
 };
 
 struct Settings : LiveValues {
-  std::string model;            ///< file; empty: not set
-  std::string device = "auto";  ///< auto, npu, software
-  unsigned nireq = 0;           ///< 0: kDefaultRequests
+  std::string model;              ///< file; empty: not set
+  std::string model_instance_id;  ///< elements with the same share the model; empty: none does
+  std::string device = "auto";    ///< auto, npu, software
+  unsigned nireq = 0;             ///< 0: kDefaultRequests
   /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.
   bool converts_layout = false;
   std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
@@ -50,6 +52,10 @@ struct Settings : LiveValues {
   unsigned requests() const { return nireq == 0 ? kDefaultRequests : nireq; }
   /// Whether what was opened with these serves `other` too: the rest may change at any time.
   bool opens_like(const Settings& other) const;
+  /// Whether the same graphs serve both.
+  bool runs_like(const Settings& other) const { return first_difference(other).empty(); }
+  /// The first property that keeps them from it; empty where none does.
+  std::string first_difference(const Settings& other) const;
   bool operator==(const Settings&) const = default;
 };
 
@@ -61,6 +67,7 @@ struct LiveSettings {
   std::atomic<Drop> drop{Drop::kNone};
   std::atomic<OnError> on_error{OnError::kFail};
   std::atomic<unsigned> stats_interval_ms{0};
+  std::atomic<unsigned> priority{0};
 };
 
 /// Numbers separated by commas or blanks. Throws npu::Error naming the property and the part that

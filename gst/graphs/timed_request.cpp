@@ -11,6 +11,9 @@ guint64 now_ns() {
 }
 
 void Backlog::add(guint64 now_ns) {
+  if (device_) {
+    device_->add(now_ns);
+  }
   const std::scoped_lock lock(mutex_);
   if (is_stale(now_ns)) {
     device_ns_ = 0;
@@ -21,6 +24,9 @@ void Backlog::add(guint64 now_ns) {
 }
 
 void Backlog::take_back() {
+  if (device_) {
+    device_->take_back();
+  }
   const std::scoped_lock lock(mutex_);
   --unfinished_;
 }
@@ -33,6 +39,16 @@ bool Backlog::is_stale(guint64 now_ns) const {
 }
 
 void Backlog::end(InferenceTime& time, bool failed) {
+  note_end(time, failed);
+  if (device_) {
+    device_->end(time, failed);  // whose share of the time it is
+  }
+  if (turns_) {
+    turns_->give_back();
+  }
+}
+
+void Backlog::note_end(InferenceTime& time, bool failed) {
   const std::scoped_lock lock(mutex_);
   --unfinished_;
   const guint64 begun_ns = std::max(time.submitted_ns, std::min(idle_until_ns_, time.done_ns));
@@ -50,6 +66,7 @@ guint Backlog::unfinished() const {
 }
 
 guint64 Backlog::expected_ns(guint64 now_ns) const {
+  if (device_) return device_->expected_ns(now_ns);
   const std::scoped_lock lock(mutex_);
   if (unfinished_ == 0) return is_stale(now_ns) ? 0 : device_ns_;
   const guint64 ran_ns = now_ns - std::min(now_ns, idle_until_ns_);
@@ -58,6 +75,7 @@ guint64 Backlog::expected_ns(guint64 now_ns) const {
 }
 
 guint64 Backlog::device_ns() const {
+  if (device_) return device_->device_ns();
   const std::scoped_lock lock(mutex_);
   return device_ns_;
 }

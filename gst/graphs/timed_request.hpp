@@ -7,6 +7,8 @@
 
 #include <npucore/request.hpp>
 
+#include "turns.hpp"
+
 namespace gstnpu {
 
 /// By the steady clock.
@@ -23,12 +25,19 @@ struct InferenceTime {
 /// thread.
 class Backlog {
  public:
+  /// `device`: that of all streams which share one; null where this stream has the device alone.
+  /// `turns`: whom to tell of each inference that ends; may be null.
+  explicit Backlog(std::shared_ptr<Backlog> device = nullptr,
+                   std::shared_ptr<Turns> turns = nullptr)
+      : device_(std::move(device)), turns_(std::move(turns)) {}
+
   void add(guint64 now_ns);
-  /// What add() counted was not submitted.
+  /// What add() counted was not submitted. The turn for it stays with whoever has it.
   void take_back();
   /// Fills in `time.device_ns`. What failed tells nothing of the device's pace.
   void end(InferenceTime& time, bool failed);
 
+  /// Of this stream.
   guint unfinished() const;
   /// How long one that is submitted at `now_ns` would take, by those before; 0 when there were
   /// none of late.
@@ -38,7 +47,10 @@ class Backlog {
 
  private:
   bool is_stale(guint64 now_ns) const;
+  void note_end(InferenceTime& time, bool failed);
 
+  const std::shared_ptr<Backlog> device_;
+  const std::shared_ptr<Turns> turns_;
   mutable std::mutex mutex_;  // guards all below
   guint unfinished_ = 0;
   guint64 idle_until_ns_ = 0;  // when the oldest unfinished one came to the device

@@ -127,12 +127,13 @@ void Element::close() {
 
 /// The model that was asked for last wins.
 void Element::begin_replacement() {
-  const Settings wanted = settings();
+  Settings wanted = settings();
   const Alive alive = this->alive();
   std::unique_ptr<Replacement> former;  // ends outside the lock
   const std::scoped_lock lock(replacement_mutex_);
   former = std::move(replacement_);
   if (alive.stream && wanted.model != alive.opened->model_file()) {
+    wanted.model_instance_id = alive.opened->settings().model_instance_id;  // its turns are taken
     replacement_ =
         std::make_unique<Replacement>(pads_.element, open_source_, wanted, alive.stream->layout());
   }

@@ -52,6 +52,9 @@ class Inference {
   BufferRef finish();
   /// Instead, where the inference failed: the frame as it came.
   BufferRef give_up() { return std::move(buffer_); }
+  /// How long it waited for its turn before it was submitted.
+  void note_turn(guint64 waited_ns) { waited_ns_ = waited_ns; }
+  guint64 waited_ns() const { return waited_ns_; }
   /// After wait(); if that threw, only when it was submitted.
   const InferenceTime& time() const { return time_; }
 
@@ -64,6 +67,7 @@ class Inference {
   std::vector<DeviceMemoryRef> outputs_;
   Graph::RequestRef request_;
   InferenceTime time_;
+  guint64 waited_ns_ = 0;
   bool was_copied_ = false;
   bool in_flight_ = false;
   bool failed_ = false;

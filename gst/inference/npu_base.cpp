@@ -47,6 +47,16 @@ std::vector<Property<BaseElement>> properties() {
           "auto: a real NPU, else the software NPU with a warning; npu: a real NPU "
           "or an error; software: the software NPU",
           "auto", kUntilReady)),
+      property<E, &Settings::model_instance_id>(g_param_spec_string(
+          "model-instance-id", "Model instance",
+          "Elements of this process with the same one compile the model once and take turns at the "
+          "device; empty: this element has it alone",
+          nullptr, kUntilReady)),
+      property<E, &Settings::priority>(
+          g_param_spec_uint("priority", "Priority",
+                            "Of this stream among those of its model-instance-id: higher ones have "
+                            "their turn first",
+                            0, G_MAXUINT, 0, kWhilePlaying)),
       {g_param_spec_string("device-name", "Device name",
                            "Name of the opened device, from its driver; empty before READY",
                            nullptr, kReadOnly),

@@ -1,43 +1,39 @@
 #include "opened.hpp"
 
-#include <npucore/error.hpp>
-
 #include "frames/allocator.hpp"
 
 namespace gstnpu {
 namespace {
 
-npu::Device open_device(const Settings& settings) {
-  if (settings.model.empty()) {
-    throw npu::Error(npu::ErrorCode::kNotFound,
-                     "no model is set: set the property \"model\" to its file");
-  }
-  return npu::Device::open(npu::device_kind_from_string(settings.device));
+std::shared_ptr<const OpenModel> open_model(ModelInstance* instance, const Settings& settings,
+                                            OpenSource open_source) {
+  if (instance) return instance->open(settings, open_source);
+  return std::make_shared<const OpenModel>(settings, open_source);
 }
 
 }  // namespace
 
 Opened::Opened(const Settings& settings, OpenSource open_source)
     : settings_(settings),
-      device_(open_device(settings)),
-      source_(open_source(device_, settings)),
-      finder_(device_),
-      outputs_(std::make_shared<TensorRecycler>(device_, npu::MemoryUse::kOutput)),
-      copies_(std::make_shared<TensorRecycler>(device_, npu::MemoryUse::kInput)),
-      allocator_(make_allocator(device_)) {}
+      instance_(ModelInstance::find(settings)),
+      model_(open_model(instance_.get(), settings, open_source)),
+      finder_(device()),
+      outputs_(std::make_shared<TensorRecycler>(device(), npu::MemoryUse::kOutput)),
+      copies_(std::make_shared<TensorRecycler>(device(), npu::MemoryUse::kInput)),
+      allocator_(make_allocator(device())) {}
 
 std::vector<std::string> Opened::warnings() const {
   std::vector<std::string> warnings;
-  for (const std::string& warning : source_->warnings()) {
+  for (const std::string& warning : source().warnings()) {
     warnings.push_back(settings_.model + ": " + warning);
   }
   return warnings;
 }
 
 void Opened::describe(StatsReport& report) const {
-  report.device = device_.info().name;
-  report.offered_memory = npu::to_string(device_.shareable_memory());
-  report.compile_ns = source_->compile_ns();
+  report.device = device().info().name;
+  report.offered_memory = npu::to_string(device().shareable_memory());
+  report.compile_ns = source().compile_ns();
 }
 
 }  // namespace gstnpu

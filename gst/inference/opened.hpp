@@ -11,14 +11,12 @@
 #include "common/refs.hpp"
 #include "frames/plane_memory.hpp"
 #include "frames/tensor_recycler.hpp"
-#include "graphs/graph_source.hpp"
+#include "graphs/model_instance.hpp"
 #include "graphs/settings.hpp"
 
 #include "stats.hpp"
 
 namespace gstnpu {
-
-using OpenSource = std::unique_ptr<GraphSource> (*)(const npu::Device&, const Settings&);
 
 /// What exists from NULL->READY on: a device, and the model that runs on it. What is const may be
 /// called from any thread, the rest by the streaming thread, and by a state change once there is
@@ -30,8 +28,10 @@ class Opened {
 
   const Settings& settings() const { return settings_; }
   const std::string& model_file() const { return settings_.model; }
-  const npu::Device& device() const { return device_; }
-  const GraphSource& source() const { return *source_; }
+  const npu::Device& device() const { return model_->device; }
+  const GraphSource& source() const { return *model_->source; }
+  /// What it shares with other elements; null where it shares nothing.
+  const std::shared_ptr<ModelInstance>& instance() const { return instance_; }
   GstAllocator* allocator() const { return allocator_.get(); }
   npu::ImportStats imports() const { return finder_.imports(); }
   /// What the user should know about device and model, one sentence each.
@@ -39,15 +39,15 @@ class Opened {
   /// Fills in what does not belong to a stream.
   void describe(StatsReport& report) const;
 
-  GraphSource& source() { return *source_; }
+  GraphSource& source() { return *model_->source; }
   PlaneFinder& finder() { return finder_; }
   TensorRecycler& outputs() { return *outputs_; }
   TensorRecycler& copies() { return *copies_; }
 
  private:
   const Settings settings_;
-  const npu::Device device_;
-  const std::unique_ptr<GraphSource> source_;
+  const std::shared_ptr<ModelInstance> instance_;
+  const std::shared_ptr<const OpenModel> model_;
   PlaneFinder finder_;
   const std::shared_ptr<TensorRecycler> outputs_, copies_;
   const ObjectRef<GstAllocator> allocator_;

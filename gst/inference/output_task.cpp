@@ -77,9 +77,10 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
   }
   if (failure) return send_failed(std::move(inference), *failure);
   const InferenceTime time = inference->time();
+  const guint64 waited_ns = inference->waited_ns();
   inference.reset();  // its request is free for the next frame while downstream works on this one
   stream_.fifo.frame_done();
-  note_inference(time);
+  note_inference(time, waited_ns);
   return push(std::move(frame));
 }
 
@@ -111,11 +112,14 @@ GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,
   return push(std::move(frame));
 }
 
-void OutputTask::note_inference(const InferenceTime& time) {
+void OutputTask::note_inference(const InferenceTime& time, guint64 waited_ns) {
   stream_.errors.note_success();
   stream_.stats.count_inference(time.elapsed_ns(), time.device_ns);
-  const guint64 longest = stream_.drop_policy.longest(stream_.live.drop, stream_.frame_duration_ns);
-  const bool changed = stream_.latency.observe(std::min(time.elapsed_ns(), longest));
+  const guint64 longest =
+      stream_.has_device_alone
+          ? stream_.drop_policy.longest(stream_.live.drop, stream_.frame_duration_ns)
+          : GST_CLOCK_TIME_NONE;
+  const bool changed = stream_.latency.observe(std::min(waited_ns + time.elapsed_ns(), longest));
   if (changed && stream_.upstream_is_live) {
     gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
   }

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string>
 
+#include "graphs/model_instance.hpp"
+
 #include "drop_policy.hpp"
 #include "fifo.hpp"
 #include "frame_errors.hpp"
@@ -17,14 +19,22 @@ namespace gstnpu {
 
 /// What the streaming thread and the output task of a stream share.
 struct SharedStream {
-  SharedStream(GstElement* element, guint max_frames, const LiveSettings& settings)
-      : live(settings), fifo(max_frames), errors(element, settings) {}
+  /// `instance`: what the stream shares with others; null where it has the device alone.
+  SharedStream(GstElement* element, guint max_frames, const LiveSettings& settings,
+               const ModelInstance* instance)
+      : live(settings),
+        has_device_alone(instance == nullptr),
+        fifo(max_frames),
+        backlog(instance ? std::make_shared<Backlog>(instance->backlog(), instance->turns())
+                         : std::make_shared<Backlog>()),
+        errors(element, settings) {}
 
   const LiveSettings& live;
+  const bool has_device_alone;
 
   Fifo fifo;
   Stats stats;
-  const std::shared_ptr<Backlog> backlog = std::make_shared<Backlog>();
+  const std::shared_ptr<Backlog> backlog;
   DropPolicy drop_policy{backlog};
   LatencyEstimate latency;
   FrameErrors errors;
@@ -63,7 +73,7 @@ class OutputTask {
   GstFlowReturn send_result(std::unique_ptr<Inference> inference);
   GstFlowReturn send_failed(std::unique_ptr<Inference> inference, FrameErrors::Verdict failure);
   void end(GstFlowReturn why, guint relinks);
-  void note_inference(const InferenceTime& time);
+  void note_inference(const InferenceTime& time, guint64 waited_ns);
   GstFlowReturn push(BufferRef frame);
   void post_stats(guint64 now);
 

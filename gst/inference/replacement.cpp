@@ -53,7 +53,7 @@ void Replacement::compile(const Work& work, Opened& opened) {
   ToldCompilation told(compilation, work.element.get());
   while (!told.get(kLook)) {
     if (work.cancelled) {
-      compilation->cancel();
+      throw npu::Error(npu::ErrorCode::kCancelled, "no frame needs the model any more");
     }
   }
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <npucore/error.hpp>
+
 #include "common/bus.hpp"
 #include "frames/caps.hpp"
 #include "frames/picture_warnings.hpp"
@@ -25,9 +27,19 @@ Stream::Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max
       imports_before_(opened_->imports()),
       live_(live),
       negotiation_(std::make_unique<Negotiation>(opened_)),
-      shared_(pads.element, max_frames, live),
+      shared_(pads.element, max_frames, live, opened_->instance().get()),
       output_(pads.element, pads.src, shared_) {
   gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
+  if (const auto& instance = opened_->instance()) {
+    place_.emplace(instance->turns());
+  }
+}
+
+void Stream::refuse_input() {
+  shared_.fifo.stop(GST_FLOW_FLUSHING);
+  if (place_) {
+    place_->stop();
+  }
 }
 
 StatsReport Stream::report() const {
@@ -203,10 +215,42 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
   BoundPlanes planes = bind_or_copy(input, graph);
   if (!graph) return nullptr;
   const InputPath path = planes.path;
+  std::unique_ptr<Inference> inference =
+      submit_in_turn(std::move(buffer), std::move(graph), std::move(planes));
+  if (inference) {
+    count_path(*inference, path, bytes);
+  }
+  return inference;
+}
+
+/// Null when its turn does not come in time.
+std::unique_ptr<Inference> Stream::submit_in_turn(BufferRef buffer, std::shared_ptr<Graph> graph,
+                                                  BoundPlanes planes) {
+  const guint64 asked_ns = now_ns();
+  std::optional<Turns::Turn> turn = place_ ? take_turn() : std::nullopt;
+  if (place_ && !turn) return nullptr;
+  const guint64 waited_ns = now_ns() - asked_ns;
   auto inference = std::make_unique<Inference>(
       std::move(buffer), std::move(graph), std::move(planes), opened_->outputs(), shared_.backlog);
-  count_path(*inference, path, bytes);
+  if (turn) {
+    turn->keep();  // until the backlog hears of its end
+    inference->note_turn(waited_ns);
+  }
   return inference;
+}
+
+/// Nullopt where the frame is dropped instead: it would have waited as long as frames take to come.
+std::optional<Turns::Turn> Stream::take_turn() {
+  constexpr std::chrono::nanoseconds kForEver = std::chrono::hours{24 * 365};
+  constexpr guint64 kUsualFrame = GST_SECOND / 30;
+  const guint64 known = shared_.frame_duration_ns;
+  const std::chrono::nanoseconds frame(known == 0 ? kUsualFrame : known);
+  const std::chrono::nanoseconds longest = may_wait() ? kForEver : frame;
+  std::optional<Turns::Turn> turn = place_->take(live_.priority, longest);
+  if (!turn && shared_.fifo.flow() != GST_FLOW_OK) {
+    throw npu::Error(npu::ErrorCode::kCancelled, "the stream stopped before its turn");
+  }
+  return turn;
 }
 
 /// Where the device has no room for the frame's memory: lets go of what idle requests are bound to,
@@ -238,14 +282,16 @@ BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& grap
 
 std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
   if (std::shared_ptr<Graph> graph = opened_->source().find(layout)) return graph;
+  if (compiling_ && !compiling_->serves(layout)) {
+    compiling_.reset();
+  }
   const std::shared_ptr<Compilation> compilation = opened_->source().start(layout);
   if (!compiling_ || !compiling_->tells_of(compilation.get())) {
     compiling_.emplace(compilation, pads_.element);
   }
   try {
-    std::shared_ptr<Graph> graph = waits_for_graphs()
-                                       ? compiling_->get_unless_stopped(shared_.fifo)
-                                       : compiling_->get(std::chrono::milliseconds(0));
+    std::shared_ptr<Graph> graph = may_wait() ? compiling_->get_unless_stopped(shared_.fifo)
+                                              : compiling_->get(std::chrono::milliseconds(0));
     if (graph) {
       compiling_.reset();
     }
@@ -256,8 +302,8 @@ std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
   }
 }
 
-/// A live stream that may drop frames goes on while a graph is compiled.
-bool Stream::waits_for_graphs() const {
+/// A live stream that may drop frames goes on while a graph is compiled, or others have the device.
+bool Stream::may_wait() const {
   return live_.drop == Drop::kNone || !shared_.upstream_is_live;
 }
 

@@ -39,7 +39,7 @@ class Stream {
 
   // Sink pad
   /// Wakes whoever waits in the functions below; they refuse everything from now on.
-  void refuse_input() { shared_.fifo.stop(GST_FLOW_FLUSHING); }
+  void refuse_input();
   GstFlowReturn chain(BufferRef buffer);
   /// Of an event that GStreamer may refuse before sink_event() sees it.
   void look_at_caps(const GstCaps* caps);
@@ -85,10 +85,13 @@ class Stream {
   GstFlowReturn pass(BufferRef buffer, bool is_due);
   /// Null when the graph for the frame is still being compiled, and the drop policy does not wait.
   std::unique_ptr<Inference> start_inference(BufferRef buffer);
+  std::unique_ptr<Inference> submit_in_turn(BufferRef buffer, std::shared_ptr<Graph> graph,
+                                            BoundPlanes planes);
   void find_memory(FrameInput& input);
   BoundPlanes bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph);
   std::shared_ptr<Graph> graph_for(const npu::FrameLayout& layout);
-  bool waits_for_graphs() const;
+  bool may_wait() const;
+  std::optional<Turns::Turn> take_turn();
   void count_path(const Inference& inference, InputPath path, gsize bytes);
   std::string reason_of(CopyCause cause, const std::string& detail) const;
   void note_copy(CopyCause cause, const std::string& reason, gsize bytes);
@@ -125,6 +128,7 @@ class Stream {
   std::atomic<bool> refuses_copy_{false};  // an error was told; frames are refused until a flush
   Refusals refusals_;
   SharedStream shared_;
+  std::optional<Turns::Place> place_;  // among the streams of its instance
   std::mutex output_mutex_;  // guards may_run_output_, and start and pause of fifo and task
   bool may_run_output_ = false;
   OutputTask output_;

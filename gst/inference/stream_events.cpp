@@ -229,6 +229,9 @@ void Stream::src_event(GstEvent* event) {
 /// With the mutex held.
 void Stream::start_output() {
   shared_.fifo.start();
+  if (place_) {
+    place_->start();
+  }
   output_.start();
 }
 
