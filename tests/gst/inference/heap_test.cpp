@@ -31,6 +31,7 @@ class Heap : public testing::Test {
   /// Bytes that the heap has grown by in kFrames frames, none of which is inside before or after.
   static std::ptrdiff_t growth(ElementHarness& harness,
                                const std::function<BufferRef(guint)>& next) {
+    gst_harness_set_live(harness.get(), FALSE);  // else messages of the latency stay on its bus
     harness.set_caps(caps_of("RGB", kSide, kSide));
     run(harness, next, 0, kWarmUp);
     const auto before = heap_in_use();
