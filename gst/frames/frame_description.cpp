@@ -15,6 +15,8 @@ constexpr std::pair<npu::PixelFormat, GstVideoFormat> kFormats[] = {
     {npu::PixelFormat::kNV12, GST_VIDEO_FORMAT_NV12},
     {npu::PixelFormat::kI420, GST_VIDEO_FORMAT_I420},
     {npu::PixelFormat::kNV21, GST_VIDEO_FORMAT_NV21},
+    {npu::PixelFormat::kYV12, GST_VIDEO_FORMAT_YV12},
+    {npu::PixelFormat::kNV16, GST_VIDEO_FORMAT_NV16},
     {npu::PixelFormat::kYUY2, GST_VIDEO_FORMAT_YUY2},
     {npu::PixelFormat::kP010, GST_VIDEO_FORMAT_P010_10LE},
     {npu::PixelFormat::kRGB, GST_VIDEO_FORMAT_RGB},

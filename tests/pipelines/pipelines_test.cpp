@@ -74,6 +74,10 @@ INSTANTIATE_TEST_SUITE_P(
         Upstream{"test_source", "videotestsrc num-buffers=20 ! video/x-raw,format=NV12", 20},
         Upstream{"odd_size",
                  "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=301,height=33", 20},
+        Upstream{"yv12", "videotestsrc num-buffers=5 ! video/x-raw,format=YV12,width=301,height=33",
+                 5},
+        Upstream{"nv16", "videotestsrc num-buffers=5 ! video/x-raw,format=NV16,width=301,height=33",
+                 5},
         Upstream{"jpeg",
                  "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=320,height=240 ! "
                  "jpegenc ! jpegdec",

@@ -13,6 +13,8 @@ bool has_chroma(PixelFormat format) {
     case PixelFormat::kNV12:
     case PixelFormat::kNV21:
     case PixelFormat::kI420:
+    case PixelFormat::kYV12:
+    case PixelFormat::kNV16:
     case PixelFormat::kYUY2:
     case PixelFormat::kP010:
       return true;
@@ -31,8 +33,10 @@ int row_bytes(PixelFormat format, std::size_t plane, int pixels) {
   switch (format) {
     case PixelFormat::kNV12:
     case PixelFormat::kNV21:
+    case PixelFormat::kNV16:
       return plane == 0 ? pixels : 2 * pairs;
     case PixelFormat::kI420:
+    case PixelFormat::kYV12:
       return plane == 0 ? pixels : pairs;
     case PixelFormat::kP010:
       return plane == 0 ? 2 * pixels : 4 * pairs;
@@ -83,7 +87,7 @@ Frame noise_frame(const FrameLayout& layout, unsigned seed) {
   const int bottom = top + static_cast<int>(layout.height);
   for (std::size_t p = 0; p < layout.planes.size(); ++p) {
     const auto [stride, rows] = layout.planes[p];
-    const int sub = p > 0 ? 2 : 1;
+    const int sub = p > 0 && layout.format != PixelFormat::kNV16 ? 2 : 1;
     // A sample that the crop cuts through is a visible one.
     const int begin = row_bytes(layout.format, p, has_chroma(layout.format) ? left / 2 * 2 : left);
     const int end = row_bytes(layout.format, p, right);
@@ -129,6 +133,10 @@ Reference::Grid Reference::grid_of(PixelFormat format, Component component) {
       return component == kY ? Grid{} : Grid{1, component == kCr ? 0U : 1U, 2, 2, 2};
     case PixelFormat::kI420:
       return component == kY ? Grid{} : Grid{component == kCb ? 1U : 2U, 0, 1, 2, 2};
+    case PixelFormat::kYV12:
+      return component == kY ? Grid{} : Grid{component == kCr ? 1U : 2U, 0, 1, 2, 2};
+    case PixelFormat::kNV16:
+      return component == kY ? Grid{} : Grid{1, component == kCb ? 0U : 1U, 2, 2, 1};
     case PixelFormat::kP010:
       return component == kY ? Grid{0, 0, 2, 1, 1, 10}
                              : Grid{1, component == kCb ? 0U : 2U, 4, 2, 2, 10};

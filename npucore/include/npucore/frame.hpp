@@ -6,10 +6,13 @@
 
 namespace npu {
 
-/// Pixel formats of frames, by GStreamer's names. NV21 is NV12 with Cr before Cb. YUY2 is 4:2:2 in
-/// one plane, Y Cb Y Cr; DRM calls it YUYV. P010 ("P010_10LE") is NV12 of 10 bits, in the upper
-/// bits of little-endian 16.
-enum class PixelFormat { kNV12, kI420, kRGB, kBGR, kRGBx, kBGRx, kGray8, kNV21, kYUY2, kP010 };
+/// Pixel formats of frames, by GStreamer's names. NV21 is NV12, and YV12 is I420, with Cr before
+/// Cb. NV16 is NV12 with chroma for every row: 4:2:2. YUY2 is 4:2:2 in one plane, Y Cb Y Cr; DRM
+/// calls it YUYV. P010 ("P010_10LE") is NV12 of 10 bits, in the upper bits of little-endian 16.
+// clang-format off
+enum class PixelFormat { kNV12, kI420, kRGB, kBGR, kRGBx, kBGRx, kGray8, kNV21, kYUY2, kP010,
+                         kYV12, kNV16 };
+// clang-format on
 
 /// Y'CbCr matrix of ITU-R BT.601 (kr .299, kb .114), BT.709 (.2126, .0722), BT.2020 (.2627, .0593).
 enum class ColorMatrix { kBT601, kBT709, kBT2020 };
@@ -70,7 +73,7 @@ struct NPU_API FrameLayout {
   std::uint32_t crop_left = 0, crop_top = 0;
   ColorMatrix matrix = ColorMatrix::kBT601;  ///< ignored for RGB formats going into a colour model
   ColorRange range = ColorRange::kLimited;   ///< of Y'CbCr formats and GRAY8
-  /// NV12, NV21, P010: Y, CbCr. I420: Y, Cb, Cr. The others: one.
+  /// NV12, NV21, NV16, P010: Y, CbCr. I420: Y, Cb, Cr. YV12: Y, Cr, Cb. The others: one.
   std::vector<PlaneLayout> planes;
 
   /// With the smallest strides and rows that the format allows: no padding at all.

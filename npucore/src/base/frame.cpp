@@ -22,6 +22,8 @@ constexpr std::array kFormats = {
     EnumName<PixelFormat>{PixelFormat::kNV21, "NV21"},
     EnumName<PixelFormat>{PixelFormat::kYUY2, "YUY2"},
     EnumName<PixelFormat>{PixelFormat::kP010, "P010_10LE"},
+    EnumName<PixelFormat>{PixelFormat::kYV12, "YV12"},
+    EnumName<PixelFormat>{PixelFormat::kNV16, "NV16"},
 };
 constexpr std::array kMatrices = {
     EnumName<ColorMatrix>{ColorMatrix::kBT601, "bt601"},
@@ -42,6 +44,7 @@ constexpr std::array kChannelOrders = {
 };
 
 constexpr PlaneShape kSemiPlanar[] = {{1, 1, 1}, {2, 2, 2}};
+constexpr PlaneShape kSemiPlanar422[] = {{1, 1, 1}, {2, 2, 1}};
 constexpr PlaneShape kPlanar[] = {{1, 1, 1}, {1, 2, 2}, {1, 2, 2}};
 constexpr PlaneShape kSemiPlanar16[] = {{2, 1, 1}, {4, 2, 2}};
 constexpr PlaneShape kPairs[] = {{4, 2, 1}};
@@ -109,7 +112,10 @@ std::span<const PlaneShape> plane_shapes(PixelFormat format) {
     case PixelFormat::kNV12:
     case PixelFormat::kNV21:
       return kSemiPlanar;
+    case PixelFormat::kNV16:
+      return kSemiPlanar422;
     case PixelFormat::kI420:
+    case PixelFormat::kYV12:
       return kPlanar;
     case PixelFormat::kP010:
       return kSemiPlanar16;

@@ -31,12 +31,15 @@ PlaneView words_of(std::string name, std::size_t plane, const std::vector<Compon
 std::vector<std::string> plane_suffixes(PixelFormat format) {
   switch (format) {
     case PixelFormat::kNV12:
+    case PixelFormat::kNV16:
     case PixelFormat::kP010:
       return {"y", "uv"};
     case PixelFormat::kNV21:
       return {"y", "vu"};
     case PixelFormat::kI420:
       return {"y", "u", "v"};
+    case PixelFormat::kYV12:
+      return {"y", "v", "u"};
     default:
       return {""};
   }
@@ -47,11 +50,14 @@ std::vector<PlaneView> plane_views(PixelFormat format) {
   constexpr auto kR = PlaneView::kR, kG = PlaneView::kG, kB = PlaneView::kB;
   switch (format) {
     case PixelFormat::kNV12:
+    case PixelFormat::kNV16:
       return {bytes_of("y", 0, {kY}), bytes_of("uv", 1, {kCb, kCr})};
     case PixelFormat::kNV21:
       return {bytes_of("y", 0, {kY}), bytes_of("vu", 1, {kCr, kCb})};
     case PixelFormat::kI420:
       return {bytes_of("y", 0, {kY}), bytes_of("u", 1, {kCb}), bytes_of("v", 2, {kCr})};
+    case PixelFormat::kYV12:
+      return {bytes_of("y", 0, {kY}), bytes_of("v", 1, {kCr}), bytes_of("u", 2, {kCb})};
     case PixelFormat::kP010:
       return {words_of("y", 0, {kY}), words_of("uv", 1, {kCb, kCr})};
     case PixelFormat::kYUY2:

@@ -60,6 +60,14 @@ INSTANTIATE_TEST_SUITE_P(
                   {301, 151, 151}},
         FormatRow{
             "NV21_odd", GST_VIDEO_FORMAT_NV21, 301, 241, {{304, 241}, {304, 121}}, {301, 302}},
+        FormatRow{"YV12_odd",
+                  GST_VIDEO_FORMAT_YV12,
+                  301,
+                  241,
+                  {{304, 241}, {152, 121}, {152, 121}},
+                  {301, 151, 151}},
+        FormatRow{
+            "NV16_odd", GST_VIDEO_FORMAT_NV16, 301, 241, {{304, 241}, {304, 241}}, {301, 302}},
         FormatRow{"YUY2", GST_VIDEO_FORMAT_YUY2, 300, 7, {{600, 7}}, {600}},
         FormatRow{"YUY2_odd", GST_VIDEO_FORMAT_YUY2, 301, 7, {{604, 7}}, {604}},
         FormatRow{

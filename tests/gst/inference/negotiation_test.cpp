@@ -154,8 +154,8 @@ TEST_F(NpuMemory, HoldsPrefixAndPadding) {
 
 TEST_F(Negotiation, TakesEveryFormatInBothMemories) {
   for (const char* memory : {"", "(memory:DMABuf)"}) {
-    for (const char* format :
-         {"NV12", "I420", "NV21", "YUY2", "P010_10LE", "RGB", "BGR", "RGBx", "BGRx", "GRAY8"}) {
+    for (const char* format : {"NV12", "I420", "NV21", "YV12", "NV16", "YUY2", "P010_10LE", "RGB",
+                               "BGR", "RGBx", "BGRx", "GRAY8"}) {
       const CapsRef caps(gst_caps_from_string((std::string("video/x-raw") + memory + ",format=" +
                                                format + ",width=33,height=17,framerate=0/1")
                                                   .c_str()));
@@ -188,7 +188,8 @@ INSTANTIATE_TEST_SUITE_P(All, DrmFormats,
                                          DrmRow{"bgrx", "XR24", true},
                                          DrmRow{"tiled_nv12", "NV12:0x0100000000000002", false},
                                          DrmRow{"nv21", "NV21", true}, DrmRow{"yuy2", "YUYV", true},
-                                         DrmRow{"p010", "P010", true},
+                                         DrmRow{"p010", "P010", true}, DrmRow{"yv12", "YV12", true},
+                                         DrmRow{"nv16", "NV16", true},
                                          DrmRow{"ayuv", "AYUV", false}),
                          [](const auto& row) { return std::string(row.param.name); });
 
@@ -200,6 +201,24 @@ TEST_F(Negotiation, ReadsFramesOfDrmCaps) {
   EXPECT_NEAR(first_tensor(harness_.pull().get()).at(0), 130.41f, 0.5);
 }
 #endif
+
+TEST(ATestSource, GivesNv12WhereNothingElseIsAskedFor) {
+  const TempDir dir;
+  const std::string line = "videotestsrc num-buffers=1 ! npuinfer device=software model=" +
+                           dir.write("pixels.xml", pixels_ir(8, 8)).string() +
+                           " ! fakesink name=sink";
+  const ObjectRef<GstElement> pipeline(gst_parse_launch(line.c_str(), nullptr));
+  ASSERT_TRUE(pipeline);
+  gst_element_set_state(pipeline.get(), GST_STATE_PAUSED);
+  ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, 30 * GST_SECOND),
+            GST_STATE_CHANGE_SUCCESS);
+  const ObjectRef<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "sink"));
+  const ObjectRef<GstPad> pad(gst_element_get_static_pad(sink.get(), "sink"));
+  const CapsRef caps(gst_pad_get_current_caps(pad.get()));
+  ASSERT_TRUE(caps);
+  EXPECT_STREQ(gst_structure_get_string(gst_caps_get_structure(caps.get(), 0), "format"), "NV12");
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
 
 TEST_F(Negotiation, RefusesOtherFormats) {
   const CapsRef caps(gst_caps_from_string("video/x-raw,format=AYUV,width=64,height=48"));

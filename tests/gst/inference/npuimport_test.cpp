@@ -55,6 +55,49 @@ TEST_F(NpuImport, RunsABlobOnTheFramesItWasCompiledFor) {
   EXPECT_DOUBLE_EQ(meta->scale_x, 4);
 }
 
+/// Noise, the same each time, in a DMA-BUF or a memfd that plays one.
+BufferRef noise_of(const char* format) {
+  BufferRef frame = frame_of(format, 32, 16, 0);
+  const gsize size = gst_buffer_get_size(frame.get());
+  MemoryRef memory = make_dmabuf_memory(size, 0);
+  GstMapInfo map;
+  EXPECT_TRUE(gst_memory_map(memory.get(), &map, GST_MAP_WRITE));
+  for (gsize i = 0; i < size; ++i) map.data[i] = static_cast<guint8>(i * i * 7 + i / 5);
+  gst_memory_unmap(memory.get(), &map);
+  return frame_in(std::move(memory));
+}
+
+class EveryFormat : public NpuImport, public testing::WithParamInterface<const char*> {};
+
+TEST_P(EveryFormat, GivesWhatNpuinferGives) {
+  auto layout = npu::FrameLayout::tight(npu::pixel_format_from_string(GetParam()), 32, 16);
+  if (std::string(GetParam()).starts_with("GRAY")) {
+    layout.range = npu::ColorRange::kFull;
+  }
+  const std::string model = dir_.write("wanted.xml", pixels_ir(8, 8)).string();
+  const auto infer = [model](GstElement* element) {
+    g_object_set(element, "model", model.c_str(), "device", "software", nullptr);
+    gst_util_set_object_arg(G_OBJECT(element), "resize-mode", "letterbox");
+  };
+  std::vector<std::vector<float>> seen;
+  for (const auto& [factory, configure] :
+       {std::pair<const char*, std::function<void(GstElement*)>>{"npuinfer", infer},
+        {"npuimport", with_blob(blob_for(layout))}}) {
+    ElementHarness harness(factory, configure);
+    harness.set_caps(caps_of(GetParam(), 32, 16));
+    ASSERT_EQ(harness.push(noise_of(GetParam())), GST_FLOW_OK) << factory;
+    seen.push_back(first_tensor(harness.pull().get()));
+    EXPECT_EQ(harness.stat("imported"), 1u) << factory;
+  }
+  ASSERT_EQ(seen[0].size(), 192u);
+  for (std::size_t i = 0; i < seen[0].size(); ++i) EXPECT_NEAR(seen[1][i], seen[0][i], 0.01);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryFormat,
+                         testing::Values("NV12", "I420", "NV21", "YV12", "NV16", "YUY2",
+                                         "P010_10LE", "RGB", "BGR", "RGBx", "BGRx", "GRAY8"),
+                         [](const auto& row) { return std::string(row.param); });
+
 TEST_F(NpuImport, ReadsItsOwnPoolInPlace) {
   ElementHarness harness(
       "npuimport", with_blob(blob_for(npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48))));

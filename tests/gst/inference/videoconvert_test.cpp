@@ -143,6 +143,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Source{"NV12_2020", "NV12", k2020, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"NV21_709", "NV21", k709, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"I420_601", "I420", k601, 24, 18, kCutOff, kCutOffOnAverage},
+                    Source{"YV12_709", "YV12", k709, 24, 18, kCutOff, kCutOffOnAverage},
+                    Source{"NV16_709", "NV16", k709, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"YUY2_709", "YUY2", k709, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"GRAY8", "GRAY8", k601Full, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"P010_2020", "P010_10LE", k2020, 24, 18, kRounded, kRoundedOnAverage},

@@ -72,8 +72,8 @@ TEST(ElementTypes, AreReadBackFromTheirNames) {
 }
 
 TEST(Names, AreReadBack) {
-  for (const char* name :
-       {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8", "NV21", "YUY2", "P010_10LE"}) {
+  for (const char* name : {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8", "NV21", "YUY2",
+                           "P010_10LE", "YV12", "NV16"}) {
     EXPECT_EQ(to_string(pixel_format_from_string(name)), std::string(name));
   }
   for (const char* name : {"bt601", "bt709", "bt2020"}) {
@@ -89,7 +89,7 @@ TEST(Names, AreReadBack) {
 TEST(Names, ThatAreUnknownListTheValidOnes) {
   expect_error(ErrorCode::kInvalidArgument,
                "'P010' is not a pixel format: use one of NV12, I420, RGB, BGR, RGBx, BGRx, GRAY8, "
-               "NV21, YUY2, P010_10LE",
+               "NV21, YUY2, P010_10LE, YV12, NV16",
                [] { pixel_format_from_string("P010"); });
 }
 
@@ -120,6 +120,9 @@ INSTANTIATE_TEST_SUITE_P(
                       TightRow{"nv12_odd", PixelFormat::kNV12, 5, 3, {{5, 3}, {6, 2}}},
                       TightRow{"i420_odd", PixelFormat::kI420, 5, 3, {{5, 3}, {3, 2}, {3, 2}}},
                       TightRow{"nv21_odd", PixelFormat::kNV21, 5, 3, {{5, 3}, {6, 2}}},
+                      TightRow{"yv12_odd", PixelFormat::kYV12, 5, 3, {{5, 3}, {3, 2}, {3, 2}}},
+                      TightRow{"nv16", PixelFormat::kNV16, 4, 3, {{4, 3}, {4, 3}}},
+                      TightRow{"nv16_odd", PixelFormat::kNV16, 5, 3, {{5, 3}, {6, 3}}},
                       TightRow{"yuy2", PixelFormat::kYUY2, 4, 3, {{8, 3}}},
                       TightRow{"yuy2_odd", PixelFormat::kYUY2, 5, 3, {{12, 3}}},
                       TightRow{"p010_odd", PixelFormat::kP010, 5, 3, {{10, 3}, {12, 2}}},
