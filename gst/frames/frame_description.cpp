@@ -25,6 +25,10 @@ constexpr std::pair<npu::PixelFormat, GstVideoFormat> kFormats[] = {
     {npu::PixelFormat::kBGRx, GST_VIDEO_FORMAT_BGRx},
     {npu::PixelFormat::kRGBx, GST_VIDEO_FORMAT_RGBA},
     {npu::PixelFormat::kBGRx, GST_VIDEO_FORMAT_BGRA},
+    {npu::PixelFormat::kARGB, GST_VIDEO_FORMAT_ARGB},
+    {npu::PixelFormat::kABGR, GST_VIDEO_FORMAT_ABGR},
+    {npu::PixelFormat::kARGB, GST_VIDEO_FORMAT_xRGB},
+    {npu::PixelFormat::kABGR, GST_VIDEO_FORMAT_xBGR},
     {npu::PixelFormat::kGray8, GST_VIDEO_FORMAT_GRAY8},
 };
 

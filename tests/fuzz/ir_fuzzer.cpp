@@ -62,7 +62,7 @@ void use(const npu::Model& model, std::size_t choice) {
   constexpr std::array kFormats{npu::PixelFormat::kNV12, npu::PixelFormat::kBGR,
                                 npu::PixelFormat::kYUY2, npu::PixelFormat::kGray8,
                                 npu::PixelFormat::kP010, npu::PixelFormat::kI420,
-                                npu::PixelFormat::kNV16};
+                                npu::PixelFormat::kNV16, npu::PixelFormat::kARGB};
   try_to([&] { model.check_supported(); });
   model.warnings();
   npu::ir::initial_states(model);

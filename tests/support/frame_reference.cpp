@@ -24,7 +24,12 @@ bool has_chroma(PixelFormat format) {
 }
 
 bool is_reversed(PixelFormat format) {
-  return format == PixelFormat::kBGR || format == PixelFormat::kBGRx;
+  return format == PixelFormat::kBGR || format == PixelFormat::kBGRx ||
+         format == PixelFormat::kABGR;
+}
+
+bool begins_with_alpha(PixelFormat format) {
+  return format == PixelFormat::kARGB || format == PixelFormat::kABGR;
 }
 
 /// Bytes that a row of the plane has for `pixels` pixels.
@@ -47,6 +52,8 @@ int row_bytes(PixelFormat format, std::size_t plane, int pixels) {
       return 3 * pixels;
     case PixelFormat::kRGBx:
     case PixelFormat::kBGRx:
+    case PixelFormat::kARGB:
+    case PixelFormat::kABGR:
       return 4 * pixels;
     case PixelFormat::kGray8:
       return pixels;
@@ -148,9 +155,10 @@ Reference::Grid Reference::grid_of(PixelFormat format, Component component) {
       break;
   }
   const bool reversed = is_reversed(format);
-  const std::size_t step = format == PixelFormat::kRGBx || format == PixelFormat::kBGRx ? 4 : 3;
-  if (component == kGreen) return {0, 1, step};
-  return {0, (component == kRed) == reversed ? 2U : 0U, step};
+  const auto step = static_cast<std::size_t>(row_bytes(format, 0, 1));
+  const std::size_t first = begins_with_alpha(format) ? 1 : 0;
+  if (component == kGreen) return {0, first + 1, step};
+  return {0, first + ((component == kRed) == reversed ? 2 : 0), step};
 }
 
 double Reference::code(const Grid& grid, int column, int row) const {

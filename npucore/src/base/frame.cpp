@@ -24,6 +24,8 @@ constexpr std::array kFormats = {
     EnumName<PixelFormat>{PixelFormat::kP010, "P010_10LE"},
     EnumName<PixelFormat>{PixelFormat::kYV12, "YV12"},
     EnumName<PixelFormat>{PixelFormat::kNV16, "NV16"},
+    EnumName<PixelFormat>{PixelFormat::kARGB, "ARGB"},
+    EnumName<PixelFormat>{PixelFormat::kABGR, "ABGR"},
 };
 constexpr std::array kMatrices = {
     EnumName<ColorMatrix>{ColorMatrix::kBT601, "bt601"},
@@ -126,6 +128,8 @@ std::span<const PlaneShape> plane_shapes(PixelFormat format) {
       return kThreeBytes;
     case PixelFormat::kRGBx:
     case PixelFormat::kBGRx:
+    case PixelFormat::kARGB:
+    case PixelFormat::kABGR:
       return kFourBytes;
     case PixelFormat::kGray8:
       return kOneByte;

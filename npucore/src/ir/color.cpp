@@ -73,6 +73,8 @@ bool is_rgb(PixelFormat format) {
     case PixelFormat::kBGR:
     case PixelFormat::kRGBx:
     case PixelFormat::kBGRx:
+    case PixelFormat::kARGB:
+    case PixelFormat::kABGR:
       return true;
     default:
       return false;

@@ -15,6 +15,12 @@ PlaneView bytes_of(std::string name, std::size_t plane, const std::vector<Compon
   return view;
 }
 
+/// A byte of something else in front of them.
+PlaneView after_a_byte(PlaneView view) {
+  view.first_byte = 1;
+  return view;
+}
+
 /// Little-endian 16 bits, in steps of 8.
 PlaneView words_of(std::string name, std::size_t plane, const std::vector<Component>& components) {
   constexpr double kLowByte = 1.0 / 256;
@@ -68,6 +74,10 @@ std::vector<PlaneView> plane_views(PixelFormat format) {
     case PixelFormat::kBGR:
     case PixelFormat::kBGRx:
       return {bytes_of("", 0, {kB, kG, kR})};
+    case PixelFormat::kARGB:
+      return {after_a_byte(bytes_of("", 0, {kR, kG, kB}))};
+    case PixelFormat::kABGR:
+      return {after_a_byte(bytes_of("", 0, {kB, kG, kR}))};
     case PixelFormat::kGray8:
       return {bytes_of("", 0, {kY})};
   }
@@ -115,14 +125,16 @@ Value FramePlanes::bytes(std::size_t index) {
   return visible(plane, parameter(plane));
 }
 
-Value FramePlanes::samples(std::size_t index, bool resized) {
-  auto& known = samples_[index];
+Value FramePlanes::samples(const PlaneView& view, bool resized) {
+  auto& known = samples_[view.plane];
   if (!known) {
-    const bool has_filler =
-        frame_.format == PixelFormat::kRGBx || frame_.format == PixelFormat::kBGRx;
-    auto value = bytes(index);
-    value = builder_.slice("drop_x", value, {{3, 0, value.shape[3] - (has_filler ? 1 : 0)}});
-    const auto label = with_suffix("to_float", plane(index).suffix);
+    auto value = bytes(view.plane);
+    if (!view.full_width_of_pairs) {
+      const auto first = static_cast<std::int64_t>(view.first_byte);
+      const auto channels = static_cast<std::int64_t>(view.channels.size());
+      value = builder_.slice("drop_x", value, {{3, first, first + channels}});
+    }
+    const auto label = with_suffix("to_float", plane(view.plane).suffix);
     known = resized ? builder_.convert(label, value, ElementType::kF32)
                     : builder_.convert_bytes(label, value);
   }
@@ -166,7 +178,7 @@ Value FramePlanes::resize(const std::string& name, const Value& value, const Pla
 
 Value FramePlanes::picture(const PlaneView& view, const Placement& place) {
   const bool resized = place.width != frame_.width || place.height != frame_.height;
-  const auto value = samples(view.plane, resized);
+  const auto value = samples(view, resized);
   if (view.full_width_of_pairs) {
     return resize(view.name, luma_of_pairs(view.name, value), {}, place);
   }

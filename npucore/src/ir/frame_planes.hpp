@@ -26,8 +26,9 @@ struct PlaneView {
   };
   std::string name;
   std::size_t plane = 0;
-  std::vector<Channel> channels;     ///< in the order of their bytes; filler at the end is left out
+  std::vector<Channel> channels;     ///< in the order of their bytes; filler around is left out
   bool full_width_of_pairs = false;  ///< the Y of YUY2, whose samples hold two
+  std::size_t first_byte = 0;        ///< of the channels in a sample
 };
 /// Y first.
 std::vector<PlaneView> plane_views(PixelFormat format);
@@ -53,8 +54,8 @@ class FramePlanes {
   Plane plane(std::size_t index) const;
   Value parameter(const Plane& plane);
   Value visible(const Plane& plane, const Value& input);
-  /// What is kept of bytes(): f32, [1, rows, columns, bytes].
-  Value samples(std::size_t index, bool resized);
+  /// What is kept of the view's plane, once for all its views: f32, [1, rows, columns, bytes].
+  Value samples(const PlaneView& view, bool resized);
   Value planar(const std::string& name, const Value& samples);
   Value luma_of_pairs(const std::string& name, const Value& samples);
   Value resize(const std::string& name, const Value& value, const PlaneShape& shape,

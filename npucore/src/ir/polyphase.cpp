@@ -187,7 +187,8 @@ class Strip {
                          std::vector<double>& weights) {
     const auto tap = view.columns.tap(result);
     const auto add = [&](std::int64_t column, double share) {
-      auto byte = static_cast<std::size_t>(first_group + column * view.column_bytes);
+      auto byte =
+          static_cast<std::size_t>(first_group + column * view.column_bytes) + view.view.first_byte;
       for (const auto& channel : view.view.channels) {
         weights[byte++] += share * channel.share * colors[channel.component];
       }

@@ -76,6 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         FormatRow{"BGR", GST_VIDEO_FORMAT_BGR, 4, 4, {{12, 4}}, {12}},
         FormatRow{"RGBx", GST_VIDEO_FORMAT_RGBx, 5, 3, {{20, 3}}, {20}},
         FormatRow{"BGRx", GST_VIDEO_FORMAT_BGRx, 5, 3, {{20, 3}}, {20}},
+        FormatRow{"ARGB", GST_VIDEO_FORMAT_ARGB, 5, 3, {{20, 3}}, {20}},
+        FormatRow{"ABGR", GST_VIDEO_FORMAT_ABGR, 5, 3, {{20, 3}}, {20}},
         FormatRow{"GRAY8", GST_VIDEO_FORMAT_GRAY8, 5, 3, {{8, 3}}, {5}}),
     [](const auto& row) { return std::string(row.param.name); });
 

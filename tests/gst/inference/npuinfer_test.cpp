@@ -346,6 +346,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         FormatRow{"RGB", 8, 8, 50, 50}, FormatRow{"BGR", 16, 12, 50, 50},
         FormatRow{"RGBx", 31, 17, 50, 50}, FormatRow{"BGRx", 8, 8, 50, 50},
+        FormatRow{"ARGB", 31, 17, 50, 50}, FormatRow{"ABGR", 8, 8, 50, 50},
         FormatRow{"NV12", 320, 240, 128, 130.41f}, FormatRow{"NV12", 33, 17, 128, 130.41f},
         FormatRow{"I420", 64, 48, 128, 130.41f}, FormatRow{"I420", 35, 19, 128, 130.41f},
         FormatRow{"GRAY8", 20, 20, 128, 128}, FormatRow{"NV21", 33, 17, 128, 130.41f},
@@ -360,7 +361,7 @@ INSTANTIATE_TEST_SUITE_P(
 // planes.
 TEST_F(NpuInfer, FeedsAGreyModelFromEveryKindOfFrame) {
   for (const char* format :
-       {"NV12", "I420", "GRAY8", "RGB", "NV21", "YUY2", "P010_10LE", "YV12", "NV16"}) {
+       {"NV12", "I420", "GRAY8", "RGB", "NV21", "YUY2", "P010_10LE", "YV12", "NV16", "ARGB"}) {
     ElementHarness harness("npuinfer", with_model(grey_ir(8, 8)));
     harness.set_caps(caps_of(format, 8, 8));
     ASSERT_EQ(harness.push(frame_of(format, 8, 8, 128)), GST_FLOW_OK) << format;
@@ -638,7 +639,7 @@ TEST(Alpha, IsNotLookedAt) {
                  dir.write("model.xml", pixels_ir(8, 8)).c_str(), nullptr);
   });
   std::vector<std::vector<float>> seen;
-  for (const char* format : {"RGBx", "RGBA", "BGRA"}) {
+  for (const char* format : {"RGBx", "RGBA", "BGRA", "ARGB", "xRGB", "ABGR", "xBGR"}) {
     harness.set_caps(caps_of(format, 8, 8));
     BufferRef frame = frame_of(format, 8, 8, 0);
     GstMapInfo map;
@@ -651,6 +652,10 @@ TEST(Alpha, IsNotLookedAt) {
   ASSERT_EQ(seen[0].size(), 192u);
   EXPECT_EQ(seen[1], seen[0]);
   EXPECT_EQ(seen[2][0], seen[0][128]) << "the first byte is blue";
+  EXPECT_EQ(seen[3][0], seen[0][64]) << "the first byte is alpha, the second red";
+  EXPECT_EQ(seen[4], seen[3]);
+  EXPECT_EQ(seen[5][0], seen[3][128]) << "the second byte is blue";
+  EXPECT_EQ(seen[6], seen[5]);
 }
 
 // ---- Statistics on the bus

@@ -232,7 +232,8 @@ INSTANTIATE_TEST_SUITE_P(YuvColors, Pixels,
                          row_name);
 INSTANTIATE_TEST_SUITE_P(Rgb, Pixels,
                          testing::Combine(testing::Values(PixelFormat::kRGB, PixelFormat::kBGR,
-                                                          PixelFormat::kRGBx, PixelFormat::kBGRx),
+                                                          PixelFormat::kRGBx, PixelFormat::kBGRx,
+                                                          PixelFormat::kARGB, PixelFormat::kABGR),
                                           testing::ValuesIn(kPictures), testing::Values(kOfRgb)),
                          row_name);
 INSTANTIATE_TEST_SUITE_P(Gray, Pixels,

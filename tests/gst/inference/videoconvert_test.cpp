@@ -151,7 +151,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Source{"RGB", "RGB", nullptr, 24, 18, kRounded, kRoundedOnAverage},
                     Source{"BGR", "BGR", nullptr, 24, 18, kRounded, kRoundedOnAverage},
                     Source{"RGBx", "RGBx", nullptr, 24, 18, kRounded, kRoundedOnAverage},
-                    Source{"BGRx", "BGRx", nullptr, 24, 18, kRounded, kRoundedOnAverage}),
+                    Source{"BGRx", "BGRx", nullptr, 24, 18, kRounded, kRoundedOnAverage},
+                    Source{"ARGB", "ARGB", nullptr, 24, 18, kRounded, kRoundedOnAverage},
+                    Source{"ABGR", "ABGR", nullptr, 24, 18, kRounded, kRoundedOnAverage}),
     [](const auto& row) { return std::string(row.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
