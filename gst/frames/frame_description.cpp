@@ -18,6 +18,7 @@ constexpr std::pair<npu::PixelFormat, GstVideoFormat> kFormats[] = {
     {npu::PixelFormat::kYV12, GST_VIDEO_FORMAT_YV12},
     {npu::PixelFormat::kNV16, GST_VIDEO_FORMAT_NV16},
     {npu::PixelFormat::kYUY2, GST_VIDEO_FORMAT_YUY2},
+    {npu::PixelFormat::kUYVY, GST_VIDEO_FORMAT_UYVY},
     {npu::PixelFormat::kP010, GST_VIDEO_FORMAT_P010_10LE},
     {npu::PixelFormat::kRGB, GST_VIDEO_FORMAT_RGB},
     {npu::PixelFormat::kBGR, GST_VIDEO_FORMAT_BGR},

@@ -31,7 +31,7 @@ constexpr PixelFormat kFormats[] = {PixelFormat::kNV12,  PixelFormat::kI420, Pix
                                     PixelFormat::kBGR,   PixelFormat::kRGBx, PixelFormat::kBGRx,
                                     PixelFormat::kGray8, PixelFormat::kNV21, PixelFormat::kYUY2,
                                     PixelFormat::kP010,  PixelFormat::kYV12, PixelFormat::kNV16,
-                                    PixelFormat::kARGB,  PixelFormat::kABGR};
+                                    PixelFormat::kARGB,  PixelFormat::kABGR, PixelFormat::kUYVY};
 constexpr InputType kTypes[] = {{"f32", "f32", false}, {"f16", "f16", false},
                                 {"u8", "u8", false},   {"u8_nhwc", "u8", true},
                                 {"i8", "i8", false},   {"f32_nhwc", "f32", true}};

@@ -184,7 +184,7 @@ TEST(OwnPreprocessingTest, IsNeverTakenForTheTrap) {
   const auto path = dir.write("model.xml", test::identity_ir("u8", {1, 3, 8, 8}));
   for (const auto format :
        {PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kNV21, PixelFormat::kYUY2,
-        PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16}) {
+        PixelFormat::kUYVY, PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16}) {
     auto model = Model::read(path);
     auto preprocess = model.default_preprocess(FrameLayout::tight(format, 32, 18));
     preprocess.frame.matrix = ColorMatrix::kBT709;

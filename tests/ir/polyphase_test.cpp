@@ -83,6 +83,7 @@ TEST(Polyphases, AreNotMadeWhereTheyWouldBeMany) {
   EXPECT_FALSE(plan(nv12(1920, 1080), 641, 640));
   EXPECT_FALSE(plan(nv12(1919, 1080), 640, 640));  // half a chroma sample is outside
   EXPECT_FALSE(plan(FrameLayout::tight(PixelFormat::kYUY2, 320, 240), 640, 640));
+  EXPECT_FALSE(plan(FrameLayout::tight(PixelFormat::kUYVY, 320, 240), 640, 640));
   auto cropped = nv12(1922, 1080);
   cropped.width = 1920;
   cropped.crop_left = 1;

@@ -83,7 +83,7 @@ TEST_P(EveryFormatTest, EqualsTheReference) {
 
 const auto kYuv =
     testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kNV21, PixelFormat::kYUY2,
-                    PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16);
+                    PixelFormat::kUYVY, PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16);
 const auto kOthers =
     testing::Values(PixelFormat::kRGB, PixelFormat::kBGR, PixelFormat::kRGBx, PixelFormat::kBGRx,
                     PixelFormat::kARGB, PixelFormat::kABGR, PixelFormat::kGray8);
@@ -197,8 +197,8 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
                         PixelFormat::kBGR, PixelFormat::kRGBx, PixelFormat::kBGRx,
                         PixelFormat::kGray8, PixelFormat::kNV21, PixelFormat::kYUY2,
-                        PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16,
-                        PixelFormat::kARGB, PixelFormat::kABGR),
+                        PixelFormat::kUYVY, PixelFormat::kP010, PixelFormat::kYV12,
+                        PixelFormat::kNV16, PixelFormat::kARGB, PixelFormat::kABGR),
         testing::Values(
             Use{"same_size", kNchw, {16, 12}, kPlain},
             Use{"same_size_odd", {"f32", {1, 3, 13, 17}, ""}, {17, 13}, kPlain},
@@ -238,9 +238,9 @@ INSTANTIATE_TEST_SUITE_P(
     CommonDivisors, UseTest,
     testing::Combine(
         testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
-                        PixelFormat::kBGRx, PixelFormat::kYUY2, PixelFormat::kP010,
-                        PixelFormat::kYV12, PixelFormat::kNV16, PixelFormat::kARGB,
-                        PixelFormat::kABGR),
+                        PixelFormat::kBGRx, PixelFormat::kYUY2, PixelFormat::kUYVY,
+                        PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16,
+                        PixelFormat::kARGB, PixelFormat::kABGR),
         testing::Values(
             Use{"periods_of_27_rows", kSquare, {192, 108}, kFullRange},
             Use{"periods_letterbox", kSquare, {192, 108}, kLetterbox},

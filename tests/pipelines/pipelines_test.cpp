@@ -78,6 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
                  5},
         Upstream{"nv16", "videotestsrc num-buffers=5 ! video/x-raw,format=NV16,width=301,height=33",
                  5},
+        Upstream{"uyvy", "videotestsrc num-buffers=5 ! video/x-raw,format=UYVY,width=301,height=33",
+                 5},
         Upstream{"argb", "videotestsrc num-buffers=5 ! video/x-raw,format=ARGB,width=301,height=33",
                  5},
         Upstream{"jpeg",

@@ -16,6 +16,7 @@ bool has_chroma(PixelFormat format) {
     case PixelFormat::kYV12:
     case PixelFormat::kNV16:
     case PixelFormat::kYUY2:
+    case PixelFormat::kUYVY:
     case PixelFormat::kP010:
       return true;
     default:
@@ -46,6 +47,7 @@ int row_bytes(PixelFormat format, std::size_t plane, int pixels) {
     case PixelFormat::kP010:
       return plane == 0 ? 2 * pixels : 4 * pairs;
     case PixelFormat::kYUY2:
+    case PixelFormat::kUYVY:
       return 4 * pairs;
     case PixelFormat::kRGB:
     case PixelFormat::kBGR:
@@ -149,6 +151,8 @@ Reference::Grid Reference::grid_of(PixelFormat format, Component component) {
                              : Grid{1, component == kCb ? 0U : 2U, 4, 2, 2, 10};
     case PixelFormat::kYUY2:
       return component == kY ? Grid{0, 0, 2} : Grid{0, component == kCb ? 1U : 3U, 4, 2, 1};
+    case PixelFormat::kUYVY:
+      return component == kY ? Grid{0, 1, 2} : Grid{0, component == kCb ? 0U : 2U, 4, 2, 1};
     case PixelFormat::kGray8:
       return {};
     default:

@@ -51,6 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Planes{"NV16:639x479:stride=640", {{640, 479}, {640, 479}}},
                     Planes{"YUY2:639x479", {{1280, 479}}},
                     Planes{"YUY2:639x479:stride=1536:rows=480", {{1536, 480}}},
+                    Planes{"UYVY:639x479", {{1280, 479}}},
                     Planes{"ARGB:639x479:stride=2560", {{2560, 479}}},
                     Planes{"P010_10LE:640x480:stride=1536:rows=512", {{1536, 512}, {1536, 256}}},
                     Planes{"RGB:641x480:stride=1924", {{1924, 480}}},

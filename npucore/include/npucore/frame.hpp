@@ -7,12 +7,12 @@
 namespace npu {
 
 /// Pixel formats of frames, by GStreamer's names. NV21 is NV12, and YV12 is I420, with Cr before
-/// Cb. NV16 is NV12 with chroma for every row: 4:2:2. YUY2 is 4:2:2 in one plane, Y Cb Y Cr; DRM
-/// calls it YUYV. P010 ("P010_10LE") is NV12 of 10 bits, in the upper bits of little-endian 16.
-/// The alpha of ARGB and ABGR, in front of the colours, is not looked at.
+/// Cb. NV16 is NV12 in 4:2:2; YUY2 (DRM: YUYV) and UYVY are that in one plane, Y Cb Y Cr and Cb Y
+/// Cr Y. P010 ("P010_10LE") is NV12 of 10 bits, in the upper bits of little-endian 16. ARGB and
+/// ABGR begin with alpha, which is not looked at.
 // clang-format off
 enum class PixelFormat { kNV12, kI420, kRGB, kBGR, kRGBx, kBGRx, kGray8, kNV21, kYUY2, kP010,
-                         kYV12, kNV16, kARGB, kABGR };
+                         kYV12, kNV16, kARGB, kABGR, kUYVY };
 // clang-format on
 
 /// Y'CbCr matrix of ITU-R BT.601 (kr .299, kb .114), BT.709 (.2126, .0722), BT.2020 (.2627, .0593).

@@ -26,6 +26,7 @@ constexpr std::array kFormats = {
     EnumName<PixelFormat>{PixelFormat::kNV16, "NV16"},
     EnumName<PixelFormat>{PixelFormat::kARGB, "ARGB"},
     EnumName<PixelFormat>{PixelFormat::kABGR, "ABGR"},
+    EnumName<PixelFormat>{PixelFormat::kUYVY, "UYVY"},
 };
 constexpr std::array kMatrices = {
     EnumName<ColorMatrix>{ColorMatrix::kBT601, "bt601"},
@@ -122,6 +123,7 @@ std::span<const PlaneShape> plane_shapes(PixelFormat format) {
     case PixelFormat::kP010:
       return kSemiPlanar16;
     case PixelFormat::kYUY2:
+    case PixelFormat::kUYVY:
       return kPairs;
     case PixelFormat::kRGB:
     case PixelFormat::kBGR:

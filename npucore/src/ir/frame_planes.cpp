@@ -68,6 +68,8 @@ std::vector<PlaneView> plane_views(PixelFormat format) {
       return {words_of("y", 0, {kY}), words_of("uv", 1, {kCb, kCr})};
     case PixelFormat::kYUY2:
       return {{"y", 0, {{kY, 1}}, true}, {"uv", 0, {{kY, 0}, {kCb, 1}, {kY, 0}, {kCr, 1}}}};
+    case PixelFormat::kUYVY:
+      return {{"y", 0, {{kY, 1}}, true, 1}, {"uv", 0, {{kCb, 1}, {kY, 0}, {kCr, 1}, {kY, 0}}}};
     case PixelFormat::kRGB:
     case PixelFormat::kRGBx:
       return {bytes_of("", 0, {kR, kG, kB})};
@@ -149,12 +151,14 @@ Value FramePlanes::planar(const std::string& name, const Value& samples) {
 
 /// A sample's second Y goes beside its first one: a new shape and a transposition bring all Y
 /// together, no slice with steps.
-Value FramePlanes::luma_of_pairs(const std::string& name, const Value& samples) {
+Value FramePlanes::luma_of_pairs(const PlaneView& view, const Value& samples) {
   const auto rows = samples.shape[1], columns = 2 * samples.shape[2];
-  const auto pixels = builder_.reshape(with_suffix("pixels", name), samples, {1, rows, columns, 2});
+  const auto pixels =
+      builder_.reshape(with_suffix("pixels", view.name), samples, {1, rows, columns, 2});
   const std::int64_t first = frame_.crop_left % 2;
-  return builder_.slice(with_suffix("pick", name), planar(name, pixels),
-                        {{1, 0, 1}, {3, first, first + frame_.width}});
+  const auto luma = static_cast<std::int64_t>(view.first_byte);
+  return builder_.slice(with_suffix("pick", view.name), planar(view.name, pixels),
+                        {{1, luma, luma + 1}, {3, first, first + frame_.width}});
 }
 
 Value FramePlanes::resize(const std::string& name, const Value& value, const PlaneShape& shape,
@@ -180,7 +184,7 @@ Value FramePlanes::picture(const PlaneView& view, const Placement& place) {
   const bool resized = place.width != frame_.width || place.height != frame_.height;
   const auto value = samples(view, resized);
   if (view.full_width_of_pairs) {
-    return resize(view.name, luma_of_pairs(view.name, value), {}, place);
+    return resize(view.name, luma_of_pairs(view, value), {}, place);
   }
   return resize(view.name, planar(view.name, value), plane_shapes(frame_.format)[view.plane],
                 place);

@@ -27,8 +27,8 @@ struct PlaneView {
   std::string name;
   std::size_t plane = 0;
   std::vector<Channel> channels;     ///< in the order of their bytes; filler around is left out
-  bool full_width_of_pairs = false;  ///< the Y of YUY2, whose samples hold two
-  std::size_t first_byte = 0;        ///< of the channels in a sample
+  bool full_width_of_pairs = false;  ///< the Y of YUY2 and UYVY, whose samples hold two
+  std::size_t first_byte = 0;        ///< of the channels in a sample, or in a pixel of a pair
 };
 /// Y first.
 std::vector<PlaneView> plane_views(PixelFormat format);
@@ -57,7 +57,7 @@ class FramePlanes {
   /// What is kept of the view's plane, once for all its views: f32, [1, rows, columns, bytes].
   Value samples(const PlaneView& view, bool resized);
   Value planar(const std::string& name, const Value& samples);
-  Value luma_of_pairs(const std::string& name, const Value& samples);
+  Value luma_of_pairs(const PlaneView& view, const Value& samples);
   Value resize(const std::string& name, const Value& value, const PlaneShape& shape,
                const Placement& place);
 

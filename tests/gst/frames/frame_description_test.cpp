@@ -70,6 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
             "NV16_odd", GST_VIDEO_FORMAT_NV16, 301, 241, {{304, 241}, {304, 241}}, {301, 302}},
         FormatRow{"YUY2", GST_VIDEO_FORMAT_YUY2, 300, 7, {{600, 7}}, {600}},
         FormatRow{"YUY2_odd", GST_VIDEO_FORMAT_YUY2, 301, 7, {{604, 7}}, {604}},
+        FormatRow{"UYVY_odd", GST_VIDEO_FORMAT_UYVY, 301, 7, {{604, 7}}, {604}},
         FormatRow{
             "P010_odd", GST_VIDEO_FORMAT_P010_10LE, 301, 241, {{604, 241}, {604, 121}}, {602, 604}},
         FormatRow{"RGB", GST_VIDEO_FORMAT_RGB, 301, 7, {{904, 7}}, {903}},

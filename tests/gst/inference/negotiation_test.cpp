@@ -154,8 +154,9 @@ TEST_F(NpuMemory, HoldsPrefixAndPadding) {
 
 TEST_F(Negotiation, TakesEveryFormatInBothMemories) {
   for (const char* memory : {"", "(memory:DMABuf)"}) {
-    for (const char* format : {"NV12", "I420", "NV21", "YV12", "NV16", "YUY2", "P010_10LE", "RGB",
-                               "BGR", "RGBx", "BGRx", "ARGB", "ABGR", "xRGB", "xBGR", "GRAY8"}) {
+    for (const char* format :
+         {"NV12", "I420", "NV21", "YV12", "NV16", "YUY2", "UYVY", "P010_10LE", "RGB", "BGR", "RGBx",
+          "BGRx", "ARGB", "ABGR", "xRGB", "xBGR", "GRAY8"}) {
       const CapsRef caps(gst_caps_from_string((std::string("video/x-raw") + memory + ",format=" +
                                                format + ",width=33,height=17,framerate=0/1")
                                                   .c_str()));
@@ -189,8 +190,8 @@ INSTANTIATE_TEST_SUITE_P(All, DrmFormats,
                                          DrmRow{"tiled_nv12", "NV12:0x0100000000000002", false},
                                          DrmRow{"nv21", "NV21", true}, DrmRow{"yuy2", "YUYV", true},
                                          DrmRow{"p010", "P010", true}, DrmRow{"yv12", "YV12", true},
-                                         DrmRow{"nv16", "NV16", true}, DrmRow{"argb", "BA24", true},
-                                         DrmRow{"abgr", "RA24", true},
+                                         DrmRow{"nv16", "NV16", true}, DrmRow{"uyvy", "UYVY", true},
+                                         DrmRow{"argb", "BA24", true}, DrmRow{"abgr", "RA24", true},
                                          DrmRow{"ayuv", "AYUV", false}),
                          [](const auto& row) { return std::string(row.param.name); });
 

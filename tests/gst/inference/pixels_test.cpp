@@ -215,7 +215,7 @@ constexpr Colors kOfRgb{"rgb", ColorMatrix::kBT601, ColorRange::kLimited, nullpt
 
 const auto kYuv =
     testing::Values(PixelFormat::kNV12, PixelFormat::kNV21, PixelFormat::kI420, PixelFormat::kYUY2,
-                    PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16);
+                    PixelFormat::kUYVY, PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16);
 
 std::string row_name(const testing::TestParamInfo<Row>& info) {
   const auto& [format, picture, colors] = info.param;

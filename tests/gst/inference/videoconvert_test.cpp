@@ -146,6 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Source{"YV12_709", "YV12", k709, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"NV16_709", "NV16", k709, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"YUY2_709", "YUY2", k709, 24, 18, kCutOff, kCutOffOnAverage},
+                    Source{"UYVY_709", "UYVY", k709, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"GRAY8", "GRAY8", k601Full, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"P010_2020", "P010_10LE", k2020, 24, 18, kRounded, kRoundedOnAverage},
                     Source{"RGB", "RGB", nullptr, 24, 18, kRounded, kRoundedOnAverage},

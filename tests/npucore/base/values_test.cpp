@@ -73,7 +73,7 @@ TEST(ElementTypes, AreReadBackFromTheirNames) {
 
 TEST(Names, AreReadBack) {
   for (const char* name : {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8", "NV21", "YUY2",
-                           "P010_10LE", "YV12", "NV16", "ARGB", "ABGR"}) {
+                           "P010_10LE", "YV12", "NV16", "ARGB", "ABGR", "UYVY"}) {
     EXPECT_EQ(to_string(pixel_format_from_string(name)), std::string(name));
   }
   for (const char* name : {"bt601", "bt709", "bt2020"}) {
@@ -89,7 +89,7 @@ TEST(Names, AreReadBack) {
 TEST(Names, ThatAreUnknownListTheValidOnes) {
   expect_error(ErrorCode::kInvalidArgument,
                "'P010' is not a pixel format: use one of NV12, I420, RGB, BGR, RGBx, BGRx, GRAY8, "
-               "NV21, YUY2, P010_10LE, YV12, NV16, ARGB, ABGR",
+               "NV21, YUY2, P010_10LE, YV12, NV16, ARGB, ABGR, UYVY",
                [] { pixel_format_from_string("P010"); });
 }
 
@@ -125,6 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                       TightRow{"nv16_odd", PixelFormat::kNV16, 5, 3, {{5, 3}, {6, 3}}},
                       TightRow{"yuy2", PixelFormat::kYUY2, 4, 3, {{8, 3}}},
                       TightRow{"yuy2_odd", PixelFormat::kYUY2, 5, 3, {{12, 3}}},
+                      TightRow{"uyvy_odd", PixelFormat::kUYVY, 5, 3, {{12, 3}}},
                       TightRow{"p010_odd", PixelFormat::kP010, 5, 3, {{10, 3}, {12, 2}}},
                       TightRow{"rgb", PixelFormat::kRGB, 5, 3, {{15, 3}}},
                       TightRow{"bgrx", PixelFormat::kBGRx, 5, 3, {{20, 3}}},
