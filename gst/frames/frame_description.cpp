@@ -31,6 +31,7 @@ constexpr std::pair<npu::PixelFormat, GstVideoFormat> kFormats[] = {
     {npu::PixelFormat::kARGB, GST_VIDEO_FORMAT_xRGB},
     {npu::PixelFormat::kABGR, GST_VIDEO_FORMAT_xBGR},
     {npu::PixelFormat::kGray8, GST_VIDEO_FORMAT_GRAY8},
+    {npu::PixelFormat::kGray16, GST_VIDEO_FORMAT_GRAY16_LE},
 };
 
 GstVideoColorimetry default_colorimetry(const GstVideoInfo& info) {

@@ -27,11 +27,11 @@ struct InputType {
   bool channels_last;
 };
 
-constexpr PixelFormat kFormats[] = {PixelFormat::kNV12,  PixelFormat::kI420, PixelFormat::kRGB,
-                                    PixelFormat::kBGR,   PixelFormat::kRGBx, PixelFormat::kBGRx,
-                                    PixelFormat::kGray8, PixelFormat::kNV21, PixelFormat::kYUY2,
-                                    PixelFormat::kP010,  PixelFormat::kYV12, PixelFormat::kNV16,
-                                    PixelFormat::kARGB,  PixelFormat::kABGR, PixelFormat::kUYVY};
+constexpr PixelFormat kFormats[] = {
+    PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,   PixelFormat::kBGR,
+    PixelFormat::kRGBx, PixelFormat::kBGRx, PixelFormat::kGray8, PixelFormat::kNV21,
+    PixelFormat::kYUY2, PixelFormat::kP010, PixelFormat::kYV12,  PixelFormat::kNV16,
+    PixelFormat::kARGB, PixelFormat::kABGR, PixelFormat::kUYVY,  PixelFormat::kGray16};
 constexpr InputType kTypes[] = {{"f32", "f32", false}, {"f16", "f16", false},
                                 {"u8", "u8", false},   {"u8_nhwc", "u8", true},
                                 {"i8", "i8", false},   {"f32_nhwc", "f32", true}};
@@ -111,7 +111,7 @@ struct Graph {
 
 /// Every graph, or each so many, which then has every value of every kind.
 std::vector<std::size_t> numbers() {
-  constexpr std::size_t kOneOf = 61;
+  constexpr std::size_t kOneOf = 97;
   const std::size_t step = all_wanted() ? 1 : kOneOf;
   std::vector<std::size_t> all;
   for (std::size_t number = 0; Graph(number).exists; number += step) all.push_back(number);

@@ -59,10 +59,11 @@ void add_frames(npu::Model model, npu::PixelFormat format) {
 }
 
 void use(const npu::Model& model, std::size_t choice) {
-  constexpr std::array kFormats{
-      npu::PixelFormat::kNV12,  npu::PixelFormat::kBGR,  npu::PixelFormat::kYUY2,
-      npu::PixelFormat::kGray8, npu::PixelFormat::kP010, npu::PixelFormat::kI420,
-      npu::PixelFormat::kNV16,  npu::PixelFormat::kARGB, npu::PixelFormat::kUYVY};
+  constexpr std::array kFormats{npu::PixelFormat::kNV12, npu::PixelFormat::kBGR,
+                                npu::PixelFormat::kYUY2, npu::PixelFormat::kGray8,
+                                npu::PixelFormat::kP010, npu::PixelFormat::kI420,
+                                npu::PixelFormat::kNV16, npu::PixelFormat::kARGB,
+                                npu::PixelFormat::kUYVY, npu::PixelFormat::kGray16};
   try_to([&] { model.check_supported(); });
   model.warnings();
   npu::ir::initial_states(model);

@@ -3,6 +3,8 @@
 #include <ostream>
 #include <tuple>
 
+#include "ir_files.hpp"
+#include "openvino_run.hpp"
 #include "preprocess_check.hpp"
 
 namespace npu {
@@ -84,9 +86,9 @@ TEST_P(EveryFormatTest, EqualsTheReference) {
 const auto kYuv =
     testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kNV21, PixelFormat::kYUY2,
                     PixelFormat::kUYVY, PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16);
-const auto kOthers =
-    testing::Values(PixelFormat::kRGB, PixelFormat::kBGR, PixelFormat::kRGBx, PixelFormat::kBGRx,
-                    PixelFormat::kARGB, PixelFormat::kABGR, PixelFormat::kGray8);
+const auto kOthers = testing::Values(PixelFormat::kRGB, PixelFormat::kBGR, PixelFormat::kRGBx,
+                                     PixelFormat::kBGRx, PixelFormat::kARGB, PixelFormat::kABGR,
+                                     PixelFormat::kGray8, PixelFormat::kGray16);
 const auto kMatrices =
     testing::Values(ColorMatrix::kBT601, ColorMatrix::kBT709, ColorMatrix::kBT2020);
 const auto kRanges = testing::Values(ColorRange::kLimited, ColorRange::kFull);
@@ -196,9 +198,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(
         testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
                         PixelFormat::kBGR, PixelFormat::kRGBx, PixelFormat::kBGRx,
-                        PixelFormat::kGray8, PixelFormat::kNV21, PixelFormat::kYUY2,
-                        PixelFormat::kUYVY, PixelFormat::kP010, PixelFormat::kYV12,
-                        PixelFormat::kNV16, PixelFormat::kARGB, PixelFormat::kABGR),
+                        PixelFormat::kGray8, PixelFormat::kGray16, PixelFormat::kNV21,
+                        PixelFormat::kYUY2, PixelFormat::kUYVY, PixelFormat::kP010,
+                        PixelFormat::kYV12, PixelFormat::kNV16, PixelFormat::kARGB,
+                        PixelFormat::kABGR),
         testing::Values(
             Use{"same_size", kNchw, {16, 12}, kPlain},
             Use{"same_size_odd", {"f32", {1, 3, 13, 17}, ""}, {17, 13}, kPlain},
@@ -240,7 +243,8 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
                         PixelFormat::kBGRx, PixelFormat::kYUY2, PixelFormat::kUYVY,
                         PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16,
-                        PixelFormat::kARGB, PixelFormat::kABGR),
+                        PixelFormat::kARGB, PixelFormat::kABGR, PixelFormat::kGray8,
+                        PixelFormat::kGray16),
         testing::Values(
             Use{"periods_of_27_rows", kSquare, {192, 108}, kFullRange},
             Use{"periods_letterbox", kSquare, {192, 108}, kLetterbox},
@@ -271,6 +275,36 @@ TEST(PreprocessTest, TakesAFullHdFrameWithPitchAndPaddedHeight) {
   const ImageModel model{"f32", {1, 3, 640, 640}, ""};
   const auto difference = difference_from_reference(model, preprocess);
   EXPECT_LE(difference.largest, kAllowedFloat) << difference.where;
+}
+
+/// The grey levels of a frame of 16x16 pixels.
+std::vector<double> levels_of(PixelFormat format, const test::Bytes& frame) {
+  const test::TempDir dir;
+  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 1, 16, 16})));
+  auto preprocess = kFullRange;
+  preprocess.frame = FrameLayout::tight(format, 16, 16);
+  preprocess.frame.range = ColorRange::kFull;
+  model.add_preprocess(preprocess);
+  return test::run_with_openvino(model, {{model.frame_input()->plane_inputs[0], frame}});
+}
+
+TEST(PreprocessTest, SeesGreyOf16BitsAsThatOf8AndWhatIsInBetween) {
+  constexpr double kStep = 1.0 / 257;
+  test::Bytes bytes, words, more;
+  for (unsigned level = 0; level < 256; ++level) {
+    const auto byte = static_cast<unsigned char>(level);
+    bytes.push_back(byte);
+    words.insert(words.end(), {byte, byte});
+    more.insert(more.end(), {static_cast<unsigned char>(level ^ 1U), byte});
+  }
+  const auto of_bytes = levels_of(PixelFormat::kGray8, bytes);
+  const auto of_words = levels_of(PixelFormat::kGray16, words);
+  const auto of_more = levels_of(PixelFormat::kGray16, more);
+  ASSERT_EQ(of_words.size(), 256U);
+  for (std::size_t i = 0; i < of_words.size(); ++i) {
+    EXPECT_NEAR(of_words[i], of_bytes[i], kStep / 4);
+    EXPECT_NEAR(of_more[i] - of_words[i], i % 2 == 0 ? kStep : -kStep, kStep / 4);
+  }
 }
 
 }  // namespace

@@ -82,6 +82,9 @@ INSTANTIATE_TEST_SUITE_P(
                  5},
         Upstream{"argb", "videotestsrc num-buffers=5 ! video/x-raw,format=ARGB,width=301,height=33",
                  5},
+        Upstream{"gray16_le",
+                 "videotestsrc num-buffers=5 ! video/x-raw,format=GRAY16_LE,width=301,height=33",
+                 5},
         Upstream{"jpeg",
                  "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=320,height=240 ! "
                  "jpegenc ! jpegdec",

@@ -33,6 +33,10 @@ bool begins_with_alpha(PixelFormat format) {
   return format == PixelFormat::kARGB || format == PixelFormat::kABGR;
 }
 
+bool is_gray(PixelFormat format) {
+  return format == PixelFormat::kGray8 || format == PixelFormat::kGray16;
+}
+
 /// Bytes that a row of the plane has for `pixels` pixels.
 int row_bytes(PixelFormat format, std::size_t plane, int pixels) {
   const int pairs = (pixels + 1) / 2;
@@ -59,6 +63,8 @@ int row_bytes(PixelFormat format, std::size_t plane, int pixels) {
       return 4 * pixels;
     case PixelFormat::kGray8:
       return pixels;
+    case PixelFormat::kGray16:
+      return 2 * pixels;
   }
   throw std::logic_error("format");
 }
@@ -155,6 +161,8 @@ Reference::Grid Reference::grid_of(PixelFormat format, Component component) {
       return component == kY ? Grid{0, 1, 2} : Grid{0, component == kCb ? 0U : 2U, 4, 2, 1};
     case PixelFormat::kGray8:
       return {};
+    case PixelFormat::kGray16:
+      return {0, 0, 2, 1, 1, 16};
     default:
       break;
   }
@@ -215,7 +223,7 @@ double Reference::luma_at(double x, double y) const {
 /// At a position in frame pixels.
 std::array<double, 3> Reference::rgb_at(double x, double y) const {
   const auto format = frame_.layout.format;
-  if (format == PixelFormat::kGray8) {
+  if (is_gray(format)) {
     const double gray = luma_at(x, y);
     return {gray, gray, gray};
   }
@@ -237,7 +245,7 @@ double Reference::gray_level_at(int channel, int x, int y) const {
   const double frame_x = (content_x + .5) * frame_.layout.width / content_width_;
   const double frame_y = (content_y + .5) * frame_.layout.height / content_height_;
   const auto format = frame_.layout.format;
-  if (channels_ == 1 && (has_chroma(format) || format == PixelFormat::kGray8)) {
+  if (channels_ == 1 && (has_chroma(format) || is_gray(format))) {
     return luma_at(frame_x, frame_y);
   }
   const auto rgb = rgb_at(frame_x, frame_y);

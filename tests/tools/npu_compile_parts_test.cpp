@@ -52,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Planes{"YUY2:639x479", {{1280, 479}}},
                     Planes{"YUY2:639x479:stride=1536:rows=480", {{1536, 480}}},
                     Planes{"UYVY:639x479", {{1280, 479}}},
+                    Planes{"GRAY16_LE:639x479:stride=1280", {{1280, 479}}},
                     Planes{"ARGB:639x479:stride=2560", {{2560, 479}}},
                     Planes{"P010_10LE:640x480:stride=1536:rows=512", {{1536, 512}, {1536, 256}}},
                     Planes{"RGB:641x480:stride=1924", {{1924, 480}}},
@@ -71,6 +72,7 @@ TEST(FrameSpecTest, AssumesWhatGStreamerAssumes) {
   EXPECT_EQ(parse_frame_spec("NV12:1280x720").matrix, npu::ColorMatrix::kBT709);
   EXPECT_EQ(parse_frame_spec("I420:1280x720").range, npu::ColorRange::kLimited);
   EXPECT_EQ(parse_frame_spec("GRAY8:1280x720").range, npu::ColorRange::kFull);
+  EXPECT_EQ(parse_frame_spec("GRAY16_LE:1280x720").range, npu::ColorRange::kFull);
 }
 
 class BadSpecTest : public testing::TestWithParam<const char*> {};

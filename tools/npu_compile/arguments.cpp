@@ -11,13 +11,14 @@ void add_preprocess_options(CLI::App& app, Arguments& arguments) {
       "--frame", arguments.frame,
       "make the model take video frames: FORMAT:WIDTHxHEIGHT[:stride=N[,N,N]][:rows=N[,N,N]]"
       "[:crop=LEFT,TOP]; FORMAT is NV12, I420, NV21, YV12, NV16, YUY2, UYVY, P010_10LE, RGB, BGR, "
-      "RGBx, BGRx, ARGB, ABGR or GRAY8");
+      "RGBx, BGRx, ARGB, ABGR, GRAY8 or GRAY16_LE");
   const auto add = [&](const char* name, std::string& value, const char* help) {
     return app.add_option(name, value, help)->needs(frame);
   };
   add("--input", arguments.input, "the model's input that takes the picture");
   add("--matrix", arguments.matrix, "bt601, bt709 or bt2020 (default: by the frame's height)");
-  add("--range", arguments.range, "limited or full (default: limited; full for GRAY8)");
+  add("--range", arguments.range,
+      "limited or full (default: limited; full for GRAY8 and GRAY16_LE)");
   add("--resize", arguments.resize, "stretch or letterbox (default: as the model says)");
   add("--mean", arguments.mean, "subtracted from the grey levels, one or one per channel: a,b,c");
   add("--scale", arguments.scale, "then divides the grey levels, one or one per channel: a,b,c");

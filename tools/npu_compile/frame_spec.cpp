@@ -125,8 +125,9 @@ npu::ColorMatrix usual_matrix(const npu::FrameLayout& frame) {
 }
 
 npu::ColorRange usual_range(const npu::FrameLayout& frame) {
-  return frame.format == npu::PixelFormat::kGray8 ? npu::ColorRange::kFull
-                                                  : npu::ColorRange::kLimited;
+  const bool is_gray =
+      frame.format == npu::PixelFormat::kGray8 || frame.format == npu::PixelFormat::kGray16;
+  return is_gray ? npu::ColorRange::kFull : npu::ColorRange::kLimited;
 }
 
 std::vector<float> parse_numbers(const std::string& option, const std::string& text) {

@@ -12,7 +12,7 @@
 npu::FrameLayout parse_frame_spec(const std::string& text);
 
 /// What GStreamer assumes where a stream does not say: BT.709 above 576 lines, else BT.601; full
-/// range for GRAY8, else limited.
+/// range for grey, else limited.
 npu::ColorMatrix usual_matrix(const npu::FrameLayout& frame);
 npu::ColorRange usual_range(const npu::FrameLayout& frame);
 

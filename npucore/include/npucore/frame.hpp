@@ -8,16 +8,16 @@ namespace npu {
 
 /// Pixel formats of frames, by GStreamer's names. NV21 is NV12, and YV12 is I420, with Cr before
 /// Cb. NV16 is NV12 in 4:2:2; YUY2 (DRM: YUYV) and UYVY are that in one plane, Y Cb Y Cr and Cb Y
-/// Cr Y. P010 ("P010_10LE") is NV12 of 10 bits, in the upper bits of little-endian 16. ARGB and
-/// ABGR begin with alpha, which is not looked at.
+/// Cr Y. P010 ("P010_10LE") is NV12 of 10 bits, in the upper bits of little-endian 16. GRAY16
+/// ("GRAY16_LE") has little-endian 16. ARGB and ABGR begin with alpha, which is not looked at.
 // clang-format off
 enum class PixelFormat { kNV12, kI420, kRGB, kBGR, kRGBx, kBGRx, kGray8, kNV21, kYUY2, kP010,
-                         kYV12, kNV16, kARGB, kABGR, kUYVY };
+                         kYV12, kNV16, kARGB, kABGR, kUYVY, kGray16 };
 // clang-format on
 
 /// Y'CbCr matrix of ITU-R BT.601 (kr .299, kb .114), BT.709 (.2126, .0722), BT.2020 (.2627, .0593).
 enum class ColorMatrix { kBT601, kBT709, kBT2020 };
-/// kLimited: Y 16..235, CbCr 16..240. kFull: 0..255. Of 10 bits four times as much, full: 0..1023.
+/// kLimited: Y 16..235, CbCr 16..240. kFull: 0..255. Of n bits times 2^(n-8), full: 0..2^n-1.
 enum class ColorRange { kLimited, kFull };
 /// How a picture of another size or aspect ratio becomes the model's: kStretch fills it, kLetterbox
 /// keeps the aspect ratio, centred in borders of pad_value. Both interpolate linearly without a
@@ -73,7 +73,7 @@ struct NPU_API FrameLayout {
   /// chroma is subsampled, the graph has more to compute.
   std::uint32_t crop_left = 0, crop_top = 0;
   ColorMatrix matrix = ColorMatrix::kBT601;  ///< ignored for RGB formats going into a colour model
-  ColorRange range = ColorRange::kLimited;   ///< of Y'CbCr formats and GRAY8
+  ColorRange range = ColorRange::kLimited;   ///< of Y'CbCr formats and grey
   /// NV12, NV21, NV16, P010: Y, CbCr. I420: Y, Cb, Cr. YV12: Y, Cr, Cb. The others: one.
   std::vector<PlaneLayout> planes;
 

@@ -27,6 +27,7 @@ constexpr std::array kFormats = {
     EnumName<PixelFormat>{PixelFormat::kARGB, "ARGB"},
     EnumName<PixelFormat>{PixelFormat::kABGR, "ABGR"},
     EnumName<PixelFormat>{PixelFormat::kUYVY, "UYVY"},
+    EnumName<PixelFormat>{PixelFormat::kGray16, "GRAY16_LE"},
 };
 constexpr std::array kMatrices = {
     EnumName<ColorMatrix>{ColorMatrix::kBT601, "bt601"},
@@ -54,6 +55,7 @@ constexpr PlaneShape kPairs[] = {{4, 2, 1}};
 constexpr PlaneShape kThreeBytes[] = {{3, 1, 1}};
 constexpr PlaneShape kFourBytes[] = {{4, 1, 1}};
 constexpr PlaneShape kOneByte[] = {{1, 1, 1}};
+constexpr PlaneShape kTwoBytes[] = {{2, 1, 1}};
 
 [[noreturn]] void fail(const FrameLayout& frame, const std::string& why) {
   throw Error(ErrorCode::kInvalidArgument,
@@ -135,6 +137,8 @@ std::span<const PlaneShape> plane_shapes(PixelFormat format) {
       return kFourBytes;
     case PixelFormat::kGray8:
       return kOneByte;
+    case PixelFormat::kGray16:
+      return kTwoBytes;
   }
   return {};
 }

@@ -22,7 +22,8 @@ Levels levels(ColorRange range, int bits) {
 }
 
 int bits_per_component(PixelFormat format) {
-  constexpr int kP010Bits = 10, kByte = 8;
+  constexpr int kByte = 8, kP010Bits = 10, kWord = 16;
+  if (format == PixelFormat::kGray16) return kWord;
   return format == PixelFormat::kP010 ? kP010Bits : kByte;
 }
 
@@ -83,7 +84,8 @@ bool is_rgb(PixelFormat format) {
 
 ColorMap map_of(const FrameLayout& frame, std::uint32_t channels) {
   if (is_rgb(frame.format)) return rgb_to(frame, channels);
-  const bool has_chroma = frame.format != PixelFormat::kGray8;
+  const bool has_chroma =
+      frame.format != PixelFormat::kGray8 && frame.format != PixelFormat::kGray16;
   return channels > 1 && has_chroma ? yuv_to_rgb(frame) : luma_to_gray(frame, channels);
 }
 

@@ -82,6 +82,8 @@ std::vector<PlaneView> plane_views(PixelFormat format) {
       return {after_a_byte(bytes_of("", 0, {kB, kG, kR}))};
     case PixelFormat::kGray8:
       return {bytes_of("", 0, {kY})};
+    case PixelFormat::kGray16:
+      return {words_of("", 0, {kY})};
   }
   return {};
 }

@@ -79,7 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
         FormatRow{"BGRx", GST_VIDEO_FORMAT_BGRx, 5, 3, {{20, 3}}, {20}},
         FormatRow{"ARGB", GST_VIDEO_FORMAT_ARGB, 5, 3, {{20, 3}}, {20}},
         FormatRow{"ABGR", GST_VIDEO_FORMAT_ABGR, 5, 3, {{20, 3}}, {20}},
-        FormatRow{"GRAY8", GST_VIDEO_FORMAT_GRAY8, 5, 3, {{8, 3}}, {5}}),
+        FormatRow{"GRAY8", GST_VIDEO_FORMAT_GRAY8, 5, 3, {{8, 3}}, {5}},
+        FormatRow{"GRAY16_LE", GST_VIDEO_FORMAT_GRAY16_LE, 5, 3, {{12, 3}}, {10}}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(FrameDescription, TakesStridesAndOffsetsFromTheVideoMeta) {

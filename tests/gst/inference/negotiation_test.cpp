@@ -156,7 +156,7 @@ TEST_F(Negotiation, TakesEveryFormatInBothMemories) {
   for (const char* memory : {"", "(memory:DMABuf)"}) {
     for (const char* format :
          {"NV12", "I420", "NV21", "YV12", "NV16", "YUY2", "UYVY", "P010_10LE", "RGB", "BGR", "RGBx",
-          "BGRx", "ARGB", "ABGR", "xRGB", "xBGR", "GRAY8"}) {
+          "BGRx", "ARGB", "ABGR", "xRGB", "xBGR", "GRAY8", "GRAY16_LE"}) {
       const CapsRef caps(gst_caps_from_string((std::string("video/x-raw") + memory + ",format=" +
                                                format + ",width=33,height=17,framerate=0/1")
                                                   .c_str()));

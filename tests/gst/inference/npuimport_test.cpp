@@ -96,7 +96,7 @@ TEST_P(EveryFormat, GivesWhatNpuinferGives) {
 INSTANTIATE_TEST_SUITE_P(All, EveryFormat,
                          testing::Values("NV12", "I420", "NV21", "YV12", "NV16", "YUY2", "UYVY",
                                          "P010_10LE", "RGB", "BGR", "RGBx", "BGRx", "ARGB", "ABGR",
-                                         "GRAY8"),
+                                         "GRAY8", "GRAY16_LE"),
                          [](const auto& row) { return std::string(row.param); });
 
 TEST_F(NpuImport, ReadsItsOwnPoolInPlace) {

@@ -349,10 +349,11 @@ INSTANTIATE_TEST_SUITE_P(
         FormatRow{"ARGB", 31, 17, 50, 50}, FormatRow{"ABGR", 8, 8, 50, 50},
         FormatRow{"NV12", 320, 240, 128, 130.41f}, FormatRow{"NV12", 33, 17, 128, 130.41f},
         FormatRow{"I420", 64, 48, 128, 130.41f}, FormatRow{"I420", 35, 19, 128, 130.41f},
-        FormatRow{"GRAY8", 20, 20, 128, 128}, FormatRow{"NV21", 33, 17, 128, 130.41f},
-        FormatRow{"YV12", 35, 19, 128, 130.41f}, FormatRow{"NV16", 35, 19, 128, 130.41f},
-        FormatRow{"YUY2", 64, 48, 128, 130.41f}, FormatRow{"YUY2", 35, 19, 128, 130.41f},
-        FormatRow{"UYVY", 64, 48, 128, 130.41f}, FormatRow{"UYVY", 35, 19, 128, 130.41f}),
+        FormatRow{"GRAY8", 20, 20, 128, 128}, FormatRow{"GRAY16_LE", 21, 20, 128, 128},
+        FormatRow{"NV21", 33, 17, 128, 130.41f}, FormatRow{"YV12", 35, 19, 128, 130.41f},
+        FormatRow{"NV16", 35, 19, 128, 130.41f}, FormatRow{"YUY2", 64, 48, 128, 130.41f},
+        FormatRow{"YUY2", 35, 19, 128, 130.41f}, FormatRow{"UYVY", 64, 48, 128, 130.41f},
+        FormatRow{"UYVY", 35, 19, 128, 130.41f}),
     [](const auto& row) {
       return std::string(row.param.format) + "_" + std::to_string(row.param.width) + "x" +
              std::to_string(row.param.height);
@@ -362,7 +363,7 @@ INSTANTIATE_TEST_SUITE_P(
 // planes.
 TEST_F(NpuInfer, FeedsAGreyModelFromEveryKindOfFrame) {
   for (const char* format : {"NV12", "I420", "GRAY8", "RGB", "NV21", "YUY2", "P010_10LE", "YV12",
-                             "NV16", "ARGB", "UYVY"}) {
+                             "NV16", "ARGB", "UYVY", "GRAY16_LE"}) {
     ElementHarness harness("npuinfer", with_model(grey_ir(8, 8)));
     harness.set_caps(caps_of(format, 8, 8));
     ASSERT_EQ(harness.push(frame_of(format, 8, 8, 128)), GST_FLOW_OK) << format;

@@ -236,11 +236,11 @@ INSTANTIATE_TEST_SUITE_P(Rgb, Pixels,
                                                           PixelFormat::kARGB, PixelFormat::kABGR),
                                           testing::ValuesIn(kPictures), testing::Values(kOfRgb)),
                          row_name);
-INSTANTIATE_TEST_SUITE_P(Gray, Pixels,
-                         testing::Combine(testing::Values(PixelFormat::kGray8),
-                                          testing::ValuesIn(kPictures),
-                                          testing::Values(k709Limited, k601Full)),
-                         row_name);
+INSTANTIATE_TEST_SUITE_P(
+    Gray, Pixels,
+    testing::Combine(testing::Values(PixelFormat::kGray8, PixelFormat::kGray16),
+                     testing::ValuesIn(kPictures), testing::Values(k709Limited, k601Full)),
+    row_name);
 
 }  // namespace
 }  // namespace gstnpu::test

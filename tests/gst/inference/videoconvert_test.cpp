@@ -148,6 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Source{"YUY2_709", "YUY2", k709, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"UYVY_709", "UYVY", k709, 24, 18, kCutOff, kCutOffOnAverage},
                     Source{"GRAY8", "GRAY8", k601Full, 24, 18, kCutOff, kCutOffOnAverage},
+                    Source{"GRAY16_LE", "GRAY16_LE", k601Full, 24, 18, kRounded, kRoundedOnAverage},
                     Source{"P010_2020", "P010_10LE", k2020, 24, 18, kRounded, kRoundedOnAverage},
                     Source{"RGB", "RGB", nullptr, 24, 18, kRounded, kRoundedOnAverage},
                     Source{"BGR", "BGR", nullptr, 24, 18, kRounded, kRoundedOnAverage},

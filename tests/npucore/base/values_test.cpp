@@ -73,7 +73,7 @@ TEST(ElementTypes, AreReadBackFromTheirNames) {
 
 TEST(Names, AreReadBack) {
   for (const char* name : {"NV12", "I420", "RGB", "BGR", "RGBx", "BGRx", "GRAY8", "NV21", "YUY2",
-                           "P010_10LE", "YV12", "NV16", "ARGB", "ABGR", "UYVY"}) {
+                           "P010_10LE", "YV12", "NV16", "ARGB", "ABGR", "UYVY", "GRAY16_LE"}) {
     EXPECT_EQ(to_string(pixel_format_from_string(name)), std::string(name));
   }
   for (const char* name : {"bt601", "bt709", "bt2020"}) {
@@ -89,7 +89,7 @@ TEST(Names, AreReadBack) {
 TEST(Names, ThatAreUnknownListTheValidOnes) {
   expect_error(ErrorCode::kInvalidArgument,
                "'P010' is not a pixel format: use one of NV12, I420, RGB, BGR, RGBx, BGRx, GRAY8, "
-               "NV21, YUY2, P010_10LE, YV12, NV16, ARGB, ABGR, UYVY",
+               "NV21, YUY2, P010_10LE, YV12, NV16, ARGB, ABGR, UYVY, GRAY16_LE",
                [] { pixel_format_from_string("P010"); });
 }
 
@@ -131,7 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
                       TightRow{"bgrx", PixelFormat::kBGRx, 5, 3, {{20, 3}}},
                       TightRow{"argb", PixelFormat::kARGB, 5, 3, {{20, 3}}},
                       TightRow{"abgr", PixelFormat::kABGR, 5, 3, {{20, 3}}},
-                      TightRow{"gray8", PixelFormat::kGray8, 5, 3, {{5, 3}}}),
+                      TightRow{"gray8", PixelFormat::kGray8, 5, 3, {{5, 3}}},
+                      TightRow{"gray16", PixelFormat::kGray16, 5, 3, {{10, 3}}}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(FrameLayout, DescribesItself) {
