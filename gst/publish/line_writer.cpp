@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <mutex>
 #include <system_error>
 
@@ -30,6 +32,32 @@ bool is_regular_file(int fd) {
   struct stat status {};
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
+
+/// While it lives, a pipe without a reader is an error of write() and ends nothing, whatever the
+/// application does with SIGPIPE.
+class NoBrokenPipeSignal {
+ public:
+  NoBrokenPipeSignal() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&only_);
+    sigaddset(&only_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &only_, &before_);
+  }
+  ~NoBrokenPipeSignal() {
+    constexpr timespec kAtOnce{};
+    while (!was_pending_ && sigtimedwait(&only_, nullptr, &kAtOnce) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoBrokenPipeSignal(const NoBrokenPipeSignal&) = delete;
+  NoBrokenPipeSignal& operator=(const NoBrokenPipeSignal&) = delete;
+
+ private:
+  sigset_t only_, before_;
+  bool was_pending_ = false;
+};
 
 // Bytes written; 0 when the call is worth repeating.
 std::size_t write_some(int fd, std::string_view text) {
@@ -76,6 +104,7 @@ void LineWriter::flush() {
   if (is_stdout()) {
     lock.lock();
   }
+  const NoBrokenPipeSignal no_signal;
   std::size_t done = 0;
   try {
     while (done < pending_.size()) done += write_some(fd_, std::string_view(pending_).substr(done));

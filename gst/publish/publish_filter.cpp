@@ -100,6 +100,12 @@ void post_write_error(GstElement* element, const char* name, const std::error_co
                       ("Cannot write detections to %s: %s. Free some space and start again.", name,
                        reason.c_str()),
                       (nullptr));
+  } else if (code == std::errc::broken_pipe) {
+    GST_ELEMENT_ERROR(element, RESOURCE, WRITE,
+                      ("Cannot write detections to %s: nobody reads the pipe any more. Start its "
+                       "reader, then the pipeline.",
+                       name),
+                      (nullptr));
   } else {
     GST_ELEMENT_ERROR(element, RESOURCE, WRITE,
                       ("Cannot write detections to %s: %s.", name, reason.c_str()), (nullptr));

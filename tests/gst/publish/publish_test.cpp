@@ -283,6 +283,22 @@ TEST(PublishFailure, OfAPipeThatNobodyReadsIsNotWaitedFor) {
                 "\" for writing: nobody reads the pipe. Start its reader before the pipeline.");
 }
 
+// It ended the process: write() sends a signal then.
+TEST(PublishFailure, OfAPipeWhoseReaderWentStopsTheFlow) {
+  const TempFolder folder;
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  ElementHarness harness("npupublish location=" + pipe, kCaps);
+  EXPECT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  ::close(reader);
+  EXPECT_EQ(harness.push(frame_with({})), GST_FLOW_ERROR);
+  EXPECT_EQ(take_error(harness.bus()).text,
+            "Cannot write detections to \"" + pipe +
+                "\": nobody reads the pipe any more. Start its reader, then the pipeline.");
+}
+
 TEST(PublishFailure, OfAFullDiskStopsTheFlow) {
   ElementHarness harness("npupublish location=/dev/full", kCaps);
   EXPECT_EQ(harness.push(frame_with({})), GST_FLOW_ERROR);
