@@ -42,6 +42,9 @@ class Inference {
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
+  void note_arrival(guint64 ns) { came_ns_ = ns; }
+  /// When the frame came into the element.
+  guint64 came_ns() const { return came_ns_; }
   /// Whether npucore had to copy the planes, because the device cannot reach their memory any more.
   bool was_copied() const { return was_copied_; }
   /// Waits for the NPU. Throws npu::Error when the inference failed.
@@ -68,6 +71,7 @@ class Inference {
   Graph::RequestRef request_;
   InferenceTime time_;
   guint64 waited_ns_ = 0;
+  guint64 came_ns_ = 0;
   bool was_copied_ = false;
   bool in_flight_ = false;
   bool failed_ = false;

@@ -78,6 +78,7 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
   if (failure) return send_failed(std::move(inference), *failure);
   const InferenceTime time = inference->time();
   const guint64 waited_ns = inference->waited_ns();
+  stream_.stats.count_latency(now_ns() - inference->came_ns());
   inference.reset();  // its request is free for the next frame while downstream works on this one
   stream_.fifo.frame_done();
   note_inference(time, waited_ns);
@@ -114,7 +115,7 @@ GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,
 
 void OutputTask::note_inference(const InferenceTime& time, guint64 waited_ns) {
   stream_.errors.note_success();
-  stream_.stats.count_inference(time.elapsed_ns(), time.device_ns);
+  stream_.stats.count_inference(time, waited_ns);
   const guint64 longest =
       stream_.has_device_alone
           ? stream_.drop_policy.longest(stream_.live.drop, stream_.frame_duration_ns)

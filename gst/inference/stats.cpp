@@ -57,6 +57,12 @@ GstStructure* to_structure(const StatsReport& report) {
   set(structure, "inference-time-mean", report.inference_ns_mean);
   set(structure, "inference-time-last", report.inference_ns_last);
   set(structure, "device-time", report.device_ns);
+  set(structure, "queue-time", report.queue_ns);
+  set(structure, "latency-p50", report.latency_ns_p50);
+  set(structure, "latency-p95", report.latency_ns_p95);
+  set(structure, "latency-p99", report.latency_ns_p99);
+  set(structure, "busy-time", report.busy_ns);
+  set(structure, "wall-time", report.wall_ns);
   set(structure, "downstream-time", report.downstream_ns);
   gst_structure_set(structure, "device", G_TYPE_STRING, report.device.c_str(), "offered-memory",
                     G_TYPE_STRING, report.offered_memory.c_str(), nullptr);
@@ -115,13 +121,29 @@ guint64 RecentTimes::slowest_but(std::size_t left_out) const {
   return *slowest;
 }
 
-void Stats::count_inference(guint64 ns, guint64 device_ns) {
+guint64 RecentTimes::percentile_ns(guint percent) const {
+  if (times_ns_.empty()) return 0;
+  return slowest_but((times_ns_.size() - 1) * (100 - percent) / 100);
+}
+
+void Stats::count_inference(const InferenceTime& time, guint64 waited_ns) {
   const std::scoped_lock lock(mutex_);
+  const guint64 ns = time.elapsed_ns();
   inferences_.add(ns);
-  device_.add(device_ns);
-  ++counted_.inferred;
+  device_.add(time.device_ns);
+  queued_.add(waited_ns + ns - time.device_ns);
+  if (counted_.inferred++ == 0) {
+    first_submitted_ns_ = time.submitted_ns;
+  }
+  counted_.wall_ns = time.done_ns - first_submitted_ns_;
+  counted_.busy_ns += time.device_ns;
   inference_ns_sum_ += ns;
   counted_.inference_ns_last = ns;
+}
+
+void Stats::count_latency(guint64 ns) {
+  const std::scoped_lock lock(mutex_);
+  latencies_.add(ns);
 }
 
 void Stats::count_push(guint64 ns) {
@@ -139,6 +161,10 @@ StatsReport Stats::report() const {
   StatsReport report = counted_;
   report.inference_ns = inferences_.median_ns();
   report.device_ns = device_.median_ns();
+  report.queue_ns = queued_.median_ns();
+  report.latency_ns_p50 = latencies_.percentile_ns(50);
+  report.latency_ns_p95 = latencies_.percentile_ns(95);
+  report.latency_ns_p99 = latencies_.percentile_ns(99);
   report.downstream_ns = pushes_.median_ns();
   report.inference_ns_mean = counted_.inferred ? inference_ns_sum_ / counted_.inferred : 0;
   return report;

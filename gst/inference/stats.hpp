@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frames/copy_cause.hpp"
+#include "graphs/timed_request.hpp"
 
 namespace gstnpu {
 
@@ -27,9 +28,11 @@ struct StatsReport {
   std::vector<Reason> reasons;  ///< each cause once, the first one first
   guint64 imports = 0, import_evictions = 0;
   guint64 inferred = 0, inference_ns = 0, inference_ns_mean = 0, inference_ns_last = 0;
-  guint64 device_ns = 0, downstream_ns = 0;
-  guint64 dropped = 0, late = 0;  ///< frames that did not go out
-  guint64 interlaced = 0;         ///< frames of two fields that were inferred as one picture
+  guint64 device_ns = 0, queue_ns = 0, downstream_ns = 0;
+  guint64 latency_ns_p50 = 0, latency_ns_p95 = 0, latency_ns_p99 = 0;
+  guint64 busy_ns = 0, wall_ns = 0;  ///< both from the first submit to the last fence
+  guint64 dropped = 0, late = 0;     ///< frames that did not go out
+  guint64 interlaced = 0;            ///< frames of two fields that were inferred as one picture
   guint64 lost = 0, gap = 0, skipped = 0;  ///< frames that went out without tensors
   // Of what was opened.
   guint64 compile_ns = 0;
@@ -47,7 +50,9 @@ class RecentTimes {
   std::size_t size() const { return times_ns_.size(); }
   /// The slowest when so many are left out, fewer than there are; 0 where there are none.
   guint64 slowest_but(std::size_t left_out) const;
-  guint64 median_ns() const { return slowest_but(size() == 0 ? 0 : (size() - 1) / 2); }
+  /// What so many of a hundred did not exceed; 0 where there are none.
+  guint64 percentile_ns(guint percent) const;
+  guint64 median_ns() const { return percentile_ns(50); }
 
  private:
   const std::size_t most_;
@@ -66,8 +71,10 @@ class Stats {
   void count_zero_copy(InputPath path, gsize bytes);
   /// True the first time that there is this cause; `text` tells it to the user.
   bool count_copy(CopyCause cause, gsize bytes, const std::string& text);
-  /// `ns`: from submit to fence; `device_ns`: the part of it in which no earlier inference ran.
-  void count_inference(guint64 ns, guint64 device_ns);
+  /// In the order of their ends. `waited_ns`: for its turn, before it was submitted.
+  void count_inference(const InferenceTime& time, guint64 waited_ns);
+  /// From when a frame came in until it was ready to go out with its result.
+  void count_latency(guint64 ns);
   /// How long downstream kept the output task.
   void count_push(guint64 ns);
   guint64 counted(guint64 StatsReport::*frames) const;
@@ -77,8 +84,10 @@ class Stats {
   mutable std::mutex mutex_;  // guards all below
   StatsReport counted_;
   guint64 inference_ns_sum_ = 0;
+  guint64 first_submitted_ns_ = 0;
   static constexpr std::size_t kRecent = 256;
-  RecentTimes inferences_{kRecent}, device_{kRecent}, pushes_{kRecent};
+  RecentTimes inferences_{kRecent}, device_{kRecent}, queued_{kRecent}, pushes_{kRecent};
+  RecentTimes latencies_{1024};  // of which a hundredth still is several
 };
 
 /// The latency that a stream reports: what all but the slowest of its last inferences took. Grows

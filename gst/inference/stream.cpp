@@ -104,6 +104,7 @@ void Stream::check_takes_frames(Opened& next) const {
 // ---- Frames
 
 GstFlowReturn Stream::chain(BufferRef buffer) {
+  const guint64 came_ns = now_ns();
   if (const GstFlowReturn flow = shared_.fifo.flow(); flow != GST_FLOW_OK) return flow;
   if (shared_.eos) return GST_FLOW_EOS;
   if (!format_) return GST_FLOW_NOT_NEGOTIATED;
@@ -122,6 +123,7 @@ GstFlowReturn Stream::chain(BufferRef buffer) {
       note_drop(frame.get(), &StatsReport::dropped);
       return GST_FLOW_OK;
     }
+    inference->note_arrival(came_ns);
     frame.reset();  // nobody else holds it then, and it is not copied for its metadata
     return shared_.fifo.push(std::move(inference));
   } catch (...) {

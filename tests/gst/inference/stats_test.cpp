@@ -24,6 +24,10 @@ std::string text(const Stats& stats, const char* field) {
   return copy;
 }
 
+InferenceTime inference(guint64 ns, guint64 device_ns) {
+  return {.submitted_ns = 100, .done_ns = 100 + ns, .device_ns = device_ns};
+}
+
 TEST(StatsTest, TellsApartHowFramesWereRead) {
   Stats stats;
   stats.count_zero_copy(InputPath::kOffered, 10);
@@ -73,8 +77,9 @@ TEST(StatsTest, StartsFromNothing) {
 
 TEST(StatsTest, GivesMedianMeanAndLast) {
   Stats stats;
-  for (const guint64 ns : {10, 1000, 40}) stats.count_inference(ns, ns / 2);
+  for (const guint64 ns : {10, 1000, 40}) stats.count_inference(inference(ns, ns / 2), 3);
   EXPECT_EQ(number(stats, "device-time"), 20u);
+  EXPECT_EQ(number(stats, "queue-time"), 23u) << "with the wait for its turn";
   EXPECT_EQ(number(stats, "inference-time"), 40u);
   EXPECT_EQ(number(stats, "inference-time-mean"), 350u);
   EXPECT_EQ(number(stats, "inference-time-last"), 40u);
@@ -82,10 +87,37 @@ TEST(StatsTest, GivesMedianMeanAndLast) {
 
 TEST(StatsTest, MedianFollowsTheLastInferences) {
   Stats stats;
-  for (int i = 0; i < 300; ++i) stats.count_inference(7, 7);
-  for (int i = 0; i < 256; ++i) stats.count_inference(9, 8);
+  for (int i = 0; i < 300; ++i) stats.count_inference(inference(7, 7), 0);
+  for (int i = 0; i < 256; ++i) stats.count_inference(inference(9, 8), 0);
   EXPECT_EQ(number(stats, "inference-time"), 9u);
   EXPECT_EQ(number(stats, "device-time"), 8u);
+}
+
+TEST(StatsTest, BusyAndWallTimeAreFromTheFirstSubmitToTheLastFence) {
+  Stats stats;
+  EXPECT_EQ(number(stats, "wall-time"), 0u);
+  stats.count_inference({.submitted_ns = 1000, .done_ns = 1030, .device_ns = 30}, 0);
+  stats.count_inference({.submitted_ns = 1010, .done_ns = 1050, .device_ns = 20}, 0);
+  stats.count_inference({.submitted_ns = 1070, .done_ns = 1100, .device_ns = 30}, 0);
+  EXPECT_EQ(number(stats, "busy-time"), 80u);
+  EXPECT_EQ(number(stats, "wall-time"), 100u);
+}
+
+TEST(StatsTest, GivesPercentilesOfTheLatency) {
+  Stats stats;
+  EXPECT_EQ(number(stats, "latency-p99"), 0u);
+  for (guint64 ns = 1; ns <= 2000; ++ns) stats.count_latency(ns);  // the last 1024: 977 to 2000
+  EXPECT_EQ(number(stats, "latency-p50"), 2000u - 511);
+  EXPECT_EQ(number(stats, "latency-p95"), 2000u - 51);
+  EXPECT_EQ(number(stats, "latency-p99"), 2000u - 10);
+}
+
+TEST(StatsTest, TheOnlyLatencyIsEveryPercentile) {
+  Stats stats;
+  stats.count_latency(7);
+  for (const char* field : {"latency-p50", "latency-p95", "latency-p99"}) {
+    EXPECT_EQ(number(stats, field), 7u) << field;
+  }
 }
 
 TEST(StatsTest, TellsACauseOnce) {
