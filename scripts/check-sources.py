@@ -14,7 +14,8 @@ LISTS = {
     "NPU_VCL_SOURCES": ("npu-vcl", ["npu_vcl/src"]),
     "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
     "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),
-    "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/graphs", "gst/inference", "gst/plugin", "gst/publish"]),
+    "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/graphs", "gst/inference", "gst/plugin", "gst/publish",
+                                          "gst/trace"]),
 }
 
 

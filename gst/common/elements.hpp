@@ -16,5 +16,7 @@ gboolean register_npuimport(GstPlugin* plugin);
 gboolean register_npuinfer(GstPlugin* plugin);
 gboolean register_npupublish(GstPlugin* plugin);
 gboolean register_nputensordec(GstPlugin* plugin);
+/// The tracer, which is no element.
+gboolean register_npu_tracer(GstPlugin* plugin);
 
 }  // namespace gstnpu

@@ -5,10 +5,9 @@
 namespace {
 
 constexpr gstnpu::Registration kElements[] = {
-    {"npuimport", gstnpu::register_npuimport},
-    {"npuinfer", gstnpu::register_npuinfer},
-    {"npupublish", gstnpu::register_npupublish},
-    {"nputensordec", gstnpu::register_nputensordec},
+    {"npuimport", gstnpu::register_npuimport},   {"npuinfer", gstnpu::register_npuinfer},
+    {"npupublish", gstnpu::register_npupublish}, {"nputensordec", gstnpu::register_nputensordec},
+    {"npu", gstnpu::register_npu_tracer},
 };
 
 /// GStreamer brings libunwind, whose unwinder then stands before the compiler's and opens a pipe

@@ -1,0 +1,58 @@
+#include "trace_options.hpp"
+
+#include <gst/gst.h>
+
+#include <optional>
+
+#include "common/refs.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr const char* kUsage = "GST_TRACERS=\"npu(interval=2)\" is the usage";
+constexpr double kMostSeconds = 1e6;
+
+std::optional<double> seconds_of(const GValue& value) {
+  double seconds = 0;
+  if (G_VALUE_HOLDS_INT(&value)) {
+    seconds = g_value_get_int(&value);
+  } else if (G_VALUE_HOLDS_DOUBLE(&value)) {
+    seconds = g_value_get_double(&value);
+  }
+  const bool fits = seconds > 0 && seconds <= kMostSeconds;  // false for what is no number
+  return fits ? std::optional(seconds) : std::nullopt;
+}
+
+gboolean read_field(GQuark name, const GValue* value, gpointer user) {
+  auto& options = *static_cast<TraceOptions*>(user);
+  if (name != g_quark_from_string("interval")) {
+    options.complaint =
+        "there is no parameter \"" + std::string(g_quark_to_string(name)) + "\"; " + kUsage;
+    return TRUE;
+  }
+  if (const std::optional<double> seconds = seconds_of(*value)) {
+    options.interval_us = static_cast<gint64>(*seconds * G_USEC_PER_SEC);
+  } else {
+    options.complaint =
+        std::string("\"interval\" is no number of seconds above 0, up to 1e6; ") + kUsage;
+  }
+  return TRUE;
+}
+
+}  // namespace
+
+/// As GStreamer's own tracers read theirs: as the fields of a structure.
+TraceOptions parse_trace_options(const char* params) {
+  TraceOptions options;
+  if (!params || !*params) return options;
+  const std::string text = std::string("npu,") + params;
+  const StructureRef fields(gst_structure_from_string(text.c_str(), nullptr));
+  if (!fields) {
+    options.complaint = std::string("its parameters cannot be read: ") + params + "; " + kUsage;
+    return options;
+  }
+  gst_structure_foreach(fields.get(), read_field, &options);
+  return options;
+}
+
+}  // namespace gstnpu
