@@ -162,6 +162,7 @@ set(GSTNPU_SOURCES
   gst/inference/output_task.cpp
   gst/inference/replacement.cpp
   gst/inference/stats.cpp
+  gst/inference/stats_messages.cpp
   gst/inference/stream.cpp
   gst/inference/stream_events.cpp
   gst/plugin/plugin.cpp

@@ -80,11 +80,12 @@ std::vector<Property<BaseElement>> properties() {
           "on-error", "On error", "What happens when the NPU was lost several times in a row",
           enum_type<kErrorChoices>("NpuOnError"), static_cast<gint>(OnError::kFail),
           kWhilePlaying)),
-      property<E, &Settings::stats_interval_ms>(g_param_spec_uint(
-          "stats-interval", "Statistics interval",
-          "Milliseconds from one element message with \"stats\" to the next, while frames flow; 0: "
-          "none",
-          0, G_MAXUINT, 0, kWhilePlaying)),
+      property<E, &Settings::stats_interval_ms>(
+          g_param_spec_uint("stats-interval", "Statistics interval",
+                            "Milliseconds from one element message \"npu-stats\" with \"stats\" to "
+                            "the next, while frames "
+                            "come, and one at the end of the stream; 0: none",
+                            0, G_MAXUINT, 0, kWhilePlaying)),
       property<E, &Settings::config>(g_param_spec_string(
           "config", "Compiler configuration",
           "Options for the driver's compiler, KEY=VALUE,KEY=VALUE", nullptr, kUntilReady)),

@@ -55,6 +55,7 @@ GstFlowReturn OutputTask::send(FifoItem item) {
     // gst-launch-1.0 -v then shows them.
     if (GST_EVENT_TYPE(event->get()) == GST_EVENT_EOS) {
       g_object_notify(G_OBJECT(element_), "stats");
+      stream_.stats_messages.post_last();
     }
     gst_pad_push_event(src_, event->release());
     return GST_FLOW_OK;
@@ -90,17 +91,8 @@ GstFlowReturn OutputTask::push(BufferRef frame) {
   const GstFlowReturn flow = gst_pad_push(src_, frame.release());
   const guint64 end_ns = now_ns();
   stream_.stats.count_push(end_ns - begin_ns);
-  post_stats(end_ns);
+  stream_.stats_messages.post_if_due(end_ns);
   return flow;
-}
-
-void OutputTask::post_stats(guint64 now) {
-  const guint64 interval_ns = guint64{stream_.live.stats_interval_ms} * GST_MSECOND;
-  if (interval_ns == 0 || now - stats_posted_ns_ < interval_ns) return;
-  stats_posted_ns_ = now;
-  GstStructure* stats = nullptr;
-  g_object_get(element_, "stats", &stats, nullptr);
-  gst_element_post_message(element_, gst_message_new_element(GST_OBJECT(element_), stats));
 }
 
 GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,

@@ -14,6 +14,7 @@
 #include "fifo.hpp"
 #include "frame_errors.hpp"
 #include "stats.hpp"
+#include "stats_messages.hpp"
 
 namespace gstnpu {
 
@@ -25,6 +26,7 @@ struct SharedStream {
       : live(settings),
         has_device_alone(instance == nullptr),
         fifo(max_frames),
+        stats_messages(element, settings),
         backlog(instance ? std::make_shared<Backlog>(instance->backlog(), instance->turns())
                          : std::make_shared<Backlog>()),
         errors(element, settings) {}
@@ -34,6 +36,7 @@ struct SharedStream {
 
   Fifo fifo;
   Stats stats;
+  StatsMessages stats_messages;
   const std::shared_ptr<Backlog> backlog;
   DropPolicy drop_policy{backlog};
   LatencyEstimate latency;
@@ -75,12 +78,10 @@ class OutputTask {
   void end(GstFlowReturn why, guint relinks);
   void note_inference(const InferenceTime& time, guint64 waited_ns);
   GstFlowReturn push(BufferRef frame);
-  void post_stats(guint64 now);
 
   GstElement* const element_;
   GstPad* const src_;
   SharedStream& stream_;
-  guint64 stats_posted_ns_ = 0;  // the last time; the task's own
 };
 
 /// Whether upstream cannot know that its data no longer arrives.

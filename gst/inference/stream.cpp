@@ -164,6 +164,7 @@ void Stream::note_drop(GstBuffer* buffer, guint64 StatsReport::*reason) {
   shared_.stats.count(reason);
   tell_drop(buffer,
             gst_segment_to_running_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)));
+  shared_.stats_messages.post_if_due(now_ns());  // no frame may go out for a while
 }
 
 /// As sinks and decoders do: the bus is told of each frame, and upstream that it is too fast.

@@ -53,6 +53,9 @@ class LivePipeline {
     for (;;) {
       GstMessage* message = gst_bus_timed_pop(bus.get(), 60 * GST_SECOND);
       const GstMessageType type = message ? GST_MESSAGE_TYPE(message) : GST_MESSAGE_ERROR;
+      if (type == GST_MESSAGE_ELEMENT) {
+        note_stats(gst_message_get_structure(message));
+      }
       if (message) {
         gst_message_unref(message);
       }
@@ -72,6 +75,8 @@ class LivePipeline {
     return late.empty() ? GST_CLOCK_TIME_NONE : late[late.size() / 2];
   }
   guint64 qos_messages() const { return qos_messages_; }
+  /// The "frames" of each message "npu-stats", oldest first.
+  const std::vector<guint64>& posted_frames() const { return posted_frames_; }
   guint64 stat(const char* field) const { return stat_of(pipeline_, field); }
   GstClockTime answered() const {
     GstQuery* query = gst_query_new_latency();
@@ -84,6 +89,12 @@ class LivePipeline {
   }
 
  private:
+  void note_stats(const GstStructure* stats) {
+    guint64 frames = 0;
+    if (!gst_structure_has_name(stats, "npu-stats")) return;
+    gst_structure_get_uint64(stats, "frames", &frames);
+    posted_frames_.push_back(frames);
+  }
   static void rendered(GstElement* sink, GstBuffer* buffer, GstPad*, gpointer self) {
     const ObjectRef<GstClock> clock(gst_element_get_clock(sink));
     const GstClockTime now = gst_clock_get_time(clock.get()) - gst_element_get_base_time(sink);
@@ -94,6 +105,7 @@ class LivePipeline {
   GstElement* sink_ = nullptr;
   std::vector<GstClockTime> lags_;
   guint64 qos_messages_ = 0;
+  std::vector<guint64> posted_frames_;
 };
 
 class LiveTest : public testing::Test {
@@ -170,7 +182,7 @@ class TooSlow : public LiveTest, public testing::WithParamInterface<const char*>
 
 TEST_P(TooSlow, FramesAreDroppedAndAllAreCounted) {
   constexpr guint64 kFrames = 150;
-  LivePipeline live(npuinfer(std::string("drop=") + GetParam()), kFrames);
+  LivePipeline live(npuinfer(std::string("stats-interval=1 drop=") + GetParam()), kFrames);
   ASSERT_TRUE(live.play());
   const guint64 dropped = live.stat("dropped"), late = live.stat("late");
   EXPECT_EQ(live.stat("frames"), kFrames);
@@ -185,6 +197,10 @@ TEST_P(TooSlow, FramesAreDroppedAndAllAreCounted) {
   RecordProperty("lag_ms", static_cast<int>(live.lag() / GST_MSECOND));
   // Each drop is told as elements of GStreamer do.
   EXPECT_EQ(live.qos_messages(), dropped + late);
+  // Statistics come also between results, and once more at the end.
+  EXPECT_GT(live.posted_frames().size(), live.frames() + 1);
+  ASSERT_FALSE(live.posted_frames().empty());
+  EXPECT_EQ(live.posted_frames().back(), kFrames);
 }
 
 INSTANTIATE_TEST_SUITE_P(Drop, TooSlow, testing::Values("late", "busy"),

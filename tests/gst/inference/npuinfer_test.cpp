@@ -702,6 +702,11 @@ TEST(StatsMessages, ComeWhereAskedFor) {
   g_object_set(harness.element(), "stats-interval", 3600'000, nullptr);
   push_frames(3);
   EXPECT_TRUE(posted(harness.element()).empty()) << "an hour is not over";
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
+  GstQuery* drain = gst_query_new_drain();
+  gst_pad_peer_query(harness.get()->srcpad, drain);
+  gst_query_unref(drain);
+  EXPECT_EQ(posted(harness.element()), (std::vector<guint64>{9})) << "the last one";
 }
 
 // ---- Models that leave sizes open
