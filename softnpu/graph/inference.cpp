@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/failure.hpp"
+#include "base/status.hpp"
 #include "base/trace.hpp"
 #include "machine/context.hpp"
 
@@ -40,6 +41,7 @@ Command Inference::command_of(std::shared_ptr<Inference> self) {
   command.run = [self = std::move(self)] {
     self->follow_memory();
     self->executor_->run(self->profile_.get());
+    Status::of_process().count_inference();
   };
   return command;
 }

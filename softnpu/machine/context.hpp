@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/live_objects.hpp"
+#include "base/status.hpp"
 
 #include "memory.hpp"
 
@@ -22,6 +23,7 @@ class Context : Counted<Kind::kContext> {
   const std::shared_ptr<std::atomic<bool>>& poison_mark() const { return poisoned_; }
 
  private:
+  Seen seen_;
   AllocationTable allocations_;
   std::shared_ptr<std::atomic<bool>> poisoned_ = std::make_shared<std::atomic<bool>>(false);
 };

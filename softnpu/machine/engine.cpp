@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/status.hpp"
 
 namespace softnpu {
 namespace {
@@ -105,11 +106,14 @@ Engine::Activity Engine::activity() {
 void Engine::begin_command() {
   running_ = true;
   running_since_ns_ = monotonic_ns();
+  Status::of_process().command_begins(running_since_ns_);
 }
 
 void Engine::end_command() {
   running_ = false;
-  busy_ns_ += monotonic_ns() - running_since_ns_;
+  const uint64_t ran_ns = monotonic_ns() - running_since_ns_;
+  busy_ns_ += ran_ns;
+  Status::of_process().command_ends(ran_ns);
 }
 
 void Engine::wake() {

@@ -9,6 +9,7 @@
 
 #include "base/config.hpp"
 #include "base/failure.hpp"
+#include "base/status.hpp"
 #include "base/trace.hpp"
 
 #include "device.hpp"
@@ -92,7 +93,13 @@ Allocation::Allocation(Parts parts)
     : parts_(std::move(parts)),
       id_(next_id++),
       device_address_(next_device_address.fetch_add(parts_.mapping.size_bytes())) {
-  if (!parts_.fd) return;
+  if (parts_.fd) {
+    note_file();
+  }
+  Status::of_process().add_memory(mapped_bytes());
+}
+
+void Allocation::note_file() {
   const dmabuf::Identity identity = *dmabuf::identity(parts_.fd.get());
   inode_ = identity.inode;
   if (!imported()) {
@@ -101,6 +108,7 @@ Allocation::Allocation(Parts parts)
 }
 
 Allocation::~Allocation() {
+  Status::of_process().remove_memory(mapped_bytes());
   if (imported() && freed_) {
     parts_.handle->gem.close();
   }

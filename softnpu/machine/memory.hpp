@@ -93,6 +93,8 @@ class Allocation : Counted<Kind::kAllocation> {
   void* on_device(const void* pointer) const;
 
  private:
+  void note_file();
+
   Parts parts_;
   Mapping left_;  // the content of pinned pages that the application has unmapped
   uint64_t id_;

@@ -1,0 +1,72 @@
+// What this process's software NPU does, in a page that other processes can read: a sealed memfd,
+// found as /proc/<pid>/fd/<n> by those who may look there. It is there while a context is, and ends
+// with the process, however that ends. README.md has its layout.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "unique_fd.hpp"
+
+namespace softnpu {
+
+/// Values in the machine's byte order. Written by the engine, one atomic store or add each.
+struct StatusPage {
+  char magic[8];                           ///< "SOFTNPU" and the version
+  uint64_t process;                        ///< its id as it sees itself
+  std::atomic<uint64_t> busy_ns;           ///< of commands that have run
+  std::atomic<uint64_t> running_since_ns;  ///< CLOCK_MONOTONIC; 0: no command runs
+  std::atomic<uint64_t> inferences;
+  std::atomic<uint64_t> memory_bytes;  ///< of allocations and imports
+};
+static_assert(sizeof(StatusPage) == 48 && offsetof(StatusPage, busy_ns) == 16);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+class Status {
+ public:
+  /// Lives until the process ends.
+  static Status& of_process();
+
+  /// A context begins or ends: others see the page while there is one. Where the kernel refuses,
+  /// nobody does.
+  void enter();
+  void leave();
+
+  void command_begins(uint64_t now_ns) { page().running_since_ns.store(now_ns, kRelaxed); }
+  void command_ends(uint64_t ran_ns) {
+    page().running_since_ns.store(0, kRelaxed);
+    page().busy_ns.fetch_add(ran_ns, kRelaxed);
+  }
+  void count_inference() { page().inferences.fetch_add(1, kRelaxed); }
+  void add_memory(uint64_t bytes) { page().memory_bytes.fetch_add(bytes, kRelaxed); }
+  void remove_memory(uint64_t bytes) { page().memory_bytes.fetch_sub(bytes, kRelaxed); }
+
+ private:
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+
+  Status() = default;
+  StatusPage& page() { return *page_.load(kRelaxed); }
+  bool publish();
+  static void lock();
+  static void unlock();
+  static void forget_parent();
+
+  StatusPage private_{};  // counts where nothing was ever published
+  std::atomic<StatusPage*> page_{&private_};
+  std::mutex mutex_;  // guards all below
+  uint32_t contexts_ = 0;
+  UniqueFd file_;
+};
+
+/// While one lives, this process is seen.
+class Seen {
+ public:
+  Seen() { Status::of_process().enter(); }
+  ~Seen() { Status::of_process().leave(); }
+  Seen(const Seen&) = delete;
+  Seen& operator=(const Seen&) = delete;
+};
+
+}  // namespace softnpu
