@@ -15,7 +15,7 @@ class Mutation(NamedTuple):
     tests: list
 
 
-LIBRARY, PLUGIN, DRIVER = "npucore/*", "gst/*", "softnpu/*"
+LIBRARY, PLUGIN, DRIVER, TOOLS = "npucore/*", "gst/*", "softnpu/*", "tools/*"
 CALLS = "npucore-system-calls"
 CACHE = "npucore-cache:*AfterAnUpdate*"
 ENTRY = "npucore-cache-entry"
@@ -187,6 +187,17 @@ MUTATIONS = [
     Mutation("full-is-internal", "a device without room is told as an internal error", LIBRARY,
              "NPU_RESULT(ERROR_OUT_OF_DEVICE_MEMORY, kOutOfMemory)",
              "NPU_RESULT(ERROR_OUT_OF_DEVICE_MEMORY, kInternal)", ["npucore-import-window"]),
+
+    # ---- What is seen from outside
+    Mutation("drops-untold", "no statistics are posted while frames are dropped", PLUGIN,
+             "shared_.stats_messages.post_if_due(now_ns());", "", ["gst-element-live-too-slow"]),
+    Mutation("told-twice", "the tracer tells a stream's end at its EOS and again when it stops", PLUGIN,
+             "if (watched.is_told && now.frames == watched.told_frames) return;", "", ["gst-tracer"]),
+    Mutation("page-cut-short", "others may cut the page of a process short", DRIVER, "seal(file_.get());",
+             "static_cast<void>(seal);", ["status"]),
+    Mutation("anybodys-page", "npu-top counts a process that has another one's page", TOOLS,
+             "if (!page || page->process != own_id_of(process_, pid_)) return;",
+             "if (!page || page->process == own_id_of(process_, pid_) + 1) return;", ["npu-top"]),
 
     # ---- The software NPU's traps
     Mutation("priority-upside-down", "low priority goes first", DRIVER,
