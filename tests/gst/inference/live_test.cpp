@@ -188,7 +188,11 @@ TEST_P(TooSlow, FramesAreDroppedAndAllAreCounted) {
   EXPECT_EQ(live.stat("frames"), kFrames);
   EXPECT_EQ(live.frames() + dropped + late, kFrames) << dropped << " dropped, " << late << " late";
   EXPECT_EQ(live.stat("inferred"), live.frames());
-  EXPECT_EQ(std::string(GetParam()) == "busy" ? late : dropped, 0u) << "each has its own reason";
+  if (std::string(GetParam()) == "busy") {
+    EXPECT_EQ(late, 0u) << "each has its own reason";
+  } else {
+    EXPECT_LT(dropped, late) << "only those that came while the model was compiled";
+  }
   // 20 of 30 frames can be inferred, and the sink is 140 ms behind; on a busy machine less, and
   // more.
   EXPECT_GT(live.frames(), kFrames / 3);
