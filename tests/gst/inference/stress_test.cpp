@@ -1,8 +1,10 @@
-// npuinfer under seeks, flushes, pauses and state changes at random moments: no frame lost,
+// npuinfer under seeks, flushes, pauses, state changes, new caps, new links, new models and new
+// properties at random moments: no frame lost,
 // doubled, out of order or with another frame's tensor, no event out of place, and no hang.
 // NPU_STRESS_SECONDS and NPU_STRESS_SEED lengthen and repeat a run.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <random>
@@ -53,6 +55,7 @@ class Stress : public testing::Test {
   void SetUp() override {
     model_ = dir_.write("pixels.xml", pixels_ir(8, 8)).string();
     dir_.write("pixels.bin", "");
+    other_model_ = dir_.write("other.xml", pixels_ir(8, 8)).string();
   }
 
   void TearDown() override {
@@ -65,7 +68,7 @@ class Stress : public testing::Test {
   }
 
   void launch(const std::string& before, const std::string& after) {
-    const std::string line = before + " ! video/x-raw,format=RGB,width=8,height=8,framerate=30/1" +
+    const std::string line = before + " ! capsfilter name=caps caps=" + caps_with_aspect(1) +
                              " ! npuinfer name=npu device=software nireq=3 model=" + model_ +
                              " ! " + after;
     GError* error = nullptr;
@@ -73,6 +76,42 @@ class Stress : public testing::Test {
     ASSERT_EQ(error, nullptr) << error->message;
     bus_ = gst_element_get_bus(pipeline_);
     npu_ = gst_bin_get_by_name(GST_BIN(pipeline_), "npu");
+  }
+
+  static std::string caps_with_aspect(int aspect) {
+    return "video/x-raw,format=RGB,width=8,height=8,framerate=30/1,pixel-aspect-ratio=" +
+           std::to_string(aspect) + "/1";
+  }
+
+  /// Of a new stream of the same pictures.
+  void change_caps(int aspect) {
+    const ObjectRef<GstElement> filter(gst_bin_get_by_name(GST_BIN(pipeline_), "caps"));
+    const CapsRef caps(gst_caps_from_string(caps_with_aspect(aspect).c_str()));
+    g_object_set(filter.get(), "caps", caps.get(), nullptr);
+  }
+
+  /// Unlinks and links again what comes behind the element, between two frames.
+  void relink() {
+    const ObjectRef<GstPad> src(gst_element_get_static_pad(npu_, "src"));
+    // GStreamer may call the probe here and in the pad's thread at once.
+    struct Once {
+      std::atomic<bool> begun{false}, done{false};
+    };
+    const auto once = std::make_shared<Once>();
+    gst_pad_add_probe(
+        src.get(), GST_PAD_PROBE_TYPE_IDLE,
+        [](GstPad* pad, GstPadProbeInfo*, gpointer shared) {
+          Once& this_time = **static_cast<std::shared_ptr<Once>*>(shared);
+          if (this_time.begun.exchange(true)) return GST_PAD_PROBE_REMOVE;
+          const ObjectRef<GstPad> sink(gst_pad_get_peer(pad));
+          EXPECT_TRUE(gst_pad_unlink(pad, sink.get()));
+          EXPECT_EQ(gst_pad_link(pad, sink.get()), GST_PAD_LINK_OK);
+          this_time.done = true;
+          return GST_PAD_PROBE_REMOVE;
+        },
+        new std::shared_ptr<Once>(once),
+        [](gpointer shared) { delete static_cast<std::shared_ptr<Once>*>(shared); });
+    while (!once->done) std::this_thread::yield();
   }
 
   void keep_account() {
@@ -114,7 +153,7 @@ class Stress : public testing::Test {
   }
 
   TempDir dir_;
-  std::string model_;
+  std::string model_, other_model_;
   GstElement* pipeline_ = nullptr;
   GstElement* npu_ = nullptr;
   GstBus* bus_ = nullptr;
@@ -126,7 +165,7 @@ class RandomStress : public Stress {
   /// One thing that an application may do, chosen at random. Leaves the pipeline playing.
   void act() {
     const auto to = static_cast<gint64>(random_() % (kClipNs / 2));
-    switch (random_() % 8) {
+    switch (random_() % 12) {
       case 0:
       case 1:
       case 2:
@@ -157,6 +196,19 @@ class RandomStress : public Stress {
         EXPECT_TRUE(seek(to, to + 10 * GST_SECOND / 30, GST_SEEK_FLAG_FLUSH));
         EXPECT_TRUE(wait_for_eos()) << "no end of stream; " << bus_error();
         EXPECT_TRUE(seek(to, kClipNs, GST_SEEK_FLAG_FLUSH));
+        break;
+      case 8:
+        change_caps(random_() % 2 == 0 ? 1 : 2);
+        break;
+      case 9:
+        relink();
+        break;
+      case 10:
+        g_object_set(npu_, "model", (random_() % 2 == 0 ? model_ : other_model_).c_str(), nullptr);
+        break;
+      case 11:
+        gst_util_set_object_arg(G_OBJECT(npu_), "drop", random_() % 2 == 0 ? "none" : "busy");
+        g_object_set(npu_, "stats-interval", random_() % 2 * 10, nullptr);
         break;
     }
   }
