@@ -37,6 +37,7 @@ struct Settings : LiveValues {
   std::string model_instance_id;  ///< elements with the same share the model; empty: none does
   std::string device = "auto";    ///< auto, npu, software
   unsigned nireq = 0;             ///< 0: kDefaultRequests
+  bool preload = false;           ///< compile before the stream begins; npuinfer only
   /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.
   bool converts_layout = false;
   std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler

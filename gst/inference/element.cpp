@@ -99,9 +99,20 @@ bool Element::start_stream() {
     if (!open()) return false;
   }
   auto stream = std::make_shared<Stream>(pads_, alive().opened, wanted.requests(), live_);
+  if (wanted.preload && !preload(*stream)) return false;
   const std::scoped_lock lock(alive_mutex_);
   alive_.stream = std::move(stream);
   return true;
+}
+
+bool Element::preload(Stream& stream) {
+  try {
+    stream.preload();
+    return true;
+  } catch (const std::exception& error) {
+    post_error(pads_.element, error, alive().opened->model_file());
+    return false;
+  }
 }
 
 void Element::end_stream() {

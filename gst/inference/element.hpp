@@ -67,6 +67,7 @@ class Element {
   Alive alive() const;
   std::shared_ptr<Stream> stream() const { return alive().stream; }
   void tell_about(const Opened& opened);
+  bool preload(Stream& stream);
   void begin_replacement();
   void end_replacement();
   void adopt_replacement();

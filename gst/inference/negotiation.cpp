@@ -33,6 +33,17 @@ GstVideoInfo Negotiation::stream_of(const GstCaps* caps) const {
                        opened_->source().command_for(layout_of_stream(*info)));
 }
 
+std::optional<GstVideoInfo> Negotiation::foreseen(GstPad* sink) const {
+  CapsRef caps = with_nv12_first(taken_caps(sink, nullptr).get());
+  if (gst_caps_is_empty(caps.get())) return std::nullopt;
+  const GstStructure* first = gst_caps_get_structure(caps.get(), 0);
+  const bool has_size = gst_structure_has_field_typed(first, "width", G_TYPE_INT) &&
+                        gst_structure_has_field_typed(first, "height", G_TYPE_INT);
+  if (!has_size) return std::nullopt;
+  caps.reset(gst_caps_fixate(gst_caps_truncate(caps.release())));
+  return parse_caps(caps.get());
+}
+
 std::string Negotiation::color_warning(const GstVideoInfo& info) const {
   const auto fixed = opened_->source().fixed_layout();
   if (!fixed || !GST_VIDEO_INFO_IS_YUV(&info)) return {};

@@ -45,6 +45,11 @@ std::vector<Property<BaseElement>> properties() {
       property<E, &Settings::channels>(
           g_param_spec_enum("channel-order", "Channel order", "Order that the model expects",
                             enum_type<kChannelOrders>("NpuChannelOrder"), 0, kUntilReady)),
+      property<E, &Settings::preload>(g_param_spec_boolean(
+          "preload", "Preload",
+          "Compile on the way to PAUSED, for the frames that upstream offers, instead of when the "
+          "first frame is there",
+          false, kUntilReady)),
       property<E, &Settings::cache_dir>(
           g_param_spec_string("cache-dir", "Cache folder",
                               "Keep compiled models in this folder; empty: compile each time, "

@@ -8,6 +8,7 @@
 
 #include "common/bus.hpp"
 #include "frames/caps.hpp"
+#include "frames/frame_description.hpp"
 #include "frames/picture_warnings.hpp"
 
 namespace gstnpu {
@@ -55,6 +56,23 @@ void Stream::end() {
   activate_src(false);
   output_.drop_waiting();
   opened_->source().drop_idle_requests();
+}
+
+void Stream::preload() {
+  const std::optional<GstVideoInfo> info = negotiation_->foreseen(pads_.sink);
+  if (!info) {
+    post_warning(pads_.element,
+                 "preload has no effect: upstream does not say yet which frames it has, so the "
+                 "model is compiled for the first one; put a capsfilter with format, width and "
+                 "height in front");
+    return;
+  }
+  GraphSource& source = opened_->source();
+  const npu::FrameLayout layout = layout_of_stream(*info);
+  if (source.find(layout)) return;
+  ToldCompilation compilation(source.start(layout), pads_.element);
+  while (!compilation.get(std::chrono::seconds(1))) {
+  }
 }
 
 // ---- Another model

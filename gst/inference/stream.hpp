@@ -37,6 +37,10 @@ class Stream {
   Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max_frames,
          const LiveSettings& live);
 
+  /// Before the first frame: compiles for the frames that upstream offers, and waits. Throws
+  /// npu::Error where that fails.
+  void preload();
+
   // Sink pad
   /// Wakes whoever waits in the functions below; they refuse everything from now on.
   void refuse_input();

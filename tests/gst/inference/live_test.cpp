@@ -146,6 +146,42 @@ TEST_F(TooSlowFor, OneRequestGoesOn) {
   EXPECT_GT(live.frames(), 10u);
 }
 
+class Preload : public LiveTest {
+ protected:
+  ObjectRef<GstElement> pipeline(const std::string& caps) {
+    const std::string line = "videotestsrc is-live=true num-buffers=10 ! " + caps + " ! " +
+                             npuinfer("preload=true drop=busy") + " ! fakesink";
+    return ObjectRef<GstElement>(
+        GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(line.c_str(), nullptr))));
+  }
+  /// Progress told between now and PAUSED, and while it plays.
+  static std::size_t told(GstElement* pipeline, GstMessageType type) {
+    const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline));
+    return take_messages(bus.get(), type).size();
+  }
+};
+
+TEST_F(Preload, CompilesBeforeTheStream) {
+  const auto live = pipeline("video/x-raw,format=RGB,width=8,height=8,framerate=30/1");
+  EXPECT_EQ(gst_element_set_state(live.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_NO_PREROLL);
+  EXPECT_EQ(told(live.get(), GST_MESSAGE_PROGRESS), 2u) << "begun and ended";
+  gst_element_set_state(live.get(), GST_STATE_PLAYING);
+  const ObjectRef<GstBus> bus(gst_element_get_bus(live.get()));
+  GstMessage* end = gst_bus_timed_pop_filtered(bus.get(), 30 * GST_SECOND, GST_MESSAGE_EOS);
+  EXPECT_NE(end, nullptr);
+  gst_clear_message(&end);
+  EXPECT_GT(stat_of(live.get(), "inferred"), 0u);
+  EXPECT_EQ(told(live.get(), GST_MESSAGE_PROGRESS), 0u) << "nothing more to compile";
+  gst_element_set_state(live.get(), GST_STATE_NULL);
+}
+
+TEST_F(Preload, TellsWhereItCannotKnowTheFrames) {
+  const auto live = pipeline("video/x-raw,format=RGB");
+  EXPECT_EQ(gst_element_set_state(live.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_NO_PREROLL);
+  EXPECT_EQ(told(live.get(), GST_MESSAGE_WARNING), 1u);
+  gst_element_set_state(live.get(), GST_STATE_NULL);
+}
+
 class Files : public LiveTest {
  protected:
   ObjectRef<GstElement> nine_seconds(const std::string& properties) {
