@@ -118,12 +118,14 @@ bool Element::preload(Stream& stream) {
 void Element::end_stream() {
   const std::shared_ptr<Stream> ended = stream();
   if (!ended) return;
-  end_replacement();
   ended->end();
   StatsReport report = stats();
-  const std::scoped_lock lock(alive_mutex_);
-  last_report_ = std::move(report);
-  alive_.stream.reset();
+  {
+    const std::scoped_lock lock(alive_mutex_);
+    last_report_ = std::move(report);
+    alive_.stream.reset();
+  }
+  end_replacement();  // none begins without a stream
 }
 
 void Element::close() {
@@ -139,9 +141,9 @@ void Element::close() {
 /// The model that was asked for last wins.
 void Element::begin_replacement() {
   Settings wanted = settings();
-  const Alive alive = this->alive();
   std::unique_ptr<Replacement> former;  // ends outside the lock
   const std::scoped_lock lock(replacement_mutex_);
+  const Alive alive = this->alive();
   former = std::move(replacement_);
   if (alive.stream && wanted.model != alive.opened->model_file()) {
     wanted.model_instance_id = alive.opened->settings().model_instance_id;  // its turns are taken
@@ -184,8 +186,9 @@ void Element::adopt_replacement() {
     return keep_model(ended->model_file());
   }
   {
+    std::shared_ptr<Opened> next = ended->opened();
     const std::scoped_lock lock(alive_mutex_);
-    alive_.opened = ended->opened();
+    alive_.opened.swap(next);  // the former one is freed outside the lock
   }
   for (const std::string& warning : ended->opened()->warnings()) {
     post_warning(pads_.element, warning);

@@ -100,6 +100,7 @@ void Stream::change_model(std::shared_ptr<Opened> next) {
   compiling_.reset();
   opened_->source().drop_idle_requests();
   const npu::ImportStats before = next->imports();
+  const std::shared_ptr<Opened> former = opened_;  // freed outside the lock
   const std::scoped_lock lock(opened_mutex_);
   const npu::ImportStats now = opened_->imports();
   // Unsigned: the sums come out right.
@@ -247,16 +248,18 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
 /// Null when its turn does not come in time.
 std::unique_ptr<Inference> Stream::submit_in_turn(BufferRef buffer, std::shared_ptr<Graph> graph,
                                                   BoundPlanes planes) {
+  const auto submit = [&] {
+    return std::make_unique<Inference>(std::move(buffer), std::move(graph), std::move(planes),
+                                       opened_->outputs(), shared_.backlog);
+  };
+  if (!place_) return submit();
   const guint64 asked_ns = now_ns();
-  std::optional<Turns::Turn> turn = place_ ? take_turn() : std::nullopt;
-  if (place_ && !turn) return nullptr;
+  std::optional<Turns::Turn> turn = take_turn();
+  if (!turn) return nullptr;
   const guint64 waited_ns = now_ns() - asked_ns;
-  auto inference = std::make_unique<Inference>(
-      std::move(buffer), std::move(graph), std::move(planes), opened_->outputs(), shared_.backlog);
-  if (turn) {
-    turn->keep();  // until the backlog hears of its end
-    inference->note_turn(waited_ns);
-  }
+  auto inference = submit();
+  turn->keep();  // until the backlog hears of its end
+  inference->note_turn(waited_ns);
   return inference;
 }
 
