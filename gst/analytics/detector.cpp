@@ -227,8 +227,19 @@ GstNpuTensor Detector::find_tensor(GstBuffer* buffer) const {
 }
 
 void Detector::compare_labels(const YoloTensor& tensor) {
-  if (std::exchange(compared_labels_, true)) return;
-  if (labels_.empty() || labels_.size() == tensor.classes) return;
+  if (compared_labels_ || tensor.is_end_to_end || labels_.empty()) return;
+  const bool are_the_users = !settings_.labels.empty() || !settings_.labels_file.empty();
+  if (!are_the_users && labels_.size() < tensor.classes) {
+    throw npu::Error(
+        npu::ErrorCode::kInvalidArgument,
+        "each box has " + std::to_string(tensor.classes) +
+            " values beside the four of its place, but the model names " +
+            std::to_string(labels_.size()) +
+            " classes: the others are no scores (key points, masks or an angle), which "
+            "are not decoded; where they are, set labels to all class names");
+  }
+  compared_labels_ = true;
+  if (labels_.size() == tensor.classes) return;
   warning_ = "the model has " + std::to_string(tensor.classes) + " classes, but there are " +
              std::to_string(labels_.size()) +
              " labels: a class without a label is called by its number";

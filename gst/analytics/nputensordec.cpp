@@ -146,6 +146,8 @@ constexpr GEnumValue kLayouts[] = {
      "By the number of labels, else the longer dimension holds the boxes", "auto"},
     {static_cast<gint>(YoloLayout::kChannelsFirst), "[1, 4 + classes, boxes]", "channels-first"},
     {static_cast<gint>(YoloLayout::kBoxesFirst), "[1, boxes, 4 + classes]", "boxes-first"},
+    {static_cast<gint>(YoloLayout::kEndToEnd),
+     "[1, boxes, 6]: edges, score, class, as YOLOv10, YOLO26 and nms=True have it", "end-to-end"},
     {0, nullptr, nullptr}};
 
 GType layout_type() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,7 +13,9 @@
 namespace gstnpu {
 
 const char* const kYoloExpectation =
-    "a YOLO output is f32 or f16 of shape [1, 4 + classes, boxes] or [1, boxes, 4 + classes]";
+    "a YOLO output is f32 or f16 of shape [1, 4 + classes, boxes] or [1, boxes, 4 + classes], or, "
+    "end "
+    "to end, [1, boxes, 6]";
 
 namespace {
 
@@ -41,6 +44,41 @@ float load(const std::byte* from) {
   Scalar value;
   std::memcpy(&value, from, sizeof(value));
   return to_float(value);
+}
+
+template <typename Scalar, std::size_t count>
+std::array<float, count> load_all(const std::byte* from, std::size_t stride_bytes) {
+  std::array<float, count> values;
+  for (std::size_t i = 0; i < count; ++i) values[i] = load<Scalar>(from + i * stride_bytes);
+  return values;
+}
+
+[[noreturn]] void refuse_value(const char* what, float value, const char* should) {
+  std::array<char, 32> text = {};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   std::string("a box has the ") + what + " " + std::string(text.data(), end) +
+                       ", which is no " + should +
+                       ": the output is of another kind (key points, masks, angles or another "
+                       "layout); set tensor-layout or tensor-name, or use a model for detection");
+}
+
+float probability(float score) {
+  constexpr float kRounding = 1e-3F;  // of halves
+  if (score > 1 + kRounding || score < -kRounding) {
+    refuse_value("score", score, "probability");
+  }
+  return std::clamp(score, 0.0F, 1.0F);
+}
+
+std::uint32_t class_of(float label, std::size_t classes) {
+  constexpr float kMost = 1 << 20;
+  const bool is_class = label >= 0 && label < (classes > 0 ? static_cast<float>(classes) : kMost) &&
+                        label == std::floor(label);
+  if (!is_class) {
+    refuse_value("class", label, "class of the model");
+  }
+  return static_cast<std::uint32_t>(label);
 }
 
 constexpr std::size_t kBlock = 512;
@@ -99,8 +137,20 @@ void best_by_boxes(BestScores& best, const YoloTensor& tensor, const std::byte* 
                    "tensor " + tensor.describe() + " " + why + "; " + kYoloExpectation);
 }
 
+/// A last dimension of six is that of two classes, too.
+bool is_end_to_end(const TensorView& tensor, std::size_t label_count) {
+  constexpr std::size_t kMostOfEndToEnd = 1000;  // their usual number is 300
+  if (tensor.dims[2] != YoloTensor::kEndToEndChannels) return false;
+  if (tensor.dims[1] <= YoloTensor::kEndToEndChannels) return false;
+  if (label_count != 0 && label_count != 2) return true;
+  if (tensor.dims[1] > kMostOfEndToEnd) return false;
+  refuse(tensor,
+         "may have two classes, or be end to end: set tensor-layout to boxes-first or end-to-end");
+}
+
 YoloLayout resolve_layout(const TensorView& tensor, YoloLayout layout, std::size_t label_count) {
   if (layout != YoloLayout::kAuto) return layout;
+  if (is_end_to_end(tensor, label_count)) return YoloLayout::kEndToEnd;
   const std::size_t second = tensor.dims[1], third = tensor.dims[2];
   if (label_count > 0 && second != third) {
     const std::size_t channels = label_count + YoloTensor::kBoxChannels;
@@ -157,11 +207,17 @@ YoloTensor as_yolo_tensor(const TensorView& tensor, YoloLayout layout, std::size
   if (tensor.rank != 3 || tensor.dims[0] != 1 || tensor.dims[1] == 0 || tensor.dims[2] == 0) {
     refuse(tensor, "has the wrong shape");
   }
-  const bool channels_first =
-      resolve_layout(tensor, layout, label_count) == YoloLayout::kChannelsFirst;
+  const YoloLayout resolved = resolve_layout(tensor, layout, label_count);
+  const bool channels_first = resolved == YoloLayout::kChannelsFirst;
+  const bool is_end_to_end = resolved == YoloLayout::kEndToEnd;
   const std::size_t channel_dim = channels_first ? 1 : 2, box_dim = channels_first ? 2 : 1;
   const std::size_t channels = tensor.dims[channel_dim];
-  check_channels(tensor, channels, channels_first, label_count);
+  if (is_end_to_end && channels != YoloTensor::kEndToEndChannels) {
+    refuse(tensor, "has " + std::to_string(channels) +
+                       " values per box, but end to end it is 6: left, top, right, bottom, score, "
+                       "class");
+  }
+  check_channels(tensor, channels, channels_first || is_end_to_end, label_count);
   if (tensor.dims[box_dim] > std::numeric_limits<std::uint32_t>::max()) {
     refuse(tensor, "is too large");
   }
@@ -169,9 +225,10 @@ YoloTensor as_yolo_tensor(const TensorView& tensor, YoloLayout layout, std::size
     refuse(tensor,
            "does not fit into its memory of " + std::to_string(tensor.size_bytes) + " bytes");
   }
-  return {.type = tensor.type,
+  return {.is_end_to_end = is_end_to_end,
+          .type = tensor.type,
           .boxes = tensor.dims[box_dim],
-          .classes = channels - YoloTensor::kBoxChannels,
+          .classes = is_end_to_end ? label_count : channels - YoloTensor::kBoxChannels,
           .box_stride_bytes = tensor.strides_bytes[box_dim],
           .channel_stride_bytes = tensor.strides_bytes[channel_dim],
           .data = tensor.data};
@@ -186,13 +243,23 @@ std::span<const Detection> YoloDecoder::decode(const YoloTensor& tensor,
   } else {
     collect<float>(tensor, geometry, frame, options.threshold);
   }
-  suppress(options);
+  sort();
+  if (tensor.is_end_to_end) {
+    keep_best(options);
+  } else {
+    suppress(options);
+  }
+  detections_.clear();
+  for (const Candidate* candidate : kept_) detections_.push_back(candidate->detection);
   return detections_;
 }
 
 template <typename Scalar>
 void YoloDecoder::collect(const YoloTensor& tensor, const npu::FrameGeometry& geometry,
                           FrameSize frame, float threshold) {
+  if (tensor.is_end_to_end) {
+    return collect_end_to_end<Scalar>(tensor, geometry, frame, threshold);
+  }
   for (std::size_t first = 0; first < tensor.boxes; first += kBlock) {
     const std::size_t count = std::min(kBlock, tensor.boxes - first);
     collect_block<Scalar>(tensor, first, count, geometry, frame, threshold);
@@ -215,26 +282,36 @@ void YoloDecoder::collect_block(const YoloTensor& tensor, std::size_t first, std
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (!(best.score[i] >= threshold) || !std::isfinite(best.score[i])) continue;
-    std::array<float, YoloTensor::kBoxChannels> box;
-    for (std::size_t channel = 0; channel < box.size(); ++channel) {
-      box[channel] =
-          load<Scalar>(boxes + i * tensor.box_stride_bytes + channel * tensor.channel_stride_bytes);
-    }
-    add(box, best.score[i], best.label[i], first + i, geometry, frame);
+    const auto [x, y, width, height] = load_all<Scalar, YoloTensor::kBoxChannels>(
+        boxes + i * tensor.box_stride_bytes, tensor.channel_stride_bytes);
+    add({x - width / 2.0, y - height / 2.0, x + width / 2.0, y + height / 2.0},
+        probability(best.score[i]), best.label[i], first + i, geometry, frame);
   }
 }
 
-void YoloDecoder::add(std::array<float, YoloTensor::kBoxChannels> box, float confidence,
+template <typename Scalar>
+void YoloDecoder::collect_end_to_end(const YoloTensor& tensor, const npu::FrameGeometry& geometry,
+                                     FrameSize frame, float threshold) {
+  for (std::size_t i = 0; i < tensor.boxes; ++i) {
+    const auto [left, top, right, bottom, score, label] =
+        load_all<Scalar, YoloTensor::kEndToEndChannels>(tensor.data + i * tensor.box_stride_bytes,
+                                                        tensor.channel_stride_bytes);
+    if (!(score >= threshold) || !std::isfinite(score)) continue;
+    add({left, top, right, bottom}, probability(score), class_of(label, tensor.classes), i,
+        geometry, frame);
+  }
+}
+
+void YoloDecoder::add(std::array<double, YoloTensor::kBoxChannels> edges, float confidence,
                       std::uint32_t label_id, std::size_t index, const npu::FrameGeometry& geometry,
                       FrameSize frame) {
-  const auto finite = [](float value) { return std::isfinite(value); };
-  if (!std::all_of(box.begin(), box.end(), finite)) return;
-  const auto [x, y, width, height] = box;
+  const auto finite = [](double value) { return std::isfinite(value); };
+  if (!std::all_of(edges.begin(), edges.end(), finite)) return;
   Candidate candidate{.detection = {},
-                      .left = x - width / 2.0,
-                      .top = y - height / 2.0,
-                      .right = x + width / 2.0,
-                      .bottom = y + height / 2.0,
+                      .left = edges[0],
+                      .top = edges[1],
+                      .right = edges[2],
+                      .bottom = edges[3],
                       .index = static_cast<std::uint32_t>(index)};
   const auto to_frame = [](double edge, double offset, double scale, std::uint32_t limit) {
     return std::clamp((edge - offset) * scale, 0.0, static_cast<double>(limit));
@@ -252,14 +329,25 @@ void YoloDecoder::add(std::array<float, YoloTensor::kBoxChannels> box, float con
   }
 }
 
-// Greedy non-maximum suppression inside each class.
-void YoloDecoder::suppress(const YoloOptions& options) {
+void YoloDecoder::sort() {
   std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
     if (a.detection.confidence != b.detection.confidence) {
       return a.detection.confidence > b.detection.confidence;
     }
     return a.index < b.index;
   });
+}
+
+void YoloDecoder::keep_best(const YoloOptions& options) {
+  kept_.clear();
+  for (const Candidate& candidate : candidates_) {
+    if (kept_.size() >= options.max_detections) break;
+    kept_.push_back(&candidate);
+  }
+}
+
+// Greedy non-maximum suppression inside each class.
+void YoloDecoder::suppress(const YoloOptions& options) {
   kept_.clear();
   for (const Candidate& candidate : candidates_) {
     if (kept_.size() >= options.max_detections) break;
@@ -271,8 +359,6 @@ void YoloDecoder::suppress(const YoloOptions& options) {
       kept_.push_back(&candidate);
     }
   }
-  detections_.clear();
-  for (const Candidate* candidate : kept_) detections_.push_back(candidate->detection);
 }
 
 // Intersection over union.

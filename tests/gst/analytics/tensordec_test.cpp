@@ -428,7 +428,7 @@ TEST(TensorDec, ListsTheTensorsWhereNoneFits) {
       error_of("nputensordec", frame_with({of_shape("a", {1, 10}), of_shape("b", {1, 2, 3, 4})})),
       "Cannot decode detections: none of the tensors can be decoded: \"a\" f32 [1,10], \"b\" "
       "f32 [1,2,3,4]; a YOLO output is f32 or f16 of shape [1, 4 + classes, boxes] or [1, "
-      "boxes, 4 + classes].");
+      "boxes, 4 + classes], or, end to end, [1, boxes, 6].");
 }
 
 TEST(TensorDec, NamesTheBadModelInfo) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <random>
 
@@ -343,14 +344,15 @@ TEST_P(YoloHalf, ReadsTheScore) {
   expect_box(found[0], 84, 56, 116, 72);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, YoloHalf,
-    testing::Values(HalfRow{"One", 0x3C00, 1}, HalfRow{"Third", 0x3555, 0x1.554p-2F},
-                    HalfRow{"Negative", 0xC000, -2}, HalfRow{"Zero", 0x0000, 0},
-                    HalfRow{"Largest", 0x7BFF, 65504}, HalfRow{"SmallestNormal", 0x0400, 0x1p-14F},
-                    HalfRow{"LargestSubnormal", 0x03FF, 0x1.FF8p-15F},
-                    HalfRow{"SmallestSubnormal", 0x0001, 0x1p-24F}),
-    [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, YoloHalf,
+                         testing::Values(HalfRow{"One", 0x3C00, 1},
+                                         HalfRow{"Third", 0x3555, 0x1.554p-2F},
+                                         HalfRow{"Zero", 0x0000, 0},
+                                         HalfRow{"BelowOne", 0x3BFF, 0x1.FFCp-1F},
+                                         HalfRow{"SmallestNormal", 0x0400, 0x1p-14F},
+                                         HalfRow{"LargestSubnormal", 0x03FF, 0x1.FF8p-15F},
+                                         HalfRow{"SmallestSubnormal", 0x0001, 0x1p-24F}),
+                         [](const auto& row) { return row.param.name; });
 
 TEST(Yolo, HalfInfinityAndNanAreNoScores) {
   for (const std::uint16_t bits : {0x7C00, 0xFC00, 0x7E00, 0x7C01}) {
@@ -431,7 +433,7 @@ TEST(YoloRefusal, NamesTensorShapeAndExpectation) {
   EXPECT_EQ(
       refusal(view),
       "tensor \"output0\" u8 [1,6,10] has the wrong element type; a YOLO output is f32 or f16 "
-      "of shape [1, 4 + classes, boxes] or [1, boxes, 4 + classes]");
+      "of shape [1, 4 + classes, boxes] or [1, boxes, 4 + classes], or, end to end, [1, boxes, 6]");
 }
 
 TEST(YoloRefusal, OfAnotherRank) {
@@ -497,7 +499,8 @@ TEST(Yolo, NeverReadsBeyondTheTensorsMemory) {
   YoloDecoder decoder;
   std::size_t accepted = 0, refused = 0;
   for (int i = 0; i < 20000; ++i) {
-    const std::vector<float> memory(1 + up_to(60), 0.7F);
+    // A probability, as two halves too.
+    const std::vector<float> memory(1 + up_to(60), std::bit_cast<float>(0x38003800U));
     TensorView view;
     view.type = up_to(1) == 0 ? npu::ElementType::kF32 : npu::ElementType::kF16;
     const std::size_t element_bytes = view.type == npu::ElementType::kF32 ? 4 : 2;
@@ -524,6 +527,139 @@ TEST(Yolo, NeverReadsBeyondTheTensorsMemory) {
   }
   EXPECT_GT(accepted, 1000u);
   EXPECT_GT(refused, 1000u);
+}
+
+// ---- End to end: edges, score, class
+
+struct EndToEnd {
+  float left, top, right, bottom, score, label;
+};
+
+/// Rows as a head of 300 boxes has them, filled up with zeros.
+Output end_to_end(const std::vector<EndToEnd>& rows, std::size_t boxes = 300) {
+  std::vector<Box> values(boxes, Box{0, 0, 0, 0, {0, 0}});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const EndToEnd& row = rows[i];
+    values[i] = {row.left, row.top, row.right, row.bottom, {row.score, row.label}};
+  }
+  return Output(values, false);
+}
+
+std::vector<Detection> decode_end_to_end(const std::vector<EndToEnd>& rows,
+                                         std::size_t labels = 80) {
+  Output output = end_to_end(rows);
+  const YoloTensor tensor = as_yolo_tensor(output.view(), YoloLayout::kAuto, labels);
+  EXPECT_TRUE(tensor.is_end_to_end);
+  YoloDecoder decoder;
+  const auto found = decoder.decode(tensor, {}, {640, 640}, {});
+  return {found.begin(), found.end()};
+}
+
+std::string refusal_of(const std::function<void()>& decoding) {
+  try {
+    decoding();
+  } catch (const npu::Error& error) {
+    EXPECT_EQ(error.code(), npu::ErrorCode::kInvalidArgument);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(YoloEndToEnd, TakesEdgesScoreAndClassAsTheyAre) {
+  const auto found = decode_end_to_end({{100, 120, 200, 260, 0.91F, 16}});
+  ASSERT_EQ(found.size(), 1u);
+  expect_box(found[0], 100, 120, 200, 260);
+  EXPECT_FLOAT_EQ(found[0].confidence, 0.91F);
+  EXPECT_EQ(found[0].label_id, 16u);
+}
+
+TEST(YoloEndToEnd, SuppressesNothing) {
+  EXPECT_EQ(decode_end_to_end({{0, 0, 50, 50, 0.9F, 1}, {0, 0, 50, 50, 0.8F, 1}}).size(), 2u);
+}
+
+TEST(YoloEndToEnd, LeavesOutLowScoresEmptyBoxesAndNan) {
+  EXPECT_TRUE(decode_end_to_end({{0, 0, 50, 50, 0.1F, 1},
+                                 {50, 0, 50, 50, 0.9F, 1},
+                                 {60, 0, 50, 50, 0.9F, 1},
+                                 {kNaN, 0, 50, 50, 0.9F, 1},
+                                 {0, 0, 50, 50, kNaN, 1}})
+                  .empty());
+}
+
+TEST(YoloEndToEnd, RefusesWhatIsNoClassOrNoScore) {
+  for (const EndToEnd& row : {EndToEnd{0, 0, 50, 50, 0.9F, 80}, EndToEnd{0, 0, 50, 50, 0.9F, 1.5F},
+                              EndToEnd{0, 0, 50, 50, 0.9F, -1}, EndToEnd{0, 0, 50, 50, 0.9F, kNaN},
+                              EndToEnd{0, 0, 50, 50, 16, 1}}) {
+    EXPECT_NE(refusal_of([&] { decode_end_to_end({row}); }).find("of another kind"),
+              std::string::npos)
+        << row.score << " " << row.label;
+  }
+}
+
+TEST(YoloEndToEnd, IsAskedForWhereTwoClassesHaveTheSameShape) {
+  for (const std::size_t labels : {0, 2}) {
+    Output output = end_to_end({});
+    EXPECT_NE(refusal_of([&] {
+                as_yolo_tensor(output.view(), YoloLayout::kAuto, labels);
+              }).find("end-to-end"),
+              std::string::npos);
+    EXPECT_FALSE(as_yolo_tensor(output.view(), YoloLayout::kBoxesFirst, labels).is_end_to_end);
+    EXPECT_TRUE(as_yolo_tensor(output.view(), YoloLayout::kEndToEnd, labels).is_end_to_end);
+    Output many = end_to_end({}, 8400);
+    EXPECT_FALSE(as_yolo_tensor(many.view(), YoloLayout::kAuto, labels).is_end_to_end);
+  }
+}
+
+TEST(YoloRefusal, OfEndToEndWithOtherValues) {
+  Output output({{0, 0, 0, 0, {0, 0, 0}}, {0, 0, 0, 0, {0, 0, 0}}}, false);
+  EXPECT_NE(
+      refusal_of([&] { as_yolo_tensor(output.view(), YoloLayout::kEndToEnd, 0); }).find("7 values"),
+      std::string::npos);
+}
+
+// Key points, mask coefficients and logits are no scores.
+TEST(YoloRefusal, OfAScoreThatIsNoProbability) {
+  for (const float score : {310.F, 1.7F, 1.01F}) {
+    const std::string why = refusal_of([&] { decode({{100, 100, 50, 50, {0.02F, score}}}); });
+    EXPECT_NE(why.find("which is no probability"), std::string::npos) << why;
+  }
+  EXPECT_EQ(decode({{100, 100, 50, 50, {1.0005F}}}).at(0).confidence, 1.F) << "a half's rounding";
+}
+
+TEST(Yolo, NoValueGivesAScoreOutsideZeroToOne) {
+  std::minstd_rand random(7);
+  const auto value = [&] {
+    const float special[] = {kNaN, kInf, -kInf, 0, 1, -1, 1e30F, 0.5F};
+    if (random() % 16 == 0) return special[random() % std::size(special)];
+    return static_cast<float>(random() % 1000) / 1000;
+  };
+  int refused = 0, found = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<Box> boxes(7 + random() % 8);
+    const std::size_t scores = 1 + random() % 3;
+    for (Box& box : boxes) {
+      box = {value() * 600, value() * 600, value() * 600, value() * 600, {}};
+      for (std::size_t i = 0; i < scores; ++i) box.scores.push_back(value());
+    }
+    const bool channels_first = random() % 2 == 0;
+    Output output(boxes, channels_first);
+    const auto layout = channels_first ? YoloLayout::kChannelsFirst
+                        : scores == 2  ? YoloLayout::kEndToEnd
+                                       : YoloLayout::kBoxesFirst;
+    YoloDecoder decoder;
+    const std::string why = refusal_of([&] {
+      for (const Detection& d :
+           decoder.decode(as_yolo_tensor(output.view(), layout, 0), {}, {640, 480}, {})) {
+        ++found;
+        EXPECT_TRUE(d.confidence >= 0 && d.confidence <= 1) << d.confidence;
+        EXPECT_TRUE(d.left >= 0 && d.left < d.right && d.right <= 640);
+        EXPECT_TRUE(d.top >= 0 && d.top < d.bottom && d.bottom <= 480);
+      }
+    });
+    refused += why.empty() ? 0 : 1;
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(found, 1000);
 }
 
 TEST(Yolo, KeepsNothingFromTheFrameBefore) {
