@@ -1,7 +1,7 @@
 # The GStreamer plugin and the metadata library that other elements link to read its tensors.
 pkg_check_modules(GST REQUIRED IMPORTED_TARGET gstreamer-1.0>=1.20 gstreamer-base-1.0 gstreamer-video-1.0
   gstreamer-allocators-1.0)
-pkg_check_modules(GST_ANALYTICS QUIET IMPORTED_TARGET gstreamer-analytics-1.0>=1.26)
+pkg_check_modules(GST_ANALYTICS QUIET IMPORTED_TARGET gstreamer-analytics-1.0>=1.24)
 find_package(nlohmann_json REQUIRED)
 
 add_library(gstnpumeta SHARED ${GSTNPUMETA_SOURCES})
@@ -23,7 +23,9 @@ set_target_properties(gstnpu PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDI
 install(TARGETS gstnpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0)
 
 if(GST_ANALYTICS_FOUND)
-  target_compile_definitions(gstnpumeta PRIVATE GST_NPU_HAVE_TENSOR_META)
+  if(NOT GST_ANALYTICS_VERSION VERSION_LESS 1.26)
+    target_compile_definitions(gstnpumeta PRIVATE GST_NPU_HAVE_TENSOR_META)
+  endif()
   target_compile_definitions(gstnpu PRIVATE GST_NPU_HAVE_ANALYTICS)
   target_link_libraries(gstnpumeta PRIVATE PkgConfig::GST_ANALYTICS)
   target_link_libraries(gstnpu PRIVATE PkgConfig::GST_ANALYTICS)

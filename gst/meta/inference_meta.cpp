@@ -1,5 +1,7 @@
 #include <gst/video/gstvideometa.h>
 
+#include <cmath>
+
 #include "meta/npumeta.h"
 
 namespace {
@@ -12,6 +14,11 @@ gboolean init_meta(GstMeta* base, gpointer, GstBuffer*) {
   meta->scale_x = meta->scale_y = 1;
   meta->inference_ns = 0;
   meta->labels = nullptr;
+  meta->inference_id = 0;
+  meta->is_region = FALSE;
+  meta->object_id = 0;
+  meta->region_x = meta->region_y = meta->region_w = meta->region_h = 0;
+  meta->is_decoded = FALSE;
   return TRUE;
 }
 
@@ -32,7 +39,33 @@ GstNpuInferenceMeta* copy_meta(GstBuffer* to, const GstNpuInferenceMeta& from) {
   copy->scale_y = from.scale_y;
   copy->inference_ns = from.inference_ns;
   copy->labels = g_strdup(from.labels);
+  copy->inference_id = from.inference_id;
+  copy->is_region = from.is_region;
+  copy->object_id = from.object_id;
+  copy->region_x = from.region_x;
+  copy->region_y = from.region_y;
+  copy->region_w = from.region_w;
+  copy->region_h = from.region_h;
+  copy->is_decoded = from.is_decoded;
   return copy;
+}
+
+guint scaled(guint pixels, double factor) {
+  return static_cast<guint>(std::lround(pixels * factor));
+}
+
+const GstNpuInferenceMeta* as_inference_meta(const GstMeta* meta) {
+  return reinterpret_cast<const GstNpuInferenceMeta*>(meta);
+}
+
+guint next_inference_id(GstBuffer* buffer) {
+  guint next = 0;
+  gpointer state = nullptr;
+  while (const GstMeta* meta = gst_buffer_iterate_meta_filtered(
+             buffer, &state, gst_npu_inference_meta_api_get_type())) {
+    next = MAX(next, as_inference_meta(meta)->inference_id + 1);
+  }
+  return next;
 }
 
 // A scaled frame keeps its geometry: only the frame pixels per model pixel change.
@@ -46,8 +79,14 @@ gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer*, GQuark type, g
   if (in_width <= 0 || in_height <= 0) return FALSE;
   GstNpuInferenceMeta* copy = copy_meta(to, *meta);
   if (!copy) return FALSE;
-  copy->scale_x *= static_cast<gdouble>(GST_VIDEO_INFO_WIDTH(scale->out_info)) / in_width;
-  copy->scale_y *= static_cast<gdouble>(GST_VIDEO_INFO_HEIGHT(scale->out_info)) / in_height;
+  const auto x = static_cast<gdouble>(GST_VIDEO_INFO_WIDTH(scale->out_info)) / in_width;
+  const auto y = static_cast<gdouble>(GST_VIDEO_INFO_HEIGHT(scale->out_info)) / in_height;
+  copy->scale_x *= x;
+  copy->scale_y *= y;
+  copy->region_x = scaled(meta->region_x, x);
+  copy->region_y = scaled(meta->region_y, y);
+  copy->region_w = scaled(meta->region_w, x);
+  copy->region_h = scaled(meta->region_h, y);
   return TRUE;
 }
 
@@ -71,10 +110,34 @@ const GstMetaInfo* gst_npu_inference_meta_get_info(void) {
 
 GstNpuInferenceMeta* gst_buffer_add_npu_inference_meta(GstBuffer* buffer, const gchar* model) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
+  const guint id = next_inference_id(buffer);
   auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(
       gst_buffer_add_meta(buffer, gst_npu_inference_meta_get_info(), nullptr));
   if (meta) {
     meta->model = g_strdup(model);
+    meta->inference_id = id;
   }
   return meta;
+}
+
+GstNpuInferenceMeta* gst_buffer_get_npu_inference_meta_id(GstBuffer* buffer, guint inference_id) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
+                                                          gst_npu_inference_meta_api_get_type())) {
+    auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
+    if (meta->inference_id == inference_id) return meta;
+  }
+  return nullptr;
+}
+
+GstNpuInferenceMeta* gst_buffer_get_npu_frame_inference_meta(GstBuffer* buffer) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
+                                                          gst_npu_inference_meta_api_get_type())) {
+    auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
+    if (!meta->is_region) return meta;
+  }
+  return gst_buffer_get_npu_inference_meta(buffer);
 }

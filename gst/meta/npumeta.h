@@ -46,7 +46,17 @@ GST_NPU_META_API void gst_npu_buffer_add_tensors (GstBuffer *buffer, const GstNp
 GST_NPU_META_API guint gst_npu_buffer_get_num_tensors (GstBuffer *buffer);
 GST_NPU_META_API gboolean gst_npu_buffer_get_tensor (GstBuffer *buffer, guint index, GstNpuTensor *tensor);
 
-/* Which model ran on the frame, and where its input pixels lie in the frame:
+/* A buffer may carry the results of several inferences: of several models, or of one model on several objects. Each
+ * has an id, from 0, that its tensors and its GstNpuInferenceMeta share. gst_npu_buffer_add_tensors() and
+ * gst_buffer_add_npu_inference_meta() give the next id that the buffer's tensors and metas, respectively, do not have. */
+GST_NPU_META_API void gst_npu_buffer_add_inference_tensors (GstBuffer *buffer, guint inference_id,
+    const GstNpuTensor *tensors, guint num);
+/* The lowest id that is above those of all tensors and metas. */
+GST_NPU_META_API guint gst_npu_buffer_next_inference_id (GstBuffer *buffer);
+/* The id of the tensor that gst_npu_buffer_get_tensor() gives for this index; 0 where there is none. */
+GST_NPU_META_API guint gst_npu_buffer_get_tensor_inference (GstBuffer *buffer, guint index);
+
+/* Which model ran on the frame, or on an object in it, and where its input pixels lie in the frame:
  * frame = (model - offset) * scale, in pixel edges. */
 typedef struct {
   GstMeta meta;
@@ -56,11 +66,22 @@ typedef struct {
   gdouble scale_x, scale_y;     /* frame pixels per model pixel */
   guint64 inference_ns;         /* from submit to fence */
   gchar *labels;                /* class names from the model's own description, separated by blanks; or NULL */
+  guint inference_id;           /* the same as of its tensors */
+  gboolean is_region;           /* the model saw one object of the frame; FALSE: the whole frame */
+  gint object_id;               /* of a region: the id of the object's GstVideoRegionOfInterestMeta and, where there is
+                                 * one, of its GstAnalyticsODMtd */
+  guint region_x, region_y, region_w, region_h;  /* of a region: what the model saw, frame pixels */
+  gboolean is_decoded;          /* an element has made results of its tensors already */
 } GstNpuInferenceMeta;
 
 GST_NPU_META_API GType gst_npu_inference_meta_api_get_type (void);
 GST_NPU_META_API const GstMetaInfo *gst_npu_inference_meta_get_info (void);
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_add_npu_inference_meta (GstBuffer *buffer, const gchar *model);
+/* NULL where there is none. */
+GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_inference_meta_id (GstBuffer *buffer, guint inference_id);
+/* Of whole frames, the first one's; else of the first object. */
+GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_frame_inference_meta (GstBuffer *buffer);
+/* The first one's, whatever it is of. */
 #define gst_buffer_get_npu_inference_meta(b) \
   ((GstNpuInferenceMeta *) gst_buffer_get_meta ((b), gst_npu_inference_meta_api_get_type ()))
 

@@ -45,6 +45,7 @@ bool has_strides(const GstNpuTensor& tensor) {
 
 struct GstNpuTensorMeta {
   GstMeta meta;
+  guint inference_id;
   guint num_tensors;
   GstNpuTensor* tensors;  // each holds a reference of its memory
 };
@@ -65,6 +66,7 @@ void set_tensors(GstNpuTensorMeta* meta, const GstNpuTensor* tensors, guint num)
 
 gboolean init_meta(GstMeta* base, gpointer, GstBuffer*) {
   auto* meta = reinterpret_cast<GstNpuTensorMeta*>(base);
+  meta->inference_id = 0;
   meta->num_tensors = 0;
   meta->tensors = nullptr;
   return TRUE;
@@ -84,6 +86,7 @@ gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer*, GQuark type, g
   auto* copy =
       reinterpret_cast<GstNpuTensorMeta*>(gst_buffer_add_meta(to, tensor_meta_info(), nullptr));
   if (!copy) return FALSE;
+  copy->inference_id = meta->inference_id;
   set_tensors(copy, meta->tensors, meta->num_tensors);
   return TRUE;
 }
@@ -104,9 +107,10 @@ const GstMetaInfo* tensor_meta_info() {
   return info;
 }
 
-void add_own_meta(GstBuffer* buffer, const GstNpuTensor* tensors, guint num) {
+void add_own_meta(GstBuffer* buffer, guint inference_id, const GstNpuTensor* tensors, guint num) {
   auto* meta =
       reinterpret_cast<GstNpuTensorMeta*>(gst_buffer_add_meta(buffer, tensor_meta_info(), nullptr));
+  meta->inference_id = inference_id;
   set_tensors(meta, tensors, num);
 }
 
@@ -167,25 +171,46 @@ bool gst_meta_can_carry(const GstNpuTensor* tensors, guint num) {
   return true;
 }
 
-GstTensor* make_gst_tensor(const GstNpuTensor& tensor) {
+// GstTensorMeta has no room for the id. The buffer around the tensor's memory has: all copies of
+// the meta share it. Nothing there: 0, of an element that knows no ids.
+GQuark id_quark() {
+  static const GQuark quark = g_quark_from_static_string("gst-npu-inference-id");
+  return quark;
+}
+
+void set_id(GstBuffer* data, guint inference_id) {
+  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(data), id_quark(), GUINT_TO_POINTER(inference_id),
+                            nullptr);
+}
+
+guint id_of(const GstTensorMeta& meta) {
+  if (meta.num_tensors == 0 || !meta.tensors[0]->data) return 0;
+  return GPOINTER_TO_UINT(
+      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(meta.tensors[0]->data), id_quark()));
+}
+
+GstTensor* make_gst_tensor(const GstNpuTensor& tensor, guint inference_id) {
   GstTensor* made = gst_tensor_alloc(tensor.num_dims);
   made->id = g_quark_from_string(tensor.name);
   made->layout = GST_TENSOR_LAYOUT_CONTIGUOUS;
   made->data_type = find_pair(tensor.type)->gst;
   made->data = gst_buffer_new();
   gst_buffer_append_memory(made->data, gst_memory_ref(tensor.memory));
+  set_id(made->data, inference_id);
   made->dims_order = GST_TENSOR_DIM_ORDER_ROW_MAJOR;
   made->num_dims = tensor.num_dims;
   for (guint i = 0; i < tensor.num_dims; ++i) made->dims[i] = tensor.dims[i];
   return made;
 }
 
-void add_gst_meta(GstBuffer* buffer, const GstNpuTensor* tensors, guint num) {
+void add_gst_meta(GstBuffer* buffer, guint inference_id, const GstNpuTensor* tensors, guint num) {
   // Not gst_buffer_add_tensor_meta(): 1.26 returns the meta that is there already.
   auto* meta = reinterpret_cast<GstTensorMeta*>(
       gst_buffer_add_meta(buffer, gst_tensor_meta_get_info(), nullptr));
   GstTensor** list = g_new(GstTensor*, num);
-  for (guint i = 0; i < num; ++i) list[i] = make_gst_tensor(tensors[i]);
+  for (guint i = 0; i < num; ++i) {
+    list[i] = make_gst_tensor(tensors[i], inference_id);
+  }
   gst_tensor_meta_set(meta, num, list);
 }
 
@@ -213,6 +238,29 @@ guint count_tensors(const GstMeta* meta) {
   return 0;
 }
 
+// Of a meta with tensors.
+guint inference_of(const GstMeta* meta) {
+  if (meta->info->api == tensor_meta_api()) {
+    return reinterpret_cast<const GstNpuTensorMeta*>(meta)->inference_id;
+  }
+#ifdef GST_NPU_HAVE_TENSOR_META
+  return id_of(*reinterpret_cast<const GstTensorMeta*>(meta));
+#else
+  return 0;
+#endif
+}
+
+guint next_inference_id(GstBuffer* buffer) {
+  guint next = 0;
+  gpointer state = nullptr;
+  while (const GstMeta* meta = gst_buffer_iterate_meta(buffer, &state)) {
+    if (count_tensors(meta) > 0) {
+      next = MAX(next, inference_of(meta) + 1);
+    }
+  }
+  return next;
+}
+
 void read_tensor(const GstMeta* meta, guint index, GstNpuTensor* tensor) {
   if (meta->info->api == tensor_meta_api()) {
     *tensor = reinterpret_cast<const GstNpuTensorMeta*>(meta)->tensors[index];
@@ -235,6 +283,12 @@ const gchar* gst_npu_data_type_name(GstNpuDataType type) {
 }
 
 void gst_npu_buffer_add_tensors(GstBuffer* buffer, const GstNpuTensor* tensors, guint num) {
+  g_return_if_fail(GST_IS_BUFFER(buffer));
+  gst_npu_buffer_add_inference_tensors(buffer, next_inference_id(buffer), tensors, num);
+}
+
+void gst_npu_buffer_add_inference_tensors(GstBuffer* buffer, guint inference_id,
+                                          const GstNpuTensor* tensors, guint num) {
   g_return_if_fail(GST_IS_BUFFER(buffer) && gst_buffer_is_writable(buffer));
   g_return_if_fail(tensors != nullptr || num == 0);
   for (guint i = 0; i < num; ++i) {
@@ -243,11 +297,11 @@ void gst_npu_buffer_add_tensors(GstBuffer* buffer, const GstNpuTensor* tensors, 
   }
 #ifdef GST_NPU_HAVE_TENSOR_META
   if (gst_meta_can_carry(tensors, num)) {
-    add_gst_meta(buffer, tensors, num);
+    add_gst_meta(buffer, inference_id, tensors, num);
     return;
   }
 #endif
-  add_own_meta(buffer, tensors, num);
+  add_own_meta(buffer, inference_id, tensors, num);
 }
 
 guint gst_npu_buffer_get_num_tensors(GstBuffer* buffer) {
@@ -270,4 +324,26 @@ gboolean gst_npu_buffer_get_tensor(GstBuffer* buffer, guint index, GstNpuTensor*
     index -= count;
   }
   return FALSE;
+}
+
+guint gst_npu_buffer_get_tensor_inference(GstBuffer* buffer, guint index) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), 0);
+  gpointer state = nullptr;
+  while (const GstMeta* meta = gst_buffer_iterate_meta(buffer, &state)) {
+    const guint count = count_tensors(meta);
+    if (index < count) return inference_of(meta);
+    index -= count;
+  }
+  return 0;
+}
+
+guint gst_npu_buffer_next_inference_id(GstBuffer* buffer) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), 0);
+  guint next = next_inference_id(buffer);
+  gpointer state = nullptr;
+  while (const GstMeta* meta = gst_buffer_iterate_meta_filtered(
+             buffer, &state, gst_npu_inference_meta_api_get_type())) {
+    next = MAX(next, reinterpret_cast<const GstNpuInferenceMeta*>(meta)->inference_id + 1);
+  }
+  return next;
 }

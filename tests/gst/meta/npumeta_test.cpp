@@ -208,4 +208,89 @@ INSTANTIATE_TEST_SUITE_P(All, DataTypes,
                                          TypeRow{GST_NPU_DATA_U8, 1, "uint8"}),
                          [](const auto& row) { return std::string(row.param.name); });
 
+// ---- Several inferences on one buffer
+
+void add_inference(GstBuffer* buffer, guint id, const char* tensor_name, bool is_region) {
+  GstMemory* memory = counted_memory(480);
+  const GstNpuTensor tensor = tensor_of(tensor_name, GST_NPU_DATA_F32, memory);
+  gst_npu_buffer_add_inference_tensors(buffer, id, &tensor, 1);
+  gst_memory_unref(memory);
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer, tensor_name);
+  meta->inference_id = id;
+  meta->is_region = is_region;
+  meta->object_id = static_cast<gint>(100 + id);
+  meta->region_x = 10;
+  meta->region_y = 20;
+  meta->region_w = 30;
+  meta->region_h = 40;
+  meta->scale_x = id + 1;
+}
+
+TEST_F(NpuMeta, KeepsSeveralInferencesApart) {
+  const Buffer buffer(gst_buffer_new());
+  EXPECT_EQ(gst_npu_buffer_next_inference_id(buffer.get()), 0u);
+  add_inference(buffer.get(), 0, "frame", false);
+  add_inference(buffer.get(), 1, "first object", true);
+  add_inference(buffer.get(), 7, "second object", true);
+  EXPECT_EQ(gst_npu_buffer_next_inference_id(buffer.get()), 8u);
+  const Buffer copy(gst_buffer_copy(buffer.get()));
+  for (GstBuffer* one : {buffer.get(), copy.get()}) {
+    ASSERT_EQ(gst_npu_buffer_get_num_tensors(one), 3u);
+    const guint ids[] = {0, 1, 7};
+    for (guint i = 0; i < 3; ++i) {
+      GstNpuTensor tensor = {};
+      ASSERT_TRUE(gst_npu_buffer_get_tensor(one, i, &tensor));
+      EXPECT_EQ(gst_npu_buffer_get_tensor_inference(one, i), ids[i]);
+      const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta_id(one, ids[i]);
+      ASSERT_NE(meta, nullptr);
+      EXPECT_STREQ(meta->model, tensor.name);
+      EXPECT_EQ(meta->scale_x, ids[i] + 1);
+      EXPECT_EQ(meta->is_region, i > 0);
+      EXPECT_EQ(meta->object_id, static_cast<gint>(100 + ids[i]));
+      EXPECT_EQ(meta->region_w, 30u);
+    }
+    EXPECT_EQ(gst_buffer_get_npu_inference_meta_id(one, 2), nullptr);
+  }
+}
+
+TEST_F(NpuMeta, CallsWithoutAnIdPairTensorsAndMetas) {
+  const Buffer buffer(gst_buffer_new());
+  for (guint i = 0; i < 3; ++i) {
+    GstMemory* memory = counted_memory(480);
+    const GstNpuTensor tensor = tensor_of("output", GST_NPU_DATA_F32, memory);
+    gst_npu_buffer_add_tensors(buffer.get(), &tensor, 1);
+    gst_memory_unref(memory);
+    EXPECT_EQ(gst_buffer_add_npu_inference_meta(buffer.get(), "model")->inference_id, i);
+    EXPECT_EQ(gst_npu_buffer_get_tensor_inference(buffer.get(), i), i);
+  }
+}
+
+TEST_F(NpuMeta, TheFramesMetaIsNotAnObjects) {
+  const Buffer buffer(gst_buffer_new());
+  EXPECT_EQ(gst_buffer_get_npu_frame_inference_meta(buffer.get()), nullptr);
+  add_inference(buffer.get(), 0, "object", true);
+  EXPECT_STREQ(gst_buffer_get_npu_frame_inference_meta(buffer.get())->model, "object");
+  add_inference(buffer.get(), 1, "frame", false);
+  EXPECT_STREQ(gst_buffer_get_npu_frame_inference_meta(buffer.get())->model, "frame");
+}
+
+TEST_F(NpuMeta, ARegionIsScaledWithItsFrame) {
+  const Buffer buffer(gst_buffer_new()), scaled(gst_buffer_new());
+  add_inference(buffer.get(), 3, "object", true);
+  GstMeta* meta = reinterpret_cast<GstMeta*>(gst_buffer_get_npu_inference_meta(buffer.get()));
+  GstVideoInfo in, out;
+  gst_video_info_set_format(&in, GST_VIDEO_FORMAT_NV12, 100, 100);
+  gst_video_info_set_format(&out, GST_VIDEO_FORMAT_NV12, 200, 50);
+  GstVideoMetaTransform transform = {&in, &out};
+  ASSERT_TRUE(meta->info->transform_func(scaled.get(), meta, buffer.get(),
+                                         gst_video_meta_transform_scale_get_quark(), &transform));
+  const GstNpuInferenceMeta* copy = gst_buffer_get_npu_inference_meta_id(scaled.get(), 3);
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(copy->region_x, 20u);
+  EXPECT_EQ(copy->region_y, 10u);
+  EXPECT_EQ(copy->region_w, 60u);
+  EXPECT_EQ(copy->region_h, 20u);
+  EXPECT_EQ(copy->object_id, 103);
+}
+
 }  // namespace
