@@ -136,8 +136,10 @@ set(GSTNPU_SOURCES
   gst/frames/frame_description.cpp
   gst/frames/offer.cpp
   gst/frames/picture_warnings.cpp
+  gst/frames/plane_mapping.cpp
   gst/frames/plane_memory.cpp
   gst/frames/pool.cpp
+  gst/frames/region_copy.cpp
   gst/frames/tensor_recycler.cpp
   gst/graphs/blob_source.cpp
   gst/graphs/compile_command.cpp
@@ -160,11 +162,13 @@ set(GSTNPU_SOURCES
   gst/inference/npuinfer.cpp
   gst/inference/opened.cpp
   gst/inference/output_task.cpp
+  gst/inference/regions.cpp
   gst/inference/replacement.cpp
   gst/inference/stats.cpp
   gst/inference/stats_messages.cpp
   gst/inference/stream.cpp
   gst/inference/stream_events.cpp
+  gst/inference/stream_regions.cpp
   gst/plugin/plugin.cpp
   gst/publish/frame_json.cpp
   gst/publish/line_writer.cpp

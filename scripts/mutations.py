@@ -116,8 +116,8 @@ MUTATIONS = [
 
     # ---- The plugin's stream
     Mutation("leak-a-frame", "800 bytes are lost for each frame", PLUGIN,
-             "stream_.errors.note_success();",
-             "stream_.errors.note_success(); static_cast<void>(g_malloc0(800));", ["gst-heap"]),
+             "stream_.fifo.frame_done();\n  stream_.errors.note_success();",
+             "stream_.fifo.frame_done();\n  static_cast<void>(g_malloc0(800));", ["gst-heap"]),
     Mutation("end-at-the-sink", "an inference ends when the output task gets round to it", PLUGIN,
              "  time_ = request_->time();", "  time_ = request_->time(); time_.done_ns = now_ns();", ["gst-element-live"]),
     Mutation("latency-never-falls", "the answered latency only grows", PLUGIN,

@@ -24,6 +24,10 @@ const char* to_string(CopyCause cause) {
       return "lost-device";
     case CopyCause::kImportWindow:
       return "import-window";
+    case CopyCause::kRegion:
+      return "region";
+    case CopyCause::kManyCrops:
+      return "many-crops";
   }
   return "";
 }
@@ -60,6 +64,14 @@ const char* explain(CopyCause cause) {
     case CopyCause::kImportWindow:
       return "the NPU's address range for imported buffers has no room for the frame, and "
              "everything in it is in use; use fewer or smaller buffers upstream, or a lower nireq";
+    case CopyCause::kRegion:
+      return "inference-region=roi-list crops and scales each object on the CPU";
+    case CopyCause::kManyCrops:
+      return "the stream's crops are of many sizes, and each would need a graph of its own; those "
+             "of "
+             "further sizes are scaled on the CPU, which one graph serves. Let upstream crop to "
+             "few "
+             "sizes, or scale to one (videocrop ! videoscale)";
   }
   return "";
 }

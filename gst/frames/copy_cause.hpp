@@ -21,6 +21,8 @@ enum class CopyCause {
   kBlobLayout,    ///< the precompiled blob wants another layout
   kLostDevice,    ///< memory of the NPU's context before it was lost
   kImportWindow,  ///< the device has no room for another import
+  kRegion,        ///< an object of the frame: cropped and scaled by the CPU
+  kManyCrops,     ///< a crop of yet another size: likewise
 };
 
 /// The cause's name in `stats`: "ordinary-memory".

@@ -21,6 +21,10 @@ class BlobSource : public GraphSource {
   }
   std::shared_ptr<Graph> find(const npu::FrameLayout&) override { return graph_; }
   std::shared_ptr<Compilation> start(const npu::FrameLayout&) override { return nullptr; }
+  std::optional<RegionTarget> region_target() override {
+    const npu::Preprocess& preprocess = graph_->preprocess();
+    return RegionTarget{graph_->layout(), preprocess.resize, preprocess.pad_value};
+  }
   void drop_idle_requests() override { graph_->drop_idle_requests(); }
 
  private:

@@ -10,6 +10,8 @@
 #include <npucore/device.hpp>
 #include <npucore/frame.hpp>
 
+#include "frames/region_copy.hpp"
+
 #include "graph.hpp"
 #include "settings.hpp"
 
@@ -43,6 +45,9 @@ class GraphSource {
   /// already. A compilation that nobody has any more is cancelled then. What fails is told by
   /// Compilation::get(). Null where find() has a graph for every layout.
   virtual std::shared_ptr<Compilation> start(const npu::FrameLayout& layout) = 0;
+  /// What parts of frames are scaled to, of any size: one graph then serves them all. nullopt where
+  /// the model has no size of its own.
+  virtual std::optional<RegionTarget> region_target() = 0;
   /// The command that compiles a fixed layout's model for frames of `layout`; empty where any goes.
   virtual std::string command_for(const npu::FrameLayout& layout) const = 0;
   /// What the user should know about the model, one sentence each.

@@ -167,6 +167,23 @@ class IrSource final : public GraphSource {
     return pending_.emplace_back(std::make_shared<IrCompilation>(*this, layout));
   }
 
+  /// Pictures of the model's own size, so that the graph has no scaling to do.
+  std::optional<RegionTarget> region_target() override {
+    const std::scoped_lock lock(mutex_);
+    if (open_sizes_.any()) return std::nullopt;
+    if (!region_target_) {
+      npu::Model model = model_;
+      const auto any_size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, 64, 64);
+      const npu::Preprocess preprocess = preprocess_for(model, any_size);
+      model.add_preprocess(preprocess);
+      const npu::FrameGeometry& geometry = model.frame_input().value().geometry;
+      const auto own_size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, geometry.model_width,
+                                                    geometry.model_height);
+      region_target_ = {default_layout(own_size), preprocess.resize, preprocess.pad_value};
+    }
+    return region_target_;
+  }
+
   void drop_idle_requests() override {
     const std::scoped_lock lock(mutex_);
     for (const auto& graph : graphs_) graph->drop_idle_requests();
@@ -299,11 +316,7 @@ class IrSource final : public GraphSource {
            (one_for_all_strides_ ? ", any strides" : "");
   }
 
-  Job compile(const npu::FrameLayout& layout) const {
-    npu::Model model = model_;
-    if (open_sizes_.any()) {
-      open_sizes_.close(model, layout);
-    }
+  npu::Preprocess preprocess_for(const npu::Model& model, const npu::FrameLayout& layout) const {
     npu::Preprocess preprocess = model.default_preprocess(layout);
     if (options_.resize) {
       preprocess.resize = *options_.resize;
@@ -317,7 +330,15 @@ class IrSource final : public GraphSource {
     if (!options_.scale.empty()) {
       preprocess.scale = options_.scale;
     }
-    model.add_preprocess(preprocess);
+    return preprocess;
+  }
+
+  Job compile(const npu::FrameLayout& layout) const {
+    npu::Model model = model_;
+    if (open_sizes_.any()) {
+      open_sizes_.close(model, layout);
+    }
+    model.add_preprocess(preprocess_for(model, layout));
     npu::FrameInput frame = model.frame_input().value();
     npu::CompileOptions options = options_.compile;
     if (one_for_all_strides_) {
@@ -350,6 +371,7 @@ class IrSource final : public GraphSource {
   std::vector<std::shared_ptr<IrCompilation>> pending_;
   std::list<std::shared_ptr<Graph>> graphs_;     // used last first
   std::optional<npu::FrameLayout> last_layout_;  // of frames that the first of them is for
+  std::optional<RegionTarget> region_target_;    // once it was asked for
   std::atomic<std::uint64_t> compile_ns_ = 0;    // read by whoever asks for statistics
 };
 

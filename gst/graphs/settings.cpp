@@ -60,6 +60,7 @@ std::string Settings::first_difference(const Settings& other) const {
 
 void LiveSettings::set(const LiveValues& values) {
   inference_interval = values.inference_interval;
+  roi_interval = values.roi_interval;
   zero_copy_required = values.zero_copy_required;
   drop = values.drop;
   on_error = values.on_error;

@@ -21,9 +21,16 @@ enum class OnError { kFail, kPass };
 /// Which frames are dropped instead of waited for.
 enum class Drop { kNone, kLate, kBusy };
 
+/// What an inference is of.
+enum class InferenceRegion {
+  kFullFrame,
+  kRoiList,  ///< each object that was found upstream
+};
+
 /// What may change while a stream plays.
 struct LiveValues {
   unsigned inference_interval = 1;
+  unsigned roi_interval = 1;
   bool zero_copy_required = false;  ///< an error instead of the first copy
   Drop drop = Drop::kNone;
   OnError on_error = OnError::kFail;
@@ -40,9 +47,11 @@ struct Settings : LiveValues {
   bool preload = false;           ///< compile before the stream begins; npuinfer only
   /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.
   bool converts_layout = false;
-  std::string config;      ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
-  std::string properties;  ///< of npucore: "KEY=VALUE KEY=VALUE"
-  std::string cache_dir;   ///< empty: as the properties say; npuinfer only
+  InferenceRegion region = InferenceRegion::kFullFrame;
+  std::string object_class;  ///< "LABEL,LABEL"; empty: every object
+  std::string config;        ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
+  std::string properties;    ///< of npucore: "KEY=VALUE KEY=VALUE"
+  std::string cache_dir;     ///< empty: as the properties say; npuinfer only
   // Overrides of what the model says about its input; npuinfer only.
   std::optional<npu::ResizeMode> resize;
   std::optional<npu::ChannelOrder> channels;
@@ -64,6 +73,7 @@ struct Settings : LiveValues {
 struct LiveSettings {
   void set(const LiveValues& values);
   std::atomic<unsigned> inference_interval{1};
+  std::atomic<unsigned> roi_interval{1};
   std::atomic<bool> zero_copy_required{false};
   std::atomic<Drop> drop{Drop::kNone};
   std::atomic<OnError> on_error{OnError::kFail};

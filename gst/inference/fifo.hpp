@@ -12,11 +12,14 @@
 #include "common/refs.hpp"
 
 #include "inference.hpp"
+#include "regions.hpp"
 
 namespace gstnpu {
 
-/// What waits for its turn to go downstream: an event, a frame that passes, a frame in the NPU.
-using FifoItem = std::variant<EventRef, BufferRef, std::unique_ptr<Inference>>;
+/// What waits for its turn to go downstream: an event, a frame that passes, a frame in the NPU; or
+/// the objects of a frame in the NPU, each counted as a frame, and the frame behind them.
+using FifoItem =
+    std::variant<EventRef, BufferRef, std::unique_ptr<Inference>, RegionInference, RegionFrame>;
 
 /// Between the streaming thread, which pushes and is held back while `max_frames` wait, and the
 /// output task, which pops. Carries the flow return back upstream.

@@ -64,6 +64,19 @@ BoundPlanes bind_in_place(const Graph& graph, const FrameDescription& frame,
                        " (or let each frame be copied: convert=allow)");
 }
 
+/// The planes follow each other.
+BoundPlanes bind_copy(DeviceMemoryRef copy, const npu::FrameLayout& layout) {
+  BoundPlanes bound;
+  bound.copy = std::move(copy);
+  bound.key = {bound.copy.get(), 0};
+  gsize offset = 0;
+  for (std::size_t p = 0; p < layout.planes.size(); ++p) {
+    bound.planes.push_back({bound.copy->tensor, offset, layout.plane_size_bytes(p), {}});
+    offset += layout.plane_size_bytes(p);
+  }
+  return bound;
+}
+
 }  // namespace
 
 void check_reads(Opened& opened, const npu::FrameLayout& layout) {
@@ -78,8 +91,16 @@ gsize visible_bytes(const FrameDescription& frame) {
   return bytes;
 }
 
+BoundPlanes copy_region(const RegionReader& reader, const RegionPlace& place, RegionTarget target,
+                        const Graph& graph, TensorRecycler& recycler) {
+  target.layout = graph.layout();  // its strides
+  BoundPlanes bound = bind_copy(reader.copy(place, target, recycler), target.layout);
+  bound.geometry = geometry_of(place, graph.geometry());
+  return bound;
+}
+
 FrameInput::FrameInput(Opened& opened, const GstVideoInfo& info, GstBuffer* buffer)
-    : opened_(opened), buffer_(buffer), frame_(describe_frame(info, buffer)) {}
+    : opened_(opened), info_(info), buffer_(buffer), frame_(describe_frame(info, buffer)) {}
 
 std::optional<BoundPlanes> FrameInput::bind(const Graph& graph) {
   if (!reads_in_place(graph, frame_.layout)) {
@@ -98,16 +119,14 @@ std::optional<BoundPlanes> FrameInput::bind(const Graph& graph) {
 
 BoundPlanes FrameInput::copy(const Graph& graph) {
   check_size(graph.layout());
-  const npu::FrameLayout& layout = graph.layout();
-  BoundPlanes bound;
-  bound.copy = copy_frame(frame_, buffer_, layout, opened_.copies());
-  bound.key = {bound.copy.get(), 0};
-  gsize offset = 0;
-  for (std::size_t p = 0; p < layout.planes.size(); ++p) {
-    bound.planes.push_back({bound.copy->tensor, offset, layout.plane_size_bytes(p), {}});
-    offset += layout.plane_size_bytes(p);
-  }
-  return bound;
+  return bind_copy(copy_frame(frame_, buffer_, graph.layout(), opened_.copies()), graph.layout());
+}
+
+BoundPlanes FrameInput::scale(RegionTarget target, const Graph& graph) {
+  const RegionReader reader(info_, frame_, buffer_);
+  const npu::FrameLayout& frame = frame_.layout;
+  const RegionPlace place = place_region({0, 0, frame.width, frame.height}, frame, target);
+  return copy_region(reader, place, std::move(target), graph, opened_.copies());
 }
 
 /// A blob's graph takes one size only, but a buffer's crop may be of any.

@@ -7,6 +7,7 @@
 
 #include "frames/frame_description.hpp"
 #include "frames/plane_memory.hpp"
+#include "frames/region_copy.hpp"
 #include "graphs/graph.hpp"
 
 #include "inference.hpp"
@@ -21,8 +22,12 @@ gsize visible_bytes(const FrameDescription& frame);
 /// was opened.
 void check_reads(Opened& opened, const npu::FrameLayout& layout);
 
-/// One frame on its way into a graph: bound where it lies, or copied, and why. `opened` and
-/// `buffer` are borrowed.
+/// A region of a frame, scaled into memory of the NPU as `graph`, which is for `target`, reads it.
+BoundPlanes copy_region(const RegionReader& reader, const RegionPlace& place, RegionTarget target,
+                        const Graph& graph, TensorRecycler& recycler);
+
+/// One frame on its way into a graph: bound where it lies, or copied, and why. `opened`,
+/// `info` and `buffer` are borrowed.
 class FrameInput {
  public:
   /// A buffer of a stream of `info`. Throws npu::Error when the buffer's metadata contradict it.
@@ -50,10 +55,17 @@ class FrameInput {
   /// shorter than it claims.
   BoundPlanes copy(const Graph& graph);
 
+  /// Whether a GstVideoCropMeta, which may be another one in each frame, says what is visible.
+  bool is_cropped() const { return gst_buffer_get_video_crop_meta(buffer_) != nullptr; }
+  /// Instead of both: all that is visible, scaled for a `graph` for `target`. Throws npu::Error as
+  /// copy() does.
+  BoundPlanes scale(RegionTarget target, const Graph& graph);
+
  private:
   void check_size(const npu::FrameLayout& graph) const;
 
   Opened& opened_;
+  const GstVideoInfo& info_;
   GstBuffer* const buffer_;
   const FrameDescription frame_;
   FoundPlanes found_;

@@ -8,8 +8,10 @@
 namespace gstnpu {
 
 Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes planes,
-                     TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog)
+                     TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog,
+                     const InferredRegion* region)
     : buffer_(std::move(buffer)),
+      region_(region ? std::optional(*region) : std::nullopt),
       graph_(std::move(graph)),
       planes_(std::move(planes)),
       request_(graph_->take_request(planes_.key)) {
@@ -57,29 +59,48 @@ void Inference::wait() {
   time_ = request_->time();
 }
 
+InferenceResult Inference::take_result() {
+  return {graph_, std::move(outputs_), time_, planes_.geometry.value_or(graph_->geometry()),
+          region_};
+}
+
 BufferRef Inference::finish() {
   BufferRef frame(gst_buffer_make_writable(buffer_.release()));
-  std::vector<GstNpuTensor> tensors = graph_->outputs();
+  attach(frame.get(), take_result());
+  return frame;
+}
+
+void attach(GstBuffer* buffer, InferenceResult result) {
+  const Graph& graph = *result.graph;
+  std::vector<GstNpuTensor> tensors = graph.outputs();
   std::vector<MemoryRef> memories;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    memories.push_back(wrap_output(std::move(outputs_[i]), graph_->output_bytes()[i]));
+    memories.push_back(wrap_output(std::move(result.outputs[i]), graph.output_bytes()[i]));
     tensors[i].memory = memories.back().get();
   }
-  gst_npu_buffer_add_tensors(frame.get(), tensors.data(), static_cast<guint>(tensors.size()));
+  const guint id = gst_npu_buffer_next_inference_id(buffer);
+  gst_npu_buffer_add_inference_tensors(buffer, id, tensors.data(),
+                                       static_cast<guint>(tensors.size()));
 
-  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame.get(), model_file().c_str());
-  const npu::FrameGeometry& geometry = graph_->geometry();
-  meta->model_width = geometry.model_width;
-  meta->model_height = geometry.model_height;
-  meta->offset_x = geometry.offset_x;
-  meta->offset_y = geometry.offset_y;
-  meta->scale_x = geometry.scale_x;
-  meta->scale_y = geometry.scale_y;
-  meta->inference_ns = time_.elapsed_ns();
-  if (!graph_->labels().empty()) {
-    meta->labels = g_strdup(graph_->labels().c_str());
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer, graph.file().c_str());
+  meta->inference_id = id;
+  meta->model_width = result.geometry.model_width;
+  meta->model_height = result.geometry.model_height;
+  meta->offset_x = result.geometry.offset_x;
+  meta->offset_y = result.geometry.offset_y;
+  meta->scale_x = result.geometry.scale_x;
+  meta->scale_y = result.geometry.scale_y;
+  meta->inference_ns = result.time.elapsed_ns();
+  if (!graph.labels().empty()) {
+    meta->labels = g_strdup(graph.labels().c_str());
   }
-  return frame;
+  if (!result.region) return;
+  meta->is_region = TRUE;
+  meta->object_id = result.region->object.object_id;
+  meta->region_x = result.region->read.x;
+  meta->region_y = result.region->read.y;
+  meta->region_w = result.region->read.width;
+  meta->region_h = result.region->read.height;
 }
 
 }  // namespace gstnpu

@@ -9,6 +9,7 @@
 
 #include "common/refs.hpp"
 #include "frames/copy_cause.hpp"
+#include "frames/region_copy.hpp"
 #include "frames/tensor_recycler.hpp"
 #include "graphs/graph.hpp"
 
@@ -29,15 +30,43 @@ struct BoundPlanes {
   Graph::MemoryKey key;  ///< tells the frame's memory from others
   DeviceMemoryRef copy;
   InputPath path = InputPath::kCopied;
+  /// Where the model's pixels lie in the frame, if the graph cannot tell.
+  std::optional<npu::FrameGeometry> geometry;
 };
+
+/// The object on the buffer that a region is of.
+struct ObjectLink {
+  std::optional<std::size_t> roi;  ///< which GstVideoRegionOfInterestMeta of the buffer, if any
+  gint object_id = 0;
+};
+
+/// What of a frame an inference is of.
+struct InferredRegion {
+  PixelRect read;
+  ObjectLink object;
+};
+
+/// What an inference leaves on its frame.
+struct InferenceResult {
+  std::shared_ptr<Graph> graph;
+  std::vector<DeviceMemoryRef> outputs;
+  InferenceTime time;
+  npu::FrameGeometry geometry;
+  std::optional<InferredRegion> region;  ///< none: the whole frame
+};
+
+/// Puts tensors and GstNpuInferenceMeta on a writable buffer, beside those of other inferences.
+void attach(GstBuffer* buffer, InferenceResult result);
 
 /// A frame on its way through the NPU. Started by the streaming thread, finished by the output
 /// task; whoever drops it waits for the NPU first, so the frame's memory outlives its reading.
 class Inference {
  public:
-  /// Submits at once. Throws npu::Error when that fails.
+  /// Submits at once; of a part of a frame, whose buffer is somewhere else, where there is a
+  /// `region`. Throws npu::Error when that fails.
   Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes planes,
-            TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog);
+            TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog,
+            const InferredRegion* region = nullptr);
   ~Inference();
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
@@ -53,6 +82,8 @@ class Inference {
   /// After wait(): the frame with its tensors and GstNpuInferenceMeta; on a shallow copy where
   /// others hold the buffer too.
   BufferRef finish();
+  /// The same without a frame.
+  InferenceResult take_result();
   /// Instead, where the inference failed: the frame as it came.
   BufferRef give_up() { return std::move(buffer_); }
   /// How long it waited for its turn before it was submitted.
@@ -64,7 +95,8 @@ class Inference {
  private:
   std::uint64_t submit(const std::shared_ptr<Backlog>& backlog);
 
-  BufferRef buffer_;
+  BufferRef buffer_;  // null for a region
+  std::optional<InferredRegion> region_;
   std::shared_ptr<Graph> graph_;
   BoundPlanes planes_;
   std::vector<DeviceMemoryRef> outputs_;

@@ -18,7 +18,7 @@ GstVideoInfo Negotiation::stream_of(const GstCaps* caps) const {
                      "frames of " + text_of(caps) + " cannot be read: " +
                          (tiled.empty() ? "put videoconvert in front" : cure_of_tiles(tiled)));
   }
-  const auto fixed = opened_->source().fixed_layout();
+  const auto fixed = opened_->fixed_layout();
   const auto format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&*info));
   const auto width = static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&*info));
   const auto height = static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&*info));
@@ -45,7 +45,7 @@ std::optional<GstVideoInfo> Negotiation::foreseen(GstPad* sink) const {
 }
 
 std::string Negotiation::color_warning(const GstVideoInfo& info) const {
-  const auto fixed = opened_->source().fixed_layout();
+  const auto fixed = opened_->fixed_layout();
   if (!fixed || !GST_VIDEO_INFO_IS_YUV(&info)) return {};
   if (color_matrix_of(info) == fixed->matrix && color_range_of(info) == fixed->range) return {};
   return "the blob was compiled for " + fixed->describe() + ", but the stream is " +
@@ -58,7 +58,7 @@ std::string Negotiation::color_warning(const GstVideoInfo& info) const {
 
 CapsRef Negotiation::own_caps() const {
   if (!opened_) return linkable_caps();
-  const auto fixed = opened_->source().fixed_layout();
+  const auto fixed = opened_->fixed_layout();
   return fixed ? caps_of_layout(*fixed) : template_caps();
 }
 
@@ -92,8 +92,8 @@ bool Negotiation::answer_accept_caps(GstPad* other, GstQuery* query) const {
 gboolean Negotiation::answer_allocation(GstQuery* query) const {
   if (!opened_) return FALSE;
   // In flight, one more going downstream, one being filled.
-  return offer_memory(query, {opened_->allocator(), opened_->source().fixed_layout(),
-                              opened_->settings().requests() + 2});
+  return offer_memory(
+      query, {opened_->allocator(), opened_->fixed_layout(), opened_->settings().requests() + 2});
 }
 
 std::string Negotiation::refusal_of(const GstCaps* caps) const {
@@ -119,7 +119,7 @@ Negotiation::Verdict Negotiation::judge_offer(GstQuery* query) const {
   if (tiled.are_all) {
     return {"upstream offers only tiled DMA-BUFs, but " + cure_of_tiles(tiled.first), {}};
   }
-  const auto fixed = opened_->source().fixed_layout();
+  const auto fixed = opened_->fixed_layout();
   if (!fixed) return {};
   return {opened_->model_file() + " takes " + fixed->describe() + ", but upstream offers only " +
               text_of(offered) +

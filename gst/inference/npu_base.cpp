@@ -33,6 +33,15 @@ constexpr GEnumValue kErrorChoices[] = {
     {0, nullptr, nullptr},
 };
 
+constexpr GEnumValue kRegionChoices[] = {
+    {static_cast<gint>(InferenceRegion::kFullFrame), "One inference of the whole frame",
+     "full-frame"},
+    {static_cast<gint>(InferenceRegion::kRoiList),
+     "One inference of each object that was found upstream; the CPU crops and scales it",
+     "roi-list"},
+    {0, nullptr, nullptr},
+};
+
 std::vector<Property<BaseElement>> properties() {
   using E = BaseElement;
   return {
@@ -68,6 +77,20 @@ std::vector<Property<BaseElement>> properties() {
           g_param_spec_uint("inference-interval", "Inference interval",
                             "Infer every Nth frame; the others pass in order, without tensors", 1,
                             G_MAXUINT, 1, kWhilePlaying)),
+      property<E, &Settings::region>(
+          g_param_spec_enum("inference-region", "Inference region", "What of a frame is inferred",
+                            enum_type<kRegionChoices>("NpuInferenceRegion"),
+                            static_cast<gint>(InferenceRegion::kFullFrame), kUntilReady)),
+      property<E, &Settings::object_class>(g_param_spec_string(
+          "object-class", "Object class",
+          "With inference-region=roi-list: only objects with this label, or one of several that "
+          "commas separate; empty: every object",
+          nullptr, kUntilReady)),
+      property<E, &Settings::roi_interval>(g_param_spec_uint(
+          "roi-interval", "Region interval",
+          "With inference-region=roi-list: infer an object again only every Nth frame, by its "
+          "tracking id where it has one, else every Nth frame",
+          1, G_MAXUINT, 1, kWhilePlaying)),
       property<E, &Settings::zero_copy_required>(
           g_param_spec_enum("zero-copy", "Zero copy",
                             "What happens to a frame that the NPU cannot read in place; \"stats\" "

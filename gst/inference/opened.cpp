@@ -22,6 +22,12 @@ Opened::Opened(const Settings& settings, OpenSource open_source)
       copies_(std::make_shared<TensorRecycler>(device(), npu::MemoryUse::kInput)),
       allocator_(make_allocator(device())) {}
 
+/// Objects are scaled to what a blob takes, whatever frames they are in.
+std::optional<npu::FrameLayout> Opened::fixed_layout() const {
+  if (settings_.region == InferenceRegion::kRoiList) return std::nullopt;
+  return source().fixed_layout();
+}
+
 std::vector<std::string> Opened::warnings() const {
   std::vector<std::string> warnings;
   for (const std::string& warning : source().warnings()) {

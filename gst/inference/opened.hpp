@@ -3,6 +3,7 @@
 #include <gst/gst.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class Opened {
   const std::shared_ptr<ModelInstance>& instance() const { return instance_; }
   GstAllocator* allocator() const { return allocator_.get(); }
   npu::ImportStats imports() const { return finder_.imports(); }
+  /// The one layout that frames must have; nullopt: any.
+  std::optional<npu::FrameLayout> fixed_layout() const;
   /// What the user should know about device and model, one sentence each.
   std::vector<std::string> warnings() const;
   /// Fills in what does not belong to a stream.

@@ -64,6 +64,8 @@ GstFlowReturn OutputTask::send(FifoItem item) {
     stream_.fifo.frame_done();
     return push(std::move(*buffer));
   }
+  if (auto* region = std::get_if<RegionInference>(&item)) return take_region(std::move(*region));
+  if (auto* frame = std::get_if<RegionFrame>(&item)) return send_regions(std::move(*frame));
   return send_result(std::move(std::get<std::unique_ptr<Inference>>(item)));
 }
 
@@ -82,8 +84,48 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
   stream_.stats.count_latency(now_ns() - inference->came_ns());
   inference.reset();  // its request is free for the next frame while downstream works on this one
   stream_.fifo.frame_done();
-  note_inference(time, waited_ns);
+  stream_.errors.note_success();
+  stream_.stats.count_inference(time, waited_ns);
+  stream_.stats.count(&StatsReport::inferred);
+  note_latency(waited_ns + time.elapsed_ns());
   return push(std::move(frame));
+}
+
+/// The frame comes later.
+GstFlowReturn OutputTask::take_region(RegionInference region) {
+  RegionResults& results = *region.results;
+  std::optional<FrameErrors::Verdict> failure;
+  try {
+    region.inference->wait();
+    const InferenceTime& time = region.inference->time();
+    stream_.errors.note_success();
+    stream_.stats.count_inference(time, region.inference->waited_ns());
+    stream_.stats.count(&StatsReport::regions);
+    if (results.done.empty()) {
+      results.begin_ns = time.submitted_ns - region.inference->waited_ns();
+    }
+    results.end_ns = std::max(results.end_ns, time.done_ns);
+    results.done.push_back(region.inference->take_result());
+  } catch (...) {
+    failure =
+        stream_.errors.tell(region.inference->model_file(), region.inference->time().submitted_ns);
+  }
+  region.inference.reset();
+  stream_.fifo.frame_done();
+  if (!failure) return GST_FLOW_OK;
+  results.is_lost = true;
+  return *failure == FrameErrors::Verdict::kDeviceLost ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+GstFlowReturn OutputTask::send_regions(RegionFrame frame) {
+  const RegionResults& results = *frame.results;
+  stream_.fifo.frame_done();
+  stream_.stats.count(results.is_lost ? &StatsReport::lost : &StatsReport::inferred);
+  if (!results.is_lost) {
+    stream_.stats.count_latency(now_ns() - results.came_ns);
+    note_latency(results.end_ns - results.begin_ns);
+  }
+  return push(finish(std::move(frame)));
 }
 
 GstFlowReturn OutputTask::push(BufferRef frame) {
@@ -105,14 +147,12 @@ GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,
   return push(std::move(frame));
 }
 
-void OutputTask::note_inference(const InferenceTime& time, guint64 waited_ns) {
-  stream_.errors.note_success();
-  stream_.stats.count_inference(time, waited_ns);
+void OutputTask::note_latency(guint64 elapsed_ns) {
   const guint64 longest =
       stream_.has_device_alone
           ? stream_.drop_policy.longest(stream_.live.drop, stream_.frame_duration_ns)
           : GST_CLOCK_TIME_NONE;
-  const bool changed = stream_.latency.observe(std::min(waited_ns + time.elapsed_ns(), longest));
+  const bool changed = stream_.latency.observe(std::min(elapsed_ns, longest));
   if (changed && stream_.upstream_is_live) {
     gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
   }

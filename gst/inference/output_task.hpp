@@ -73,10 +73,12 @@ class OutputTask {
   void run_once();
   void drop(const std::deque<FifoItem>& items, After after);
   GstFlowReturn send(FifoItem item);
+  GstFlowReturn take_region(RegionInference region);
+  GstFlowReturn send_regions(RegionFrame frame);
   GstFlowReturn send_result(std::unique_ptr<Inference> inference);
   GstFlowReturn send_failed(std::unique_ptr<Inference> inference, FrameErrors::Verdict failure);
   void end(GstFlowReturn why, guint relinks);
-  void note_inference(const InferenceTime& time, guint64 waited_ns);
+  void note_latency(guint64 elapsed_ns);
   GstFlowReturn push(BufferRef frame);
 
   GstElement* const element_;

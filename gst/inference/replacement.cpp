@@ -48,8 +48,13 @@ void Replacement::run(Work& work) {
 }
 
 void Replacement::compile(const Work& work, Opened& opened) {
-  if (!work.layout || opened.source().find(*work.layout)) return;
-  const std::shared_ptr<Compilation> compilation = opened.source().start(*work.layout);
+  std::optional<npu::FrameLayout> layout = work.layout;
+  if (work.wanted.region == InferenceRegion::kRoiList) {
+    const std::optional<RegionTarget> target = opened.source().region_target();
+    layout = target ? std::optional(target->layout) : std::nullopt;
+  }
+  if (!layout || opened.source().find(*layout)) return;
+  const std::shared_ptr<Compilation> compilation = opened.source().start(*layout);
   ToldCompilation told(compilation, work.element.get());
   while (!told.get(kLook)) {
     if (work.cancelled) {

@@ -43,6 +43,9 @@ GstStructure* to_structure(const StatsReport& report) {
   set(structure, "lost", report.lost);
   set(structure, "gap", report.gap);
   set(structure, "skipped", report.skipped);
+  set(structure, "no-objects", report.no_objects);
+  set(structure, "regions", report.regions);
+  set(structure, "regions-refused", report.regions_refused);
   set(structure, "interlaced", report.interlaced);
   set(structure, "zero-copy",
       {report.offered.frames + report.imported.frames,
@@ -80,9 +83,9 @@ void Stats::count_frame(gsize bytes) {
   counted_.frames.add(bytes);
 }
 
-void Stats::count(guint64 StatsReport::*frames) {
+void Stats::count(guint64 StatsReport::*frames, guint64 how_many) {
   const std::scoped_lock lock(mutex_);
-  ++(counted_.*frames);
+  counted_.*frames += how_many;
 }
 
 void Stats::count_zero_copy(InputPath path, gsize bytes) {
@@ -129,10 +132,10 @@ guint64 RecentTimes::percentile_ns(guint percent) const {
 void Stats::count_inference(const InferenceTime& time, guint64 waited_ns) {
   const std::scoped_lock lock(mutex_);
   const guint64 ns = time.elapsed_ns();
-  inferences_.add(ns);
+  inference_.add(ns);
   device_.add(time.device_ns);
   queued_.add(waited_ns + ns - time.device_ns);
-  if (counted_.inferred++ == 0) {
+  if (inferences_++ == 0) {
     first_submitted_ns_ = time.submitted_ns;
   }
   counted_.wall_ns = time.done_ns - first_submitted_ns_;
@@ -159,14 +162,14 @@ guint64 Stats::counted(guint64 StatsReport::*frames) const {
 StatsReport Stats::report() const {
   const std::scoped_lock lock(mutex_);
   StatsReport report = counted_;
-  report.inference_ns = inferences_.median_ns();
+  report.inference_ns = inference_.median_ns();
   report.device_ns = device_.median_ns();
   report.queue_ns = queued_.median_ns();
   report.latency_ns_p50 = latencies_.percentile_ns(50);
   report.latency_ns_p95 = latencies_.percentile_ns(95);
   report.latency_ns_p99 = latencies_.percentile_ns(99);
   report.downstream_ns = pushes_.median_ns();
-  report.inference_ns_mean = counted_.inferred ? inference_ns_sum_ / counted_.inferred : 0;
+  report.inference_ns_mean = inferences_ ? inference_ns_sum_ / inferences_ : 0;
   return report;
 }
 

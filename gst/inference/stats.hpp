@@ -34,6 +34,9 @@ struct StatsReport {
   guint64 dropped = 0, late = 0;     ///< frames that did not go out
   guint64 interlaced = 0;            ///< frames of two fields that were inferred as one picture
   guint64 lost = 0, gap = 0, skipped = 0;  ///< frames that went out without tensors
+  guint64 no_objects = 0;                  ///< likewise
+  guint64 regions = 0;                     ///< objects that were inferred
+  guint64 regions_refused = 0;             ///< objects that are empty, outside, or too many
   // Of what was opened.
   guint64 compile_ns = 0;
   std::string device, offered_memory;
@@ -66,7 +69,7 @@ class Stats {
  public:
   /// Bytes are those of a frame's visible pixels, here and below.
   void count_frame(gsize bytes);
-  void count(guint64 StatsReport::*frames);
+  void count(guint64 StatsReport::*frames, guint64 how_many = 1);
   /// A frame that the NPU reads in place.
   void count_zero_copy(InputPath path, gsize bytes);
   /// True the first time that there is this cause; `text` tells it to the user.
@@ -83,10 +86,10 @@ class Stats {
  private:
   mutable std::mutex mutex_;  // guards all below
   StatsReport counted_;
-  guint64 inference_ns_sum_ = 0;
+  guint64 inferences_ = 0, inference_ns_sum_ = 0;
   guint64 first_submitted_ns_ = 0;
   static constexpr std::size_t kRecent = 256;
-  RecentTimes inferences_{kRecent}, device_{kRecent}, queued_{kRecent}, pushes_{kRecent};
+  RecentTimes inference_{kRecent}, device_{kRecent}, queued_{kRecent}, pushes_{kRecent};
   RecentTimes latencies_{1024};  // of which a hundredth still is several
 };
 

@@ -28,6 +28,7 @@ Stream::Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max
       imports_before_(opened_->imports()),
       live_(live),
       negotiation_(std::make_unique<Negotiation>(opened_)),
+      picker_(opened_->settings().object_class),
       shared_(pads.element, max_frames, live, opened_->instance().get()),
       output_(pads.element, pads.src, shared_) {
   gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
@@ -59,6 +60,10 @@ void Stream::end() {
 }
 
 void Stream::preload() {
+  if (opened_->settings().region == InferenceRegion::kRoiList) {
+    compile_ahead(region_target().layout);
+    return;
+  }
   const std::optional<GstVideoInfo> info = negotiation_->foreseen(pads_.sink);
   if (!info) {
     post_warning(pads_.element,
@@ -67,8 +72,11 @@ void Stream::preload() {
                  "height in front");
     return;
   }
+  compile_ahead(layout_of_stream(*info));
+}
+
+void Stream::compile_ahead(const npu::FrameLayout& layout) {
   GraphSource& source = opened_->source();
-  const npu::FrameLayout layout = layout_of_stream(*info);
   if (source.find(layout)) return;
   ToldCompilation compilation(source.start(layout), pads_.element);
   while (!compilation.get(std::chrono::seconds(1))) {
@@ -98,6 +106,8 @@ void Stream::change_model(std::shared_ptr<Opened> next) {
     }
   }
   compiling_.reset();
+  crop_layouts_.clear();
+  picker_ = ObjectPicker(next->settings().object_class);
   opened_->source().drop_idle_requests();
   const npu::ImportStats before = next->imports();
   const std::shared_ptr<Opened> former = opened_;  // freed outside the lock
@@ -135,6 +145,9 @@ GstFlowReturn Stream::chain(BufferRef buffer) {
   if (const GstFlowReturn flow = shared_.fifo.wait_for_room(); flow != GST_FLOW_OK) return flow;
   if (!is_inferred) return pass(std::move(buffer), is_due);
   if (drop == Drop::kLate && drops(buffer.get(), drop)) return GST_FLOW_OK;
+  if (opened_->settings().region == InferenceRegion::kRoiList) {
+    return infer_objects(std::move(buffer), came_ns);
+  }
   BufferRef frame(gst_buffer_ref(buffer.get()));
   try {
     auto inference = start_inference(std::move(buffer));
@@ -238,7 +251,7 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
   if (!graph) return nullptr;
   const InputPath path = planes.path;
   std::unique_ptr<Inference> inference =
-      submit_in_turn(std::move(buffer), std::move(graph), std::move(planes));
+      submit_in_turn(std::move(buffer), std::move(graph), std::move(planes), nullptr);
   if (inference) {
     count_path(*inference, path, bytes);
   }
@@ -247,10 +260,11 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
 
 /// Null when its turn does not come in time.
 std::unique_ptr<Inference> Stream::submit_in_turn(BufferRef buffer, std::shared_ptr<Graph> graph,
-                                                  BoundPlanes planes) {
+                                                  BoundPlanes planes,
+                                                  const InferredRegion* region) {
   const auto submit = [&] {
     return std::make_unique<Inference>(std::move(buffer), std::move(graph), std::move(planes),
-                                       opened_->outputs(), shared_.backlog);
+                                       opened_->outputs(), shared_.backlog, region);
   };
   if (!place_) return submit();
   const guint64 asked_ns = now_ns();
@@ -291,6 +305,7 @@ void Stream::find_memory(FrameInput& input) {
 }
 
 BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph) {
+  if (has_too_many_crops(input)) return scale_crop(input, graph);
   note_layout(input.may_be_bound() ? input.layout() : input.layout_of_copy(), input.may_be_bound());
   if (input.may_be_bound()) {
     graph = graph_for(input.layout());
@@ -353,7 +368,8 @@ std::string Stream::reason_of(CopyCause cause, const std::string& detail) const 
 }
 
 void Stream::note_copy(CopyCause cause, const std::string& reason, gsize bytes) {
-  if (shared_.stats.count_copy(cause, bytes, reason)) {
+  const bool is_new = shared_.stats.count_copy(cause, bytes, reason);
+  if (is_new && cause != CopyCause::kRegion) {  // which the user has asked for
     post_warning(pads_.element, "frames are copied before the NPU reads them: " + reason);
   }
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/refs.hpp"
 #include "graphs/settings.hpp"
@@ -16,6 +17,7 @@
 #include "negotiation.hpp"
 #include "opened.hpp"
 #include "output_task.hpp"
+#include "regions.hpp"
 
 namespace gstnpu {
 
@@ -90,9 +92,19 @@ class Stream {
   /// Null when the graph for the frame is still being compiled, and the drop policy does not wait.
   std::unique_ptr<Inference> start_inference(BufferRef buffer);
   std::unique_ptr<Inference> submit_in_turn(BufferRef buffer, std::shared_ptr<Graph> graph,
-                                            BoundPlanes planes);
+                                            BoundPlanes planes, const InferredRegion* region);
   void find_memory(FrameInput& input);
   BoundPlanes bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph);
+  bool has_too_many_crops(const FrameInput& input);
+  BoundPlanes scale_crop(FrameInput& input, std::shared_ptr<Graph>& graph);
+  GstFlowReturn infer_objects(BufferRef buffer, guint64 came_ns);
+  std::optional<GstFlowReturn> start_objects(GstBuffer* buffer, const FrameDescription& frame,
+                                             const std::vector<FrameObject>& objects,
+                                             const std::shared_ptr<RegionResults>& results);
+  std::unique_ptr<Inference> start_object(const RegionReader& reader, const npu::FrameLayout& frame,
+                                          const FrameObject& object);
+  RegionTarget region_target();
+  void compile_ahead(const npu::FrameLayout& layout);
   std::shared_ptr<Graph> graph_for(const npu::FrameLayout& layout);
   bool may_wait() const;
   std::optional<Turns::Turn> take_turn();
@@ -127,6 +139,8 @@ class Stream {
   std::optional<ToldCompilation> compiling_;                      // streaming thread
   std::set<std::string> warned_;                                  // streaming thread
   guint64 frame_index_ = 0;                                       // streaming thread
+  ObjectPicker picker_;                                           // streaming thread
+  std::vector<npu::FrameLayout> crop_layouts_;                    // streaming thread; with a graph
   GstSegment segment_;                                            // streaming thread
   std::atomic<GstClockTime> old_base_time_{GST_CLOCK_TIME_NONE};  // of before a flush
   std::atomic<bool> refuses_copy_{false};  // an error was told; frames are refused until a flush

@@ -58,6 +58,7 @@ bool Stream::start_format(const GstCaps* caps) {
   }
   for (const std::string& warning : picture_warnings(info)) warn_once(warning);
   if (format_ && !gst_video_info_is_equal(&format_->info, &info)) {
+    crop_layouts_.clear();
     opened_->source().drop_idle_requests();  // they hold frames of the last pool
   }
   format_ = {info, visible_bytes(describe_frame(info, BufferRef(gst_buffer_new()).get()))};
@@ -184,6 +185,7 @@ void Stream::flush_stop(EventRef event) {
   output_.drop_waiting();
   shared_.eos = false;
   shared_.drop_policy.forget();
+  picker_.forget();
   refuses_copy_ = false;
   const std::scoped_lock lock(output_mutex_);
   if (may_run_output_) {

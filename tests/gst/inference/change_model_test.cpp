@@ -52,7 +52,9 @@ class ChangeModel : public testing::Test {
 
   /// One more frame in and out: the file of the model that answered it, whose answer it must be.
   std::string next_model(ElementHarness& harness) {
-    EXPECT_EQ(harness.push(frame_of("RGB", 8, 8, 55, frames_++)), GST_FLOW_OK);
+    BufferRef frame = frame_of("RGB", 8, 8, 55, frames_++);
+    gst_buffer_add_video_region_of_interest_meta(frame.get(), "thing", 2, 2, 4, 5);
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
     const BufferRef out = harness.pull();
     if (!out) return "no frame";
     EXPECT_EQ(GST_BUFFER_PTS(out.get()), gst_util_uint64_scale(frames_ - 1, GST_SECOND, 30));
@@ -110,6 +112,24 @@ TEST_F(ChangeModel, TakesOverBetweenTwoFrames) {
   EXPECT_EQ(next_model(harness), second);
   EXPECT_EQ(get(harness), second);
   EXPECT_EQ(harness.stat("frames"), harness.stat("inferred"));
+}
+
+TEST_F(ChangeModel, ServesObjectsToo) {
+  const std::string first = model_of(8), second = model_of(16);
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    with(first)(element);
+    gst_util_set_object_arg(G_OBJECT(element), "inference-region", "roi-list");
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  EXPECT_EQ(next_model(harness), first);
+  set(harness, second);
+  ASSERT_NE(frames_until_told(harness), nullptr);
+  EXPECT_EQ(next_model(harness), second);
+  EXPECT_EQ(harness.stat("regions"), frames_);
+  g_object_set(harness.element(), "object-class", "another", nullptr);
+  set(harness, first);
+  ASSERT_NE(frames_until_told(harness), nullptr);
+  EXPECT_EQ(next_model(harness), "no answer") << "the class is taken up with the model";
 }
 
 TEST_F(ChangeModel, GoesByAnActionToo) {

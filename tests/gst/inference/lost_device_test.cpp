@@ -1,5 +1,6 @@
 // A stream goes on through a lost device: the fifth inference's.
 #include <gtest/gtest.h>
+#include <meta/npumeta.h>
 
 #include <cstdlib>
 
@@ -76,6 +77,40 @@ TEST(LostInFlight, FramesPassInOrderAndAreToldOnce) {
   EXPECT_GT(kFrames - with_tensors, losses) << "several frames were in it when it was lost";
   EXPECT_GE(told, 1u);
   EXPECT_LE(told, losses) << "once for each time that it was lost, not for each frame";
+}
+
+// With objects of several frames in it.
+TEST(LostObjects, FramesPassInOrderAndTheNextHaveTheirs) {
+  ::setenv("SOFTNPU_FAULT", "zeFenceHostSynchronize:DEVICE_LOST@8", 1);
+  const TempDir dir;
+  const std::string model = dir.write("model.xml", pixels_ir(8, 8)).string();
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "device", "software", "model", model.c_str(), nullptr);
+    gst_util_set_object_arg(G_OBJECT(element), "inference-region", "roi-list");
+  });
+  harness.set_caps(caps_of("RGB", 32, 32));
+  constexpr guint kFrames = 10, kObjects = 3;
+  for (guint index = 0; index < kFrames; ++index) {
+    BufferRef frame = frame_of("RGB", 32, 32, static_cast<guint8>(index), index);
+    for (guint i = 0; i < kObjects; ++i) {
+      gst_buffer_add_video_region_of_interest_meta(frame.get(), "thing", 2 * i, i, 12, 9);
+    }
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  }
+  guint whole = 0;
+  for (guint index = 0; index < kFrames; ++index) {
+    const BufferRef out = harness.pull();
+    ASSERT_TRUE(out) << "frame " << index;
+    EXPECT_EQ(GST_BUFFER_PTS(out.get()), gst_util_uint64_scale(index, GST_SECOND, 30));
+    const guint there = gst_npu_buffer_get_num_tensors(out.get());
+    EXPECT_LE(there, kObjects);
+    whole += there == kObjects;
+    for (const float value : first_tensor(out.get())) ASSERT_EQ(value, static_cast<float>(index));
+  }
+  EXPECT_GE(whole, kFrames / 2);
+  EXPECT_EQ(harness.stat("lost"), kFrames - whole);
+  EXPECT_EQ(harness.stat("inferred"), whole);
+  EXPECT_GT(harness.stat("lost"), 0u);
 }
 
 class LostForGood : public testing::Test {

@@ -1,0 +1,226 @@
+#include "regions.hpp"
+
+#include <gst/video/gstvideometa.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#ifdef GST_NPU_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+namespace gstnpu {
+namespace {
+
+constexpr std::size_t kMostTracks = 4096;  // that are remembered
+
+/// As their producers meant them: numbers below zero come as huge ones.
+struct Box {
+  gint64 x, y, width, height;
+};
+
+/// nullopt where nothing of it is inside.
+std::optional<PixelRect> clip(const Box& box, guint width, guint height) {
+  const gint64 left = std::max<gint64>(box.x, 0);
+  const gint64 top = std::max<gint64>(box.y, 0);
+  const gint64 right = std::min<gint64>(box.x + box.width, width);
+  const gint64 bottom = std::min<gint64>(box.y + box.height, height);
+  if (box.width <= 0 || box.height <= 0 || right <= left || bottom <= top) return std::nullopt;
+  return PixelRect{static_cast<guint>(left), static_cast<guint>(top),
+                   static_cast<guint>(right - left), static_cast<guint>(bottom - top)};
+}
+
+void add(FrameObjects& found, const std::optional<PixelRect>& box, FrameObject object) {
+  if (!box) {
+    ++found.refused;
+    return;
+  }
+  object.box = *box;
+  found.usable.push_back(std::move(object));
+}
+
+GstVideoRegionOfInterestMeta* next_roi(GstBuffer* buffer, gpointer* state) {
+  return reinterpret_cast<GstVideoRegionOfInterestMeta*>(
+      gst_buffer_iterate_meta_filtered(buffer, state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
+}
+
+/// As DL Streamer's gvatrack writes it.
+std::optional<guint64> track_of(GstVideoRegionOfInterestMeta* roi) {
+  const GstStructure* structure = gst_video_region_of_interest_meta_get_param(roi, "object_id");
+  gint id = 0;
+  if (!structure || !gst_structure_get_int(structure, "id", &id)) return std::nullopt;
+  return static_cast<guint64>(id);
+}
+
+FrameObject object_of(GstVideoRegionOfInterestMeta* roi, std::size_t index) {
+  const gchar* label = g_quark_to_string(roi->roi_type);
+  return {{}, {index, roi->id}, label ? label : "", track_of(roi)};
+}
+
+#ifdef GST_NPU_HAVE_ANALYTICS
+
+std::optional<guint64> track_of(GstAnalyticsRelationMeta* relations, guint object) {
+  gpointer state = nullptr;
+  GstAnalyticsTrackingMtd tracking;
+  guint64 id = 0;
+  GstClockTime first = 0, last = 0;
+  gboolean lost = FALSE;
+  if (!gst_analytics_relation_meta_get_direct_related(relations, object, GST_ANALYTICS_REL_TYPE_ANY,
+                                                      gst_analytics_tracking_mtd_get_mtd_type(),
+                                                      &state, &tracking) ||
+      !gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost)) {
+    return std::nullopt;
+  }
+  return id;
+}
+
+/// nputensordec writes each of its objects as both, with one id.
+FrameObject* find_twin(FrameObjects& found, gint id, const std::optional<PixelRect>& box) {
+  const auto twin =
+      std::find_if(found.usable.begin(), found.usable.end(), [&](const FrameObject& object) {
+        return object.link.object_id == id && box && object.box == *box;
+      });
+  return twin == found.usable.end() ? nullptr : &*twin;
+}
+
+void add_analytics(FrameObjects& found, GstBuffer* buffer, guint width, guint height) {
+  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
+  gpointer state = nullptr;
+  GstAnalyticsODMtd object;
+  while (relations && gst_analytics_relation_meta_iterate(
+                          relations, &state, gst_analytics_od_mtd_get_mtd_type(), &object)) {
+    gint x = 0, y = 0, w = 0, h = 0;
+    gfloat confidence = 0;
+    gst_analytics_od_mtd_get_location(&object, &x, &y, &w, &h, &confidence);
+    const auto box = clip({x, y, w, h}, width, height);
+    const auto id = static_cast<gint>(object.id);
+    const auto track = track_of(relations, object.id);
+    if (FrameObject* twin = find_twin(found, id, box)) {
+      twin->track = twin->track ? twin->track : track;
+      continue;
+    }
+    const gchar* label = g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&object));
+    add(found, box, {{}, {std::nullopt, id}, label ? label : "", track});
+  }
+}
+
+gint objects_of_analytics(GstBuffer* buffer) {
+  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
+  return relations ? static_cast<gint>(gst_analytics_relation_get_length(relations)) : 0;
+}
+
+#else
+
+void add_analytics(FrameObjects&, GstBuffer*, guint, guint) {}
+gint objects_of_analytics(GstBuffer*) {
+  return 0;
+}
+
+#endif
+
+std::vector<std::string> split_classes(const std::string& text) {
+  std::vector<std::string> classes;
+  const TextRef copy(g_strdup(text.c_str()));
+  gchar** parts = g_strsplit(copy.get(), ",", -1);
+  for (gchar** part = parts; *part; ++part) {
+    if (*g_strstrip(*part) != '\0') {
+      classes.emplace_back(*part);
+    }
+  }
+  g_strfreev(parts);
+  return classes;
+}
+
+/// Many elements leave the id at 0. Results need one that is the object's alone: the second of an
+/// id, and those after it, get new ones. The buffer is writable; its ids in the buffer's order.
+std::vector<gint> give_ids(GstBuffer* buffer) {
+  std::vector<GstVideoRegionOfInterestMeta*> rois;
+  gint next = objects_of_analytics(buffer);
+  gpointer state = nullptr;
+  while (auto* roi = next_roi(buffer, &state)) {
+    rois.push_back(roi);
+    next = std::max(next, roi->id < G_MAXINT ? roi->id + 1 : 0);
+  }
+  std::vector<gint> ids;
+  std::set<gint> used;
+  for (auto* roi : rois) {
+    if (!used.insert(roi->id).second) {
+      roi->id = next++;
+    }
+    ids.push_back(roi->id);
+  }
+  return ids;
+}
+
+}  // namespace
+
+FrameObjects find_objects(GstBuffer* buffer, guint width, guint height) {
+  FrameObjects found;
+  gpointer state = nullptr;
+  std::size_t index = 0;
+  while (auto* roi = next_roi(buffer, &state)) {
+    const Box box{static_cast<gint>(roi->x), static_cast<gint>(roi->y), static_cast<gint>(roi->w),
+                  static_cast<gint>(roi->h)};
+    add(found, clip(box, width, height), object_of(roi, index++));
+  }
+  add_analytics(found, buffer, width, height);
+  return found;
+}
+
+ObjectPicker::ObjectPicker(const std::string& classes) : classes_(split_classes(classes)) {}
+
+ObjectPicker::Picked ObjectPicker::pick(FrameObjects found, guint interval) {
+  Picked picked;
+  picked.refused = found.refused;
+  drop_old_tracks(interval);
+  for (FrameObject& object : found.usable) {
+    if (!is_wanted(object.label)) continue;
+    if (picked.objects.size() == kMostObjects) {
+      ++picked.refused;
+    } else if (is_due(object, interval)) {
+      picked.objects.push_back(std::move(object));
+    } else {
+      picked.has_waiting = true;
+    }
+  }
+  ++frame_;
+  return picked;
+}
+
+bool ObjectPicker::is_wanted(const std::string& label) const {
+  return classes_.empty() || std::find(classes_.begin(), classes_.end(), label) != classes_.end();
+}
+
+/// Notes an object that is.
+bool ObjectPicker::is_due(const FrameObject& object, guint interval) {
+  if (!object.track) return frame_ % interval == 0;
+  const auto known = inferred_at_.find(*object.track);
+  if (known != inferred_at_.end() && frame_ - known->second < interval) return false;
+  inferred_at_[*object.track] = frame_;
+  return true;
+}
+
+/// What is due again needs no note; whoever invents tracks gets each of them inferred.
+void ObjectPicker::drop_old_tracks(guint interval) {
+  if (inferred_at_.size() <= kMostTracks) return;
+  std::erase_if(inferred_at_, [&](const auto& track) { return frame_ - track.second >= interval; });
+  if (inferred_at_.size() > kMostTracks) {
+    inferred_at_.clear();
+  }
+}
+
+BufferRef finish(RegionFrame frame) {
+  BufferRef buffer(gst_buffer_make_writable(frame.buffer.release()));
+  const std::vector<gint> ids = give_ids(buffer.get());
+  for (InferenceResult& result : frame.results->done) {
+    ObjectLink& link = result.region->object;
+    if (link.roi && *link.roi < ids.size()) {
+      link.object_id = ids[*link.roi];
+    }
+    attach(buffer.get(), std::move(result));
+  }
+  return buffer;
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,127 @@
+// Stream: what the CPU crops and scales before the NPU reads it, objects of a frame and crops of
+// many sizes.
+#include <algorithm>
+#include <utility>
+
+#include <npucore/error.hpp>
+
+#include "frames/picture_warnings.hpp"
+
+#include "stream.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr std::size_t kMostCropGraphs = 4;  // a stream of few sizes is read in place
+
+gsize bytes_of(const PixelRect& region, npu::PixelFormat format) {
+  gsize bytes = 0;
+  for (const npu::PlaneShape& shape : shapes_of(format)) {
+    bytes += gsize{shape.columns(region.x, region.width)} * shape.rows(region.y, region.height) *
+             shape.sample_bytes;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// ---- Objects
+
+/// There is room for the first one.
+GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
+  try {
+    const FrameDescription frame = describe_frame(format_->info, buffer.get());
+    shared_.stats.count_frame(visible_bytes(frame));
+    const ObjectPicker::Picked picked = picker_.pick(
+        find_objects(buffer.get(), frame.layout.width, frame.layout.height), live_.roi_interval);
+    shared_.stats.count(&StatsReport::regions_refused, picked.refused);
+    if (picked.objects.empty()) {
+      shared_.stats.count(picked.has_waiting ? &StatsReport::skipped : &StatsReport::no_objects);
+      return shared_.fifo.push(std::move(buffer));
+    }
+    if (is_interlaced(format_->info, buffer.get())) {
+      shared_.stats.count(&StatsReport::interlaced);
+    }
+    const auto results = std::make_shared<RegionResults>();
+    results->came_ns = came_ns;
+    const std::optional<GstFlowReturn> flow =
+        start_objects(buffer.get(), frame, picked.objects, results);
+    if (!flow) {
+      note_drop(buffer.get(), &StatsReport::dropped);
+      return GST_FLOW_OK;
+    }
+    if (*flow != GST_FLOW_OK) return *flow;
+    return shared_.fifo.push(RegionFrame{std::move(buffer), results});
+  } catch (...) {
+    return end_frame(std::move(buffer));
+  }
+}
+
+/// As many are in flight at once as frames may be. Nullopt where the frame is dropped instead.
+std::optional<GstFlowReturn> Stream::start_objects(GstBuffer* buffer, const FrameDescription& frame,
+                                                   const std::vector<FrameObject>& objects,
+                                                   const std::shared_ptr<RegionResults>& results) {
+  const RegionReader reader(format_->info, frame, buffer);
+  for (const FrameObject& object : objects) {
+    if (const GstFlowReturn flow = shared_.fifo.wait_for_room(); flow != GST_FLOW_OK) return flow;
+    RegionInference region;
+    region.inference = start_object(reader, frame.layout, object);
+    if (!region.inference) return std::nullopt;
+    region.results = results;
+    const GstFlowReturn flow = shared_.fifo.push(std::move(region));
+    if (flow != GST_FLOW_OK) return flow;
+  }
+  return GST_FLOW_OK;
+}
+
+/// Null as of start_inference().
+std::unique_ptr<Inference> Stream::start_object(const RegionReader& reader,
+                                                const npu::FrameLayout& frame,
+                                                const FrameObject& object) {
+  const std::string reason = reason_of(CopyCause::kRegion, {});
+  RegionTarget target = region_target();
+  const RegionPlace place = place_region(object.box, frame, target);
+  std::shared_ptr<Graph> graph = graph_for(target.layout);
+  if (!graph) return nullptr;
+  note_copy(CopyCause::kRegion, reason, bytes_of(place.read, frame.format));
+  BoundPlanes planes = copy_region(reader, place, std::move(target), *graph, opened_->copies());
+  const InferredRegion region{place.read, object.link};
+  return submit_in_turn(nullptr, std::move(graph), std::move(planes), &region);
+}
+
+RegionTarget Stream::region_target() {
+  if (auto target = opened_->source().region_target()) return std::move(*target);
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   opened_->model_file() +
+                       " leaves the size of its input open, so that objects have no size to be "
+                       "scaled to: set input-shape, like input-shape=1,3,224,224");
+}
+
+// ---- Crops
+
+/// Whether a crop would need a graph more than a stream may have for crops. A user who wants no
+/// copies gets a graph for each.
+bool Stream::has_too_many_crops(const FrameInput& input) {
+  if (!input.is_cropped() || live_.zero_copy_required) return false;
+  const npu::FrameLayout layout = input.may_be_bound() ? input.layout() : input.layout_of_copy();
+  if (opened_->source().find(layout)) return false;
+  if (std::find(crop_layouts_.begin(), crop_layouts_.end(), layout) != crop_layouts_.end()) {
+    return false;
+  }
+  if (crop_layouts_.size() == kMostCropGraphs) {
+    return opened_->source().region_target().has_value();
+  }
+  crop_layouts_.push_back(layout);
+  return false;
+}
+
+BoundPlanes Stream::scale_crop(FrameInput& input, std::shared_ptr<Graph>& graph) {
+  const std::string reason = reason_of(CopyCause::kManyCrops, {});
+  RegionTarget target = region_target();
+  graph = graph_for(target.layout);
+  if (!graph) return {};
+  note_copy(CopyCause::kManyCrops, reason, input.visible_bytes());
+  return input.scale(std::move(target), *graph);
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,615 @@
+// Parts of frames that the CPU scales for the NPU: objects (inference-region=roi-list), and crops
+// of many sizes.
+#include <gtest/gtest.h>
+#include <meta/npumeta.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <npucore/npucore.hpp>
+
+#include "element_harness.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+constexpr int kModelSize = 16;
+
+/// The first component of a ramp: whatever part of it is scaled linearly, the geometry tells what
+/// each of the model's pixels has to be.
+double level_at(double x, double y) {
+  return x + y + 20;
+}
+
+/// A grey picture: R'G'B' of these levels, or Y' of BT.601 in limited range.
+BufferRef ramp(const char* name, guint width, guint height, guint index = 0) {
+  GstVideoInfo levels, info;
+  gst_video_info_set_format(&info, gst_video_format_from_string(name), width, height);
+  const bool is_yuv = GST_VIDEO_INFO_IS_YUV(&info);
+  gst_video_info_set_format(&levels, is_yuv ? GST_VIDEO_FORMAT_AYUV : GST_VIDEO_FORMAT_ARGB, width,
+                            height);
+  levels.colorimetry = is_yuv ? info.colorimetry : levels.colorimetry;
+  const BufferRef from(gst_buffer_new_allocate(nullptr, levels.size, nullptr));
+  BufferRef to(gst_buffer_new_allocate(nullptr, info.size, nullptr));
+  GstVideoFrame in, out;
+  gst_video_frame_map(&in, &levels, from.get(), GST_MAP_WRITE);
+  gst_video_frame_map(&out, &info, to.get(), GST_MAP_WRITE);
+  for (guint y = 0; y < height; ++y) {
+    auto* row = static_cast<guint8*>(in.data[0]) + y * static_cast<guint>(levels.stride[0]);
+    for (guint x = 0; x < width; ++x) {
+      const auto level = static_cast<guint8>(level_at(x, y));
+      const guint8 other = is_yuv ? 128 : level;
+      const guint8 pixel[] = {255, level, other, other};
+      std::copy(std::begin(pixel), std::end(pixel), row + x * 4);
+    }
+  }
+  GstVideoConverter* converter = gst_video_converter_new(&levels, &info, nullptr);
+  gst_video_converter_frame(converter, &in, &out);
+  gst_video_converter_free(converter);
+  gst_video_frame_unmap(&out);
+  gst_video_frame_unmap(&in);
+  GST_BUFFER_PTS(to.get()) = gst_util_uint64_scale(index, GST_SECOND, 30);
+  return to;
+}
+
+gint add_roi(const BufferRef& frame, guint x, guint y, guint w, guint h, gint id = 0,
+             const char* label = "thing") {
+  auto* roi = gst_buffer_add_video_region_of_interest_meta(frame.get(), label, x, y, w, h);
+  roi->id = id;
+  return id;
+}
+
+struct Result {
+  const GstNpuInferenceMeta* meta;
+  std::vector<float> pixels;
+};
+
+std::vector<Result> results_of(GstBuffer* frame) {
+  std::vector<Result> results;
+  GstNpuTensor tensor = {};
+  for (guint i = 0; gst_npu_buffer_get_tensor(frame, i, &tensor); ++i) {
+    GstMapInfo map;
+    gst_memory_map(tensor.memory, &map, GST_MAP_READ);
+    const auto* values = reinterpret_cast<const float*>(map.data);
+    results.push_back(
+        {gst_buffer_get_npu_inference_meta_id(frame, gst_npu_buffer_get_tensor_inference(frame, i)),
+         {values, values + tensor.dims[1] * tensor.dims[2] * tensor.dims[3]}});
+    gst_memory_unmap(tensor.memory, &map);
+  }
+  return results;
+}
+
+struct Area {
+  double x, y, w, h;
+};
+
+/// What the model sees of a level.
+double identity(double level) {
+  return level;
+}
+/// GStreamer's matrix of 8 bits loses two levels, and P010 gets half a one where 8 bits become 10.
+double from_limited(double level) {
+  return (level - 16) * 255 / 219 - 2;
+}
+double from_limited_p010(double level) {
+  return from_limited(level) + 2.5;
+}
+
+auto seen_of(const std::string& format) -> double (*)(double) {
+  GstVideoInfo info;
+  gst_video_info_set_format(&info, gst_video_format_from_string(format.c_str()), 8, 8);
+  if (!GST_VIDEO_INFO_IS_YUV(&info)) return identity;
+  return format == "P010_10LE" ? from_limited_p010 : from_limited;
+}
+
+/// Compares every pixel of the model whose taps lie inside `area` with the ramp; `left` and `top`:
+/// where the geometry's frame begins in it. Filters have few bits, so that single pixels may be two
+/// levels off; all together they tell a shift of half a pixel. Returns how many there were.
+int expect_ramp(const Result& result, const Area& area, double left = 0, double top = 0,
+                double (*seen)(double) = identity) {
+  const GstNpuInferenceMeta& meta = *result.meta;
+  const double reach_x = std::max(meta.scale_x, 1.0) + 1, reach_y = std::max(meta.scale_y, 1.0) + 1;
+  int compared = 0;
+  double sum = 0, worst = 0;
+  for (int row = 0; row < kModelSize; ++row) {
+    for (int column = 0; column < kModelSize; ++column) {
+      const double x = (column + 0.5 - meta.offset_x) * meta.scale_x - 0.5;
+      const double y = (row + 0.5 - meta.offset_y) * meta.scale_y - 0.5;
+      const bool is_inside = x >= area.x + reach_x && x <= area.x + area.w - 1 - reach_x &&
+                             y >= area.y + reach_y && y <= area.y + area.h - 1 - reach_y;
+      if (!is_inside) continue;
+      for (int channel = 0; channel < 3; ++channel) {
+        const auto at =
+            static_cast<std::size_t>((channel * kModelSize + row) * kModelSize + column);
+        const double error = result.pixels.at(at) - seen(level_at(left + x, top + y));
+        sum += error / 3;
+        worst = std::max(worst, std::abs(error));
+      }
+      ++compared;
+    }
+  }
+  EXPECT_LT(std::abs(sum / std::max(compared, 1)), 0.75) << compared << " pixels";
+  EXPECT_LT(worst, 3);
+  return compared;
+}
+
+Area area_of(const GstNpuInferenceMeta& meta) {
+  return {static_cast<double>(meta.region_x), static_cast<double>(meta.region_y),
+          static_cast<double>(meta.region_w), static_cast<double>(meta.region_h)};
+}
+
+class RoiList : public testing::Test {
+ protected:
+  std::function<void(GstElement*)> configured(const char* more = nullptr,
+                                              const char* value = nullptr) {
+    const std::string path = dir_.write("pixels.xml", pixels_ir(kModelSize, kModelSize)).string();
+    return [=](GstElement* element) {
+      g_object_set(element, "model", path.c_str(), "device", "software", nullptr);
+      gst_util_set_object_arg(G_OBJECT(element), "inference-region", "roi-list");
+      if (more) {
+        gst_util_set_object_arg(G_OBJECT(element), more, value);
+      }
+    };
+  }
+  TempDir dir_;
+};
+
+// ---- What the model sees
+
+class RoiListFormats : public RoiList, public testing::WithParamInterface<const char*> {};
+
+TEST_P(RoiListFormats, EachObjectIsSeenWhereItsMetaSays) {
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of(GetParam(), 120, 100));
+  BufferRef frame = ramp(GetParam(), 120, 100);
+  add_roi(frame, 10, 8, 40, 60, 5);   // smaller and larger than the model
+  add_roi(frame, 61, 33, 37, 13, 9);  // of odd numbers
+  add_roi(frame, 0, 0, 120, 100, 2);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  const std::vector<Result> results = results_of(out.get());
+  ASSERT_EQ(results.size(), 3u);
+  const gint ids[] = {5, 9, 2};
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_NE(results[i].meta, nullptr);
+    EXPECT_TRUE(results[i].meta->is_region);
+    EXPECT_EQ(results[i].meta->object_id, ids[i]);
+    EXPECT_GT(expect_ramp(results[i], area_of(*results[i].meta), 0, 0, seen_of(GetParam())), 20)
+        << i;
+  }
+  EXPECT_NEAR(results[1].meta->region_x, 61, 1);
+  EXPECT_NEAR(results[1].meta->region_x + results[1].meta->region_w, 98, 1);
+  EXPECT_EQ(harness.compilations(), 1u);
+}
+
+TEST_P(RoiListFormats, HaveTheirColours) {
+  const std::string format = GetParam();
+  if (format.starts_with("GRAY")) return;
+  GstVideoInfo levels, info;
+  gst_video_info_set_format(&levels, GST_VIDEO_FORMAT_ARGB, 32, 32);
+  gst_video_info_set_format(&info, gst_video_format_from_string(format.c_str()), 32, 32);
+  const guint8 pixel[] = {255, 200, 40, 90};
+  std::vector<guint8> from(levels.size);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = pixel[i % 4];
+  BufferRef in(gst_buffer_new_memdup(from.data(), from.size()));
+  BufferRef frame(gst_buffer_new_allocate(nullptr, info.size, nullptr));
+  GstVideoFrame read, write;
+  gst_video_frame_map(&read, &levels, in.get(), GST_MAP_READ);
+  gst_video_frame_map(&write, &info, frame.get(), GST_MAP_WRITE);
+  GstVideoConverter* converter = gst_video_converter_new(&levels, &info, nullptr);
+  gst_video_converter_frame(converter, &read, &write);
+  gst_video_converter_free(converter);
+  gst_video_frame_unmap(&write);
+  gst_video_frame_unmap(&read);
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of(format.c_str(), 32, 32));
+  add_roi(frame, 3, 5, 20, 21);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  const std::vector<float> pixels = first_tensor(out.get());
+  constexpr std::size_t kPlane = std::size_t{kModelSize} * kModelSize;
+  ASSERT_EQ(pixels.size(), 3 * kPlane);
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    EXPECT_NEAR(pixels[channel * kPlane + kPlane / 2], pixel[1 + channel], 6) << channel;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RoiListFormats,
+                         testing::Values("RGB", "BGR", "RGBx", "BGRA", "ARGB", "xBGR", "NV12",
+                                         "NV21", "I420", "YV12", "NV16", "YUY2", "UYVY",
+                                         "P010_10LE", "GRAY8", "GRAY16_LE"),
+                         [](const auto& row) { return std::string(row.param); });
+
+TEST_F(RoiList, ALetterboxKeepsTheAspectRatio) {
+  ElementHarness harness("npuinfer", configured("resize-mode", "letterbox"));
+  harness.set_caps(caps_of("NV12", 120, 100));
+  BufferRef frame = ramp("NV12", 120, 100);
+  add_roi(frame, 20, 30, 60, 30);
+  harness.push(std::move(frame));
+  const BufferRef out = harness.pull();
+  const std::vector<Result> results = results_of(out.get());
+  ASSERT_EQ(results.size(), 1u);
+  const GstNpuInferenceMeta& meta = *results[0].meta;
+  EXPECT_DOUBLE_EQ(meta.scale_x, 3.75);
+  EXPECT_DOUBLE_EQ(meta.scale_y, 3.75);
+  EXPECT_DOUBLE_EQ(meta.offset_x, -20 / 3.75);
+  EXPECT_DOUBLE_EQ(meta.offset_y, 4 - 30 / 3.75) << "the border, and what is above the object";
+  EXPECT_NEAR(results[0].pixels.at(0), 114, 0.5);
+  EXPECT_NEAR(results[0].pixels.at(4 * kModelSize - 1), 114, 0.5);
+  EXPECT_NEAR(results[0].pixels.at(12 * kModelSize), 114, 0.5);
+  EXPECT_GT(std::abs(results[0].pixels.at(4 * kModelSize) - 114), 20);
+  EXPECT_GT(expect_ramp(results[0], area_of(meta), 0, 0, from_limited), 20);
+}
+
+// Of both beginnings, in the middle of a sample and at one.
+TEST_P(RoiListFormats, ACropMovesTheObjects) {
+  for (const guint odd : {0U, 1U}) {
+    ElementHarness harness("npuinfer", configured());
+    harness.set_caps(caps_of(GetParam(), 80, 60));
+    BufferRef frame = ramp(GetParam(), 120, 100);
+    gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE,
+                              gst_video_format_from_string(GetParam()), 120, 100);
+    GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
+    crop->x = 32 + odd;
+    crop->y = 26 + odd;
+    crop->width = 80;
+    crop->height = 60;
+    add_roi(frame, 31, 30, 200, 200, 1);
+    add_roi(frame, 0, 0, 50, 45, 2);
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    const BufferRef out = harness.pull();
+    const std::vector<Result> results = results_of(out.get());
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(results[0].meta->region_x + results[0].meta->region_w, 80u) << "clipped";
+    for (const Result& result : results) {
+      EXPECT_GT(expect_ramp(result, area_of(*result.meta), 32 + odd, 26 + odd, seen_of(GetParam())),
+                20)
+          << odd;
+    }
+  }
+}
+
+TEST_F(RoiList, ABlobTakesObjectsOfAnyFrames) {
+  npu::Model model = npu::Model::read(dir_.write("pixels.xml", pixels_ir(kModelSize, kModelSize)));
+  npu::Preprocess preprocess =
+      model.default_preprocess(npu::FrameLayout::tight(npu::PixelFormat::kNV12, 64, 48));
+  preprocess.resize = npu::ResizeMode::kLetterbox;
+  model.add_preprocess(preprocess);
+  const std::string blob = (dir_.path() / "pixels.blob").string();
+  npu::CompiledModel::compile(npu::Device::open(npu::DeviceKind::kSoftware), model)
+      .export_blob(blob);
+  ElementHarness harness("npuimport", [&](GstElement* element) {
+    g_object_set(element, "model", blob.c_str(), "device", "software", nullptr);
+    gst_util_set_object_arg(G_OBJECT(element), "inference-region", "roi-list");
+  });
+  harness.set_caps(caps_of("RGB", 120, 100));
+  BufferRef frame = ramp("RGB", 120, 100);
+  add_roi(frame, 10, 20, 80, 70);
+  add_roi(frame, 5, 5, 30, 90);
+  harness.push(std::move(frame));
+  const BufferRef out = harness.pull();
+  ASSERT_NE(out, nullptr);
+  const std::vector<Result> results = results_of(out.get());
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_GT(expect_ramp(results[0], area_of(*results[0].meta)), 20);
+  EXPECT_GT(expect_ramp(results[1], area_of(*results[1].meta)), 5);
+}
+
+// ---- Frames and their order
+
+TEST_F(RoiList, FramesGoOutInOrderWhateverTheyHold) {
+  for (const char* requests : {"1", "2", "16"}) {
+    ElementHarness harness("npuinfer", configured("nireq", requests));
+    harness.set_caps(caps_of("RGB", 120, 100));
+    const guint counts[] = {3, 0, 20, 1, 0, 5};
+    for (guint i = 0; i < 6; ++i) {
+      BufferRef frame = ramp("RGB", 120, 100, i);
+      for (guint k = 0; k < counts[i]; ++k) add_roi(frame, 2 * k, k, 30, 40);
+      ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    }
+    for (guint i = 0; i < 6; ++i) {
+      const BufferRef out = harness.pull();
+      EXPECT_EQ(GST_BUFFER_PTS(out.get()), gst_util_uint64_scale(i, GST_SECOND, 30));
+      const std::vector<Result> results = results_of(out.get());
+      ASSERT_EQ(results.size(), counts[i]);
+      for (guint k = 0; k < counts[i]; ++k) {
+        EXPECT_EQ(results[k].meta->region_x, 2 * k);
+        EXPECT_GT(expect_ramp(results[k], area_of(*results[k].meta)), 20);
+      }
+    }
+    EXPECT_EQ(harness.stat("frames"), 6u);
+    EXPECT_EQ(harness.stat("inferred"), 4u);
+    EXPECT_EQ(harness.stat("no-objects"), 2u);
+    EXPECT_EQ(harness.stat("regions"), 29u);
+    EXPECT_EQ(harness.stat("copied"), 29u);
+    EXPECT_EQ(harness.stat("copied-region"), 29u);
+    EXPECT_EQ(harness.compilations(), 1u);
+    EXPECT_TRUE(harness.messages(GST_MESSAGE_WARNING).empty());
+  }
+}
+
+// On a device that takes its time: what waits behind another inference takes longer than the device
+// does for it.
+TEST_F(RoiList, ObjectsOfAFrameAreInFlightTogetherOnASlowDevice) {
+  for (const guint requests : {1U, 4U}) {
+    ElementHarness harness("npuinfer", [&, set = configured()](GstElement* element) {
+      set(element);
+      g_object_set(element, "nireq", requests, nullptr);
+    });
+    harness.set_caps(caps_of("RGB", 120, 100));
+    BufferRef frame = ramp("RGB", 120, 100);
+    for (guint i = 0; i < 24; ++i) add_roi(frame, i, i, 30, 40);
+    harness.push(std::move(frame));
+    ASSERT_NE(harness.pull(), nullptr);
+    const guint64 all = harness.stat("inference-time"), own = harness.stat("device-time");
+    EXPECT_EQ(all > 2 * own, requests > 1) << requests << " requests: " << all << " and " << own;
+  }
+}
+
+TEST_F(RoiList, ObjectsOfOneIdGetIdsOfTheirOwn) {
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of("RGB", 120, 100));
+  BufferRef frame = ramp("RGB", 120, 100);
+  for (guint i = 0; i < 3; ++i) add_roi(frame, 10 * i, 0, 20, 20, i == 1 ? 7 : 0);
+  harness.push(std::move(frame));
+  const BufferRef out = harness.pull();
+  for (const Result& result : results_of(out.get())) {
+    const auto* roi =
+        gst_buffer_get_video_region_of_interest_meta_id(out.get(), result.meta->object_id);
+    ASSERT_NE(roi, nullptr);
+    EXPECT_EQ(roi->x, result.meta->region_x);
+  }
+}
+
+TEST_F(RoiList, LeavesABufferThatOthersHoldAlone) {
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of("RGB", 120, 100));
+  BufferRef frame = ramp("RGB", 120, 100);
+  add_roi(frame, 10, 10, 20, 20);
+  const BufferRef held(gst_buffer_ref(frame.get()));
+  harness.push(std::move(frame));
+  const BufferRef out = harness.pull();
+  EXPECT_NE(out.get(), held.get());
+  EXPECT_EQ(gst_npu_buffer_get_num_tensors(out.get()), 1u);
+  EXPECT_EQ(gst_npu_buffer_get_num_tensors(held.get()), 0u);
+}
+
+TEST_F(RoiList, AddsToWhatAModelBeforeHasLeft) {
+  ElementHarness first("npuinfer", [set = configured()](GstElement* element) {
+    set(element);
+    gst_util_set_object_arg(G_OBJECT(element), "inference-region", "full-frame");
+  });
+  ElementHarness second("npuinfer", configured());
+  first.set_caps(caps_of("RGB", 120, 100));
+  second.set_caps(caps_of("RGB", 120, 100));
+  first.push(ramp("RGB", 120, 100));
+  BufferRef frame = first.pull();
+  add_roi(frame, 40, 30, 50, 60);
+  second.push(std::move(frame));
+  const BufferRef out = second.pull();
+  const std::vector<Result> results = results_of(out.get());
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_FALSE(results[0].meta->is_region);
+  EXPECT_TRUE(results[1].meta->is_region);
+  EXPECT_GT(expect_ramp(results[0], {0, 0, 120, 100}), 20);
+  EXPECT_GT(expect_ramp(results[1], area_of(*results[1].meta)), 20);
+}
+
+// ---- Hostile and unwanted objects
+
+TEST_F(RoiList, SkipsAndCountsObjectsThatCannotBe) {
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of("NV12", 120, 100));
+  BufferRef frame = ramp("NV12", 120, 100);
+  add_roi(frame, 10, 10, 0, 20);
+  add_roi(frame, 120, 10, 20, 20);
+  add_roi(frame, G_MAXUINT, G_MAXUINT, G_MAXUINT, G_MAXUINT);
+  add_roi(frame, 119, 99, 1, 1);
+  harness.push(std::move(frame));
+  const BufferRef out = harness.pull();
+  EXPECT_EQ(results_of(out.get()).size(), 1u);
+  EXPECT_EQ(harness.stat("regions-refused"), 3u);
+  EXPECT_EQ(harness.stat("inferred"), 1u);
+  BufferRef hopeless = ramp("NV12", 120, 100);
+  add_roi(hopeless, 10, 10, 0, 20);
+  harness.push(std::move(hopeless));
+  EXPECT_EQ(gst_npu_buffer_get_num_tensors(harness.pull().get()), 0u);
+  EXPECT_EQ(harness.stat("no-objects"), 1u);
+}
+
+TEST_F(RoiList, SkipsThousandsOfObjects) {
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of("GRAY8", 32, 32));
+  BufferRef frame = frame_of("GRAY8", 32, 32, 40);
+  for (guint i = 0; i < 3000; ++i) add_roi(frame, i % 16, i % 13, 9, 8);
+  harness.push(std::move(frame));
+  const BufferRef out = harness.pull();
+  EXPECT_EQ(harness.stat("regions") + harness.stat("regions-refused"), 3000u);
+  EXPECT_EQ(gst_npu_buffer_get_num_tensors(out.get()), harness.stat("regions"));
+  EXPECT_GT(harness.stat("regions-refused"), 2000u);
+}
+
+TEST_F(RoiList, TakesOnlyObjectsOfItsClass) {
+  ElementHarness harness("npuinfer", configured("object-class", "cat,dog"));
+  harness.set_caps(caps_of("RGB", 120, 100));
+  for (const char* label : {"cat", "bird"}) {
+    BufferRef frame = ramp("RGB", 120, 100);
+    add_roi(frame, 10, 10, 20, 20, 0, label);
+    add_roi(frame, 30, 10, 20, 20, 1, "fish");
+    harness.push(std::move(frame));
+  }
+  EXPECT_EQ(gst_npu_buffer_get_num_tensors(harness.pull().get()), 1u);
+  EXPECT_EQ(gst_npu_buffer_get_num_tensors(harness.pull().get()), 0u);
+  EXPECT_EQ(harness.stat("no-objects"), 1u);
+}
+
+TEST_F(RoiList, WaitsItsInterval) {
+  ElementHarness harness("npuinfer", configured("roi-interval", "3"));
+  harness.set_caps(caps_of("RGB", 120, 100));
+  for (guint i = 0; i < 7; ++i) {
+    BufferRef frame = ramp("RGB", 120, 100, i);
+    add_roi(frame, 10, 10, 20, 20);
+    harness.push(std::move(frame));
+    EXPECT_EQ(gst_npu_buffer_get_num_tensors(harness.pull().get()), i % 3 == 0 ? 1u : 0u);
+  }
+  EXPECT_EQ(harness.stat("skipped"), 4u);
+}
+
+TEST_F(RoiList, PreloadCompilesForObjectsWhateverFramesWillCome) {
+  ElementHarness harness("npuinfer", configured("preload", "true"));
+  EXPECT_EQ(harness.compilations(), 1u);
+  harness.set_caps(caps_of("NV12", 120, 100));
+  BufferRef frame = ramp("NV12", 120, 100);
+  add_roi(frame, 10, 10, 20, 20);
+  harness.push(std::move(frame));
+  EXPECT_EQ(gst_npu_buffer_get_num_tensors(harness.pull().get()), 1u);
+  EXPECT_EQ(harness.compilations(), 0u);
+}
+
+// ---- Refusals and ends
+
+TEST_F(RoiList, RequiredZeroCopyRefusesTheFirstObject) {
+  ElementHarness harness("npuinfer", configured("zero-copy", "require"));
+  harness.set_caps(caps_of("RGB", 120, 100));
+  EXPECT_EQ(harness.push(ramp("RGB", 120, 100)), GST_FLOW_OK) << "nothing to copy";
+  BufferRef frame = ramp("RGB", 120, 100);
+  add_roi(frame, 10, 10, 20, 20);
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+  const auto errors = harness.messages(GST_MESSAGE_ERROR);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("inference-region=roi-list"), std::string::npos) << errors[0];
+  EXPECT_EQ(harness.compilations(), 0u);
+}
+
+TEST_F(RoiList, AModelWithoutASizeNeedsOne) {
+  const std::string path = dir_.write("open.xml", npu::test::dynamic_ir(16)).string();
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    configured()(element);
+    g_object_set(element, "model", path.c_str(), nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 120, 100));
+  BufferRef frame = ramp("RGB", 120, 100);
+  add_roi(frame, 10, 10, 20, 20);
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+  const auto errors = harness.messages(GST_MESSAGE_ERROR);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("input-shape"), std::string::npos) << errors[0];
+}
+
+TEST_F(RoiList, RefusesABufferThatIsTooShort) {
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of("NV12", 120, 100));
+  BufferRef frame(gst_buffer_new_allocate(nullptr, 120 * 100, nullptr));
+  add_roi(frame, 10, 10, 20, 20);
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+  EXPECT_EQ(harness.messages(GST_MESSAGE_ERROR).size(), 1u);
+}
+
+TEST_F(RoiList, AFlushTakesFramesWithTheirObjects) {
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of("RGB", 120, 100));
+  for (int round = 0; round < 20; ++round) {
+    BufferRef frame = ramp("RGB", 120, 100);
+    for (guint i = 0; i < 30; ++i) add_roi(frame, i, i, 20, 20);
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    gst_harness_push_event(harness.get(), gst_event_new_flush_start());
+    gst_harness_push_event(harness.get(), gst_event_new_flush_stop(FALSE));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(harness.get(), gst_event_new_segment(&segment));
+  }
+  while (harness.waiting() > 0) {
+    EXPECT_EQ(gst_npu_buffer_get_num_tensors(harness.pull().get()), 30u);
+  }
+}
+
+// ---- Crops of the whole frame
+
+class Crops : public testing::Test {
+ protected:
+  std::function<void(GstElement*)> with_model() {
+    const std::string path = dir_.write("pixels.xml", pixels_ir(kModelSize, kModelSize)).string();
+    return [path](GstElement* element) {
+      g_object_set(element, "model", path.c_str(), "device", "software", nullptr);
+    };
+  }
+  static BufferRef cropped(guint x, guint y, guint width, guint height) {
+    BufferRef frame = ramp("RGB", 120, 100);
+    gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGB, 120,
+                              100);
+    GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
+    crop->x = x;
+    crop->y = y;
+    crop->width = width;
+    crop->height = height;
+    return frame;
+  }
+  /// Pushes a crop and compares what the model saw with the ramp.
+  static void expect_crop(ElementHarness& harness, guint x, guint y, guint width, guint height) {
+    ASSERT_EQ(harness.push(cropped(x, y, width, height)), GST_FLOW_OK);
+    const BufferRef out = harness.pull();
+    const std::vector<Result> results = results_of(out.get());
+    ASSERT_EQ(results.size(), 1u);
+    EXPECT_FALSE(results[0].meta->is_region);
+    const Area area = {0, 0, static_cast<double>(width), static_cast<double>(height)};
+    EXPECT_GT(expect_ramp(results[0], area, x, y), 20);
+  }
+  TempDir dir_;
+};
+
+TEST_F(Crops, OfManySizesShareAGraph) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 120, 100));
+  for (guint i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_NO_FATAL_FAILURE(expect_crop(harness, i % 23, i % 7, 20 + i, 79 - i));
+  }
+  EXPECT_EQ(harness.compilations(), 5u);
+  EXPECT_EQ(harness.stat("inferred"), 60u);
+  EXPECT_EQ(harness.stat("copied-many-crops"), 56u);
+}
+
+TEST_F(Crops, OfManySizesAreToldOnce) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 120, 100));
+  for (guint i = 0; i < 10; ++i) expect_crop(harness, 0, 0, 20 + i, 79);
+  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
+  EXPECT_EQ(std::count_if(warnings.begin(), warnings.end(),
+                          [](const std::string& text) {
+                            return text.find("crops are of many sizes") != std::string::npos;
+                          }),
+            1);
+}
+
+TEST_F(Crops, OfFewSizesHaveTheirGraphs) {
+  ElementHarness harness("npuinfer", with_model());
+  harness.set_caps(caps_of("RGB", 120, 100));
+  for (guint i = 0; i < 40; ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_NO_FATAL_FAILURE(expect_crop(harness, 2 * (i % 9), i, 40 + 10 * (i % 4), 50));
+  }
+  EXPECT_EQ(harness.compilations(), 4u);
+  EXPECT_EQ(harness.stat("copied-many-crops"), G_MAXUINT64) << "there is no such reason";
+}
+
+TEST_F(Crops, OfManySizesAreCompiledWhereNothingMayBeCopied) {
+  ElementHarness harness("npuinfer", [set = with_model()](GstElement* element) {
+    set(element);
+    gst_util_set_object_arg(G_OBJECT(element), "zero-copy", "require");
+  });
+  harness.set_caps(caps_of("GRAY8", 32, 32));
+  for (guint i = 0; i < 6; ++i) {
+    BufferRef frame = frame_in(make_dmabuf_memory(32 * 32, 90));
+    gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 32,
+                              32);
+    GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
+    crop->width = crop->height = 10 + i;
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    ASSERT_NE(harness.pull(), nullptr);
+  }
+  EXPECT_EQ(harness.compilations(), 6u);
+  EXPECT_EQ(harness.stat("imported"), 6u);
+}
+
+}  // namespace
+}  // namespace gstnpu::test
