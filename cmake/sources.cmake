@@ -122,11 +122,13 @@ set(GSTNPUMETA_SOURCES
 )
 
 set(GSTNPU_SOURCES
+  gst/analytics/classifier.cpp
   gst/analytics/detection_meta.cpp
   gst/analytics/detector.cpp
   gst/analytics/labels.cpp
   gst/analytics/model_info.cpp
   gst/analytics/nputensordec.cpp
+  gst/analytics/tensor_view.cpp
   gst/analytics/yolo.cpp
   gst/common/bus.cpp
   gst/common/log.cpp

@@ -56,6 +56,25 @@ gint add_to_analytics(GstBuffer* buffer, const PixelBox& box, const char* label,
 }
 #endif
 
+#ifdef GST_NPU_HAVE_ANALYTICS
+void classify_in_analytics(GstBuffer* buffer, gint object_id, const ObjectClass& found) {
+  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
+  GstAnalyticsODMtd object;
+  GstAnalyticsClsMtd classes;
+  if (relations == nullptr || object_id < 0 ||
+      !gst_analytics_relation_meta_get_od_mtd(relations, static_cast<guint>(object_id), &object) ||
+      !gst_analytics_relation_meta_add_one_cls_mtd(
+          relations, static_cast<gfloat>(found.confidence.value_or(0)),
+          g_quark_from_string(found.label.c_str()), &classes)) {
+    return;
+  }
+  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_CONTAIN, object.id,
+                                           classes.id);
+  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, classes.id,
+                                           object.id);
+}
+#endif
+
 // Regions of other elements keep their ids.
 gint next_region_id(GstBuffer* buffer) {
   gint next = 0;
@@ -91,7 +110,34 @@ void read_structure(const GstStructure* structure, std::optional<FrameSize> fram
   region->height = (*bottom - *top) * frame->height;
 }
 
+ObjectClass read_class(const GstStructure* structure) {
+  ObjectClass found;
+  if (const gchar* label = gst_structure_get_string(structure, "label")) {
+    found.label = label;
+  }
+  gint label_id = 0;
+  if (gst_structure_get_int(structure, "label_id", &label_id)) {
+    found.label_id = label_id;
+  }
+  found.confidence = number(structure, "confidence");
+  return found;
+}
+
 }  // namespace
+
+void attach_classification(GstBuffer* buffer, gint object_id, const ObjectClass& found) {
+  GstVideoRegionOfInterestMeta* roi =
+      gst_buffer_get_video_region_of_interest_meta_id(buffer, object_id);
+  if (roi != nullptr) {
+    gst_video_region_of_interest_meta_add_param(
+        roi, gst_structure_new("classification", "label", G_TYPE_STRING, found.label.c_str(),
+                               "label_id", G_TYPE_INT, found.label_id.value_or(-1), "confidence",
+                               G_TYPE_DOUBLE, found.confidence.value_or(0), nullptr));
+  }
+#ifdef GST_NPU_HAVE_ANALYTICS
+  classify_in_analytics(buffer, object_id, found);
+#endif
+}
 
 void attach_detections(GstBuffer* buffer, std::span<const Detection> detections,
                        const std::vector<std::string>& labels, FrameSize frame) {
@@ -125,6 +171,12 @@ std::vector<Region> read_regions(GstBuffer* buffer, std::optional<FrameSize> fra
     if (const GstStructure* structure =
             gst_video_region_of_interest_meta_get_param(meta, "detection")) {
       read_structure(structure, frame, &region);
+    }
+    for (const GList* param = meta->params; param != nullptr; param = param->next) {
+      const auto* structure = static_cast<const GstStructure*>(param->data);
+      if (gst_structure_has_name(structure, "classification")) {
+        region.classes.push_back(read_class(structure));
+      }
     }
     regions.push_back(std::move(region));
   }

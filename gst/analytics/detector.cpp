@@ -14,77 +14,11 @@ namespace {
 
 constexpr const char* kYoloId = "yolo-v8-out";  // of the tensor registry
 
-npu::ElementType to_element_type(GstNpuDataType type) {
-  switch (type) {
-    case GST_NPU_DATA_BOOLEAN:
-      return npu::ElementType::kBoolean;
-    case GST_NPU_DATA_F16:
-      return npu::ElementType::kF16;
-    case GST_NPU_DATA_BF16:
-      return npu::ElementType::kBF16;
-    case GST_NPU_DATA_F32:
-      return npu::ElementType::kF32;
-    case GST_NPU_DATA_F64:
-      return npu::ElementType::kF64;
-    case GST_NPU_DATA_I8:
-      return npu::ElementType::kI8;
-    case GST_NPU_DATA_I16:
-      return npu::ElementType::kI16;
-    case GST_NPU_DATA_I32:
-      return npu::ElementType::kI32;
-    case GST_NPU_DATA_I64:
-      return npu::ElementType::kI64;
-    case GST_NPU_DATA_U8:
-      return npu::ElementType::kU8;
-    case GST_NPU_DATA_U16:
-      return npu::ElementType::kU16;
-    case GST_NPU_DATA_U32:
-      return npu::ElementType::kU32;
-    case GST_NPU_DATA_U64:
-      return npu::ElementType::kU64;
-    case GST_NPU_DATA_UNKNOWN:
-      break;
-  }
-  return npu::ElementType::kUnknown;
-}
-
-// Without the data, which is there only while the memory is mapped.
-TensorView view_of(const GstNpuTensor& tensor) {
-  static_assert(TensorView::kMaxRank >= GST_NPU_MAX_DIMS);
-  TensorView view;
-  view.name = tensor.name != nullptr ? tensor.name : "";
-  view.type = to_element_type(tensor.type);
-  view.rank = tensor.num_dims;
-  std::copy_n(tensor.dims, GST_NPU_MAX_DIMS, view.dims.begin());
-  std::copy_n(tensor.strides, GST_NPU_MAX_DIMS, view.strides_bytes.begin());
-  return view;
-}
-
 bool looks_like_yolo(const TensorView& view) {
   return (view.type == npu::ElementType::kF32 || view.type == npu::ElementType::kF16) &&
          view.rank == 3 && view.dims[0] == 1 &&
          std::max(view.dims[1], view.dims[2]) > YoloTensor::kBoxChannels;
 }
-
-class ReadMap {
- public:
-  explicit ReadMap(GstMemory* memory) : memory_(memory) {
-    if (memory == nullptr || !gst_memory_map(memory, &info_, GST_MAP_READ)) {
-      throw npu::Error(npu::ErrorCode::kIo,
-                       "the memory of the tensor cannot be mapped for reading");
-    }
-  }
-  ~ReadMap() { gst_memory_unmap(memory_, &info_); }
-  ReadMap(const ReadMap&) = delete;
-  ReadMap& operator=(const ReadMap&) = delete;
-
-  const std::byte* data() const { return reinterpret_cast<const std::byte*>(info_.data); }
-  std::size_t size_bytes() const { return info_.size; }
-
- private:
-  GstMemory* memory_;
-  GstMapInfo info_{};
-};
 
 // Without the meta the tensor is taken to describe the frame's own pixels.
 npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta) {
@@ -108,15 +42,6 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta) {
           g_ascii_dtostr(y.data(), y.size(), meta->scale_y));
 }
 
-std::string list_tensors(GstBuffer* buffer) {
-  std::string text;
-  GstNpuTensor tensor;
-  for (guint i = 0; gst_npu_buffer_get_tensor(buffer, i, &tensor); ++i) {
-    text += (i > 0 ? ", " : "") + view_of(tensor).describe();
-  }
-  return text;
-}
-
 std::string text_or_empty(const gchar* text) {
   return text != nullptr ? text : "";
 }
@@ -128,22 +53,52 @@ void Detector::configure(DetectorSettings settings) {
   described_ = false;
 }
 
+/// Of whole frames. An inference that an element upstream has decoded is left alone, unless the
+/// user names an output.
+std::vector<InferredTensor> Detector::candidates_of(GstBuffer* buffer) const {
+  std::vector<InferredTensor> tensors = tensors_of(buffer);
+  std::erase_if(tensors, [this](const InferredTensor& one) {
+    return one.is_of_region() ||
+           (settings_.tensor_name.empty() && one.meta && one.meta->is_decoded);
+  });
+  return tensors;
+}
+
 std::optional<std::span<const Detection>> Detector::detect(GstBuffer* buffer, FrameSize frame) {
-  if (gst_npu_buffer_get_num_tensors(buffer) == 0) return std::nullopt;
-  const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(buffer);
+  std::vector<InferredTensor> candidates = candidates_of(buffer);
+  if (candidates.empty()) return std::nullopt;
+  GstNpuInferenceMeta* meta = choose_inference(candidates);
   describe_model(meta);
-  const GstNpuTensor tensor = find_tensor(buffer);
-  const ReadMap map(tensor.memory);
-  TensorView view = view_of(tensor);
-  view.data = map.data();
-  view.size_bytes = map.size_bytes();
+  std::erase_if(candidates, [meta](const InferredTensor& one) { return one.meta != meta; });
+  const TensorMapping mapping(find_tensor(candidates));
   YoloLayout layout = settings_.layout;
   if (layout == YoloLayout::kAuto && section_ != nullptr && section_->is_column_major) {
     layout = YoloLayout::kChannelsFirst;
   }
-  const YoloTensor yolo = as_yolo_tensor(view, layout, labels_.size());
+  const YoloTensor yolo = as_yolo_tensor(mapping.view(), layout, labels_.size());
   compare_labels(yolo);
-  return decoder_.decode(yolo, geometry_of(meta), frame, options_);
+  const auto detections = decoder_.decode(yolo, geometry_of(meta), frame, options_);
+  if (meta) {
+    meta->is_decoded = TRUE;
+  }
+  return detections;
+}
+
+/// The one with the tensor of the user's choice, else the first with what can be a YOLO output,
+/// else the first.
+GstNpuInferenceMeta* Detector::choose_inference(
+    const std::vector<InferredTensor>& candidates) const {
+  const std::string& name = settings_.tensor_name;
+  const auto chosen =
+      std::find_if(candidates.begin(), candidates.end(), [&name](const InferredTensor& one) {
+        const TensorView view = view_of(one.tensor);
+        return name.empty() ? looks_like_yolo(view) : view.name == name;
+      });
+  if (chosen != candidates.end()) return chosen->meta;
+  if (name.empty()) return candidates.front().meta;
+  throw npu::Error(
+      npu::ErrorCode::kInvalidArgument,
+      "no tensor is named \"" + name + "\": set tensor-name to one of " + list_tensors(candidates));
 }
 
 std::string Detector::take_warning() {
@@ -199,31 +154,24 @@ std::vector<std::string> Detector::find_labels(const std::string& model_labels) 
 
 // By name where one is known, else the first that can be a YOLO output. A lone tensor is always
 // taken: what is wrong with it is then said in its own words.
-GstNpuTensor Detector::find_tensor(GstBuffer* buffer) const {
+GstNpuTensor Detector::find_tensor(const std::vector<InferredTensor>& candidates) const {
   std::string name = settings_.tensor_name;
   if (name.empty() && section_ != nullptr) {
     name = section_->name;
   }
-  std::optional<GstNpuTensor> fitting;
-  GstNpuTensor tensor;
-  guint count = 0;
-  for (; gst_npu_buffer_get_tensor(buffer, count, &tensor); ++count) {
-    const TensorView view = view_of(tensor);
-    if (!name.empty() && view.name == name) return tensor;
+  const GstNpuTensor* fitting = nullptr;
+  for (const InferredTensor& one : candidates) {
+    const TensorView view = view_of(one.tensor);
+    if (!name.empty() && view.name == name) return one.tensor;
     if (!fitting && looks_like_yolo(view)) {
-      fitting = tensor;
+      fitting = &one.tensor;
     }
   }
-  if (!settings_.tensor_name.empty()) {
-    throw npu::Error(
-        npu::ErrorCode::kInvalidArgument,
-        "no tensor is named \"" + name + "\": set tensor-name to one of " + list_tensors(buffer));
-  }
   if (fitting) return *fitting;
-  if (count == 1 && gst_npu_buffer_get_tensor(buffer, 0, &tensor)) return tensor;
+  if (candidates.size() == 1) return candidates.front().tensor;
   throw npu::Error(
       npu::ErrorCode::kInvalidArgument,
-      "none of the tensors can be decoded: " + list_tensors(buffer) + "; " + kYoloExpectation);
+      "none of the tensors can be decoded: " + list_tensors(candidates) + "; " + kYoloExpectation);
 }
 
 void Detector::compare_labels(const YoloTensor& tensor) {

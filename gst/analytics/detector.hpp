@@ -10,6 +10,7 @@
 #include "meta/npumeta.h"
 
 #include "model_info.hpp"
+#include "tensor_view.hpp"
 #include "yolo.hpp"
 
 namespace gstnpu {
@@ -31,7 +32,8 @@ class Detector {
   /// Holds from the next frame on; reads .modelinfo and labels anew.
   void configure(DetectorSettings settings);
 
-  /// Best first, valid until the next call; nothing for a buffer without tensors. Throws
+  /// Best first, valid until the next call; nothing for a buffer without tensors of a whole frame
+  /// that nobody has decoded yet. The buffer is writable: notes there what is decoded. Throws
   /// npu::Error.
   std::optional<std::span<const Detection>> detect(GstBuffer* buffer, FrameSize frame);
 
@@ -43,7 +45,9 @@ class Detector {
   void describe_model(const GstNpuInferenceMeta* meta);
   void find_section();
   std::vector<std::string> find_labels(const std::string& model_labels) const;
-  GstNpuTensor find_tensor(GstBuffer* buffer) const;
+  std::vector<InferredTensor> candidates_of(GstBuffer* buffer) const;
+  GstNpuInferenceMeta* choose_inference(const std::vector<InferredTensor>& candidates) const;
+  GstNpuTensor find_tensor(const std::vector<InferredTensor>& candidates) const;
   void compare_labels(const YoloTensor& tensor);
 
   DetectorSettings settings_;

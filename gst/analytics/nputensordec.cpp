@@ -1,4 +1,4 @@
-// nputensordec: the element around Detector and attach_detections().
+// nputensordec: the element around Detector, RegionClassifier and their metadata.
 #include <gst/base/gstbasetransform.h>
 
 #include <exception>
@@ -14,6 +14,7 @@
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
+#include "classifier.hpp"
 #include "detection_meta.hpp"
 #include "detector.hpp"
 
@@ -53,15 +54,17 @@ class TensorDec {
 
  private:
   void take_settings();
+  void configure();
   std::optional<std::span<const Detection>> detect(GstElement* element, GstBuffer* buffer);
 
   mutable std::mutex mutex_;  // guards settings, settings_changed and the counters
   DetectorSettings settings_;
   bool settings_changed_ = true;
-  guint64 frames_ = 0, frames_without_tensors_ = 0, detections_ = 0;
+  guint64 frames_ = 0, frames_without_tensors_ = 0, detections_ = 0, regions_ = 0;
 
   // Of the streaming thread.
   Detector detector_;
+  RegionClassifier classifier_;
   DetectorSettings tried_;                  // what detector_ was configured with
   std::optional<DetectorSettings> proven_;  // the last that have decoded a frame
   bool is_proven_ = false;                  // tried_ are
@@ -74,7 +77,7 @@ void TensorDec::start() {
   const std::scoped_lock lock(mutex_);
   settings_changed_ = true;
   proven_.reset();  // of the stream before
-  frames_ = frames_without_tensors_ = detections_ = 0;
+  frames_ = frames_without_tensors_ = detections_ = regions_ = 0;
 }
 
 void TensorDec::take_settings() {
@@ -83,7 +86,12 @@ void TensorDec::take_settings() {
   settings_changed_ = false;
   tried_ = settings_;
   is_proven_ = false;
+  configure();
+}
+
+void TensorDec::configure() {
   detector_.configure(tried_);
+  classifier_.configure(tried_);
 }
 
 /// Settings that were changed while playing, and turn out to be wrong, do not end the stream: those
@@ -110,7 +118,7 @@ std::optional<std::span<const Detection>> TensorDec::detect(GstElement* element,
       settings_ = tried_;
     }
   }
-  detector_.configure(tried_);
+  configure();
   return detector_.detect(buffer, frame_);
 }
 
@@ -126,17 +134,19 @@ void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),
                  found ? static_cast<int>(found->size()) : -1);
+  const std::size_t regions = classifier_.classify(buffer);
   const std::scoped_lock lock(mutex_);
   ++frames_;
-  frames_without_tensors_ += found ? 0 : 1;
+  frames_without_tensors_ += found || regions > 0 ? 0 : 1;
   detections_ += found ? found->size() : 0;
+  regions_ += regions;
 }
 
 GstStructure* TensorDec::stats() const {
   const std::scoped_lock lock(mutex_);
   return gst_structure_new("stats", "frames", G_TYPE_UINT64, frames_, "frames-without-tensors",
                            G_TYPE_UINT64, frames_without_tensors_, "detections", G_TYPE_UINT64,
-                           detections_, nullptr);
+                           detections_, "regions", G_TYPE_UINT64, regions_, nullptr);
 }
 
 // ---- Properties
@@ -184,9 +194,10 @@ std::vector<Property<TensorDec>> properties() {
       property<D, &S::layout>(g_param_spec_enum("tensor-layout", "Tensor layout",
                                                 "Order of the tensor's dimensions", layout_type(),
                                                 static_cast<gint>(defaults.layout), kWhilePlaying)),
-      {g_param_spec_boxed("stats", "Statistics",
-                          "Counters since start: frames, frames-without-tensors, detections",
-                          GST_TYPE_STRUCTURE, kReadOnly),
+      {g_param_spec_boxed(
+           "stats", "Statistics",
+           "Counters since start: frames, frames-without-tensors, detections, regions",
+           GST_TYPE_STRUCTURE, kReadOnly),
        nullptr,
        [](const D& decoder, GValue* value) { g_value_take_boxed(value, decoder.stats()); }},
   };
@@ -256,7 +267,9 @@ void class_init(GstBaseTransformClass* klass) {
   gst_element_class_add_pad_template(element_class, video_template("src", GST_PAD_SRC));
   gst_element_class_set_static_metadata(
       element_class, "NPU tensor decoder", "Filter/Analyzer/Video",
-      "Turns YOLO outputs into regions of interest in frame pixels", "npucore");
+      "Turns YOLO outputs into regions of interest in frame pixels, and classes of regions into "
+      "their labels",
+      "npucore");
 
   klass->start = start;
   klass->set_caps = set_caps;

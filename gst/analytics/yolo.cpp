@@ -10,41 +10,15 @@
 
 #include <npucore/error.hpp>
 
+#include "scalar.hpp"
+
 namespace gstnpu {
 
 const char* const kYoloExpectation =
     "a YOLO output is f32 or f16 of shape [1, 4 + classes, boxes] or [1, boxes, 4 + classes], or, "
-    "end "
-    "to end, [1, boxes, 6]";
+    "end to end, [1, boxes, 6]";
 
 namespace {
-
-// IEEE 754 half precision.
-struct Half {
-  std::uint16_t bits;
-};
-
-float to_float(float value) {
-  return value;
-}
-
-float to_float(Half value) {
-  constexpr float kRebias = 0x1p112F;  // 127 - 15, exact for subnormal halves too
-  const std::uint32_t magnitude = value.bits & 0x7FFFU;
-  std::uint32_t bits =
-      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * kRebias);
-  if (magnitude >= 0x7C00U) {
-    bits |= 0x7F800000U;  // infinity and NaN
-  }
-  return std::bit_cast<float>(bits | (value.bits & 0x8000U) << 16);
-}
-
-template <typename Scalar>
-float load(const std::byte* from) {
-  Scalar value;
-  std::memcpy(&value, from, sizeof(value));
-  return to_float(value);
-}
 
 template <typename Scalar, std::size_t count>
 std::array<float, count> load_all(const std::byte* from, std::size_t stride_bytes) {

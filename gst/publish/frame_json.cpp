@@ -23,6 +23,17 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json to_json(const ObjectClass& found) {
+  Json json;
+  json["label"] = found.label;
+  json["label_id"] = or_null(found.label_id);
+  json["confidence"] = found.confidence ? rounded(*found.confidence, 1e6) : Json(nullptr);
+  return json;
+}
+
+template <typename Item>
+Json to_array(const std::vector<Item>& items);
+
 Json to_json(const Region& region) {
   Json json;
   json["label"] = region.label;
@@ -32,6 +43,9 @@ Json to_json(const Region& region) {
   json["y"] = pixels(region.y);
   json["w"] = pixels(region.width);
   json["h"] = pixels(region.height);
+  if (!region.classes.empty()) {
+    json["classifications"] = to_array(region.classes);
+  }
   return json;
 }
 
@@ -87,7 +101,7 @@ FrameRecord read_frame(GstBuffer* buffer, std::optional<FrameSize> size, bool wi
   if (GST_BUFFER_PTS_IS_VALID(buffer)) {
     record.pts_ns = GST_BUFFER_PTS(buffer);
   }
-  if (const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(buffer)) {
+  if (const GstNpuInferenceMeta* meta = gst_buffer_get_npu_frame_inference_meta(buffer)) {
     if (meta->model != nullptr) {
       record.model = meta->model;
     }

@@ -1,5 +1,7 @@
 #include <gst/video/gstvideometa.h>
 
+#include <limits>
+
 #include "hand_made_frames.hpp"
 #include "leak_check.hpp"
 
@@ -498,6 +500,178 @@ TEST(TensorDec, GivesEachRegionItsObjectInAnalytics) {
     EXPECT_FLOAT_EQ(confidence, static_cast<gfloat>(number(roi, "confidence")));
     EXPECT_EQ(gst_analytics_od_mtd_get_obj_type(&object), g_quark_from_string(roi.label.c_str()));
   }
+}
+#endif
+
+// ---- Classes of objects
+
+HandMadeTensor classes(std::vector<float> values, std::vector<gsize> shape = {}) {
+  const gsize count = values.size();
+  return {.name = "classes",
+          .shape = shape.empty() ? std::vector<gsize>{1, count} : shape,
+          .values = std::move(values)};
+}
+
+/// An object on the buffer, and what a model said of it.
+GstNpuInferenceMeta* add_object(GstBuffer* buffer, gint id, const HandMadeTensor& tensor) {
+  gst_buffer_add_video_region_of_interest_meta(buffer, "thing", 10, 20, 30, 40)->id = id;
+  const guint inference = gst_npu_buffer_next_inference_id(buffer);
+  gstnpu_test::attach(buffer, tensor);
+  GstNpuInferenceMeta* meta = add_model(buffer, "classes.xml");
+  meta->inference_id = inference;
+  meta->is_region = TRUE;
+  meta->object_id = id;
+  meta->labels = g_strdup("red green blue");
+  return meta;
+}
+
+struct ClassOf {
+  std::string label;
+  gint label_id = -1;
+  double confidence = -1;
+};
+
+std::vector<ClassOf> classes_of(GstBuffer* buffer, gint id) {
+  std::vector<ClassOf> found;
+  const auto* roi = gst_buffer_get_video_region_of_interest_meta_id(buffer, id);
+  for (GList* param = roi ? roi->params : nullptr; param; param = param->next) {
+    const auto* structure = static_cast<const GstStructure*>(param->data);
+    if (!gst_structure_has_name(structure, "classification")) continue;
+    ClassOf one{.label = gst_structure_get_string(structure, "label")};
+    gst_structure_get_int(structure, "label_id", &one.label_id);
+    gst_structure_get_double(structure, "confidence", &one.confidence);
+    found.push_back(one);
+  }
+  return found;
+}
+
+struct ScoreRow {
+  const char* name;
+  std::vector<float> values;
+  std::vector<gsize> shape;
+  gint label_id;  // -1: none
+  double confidence;
+};
+
+class TensorDecClasses : public testing::TestWithParam<ScoreRow> {};
+
+TEST_P(TensorDecClasses, AreTheBestOne) {
+  const ScoreRow& row = GetParam();
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame(gst_buffer_new());
+  add_object(frame.get(), 4, classes(row.values, row.shape));
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  const std::vector<ClassOf> found = classes_of(out.get(), 4);
+  ASSERT_EQ(found.size(), row.label_id < 0 ? 0u : 1u);
+  if (row.label_id < 0) return;
+  EXPECT_EQ(found[0].label_id, row.label_id);
+  EXPECT_EQ(found[0].label, (std::vector<std::string>{"red", "green", "blue"}.at(
+                                static_cast<std::size_t>(row.label_id))));
+  EXPECT_NEAR(found[0].confidence, row.confidence, 1e-5);
+}
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+INSTANTIATE_TEST_SUITE_P(
+    All, TensorDecClasses,
+    testing::Values(ScoreRow{"probabilities", {0.1F, 0.7F, 0.2F}, {}, 1, 0.7},
+                    ScoreRow{"rounded_probabilities", {0.1F, 0.695F, 0.2F}, {}, 1, 0.695},
+                    ScoreRow{"logits", {1, 2, 3}, {}, 2, 0.66524096},
+                    ScoreRow{"large_logits", {-1000, 1000, 0}, {}, 1, 1},
+                    ScoreRow{"small_logits", {0, 0.5F, 0.1F}, {}, 1, 0.43920314},
+                    ScoreRow{"one_dimension", {0, 0, 1}, {3}, 2, 1},
+                    ScoreRow{"with_a_pixel", {0, 0, 1}, {1, 3, 1, 1}, 2, 1},
+                    ScoreRow{"not_a_number", {0, kNaN, 1}, {}, -1, 0}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(TensorDecObjects, EachGetsItsOwnClass) {
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame(gst_buffer_new());
+  add_object(frame.get(), 8, classes({1, 0, 0}));
+  add_object(frame.get(), 3, classes({0, 0, 1}));
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  EXPECT_EQ(classes_of(out.get(), 8).at(0).label, "red");
+  EXPECT_EQ(classes_of(out.get(), 3).at(0).label, "blue");
+  EXPECT_EQ(rois(out.get()).size(), 2u) << "no new objects";
+}
+
+TEST(TensorDecObjects, AreNotDecodedAsFrames) {
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), "net.xml");
+  add_object(frame.get(), 8, classes({1, 0, 0}));
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  EXPECT_EQ(rois(out.get()).size(), 3u);
+  EXPECT_EQ(classes_of(out.get(), 8).size(), 1u);
+}
+
+TEST(TensorDecObjects, AndFramesAreDecodedOnce) {
+  ElementHarness first("nputensordec", kCaps), second("nputensordec", kCaps);
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), "net.xml");
+  add_object(frame.get(), 8, classes({1, 0, 0}));
+  ASSERT_EQ(first.push(std::move(frame)), GST_FLOW_OK);
+  ASSERT_EQ(second.push(first.pull()), GST_FLOW_OK);
+  const Owned<GstBuffer> out = second.pull();
+  EXPECT_EQ(rois(out.get()).size(), 3u);
+  EXPECT_EQ(classes_of(out.get(), 8).size(), 1u);
+}
+
+TEST(TensorDecObjects, AThresholdLeavesDoubtfulClassesOut) {
+  ElementHarness harness("nputensordec threshold=0.8", kCaps);
+  Owned<GstBuffer> frame(gst_buffer_new());
+  add_object(frame.get(), 8, classes({0.7F, 0.2F, 0.1F}));
+  add_object(frame.get(), 9, classes({0.9F, 0.1F, 0}));
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  EXPECT_EQ(classes_of(out.get(), 8).size(), 0u);
+  EXPECT_EQ(classes_of(out.get(), 9).size(), 1u);
+}
+
+TEST(TensorDecObjects, OneThatIsGoneTakesItsClassAlong) {
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame(gst_buffer_new());
+  add_object(frame.get(), 8, classes({1, 0, 0}))->object_id = 77;
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  EXPECT_EQ(classes_of(harness.pull().get(), 8).size(), 0u);
+}
+
+TEST(TensorDecObjects, WithTensorsThatAreNoClassesAreAnError) {
+  Owned<GstBuffer> frame(gst_buffer_new());
+  add_object(frame.get(), 8, two_objects());
+  EXPECT_NE(error_of("nputensordec", std::move(frame)).find("one value for each class"),
+            std::string::npos);
+}
+
+TEST(TensorDecObjects, WithShortTensorsAreAnError) {
+  Owned<GstBuffer> frame(gst_buffer_new());
+  add_object(frame.get(), 8, classes({1, 0, 0}, {1, 3000}));
+  EXPECT_NE(error_of("nputensordec", std::move(frame)).find("does not fit into its memory"),
+            std::string::npos);
+}
+
+#ifdef GST_NPU_HAVE_ANALYTICS
+TEST(TensorDecObjects, ContainTheirClassInAnalytics) {
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame(gst_buffer_new());
+  GstAnalyticsRelationMeta* relations = gst_buffer_add_analytics_relation_meta(frame.get());
+  GstAnalyticsODMtd object;
+  gst_analytics_relation_meta_add_od_mtd(relations, g_quark_from_string("thing"), 10, 20, 30, 40,
+                                         0.5F, &object);
+  add_object(frame.get(), static_cast<gint>(object.id), classes({0, 0, 1}));
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  relations = gst_buffer_get_analytics_relation_meta(out.get());
+  gpointer state = nullptr;
+  GstAnalyticsClsMtd found;
+  ASSERT_TRUE(gst_analytics_relation_meta_get_direct_related(
+      relations, object.id, GST_ANALYTICS_REL_TYPE_CONTAIN, gst_analytics_cls_mtd_get_mtd_type(),
+      &state, &found));
+  EXPECT_EQ(gst_analytics_cls_mtd_get_quark(&found, 0), g_quark_from_string("blue"));
+  EXPECT_NEAR(gst_analytics_cls_mtd_get_level(&found, 0), 1, 1e-6);
 }
 #endif
 

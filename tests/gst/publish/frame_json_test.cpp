@@ -35,5 +35,19 @@ TEST(FrameJson, IsTheSameInEveryLocale) {
   EXPECT_EQ(to_json_line(record()), expected);
 }
 
+TEST(FrameJson, HasClassesUnderTheirObject) {
+  FrameRecord with_classes;
+  with_classes.regions = {
+      {.label = "car", .width = 8, .height = 9, .classes = {{"red", 2, 0.75}, {"van", {}, {}}}},
+      {.label = "bus", .width = 8, .height = 9}};
+  const std::string line = to_json_line(with_classes);
+  EXPECT_NE(
+      line.find(R"("h":9.0,"classifications":[{"label":"red","label_id":2,"confidence":0.75},)"
+                R"({"label":"van","label_id":null,"confidence":null}]},{"label":"bus")"),
+      std::string::npos)
+      << line;
+  EXPECT_EQ(line.find("classifications"), line.rfind("classifications")) << line;
+}
+
 }  // namespace
 }  // namespace gstnpu

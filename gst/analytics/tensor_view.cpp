@@ -1,0 +1,95 @@
+#include "tensor_view.hpp"
+
+#include <algorithm>
+
+#include <npucore/error.hpp>
+
+namespace gstnpu {
+namespace {
+
+npu::ElementType to_element_type(GstNpuDataType type) {
+  switch (type) {
+    case GST_NPU_DATA_BOOLEAN:
+      return npu::ElementType::kBoolean;
+    case GST_NPU_DATA_F16:
+      return npu::ElementType::kF16;
+    case GST_NPU_DATA_BF16:
+      return npu::ElementType::kBF16;
+    case GST_NPU_DATA_F32:
+      return npu::ElementType::kF32;
+    case GST_NPU_DATA_F64:
+      return npu::ElementType::kF64;
+    case GST_NPU_DATA_I8:
+      return npu::ElementType::kI8;
+    case GST_NPU_DATA_I16:
+      return npu::ElementType::kI16;
+    case GST_NPU_DATA_I32:
+      return npu::ElementType::kI32;
+    case GST_NPU_DATA_I64:
+      return npu::ElementType::kI64;
+    case GST_NPU_DATA_U8:
+      return npu::ElementType::kU8;
+    case GST_NPU_DATA_U16:
+      return npu::ElementType::kU16;
+    case GST_NPU_DATA_U32:
+      return npu::ElementType::kU32;
+    case GST_NPU_DATA_U64:
+      return npu::ElementType::kU64;
+    case GST_NPU_DATA_UNKNOWN:
+      break;
+  }
+  return npu::ElementType::kUnknown;
+}
+
+/// As tensor metas and inference metas are added one after the other.
+GstNpuInferenceMeta* meta_of(GstBuffer* buffer, guint inference_id) {
+  if (GstNpuInferenceMeta* own = gst_buffer_get_npu_inference_meta_id(buffer, inference_id)) {
+    return own;
+  }
+  GstNpuInferenceMeta* first = gst_buffer_get_npu_frame_inference_meta(buffer);
+  return first && !first->is_region ? first : nullptr;
+}
+
+}  // namespace
+
+TensorView view_of(const GstNpuTensor& tensor) {
+  static_assert(TensorView::kMaxRank >= GST_NPU_MAX_DIMS);
+  TensorView view;
+  view.name = tensor.name != nullptr ? tensor.name : "";
+  view.type = to_element_type(tensor.type);
+  view.rank = tensor.num_dims;
+  std::copy_n(tensor.dims, GST_NPU_MAX_DIMS, view.dims.begin());
+  std::copy_n(tensor.strides, GST_NPU_MAX_DIMS, view.strides_bytes.begin());
+  return view;
+}
+
+TensorMapping::TensorMapping(const GstNpuTensor& tensor)
+    : memory_(tensor.memory), view_(view_of(tensor)) {
+  if (memory_ == nullptr || !gst_memory_map(memory_, &info_, GST_MAP_READ)) {
+    throw npu::Error(npu::ErrorCode::kIo, "the memory of the tensor cannot be mapped for reading");
+  }
+  view_.data = reinterpret_cast<const std::byte*>(info_.data);
+  view_.size_bytes = info_.size;
+}
+
+std::vector<InferredTensor> tensors_of(GstBuffer* buffer) {
+  std::vector<InferredTensor> tensors;
+  GstNpuTensor tensor;
+  for (guint i = 0; gst_npu_buffer_get_tensor(buffer, i, &tensor); ++i) {
+    const guint inference = gst_npu_buffer_get_tensor_inference(buffer, i);
+    const bool is_same =
+        !tensors.empty() && tensors.back().meta && tensors.back().meta->inference_id == inference;
+    tensors.push_back({tensor, is_same ? tensors.back().meta : meta_of(buffer, inference)});
+  }
+  return tensors;
+}
+
+std::string list_tensors(const std::vector<InferredTensor>& tensors) {
+  std::string text;
+  for (const InferredTensor& one : tensors) {
+    text += (text.empty() ? "" : ", ") + view_of(one.tensor).describe();
+  }
+  return text;
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,48 @@
+// Tensors on a buffer, as decoders look at them.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <string>
+#include <vector>
+
+#include "meta/npumeta.h"
+
+#include "yolo.hpp"
+
+namespace gstnpu {
+
+/// Without the data, which is there only while the memory is mapped.
+TensorView view_of(const GstNpuTensor& tensor);
+
+/// A tensor's memory, mapped for reading for as long as it lives. Throws npu::Error.
+class TensorMapping {
+ public:
+  explicit TensorMapping(const GstNpuTensor& tensor);
+  ~TensorMapping() { gst_memory_unmap(memory_, &info_); }
+  TensorMapping(const TensorMapping&) = delete;
+  TensorMapping& operator=(const TensorMapping&) = delete;
+
+  /// With the data.
+  const TensorView& view() const { return view_; }
+
+ private:
+  GstMemory* memory_;
+  GstMapInfo info_{};
+  TensorView view_;
+};
+
+/// A tensor, and the meta of its inference; null where there is none.
+struct InferredTensor {
+  GstNpuTensor tensor;
+  GstNpuInferenceMeta* meta;
+  bool is_of_region() const { return meta && meta->is_region; }
+};
+
+/// All of a buffer. A tensor of an inference without a meta goes with the first whole frame's.
+std::vector<InferredTensor> tensors_of(GstBuffer* buffer);
+
+/// For error messages.
+std::string list_tensors(const std::vector<InferredTensor>& tensors);
+
+}  // namespace gstnpu
