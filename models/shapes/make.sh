@@ -22,6 +22,7 @@ fi
 [ -f "$work/pictures.npz" ] || OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$python" dataset.py "$work/pictures.npz"
 "$work/venv/bin/python" train.py "$work/pictures.npz" "$work/weights.npz"
 "$python" export.py "$work/weights.npz" .
+"$python" colors.py .
 "$python" predict.py --png "$work/detections.png" shapes.xml shapes.mp4 "$work/detections.jsonl"
 "$python" evaluate.py --minimum 0.9 shapes.truth.jsonl "$work/detections.jsonl"
 ls -l shapes.xml shapes.bin shapes.mp4

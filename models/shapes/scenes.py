@@ -58,6 +58,7 @@ class Thing:
     spin: float
     shade: np.ndarray  # change of brightness along x and y, per radius
     rim: float  # brightness of the outline, 1: no outline
+    color_name: str = ""  # the one of COLORS that it is a shade of
 
     def pose(self, t):
         return Pose(self.x.at(t), self.y.at(t), self.radius.at(t), self.angle + self.spin * t)
@@ -153,7 +154,8 @@ class Scene:
         rng = self.rng
         low, high = np.log(radii)
         small, large = np.sort(np.exp(rng.uniform(low, high, 2))) * scale
-        color = np.array(list(COLORS.values())[(index + rng.integers(0, 4)) % 4], np.float32)
+        color_name = list(COLORS)[(index + rng.integers(0, 4)) % 4]
+        color = np.array(COLORS[color_name], np.float32)
         return Thing(
             label=label,
             color=color + rng.uniform(-22, 22, 3),
@@ -164,6 +166,7 @@ class Scene:
             spin=rng.uniform(-1.5, 1.5),
             shade=rng.uniform(-0.18, 0.18, 2),
             rim=rng.choice([1.0, 1.0, 0.6, 1.35]),
+            color_name=color_name,
         )
 
     def frame(self, t, noise_seed=0):
@@ -208,6 +211,7 @@ class Scene:
             x0, y0, x1, y1 = np.clip(bounds(thing.label, pose), 0, limit)
             objects.append({
                 "label": thing.label,
+                "color": thing.color_name,
                 "x": round(float(x0), 2),
                 "y": round(float(y0), 2),
                 "w": round(float(x1 - x0), 2),

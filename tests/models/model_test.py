@@ -11,6 +11,7 @@ import openvino as ov
 SHAPES = Path(__file__).resolve().parents[2] / "models" / "shapes"
 sys.path.insert(0, str(SHAPES))
 
+import colors  # noqa: E402
 import export  # noqa: E402
 import pixels  # noqa: E402
 import predict  # noqa: E402
@@ -88,6 +89,30 @@ class Scenes(unittest.TestCase):
                     found = self.detect(picture)
                     self.assertEqual([box["label"] for box in found], [label])
                     self.assertGreater(iou(found[0], thing), 0.8)
+
+
+class Colors(unittest.TestCase):
+    """The second model, which colors.py makes from nothing."""
+
+    def test_the_files_are_what_the_script_makes(self):
+        made, kept = colors.classifier(), ov.Core().read_model(SHAPES / "colors.xml")
+        compiled = [ov.Core().compile_model(model, "CPU") for model in (made, kept)]
+        picture = np.random.default_rng(5).random((1, 3, colors.SIZE, colors.SIZE), np.float32)
+        one, two = (model([picture])[0] for model in compiled)
+        np.testing.assert_allclose(one, two, atol=1e-3)
+        parser = configparser.ConfigParser(strict=True)
+        parser.read_string((SHAPES / "colors.modelinfo").read_text())
+        self.assertEqual(parser["color"]["labels"].split(","), list(scenes.COLORS))
+
+    def test_plain_colors(self):
+        model = ov.Core().compile_model(SHAPES / "colors.xml", "CPU")
+        for index, color in enumerate(scenes.COLORS.values()):
+            for light in (0.7, 1, 1.2):
+                picture = np.clip(np.full((1, 3, colors.SIZE, colors.SIZE), light / 255, np.float32)
+                                  * np.reshape(color, (1, 3, 1, 1)), 0, 1).astype(np.float32)
+                scores = model([picture])[0][0]
+                self.assertEqual(scores.argmax(), index)
+                self.assertAlmostEqual(scores.sum(), 1, delta=0.01)
 
 
 if __name__ == "__main__":

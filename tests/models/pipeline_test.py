@@ -14,8 +14,10 @@ SHAPES = Path(__file__).resolve().parents[2] / "models" / "shapes"
 sys.path.insert(0, str(SHAPES))
 
 import evaluate  # noqa: E402
+import evaluate_colors  # noqa: E402
 
 MINIMUM = 0.9
+MINIMUM_COLORS = 0.95
 # The whole curve of recall over precision wants the unsure detections too.
 THRESHOLD = 0.01
 WORK = None
@@ -54,6 +56,38 @@ class Pipeline(unittest.TestCase):
         mean = evaluate.mean_precision(results)
         print(f"mAP@0.5 {mean:.4f}, at least {MINIMUM} is asked for", flush=True)
         self.assertGreaterEqual(mean, MINIMUM)
+
+
+class Cascade(unittest.TestCase):
+    """Each shape that is found is cropped, at another place and size in every frame, and its colour told."""
+
+    @classmethod
+    def setUpClass(cls):
+        location = WORK / "colors.jsonl"
+        line = (f"gst-launch-1.0 filesrc location={SHAPES / 'shapes.mp4'} ! decodebin "
+                f"! npuinfer model={SHAPES / 'shapes.xml'} device=software ! nputensordec "
+                f"! npuinfer model={SHAPES / 'colors.xml'} device=software inference-region=roi-list ! nputensordec "
+                f"! npupublish location={location} ! fakesink sync=false")
+        print(line, flush=True)
+        location.unlink(missing_ok=True)
+        done = subprocess.run(line.split(), check=True, timeout=280, env=os.environ, capture_output=True, text=True)
+        cls.told = done.stdout + done.stderr
+        cls.truth = evaluate.read_lines(SHAPES / "shapes.truth.jsonl")
+        cls.found = evaluate.read_lines(location)
+
+    def test_colors_are_right(self):
+        right, count = evaluate_colors.evaluate(self.truth, self.found)
+        print(f"{right} of {count} colours, at least {MINIMUM_COLORS} of them are asked for", flush=True)
+        self.assertGreater(count, 1000)
+        self.assertGreaterEqual(right, MINIMUM_COLORS * count)
+
+    def test_every_object_has_one_color(self):
+        for line in self.found:
+            for box in line["detections"]:
+                self.assertEqual(len(box["classifications"]), 1, json.dumps(line))
+
+    def test_moving_crops_are_compiled_once(self):
+        self.assertEqual(self.told.count("compiled colors.xml"), 1, self.told)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,11 @@ class LaunchLines(unittest.TestCase):
         self.assertGreater(objects(lines[::3]), 0)
         self.assertEqual(objects(lines[1::3]), 0)
 
+    def test_classify_objects(self):
+        lines = run("classify-objects.sh")
+        self.assert_clip(lines)
+        self.assertEqual(objects(lines), sum(len(found["classifications"]) for line in lines for found in line["detections"]))
+
     def test_two_models(self):
         one, two = self.folder / "one.jsonl", self.folder / "two.jsonl"
         run("two-models.sh", one, two)
