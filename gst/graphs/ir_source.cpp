@@ -16,7 +16,7 @@
 namespace gstnpu {
 namespace {
 
-constexpr std::size_t kMaxGraphs = 8;
+constexpr std::ptrdiff_t kMaxGraphs = 8;  // that nobody has
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -140,19 +140,16 @@ class IrSource final : public GraphSource {
     const std::scoped_lock lock(mutex_);
     // As good as always the layout of the frame before.
     if (!graphs_.empty() && last_layout_ == layout) return graphs_.front();
-    const npu::FrameLayout key = key_of(layout);
-    for (auto graph = graphs_.begin(); graph != graphs_.end(); ++graph) {
-      if ((*graph)->layout() != key) continue;
-      graphs_.splice(graphs_.begin(), graphs_, graph);
-      last_layout_ = layout;
-      return graphs_.front();
-    }
-    return nullptr;
+    return find_kept(layout);
   }
 
   /// After a flush the stream most often needs the same graph.
   std::shared_ptr<Compilation> start(const npu::FrameLayout& layout) override {
     const std::scoped_lock lock(mutex_);
+    // Another stream may have got it since find().
+    if (auto graph = find_kept(layout)) {
+      return std::make_shared<IrCompilation>(*this, layout, std::move(graph));
+    }
     const npu::FrameLayout key = key_of(layout);
     const auto begun = std::find_if(pending_.begin(), pending_.end(),
                                     [&](const auto& pending) { return pending->is_for(key); });
@@ -204,6 +201,13 @@ class IrSource final : public GraphSource {
         : source_(source), layout_(layout), what_(source.text_of(layout)) {
       begin();
     }
+    /// One that has ended with a graph that the source has.
+    IrCompilation(IrSource& source, const npu::FrameLayout& layout, std::shared_ptr<Graph> graph)
+        : source_(source),
+          layout_(layout),
+          what_(source.text_of(layout)),
+          graph_(std::move(graph)),
+          is_kept_(true) {}
 
     const std::string& what() const override { return what_; }
     npu::CompileProgress progress() const override {
@@ -260,7 +264,8 @@ class IrSource final : public GraphSource {
       const std::shared_ptr<Job> job = std::exchange(job_, nullptr);
       try {
         graph_ = source_.finish(*job);
-        if (source_.one_for_all_strides_ && !graph_->takes_any_strides()) {
+        const bool is_for_all = source_.one_for_all_strides_ && graph_->takes_any_strides();
+        if (with_strides_ && !is_for_all) {
           do_without_strides("the driver compiles no inputs with strides");
         }
       } catch (...) {
@@ -269,6 +274,7 @@ class IrSource final : public GraphSource {
     }
 
     void begin() {
+      with_strides_ = source_.one_for_all_strides_;
       try {
         job_ = std::make_shared<Job>(source_.compile(source_.key_of(layout_)));
       } catch (...) {
@@ -282,7 +288,7 @@ class IrSource final : public GraphSource {
       try {
         throw;
       } catch (const npu::Error& error) {
-        if (!source_.one_for_all_strides_ || error.code() != npu::ErrorCode::kUnsupported) return;
+        if (!with_strides_ || error.code() != npu::ErrorCode::kUnsupported) return;
         do_without_strides(error.what());
       } catch (...) {
         return;
@@ -300,7 +306,8 @@ class IrSource final : public GraphSource {
     IrSource& source_;
     const npu::FrameLayout layout_;
     const std::string what_;
-    std::shared_ptr<Job> job_;  // until one of the next two is there
+    bool with_strides_ = false;  // others may have found out meanwhile that the driver cannot
+    std::shared_ptr<Job> job_;   // until one of the next two is there
     std::shared_ptr<Graph> graph_;
     std::exception_ptr error_;
     bool is_kept_ = false;
@@ -353,12 +360,24 @@ class IrSource final : public GraphSource {
     return std::make_shared<Graph>(std::move(compiled), std::move(done.frame), file_);
   }
 
+  std::shared_ptr<Graph> find_kept(const npu::FrameLayout& layout) {
+    const npu::FrameLayout key = key_of(layout);
+    for (auto graph = graphs_.begin(); graph != graphs_.end(); ++graph) {
+      if ((*graph)->layout() != key) continue;
+      graphs_.splice(graphs_.begin(), graphs_, graph);
+      last_layout_ = layout;
+      return graphs_.front();
+    }
+    return nullptr;
+  }
+
+  /// Streams of many layouts may share the source: the graphs that they have stay.
   void keep(const std::shared_ptr<Graph>& graph) {
     last_layout_.reset();
     graphs_.push_front(graph);
-    if (graphs_.size() > kMaxGraphs) {
-      graphs_.pop_back();
-    }
+    const auto idle = [](const auto& kept) { return kept.use_count() == 1; };
+    if (std::count_if(graphs_.begin(), graphs_.end(), idle) <= kMaxGraphs) return;
+    graphs_.erase(std::prev(std::find_if(graphs_.rbegin(), graphs_.rend(), idle).base()));
   }
 
   const npu::Device device_;

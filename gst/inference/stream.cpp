@@ -108,6 +108,7 @@ void Stream::change_model(std::shared_ptr<Opened> next) {
   compiling_.reset();
   crop_layouts_.clear();
   picker_ = ObjectPicker(next->settings().object_class);
+  graph_.reset();
   opened_->source().drop_idle_requests();
   const npu::ImportStats before = next->imports();
   const std::shared_ptr<Opened> former = opened_;  // freed outside the lock
@@ -320,7 +321,7 @@ BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& grap
 }
 
 std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
-  if (std::shared_ptr<Graph> graph = opened_->source().find(layout)) return graph;
+  if (auto graph = opened_->source().find(layout)) return graph_ = std::move(graph);
   if (compiling_ && !compiling_->serves(layout)) {
     compiling_.reset();
   }
@@ -333,6 +334,7 @@ std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
                                               : compiling_->get(std::chrono::milliseconds(0));
     if (graph) {
       compiling_.reset();
+      graph_ = graph;
     }
     return graph;
   } catch (...) {

@@ -137,6 +137,7 @@ class Stream {
 
   std::optional<Format> format_;                                  // streaming thread
   std::optional<ToldCompilation> compiling_;                      // streaming thread
+  std::shared_ptr<Graph> graph_;                                  // of the last frame
   std::set<std::string> warned_;                                  // streaming thread
   guint64 frame_index_ = 0;                                       // streaming thread
   ObjectPicker picker_;                                           // streaming thread

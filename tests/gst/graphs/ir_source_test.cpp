@@ -1,0 +1,95 @@
+// The graphs of an IR, which several streams may ask for at the same time.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <npucore/npucore.hpp>
+
+#include "graphs/graph.hpp"
+#include "graphs/graph_source.hpp"
+#include "support/software_npu.hpp"
+#include "support/temp_dir.hpp"
+#include "support/tiny_ir.hpp"
+
+namespace gstnpu {
+namespace {
+
+using namespace std::chrono_literals;
+
+class IrSourceTest : public testing::Test {
+ protected:
+  IrSourceTest() {
+    Settings settings;
+    settings.model = dir_.write("pixels.xml", npu::test::pixels_ir(8, 8)).string();
+    settings.device = "software";
+    settings.properties = "NPUCORE_COMPILE=in-process";
+    source_ = open_ir(npu::Device::open(npu::DeviceKind::kSoftware), settings);
+  }
+  static npu::FrameLayout frames_of(std::uint32_t side) {
+    return npu::FrameLayout::tight(npu::PixelFormat::kRGB, side, side);
+  }
+  static npu::FrameLayout padded_frames_of(std::uint32_t side) {
+    npu::FrameLayout layout = frames_of(side);
+    layout.planes[0].stride_bytes += 64;
+    return layout;
+  }
+  static std::shared_ptr<Graph> graph_of(Compilation& compilation) {
+    while (!compilation.wait(1s)) {
+    }
+    return compilation.get();
+  }
+
+  const npu::test::TempDir dir_;
+  std::unique_ptr<GraphSource> source_;
+};
+
+TEST_F(IrSourceTest, HasOneCompilationForAllWhoWait) {
+  const auto one = source_->start(frames_of(16)), other = source_->start(frames_of(16));
+  EXPECT_EQ(one, other);
+  EXPECT_EQ(graph_of(*one), graph_of(*other));
+}
+
+// Another stream may have got it between find() and start().
+TEST_F(IrSourceTest, StartsNothingForAGraphThatIsThere) {
+  const std::shared_ptr<Graph> graph = graph_of(*source_->start(frames_of(16)));
+  const std::uint64_t compile_ns = source_->compile_ns();
+  EXPECT_EQ(graph_of(*source_->start(frames_of(16))), graph);
+  EXPECT_EQ(source_->compile_ns(), compile_ns);
+}
+
+// Else streams of more layouts than are kept would compile for each frame.
+TEST_F(IrSourceTest, KeepsEveryGraphThatSomebodyHas) {
+  constexpr std::uint32_t kLayouts = 12;
+  std::vector<std::shared_ptr<Graph>> graphs;
+  for (std::uint32_t i = 0; i < kLayouts; ++i) {
+    graphs.push_back(graph_of(*source_->start(frames_of(8 + 2 * i))));
+  }
+  for (std::uint32_t i = 0; i < kLayouts; ++i) {
+    EXPECT_EQ(source_->find(frames_of(8 + 2 * i)), graphs[i]) << i;
+  }
+}
+
+TEST_F(IrSourceTest, LetsGoOfGraphsThatNobodyHas) {
+  for (std::uint32_t i = 0; i < 12; ++i) graph_of(*source_->start(frames_of(8 + 2 * i)));
+  EXPECT_EQ(source_->find(frames_of(8)), nullptr);
+  EXPECT_NE(source_->find(frames_of(8 + 2 * 11)), nullptr);
+}
+
+// Where the driver takes no strides, which the first that ends finds out, all others begin anew.
+TEST_F(IrSourceTest, CompilesForEachLayoutWithoutStrides) {
+  const npu::FrameLayout layouts[] = {padded_frames_of(16), padded_frames_of(24),
+                                      padded_frames_of(32)};
+  std::vector<std::shared_ptr<Compilation>> compilations;
+  for (const npu::FrameLayout& layout : layouts) compilations.push_back(source_->start(layout));
+  for (std::size_t i = 0; i < std::size(layouts); ++i) {
+    std::shared_ptr<Graph> graph;
+    ASSERT_NO_THROW(graph = graph_of(*compilations[i])) << i;
+    EXPECT_TRUE(graph->takes_any_strides() || graph->layout() == layouts[i]) << i;
+    EXPECT_EQ(source_->find(layouts[i]), graph) << i;
+  }
+}
+
+}  // namespace
+}  // namespace gstnpu
