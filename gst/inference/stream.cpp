@@ -228,8 +228,10 @@ GstFlowReturn Stream::end_frame(BufferRef frame) {
     case FrameErrors::Verdict::kDeviceLost:
       shared_.stats.count(&StatsReport::lost);
       return shared_.fifo.push(std::move(frame));
-    case FrameErrors::Verdict::kCancelled:
-      return GST_FLOW_FLUSHING;
+    case FrameErrors::Verdict::kCancelled: {
+      const GstFlowReturn flow = shared_.fifo.flow();  // why it waits no longer
+      return flow == GST_FLOW_OK ? GST_FLOW_FLUSHING : flow;
+    }
     case FrameErrors::Verdict::kCopyRefused:
       refuses_copy_ = true;
       return GST_FLOW_ERROR;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <future>
 #include <mutex>
 
@@ -452,14 +453,39 @@ TEST_P(Returns, OfDownstreamReachUpstream) {
   EXPECT_EQ(flow, GetParam());
 }
 
+std::string name_of(const testing::TestParamInfo<GstFlowReturn>& row) {
+  std::string name = gst_flow_get_name(row.param);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+class Failures : public Returns {};
+
+// A new graph may take minutes, and frames of the last one come out meanwhile.
+TEST_P(Failures, OfDownstreamReachUpstreamBesideACompilation) {
+  const std::string endless = dir_.write("endless", "#!/bin/sh\nexec sleep 60\n").string();
+  std::filesystem::permissions(endless, std::filesystem::perms::owner_all);
+  g_setenv("NPUCORE_HELPER_PATH", endless.c_str(), TRUE);
+  answer_ = GetParam();
+  gst_pad_set_chain_function(harness_.get()->sinkpad, [](GstPad*, GstObject*, GstBuffer* buffer) {
+    gst_buffer_unref(buffer);
+    g_usleep(100 * 1000);  // until the compilation has begun
+    return answer_.load();
+  });
+  ASSERT_EQ(push_frame(0), GST_FLOW_OK);
+  harness_.set_caps(caps_of("RGB", 16, 8));
+  EXPECT_EQ(harness_.push(frame_of("RGB", 16, 8, 0, 1)), GetParam());
+  g_unsetenv("NPUCORE_HELPER_PATH");
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Returns,
                          testing::Values(GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
                                          GST_FLOW_NOT_NEGOTIATED),
-                         [](const auto& row) {
-                           std::string name = gst_flow_get_name(row.param);
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(All, Failures,
+                         testing::Values(GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
+                                         GST_FLOW_NOT_NEGOTIATED),
+                         name_of);
 
 TEST_F(Streaming, EosDownstreamEndsOneSegmentOnly) {
   static std::atomic<GstFlowReturn> answer{GST_FLOW_EOS};
