@@ -140,9 +140,9 @@ void Element::close() {
 
 /// The model that was asked for last wins.
 void Element::begin_replacement() {
-  Settings wanted = settings();
   std::unique_ptr<Replacement> former;  // ends outside the lock
   const std::scoped_lock lock(replacement_mutex_);
+  Settings wanted = settings();
   const Alive alive = this->alive();
   former = std::move(replacement_);
   if (alive.stream && wanted.model != alive.opened->model_file()) {
