@@ -126,6 +126,8 @@ BoundPlanes FrameInput::scale(RegionTarget target, const Graph& graph) {
   const RegionReader reader(info_, frame_, buffer_);
   const npu::FrameLayout& frame = frame_.layout;
   const RegionPlace place = place_region({0, 0, frame.width, frame.height}, frame, target);
+  found_.cause = CopyCause::kManyCrops;
+  found_.detail.clear();
   return copy_region(reader, place, std::move(target), graph, opened_.copies());
 }
 

@@ -255,8 +255,14 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
   const InputPath path = planes.path;
   std::unique_ptr<Inference> inference =
       submit_in_turn(std::move(buffer), std::move(graph), std::move(planes), nullptr);
-  if (inference) {
-    count_path(*inference, path, bytes);
+  if (!inference) return nullptr;
+  if (path == InputPath::kCopied) {
+    note_copy(input.cause(), reason_of(input.cause(), input.detail()), bytes);
+  } else if (inference->was_copied()) {
+    check_copy(CopyCause::kLostDevice, {});
+    note_copy(CopyCause::kLostDevice, reason_of(CopyCause::kLostDevice, {}), bytes);
+  } else {
+    shared_.stats.count_zero_copy(path, bytes);
   }
   return inference;
 }
@@ -315,11 +321,9 @@ BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& grap
     if (!graph) return {};
     if (std::optional<BoundPlanes> bound = input.bind(*graph)) return std::move(*bound);
   }
-  const std::string reason = reason_of(input.cause(), input.detail());
+  check_copy(input.cause(), input.detail());
   graph = graph_for(input.layout_of_copy());
-  if (!graph) return {};
-  note_copy(input.cause(), reason, input.visible_bytes());
-  return input.copy(*graph);
+  return graph ? input.copy(*graph) : BoundPlanes{};
 }
 
 std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
@@ -350,24 +354,17 @@ bool Stream::may_wait() const {
   return live_.drop == Drop::kNone || !shared_.upstream_is_live;
 }
 
-/// A frame that bind_or_copy() copied is counted already.
-void Stream::count_path(const Inference& inference, InputPath path, gsize bytes) {
-  if (path == InputPath::kCopied) return;
-  if (inference.was_copied()) {
-    note_copy(CopyCause::kLostDevice, reason_of(CopyCause::kLostDevice, {}), bytes);
-  } else {
-    shared_.stats.count_zero_copy(path, bytes);
-  }
+/// Throws CopyRefused where no copy may be.
+void Stream::check_copy(CopyCause cause, const std::string& detail) const {
+  if (live_.zero_copy_required) throw CopyRefused(reason_of(cause, detail));
 }
 
-/// Throws CopyRefused where no copy may be.
 std::string Stream::reason_of(CopyCause cause, const std::string& detail) const {
   std::string text = std::string(explain(cause)) + (detail.empty() ? "" : ": " + detail);
   const std::string tiles = refusals_.tiles_beside();
   if (cause == CopyCause::kOrdinaryMemory && !tiles.empty()) {
     text += ". Upstream has DMA-BUFs too, but " + cure_of_tiles(tiles);
   }
-  if (live_.zero_copy_required) throw CopyRefused(text);
   return text;
 }
 

@@ -108,7 +108,7 @@ class Stream {
   std::shared_ptr<Graph> graph_for(const npu::FrameLayout& layout);
   bool may_wait() const;
   std::optional<Turns::Turn> take_turn();
-  void count_path(const Inference& inference, InputPath path, gsize bytes);
+  void check_copy(CopyCause cause, const std::string& detail) const;
   std::string reason_of(CopyCause cause, const std::string& detail) const;
   void note_copy(CopyCause cause, const std::string& reason, gsize bytes);
   GstFlowReturn end_frame(BufferRef frame);

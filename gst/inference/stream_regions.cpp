@@ -78,15 +78,19 @@ std::optional<GstFlowReturn> Stream::start_objects(GstBuffer* buffer, const Fram
 std::unique_ptr<Inference> Stream::start_object(const RegionReader& reader,
                                                 const npu::FrameLayout& frame,
                                                 const FrameObject& object) {
-  const std::string reason = reason_of(CopyCause::kRegion, {});
+  check_copy(CopyCause::kRegion, {});
   RegionTarget target = region_target();
   const RegionPlace place = place_region(object.box, frame, target);
   std::shared_ptr<Graph> graph = graph_for(target.layout);
   if (!graph) return nullptr;
-  note_copy(CopyCause::kRegion, reason, bytes_of(place.read, frame.format));
   BoundPlanes planes = copy_region(reader, place, std::move(target), *graph, opened_->copies());
   const InferredRegion region{place.read, object.link};
-  return submit_in_turn(nullptr, std::move(graph), std::move(planes), &region);
+  auto inference = submit_in_turn(nullptr, std::move(graph), std::move(planes), &region);
+  if (inference) {
+    note_copy(CopyCause::kRegion, reason_of(CopyCause::kRegion, {}),
+              bytes_of(place.read, frame.format));
+  }
+  return inference;
 }
 
 RegionTarget Stream::region_target() {
@@ -116,12 +120,9 @@ bool Stream::has_too_many_crops(const FrameInput& input) {
 }
 
 BoundPlanes Stream::scale_crop(FrameInput& input, std::shared_ptr<Graph>& graph) {
-  const std::string reason = reason_of(CopyCause::kManyCrops, {});
   RegionTarget target = region_target();
   graph = graph_for(target.layout);
-  if (!graph) return {};
-  note_copy(CopyCause::kManyCrops, reason, input.visible_bytes());
-  return input.scale(std::move(target), *graph);
+  return graph ? input.scale(std::move(target), *graph) : BoundPlanes{};
 }
 
 }  // namespace gstnpu

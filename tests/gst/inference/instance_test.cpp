@@ -18,6 +18,7 @@ namespace {
 struct StreamOptions {
   int frames = -1;  // -1: without end
   bool is_live = false;
+  bool is_copied = false;  // frames come in memory that the device cannot read
   std::string properties;  // of npuinfer
 };
 
@@ -28,10 +29,10 @@ class SharingPipeline {
     const std::string line =
         std::string("videotestsrc is-live=") + (options.is_live ? "true" : "false") +
         " num-buffers=" + std::to_string(options.frames) +
-        " ! video/x-raw,format=RGB,width=8,height=8,framerate=30/1 ! npuinfer name=npu "
-        "device=software model-instance-id=shared model=" +
-        model + " " + options.properties +
-        " ! fakesink sync=" + (options.is_live ? "true" : "false");
+        " ! video/x-raw,format=RGB,width=8,height=8,framerate=30/1 ! " +
+        (options.is_copied ? "identity drop-allocation=true ! " : "") +
+        "npuinfer name=npu device=software model-instance-id=shared model=" + model + " " +
+        options.properties + " ! fakesink sync=" + (options.is_live ? "true" : "false");
     pipeline_.reset(GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(line.c_str(), nullptr))));
     element_.reset(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "npu"));
   }
@@ -169,6 +170,18 @@ TEST_F(Instances, KeepUpWithLiveStreams) {
     EXPECT_EQ(stream->stat("inferred") + stream->stat("late") + stream->stat("dropped"), kFrames);
     EXPECT_GT(stream->stat("inferred"), kFrames / 3) << "all, but for a busy machine";
   }
+}
+
+TEST_F(Instances, CountNoCopyOfAFrameWhoseTurnDoesNotCome) {
+  add(4, {.properties = "priority=1"});
+  start_all();
+  wait_for(5);
+  SharingPipeline starved(
+      model(), {.frames = 30, .is_live = true, .is_copied = true, .properties = "drop=late"});
+  starved.start();
+  ASSERT_TRUE(starved.wait_for_end());
+  EXPECT_GT(starved.stat("dropped"), 0u);
+  EXPECT_EQ(starved.stat("copied"), starved.stat("inferred"));
 }
 
 TEST_F(Instances, LeaveOthersAloneWhenOneFlushesOrEnds) {
