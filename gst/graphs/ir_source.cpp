@@ -216,7 +216,7 @@ class IrSource final : public GraphSource {
     }
     bool serves(const npu::FrameLayout& layout) const override {
       const std::scoped_lock lock(source_.mutex_);
-      return is_for(source_.key_of(layout));
+      return source_.key_of(layout_) == source_.key_of(layout);
     }
 
     bool wait(std::chrono::milliseconds timeout) override {

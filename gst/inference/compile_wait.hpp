@@ -21,8 +21,7 @@ class ToldCompilation {
   ToldCompilation(const ToldCompilation&) = delete;
   ToldCompilation& operator=(const ToldCompilation&) = delete;
 
-  bool tells_of(const Compilation* compilation) const { return compilation_.get() == compilation; }
-  /// Whether the graph will be for frames of `layout`.
+  /// Whether the graph, or the error, is for frames of `layout`.
   bool serves(const npu::FrameLayout& layout) const { return compilation_->serves(layout); }
   /// The graph; null when `timeout` passed first. Throws what the compilation threw.
   std::shared_ptr<Graph> get(std::chrono::milliseconds timeout);

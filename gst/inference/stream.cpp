@@ -331,9 +331,8 @@ std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
   if (compiling_ && !compiling_->serves(layout)) {
     compiling_.reset();
   }
-  const std::shared_ptr<Compilation> compilation = opened_->source().start(layout);
-  if (!compiling_ || !compiling_->tells_of(compilation.get())) {
-    compiling_.emplace(compilation, pads_.element);
+  if (!compiling_) {
+    compiling_.emplace(opened_->source().start(layout), pads_.element);
   }
   try {
     std::shared_ptr<Graph> graph = may_wait() ? compiling_->get_unless_stopped(shared_.fifo)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <thread>
@@ -132,6 +133,27 @@ TEST_F(Instances, CompileOnceHoweverManyStartTogether) {
     EXPECT_EQ(stream->stat("inferred"), 30u);
   }
   EXPECT_EQ(graphs_created(), for_one);
+}
+
+// Else each stream that looks in later begins it anew, and the last one's error comes when as many
+// have failed one after the other as there are streams.
+TEST_F(Instances, AreAllToldOfOneCompilationThatFails) {
+  const std::string runs = (dir_.path() / "runs").string();
+  const std::string helper =
+      dir_.write("helper", "#!/bin/sh\necho >> " + runs + "\nsleep 1\nexit 1\n").string();
+  std::filesystem::permissions(helper, std::filesystem::perms::owner_all);
+  g_setenv("NPUCORE_HELPER_PATH", helper.c_str(), TRUE);
+  // The helper only takes its time: this process then finds out itself what is wrong.
+  const std::string model =
+      dir_.write("unknown.xml", npu::test::unknown_operator_ir(8, 8)).string();
+  for (int i = 0; i < 6; ++i) {
+    streams_.push_back(std::make_unique<SharingPipeline>(
+        model, StreamOptions{.is_live = true, .properties = "drop=late"}));
+  }
+  start_all();
+  for (const auto& stream : streams_) EXPECT_FALSE(stream->wait_for_end());
+  g_unsetenv("NPUCORE_HELPER_PATH");
+  EXPECT_EQ(std::filesystem::file_size(runs), 1u) << "a line for each run";
 }
 
 TEST_F(Instances, GiveEachStreamItsShare) {
