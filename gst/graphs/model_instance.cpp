@@ -58,7 +58,7 @@ std::shared_ptr<const OpenModel> ModelInstance::open(const Settings& settings,
       return open;
     }
   }
-  const auto open = std::make_shared<const OpenModel>(settings, open_source);
+  auto open = std::make_shared<const OpenModel>(settings, open_source);
   models_[settings.model] = open;
   return open;
 }

@@ -42,7 +42,8 @@ constexpr GEnumValue kRegionChoices[] = {
     {0, nullptr, nullptr},
 };
 
-std::vector<Property<BaseElement>> properties() {
+/// What may change while a stream plays.
+std::vector<Property<BaseElement>> live_properties() {
   using E = BaseElement;
   return {
       {g_param_spec_string("model", "Model",
@@ -51,41 +52,15 @@ std::vector<Property<BaseElement>> properties() {
                            nullptr, kWhilePlaying),
        [](E& element, const GValue* value) { element.change_model(g_value_get_string(value)); },
        [](const E& element, GValue* value) { write(element.model(), value); }},
-      property<E, &Settings::device>(g_param_spec_string(
-          "device", "Device",
-          "auto: a real NPU, else the software NPU with a warning; npu: a real NPU "
-          "or an error; software: the software NPU",
-          "auto", kUntilReady)),
-      property<E, &Settings::model_instance_id>(g_param_spec_string(
-          "model-instance-id", "Model instance",
-          "Elements of this process with the same one compile the model once and take turns at the "
-          "device; empty: this element has it alone",
-          nullptr, kUntilReady)),
       property<E, &Settings::priority>(
           g_param_spec_uint("priority", "Priority",
                             "Of this stream among those of its model-instance-id: higher ones have "
                             "their turn first",
                             0, G_MAXUINT, 0, kWhilePlaying)),
-      {g_param_spec_string("device-name", "Device name",
-                           "Name of the opened device, from its driver; empty before READY",
-                           nullptr, kReadOnly),
-       nullptr, [](const E& element, GValue* value) { write(element.device_name(), value); }},
-      property<E, &Settings::nireq>(g_param_spec_uint(
-          "nireq", "Inference requests", "Most frames in flight; 0: enough to keep the device busy",
-          0, 64, 0, kUntilReady)),
       property<E, &Settings::inference_interval>(
           g_param_spec_uint("inference-interval", "Inference interval",
                             "Infer every Nth frame; the others pass in order, without tensors", 1,
                             G_MAXUINT, 1, kWhilePlaying)),
-      property<E, &Settings::region>(
-          g_param_spec_enum("inference-region", "Inference region", "What of a frame is inferred",
-                            enum_type<kRegionChoices>("NpuInferenceRegion"),
-                            static_cast<gint>(InferenceRegion::kFullFrame), kUntilReady)),
-      property<E, &Settings::object_class>(g_param_spec_string(
-          "object-class", "Object class",
-          "With inference-region=roi-list: only objects with this label, or one of several that "
-          "commas separate; empty: every object",
-          nullptr, kUntilReady)),
       property<E, &Settings::roi_interval>(g_param_spec_uint(
           "roi-interval", "Region interval",
           "With inference-region=roi-list: infer an object again only every Nth frame, by its "
@@ -109,6 +84,38 @@ std::vector<Property<BaseElement>> properties() {
                             "the next, while frames "
                             "come, and one at the end of the stream; 0: none",
                             0, G_MAXUINT, 0, kWhilePlaying)),
+  };
+}
+
+std::vector<Property<BaseElement>> lasting_properties() {
+  using E = BaseElement;
+  return {
+      property<E, &Settings::device>(g_param_spec_string(
+          "device", "Device",
+          "auto: a real NPU, else the software NPU with a warning; npu: a real NPU "
+          "or an error; software: the software NPU",
+          "auto", kUntilReady)),
+      property<E, &Settings::model_instance_id>(g_param_spec_string(
+          "model-instance-id", "Model instance",
+          "Elements of this process with the same one compile the model once and take turns at the "
+          "device; empty: this element has it alone",
+          nullptr, kUntilReady)),
+      {g_param_spec_string("device-name", "Device name",
+                           "Name of the opened device, from its driver; empty before READY",
+                           nullptr, kReadOnly),
+       nullptr, [](const E& element, GValue* value) { write(element.device_name(), value); }},
+      property<E, &Settings::nireq>(g_param_spec_uint(
+          "nireq", "Inference requests", "Most frames in flight; 0: enough to keep the device busy",
+          0, 64, 0, kUntilReady)),
+      property<E, &Settings::region>(
+          g_param_spec_enum("inference-region", "Inference region", "What of a frame is inferred",
+                            enum_type<kRegionChoices>("NpuInferenceRegion"),
+                            static_cast<gint>(InferenceRegion::kFullFrame), kUntilReady)),
+      property<E, &Settings::object_class>(g_param_spec_string(
+          "object-class", "Object class",
+          "With inference-region=roi-list: only objects with this label, or one of several that "
+          "commas separate; empty: every object",
+          nullptr, kUntilReady)),
       property<E, &Settings::config>(g_param_spec_string(
           "config", "Compiler configuration",
           "Options for the driver's compiler, KEY=VALUE,KEY=VALUE", nullptr, kUntilReady)),
@@ -125,6 +132,13 @@ std::vector<Property<BaseElement>> properties() {
          g_value_take_boxed(value, to_structure(element.stats()));
        }},
   };
+}
+
+std::vector<Property<BaseElement>> properties() {
+  std::vector<Property<BaseElement>> rows = lasting_properties();
+  const auto live = live_properties();
+  rows.insert(rows.end(), live.begin(), live.end());
+  return rows;
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {

@@ -94,17 +94,14 @@ std::string PublishFilter::target() const {
 // ---- Errors
 
 void post_write_error(GstElement* element, const char* name, const std::error_code& code) {
-  const std::string reason = code.message();
+  const std::string reason =
+      code == std::errc::broken_pipe
+          ? "nobody reads the pipe any more. Start its reader, then the pipeline"
+          : code.message();
   if (code == std::errc::no_space_on_device) {
     GST_ELEMENT_ERROR(element, RESOURCE, NO_SPACE_LEFT,
                       ("Cannot write detections to %s: %s. Free some space and start again.", name,
                        reason.c_str()),
-                      (nullptr));
-  } else if (code == std::errc::broken_pipe) {
-    GST_ELEMENT_ERROR(element, RESOURCE, WRITE,
-                      ("Cannot write detections to %s: nobody reads the pipe any more. Start its "
-                       "reader, then the pipeline.",
-                       name),
                       (nullptr));
   } else {
     GST_ELEMENT_ERROR(element, RESOURCE, WRITE,
