@@ -354,4 +354,34 @@ TEST(Report, OfJsonHasNullForWhatNobodyTells) {
   EXPECT_TRUE(json["processes"].empty());
 }
 
+// A process may forge its counts.
+TEST(Report, OfAnyRateIsANumber) {
+  Usage usage;
+  usage.processes = {{.pid = 1,
+                      .program = "liar",
+                      .device = "software",
+                      .utilization = 1,
+                      .inferences_per_second = 1e22,
+                      .memory_bytes = std::nullopt}};
+  const std::string text = to_text(usage, true);
+  EXPECT_EQ(text.find(".-"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" -9"), std::string::npos) << text;
+}
+
+TEST(Screen, HasFewerLinesThanRows) {
+  EXPECT_EQ(cut_to_screen("a\nb\nc\n", 3, 80), "a\nb\n");
+  EXPECT_EQ(cut_to_screen("a\nb\n", 3, 80), "a\nb\n");
+  EXPECT_EQ(cut_to_screen("", 3, 80), "");
+}
+
+// A longer line would take another row, and the first lines would be gone.
+TEST(Screen, HasNoLineThatTakesTwoRows) {
+  EXPECT_EQ(cut_to_screen("abcdef\n\nabc\nabcd\n", 24, 3), "abc\n\nabc\nabc\n");
+  EXPECT_EQ(cut_to_screen("abcdef\n", 24, 0), "abcdef\n") << "of an unknown width";
+}
+
+TEST(Screen, CutsNoCharacterInTwo) {
+  EXPECT_EQ(cut_to_screen("\u00e4\u20ac\u00fcx\n", 24, 3), "\u00e4\u20ac\u00fc\n");
+}
+
 }  // namespace

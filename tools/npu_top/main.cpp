@@ -57,15 +57,10 @@ bool wait(double seconds) {
   return !InterruptWatch::interrupted();
 }
 
-/// As many lines as the terminal has room for.
-std::string cut_to_screen(const std::string& text) {
+std::string for_screen(const std::string& text) {
   winsize size = {};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 2) return text;
-  std::size_t end = 0;
-  for (int line = 1; line < size.ws_row && end != std::string::npos; ++line) {
-    end = text.find('\n', end == 0 ? 0 : end + 1);
-  }
-  return end == std::string::npos ? text : text.substr(0, end + 1);
+  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
+  return is_known ? cut_to_screen(printable(text), size.ws_row, size.ws_col) : text;
 }
 
 void show(const Arguments& arguments, const Usage& usage) {
@@ -78,7 +73,7 @@ void show(const Arguments& arguments, const Usage& usage) {
     print(to_text(usage, sees_all));
   } else if (::isatty(STDOUT_FILENO)) {
     std::cout << "\x1b[H\x1b[J";  // an empty screen
-    print(cut_to_screen(to_text(usage, sees_all)));
+    print(for_screen(to_text(usage, sees_all)));
   } else {
     print(to_text(usage, sees_all) + "\n");
   }

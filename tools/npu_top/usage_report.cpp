@@ -1,5 +1,6 @@
 #include "usage_report.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -21,7 +22,8 @@ std::string percent(const std::optional<double>& share) {
 
 /// With one digit behind the point, whatever the locale.
 std::string tenths(double value) {
-  const long long all = std::llround(value * 10);
+  constexpr double kMost = 1e18;  // a process may forge its counts, and they must fit an integer
+  const long long all = std::llround(std::min(value * 10, kMost));
   return std::to_string(all / 10) + "." + std::to_string(all % 10);
 }
 
@@ -109,6 +111,25 @@ std::string to_text(const Usage& usage, bool sees_all) {
     text += "\nOther users' processes are seen by root only.\n";
   }
   return text;
+}
+
+std::string cut_to_screen(std::string_view text, std::size_t rows, std::size_t columns) {
+  std::string shown;
+  std::size_t row = 1, column = 0;
+  for (const char c : text) {
+    if (row >= rows) break;  // the last one is the cursor's
+    const bool begins_character = static_cast<unsigned char>(c) >> 6 != 2;
+    if (c == '\n') {
+      ++row;
+      column = 0;
+    } else if (begins_character) {
+      ++column;
+    }
+    if (columns == 0 || column <= columns) {
+      shown += c;
+    }
+  }
+  return shown;
 }
 
 nlohmann::ordered_json to_json(const Usage& usage, bool sees_all) {
