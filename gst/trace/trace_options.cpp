@@ -2,6 +2,7 @@
 
 #include <gst/gst.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "common/refs.hpp"
@@ -31,7 +32,8 @@ gboolean read_field(GQuark name, const GValue* value, gpointer user) {
     return TRUE;
   }
   if (const std::optional<double> seconds = seconds_of(*value)) {
-    options.interval_us = static_cast<gint64>(*seconds * G_USEC_PER_SEC);
+    // Below a microsecond it is still an interval.
+    options.interval_us = std::max<gint64>(1, static_cast<gint64>(*seconds * G_USEC_PER_SEC));
   } else {
     options.complaint =
         std::string("\"interval\" is no number of seconds above 0, up to 1e6; ") + kUsage;

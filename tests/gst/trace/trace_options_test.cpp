@@ -19,6 +19,11 @@ TEST(TraceOptions, IntervalIsANumberOfSeconds) {
   EXPECT_EQ(parse_trace_options("interval=2").complaint, "");
 }
 
+// Not 0, which is none.
+TEST(TraceOptions, ShortestIntervalIsAMicrosecond) {
+  EXPECT_EQ(parse_trace_options("interval=0.0000001").interval_us, 1);
+}
+
 struct Bad {
   const char* params;
   const char* complaint;  // a part of it
