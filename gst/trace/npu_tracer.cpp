@@ -42,7 +42,7 @@ class Tracer {
   Watched& watched(GstElement* element);
   void tell(GstElement* element, const Watched& watched, const TraceReport& report,
             const char* when);
-  void log(GstElement* element, const Watched& watched, const TraceReport& report,
+  void log(const char* element, const Watched& watched, const TraceReport& report,
            const char* when);
 
   TraceOptions options_;
@@ -110,19 +110,21 @@ void Tracer::tell_if_due(GstElement* element) {
 
 void Tracer::tell(GstElement* element, const Watched& watched, const TraceReport& report,
                   const char* when) {
-  const std::string who = std::string(GST_OBJECT_NAME(element)) + ", stream " +
-                          std::to_string(watched.stream) + ", " + when;
+  // A copy: an element that is in no bin may be renamed while it streams.
+  const TextRef name(gst_object_get_name(GST_OBJECT(element)));
+  const std::string who =
+      std::string(name.get()) + ", stream " + std::to_string(watched.stream) + ", " + when;
   g_printerr("%s", to_text(report, who).c_str());
-  log(element, watched, report, when);
+  log(name.get(), watched, report, when);
 }
 
-void Tracer::log(GstElement* element, const Watched& watched, const TraceReport& report,
+void Tracer::log(const char* element, const Watched& watched, const TraceReport& report,
                  const char* when) {
   const TraceSample& of = report.counted;
-  gst_tracer_record_log(record_, GST_OBJECT_NAME(element), guint64{watched.stream}, when, of.frames,
-                        of.inferred, report.fps, report.utilisation, of.device_ns, of.queue_ns,
-                        of.p50_ns, of.p95_ns, of.p99_ns, of.in_place, of.copied, of.dropped,
-                        of.late, of.lost, of.gap, of.skipped);
+  gst_tracer_record_log(record_, element, guint64{watched.stream}, when, of.frames, of.inferred,
+                        report.fps, report.utilisation, of.device_ns, of.queue_ns, of.p50_ns,
+                        of.p95_ns, of.p99_ns, of.in_place, of.copied, of.dropped, of.late, of.lost,
+                        of.gap, of.skipped);
 }
 
 GstStructure* value_of(GType type, const char* description) {
