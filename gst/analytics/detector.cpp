@@ -54,12 +54,18 @@ void Detector::configure(DetectorSettings settings) {
 }
 
 /// Of whole frames. An inference that an element upstream has decoded is left alone, unless the
-/// user names an output.
+/// user names an output of it; where the name is one of an object's, all are.
 std::vector<InferredTensor> Detector::candidates_of(GstBuffer* buffer) const {
   std::vector<InferredTensor> tensors = tensors_of(buffer);
-  std::erase_if(tensors, [this](const InferredTensor& one) {
-    return one.is_of_region() ||
-           (settings_.tensor_name.empty() && one.meta && one.meta->is_decoded);
+  const auto is_named = [&name = settings_.tensor_name](const InferredTensor& one) {
+    return !name.empty() && view_of(one.tensor).name == name;
+  };
+  const bool names_object = std::any_of(tensors.begin(), tensors.end(), [&](const auto& one) {
+    return one.is_of_region() && is_named(one);
+  });
+  std::erase_if(tensors, [&](const InferredTensor& one) {
+    const bool is_left_alone = names_object || (one.meta && one.meta->is_decoded);
+    return one.is_of_region() || (is_left_alone && !is_named(one));
   });
   return tensors;
 }

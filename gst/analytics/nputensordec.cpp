@@ -55,7 +55,12 @@ class TensorDec {
  private:
   void take_settings();
   void configure();
-  std::optional<std::span<const Detection>> detect(GstElement* element, GstBuffer* buffer);
+  struct Found {
+    std::optional<std::span<const Detection>> detections;
+    std::size_t regions;
+  };
+  Found find(GstBuffer* buffer);
+  Found find_by_good_settings(GstElement* element, GstBuffer* buffer);
 
   mutable std::mutex mutex_;  // guards settings, settings_changed and the counters
   DetectorSettings settings_;
@@ -94,13 +99,19 @@ void TensorDec::configure() {
   classifier_.configure(tried_);
 }
 
+/// Where either throws, nothing is lost when it is tried again: the classes that are attached stay,
+/// and detections come last.
+TensorDec::Found TensorDec::find(GstBuffer* buffer) {
+  const std::size_t regions = classifier_.classify(buffer);
+  return {detector_.detect(buffer, frame_), regions};
+}
+
 /// Settings that were changed while playing, and turn out to be wrong, do not end the stream: those
 /// before stay, and are what the properties say again.
-std::optional<std::span<const Detection>> TensorDec::detect(GstElement* element,
-                                                            GstBuffer* buffer) {
+TensorDec::Found TensorDec::find_by_good_settings(GstElement* element, GstBuffer* buffer) {
   try {
-    const auto found = detector_.detect(buffer, frame_);
-    if (found && !is_proven_) {
+    const Found found = find(buffer);
+    if (!is_proven_ && (found.detections || found.regions > 0)) {
       proven_ = tried_;
       is_proven_ = true;
     }
@@ -119,12 +130,12 @@ std::optional<std::span<const Detection>> TensorDec::detect(GstElement* element,
     }
   }
   configure();
-  return detector_.detect(buffer, frame_);
+  return find(buffer);
 }
 
 void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   take_settings();
-  const auto found = detect(element, buffer);
+  const auto [found, regions] = find_by_good_settings(element, buffer);
   if (const std::string warning = detector_.take_warning(); !warning.empty()) {
     GST_ELEMENT_WARNING(element, STREAM, DECODE, ("%s.", warning.c_str()), (nullptr));
   }
@@ -134,7 +145,6 @@ void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),
                  found ? static_cast<int>(found->size()) : -1);
-  const std::size_t regions = classifier_.classify(buffer);
   const std::scoped_lock lock(mutex_);
   ++frames_;
   frames_without_tensors_ += found || regions > 0 ? 0 : 1;

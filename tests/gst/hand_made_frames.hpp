@@ -52,7 +52,8 @@ inline HandMadeTensor yolo_tensor(std::vector<std::vector<float>> boxes) {
   return tensor;
 }
 
-inline void attach(GstBuffer* buffer, const HandMadeTensor& made) {
+/// Beside what the inference has already.
+inline void attach_to(GstBuffer* buffer, guint inference, const HandMadeTensor& made) {
   const gsize bytes = made.values.size() * sizeof(float);
   Owned<GstMemory> memory(gst_allocator_alloc(nullptr, bytes, nullptr));
   GstMapInfo map;
@@ -65,7 +66,11 @@ inline void attach(GstBuffer* buffer, const HandMadeTensor& made) {
   tensor.num_dims = static_cast<guint>(made.shape.size());
   std::copy(made.shape.begin(), made.shape.end(), tensor.dims);
   tensor.memory = memory.get();
-  gst_npu_buffer_add_tensors(buffer, &tensor, 1);
+  gst_npu_buffer_add_inference_tensors(buffer, inference, &tensor, 1);
+}
+
+inline void attach(GstBuffer* buffer, const HandMadeTensor& made) {
+  attach_to(buffer, gst_npu_buffer_next_inference_id(buffer), made);
 }
 
 inline Owned<GstBuffer> frame_with(const std::vector<HandMadeTensor>& tensors,

@@ -620,6 +620,38 @@ TEST(TensorDecObjects, AndFramesAreDecodedOnce) {
   EXPECT_EQ(classes_of(out.get(), 8).size(), 1u);
 }
 
+TEST(TensorDecObjects, TheirTensorMayBeNamed) {
+  for (const bool is_decoded : {false, true}) {
+    ElementHarness harness("nputensordec tensor-name=classes", kCaps);
+    Owned<GstBuffer> frame = frame_with({two_objects()});
+    add_model(frame.get(), "net.xml")->is_decoded = is_decoded;
+    HandMadeTensor other = classes({0, 0, 1});
+    other.name = "other";
+    add_object(frame.get(), 8, other);
+    gstnpu_test::attach_to(frame.get(), 1, classes({1, 0, 0}));
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << is_decoded;
+    const Owned<GstBuffer> out = harness.pull();
+    EXPECT_EQ(rois(out.get()).size(), 1u) << "the frame's tensor is not the one";
+    EXPECT_EQ(classes_of(out.get(), 8).at(0).label, "red");
+  }
+}
+
+TEST(TensorDecObjects, KeepTheirLabelsWhereNewOnesAreWrong) {
+  ElementHarness harness("nputensordec labels=a,b,c", kCaps);
+  for (int i = 0; i < 3; ++i) {
+    Owned<GstBuffer> frame(gst_buffer_new());
+    add_object(frame.get(), 8, classes({1, 0, 0}));
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    EXPECT_EQ(classes_of(harness.pull().get(), 8).at(0).label, "a");
+    if (i > 0) continue;
+    gst_harness_set(harness.get(), "nputensordec", "labels", "", "labels-file", "/nowhere/l.txt",
+                    nullptr);
+  }
+  const std::string warning = harness.message(GST_MESSAGE_WARNING);
+  EXPECT_NE(warning.find("/nowhere/l.txt"), std::string::npos) << warning;
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "once";
+}
+
 TEST(TensorDecObjects, AThresholdLeavesDoubtfulClassesOut) {
   ElementHarness harness("nputensordec threshold=0.8", kCaps);
   Owned<GstBuffer> frame(gst_buffer_new());
