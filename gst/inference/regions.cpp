@@ -188,15 +188,24 @@ ObjectPicker::Picked ObjectPicker::pick(FrameObjects found, guint interval) {
   return picked;
 }
 
+void ObjectPicker::take_back() {
+  --frame_;
+  std::erase_if(inferred_at_, [this](const auto& track) { return track.second == frame_; });
+}
+
 bool ObjectPicker::is_wanted(const std::string& label) const {
   return classes_.empty() || std::find(classes_.begin(), classes_.end(), label) != classes_.end();
 }
 
-/// Notes an object that is.
+/// Notes an object that is. Objects of one track in one frame, as a body and its face, are due
+/// together.
 bool ObjectPicker::is_due(const FrameObject& object, guint interval) {
   if (!object.track) return frame_ % interval == 0;
   const auto known = inferred_at_.find(*object.track);
-  if (known != inferred_at_.end() && frame_ - known->second < interval) return false;
+  if (known != inferred_at_.end()) {
+    const guint64 age = frame_ - known->second;
+    if (age > 0 && age < interval) return false;
+  }
   inferred_at_[*object.track] = frame_;
   return true;
 }

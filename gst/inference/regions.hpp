@@ -45,6 +45,8 @@ class ObjectPicker {
   /// Of the next frame. `interval`: each object again only in every Nth, by its track, else all in
   /// every Nth.
   Picked pick(FrameObjects found, guint interval);
+  /// The last frame was dropped: its objects are due in the next one.
+  void take_back();
   /// The frames that come are not those after the last.
   void forget() { inferred_at_.clear(); }
 

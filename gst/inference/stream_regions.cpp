@@ -47,6 +47,7 @@ GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
     const std::optional<GstFlowReturn> flow =
         start_objects(buffer.get(), frame, picked.objects, results);
     if (!flow) {
+      picker_.take_back();
       note_drop(buffer.get(), &StatsReport::dropped);
       return GST_FLOW_OK;
     }

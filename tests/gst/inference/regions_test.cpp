@@ -116,6 +116,32 @@ TEST(ObjectPicker, TakesEachTrackWhenItIsNewAndEveryNthFrameFromThere) {
   EXPECT_EQ(picked, (std::vector<Labels>{{"old"}, {}, {"new"}, {"old"}, {}, {"new"}}));
 }
 
+TEST(ObjectPicker, TakesAllObjectsOfATrackAtOnce) {
+  const BufferRef buffer(gst_buffer_new());
+  set_track(add_roi(buffer, "body", 0, 0, 20, 40), 1);
+  set_track(add_roi(buffer, "face", 5, 0, 9, 9), 1);
+  ObjectPicker always(""), seldom("");
+  std::vector<std::size_t> counts;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(picked_labels(always, buffer, 1), (Labels{"body", "face"})) << i;
+    counts.push_back(picked_labels(seldom, buffer, 2).size());
+  }
+  EXPECT_EQ(counts, (std::vector<std::size_t>{2, 0, 2, 0, 2}));
+}
+
+TEST(ObjectPicker, TakesObjectsAgainWhoseFrameWasDropped) {
+  const BufferRef tracked(gst_buffer_new()), plain(gst_buffer_new());
+  set_track(add_roi(tracked, "car", 0, 0, 9, 9), 1);
+  add_roi(plain, "car", 0, 0, 9, 9);
+  for (const BufferRef& buffer : {std::cref(tracked), std::cref(plain)}) {
+    ObjectPicker picker("");
+    EXPECT_EQ(picked_labels(picker, buffer, 100).size(), 1u);
+    picker.take_back();
+    EXPECT_EQ(picked_labels(picker, buffer, 100).size(), 1u);
+    EXPECT_EQ(picked_labels(picker, buffer, 100).size(), 0u);
+  }
+}
+
 TEST(ObjectPicker, TellsObjectsThatWaitFromNone) {
   const BufferRef empty(gst_buffer_new()), full(gst_buffer_new());
   add_roi(full, "car", 0, 0, 9, 9);

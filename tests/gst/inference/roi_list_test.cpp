@@ -455,6 +455,33 @@ TEST_F(RoiList, WaitsItsInterval) {
   EXPECT_EQ(harness.stat("skipped"), 4u);
 }
 
+// A live stream drops what comes before the model is compiled.
+TEST_F(RoiList, ADroppedFrameDoesNotCountForTheInterval) {
+  for (const bool is_tracked : {false, true}) {
+    ElementHarness harness("npuinfer", [&](GstElement* element) {
+      configured("drop", "busy")(element);
+      g_object_set(element, "roi-interval", G_MAXUINT, nullptr);
+    });
+    gst_harness_set_upstream_latency(harness.get(), GST_SECOND / 30);
+    harness.set_caps(caps_of("RGB", 120, 100));
+    const auto has_ended = [&] { return harness.stat("inferred") + harness.stat("skipped") > 0; };
+    for (guint i = 0; i < 3000 && !has_ended(); ++i) {
+      BufferRef frame = ramp("RGB", 120, 100, i);
+      add_roi(frame, 10, 10, 20, 20);
+      if (is_tracked) {
+        auto* roi = gst_buffer_get_video_region_of_interest_meta_id(frame.get(), 0);
+        gst_video_region_of_interest_meta_add_param(
+            roi, gst_structure_new("object_id", "id", G_TYPE_INT, 7, nullptr));
+      }
+      ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+      g_usleep(10 * 1000);
+    }
+    EXPECT_GT(harness.stat("dropped"), 0u);
+    EXPECT_EQ(harness.stat("skipped"), 0u);
+    EXPECT_EQ(harness.stat("inferred"), 1u);
+  }
+}
+
 TEST_F(RoiList, PreloadCompilesForObjectsWhateverFramesWillCome) {
   ElementHarness harness("npuinfer", configured("preload", "true"));
   EXPECT_EQ(harness.compilations(), 1u);
