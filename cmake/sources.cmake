@@ -133,6 +133,7 @@ set(GSTNPU_SOURCES
   gst/common/bus.cpp
   gst/common/log.cpp
   gst/frames/allocator.cpp
+  gst/frames/area_average.cpp
   gst/frames/caps.cpp
   gst/frames/copy_cause.cpp
   gst/frames/frame_description.cpp

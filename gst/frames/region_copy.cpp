@@ -8,6 +8,8 @@
 
 #include <npucore/error.hpp>
 
+#include "area_average.hpp"
+
 namespace gstnpu {
 namespace {
 
@@ -186,9 +188,19 @@ DeviceMemoryRef RegionReader::copy(const RegionPlace& place, const RegionTarget&
   read.y += top_;
   filled.x += target.layout.crop_left;
   filled.y += target.layout.crop_top;
+  // Twice as large as it will be, so that the last step has simple filters.
+  const guint width = std::min(read.width, 2 * filled.width);
+  const guint height = std::min(read.height, 2 * filled.height);
+  OwnFrame smaller;
+  const GstVideoFrame* from = &from_;
+  if (width < read.width || height < read.height) {
+    smaller = average_areas(from_, read.x, read.y, read.width, read.height, width, height);
+    from = &smaller.frame;
+    read = {0, 0, width, height};
+  }
   const ConverterRef converter =
-      make_converter(from_.info, to.frame.info, read, filled, target.pad_value);
-  gst_video_converter_frame(converter.get(), &from_, &to.frame);
+      make_converter(from->info, to.frame.info, read, filled, target.pad_value);
+  gst_video_converter_frame(converter.get(), from, &to.frame);
   return to.memory;
 }
 

@@ -48,8 +48,8 @@ class RegionReader {
   /// where GStreamer has no conversion.
   RegionReader(const GstVideoInfo& info, const FrameDescription& frame, GstBuffer* buffer);
 
-  /// One pass of GStreamer's converter, linear and with as many taps as a smaller picture needs,
-  /// into memory in the target's layout. The planes follow each other.
+  /// By means of areas down to twice the size, then by GStreamer's linear converter, into memory in
+  /// the target's layout. The planes follow each other.
   DeviceMemoryRef copy(const RegionPlace& place, const RegionTarget& target,
                        TensorRecycler& recycler) const;
 

@@ -182,6 +182,28 @@ TEST_P(RoiListFormats, EachObjectIsSeenWhereItsMetaSays) {
   EXPECT_EQ(harness.compilations(), 1u);
 }
 
+// GStreamer's own filters made it up to 47 levels lighter or darker at some ratios.
+TEST_P(RoiListFormats, AreNeitherLighterNorDarkerHoweverSmallTheyBecome) {
+  constexpr guint kSize = 700;
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of(GetParam(), kSize, kSize));
+  BufferRef frame = frame_of(GetParam(), kSize, kSize, 128);
+  add_roi(frame, 0, 0, kModelSize, kModelSize);
+  for (guint size = kModelSize + 1; size <= kSize; size += size < 100 ? 1 : 7) {
+    add_roi(frame, 0, 0, size, size);
+  }
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  const std::vector<Result> results = results_of(out.get());
+  ASSERT_GT(results.size(), 100u);
+  const float level = results[0].pixels[0];  // as it is, not scaled
+  for (const Result& result : results) {
+    const auto [least, most] = std::minmax_element(result.pixels.begin(), result.pixels.end());
+    EXPECT_NEAR(*least, level, 3) << result.meta->region_w;
+    EXPECT_NEAR(*most, level, 3) << result.meta->region_w;
+  }
+}
+
 TEST_P(RoiListFormats, HaveTheirColours) {
   const std::string format = GetParam();
   if (format.starts_with("GRAY")) return;
