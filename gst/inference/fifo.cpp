@@ -100,7 +100,8 @@ std::optional<FifoItem> Fifo::pop() {
     return flow_ == GST_FLOW_OK ? !items_.empty() : flow_ != GST_FLOW_NOT_LINKED;
   });
   if (flow_ != GST_FLOW_OK) return std::nullopt;
-  FifoItem item = std::move(items_.front());
+  // Moved once: with a second move gcc 12 sees members that are not there.
+  std::optional<FifoItem> item(std::move(items_.front()));
   items_.pop_front();
   popped_ = true;
   return item;
