@@ -94,16 +94,19 @@ bool Fifo::wait_drained() {
   return flow_ == GST_FLOW_OK;
 }
 
+/// One object is returned on both ways: where it is moved once more, gcc 12 sees members that are
+/// not there.
 std::optional<FifoItem> Fifo::pop() {
+  std::optional<FifoItem> item;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] {
     return flow_ == GST_FLOW_OK ? !items_.empty() : flow_ != GST_FLOW_NOT_LINKED;
   });
-  if (flow_ != GST_FLOW_OK) return std::nullopt;
-  // Moved once: with a second move gcc 12 sees members that are not there.
-  std::optional<FifoItem> item(std::move(items_.front()));
-  items_.pop_front();
-  popped_ = true;
+  if (flow_ == GST_FLOW_OK) {
+    item.emplace(std::move(items_.front()));
+    items_.pop_front();
+    popped_ = true;
+  }
   return item;
 }
 

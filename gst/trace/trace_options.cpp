@@ -35,8 +35,8 @@ gboolean read_field(GQuark name, const GValue* value, gpointer user) {
     // Below a microsecond it is still an interval.
     options.interval_us = std::max<gint64>(1, static_cast<gint64>(*seconds * G_USEC_PER_SEC));
   } else {
-    options.complaint =
-        std::string("\"interval\" is no number of seconds above 0, up to 1e6; ") + kUsage;
+    options.complaint = "\"interval\" is no number of seconds above 0, up to 1e6; ";
+    options.complaint += kUsage;
   }
   return TRUE;
 }
