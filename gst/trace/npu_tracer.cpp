@@ -159,22 +159,24 @@ Tracer& tracer_of(GObject* self) {
   return NpuTracer::state_of(self);
 }
 
-ObjectRef<GstObject> owner_of(GstPad* pad) {
-  return ObjectRef<GstObject>(gst_object_get_parent(GST_OBJECT(pad)));
+/// Without the pad's lock, which newer GStreamers hold around the hook of an event. The element
+/// lives while its pad pushes.
+GstObject* owner_of(GstPad* pad) {
+  return GST_OBJECT_PARENT(pad);
 }
 
 void on_push(GObject* self, GstClockTime, GstPad* pad, GstBuffer*) {
-  const auto owner = owner_of(pad);
-  if (is_ours(owner.get())) {
-    tracer_of(self).tell_if_due(GST_ELEMENT(owner.get()));
+  GstObject* const owner = owner_of(pad);
+  if (is_ours(owner)) {
+    tracer_of(self).tell_if_due(GST_ELEMENT(owner));
   }
 }
 
 /// Frames that are dropped make QoS events, and nothing else.
 void on_push_event(GObject* self, GstClockTime, GstPad* pad, GstEvent* event) {
-  const auto owner = owner_of(pad);
-  if (!is_ours(owner.get())) return;
-  auto* element = GST_ELEMENT(owner.get());
+  GstObject* const owner = owner_of(pad);
+  if (!is_ours(owner)) return;
+  auto* element = GST_ELEMENT(owner);
   const bool is_end = GST_EVENT_TYPE(event) == GST_EVENT_EOS && GST_PAD_IS_SRC(pad);
   is_end ? tracer_of(self).end_stream(element) : tracer_of(self).tell_if_due(element);
 }
