@@ -57,10 +57,6 @@ float softmax_of(float largest, const std::vector<float>& values) {
   return static_cast<float>(1 / sum);
 }
 
-std::string text_or_empty(const gchar* text) {
-  return text != nullptr ? text : "";
-}
-
 }  // namespace
 
 bool looks_like_classes(const TensorView& tensor) {
@@ -126,18 +122,10 @@ void RegionClassifier::describe_model(const GstNpuInferenceMeta& meta) {
   tensor_name_ = section ? section->name : settings_.tensor_name;
   threshold_ = settings_.threshold.value_or(
       section ? static_cast<float>(section->confidence_threshold.value_or(0)) : 0);
-  labels_ = find_labels(section, labels);
+  labels_ = settings_.find_labels(section, labels);
   model_ = model;
   model_labels_ = labels;
   described_ = true;
-}
-
-std::vector<std::string> RegionClassifier::find_labels(const ModelInfoTensor* section,
-                                                       const std::string& model_labels) const {
-  if (!settings_.labels.empty()) return split_labels(settings_.labels, ',');
-  if (!settings_.labels_file.empty()) return read_labels_file(settings_.labels_file);
-  if (section && !section->labels.empty()) return section->labels;
-  return split_labels(model_labels, ' ');
 }
 
 /// The output that the user names, else the first with labels.

@@ -37,8 +37,6 @@ class RegionClassifier {
  private:
   void describe_model(const GstNpuInferenceMeta& meta);
   const ModelInfoTensor* find_section() const;
-  std::vector<std::string> find_labels(const ModelInfoTensor* section,
-                                       const std::string& model_labels) const;
   GstNpuTensor find_tensor(const std::vector<InferredTensor>& tensors) const;
   void attach(GstBuffer* buffer, const GstNpuInferenceMeta& meta,
               const Classification& found) const;

@@ -42,11 +42,15 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta) {
           g_ascii_dtostr(y.data(), y.size(), meta->scale_y));
 }
 
-std::string text_or_empty(const gchar* text) {
-  return text != nullptr ? text : "";
-}
-
 }  // namespace
+
+std::vector<std::string> DetectorSettings::find_labels(const ModelInfoTensor* section,
+                                                       const std::string& model_labels) const {
+  if (!labels.empty()) return split_labels(labels, ',');
+  if (!labels_file.empty()) return read_labels_file(labels_file);
+  if (section != nullptr && !section->labels.empty()) return section->labels;
+  return split_labels(model_labels, ' ');
+}
 
 void Detector::configure(DetectorSettings settings) {
   settings_ = std::move(settings);
@@ -124,7 +128,7 @@ void Detector::describe_model(const GstNpuInferenceMeta* meta) {
     }
   }
   find_section();
-  labels_ = find_labels(model_labels);
+  labels_ = settings_.find_labels(section_, model_labels);
   const YoloOptions defaults;
   const auto from_section = [&](std::optional<double> ModelInfoTensor::*key, float fallback) {
     return section_ != nullptr ? static_cast<float>((section_->*key).value_or(fallback)) : fallback;
@@ -149,13 +153,6 @@ void Detector::find_section() {
   if (std::count_if(info_->tensors.begin(), info_->tensors.end(), is_output) == 1) {
     section_ = &*std::find_if(info_->tensors.begin(), info_->tensors.end(), is_output);
   }
-}
-
-std::vector<std::string> Detector::find_labels(const std::string& model_labels) const {
-  if (!settings_.labels.empty()) return split_labels(settings_.labels, ',');
-  if (!settings_.labels_file.empty()) return read_labels_file(settings_.labels_file);
-  if (section_ != nullptr && !section_->labels.empty()) return section_->labels;
-  return split_labels(model_labels, ' ');
 }
 
 // By name where one is known, else the first that can be a YOLO output. A lone tensor is always

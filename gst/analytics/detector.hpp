@@ -24,6 +24,11 @@ struct DetectorSettings {
   std::size_t max_detections = YoloOptions{}.max_detections;
   std::string labels;       ///< comma list
   std::string labels_file;  ///< counts where `labels` is empty
+
+  /// The user's, else those of the output's `section` of .modelinfo, which may be null, else the
+  /// model's own, which blanks separate. Throws npu::Error.
+  std::vector<std::string> find_labels(const ModelInfoTensor* section,
+                                       const std::string& model_labels) const;
 };
 
 /// Finds the objects that a frame's tensors describe. One thread.
@@ -44,7 +49,6 @@ class Detector {
  private:
   void describe_model(const GstNpuInferenceMeta* meta);
   void find_section();
-  std::vector<std::string> find_labels(const std::string& model_labels) const;
   std::vector<InferredTensor> candidates_of(GstBuffer* buffer) const;
   GstNpuInferenceMeta* choose_inference(const std::vector<InferredTensor>& candidates) const;
   GstNpuTensor find_tensor(const std::vector<InferredTensor>& candidates) const;

@@ -72,6 +72,10 @@ TensorMapping::TensorMapping(const GstNpuTensor& tensor)
   view_.size_bytes = info_.size;
 }
 
+std::string text_or_empty(const gchar* text) {
+  return text != nullptr ? text : "";
+}
+
 std::vector<InferredTensor> tensors_of(GstBuffer* buffer) {
   std::vector<InferredTensor> tensors;
   GstNpuTensor tensor;

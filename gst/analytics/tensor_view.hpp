@@ -39,6 +39,9 @@ struct InferredTensor {
   bool is_of_region() const { return meta && meta->is_region; }
 };
 
+/// Of a meta, where it may be null.
+std::string text_or_empty(const gchar* text);
+
 /// All of a buffer. A tensor of an inference without a meta goes with the first whole frame's.
 std::vector<InferredTensor> tensors_of(GstBuffer* buffer);
 
