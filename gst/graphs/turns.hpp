@@ -15,7 +15,7 @@ namespace gstnpu {
 /// Which of several streams gives a device its next inference. At most so many inferences are there
 /// at a time; of the streams that wait, the one of the highest priority comes next, and among
 /// equals the one whose last turn is the longest ago. From any thread.
-class Turns : public std::enable_shared_from_this<Turns> {
+class Turns {
  public:
   /// At least so many inferences at a time.
   void allow(guint inferences);
