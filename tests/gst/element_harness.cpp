@@ -61,12 +61,7 @@ BufferRef ElementHarness::pull() {
 }
 
 guint64 ElementHarness::stat(const char* field) const {
-  GstStructure* stats = nullptr;
-  g_object_get(element_, "stats", &stats, nullptr);
-  guint64 value = G_MAXUINT64;
-  gst_structure_get_uint64(stats, field, &value);
-  gst_structure_free(stats);
-  return value;
+  return stat_of(element_, field);
 }
 
 std::string ElementHarness::stat_text(const char* field) const {
@@ -87,6 +82,15 @@ std::size_t ElementHarness::compilations() const {
 
 std::vector<std::string> ElementHarness::messages(GstMessageType type) const {
   return take_messages(bus_, type);
+}
+
+guint64 stat_of(GstElement* element, const char* field) {
+  GstStructure* stats = nullptr;
+  g_object_get(element, "stats", &stats, nullptr);
+  guint64 value = G_MAXUINT64;
+  gst_structure_get_uint64(stats, field, &value);
+  gst_structure_free(stats);
+  return value;
 }
 
 std::vector<std::string> take_messages(GstBus* bus, GstMessageType type) {

@@ -54,6 +54,9 @@ class ElementHarness {
   GstHarness* harness_;
 };
 
+/// A counter of the property "stats".
+guint64 stat_of(GstElement* element, const char* field);
+
 /// The texts of all messages of the type on `bus`, oldest first.
 std::vector<std::string> take_messages(GstBus* bus, GstMessageType type);
 

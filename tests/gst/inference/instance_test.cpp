@@ -55,14 +55,7 @@ class SharingPipeline {
     gst_clear_message(&message);
     return is_end;
   }
-  guint64 stat(const char* field) const {
-    GstStructure* stats = nullptr;
-    g_object_get(element_.get(), "stats", &stats, nullptr);
-    guint64 value = G_MAXUINT64;
-    gst_structure_get_uint64(stats, field, &value);
-    gst_structure_free(stats);
-    return value;
-  }
+  guint64 stat(const char* field) const { return stat_of(element_.get(), field); }
   std::vector<std::string> errors() const {
     const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline_.get()));
     return take_messages(bus.get(), GST_MESSAGE_ERROR);

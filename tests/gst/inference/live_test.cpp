@@ -14,14 +14,9 @@ namespace {
 constexpr GstClockTime kFrame = GST_SECOND / 30;
 
 /// Of the element "npu".
-guint64 stat_of(GstElement* pipeline, const char* field) {
+guint64 stat_in(GstElement* pipeline, const char* field) {
   const ObjectRef<GstElement> element(gst_bin_get_by_name(GST_BIN(pipeline), "npu"));
-  GstStructure* stats = nullptr;
-  g_object_get(element.get(), "stats", &stats, nullptr);
-  guint64 value = G_MAXUINT64;
-  gst_structure_get_uint64(stats, field, &value);
-  gst_structure_free(stats);
-  return value;
+  return stat_of(element.get(), field);
 }
 
 /// videotestsrc, what is given, and a sink that notes how late it renders each frame.
@@ -77,7 +72,7 @@ class LivePipeline {
   guint64 qos_messages() const { return qos_messages_; }
   /// The "frames" of each message "npu-stats", oldest first.
   const std::vector<guint64>& posted_frames() const { return posted_frames_; }
-  guint64 stat(const char* field) const { return stat_of(pipeline_, field); }
+  guint64 stat(const char* field) const { return stat_in(pipeline_, field); }
   GstClockTime answered() const {
     GstQuery* query = gst_query_new_latency();
     GstClockTime min = GST_CLOCK_TIME_NONE;
@@ -170,7 +165,7 @@ TEST_F(Preload, CompilesBeforeTheStream) {
   GstMessage* end = gst_bus_timed_pop_filtered(bus.get(), 30 * GST_SECOND, GST_MESSAGE_EOS);
   EXPECT_NE(end, nullptr);
   gst_clear_message(&end);
-  EXPECT_GT(stat_of(live.get(), "inferred"), 0u);
+  EXPECT_GT(stat_in(live.get(), "inferred"), 0u);
   EXPECT_EQ(told(live.get(), GST_MESSAGE_PROGRESS), 0u) << "nothing more to compile";
   gst_element_set_state(live.get(), GST_STATE_NULL);
 }
@@ -197,8 +192,8 @@ TEST_F(Files, WaitInsteadOfBeingDropped) {
   const ObjectRef<GstElement> pipeline = nine_seconds("drop=busy");
   gst_element_set_state(pipeline.get(), GST_STATE_PAUSED);
   g_usleep(1000 * 1000);
-  EXPECT_EQ(stat_of(pipeline.get(), "dropped"), 0u);
-  EXPECT_LT(stat_of(pipeline.get(), "frames"), 90u) << "the whole file was read and thrown away";
+  EXPECT_EQ(stat_in(pipeline.get(), "dropped"), 0u);
+  EXPECT_LT(stat_in(pipeline.get(), "frames"), 90u) << "the whole file was read and thrown away";
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
 
@@ -210,7 +205,7 @@ TEST_F(Files, AreNotLateAfterASeek) {
   g_usleep(2000 * 1000);
   ASSERT_TRUE(gst_element_seek_simple(pipeline.get(), GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0));
   g_usleep(1000 * 1000);
-  EXPECT_LT(stat_of(pipeline.get(), "late"), 5u);
+  EXPECT_LT(stat_in(pipeline.get(), "late"), 5u);
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
 
