@@ -1,7 +1,11 @@
 // Destroying what a job uses: counted and traced, and the process's end under SOFTNPU_STRICT=1.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <string>
 #include <utility>
 
 #include "child.hpp"
@@ -227,7 +231,10 @@ TEST_F(Lifetimes, OfAnImmediateListLastAsLongAsItsCommands) {
 }
 
 TEST_F(Lifetimes, AreToldInTheTraceOfTheCallThatEndsTheProcess) {
-  const std::string trace = testing::TempDir() + "softnpu-lifetimes-trace.jsonl";
+  // Several runs of these tests stand side by side; the child keeps its parent's name.
+  ::setenv("SOFTNPU_TEST_RUN", std::to_string(::getpid()).c_str(), 0);
+  const std::string trace =
+      testing::TempDir() + "softnpu-lifetimes-trace-" + std::getenv("SOFTNPU_TEST_RUN");
   const auto body = [](Client& client) {
     Inference inference(client);
     inference.record();
