@@ -18,7 +18,7 @@ install(FILES gst/meta/npumeta.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gst/npu
 add_library(gstnpu MODULE ${GSTNPU_SOURCES})
 target_compile_definitions(gstnpu PRIVATE NPU_VERSION="${PROJECT_VERSION}")
 target_include_directories(gstnpu PRIVATE gst)
-target_link_libraries(gstnpu PRIVATE npucore gstnpumeta PkgConfig::GST nlohmann_json::nlohmann_json)
+target_link_libraries(gstnpu PRIVATE npucore npuvision gstnpumeta PkgConfig::GST nlohmann_json::nlohmann_json)
 set_target_properties(gstnpu PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDIR})
 install(TARGETS gstnpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0)
 

@@ -116,6 +116,18 @@ set(NPUCORE_SOURCES
   npucore/src/ze/sysman.cpp
 )
 
+set(NPUVISION_SOURCES
+  npuvision/card/labels.cpp
+  npuvision/card/model_info.cpp
+  npuvision/card/names.cpp
+  npuvision/decode/answer.cpp
+  npuvision/decode/boxes.cpp
+  npuvision/decode/contract.cpp
+  npuvision/decode/make_decoder.cpp
+  npuvision/decode/tensor_view.cpp
+  npuvision/decode/yolo.cpp
+)
+
 set(GSTNPUMETA_SOURCES
   gst/meta/inference_meta.cpp
   gst/meta/tensor_meta.cpp
@@ -125,11 +137,8 @@ set(GSTNPU_SOURCES
   gst/analytics/classifier.cpp
   gst/analytics/detection_meta.cpp
   gst/analytics/detector.cpp
-  gst/analytics/labels.cpp
-  gst/analytics/model_info.cpp
   gst/analytics/nputensordec.cpp
   gst/analytics/tensor_view.cpp
-  gst/analytics/yolo.cpp
   gst/common/bus.cpp
   gst/common/log.cpp
   gst/frames/allocator.cpp

@@ -13,6 +13,7 @@ from pathlib import Path
 LISTS = {
     "NPU_VCL_SOURCES": ("npu-vcl", ["npu_vcl/src"]),
     "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
+    "NPUVISION_SOURCES": ("npuvision-objects", ["npuvision"]),
     "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),
     "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/graphs", "gst/inference", "gst/plugin", "gst/publish",
                                           "gst/trace"]),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails on an error text of the library, the tools or the elements that docs/troubleshooting.md does not explain.
+"""Fails on an error text of the libraries, the tools or the elements that docs/troubleshooting.md does not explain.
 
 An error text is known by its stable phrase: the longest piece of literal text in the call that makes it. The page must
 hold each phrase as it is (line breaks aside), in a table row with a cure.
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = ("npu_vcl/src", "npucore/src", "tools", "gst")
+FOLDERS = ("npu_vcl/src", "npucore/src", "npuvision", "tools", "gst")
 PAGE = "docs/troubleshooting.md"
 # The calls that make an error's text, by what opens them; functions that are [[noreturn]] are more of them.
 MAKERS = (r"\bthrow\s+[\w:]+\s*[({]", r"\bmake_error\s*\(", r"\bGST_ELEMENT_(?:ERROR|WARNING)\s*\(")

@@ -15,7 +15,7 @@ class Mutation(NamedTuple):
     tests: list
 
 
-LIBRARY, PLUGIN, DRIVER, TOOLS = "npucore/*", "gst/*", "softnpu/*", "tools/*"
+LIBRARY, VISION, PLUGIN, DRIVER, TOOLS = "npucore/*", "npuvision/*", "gst/*", "softnpu/*", "tools/*"
 CALLS = "npucore-system-calls"
 CACHE = "npucore-cache:*AfterAnUpdate*"
 ENTRY = "npucore-cache-entry"
@@ -145,8 +145,8 @@ MUTATIONS = [
     Mutation("missing-file-code", "a missing model is told as a failure of the library", PLUGIN,
              "return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND};",
              "return {GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED};", ["gst-element-errors"]),
-    Mutation("past-the-tensor", "a detector reads behind its tensor's memory", PLUGIN,
-             "end <= tensor.size_bytes", "end > 0", ["yolo"]),
+    Mutation("past-the-tensor", "a decoder reads behind its tensor's memory", VISION,
+             "&& end <= tensor.size_bytes;", "&& end > 0;", ["vision-yolo"]),
 
     # ---- Bounds, strides, alignment
     Mutation("slice-too-long", "a slice reaches past its tensor", LIBRARY,

@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOMS = ("npu_vcl", "npucore", "softnpu", "gst", "tools")
+ROOMS = ("npu_vcl", "npucore", "npuvision", "softnpu", "gst", "tools")
 TREE = Path(__file__).resolve().parent.parent
 STAMPS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "npucore" / "tidy"
 # Headers are named as the compile command's -I spells them: from the build folder. The system has folders named alike.

@@ -4,12 +4,18 @@
 #include <cmath>
 
 #include <npucore/error.hpp>
+#include <npuvision/labels.hpp>
+#include <npuvision/scalar.hpp>
 
 #include "detection_meta.hpp"
-#include "labels.hpp"
-#include "scalar.hpp"
 
 namespace gstnpu {
+
+using npu::vision::find_model_info;
+using npu::vision::Half;
+using npu::vision::label_of;
+using npu::vision::load;
+using npu::vision::read_model_info;
 namespace {
 
 constexpr float kSumError = 0.01F;  // of probabilities in f16

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "labels.hpp"
+#include <npuvision/labels.hpp>
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
 
 namespace gstnpu {
+
+using npu::vision::label_of;
 namespace {
 
 struct PixelBox {

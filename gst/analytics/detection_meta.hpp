@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "yolo.hpp"
+#include "tensor_view.hpp"
 
 namespace gstnpu {
 

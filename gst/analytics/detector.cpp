@@ -6,10 +6,16 @@
 #include <utility>
 
 #include <npucore/error.hpp>
-
-#include "labels.hpp"
+#include <npuvision/labels.hpp>
 
 namespace gstnpu {
+
+using npu::vision::as_yolo_tensor;
+using npu::vision::find_model_info;
+using npu::vision::kYoloExpectation;
+using npu::vision::read_labels_file;
+using npu::vision::read_model_info;
+using npu::vision::split_labels;
 namespace {
 
 constexpr const char* kYoloId = "yolo-v8-out";  // of the tensor registry

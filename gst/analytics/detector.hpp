@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include <npuvision/model_info.hpp>
+#include <npuvision/yolo.hpp>
+
 #include "meta/npumeta.h"
 
-#include "model_info.hpp"
 #include "tensor_view.hpp"
-#include "yolo.hpp"
 
 namespace gstnpu {
 

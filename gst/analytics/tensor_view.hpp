@@ -6,11 +6,22 @@
 #include <string>
 #include <vector>
 
+#include <npuvision/model_info.hpp>
+#include <npuvision/yolo.hpp>
+
 #include "meta/npumeta.h"
 
-#include "yolo.hpp"
-
 namespace gstnpu {
+
+using npu::vision::Detection;
+using npu::vision::FrameSize;
+using npu::vision::ModelInfo;
+using npu::vision::ModelInfoTensor;
+using npu::vision::TensorView;
+using npu::vision::YoloDecoder;
+using npu::vision::YoloLayout;
+using npu::vision::YoloOptions;
+using npu::vision::YoloTensor;
 
 /// Without the data, which is there only while the memory is mapped.
 TensorView view_of(const GstNpuTensor& tensor);

@@ -1,9 +1,8 @@
 // The .modelinfo file beside a model, and a labels file.
 
 #include <npucore/error.hpp>
-
-#include "analytics/labels.hpp"
-#include "analytics/model_info.hpp"
+#include <npuvision/labels.hpp>
+#include <npuvision/model_info.hpp>
 
 #include "memory_file.hpp"
 #include "mutation.hpp"
@@ -12,14 +11,14 @@ namespace {
 
 void try_both(const std::string& path) {
   try {
-    const auto info = gstnpu::read_model_info(path);
+    const auto info = npu::vision::read_model_info(path);
     info.find_output("output");
     info.find_output_by_id("yolo-v8-out");
   } catch (const npu::Error&) {
     // A refusal in words is what hostile files get.
   }
   try {
-    gstnpu::label_of(gstnpu::read_labels_file(path), 3);
+    npu::vision::label_of(npu::vision::read_labels_file(path), 3);
   } catch (const npu::Error&) {
     // As above.
   }

@@ -1,19 +1,18 @@
-#include "analytics/model_info.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
 #include <npucore/error.hpp>
+#include <npuvision/labels.hpp>
+#include <npuvision/model_info.hpp>
 
-#include "analytics/labels.hpp"
 #include "support/temp_dir.hpp"
 
 namespace {
 
-using gstnpu::ModelInfo;
-using gstnpu::ModelInfoTensor;
+using npu::vision::ModelInfo;
+using npu::vision::ModelInfoTensor;
 
 class Files : public testing::Test {
  protected:
@@ -52,7 +51,7 @@ iou-threshold=0.7
 using ModelInfoFile = Files;
 
 TEST_F(ModelInfoFile, GivesEveryTensor) {
-  const ModelInfo info = gstnpu::read_model_info(write("m.modelinfo", kYolo));
+  const ModelInfo info = npu::vision::read_model_info(write("m.modelinfo", kYolo));
   EXPECT_EQ(info.group_id, "yolo-v8-out");
   ASSERT_EQ(info.tensors.size(), 2u);
   EXPECT_TRUE(info.tensors[0].is_input);
@@ -63,7 +62,7 @@ TEST_F(ModelInfoFile, GivesEveryTensor) {
 }
 
 TEST_F(ModelInfoFile, GivesTheOutputsKeys) {
-  const ModelInfo info = gstnpu::read_model_info(write("m.modelinfo", kYolo));
+  const ModelInfo info = npu::vision::read_model_info(write("m.modelinfo", kYolo));
   const ModelInfoTensor* output = info.find_output("output0");
   ASSERT_NE(output, nullptr);
   EXPECT_EQ(output, info.find_output_by_id("yolo-v8-out"));
@@ -75,12 +74,12 @@ TEST_F(ModelInfoFile, GivesTheOutputsKeys) {
 }
 
 TEST_F(ModelInfoFile, TakesNoInputForAnOutput) {
-  const ModelInfo info = gstnpu::read_model_info(write("m.modelinfo", kYolo));
+  const ModelInfo info = npu::vision::read_model_info(write("m.modelinfo", kYolo));
   EXPECT_EQ(info.find_output("images"), nullptr);
 }
 
 TEST_F(ModelInfoFile, LeavesOptionalKeysOpen) {
-  const ModelInfo info = gstnpu::read_model_info(
+  const ModelInfo info = npu::vision::read_model_info(
       write("m.modelinfo", "[modelinfo]\nversion=1.3\ngroup-id=g\n[o]\ndir=output\nnew-key=1\n"));
   ASSERT_EQ(info.tensors.size(), 1u);
   EXPECT_TRUE(info.tensors[0].dims.empty());
@@ -90,7 +89,7 @@ TEST_F(ModelInfoFile, LeavesOptionalKeysOpen) {
 
 TEST_F(ModelInfoFile, ReadsLabelsFromAFileBesideIt) {
   write("names.txt", "circle\r\nsquare\r\n\n");
-  const ModelInfo info = gstnpu::read_model_info(
+  const ModelInfo info = npu::vision::read_model_info(
       write("m.modelinfo",
             "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\ndir=output\nlabels-file=names.txt\n"));
   EXPECT_EQ(info.tensors[0].labels, (std::vector<std::string>{"circle", "square"}));
@@ -102,7 +101,8 @@ TEST_F(ModelInfoFile, MayHaveItsLabelsBelowItsFolder) {
   // As Kubernetes mounts a configuration: links that stay inside.
   std::filesystem::create_symlink("data/names.txt", directory_.path() / "names.txt");
   const std::string path = write("m.modelinfo", OUTPUT "labels-file=names.txt\n");
-  EXPECT_EQ(gstnpu::read_model_info(path).tensors[0].labels, std::vector<std::string>{"circle"});
+  EXPECT_EQ(npu::vision::read_model_info(path).tensors[0].labels,
+            std::vector<std::string>{"circle"});
 }
 
 /// Files that a .modelinfo names, though they are none of its model's.
@@ -123,7 +123,7 @@ TEST_P(LabelsOutside, AreNotRead) {
   const std::string path =
       write("model/m.modelinfo", OUTPUT "labels-file=" + std::string(GetParam().labels_file));
   try {
-    const auto info = gstnpu::read_model_info(path);
+    const auto info = npu::vision::read_model_info(path);
     FAIL() << "published " << info.tensors[0].labels.at(0);
   } catch (const npu::Error& error) {
     EXPECT_EQ(error.code(), npu::ErrorCode::kInvalidArgument);
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST_F(ModelInfoFile, LabelsMayHoldAComma) {
-  const ModelInfo info = gstnpu::read_model_info(write(
+  const ModelInfo info = npu::vision::read_model_info(write(
       "m.modelinfo", "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\ndir=output\nlabels=a\\,b,c\n"));
   EXPECT_EQ(info.tensors[0].labels, (std::vector<std::string>{"a,b", "c"}));
 }
@@ -159,7 +159,7 @@ class BadModelInfo : public Files, public testing::WithParamInterface<BadRow> {}
 TEST_P(BadModelInfo, IsRefusedByFileGroupAndKey) {
   const std::string path = write("m.modelinfo", GetParam().text);
   try {
-    gstnpu::read_model_info(path);
+    npu::vision::read_model_info(path);
     FAIL() << "accepted";
   } catch (const npu::Error& error) {
     EXPECT_EQ(error.code(), npu::ErrorCode::kInvalidArgument);
@@ -201,13 +201,13 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(ModelInfoFile, ThatIsAFifoIsRefusedAndNotWaitedFor) {
   const auto path = directory_.path() / "m.modelinfo";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_THROW(gstnpu::read_model_info(path), npu::Error);
+  EXPECT_THROW(npu::vision::read_model_info(path), npu::Error);
 }
 
 TEST_F(ModelInfoFile, HasALimitOfSize) {
   const auto path = write("m.modelinfo", OUTPUT);
   std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
-  EXPECT_THROW(gstnpu::read_model_info(path), npu::Error);
+  EXPECT_THROW(npu::vision::read_model_info(path), npu::Error);
 }
 
 TEST_F(ModelInfoFile, WhoseGroupsNameOneLargeLabelsFileManyTimesIsRefused) {
@@ -219,7 +219,7 @@ TEST_F(ModelInfoFile, WhoseGroupsNameOneLargeLabelsFileManyTimesIsRefused) {
     text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=many.txt\n";
   }
   try {
-    gstnpu::read_model_info(write("m.modelinfo", text));
+    npu::vision::read_model_info(write("m.modelinfo", text));
     ADD_FAILURE() << "not refused";
   } catch (const npu::Error& error) {
     EXPECT_NE(std::string(error.what()).find("more than 1048576 labels together"),
@@ -235,7 +235,7 @@ TEST_F(ModelInfoFile, WhoseGroupsNameOneLongLabelManyTimesIsRefused) {
     text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=long.txt\n";
   }
   try {
-    gstnpu::read_model_info(write("m.modelinfo", text));
+    npu::vision::read_model_info(write("m.modelinfo", text));
     ADD_FAILURE() << "not refused";
   } catch (const npu::Error& error) {
     EXPECT_NE(std::string(error.what()).find("more than 16777216 bytes together"),
@@ -252,7 +252,7 @@ TEST_F(ModelInfoFile, WhoseGroupsNameAFileOfBlanksManyTimesIsRefused) {
     text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=blanks.txt\n";
   }
   try {
-    gstnpu::read_model_info(write("m.modelinfo", text));
+    npu::vision::read_model_info(write("m.modelinfo", text));
     ADD_FAILURE() << "not refused";
   } catch (const npu::Error& error) {
     EXPECT_NE(std::string(error.what()).find("more than 16 groups of the file have one"),
@@ -266,46 +266,46 @@ using ModelInfoLookup = Files;
 TEST_F(ModelInfoLookup, TriesTheWholeNameFirst) {
   write("net.modelinfo", "");
   const std::string expected = write("net.xml.modelinfo", "");
-  EXPECT_EQ(gstnpu::find_model_info(directory_.path() / "net.xml"), expected);
+  EXPECT_EQ(npu::vision::find_model_info(directory_.path() / "net.xml"), expected);
 }
 
 TEST_F(ModelInfoLookup, ThenTheNameWithoutExtension) {
   const std::string expected = write("net.modelinfo", "");
-  EXPECT_EQ(gstnpu::find_model_info(directory_.path() / "net.blob"), expected);
+  EXPECT_EQ(npu::vision::find_model_info(directory_.path() / "net.blob"), expected);
 }
 
 TEST_F(ModelInfoLookup, MayFindNothing) {
-  EXPECT_EQ(gstnpu::find_model_info(directory_.path() / "net.xml"), std::nullopt);
+  EXPECT_EQ(npu::vision::find_model_info(directory_.path() / "net.xml"), std::nullopt);
 }
 
 using Labels = Files;
 
 TEST(LabelList, LosesTheBlanksAroundLabels) {
-  EXPECT_EQ(gstnpu::split_labels(" circle , red square", ','),
+  EXPECT_EQ(npu::vision::split_labels(" circle , red square", ','),
             (std::vector<std::string>{"circle", "red square"}));
 }
 
 TEST(LabelList, KeepsItsPlacesWhereALabelIsEmpty) {
-  EXPECT_EQ(gstnpu::split_labels("a,,c,", ','), (std::vector<std::string>{"a", "", "c"}));
+  EXPECT_EQ(npu::vision::split_labels("a,,c,", ','), (std::vector<std::string>{"a", "", "c"}));
 }
 
 TEST(LabelList, OfBlanksHasNoEmptyLabels) {
-  EXPECT_EQ(gstnpu::split_labels("cat  dog ", ' '), (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(npu::vision::split_labels("cat  dog ", ' '), (std::vector<std::string>{"cat", "dog"}));
 }
 
 TEST(LabelList, MayBeEmpty) {
-  EXPECT_TRUE(gstnpu::split_labels("", ',').empty());
+  EXPECT_TRUE(npu::vision::split_labels("", ',').empty());
 }
 
 TEST(LabelOf, AnUnknownClassIsItsNumber) {
-  EXPECT_EQ(gstnpu::label_of({"a", ""}, 0), "a");
-  EXPECT_EQ(gstnpu::label_of({"a", ""}, 1), "class 1");
-  EXPECT_EQ(gstnpu::label_of({"a", ""}, 2), "class 2");
+  EXPECT_EQ(npu::vision::label_of({"a", ""}, 0), "a");
+  EXPECT_EQ(npu::vision::label_of({"a", ""}, 1), "class 1");
+  EXPECT_EQ(npu::vision::label_of({"a", ""}, 2), "class 2");
 }
 
 TEST_F(Labels, MissingFileIsNamed) {
   try {
-    gstnpu::read_labels_file(directory_.path() / "none.txt");
+    npu::vision::read_labels_file(directory_.path() / "none.txt");
     FAIL() << "accepted";
   } catch (const npu::Error& error) {
     EXPECT_EQ(error.code(), npu::ErrorCode::kNotFound);
@@ -314,24 +314,24 @@ TEST_F(Labels, MissingFileIsNamed) {
 }
 
 TEST_F(Labels, FromADeviceAreRefused) {
-  EXPECT_THROW(gstnpu::read_labels_file("/dev/zero"), npu::Error);
+  EXPECT_THROW(npu::vision::read_labels_file("/dev/zero"), npu::Error);
 }
 
 TEST_F(Labels, HaveALimitOfSize) {
   const auto path = write("labels.txt", "cat\n");
   std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
-  EXPECT_THROW(gstnpu::read_labels_file(path), npu::Error);
+  EXPECT_THROW(npu::vision::read_labels_file(path), npu::Error);
 }
 
 TEST_F(Labels, EmptyFileIsRefused) {
   const std::string path = write("labels.txt", "\n\n");
-  EXPECT_THROW(gstnpu::read_labels_file(path), npu::Error);
+  EXPECT_THROW(npu::vision::read_labels_file(path), npu::Error);
 }
 
 TEST_F(Labels, BinaryFileIsRefusedByLine) {
   const std::string path = write("labels.txt", "cat\n\xff\xfe\n");
   try {
-    gstnpu::read_labels_file(path);
+    npu::vision::read_labels_file(path);
     FAIL() << "accepted";
   } catch (const npu::Error& error) {
     EXPECT_NE(std::string(error.what()).find("line 2"), std::string::npos);

@@ -1,5 +1,3 @@
-#include "yolo.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -9,10 +7,10 @@
 #include <type_traits>
 
 #include <npucore/error.hpp>
+#include <npuvision/scalar.hpp>
+#include <npuvision/yolo.hpp>
 
-#include "scalar.hpp"
-
-namespace gstnpu {
+namespace npu::vision {
 
 const char* const kYoloExpectation =
     "a YOLO output is f32 or f16 of shape [1, 4 + classes, boxes] or [1, boxes, 4 + classes], or, "
@@ -165,14 +163,6 @@ void check_channels(const TensorView& tensor, std::size_t channels, bool channel
 }
 
 }  // namespace
-
-std::string TensorView::describe() const {
-  std::string text = "\"" + std::string(name) + "\" " + npu::to_string(type) + " [";
-  for (std::size_t i = 0; i < rank; ++i) {
-    text += (i > 0 ? "," : "") + std::to_string(dims[i]);
-  }
-  return text + "]";
-}
 
 YoloTensor as_yolo_tensor(const TensorView& tensor, YoloLayout layout, std::size_t label_count) {
   if (tensor.type != npu::ElementType::kF32 && tensor.type != npu::ElementType::kF16) {
@@ -346,4 +336,4 @@ double YoloDecoder::overlap(const Candidate& a, const Candidate& b) {
   return shared / (both - shared);
 }
 
-}  // namespace gstnpu
+}  // namespace npu::vision

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace gstnpu {
+#include <npucore/types.hpp>
+
+namespace npu::vision {
 
 /// One section of a .modelinfo file: an input or output of the model.
 struct ModelInfoTensor {
@@ -23,7 +25,7 @@ struct ModelInfoTensor {
 };
 
 /// The file that describes a model for GStreamer 1.28 and later; read here on every version.
-struct ModelInfo {
+struct NPU_API ModelInfo {
   std::string file;
   std::string group_id;
   std::vector<ModelInfoTensor> tensors;  ///< in the file's order
@@ -35,9 +37,9 @@ struct ModelInfo {
 };
 
 /// `<model>.modelinfo`, else `<model without extension>.modelinfo`, else nothing.
-std::optional<std::string> find_model_info(const std::string& model);
+NPU_API std::optional<std::string> find_model_info(const std::string& model);
 
 /// Throws Error that names file, group and key.
-ModelInfo read_model_info(const std::string& path);
+NPU_API ModelInfo read_model_info(const std::string& path);
 
-}  // namespace gstnpu
+}  // namespace npu::vision

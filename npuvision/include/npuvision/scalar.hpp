@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace gstnpu {
+namespace npu::vision {
 
 /// IEEE 754 half precision.
 struct Half {
@@ -35,4 +35,4 @@ float load(const std::byte* from) {
   return to_float(value);
 }
 
-}  // namespace gstnpu
+}  // namespace npu::vision

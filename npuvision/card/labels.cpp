@@ -1,11 +1,10 @@
-#include "labels.hpp"
-
 #include <glib.h>
 
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
+#include <npuvision/labels.hpp>
 
-namespace gstnpu {
+namespace npu::vision {
 namespace {
 
 constexpr const char* kBlanks = " \t\r\n";
@@ -72,4 +71,4 @@ std::string label_of(const std::vector<std::string>& labels, std::uint32_t label
   return "class " + std::to_string(label_id);
 }
 
-}  // namespace gstnpu
+}  // namespace npu::vision

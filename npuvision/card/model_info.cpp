@@ -1,5 +1,3 @@
-#include "model_info.hpp"
-
 #include <glib.h>
 
 #include <algorithm>
@@ -8,10 +6,10 @@
 
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
+#include <npuvision/labels.hpp>
+#include <npuvision/model_info.hpp>
 
-#include "labels.hpp"
-
-namespace gstnpu {
+namespace npu::vision {
 namespace {
 
 constexpr const char* kMainGroup = "modelinfo";
@@ -257,4 +255,4 @@ ModelInfo read_model_info(const std::string& path) {
   return info;
 }
 
-}  // namespace gstnpu
+}  // namespace npu::vision

@@ -5,29 +5,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <npucore/frame.hpp>
-#include <npucore/types.hpp>
+#include <npuvision/answer.hpp>
+#include <npuvision/tensor_view.hpp>
 
-namespace gstnpu {
-
-/// One output of a model as it lies in memory; everything is borrowed.
-struct TensorView {
-  static constexpr std::size_t kMaxRank = 8;
-
-  std::string_view name;
-  npu::ElementType type = npu::ElementType::kUnknown;
-  std::size_t rank = 0;
-  std::array<std::size_t, kMaxRank> dims{};           ///< elements, outermost first
-  std::array<std::size_t, kMaxRank> strides_bytes{};  ///< from one element to the next
-  const std::byte* data = nullptr;
-  std::size_t size_bytes = 0;  ///< readable bytes from `data`
-
-  /// `"output0" f32 [1,84,8400]`
-  std::string describe() const;
-};
+namespace npu::vision {
 
 enum class YoloLayout {
   kAuto,  ///< by the number of labels, else the longer of the two dimensions holds the boxes
@@ -53,11 +37,12 @@ struct YoloTensor {
 };
 
 /// The sentence of error messages that says which tensors can be decoded.
-extern const char* const kYoloExpectation;
+NPU_API extern const char* const kYoloExpectation;
 
 /// Checks type, shape and that every element lies inside the tensor's memory. `label_count` is 0
 /// when the labels are not known. Throws Error(kInvalidArgument) that names tensor and shape.
-YoloTensor as_yolo_tensor(const TensorView& tensor, YoloLayout layout, std::size_t label_count);
+NPU_API YoloTensor as_yolo_tensor(const TensorView& tensor, YoloLayout layout,
+                                  std::size_t label_count);
 
 /// An object in the frame; edges in frame pixels, inside the frame, never empty.
 struct Detection {
@@ -73,13 +58,8 @@ struct YoloOptions {
   std::size_t max_detections = 300;  ///< the best ones of a frame
 };
 
-struct FrameSize {
-  std::uint32_t width = 0;
-  std::uint32_t height = 0;
-};
-
 /// Turns YOLO outputs into detections. Keeps its scratch memory from frame to frame; one thread.
-class YoloDecoder {
+class NPU_API YoloDecoder {
  public:
   /// Best first; valid until the next call. Boxes that are not finite, empty or outside the frame
   /// are no detections. Throws Error(kInvalidArgument) for a score that is no probability and a
@@ -117,4 +97,4 @@ class YoloDecoder {
   std::vector<Detection> detections_;
 };
 
-}  // namespace gstnpu
+}  // namespace npu::vision

@@ -1,5 +1,3 @@
-#include "analytics/yolo.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,16 +8,17 @@
 #include <random>
 
 #include <npucore/error.hpp>
+#include <npuvision/yolo.hpp>
 
 namespace {
 
-using gstnpu::as_yolo_tensor;
-using gstnpu::Detection;
-using gstnpu::TensorView;
-using gstnpu::YoloDecoder;
-using gstnpu::YoloLayout;
-using gstnpu::YoloOptions;
-using gstnpu::YoloTensor;
+using npu::vision::as_yolo_tensor;
+using npu::vision::Detection;
+using npu::vision::TensorView;
+using npu::vision::YoloDecoder;
+using npu::vision::YoloLayout;
+using npu::vision::YoloOptions;
+using npu::vision::YoloTensor;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -66,7 +65,7 @@ class Output {
 
 struct Frame {
   npu::FrameGeometry geometry;
-  gstnpu::FrameSize size{640, 640};
+  npu::vision::FrameSize size{640, 640};
 };
 
 std::vector<Detection> decode(const std::vector<Box>& boxes, const YoloOptions& options = {},

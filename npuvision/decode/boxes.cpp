@@ -1,0 +1,92 @@
+#include "boxes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace npu::vision {
+namespace {
+
+double in_frame(double edge, double offset, double scale, std::uint32_t limit) {
+  return std::clamp((edge - offset) * scale, 0.0, static_cast<double>(limit));
+}
+
+}  // namespace
+
+double frame_x(double x, const npu::FrameGeometry& geometry, FrameSize frame) {
+  return in_frame(x, geometry.offset_x, geometry.scale_x, frame.width);
+}
+
+double frame_y(double y, const npu::FrameGeometry& geometry, FrameSize frame) {
+  return in_frame(y, geometry.offset_y, geometry.scale_y, frame.height);
+}
+
+double overlap(const Edges& a, const Edges& b) {
+  const double width = std::min(a[2], b[2]) - std::max(a[0], b[0]);
+  const double height = std::min(a[3], b[3]) - std::max(a[1], b[1]);
+  if (width <= 0 || height <= 0) return 0;
+  const double shared = width * height;
+  const double both = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]);
+  return shared / (both - shared);
+}
+
+void Boxes::begin(const npu::FrameGeometry& geometry, FrameSize frame) {
+  geometry_ = geometry;
+  frame_ = frame;
+  candidates_.clear();
+  kept_.clear();
+}
+
+void Boxes::add(const Edges& edges, float confidence, std::uint32_t label_id, std::size_t index) {
+  const auto finite = [](double value) { return std::isfinite(value); };
+  if (!std::all_of(edges.begin(), edges.end(), finite)) return;
+  const Object object{.left = frame_x(edges[0], geometry_, frame_),
+                      .top = frame_y(edges[1], geometry_, frame_),
+                      .right = frame_x(edges[2], geometry_, frame_),
+                      .bottom = frame_y(edges[3], geometry_, frame_),
+                      .confidence = confidence,
+                      .label_id = label_id,
+                      .oriented = {}};
+  if (object.left < object.right && object.top < object.bottom) {
+    candidates_.push_back({object, edges, static_cast<std::uint32_t>(index)});
+  }
+}
+
+void Boxes::sort() {
+  std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
+    if (a.object.confidence != b.object.confidence) {
+      return a.object.confidence > b.object.confidence;
+    }
+    return a.index < b.index;
+  });
+}
+
+void Boxes::keep_best(std::size_t most) {
+  sort();
+  kept_.clear();
+  for (const Candidate& candidate : candidates_) {
+    if (kept_.size() >= most) break;
+    kept_.push_back(&candidate);
+  }
+}
+
+// Greedy non-maximum suppression.
+void Boxes::suppress(float iou_threshold, std::size_t most, bool is_class_agnostic) {
+  sort();
+  kept_.clear();
+  for (const Candidate& candidate : candidates_) {
+    if (kept_.size() >= most) break;
+    const bool covered = std::any_of(kept_.begin(), kept_.end(), [&](const Candidate* better) {
+      return (is_class_agnostic || better->object.label_id == candidate.object.label_id) &&
+             overlap(better->edges, candidate.edges) > iou_threshold;
+    });
+    if (!covered) {
+      kept_.push_back(&candidate);
+    }
+  }
+}
+
+void Boxes::give(Answer* answer) const {
+  for (const Candidate* candidate : kept_) answer->objects.push_back(candidate->object);
+}
+
+}  // namespace npu::vision

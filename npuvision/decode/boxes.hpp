@@ -1,0 +1,55 @@
+// Boxes in model pixels: into the frame, in order, without doubles.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <npucore/frame.hpp>
+#include <npuvision/answer.hpp>
+
+namespace npu::vision {
+
+/// Left, top, right, bottom.
+using Edges = std::array<double, 4>;
+
+struct Candidate {
+  Object object;
+  Edges edges;          ///< model pixels, not clipped: overlap is judged on these
+  std::uint32_t index;  ///< of the box in the tensor; makes the order of equal scores definite
+};
+
+/// From model pixels into the frame; clipped to it.
+double frame_x(double x, const npu::FrameGeometry& geometry, FrameSize frame);
+double frame_y(double y, const npu::FrameGeometry& geometry, FrameSize frame);
+
+/// Intersection over union.
+double overlap(const Edges& a, const Edges& b);
+
+/// What a frame's tensor says is there. Keeps its memory from frame to frame.
+class Boxes {
+ public:
+  void begin(const npu::FrameGeometry& geometry, FrameSize frame);
+  /// Of edges in model pixels. What is not finite, or empty or outside the frame, is none.
+  void add(const Edges& edges, float confidence, std::uint32_t label_id, std::size_t index);
+  /// Best first, at most so many.
+  void keep_best(std::size_t most);
+  /// Also drops what overlaps a better one of its class, or of any.
+  void suppress(float iou_threshold, std::size_t most, bool is_class_agnostic = false);
+
+  const std::vector<const Candidate*>& kept() const { return kept_; }
+  /// What was kept, as the answer's objects.
+  void give(Answer* answer) const;
+
+ private:
+  void sort();
+
+  npu::FrameGeometry geometry_;
+  FrameSize frame_;
+  std::vector<Candidate> candidates_;
+  std::vector<const Candidate*> kept_;  // of candidates_
+};
+
+}  // namespace npu::vision

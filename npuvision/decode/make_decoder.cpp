@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <vector>
+
+#include <npucore/error.hpp>
+
+#include "contract.hpp"
+
+namespace npu::vision {
+namespace {
+
+// Each family has a file of its own, which ends with its contract.
+std::span<const Contract* const> contracts() {
+  static const std::vector<const Contract*> all = {};
+  return all;
+}
+
+bool is_allowed(const Contract& contract, const ModelCard& card) {
+  if (card.family != Family::kAuto) return contract.family == card.family;
+  return card.task == Task::kUnknown || contract.serves(card.task);
+}
+
+std::string what_is_known(const ModelCard& card) {
+  std::string text;
+  if (card.family != Family::kAuto) text += std::string("family ") + to_string(card.family) + ", ";
+  if (card.task != Task::kUnknown) text += std::string("task ") + to_string(card.task) + ", ";
+  return text + std::to_string(card.labels.size()) + " labels";
+}
+
+[[noreturn]] void refuse(const Found& found, const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument, "the outputs " + describe(found.outputs) + " (" +
+                                               what_is_known(found.card) + ") " + why);
+}
+
+[[noreturn]] void refuse_all(const Found& found, const std::string& reasons) {
+  if (reasons.empty()) {
+    refuse(found, "cannot be decoded: no family of models that is known has this task");
+  }
+  refuse(found, "are those of no family of models that is known: " + reasons +
+                    "; set model-task or model-family, and labels, where the model does not "
+                    "describe itself");
+}
+
+}  // namespace
+
+Decoder::~Decoder() = default;
+
+DecodeOptions options_of(const ModelCard& card) {
+  DecodeOptions options;
+  options.confidence_threshold = card.confidence_threshold.value_or(options.confidence_threshold);
+  options.iou_threshold = card.iou_threshold.value_or(options.iou_threshold);
+  options.max_objects = card.max_objects.value_or(options.max_objects);
+  return options;
+}
+
+std::unique_ptr<Decoder> make_decoder(const ModelCard& card, std::span<const TensorView> outputs,
+                                      InputSize input) {
+  const Found found{card, outputs, input};
+  std::vector<const Contract*> fitting;
+  std::string reasons;
+  for (const Contract* contract : contracts()) {
+    if (!is_allowed(*contract, card)) continue;
+    const std::string reason = contract->refusal(found);
+    if (reason.empty()) {
+      fitting.push_back(contract);
+    } else {
+      reasons += (reasons.empty() ? "" : "; ") + std::string(to_string(contract->family)) + " is " +
+                 contract->expects + ", but this " + reason;
+    }
+  }
+  if (fitting.empty()) refuse_all(found, reasons);
+  if (fitting.size() == 1) return fitting.front()->make(found);
+  std::string names;
+  for (const Contract* contract : fitting) {
+    names += (names.empty() ? "" : " or ") + std::string(to_string(contract->family));
+  }
+  refuse(found, "could be those of " + names + ": set model-task or model-family");
+}
+
+}  // namespace npu::vision

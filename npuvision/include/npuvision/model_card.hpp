@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <npucore/frame.hpp>
+
+namespace npu::vision {
+
+/// What a model is for.
+// clang-format off
+enum class Task { kUnknown, kDetect, kSegment, kPose, kOriented, kClassify, kSemantic, kKeyPoints,
+                  kAnomaly, kDepth, kEmbed, kReadText, kFindText };
+/// How its outputs are laid out: one decoder each. docs/models.md has the contracts.
+enum class Family { kAuto, kYolo, kYoloEndToEnd, kYoloObjectness, kYoloX, kSsd, kDetr,
+                    kDetrDecoded, kClassification, kSegmentation, kSimcc, kAnomaly, kDepth,
+                    kEmbedding, kCtc, kTextBoxes, kAnchors };
+// clang-format on
+NPU_API const char* to_string(Task task);      ///< "detect", "segment", "pose", "obb", ...
+NPU_API const char* to_string(Family family);  ///< "auto", "yolo", "yolo-end-to-end", ...
+/// The inverse of to_string; throws Error(kInvalidArgument) that lists the valid names.
+NPU_API Task task_from_string(const std::string& name);
+NPU_API Family family_from_string(const std::string& name);
+
+/// Everything that is known about a model. What nobody said is empty.
+struct NPU_API ModelCard {
+  Task task = Task::kUnknown;
+  Family family = Family::kAuto;
+  std::vector<std::string> labels;                           ///< by label id, with their true names
+  std::optional<float> confidence_threshold, iou_threshold;  ///< 0..1
+  std::optional<std::uint32_t> max_objects;
+  std::string output;  ///< name of the tensor to decode; empty: by shape
+  /// Of a YOLO tensor: whether each class has a row, [1, 4 + classes, boxes].
+  std::optional<bool> channels_first;
+  /// Whether the graph ends with the suppression of overlaps: [1, boxes, 6].
+  std::optional<bool> end_to_end;
+  std::optional<bool> multilabel;  ///< each class is a question of its own, answered by a sigmoid
+  std::optional<bool> raw_scores;  ///< whether values of classes are taken as they are, no softmax
+
+  std::uint32_t key_points = 0;        ///< of an object
+  std::uint32_t key_point_values = 0;  ///< 2: x, y; 3: and whether it is visible
+  std::vector<std::string> key_point_names;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> skeleton;  ///< pairs of key points
+
+  std::vector<std::string> characters;  ///< of a text reader, without the blank that is class 0
+
+  std::optional<float> image_threshold, pixel_threshold, normalization_scale;  ///< of anomalies
+
+  // How a frame becomes the model's input.
+  std::optional<npu::ResizeMode> resize;
+  std::optional<float> pad_value;  ///< grey level 0..255 of a letterbox' border
+  std::optional<npu::ChannelOrder> channels;
+  std::vector<float> mean, scale;  ///< (x - mean) / scale, x in grey levels 0..255
+  std::optional<std::uint32_t> input_width, input_height;
+
+  std::string architecture;  ///< as its authors call it, for people
+  /// What of the above comes from which file or section: "labels" -> "metadata.yaml".
+  std::map<std::string, std::string> origins;
+
+  /// One line of JSON, as a blob and a frame's metadata carry it.
+  std::string to_json() const;
+  /// Throws Error(kInvalidArgument).
+  static ModelCard from_json(const std::string& text);
+};
+
+/// The first that says something wins: the model's .modelinfo, metadata.yaml, the IR's `model_info`
+/// (Model::model_info()), config.json and preprocessor_config.json, labels.txt, all beside the
+/// model. A blob's `model_info` may hold a whole card: that of the IR, which counts before what
+/// lies beside the blob but its .modelinfo. Throws Error that names file and key.
+NPU_API ModelCard read_model_card(const std::filesystem::path& model,
+                                  const std::map<std::string, std::string>& model_info);
+
+/// What `user` says counts; the rest is `model`'s.
+NPU_API ModelCard merged(const ModelCard& user, const ModelCard& model);
+
+}  // namespace npu::vision
