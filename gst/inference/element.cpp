@@ -100,8 +100,11 @@ bool Element::start_stream() {
   }
   auto stream = std::make_shared<Stream>(pads_, alive().opened, wanted.requests(), live_);
   if (wanted.preload && !preload(*stream)) return false;
-  const std::scoped_lock lock(alive_mutex_);
-  alive_.stream = std::move(stream);
+  {
+    const std::scoped_lock lock(alive_mutex_);
+    alive_.stream = std::move(stream);
+  }
+  begin_replacement();  // where another model was asked for meanwhile
   return true;
 }
 

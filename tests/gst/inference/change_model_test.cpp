@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <meta/npumeta.h>
 
+#include <utility>
+
 #include <npucore/npucore.hpp>
 
 #include "support/software_npu.hpp"
@@ -188,6 +190,33 @@ TEST_F(ChangeModel, IsTheNextStreamsWhereTheStreamEndsBefore) {
   set(harness, second);
   gst_element_set_state(harness.element(), GST_STATE_READY);
   EXPECT_EQ(get(harness), second);
+}
+
+// Nothing plays yet that could be changed, and yet it is not forgotten.
+TEST_F(ChangeModel, IsTakenUpWhereItComesDuringThePreload) {
+  struct Change {
+    std::string model;
+    bool done = false;
+  } change{model_of(16)};
+  const auto set_while_compiling = [](GstBus*, GstMessage* message, gpointer data) {
+    auto& wanted = *static_cast<Change*>(data);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_PROGRESS && !std::exchange(wanted.done, true)) {
+      g_object_set(GST_MESSAGE_SRC(message), "model", wanted.model.c_str(), nullptr);
+    }
+    return GST_BUS_PASS;
+  };
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    with(model_of(8))(element);
+    g_object_set(element, "preload", TRUE, nullptr);
+    gst_util_set_object_arg(G_OBJECT(element), "inference-region", "roi-list");
+    const ObjectRef<GstBus> bus(gst_element_get_bus(element));
+    gst_bus_set_sync_handler(bus.get(), set_while_compiling, &change, nullptr);
+  });
+  EXPECT_TRUE(change.done);
+  harness.set_caps(caps_of("RGB", 8, 8));
+  ASSERT_NE(frames_until_told(harness), nullptr);
+  EXPECT_EQ(text_of(gst_message_get_structure(told_.get()), "model"), change.model);
+  EXPECT_EQ(next_model(harness), change.model);
 }
 
 // Once the stream has let go of its frames nobody takes a new model over: not the next stream,
