@@ -33,8 +33,11 @@ GstVideoInfo Negotiation::stream_of(const GstCaps* caps) const {
                        opened_->source().command_for(layout_of_stream(*info)));
 }
 
-std::optional<GstVideoInfo> Negotiation::foreseen(GstPad* sink) const {
-  CapsRef caps = with_nv12_first(taken_caps(sink, nullptr).get());
+std::optional<GstVideoInfo> Negotiation::foreseen(GstPad* sink, GstPad* src) const {
+  const CapsRef offered = taken_caps(sink, nullptr), passed = taken_caps(src, nullptr);
+  const CapsRef both(
+      gst_caps_intersect_full(offered.get(), passed.get(), GST_CAPS_INTERSECT_FIRST));
+  CapsRef caps = with_nv12_first(both.get());
   if (gst_caps_is_empty(caps.get())) return std::nullopt;
   const GstStructure* first = gst_caps_get_structure(caps.get(), 0);
   const bool has_size = gst_structure_has_field_typed(first, "width", G_TYPE_INT) &&

@@ -23,8 +23,9 @@ class Negotiation {
   /// What the frames of a stream are. Throws npu::Error, with the cure, for caps that no frame of
   /// ours has. Once a model is open.
   GstVideoInfo stream_of(const GstCaps* caps) const;
-  /// What the frames will be, where the peer of `sink` offers frames of one size only.
-  std::optional<GstVideoInfo> foreseen(GstPad* sink) const;
+  /// What the frames will be, where the peer of `sink` offers frames of one size only: what that of
+  /// `src` takes of them.
+  std::optional<GstVideoInfo> foreseen(GstPad* sink, GstPad* src) const;
   /// What to tell about colours that differ from the blob's; empty where they do not.
   std::string color_warning(const GstVideoInfo& info) const;
 

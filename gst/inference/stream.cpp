@@ -64,7 +64,7 @@ void Stream::preload() {
     compile_ahead(region_target().layout);
     return;
   }
-  const std::optional<GstVideoInfo> info = negotiation_->foreseen(pads_.sink);
+  const std::optional<GstVideoInfo> info = negotiation_->foreseen(pads_.sink, pads_.src);
   if (!info) {
     post_warning(pads_.element,
                  "preload has no effect: upstream does not say yet which frames it has, so the "

@@ -143,9 +143,9 @@ TEST_F(TooSlowFor, OneRequestGoesOn) {
 
 class Preload : public LiveTest {
  protected:
-  ObjectRef<GstElement> pipeline(const std::string& caps) {
+  ObjectRef<GstElement> pipeline(const std::string& caps, const std::string& behind = "fakesink") {
     const std::string line = "videotestsrc is-live=true num-buffers=10 ! " + caps + " ! " +
-                             npuinfer("preload=true drop=busy") + " ! fakesink";
+                             npuinfer("preload=true drop=busy") + " ! " + behind;
     return ObjectRef<GstElement>(
         GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(line.c_str(), nullptr))));
   }
@@ -156,19 +156,33 @@ class Preload : public LiveTest {
   }
 };
 
-TEST_F(Preload, CompilesBeforeTheStream) {
-  const auto live = pipeline("video/x-raw,format=RGB,width=8,height=8,framerate=30/1");
+class PreloadOf : public Preload, public testing::WithParamInterface<const char*> {
+ protected:
+  const std::string caps_ = "video/x-raw,width=8,height=8,framerate=30/1";
+};
+
+TEST_P(PreloadOf, CompilesBeforeTheStream) {
+  const auto live = pipeline(caps_, GetParam());
   EXPECT_EQ(gst_element_set_state(live.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_NO_PREROLL);
   EXPECT_EQ(told(live.get(), GST_MESSAGE_PROGRESS), 2u) << "begun and ended";
   gst_element_set_state(live.get(), GST_STATE_PLAYING);
   const ObjectRef<GstBus> bus(gst_element_get_bus(live.get()));
-  GstMessage* end = gst_bus_timed_pop_filtered(bus.get(), 30 * GST_SECOND, GST_MESSAGE_EOS);
-  EXPECT_NE(end, nullptr);
-  gst_clear_message(&end);
+  GstMessage* message = gst_bus_timed_pop_filtered(
+      bus.get(), 30 * GST_SECOND,
+      static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_PROGRESS));
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(GST_MESSAGE_TYPE(message), GST_MESSAGE_EOS) << "nothing more to compile";
+  gst_clear_message(&message);
   EXPECT_GT(stat_in(live.get(), "inferred"), 0u);
-  EXPECT_EQ(told(live.get(), GST_MESSAGE_PROGRESS), 0u) << "nothing more to compile";
   gst_element_set_state(live.get(), GST_STATE_NULL);
 }
+
+// Downstream, too, may say which format it is to be.
+INSTANTIATE_TEST_SUITE_P(InFrontOf, PreloadOf,
+                         testing::Values("fakesink", "video/x-raw,format=RGB ! fakesink"),
+                         [](const auto& row) {
+                           return std::string(row.param) == "fakesink" ? "AnySink" : "ACapsfilter";
+                         });
 
 TEST_F(Preload, TellsWhereItCannotKnowTheFrames) {
   const auto live = pipeline("video/x-raw,format=RGB");
