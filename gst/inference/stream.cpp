@@ -245,9 +245,7 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
   FrameInput input(*opened_, format_->info, buffer.get());
   const gsize bytes = input.visible_bytes();
   shared_.stats.count_frame(bytes);
-  if (is_interlaced(format_->info, buffer.get())) {
-    shared_.stats.count(&StatsReport::interlaced);
-  }
+  const bool has_fields = is_interlaced(format_->info, buffer.get());
   find_memory(input);
   std::shared_ptr<Graph> graph;
   BoundPlanes planes = bind_or_copy(input, graph);
@@ -256,6 +254,7 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
   std::unique_ptr<Inference> inference =
       submit_in_turn(std::move(buffer), std::move(graph), std::move(planes), nullptr);
   if (!inference) return nullptr;
+  shared_.stats.count(&StatsReport::interlaced, has_fields ? 1 : 0);
   if (path == InputPath::kCopied) {
     note_copy(input.cause(), reason_of(input.cause(), input.detail()), bytes);
   } else if (inference->was_copied()) {

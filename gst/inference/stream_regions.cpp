@@ -39,9 +39,6 @@ GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
       shared_.stats.count(picked.has_waiting ? &StatsReport::skipped : &StatsReport::no_objects);
       return shared_.fifo.push(std::move(buffer));
     }
-    if (is_interlaced(format_->info, buffer.get())) {
-      shared_.stats.count(&StatsReport::interlaced);
-    }
     const auto results = std::make_shared<RegionResults>();
     results->came_ns = came_ns;
     const std::optional<GstFlowReturn> flow =
@@ -52,6 +49,9 @@ GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
       return GST_FLOW_OK;
     }
     if (*flow != GST_FLOW_OK) return *flow;
+    if (is_interlaced(format_->info, buffer.get())) {
+      shared_.stats.count(&StatsReport::interlaced);
+    }
     return shared_.fifo.push(RegionFrame{std::move(buffer), results});
   } catch (...) {
     return end_frame(std::move(buffer));

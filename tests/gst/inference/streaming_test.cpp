@@ -208,6 +208,23 @@ TEST_F(Streaming, OddPicturesAreToldOnce) {
   EXPECT_EQ(harness_.stat("interlaced"), 2u);
 }
 
+// While the model is compiled, no frame is seen.
+TEST_F(Streaming, DroppedFramesAreNotInterlacedOnes) {
+  gst_util_set_object_arg(G_OBJECT(harness_.element()), "drop", "busy");
+  harness_.set_caps(caps_of("RGB", 16, 8) + ",interlace-mode=interleaved");
+  const auto push_one = [&] { harness_.push(frame_of("RGB", 16, 8, 0)); };
+  push_one();
+  for (int i = 0; i < 5000 && harness_.stat("inferred") < 2; ++i) {
+    push_one();
+    g_usleep(2000);
+  }
+  push_event(gst_event_new_eos());
+  for (int i = 0; i < 500 && recorder_.seen().back() != "eos"; ++i) g_usleep(2000);
+  EXPECT_GT(harness_.stat("dropped"), 0u);
+  EXPECT_GT(harness_.stat("interlaced"), 0u);
+  EXPECT_EQ(harness_.stat("interlaced"), harness_.stat("inferred") - 1);
+}
+
 class Links : public Streaming {
  protected:
   void link() { ASSERT_EQ(gst_pad_link(src_.get(), harness_.get()->sinkpad), GST_PAD_LINK_OK); }
