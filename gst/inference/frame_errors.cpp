@@ -11,7 +11,8 @@ constexpr guint kMostLosses = 5;
 
 }  // namespace
 
-FrameErrors::Verdict FrameErrors::tell(const std::string& model_file, guint64 submitted_ns) {
+FrameErrors::Verdict FrameErrors::tell(const std::string& model_file, guint64 submitted_ns,
+                                       bool is_lost) {
   try {
     throw;
   } catch (const CopyRefused& error) {
@@ -19,7 +20,7 @@ FrameErrors::Verdict FrameErrors::tell(const std::string& model_file, guint64 su
     return Verdict::kCopyRefused;
   } catch (const npu::Error& error) {
     if (error.code() == npu::ErrorCode::kCancelled) return Verdict::kCancelled;
-    if (error.code() != npu::ErrorCode::kDeviceLost) {
+    if (error.code() != npu::ErrorCode::kDeviceLost && !is_lost) {
       post_error(element_, error, model_file);
       return Verdict::kFatal;
     }

@@ -36,8 +36,9 @@ class FrameErrors {
 
   /// In a handler: posts what it caught, of a frame that was submitted to that model then. A lost
   /// device is one warning, however many frames were in flight; one that is lost again and again is
-  /// an error.
-  Verdict tell(const std::string& model_file, guint64 submitted_ns);
+  /// an error. `is_lost`: whether the device was lost before, and what it caught is that it could
+  /// not be had again.
+  Verdict tell(const std::string& model_file, guint64 submitted_ns, bool is_lost = false);
   /// An inference has ended well: the next lost device is told again.
   void note_success();
 

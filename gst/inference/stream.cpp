@@ -224,7 +224,9 @@ void Stream::tell_drop(GstBuffer* buffer, GstClockTime running_time) {
 
 /// In a handler.
 GstFlowReturn Stream::end_frame(BufferRef frame) {
-  switch (shared_.errors.tell(opened_->model_file(), now_ns())) {
+  // A driver has other words for a device that cannot be had again.
+  const bool is_lost = graph_ && graph_->model().is_lost();
+  switch (shared_.errors.tell(opened_->model_file(), now_ns(), is_lost)) {
     case FrameErrors::Verdict::kDeviceLost:
       shared_.stats.count(&StatsReport::lost);
       return shared_.fifo.push(std::move(frame));

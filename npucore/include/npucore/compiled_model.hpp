@@ -73,6 +73,8 @@ class NPU_API CompiledModel {
   const std::optional<FrameInput>& frame_input() const;
   const std::map<std::string, std::string>& model_info() const;
   LoadStats load_stats() const;
+  /// Whether the device was lost and the model is not loaded again yet: the next use tries to.
+  bool is_lost() const;
 
   /// Throws Error(kInvalidArgument), with similar names, for an unknown property.
   std::string get_property(const std::string& name) const;

@@ -93,6 +93,10 @@ LoadStats CompiledModel::load_stats() const {
   return with(impl_, [](Impl& impl) { return impl.current_stats(); });
 }
 
+bool CompiledModel::is_lost() const {
+  return with(impl_, [](Impl& impl) { return impl.is_lost(); });
+}
+
 std::string CompiledModel::get_property(const std::string& name) const {
   return with(impl_, [&](Impl& impl) { return impl.get_property(name); });
 }

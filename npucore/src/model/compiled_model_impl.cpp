@@ -92,6 +92,11 @@ std::shared_ptr<Session> CompiledModel::Impl::session() {
   return session_;
 }
 
+bool CompiledModel::Impl::is_lost() {
+  std::scoped_lock lock(session_mutex_);
+  return session_->place.context->lost;
+}
+
 std::shared_ptr<internal::Completion> CompiledModel::Impl::completion() {
   base::refuse_after_fork();
   std::scoped_lock lock(session_mutex_);

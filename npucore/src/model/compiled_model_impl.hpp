@@ -70,6 +70,8 @@ struct NPU_LOCAL CompiledModel::Impl {
   /// What the model has in the device's context. Where that was lost, in a new one: the graph is
   /// then loaded from its own binary. Throws when that fails; the next call tries again.
   std::shared_ptr<internal::Session> session();
+  /// Whether session() has yet to do so.
+  bool is_lost();
   /// Whose thread calls the callbacks of this model's requests; made with the first call.
   std::shared_ptr<internal::Completion> completion();
 

@@ -125,8 +125,10 @@ class LostForGood : public testing::Test {
     return told;
   }
 
-  // From the third inference on; the driver reads it when it is first used.
-  const int set_ = ::setenv("SOFTNPU_FAULT", "zeFenceHostSynchronize:DEVICE_LOST@3+", 1);
+  explicit LostForGood(const char* fault = "zeFenceHostSynchronize:DEVICE_LOST@3+")
+      : set_(::setenv("SOFTNPU_FAULT", fault, 1)) {}
+
+  const int set_;  // from the third inference on; the driver reads it when it is first used
   TempDir dir_;
   ElementHarness harness_{"npuinfer", [this](GstElement* element) {
                             g_object_set(element, "device", "software", "model",
@@ -165,6 +167,33 @@ TEST_F(LostForGood, PassesWhereAsked) {
   EXPECT_EQ(harness_.stat("lost"), kFrames - 2);
   EXPECT_EQ(warnings(), 1u);
   EXPECT_TRUE(harness_.messages(GST_MESSAGE_ERROR).empty());
+}
+
+// As Intel's driver says it of a device that it cannot open any more. The first context is the
+// plugin's own.
+class NotHadAgain : public LostForGood {
+ protected:
+  NotHadAgain()
+      : LostForGood(
+            "zeFenceHostSynchronize:DEVICE_LOST@3,zeContextCreate:OUT_OF_DEVICE_MEMORY@2+") {}
+};
+
+TEST_F(NotHadAgain, IsLostForGoodToo) {
+  gst_util_set_object_arg(G_OBJECT(harness_.element()), "on-error", "pass");
+  harness_.set_caps(caps_of("RGB", 8, 8));
+  for (guint index = 0; index < kFrames; ++index) {
+    ASSERT_EQ(harness_.push(frame_of("RGB", 8, 8, 0, index)), GST_FLOW_OK) << index;
+    ASSERT_NE(harness_.pull(), nullptr);
+  }
+  EXPECT_EQ(harness_.stat("inferred"), 2u);
+  EXPECT_EQ(harness_.stat("lost"), kFrames - 2);
+  EXPECT_EQ(warnings(), 1u);
+  EXPECT_TRUE(harness_.messages(GST_MESSAGE_ERROR).empty());
+  gst_util_set_object_arg(G_OBJECT(harness_.element()), "on-error", "fail");
+  EXPECT_EQ(harness_.push(frame_of("RGB", 8, 8, 0, kFrames)), GST_FLOW_ERROR);
+  const auto errors = harness_.messages(GST_MESSAGE_ERROR);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("times in a row"), std::string::npos) << errors[0];
 }
 
 INSTANTIATE_TEST_SUITE_P(By, LostDevice,

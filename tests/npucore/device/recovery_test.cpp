@@ -264,14 +264,19 @@ TEST_P(LostDevice, TellsCallbacksOnce) {
 }
 
 TEST_P(LostDevice, ThatCannotBeHadAgainIsAnErrorUntilItCan) {
-  Request request = model().create_request();
+  const CompiledModel model = this->model();
+  Request request = model.create_request();
+  EXPECT_FALSE(model.is_lost());
   lose(request);
+  EXPECT_TRUE(model.is_lost());
   set_fault("zeContextCreate:OUT_OF_DEVICE_MEMORY@1");
   expect_error(ErrorCode::kOutOfMemory, "zeContextCreate", [&] { request.infer(); });
   set_fault("pfnCreate3:OUT_OF_HOST_MEMORY@1");
   expect_error(ErrorCode::kOutOfMemory, "pfnCreate3", [&] { request.infer(); });
+  EXPECT_TRUE(model.is_lost());
   set_fault("");
   expect_works(request, 1);
+  EXPECT_FALSE(model.is_lost());
 }
 
 /// Losses that another call than an inference tells, or that come while a request moves on.

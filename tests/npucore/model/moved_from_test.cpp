@@ -85,6 +85,7 @@ TEST_F(MovedFrom, ACompiledModelSaysSo) {
   expect_empty("CompiledModel", [&] { model.frame_input(); });
   expect_empty("CompiledModel", [&] { model.model_info(); });
   expect_empty("CompiledModel", [&] { model.load_stats(); });
+  expect_empty("CompiledModel", [&] { model.is_lost(); });
   expect_empty("CompiledModel", [&] { model.get_property("NPU_TILES"); });
   expect_empty("CompiledModel", [&] { model.set_property("WORKLOAD_TYPE", "DEFAULT"); });
   expect_empty("CompiledModel", [&] { model.native_binary(); });
