@@ -124,6 +124,21 @@ ConverterRef make_converter(const GstVideoInfo& from, const GstVideoInfo& to, co
                        " for the regions of a frame; put videoconvert in front");
 }
 
+guint depth_of(const GstVideoInfo& info) {
+  return static_cast<guint>(GST_VIDEO_INFO_COMP_DEPTH(&info, 0));
+}
+
+/// What means of areas leave to the converter: twice the size, so that its filters are simple. From
+/// more than 8 bits to 8, or back, GStreamer converts only as many columns as the smaller of both
+/// pictures has: these are all where it does not make one side larger and the other smaller.
+std::pair<guint, guint> size_before_converter(const PixelRect& read, const PixelRect& filled,
+                                              const GstVideoInfo& from, const GstVideoInfo& to) {
+  const bool is_mixed =
+      (read.width < filled.width) != (read.height < filled.height) && read.width != filled.width;
+  const guint times = is_mixed && (depth_of(from) > 8) != (depth_of(to) > 8) ? 1 : 2;
+  return {std::min(read.width, times * filled.width), std::min(read.height, times * filled.height)};
+}
+
 }  // namespace
 
 RegionPlace place_region(const PixelRect& region, const npu::FrameLayout& frame,
@@ -188,9 +203,7 @@ DeviceMemoryRef RegionReader::copy(const RegionPlace& place, const RegionTarget&
   read.y += top_;
   filled.x += target.layout.crop_left;
   filled.y += target.layout.crop_top;
-  // Twice as large as it will be, so that the last step has simple filters.
-  const guint width = std::min(read.width, 2 * filled.width);
-  const guint height = std::min(read.height, 2 * filled.height);
+  const auto [width, height] = size_before_converter(read, filled, from_.info, to.frame.info);
   OwnFrame smaller;
   const GstVideoFrame* from = &from_;
   if (width < read.width || height < read.height) {

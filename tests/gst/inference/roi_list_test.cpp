@@ -204,6 +204,28 @@ TEST_P(RoiListFormats, AreNeitherLighterNorDarkerHoweverSmallTheyBecome) {
   }
 }
 
+// GStreamer left columns of 16-bit formats unconverted.
+TEST_P(RoiListFormats, AreWholeWhereOneSideGrowsAndTheOtherShrinks) {
+  constexpr guint kSize = 100;
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of(GetParam(), kSize, kSize));
+  BufferRef frame = frame_of(GetParam(), kSize, kSize, 128);
+  add_roi(frame, 0, 0, kModelSize, kModelSize);
+  for (guint size = 2; size <= kSize; size += 7) {
+    for (guint other = 2; other <= kSize; other += 7) add_roi(frame, 0, 0, size, other);
+  }
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  const std::vector<Result> results = results_of(out.get());
+  ASSERT_GT(results.size(), 200u);
+  const float level = results[0].pixels[0];
+  for (const Result& result : results) {
+    const auto [least, most] = std::minmax_element(result.pixels.begin(), result.pixels.end());
+    EXPECT_NEAR(*least, level, 3) << result.meta->region_w << "x" << result.meta->region_h;
+    EXPECT_NEAR(*most, level, 3) << result.meta->region_w << "x" << result.meta->region_h;
+  }
+}
+
 TEST_P(RoiListFormats, HaveTheirColours) {
   const std::string format = GetParam();
   if (format.starts_with("GRAY")) return;
