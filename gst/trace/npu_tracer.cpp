@@ -124,7 +124,7 @@ void Tracer::log(const char* element, const Watched& watched, const TraceReport&
   gst_tracer_record_log(record_, element, guint64{watched.stream}, when, of.frames, of.inferred,
                         report.fps, report.utilisation, of.device_ns, of.queue_ns, of.p50_ns,
                         of.p95_ns, of.p99_ns, of.in_place, of.copied, of.dropped, of.late, of.lost,
-                        of.gap, of.skipped);
+                        of.gap, of.skipped, of.no_objects);
 }
 
 GstStructure* value_of(GType type, const char* description) {
@@ -150,7 +150,7 @@ GstTracerRecord* new_record() {
       number("ns"), "zero-copy", field, number("frames read in place"), "copied", field,
       number("frames"), "dropped", field, number("frames, drop=busy"), "late", field,
       number("frames, drop=late"), "lost", field, number("frames"), "gap", field, number("frames"),
-      "skipped", field, number("frames"), nullptr);
+      "skipped", field, number("frames"), "no-objects", field, number("frames, roi-list"), nullptr);
 }
 
 // ---- Hooks

@@ -57,6 +57,7 @@ TraceSample sample_of(const GstStructure& stats, gint64 now_us) {
           .lost = number(stats, "lost"),
           .gap = number(stats, "gap"),
           .skipped = number(stats, "skipped"),
+          .no_objects = number(stats, "no-objects"),
           .device_ns = number(stats, "device-time"),
           .queue_ns = number(stats, "queue-time"),
           .p50_ns = number(stats, "latency-p50"),
@@ -80,7 +81,8 @@ TraceReport report_of(const TraceSample& now, const TraceSample& before) {
   for (guint64 TraceSample::*field :
        {&TraceSample::frames, &TraceSample::inferred, &TraceSample::in_place, &TraceSample::copied,
         &TraceSample::dropped, &TraceSample::late, &TraceSample::lost, &TraceSample::gap,
-        &TraceSample::skipped, &TraceSample::busy_ns, &TraceSample::wall_ns}) {
+        &TraceSample::skipped, &TraceSample::no_objects, &TraceSample::busy_ns,
+        &TraceSample::wall_ns}) {
     subtract(report.counted.*field, before.*field);
   }
   set_rates(report);
@@ -102,7 +104,7 @@ std::string to_text(const TraceReport& report, const std::string& who) {
           count("copied", of.copied) + "\n";
   text += "npu:   drops: " + count("busy", of.dropped) + ", " + count("late", of.late) +
           "; without tensors: " + count("lost", of.lost) + ", " + count("gap", of.gap) + ", " +
-          count("skipped", of.skipped) + "\n";
+          count("skipped", of.skipped) + ", " + count("no objects", of.no_objects) + "\n";
   return text;
 }
 

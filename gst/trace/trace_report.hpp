@@ -10,7 +10,7 @@ namespace gstnpu {
 struct TraceSample {
   gint64 at_us = 0;  ///< g_get_monotonic_time()
   guint64 frames = 0, inferred = 0, in_place = 0, copied = 0;
-  guint64 dropped = 0, late = 0, lost = 0, gap = 0, skipped = 0;
+  guint64 dropped = 0, late = 0, lost = 0, gap = 0, skipped = 0, no_objects = 0;
   guint64 device_ns = 0, queue_ns = 0, p50_ns = 0, p95_ns = 0, p99_ns = 0;
   guint64 busy_ns = 0, wall_ns = 0;
   std::string device;

@@ -11,7 +11,7 @@ constexpr guint64 kMs = 1'000'000;
 
 TraceSample a_stream() {
   return {.at_us = 10'000'000,
-          .frames = 306,
+          .frames = 308,
           .inferred = 300,
           .in_place = 200,
           .copied = 100,
@@ -20,6 +20,7 @@ TraceSample a_stream() {
           .lost = 1,
           .gap = 1,
           .skipped = 1,
+          .no_objects = 2,
           .device_ns = 12 * kMs,
           .queue_ns = kMs / 2,
           .p50_ns = 13 * kMs,
@@ -31,13 +32,14 @@ TraceSample a_stream() {
 }
 
 TEST(TraceReport, OfAStreamIsOfItsOwnTime) {
-  EXPECT_EQ(to_text(report_of(a_stream()), "infer0, stream 1, end"),
-            "npu: infer0, stream 1, end: 306 frames in, 300 inferred in 10.000 s: 30.0 fps on an "
-            "NPU\n"
-            "npu:   device time 12.000 ms, queueing 0.500 ms, device utilisation 36.0 %\n"
-            "npu:   latency p50 13.000 ms, p95 15.000 ms, p99 21.000 ms\n"
-            "npu:   copies: frames zero-copy 200, copied 100\n"
-            "npu:   drops: busy 1, late 2; without tensors: lost 1, gap 1, skipped 1\n");
+  EXPECT_EQ(
+      to_text(report_of(a_stream()), "infer0, stream 1, end"),
+      "npu: infer0, stream 1, end: 308 frames in, 300 inferred in 10.000 s: 30.0 fps on an "
+      "NPU\n"
+      "npu:   device time 12.000 ms, queueing 0.500 ms, device utilisation 36.0 %\n"
+      "npu:   latency p50 13.000 ms, p95 15.000 ms, p99 21.000 ms\n"
+      "npu:   copies: frames zero-copy 200, copied 100\n"
+      "npu:   drops: busy 1, late 2; without tensors: lost 1, gap 1, skipped 1, no objects 2\n");
 }
 
 TEST(TraceReport, OfAnIntervalIsOfWhatCameSince) {
