@@ -155,6 +155,7 @@ set(GSTNPU_SOURCES
   gst/frames/tensor_recycler.cpp
   gst/graphs/blob_source.cpp
   gst/graphs/compile_command.cpp
+  gst/graphs/fence_watch.cpp
   gst/graphs/graph.cpp
   gst/graphs/ir_source.cpp
   gst/graphs/model_instance.cpp

@@ -80,26 +80,38 @@ guint64 Backlog::device_ns() const {
   return device_ns_;
 }
 
-TimedRequest::TimedRequest(npu::Request request) : request_(std::move(request)) {
-  request_.set_callback([this](const std::exception_ptr& error) { note_end(error != nullptr); });
-}
-
 std::uint64_t TimedRequest::submit(const npu::Bindings& bindings,
-                                   const std::shared_ptr<Backlog>& backlog) {
+                                   const std::shared_ptr<Backlog>& backlog, FenceWatch& watch) {
   backlog_ = backlog;
+  watch_ = &watch;
   time_.submitted_ns = now_ns();
   backlog_->add(time_.submitted_ns);
+  std::uint64_t copied = 0;
   try {
-    return request_.submit(bindings);
+    copied = request_.submit(bindings);
   } catch (...) {
     backlog_->take_back();
     throw;
   }
+  watch.add(*this);
+  return copied;
 }
 
-void TimedRequest::note_end(bool failed) {
+void TimedRequest::wait() {
+  watch_->wait(*this);
+  if (error_) {
+    std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+}
+
+void TimedRequest::see_end() noexcept {
+  try {
+    request_.wait();
+  } catch (...) {
+    error_ = std::current_exception();
+  }
   time_.done_ns = now_ns();
-  backlog_->end(time_, failed);
+  backlog_->end(time_, error_ != nullptr);
 }
 
 }  // namespace gstnpu

@@ -2,11 +2,13 @@
 
 #include <glib.h>
 
+#include <exception>
 #include <memory>
 #include <mutex>
 
 #include <npucore/request.hpp>
 
+#include "fence_watch.hpp"
 #include "turns.hpp"
 
 namespace gstnpu {
@@ -58,24 +60,29 @@ class Backlog {
 };
 
 /// A request that notes when its inference ended, whoever waits for it how late.
-class TimedRequest {
+class TimedRequest final : public Watched {
  public:
-  explicit TimedRequest(npu::Request request);
+  explicit TimedRequest(npu::Request request) : request_(std::move(request)) {}
   TimedRequest(const TimedRequest&) = delete;
   TimedRequest& operator=(const TimedRequest&) = delete;
 
-  std::uint64_t submit(const npu::Bindings& bindings, const std::shared_ptr<Backlog>& backlog);
-  void wait() { request_.wait(); }
+  /// `watch` outlives the inference, which must be waited for.
+  std::uint64_t submit(const npu::Bindings& bindings, const std::shared_ptr<Backlog>& backlog,
+                       FenceWatch& watch);
+  /// Throws npu::Error when the inference failed.
+  void wait();
   guint64 submitted_ns() const { return time_.submitted_ns; }
   /// After wait().
   const InferenceTime& time() const { return time_; }
 
  private:
-  void note_end(bool failed);
+  void see_end() noexcept override;
 
   InferenceTime time_;
   std::shared_ptr<Backlog> backlog_;
-  npu::Request request_;  // its callback writes into time_
+  FenceWatch* watch_ = nullptr;
+  std::exception_ptr error_;  // of the last inference
+  npu::Request request_;
 };
 
 }  // namespace gstnpu

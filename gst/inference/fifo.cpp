@@ -23,7 +23,7 @@ void Fifo::start() {
   const std::scoped_lock lock(mutex_);
   flow_ = GST_FLOW_OK;
   stream_ended_ = false;
-  changed_.notify_all();
+  wake_all();
 }
 
 void Fifo::stop(GstFlowReturn why) {
@@ -36,7 +36,13 @@ void Fifo::end_flow(GstFlowReturn why) {
   if (flow_ == GST_FLOW_OK || why == GST_FLOW_FLUSHING) {
     flow_ = why;
   }
-  changed_.notify_all();
+  wake_all();
+}
+
+/// With the mutex held.
+void Fifo::wake_all() {
+  came_.notify_all();
+  left_.notify_all();
 }
 
 std::deque<FifoItem> Fifo::refuse(GstFlowReturn why) {
@@ -49,7 +55,7 @@ void Fifo::relinked() {
   const std::scoped_lock lock(mutex_);
   if (flow_ != GST_FLOW_NOT_LINKED) return;
   flow_ = GST_FLOW_OK;
-  changed_.notify_all();
+  wake_all();
 }
 
 GstFlowReturn Fifo::flow() const {
@@ -64,7 +70,7 @@ bool Fifo::has_room() const {
 
 GstFlowReturn Fifo::wait_for_room() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return flow_of_frames() != GST_FLOW_OK || has_place(); });
+  left_.wait(lock, [this] { return flow_of_frames() != GST_FLOW_OK || has_place(); });
   return flow_of_frames();
 }
 
@@ -72,9 +78,10 @@ GstFlowReturn Fifo::flow_of_frames() const {
   return flow_ == GST_FLOW_OK && stream_ended_ ? GST_FLOW_EOS : flow_;
 }
 
+/// Here and below who waits is woken once the lock is free: it would wait for that at once.
 GstFlowReturn Fifo::push(FifoItem item) {
   // `item` outlives the lock: dropping a frame may wait for the NPU.
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (flow_ != GST_FLOW_OK) return flow_;
   if (is_event(item, {GST_EVENT_STREAM_START, GST_EVENT_SEGMENT})) {
     stream_ended_ = false;
@@ -84,13 +91,14 @@ GstFlowReturn Fifo::push(FifoItem item) {
     ++frames_;
   }
   items_.push_back(std::move(item));
-  changed_.notify_all();
+  lock.unlock();
+  came_.notify_one();
   return GST_FLOW_OK;
 }
 
 bool Fifo::wait_drained() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return flow_ != GST_FLOW_OK || (items_.empty() && !popped_); });
+  left_.wait(lock, [this] { return flow_ != GST_FLOW_OK || (items_.empty() && !popped_); });
   return flow_ == GST_FLOW_OK;
 }
 
@@ -99,7 +107,7 @@ bool Fifo::wait_drained() {
 std::optional<FifoItem> Fifo::pop() {
   std::optional<FifoItem> item;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] {
+  came_.wait(lock, [this] {
     return flow_ == GST_FLOW_OK ? !items_.empty() : flow_ != GST_FLOW_NOT_LINKED;
   });
   if (flow_ == GST_FLOW_OK) {
@@ -117,21 +125,25 @@ guint64 Fifo::frames_done() const {
 
 bool Fifo::wait_for_frame_done(guint64 seen) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return flow_ != GST_FLOW_OK || frames_ == 0 || frames_done_ != seen; });
+  left_.wait(lock, [&] { return flow_ != GST_FLOW_OK || frames_ == 0 || frames_done_ != seen; });
   return flow_ == GST_FLOW_OK && frames_done_ != seen;
 }
 
 void Fifo::frame_done() {
-  const std::scoped_lock lock(mutex_);
-  --frames_;
-  ++frames_done_;
-  changed_.notify_all();
+  {
+    const std::scoped_lock lock(mutex_);
+    --frames_;
+    ++frames_done_;
+  }
+  left_.notify_all();
 }
 
 void Fifo::item_done() {
-  const std::scoped_lock lock(mutex_);
-  popped_ = false;
-  changed_.notify_all();
+  {
+    const std::scoped_lock lock(mutex_);
+    popped_ = false;
+  }
+  left_.notify_all();
 }
 
 std::deque<FifoItem> Fifo::end_stream() {
@@ -146,7 +158,7 @@ std::deque<FifoItem> Fifo::end_stream() {
     items_.pop_front();
   }
   stream_ended_ = items_.empty();
-  changed_.notify_all();
+  left_.notify_all();
   return taken;
 }
 

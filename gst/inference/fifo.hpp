@@ -70,11 +70,13 @@ class Fifo {
   bool has_place() const { return frames_ < max_frames_; }
   GstFlowReturn flow_of_frames() const;
   void end_flow(GstFlowReturn why);
+  void wake_all();
   std::deque<FifoItem> take_everything();
 
   const guint max_frames_;
-  mutable std::mutex mutex_;  // guards all below
-  std::condition_variable changed_;
+  mutable std::mutex mutex_;      // guards all below
+  std::condition_variable came_;  // something for pop()
+  std::condition_variable left_;  // something for all others
   std::deque<FifoItem> items_;
   guint frames_ = 0;  // in items_, and the popped one until frame_done()
   guint64 frames_done_ = 0;

@@ -9,20 +9,20 @@ namespace gstnpu {
 
 Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes planes,
                      TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog,
-                     const InferredRegion* region)
+                     FenceWatch& watch, const InferredRegion* region)
     : buffer_(std::move(buffer)),
       region_(region ? std::optional(*region) : std::nullopt),
       graph_(std::move(graph)),
       planes_(std::move(planes)),
       request_(graph_->take_request(planes_.key)) {
   for (const gsize bytes : graph_->output_bytes()) outputs_.push_back(outputs.take(bytes));
-  was_copied_ = submit(backlog) > 0;
+  was_copied_ = submit(backlog, watch) > 0;
   time_.submitted_ns = request_->submitted_ns();
   in_flight_ = true;
 }
 
 /// In one call. A model of grey pictures reads the first plane only.
-std::uint64_t Inference::submit(const std::shared_ptr<Backlog>& backlog) {
+std::uint64_t Inference::submit(const std::shared_ptr<Backlog>& backlog, FenceWatch& watch) {
   std::vector<npu::PortBinding> inputs, outputs;
   for (std::size_t p = 0; p < graph_->plane_inputs().size(); ++p) {
     const BoundPlane& plane = planes_.planes[p];
@@ -35,7 +35,7 @@ std::uint64_t Inference::submit(const std::shared_ptr<Backlog>& backlog) {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     outputs.push_back({i, &outputs_[i]->tensor});
   }
-  return request_->submit({inputs, outputs}, backlog);
+  return request_->submit({inputs, outputs}, backlog, watch);
 }
 
 Inference::~Inference() {

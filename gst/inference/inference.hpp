@@ -62,10 +62,10 @@ void attach(GstBuffer* buffer, InferenceResult result);
 /// task; whoever drops it waits for the NPU first, so the frame's memory outlives its reading.
 class Inference {
  public:
-  /// Submits at once; of a part of a frame, whose buffer is somewhere else, where there is a
-  /// `region`. Throws npu::Error when that fails.
+  /// Submits at once, and `watch`, which outlives it, sees its end; of a part of a frame, whose
+  /// buffer is somewhere else, where there is a `region`. Throws npu::Error when that fails.
   Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes planes,
-            TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog,
+            TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog, FenceWatch& watch,
             const InferredRegion* region = nullptr);
   ~Inference();
   Inference(const Inference&) = delete;
@@ -93,7 +93,7 @@ class Inference {
   const InferenceTime& time() const { return time_; }
 
  private:
-  std::uint64_t submit(const std::shared_ptr<Backlog>& backlog);
+  std::uint64_t submit(const std::shared_ptr<Backlog>& backlog, FenceWatch& watch);
 
   BufferRef buffer_;  // null for a region
   std::optional<InferredRegion> region_;

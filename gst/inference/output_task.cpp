@@ -57,6 +57,7 @@ GstFlowReturn OutputTask::send(FifoItem item) {
       g_object_notify(G_OBJECT(element_), "stats");
       stream_.stats_messages.post_last();
     }
+    const FenceWatch::Absence absence(stream_.watch);
     gst_pad_push_event(src_, event->release());
     return GST_FLOW_OK;
   }
@@ -129,6 +130,7 @@ GstFlowReturn OutputTask::send_regions(RegionFrame frame) {
 }
 
 GstFlowReturn OutputTask::push(BufferRef frame) {
+  const FenceWatch::Absence absence(stream_.watch);
   const guint64 begin_ns = now_ns();
   const GstFlowReturn flow = gst_pad_push(src_, frame.release());
   const guint64 end_ns = now_ns();

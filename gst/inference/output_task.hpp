@@ -34,6 +34,7 @@ struct SharedStream {
   const LiveSettings& live;
   const bool has_device_alone;
 
+  FenceWatch watch;  // outlives what is in the fifo
   Fifo fifo;
   Stats stats;
   StatsMessages stats_messages;

@@ -274,7 +274,7 @@ std::unique_ptr<Inference> Stream::submit_in_turn(BufferRef buffer, std::shared_
                                                   const InferredRegion* region) {
   const auto submit = [&] {
     return std::make_unique<Inference>(std::move(buffer), std::move(graph), std::move(planes),
-                                       opened_->outputs(), shared_.backlog, region);
+                                       opened_->outputs(), shared_.backlog, shared_.watch, region);
   };
   if (!place_) return submit();
   const guint64 asked_ns = now_ns();

@@ -306,7 +306,8 @@ TEST_F(ChangeModel, AHundredTimesUnderLoad) {
   EXPECT_EQ(harness.stat("inferred"), frames_);
   EXPECT_TRUE(npu::test::driver_objects_settle_at(objects))
       << objects << " after ten changes, now " << npu::test::describe_live_objects();
-  EXPECT_LE(running_threads(), threads);
+  constexpr std::size_t kStandIn = 1;  // of the fence watch: starts when it is needed
+  EXPECT_LE(running_threads(), threads + kStandIn);
   EXPECT_LE(open_descriptors(), descriptors);
 }
 

@@ -132,6 +132,39 @@ TEST_F(Streaming, HoldsUpstreamBackWhileEnoughIsInFlight) {
   EXPECT_GT(g_get_monotonic_time() - begin, 15000) << "the first must be done before";
 }
 
+/// Keeps the first buffer that comes to the pad until it is told to let go.
+class Gate {
+ public:
+  explicit Gate(GstPad* pad) {
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, keep, this, nullptr);
+  }
+  void wait_until_kept() { came_.get_future().wait(); }
+  void open() { open_.set_value(); }
+
+ private:
+  static GstPadProbeReturn keep(GstPad*, GstPadProbeInfo*, gpointer self) {
+    static_cast<Gate*>(self)->came_.set_value();
+    static_cast<Gate*>(self)->open_.get_future().wait();
+    return GST_PAD_PROBE_REMOVE;
+  }
+  std::promise<void> came_, open_;
+};
+
+TEST_F(Streaming, AnInferenceEndsAtItsFenceWhileTheSinkKeepsAnotherFrame) {
+  constexpr gulong kKeptUs = 1'000'000;  // fifty times what an inference takes
+  Gate gate(harness_.get()->sinkpad);
+  push_frame(0);
+  push_frame(1);  // one is in flight when the sink takes the first, the other comes then
+  gate.wait_until_kept();
+  push_frame(2);
+  g_usleep(kKeptUs);
+  gate.open();
+  wait_for(3);
+  EXPECT_EQ(recorder_.seen(), (Seen{"0", "1", "2"}));
+  EXPECT_LT(harness_.stat("inference-time-mean"), kKeptUs * 1000 / 4);
+  EXPECT_LT(harness_.stat("inference-time-last"), kKeptUs * 1000 / 2);
+}
+
 TEST_F(Streaming, FlushDropsWhatIsInFlightAndGoesOn) {
   push_frames(4);
   push_event(gst_event_new_flush_start());

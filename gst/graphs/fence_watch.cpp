@@ -1,0 +1,84 @@
+#include "fence_watch.hpp"
+
+#include <system_error>
+
+#include "common/log.hpp"
+
+namespace gstnpu {
+
+FenceWatch::~FenceWatch() {
+  if (!stand_in_.joinable()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_stopping_ = true;
+  }
+  called_.notify_one();
+  stand_in_.join();
+}
+
+void FenceWatch::add(Watched& item) {
+  const std::scoped_lock lock(mutex_);
+  item.next_ = nullptr;
+  item.is_seen_ = false;
+  (newest_ ? newest_->next_ : oldest_) = &item;
+  newest_ = &item;
+  call_stand_in_if_needed();
+}
+
+void FenceWatch::wait(Watched& item) {
+  std::unique_lock lock(mutex_);
+  while (!item.is_seen_) {
+    if (is_watched_) {
+      seen_.wait(lock);
+    } else {
+      see_oldest(lock);
+    }
+  }
+  call_stand_in_if_needed();
+}
+
+void FenceWatch::set_absent(bool is_absent) {
+  const std::scoped_lock lock(mutex_);
+  is_absent_ = is_absent;
+  call_stand_in_if_needed();
+}
+
+/// With the mutex held. Without a thread, fences are seen once the waiter is back.
+void FenceWatch::call_stand_in_if_needed() try {
+  if (!needs_stand_in()) return;
+  if (!stand_in_.joinable()) {
+    stand_in_ = std::thread([this] { stand_in(); });
+  }
+  called_.notify_one();
+} catch (const std::system_error& error) {
+  GST_CAT_WARNING(gstnpu_debug, "times may be too long: no thread could be started (%s)",
+                  error.what());
+}
+
+/// Once it is awake it sees all that there is: to give it back to the waiter would wake both again.
+void FenceWatch::stand_in() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    called_.wait(lock, [this] { return is_stopping_ || needs_stand_in(); });
+    if (is_stopping_) return;
+    while (oldest_ && !is_watched_) see_oldest(lock);
+  }
+}
+
+/// Its owner may end it as soon as the lock is given up.
+void FenceWatch::see_oldest(std::unique_lock<std::mutex>& lock) {
+  Watched& item = *oldest_;
+  is_watched_ = true;
+  lock.unlock();
+  item.see_end();
+  lock.lock();
+  is_watched_ = false;
+  oldest_ = item.next_;
+  if (!oldest_) {
+    newest_ = nullptr;
+  }
+  item.is_seen_ = true;
+  seen_.notify_all();
+}
+
+}  // namespace gstnpu
