@@ -203,7 +203,7 @@ MemoryRef wrap_output(DeviceMemoryRef memory, gsize size_bytes) {
   std::byte* data = memory->data;
   const gsize maxsize = memory->tensor.size_bytes();
   return MemoryRef(gst_memory_new_wrapped(GST_MEMORY_FLAG_READONLY, data, maxsize, 0, size_bytes,
-                                          hand_over(std::move(memory)), end_of<DeviceMemoryRef>));
+                                          memory.release(), DeviceMemoryRef::end));
 }
 
 }  // namespace gstnpu

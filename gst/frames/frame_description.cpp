@@ -185,6 +185,12 @@ npu::FrameLayout layout_of_stream(const GstVideoInfo& info) {
 }
 
 FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
+  FrameDescription frame;
+  describe_frame(info, buffer, frame);
+  return frame;
+}
+
+void describe_frame(const GstVideoInfo& info, GstBuffer* buffer, FrameDescription& frame) {
   const GstVideoMeta* video = gst_buffer_get_video_meta(buffer);
   if (video && video->n_planes != GST_VIDEO_INFO_N_PLANES(&info)) {
     throw npu::Error(npu::ErrorCode::kInvalidArgument,
@@ -193,7 +199,9 @@ FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
                          std::to_string(GST_VIDEO_INFO_N_PLANES(&info)) +
                          "; the element in front contradicts itself");
   }
-  FrameDescription frame;
+  frame.layout.planes.clear();
+  frame.planes.clear();
+  frame.is_readable_in_place = true;
   frame.layout.format = to_pixel_format(GST_VIDEO_INFO_FORMAT(&info)).value();
   const auto shapes = shapes_of(frame.layout.format);
   const Crop crop = crop_of(info, video, buffer);
@@ -213,7 +221,6 @@ FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer) {
                                    static_cast<std::uint32_t>(span.rows)});
     frame.planes.push_back(span);
   }
-  return frame;
 }
 
 }  // namespace gstnpu

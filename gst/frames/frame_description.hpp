@@ -10,7 +10,13 @@
 
 #include <npucore/frame.hpp>
 
+#include "common/inline_vector.hpp"
+
 namespace gstnpu {
+
+/// What there is for each plane of a frame.
+template <class T>
+using OfPlanes = InlineVector<T, GST_VIDEO_MAX_PLANES>;
 
 /// Where a plane's visible rows lie in a buffer.
 struct PlaneSpan {
@@ -28,7 +34,7 @@ struct PlaneSpan {
 
 struct FrameDescription {
   npu::FrameLayout layout;  ///< `rows` of its planes are those of `planes`, crop_top is below 2
-  std::vector<PlaneSpan> planes;
+  OfPlanes<PlaneSpan> planes;
   /// False where no graph can read the planes as they lie (a stride that is negative or too short).
   bool is_readable_in_place = true;
 };
@@ -63,5 +69,7 @@ npu::FrameLayout layout_of_stream(const GstVideoInfo& info);
 /// The frame in `buffer`, from GstVideoMeta and GstVideoCropMeta where it has them, else from
 /// `info`. Throws npu::Error when the metadata contradict the caps.
 FrameDescription describe_frame(const GstVideoInfo& info, GstBuffer* buffer);
+/// The same in place of another frame, whose memory is used again.
+void describe_frame(const GstVideoInfo& info, GstBuffer* buffer, FrameDescription& frame);
 
 }  // namespace gstnpu

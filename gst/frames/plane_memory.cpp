@@ -2,6 +2,7 @@
 
 #include <gst/allocators/gstdmabuf.h>
 
+#include <array>
 #include <cstring>
 #include <mutex>
 
@@ -116,22 +117,21 @@ bool PlaneFinder::import_planes(FoundPlanes& found) {
   // first reads.
   static std::mutex remember_mutex;
   const std::scoped_lock lock(remember_mutex);
-  std::vector<RememberedImport*> known;  // of each plane that has no tensor yet
-  std::vector<const npu::KeptImport*> buffers;
+  OfPlanes<RememberedImport*> known;  // of each plane that has no tensor yet
+  OfPlanes<const npu::KeptImport*> buffers;
   for (const PlaneMemory& plane : found.planes) {
     if (plane.whole) continue;
     known.push_back(&remembered(plane.memory, import_key_, importer_));
     buffers.push_back(&known.back()->buffer);
     if (!known.back()->buffer && !import_alone(*known.back(), found)) return false;
   }
-  std::vector<npu::Tensor> tensors;
+  std::array<npu::Tensor, GST_VIDEO_MAX_PLANES> tensors;
   try {
-    tensors = importer_.import(buffers);
+    importer_.import(buffers, tensors);
   } catch (const npu::Error&) {
-    tensors.clear();  // which one it was, and why
-    for (RememberedImport* one : known) {
-      tensors.push_back(import_alone(*one, found));
-      if (!tensors.back()) return false;
+    for (std::size_t i = 0; i < known.size(); ++i) {  // which one it was, and why
+      tensors[i] = import_alone(*known[i], found);
+      if (!tensors[i]) return false;
     }
   }
   auto next = tensors.begin();

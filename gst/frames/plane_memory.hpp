@@ -24,7 +24,7 @@ struct PlaneMemory {
 };
 
 struct FoundPlanes {
-  std::vector<PlaneMemory> planes;  ///< empty when the frame must be copied
+  OfPlanes<PlaneMemory> planes;  ///< empty when the frame must be copied
   InputPath path = InputPath::kCopied;
   CopyCause cause = CopyCause::kNone;
   std::string detail;  ///< the driver's words, where it refused

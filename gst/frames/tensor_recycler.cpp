@@ -10,19 +10,36 @@ constexpr std::size_t kMaxIdle = 16;  // more than any usual pool; after a chang
 
 }  // namespace
 
+DeviceMemoryRef::DeviceMemoryRef(DeviceMemory* memory) : memory_(memory) {
+  if (memory_) {
+    memory_->references_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+/// The recycler may end with its last memory.
+DeviceMemoryRef::~DeviceMemoryRef() {
+  if (!memory_ || memory_->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const std::shared_ptr<TensorRecycler> recycler = std::move(memory_->recycler_);
+  recycler->give_back(TensorRecycler::Owned(memory_));
+}
+
+void DeviceMemoryRef::end(gpointer released) {
+  DeviceMemoryRef last;
+  last.memory_ = static_cast<DeviceMemory*>(released);
+}
+
 DeviceMemoryRef TensorRecycler::take(std::size_t size_bytes) {
   const std::size_t pages = std::max<std::size_t>((size_bytes + kPageBytes - 1) / kPageBytes, 1);
   Owned memory = take_idle(pages * kPageBytes);
   if (!memory) {
     memory = make(pages * kPageBytes);
   }
-  return {memory.release(), [self = shared_from_this()](const DeviceMemory* returned) {
-            self->give_back(Owned(returned));
-          }};
+  memory->recycler_ = shared_from_this();
+  return DeviceMemoryRef(memory.release());
 }
 
 TensorRecycler::Owned TensorRecycler::make(std::size_t rounded_bytes) const {
-  return std::make_unique<const DeviceMemory>(
+  return std::make_unique<DeviceMemory>(
       sharing_ == Sharing::kShareable
           ? npu::Tensor::allocate_shareable(device_, rounded_bytes, use_)
           : npu::Tensor::allocate(device_, rounded_bytes, use_));

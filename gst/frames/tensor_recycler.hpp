@@ -1,21 +1,60 @@
 #pragma once
 
+#include <glib.h>
+
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <npucore/tensor.hpp>
 
 namespace gstnpu {
 
+class TensorRecycler;
+
 /// A tensor, and its memory for the CPU.
 struct DeviceMemory {
   explicit DeviceMemory(npu::Tensor made) : tensor(std::move(made)), data(tensor.data()) {}
   const npu::Tensor tensor;
   std::byte* const data;
+
+ private:
+  friend class DeviceMemoryRef;
+  friend class TensorRecycler;
+  std::atomic<std::size_t> references_{0};
+  std::shared_ptr<TensorRecycler> recycler_;  // while it is out
 };
-using DeviceMemoryRef = std::shared_ptr<const DeviceMemory>;
+
+/// A share in memory that comes back to its recycler with the last one. The count is in the memory:
+/// a frame's outputs need nothing of the heap.
+class DeviceMemoryRef {
+ public:
+  DeviceMemoryRef() = default;
+  explicit DeviceMemoryRef(DeviceMemory* memory);
+  DeviceMemoryRef(const DeviceMemoryRef& other) : DeviceMemoryRef(other.memory_) {}
+  DeviceMemoryRef(DeviceMemoryRef&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)) {}
+  DeviceMemoryRef& operator=(DeviceMemoryRef other) noexcept {
+    std::swap(memory_, other.memory_);
+    return *this;
+  }
+  ~DeviceMemoryRef();
+
+  const DeviceMemory* get() const { return memory_; }
+  const DeviceMemory* operator->() const { return memory_; }
+  const DeviceMemory& operator*() const { return *memory_; }
+  explicit operator bool() const { return memory_ != nullptr; }
+
+  /// For C code, which ends the share with end().
+  gpointer release() { return std::exchange(memory_, nullptr); }
+  static void end(gpointer released);
+
+ private:
+  DeviceMemory* memory_ = nullptr;
+};
 
 /// Device memory that frames take and give back: no driver call in a steady stream. From any
 /// thread. Tensors that are out keep it alive.
@@ -33,7 +72,8 @@ class TensorRecycler : public std::enable_shared_from_this<TensorRecycler> {
   const npu::Device& device() const { return device_; }
 
  private:
-  using Owned = std::unique_ptr<const DeviceMemory>;
+  friend class DeviceMemoryRef;
+  using Owned = std::unique_ptr<DeviceMemory>;
 
   Owned make(std::size_t rounded_bytes) const;
   Owned take_idle(std::size_t rounded_bytes);

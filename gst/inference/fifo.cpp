@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
 
 namespace gstnpu {
@@ -170,7 +171,9 @@ std::deque<FifoItem> Fifo::take_all() {
 /// With the mutex held.
 std::deque<FifoItem> Fifo::take_everything() {
   frames_ -= static_cast<guint>(std::count_if(items_.begin(), items_.end(), is_frame));
-  return std::exchange(items_, {});
+  std::deque<FifoItem> taken(std::move_iterator(items_.begin()), std::move_iterator(items_.end()));
+  items_.clear();
+  return taken;
 }
 
 }  // namespace gstnpu

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <optional>
 #include <variant>
@@ -74,10 +75,11 @@ class Fifo {
   std::deque<FifoItem> take_everything();
 
   const guint max_frames_;
-  mutable std::mutex mutex_;      // guards all below
-  std::condition_variable came_;  // something for pop()
-  std::condition_variable left_;  // something for all others
-  std::deque<FifoItem> items_;
+  mutable std::mutex mutex_;                       // guards all below
+  std::condition_variable came_;                   // something for pop()
+  std::condition_variable left_;                   // something for all others
+  std::pmr::unsynchronized_pool_resource memory_;  // keeps what items_ had once
+  std::pmr::deque<FifoItem> items_{&memory_};
   guint frames_ = 0;  // in items_, and the popped one until frame_done()
   guint64 frames_done_ = 0;
   bool popped_ = false;

@@ -99,8 +99,11 @@ BoundPlanes copy_region(const RegionReader& reader, const RegionPlace& place, Re
   return bound;
 }
 
-FrameInput::FrameInput(Opened& opened, const GstVideoInfo& info, GstBuffer* buffer)
-    : opened_(opened), info_(info), buffer_(buffer), frame_(describe_frame(info, buffer)) {}
+FrameInput::FrameInput(Opened& opened, const GstVideoInfo& info, GstBuffer* buffer,
+                       FrameDescription& frame)
+    : opened_(opened), info_(info), buffer_(buffer), frame_(frame) {
+  describe_frame(info, buffer, frame);
+}
 
 std::optional<BoundPlanes> FrameInput::bind(const Graph& graph) {
   if (!reads_in_place(graph, frame_.layout)) {

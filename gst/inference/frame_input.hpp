@@ -26,12 +26,13 @@ void check_reads(Opened& opened, const npu::FrameLayout& layout);
 BoundPlanes copy_region(const RegionReader& reader, const RegionPlace& place, RegionTarget target,
                         const Graph& graph, TensorRecycler& recycler);
 
-/// One frame on its way into a graph: bound where it lies, or copied, and why. `opened`,
-/// `info` and `buffer` are borrowed.
+/// One frame on its way into a graph: bound where it lies, or copied, and why. All that it is made
+/// with is borrowed.
 class FrameInput {
  public:
-  /// A buffer of a stream of `info`. Throws npu::Error when the buffer's metadata contradict it.
-  FrameInput(Opened& opened, const GstVideoInfo& info, GstBuffer* buffer);
+  /// A buffer of a stream of `info`, which is described in `frame`. Throws npu::Error when the
+  /// buffer's metadata contradict it.
+  FrameInput(Opened& opened, const GstVideoInfo& info, GstBuffer* buffer, FrameDescription& frame);
 
   gsize visible_bytes() const { return gstnpu::visible_bytes(frame_); }
   /// Looks for the memory behind the buffer.
@@ -67,7 +68,7 @@ class FrameInput {
   Opened& opened_;
   const GstVideoInfo& info_;
   GstBuffer* const buffer_;
-  const FrameDescription frame_;
+  const FrameDescription& frame_;
   FoundPlanes found_;
 };
 

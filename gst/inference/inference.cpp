@@ -1,11 +1,27 @@
 #include "inference.hpp"
 
+#include <array>
+#include <memory_resource>
+
 #include <npucore/error.hpp>
 
 #include "common/log.hpp"
 #include "frames/allocator.hpp"
 
 namespace gstnpu {
+namespace {
+
+/// For what lasts as long as a function: off the heap while it is small.
+class StackMemory {
+ public:
+  std::pmr::memory_resource* get() { return &memory_; }
+
+ private:
+  std::array<std::byte, 4096> bytes_;
+  std::pmr::monotonic_buffer_resource memory_{bytes_.data(), bytes_.size()};
+};
+
+}  // namespace
 
 Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes planes,
                      TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog,
@@ -15,6 +31,7 @@ Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes
       graph_(std::move(graph)),
       planes_(std::move(planes)),
       request_(graph_->take_request(planes_.key)) {
+  outputs_.reserve(graph_->output_bytes().size());
   for (const gsize bytes : graph_->output_bytes()) outputs_.push_back(outputs.take(bytes));
   was_copied_ = submit(backlog, watch) > 0;
   time_.submitted_ns = request_->submitted_ns();
@@ -23,11 +40,14 @@ Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes
 
 /// In one call. A model of grey pictures reads the first plane only.
 std::uint64_t Inference::submit(const std::shared_ptr<Backlog>& backlog, FenceWatch& watch) {
-  std::vector<npu::PortBinding> inputs, outputs;
+  OfPlanes<npu::PortBinding> inputs;
+  StackMemory memory;
+  std::pmr::vector<npu::PortBinding> outputs(memory.get());
+  outputs.reserve(outputs_.size());
   for (std::size_t p = 0; p < graph_->plane_inputs().size(); ++p) {
     const BoundPlane& plane = planes_.planes[p];
-    npu::PortBinding& input = inputs.emplace_back(npu::PortBinding{
-        graph_->plane_inputs()[p], &plane.memory, plane.offset_bytes, plane.size_bytes});
+    npu::PortBinding& input = inputs.push_back(
+        {graph_->plane_inputs()[p], &plane.memory, plane.offset_bytes, plane.size_bytes});
     if (plane.strides_bytes.back() != 0) {
       input.strides_bytes = plane.strides_bytes;
     }
@@ -72,8 +92,11 @@ BufferRef Inference::finish() {
 
 void attach(GstBuffer* buffer, InferenceResult result) {
   const Graph& graph = *result.graph;
-  std::vector<GstNpuTensor> tensors = graph.outputs();
-  std::vector<MemoryRef> memories;
+  StackMemory memory;
+  std::pmr::vector<GstNpuTensor> tensors(graph.outputs().begin(), graph.outputs().end(),
+                                         memory.get());
+  std::pmr::vector<MemoryRef> memories(memory.get());
+  memories.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     memories.push_back(wrap_output(std::move(result.outputs[i]), graph.output_bytes()[i]));
     tensors[i].memory = memories.back().get();

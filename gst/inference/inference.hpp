@@ -26,7 +26,7 @@ struct BoundPlane {
 
 /// A frame's planes, and the memory of a copy where there is one.
 struct BoundPlanes {
-  std::vector<BoundPlane> planes;
+  OfPlanes<BoundPlane> planes;
   Graph::MemoryKey key;  ///< tells the frame's memory from others
   DeviceMemoryRef copy;
   InputPath path = InputPath::kCopied;

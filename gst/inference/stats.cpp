@@ -118,6 +118,7 @@ void RecentTimes::add(guint64 ns) {
 
 guint64 RecentTimes::slowest_but(std::size_t left_out) const {
   if (times_ns_.empty()) return 0;
+  sorted_.reserve(most_);
   sorted_ = times_ns_;
   const auto slowest = sorted_.begin() + static_cast<std::ptrdiff_t>(left_out);
   std::nth_element(sorted_.begin(), slowest, sorted_.end(), std::greater<>());

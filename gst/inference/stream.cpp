@@ -244,7 +244,7 @@ GstFlowReturn Stream::end_frame(BufferRef frame) {
 }
 
 std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
-  FrameInput input(*opened_, format_->info, buffer.get());
+  FrameInput input(*opened_, format_->info, buffer.get(), described_);
   const gsize bytes = input.visible_bytes();
   shared_.stats.count_frame(bytes);
   const bool has_fields = is_interlaced(format_->info, buffer.get());
@@ -316,8 +316,10 @@ void Stream::find_memory(FrameInput& input) {
 
 BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph) {
   if (has_too_many_crops(input)) return scale_crop(input, graph);
-  note_layout(input.may_be_bound() ? input.layout() : input.layout_of_copy(), input.may_be_bound());
-  if (input.may_be_bound()) {
+  if (!input.may_be_bound()) {
+    note_layout(input.layout_of_copy(), false);
+  } else {
+    note_layout(input.layout(), true);
     graph = graph_for(input.layout());
     if (!graph) return {};
     if (std::optional<BoundPlanes> bound = input.bind(*graph)) return std::move(*bound);

@@ -135,7 +135,9 @@ class Stream {
   const LiveSettings& live_;
   std::unique_ptr<const Negotiation> negotiation_;
 
-  std::optional<Format> format_;                                  // streaming thread
+  std::optional<Format> format_;  // streaming thread
+  FrameDescription
+      described_;  // streaming thread; of the last frame, so that its memory is used again
   std::optional<ToldCompilation> compiling_;                      // streaming thread
   std::shared_ptr<Graph> graph_;                                  // of the last frame
   std::set<std::string> warned_;                                  // streaming thread

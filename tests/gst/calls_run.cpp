@@ -1,6 +1,6 @@
-// Sends NV12 frames of a small pool through npuinfer, and tells the auditor when the calls of
-// FRAMES frames begin and end: calls_run offered|imported FRAMES It does not link npucore, so that
-// the plugin's own inline functions are the plugin's.
+// Sends NV12 frames of a small pool through npuinfer, and tells the auditors of calls and of the
+// heap when those of FRAMES frames begin and end: calls_run offered|imported FRAMES [MODEL] It does
+// not link npucore, so that the plugin's own inline functions are the plugin's.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -8,6 +8,7 @@
 
 #include "call_audit.hpp"
 #include "element_harness.hpp"
+#include "heap_audit.hpp"
 
 namespace gstnpu::test {
 namespace {
@@ -48,16 +49,22 @@ bool load_lazily() {
   return dlopen(plugin.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr;
 }
 
-/// No such library is there, but the auditor is asked for it.
-void tell_auditor(const char* what) {
-  if (void* library = dlopen(what, RTLD_LAZY)) {
+/// No such library is there, but the auditor of calls is asked for it. That of the heap is
+/// preloaded or not.
+void tell_auditors(bool begins) {
+  if (void* library = dlopen(begins ? kCallAuditBegin : kCallAuditEnd, RTLD_LAZY)) {
     dlclose(library);
+  }
+  if (void* audit = dlsym(RTLD_DEFAULT, "audit_heap")) {
+    reinterpret_cast<decltype(&audit_heap)>(audit)(begins);
   }
 }
 
-int run(bool is_offered, guint frames) {
+int run(bool is_offered, guint frames, std::string model) {
   const TempDir dir;
-  const std::string model = dir.write("pixels.xml", pixels_ir(8, 8)).string();
+  if (model.empty()) {
+    model = dir.write("pixels.xml", pixels_ir(8, 8)).string();
+  }
   ElementHarness harness("npuinfer", [&](GstElement* element) {
     g_object_set(element, "model", model.c_str(), "device", "software", nullptr);
   });
@@ -65,11 +72,11 @@ int run(bool is_offered, guint frames) {
   const std::vector<MemoryRef> pool = is_offered ? offered(harness) : foreign();
   for (guint i = 0; i < kWarmUp + frames; ++i) {
     if (i == kWarmUp) {
-      tell_auditor(kCallAuditBegin);
+      tell_auditors(true);
     }
     if (harness.push(frame_in(pool[i % kPool].get())) != GST_FLOW_OK || !harness.pull()) return 1;
   }
-  tell_auditor(kCallAuditEnd);
+  tell_auditors(false);
   return harness.stat(is_offered ? "offered" : "imported") == kWarmUp + frames ? 0 : 1;
 }
 
@@ -77,8 +84,8 @@ int run(bool is_offered, guint frames) {
 }  // namespace gstnpu::test
 
 int main(int argc, char** argv) {
-  if (argc != 3 || !gstnpu::test::load_lazily()) return 2;
+  if (argc < 3 || argc > 4 || !gstnpu::test::load_lazily()) return 2;
   gst_init(nullptr, nullptr);
   return gstnpu::test::run(std::strcmp(argv[1], "offered") == 0,
-                           static_cast<guint>(std::atoi(argv[2])));
+                           static_cast<guint>(std::atoi(argv[2])), argc == 4 ? argv[3] : "");
 }

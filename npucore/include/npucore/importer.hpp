@@ -41,9 +41,9 @@ class NPU_API Importer {
   Tensor import(int fd);
   /// The same buffer, imported when it is first asked for. Throws Error(kInvalidArgument).
   KeptImport keep(int fd);
-  /// A frame's buffers; those already imported are only looked up. Throws like
-  /// KeptImport::tensor().
-  std::vector<Tensor> import(std::span<const KeptImport* const> buffers);
+  /// A frame's buffers into the first of `tensors`; those already imported are only looked up.
+  /// Throws like KeptImport::tensor().
+  void import(std::span<const KeptImport* const> buffers, std::span<Tensor> tensors);
   ImportStats stats() const;
 
  private:

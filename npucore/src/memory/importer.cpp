@@ -34,14 +34,14 @@ Tensor KeptImport::tensor() const try {
   base::rethrow_as_error();
 }
 
-std::vector<Tensor> Importer::import(std::span<const KeptImport* const> buffers) try {
-  std::vector<Tensor> tensors;
-  tensors.reserve(buffers.size());
-  for (const KeptImport* buffer : buffers) {
-    if (!buffer) throw Error(ErrorCode::kInvalidArgument, "Importer::import: a buffer is null");
-    tensors.push_back(buffer->tensor());
+void Importer::import(std::span<const KeptImport* const> buffers, std::span<Tensor> tensors) try {
+  if (tensors.size() < buffers.size()) {
+    throw Error(ErrorCode::kInvalidArgument, "Importer::import: more buffers than tensors");
   }
-  return tensors;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (!buffers[i]) throw Error(ErrorCode::kInvalidArgument, "Importer::import: a buffer is null");
+    tensors[i] = buffers[i]->tensor();
+  }
 } catch (...) {
   base::rethrow_as_error();
 }

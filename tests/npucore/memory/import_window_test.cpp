@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -97,11 +98,12 @@ TEST_F(ImportWindow, BuffersOfAFrameAreImportedInOneCall) {
   const Producer luma(4096), chroma(4096);
   const KeptImport kept_luma = importer_.keep(luma.fd()), kept_chroma = importer_.keep(chroma.fd());
   const KeptImport* const planes[] = {&kept_luma, &kept_chroma, &kept_luma};
-  const std::vector<Tensor> tensors = importer_.import(planes);
-  ASSERT_EQ(tensors.size(), 3u);
+  std::array<Tensor, 4> tensors;
+  importer_.import(planes, tensors);
   EXPECT_EQ(tensors[0].data(), kept_luma.tensor().data());
   EXPECT_EQ(tensors[1].data(), kept_chroma.tensor().data());
   EXPECT_EQ(tensors[2].data(), kept_luma.tensor().data());
+  EXPECT_FALSE(tensors[3]);
   EXPECT_EQ(imports(), 2u);
 }
 
@@ -217,7 +219,11 @@ TEST_F(ImportWindow, WhatIsNoBufferIsNotKept) {
 
 TEST_F(ImportWindow, NoBufferIsAnError) {
   const std::vector<const KeptImport*> none{nullptr};
-  expect_error(ErrorCode::kInvalidArgument, "a buffer is null", [&] { importer_.import(none); });
+  std::array<Tensor, 1> tensors;
+  expect_error(ErrorCode::kInvalidArgument, "a buffer is null",
+               [&] { importer_.import(none, tensors); });
+  expect_error(ErrorCode::kInvalidArgument, "more buffers than tensors",
+               [&] { importer_.import(none, {}); });
 }
 
 TEST_F(ImportWindow, WithoutADescriptorLeftIsAnErrorThatSaysSo) {
