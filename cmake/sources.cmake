@@ -117,9 +117,19 @@ set(NPUCORE_SOURCES
 )
 
 set(NPUVISION_SOURCES
+  npuvision/card/card_json.cpp
+  npuvision/card/hugging_face.cpp
   npuvision/card/labels.cpp
+  npuvision/card/merge.cpp
+  npuvision/card/model_api.cpp
   npuvision/card/model_info.cpp
   npuvision/card/names.cpp
+  npuvision/card/normalisation.cpp
+  npuvision/card/paddle.cpp
+  npuvision/card/read_model_card.cpp
+  npuvision/card/tree.cpp
+  npuvision/card/ultralytics.cpp
+  npuvision/card/value.cpp
   npuvision/decode/answer.cpp
   npuvision/decode/boxes.cpp
   npuvision/decode/contract.cpp

@@ -257,6 +257,29 @@ def messages():
             "two": message("ready", {}) + message("error", {"code": "not found", "what": "x"})}
 
 
+
+# The first byte chooses the reader: metadata.yaml, config.json, preprocessor_config.json, inference.yml, a card, model_info.
+CARDS = {
+    "metadata": "0description: Ultralytics YOLO11n-pose model\ntask: pose\nbatch: 1\nimgsz:\n- 384\n- 640\nnames:\n  0: person\n  1: 'no'\n"
+                "kpt_shape: [2, 3]\nkpt_names:\n  0: [nose, ear]\nargs:\n  nms: false\n  iou: 0.7\nend2end: false\n",
+    "literals": "0task: detect\nend2end: 'True'\nimgsz: '[640, 640]'\nargs: \"{'nms': None}\"\nnames: \"{0: 'a', 2: 'b'}\"\n",
+    "anchors": "0a: &a [x]\nnames: *a\n? [b]\n: |\n  c\n",
+    "hugging-face": '1{"architectures": ["RTDetrV2ForObjectDetection"], "use_focal_loss": true, "id2label": {"0": "a", "2": "b"}}',
+    "timm": '1{"architecture": "resnet", "num_classes": 1, "label_names": ["n1"], "label_descriptions": {"n1": "tench"}, '
+            '"pretrained_cfg": {"input_size": [3, 224, 224], "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.2, 0.2]}}',
+    "paddle": '1{"Global": {"model_name": "det"}, "PreProcess": {"transform_ops": [{"DecodeImage": {"img_mode": "RGB"}}, '
+              '{"NormalizeImage": {"mean": [0.5], "std": [0.2], "scale": "1./255."}}]}, "PostProcess": {"name": "DBPostProcess"}}',
+    "preprocessor": '2{"image_mean": [0.5, 0.4, 0.3], "image_std": 0.5, "rescale_factor": 0.0039, "rescale_offset": true, "do_normalize": true, '
+                    '"do_rescale": true, "size": {"height": 224, "width": 224}, "do_center_crop": false, "do_flip_channel_order": true}',
+    "inference": "3Global:\n  model_name: rec\nPreProcess:\n  transform_ops:\n  - RecResizeImg:\n      image_shape: [3, 48, 320]\n  - KeepKeys\n"
+                 "PostProcess:\n  name: CTCLabelDecode\n  character_dict: ['0', a, \"'\"]\n",
+    "card": '4{"task":"pose","family":"yolo","labels":["a"],"iou_threshold":0.7,"max_objects":10,"end_to_end":false,"key_points":2,'
+            '"key_point_values":3,"key_point_names":["x","y"],"skeleton":[[0,1]],"characters":["b"],"normalization_scale":2,"resize":"letterbox",'
+            '"pad_value":114,"channels":"BGR","mean":[1,2,3],"scale":[4],"input_width":640,"origins":{"task":"metadata.yaml"}}',
+    "model-info": "5model_type ssd\nlabels a b\niou_threshold 0.5\nmean_values [1, 2, 3]\nresize_type fit_to_window\nmultilabel True\n",
+}
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -268,6 +291,7 @@ def main():
     write(root / "cache-entry", {"plain": cache_entry(container(NATIVE, metadata(0), PLAIN.encode()), b"key of a model")})
     write(root / "message", messages())
     write(root / "properties", PROPERTIES)
+    write(root / "card", CARDS)
     wrong = "[modelinfo]\nversion=1.0\ngroup-id=g\n\n[o]\ndir=output\n"
     write(root / "model-info", {"detector": MODEL_INFO, "labels": "circle\nsquare\n\nline\n",
                                 "wrong-escape": wrong + "type=\\loat32\n", "wrong-list": wrong + "labels=a,\\q,b\n"})

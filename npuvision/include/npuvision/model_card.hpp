@@ -78,4 +78,8 @@ NPU_API ModelCard read_model_card(const std::filesystem::path& model,
 /// What `user` says counts; the rest is `model`'s.
 NPU_API ModelCard merged(const ModelCard& user, const ModelCard& model);
 
+/// Resize mode, border, channel order, mean and scale, where the card says them; the rest stays as
+/// Model::default_preprocess() gave it. Mean and scale come from the card together.
+NPU_API void apply(const ModelCard& card, npu::Preprocess* preprocess);
+
 }  // namespace npu::vision

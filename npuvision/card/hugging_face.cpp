@@ -1,0 +1,186 @@
+#include <string_view>
+
+#include "sources.hpp"
+
+namespace npu::vision {
+namespace {
+
+struct Architecture {
+  std::string_view name;
+  Task task;
+  Family family;
+  std::optional<bool> multilabel = std::nullopt;
+};
+// DETR itself ends in a softmax over classes and background, its successors in a sigmoid for each
+// class. Others that are made for object detection are not known to give what DETR gives.
+constexpr Architecture kArchitectures[] = {
+    {"DetrForObjectDetection", Task::kDetect, Family::kDetr, false},
+    {"DFineForObjectDetection", Task::kDetect, Family::kDetr, true},
+    {"RTDetrForObjectDetection", Task::kDetect, Family::kDetr, true},
+    {"RTDetrV2ForObjectDetection", Task::kDetect, Family::kDetr, true},
+    {"RtDetrV2ForObjectDetection", Task::kDetect, Family::kDetr, true},
+    {"RfDetrForObjectDetection", Task::kDetect, Family::kDetr, true},
+    {"RfDetrForInstanceSegmentation", Task::kSegment, Family::kDetr, true},
+    {"CLIPVisionModel", Task::kEmbed, Family::kEmbedding},
+    {"CLIPVisionModelWithProjection", Task::kEmbed, Family::kEmbedding},
+};
+// Whose outputs are the same for all models of the task.
+constexpr Architecture kEndings[] = {
+    {"ForImageClassification", Task::kClassify, Family::kClassification},
+    {"ForSemanticSegmentation", Task::kSemantic, Family::kSegmentation},
+    {"ForDepthEstimation", Task::kDepth, Family::kDepth},
+};
+
+const Architecture* find_architecture(std::string_view name) {
+  for (const Architecture& known : kArchitectures) {
+    if (name == known.name) return &known;
+  }
+  for (const Architecture& known : kEndings) {
+    if (name.ends_with(known.name)) return &known;
+  }
+  return nullptr;
+}
+
+void read_architecture(const Value& root, ModelCard* card) {
+  constexpr std::size_t kMost = 16;
+  const auto architectures = root.find("architectures");
+  if (!architectures) return;
+  const auto names = architectures->texts(kMost);
+  if (names.empty()) return;
+  card->architecture = names.front();
+  if (const Architecture* known = find_architecture(names.front())) {
+    card->task = known->task;
+    card->family = known->family;
+    card->multilabel = known->multilabel;
+  }
+}
+
+/// RT-DETR may be trained with a softmax, too.
+void read_focal_loss(const Value& root, ModelCard* card) {
+  const auto focal = root.find("use_focal_loss");
+  if (focal && card->family == Family::kDetr) {
+    card->multilabel = focal->flag();
+  }
+}
+
+/// Whoever was given no names has LABEL_0, LABEL_1, ...
+bool are_placeholders(const std::vector<std::string>& labels) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] != "LABEL_" + std::to_string(i)) return false;
+  }
+  return true;
+}
+
+void read_labels(const Value& root, ModelCard* card) {
+  if (const auto labels = root.find("id2label")) {
+    card->labels = labels->labels();
+  } else if (const auto names = root.find("label_names")) {
+    card->labels = names->texts(CardLimits::kLabels);
+    const auto descriptions = root.find("label_descriptions");
+    for (std::string& label : card->labels) {
+      const auto found = descriptions ? descriptions->find(label) : std::nullopt;
+      if (found) {
+        label = found->text();
+      }
+    }
+  }
+  if (are_placeholders(card->labels)) {
+    card->labels.clear();
+  }
+}
+
+std::vector<float> means_of(const Value& value) {
+  return value.numbers(-1000, 1000, CardLimits::kChannels);
+}
+std::vector<float> deviations_of(const Value& value) {
+  return value.numbers(0.001, 1000, CardLimits::kChannels);
+}
+
+/// timm's `pretrained_cfg`.
+void read_timm(const Value& root, ModelCard* card) {
+  const auto config = root.find("pretrained_cfg");
+  if (!config) return;
+  if (const auto architecture = root.find("architecture")) {
+    card->architecture = architecture->text();
+  }
+  const auto classes = root.find("num_classes");
+  const bool embeds = classes && classes->whole(0, CardLimits::kLabels) == 0;
+  card->task = embeds ? Task::kEmbed : Task::kClassify;
+  card->family = embeds ? Family::kEmbedding : Family::kClassification;
+  card->channels = ChannelOrder::kRGB;
+  const auto mean = config->find("mean"), std = config->find("std");
+  if (mean || std) {
+    set_normalisation(*config, mean ? means_of(*mean) : std::vector<float>(),
+                      std ? deviations_of(*std) : std::vector<float>(), 1.0 / 255, 0, card);
+  }
+  if (const auto size = config->find("input_size")) {
+    const auto sides = size->items();
+    if (sides.size() != 3) {
+      size->refuse("is not [channels, height, width]");
+    }
+    card->input_height = sides[1].whole(1, CardLimits::kPixels);
+    card->input_width = sides[2].whole(1, CardLimits::kPixels);
+  }
+}
+
+bool flag_or(const Value& root, const char* key, bool fallback) {
+  const auto value = root.find(key);
+  return value ? value->flag() : fallback;
+}
+
+void read_values(const Value& root, ModelCard* card) {
+  const auto mean = root.find("image_mean"), std = root.find("image_std"),
+             factor = root.find("rescale_factor");
+  if (!mean && !std && !factor && !root.find("do_rescale")) return;
+  const bool rescales = flag_or(root, "do_rescale", true);
+  const bool normalises = flag_or(root, "do_normalize", mean || std);
+  const double by =
+      !rescales ? 1.0 : (factor ? factor->number(CardLimits::kSmallScale, 1000) : 1.0 / 255);
+  const double offset = rescales && flag_or(root, "rescale_offset", false) ? 1 : 0;
+  set_normalisation(root, normalises && mean ? means_of(*mean) : std::vector<float>(),
+                    normalises && std ? deviations_of(*std) : std::vector<float>(), by, offset,
+                    card);
+}
+
+void read_size(const Value& root, ModelCard* card) {
+  const bool crops = flag_or(root, "do_center_crop", false);
+  const auto size = root.find(crops ? "crop_size" : "size");
+  if (!size) return;
+  if (!size->is_map()) {
+    card->input_width = card->input_height = size->whole(1, CardLimits::kPixels);
+  } else if (const auto width = size->find("width"), height = size->find("height");
+             width && height) {
+    card->input_width = width->whole(1, CardLimits::kPixels);
+    card->input_height = height->whole(1, CardLimits::kPixels);
+  }
+  const bool resizes = flag_or(root, "do_resize", true);
+  if (resizes && !crops && card->input_width && !flag_or(root, "keep_aspect_ratio", false)) {
+    card->resize = ResizeMode::kStretch;
+  }
+}
+
+}  // namespace
+
+ModelCard card_of_hugging_face(const Value& root) {
+  ModelCard card;
+  read_architecture(root, &card);
+  read_focal_loss(root, &card);
+  read_timm(root, &card);
+  read_labels(root, &card);
+  return card;
+}
+
+ModelCard card_of_preprocessor(const std::string& text, const std::string& place) {
+  const Tree tree = parse_json(text, place);
+  const Value root(tree, Value::Scalars::kTyped, place);
+  ModelCard card;
+  read_values(root, &card);
+  read_size(root, &card);
+  const bool swaps = flag_or(root, "do_flip_channel_order", false);
+  if (swaps || !card.mean.empty() || !card.scale.empty()) {
+    card.channels = swaps ? ChannelOrder::kBGR : ChannelOrder::kRGB;
+  }
+  return card;
+}
+
+}  // namespace npu::vision

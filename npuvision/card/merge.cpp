@@ -1,0 +1,73 @@
+// Cards over cards, and cards over npucore's own pre-processing.
+#include "fields.hpp"
+
+namespace npu::vision {
+namespace {
+
+/// What belongs together is not made of two cards.
+ModelCard without_what_contradicts(ModelCard card, const ModelCard& stronger) {
+  const bool other_task =
+      is_said(stronger.task) && is_said(card.task) && stronger.task != card.task;
+  const bool other_family =
+      is_said(stronger.family) && is_said(card.family) && stronger.family != card.family;
+  if (other_task) {
+    card.family = Family::kAuto;
+  }
+  if (other_task || other_family) {
+    card.end_to_end.reset();
+    card.channels_first.reset();
+    card.multilabel.reset();
+    card.raw_scores.reset();
+  }
+  if (is_said(stronger.mean) || is_said(stronger.scale)) {
+    card.mean.clear();
+    card.scale.clear();
+  }
+  if (is_said(stronger.key_points) && stronger.key_points != card.key_points) {
+    card.key_point_values = 0;
+    card.key_point_names.clear();
+    card.skeleton.clear();
+  }
+  return card;
+}
+
+void copy_origin(const std::string& key, const ModelCard& from, ModelCard* to) {
+  if (const auto found = from.origins.find(key); found != from.origins.end()) {
+    to->origins[key] = found->second;
+  }
+}
+
+}  // namespace
+
+ModelCard merged(const ModelCard& user, const ModelCard& model) {
+  const ModelCard rest = without_what_contradicts(model, user);
+  ModelCard card;
+  for_each_field([&](const auto& field) {
+    const ModelCard& source = is_said(user.*field.member) ? user : rest;
+    if (!is_said(source.*field.member)) return;
+    card.*field.member = source.*field.member;
+    copy_origin(field.name, source, &card);
+  });
+  return card;
+}
+
+ModelCard signed_by(const std::string& origin, ModelCard card) {
+  for_each_field([&](const auto& field) {
+    if (is_said(card.*field.member)) {
+      card.origins.try_emplace(field.name, origin);
+    }
+  });
+  return card;
+}
+
+void apply(const ModelCard& card, npu::Preprocess* preprocess) {
+  preprocess->resize = card.resize.value_or(preprocess->resize);
+  preprocess->pad_value = card.pad_value.value_or(preprocess->pad_value);
+  preprocess->channels = card.channels.value_or(preprocess->channels);
+  if (is_said(card.mean) || is_said(card.scale)) {
+    preprocess->mean = card.mean;
+    preprocess->scale = card.scale;
+  }
+}
+
+}  // namespace npu::vision

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <cctype>
+
+#include <npuvision/labels.hpp>
+
+#include "sources.hpp"
+
+namespace npu::vision {
+namespace {
+
+struct ModelType {
+  const char* name;  ///< in lower case
+  Task task;
+  Family family;
+};
+// "YOLO" decides nothing: it is what Ultralytics writes whatever the task. The Model API's YOLOv5
+// is the one of Ultralytics, too.
+constexpr ModelType kModelTypes[] = {
+    {"ssd", Task::kDetect, Family::kSsd},
+    {"classification", Task::kClassify, Family::kClassification},
+    {"segmentation", Task::kSemantic, Family::kSegmentation},
+    {"keypoint_detection", Task::kKeyPoints, Family::kSimcc},
+    {"anomalydetection", Task::kAnomaly, Family::kAnomaly},
+    {"maskrcnn", Task::kSegment, Family::kAuto},
+    {"yolov5", Task::kDetect, Family::kYolo},
+    {"yolov8", Task::kDetect, Family::kYolo},
+    {"yolo11", Task::kDetect, Family::kYolo},
+    {"yolo-seg", Task::kSegment, Family::kYolo},
+    {"yolox", Task::kDetect, Family::kYoloX},
+};
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+void read_type(const Value& root, ModelCard* card) {
+  const auto value = root.find("model_type");
+  if (!value) return;
+  const std::string name = lower(value->text());
+  const auto found = std::find_if(std::begin(kModelTypes), std::end(kModelTypes),
+                                  [&](const ModelType& one) { return name == one.name; });
+  if (found == std::end(kModelTypes)) return;
+  card->task = found->task;
+  card->family = found->family;
+}
+
+void read_labels(const Value& root, ModelCard* card) {
+  const auto labels = root.find("labels");
+  if (!labels) return;
+  card->labels = split_labels(labels->text(), ' ');
+  if (card->labels.size() > CardLimits::kLabels) {
+    labels->refuse("has more than " + std::to_string(CardLimits::kLabels) + " entries");
+  }
+}
+
+void read_number(const Value& root, const char* key, double lowest, double highest,
+                 std::optional<float>* to) {
+  if (const auto value = root.find(key)) {
+    *to = static_cast<float>(value->number(lowest, highest));
+  }
+}
+
+void read_thresholds(const Value& root, ModelCard* card) {
+  read_number(root, "confidence_threshold", 0, 1, &card->confidence_threshold);
+  read_number(root, "iou_threshold", 0, 1, &card->iou_threshold);
+  constexpr double kAny = CardLimits::kAnyNumber;
+  read_number(root, "image_threshold", -kAny, kAny, &card->image_threshold);
+  read_number(root, "pixel_threshold", -kAny, kAny, &card->pixel_threshold);
+  read_number(root, "normalization_scale", 1e-30, kAny, &card->normalization_scale);
+  if (const auto most = root.find("nms_max_predictions")) {
+    card->max_objects = most->whole(1, CardLimits::kObjects);
+  }
+  if (const auto multilabel = root.find("multilabel")) {
+    card->multilabel = multilabel->flag();
+  }
+}
+
+/// As npucore reads them for Model::default_preprocess().
+std::vector<float> read_list(const Value& root, const char* key, double lowest, double highest) {
+  const auto value = root.find(key);
+  if (!value) return {};
+  return value->numbers_in_text(lowest, highest, CardLimits::kChannels);
+}
+
+/// The same as Model::default_preprocess() takes from it.
+void read_preprocess(const Value& root, ModelCard* card) {
+  if (const auto resize = root.find("resize_type")) {
+    const std::string type = resize->text();
+    const bool keeps_ratio = type == "fit_to_window_letterbox" || type == "fit_to_window";
+    card->resize = keeps_ratio ? ResizeMode::kLetterbox : ResizeMode::kStretch;
+    card->pad_value = 0.0F;
+  }
+  if (const auto pad = read_list(root, "pad_value", 0, 255); !pad.empty()) {
+    card->pad_value = pad.front();
+  }
+  if (const auto reverse = root.find("reverse_input_channels")) {
+    card->channels = reverse->flag() ? ChannelOrder::kRGB : ChannelOrder::kBGR;
+  }
+  card->mean = read_list(root, "mean_values", -CardLimits::kGreyLevels, CardLimits::kGreyLevels);
+  card->scale = read_list(root, "scale_values", CardLimits::kSmallScale, CardLimits::kGreyLevels);
+  if (const auto width = root.find("orig_width")) {
+    card->input_width = width->whole(1, CardLimits::kPixels);
+  }
+  if (const auto height = root.find("orig_height")) {
+    card->input_height = height->whole(1, CardLimits::kPixels);
+  }
+}
+
+}  // namespace
+
+ModelCard card_of_model_api(const std::map<std::string, std::string>& info,
+                            const std::string& place) {
+  const Tree tree = info;
+  const Value root(tree, Value::Scalars::kText, place);
+  ModelCard card;
+  read_type(root, &card);
+  read_labels(root, &card);
+  read_thresholds(root, &card);
+  read_preprocess(root, &card);
+  return card;
+}
+
+}  // namespace npu::vision

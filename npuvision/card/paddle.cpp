@@ -1,0 +1,90 @@
+#include "sources.hpp"
+
+namespace npu::vision {
+namespace {
+
+/// "1./255.", as PaddleOCR writes the factor of the grey levels.
+double factor_of(const Value& value) {
+  constexpr double kLargest = 1000;
+  if (value.is_text()) {
+    const std::string text = value.text();
+    if (text == "1./255." || text == "1.0/255.0" || text == "1/255") return 1.0 / 255;
+  }
+  return value.number(CardLimits::kSmallScale, kLargest);
+}
+
+/// Grey levels: the model sees (x * scale - mean) / std.
+void read_normalisation(const Value& step, ModelCard* card) {
+  const auto scale = step.find("scale"), mean = step.find("mean"), std = step.find("std");
+  const double factor = scale ? factor_of(*scale) : 1.0 / 255;
+  constexpr std::size_t kMost = CardLimits::kChannels;
+  set_normalisation(step, mean ? mean->numbers(-1000, 1000, kMost) : std::vector<float>(),
+                    std ? std->numbers(0.001, 1000, kMost) : std::vector<float>(), factor, 0, card);
+}
+
+/// The step that makes lines of text as high as the input; it ends with x / 127.5 - 1.
+void read_line_size(const Value& step, ModelCard* card) {
+  if (const auto shape = step.find("image_shape")) {
+    const auto sides = shape->items();
+    if (sides.size() != 3) {
+      shape->refuse("is not [channels, height, width]");
+    }
+    card->input_height = sides[1].whole(1, CardLimits::kPixels);
+    card->input_width = sides[2].whole(1, CardLimits::kPixels);
+  }
+  card->mean = card->scale = {127.5F};
+}
+
+void read_steps(const Value& root, ModelCard* card) {
+  const auto steps = root.find("PreProcess", "transform_ops");
+  if (!steps) return;
+  for (const Value& step : steps->items()) {
+    if (!step.is_map()) continue;  // a step without settings
+    if (const auto decode = step.find("DecodeImage")) {
+      const auto mode = decode->find("img_mode");
+      card->channels = mode && mode->text() == "RGB" ? ChannelOrder::kRGB : ChannelOrder::kBGR;
+    }
+    if (const auto normalise = step.find("NormalizeImage")) {
+      read_normalisation(*normalise, card);
+    }
+    if (const auto line = step.find("RecResizeImg")) {
+      read_line_size(*line, card);
+    }
+  }
+}
+
+}  // namespace
+
+ModelCard card_of_paddle(const Value& root) {
+  ModelCard card;
+  if (const auto name = root.find("Global", "model_name")) {
+    card.architecture = name->text();
+  }
+  const auto decoder = root.find("PostProcess", "name");
+  const std::string name = decoder ? decoder->text() : "";
+  if (name == "CTCLabelDecode") {
+    card.task = Task::kReadText;
+    card.family = Family::kCtc;
+  } else if (name == "DBPostProcess") {
+    card.task = Task::kFindText;
+    card.family = Family::kTextBoxes;
+  }
+  if (const auto characters = root.find("PostProcess", "character_dict")) {
+    card.characters = characters->texts(CardLimits::kLabels);
+  }
+  read_steps(root, &card);
+  return card;
+}
+
+ModelCard card_of_inference_yml(const std::string& text, const std::string& place) {
+  const Tree tree = parse_yaml(text, place);
+  return card_of_paddle(Value(tree, Value::Scalars::kText, place));
+}
+
+ModelCard card_of_config(const std::string& text, const std::string& place) {
+  const Tree tree = parse_json(text, place);
+  const Value root(tree, Value::Scalars::kTyped, place);
+  return root.find("PostProcess") ? card_of_paddle(root) : card_of_hugging_face(root);
+}
+
+}  // namespace npu::vision

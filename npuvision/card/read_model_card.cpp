@@ -1,0 +1,116 @@
+// All that is known about a model, from wherever it is written.
+#include <npucore/error.hpp>
+#include <npucore/model.hpp>
+#include <npuvision/labels.hpp>
+#include <npuvision/model_card.hpp>
+
+#include "fields.hpp"
+#include "sources.hpp"
+
+namespace npu::vision {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostYamlBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostJsonBytes = std::size_t{8} << 20;
+/// Of a blob's or an IR's model_info, which holds the model's card: npu-compile writes it.
+constexpr const char* kCardKey = "npu_card";
+
+/// A file beside the model; nothing where there is none. No link leads out of the folder: what it
+/// names would be taken for the model's.
+std::optional<std::string> read_beside(const fs::path& folder, const char* name,
+                                       std::size_t most_bytes) {
+  std::error_code unknown;
+  if (fs::symlink_status(folder / name, unknown).type() == fs::file_type::not_found) return {};
+  return npu::read_input(name, most_bytes, folder);
+}
+
+void check_labels(const ModelCard& card, const std::string& place) {
+  if (card.labels.size() > CardLimits::kLabels) {
+    throw Error(ErrorCode::kInvalidArgument,
+                place + ": more than " + std::to_string(CardLimits::kLabels) + " labels");
+  }
+}
+
+ModelCard from_model_info_file(const fs::path& model) {
+  const auto path = find_model_info(model.string());
+  if (!path) return {};
+  ModelCard card = card_of_model_info_file(read_model_info(*path));
+  check_labels(card, *path);
+  return signed_by(fs::path(*path).filename().string(), std::move(card));
+}
+
+ModelCard from_card_in(const std::map<std::string, std::string>& model_info,
+                       const std::string& model) {
+  const auto found = model_info.find(kCardKey);
+  if (found == model_info.end()) return {};
+  return signed_by(kCardKey, card_from_json(found->second, model + ": " + kCardKey));
+}
+
+ModelCard from_file(const fs::path& folder, const char* name, std::size_t most_bytes,
+                    ModelCard (*card_of)(const std::string& text, const std::string& place)) {
+  const auto text = read_beside(folder, name, most_bytes);
+  if (!text) return {};
+  return signed_by(name, card_of(*text, (folder / name).string()));
+}
+
+ModelCard from_labels_file(const fs::path& folder) {
+  constexpr const char* kName = "labels.txt";
+  std::error_code unknown;
+  if (fs::symlink_status(folder / kName, unknown).type() == fs::file_type::not_found) return {};
+  ModelCard card;
+  card.labels = read_labels_file(kName, folder.string());
+  check_labels(card, (folder / kName).string());
+  return signed_by(kName, std::move(card));
+}
+
+}  // namespace
+
+ModelCard card_of_model_info_file(const ModelInfo& info) {
+  constexpr const char* kYolo = "yolo-v8-out";
+  const ModelInfoTensor* output = info.find_output_by_id(kYolo);
+  std::size_t outputs = 0;
+  for (const ModelInfoTensor& tensor : info.tensors) {
+    if (tensor.is_input) continue;
+    ++outputs;
+    if (output == nullptr) {
+      output = &tensor;
+    }
+  }
+  ModelCard card;
+  if (output == nullptr || (outputs > 1 && output->id != kYolo)) return card;
+  if (output->id == kYolo) {
+    card.task = Task::kDetect;
+    card.family = Family::kYolo;
+  }
+  card.output = output->name;
+  if (output->is_column_major) {
+    card.channels_first = true;
+  }
+  card.labels = output->labels;
+  if (output->confidence_threshold) {
+    card.confidence_threshold = static_cast<float>(*output->confidence_threshold);
+  }
+  if (output->iou_threshold) {
+    card.iou_threshold = static_cast<float>(*output->iou_threshold);
+  }
+  return card;
+}
+
+ModelCard read_model_card(const fs::path& model,
+                          const std::map<std::string, std::string>& model_info) {
+  const fs::path folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
+  ModelCard card = from_model_info_file(model);
+  const auto add = [&card](const ModelCard& weaker) { card = merged(card, weaker); };
+  add(from_card_in(model_info, model.string()));
+  add(from_file(folder, "metadata.yaml", kMostYamlBytes, card_of_metadata));
+  add(signed_by("model_info", card_of_model_api(model_info, model.string() + ": model_info")));
+  add(from_file(folder, "config.json", kMostJsonBytes, card_of_config));
+  add(from_file(folder, "preprocessor_config.json", kMostJsonBytes, card_of_preprocessor));
+  add(from_file(folder, "inference.yml", kMostYamlBytes, card_of_inference_yml));
+  add(from_labels_file(folder));
+  return card;
+}
+
+}  // namespace npu::vision

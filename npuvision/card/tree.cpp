@@ -1,0 +1,194 @@
+#include "tree.hpp"
+
+#include <glib.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include <npucore/error.hpp>
+
+namespace npu::vision {
+namespace {
+
+[[noreturn]] void refuse_file(const std::string& place, const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument, "cannot read " + place + ": " + why);
+}
+
+/// Puts values together as a parser meets them, as long as they stay within the limits.
+class Builder {
+ public:
+  explicit Builder(const std::string& place) : place_(place) {}
+
+  void begin(Tree::value_t kind) {
+    if (open_.size() == TreeLimits::kDepth) {
+      refuse_file(place_, "its values are nested deeper than " +
+                              std::to_string(TreeLimits::kDepth) + " levels");
+    }
+    open_.push_back(&put(Tree(kind)));
+  }
+  void end() { open_.pop_back(); }
+  void scalar(Tree value) { put(std::move(value)); }
+  bool wants_key() const { return !open_.empty() && open_.back()->is_object() && !key_; }
+  void key(std::string key) {
+    if (open_.back()->contains(key)) {
+      refuse_file(place_, "it has the key " + shown(key) + " twice");
+    }
+    key_ = std::move(key);
+  }
+
+  Tree take() { return std::move(root_); }
+  const std::string& place() const { return place_; }
+
+ private:
+  Tree& put(Tree value) {
+    if (++values_ > TreeLimits::kValues) {
+      refuse_file(place_, "it has more than " + std::to_string(TreeLimits::kValues) + " values");
+    }
+    if (open_.empty()) return root_ = std::move(value);
+    Tree& parent = *open_.back();
+    if (parent.is_array()) {
+      parent.push_back(std::move(value));
+      return parent.back();
+    }
+    Tree& place = parent[*key_];
+    key_.reset();
+    return place = std::move(value);
+  }
+
+  const std::string& place_;
+  Tree root_;
+  std::vector<Tree*> open_;  // lists and maps that have not ended; only the last one grows
+  std::optional<std::string> key_;
+  std::size_t values_ = 0;
+};
+
+class JsonEvents : public nlohmann::json_sax<Tree> {
+ public:
+  explicit JsonEvents(Builder& builder) : builder_(builder) {}
+
+  bool null() override { return scalar(nullptr); }
+  bool boolean(bool value) override { return scalar(value); }
+  bool number_integer(number_integer_t value) override { return scalar(value); }
+  bool number_unsigned(number_unsigned_t value) override { return scalar(value); }
+  bool number_float(number_float_t value, const string_t&) override { return scalar(value); }
+  bool string(string_t& value) override { return scalar(std::move(value)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return begin(Tree::value_t::object); }
+  bool start_array(std::size_t) override { return begin(Tree::value_t::array); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  bool key(string_t& key) override {
+    builder_.key(std::move(key));
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    refuse_file(builder_.place(), "it is no JSON: byte " + std::to_string(position));
+  }
+
+ private:
+  bool scalar(Tree value) {
+    builder_.scalar(std::move(value));
+    return true;
+  }
+  bool begin(Tree::value_t kind) {
+    builder_.begin(kind);
+    return true;
+  }
+  bool end() {
+    builder_.end();
+    return true;
+  }
+
+  Builder& builder_;
+};
+
+class YamlEvents : public YAML::EventHandler {
+ public:
+  explicit YamlEvents(Builder& builder) : builder_(builder) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+    check_no_key(mark);
+    builder_.scalar(nullptr);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    refuse(mark, "aliases are not read: write the value itself");
+  }
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string& value) override {
+    builder_.wants_key() ? builder_.key(value) : builder_.scalar(value);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    check_no_key(mark);
+    builder_.begin(Tree::value_t::array);
+  }
+  void OnSequenceEnd() override { builder_.end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    check_no_key(mark);
+    builder_.begin(Tree::value_t::object);
+  }
+  void OnMapEnd() override { builder_.end(); }
+
+ private:
+  void check_no_key(const YAML::Mark& mark) const {
+    if (builder_.wants_key()) {
+      refuse(mark, "a key is no text");
+    }
+  }
+  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& why) const {
+    refuse_file(builder_.place(), "line " + std::to_string(mark.line + 1) + ": " + why);
+  }
+
+  Builder& builder_;
+};
+
+void check_utf8(const std::string& text, const std::string& place) {
+  if (!is_utf8(text)) {
+    refuse_file(place, "it is not UTF-8 text");
+  }
+}
+
+}  // namespace
+
+bool is_utf8(const std::string& text) {
+  return g_utf8_validate(text.data(), static_cast<gssize>(text.size()), nullptr) != FALSE;
+}
+
+std::string shown(const std::string& text) {
+  constexpr std::size_t kMost = 60;
+  if (text.size() <= kMost) return '"' + text + '"';
+  std::size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return '"' + text.substr(0, end) + "...\"";
+}
+
+Tree parse_json(const std::string& text, const std::string& place) {
+  check_utf8(text, place);
+  Builder builder(place);
+  JsonEvents events(builder);
+  Tree::sax_parse(text, &events);
+  return builder.take();
+}
+
+Tree parse_yaml(const std::string& text, const std::string& place) {
+  check_utf8(text, place);
+  Builder builder(place);
+  YamlEvents events(builder);
+  try {
+    std::istringstream stream(text);
+    YAML::Parser(stream).HandleNextDocument(events);
+  } catch (const YAML::Exception& error) {
+    refuse_file(place, "it is no YAML: line " + std::to_string(error.mark.line + 1) + ", column " +
+                           std::to_string(error.mark.column + 1));
+  }
+  return builder.take();
+}
+
+}  // namespace npu::vision

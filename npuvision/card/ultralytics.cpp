@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include "sources.hpp"
+
+namespace npu::vision {
+namespace {
+
+constexpr const char* kLiterals[] = {"args", "end2end", "imgsz", "kpt_names", "kpt_shape", "names"};
+
+/// "{0: 'person'}" and "[640, 640]" are YAML too.
+void unfold_literals(Tree& root, const std::string& place) {
+  for (const char* key : kLiterals) {
+    if (!root.is_object() || !root.contains(key) || !root[key].is_string()) continue;
+    root[key] = parse_yaml(root[key].get<std::string>(), place + ": " + key);
+  }
+}
+
+struct TaskName {
+  const char* name;
+  Task task;
+};
+constexpr TaskName kTasks[] = {{"detect", Task::kDetect},     {"segment", Task::kSegment},
+                               {"pose", Task::kPose},         {"obb", Task::kOriented},
+                               {"classify", Task::kClassify}, {"semantic", Task::kSemantic}};
+
+Task task_of(const std::string& name) {
+  const auto found = std::find_if(std::begin(kTasks), std::end(kTasks),
+                                  [&](const TaskName& one) { return name == one.name; });
+  return found == std::end(kTasks) ? Task::kUnknown : found->task;
+}
+
+/// RT-DETR and YOLO-NAS, too, are exported with the task detect.
+bool is_yolo(const Value& root) {
+  const auto head = root.find("head");
+  if (head && head->text() == "RTDETRDecoder") return false;
+  const auto description = root.find("description");
+  const std::string text = description ? description->text() : "";
+  for (const char* other : {"rtdetr", "RTDETR", "rt-detr", "RT-DETR", "YOLO_nas", "yolo_nas"}) {
+    if (text.find(other) != std::string::npos) return false;
+  }
+  return true;
+}
+
+bool is_end_to_end(const Value& root) {
+  const auto end2end = root.find("end2end"), nms = root.find("args", "nms");
+  return (end2end && end2end->flag()) || (nms && nms->flag());
+}
+
+void read_outputs(const Value& root, ModelCard* card) {
+  if (card->task == Task::kClassify) {
+    card->family = Family::kClassification;
+    card->raw_scores = true;  // exports end with the softmax
+  } else if (card->task == Task::kSemantic) {
+    card->family = Family::kSegmentation;
+  } else if (card->task != Task::kUnknown && is_yolo(root)) {
+    card->end_to_end = is_end_to_end(root);
+    card->family = *card->end_to_end ? Family::kYoloEndToEnd : Family::kYolo;
+  }
+}
+
+void read_size(const Value& root, ModelCard* card) {
+  const auto imgsz = root.find("imgsz");
+  if (!imgsz) return;
+  if (!imgsz->is_list()) {
+    card->input_height = card->input_width = imgsz->whole(1, CardLimits::kPixels);
+    return;
+  }
+  const auto sides = imgsz->items();
+  if (sides.size() != 2) {
+    imgsz->refuse("is not [height, width]");
+  }
+  card->input_height = sides[0].whole(1, CardLimits::kPixels);
+  card->input_width = sides[1].whole(1, CardLimits::kPixels);
+}
+
+void read_key_points(const Value& root, ModelCard* card) {
+  const auto shape = root.find("kpt_shape");
+  if (!shape) return;
+  const auto sides = shape->items();
+  if (sides.size() != 2) {
+    shape->refuse("is not [key points, 2 or 3]");
+  }
+  card->key_points = sides[0].whole(1, CardLimits::kKeyPoints);
+  card->key_point_values = sides[1].whole(2, 3);
+  auto names = root.find("kpt_names");
+  // Each class has a list; a card has one, that of the first class.
+  if (names && names->is_map()) {
+    names = names->find("0");
+  }
+  if (!names) return;
+  card->key_point_names = names->texts(CardLimits::kKeyPoints);
+  if (card->key_point_names.size() != card->key_points) {
+    names->refuse("has not the " + std::to_string(card->key_points) + " entries of kpt_shape");
+  }
+}
+
+}  // namespace
+
+ModelCard card_of_metadata(const std::string& text, const std::string& place) {
+  Tree tree = parse_yaml(text, place);
+  unfold_literals(tree, place);
+  const Value root(tree, Value::Scalars::kText, place);
+  ModelCard card;
+  if (const auto task = root.find("task")) {
+    card.task = task_of(task->text());
+  }
+  read_outputs(root, &card);
+  if (const auto names = root.find("names")) {
+    card.labels = names->labels();
+  }
+  read_size(root, &card);
+  read_key_points(root, &card);
+  if (const auto iou = root.find("args", "iou")) {
+    card.iou_threshold = static_cast<float>(iou->number(0, 1));
+  }
+  if (const auto description = root.find("description")) {
+    card.architecture = description->text();
+  }
+  return card;
+}
+
+}  // namespace npu::vision

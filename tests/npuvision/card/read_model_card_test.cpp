@@ -1,0 +1,642 @@
+// What the files beside a model say of it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include <npucore/error.hpp>
+#include <npuvision/model_card.hpp>
+
+#include "support/temp_dir.hpp"
+
+namespace npu::vision {
+namespace {
+
+using Info = std::map<std::string, std::string>;
+
+class ModelCardFiles : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) { directory_.write(name, text); }
+  std::filesystem::path model(const char* name = "m.xml") const { return directory_.path() / name; }
+  ModelCard read(const Info& info = {}) const { return read_model_card(model(), info); }
+  std::string complaint(const Info& info = {}) const {
+    try {
+      read(info);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+  test::TempDir directory_;
+};
+
+// As Ultralytics 8.4 writes it.
+const char* const kDetect =
+    R"(description: Ultralytics YOLO11n model trained on /usr/src/ultralytics/ultralytics/cfg/datasets/coco.yaml
+author: Ultralytics
+date: '2026-01-30T12:34:56.789012'
+version: 8.4.9
+license: AGPL-3.0 License (https://ultralytics.com/license)
+docs: https://docs.ultralytics.com
+stride: 32
+task: detect
+batch: 1
+imgsz:
+- 384
+- 640
+names:
+  0: person
+  1: traffic light
+  2: 'no'
+args:
+  batch: 1
+  half: false
+  int8: false
+  dynamic: false
+  nms: false
+channels: 3
+end2end: false
+)";
+
+// As it writes into the .xml.
+const Info kUltralyticsInfo = {{"iou_threshold", "0.7"},
+                               {"labels", "person traffic_light no"},
+                               {"model_type", "YOLO"},
+                               {"pad_value", "114"},
+                               {"resize_type", "fit_to_window_letterbox"},
+                               {"reverse_input_channels", "True"},
+                               {"scale_values", "255.0"}};
+
+using UltralyticsCard = ModelCardFiles;
+
+TEST_F(UltralyticsCard, OfADetectorIsAllThatBothFilesSay) {
+  write("metadata.yaml", kDetect);
+  const ModelCard card = read(kUltralyticsInfo);
+  EXPECT_EQ(card.task, Task::kDetect);
+  EXPECT_EQ(card.family, Family::kYolo);
+  EXPECT_EQ(card.end_to_end, false);
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"person", "traffic light", "no"}));
+  EXPECT_EQ(card.input_height, 384U);
+  EXPECT_EQ(card.input_width, 640U);
+  EXPECT_EQ(card.iou_threshold, 0.7F);
+  EXPECT_FALSE(card.confidence_threshold);
+  EXPECT_EQ(card.resize, npu::ResizeMode::kLetterbox);
+  EXPECT_EQ(card.pad_value, 114.0F);
+  EXPECT_EQ(card.channels, npu::ChannelOrder::kRGB);
+  EXPECT_EQ(card.scale, std::vector<float>{255});
+  EXPECT_TRUE(card.mean.empty());
+  EXPECT_EQ(card.architecture.rfind("Ultralytics YOLO11n model", 0), 0U);
+  EXPECT_EQ(card.origins.at("labels"), "metadata.yaml");
+  EXPECT_EQ(card.origins.at("iou_threshold"), "model_info");
+  EXPECT_EQ(card.origins.count("confidence_threshold"), 0U);
+}
+
+TEST_F(UltralyticsCard, WithoutMetadataHasNoTask) {
+  const ModelCard card = read(kUltralyticsInfo);
+  EXPECT_EQ(card.task, Task::kUnknown);
+  EXPECT_EQ(card.family, Family::kAuto);
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"person", "traffic_light", "no"}));
+}
+
+struct Head {
+  const char* name;
+  const char* yaml;
+  Task task;
+  Family family;
+  std::optional<bool> end_to_end;
+};
+
+void PrintTo(const Head& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class UltralyticsHead : public ModelCardFiles, public testing::WithParamInterface<Head> {};
+
+TEST_P(UltralyticsHead, DecidesTheFamily) {
+  write("metadata.yaml", GetParam().yaml);
+  const ModelCard card = read(kUltralyticsInfo);
+  EXPECT_EQ(card.task, GetParam().task);
+  EXPECT_EQ(card.family, GetParam().family);
+  EXPECT_EQ(card.end_to_end, GetParam().end_to_end);
+  EXPECT_EQ(card.raw_scores,
+            GetParam().task == Task::kClassify ? std::optional(true) : std::nullopt);
+}
+
+const Head kHeads[] = {
+    {"Detect", "task: detect\nend2end: false\n", Task::kDetect, Family::kYolo, false},
+    {"BeforeEnd2End", "task: detect\n", Task::kDetect, Family::kYolo, false},
+    {"EndToEnd", "task: detect\nend2end: true\n", Task::kDetect, Family::kYoloEndToEnd, true},
+    {"WithNms", "task: detect\nend2end: false\nargs: {nms: true}\n", Task::kDetect,
+     Family::kYoloEndToEnd, true},
+    {"AllInStrings", "task: 'detect'\nend2end: 'True'\nargs: \"{'batch': 1, 'nms': None}\"\n",
+     Task::kDetect, Family::kYoloEndToEnd, true},
+    {"Segment", "task: segment\nend2end: false\n", Task::kSegment, Family::kYolo, false},
+    {"Pose", "task: pose\nend2end: true\n", Task::kPose, Family::kYoloEndToEnd, true},
+    {"Obb", "task: obb\n", Task::kOriented, Family::kYolo, false},
+    {"Classify", "task: classify\nend2end: false\n", Task::kClassify, Family::kClassification, {}},
+    {"Semantic", "task: semantic\n", Task::kSemantic, Family::kSegmentation, {}},
+    {"ANewTask", "task: smell\nend2end: true\n", Task::kUnknown, Family::kAuto, {}},
+    {"RtDetrByName",
+     "description: Ultralytics rtdetr-l model trained on coco.yaml\ntask: detect\n",
+     Task::kDetect,
+     Family::kAuto,
+     {}},
+    {"RtDetrByHead", "head: RTDETRDecoder\ntask: detect\n", Task::kDetect, Family::kAuto, {}},
+    {"Empty", "", Task::kUnknown, Family::kAuto, {}},
+    {"ANumberOfYaml", "1: 2\n", Task::kUnknown, Family::kAuto, {}},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, UltralyticsHead, testing::ValuesIn(kHeads),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_F(UltralyticsCard, HasTheKeyPoints) {
+  write("metadata.yaml",
+        "task: pose\nkpt_shape: [3, 2]\nkpt_names:\n  0: [nose, left eye, right eye]\n");
+  const ModelCard card = read();
+  EXPECT_EQ(card.key_points, 3U);
+  EXPECT_EQ(card.key_point_values, 2U);
+  EXPECT_EQ(card.key_point_names, (std::vector<std::string>{"nose", "left eye", "right eye"}));
+}
+
+TEST_F(UltralyticsCard, TakesPythonsLiterals) {
+  write("metadata.yaml",
+        "task: pose\nimgsz: '[320, 640]'\nkpt_shape: '[17, 3]'\n"
+        "names: \"{0: 'person', 2: \\\"man's hat\\\"}\"\n");
+  const ModelCard card = read();
+  EXPECT_EQ(card.input_height, 320U);
+  EXPECT_EQ(card.key_points, 17U);
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"person", "", "man's hat"}));
+}
+
+TEST_F(UltralyticsCard, TakesOneNumberForASquare) {
+  write("metadata.yaml", "imgsz: '640'\n");
+  EXPECT_EQ(read().input_height, 640U);
+  EXPECT_EQ(read().input_width, 640U);
+}
+
+TEST_F(UltralyticsCard, TakesTheThresholdOfItsArguments) {
+  write("metadata.yaml", "task: detect\nargs:\n  nms: true\n  iou: 0.45\n");
+  EXPECT_EQ(read(kUltralyticsInfo).iou_threshold, 0.45F);
+}
+
+struct Bad {
+  const char* name;
+  const char* file;
+  std::string text;
+  const char* complaint;
+};
+
+void PrintTo(const Bad& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class BadFile : public ModelCardFiles, public testing::WithParamInterface<Bad> {};
+
+TEST_P(BadFile, IsRefusedWithItsNameAndKey) {
+  write(GetParam().file, GetParam().text);
+  const std::string message = complaint();
+  EXPECT_NE(message.find(GetParam().file), std::string::npos) << message;
+  EXPECT_NE(message.find(GetParam().complaint), std::string::npos) << message;
+  EXPECT_LT(message.size(), 500U);
+}
+
+const char* const kYaml = "metadata.yaml";
+const char* const kConfig = "config.json";
+const char* const kPreprocessor = "preprocessor_config.json";
+const Bad kBad[] = {
+    {"NoYaml", kYaml, "task: [detect", "it is no YAML: line"},
+    {"YamlNotUtf8", kYaml, "task: caf\xe9\n", "it is not UTF-8 text"},
+    {"YamlWithZero", kYaml, std::string("task: a\0b\n", 10), "it is not UTF-8 text"},
+    {"YamlZeroEscaped", kYaml, "task: \"a\\0b\"\n",
+     "key \"task\": is not UTF-8 text, or has a zero"},
+    {"YamlList", kYaml, "- a\n", "is no map"},
+    {"YamlTwice", kYaml, "task: pose\ntask: obb\n", "it has the key \"task\" twice"},
+    {"YamlAlias", kYaml, "a: &a [x]\nnames: *a\n", "line 2: aliases are not read"},
+    {"YamlKeyIsAList", kYaml, "? [a]\n: b\n", "a key is no text"},
+    {"YamlDeep", kYaml,
+     [] {
+       std::string text;
+       for (int i = 0; i < 10000; ++i) text += "a: [";
+       return text;
+     }(),
+     "nested deeper than 32 levels"},
+    {"YamlDeepBlocks", kYaml,
+     [] {
+       std::string text;
+       for (int i = 0; i < 10000; ++i) text += "- ";
+       return text;
+     }(),
+     "nested deeper than 32 levels"},
+    {"YamlWide", kYaml,
+     "a: [" +
+         [] {
+           std::string text;
+           for (int i = 0; i < 300000; ++i) text += "b,";
+           return text;
+         }() +
+         "]",
+     "more than 262144 values"},
+    {"YamlHuge", kYaml, std::string(2000000, '#'), "1048576"},
+    {"TaskIsAMap", kYaml, "task: {a: b}\n", "key \"task\": is no text"},
+    {"NamesAreANumber", kYaml, "names: 80\n", "key \"names\": is no map"},
+    {"NamesWithALetter", kYaml, "names: {a: b}\n", "key \"names\": has the key \"a\""},
+    {"NamesTooFar", kYaml, "names: {65536: b}\n", "not the number of a class below 65536"},
+    {"NamesBelowZero", kYaml, "names: {-1: b}\n", "key \"names\""},
+    {"NameIsAList", kYaml, "names: {0: [b]}\n", "key \"names/0\": is no text"},
+    {"SizeOfThree", kYaml, "imgsz: [1, 2, 3]\n", "key \"imgsz\": is not [height, width]"},
+    {"SizeOfNothing", kYaml, "imgsz: [0, 640]\n", "key \"imgsz/0\": is 0, not a number"},
+    {"SizeNotFinite", kYaml, "imgsz: [nan, 640]\n", "key \"imgsz/0\": is nan, not a number"},
+    {"SizeInWords", kYaml, "imgsz: large\n", "is \"large\", which is no number"},
+    {"KeyPointsOfFour", kYaml, "kpt_shape: [17, 4]\n", "key \"kpt_shape/1\": is 4"},
+    {"KeyPointNames", kYaml, "kpt_shape: [2, 3]\nkpt_names: [a]\n", "has not the 2 entries"},
+    {"End2EndInWords", kYaml, "task: detect\nend2end: perhaps\n",
+     "key \"end2end\": is neither true nor false"},
+    {"NmsInWords", kYaml, "task: detect\nargs: {nms: 2}\n", "key \"args/nms\""},
+    {"ArgsAreAList", kYaml, "task: detect\nargs: [nms]\n", "key \"args\": is no map"},
+    {"NoJson", kConfig, "{\"a\": NaN}", "it is no JSON: byte"},
+    {"JsonHuge", kConfig, std::string(9000000, ' '), "8388608"},
+    {"ConfigList", kConfig, "[1]", "is no map"},
+    {"Architectures", kConfig, R"({"architectures": "ViT"})", "key \"architectures\": is no list"},
+    {"Id2Label", kConfig, R"({"id2label": {"0": 1}})", "key \"id2label/0\": is no text"},
+    {"NumberAsText", kConfig, R"({"pretrained_cfg": {"mean": ["0.5"]}})",
+     "key \"pretrained_cfg/mean/0\": is no number"},
+    {"StdOfZero", kConfig, R"({"pretrained_cfg": {"std": [0.0]}})",
+     "key \"pretrained_cfg/std/0\": is 0, not"},
+    {"InputSize", kConfig, R"({"pretrained_cfg": {"input_size": [3, 224]}})",
+     "is not [channels, height, width]"},
+    {"ImageStd", kPreprocessor, R"({"image_std": [1, 0]})", "key \"image_std/1\": is 0"},
+    {"Factor", kPreprocessor, R"({"rescale_factor": 0})", "key \"rescale_factor\": is 0"},
+    {"MeanOutOfReach", kPreprocessor, R"({"image_mean": 1000, "rescale_factor": 0.000001})",
+     "preprocessor_config.json: gives a mean or a scale that no grey levels have"},
+    {"DoRescale", kPreprocessor, R"({"do_rescale": "yes"})", "key \"do_rescale\""},
+    {"Size", kPreprocessor, R"({"size": {"width": 0, "height": 2}})", "key \"size/width\": is 0"},
+    {"Characters", "inference.yml", "PostProcess: {character_dict: abc}\n",
+     "key \"PostProcess/character_dict\": is no list"},
+    {"LabelsNotUtf8", "labels.txt", "caf\xe9\n", "is not UTF-8 text: line 1"},
+    {"ManyLabels", "labels.txt",
+     [] {
+       std::string text;
+       for (int i = 0; i < 70000; ++i) text += "a\n";
+       return text;
+     }(),
+     "more than 65536 labels"},
+    {"ModelInfo", "m.modelinfo", "[modelinfo]\nversion=2.0\n", "only 1.x is known"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, BadFile, testing::ValuesIn(kBad),
+                         [](const auto& row) { return row.param.name; });
+
+struct Type {
+  const char* name;
+  Task task;
+  Family family;
+};
+
+class ModelApiCard : public ModelCardFiles, public testing::WithParamInterface<Type> {};
+
+TEST_P(ModelApiCard, HasTheFamilyOfItsType) {
+  const ModelCard card = read({{"model_type", GetParam().name}});
+  EXPECT_EQ(card.task, GetParam().task);
+  EXPECT_EQ(card.family, GetParam().family);
+}
+
+const Type kTypes[] = {{"ssd", Task::kDetect, Family::kSsd},
+                       {"SSD", Task::kDetect, Family::kSsd},
+                       {"Classification", Task::kClassify, Family::kClassification},
+                       {"Segmentation", Task::kSemantic, Family::kSegmentation},
+                       {"keypoint_detection", Task::kKeyPoints, Family::kSimcc},
+                       {"AnomalyDetection", Task::kAnomaly, Family::kAnomaly},
+                       {"YOLOv8", Task::kDetect, Family::kYolo},
+                       {"YOLO", Task::kUnknown, Family::kAuto},
+                       {"ActionClassification", Task::kUnknown, Family::kAuto}};
+
+INSTANTIATE_TEST_SUITE_P(All, ModelApiCard, testing::ValuesIn(kTypes), [](const auto& row) {
+  return row.param.name + std::to_string(row.index);
+});
+
+using GetiCard = ModelCardFiles;
+
+TEST_F(GetiCard, IsAllThatItsModelInfoSays) {
+  const ModelCard card = read({{"model_type", "AnomalyDetection"},
+                               {"labels", "Normal Anomaly"},
+                               {"confidence_threshold", "0.35"},
+                               {"image_threshold", "12.5"},
+                               {"pixel_threshold", "-3"},
+                               {"normalization_scale", "1.5e2"},
+                               {"nms_max_predictions", "200"},
+                               {"multilabel", "False"},
+                               {"output_raw_scores", "True"},
+                               {"mean_values", "123.675 116.28 103.53"},
+                               {"scale_values", "[58.395, 57.12, 57.375]"},
+                               {"resize_type", "standard"},
+                               {"reverse_input_channels", "NO"},
+                               {"pad_value", "None"},
+                               {"orig_width", "256"},
+                               {"orig_height", "128"}});
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"Normal", "Anomaly"}));
+  EXPECT_EQ(card.confidence_threshold, 0.35F);
+  EXPECT_EQ(card.image_threshold, 12.5F);
+  EXPECT_EQ(card.pixel_threshold, -3.0F);
+  EXPECT_EQ(card.normalization_scale, 150.0F);
+  EXPECT_EQ(card.max_objects, 200U);
+  EXPECT_EQ(card.multilabel, false);
+  EXPECT_FALSE(card.raw_scores) << "asks for all scores to be told, and is none of the softmax";
+  EXPECT_EQ(card.mean, (std::vector<float>{123.675F, 116.28F, 103.53F}));
+  EXPECT_EQ(card.scale, (std::vector<float>{58.395F, 57.12F, 57.375F}));
+  EXPECT_EQ(card.resize, npu::ResizeMode::kStretch);
+  EXPECT_EQ(card.pad_value, 0.0F);
+  EXPECT_EQ(card.channels, npu::ChannelOrder::kBGR);
+  EXPECT_EQ(card.input_width, 256U);
+  EXPECT_EQ(card.input_height, 128U);
+  EXPECT_EQ(card.origins.at("mean"), "model_info");
+}
+
+TEST_F(GetiCard, RefusesValuesWithTheModelAndTheKey) {
+  EXPECT_NE(complaint({{"confidence_threshold", "high"}})
+                .find("m.xml: model_info: key \"confidence_threshold\": is \"high\""),
+            std::string::npos)
+      << complaint({{"confidence_threshold", "high"}});
+  EXPECT_NE(complaint({{"iou_threshold", "7"}}).find("not a number from 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(complaint({{"image_threshold", "nan"}}).find("image_threshold"), std::string::npos);
+  EXPECT_NE(complaint({{"multilabel", "maybe"}}).find("neither true nor false"), std::string::npos);
+  EXPECT_NE(complaint({{"scale_values", "0"}}).find("scale_values"), std::string::npos);
+  EXPECT_NE(complaint({{"mean_values", "1 2 3 4 5"}}).find("more than 4"), std::string::npos);
+  EXPECT_NE(complaint({{"labels", "caf\xe9"}}).find("is not UTF-8 text"), std::string::npos);
+}
+
+using HuggingFaceCard = ModelCardFiles;
+
+TEST_F(HuggingFaceCard, OfAClassifier) {
+  write("config.json", R"({"architectures": ["ViTForImageClassification"], "model_type": "vit",
+    "id2label": {"0": "tench, Tinca tinca", "2": "goldfish", "1": "shark"}, "image_size": 224})");
+  write("preprocessor_config.json", R"({"do_normalize": true, "do_rescale": true,
+    "do_resize": true, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.25],
+    "rescale_factor": 0.00392156862745098, "size": {"height": 224, "width": 256}})");
+  const ModelCard card = read();
+  EXPECT_EQ(card.task, Task::kClassify);
+  EXPECT_EQ(card.family, Family::kClassification);
+  EXPECT_EQ(card.architecture, "ViTForImageClassification");
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"tench, Tinca tinca", "shark", "goldfish"}));
+  EXPECT_EQ(card.mean, (std::vector<float>{127.5F, 127.5F, 127.5F}));
+  EXPECT_EQ(card.scale, (std::vector<float>{127.5F, 127.5F, 63.75F}));
+  EXPECT_EQ(card.channels, npu::ChannelOrder::kRGB);
+  EXPECT_EQ(card.resize, npu::ResizeMode::kStretch);
+  EXPECT_EQ(card.input_width, 256U);
+  EXPECT_EQ(card.input_height, 224U);
+  EXPECT_EQ(card.origins.at("labels"), "config.json");
+  EXPECT_EQ(card.origins.at("mean"), "preprocessor_config.json");
+}
+
+TEST_F(HuggingFaceCard, OfADetectionTransformer) {
+  write("config.json", R"({"architectures": ["RTDetrV2ForObjectDetection"]})");
+  write("preprocessor_config.json", R"({"do_normalize": false, "do_pad": false, "do_rescale": true,
+    "do_resize": true, "image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225],
+    "rescale_factor": 0.00392156862745098, "size": {"height": 640, "width": 640}})");
+  const ModelCard card = read();
+  EXPECT_EQ(card.task, Task::kDetect);
+  EXPECT_EQ(card.family, Family::kDetr);
+  EXPECT_EQ(card.multilabel, true);
+  EXPECT_TRUE(card.mean.empty());
+  EXPECT_EQ(card.scale, std::vector<float>{255});
+}
+
+TEST_F(HuggingFaceCard, TellsSoftmaxFromSigmoid) {
+  write("config.json", R"({"architectures": ["DetrForObjectDetection"]})");
+  EXPECT_EQ(read().multilabel, false);
+  write("config.json",
+        R"({"architectures": ["RTDetrForObjectDetection"], "use_focal_loss": false})");
+  EXPECT_EQ(read().multilabel, false);
+}
+
+TEST_F(HuggingFaceCard, DecidesNothingForWhatIsNotKnown) {
+  write("config.json", R"({"architectures": ["YolosForObjectDetection"]})");
+  EXPECT_EQ(read().family, Family::kAuto);
+  EXPECT_EQ(read().task, Task::kUnknown);
+  EXPECT_EQ(read().architecture, "YolosForObjectDetection");
+}
+
+TEST_F(HuggingFaceCard, KnowsOtherTasks) {
+  write("config.json", R"({"architectures": ["DepthAnythingForDepthEstimation"]})");
+  EXPECT_EQ(read().family, Family::kDepth);
+  write("config.json", R"({"architectures": ["SegformerForSemanticSegmentation"]})");
+  EXPECT_EQ(read().family, Family::kSegmentation);
+  write("config.json", R"({"architectures": ["CLIPVisionModelWithProjection"]})");
+  EXPECT_EQ(read().family, Family::kEmbedding);
+}
+
+TEST_F(HuggingFaceCard, TakesPlaceholdersForNoLabels) {
+  write("config.json", R"({"id2label": {"0": "LABEL_0", "1": "LABEL_1"}})");
+  EXPECT_TRUE(read().labels.empty());
+  write("config.json", R"({"id2label": {"0": "LABEL_0", "1": "cat"}})");
+  EXPECT_EQ(read().labels.size(), 2U);
+}
+
+TEST_F(HuggingFaceCard, TurnsTheFactorIntoGreyLevels) {
+  write("preprocessor_config.json", R"({"do_rescale": false, "image_mean": 10, "image_std": 20})");
+  EXPECT_EQ(read().mean, std::vector<float>{10});
+  EXPECT_EQ(read().scale, std::vector<float>{20});
+  write("preprocessor_config.json",
+        R"({"rescale_factor": 0.0078125, "rescale_offset": true, "do_normalize": false})");
+  EXPECT_EQ(read().mean, std::vector<float>{128});
+  EXPECT_EQ(read().scale, std::vector<float>{128});
+}
+
+TEST_F(HuggingFaceCard, TakesTheSizeOfTheCrop) {
+  write("preprocessor_config.json", R"({"do_center_crop": true, "crop_size": 224,
+    "size": {"shortest_edge": 256}, "image_mean": [0, 0, 0]})");
+  EXPECT_EQ(read().input_width, 224U);
+  EXPECT_FALSE(read().resize) << "there is no mode that crops";
+}
+
+TEST_F(HuggingFaceCard, KnowsModelsOfBgr) {
+  write("preprocessor_config.json", R"({"do_flip_channel_order": true})");
+  EXPECT_EQ(read().channels, npu::ChannelOrder::kBGR);
+}
+
+TEST_F(HuggingFaceCard, OfTimm) {
+  write("config.json", R"({"architecture": "resnet50", "num_classes": 2,
+    "label_names": ["n01", "n02"], "label_descriptions": {"n01": "tench"},
+    "pretrained_cfg": {"input_size": [3, 224, 288], "mean": [0.485, 0.456, 0.406],
+    "std": [0.2, 0.4, 1.0], "crop_pct": 0.95, "crop_mode": "center"}})");
+  const ModelCard card = read();
+  EXPECT_EQ(card.task, Task::kClassify);
+  EXPECT_EQ(card.family, Family::kClassification);
+  EXPECT_EQ(card.architecture, "resnet50");
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"tench", "n02"}));
+  EXPECT_EQ(card.input_height, 224U);
+  EXPECT_EQ(card.input_width, 288U);
+  ASSERT_EQ(card.mean.size(), 3U);
+  EXPECT_NEAR(card.mean[0], 123.675, 1e-4);
+  EXPECT_NEAR(card.scale[1], 102, 1e-4);
+}
+
+TEST_F(HuggingFaceCard, OfTimmWithoutClassesIsAnEmbedding) {
+  write("config.json", R"({"architecture": "vit_small", "num_classes": 0, "pretrained_cfg": {}})");
+  EXPECT_EQ(read().family, Family::kEmbedding);
+}
+
+using PaddleCard = ModelCardFiles;
+
+const char* const kInferenceYml = R"(Global:
+  model_name: PP-OCRv5_mobile_rec
+PreProcess:
+  transform_ops:
+  - DecodeImage:
+      channel_first: false
+      img_mode: BGR
+  - MultiLabelEncode:
+      gtc_encode: NRTRLabelEncode
+  - RecResizeImg:
+      image_shape:
+      - 3
+      - 48
+      - 320
+  - KeepKeys
+PostProcess:
+  name: CTCLabelDecode
+  character_dict:
+  - '0'
+  - a
+  - '~'
+  - 1
+)";
+
+TEST_F(PaddleCard, OfATextReader) {
+  write("inference.yml", kInferenceYml);
+  const ModelCard card = read();
+  EXPECT_EQ(card.task, Task::kReadText);
+  EXPECT_EQ(card.family, Family::kCtc);
+  EXPECT_EQ(card.architecture, "PP-OCRv5_mobile_rec");
+  EXPECT_EQ(card.characters, (std::vector<std::string>{"0", "a", "~", "1"}));
+  EXPECT_EQ(card.input_height, 48U);
+  EXPECT_EQ(card.input_width, 320U);
+  EXPECT_EQ(card.mean, std::vector<float>{127.5F});
+  EXPECT_EQ(card.scale, std::vector<float>{127.5F});
+  EXPECT_EQ(card.channels, npu::ChannelOrder::kBGR);
+  EXPECT_EQ(card.origins.at("characters"), "inference.yml");
+}
+
+TEST_F(PaddleCard, OfATextFinder) {
+  write("config.json", R"({"Global": {"model_name": "PP-OCRv5_mobile_det"}, "PreProcess":
+    {"transform_ops": [{"DecodeImage": {"img_mode": "RGB"}}, {"DetResizeForTest": null},
+    {"NormalizeImage": {"mean": [0.5, 0.4, 0.2], "std": [0.2, 0.2, 0.2], "scale": "1./255.",
+    "order": "hwc"}}]}, "PostProcess": {"name": "DBPostProcess", "thresh": 0.3}})");
+  const ModelCard card = read();
+  EXPECT_EQ(card.task, Task::kFindText);
+  EXPECT_EQ(card.family, Family::kTextBoxes);
+  EXPECT_EQ(card.channels, npu::ChannelOrder::kRGB);
+  ASSERT_EQ(card.mean.size(), 3U);
+  EXPECT_NEAR(card.mean[1], 102, 1e-4);
+  EXPECT_NEAR(card.scale[2], 51, 1e-4);
+}
+
+using CardOrder = ModelCardFiles;
+
+const char* const kModelInfoFile =
+    "[modelinfo]\nversion=1.0\ngroup-id=yolo-v8-out\n[images]\ndir=input\n[output0]\ndir=output\n"
+    "id=yolo-v8-out\nlabels=a,b\nconfidence-threshold=0.25\niou-threshold=0.6\n";
+
+TEST_F(CardOrder, BeginsWithTheModelInfoFile) {
+  write("m.modelinfo", kModelInfoFile);
+  write("metadata.yaml", kDetect);
+  const ModelCard card = read(kUltralyticsInfo);
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(card.confidence_threshold, 0.25F);
+  EXPECT_EQ(card.iou_threshold, 0.6F);
+  EXPECT_EQ(card.output, "output0");
+  EXPECT_EQ(card.family, Family::kYolo);
+  EXPECT_EQ(card.origins.at("labels"), "m.modelinfo");
+  EXPECT_EQ(card.origins.at("input_width"), "metadata.yaml");
+  EXPECT_EQ(card.origins.at("resize"), "model_info");
+}
+
+TEST_F(CardOrder, EndsWithTheLabelsFile) {
+  write("labels.txt", "x\ny\n");
+  EXPECT_EQ(read().labels, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(read().origins.at("labels"), "labels.txt");
+  write("config.json", R"({"id2label": {"0": "z"}})");
+  EXPECT_EQ(read().origins.at("labels"), "config.json");
+  EXPECT_EQ(read({{"labels", "w"}}).origins.at("labels"), "model_info");
+  write("metadata.yaml", "names: [v]\n");
+  EXPECT_EQ(read({{"labels", "w"}}).origins.at("labels"), "metadata.yaml");
+}
+
+TEST_F(CardOrder, DoesNotMixMeanAndScaleOfTwoFiles) {
+  write("preprocessor_config.json", R"({"image_mean": [0.5], "image_std": [0.5]})");
+  const ModelCard card = read({{"scale_values", "255"}});
+  EXPECT_TRUE(card.mean.empty());
+  EXPECT_EQ(card.scale, std::vector<float>{255});
+}
+
+TEST_F(CardOrder, PutsABlobsCardBeforeWhatLiesBesideIt) {
+  write("metadata.yaml", kDetect);
+  ModelCard card = read(kUltralyticsInfo);
+  Info info = kUltralyticsInfo;
+  info["npu_card"] = card.to_json();
+  write("metadata.yaml", "task: segment\nend2end: true\nnames: [other]\n");
+  EXPECT_EQ(read(info).to_json(), card.to_json());
+  write("m.modelinfo", kModelInfoFile);
+  EXPECT_EQ(read(info).labels, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(CardOrder, NamesTheBlobOfABadCard) {
+  EXPECT_NE(complaint({{"npu_card", R"({"task":"guess"})"}}).find("m.xml: npu_card: key \"task\""),
+            std::string::npos);
+}
+
+TEST_F(CardOrder, SignsWhatACardDoesNot) {
+  EXPECT_EQ(read({{"npu_card", R"({"task":"pose"})"}}).origins.at("task"), "npu_card");
+}
+
+TEST_F(CardOrder, OfNothingIsNothing) {
+  EXPECT_EQ(read().to_json(), "{}");
+  EXPECT_EQ(read_model_card("no/such/folder/m.xml", {}).to_json(), "{}");
+}
+
+TEST_F(CardOrder, TakesNoFileFromOutside) {
+  test::TempDir outside;
+  outside.write("secret.txt", "secret\n");
+  std::filesystem::create_symlink(outside.path() / "secret.txt", directory_.path() / "labels.txt");
+  EXPECT_EQ(complaint().find("secret\n"), std::string::npos);
+  EXPECT_NE(complaint(), "none");
+  std::filesystem::remove(directory_.path() / "labels.txt");
+  std::filesystem::create_symlink(outside.path() / "secret.txt",
+                                  directory_.path() / "metadata.yaml");
+  EXPECT_NE(complaint(), "none");
+}
+
+TEST_F(CardOrder, TakesNoFolderForAFile) {
+  std::filesystem::create_directory(directory_.path() / "config.json");
+  EXPECT_NE(complaint(), "none");
+}
+
+using ModelInfoCard = ModelCardFiles;
+
+TEST_F(ModelInfoCard, OfSeveralOutputsTakesOnlyTheOneThatIsKnown) {
+  write("m.modelinfo",
+        "[modelinfo]\nversion=1.0\ngroup-id=g\n[a]\ndir=output\nlabels=x\n[b]\ndir=output\n");
+  EXPECT_EQ(read().to_json(), "{}");
+  write("m.modelinfo",
+        "[modelinfo]\nversion=1.0\ngroup-id=g\n[a]\ndir=output\nlabels=x\n[b]\ndir=output\n"
+        "id=yolo-v8-out\n");
+  EXPECT_EQ(read().output, "b");
+  EXPECT_TRUE(read().labels.empty());
+}
+
+TEST_F(ModelInfoCard, InColumnMajorOrderHasItsChannelsFirst) {
+  write("m.modelinfo",
+        "[modelinfo]\nversion=1.0\ngroup-id=g\n[a]\ndir=output\ndims-order=col-major\n");
+  EXPECT_EQ(read().channels_first, true);
+}
+
+TEST_F(ModelInfoCard, OfOneOutputTakesIt) {
+  write("m.modelinfo",
+        "[modelinfo]\nversion=1.0\ngroup-id=g\n[i]\ndir=input\n[a]\ndir=output\nlabels=x\n");
+  EXPECT_EQ(read().output, "a");
+  EXPECT_EQ(read().labels, std::vector<std::string>{"x"});
+  EXPECT_EQ(read().task, Task::kUnknown);
+}
+
+}  // namespace
+}  // namespace npu::vision
