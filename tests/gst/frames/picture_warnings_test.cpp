@@ -50,6 +50,7 @@ TEST(Orientation, IsToldWhereFramesAreTurned) {
   };
   EXPECT_NE(warning("rotate-90").find("rotate-90"), std::string::npos);
   EXPECT_NE(warning("flip-rotate-180").find("videoflip"), std::string::npos);
+  EXPECT_NE(warning("rotate-90").find("unless"), std::string::npos) << "videoflip keeps the tag";
   EXPECT_EQ(warning("rotate-0"), "");
   GstTagList* others = gst_tag_list_new(GST_TAG_TITLE, "t", nullptr);
   EXPECT_EQ(orientation_warning(others), "");
