@@ -3,12 +3,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
+#include <climits>
 #include <csignal>
-#include <mutex>
 #include <system_error>
 
 namespace gstnpu {
@@ -16,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostPending = std::size_t{64} << 10;
 
-std::mutex stdout_mutex;  // lines of several writers stay whole
+std::timed_mutex stdout_mutex;  // lines of several writers stay whole
 
 int open_file(const std::string& path, bool append) {
   if (path.empty() || path == "-") return STDOUT_FILENO;
@@ -24,7 +28,6 @@ int open_file(const std::string& path, bool append) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   const int fd = ::open(path.c_str(), kFlags | (append ? O_APPEND : O_TRUNC), 0666);
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "open");
-  ::fcntl(fd, F_SETFL, append ? O_APPEND : 0);
   return fd;
 }
 
@@ -59,24 +62,25 @@ class NoBrokenPipeSignal {
   bool was_pending_ = false;
 };
 
-// Bytes written; 0 when the call is worth repeating.
-std::size_t write_some(int fd, std::string_view text) {
-  const ssize_t written = ::write(fd, text.data(), text.size());
-  if (written >= 0) return static_cast<std::size_t>(written);
-  if (errno == EAGAIN) {  // somebody made our stdout non-blocking
-    pollfd writable{.fd = fd, .events = POLLOUT, .revents = 0};
-    poll(&writable, 1, -1);
-  } else if (errno != EINTR) {
-    throw std::system_error(errno, std::generic_category(), "write");
-  }
-  return 0;
+int open_interrupt() {
+  const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  return fd;
 }
 
 }  // namespace
 
 LineWriter::LineWriter(const std::string& path, const Options& options)
-    : fd_(open_file(path, options.append)),
-      flush_always_(options.flush_always || is_stdout() || !is_regular_file(fd_)) {}
+    : interrupt_fd_(open_interrupt()) {
+  try {
+    fd_ = open_file(path, options.append);
+  } catch (...) {
+    ::close(interrupt_fd_);
+    throw;
+  }
+  is_regular_ = is_regular_file(fd_);
+  flush_always_ = options.flush_always || is_stdout() || !is_regular_;
+}
 
 LineWriter::~LineWriter() {
   try {
@@ -86,33 +90,70 @@ LineWriter::~LineWriter() {
   if (!is_stdout()) {
     ::close(fd_);
   }
+  ::close(interrupt_fd_);
+}
+
+void LineWriter::interrupt() {
+  ::eventfd_write(interrupt_fd_, 1);
+}
+
+void LineWriter::resume() {
+  eventfd_t count = 0;
+  ::eventfd_read(interrupt_fd_, &count);
 }
 
 bool LineWriter::is_stdout() const {
   return fd_ == STDOUT_FILENO;
 }
 
-void LineWriter::write(std::string_view line) {
+bool LineWriter::write(std::string_view line) {
   pending_ += line;
-  if (flush_always_ || pending_.size() >= kMostPending) {
-    flush();
-  }
+  return flush_always_ || pending_.size() >= kMostPending ? flush() : true;
 }
 
-void LineWriter::flush() {
-  std::unique_lock lock(stdout_mutex, std::defer_lock);
-  if (is_stdout()) {
-    lock.lock();
+/// The writer that has it may wait for a reader.
+bool LineWriter::lock_stdout(std::unique_lock<std::timed_mutex>& lock) const {
+  pollfd interrupted{.fd = interrupt_fd_, .events = POLLIN, .revents = 0};
+  while (!lock.try_lock_for(std::chrono::milliseconds(50))) {
+    if (::poll(&interrupted, 1, 0) > 0) return false;
   }
+  return true;
+}
+
+/// False: interrupted, and there is none yet. A regular file never waits.
+bool LineWriter::wait_for_reader() const {
+  std::array<pollfd, 2> either = {{{.fd = fd_, .events = POLLOUT, .revents = 0},
+                                   {.fd = interrupt_fd_, .events = POLLIN, .revents = 0}}};
+  while (::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
+  }
+  return either[0].revents != 0 || either[1].revents == 0;
+}
+
+/// Bytes written; 0 when the call is worth repeating. A pipe with room takes PIPE_BUF bytes at
+/// once.
+std::size_t LineWriter::write_some(std::string_view text) const {
+  const std::size_t most = is_regular_ ? text.size() : PIPE_BUF;
+  const ssize_t written = ::write(fd_, text.data(), std::min(text.size(), most));
+  if (written >= 0) return static_cast<std::size_t>(written);
+  if (errno == EINTR || errno == EAGAIN) return 0;
+  throw std::system_error(errno, std::generic_category(), "write");
+}
+
+bool LineWriter::flush() {
+  std::unique_lock lock(stdout_mutex, std::defer_lock);
+  if (is_stdout() && !lock_stdout(lock)) return false;
   const NoBrokenPipeSignal no_signal;
   std::size_t done = 0;
   try {
-    while (done < pending_.size()) done += write_some(fd_, std::string_view(pending_).substr(done));
+    while (done < pending_.size() && wait_for_reader()) {
+      done += write_some(std::string_view(pending_).substr(done));
+    }
   } catch (const std::system_error&) {
     pending_.clear();  // said once: a second try would write the lines after a gap
     throw;
   }
-  pending_.clear();
+  pending_.erase(0, done);
+  return pending_.empty();
 }
 
 }  // namespace gstnpu

@@ -43,18 +43,30 @@ class PublishFilter {
     change(settings_);
   }
 
+  /// From any thread: no frame waits for a reader any more, until resume().
+  void interrupt() {
+    const std::scoped_lock lock(mutex_);
+    if (writer_) {
+      writer_->interrupt();
+    }
+  }
+
   // The rest is for the streaming thread, and for start and stop, which never run beside it.
   /// Throws std::system_error when the file cannot be written.
   void start();
   void set_frame_size(const std::optional<FrameSize>& size) { frame_size_ = size; }
-  void publish(GstBuffer* buffer);
+  /// False: interrupted.
+  bool publish(GstBuffer* buffer);
   void flush();
-  void stop() { writer_.reset(); }
+  void resume();
+  void stop();
   /// What was written to, as the user knows it.
   std::string target() const;
 
  private:
-  mutable std::mutex mutex_;  // guards settings_
+  void replace_writer(std::unique_ptr<LineWriter> writer);
+
+  mutable std::mutex mutex_;  // guards settings_, and writer_ from being replaced
   Settings settings_;
 
   Settings active_;
@@ -69,20 +81,36 @@ void PublishFilter::start() {
   active_ = settings();
   frames_ = 0;
   frame_size_.reset();
-  writer_ = std::make_unique<LineWriter>(
+  replace_writer(std::make_unique<LineWriter>(
       active_.location,
-      LineWriter::Options{.append = active_.append, .flush_always = active_.flush});
+      LineWriter::Options{.append = active_.append, .flush_always = active_.flush}));
 }
 
-void PublishFilter::publish(GstBuffer* buffer) {
+/// The former one goes outside the lock.
+void PublishFilter::replace_writer(std::unique_ptr<LineWriter> writer) {
+  const std::scoped_lock lock(mutex_);
+  writer_.swap(writer);
+}
+
+void PublishFilter::stop() {
+  replace_writer(nullptr);
+}
+
+bool PublishFilter::publish(GstBuffer* buffer) {
   FrameRecord record = read_frame(buffer, frame_size_, active_.tensors);
   record.frame = frames_++;
-  writer_->write(to_json_line(record));
+  return writer_->write(to_json_line(record));
 }
 
 void PublishFilter::flush() {
   if (writer_) {
     writer_->flush();
+  }
+}
+
+void PublishFilter::resume() {
+  if (writer_) {
+    writer_->resume();
   }
 }
 
@@ -180,20 +208,32 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
 }
 
 gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
+  PublishFilter& filter = Type::state_of(base);
   if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
     flush(base);
+  } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) {
+    filter.interrupt();
+  } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+    filter.resume();
   }
   return Type::parent_class()->sink_event(base, event);
 }
 
 GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
   try {
-    Type::state_of(base).publish(buffer);
-    return GST_FLOW_OK;
+    return Type::state_of(base).publish(buffer) ? GST_FLOW_OK : GST_FLOW_FLUSHING;
   } catch (...) {
     post_caught(GST_ELEMENT(base), Step::kWrite);
     return GST_FLOW_ERROR;
   }
+}
+
+/// The base class waits for the frame on its way before it stops.
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    Type::state_of(element).interrupt();
+  }
+  return GST_ELEMENT_CLASS(Type::parent_class())->change_state(element, transition);
 }
 
 std::vector<Property<PublishFilter>> properties() {
@@ -228,6 +268,7 @@ void class_init(GstBaseTransformClass* klass) {
       element_class, "NPU result publisher's filter", "Filter/Metadata",
       "Writes one JSON line per frame: time, model, detections", "npucore");
 
+  element_class->change_state = change_state;
   klass->start = start;
   klass->stop = stop;
   klass->set_caps = set_caps;

@@ -1,10 +1,17 @@
 #include <fcntl.h>
 #include <gst/video/gstvideometa.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <functional>
+#include <future>
+#include <optional>
+#include <thread>
+#include <utility>
 
 #include "hand_made_frames.hpp"
 #include "leak_check.hpp"
@@ -297,6 +304,72 @@ TEST(PublishFailure, OfAPipeWhoseReaderWentStopsTheFlow) {
   EXPECT_EQ(take_error(harness.bus()).text,
             "Cannot write detections to \"" + pipe +
                 "\": nobody reads the pipe any more. Start its reader, then the pipeline.");
+}
+
+/// A pipe whose reader has stopped to read, and a frame that waits for it.
+class FullPipe : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+    reader_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ASSERT_GE(reader_, 0);
+    harness_.emplace("npupublish location=" + path_, kCaps);
+    pushing_ = std::async(std::launch::async, [this] {
+      GstFlowReturn flow = GST_FLOW_OK;
+      while (flow == GST_FLOW_OK) {
+        flow = harness_->push(frame_with({}));
+      }
+      return flow;
+    });
+    const int writer = ::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    pollfd room{.fd = writer, .events = POLLOUT, .revents = 0};
+    while (::poll(&room, 1, 0) > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ::close(writer);
+  }
+  /// Whether it ends, without anybody reading.
+  bool ends(const std::function<void()>& work) {
+    auto done = std::async(std::launch::async, work);
+    const bool is_done = done.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    if (!is_done) {
+      ::close(std::exchange(reader_, -1));  // the frame fails then
+    }
+    return is_done;
+  }
+  void TearDown() override {
+    pushing_ = {};
+    harness_.reset();
+    ::close(reader_);
+  }
+
+  const TempFolder folder_;
+  const std::string path_ = folder_.file("pipe");
+  int reader_ = -1;
+  std::optional<ElementHarness> harness_;
+  std::future<GstFlowReturn> pushing_;
+};
+
+TEST_F(FullPipe, IsNotWaitedForByAStop) {
+  EXPECT_TRUE(ends([this] { gst_element_set_state(harness_->element(), GST_STATE_NULL); }));
+  EXPECT_EQ(pushing_.get(), GST_FLOW_FLUSHING);
+  EXPECT_EQ(harness_->message(GST_MESSAGE_ERROR), "");
+}
+
+TEST_F(FullPipe, IsNotWaitedForByAFlush) {
+  EXPECT_TRUE(ends([this] {
+    gst_harness_push_event(harness_->get(), gst_event_new_flush_start());
+    pushing_.wait();
+    gst_harness_push_event(harness_->get(), gst_event_new_flush_stop(FALSE));
+  }));
+  EXPECT_EQ(pushing_.get(), GST_FLOW_FLUSHING);
+  std::vector<char> lines(1 << 20);
+  ASSERT_GT(::read(reader_, lines.data(), lines.size()), 0);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(harness_->get(), gst_event_new_segment(&segment));
+  EXPECT_EQ(harness_->push(frame_with({})), GST_FLOW_OK);
+  const auto bytes = ::read(reader_, lines.data(), lines.size());
+  ASSERT_GT(bytes, 0);
+  EXPECT_EQ(lines[0], '{') << "whole lines only";
 }
 
 TEST(PublishFailure, OfAFullDiskStopsTheFlow) {
