@@ -1,7 +1,9 @@
 #include "area_average.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace gstnpu {
 namespace {
@@ -89,14 +91,16 @@ void average_row(const Component& from, std::size_t row, const std::vector<Cover
   }
 }
 
-/// `shift`: bits below the value, which are zero.
+/// `shift`: bits below the value, which become zero.
 template <class Sample>
 void store_row(const Component& to, std::size_t row, const std::vector<float>& sums, float whole,
                guint shift) {
   guint8* at = to.at + static_cast<std::ptrdiff_t>(row) * to.row_bytes;
   const auto unit = static_cast<float>(1U << shift);
+  const guint most = std::numeric_limits<Sample>::max() >> shift;
   for (const float sum : sums) {
-    const auto value = static_cast<guint>(std::lround(sum / whole / unit));
+    // The bits below need not be zero where it comes from.
+    const auto value = std::min(static_cast<guint>(std::lround(sum / whole / unit)), most);
     const auto sample = static_cast<Sample>(value << shift);
     std::memcpy(at, &sample, sizeof sample);
     at += to.sample_bytes;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <string>
 
@@ -96,6 +97,16 @@ TEST(AreaAverageOf, AFlatPictureIsFlatAtAnySize) {
       }
     }
   }
+}
+
+// Some producers repeat the upper bits in those below the value.
+TEST(AreaAverageOf, WhiteStaysWhiteWhateverTheUnusedBits) {
+  OwnFrame from = picture(GST_VIDEO_FORMAT_P010_10LE, 32, 32);
+  std::fill(from.memory.begin(), from.memory.end(), guint8{255});
+  const OwnFrame to = average_areas(from.frame, 0, 0, 32, 32, 10, 10);
+  guint16 first = 0;
+  std::memcpy(&first, to.memory.data(), sizeof first);
+  EXPECT_EQ(first, 1023U << 6);
 }
 
 }  // namespace
