@@ -1,6 +1,10 @@
 // What a 1080p NV12 frame costs the CPU on its way into the NPU: read in place, or converted and
 // copied. Made for SOFTNPU_EXEC=null, where the device computes nothing, and for a preloaded
 // counter of copies.
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -18,6 +22,7 @@ namespace {
 struct Options {
   std::filesystem::path model;
   bench::TurnPlan plan;
+  bool is_spread = false;
 };
 
 Options parse(int argc, char** argv) {
@@ -29,6 +34,10 @@ Options parse(int argc, char** argv) {
   app.add_option("--warm-up", options.plan.warm_up_calls, "frames of every side before measuring");
   app.add_option("--rounds", options.plan.rounds, "measured rounds");
   app.add_option("--calls", options.plan.calls, "frames of every side in a round");
+  app.add_flag(
+      "--spread", options.is_spread,
+      "the thread that pushes on one CPU, all others on another: each hand-over of a frame "
+      "wakes a CPU");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -63,7 +72,11 @@ std::vector<FrameSide> make_sides(const Options& options, const std::string& no_
       side_of("npuinfer, copied", std::make_shared<ElementSide>(npu, FrameMemory::kOrdinary),
               false),
       side_of("videoconvertscale, copied",
-              std::make_shared<ElementSide>(converted, FrameMemory::kOrdinary), false)};
+              std::make_shared<ElementSide>(converted, FrameMemory::kOrdinary), false),
+      // What a frame costs without an inference: in the thread that it comes in, and where another
+      // one takes it on, as npuinfer does.
+      side_of("identity", std::make_shared<ElementSide>("identity", FrameMemory::kDmabuf), true),
+      side_of("queue", std::make_shared<ElementSide>("queue", FrameMemory::kDmabuf), true)};
   if (!no_plugin.empty()) return sides;
   sides.push_back(side_of("OpenVINO set_tensor, NV12 planes",
                           std::make_shared<bench::PluginFrames>(options.model, false), false));
@@ -93,17 +106,48 @@ double copied_bytes(const FrameSide& one) {
   return bytes;
 }
 
+void pin(int thread, int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(thread, sizeof set, &set) != 0) {
+    throw std::runtime_error("--spread needs the CPUs 0 and 1");
+  }
+}
+
+// Else the scheduler keeps threads that wake each other on one CPU, or not, as it likes.
+void spread(const std::vector<FrameSide>& all) {
+  for (const FrameSide& one : all) one.side.call();  // its threads are there then
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    const int thread = std::stoi(entry.path().filename().string());
+    pin(thread, thread == getpid() ? 0 : 1);
+  }
+}
+
+// How often a thread of the process sleeps for a frame, until another one or the device wakes it.
+double sleeps(const FrameSide& one) {
+  constexpr int kCounted = 200;
+  const auto so_far = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw;
+  };
+  const auto before = so_far();
+  for (int i = 0; i < kCounted; ++i) one.side.call();
+  return static_cast<double>(so_far() - before) / kCounted;
+}
+
 nlohmann::ordered_json measure(const std::vector<FrameSide>& all, const Options& options) {
   std::vector<bench::Side> sides;
   for (const FrameSide& one : all) sides.push_back(one.side);
-  nlohmann::ordered_json line = {{"case", "zero_copy"},
-                                 {"unit", "CPU us per 1080p NV12 frame"},
-                                 {"warm_up", options.plan.warm_up_calls},
-                                 {"rounds", options.plan.rounds},
-                                 {"calls", options.plan.calls}};
+  nlohmann::ordered_json line = {
+      {"case", "zero_copy"},           {"unit", "CPU us per 1080p NV12 frame"},
+      {"spread", options.is_spread},   {"warm_up", options.plan.warm_up_calls},
+      {"rounds", options.plan.rounds}, {"calls", options.plan.calls}};
   for (const auto& result : bench::run_turns(sides, options.plan)) {
     line["sides"].push_back(bench::to_json(result));
   }
+  for (std::size_t i = 0; i < all.size(); ++i) line["sides"][i]["sleeps"] = sleeps(all[i]);
   if (!npu::test::CopyCounter::is_loaded()) return line;
   for (std::size_t i = 0; i < all.size(); ++i) {
     line["sides"][i]["copied_bytes"] = copied_bytes(all[i]);
@@ -113,7 +157,11 @@ nlohmann::ordered_json measure(const std::vector<FrameSide>& all, const Options&
 
 int run(const Options& options) {
   const std::string no_plugin = bench::why_no_plugin();
-  nlohmann::ordered_json line = measure(make_sides(options, no_plugin), options);
+  const std::vector<FrameSide> sides = make_sides(options, no_plugin);
+  if (options.is_spread) {
+    spread(sides);
+  }
+  nlohmann::ordered_json line = measure(sides, options);
   if (!no_plugin.empty()) {
     line["skipped"] = {{"OpenVINO NPU plugin", no_plugin}};
   }
