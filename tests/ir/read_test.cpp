@@ -91,6 +91,33 @@ TEST(ReadTest, FindsModelInfo) {
   EXPECT_EQ(info, (std::map<std::string, std::string>{{"labels", "cat dog"}, {"deep/er", "1"}}));
 }
 
+TEST(ReadTest, ModelInfoCanBeAddedTo) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));
+  const Model before = model;
+  model.set_model_info("mean_values", "1 2 3");
+  model.set_model_info("npu_card", "first");
+  model.set_model_info("npu_card", "{\"task\":\"pose\"}");
+  EXPECT_EQ(model.model_info(),
+            (std::map<std::string, std::string>{{"mean_values", "1 2 3"},
+                                                {"npu_card", "{\"task\":\"pose\"}"}}));
+  EXPECT_TRUE(before.model_info().empty());
+  const auto preprocess = model.default_preprocess(FrameLayout::tight(PixelFormat::kRGB, 8, 8));
+  EXPECT_EQ(preprocess.mean, (std::vector<float>{1, 2, 3}));
+}
+
+TEST(ReadTest, ModelInfoIsText) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));
+  for (const auto& [key, value] : {std::pair<std::string, std::string>{"", "a"},
+                                   {std::string("a\0b", 3), "a"},
+                                   {"a", std::string("a\0b", 3)}}) {
+    EXPECT_NE(error_of([&] { model.set_model_info(key, value); }).find("no zero byte"),
+              std::string::npos);
+  }
+  EXPECT_TRUE(model.model_info().empty());
+}
+
 TEST(ReadTest, CopiesAreIndependent) {
   const TempDir dir;
   const auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));

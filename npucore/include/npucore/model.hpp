@@ -30,6 +30,9 @@ class NPU_API Model {
   const std::vector<Port>& outputs() const;
   /// The rt_info section "model_info" (OpenVINO Model API): "labels", "scale_values", ...
   const std::map<std::string, std::string>& model_info() const;
+  /// Adds or replaces an entry, for the compiled model and its blob; the compiler does not see it.
+  /// Throws Error(kInvalidArgument) for an empty key, and for a zero byte in key or value.
+  void set_model_info(const std::string& key, const std::string& value);
 
   /// Gives inputs, by name or tensor name, static shapes, as an NPU needs them. Static inputs can
   /// change too if the operators allow it; if not, the compiler says so. Throws Error(kNotFound)

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include <npucore/error.hpp>
 #include <npucore/model.hpp>
 
 #include "base/api.hpp"
@@ -55,6 +56,17 @@ const std::vector<Port>& Model::outputs() const {
 
 const std::map<std::string, std::string>& Model::model_info() const {
   return base::live(impl_, "Model").model_info;
+}
+
+void Model::set_model_info(const std::string& key, const std::string& value) {
+  with(impl_, [&](Impl& impl) {
+    // A blob's description ends its texts with a zero byte.
+    if (key.empty() || key.find('\0') != key.npos || value.find('\0') != value.npos) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "an entry of model_info needs a key, and no zero byte in it or in its value");
+    }
+    impl.model_info[key] = value;
+  });
 }
 
 void Model::reshape(const std::map<std::string, Shape>& shapes) {

@@ -60,6 +60,7 @@ TEST_F(MovedFrom, AModelSaysSo) {
   expect_empty("Model", [&] { model.name(); });
   expect_empty("Model", [&] { model.path(); });
   expect_empty("Model", [&] { model.model_info(); });
+  expect_empty("Model", [&] { model.set_model_info("a", "b"); });
   expect_empty("Model", [&] { model.frame_input(); });
   expect_empty("Model", [&] { model.warnings(); });
   expect_empty("Model", [&] { model.check_supported(); });
