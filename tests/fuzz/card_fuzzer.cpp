@@ -40,7 +40,8 @@ void check(const ModelCard& card) {
   const ModelCard again = ModelCard::from_json(json);
   npu::Preprocess preprocess;
   npu::vision::apply(again, &preprocess);
-  if (again.to_json() == json && merged(card, again).to_json() == json) return;
+  const ModelCard once = merged(card, again);
+  if (again.to_json() == json && merged(once, again).to_json() == once.to_json()) return;
   std::fprintf(stderr, "another card comes back from: %s\n", json.c_str());
   std::abort();
 }

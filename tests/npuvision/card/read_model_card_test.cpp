@@ -595,15 +595,17 @@ TEST_F(CardOrder, OfNothingIsNothing) {
 }
 
 TEST_F(CardOrder, TakesNoFileFromOutside) {
-  test::TempDir outside;
-  outside.write("secret.txt", "secret\n");
-  std::filesystem::create_symlink(outside.path() / "secret.txt", directory_.path() / "labels.txt");
-  EXPECT_EQ(complaint().find("secret\n"), std::string::npos);
-  EXPECT_NE(complaint(), "none");
-  std::filesystem::remove(directory_.path() / "labels.txt");
-  std::filesystem::create_symlink(outside.path() / "secret.txt",
-                                  directory_.path() / "metadata.yaml");
-  EXPECT_NE(complaint(), "none");
+  const test::TempDir outside;
+  outside.write("pose", "task: pose\n");
+  for (const char* name : {"labels.txt", "metadata.yaml"}) {
+    const auto link = directory_.path() / name;
+    std::filesystem::create_symlink(outside.path() / "pose", link);
+    EXPECT_NE(complaint().find("leads out of the folder"), std::string::npos) << complaint();
+    std::filesystem::remove(link);
+  }
+  write("inside", "task: pose\n");
+  std::filesystem::create_symlink("inside", directory_.path() / "metadata.yaml");
+  EXPECT_EQ(read().task, Task::kPose);
 }
 
 TEST_F(CardOrder, TakesNoFolderForAFile) {
