@@ -110,7 +110,7 @@ MAY_INCLUDE = {
     "tests/npucore": ("include", "npu_vcl", "base", "dmabuf", "ir", "ze", "properties", "device", "memory", "model", "compile", "ze_npu",
                       "tests/support"),
     "tests/ir": ("include", "base", "ir", "ir/graph", "tests/support"),
-    "tests/tools": ("include", "tools", "tests/ir", "tests/support"),
+    "tests/tools": ("include", "npuvision/include", "tools", "tests/ir", "tests/support"),
     "tests/soak": ("include", "tests/npucore", "tests/support"),
     "tests/softnpu": (*SOFTNPU, "ze_npu", "npu_vcl", "tests/support"),
     "tests/fuzz": ("include", "npu_vcl", "base", "ir", "properties", "compile", "npuvision/include", "npuvision/card", "npuvision/decode", "gst/graphs", "tools", "softnpu/base",

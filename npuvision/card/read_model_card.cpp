@@ -14,8 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostYamlBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostJsonBytes = std::size_t{8} << 20;
-/// Of a blob's or an IR's model_info, which holds the model's card: npu-compile writes it.
-constexpr const char* kCardKey = "npu_card";
 
 /// A file beside the model; nothing where there is none. No link leads out of the folder: what it
 /// names would be taken for the model's.

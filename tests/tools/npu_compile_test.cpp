@@ -12,6 +12,7 @@
 #include <thread>
 
 #include <npucore/npucore.hpp>
+#include <npuvision/model_card.hpp>
 
 #include "ir_files.hpp"
 #include "run_tool.hpp"
@@ -27,6 +28,8 @@ using test::TempDir;
 test::ToolRun run(const std::string& words) {
   return test::run_tool("NPU_COMPILE", words);
 }
+
+const char* const kModelInfo = "[modelinfo]\nversion=1.0\ngroup-id=g\n";
 
 TEST(NpuCompileTest, WritesABlobThatGivesTheModelsNumbers) {
   const TempDir dir;
@@ -50,7 +53,7 @@ TEST(NpuCompileTest, WritesABlobThatGivesTheModelsNumbers) {
 TEST(NpuCompileTest, BakesPreprocessingInAndDescribesIt) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
-  dir.write("m.modelinfo", "[modelinfo]\n");
+  dir.write("m.modelinfo", kModelInfo);
   const auto blob = dir.path() / "made.blob";
   const auto result =
       run(model.string() + " -o " + blob.string() +
@@ -394,6 +397,57 @@ TEST(NpuCompileTest, AnInterruptLeavesAWholeBlobOrNothing) {
   }
 }
 
+TEST(NpuCompileCard, GoesIntoTheBlob) {
+  const TempDir dir, elsewhere;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  dir.write("metadata.yaml", "task: obb\nend2end: true\nnames: {0: small ship}\n");
+  const auto blob = elsewhere.path() / "m.blob";
+  const auto result = run(model.string() + " -o " + blob.string() + " --device software");
+  ASSERT_EQ(result.code, 0) << result.output;
+  const auto info = read_blob_info(blob).model_info;
+  const auto card = vision::read_model_card(blob, info);
+  EXPECT_EQ(card.to_json(), info.at(vision::kCardKey));
+  EXPECT_EQ(card.task, vision::Task::kOriented);
+  EXPECT_EQ(card.family, vision::Family::kYoloEndToEnd);
+  EXPECT_EQ(card.labels, std::vector<std::string>{"small ship"});
+  EXPECT_EQ(card.origins.at("labels"), "metadata.yaml");
+}
+
+TEST(NpuCompileCard, IsNotThereWhereNothingIsKnown) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  ASSERT_EQ(run(model.string() + " --device software").code, 0);
+  EXPECT_TRUE(read_blob_info(dir.path() / "m.blob").model_info.empty());
+}
+
+TEST(NpuCompileCard, GivesThePreprocessing) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  dir.write("preprocessor_config.json", R"({"image_mean": [0.5, 0.4, 0.2], "image_std": 0.2,
+    "do_flip_channel_order": true, "size": 32})");
+  const auto compile = [&](const std::string& more) {
+    const auto result = run(model.string() + " --device software --frame NV12:64x48" + more);
+    EXPECT_EQ(result.code, 0) << result.output;
+    return read_blob_info(dir.path() / "m.blob").frame_input->preprocess;
+  };
+  const auto made = compile("");
+  EXPECT_EQ(made.mean, (std::vector<float>{127.5F, 102, 51}));
+  EXPECT_EQ(made.scale, std::vector<float>{51});
+  EXPECT_EQ(made.channels, ChannelOrder::kBGR);
+  EXPECT_EQ(compile(" --mean 1 --channels rgb").mean, std::vector<float>{1});
+  EXPECT_EQ(compile(" --mean 1 --channels rgb").channels, ChannelOrder::kRGB);
+}
+
+TEST(NpuCompileCard, ThatCannotBeReadIsAFailure) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  dir.write("metadata.yaml", "imgsz: large\n");
+  const auto result = run(model.string() + " --device software");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, "metadata.yaml: key \"imgsz\": is \"large\"")) << result.output;
+  EXPECT_FALSE(std::filesystem::exists(dir.path() / "m.blob"));
+}
+
 /// Options that make the software NPU the compiler library.
 std::string with_library() {
   return std::string(" -p NPUCORE_COMPILER_LIBRARY=") + std::getenv("COMPILER_LIBRARY");
@@ -402,7 +456,7 @@ std::string with_library() {
 TEST(NpuCompileTest, CompilesForATargetWithoutADevice) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
-  dir.write("m.modelinfo", "[modelinfo]\n");
+  dir.write("m.modelinfo", kModelInfo);
   const auto result = run(model.string() + " -o " + (dir.path() / "made.blob").string() +
                           " --target 4000 --device npu" + with_library());
   ASSERT_EQ(result.code, 0) << result.output;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <npucore/npucore.hpp>
+#include <npuvision/model_card.hpp>
 
 #include "ir_files.hpp"
 #include "run_tool.hpp"
@@ -120,6 +121,65 @@ TEST(NpuInfoBlobTest, SurvivesNamesThatAreNotUtf8) {
   const auto shown = run(blob.string() + " --json").output;
   EXPECT_FALSE(has(shown, "\xc2\x9b")) << "a terminal's escape";
   EXPECT_TRUE(has(run(blob.string()).output, "na\\xffme\\xc2\\x9b"));
+}
+
+TEST(NpuInfoModelTest, TellsWhatIsKnownAndWhereItIsWritten) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  dir.write("metadata.yaml", "task: detect\nnames: [a, b, c, d, e, f, g, h, i]\n");
+  dir.write("config.json", R"({"architectures": ["X"]})");
+  const auto json = run_json(model.string());
+  EXPECT_EQ(json["inputs"][0]["shape"], (std::vector<int>{1, 3, 32, 32}));
+  EXPECT_EQ(json["card"]["task"], "detect");
+  EXPECT_EQ(json["card"]["labels"].size(), 9);
+  EXPECT_EQ(json["card"]["origins"]["task"], "metadata.yaml");
+  EXPECT_TRUE(json["card_error"].is_null());
+  const auto text = run(model.string());
+  EXPECT_EQ(text.code, 0);
+  EXPECT_TRUE(has(text.output, "task                  detect  (metadata.yaml)\n")) << text.output;
+  EXPECT_TRUE(has(text.output, "a, b, c, d, e, f, g, h, ... (9)  (metadata.yaml)\n"));
+  EXPECT_TRUE(has(text.output, "architecture          X  (config.json)\n")) << text.output;
+}
+
+TEST(NpuInfoModelTest, TellsThatNothingIsKnown) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  EXPECT_TRUE(has(run(model.string()).output, "nothing is known of what the model is for"));
+  EXPECT_EQ(run_json(model.string())["card"], nlohmann::json::object());
+}
+
+TEST(NpuInfoModelTest, TellsWhyWhatIsKnownCannotBeRead) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  dir.write("config.json", "{");
+  const auto text = run(model.string());
+  EXPECT_EQ(text.code, 1);
+  EXPECT_TRUE(has(text.output, "cannot read " + (dir.path() / "config.json").string()))
+      << text.output;
+  EXPECT_TRUE(has(text.output, "input ")) << text.output;
+  const auto json = nlohmann::json::parse(run(model.string() + " --json").output);
+  EXPECT_TRUE(json["card"].is_null());
+  EXPECT_TRUE(has(json["card_error"], "it is no JSON"));
+}
+
+TEST(NpuInfoModelTest, NamesDoNotDriveTheTerminal) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  dir.write("labels.txt", "a\x1b[31m\n");
+  EXPECT_TRUE(has(run(model.string()).output, "a\\x1b[31m  (labels.txt)"))
+      << run(model.string()).output;
+}
+
+TEST(NpuInfoBlobTest, ShowsTheCardOnce) {
+  const TempDir dir;
+  auto model = Model::read(dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32})));
+  model.set_model_info(vision::kCardKey, R"({"task":"pose","origins":{"task":"metadata.yaml"}})");
+  const auto blob = dir.path() / "m.blob";
+  CompiledModel::compile(Device::open(DeviceKind::kSoftware), model).export_blob(blob);
+  const auto text = run(blob.string()).output;
+  EXPECT_TRUE(has(text, "pose  (metadata.yaml)\n")) << text;
+  EXPECT_FALSE(has(text, "npu_card")) << text;
+  EXPECT_EQ(run_json(blob.string())["card"]["task"], "pose");
 }
 
 std::filesystem::path bare_elf(const TempDir& dir) {

@@ -112,7 +112,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   });
 }
 
-npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model) {
+npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model,
+                                const npu::vision::ModelCard& card) {
   auto frame = parse_frame_spec(arguments.frame);
   if (!arguments.matrix.empty()) {
     frame.matrix = npu::color_matrix_from_string(arguments.matrix);
@@ -121,6 +122,7 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
     frame.range = npu::color_range_from_string(arguments.range);
   }
   auto preprocess = model.default_preprocess(frame);
+  npu::vision::apply(card, &preprocess);
   preprocess.input = arguments.input;
   if (!arguments.resize.empty()) {
     preprocess.resize = npu::resize_mode_from_string(arguments.resize);
@@ -143,8 +145,12 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
 npu::Model model_from(const Arguments& arguments) {
   auto model = npu::Model::read(arguments.model, arguments.weights);
   reshape(model, arguments.reshape);
+  const auto card = npu::vision::read_model_card(arguments.model, model.model_info());
+  if (!card.origins.empty()) {
+    model.set_model_info(npu::vision::kCardKey, card.to_json());
+  }
   if (!arguments.frame.empty()) {
-    model.add_preprocess(preprocess_from(arguments, model));
+    model.add_preprocess(preprocess_from(arguments, model, card));
   }
   return model;
 }

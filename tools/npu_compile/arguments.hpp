@@ -9,6 +9,7 @@
 #include <npucore/compiled_model.hpp>
 #include <npucore/frame.hpp>
 #include <npucore/model.hpp>
+#include <npuvision/model_card.hpp>
 
 struct Arguments {
   std::string model, output, weights, frame, input, matrix, range, resize, mean, scale, channels;
@@ -30,7 +31,8 @@ struct Arguments {
 
 void add_options(CLI::App& app, Arguments& arguments);
 
-/// Throw npu::Error for words that cannot be.
+/// Throw npu::Error for words that cannot be. The model carries its card.
 npu::Model model_from(const Arguments& arguments);
-npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model);
+npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model,
+                                const npu::vision::ModelCard& card);
 npu::CompileOptions options_from(const Arguments& arguments);

@@ -3,31 +3,13 @@
 #include <cstdio>
 #include <sstream>
 
+#include <npuvision/model_card.hpp>
+
+#include "port_report.hpp"
+
 namespace {
 
 using nlohmann::ordered_json;
-
-const std::string& shown_name(const npu::Port& port) {
-  return port.tensor_names.empty() ? port.name : port.tensor_names.front();
-}
-
-ordered_json ports_json(const std::vector<npu::Port>& ports) {
-  auto json = ordered_json::array();
-  for (const auto& port : ports) {
-    json.push_back({{"name", port.name},
-                    {"tensor_names", port.tensor_names},
-                    {"type", npu::to_string(port.type)},
-                    {"shape", port.shape}});
-  }
-  return json;
-}
-
-void print_ports(std::ostream& out, const char* kind, const std::vector<npu::Port>& ports) {
-  for (const auto& port : ports) {
-    out << "  " << kind << "  " << shown_name(port) << "  " << npu::to_string(port.type)
-        << npu::to_string(port.shape) << '\n';
-  }
-}
 
 std::string dotted(const npu::Version& version, bool with_patch) {
   std::string text = std::to_string(version.major) + '.' + std::to_string(version.minor);
@@ -117,6 +99,7 @@ std::string to_text(const npu::BlobInfo& blob) {
     out << "  frame   " << blob.frame_input->preprocess.frame.describe() << '\n';
   }
   for (const auto& [key, value] : blob.model_info) {
+    if (key == npu::vision::kCardKey) continue;  // its content is shown
     out << "  info    " << key << " = " << value << '\n';
   }
   out << "sections of the ELF:\n";

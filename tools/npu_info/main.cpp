@@ -1,12 +1,16 @@
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
 #include <npucore/error.hpp>
+#include <npucore/model.hpp>
 
 #include "blob_report.hpp"
+#include "card_report.hpp"
 #include "compiler_report.hpp"
 #include "console.hpp"
 #include "json_text.hpp"
+#include "model_report.hpp"
 #include "property_report.hpp"
 #include "report.hpp"
 
@@ -15,7 +19,7 @@ namespace {
 constexpr int kNoDevice = exit_code::kFailed;
 
 struct Arguments {
-  std::string blob;
+  std::string file;
   std::string device = "auto";
   bool json = false;
   bool properties = false;
@@ -23,8 +27,9 @@ struct Arguments {
 };
 
 void add_options(CLI::App& app, Arguments& arguments) {
-  app.add_option("blob", arguments.blob,
-                 "a blob to describe instead: what wrote it, its inputs, outputs and sections");
+  app.add_option("model", arguments.file,
+                 "a model (.xml) or a blob to describe instead: its inputs and outputs, what it is "
+                 "for and where that is written; of a blob also what wrote it, and its sections");
   app.add_flag("--json", arguments.json, "print one JSON object");
   app.add_flag("--properties", arguments.properties,
                "show every property instead: access, value on the device, default, meaning");
@@ -44,14 +49,28 @@ void keep_only_errors() {
   });
 }
 
-int show_blob(const Arguments& arguments) {
-  const auto blob = npu::read_blob_info(arguments.blob);
+/// A blob or a model, with what is known of what it is for.
+template <class Described>
+int show_file(const Arguments& arguments, const Described& described,
+              const std::map<std::string, std::string>& model_info) {
+  const auto card = read_card(arguments.file, model_info);
   if (arguments.json) {
-    print(json_text(to_json(blob)));
+    auto json = to_json(described);
+    add_json(card, &json);
+    print(json_text(json));
   } else {
-    print(arguments.blob + '\n' + to_text(blob));
+    print(arguments.file + '\n' + to_text(described) + to_text(card));
   }
-  return exit_code::kDone;
+  return card.card ? exit_code::kDone : exit_code::kFailed;
+}
+
+int show_file(const Arguments& arguments) {
+  if (std::filesystem::path(arguments.file).extension() == ".xml") {
+    const auto model = npu::Model::read(arguments.file);
+    return show_file(arguments, model, model.model_info());
+  }
+  const auto blob = npu::read_blob_info(arguments.file);
+  return show_file(arguments, blob, blob.model_info);
 }
 
 int show_properties(const Arguments& arguments) {
@@ -83,15 +102,15 @@ int show_device(const Arguments& arguments) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Shows the NPU, its driver, compiler and extensions, and what is missing if there is none; "
-      "or all properties; or what is in a blob.\nExit code: 0 done, 1 no device or no such blob, 2 "
-      "wrong usage.",
+      "or all properties; or what is in a model or a blob.\nExit code: 0 done, 1 no device, or a "
+      "file that cannot be read, 2 wrong usage.",
       "npu-info");
   Arguments arguments;
   add_options(app, arguments);
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
   keep_only_errors();
   return run_tool("npu-info", [&] {
-    if (!arguments.blob.empty()) return show_blob(arguments);
+    if (!arguments.file.empty()) return show_file(arguments);
     if (arguments.compiler) return show_compiler(arguments);
     return arguments.properties ? show_properties(arguments) : show_device(arguments);
   });

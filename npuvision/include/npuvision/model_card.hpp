@@ -68,6 +68,9 @@ struct NPU_API ModelCard {
   static ModelCard from_json(const std::string& text);
 };
 
+/// The key of a blob's model_info that holds its model's card, as JSON.
+inline constexpr const char* kCardKey = "npu_card";
+
 /// The first that says something wins: the model's .modelinfo, metadata.yaml, the IR's `model_info`
 /// (Model::model_info()), config.json and preprocessor_config.json, labels.txt, all beside the
 /// model. A blob's `model_info` may hold a whole card: that of the IR, which counts before what

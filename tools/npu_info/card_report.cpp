@@ -1,0 +1,62 @@
+#include "card_report.hpp"
+
+#include <sstream>
+
+#include <npucore/error.hpp>
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string word_of(const ordered_json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// Of a long list the first ones, and how many there are.
+std::string words_of(const ordered_json& value) {
+  constexpr std::size_t kShown = 8;
+  if (!value.is_array()) return word_of(value);
+  std::string words;
+  for (std::size_t i = 0; i < std::min(value.size(), kShown); ++i) {
+    words += (i == 0 ? "" : ", ") + word_of(value[i]);
+  }
+  return value.size() <= kShown ? words : words + ", ... (" + std::to_string(value.size()) + ")";
+}
+
+ordered_json json_of(const npu::vision::ModelCard& card) {
+  return ordered_json::parse(card.to_json());
+}
+
+}  // namespace
+
+CardReport read_card(const std::filesystem::path& model,
+                     const std::map<std::string, std::string>& model_info) {
+  CardReport report;
+  try {
+    report.card = npu::vision::read_model_card(model, model_info);
+  } catch (const npu::Error& error) {
+    report.error = error.what();
+  }
+  return report;
+}
+
+void add_json(const CardReport& report, ordered_json* json) {
+  (*json)["card"] = report.card ? json_of(*report.card) : ordered_json(nullptr);
+  (*json)["card_error"] = report.card ? ordered_json(nullptr) : ordered_json(report.error);
+}
+
+std::string to_text(const CardReport& report) {
+  if (!report.card) return "what is known of the model cannot be read: " + report.error + '\n';
+  const auto& origins = report.card->origins;
+  if (origins.empty()) return "nothing is known of what the model is for\n";
+  std::ostringstream out;
+  out << "what is known of the model:\n";
+  const auto json = json_of(*report.card);
+  for (const auto& [key, value] : json.items()) {
+    const auto origin = origins.find(key);
+    if (origin == origins.end()) continue;
+    out << "  " << key << std::string(key.size() < 22 ? 22 - key.size() : 1, ' ') << words_of(value)
+        << "  (" << origin->second << ")\n";
+  }
+  return out.str();
+}

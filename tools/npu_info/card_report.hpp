@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include <npuvision/model_card.hpp>
+
+/// What is known about a model, or why that cannot be told.
+struct CardReport {
+  std::optional<npu::vision::ModelCard> card;
+  std::string error;
+};
+
+CardReport read_card(const std::filesystem::path& model,
+                     const std::map<std::string, std::string>& model_info);
+/// Adds `card` and `card_error`, one of which is null.
+void add_json(const CardReport& report, nlohmann::ordered_json* json);
+/// A line for each value, with the file or section that it comes from.
+std::string to_text(const CardReport& report);
