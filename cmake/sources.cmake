@@ -130,11 +130,14 @@ set(NPUVISION_SOURCES
   npuvision/card/tree.cpp
   npuvision/card/ultralytics.cpp
   npuvision/card/value.cpp
+  npuvision/decode/anchors.cpp
   npuvision/decode/answer.cpp
   npuvision/decode/boxes.cpp
   npuvision/decode/contract.cpp
   npuvision/decode/make_decoder.cpp
+  npuvision/decode/simcc.cpp
   npuvision/decode/tensor_view.cpp
+  npuvision/decode/values.cpp
   npuvision/decode/yolo.cpp
 )
 

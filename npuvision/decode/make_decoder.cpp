@@ -4,13 +4,19 @@
 #include <npucore/error.hpp>
 
 #include "contract.hpp"
+#include "families.hpp"
 
 namespace npu::vision {
 namespace {
 
 // Each family has a file of its own, which ends with its contract.
 std::span<const Contract* const> contracts() {
-  static const std::vector<const Contract*> all = {};
+  // clang-format off
+  static const std::vector<const Contract*> all = {
+      &kAnchorsContract,
+      &kSimccContract,
+  };
+  // clang-format on
   return all;
 }
 
