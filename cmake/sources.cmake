@@ -134,8 +134,11 @@ set(NPUVISION_SOURCES
   npuvision/decode/answer.cpp
   npuvision/decode/boxes.cpp
   npuvision/decode/contract.cpp
+  npuvision/decode/detr.cpp
+  npuvision/decode/detr_decoded.cpp
   npuvision/decode/make_decoder.cpp
   npuvision/decode/simcc.cpp
+  npuvision/decode/ssd.cpp
   npuvision/decode/tensor_view.cpp
   npuvision/decode/values.cpp
   npuvision/decode/yolo.cpp

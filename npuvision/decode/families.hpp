@@ -5,6 +5,9 @@
 
 namespace npu::vision {
 
+extern const Contract kSsdContract;
+extern const Contract kDetrContract;
+extern const Contract kDetrDecodedContract;
 extern const Contract kSimccContract;
 extern const Contract kAnchorsContract;
 

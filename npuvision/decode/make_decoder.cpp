@@ -13,6 +13,9 @@ namespace {
 std::span<const Contract* const> contracts() {
   // clang-format off
   static const std::vector<const Contract*> all = {
+      &kSsdContract,
+      &kDetrContract,
+      &kDetrDecodedContract,
       &kAnchorsContract,
       &kSimccContract,
   };

@@ -1,0 +1,197 @@
+// Detection transformers: a score of each class for each query, and a box for each query.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "boxes.hpp"
+#include "families.hpp"
+#include "values.hpp"
+
+namespace npu::vision {
+namespace {
+
+constexpr std::size_t kBoxValues = 4;
+
+struct Parts {
+  int logits = -1, boxes = -1;
+};
+
+bool is_pair(const TensorView& logits, const TensorView& boxes) {
+  return is_float(logits) && is_float(boxes) && has_shape(logits, {1, 0, 0}) &&
+         has_shape(boxes, {1, logits.dims[1], kBoxValues});
+}
+
+int place_of(const Found& found, std::string_view name) {
+  for (std::size_t i = 0; i < found.outputs.size(); ++i) {
+    if (found.outputs[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// As the authors name them: Hugging Face, then RF-DETR.
+Parts by_name(const Found& found) {
+  for (const Parts& parts : {Parts{place_of(found, "logits"), place_of(found, "pred_boxes")},
+                             Parts{place_of(found, "labels"), place_of(found, "dets")}}) {
+    if (parts.logits < 0 || parts.boxes < 0) continue;
+    if (is_pair(found.outputs[static_cast<std::size_t>(parts.logits)],
+                found.outputs[static_cast<std::size_t>(parts.boxes)])) {
+      return parts;
+    }
+  }
+  return {};
+}
+
+/// None where more than one pair has these shapes.
+Parts by_shape(const Found& found) {
+  Parts parts;
+  for (std::size_t logits = 0; logits < found.outputs.size(); ++logits) {
+    for (std::size_t boxes = 0; boxes < found.outputs.size(); ++boxes) {
+      if (logits == boxes || !is_pair(found.outputs[logits], found.outputs[boxes])) continue;
+      if (parts.logits >= 0) return {};
+      parts = {static_cast<int>(logits), static_cast<int>(boxes)};
+    }
+  }
+  return parts;
+}
+
+// Of the original DETR and those that share its loss: a softmax, the last class is "no object".
+bool has_softmax(const ModelCard& card) {
+  if (card.multilabel) return !*card.multilabel;
+  constexpr std::array kArchitectures{"DetrForObjectDetection", "YolosForObjectDetection"};
+  return std::find(kArchitectures.begin(), kArchitectures.end(), card.architecture) !=
+         kArchitectures.end();
+}
+
+std::size_t classes_of(const Found& found, const Parts& parts) {
+  const std::size_t columns = found.outputs[static_cast<std::size_t>(parts.logits)].dims[2];
+  return has_softmax(found.card) ? columns - 1 : columns;
+}
+
+bool is_rf_detr(const Found& found, const Parts& parts) {
+  return found.outputs[static_cast<std::size_t>(parts.boxes)].name == "dets";
+}
+
+std::string refusal(const Found& found) {
+  Parts parts = by_name(found);
+  if (parts.logits < 0) {
+    parts = by_shape(found);
+    if (parts.logits < 0) return "has no such pair, or more than one";
+    if (found.card.family != Family::kDetr) {
+      return "could as well have scores and edges in pixels: set model-family to detr";
+    }
+  }
+  const std::size_t classes = classes_of(found, parts), labels = found.card.labels.size();
+  if (classes == 0) return "has only the class of no object";
+  // Both kinds of Hugging Face's have the same names, and one of them a class more than labels.
+  const bool is_told = found.card.multilabel || found.card.family == Family::kDetr ||
+                       has_softmax(found.card) || is_rf_detr(found, parts);
+  if (labels == 0 && !is_told) {
+    return "comes without labels, whose number would tell whether the last class is no object: set "
+           "labels, or model-family to detr where it is an object";
+  }
+  if (labels == 0 || labels == classes) return "";
+  return "has " + std::to_string(classes) + " classes, but there are " + std::to_string(labels) +
+         " labels: give one for each, also for those that are not used";
+}
+
+class DetrDecoder : public Decoder {
+ public:
+  explicit DetrDecoder(const Found& found) : has_softmax_(has_softmax(found.card)) {
+    Parts parts = by_name(found);
+    if (parts.logits < 0) {
+      parts = by_shape(found);
+    }
+    logits_index_ = static_cast<std::size_t>(parts.logits);
+    boxes_index_ = static_cast<std::size_t>(parts.boxes);
+    logits_made_for_ = found.outputs[logits_index_];
+    boxes_made_for_ = found.outputs[boxes_index_];
+  }
+
+  Family family() const override { return Family::kDetr; }
+  void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
+              FrameSize frame, const DecodeOptions& options, Answer* answer) override;
+
+ private:
+  void add_sigmoids(const npu::FrameGeometry& geometry, float threshold);
+  void add_softmax(const npu::FrameGeometry& geometry, float threshold);
+  void add(std::size_t query, float score, std::size_t label, const npu::FrameGeometry& geometry);
+
+  bool has_softmax_;
+  std::size_t logits_index_ = 0, boxes_index_ = 0;
+  TensorView logits_made_for_, boxes_made_for_;
+  std::vector<float> logits_, box_values_;
+  Boxes boxes_;
+};
+
+void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
+                         FrameSize frame, const DecodeOptions& options, Answer* answer) {
+  answer->clear();
+  check_memory(outputs[logits_index_], logits_made_for_);
+  check_memory(outputs[boxes_index_], boxes_made_for_);
+  read_all(outputs[logits_index_], &logits_);
+  read_all(outputs[boxes_index_], &box_values_);
+  boxes_.begin(geometry, frame);
+  if (has_softmax_) {
+    add_softmax(geometry, options.confidence_threshold);
+  } else {
+    add_sigmoids(geometry, options.confidence_threshold);
+  }
+  // Each class of each query counts, but no more of them than there are queries.
+  boxes_.keep_best(std::min(options.max_objects, logits_made_for_.dims[1]));
+  boxes_.give(answer);
+}
+
+void DetrDecoder::add_sigmoids(const npu::FrameGeometry& geometry, float threshold) {
+  const std::size_t classes = logits_made_for_.dims[2];
+  constexpr float kRounding = 1e-3F, kMost = 0.999F;  // a float's sigmoid may be 1
+  const float least = logit(std::clamp(threshold, 0.0F, kMost)) - kRounding;
+  for (std::size_t i = 0; i < logits_.size(); ++i) {
+    if (!(logits_[i] >= least) || !std::isfinite(logits_[i])) continue;
+    const float score = sigmoid(logits_[i]);
+    if (score >= threshold) {
+      add(i / classes, score, i % classes, geometry);
+    }
+  }
+}
+
+// The best class of each query, of those that are objects.
+void DetrDecoder::add_softmax(const npu::FrameGeometry& geometry, float threshold) {
+  const std::size_t columns = logits_made_for_.dims[2];
+  for (std::size_t query = 0; query < logits_made_for_.dims[1]; ++query) {
+    const auto row = std::span(logits_).subspan(query * columns, columns);
+    if (!are_finite(row)) continue;
+    const auto best = std::max_element(row.begin(), row.end() - 1);
+    const float largest = std::max(*best, row.back());
+    double sum = 0;
+    for (const float value : row) sum += std::exp(static_cast<double>(value) - largest);
+    const auto score = static_cast<float>(std::exp(static_cast<double>(*best) - largest) / sum);
+    if (score >= threshold) {
+      add(query, score, static_cast<std::size_t>(best - row.begin()), geometry);
+    }
+  }
+}
+
+// Centre and size from 0 to 1.
+void DetrDecoder::add(std::size_t query, float score, std::size_t label,
+                      const npu::FrameGeometry& geometry) {
+  const float* box = &box_values_[query * kBoxValues];
+  const double width = geometry.model_width, height = geometry.model_height;
+  const double half_width = box[2] / 2.0, half_height = box[3] / 2.0;
+  boxes_.add({(box[0] - half_width) * width, (box[1] - half_height) * height,
+              (box[0] + half_width) * width, (box[1] + half_height) * height},
+             score, static_cast<std::uint32_t>(label), query * logits_made_for_.dims[2] + label);
+}
+
+std::unique_ptr<Decoder> make(const Found& found) {
+  return std::make_unique<DetrDecoder>(found);
+}
+
+constexpr std::array kTasks{Task::kDetect};
+
+}  // namespace
+
+const Contract kDetrContract{
+    Family::kDetr, kTasks, "logits [1, queries, classes] and boxes [1, queries, 4]", refusal, make};
+
+}  // namespace npu::vision

@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include "reference.hpp"
+#include "shapes.hpp"
+
+namespace npu::vision {
+namespace {
+
+TEST(Detr, MeansWhatItsAuthorsMean) {
+  expect_references("detr");
+}
+
+class DetrRefusal : public testing::TestWithParam<RefusalRow> {};
+
+TEST_P(DetrRefusal, SaysWhatWouldDecide) {
+  const RefusalRow& row = GetParam();
+  EXPECT_NE(refusal_of(row.card, row.outputs, row.input).find(row.says), std::string::npos)
+      << refusal_of(row.card, row.outputs, row.input);
+}
+
+ModelCard softmax_card(std::size_t labels) {
+  ModelCard card = card_of(Task::kDetect, labels);
+  card.multilabel = false;
+  return card;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DetrRefusal,
+    testing::Values(
+        RefusalRow{"OtherNames",
+                   card_of(Task::kDetect, 80),
+                   {{"a", {1, 300, 80}}, {"b", {1, 300, 4}}},
+                   "could as well have scores and edges in pixels: set model-family to detr"},
+        RefusalRow{"OtherLabels",
+                   card_of(Task::kDetect, 90),
+                   {{"labels", {1, 300, 91}}, {"dets", {1, 300, 4}}},
+                   "has 91 classes, but there are 90 labels"},
+        RefusalRow{"NoObjectIsNoClass",
+                   softmax_card(10),
+                   {{"logits", {1, 100, 10}}, {"pred_boxes", {1, 100, 4}}},
+                   "has 9 classes, but there are 10 labels"},
+        RefusalRow{"OnlyNoObject",
+                   softmax_card(0),
+                   {{"logits", {1, 100, 1}}, {"pred_boxes", {1, 100, 4}}},
+                   "has only the class of no object"},
+        RefusalRow{"OtherQueries",
+                   card_of(Task::kDetect),
+                   {{"logits", {1, 100, 10}}, {"pred_boxes", {1, 99, 4}}},
+                   "has no such pair, or more than one"},
+        RefusalRow{"FourClassesWithoutNames",
+                   card_of(Task::kDetect, 4, Family::kDetr),
+                   {{"a", {1, 100, 4}}, {"b", {1, 100, 4}}},
+                   "has no such pair, or more than one"},
+        RefusalRow{
+            "SigmoidOrSoftmax",
+            card_of(Task::kDetect),
+            {{"logits", {1, 100, 10}}, {"pred_boxes", {1, 100, 4}}},
+            "comes without labels, whose number would tell whether the last class is no object"},
+        RefusalRow{"OtherTask",
+                   card_of(Task::kPose),
+                   {{"logits", {1, 100, 10}}, {"pred_boxes", {1, 100, 4}}},
+                   "are those of no family"},
+        RefusalRow{"DecodedWithoutNames",
+                   card_of(Task::kDetect),
+                   {{"a", {1, 300}, ElementType::kI64}, {"b", {1, 300, 4}}, {"c", {1, 300}}},
+                   "its boxes could be from 0 to 1: set model-family"},
+        RefusalRow{
+            "DecodedOfOtherQueries",
+            card_of(Task::kDetect),
+            {{"labels", {1, 300}, ElementType::kI64}, {"boxes", {1, 300, 4}}, {"scores", {1, 299}}},
+            "detr-decoded is labels [1, queries], boxes [1, queries, 4] and scores [1, queries], "
+            "but this has other tensors"},
+        RefusalRow{"ByNames",
+                   card_of(Task::kUnknown),
+                   {{"labels", {1, 300, 91}}, {"dets", {1, 300, 4}}},
+                   "[detr]"},
+        RefusalRow{
+            "DecodedByNames",
+            card_of(Task::kUnknown),
+            {{"labels", {1, 300}, ElementType::kI64}, {"boxes", {1, 300, 4}}, {"scores", {1, 300}}},
+            "[detr-decoded]"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(DetrDecoded, WithAClassThatIsNoneIsRefused) {
+  const TestTensor labels("labels", ElementType::kI64, {1, 1}, {3});
+  const TestTensor boxes("boxes", ElementType::kF32, {1, 1, 4}, {10, 10, 50, 50});
+  const TestTensor scores("scores", ElementType::kF32, {1, 1}, {0.9});
+  const std::vector<TensorView> views{labels.view(), boxes.view(), scores.view()};
+  const auto decoder = make_decoder(card_of(Task::kDetect, 3), views, {64, 64});
+  Answer answer;
+  EXPECT_THROW(
+      decoder->decode(views, {.model_width = 64, .model_height = 64}, {64, 64}, {}, &answer),
+      Error);
+}
+
+}  // namespace
+}  // namespace npu::vision

@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include "reference.hpp"
+#include "shapes.hpp"
+
+namespace npu::vision {
+namespace {
+
+TEST(Ssd, MeansWhatItsAuthorsMean) {
+  expect_references("ssd");
+}
+
+class SsdRefusal : public testing::TestWithParam<RefusalRow> {};
+
+TEST_P(SsdRefusal, SaysWhatWouldDecide) {
+  const RefusalRow& row = GetParam();
+  EXPECT_NE(refusal_of(row.card, row.outputs, row.input).find(row.says), std::string::npos)
+      << refusal_of(row.card, row.outputs, row.input);
+}
+
+constexpr ElementType kLong = ElementType::kI64;
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SsdRefusal,
+    testing::Values(
+        RefusalRow{"TwoLists",
+                   card_of(Task::kDetect),
+                   {{"a", {1, 1, 100, 7}}, {"b", {1, 1, 100, 7}}},
+                   "ssd is [1, 1, boxes, 7]"},
+        RefusalRow{"Whole",
+                   card_of(Task::kDetect),
+                   {{"a", {1, 1, 100, 7}, kLong}},
+                   "has other tensors, or more than one that could be meant"},
+        RefusalRow{"NoLabels", card_of(Task::kDetect), {{"boxes", {100, 5}}}, "has other tensors"},
+        RefusalRow{"FewerLabels",
+                   card_of(Task::kDetect),
+                   {{"boxes", {100, 5}}, {"labels", {99}, kLong}},
+                   "has other tensors"},
+        // Mask R-CNN, which counts its labels otherwise.
+        RefusalRow{"Masks",
+                   card_of(Task::kDetect),
+                   {{"boxes", {100, 5}}, {"labels", {100}, kLong}, {"masks", {100, 28, 28}}},
+                   "has other tensors"},
+        // D-FINE, whose boxes are pixels.
+        RefusalRow{"BoxesOfPixels",
+                   card_of(Task::kDetect, 0, Family::kSsd),
+                   {{"boxes", {1, 100, 4}}, {"labels", {1, 100}, kLong}, {"scores", {1, 100}}},
+                   "has other tensors"},
+        RefusalRow{"RowsOfFive",
+                   card_of(Task::kUnknown),
+                   {{"boxes", {100, 5}}, {"labels", {100}, kLong}},
+                   "could be other rows of five: set model-task to detect"},
+        RefusalRow{"ScoredBoxes",
+                   card_of(Task::kDetect),
+                   {{"boxes", {100, 5}}, {"labels", {100}, kLong}},
+                   "[ssd]"},
+        RefusalRow{"OtherTask", card_of(Task::kSegment), {{"a", {1, 1, 100, 7}}}, "no family"},
+        RefusalRow{"Rows", card_of(Task::kUnknown), {{"a", {1, 1, 100, 7}}}, "[ssd]"},
+        RefusalRow{"Three",
+                   card_of(Task::kDetect),
+                   {{"bboxes", {1, 100, 4}}, {"labels", {1, 100}, kLong}, {"scores", {1, 100}}},
+                   "[ssd]"}),
+    [](const auto& row) { return row.param.name; });
+
+Answer decoded(const std::vector<double>& rows, std::size_t labels) {
+  const TestTensor tensor("o", ElementType::kF32, {1, 1, rows.size() / 7, 7}, rows);
+  const TensorView view = tensor.view();
+  Answer answer;
+  make_decoder(card_of(Task::kDetect, labels), std::span(&view, 1), {64, 64})
+      ->decode(std::span(&view, 1), {.model_width = 64, .model_height = 64}, {64, 64}, {}, &answer);
+  return answer;
+}
+
+TEST(Ssd, EndsItsListWithANegativeImage) {
+  EXPECT_EQ(decoded({0, 1, 0.9, 0, 0, 1, 1, -1, 0, 0, 0, 0, 0, 0, 0, 1, 0.9, 0, 0, 1, 1}, 2)
+                .objects.size(),
+            1U);
+}
+
+TEST(Ssd, RefusesWhatIsNoScoreOrNoClass) {
+  EXPECT_THROW(decoded({0, 1, 1.9, 0, 0, 1, 1}, 2), Error);
+  EXPECT_THROW(decoded({0, 2, 0.9, 0, 0, 1, 1}, 2), Error);
+  EXPECT_THROW(decoded({0, 0.5, 0.9, 0, 0, 1, 1}, 2), Error);
+}
+
+}  // namespace
+}  // namespace npu::vision
