@@ -140,6 +140,9 @@ set(NPUVISION_SOURCES
   npuvision/decode/simcc.cpp
   npuvision/decode/ssd.cpp
   npuvision/decode/tensor_view.cpp
+  npuvision/decode/text/ctc.cpp
+  npuvision/decode/text/rectangle.cpp
+  npuvision/decode/text/text_boxes.cpp
   npuvision/decode/values.cpp
   npuvision/decode/yolo.cpp
 )

@@ -9,6 +9,8 @@ extern const Contract kSsdContract;
 extern const Contract kDetrContract;
 extern const Contract kDetrDecodedContract;
 extern const Contract kSimccContract;
+extern const Contract kCtcContract;
+extern const Contract kTextBoxesContract;
 extern const Contract kAnchorsContract;
 
 }  // namespace npu::vision

@@ -18,6 +18,8 @@ std::span<const Contract* const> contracts() {
       &kDetrDecodedContract,
       &kAnchorsContract,
       &kSimccContract,
+      &kCtcContract,
+      &kTextBoxesContract,
   };
   // clang-format on
   return all;

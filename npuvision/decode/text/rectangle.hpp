@@ -1,0 +1,31 @@
+// The smallest rectangle, turned as it may be, around points.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include <npuvision/answer.hpp>
+
+namespace npu::vision {
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+/// Corners in order around the box; the first two are ends of a side that is `width` long.
+std::array<Point, 4> corners_of(const OrientedBox& box);
+
+/// Finds smallest rectangles; keeps its memory.
+class SmallestRectangle {
+ public:
+  /// Orders the points, of which there is at least one. The longer side is the width.
+  OrientedBox around(std::vector<Point>* points);
+
+ private:
+  void make_hull(std::vector<Point>* points);
+
+  std::vector<Point> hull_;
+};
+
+}  // namespace npu::vision

@@ -1,0 +1,226 @@
+// Where text stands: PaddleOCR's detectors (differentiable binarisation), which give the likelihood
+// of text for each pixel, of lines that are shrunken.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "boxes.hpp"
+#include "families.hpp"
+#include "rectangle.hpp"
+#include "values.hpp"
+
+namespace npu::vision {
+namespace {
+
+constexpr float kIsText = 0.3F;      // a pixel that is likelier belongs to a line
+constexpr double kGrow = 1.5;        // of the authors' unclip ratio
+constexpr double kLeastSide = 3;     // of a line before it has grown; pixels of the map
+constexpr double kLeastGrown = 5;    // and after
+constexpr double kLeastInFrame = 4;  // pixels of the frame
+
+bool fits(const Found&, const TensorView& output) {
+  return is_float(output) && (has_shape(output, {1, 1, 0, 0}) || has_shape(output, {1, 0, 0}));
+}
+
+std::string refusal(const Found& found) {
+  const int only = only_output(found, fits);
+  if (only == -1) return "has no such tensor";
+  if (only == -2) return "has more than one such tensor: set tensor-name";
+  const bool is_told =
+      found.card.task == Task::kFindText || found.card.family == Family::kTextBoxes;
+  return is_told ? "" : "could be another map: set model-task to find-text";
+}
+
+/// Columns from `begin` up to, not including, `end`.
+struct Span {
+  std::size_t begin = std::numeric_limits<std::size_t>::max(), end = 0;
+};
+
+/// The pixel that holds it.
+Point whole(const Point& point) {
+  constexpr double kRounding = 1e-6;
+  return {std::floor(std::max(point.x, 0.0) + kRounding),
+          std::floor(std::max(point.y, 0.0) + kRounding)};
+}
+
+class TextBoxesDecoder : public Decoder {
+ public:
+  explicit TextBoxesDecoder(const Found& found)
+      : index_(static_cast<std::size_t>(only_output(found, fits))),
+        made_for_(found.outputs[index_]),
+        width_(made_for_.dims.at(made_for_.rank - 1)),
+        height_(made_for_.dims.at(made_for_.rank - 2)) {}
+
+  Family family() const override { return Family::kTextBoxes; }
+  void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
+              FrameSize frame, const DecodeOptions& options, Answer* answer) override;
+
+ private:
+  void read_map(const TensorView& map);
+  void outline(std::size_t start);
+  void visit(std::ptrdiff_t x, std::ptrdiff_t y);
+  double score_of(const OrientedBox& line);
+  void draw(const Point& from, const Point& to);
+  void add(OrientedBox line, double score, const npu::FrameGeometry& geometry, FrameSize frame);
+
+  std::size_t index_;
+  TensorView made_for_;
+  std::size_t width_, height_;
+  std::vector<float> map_;
+  std::vector<bool> is_open_;  // text of no line yet
+  std::vector<std::size_t> to_visit_;
+  std::vector<Point> outline_;
+  std::vector<Span> spans_;  // of a rectangle, for each row of the map
+  SmallestRectangle smallest_;
+  std::vector<Object> lines_;
+};
+
+void TextBoxesDecoder::decode(std::span<const TensorView> outputs,
+                              const npu::FrameGeometry& geometry, FrameSize frame,
+                              const DecodeOptions& options, Answer* answer) {
+  answer->clear();
+  check_memory(outputs[index_], made_for_);
+  read_map(outputs[index_]);
+  lines_.clear();
+  for (std::size_t i = 0; i < map_.size(); ++i) {
+    if (!is_open_[i]) continue;
+    outline(i);
+    const OrientedBox line = smallest_.around(&outline_);
+    if (line.height < kLeastSide) continue;
+    const double score = score_of(line);
+    if (score >= static_cast<double>(options.confidence_threshold)) {
+      add(line, score, geometry, frame);
+    }
+  }
+  // Those that are equally good stay in the order of the map's rows.
+  std::sort(lines_.begin(), lines_.end(), [](const Object& a, const Object& b) {
+    return a.confidence != b.confidence ? a.confidence > b.confidence : a.label_id < b.label_id;
+  });
+  for (Object& line : lines_) {
+    if (answer->objects.size() >= options.max_objects) break;
+    line.label_id = 0;
+    answer->objects.push_back(line);
+  }
+}
+
+// What is no number is no text.
+void TextBoxesDecoder::read_map(const TensorView& map) {
+  read_all(map, &map_);
+  is_open_.assign(map_.size(), false);
+  for (std::size_t i = 0; i < map_.size(); ++i) {
+    map_[i] = std::isfinite(map_[i]) ? probability(map_[i]) : 0.0F;
+    is_open_[i] = map_[i] > kIsText;
+  }
+}
+
+// The leftmost and the rightmost pixel of each run: the corners of the hull are among them.
+void TextBoxesDecoder::outline(std::size_t start) {
+  outline_.clear();
+  to_visit_.clear();
+  to_visit_.push_back(start);
+  is_open_[start] = false;
+  while (!to_visit_.empty()) {
+    const std::size_t at = to_visit_.back();
+    to_visit_.pop_back();
+    const auto x = static_cast<std::ptrdiff_t>(at % width_);
+    const auto y = static_cast<std::ptrdiff_t>(at / width_);
+    const bool goes_on_left = at % width_ > 0 && map_[at - 1] > kIsText;
+    const bool goes_on_right = at % width_ + 1 < width_ && map_[at + 1] > kIsText;
+    if (!goes_on_left || !goes_on_right) {
+      outline_.push_back({static_cast<double>(x), static_cast<double>(y)});
+    }
+    for (std::ptrdiff_t down = -1; down <= 1; ++down) {
+      for (std::ptrdiff_t across = -1; across <= 1; ++across) visit(x + across, y + down);
+    }
+  }
+}
+
+void TextBoxesDecoder::visit(std::ptrdiff_t x, std::ptrdiff_t y) {
+  if (x < 0 || y < 0) return;
+  const auto column = static_cast<std::size_t>(x), row = static_cast<std::size_t>(y);
+  if (column >= width_ || row >= height_) return;
+  const std::size_t at = row * width_ + column;
+  if (!is_open_[at]) return;
+  is_open_[at] = false;
+  to_visit_.push_back(at);
+}
+
+/// The mean of the map over the rectangle with its corners cut to whole pixels, its sides included:
+/// what OpenCV's fillPoly draws for the authors.
+double TextBoxesDecoder::score_of(const OrientedBox& line) {
+  spans_.assign(height_, {});
+  const auto corners = corners_of(line);
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    draw(whole(corners.at(i)), whole(corners.at((i + 1) % corners.size())));
+  }
+  double sum = 0;
+  std::size_t pixels = 0;
+  for (std::size_t y = 0; y < height_; ++y) {
+    for (std::size_t x = spans_[y].begin; x < spans_[y].end; ++x) {
+      sum += static_cast<double>(map_[y * width_ + x]);
+      ++pixels;
+    }
+  }
+  return pixels > 0 ? sum / static_cast<double>(pixels) : 0;
+}
+
+/// The spans reach to each pixel of the line.
+void TextBoxesDecoder::draw(const Point& from, const Point& to) {
+  const double across = to.x - from.x, down = to.y - from.y;
+  const double steps = std::max({std::abs(across), std::abs(down), 1.0});
+  for (double step = 0; step <= steps; ++step) {
+    const double x = std::floor(from.x + across * step / steps + 0.5);
+    const double y = std::floor(from.y + down * step / steps + 0.5);
+    if (x >= static_cast<double>(width_) || y >= static_cast<double>(height_)) continue;
+    Span& span = spans_[static_cast<std::size_t>(y)];
+    const auto column = static_cast<std::size_t>(x);
+    span.begin = std::min(span.begin, column);
+    span.end = std::max(span.end, column + 1);
+  }
+}
+
+// Grown by area * ratio / perimeter on each side: the model was taught lines that were shrunken so.
+void TextBoxesDecoder::add(OrientedBox line, double score, const npu::FrameGeometry& geometry,
+                           FrameSize frame) {
+  const double grow = line.width * line.height * kGrow / (2 * (line.width + line.height));
+  line.width += 2 * grow;
+  line.height += 2 * grow;
+  if (line.height < kLeastGrown) return;
+  const double scale_x = geometry.model_width / static_cast<double>(width_);
+  const double scale_y = geometry.model_height / static_cast<double>(height_);
+  outline_.clear();
+  Object object{.left = static_cast<double>(frame.width),
+                .top = static_cast<double>(frame.height),
+                .right = 0,
+                .bottom = 0,
+                .confidence = static_cast<float>(score),
+                .label_id = static_cast<std::uint32_t>(lines_.size()),
+                .oriented = {}};
+  for (const Point& corner : corners_of(line)) {
+    const double x = frame_x(corner.x * scale_x, geometry, frame);
+    const double y = frame_y(corner.y * scale_y, geometry, frame);
+    outline_.push_back({x, y});
+    object.left = std::min(object.left, x);
+    object.top = std::min(object.top, y);
+    object.right = std::max(object.right, x);
+    object.bottom = std::max(object.bottom, y);
+  }
+  object.oriented = smallest_.around(&outline_);
+  if (object.oriented->height >= kLeastInFrame) {
+    lines_.push_back(object);
+  }
+}
+
+std::unique_ptr<Decoder> make(const Found& found) {
+  return std::make_unique<TextBoxesDecoder>(found);
+}
+
+constexpr std::array kTasks{Task::kFindText};
+
+}  // namespace
+
+const Contract kTextBoxesContract{Family::kTextBoxes, kTasks,
+                                  "a map [1, 1, height, width] of what is text", refusal, make};
+
+}  // namespace npu::vision

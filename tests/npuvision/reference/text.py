@@ -1,0 +1,146 @@
+"""Text: lines found by differentiable binarisation, and read by greedy CTC. usage: text.py JSON
+
+PaddleOCR's DBPostProcess (ppocr/postprocess/db_postprocess.py; threshold 0.3, unclip ratio 1.5, quad) without rounding its
+boxes to whole pixels, and CTCLabelDecode (rec_postprocess.py)."""
+import sys
+
+import numpy as np
+
+from reference import case, into_frame, letterbox, objects, stretch, tensor, write
+
+
+def read(seed, steps, letters, space, dtype=np.float32, threshold=0.0):
+    random = np.random.default_rng(seed)
+    classes = len(letters) + 1 + space
+    logits = random.normal(0, 1, (steps, classes))
+    chosen = np.where(random.uniform(size=steps) < 0.4, 0, random.integers(0, classes, steps))
+    chosen[1::3] = chosen[::3][:len(chosen[1::3])]  # repeats
+    logits[np.arange(steps), chosen] += 6
+    shares = (np.exp(logits) / np.exp(logits).sum(1, keepdims=True)).astype(dtype)
+    best, score = shares.argmax(1), shares.max(1).astype(np.float64)
+    kept = [i for i in range(steps) if best[i] != 0 and (i == 0 or best[i] != best[i - 1])]
+    known = ["", *letters, " "]
+    answer = {"text": "".join(known[best[i]] for i in kept), "text_confidence": float(score[kept].mean())}
+    if answer["text_confidence"] < threshold:
+        answer = {}
+    return case({"task": "read-text", "characters": letters}, [tensor("out", shares[None])], (320, 48), (400, 60), answer,
+                confidence_threshold=threshold)
+
+
+def regions(bitmap):
+    """Pixels that touch, corners too."""
+    rest = {(int(x), int(y)) for y, x in np.argwhere(bitmap)}
+    while rest:
+        found, todo = [], [min(rest, key=lambda point: (point[1], point[0]))]
+        rest.remove(todo[0])
+        while todo:
+            x, y = todo.pop()
+            found.append((x, y))
+            near = [(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+            todo += [point for point in near if point in rest]
+            rest.difference_update(near)
+        yield np.array(found, np.float64)
+
+
+def hull(points):
+    """Gift wrapping."""
+    points = np.unique(points, axis=0)
+    wrapped = [0]
+    while True:
+        here, end = points[wrapped[-1]], 0 if wrapped[-1] != 0 else 1
+        for i, point in enumerate(points):
+            a, b = points[end] - here, point - here
+            side = a[0] * b[1] - a[1] * b[0]
+            if side < 0 or (side == 0 and (b @ b) > (a @ a)):
+                end = i
+        if end == 0:
+            return points[wrapped]
+        wrapped.append(end)
+
+
+def smallest(points):
+    """Corners of the smallest rectangle, of which the first side is the longer."""
+    points, best, least = hull(points), None, np.inf
+    for side in np.roll(points, -1, axis=0) - points:
+        axis = side / np.hypot(*side)
+        turn = np.array([axis, [-axis[1], axis[0]]])
+        turned = points @ turn.T
+        low, high = turned.min(0), turned.max(0)
+        if (high - low).prod() < least:
+            least = (high - low).prod()
+            best = np.array([low, [high[0], low[1]], high, [low[0], high[1]]]) @ turn
+    sides = np.hypot(*(best[1] - best[0])), np.hypot(*(best[3] - best[0]))
+    return best if sides[0] >= sides[1] else np.roll(best, -1, axis=0)
+
+
+def filled(corners, shape):
+    """As OpenCV's fillPoly draws it, of corners cut to whole pixels: the lines between them, and what lies inside."""
+    whole = np.floor(np.maximum(corners, 0) + 1e-6).astype(int)
+    drawn = np.zeros(shape, bool)
+    for a, b in zip(whole, np.roll(whole, -1, axis=0)):
+        steps = max(np.abs(b - a).max(), 1)
+        points = np.floor(a + (b - a) * np.arange(steps + 1)[:, None] / steps + 0.5).astype(int)
+        points = points[(points[:, 0] < shape[1]) & (points[:, 1] < shape[0])]
+        drawn[points[:, 1], points[:, 0]] = True
+    to_right, to_left = np.maximum.accumulate(drawn, 1), np.maximum.accumulate(drawn[:, ::-1], 1)[:, ::-1]
+    return to_right & to_left
+
+
+def lines(shares, geometry, frame, threshold):
+    boxes, scores, turned = [], [], []
+    for region in regions(shares > 0.3):
+        corners = smallest(region) if len(np.unique(region, axis=0)) > 2 and np.ptp(region, axis=0).min() > 0 else None
+        if corners is None or np.hypot(*(corners[3] - corners[0])) < 3:
+            continue
+        score = shares[filled(corners, shares.shape)].astype(np.float64).mean()
+        if score < threshold:
+            continue
+        along, across = corners[1] - corners[0], corners[3] - corners[0]
+        width, height = np.hypot(*along), np.hypot(*across)
+        distance = width * height * 1.5 / (2 * (width + height))
+        out, down = along / width * distance, across / height * distance
+        grown = corners + np.array([-out - down, out - down, out + down, -out + down])
+        if height + 2 * distance < 5:
+            continue
+        corners = into_frame(grown, geometry, frame)
+        boxes.append([*corners.min(0), *corners.max(0)])
+        scores.append(score)
+        box = smallest(corners)
+        along = box[1] - box[0]
+        turned.append([*box.mean(0), np.hypot(*along), np.hypot(*(box[3] - box[0])), np.arctan2(along[1], along[0])])
+    order = np.argsort(-np.array(scores), kind="stable")
+    return {"objects": objects(np.array(boxes)[order], np.array(scores)[order], [0] * len(order), np.array(turned)[order])}
+
+
+def find(seed, geometry, model, frame, dtype=np.float32, angles=(0.0, 0.3, -0.7, 1.5), **layout):
+    random = np.random.default_rng(seed)
+    shares = random.uniform(0, 0.25, (model[1], model[0]))
+    places = [(32, 20), (110, 24), (40, 80), (115, 85), (70, 55)]
+    y, x = np.mgrid[0:model[1], 0:model[0]]
+    for place, angle in zip(places, angles):
+        across, down = x - place[0], y - place[1]
+        along, aside = across * np.cos(angle) + down * np.sin(angle), down * np.cos(angle) - across * np.sin(angle)
+        is_line = (np.abs(along) <= random.uniform(15, 22)) & (np.abs(aside) <= random.uniform(3, 7))
+        shares[is_line] = random.uniform(0.55, 0.99, is_line.sum())
+    shares[2, 60:90] = 0.9  # too thin
+    shares = shares.astype(dtype)
+    return case({"task": "find-text"}, [tensor("out", shares[None, None], **layout)], model, frame,
+                lines(shares, geometry, frame, 0.5), geometry)
+
+
+def main():
+    model, frame = (160, 112), (411, 300)
+    letters = [*"0123456789abc", "é", "字"]
+    write(sys.argv[1], {
+        "read": read(1, 40, letters, 0),
+        "read with a space": read(2, 40, letters, 1, np.float16),
+        "read, but not sure": read(3, 40, letters, 0, threshold=0.999),
+        "find": find(4, letterbox(model, frame), model, frame),
+        "find with padding": find(5, letterbox(model, frame), model, frame, row_padding=5),
+        "find in halves": find(6, letterbox(model, frame), model, frame, np.float16),
+        "find in a stretched picture": find(7, stretch(model, (500, 200)), model, (500, 200)),
+        "find at the border": find(8, letterbox(model, frame), model, frame, angles=(1.2, -1.2, 1.57, 0.0)),
+    })
+
+
+main()
