@@ -137,6 +137,11 @@ set(NPUVISION_SOURCES
   npuvision/decode/detr.cpp
   npuvision/decode/detr_decoded.cpp
   npuvision/decode/make_decoder.cpp
+  npuvision/decode/pictures/anomaly.cpp
+  npuvision/decode/pictures/classification.cpp
+  npuvision/decode/pictures/depth.cpp
+  npuvision/decode/pictures/embedding.cpp
+  npuvision/decode/pictures/segmentation.cpp
   npuvision/decode/simcc.cpp
   npuvision/decode/ssd.cpp
   npuvision/decode/tensor_view.cpp

@@ -8,7 +8,12 @@ namespace npu::vision {
 extern const Contract kSsdContract;
 extern const Contract kDetrContract;
 extern const Contract kDetrDecodedContract;
+extern const Contract kClassificationContract;
+extern const Contract kSegmentationContract;
 extern const Contract kSimccContract;
+extern const Contract kAnomalyContract;
+extern const Contract kDepthContract;
+extern const Contract kEmbeddingContract;
 extern const Contract kCtcContract;
 extern const Contract kTextBoxesContract;
 extern const Contract kAnchorsContract;

@@ -18,6 +18,11 @@ std::span<const Contract* const> contracts() {
       &kDetrDecodedContract,
       &kAnchorsContract,
       &kSimccContract,
+      &kClassificationContract,
+      &kSegmentationContract,
+      &kAnomalyContract,
+      &kDepthContract,
+      &kEmbeddingContract,
       &kCtcContract,
       &kTextBoxesContract,
   };
@@ -57,6 +62,10 @@ Decoder::~Decoder() = default;
 
 DecodeOptions options_of(const ModelCard& card) {
   DecodeOptions options;
+  // Of classes that exclude each other, the best is an answer however many there are.
+  if (card.task == Task::kClassify && !card.multilabel.value_or(false)) {
+    options.confidence_threshold = 0;
+  }
   options.confidence_threshold = card.confidence_threshold.value_or(options.confidence_threshold);
   options.iou_threshold = card.iou_threshold.value_or(options.iou_threshold);
   options.max_objects = card.max_objects.value_or(options.max_objects);

@@ -1,0 +1,127 @@
+// What a whole picture shows: one value for each class.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "families.hpp"
+#include "values.hpp"
+
+namespace npu::vision {
+namespace {
+
+constexpr float kSumError = 0.01F;  // of probabilities in f16
+
+/// How many classes [1, classes], [1, classes, 1, 1] and [1, 1, classes] have; 0: it is no such.
+std::size_t classes_of(const TensorView& output) {
+  if (!is_float(output)) return 0;
+  if (has_shape(output, {1, 0}) || has_shape(output, {1, 0, 1, 1})) return output.dims[1];
+  return has_shape(output, {1, 1, 0}) ? output.dims[2] : 0;
+}
+
+bool fits(const Found& found, const TensorView& output) {
+  const std::size_t classes = classes_of(output), labels = found.card.labels.size();
+  const std::size_t least = found.card.multilabel.value_or(false) ? 1 : 2;
+  return classes >= least && (labels == 0 || labels == classes);
+}
+
+std::string refusal(const Found& found) {
+  const int only = only_output(found, fits);
+  if (only == -2) return "has more than one such tensor: set tensor-name";
+  if (only == -1) {
+    return found.card.labels.empty() ? "has no such tensor"
+                                     : "has none with a class for each of the " +
+                                           std::to_string(found.card.labels.size()) + " labels";
+  }
+  const bool is_told = found.card.task == Task::kClassify || found.card.family != Family::kAuto;
+  return is_told || !found.card.labels.empty() ? ""
+                                               : "has neither a task nor labels, and could be an "
+                                                 "embedding: set model-task to classify";
+}
+
+class ClassificationDecoder : public Decoder {
+ public:
+  explicit ClassificationDecoder(const Found& found)
+      : index_(static_cast<std::size_t>(only_output(found, fits))),
+        made_for_(found.outputs[index_]),
+        is_multilabel_(found.card.multilabel.value_or(false)),
+        is_raw_(found.card.raw_scores.value_or(false)) {}
+
+  Family family() const override { return Family::kClassification; }
+  void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
+              FrameSize frame, const DecodeOptions& options, Answer* answer) override;
+
+ private:
+  bool are_probabilities() const;
+  void make_probabilities();
+  void make_softmax();
+
+  std::size_t index_;
+  TensorView made_for_;
+  bool is_multilabel_, is_raw_;
+  std::vector<float> values_;
+  std::vector<std::uint32_t> order_;
+};
+
+void ClassificationDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGeometry&,
+                                   FrameSize, const DecodeOptions& options, Answer* answer) {
+  answer->clear();
+  check_memory(outputs[index_], made_for_);
+  read_all(outputs[index_], &values_);
+  if (!are_finite(values_)) return;
+  make_probabilities();
+  order_.resize(values_.size());
+  std::iota(order_.begin(), order_.end(), 0U);
+  const std::size_t count = std::min(options.max_classes, order_.size());
+  const auto end = order_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::partial_sort(order_.begin(), end, order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return values_[a] != values_[b] ? values_[a] > values_[b] : a < b;
+  });
+  for (auto at = order_.begin(); at != end; ++at) {
+    if (values_[*at] < options.confidence_threshold) break;
+    answer->classes.push_back({*at, values_[*at]});
+  }
+}
+
+bool ClassificationDecoder::are_probabilities() const {
+  float sum = 0;
+  for (const float value : values_) {
+    if (value < 0 || value > 1) return false;
+    sum += value;
+  }
+  return std::abs(sum - 1) <= kSumError;
+}
+
+void ClassificationDecoder::make_probabilities() {
+  if (is_raw_) {
+    for (float& value : values_) value = probability(value);
+  } else if (is_multilabel_) {
+    for (float& value : values_) value = sigmoid(value);
+  } else if (!are_probabilities()) {
+    make_softmax();
+  }
+}
+
+void ClassificationDecoder::make_softmax() {
+  const float largest = *std::max_element(values_.begin(), values_.end());
+  double sum = 0;
+  for (float& value : values_) {
+    value = std::exp(value - largest);
+    sum += static_cast<double>(value);
+  }
+  for (float& value : values_) value = static_cast<float>(value / sum);
+}
+
+std::unique_ptr<Decoder> make(const Found& found) {
+  return std::make_unique<ClassificationDecoder>(found);
+}
+
+constexpr std::array kTasks{Task::kClassify};
+
+}  // namespace
+
+const Contract kClassificationContract{Family::kClassification, kTasks,
+                                       "[1, classes], [1, classes, 1, 1] or [1, 1, classes]",
+                                       refusal, make};
+
+}  // namespace npu::vision

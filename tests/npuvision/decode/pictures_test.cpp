@@ -1,0 +1,133 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "reference.hpp"
+#include "shapes.hpp"
+
+namespace npu::vision {
+namespace {
+
+TEST(Pictures, MeanWhatTheirAuthorsMean) {
+  expect_references("pictures");
+}
+
+class PictureRefusal : public testing::TestWithParam<RefusalRow> {};
+
+TEST_P(PictureRefusal, SaysWhatWouldDecide) {
+  const RefusalRow& row = GetParam();
+  EXPECT_NE(refusal_of(row.card, row.outputs, row.input).find(row.says), std::string::npos)
+      << refusal_of(row.card, row.outputs, row.input);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, PictureRefusal,
+    testing::Values(
+        RefusalRow{"AnyMap",
+                   card_of(Task::kUnknown),
+                   {{"o", {1, 1, 64, 64}}},
+                   "could be another map: set model-task to semantic"},
+        RefusalRow{"AnyDepth",
+                   card_of(Task::kUnknown),
+                   {{"o", {1, 64, 64}}},
+                   "could be another map: set model-task to depth"},
+        RefusalRow{"AnyAnomaly",
+                   card_of(Task::kUnknown),
+                   {{"o", {1, 64, 64}}},
+                   "could be another map: set model-task to anomaly"},
+        RefusalRow{"AnyText",
+                   card_of(Task::kUnknown),
+                   {{"o", {1, 1, 64, 64}}},
+                   "could be another map: set model-task to find-text"},
+        RefusalRow{"AnyVector",
+                   card_of(Task::kUnknown),
+                   {{"o", {1, 64}}},
+                   "could be a classification: set model-task to embed"},
+        RefusalRow{
+            "OtherLabels",
+            card_of(Task::kSemantic, 20),
+            {{"o", {1, 21, 64, 64}}},
+            "has 21 classes, but there are 20 labels: give one for each, also for the background"},
+        RefusalRow{"ManyClasses",
+                   card_of(Task::kSemantic),
+                   {{"o", {1, 70000, 4, 4}}},
+                   "has more than 65536 classes"},
+        RefusalRow{"TwoMaps",
+                   card_of(Task::kDepth),
+                   {{"o", {1, 64, 64}}, {"p", {1, 64, 64}}},
+                   "has more than one such tensor: set tensor-name"},
+        RefusalRow{"NoThresholds",
+                   card_of(Task::kAnomaly),
+                   {{"o", {1, 1, 64, 64}}},
+                   "comes without image_threshold, pixel_threshold and normalization_scale"},
+        RefusalRow{"ClassesAreNoDepth",
+                   card_of(Task::kDepth),
+                   {{"o", {1, 21, 64, 64}}},
+                   "has no such tensor"},
+        RefusalRow{"WholeIsNoDepth",
+                   card_of(Task::kDepth),
+                   {{"o", {1, 64, 64}, ElementType::kU8}},
+                   "has no such tensor"},
+        RefusalRow{"TokensAreNoVector",
+                   card_of(Task::kEmbed),
+                   {{"o", {1, 257, 1024}}},
+                   "has no such tensor"},
+        RefusalRow{
+            "Family", card_of(Task::kUnknown, 0, Family::kDepth), {{"o", {1, 64, 64}}}, "[depth]"}),
+    [](const auto& row) { return row.param.name; });
+
+Answer decoded(const ModelCard& card, const TestTensor& tensor) {
+  const TensorView view = tensor.view();
+  Answer answer;
+  make_decoder(card, std::span(&view, 1), {4, 4})
+      ->decode(std::span(&view, 1), {.model_width = 4, .model_height = 4}, {4, 4}, {}, &answer);
+  return answer;
+}
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TEST(Depth, WithAPlaceOfNoNumberIsNoAnswer) {
+  const TestTensor map("o", ElementType::kF32, {1, 2, 2}, {1, 2, kNaN, 3});
+  EXPECT_TRUE(decoded(card_of(Task::kDepth), map).value_map.empty());
+}
+
+TEST(Segmentation, TakesNoScoreThatIsNoNumber) {
+  const TestTensor map("o", ElementType::kF32, {1, 2, 1, 2}, {kNaN, 1, 0, 2});
+  EXPECT_EQ(decoded(card_of(Task::kSemantic), map).class_map.values,
+            (std::vector<std::uint16_t>{1, 1}));
+  const TestTensor none("o", ElementType::kF32, {1, 2, 1, 2}, {kNaN, 1, kNaN, 2});
+  EXPECT_TRUE(decoded(card_of(Task::kSemantic), none).class_map.empty());
+}
+
+TEST(Segmentation, RefusesWhatIsNoClass) {
+  const TestTensor map("o", ElementType::kI32, {1, 1, 2}, {1, 2});
+  EXPECT_THROW(decoded(card_of(Task::kSemantic, 2), map), Error);
+  EXPECT_EQ(decoded(card_of(Task::kSemantic, 3), map).class_map.values.back(), 2);
+}
+
+TEST(Embedding, OfLengthZeroHasNoDirection) {
+  const TestTensor vector("o", ElementType::kF32, {1, 3}, {0, 0, 0});
+  EXPECT_TRUE(decoded(card_of(Task::kEmbed), vector).embedding.empty());
+}
+
+TEST(Anomaly, OfAnomalib2IsAProbability) {
+  const TestTensor map("anomaly_map", ElementType::kF32, {1, 1, 1, 2}, {0.1, 0.2});
+  for (const double score : {0.5, 1.5}) {
+    const TestTensor whole("pred_score", ElementType::kF32, {1, 1}, {score});
+    const std::vector<TensorView> views{map.view(), whole.view()};
+    const auto decoder = make_decoder(card_of(Task::kUnknown), views, {4, 4});
+    Answer answer;
+    const auto decode = [&] {
+      decoder->decode(views, {.model_width = 4, .model_height = 4}, {4, 4}, {}, &answer);
+    };
+    if (score > 1) {
+      EXPECT_THROW(decode(), Error);
+    } else {
+      decode();
+      EXPECT_EQ(answer.anomaly, 0.5F);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace npu::vision
