@@ -144,12 +144,20 @@ set(NPUVISION_SOURCES
   npuvision/decode/pictures/segmentation.cpp
   npuvision/decode/simcc.cpp
   npuvision/decode/ssd.cpp
+  npuvision/decode/masks.cpp
+  npuvision/decode/oriented.cpp
   npuvision/decode/tensor_view.cpp
   npuvision/decode/text/ctc.cpp
   npuvision/decode/text/rectangle.cpp
   npuvision/decode/text/text_boxes.cpp
   npuvision/decode/values.cpp
   npuvision/decode/yolo.cpp
+  npuvision/decode/yolo/end_to_end.cpp
+  npuvision/decode/yolo/head.cpp
+  npuvision/decode/yolo/head_decoder.cpp
+  npuvision/decode/yolo/objectness.cpp
+  npuvision/decode/yolo/raw.cpp
+  npuvision/decode/yolo/rows.cpp
 )
 
 set(GSTNPUMETA_SOURCES

@@ -47,7 +47,26 @@ void Boxes::add(const Edges& edges, float confidence, std::uint32_t label_id, st
                       .label_id = label_id,
                       .oriented = {}};
   if (object.left < object.right && object.top < object.bottom) {
-    candidates_.push_back({object, edges, static_cast<std::uint32_t>(index)});
+    candidates_.push_back({object, edges, static_cast<std::uint32_t>(index), {}});
+  }
+}
+
+void Boxes::add_oriented(const OrientedBox& box, float confidence, std::uint32_t label_id,
+                         std::size_t index) {
+  const OrientedBox placed = into_frame(box, geometry_);
+  const Edges edges = enclosing(placed);
+  const auto finite = [](double value) { return std::isfinite(value); };
+  if (!std::all_of(edges.begin(), edges.end(), finite)) return;
+  if (!(box.width > 0 && box.height > 0)) return;
+  const Object object{.left = std::clamp<double>(edges[0], 0, frame_.width),
+                      .top = std::clamp<double>(edges[1], 0, frame_.height),
+                      .right = std::clamp<double>(edges[2], 0, frame_.width),
+                      .bottom = std::clamp<double>(edges[3], 0, frame_.height),
+                      .confidence = confidence,
+                      .label_id = label_id,
+                      .oriented = placed};
+  if (object.left < object.right && object.top < object.bottom) {
+    candidates_.push_back({object, edges, static_cast<std::uint32_t>(index), gaussian_of(box)});
   }
 }
 
@@ -81,6 +100,27 @@ void Boxes::suppress(float iou_threshold, std::size_t most, bool is_class_agnost
     });
     if (!covered) {
       kept_.push_back(&candidate);
+    }
+  }
+}
+
+bool Boxes::is_covered(std::size_t candidate, float iou_threshold) const {
+  const Candidate& one = candidates_[candidate];
+  return std::any_of(candidates_.begin(),
+                     candidates_.begin() + static_cast<std::ptrdiff_t>(candidate),
+                     [&](const Candidate& better) {
+                       return better.object.label_id == one.object.label_id &&
+                              probabilistic_overlap(better.turned, one.turned) >= iou_threshold;
+                     });
+}
+
+// Fast non-maximum suppression: https://arxiv.org/abs/1904.02689.
+void Boxes::suppress_oriented(float iou_threshold, std::size_t most) {
+  sort();
+  kept_.clear();
+  for (std::size_t i = 0; i < candidates_.size() && kept_.size() < most; ++i) {
+    if (!is_covered(i, iou_threshold)) {
+      kept_.push_back(&candidates_[i]);
     }
   }
 }

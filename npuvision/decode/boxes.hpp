@@ -10,6 +10,8 @@
 #include <npucore/frame.hpp>
 #include <npuvision/answer.hpp>
 
+#include "oriented.hpp"
+
 namespace npu::vision {
 
 /// Left, top, right, bottom.
@@ -19,6 +21,7 @@ struct Candidate {
   Object object;
   Edges edges;          ///< model pixels, not clipped: overlap is judged on these
   std::uint32_t index;  ///< of the box in the tensor; makes the order of equal scores definite
+  Gaussian turned;      ///< of an oriented box, instead of the edges
 };
 
 /// From model pixels into the frame; clipped to it.
@@ -34,10 +37,16 @@ class Boxes {
   void begin(const npu::FrameGeometry& geometry, FrameSize frame);
   /// Of edges in model pixels. What is not finite, or empty or outside the frame, is none.
   void add(const Edges& edges, float confidence, std::uint32_t label_id, std::size_t index);
+  /// Of an oriented box in model pixels.
+  void add_oriented(const OrientedBox& box, float confidence, std::uint32_t label_id,
+                    std::size_t index);
   /// Best first, at most so many.
   void keep_best(std::size_t most);
   /// Also drops what overlaps a better one of its class, or of any.
   void suppress(float iou_threshold, std::size_t most, bool is_class_agnostic = false);
+  /// The same of oriented boxes, as the authors of YOLO do it: the overlap is ProbIoU, as much as
+  /// the threshold is too much, and what is dropped still drops others.
+  void suppress_oriented(float iou_threshold, std::size_t most);
 
   const std::vector<const Candidate*>& kept() const { return kept_; }
   /// What was kept, as the answer's objects.
@@ -45,6 +54,7 @@ class Boxes {
 
  private:
   void sort();
+  bool is_covered(std::size_t candidate, float iou_threshold) const;
 
   npu::FrameGeometry geometry_;
   FrameSize frame_;

@@ -20,6 +20,12 @@ namespace {
                   "model-family, model-task or tensor-name, or correct the model's description");
 }
 
+// A decoder may keep a view for longer than the name that the view borrows.
+TensorView named(TensorView view, std::string_view name) {
+  view.name = name;
+  return view;
+}
+
 bool lies_inside(const TensorView& tensor) {
   std::size_t end = bit_width(tensor.type) / 8;
   for (std::size_t i = 0; i < tensor.rank; ++i) {
@@ -60,14 +66,26 @@ void check_memory(const TensorView& tensor, const TensorView& made_for) {
   const auto rank = static_cast<std::ptrdiff_t>(made_for.rank);
   if (tensor.type != made_for.type || tensor.rank != made_for.rank ||
       !std::equal(tensor.dims.begin(), tensor.dims.begin() + rank, made_for.dims.begin())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "tensor " + tensor.describe() + " came where the model has " + made_for.describe());
+    throw Error(ErrorCode::kInvalidArgument, "tensor " + tensor.describe() +
+                                                 " came where the model has " +
+                                                 named(made_for, tensor.name).describe());
   }
   if (!lies_inside(tensor)) {
     throw Error(ErrorCode::kInvalidArgument, "tensor " + tensor.describe() +
                                                  " does not fit into its memory of " +
                                                  std::to_string(tensor.size_bytes) + " bytes");
   }
+}
+
+const TensorView& checked_output(std::span<const TensorView> outputs, std::size_t index,
+                                 const TensorView& made_for) {
+  if (index >= outputs.size()) {
+    throw Error(ErrorCode::kInvalidArgument, "the model has an output " +
+                                                 named(made_for, "").describe() +
+                                                 ", but the frame came without it");
+  }
+  check_memory(outputs[index], made_for);
+  return outputs[index];
 }
 
 float probability(float score) {

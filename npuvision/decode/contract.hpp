@@ -40,6 +40,9 @@ bool has_shape(const TensorView& tensor, std::initializer_list<std::size_t> dims
 /// Throws Error(kInvalidArgument) where an element lies outside the memory, or where type or shape
 /// are not those that the decoder was made for.
 void check_memory(const TensorView& tensor, const TensorView& made_for);
+/// That one of the outputs, its memory checked.
+const TensorView& checked_output(std::span<const TensorView> outputs, std::size_t index,
+                                 const TensorView& made_for);
 
 /// A score as a probability. Throws Error(kInvalidArgument) for one that is none, beyond what
 /// rounding of halves explains; `score` is finite.

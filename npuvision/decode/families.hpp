@@ -17,5 +17,9 @@ extern const Contract kEmbeddingContract;
 extern const Contract kCtcContract;
 extern const Contract kTextBoxesContract;
 extern const Contract kAnchorsContract;
+extern const Contract kYoloContract;
+extern const Contract kYoloEndToEndContract;
+extern const Contract kYoloObjectnessContract;
+extern const Contract kYoloXContract;
 
 }  // namespace npu::vision

@@ -27,6 +27,10 @@ std::span<const Contract* const> contracts() {
       &kTextBoxesContract,
   };
   // clang-format on
+      &kYoloContract,
+      &kYoloEndToEndContract,
+      &kYoloObjectnessContract,
+      &kYoloXContract,
   return all;
 }
 

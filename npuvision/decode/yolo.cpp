@@ -1,14 +1,13 @@
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include <npucore/error.hpp>
 #include <npuvision/scalar.hpp>
 #include <npuvision/yolo.hpp>
+
+#include "yolo/rows.hpp"
 
 namespace npu::vision {
 
@@ -51,57 +50,6 @@ std::uint32_t class_of(float label, std::size_t classes) {
     refuse_value("class", label, "class of the model");
   }
   return static_cast<std::uint32_t>(label);
-}
-
-constexpr std::size_t kBlock = 512;
-
-struct BestScores {
-  std::array<float, kBlock> score;
-  std::array<std::uint32_t, kBlock> label;
-  std::array<float, kBlock> row;  // scratch: the scores of one class
-};
-
-// NaN never wins. A mask instead of a branch, a constant length and arrays of one struct, which
-// cannot overlap: this is what compilers vectorise.
-void update_from_row(BestScores& best, std::uint32_t label) {
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const std::uint32_t better = best.row[i] > best.score[i] ? ~0U : 0U;
-    const auto mixed = (std::bit_cast<std::uint32_t>(best.row[i]) & better) |
-                       (std::bit_cast<std::uint32_t>(best.score[i]) & ~better);
-    best.score[i] = std::bit_cast<float>(mixed);
-    best.label[i] = (label & better) | (best.label[i] & ~better);
-  }
-}
-
-// Scores of one class lie side by side: row by row, so that memory is read in order.
-template <typename Scalar>
-void best_by_rows(BestScores& best, const YoloTensor& tensor, const std::byte* scores,
-                  std::size_t count) {
-  best.row.fill(-std::numeric_limits<float>::infinity());
-  for (std::uint32_t label = 0; label < tensor.classes; ++label) {
-    const std::byte* from = scores + label * tensor.channel_stride_bytes;
-    if constexpr (std::is_same_v<Scalar, float>) {
-      std::memcpy(best.row.data(), from, count * sizeof(float));
-    } else {
-      for (std::size_t i = 0; i < count; ++i) best.row[i] = load<Scalar>(from + i * sizeof(Scalar));
-    }
-    update_from_row(best, label);
-  }
-}
-
-template <typename Scalar>
-void best_by_boxes(BestScores& best, const YoloTensor& tensor, const std::byte* scores,
-                   std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::byte* box = scores + i * tensor.box_stride_bytes;
-    for (std::uint32_t label = 0; label < tensor.classes; ++label) {
-      const float score = load<Scalar>(box + label * tensor.channel_stride_bytes);
-      if (score > best.score[i]) {
-        best.score[i] = score;
-        best.label[i] = label;
-      }
-    }
-  }
 }
 
 [[noreturn]] void refuse(const TensorView& tensor, const std::string& why) {
@@ -224,8 +172,8 @@ void YoloDecoder::collect(const YoloTensor& tensor, const npu::FrameGeometry& ge
   if (tensor.is_end_to_end) {
     return collect_end_to_end<Scalar>(tensor, geometry, frame, threshold);
   }
-  for (std::size_t first = 0; first < tensor.boxes; first += kBlock) {
-    const std::size_t count = std::min(kBlock, tensor.boxes - first);
+  for (std::size_t first = 0; first < tensor.boxes; first += BestScores::kBlock) {
+    const std::size_t count = std::min(BestScores::kBlock, tensor.boxes - first);
     collect_block<Scalar>(tensor, first, count, geometry, frame, threshold);
   }
 }
@@ -235,15 +183,14 @@ void YoloDecoder::collect_block(const YoloTensor& tensor, std::size_t first, std
                                 const npu::FrameGeometry& geometry, FrameSize frame,
                                 float threshold) {
   BestScores best;
-  best.score.fill(-std::numeric_limits<float>::infinity());
-  best.label.fill(0);
   const std::byte* boxes = tensor.data + first * tensor.box_stride_bytes;
-  const std::byte* scores = boxes + YoloTensor::kBoxChannels * tensor.channel_stride_bytes;
-  if (tensor.box_stride_bytes == sizeof(Scalar)) {
-    best_by_rows<Scalar>(best, tensor, scores, count);
-  } else {
-    best_by_boxes<Scalar>(best, tensor, scores, count);
-  }
+  const BoxRows rows{.type = tensor.type,
+                     .boxes = tensor.boxes,
+                     .values = YoloTensor::kBoxChannels + tensor.classes,
+                     .box_stride_bytes = tensor.box_stride_bytes,
+                     .value_stride_bytes = tensor.channel_stride_bytes,
+                     .data = tensor.data};
+  best.find(rows, first, count, YoloTensor::kBoxChannels, tensor.classes);
   for (std::size_t i = 0; i < count; ++i) {
     if (!(best.score[i] >= threshold) || !std::isfinite(best.score[i])) continue;
     const auto [x, y, width, height] = load_all<Scalar, YoloTensor::kBoxChannels>(

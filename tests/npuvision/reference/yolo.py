@@ -1,13 +1,24 @@
-"""YOLO's heads as Ultralytics exports them: tensors and their meaning. usage: yolo.py JSON"""
+"""YOLO's heads as their authors' repositories export them: tensors and their meaning. usage: yolo.py JSON
+
+Raw and end-to-end heads: https://github.com/ultralytics/ultralytics, nn/modules/head.py, utils/nms.py, utils/ops.py (masks in the
+frame's own pixels), utils/metrics.py (ProbIoU). Objectness: https://github.com/ultralytics/yolov5. YOLOX:
+https://github.com/Megvii-BaseDetection/YOLOX, yolox/models/yolo_head.py.
+"""
 import sys
 
 import numpy as np
 
-from reference import case, into_frame, letterbox, objects, tensor, write
+from reference import case, into_frame, letterbox, mask, objects, tensor, write
+
+THRESHOLDS = {"confidence_threshold": 0.25, "iou_threshold": 0.45}
+MODEL = (128, 96)
 
 
-def anchors_of(width, height):
-    return sum((width // stride) * (height // stride) for stride in (8, 16, 32))
+def grids(model):
+    """Column, row and step of each cell, the finest grid first."""
+    cells = [np.stack([*(axis.reshape(-1) for axis in np.meshgrid(np.arange(model[0] // step), np.arange(model[1] // step))),
+                       np.full((model[0] // step) * (model[1] // step), step)], axis=1) for step in (8, 16, 32)]
+    return np.concatenate(cells).astype(np.float64)
 
 
 def edges_of(boxes):
@@ -16,63 +27,218 @@ def edges_of(boxes):
     return np.concatenate([boxes[:, :2] - half, boxes[:, :2] + half], axis=1)
 
 
-def iou(box, others):
-    shared = np.clip(np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2]), 0, None).prod(1)
+def iou(one, others):
+    shared = np.clip(np.minimum(one[2:], others[:, 2:]) - np.maximum(one[:2], others[:, :2]), 0, None).prod(1)
     area = (others[:, 2:] - others[:, :2]).prod(1)
-    return shared / ((box[2:] - box[:2]).prod() + area - shared)
+    return shared / ((one[2:] - one[:2]).prod() + area - shared)
 
 
-def suppressed(scores, labels, overlaps_with, threshold, most):
+def suppressed(edges, scores, labels):
     """Indices, best first: of two of one class that overlap more than the threshold, the better one stays."""
-    kept = []
-    for index in sorted(range(len(scores)), key=lambda i: (-scores[i], i)):
-        same = [other for other in kept if labels[other] == labels[index]]
-        if len(kept) < most and not (same and (overlaps_with(index, np.array(same)) > threshold).any()):
-            kept.append(index)
+    left, kept = sorted(range(len(scores)), key=lambda i: (-scores[i], i)), []
+    while left:
+        best = left.pop(0)
+        kept.append(best)
+        over = dict(zip(left, iou(edges[best], edges[left]) > THRESHOLDS["iou_threshold"])) if left else {}
+        left = [i for i in left if not (over[i] and labels[i] == labels[best])]
     return np.array(kept, int)
 
 
-def inside(boxes):
-    """Which of them, clipped to the frame, are not empty."""
-    return (boxes[:, 0] < boxes[:, 2]) & (boxes[:, 1] < boxes[:, 3])
+def prob_iou(boxes):
+    """Of each pair of boxes: centre, size, angle."""
+    a, b, cosine, sine = boxes[:, 2] ** 2 / 12, boxes[:, 3] ** 2 / 12, np.cos(boxes[:, 4]), np.sin(boxes[:, 4])
+    a, b, c = a * cosine ** 2 + b * sine ** 2, a * sine ** 2 + b * cosine ** 2, (a - b) * cosine * sine
+    eps = 1e-7
+    sa, sb, sc = a[:, None] + a, b[:, None] + b, c[:, None] + c
+    dx, dy = boxes[:, 0][:, None] - boxes[:, 0], boxes[:, 1][:, None] - boxes[:, 1]
+    first = (sa * dy ** 2 + sb * dx ** 2) / (sa * sb - sc ** 2 + eps) * 0.25
+    second = sc * -dx * dy / (sa * sb - sc ** 2 + eps) * 0.5
+    own = np.clip(a * b - c ** 2, 0, None)
+    third = np.log((sa * sb - sc ** 2) / (4 * np.sqrt(own[:, None] * own) + eps) + eps) * 0.5
+    distance = np.clip(first + second + third, eps, 100)
+    return 1 - np.sqrt(1 - np.exp(-distance) + eps)
 
 
-def raw_boxes(random, count, model, classes):
-    """Clusters, so that there is something to suppress."""
-    centers = random.uniform(0, model, (12, 2))
+def suppressed_oriented(boxes, scores, labels):
+    """The authors' fast suppression: what is dropped still drops others."""
+    order = np.array(sorted(range(len(scores)), key=lambda i: (-scores[i], i)))
+    overlaps = prob_iou(boxes[order]) * (labels[order][:, None] == labels[order])
+    return order[(np.triu(overlaps, 1) >= THRESHOLDS["iou_threshold"]).sum(0) == 0]
+
+
+def corners(boxes):
+    along = np.stack([np.cos(boxes[:, 4]), np.sin(boxes[:, 4])], 1) * boxes[:, 2:3] / 2
+    across = np.stack([-np.sin(boxes[:, 4]), np.cos(boxes[:, 4])], 1) * boxes[:, 3:4] / 2
+    return boxes[:, None, :2] + np.stack([along + across, along - across, -along + across, -along - across], 1)
+
+
+def enclosing_in_frame(boxes, geometry, frame):
+    points = (corners(boxes) - [geometry["offset_x"], geometry["offset_y"]]) * [geometry["scale_x"], geometry["scale_y"]]
+    return np.clip(np.concatenate([points.min(1), points.max(1)], 1), 0, [*frame, *frame])
+
+
+def random_boxes(random, count, classes):
+    """Centre, size and scores, in clusters, so that there is something to suppress."""
+    centers = random.uniform(0, MODEL, (12, 2))
     boxes = np.concatenate([centers[random.integers(0, 12, count)] + random.normal(0, 4, (count, 2)),
                             random.uniform(8, 60, (count, 2))], axis=1)
     scores = random.uniform(0, 0.2, (count, classes))
     good = random.permutation(count)[:count // 4]
     scores[good, random.integers(0, classes, good.size)] = random.uniform(0.2, 1, good.size)
-    return boxes.astype(np.float32), scores.astype(np.float32)
+    return boxes, scores
 
 
-def detect(seed, model, frame, classes, geometry, dtype=np.float32, channels_first=True, **layout):
+def interpolation(frame_size, plane_size, model_size, offset, scale):
+    """Weights [frame, plane] of a bilinear resize between pixel centres."""
+    centers = ((np.arange(frame_size) + 0.5) / scale + offset) * plane_size / model_size - 0.5
+    centers = np.clip(centers, 0, plane_size - 1)
+    return np.clip(1 - np.abs(centers[:, None] - np.arange(plane_size)), 0, None)
+
+
+def masks_of(coefficients, protos, boxes, geometry, frame):
+    down = interpolation(frame[1], protos.shape[1], MODEL[1], geometry["offset_y"], geometry["scale_y"])
+    across = interpolation(frame[0], protos.shape[2], MODEL[0], geometry["offset_x"], geometry["scale_x"])
+    rows, columns = np.arange(frame[1])[:, None], np.arange(frame[0])
+    found = []
+    for one, box in zip(coefficients, boxes):
+        logits = down @ np.tensordot(one, protos, 1) @ across.T
+        inside = (columns >= box[0]) & (columns < box[2]) & (rows >= box[1]) & (rows < box[3])
+        found.append(mask((logits > 0) & inside))
+    return found
+
+
+class Model:
+    """One random model: what its boxes are, and what they mean."""
+
+    def __init__(self, seed, task, classes, frame, dtype=np.float32, key_points=(0, 0), geometry=letterbox):
+        random = np.random.default_rng(seed)
+        self.task, self.classes, self.frame, self.key_points = task, classes, frame, key_points
+        self.geometry = geometry(MODEL, frame)
+        count = len(grids(MODEL))
+        boxes, scores = random_boxes(random, count, classes)
+        self.protos = None
+        extra = np.zeros((count, 0))
+        if task == "segment":
+            coarse = np.kron(random.normal(0, 1, (32, MODEL[1] // 32, MODEL[0] // 32)), np.ones((1, 8, 8)))
+            self.protos = coarse.astype(dtype)
+            extra = random.normal(0, 1, (count, 32))
+        elif task == "pose":
+            places = random.uniform(-10, np.max(MODEL), (count, key_points[0], 2))
+            extra = np.concatenate([places, random.uniform(0, 1, (count, key_points[0], key_points[1] - 2))], 2).reshape(count, -1)
+        elif task == "obb":
+            extra = random.uniform(-np.pi, 2 * np.pi, (count, 1))
+        self.rows = np.concatenate([boxes, scores, extra], axis=1).astype(dtype)
+        self.read()
+
+    def read(self):
+        values = self.rows.astype(np.float64)
+        self.boxes, self.extra = values[:, :4], values[:, 4 + self.classes:]
+        scores = values[:, 4:4 + self.classes]
+        self.scores, self.labels = scores.max(1), scores.argmax(1)
+
+    def places(self):
+        if self.task == "obb":
+            return enclosing_in_frame(np.concatenate([self.boxes, self.extra], 1), self.geometry, self.frame)
+        return into_frame(edges_of(self.boxes), self.geometry, self.frame)
+
+    def chosen(self):
+        """Indices of the boxes that are objects, best first."""
+        places = self.places()
+        visible = (places[:, 0] < places[:, 2]) & (places[:, 1] < places[:, 3])
+        some = np.nonzero((self.scores >= THRESHOLDS["confidence_threshold"]) & visible)[0]
+        if self.task == "obb":
+            turned = np.concatenate([self.boxes, self.extra], 1)[some]
+            return some[suppressed_oriented(turned, self.scores[some], self.labels[some])]
+        return some[suppressed(edges_of(self.boxes)[some], self.scores[some], self.labels[some])]
+
+    def answer(self, index):
+        places, oriented, more = self.places()[index], None, {}
+        scale = self.geometry["scale_x"]
+        if self.task == "obb":
+            center = (self.boxes[index, :2] - [self.geometry["offset_x"], self.geometry["offset_y"]]) * scale
+            oriented = np.concatenate([center, self.boxes[index, 2:] * scale, self.extra[index]], 1)
+        if self.task == "segment":
+            more["masks"] = masks_of(self.extra[index], self.protos.astype(np.float64), places, self.geometry, self.frame)
+        if self.task == "pose":
+            points = self.extra[index].reshape(-1, self.key_points[1])
+            sure = points[:, 2:] if self.key_points[1] == 3 else np.ones((len(points), 1))
+            more["key_points"] = np.concatenate([into_frame(points[:, :2], self.geometry, self.frame), sure], 1)
+        return {"objects": objects(places, self.scores[index], self.labels[index], oriented), **more}
+
+    def as_case(self, rows, index, channels_first=False, card=None, **layout):
+        card = {"task": self.task, "labels": self.classes, **(card or {})}
+        if self.task == "pose":
+            card |= {"key_points": self.key_points[0], "key_point_values": self.key_points[1]}
+        values = np.ascontiguousarray((rows.T if channels_first else rows)[None])
+        tensors = [tensor("output0", values, **layout)]
+        if self.protos is not None:
+            tensors.append(tensor("output1", self.protos[None], **layout))
+        return case(card, tensors, MODEL, self.frame, self.answer(index), self.geometry, **THRESHOLDS)
+
+    def raw(self, **layout):
+        return self.as_case(self.rows, self.chosen(), **{"channels_first": True, **layout})
+
+    def end_to_end(self, **layout):
+        """The chosen boxes and some that are too bad, then zeros. They are in order; overlaps are gone already."""
+        index = self.chosen()
+        bad = np.nonzero(self.scores < 0.2)[0][:7]
+        rows = np.concatenate([index, bad])
+        place = self.boxes[rows] if self.task == "obb" else edges_of(self.boxes[rows])
+        values = np.concatenate([place, self.scores[rows, None], self.labels[rows, None], self.extra[rows]], 1)
+        filled = np.zeros((max(len(rows) + 9, 60), values.shape[1]), self.rows.dtype)
+        filled[:len(rows)] = values
+        return self.as_case(filled, index, card={"end_to_end": True}, **layout)
+
+
+def with_objectness(seed, classes, frame, is_grid):
+    """Three boxes a cell in pixels, or one as YOLOX has it."""
     random = np.random.default_rng(seed)
-    boxes, scores = raw_boxes(random, anchors_of(*model), model, classes)
-    rows = np.concatenate([boxes, scores], axis=1).astype(dtype)
-    boxes, scores = rows[:, :4].astype(np.float64), rows[:, 4:].astype(np.float64)
-    best, labels = scores.max(1), scores.argmax(1)
-    edges = edges_of(boxes)
-    placed = into_frame(edges, geometry, frame)
-    chosen = np.nonzero((best >= 0.25) & inside(placed))[0]
-    edges, placed, best, labels = edges[chosen], placed[chosen], best[chosen], labels[chosen]
-    kept = suppressed(best, labels, lambda i, others: iou(edges[i], edges[others]), 0.45, 300)
-    values = (rows.T if channels_first else rows)[None]
-    return case({"task": "detect", "labels": classes}, [tensor("output0", np.ascontiguousarray(values), **layout)], model, frame,
-                {"objects": objects(placed[kept], best[kept], labels[kept])}, geometry,
-                confidence_threshold=0.25, iou_threshold=0.45)
+    cells = grids(MODEL) if is_grid else np.repeat(grids(MODEL), 3, axis=0)
+    boxes, scores = random_boxes(random, len(cells), classes)
+    sure = random.uniform(0.3, 1, (len(cells), 1))
+    raw = boxes.copy()
+    if is_grid:
+        raw = np.concatenate([boxes[:, :2] / cells[:, 2:] - cells[:, :2], np.log(boxes[:, 2:] / cells[:, 2:])], 1)
+    rows = np.concatenate([raw, sure, scores], 1).astype(np.float32)
+    values = rows.astype(np.float64)
+    boxes = values[:, :4]
+    if is_grid:
+        boxes = np.concatenate([(boxes[:, :2] + cells[:, :2]) * cells[:, 2:], np.exp(boxes[:, 2:]) * cells[:, 2:]], 1)
+    products = values[:, 5:] * values[:, 4:5]
+    best, labels = products.max(1), products.argmax(1)
+    geometry = letterbox(MODEL, frame)
+    places = into_frame(edges_of(boxes), geometry, frame)
+    some = np.nonzero((best >= THRESHOLDS["confidence_threshold"]) & (places[:, 0] < places[:, 2]) & (places[:, 1] < places[:, 3]))[0]
+    kept = some[suppressed(edges_of(boxes)[some], best[some], labels[some])]
+    card = {"task": "detect", "labels": classes, **({"family": "yolox"} if is_grid else {})}
+    return case(card, [tensor("output", rows[None])], MODEL, frame, {"objects": objects(places[kept], best[kept], labels[kept])},
+                geometry, **THRESHOLDS)
 
 
 def main():
-    model, frame = (128, 96), (190, 201)
-    boxed = letterbox(model, frame)
+    frame = (190, 201)
+    detector = Model(1, "detect", 80, frame)
+    halves = Model(2, "detect", 3, frame, np.float16)
+    segmenter = Model(5, "segment", 4, frame)
+    person = Model(6, "pose", 1, frame, key_points=(17, 3))
+    points = Model(7, "pose", 3, (256, 192), key_points=(5, 2))
+    turned = Model(8, "obb", 15, frame)
     write(sys.argv[1], {
-        "detect": detect(1, model, frame, 80, boxed),
-        "detect in halves": detect(2, model, frame, 3, boxed, dtype=np.float16),
-        "detect with padded rows": detect(3, model, frame, 5, boxed, row_padding=11),
-        "detect boxes first": detect(4, model, frame, 5, boxed, channels_first=False, row_padding=3),
+        "detect": detector.raw(),
+        "detect in halves": halves.raw(),
+        "detect with padded rows": Model(3, "detect", 5, frame).raw(row_padding=11),
+        "detect boxes first": Model(4, "detect", 5, frame).raw(channels_first=False, row_padding=3),
+        "segment": segmenter.raw(),
+        "segment in halves": Model(9, "segment", 2, (64, 48), np.float16).raw(row_padding=2),
+        "pose": person.raw(),
+        "pose of points without a score": points.raw(),
+        "oriented": turned.raw(),
+        "detect end to end": detector.end_to_end(),
+        "segment end to end": segmenter.end_to_end(row_padding=1),
+        "pose end to end": person.end_to_end(),
+        "oriented end to end": turned.end_to_end(),
+        "objectness": with_objectness(10, 6, frame, is_grid=False),
+        "YOLOX": with_objectness(11, 6, frame, is_grid=True),
     })
 
 

@@ -1,0 +1,240 @@
+#include "head.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <utility>
+
+namespace npu::vision {
+namespace {
+
+std::string number(std::size_t value) {
+  return std::to_string(value);
+}
+
+bool is_boxes(const TensorView& tensor) {
+  return is_float(tensor) && has_shape(tensor, {1, 0, 0});
+}
+
+bool is_protos(const TensorView& tensor) {
+  return is_float(tensor) && has_shape(tensor, {1, 0, 0, 0});
+}
+
+// The tensor with the boxes and that with the masks' prototypes. Where the card names the first,
+// other outputs do not matter.
+std::string find_outputs(const Found& found, YoloHead* head) {
+  const std::string& name = found.card.output;
+  std::optional<std::size_t> boxes;
+  for (std::size_t i = 0; i < found.outputs.size(); ++i) {
+    const TensorView& output = found.outputs[i];
+    if (is_boxes(output) && (name.empty() || output.name == name)) {
+      if (boxes) return "has more than one output of three dimensions: set tensor-name";
+      boxes = i;
+    } else if (is_protos(output)) {
+      if (head->protos) return "has more than one output of four dimensions";
+      head->protos = i;
+    } else if (name.empty()) {
+      return "has an output of another type or shape";
+    }
+  }
+  if (!boxes) return "has no output of this type and shape";
+  head->output = *boxes;
+  return "";
+}
+
+// Unless the card says it.
+Task task_of(const Found& found, const YoloHead& head) {
+  if (found.card.task != Task::kUnknown) return found.card.task;
+  if (head.protos) return Task::kSegment;
+  return found.card.key_points > 0 ? Task::kPose : Task::kDetect;
+}
+
+std::string settle_task(const Found& found, YoloHead* head) {
+  head->task = task_of(found, *head);
+  if (head->task == Task::kSegment) {
+    if (!head->protos) return "has no prototypes of masks, [1, coefficients, height, width]";
+    head->mask_coefficients = found.outputs[*head->protos].dims[1];
+    return "";
+  }
+  if (head->protos && found.card.output.empty()) {
+    return "has an output of four dimensions, which only masks have";
+  }
+  head->protos.reset();
+  return "";
+}
+
+// From how many values a box has for them all.
+std::string settle_key_points(const ModelCard& card, std::size_t extra, YoloHead* head) {
+  std::size_t each = card.key_point_values;
+  if (each == 0 && card.key_points > 0) {
+    each = extra / card.key_points;
+  }
+  if (each == 0 && (extra % 2 == 0) != (extra % 3 == 0)) {
+    each = extra % 3 == 0 ? 3 : 2;
+  }
+  const bool fits = (each == 2 || each == 3) && extra >= each && extra % each == 0 &&
+                    (card.key_points == 0 || card.key_points * each == extra);
+  if (!fits) {
+    return "has " + number(extra) +
+           " values per box for key points, but the model's description "
+           "does not say how many those are, or says another number";
+  }
+  head->key_points = extra / each;
+  head->key_point_values = each;
+  return "";
+}
+
+bool is_named(const Found& found, Family family) {
+  return found.card.family == family;
+}
+
+// ---- Raw
+
+// Both are said by hand: then labels may be missing.
+bool is_certain(const Found& found) {
+  return is_named(found, Family::kYolo) && found.card.task != Task::kUnknown;
+}
+
+std::string settle_raw_values(const Found& found, YoloHead* head) {
+  const std::size_t labels = found.card.labels.size();
+  const bool counts = labels > 0 && !is_certain(found);
+  if (head->values <= YoloHead::kBoxValues) {
+    return "has " + number(head->values) + " values per box, too few for a class";
+  }
+  const std::size_t rest = head->values - YoloHead::kBoxValues;
+  if (head->task == Task::kPose) {
+    const std::size_t known = std::size_t{found.card.key_points} * found.card.key_point_values;
+    const std::size_t extra = labels > 0 && rest > labels && known == 0 ? rest - labels : known;
+    if (extra == 0 || extra >= rest) {
+      return "has " + number(head->values) +
+             " values per box, and neither labels nor the model's description say which of them "
+             "are key points";
+    }
+    const std::string reason = settle_key_points(found.card, extra, head);
+    if (!reason.empty()) return reason;
+  }
+  const std::size_t extras = head->extras();
+  head->classes = rest > extras ? rest - extras : 0;
+  if (head->classes == 0 || (counts && head->classes != labels)) {
+    return "has " + number(head->values) + " values per box, which is not 4 + " +
+           (labels > 0 ? number(labels) + " labels" : "classes") +
+           (extras > 0 ? " + " + number(extras) + " for the task " + to_string(head->task) : "");
+  }
+  return "";
+}
+
+YoloReading read_raw_way(const Found& found, YoloHead head, bool channels_first) {
+  const TensorView& tensor = found.outputs[head.output];
+  head.channels_first = channels_first;
+  head.values = tensor.dims[channels_first ? 1 : 2];
+  head.boxes = tensor.dims[channels_first ? 2 : 1];
+  std::string refusal = settle_raw_values(found, &head);
+  const auto& said = found.card.channels_first;
+  if (refusal.empty() && said && *said != channels_first) {
+    refusal = "lies the other way round than the model's description says";
+  }
+  // Many heads have rows of boxes. Classes in rows are YOLO's own, where their number is right.
+  const bool is_sure = said || are_grid_cells(head.boxes, found.input) ||
+                       (channels_first && !found.card.labels.empty()) ||
+                       (is_named(found, Family::kYolo) && head.boxes > head.values);
+  if (refusal.empty() && !is_sure) {
+    refusal = "has " + number(head.boxes) +
+              " boxes, which are not those of the model's input: set model-family, and "
+              "tensor-layout to channels-first or boxes-first";
+  }
+  return {head, refusal};
+}
+
+// ---- End to end
+
+std::string settle_end_to_end_values(const Found& found, YoloHead* head) {
+  if (head->task == Task::kPose) {
+    if (head->values <= YoloHead::kEndToEndValues) return "has no values for key points";
+    return settle_key_points(found.card, head->values - YoloHead::kEndToEndValues, head);
+  }
+  const std::size_t wanted = YoloHead::kEndToEndValues + head->extras();
+  if (head->values == wanted) return "";
+  return "has " + number(head->values) + " values per box, but for the task " +
+         to_string(head->task) + " it is " + number(wanted);
+}
+
+// Its values could as well be those of a box and some classes.
+bool may_be_classes(const Found& found, const YoloHead& head) {
+  const std::size_t labels = found.card.labels.size();
+  const std::size_t classes = head.values - head.extras() - YoloHead::kBoxValues;
+  if (labels == 0 || labels == classes) return true;
+  const bool are_cells =
+      are_grid_cells(head.boxes, found.input) || are_grid_cells(head.boxes, found.input, 3);
+  return labels + 1 == classes && are_cells;  // and objectness
+}
+
+}  // namespace
+
+std::size_t YoloHead::extras() const {
+  return mask_coefficients + key_points * key_point_values + (task == Task::kOriented ? 1 : 0);
+}
+
+YoloReading read_raw_head(const Found& found) {
+  YoloHead head;
+  if (found.card.end_to_end.value_or(false)) return {head, "is said to be end to end"};
+  std::string refusal = find_outputs(found, &head);
+  if (refusal.empty()) {
+    refusal = settle_task(found, &head);
+  }
+  if (refusal.empty() && found.card.task == Task::kUnknown && found.card.labels.empty()) {
+    refusal = "may have scores, key points, masks or angles: set model-task, or labels";
+  }
+  if (!refusal.empty()) return {head, refusal};
+  const YoloReading columns = read_raw_way(found, head, true);
+  const YoloReading rows = read_raw_way(found, head, false);
+  if (columns.refusal.empty() && rows.refusal.empty()) {
+    return {head, "could be either way round: set tensor-layout to channels-first or boxes-first"};
+  }
+  if (columns.refusal.empty()) return columns;
+  if (rows.refusal.empty()) return rows;
+  return columns.head.boxes > rows.head.boxes ? columns : rows;
+}
+
+YoloReading read_end_to_end_head(const Found& found) {
+  YoloHead head;
+  const bool is_sure =
+      found.card.end_to_end.value_or(false) || is_named(found, Family::kYoloEndToEnd);
+  if (!is_sure && found.card.end_to_end) return {head, "is said not to be end to end"};
+  std::string refusal = find_outputs(found, &head);
+  if (refusal.empty()) {
+    refusal = settle_task(found, &head);
+  }
+  if (!refusal.empty()) return {head, refusal};
+  head.boxes = found.outputs[head.output].dims[1];
+  head.values = found.outputs[head.output].dims[2];
+  if (found.card.task == Task::kUnknown && is_sure && !head.protos &&
+      head.values == YoloHead::kEndToEndValues + 1) {
+    head.task = Task::kOriented;
+  }
+  head.classes = found.card.labels.size();
+  refusal = settle_end_to_end_values(found, &head);
+  if (refusal.empty() && !is_sure && may_be_classes(found, head)) {
+    refusal = "may have " + number(head.values - head.extras() - YoloHead::kBoxValues) +
+              " classes, or be end to end: set tensor-layout to boxes-first or end-to-end";
+  }
+  return {head, refusal};
+}
+
+std::size_t grid_cells(InputSize input) {
+  const auto cells = [input](std::size_t step) {
+    return ((input.width + step - 1) / step) * ((input.height + step - 1) / step);
+  };
+  return cells(8) + cells(16) + cells(32);
+}
+
+bool are_grid_cells(std::size_t boxes, InputSize input, std::size_t anchors_per_cell) {
+  const auto cells = [input](std::size_t step) {
+    return ((input.width + step - 1) / step) * ((input.height + step - 1) / step);
+  };
+  const std::size_t usual = grid_cells(input);
+  const std::array sums{usual, usual + cells(64), usual + cells(4)};
+  return usual > 0 && std::any_of(sums.begin(), sums.end(),
+                                  [&](std::size_t sum) { return boxes == sum * anchors_per_cell; });
+}
+
+}  // namespace npu::vision

@@ -1,0 +1,48 @@
+// What a YOLO tensor has for each box, as card and shape tell it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "../contract.hpp"
+
+namespace npu::vision {
+
+/// Raw, each box has: centre x, centre y, width, height in model pixels; a score for each class;
+/// then what the task adds: mask coefficients, key points (x, y in model pixels, whether it is
+/// visible) or an angle in radians. End to end: left, top, right, bottom in model pixels (oriented
+/// boxes: centre and size), score, class, and then the same.
+/// https://github.com/ultralytics/ultralytics/blob/main/ultralytics/nn/modules/head.py
+struct YoloHead {
+  static constexpr std::size_t kBoxValues = 4;
+  static constexpr std::size_t kEndToEndValues = kBoxValues + 2;
+
+  Task task = Task::kDetect;
+  std::size_t output = 0;             ///< with the boxes, of the model's outputs
+  std::optional<std::size_t> protos;  ///< [1, coefficients, height, width] of the masks
+  bool channels_first = false;        ///< [1, values, boxes]
+  std::size_t boxes = 0, values = 0;
+  std::size_t classes = 0;  ///< 0: not known
+  std::size_t mask_coefficients = 0;
+  std::size_t key_points = 0, key_point_values = 0;
+
+  std::size_t first_extra() const { return values - extras(); }
+  std::size_t extras() const;
+};
+
+/// A head, or why the outputs are none.
+struct YoloReading {
+  YoloHead head;
+  std::string refusal;
+};
+
+YoloReading read_raw_head(const Found& found);
+YoloReading read_end_to_end_head(const Found& found);
+
+/// Boxes of a detector that has one for each cell of grids with these steps: 8, 16 and 32 pixels;
+/// and those of larger and of finer ones. 0 where the input is not known.
+std::size_t grid_cells(InputSize input);
+bool are_grid_cells(std::size_t boxes, InputSize input, std::size_t anchors_per_cell = 1);
+
+}  // namespace npu::vision

@@ -1,0 +1,49 @@
+// What raw heads and those that are end to end share.
+#pragma once
+
+#include <vector>
+
+#include "../boxes.hpp"
+#include "../masks.hpp"
+
+#include "head.hpp"
+#include "rows.hpp"
+
+namespace npu::vision {
+
+class HeadDecoder : public Decoder {
+ public:
+  HeadDecoder(const YoloHead& head, const Found& found);
+
+  void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
+              FrameSize frame, const DecodeOptions& options, Answer* answer) override;
+
+ protected:
+  /// Adds each box that counts.
+  virtual void collect(const BoxRows& rows, float threshold) = 0;
+  virtual void choose(Boxes& boxes, const DecodeOptions& options) const = 0;
+
+  const YoloHead& head() const { return head_; }
+  /// A box whose first four values are its centre and size, or its edges; and an angle, where the
+  /// task has one. Without a finite value for each of its key points and its mask it is none.
+  void add_centered(const BoxRows& rows, std::size_t box, float score, std::uint32_t label);
+  void add_edges(const BoxRows& rows, std::size_t box, float score, std::uint32_t label);
+
+ private:
+  bool has_finite_extras(const BoxRows& rows, std::size_t box) const;
+  void give_key_points(const BoxRows& rows, const npu::FrameGeometry& geometry, FrameSize frame,
+                       Answer* answer) const;
+  void give_masks(const BoxRows& rows, const TensorView& protos, npu::FrameGeometry geometry,
+                  FrameSize frame, Answer* answer);
+  void compute_logits(const BoxRows& rows, std::size_t box, const TensorView& protos,
+                      const PlanePart& part);
+
+  YoloHead head_;
+  InputSize input_;
+  TensorView made_for_, protos_made_for_;
+  Boxes boxes_;
+  MaskPainter painter_;
+  std::vector<float> logits_;
+};
+
+}  // namespace npu::vision

@@ -1,0 +1,61 @@
+// YOLOv5u, v8, v9, 11 and 12, and 26 without its end-to-end head: boxes that overlap are left in.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "../families.hpp"
+
+#include "head_decoder.hpp"
+
+namespace npu::vision {
+namespace {
+
+class YoloRawDecoder : public HeadDecoder {
+ public:
+  using HeadDecoder::HeadDecoder;
+  Family family() const override { return Family::kYolo; }
+
+ protected:
+  void collect(const BoxRows& rows, float threshold) override;
+  void choose(Boxes& boxes, const DecodeOptions& options) const override;
+
+ private:
+  BestScores best_;
+};
+
+void YoloRawDecoder::collect(const BoxRows& rows, float threshold) {
+  for (std::size_t first = 0; first < rows.boxes; first += BestScores::kBlock) {
+    const std::size_t count = std::min(BestScores::kBlock, rows.boxes - first);
+    best_.find(rows, first, count, YoloHead::kBoxValues, head().classes);
+    for (std::size_t i = 0; i < count; ++i) {
+      const float score = best_.score[i];
+      if (!(score >= threshold) || !std::isfinite(score)) continue;
+      add_centered(rows, first + i, probability(score), best_.label[i]);
+    }
+  }
+}
+
+void YoloRawDecoder::choose(Boxes& boxes, const DecodeOptions& options) const {
+  if (head().task == Task::kOriented) {
+    boxes.suppress_oriented(options.iou_threshold, options.max_objects);
+  } else {
+    boxes.suppress(options.iou_threshold, options.max_objects);
+  }
+}
+
+constexpr std::array kTasks{Task::kDetect, Task::kSegment, Task::kPose, Task::kOriented};
+
+}  // namespace
+
+const Contract kYoloContract{
+    .family = Family::kYolo,
+    .tasks = kTasks,
+    .expects =
+        "f32 or f16 [1, 4 + classes, boxes] or [1, boxes, 4 + classes], with more values "
+        "for masks, key points or an angle",
+    .refusal = [](const Found& found) { return read_raw_head(found).refusal; },
+    .make = [](const Found& found) -> std::unique_ptr<Decoder> {
+      return std::make_unique<YoloRawDecoder>(read_raw_head(found).head, found);
+    }};
+
+}  // namespace npu::vision
