@@ -162,6 +162,10 @@ MUTATIONS = [
              "return {GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED};", ["gst-element-errors"]),
     Mutation("past-the-tensor", "a decoder reads behind its tensor's memory", VISION,
              "&& end <= tensor.size_bytes;", "&& end > 0;", ["vision-yolo"]),
+    Mutation("past-the-output", "a family's decoder reads behind its output's memory", VISION,
+             "return tensor.data != nullptr && tensor.size_bytes >= end;", "return tensor.data != nullptr;", ["vision-yolo_raw"]),
+    Mutation("factors-unchecked", "factors of a score that are no probabilities count", VISION,
+             "probability(object) * probability(best.score)", "object * best.score", ["vision-yolo_end_to_end"]),
 
     # ---- Bounds, strides, alignment
     Mutation("slice-too-long", "a slice reaches past its tensor", LIBRARY,

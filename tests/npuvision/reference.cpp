@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "allocations.hpp"
+
 namespace npu::vision {
 namespace {
 
@@ -338,11 +340,8 @@ std::vector<TensorView> Reference::views_without_data() const {
   return found;
 }
 
-Answer Reference::decoded() const {
-  Answer found;
-  make_decoder(card, views_without_data(), input)
-      ->decode(views(), geometry, frame, options, &found);
-  return found;
+std::unique_ptr<Decoder> Reference::decoder() const {
+  return make_decoder(card, views_without_data(), input);
 }
 
 std::vector<Reference> references(const std::string& file) {
@@ -378,7 +377,18 @@ void expect_references(const std::string& file) {
   EXPECT_FALSE(all.empty());
   for (const Reference& reference : all) {
     SCOPED_TRACE(file + ".py: " + reference.name);
-    expect_same(reference.decoded(), reference.answer);
+    const std::unique_ptr<Decoder> decoder = reference.decoder();
+    const std::vector<TensorView> views = reference.views();
+    Answer answer;
+    const auto decode = [&] {
+      decoder->decode(views, reference.geometry, reference.frame, reference.options, &answer);
+    };
+    decode();
+    expect_same(answer, reference.answer);
+    const std::size_t before = allocations();
+    decode();
+    EXPECT_EQ(allocations(), before) << "blocks that a second frame allocates";
+    expect_same(answer, reference.answer);
   }
 }
 

@@ -50,8 +50,7 @@ struct Reference {
 
   std::vector<TensorView> views() const;
   std::vector<TensorView> views_without_data() const;
-  /// By make_decoder() and decode().
-  Answer decoded() const;
+  std::unique_ptr<Decoder> decoder() const;
 };
 
 /// The cases of tests/npuvision/reference/<file>.py; none where the build found no NumPy.
@@ -60,7 +59,8 @@ std::vector<Reference> references(const std::string& file);
 /// Boxes and numbers within 1e-3 (of pixels, and of values), masks of IoU 0.99.
 void expect_same(const Answer& answer, const nlohmann::json& expected);
 
-/// Decodes each case of the file, and expects what NumPy found. Skips the test without NumPy.
+/// Decodes each case of the file, and expects what NumPy found; again, and no memory is
+/// allocated. Skips the test without NumPy.
 void expect_references(const std::string& file);
 
 }  // namespace npu::vision

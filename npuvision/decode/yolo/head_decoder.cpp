@@ -44,8 +44,12 @@ HeadDecoder::HeadDecoder(const YoloHead& head, const Found& found)
 void HeadDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
                          FrameSize frame, const DecodeOptions& options, Answer* answer) {
   answer->clear();
-  const TensorView& output = checked_output(outputs, head_.output, made_for_);
-  const BoxRows rows = rows_of(output, head_.channels_first);
+  const BoxRows rows =
+      rows_of(checked_output(outputs, head_.output, made_for_), head_.channels_first);
+  if (head_.protos) {
+    const TensorView& protos = checked_output(outputs, *head_.protos, protos_made_for_);
+    painter_.begin({.width = protos.dims[3], .height = protos.dims[2]}, with_size(geometry), frame);
+  }
   boxes_.begin(geometry, frame);
   collect(rows, options.confidence_threshold);
   choose(boxes_, options);
@@ -54,9 +58,20 @@ void HeadDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
     give_key_points(rows, geometry, frame, answer);
   }
   if (head_.protos) {
-    const TensorView& protos = checked_output(outputs, *head_.protos, protos_made_for_);
-    give_masks(rows, protos, geometry, frame, answer);
+    give_masks(rows, outputs[*head_.protos], answer);
   }
+}
+
+npu::FrameGeometry HeadDecoder::with_size(npu::FrameGeometry geometry) const {
+  if (geometry.model_width == 0 || geometry.model_height == 0) {
+    geometry.model_width = input_.width;
+    geometry.model_height = input_.height;
+  }
+  if (geometry.model_width == 0 || geometry.model_height == 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "masks cannot be placed: the size of the model's input is not known");
+  }
+  return geometry;
 }
 
 bool HeadDecoder::has_finite_extras(const BoxRows& rows, std::size_t box) const {
@@ -66,9 +81,21 @@ bool HeadDecoder::has_finite_extras(const BoxRows& rows, std::size_t box) const 
   return true;
 }
 
+float HeadDecoder::visibility(const BoxRows& rows, std::size_t box, std::size_t key_point) const {
+  if (head_.key_point_values < 3) return 1;
+  return probability(rows.at(box, head_.first_extra() + key_point * head_.key_point_values + 2));
+}
+
+// Whatever is no answer is refused before there is half of one.
+bool HeadDecoder::is_whole(const BoxRows& rows, std::size_t box) const {
+  if (!has_finite_extras(rows, box)) return false;
+  for (std::size_t i = 0; i < head_.key_points; ++i) visibility(rows, box, i);
+  return true;
+}
+
 void HeadDecoder::add_centered(const BoxRows& rows, std::size_t box, float score,
                                std::uint32_t label) {
-  if (!has_finite_extras(rows, box)) return;
+  if (!is_whole(rows, box)) return;
   const double x = rows.at(box, 0), y = rows.at(box, 1);
   const double width = rows.at(box, 2), height = rows.at(box, 3);
   if (head_.task == Task::kOriented) {
@@ -82,7 +109,7 @@ void HeadDecoder::add_centered(const BoxRows& rows, std::size_t box, float score
 
 void HeadDecoder::add_edges(const BoxRows& rows, std::size_t box, float score,
                             std::uint32_t label) {
-  if (!has_finite_extras(rows, box)) return;
+  if (!is_whole(rows, box)) return;
   boxes_.add(Edges{rows.at(box, 0), rows.at(box, 1), rows.at(box, 2), rows.at(box, 3)}, score,
              label, box);
 }
@@ -93,26 +120,15 @@ void HeadDecoder::give_key_points(const BoxRows& rows, const npu::FrameGeometry&
   for (const Candidate* candidate : boxes_.kept()) {
     for (std::size_t i = 0; i < head_.key_points; ++i) {
       const std::size_t value = head_.first_extra() + i * head_.key_point_values;
-      const bool is_rated = head_.key_point_values == 3;
       answer->key_points.push_back(
           {.x = frame_x(rows.at(candidate->index, value), geometry, frame),
            .y = frame_y(rows.at(candidate->index, value + 1), geometry, frame),
-           .confidence = is_rated ? probability(rows.at(candidate->index, value + 2)) : 1.0F});
+           .confidence = visibility(rows, candidate->index, i)});
     }
   }
 }
 
-void HeadDecoder::give_masks(const BoxRows& rows, const TensorView& protos,
-                             npu::FrameGeometry geometry, FrameSize frame, Answer* answer) {
-  if (geometry.model_width == 0 || geometry.model_height == 0) {
-    geometry.model_width = input_.width;
-    geometry.model_height = input_.height;
-  }
-  if (geometry.model_width == 0 || geometry.model_height == 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "masks cannot be placed: the size of the model's input is not known");
-  }
-  painter_.begin({.width = protos.dims[3], .height = protos.dims[2]}, geometry, frame);
+void HeadDecoder::give_masks(const BoxRows& rows, const TensorView& protos, Answer* answer) {
   for (const Candidate* candidate : boxes_.kept()) {
     const PlanePart part = painter_.part_for(candidate->object);
     compute_logits(rows, candidate->index, protos, part);

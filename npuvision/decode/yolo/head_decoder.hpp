@@ -30,11 +30,13 @@ class HeadDecoder : public Decoder {
   void add_edges(const BoxRows& rows, std::size_t box, float score, std::uint32_t label);
 
  private:
+  npu::FrameGeometry with_size(npu::FrameGeometry geometry) const;
+  float visibility(const BoxRows& rows, std::size_t box, std::size_t key_point) const;
+  bool is_whole(const BoxRows& rows, std::size_t box) const;
   bool has_finite_extras(const BoxRows& rows, std::size_t box) const;
   void give_key_points(const BoxRows& rows, const npu::FrameGeometry& geometry, FrameSize frame,
                        Answer* answer) const;
-  void give_masks(const BoxRows& rows, const TensorView& protos, npu::FrameGeometry geometry,
-                  FrameSize frame, Answer* answer);
+  void give_masks(const BoxRows& rows, const TensorView& protos, Answer* answer);
   void compute_logits(const BoxRows& rows, std::size_t box, const TensorView& protos,
                       const PlanePart& part);
 
