@@ -77,13 +77,13 @@ def enclosing_in_frame(boxes, geometry, frame):
     return np.clip(np.concatenate([points.min(1), points.max(1)], 1), 0, [*frame, *frame])
 
 
-def random_boxes(random, count, classes):
+def random_boxes(random, count, classes, good_share=0.25):
     """Centre, size and scores, in clusters, so that there is something to suppress."""
     centers = random.uniform(0, MODEL, (12, 2))
     boxes = np.concatenate([centers[random.integers(0, 12, count)] + random.normal(0, 4, (count, 2)),
                             random.uniform(8, 60, (count, 2))], axis=1)
     scores = random.uniform(0, 0.2, (count, classes))
-    good = random.permutation(count)[:count // 4]
+    good = random.permutation(count)[:int(count * good_share)]
     scores[good, random.integers(0, classes, good.size)] = random.uniform(0.2, 1, good.size)
     return boxes, scores
 
@@ -115,7 +115,7 @@ class Model:
         self.task, self.classes, self.frame, self.key_points = task, classes, frame, key_points
         self.geometry = geometry(MODEL, frame)
         count = len(grids(MODEL))
-        boxes, scores = random_boxes(random, count, classes)
+        boxes, scores = random_boxes(random, count, classes, 0.9 if task == "obb" else 0.25)
         self.protos = None
         extra = np.zeros((count, 0))
         if task == "segment":
@@ -222,7 +222,7 @@ def main():
     segmenter = Model(5, "segment", 4, frame)
     person = Model(6, "pose", 1, frame, key_points=(17, 3))
     points = Model(7, "pose", 3, (256, 192), key_points=(5, 2))
-    turned = Model(8, "obb", 15, frame)
+    turned = Model(8, "obb", 2, frame)
     write(sys.argv[1], {
         "detect": detector.raw(),
         "detect in halves": halves.raw(),
