@@ -16,6 +16,9 @@ struct Found {
   InputSize input;
 };
 
+/// How a refusal begins where the shapes have nothing in common with the family's.
+inline constexpr const char* kOtherTensors = "has other tensors";
+
 struct Contract {
   Family family;
   /// What its models are for; a card with another task is not its.

@@ -76,7 +76,7 @@ std::string refusal(const Found& found) {
   Parts parts = by_name(found);
   if (parts.logits < 0) {
     parts = by_shape(found);
-    if (parts.logits < 0) return "has no such pair, or more than one";
+    if (parts.logits < 0) return "has other tensors, or more than one such pair";
     if (found.card.family != Family::kDetr) {
       return "could as well have scores and edges in pixels: set model-family to detr";
     }

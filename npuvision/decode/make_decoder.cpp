@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <npucore/error.hpp>
@@ -13,6 +14,10 @@ namespace {
 std::span<const Contract* const> contracts() {
   // clang-format off
   static const std::vector<const Contract*> all = {
+      &kYoloContract,
+      &kYoloEndToEndContract,
+      &kYoloObjectnessContract,
+      &kYoloXContract,
       &kSsdContract,
       &kDetrContract,
       &kDetrDecodedContract,
@@ -27,10 +32,6 @@ std::span<const Contract* const> contracts() {
       &kTextBoxesContract,
   };
   // clang-format on
-      &kYoloContract,
-      &kYoloEndToEndContract,
-      &kYoloObjectnessContract,
-      &kYoloXContract,
   return all;
 }
 
@@ -51,11 +52,34 @@ std::string what_is_known(const ModelCard& card) {
                                                what_is_known(found.card) + ") " + why);
 }
 
-[[noreturn]] void refuse_all(const Found& found, const std::string& reasons) {
-  if (reasons.empty()) {
+struct Refusal {
+  const Contract* contract;
+  std::string why;
+  /// The shapes have nothing in common with the family's.
+  bool is_far() const { return why.starts_with(kOtherTensors); }
+};
+
+std::string sentence(const Refusal& refusal) {
+  return std::string(to_string(refusal.contract->family)) + " is " + refusal.contract->expects +
+         ", but this " + refusal.why;
+}
+
+/// Names what comes near; else only what there is.
+[[noreturn]] void refuse_all(const Found& found, std::vector<Refusal> refusals) {
+  if (refusals.empty()) {
     refuse(found, "cannot be decoded: no family of models that is known has this task");
   }
-  refuse(found, "are those of no family of models that is known: " + reasons +
+  std::string names;
+  for (const Refusal& one : refusals) {
+    names += (names.empty() ? "" : ", ") + std::string(to_string(one.contract->family));
+  }
+  if (refusals.size() > 1) {
+    std::erase_if(refusals, [](const Refusal& one) { return one.is_far(); });
+  }
+  std::string reasons;
+  for (const Refusal& one : refusals) reasons += (reasons.empty() ? "" : "; ") + sentence(one);
+  refuse(found, "are those of no family of models that is known: " +
+                    (reasons.empty() ? "none of " + names : reasons) +
                     "; set model-task or model-family, and labels, where the model does not "
                     "describe itself");
 }
@@ -80,18 +104,17 @@ std::unique_ptr<Decoder> make_decoder(const ModelCard& card, std::span<const Ten
                                       InputSize input) {
   const Found found{card, outputs, input};
   std::vector<const Contract*> fitting;
-  std::string reasons;
+  std::vector<Refusal> refusals;
   for (const Contract* contract : contracts()) {
     if (!is_allowed(*contract, card)) continue;
-    const std::string reason = contract->refusal(found);
-    if (reason.empty()) {
+    std::string why = contract->refusal(found);
+    if (why.empty()) {
       fitting.push_back(contract);
     } else {
-      reasons += (reasons.empty() ? "" : "; ") + std::string(to_string(contract->family)) + " is " +
-                 contract->expects + ", but this " + reason;
+      refusals.push_back({contract, std::move(why)});
     }
   }
-  if (fitting.empty()) refuse_all(found, reasons);
+  if (fitting.empty()) refuse_all(found, std::move(refusals));
   if (fitting.size() == 1) return fitting.front()->make(found);
   std::string names;
   for (const Contract* contract : fitting) {

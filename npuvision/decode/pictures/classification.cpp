@@ -29,7 +29,7 @@ std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
   if (only == -2) return "has more than one such tensor: set tensor-name";
   if (only == -1) {
-    return found.card.labels.empty() ? "has no such tensor"
+    return found.card.labels.empty() ? "has other tensors"
                                      : "has none with a class for each of the " +
                                            std::to_string(found.card.labels.size()) + " labels";
   }

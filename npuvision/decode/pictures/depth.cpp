@@ -13,7 +13,7 @@ bool fits(const Found&, const TensorView& output) {
 
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
-  if (only == -1) return "has no such tensor";
+  if (only == -1) return "has other tensors";
   if (only == -2) return "has more than one such tensor: set tensor-name";
   const bool is_told = found.card.task == Task::kDepth || found.card.family == Family::kDepth;
   return is_told ? "" : "could be another map: set model-task to depth";

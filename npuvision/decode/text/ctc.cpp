@@ -26,7 +26,7 @@ bool fits(const Found& found, const TensorView& output) {
 }
 
 std::string refusal(const Found& found) {
-  if (only_output(found, is_line) == -1) return "has no such tensor";
+  if (only_output(found, is_line) == -1) return "has other tensors";
   if (found.card.characters.empty()) return "comes without the characters that it reads";
   const int only = only_output(found, fits);
   if (only == -2) return "has more than one such tensor: set tensor-name";

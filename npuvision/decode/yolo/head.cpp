@@ -28,16 +28,16 @@ std::string find_outputs(const Found& found, YoloHead* head) {
   for (std::size_t i = 0; i < found.outputs.size(); ++i) {
     const TensorView& output = found.outputs[i];
     if (is_boxes(output) && (name.empty() || output.name == name)) {
-      if (boxes) return "has more than one output of three dimensions: set tensor-name";
+      if (boxes) return "has other tensors: more than one of three dimensions: set tensor-name";
       boxes = i;
     } else if (is_protos(output)) {
-      if (head->protos) return "has more than one output of four dimensions";
+      if (head->protos) return "has other tensors: more than one of four dimensions";
       head->protos = i;
     } else if (name.empty()) {
-      return "has an output of another type or shape";
+      return "has other tensors";
     }
   }
-  if (!boxes) return "has no output of this type and shape";
+  if (!boxes) return "has other tensors";
   head->output = *boxes;
   return "";
 }

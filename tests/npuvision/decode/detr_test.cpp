@@ -46,11 +46,11 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"OtherQueries",
                    card_of(Task::kDetect),
                    {{"logits", {1, 100, 10}}, {"pred_boxes", {1, 99, 4}}},
-                   "has no such pair, or more than one"},
+                   "of no family of models"},
         RefusalRow{"FourClassesWithoutNames",
                    card_of(Task::kDetect, 4, Family::kDetr),
                    {{"a", {1, 100, 4}}, {"b", {1, 100, 4}}},
-                   "has no such pair, or more than one"},
+                   "of no family of models"},
         RefusalRow{
             "SigmoidOrSoftmax",
             card_of(Task::kDetect),
@@ -68,8 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
             "DecodedOfOtherQueries",
             card_of(Task::kDetect),
             {{"labels", {1, 300}, ElementType::kI64}, {"boxes", {1, 300, 4}}, {"scores", {1, 299}}},
-            "detr-decoded is labels [1, queries], boxes [1, queries, 4] and scores [1, queries], "
-            "but this has other tensors"},
+            "of no family of models"},
         RefusalRow{"ByNames",
                    card_of(Task::kUnknown),
                    {{"labels", {1, 300, 91}}, {"dets", {1, 300, 4}}},

@@ -63,15 +63,15 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"ClassesAreNoDepth",
                    card_of(Task::kDepth),
                    {{"o", {1, 21, 64, 64}}},
-                   "has no such tensor"},
+                   "has other tensors"},
         RefusalRow{"WholeIsNoDepth",
                    card_of(Task::kDepth),
                    {{"o", {1, 64, 64}, ElementType::kU8}},
-                   "has no such tensor"},
+                   "has other tensors"},
         RefusalRow{"TokensAreNoVector",
                    card_of(Task::kEmbed),
                    {{"o", {1, 257, 1024}}},
-                   "has no such tensor"},
+                   "has other tensors"},
         RefusalRow{
             "Family", card_of(Task::kUnknown, 0, Family::kDepth), {{"o", {1, 64, 64}}}, "[depth]"}),
     [](const auto& row) { return row.param.name; });

@@ -1,0 +1,424 @@
+#include "answer_meta.hpp"
+
+#include <gst/video/gstvideometa.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include <npuvision/labels.hpp>
+
+#ifdef GST_NPU_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+namespace gstnpu {
+namespace {
+
+using npu::vision::Answer;
+using npu::vision::FrameSize;
+using npu::vision::ModelCard;
+using npu::vision::Object;
+
+struct PixelBox {
+  guint x, y, width, height;
+};
+
+/// Edges to the nearest pixel; at least one pixel, and inside the frame.
+PixelBox to_pixels(const Object& object, FrameSize frame) {
+  const auto first = [](double edge, guint limit) {
+    return std::min(static_cast<guint>(std::lround(edge)), limit - 1);
+  };
+  const auto length = [](guint from, double edge) {
+    return std::max(static_cast<guint>(std::lround(edge)), from + 1) - from;
+  };
+  const guint x = first(object.left, frame.width);
+  const guint y = first(object.top, frame.height);
+  return {x, y, length(x, object.right), length(y, object.bottom)};
+}
+
+// ---- Structures: places are normalised, so that they stay right where the frame is scaled.
+
+GstStructure* detection_structure(const Object& object, const std::string& label, FrameSize frame) {
+  GstStructure* structure = gst_structure_new(
+      "detection", "x_min", G_TYPE_DOUBLE, object.left / frame.width, "x_max", G_TYPE_DOUBLE,
+      object.right / frame.width, "y_min", G_TYPE_DOUBLE, object.top / frame.height, "y_max",
+      G_TYPE_DOUBLE, object.bottom / frame.height, "confidence", G_TYPE_DOUBLE,
+      static_cast<gdouble>(object.confidence), "label_id", G_TYPE_INT,
+      static_cast<gint>(object.label_id), "label", G_TYPE_STRING, label.c_str(), nullptr);
+  if (const auto& box = object.oriented) {
+    gst_structure_set(structure, "x_center", G_TYPE_DOUBLE, box->center_x / frame.width, "y_center",
+                      G_TYPE_DOUBLE, box->center_y / frame.height, "oriented_width", G_TYPE_DOUBLE,
+                      box->width / frame.width, "oriented_height", G_TYPE_DOUBLE,
+                      box->height / frame.height, "angle", G_TYPE_DOUBLE, box->angle, nullptr);
+  }
+  return structure;
+}
+
+GstStructure* classification_structure(const ReadClass& found) {
+  return gst_structure_new("classification", "label", G_TYPE_STRING, found.label.c_str(),
+                           "label_id", G_TYPE_INT, found.label_id.value_or(-1), "confidence",
+                           G_TYPE_DOUBLE, found.confidence.value_or(0), nullptr);
+}
+
+template <typename Value>
+void set_bytes(GstStructure* structure, const char* field, std::span<const Value> values) {
+  GBytes* bytes = g_bytes_new(values.data(), values.size_bytes());
+  gst_structure_set(structure, field, G_TYPE_BYTES, bytes, nullptr);
+  g_bytes_unref(bytes);
+}
+
+/// Of x, y and confidence of each point in turn.
+GstStructure* key_points_structure(std::span<const npu::vision::KeyPoint> points, FrameSize frame) {
+  std::vector<double> values;
+  for (const npu::vision::KeyPoint& point : points) {
+    values.insert(values.end(), {point.x / frame.width, point.y / frame.height, point.confidence});
+  }
+  GstStructure* structure = gst_structure_new("keypoints", "count", G_TYPE_UINT,
+                                              static_cast<guint>(points.size()), nullptr);
+  set_bytes<double>(structure, "points", values);
+  return structure;
+}
+
+GstStructure* mask_structure(const npu::vision::Mask& mask, const Answer& answer, FrameSize frame) {
+  GstStructure* structure = gst_structure_new(
+      "mask", "x_min", G_TYPE_DOUBLE, mask.x / static_cast<double>(frame.width), "x_max",
+      G_TYPE_DOUBLE, (mask.x + mask.width) / static_cast<double>(frame.width), "y_min",
+      G_TYPE_DOUBLE, mask.y / static_cast<double>(frame.height), "y_max", G_TYPE_DOUBLE,
+      (mask.y + mask.height) / static_cast<double>(frame.height), "width", G_TYPE_UINT, mask.width,
+      "height", G_TYPE_UINT, mask.height, nullptr);
+  const std::size_t count = std::size_t{mask.width} * mask.height;
+  set_bytes<std::uint8_t>(structure, "values",
+                          std::span(answer.mask_pixels).subspan(mask.first, count));
+  return structure;
+}
+
+/// The classes, and the text as one more.
+std::vector<ReadClass> classes_of(const Answer& answer, const ModelCard& card) {
+  std::vector<ReadClass> classes;
+  for (const npu::vision::ClassScore& one : answer.classes) {
+    classes.push_back({npu::vision::label_of(card.labels, one.label_id),
+                       static_cast<int>(one.label_id), one.confidence});
+  }
+  if (answer.text_confidence) {
+    classes.push_back({answer.text, std::nullopt, *answer.text_confidence});
+  }
+  return classes;
+}
+
+template <typename Value>
+void set_map(GstStructure* structure, const std::string& field,
+             const npu::vision::Map<Value>& map) {
+  if (map.empty()) return;
+  gst_structure_set(structure, (field + "-width").c_str(), G_TYPE_UINT, map.width,
+                    (field + "-height").c_str(), G_TYPE_UINT, map.height, nullptr);
+  set_bytes<Value>(structure, field.c_str(), map.values);
+}
+
+/// What no object carries; NULL where there is nothing.
+GstStructure* results_structure(const Answer& answer, const ModelCard& card) {
+  GstStructure* results = gst_structure_new_empty("results");
+  GValue list = G_VALUE_INIT;
+  gst_value_list_init(&list, 1);
+  for (const ReadClass& one : classes_of(answer, card)) {
+    GValue value = G_VALUE_INIT;
+    g_value_init(&value, GST_TYPE_STRUCTURE);
+    g_value_take_boxed(&value, classification_structure(one));
+    gst_value_list_append_and_take_value(&list, &value);
+  }
+  if (gst_value_list_get_size(&list) > 0) {
+    gst_structure_take_value(results, "classifications", &list);
+  } else {
+    g_value_unset(&list);
+  }
+  if (answer.anomaly) {
+    gst_structure_set(results, "anomaly", G_TYPE_DOUBLE, static_cast<gdouble>(*answer.anomaly),
+                      nullptr);
+  }
+  if (!answer.embedding.empty()) {
+    set_bytes<float>(results, "embedding", answer.embedding);
+  }
+  set_map(results, "class-map", answer.class_map);
+  set_map(results, "value-map", answer.value_map);
+  if (gst_structure_n_fields(results) > 0) return results;
+  gst_structure_free(results);
+  return nullptr;
+}
+
+// ---- GstAnalytics
+
+#ifdef GST_NPU_HAVE_ANALYTICS
+GstAnalyticsRelationMeta* relations_of(GstBuffer* buffer) {
+  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
+  return relations ? relations : gst_buffer_add_analytics_relation_meta(buffer);
+}
+
+/// The id of the object in the buffer's relation meta.
+gint add_to_analytics(GstBuffer* buffer, const Object& object, const PixelBox& box,
+                      const char* label) {
+  GstAnalyticsRelationMeta* relations = relations_of(buffer);
+  GstAnalyticsODMtd added;
+#if GST_CHECK_VERSION(1, 25, 0)
+  if (const auto& turned = object.oriented) {
+    const auto whole = [](double value) { return static_cast<gint>(std::lround(value)); };
+    gst_analytics_relation_meta_add_oriented_od_mtd(
+        relations, g_quark_from_string(label), whole(turned->center_x - turned->width / 2),
+        whole(turned->center_y - turned->height / 2), whole(turned->width), whole(turned->height),
+        static_cast<gfloat>(turned->angle), object.confidence, &added);
+    return static_cast<gint>(added.id);
+  }
+#endif
+  gst_analytics_relation_meta_add_od_mtd(
+      relations, g_quark_from_string(label), static_cast<gint>(box.x), static_cast<gint>(box.y),
+      static_cast<gint>(box.width), static_cast<gint>(box.height), object.confidence, &added);
+  return static_cast<gint>(added.id);
+}
+
+void relate(GstAnalyticsRelationMeta* relations, guint whole, guint part) {
+  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_CONTAIN, whole, part);
+  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, part,
+                                           whole);
+}
+
+/// Of an object, or of the whole frame where `object_id` is none.
+void classify_in_analytics(GstBuffer* buffer, std::optional<gint> object_id,
+                           const ReadClass& found) {
+  GstAnalyticsRelationMeta* relations = relations_of(buffer);
+  GstAnalyticsODMtd object;
+  if (object_id && (*object_id < 0 || !gst_analytics_relation_meta_get_od_mtd(
+                                          relations, static_cast<guint>(*object_id), &object))) {
+    return;
+  }
+  GstAnalyticsClsMtd classes;
+  if (!gst_analytics_relation_meta_add_one_cls_mtd(
+          relations, static_cast<gfloat>(found.confidence.value_or(0)),
+          g_quark_from_string(found.label.c_str()), &classes)) {
+    return;
+  }
+  if (object_id) relate(relations, object.id, classes.id);
+}
+#endif
+
+/// Regions of other elements keep their ids.
+gint next_region_id(GstBuffer* buffer) {
+  gint next = 0;
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
+             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    next = std::max(next, reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)->id + 1);
+  }
+  return next;
+}
+
+void attach_objects(GstBuffer* buffer, const Answer& answer, const ModelCard& card,
+                    FrameSize frame) {
+  [[maybe_unused]] gint id = answer.objects.empty() ? 0 : next_region_id(buffer);
+  for (std::size_t i = 0; i < answer.objects.size(); ++i) {
+    const Object& object = answer.objects[i];
+    const PixelBox box = to_pixels(object, frame);
+    const std::string label = npu::vision::label_of(card.labels, object.label_id);
+    GstVideoRegionOfInterestMeta* meta = gst_buffer_add_video_region_of_interest_meta(
+        buffer, label.c_str(), box.x, box.y, box.width, box.height);
+#ifdef GST_NPU_HAVE_ANALYTICS
+    meta->id = add_to_analytics(buffer, object, box, label.c_str());
+#else
+    meta->id = id++;
+#endif
+    gst_video_region_of_interest_meta_add_param(meta, detection_structure(object, label, frame));
+    if (answer.key_points_per_object > 0) {
+      gst_video_region_of_interest_meta_add_param(
+          meta, key_points_structure(answer.key_points_of(i), frame));
+    }
+    if (i < answer.masks.size()) {
+      gst_video_region_of_interest_meta_add_param(meta,
+                                                  mask_structure(answer.masks[i], answer, frame));
+    }
+  }
+}
+
+// ---- Reading
+
+std::optional<double> number(const GstStructure* structure, const char* field) {
+  double value = 0;
+  if (!gst_structure_get_double(structure, field, &value)) return std::nullopt;
+  return value;
+}
+
+struct Normalised {
+  double left, top, right, bottom;
+};
+
+std::optional<Normalised> edges_of(const GstStructure* structure) {
+  const auto left = number(structure, "x_min"), right = number(structure, "x_max");
+  const auto top = number(structure, "y_min"), bottom = number(structure, "y_max");
+  if (!left || !right || !top || !bottom) return std::nullopt;
+  return Normalised{*left, *top, *right, *bottom};
+}
+
+ReadClass read_class(const GstStructure* structure) {
+  ReadClass found;
+  if (const gchar* label = gst_structure_get_string(structure, "label")) {
+    found.label = label;
+  }
+  gint label_id = 0;
+  if (gst_structure_get_int(structure, "label_id", &label_id) && label_id >= 0) {
+    found.label_id = label_id;
+  }
+  found.confidence = number(structure, "confidence");
+  return found;
+}
+
+void read_detection(const GstStructure* structure, std::optional<FrameSize> frame, Region* region) {
+  const ReadClass found = read_class(structure);
+  if (!found.label.empty()) {
+    region->label = found.label;
+  }
+  region->label_id = found.label_id;
+  region->confidence = found.confidence;
+  const auto edges = edges_of(structure);
+  if (!frame || !edges) return;
+  region->x = edges->left * frame->width;
+  region->y = edges->top * frame->height;
+  region->width = (edges->right - edges->left) * frame->width;
+  region->height = (edges->bottom - edges->top) * frame->height;
+  const auto x = number(structure, "x_center"), y = number(structure, "y_center");
+  const auto width = number(structure, "oriented_width");
+  const auto height = number(structure, "oriented_height");
+  const auto angle = number(structure, "angle");
+  if (x && y && width && height && angle) {
+    region->oriented = {*x * frame->width, *y * frame->height, *width * frame->width,
+                        *height * frame->height, *angle};
+  }
+}
+
+/// The bytes of a field; empty where there are none.
+std::span<const std::byte> bytes_of(const GstStructure* structure, const char* field) {
+  const GValue* value = gst_structure_get_value(structure, field);
+  if (!value || !G_VALUE_HOLDS(value, G_TYPE_BYTES) || !g_value_get_boxed(value)) return {};
+  gsize size = 0;
+  const auto* data = g_bytes_get_data(static_cast<GBytes*>(g_value_get_boxed(value)), &size);
+  return {static_cast<const std::byte*>(data), size};
+}
+
+template <typename Value>
+std::vector<Value> values_of(const GstStructure* structure, const char* field) {
+  const auto bytes = bytes_of(structure, field);
+  std::vector<Value> values(bytes.size() / sizeof(Value));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Value));
+  return values;
+}
+
+void read_key_points(const GstStructure* structure, std::optional<FrameSize> frame,
+                     Region* region) {
+  if (!frame) return;
+  const std::vector<double> values = values_of<double>(structure, "points");
+  for (std::size_t i = 0; i + 2 < values.size(); i += 3) {
+    region->key_points.push_back(
+        {values[i] * frame->width, values[i + 1] * frame->height, values[i + 2]});
+  }
+}
+
+void read_mask(const GstStructure* structure, std::optional<FrameSize> frame, Region* region) {
+  const auto edges = edges_of(structure);
+  ReadMask mask;
+  if (!frame || !edges || !gst_structure_get_uint(structure, "width", &mask.columns) ||
+      !gst_structure_get_uint(structure, "height", &mask.rows)) {
+    return;
+  }
+  mask.values = values_of<guint8>(structure, "values");
+  if (mask.values.size() != std::size_t{mask.columns} * mask.rows) return;
+  mask.x = edges->left * frame->width;
+  mask.y = edges->top * frame->height;
+  mask.width = (edges->right - edges->left) * frame->width;
+  mask.height = (edges->bottom - edges->top) * frame->height;
+  region->mask = std::move(mask);
+}
+
+void read_param(const GstStructure* structure, std::optional<FrameSize> frame, Region* region) {
+  if (gst_structure_has_name(structure, "detection")) {
+    read_detection(structure, frame, region);
+  } else if (gst_structure_has_name(structure, "classification")) {
+    region->classes.push_back(read_class(structure));
+  } else if (gst_structure_has_name(structure, "keypoints")) {
+    read_key_points(structure, frame, region);
+  } else if (gst_structure_has_name(structure, "mask")) {
+    read_mask(structure, frame, region);
+  } else if (gst_structure_has_name(structure, "embedding")) {
+    region->embedding = values_of<float>(structure, "values");
+  }
+}
+
+}  // namespace
+
+void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer& answer,
+                     const ModelCard& card, FrameSize frame) {
+  attach_objects(buffer, answer, card, frame);
+  GstStructure* results = results_structure(answer, card);
+  if (results == nullptr) return;
+#ifdef GST_NPU_HAVE_ANALYTICS
+  for (const ReadClass& one : classes_of(answer, card)) {
+    classify_in_analytics(buffer, std::nullopt, one);
+  }
+#endif
+  if (meta == nullptr) {
+    meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
+  }
+  if (meta->results) gst_structure_free(meta->results);
+  meta->results = results;
+}
+
+void attach_to_object(GstBuffer* buffer, gint object_id, const Answer& answer,
+                      const ModelCard& card, FrameSize frame) {
+  attach_objects(buffer, answer, card, frame);
+  GstVideoRegionOfInterestMeta* roi =
+      gst_buffer_get_video_region_of_interest_meta_id(buffer, object_id);
+  for (const ReadClass& one : classes_of(answer, card)) {
+    if (roi) gst_video_region_of_interest_meta_add_param(roi, classification_structure(one));
+#ifdef GST_NPU_HAVE_ANALYTICS
+    classify_in_analytics(buffer, object_id, one);
+#endif
+  }
+  if (roi && !answer.embedding.empty()) {
+    GstStructure* embedding = gst_structure_new_empty("embedding");
+    set_bytes<float>(embedding, "values", answer.embedding);
+    gst_video_region_of_interest_meta_add_param(roi, embedding);
+  }
+}
+
+FrameResults read_results(const GstNpuInferenceMeta& meta) {
+  FrameResults results;
+  if (meta.results == nullptr) return results;
+  const GValue* list = gst_structure_get_value(meta.results, "classifications");
+  for (guint i = 0; list && GST_VALUE_HOLDS_LIST(list) && i < gst_value_list_get_size(list); ++i) {
+    const GValue* value = gst_value_list_get_value(list, i);
+    if (GST_VALUE_HOLDS_STRUCTURE(value)) {
+      results.classes.push_back(read_class(gst_value_get_structure(value)));
+    }
+  }
+  results.anomaly = number(meta.results, "anomaly");
+  results.embedding = values_of<float>(meta.results, "embedding");
+  return results;
+}
+
+std::vector<Region> read_regions(GstBuffer* buffer, std::optional<FrameSize> frame) {
+  std::vector<Region> regions;
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(
+             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    auto* meta = reinterpret_cast<GstVideoRegionOfInterestMeta*>(base);
+    const gchar* type = g_quark_to_string(meta->roi_type);
+    Region region{.label = type != nullptr ? type : "",
+                  .x = static_cast<double>(meta->x),
+                  .y = static_cast<double>(meta->y),
+                  .width = static_cast<double>(meta->w),
+                  .height = static_cast<double>(meta->h)};
+    for (const GList* param = meta->params; param != nullptr; param = param->next) {
+      read_param(static_cast<const GstStructure*>(param->data), frame, &region);
+    }
+    regions.push_back(std::move(region));
+  }
+  return regions;
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <npuvision/answer.hpp>
+#include <npuvision/model_card.hpp>
+
+#include "meta/npumeta.h"
+
+namespace gstnpu {
+
+/// Puts an answer on a writable buffer. For each object a GstVideoRegionOfInterestMeta with a
+/// "detection" structure as DL Streamer writes it, where the model gives them "keypoints" and
+/// "mask" too, and, where GstAnalytics is there, an object with the same id. What is said of the
+/// whole frame goes into `meta`; without one, a new one is made.
+void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta,
+                     const npu::vision::Answer& answer, const npu::vision::ModelCard& card,
+                     npu::vision::FrameSize frame);
+
+/// Adds what was said of the object with this id, as "classification" structures and, where
+/// GstAnalytics is there, as classifications that the object contains. Objects that were found in
+/// it are new ones. Nothing where the object is gone.
+void attach_to_object(GstBuffer* buffer, gint object_id, const npu::vision::Answer& answer,
+                      const npu::vision::ModelCard& card, npu::vision::FrameSize frame);
+
+/// What a model said of one object, or of a frame.
+struct ReadClass {
+  std::string label;
+  std::optional<int> label_id;
+  std::optional<double> confidence;
+};
+
+struct ReadKeyPoint {
+  double x = 0, y = 0;  ///< frame pixels
+  double confidence = 1;
+};
+
+/// Of the pixels of a box, the first of them at `x`, `y` of the frame.
+struct ReadMask {
+  double x = 0, y = 0, width = 0, height = 0;  ///< frame pixels
+  guint columns = 0, rows = 0;
+  std::vector<guint8> values;  ///< 255: belongs to the object, else 0; row after row
+};
+
+struct ReadOriented {
+  double x = 0, y = 0, width = 0, height = 0;  ///< centre and size, frame pixels
+  double angle = 0;                            ///< radians, clockwise
+};
+
+/// A region of interest, whoever attached it; in frame pixels.
+struct Region {
+  std::string label;
+  std::optional<int> label_id;
+  std::optional<double> confidence;
+  double x = 0, y = 0, width = 0, height = 0;
+  std::vector<ReadClass> classes;  ///< what models said of it, in their order
+  std::vector<ReadKeyPoint> key_points;
+  std::optional<ReadMask> mask;
+  std::optional<ReadOriented> oriented;
+  std::vector<float> embedding;
+};
+
+/// What was said of a whole frame.
+struct FrameResults {
+  std::vector<ReadClass> classes;
+  std::optional<double> anomaly;
+  std::vector<float> embedding;
+};
+
+FrameResults read_results(const GstNpuInferenceMeta& meta);
+
+/// `frame` turns the exact, normalised edges into pixels; without it, or where a region has none,
+/// the whole pixels of the region count.
+std::vector<Region> read_regions(GstBuffer* buffer, std::optional<npu::vision::FrameSize> frame);
+
+}  // namespace gstnpu

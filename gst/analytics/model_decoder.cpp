@@ -1,0 +1,157 @@
+#include "model_decoder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <numeric>
+
+#include <npucore/error.hpp>
+#include <npuvision/labels.hpp>
+
+namespace gstnpu {
+namespace {
+
+namespace vision = npu::vision;
+using vision::TensorView;
+
+[[noreturn]] void refuse_geometry(const GstNpuInferenceMeta& meta) {
+  std::array<char, G_ASCII_DTOSTR_BUF_SIZE> x = {}, y = {};
+  throw npu::Error(
+      npu::ErrorCode::kInvalidArgument,
+      std::string("the frame's inference meta maps no model pixel to the frame: scale ") +
+          g_ascii_dtostr(x.data(), x.size(), meta.scale_x) + " x " +
+          g_ascii_dtostr(y.data(), y.size(), meta.scale_y));
+}
+
+/// Without the meta the tensors are taken to describe the frame's own pixels.
+npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSize frame) {
+  if (meta == nullptr) return {.model_width = frame.width, .model_height = frame.height};
+  const double numbers[] = {meta->offset_x, meta->offset_y, meta->scale_x, meta->scale_y};
+  const bool finite = std::all_of(std::begin(numbers), std::end(numbers),
+                                  [](double number) { return std::isfinite(number); });
+  if (!finite || meta->scale_x <= 0 || meta->scale_y <= 0) refuse_geometry(*meta);
+  return {.model_width = meta->model_width,
+          .model_height = meta->model_height,
+          .offset_x = meta->offset_x,
+          .offset_y = meta->offset_y,
+          .scale_x = meta->scale_x,
+          .scale_y = meta->scale_y};
+}
+
+vision::ModelCard read_card(const ModelKey& key) {
+  if (!key.card.empty()) return vision::ModelCard::from_json(key.card);
+  std::map<std::string, std::string> info;
+  if (!key.labels.empty()) {
+    info["labels"] = key.labels;
+  }
+  return vision::read_model_card(key.model, info);
+}
+
+bool is_same_shape(const TensorView& a, const TensorView& b) {
+  return a.type == b.type && a.rank == b.rank && a.dims == b.dims;
+}
+
+}  // namespace
+
+vision::ModelCard DecoderSettings::as_card() const {
+  vision::ModelCard card{.task = task, .family = family};
+  if (layout == TensorLayout::kEndToEnd) {
+    card.family = vision::Family::kYoloEndToEnd;
+  } else if (layout != TensorLayout::kAuto) {
+    card.family = vision::Family::kYolo;
+    card.channels_first = layout == TensorLayout::kChannelsFirst;
+  }
+  card.output = tensor_name;
+  card.confidence_threshold = threshold;
+  card.iou_threshold = iou_threshold;
+  if (!labels.empty()) {
+    card.labels = vision::split_labels(labels, ',');
+  } else if (!labels_file.empty()) {
+    card.labels = vision::read_labels_file(labels_file);
+  }
+  return card;
+}
+
+ModelKey InferenceOutputs::key() const {
+  if (meta == nullptr) return {};
+  return {.model = text_or_empty(meta->model),
+          .labels = text_or_empty(meta->labels),
+          .card = text_or_empty(meta->card),
+          .width = meta->model_width,
+          .height = meta->model_height};
+}
+
+ModelDecoder::ModelDecoder(const DecoderSettings& settings, const InferenceOutputs& outputs)
+    : key_(outputs.key()), input_{key_.width, key_.height} {
+  for (const GstNpuTensor& tensor : outputs.tensors) {
+    shapes_.push_back(view_of(tensor));
+    names_.push_back(std::string(shapes_.back().name));
+  }
+  for (std::size_t i = 0; i < names_.size(); ++i) shapes_[i].name = names_[i];
+  card_ = vision::merged(settings.as_card(), read_card(key_));
+  choose(shapes_);
+  options_ = vision::options_of(card_);
+  options_.max_objects = settings.max_detections;
+  if (decoder_->family() == vision::Family::kClassification && !card_.confidence_threshold) {
+    options_.confidence_threshold = 0;
+  }
+}
+
+bool ModelDecoder::fits(const InferenceOutputs& outputs) const {
+  return outputs.tensors.size() == shapes_.size() && outputs.key() == key_ &&
+         std::equal(shapes_.begin(), shapes_.end(), outputs.tensors.begin(),
+                    [](const TensorView& shape, const GstNpuTensor& tensor) {
+                      const TensorView view = view_of(tensor);
+                      return view.name == shape.name && is_same_shape(view, shape);
+                    });
+}
+
+/// All outputs, where a family takes them together; else the one that is named, or the only one
+/// that a family takes.
+void ModelDecoder::choose(const std::vector<TensorView>& views) {
+  const auto named = std::find(names_.begin(), names_.end(), card_.output);
+  if (!card_.output.empty() && named != names_.end()) {
+    chosen_ = {static_cast<std::size_t>(named - names_.begin())};
+    decoder_ = vision::make_decoder(card_, std::array{views[chosen_.front()]}, input_);
+    return;
+  }
+  chosen_.resize(views.size());
+  std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
+  try {
+    decoder_ = vision::make_decoder(card_, views, input_);
+  } catch (const npu::Error&) {
+    if (views.size() < 2 || !choose_one(views)) throw;
+  }
+}
+
+bool ModelDecoder::choose_one(const std::vector<TensorView>& views) {
+  std::unique_ptr<vision::Decoder> found;
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    try {
+      auto decoder = vision::make_decoder(card_, std::array{views[i]}, input_);
+      if (found) return false;
+      found = std::move(decoder);
+      chosen = i;
+    } catch (const npu::Error&) {  // not this one
+    }
+  }
+  if (!found) return false;
+  decoder_ = std::move(found);
+  chosen_ = {chosen};
+  return true;
+}
+
+const vision::Answer& ModelDecoder::decode(const InferenceOutputs& outputs,
+                                           vision::FrameSize frame) {
+  std::deque<TensorMapping> mappings;
+  mapped_.clear();
+  for (const std::size_t index : chosen_) {
+    mapped_.push_back(mappings.emplace_back(outputs.tensors[index]).view());
+  }
+  decoder_->decode(mapped_, geometry_of(outputs.meta, frame), frame, options_, &answer_);
+  return answer_;
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <npuvision/decoder.hpp>
+
+#include "meta/npumeta.h"
+
+#include "tensor_view.hpp"
+
+namespace gstnpu {
+
+/// Which of a YOLO tensor's dimensions is which.
+enum class TensorLayout { kAuto, kChannelsFirst, kBoxesFirst, kEndToEnd };
+
+/// What the user set. What is open comes from the model's card.
+struct DecoderSettings {
+  npu::vision::Task task = npu::vision::Task::kUnknown;
+  npu::vision::Family family = npu::vision::Family::kAuto;
+  TensorLayout layout = TensorLayout::kAuto;
+  std::string tensor_name;  ///< empty: the card's, else by shape
+  std::optional<float> threshold;
+  std::optional<float> iou_threshold;
+  std::size_t max_detections = npu::vision::DecodeOptions{}.max_objects;
+  std::string labels;       ///< comma list
+  std::string labels_file;  ///< counts where `labels` is empty
+
+  /// Reads the labels. Throws npu::Error.
+  npu::vision::ModelCard as_card() const;
+};
+
+/// Which model made tensors, as a buffer says it.
+struct ModelKey {
+  std::string model, labels, card;
+  guint width = 0, height = 0;  ///< of its input
+  bool operator==(const ModelKey&) const = default;
+};
+
+/// The outputs of one inference.
+struct InferenceOutputs {
+  GstNpuInferenceMeta* meta;  ///< may be null
+  std::vector<GstNpuTensor> tensors;
+
+  ModelKey key() const;
+};
+
+/// Decodes one model's outputs by its card, the user's settings, and their shapes.
+class ModelDecoder {
+ public:
+  /// Reads what lies beside the model. Throws npu::Error where it or the settings are wrong, or the
+  /// outputs are not known.
+  ModelDecoder(const DecoderSettings& settings, const InferenceOutputs& outputs);
+
+  /// Whether it was made for such outputs.
+  bool fits(const InferenceOutputs& outputs) const;
+
+  /// Valid until the next call. Throws npu::Error.
+  const npu::vision::Answer& decode(const InferenceOutputs& outputs, npu::vision::FrameSize frame);
+  const npu::vision::ModelCard& card() const { return card_; }
+
+ private:
+  void choose(const std::vector<npu::vision::TensorView>& views);
+  bool choose_one(const std::vector<npu::vision::TensorView>& views);
+
+  const ModelKey key_;
+  const npu::vision::InputSize input_;
+  std::vector<npu::vision::TensorView> shapes_;  // of all outputs, without data
+  std::vector<std::string> names_;               // theirs
+  npu::vision::ModelCard card_;
+  npu::vision::DecodeOptions options_;
+  std::vector<std::size_t> chosen_;  // outputs that the decoder takes
+  std::unique_ptr<npu::vision::Decoder> decoder_;
+  npu::vision::Answer answer_;
+  std::vector<npu::vision::TensorView> mapped_;  // scratch
+};
+
+}  // namespace gstnpu

@@ -1,0 +1,148 @@
+#include "tensor_decoder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <npucore/error.hpp>
+
+#include "answer_meta.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr std::size_t kMostDecoders = 16;
+
+bool is_of_region(const InferenceOutputs& inference) {
+  return inference.meta && inference.meta->is_region;
+}
+
+std::vector<InferenceOutputs> inferences_of(GstBuffer* buffer) {
+  std::vector<InferenceOutputs> inferences;
+  for (const InferredTensor& one : tensors_of(buffer)) {
+    if (inferences.empty() || inferences.back().meta != one.meta) {
+      inferences.push_back({one.meta, {}});
+    }
+    inferences.back().tensors.push_back(one.tensor);
+  }
+  return inferences;
+}
+
+void check_geometry(const InferenceOutputs& inference) {
+  const bool is_lost =
+      !inference.meta &&
+      std::any_of(inference.tensors.begin(), inference.tensors.end(), [](const auto& tensor) {
+        return tensor.memory &&
+               GST_MINI_OBJECT_FLAG_IS_SET(tensor.memory, GST_NPU_MEMORY_FLAG_OF_FRAME);
+      });
+  if (!is_lost) return;
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "the tensors came without the metadata that tells where in the frame their "
+                   "values are: an element between the inference and nputensordec dropped it, as "
+                   "videocrop and videobox do; put nputensordec in front of that element");
+}
+
+std::string list(const std::vector<InferenceOutputs>& inferences) {
+  std::string text;
+  for (const InferenceOutputs& inference : inferences) {
+    for (const GstNpuTensor& tensor : inference.tensors) {
+      text += (text.empty() ? "" : ", ") + view_of(tensor).describe();
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void TensorDecoder::configure(DecoderSettings settings) {
+  settings_ = std::move(settings);
+  decoders_.clear();
+}
+
+bool TensorDecoder::is_named(const InferenceOutputs& inference) const {
+  const std::string& name = settings_.tensor_name;
+  return !name.empty() &&
+         std::any_of(inference.tensors.begin(), inference.tensors.end(),
+                     [&name](const GstNpuTensor& tensor) { return view_of(tensor).name == name; });
+}
+
+/// An inference that an element upstream has decoded is left alone, unless the user names an
+/// output of it; where the name is one of an object's, no whole frame is decoded.
+std::vector<InferenceOutputs> TensorDecoder::undecoded(GstBuffer* buffer) const {
+  std::vector<InferenceOutputs> inferences = inferences_of(buffer);
+  const bool names_object = std::any_of(inferences.begin(), inferences.end(), [&](const auto& one) {
+    return is_of_region(one) && is_named(one);
+  });
+  std::erase_if(inferences, [&](const InferenceOutputs& one) {
+    if (is_of_region(one)) return one.meta->is_decoded != FALSE;
+    return !is_named(one) && (names_object || (one.meta && one.meta->is_decoded));
+  });
+  return inferences;
+}
+
+Decoded TensorDecoder::decode(GstBuffer* buffer, npu::vision::FrameSize frame) {
+  const std::vector<InferenceOutputs> inferences = undecoded(buffer);
+  Decoded decoded;
+  for (const InferenceOutputs& inference : inferences) {
+    if (is_of_region(inference)) decode_one(buffer, inference, frame, &decoded);
+  }
+  if (const InferenceOutputs* chosen = choose_frame(inferences)) {
+    decode_one(buffer, *chosen, frame, &decoded);
+  }
+  return decoded;
+}
+
+const InferenceOutputs* TensorDecoder::choose_frame(
+    const std::vector<InferenceOutputs>& inferences) {
+  std::vector<const InferenceOutputs*> frames;
+  for (const InferenceOutputs& one : inferences) {
+    if (!is_of_region(one)) frames.push_back(&one);
+  }
+  if (frames.empty()) return nullptr;
+  if (!settings_.tensor_name.empty()) {
+    const auto named =
+        std::find_if(frames.begin(), frames.end(), [&](const auto* one) { return is_named(*one); });
+    if (named != frames.end()) return *named;
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "no tensor is named \"" + settings_.tensor_name +
+                         "\": set tensor-name to one of " + list(inferences));
+  }
+  if (frames.size() == 1) return frames.front();
+  const auto known = std::find_if(frames.begin(), frames.end(), [&](const auto* one) {
+    try {
+      return decoder_of(*one).fits(*one);
+    } catch (const npu::Error&) {
+      return false;
+    }
+  });
+  return known != frames.end() ? *known : frames.front();
+}
+
+ModelDecoder& TensorDecoder::decoder_of(const InferenceOutputs& inference) {
+  const auto found = std::find_if(decoders_.begin(), decoders_.end(),
+                                  [&](const auto& one) { return one->fits(inference); });
+  if (found != decoders_.end()) return **found;
+  if (decoders_.size() >= kMostDecoders) {
+    decoders_.erase(decoders_.begin());
+  }
+  return *decoders_.emplace_back(std::make_unique<ModelDecoder>(settings_, inference));
+}
+
+void TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
+                               npu::vision::FrameSize frame, Decoded* decoded) {
+  check_geometry(inference);
+  ModelDecoder& decoder = decoder_of(inference);
+  const npu::vision::Answer& answer = decoder.decode(inference, frame);
+  if (is_of_region(inference)) {
+    attach_to_object(buffer, inference.meta->object_id, answer, decoder.card(), frame);
+    ++decoded->regions;
+  } else {
+    attach_to_frame(buffer, inference.meta, answer, decoder.card(), frame);
+    decoded->frame = true;
+    decoded->objects += answer.objects.size();
+  }
+  if (inference.meta) {
+    inference.meta->is_decoded = TRUE;
+  }
+}
+
+}  // namespace gstnpu

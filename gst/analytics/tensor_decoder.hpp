@@ -1,0 +1,43 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "model_decoder.hpp"
+
+namespace gstnpu {
+
+/// What was decoded of a buffer.
+struct Decoded {
+  bool frame = false;       ///< an inference of the whole frame
+  std::size_t objects = 0;  ///< that it found
+  std::size_t regions = 0;  ///< inferences of objects
+};
+
+/// Makes answers of the tensors on buffers, and puts them there. One thread.
+class TensorDecoder {
+ public:
+  /// Holds from the next buffer on; reads anew what lies beside the models.
+  void configure(DecoderSettings settings);
+
+  /// Of all inferences of objects, and of one of the whole frame: the one with the tensor of the
+  /// user's choice, else the first that is known, that nobody has decoded yet. The buffer is
+  /// writable: notes there what is decoded. Throws npu::Error; what was attached by then stays.
+  Decoded decode(GstBuffer* buffer, npu::vision::FrameSize frame);
+
+ private:
+  std::vector<InferenceOutputs> undecoded(GstBuffer* buffer) const;
+  const InferenceOutputs* choose_frame(const std::vector<InferenceOutputs>& inferences);
+  ModelDecoder& decoder_of(const InferenceOutputs& inference);
+  bool is_named(const InferenceOutputs& inference) const;
+  void decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
+                  npu::vision::FrameSize frame, Decoded* decoded);
+
+  DecoderSettings settings_;
+  std::vector<std::unique_ptr<ModelDecoder>> decoders_;  // of the models seen last
+};
+
+}  // namespace gstnpu
