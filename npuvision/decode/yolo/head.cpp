@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
-#include <utility>
 
 namespace npu::vision {
 namespace {
 
 std::string number(std::size_t value) {
   return std::to_string(value);
+}
+
+std::size_t cells_of_step(InputSize input, std::size_t step) {
+  return ((input.width + step - 1) / step) * ((input.height + step - 1) / step);
 }
 
 bool is_boxes(const TensorView& tensor) {
@@ -51,6 +53,10 @@ Task task_of(const Found& found, const YoloHead& head) {
 
 std::string settle_task(const Found& found, YoloHead* head) {
   head->task = task_of(found, *head);
+  constexpr std::array kTasks{Task::kDetect, Task::kSegment, Task::kPose, Task::kOriented};
+  if (std::find(kTasks.begin(), kTasks.end(), head->task) == kTasks.end()) {
+    return std::string("has the task ") + to_string(head->task);
+  }
   if (head->task == Task::kSegment) {
     if (!head->protos) return "has no prototypes of masks, [1, coefficients, height, width]";
     head->mask_coefficients = found.outputs[*head->protos].dims[1];
@@ -221,18 +227,12 @@ YoloReading read_end_to_end_head(const Found& found) {
 }
 
 std::size_t grid_cells(InputSize input) {
-  const auto cells = [input](std::size_t step) {
-    return ((input.width + step - 1) / step) * ((input.height + step - 1) / step);
-  };
-  return cells(8) + cells(16) + cells(32);
+  return cells_of_step(input, 8) + cells_of_step(input, 16) + cells_of_step(input, 32);
 }
 
 bool are_grid_cells(std::size_t boxes, InputSize input, std::size_t anchors_per_cell) {
-  const auto cells = [input](std::size_t step) {
-    return ((input.width + step - 1) / step) * ((input.height + step - 1) / step);
-  };
   const std::size_t usual = grid_cells(input);
-  const std::array sums{usual, usual + cells(64), usual + cells(4)};
+  const std::array sums{usual, usual + cells_of_step(input, 64), usual + cells_of_step(input, 4)};
   return usual > 0 && std::any_of(sums.begin(), sums.end(),
                                   [&](std::size_t sum) { return boxes == sum * anchors_per_cell; });
 }

@@ -40,9 +40,10 @@ struct YoloReading {
 YoloReading read_raw_head(const Found& found);
 YoloReading read_end_to_end_head(const Found& found);
 
-/// Boxes of a detector that has one for each cell of grids with these steps: 8, 16 and 32 pixels;
-/// and those of larger and of finer ones. 0 where the input is not known.
+/// Cells of grids with steps of 8, 16 and 32 pixels; 0 where the input is not known.
 std::size_t grid_cells(InputSize input);
+/// Whether a detector with so many boxes for each cell has these: of the grids above, with one of
+/// 64 or of 4 pixels or without.
 bool are_grid_cells(std::size_t boxes, InputSize input, std::size_t anchors_per_cell = 1);
 
 }  // namespace npu::vision

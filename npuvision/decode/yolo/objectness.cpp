@@ -26,8 +26,8 @@ struct Cell {
 std::vector<Cell> cells_of(InputSize input) {
   std::vector<Cell> cells;
   for (const std::uint32_t step : {8U, 16U, 32U}) {
-    for (std::uint32_t y = 0; y < input.height / step; ++y) {
-      for (std::uint32_t x = 0; x < input.width / step; ++x) {
+    for (std::uint32_t y = 0; y * step < input.height; ++y) {
+      for (std::uint32_t x = 0; x * step < input.width; ++x) {
         cells.push_back({static_cast<float>(x), static_cast<float>(y), static_cast<float>(step)});
       }
     }
@@ -79,7 +79,7 @@ std::string refusal_of_yolox(const Found& found) {
   const std::string refusal = refusal_of_rows(found, Family::kYoloX);
   if (!refusal.empty()) return refusal;
   const std::size_t boxes = find_boxes(found)->dims[1];
-  if (found.input.width == 0 || boxes != cells_of(found.input).size()) {
+  if (boxes != grid_cells(found.input)) {
     return "has " + std::to_string(boxes) +
            " boxes, which are not one for each cell of the model's input";
   }
