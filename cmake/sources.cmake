@@ -137,6 +137,8 @@ set(NPUVISION_SOURCES
   npuvision/decode/detr.cpp
   npuvision/decode/detr_decoded.cpp
   npuvision/decode/make_decoder.cpp
+  npuvision/decode/masks.cpp
+  npuvision/decode/oriented.cpp
   npuvision/decode/pictures/anomaly.cpp
   npuvision/decode/pictures/classification.cpp
   npuvision/decode/pictures/depth.cpp
@@ -144,14 +146,11 @@ set(NPUVISION_SOURCES
   npuvision/decode/pictures/segmentation.cpp
   npuvision/decode/simcc.cpp
   npuvision/decode/ssd.cpp
-  npuvision/decode/masks.cpp
-  npuvision/decode/oriented.cpp
   npuvision/decode/tensor_view.cpp
   npuvision/decode/text/ctc.cpp
   npuvision/decode/text/rectangle.cpp
   npuvision/decode/text/text_boxes.cpp
   npuvision/decode/values.cpp
-  npuvision/decode/yolo.cpp
   npuvision/decode/yolo/end_to_end.cpp
   npuvision/decode/yolo/head.cpp
   npuvision/decode/yolo/head_decoder.cpp
@@ -166,11 +165,12 @@ set(GSTNPUMETA_SOURCES
 )
 
 set(GSTNPU_SOURCES
-  gst/analytics/classifier.cpp
-  gst/analytics/detection_meta.cpp
-  gst/analytics/detector.cpp
+  gst/analytics/answer_meta.cpp
+  gst/analytics/model_decoder.cpp
   gst/analytics/nputensordec.cpp
+  gst/analytics/tensor_decoder.cpp
   gst/analytics/tensor_view.cpp
+  gst/analytics/turned_frames.cpp
   gst/common/bus.cpp
   gst/common/log.cpp
   gst/frames/allocator.cpp

@@ -98,7 +98,7 @@ MAY_INCLUDE = {
     "gst/common": ("include",),
     "gst/meta": (),
     "gst/frames": ("gst/common", "gst/meta", "include"),
-    "gst/graphs": ("gst/frames", "gst/common", "gst/meta", "include"),
+    "gst/graphs": ("gst/frames", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/inference": ("gst/graphs", "gst/frames", "gst/common", "gst/meta", "include"),
     "gst/analytics": ("gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/publish": ("gst/analytics", "gst/common", "gst/meta", "npuvision/include", "include"),

@@ -196,7 +196,9 @@ void classify_in_analytics(GstBuffer* buffer, std::optional<gint> object_id,
           g_quark_from_string(found.label.c_str()), &classes)) {
     return;
   }
-  if (object_id) relate(relations, object.id, classes.id);
+  if (object_id) {
+    relate(relations, object.id, classes.id);
+  }
 }
 #endif
 
@@ -305,7 +307,9 @@ template <typename Value>
 std::vector<Value> values_of(const GstStructure* structure, const char* field) {
   const auto bytes = bytes_of(structure, field);
   std::vector<Value> values(bytes.size() / sizeof(Value));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Value));
+  if (!values.empty()) {
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Value));
+  }
   return values;
 }
 
@@ -364,7 +368,9 @@ void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer&
   if (meta == nullptr) {
     meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
   }
-  if (meta->results) gst_structure_free(meta->results);
+  if (meta->results) {
+    gst_structure_free(meta->results);
+  }
   meta->results = results;
 }
 
@@ -374,7 +380,9 @@ void attach_to_object(GstBuffer* buffer, gint object_id, const Answer& answer,
   GstVideoRegionOfInterestMeta* roi =
       gst_buffer_get_video_region_of_interest_meta_id(buffer, object_id);
   for (const ReadClass& one : classes_of(answer, card)) {
-    if (roi) gst_video_region_of_interest_meta_add_param(roi, classification_structure(one));
+    if (roi) {
+      gst_video_region_of_interest_meta_add_param(roi, classification_structure(one));
+    }
 #ifdef GST_NPU_HAVE_ANALYTICS
     classify_in_analytics(buffer, object_id, one);
 #endif

@@ -30,7 +30,9 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSiz
   const double numbers[] = {meta->offset_x, meta->offset_y, meta->scale_x, meta->scale_y};
   const bool finite = std::all_of(std::begin(numbers), std::end(numbers),
                                   [](double number) { return std::isfinite(number); });
-  if (!finite || meta->scale_x <= 0 || meta->scale_y <= 0) refuse_geometry(*meta);
+  if (!finite || meta->scale_x <= 0 || meta->scale_y <= 0) {
+    refuse_geometry(*meta);
+  }
   return {.model_width = meta->model_width,
           .model_height = meta->model_height,
           .offset_x = meta->offset_x,

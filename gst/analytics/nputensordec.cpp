@@ -1,4 +1,4 @@
-// nputensordec: the element around Detector, RegionClassifier and their metadata.
+// nputensordec: the element around TensorDecoder.
 #include <gst/base/gstbasetransform.h>
 
 #include <exception>
@@ -14,9 +14,8 @@
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
-#include "classifier.hpp"
-#include "detection_meta.hpp"
-#include "detector.hpp"
+#include "tensor_decoder.hpp"
+#include "turned_frames.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(nputensordec_debug);
 #define GST_CAT_DEFAULT nputensordec_debug
@@ -33,7 +32,7 @@ class TensorDec {
     gst_base_transform_set_in_place(base, TRUE);
   }
 
-  DetectorSettings settings() const {
+  DecoderSettings settings() const {
     const std::scoped_lock lock(mutex_);
     return settings_;
   }
@@ -46,8 +45,10 @@ class TensorDec {
   /// A new stream: the files beside the model may be new.
   void start();
   /// The rest is for the streaming thread.
-  void set_frame(const FrameSize& frame) { frame_ = frame; }
+  void set_frame(const npu::vision::FrameSize& frame) { frame_ = frame; }
   void decode(GstElement* element, GstBuffer* buffer);
+  /// Of the stream: tells the user where there was nothing to decode.
+  void end(GstElement* element);
 
   /// The property "stats"; the caller frees it.
   GstStructure* stats() const;
@@ -55,25 +56,19 @@ class TensorDec {
  private:
   void take_settings();
   void configure();
-  struct Found {
-    std::optional<std::span<const Detection>> detections;
-    std::size_t regions;
-  };
-  Found find(GstBuffer* buffer);
-  Found find_by_good_settings(GstElement* element, GstBuffer* buffer);
+  Decoded decode_by_good_settings(GstElement* element, GstBuffer* buffer);
 
   mutable std::mutex mutex_;  // guards settings, settings_changed and the counters
-  DetectorSettings settings_;
+  DecoderSettings settings_;
   bool settings_changed_ = true;
   guint64 frames_ = 0, frames_without_tensors_ = 0, detections_ = 0, regions_ = 0;
 
   // Of the streaming thread.
-  Detector detector_;
-  RegionClassifier classifier_;
-  DetectorSettings tried_;                  // what detector_ was configured with
-  std::optional<DetectorSettings> proven_;  // the last that have decoded a frame
-  bool is_proven_ = false;                  // tried_ are
-  FrameSize frame_;
+  TensorDecoder decoder_;
+  DecoderSettings tried_;                  // what decoder_ was configured with
+  std::optional<DecoderSettings> proven_;  // the last that have decoded a frame
+  bool is_proven_ = false;                 // tried_ are
+  npu::vision::FrameSize frame_;
 };
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, TensorDec>;
@@ -95,27 +90,19 @@ void TensorDec::take_settings() {
 }
 
 void TensorDec::configure() {
-  detector_.configure(tried_);
-  classifier_.configure(tried_);
-}
-
-/// Where either throws, nothing is lost when it is tried again: the classes that are attached stay,
-/// and detections come last.
-TensorDec::Found TensorDec::find(GstBuffer* buffer) {
-  const std::size_t regions = classifier_.classify(buffer);
-  return {detector_.detect(buffer, frame_), regions};
+  decoder_.configure(tried_);
 }
 
 /// Settings that were changed while playing, and turn out to be wrong, do not end the stream: those
 /// before stay, and are what the properties say again.
-TensorDec::Found TensorDec::find_by_good_settings(GstElement* element, GstBuffer* buffer) {
+Decoded TensorDec::decode_by_good_settings(GstElement* element, GstBuffer* buffer) {
   try {
-    const Found found = find(buffer);
-    if (!is_proven_ && (found.detections || found.regions > 0)) {
+    const Decoded decoded = decoder_.decode(buffer, frame_);
+    if (!is_proven_ && (decoded.frame || decoded.regions > 0)) {
       proven_ = tried_;
       is_proven_ = true;
     }
-    return found;
+    return decoded;
   } catch (const npu::Error& error) {
     if (is_proven_ || !proven_) throw;
     GST_ELEMENT_WARNING(element, STREAM, DECODE,
@@ -130,26 +117,34 @@ TensorDec::Found TensorDec::find_by_good_settings(GstElement* element, GstBuffer
     }
   }
   configure();
-  return find(buffer);
+  return decoder_.decode(buffer, frame_);
 }
 
 void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   take_settings();
-  const auto [found, regions] = find_by_good_settings(element, buffer);
-  if (const std::string warning = detector_.take_warning(); !warning.empty()) {
-    GST_ELEMENT_WARNING(element, STREAM, DECODE, ("%s.", warning.c_str()), (nullptr));
-  }
-  if (found) {
-    attach_detections(buffer, *found, detector_.labels(), frame_);
-  }
+  const Decoded decoded = decode_by_good_settings(element, buffer);
   GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),
-                 found ? static_cast<int>(found->size()) : -1);
+                 decoded.frame ? static_cast<int>(decoded.objects) : -1);
   const std::scoped_lock lock(mutex_);
   ++frames_;
-  frames_without_tensors_ += found || regions > 0 ? 0 : 1;
-  detections_ += found ? found->size() : 0;
-  regions_ += regions;
+  frames_without_tensors_ += decoded.frame || decoded.regions > 0 ? 0 : 1;
+  detections_ += decoded.objects;
+  regions_ += decoded.regions;
+}
+
+void TensorDec::end(GstElement* element) {
+  std::uint64_t frames = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (frames_ == 0 || frames_without_tensors_ < frames_) return;
+    frames = frames_;
+  }
+  GST_ELEMENT_WARNING(element, STREAM, DECODE,
+                      ("None of the %" G_GUINT64_FORMAT " frames had tensors: put npuinfer or "
+                       "npuimport in front, with nothing between that drops their metadata.",
+                       frames),
+                      (nullptr));
 }
 
 GstStructure* TensorDec::stats() const {
@@ -162,22 +157,47 @@ GstStructure* TensorDec::stats() const {
 // ---- Properties
 
 constexpr GEnumValue kLayouts[] = {
-    {static_cast<gint>(YoloLayout::kAuto),
-     "By the number of labels, else the longer dimension holds the boxes", "auto"},
-    {static_cast<gint>(YoloLayout::kChannelsFirst), "[1, 4 + classes, boxes]", "channels-first"},
-    {static_cast<gint>(YoloLayout::kBoxesFirst), "[1, boxes, 4 + classes]", "boxes-first"},
-    {static_cast<gint>(YoloLayout::kEndToEnd),
-     "[1, boxes, 6]: edges, score, class, as YOLOv10, YOLO26 and nms=True have it", "end-to-end"},
+    {static_cast<gint>(TensorLayout::kAuto), "By the model's card and the number of labels",
+     "auto"},
+    {static_cast<gint>(TensorLayout::kChannelsFirst), "YOLO: [1, 4 + classes, boxes]",
+     "channels-first"},
+    {static_cast<gint>(TensorLayout::kBoxesFirst), "YOLO: [1, boxes, 4 + classes]", "boxes-first"},
+    {static_cast<gint>(TensorLayout::kEndToEnd),
+     "YOLO: [1, boxes, 6]: edges, score, class, as YOLOv10, YOLO26 and nms=True have it",
+     "end-to-end"},
     {0, nullptr, nullptr}};
 
 GType layout_type() {
   return enum_type<kLayouts>("NpuTensorLayout");
 }
 
+/// An enum of npuvision, with its names.
+template <typename Value>
+GType vision_type(const char* name, const char* first_nick, Value last) {
+  static std::vector<GEnumValue> values;
+  if (values.empty()) {
+    for (gint i = 0; i <= static_cast<gint>(last); ++i) {
+      const char* nick = i == 0 ? first_nick : to_string(static_cast<Value>(i));
+      values.push_back({i, nick, nick});
+    }
+    values.push_back({0, nullptr, nullptr});
+  }
+  static const GType type = g_enum_register_static(g_intern_static_string(name), values.data());
+  return type;
+}
+
+GType task_type() {
+  return vision_type("NpuModelTask", "auto", npu::vision::Task::kFindText);
+}
+
+GType family_type() {
+  return vision_type("NpuModelFamily", "auto", npu::vision::Family::kAnchors);
+}
+
 std::vector<Property<TensorDec>> properties() {
   using D = TensorDec;
-  using S = DetectorSettings;
-  const DetectorSettings defaults;
+  using S = DecoderSettings;
+  const DecoderSettings defaults;
   return {
       property<D, &S::labels>(g_param_spec_string(
           "labels", "Labels", "Class names, separated by commas; empty: the model's", "",
@@ -204,6 +224,13 @@ std::vector<Property<TensorDec>> properties() {
       property<D, &S::layout>(g_param_spec_enum("tensor-layout", "Tensor layout",
                                                 "Order of the tensor's dimensions", layout_type(),
                                                 static_cast<gint>(defaults.layout), kWhilePlaying)),
+      property<D, &S::task>(g_param_spec_enum(
+          "model-task", "Model task", "What the model is for; auto: as it says itself", task_type(),
+          static_cast<gint>(defaults.task), kWhilePlaying)),
+      property<D, &S::family>(g_param_spec_enum(
+          "model-family", "Model family",
+          "How the model lays out its outputs; auto: by its card and their shapes", family_type(),
+          static_cast<gint>(defaults.family), kWhilePlaying)),
       {g_param_spec_boxed(
            "stats", "Statistics",
            "Counters since start: frames, frames-without-tensors, detections, regions",
@@ -221,6 +248,16 @@ gboolean start(GstBaseTransform* base) {
 }
 
 gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
+  const std::string turning = turning_element(GST_BASE_TRANSFORM_SINK_PAD(base));
+  if (!turning.empty()) {
+    GST_ELEMENT_ERROR(base, STREAM, WRONG_TYPE,
+                      ("%s turns or mirrors frames between the inference and nputensordec, and "
+                       "objects would be found in the wrong places: put nputensordec in front of "
+                       "it.",
+                       turning.c_str()),
+                      (nullptr));
+    return FALSE;
+  }
   gint width = 0, height = 0;
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
   if (!gst_structure_get_int(structure, "width", &width) || width <= 0 ||
@@ -257,10 +294,17 @@ GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
     Type::state_of(base).decode(GST_ELEMENT(base), buffer);
     return GST_FLOW_OK;
   } catch (const std::exception& error) {
-    GST_ELEMENT_ERROR(base, STREAM, DECODE, ("Cannot decode detections: %s.", error.what()),
+    GST_ELEMENT_ERROR(base, STREAM, DECODE, ("Cannot decode tensors: %s.", error.what()),
                       (nullptr));
     return GST_FLOW_ERROR;
   }
+}
+
+gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
+    Type::state_of(base).end(GST_ELEMENT(base));
+  }
+  return Type::parent_class()->sink_event(base, event);
 }
 
 GstPadTemplate* video_template(const gchar* name, GstPadDirection direction) {
@@ -277,8 +321,7 @@ void class_init(GstBaseTransformClass* klass) {
   gst_element_class_add_pad_template(element_class, video_template("src", GST_PAD_SRC));
   gst_element_class_set_static_metadata(
       element_class, "NPU tensor decoder", "Filter/Analyzer/Video",
-      "Turns YOLO outputs into regions of interest in frame pixels, and classes of regions into "
-      "their labels",
+      "Turns the outputs of vision models into objects in frame pixels, classes and more",
       "npucore");
 
   klass->start = start;
@@ -287,7 +330,10 @@ void class_init(GstBaseTransformClass* klass) {
   klass->decide_allocation = decide_allocation;
   klass->prepare_output_buffer = prepare_output_buffer;
   klass->transform_ip = transform_ip;
-  gst_type_mark_as_plugin_api(layout_type(), static_cast<GstPluginAPIFlags>(0));
+  klass->sink_event = sink_event;
+  for (const GType type : {layout_type(), task_type(), family_type()}) {
+    gst_type_mark_as_plugin_api(type, static_cast<GstPluginAPIFlags>(0));
+  }
 }
 
 }  // namespace

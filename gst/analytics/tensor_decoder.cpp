@@ -35,10 +35,11 @@ void check_geometry(const InferenceOutputs& inference) {
                GST_MINI_OBJECT_FLAG_IS_SET(tensor.memory, GST_NPU_MEMORY_FLAG_OF_FRAME);
       });
   if (!is_lost) return;
-  throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                   "the tensors came without the metadata that tells where in the frame their "
-                   "values are: an element between the inference and nputensordec dropped it, as "
-                   "videocrop and videobox do; put nputensordec in front of that element");
+  throw npu::Error(
+      npu::ErrorCode::kInvalidArgument,
+      "the tensors came without the metadata that tells where in the frame their "
+      "values are: an element between the inference and nputensordec dropped it, as "
+      "videocrop, videobox and videoflip do; put nputensordec in front of that element");
 }
 
 std::string list(const std::vector<InferenceOutputs>& inferences) {
@@ -83,7 +84,9 @@ Decoded TensorDecoder::decode(GstBuffer* buffer, npu::vision::FrameSize frame) {
   const std::vector<InferenceOutputs> inferences = undecoded(buffer);
   Decoded decoded;
   for (const InferenceOutputs& inference : inferences) {
-    if (is_of_region(inference)) decode_one(buffer, inference, frame, &decoded);
+    if (is_of_region(inference)) {
+      decode_one(buffer, inference, frame, &decoded);
+    }
   }
   if (const InferenceOutputs* chosen = choose_frame(inferences)) {
     decode_one(buffer, *chosen, frame, &decoded);
@@ -95,7 +98,9 @@ const InferenceOutputs* TensorDecoder::choose_frame(
     const std::vector<InferenceOutputs>& inferences) {
   std::vector<const InferenceOutputs*> frames;
   for (const InferenceOutputs& one : inferences) {
-    if (!is_of_region(one)) frames.push_back(&one);
+    if (!is_of_region(one)) {
+      frames.push_back(&one);
+    }
   }
   if (frames.empty()) return nullptr;
   if (!settings_.tensor_name.empty()) {

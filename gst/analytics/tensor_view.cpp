@@ -5,6 +5,8 @@
 #include <npucore/error.hpp>
 
 namespace gstnpu {
+
+using npu::vision::TensorView;
 namespace {
 
 npu::ElementType to_element_type(GstNpuDataType type) {
@@ -86,14 +88,6 @@ std::vector<InferredTensor> tensors_of(GstBuffer* buffer) {
     tensors.push_back({tensor, is_same ? tensors.back().meta : meta_of(buffer, inference)});
   }
   return tensors;
-}
-
-std::string list_tensors(const std::vector<InferredTensor>& tensors) {
-  std::string text;
-  for (const InferredTensor& one : tensors) {
-    text += (text.empty() ? "" : ", ") + view_of(one.tensor).describe();
-  }
-  return text;
 }
 
 }  // namespace gstnpu

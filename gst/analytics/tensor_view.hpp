@@ -6,25 +6,14 @@
 #include <string>
 #include <vector>
 
-#include <npuvision/model_info.hpp>
-#include <npuvision/yolo.hpp>
+#include <npuvision/tensor_view.hpp>
 
 #include "meta/npumeta.h"
 
 namespace gstnpu {
 
-using npu::vision::Detection;
-using npu::vision::FrameSize;
-using npu::vision::ModelInfo;
-using npu::vision::ModelInfoTensor;
-using npu::vision::TensorView;
-using npu::vision::YoloDecoder;
-using npu::vision::YoloLayout;
-using npu::vision::YoloOptions;
-using npu::vision::YoloTensor;
-
 /// Without the data, which is there only while the memory is mapped.
-TensorView view_of(const GstNpuTensor& tensor);
+npu::vision::TensorView view_of(const GstNpuTensor& tensor);
 
 /// A tensor's memory, mapped for reading for as long as it lives. Throws npu::Error.
 class TensorMapping {
@@ -35,12 +24,12 @@ class TensorMapping {
   TensorMapping& operator=(const TensorMapping&) = delete;
 
   /// With the data.
-  const TensorView& view() const { return view_; }
+  const npu::vision::TensorView& view() const { return view_; }
 
  private:
   GstMemory* memory_;
   GstMapInfo info_{};
-  TensorView view_;
+  npu::vision::TensorView view_;
 };
 
 /// A tensor, and the meta of its inference; null where there is none.
@@ -55,8 +44,5 @@ std::string text_or_empty(const gchar* text);
 
 /// All of a buffer. A tensor of an inference without a meta goes with the first whole frame's.
 std::vector<InferredTensor> tensors_of(GstBuffer* buffer);
-
-/// For error messages.
-std::string list_tensors(const std::vector<InferredTensor>& tensors);
 
 }  // namespace gstnpu

@@ -1,4 +1,5 @@
 #include <npucore/error.hpp>
+#include <npuvision/model_card.hpp>
 
 #include "compile_command.hpp"
 #include "graph_source.hpp"
@@ -97,8 +98,10 @@ std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings
       npu::CompiledModel::import(device, settings.model, compile_options(settings));
   npu::FrameInput frame = model.frame_input() ? *model.frame_input()
                                               : derive_frame_input(model.inputs(), settings.model);
+  const std::string card =
+      npu::vision::read_model_card(settings.model, model.model_info()).to_json();
   return std::make_unique<BlobSource>(
-      std::make_shared<Graph>(std::move(model), std::move(frame), settings.model));
+      std::make_shared<Graph>(std::move(model), std::move(frame), settings.model, card));
 }
 
 }  // namespace gstnpu

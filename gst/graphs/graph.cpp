@@ -65,8 +65,12 @@ GstNpuTensor describe_output(const npu::Port& port) {
 
 }  // namespace
 
-Graph::Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file)
-    : model_(std::move(model)), frame_(std::move(frame)), file_(std::move(file)) {
+Graph::Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file,
+             const std::string& card)
+    : model_(std::move(model)),
+      frame_(std::move(frame)),
+      file_(std::move(file)),
+      card_(g_ref_string_new(card.c_str()), g_ref_string_release) {
   const auto& info = model_.model_info();
   if (const auto labels = info.find("labels"); labels != info.end()) {
     labels_ = labels->second;

@@ -19,9 +19,10 @@ namespace gstnpu {
 /// by the streaming thread, which takes requests, and the output task, which gives them back.
 class Graph {
  public:
-  /// `frame` tells how frames go in, `file` is the user's name for the model. Throws npu::Error for
-  /// outputs that no buffer can carry.
-  Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file);
+  /// `frame` tells how frames go in, `file` is the user's name for the model, `card` what is known
+  /// about it (npu::vision::ModelCard::to_json()). Throws npu::Error for outputs that no buffer can
+  /// carry.
+  Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file, const std::string& card);
 
   const std::string& file() const { return file_; }
 
@@ -32,6 +33,8 @@ class Graph {
   bool takes_any_strides() const { return takes_any_strides_; }
   const npu::CompiledModel& model() const { return model_; }
   const std::string& labels() const { return labels_; }
+  /// A GRefString, for the metadata of each frame.
+  gchar* card() const { return card_.get(); }
   /// Input index of each plane, in plane order.
   const std::vector<std::size_t>& plane_inputs() const { return plane_inputs_; }
   /// The outputs as tensors without memory; sizes in bytes beside them.
@@ -60,6 +63,7 @@ class Graph {
   const std::string file_;
   bool takes_any_strides_ = false;
   std::string labels_;
+  const std::unique_ptr<gchar, decltype(&g_ref_string_release)> card_;
   std::vector<std::size_t> plane_inputs_;
   std::vector<GstNpuTensor> outputs_;
   std::vector<std::size_t> output_bytes_;

@@ -7,6 +7,7 @@
 
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
+#include <npuvision/model_card.hpp>
 
 #include "common/log.hpp"
 #include "frames/frame_description.hpp"
@@ -121,6 +122,8 @@ class IrSource final : public GraphSource {
         file_(settings.model),
         options_(device, settings),
         model_(read_model(settings)),
+        card_(npu::vision::read_model_card(settings.model, model_.model_info())),
+        card_text_(card_.to_json()),
         open_sizes_(model_),
         one_for_all_strides_(options_.may_have_strides) {
     if (!open_sizes_.any()) {
@@ -325,6 +328,7 @@ class IrSource final : public GraphSource {
 
   npu::Preprocess preprocess_for(const npu::Model& model, const npu::FrameLayout& layout) const {
     npu::Preprocess preprocess = model.default_preprocess(layout);
+    npu::vision::apply(card_, &preprocess);
     if (options_.resize) {
       preprocess.resize = *options_.resize;
     }
@@ -357,7 +361,7 @@ class IrSource final : public GraphSource {
   std::shared_ptr<Graph> finish(Job& done) {
     npu::CompiledModel compiled = done.job.get();
     compile_ns_ += compiled.load_stats().compile_ns + compiled.load_stats().initialize_ns;
-    return std::make_shared<Graph>(std::move(compiled), std::move(done.frame), file_);
+    return std::make_shared<Graph>(std::move(compiled), std::move(done.frame), file_, card_text_);
   }
 
   std::shared_ptr<Graph> find_kept(const npu::FrameLayout& layout) {
@@ -384,6 +388,8 @@ class IrSource final : public GraphSource {
   const std::string file_;
   const IrOptions options_;
   const npu::Model model_;
+  const npu::vision::ModelCard card_;
+  const std::string card_text_;
   const OpenSizes open_sizes_;
   std::mutex mutex_;          // guards all below
   bool one_for_all_strides_;  // until the driver shows that it cannot

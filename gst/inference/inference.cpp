@@ -100,6 +100,7 @@ void attach(GstBuffer* buffer, InferenceResult result) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     memories.push_back(wrap_output(std::move(result.outputs[i]), graph.output_bytes()[i]));
     tensors[i].memory = memories.back().get();
+    GST_MINI_OBJECT_FLAG_SET(tensors[i].memory, GST_NPU_MEMORY_FLAG_OF_FRAME);
   }
   const guint id = gst_npu_buffer_next_inference_id(buffer);
   gst_npu_buffer_add_inference_tensors(buffer, id, tensors.data(),
@@ -117,6 +118,7 @@ void attach(GstBuffer* buffer, InferenceResult result) {
   if (!graph.labels().empty()) {
     meta->labels = g_strdup(graph.labels().c_str());
   }
+  meta->card = g_ref_string_acquire(graph.card());
   if (!result.region) return;
   meta->is_region = TRUE;
   meta->object_id = result.region->object.object_id;

@@ -19,6 +19,8 @@ gboolean init_meta(GstMeta* base, gpointer, GstBuffer*) {
   meta->object_id = 0;
   meta->region_x = meta->region_y = meta->region_w = meta->region_h = 0;
   meta->is_decoded = FALSE;
+  meta->card = nullptr;
+  meta->results = nullptr;
   return TRUE;
 }
 
@@ -26,6 +28,8 @@ void free_meta(GstMeta* base, GstBuffer*) {
   auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
   g_free(meta->model);
   g_free(meta->labels);
+  g_clear_pointer(&meta->card, g_ref_string_release);
+  g_clear_pointer(&meta->results, gst_structure_free);
 }
 
 GstNpuInferenceMeta* copy_meta(GstBuffer* to, const GstNpuInferenceMeta& from) {
@@ -47,6 +51,8 @@ GstNpuInferenceMeta* copy_meta(GstBuffer* to, const GstNpuInferenceMeta& from) {
   copy->region_w = from.region_w;
   copy->region_h = from.region_h;
   copy->is_decoded = from.is_decoded;
+  copy->card = from.card ? g_ref_string_acquire(from.card) : nullptr;
+  copy->results = from.results ? gst_structure_copy(from.results) : nullptr;
   return copy;
 }
 

@@ -7,6 +7,9 @@ G_BEGIN_DECLS
 
 #define GST_NPU_META_API __attribute__((visibility("default")))
 #define GST_NPU_MAX_DIMS 8
+/* Of a tensor's memory: it is the output of an inference on a frame, and only that inference's GstNpuInferenceMeta tells
+ * where in the frame its values are. Where the meta is gone, an element has changed the frame since. */
+#define GST_NPU_MEMORY_FLAG_OF_FRAME (GST_MEMORY_FLAG_LAST << 4)
 
 typedef enum {
   GST_NPU_DATA_UNKNOWN,
@@ -72,6 +75,10 @@ typedef struct {
                                  * one, of its GstAnalyticsODMtd */
   guint region_x, region_y, region_w, region_h;  /* of a region: what the model saw, frame pixels */
   gboolean is_decoded;          /* an element has made results of its tensors already */
+  gchar *card;                  /* what is known about the model, one line of JSON; a GRefString, or NULL */
+  GstStructure *results;        /* of those, what no object carries: "classifications" (a list of structures), "anomaly"
+                                 * (double), "embedding" (GBytes of float), "class-map" (of guint16) and "value-map" (of
+                                 * float) with their "-width" and "-height"; or NULL */
 } GstNpuInferenceMeta;
 
 GST_NPU_META_API GType gst_npu_inference_meta_api_get_type (void);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "meta/npumeta.h"
 
@@ -23,12 +24,59 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json to_json(const ObjectClass& found) {
+Json to_json(const ReadClass& found) {
   Json json;
   json["label"] = found.label;
   json["label_id"] = or_null(found.label_id);
   json["confidence"] = found.confidence ? rounded(*found.confidence, 1e6) : Json(nullptr);
   return json;
+}
+
+Json to_json(const ReadKeyPoint& point) {
+  return {pixels(point.x), pixels(point.y), rounded(point.confidence, 1e6)};
+}
+
+Json to_json(const ReadOriented& box) {
+  Json json;
+  json["x"] = pixels(box.x);
+  json["y"] = pixels(box.y);
+  json["w"] = pixels(box.width);
+  json["h"] = pixels(box.height);
+  json["angle"] = rounded(box.angle, 1e6);
+  return json;
+}
+
+/// Runs of equal values, row by row; the first is of pixels outside the object.
+Json run_lengths(const std::vector<guint8>& values) {
+  Json runs = Json::array();
+  bool is_inside = false;
+  std::size_t run = 0;
+  for (const guint8 value : values) {
+    if ((value != 0) != is_inside) {
+      runs.push_back(std::exchange(run, 0));
+      is_inside = !is_inside;
+    }
+    ++run;
+  }
+  runs.push_back(run);
+  return runs;
+}
+
+Json to_json(const ReadMask& mask) {
+  Json json;
+  json["x"] = pixels(mask.x);
+  json["y"] = pixels(mask.y);
+  json["w"] = pixels(mask.width);
+  json["h"] = pixels(mask.height);
+  json["size"] = {mask.rows, mask.columns};
+  json["counts"] = run_lengths(mask.values);
+  return json;
+}
+
+Json to_json(const std::vector<float>& embedding) {
+  Json array = Json::array();
+  for (const float value : embedding) array.push_back(rounded(value, 1e6));
+  return array;
 }
 
 template <typename Item>
@@ -45,6 +93,18 @@ Json to_json(const Region& region) {
   json["h"] = pixels(region.height);
   if (!region.classes.empty()) {
     json["classifications"] = to_array(region.classes);
+  }
+  if (region.oriented) {
+    json["oriented"] = to_json(*region.oriented);
+  }
+  if (!region.key_points.empty()) {
+    json["keypoints"] = to_array(region.key_points);
+  }
+  if (region.mask) {
+    json["mask"] = to_json(*region.mask);
+  }
+  if (!region.embedding.empty()) {
+    json["embedding"] = to_json(region.embedding);
   }
   return json;
 }
@@ -75,6 +135,18 @@ std::vector<FrameRecord::Tensor> read_tensors(GstBuffer* buffer) {
   return tensors;
 }
 
+void add_results(const FrameResults& results, Json& json) {
+  if (!results.classes.empty()) {
+    json["classifications"] = to_array(results.classes);
+  }
+  if (results.anomaly) {
+    json["anomaly"] = rounded(*results.anomaly, 1e6);
+  }
+  if (!results.embedding.empty()) {
+    json["embedding"] = to_json(results.embedding);
+  }
+}
+
 }  // namespace
 
 std::string to_json_line(const FrameRecord& record) {
@@ -88,6 +160,7 @@ std::string to_json_line(const FrameRecord& record) {
                              ? rounded(static_cast<double>(*record.inference_ns) / 1e6, 1e3)
                              : Json(nullptr);
   json["detections"] = to_array(record.regions);
+  add_results(record.results, json);
   if (record.tensors) {
     json["tensors"] = to_array(*record.tensors);
   }
@@ -95,7 +168,8 @@ std::string to_json_line(const FrameRecord& record) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-FrameRecord read_frame(GstBuffer* buffer, std::optional<FrameSize> size, bool with_tensors) {
+FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> size,
+                       bool with_tensors) {
   FrameRecord record;
   record.size = size;
   if (GST_BUFFER_PTS_IS_VALID(buffer)) {
@@ -106,6 +180,7 @@ FrameRecord read_frame(GstBuffer* buffer, std::optional<FrameSize> size, bool wi
       record.model = meta->model;
     }
     record.inference_ns = meta->inference_ns;
+    record.results = read_results(*meta);
   }
   record.regions = read_regions(buffer, size);
   if (with_tensors) {

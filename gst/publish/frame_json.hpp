@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analytics/detection_meta.hpp"
+#include "analytics/answer_meta.hpp"
 
 namespace gstnpu {
 
@@ -19,10 +19,11 @@ struct FrameRecord {
 
   std::uint64_t frame = 0;
   std::optional<std::uint64_t> pts_ns;
-  std::optional<FrameSize> size;
+  std::optional<npu::vision::FrameSize> size;
   std::optional<std::string> model;
   std::optional<std::uint64_t> inference_ns;
   std::vector<Region> regions;
+  FrameResults results;  ///< of the frame's inference
   std::optional<std::vector<Tensor>> tensors;
 };
 
@@ -30,6 +31,7 @@ struct FrameRecord {
 std::string to_json_line(const FrameRecord& record);
 
 /// All but the number of the frame, which the buffer does not know.
-FrameRecord read_frame(GstBuffer* buffer, std::optional<FrameSize> size, bool with_tensors);
+FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> size,
+                       bool with_tensors);
 
 }  // namespace gstnpu

@@ -54,7 +54,7 @@ class PublishFilter {
   // The rest is for the streaming thread, and for start and stop, which never run beside it.
   /// Throws std::system_error when the file cannot be written.
   void start();
-  void set_frame_size(const std::optional<FrameSize>& size) { frame_size_ = size; }
+  void set_frame_size(const std::optional<npu::vision::FrameSize>& size) { frame_size_ = size; }
   /// False: interrupted.
   bool publish(GstBuffer* buffer);
   void flush();
@@ -71,7 +71,7 @@ class PublishFilter {
 
   Settings active_;
   std::unique_ptr<LineWriter> writer_;
-  std::optional<FrameSize> frame_size_;
+  std::optional<npu::vision::FrameSize> frame_size_;
   guint64 frames_ = 0;
 };
 
@@ -198,7 +198,7 @@ gboolean stop(GstBaseTransform* base) {
 gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
   gint width = 0, height = 0;
-  std::optional<FrameSize> size;
+  std::optional<npu::vision::FrameSize> size;
   if (gst_structure_get_int(structure, "width", &width) && width > 0 &&
       gst_structure_get_int(structure, "height", &height) && height > 0) {
     size = {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};

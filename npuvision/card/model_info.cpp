@@ -1,3 +1,5 @@
+#include "model_info.hpp"
+
 #include <glib.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
 #include <npuvision/labels.hpp>
-#include <npuvision/model_info.hpp>
 
 namespace npu::vision {
 namespace {

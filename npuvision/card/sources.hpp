@@ -7,8 +7,8 @@
 #include <string>
 
 #include <npuvision/model_card.hpp>
-#include <npuvision/model_info.hpp>
 
+#include "model_info.hpp"
 #include "value.hpp"
 
 namespace npu::vision {

@@ -59,9 +59,19 @@ struct Refusal {
   bool is_far() const { return why.starts_with(kOtherTensors); }
 };
 
-std::string sentence(const Refusal& refusal) {
-  return std::string(to_string(refusal.contract->family)) + " is " + refusal.contract->expects +
-         ", but this " + refusal.why;
+/// Of one, with what it should have been; of several only why not.
+std::string text_of(const std::vector<Refusal>& refusals) {
+  if (refusals.size() == 1) {
+    const Refusal& only = refusals.front();
+    return std::string(to_string(only.contract->family)) + " is " + only.contract->expects +
+           ", but this " + only.why;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < refusals.size(); ++i) {
+    text += (i == 0 ? "no " : "; no ") + std::string(to_string(refusals[i].contract->family)) +
+            ", because it " + refusals[i].why;
+  }
+  return text;
 }
 
 /// Names what comes near; else only what there is.
@@ -76,8 +86,7 @@ std::string sentence(const Refusal& refusal) {
   if (refusals.size() > 1) {
     std::erase_if(refusals, [](const Refusal& one) { return one.is_far(); });
   }
-  std::string reasons;
-  for (const Refusal& one : refusals) reasons += (reasons.empty() ? "" : "; ") + sentence(one);
+  const std::string reasons = text_of(refusals);
   refuse(found, "are those of no family of models that is known: " +
                     (reasons.empty() ? "none of " + names : reasons) +
                     "; set model-task or model-family, and labels, where the model does not "

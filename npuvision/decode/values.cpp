@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include <npuvision/scalar.hpp>
+#include "scalar.hpp"
 
 namespace npu::vision {
 namespace {

@@ -2,7 +2,8 @@
 
 #include <npucore/error.hpp>
 #include <npuvision/labels.hpp>
-#include <npuvision/model_info.hpp>
+
+#include "card/model_info.hpp"
 
 #include "memory_file.hpp"
 #include "mutation.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include <npuvision/scalar.hpp>
+#include "decode/scalar.hpp"
 
 namespace npu::vision {
 namespace {

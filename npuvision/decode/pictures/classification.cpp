@@ -12,11 +12,17 @@ namespace {
 
 constexpr float kSumError = 0.01F;  // of probabilities in f16
 
-/// How many classes [1, classes], [1, classes, 1, 1] and [1, 1, classes] have; 0: it is no such.
+/// Of [1, classes], [1, classes, 1, 1] and the like: all dimensions but one are 1. 0: it is no
+/// such.
 std::size_t classes_of(const TensorView& output) {
-  if (!is_float(output)) return 0;
-  if (has_shape(output, {1, 0}) || has_shape(output, {1, 0, 1, 1})) return output.dims[1];
-  return has_shape(output, {1, 1, 0}) ? output.dims[2] : 0;
+  if (!is_float(output) || output.rank == 0) return 0;
+  std::size_t classes = 1;
+  for (std::size_t i = 0; i < output.rank; ++i) {
+    if (output.dims[i] == 1) continue;
+    if (classes != 1) return 0;
+    classes = output.dims[i];
+  }
+  return classes;
 }
 
 bool fits(const Found& found, const TensorView& output) {
@@ -121,7 +127,6 @@ constexpr std::array kTasks{Task::kClassify};
 }  // namespace
 
 const Contract kClassificationContract{Family::kClassification, kTasks,
-                                       "[1, classes], [1, classes, 1, 1] or [1, 1, classes]",
-                                       refusal, make};
+                                       "[1, classes], where further sizes are 1", refusal, make};
 
 }  // namespace npu::vision

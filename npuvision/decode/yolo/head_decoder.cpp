@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include <npucore/error.hpp>
-#include <npuvision/scalar.hpp>
+
+#include "../scalar.hpp"
 
 namespace npu::vision {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <npuvision/scalar.hpp>
+#include "../scalar.hpp"
 
 namespace npu::vision {
 namespace {

@@ -10,7 +10,7 @@ namespace {
 FrameRecord record() {
   FrameRecord record;
   record.frame = 1234567;
-  record.size = FrameSize{1920, 1080};
+  record.size = npu::vision::FrameSize{1920, 1080};
   record.inference_ns = 1'234'567;
   Region region;
   region.label = "cat";

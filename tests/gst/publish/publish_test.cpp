@@ -325,6 +325,8 @@ class FullPipe : public testing::Test {
     pollfd room{.fd = writer, .events = POLLOUT, .revents = 0};
     while (::poll(&room, 1, 0) > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     ::close(writer);
+    // A write may still find room in the last page.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   /// Whether it ends, without anybody reading.
   bool ends(const std::function<void()>& work) {

@@ -1,3 +1,5 @@
+#include "card/model_info.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -5,7 +7,6 @@
 
 #include <npucore/error.hpp>
 #include <npuvision/labels.hpp>
-#include <npuvision/model_info.hpp>
 
 #include "support/temp_dir.hpp"
 

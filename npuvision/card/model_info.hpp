@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <npucore/types.hpp>
-
 namespace npu::vision {
 
 /// One section of a .modelinfo file: an input or output of the model.
@@ -25,7 +23,7 @@ struct ModelInfoTensor {
 };
 
 /// The file that describes a model for GStreamer 1.28 and later; read here on every version.
-struct NPU_API ModelInfo {
+struct ModelInfo {
   std::string file;
   std::string group_id;
   std::vector<ModelInfoTensor> tensors;  ///< in the file's order
@@ -37,9 +35,9 @@ struct NPU_API ModelInfo {
 };
 
 /// `<model>.modelinfo`, else `<model without extension>.modelinfo`, else nothing.
-NPU_API std::optional<std::string> find_model_info(const std::string& model);
+std::optional<std::string> find_model_info(const std::string& model);
 
 /// Throws Error that names file, group and key.
-NPU_API ModelInfo read_model_info(const std::string& path);
+ModelInfo read_model_info(const std::string& path);
 
 }  // namespace npu::vision
