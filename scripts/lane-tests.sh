@@ -11,7 +11,7 @@ set -eu
 . "$(dirname -- "$0")/common.sh"
 cd "$tree"
 build=build-$LANE
-suites='conformance lanes pipelines zero-copy'
+suites='conformance lanes npuvision pipelines zero-copy'
 for_guests=vm # stage vm runs its tests of this build
 # -O1 still finds what warnings need a flow analysis, in two thirds of the time.
 options='-Doptimization=1 -Ddebug=false'
@@ -20,7 +20,7 @@ for word in "$@"; do
   case $word in
     --sanitizers)
       build=build-$LANE-sanitizers
-      suites='ir npucore softnpu conformance tools zero-copy lanes gst'
+      suites='ir npucore npuvision softnpu conformance tools zero-copy lanes gst'
       for_guests=''
       # Unoptimised, with line numbers and no more: nothing is optimised out of the sanitizers' sight.
       options='-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0 -Ddebug=false -Dcpp_args=-g1 -Dc_args=-g1'
@@ -69,7 +69,7 @@ case $build in
     # Up to g++ 13 LeakSanitizer guesses from an address where a library's thread-local memory begins, and reads wild when the
     # guess is wrong. Without the guess it finds that memory as any other block of the heap.
     [ "$(c++ -dumpversion | cut -d. -f1)" -ge 14 ] || ASAN_OPTIONS=$ASAN_OPTIONS:intercept_tls_get_addr=0
-    run_suites library ir npucore softnpu conformance tools zero-copy lanes
+    run_suites library ir npucore npuvision softnpu conformance tools zero-copy lanes
     # GLib and GStreamer keep types, strings and plugins until the process ends, out of LeakSanitizer's sight. What the
     # elements leave behind is counted by the tests themselves and by GStreamer's own leaks tracer.
     ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0

@@ -25,7 +25,7 @@ set -uo pipefail
 cd "$tree" || exit 1
 
 everything=(setup tests format sanitizers fuzz trixie vm compiler tidy)
-quick_suites=(checks ir npucore softnpu tools gst pipelines)
+quick_suites=(checks ir npucore npuvision softnpu tools gst pipelines)
 hours=''
 work=$(mktemp -d)
 results=$work/results
