@@ -55,10 +55,10 @@ class Style(unittest.TestCase):
         self.assertEqual(self.faults_of("std::scoped_lock lock(mutex);\n"), [])
 
     def test_public_headers_stay_small(self):
-        header = "npucore/include/npucore/a.hpp"
-        self.assertEqual(self.faults_of("\n" * check_style.MOST_HEADER_LINES, header), [])
-        self.assertEqual(self.faults_of("\n" * (check_style.MOST_HEADER_LINES + 1), header),
-                         ["npucore/include/npucore: 961 lines of public headers, at most 960 are allowed"])
+        header, most = "npucore/include/npucore/a.hpp", check_style.MOST_HEADER_LINES
+        self.assertEqual(self.faults_of("\n" * most, header), [])
+        self.assertEqual(self.faults_of("\n" * (most + 1), header),
+                         [f"npucore/include/npucore: {most + 1} lines of public headers, at most {most} are allowed"])
 
 
 if __name__ == "__main__":
