@@ -1,0 +1,108 @@
+"""Export folders of Ultralytics on the software NPU, with nothing but model= set: each head finds what shapes.xml finds.
+
+    export_folders_test.py <folder of ultralytics_export.py> <work folder> [unittest's arguments]
+"""
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+SHAPES = Path(__file__).resolve().parents[2] / "models" / "shapes"
+sys.path.insert(0, str(SHAPES))
+
+import evaluate  # noqa: E402
+
+HEADS = ("raw", "end2end", "nms")
+# The name of metadata.yaml: that of the ground truth.
+TRUE_NAMES = {"circle": "circle", "square": "square", "warning triangle": "triangle"}
+DIFFERENCE = 0.005
+MINIMUM = 0.9
+# Of confidences from 0 to 1, and of edges in pixels of the frame.
+ROUNDING = {"confidence": 1e-3, "x": 0.1, "y": 0.1, "w": 0.1, "h": 0.1}
+EXPORTS = WORK = None
+
+
+def export(head):
+    return EXPORTS / f"shapes_{head}_openvino_model" / f"shapes_{head}.xml"
+
+
+def decoded(name, settings):
+    """One branch behind the tee, and where its lines go."""
+    location = WORK / f"export-{name}.jsonl"
+    location.unlink(missing_ok=True)
+    return f"t. ! queue ! nputensordec {settings} ! npupublish location={location} ! fakesink sync=false", location
+
+
+def run(name, model, settings=""):
+    """{"plain": lines, "unsure": lines} of npupublish, by one inference of each frame. The whole curve of recall over
+    precision wants the unsure detections too."""
+    branches = {"plain": decoded(f"{name}-plain", settings), "unsure": decoded(f"{name}-unsure", "threshold=0.01")}
+    line = (f"gst-launch-1.0 -q filesrc location={SHAPES / 'shapes.mp4'} ! decodebin ! npuinfer model={model} device=software "
+            + "! tee name=t " + " ".join(text for text, _ in branches.values()))
+    print(line, flush=True)
+    subprocess.run(line.split(), check=True, timeout=280)
+    return {branch: evaluate.read_lines(location) for branch, (_, location) in branches.items()}
+
+
+def with_true_names(lines):
+    """As evaluate.py wants them; a label that is none of metadata.yaml's is an error."""
+    return [{**line, "detections": [{**box, "label": TRUE_NAMES[box["label"]]} for box in line["detections"]]}
+            for line in lines]
+
+
+def in_order(line):
+    return sorted(line["detections"], key=lambda box: (box["label"], box["x"], box["y"]))
+
+
+class Heads(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.truth = evaluate.read_lines(SHAPES / "shapes.truth.jsonl")
+        # The card of shapes.xml has a lower threshold than that of who says nothing.
+        cls.own = run("own", SHAPES / "shapes.xml", "threshold=0.5")
+        found = {head: run(head, export(head)) for head in HEADS}
+        cls.found = {head: {branch: with_true_names(lines) for branch, lines in branches.items()}
+                     for head, branches in found.items()}
+
+    def precisions(self, branch):
+        """Mean average precision by head; "own" is that of shapes.xml."""
+        lines = {"own": self.own, **self.found}
+        means = {head: evaluate.mean_precision(evaluate.evaluate(self.truth, lines[head][branch])) for head in lines}
+        print(branch, *(f"{head} {mean:.4f}" for head, mean in means.items()), flush=True)
+        return means.values()
+
+    def test_mean_average_precision_is_that_of_the_model_itself(self):
+        means = self.precisions("unsure")
+        self.assertGreaterEqual(min(means), MINIMUM)
+        self.assertLessEqual(max(means) - min(means), DIFFERENCE)
+
+    def test_mean_average_precision_with_nothing_but_the_model_set(self):
+        means = self.precisions("plain")
+        self.assertLessEqual(max(means) - min(means), DIFFERENCE)
+
+    def test_every_object_is_that_of_the_model_itself(self):
+        for head in HEADS:
+            for own, line in zip(self.own["plain"], self.found[head]["plain"], strict=True):
+                self.assertEqual([box["label"] for box in in_order(own)], [box["label"] for box in in_order(line)], head)
+                for one, other in zip(in_order(own), in_order(line)):
+                    for key, most in ROUNDING.items():
+                        self.assertAlmostEqual(one[key], other[key], delta=most, msg=f"{head}: {one}, {other}")
+
+    def test_labels_have_their_true_names(self):
+        for head in HEADS:
+            lines = evaluate.read_lines(WORK / f"export-{head}-plain.jsonl")
+            self.assertEqual({box["label"] for line in lines for box in line["detections"]}, set(TRUE_NAMES))
+
+
+class Operators(unittest.TestCase):
+    def test_what_no_npu_runs_is_named(self):
+        line = f"gst-launch-1.0 videotestsrc num-buffers=1 ! npuinfer model={export('nms_operator')} device=software ! fakesink"
+        done = subprocess.run(line.split(), check=False, timeout=280, capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "an NPU cannot run .*NonMaxSuppression.* is only known at run time")
+
+
+if __name__ == "__main__":
+    EXPORTS, WORK = (Path(sys.argv.pop(1)) for _ in range(2))
+    unittest.main()
