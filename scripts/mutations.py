@@ -62,6 +62,8 @@ MUTATIONS = [
              "if (is_said(stronger.mean) || is_said(stronger.scale))", "if (is_said(stronger.mean))", ["vision-card_json"]),
     Mutation("card-without-nms", "an export with nms=True is taken for a raw one", VISION, "(nms && nms->flag())", "false",
              ["vision-read_model_card"]),
+    Mutation("card-usual", "the usual pre-processing is mixed with what the IR says of its own", VISION,
+             "if (!says_preprocess(card))", "if (true)", ["vision-read_model_card"]),
     Mutation("change-not-seen", "a mapped file that was changed is read", LIBRARY, "if (!file_) return;", "return;",
              ["npucore-files:*MappedFile*"]),
     Mutation("device-replaced", "an output replaces a device node", LIBRARY, "if (!old || S_ISREG(old->st_mode)) return;",

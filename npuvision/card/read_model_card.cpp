@@ -53,6 +53,11 @@ ModelCard from_file(const fs::path& folder, const char* name, std::size_t most_b
   return signed_by(name, card_of(*text, (folder / name).string()));
 }
 
+bool says_preprocess(const ModelCard& card) {
+  return is_said(card.resize) || is_said(card.pad_value) || is_said(card.channels) ||
+         is_said(card.mean) || is_said(card.scale);
+}
+
 ModelCard from_labels_file(const fs::path& folder) {
   constexpr const char* kName = "labels.txt";
   std::error_code unknown;
@@ -102,12 +107,17 @@ ModelCard read_model_card(const fs::path& model,
   ModelCard card = from_model_info_file(model);
   const auto add = [&card](const ModelCard& weaker) { card = merged(card, weaker); };
   add(from_card_in(model_info, model.string()));
-  add(from_file(folder, "metadata.yaml", kMostYamlBytes, card_of_metadata));
+  const ModelCard metadata = from_file(folder, "metadata.yaml", kMostYamlBytes, card_of_metadata);
+  add(metadata);
   add(signed_by("model_info", card_of_model_api(model_info, model.string() + ": model_info")));
   add(from_file(folder, "config.json", kMostJsonBytes, card_of_config));
   add(from_file(folder, "preprocessor_config.json", kMostJsonBytes, card_of_preprocessor));
   add(from_file(folder, "inference.yml", kMostYamlBytes, card_of_inference_yml));
   add(from_labels_file(folder));
+  // Exports say it in the IR; those that were converted another way have lost it.
+  if (!says_preprocess(card)) {
+    add(signed_by("metadata.yaml", preprocess_of_ultralytics(metadata)));
+  }
   return card;
 }
 

@@ -119,4 +119,17 @@ ModelCard card_of_metadata(const std::string& text, const std::string& place) {
   return card;
 }
 
+ModelCard preprocess_of_ultralytics(const ModelCard& metadata) {
+  ModelCard card;
+  if (metadata.family == Family::kAuto) return card;
+  card.channels = ChannelOrder::kRGB;
+  card.scale = {255};
+  // Classifiers see the middle of the frame.
+  if (metadata.task != Task::kClassify) {
+    card.resize = ResizeMode::kLetterbox;
+    card.pad_value = 114.0F;
+  }
+  return card;
+}
+
 }  // namespace npu::vision

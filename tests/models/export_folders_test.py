@@ -13,7 +13,7 @@ sys.path.insert(0, str(SHAPES))
 
 import evaluate  # noqa: E402
 
-HEADS = ("raw", "end2end", "nms")
+HEADS = ("raw", "bare", "end2end", "nms")
 # The name of metadata.yaml: that of the ground truth.
 TRUE_NAMES = {"circle": "circle", "square": "square", "warning triangle": "triangle"}
 DIFFERENCE = 0.005

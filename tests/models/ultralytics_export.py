@@ -5,6 +5,7 @@
 writes shapes_<head>_openvino_model/ with shapes_<head>.xml, .bin and metadata.yaml for each head:
 
     raw           [1,7,1280]: boxes that overlap are left in (v8, 11)
+    bare          the same, and the IR says nothing at all: metadata.yaml is alone
     end2end       [1,300,6]: one box an object, the best 300, whatever their score (v10, 26)
     nms           [1,300,6]: the best box of an object above a threshold, rows of zeros fill up (nms=True)
     nms_operator  the same by the operator NonMaxSuppression, whose output is as long as it has found boxes: no NPU
@@ -168,9 +169,14 @@ def with_nms_operator(raw):
     return op.reshape(first, whole([1, MOST_BOXES, 6]), False)
 
 
+def as_it_is(raw):
+    return raw
+
+
 # Of metadata.yaml: family, end2end and args.nms.
 HEADS = {
-    "raw": (lambda raw: raw, "YOLO11n", "false", "false"),
+    "raw": (as_it_is, "YOLO11n", "false", "false"),
+    "bare": (as_it_is, "YOLO11n", "false", "false"),
     "end2end": (end_to_end, "YOLO26n", "true", "false"),
     "nms": (with_nms, "YOLO11n", "false", "true"),
     "nms_operator": (with_nms_operator, "YOLO11n", "false", "true"),
@@ -191,7 +197,8 @@ def write(head, folder):
     output = output if isinstance(output, ov.Output) else output.output(0)
     output.set_names({"output0"})
     model = ov.Model([op.result(output)], source.get_parameters(), f"shapes_{head}")
-    for key, value in MODEL_INFO.items():
+    said_in_the_ir = {} if head == "bare" else MODEL_INFO
+    for key, value in said_in_the_ir.items():
         model.set_rt_info(value, ["model_info", key])
     place = Path(folder) / f"shapes_{head}_openvino_model"
     place.mkdir(parents=True, exist_ok=True)

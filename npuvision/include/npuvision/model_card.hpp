@@ -74,7 +74,8 @@ inline constexpr const char* kCardKey = "npu_card";
 /// The first that says something wins: the model's .modelinfo, metadata.yaml, the IR's `model_info`
 /// (Model::model_info()), config.json and preprocessor_config.json, labels.txt, all beside the
 /// model. A blob's `model_info` may hold a whole card: that of the IR, which counts before what
-/// lies beside the blob but its .modelinfo. Throws Error that names file and key.
+/// lies beside the blob but its .modelinfo. Pre-processing that nobody says is, of a YOLO with
+/// metadata.yaml, that of all Ultralytics' YOLOs. Throws Error that names file and key.
 NPU_API ModelCard read_model_card(const std::filesystem::path& model,
                                   const std::map<std::string, std::string>& model_info);
 

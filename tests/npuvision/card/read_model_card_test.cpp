@@ -179,6 +179,56 @@ TEST_F(UltralyticsCard, TakesTheThresholdOfItsArguments) {
   EXPECT_EQ(read(kUltralyticsInfo).iou_threshold, 0.45F);
 }
 
+/// How a frame becomes the input of an export whose IR does not say it.
+class UltralyticsPreprocess : public UltralyticsCard {
+ protected:
+  npu::Preprocess after(const char* yaml, const Info& info = {}) {
+    write("metadata.yaml", yaml);
+    npu::Preprocess preprocess;
+    preprocess.pad_value = 0;
+    preprocess.channels = npu::ChannelOrder::kBGR;
+    apply(read(info), &preprocess);
+    return preprocess;
+  }
+};
+
+TEST_F(UltralyticsPreprocess, IsThatOfAllItsYolos) {
+  for (const char* yaml : {"task: detect", "task: segment", "task: pose\nend2end: true",
+                           "task: obb\nargs: {nms: true}", "task: semantic"}) {
+    const npu::Preprocess preprocess = after(yaml);
+    EXPECT_EQ(preprocess.resize, npu::ResizeMode::kLetterbox) << yaml;
+    EXPECT_EQ(preprocess.pad_value, 114.0F) << yaml;
+    EXPECT_EQ(preprocess.channels, npu::ChannelOrder::kRGB) << yaml;
+    EXPECT_EQ(preprocess.scale, std::vector<float>{255}) << yaml;
+    EXPECT_TRUE(preprocess.mean.empty()) << yaml;
+  }
+  EXPECT_EQ(read().origins.at("scale"), "metadata.yaml");
+}
+
+TEST_F(UltralyticsPreprocess, HasNoBordersWhereOnlyTheMiddleCounts) {
+  const npu::Preprocess preprocess = after("task: classify");
+  EXPECT_EQ(preprocess.resize, npu::ResizeMode::kStretch);
+  EXPECT_EQ(preprocess.channels, npu::ChannelOrder::kRGB);
+  EXPECT_EQ(preprocess.scale, std::vector<float>{255});
+}
+
+TEST_F(UltralyticsPreprocess, IsNotThatOfOtherModels) {
+  for (const char* yaml : {"task: smell", "imgsz: 640", "task: detect\nhead: RTDETRDecoder"}) {
+    const npu::Preprocess preprocess = after(yaml);
+    EXPECT_EQ(preprocess.channels, npu::ChannelOrder::kBGR) << yaml;
+    EXPECT_TRUE(preprocess.scale.empty()) << yaml;
+  }
+}
+
+TEST_F(UltralyticsPreprocess, IsNotMixedWithWhatTheModelSays) {
+  const npu::Preprocess scaled = after(kDetect, {{"scale_values", "128"}});
+  EXPECT_EQ(scaled.scale, std::vector<float>{128});
+  EXPECT_EQ(scaled.resize, npu::ResizeMode::kStretch);
+  const npu::Preprocess stretched = after(kDetect, {{"resize_type", "standard"}});
+  EXPECT_EQ(stretched.resize, npu::ResizeMode::kStretch);
+  EXPECT_TRUE(stretched.scale.empty());
+}
+
 struct Bad {
   const char* name;
   const char* file;
