@@ -46,6 +46,9 @@ void Backlog::end(InferenceTime& time, bool failed) {
   if (turns_) {
     turns_->give_back();
   }
+  if (told_) {
+    told_();
+  }
 }
 
 void Backlog::note_end(InferenceTime& time, bool failed) {

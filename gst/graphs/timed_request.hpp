@@ -3,6 +3,7 @@
 #include <glib.h>
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -33,6 +34,9 @@ class Backlog {
                    std::shared_ptr<Turns> turns = nullptr)
       : device_(std::move(device)), turns_(std::move(turns)) {}
 
+  /// Before the first: `told` is called after each that ends.
+  void tell_ends(std::function<void()> told) { told_ = std::move(told); }
+
   void add(guint64 now_ns);
   /// What add() counted was not submitted. The turn for it stays with whoever has it.
   void take_back();
@@ -53,6 +57,7 @@ class Backlog {
 
   const std::shared_ptr<Backlog> device_;
   const std::shared_ptr<Turns> turns_;
+  std::function<void()> told_;
   mutable std::mutex mutex_;  // guards all below
   guint unfinished_ = 0;
   guint64 idle_until_ns_ = 0;  // when the oldest unfinished one came to the device

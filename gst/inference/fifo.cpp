@@ -14,8 +14,9 @@ bool is_event(const FifoItem& item, std::initializer_list<GstEventType> types) {
          std::find(types.begin(), types.end(), GST_EVENT_TYPE(event->get())) != types.end();
 }
 
+/// An object is a part of the frame behind it.
 bool is_frame(const FifoItem& item) {
-  return !std::holds_alternative<EventRef>(item);
+  return !std::holds_alternative<EventRef>(item) && !std::holds_alternative<RegionInference>(item);
 }
 
 }  // namespace
@@ -75,6 +76,18 @@ GstFlowReturn Fifo::wait_for_room() {
   return flow_of_frames();
 }
 
+GstFlowReturn Fifo::wait_until(const std::function<bool()>& is_so) {
+  std::unique_lock lock(mutex_);
+  left_.wait(lock, [&] { return flow_of_frames() != GST_FLOW_OK || is_so(); });
+  return flow_of_frames();
+}
+
+/// The lock: who has just seen that it is not so would miss the call.
+void Fifo::look_again() {
+  { const std::scoped_lock lock(mutex_); }
+  left_.notify_all();
+}
+
 GstFlowReturn Fifo::flow_of_frames() const {
   return flow_ == GST_FLOW_OK && stream_ended_ ? GST_FLOW_EOS : flow_;
 }
@@ -87,10 +100,8 @@ GstFlowReturn Fifo::push(FifoItem item) {
   if (is_event(item, {GST_EVENT_STREAM_START, GST_EVENT_SEGMENT})) {
     stream_ended_ = false;
   }
-  if (is_frame(item)) {
-    if (stream_ended_) return GST_FLOW_EOS;
-    ++frames_;
-  }
+  if (stream_ended_ && !std::holds_alternative<EventRef>(item)) return GST_FLOW_EOS;
+  frames_ += is_frame(item) ? 1 : 0;
   items_.push_back(std::move(item));
   lock.unlock();
   came_.notify_one();

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <mutex>
@@ -18,7 +19,7 @@
 namespace gstnpu {
 
 /// What waits for its turn to go downstream: an event, a frame that passes, a frame in the NPU; or
-/// the objects of a frame in the NPU, each counted as a frame, and the frame behind them.
+/// the objects of a frame in the NPU, which take no place, and the frame behind them.
 using FifoItem =
     std::variant<EventRef, BufferRef, std::unique_ptr<Inference>, RegionInference, RegionFrame>;
 
@@ -43,6 +44,9 @@ class Fifo {
   bool has_room() const;
   /// Blocks while there are as many frames as may be. OK, or why the fifo stopped.
   GstFlowReturn wait_for_room();
+  /// Blocks until `is_so`, which look_again() has asked anew. OK, or why the fifo stopped.
+  GstFlowReturn wait_until(const std::function<bool()>& is_so);
+  void look_again();
   /// Takes the item, also when it is stopped (then the item is dropped).
   GstFlowReturn push(FifoItem item);
   /// Blocks until everything pushed has gone downstream. False when the fifo stopped.

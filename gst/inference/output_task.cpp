@@ -112,7 +112,6 @@ GstFlowReturn OutputTask::take_region(RegionInference region) {
         stream_.errors.tell(region.inference->model_file(), region.inference->time().submitted_ns);
   }
   region.inference.reset();
-  stream_.fifo.frame_done();
   if (!failure) return GST_FLOW_OK;
   results.is_lost = true;
   return *failure == FrameErrors::Verdict::kDeviceLost ? GST_FLOW_OK : GST_FLOW_ERROR;

@@ -29,7 +29,9 @@ struct SharedStream {
         stats_messages(element, settings),
         backlog(instance ? std::make_shared<Backlog>(instance->backlog(), instance->turns())
                          : std::make_shared<Backlog>()),
-        errors(element, settings) {}
+        errors(element, settings) {
+    backlog->tell_ends([this] { fifo.look_again(); });
+  }
 
   const LiveSettings& live;
   const bool has_device_alone;

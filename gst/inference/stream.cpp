@@ -139,16 +139,14 @@ GstFlowReturn Stream::chain(BufferRef buffer) {
   if (shared_.eos) return GST_FLOW_EOS;
   if (!format_) return GST_FLOW_NOT_NEGOTIATED;
   if (refuses_copy_) return GST_FLOW_ERROR;
-  const Drop drop = live_.drop;
   const bool is_due = frame_index_++ % live_.inference_interval == 0;
   const bool is_inferred = is_due && !is_gap(buffer.get());
-  if (is_inferred && drop == Drop::kBusy && drops(buffer.get(), drop)) return GST_FLOW_OK;
-  if (const GstFlowReturn flow = shared_.fifo.wait_for_room(); flow != GST_FLOW_OK) return flow;
-  if (!is_inferred) return pass(std::move(buffer), is_due);
-  if (drop == Drop::kLate && drops(buffer.get(), drop)) return GST_FLOW_OK;
-  if (opened_->settings().region == InferenceRegion::kRoiList) {
+  if (is_inferred && opened_->settings().region == InferenceRegion::kRoiList) {
     return infer_objects(std::move(buffer), came_ns);
   }
+  const std::optional<GstFlowReturn> flow = enter(buffer.get(), is_inferred);
+  if (flow != GST_FLOW_OK) return flow.value_or(GST_FLOW_OK);
+  if (!is_inferred) return pass(std::move(buffer), is_due);
   BufferRef frame(gst_buffer_ref(buffer.get()));
   try {
     auto inference = start_inference(std::move(buffer));
@@ -162,6 +160,16 @@ GstFlowReturn Stream::chain(BufferRef buffer) {
   } catch (...) {
     return end_frame(std::move(frame));
   }
+}
+
+/// Waits for a place in the fifo. Nullopt where the frame, which is to be inferred, is dropped
+/// instead.
+std::optional<GstFlowReturn> Stream::enter(GstBuffer* buffer, bool is_inferred) {
+  const Drop drop = is_inferred ? live_.drop.load() : Drop::kNone;
+  if (drop == Drop::kBusy && drops(buffer, drop)) return std::nullopt;
+  if (const GstFlowReturn flow = shared_.fifo.wait_for_room(); flow != GST_FLOW_OK) return flow;
+  if (drop == Drop::kLate && drops(buffer, drop)) return std::nullopt;
+  return GST_FLOW_OK;
 }
 
 GstFlowReturn Stream::pass(BufferRef buffer, bool is_due) {

@@ -84,6 +84,7 @@ class Stream {
 
   void check_takes_frames(Opened& next) const;
   void note_layout(const npu::FrameLayout& layout, bool is_bound);
+  std::optional<GstFlowReturn> enter(GstBuffer* buffer, bool is_inferred);
   bool drops(GstBuffer* buffer, Drop drop);
   void note_drop(GstBuffer* buffer, guint64 StatsReport::*reason);
   void tell_drop(GstBuffer* buffer, GstClockTime running_time);

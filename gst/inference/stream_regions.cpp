@@ -27,22 +27,27 @@ gsize bytes_of(const PixelRect& region, npu::PixelFormat format) {
 
 // ---- Objects
 
-/// There is room for the first one.
+/// A frame without objects costs the device nothing, and is not dropped.
 GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
   try {
     const FrameDescription frame = describe_frame(format_->info, buffer.get());
-    shared_.stats.count_frame(visible_bytes(frame));
     const ObjectPicker::Picked picked = picker_.pick(
         find_objects(buffer.get(), frame.layout.width, frame.layout.height), live_.roi_interval);
     shared_.stats.count(&StatsReport::regions_refused, picked.refused);
+    std::optional<GstFlowReturn> flow = enter(buffer.get(), !picked.objects.empty());
+    if (!flow) {
+      picker_.take_back();
+      return GST_FLOW_OK;
+    }
+    if (*flow != GST_FLOW_OK) return *flow;
+    shared_.stats.count_frame(visible_bytes(frame));
     if (picked.objects.empty()) {
       shared_.stats.count(picked.has_waiting ? &StatsReport::skipped : &StatsReport::no_objects);
       return shared_.fifo.push(std::move(buffer));
     }
     const auto results = std::make_shared<RegionResults>();
     results->came_ns = came_ns;
-    const std::optional<GstFlowReturn> flow =
-        start_objects(buffer.get(), frame, picked.objects, results);
+    flow = start_objects(buffer.get(), frame, picked.objects, results);
     if (!flow) {
       picker_.take_back();
       note_drop(buffer.get(), &StatsReport::dropped);
@@ -58,13 +63,19 @@ GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
   }
 }
 
-/// As many are in flight at once as frames may be. Nullopt where the frame is dropped instead.
+/// As many are in flight at once as frames may be; those that have ended and wait for a sink count
+/// no more, or the device would idle meanwhile. Nullopt where the frame is dropped instead.
 std::optional<GstFlowReturn> Stream::start_objects(GstBuffer* buffer, const FrameDescription& frame,
                                                    const std::vector<FrameObject>& objects,
                                                    const std::shared_ptr<RegionResults>& results) {
   const RegionReader reader(format_->info, frame, buffer);
+  const auto has_place = [this] {
+    return shared_.backlog->unfinished() < shared_.fifo.max_frames();
+  };
   for (const FrameObject& object : objects) {
-    if (const GstFlowReturn flow = shared_.fifo.wait_for_room(); flow != GST_FLOW_OK) return flow;
+    if (const GstFlowReturn flow = shared_.fifo.wait_until(has_place); flow != GST_FLOW_OK) {
+      return flow;
+    }
     RegionInference region;
     region.inference = start_object(reader, frame.layout, object);
     if (!region.inference) return std::nullopt;

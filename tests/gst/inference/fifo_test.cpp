@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 
 namespace gstnpu {
@@ -63,6 +64,32 @@ TEST_F(FifoTest, HoldsFramesBackUntilOneIsDone) {
 TEST_F(FifoTest, EventsTakeNoRoom) {
   for (int i = 0; i < 10; ++i) fifo_.push(EventRef(gst_event_new_eos()));
   EXPECT_EQ(fifo_.wait_for_room(), GST_FLOW_OK);
+}
+
+TEST_F(FifoTest, ObjectsTakeNoRoom) {
+  for (int i = 0; i < 10; ++i) fifo_.push(RegionInference{});
+  EXPECT_TRUE(fifo_.has_room()) << "they are parts of one frame";
+  fifo_.push(RegionFrame{});
+  EXPECT_TRUE(fifo_.has_room());
+  fifo_.push(RegionFrame{});
+  EXPECT_FALSE(fifo_.has_room());
+  const auto taken = fifo_.take_all();
+  EXPECT_EQ(taken.size(), 12u);
+  EXPECT_TRUE(fifo_.has_room());
+}
+
+TEST_F(FifoTest, WaitsUntilSomethingElseIsSo) {
+  std::atomic<bool> is_so{false};
+  const auto wait = [&] { return fifo_.wait_until([&] { return is_so.load(); }); };
+  auto waited = std::async(std::launch::async, wait);
+  EXPECT_EQ(waited.wait_for(20ms), std::future_status::timeout);
+  is_so = true;
+  fifo_.look_again();
+  EXPECT_EQ(waited.get(), GST_FLOW_OK);
+  is_so = false;
+  waited = std::async(std::launch::async, wait);
+  fifo_.stop(GST_FLOW_FLUSHING);
+  EXPECT_EQ(waited.get(), GST_FLOW_FLUSHING);
 }
 
 TEST_F(FifoTest, StoppingWakesBothSides) {

@@ -4,7 +4,11 @@
 #include <meta/npumeta.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <future>
+#include <mutex>
 
 #include <npucore/npucore.hpp>
 
@@ -522,6 +526,90 @@ TEST_F(RoiList, ADroppedFrameDoesNotCountForTheInterval) {
     EXPECT_GT(harness.stat("dropped"), 0u);
     EXPECT_EQ(harness.stat("inferred"), 1u) << "those after it are not due, nor counted as dropped";
   }
+}
+
+// As a synchronising sink does that has a frame before its time.
+class BlockedSink {
+ public:
+  explicit BlockedSink(GstElement* element) : pad_(gst_element_get_static_pad(element, "src")) {
+    gst_pad_add_probe(
+        pad_, GST_PAD_PROBE_TYPE_BUFFER,
+        [](GstPad*, GstPadProbeInfo*, gpointer self) {
+          auto* sink = static_cast<BlockedSink*>(self);
+          std::unique_lock lock(sink->mutex_);
+          sink->has_frame_ = true;
+          sink->changed_.notify_all();
+          sink->changed_.wait(lock, [sink] { return sink->is_open_; });
+          return GST_PAD_PROBE_OK;
+        },
+        this, nullptr);
+  }
+  ~BlockedSink() {
+    open();
+    gst_object_unref(pad_);
+  }
+  BlockedSink(const BlockedSink&) = delete;
+  BlockedSink& operator=(const BlockedSink&) = delete;
+
+  void wait_for_frame() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return has_frame_; });
+  }
+  void open() {
+    const std::scoped_lock lock(mutex_);
+    is_open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  GstPad* const pad_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool has_frame_ = false, is_open_ = false;
+};
+
+BufferRef frame_with_objects(guint objects, guint index) {
+  BufferRef frame = ramp("RGB", 120, 100, index);
+  for (guint i = 0; i < objects; ++i) add_roi(frame, i, i, 30, 40);
+  return frame;
+}
+
+TEST_F(RoiList, ObjectsThatWaitForASinkLeaveTheDeviceToOthers) {
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    configured("drop", "busy")(element);
+    g_object_set(element, "nireq", 2U, "preload", TRUE, nullptr);
+  });
+  BlockedSink sink(harness.element());
+  gst_harness_set_upstream_latency(harness.get(), GST_SECOND / 30);
+  harness.set_caps(caps_of("RGB", 120, 100));
+  ASSERT_EQ(harness.push(frame_with_objects(5, 0)), GST_FLOW_OK);
+  sink.wait_for_frame();
+  auto pushed =
+      std::async(std::launch::async, [&] { return harness.push(frame_with_objects(5, 1)); });
+  EXPECT_EQ(pushed.wait_for(std::chrono::seconds(20)), std::future_status::ready)
+      << "it waits for the sink, while nothing is on the device";
+  sink.open();
+  EXPECT_EQ(pushed.get(), GST_FLOW_OK);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(gst_npu_buffer_get_num_tensors(harness.pull().get()), 5u);
+  }
+  EXPECT_EQ(harness.stat("dropped"), 0u);
+}
+
+TEST_F(RoiList, FramesWithoutObjectsPassWhileOthersRunOnASlowDevice) {
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    configured("drop", "busy")(element);
+    g_object_set(element, "nireq", 32U, "preload", TRUE, nullptr);
+  });
+  gst_harness_set_upstream_latency(harness.get(), GST_SECOND / 30);
+  harness.set_caps(caps_of("RGB", 120, 100));
+  ASSERT_EQ(harness.push(frame_with_objects(30, 0)), GST_FLOW_OK);
+  for (guint i = 1; i < 6; ++i) EXPECT_EQ(harness.push(frame_with_objects(0, i)), GST_FLOW_OK);
+  EXPECT_EQ(gst_npu_buffer_get_num_tensors(harness.pull().get()), 30u);
+  for (guint i = 1; i < 6; ++i) EXPECT_NE(harness.pull(), nullptr);
+  EXPECT_EQ(harness.stat("dropped"), 0u);
+  EXPECT_EQ(harness.stat("no-objects"), 5u);
+  EXPECT_EQ(harness.stat("frames"), 6u);
 }
 
 TEST_F(RoiList, PreloadCompilesForObjectsWhateverFramesWillCome) {
