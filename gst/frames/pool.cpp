@@ -24,6 +24,7 @@ struct PoolState {
   GstAllocationParams params{};
   gsize size_bytes = 0;
   bool has_meta = false;
+  bool must_be_dmabufs = false;
 };
 
 using Pool = ObjectType<GstBufferPool, GstBufferPoolClass, PoolState>;
@@ -73,6 +74,7 @@ gboolean configure(GstBufferPool* pool, GstStructure* config) {
   const std::optional<GstVideoInfo> info = parse_caps(caps);
   if (!info) return FALSE;
   state.info = *info;
+  state.must_be_dmabufs = has_dmabuf_feature(caps);
   state.has_meta = gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (state.layout.fixed && state.has_meta) {
     state.info = *state.layout.fixed;
@@ -85,10 +87,20 @@ gboolean configure(GstBufferPool* pool, GstStructure* config) {
   return Pool::parent_class()->set_config(pool, config);
 }
 
+/// Where the device is lost, or full, the stream still has frames, which may pass it: in ordinary
+/// memory, unless upstream was promised DMA-BUFs. Null where there is none.
+MemoryRef allocate_memory(PoolState& state) {
+  MemoryRef memory(gst_allocator_alloc(state.allocator.get(), state.size_bytes, &state.params));
+  if (!memory && !state.must_be_dmabufs) {
+    memory.reset(gst_allocator_alloc(nullptr, state.size_bytes, &state.params));
+  }
+  return memory;
+}
+
 GstFlowReturn allocate_buffer(GstBufferPool* pool, GstBuffer** buffer,
                               GstBufferPoolAcquireParams*) {
   PoolState& state = state_of(pool);
-  MemoryRef memory(gst_allocator_alloc(state.allocator.get(), state.size_bytes, &state.params));
+  MemoryRef memory = allocate_memory(state);
   if (!memory) {
     GST_CAT_WARNING(gstnpu_debug, "no memory for a frame of %" G_GSIZE_FORMAT " bytes",
                     state.size_bytes);
@@ -107,10 +119,19 @@ GstFlowReturn allocate_buffer(GstBufferPool* pool, GstBuffer** buffer,
   return GST_FLOW_OK;
 }
 
+/// A buffer in ordinary memory is not kept: the next one may be the NPU's again.
+void release_buffer(GstBufferPool* pool, GstBuffer* buffer) {
+  if (gst_buffer_n_memory(buffer) > 0 && !is_npu_memory(gst_buffer_peek_memory(buffer, 0))) {
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY);
+  }
+  Pool::parent_class()->release_buffer(pool, buffer);
+}
+
 void class_init(GstBufferPoolClass* klass) {
   klass->get_options = pool_options;
   klass->set_config = configure;
   klass->alloc_buffer = allocate_buffer;
+  klass->release_buffer = release_buffer;
 }
 
 GType pool_type() {

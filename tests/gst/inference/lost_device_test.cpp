@@ -196,6 +196,103 @@ TEST_F(NotHadAgain, IsLostForGoodToo) {
   EXPECT_NE(errors[0].find("times in a row"), std::string::npos) << errors[0];
 }
 
+/// The pool that the element offers; its frames are the test's.
+class OfferedPool {
+ public:
+  OfferedPool(GstHarness* harness, const char* caps) {
+    const CapsRef frames(gst_caps_from_string(caps));
+    GstQuery* query = gst_query_new_allocation(frames.get(), TRUE);
+    guint size = 0, min = 0, max = 0;
+    if (gst_pad_peer_query(harness->srcpad, query) && gst_query_get_n_allocation_pools(query) > 0) {
+      gst_query_parse_nth_allocation_pool(query, 0, &pool_, &size, &min, &max);
+    }
+    gst_query_unref(query);
+    if (pool_) {
+      gst_buffer_pool_set_active(pool_, TRUE);
+    }
+  }
+  ~OfferedPool() {
+    if (!pool_) return;
+    gst_buffer_pool_set_active(pool_, FALSE);
+    gst_object_unref(pool_);
+  }
+  OfferedPool(const OfferedPool&) = delete;
+  OfferedPool& operator=(const OfferedPool&) = delete;
+
+  /// Null where there is none.
+  BufferRef take(guint index) {
+    GstBuffer* buffer = nullptr;
+    if (!pool_ || gst_buffer_pool_acquire_buffer(pool_, &buffer, nullptr) != GST_FLOW_OK) {
+      return nullptr;
+    }
+    GST_BUFFER_PTS(buffer) = gst_util_uint64_scale(index, GST_SECOND, 30);
+    return BufferRef(buffer);
+  }
+
+ private:
+  GstBufferPool* pool_ = nullptr;
+};
+
+bool is_ordinary(GstBuffer* buffer) {
+  return gst_memory_is_type(gst_buffer_peek_memory(buffer, 0), GST_ALLOCATOR_SYSMEM);
+}
+
+// Downstream keeps all frames, so that the pool has to grow.
+TEST_F(NotHadAgain, UpstreamHasOrdinaryMemoryThen) {
+  gst_util_set_object_arg(G_OBJECT(harness_.element()), "on-error", "pass");
+  harness_.set_caps(caps_of("RGB", 8, 8));
+  OfferedPool pool(harness_.get(), caps_of("RGB", 8, 8).c_str());
+  std::vector<BufferRef> kept;
+  for (guint index = 0; index < kFrames; ++index) {
+    BufferRef frame = pool.take(index);
+    ASSERT_TRUE(frame) << "frame " << index;
+    ASSERT_EQ(harness_.push(std::move(frame)), GST_FLOW_OK) << index;
+    kept.push_back(harness_.pull());
+  }
+  EXPECT_FALSE(is_ordinary(kept.front().get()));
+  EXPECT_TRUE(is_ordinary(kept.back().get()));
+  EXPECT_EQ(harness_.stat("lost"), kFrames - 2);
+  EXPECT_TRUE(harness_.messages(GST_MESSAGE_ERROR).empty());
+}
+
+// For so long that the pool has no memory left from before.
+class HadAgain : public LostForGood {
+ protected:
+  HadAgain() : LostForGood(faults().c_str()) {}
+
+ private:
+  static std::string faults() {
+    std::string faults = "zeFenceHostSynchronize:DEVICE_LOST@3";
+    for (int call = 2; call < 30; ++call) {
+      faults += ",zeContextCreate:OUT_OF_DEVICE_MEMORY@" + std::to_string(call);
+    }
+    return faults;
+  }
+};
+
+TEST_F(HadAgain, UpstreamHasItsMemoryAgain) {
+  gst_util_set_object_arg(G_OBJECT(harness_.element()), "on-error", "pass");
+  harness_.set_caps(caps_of("RGB", 8, 8));
+  OfferedPool pool(harness_.get(), caps_of("RGB", 8, 8).c_str());
+  std::vector<BufferRef> kept;
+  guint ordinary = 0, index = 0;
+  for (; index < 200 && (ordinary == 0 || harness_.stat("inferred") < 4); ++index) {
+    BufferRef frame = pool.take(index);
+    ASSERT_TRUE(frame) << "frame " << index;
+    const bool is_new = !is_ordinary(frame.get());
+    ordinary += is_new ? 0 : 1;
+    ASSERT_EQ(harness_.push(std::move(frame)), GST_FLOW_OK) << index;
+    BufferRef out = harness_.pull();
+    if (is_new) {
+      kept.push_back(std::move(out));  // so that there is none but those in ordinary memory
+    }
+  }
+  ASSERT_GT(ordinary, 0u);
+  const BufferRef next = pool.take(index);
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(is_ordinary(next.get())) << "a frame in ordinary memory was kept";
+}
+
 INSTANTIATE_TEST_SUITE_P(By, LostDevice,
                          testing::Values("zeFenceHostSynchronize:DEVICE_LOST@5",
                                          "zeCommandQueueExecuteCommandLists:POISON@5"),
