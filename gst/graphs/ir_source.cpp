@@ -29,6 +29,40 @@ bool is_open(std::int64_t size) {
   return size < 0;
 }
 
+/// Whether the model's sizes may be to blame for an error; values of other properties, files and
+/// devices have other codes.
+bool may_be_of_sizes(npu::ErrorCode code) {
+  return code == npu::ErrorCode::kUnsupported || code == npu::ErrorCode::kCompileFailed;
+}
+
+std::string advice_of(const npu::Shape& shape, const char* by) {
+  return "; input-shape is " + npu::to_string(shape) + by +
+         ": set it to sizes that the model takes";
+}
+
+npu::Error with(const std::string& advice, const npu::Error& error) {
+  return {error.code(), error.what() + advice, error.driver_log()};
+}
+
+void reshape(npu::Model& model, const npu::Shape& shape, const std::string& advice) {
+  try {
+    model.reshape({{model.inputs().front().name, shape}});
+  } catch (const npu::Error& error) {
+    throw with(advice, error);
+  }
+}
+
+/// Runs `work`, and adds `advice` to its error where the sizes may be to blame; empty: none.
+template <typename Work>
+decltype(auto) with_advice(const std::string& advice, Work&& work) {
+  try {
+    return work();
+  } catch (const npu::Error& error) {
+    if (advice.empty() || !may_be_of_sizes(error.code())) throw;
+    throw with(advice, error);
+  }
+}
+
 /// What a frame's sizes go into, and whether the model leaves any of them open.
 class OpenSizes {
  public:
@@ -53,7 +87,7 @@ class OpenSizes {
   bool any() const { return std::any_of(shape_.begin(), shape_.end(), is_open); }
 
   /// A batch of one, and rows and columns of the frame.
-  void close(npu::Model& model, const npu::FrameLayout& frame) const {
+  npu::Shape shape_for(const npu::FrameLayout& frame) const {
     npu::Shape shape = shape_;
     const auto set = [&](std::size_t at, std::int64_t size) {
       if (is_open(shape[at])) {
@@ -63,14 +97,7 @@ class OpenSizes {
     set(0, 1);
     set(rows_, frame.height);
     set(rows_ + 1, frame.width);
-    try {
-      model.reshape({{input_, shape}});
-      model.check_supported();
-    } catch (const npu::Error& error) {
-      throw npu::Error(error.code(), std::string(error.what()) + "; input-shape is " +
-                                         npu::to_string(shape) +
-                                         ", by the frame: set it to sizes that the model takes");
-    }
+    return shape;
   }
 
  private:
@@ -79,10 +106,16 @@ class OpenSizes {
   std::size_t rows_ = 2;
 };
 
+/// Empty where the user has said nothing of the shape.
+std::string advice_of(const Settings& settings) {
+  const npu::Shape shape = parse_shape("input-shape", settings.input_shape);
+  return shape.empty() ? "" : advice_of(shape, "");
+}
+
 npu::Model read_model(const Settings& settings) {
   npu::Model model = npu::Model::read(settings.model);
   if (const npu::Shape shape = parse_shape("input-shape", settings.input_shape); !shape.empty()) {
-    model.reshape({{model.inputs().front().name, shape}});
+    reshape(model, shape, advice_of(shape, ""));
   }
   return model;
 }
@@ -125,6 +158,7 @@ class IrSource final : public GraphSource {
         card_(npu::vision::read_model_card(settings.model, model_.model_info())),
         card_text_(card_.to_json()),
         open_sizes_(model_),
+        advice_(advice_of(settings)),
         one_for_all_strides_(options_.may_have_strides) {
     if (!open_sizes_.any()) {
       model_.check_supported();
@@ -175,7 +209,7 @@ class IrSource final : public GraphSource {
       npu::Model model = model_;
       const auto any_size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, 64, 64);
       const npu::Preprocess preprocess = preprocess_for(model, any_size);
-      model.add_preprocess(preprocess);
+      with_advice(advice_, [&] { model.add_preprocess(preprocess); });
       const npu::FrameGeometry& geometry = model.frame_input().value().geometry;
       const auto own_size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, geometry.model_width,
                                                     geometry.model_height);
@@ -193,6 +227,7 @@ class IrSource final : public GraphSource {
   struct Job {
     npu::FrameInput frame;
     npu::CompileJob job;
+    std::string advice;  ///< for its errors
   };
 
   /// With strides that the driver takes, one graph serves every pitch, padding and even crop. Where
@@ -346,20 +381,24 @@ class IrSource final : public GraphSource {
 
   Job compile(const npu::FrameLayout& layout) const {
     npu::Model model = model_;
+    std::string advice = advice_;
     if (open_sizes_.any()) {
-      open_sizes_.close(model, layout);
+      const npu::Shape shape = open_sizes_.shape_for(layout);
+      advice = advice_of(shape, ", by the frame");
+      reshape(model, shape, advice);
+      with_advice(advice, [&] { model.check_supported(); });
     }
-    model.add_preprocess(preprocess_for(model, layout));
+    with_advice(advice, [&] { model.add_preprocess(preprocess_for(model, layout)); });
     npu::FrameInput frame = model.frame_input().value();
     npu::CompileOptions options = options_.compile;
     if (one_for_all_strides_) {
       options.properties.set(npu::property::enable_strides_for, joined(frame.plane_inputs));
     }
-    return {std::move(frame), npu::compile_async(device_, model, options)};
+    return {std::move(frame), npu::compile_async(device_, model, options), std::move(advice)};
   }
 
   std::shared_ptr<Graph> finish(Job& done) {
-    npu::CompiledModel compiled = done.job.get();
+    npu::CompiledModel compiled = with_advice(done.advice, [&] { return done.job.get(); });
     compile_ns_ += compiled.load_stats().compile_ns + compiled.load_stats().initialize_ns;
     return std::make_shared<Graph>(std::move(compiled), std::move(done.frame), file_, card_text_);
   }
@@ -391,6 +430,7 @@ class IrSource final : public GraphSource {
   const npu::vision::ModelCard card_;
   const std::string card_text_;
   const OpenSizes open_sizes_;
+  const std::string advice_;  // for errors of the user's own shape
   std::mutex mutex_;          // guards all below
   bool one_for_all_strides_;  // until the driver shows that it cannot
   std::vector<std::shared_ptr<IrCompilation>> pending_;

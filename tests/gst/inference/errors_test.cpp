@@ -51,6 +51,21 @@ std::string good_model(const TempDir& dir) {
   return dir.write("good.xml", pixels_ir(8, 8)).string();
 }
 
+/// Adds a constant of the frame's size, so that it takes no other.
+std::string offset_model(const TempDir& dir) {
+  std::string ir = npu::test::weighted_ir(8, 8);
+  const auto replace = [&](const std::string& what, const std::string& by) {
+    ir.replace(ir.find(what), what.size(), by);
+  };
+  const std::string ports = "<dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim>";
+  replace(R"(shape="" offset="0" size="4")", R"(shape="1,3,8,8" offset="0" size="768")");
+  replace(R"(<port id="0" precision="FP32"/>)",
+          R"(<port id="0" precision="FP32">)" + ports + "</port>");
+  replace(R"(<port id="1"/>)", R"(<port id="1">)" + ports + "</port>");
+  dir.write("offset.bin", std::string(768, '\0'));
+  return dir.write("offset.xml", ir).string();
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, Mistakes,
     testing::Values(
@@ -101,8 +116,22 @@ INSTANTIATE_TEST_SUITE_P(
                 good_model,
                 {{"input-shape", "1,3,x"}},
                 {"input-shape", "\"x\"", "input-shape=1,3,640,640"}},
-        Mistake{
-            "shape_of_another_rank", good_model, {{"input-shape", "1,3"}}, {"good.xml", "image"}},
+        Mistake{"shape_of_another_rank",
+                good_model,
+                {{"input-shape", "1,3"}},
+                {"good.xml", "image", "input-shape is [1,3]: set it to sizes"}},
+        Mistake{"shape_that_the_model_does_not_take",
+                good_model,
+                {{"input-shape", "1,4,8,8"}},
+                {"good.xml", "input-shape is [1,4,8,8]: set it to sizes"}},
+        Mistake{"shape_of_a_batch",
+                good_model,
+                {{"input-shape", "2,3,8,8"}},
+                {"good.xml", "batch", "input-shape is [2,3,8,8]: set it to sizes"}},
+        Mistake{"shape_that_does_not_compile",
+                offset_model,
+                {{"input-shape", "1,3,7,8"}},
+                {"offset.xml", "input-shape is [1,3,7,8]: set it to sizes"}},
         Mistake{"unknown_operator",
                 [](const TempDir& dir) {
                   return dir.write("odd.xml", npu::test::unknown_operator_ir(8, 8)).string();
