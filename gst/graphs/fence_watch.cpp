@@ -1,6 +1,6 @@
 #include "fence_watch.hpp"
 
-#include <system_error>
+#include <exception>
 
 #include "common/log.hpp"
 
@@ -50,7 +50,7 @@ void FenceWatch::call_stand_in_if_needed() try {
     stand_in_ = std::thread([this] { stand_in(); });
   }
   called_.notify_one();
-} catch (const std::system_error& error) {
+} catch (const std::exception& error) {
   GST_CAT_WARNING(gstnpu_debug, "times may be too long: no thread could be started (%s)",
                   error.what());
 }

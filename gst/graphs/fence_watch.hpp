@@ -38,7 +38,9 @@ class FenceWatch {
   /// Until its end was seen.
   void wait(Watched& item);
 
-  /// While it exists, nobody is about to wait. One at a time.
+  /// Whether nobody is about to wait, because who usually does is kept or has stopped.
+  void set_absent(bool is_absent);
+  /// While it exists. One at a time.
   class Absence {
    public:
     explicit Absence(FenceWatch& watch) : watch_(watch) { watch_.set_absent(true); }
@@ -51,7 +53,6 @@ class FenceWatch {
   };
 
  private:
-  void set_absent(bool is_absent);
   bool needs_stand_in() const { return oldest_ && is_absent_ && !is_watched_; }
   void call_stand_in_if_needed();
   void stand_in();

@@ -16,8 +16,20 @@ bool is_sticky(GstEvent* event) {
 }
 
 void OutputTask::start() {
+  stream_.watch.set_absent(false);
   gst_pad_start_task(
       src_, [](gpointer self) { static_cast<OutputTask*>(self)->run_once(); }, this, nullptr);
+}
+
+void OutputTask::pause() {
+  gst_pad_pause_task(src_);
+  stream_.watch.set_absent(true);
+}
+
+gboolean OutputTask::stop() {
+  const gboolean has_stopped = gst_pad_stop_task(src_);
+  stream_.watch.set_absent(true);
+  return has_stopped;
 }
 
 void OutputTask::run_once() {

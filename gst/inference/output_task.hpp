@@ -61,10 +61,11 @@ class OutputTask {
       : element_(element), src_(src), stream_(stream) {}
 
   void start();
-  /// From another thread: waits until the task has ended what it is at.
-  void pause() { gst_pad_pause_task(src_); }
-  /// Waits for the task. The fifo must have been stopped.
-  gboolean stop() { return gst_pad_stop_task(src_); }
+  /// From another thread: waits until the task has ended what it is at. The ends of frames that
+  /// stay in the fifo are seen nevertheless: others wait for their turns.
+  void pause();
+  /// Likewise, for good. The fifo must have been stopped.
+  gboolean stop();
   /// Takes everything that waits out of the fifo. Frames wait for the NPU and are dropped; of the
   /// events those stay that are true after a flush.
   void drop_waiting() { drop(stream_.fifo.take_all(), After::kFlush); }

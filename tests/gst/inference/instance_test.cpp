@@ -33,7 +33,7 @@ class SharingPipeline {
         " ! video/x-raw,format=RGB,width=8,height=8,framerate=30/1 ! " +
         (options.is_copied ? "identity drop-allocation=true ! " : "") +
         "npuinfer name=npu device=software model-instance-id=shared model=" + model + " " +
-        options.properties + " ! fakesink sync=" + (options.is_live ? "true" : "false");
+        options.properties + " ! fakesink name=sink sync=" + (options.is_live ? "true" : "false");
     pipeline_.reset(GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(line.c_str(), nullptr))));
     element_.reset(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "npu"));
   }
@@ -45,6 +45,11 @@ class SharingPipeline {
   GstElement* element() const { return element_.get(); }
   void start() { gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING); }
   void stop() { gst_element_set_state(pipeline_.get(), GST_STATE_NULL); }
+  /// Before start().
+  void keep_sink_stopped() {
+    const ObjectRef<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "sink"));
+    gst_element_set_locked_state(sink.get(), TRUE);
+  }
   /// False for an error.
   bool wait_for_end() const {
     const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline_.get()));
@@ -220,6 +225,18 @@ TEST_F(Instances, LeaveOthersAloneWhenOneFlushesOrEnds) {
   for (std::size_t other = 2; other < streams_.size(); ++other) {
     EXPECT_TRUE(streams_[other]->errors().empty());
     EXPECT_EQ(streams_[other]->stat("lost"), 0u);
+  }
+}
+
+// A branch whose sink is not started yet refuses a first frame while the second is in the NPU.
+TEST_F(Instances, LeaveOthersAloneWhenAFrameIsRefused) {
+  const std::string file = model();
+  for (int i = 0; i < 24; ++i) {  // more than have a turn at a time
+    streams_.push_back(std::make_unique<SharingPipeline>(file, StreamOptions{.frames = 2}));
+    streams_.back()->keep_sink_stopped();
+    streams_.back()->start();
+    for (int ms = 0; ms < 10000 && streams_.back()->stat("inferred") == 0; ++ms) g_usleep(1000);
+    ASSERT_EQ(streams_.back()->stat("inferred"), 1u) << "the stream after " << i;
   }
 }
 
