@@ -148,6 +148,15 @@ int only_output(const Found& found, bool (*fits)(const Found& found, const Tenso
   return only;
 }
 
+bool has_proportions(const TensorView& map, InputSize input) {
+  if (input.width == 0 || input.height == 0 || map.rank < 2) return true;
+  const auto width = static_cast<double>(map.dims.at(map.rank - 1));
+  const auto height = static_cast<double>(map.dims.at(map.rank - 2));
+  const double wanted_width = height * input.width / input.height;
+  const double wanted_height = width * input.height / input.width;
+  return std::abs(width - wanted_width) <= 1 || std::abs(height - wanted_height) <= 1;
+}
+
 Window window_of(const npu::FrameGeometry& geometry, FrameSize frame, std::size_t map_width,
                  std::size_t map_height) {
   Window window;

@@ -38,6 +38,13 @@ bool may_be_meant(const Found& found, const TensorView& output);
 /// The place of the only output that fits, of those that may be meant; -1: none; -2: more than one.
 int only_output(const Found& found, bool (*fits)(const Found& found, const TensorView& output));
 
+/// Whether a map [..., height, width] can be one of the model's whole input: of its proportions, to
+/// one row or column. True where the input is not known.
+bool has_proportions(const TensorView& map, InputSize input);
+/// How a refusal of one that has not begins.
+inline constexpr const char* kOtherProportions =
+    "has other proportions than the model's input, and a map covers that";
+
 /// The values of a map that show the frame: what shows a letterbox' border is cut off.
 struct Window {
   std::size_t left = 0, top = 0, width = 0, height = 0;

@@ -54,6 +54,8 @@ std::string refusal(const Found& found) {
   if (found.card.task != Task::kAnomaly && found.card.family != Family::kAnomaly) {
     return "could be another map: set model-task to anomaly";
   }
+  const TensorView& map = found.outputs[static_cast<std::size_t>(only)];
+  if (!has_proportions(map, found.input)) return kOtherProportions;
   return has_thresholds(found.card)
              ? ""
              : "comes without image_threshold, pixel_threshold and normalization_scale";

@@ -16,7 +16,9 @@ std::string refusal(const Found& found) {
   if (only == -1) return "has other tensors";
   if (only == -2) return "has more than one such tensor: set tensor-name";
   const bool is_told = found.card.task == Task::kDepth || found.card.family == Family::kDepth;
-  return is_told ? "" : "could be another map: set model-task to depth";
+  if (!is_told) return "could be another map: set model-task to depth";
+  const TensorView& map = found.outputs[static_cast<std::size_t>(only)];
+  return has_proportions(map, found.input) ? "" : kOtherProportions;
 }
 
 class DepthDecoder : public Decoder {

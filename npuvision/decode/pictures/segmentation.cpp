@@ -32,6 +32,7 @@ std::string refusal(const Found& found) {
     return "could be another map: set model-task to semantic";
   }
   const TensorView& output = found.outputs[static_cast<std::size_t>(only)];
+  if (!has_proportions(output, found.input)) return kOtherProportions;
   const std::size_t classes = are_scores(output) ? output.dims[1] : 0;
   const std::size_t labels = found.card.labels.size();
   if (classes > kMostClasses) return "has more than 65536 classes";

@@ -29,7 +29,9 @@ std::string refusal(const Found& found) {
   if (only == -2) return "has more than one such tensor: set tensor-name";
   const bool is_told =
       found.card.task == Task::kFindText || found.card.family == Family::kTextBoxes;
-  return is_told ? "" : "could be another map: set model-task to find-text";
+  if (!is_told) return "could be another map: set model-task to find-text";
+  const TensorView& map = found.outputs[static_cast<std::size_t>(only)];
+  return has_proportions(map, found.input) ? "" : kOtherProportions;
 }
 
 /// Columns from `begin` up to, not including, `end`.

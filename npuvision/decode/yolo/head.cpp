@@ -96,9 +96,10 @@ bool is_named(const Found& found, Family family) {
 
 // ---- Raw
 
-// Both are said by hand: then labels may be missing.
+// Both are said by hand: then labels may be missing. A file that says them has labels that fit.
 bool is_certain(const Found& found) {
-  return is_named(found, Family::kYolo) && found.card.task != Task::kUnknown;
+  return is_named(found, Family::kYolo) && found.card.task != Task::kUnknown &&
+         !found.card.origins.contains("family");
 }
 
 std::string settle_raw_values(const Found& found, YoloHead* head) {
@@ -148,6 +149,12 @@ YoloReading read_raw_way(const Found& found, YoloHead head, bool channels_first)
               " boxes, which are not those of the model's input: set model-family, and "
               "tensor-layout to channels-first or boxes-first";
   }
+  const bool may_have_objectness =
+      !channels_first && !said && found.card.labels.empty() && !is_named(found, Family::kYolo);
+  if (refusal.empty() && may_have_objectness) {
+    refusal = "may have " + number(head.classes) +
+              " classes, or objectness and one less: set labels, or model-family";
+  }
   return {head, refusal};
 }
 
@@ -171,7 +178,19 @@ bool may_be_classes(const Found& found, const YoloHead& head) {
   if (labels == 0 || labels == classes) return true;
   const bool are_cells =
       are_grid_cells(head.boxes, found.input) || are_grid_cells(head.boxes, found.input, 3);
-  return labels + 1 == classes && are_cells;  // and objectness
+  return are_cells;  // and objectness, or any other number
+}
+
+// Few shapes are as common as rows of some values.
+std::string doubt_about_end_to_end(const Found& found, const YoloHead& head) {
+  if (may_be_classes(found, head)) {
+    return "may have " + number(head.values - head.extras() - YoloHead::kBoxValues) +
+           " classes, or be end to end: set tensor-layout to boxes-first or end-to-end";
+  }
+  const bool is_guessed = head.task == Task::kPose && found.card.key_points == 0;
+  return is_guessed || head.boxes == 1
+             ? "may be no boxes at all: set tensor-layout to end-to-end where it is"
+             : "";
 }
 
 }  // namespace
@@ -219,9 +238,8 @@ YoloReading read_end_to_end_head(const Found& found) {
   }
   head.classes = found.card.labels.size();
   refusal = settle_end_to_end_values(found, &head);
-  if (refusal.empty() && !is_sure && may_be_classes(found, head)) {
-    refusal = "may have " + number(head.values - head.extras() - YoloHead::kBoxValues) +
-              " classes, or be end to end: set tensor-layout to boxes-first or end-to-end";
+  if (refusal.empty() && !is_sure) {
+    refusal = doubt_about_end_to_end(found, head);
   }
   return {head, refusal};
 }

@@ -23,6 +23,7 @@ double value(Random& random) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kSpecial[] = {std::nan(""), kInf, -kInf, 0, 1, -1, 1e30, -1e30, 300, 0.5};
   if (random() % 64 == 0) return kSpecial[random() % std::size(kSpecial)];
+  if (random() % 4 == 0) return static_cast<double>(up_to(random, 1));  // as labels are
   return static_cast<double>(random() % 1000) / 1000;
 }
 

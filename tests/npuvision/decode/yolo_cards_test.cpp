@@ -22,6 +22,12 @@ ModelCard named(ModelCard card, Family family) {
   return card;
 }
 
+/// As metadata.yaml says it.
+ModelCard from_file(ModelCard card) {
+  card.origins["family"] = "metadata.yaml";
+  return card;
+}
+
 ModelCard end_to_end(ModelCard card, bool is_end_to_end = true) {
   card.end_to_end = is_end_to_end;
   return card;
@@ -78,6 +84,21 @@ INSTANTIATE_TEST_SUITE_P(
                  {{1, 84, 8400}},
                  {640, 640},
                  "yolo"},
+        ShapeRow{"LabelsOfAFile",
+                 from_file(named(card_of(Task::kDetect, 80), Family::kYolo)),
+                 {{1, 84, 8400}},
+                 {640, 640},
+                 "yolo"},
+        ShapeRow{"BoxesFirstByHand",
+                 named(card_of(Task::kDetect, 0), Family::kYolo),
+                 {{1, 8400, 84}},
+                 {640, 640},
+                 "yolo"},
+        ShapeRow{"EndToEndOfOneByHand",
+                 end_to_end(card_of(Task::kOriented, 15)),
+                 {{1, 1, 7}},
+                 {640, 640},
+                 "yolo-end-to-end"},
         ShapeRow{"Segment",
                  card_of(Task::kSegment, 80),
                  {{1, 116, 8400}, {1, 32, 160, 160}},
@@ -244,6 +265,41 @@ INSTANTIATE_TEST_SUITE_P(
                  {{1, 8400, 85}},
                  {640, 640},
                  "set model-family to yolox"},
+        ShapeRow{"YoloXWithoutLabels",
+                 card_of(Task::kDetect, 0),
+                 {{1, 8400, 85}},
+                 {640, 640},
+                 "may have 81 classes, or objectness and one less"},
+        ShapeRow{"YoloXOfOneClass",
+                 card_of(Task::kDetect, 80),
+                 {{1, 8400, 6}},
+                 {640, 640},
+                 "may have 2 classes, or be end to end"},
+        ShapeRow{"ObjectnessOfOneClassWithOtherLabels",
+                 card_of(Task::kUnknown, 3),
+                 {{1, 25200, 6}},
+                 {640, 640},
+                 "may have 2 classes, or be end to end"},
+        ShapeRow{"OneRowOfSevenValues",
+                 card_of(Task::kOriented, 15),
+                 {{1, 1, 7}},
+                 {640, 640},
+                 "may be no boxes at all"},
+        ShapeRow{"StepsOfAReader",
+                 card_of(Task::kPose, 1),
+                 {{1, 40, 15}},
+                 {320, 48},
+                 "may be no boxes at all"},
+        ShapeRow{"OtherLabelsThanTheFile",
+                 from_file(named(card_of(Task::kDetect, 79), Family::kYolo)),
+                 {{1, 84, 8400}},
+                 {640, 640},
+                 "84 values per box, which is not 4 + 79 labels"},
+        ShapeRow{"TokensOfATransformer",
+                 from_file(named(card_of(Task::kDetect, 80), Family::kYolo)),
+                 {{1, 197, 768}},
+                 {224, 224},
+                 "of no family of models"},
         ShapeRow{"YoloXOfAnotherInput",
                  named(card_of(Task::kDetect, 80), Family::kYoloX),
                  {{1, 8400, 85}},
