@@ -57,7 +57,8 @@ void Boxes::add_oriented(const OrientedBox& box, float confidence, std::uint32_t
   const Edges edges = enclosing(placed);
   const auto finite = [](double value) { return std::isfinite(value); };
   if (!std::all_of(edges.begin(), edges.end(), finite)) return;
-  if (!(box.width > 0 && box.height > 0)) return;
+  // A scale near zero may leave nothing of a side.
+  if (!(std::min({box.width, box.height, placed.width, placed.height}) > 0)) return;
   const Object object{.left = std::clamp<double>(edges[0], 0, frame_.width),
                       .top = std::clamp<double>(edges[1], 0, frame_.height),
                       .right = std::clamp<double>(edges[2], 0, frame_.width),

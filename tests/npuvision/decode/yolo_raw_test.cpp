@@ -306,6 +306,14 @@ TEST(YoloOriented, AStretchedFrameTurnsTheLongerSide) {
   EXPECT_NEAR(object.oriented->width * object.oriented->height, 800, 1e-3);
 }
 
+TEST(YoloOriented, AScaleNearZeroLeavesNone) {
+  ModelCard card = card_of(Task::kOriented, 1);
+  card.channels_first = true;
+  const std::vector<double> row{100, 100, 2, 0.1, 0.9, 0.5};
+  const Frame frame{.geometry = {640, 640, 0, 0, 5e-324, 4}, .size = {640, 640}};
+  EXPECT_TRUE(decoded(card, tensor_of_rows({row}, true), {}, frame).objects.empty());
+}
+
 // The left half of the prototypes is positive: so is that of each mask.
 TEST(YoloSegment, AMaskIsThePartOfTheBoxAboveZero) {
   ModelCard card = card_of(Task::kSegment, 1);
