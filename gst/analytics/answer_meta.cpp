@@ -86,9 +86,9 @@ GstStructure* mask_structure(const npu::vision::Mask& mask, const Answer& answer
       "mask", "x_min", G_TYPE_DOUBLE, mask.x / static_cast<double>(frame.width), "x_max",
       G_TYPE_DOUBLE, (mask.x + mask.width) / static_cast<double>(frame.width), "y_min",
       G_TYPE_DOUBLE, mask.y / static_cast<double>(frame.height), "y_max", G_TYPE_DOUBLE,
-      (mask.y + mask.height) / static_cast<double>(frame.height), "width", G_TYPE_UINT, mask.width,
-      "height", G_TYPE_UINT, mask.height, nullptr);
-  const std::size_t count = std::size_t{mask.width} * mask.height;
+      (mask.y + mask.height) / static_cast<double>(frame.height), "width", G_TYPE_UINT,
+      mask.columns, "height", G_TYPE_UINT, mask.rows, nullptr);
+  const std::size_t count = std::size_t{mask.columns} * mask.rows;
   set_bytes<std::uint8_t>(structure, "values",
                           std::span(answer.mask_pixels).subspan(mask.first, count));
   return structure;

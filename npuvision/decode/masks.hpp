@@ -25,8 +25,10 @@ struct PlanePart {
 /// logit is above 0, its probability above one half.
 class MaskPainter {
  public:
-  /// The geometry must have the model's width and height.
-  void begin(const LogitPlane& plane, const npu::FrameGeometry& geometry, FrameSize frame);
+  /// The geometry must have the model's width and height. The masks of all `objects` that paint()
+  /// will add share what kMostMaskPixels allows.
+  void begin(const LogitPlane& plane, const npu::FrameGeometry& geometry, FrameSize frame,
+             std::span<const Object> objects);
   /// What paint() needs of the plane for this object.
   PlanePart part_for(const Object& object) const;
   /// Adds the object's mask; `logits` are those of the part, row after row. What is not finite
@@ -42,12 +44,14 @@ class MaskPainter {
   };
   static Place place(double pixel, double offset, double scale, double per_model_pixel,
                      std::size_t size);
-  Place column(std::size_t x) const;
-  Place row(std::size_t y) const;
+  Mask mask_of(const Object& object) const;
+  Place column(const Mask& mask, std::uint32_t column) const;
+  Place row(const Mask& mask, std::uint32_t row) const;
 
   LogitPlane plane_;
   npu::FrameGeometry geometry_;
   FrameSize frame_;
+  double coarseness_ = 1;  // frame pixels to a column of a mask
   std::vector<Place> columns_;
   std::vector<float> blended_;  // two rows of the part, as one
 };

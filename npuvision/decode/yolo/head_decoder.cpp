@@ -48,8 +48,8 @@ void HeadDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   const BoxRows rows =
       rows_of(checked_output(outputs, head_.output, made_for_), head_.channels_first);
   if (head_.protos) {
-    const TensorView& protos = checked_output(outputs, *head_.protos, protos_made_for_);
-    painter_.begin({.width = protos.dims[3], .height = protos.dims[2]}, with_size(geometry), frame);
+    checked_output(outputs, *head_.protos, protos_made_for_);
+    with_size(geometry);  // or throws, before there is half of an answer
   }
   boxes_.begin(geometry, frame);
   collect(rows, options.confidence_threshold);
@@ -59,7 +59,7 @@ void HeadDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
     give_key_points(rows, geometry, frame, answer);
   }
   if (head_.protos) {
-    give_masks(rows, outputs[*head_.protos], answer);
+    give_masks(rows, outputs[*head_.protos], with_size(geometry), frame, answer);
   }
 }
 
@@ -129,7 +129,10 @@ void HeadDecoder::give_key_points(const BoxRows& rows, const npu::FrameGeometry&
   }
 }
 
-void HeadDecoder::give_masks(const BoxRows& rows, const TensorView& protos, Answer* answer) {
+void HeadDecoder::give_masks(const BoxRows& rows, const TensorView& protos,
+                             const npu::FrameGeometry& geometry, FrameSize frame, Answer* answer) {
+  painter_.begin({.width = protos.dims[3], .height = protos.dims[2]}, geometry, frame,
+                 answer->objects);
   for (const Candidate* candidate : boxes_.kept()) {
     const PlanePart part = painter_.part_for(candidate->object);
     compute_logits(rows, candidate->index, protos, part);

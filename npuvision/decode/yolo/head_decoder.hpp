@@ -36,7 +36,8 @@ class HeadDecoder : public Decoder {
   bool has_finite_extras(const BoxRows& rows, std::size_t box) const;
   void give_key_points(const BoxRows& rows, const npu::FrameGeometry& geometry, FrameSize frame,
                        Answer* answer) const;
-  void give_masks(const BoxRows& rows, const TensorView& protos, Answer* answer);
+  void give_masks(const BoxRows& rows, const TensorView& protos, const npu::FrameGeometry& geometry,
+                  FrameSize frame, Answer* answer);
   void compute_logits(const BoxRows& rows, std::size_t box, const TensorView& protos,
                       const PlanePart& part);
 

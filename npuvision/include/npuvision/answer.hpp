@@ -27,11 +27,16 @@ struct KeyPoint {
   float confidence = 1;  ///< 0..1: that it is there, or is visible; 1 where the model does not say
 };
 
-/// Which pixels of the frame belong to an object: those of its box, row after row.
+/// Which part of its box belongs to an object: columns and rows of equal size, row after row. One
+/// for each pixel of the frame, fewer where those of all masks would be more than kMostMaskPixels.
 struct Mask {
   std::uint32_t x = 0, y = 0, width = 0, height = 0;  ///< frame pixels, inside the frame
+  std::uint32_t columns = 0, rows = 0;                ///< at most width and height
   std::size_t first = 0;                              ///< of Answer::mask_pixels
 };
+
+/// Of the masks of one frame together.
+inline constexpr std::size_t kMostMaskPixels = std::size_t{32} << 20;
 
 /// A thing that was found; edges in frame pixels, inside the frame, never empty.
 struct Object {

@@ -106,6 +106,8 @@ void expect_inside(const Answer& answer, FrameSize frame) {
   for (const Mask& mask : answer.masks) {
     EXPECT_TRUE(mask.width > 0 && mask.x + mask.width <= frame.width);
     EXPECT_TRUE(mask.height > 0 && mask.y + mask.height <= frame.height);
+    EXPECT_EQ(mask.columns, mask.width);
+    EXPECT_EQ(mask.rows, mask.height);
     EXPECT_LE(mask.first + std::size_t{mask.width} * mask.height, answer.mask_pixels.size());
   }
 }

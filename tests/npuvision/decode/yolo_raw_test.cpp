@@ -340,6 +340,31 @@ TEST(YoloSegment, AMaskIsThePartOfTheBoxAboveZero) {
   }
 }
 
+// A hundred objects that fill a frame of 16384x16384 would be 27 GB.
+TEST(YoloSegment, MasksOfLargeFramesAreCoarser) {
+  ModelCard card = card_of(Task::kSegment, 1);
+  card.channels_first = true;
+  std::vector<double> protos(16 * 16);
+  for (std::size_t i = 0; i < protos.size(); ++i) protos[i] = i % 16 < 8 ? 1 : -1;
+  std::vector<TestTensor> tensors;
+  const std::vector<double> row{32, 32, 64, 64, 0.9, 2};
+  tensors.push_back(tensor_of_rows(std::vector(100, row), true));
+  tensors.emplace_back("output1", ElementType::kF32, std::vector<std::size_t>{1, 1, 16, 16},
+                       protos);
+  const Frame frame{.geometry = {64, 64, 0, 0, 256, 256}, .size = {16384, 16384}};
+  const Answer found = decoded(card, std::move(tensors), {.iou_threshold = 1}, frame);
+  ASSERT_EQ(found.masks.size(), 100U);
+  EXPECT_LE(found.mask_pixels.size(), kMostMaskPixels);
+  EXPECT_GT(found.mask_pixels.size(), kMostMaskPixels / 2);
+  const Mask& mask = found.masks.back();
+  EXPECT_EQ(mask.width, 16384U);
+  ASSERT_EQ(mask.first + std::size_t{mask.columns} * mask.rows, found.mask_pixels.size());
+  for (std::uint32_t column = 0; column < mask.columns; ++column) {
+    const int pixel = found.mask_pixels.at(mask.first + column);
+    ASSERT_EQ(pixel, 2 * column + 1 < mask.columns ? 255 : 0) << column;
+  }
+}
+
 TEST(YoloRaw, TakesTheTensorThatTheCardNames) {
   ModelCard card = card_of(Task::kDetect, 1);
   card.output = "second";
