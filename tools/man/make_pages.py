@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-FILE_VALUES = {"--weights", "--input", "--output", "--cache-dir"}
+FILE_VALUES = {"--weights", "--reference-weights", "--input", "--output", "--cache-dir"}
 
 
 def describe(tool):

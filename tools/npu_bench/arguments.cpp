@@ -39,7 +39,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("-i,--iterations", arguments.iterations, "inferences to run (default: no limit)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--input", arguments.inputs,
-                 "an input's raw data, NAME=FILE, or FILE for a single input; repeatable (default: "
+                 "an input's raw data or NumPy array, NAME=FILE, or FILE for a single input; "
+                 "repeatable (default: "
                  "random)")
       ->take_all();
   app.add_option("--memory", arguments.memory,

@@ -1,10 +1,13 @@
 #include "inputs.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
+
+#include "npy.hpp"
 
 namespace {
 
@@ -35,23 +38,40 @@ std::pair<std::size_t, std::filesystem::path> parse(const std::vector<npu::Port>
                                                spec + "'");
 }
 
-void require_size(const npu::Port& port, const std::filesystem::path& file) {
+[[noreturn]] void refuse_size(const npu::Port& port, const std::filesystem::path& file,
+                              const std::string& found) {
+  throw Error(ErrorCode::kInvalidArgument,
+              "--input: " + file.string() + " has " + found + ", '" + port.name + "' " +
+                  npu::to_string(port.type) + npu::to_string(port.shape) + " needs " +
+                  std::to_string(port.size_bytes()) + " of raw data, or such an array of NumPy");
+}
+
+/// Of a tensor's own bytes, or of an array in a file of NumPy's.
+std::string tensor_bytes(const npu::Port& port, const std::filesystem::path& file) {
   std::error_code failed;
   const auto bytes = std::filesystem::file_size(file, failed);
   if (failed) {
     throw Error(ErrorCode::kNotFound,
                 "--input: cannot read " + file.string() + ": " + failed.message());
   }
-  if (bytes == port.size_bytes()) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "--input: " + file.string() + " has " + std::to_string(bytes) + " bytes, '" +
-                  port.name + "' " + npu::to_string(port.type) + npu::to_string(port.shape) +
-                  " needs " + std::to_string(port.size_bytes()) + " of raw data");
-}
-
-void read_file(const std::filesystem::path& file, std::span<std::byte> bytes) {
-  const std::string text = npu::read_input(file, bytes.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
+  constexpr std::size_t kMostHeaderBytes = std::size_t{64} << 10;
+  const auto found = std::to_string(bytes) + " bytes";
+  if (bytes > port.size_bytes() + kMostHeaderBytes) {
+    refuse_size(port, file, found);
+  }
+  std::string content = npu::read_input(file, port.size_bytes() + kMostHeaderBytes);
+  if (content.size() == port.size_bytes()) return content;
+  const auto array = parse_npy(content, file);
+  if (!array) {
+    refuse_size(port, file, found);
+  }
+  if (array->type != port.type || array->shape != port.shape ||
+      content.size() - array->data_offset != port.size_bytes()) {
+    refuse_size(
+        port, file,
+        std::string("an array ") + npu::to_string(array->type) + npu::to_string(array->shape));
+  }
+  return content.substr(array->data_offset);
 }
 
 template <class T, class Make>
@@ -97,14 +117,19 @@ InputSource::InputSource(const std::vector<npu::Port>& ports, const std::vector<
     : ports_(ports), seed_(seed) {
   for (const auto& spec : specs) {
     const auto [index, file] = parse(ports, spec);
-    require_size(ports[index], file);
-    files_[index] = file;
+    tensor_bytes(ports[index], file);
+    files_[index].push_back(file);
+    frames_ = std::max(frames_, files_[index].size());
   }
 }
 
-void InputSource::fill(std::size_t index, std::span<std::byte> bytes) const {
+void InputSource::fill(std::size_t index, std::span<std::byte> bytes, std::size_t frame) const {
   bytes = bytes.first(ports_[index].size_bytes());
-  const auto file = files_.find(index);
-  if (file != files_.end()) return read_file(file->second, bytes);
-  fill_random(ports_[index].type, bytes, seed_ + static_cast<unsigned>(index));
+  const auto files = files_.find(index);
+  if (files == files_.end()) {
+    const auto salt = static_cast<unsigned>(index + frame * ports_.size());
+    return fill_random(ports_[index].type, bytes, seed_ + salt);
+  }
+  const auto text = tensor_bytes(ports_[index], files->second[frame % files->second.size()]);
+  std::memcpy(bytes.data(), text.data(), text.size());
 }

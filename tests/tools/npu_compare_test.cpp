@@ -1,0 +1,214 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include <npucore/npucore.hpp>
+
+#include "ir_files.hpp"
+#include "run_tool.hpp"
+
+namespace npu {
+namespace {
+
+using test::Failure;
+using test::has;
+using test::TempDir;
+
+test::ToolRun run(const std::string& words) {
+  return test::run_tool("NPU_COMPARE", words);
+}
+
+std::string constant_layer(int id, const std::string& name, int offset) {
+  return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name +
+         "\" type=\"Const\" version=\"opset1\"><data element_type=\"f32\" shape=\"\" offset=\"" +
+         std::to_string(offset) +
+         "\" size=\"4\" /><output><port id=\"0\" precision=\"FP32\" /></output></layer>\n";
+}
+
+std::string two_inputs_layer(int id, const std::string& name, const std::string& type) {
+  const auto shape = test::dims({1, 4});
+  return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"" + type +
+         "\" version=\"opset1\"><data auto_broadcast=\"numpy\" /><input><port id=\"0\">" + shape +
+         "</port><port id=\"1\" /></input><output><port id=\"2\" precision=\"FP32\" names=\"" +
+         name + "\">" + shape + "</port></output></layer>\n";
+}
+
+/// The value in 16 levels from 0 to 2: as a compiler does that gives one operator 4 bits.
+std::string quantize_layer(int id) {
+  const auto shape = test::dims({1, 4});
+  return "<layer id=\"" + std::to_string(id) +
+         "\" name=\"rounded\" type=\"FakeQuantize\" version=\"opset1\"><data levels=\"16\" "
+         "auto_broadcast=\"numpy\" /><input><port id=\"0\">" +
+         shape +
+         "</port><port id=\"1\" /><port id=\"2\" /><port id=\"3\" /><port id=\"4\" "
+         "/></input><output><port id=\"5\" precision=\"FP32\">" +
+         shape + "</port></output></layer>\n";
+}
+
+enum class Rounding { kNone, kOfTheMiddle };
+
+/// numbers -> scale (times 2) -> shift (plus 1) -> last (times 3), each with a constant.
+struct Network {
+  std::array<float, 3> constants = {2, 1, 3};
+  Rounding rounding = Rounding::kNone;
+
+  std::string ir() const {
+    auto layers = test::parameter_layer(0, "numbers", "f32", {1, 4}) + constant_layer(1, "two", 0) +
+                  two_inputs_layer(2, "scale", "Multiply") + constant_layer(3, "one", 4) +
+                  two_inputs_layer(4, "shift", "Add") + constant_layer(5, "three", 8) +
+                  two_inputs_layer(6, "last", "Multiply") + test::result_layer(7, "out", {1, 4});
+    auto edges = test::edge(0, 0, 2, 0) + test::edge(1, 0, 2, 1) + test::edge(2, 2, 4, 0) +
+                 test::edge(3, 0, 4, 1) + test::edge(5, 0, 6, 1) + test::edge(6, 2, 7, 0);
+    if (rounding == Rounding::kNone) return test::net(layers, edges + test::edge(4, 2, 6, 0));
+    layers += constant_layer(8, "low", 12) + constant_layer(9, "high", 16) + quantize_layer(10);
+    edges += test::edge(4, 2, 10, 0) + test::edge(10, 5, 6, 0);
+    for (const int port : {1, 3}) edges += test::edge(8, 0, 10, port);
+    for (const int port : {2, 4}) edges += test::edge(9, 0, 10, port);
+    return test::net(layers, edges);
+  }
+  std::string weights() const {
+    std::string bytes(20, '\0');
+    std::memcpy(bytes.data(), constants.data(), sizeof(constants));
+    const std::array<float, 2> range = {0, 4};
+    std::memcpy(bytes.data() + sizeof(constants), range.data(), sizeof(range));
+    return bytes;
+  }
+  std::string write(const TempDir& dir, const std::string& name) const {
+    dir.write(name + ".bin", weights());
+    return dir.write(name + ".xml", ir()).string();
+  }
+};
+
+/// good.xml, and bad.xml with another constant in the middle.
+struct Networks {
+  TempDir dir;
+  std::string good = Network{}.write(dir, "good");
+  std::string bad = Network{.constants = {2, 1.5F, 3}}.write(dir, "bad");
+};
+
+nlohmann::json run_json(const std::string& words, int code) {
+  const auto result = run(words + " --device software --json 2>/dev/null");
+  EXPECT_EQ(result.code, code) << result.output;
+  return nlohmann::json::parse(result.output);
+}
+
+TEST(NpuCompareTest, AModelIsEqualToItself) {
+  const Networks networks;
+  const auto json = run_json(networks.good + " --count 3", 0);
+  EXPECT_EQ(json["equal"], true);
+  EXPECT_EQ(json["frames"], 3);
+  EXPECT_EQ(json["outputs"][0]["name"], "last");
+  EXPECT_EQ(json["outputs"][0]["values"], 12);
+  EXPECT_EQ(json["outputs"][0]["largest"], 0);
+  EXPECT_NEAR(json["outputs"][0]["cosine"], 1, 1e-12);
+}
+
+TEST(NpuCompareTest, TellsHowFarAnotherModelIsOff) {
+  const Networks networks;
+  const auto output = run_json(networks.bad + ' ' + networks.good, 1)["outputs"][0];
+  EXPECT_EQ(output["within_tolerance"], false);
+  EXPECT_EQ(output["beyond_tolerance"], 4);
+  EXPECT_NEAR(output["largest"], 1.5, 1e-5);
+  EXPECT_NEAR(output["mean"], 1.5, 1e-5);
+  EXPECT_LT(output["cosine"], 1);
+  EXPECT_NEAR(
+      output["largest_at"]["value"].get<double>() - output["largest_at"]["reference"].get<double>(),
+      1.5, 1e-5);
+}
+
+TEST(NpuCompareTest, TheToleranceDecides) {
+  const Networks networks;
+  const auto words = networks.bad + ' ' + networks.good;
+  EXPECT_EQ(run_json(words + " --tolerance 1.6", 0)["equal"], true);
+  EXPECT_EQ(run_json(words + " --tolerance 1.4 --relative-tolerance 0", 1)["equal"], false);
+  EXPECT_EQ(run_json(words + " --tolerance 0 --relative-tolerance 0.6", 0)["equal"], true);
+}
+
+TEST(NpuCompareTest, TheSameSeedGivesTheSameFigures) {
+  const Networks networks;
+  const auto words = networks.bad + ' ' + networks.good + " --seed ";
+  EXPECT_EQ(run_json(words + '5', 1), run_json(words + '5', 1));
+  EXPECT_NE(run_json(words + '5', 1)["outputs"], run_json(words + '6', 1)["outputs"]);
+}
+
+TEST(NpuCompareTest, TakesItsInputsFromFiles) {
+  const Networks networks;
+  const std::array<float, 4> frame = {1, 2, 3, 4};
+  const std::string bytes(reinterpret_cast<const char*>(frame.data()), sizeof(frame));
+  const auto file = networks.dir.write("frame.raw", bytes).string();
+  const auto json = run_json(
+      networks.bad + ' ' + networks.good + " --input " + file + " --input numbers=" + file, 1);
+  EXPECT_EQ(json["frames"], 2);
+  const double reference = json["outputs"][0]["largest_at"]["reference"];
+  const auto index = json["outputs"][0]["largest_at"]["index"].get<std::size_t>();
+  EXPECT_NEAR(reference, (frame.at(index) * 2 + 1) * 3, 1e-5);
+}
+
+TEST(NpuCompareTest, ABlobIsComparedWithItsModel) {
+  const Networks networks;
+  const auto blob = networks.dir.path() / "bad.blob";
+  CompiledModel::compile(Device::open(DeviceKind::kSoftware), Model::read(networks.bad))
+      .export_blob(blob);
+  EXPECT_EQ(run_json(blob.string() + ' ' + networks.bad, 0)["equal"], true);
+  EXPECT_EQ(run_json(blob.string() + ' ' + networks.good, 1)["equal"], false);
+}
+
+TEST(NpuCompareTest, PropertiesAreThoseOfOneSide) {
+  const Networks networks;
+  const auto json = run_json(networks.good + " -p PERF_COUNT=YES", 0);
+  EXPECT_EQ(json["tested"]["properties"], (std::vector<std::string>{"PERF_COUNT=YES"}));
+  EXPECT_TRUE(json["reference"]["properties"].empty());
+}
+
+TEST(NpuCompareTest, TheTextHasTheSameFigures) {
+  const Networks networks;
+  const auto different = run(networks.bad + ' ' + networks.good + " --device software");
+  EXPECT_EQ(different.code, 1) << different.output;
+  for (const auto* part : {"DIFFERENT over 1 frame", "largest difference 1.5", "last  f32[1,4]",
+                           "4 of 4 values", "frame 0 at [0,"}) {
+    EXPECT_TRUE(has(different.output, part)) << part << " in " << different.output;
+  }
+  const auto equal = run(networks.good + " --device software");
+  EXPECT_EQ(equal.code, 0) << equal.output;
+  EXPECT_TRUE(has(equal.output, "equal over 1 frame")) << equal.output;
+}
+
+TEST(NpuCompareTest, ALostOutputIsAFailureThoughTheModelsAreEqual) {
+  const Networks networks;
+  EXPECT_EQ(run(networks.good + " --device software > /dev/full").code, 2);
+}
+
+TEST(NpuCompareTest, RefusesModelsWithOtherPorts) {
+  const Networks networks;
+  const auto other = networks.dir.write("other.xml", test::multiply_ir()).string();
+  networks.dir.write("other.bin", std::string("\x00\x00\x00\x40", 4));
+  const auto result = run(networks.good + ' ' + other + " --device software");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.output, "do not take the same inputs")) << result.output;
+}
+
+class CompareFailureTest : public testing::TestWithParam<Failure> {};
+
+TEST_P(CompareFailureTest, SaysWhy) {
+  const Networks networks;
+  const auto result = run(GetParam().words_for(networks.good) + " --device software");
+  EXPECT_EQ(result.code, GetParam().code) << result.output;
+  EXPECT_TRUE(has(result.output, GetParam().expected)) << result.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, CompareFailureTest,
+    testing::Values(Failure{"no_model", "", 2, "model is required"},
+                    Failure{"missing_model", "/nowhere/m.xml", 2, "npu-compare: cannot read"},
+                    Failure{"missing_reference", "MODEL /nowhere/m.xml", 2, "/nowhere/m.xml"},
+                    Failure{"bad_device", "MODEL --reference-device gpu", 2, "gpu"},
+                    Failure{"bad_tolerance", "MODEL --tolerance nan", 2, "--tolerance"},
+                    Failure{"negative_tolerance", "MODEL --relative-tolerance -1", 2, "-1"},
+                    Failure{"no_frames", "MODEL --count 0", 2, "--count"},
+                    Failure{"bad_property", "MODEL -p TURBO", 2, "--property needs KEY=VALUE"},
+                    Failure{"bad_input", "MODEL --input nope=/dev/null", 2, "no input 'nope'"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace npu

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "difference.hpp"
+
+/// One of the two that are compared.
+struct Side {
+  std::string model;  ///< .xml: an IR; anything else: a blob
+  std::string weights;
+  std::string device;
+  std::vector<std::string> properties;
+
+  bool is_ir() const { return model.ends_with(".xml"); }
+};
+
+struct Arguments {
+  Side tested{.device = "auto"}, reference;
+  std::vector<std::string> inputs, reshape;
+  unsigned seed = 1;
+  std::size_t count = 0;  ///< of frames; 0: as many as the inputs have files, at least one
+  Tolerance tolerance;
+  bool json = false;
+};
+
+/// Once they are parsed, the reference is whole.
+void add_options(CLI::App& app, Arguments& arguments);

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <npucore/types.hpp>
+
+/// A value is equal to the reference's up to absolute + relative * |reference|.
+struct Tolerance {
+  double absolute = 1e-3, relative = 1e-2;
+};
+
+/// How a tensor differs from the reference's, over all frames.
+struct Difference {
+  std::size_t values = 0, beyond = 0;  ///< compared; of them outside the tolerance
+  double largest = 0, mean = 0;        ///< absolute; infinite where one side alone is not finite
+  double cosine = 1;                   ///< of what is finite on both sides
+  std::size_t frame = 0, index = 0;    ///< where the largest is
+  double tested = 0, reference = 0;    ///< the values there
+
+  bool is_within_tolerance() const { return beyond == 0; }
+};
+
+/// Adds up the frames of one tensor.
+class DifferenceMeter {
+ public:
+  explicit DifferenceMeter(Tolerance tolerance) : tolerance_(tolerance) {}
+  /// The next frame; both have as many values.
+  void add(std::span<const double> tested, std::span<const double> reference);
+  Difference result() const;
+
+ private:
+  void add(std::size_t index, double tested, double reference);
+
+  Tolerance tolerance_;
+  Difference found_;
+  std::size_t frames_ = 0;
+  double sum_ = 0;
+  double product_ = 0, tested_square_ = 0, reference_square_ = 0;
+};
+
+/// A tensor's elements as numbers. Throws npu::Error for a type that has none.
+std::vector<double> values_of(const npu::Port& port, std::span<const std::byte> bytes);

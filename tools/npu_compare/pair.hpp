@@ -1,0 +1,42 @@
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <npucore/npucore.hpp>
+
+#include "inputs.hpp"
+
+/// An output of one model, and what it is compared with: the reference's of that name, or at that
+/// place.
+struct MatchedOutput {
+  std::size_t tested, reference;
+};
+
+/// The same model, or nearly so, twice, ready to run on the same frames.
+class Pair {
+ public:
+  /// Throws npu::Error where inputs, or sizes of outputs, are not the same.
+  Pair(npu::CompiledModel tested, npu::CompiledModel reference);
+
+  const npu::CompiledModel& tested() const { return tested_; }
+  const npu::CompiledModel& reference() const { return reference_; }
+  const std::vector<MatchedOutput>& outputs() const { return outputs_; }
+
+  /// Runs both on one frame.
+  void run(const InputSource& inputs, std::size_t frame);
+  /// What they gave, by index.
+  std::span<const std::byte> tested_output(std::size_t index);
+  std::span<const std::byte> reference_output(std::size_t index);
+
+ private:
+  npu::CompiledModel tested_, reference_;
+  std::vector<std::size_t> input_order_;  ///< of each of the tested inputs: the reference's
+  std::vector<MatchedOutput> outputs_;
+  npu::Request tested_request_, reference_request_;
+};
+
+/// Index among `ports` of the one with this port's name, or one of its tensor names; its size
+/// where there is none.
+std::size_t find_port(const std::vector<npu::Port>& ports, const npu::Port& port);

@@ -1,0 +1,98 @@
+#include "report.hpp"
+
+#include <iomanip>
+#include <sstream>
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json side_json(const Side& side, const npu::DeviceInfo& device) {
+  return {{"model", side.model}, {"device", device.name}, {"properties", side.properties}};
+}
+
+ordered_json json_of(const Difference& difference) {
+  return {{"within_tolerance", difference.is_within_tolerance()},
+          {"values", difference.values},
+          {"beyond_tolerance", difference.beyond},
+          {"largest", difference.largest},
+          {"mean", difference.mean},
+          {"cosine", difference.cosine},
+          {"largest_at",
+           {{"frame", difference.frame},
+            {"index", difference.index},
+            {"value", difference.tested},
+            {"reference", difference.reference}}}};
+}
+
+ordered_json json_of(const OutputComparison& output) {
+  ordered_json json = {{"name", output.tested.name},
+                       {"type", npu::to_string(output.tested.type)},
+                       {"shape", output.tested.shape},
+                       {"reference_name", output.reference.name},
+                       {"reference_type", npu::to_string(output.reference.type)}};
+  json.update(json_of(output.difference));
+  return json;
+}
+
+void write_side(std::ostream& out, const char* what, const Side& side,
+                const npu::DeviceInfo& device) {
+  out << "  " << what << side.model << " on " << device.name;
+  for (const auto& property : side.properties) out << ", " << property;
+  out << '\n';
+}
+
+/// [0,1,7] of the shape [1,2,8].
+std::string place_in(const npu::Shape& shape, std::size_t index) {
+  npu::Shape place(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    const auto dimension = static_cast<std::size_t>(shape[i]);
+    place[i] = static_cast<std::int64_t>(index % dimension);
+    index /= dimension;
+  }
+  return npu::to_string(place);
+}
+
+void write_difference(std::ostream& out, const npu::Port& port, const Difference& difference) {
+  out << "    " << (difference.is_within_tolerance() ? "equal" : "DIFFERENT")
+      << ": largest difference " << difference.largest << ", mean " << difference.mean
+      << ", cosine similarity " << std::setprecision(8) << difference.cosine << std::setprecision(6)
+      << ", " << difference.beyond << " of " << difference.values
+      << " values beyond the tolerance\n";
+  if (difference.largest == 0) return;
+  out << "    largest in frame " << difference.frame << " at "
+      << place_in(port.shape, difference.index) << ": " << difference.tested << ", reference "
+      << difference.reference << '\n';
+}
+
+}  // namespace
+
+ordered_json to_json(const Arguments& arguments, const Comparison& comparison) {
+  ordered_json json;
+  json["equal"] = comparison.is_equal();
+  json["tested"] = side_json(arguments.tested, comparison.tested_device);
+  json["reference"] = side_json(arguments.reference, comparison.reference_device);
+  json["frames"] = comparison.frames;
+  json["seed"] = arguments.seed;
+  json["tolerance"] = arguments.tolerance.absolute;
+  json["relative_tolerance"] = arguments.tolerance.relative;
+  json["outputs"] = ordered_json::array();
+  for (const auto& output : comparison.outputs) json["outputs"].push_back(json_of(output));
+  return json;
+}
+
+std::string to_text(const Arguments& arguments, const Comparison& comparison) {
+  std::ostringstream out;
+  out << (comparison.is_equal() ? "equal" : "DIFFERENT") << " over " << comparison.frames
+      << (comparison.frames == 1 ? " frame" : " frames") << ", tolerance "
+      << arguments.tolerance.absolute << " + " << arguments.tolerance.relative
+      << " of the reference\n";
+  write_side(out, "model      ", arguments.tested, comparison.tested_device);
+  write_side(out, "reference  ", arguments.reference, comparison.reference_device);
+  for (const auto& output : comparison.outputs) {
+    out << "  output     " << output.tested.name << "  " << npu::to_string(output.tested.type)
+        << npu::to_string(output.tested.shape) << '\n';
+    write_difference(out, output.tested, output.difference);
+  }
+  return out.str();
+}
