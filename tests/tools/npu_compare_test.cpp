@@ -52,6 +52,7 @@ enum class Rounding { kNone, kOfTheMiddle };
 struct Network {
   std::array<float, 3> constants = {2, 1, 3};
   Rounding rounding = Rounding::kNone;
+  std::string rt_info = {};
 
   std::string ir() const {
     auto layers = test::parameter_layer(0, "numbers", "f32", {1, 4}) + constant_layer(1, "two", 0) +
@@ -60,12 +61,14 @@ struct Network {
                   two_inputs_layer(6, "last", "Multiply") + test::result_layer(7, "out", {1, 4});
     auto edges = test::edge(0, 0, 2, 0) + test::edge(1, 0, 2, 1) + test::edge(2, 2, 4, 0) +
                  test::edge(3, 0, 4, 1) + test::edge(5, 0, 6, 1) + test::edge(6, 2, 7, 0);
-    if (rounding == Rounding::kNone) return test::net(layers, edges + test::edge(4, 2, 6, 0));
+    if (rounding == Rounding::kNone) {
+      return test::net(layers, edges + test::edge(4, 2, 6, 0), rt_info);
+    }
     layers += constant_layer(8, "low", 12) + constant_layer(9, "high", 16) + quantize_layer(10);
     edges += test::edge(4, 2, 10, 0) + test::edge(10, 5, 6, 0);
     for (const int port : {1, 3}) edges += test::edge(8, 0, 10, port);
     for (const int port : {2, 4}) edges += test::edge(9, 0, 10, port);
-    return test::net(layers, edges);
+    return test::net(layers, edges, rt_info);
   }
   std::string weights() const {
     std::string bytes(20, '\0');
@@ -186,6 +189,122 @@ TEST(NpuCompareTest, RefusesModelsWithOtherPorts) {
   const auto result = run(networks.good + ' ' + other + " --device software");
   EXPECT_EQ(result.code, 2);
   EXPECT_TRUE(has(result.output, "do not take the same inputs")) << result.output;
+}
+
+/// Six numbers a row, as detectors with a head of one box each give them: the 2x2 picture's twelve
+/// values, times the constants. The rows' place in the picture is the rows themselves.
+struct Detector {
+  std::array<float, 6> factors = {1, 1, 1, 1, 1, 1};
+
+  static std::string constant(int id, const char* type, const char* precision, int dim, int size) {
+    const std::string dims = test::dims({dim});
+    return "<layer id=\"" + std::to_string(id) + "\" name=\"c" + std::to_string(id) +
+           "\" type=\"Const\" version=\"opset1\"><data element_type=\"" + type + "\" shape=\"" +
+           std::to_string(dim) + "\" offset=\"" + (id == 1 ? "0" : "24") + "\" size=\"" +
+           std::to_string(size) + "\" /><output><port id=\"0\" precision=\"" + precision + "\">" +
+           dims + "</port></output></layer>\n";
+  }
+  static std::string layer(int id, const std::string& name, const std::string& data,
+                           const std::string& inputs) {
+    return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"" + name +
+           "\" version=\"opset1\"><data " + data + " /><input>" + inputs +
+           "</input><output><port id=\"2\" precision=\"FP32\" names=\"" + name + "_rows\">" +
+           test::dims({1, 2, 6}) + "</port></output></layer>\n";
+  }
+  std::string write(const TempDir& dir, const std::string& name) const {
+    const auto port = [](int id, const std::vector<int>& shape) {
+      return "<port id=\"" + std::to_string(id) + "\">" + test::dims(shape) + "</port>";
+    };
+    const auto layers =
+        test::parameter_layer(0, "picture", "f32", {1, 3, 2, 2}) +
+        constant(1, "i64", "I64", 3, 24) +
+        layer(2, "Reshape", "special_zero=\"false\"", port(0, {1, 3, 2, 2}) + port(1, {3})) +
+        constant(3, "f32", "FP32", 6, 24) +
+        layer(4, "Multiply", "auto_broadcast=\"numpy\"", port(0, {1, 2, 6}) + port(1, {6})) +
+        test::result_layer(5, "out", {1, 2, 6});
+    const auto edges = test::edge(0, 0, 2, 0) + test::edge(1, 0, 2, 1) + test::edge(2, 2, 4, 0) +
+                       test::edge(3, 0, 4, 1) + test::edge(4, 2, 5, 0);
+    std::string weights(48, '\0');
+    const std::array<std::int64_t, 3> shape = {1, 2, 6};
+    std::memcpy(weights.data(), shape.data(), sizeof(shape));
+    std::memcpy(weights.data() + sizeof(shape), factors.data(), sizeof(factors));
+    dir.write(name + ".bin", weights);
+    dir.write("metadata.yaml", "task: detect\nend2end: true\nnames:\n  0: circle\n  1: square\n");
+    return dir.write(name + ".xml", test::net(layers, edges)).string();
+  }
+};
+
+/// A circle of 0.9 in the upper left corner, and a square of 0.6 in the lower right one.
+std::string picture_of_two(const TempDir& dir) {
+  const std::array<float, 12> rows = {0, 0, 1, 1, 0.9F, 0, 1, 1, 2, 2, 0.6F, 1};
+  const std::string bytes(reinterpret_cast<const char*>(rows.data()), sizeof(rows));
+  return dir.write("picture.raw", bytes).string();
+}
+
+TEST(NpuCompareAnswersTest, TellWhichObjectsAreMissing) {
+  const TempDir dir;
+  const auto good = Detector{}.write(dir, "good");
+  const auto bad = Detector{.factors = {1, 1, 1, 1, 0.75F, 1}}.write(dir, "bad");
+  const auto input = " --input " + picture_of_two(dir);
+  const auto answers = run_json(bad + ' ' + good + input, 1)["answers"];
+  EXPECT_EQ(answers["family"], "yolo-end-to-end");
+  EXPECT_EQ(answers["changed_frames"], 1);
+  EXPECT_EQ(answers["objects"], 1);
+  EXPECT_EQ(answers["reference_objects"], 2);
+  EXPECT_EQ(answers["missing"], 1);
+  EXPECT_EQ(answers["added"], 0);
+  EXPECT_NEAR(answers["largest_score_difference"], 0.225, 1e-5);
+  EXPECT_EQ(answers["largest_shift_pixels"], 0);
+  const auto text = run(bad + ' ' + good + input + " --device software").output;
+  EXPECT_TRUE(has(text, "frame 0: square 0.60 at 1.0,1.0 to 2.0,2.0 is missing")) << text;
+  const auto turned = run_json(good + ' ' + bad + input, 1)["answers"];
+  EXPECT_EQ(turned["missing"], 0);
+  EXPECT_EQ(turned["added"], 1);
+}
+
+TEST(NpuCompareAnswersTest, MayBeTheSameThoughValuesDiffer) {
+  const TempDir dir;
+  const auto good = Detector{}.write(dir, "good");
+  const auto bad = Detector{.factors = {1, 1, 0.9F, 1, 1, 1}}.write(dir, "bad");
+  const auto answers = run_json(bad + ' ' + good + " --input " + picture_of_two(dir), 1)["answers"];
+  EXPECT_EQ(answers["changed_frames"], 0);
+  EXPECT_EQ(answers["objects"], 2);
+  EXPECT_NEAR(answers["largest_shift_pixels"], 0.2, 1e-5);
+  EXPECT_TRUE(answers["changes"].empty());
+}
+
+TEST(NpuCompareAnswersTest, TellWhichSideBreaksTheContract) {
+  const TempDir dir;
+  const auto good = Detector{}.write(dir, "good");
+  const auto bad = Detector{.factors = {1, 1, 1, 1, 30, 1}}.write(dir, "bad");
+  const auto answers = run_json(bad + ' ' + good + " --input " + picture_of_two(dir), 1)["answers"];
+  EXPECT_EQ(answers["undecoded"], 1);
+  EXPECT_TRUE(has(answers["changes"][0], "the model gives no answer")) << answers;
+}
+
+TEST(NpuCompareAnswersTest, AreThoseOfAClassification) {
+  const std::string info =
+      "<model_info><model_type value=\"Classification\" /><labels value=\"a b c d\" "
+      "/></model_info>";
+  const TempDir dir;
+  Network up, down;
+  up.rt_info = down.rt_info = info;
+  down.constants[0] = -2;
+  const std::array<float, 4> frame = {0, 1, 2, 9};
+  const std::string bytes(reinterpret_cast<const char*>(frame.data()), sizeof(frame));
+  const auto words = down.write(dir, "down") + ' ' + up.write(dir, "up") + " --input " +
+                     dir.write("frame.raw", bytes).string();
+  const auto answers = run_json(words, 1)["answers"];
+  EXPECT_EQ(answers["family"], "classification");
+  ASSERT_EQ(answers["changes"].size(), 1u) << answers;
+  EXPECT_EQ(answers["changes"][0], "frame 0: the class is a, not d");
+}
+
+TEST(NpuCompareAnswersTest, OfAModelThatNobodyKnowsAreNone) {
+  const Networks networks;
+  const auto answers = run_json(networks.good, 0)["answers"];
+  EXPECT_TRUE(answers["family"].is_null());
+  EXPECT_FALSE(answers["refusal"].get<std::string>().empty());
 }
 
 class CompareFailureTest : public testing::TestWithParam<Failure> {};

@@ -38,9 +38,11 @@ void compare_outputs(const Arguments& arguments, const InputSource& inputs, Pair
   const auto& tested = pair.tested().outputs();
   const auto& reference = pair.reference().outputs();
   const auto& matched = pair.outputs();
+  AnswerComparer answers(arguments.tested.model, arguments.reference.model, pair);
   std::vector<DifferenceMeter> meters(matched.size(), DifferenceMeter(arguments.tolerance));
   for (std::size_t frame = 0; frame < result.frames; ++frame) {
     pair.run(inputs, frame);
+    answers.add(frame, pair);
     for (std::size_t i = 0; i < matched.size(); ++i) {
       const auto [mine, other] = matched[i];
       meters[i].add(values_of(tested[mine], pair.tested_output(mine)),
@@ -51,6 +53,7 @@ void compare_outputs(const Arguments& arguments, const InputSource& inputs, Pair
     result.outputs.push_back(
         {tested[matched[i].tested], reference[matched[i].reference], meters[i].result()});
   }
+  result.answers = answers.result();
 }
 
 std::size_t frames_of(const Arguments& arguments, const InputSource& inputs) {

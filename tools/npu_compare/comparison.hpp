@@ -5,6 +5,7 @@
 
 #include <npucore/npucore.hpp>
 
+#include "answers.hpp"
 #include "arguments.hpp"
 #include "difference.hpp"
 
@@ -20,6 +21,7 @@ struct Comparison {
   std::size_t frames = 0;
   std::vector<npu::Port> inputs;
   std::vector<OutputComparison> outputs;
+  AnswerChanges answers;
 
   bool is_equal() const;
 };

@@ -35,6 +35,41 @@ ordered_json json_of(const OutputComparison& output) {
   return json;
 }
 
+ordered_json json_of(const AnswerChanges& answers) {
+  if (!answers.refusal.empty()) return {{"family", nullptr}, {"refusal", answers.refusal}};
+  return {{"family", answers.family},
+          {"frames", answers.frames},
+          {"changed_frames", answers.changed_frames},
+          {"undecoded", answers.undecoded},
+          {"objects", answers.objects},
+          {"reference_objects", answers.reference_objects},
+          {"missing", answers.missing},
+          {"added", answers.added},
+          {"largest_score_difference", answers.largest_score},
+          {"largest_shift_pixels", answers.largest_shift},
+          {"pixels", answers.pixels},
+          {"changed_pixels", answers.changed_pixels},
+          {"largest_value_difference", answers.largest_value},
+          {"lowest_embedding_cosine", answers.lowest_cosine},
+          {"changes", answers.changes}};
+}
+
+void write_answers(std::ostream& out, const AnswerChanges& answers) {
+  if (!answers.refusal.empty()) {
+    out << "  answers    not decoded: " << answers.refusal << '\n';
+    return;
+  }
+  out << "  answers    " << answers.family << ": "
+      << (answers.changed_frames == 0 ? "the same" : "CHANGED in ");
+  if (answers.changed_frames != 0) {
+    out << answers.changed_frames << " of " << answers.frames << " frames";
+  }
+  out << "; objects " << answers.objects << ", reference " << answers.reference_objects
+      << "; scores differ by up to " << answers.largest_score << ", places by "
+      << answers.largest_shift << " pixels\n";
+  for (const auto& change : answers.changes) out << "    " << change << '\n';
+}
+
 void write_side(std::ostream& out, const char* what, const Side& side,
                 const npu::DeviceInfo& device) {
   out << "  " << what << side.model << " on " << device.name;
@@ -78,6 +113,7 @@ ordered_json to_json(const Arguments& arguments, const Comparison& comparison) {
   json["relative_tolerance"] = arguments.tolerance.relative;
   json["outputs"] = ordered_json::array();
   for (const auto& output : comparison.outputs) json["outputs"].push_back(json_of(output));
+  json["answers"] = json_of(comparison.answers);
   return json;
 }
 
@@ -94,5 +130,6 @@ std::string to_text(const Arguments& arguments, const Comparison& comparison) {
         << npu::to_string(output.tested.shape) << '\n';
     write_difference(out, output.tested, output.difference);
   }
+  write_answers(out, comparison.answers);
   return out.str();
 }

@@ -1,0 +1,293 @@
+#include "answers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <numeric>
+#include <optional>
+
+#include <npucore/error.hpp>
+#include <npuvision/labels.hpp>
+
+#include "difference.hpp"
+
+namespace {
+
+namespace vision = npu::vision;
+using vision::Object;
+using vision::TensorView;
+
+constexpr std::size_t kMostChanges = 50;
+/// Below this overlap two boxes are two objects.
+constexpr double kSameObject = 0.5;
+
+TensorView view_of(const npu::Port& named, const npu::Port& port) {
+  TensorView view;
+  view.name = named.tensor_names.empty() ? named.name : named.tensor_names.front();
+  view.type = port.type;
+  view.rank = port.shape.size();
+  if (view.rank > TensorView::kMaxRank) {
+    throw npu::Error(npu::ErrorCode::kUnsupported, "an output has too many dimensions");
+  }
+  std::size_t stride = npu::bit_width(port.type) / 8;
+  for (std::size_t i = view.rank; i-- > 0;) {
+    view.dims[i] = static_cast<std::size_t>(port.shape[i]);
+    view.strides_bytes[i] = stride;
+    stride *= view.dims[i];
+  }
+  return view;
+}
+
+/// Of the image input; nothing where there is none, or more than one.
+vision::InputSize image_size(const std::vector<npu::Port>& inputs) {
+  vision::InputSize size;
+  for (const auto& input : inputs) {
+    const auto& shape = input.shape;
+    if (shape.size() != 4) continue;
+    if (size.width != 0) return {};
+    const std::size_t top = shape[1] > 4 && shape[3] <= 4 ? 1 : 2;
+    size = {static_cast<std::uint32_t>(shape[top + 1]), static_cast<std::uint32_t>(shape[top])};
+  }
+  return size;
+}
+
+double overlap(const Object& one, const Object& other) {
+  const double width = std::min(one.right, other.right) - std::max(one.left, other.left);
+  const double height = std::min(one.bottom, other.bottom) - std::max(one.top, other.top);
+  if (width <= 0 || height <= 0) return 0;
+  const auto area = [](const Object& box) {
+    return (box.right - box.left) * (box.bottom - box.top);
+  };
+  return width * height / (area(one) + area(other) - width * height);
+}
+
+double shift(const Object& one, const Object& other) {
+  return std::max({std::abs(one.left - other.left), std::abs(one.top - other.top),
+                   std::abs(one.right - other.right), std::abs(one.bottom - other.bottom)});
+}
+
+/// The object of the same class that overlaps most and is not taken yet.
+std::optional<std::size_t> find_same(const Object& object, const std::vector<Object>& others,
+                                     const std::vector<bool>& taken) {
+  std::optional<std::size_t> best;
+  double most = kSameObject;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (taken[i] || others[i].label_id != object.label_id) continue;
+    const double found = overlap(object, others[i]);
+    if (found >= most) {
+      most = found;
+      best = i;
+    }
+  }
+  return best;
+}
+
+void raise(double& most, double value) {
+  most = std::max(most, std::abs(value));
+}
+
+__attribute__((format(printf, 1, 2))) std::string text(const char* format, ...) {
+  std::array<char, 256> line{};
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(line.data(), line.size(), format, values);
+  va_end(values);
+  return line.data();
+}
+
+std::string place_of(const Object& object) {
+  return text("%.2f at %.1f,%.1f to %.1f,%.1f", static_cast<double>(object.confidence), object.left,
+              object.top, object.right, object.bottom);
+}
+
+std::vector<double> doubles(const std::vector<float>& values) {
+  return {values.begin(), values.end()};
+}
+
+Difference difference(const std::vector<float>& tested, const std::vector<float>& reference) {
+  DifferenceMeter meter({});
+  meter.add(doubles(tested), doubles(reference));
+  return meter.result();
+}
+
+}  // namespace
+
+AnswerComparer::AnswerComparer(const std::string& model, const std::string& reference,
+                               const Pair& pair) {
+  try {
+    card_ = vision::merged(vision::read_model_card(model, pair.tested().model_info()),
+                           vision::read_model_card(reference, pair.reference().model_info()));
+    make_decoders(pair);
+    found_.family = vision::to_string(tested_.decoder->family());
+  } catch (const npu::Error& error) {
+    found_.refusal = error.what();
+  }
+}
+
+void AnswerComparer::make_decoders(const Pair& pair) {
+  options_ = vision::options_of(card_);
+  input_ = image_size(pair.tested().inputs());
+  geometry_ = {.model_width = input_.width, .model_height = input_.height};
+  frame_size_ = {std::max(1U, input_.width), std::max(1U, input_.height)};
+  if (const auto& frames = pair.tested().frame_input()) {
+    geometry_ = frames->geometry;
+    input_ = {geometry_.model_width, geometry_.model_height};
+    frame_size_ = {frames->preprocess.frame.width, frames->preprocess.frame.height};
+  }
+  std::vector<TensorView> tested, reference;
+  for (const auto [mine, other] : pair.outputs()) {
+    const npu::Port& port = pair.tested().outputs()[mine];
+    const npu::Port& other_port = pair.reference().outputs()[other];
+    if (port.shape != other_port.shape) {
+      throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                       "the output '" + port.name + "' has another shape on each side");
+    }
+    tested.push_back(view_of(port, port));
+    reference.push_back(view_of(port, other_port));
+  }
+  choose(tested);
+  for (const auto index : chosen_) {
+    tested_.views.push_back(tested[index]);
+    reference_.views.push_back(reference[index]);
+  }
+  tested_.decoder = vision::make_decoder(card_, tested_.views, input_);
+  reference_.decoder = vision::make_decoder(card_, reference_.views, input_);
+}
+
+/// The output that the card names, or all together.
+void AnswerComparer::choose(const std::vector<TensorView>& tested) {
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    if (tested[i].name == card_.output) {
+      chosen_ = {i};
+      return;
+    }
+  }
+  chosen_.resize(tested.size());
+  std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
+}
+
+void AnswerComparer::add(std::size_t frame, Pair& pair) {
+  if (!found_.refusal.empty()) return;
+  frame_ = frame;
+  is_changed_ = false;
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    const auto [mine, other] = pair.outputs()[chosen_[i]];
+    const auto set = [](TensorView& view, std::span<const std::byte> bytes) {
+      view.data = bytes.data();
+      view.size_bytes = bytes.size();
+    };
+    set(tested_.views[i], pair.tested_output(mine));
+    set(reference_.views[i], pair.reference_output(other));
+  }
+  const bool tested_decoded = decode(tested_), reference_decoded = decode(reference_);
+  if (tested_decoded && reference_decoded) {
+    compare_answers();
+  }
+  ++found_.frames;
+  found_.changed_frames += is_changed_ ? 1 : 0;
+}
+
+bool AnswerComparer::decode(Decoding& decoding) {
+  try {
+    decoding.decoder->decode(decoding.views, geometry_, frame_size_, options_, &decoding.answer);
+    return true;
+  } catch (const npu::Error& error) {
+    ++found_.undecoded;
+    note(std::string(&decoding == &tested_ ? "the model" : "the reference") +
+         " gives no answer: " + error.what());
+    return false;
+  }
+}
+
+void AnswerComparer::compare_answers() {
+  compare_objects();
+  compare_classes();
+  compare_maps();
+  compare_texts();
+}
+
+void AnswerComparer::compare_objects() {
+  const auto& objects = tested_.answer.objects;
+  const auto& others = reference_.answer.objects;
+  found_.objects += objects.size();
+  found_.reference_objects += others.size();
+  std::vector<bool> taken(others.size());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const auto same = find_same(objects[i], others, taken);
+    if (!same) {
+      ++found_.added;
+      note(label(objects[i].label_id) + ' ' + place_of(objects[i]) + " is new");
+      continue;
+    }
+    taken[*same] = true;
+    raise(found_.largest_score, objects[i].confidence - others[*same].confidence);
+    raise(found_.largest_shift, shift(objects[i], others[*same]));
+    if (tested_.answer.key_points_per_object != reference_.answer.key_points_per_object) continue;
+    const auto points = tested_.answer.key_points_of(i);
+    const auto other_points = reference_.answer.key_points_of(*same);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      raise(found_.largest_shift,
+            std::hypot(points[k].x - other_points[k].x, points[k].y - other_points[k].y));
+    }
+  }
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (taken[i]) continue;
+    ++found_.missing;
+    note(label(others[i].label_id) + ' ' + place_of(others[i]) + " is missing");
+  }
+}
+
+void AnswerComparer::compare_classes() {
+  const auto& classes = tested_.answer.classes;
+  const auto& others = reference_.answer.classes;
+  const auto best = [&](const std::vector<vision::ClassScore>& found) {
+    return found.empty() ? std::string("none") : label(found.front().label_id);
+  };
+  if (best(classes) != best(others)) {
+    note("the class is " + best(classes) + ", not " + best(others));
+  }
+  for (const auto& score : classes) {
+    const auto same = std::find_if(others.begin(), others.end(), [&](const auto& other) {
+      return other.label_id == score.label_id;
+    });
+    if (same == others.end()) continue;
+    raise(found_.largest_score, score.confidence - same->confidence);
+  }
+}
+
+void AnswerComparer::compare_maps() {
+  const auto& answer = tested_.answer;
+  const auto& other = reference_.answer;
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < answer.class_map.values.size(); ++i) {
+    changed += answer.class_map.values[i] != other.class_map.values[i] ? 1 : 0;
+  }
+  if (changed != 0) {
+    note(std::to_string(changed) + " of " + std::to_string(answer.class_map.values.size()) +
+         " pixels have another class");
+  }
+  found_.pixels += answer.class_map.values.size();
+  found_.changed_pixels += changed;
+  raise(found_.largest_value, difference(answer.value_map.values, other.value_map.values).largest);
+  raise(found_.largest_value, answer.anomaly.value_or(0) - other.anomaly.value_or(0));
+  found_.lowest_cosine =
+      std::min(found_.lowest_cosine, difference(answer.embedding, other.embedding).cosine);
+}
+
+void AnswerComparer::compare_texts() {
+  if (tested_.answer.text == reference_.answer.text) return;
+  note("the text is \"" + tested_.answer.text + "\", not \"" + reference_.answer.text + '"');
+}
+
+std::string AnswerComparer::label(std::uint32_t id) const {
+  return vision::label_of(card_.labels, id);
+}
+
+void AnswerComparer::note(const std::string& change) {
+  is_changed_ = true;
+  if (found_.changes.size() < kMostChanges) {
+    found_.changes.push_back("frame " + std::to_string(frame_) + ": " + change);
+  }
+}

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <npuvision/decoder.hpp>
+
+#include "pair.hpp"
+
+/// What changed in what the outputs mean, over all frames.
+struct AnswerChanges {
+  std::string family;   ///< whose decoder was used; empty: none
+  std::string refusal;  ///< why there is none
+  std::size_t frames = 0, changed_frames = 0;
+  std::size_t undecoded = 0;  ///< frames with values that break the family's contract
+  std::size_t objects = 0, reference_objects = 0;
+  std::size_t missing = 0, added = 0;  ///< objects of one side alone
+  double largest_score = 0;            ///< difference of objects' and classes' confidences, 0..1
+  double largest_shift = 0;            ///< of objects' edges and key points, frame pixels
+  std::size_t pixels = 0, changed_pixels = 0;  ///< of maps of classes
+  double largest_value = 0;                    ///< difference of a map of values, or an anomaly
+  double lowest_cosine = 1;                    ///< of embeddings
+  std::vector<std::string> changes;            ///< one sentence each; not all, if there are many
+};
+
+/// Decodes both sides' outputs as the model's card says.
+class AnswerComparer {
+ public:
+  /// The card is that of the model, or where it says nothing, of the reference.
+  AnswerComparer(const std::string& model, const std::string& reference, const Pair& pair);
+  /// The outputs that the pair has now.
+  void add(std::size_t frame, Pair& pair);
+  const AnswerChanges& result() const { return found_; }
+
+ private:
+  struct Decoding {
+    std::vector<npu::vision::TensorView> views;
+    std::unique_ptr<npu::vision::Decoder> decoder;
+    npu::vision::Answer answer;
+  };
+  void make_decoders(const Pair& pair);
+  void choose(const std::vector<npu::vision::TensorView>& tested);
+  bool decode(Decoding& decoding);
+  void compare_answers();
+  void compare_objects();
+  void compare_classes();
+  void compare_maps();
+  void compare_texts();
+  std::string label(std::uint32_t id) const;
+  void note(const std::string& change);
+
+  npu::vision::ModelCard card_;
+  npu::vision::DecodeOptions options_;
+  npu::vision::InputSize input_;
+  npu::FrameGeometry geometry_;
+  npu::vision::FrameSize frame_size_;
+  std::vector<std::size_t> chosen_;  ///< of the pair's outputs, those that are decoded
+  Decoding tested_, reference_;
+  std::size_t frame_ = 0;
+  bool is_changed_ = false;  ///< this frame
+  AnswerChanges found_;
+};
