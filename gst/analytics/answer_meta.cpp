@@ -181,6 +181,26 @@ void relate(GstAnalyticsRelationMeta* relations, guint whole, guint part) {
                                            whole);
 }
 
+/// Whether the region is where the object of its id is: regions of other elements have ids of their
+/// own.
+bool is_at(GstVideoRegionOfInterestMeta* roi, GstAnalyticsODMtd& object) {
+  gint x = 0, y = 0, w = 0, h = 0;
+  gfloat confidence = 0;
+  gst_analytics_od_mtd_get_location(&object, &x, &y, &w, &h, &confidence);
+  const gint64 column = gint64{x} + w / 2 - static_cast<gint>(roi->x);
+  const gint64 row = gint64{y} + h / 2 - static_cast<gint>(roi->y);
+  return column >= 0 && column <= roi->w && row >= 0 && row <= roi->h;
+}
+
+/// Whether an object has the region's id that is not the region.
+bool is_of_another(GstBuffer* buffer, GstVideoRegionOfInterestMeta* roi) {
+  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
+  GstAnalyticsODMtd object;
+  return relations && roi->id >= 0 &&
+         gst_analytics_relation_meta_get_od_mtd(relations, static_cast<guint>(roi->id), &object) &&
+         !is_at(roi, object);
+}
+
 /// Of an object, or of the whole frame where `object_id` is none.
 void classify_in_analytics(GstBuffer* buffer, std::optional<gint> object_id,
                            const ReadClass& found) {
@@ -384,7 +404,9 @@ void attach_to_object(GstBuffer* buffer, gint object_id, const Answer& answer,
       gst_video_region_of_interest_meta_add_param(roi, classification_structure(one));
     }
 #ifdef GST_NPU_HAVE_ANALYTICS
-    classify_in_analytics(buffer, object_id, one);
+    if (!roi || !is_of_another(buffer, roi)) {
+      classify_in_analytics(buffer, object_id, one);
+    }
 #endif
   }
   if (roi && !answer.embedding.empty()) {

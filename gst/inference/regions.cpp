@@ -45,6 +45,11 @@ GstVideoRegionOfInterestMeta* next_roi(GstBuffer* buffer, gpointer* state) {
       gst_buffer_iterate_meta_filtered(buffer, state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
 }
 
+Box box_of(GstVideoRegionOfInterestMeta* roi) {
+  return {static_cast<gint>(roi->x), static_cast<gint>(roi->y), static_cast<gint>(roi->w),
+          static_cast<gint>(roi->h)};
+}
+
 /// As DL Streamer's gvatrack writes it.
 std::optional<guint64> track_of(GstVideoRegionOfInterestMeta* roi) {
   const GstStructure* structure = gst_video_region_of_interest_meta_get_param(roi, "object_id");
@@ -75,13 +80,52 @@ std::optional<guint64> track_of(GstAnalyticsRelationMeta* relations, guint objec
   return id;
 }
 
-/// nputensordec writes each of its objects as both, with one id.
-FrameObject* find_twin(FrameObjects& found, gint id, const std::optional<PixelRect>& box) {
+Box location_of(GstAnalyticsODMtd& object) {
+  gint x = 0, y = 0, w = 0, h = 0;
+  gfloat confidence = 0;
+  gst_analytics_od_mtd_get_location(&object, &x, &y, &w, &h, &confidence);
+  return {x, y, w, h};
+}
+
+bool is_turned([[maybe_unused]] GstAnalyticsODMtd& object) {
+#if GST_CHECK_VERSION(1, 25, 0)
+  gint x = 0, y = 0, w = 0, h = 0;
+  gfloat angle = 0, confidence = 0;
+  return gst_analytics_od_mtd_get_oriented_location(&object, &x, &y, &w, &h, &angle, &confidence) &&
+         angle != 0;
+#else
+  return false;
+#endif
+}
+
+/// Whether an object and the region of its id, at `region`, are one: nputensordec writes each of
+/// its objects as both, and a turned one as the box around it.
+bool is_twin(GstAnalyticsODMtd& object, const std::optional<PixelRect>& region, guint width,
+             guint height) {
+  const Box box = location_of(object);
+  if (clip(box, width, height) == region) return true;
+  if (!region || !is_turned(object)) return false;
+  const gint64 x = box.x + box.width / 2 - region->x, y = box.y + box.height / 2 - region->y;
+  return x >= 0 && x <= region->width && y >= 0 && y <= region->height;
+}
+
+FrameObject* find_twin(FrameObjects& found, GstAnalyticsODMtd& object, guint width, guint height) {
   const auto twin =
-      std::find_if(found.usable.begin(), found.usable.end(), [&](const FrameObject& object) {
-        return object.link.object_id == id && box && object.box == *box;
+      std::find_if(found.usable.begin(), found.usable.end(), [&](const FrameObject& region) {
+        return region.link.roi && region.link.object_id == static_cast<gint>(object.id) &&
+               is_twin(object, region.box, width, height);
       });
   return twin == found.usable.end() ? nullptr : &*twin;
+}
+
+/// Whether the region's id is that of an object somewhere else.
+bool has_id_of_another(GstBuffer* buffer, GstVideoRegionOfInterestMeta* roi, guint width,
+                       guint height) {
+  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
+  GstAnalyticsODMtd object;
+  return relations && roi->id >= 0 &&
+         gst_analytics_relation_meta_get_od_mtd(relations, static_cast<guint>(roi->id), &object) &&
+         !is_twin(object, clip(box_of(roi), width, height), width, height);
 }
 
 void add_analytics(FrameObjects& found, GstBuffer* buffer, guint width, guint height) {
@@ -90,13 +134,10 @@ void add_analytics(FrameObjects& found, GstBuffer* buffer, guint width, guint he
   GstAnalyticsODMtd object;
   while (relations && gst_analytics_relation_meta_iterate(
                           relations, &state, gst_analytics_od_mtd_get_mtd_type(), &object)) {
-    gint x = 0, y = 0, w = 0, h = 0;
-    gfloat confidence = 0;
-    gst_analytics_od_mtd_get_location(&object, &x, &y, &w, &h, &confidence);
-    const auto box = clip({x, y, w, h}, width, height);
+    const auto box = clip(location_of(object), width, height);
     const auto id = static_cast<gint>(object.id);
     const auto track = track_of(relations, object.id);
-    if (FrameObject* twin = find_twin(found, id, box)) {
+    if (FrameObject* twin = find_twin(found, object, width, height)) {
       twin->track = twin->track ? twin->track : track;
       continue;
     }
@@ -116,6 +157,9 @@ void add_analytics(FrameObjects&, GstBuffer*, guint, guint) {}
 gint objects_of_analytics(GstBuffer*) {
   return 0;
 }
+bool has_id_of_another(GstBuffer*, GstVideoRegionOfInterestMeta*, guint, guint) {
+  return false;
+}
 
 #endif
 
@@ -133,8 +177,9 @@ std::vector<std::string> split_classes(const std::string& text) {
 }
 
 /// Many elements leave the id at 0. Results need one that is the object's alone: the second of an
-/// id, and those after it, get new ones. The buffer is writable; its ids in the buffer's order.
-std::vector<gint> give_ids(GstBuffer* buffer) {
+/// id, those after it, and regions with the id of an object of GstAnalytics that is somewhere else
+/// get new ones. The buffer is writable; its ids in the buffer's order.
+std::vector<gint> give_ids(GstBuffer* buffer, guint width, guint height) {
   std::vector<GstVideoRegionOfInterestMeta*> rois;
   gint next = objects_of_analytics(buffer);
   gpointer state = nullptr;
@@ -145,7 +190,7 @@ std::vector<gint> give_ids(GstBuffer* buffer) {
   std::vector<gint> ids;
   std::set<gint> used;
   for (auto* roi : rois) {
-    if (!used.insert(roi->id).second) {
+    if (has_id_of_another(buffer, roi, width, height) || !used.insert(roi->id).second) {
       roi->id = next++;
     }
     ids.push_back(roi->id);
@@ -160,9 +205,7 @@ FrameObjects find_objects(GstBuffer* buffer, guint width, guint height) {
   gpointer state = nullptr;
   std::size_t index = 0;
   while (auto* roi = next_roi(buffer, &state)) {
-    const Box box{static_cast<gint>(roi->x), static_cast<gint>(roi->y), static_cast<gint>(roi->w),
-                  static_cast<gint>(roi->h)};
-    add(found, clip(box, width, height), object_of(roi, index++));
+    add(found, clip(box_of(roi), width, height), object_of(roi, index++));
   }
   add_analytics(found, buffer, width, height);
   return found;
@@ -221,8 +264,9 @@ void ObjectPicker::drop_old_tracks(guint interval) {
 
 BufferRef finish(RegionFrame frame) {
   BufferRef buffer(gst_buffer_make_writable(frame.buffer.release()));
-  const std::vector<gint> ids = give_ids(buffer.get());
-  for (InferenceResult& result : frame.results->done) {
+  RegionResults& results = *frame.results;
+  const std::vector<gint> ids = give_ids(buffer.get(), results.frame_width, results.frame_height);
+  for (InferenceResult& result : results.done) {
     ObjectLink& link = result.region->object;
     if (link.roi && *link.roi < ids.size()) {
       link.object_id = ids[*link.roi];

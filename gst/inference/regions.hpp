@@ -65,6 +65,7 @@ class ObjectPicker {
 /// What the objects of one frame gave. Made by the streaming thread, filled by the output task.
 struct RegionResults {
   std::vector<InferenceResult> done;
+  guint frame_width = 0, frame_height = 0;
   bool is_lost = false;              ///< the NPU was lost at one of them
   guint64 came_ns = 0;               ///< when the frame came into the element
   guint64 begin_ns = 0, end_ns = 0;  ///< of what the NPU did

@@ -46,6 +46,8 @@ GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
       return shared_.fifo.push(std::move(buffer));
     }
     const auto results = std::make_shared<RegionResults>();
+    results->frame_width = frame.layout.width;
+    results->frame_height = frame.layout.height;
     results->came_ns = came_ns;
     flow = start_objects(buffer.get(), frame, picked.objects, results);
     if (!flow) {

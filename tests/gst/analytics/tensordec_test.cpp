@@ -738,6 +738,23 @@ TEST(TensorDecObjects, ContainTheirClassInAnalytics) {
   EXPECT_EQ(gst_analytics_cls_mtd_get_quark(&found, 0), g_quark_from_string("blue"));
   EXPECT_NEAR(gst_analytics_cls_mtd_get_level(&found, 0), 1, 1e-6);
 }
+
+TEST(TensorDecObjects, AreNotThoseOfTheirIdElsewhere) {
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame(gst_buffer_new());
+  GstAnalyticsRelationMeta* relations = gst_buffer_add_analytics_relation_meta(frame.get());
+  GstAnalyticsODMtd object;
+  gst_analytics_relation_meta_add_od_mtd(relations, g_quark_from_string("door"), 100, 20, 30, 40,
+                                         0.5F, &object);
+  const auto id = static_cast<gint>(object.id);
+  add_object(frame.get(), id, classes({0, 0, 1}));
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  EXPECT_EQ(classes_of(out.get(), id).size(), 1u);
+  EXPECT_EQ(gst_analytics_relation_get_length(gst_buffer_get_analytics_relation_meta(out.get())),
+            1u)
+      << "the object has no class";
+}
 #endif
 
 // ---- Answers beside boxes

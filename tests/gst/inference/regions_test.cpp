@@ -202,6 +202,46 @@ TEST(FrameObjects, OfAnalyticsCountOnce) {
   EXPECT_EQ(found.usable[1].link.object_id, static_cast<gint>(alone.id));
   EXPECT_FALSE(found.usable[1].link.roi);
 }
+
+// Elements that do not know of each other count from 0.
+TEST(FrameObjects, OfAnalyticsAndRegionsOfTheirIdsElsewhereAreApart) {
+  BufferRef buffer(gst_buffer_new());
+  GstAnalyticsRelationMeta* relations = gst_buffer_add_analytics_relation_meta(buffer.get());
+  GstAnalyticsODMtd object, over_the_edge;
+  gst_analytics_relation_meta_add_od_mtd(relations, g_quark_from_string("object"), 1, 2, 3, 4, 0.5F,
+                                         &object);
+  gst_analytics_relation_meta_add_od_mtd(relations, g_quark_from_string("edge"), -5, 2, 30, 4, 0.5F,
+                                         &over_the_edge);
+  add_roi(buffer, "region", 20, 20, 10, 10)->id = static_cast<gint>(object.id);
+  add_roi(buffer, "object", 1, 2, 3, 4)->id = static_cast<gint>(object.id);
+  add_roi(buffer, "edge", 0, 2, 25, 4)->id = static_cast<gint>(over_the_edge.id);
+  EXPECT_EQ(find_objects(buffer.get(), 100, 50).usable.size(), 3u);
+  const auto results = std::make_shared<RegionResults>();
+  results->frame_width = 100;
+  results->frame_height = 50;
+  buffer = finish({std::move(buffer), results});
+  gpointer state = nullptr;
+  std::vector<gint> ids;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
+             buffer.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    ids.push_back(reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)->id);
+  }
+  const auto first = static_cast<gint>(object.id), second = static_cast<gint>(over_the_edge.id);
+  EXPECT_EQ(ids, (std::vector<gint>{2, first, second})) << "the region's alone is new";
+}
+
+#if GST_CHECK_VERSION(1, 25, 0)
+TEST(FrameObjects, OfAnalyticsThatAreTurnedAreThoseInTheirBoxes) {
+  BufferRef buffer(gst_buffer_new());
+  GstAnalyticsRelationMeta* relations = gst_buffer_add_analytics_relation_meta(buffer.get());
+  GstAnalyticsODMtd turned;
+  gst_analytics_relation_meta_add_oriented_od_mtd(relations, g_quark_from_string("ship"), 30, 20,
+                                                  20, 4, 0.8F, 0.5F, &turned);
+  auto* roi = add_roi(buffer, "ship", 32, 14, 16, 16);
+  roi->id = static_cast<gint>(turned.id);
+  EXPECT_EQ(find_objects(buffer.get(), 100, 50).usable.size(), 1u);
+}
+#endif
 #endif
 
 }  // namespace
