@@ -42,7 +42,7 @@ class NPU_API Importer {
   /// The same buffer, imported when it is first asked for. Throws Error(kInvalidArgument).
   KeptImport keep(int fd);
   /// A frame's buffers into the first of `tensors`; those already imported are only looked up.
-  /// Throws like KeptImport::tensor().
+  /// Throws like KeptImport::tensor(); the tensors before it are filled then.
   void import(std::span<const KeptImport* const> buffers, std::span<Tensor> tensors);
   ImportStats stats() const;
 

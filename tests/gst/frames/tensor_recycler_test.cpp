@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <utility>
+
 #include <npucore/npucore.hpp>
 
 #include "support/software_npu.hpp"
@@ -33,6 +36,36 @@ TEST_F(Recycler, GivesTheSameMemoryAgain) {
   EXPECT_EQ(live_driver_objects(), before);
   use(1, 9000);
   EXPECT_EQ(live_driver_objects(), before + 1);
+}
+
+TEST_F(Recycler, MemoryComesBackWithItsLastReference) {
+  DeviceMemoryRef first = recycler_->take(4096);
+  const DeviceMemory* const memory = first.get();
+  DeviceMemoryRef second = first;
+  DeviceMemoryRef& same = second;
+  second = same;
+  first = DeviceMemoryRef();
+  EXPECT_NE(recycler_->take(4096).get(), memory) << "the second still has it";
+  DeviceMemoryRef third = std::move(second);
+  EXPECT_FALSE(second);
+  const gpointer released = third.release();
+  EXPECT_FALSE(third);
+  EXPECT_NE(recycler_->take(4096).get(), memory) << "C code still has it";
+  DeviceMemoryRef::end(released);
+  EXPECT_EQ(recycler_->take(4096).get(), memory);
+}
+
+// As a consumer does that keeps results when the pipeline is gone.
+TEST_F(Recycler, MemoryOutlivesItsRecycler) {
+  const auto before = live_driver_objects();
+  DeviceMemoryRef kept = recycler_->take(4096);
+  const gpointer released = recycler_->take(8192).release();
+  recycler_.reset();
+  kept->data[4095] = std::byte{7};
+  EXPECT_EQ(kept->data[4095], std::byte{7});
+  std::thread([&] { DeviceMemoryRef::end(released); }).join();
+  std::thread([last = std::move(kept)] {}).join();
+  EXPECT_LE(live_driver_objects(), before);
 }
 
 // Memory of the sizes that earlier streams had would else stay until the element closes.
