@@ -62,6 +62,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/graph/graph_builder.cpp
   npucore/src/ir/graph/identities.cpp
   npucore/src/ir/graph/layer.cpp
+  npucore/src/ir/graph/layers.cpp
   npucore/src/ir/graph/limits.cpp
   npucore/src/ir/graph/ports.cpp
   npucore/src/ir/graph/weights.cpp

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -34,11 +35,14 @@ std::string two_inputs_layer(int id, const std::string& name, const std::string&
          name + "\">" + shape + "</port></output></layer>\n";
 }
 
-/// The value in 16 levels from 0 to 2: as a compiler does that gives one operator 4 bits.
-std::string quantize_layer(int id) {
+/// The value in so many levels from 0 to 4, as a compiler makes it that gives one operator few
+/// bits.
+std::string quantize_layer(int id, int levels) {
   const auto shape = test::dims({1, 4});
   return "<layer id=\"" + std::to_string(id) +
-         "\" name=\"rounded\" type=\"FakeQuantize\" version=\"opset1\"><data levels=\"16\" "
+         "\" name=\"rounded\" type=\"FakeQuantize\" version=\"opset1\"><data levels=\"" +
+         std::to_string(levels) +
+         "\" "
          "auto_broadcast=\"numpy\" /><input><port id=\"0\">" +
          shape +
          "</port><port id=\"1\" /><port id=\"2\" /><port id=\"3\" /><port id=\"4\" "
@@ -52,6 +56,7 @@ enum class Rounding { kNone, kOfTheMiddle };
 struct Network {
   std::array<float, 3> constants = {2, 1, 3};
   Rounding rounding = Rounding::kNone;
+  int levels = 16;
   std::string rt_info = {};
 
   std::string ir() const {
@@ -64,7 +69,8 @@ struct Network {
     if (rounding == Rounding::kNone) {
       return test::net(layers, edges + test::edge(4, 2, 6, 0), rt_info);
     }
-    layers += constant_layer(8, "low", 12) + constant_layer(9, "high", 16) + quantize_layer(10);
+    layers +=
+        constant_layer(8, "low", 12) + constant_layer(9, "high", 16) + quantize_layer(10, levels);
     edges += test::edge(4, 2, 10, 0) + test::edge(10, 5, 6, 0);
     for (const int port : {1, 3}) edges += test::edge(8, 0, 10, port);
     for (const int port : {2, 4}) edges += test::edge(9, 0, 10, port);
@@ -307,6 +313,88 @@ TEST(NpuCompareAnswersTest, OfAModelThatNobodyKnowsAreNone) {
   EXPECT_FALSE(answers["refusal"].get<std::string>().empty());
 }
 
+nlohmann::json layers_of(const std::string& words) {
+  return run_json(words + " --layers", 1)["layers"];
+}
+
+TEST(NpuCompareLayersTest, NameTheOneWithAnotherWeight) {
+  const Networks networks;
+  for (const auto* at_once : {"1", "2", "16"}) {
+    const auto layers =
+        layers_of(networks.bad + ' ' + networks.good + " --layers-at-once " + at_once);
+    const auto first = layers["first_difference"];
+    EXPECT_EQ(first["name"], "shift") << at_once;
+    EXPECT_EQ(first["type"], "Add") << at_once;
+    EXPECT_EQ(first["shape"], (std::vector<int>{1, 4})) << at_once;
+    EXPECT_NEAR(first["largest"], 0.5, 1e-5) << at_once;
+    EXPECT_EQ(layers["common"], 3) << at_once;
+    EXPECT_EQ(layers["compared"], 2) << at_once;
+  }
+}
+
+TEST(NpuCompareLayersTest, NameTheFirstAndTheLast) {
+  const Networks networks;
+  const auto first = Network{.constants = {2.5F, 1, 3}}.write(networks.dir, "first");
+  const auto last = Network{.constants = {2, 1, 4}}.write(networks.dir, "last");
+  EXPECT_EQ(layers_of(first + ' ' + networks.good)["first_difference"]["name"], "scale");
+  EXPECT_EQ(layers_of(last + ' ' + networks.good)["first_difference"]["name"], "last");
+}
+
+TEST(NpuCompareLayersTest, NameTheOperatorWithAnotherPrecision) {
+  const Networks networks;
+  const auto fine =
+      Network{.rounding = Rounding::kOfTheMiddle, .levels = 256}.write(networks.dir, "fine");
+  const auto coarse =
+      Network{.rounding = Rounding::kOfTheMiddle, .levels = 4}.write(networks.dir, "coarse");
+  const auto layers = layers_of(coarse + ' ' + fine);
+  EXPECT_EQ(layers["first_difference"]["name"], "rounded");
+  EXPECT_EQ(layers["first_difference"]["type"], "FakeQuantize");
+  EXPECT_EQ(layers["compared"], 3);
+}
+
+/// A copy of the shapes detector in which one weight in the middle of a convolution is 4.
+std::string shapes_with_another_weight(const std::filesystem::path& shapes, const TempDir& dir) {
+  constexpr std::size_t kWeight = 249320 + 8;  // of stage16/a/2/weights_compressed, f16
+  const auto read = [](const std::filesystem::path& path) {
+    return npu::read_input(path, std::size_t{64} << 20);
+  };
+  auto weights = read(std::filesystem::path(shapes).replace_extension(".bin"));
+  weights.replace(kWeight, 2, std::string("\x00\x44", 2));
+  dir.write("changed.bin", weights);
+  return dir.write("changed.xml", read(shapes)).string();
+}
+
+TEST(NpuCompareLayersTest, NameTheConvolutionOfARealModelWithOneOtherWeight) {
+  const char* shapes = std::getenv("SHAPES_XML");
+  ASSERT_NE(shapes, nullptr);
+  const TempDir dir;
+  const auto layers = layers_of(shapes_with_another_weight(shapes, dir) + ' ' + shapes);
+  EXPECT_EQ(layers["first_difference"]["name"], "stage16/a/2/conv");
+  EXPECT_EQ(layers["first_difference"]["type"], "Convolution");
+  EXPECT_TRUE(layers["not_compared"].empty()) << layers;
+}
+
+TEST(NpuCompareLayersTest, OfOneModelAloneAreNamed) {
+  const Networks networks;
+  const auto rounded =
+      Network{.rounding = Rounding::kOfTheMiddle, .levels = 4}.write(networks.dir, "rounded");
+  const auto layers = layers_of(rounded + ' ' + networks.good);
+  EXPECT_EQ(layers["only_in_model"], (std::vector<std::string>{"rounded"}));
+  EXPECT_TRUE(layers["only_in_reference"].empty());
+  EXPECT_EQ(layers["first_difference"]["name"], "last") << "behind what is in one model alone";
+}
+
+TEST(NpuCompareLayersTest, OfEqualModelsAreNotLookedFor) {
+  const Networks networks;
+  EXPECT_FALSE(run_json(networks.good + " --layers", 0).contains("layers"));
+}
+
+TEST(NpuCompareLayersTest, AreInTheTextToo) {
+  const Networks networks;
+  const auto text = run(networks.bad + ' ' + networks.good + " --device software --layers").output;
+  EXPECT_TRUE(has(text, "2 of 3 compared: the first that differs is 'shift' (Add)")) << text;
+}
+
 class CompareFailureTest : public testing::TestWithParam<Failure> {};
 
 TEST_P(CompareFailureTest, SaysWhy) {
@@ -326,6 +414,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Failure{"negative_tolerance", "MODEL --relative-tolerance -1", 2, "-1"},
                     Failure{"no_frames", "MODEL --count 0", 2, "--count"},
                     Failure{"bad_property", "MODEL -p TURBO", 2, "--property needs KEY=VALUE"},
+                    Failure{"layers_of_a_blob", "MODEL m.blob --layers", 2, "needs IRs"},
+                    Failure{"layers_at_once_alone", "MODEL --layers-at-once 2", 2, "--layers"},
                     Failure{"bad_input", "MODEL --input nope=/dev/null", 2, "no input 'nope'"}),
     [](const auto& row) { return std::string(row.param.name); });
 

@@ -76,12 +76,28 @@ void add_tolerances(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
 }
 
+void add_layers(CLI::App& app, Arguments& arguments) {
+  auto* layers = app.add_flag("--layers", arguments.layers,
+                              "where outputs differ, find the first layer that does");
+  app.add_option("--layers-at-once", arguments.layers_at_once,
+                 "layers that are looked at in one compilation")
+      ->check(CLI::Range(1, 4096))
+      ->needs(layers)
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_options(CLI::App& app, Arguments& arguments) {
   add_sides(app, arguments);
   add_inputs(app, arguments);
   add_tolerances(app, arguments);
+  add_layers(app, arguments);
   app.add_flag("--json", arguments.json, "print one JSON object");
-  app.callback([&arguments] { complete_reference(arguments); });
+  app.callback([&arguments] {
+    complete_reference(arguments);
+    if (arguments.layers && !(arguments.tested.is_ir() && arguments.reference.is_ir())) {
+      throw CLI::ValidationError("--layers", "needs IRs: a blob has no layers to look at");
+    }
+  });
 }

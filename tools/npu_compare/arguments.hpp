@@ -23,6 +23,8 @@ struct Arguments {
   unsigned seed = 1;
   std::size_t count = 0;  ///< of frames; 0: as many as the inputs have files, at least one
   Tolerance tolerance;
+  bool layers = false;
+  std::size_t layers_at_once = 16;
   bool json = false;
 };
 

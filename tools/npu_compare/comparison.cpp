@@ -3,35 +3,10 @@
 #include <algorithm>
 
 #include "inputs.hpp"
+#include "load.hpp"
 #include "pair.hpp"
-#include "property_options.hpp"
-#include "shape_options.hpp"
 
 namespace {
-
-struct Devices {
-  npu::Device tested, reference;
-};
-
-/// The software NPU first: beside a real one, it has to be asked for at the start.
-Devices open_devices(const Arguments& arguments) {
-  const auto kind_of = [](const Side& side) { return npu::device_kind_from_string(side.device); };
-  if (kind_of(arguments.reference) == npu::DeviceKind::kSoftware) {
-    auto reference = npu::Device::open(npu::DeviceKind::kSoftware);
-    return {npu::Device::open(kind_of(arguments.tested)), std::move(reference)};
-  }
-  auto tested = npu::Device::open(kind_of(arguments.tested));
-  return {std::move(tested), npu::Device::open(kind_of(arguments.reference))};
-}
-
-npu::CompiledModel load(const Side& side, const Arguments& arguments, const npu::Device& device) {
-  npu::CompileOptions options;
-  options.properties = properties_from(side.properties);
-  if (!side.is_ir()) return npu::CompiledModel::import(device, side.model, options);
-  auto ir = npu::Model::read(side.model, side.weights);
-  reshape(ir, arguments.reshape);
-  return npu::CompiledModel::compile(device, ir, options);
-}
 
 void compare_outputs(const Arguments& arguments, const InputSource& inputs, Pair& pair,
                      Comparison& result) {
@@ -43,11 +18,7 @@ void compare_outputs(const Arguments& arguments, const InputSource& inputs, Pair
   for (std::size_t frame = 0; frame < result.frames; ++frame) {
     pair.run(inputs, frame);
     answers.add(frame, pair);
-    for (std::size_t i = 0; i < matched.size(); ++i) {
-      const auto [mine, other] = matched[i];
-      meters[i].add(values_of(tested[mine], pair.tested_output(mine)),
-                    values_of(reference[other], pair.reference_output(other)));
-    }
+    for (std::size_t i = 0; i < matched.size(); ++i) pair.measure(matched[i], meters[i]);
   }
   for (std::size_t i = 0; i < matched.size(); ++i) {
     result.outputs.push_back(
@@ -72,11 +43,15 @@ Comparison compare(const Arguments& arguments) {
   const auto devices = open_devices(arguments);
   Pair pair(load(arguments.tested, arguments, devices.tested),
             load(arguments.reference, arguments, devices.reference));
+  pair.match_all_outputs();
   Comparison result{.tested_device = devices.tested.info(),
                     .reference_device = devices.reference.info(),
                     .inputs = pair.tested().inputs()};
   const InputSource inputs(result.inputs, arguments.inputs, arguments.seed);
   result.frames = frames_of(arguments, inputs);
   compare_outputs(arguments, inputs, pair, result);
+  if (arguments.layers && !result.is_equal()) {
+    result.layers = find_first_difference(arguments, devices, result.frames);
+  }
   return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "answers.hpp"
 #include "arguments.hpp"
 #include "difference.hpp"
+#include "layers.hpp"
 
 /// One output of both.
 struct OutputComparison {
@@ -22,6 +24,7 @@ struct Comparison {
   std::vector<npu::Port> inputs;
   std::vector<OutputComparison> outputs;
   AnswerChanges answers;
+  std::optional<LayerSearch> layers;  ///< with --layers, where outputs differ
 
   bool is_equal() const;
 };

@@ -71,7 +71,7 @@ std::vector<MatchedOutput> match_outputs(const std::vector<Port>& tested,
     const std::size_t found = find_port(reference, tested[i]);
     matched.push_back({i, found == reference.size() ? i : found});
     const auto& [other_name, names, type, shape] = reference[matched.back().reference];
-    if (count_of(shape) != count_of(tested[i].shape)) {
+    if (!has_same_size(tested[i], reference[matched.back().reference])) {
       throw Error(ErrorCode::kInvalidArgument, "the output '" + tested[i].name + "' " +
                                                    npu::to_string(tested[i].shape) +
                                                    " has another size than the reference's '" +
@@ -87,6 +87,10 @@ std::span<std::byte> bytes_of(const npu::Tensor& tensor) {
 
 }  // namespace
 
+bool has_same_size(const Port& one, const Port& other) {
+  return count_of(one.shape) == count_of(other.shape);
+}
+
 std::size_t find_port(const std::vector<Port>& ports, const Port& port) {
   const auto is_it = [&](const Port& other) {
     return other.answers_to(port.name) ||
@@ -100,9 +104,12 @@ Pair::Pair(npu::CompiledModel tested, npu::CompiledModel reference)
     : tested_(std::move(tested)),
       reference_(std::move(reference)),
       input_order_(match_inputs(tested_.inputs(), reference_.inputs())),
-      outputs_(match_outputs(tested_.outputs(), reference_.outputs())),
       tested_request_(tested_.create_request()),
       reference_request_(reference_.create_request()) {}
+
+void Pair::match_all_outputs() {
+  outputs_ = match_outputs(tested_.outputs(), reference_.outputs());
+}
 
 void Pair::run(const InputSource& inputs, std::size_t frame) {
   for (std::size_t i = 0; i < input_order_.size(); ++i) {
@@ -114,6 +121,12 @@ void Pair::run(const InputSource& inputs, std::size_t frame) {
   }
   tested_request_.infer();
   reference_request_.infer();
+}
+
+void Pair::measure(MatchedOutput output, DifferenceMeter& meter) {
+  const auto& [tested, reference] = output;
+  meter.add(values_of(tested_.outputs()[tested], tested_output(tested)),
+            values_of(reference_.outputs()[reference], reference_output(reference)));
 }
 
 std::span<const std::byte> Pair::tested_output(std::size_t index) {

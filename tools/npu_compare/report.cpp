@@ -1,5 +1,6 @@
 #include "report.hpp"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
@@ -70,6 +71,36 @@ void write_answers(std::ostream& out, const AnswerChanges& answers) {
   for (const auto& change : answers.changes) out << "    " << change << '\n';
 }
 
+ordered_json json_of(const LayerSearch& layers) {
+  ordered_json json = {{"common", layers.common},
+                       {"compared", layers.compared},
+                       {"not_compared", layers.not_compared},
+                       {"only_in_model", layers.only_tested},
+                       {"only_in_reference", layers.only_reference},
+                       {"first_difference", nullptr}};
+  if (const auto& first = layers.first) {
+    ordered_json found = {{"name", first->layer.name},
+                          {"type", first->layer.type},
+                          {"output", first->output.name},
+                          {"element_type", npu::to_string(first->output.type)},
+                          {"shape", first->output.shape}};
+    found.update(json_of(first->difference));
+    json["first_difference"] = std::move(found);
+  }
+  return json;
+}
+
+/// The first of them, and how many there are.
+void write_names(std::ostream& out, const char* what, const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 10;
+  if (names.empty()) return;
+  out << "    " << what << " (" << names.size() << "): ";
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+    out << (i == 0 ? "" : ", ") << names[i];
+  }
+  out << (names.size() > kShown ? ", ...\n" : "\n");
+}
+
 void write_side(std::ostream& out, const char* what, const Side& side,
                 const npu::DeviceInfo& device) {
   out << "  " << what << side.model << " on " << device.name;
@@ -100,6 +131,21 @@ void write_difference(std::ostream& out, const npu::Port& port, const Difference
       << difference.reference << '\n';
 }
 
+void write_layers(std::ostream& out, const LayerSearch& layers) {
+  out << "  layers     " << layers.compared << " of " << layers.common << " compared: ";
+  if (const auto& first = layers.first) {
+    out << "the first that differs is '" << first->layer.name << "' (" << first->layer.type
+        << "), output " << first->output.name << "  " << npu::to_string(first->output.type)
+        << npu::to_string(first->output.shape) << '\n';
+    write_difference(out, first->output, first->difference);
+  } else {
+    out << "none differs\n";
+  }
+  write_names(out, "only in the model", layers.only_tested);
+  write_names(out, "only in the reference", layers.only_reference);
+  write_names(out, "not compared", layers.not_compared);
+}
+
 }  // namespace
 
 ordered_json to_json(const Arguments& arguments, const Comparison& comparison) {
@@ -114,6 +160,9 @@ ordered_json to_json(const Arguments& arguments, const Comparison& comparison) {
   json["outputs"] = ordered_json::array();
   for (const auto& output : comparison.outputs) json["outputs"].push_back(json_of(output));
   json["answers"] = json_of(comparison.answers);
+  if (comparison.layers) {
+    json["layers"] = json_of(*comparison.layers);
+  }
   return json;
 }
 
@@ -131,5 +180,8 @@ std::string to_text(const Arguments& arguments, const Comparison& comparison) {
     write_difference(out, output.tested, output.difference);
   }
   write_answers(out, comparison.answers);
+  if (comparison.layers) {
+    write_layers(out, *comparison.layers);
+  }
   return out.str();
 }

@@ -10,6 +10,13 @@
 
 namespace npu {
 
+/// A layer of a model that computes something of the inputs. Its outputs are called as add_output()
+/// makes them.
+struct Layer {
+  std::string name, type;
+  std::vector<Port> outputs;
+};
+
 /// An OpenVINO IR (version 11 or 10), editable until it is compiled. Weights of more than 1 MiB
 /// are mapped. Copies are independent, but share the weights.
 class NPU_API Model {
@@ -33,6 +40,11 @@ class NPU_API Model {
   /// Adds or replaces an entry, for the compiled model and its blob; the compiler does not see it.
   /// Throws Error(kInvalidArgument) for an empty key, and for a zero byte in key or value.
   void set_model_info(const std::string& key, const std::string& value);
+  /// Each behind those that feed it.
+  std::vector<Layer> layers() const;
+  /// Makes what a layer computes outputs of the model, behind the others, where it is none yet: to
+  /// see what happens inside. Throws Error(kNotFound).
+  void add_output(const std::string& layer_name);
 
   /// Gives inputs, by name or tensor name, static shapes, as an NPU needs them. Static inputs can
   /// change too if the operators allow it; if not, the compiler says so. Throws Error(kNotFound)

@@ -4,6 +4,8 @@
 #include <npucore/model.hpp>
 
 #include "base/api.hpp"
+#include "ir/graph/layers.hpp"
+#include "ir/graph/ports.hpp"
 
 #include "fuse_guard.hpp"
 #include "hints.hpp"
@@ -66,6 +68,17 @@ void Model::set_model_info(const std::string& key, const std::string& value) {
                   "an entry of model_info needs a key, and no zero byte in it or in its value");
     }
     impl.model_info[key] = value;
+  });
+}
+
+std::vector<Layer> Model::layers() const {
+  return with(impl_, [](const Impl& impl) { return ir::read_layers(impl.document); });
+}
+
+void Model::add_output(const std::string& layer_name) {
+  with(impl_, [&](Impl& impl) {
+    ir::add_output(impl.document, layer_name);
+    impl.outputs = ir::read_outputs(impl.document);
   });
 }
 

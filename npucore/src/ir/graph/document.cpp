@@ -260,7 +260,8 @@ std::optional<PortRef> Document::producer(pugi::xml_node layer, pugi::xml_node i
 
 pugi::xml_node Document::insert_layer(pugi::xml_node place, const std::string& name,
                                       const std::string& type, const std::string& opset) {
-  auto layer = made(net().child("layers").insert_child_before("layer", place));
+  auto layers = net().child("layers");
+  auto layer = place ? made(layers.insert_child_before("layer", place)) : add(layers, "layer");
   set(layer, "id", next_id_);
   set(layer, "name", name);
   set(layer, "type", type);

@@ -58,7 +58,7 @@ class Document {
   /// For each layer that feeds others: those, once for each edge.
   std::unordered_map<LayerId, std::vector<LayerId>> followers() const;
 
-  /// A new, empty layer in front of `place`, with an id of its own.
+  /// A new, empty layer in front of `place`, or behind all, with an id of its own.
   pugi::xml_node insert_layer(pugi::xml_node place, const std::string& name,
                               const std::string& type, const std::string& opset);
   void connect(PortRef from, PortRef to);

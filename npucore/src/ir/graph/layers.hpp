@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <npucore/model.hpp>
+
+#include "document.hpp"
+
+namespace npu::ir {
+
+/// The layers whose values depend on the inputs, each behind those that feed it; of two that could
+/// come next, the first of the file. Without Parameters, Results and what gives no value.
+std::vector<Layer> read_layers(const Document& document);
+
+/// Adds a Result for each value of a layer that has none. Throws Error(kNotFound).
+void add_output(Document& document, const std::string& layer);
+
+}  // namespace npu::ir

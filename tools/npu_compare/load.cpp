@@ -1,0 +1,40 @@
+#include "load.hpp"
+
+#include "property_options.hpp"
+#include "shape_options.hpp"
+
+namespace {
+
+npu::CompileOptions options_of(const Side& side) {
+  npu::CompileOptions options;
+  options.properties = properties_from(side.properties);
+  return options;
+}
+
+}  // namespace
+
+/// The software NPU first: beside a real one, it has to be asked for at the start.
+Devices open_devices(const Arguments& arguments) {
+  const auto kind_of = [](const Side& side) { return npu::device_kind_from_string(side.device); };
+  if (kind_of(arguments.reference) == npu::DeviceKind::kSoftware) {
+    auto reference = npu::Device::open(npu::DeviceKind::kSoftware);
+    return {npu::Device::open(kind_of(arguments.tested)), std::move(reference)};
+  }
+  auto tested = npu::Device::open(kind_of(arguments.tested));
+  return {std::move(tested), npu::Device::open(kind_of(arguments.reference))};
+}
+
+npu::Model read_ir(const Side& side, const Arguments& arguments) {
+  auto ir = npu::Model::read(side.model, side.weights);
+  reshape(ir, arguments.reshape);
+  return ir;
+}
+
+npu::CompiledModel compile(const npu::Model& model, const Side& side, const npu::Device& device) {
+  return npu::CompiledModel::compile(device, model, options_of(side));
+}
+
+npu::CompiledModel load(const Side& side, const Arguments& arguments, const npu::Device& device) {
+  if (side.is_ir()) return compile(read_ir(side, arguments), side, device);
+  return npu::CompiledModel::import(device, side.model, options_of(side));
+}
