@@ -26,14 +26,17 @@ TensorView named(TensorView view, std::string_view name) {
   return view;
 }
 
+// Each element has bytes of its own: strides of zero would make a few bytes any number of them.
 bool lies_inside(const TensorView& tensor) {
-  std::size_t end = bit_width(tensor.type) / 8;
+  std::size_t end = bit_width(tensor.type) / 8, bytes = end;
   for (std::size_t i = 0; i < tensor.rank; ++i) {
     std::size_t span = 0;
     if (tensor.dims[i] == 0) return true;
+    if (__builtin_mul_overflow(bytes, tensor.dims[i], &bytes)) return false;
     if (__builtin_mul_overflow(tensor.dims[i] - 1, tensor.strides_bytes[i], &span)) return false;
     if (__builtin_add_overflow(end, span, &end)) return false;
   }
+  end = std::max(end, bytes);
   return tensor.data != nullptr && tensor.size_bytes >= end;
 }
 

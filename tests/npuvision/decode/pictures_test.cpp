@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 
 #include "reference.hpp"
@@ -152,6 +153,20 @@ TEST(Anomaly, OfAnomalib2IsAProbability) {
       EXPECT_EQ(answer.anomaly, 0.5F);
     }
   }
+}
+
+// Each row lies where the first does: without a bound, 64 bytes are 32 GB of values.
+TEST(Pictures, ElementsHaveBytesOfTheirOwn) {
+  const std::array<std::byte, 64> memory{};
+  auto views = views_of({{"o", {1, 1, 1}}});
+  views[0].dims[1] = std::size_t{1} << 33;
+  views[0].strides_bytes = {4, 0, 4};
+  const auto decoder = make_decoder(card_of(Task::kDepth), views, {});
+  views[0].data = memory.data();
+  views[0].size_bytes = memory.size();
+  Answer answer;
+  EXPECT_THROW(decoder->decode(views, {.model_width = 1, .model_height = 1}, {64, 64}, {}, &answer),
+               npu::Error);
 }
 
 }  // namespace

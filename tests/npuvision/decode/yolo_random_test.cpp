@@ -1,6 +1,7 @@
 // Tensors as nobody would make them: an answer inside the frame, or a refusal.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <random>
@@ -160,9 +161,9 @@ TEST(YoloRandom, NeverReadsBeyondTheTensorsMemory) {
     const auto decoder = make_decoder(card, std::vector{view}, {});
     view.data = reinterpret_cast<const std::byte*>(memory.data());
     view.size_bytes = memory.size() * 4;
-    const bool fits = (view.dims[1] - 1) * view.strides_bytes[1] +
-                          (view.dims[2] - 1) * view.strides_bytes[2] + element_bytes <=
-                      view.size_bytes;
+    const std::size_t end = (view.dims[1] - 1) * view.strides_bytes[1] +
+                            (view.dims[2] - 1) * view.strides_bytes[2] + element_bytes;
+    const bool fits = std::max(end, view.dims[1] * view.dims[2] * element_bytes) <= view.size_bytes;
     Answer answer;
     const std::string why = refusal_of([&] {
       decoder->decode(std::vector{view}, {}, {64, 64}, {.confidence_threshold = 0}, &answer);
