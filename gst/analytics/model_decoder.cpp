@@ -41,6 +41,15 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSiz
           .scale_y = meta->scale_y};
 }
 
+ModelKey key_of(const GstNpuInferenceMeta* meta) {
+  if (meta == nullptr) return {};
+  return {.model = text_or_empty(meta->model),
+          .labels = text_or_empty(meta->labels),
+          .card = text_or_empty(meta->card),
+          .width = meta->model_width,
+          .height = meta->model_height};
+}
+
 vision::ModelCard read_card(const ModelKey& key) {
   if (!key.card.empty()) return vision::ModelCard::from_json(key.card);
   std::map<std::string, std::string> info;
@@ -55,6 +64,19 @@ bool is_same_shape(const TensorView& a, const TensorView& b) {
 }
 
 }  // namespace
+
+/// Without copies: each object of a frame asks.
+bool ModelKey::is_of(const GstNpuInferenceMeta* meta) const {
+  const auto is = [](const std::string& text, const gchar* other) {
+    return text == (other ? other : "");
+  };
+  if (meta == nullptr) {
+    return is(model, nullptr) && is(labels, nullptr) && is(card, nullptr) && width == 0 &&
+           height == 0;
+  }
+  return width == meta->model_width && height == meta->model_height && is(model, meta->model) &&
+         is(labels, meta->labels) && is(card, meta->card);
+}
 
 vision::ModelCard DecoderSettings::as_card() const {
   vision::ModelCard card{.task = task, .family = family};
@@ -75,17 +97,8 @@ vision::ModelCard DecoderSettings::as_card() const {
   return card;
 }
 
-ModelKey InferenceOutputs::key() const {
-  if (meta == nullptr) return {};
-  return {.model = text_or_empty(meta->model),
-          .labels = text_or_empty(meta->labels),
-          .card = text_or_empty(meta->card),
-          .width = meta->model_width,
-          .height = meta->model_height};
-}
-
 ModelDecoder::ModelDecoder(const DecoderSettings& settings, const InferenceOutputs& outputs)
-    : key_(outputs.key()), input_{key_.width, key_.height} {
+    : key_(key_of(outputs.meta)), input_{key_.width, key_.height} {
   for (const GstNpuTensor& tensor : outputs.tensors) {
     shapes_.push_back(view_of(tensor));
     names_.push_back(std::string(shapes_.back().name));
@@ -101,7 +114,7 @@ ModelDecoder::ModelDecoder(const DecoderSettings& settings, const InferenceOutpu
 }
 
 bool ModelDecoder::fits(const InferenceOutputs& outputs) const {
-  return outputs.tensors.size() == shapes_.size() && outputs.key() == key_ &&
+  return outputs.tensors.size() == shapes_.size() && key_.is_of(outputs.meta) &&
          std::equal(shapes_.begin(), shapes_.end(), outputs.tensors.begin(),
                     [](const TensorView& shape, const GstNpuTensor& tensor) {
                       const TensorView view = view_of(tensor);

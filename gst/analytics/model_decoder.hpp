@@ -39,15 +39,14 @@ struct DecoderSettings {
 struct ModelKey {
   std::string model, labels, card;
   guint width = 0, height = 0;  ///< of its input
-  bool operator==(const ModelKey&) const = default;
+
+  bool is_of(const GstNpuInferenceMeta* meta) const;
 };
 
 /// The outputs of one inference.
 struct InferenceOutputs {
   GstNpuInferenceMeta* meta;  ///< may be null
   std::vector<GstNpuTensor> tensors;
-
-  ModelKey key() const;
 };
 
 /// Decodes one model's outputs by its card, the user's settings, and their shapes.
