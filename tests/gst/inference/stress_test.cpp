@@ -102,7 +102,11 @@ class Stress : public testing::Test {
         src.get(), GST_PAD_PROBE_TYPE_IDLE,
         [](GstPad* pad, GstPadProbeInfo*, gpointer shared) {
           Once& this_time = **static_cast<std::shared_ptr<Once>*>(shared);
-          if (this_time.begun.exchange(true)) return GST_PAD_PROBE_REMOVE;
+          if (this_time.begun.exchange(true)) {
+            // Its answer lets frames through: not while nothing is linked.
+            while (!this_time.done) std::this_thread::yield();
+            return GST_PAD_PROBE_REMOVE;
+          }
           const ObjectRef<GstPad> sink(gst_pad_get_peer(pad));
           EXPECT_TRUE(gst_pad_unlink(pad, sink.get()));
           EXPECT_EQ(gst_pad_link(pad, sink.get()), GST_PAD_LINK_OK);
