@@ -15,11 +15,20 @@ std::size_t allocations() {
 
 }  // namespace npu::vision
 
-// The other forms of operator new and delete call these.
-void* operator new(std::size_t size) {
+// Arrays' forms call these, but where AddressSanitizer has its own. That has its own of the form
+// without exceptions too, whose memory operator delete below would not know.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++count;
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+  return std::malloc(size > 0 ? size : 1);
+}
+
+void* operator new(std::size_t size) {
+  if (void* memory = ::operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc();
+}
+
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
 }
 
 void operator delete(void* memory) noexcept {

@@ -158,7 +158,8 @@ TEST(Anomaly, OfAnomalib2IsAProbability) {
 // Each row lies where the first does: without a bound, 64 bytes are 32 GB of values.
 TEST(Pictures, ElementsHaveBytesOfTheirOwn) {
   const std::array<std::byte, 64> memory{};
-  auto views = views_of({{"o", {1, 1, 1}}});
+  const std::vector<Shaped> shapes{{"o", {1, 1, 1}}};  // has the name
+  auto views = views_of(shapes);
   views[0].dims[1] = std::size_t{1} << 33;
   views[0].strides_bytes = {4, 0, 4};
   const auto decoder = make_decoder(card_of(Task::kDepth), views, {});
