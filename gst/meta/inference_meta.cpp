@@ -28,8 +28,12 @@ void free_meta(GstMeta* base, GstBuffer*) {
   auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
   g_free(meta->model);
   g_free(meta->labels);
-  g_clear_pointer(&meta->card, g_ref_string_release);
-  g_clear_pointer(&meta->results, gst_structure_free);
+  if (meta->card) {
+    g_ref_string_release(meta->card);
+  }
+  if (meta->results) {
+    gst_structure_free(meta->results);
+  }
 }
 
 GstNpuInferenceMeta* copy_meta(GstBuffer* to, const GstNpuInferenceMeta& from) {

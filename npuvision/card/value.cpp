@@ -145,6 +145,7 @@ std::vector<std::string> Value::texts(std::size_t most) const {
     refuse("has more than " + std::to_string(most) + " entries");
   }
   std::vector<std::string> texts;
+  texts.reserve(values.size());
   for (const Value& value : values) texts.push_back(value.text());
   return texts;
 }
@@ -155,6 +156,7 @@ std::vector<float> Value::numbers(double lowest, double highest, std::size_t mos
     refuse("has more than " + std::to_string(most) + " entries");
   }
   std::vector<float> numbers;
+  numbers.reserve(values.size());
   for (const Value& value : values) {
     numbers.push_back(static_cast<float>(value.number(lowest, highest)));
   }

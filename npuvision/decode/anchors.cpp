@@ -109,9 +109,10 @@ AnchorsDecoder::AnchorsDecoder(const Found& found)
     const std::size_t places = layer.stride > 0 ? layout.input / layer.stride : 0;
     for (std::size_t i = 0; i < places * places * layer.anchors; ++i) {
       const std::size_t place = i / layer.anchors;
+      const std::size_t column = place % places, row = place / places;
       const auto pixels = static_cast<double>(layer.stride);
-      anchors_.push_back({(static_cast<double>(place % places) + 0.5) * pixels,
-                          (static_cast<double>(place / places) + 0.5) * pixels});
+      anchors_.push_back({(static_cast<double>(column) + 0.5) * pixels,
+                          (static_cast<double>(row) + 0.5) * pixels});
     }
   }
 }

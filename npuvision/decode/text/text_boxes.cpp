@@ -171,9 +171,11 @@ double TextBoxesDecoder::score_of(const OrientedBox& line) {
 void TextBoxesDecoder::draw(const Point& from, const Point& to) {
   const double across = to.x - from.x, down = to.y - from.y;
   const double steps = std::max({std::abs(across), std::abs(down), 1.0});
-  for (double step = 0; step <= steps; ++step) {
-    const double x = std::floor(from.x + across * step / steps + 0.5);
-    const double y = std::floor(from.y + down * step / steps + 0.5);
+  const auto last = static_cast<std::size_t>(steps);
+  for (std::size_t i = 0; i <= last; ++i) {
+    const double part = static_cast<double>(i) / steps;
+    const double x = std::floor(from.x + across * part + 0.5);
+    const double y = std::floor(from.y + down * part + 0.5);
     if (x >= static_cast<double>(width_) || y >= static_cast<double>(height_)) continue;
     Span& span = spans_[static_cast<std::size_t>(y)];
     const auto column = static_cast<std::size_t>(x);

@@ -117,7 +117,7 @@ std::string settle_raw_values(const Found& found, YoloHead* head) {
              " values per box, and neither labels nor the model's description say which of them "
              "are key points";
     }
-    const std::string reason = settle_key_points(found.card, extra, head);
+    std::string reason = settle_key_points(found.card, extra, head);
     if (!reason.empty()) return reason;
   }
   const std::size_t extras = head->extras();
@@ -210,8 +210,8 @@ YoloReading read_raw_head(const Found& found) {
     refusal = "may have scores, key points, masks or angles: set model-task, or labels";
   }
   if (!refusal.empty()) return {head, refusal};
-  const YoloReading columns = read_raw_way(found, head, true);
-  const YoloReading rows = read_raw_way(found, head, false);
+  YoloReading columns = read_raw_way(found, head, true);
+  YoloReading rows = read_raw_way(found, head, false);
   if (columns.refusal.empty() && rows.refusal.empty()) {
     return {head, "could be either way round: set tensor-layout to channels-first or boxes-first"};
   }

@@ -65,7 +65,7 @@ std::string refusal_of_rows(const Found& found, Family family) {
 }
 
 std::string refusal_of_objectness(const Found& found) {
-  const std::string refusal = refusal_of_rows(found, Family::kYoloObjectness);
+  std::string refusal = refusal_of_rows(found, Family::kYoloObjectness);
   if (!refusal.empty() || found.card.family == Family::kYoloObjectness) return refusal;
   constexpr std::size_t kAnchors = 3;
   const std::size_t boxes = find_boxes(found)->dims[1];
@@ -76,7 +76,7 @@ std::string refusal_of_objectness(const Found& found) {
 
 // Exported with its decoding, it looks the same, and so does YOLOv6.
 std::string refusal_of_yolox(const Found& found) {
-  const std::string refusal = refusal_of_rows(found, Family::kYoloX);
+  std::string refusal = refusal_of_rows(found, Family::kYoloX);
   if (!refusal.empty()) return refusal;
   const std::size_t boxes = find_boxes(found)->dims[1];
   if (boxes != grid_cells(found.input)) {
