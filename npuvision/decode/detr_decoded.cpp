@@ -53,7 +53,7 @@ Parts parts_of(const Found& found) {
 
 std::string refusal(const Found& found) {
   const Parts parts = parts_of(found);
-  if (parts.boxes < 0) return "has other tensors";
+  if (parts.boxes < 0) return kOtherTensors;
   return parts.are_named || found.card.family == Family::kDetrDecoded
              ? ""
              : "has other names, so that its boxes could be from 0 to 1: set model-family";

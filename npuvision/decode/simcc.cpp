@@ -40,7 +40,7 @@ Parts parts_of(const Found& found) {
 std::string refusal(const Found& found) {
   if (found.input.width == 0 || found.input.height == 0) return "has an input of unknown size";
   const Parts parts = parts_of(found);
-  if (parts.x < 0) return "has other tensors";
+  if (parts.x < 0) return kOtherTensors;
   const std::size_t points = found.outputs[0].dims[1], wanted = found.card.key_points;
   if (wanted == 0 || wanted == points) return "";
   return "has " + std::to_string(points) + " key points, not " + std::to_string(wanted);

@@ -148,6 +148,10 @@ int only_output(const Found& found, bool (*fits)(const Found& found, const Tenso
   return only;
 }
 
+std::string why_none(int only) {
+  return only == -1 ? kOtherTensors : "has more than one such tensor: set tensor-name";
+}
+
 bool has_proportions(const TensorView& map, InputSize input) {
   if (input.width == 0 || input.height == 0 || map.rank < 2) return true;
   const auto width = static_cast<double>(map.dims.at(map.rank - 1));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <npucore/frame.hpp>
@@ -37,6 +38,8 @@ float logit(float probability);
 bool may_be_meant(const Found& found, const TensorView& output);
 /// The place of the only output that fits, of those that may be meant; -1: none; -2: more than one.
 int only_output(const Found& found, bool (*fits)(const Found& found, const TensorView& output));
+/// The refusal where that found none, or more than one.
+std::string why_none(int only);
 
 /// Whether a map [..., height, width] can be one of the model's whole input: of its proportions, to
 /// one row or column. True where the input is not known.

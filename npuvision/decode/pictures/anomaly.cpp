@@ -49,8 +49,7 @@ bool has_thresholds(const ModelCard& card) {
 std::string refusal(const Found& found) {
   if (normalised_of(found).is_complete()) return "";
   const int only = only_output(found, fits);
-  if (only == -1) return "has other tensors";
-  if (only == -2) return "has more than one such tensor: set tensor-name";
+  if (only < 0) return why_none(only);
   if (found.card.task != Task::kAnomaly && found.card.family != Family::kAnomaly) {
     return "could be another map: set model-task to anomaly";
   }

@@ -33,9 +33,9 @@ bool fits(const Found& found, const TensorView& output) {
 
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
-  if (only == -2) return "has more than one such tensor: set tensor-name";
+  if (only == -2) return why_none(only);
   if (only == -1) {
-    return found.card.labels.empty() ? "has other tensors"
+    return found.card.labels.empty() ? kOtherTensors
                                      : "has none with a class for each of the " +
                                            std::to_string(found.card.labels.size()) + " labels";
   }

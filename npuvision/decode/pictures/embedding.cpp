@@ -15,8 +15,7 @@ bool fits(const Found&, const TensorView& output) {
 
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
-  if (only == -1) return "has other tensors";
-  if (only == -2) return "has more than one such tensor: set tensor-name";
+  if (only < 0) return why_none(only);
   const bool is_told = found.card.task == Task::kEmbed || found.card.family == Family::kEmbedding;
   return is_told ? "" : "could be a classification: set model-task to embed";
 }

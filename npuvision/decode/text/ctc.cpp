@@ -26,10 +26,10 @@ bool fits(const Found& found, const TensorView& output) {
 }
 
 std::string refusal(const Found& found) {
-  if (only_output(found, is_line) == -1) return "has other tensors";
+  if (only_output(found, is_line) == -1) return kOtherTensors;
   if (found.card.characters.empty()) return "comes without the characters that it reads";
   const int only = only_output(found, fits);
-  if (only == -2) return "has more than one such tensor: set tensor-name";
+  if (only == -2) return why_none(only);
   return only >= 0 ? ""
                    : "has none for the " + std::to_string(found.card.characters.size()) +
                          " characters of the model's dictionary";

@@ -36,10 +36,10 @@ std::string find_outputs(const Found& found, YoloHead* head) {
       if (head->protos) return "has other tensors: more than one of four dimensions";
       head->protos = i;
     } else if (name.empty()) {
-      return "has other tensors";
+      return kOtherTensors;
     }
   }
-  if (!boxes) return "has other tensors";
+  if (!boxes) return kOtherTensors;
   head->output = *boxes;
   return "";
 }

@@ -50,7 +50,7 @@ const TensorView* find_boxes(const Found& found) {
 // What both ask of it.
 std::string refusal_of_rows(const Found& found, Family family) {
   const TensorView* tensor = find_boxes(found);
-  if (tensor == nullptr) return "has other tensors";
+  if (tensor == nullptr) return kOtherTensors;
   if (found.card.task != Task::kUnknown && found.card.task != Task::kDetect) {
     return std::string("has the task ") + to_string(found.card.task);
   }
