@@ -262,6 +262,8 @@ TEST_F(NpuInfer, DropsALiveStreamsFramesWhileItCompiles) {
   const BufferRef out = harness.pull();
   EXPECT_EQ(first_tensor(out.get()), std::vector<float>(192, 55.f));
   EXPECT_EQ(harness.compilations(), 1u);
+  // The end of the stream waits for the frames that were taken after the first answer.
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
   EXPECT_EQ(harness.stat("frames"), harness.stat("dropped") + harness.stat("inferred"));
 }
 
