@@ -60,6 +60,12 @@ BufferRef ElementHarness::pull() {
   return BufferRef(gst_harness_pull(harness_));
 }
 
+void ElementHarness::drain() {
+  GstQuery* query = gst_query_new_drain();
+  gst_pad_peer_query(harness_->srcpad, query);
+  gst_query_unref(query);
+}
+
 guint64 ElementHarness::stat(const char* field) const {
   return stat_of(element_, field);
 }
@@ -82,6 +88,16 @@ std::size_t ElementHarness::compilations() const {
 
 std::vector<std::string> ElementHarness::messages(GstMessageType type) const {
   return take_messages(bus_, type);
+}
+
+bool soon(const std::function<bool()>& is_so) {
+  constexpr gint64 kPatienceUs = 30 * G_USEC_PER_SEC;
+  const gint64 end = g_get_monotonic_time() + kPatienceUs;
+  while (!is_so()) {
+    if (g_get_monotonic_time() > end) return false;
+    g_usleep(1000);
+  }
+  return true;
 }
 
 guint64 stat_of(GstElement* element, const char* field) {

@@ -37,6 +37,9 @@ class ElementHarness {
   GstFlowReturn push(BufferRef buffer) { return gst_harness_push(harness_, buffer.release()); }
   /// Waits; null when nothing came.
   BufferRef pull();
+  /// Waits until all that was pushed has gone out, and what is told of it: counters stand still
+  /// then. An event that is pushed waits for nothing.
+  void drain();
   /// How many buffers came out that nobody has pulled yet.
   guint waiting() const { return gst_harness_buffers_in_queue(harness_); }
 
@@ -53,6 +56,10 @@ class ElementHarness {
   GstBus* bus_;
   GstHarness* harness_;
 };
+
+/// Whether it becomes so: who waits for it gives up after half a minute only, for a busy machine
+/// may be slow.
+bool soon(const std::function<bool()>& is_so);
 
 /// A counter of the property "stats".
 guint64 stat_of(GstElement* element, const char* field);
