@@ -189,10 +189,10 @@ void OutputTask::end(GstFlowReturn why, guint relinks) {
     dropped = stream_.fifo.refuse(why);
     drop(dropped, is_unlinked ? After::kUnlink : After::kFlush);
   }
-  dropped.clear();
   if (is_unlinked && stream_.relinks != relinks) {
-    stream_.fifo.relinked();
+    stream_.fifo.relinked();  // before the wait: upstream would end for a link that is there
   }
+  dropped.clear();
   if (stream_.eos && is_silent_failure(why) && why != GST_FLOW_ERROR) {
     GST_ELEMENT_FLOW_ERROR(element_, why);
   }
