@@ -1,5 +1,6 @@
 // Streams that share a model by model-instance-id, on a device that takes 2 ms a frame
-// (SOFTNPU_EXEC=delay:2000).
+// (SOFTNPU_EXEC=delay:2000); those that compete for it on one that takes 20 ms, for a busy machine
+// must not be what holds them up.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,6 +61,16 @@ class SharingPipeline {
     gst_clear_message(&message);
     return is_end;
   }
+  /// False for an error.
+  bool wait_for_compilation() const {
+    const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline_.get()));
+    GstMessage* message = gst_bus_timed_pop_filtered(
+        bus.get(), 60 * GST_SECOND,
+        static_cast<GstMessageType>(GST_MESSAGE_PROGRESS | GST_MESSAGE_ERROR));
+    const bool is_begun = message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_PROGRESS;
+    gst_clear_message(&message);
+    return is_begun;
+  }
   guint64 stat(const char* field) const { return stat_of(element_.get(), field); }
   std::vector<std::string> errors() const {
     const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline_.get()));
@@ -85,7 +96,7 @@ class Instances : public testing::Test {
   /// Until each has that many inferences.
   void wait_for(guint64 inferred) const {
     for (const auto& stream : streams_) {
-      for (int i = 0; i < 30000 && stream->stat("inferred") < inferred; ++i) g_usleep(1000);
+      EXPECT_TRUE(soon([&] { return stream->stat("inferred") >= inferred; }));
     }
   }
   std::vector<guint64> inferred() const {
@@ -136,9 +147,10 @@ TEST_F(Instances, CompileOnceHoweverManyStartTogether) {
 // Else each stream that looks in later begins it anew, and the last one's error comes when as many
 // have failed one after the other as there are streams.
 TEST_F(Instances, AreAllToldOfOneCompilationThatFails) {
-  const std::string runs = (dir_.path() / "runs").string();
+  const std::string runs = (dir_.path() / "runs").string(), go = (dir_.path() / "go").string();
+  const std::string wait = "while [ ! -e " + go + " ]; do sleep 0.05; done\n";
   const std::string helper =
-      dir_.write("helper", "#!/bin/sh\necho >> " + runs + "\nsleep 1\nexit 1\n").string();
+      dir_.write("helper", "#!/bin/sh\necho >> " + runs + "\n" + wait + "exit 1\n").string();
   std::filesystem::permissions(helper, std::filesystem::perms::owner_all);
   g_setenv("NPUCORE_HELPER_PATH", helper.c_str(), TRUE);
   // The helper only takes its time: this process then finds out itself what is wrong.
@@ -149,17 +161,19 @@ TEST_F(Instances, AreAllToldOfOneCompilationThatFails) {
         model, StreamOptions{.is_live = true, .properties = "drop=late"}));
   }
   start_all();
+  for (const auto& stream : streams_) EXPECT_TRUE(stream->wait_for_compilation());
+  dir_.write("go", "");
   for (const auto& stream : streams_) EXPECT_FALSE(stream->wait_for_end());
   g_unsetenv("NPUCORE_HELPER_PATH");
   EXPECT_EQ(std::filesystem::file_size(runs), 1u) << "a line for each run";
 }
 
-TEST_F(Instances, GiveEachStreamItsShare) {
+TEST_F(Instances, GiveEachStreamItsShareOnASlowDevice) {
   add(8, {});
   start_all();
-  wait_for(20);  // all have begun
+  wait_for(3);  // all have begun
   const std::vector<guint64> before = inferred();
-  wait_for(*std::max_element(before.begin(), before.end()) + 100);
+  wait_for(*std::max_element(before.begin(), before.end()) + 25);
   std::vector<guint64> shares = inferred();
   for (std::size_t i = 0; i < shares.size(); ++i) shares[i] -= before[i];
   const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
@@ -169,13 +183,13 @@ TEST_F(Instances, GiveEachStreamItsShare) {
   RecordProperty("most", std::to_string(*most));
 }
 
-TEST_F(Instances, GiveTheHigherPriorityItsTurnFirst) {
+TEST_F(Instances, GiveTheHigherPriorityItsTurnFirstOnASlowDevice) {
   add(1, {.properties = "priority=1"});
   add(3, {});
   start_all();
-  for (int i = 0; i < 30000 && inferred()[0] < 20; ++i) g_usleep(1000);
+  ASSERT_TRUE(soon([&] { return inferred()[0] >= 5; }));
   const std::vector<guint64> before = inferred();
-  g_usleep(1000 * 1000);
+  ASSERT_TRUE(soon([&] { return inferred()[0] >= before[0] + 50; }));
   const std::vector<guint64> after = inferred();
   const guint64 first = after[0] - before[0];
   for (std::size_t i = 1; i < after.size(); ++i) EXPECT_GT(first, 2 * (after[i] - before[i]));
@@ -183,7 +197,8 @@ TEST_F(Instances, GiveTheHigherPriorityItsTurnFirst) {
 
 TEST_F(Instances, KeepUpWithLiveStreams) {
   constexpr guint64 kFrames = 60;
-  add(12, {.frames = kFrames, .is_live = true, .properties = "drop=late"});
+  // Frames that come during the compilation would be dropped.
+  add(12, {.frames = kFrames, .is_live = true, .properties = "drop=late preload=true"});
   start_all();
   for (const auto& stream : streams_) EXPECT_TRUE(stream->wait_for_end());
   for (const auto& stream : streams_) {
@@ -192,7 +207,7 @@ TEST_F(Instances, KeepUpWithLiveStreams) {
   }
 }
 
-TEST_F(Instances, CountNoCopyOfAFrameWhoseTurnDoesNotCome) {
+TEST_F(Instances, CountNoCopyOfAFrameWhoseTurnDoesNotComeOnASlowDevice) {
   add(4, {.properties = "priority=1"});
   start_all();
   wait_for(5);
@@ -218,8 +233,8 @@ TEST_F(Instances, LeaveOthersAloneWhenOneFlushesOrEnds) {
     }
     const std::vector<guint64> before = inferred();
     for (std::size_t other = 2; other < streams_.size(); ++other) {
-      for (int i = 0; i < 30000 && inferred()[other] < before[other] + 3; ++i) g_usleep(1000);
-      EXPECT_GE(inferred()[other], before[other] + 3) << "round " << round;
+      EXPECT_TRUE(soon([&] { return inferred()[other] >= before[other] + 3; }))
+          << "round " << round;
     }
   }
   for (std::size_t other = 2; other < streams_.size(); ++other) {
@@ -235,7 +250,7 @@ TEST_F(Instances, LeaveOthersAloneWhenAFrameIsRefused) {
     streams_.push_back(std::make_unique<SharingPipeline>(file, StreamOptions{.frames = 2}));
     streams_.back()->keep_sink_stopped();
     streams_.back()->start();
-    for (int ms = 0; ms < 10000 && streams_.back()->stat("inferred") == 0; ++ms) g_usleep(1000);
+    EXPECT_TRUE(soon([&] { return streams_.back()->stat("inferred") > 0; }));
     ASSERT_EQ(streams_.back()->stat("inferred"), 1u) << "the stream after " << i;
   }
 }
@@ -280,8 +295,8 @@ TEST_F(Instances, StreamsComeAndGo) {
   for (std::thread& user : users) user.join();
   EXPECT_TRUE(npu::test::driver_objects_settle_at(objects))
       << objects << " before, now " << npu::test::describe_live_objects();
-  for (int i = 0; i < 2000 && running_threads() > threads; ++i) g_usleep(1000);
-  EXPECT_LE(running_threads(), threads + 8) << "GLib keeps some in its pool";
+  EXPECT_TRUE(soon([&] { return running_threads() <= threads + 8; }))
+      << "GLib keeps some in its pool, here are " << running_threads() << " after " << threads;
   EXPECT_LE(open_descriptors(), descriptors + 8);
 }
 
