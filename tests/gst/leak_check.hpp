@@ -39,7 +39,7 @@ class LeakCheck : public testing::EmptyTestEventListener {
     // A pad's thread drops its task a little after the pad has stopped; listing an object that is
     // just being freed would crash the tracer.
     Objects left;
-    for (int look = 0; look < 20 && (look == 0 || !left.empty()); ++look) {
+    for (int look = 0; look < 500 && (look == 0 || !left.empty()); ++look) {
       g_usleep(20'000);
       left = left_behind();
     }

