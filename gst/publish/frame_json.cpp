@@ -1,6 +1,8 @@
 #include "frame_json.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -147,6 +149,26 @@ void add_results(const FrameResults& results, Json& json) {
   }
 }
 
+/// Of all models that ran on the whole frame, one after the other.
+FrameResults results_of_frame(GstBuffer* buffer) {
+  FrameResults all;
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
+                                                          gst_npu_inference_meta_api_get_type())) {
+    const auto& meta = *reinterpret_cast<const GstNpuInferenceMeta*>(base);
+    if (meta.is_region) continue;
+    FrameResults one = read_results(meta);
+    std::move(one.classes.begin(), one.classes.end(), std::back_inserter(all.classes));
+    if (!all.anomaly) {
+      all.anomaly = one.anomaly;
+    }
+    if (all.embedding.empty()) {
+      all.embedding = std::move(one.embedding);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string to_json_line(const FrameRecord& record) {
@@ -180,8 +202,8 @@ FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> 
       record.model = meta->model;
     }
     record.inference_ns = meta->inference_ns;
-    record.results = read_results(*meta);
   }
+  record.results = results_of_frame(buffer);
   record.regions = read_regions(buffer, size);
   if (with_tensors) {
     record.tensors = read_tensors(buffer);

@@ -23,7 +23,7 @@ struct FrameRecord {
   std::optional<std::string> model;
   std::optional<std::uint64_t> inference_ns;
   std::vector<Region> regions;
-  FrameResults results;  ///< of the frame's inference
+  FrameResults results;  ///< of all inferences of the whole frame
   std::optional<std::vector<Tensor>> tensors;
 };
 

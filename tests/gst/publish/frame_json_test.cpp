@@ -49,5 +49,27 @@ TEST(FrameJson, HasClassesUnderTheirObject) {
   EXPECT_EQ(line.find("classifications"), line.rfind("classifications")) << line;
 }
 
+// A frame's first model may have found objects, or nothing.
+TEST(FrameJson, HasTheResultsOfEachModelOfTheFrame) {
+  GstBuffer* buffer = gst_buffer_new();
+  gst_buffer_add_npu_inference_meta(buffer, "detector.xml");
+  gst_buffer_add_npu_inference_meta(buffer, "object.xml")->is_region = TRUE;
+  npu::vision::Answer answer;
+  for (const std::uint32_t label : {1U, 0U}) {
+    answer.classes = {{.label_id = label, .confidence = 0.75F}};
+    answer.anomaly = 0.25F + 0.5F * static_cast<float>(label);
+    attach_to_frame(buffer, gst_buffer_add_npu_inference_meta(buffer, "classifier.xml"), answer,
+                    npu::vision::ModelCard{.labels = {"red", "blue"}}, {64, 64});
+  }
+  const FrameRecord record = read_frame(buffer, npu::vision::FrameSize{64, 64}, false);
+  gst_buffer_unref(buffer);
+  const std::string line = to_json_line(record);
+  EXPECT_NE(line.find(R"("model":"detector.xml")"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"("classifications":[{"label":"blue","label_id":1,"confidence":0.75},)"
+                      R"({"label":"red","label_id":0,"confidence":0.75}],"anomaly":0.75})"),
+            std::string::npos)
+      << line;
+}
+
 }  // namespace
 }  // namespace gstnpu
