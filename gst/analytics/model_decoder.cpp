@@ -89,6 +89,7 @@ vision::ModelCard DecoderSettings::as_card() const {
   card.output = tensor_name;
   card.confidence_threshold = threshold;
   card.iou_threshold = iou_threshold;
+  card.max_objects = max_detections;
   if (!labels.empty()) {
     card.labels = vision::split_labels(labels, ',');
   } else if (!labels_file.empty()) {
@@ -107,7 +108,6 @@ ModelDecoder::ModelDecoder(const DecoderSettings& settings, const InferenceOutpu
   card_ = vision::merged(settings.as_card(), read_card(key_));
   choose(shapes_);
   options_ = vision::options_of(card_);
-  options_.max_objects = settings.max_detections;
   if (decoder_->family() == vision::Family::kClassification && !card_.confidence_threshold) {
     options_.confidence_threshold = 0;
   }

@@ -27,7 +27,7 @@ struct DecoderSettings {
   std::string tensor_name;  ///< empty: the card's, else by shape
   std::optional<float> threshold;
   std::optional<float> iou_threshold;
-  std::size_t max_detections = npu::vision::DecodeOptions{}.max_objects;
+  std::optional<std::uint32_t> max_detections;
   std::string labels;       ///< comma list
   std::string labels_file;  ///< counts where `labels` is empty
 

@@ -214,8 +214,9 @@ std::vector<Property<TensorDec>> properties() {
                              "better one stays; -1: the model's own, else 0.5",
                              kFromModel, 1, kFromModel, kWhilePlaying)),
       property<D, &S::max_detections>(g_param_spec_uint(
-          "max-detections", "Most detections", "Most detections per frame; the best ones are kept",
-          1, G_MAXINT, static_cast<guint>(defaults.max_detections), kWhilePlaying)),
+          "max-detections", "Most detections",
+          "Most detections per frame; the best ones are kept; 0: the model's own, else 300", 0,
+          G_MAXINT, 0, kWhilePlaying)),
       property<D, &S::tensor_name>(
           g_param_spec_string("tensor-name", "Tensor name",
                               "Output to decode; empty: the one that the model's .modelinfo names, "

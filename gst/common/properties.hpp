@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -67,6 +68,15 @@ template <class Enum>
 requires std::is_enum_v<Enum>
 void write(Enum member, GValue* value) {
   g_value_set_enum(value, static_cast<gint>(member));
+}
+
+/// 0: none.
+inline void read(const GValue* value, std::optional<std::uint32_t>& member) {
+  const guint number = g_value_get_uint(value);
+  member = number == 0 ? std::nullopt : std::optional(number);
+}
+inline void write(std::optional<std::uint32_t> member, GValue* value) {
+  g_value_set_uint(value, member.value_or(0));
 }
 
 /// 0: none, else one more than the enum's.

@@ -786,6 +786,18 @@ std::vector<Value> values_of(const GstStructure* structure, const char* field) {
   return values;
 }
 
+TEST(TensorDecAnswers, AreAsManyAsTheModelSaysUnlessTheUserDoes) {
+  const auto labels_with = [](const char* launch) {
+    Owned<GstBuffer> frame = frame_with({two_objects()});
+    add_model_with_card(
+        frame.get(),
+        R"({"task":"detect","max_objects":1,"channels_first":true,"labels":["a","b"]})");
+    return labels_of(launch, std::move(frame)).size();
+  };
+  EXPECT_EQ(labels_with("nputensordec"), 1u);
+  EXPECT_EQ(labels_with("nputensordec max-detections=300"), 2u);
+}
+
 TEST(TensorDecAnswers, AreTheClassesOfAWholeFrame) {
   Owned<GstBuffer> frame = frame_with({classes({0.1F, 0.7F, 0.2F})});
   add_model_with_card(frame.get(), R"({"task":"classify","labels":["cat","big dog","cow"]})");
