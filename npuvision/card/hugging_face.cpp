@@ -63,6 +63,18 @@ void read_focal_loss(const Value& root, ModelCard* card) {
   }
 }
 
+/// Of classifications: a softmax, unless it says otherwise.
+void read_problem_type(const Value& root, ModelCard* card) {
+  const auto problem = root.find("problem_type");
+  if (!problem || card->family != Family::kClassification) return;
+  const std::string name = problem->text();
+  if (name == "regression") {
+    card->raw_scores = true;  // a value that is no probability is an error then
+  } else {
+    card->multilabel = name == "multi_label_classification";
+  }
+}
+
 /// Whoever was given no names has LABEL_0, LABEL_1, ...
 bool are_placeholders(const std::vector<std::string>& labels) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -165,6 +177,7 @@ ModelCard card_of_hugging_face(const Value& root) {
   ModelCard card;
   read_architecture(root, &card);
   read_focal_loss(root, &card);
+  read_problem_type(root, &card);
   read_timm(root, &card);
   read_labels(root, &card);
   return card;

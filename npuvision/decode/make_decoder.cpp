@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,10 @@ DecodeOptions options_of(const ModelCard& card) {
   // Of classes that exclude each other, the best is an answer however many there are.
   if (card.task == Task::kClassify && !card.multilabel.value_or(false)) {
     options.confidence_threshold = 0;
+  }
+  // Each class that is there is part of the answer.
+  if (card.multilabel.value_or(false)) {
+    options.max_classes = std::numeric_limits<std::size_t>::max();
   }
   options.confidence_threshold = card.confidence_threshold.value_or(options.confidence_threshold);
   options.iou_threshold = card.iou_threshold.value_or(options.iou_threshold);

@@ -17,7 +17,8 @@ struct DecodeOptions {
   /// Of two objects of one class that overlap more (intersection over union), the better one stays.
   float iou_threshold = 0.5F;
   std::size_t max_objects = 300;  ///< the best ones of a frame
-  std::size_t max_classes = 1;    ///< the best ones of a classification
+  /// The best ones of a classification; of a multilabel model options_of() asks for all.
+  std::size_t max_classes = 1;
 };
 
 /// What the card says, where it says something.

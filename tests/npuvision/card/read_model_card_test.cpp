@@ -417,6 +417,20 @@ TEST_F(GetiCard, RefusesValuesWithTheModelAndTheKey) {
 
 using HuggingFaceCard = ModelCardFiles;
 
+TEST_F(HuggingFaceCard, TellsClassesThatExcludeEachOther) {
+  const std::string classifier = R"({"architectures": ["ViTForImageClassification"],)";
+  write("config.json", classifier + R"("problem_type": "multi_label_classification"})");
+  EXPECT_EQ(read().multilabel, true);
+  write("config.json", classifier + R"("problem_type": "single_label_classification"})");
+  EXPECT_EQ(read().multilabel, false);
+  write("config.json", classifier + R"("problem_type": "regression"})");
+  EXPECT_EQ(read().raw_scores, true);
+  write("config.json", classifier + R"("problem_type": null})");
+  EXPECT_FALSE(read().multilabel);
+  write("config.json", R"({"architectures": ["RTDetrForObjectDetection"], "problem_type": "x"})");
+  EXPECT_EQ(read().multilabel, true);
+}
+
 TEST_F(HuggingFaceCard, OfAClassifier) {
   write("config.json", R"({"architectures": ["ViTForImageClassification"], "model_type": "vit",
     "id2label": {"0": "tench, Tinca tinca", "2": "goldfish", "1": "shark"}, "image_size": 224})");

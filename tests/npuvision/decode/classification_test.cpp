@@ -80,5 +80,14 @@ TEST(Classification, HasNoThresholdUnlessOneIsGiven) {
   EXPECT_TRUE(classified(card, {0.1, 0, 0.2}).classes.empty());
 }
 
+TEST(Classification, OfManyLabelsHasEachThatIsThere) {
+  ModelCard card = card_of(Task::kClassify);
+  card.multilabel = true;
+  const Answer found = classified(card, {1, -1, 3});
+  ASSERT_EQ(found.classes.size(), 2U);
+  EXPECT_EQ(found.classes[0].label_id, 2U);
+  EXPECT_EQ(found.classes[1].label_id, 0U);
+}
+
 }  // namespace
 }  // namespace npu::vision
