@@ -1,4 +1,5 @@
 #include <string_view>
+#include <utility>
 
 #include "sources.hpp"
 
@@ -140,6 +141,20 @@ bool flag_or(const Value& root, const char* key, bool fallback) {
   return value ? value->flag() : fallback;
 }
 
+/// EfficientNet's processor divides by image_std once more, unless it is told that the model has no
+/// classes.
+bool divides_twice(const Value& root) {
+  const auto type = root.find("image_processor_type");
+  const bool is_efficient_net =
+      type && type->text().starts_with("EfficientNetImageProcessor");  // or ...Fast
+  return flag_or(root, "include_top", is_efficient_net);
+}
+
+std::vector<float> squares_of(std::vector<float> values) {
+  for (float& value : values) value *= value;
+  return values;
+}
+
 void read_values(const Value& root, ModelCard* card) {
   const auto mean = root.find("image_mean"), std = root.find("image_std"),
              factor = root.find("rescale_factor");
@@ -149,9 +164,12 @@ void read_values(const Value& root, ModelCard* card) {
   const double by =
       !rescales ? 1.0 : (factor ? factor->number(CardLimits::kSmallScale, 1000) : 1.0 / 255);
   const double offset = rescales && flag_or(root, "rescale_offset", false) ? 1 : 0;
-  set_normalisation(root, normalises && mean ? means_of(*mean) : std::vector<float>(),
-                    normalises && std ? deviations_of(*std) : std::vector<float>(), by, offset,
-                    card);
+  std::vector<float> deviations = normalises && std ? deviations_of(*std) : std::vector<float>();
+  if (divides_twice(root)) {
+    deviations = squares_of(std::move(deviations));
+  }
+  set_normalisation(root, normalises && mean ? means_of(*mean) : std::vector<float>(), deviations,
+                    by, offset, card);
 }
 
 void read_size(const Value& root, ModelCard* card) {

@@ -506,6 +506,20 @@ TEST_F(HuggingFaceCard, TurnsTheFactorIntoGreyLevels) {
   EXPECT_EQ(read().scale, std::vector<float>{128});
 }
 
+TEST_F(HuggingFaceCard, DividesTwiceForEfficientNets) {
+  const std::string values = R"("image_mean": 0.5, "image_std": 0.5)";
+  const auto scale = [&](const std::string& more) {
+    write("preprocessor_config.json", "{" + more + values + "}");
+    EXPECT_EQ(read().mean, std::vector<float>{127.5F});
+    return read().scale;
+  };
+  EXPECT_EQ(scale(""), std::vector<float>{127.5F});
+  EXPECT_EQ(scale(R"("include_top": true,)"), std::vector<float>{63.75F});
+  const std::string type = R"("image_processor_type": "EfficientNetImageProcessor",)";
+  EXPECT_EQ(scale(type), std::vector<float>{63.75F});
+  EXPECT_EQ(scale(type + R"("include_top": false,)"), std::vector<float>{127.5F});
+}
+
 TEST_F(HuggingFaceCard, TakesTheSizeOfTheCrop) {
   write("preprocessor_config.json", R"({"do_center_crop": true, "crop_size": 224,
     "size": {"shortest_edge": 256}, "image_mean": [0, 0, 0]})");
