@@ -69,6 +69,9 @@ ModelCard card_of_paddle(const Value& root) {
     card.task = Task::kFindText;
     card.family = Family::kTextBoxes;
   }
+  if (const auto least = root.find("PostProcess", "box_thresh")) {
+    card.confidence_threshold = static_cast<float>(least->number(0, 1));
+  }
   if (const auto characters = root.find("PostProcess", "character_dict")) {
     card.characters = characters->texts(CardLimits::kLabels);
   }

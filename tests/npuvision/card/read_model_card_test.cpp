@@ -599,10 +599,11 @@ TEST_F(PaddleCard, OfATextFinder) {
   write("config.json", R"({"Global": {"model_name": "PP-OCRv5_mobile_det"}, "PreProcess":
     {"transform_ops": [{"DecodeImage": {"img_mode": "RGB"}}, {"DetResizeForTest": null},
     {"NormalizeImage": {"mean": [0.5, 0.4, 0.2], "std": [0.2, 0.2, 0.2], "scale": "1./255.",
-    "order": "hwc"}}]}, "PostProcess": {"name": "DBPostProcess", "thresh": 0.3}})");
+    "order": "hwc"}}]}, "PostProcess": {"name": "DBPostProcess", "thresh": 0.3, "box_thresh": 0.6}})");
   const ModelCard card = read();
   EXPECT_EQ(card.task, Task::kFindText);
   EXPECT_EQ(card.family, Family::kTextBoxes);
+  EXPECT_EQ(card.confidence_threshold, 0.6F);
   EXPECT_EQ(card.channels, npu::ChannelOrder::kRGB);
   ASSERT_EQ(card.mean.size(), 3U);
   EXPECT_NEAR(card.mean[1], 102, 1e-4);
