@@ -8,6 +8,7 @@ namespace npu::vision {
 namespace {
 
 constexpr const char* kBlanks = " \t\r\n";
+constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";  // how editors of Windows begin UTF-8
 
 std::string trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -51,6 +52,9 @@ std::vector<std::string> split_labels(std::string_view list, char separator) {
 std::vector<std::string> read_labels_file(const std::string& path, const std::string& folder) {
   std::string text = read_text(path, folder);
   text.erase(text.find_last_not_of(kBlanks) + 1);  // may be millions of lines
+  if (text.starts_with(kByteOrderMark)) {
+    text.erase(0, std::string_view(kByteOrderMark).size());
+  }
   std::vector<std::string> labels = split(text, '\n');
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
   if (labels.empty()) {

@@ -329,6 +329,14 @@ TEST_F(Labels, EmptyFileIsRefused) {
   EXPECT_THROW(npu::vision::read_labels_file(path), npu::Error);
 }
 
+TEST_F(Labels, BeginAfterAByteOrderMark) {
+  const std::string path = write("labels.txt",
+                                 "\xEF\xBB\xBF"
+                                 "cat\r\ndog\r\n");
+  EXPECT_EQ(npu::vision::read_labels_file(path), (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_THROW(npu::vision::read_labels_file(write("labels.txt", "\xEF\xBB\xBF\n")), npu::Error);
+}
+
 TEST_F(Labels, BinaryFileIsRefusedByLine) {
   const std::string path = write("labels.txt", "cat\n\xff\xfe\n");
   try {
