@@ -22,7 +22,10 @@ class KeyFile {
   explicit KeyFile(std::string path)
       : path_(std::move(path)), file_(g_key_file_new(), g_key_file_unref) {
     g_key_file_set_list_separator(file_.get(), ',');
-    const std::string text = npu::read_input(path_, kMostBytes);
+    // No link leads out of the folder: what it names would be taken for the model's.
+    const std::filesystem::path file(path_), folder = file.parent_path();
+    const std::string text =
+        npu::read_input(file.filename(), kMostBytes, folder.empty() ? "." : folder);
     GError* error = nullptr;
     if (g_key_file_load_from_data(file_.get(), text.data(), text.size(), G_KEY_FILE_NONE, &error)) {
       return;
@@ -222,7 +225,8 @@ std::optional<std::string> find_model_info(const std::string& model) {
     fs::path candidate = base;
     candidate += ".modelinfo";
     std::error_code ignored;
-    if (fs::exists(candidate, ignored)) return candidate.string();
+    const fs::file_type type = fs::symlink_status(candidate, ignored).type();
+    if (type != fs::file_type::not_found && type != fs::file_type::none) return candidate.string();
   }
   return std::nullopt;
 }

@@ -676,12 +676,15 @@ TEST_F(CardOrder, OfNothingIsNothing) {
 TEST_F(CardOrder, TakesNoFileFromOutside) {
   const test::TempDir outside;
   outside.write("pose", "task: pose\n");
-  for (const char* name : {"labels.txt", "metadata.yaml"}) {
+  for (const char* name : {"labels.txt", "metadata.yaml", "m.modelinfo"}) {
     const auto link = directory_.path() / name;
     std::filesystem::create_symlink(outside.path() / "pose", link);
     EXPECT_NE(complaint().find("leads out of the folder"), std::string::npos) << complaint();
     std::filesystem::remove(link);
   }
+  std::filesystem::create_symlink("nowhere", directory_.path() / "m.xml.modelinfo");
+  EXPECT_NE(complaint(), "none") << "a link to nothing is no file that is missing";
+  std::filesystem::remove(directory_.path() / "m.xml.modelinfo");
   write("inside", "task: pose\n");
   std::filesystem::create_symlink("inside", directory_.path() / "metadata.yaml");
   EXPECT_EQ(read().task, Task::kPose);
