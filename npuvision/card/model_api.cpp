@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include <npuvision/labels.hpp>
 
@@ -12,6 +13,7 @@ struct ModelType {
   const char* name;  ///< in lower case
   Task task;
   Family family;
+  std::optional<bool> end_to_end = std::nullopt;
 };
 // "YOLO" decides nothing: it is what Ultralytics writes whatever the task. The Model API's YOLOv5
 // is the one of Ultralytics, too.
@@ -27,6 +29,8 @@ constexpr ModelType kModelTypes[] = {
     {"yolo11", Task::kDetect, Family::kYolo},
     {"yolo-seg", Task::kSegment, Family::kYolo},
     {"yolox", Task::kDetect, Family::kYoloX},
+    // Rows of six like YOLO's, but of centre and size from 0 to 1: no family that is known.
+    {"yolodetr", Task::kDetect, Family::kAuto, false},
 };
 
 std::string lower(std::string text) {
@@ -43,6 +47,13 @@ void read_type(const Value& root, ModelCard* card) {
   if (found == std::end(kModelTypes)) return;
   card->task = found->task;
   card->family = found->family;
+  card->end_to_end = found->end_to_end;
+}
+
+/// Classes of several levels, each with a softmax of its own.
+bool is_hierarchical(const Value& root) {
+  const auto hierarchical = root.find("hierarchical");
+  return hierarchical && hierarchical->flag();
 }
 
 void read_labels(const Value& root, ModelCard* card) {
@@ -114,8 +125,11 @@ ModelCard card_of_model_api(const std::map<std::string, std::string>& info,
   const Tree tree = info;
   const Value root(tree, Value::Scalars::kText, place);
   ModelCard card;
-  read_type(root, &card);
-  read_labels(root, &card);
+  // One softmax over all levels would look like an answer.
+  if (!is_hierarchical(root)) {
+    read_type(root, &card);
+    read_labels(root, &card);
+  }
   read_thresholds(root, &card);
   read_preprocess(root, &card);
   return card;

@@ -415,6 +415,22 @@ TEST_F(GetiCard, RefusesValuesWithTheModelAndTheKey) {
   EXPECT_NE(complaint({{"labels", "caf\xe9"}}).find("is not UTF-8 text"), std::string::npos);
 }
 
+// One softmax over all levels would look like an answer.
+TEST_F(GetiCard, OfSeveralLevelsSaysNothingOfClasses) {
+  const Info info = {{"model_type", "Classification"}, {"labels", "a b"}, {"multilabel", "False"}};
+  Info levels = info;
+  levels["hierarchical"] = "True";
+  EXPECT_EQ(read(levels).task, Task::kUnknown);
+  EXPECT_TRUE(read(levels).labels.empty());
+  levels["hierarchical"] = "False";
+  EXPECT_EQ(read(levels).to_json(), read(info).to_json());
+}
+
+TEST_F(GetiCard, KnowsRowsThatOnlyResembleThoseOfYolo) {
+  EXPECT_EQ(read({{"model_type", "YOLODETR"}}).end_to_end, false);
+  EXPECT_FALSE(read({{"model_type", "YOLO"}}).end_to_end);
+}
+
 using HuggingFaceCard = ModelCardFiles;
 
 TEST_F(HuggingFaceCard, TellsClassesThatExcludeEachOther) {
