@@ -40,6 +40,7 @@ class Boxes {
   /// Of an oriented box in model pixels.
   void add_oriented(const OrientedBox& box, float confidence, std::uint32_t label_id,
                     std::size_t index);
+  bool is_empty() const { return candidates_.empty(); }
   /// Best first, at most so many.
   void keep_best(std::size_t most);
   /// Also drops what overlaps a better one of its class, or of any.

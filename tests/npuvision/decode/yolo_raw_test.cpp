@@ -170,6 +170,20 @@ TEST(YoloRaw, RefusesAScoreThatIsNoProbability) {
   EXPECT_EQ(decode({{100, 100, 50, 50, {1.0005}}}).objects.at(0).confidence, 1) << "a half's";
 }
 
+// As exports for TensorFlow Lite have them.
+TEST(YoloRaw, RefusesBoxesThatAreNoPixels) {
+  const Frame frame;
+  const auto decode_in = [&](std::uint32_t input, const std::vector<Box>& boxes) {
+    return decoded(detector(1), tensor_of(boxes), {}, frame, {input, input}).objects.size();
+  };
+  const std::vector<Box> parts = {{0.5, 0.5, 0.2, 0.4, {0.9F}}, {0.98, 0.98, 0.1, 0.1, {0.1F}}};
+  EXPECT_NE(refusal_of([&] { decode_in(640, parts); }).find("and not in pixels"),
+            std::string::npos);
+  EXPECT_EQ(decode_in(16, parts), 1U) << "a picture of a few pixels";
+  EXPECT_EQ(decode_in(640, {parts[0], {300, 200, 40, 40, {0.1F}}}), 1U) << "a tiny object";
+  EXPECT_EQ(decode_in(640, {parts[1]}), 0U) << "nothing is found";
+}
+
 TEST(YoloRaw, KeepsNothingFromTheFrameBefore) {
   TestTensor tensor = tensor_of({{10, 10, 4, 4, {0.9F}}, {50, 50, 4, 4, {0.9F}}});
   const auto decoder = make_decoder(detector(1), std::vector{tensor.view_without_data()}, {});
