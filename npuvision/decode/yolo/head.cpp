@@ -193,6 +193,19 @@ std::string doubt_about_end_to_end(const Found& found, const YoloHead& head) {
              : "";
 }
 
+// ---- Objectness
+
+std::string settle_factors(const Found& found, Family family, YoloHead* head) {
+  const std::size_t others = YoloHead::kFirstFactor + head->extras();
+  const std::size_t labels = found.card.labels.size();
+  head->classes = head->values > others ? head->values - others : 0;
+  const bool is_told = is_named(found, family) || (labels == 0 && found.card.task == head->task);
+  if (head->classes > 0 && (is_told || head->classes == labels)) return "";
+  return "has " + number(head->values) + " values per box, which is not 5 + " +
+         (labels > 0 ? number(labels) + " labels" : "classes") +
+         (head->extras() > 0 ? " + " + number(head->extras()) + " for masks" : "");
+}
+
 }  // namespace
 
 std::size_t YoloHead::extras() const {
@@ -241,6 +254,24 @@ YoloReading read_end_to_end_head(const Found& found) {
   if (refusal.empty() && !is_sure) {
     refusal = doubt_about_end_to_end(found, head);
   }
+  return {head, refusal};
+}
+
+YoloReading read_objectness_head(const Found& found, Family family) {
+  YoloHead head;
+  std::string refusal = find_outputs(found, &head);
+  if (refusal.empty()) {
+    refusal = settle_task(found, &head);
+  }
+  if (refusal.empty() && head.task != Task::kDetect && head.task != Task::kSegment) {
+    refusal = std::string("has the task ") + to_string(head.task);
+  }
+  if (!refusal.empty()) return {head, refusal};
+  if (found.card.end_to_end.value_or(false)) return {head, "is said to be end to end"};
+  if (found.card.channels_first.value_or(false)) return {head, "is said to have channels first"};
+  head.boxes = found.outputs[head.output].dims[1];
+  head.values = found.outputs[head.output].dims[2];
+  refusal = settle_factors(found, family, &head);
   return {head, refusal};
 }
 

@@ -12,11 +12,15 @@ namespace npu::vision {
 /// Raw, each box has: centre x, centre y, width, height in model pixels; a score for each class;
 /// then what the task adds: mask coefficients, key points (x, y in model pixels, whether it is
 /// visible) or an angle in radians. End to end: left, top, right, bottom in model pixels (oriented
-/// boxes: centre and size), score, class, and then the same.
+/// boxes: centre and size), score, class, and then the same. With objectness: centre and size as
+/// raw, whether there is an object, a factor for each class, and mask coefficients.
 /// https://github.com/ultralytics/ultralytics/blob/main/ultralytics/nn/modules/head.py
+/// https://github.com/ultralytics/yolov5/blob/master/models/yolo.py
 struct YoloHead {
   static constexpr std::size_t kBoxValues = 4;
   static constexpr std::size_t kEndToEndValues = kBoxValues + 2;
+  static constexpr std::size_t kObjectness = kBoxValues;
+  static constexpr std::size_t kFirstFactor = kObjectness + 1;  ///< after objectness
 
   Task task = Task::kDetect;
   std::size_t output = 0;             ///< with the boxes, of the model's outputs
@@ -39,6 +43,8 @@ struct YoloReading {
 
 YoloReading read_raw_head(const Found& found);
 YoloReading read_end_to_end_head(const Found& found);
+/// What `family`, which has objectness, asks of its outputs, but for the number of boxes.
+YoloReading read_objectness_head(const Found& found, Family family);
 
 /// Cells of grids with steps of 8, 16 and 32 pixels; 0 where the input is not known.
 std::size_t grid_cells(InputSize input);

@@ -113,16 +113,20 @@ bool HeadDecoder::is_whole(const BoxRows& rows, std::size_t box) const {
 
 void HeadDecoder::add_centered(const BoxRows& rows, std::size_t box, float score,
                                std::uint32_t label) {
-  if (!is_whole(rows, box)) return;
   const double x = rows.at(box, 0), y = rows.at(box, 1);
   const double width = rows.at(box, 2), height = rows.at(box, 3);
-  if (head_.task == Task::kOriented) {
-    boxes_.add_oriented(OrientedBox{x, y, width, height, rows.at(box, head_.first_extra())}, score,
-                        label, box);
-  } else {
-    boxes_.add(Edges{x - width / 2, y - height / 2, x + width / 2, y + height / 2}, score, label,
-               box);
-  }
+  if (head_.task != Task::kOriented) return add_at({x, y, width, height}, rows, box, score, label);
+  if (!is_whole(rows, box)) return;
+  boxes_.add_oriented(OrientedBox{x, y, width, height, rows.at(box, head_.first_extra())}, score,
+                      label, box);
+}
+
+void HeadDecoder::add_at(const std::array<double, YoloHead::kBoxValues>& place, const BoxRows& rows,
+                         std::size_t box, float score, std::uint32_t label) {
+  if (!is_whole(rows, box)) return;
+  const auto [x, y, width, height] = place;
+  boxes_.add(Edges{x - width / 2, y - height / 2, x + width / 2, y + height / 2}, score, label,
+             box);
 }
 
 void HeadDecoder::add_edges(const BoxRows& rows, std::size_t box, float score,

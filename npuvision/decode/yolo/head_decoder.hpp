@@ -1,6 +1,7 @@
 // What raw heads and those that are end to end share.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "../boxes.hpp"
@@ -28,6 +29,9 @@ class HeadDecoder : public Decoder {
   /// task has one. Without a finite value for each of its key points and its mask it is none.
   void add_centered(const BoxRows& rows, std::size_t box, float score, std::uint32_t label);
   void add_edges(const BoxRows& rows, std::size_t box, float score, std::uint32_t label);
+  /// One that lies there in model pixels: centre x, centre y, width, height.
+  void add_at(const std::array<double, YoloHead::kBoxValues>& place, const BoxRows& rows,
+              std::size_t box, float score, std::uint32_t label);
 
  private:
   /// Throws Error(kInvalidArgument) where there are objects, but no box reaches beyond one pixel.

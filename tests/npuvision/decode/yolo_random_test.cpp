@@ -68,7 +68,8 @@ Head random_head(Dice& dice) {
   const bool has_objectness =
       head.card.family == Family::kYoloObjectness || head.card.family == Family::kYoloX;
   if (has_objectness) {
-    head.card.task = Task::kDetect;
+    const bool has_masks = head.card.family == Family::kYoloObjectness && dice.one_in(2);
+    head.card.task = has_masks ? Task::kSegment : Task::kDetect;
   }
   const bool is_end_to_end = head.card.family == Family::kYoloEndToEnd;
   const bool channels_first = head.card.family == Family::kYolo && dice.one_in(2);

@@ -165,6 +165,16 @@ class Model:
             more["key_points"] = np.concatenate([into_frame(points[:, :2], self.geometry, self.frame), sure], 1)
         return {"objects": objects(places, self.scores[index], self.labels[index], oriented), **more}
 
+    def objectness(self, **layout):
+        """As YOLOv5's own repository has it: three boxes for each cell, and each score is a product of two."""
+        random = np.random.default_rng(99)
+        sure = np.where(self.rows[:, 4:4 + self.classes].max(1, keepdims=True) >= 0.2, random.uniform(0.6, 1, (len(self.rows), 1)), 0.1)
+        rows = np.concatenate([self.rows[:, :4], sure, self.rows[:, 4:]], 1).astype(self.rows.dtype)
+        rows = np.concatenate([rows, np.zeros((2 * len(rows), rows.shape[1]), rows.dtype)])
+        values = rows[:len(self.rows)].astype(np.float64)
+        self.scores = (values[:, 4:5] * values[:, 5:5 + self.classes]).max(1)
+        return self.as_case(rows, self.chosen(), **layout)
+
     def as_case(self, rows, index, channels_first=False, card=None, **layout):
         card = {"task": self.task, "labels": self.classes, **(card or {})}
         if self.task == "pose":
@@ -237,6 +247,8 @@ def main():
         "segment end to end": segmenter.end_to_end(row_padding=1),
         "pose end to end": person.end_to_end(),
         "oriented end to end": turned.end_to_end(),
+        "segment with objectness": Model(12, "segment", 4, frame).objectness(),
+        "segment with objectness in halves": Model(13, "segment", 2, (64, 48), np.float16).objectness(row_padding=3),
         "objectness": with_objectness(10, 6, frame, is_grid=False),
         "YOLOX": with_objectness(11, 6, frame, is_grid=True),
     })
