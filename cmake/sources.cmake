@@ -153,6 +153,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/text/text_boxes.cpp
   npuvision/decode/values.cpp
   npuvision/decode/yolo/end_to_end.cpp
+  npuvision/decode/yolo/grids.cpp
   npuvision/decode/yolo/head.cpp
   npuvision/decode/yolo/head_decoder.cpp
   npuvision/decode/yolo/objectness.cpp

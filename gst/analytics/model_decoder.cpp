@@ -59,6 +59,23 @@ vision::ModelCard read_card(const ModelKey& key) {
   return vision::read_model_card(key.model, info);
 }
 
+// GStreamer's own parser for numbers knows no locale either.
+std::vector<float> anchors_from(const std::string& list) {
+  std::vector<float> sizes;
+  for (const std::string& text : vision::split_labels(list, ',')) {
+    gchar* end = nullptr;
+    const double size = g_ascii_strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !(size > 0) || !(size <= G_MAXUINT16)) {
+      throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                       "anchors: \"" + text +
+                           "\" is no size in pixels; write the width and the height of each "
+                           "anchor, like 10,13,16,30,33,23");
+    }
+    sizes.push_back(static_cast<float>(size));
+  }
+  return sizes;
+}
+
 bool is_same_shape(const TensorView& a, const TensorView& b) {
   return a.type == b.type && a.rank == b.rank && a.dims == b.dims;
 }
@@ -87,6 +104,7 @@ vision::ModelCard DecoderSettings::as_card() const {
     card.channels_first = layout == TensorLayout::kChannelsFirst;
   }
   card.output = tensor_name;
+  card.anchors = anchors_from(anchors);
   card.confidence_threshold = threshold;
   card.iou_threshold = iou_threshold;
   card.max_objects = max_detections;

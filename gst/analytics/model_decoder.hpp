@@ -25,6 +25,7 @@ struct DecoderSettings {
   npu::vision::Family family = npu::vision::Family::kAuto;
   TensorLayout layout = TensorLayout::kAuto;
   std::string tensor_name;  ///< empty: the card's, else by shape
+  std::string anchors;      ///< comma list of numbers
   std::optional<float> threshold;
   std::optional<float> iou_threshold;
   std::optional<std::uint32_t> max_detections;

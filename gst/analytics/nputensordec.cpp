@@ -191,7 +191,7 @@ GType task_type() {
 }
 
 GType family_type() {
-  return vision_type("NpuModelFamily", "auto", npu::vision::Family::kAnchors);
+  return vision_type("NpuModelFamily", "auto", npu::vision::Family::kYoloV7Heads);
 }
 
 std::vector<Property<TensorDec>> properties() {
@@ -225,6 +225,11 @@ std::vector<Property<TensorDec>> properties() {
       property<D, &S::layout>(g_param_spec_enum("tensor-layout", "Tensor layout",
                                                 "Order of the tensor's dimensions", layout_type(),
                                                 static_cast<gint>(defaults.layout), kWhilePlaying)),
+      property<D, &S::anchors>(g_param_spec_string(
+          "anchors", "Anchors",
+          "Width and height of each anchor of a YOLO's heads in model pixels, the finest grid "
+          "first, separated by commas; empty: the model's, else those of model-family",
+          "", kWhilePlaying)),
       property<D, &S::task>(g_param_spec_enum(
           "model-task", "Model task", "What the model is for; auto: as it says itself", task_type(),
           static_cast<gint>(defaults.task), kWhilePlaying)),

@@ -113,7 +113,7 @@ void read(const Value& value, const Field<std::uint32_t>& field, std::uint32_t* 
   *to = whole_of(value, field.lowest, field.highest);
 }
 void read(const Value& value, const Field<std::vector<float>>& field, std::vector<float>* to) {
-  *to = value.numbers(field.lowest, field.highest, CardLimits::kChannels);
+  *to = value.numbers(field.lowest, field.highest, field.most);
 }
 void read(const Value& value,
           const Field<std::vector<std::pair<std::uint32_t, std::uint32_t>>>& field,

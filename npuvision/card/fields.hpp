@@ -14,7 +14,8 @@ template <typename Type>
 struct Field {
   const char* name;  ///< in JSON and in `origins`
   Type ModelCard::*member;
-  double lowest = 0, highest = 0;  ///< of a number
+  double lowest = 0, highest = 0;            ///< of a number
+  std::size_t most = CardLimits::kChannels;  ///< of a list of numbers
 };
 template <typename Type, typename... Range>
 Field(const char*, Type ModelCard::*, Range...) -> Field<Type>;
@@ -33,6 +34,7 @@ inline constexpr auto kFields = std::make_tuple(
     Field{"end_to_end", &ModelCard::end_to_end},
     Field{"multilabel", &ModelCard::multilabel},
     Field{"raw_scores", &ModelCard::raw_scores},
+    Field{"anchors", &ModelCard::anchors, 1e-3, double{CardLimits::kPixels}, CardLimits::kAnchors},
     Field{"key_points", &ModelCard::key_points, 1.0, double{CardLimits::kKeyPoints}},
     Field{"key_point_values", &ModelCard::key_point_values, 2.0, 3.0},
     Field{"key_point_names", &ModelCard::key_point_names},

@@ -15,6 +15,7 @@ ModelCard without_what_contradicts(ModelCard card, const ModelCard& stronger) {
   }
   if (other_task || other_family) {
     card.end_to_end.reset();
+    card.anchors.clear();
     card.channels_first.reset();
     card.multilabel.reset();
     card.raw_scores.reset();

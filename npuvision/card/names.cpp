@@ -38,7 +38,11 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kEmbedding, "embedding"},
                                       {Family::kCtc, "ctc"},
                                       {Family::kTextBoxes, "text-boxes"},
-                                      {Family::kAnchors, "anchors"}};
+                                      {Family::kAnchors, "anchors"},
+                                      {Family::kYoloV3Heads, "yolov3-heads"},
+                                      {Family::kYoloV4Heads, "yolov4-heads"},
+                                      {Family::kYoloV5Heads, "yolov5-heads"},
+                                      {Family::kYoloV7Heads, "yolov7-heads"}};
 
 template <typename Value, std::size_t count>
 const char* name_of(const Name<Value> (&names)[count], Value value) {

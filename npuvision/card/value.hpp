@@ -68,9 +68,10 @@ struct CardLimits {
   static constexpr std::uint32_t kKeyPoints = 1024;
   static constexpr std::uint32_t kPixels = 65536;  ///< of a side of the input
   static constexpr std::size_t kChannels = 4;
-  static constexpr double kGreyLevels = 1e6;   ///< mean and scale
-  static constexpr double kSmallScale = 1e-6;  ///< what may be divided by
-  static constexpr double kAnyNumber = 1e30;   ///< a float has it
+  static constexpr std::size_t kAnchors = 256;  ///< numbers: two for each
+  static constexpr double kGreyLevels = 1e6;    ///< mean and scale
+  static constexpr double kSmallScale = 1e-6;   ///< what may be divided by
+  static constexpr double kAnyNumber = 1e30;    ///< a float has it
 };
 
 }  // namespace npu::vision

@@ -21,5 +21,9 @@ extern const Contract kYoloContract;
 extern const Contract kYoloEndToEndContract;
 extern const Contract kYoloObjectnessContract;
 extern const Contract kYoloXContract;
+extern const Contract kYoloV3HeadsContract;
+extern const Contract kYoloV4HeadsContract;
+extern const Contract kYoloV5HeadsContract;
+extern const Contract kYoloV7HeadsContract;
 
 }  // namespace npu::vision

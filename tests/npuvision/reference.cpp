@@ -77,6 +77,7 @@ ModelCard card_from(const json& object) {
   read(object, "end_to_end", &card.end_to_end);
   read(object, "multilabel", &card.multilabel);
   read(object, "raw_scores", &card.raw_scores);
+  read(object, "anchors", &card.anchors);
   read(object, "key_points", &card.key_points);
   read(object, "key_point_values", &card.key_point_values);
   read(object, "characters", &card.characters);

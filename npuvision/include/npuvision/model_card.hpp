@@ -19,7 +19,8 @@ enum class Task { kUnknown, kDetect, kSegment, kPose, kOriented, kClassify, kSem
 /// How its outputs are laid out: one decoder each. docs/models.md has the contracts.
 enum class Family { kAuto, kYolo, kYoloEndToEnd, kYoloObjectness, kYoloX, kSsd, kDetr,
                     kDetrDecoded, kClassification, kSegmentation, kSimcc, kAnomaly, kDepth,
-                    kEmbedding, kCtc, kTextBoxes, kAnchors };
+                    kEmbedding, kCtc, kTextBoxes, kAnchors, kYoloV3Heads, kYoloV4Heads,
+                    kYoloV5Heads, kYoloV7Heads };
 // clang-format on
 NPU_API const char* to_string(Task task);      ///< "detect", "segment", "pose", "obb", ...
 NPU_API const char* to_string(Family family);  ///< "auto", "yolo", "yolo-end-to-end", ...
@@ -41,6 +42,9 @@ struct NPU_API ModelCard {
   std::optional<bool> end_to_end;
   std::optional<bool> multilabel;  ///< each class is a question of its own, answered by a sigmoid
   std::optional<bool> raw_scores;  ///< whether values of classes are taken as they are, no softmax
+
+  /// Of YOLO's heads: width and height of each anchor in model pixels, from the finest grid on.
+  std::vector<float> anchors;
 
   std::uint32_t key_points = 0;        ///< of an object
   std::uint32_t key_point_values = 0;  ///< 2: x, y; 3: and whether it is visible

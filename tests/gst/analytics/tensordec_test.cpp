@@ -216,6 +216,39 @@ TEST(TensorDec, RefusesAGeometryThatMapsNothing) {
       std::string::npos);
 }
 
+// ---- Anchors
+
+TEST(TensorDecAnchors, AreSizesInPixels) {
+  for (const char* wrong : {"10,x", "10,-3", "10,,3", "1e9,1"}) {
+    EXPECT_NE(error_of(std::string("nputensordec anchors=") + wrong, frame_with({two_objects()}))
+                  .find("is no size in pixels"),
+              std::string::npos)
+        << wrong;
+  }
+}
+
+TEST(TensorDecAnchors, ReachTheDecoder) {
+  HandMadeTensor head;
+  head.shape = {1, 12, 20, 20};
+  head.values.assign(std::size_t{12} * 20 * 20, -9);
+  const auto at = [&head](std::size_t value) -> float& {
+    return head.values[(6 + value) * 400 + 5 * 20 + 3];
+  };
+  for (std::size_t value = 0; value < 4; ++value) at(value) = 0;
+  at(4) = at(5) = 9;
+  Owned<GstBuffer> frame = frame_with({head});
+  add_model(frame.get(), "net.xml");
+  ElementHarness harness("nputensordec model-family=yolov5-heads anchors=8,8,64,32", kCaps);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const Owned<GstBuffer> out = harness.pull();
+  ASSERT_EQ(rois(out.get()).size(), 1u);
+  const Roi roi = rois(out.get()).front();
+  EXPECT_EQ(roi.x, 3u * 32 + 16 - 32);
+  EXPECT_EQ(roi.y, 5u * 32 + 16 - 16);
+  EXPECT_EQ(roi.w, 64u);
+  EXPECT_EQ(roi.h, 32u);
+}
+
 // ---- Labels and thresholds
 
 TEST(TensorDecLabels, FallBackToNumbers) {

@@ -22,6 +22,7 @@ ModelCard full_card() {
   card.end_to_end = false;
   card.multilabel = true;
   card.raw_scores = false;
+  card.anchors = {10, 13.5F, 65536, 1};
   card.key_points = 3;
   card.key_point_values = 2;
   card.key_point_names = {"nose", "left", "right"};
@@ -52,6 +53,7 @@ TEST(CardJson, ComesBackToTheLastBit) {
   EXPECT_EQ(card.image_threshold, full_card().image_threshold);
   EXPECT_EQ(card.normalization_scale, full_card().normalization_scale);
   EXPECT_EQ(card.skeleton, full_card().skeleton);
+  EXPECT_EQ(card.anchors, full_card().anchors);
   EXPECT_EQ(card.characters, full_card().characters);
   EXPECT_EQ(card.resize, full_card().resize);
   EXPECT_EQ(card.channels, full_card().channels);

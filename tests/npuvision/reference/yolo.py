@@ -225,6 +225,59 @@ def with_objectness(seed, classes, frame, is_grid):
                 geometry, **THRESHOLDS)
 
 
+ANCHORS = {3: [(10, 13), (16, 30), (33, 23), (30, 61), (62, 45), (59, 119), (116, 90), (156, 198), (373, 326)],
+           4: [(12, 16), (19, 36), (40, 28), (36, 75), (76, 55), (72, 146), (142, 110), (192, 243), (459, 401)]}
+ANCHORS |= {5: ANCHORS[3], 7: ANCHORS[4]}
+
+
+def sigmoid(values):
+    return 1 / (1 + np.exp(-values))
+
+
+def boxes_of_head(version, values, anchors, step, has_logits):
+    """Of [anchors, rows, columns, 5 + classes]: centre and size in pixels, then objectness and classes."""
+    shares = sigmoid(values) if has_logits else values
+    rows, columns = np.mgrid[:values.shape[1], :values.shape[2]]
+    corner, sizes = np.stack([columns, rows], -1), np.array(anchors, np.float64)[:, None, None]
+    if version in (5, 7):
+        place, size = 2 * shares[..., :2] - 0.5, (2 * shares[..., 2:4]) ** 2
+    else:
+        wide = {8: 1.2, 16: 1.1, 32: 1.05}[step] if version == 4 else 1
+        place, size = wide * shares[..., :2] - 0.5 * (wide - 1), np.exp(values[..., 2:4])
+    return np.concatenate([(place + corner) * step, size * sizes, shares[..., 4:]], -1).reshape(-1, values.shape[-1])
+
+
+def heads(seed, version, classes, frame, has_logits=True, values_last=False, dtype=np.float32, anchors=None, steps=(8, 16, 32), **layout):
+    """Three tensors as the last convolutions give them, or after a sigmoid."""
+    random = np.random.default_rng(seed)
+    sizes = anchors or ANCHORS[version]
+    each = len(sizes) // len(steps)
+    tensors, rows = [], []
+    for i, step in enumerate(steps):
+        shape = (each, MODEL[1] // step, MODEL[0] // step)
+        values = np.concatenate([random.normal(0, 1, (*shape, 4)), random.normal(-5, 4, (*shape, 1)), random.normal(-2, 2, (*shape, classes))], -1)
+        if step == 32:
+            values[..., 2:4] -= 1
+        if not has_logits:
+            shares = sigmoid(values)
+            values = np.concatenate([shares[..., :2], shares[..., 2:4] if version in (5, 7) else values[..., 2:4], shares[..., 4:]], -1)
+        values = values.astype(dtype)
+        rows.append(boxes_of_head(version, values.astype(np.float64), sizes[each * i:each * (i + 1)], step, has_logits))
+        lying = values if values_last else values.transpose(0, 3, 1, 2).reshape(-1, *shape[1:])
+        tensors.append(tensor(f"head{step}", np.ascontiguousarray(lying[None]), **layout))
+    values = np.concatenate(rows)
+    products = values[:, 5:] * values[:, 4:5]
+    best, labels, geometry = products.max(1), products.argmax(1), letterbox(MODEL, frame)
+    places = into_frame(edges_of(values[:, :4]), geometry, frame)
+    some = np.nonzero((best >= THRESHOLDS["confidence_threshold"]) & (places[:, 0] < places[:, 2]) & (places[:, 1] < places[:, 3]))[0]
+    kept = some[suppressed(edges_of(values[:, :4])[some], best[some], labels[some])]
+    card = {"task": "detect", "labels": classes, "family": f"yolov{version}-heads"}
+    if anchors:
+        card["anchors"] = np.array(anchors).reshape(-1)
+    return case(card, tensors[::-1] if seed % 2 else tensors, MODEL, frame,
+                {"objects": objects(places[kept], best[kept], labels[kept])}, geometry, **THRESHOLDS)
+
+
 def main():
     frame = (190, 201)
     detector = Model(1, "detect", 80, frame)
@@ -250,6 +303,14 @@ def main():
         "segment with objectness": Model(12, "segment", 4, frame).objectness(),
         "segment with objectness in halves": Model(13, "segment", 2, (64, 48), np.float16).objectness(row_padding=3),
         "objectness": with_objectness(10, 6, frame, is_grid=False),
+        "heads of YOLOv3": heads(20, 3, 4, frame),
+        "heads of YOLOv4": heads(21, 4, 80, frame),
+        "heads of YOLOv5": heads(22, 5, 3, frame, row_padding=5),
+        "heads of YOLOv7": heads(23, 7, 2, frame, values_last=True),
+        "heads of YOLOv7 after a sigmoid": heads(24, 7, 5, frame, has_logits=False),
+        "heads of YOLOv3 after a sigmoid": heads(25, 3, 5, frame, has_logits=False, values_last=True, row_padding=2),
+        "heads of YOLOv5 in halves": heads(26, 5, 2, (64, 48), dtype=np.float16),
+        "heads with anchors of their own": heads(27, 5, 1, frame, anchors=[(20, 30), (9, 9), (70, 50), (44, 88)], steps=(16, 32)),
         "YOLOX": with_objectness(11, 6, frame, is_grid=True),
     })
 
