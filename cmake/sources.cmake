@@ -138,6 +138,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/detr.cpp
   npuvision/decode/detr_decoded.cpp
   npuvision/decode/make_decoder.cpp
+  npuvision/decode/mask_rcnn.cpp
   npuvision/decode/masks.cpp
   npuvision/decode/oriented.cpp
   npuvision/decode/pictures/anomaly.cpp
@@ -156,6 +157,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/yolo/grids.cpp
   npuvision/decode/yolo/head.cpp
   npuvision/decode/yolo/head_decoder.cpp
+  npuvision/decode/yolo/nas.cpp
   npuvision/decode/yolo/objectness.cpp
   npuvision/decode/yolo/raw.cpp
   npuvision/decode/yolo/rows.cpp

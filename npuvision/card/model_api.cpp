@@ -23,7 +23,7 @@ constexpr ModelType kModelTypes[] = {
     {"segmentation", Task::kSemantic, Family::kSegmentation},
     {"keypoint_detection", Task::kKeyPoints, Family::kSimcc},
     {"anomalydetection", Task::kAnomaly, Family::kAnomaly},
-    {"maskrcnn", Task::kSegment, Family::kAuto},
+    {"maskrcnn", Task::kSegment, Family::kMaskRcnn},
     {"yolov5", Task::kDetect, Family::kYolo},
     {"yolov8", Task::kDetect, Family::kYolo},
     {"yolo11", Task::kDetect, Family::kYolo},

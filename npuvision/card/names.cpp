@@ -42,7 +42,9 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kYoloV3Heads, "yolov3-heads"},
                                       {Family::kYoloV4Heads, "yolov4-heads"},
                                       {Family::kYoloV5Heads, "yolov5-heads"},
-                                      {Family::kYoloV7Heads, "yolov7-heads"}};
+                                      {Family::kYoloV7Heads, "yolov7-heads"},
+                                      {Family::kYoloNas, "yolo-nas"},
+                                      {Family::kMaskRcnn, "mask-rcnn"}};
 
 template <typename Value, std::size_t count>
 const char* name_of(const Name<Value> (&names)[count], Value value) {

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "boxes.hpp"
 #include "families.hpp"
+#include "masks.hpp"
 #include "values.hpp"
 
 namespace npu::vision {
@@ -15,6 +17,7 @@ constexpr std::size_t kBoxValues = 4;
 
 struct Parts {
   int logits = -1, boxes = -1;
+  int masks = -1;  ///< none, or not asked for
 };
 
 bool is_pair(const TensorView& logits, const TensorView& boxes) {
@@ -72,11 +75,49 @@ bool is_rf_detr(const Found& found, const Parts& parts) {
   return found.outputs[static_cast<std::size_t>(parts.boxes)].name == "dets";
 }
 
-std::string refusal(const Found& found) {
+bool is_masks(const TensorView& output, std::size_t queries) {
+  return is_float(output) && has_shape(output, {1, queries, 0, 0});
+}
+
+/// RF-DETR's; others make their masks another way. -1: none, or more than one.
+int place_of_masks(const Found& found, const Parts& parts) {
+  const bool may_have = found.card.task == Task::kSegment ||
+                        (found.card.task == Task::kUnknown && is_rf_detr(found, parts));
+  const std::size_t queries = found.outputs[static_cast<std::size_t>(parts.boxes)].dims[1];
+  int masks = -1;
+  for (std::size_t i = 0; may_have && i < found.outputs.size(); ++i) {
+    if (!is_masks(found.outputs[i], queries)) continue;
+    if (masks >= 0) return -1;
+    masks = static_cast<int>(i);
+  }
+  return masks;
+}
+
+Parts parts_of(const Found& found) {
   Parts parts = by_name(found);
   if (parts.logits < 0) {
     parts = by_shape(found);
-    if (parts.logits < 0) return "has other tensors, or more than one such pair";
+  }
+  if (parts.logits >= 0) {
+    parts.masks = place_of_masks(found, parts);
+  }
+  return parts;
+}
+
+std::string refusal_of_masks(const Found& found, const Parts& parts) {
+  if (found.card.task != Task::kSegment) return "";
+  if (parts.masks < 0) return "has no masks, or more than one output [1, queries, rows, columns]";
+  return is_rf_detr(found, parts) || found.card.family == Family::kDetr
+             ? ""
+             : "could have masks that are made into one: set model-family to detr where they are "
+               "logits of each object";
+}
+
+std::string refusal(const Found& found) {
+  const Parts parts = parts_of(found);
+  if (parts.logits < 0) return "has other tensors, or more than one such pair";
+  if (std::string masks = refusal_of_masks(found, parts); !masks.empty()) return masks;
+  if (by_name(found).logits < 0) {
     if (found.card.family != Family::kDetr) {
       return "could as well have scores and edges in pixels: set model-family to detr";
     }
@@ -98,9 +139,10 @@ std::string refusal(const Found& found) {
 class DetrDecoder : public Decoder {
  public:
   explicit DetrDecoder(const Found& found) : has_softmax_(has_softmax(found.card)) {
-    Parts parts = by_name(found);
-    if (parts.logits < 0) {
-      parts = by_shape(found);
+    const Parts parts = parts_of(found);
+    if (parts.masks >= 0) {
+      masks_index_ = static_cast<std::size_t>(parts.masks);
+      masks_made_for_ = found.outputs[*masks_index_];
     }
     logits_index_ = static_cast<std::size_t>(parts.logits);
     boxes_index_ = static_cast<std::size_t>(parts.boxes);
@@ -117,11 +159,21 @@ class DetrDecoder : public Decoder {
   void add_softmax(const npu::FrameGeometry& geometry, float threshold);
   void add(std::size_t query, float score, std::size_t label, const npu::FrameGeometry& geometry);
 
+  void give_masks(const TensorView& masks, const npu::FrameGeometry& geometry, FrameSize frame,
+                  Answer* answer);
+  Object region_of(const Object& object, const npu::FrameGeometry& geometry, FrameSize frame) const;
+  void read_plane(const TensorView& masks, const Candidate& candidate);
+
   bool has_softmax_;
   std::size_t logits_index_ = 0, boxes_index_ = 0;
   TensorView logits_made_for_, boxes_made_for_;
+  std::optional<std::size_t> masks_index_;
+  TensorView masks_made_for_;
   std::vector<float> logits_, box_values_;
+  std::vector<float> plane_, part_;  // of one object's mask, and what is painted of it
+  std::vector<Object> regions_;      // of the frame, that hold each object's mask
   Boxes boxes_;
+  MaskPainter painter_;
 };
 
 void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
@@ -131,6 +183,9 @@ void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   check_memory(outputs[boxes_index_], boxes_made_for_);
   read_all(outputs[logits_index_], &logits_);
   read_all(outputs[boxes_index_], &box_values_);
+  if (masks_index_) {
+    checked_output(outputs, *masks_index_, masks_made_for_);
+  }
   boxes_.begin(geometry, frame);
   if (has_softmax_) {
     add_softmax(geometry, options.confidence_threshold);
@@ -140,6 +195,67 @@ void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   // Each class of each query counts, but no more of them than there are queries.
   boxes_.keep_best(std::min(options.max_objects, logits_made_for_.dims[1]));
   boxes_.give(answer);
+  if (masks_index_) {
+    give_masks(outputs[*masks_index_], geometry, frame, answer);
+  }
+}
+
+// The authors cut no mask at its box.
+void DetrDecoder::give_masks(const TensorView& masks, const npu::FrameGeometry& geometry,
+                             FrameSize frame, Answer* answer) {
+  regions_.clear();
+  for (const Candidate* candidate : boxes_.kept()) {
+    read_plane(masks, *candidate);
+    regions_.push_back(region_of(candidate->object, geometry, frame));
+  }
+  painter_.begin({.width = masks.dims[3], .height = masks.dims[2]}, geometry, frame, regions_);
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    read_plane(masks, *boxes_.kept()[i]);
+    const PlanePart part = painter_.part_for(regions_[i]);
+    part_.clear();
+    for (std::size_t y = part.top; y < part.top + part.height; ++y) {
+      const auto row = std::span(plane_).subspan(y * masks.dims[3] + part.left, part.width);
+      part_.insert(part_.end(), row.begin(), row.end());
+    }
+    painter_.paint(regions_[i], part, part_, answer);
+  }
+}
+
+void DetrDecoder::read_plane(const TensorView& masks, const Candidate& candidate) {
+  const std::size_t query = candidate.index / logits_made_for_.dims[2];
+  const std::size_t rows = masks.dims[2], columns = masks.dims[3];
+  plane_.resize(rows * columns);
+  for (std::size_t y = 0; y < rows; ++y) {
+    read(masks, element(masks, {0, query, y}), masks.strides_bytes[3],
+         std::span(plane_).subspan(y * columns, columns));
+  }
+}
+
+/// The rectangle of the frame outside which interpolated logits are not above 0: that of those
+/// above 0, and one more on each side. The object's box, where there is none.
+Object DetrDecoder::region_of(const Object& object, const npu::FrameGeometry& geometry,
+                              FrameSize frame) const {
+  const std::size_t rows = masks_made_for_.dims[2], columns = masks_made_for_.dims[3];
+  std::size_t left = columns, top = rows, right = 0, bottom = 0;
+  for (std::size_t i = 0; i < plane_.size(); ++i) {
+    if (!(plane_[i] > 0)) continue;
+    left = std::min(left, i % columns);
+    right = std::max(right, i % columns);
+    top = std::min(top, i / columns);
+    bottom = i / columns;
+  }
+  if (left > right) return object;
+  const auto x = [&](double column) {
+    return frame_x(column * geometry.model_width / static_cast<double>(columns), geometry, frame);
+  };
+  const auto y = [&](double row) {
+    return frame_y(row * geometry.model_height / static_cast<double>(rows), geometry, frame);
+  };
+  return {.left = x(static_cast<double>(left) - 1),
+          .top = y(static_cast<double>(top) - 1),
+          .right = x(static_cast<double>(right) + 2),
+          .bottom = y(static_cast<double>(bottom) + 2),
+          .oriented = {}};
 }
 
 void DetrDecoder::add_sigmoids(const npu::FrameGeometry& geometry, float threshold) {
@@ -187,11 +303,13 @@ std::unique_ptr<Decoder> make(const Found& found) {
   return std::make_unique<DetrDecoder>(found);
 }
 
-constexpr std::array kTasks{Task::kDetect};
+constexpr std::array kTasks{Task::kDetect, Task::kSegment};
 
 }  // namespace
 
-const Contract kDetrContract{
-    Family::kDetr, kTasks, "logits [1, queries, classes] and boxes [1, queries, 4]", refusal, make};
+const Contract kDetrContract{Family::kDetr, kTasks,
+                             "logits [1, queries, classes] and boxes [1, queries, 4], with masks "
+                             "[1, queries, rows, columns]",
+                             refusal, make};
 
 }  // namespace npu::vision

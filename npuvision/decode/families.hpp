@@ -25,5 +25,7 @@ extern const Contract kYoloV3HeadsContract;
 extern const Contract kYoloV4HeadsContract;
 extern const Contract kYoloV5HeadsContract;
 extern const Contract kYoloV7HeadsContract;
+extern const Contract kYoloNasContract;
+extern const Contract kMaskRcnnContract;
 
 }  // namespace npu::vision

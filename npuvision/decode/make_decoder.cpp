@@ -23,6 +23,8 @@ std::span<const Contract* const> contracts() {
       &kYoloV4HeadsContract,
       &kYoloV5HeadsContract,
       &kYoloV7HeadsContract,
+      &kYoloNasContract,
+      &kMaskRcnnContract,
       &kSsdContract,
       &kDetrContract,
       &kDetrDecodedContract,

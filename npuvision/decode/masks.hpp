@@ -29,6 +29,8 @@ class MaskPainter {
   /// will add share what kMostMaskPixels allows.
   void begin(const LogitPlane& plane, const npu::FrameGeometry& geometry, FrameSize frame,
              std::span<const Object> objects);
+  /// The next objects' plane covers another part of the frame: `geometry` leads from it there.
+  void aim(const npu::FrameGeometry& geometry) { geometry_ = geometry; }
   /// What paint() needs of the plane for this object.
   PlanePart part_for(const Object& object) const;
   /// Adds the object's mask; `logits` are those of the part, row after row. What is not finite

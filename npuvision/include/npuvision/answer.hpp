@@ -27,8 +27,10 @@ struct KeyPoint {
   float confidence = 1;  ///< 0..1: that it is there, or is visible; 1 where the model does not say
 };
 
-/// Which part of its box belongs to an object: columns and rows of equal size, row after row. One
-/// for each pixel of the frame, fewer where those of all masks would be more than kMostMaskPixels.
+/// Which part of the frame belongs to an object: inside its box, but for a few families whose
+/// authors leave what is outside (docs/models.md). Columns and rows of equal size, row after row.
+/// One for each pixel of the frame, fewer where those of all masks would be more than
+/// kMostMaskPixels.
 struct Mask {
   std::uint32_t x = 0, y = 0, width = 0, height = 0;  ///< frame pixels, inside the frame
   std::uint32_t columns = 0, rows = 0;                ///< at most width and height

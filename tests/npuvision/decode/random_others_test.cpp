@@ -1,6 +1,7 @@
 // Tensors of any shape and value, under any card: right answers, or none.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -32,6 +33,7 @@ struct Pattern {
   Task task;
   std::vector<Shaped> outputs;
   InputSize input = {16, 16};
+  Family family = Family::kAuto;
 };
 
 std::vector<Pattern> patterns() {
@@ -46,6 +48,12 @@ std::vector<Pattern> patterns() {
           {Task::kDetect, {{"o", {1, 1, 12, 7}}}},
           {Task::kDetect, {{"a", {1, 12, 5}}, {"labels", {1, 12}, kLong}}},
           {Task::kDetect, {{"labels", {1, 12, 5}}, {"dets", {1, 12, 4}}}},
+          {Task::kSegment, {{"labels", {1, 6, 5}}, {"dets", {1, 6, 4}}, {"m", {1, 6, 5, 4}}}},
+          {Task::kSegment,
+           {{"b", {6, 5}}, {"l", {6}, kLong}, {"m", {6, 4, 4}}},
+           {16, 16},
+           Family::kMaskRcnn},
+          {Task::kDetect, {{"o", {2, 7}}}, {16, 16}, Family::kYoloNas},
           {Task::kDetect, {{"labels", {1, 9}, kLong}, {"boxes", {1, 9, 4}}, {"scores", {1, 9}}}},
           {Task::kDetect, {{"b", {1, 896, 16}}, {"s", {1, 896, 1}}}, {128, 128}},
           {Task::kKeyPoints, {{"x", {1, 5, 32}}, {"y", {1, 5, 32}}}},
@@ -61,7 +69,7 @@ ModelCard random_card(Random& random, Task task) {
   };
   card.multilabel = maybe();
   card.raw_scores = maybe();
-  card.family = random() % 8 == 0 ? static_cast<Family>(up_to(random, 16)) : Family::kAuto;
+  card.family = random() % 8 == 0 ? static_cast<Family>(up_to(random, 22)) : Family::kAuto;
   if (random() % 4 != 0) {
     card.characters = {"a", "b", "c", "d"};
   }
@@ -112,13 +120,19 @@ void expect_inside(const Answer& answer, FrameSize frame) {
     if (object.oriented) {
       EXPECT_GE(object.oriented->angle, -std::numbers::pi / 2);
       EXPECT_LT(object.oriented->angle, std::numbers::pi / 2);
-      EXPECT_TRUE(object.oriented->width >= object.oriented->height && object.oriented->height > 0);
+      EXPECT_GT(std::min(object.oriented->width, object.oriented->height), 0);
     }
   }
   EXPECT_EQ(answer.key_points.size(), answer.objects.size() * answer.key_points_per_object);
   for (const KeyPoint& point : answer.key_points) {
     EXPECT_TRUE(is_share(point.confidence)) << point.confidence;
     EXPECT_TRUE(point.x >= 0 && point.x <= frame.width && point.y >= 0 && point.y <= frame.height);
+  }
+  EXPECT_TRUE(answer.masks.empty() || answer.masks.size() == answer.objects.size());
+  for (const Mask& mask : answer.masks) {
+    EXPECT_TRUE(mask.width > 0 && mask.x + mask.width <= frame.width);
+    EXPECT_TRUE(mask.height > 0 && mask.y + mask.height <= frame.height);
+    EXPECT_LE(mask.first + std::size_t{mask.columns} * mask.rows, answer.mask_pixels.size());
   }
 }
 
@@ -152,7 +166,10 @@ std::vector<TensorView> views_of(const std::vector<TestTensor>& tensors) {
 
 /// Whether there was an answer.
 bool try_once(Random& random, const Pattern& pattern) {
-  const ModelCard card = random_card(random, pattern.task);
+  ModelCard card = random_card(random, pattern.task);
+  if (card.family == Family::kAuto) {
+    card.family = pattern.family;
+  }
   const auto tensors = random_tensors(random, pattern.outputs);
   auto views = views_of(tensors);
   const bool is_short = views.size() == 1 && random() % 32 == 0;  // others may be left unread

@@ -1,12 +1,13 @@
 """Detection transformers: tensors and their meaning. usage: detr.py JSON
 
 Sigmoid, best of all queries and classes: Hugging Face's RTDetrImageProcessor.post_process_object_detection, RF-DETR's PostProcess.
+Masks: RF-DETR's PostProcess, logits interpolated to the frame, above 0.
 Softmax without its last class: Hugging Face's DetrImageProcessor. Labels, boxes and scores: D-FINE's and RT-DETR's exports."""
 import sys
 
 import numpy as np
 
-from reference import case, into_frame, letterbox, objects, stretch, tensor, write
+from reference import case, into_frame, letterbox, mask, objects, stretch, tensor, write
 
 MODEL, FRAME = (128, 128), (300, 170)
 
@@ -39,6 +40,31 @@ def sigmoids(seed, names, classes, geometry, threshold, dtype=np.float32, card=N
     tensors = [tensor(names[0], logits[None], **layout), tensor(names[1], boxes[None], **layout)]
     return case({"task": "detect", "labels": classes, **(card or {})}, tensors, MODEL, FRAME, answer, geometry,
                 confidence_threshold=threshold)
+
+
+def interpolation(frame_size, plane_size, model_size, offset, scale):
+    """Weights [frame, plane] of a bilinear resize between pixel centres."""
+    centers = ((np.arange(frame_size) + 0.5) / scale + offset) * plane_size / model_size - 0.5
+    centers = np.clip(centers, 0, plane_size - 1)
+    return np.clip(1 - np.abs(centers[:, None] - np.arange(plane_size)), 0, None)
+
+
+def with_masks(seed, names, classes, geometry, threshold, dtype=np.float32, card=None, size=(24, 20), **layout):
+    one = sigmoids(seed, names, classes, geometry, threshold, dtype, {"task": "segment", **(card or {})}, **layout)
+    count = one["tensors"][0]["shape"][1]
+    random = np.random.default_rng(seed + 100)
+    coarse = np.kron(random.normal(-1, 1, (count, size[0] // 4, size[1] // 4)), np.ones((1, 4, 4)))
+    coarse[7] = -3  # nothing of it
+    logits = (coarse + random.normal(0, 0.1, coarse.shape)).astype(dtype)
+    values, _ = queries(seed, count, classes, dtype)
+    boxes = placed(queries(seed, count, classes, dtype)[1].astype(np.float64), geometry)
+    scores = 1 / (1 + np.exp(-values.astype(np.float64))).reshape(-1)
+    good = [i for i in np.argsort(-scores, kind="stable") if scores[i] >= threshold and inside(boxes)[i // classes]][:count]
+    down = interpolation(FRAME[1], size[0], MODEL[1], geometry["offset_y"], geometry["scale_y"])
+    across = interpolation(FRAME[0], size[1], MODEL[0], geometry["offset_x"], geometry["scale_x"])
+    one["answer"]["masks"] = [mask(down @ logits[i // classes].astype(np.float64) @ across.T > 0) for i in good]
+    one["tensors"].append(tensor("masks", logits[None], **layout))
+    return one
 
 
 def softmax(seed, card, geometry, threshold):
@@ -74,6 +100,8 @@ def main():
         "four classes": sigmoids(3, ("logits", "pred_boxes"), 4, boxed, 0.2, row_padding=7),
         "more than the queries": sigmoids(4, ("logits", "pred_boxes"), 20, boxed, 0.01),
         "without names": sigmoids(5, ("a", "b"), 12, boxed, 0.2, dtype=np.float16, card={"family": "detr"}),
+        "masks of RF-DETR": with_masks(10, ("labels", "dets"), 91, filled, 0.3),
+        "masks without names": with_masks(11, ("a", "b"), 12, boxed, 0.2, np.float16, {"family": "detr"}, size=(32, 32), row_padding=3),
         "original": softmax(6, {"architecture": "DetrForObjectDetection"}, boxed, 0.3),
         "original by its card": softmax(7, {"multilabel": False}, filled, 0.3),
         "decoded": decoded(8, filled, {}, ("labels", "boxes", "scores")),

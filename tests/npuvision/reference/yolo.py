@@ -278,6 +278,21 @@ def heads(seed, version, classes, frame, has_logits=True, values_last=False, dty
                 {"objects": objects(places[kept], best[kept], labels[kept])}, geometry, **THRESHOLDS)
 
 
+def flat(seed, frame, dtype=np.float32):
+    """YOLO-NAS: picture, edges in pixels, score, class; a class of -1 ends the list."""
+    random = np.random.default_rng(seed)
+    boxes, scores = random_boxes(random, 40, 6)
+    edges, geometry = edges_of(boxes), letterbox(MODEL, frame)
+    rows = np.concatenate([np.zeros((40, 1)), edges, scores.max(1)[:, None], scores.argmax(1)[:, None]], 1)
+    rows = np.concatenate([rows, -np.ones((1, 7)), rows[:3]]).astype(dtype)
+    values = rows[:40].astype(np.float64)
+    places = into_frame(values[:, 1:5], geometry, frame)
+    good = [i for i in np.argsort(-values[:, 5], kind="stable") if values[i, 5] >= THRESHOLDS["confidence_threshold"]
+            and places[i, 0] < places[i, 2] and places[i, 1] < places[i, 3]]
+    return case({"family": "yolo-nas", "labels": 6}, [tensor("graph2_flat_predictions", rows, row_padding=1)], MODEL, frame,
+                {"objects": objects(places[good], values[good, 5], values[good, 6])}, geometry, **THRESHOLDS)
+
+
 def main():
     frame = (190, 201)
     detector = Model(1, "detect", 80, frame)
@@ -311,6 +326,8 @@ def main():
         "heads of YOLOv3 after a sigmoid": heads(25, 3, 5, frame, has_logits=False, values_last=True, row_padding=2),
         "heads of YOLOv5 in halves": heads(26, 5, 2, (64, 48), dtype=np.float16),
         "heads with anchors of their own": heads(27, 5, 1, frame, anchors=[(20, 30), (9, 9), (70, 50), (44, 88)], steps=(16, 32)),
+        "YOLO-NAS": flat(30, frame),
+        "YOLO-NAS in halves": flat(31, frame, np.float16),
         "YOLOX": with_objectness(11, 6, frame, is_grid=True),
     })
 
