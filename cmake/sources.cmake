@@ -141,6 +141,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/mask_rcnn.cpp
   npuvision/decode/masks.cpp
   npuvision/decode/oriented.cpp
+  npuvision/decode/picodet.cpp
   npuvision/decode/pictures/anomaly.cpp
   npuvision/decode/pictures/classification.cpp
   npuvision/decode/pictures/depth.cpp

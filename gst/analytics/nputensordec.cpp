@@ -191,7 +191,7 @@ GType task_type() {
 }
 
 GType family_type() {
-  return vision_type("NpuModelFamily", "auto", npu::vision::Family::kMaskRcnn);
+  return vision_type("NpuModelFamily", "auto", npu::vision::Family::kPicoDet);
 }
 
 std::vector<Property<TensorDec>> properties() {

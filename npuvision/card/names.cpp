@@ -44,7 +44,8 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kYoloV5Heads, "yolov5-heads"},
                                       {Family::kYoloV7Heads, "yolov7-heads"},
                                       {Family::kYoloNas, "yolo-nas"},
-                                      {Family::kMaskRcnn, "mask-rcnn"}};
+                                      {Family::kMaskRcnn, "mask-rcnn"},
+                                      {Family::kPicoDet, "picodet"}};
 
 template <typename Value, std::size_t count>
 const char* name_of(const Name<Value> (&names)[count], Value value) {

@@ -29,6 +29,7 @@ std::span<const Contract* const> contracts() {
       &kDetrContract,
       &kDetrDecodedContract,
       &kAnchorsContract,
+      &kPicoDetContract,
       &kSimccContract,
       &kClassificationContract,
       &kSegmentationContract,

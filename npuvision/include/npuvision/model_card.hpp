@@ -20,7 +20,7 @@ enum class Task { kUnknown, kDetect, kSegment, kPose, kOriented, kClassify, kSem
 enum class Family { kAuto, kYolo, kYoloEndToEnd, kYoloObjectness, kYoloX, kSsd, kDetr,
                     kDetrDecoded, kClassification, kSegmentation, kSimcc, kAnomaly, kDepth,
                     kEmbedding, kCtc, kTextBoxes, kAnchors, kYoloV3Heads, kYoloV4Heads,
-                    kYoloV5Heads, kYoloV7Heads, kYoloNas, kMaskRcnn };
+                    kYoloV5Heads, kYoloV7Heads, kYoloNas, kMaskRcnn, kPicoDet };
 // clang-format on
 NPU_API const char* to_string(Task task);      ///< "detect", "segment", "pose", "obb", ...
 NPU_API const char* to_string(Family family);  ///< "auto", "yolo", "yolo-end-to-end", ...

@@ -56,6 +56,16 @@ std::vector<Pattern> patterns() {
           {Task::kDetect, {{"o", {2, 7}}}, {16, 16}, Family::kYoloNas},
           {Task::kDetect, {{"labels", {1, 9}, kLong}, {"boxes", {1, 9, 4}}, {"scores", {1, 9}}}},
           {Task::kDetect, {{"b", {1, 896, 16}}, {"s", {1, 896, 1}}}, {128, 128}},
+          {Task::kDetect,
+           {{"a", {1, 256, 3}},
+            {"b", {1, 64, 3}},
+            {"c", {1, 16, 3}},
+            {"d", {1, 4, 3}},
+            {"e", {1, 256, 32}},
+            {"f", {1, 64, 32}},
+            {"g", {1, 16, 32}},
+            {"h", {1, 4, 32}}},
+           {128, 128}},
           {Task::kKeyPoints, {{"x", {1, 5, 32}}, {"y", {1, 5, 32}}}},
           {Task::kReadText, {{"o", {1, 10, 5}}}},
           {Task::kFindText, {{"o", {1, 1, 16, 16}}}}};
@@ -70,6 +80,7 @@ ModelCard random_card(Random& random, Task task) {
   card.multilabel = maybe();
   card.raw_scores = maybe();
   card.family = random() % 8 == 0 ? static_cast<Family>(up_to(random, 22)) : Family::kAuto;
+  card.family = random() % 8 == 0 ? static_cast<Family>(up_to(random, 17)) : Family::kAuto;
   if (random() % 4 != 0) {
     card.characters = {"a", "b", "c", "d"};
   }

@@ -35,8 +35,8 @@ TEST_P(WarmDecoder, AllocatesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WarmDecoder,
-                         testing::Values("classification", "detr", "key_points", "pictures", "ssd",
-                                         "text"),
+                         testing::Values("classification", "detr", "key_points", "picodet",
+                                         "pictures", "ssd", "text"),
                          [](const auto& file) { return std::string(file.param); });
 
 TEST(Allocations, AreCounted) {
