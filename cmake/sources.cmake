@@ -128,6 +128,7 @@ set(NPUVISION_SOURCES
   npuvision/card/normalisation.cpp
   npuvision/card/paddle.cpp
   npuvision/card/read_model_card.cpp
+  npuvision/card/read_tensor_group.cpp
   npuvision/card/tree.cpp
   npuvision/card/ultralytics.cpp
   npuvision/card/value.cpp
@@ -149,6 +150,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/pictures/segmentation.cpp
   npuvision/decode/simcc.cpp
   npuvision/decode/ssd.cpp
+  npuvision/decode/tensor_group.cpp
   npuvision/decode/tensor_view.cpp
   npuvision/decode/text/ctc.cpp
   npuvision/decode/text/rectangle.cpp

@@ -27,7 +27,7 @@ MODEL_INFO = {
 MODELINFO_FILE = """\
 [modelinfo]
 version=1.0
-group-id=shapes-colors
+group-id=classification-generic-softmaxed-out
 
 [image]
 dir=input
@@ -37,6 +37,7 @@ ranges=0.0,1.0
 
 [color]
 dir=output
+id=classification-generic-softmaxed-out
 type=float32
 dims=1,{count}
 labels={labels}
