@@ -36,6 +36,8 @@ typedef struct {
   gsize dims[GST_NPU_MAX_DIMS];         /* elements, outermost first */
   gsize strides[GST_NPU_MAX_DIMS];      /* bytes from one element of the dimension to the next */
   GstMemory *memory;                    /* wraps the NPU's output, no copy */
+  const gchar *id;                      /* GstTensor.id, by which GStreamer's decoders know it: interned; NULL: the name */
+  gboolean is_column_major;             /* GstTensor.dims_order: a word of that id, not how it lies in memory */
 } GstNpuTensor;
 
 /* Bytes of one element, 0 for GST_NPU_DATA_UNKNOWN. */

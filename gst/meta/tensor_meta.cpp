@@ -57,6 +57,7 @@ void set_tensors(GstNpuTensorMeta* meta, const GstNpuTensor* tensors, guint num)
     GstNpuTensor& tensor = meta->tensors[i];
     tensor = tensors[i];
     tensor.name = g_intern_string(tensor.name);
+    tensor.id = g_intern_string(tensor.id);
     gst_memory_ref(tensor.memory);
     if (!has_strides(tensor)) {
       fill_dense_strides(&tensor);
@@ -171,10 +172,16 @@ bool gst_meta_can_carry(const GstNpuTensor* tensors, guint num) {
   return true;
 }
 
-// GstTensorMeta has no room for the id. The buffer around the tensor's memory has: all copies of
-// the meta share it. Nothing there: 0, of an element that knows no ids.
+// GstTensorMeta has no room for an inference's id, nor for a tensor's name beside its own id. The
+// buffer around the tensor's memory has: all copies of the meta share it. Nothing there: 0, of an
+// element that knows no ids, and a name that is the id.
 GQuark id_quark() {
   static const GQuark quark = g_quark_from_static_string("gst-npu-inference-id");
+  return quark;
+}
+
+GQuark name_quark() {
+  static const GQuark quark = g_quark_from_static_string("gst-npu-tensor-name");
   return quark;
 }
 
@@ -191,13 +198,18 @@ guint id_of(const GstTensorMeta& meta) {
 
 GstTensor* make_gst_tensor(const GstNpuTensor& tensor, guint inference_id) {
   GstTensor* made = gst_tensor_alloc(tensor.num_dims);
-  made->id = g_quark_from_string(tensor.name);
+  made->id = g_quark_from_string(tensor.id ? tensor.id : tensor.name);
   made->layout = GST_TENSOR_LAYOUT_CONTIGUOUS;
   made->data_type = find_pair(tensor.type)->gst;
   made->data = gst_buffer_new();
   gst_buffer_append_memory(made->data, gst_memory_ref(tensor.memory));
   set_id(made->data, inference_id);
-  made->dims_order = GST_TENSOR_DIM_ORDER_ROW_MAJOR;
+  if (tensor.id) {
+    gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(made->data), name_quark(),
+                              const_cast<gchar*>(g_intern_string(tensor.name)), nullptr);
+  }
+  made->dims_order =
+      tensor.is_column_major ? GST_TENSOR_DIM_ORDER_COL_MAJOR : GST_TENSOR_DIM_ORDER_ROW_MAJOR;
   made->num_dims = tensor.num_dims;
   for (guint i = 0; i < tensor.num_dims; ++i) made->dims[i] = tensor.dims[i];
   return made;
@@ -215,7 +227,10 @@ void add_gst_meta(GstBuffer* buffer, guint inference_id, const GstNpuTensor* ten
 }
 
 void read_gst_tensor(const GstTensor& from, GstNpuTensor* tensor) {
-  tensor->name = g_intern_string(g_quark_to_string(from.id));
+  tensor->id = g_quark_to_string(from.id);
+  const gpointer name = gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(from.data), name_quark());
+  tensor->name = name ? static_cast<const gchar*>(name) : tensor->id;
+  tensor->is_column_major = from.dims_order == GST_TENSOR_DIM_ORDER_COL_MAJOR;
   tensor->type = from_gst(from.data_type);
   tensor->num_dims = static_cast<guint>(MIN(from.num_dims, GST_NPU_MAX_DIMS));
   for (guint i = 0; i < tensor->num_dims; ++i) tensor->dims[i] = from.dims[i];

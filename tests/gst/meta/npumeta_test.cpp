@@ -68,6 +68,30 @@ TEST_F(NpuMeta, ReadsBackWhatWasAttached) {
   EXPECT_EQ(tensor.strides[2], 4u);
 }
 
+// Some elements look for the name, GStreamer's for the id.
+TEST_F(NpuMeta, KeepsTheNameBesideTheRegistrysId) {
+  const Buffer buffer(gst_buffer_new());
+  GstMemory* memory = counted_memory(480);
+  GstNpuTensor tensors[2] = {tensor_of("output0", GST_NPU_DATA_F32, memory),
+                             tensor_of("output1", GST_NPU_DATA_F32, memory)};
+  tensors[0].id = "yolo-v8-out";
+  tensors[0].is_column_major = TRUE;
+  gst_npu_buffer_add_tensors(buffer.get(), tensors, 2);
+  gst_memory_unref(memory);
+  const Buffer copy(gst_buffer_copy(buffer.get()));
+  for (GstBuffer* one : {buffer.get(), copy.get()}) {
+    GstNpuTensor tensor = {};
+    ASSERT_TRUE(gst_npu_buffer_get_tensor(one, 0, &tensor));
+    EXPECT_STREQ(tensor.name, "output0");
+    EXPECT_STREQ(tensor.id, "yolo-v8-out");
+    EXPECT_TRUE(tensor.is_column_major);
+    EXPECT_EQ(tensor.strides[1], 40u);  // as it lies
+    ASSERT_TRUE(gst_npu_buffer_get_tensor(one, 1, &tensor));
+    EXPECT_STREQ(tensor.name, "output1");
+    EXPECT_FALSE(tensor.is_column_major);
+  }
+}
+
 TEST_F(NpuMeta, HasNoTensorPastTheLast) {
   const Buffer buffer = buffer_with_tensor(GST_NPU_DATA_F32);
   GstNpuTensor tensor = {};
