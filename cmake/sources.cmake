@@ -191,6 +191,7 @@ set(GSTNPU_SOURCES
   gst/frames/plane_memory.cpp
   gst/frames/pool.cpp
   gst/frames/region_copy.cpp
+  gst/frames/tensor_caps.cpp
   gst/frames/tensor_recycler.cpp
   gst/graphs/blob_source.cpp
   gst/graphs/compile_command.cpp
@@ -199,6 +200,7 @@ set(GSTNPU_SOURCES
   gst/graphs/ir_source.cpp
   gst/graphs/model_instance.cpp
   gst/graphs/settings.cpp
+  gst/graphs/tensor_ids.cpp
   gst/graphs/timed_request.cpp
   gst/graphs/turns.cpp
   gst/inference/compile_wait.cpp

@@ -3,18 +3,23 @@
 
 #include "compile_command.hpp"
 #include "graph_source.hpp"
+#include "tensor_ids.hpp"
 
 namespace gstnpu {
 namespace {
 
 class BlobSource : public GraphSource {
  public:
-  explicit BlobSource(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {}
+  BlobSource(std::shared_ptr<Graph> graph, const npu::vision::TensorGroup& ids)
+      : graph_(std::move(graph)),
+        group_(caps_group_of(ids, graph_->model().outputs(),
+                             {graph_->geometry().model_width, graph_->geometry().model_height})) {}
 
   std::optional<npu::FrameLayout> fixed_layout() const override { return graph_->layout(); }
   std::string command_for(const npu::FrameLayout& layout) const override {
     return compile_command(graph_->file(), graph_->preprocess(), layout);
   }
+  const TensorGroup& tensor_group() const override { return group_; }
   std::vector<std::string> warnings() const override { return {}; }
   std::uint64_t compile_ns() const override {
     const npu::LoadStats stats = graph_->model().load_stats();
@@ -30,6 +35,7 @@ class BlobSource : public GraphSource {
 
  private:
   const std::shared_ptr<Graph> graph_;
+  const TensorGroup group_;
 };
 
 bool is_u8_image(const npu::Port& port, std::int64_t channels) {
@@ -98,10 +104,14 @@ std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings
       npu::CompiledModel::import(device, settings.model, compile_options(settings));
   npu::FrameInput frame = model.frame_input() ? *model.frame_input()
                                               : derive_frame_input(model.inputs(), settings.model);
-  const std::string card =
-      npu::vision::read_model_card(settings.model, model.model_info()).to_json();
-  return std::make_unique<BlobSource>(
-      std::make_shared<Graph>(std::move(model), std::move(frame), settings.model, card));
+  const npu::vision::ModelCard card =
+      npu::vision::read_model_card(settings.model, model.model_info());
+  const npu::vision::TensorGroup ids =
+      ids_of(settings.model, card, model.outputs(),
+             {frame.geometry.model_width, frame.geometry.model_height});
+  return std::make_unique<BlobSource>(std::make_shared<Graph>(std::move(model), std::move(frame),
+                                                              settings.model, card.to_json(), ids),
+                                      ids);
 }
 
 }  // namespace gstnpu

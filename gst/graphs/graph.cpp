@@ -6,67 +6,11 @@
 
 #include "frames/frame_description.hpp"
 
+#include "tensor_ids.hpp"
+
 namespace gstnpu {
-namespace {
-
-GstNpuDataType to_data_type(npu::ElementType type) {
-  switch (type) {
-    case npu::ElementType::kBoolean:
-      return GST_NPU_DATA_BOOLEAN;
-    case npu::ElementType::kF16:
-      return GST_NPU_DATA_F16;
-    case npu::ElementType::kBF16:
-      return GST_NPU_DATA_BF16;
-    case npu::ElementType::kF32:
-      return GST_NPU_DATA_F32;
-    case npu::ElementType::kF64:
-      return GST_NPU_DATA_F64;
-    case npu::ElementType::kI8:
-      return GST_NPU_DATA_I8;
-    case npu::ElementType::kI16:
-      return GST_NPU_DATA_I16;
-    case npu::ElementType::kI32:
-      return GST_NPU_DATA_I32;
-    case npu::ElementType::kI64:
-      return GST_NPU_DATA_I64;
-    case npu::ElementType::kU8:
-      return GST_NPU_DATA_U8;
-    case npu::ElementType::kU16:
-      return GST_NPU_DATA_U16;
-    case npu::ElementType::kU32:
-      return GST_NPU_DATA_U32;
-    case npu::ElementType::kU64:
-      return GST_NPU_DATA_U64;
-    default:
-      return GST_NPU_DATA_UNKNOWN;
-  }
-}
-
-GstNpuTensor describe_output(const npu::Port& port) {
-  if (port.shape.size() > GST_NPU_MAX_DIMS) {
-    throw npu::Error(npu::ErrorCode::kUnsupported,
-                     "the model's output " + port.name + " has " +
-                         std::to_string(port.shape.size()) + " dimensions, but a buffer carries " +
-                         std::to_string(GST_NPU_MAX_DIMS) + " at most; reshape it in the model");
-  }
-  GstNpuTensor tensor = {};
-  tensor.name =
-      g_intern_string((port.tensor_names.empty() ? port.name : port.tensor_names.front()).c_str());
-  tensor.type = to_data_type(port.type);
-  tensor.num_dims = static_cast<guint>(port.shape.size());
-  gsize stride = gst_npu_data_type_size(tensor.type);
-  for (std::size_t i = port.shape.size(); i-- > 0;) {
-    tensor.dims[i] = static_cast<gsize>(port.shape[i]);
-    tensor.strides[i] = stride;
-    stride *= tensor.dims[i];
-  }
-  return tensor;
-}
-
-}  // namespace
-
 Graph::Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file,
-             const std::string& card)
+             const std::string& card, const npu::vision::TensorGroup& ids)
     : model_(std::move(model)),
       frame_(std::move(frame)),
       file_(std::move(file)),
@@ -92,6 +36,7 @@ Graph::Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file,
     outputs_.push_back(describe_output(port));
     output_bytes_.push_back(port.size_bytes());
   }
+  set_ids(ids, &outputs_);
 }
 
 Graph::RequestRef Graph::take_request(const MemoryKey& memory) {

@@ -10,6 +10,7 @@
 
 #include <npucore/compiled_model.hpp>
 #include <npucore/frame.hpp>
+#include <npuvision/tensor_group.hpp>
 
 #include "timed_request.hpp"
 
@@ -20,9 +21,10 @@ namespace gstnpu {
 class Graph {
  public:
   /// `frame` tells how frames go in, `file` is the user's name for the model, `card` what is known
-  /// about it (npu::vision::ModelCard::to_json()). Throws npu::Error for outputs that no buffer can
-  /// carry.
-  Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file, const std::string& card);
+  /// about it (npu::vision::ModelCard::to_json()), `ids` by which names others know its outputs.
+  /// Throws npu::Error for outputs that no buffer can carry.
+  Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file, const std::string& card,
+        const npu::vision::TensorGroup& ids);
 
   const std::string& file() const { return file_; }
 

@@ -11,6 +11,7 @@
 #include <npucore/frame.hpp>
 
 #include "frames/region_copy.hpp"
+#include "frames/tensor_caps.hpp"
 
 #include "graph.hpp"
 #include "settings.hpp"
@@ -50,6 +51,8 @@ class GraphSource {
   virtual std::optional<RegionTarget> region_target() = 0;
   /// The command that compiles a fixed layout's model for frames of `layout`; empty where any goes.
   virtual std::string command_for(const npu::FrameLayout& layout) const = 0;
+  /// What the outputs are to elements of others, before anything is compiled.
+  virtual const TensorGroup& tensor_group() const = 0;
   /// What the user should know about the model, one sentence each.
   virtual std::vector<std::string> warnings() const = 0;
   /// Time that all compilations or loads took in the driver.

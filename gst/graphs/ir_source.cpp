@@ -13,6 +13,7 @@
 #include "frames/frame_description.hpp"
 
 #include "graph_source.hpp"
+#include "tensor_ids.hpp"
 
 namespace gstnpu {
 namespace {
@@ -106,6 +107,14 @@ class OpenSizes {
   std::size_t rows_ = 2;
 };
 
+/// Of the pictures that the model takes; 0 where the shape leaves it open or is none of a picture.
+npu::vision::InputSize size_of(const npu::Shape& shape) {
+  if (shape.size() != 4) return {};
+  const std::size_t rows = shape[1] == 1 || shape[1] == 3 ? 2 : 1;
+  if (is_open(shape[rows]) || is_open(shape[rows + 1])) return {};
+  return {static_cast<std::uint32_t>(shape[rows]), static_cast<std::uint32_t>(shape[rows + 1])};
+}
+
 /// Empty where the user has said nothing of the shape.
 std::string advice_of(const Settings& settings) {
   const npu::Shape shape = parse_shape("input-shape", settings.input_shape);
@@ -159,6 +168,9 @@ class IrSource final : public GraphSource {
         card_text_(card_.to_json()),
         open_sizes_(model_),
         advice_(advice_of(settings)),
+        size_(size_of(model_.inputs().front().shape)),
+        ids_(ids_of(file_, card_, model_.outputs(), size_)),
+        group_(caps_group_of(ids_, model_.outputs(), size_)),
         one_for_all_strides_(options_.may_have_strides) {
     if (!open_sizes_.any()) {
       model_.check_supported();
@@ -170,6 +182,7 @@ class IrSource final : public GraphSource {
 
   std::optional<npu::FrameLayout> fixed_layout() const override { return std::nullopt; }
   std::string command_for(const npu::FrameLayout&) const override { return {}; }
+  const TensorGroup& tensor_group() const override { return group_; }
   std::vector<std::string> warnings() const override { return model_.warnings(); }
   std::uint64_t compile_ns() const override { return compile_ns_; }
 
@@ -400,7 +413,16 @@ class IrSource final : public GraphSource {
   std::shared_ptr<Graph> finish(Job& done) {
     npu::CompiledModel compiled = with_advice(done.advice, [&] { return done.job.get(); });
     compile_ns_ += compiled.load_stats().compile_ns + compiled.load_stats().initialize_ns;
-    return std::make_shared<Graph>(std::move(compiled), std::move(done.frame), file_, card_text_);
+    const npu::vision::TensorGroup ids = ids_for(compiled, done.frame.geometry);
+    return std::make_shared<Graph>(std::move(compiled), std::move(done.frame), file_, card_text_,
+                                   ids);
+  }
+
+  /// Open sizes are settled by now, and may show what the outputs are.
+  npu::vision::TensorGroup ids_for(const npu::CompiledModel& compiled,
+                                   const npu::FrameGeometry& geometry) const {
+    if (!open_sizes_.any()) return ids_;
+    return ids_of(file_, card_, compiled.outputs(), {geometry.model_width, geometry.model_height});
   }
 
   std::shared_ptr<Graph> find_kept(const npu::FrameLayout& layout) {
@@ -431,6 +453,9 @@ class IrSource final : public GraphSource {
   const std::string card_text_;
   const OpenSizes open_sizes_;
   const std::string advice_;  // for errors of the user's own shape
+  const npu::vision::InputSize size_;
+  const npu::vision::TensorGroup ids_;
+  const TensorGroup group_;
   std::mutex mutex_;          // guards all below
   bool one_for_all_strides_;  // until the driver shows that it cannot
   std::vector<std::shared_ptr<IrCompilation>> pending_;

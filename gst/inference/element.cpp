@@ -245,14 +245,14 @@ gboolean Element::sink_query(GstQuery* query) {
     case GST_QUERY_CAPS:
       negotiation.answer_caps(pads_.src, query);
       if (alive.stream) {
-        alive.stream->note_offer(negotiation.judge_offer(query));
+        alive.stream->note_offer(negotiation.judge_offer(query, pads_.src));
       }
       return TRUE;
     case GST_QUERY_ACCEPT_CAPS:
       if (!negotiation.answer_accept_caps(pads_.src, query) && alive.stream) {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
-        alive.stream->note_trial(negotiation.refusal_of(caps));
+        alive.stream->note_trial(negotiation.refusal_of(caps, pads_.src));
       }
       return TRUE;
     case GST_QUERY_ALLOCATION:

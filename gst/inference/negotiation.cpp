@@ -7,6 +7,7 @@
 #include "frames/caps.hpp"
 #include "frames/frame_description.hpp"
 #include "frames/offer.hpp"
+#include "frames/tensor_caps.hpp"
 
 namespace gstnpu {
 
@@ -69,7 +70,7 @@ CapsRef Negotiation::own_caps() const {
 /// null.
 CapsRef Negotiation::taken_caps(GstPad* other, GstCaps* filter) const {
   const CapsRef own = own_caps();
-  const CapsRef peer(gst_pad_peer_query_caps(other, own.get()));
+  const CapsRef peer = wanted_caps(other, own.get());
   CapsRef taken(gst_caps_intersect_full(peer.get(), own.get(), GST_CAPS_INTERSECT_FIRST));
   if (filter) {
     taken.reset(gst_caps_intersect_full(filter, taken.get(), GST_CAPS_INTERSECT_FIRST));
@@ -77,10 +78,29 @@ CapsRef Negotiation::taken_caps(GstPad* other, GstCaps* filter) const {
   return taken;
 }
 
+/// Of what the peer of `other` takes or gives: downstream may ask for tensors, of which upstream
+/// knows nothing.
+CapsRef Negotiation::wanted_caps(GstPad* other, const GstCaps* own) const {
+  CapsRef peer(gst_pad_peer_query_caps(other, const_cast<GstCaps*>(own)));
+  if (!opened_ || GST_PAD_IS_SINK(other)) return peer;
+  return without_tensors(peer.get(), opened_->tensor_group());
+}
+
+CapsRef Negotiation::caps_with_tensors(const GstCaps* caps) const {
+  return with_tensors(caps, opened_->tensor_group());
+}
+
 void Negotiation::answer_caps(GstPad* other, GstQuery* query) const {
   GstCaps* filter = nullptr;
   gst_query_parse_caps(query, &filter);
-  gst_query_set_caps_result(query, with_nv12_first(taken_caps(other, filter).get()).get());
+  CapsRef answer = with_nv12_first(taken_caps(other, filter).get());
+  if (opened_ && GST_PAD_IS_SINK(other)) {
+    answer = all_with_tensors(answer.get(), opened_->tensor_group());
+    if (filter) {
+      answer.reset(gst_caps_intersect_full(filter, answer.get(), GST_CAPS_INTERSECT_FIRST));
+    }
+  }
+  gst_query_set_caps_result(query, answer.get());
 }
 
 /// Caps may leave out what has a default, like the framerate.
@@ -99,16 +119,23 @@ gboolean Negotiation::answer_allocation(GstQuery* query) const {
       query, {opened_->allocator(), opened_->fixed_layout(), opened_->settings().requests() + 2});
 }
 
-std::string Negotiation::refusal_of(const GstCaps* caps) const {
+std::string Negotiation::refusal_of(const GstCaps* caps, GstPad* src) const {
   try {
     stream_of(caps);
-    return {};
+    return tensor_refusal_of(caps, src);
   } catch (const std::exception& error) {
     return error.what();
   }
 }
 
-Negotiation::Verdict Negotiation::judge_offer(GstQuery* query) const {
+std::string Negotiation::tensor_refusal_of(const GstCaps* caps, GstPad* src) const {
+  const TensorGroup& group = opened_->tensor_group();
+  if (group.id.empty()) return {};
+  const CapsRef wanted(gst_pad_peer_query_caps(src, own_caps().get()));
+  return tensor_refusal(caps, wanted.get(), group, opened_->model_file());
+}
+
+Negotiation::Verdict Negotiation::judge_offer(GstQuery* query, GstPad* src) const {
   GstCaps* offered = nullptr;
   GstCaps* answer = nullptr;
   gst_query_parse_caps(query, &offered);
@@ -121,6 +148,9 @@ Negotiation::Verdict Negotiation::judge_offer(GstQuery* query) const {
   }
   if (tiled.are_all) {
     return {"upstream offers only tiled DMA-BUFs, but " + cure_of_tiles(tiled.first), {}};
+  }
+  if (std::string refusal = tensor_refusal_of(offered, src); !refusal.empty()) {
+    return {std::move(refusal), {}};
   }
   const auto fixed = opened_->fixed_layout();
   if (!fixed) return {};

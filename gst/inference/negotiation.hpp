@@ -29,22 +29,28 @@ class Negotiation {
   /// What to tell about colours that differ from the blob's; empty where they do not.
   std::string color_warning(const GstVideoInfo& info) const;
 
+  /// What frames of these caps are once the tensors are on them. Once a model is open.
+  CapsRef caps_with_tensors(const GstCaps* caps) const;
+
   /// Queries; `other` is the element's pad on the other side.
   void answer_caps(GstPad* other, GstQuery* query) const;
   bool answer_accept_caps(GstPad* other, GstQuery* query) const;
   gboolean answer_allocation(GstQuery* query) const;
 
-  /// Why these caps are refused; empty where stream_of() takes them. Once a model is open.
-  std::string refusal_of(const GstCaps* caps) const;
+  /// Why these caps are refused; empty where stream_of() takes them, and the peer of `src` gets the
+  /// tensors that it asks for. Once a model is open.
+  std::string refusal_of(const GstCaps* caps, GstPad* src) const;
   struct Verdict {
     std::string refusal;       ///< why nothing of the offer is taken
     std::string tiles_beside;  ///< a tiled DMA-BUF format that was offered beside ordinary memory
   };
   /// Of a caps query that was answered. Once a model is open.
-  Verdict judge_offer(GstQuery* query) const;
+  Verdict judge_offer(GstQuery* query, GstPad* src) const;
 
  private:
   CapsRef own_caps() const;
+  CapsRef wanted_caps(GstPad* other, const GstCaps* own) const;
+  std::string tensor_refusal_of(const GstCaps* caps, GstPad* src) const;
   CapsRef taken_caps(GstPad* other, GstCaps* filter) const;
 
   const std::shared_ptr<const Opened> opened_;

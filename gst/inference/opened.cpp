@@ -28,6 +28,12 @@ std::optional<npu::FrameLayout> Opened::fixed_layout() const {
   return source().fixed_layout();
 }
 
+/// Of objects nothing: each has tensors of its own, and decoders take them for the frame's.
+const TensorGroup& Opened::tensor_group() const {
+  static const TensorGroup none;
+  return settings_.region == InferenceRegion::kRoiList ? none : source().tensor_group();
+}
+
 std::vector<std::string> Opened::warnings() const {
   std::vector<std::string> warnings;
   for (const std::string& warning : source().warnings()) {

@@ -37,6 +37,8 @@ class Opened {
   npu::ImportStats imports() const { return finder_.imports(); }
   /// The one layout that frames must have; nullopt: any.
   std::optional<npu::FrameLayout> fixed_layout() const;
+  /// What elements downstream that are not npucore's may decode.
+  const TensorGroup& tensor_group() const;
   /// What the user should know about device and model, one sentence each.
   std::vector<std::string> warnings() const;
   /// Fills in what does not belong to a stream.

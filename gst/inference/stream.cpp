@@ -110,21 +110,28 @@ void Stream::change_model(std::shared_ptr<Opened> next) {
   picker_ = ObjectPicker(next->settings().object_class);
   graph_.reset();
   opened_->source().drop_idle_requests();
-  const npu::ImportStats before = next->imports();
   const std::shared_ptr<Opened> former = opened_;  // freed outside the lock
+  replace_opened(std::move(next));
+  negotiation_ = std::move(negotiation);
+  send_caps_again();
+}
+
+void Stream::replace_opened(std::shared_ptr<Opened> next) {
+  const npu::ImportStats before = next->imports();
   const std::scoped_lock lock(opened_mutex_);
   const npu::ImportStats now = opened_->imports();
   // Unsigned: the sums come out right.
   imports_before_.imports = before.imports - (now.imports - imports_before_.imports);
   imports_before_.evictions = before.evictions - (now.evictions - imports_before_.evictions);
   opened_ = std::move(next);
-  negotiation_ = std::move(negotiation);
 }
 
 void Stream::check_takes_frames(Opened& next) const {
   if (format_) {
     const CapsRef caps(gst_pad_get_current_caps(pads_.sink));
-    Negotiation(std::shared_ptr<const Opened>(&next, [](const Opened*) {})).stream_of(caps.get());
+    const Negotiation negotiation(std::shared_ptr<const Opened>(&next, [](const Opened*) {}));
+    const std::string refusal = negotiation.refusal_of(caps.get(), pads_.src);
+    if (!refusal.empty()) throw npu::Error(npu::ErrorCode::kUnsupported, refusal);
   }
   if (layout_ && is_bound_) {
     check_reads(next, *layout_);

@@ -83,6 +83,7 @@ class Stream {
   };
 
   void check_takes_frames(Opened& next) const;
+  void replace_opened(std::shared_ptr<Opened> next);
   void note_layout(const npu::FrameLayout& layout, bool is_bound);
   std::optional<GstFlowReturn> enter(GstBuffer* buffer, bool is_inferred);
   bool drops(GstBuffer* buffer, Drop drop);
@@ -120,6 +121,8 @@ class Stream {
   void warn_once(const std::string& warning);
   void refuse_stream(const std::exception& error);
   void refuse_empty_stream();
+  EventRef with_tensors(EventRef event);
+  void send_caps_again();
   GstFlowReturn queue_event(EventRef event);
   GstFlowReturn push_or_store(EventRef event);
   void flush_start(EventRef event);
@@ -137,6 +140,7 @@ class Stream {
   std::unique_ptr<const Negotiation> negotiation_;
 
   std::optional<Format> format_;  // streaming thread
+  CapsRef sent_caps_;             // streaming thread; what downstream was last told of frames
   FrameDescription
       described_;  // streaming thread; of the last frame, so that its memory is used again
   std::optional<ToldCompilation> compiling_;                      // streaming thread

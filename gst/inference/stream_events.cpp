@@ -23,10 +23,9 @@ bool is_serialized(const EventRef& event) {
 /// GStreamer itself refuses an event whose caps the pad does not take, before the element sees it,
 /// and all that the user reads is "not-negotiated". Here they are told why, and what helps.
 void Stream::look_at_caps(const GstCaps* caps) {
-  try {
-    negotiation_->stream_of(caps);
-  } catch (const std::exception& error) {
-    refuse_stream(error);
+  const std::string refusal = negotiation_->refusal_of(caps, pads_.src);
+  if (!refusal.empty()) {
+    refuse_stream(npu::Error(npu::ErrorCode::kUnsupported, refusal));
   }
 }
 
@@ -112,7 +111,8 @@ GstFlowReturn Stream::sink_event(EventRef event) {
     case GST_EVENT_CAPS: {
       GstCaps* caps = nullptr;
       gst_event_parse_caps(event.get(), &caps);
-      return start_format(caps) ? queue_event(std::move(event)) : GST_FLOW_NOT_NEGOTIATED;
+      return start_format(caps) ? queue_event(with_tensors(std::move(event)))
+                                : GST_FLOW_NOT_NEGOTIATED;
     }
     case GST_EVENT_TAG: {
       GstTagList* tags = nullptr;
@@ -131,6 +131,28 @@ GstFlowReturn Stream::sink_event(EventRef event) {
     default:
       if (is_serialized(event)) return queue_event(std::move(event));
       return gst_pad_push_event(pads_.src, event.release()) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  }
+}
+
+/// The caps that go out; upstream's own event where they are the same.
+EventRef Stream::with_tensors(EventRef event) {
+  GstCaps* caps = nullptr;
+  gst_event_parse_caps(event.get(), &caps);
+  sent_caps_ = negotiation_->caps_with_tensors(caps);
+  if (gst_caps_is_equal(sent_caps_.get(), caps)) return event;
+  EventRef changed(gst_event_new_caps(sent_caps_.get()));
+  gst_event_set_seqnum(changed.get(), gst_event_get_seqnum(event.get()));
+  return changed;
+}
+
+/// Where the model changes, its tensors may.
+void Stream::send_caps_again() {
+  const CapsRef caps(gst_pad_get_current_caps(pads_.sink));
+  if (!caps || !sent_caps_) return;
+  const CapsRef before = std::move(sent_caps_);
+  EventRef event = with_tensors(EventRef(gst_event_new_caps(caps.get())));
+  if (!gst_caps_is_equal(before.get(), sent_caps_.get())) {
+    queue_event(std::move(event));
   }
 }
 
