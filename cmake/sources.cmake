@@ -173,11 +173,13 @@ set(GSTNPUMETA_SOURCES
 
 set(GSTNPU_SOURCES
   gst/analytics/answer_meta.cpp
+  gst/analytics/followed_metas.cpp
+  gst/analytics/frame_move.cpp
+  gst/analytics/frame_path.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/nputensordec.cpp
   gst/analytics/tensor_decoder.cpp
   gst/analytics/tensor_view.cpp
-  gst/analytics/turned_frames.cpp
   gst/common/bus.cpp
   gst/common/log.cpp
   gst/frames/allocator.cpp

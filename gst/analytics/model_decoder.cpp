@@ -177,13 +177,14 @@ bool ModelDecoder::choose_one(const std::vector<TensorView>& views) {
 }
 
 const vision::Answer& ModelDecoder::decode(const InferenceOutputs& outputs,
+                                           const GstNpuInferenceMeta* geometry,
                                            vision::FrameSize frame) {
   std::deque<TensorMapping> mappings;
   mapped_.clear();
   for (const std::size_t index : chosen_) {
     mapped_.push_back(mappings.emplace_back(outputs.tensors[index]).view());
   }
-  decoder_->decode(mapped_, geometry_of(outputs.meta, frame), frame, options_, &answer_);
+  decoder_->decode(mapped_, geometry_of(geometry, frame), frame, options_, &answer_);
   return answer_;
 }
 

@@ -60,8 +60,11 @@ class ModelDecoder {
   /// Whether it was made for such outputs.
   bool fits(const InferenceOutputs& outputs) const;
 
-  /// Valid until the next call. Throws npu::Error.
-  const npu::vision::Answer& decode(const InferenceOutputs& outputs, npu::vision::FrameSize frame);
+  /// In a frame of which `geometry`, which may be null, tells where the model's pixels are. Valid
+  /// until the next call. Throws npu::Error.
+  const npu::vision::Answer& decode(const InferenceOutputs& outputs,
+                                    const GstNpuInferenceMeta* geometry,
+                                    npu::vision::FrameSize frame);
   const npu::vision::ModelCard& card() const { return card_; }
 
  private:

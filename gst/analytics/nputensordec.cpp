@@ -14,8 +14,8 @@
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
+#include "frame_path.hpp"
 #include "tensor_decoder.hpp"
-#include "turned_frames.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(nputensordec_debug);
 #define GST_CAT_DEFAULT nputensordec_debug
@@ -45,7 +45,12 @@ class TensorDec {
   /// A new stream: the files beside the model may be new.
   void start();
   /// The rest is for the streaming thread.
-  void set_frame(const npu::vision::FrameSize& frame) { frame_ = frame; }
+  void set_frame(const npu::vision::FrameSize& frame, FramePath path) {
+    frame_ = frame;
+    decoder_.set_path(std::move(path));
+  }
+  /// Keeps no other element.
+  void stop() { decoder_.set_path({}); }
   void decode(GstElement* element, GstBuffer* buffer);
   /// Of the stream: tells the user where there was nothing to decode.
   void end(GstElement* element);
@@ -253,14 +258,19 @@ gboolean start(GstBaseTransform* base) {
   return TRUE;
 }
 
+gboolean stop(GstBaseTransform* base) {
+  Type::state_of(base).stop();
+  return TRUE;
+}
+
 gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
-  const std::string turning = turning_element(GST_BASE_TRANSFORM_SINK_PAD(base));
-  if (!turning.empty()) {
+  FramePath path(GST_BASE_TRANSFORM_SINK_PAD(base));
+  if (!path.turning().empty()) {
     GST_ELEMENT_ERROR(base, STREAM, WRONG_TYPE,
                       ("%s turns or mirrors frames between the inference and nputensordec, and "
                        "objects would be found in the wrong places: put nputensordec in front of "
                        "it.",
-                       turning.c_str()),
+                       path.turning().c_str()),
                       (nullptr));
     return FALSE;
   }
@@ -273,7 +283,7 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
     return FALSE;
   }
   Type::state_of(base).set_frame(
-      {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)});
+      {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)}, std::move(path));
   return TRUE;
 }
 
@@ -331,6 +341,7 @@ void class_init(GstBaseTransformClass* klass) {
       "npucore");
 
   klass->start = start;
+  klass->stop = stop;
   klass->set_caps = set_caps;
   klass->propose_allocation = propose_allocation;
   klass->decide_allocation = decide_allocation;

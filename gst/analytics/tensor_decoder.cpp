@@ -1,11 +1,13 @@
 #include "tensor_decoder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <npucore/error.hpp>
 
 #include "answer_meta.hpp"
+#include "followed_metas.hpp"
 
 namespace gstnpu {
 namespace {
@@ -38,8 +40,18 @@ void check_geometry(const InferenceOutputs& inference) {
   throw npu::Error(
       npu::ErrorCode::kInvalidArgument,
       "the tensors came without the metadata that tells where in the frame their "
-      "values are: an element between the inference and nputensordec dropped it, as "
-      "videocrop, videobox and videoflip do; put nputensordec in front of that element");
+      "values are: an element between the inference and nputensordec dropped it and does not "
+      "tell what it does to frames; put nputensordec in front of that element");
+}
+
+/// Whether the frame is the inferred one, or that one scaled.
+bool is_whole(const FrameMove& move, npu::vision::FrameSize inferred,
+              npu::vision::FrameSize frame) {
+  const auto is_near = [](double a, double b) { return std::abs(a - b) < 0.5; };
+  return !move.is_transposed && move.scale_x > 0 && move.scale_y > 0 &&
+         std::abs(move.move_x) < 1e-3 && std::abs(move.move_y) < 1e-3 &&
+         is_near(inferred.width * move.scale_x, frame.width) &&
+         is_near(inferred.height * move.scale_y, frame.height);
 }
 
 std::string list(const std::vector<InferenceOutputs>& inferences) {
@@ -81,6 +93,7 @@ std::vector<InferenceOutputs> TensorDecoder::undecoded(GstBuffer* buffer) const 
 }
 
 Decoded TensorDecoder::decode(GstBuffer* buffer, npu::vision::FrameSize frame) {
+  follow_frame(buffer, path_);
   const std::vector<InferenceOutputs> inferences = undecoded(buffer);
   Decoded decoded;
   for (const InferenceOutputs& inference : inferences) {
@@ -132,11 +145,29 @@ ModelDecoder& TensorDecoder::decoder_of(const InferenceOutputs& inference) {
   return *decoders_.emplace_back(std::make_unique<ModelDecoder>(settings_, inference));
 }
 
+/// In the frame that was inferred, where that is not this one: what is cut off decides there, too,
+/// which boxes are of one object.
+const npu::vision::Answer& TensorDecoder::decode_in(GstBuffer* buffer, ModelDecoder& decoder,
+                                                    const InferenceOutputs& inference,
+                                                    npu::vision::FrameSize frame) {
+  const GstNpuInferenceMeta* meta = inference.meta;
+  const GstNpuInferenceMeta* origin =
+      meta ? gst_buffer_get_npu_inference_origin(buffer, meta->inference_id) : nullptr;
+  if (!origin || origin->frame_width == 0 || origin->frame_height == 0) {
+    return decoder.decode(inference, meta, frame);
+  }
+  const npu::vision::FrameSize inferred{origin->frame_width, origin->frame_height};
+  const FrameMove move = move_between(*origin, *meta);
+  if (is_whole(move, inferred, frame)) return decoder.decode(inference, meta, frame);
+  moved_ = moved(decoder.decode(inference, origin, inferred), move, inferred, frame);
+  return moved_;
+}
+
 void TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
                                npu::vision::FrameSize frame, Decoded* decoded) {
   check_geometry(inference);
   ModelDecoder& decoder = decoder_of(inference);
-  const npu::vision::Answer& answer = decoder.decode(inference, frame);
+  const npu::vision::Answer& answer = decode_in(buffer, decoder, inference, frame);
   if (is_of_region(inference)) {
     attach_to_object(buffer, inference.meta->object_id, answer, decoder.card(), frame);
     ++decoded->regions;
@@ -145,8 +176,10 @@ void TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& infere
     decoded->frame = true;
     decoded->objects += answer.objects.size();
   }
-  if (inference.meta) {
-    inference.meta->is_decoded = TRUE;
+  if (!inference.meta) return;
+  inference.meta->is_decoded = TRUE;
+  if (auto* origin = gst_buffer_get_npu_inference_origin(buffer, inference.meta->inference_id)) {
+    origin->is_decoded = TRUE;
   }
 }
 

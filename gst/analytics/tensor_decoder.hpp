@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "frame_path.hpp"
 #include "model_decoder.hpp"
 
 namespace gstnpu {
@@ -20,7 +21,9 @@ struct Decoded {
 /// Makes answers of the tensors on buffers, and puts them there. One thread.
 class TensorDecoder {
  public:
-  /// Holds from the next buffer on; reads anew what lies beside the models.
+  /// Holds from the next buffer on, as does the next.
+  void set_path(FramePath path) { path_ = std::move(path); }
+  /// Reads anew what lies beside the models.
   void configure(DecoderSettings settings);
 
   /// Of all inferences of objects, and of one of the whole frame: the one with the tensor of the
@@ -33,11 +36,16 @@ class TensorDecoder {
   const InferenceOutputs* choose_frame(const std::vector<InferenceOutputs>& inferences);
   ModelDecoder& decoder_of(const InferenceOutputs& inference);
   bool is_named(const InferenceOutputs& inference) const;
+  const npu::vision::Answer& decode_in(GstBuffer* buffer, ModelDecoder& decoder,
+                                       const InferenceOutputs& inference,
+                                       npu::vision::FrameSize frame);
   void decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
                   npu::vision::FrameSize frame, Decoded* decoded);
 
   DecoderSettings settings_;
+  FramePath path_;
   std::vector<std::unique_ptr<ModelDecoder>> decoders_;  // of the models seen last
+  npu::vision::Answer moved_;                            // the last that had to be
 };
 
 }  // namespace gstnpu

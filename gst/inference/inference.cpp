@@ -1,5 +1,7 @@
 #include "inference.hpp"
 
+#include <gst/video/gstvideometa.h>
+
 #include <array>
 #include <memory_resource>
 
@@ -20,6 +22,22 @@ class StackMemory {
   std::array<std::byte, 4096> bytes_;
   std::pmr::monotonic_buffer_resource memory_{bytes_.data(), bytes_.size()};
 };
+
+void note_crop(GstBuffer* buffer, GstNpuInferenceMeta* meta) {
+  if (const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer)) {
+    meta->crop_x = crop->x;
+    meta->crop_y = crop->y;
+  }
+}
+
+void note_region(const InferredRegion& region, GstNpuInferenceMeta* meta) {
+  meta->is_region = TRUE;
+  meta->object_id = region.object.object_id;
+  meta->region_x = region.read.x;
+  meta->region_y = region.read.y;
+  meta->region_w = region.read.width;
+  meta->region_h = region.read.height;
+}
 
 }  // namespace
 
@@ -80,8 +98,8 @@ void Inference::wait() {
 }
 
 InferenceResult Inference::take_result() {
-  return {graph_, std::move(outputs_), time_, planes_.geometry.value_or(graph_->geometry()),
-          region_};
+  return {graph_,  std::move(outputs_), time_,        planes_.geometry.value_or(graph_->geometry()),
+          region_, frame_width_,        frame_height_};
 }
 
 BufferRef Inference::finish() {
@@ -119,13 +137,13 @@ void attach(GstBuffer* buffer, InferenceResult result) {
     meta->labels = g_strdup(graph.labels().c_str());
   }
   meta->card = g_ref_string_acquire(graph.card());
-  if (!result.region) return;
-  meta->is_region = TRUE;
-  meta->object_id = result.region->object.object_id;
-  meta->region_x = result.region->read.x;
-  meta->region_y = result.region->read.y;
-  meta->region_w = result.region->read.width;
-  meta->region_h = result.region->read.height;
+  meta->frame_width = result.frame_width;
+  meta->frame_height = result.frame_height;
+  note_crop(buffer, meta);
+  if (result.region) {
+    note_region(*result.region, meta);
+  }
+  gst_buffer_keep_npu_inference_origin(buffer, meta);
 }
 
 }  // namespace gstnpu

@@ -53,6 +53,7 @@ struct InferenceResult {
   InferenceTime time;
   npu::FrameGeometry geometry;
   std::optional<InferredRegion> region;  ///< none: the whole frame
+  guint frame_width = 0, frame_height = 0;
 };
 
 /// Puts tensors and GstNpuInferenceMeta on a writable buffer, beside those of other inferences.
@@ -71,6 +72,10 @@ class Inference {
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
+  void note_frame_size(const npu::FrameLayout& frame) {
+    frame_width_ = frame.width;
+    frame_height_ = frame.height;
+  }
   void note_arrival(guint64 ns) { came_ns_ = ns; }
   /// When the frame came into the element.
   guint64 came_ns() const { return came_ns_; }
@@ -104,6 +109,7 @@ class Inference {
   InferenceTime time_;
   guint64 waited_ns_ = 0;
   guint64 came_ns_ = 0;
+  guint frame_width_ = 0, frame_height_ = 0;
   bool was_copied_ = false;
   bool in_flight_ = false;
   bool failed_ = false;

@@ -271,6 +271,7 @@ std::unique_ptr<Inference> Stream::start_inference(BufferRef buffer) {
   std::unique_ptr<Inference> inference =
       submit_in_turn(std::move(buffer), std::move(graph), std::move(planes), nullptr);
   if (!inference) return nullptr;
+  inference->note_frame_size(input.layout());
   shared_.stats.count(&StatsReport::interlaced, has_fields ? 1 : 0);
   if (path == InputPath::kCopied) {
     note_copy(input.cause(), reason_of(input.cause(), input.detail()), bytes);

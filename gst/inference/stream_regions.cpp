@@ -101,6 +101,7 @@ std::unique_ptr<Inference> Stream::start_object(const RegionReader& reader,
   const InferredRegion region{place.read, object.link};
   auto inference = submit_in_turn(nullptr, std::move(graph), std::move(planes), &region);
   if (inference) {
+    inference->note_frame_size(frame);
     note_copy(CopyCause::kRegion, reason_of(CopyCause::kRegion, {}),
               bytes_of(place.read, frame.format));
   }

@@ -1,6 +1,9 @@
 #include <gst/video/gstvideometa.h>
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "meta/npumeta.h"
 
@@ -21,6 +24,9 @@ gboolean init_meta(GstMeta* base, gpointer, GstBuffer*) {
   meta->is_decoded = FALSE;
   meta->card = nullptr;
   meta->results = nullptr;
+  meta->is_transposed = FALSE;
+  meta->frame_width = meta->frame_height = 0;
+  meta->crop_x = meta->crop_y = 0;
   return TRUE;
 }
 
@@ -36,32 +42,38 @@ void free_meta(GstMeta* base, GstBuffer*) {
   }
 }
 
+/// All but what has an owner.
+void copy_values(const GstNpuInferenceMeta& from, GstNpuInferenceMeta* to) {
+  to->model_width = from.model_width;
+  to->model_height = from.model_height;
+  to->offset_x = from.offset_x;
+  to->offset_y = from.offset_y;
+  to->scale_x = from.scale_x;
+  to->scale_y = from.scale_y;
+  to->inference_ns = from.inference_ns;
+  to->inference_id = from.inference_id;
+  to->is_region = from.is_region;
+  to->object_id = from.object_id;
+  to->region_x = from.region_x;
+  to->region_y = from.region_y;
+  to->region_w = from.region_w;
+  to->region_h = from.region_h;
+  to->is_decoded = from.is_decoded;
+  to->is_transposed = from.is_transposed;
+  to->frame_width = from.frame_width;
+  to->frame_height = from.frame_height;
+  to->crop_x = from.crop_x;
+  to->crop_y = from.crop_y;
+}
+
 GstNpuInferenceMeta* copy_meta(GstBuffer* to, const GstNpuInferenceMeta& from) {
   GstNpuInferenceMeta* copy = gst_buffer_add_npu_inference_meta(to, from.model);
   if (!copy) return nullptr;
-  copy->model_width = from.model_width;
-  copy->model_height = from.model_height;
-  copy->offset_x = from.offset_x;
-  copy->offset_y = from.offset_y;
-  copy->scale_x = from.scale_x;
-  copy->scale_y = from.scale_y;
-  copy->inference_ns = from.inference_ns;
+  copy_values(from, copy);
   copy->labels = g_strdup(from.labels);
-  copy->inference_id = from.inference_id;
-  copy->is_region = from.is_region;
-  copy->object_id = from.object_id;
-  copy->region_x = from.region_x;
-  copy->region_y = from.region_y;
-  copy->region_w = from.region_w;
-  copy->region_h = from.region_h;
-  copy->is_decoded = from.is_decoded;
   copy->card = from.card ? g_ref_string_acquire(from.card) : nullptr;
   copy->results = from.results ? gst_structure_copy(from.results) : nullptr;
   return copy;
-}
-
-guint scaled(guint pixels, double factor) {
-  return static_cast<guint>(std::lround(pixels * factor));
 }
 
 const GstNpuInferenceMeta* as_inference_meta(const GstMeta* meta) {
@@ -78,26 +90,126 @@ guint next_inference_id(GstBuffer* buffer) {
   return next;
 }
 
-// A scaled frame keeps its geometry: only the frame pixels per model pixel change.
+// ---- Frames that are scaled, cropped, mirrored or turned
+
+struct Move {
+  bool is_transposed = false;
+  double scale_x = 1, scale_y = 1, move_x = 0, move_y = 0;
+};
+
+/// From lower to upper edge, in whole pixels that a frame can have.
+std::pair<guint, guint> moved_span(guint first, guint length, double scale, double move) {
+  const double a = first * scale + move;
+  const double b = (static_cast<double>(first) + length) * scale + move;
+  const double low = std::max(0.0, std::round(std::min(a, b)));
+  const double high = std::max(low, std::round(std::max(a, b)));
+  return {static_cast<guint>(low), static_cast<guint>(high - low)};
+}
+
+bool follow(GstBuffer* to, const GstNpuInferenceMeta& meta, const Move& move) {
+  GstNpuInferenceMeta* copy = copy_meta(to, meta);
+  if (!copy) return false;
+  gst_npu_inference_meta_move(copy, move.is_transposed, move.scale_x, move.scale_y, move.move_x,
+                              move.move_y);
+  return true;
+}
+
+bool follow_scale(GstBuffer* to, const GstNpuInferenceMeta& meta,
+                  const GstVideoMetaTransform& scale) {
+  const int in_width = GST_VIDEO_INFO_WIDTH(scale.in_info);
+  const int in_height = GST_VIDEO_INFO_HEIGHT(scale.in_info);
+  if (in_width <= 0 || in_height <= 0) return false;
+  return follow(
+      to, meta,
+      {.scale_x = static_cast<double>(GST_VIDEO_INFO_WIDTH(scale.out_info)) / in_width,
+       .scale_y = static_cast<double>(GST_VIDEO_INFO_HEIGHT(scale.out_info)) / in_height});
+}
+
+/// GstVideoMetaTransformMatrix of GStreamer 1.28, whichever version this is built with.
+struct MatrixTransform {
+  const GstVideoInfo* in_info;
+  GstVideoRectangle in;
+  const GstVideoInfo* out_info;
+  GstVideoRectangle out;
+  gfloat matrix[3][3];
+};
+
+GQuark matrix_quark() {
+  static const GQuark quark = g_quark_from_static_string("gst-video-matrix");
+  return quark;
+}
+
+/// Of the row of x or y. Elements that mirror count pixels from the last one: edges are one more.
+void read_row(const gfloat* row, bool is_transposed, int in_x, int in_y, int out, double* scale,
+              double* move) {
+  *scale = is_transposed ? row[1] : row[0];
+  *move = row[2] + out - *scale * (is_transposed ? in_y : in_x);
+  if (*scale < 0) {
+    *move -= *scale;
+  }
+}
+
+/// Nothing that slants, and no perspective.
+bool follow_matrix(GstBuffer* to, const GstNpuInferenceMeta& meta, const MatrixTransform& data) {
+  const auto& m = data.matrix;
+  if (m[2][0] != 0 || m[2][1] != 0 || m[2][2] != 1) return false;
+  const bool is_straight = m[0][1] == 0 && m[1][0] == 0 && m[0][0] != 0 && m[1][1] != 0;
+  const bool is_transposed = m[0][0] == 0 && m[1][1] == 0 && m[0][1] != 0 && m[1][0] != 0;
+  if (!is_straight && !is_transposed) return false;
+  Move move{.is_transposed = is_transposed};
+  read_row(m[0], is_transposed, data.in.x, data.in.y, data.out.x, &move.scale_x, &move.move_x);
+  read_row(m[1], !is_transposed, data.in.x, data.in.y, data.out.y, &move.scale_y, &move.move_y);
+  return follow(to, meta, move);
+}
+
 gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer*, GQuark type, gpointer data) {
-  auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
-  if (GST_META_TRANSFORM_IS_COPY(type)) return copy_meta(to, *meta) != nullptr;
-  if (!GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) return FALSE;
-  auto* scale = static_cast<GstVideoMetaTransform*>(data);
-  const int in_width = GST_VIDEO_INFO_WIDTH(scale->in_info);
-  const int in_height = GST_VIDEO_INFO_HEIGHT(scale->in_info);
-  if (in_width <= 0 || in_height <= 0) return FALSE;
-  GstNpuInferenceMeta* copy = copy_meta(to, *meta);
-  if (!copy) return FALSE;
-  const auto x = static_cast<gdouble>(GST_VIDEO_INFO_WIDTH(scale->out_info)) / in_width;
-  const auto y = static_cast<gdouble>(GST_VIDEO_INFO_HEIGHT(scale->out_info)) / in_height;
-  copy->scale_x *= x;
-  copy->scale_y *= y;
-  copy->region_x = scaled(meta->region_x, x);
-  copy->region_y = scaled(meta->region_y, y);
-  copy->region_w = scaled(meta->region_w, x);
-  copy->region_h = scaled(meta->region_h, y);
+  const auto& meta = *reinterpret_cast<GstNpuInferenceMeta*>(base);
+  if (GST_META_TRANSFORM_IS_COPY(type)) return copy_meta(to, meta) != nullptr;
+  if (GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) {
+    return follow_scale(to, meta, *static_cast<const GstVideoMetaTransform*>(data));
+  }
+  return type == matrix_quark() &&
+         follow_matrix(to, meta, *static_cast<const MatrixTransform*>(data));
+}
+
+// ---- The origin: the same structure under an API without tags, which elements pass on as it is.
+
+void free_origin(GstMeta* base, GstBuffer*) {
+  auto* origin = reinterpret_cast<GstNpuInferenceMeta*>(base);
+  g_free(origin->labels);
+  if (origin->card) {
+    g_ref_string_release(origin->card);
+  }
+}
+
+gboolean copy_origin(GstBuffer* to, GstMeta* base, GstBuffer*, GQuark type, gpointer) {
+  if (!GST_META_TRANSFORM_IS_COPY(type)) return FALSE;
+  gst_buffer_keep_npu_inference_origin(to, reinterpret_cast<GstNpuInferenceMeta*>(base));
   return TRUE;
+}
+
+GType origin_api() {
+  static const GType type = [] {
+    static const gchar* tags[] = {nullptr};
+    return gst_meta_api_type_register("GstNpuInferenceOriginMetaAPI", tags);
+  }();
+  return type;
+}
+
+const GstMetaInfo* origin_info() {
+  static const GstMetaInfo* info =
+      gst_meta_register(origin_api(), "GstNpuInferenceOriginMeta", sizeof(GstNpuInferenceMeta),
+                        init_meta, free_origin, copy_origin);
+  return info;
+}
+
+GstNpuInferenceMeta* find_meta(GstBuffer* buffer, GType api, guint inference_id) {
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state, api)) {
+    auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
+    if (meta->inference_id == inference_id) return meta;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -132,13 +244,53 @@ GstNpuInferenceMeta* gst_buffer_add_npu_inference_meta(GstBuffer* buffer, const 
 
 GstNpuInferenceMeta* gst_buffer_get_npu_inference_meta_id(GstBuffer* buffer, guint inference_id) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
-  gpointer state = nullptr;
-  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
-                                                          gst_npu_inference_meta_api_get_type())) {
-    auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
-    if (meta->inference_id == inference_id) return meta;
+  return find_meta(buffer, gst_npu_inference_meta_api_get_type(), inference_id);
+}
+
+void gst_buffer_keep_npu_inference_origin(GstBuffer* buffer, const GstNpuInferenceMeta* meta) {
+  g_return_if_fail(GST_IS_BUFFER(buffer) && meta);
+  auto* origin =
+      reinterpret_cast<GstNpuInferenceMeta*>(gst_buffer_add_meta(buffer, origin_info(), nullptr));
+  if (!origin) return;
+  copy_values(*meta, origin);
+  origin->model = const_cast<gchar*>(g_intern_string(meta->model));  // no memory for each frame
+  origin->labels = meta->card ? nullptr : g_strdup(meta->labels);    // the card has them
+  origin->card = meta->card ? g_ref_string_acquire(meta->card) : nullptr;
+}
+
+GstNpuInferenceMeta* gst_buffer_get_npu_inference_origin(GstBuffer* buffer, guint inference_id) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
+  return find_meta(buffer, origin_api(), inference_id);
+}
+
+GstNpuInferenceMeta* gst_buffer_restore_npu_inference_meta(GstBuffer* buffer,
+                                                           const GstNpuInferenceMeta* origin) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer) && origin, nullptr);
+  return copy_meta(buffer, *origin);
+}
+
+void gst_npu_inference_meta_move(GstNpuInferenceMeta* meta, gboolean is_transposed, gdouble scale_x,
+                                 gdouble scale_y, gdouble move_x, gdouble move_y) {
+  g_return_if_fail(meta);
+  if (is_transposed) {
+    std::swap(meta->offset_x, meta->offset_y);
+    std::swap(meta->scale_x, meta->scale_y);
+    std::swap(meta->region_x, meta->region_y);
+    std::swap(meta->region_w, meta->region_h);
+    meta->is_transposed = !meta->is_transposed;
   }
-  return nullptr;
+  meta->scale_x *= scale_x;
+  meta->scale_y *= scale_y;
+  if (move_x != 0) {
+    meta->offset_x -= move_x / meta->scale_x;
+  }
+  if (move_y != 0) {
+    meta->offset_y -= move_y / meta->scale_y;
+  }
+  std::tie(meta->region_x, meta->region_w) =
+      moved_span(meta->region_x, meta->region_w, scale_x, move_x);
+  std::tie(meta->region_y, meta->region_h) =
+      moved_span(meta->region_y, meta->region_h, scale_y, move_y);
 }
 
 GstNpuInferenceMeta* gst_buffer_get_npu_frame_inference_meta(GstBuffer* buffer) {

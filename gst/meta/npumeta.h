@@ -62,13 +62,15 @@ GST_NPU_META_API guint gst_npu_buffer_next_inference_id (GstBuffer *buffer);
 GST_NPU_META_API guint gst_npu_buffer_get_tensor_inference (GstBuffer *buffer, guint index);
 
 /* Which model ran on the frame, or on an object in it, and where its input pixels lie in the frame:
- * frame = (model - offset) * scale, in pixel edges. */
+ * frame = (model - offset) * scale, in pixel edges; with is_transposed the frame's x comes of the model's y, and its y of
+ * the model's x. Where an element scales, crops, mirrors or turns the frame and tells its metas so (GstVideoMetaTransform,
+ * and from GStreamer 1.28 on GstVideoMetaTransformMatrix), these numbers follow. */
 typedef struct {
   GstMeta meta;
   gchar *model;                 /* file of the IR or blob */
   guint model_width, model_height;
   gdouble offset_x, offset_y;   /* letterbox border, model pixels */
-  gdouble scale_x, scale_y;     /* frame pixels per model pixel */
+  gdouble scale_x, scale_y;     /* frame pixels per model pixel; below 0 where the frame was mirrored since */
   guint64 inference_ns;         /* from submit to fence */
   gchar *labels;                /* class names from the model's own description, separated by blanks; or NULL */
   guint inference_id;           /* the same as of its tensors */
@@ -81,6 +83,9 @@ typedef struct {
   GstStructure *results;        /* of those, what no object carries: "classifications" (a list of structures), "anomaly"
                                  * (double), "embedding" (GBytes of float), "class-map" (of guint16) and "value-map" (of
                                  * float) with their "-width" and "-height"; or NULL */
+  gboolean is_transposed;       /* the frame was turned by 90 degrees since, or mirrored along a diagonal */
+  guint frame_width, frame_height;  /* of the frame that was inferred; 0: not known */
+  guint crop_x, crop_y;         /* of its GstVideoCropMeta; 0 where it had none */
 } GstNpuInferenceMeta;
 
 GST_NPU_META_API GType gst_npu_inference_meta_api_get_type (void);
@@ -90,6 +95,18 @@ GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_add_npu_inference_meta (GstBuff
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_inference_meta_id (GstBuffer *buffer, guint inference_id);
 /* Of whole frames, the first one's; else of the first object. */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_frame_inference_meta (GstBuffer *buffer);
+/* Many elements drop metas that depend on a frame's size, and some change frames without a word to any meta. Keeps a copy
+ * of `meta`, as it is now, that all elements pass on unchanged: where things were in the frame that was inferred. */
+GST_NPU_META_API void gst_buffer_keep_npu_inference_origin (GstBuffer *buffer, const GstNpuInferenceMeta *meta);
+/* That copy; NULL where there is none. Its model, labels and card belong to it; it has no results. */
+GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_inference_origin (GstBuffer *buffer, guint inference_id);
+/* A meta as its origin is, which must be of the same buffer. */
+GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_restore_npu_inference_meta (GstBuffer *buffer,
+    const GstNpuInferenceMeta *origin);
+/* What was at (x, y) of the frame, in pixel edges, is now at (scale_x * x + move_x, scale_y * y + move_y); with
+ * is_transposed at (scale_x * y + move_x, scale_y * x + move_y). */
+GST_NPU_META_API void gst_npu_inference_meta_move (GstNpuInferenceMeta *meta, gboolean is_transposed, gdouble scale_x,
+    gdouble scale_y, gdouble move_x, gdouble move_y);
 /* The first one's, whatever it is of. */
 #define gst_buffer_get_npu_inference_meta(b) \
   ((GstNpuInferenceMeta *) gst_buffer_get_meta ((b), gst_npu_inference_meta_api_get_type ()))

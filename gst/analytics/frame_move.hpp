@@ -1,0 +1,40 @@
+// Where the pixels of one frame are in another that was made of it.
+#pragma once
+
+#include <optional>
+
+#include <npuvision/answer.hpp>
+
+#include "meta/npumeta.h"
+
+namespace gstnpu {
+
+/// What was at (x, y), in pixel edges, is at (scale_x * x + move_x, scale_y * y + move_y); where it
+/// is transposed at (scale_x * y + move_x, scale_y * x + move_y).
+struct FrameMove {
+  bool is_transposed = false;
+  double scale_x = 1, scale_y = 1;  ///< below 0: mirrored
+  double move_x = 0, move_y = 0;
+
+  struct Point {
+    double x, y;
+  };
+  Point of(double x, double y) const;
+  Point back(double x, double y) const;
+  bool is_identity() const { return *this == FrameMove{}; }
+  bool operator==(const FrameMove&) const = default;
+};
+
+/// First one, then the other.
+FrameMove then(const FrameMove& first, const FrameMove& second);
+
+/// From the frame that was inferred to that of the meta.
+FrameMove move_between(const GstNpuInferenceMeta& origin, const GstNpuInferenceMeta& meta);
+
+/// What a frame's answer is for one that was made of it. Objects that are outside of it are gone,
+/// and key points get confidence 0; masks and maps are cut. What is said of the whole frame stays.
+/// Throws npu::Error where a map has no values for places that are new in the frame.
+npu::vision::Answer moved(const npu::vision::Answer& answer, const FrameMove& move,
+                          npu::vision::FrameSize from, npu::vision::FrameSize to);
+
+}  // namespace gstnpu

@@ -1,0 +1,350 @@
+#include "frame_path.hpp"
+
+#include <gst/video/video.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include <npucore/error.hpp>
+
+namespace gstnpu {
+
+using npu::vision::FrameSize;
+
+namespace {
+
+struct Unref {
+  void operator()(gpointer object) const { gst_object_unref(object); }
+};
+using PadRef = std::unique_ptr<GstPad, Unref>;
+using ElementRef = std::unique_ptr<GstElement, Unref>;
+
+constexpr int kFarthest = 64;  // elements; a pipeline that is being relinked may look endless
+
+/// What feeds the pad, which may be null, through the ghost pads of bins.
+PadRef feeding(PadRef pad) {
+  for (int i = 0; pad && i < kFarthest; ++i) {
+    PadRef peer(gst_pad_get_peer(pad.get()));
+    while (peer && GST_IS_GHOST_PAD(peer.get())) {
+      peer.reset(gst_ghost_pad_get_target(GST_GHOST_PAD(peer.get())));
+    }
+    if (!peer || !GST_IS_PROXY_PAD(peer.get())) return peer;
+    pad.reset(GST_PAD(gst_proxy_pad_get_internal(GST_PROXY_PAD(peer.get()))));
+  }
+  return nullptr;
+}
+
+/// Null where it has none, or several.
+PadRef only_sink_of(GstElement* element) {
+  GST_OBJECT_LOCK(element);
+  PadRef sink(element->numsinkpads == 1 ? GST_PAD(gst_object_ref(element->sinkpads->data))
+                                        : nullptr);
+  GST_OBJECT_UNLOCK(element);
+  return sink;
+}
+
+std::string_view factory_of(GstElement* element) {
+  GstElementFactory* factory = gst_element_get_factory(element);
+  return factory ? GST_OBJECT_NAME(factory) : "";
+}
+
+bool infers(GstElement* element) {
+  const std::string_view name = factory_of(element);
+  return name == "npuinfer" || name == "npuimport";
+}
+
+/// Pixels stay where they are.
+bool keeps_places(GstElement* element) {
+  constexpr std::string_view kNames[] = {"videoconvert", "videorate", "videobalance", "gamma"};
+  const std::string_view name = factory_of(element);
+  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
+  GstElementFactory* factory = gst_element_get_factory(element);
+  const gchar* plugin =
+      factory ? gst_plugin_feature_get_plugin_name(GST_PLUGIN_FEATURE(factory)) : nullptr;
+  return (plugin && g_str_equal(plugin, "coreelements")) ||
+         g_str_has_prefix(G_OBJECT_TYPE_NAME(element), "GstNpu");
+}
+
+struct Picture {
+  FrameSize size;
+  int par_n = 1, par_d = 1;
+};
+
+Picture picture_of(GstPad* pad) {
+  Picture picture;
+  GstCaps* caps = gst_pad_get_current_caps(pad);
+  if (!caps) return picture;
+  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  gint width = 0, height = 0;
+  if (gst_structure_get_int(structure, "width", &width) &&
+      gst_structure_get_int(structure, "height", &height) && width > 0 && height > 0) {
+    picture.size = {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};
+  }
+  gst_structure_get_fraction(structure, "pixel-aspect-ratio", &picture.par_n, &picture.par_d);
+  gst_caps_unref(caps);
+  return picture;
+}
+
+bool is_same(FrameSize a, FrameSize b) {
+  return a.width == b.width && a.height == b.height;
+}
+
+int number(GstElement* element, const char* property) {
+  gint value = 0;
+  g_object_get(element, property, &value, nullptr);
+  return value;
+}
+
+// ---- videocrop, videobox
+
+std::vector<int> edges_of(GstElement* element) {
+  return {number(element, "left"), number(element, "right"), number(element, "top"),
+          number(element, "bottom")};
+}
+
+/// How much videocrop takes away at the left or upper edge; -1: as much as the sizes say.
+std::optional<int> cut(int first, int last, int surplus) {
+  if (first == -1 && last == -1) return surplus / 2;
+  if (first == -1) return surplus - last;
+  if (last != -1 && first + last != surplus) return std::nullopt;
+  return first;
+}
+
+struct Surplus {
+  int width, height;
+};
+
+Surplus surplus_of(FrameSize from, FrameSize to) {
+  return {static_cast<int>(from.width) - static_cast<int>(to.width),
+          static_cast<int>(from.height) - static_cast<int>(to.height)};
+}
+
+std::optional<FrameMove> move_of_crop(const std::vector<int>& edges, FrameSize from, FrameSize to) {
+  const Surplus surplus = surplus_of(from, to);
+  const auto left = cut(edges[0], edges[1], surplus.width);
+  const auto top = cut(edges[2], edges[3], surplus.height);
+  if (!left || !top) return std::nullopt;
+  return FrameMove{.move_x = -static_cast<double>(*left), .move_y = -static_cast<double>(*top)};
+}
+
+/// The fifth is autocrop: as much on either side.
+std::optional<FrameMove> move_of_box(const std::vector<int>& edges, FrameSize from, FrameSize to) {
+  const Surplus surplus = surplus_of(from, to);
+  const bool is_auto = edges[4] != 0;
+  const int left = is_auto ? surplus.width / 2 : edges[0];
+  const int top = is_auto ? surplus.height / 2 : edges[2];
+  if (!is_auto && (left + edges[1] != surplus.width || top + edges[3] != surplus.height)) {
+    return std::nullopt;
+  }
+  return FrameMove{.move_x = -static_cast<double>(left), .move_y = -static_cast<double>(top)};
+}
+
+// ---- videoflip
+
+std::optional<FrameMove> move_of_flip(int method, FrameSize from, FrameSize to) {
+  const double width = from.width, height = from.height;
+  FrameMove move;
+  switch (method) {
+    case GST_VIDEO_ORIENTATION_IDENTITY:
+      break;
+    case GST_VIDEO_ORIENTATION_90R:
+      move = {true, -1, 1, height, 0};
+      break;
+    case GST_VIDEO_ORIENTATION_180:
+      move = {false, -1, -1, width, height};
+      break;
+    case GST_VIDEO_ORIENTATION_90L:
+      move = {true, 1, -1, 0, width};
+      break;
+    case GST_VIDEO_ORIENTATION_HORIZ:
+      move = {false, -1, 1, width, 0};
+      break;
+    case GST_VIDEO_ORIENTATION_VERT:
+      move = {false, 1, -1, 0, height};
+      break;
+    case GST_VIDEO_ORIENTATION_UL_LR:
+      move = {true, 1, 1, 0, 0};
+      break;
+    case GST_VIDEO_ORIENTATION_UR_LL:
+      move = {true, -1, -1, height, width};
+      break;
+    default:  // auto: only the element knows what tags say
+      return std::nullopt;
+  }
+  const FrameSize turned = move.is_transposed ? FrameSize{from.height, from.width} : from;
+  if (!is_same(turned, to)) return std::nullopt;
+  return move;
+}
+
+// ---- videoscale
+
+/// Where the picture keeps its shape: as much of the new frame as it fills, in its middle.
+std::optional<FrameMove> move_of_scale(GstElement* element, const Picture& from,
+                                       const Picture& to) {
+  gboolean adds_borders = FALSE;
+  g_object_get(element, "add-borders", &adds_borders, nullptr);
+  const guint64 across = guint64{from.size.width} * static_cast<guint>(from.par_n * to.par_d);
+  const guint64 down = guint64{from.size.height} * static_cast<guint>(from.par_d * to.par_n);
+  if (across == 0 || down == 0) return std::nullopt;
+  double width = to.size.width, height = to.size.height;
+  if (adds_borders) {
+    const guint64 rows = guint64{to.size.width} * down / across;
+    const guint64 columns = guint64{to.size.height} * across / down;
+    if (rows <= to.size.height) {
+      height = static_cast<double>(rows);
+    } else {
+      width = static_cast<double>(columns);
+    }
+  }
+  return FrameMove{.scale_x = width / from.size.width,
+                   .scale_y = height / from.size.height,
+                   .move_x = std::floor((to.size.width - width) / 2),
+                   .move_y = std::floor((to.size.height - height) / 2)};
+}
+
+bool turns(GstElement* element) {
+  if (!GST_IS_VIDEO_DIRECTION(element)) return false;
+  return number(element, "video-direction") != GST_VIDEO_ORIENTATION_IDENTITY &&
+         number(element, "video-direction") != GST_VIDEO_ORIENTATION_AUTO;
+}
+
+// ---- Elements with settings
+
+using Setting = std::vector<int>;
+struct Filter {
+  std::string_view factory;
+  Setting (*read)(GstElement*);
+  std::optional<FrameMove> (*move)(const Setting&, FrameSize from, FrameSize to);
+};
+
+constexpr Filter kFilters[] = {
+    {"videocrop", edges_of, move_of_crop},
+    {"videobox",
+     [](GstElement* element) {
+       Setting setting = edges_of(element);
+       setting.push_back(number(element, "autocrop"));
+       return setting;
+     },
+     move_of_box},
+    {"videoflip", [](GstElement* element) { return Setting{number(element, "video-direction")}; },
+     [](const Setting& setting, FrameSize from, FrameSize to) {
+       return move_of_flip(setting.front(), from, to);
+     }},
+};
+
+const Filter* find_filter(GstElement* element) {
+  const auto* const found =
+      std::find_if(std::begin(kFilters), std::end(kFilters),
+                   [&](const Filter& filter) { return filter.factory == factory_of(element); });
+  return found == std::end(kFilters) ? nullptr : found;
+}
+
+bool scales(GstElement* element) {
+  const std::string_view name = factory_of(element);
+  return name == "videoscale" || name == "videoconvertscale";
+}
+
+std::optional<FrameMove> move_of_other(GstElement* element, const Picture& from,
+                                       const Picture& to) {
+  if (scales(element)) return move_of_scale(element, from, to);
+  const bool keeps = keeps_places(element) && is_same(from.size, to.size);
+  return keeps ? std::optional(FrameMove{}) : std::nullopt;
+}
+
+}  // namespace
+
+/// A pad that gets caps has them only afterwards; the one that feeds it has them before.
+FramePath::FramePath(GstPad* sink) {
+  PadRef feeder = feeding(PadRef(GST_PAD(gst_object_ref(sink))));
+  for (int i = 0; feeder && i < kFarthest; ++i) {
+    const ElementRef element(gst_pad_get_parent_element(feeder.get()));
+    if (!element) break;
+    PadRef next = feeding(only_sink_of(element.get()));
+    add(element.get(), next.get(), feeder.get());
+    feeder = std::move(next);
+  }
+  find_turning();
+}
+
+/// Nearer than any inference, of which nothing is known but that the frame was turned.
+void FramePath::find_turning() {
+  const std::size_t near = inferences_.empty() ? steps_.size() : inferences_.front().steps;
+  const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(near);
+  const auto found = std::find_if(steps_.begin(), end, [this](const Step& step) {
+    return step.is_turning && (inferences_.empty() || !step.move);
+  });
+  if (found != end) {
+    turning_ = GST_OBJECT_NAME(found->element.get());
+  }
+}
+
+/// An element between two pads that feed; the first may be null.
+void FramePath::add(GstElement* element, GstPad* before, GstPad* after) {
+  const Picture from = before ? picture_of(before) : Picture{}, to = picture_of(after);
+  if (infers(element)) {
+    gchar* model = nullptr;
+    g_object_get(element, "model", &model, nullptr);
+    inferences_.push_back({model ? model : "", steps_.size(), to.size});
+    g_free(model);
+    return;
+  }
+  Step step{.element = {},
+            .from = from.size,
+            .to = to.size,
+            .setting = {},
+            .move = {},
+            .is_turning = turns(element)};
+  step.element.reset(GST_ELEMENT(gst_object_ref(element)));
+  if (const Filter* filter = find_filter(element)) {
+    step.setting = filter->read(element);
+    step.move = filter->move(step.setting, step.from, step.to);
+  } else {
+    step.move = move_of_other(element, from, to);
+  }
+  steps_.push_back(std::move(step));
+}
+
+/// Other sizes come with other caps; until then frames are as they were.
+void FramePath::check_unchanged(const Step& step) {
+  const Filter* filter = find_filter(step.element.get());
+  if (!filter) return;
+  const Setting now = filter->read(step.element.get());
+  if (now == step.setting || !filter->move(now, step.from, step.to)) return;
+  const std::string name = GST_OBJECT_NAME(step.element.get());
+  throw npu::Error(npu::ErrorCode::kUnsupported,
+                   name +
+                       " was given other settings while playing, and frames from before cannot be "
+                       "told from those after; put nputensordec in front of " +
+                       name + ", or use GStreamer 1.28 or later");
+}
+
+std::optional<FrameMove> FramePath::move_over(std::size_t steps) const {
+  FrameMove move;
+  for (std::size_t i = steps; i-- > 0;) {
+    const Step& step = steps_[i];
+    const bool fits = i + 1 == steps || is_same(step.from, steps_[i + 1].to);
+    if (!step.move || !fits) return std::nullopt;
+    check_unchanged(step);
+    move = then(move, *step.move);
+  }
+  return move;
+}
+
+/// Of several inferences upstream that the meta may be of, all must say the same.
+std::optional<FrameMove> FramePath::move_of(const GstNpuInferenceMeta& origin) const {
+  const std::string_view model = origin.model ? origin.model : "";
+  const bool is_named = std::any_of(inferences_.begin(), inferences_.end(),
+                                    [&](const Inference& one) { return one.model == model; });
+  std::optional<FrameMove> result;
+  for (const Inference& one : inferences_) {
+    if (is_named && one.model != model) continue;
+    if (!is_same(one.frame, {origin.frame_width, origin.frame_height})) continue;
+    const std::optional<FrameMove> move = move_over(one.steps);
+    if (!move || (result && *result != *move)) return std::nullopt;
+    result = move;
+  }
+  return result;
+}
+
+}  // namespace gstnpu

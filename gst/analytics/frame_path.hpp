@@ -1,0 +1,63 @@
+// The elements between an inference and a decoder, and what they do to frames.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frame_move.hpp"
+
+namespace gstnpu {
+
+/// Before GStreamer 1.28 videocrop, videobox and videoflip drop the metas that tell where things
+/// are, and tell nobody what they do; videoscale keeps quiet about borders. Their properties and
+/// the caps around them say it. Streaming thread.
+class FramePath {
+ public:
+  /// None yet.
+  FramePath() = default;
+  /// All elements upstream of the pad, as they are when it gets caps.
+  explicit FramePath(GstPad* sink);
+
+  /// From the frame that was inferred to the one at the pad; nullopt where an element is not known,
+  /// or the inference is not found. Throws npu::Error where an element does something else by now
+  /// and older frames cannot be told from newer ones.
+  std::optional<FrameMove> move_of(const GstNpuInferenceMeta& origin) const;
+
+  /// An element that turns or mirrors frames without a known way to follow it; empty: none.
+  const std::string& turning() const { return turning_; }
+
+ private:
+  struct Unref {
+    void operator()(gpointer object) const { gst_object_unref(object); }
+  };
+
+  /// What the user set: videocrop's and videobox's edges, or how videoflip turns.
+  using Setting = std::vector<int>;
+  struct Step {
+    std::unique_ptr<GstElement, Unref> element;
+    npu::vision::FrameSize from, to;
+    Setting setting;                // of elements that have one that counts
+    std::optional<FrameMove> move;  // none: not known
+    bool is_turning;                // by a property that all such elements have
+  };
+  struct Inference {
+    std::string model;
+    std::size_t steps;  // between it and the pad
+    npu::vision::FrameSize frame;
+  };
+
+  void add(GstElement* element, GstPad* before, GstPad* after);
+  void find_turning();
+  std::optional<FrameMove> move_over(std::size_t steps) const;
+  static void check_unchanged(const Step& step);
+
+  std::vector<Step> steps_;  // nearest first
+  std::vector<Inference> inferences_;
+  std::string turning_;
+};
+
+}  // namespace gstnpu
