@@ -178,6 +178,7 @@ set(GSTNPU_SOURCES
   gst/analytics/frame_path.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/nputensordec.cpp
+  gst/analytics/relation_reader.cpp
   gst/analytics/tensor_decoder.cpp
   gst/analytics/tensor_view.cpp
   gst/common/bus.cpp

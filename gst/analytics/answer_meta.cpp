@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <npuvision/labels.hpp>
+
+#include "relation_reader.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -359,6 +362,14 @@ void read_mask(const GstStructure* structure, std::optional<FrameSize> frame, Re
   region->mask = std::move(mask);
 }
 
+/// As DL Streamer's gvatrack writes it.
+void read_track(const GstStructure* structure, Region* region) {
+  gint id = 0;
+  if (gst_structure_get_int(structure, "id", &id)) {
+    region->tracking_id = static_cast<guint64>(id);
+  }
+}
+
 void read_param(const GstStructure* structure, std::optional<FrameSize> frame, Region* region) {
   if (gst_structure_has_name(structure, "detection")) {
     read_detection(structure, frame, region);
@@ -370,7 +381,25 @@ void read_param(const GstStructure* structure, std::optional<FrameSize> frame, R
     read_mask(structure, frame, region);
   } else if (gst_structure_has_name(structure, "embedding")) {
     region->embedding = values_of<float>(structure, "values");
+  } else if (gst_structure_has_name(structure, "object_id")) {
+    read_track(structure, region);
+  } else if (gst_structure_has_field_typed(structure, "label", G_TYPE_STRING)) {
+    region->classes.push_back(read_class(structure));  // DL Streamer names them as it likes
   }
+}
+
+FrameResults read_structure(const GstStructure* structure) {
+  FrameResults results;
+  const GValue* list = gst_structure_get_value(structure, "classifications");
+  for (guint i = 0; list && GST_VALUE_HOLDS_LIST(list) && i < gst_value_list_get_size(list); ++i) {
+    const GValue* value = gst_value_list_get_value(list, i);
+    if (GST_VALUE_HOLDS_STRUCTURE(value)) {
+      results.classes.push_back(read_class(gst_value_get_structure(value)));
+    }
+  }
+  results.anomaly = number(structure, "anomaly");
+  results.embedding = values_of<float>(structure, "embedding");
+  return results;
 }
 
 }  // namespace
@@ -416,23 +445,31 @@ void attach_to_object(GstBuffer* buffer, gint object_id, const Answer& answer,
   }
 }
 
-FrameResults read_results(const GstNpuInferenceMeta& meta) {
-  FrameResults results;
-  if (meta.results == nullptr) return results;
-  const GValue* list = gst_structure_get_value(meta.results, "classifications");
-  for (guint i = 0; list && GST_VALUE_HOLDS_LIST(list) && i < gst_value_list_get_size(list); ++i) {
-    const GValue* value = gst_value_list_get_value(list, i);
-    if (GST_VALUE_HOLDS_STRUCTURE(value)) {
-      results.classes.push_back(read_class(gst_value_get_structure(value)));
+FrameResults read_results(GstBuffer* buffer) {
+  FrameResults all;
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
+                                                          gst_npu_inference_meta_api_get_type())) {
+    const auto& meta = *reinterpret_cast<const GstNpuInferenceMeta*>(base);
+    if (meta.is_region || meta.results == nullptr) continue;
+    FrameResults one = read_structure(meta.results);
+    std::move(one.classes.begin(), one.classes.end(), std::back_inserter(all.classes));
+    if (!all.anomaly) {
+      all.anomaly = one.anomaly;
+    }
+    if (all.embedding.empty()) {
+      all.embedding = std::move(one.embedding);
     }
   }
-  results.anomaly = number(meta.results, "anomaly");
-  results.embedding = values_of<float>(meta.results, "embedding");
-  return results;
+  if (all.classes.empty()) {
+    all.classes = frame_classes(buffer);
+  }
+  return all;
 }
 
 std::vector<Region> read_regions(GstBuffer* buffer, std::optional<FrameSize> frame) {
   std::vector<Region> regions;
+  std::vector<GstVideoRegionOfInterestMeta*> metas;
   gpointer state = nullptr;
   while (GstMeta* base = gst_buffer_iterate_meta_filtered(
              buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
@@ -447,7 +484,9 @@ std::vector<Region> read_regions(GstBuffer* buffer, std::optional<FrameSize> fra
       read_param(static_cast<const GstStructure*>(param->data), frame, &region);
     }
     regions.push_back(std::move(region));
+    metas.push_back(meta);
   }
+  add_relations(buffer, metas, &regions);
   return regions;
 }
 

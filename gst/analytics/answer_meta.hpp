@@ -52,13 +52,14 @@ struct ReadOriented {
   double angle = 0;                            ///< radians, clockwise
 };
 
-/// A region of interest, whoever attached it; in frame pixels.
+/// A region of interest, or an object of GstAnalytics, whoever attached it; in frame pixels.
 struct Region {
   std::string label;
   std::optional<int> label_id;
   std::optional<double> confidence;
   double x = 0, y = 0, width = 0, height = 0;
-  std::vector<ReadClass> classes;  ///< what models said of it, in their order
+  std::optional<guint64> tracking_id;  ///< the same in all frames
+  std::vector<ReadClass> classes;      ///< what models said of it, in their order
   std::vector<ReadKeyPoint> key_points;
   std::optional<ReadMask> mask;
   std::optional<ReadOriented> oriented;
@@ -72,7 +73,9 @@ struct FrameResults {
   std::vector<float> embedding;
 };
 
-FrameResults read_results(const GstNpuInferenceMeta& meta);
+/// Of all models that ran on the whole frame, one after the other; others' classifications where
+/// they gave none.
+FrameResults read_results(GstBuffer* buffer);
 
 /// `frame` turns the exact, normalised edges into pixels; without it, or where a region has none,
 /// the whole pixels of the region count.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -93,6 +92,9 @@ Json to_json(const Region& region) {
   json["y"] = pixels(region.y);
   json["w"] = pixels(region.width);
   json["h"] = pixels(region.height);
+  if (region.tracking_id) {
+    json["tracking_id"] = *region.tracking_id;
+  }
   if (!region.classes.empty()) {
     json["classifications"] = to_array(region.classes);
   }
@@ -149,26 +151,6 @@ void add_results(const FrameResults& results, Json& json) {
   }
 }
 
-/// Of all models that ran on the whole frame, one after the other.
-FrameResults results_of_frame(GstBuffer* buffer) {
-  FrameResults all;
-  gpointer state = nullptr;
-  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
-                                                          gst_npu_inference_meta_api_get_type())) {
-    const auto& meta = *reinterpret_cast<const GstNpuInferenceMeta*>(base);
-    if (meta.is_region) continue;
-    FrameResults one = read_results(meta);
-    std::move(one.classes.begin(), one.classes.end(), std::back_inserter(all.classes));
-    if (!all.anomaly) {
-      all.anomaly = one.anomaly;
-    }
-    if (all.embedding.empty()) {
-      all.embedding = std::move(one.embedding);
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 std::string to_json_line(const FrameRecord& record) {
@@ -203,7 +185,7 @@ FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> 
     }
     record.inference_ns = meta->inference_ns;
   }
-  record.results = results_of_frame(buffer);
+  record.results = read_results(buffer);
   record.regions = read_regions(buffer, size);
   if (with_tensors) {
     record.tensors = read_tensors(buffer);
