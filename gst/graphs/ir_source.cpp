@@ -115,18 +115,43 @@ npu::vision::InputSize size_of(const npu::Shape& shape) {
   return {static_cast<std::uint32_t>(shape[rows]), static_cast<std::uint32_t>(shape[rows + 1])};
 }
 
-/// Empty where the user has said nothing of the shape.
-std::string advice_of(const Settings& settings) {
-  const npu::Shape shape = parse_shape("input-shape", settings.input_shape);
-  return shape.empty() ? "" : advice_of(shape, "");
+/// The sizes that are open, as the card says them; empty where there are none, or it does not.
+npu::Shape shape_by(const npu::vision::ModelCard& card, const npu::Shape& open) {
+  const bool has_open = std::any_of(open.begin(), open.end(), is_open);
+  if (!has_open || open.size() != 4 || !card.input_width || !card.input_height) return {};
+  const bool has_channels_last = open[1] != 1 && open[1] != 3 && (open[3] == 1 || open[3] == 3);
+  const std::int64_t height = *card.input_height, width = *card.input_width;
+  npu::Shape shape =
+      has_channels_last ? npu::Shape{1, height, width, open[3]} : npu::Shape{1, 3, height, width};
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (!is_open(open[i])) {
+      shape[i] = open[i];
+    }
+  }
+  return shape;
 }
 
-npu::Model read_model(const Settings& settings) {
+/// A model, and all that is known of it.
+struct Described {
+  npu::Model model;
+  npu::vision::ModelCard card;
+  std::string advice;  ///< for errors of a shape that is not the model's own
+};
+
+/// The input's shape is the user's, else the card's where the model leaves it open.
+Described read_model(const Settings& settings) {
   npu::Model model = npu::Model::read(settings.model);
-  if (const npu::Shape shape = parse_shape("input-shape", settings.input_shape); !shape.empty()) {
-    reshape(model, shape, advice_of(shape, ""));
+  npu::vision::ModelCard card = npu::vision::read_model_card(settings.model, model.model_info());
+  npu::Shape shape = parse_shape("input-shape", settings.input_shape);
+  const char* by = "";
+  if (shape.empty()) {
+    shape = shape_by(card, model.inputs().front().shape);
+    by = ", by the model's card";
   }
-  return model;
+  if (shape.empty()) return {std::move(model), std::move(card), ""};
+  const std::string advice = advice_of(shape, by);
+  reshape(model, shape, advice);
+  return {std::move(model), std::move(card), advice};
 }
 
 /// What is left of an IR's settings once they are parsed.
@@ -160,14 +185,16 @@ struct IrOptions {
 class IrSource final : public GraphSource {
  public:
   IrSource(const npu::Device& device, const Settings& settings)
+      : IrSource(device, settings, read_model(settings)) {}
+  IrSource(const npu::Device& device, const Settings& settings, Described described)
       : device_(device),
         file_(settings.model),
         options_(device, settings),
-        model_(read_model(settings)),
-        card_(npu::vision::read_model_card(settings.model, model_.model_info())),
+        model_(std::move(described.model)),
+        card_(std::move(described.card)),
         card_text_(card_.to_json()),
         open_sizes_(model_),
-        advice_(advice_of(settings)),
+        advice_(std::move(described.advice)),
         size_(size_of(model_.inputs().front().shape)),
         ids_(ids_of(file_, card_, model_.outputs(), size_)),
         group_(caps_group_of(ids_, model_.outputs(), size_)),
@@ -452,7 +479,7 @@ class IrSource final : public GraphSource {
   const npu::vision::ModelCard card_;
   const std::string card_text_;
   const OpenSizes open_sizes_;
-  const std::string advice_;  // for errors of the user's own shape
+  const std::string advice_;  // for errors of a shape that is not the model's own
   const npu::vision::InputSize size_;
   const npu::vision::TensorGroup ids_;
   const TensorGroup group_;

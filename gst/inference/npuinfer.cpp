@@ -30,8 +30,8 @@ std::vector<Property<BaseElement>> properties() {
                             enum_type<kResizeModes>("NpuResizeMode"), 0, kUntilReady)),
       property<E, &Settings::input_shape>(g_param_spec_string(
           "input-shape", "Input shape",
-          "Sizes of the model's input, like 1,3,640,640; empty: the model's own, and the frame's "
-          "for those that it leaves open",
+          "Sizes of the model's input, like 1,3,640,640; empty: the model's own, and those of its "
+          "card, else the frame's, for what it leaves open",
           nullptr, kUntilReady)),
       property<E, &Settings::mean>(g_param_spec_string(
           "mean", "Mean",

@@ -723,6 +723,23 @@ TEST(OpenSizes, AreTheFrames) {
   }
 }
 
+// As exports of Hugging Face leave them open.
+TEST(OpenSizes, AreThoseOfTheModelsCard) {
+  const TempDir dir;
+  dir.write("preprocessor_config.json", R"({"size": {"height": 4, "width": 8}})");
+  const auto model = dir.write("open.xml", npu::test::dynamic_ir(8));
+  for (const char* shape : {"", "1,3,2,8"}) {
+    ElementHarness harness("npuinfer", [&](GstElement* element) {
+      g_object_set(element, "device", "software", "input-shape", shape, "model", model.c_str(),
+                   nullptr);
+    });
+    harness.set_caps(caps_of("RGB", 16, 16));
+    ASSERT_EQ(harness.push(frame_of("RGB", 16, 16, 7)), GST_FLOW_OK);
+    const std::size_t rows = *shape ? 2 : 4;
+    EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(3 * rows * 8, 7));
+  }
+}
+
 TEST(OpenSizes, AreThoseOfInputShape) {
   const TempDir dir;
   ElementHarness harness("npuinfer", [&](GstElement* element) {
