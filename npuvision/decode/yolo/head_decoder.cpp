@@ -53,7 +53,9 @@ void HeadDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   }
   boxes_.begin(geometry, frame);
   collect(rows, options.confidence_threshold);
-  check_pixels(rows);
+  if (has_pixels()) {
+    check_pixels(rows);
+  }
   choose(boxes_, options);
   boxes_.give(answer);
   if (head_.key_points > 0) {

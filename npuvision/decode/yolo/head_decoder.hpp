@@ -23,6 +23,8 @@ class HeadDecoder : public Decoder {
   /// Adds each box that counts.
   virtual void collect(const BoxRows& rows, float threshold) = 0;
   virtual void choose(Boxes& boxes, const DecodeOptions& options) const = 0;
+  /// Whether the rows' first values are places in pixels.
+  virtual bool has_pixels() const { return true; }
 
   const YoloHead& head() const { return head_; }
   /// A box whose first four values are its centre and size, or its edges; and an angle, where the

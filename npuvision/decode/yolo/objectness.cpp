@@ -87,6 +87,7 @@ class YoloXDecoder : public ObjectnessDecoder {
       : ObjectnessDecoder(head, found), cells_(cells_of(found.input)) {}
 
   Family family() const override { return Family::kYoloX; }
+  bool has_pixels() const override { return false; }  // but cells and logarithms
 
  protected:
   std::array<double, YoloHead::kBoxValues> place(const BoxRows& rows,
