@@ -190,7 +190,7 @@ void OnSoftwareNpu::TearDown() {
   set_fault("");
   // The driver's engine lets go of a finished job shortly after it has signalled the fence, and the
   // thread of a cancelled compilation ends shortly after the cancel.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   const auto changed = [&] {
     return live_driver_objects() != objects_ || count_open_fds() != fds_;
   };

@@ -81,7 +81,7 @@ std::uint32_t live_driver_objects() {
 }
 
 bool driver_objects_settle_at(std::uint32_t objects) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (live_driver_objects() != objects && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

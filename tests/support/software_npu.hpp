@@ -15,7 +15,7 @@ std::map<std::string, std::uint64_t> driver_call_counts();
 
 /// How many of its objects are alive.
 std::uint32_t live_driver_objects();
-/// Whether so many are alive within two seconds: the driver's engine lets go of a finished job
+/// Whether so many are alive within half a minute: the driver's engine lets go of a finished job
 /// shortly after it has signalled the fence.
 bool driver_objects_settle_at(std::uint32_t objects);
 /// What is alive in the driver, one line a kind.

@@ -81,7 +81,7 @@ TEST_F(CompileJobs, AreLeftAloneByAForkedChild) {
   while (job.progress().phase != CompilePhase::kCompiling) std::this_thread::yield();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(10);
+    ::alarm(60);
     int refused = 0;
     const std::function<void()> calls[] = {[&] { job.progress(); }, [&] { job.wait(); },
                                            [&] { job.get(); }};
@@ -304,12 +304,14 @@ TEST_P(LeavingMidway, EndsWithTheProgramsOwnExitCode) {
 TEST(Leaving, WaitsFiveSecondsAtMostForAProgressFunction) {
   const TempDir folder;
   const std::string model = write_affine_model(folder.path());
-  const auto start = std::chrono::steady_clock::now();
-  const Ended ended = run_and_leave(model, 300'000, {"", "busy", "helper"});
-  const auto took = std::chrono::steady_clock::now() - start;
-  ASSERT_TRUE(WIFEXITED(ended.status));
-  EXPECT_EQ(WEXITSTATUS(ended.status), 7);
-  EXPECT_LT(took, std::chrono::seconds(9)) << "it waited twice";
+  const auto time_of = [&](const char* how) {
+    const auto start = std::chrono::steady_clock::now();
+    const Ended ended = run_and_leave(model, 300'000, {"", how, "helper"});
+    EXPECT_TRUE(WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 7) << ended.status;
+    return std::chrono::steady_clock::now() - start;
+  };
+  const auto usual = time_of("cancel");  // the process itself
+  EXPECT_LT(time_of("busy"), usual + std::chrono::seconds(9)) << "it waited twice";
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, LeavingMidway,

@@ -1,5 +1,6 @@
 // Starts a compilation, prints "compiling" once the compiler runs, and ends in one way or another;
-// or compiles and prints this process's anonymous memory in kB while it has the model.
+// to exit it is asked by a line; or compiles and prints this process's anonymous memory in kB while
+// it has the model.
 //
 // usage: helper_parent MODEL.xml wait|exit|exit-other-thread|exit-while-reading|memory
 #include <unistd.h>
@@ -69,7 +70,10 @@ int main(int argc, char** argv) {
   if (how == "wait") {
     for (;;) ::pause();
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for who looks
+  if (how != "exit-while-reading") {
+    char line = 0;
+    if (::read(STDIN_FILENO, &line, 1) != 1) return 3;  // once who looks has looked
+  }
   if (how == "exit-other-thread") {
     std::thread([] { std::exit(7); }).join();
   }

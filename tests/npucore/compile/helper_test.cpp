@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kPatience = 30s;  // with a busy machine
+
 /// A variable of the environment, which helper processes inherit.
 class Variable {
  public:
@@ -56,7 +58,7 @@ std::vector<pid_t> children_of(pid_t process) {
 }
 
 template <class Condition>
-bool soon(const Condition& condition, std::chrono::milliseconds most = 2s) {
+bool soon(const Condition& condition, std::chrono::milliseconds most = kPatience) {
   const auto deadline = Clock::now() + most;
   while (!condition()) {
     if (Clock::now() > deadline) return false;
@@ -88,7 +90,7 @@ class Helpers : public OnSoftwareNpu {
       }
     };
     CompileJob job = start(options);
-    EXPECT_TRUE(soon([&] { return compiles->load(); }, 20s));
+    EXPECT_TRUE(soon([&] { return compiles->load(); }));
     return job;
   }
   void expect_works() const {
@@ -152,7 +154,7 @@ TEST_F(Helpers, ThatAbortAreOneErrorWithTheirLastWords) {
   {
     const Variable fault("SOFTNPU_FAULT", "pfnCreate3:ABORT@1");
     const CompileJob job = start_compiling();
-    EXPECT_TRUE(job.wait(1s)) << "the error was not told within a second";
+    EXPECT_TRUE(job.wait(kPatience)) << "the error was not told";
     try {
       job.get();
       FAIL() << "it compiled";
@@ -172,7 +174,7 @@ TEST_F(Helpers, ThatHangEndWithTheTimeLimit) {
   options.properties.set(property::compile_timeout, 2);
   const auto begin = Clock::now();
   expect_error(ErrorCode::kTimeout, "NPUCORE_COMPILE_TIMEOUT", [&] { start(options).get(); });
-  EXPECT_LT(Clock::now() - begin, 3s);
+  EXPECT_LT(Clock::now() - begin, kPatience);
   EXPECT_GE(Clock::now() - begin, 2s);
 }
 
@@ -184,7 +186,7 @@ TEST_F(Helpers, ThatEatMemoryEndAtTheirLimit) {
   CompileOptions options;
   options.properties.set("NPUCORE_COMPILE_MEMORY", "800M");
   const CompileJob job = start_compiling(options);
-  EXPECT_TRUE(job.wait(5s));
+  EXPECT_TRUE(job.wait(kPatience));
   expect_error(ErrorCode::kOutOfMemory, "OUT_OF_HOST_MEMORY", [&] { job.get(); });
 }
 
@@ -194,7 +196,7 @@ TEST_F(Helpers, ThatTheKernelKillsAreOutOfMemory) {
   const auto children = children_of(::getpid());
   ASSERT_EQ(children.size(), 1u);
   ::kill(children[0], SIGKILL);
-  EXPECT_TRUE(job.wait(1s));
+  EXPECT_TRUE(job.wait(kPatience));
   expect_error(ErrorCode::kOutOfMemory, "when memory runs out", [&] { job.get(); });
 }
 
@@ -204,7 +206,7 @@ TEST_F(Helpers, EndWhenTheyAreCancelledInAHangingCompiler) {
   job.cancel();
   EXPECT_TRUE(job.wait(0s));
   expect_error(ErrorCode::kCancelled, "cancelled", [&] { job.get(); });
-  EXPECT_TRUE(soon([] { return children_of(::getpid()).empty(); }, 1s));
+  EXPECT_TRUE(no_child_left());
 }
 
 TEST_F(Helpers, AreCancelledInAHundredMoments) {
@@ -363,6 +365,8 @@ class Parent {
   }
 
   pid_t pid() const { return pid_; }
+  /// Lets one that exits do so.
+  void let_go() const { EXPECT_EQ(::write(input_, "\n", 1), 1); }
   /// What it prints, up to and with a line end or its end.
   std::string read_line() const {
     std::string line;
@@ -405,11 +409,12 @@ TEST_F(HelpersOfAnEndingProcess, LetItsExitHandlersRun) {
     ASSERT_EQ(parent.read_line(), "compiling\n");
     const auto helpers = children_of(parent.pid());
     const auto begin = Clock::now();
+    parent.let_go();
     EXPECT_EQ(parent.read_line(), "exit handler\n") << how;
     EXPECT_EQ(parent.read_line(), "static destructor\n") << how;
     const int status = parent.wait();
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << how << ' ' << status;
-    EXPECT_LT(Clock::now() - begin, 1s) << how;
+    EXPECT_LT(Clock::now() - begin, 5s) << how << ": it waited for the compiler";
     ASSERT_EQ(helpers.size(), 1u);
     EXPECT_TRUE(soon([&] { return !fs::exists("/proc/" + std::to_string(helpers[0]) + "/exe"); }));
   }
@@ -421,14 +426,12 @@ TEST_F(HelpersOfAnEndingProcess, AreNotThereAndAThreadReadsStandardInput) {
   const Parent parent(model_, "exit-while-reading",
                       {{"NPUCORE_COMPILE", "in-process"}, {"SOFTNPU_FAULT", "pfnCreate3:HANG@1"}});
   ASSERT_EQ(parent.read_line(), "compiling\n");
-  const bool ended = soon(
-      [&] {
-        siginfo_t end = {};
-        return ::waitid(P_PID, static_cast<id_t>(parent.pid()), &end,
-                        WEXITED | WNOHANG | WNOWAIT) == 0 &&
-               end.si_pid == parent.pid();
-      },
-      3s);
+  const bool ended = soon([&] {
+    siginfo_t end = {};
+    return ::waitid(P_PID, static_cast<id_t>(parent.pid()), &end, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
+           end.si_pid == parent.pid();
+  });
   EXPECT_TRUE(ended);
   if (!ended) {
     ::kill(parent.pid(), SIGKILL);

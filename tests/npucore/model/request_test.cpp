@@ -66,11 +66,10 @@ TEST_F(Requests, InFlightTogetherEndInOrder) {
   Request first = shared.create_request();
   Request second = shared.create_request();
   Request third = shared.create_request();
-  const auto start = Clock::now();
   first.submit();
   second.submit();
   third.submit();
-  EXPECT_LT(Clock::now() - start, kInference) << "submit waits for the inference";
+  EXPECT_FALSE(third.wait(milliseconds(0))) << "submit waits for the inference";
   EXPECT_TRUE(first.wait());
   EXPECT_FALSE(third.wait(milliseconds(0)));
   EXPECT_TRUE(third.wait());
@@ -101,10 +100,10 @@ TEST_F(Requests, ThatCannotBeWaitedForEndAllTheSame) {
 TEST_F(Requests, AreWaitedForWhenTheyAreReplaced) {
   const CompiledModel shared = model();
   Request request = shared.create_request();
-  request.submit();
   const auto start = Clock::now();
+  request.submit();
   request = shared.create_request();
-  EXPECT_GE(Clock::now() - start, kInference / 2);
+  EXPECT_GE(Clock::now() - start, kInference);
 }
 
 TEST_F(Requests, AreWaitedForHoweverLongTheLimit) {
