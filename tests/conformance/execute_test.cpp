@@ -275,7 +275,8 @@ TEST_F(SlowDevice, RunsAListThatIsRunningOnlyAfterwards) {
   const double waited_s = seconds_since(start);
   if (inference_s_ > 2.1) {
     EXPECT_EQ(again, ZE_RESULT_ERROR_UNKNOWN);
-    EXPECT_NEAR(waited_s, 2.0, 0.25);
+    EXPECT_GT(waited_s, 1.75);
+    EXPECT_LT(waited_s, inference_s_) << "until the list was over";
   } else {
     EXPECT_EQ(again, ZE_RESULT_SUCCESS);
     EXPECT_GT(waited_s, inference_s_ / 2);

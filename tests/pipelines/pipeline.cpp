@@ -49,7 +49,7 @@ void Pipeline::watch_output() {
 bool Pipeline::set_state(GstState state) {
   gst_element_set_state(pipeline_, state);
   const GstStateChangeReturn result =
-      gst_element_get_state(pipeline_, nullptr, nullptr, 10 * GST_SECOND);
+      gst_element_get_state(pipeline_, nullptr, nullptr, 60 * GST_SECOND);
   return result == GST_STATE_CHANGE_SUCCESS || result == GST_STATE_CHANGE_NO_PREROLL;
 }
 

@@ -16,7 +16,7 @@ TEST(CompilerProcesses, AreNotWaitedForWhereTheyNeverGetReady) {
   const std::string program = testing::TempDir() + "softnpu-waits-" + std::to_string(::getpid());
   std::ofstream(program) << "#!/bin/sh\necho for a server >&2\nexec sleep 60\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  CompilerProcess process(program, std::chrono::milliseconds(500));
+  CompilerProcess process(program, std::chrono::seconds(2));  // by then it has spoken
   try {
     process.ask({"compiler", {}, {}});
     ADD_FAILURE() << "it answered";
