@@ -112,7 +112,8 @@ npu::vision::InputSize size_of(const npu::Shape& shape) {
   if (shape.size() != 4) return {};
   const std::size_t rows = shape[1] == 1 || shape[1] == 3 ? 2 : 1;
   if (is_open(shape[rows]) || is_open(shape[rows + 1])) return {};
-  return {static_cast<std::uint32_t>(shape[rows]), static_cast<std::uint32_t>(shape[rows + 1])};
+  return {.width = static_cast<std::uint32_t>(shape[rows + 1]),
+          .height = static_cast<std::uint32_t>(shape[rows])};
 }
 
 /// The sizes that are open, as the card says them; empty where there are none, or it does not.

@@ -51,6 +51,18 @@ TEST_F(IrSourceTest, HasOneCompilationForAllWhoWait) {
   EXPECT_EQ(graph_of(*one), graph_of(*other));
 }
 
+TEST_F(IrSourceTest, TellsTheSizeOfPicturesThatAreNotSquare) {
+  Settings settings;
+  settings.model = dir_.write("wide.xml", npu::test::pixels_ir(6, 16)).string();
+  dir_.write("wide.modelinfo",
+             "[modelinfo]\nversion=1.0\ngroup-id=yolo-v8-out\n[pixels]\ndir=output\n"
+             "id=yolo-v8-out\n");
+  const auto wide = open_ir(npu::Device::open(npu::DeviceKind::kSoftware), settings);
+  ASSERT_TRUE(wide->tensor_group().size);
+  EXPECT_EQ(wide->tensor_group().size->first, 16U) << "the width";
+  EXPECT_EQ(wide->tensor_group().size->second, 6U);
+}
+
 // Another stream may have got it between find() and start().
 TEST_F(IrSourceTest, StartsNothingForAGraphThatIsThere) {
   const std::shared_ptr<Graph> graph = graph_of(*source_->start(frames_of(16)));
