@@ -86,4 +86,5 @@ def main():
                       "sides": [side("npuvision", ours), side("NumPy", numpys)]}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -105,7 +105,7 @@ MAY_INCLUDE = {
     "gst/trace": ("gst/common", "include"),
     "gst": ("gst/common", "include"),
     "tools": ("npuvision/include", "include"),
-    "bench": ("include", "npuvision/include", "ze_npu", "tests/zero_copy"),
+    "bench": ("include", "npuvision/include", "gst/meta", "ze_npu", "tests/zero_copy"),
     "examples": ("include",),
     "tests/npucore": ("include", "npu_vcl", "base", "dmabuf", "ir", "ze", "properties", "device", "memory", "model", "compile", "ze_npu",
                       "tests/support"),
