@@ -10,9 +10,12 @@
 #include <gst/video/video.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "support/temp_dir.hpp"
@@ -323,6 +326,71 @@ TEST_F(GstDecoders, OfClassesGiveOurClass) {
     EXPECT_EQ(ours[i].classes[0].first, "red");
     EXPECT_NEAR(theirs[i].classes[0].second, ours[i].classes[0].second, 1e-6);
   }
+}
+
+// ---- Another model
+
+/// The groups in the caps of frames at the end of a pipeline, each change once.
+class SeenGroups {
+ public:
+  explicit SeenGroups(const Pipeline& pipeline) {
+    GstElement* out = gst_bin_get_by_name(GST_BIN(pipeline.get()), "out");
+    GstPad* pad = gst_element_get_static_pad(out, "sink");
+    gst_pad_add_probe(
+        pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+        [](GstPad*, GstPadProbeInfo* probe, gpointer self) {
+          static_cast<SeenGroups*>(self)->note(GST_PAD_PROBE_INFO_EVENT(probe));
+          return GST_PAD_PROBE_OK;
+        },
+        this, nullptr);
+    gst_object_unref(pad);
+    gst_object_unref(out);
+  }
+
+  bool wait_for(const std::string& group) {
+    std::unique_lock lock(mutex_);
+    return came_.wait_for(lock, std::chrono::seconds(30), [&] { return last_ == group; });
+  }
+
+ private:
+  void note(GstEvent* event) {
+    if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS) return;
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    const GValue* groups = gst_structure_get_value(gst_caps_get_structure(caps, 0), "tensors");
+    const std::scoped_lock lock(mutex_);
+    last_ = groups ? gst_structure_nth_field_name(gst_value_get_structure(groups), 0) : "none";
+    came_.notify_all();
+  }
+
+  std::mutex mutex_;  // guards last_
+  std::condition_variable came_;
+  std::string last_;
+};
+
+TEST_F(GstDecoders, AreToldOfAnotherModelsTensors) {
+  Pipeline pipeline("videotestsrc ! video/x-raw,width=256,height=256" + infer() +
+                    " ! fakesink name=out");
+  SeenGroups groups(pipeline);
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  EXPECT_TRUE(groups.wait_for("yolo-v8-out"));
+  GstElement* npu = gst_bin_get_by_name(GST_BIN(pipeline.get()), "npu");
+  g_object_set(npu, "model", (shapes_folder + "/colors.xml").c_str(), nullptr);
+  gst_object_unref(npu);
+  EXPECT_TRUE(groups.wait_for("classification-generic-softmaxed-out"));
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
+// A cascade's models each add their group.
+TEST_F(GstDecoders, OfACascadeDecodeBothModels) {
+  const std::vector<Decoded> frames = frames_of(
+      clip() + infer() + " ! npuinfer device=software model=" + shapes_folder +
+      "/colors.xml ! video/x-raw,width=256,height=256 ! yolov8tensordec ! classifiertensordecoder");
+  ASSERT_EQ(frames.size(), kClipFrames);
+  EXPECT_TRUE(std::all_of(frames.begin(), frames.end(),
+                          [](const Decoded& frame) { return frame.classes.size() == 1; }));
+  EXPECT_TRUE(std::any_of(frames.begin(), frames.end(),
+                          [](const Decoded& frame) { return !frame.boxes.empty(); }));
 }
 
 // ---- Masks
