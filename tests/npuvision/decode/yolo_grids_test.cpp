@@ -107,6 +107,7 @@ std::vector<TestTensor> filled(const std::vector<Shaped>& shapes, double value) 
 std::string refusal_of_values(const ModelCard& card, double value) {
   const std::vector<TestTensor> tensors = filled(heads(18), value);
   std::vector<TensorView> views;
+  views.reserve(tensors.size());
   for (const TestTensor& tensor : tensors) views.push_back(tensor.view());
   Answer answer;
   try {
