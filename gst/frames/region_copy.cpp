@@ -139,20 +139,42 @@ std::pair<guint, guint> size_before_converter(const PixelRect& read, const Pixel
   return {std::min(read.width, times * filled.width), std::min(read.height, times * filled.height)};
 }
 
+/// The largest part in the middle with that aspect ratio.
+PixelRect middle_of(const PixelRect& whole, double aspect) {
+  const auto size = [](double wanted, guint most) {
+    return std::clamp(static_cast<guint>(std::lround(std::min<double>(wanted, most))), 1U, most);
+  };
+  PixelRect part = whole;
+  part.width = size(whole.height * aspect, whole.width);
+  part.height = size(whole.width / aspect, whole.height);
+  part.x += (whole.width - part.width) / 2;
+  part.y += (whole.height - part.height) / 2;
+  return part;
+}
+
 }  // namespace
 
 RegionPlace place_region(const PixelRect& region, const npu::FrameLayout& frame,
                          const RegionTarget& target) {
   RegionPlace place;
+  const bool crops = target.resize == npu::ResizeMode::kCrop;
+  const PixelRect seen = crops ? middle_of(region, target.aspect) : region;
   const npu::PlaneShape in = coarsest_shape(frame.format);
-  std::tie(place.read.x, place.read.width) = whole_samples(
-      region.x, region.width, frame.crop_left % in.pixels_x, in.pixels_x, frame.width);
-  std::tie(place.read.y, place.read.height) = whole_samples(
-      region.y, region.height, frame.crop_top % in.pixels_y, in.pixels_y, frame.height);
+  std::tie(place.read.x, place.read.width) =
+      whole_samples(seen.x, seen.width, frame.crop_left % in.pixels_x, in.pixels_x, frame.width);
+  std::tie(place.read.y, place.read.height) =
+      whole_samples(seen.y, seen.height, frame.crop_top % in.pixels_y, in.pixels_y, frame.height);
   const npu::FrameLayout& to = target.layout;
   place.filled = {0, 0, to.width, to.height};
   if (target.resize == npu::ResizeMode::kStretch) return place;
   const npu::PlaneShape out = coarsest_shape(to.format);
+  if (crops) {
+    PixelRect& part = place.filled;
+    part = middle_of(part, target.aspect);
+    std::tie(part.x, part.width) = whole_samples(part.x, part.width, 0, out.pixels_x, to.width);
+    std::tie(part.y, part.height) = whole_samples(part.y, part.height, 0, out.pixels_y, to.height);
+    return place;
+  }
   const double scale = std::min(static_cast<double>(to.width) / place.read.width,
                                 static_cast<double>(to.height) / place.read.height);
   PixelRect& filled = place.filled;

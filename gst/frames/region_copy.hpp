@@ -26,6 +26,7 @@ struct RegionTarget {
   npu::FrameLayout layout;
   npu::ResizeMode resize = npu::ResizeMode::kStretch;
   float pad_value = 114;  ///< letterbox border, grey level
+  double aspect = 1;      ///< width by height of what a crop takes
 };
 
 /// Where a region is read, and where its pixels go.

@@ -29,7 +29,9 @@ class BlobSource : public GraphSource {
   std::shared_ptr<Compilation> start(const npu::FrameLayout&) override { return nullptr; }
   std::optional<RegionTarget> region_target() override {
     const npu::Preprocess& preprocess = graph_->preprocess();
-    return RegionTarget{graph_->layout(), preprocess.resize, preprocess.pad_value};
+    const npu::FrameGeometry& geometry = graph_->geometry();
+    return RegionTarget{graph_->layout(), preprocess.resize, preprocess.pad_value,
+                        static_cast<double>(geometry.model_width) / geometry.model_height};
   }
   void drop_idle_requests() override { graph_->drop_idle_requests(); }
 

@@ -62,6 +62,9 @@ std::string compile_command(const std::string& blob, const npu::Preprocess& prep
                         npu::to_string(preprocess.resize) + " --pad-value " +
                         number(preprocess.pad_value) + " --channels " +
                         (preprocess.channels == npu::ChannelOrder::kRGB ? "rgb" : "bgr");
+  if (preprocess.resize == npu::ResizeMode::kCrop) {
+    command += " --crop-share " + number(preprocess.crop_share);
+  }
   if (!preprocess.input.empty()) {
     command += " --input " + quoted(preprocess.input);
   }

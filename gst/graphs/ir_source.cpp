@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <list>
 #include <mutex>
@@ -252,9 +252,15 @@ class IrSource final : public GraphSource {
       const npu::Preprocess preprocess = preprocess_for(model, any_size);
       with_advice(advice_, [&] { model.add_preprocess(preprocess); });
       const npu::FrameGeometry& geometry = model.frame_input().value().geometry;
-      const auto own_size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, geometry.model_width,
-                                                    geometry.model_height);
-      region_target_ = {default_layout(own_size), preprocess.resize, preprocess.pad_value};
+      // As large as the picture that the graph cuts the model's out of.
+      const float share = preprocess.resize == npu::ResizeMode::kCrop ? preprocess.crop_share : 1;
+      const auto before = [share](std::uint32_t side) {
+        return static_cast<std::uint32_t>(std::lround(static_cast<float>(side) / share));
+      };
+      const auto own_size = npu::FrameLayout::tight(
+          npu::PixelFormat::kRGB, before(geometry.model_width), before(geometry.model_height));
+      region_target_ = {default_layout(own_size), preprocess.resize, preprocess.pad_value,
+                        static_cast<double>(geometry.model_width) / geometry.model_height};
     }
     return region_target_;
   }

@@ -12,6 +12,8 @@ constexpr GEnumValue kResizeModes[] = {
     {choice(npu::ResizeMode::kStretch), "Fill the model's input whatever the aspect ratio",
      "stretch"},
     {choice(npu::ResizeMode::kLetterbox), "Keep the aspect ratio, with borders", "letterbox"},
+    {choice(npu::ResizeMode::kCrop), "The middle of the frame, in the model's aspect ratio",
+     "crop"},
     {0, nullptr, nullptr},
 };
 

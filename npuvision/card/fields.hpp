@@ -44,6 +44,7 @@ inline constexpr auto kFields = std::make_tuple(
     Field{"pixel_threshold", &ModelCard::pixel_threshold, -CardLimits::kAnyNumber, CardLimits::kAnyNumber},
     Field{"normalization_scale", &ModelCard::normalization_scale, 1e-30, CardLimits::kAnyNumber},
     Field{"resize", &ModelCard::resize},
+    Field{"crop_share", &ModelCard::crop_share, 1e-3, 1.0},
     Field{"pad_value", &ModelCard::pad_value, 0.0, 255.0},
     Field{"channels", &ModelCard::channels},
     Field{"mean", &ModelCard::mean, -CardLimits::kGreyLevels, CardLimits::kGreyLevels},

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -109,6 +111,25 @@ std::vector<float> deviations_of(const Value& value) {
   return value.numbers(0.001, 1000, CardLimits::kChannels);
 }
 
+/// A side of the model's input over that of the picture that it is cut out of.
+void set_crop(std::uint32_t side, std::uint32_t whole, ModelCard* card) {
+  if (side > whole || side == 0) return;
+  card->resize = ResizeMode::kCrop;
+  card->crop_share = static_cast<float>(side) / static_cast<float>(whole);
+}
+
+std::uint32_t side_before(std::uint32_t side, double share) {
+  return static_cast<std::uint32_t>(std::floor(side / share));
+}
+
+/// The shorter side becomes input / crop_pct, rounded down, and the middle is taken.
+void read_timm_crop(const Value& config, ModelCard* card) {
+  const auto share = config.find("crop_pct"), mode = config.find("crop_mode");
+  if (!share || (mode && mode->text() != "center")) return;
+  const std::uint32_t side = std::min(*card->input_width, *card->input_height);
+  set_crop(side, side_before(side, share->number(0.01, 100)), card);
+}
+
 /// timm's `pretrained_cfg`.
 void read_timm(const Value& root, ModelCard* card) {
   const auto config = root.find("pretrained_cfg");
@@ -133,6 +154,7 @@ void read_timm(const Value& root, ModelCard* card) {
     }
     card->input_height = sides[1].whole(1, CardLimits::kPixels);
     card->input_width = sides[2].whole(1, CardLimits::kPixels);
+    read_timm_crop(*config, card);
   }
 }
 
@@ -172,6 +194,22 @@ void read_values(const Value& root, ModelCard* card) {
                     by, offset, card);
 }
 
+/// To what the shorter side is scaled first, where the aspect ratio is kept.
+std::optional<std::uint32_t> shortest_edge(const Value& root) {
+  const auto size = root.find("size");
+  if (!size) return {};
+  if (!size->is_map()) return size->whole(1, CardLimits::kPixels);
+  const auto edge = size->find("shortest_edge");
+  return edge ? std::optional(edge->whole(1, CardLimits::kPixels)) : std::nullopt;
+}
+
+void read_crop(const Value& root, bool crops, ModelCard* card) {
+  const auto edge = shortest_edge(root);
+  if (crops && edge) {
+    set_crop(std::min(*card->input_width, *card->input_height), *edge, card);
+  }
+}
+
 void read_size(const Value& root, ModelCard* card) {
   const bool crops = flag_or(root, "do_center_crop", false);
   const auto size = root.find(crops ? "crop_size" : "size");
@@ -184,6 +222,9 @@ void read_size(const Value& root, ModelCard* card) {
     card->input_height = height->whole(1, CardLimits::kPixels);
   }
   const bool resizes = flag_or(root, "do_resize", true);
+  if (resizes && card->input_width) {
+    read_crop(root, crops, card);
+  }
   if (resizes && !crops && card->input_width && !flag_or(root, "keep_aspect_ratio", false)) {
     card->resize = ResizeMode::kStretch;
   }

@@ -20,6 +20,9 @@ ModelCard without_what_contradicts(ModelCard card, const ModelCard& stronger) {
     card.multilabel.reset();
     card.raw_scores.reset();
   }
+  if (is_said(stronger.resize)) {
+    card.crop_share.reset();
+  }
   if (is_said(stronger.mean) || is_said(stronger.scale)) {
     card.mean.clear();
     card.scale.clear();
@@ -63,6 +66,7 @@ ModelCard signed_by(const std::string& origin, ModelCard card) {
 
 void apply(const ModelCard& card, npu::Preprocess* preprocess) {
   preprocess->resize = card.resize.value_or(preprocess->resize);
+  preprocess->crop_share = card.crop_share.value_or(preprocess->crop_share);
   preprocess->pad_value = card.pad_value.value_or(preprocess->pad_value);
   preprocess->channels = card.channels.value_or(preprocess->channels);
   if (is_said(card.mean) || is_said(card.scale)) {

@@ -118,6 +118,7 @@ ModelCard read_model_card(const fs::path& model,
   if (!says_preprocess(card)) {
     add(signed_by("metadata.yaml", preprocess_of_ultralytics(metadata)));
   }
+  add(signed_by("metadata.yaml", crop_of_ultralytics(metadata)));
   return card;
 }
 

@@ -18,6 +18,8 @@ ModelCard card_of_metadata(const std::string& text, const std::string& place);
 /// How a frame becomes the input of every YOLO that Ultralytics exports. `metadata` is the card of
 /// metadata.yaml, which does not say it; nothing where that is of no YOLO.
 ModelCard preprocess_of_ultralytics(const ModelCard& metadata);
+/// That of its classifiers, whatever else the IR says.
+ModelCard crop_of_ultralytics(const ModelCard& metadata);
 
 /// rt_info/model_info with the keys of OpenVINO's Model API, which Geti and Ultralytics write too.
 ModelCard card_of_model_api(const std::map<std::string, std::string>& info,

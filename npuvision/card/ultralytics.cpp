@@ -119,12 +119,20 @@ ModelCard card_of_metadata(const std::string& text, const std::string& place) {
   return card;
 }
 
+// Classifiers see the middle of the frame, which their exports do not say in the IR.
+ModelCard crop_of_ultralytics(const ModelCard& metadata) {
+  ModelCard card;
+  if (metadata.task == Task::kClassify) {
+    card.resize = ResizeMode::kCrop;
+  }
+  return card;
+}
+
 ModelCard preprocess_of_ultralytics(const ModelCard& metadata) {
   ModelCard card;
   if (metadata.family == Family::kAuto) return card;
   card.channels = ChannelOrder::kRGB;
   card.scale = {255};
-  // Classifiers see the middle of the frame.
   if (metadata.task != Task::kClassify) {
     card.resize = ResizeMode::kLetterbox;
     card.pad_value = 114.0F;

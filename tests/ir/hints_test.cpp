@@ -52,6 +52,7 @@ TEST(HintsTest, LetterboxesInBlackUnlessTold) {
 
 TEST(HintsTest, StandardIsStretch) {
   EXPECT_EQ(hints({{"resize_type", "standard"}}).resize, ResizeMode::kStretch);
+  EXPECT_EQ(hints({{"resize_type", "crop"}}).resize, ResizeMode::kCrop);
 }
 
 TEST(HintsTest, ReversedChannelsAreRgbAsInTheModelApi) {
@@ -74,9 +75,9 @@ TEST(HintsTest, NamesWhatIsNoNumber) {
 
 TEST(HintsTest, WarnsOfAResizeThatIsNotOffered) {
   const test::TempDir dir;
-  const auto warnings = model_with(dir, {{"resize_type", "crop"}}).warnings();
+  const auto warnings = model_with(dir, {{"resize_type", "fill"}}).warnings();
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings[0].find("'crop' is not offered: frames are stretched"), std::string::npos)
+  EXPECT_NE(warnings[0].find("'fill' is not offered: frames are stretched"), std::string::npos)
       << warnings[0];
   EXPECT_TRUE(model_with(dir, {{"resize_type", "standard"}}).warnings().empty());
 }

@@ -61,7 +61,8 @@ Difference compare(const std::vector<double>& values, const PictureShape& shape,
 
 }  // namespace
 
-Difference difference_from_reference(const ImageModel& image, const Preprocess& preprocess) {
+Difference difference_from_reference(const ImageModel& image, const Preprocess& preprocess,
+                                     const Part& seen) {
   const TempDir dir;
   auto model =
       Model::read(dir.write("model.xml", identity_ir(image.type, image.shape, image.layout)));
@@ -73,8 +74,18 @@ Difference difference_from_reference(const ImageModel& image, const Preprocess& 
   const auto& names = model.frame_input()->plane_inputs;
   for (std::size_t i = 0; i < names.size(); ++i) inputs[names[i]] = frame.planes[i];
   const auto shape = picture_shape(image);
+  auto part = frame;
+  auto of_part = preprocess;
+  if (seen.width > 0) {
+    part.layout.crop_left += seen.left;
+    part.layout.crop_top += seen.top;
+    part.layout.width = seen.width;
+    part.layout.height = seen.height;
+    of_part.frame = part.layout;
+    of_part.resize = ResizeMode::kStretch;
+  }
   return compare(run_with_openvino(model, inputs), shape,
-                 Reference(frame, preprocess, shape.width, shape.height, shape.channels),
+                 Reference(part, of_part, shape.width, shape.height, shape.channels),
                  limits_of(image.type));
 }
 

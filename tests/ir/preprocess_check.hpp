@@ -19,8 +19,14 @@ struct Difference {
   std::string where;
 };
 
+/// Of a frame, in its visible pixels; of no width: all of it.
+struct Part {
+  std::uint32_t left = 0, top = 0, width = 0, height = 0;
+};
+
 /// Adds the pre-processing to such a model, runs a noisy frame through it and compares every value
 /// with the reference. Throws when a written shape is wrong.
-Difference difference_from_reference(const ImageModel& model, const Preprocess& preprocess);
+Difference difference_from_reference(const ImageModel& image, const Preprocess& preprocess,
+                                     const Part& seen = {});
 
 }  // namespace npu::test

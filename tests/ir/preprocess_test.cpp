@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <ostream>
 #include <tuple>
+
+#include <npucore/error.hpp>
 
 #include "ir_files.hpp"
 #include "openvino_run.hpp"
@@ -286,6 +290,75 @@ std::vector<double> levels_of(PixelFormat format, const test::Bytes& frame) {
   preprocess.frame.range = ColorRange::kFull;
   model.add_preprocess(preprocess);
   return test::run_with_openvino(model, {{model.frame_input()->plane_inputs[0], frame}});
+}
+
+/// What a centre crop sees of a frame, by hand.
+struct CropRow {
+  const char* name;
+  Size frame;
+  ImageModel model;
+  float share;
+  test::Part seen;
+};
+
+void PrintTo(const CropRow& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class CropTest : public testing::TestWithParam<std::tuple<PixelFormat, Memory, CropRow>> {};
+
+TEST_P(CropTest, IsTheReferenceOfTheMiddle) {
+  const auto& [format, memory, row] = GetParam();
+  Preprocess preprocess = kPlain;
+  preprocess.resize = ResizeMode::kCrop;
+  preprocess.crop_share = row.share;
+  preprocess.frame = layout_in(memory, format, row.frame);
+  const auto difference = difference_from_reference(row.model, preprocess, row.seen);
+  EXPECT_LE(difference.largest, kAllowedFloat) << difference.where;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, CropTest,
+    testing::Combine(testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kP010),
+                     testing::Values(Memory::kTight, Memory::kCropped),
+                     testing::Values(CropRow{"wide", {192, 108}, kSquare, 1, {42, 0, 108, 108}},
+                                     CropRow{"tall", {90, 160}, kSquare, 1, {0, 36, 90, 90}},
+                                     CropRow{"share", {192, 112}, kSquare, 0.875F, {48, 8, 98, 98}},
+                                     CropRow{"not_square", {96, 96}, kNchw, 1, {0, 12, 96, 72}},
+                                     CropRow{"fits", {32, 24}, kNchw, 1, {0, 0, 32, 24}})),
+    [](const auto& row) {
+      return std::string(to_string(std::get<0>(row.param))) + "_" +
+             name_of(std::get<1>(row.param)) + "_" + std::get<2>(row.param).name;
+    });
+
+// Of RGB, to half a pixel of the frame.
+TEST(PreprocessTest, CropsToTheNearestPixel) {
+  Preprocess preprocess = kPlain;
+  preprocess.resize = ResizeMode::kCrop;
+  preprocess.crop_share = 0.875F;
+  for (const auto& [width, height] : {std::pair{1920U, 1080U}, {641U, 479U}, {33U, 500U}}) {
+    preprocess.frame = FrameLayout::tight(PixelFormat::kRGB, width, height);
+    const test::TempDir dir;
+    auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 64, 64})));
+    model.add_preprocess(preprocess);
+    const FrameGeometry geometry = model.frame_input()->geometry;
+    const double side = 0.875 * std::min(width, height);
+    EXPECT_NEAR(-geometry.offset_x * geometry.scale_x, (width - side) / 2, 1);
+    EXPECT_NEAR(-geometry.offset_y * geometry.scale_y, (height - side) / 2, 1);
+    EXPECT_NEAR(64 * geometry.scale_x, side, 0.51);
+    EXPECT_NEAR(64 * geometry.scale_y, side, 0.51);
+  }
+}
+
+TEST(PreprocessTest, RefusesACropOfNothingOrMoreThanTheFrame) {
+  Preprocess preprocess = kPlain;
+  preprocess.frame = FrameLayout::tight(PixelFormat::kRGB, 64, 64);
+  for (const float share : {0.0F, -1.0F, 1.01F, std::numeric_limits<float>::quiet_NaN()}) {
+    preprocess.crop_share = share;
+    const test::TempDir dir;
+    auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 64, 64})));
+    EXPECT_THROW(model.add_preprocess(preprocess), Error) << share;
+  }
 }
 
 TEST(PreprocessTest, SeesGreyOf16BitsAsThatOf8AndWhatIsInBetween) {

@@ -19,10 +19,13 @@ void add_preprocess_options(CLI::App& app, Arguments& arguments) {
   add("--matrix", arguments.matrix, "bt601, bt709 or bt2020 (default: by the frame's height)");
   add("--range", arguments.range,
       "limited or full (default: limited; full for GRAY8 and GRAY16_LE)");
-  add("--resize", arguments.resize, "stretch or letterbox (default: as the model says)");
+  add("--resize", arguments.resize, "stretch, letterbox or crop (default: as the model says)");
   add("--mean", arguments.mean, "subtracted from the grey levels, one or one per channel: a,b,c");
   add("--scale", arguments.scale, "then divides the grey levels, one or one per channel: a,b,c");
   add("--channels", arguments.channels, "order that the model expects: rgb or bgr");
+  app.add_option("--crop-share", arguments.crop_share,
+                 "how much of the middle's sides --resize crop sees, above 0 up to 1")
+      ->needs(frame);
   app.add_option("--pad-value", arguments.pad_value, "grey level of letterbox borders, 0..255")
       ->needs(frame);
 }
@@ -135,6 +138,9 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
   }
   if (!arguments.channels.empty()) {
     preprocess.channels = npu::channel_order_from_string(upper(arguments.channels));
+  }
+  if (arguments.crop_share) {
+    preprocess.crop_share = *arguments.crop_share;
   }
   if (arguments.pad_value) {
     preprocess.pad_value = *arguments.pad_value;

@@ -14,7 +14,7 @@
 struct Arguments {
   std::string model, output, weights, frame, input, matrix, range, resize, mean, scale, channels;
   std::string device = "auto";
-  std::optional<float> pad_value;
+  std::optional<float> crop_share, pad_value;
   std::vector<std::string> properties, config, reshape;
   /// Properties with an option of their own: name -> value, where one was given.
   std::map<std::string, std::string> named_properties;

@@ -20,9 +20,10 @@ enum class ColorMatrix { kBT601, kBT709, kBT2020 };
 /// kLimited: Y 16..235, CbCr 16..240. kFull: 0..255. Of n bits times 2^(n-8), full: 0..2^n-1.
 enum class ColorRange { kLimited, kFull };
 /// How a picture of another size or aspect ratio becomes the model's: kStretch fills it, kLetterbox
-/// keeps the aspect ratio, centred in borders of pad_value. Both interpolate linearly without a
-/// filter, so a frame more than twice as large aliases, as with OpenCV's INTER_LINEAR.
-enum class ResizeMode { kStretch, kLetterbox };
+/// keeps the aspect ratio, centred in borders of pad_value, kCrop fills it with the largest part
+/// in the frame's middle that has its aspect ratio, to the nearest whole sample. All interpolate
+/// linearly without a filter: frames more than twice as large alias, as with OpenCV's INTER_LINEAR.
+enum class ResizeMode { kStretch, kLetterbox, kCrop };
 enum class ChannelOrder { kRGB, kBGR };  ///< that the model expects
 
 NPU_API const char* to_string(PixelFormat format);
@@ -93,6 +94,7 @@ struct Preprocess {
   FrameLayout frame;
   std::string input;  ///< the image input, by name or tensor name; empty: the only one of rank 4
   ResizeMode resize = ResizeMode::kStretch;
+  float crop_share = 1;   ///< of kCrop: how much of that part's sides is seen, above 0 up to 1
   float pad_value = 114;  ///< letterbox border, in grey levels 0..255
   ChannelOrder channels = ChannelOrder::kRGB;
   /// The model sees (x - mean) / scale, x in grey levels 0..255. One value, or one per channel in

@@ -41,6 +41,7 @@ constexpr std::array kRanges = {
 constexpr std::array kResizeModes = {
     EnumName<ResizeMode>{ResizeMode::kStretch, "stretch"},
     EnumName<ResizeMode>{ResizeMode::kLetterbox, "letterbox"},
+    EnumName<ResizeMode>{ResizeMode::kCrop, "crop"},
 };
 constexpr std::array kChannelOrders = {
     EnumName<ChannelOrder>{ChannelOrder::kRGB, "RGB"},

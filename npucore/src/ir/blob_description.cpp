@@ -149,6 +149,9 @@ FrameLayout read_frame(pugi::xml_node node) {
 void write_preprocess(pugi::xml_node node, const Preprocess& preprocess) {
   set(node, "input", preprocess.input);
   set(node, "resize", std::string(to_string(preprocess.resize)));
+  if (preprocess.crop_share != 1) {
+    set(node, "crop_share", preprocess.crop_share);
+  }
   set(node, "pad_value", preprocess.pad_value);
   set(node, "channels", std::string(to_string(preprocess.channels)));
   for (const auto value : preprocess.mean) set(add(node, "mean"), "value", value);
@@ -160,6 +163,9 @@ Preprocess read_preprocess(pugi::xml_node node) {
   Preprocess preprocess;
   preprocess.input = text_of(node, "input");
   preprocess.resize = resize_mode_from_string(text_of(node, "resize"));
+  if (node.attribute("crop_share")) {
+    preprocess.crop_share = real<float>(node, "crop_share");
+  }
   preprocess.pad_value = real<float>(node, "pad_value");
   preprocess.channels = channel_order_from_string(text_of(node, "channels"));
   for (auto mean : node.children("mean")) preprocess.mean.push_back(real<float>(mean, "value"));

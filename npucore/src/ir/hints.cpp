@@ -51,6 +51,8 @@ bool is_true(const std::string& value) {
   return word == "yes" || word == "true" || word == "1";
 }
 
+constexpr const char* kCropName = "crop";
+
 bool is_letterbox(const std::string& resize_type) {
   return std::find(kLetterboxNames.begin(), kLetterboxNames.end(), resize_type) !=
          kLetterboxNames.end();
@@ -62,7 +64,9 @@ Preprocess preprocess_from_hints(const ModelInfo& info, const FrameLayout& frame
   Preprocess preprocess;
   preprocess.frame = frame;
   if (const auto resize = find(info, "resize_type")) {
-    preprocess.resize = is_letterbox(*resize) ? ResizeMode::kLetterbox : ResizeMode::kStretch;
+    preprocess.resize = is_letterbox(*resize)  ? ResizeMode::kLetterbox
+                        : *resize == kCropName ? ResizeMode::kCrop
+                                               : ResizeMode::kStretch;
     preprocess.pad_value = 0;
   }
   if (const auto pad = numbers(info, "pad_value"); !pad.empty()) {
@@ -80,7 +84,8 @@ Preprocess preprocess_from_hints(const ModelInfo& info, const FrameLayout& frame
 std::vector<std::string> hint_warnings(const ModelInfo& info) {
   std::vector<std::string> warnings;
   const auto resize = find(info, "resize_type");
-  if (resize && *resize != "standard" && *resize != "fit_to_window_letterbox") {
+  if (resize && *resize != "standard" && *resize != "fit_to_window_letterbox" &&
+      *resize != kCropName) {
     warnings.push_back(base::text(
         "the model's resize_type ", base::quoted(*resize), " is not offered: frames are ",
         is_letterbox(*resize) ? "letterboxed, with equal borders on both sides" : "stretched"));

@@ -13,6 +13,11 @@ struct Placement {
   FrameGeometry geometry;
 };
 
+/// The part of the frame that the model sees: all of it, but of a centre crop.
+FrameLayout seen_part(const Preprocess& preprocess, std::uint32_t model_width,
+                      std::uint32_t model_height);
+
+/// Of what is seen of the frame.
 Placement place_frame(const FrameLayout& frame, std::uint32_t model_width,
                       std::uint32_t model_height, ResizeMode resize);
 

@@ -101,6 +101,9 @@ void check(const Model::Impl& model, const Preprocess& preprocess, const ImageIn
   if (!(preprocess.pad_value >= 0 && preprocess.pad_value <= kWhite)) {
     refuse(text("pad_value is ", preprocess.pad_value, ", but must be in 0..255"));
   }
+  if (!(preprocess.crop_share > 0 && preprocess.crop_share <= 1)) {
+    refuse(text("crop_share is ", preprocess.crop_share, ", but must be above 0 and at most 1"));
+  }
   if (image.port.type == ElementType::kI8 && preprocess.mean.empty() && preprocess.scale.empty()) {
     refuse(text(
         "input ", base::quoted(image.port.name),
@@ -277,11 +280,17 @@ void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
   const auto image = find_image_input(model, preprocess.input);
   check(model, preprocess, image);
   const bool stale = has_stale_shapes(model);
-  const auto place = place_frame(preprocess.frame, image.width, image.height, preprocess.resize);
-  const auto map = color_map(preprocess, image.channels);
+  Preprocess seen = preprocess;
+  seen.frame = seen_part(preprocess, image.width, image.height);
+  auto place = place_frame(seen.frame, image.width, image.height, preprocess.resize);
+  place.geometry.offset_x -=
+      (seen.frame.crop_left - preprocess.frame.crop_left) / place.geometry.scale_x;
+  place.geometry.offset_y -=
+      (seen.frame.crop_top - preprocess.frame.crop_top) / place.geometry.scale_y;
+  const auto map = color_map(seen, image.channels);
   GraphBuilder builder(model.document, model.weights, image.layer, image.port.name + "/npucore/");
-  FramePlanes planes(builder, preprocess.frame, image.port);
-  const auto result = build({preprocess, image, place, map, builder, planes});
+  FramePlanes planes(builder, seen.frame, image.port);
+  const auto result = build({seen, image, place, map, builder, planes});
   const auto replaced = image.layer.child("output").child("port").attribute("id").as_ullong();
   model.document.move_consumers({layer_id(image.layer), replaced}, result.port);
   model.document.remove_layer(image.layer);

@@ -57,7 +57,8 @@ struct NPU_API ModelCard {
 
   // How a frame becomes the model's input.
   std::optional<npu::ResizeMode> resize;
-  std::optional<float> pad_value;  ///< grey level 0..255 of a letterbox' border
+  std::optional<float> crop_share;  ///< of a centre crop: Preprocess::crop_share
+  std::optional<float> pad_value;   ///< grey level 0..255 of a letterbox' border
   std::optional<npu::ChannelOrder> channels;
   std::vector<float> mean, scale;  ///< (x - mean) / scale, x in grey levels 0..255
   std::optional<std::uint32_t> input_width, input_height;

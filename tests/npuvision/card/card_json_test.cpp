@@ -32,6 +32,7 @@ ModelCard full_card() {
   card.pixel_threshold = 12345.678F;
   card.normalization_scale = 1e-30F;
   card.resize = npu::ResizeMode::kLetterbox;
+  card.crop_share = 0.875F;
   card.pad_value = 114;
   card.channels = npu::ChannelOrder::kBGR;
   card.mean = {123.675F, 116.28F, 103.53F};
@@ -126,7 +127,7 @@ const BadCard kBadCards[] = {
     {"UnknownKey", R"({"lables":["a"]})", "key \"lables\": is not known"},
     {"UnknownTask", R"({"task":"guess"})", "key \"task\": there is no task \"guess\""},
     {"UnknownFamily", R"({"family":"guess"})", "there is no family \"guess\""},
-    {"UnknownResize", R"({"resize":"crop"})", "key \"resize\""},
+    {"UnknownResize", R"({"resize":"zoom"})", "key \"resize\""},
     {"NumberAsTask", R"({"task":1})", "key \"task\": is no text"},
     {"TextAsNumber", R"({"iou_threshold":"0.5"})", "key \"iou_threshold\": is no number"},
     {"TextAsFlag", R"({"multilabel":"true"})", "key \"multilabel\": is neither true nor false"},

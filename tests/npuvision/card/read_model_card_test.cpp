@@ -207,7 +207,8 @@ TEST_F(UltralyticsPreprocess, IsThatOfAllItsYolos) {
 
 TEST_F(UltralyticsPreprocess, HasNoBordersWhereOnlyTheMiddleCounts) {
   const npu::Preprocess preprocess = after("task: classify");
-  EXPECT_EQ(preprocess.resize, npu::ResizeMode::kStretch);
+  EXPECT_EQ(preprocess.resize, npu::ResizeMode::kCrop);
+  EXPECT_EQ(preprocess.crop_share, 1.0F);
   EXPECT_EQ(preprocess.channels, npu::ChannelOrder::kRGB);
   EXPECT_EQ(preprocess.scale, std::vector<float>{255});
 }
@@ -540,7 +541,20 @@ TEST_F(HuggingFaceCard, TakesTheSizeOfTheCrop) {
   write("preprocessor_config.json", R"({"do_center_crop": true, "crop_size": 224,
     "size": {"shortest_edge": 256}, "image_mean": [0, 0, 0]})");
   EXPECT_EQ(read().input_width, 224U);
-  EXPECT_FALSE(read().resize) << "there is no mode that crops";
+  EXPECT_EQ(read().resize, npu::ResizeMode::kCrop);
+  EXPECT_EQ(read().crop_share, 0.875F);
+  write("preprocessor_config.json", R"({"do_center_crop": true, "crop_size": 224,
+    "size": {"height": 256, "width": 256}})");
+  EXPECT_FALSE(read().resize) << "stretched, then cropped";
+}
+
+TEST_F(HuggingFaceCard, TakesTheShareOfTimm) {
+  write("config.json", R"({"pretrained_cfg": {"input_size": [3, 224, 224], "crop_pct": 0.9}})");
+  EXPECT_EQ(read().resize, npu::ResizeMode::kCrop);
+  EXPECT_EQ(read().crop_share, 224.0F / 248.0F);
+  write("config.json", R"({"pretrained_cfg": {"input_size": [3, 224, 224], "crop_pct": 0.9,
+    "crop_mode": "squash"}})");
+  EXPECT_FALSE(read().resize);
 }
 
 TEST_F(HuggingFaceCard, KnowsModelsOfBgr) {
