@@ -180,6 +180,7 @@ RegionPlace place_region(const PixelRect& region, const npu::FrameLayout& frame,
   PixelRect& filled = place.filled;
   filled.width = fitted(place.read.width, scale, out.pixels_x, to.width);
   filled.height = fitted(place.read.height, scale, out.pixels_y, to.height);
+  if (target.resize == npu::ResizeMode::kFitToWindow) return place;
   filled.x = round_down((to.width - filled.width) / 2, out.pixels_x);
   filled.y = round_down((to.height - filled.height) / 2, out.pixels_y);
   return place;

@@ -14,6 +14,8 @@ constexpr GEnumValue kResizeModes[] = {
     {choice(npu::ResizeMode::kLetterbox), "Keep the aspect ratio, with borders", "letterbox"},
     {choice(npu::ResizeMode::kCrop), "The middle of the frame, in the model's aspect ratio",
      "crop"},
+    {choice(npu::ResizeMode::kFitToWindow),
+     "Keep the aspect ratio, with a border at the right or below", "fit-to-window"},
     {0, nullptr, nullptr},
 };
 

@@ -98,10 +98,10 @@ std::vector<float> read_list(const Value& root, const char* key, double lowest, 
 void read_preprocess(const Value& root, ModelCard* card) {
   if (const auto resize = root.find("resize_type")) {
     const std::string type = resize->text();
-    const bool keeps_ratio = type == "fit_to_window_letterbox" || type == "fit_to_window";
-    card->resize = keeps_ratio      ? ResizeMode::kLetterbox
-                   : type == "crop" ? ResizeMode::kCrop
-                                    : ResizeMode::kStretch;
+    card->resize = type == "fit_to_window_letterbox" ? ResizeMode::kLetterbox
+                   : type == "fit_to_window"         ? ResizeMode::kFitToWindow
+                   : type == "crop"                  ? ResizeMode::kCrop
+                                                     : ResizeMode::kStretch;
     card->pad_value = 0.0F;
   }
   if (const auto pad = read_list(root, "pad_value", 0, 255); !pad.empty()) {

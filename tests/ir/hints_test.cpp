@@ -50,6 +50,12 @@ TEST(HintsTest, LetterboxesInBlackUnlessTold) {
             114);
 }
 
+TEST(HintsTest, FitsIntoTheWindowWithBordersOnOneSide) {
+  EXPECT_EQ(hints({{"resize_type", "fit_to_window"}}).resize, ResizeMode::kFitToWindow);
+  const test::TempDir dir;
+  EXPECT_TRUE(model_with(dir, {{"resize_type", "fit_to_window"}}).warnings().empty());
+}
+
 TEST(HintsTest, StandardIsStretch) {
   EXPECT_EQ(hints({{"resize_type", "standard"}}).resize, ResizeMode::kStretch);
   EXPECT_EQ(hints({{"resize_type", "crop"}}).resize, ResizeMode::kCrop);

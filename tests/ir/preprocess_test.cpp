@@ -162,6 +162,10 @@ const auto kPlain = with([](Preprocess&) {});
 const auto kFullRange = with([](Preprocess& p) { p.frame.range = ColorRange::kFull; });
 const auto kBgr = with([](Preprocess& p) { p.channels = ChannelOrder::kBGR; });
 const auto kLetterbox = with([](Preprocess& p) { p.resize = ResizeMode::kLetterbox; });
+const auto kFitToWindow = with([](Preprocess& p) {
+  p.resize = ResizeMode::kFitToWindow;
+  p.pad_value = 127.5F;
+});
 const auto kBlackBorders = with([](Preprocess& p) {
   p.resize = ResizeMode::kLetterbox;
   p.pad_value = 0;
@@ -220,6 +224,8 @@ INSTANTIATE_TEST_SUITE_P(
             Use{"one_column", kNchw, {1, 37}, kLetterbox},
             Use{"letterbox_wide", kNchw, {64, 20}, kLetterbox},
             Use{"letterbox_tall", kNchw, {21, 63}, kLetterbox},
+            Use{"fit_wide", kNchw, {64, 20}, kFitToWindow},
+            Use{"fit_tall", kNchw, {21, 63}, kFitToWindow},
             Use{"letterbox_black", kNchw, {65, 21}, kBlackBorders},
             Use{"letterbox_exact", kNchw, {32, 24}, kLetterbox}, Use{"bgr", kNchw, {25, 19}, kBgr},
             Use{"normalized", kNchw, {51, 19}, kNormalized},
@@ -252,6 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(
             Use{"periods_of_27_rows", kSquare, {192, 108}, kFullRange},
             Use{"periods_letterbox", kSquare, {192, 108}, kLetterbox},
+            Use{"periods_fit", kSquare, {192, 108}, kFitToWindow},
             Use{"enlarged", kSquare, {32, 24}, kPlain}, Use{"doubled", kNchw, {8, 6}, kPlain},
             Use{"one_result", kOneByOne, {32, 20}, kPlain}, Use{"bgr", kNchw, {24, 18}, kBgr},
             Use{"normalized", kNchw, {48, 20}, kNormalized},

@@ -136,6 +136,7 @@ Reference::Reference(const Frame& frame, const Preprocess& preprocess, int model
   const double factor = std::min(model_width / width, model_height / height);
   content_width_ = std::max(1.0, std::round(width * factor));
   content_height_ = std::max(1.0, std::round(height * factor));
+  if (preprocess.resize == ResizeMode::kFitToWindow) return;
   left_ = std::floor((model_width - content_width_) / 2);
   top_ = std::floor((model_height - content_height_) / 2);
 }

@@ -19,7 +19,8 @@ void add_preprocess_options(CLI::App& app, Arguments& arguments) {
   add("--matrix", arguments.matrix, "bt601, bt709 or bt2020 (default: by the frame's height)");
   add("--range", arguments.range,
       "limited or full (default: limited; full for GRAY8 and GRAY16_LE)");
-  add("--resize", arguments.resize, "stretch, letterbox or crop (default: as the model says)");
+  add("--resize", arguments.resize,
+      "stretch, letterbox, crop or fit-to-window (default: as the model says)");
   add("--mean", arguments.mean, "subtracted from the grey levels, one or one per channel: a,b,c");
   add("--scale", arguments.scale, "then divides the grey levels, one or one per channel: a,b,c");
   add("--channels", arguments.channels, "order that the model expects: rgb or bgr");

@@ -42,6 +42,7 @@ constexpr std::array kResizeModes = {
     EnumName<ResizeMode>{ResizeMode::kStretch, "stretch"},
     EnumName<ResizeMode>{ResizeMode::kLetterbox, "letterbox"},
     EnumName<ResizeMode>{ResizeMode::kCrop, "crop"},
+    EnumName<ResizeMode>{ResizeMode::kFitToWindow, "fit-to-window"},
 };
 constexpr std::array kChannelOrders = {
     EnumName<ChannelOrder>{ChannelOrder::kRGB, "RGB"},

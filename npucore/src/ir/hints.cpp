@@ -13,7 +13,15 @@
 namespace npu::ir {
 namespace {
 
-constexpr std::array kLetterboxNames{"fit_to_window_letterbox", "fit_to_window"};
+struct ResizeType {
+  const char* name;
+  ResizeMode mode;
+};
+
+constexpr std::array kResizeTypes{ResizeType{"standard", ResizeMode::kStretch},
+                                  ResizeType{"fit_to_window", ResizeMode::kFitToWindow},
+                                  ResizeType{"fit_to_window_letterbox", ResizeMode::kLetterbox},
+                                  ResizeType{"crop", ResizeMode::kCrop}};
 
 std::optional<std::string> find(const ModelInfo& info, const char* key) {
   const auto found = info.find(key);
@@ -51,11 +59,12 @@ bool is_true(const std::string& value) {
   return word == "yes" || word == "true" || word == "1";
 }
 
-constexpr const char* kCropName = "crop";
-
-bool is_letterbox(const std::string& resize_type) {
-  return std::find(kLetterboxNames.begin(), kLetterboxNames.end(), resize_type) !=
-         kLetterboxNames.end();
+std::optional<ResizeMode> mode_of(const std::string& resize_type) {
+  const auto found =
+      std::find_if(kResizeTypes.begin(), kResizeTypes.end(),
+                   [&resize_type](const ResizeType& type) { return type.name == resize_type; });
+  if (found == kResizeTypes.end()) return {};
+  return found->mode;
 }
 
 }  // namespace
@@ -64,9 +73,7 @@ Preprocess preprocess_from_hints(const ModelInfo& info, const FrameLayout& frame
   Preprocess preprocess;
   preprocess.frame = frame;
   if (const auto resize = find(info, "resize_type")) {
-    preprocess.resize = is_letterbox(*resize)  ? ResizeMode::kLetterbox
-                        : *resize == kCropName ? ResizeMode::kCrop
-                                               : ResizeMode::kStretch;
+    preprocess.resize = mode_of(*resize).value_or(ResizeMode::kStretch);
     preprocess.pad_value = 0;
   }
   if (const auto pad = numbers(info, "pad_value"); !pad.empty()) {
@@ -84,11 +91,9 @@ Preprocess preprocess_from_hints(const ModelInfo& info, const FrameLayout& frame
 std::vector<std::string> hint_warnings(const ModelInfo& info) {
   std::vector<std::string> warnings;
   const auto resize = find(info, "resize_type");
-  if (resize && *resize != "standard" && *resize != "fit_to_window_letterbox" &&
-      *resize != kCropName) {
-    warnings.push_back(base::text(
-        "the model's resize_type ", base::quoted(*resize), " is not offered: frames are ",
-        is_letterbox(*resize) ? "letterboxed, with equal borders on both sides" : "stretched"));
+  if (resize && !mode_of(*resize)) {
+    warnings.push_back(base::text("the model's resize_type ", base::quoted(*resize),
+                                  " is not offered: frames are stretched"));
   }
   return warnings;
 }

@@ -54,13 +54,15 @@ Placement place_frame(const FrameLayout& frame, std::uint32_t model_width,
   Placement place;
   place.width = model_width;
   place.height = model_height;
-  if (resize == ResizeMode::kLetterbox) {
+  if (resize == ResizeMode::kLetterbox || resize == ResizeMode::kFitToWindow) {
     const double factor =
         std::min(double{1} * model_width / frame.width, double{1} * model_height / frame.height);
     place.width = scaled(frame.width, factor, model_width);
     place.height = scaled(frame.height, factor, model_height);
-    place.left = (model_width - place.width) / 2;
-    place.top = (model_height - place.height) / 2;
+    if (resize == ResizeMode::kLetterbox) {
+      place.left = (model_width - place.width) / 2;
+      place.top = (model_height - place.height) / 2;
+    }
     place.right = model_width - place.width - place.left;
     place.bottom = model_height - place.height - place.top;
   }

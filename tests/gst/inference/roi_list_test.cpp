@@ -289,6 +289,25 @@ TEST_F(RoiList, ALetterboxKeepsTheAspectRatio) {
   EXPECT_GT(expect_ramp(results[0], area_of(meta), 0, 0, from_limited), 20);
 }
 
+TEST_F(RoiList, AWindowHasItsBorderOnOneSide) {
+  ElementHarness harness("npuinfer", configured("resize-mode", "fit-to-window"));
+  harness.set_caps(caps_of("NV12", 120, 100));
+  BufferRef frame = ramp("NV12", 120, 100);
+  add_roi(frame, 20, 30, 60, 30);
+  harness.push(std::move(frame));
+  const BufferRef out = harness.pull();
+  const std::vector<Result> results = results_of(out.get());
+  ASSERT_EQ(results.size(), 1u);
+  const GstNpuInferenceMeta& meta = *results[0].meta;
+  EXPECT_DOUBLE_EQ(meta.scale_y, 3.75);
+  EXPECT_DOUBLE_EQ(meta.offset_x, -20 / 3.75);
+  EXPECT_DOUBLE_EQ(meta.offset_y, -30 / 3.75) << "no border above";
+  EXPECT_NEAR(results[0].pixels.at(8 * kModelSize), 114, 0.5);
+  EXPECT_NEAR(results[0].pixels.at(kModelSize * kModelSize - 1), 114, 0.5);
+  EXPECT_GT(std::abs(results[0].pixels.at(0) - 114), 20);
+  EXPECT_GT(expect_ramp(results[0], area_of(meta), 0, 0, from_limited), 20);
+}
+
 // Of both beginnings, in the middle of a sample and at one.
 TEST_P(RoiListFormats, ACropMovesTheObjects) {
   for (const guint odd : {0U, 1U}) {

@@ -81,6 +81,7 @@ TEST(Names, AreReadBack) {
   }
   EXPECT_EQ(color_range_from_string("full"), ColorRange::kFull);
   EXPECT_EQ(resize_mode_from_string("letterbox"), ResizeMode::kLetterbox);
+  EXPECT_EQ(resize_mode_from_string("fit-to-window"), ResizeMode::kFitToWindow);
   EXPECT_EQ(channel_order_from_string("BGR"), ChannelOrder::kBGR);
   EXPECT_EQ(device_kind_from_string("software"), DeviceKind::kSoftware);
   EXPECT_EQ(device_kind_from_string("NPU"), DeviceKind::kNpu) << "as OpenVINO calls it";
