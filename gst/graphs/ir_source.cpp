@@ -242,12 +242,20 @@ class IrSource final : public GraphSource {
     return pending_.emplace_back(std::make_shared<IrCompilation>(*this, layout));
   }
 
-  /// Pictures of the model's own size, so that the graph has no scaling to do.
+  /// Pictures of the model's own size, so that the graph has no scaling to do; where that is open,
+  /// of the size that its card says.
   std::optional<RegionTarget> region_target() override {
     const std::scoped_lock lock(mutex_);
-    if (open_sizes_.any()) return std::nullopt;
+    const bool is_open = open_sizes_.any();
+    if (is_open && !(card_.input_width && card_.input_height)) return std::nullopt;
     if (!region_target_) {
       npu::Model model = model_;
+      if (is_open) {
+        const auto size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, *card_.input_width,
+                                                  *card_.input_height);
+        const npu::Shape shape = open_sizes_.shape_for(size);
+        reshape(model, shape, advice_of(shape, ", by the model's card"));
+      }
       const auto any_size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, 64, 64);
       const npu::Preprocess preprocess = preprocess_for(model, any_size);
       with_advice(advice_, [&] { model.add_preprocess(preprocess); });

@@ -674,6 +674,27 @@ TEST_F(RoiList, AModelWithoutASizeNeedsOne) {
   EXPECT_NE(errors[0].find("input-shape"), std::string::npos) << errors[0];
 }
 
+// As PaddleOCR's readers of text: the IR leaves rows and columns open, inference.yml has them.
+TEST_F(RoiList, AModelWithoutASizeHasThatOfItsCard) {
+  const std::string path = dir_.write("open.xml", npu::test::dynamic_ir(16)).string();
+  dir_.write("metadata.yaml", "task: classify\nimgsz: [20, 40]\n");
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    configured()(element);
+    g_object_set(element, "model", path.c_str(), nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 120, 100));
+  BufferRef frame = ramp("RGB", 120, 100);
+  add_roi(frame, 10, 10, 20, 20);
+  add_roi(frame, 30, 10, 50, 20);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const BufferRef out = harness.pull();
+  const std::vector<Result> results = results_of(out.get());
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].meta->model_width, 16u) << "the model says it itself";
+  EXPECT_EQ(results[0].meta->model_height, 20u);
+  EXPECT_EQ(harness.compilations(), 1u) << "one graph serves objects of all sizes";
+}
+
 TEST_F(RoiList, RefusesABufferThatIsTooShort) {
   ElementHarness harness("npuinfer", configured());
   harness.set_caps(caps_of("NV12", 120, 100));
