@@ -43,6 +43,8 @@ inline constexpr auto kFields = std::make_tuple(
     Field{"image_threshold", &ModelCard::image_threshold, -CardLimits::kAnyNumber, CardLimits::kAnyNumber},
     Field{"pixel_threshold", &ModelCard::pixel_threshold, -CardLimits::kAnyNumber, CardLimits::kAnyNumber},
     Field{"normalization_scale", &ModelCard::normalization_scale, 1e-30, CardLimits::kAnyNumber},
+    Field{"unclip_ratio", &ModelCard::unclip_ratio, 0.0, 10.0},
+    Field{"use_dilation", &ModelCard::use_dilation},
     Field{"resize", &ModelCard::resize},
     Field{"crop_share", &ModelCard::crop_share, 1e-3, 1.0},
     Field{"pad_value", &ModelCard::pad_value, 0.0, 255.0},

@@ -22,7 +22,8 @@ void read_normalisation(const Value& step, ModelCard* card) {
                     std ? std->numbers(0.001, 1000, kMost) : std::vector<float>(), factor, 0, card);
 }
 
-/// The step that makes lines of text as high as the input; it ends with x / 127.5 - 1.
+/// The step that makes lines of text as high as the input, from the left on; it ends with
+/// x / 127.5 - 1, and beyond the line is 0.
 void read_line_size(const Value& step, ModelCard* card) {
   if (const auto shape = step.find("image_shape")) {
     const auto sides = shape->items();
@@ -32,7 +33,10 @@ void read_line_size(const Value& step, ModelCard* card) {
     card->input_height = sides[1].whole(1, CardLimits::kPixels);
     card->input_width = sides[2].whole(1, CardLimits::kPixels);
   }
-  card->mean = card->scale = {127.5F};
+  constexpr float kMiddle = 127.5F;
+  card->mean = card->scale = {kMiddle};
+  card->resize = ResizeMode::kFitToWindow;
+  card->pad_value = kMiddle;
 }
 
 void read_steps(const Value& root, ModelCard* card) {
@@ -53,6 +57,22 @@ void read_steps(const Value& root, ModelCard* card) {
   }
 }
 
+/// What DBPostProcess is set to.
+void read_text_boxes(const Value& post_process, ModelCard* card) {
+  const auto read = [&](const char* key, double highest, std::optional<float>* to) {
+    if (const auto value = post_process.find(key)) {
+      *to = static_cast<float>(value->number(0, highest));
+    }
+  };
+  constexpr double kMostUnclip = 10;
+  read("thresh", 1, &card->pixel_threshold);
+  read("box_thresh", 1, &card->confidence_threshold);
+  read("unclip_ratio", kMostUnclip, &card->unclip_ratio);
+  if (const auto dilates = post_process.find("use_dilation")) {
+    card->use_dilation = dilates->flag();
+  }
+}
+
 }  // namespace
 
 ModelCard card_of_paddle(const Value& root) {
@@ -68,6 +88,7 @@ ModelCard card_of_paddle(const Value& root) {
   } else if (name == "DBPostProcess") {
     card.task = Task::kFindText;
     card.family = Family::kTextBoxes;
+    read_text_boxes(*root.find("PostProcess"), &card);
   }
   if (const auto least = root.find("PostProcess", "box_thresh")) {
     card.confidence_threshold = static_cast<float>(least->number(0, 1));

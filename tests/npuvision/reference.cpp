@@ -84,6 +84,8 @@ ModelCard card_from(const json& object) {
   read(object, "image_threshold", &card.image_threshold);
   read(object, "pixel_threshold", &card.pixel_threshold);
   read(object, "normalization_scale", &card.normalization_scale);
+  read(object, "unclip_ratio", &card.unclip_ratio);
+  read(object, "use_dilation", &card.use_dilation);
   read(object, "architecture", &card.architecture);
   return card;
 }

@@ -13,8 +13,8 @@
 namespace npu::vision {
 namespace {
 
-constexpr float kIsText = 0.3F;      // a pixel that is likelier belongs to a line
-constexpr double kGrow = 1.5;        // of the authors' unclip ratio
+constexpr float kIsText = 0.3F;  // of PaddleOCR's own models, as is the next
+constexpr float kUnclipRatio = 1.5;
 constexpr double kLeastSide = 3;     // of a line before it has grown; pixels of the map
 constexpr double kLeastGrown = 5;    // and after
 constexpr double kLeastInFrame = 4;  // pixels of the frame
@@ -26,6 +26,8 @@ bool fits(const Found&, const TensorView& output) {
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
   if (only < 0) return why_none(only);
+  const float is_text = found.card.pixel_threshold.value_or(kIsText);
+  if (!(is_text >= 0 && is_text <= 1)) return "has a pixel_threshold that is not from 0 to 1";
   const bool is_told =
       found.card.task == Task::kFindText || found.card.family == Family::kTextBoxes;
   if (!is_told) return "could be another map: set model-task to find-text";
@@ -51,7 +53,10 @@ class TextBoxesDecoder : public Decoder {
       : index_(static_cast<std::size_t>(only_output(found, fits))),
         made_for_(found.outputs[index_]),
         width_(made_for_.dims.at(made_for_.rank - 1)),
-        height_(made_for_.dims.at(made_for_.rank - 2)) {}
+        height_(made_for_.dims.at(made_for_.rank - 2)),
+        threshold_(found.card.pixel_threshold.value_or(kIsText)),
+        unclip_ratio_(static_cast<double>(found.card.unclip_ratio.value_or(kUnclipRatio))),
+        use_dilation_(found.card.use_dilation.value_or(false)) {}
 
   Family family() const override { return Family::kTextBoxes; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
@@ -59,6 +64,7 @@ class TextBoxesDecoder : public Decoder {
 
  private:
   void read_map(const TensorView& map);
+  void dilate();
   void outline(std::size_t start);
   void visit(std::ptrdiff_t x, std::ptrdiff_t y);
   double score_of(const OrientedBox& line);
@@ -68,8 +74,11 @@ class TextBoxesDecoder : public Decoder {
   std::size_t index_;
   TensorView made_for_;
   std::size_t width_, height_;
+  float threshold_;  // a pixel that is likelier belongs to a line
+  double unclip_ratio_;
+  bool use_dilation_;
   std::vector<float> map_;
-  std::vector<bool> is_open_;  // text of no line yet
+  std::vector<bool> is_text_, is_open_;  // is_open_: of no line yet
   std::vector<std::size_t> to_visit_;
   std::vector<Point> outline_;
   std::vector<Span> spans_;  // of a rectangle, for each row of the map
@@ -108,10 +117,24 @@ void TextBoxesDecoder::decode(std::span<const TensorView> outputs,
 // What is no number is no text.
 void TextBoxesDecoder::read_map(const TensorView& map) {
   read_all(map, &map_);
-  is_open_.assign(map_.size(), false);
+  is_text_.assign(map_.size(), false);
   for (std::size_t i = 0; i < map_.size(); ++i) {
     map_[i] = std::isfinite(map_[i]) ? probability(map_[i]) : 0.0F;
-    is_open_[i] = map_[i] > kIsText;
+    is_text_[i] = map_[i] > threshold_;
+  }
+  if (use_dilation_) {
+    dilate();
+  }
+  is_open_ = is_text_;
+}
+
+// By a square of two pixels, as OpenCV does it for the authors: to the right and down. Backwards,
+// so that what is looked at has not grown yet.
+void TextBoxesDecoder::dilate() {
+  for (std::size_t i = is_text_.size(); i-- > 0;) {
+    const bool has_left = i % width_ > 0, has_above = i >= width_;
+    is_text_[i] = is_text_[i] || (has_left && is_text_[i - 1]) ||
+                  (has_above && (is_text_[i - width_] || (has_left && is_text_[i - width_ - 1])));
   }
 }
 
@@ -126,8 +149,8 @@ void TextBoxesDecoder::outline(std::size_t start) {
     to_visit_.pop_back();
     const auto x = static_cast<std::ptrdiff_t>(at % width_);
     const auto y = static_cast<std::ptrdiff_t>(at / width_);
-    const bool goes_on_left = at % width_ > 0 && map_[at - 1] > kIsText;
-    const bool goes_on_right = at % width_ + 1 < width_ && map_[at + 1] > kIsText;
+    const bool goes_on_left = at % width_ > 0 && is_text_[at - 1];
+    const bool goes_on_right = at % width_ + 1 < width_ && is_text_[at + 1];
     if (!goes_on_left || !goes_on_right) {
       outline_.push_back({static_cast<double>(x), static_cast<double>(y)});
     }
@@ -186,7 +209,7 @@ void TextBoxesDecoder::draw(const Point& from, const Point& to) {
 // Grown by area * ratio / perimeter on each side: the model was taught lines that were shrunken so.
 void TextBoxesDecoder::add(OrientedBox line, double score, const npu::FrameGeometry& geometry,
                            FrameSize frame) {
-  const double grow = line.width * line.height * kGrow / (2 * (line.width + line.height));
+  const double grow = line.width * line.height * unclip_ratio_ / (2 * (line.width + line.height));
   line.width += 2 * grow;
   line.height += 2 * grow;
   if (line.height < kLeastGrown) return;

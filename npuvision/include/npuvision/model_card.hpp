@@ -53,7 +53,11 @@ struct NPU_API ModelCard {
 
   std::vector<std::string> characters;  ///< of a text reader, without the blank that is class 0
 
-  std::optional<float> image_threshold, pixel_threshold, normalization_scale;  ///< of anomalies
+  std::optional<float> image_threshold, normalization_scale;  ///< of anomalies
+  std::optional<float> pixel_threshold;                       ///< of anomalies, and of text: 0..1
+  /// By how much a line of text grows, times its area over its perimeter: it was taught shrunken.
+  std::optional<float> unclip_ratio;
+  std::optional<bool> use_dilation;  ///< whether text is a pixel wider and higher than its map
 
   // How a frame becomes the model's input.
   std::optional<npu::ResizeMode> resize;

@@ -31,6 +31,8 @@ ModelCard full_card() {
   card.image_threshold = -1.5e-20F;
   card.pixel_threshold = 12345.678F;
   card.normalization_scale = 1e-30F;
+  card.unclip_ratio = 1.75F;
+  card.use_dilation = true;
   card.resize = npu::ResizeMode::kLetterbox;
   card.crop_share = 0.875F;
   card.pad_value = 114;
@@ -53,6 +55,8 @@ TEST(CardJson, ComesBackToTheLastBit) {
   EXPECT_EQ(card.mean, full_card().mean);
   EXPECT_EQ(card.image_threshold, full_card().image_threshold);
   EXPECT_EQ(card.normalization_scale, full_card().normalization_scale);
+  EXPECT_EQ(card.unclip_ratio, full_card().unclip_ratio);
+  EXPECT_EQ(card.use_dilation, full_card().use_dilation);
   EXPECT_EQ(card.skeleton, full_card().skeleton);
   EXPECT_EQ(card.anchors, full_card().anchors);
   EXPECT_EQ(card.characters, full_card().characters);

@@ -622,6 +622,8 @@ TEST_F(PaddleCard, OfATextReader) {
   EXPECT_EQ(card.mean, std::vector<float>{127.5F});
   EXPECT_EQ(card.scale, std::vector<float>{127.5F});
   EXPECT_EQ(card.channels, npu::ChannelOrder::kBGR);
+  EXPECT_EQ(card.resize, npu::ResizeMode::kFitToWindow) << "what is right of the line is empty";
+  EXPECT_EQ(card.pad_value, 127.5F) << "which the model sees as 0";
   EXPECT_EQ(card.origins.at("characters"), "inference.yml");
 }
 
@@ -629,7 +631,8 @@ TEST_F(PaddleCard, OfATextFinder) {
   write("config.json", R"({"Global": {"model_name": "PP-OCRv5_mobile_det"}, "PreProcess":
     {"transform_ops": [{"DecodeImage": {"img_mode": "RGB"}}, {"DetResizeForTest": null},
     {"NormalizeImage": {"mean": [0.5, 0.4, 0.2], "std": [0.2, 0.2, 0.2], "scale": "1./255.",
-    "order": "hwc"}}]}, "PostProcess": {"name": "DBPostProcess", "thresh": 0.3, "box_thresh": 0.6}})");
+    "order": "hwc"}}]}, "PostProcess": {"name": "DBPostProcess", "thresh": 0.2, "box_thresh": 0.6,
+    "max_candidates": 1000, "use_dilation": true, "unclip_ratio": 1.75}})");
   const ModelCard card = read();
   EXPECT_EQ(card.task, Task::kFindText);
   EXPECT_EQ(card.family, Family::kTextBoxes);
@@ -638,6 +641,10 @@ TEST_F(PaddleCard, OfATextFinder) {
   ASSERT_EQ(card.mean.size(), 3U);
   EXPECT_NEAR(card.mean[1], 102, 1e-4);
   EXPECT_NEAR(card.scale[2], 51, 1e-4);
+  EXPECT_EQ(card.pixel_threshold, 0.2F);
+  EXPECT_EQ(card.confidence_threshold, 0.6F);
+  EXPECT_EQ(card.unclip_ratio, 1.75F);
+  EXPECT_EQ(card.use_dilation, true);
 }
 
 using CardOrder = ModelCardFiles;

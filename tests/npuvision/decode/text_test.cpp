@@ -29,6 +29,12 @@ ModelCard with_characters(std::vector<std::string> characters) {
   return card;
 }
 
+ModelCard with_pixel_threshold(float threshold) {
+  ModelCard card = card_of(Task::kFindText);
+  card.pixel_threshold = threshold;
+  return card;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, TextRefusal,
     testing::Values(
@@ -43,6 +49,10 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"NoLine", with_characters({"a", "b"}), {{"o", {1, 3}}}, "has other tensors"},
         RefusalRow{"NoMap", card_of(Task::kFindText), {{"o", {1, 2, 64, 64}}}, "has other tensors"},
         RefusalRow{"Reader", with_characters({"a", "b"}), {{"o", {1, 40, 3}}}, "[ctc]"},
+        RefusalRow{"ThresholdOfAnAnomaly",
+                   with_pixel_threshold(22),
+                   {{"o", {1, 1, 64, 64}}},
+                   "has a pixel_threshold that is not from 0 to 1"},
         RefusalRow{"Finder", card_of(Task::kFindText), {{"o", {1, 1, 64, 64}}}, "[text-boxes]"}),
     [](const auto& row) { return row.param.name; });
 

@@ -1,6 +1,6 @@
 """Text: lines found by differentiable binarisation, and read by greedy CTC. usage: text.py JSON
 
-PaddleOCR's DBPostProcess (ppocr/postprocess/db_postprocess.py; threshold 0.3, unclip ratio 1.5, quad) without rounding its
+PaddleOCR's DBPostProcess (ppocr/postprocess/db_postprocess.py; threshold 0.3 and unclip ratio 1.5 unless told, quad) without rounding its
 boxes to whole pixels, and CTCLabelDecode (rec_postprocess.py)."""
 import sys
 
@@ -86,9 +86,13 @@ def filled(corners, shape):
     return to_right & to_left
 
 
-def lines(shares, geometry, frame, threshold):
+def lines(shares, geometry, frame, threshold, is_text=0.3, unclip_ratio=1.5, use_dilation=False):
     boxes, scores, turned = [], [], []
-    for region in regions(shares > 0.3):
+    bitmap = shares > is_text
+    if use_dilation:
+        wide = np.pad(bitmap, ((1, 0), (1, 0)))
+        bitmap = wide[1:, 1:] | wide[:-1, 1:] | wide[1:, :-1] | wide[:-1, :-1]
+    for region in regions(bitmap):
         corners = smallest(region) if len(np.unique(region, axis=0)) > 2 and np.ptp(region, axis=0).min() > 0 else None
         if corners is None or np.hypot(*(corners[3] - corners[0])) < 3:
             continue
@@ -97,7 +101,7 @@ def lines(shares, geometry, frame, threshold):
             continue
         along, across = corners[1] - corners[0], corners[3] - corners[0]
         width, height = np.hypot(*along), np.hypot(*across)
-        distance = width * height * 1.5 / (2 * (width + height))
+        distance = width * height * unclip_ratio / (2 * (width + height))
         out, down = along / width * distance, across / height * distance
         grown = corners + np.array([-out - down, out - down, out + down, -out + down])
         if height + 2 * distance < 5:
@@ -112,7 +116,7 @@ def lines(shares, geometry, frame, threshold):
     return {"objects": objects(np.array(boxes)[order], np.array(scores)[order], [0] * len(order), np.array(turned)[order])}
 
 
-def find(seed, geometry, model, frame, dtype=np.float32, angles=(0.0, 0.3, -0.7, 1.5), **layout):
+def find(seed, geometry, model, frame, dtype=np.float32, angles=(0.0, 0.3, -0.7, 1.5), card=None, **layout):
     random = np.random.default_rng(seed)
     shares = random.uniform(0, 0.25, (model[1], model[0]))
     places = [(32, 20), (110, 24), (40, 80), (115, 85), (70, 55)]
@@ -124,8 +128,10 @@ def find(seed, geometry, model, frame, dtype=np.float32, angles=(0.0, 0.3, -0.7,
         shares[is_line] = random.uniform(0.55, 0.99, is_line.sum())
     shares[2, 60:90] = 0.9  # too thin
     shares = shares.astype(dtype)
-    return case({"task": "find-text"}, [tensor("out", shares[None, None], **layout)], model, frame,
-                lines(shares, geometry, frame, 0.5), geometry)
+    card = card or {}
+    found = lines(shares, geometry, frame, 0.5, card.get("pixel_threshold", 0.3), card.get("unclip_ratio", 1.5),
+                  card.get("use_dilation", False))
+    return case({"task": "find-text", **card}, [tensor("out", shares[None, None], **layout)], model, frame, found, geometry)
 
 
 def main():
@@ -139,6 +145,10 @@ def main():
         "find with padding": find(5, letterbox(model, frame), model, frame, row_padding=5),
         "find in halves": find(6, letterbox(model, frame), model, frame, np.float16),
         "find in a stretched picture": find(7, stretch(model, (500, 200)), model, (500, 200)),
+        "find as the card says": find(9, letterbox(model, frame), model, frame, card={"pixel_threshold": 0.6, "unclip_ratio": 2.0}),
+        "find what is dilated": find(10, stretch(model, frame), model, frame, card={"use_dilation": True}),
+        "find what is dilated at the border": find(12, letterbox(model, frame), model, frame, angles=(1.2, -1.2, 1.57, 0.0),
+                                                   card={"use_dilation": True, "unclip_ratio": 1.6}),
         "find at the border": find(8, letterbox(model, frame), model, frame, angles=(1.2, -1.2, 1.57, 0.0)),
     })
 
