@@ -18,9 +18,10 @@ test_packages=(
   libclang-rt-dev llvm mold busybox-static cpio kmod qemu-system-x86 xz-utils
 )
 
+for_tests=no
 case ${1:-} in
   '') ;;
-  --tests) packages+=("${test_packages[@]}") ;;
+  --tests) packages+=("${test_packages[@]}") for_tests=yes ;;
   *) sed -n '5s/^# //p' "$0" >&2 && exit 2 ;;
 esac
 
@@ -48,22 +49,25 @@ check_distribution() {
   fi
 }
 
-make_environment() {
-  local stamp wanted
-  stamp=$tree/.venv/npucore-requirements
-  wanted=$(sha256sum <"$tree/requirements.txt")
+# put WHAT STAMP REQUIREMENTS [pip's options]: into .venv, unless the stamp in it says that these are there
+put() {
+  local what=$1 stamp=$tree/.venv/$2 requirements=$tree/$3 wanted
+  shift 3
+  wanted=$(sha256sum <"$requirements")
   [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
-  say "setup: putting OpenVINO into .venv (about 280 MB)"
+  say "setup: putting $what into .venv"
   # The distribution's own python3: another one on PATH may lack what its packages bring.
   [ -x "$tree/.venv/bin/python" ] || quietly /usr/bin/python3 -m venv "$tree/.venv" ||
     die "python3 could not make an environment in $tree/.venv" "Is the disk full, or the folder not yours?"
-  quietly "$tree/.venv/bin/python" -m pip install --disable-pip-version-check --no-input -r "$tree/requirements.txt" ||
-    die "pip could not install $(grep -v '^#' "$tree/requirements.txt" | tr '\n' ' ')" \
+  quietly "$tree/.venv/bin/python" -m pip install --disable-pip-version-check --no-input "$@" -r "$requirements" ||
+    die "pip could not install $(grep -v '^#' "$requirements" | tr '\n' ' ')" \
       "Check the network; behind a mirror, set pip's index-url (pip config) and run this again."
   printf '%s\n' "$wanted" >"$stamp"
 }
 
 check_distribution
 install_packages
-make_environment
+put "OpenVINO (about 280 MB)" npucore-requirements requirements.txt
+[ $for_tests = no ] ||
+  put "networks for tests (about 140 MB)" npucore-networks tests/networks/requirements.txt --no-deps --only-binary :all:
 say "setup: everything is in place"
