@@ -164,8 +164,9 @@ bool PicoDetDecoder::place(const Grid& grid, std::size_t cell, Edges* edges) con
     }
     away.at(edge) = weighted / sum * grid.stride;
   }
-  const double x = (static_cast<double>(cell % grid.columns) + 0.5) * grid.stride;
-  const double y = (static_cast<double>(cell / grid.columns) + 0.5) * grid.stride;
+  const std::size_t column = cell % grid.columns, row = cell / grid.columns;
+  const double x = (static_cast<double>(column) + 0.5) * grid.stride;
+  const double y = (static_cast<double>(row) + 0.5) * grid.stride;
   *edges = {x - away[0], y - away[1], x + away[2], y + away[3]};
   return true;
 }
