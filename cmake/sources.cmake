@@ -204,6 +204,7 @@ set(GSTNPU_SOURCES
   gst/graphs/model_instance.cpp
   gst/graphs/settings.cpp
   gst/graphs/tensor_ids.cpp
+  gst/graphs/tensor_stream.cpp
   gst/graphs/timed_request.cpp
   gst/graphs/turns.cpp
   gst/inference/compile_wait.cpp

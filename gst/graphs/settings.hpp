@@ -48,10 +48,11 @@ struct Settings : LiveValues {
   /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.
   bool converts_layout = false;
   InferenceRegion region = InferenceRegion::kFullFrame;
-  std::string object_class;  ///< "LABEL,LABEL"; empty: every object
-  std::string config;        ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
-  std::string properties;    ///< of npucore: "KEY=VALUE KEY=VALUE"
-  std::string cache_dir;     ///< empty: as the properties say; npuinfer only
+  bool gives_tensors = false;  ///< other/tensors instead of frames
+  std::string object_class;    ///< "LABEL,LABEL"; empty: every object
+  std::string config;          ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
+  std::string properties;      ///< of npucore: "KEY=VALUE KEY=VALUE"
+  std::string cache_dir;       ///< empty: as the properties say; npuinfer only
   // Overrides of what the model says about its input; npuinfer only.
   std::optional<npu::ResizeMode> resize;
   std::optional<npu::ChannelOrder> channels;

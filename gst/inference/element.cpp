@@ -5,6 +5,7 @@
 #include <npucore/error.hpp>
 
 #include "common/bus.hpp"
+#include "graphs/tensor_stream.hpp"
 
 namespace gstnpu {
 
@@ -283,6 +284,7 @@ gboolean Element::src_event(EventRef event) {
 gboolean Element::src_query(GstQuery* query) {
   switch (GST_QUERY_TYPE(query)) {
     case GST_QUERY_CAPS:
+      if (settings().gives_tensors) return answer_tensor_caps(query);
       Negotiation(alive().opened).answer_caps(pads_.sink, query);
       return TRUE;
     case GST_QUERY_LATENCY:
@@ -290,6 +292,21 @@ gboolean Element::src_query(GstQuery* query) {
     default:
       return gst_pad_query_default(pads_.src, GST_OBJECT(pads_.element), query);
   }
+}
+
+/// Those that were told, else any.
+gboolean Element::answer_tensor_caps(GstQuery* query) {
+  GstCaps* filter = nullptr;
+  gst_query_parse_caps(query, &filter);
+  CapsRef caps(gst_pad_get_current_caps(pads_.src));
+  if (!caps) {
+    caps = any_tensor_caps();
+  }
+  if (filter) {
+    caps.reset(gst_caps_intersect_full(filter, caps.get(), GST_CAPS_INTERSECT_FIRST));
+  }
+  gst_query_set_caps_result(query, caps.get());
+  return TRUE;
 }
 
 gboolean Element::answer_latency(GstQuery* query) {

@@ -108,6 +108,17 @@ BufferRef Inference::finish() {
   return frame;
 }
 
+BufferRef Inference::finish_as_tensors() {
+  BufferRef tensors(gst_buffer_new());
+  gst_buffer_copy_into(tensors.get(), buffer_.get(), GST_BUFFER_COPY_TIMESTAMPS, 0, 0);
+  buffer_.reset();
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    gst_buffer_append_memory(
+        tensors.get(), wrap_output(std::move(outputs_[i]), graph_->output_bytes()[i]).release());
+  }
+  return tensors;
+}
+
 void attach(GstBuffer* buffer, InferenceResult result) {
   const Graph& graph = *result.graph;
   StackMemory memory;

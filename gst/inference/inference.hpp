@@ -87,6 +87,9 @@ class Inference {
   /// After wait(): the frame with its tensors and GstNpuInferenceMeta; on a shallow copy where
   /// others hold the buffer too.
   BufferRef finish();
+  /// Instead a buffer of the frame's times with the outputs' memory, one after the other.
+  BufferRef finish_as_tensors();
+  const std::shared_ptr<Graph>& graph() const { return graph_; }
   /// The same without a frame.
   InferenceResult take_result();
   /// Instead, where the inference failed: the frame as it came.

@@ -70,7 +70,10 @@ CapsRef Negotiation::own_caps() const {
 /// null.
 CapsRef Negotiation::taken_caps(GstPad* other, GstCaps* filter) const {
   const CapsRef own = own_caps();
-  const CapsRef peer = wanted_caps(other, own.get());
+  // Downstream takes tensors then, whatever the frames are.
+  const bool is_free =
+      opened_ && opened_->settings().gives_tensors && GST_PAD_DIRECTION(other) == GST_PAD_SRC;
+  const CapsRef peer = is_free ? CapsRef(gst_caps_ref(own.get())) : wanted_caps(other, own.get());
   CapsRef taken(gst_caps_intersect_full(peer.get(), own.get(), GST_CAPS_INTERSECT_FIRST));
   if (filter) {
     taken.reset(gst_caps_intersect_full(filter, taken.get(), GST_CAPS_INTERSECT_FIRST));

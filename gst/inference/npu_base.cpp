@@ -3,6 +3,7 @@
 #include "common/log.hpp"
 #include "common/properties.hpp"
 #include "frames/caps.hpp"
+#include "graphs/tensor_stream.hpp"
 
 namespace gstnpu {
 namespace {
@@ -39,6 +40,12 @@ constexpr GEnumValue kRegionChoices[] = {
     {static_cast<gint>(InferenceRegion::kRoiList),
      "One inference of each object that was found upstream; the CPU crops and scales it",
      "roi-list"},
+    {0, nullptr, nullptr},
+};
+
+constexpr GEnumValue kOutputChoices[] = {
+    {0, "The frames, with tensors as their metadata", "video"},
+    {1, "Tensors alone, as NNStreamer's other/tensors", "nnstreamer"},
     {0, nullptr, nullptr},
 };
 
@@ -111,6 +118,9 @@ std::vector<Property<BaseElement>> lasting_properties() {
           g_param_spec_enum("inference-region", "Inference region", "What of a frame is inferred",
                             enum_type<kRegionChoices>("NpuInferenceRegion"),
                             static_cast<gint>(InferenceRegion::kFullFrame), kUntilReady)),
+      property<E, &Settings::gives_tensors>(g_param_spec_enum(
+          "output-format", "Output format", "What goes out: frames with tensors, or tensors alone",
+          enum_type<kOutputChoices>("NpuOutputFormat"), false, kUntilReady)),
       property<E, &Settings::object_class>(g_param_spec_string(
           "object-class", "Object class",
           "With inference-region=roi-list: only objects with this label, or one of several that "
@@ -240,10 +250,13 @@ void class_init(GstNpuBaseClass* klass) {
   klass->parent_class.change_state = change_state;
   Properties<NpuBase, properties>::install(klass);
   const CapsRef caps = template_caps();
+  const CapsRef with_tensors(
+      gst_caps_merge(gst_caps_copy(caps.get()), any_tensor_caps().release()));
   gst_element_class_add_pad_template(
       &klass->parent_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps.get()));
   gst_element_class_add_pad_template(
-      &klass->parent_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps.get()));
+      &klass->parent_class,
+      gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, with_tensors.get()));
 }
 
 }  // namespace

@@ -1,9 +1,20 @@
 #include "opened.hpp"
 
+#include <npucore/error.hpp>
+
 #include "frames/allocator.hpp"
 
 namespace gstnpu {
 namespace {
+
+const Settings& checked(const Settings& settings) {
+  if (settings.gives_tensors && settings.region == InferenceRegion::kRoiList) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "output-format=nnstreamer gives one set of tensors for each frame, but "
+                     "inference-region=roi-list has one for each object: set only one of them");
+  }
+  return settings;
+}
 
 std::shared_ptr<const OpenModel> open_model(ModelInstance* instance, const Settings& settings,
                                             OpenSource open_source) {
@@ -14,7 +25,7 @@ std::shared_ptr<const OpenModel> open_model(ModelInstance* instance, const Setti
 }  // namespace
 
 Opened::Opened(const Settings& settings, OpenSource open_source)
-    : settings_(settings),
+    : settings_(checked(settings)),
       instance_(ModelInstance::find(settings)),
       model_(open_model(instance_.get(), settings, open_source)),
       finder_(device()),

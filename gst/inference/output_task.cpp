@@ -55,6 +55,10 @@ void OutputTask::drop(const std::deque<FifoItem>& items, After after) {
     const auto* event = std::get_if<EventRef>(&item);
     if (!event || !is_sticky(event->get())) continue;
     const GstEventType type = GST_EVENT_TYPE(event->get());
+    if (type == GST_EVENT_CAPS && stream_.tensors) {  // of frames
+      stream_.tensors->pass(EventRef(gst_event_ref(event->get())));
+      continue;
+    }
     const bool is_kept = type != GST_EVENT_SEGMENT || after == After::kUnlink;
     if (is_kept && type != GST_EVENT_EOS) {
       gst_pad_store_sticky_event(src_, event->get());
@@ -69,17 +73,36 @@ GstFlowReturn OutputTask::send(FifoItem item) {
       g_object_notify(G_OBJECT(element_), "stats");
       stream_.stats_messages.post_last();
     }
-    const FenceWatch::Absence absence(stream_.watch);
-    gst_pad_push_event(src_, event->release());
+    push_event(std::move(*event));
     return GST_FLOW_OK;
   }
   if (auto* buffer = std::get_if<BufferRef>(&item)) {
     stream_.fifo.frame_done();
-    return push(std::move(*buffer));
+    return stream_.tensors ? GST_FLOW_OK : push(std::move(*buffer));
   }
   if (auto* region = std::get_if<RegionInference>(&item)) return take_region(std::move(*region));
   if (auto* frame = std::get_if<RegionFrame>(&item)) return send_regions(std::move(*frame));
   return send_result(std::move(std::get<std::unique_ptr<Inference>>(item)));
+}
+
+void OutputTask::push_event(EventRef event) {
+  const FenceWatch::Absence absence(stream_.watch);
+  if (!stream_.tensors) {
+    gst_pad_push_event(src_, event.release());
+    return;
+  }
+  for (EventRef& one : stream_.tensors->pass(std::move(event))) {
+    gst_pad_push_event(src_, one.release());
+  }
+}
+
+/// The frame, or its tensors alone.
+BufferRef OutputTask::finished(Inference& inference) {
+  if (!stream_.tensors) return inference.finish();
+  std::vector<EventRef> events = stream_.tensors->begin(inference.graph());
+  const FenceWatch::Absence absence(stream_.watch);
+  for (EventRef& event : events) gst_pad_push_event(src_, event.release());
+  return inference.finish_as_tensors();
 }
 
 GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
@@ -87,7 +110,7 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
   std::optional<FrameErrors::Verdict> failure;
   try {
     inference->wait();
-    frame = inference->finish();
+    frame = finished(*inference);
   } catch (...) {
     failure = stream_.errors.tell(inference->model_file(), inference->time().submitted_ns);
   }
@@ -157,7 +180,7 @@ GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,
   stream_.fifo.frame_done();
   if (failure != FrameErrors::Verdict::kDeviceLost) return GST_FLOW_ERROR;
   stream_.stats.count(&StatsReport::lost);
-  return push(std::move(frame));
+  return stream_.tensors ? GST_FLOW_OK : push(std::move(frame));
 }
 
 void OutputTask::note_latency(guint64 elapsed_ns) {

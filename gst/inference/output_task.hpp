@@ -6,9 +6,11 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "graphs/model_instance.hpp"
+#include "graphs/tensor_stream.hpp"
 
 #include "drop_policy.hpp"
 #include "fifo.hpp"
@@ -21,8 +23,9 @@ namespace gstnpu {
 /// What the streaming thread and the output task of a stream share.
 struct SharedStream {
   /// `instance`: what the stream shares with others; null where it has the device alone.
+  /// `gives_tensors`: instead of frames.
   SharedStream(GstElement* element, guint max_frames, const LiveSettings& settings,
-               const ModelInstance* instance)
+               const ModelInstance* instance, bool gives_tensors = false)
       : live(settings),
         has_device_alone(instance == nullptr),
         fifo(max_frames),
@@ -30,6 +33,9 @@ struct SharedStream {
         backlog(instance ? std::make_shared<Backlog>(instance->backlog(), instance->turns())
                          : std::make_shared<Backlog>()),
         errors(element, settings) {
+    if (gives_tensors) {
+      tensors.emplace();
+    }
     backlog->tell_ends([this] { fifo.look_again(); });
   }
 
@@ -44,7 +50,8 @@ struct SharedStream {
   DropPolicy drop_policy{backlog};
   LatencyEstimate latency;
   FrameErrors errors;
-  std::atomic<bool> eos{false};  ///< upstream has ended the stream
+  std::optional<TensorStream> tensors;  ///< of the output task; none: frames go out
+  std::atomic<bool> eos{false};         ///< upstream has ended the stream
   std::atomic<bool> upstream_is_live{false};
   std::atomic<guint64> frame_duration_ns{0};  ///< 0: not known
   /// Which sticky event is the newest, while nothing is linked: held from what goes into or comes
@@ -84,6 +91,8 @@ class OutputTask {
   void end(GstFlowReturn why, guint relinks);
   void note_latency(guint64 elapsed_ns);
   GstFlowReturn push(BufferRef frame);
+  BufferRef finished(Inference& inference);
+  void push_event(EventRef event);
 
   GstElement* const element_;
   GstPad* const src_;

@@ -29,7 +29,8 @@ Stream::Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max
       live_(live),
       negotiation_(std::make_unique<Negotiation>(opened_)),
       picker_(opened_->settings().object_class),
-      shared_(pads.element, max_frames, live, opened_->instance().get()),
+      shared_(pads.element, max_frames, live, opened_->instance().get(),
+              opened_->settings().gives_tensors),
       output_(pads.element, pads.src, shared_) {
   gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
   if (const auto& instance = opened_->instance()) {

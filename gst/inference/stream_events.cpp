@@ -179,7 +179,9 @@ GstFlowReturn Stream::push_or_store(EventRef event) {
   const std::scoped_lock lock(shared_.sticky_mutex);
   const GstFlowReturn flow = shared_.fifo.push(std::move(event));
   const bool stopped = flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING;
-  if (stopped && is_sticky(copy.get()) && GST_EVENT_TYPE(copy.get()) != GST_EVENT_EOS) {
+  const bool is_of_frames = shared_.tensors && GST_EVENT_TYPE(copy.get()) == GST_EVENT_CAPS;
+  if (stopped && is_sticky(copy.get()) && GST_EVENT_TYPE(copy.get()) != GST_EVENT_EOS &&
+      !is_of_frames) {
     gst_pad_store_sticky_event(pads_.src, copy.get());
   }
   return flow;
