@@ -373,8 +373,6 @@ void read_track(const GstStructure* structure, Region* region) {
 void read_param(const GstStructure* structure, std::optional<FrameSize> frame, Region* region) {
   if (gst_structure_has_name(structure, "detection")) {
     read_detection(structure, frame, region);
-  } else if (gst_structure_has_name(structure, "classification")) {
-    region->classes.push_back(read_class(structure));
   } else if (gst_structure_has_name(structure, "keypoints")) {
     read_key_points(structure, frame, region);
   } else if (gst_structure_has_name(structure, "mask")) {

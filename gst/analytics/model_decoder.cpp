@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <numeric>
+#include <string_view>
 
 #include <npucore/error.hpp>
 #include <npuvision/labels.hpp>
@@ -76,6 +77,42 @@ std::vector<float> anchors_from(const std::string& list) {
   return sizes;
 }
 
+/// What the registry of tensors says of tensors that no model is known of.
+/// https://github.com/collabora/tensor-id-registry
+struct Registered {
+  std::string_view id;
+  vision::Task task;
+  vision::Family family;
+};
+
+constexpr Registered kRegistered[] = {
+    {"yolo-v8-out", vision::Task::kDetect, vision::Family::kYolo},
+    {"yolo-v8-segmentation-out-detections", vision::Task::kSegment, vision::Family::kYolo},
+    {"yolo-v8-obb-out", vision::Task::kOriented, vision::Family::kYolo},
+    {"yolo-26-end2end-out", vision::Task::kDetect, vision::Family::kYoloEndToEnd},
+    {"yolox-out", vision::Task::kDetect, vision::Family::kYoloX},
+    {"classification-generic-out", vision::Task::kClassify, vision::Family::kClassification},
+    {"classification-generic-softmaxed-out", vision::Task::kClassify,
+     vision::Family::kClassification},
+};
+
+/// By the first name that is registered; empty where none is.
+vision::ModelCard registered_card(const std::vector<std::string>& names) {
+  vision::ModelCard card;
+  for (const std::string& name : names) {
+    for (const Registered& row : kRegistered) {
+      if (row.id != name) continue;
+      card.task = row.task;
+      card.family = row.family;
+      if (row.family == vision::Family::kYolo) {
+        card.channels_first = true;
+      }
+      return card;
+    }
+  }
+  return card;
+}
+
 bool is_same_shape(const TensorView& a, const TensorView& b) {
   return a.type == b.type && a.rank == b.rank && a.dims == b.dims;
 }
@@ -123,7 +160,8 @@ ModelDecoder::ModelDecoder(const DecoderSettings& settings, const InferenceOutpu
     names_.push_back(std::string(shapes_.back().name));
   }
   for (std::size_t i = 0; i < names_.size(); ++i) shapes_[i].name = names_[i];
-  card_ = vision::merged(settings.as_card(), read_card(key_));
+  card_ =
+      vision::merged(settings.as_card(), outputs.meta ? read_card(key_) : registered_card(names_));
   choose(shapes_);
   options_ = vision::options_of(card_);
   if (decoder_->family() == vision::Family::kClassification && !card_.confidence_threshold) {

@@ -257,6 +257,14 @@ TEST(TensorDecLabels, FallBackToNumbers) {
             (std::vector<std::string>{"class 1", "class 0"}));
 }
 
+// As onnxinference leaves tensors: with ids of the registry, and without a model.
+TEST(TensorDec, KnowsTensorsOfOthersByTheirRegisteredIds) {
+  HandMadeTensor tensor = two_objects();
+  tensor.name = "yolo-v8-out";
+  EXPECT_EQ(labels_of("nputensordec", frame_with({tensor})),
+            (std::vector<std::string>{"class 1", "class 0"}));
+}
+
 TEST(TensorDecLabels, ComeFromTheModel) {
   Owned<GstBuffer> frame = frame_with({two_objects()});
   add_model(frame.get(), "net.xml")->labels = g_strdup("cat dog");
