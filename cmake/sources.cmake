@@ -75,6 +75,11 @@ set(NPUCORE_SOURCES
   npucore/src/ir/prepare.cpp
   npucore/src/ir/preprocess.cpp
   npucore/src/ir/reader.cpp
+  npucore/src/ir/repair/detections.cpp
+  npucore/src/ir/repair/integer_rounding.cpp
+  npucore/src/ir/repair/meaning.cpp
+  npucore/src/ir/repair/repair.cpp
+  npucore/src/ir/repair/target_sizes.cpp
   npucore/src/ir/reshape.cpp
   npucore/src/ir/serialize.cpp
   npucore/src/ir/states.cpp

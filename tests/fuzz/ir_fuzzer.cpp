@@ -58,6 +58,12 @@ void add_frames(npu::Model model, npu::PixelFormat format) {
   try_to([&] { reshape(model, 4); });
 }
 
+void repair(npu::Model model) {
+  if (model.repair().empty()) return;
+  model.layers();
+  write(model);
+}
+
 void use(const npu::Model& model, std::size_t choice) {
   constexpr std::array kFormats{npu::PixelFormat::kNV12, npu::PixelFormat::kBGR,
                                 npu::PixelFormat::kYUY2, npu::PixelFormat::kGray8,
@@ -70,6 +76,7 @@ void use(const npu::Model& model, std::size_t choice) {
   write(model);
   try_to([&] { reshape(model, static_cast<std::int64_t>(1 + choice % 9)); });
   try_to([&] { add_frames(model, kFormats[choice % kFormats.size()]); });
+  try_to([&] { repair(model); });
 }
 
 }  // namespace

@@ -51,6 +51,9 @@ class NPU_API Model {
   /// that lists the inputs, or Error(kInvalidArgument) for another number of dimensions, one below
   /// 1, or planes of add_preprocess(): reshape before that. A call that throws changes nothing.
   void reshape(const std::map<std::string, Shape>& shapes);
+  /// Changes what NPUs refuse or compute wrongly (docs/models.md), and says so, a sentence each:
+  /// outputs may become the raw ones of a detector, with "host_postprocess" in model_info.
+  std::vector<std::string> repair();
   /// For frames of this layout. model_info gives resize mode ("resize_type"), border ("pad_value",
   /// 0 if only resize_type is there), channel order ("reverse_input_channels": YES is RGB, NO is
   /// BGR), mean ("mean_values") and scale ("scale_values").

@@ -6,6 +6,7 @@
 #include "base/api.hpp"
 #include "ir/graph/layers.hpp"
 #include "ir/graph/ports.hpp"
+#include "repair/repair.hpp"
 
 #include "fuse_guard.hpp"
 #include "hints.hpp"
@@ -84,6 +85,10 @@ void Model::add_output(const std::string& layer_name) {
 
 void Model::reshape(const std::map<std::string, Shape>& shapes) {
   with(impl_, [&](Impl& impl) { ir::reshape(impl, shapes); });
+}
+
+std::vector<std::string> Model::repair() {
+  return with(impl_, [](Impl& impl) { return ir::repair(impl); });
 }
 
 Preprocess Model::default_preprocess(const FrameLayout& frame) const {

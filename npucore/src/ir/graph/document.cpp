@@ -298,6 +298,56 @@ void Document::move_consumers(PortRef from, PortRef to) {
   }
 }
 
+void Document::disconnect(PortRef input) {
+  producers_.erase(input);
+  auto edges = net().child("edges");
+  for (auto edge = edges.child("edge"); edge;) {
+    const auto next = edge.next_sibling("edge");
+    if (number(edge, "to-layer") == input.layer && number(edge, "to-port") == input.port) {
+      edges.remove_child(edge);
+    }
+    edge = next;
+  }
+}
+
+void Document::remove_unused() {
+  std::unordered_map<LayerId, std::vector<LayerId>> feeds;
+  for (const auto& [input, output] : producers_) feeds[input.layer].push_back(output.layer);
+  std::set<LayerId> used;
+  std::vector<LayerId> ready;
+  for (auto layer : layers()) {
+    const auto type = layer_type(layer);
+    if (type == "Parameter" || type == "Result" || type == "Assign") {
+      ready.push_back(layer_id(layer));
+    }
+  }
+  while (!ready.empty()) {
+    const auto id = ready.back();
+    ready.pop_back();
+    if (!used.insert(id).second) continue;
+    const auto& more = feeds[id];
+    ready.insert(ready.end(), more.begin(), more.end());
+  }
+  remove_all_but(used);
+}
+
+void Document::remove_all_but(const std::set<LayerId>& used) {
+  auto edges = net().child("edges");
+  for (auto edge = edges.child("edge"); edge;) {
+    const auto next = edge.next_sibling("edge");
+    if (const auto to = number(edge, "to-layer"); !to || !used.contains(*to)) {
+      edges.remove_child(edge);
+    }
+    edge = next;
+  }
+  std::erase_if(producers_, [&](const auto& pair) { return !used.contains(pair.first.layer); });
+  for (auto layer : layers()) {
+    if (!used.contains(layer_id(layer))) {
+      remove_layer(layer);
+    }
+  }
+}
+
 void Document::remove_layer(pugi::xml_node layer) {
   const auto id = layer_id(layer);
   layers_.erase(id);

@@ -64,8 +64,12 @@ class Document {
   void connect(PortRef from, PortRef to);
   /// All edges from `from` start at `to` instead.
   void move_consumers(PortRef from, PortRef to);
+  /// Takes out the edge into an input port.
+  void disconnect(PortRef input);
   /// Takes out a layer that no edge touches any more.
   void remove_layer(pugi::xml_node layer);
+  /// Takes out all layers that no output and no state of the model needs, but Parameters.
+  void remove_unused();
 
  private:
   explicit Document(std::string file) : file_(std::move(file)) {}
@@ -76,6 +80,7 @@ class Document {
   void index_edges();
   void check_connected() const;
   void check_acyclic() const;
+  void remove_all_but(const std::set<LayerId>& used);
 
   std::string file_;
   pugi::xml_document xml_;

@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "ir/graph/layer.hpp"
+
+#include "repair.hpp"
+
+namespace npu::ir {
+namespace {
+
+bool is_whole(pugi::xml_node port) {
+  constexpr std::array<std::string_view, 8> kTypes{"I8", "I16", "I32", "I64",
+                                                   "U8", "U16", "U32", "U64"};
+  const std::string_view type = port.attribute("precision").value();
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+bool rounds(pugi::xml_node layer) {
+  const auto type = layer_type(layer);
+  return type == "Floor" || type == "Ceiling" || type == "Round";
+}
+
+PortRef output_of(pugi::xml_node layer) {
+  const auto port = layer.child("output").child("port");
+  return {layer_id(layer), port.attribute("id").as_ullong()};
+}
+
+bool feeds_output(const Document& document, PortRef from) {
+  for (auto result : document.layers_of_type("Result")) {
+    if (document.producer(result, input_port(result, 0)) == from) return true;
+  }
+  return false;
+}
+
+/// An output of the model is named after its layer: that stays.
+bool drop(Document& document, pugi::xml_node layer) {
+  if (input_ports(layer).size() != 1 || output_ports(layer).size() != 1) return false;
+  const auto input = input_port(layer, 0);
+  const auto from = document.producer(layer, input);
+  const auto to = output_of(layer);
+  if (!from || !is_whole(document.output_port(*from).node)) return false;
+  if (!is_whole(document.output_port(to).node) || feeds_output(document, to)) return false;
+  document.move_consumers(to, *from);
+  document.disconnect({layer_id(layer), input.attribute("id").as_ullong()});
+  document.remove_layer(layer);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> drop_integer_rounding(Model::Impl& model) {
+  // Going over all edges for each of very many layers would take its time.
+  constexpr std::size_t kMost = 64;
+  std::size_t dropped = 0;
+  for (auto layer : model.document.layers()) {
+    if (dropped < kMost && rounds(layer) && drop(model.document, layer)) {
+      ++dropped;
+    }
+  }
+  if (dropped == 0) return {};
+  return base::text(dropped, dropped == 1 ? " rounding" : " roundings",
+                    " of whole numbers dropped (Floor, Ceiling, Round)");
+}
+
+}  // namespace npu::ir

@@ -1,0 +1,90 @@
+// What the values at the end of a detector's graph mean.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <pugixml.hpp>
+#include <vector>
+
+#include "ir/graph/document.hpp"
+#include "ir/graph/weights.hpp"
+
+namespace npu::ir {
+
+/// One value, whatever its shape: its elements are in the order of the rows that it is about, each
+/// with `width` of them.
+struct Meaning {
+  enum class Kind {
+    kOther,
+    kRows,        ///< columns of a tensor [1, rows, columns], one row for each box
+    kBest,        ///< the highest of these columns in each row
+    kBestRows,    ///< the rows with the highest of these: TopK's places
+    kTopPlaces,   ///< TopK's places among the scores of all rows and classes
+    kDetScore,    ///< of a detection: its score,
+    kDetClass,    ///< its class,
+    kDetRow,      ///< its row among those that TopK saw,
+    kDetFirst,    ///< that row times the number of classes,
+    kDetBox,      ///< its row among all,
+    kDetValues,   ///< and columns of its row
+    kNmsIndices,  ///< NonMaxSuppression's [detections, 3]: batch, class, box
+    kNmsScores,   ///< and [detections, 3]: batch, class, score
+  };
+  Kind kind = Kind::kOther;
+  PortRef root;                   ///< the tensor with the rows
+  std::int64_t rows = 0;          ///< of the root
+  std::int64_t first = 0;         ///< column of the root
+  std::int64_t width = 1;         ///< columns; of an index: how often it is repeated
+  std::int64_t classes = 0;       ///< columns of scores that a TopK saw
+  std::optional<LayerId> chosen;  ///< only the rows that this TopK chose, in its order
+  LayerId detector = 0;           ///< of a detection: the TopK or NonMaxSuppression that made it
+  bool is(Kind other) const { return kind == other; }
+};
+
+/// Reads meanings backwards from a value. What it does not understand is a tensor of rows, where
+/// the shape lets it, or kOther.
+class Meanings {
+ public:
+  Meanings(const Document& document, const Weights& weights)
+      : document_(document), weights_(weights) {}
+
+  Meaning of(PortRef value);
+  /// The tensor itself as rows.
+  Meaning as_rows(PortRef value) const;
+  Shape shape_of(PortRef value) const;
+  std::optional<PortRef> input(pugi::xml_node layer, std::size_t position) const;
+  /// A constant's whole numbers, also behind Convert; nothing for more than 16.
+  std::optional<std::vector<std::int64_t>> whole_numbers(PortRef value) const;
+  std::optional<std::vector<std::int64_t>> whole_numbers(pugi::xml_node layer,
+                                                         std::size_t position) const;
+  std::optional<double> real_number(pugi::xml_node layer, std::size_t position) const;
+  /// A constant of at most so many zeros feeds it.
+  bool are_zeros(PortRef input, std::size_t most) const;
+
+ private:
+  using Kind = Meaning::Kind;
+  Meaning read(PortRef value);
+  Meaning of_input(pugi::xml_node layer, std::size_t position);
+  std::optional<std::int64_t> axis_of(pugi::xml_node layer, std::size_t position,
+                                      std::size_t rank) const;
+  Meaning read_view(pugi::xml_node layer, PortRef value);
+  Meaning read_convert(pugi::xml_node layer, PortRef value);
+  Meaning read_transpose(pugi::xml_node layer, PortRef value);
+  Meaning read_repeat(pugi::xml_node layer, PortRef value);
+  Meaning read_split(pugi::xml_node layer, PortRef value);
+  Meaning read_reduce_max(pugi::xml_node layer, PortRef value);
+  Meaning read_top_k(pugi::xml_node layer, PortRef value);
+  Meaning read_gather(pugi::xml_node layer, PortRef value);
+  Meaning read_gather_elements(pugi::xml_node layer, PortRef value);
+  Meaning read_arithmetic(pugi::xml_node layer, PortRef value);
+  Meaning read_nms(pugi::xml_node layer, PortRef value) const;
+  Meaning chosen_by(const Meaning& index, PortRef data);
+  bool is_zero(pugi::xml_node layer, std::size_t position) const;
+
+  const Document& document_;
+  const Weights& weights_;
+  std::map<PortRef, Meaning> known_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace npu::ir

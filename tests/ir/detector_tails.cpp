@@ -1,0 +1,141 @@
+#include "detector_tails.hpp"
+
+#include <openvino/opsets/opset13.hpp>
+#include <openvino/pass/serialize.hpp>
+
+#include "support/temp_dir.hpp"
+
+namespace npu::test {
+namespace {
+
+using namespace ov::opset13;
+using Value = ov::Output<ov::Node>;
+
+template <class Op, class... Arguments>
+Value make(const Arguments&... arguments) {
+  return std::make_shared<Op>(arguments...)->output(0);
+}
+
+class TailBuilder {
+ public:
+  explicit TailBuilder(const Tail& tail) : tail_(tail) {}
+
+  Value build(const Value& head) {
+    split(head);
+    const Value best = first_rows();
+    const Value chosen = rows_at(scores_, best, tail_.classes);
+    const auto mode = tail_.keeps_lowest ? ov::op::TopKMode::MIN : ov::op::TopKMode::MAX;
+    const Value flat = make<Reshape>(chosen, numbers({0, -1}), true);
+    const auto top = std::make_shared<TopK>(flat, scalar(tail_.detections), -1, mode,
+                                            ov::op::TopKSortType::SORT_VALUES, tail_.index);
+    place_ = whole(top->output(1));
+    const Value row = quotient();
+    std::vector<Value> parts{values(boxes_, 4, best, row)};
+    if (tail_.scales_boxes) {
+      parts[0] = make<Multiply>(parts[0], make<Constant>(ov::element::f32, ov::Shape{}, 2.0F));
+    }
+    parts.push_back(make<Unsqueeze>(top->output(0), numbers({-1})));
+    parts.push_back(make<Convert>(make<Unsqueeze>(remainder(), numbers({-1})), ov::element::f32));
+    if (tail_.swaps_score) {
+      std::swap(parts[1], parts[2]);
+    }
+    if (tail_.more > 0) {
+      parts.push_back(values(more_, tail_.more, best, row));
+    }
+    return make<Concat>(ov::OutputVector(parts.begin(), parts.end()), -1);
+  }
+
+ private:
+  Value numbers(const std::vector<std::int64_t>& values) const {
+    return make<Constant>(ov::element::i64, ov::Shape{values.size()}, values);
+  }
+  Value scalar(std::int64_t value) const {
+    return make<Constant>(tail_.constants, ov::Shape{}, std::vector<std::int64_t>{value});
+  }
+  Value whole(const Value& value) const {
+    return tail_.index == tail_.constants ? value : make<Convert>(value, tail_.constants);
+  }
+
+  void split(const Value& head) {
+    const Value rows = make<Transpose>(head, numbers({0, 2, 1}));
+    std::vector<std::int64_t> widths{4, tail_.classes};
+    if (tail_.more > 0) {
+      widths.push_back(tail_.more);
+    }
+    const auto parts = std::make_shared<VariadicSplit>(rows, numbers({-1}), numbers(widths));
+    boxes_ = parts->output(0);
+    scores_ = parts->output(1);
+    if (tail_.more > 0) {
+      more_ = parts->output(2);
+    }
+    if (!tail_.is_one_tensor) {
+      boxes_ = make<Relu>(boxes_);
+      scores_ = make<Sigmoid>(scores_);
+    }
+  }
+
+  Value first_rows() const {
+    Value seen = scores_;
+    if (tail_.uses_other_best) {
+      seen = make<VariadicSplit>(scores_, numbers({-1}), numbers({tail_.classes - 1, 1}));
+    }
+    const auto count = tail_.first_detections > 0 ? tail_.first_detections : tail_.detections;
+    const auto top = std::make_shared<TopK>(make<ReduceMax>(seen, numbers({-1}), false),
+                                            scalar(count), -1, ov::op::TopKMode::MAX,
+                                            ov::op::TopKSortType::SORT_VALUES, tail_.index);
+    return make<Unsqueeze>(top->output(1), numbers({-1}));
+  }
+
+  Value divided() const {
+    const Value quotient =
+        make<Divide>(place_, scalar(tail_.divisor > 0 ? tail_.divisor : tail_.classes));
+    return tail_.by_floor ? make<Floor>(quotient) : quotient;
+  }
+  Value quotient() const { return divided(); }
+  Value remainder() const {
+    if (!tail_.remainder_by_product) return make<FloorMod>(place_, scalar(tail_.classes));
+    return make<Subtract>(place_, make<Multiply>(divided(), scalar(tail_.classes)));
+  }
+
+  Value rows_at(const Value& data, const Value& index, int width) const {
+    const Value each = make<Tile>(index, numbers({1, 1, width}));
+    return make<GatherElements>(data, make<Convert>(each, ov::element::i32), 1);
+  }
+  /// By an index [1, detections], as PyTorch's indices in brackets become.
+  Value taken(const Value& data, const Value& index, int width) const {
+    const Value flat = make<Reshape>(data, numbers({-1, width}), false);
+    const Value zero = make<Constant>(ov::element::i32, ov::Shape{1, 1}, 0);
+    const Value at = make<Add>(make<Convert>(index, ov::element::i32), zero);
+    const Value axis = make<Constant>(ov::element::i32, ov::Shape{}, 0);
+    return make<Reshape>(make<Gather>(flat, at, axis), numbers({1, tail_.detections, width}),
+                         false);
+  }
+  Value values(const Value& data, int width, const Value& best, const Value& row) const {
+    if (tail_.gathers_boxes_twice) return taken(rows_at(data, best, width), row, width);
+    return rows_at(data, taken(best, row, 1), width);
+  }
+
+  const Tail& tail_;
+  Value boxes_, scores_, more_, place_;
+};
+
+}  // namespace
+
+Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parameters) {
+  const TempDir dir;
+  const auto model = std::make_shared<ov::Model>(outputs, parameters, "made");
+  ov::pass::Serialize(dir.path() / "model.xml", dir.path() / "model.bin").run_on_model(model);
+  return Model::read(dir.path() / "model.xml");
+}
+
+Model model_of(const Tail& tail) {
+  const auto values = static_cast<std::size_t>(4 + tail.classes + tail.more);
+  const auto head = std::make_shared<Parameter>(
+      ov::element::f32, ov::Shape{1, values, static_cast<std::size_t>(tail.boxes)});
+  head->output(0).set_names({"boxes"});
+  const auto output = TailBuilder(tail).build(make<Relu>(head->output(0)));
+  output.get_tensor().set_names({"output0"});
+  return written({output}, {head});
+}
+
+}  // namespace npu::test

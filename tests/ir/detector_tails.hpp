@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <openvino/openvino.hpp>
+#include <string>
+
+#include <npucore/model.hpp>
+
+namespace npu::test {
+
+/// The end of an end-to-end detector as OpenVINO writes it for PyTorch's operators, and how it may
+/// differ.
+struct Tail {
+  int classes = 5, boxes = 40, detections = 12, more = 0;
+  ov::element::Type index = ov::element::i64;      ///< of TopK's places
+  ov::element::Type constants = ov::element::i64;  ///< of whole numbers to compute with
+  bool by_floor = true;                            ///< Floor behind divisions of whole numbers
+  bool remainder_by_product = true;                ///< x - x / n * n, else FloorMod
+  bool gathers_boxes_twice = false;                ///< YOLOv10, else YOLO26
+  bool is_one_tensor = true;                       ///< boxes and scores are split from one
+  // Almost a tail, but none:
+  int divisor = 0;               ///< 0: the number of classes
+  int first_detections = 0;      ///< of the first TopK; 0: as many
+  bool keeps_lowest = false;     ///< the second TopK takes the lowest scores
+  bool swaps_score = false;      ///< class in front of the score
+  bool uses_other_best = false;  ///< the first TopK is by a part of the classes
+  bool scales_boxes = false;     ///< arithmetic behind the Gather
+};
+
+/// An input "boxes" [1, 4 + classes + more, boxes] and the output "output0".
+Model model_of(const Tail& tail);
+/// What OpenVINO made, written and read back.
+Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parameters);
+
+}  // namespace npu::test
