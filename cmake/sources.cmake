@@ -165,6 +165,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/yolo/grids.cpp
   npuvision/decode/yolo/head.cpp
   npuvision/decode/yolo/head_decoder.cpp
+  npuvision/decode/yolo/host_end.cpp
   npuvision/decode/yolo/nas.cpp
   npuvision/decode/yolo/objectness.cpp
   npuvision/decode/yolo/raw.cpp

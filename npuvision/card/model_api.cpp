@@ -87,6 +87,21 @@ void read_thresholds(const Value& root, ModelCard* card) {
   }
 }
 
+/// What Model::repair() wrote.
+void read_host_postprocess(const Value& root, ModelCard* card) {
+  const auto step = root.find("host_postprocess");
+  if (!step) return;
+  card->host_postprocess = step->text();
+  if (const auto classes = root.find("host_classes")) {
+    card->host_classes = classes->whole(1, CardLimits::kLabels);
+  }
+  if (const auto most = root.find("host_detections")) {
+    card->host_detections = most->whole(1, CardLimits::kObjects);
+  }
+  read_number(root, "host_iou_threshold", 0, 1, &card->host_iou_threshold);
+  read_number(root, "host_score_threshold", 0, 1, &card->host_score_threshold);
+}
+
 /// As npucore reads them for Model::default_preprocess().
 std::vector<float> read_list(const Value& root, const char* key, double lowest, double highest) {
   const auto value = root.find(key);
@@ -134,6 +149,7 @@ ModelCard card_of_model_api(const std::map<std::string, std::string>& info,
   }
   read_thresholds(root, &card);
   read_preprocess(root, &card);
+  read_host_postprocess(root, &card);
   return card;
 }
 

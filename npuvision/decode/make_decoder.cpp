@@ -44,6 +44,7 @@ std::span<const Contract* const> contracts() {
 }
 
 bool is_allowed(const Contract& contract, const ModelCard& card) {
+  if (!card.host_postprocess.empty() && contract.family != Family::kYoloEndToEnd) return false;
   if (card.family != Family::kAuto) return contract.family == card.family;
   return card.task == Task::kUnknown || contract.serves(card.task);
 }

@@ -36,6 +36,10 @@ void YoloEndToEndDecoder::collect(const BoxRows& rows, float threshold) {
   }
 }
 
+bool is_left_to_host(const Found& found) {
+  return !found.card.host_postprocess.empty();
+}
+
 constexpr std::array kTasks{Task::kDetect, Task::kSegment, Task::kPose, Task::kOriented};
 
 }  // namespace
@@ -44,8 +48,13 @@ const Contract kYoloEndToEndContract{
     .family = Family::kYoloEndToEnd,
     .tasks = kTasks,
     .expects = "f32 or f16 [1, boxes, 6], with more values for masks, key points or an angle",
-    .refusal = [](const Found& found) { return read_end_to_end_head(found).refusal; },
+    .refusal =
+        [](const Found& found) {
+          return is_left_to_host(found) ? read_host_head(found).refusal
+                                        : read_end_to_end_head(found).refusal;
+        },
     .make = [](const Found& found) -> std::unique_ptr<Decoder> {
+      if (is_left_to_host(found)) return make_host_decoder(read_host_head(found).head, found);
       return std::make_unique<YoloEndToEndDecoder>(read_end_to_end_head(found).head, found);
     }};
 

@@ -206,6 +206,31 @@ std::string settle_factors(const Found& found, Family family, YoloHead* head) {
          (head->extras() > 0 ? " + " + number(head->extras()) + " for masks" : "");
 }
 
+// ---- End to end, whose end the host does
+
+std::string settle_host_values(const Found& found, YoloHead* head) {
+  const std::string& step = found.card.host_postprocess;
+  if (step != "topk" && step != "nms") {
+    return "is left to the host, but \"" + step + "\" is none of topk and nms";
+  }
+  if (head->classes == 0 || found.card.host_detections == 0) {
+    return "is left to the host, but the model does not say how many classes and detections";
+  }
+  const std::size_t known = YoloHead::kBoxValues + head->classes;
+  const std::size_t extra = head->values > known ? head->values - known : 0;
+  if (found.card.task == Task::kUnknown && !head->protos && extra == 1) {
+    head->task = Task::kOriented;
+  }
+  if (head->task == Task::kPose) {
+    std::string reason = settle_key_points(found.card, extra, head);
+    if (!reason.empty()) return reason;
+  }
+  if (head->values == known + head->extras()) return "";
+  return "has " + number(head->values) + " values per box, which is not 4 + " +
+         number(head->classes) + " classes + " + number(head->extras()) + " for the task " +
+         to_string(head->task);
+}
+
 }  // namespace
 
 std::size_t YoloHead::extras() const {
@@ -272,6 +297,22 @@ YoloReading read_objectness_head(const Found& found, Family family) {
   head.boxes = found.outputs[head.output].dims[1];
   head.values = found.outputs[head.output].dims[2];
   refusal = settle_factors(found, family, &head);
+  return {head, refusal};
+}
+
+YoloReading read_host_head(const Found& found) {
+  YoloHead head;
+  std::string refusal = find_outputs(found, &head);
+  if (refusal.empty()) {
+    refusal = settle_task(found, &head);
+  }
+  if (!refusal.empty()) return {head, refusal};
+  const TensorView& tensor = found.outputs[head.output];
+  head.channels_first = tensor.dims[1] < tensor.dims[2];
+  head.values = std::min(tensor.dims[1], tensor.dims[2]);
+  head.boxes = std::max(tensor.dims[1], tensor.dims[2]);
+  head.classes = found.card.host_classes;
+  refusal = settle_host_values(found, &head);
   return {head, refusal};
 }
 

@@ -45,6 +45,9 @@ YoloReading read_raw_head(const Found& found);
 YoloReading read_end_to_end_head(const Found& found);
 /// What `family`, which has objectness, asks of its outputs, but for the number of boxes.
 YoloReading read_objectness_head(const Found& found, Family family);
+/// End to end, but for what the card says that the host does: the tensor has a raw head's values
+/// for each box, of which the first four are as end to end.
+YoloReading read_host_head(const Found& found);
 
 /// Cells of grids with steps of 8, 16 and 32 pixels; 0 where the input is not known.
 std::size_t grid_cells(InputSize input);

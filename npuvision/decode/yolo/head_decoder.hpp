@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "../boxes.hpp"
@@ -56,5 +57,8 @@ class HeadDecoder : public Decoder {
   MaskPainter painter_;
   std::vector<float> logits_;
 };
+
+/// Of a head whose end the host does.
+std::unique_ptr<Decoder> make_host_decoder(const YoloHead& head, const Found& found);
 
 }  // namespace npu::vision

@@ -45,6 +45,11 @@ struct NPU_API ModelCard {
 
   /// Of YOLO's heads: width and height of each anchor in model pixels, from the finest grid on.
   std::vector<float> anchors;
+  /// What Model::repair() cut off a detector's graph, and the decoder does instead: "topk" or
+  /// "nms"; empty: nothing.
+  std::string host_postprocess;
+  std::uint32_t host_classes = 0, host_detections = 0;  ///< of the tensor; most that it gave
+  std::optional<float> host_iou_threshold, host_score_threshold;  ///< of the graph's own "nms"
 
   std::uint32_t key_points = 0;        ///< of an object
   std::uint32_t key_point_values = 0;  ///< 2: x, y; 3: and whether it is visible

@@ -1,0 +1,202 @@
+// Ends of detectors that were cut off the graph: the same answer as the graph would have given.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "reference.hpp"
+#include "yolo_heads.hpp"
+
+namespace npu::vision {
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+ModelCard cut(ModelCard card, const char* step, std::uint32_t classes, std::uint32_t detections) {
+  card.family = Family::kYoloEndToEnd;
+  card.end_to_end = true;
+  card.host_postprocess = step;
+  card.host_classes = classes;
+  card.host_detections = detections;
+  return card;
+}
+
+/// Boxes of 40x20, each with so many scores and more values.
+Rows random_rows(std::size_t boxes, std::size_t classes, std::size_t more) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> any(0, 1);
+  Rows rows;
+  for (std::size_t i = 0; i < boxes; ++i) {
+    const double left = std::floor(any(random) * 500), top = std::floor(any(random) * 500);
+    rows.push_back({left, top, left + 40, top + 20});
+    for (std::size_t j = 0; j < classes + more; ++j) rows.back().push_back(any(random));
+  }
+  return rows;
+}
+
+/// As the graph would have gone on: the best of all boxes and classes.
+Rows best_by_hand(const Rows& raw, std::size_t classes, std::size_t detections) {
+  Rows all;
+  for (const auto& box : raw) {
+    for (std::size_t label = 0; label < classes; ++label) {
+      std::vector<double> row(box.begin(), box.begin() + 4);
+      row.push_back(box[4 + label]);
+      row.push_back(static_cast<double>(label));
+      row.insert(row.end(), box.begin() + 4 + static_cast<std::ptrdiff_t>(classes), box.end());
+      all.push_back(row);
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& one, const auto& other) { return one[4] > other[4]; });
+  all.resize(detections);
+  return all;
+}
+
+void expect_equal(const Answer& one, const Answer& other) {
+  ASSERT_EQ(one.objects.size(), other.objects.size());
+  for (std::size_t i = 0; i < one.objects.size(); ++i) {
+    const Object& box = other.objects[i];
+    expect_box(one.objects[i], box.left, box.top, box.right, box.bottom);
+    EXPECT_FLOAT_EQ(one.objects[i].confidence, box.confidence);
+    EXPECT_EQ(one.objects[i].label_id, box.label_id);
+    EXPECT_EQ(one.objects[i].oriented.has_value(), box.oriented.has_value());
+    if (!box.oriented || !one.objects[i].oriented) continue;
+    EXPECT_NEAR(one.objects[i].oriented->angle, box.oriented->angle, 1e-5);
+  }
+  ASSERT_EQ(one.key_points.size(), other.key_points.size());
+  for (std::size_t i = 0; i < one.key_points.size(); ++i) {
+    EXPECT_NEAR(one.key_points[i].x, other.key_points[i].x, 1e-3);
+    EXPECT_NEAR(one.key_points[i].confidence, other.key_points[i].confidence, 1e-6);
+  }
+  EXPECT_EQ(one.mask_pixels, other.mask_pixels);
+}
+
+struct Case {
+  const char* name;
+  Task task;
+  std::size_t classes, more;
+};
+
+class HostEnd : public testing::TestWithParam<Case> {};
+
+TEST_P(HostEnd, AnswersAsTheGraph) {
+  const auto& [name, task, classes, more] = GetParam();
+  constexpr std::size_t kBoxes = 700, kDetections = 50;
+  ModelCard card = card_of(task, classes);
+  card.end_to_end = true;
+  if (task == Task::kPose) {
+    card.key_points = static_cast<std::uint32_t>(more / 3);
+    card.key_point_values = 3;
+  }
+  const Rows raw = random_rows(kBoxes, classes, more);
+  const auto tensors = [&](const Rows& rows, bool channels_first) {
+    std::vector<TestTensor> all;
+    all.push_back(tensor_of_rows(rows, channels_first));
+    if (task == Task::kSegment) {
+      std::vector<double> protos(more * 16 * 16);
+      for (std::size_t i = 0; i < protos.size(); ++i) {
+        protos[i] = std::sin(static_cast<double>(i));
+      }
+      all.emplace_back("output1", ElementType::kF32, std::vector<std::size_t>{1, more, 16, 16},
+                       protos);
+    }
+    return all;
+  };
+  const ModelCard left = cut(card, "topk", static_cast<std::uint32_t>(classes), kDetections);
+  const InputSize input{640, 640};
+  const Rows rows = best_by_hand(raw, classes, kDetections);
+  for (const float threshold : {0.0F, 0.5F, 0.99F}) {
+    const DecodeOptions options{.confidence_threshold = threshold};
+    const Answer expected = decoded(card, tensors(rows, false), options, {}, input);
+    EXPECT_FALSE(expected.objects.empty());
+    for (const bool channels_first : {false, true}) {
+      expect_equal(decoded(left, tensors(raw, channels_first), options, {}, input), expected);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, HostEnd,
+                         testing::Values(Case{"detect", Task::kDetect, 80, 0},
+                                         Case{"one_class", Task::kDetect, 1, 0},
+                                         Case{"segment", Task::kSegment, 5, 8},
+                                         Case{"pose", Task::kPose, 2, 6},
+                                         Case{"obb", Task::kOriented, 4, 1}),
+                         [](const auto& row) { return row.param.name; });
+
+// ---- NonMaxSuppression
+
+ModelCard suppressed(float iou, float score) {
+  ModelCard card = cut(card_of(Task::kDetect, 2), "nms", 2, 3);
+  card.host_iou_threshold = iou;
+  card.host_score_threshold = score;
+  return card;
+}
+
+/// As many as a head has at least; the rest are nobody's.
+Answer decode(const ModelCard& card, Rows rows, const DecodeOptions& options = {}) {
+  rows.resize(20, std::vector<double>(6));
+  return decoded(card, tensor_of_rows(rows), options);
+}
+
+TEST(HostNms, TakesTheThresholdsOfTheGraph) {
+  const Rows rows{{0, 0, 100, 100, 0.9, 0}, {0, 0, 100, 60, 0.8, 0}, {0, 0, 100, 100, 0.2, 0.7}};
+  const DecodeOptions user{.confidence_threshold = 0.1F, .iou_threshold = 0.01F};
+  EXPECT_EQ(decode(suppressed(0.7F, 0.1F), rows, user).objects.size(), 3U);
+  EXPECT_EQ(decode(suppressed(0.5F, 0.1F), rows, user).objects.size(), 2U);
+  EXPECT_EQ(decode(suppressed(0.7F, 0.7F), rows, user).objects.size(), 2U) << "0.7 is not above";
+  EXPECT_EQ(decode(suppressed(0.7F, 0.1F), rows, {.confidence_threshold = 0.85F}).objects.size(),
+            1U);
+}
+
+TEST(HostNms, GivesNoMoreThanTheGraph) {
+  Rows rows;
+  for (int i = 0; i < 10; ++i) rows.push_back({i * 50.0, 0, i * 50.0 + 40, 40, 0.9, 0});
+  EXPECT_EQ(decode(suppressed(0.5F, 0.1F), rows).objects.size(), 3U);
+}
+
+TEST(HostTopK, LeavesOutNanAndRefusesWhatIsNoScore) {
+  const ModelCard card = cut(card_of(Task::kDetect, 2), "topk", 2, 3);
+  EXPECT_TRUE(
+      decode(card, {{0, 0, 50, 50, kNaN, kNaN}, {kNaN, 0, 50, 50, 0.9, 0}}).objects.empty());
+  EXPECT_NE(refusal_of([&] {
+              decode(card, {{0, 0, 50, 50, 3, 0}});
+            }).find("of another kind"),
+            std::string::npos);
+}
+
+TEST(HostTopK, RefusesWhatDoesNotFit) {
+  const auto refusal = [](const ModelCard& card) {
+    return refusal_of([&] { decode(card, {{0, 0, 50, 50, 0.9, 0}}); });
+  };
+  const ModelCard labelled = card_of(Task::kDetect, 2);
+  EXPECT_EQ(refusal(cut(labelled, "topk", 2, 3)), "");
+  EXPECT_NE(refusal(cut(labelled, "topk", 3, 3)).find("6 values per box, which is not 4 + 3"),
+            std::string::npos);
+  EXPECT_NE(refusal(cut(labelled, "argmax", 2, 3)).find("none of topk and nms"), std::string::npos);
+  EXPECT_NE(refusal(cut(labelled, "topk", 0, 3)).find("how many classes"), std::string::npos);
+  EXPECT_NE(refusal(cut(labelled, "topk", 2, 0)).find("how many classes"), std::string::npos);
+  EXPECT_NE(refusal(cut(card_of(Task::kOriented, 2), "topk", 2, 3)).find("1 for the task obb"),
+            std::string::npos);
+}
+
+TEST(HostTopK, IsInTheCard) {
+  const std::map<std::string, std::string> info{{"host_postprocess", "nms"},
+                                                {"host_classes", "2"},
+                                                {"host_detections", "300"},
+                                                {"host_iou_threshold", "0.45"},
+                                                {"host_score_threshold", "0.1"}};
+  const ModelCard card =
+      ModelCard::from_json(read_model_card("/nowhere/model.xml", info).to_json());
+  EXPECT_EQ(card.host_postprocess, "nms");
+  EXPECT_EQ(card.host_classes, 2U);
+  EXPECT_EQ(card.host_detections, 300U);
+  EXPECT_EQ(card.host_iou_threshold, 0.45F);
+  EXPECT_EQ(card.host_score_threshold, 0.1F);
+}
+
+}  // namespace
+}  // namespace npu::vision
