@@ -66,6 +66,11 @@ void post_warning(GstElement* element, const std::string& text) {
   post(element, GST_MESSAGE_WARNING, {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS}, text, {});
 }
 
+void post_info(GstElement* element, const std::string& text) {
+  // gst-launch-1.0 shows the details of such messages alone.
+  post(element, GST_MESSAGE_INFO, {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS}, text, text);
+}
+
 void post_progress(GstElement* element, GstProgressType type, const std::string& text) {
   gst_element_post_message(
       element, gst_message_new_progress(GST_OBJECT(element), type, "compile", text.c_str()));

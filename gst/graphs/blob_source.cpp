@@ -21,6 +21,7 @@ class BlobSource : public GraphSource {
   }
   const TensorGroup& tensor_group() const override { return group_; }
   std::vector<std::string> warnings() const override { return {}; }
+  std::vector<std::string> repairs() const override { return {}; }
   std::uint64_t compile_ns() const override {
     const npu::LoadStats stats = graph_->model().load_stats();
     return stats.compile_ns + stats.initialize_ns;

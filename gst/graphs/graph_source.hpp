@@ -55,6 +55,8 @@ class GraphSource {
   virtual const TensorGroup& tensor_group() const = 0;
   /// What the user should know about the model, one sentence each.
   virtual std::vector<std::string> warnings() const = 0;
+  /// What was changed in it (Model::repair()), one sentence each.
+  virtual std::vector<std::string> repairs() const = 0;
   /// Time that all compilations or loads took in the driver.
   virtual std::uint64_t compile_ns() const = 0;
   /// Lets go of frames that idle requests are bound to.

@@ -137,10 +137,11 @@ struct Described {
   npu::Model model;
   npu::vision::ModelCard card;
   std::string advice;  ///< for errors of a shape that is not the model's own
+  std::vector<std::string> repairs;
 };
 
 /// The input's shape is the user's, else the card's where the model leaves it open.
-Described read_model(const Settings& settings) {
+Described read_with_shape(const Settings& settings) {
   npu::Model model = npu::Model::read(settings.model);
   npu::vision::ModelCard card = npu::vision::read_model_card(settings.model, model.model_info());
   npu::Shape shape = parse_shape("input-shape", settings.input_shape);
@@ -149,10 +150,21 @@ Described read_model(const Settings& settings) {
     shape = shape_by(card, model.inputs().front().shape);
     by = ", by the model's card";
   }
-  if (shape.empty()) return {std::move(model), std::move(card), ""};
+  if (shape.empty()) return {std::move(model), std::move(card), "", {}};
   const std::string advice = advice_of(shape, by);
   reshape(model, shape, advice);
-  return {std::move(model), std::move(card), advice};
+  return {std::move(model), std::move(card), advice, {}};
+}
+
+Described read_model(const Settings& settings) {
+  Described described = read_with_shape(settings);
+  if (!settings.repair) return described;
+  described.repairs = described.model.repair();
+  // What was cut off is in the card.
+  if (!described.repairs.empty()) {
+    described.card = npu::vision::read_model_card(settings.model, described.model.model_info());
+  }
+  return described;
 }
 
 /// What is left of an IR's settings once they are parsed.
@@ -163,12 +175,14 @@ struct IrOptions {
         mean(parse_numbers("mean", settings.mean)),
         scale(parse_numbers("scale", settings.scale)),
         compile(compile_options(settings)),
+        repair(settings.repair),
         may_have_strides(strides_are_free(device)) {}
 
   std::optional<npu::ResizeMode> resize;
   std::optional<npu::ChannelOrder> channels;
   std::vector<float> mean, scale;
   npu::CompileOptions compile;
+  bool repair;
   bool may_have_strides;
 
  private:
@@ -191,6 +205,7 @@ class IrSource final : public GraphSource {
       : device_(device),
         file_(settings.model),
         options_(device, settings),
+        repairs_(std::move(described.repairs)),
         model_(std::move(described.model)),
         card_(std::move(described.card)),
         card_text_(card_.to_json()),
@@ -212,6 +227,7 @@ class IrSource final : public GraphSource {
   std::string command_for(const npu::FrameLayout&) const override { return {}; }
   const TensorGroup& tensor_group() const override { return group_; }
   std::vector<std::string> warnings() const override { return model_.warnings(); }
+  std::vector<std::string> repairs() const override { return repairs_; }
   std::uint64_t compile_ns() const override { return compile_ns_; }
 
   std::shared_ptr<Graph> find(const npu::FrameLayout& layout) override {
@@ -441,6 +457,9 @@ class IrSource final : public GraphSource {
       const npu::Shape shape = open_sizes_.shape_for(layout);
       advice = advice_of(shape, ", by the frame");
       reshape(model, shape, advice);
+      if (options_.repair) {
+        model.repair();
+      }
       with_advice(advice, [&] { model.check_supported(); });
     }
     with_advice(advice, [&] { model.add_preprocess(preprocess_for(model, layout)); });
@@ -490,6 +509,7 @@ class IrSource final : public GraphSource {
   const npu::Device device_;
   const std::string file_;
   const IrOptions options_;
+  const std::vector<std::string> repairs_;
   const npu::Model model_;
   const npu::vision::ModelCard card_;
   const std::string card_text_;

@@ -47,6 +47,7 @@ std::string Settings::first_difference(const Settings& other) const {
       {"properties", properties == other.properties},
       {"cache-dir", cache_dir == other.cache_dir},
       {"input-shape", input_shape == other.input_shape},
+      {"repair", repair == other.repair},
       {"resize-mode", resize == other.resize},
       {"channel-order", channels == other.channels},
       {"mean", mean == other.mean},

@@ -59,6 +59,7 @@ struct Settings : LiveValues {
   std::string mean;         ///< "V" or "V,V,V"; empty: the model's own
   std::string scale;        ///< likewise
   std::string input_shape;  ///< "1,3,640,640"; empty: the model's own, open sizes as the frame's
+  bool repair = true;       ///< Model::repair()
 
   unsigned requests() const { return nireq == 0 ? kDefaultRequests : nireq; }
   /// Whether what was opened with these serves `other` too: the rest may change at any time.

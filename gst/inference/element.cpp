@@ -8,6 +8,14 @@
 #include "graphs/tensor_stream.hpp"
 
 namespace gstnpu {
+namespace {
+
+void tell_about_model(GstElement* element, const Opened& opened) {
+  for (const std::string& warning : opened.warnings()) post_warning(element, warning);
+  for (const std::string& repair : opened.repairs()) post_info(element, repair);
+}
+
+}  // namespace
 
 // ---- Properties
 
@@ -86,7 +94,7 @@ void Element::tell_about(const Opened& opened) {
                                     " on the CPU; npu-info shows what is missing, device=software "
                                     "silences this warning");
   }
-  for (const std::string& warning : opened.warnings()) post_warning(pads_.element, warning);
+  tell_about_model(pads_.element, opened);
 }
 
 bool Element::start_stream() {
@@ -194,9 +202,7 @@ void Element::adopt_replacement() {
     const std::scoped_lock lock(alive_mutex_);
     alive_.opened.swap(next);  // the former one is freed outside the lock
   }
-  for (const std::string& warning : ended->opened()->warnings()) {
-    post_warning(pads_.element, warning);
-  }
+  tell_about_model(pads_.element, *ended->opened());
   tell_model_changed(pads_.element, previous, ended->model_file());
   g_object_notify(G_OBJECT(pads_.element), "model");
 }

@@ -26,6 +26,13 @@ constexpr GEnumValue kChannelOrders[] = {
     {0, nullptr, nullptr},
 };
 
+constexpr GEnumValue kRepairs[] = {
+    {false, "Run the model as it is", "none"},
+    {true, "Change what NPUs refuse or compute wrongly; nputensordec does what was cut off",
+     "auto"},
+    {0, nullptr, nullptr},
+};
+
 std::vector<Property<BaseElement>> properties() {
   using E = BaseElement;
   return {
@@ -37,6 +44,12 @@ std::vector<Property<BaseElement>> properties() {
           "Sizes of the model's input, like 1,3,640,640; empty: the model's own, and those of its "
           "card, else the frame's, for what it leaves open",
           nullptr, kUntilReady)),
+      property<E, &Settings::repair>(g_param_spec_enum(
+          "repair", "Repair",
+          "Whether the end of a detector that NPUs refuse or compute wrongly goes to the host, "
+          "roundings of whole numbers go, and orig_target_sizes becomes a constant; told by a "
+          "message",
+          enum_type<kRepairs>("NpuRepair"), true, kUntilReady)),
       property<E, &Settings::mean>(g_param_spec_string(
           "mean", "Mean",
           "Subtracted from grey levels 0..255: one value, or one per channel in the "

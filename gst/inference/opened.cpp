@@ -46,11 +46,16 @@ const TensorGroup& Opened::tensor_group() const {
 }
 
 std::vector<std::string> Opened::warnings() const {
-  std::vector<std::string> warnings;
-  for (const std::string& warning : source().warnings()) {
-    warnings.push_back(settings_.model + ": " + warning);
-  }
-  return warnings;
+  return of_model(source().warnings());
+}
+
+std::vector<std::string> Opened::repairs() const {
+  return of_model(source().repairs());
+}
+
+std::vector<std::string> Opened::of_model(std::vector<std::string> sentences) const {
+  for (std::string& sentence : sentences) sentence.insert(0, settings_.model + ": ");
+  return sentences;
 }
 
 void Opened::describe(StatsReport& report) const {

@@ -41,6 +41,7 @@ class Opened {
   const TensorGroup& tensor_group() const;
   /// What the user should know about device and model, one sentence each.
   std::vector<std::string> warnings() const;
+  std::vector<std::string> repairs() const;
   /// Fills in what does not belong to a stream.
   void describe(StatsReport& report) const;
 
@@ -50,6 +51,7 @@ class Opened {
   TensorRecycler& copies() { return *copies_; }
 
  private:
+  std::vector<std::string> of_model(std::vector<std::string> sentences) const;
   const Settings settings_;
   const std::shared_ptr<ModelInstance> instance_;
   const std::shared_ptr<const OpenModel> model_;

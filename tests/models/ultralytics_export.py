@@ -7,9 +7,11 @@ writes shapes_<head>_openvino_model/ with shapes_<head>.xml, .bin and metadata.y
     raw           [1,7,1280]: boxes that overlap are left in (v8, 11)
     bare          the same, and the IR says nothing at all: metadata.yaml is alone
     end2end       [1,300,6]: one box an object, the best 300, whatever their score (v10, 26)
+    v10, v26      the same with many boxes an object, by the operators and types to which OpenVINO converts these heads:
+                  two TopK, GatherElements, Floor of whole numbers
     nms           [1,300,6]: the best box of an object above a threshold, rows of zeros fill up (nms=True)
     nms_operator  the same by the operator NonMaxSuppression, whose output is as long as it has found boxes: no NPU
-                  runs it
+                  runs it, but what is in front of it
 
 What Ultralytics writes into the IR is there but for the labels: only metadata.yaml names the classes.
 
@@ -169,6 +171,48 @@ def with_nms_operator(raw):
     return op.reshape(first, whole([1, MOST_BOXES, 6]), False)
 
 
+def rows_at(values, places, width):
+    """Rows of [1,N,width] at places [1,M,1], as torch.gather takes them."""
+    return op.gather_elements(values, op.convert(op.tile(places, whole([1, 1, width])), "i32"), 1)
+
+
+def taken(values, places, width):
+    """The same of places [1,M], as an index in brackets takes them: by the place among the rows of all pictures."""
+    count = values.output(0).shape[1]
+    first = op.multiply(op.constant(np.zeros((1, 1), np.int32)), op.constant(np.int32(count)))
+    rows = op.reshape(op.transpose(values, whole([0, 1, 2])), whole([-1, width]), False)
+    found = op.gather(rows, op.add(op.convert(places, "i32"), first), op.constant(np.int32(0)))
+    return op.reshape(found, whole([1, -1, width]), False)
+
+
+def two_stages(raw):
+    """Edges [1,N,4]; scores of the best boxes; where these boxes are, [1,M,1]; the best scores, their boxes and classes."""
+    edges, scores = parts_of(raw)
+    joined = op.transpose(op.concat([edges, scores], 2), whole([0, 2, 1]))
+    rows = op.transpose(joined, whole([0, 2, 1]))
+    edges, scores = op.variadic_split(rows, whole(-1), whole([4, len(NAMES)])).outputs()
+    best = op.topk(op.reduce_max(scores, whole(-1), False), whole(MOST_BOXES), -1, "max", "value", "i64").output(1)
+    places = op.unsqueeze(best, whole(-1))
+    chosen = op.reshape(rows_at(scores, places, len(NAMES)), whole([0, -1]), True)
+    score, place = op.topk(chosen, whole(MOST_BOXES), -1, "max", "value", "i64").outputs()
+    row = op.floor(op.divide(place, whole(len(NAMES))))
+    return edges, places, score, row, place
+
+
+def v10(raw):
+    edges, places, score, row, place = two_stages(raw)
+    label = op.subtract(place, op.multiply(op.floor(op.divide(place, whole(len(NAMES)))), whole(len(NAMES))))
+    boxes = taken(rows_at(edges, places, 4), row, 4)
+    return op.concat([boxes, op.unsqueeze(score, whole(-1)), op.convert(op.unsqueeze(label, whole(-1)), "f32")], -1)
+
+
+def v26(raw):
+    edges, places, score, row, place = two_stages(raw)
+    label = op.floor_mod(place, whole(len(NAMES)))
+    boxes = rows_at(edges, taken(places, row, 1), 4)
+    return op.concat([boxes, op.unsqueeze(score, whole(-1)), op.convert(op.unsqueeze(label, whole(-1)), "f32")], -1)
+
+
 def as_it_is(raw):
     return raw
 
@@ -178,6 +222,8 @@ HEADS = {
     "raw": (as_it_is, "YOLO11n", "false", "false"),
     "bare": (as_it_is, "YOLO11n", "false", "false"),
     "end2end": (end_to_end, "YOLO26n", "true", "false"),
+    "v10": (v10, "YOLOv10n", "true", "false"),
+    "v26": (v26, "YOLO26n", "true", "false"),
     "nms": (with_nms, "YOLO11n", "false", "true"),
     "nms_operator": (with_nms_operator, "YOLO11n", "false", "true"),
 }

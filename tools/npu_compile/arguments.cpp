@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 
+#include "console.hpp"
 #include "frame_spec.hpp"
 #include "property_options.hpp"
 #include "shape_options.hpp"
@@ -93,6 +94,11 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--reshape", arguments.reshape,
                  "an input's shape, set before anything else, NAME=N,N,...; repeatable")
       ->take_all();
+  app.add_option("--repair", arguments.repair,
+                 "auto: change what NPUs refuse or compute wrongly, and leave to the decoder what "
+                 "was cut off; none: compile the model as it is")
+      ->check(CLI::IsMember({"auto", "none"}))
+      ->capture_default_str();
   add_preprocess_options(app, arguments);
   add_property_options(app, arguments);
   app.add_option("--device", arguments.device, "auto, npu or software")
@@ -152,6 +158,9 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
 npu::Model model_from(const Arguments& arguments) {
   auto model = npu::Model::read(arguments.model, arguments.weights);
   reshape(model, arguments.reshape);
+  if (arguments.repair == "auto") {
+    for (const auto& sentence : model.repair()) print(arguments.model + ": " + sentence + '\n');
+  }
   const auto card = npu::vision::read_model_card(arguments.model, model.model_info());
   if (!card.origins.empty()) {
     model.set_model_info(npu::vision::kCardKey, card.to_json());

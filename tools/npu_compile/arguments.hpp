@@ -18,6 +18,7 @@ struct Arguments {
   std::vector<std::string> properties, config, reshape;
   /// Properties with an option of their own: name -> value, where one was given.
   std::map<std::string, std::string> named_properties;
+  std::string repair = "auto";
   bool raw = false;
   bool list_options = false;
   std::vector<std::string> targets;  ///< platforms
@@ -31,7 +32,8 @@ struct Arguments {
 
 void add_options(CLI::App& app, Arguments& arguments);
 
-/// Throw npu::Error for words that cannot be. The model carries its card.
+/// Throw npu::Error for words that cannot be. The model carries its card; what was repaired in it
+/// is printed.
 npu::Model model_from(const Arguments& arguments);
 npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model,
                                 const npu::vision::ModelCard& card);
