@@ -120,6 +120,36 @@ def size_at_run_time(auto_pad, stride):
     return [convolution(cut, op.constant(normal(8, 3, 3, 3)), auto_pad, stride)], [image, rows]
 
 
+def rows_by(rounded):
+    """Of a detector's best rows those whose places are halved in whole numbers, by an operator that changes none."""
+    head = parameter("head", [1, 840, 84])
+    best = op.reduce_max(op.relu(head), integers(2), False)
+    places = op.topk(best, op.constant(np.int64(30)), 1, "max", "value", "i64").output(1)
+    return [op.gather(op.relu(head), op.squeeze(rounded(op.divide(places, integers(2))), integers(0)), integers(1))], [head]
+
+
+def end_to_end():
+    """YOLO26's end, as OpenVINO writes it for PyTorch's operators."""
+    boxes, classes, most = 840, 80, 300
+    raw = parameter("raw", [1, 4 + classes, boxes])
+    rows = op.transpose(op.sigmoid(raw), integers(0, 2, 1))
+    edges, scores = op.variadic_split(rows, integers(2), integers(4, classes)).outputs()
+
+    def best(values):
+        return op.topk(values, op.constant(np.int64(most)), -1, "max", "value", "i64").outputs()
+
+    def gathered(values, places, width):
+        return op.gather_elements(values, op.convert(op.tile(places, integers(1, 1, width)), "i32"), 1)
+
+    first = op.unsqueeze(best(op.reduce_max(scores, integers(-1), False))[1], integers(-1))
+    score, place = best(op.reshape(gathered(scores, first, classes), integers(1, -1), False))
+    count = op.constant(np.int64(classes))
+    row = op.floor(op.divide(place, count))
+    box = op.gather(op.reshape(first, integers(-1, 1), False), row, op.constant(np.int64(0)))
+    label = op.convert(op.unsqueeze(op.floor_mod(place, count), integers(-1)), "f32")
+    return [op.concat([gathered(edges, box, 4), op.unsqueeze(score, integers(-1)), label], -1)], [raw]
+
+
 def networks():
     filters = (8, 3, 3, 3)
     yield "several_inputs_and_outputs", several_inputs_and_outputs()
@@ -137,6 +167,9 @@ def networks():
     yield "dequantised_groups", groups()
     yield "dequantised_transposed_convolution", transposed_convolution()
     yield "filter_of_single_elements", one_convolution(op.constant(normal(8, 3, 1, 1)))
+    yield "rows_by_ceiling", rows_by(op.ceiling)
+    yield "rows_by_round", rows_by(lambda x: op.round(x, "HALF_TO_EVEN"))
+    yield "end_to_end", end_to_end()
     yield "run_time_rows", size_at_run_time("same_upper", 2)
     yield "run_time_rows_stride_1", size_at_run_time("same_upper", 1)
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include <npucore/compiler.hpp>
 #include <npucore/model.hpp>
 
 #include "intels_compiler.hpp"
@@ -116,6 +117,35 @@ TEST_P(Models, OfStrideOneTheyAreNot) {
   EXPECT_EQ(
       refusal_of(GetParam(), with_rows_at_run_time("run_time_rows_stride_1")).find("explicit pads"),
       std::string::npos);
+}
+
+/// What prepares an NPU's compiler for a model.
+std::string refusal_once_repaired(const std::string& platform, Model model) {
+  EXPECT_EQ(model.repair().size(), 1U);
+  return refusal_of(platform, model);
+}
+
+TEST_P(Models, RoundingOfWholeNumbersIsTakenOnceItIsRepaired) {
+  for (const std::string name : {"rows_by_ceiling", "rows_by_round"}) {
+    const Model model = Model::read(made(name));
+    EXPECT_NE(refusal_of(GetParam(), model).find("Failed to create a valid MLIR module"),
+              std::string::npos);
+    EXPECT_EQ(refusal_once_repaired(GetParam(), model), "");
+  }
+}
+
+double estimated_us(const std::string& platform, const Model& model) {
+  const auto blob = compile_for({platform}, model);
+  return blob.estimate ? blob.estimate->latency_us : 0;
+}
+
+TEST_P(Models, TheEndOfADetectorCostsLessOnceItIsRepaired) {
+  Model model = Model::read(made("end_to_end"));
+  const auto before = estimated_us(GetParam(), model);
+  EXPECT_EQ(model.repair().size(), 2U);
+  const auto after = estimated_us(GetParam(), model);
+  EXPECT_GT(after, 0);
+  EXPECT_LT(after, before);
 }
 
 /// Public networks, which fetch_networks.py makes, or IRs of one's own: NPU_COMPILER_NETWORKS is a
