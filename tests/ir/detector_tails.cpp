@@ -129,7 +129,8 @@ Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parame
 }
 
 Model model_of(const Tail& tail) {
-  const auto values = static_cast<std::size_t>(4 + tail.classes + tail.more);
+  const auto values = static_cast<std::size_t>(4) + static_cast<std::size_t>(tail.classes) +
+                      static_cast<std::size_t>(tail.more);
   const auto head = std::make_shared<Parameter>(
       ov::element::f32, ov::Shape{1, values, static_cast<std::size_t>(tail.boxes)});
   head->output(0).set_names({"boxes"});

@@ -59,7 +59,8 @@ constexpr auto kI32 = ov::element::Type_t::i32;
 
 /// Different scores, so that no order is left to chance.
 std::vector<float> values_for(const Tail& tail) {
-  const auto count = static_cast<std::size_t>((4 + tail.classes + tail.more) * tail.boxes);
+  const auto count =
+      static_cast<std::size_t>(4 + tail.classes + tail.more) * static_cast<std::size_t>(tail.boxes);
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) {
     values[i] = static_cast<float>((i * 7919) % count) / static_cast<float>(count);
@@ -304,7 +305,7 @@ TEST_P(SizesTest, AreFrozenToWidthAndHeight) {
   EXPECT_EQ(model.inputs().size(), row.is_frozen ? 1U : 2U);
   if (!row.is_frozen) return;
   EXPECT_EQ(model.inputs()[0].tensor_names, std::vector<std::string>{"images"});
-  const std::vector<float> ones(3 * 8 * 16, 1);
+  const std::vector<float> ones(std::size_t{3} * 8 * 16, 1);
   EXPECT_EQ(test::run_with_openvino(model, {{"images", bytes_of(ones)}}),
             (std::vector<double>{16, 8}));
 }
