@@ -50,6 +50,8 @@ TensorGroup raw_yolo_group(const Found& found) {
 
 TensorGroup end_to_end_group(const Found& found) {
   TensorGroup group = no_group(found.outputs.size());
+  // Without its end it is in no registry.
+  if (!found.card.host_postprocess.empty()) return group;
   const YoloHead head = read_end_to_end_head(found).head;
   if (head.task == Task::kDetect && head.values == YoloHead::kEndToEndValues) {
     group.id = kYoloEndToEnd;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <random>
 
+#include <npuvision/tensor_group.hpp>
+
 #include "reference.hpp"
 #include "yolo_heads.hpp"
 
@@ -181,6 +183,16 @@ TEST(HostTopK, RefusesWhatDoesNotFit) {
   EXPECT_NE(refusal(cut(labelled, "topk", 2, 0)).find("how many classes"), std::string::npos);
   EXPECT_NE(refusal(cut(card_of(Task::kOriented, 2), "topk", 2, 3)).find("1 for the task obb"),
             std::string::npos);
+}
+
+TEST(HostTopK, HasNoNameOfTheRegistry) {
+  // Two classes: as many values as an end-to-end head has.
+  const TestTensor tensor = tensor_of_rows(Rows(20, std::vector<double>(6)));
+  const std::vector<TensorView> views{tensor.view_without_data()};
+  ModelCard card = card_of(Task::kDetect, 3);
+  card.end_to_end = true;
+  EXPECT_EQ(tensor_group_of(card, views, {}).id, "yolo-26-end2end-out");
+  EXPECT_EQ(tensor_group_of(cut(card, "topk", 2, 3), views, {}).id, "");
 }
 
 TEST(HostTopK, IsInTheCard) {
