@@ -90,9 +90,6 @@ ModelCard card_of_paddle(const Value& root) {
     card.family = Family::kTextBoxes;
     read_text_boxes(*root.find("PostProcess"), &card);
   }
-  if (const auto least = root.find("PostProcess", "box_thresh")) {
-    card.confidence_threshold = static_cast<float>(least->number(0, 1));
-  }
   if (const auto characters = root.find("PostProcess", "character_dict")) {
     card.characters = characters->texts(CardLimits::kLabels);
   }

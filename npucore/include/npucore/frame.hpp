@@ -20,10 +20,9 @@ enum class ColorMatrix { kBT601, kBT709, kBT2020 };
 /// kLimited: Y 16..235, CbCr 16..240. kFull: 0..255. Of n bits times 2^(n-8), full: 0..2^n-1.
 enum class ColorRange { kLimited, kFull };
 /// How a picture of another size or aspect ratio becomes the model's: kStretch fills it, kLetterbox
-/// keeps the aspect ratio, centred in borders of pad_value, kFitToWindow has them at the right or
-/// below only, kCrop fills it with the largest part in the frame's middle that has its aspect
-/// ratio, to the nearest whole sample. All interpolate linearly without a filter: frames more than
-/// twice as large alias, as with OpenCV's INTER_LINEAR.
+/// keeps the aspect ratio, centred in borders of pad_value, kFitToWindow has them right or below,
+/// kCrop fills it with the largest middle part of its aspect ratio, to the nearest whole sample.
+/// All interpolate linearly, without a filter: frames more than twice as large alias.
 enum class ResizeMode { kStretch, kLetterbox, kCrop, kFitToWindow };
 enum class ChannelOrder { kRGB, kBGR };  ///< that the model expects
 
