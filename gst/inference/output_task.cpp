@@ -198,6 +198,7 @@ void OutputTask::note_latency(guint64 elapsed_ns) {
 /// tells whether it has since the push.
 void OutputTask::end(GstFlowReturn why, guint relinks) {
   const bool is_unlinked = why == GST_FLOW_NOT_LINKED;
+  if (is_unlinked && stream_.relinks != relinks) return;  // what waits goes to the new link
   if (!is_unlinked) {
     pause();
   }
