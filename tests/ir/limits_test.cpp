@@ -404,6 +404,24 @@ TEST(ComplexityTest, NamesOfOneTensor) {
       2 * kMany);
 }
 
+TEST(ComplexityTest, RoundingsOfWholeNumbersThatAreOutputs) {
+  const std::string whole = "<port id=\"0\" precision=\"I32\"><dim>1</dim></port>";
+  const std::string result = "<port id=\"1\" precision=\"I32\"><dim>1</dim></port>";
+  expect_linear(
+      [&](std::size_t size) {
+        const auto layers =
+            test::parameter_layer(0, "x", "i32", {1}) + many(size, [&](auto i) {
+              return layer(i + 1, "Floor",
+                           "<input>" + whole + "</input><output>" + result + "</output>") +
+                     layer(size + i + 1, "Result", "<input>" + whole + "</input>");
+            });
+        return test::net(layers, many(size, [&](auto i) {
+                           return link(0, 0, i + 1, 0) + link(i + 1, 1, size + i + 1, 0);
+                         }));
+      },
+      2000, [](Model model) { EXPECT_TRUE(model.repair().empty()); });
+}
+
 TEST(ComplexityTest, IdentitiesNestedInIdentitiesGoInsideOut) {
   // Enough for pages of their own: what is taken out is not there any more.
   const auto inner = many(3000, [](auto i) { return one_to_one(i, "Identity"); });

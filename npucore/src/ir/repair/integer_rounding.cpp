@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -27,21 +28,25 @@ PortRef output_of(pugi::xml_node layer) {
   return {layer_id(layer), port.attribute("id").as_ullong()};
 }
 
-bool feeds_output(const Document& document, PortRef from) {
+/// What feeds the model's outputs.
+std::set<PortRef> values_of_outputs(const Document& document) {
+  std::set<PortRef> values;
   for (auto result : document.layers_of_type("Result")) {
-    if (document.producer(result, input_port(result, 0)) == from) return true;
+    if (const auto from = document.producer(result, input_port(result, 0))) {
+      values.insert(*from);
+    }
   }
-  return false;
+  return values;
 }
 
 /// An output of the model is named after its layer: that stays.
-bool drop(Document& document, pugi::xml_node layer) {
+bool drop(Document& document, pugi::xml_node layer, const std::set<PortRef>& outputs) {
   if (input_ports(layer).size() != 1 || output_ports(layer).size() != 1) return false;
   const auto input = input_port(layer, 0);
   const auto from = document.producer(layer, input);
   const auto to = output_of(layer);
   if (!from || !is_whole(document.output_port(*from).node)) return false;
-  if (!is_whole(document.output_port(to).node) || feeds_output(document, to)) return false;
+  if (!is_whole(document.output_port(to).node) || outputs.contains(to)) return false;
   document.move_consumers(to, *from);
   document.disconnect({layer_id(layer), input.attribute("id").as_ullong()});
   document.remove_layer(layer);
@@ -53,9 +58,10 @@ bool drop(Document& document, pugi::xml_node layer) {
 std::optional<std::string> drop_integer_rounding(Model::Impl& model) {
   // Going over all edges for each of very many layers would take its time.
   constexpr std::size_t kMost = 64;
+  const auto outputs = values_of_outputs(model.document);
   std::size_t dropped = 0;
   for (auto layer : model.document.layers()) {
-    if (dropped < kMost && rounds(layer) && drop(model.document, layer)) {
+    if (dropped < kMost && rounds(layer) && drop(model.document, layer, outputs)) {
       ++dropped;
     }
   }
