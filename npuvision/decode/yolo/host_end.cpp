@@ -85,7 +85,8 @@ void YoloHostDecoder::keep_best() {
 void YoloHostDecoder::choose(Boxes& boxes, const DecodeOptions& options) const {
   const std::size_t most = std::min(options.max_objects, most_);
   if (suppresses_) {
-    boxes.suppress(iou_threshold_, most);
+    // OpenVINO's operator takes as much as the threshold for too much.
+    boxes.suppress(std::nextafter(iou_threshold_, -1.0F), most);
   } else {
     boxes.keep_best(most);
   }

@@ -154,6 +154,17 @@ TEST(HostNms, TakesTheThresholdsOfTheGraph) {
             1U);
 }
 
+/// As OpenVINO's CPU plugin answers.
+TEST(HostNms, DropsWhatOverlapsAsMuchAsTheThreshold) {
+  const Rows half{{0, 0, 100, 100, 0.9, 0}, {0, 0, 100, 50, 0.8, 0}};
+  EXPECT_EQ(decode(suppressed(0.5F, 0.1F), half).objects.size(), 1U);
+  const Rows same{{0, 0, 100, 100, 0.9, 0}, {0, 0, 100, 100, 0.8, 0}};
+  EXPECT_EQ(decode(suppressed(1, 0.1F), same).objects.size(), 1U);
+  const Rows apart{{0, 0, 100, 100, 0.9, 0}, {200, 200, 300, 300, 0.8, 0}};
+  EXPECT_EQ(decode(suppressed(0, 0.1F), apart).objects.size(), 1U);
+  EXPECT_EQ(decode(suppressed(0.01F, 0.1F), apart).objects.size(), 2U);
+}
+
 TEST(HostNms, GivesNoMoreThanTheGraph) {
   Rows rows;
   for (int i = 0; i < 10; ++i) rows.push_back({i * 50.0, 0, i * 50.0 + 40, 40, 0.9, 0});
