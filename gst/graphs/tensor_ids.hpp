@@ -17,8 +17,8 @@ namespace gstnpu {
 /// that is still open is 0.
 GstNpuTensor describe_output(const npu::Port& port);
 
-/// By which names decoders of others know the outputs: what the model's .modelinfo says, else what
-/// card and shapes show.
+/// By which names decoders of others know the outputs: what the model's .modelinfo says, unless its
+/// end was cut off, else what card and shapes show.
 npu::vision::TensorGroup ids_of(const std::string& file, const npu::vision::ModelCard& card,
                                 const std::vector<npu::Port>& outputs,
                                 npu::vision::InputSize input);
