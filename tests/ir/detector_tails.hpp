@@ -25,6 +25,7 @@ struct Tail {
   bool swaps_score = false;      ///< class in front of the score
   bool uses_other_best = false;  ///< the first TopK is by a part of the classes
   bool scales_boxes = false;     ///< arithmetic behind the Gather
+  bool is_two_outputs = false;   ///< of one value
 };
 
 /// An input "boxes" [1, 4 + classes + more, boxes] and the output "output0".

@@ -149,6 +149,7 @@ INSTANTIATE_TEST_SUITE_P(Table, AlmostTest,
                                          TailRow{"class_in_front_of_score", {.swaps_score = true}},
                                          TailRow{"rows_by_other_scores", {.uses_other_best = true}},
                                          TailRow{"boxes_are_changed", {.scales_boxes = true}},
+                                         TailRow{"two_outputs", {.is_two_outputs = true}},
                                          TailRow{"fewer_boxes_than_values",
                                                  {.classes = 40, .boxes = 40}}),
                          name_of);

@@ -330,9 +330,9 @@ std::string describe(const Document& document, const Tail& tail, PortRef output)
                     ", of which the host takes ", tail.detections);
 }
 
-bool is_touched(const Document& document, PortRef port) {
+std::ptrdiff_t outputs_of(const Document& document, PortRef port) {
   const auto results = document.layers_of_type("Result");
-  return std::any_of(results.begin(), results.end(), [&](pugi::xml_node result) {
+  return std::count_if(results.begin(), results.end(), [&](pugi::xml_node result) {
     return document.producer(result, input_port(result, 0)) == port;
   });
 }
@@ -340,11 +340,11 @@ bool is_touched(const Document& document, PortRef port) {
 std::optional<std::string> cut(Model::Impl& model, pugi::xml_node result, PortRef output,
                                const Tail& tail) {
   const auto parts = columns_of(tail);
-  if (!can_join(model.document, parts)) return {};
+  // A value with two outputs has one name for both.
+  if (!can_join(model.document, parts) || outputs_of(model.document, output) > 1) return {};
   const auto place = model.document.layer(output.layer);
   const auto joined = join(model, parts, place, layer_name(place));
-  // A value with two outputs would have one name for both.
-  if (is_touched(model.document, joined)) return {};
+  if (outputs_of(model.document, joined) > 0) return {};
   move_names(model.document, output, joined);
   connect_result(model.document, result, joined);
   model.document.remove_unused();
