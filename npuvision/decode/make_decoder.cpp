@@ -85,6 +85,11 @@ std::string text_of(const std::vector<Refusal>& refusals) {
 
 /// Names what comes near; else only what there is.
 [[noreturn]] void refuse_all(const Found& found, std::vector<Refusal> refusals) {
+  if (refusals.empty() && !found.card.host_postprocess.empty()) {
+    refuse(found,
+           "are of a model whose end was cut off, which yolo-end-to-end alone decodes: leave "
+           "model-family, model-task and tensor-layout unset, or set npuinfer's repair=none");
+  }
   if (refusals.empty()) {
     refuse(found, "cannot be decoded: no family of models that is known has this task");
   }

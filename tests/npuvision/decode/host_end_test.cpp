@@ -196,6 +196,15 @@ TEST(HostTopK, RefusesWhatDoesNotFit) {
             std::string::npos);
 }
 
+TEST(HostTopK, NamesWhatWasCutWhereItIsSaidToBeAnother) {
+  ModelCard card = cut(card_of(Task::kDetect, 2), "topk", 2, 3);
+  card.family = Family::kYolo;
+  EXPECT_NE(refusal_of([&] {
+              decode(card, {{0, 0, 50, 50, 0.9, 0}});
+            }).find("whose end was cut off"),
+            std::string::npos);
+}
+
 TEST(HostTopK, HasNoNameOfTheRegistry) {
   // Two classes: as many values as an end-to-end head has.
   const TestTensor tensor = tensor_of_rows(Rows(20, std::vector<double>(6)));
