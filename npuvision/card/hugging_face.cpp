@@ -122,12 +122,14 @@ std::uint32_t side_before(std::uint32_t side, double share) {
   return static_cast<std::uint32_t>(std::floor(side / share));
 }
 
+constexpr double kLeastShare = 0.01, kMostShare = 100;  // of crop_pct
+
 /// The shorter side becomes input / crop_pct, rounded down, and the middle is taken.
 void read_timm_crop(const Value& config, ModelCard* card) {
   const auto share = config.find("crop_pct"), mode = config.find("crop_mode");
   if (!share || (mode && mode->text() != "center")) return;
   const std::uint32_t side = std::min(*card->input_width, *card->input_height);
-  set_crop(side, side_before(side, share->number(0.01, 100)), card);
+  set_crop(side, side_before(side, share->number(kLeastShare, kMostShare)), card);
 }
 
 /// timm's `pretrained_cfg`.
@@ -194,19 +196,45 @@ void read_values(const Value& root, ModelCard* card) {
                     by, offset, card);
 }
 
-/// To what the shorter side is scaled first, where the aspect ratio is kept.
+bool is_made_by(const Value& root, std::string_view model) {
+  const auto type = root.find("image_processor_type"), old = root.find("feature_extractor_type");
+  const auto& said = type ? type : old;
+  return said && said->text().starts_with(model);
+}
+
+/// The shorter side of what keeps its aspect ratio. One number means a square to DeiT.
 std::optional<std::uint32_t> shortest_edge(const Value& root) {
   const auto size = root.find("size");
   if (!size) return {};
-  if (!size->is_map()) return size->whole(1, CardLimits::kPixels);
-  const auto edge = size->find("shortest_edge");
+  const bool is_map = size->is_map();
+  if (!is_map && is_made_by(root, "DeiT")) return {};
+  const auto edge = is_map ? size->find("shortest_edge") : size;
   return edge ? std::optional(edge->whole(1, CardLimits::kPixels)) : std::nullopt;
 }
 
-void read_crop(const Value& root, bool crops, ModelCard* card) {
+std::uint32_t side_before_crop(const Value& root, std::uint32_t edge) {
+  constexpr double kOfLevit = 224.0 / 256;
+  const auto share = root.find("crop_pct");
+  if (share) return side_before(edge, share->number(kLeastShare, kMostShare));
+  return is_made_by(root, "Levit") ? side_before(edge, kOfLevit) : edge;
+}
+
+void read_crop(const Value& root, ModelCard* card) {
+  if (const auto edge = shortest_edge(root)) {
+    set_crop(std::min(*card->input_width, *card->input_height), side_before_crop(root, *edge),
+             card);
+  }
+}
+
+/// Of ConvNeXt, whose crop has the size itself; larger ones are stretched.
+void read_crop_of_size(const Value& root, ModelCard* card) {
+  constexpr std::uint32_t kStretched = 384;
   const auto edge = shortest_edge(root);
-  if (crops && edge) {
-    set_crop(std::min(*card->input_width, *card->input_height), *edge, card);
+  if (!edge) return;
+  card->input_width = card->input_height = *edge;
+  card->resize = ResizeMode::kStretch;
+  if (*edge < kStretched) {
+    set_crop(*edge, side_before_crop(root, *edge), card);
   }
 }
 
@@ -222,8 +250,9 @@ void read_size(const Value& root, ModelCard* card) {
     card->input_height = height->whole(1, CardLimits::kPixels);
   }
   const bool resizes = flag_or(root, "do_resize", true);
-  if (resizes && card->input_width) {
-    read_crop(root, crops, card);
+  if (resizes && !crops && root.find("crop_pct")) return read_crop_of_size(root, card);
+  if (resizes && crops && card->input_width) {
+    read_crop(root, card);
   }
   if (resizes && !crops && card->input_width && !flag_or(root, "keep_aspect_ratio", false)) {
     card->resize = ResizeMode::kStretch;

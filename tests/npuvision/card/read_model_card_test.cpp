@@ -548,6 +548,35 @@ TEST_F(HuggingFaceCard, TakesTheSizeOfTheCrop) {
   EXPECT_FALSE(read().resize) << "stretched, then cropped";
 }
 
+// Of facebook/convnext-tiny-224 and -384, and newer ones.
+TEST_F(HuggingFaceCard, TakesTheShareOfConvNext) {
+  for (const char* const size : {"224", R"({"shortest_edge": 224})"}) {
+    write("preprocessor_config.json", std::string(R"({"crop_pct": 0.875, "size": )") + size + "}");
+    EXPECT_EQ(read().input_width, 224U);
+    EXPECT_EQ(read().resize, npu::ResizeMode::kCrop);
+    EXPECT_EQ(read().crop_share, 0.875F);
+  }
+  write("preprocessor_config.json", R"({"crop_pct": 0.875, "size": {"shortest_edge": 384}})");
+  EXPECT_EQ(read().input_height, 384U);
+  EXPECT_EQ(read().resize, npu::ResizeMode::kStretch);
+}
+
+TEST_F(HuggingFaceCard, KnowsWhatProcessorsMeanByTheSizeBeforeACrop) {
+  const auto read_with = [this](const std::string& rest) {
+    write("preprocessor_config.json",
+          R"({"do_center_crop": true, "crop_size": 224, )" + rest + "}");
+    return read();
+  };
+  EXPECT_EQ(read_with(R"("size": 224, "crop_pct": 0.9)").crop_share, 224.0F / 248.0F);
+  EXPECT_EQ(
+      read_with(R"("size": 224, "feature_extractor_type": "LevitFeatureExtractor")").crop_share,
+      0.875F);
+  EXPECT_FALSE(read_with(R"("size": 256, "feature_extractor_type": "DeiTFeatureExtractor")").resize)
+      << "stretched, then cropped";
+  EXPECT_EQ(read_with(R"("size": 224, "image_processor_type": "CLIPImageProcessor")").crop_share,
+            1.0F);
+}
+
 TEST_F(HuggingFaceCard, TakesTheShareOfTimm) {
   write("config.json", R"({"pretrained_cfg": {"input_size": [3, 224, 224], "crop_pct": 0.9}})");
   EXPECT_EQ(read().resize, npu::ResizeMode::kCrop);
