@@ -152,7 +152,10 @@ Reading read_grids(const Found& found, Family family) {
                             "formula: set model-family"
                           : kOtherTensors;
   } else {
-    reading.refusal = settle_anchors(found, family, &reading);
+    const Task task = found.card.task;
+    const bool detects = task == Task::kUnknown || task == Task::kDetect;
+    reading.refusal = detects ? settle_anchors(found, family, &reading)
+                              : std::string("has the task ") + to_string(task);
     if (reading.refusal.empty()) {
       reading.refusal = settle_values(found, &reading);
     }
