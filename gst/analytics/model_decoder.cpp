@@ -7,7 +7,6 @@
 #include <numeric>
 #include <string_view>
 
-#include <npucore/error.hpp>
 #include <npuvision/labels.hpp>
 
 namespace gstnpu {
@@ -160,13 +159,24 @@ ModelDecoder::ModelDecoder(const DecoderSettings& settings, const InferenceOutpu
     names_.push_back(std::string(shapes_.back().name));
   }
   for (std::size_t i = 0; i < names_.size(); ++i) shapes_[i].name = names_[i];
-  card_ =
-      vision::merged(settings.as_card(), outputs.meta ? read_card(key_) : registered_card(names_));
-  choose(shapes_);
-  options_ = vision::options_of(card_);
-  if (decoder_->family() == vision::Family::kClassification && !card_.confidence_threshold) {
-    options_.confidence_threshold = 0;
+  try {
+    prepare(settings, outputs.meta != nullptr);
+  } catch (const npu::Error& error) {
+    refusal_ = error;
   }
+}
+
+void ModelDecoder::prepare(const DecoderSettings& settings, bool is_ours) {
+  card_ = vision::merged(settings.as_card(), is_ours ? read_card(key_) : registered_card(names_));
+  choose(shapes_);
+  if (decoder_->family() == vision::Family::kClassification) {
+    card_.task = vision::Task::kClassify;
+  }
+  options_ = vision::options_of(card_);
+}
+
+void ModelDecoder::check() const {
+  if (refusal_) throw *refusal_;
 }
 
 bool ModelDecoder::fits(const InferenceOutputs& outputs) const {

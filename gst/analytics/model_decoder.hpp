@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <npucore/error.hpp>
 #include <npuvision/decoder.hpp>
 
 #include "meta/npumeta.h"
@@ -53,12 +54,14 @@ struct InferenceOutputs {
 /// Decodes one model's outputs by its card, the user's settings, and their shapes.
 class ModelDecoder {
  public:
-  /// Reads what lies beside the model. Throws npu::Error where it or the settings are wrong, or the
-  /// outputs are not known.
+  /// Reads what lies beside the model, once, and keeps what is wrong with it.
   ModelDecoder(const DecoderSettings& settings, const InferenceOutputs& outputs);
 
   /// Whether it was made for such outputs.
   bool fits(const InferenceOutputs& outputs) const;
+  /// Throws npu::Error where that or the settings are wrong, or the outputs are not known: then it
+  /// decodes nothing.
+  void check() const;
 
   /// In a frame of which `geometry`, which may be null, tells where the model's pixels are. Valid
   /// until the next call. Throws npu::Error.
@@ -68,6 +71,7 @@ class ModelDecoder {
   const npu::vision::ModelCard& card() const { return card_; }
 
  private:
+  void prepare(const DecoderSettings& settings, bool is_ours);
   void choose(const std::vector<npu::vision::TensorView>& views);
   bool choose_one(const std::vector<npu::vision::TensorView>& views);
 
@@ -77,6 +81,7 @@ class ModelDecoder {
   std::vector<std::string> names_;               // theirs
   npu::vision::ModelCard card_;
   npu::vision::DecodeOptions options_;
+  std::optional<npu::Error> refusal_;
   std::vector<std::size_t> chosen_;  // outputs that the decoder takes
   std::unique_ptr<npu::vision::Decoder> decoder_;
   npu::vision::Answer answer_;

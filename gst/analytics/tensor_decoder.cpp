@@ -127,7 +127,8 @@ const InferenceOutputs* TensorDecoder::choose_frame(
   if (frames.size() == 1) return frames.front();
   const auto known = std::find_if(frames.begin(), frames.end(), [&](const auto* one) {
     try {
-      return decoder_of(*one).fits(*one);
+      decoder_of(*one);
+      return true;
     } catch (const npu::Error&) {
       return false;
     }
@@ -136,13 +137,17 @@ const InferenceOutputs* TensorDecoder::choose_frame(
 }
 
 ModelDecoder& TensorDecoder::decoder_of(const InferenceOutputs& inference) {
-  const auto found = std::find_if(decoders_.begin(), decoders_.end(),
-                                  [&](const auto& one) { return one->fits(inference); });
-  if (found != decoders_.end()) return **found;
-  if (decoders_.size() >= kMostDecoders) {
-    decoders_.erase(decoders_.begin());
+  auto found = std::find_if(decoders_.begin(), decoders_.end(),
+                            [&](const auto& one) { return one->fits(inference); });
+  if (found == decoders_.end()) {
+    auto made = std::make_unique<ModelDecoder>(settings_, inference);
+    if (decoders_.size() >= kMostDecoders) {
+      decoders_.erase(decoders_.begin());
+    }
+    found = decoders_.insert(decoders_.end(), std::move(made));
   }
-  return *decoders_.emplace_back(std::make_unique<ModelDecoder>(settings_, inference));
+  (*found)->check();
+  return **found;
 }
 
 /// In the frame that was inferred, where that is not this one: what is cut off decides there, too,

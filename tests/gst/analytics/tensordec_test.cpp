@@ -680,6 +680,28 @@ TEST(TensorDecObjects, AreNotDecodedAsFrames) {
   EXPECT_EQ(classes_of(out.get(), 8).size(), 1u);
 }
 
+// The file would make the first inference known, which then went before the second.
+TEST(TensorDec, RemembersWhatItDoesNotKnow) {
+  const TempFolder folder;
+  folder.write("net.modelinfo", "[modelinfo]\nversion=9.0\n");
+  const auto frame = [&folder] {
+    Owned<GstBuffer> buffer(gst_buffer_new());
+    gstnpu_test::attach_to(buffer.get(), 0, two_objects());
+    gstnpu_test::attach_to(buffer.get(), 1, two_objects());
+    add_model(buffer.get(), folder.file("net.xml"))->inference_id = 0;
+    GstNpuInferenceMeta* second = add_model(buffer.get(), "other.xml");
+    second->inference_id = 1;
+    second->labels = g_strdup("cat dog");
+    return buffer;
+  };
+  ElementHarness harness("nputensordec", kCaps);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(harness.push(frame()), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+    EXPECT_EQ(rois(harness.pull().get()).at(0).label, "dog");
+    folder.write("net.modelinfo", kModelInfo);
+  }
+}
+
 TEST(TensorDecObjects, AndFramesAreDecodedOnce) {
   ElementHarness first("nputensordec", kCaps), second("nputensordec", kCaps);
   Owned<GstBuffer> frame = frame_with({two_objects()});
@@ -853,6 +875,21 @@ TEST(TensorDecAnswers, AreTheClassesOfAWholeFrame) {
   ASSERT_EQ(gst_value_list_get_size(list), 1u);
   const GstStructure* best = gst_value_get_structure(gst_value_list_get_value(list, 0));
   EXPECT_STREQ(gst_structure_get_string(best, "label"), "big dog");
+}
+
+TEST(TensorDecAnswers, OfManyQuestionsHaveTheirThreshold) {
+  const auto count = [](const char* card) -> guint {
+    Owned<GstBuffer> frame = frame_with({classes({-1, -2, -3})});
+    add_model_with_card(frame.get(), card);
+    ElementHarness harness("nputensordec", kCaps);
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+    const Owned<GstBuffer> out = harness.pull();
+    const GstStructure* results = gst_buffer_get_npu_inference_meta(out.get())->results;
+    return results ? gst_value_list_get_size(gst_structure_get_value(results, "classifications"))
+                   : 0;
+  };
+  EXPECT_EQ(count(R"({"family":"classification","multilabel":true})"), 0U);
+  EXPECT_EQ(count(R"({"family":"classification"})"), 1U);
 }
 
 // One box, and a key point in its middle that is seen and one that is not.
