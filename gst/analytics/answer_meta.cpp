@@ -119,6 +119,21 @@ void set_map(GstStructure* structure, const std::string& field,
   set_bytes<Value>(structure, field.c_str(), map.values);
 }
 
+void set_place_of_maps(GstStructure* results, const MapPlace& place) {
+  gst_structure_set(results, "x_min", G_TYPE_DOUBLE, place.left, "x_max", G_TYPE_DOUBLE,
+                    place.right, "y_min", G_TYPE_DOUBLE, place.top, "y_max", G_TYPE_DOUBLE,
+                    place.bottom, nullptr);
+}
+
+/// Before anything changed the frame: a map moves with it only where it covers all of it.
+MapPlace place_in_frame(GstBuffer* buffer, const GstNpuInferenceMeta& meta, FrameSize frame) {
+  const auto* origin = gst_buffer_get_npu_inference_origin(buffer, meta.inference_id);
+  if (!origin || origin->frame_width == 0 || origin->frame_height == 0) {
+    return place_of_maps(meta, frame);
+  }
+  return place_of_maps(*origin, {origin->frame_width, origin->frame_height});
+}
+
 /// What no object carries; NULL where there is nothing.
 GstStructure* results_structure(const Answer& answer, const ModelCard& card) {
   GstStructure* results = gst_structure_new_empty("results");
@@ -402,6 +417,22 @@ FrameResults read_structure(const GstStructure* structure) {
 
 }  // namespace
 
+MapPlace place_of_maps(const GstNpuInferenceMeta& meta, FrameSize frame) {
+  if (meta.model_width == 0 || meta.model_height == 0) return {};
+  const auto share = [](double edge, double scale, guint size) {
+    return std::clamp(edge * scale / size, 0.0, 1.0);
+  };
+  return {.left = share(-meta.offset_x, meta.scale_x, frame.width),
+          .top = share(-meta.offset_y, meta.scale_y, frame.height),
+          .right = share(meta.model_width - meta.offset_x, meta.scale_x, frame.width),
+          .bottom = share(meta.model_height - meta.offset_y, meta.scale_y, frame.height)};
+}
+
+bool MapPlace::is_whole() const {
+  constexpr double kRounding = 1e-6;
+  return left < kRounding && top < kRounding && right > 1 - kRounding && bottom > 1 - kRounding;
+}
+
 void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer& answer,
                      const ModelCard& card, FrameSize frame) {
   attach_objects(buffer, answer, card, frame);
@@ -414,6 +445,9 @@ void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer&
 #endif
   if (meta == nullptr) {
     meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
+  }
+  if (!answer.class_map.empty() || !answer.value_map.empty()) {
+    set_place_of_maps(results, place_in_frame(buffer, *meta, frame));
   }
   if (meta->results) {
     gst_structure_free(meta->results);

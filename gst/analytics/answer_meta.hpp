@@ -14,6 +14,16 @@
 
 namespace gstnpu {
 
+/// What a model's maps cover of a frame, 0 to 1: less than all where the model saw its middle
+/// alone.
+struct MapPlace {
+  double left = 0, top = 0, right = 1, bottom = 1;
+  bool is_whole() const;
+};
+
+/// By the geometry of the inference, in the frame that was inferred.
+MapPlace place_of_maps(const GstNpuInferenceMeta& meta, npu::vision::FrameSize frame);
+
 /// Puts an answer on a writable buffer. For each object a GstVideoRegionOfInterestMeta with a
 /// "detection" structure as DL Streamer writes it, where the model gives them "keypoints" and
 /// "mask" too, and, where GstAnalytics is there, an object with the same id. What is said of the

@@ -64,6 +64,10 @@ std::string list(const std::vector<InferenceOutputs>& inferences) {
   return text;
 }
 
+bool has_map(const npu::vision::Answer& answer) {
+  return !answer.class_map.empty() || !answer.value_map.empty();
+}
+
 }  // namespace
 
 void TensorDecoder::configure(DecoderSettings settings) {
@@ -164,7 +168,13 @@ const npu::vision::Answer& TensorDecoder::decode_in(GstBuffer* buffer, ModelDeco
   const npu::vision::FrameSize inferred{origin->frame_width, origin->frame_height};
   const FrameMove move = move_between(*origin, *meta);
   if (is_whole(move, inferred, frame)) return decoder.decode(inference, meta, frame);
-  moved_ = moved(decoder.decode(inference, origin, inferred), move, inferred, frame);
+  const npu::vision::Answer& answer = decoder.decode(inference, origin, inferred);
+  if (has_map(answer) && !place_of_maps(*origin, inferred).is_whole()) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "the model saw only the middle of the frame, and its map does not follow what "
+                     "changed the frame since: put nputensordec directly behind the inference");
+  }
+  moved_ = moved(answer, move, inferred, frame);
   return moved_;
 }
 

@@ -53,7 +53,8 @@ struct ClassScore {
   float confidence = 0;  ///< 0..1
 };
 
-/// A value for each place of the frame, at the model's resolution: it covers the whole frame.
+/// A value for each place of what the model saw of the frame, at its resolution: all of the frame,
+/// or its middle where it was cropped (ResizeMode::kCrop).
 template <typename Value>
 struct Map {
   std::uint32_t width = 0, height = 0;

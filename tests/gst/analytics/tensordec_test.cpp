@@ -877,6 +877,34 @@ TEST(TensorDecAnswers, AreTheClassesOfAWholeFrame) {
   EXPECT_STREQ(gst_structure_get_string(best, "label"), "big dog");
 }
 
+std::vector<double> place_of_map(const GstStructure* results) {
+  std::vector<double> edges;
+  for (const char* field : {"x_min", "x_max", "y_min", "y_max"}) {
+    double edge = -1;
+    EXPECT_TRUE(gst_structure_get_double(results, field, &edge)) << field;
+    edges.push_back(edge);
+  }
+  return edges;
+}
+
+// A model that saw the middle square of 640x480, and one that saw all of it between borders.
+TEST(TensorDecAnswers, AreMapsOfWhatTheModelSaw) {
+  const auto place = [](double offset_x, double offset_y, double scale) {
+    Owned<GstBuffer> frame = frame_with({of_shape("map", {1, 3, 20, 20})});
+    GstNpuInferenceMeta* meta = add_model_with_card(frame.get(), R"({"task":"semantic"})");
+    meta->model_width = meta->model_height = 240;
+    meta->offset_x = offset_x;
+    meta->offset_y = offset_y;
+    meta->scale_x = meta->scale_y = scale;
+    ElementHarness harness("nputensordec", kCaps);
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+    const Owned<GstBuffer> out = harness.pull();
+    return place_of_map(gst_buffer_get_npu_inference_meta(out.get())->results);
+  };
+  EXPECT_EQ(place(-40, 0, 2), (std::vector<double>{0.125, 0.875, 0, 1}));
+  EXPECT_EQ(place(0, 30, 640 / 240.0), (std::vector<double>{0, 1, 0, 1}));
+}
+
 TEST(TensorDecAnswers, OfManyQuestionsHaveTheirThreshold) {
   const auto count = [](const char* card) -> guint {
     Owned<GstBuffer> frame = frame_with({classes({-1, -2, -3})});
