@@ -50,10 +50,9 @@ void follow(GstBuffer* buffer, const GstNpuInferenceMeta& origin, const FramePat
   if (!meta && origin.is_region) return;
   const std::optional<FrameMove> move = path.move_of(origin);
   if (!move) {
-    if (meta) {
-      follow_crop(buffer, meta);
-    }
-    return;
+    if (!meta) return;
+    path.check_borders(origin);
+    return follow_crop(buffer, meta);
   }
   if (!meta) {
     meta = gst_buffer_restore_npu_inference_meta(buffer, &origin);
@@ -64,6 +63,17 @@ void follow(GstBuffer* buffer, const GstNpuInferenceMeta& origin, const FramePat
 }
 
 }  // namespace
+
+void renew_path(GstBuffer* buffer, GstPad* sink, FramePath* path) {
+  const guint count = gst_npu_buffer_get_num_tensors(buffer);
+  for (guint i = 0; i < count; ++i) {
+    const auto* origin =
+        gst_buffer_get_npu_inference_origin(buffer, gst_npu_buffer_get_tensor_inference(buffer, i));
+    if (!origin || !path->is_older_than(*origin)) continue;
+    *path = FramePath(sink);
+    return;
+  }
+}
 
 void follow_frame(GstBuffer* buffer, const FramePath& path) {
   const guint count = gst_npu_buffer_get_num_tensors(buffer);

@@ -54,6 +54,11 @@ bool infers(GstElement* element) {
   return name == "npuinfer" || name == "npuimport";
 }
 
+/// onnxinference, tfliteinference and their like.
+bool infers_otherwise(GstElement* element) {
+  return factory_of(element).ends_with("inference");
+}
+
 /// Pixels stay where they are.
 bool keeps_places(GstElement* element) {
   constexpr std::string_view kNames[] = {"videoconvert", "videorate", "videobalance", "gamma"};
@@ -269,10 +274,13 @@ FramePath::FramePath(GstPad* sink) {
 
 /// Nearer than any inference, of which nothing is known but that the frame was turned.
 void FramePath::find_turning() {
-  const std::size_t near = inferences_.empty() ? steps_.size() : inferences_.front().steps;
+  std::size_t near = other_ ? other_->steps : steps_.size();
+  if (!inferences_.empty()) {
+    near = std::min(near, inferences_.front().steps);
+  }
   const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(near);
   const auto found = std::find_if(steps_.begin(), end, [this](const Step& step) {
-    return step.is_turning && (inferences_.empty() || !step.move);
+    return step.is_turning && ((inferences_.empty() && !other_) || !step.move);
   });
   if (found != end) {
     turning_ = GST_OBJECT_NAME(found->element.get());
@@ -288,6 +296,9 @@ void FramePath::add(GstElement* element, GstPad* before, GstPad* after) {
     inferences_.push_back({model ? model : "", steps_.size(), to.size});
     g_free(model);
     return;
+  }
+  if (!other_ && infers_otherwise(element)) {
+    other_ = {"", steps_.size(), to.size};
   }
   Step step{.element = {},
             .from = from.size,
@@ -345,6 +356,65 @@ std::optional<FrameMove> FramePath::move_of(const GstNpuInferenceMeta& origin) c
     result = move;
   }
   return result;
+}
+
+bool FramePath::is_older_than(const GstNpuInferenceMeta& origin) const {
+  return !inferences_.empty() &&
+         std::none_of(inferences_.begin(), inferences_.end(), [&](const Inference& one) {
+           return is_same(one.frame, {origin.frame_width, origin.frame_height});
+         });
+}
+
+/// As far as the nearest inference that may be the origin's; all where none may.
+std::size_t FramePath::steps_of(const GstNpuInferenceMeta& origin) const {
+  const std::string_view model = origin.model ? origin.model : "";
+  const auto found = std::find_if(inferences_.begin(), inferences_.end(),
+                                  [&](const Inference& one) { return one.model == model; });
+  if (found != inferences_.end()) return found->steps;
+  return inferences_.empty() ? steps_.size() : inferences_.front().steps;
+}
+
+void FramePath::check_borders(const GstNpuInferenceMeta& origin) const {
+  const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(steps_of(origin));
+  const auto found = std::find_if(steps_.begin(), end, [](const Step& step) {
+    return step.move && step.setting.empty() && (step.move->move_x > 0 || step.move->move_y > 0);
+  });
+  if (found == end) return;
+  const std::string name = GST_OBJECT_NAME(found->element.get());
+  throw npu::Error(npu::ErrorCode::kUnsupported,
+                   name +
+                       " adds borders to frames, and nobody knows what the elements around it do; "
+                       "put nputensordec in front of " +
+                       name + ", or set its add-borders to false");
+}
+
+bool FramePath::may_move(const Step& step) {
+  return step.move ? !step.move->is_identity() : !step.setting.empty() || step.is_turning;
+}
+
+/// Those between the inference and the pad; where none is known to be one, those up to an element
+/// that nobody knows, which may be it.
+std::size_t FramePath::steps_of_others() const {
+  if (other_) return other_->steps;
+  const auto found = std::find_if(steps_.begin(), steps_.end(), [](const Step& step) {
+    return !step.move && step.setting.empty();
+  });
+  return static_cast<std::size_t>(found - steps_.begin());
+}
+
+std::optional<FramePath::Others> FramePath::move_of_others() const {
+  const std::size_t count = steps_of_others();
+  const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto mover = std::find_if(steps_.begin(), end, may_move);
+  if (mover == end) return std::nullopt;
+  if (other_) {
+    if (const auto move = move_over(count)) return Others{*move, other_->frame};
+  }
+  const std::string name = GST_OBJECT_NAME(mover->element.get());
+  throw npu::Error(npu::ErrorCode::kUnsupported,
+                   "the tensors came without the metadata that tells where in the frame their "
+                   "values are, and " +
+                       name + " changes frames; put nputensordec in front of " + name);
 }
 
 }  // namespace gstnpu

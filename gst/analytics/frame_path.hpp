@@ -27,6 +27,24 @@ class FramePath {
   /// and older frames cannot be told from newer ones.
   std::optional<FrameMove> move_of(const GstNpuInferenceMeta& origin) const;
 
+  /// Where move_of() knows nothing: throws npu::Error if an element between adds borders, of which
+  /// it tells no meta.
+  void check_borders(const GstNpuInferenceMeta& origin) const;
+
+  /// Frames of another size are inferred by now: an element between kept the size of its own
+  /// frames, so that no caps came.
+  bool is_older_than(const GstNpuInferenceMeta& origin) const;
+
+  /// The same of tensors that other elements attached, which tell nothing, and the size of the
+  /// frame that those were made of. An element is known by its name to be such an inference;
+  /// nullopt: none is, or nothing between it and the pad moves pixels. Throws npu::Error where
+  /// something does, and nobody knows how, or whether the tensors are of frames in front of it.
+  struct Others {
+    FrameMove move;
+    npu::vision::FrameSize frame;
+  };
+  std::optional<Others> move_of_others() const;
+
   /// An element that turns or mirrors frames without a known way to follow it; empty: none.
   const std::string& turning() const { return turning_; }
 
@@ -50,6 +68,9 @@ class FramePath {
     npu::vision::FrameSize frame;
   };
 
+  std::size_t steps_of(const GstNpuInferenceMeta& origin) const;
+  static bool may_move(const Step& step);
+  std::size_t steps_of_others() const;
   void add(GstElement* element, GstPad* before, GstPad* after);
   void find_turning();
   std::optional<FrameMove> move_over(std::size_t steps) const;
@@ -57,6 +78,7 @@ class FramePath {
 
   std::vector<Step> steps_;  // nearest first
   std::vector<Inference> inferences_;
+  std::optional<Inference> other_;  // the nearest that is not ours
   std::string turning_;
 };
 

@@ -127,6 +127,7 @@ Decoded TensorDec::decode_by_good_settings(GstElement* element, GstBuffer* buffe
 
 void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   take_settings();
+  decoder_.renew_path(buffer, GST_BASE_TRANSFORM_SINK_PAD(element));
   const Decoded decoded = decode_by_good_settings(element, buffer);
   GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),

@@ -75,6 +75,10 @@ void TensorDecoder::configure(DecoderSettings settings) {
   decoders_.clear();
 }
 
+void TensorDecoder::renew_path(GstBuffer* buffer, GstPad* sink) {
+  gstnpu::renew_path(buffer, sink, &path_);
+}
+
 bool TensorDecoder::is_named(const InferenceOutputs& inference) const {
   const std::string& name = settings_.tensor_name;
   return !name.empty() &&
@@ -160,8 +164,9 @@ const npu::vision::Answer& TensorDecoder::decode_in(GstBuffer* buffer, ModelDeco
                                                     const InferenceOutputs& inference,
                                                     npu::vision::FrameSize frame) {
   const GstNpuInferenceMeta* meta = inference.meta;
+  if (!meta) return decode_others(decoder, inference, frame);
   const GstNpuInferenceMeta* origin =
-      meta ? gst_buffer_get_npu_inference_origin(buffer, meta->inference_id) : nullptr;
+      gst_buffer_get_npu_inference_origin(buffer, meta->inference_id);
   if (!origin || origin->frame_width == 0 || origin->frame_height == 0) {
     return decoder.decode(inference, meta, frame);
   }
@@ -175,6 +180,17 @@ const npu::vision::Answer& TensorDecoder::decode_in(GstBuffer* buffer, ModelDeco
                      "changed the frame since: put nputensordec directly behind the inference");
   }
   moved_ = moved(answer, move, inferred, frame);
+  return moved_;
+}
+
+/// Without a meta tensors describe the pixels of the frame that they were made of.
+const npu::vision::Answer& TensorDecoder::decode_others(ModelDecoder& decoder,
+                                                        const InferenceOutputs& inference,
+                                                        npu::vision::FrameSize frame) {
+  const auto others = path_.move_of_others();
+  if (!others) return decoder.decode(inference, nullptr, frame);
+  moved_ =
+      moved(decoder.decode(inference, nullptr, others->frame), others->move, others->frame, frame);
   return moved_;
 }
 

@@ -23,6 +23,8 @@ class TensorDecoder {
  public:
   /// Holds from the next buffer on, as does the next.
   void set_path(FramePath path) { path_ = std::move(path); }
+  /// Where no caps came though what is inferred has another size than before.
+  void renew_path(GstBuffer* buffer, GstPad* sink);
   /// Reads anew what lies beside the models.
   void configure(DecoderSettings settings);
 
@@ -39,6 +41,8 @@ class TensorDecoder {
   const npu::vision::Answer& decode_in(GstBuffer* buffer, ModelDecoder& decoder,
                                        const InferenceOutputs& inference,
                                        npu::vision::FrameSize frame);
+  const npu::vision::Answer& decode_others(ModelDecoder& decoder, const InferenceOutputs& inference,
+                                           npu::vision::FrameSize frame);
   void decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
                   npu::vision::FrameSize frame, Decoded* decoded);
 

@@ -24,10 +24,10 @@ struct Found {
   std::string outcome;
 };
 
-/// The objects of the first frame, exactly.
+/// The objects of the first frame, or of the last one, exactly.
 class Watch {
  public:
-  explicit Watch(GstElement* pipeline) {
+  explicit Watch(GstElement* pipeline, bool is_of_last = false) : is_of_last_(is_of_last) {
     GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), "out");
     GstPad* pad = gst_element_get_static_pad(sink, "sink");
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, look, this, nullptr);
@@ -38,8 +38,9 @@ class Watch {
 
  private:
   static GstPadProbeReturn look(GstPad* pad, GstPadProbeInfo* info, gpointer self) {
-    static_cast<Watch*>(self)->read(pad, GST_PAD_PROBE_INFO_BUFFER(info));
-    return GST_PAD_PROBE_REMOVE;
+    auto* watch = static_cast<Watch*>(self);
+    watch->read(pad, GST_PAD_PROBE_INFO_BUFFER(info));
+    return watch->is_of_last_ ? GST_PAD_PROBE_OK : GST_PAD_PROBE_REMOVE;
   }
 
   void read(GstPad* pad, GstBuffer* buffer) {
@@ -48,6 +49,7 @@ class Watch {
     gst_structure_get_int(gst_caps_get_structure(caps, 0), "width", &width);
     gst_structure_get_int(gst_caps_get_structure(caps, 0), "height", &height);
     gst_caps_unref(caps);
+    found.boxes.clear();
     found.width = width;
     found.height = height;
     gpointer state = nullptr;
@@ -67,6 +69,8 @@ class Watch {
     found.boxes.push_back({box.left * found.width, box.top * found.height, box.right * found.width,
                            box.bottom * found.height, box.confidence});
   }
+
+  const bool is_of_last_;
 };
 
 /// With `before` in front of the inference, and `after` between it and its decoder.
@@ -281,6 +285,43 @@ TEST(NotFollowed, IsRefusedWhereFramesBeforeAChangeLookLikeThoseAfter) {
   gst_object_unref(pad);
   gst_object_unref(sink);
   gst_object_unref(crop);
+}
+
+/// Of the last frame; `sources` feed "both".
+Found find_last(const std::string& sources, const std::string& fit) {
+  const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
+  Pipeline pipeline("concat name=both ! npuinfer name=npu device=software model=" + shapes +
+                    "/shapes.xml ! " + fit +
+                    " ! video/x-raw,width=320,height=320,pixel-aspect-ratio=1/1 ! nputensordec ! "
+                    "fakesink name=out async=false " +
+                    sources);
+  Watch watch(pipeline.get(), true);
+  watch.found.outcome = pipeline.play_to_the_end();
+  return watch.found;
+}
+
+// No caps come behind an element that keeps the size of its own frames.
+TEST(FollowedWithoutCaps, AreFramesOfAnotherSize) {
+  const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
+  const std::string clip =
+      "filesrc location=" + shapes +
+      "/shapes.mp4 ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=2 ! videoscale ! ";
+  const std::string square = clip + "video/x-raw,width=360,height=360,pixel-aspect-ratio=1/1 ! ";
+  const std::string wide = clip + "video/x-raw,width=640,height=360 ! ";
+  for (const char* fit : {"videobox autocrop=true", "videoscale"}) {
+    const Found alone = find_last(wide + "both. ", fit);
+    ASSERT_FALSE(alone.boxes.empty());
+    expect_same(find_last(square + "both. " + wide + "both. ", fit), alone.boxes);
+  }
+}
+
+TEST(NotFollowed, IsRefusedWhereBordersAreAmongWhatNobodyKnows) {
+  const Found found =
+      find("",
+           "videoscale name=fit ! video/x-raw,width=320,height=320,pixel-aspect-ratio=1/1 ! "
+           "progressreport silent=true !");
+  EXPECT_NE(found.outcome.find("fit adds borders"), std::string::npos) << found.outcome;
+  EXPECT_TRUE(found.boxes.empty());
 }
 
 TEST(NotFollowed, IsRefusedWhereOnlyTheElementKnowsWhatItDoes) {
