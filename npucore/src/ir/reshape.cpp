@@ -49,19 +49,6 @@ bool is_static(const Bounds& bounds) {
   return bounds.most && *bounds.most == bounds.least;
 }
 
-void set_port_shape(pugi::xml_node port, const Shape& shape) {
-  for (auto dim = port.child("dim"); dim;) {
-    const auto next = dim.next_sibling("dim");
-    port.remove_child(dim);
-    dim = next;
-  }
-  pugi::xml_node last;
-  for (const auto dim : shape) {
-    last = made(last ? port.insert_child_after("dim", last) : port.prepend_child("dim"));
-    set_text(last, std::to_string(dim));
-  }
-}
-
 void set_parameter_shape(pugi::xml_node parameter, const Shape& shape) {
   if (auto data = parameter.child("data")) {
     set(data, "shape", base::join(shape, ","));

@@ -33,6 +33,17 @@ std::string describe_edge(pugi::xml_node edge) {
                     edge.attribute("to-port").value());
 }
 
+void remove_edges(pugi::xml_node net, const auto& which) {
+  auto edges = net.child("edges");
+  for (auto edge = edges.child("edge"); edge;) {
+    const auto next = edge.next_sibling("edge");
+    if (which(edge)) {
+      edges.remove_child(edge);
+    }
+    edge = next;
+  }
+}
+
 /// What every compiled blob begins with.
 bool is_elf(std::span<const std::byte> bytes) {
   constexpr std::array kMagic{std::byte{0x7f}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}};
@@ -300,14 +311,9 @@ void Document::move_consumers(PortRef from, PortRef to) {
 
 void Document::disconnect(PortRef input) {
   producers_.erase(input);
-  auto edges = net().child("edges");
-  for (auto edge = edges.child("edge"); edge;) {
-    const auto next = edge.next_sibling("edge");
-    if (number(edge, "to-layer") == input.layer && number(edge, "to-port") == input.port) {
-      edges.remove_child(edge);
-    }
-    edge = next;
-  }
+  remove_edges(net(), [&](pugi::xml_node edge) {
+    return number(edge, "to-layer") == input.layer && number(edge, "to-port") == input.port;
+  });
 }
 
 void Document::remove_unused() {
@@ -332,14 +338,10 @@ void Document::remove_unused() {
 }
 
 void Document::remove_all_but(const std::set<LayerId>& used) {
-  auto edges = net().child("edges");
-  for (auto edge = edges.child("edge"); edge;) {
-    const auto next = edge.next_sibling("edge");
-    if (const auto to = number(edge, "to-layer"); !to || !used.contains(*to)) {
-      edges.remove_child(edge);
-    }
-    edge = next;
-  }
+  remove_edges(net(), [&](pugi::xml_node edge) {
+    const auto to = number(edge, "to-layer");
+    return !to || !used.contains(*to);
+  });
   std::erase_if(producers_, [&](const auto& pair) { return !used.contains(pair.first.layer); });
   for (auto layer : layers()) {
     if (!used.contains(layer_id(layer))) {

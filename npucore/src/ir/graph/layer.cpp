@@ -8,6 +8,8 @@
 #include "base/text.hpp"
 #include "base/type_names.hpp"
 
+#include "xml.hpp"
+
 namespace npu::ir {
 namespace {
 
@@ -152,6 +154,19 @@ Shape port_shape(pugi::xml_node port) {
     shape.push_back(value && *value <= INT64_MAX ? static_cast<std::int64_t>(*value) : -1);
   }
   return shape;
+}
+
+void set_port_shape(pugi::xml_node port, const Shape& shape) {
+  for (auto dim = port.child("dim"); dim;) {
+    const auto next = dim.next_sibling("dim");
+    port.remove_child(dim);
+    dim = next;
+  }
+  pugi::xml_node last;
+  for (const auto dim : shape) {
+    last = made(last ? port.insert_child_after("dim", last) : port.prepend_child("dim"));
+    set_text(last, std::to_string(dim));
+  }
 }
 
 std::optional<Shape> parse_shape(std::string_view text) {

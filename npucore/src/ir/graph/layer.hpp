@@ -42,6 +42,7 @@ std::string layout_letters(pugi::xml_node layer);
 
 /// Dimensions of a port; -1 is dynamic.
 Shape port_shape(pugi::xml_node port);
+void set_port_shape(pugi::xml_node port, const Shape& shape);
 /// "1,3,?,2..8" as in <data shape>; ranges and "?" are -1. Nothing for a dynamic rank or no shape.
 std::optional<Shape> parse_shape(std::string_view text);
 

@@ -20,11 +20,14 @@ void set(pugi::xml_node node, const char* name, const std::string& value);
 void set(pugi::xml_node node, const char* name, std::integral auto value) {
   set(node, name, std::to_string(value));
 }
-/// In the shortest form that reads back as the same number.
-void set(pugi::xml_node node, const char* name, std::floating_point auto value) {
+/// The shortest text that reads back as the same number, in every locale.
+std::string shortest(std::floating_point auto value) {
   std::array<char, 64> text{};
   const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
-  set(node, name, std::string(text.data(), result.ptr));
+  return {text.data(), result.ptr};
+}
+void set(pugi::xml_node node, const char* name, std::floating_point auto value) {
+  set(node, name, shortest(value));
 }
 void set_text(pugi::xml_node node, const std::string& text);
 /// A copy of the tree below `source`, as a new child of `parent`.

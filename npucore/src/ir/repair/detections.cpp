@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "base/text.hpp"
 #include "ir/graph/constant.hpp"
@@ -47,13 +45,13 @@ class TailReader {
   bool read_parts(pugi::xml_node concat);
   bool add_values(const Meaning& part);
   bool read_top_k();
-  bool is_chosen_by_scores() const;
+  bool is_chosen_by_scores();
   bool read_nms(pugi::xml_node layer);
   bool read_nms_inputs(pugi::xml_node layer);
   std::int64_t top_k_size(LayerId layer) const;
 
   const Document& document_;
-  mutable Meanings meanings_;
+  Meanings meanings_;
   Tail tail_;
   Meaning score_, class_;
 };
@@ -144,7 +142,7 @@ std::int64_t TailReader::top_k_size(LayerId layer) const {
 }
 
 /// The first TopK, if there is one, must take the best rows by the same scores, and enough.
-bool TailReader::is_chosen_by_scores() const {
+bool TailReader::is_chosen_by_scores() {
   if (!score_.chosen) return true;
   const auto ports = output_ports(document_.layer(*score_.chosen));
   if (ports.size() != 2) return false;
@@ -289,27 +287,14 @@ void move_names(Document& document, PortRef from, PortRef to) {
   }
 }
 
-void set_dims(pugi::xml_node port, pugi::xml_node as) {
-  while (port.remove_child("dim")) {
-  }
-  for (const auto dimension : port_shape(as)) set_text(add(port, "dim"), std::to_string(dimension));
-  set(port, "precision", as.attribute("precision").value());
-}
-
 void connect_result(Document& document, pugi::xml_node result, PortRef from) {
   auto port = input_port(result, 0);
   const PortRef to{layer_id(result), port.attribute("id").as_ullong()};
   document.disconnect(to);
   document.connect(from, to);
-  set_dims(port, document.output_port(from).node);
-}
-
-/// So that it reads back as the same number.
-std::string number(double value) {
-  std::array<char, 32> digits{};
-  const auto end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), static_cast<float>(value)).ptr;
-  return {digits.data(), end};
+  const auto as = document.output_port(from).node;
+  set_port_shape(port, port_shape(as));
+  set(port, "precision", as.attribute("precision").value());
 }
 
 void note(Model::Impl& model, const Tail& tail) {
@@ -318,8 +303,8 @@ void note(Model::Impl& model, const Tail& tail) {
   info["host_classes"] = std::to_string(tail.classes());
   info["host_detections"] = std::to_string(tail.detections);
   if (tail.nms) {
-    info["host_iou_threshold"] = number(tail.nms->iou);
-    info["host_score_threshold"] = number(tail.nms->score);
+    info["host_iou_threshold"] = shortest(static_cast<float>(tail.nms->iou));
+    info["host_score_threshold"] = shortest(static_cast<float>(tail.nms->score));
   }
 }
 
