@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <exception>
@@ -64,6 +65,14 @@ decltype(auto) with_advice(const std::string& advice, Work&& work) {
   }
 }
 
+/// Which dimension of pictures are rows, columns the next; nullopt where none are known channels.
+std::optional<std::size_t> rows_of(const npu::Shape& shape) {
+  const auto are_channels = [&](std::size_t at) { return shape[at] == 1 || shape[at] == 3; };
+  if (shape.size() != 4) return std::nullopt;
+  if (are_channels(1)) return 2;
+  return are_channels(3) ? std::optional<std::size_t>(1) : std::nullopt;
+}
+
 /// What a frame's sizes go into, and whether the model leaves any of them open.
 class OpenSizes {
  public:
@@ -71,18 +80,15 @@ class OpenSizes {
   explicit OpenSizes(const npu::Model& model)
       : input_(model.inputs().front().name), shape_(model.inputs().front().shape) {
     if (!any()) return;
-    const auto are_channels = [&](std::size_t at) { return shape_[at] == 1 || shape_[at] == 3; };
-    if (shape_.size() == 4 && are_channels(1)) {
-      rows_ = 2;
-    } else if (shape_.size() == 4 && are_channels(3)) {
-      rows_ = 1;
-    } else {
+    const auto rows = rows_of(shape_);
+    if (!rows) {
       throw npu::Error(npu::ErrorCode::kInvalidArgument,
                        "the input " + input_ + " of " + model.path().string() + " has the shape " +
                            npu::to_string(shape_) +
                            ", and a frame does not tell all its sizes: set input-shape, like "
                            "input-shape=1,3,640,640");
     }
+    rows_ = *rows;
   }
 
   bool any() const { return std::any_of(shape_.begin(), shape_.end(), is_open); }
@@ -110,7 +116,7 @@ class OpenSizes {
 /// Of the pictures that the model takes; 0 where the shape leaves it open or is none of a picture.
 npu::vision::InputSize size_of(const npu::Shape& shape) {
   if (shape.size() != 4) return {};
-  const std::size_t rows = shape[1] == 1 || shape[1] == 3 ? 2 : 1;
+  const std::size_t rows = rows_of(shape).value_or(1);
   if (is_open(shape[rows]) || is_open(shape[rows + 1])) return {};
   return {.width = static_cast<std::uint32_t>(shape[rows + 1]),
           .height = static_cast<std::uint32_t>(shape[rows])};
@@ -120,10 +126,9 @@ npu::vision::InputSize size_of(const npu::Shape& shape) {
 npu::Shape shape_by(const npu::vision::ModelCard& card, const npu::Shape& open) {
   const bool has_open = std::any_of(open.begin(), open.end(), is_open);
   if (!has_open || open.size() != 4 || !card.input_width || !card.input_height) return {};
-  const bool has_channels_last = open[1] != 1 && open[1] != 3 && (open[3] == 1 || open[3] == 3);
   const std::int64_t height = *card.input_height, width = *card.input_width;
   npu::Shape shape =
-      has_channels_last ? npu::Shape{1, height, width, open[3]} : npu::Shape{1, 3, height, width};
+      rows_of(open) == 1U ? npu::Shape{1, height, width, open[3]} : npu::Shape{1, 3, height, width};
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (!is_open(open[i])) {
       shape[i] = open[i];
