@@ -127,10 +127,8 @@ void set_place_of_maps(GstStructure* results, const MapPlace& place) {
 
 /// Before anything changed the frame: a map moves with it only where it covers all of it.
 MapPlace place_in_frame(GstBuffer* buffer, const GstNpuInferenceMeta& meta, FrameSize frame) {
-  const auto* origin = gst_buffer_get_npu_inference_origin(buffer, meta.inference_id);
-  if (!origin || origin->frame_width == 0 || origin->frame_height == 0) {
-    return place_of_maps(meta, frame);
-  }
+  const GstNpuInferenceMeta* origin = known_origin(buffer, meta);
+  if (!origin) return place_of_maps(meta, frame);
   return place_of_maps(*origin, {origin->frame_width, origin->frame_height});
 }
 
@@ -416,6 +414,11 @@ FrameResults read_structure(const GstStructure* structure) {
 }
 
 }  // namespace
+
+const GstNpuInferenceMeta* known_origin(GstBuffer* buffer, const GstNpuInferenceMeta& meta) {
+  const auto* origin = gst_buffer_get_npu_inference_origin(buffer, meta.inference_id);
+  return origin && origin->frame_width > 0 && origin->frame_height > 0 ? origin : nullptr;
+}
 
 MapPlace place_of_maps(const GstNpuInferenceMeta& meta, FrameSize frame) {
   if (meta.model_width == 0 || meta.model_height == 0) return {};

@@ -21,6 +21,9 @@ struct MapPlace {
   bool is_whole() const;
 };
 
+/// The inference as it was made, where the size of its frame is known too; else null.
+const GstNpuInferenceMeta* known_origin(GstBuffer* buffer, const GstNpuInferenceMeta& meta);
+
 /// By the geometry of the inference, in the frame that was inferred.
 MapPlace place_of_maps(const GstNpuInferenceMeta& meta, npu::vision::FrameSize frame);
 

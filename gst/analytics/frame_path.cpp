@@ -14,11 +14,7 @@ using npu::vision::FrameSize;
 
 namespace {
 
-struct Unref {
-  void operator()(gpointer object) const { gst_object_unref(object); }
-};
-using PadRef = std::unique_ptr<GstPad, Unref>;
-using ElementRef = std::unique_ptr<GstElement, Unref>;
+using PadRef = ObjectRef<GstPad>;
 
 constexpr int kFarthest = 64;  // elements; a pipeline that is being relinked may look endless
 
@@ -78,16 +74,15 @@ struct Picture {
 
 Picture picture_of(GstPad* pad) {
   Picture picture;
-  GstCaps* caps = gst_pad_get_current_caps(pad);
+  const CapsRef caps(gst_pad_get_current_caps(pad));
   if (!caps) return picture;
-  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  const GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
   gint width = 0, height = 0;
   if (gst_structure_get_int(structure, "width", &width) &&
       gst_structure_get_int(structure, "height", &height) && width > 0 && height > 0) {
     picture.size = {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};
   }
   gst_structure_get_fraction(structure, "pixel-aspect-ratio", &picture.par_n, &picture.par_d);
-  gst_caps_unref(caps);
   return picture;
 }
 
@@ -263,7 +258,7 @@ std::optional<FrameMove> move_of_other(GstElement* element, const Picture& from,
 FramePath::FramePath(GstPad* sink) {
   PadRef feeder = feeding(PadRef(GST_PAD(gst_object_ref(sink))));
   for (int i = 0; feeder && i < kFarthest; ++i) {
-    const ElementRef element(gst_pad_get_parent_element(feeder.get()));
+    const ObjectRef<GstElement> element(gst_pad_get_parent_element(feeder.get()));
     if (!element) break;
     PadRef next = feeding(only_sink_of(element.get()));
     add(element.get(), next.get(), feeder.get());

@@ -3,10 +3,11 @@
 
 #include <gst/gst.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "common/refs.hpp"
 
 #include "frame_move.hpp"
 
@@ -49,14 +50,10 @@ class FramePath {
   const std::string& turning() const { return turning_; }
 
  private:
-  struct Unref {
-    void operator()(gpointer object) const { gst_object_unref(object); }
-  };
-
   /// What the user set: videocrop's and videobox's edges, or how videoflip turns.
   using Setting = std::vector<int>;
   struct Step {
-    std::unique_ptr<GstElement, Unref> element;
+    ObjectRef<GstElement> element;
     npu::vision::FrameSize from, to;
     Setting setting;                // of elements that have one that counts
     std::optional<FrameMove> move;  // none: not known

@@ -165,11 +165,8 @@ const npu::vision::Answer& TensorDecoder::decode_in(GstBuffer* buffer, ModelDeco
                                                     npu::vision::FrameSize frame) {
   const GstNpuInferenceMeta* meta = inference.meta;
   if (!meta) return decode_others(decoder, inference, frame);
-  const GstNpuInferenceMeta* origin =
-      gst_buffer_get_npu_inference_origin(buffer, meta->inference_id);
-  if (!origin || origin->frame_width == 0 || origin->frame_height == 0) {
-    return decoder.decode(inference, meta, frame);
-  }
+  const GstNpuInferenceMeta* origin = known_origin(buffer, *meta);
+  if (!origin) return decoder.decode(inference, meta, frame);
   const npu::vision::FrameSize inferred{origin->frame_width, origin->frame_height};
   const FrameMove move = move_between(*origin, *meta);
   if (is_whole(move, inferred, frame)) return decoder.decode(inference, meta, frame);

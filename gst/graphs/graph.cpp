@@ -9,6 +9,7 @@
 #include "tensor_ids.hpp"
 
 namespace gstnpu {
+
 Graph::Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file,
              const std::string& card, const npu::vision::TensorGroup& ids)
     : model_(std::move(model)),

@@ -4,7 +4,7 @@
 #include <gst/gst.h>
 
 #include <memory>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/refs.hpp"

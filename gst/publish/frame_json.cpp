@@ -1,6 +1,5 @@
 #include "frame_json.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
