@@ -165,13 +165,17 @@ bool flag_or(const Value& root, const char* key, bool fallback) {
   return value ? value->flag() : fallback;
 }
 
+bool is_made_by(const Value& root, std::string_view model) {
+  const auto type = root.find("image_processor_type"), old = root.find("feature_extractor_type");
+  const auto& said = type ? type : old;
+  return said && said->text().starts_with(model);
+}
+
 /// EfficientNet's processor divides by image_std once more, unless it is told that the model has no
 /// classes.
 bool divides_twice(const Value& root) {
-  const auto type = root.find("image_processor_type");
-  const bool is_efficient_net =
-      type && type->text().starts_with("EfficientNetImageProcessor");  // or ...Fast
-  return flag_or(root, "include_top", is_efficient_net);
+  return flag_or(root, "include_top",
+                 is_made_by(root, "EfficientNetImageProcessor"));  // or ...Fast
 }
 
 std::vector<float> squares_of(std::vector<float> values) {
@@ -194,12 +198,6 @@ void read_values(const Value& root, ModelCard* card) {
   }
   set_normalisation(root, normalises && mean ? means_of(*mean) : std::vector<float>(), deviations,
                     by, offset, card);
-}
-
-bool is_made_by(const Value& root, std::string_view model) {
-  const auto type = root.find("image_processor_type"), old = root.find("feature_extractor_type");
-  const auto& said = type ? type : old;
-  return said && said->text().starts_with(model);
 }
 
 /// The shorter side of what keeps its aspect ratio. One number means a square to DeiT.
