@@ -2,12 +2,13 @@
 // and prints how long each call took and what was found.
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include <npuvision/decoder.hpp>
+
+#include "yolo_tensor.hpp"
 
 namespace {
 
@@ -20,16 +21,6 @@ struct Options {
   npu::vision::InputSize input{640, 640};
   npu::vision::DecodeOptions decode;
 };
-
-std::vector<float> read_values(const Options& options) {
-  std::vector<float> values((4 + options.classes) * options.boxes);
-  std::ifstream stream(options.file, std::ios::binary);
-  const auto size = static_cast<std::streamsize>(values.size() * sizeof(float));
-  if (!stream.read(reinterpret_cast<char*>(values.data()), size)) {
-    throw std::runtime_error("cannot read " + options.file);
-  }
-  return values;
-}
 
 TensorView view_of(const std::vector<float>& values, const Options& options) {
   const std::size_t row_bytes = options.boxes * sizeof(float), size_bytes = values.size() * 4;
@@ -44,7 +35,7 @@ TensorView view_of(const std::vector<float>& values, const Options& options) {
 
 nlohmann::json measure(const Options& options) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
-  const std::vector<float> values = read_values(options);
+  const std::vector<float> values = read_yolo_tensor(options.file, options.classes, options.boxes);
   const std::vector<TensorView> views{view_of(values, options)};
   npu::vision::ModelCard card;
   card.task = npu::vision::Task::kDetect;

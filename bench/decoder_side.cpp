@@ -6,11 +6,12 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "yolo_tensor.hpp"
 
 namespace {
 
@@ -19,16 +20,6 @@ struct Options {
   std::size_t classes = 80, boxes = 8400, calls = 100;
   guint size = 640;  // of the model's input and of the frames
 };
-
-std::vector<float> read_values(const Options& options) {
-  std::vector<float> values((4 + options.classes) * options.boxes);
-  std::ifstream stream(options.file, std::ios::binary);
-  const auto size = static_cast<std::streamsize>(values.size() * sizeof(float));
-  if (!stream.read(reinterpret_cast<char*>(values.data()), size)) {
-    throw std::runtime_error("cannot read " + options.file);
-  }
-  return values;
-}
 
 /// As npuinfer's from GStreamer 1.28 on.
 std::string caps_of(const Options& options) {
@@ -44,7 +35,7 @@ class Side {
  public:
   explicit Side(const Options& options)
       : options_(options),
-        values_(read_values(options)),
+        values_(read_yolo_tensor(options.file, options.classes, options.boxes)),
         memory_(gst_memory_new_wrapped(GST_MEMORY_FLAG_READONLY, values_.data(),
                                        values_.size() * sizeof(float), 0,
                                        values_.size() * sizeof(float), nullptr, nullptr)),

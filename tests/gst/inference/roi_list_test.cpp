@@ -268,13 +268,18 @@ INSTANTIATE_TEST_SUITE_P(All, RoiListFormats,
                                          "P010_10LE", "GRAY8", "GRAY16_LE"),
                          [](const auto& row) { return std::string(row.param); });
 
-TEST_F(RoiList, ALetterboxKeepsTheAspectRatio) {
-  ElementHarness harness("npuinfer", configured("resize-mode", "letterbox"));
+/// A frame with one object of 60x30, inferred.
+BufferRef with_a_wide_object(const std::function<void(GstElement*)>& configure) {
+  ElementHarness harness("npuinfer", configure);
   harness.set_caps(caps_of("NV12", 120, 100));
   BufferRef frame = ramp("NV12", 120, 100);
   add_roi(frame, 20, 30, 60, 30);
   harness.push(std::move(frame));
-  const BufferRef out = harness.pull();
+  return harness.pull();
+}
+
+TEST_F(RoiList, ALetterboxKeepsTheAspectRatio) {
+  const BufferRef out = with_a_wide_object(configured("resize-mode", "letterbox"));
   const std::vector<Result> results = results_of(out.get());
   ASSERT_EQ(results.size(), 1u);
   const GstNpuInferenceMeta& meta = *results[0].meta;
@@ -290,12 +295,7 @@ TEST_F(RoiList, ALetterboxKeepsTheAspectRatio) {
 }
 
 TEST_F(RoiList, AWindowHasItsBorderOnOneSide) {
-  ElementHarness harness("npuinfer", configured("resize-mode", "fit-to-window"));
-  harness.set_caps(caps_of("NV12", 120, 100));
-  BufferRef frame = ramp("NV12", 120, 100);
-  add_roi(frame, 20, 30, 60, 30);
-  harness.push(std::move(frame));
-  const BufferRef out = harness.pull();
+  const BufferRef out = with_a_wide_object(configured("resize-mode", "fit-to-window"));
   const std::vector<Result> results = results_of(out.get());
   ASSERT_EQ(results.size(), 1u);
   const GstNpuInferenceMeta& meta = *results[0].meta;
