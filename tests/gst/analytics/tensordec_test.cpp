@@ -1014,6 +1014,27 @@ TEST(TensorDecAnswers, AreMapsOfWhatTheModelSaw) {
   EXPECT_EQ(place(0, 30, 640 / 240.0), (std::vector<double>{0, 1, 0, 1}));
 }
 
+// Such a map has no values for the rest of the frame, wherever that went since.
+TEST(TensorDecAnswers, RefusesAMapOfTheMiddleInAFrameThatWasMoved) {
+  const auto push = [](double move_x, ElementHarness* harness) {
+    Owned<GstBuffer> frame = frame_with({of_shape("map", {1, 3, 20, 20})});
+    GstNpuInferenceMeta* meta = add_model_with_card(frame.get(), R"({"task":"semantic"})");
+    meta->model_width = meta->model_height = 240;
+    meta->offset_x = -40;
+    meta->scale_x = meta->scale_y = 2;
+    meta->frame_width = 640;
+    meta->frame_height = 480;
+    gst_buffer_keep_npu_inference_origin(frame.get(), meta);
+    gst_npu_inference_meta_move(meta, FALSE, 1, 1, move_x, 0);
+    return harness->push(std::move(frame));
+  };
+  ElementHarness harness("nputensordec", kCaps);
+  EXPECT_EQ(push(0, &harness), GST_FLOW_OK);
+  EXPECT_EQ(push(-10, &harness), GST_FLOW_ERROR);
+  EXPECT_NE(harness.message(GST_MESSAGE_ERROR).find("saw only the middle of the frame"),
+            std::string::npos);
+}
+
 TEST(TensorDecAnswers, OfManyQuestionsHaveTheirThreshold) {
   const auto count = [](const char* card) -> guint {
     Owned<GstBuffer> frame = frame_with({classes({-1, -2, -3})});
