@@ -170,6 +170,8 @@ set(NPUVISION_SOURCES
   npuvision/decode/yolo/objectness.cpp
   npuvision/decode/yolo/raw.cpp
   npuvision/decode/yolo/rows.cpp
+  npuvision/track/assignment.cpp
+  npuvision/track/motion.cpp
 )
 
 set(GSTNPUMETA_SOURCES

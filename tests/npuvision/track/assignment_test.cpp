@@ -1,0 +1,87 @@
+#include "track/assignment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+
+namespace npu::vision {
+namespace {
+
+using Costs = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
+
+/// What the pairs save: alone, each would cost 1.
+double saved(const Costs& costs, std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs) {
+  double sum = 0;
+  for (const auto& pair : pairs) {
+    sum += 1 - costs.at(pair);
+  }
+  return sum;
+}
+
+/// The most that any pairs save, by trying all.
+double most_saved(const Costs& costs, std::uint32_t row, std::uint32_t rows, std::uint32_t columns,
+                  std::uint32_t taken) {
+  if (row == rows) return 0;
+  double most = most_saved(costs, row + 1, rows, columns, taken);
+  for (std::uint32_t column = 0; column < columns; ++column) {
+    const auto cost = costs.find({row, column});
+    if (cost == costs.end() || (taken >> column & 1) != 0) continue;
+    most = std::max(
+        most, 1 - cost->second + most_saved(costs, row + 1, rows, columns, taken | 1U << column));
+  }
+  return most;
+}
+
+TEST(Assignment, IsTheCheapestOfAll) {
+  std::mt19937 random(4);
+  Assignment assignment;
+  for (int round = 0; round < 400; ++round) {
+    const std::uint32_t rows = 1 + random() % 6, columns = 1 + random() % 6;
+    assignment.begin(rows, columns);
+    Costs costs;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      for (std::uint32_t column = 0; column < columns; ++column) {
+        if (random() % 3 == 0) continue;
+        costs[{row, column}] = std::uniform_real_distribution(0.0, 0.999)(random);
+        assignment.add(row, column, costs[{row, column}]);
+      }
+    }
+    const auto pairs = assignment.solve();
+    std::vector<int> of_row(rows), of_column(columns);
+    for (const auto& [row, column] : pairs) {
+      EXPECT_EQ(++of_row[row], 1);
+      EXPECT_EQ(++of_column[column], 1);
+    }
+    EXPECT_NEAR(saved(costs, pairs), most_saved(costs, 0, rows, columns, 0), 1e-9) << round;
+  }
+}
+
+TEST(Assignment, LeavesRowsAndColumnsAlone) {
+  Assignment assignment;
+  assignment.begin(2, 0);
+  EXPECT_TRUE(assignment.solve().empty());
+  assignment.begin(0, 0);
+  EXPECT_TRUE(assignment.solve().empty());
+  assignment.begin(3, 3);
+  assignment.add(1, 2, 0.5);
+  ASSERT_EQ(assignment.solve().size(), 1U);
+  EXPECT_EQ(assignment.solve()[0], std::pair(1U, 2U));
+}
+
+TEST(Assignment, PrefersTwoGoodPairsToTheBestOne) {
+  Assignment assignment;
+  assignment.begin(2, 2);
+  assignment.add(0, 0, 0.1);
+  assignment.add(0, 1, 0.2);
+  assignment.add(1, 0, 0.3);
+  const auto pairs = assignment.solve();
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_NE(std::find(pairs.begin(), pairs.end(), std::pair(0U, 1U)), pairs.end());
+  EXPECT_NE(std::find(pairs.begin(), pairs.end(), std::pair(1U, 0U)), pairs.end());
+}
+
+}  // namespace
+}  // namespace npu::vision
