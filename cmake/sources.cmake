@@ -172,6 +172,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/yolo/rows.cpp
   npuvision/track/assignment.cpp
   npuvision/track/motion.cpp
+  npuvision/track/tracker.cpp
 )
 
 set(GSTNPUMETA_SOURCES
