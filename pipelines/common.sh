@@ -4,7 +4,13 @@
 # GStreamer must find the elements: install them, or set GST_PLUGIN_PATH.
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 shapes=$here/../models/shapes
+asked=${MODEL-}
 : "${MODEL:=$shapes/shapes.xml}" "${DEVICE:=auto}"
+
+# task_model TASK: the demo's model of a task, which the build makes, or MODEL where the caller has set it.
+task_model() {
+  echo "${asked:-$here/../build/models/shapes/shapes_$1_openvino_model/shapes_$1.xml}"
+}
 
 # Prints the line so that it can be pasted, then becomes it.
 launch() {

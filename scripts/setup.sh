@@ -15,6 +15,7 @@ packages=(
 )
 test_packages=(
   clang clang-format clang-tidy debian-archive-keyring git mmdebstrap
+  gir1.2-gst-rtsp-server-1.0 python3-gi
   libclang-rt-dev llvm mold busybox-static cpio kmod qemu-system-x86 xz-utils
 )
 

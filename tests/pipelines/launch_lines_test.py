@@ -8,12 +8,14 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
 LINES = TREE / "pipelines"
 CLIP_FRAMES = 300
+SERVER = Path(__file__).resolve().with_name("rtsp_server.py")
 NPU_COMPILE = None
 
 
@@ -28,6 +30,42 @@ def run(name, *arguments, **environment):
 
 def read(path):
     return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def wait_for(path, text, count):
+    """Until a file that is being written has a text so often."""
+    for _ in range(1000):
+        if path.exists() and path.read_text().count(text) >= count:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{path} has no {text!r}, {count} times")
+
+
+def task_model(task):
+    """Made at build time where numpy and openvino are for this system's Python."""
+    folder = os.environ.get("TASK_MODELS")
+    if not folder:
+        raise unittest.SkipTest("numpy and openvino in .venv are another system's")
+    return os.path.join(folder, f"shapes_{task}_openvino_model", f"shapes_{task}.xml")
+
+
+class RtspCamera:
+    """A server of its own process, which can die and come back at the same address."""
+
+    def __init__(self, test):
+        self.port = 0
+        test.addCleanup(self.break_down)
+        self.start()
+        self.url = f"rtsp://127.0.0.1:{self.port}/camera"
+
+    def start(self):
+        self.server = subprocess.Popen([SERVER, str(self.port)], stdout=subprocess.PIPE, text=True)
+        self.port = int(self.server.stdout.readline())
+
+    def break_down(self):
+        self.server.kill()
+        self.server.wait()
+        self.server.stdout.close()
 
 
 def objects(lines):
@@ -81,6 +119,61 @@ class LaunchLines(unittest.TestCase):
         self.assertGreater((self.folder / "out.avi").stat().st_size, 100000)
         self.assertGreater(objects(lines[::3]), 0)
         self.assertEqual(objects(lines[1::3]), 0)
+
+    def test_camera_with_jpeg(self):
+        lines = run("detect-camera-mjpg.sh", 320, 240, SOURCE="videotestsrc num-buffers=20 ! jpegenc")
+        self.assertEqual(len(lines), 20)
+        self.assertEqual({(line["width"], line["height"]) for line in lines}, {(320, 240)})
+
+    def test_camera_with_yuy2(self):
+        lines = run("detect-camera-yuy2.sh", 320, 240, SOURCE="videotestsrc num-buffers=20")
+        self.assertEqual(len(lines), 20)
+
+    def test_segmentation(self):
+        lines = run("segment-file.sh", MODEL=task_model("segment"))
+        self.assert_clip(lines)
+        self.assertEqual(objects(lines), sum("mask" in found for line in lines for found in line["detections"]))
+
+    def test_key_points(self):
+        lines = run("find-key-points.sh", MODEL=task_model("pose"))
+        self.assertEqual(len(lines), CLIP_FRAMES)
+        self.assertEqual({len(found["keypoints"]) for line in lines for found in line["detections"]}, {4})
+
+    def test_turned_boxes(self):
+        lines = run("detect-turned.sh", MODEL=task_model("obb"))
+        self.assertEqual(len(lines), CLIP_FRAMES)
+        turns = [found["oriented"]["angle"] for line in lines for found in line["detections"]]
+        self.assertGreater(max(turns) - min(turns), 1)
+
+    def test_text(self):
+        lines = run("read-meter.sh")
+        truth = read(TREE / "models" / "digits" / "meter.truth.jsonl")
+        self.assertEqual([line["classifications"][0]["label"] for line in lines], [frame["text"] for frame in truth])
+
+    def test_four_streams(self):
+        picture = self.folder / "mosaic.png"
+        run("four-streams.sh", self.folder, SINK=f"pngenc snapshot=true ! filesink location={picture}")
+        self.assertGreater(picture.stat().st_size, 10000)
+
+    def test_four_streams_see_the_same(self):
+        run("four-streams.sh", self.folder)
+        first, *rest = ([line["detections"] for line in read(self.folder / f"{stream}.jsonl")] for stream in range(1, 5))
+        self.assertEqual(len(first), CLIP_FRAMES)
+        for other in rest:
+            self.assertEqual(first, other)
+
+    def test_rtsp_connects_again(self):
+        output = self.folder / "camera.jsonl"
+        camera = RtspCamera(self)
+        script = subprocess.Popen([LINES / "detect-rtsp.sh", camera.url, output], env=os.environ | {"DEVICE": "software", "WAIT": "1"})
+        self.addCleanup(script.wait)
+        self.addCleanup(script.terminate)
+        wait_for(output, '"frame":5,', 1)
+        camera.break_down()
+        camera.start()
+        wait_for(output, '"frame":5,', 2)  # frames are counted anew
+        script.terminate()
+        self.assertEqual(script.wait(timeout=60), 0)
 
     def test_classify_objects(self):
         lines = run("classify-objects.sh")

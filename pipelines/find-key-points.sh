@@ -1,0 +1,6 @@
+#!/bin/sh
+# Finds the key points of each object in a video file: joints of people, or the corners of the demo's squares.
+# usage: find-key-points.sh [VIDEO]
+. "$(dirname -- "$0")/common.sh"
+launch filesrc location="${1:-$shapes/shapes.mp4}" ! decodebin ! \
+  npuinfer model="$(task_model pose)" device="$DEVICE" ! nputensordec ! npupublish ! fakesink
