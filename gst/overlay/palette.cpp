@@ -1,0 +1,45 @@
+#include "palette.hpp"
+
+#include <array>
+
+namespace gstnpu {
+namespace {
+
+// Bright enough for dark scenes and strong enough for light ones, each far from those beside it.
+constexpr std::array<Color, 16> kColors = {{{255, 82, 82},
+                                            {64, 196, 255},
+                                            {255, 215, 64},
+                                            {105, 240, 174},
+                                            {224, 64, 251},
+                                            {255, 145, 0},
+                                            {83, 109, 254},
+                                            {178, 255, 89},
+                                            {255, 128, 171},
+                                            {24, 255, 255},
+                                            {255, 171, 64},
+                                            {124, 77, 255},
+                                            {0, 230, 118},
+                                            {255, 64, 129},
+                                            {198, 255, 0},
+                                            {68, 138, 255}}};
+
+}  // namespace
+
+Color color_of_label(std::string_view label) {
+  std::uint32_t hash = 2166136261U;  // FNV-1a
+  for (const char c : label) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  }
+  return kColors[(hash ^ hash >> 16) % kColors.size()];
+}
+
+Color color_of_track(std::uint64_t id) {
+  return kColors[id % kColors.size()];
+}
+
+Color ink_on(Color paper) {
+  const double light = 0.299 * paper.red + 0.587 * paper.green + 0.114 * paper.blue;
+  return light > 140 ? Color{0, 0, 0} : Color{255, 255, 255};
+}
+
+}  // namespace gstnpu

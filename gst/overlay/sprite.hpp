@@ -1,0 +1,25 @@
+// What is drawn: areas of one color.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <cstddef>
+
+namespace gstnpu {
+
+struct Color {
+  guint8 red = 0, green = 0, blue = 0;  ///< R'G'B'
+};
+
+/// A rectangle of frame pixels, which may stand out of the frame.
+struct Sprite {
+  int x = 0, y = 0, width = 0, height = 0;
+  Color color;
+  guint8 opacity = 255;  ///< 255: nothing shines through
+  /// How much of each pixel belongs to it, 255: all; rows of `coverage_stride` bytes. Null: all of
+  /// each. Borrowed.
+  const guint8* coverage = nullptr;
+  std::size_t coverage_stride = 0;
+};
+
+}  // namespace gstnpu
