@@ -1,0 +1,299 @@
+#include "drawing.hpp"
+
+#include <cairo.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <numbers>
+#include <utility>
+
+#include "palette.hpp"
+
+namespace gstnpu {
+namespace {
+
+using npu::vision::FrameSize;
+
+constexpr double kLeastKeyPointConfidence = 0.3;
+constexpr guint8 kPaperOpacity = 220;
+constexpr guint8 kShadowOpacity = 110;
+
+// The pairs of COCO's 17 key points that are drawn as limbs (cocodataset.org, person_keypoints).
+constexpr std::pair<std::size_t, std::size_t> kPerson[] = {
+    {15, 13}, {13, 11}, {16, 14}, {14, 12}, {11, 12}, {5, 11}, {6, 12}, {5, 6}, {5, 7}, {6, 8},
+    {7, 9},   {8, 10},  {1, 2},   {0, 1},   {0, 2},   {1, 3},  {2, 4},  {3, 5}, {4, 6}};
+constexpr std::size_t kPersonPoints = 17;
+
+/// What is no number is 0.
+int pixel(double place, std::uint32_t limit) {
+  return place > 0 ? static_cast<int>(std::lround(std::min(place, static_cast<double>(limit)))) : 0;
+}
+
+std::string percent(double confidence) {
+  char text[32];
+  std::snprintf(text, sizeof text, " %d%%", static_cast<int>(std::lround(100 * confidence)));
+  return text;
+}
+
+/// What was said of an object, shortest first; the number apart, since it changes each frame.
+struct Words {
+  std::string name, number;
+};
+
+Words words_of(const Region& region) {
+  Words words{region.label, region.confidence ? percent(*region.confidence) : ""};
+  for (const ReadClass& said : region.classes) {
+    if (said.label.empty()) continue;
+    words.name += words.name.empty() ? said.label : ": " + said.label;
+  }
+  return words;
+}
+
+Color color_of(const Region& region) {
+  return region.tracking_id ? color_of_track(*region.tracking_id) : color_of_label(region.label);
+}
+
+struct EndSurface {
+  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+};
+struct EndContext {
+  void operator()(cairo_t* context) const { cairo_destroy(context); }
+};
+
+}  // namespace
+
+Look Look::for_height(int frame_height) const {
+  Look look = *this;
+  if (look.line_width == 0) {
+    look.line_width = static_cast<guint>(std::clamp(frame_height / 360, 2, 12));
+  }
+  if (look.text_height == 0) {
+    look.text_height = static_cast<guint>(std::clamp(frame_height / 36, 11, 72));
+  }
+  return look;
+}
+
+Drawing::Drawing(const Look& look) : look_(look), lettering_(static_cast<int>(look.text_height)) {}
+
+void Drawing::begin(FrameSize frame) {
+  frame_ = frame;
+  next_line_ = 0;
+  forget_sprites();
+}
+
+void Drawing::forget_sprites() {
+  sprites_.clear();
+  coverages_used_ = 0;
+  lettering_.clean_up();
+}
+
+std::vector<guint8>& Drawing::new_coverage(std::size_t size) {
+  if (coverages_used_ == coverages_.size()) {
+    coverages_.emplace_back();
+  }
+  std::vector<guint8>& coverage = coverages_[coverages_used_++];
+  coverage.assign(size, 0);
+  return coverage;
+}
+
+void Drawing::add_rectangle(const Box& box, Color color, guint8 opacity) {
+  if (box.left >= box.right || box.top >= box.bottom) return;
+  sprites_.push_back({.x = box.left,
+                      .y = box.top,
+                      .width = box.right - box.left,
+                      .height = box.bottom - box.top,
+                      .color = color,
+                      .opacity = opacity});
+}
+
+/// With a dark line inside it, so that it is seen on its own color too.
+void Drawing::add_outline(const Box& box, Color color) {
+  const auto frame_of = [&](const Box& outer, int width, Color line, guint8 opacity) {
+    const int x = std::min(width, (outer.right - outer.left + 1) / 2);
+    const int y = std::min(width, (outer.bottom - outer.top + 1) / 2);
+    add_rectangle({outer.left, outer.top, outer.right, outer.top + y}, line, opacity);
+    add_rectangle(
+        {outer.left, std::max(outer.bottom - y, outer.top + y), outer.right, outer.bottom}, line,
+        opacity);
+    const int top = outer.top + y, bottom = outer.bottom - y;
+    add_rectangle({outer.left, top, outer.left + x, bottom}, line, opacity);
+    add_rectangle({std::max(outer.right - x, outer.left + x), top, outer.right, bottom}, line,
+                  opacity);
+  };
+  const int width = static_cast<int>(look_.line_width);
+  const Box inner{box.left + width, box.top + width, box.right - width, box.bottom - width};
+  if (inner.right - inner.left > 2 && inner.bottom - inner.top > 2) {
+    frame_of(inner, 1, {0, 0, 0}, kShadowOpacity);
+  }
+  frame_of(box, width, color, 255);
+}
+
+void Drawing::add_mask(const ReadMask& mask, Color color) {
+  const Box box{pixel(mask.x, frame_.width), pixel(mask.y, frame_.height),
+                pixel(mask.x + mask.width, frame_.width),
+                pixel(mask.y + mask.height, frame_.height)};
+  const int width = box.right - box.left, height = box.bottom - box.top;
+  if (width <= 0 || height <= 0 || mask.columns == 0 || mask.rows == 0) return;
+  auto& coverage = new_coverage(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  auto* to = coverage.data();
+  for (int y = 0; y < height; ++y) {
+    const std::size_t row = static_cast<std::size_t>(y) * mask.rows / static_cast<guint>(height);
+    const guint8* from = mask.values.data() + row * mask.columns;
+    for (int x = 0; x < width; ++x) {
+      *to++ = from[static_cast<std::size_t>(x) * mask.columns / static_cast<guint>(width)];
+    }
+  }
+  sprites_.push_back({.x = box.left,
+                      .y = box.top,
+                      .width = width,
+                      .height = height,
+                      .color = color,
+                      .opacity = static_cast<guint8>(255 * look_.mask_opacity + 0.5F),
+                      .coverage = coverage.data(),
+                      .coverage_stride = static_cast<std::size_t>(width)});
+}
+
+/// Lines that cairo draws, smooth, inside a box; `draw` gets frame pixels.
+template <typename Draw>
+void Drawing::add_lines(const Box& around, Color color, Draw&& draw) {
+  const int margin = 3 * static_cast<int>(look_.line_width) + 1;
+  const Box box{std::max(around.left - margin, 0), std::max(around.top - margin, 0),
+                std::min(around.right + margin, static_cast<int>(frame_.width)),
+                std::min(around.bottom + margin, static_cast<int>(frame_.height))};
+  const int width = box.right - box.left, height = box.bottom - box.top;
+  if (width <= 0 || height <= 0) return;
+  const int stride = cairo_format_stride_for_width(CAIRO_FORMAT_A8, width);
+  auto& coverage =
+      new_coverage(static_cast<std::size_t>(stride) * static_cast<std::size_t>(height));
+  const std::unique_ptr<cairo_surface_t, EndSurface> surface(
+      cairo_image_surface_create_for_data(coverage.data(), CAIRO_FORMAT_A8, width, height, stride));
+  {
+    const std::unique_ptr<cairo_t, EndContext> cairo(cairo_create(surface.get()));
+    cairo_translate(cairo.get(), -box.left, -box.top);
+    cairo_set_line_width(cairo.get(), look_.line_width);
+    cairo_set_line_cap(cairo.get(), CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(cairo.get(), CAIRO_LINE_JOIN_ROUND);
+    draw(cairo.get());
+  }
+  cairo_surface_flush(surface.get());
+  sprites_.push_back({.x = box.left,
+                      .y = box.top,
+                      .width = width,
+                      .height = height,
+                      .color = color,
+                      .coverage = coverage.data(),
+                      .coverage_stride = static_cast<std::size_t>(stride)});
+}
+
+void Drawing::add_turned(const ReadOriented& box, Color color) {
+  const double c = std::cos(box.angle) / 2, s = std::sin(box.angle) / 2;
+  const double x = std::abs(c * box.width) + std::abs(s * box.height);
+  const double y = std::abs(s * box.width) + std::abs(c * box.height);
+  const Box around{pixel(box.x - x, frame_.width), pixel(box.y - y, frame_.height),
+                   pixel(box.x + x, frame_.width), pixel(box.y + y, frame_.height)};
+  add_lines(around, color, [&](cairo_t* cairo) {
+    constexpr std::pair<int, int> kCorners[] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+    for (const auto& [right, down] : kCorners) {
+      cairo_line_to(cairo, box.x + right * c * box.width - down * s * box.height,
+                    box.y + right * s * box.width + down * c * box.height);
+    }
+    cairo_close_path(cairo);
+    cairo_stroke(cairo);
+  });
+}
+
+void Drawing::add_key_points(std::span<const ReadKeyPoint> points, Color color) {
+  const auto is_there = [](const ReadKeyPoint& point) {
+    return point.confidence >= kLeastKeyPointConfidence;
+  };
+  Box around{static_cast<int>(frame_.width), static_cast<int>(frame_.height), 0, 0};
+  for (const ReadKeyPoint& point : points) {
+    if (!is_there(point)) continue;
+    const int x = pixel(point.x, frame_.width), y = pixel(point.y, frame_.height);
+    around = {std::min(around.left, x), std::min(around.top, y), std::max(around.right, x),
+              std::max(around.bottom, y)};
+  }
+  add_lines(around, color, [&](cairo_t* cairo) {
+    for (const auto& [first, second] : kPerson) {
+      if (points.size() != kPersonPoints || !is_there(points[first]) || !is_there(points[second])) {
+        continue;
+      }
+      cairo_move_to(cairo, points[first].x, points[first].y);
+      cairo_line_to(cairo, points[second].x, points[second].y);
+    }
+    cairo_stroke(cairo);
+    for (const ReadKeyPoint& point : points) {
+      if (!is_there(point)) continue;
+      cairo_new_sub_path(cairo);
+      cairo_arc(cairo, point.x, point.y, 1.5 * look_.line_width, 0, 2 * std::numbers::pi);
+    }
+    cairo_fill(cairo);
+  });
+}
+
+/// Returns where the text ends.
+int Drawing::add_text(std::string_view text, int x, int y, Color color) {
+  const Bitmap& bitmap = lettering_.of(text);
+  if (bitmap.width == 0) return x;
+  sprites_.push_back({.x = x,
+                      .y = y,
+                      .width = bitmap.width,
+                      .height = bitmap.height,
+                      .color = color,
+                      .coverage = bitmap.coverage.data(),
+                      .coverage_stride = static_cast<std::size_t>(bitmap.width)});
+  return x + bitmap.width;
+}
+
+void Drawing::add_label(const Region& region) {
+  if (!look_.with_labels) return;
+  const Words words = words_of(region);
+  if (words.name.empty() && words.number.empty()) return;
+  const Bitmap &name = lettering_.of(words.name), &number = lettering_.of(words.number);
+  const Box box = box_of(region);
+  const Color color = color_of(region);
+  const int margin = static_cast<int>(look_.text_height) / 4;
+  const int width = name.width + number.width + 2 * margin;
+  const int height = std::max(name.height, number.height);
+  const int x = std::clamp(box.left, 0, std::max(static_cast<int>(frame_.width) - width, 0));
+  const int y = box.top >= height ? box.top - height : box.top;
+  add_rectangle({x, y, x + width, y + height}, color, kPaperOpacity);
+  const Color ink = ink_on(color);
+  add_text(words.number, add_text(words.name, x + margin, y, ink), y, ink);
+}
+
+Drawing::Box Drawing::box_of(const Region& region) const {
+  return {pixel(region.x, frame_.width), pixel(region.y, frame_.height),
+          pixel(region.x + region.width, frame_.width),
+          pixel(region.y + region.height, frame_.height)};
+}
+
+void Drawing::add(const Region& region) {
+  const Color color = color_of(region);
+  if (look_.with_masks && region.mask) {
+    add_mask(*region.mask, color);
+  }
+  if (region.oriented) {
+    add_turned(*region.oriented, color);
+  } else {
+    add_outline(box_of(region), color);
+  }
+  if (!region.key_points.empty()) {
+    add_key_points(region.key_points, color);
+  }
+}
+
+void Drawing::add_line(std::string_view text) {
+  if (next_line_ >= static_cast<int>(frame_.height)) return;
+  const Bitmap& bitmap = lettering_.of(text);
+  if (bitmap.width == 0) return;
+  const int margin = static_cast<int>(look_.text_height) / 4;
+  add_rectangle({0, next_line_, bitmap.width + 2 * margin, next_line_ + bitmap.height}, {0, 0, 0},
+                150);
+  add_text(text, margin, next_line_, {255, 255, 255});
+  next_line_ += bitmap.height;
+}
+
+}  // namespace gstnpu

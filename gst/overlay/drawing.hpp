@@ -1,0 +1,72 @@
+// What a frame's results look like.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analytics/answer_meta.hpp"
+
+#include "lettering.hpp"
+#include "sprite.hpp"
+
+namespace gstnpu {
+
+struct Look {
+  bool with_labels = true;
+  bool with_masks = true;
+  guint line_width = 0;       ///< pixels; 0: by the frame's height, so that it looks alike on all
+  guint text_height = 0;      ///< of a line, pixels; 0: the same
+  float mask_opacity = 0.4F;  ///< 0..1
+
+  /// With what is left open.
+  Look for_height(int frame_height) const;
+  bool operator==(const Look&) const = default;
+};
+
+/// Turns results into sprites. Keeps its memory from frame to frame. One thread.
+class Drawing {
+ public:
+  explicit Drawing(const Look& look);
+
+  void begin(npu::vision::FrameSize frame);
+  /// All of a region but its label.
+  void add(const Region& region);
+  void add_label(const Region& region);
+  /// Lines of text at the frame's top left.
+  void add_line(std::string_view text);
+
+  /// In the order in which they are to be drawn. Valid until begin() or forget_sprites().
+  std::span<const Sprite> sprites() const { return sprites_; }
+  /// They have been drawn: what comes next takes their memory.
+  void forget_sprites();
+
+ private:
+  struct Box {
+    int left, top, right, bottom;  // pixels
+  };
+
+  void add_rectangle(const Box& box, Color color, guint8 opacity);
+  void add_outline(const Box& box, Color color);
+  void add_mask(const ReadMask& mask, Color color);
+  void add_turned(const ReadOriented& box, Color color);
+  void add_key_points(std::span<const ReadKeyPoint> points, Color color);
+  Box box_of(const Region& region) const;
+  int add_text(std::string_view text, int x, int y, Color color);
+  std::vector<guint8>& new_coverage(std::size_t size);
+  template <typename Draw>
+  void add_lines(const Box& around, Color color, Draw&& draw);
+
+  Look look_;
+  Lettering lettering_;
+  npu::vision::FrameSize frame_;
+  std::vector<Sprite> sprites_;
+  std::deque<std::vector<guint8>> coverages_;  // of this frame's sprites, and spare ones
+  std::size_t coverages_used_ = 0;
+  int next_line_ = 0;  // where the next line of text begins
+};
+
+}  // namespace gstnpu

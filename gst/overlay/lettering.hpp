@@ -1,0 +1,46 @@
+// Text as bitmaps.
+#pragma once
+
+#include <pango/pangocairo.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gstnpu {
+
+/// How much of each pixel is covered, 255: all; row after row.
+struct Bitmap {
+  int width = 0, height = 0;  ///< pixels
+  std::vector<guint8> coverage;
+};
+
+/// Draws text of one size, each piece once: a label is the same in most frames. One thread.
+class Lettering {
+ public:
+  /// `height`: of a line, pixels.
+  explicit Lettering(int height);
+
+  /// One line; what is no UTF-8 is replaced, what is very long is cut. Valid until clean_up().
+  const Bitmap& of(std::string_view text);
+  /// Forgets all where it has become too much.
+  void clean_up();
+
+  std::size_t known_bytes() const { return known_bytes_; }
+
+ private:
+  Bitmap draw(std::string_view text) const;
+
+  struct Unref {
+    void operator()(gpointer object) const { g_object_unref(object); }
+  };
+  int height_;
+  std::unique_ptr<PangoLayout, Unref> layout_;
+  std::unordered_map<std::string, Bitmap> known_;
+  std::size_t known_bytes_ = 0;
+};
+
+}  // namespace gstnpu
