@@ -22,6 +22,13 @@ target_link_libraries(gstnpu PRIVATE npucore npuvision gstnpumeta PkgConfig::GST
 set_target_properties(gstnpu PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDIR})
 install(TARGETS gstnpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0)
 
+pkg_check_modules(PANGOCAIRO QUIET IMPORTED_TARGET pangocairo)
+if(PANGOCAIRO_FOUND)
+  target_sources(gstnpu PRIVATE ${GSTNPU_OVERLAY_SOURCES})
+  target_compile_definitions(gstnpu PRIVATE GST_NPU_HAVE_OVERLAY)
+  target_link_libraries(gstnpu PRIVATE PkgConfig::PANGOCAIRO)
+endif()
+
 if(GST_ANALYTICS_FOUND)
   if(NOT GST_ANALYTICS_VERSION VERSION_LESS 1.26)
     target_compile_definitions(gstnpumeta PRIVATE GST_NPU_HAVE_TENSOR_META)

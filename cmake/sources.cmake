@@ -245,3 +245,11 @@ set(GSTNPU_SOURCES
   gst/trace/trace_options.cpp
   gst/trace/trace_report.cpp
 )
+
+set(GSTNPU_OVERLAY_SOURCES
+  gst/overlay/canvas.cpp
+  gst/overlay/drawing.cpp
+  gst/overlay/lettering.cpp
+  gst/overlay/npuoverlay.cpp
+  gst/overlay/palette.cpp
+)

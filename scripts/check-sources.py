@@ -17,6 +17,7 @@ LISTS = {
     "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),
     "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/graphs", "gst/inference", "gst/plugin", "gst/publish",
                                           "gst/trace"]),
+    "GSTNPU_OVERLAY_SOURCES": ("gstnpu-overlay", ["gst/overlay"]),
 }
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and plays a video through a detector on the NPU: once with the model itself, once with a
-# blob compiled ahead of time. Without an NPU the software NPU does the same on the CPU.
+# blob compiled ahead of time; then draws what was found. Without an NPU the software NPU does the same on the CPU.
 #
 # usage: scripts/demo.sh
 set -euo pipefail
@@ -86,3 +86,7 @@ say "2. The same model compiled ahead of time to a blob, played by npuimport" ""
 options=$(frame_options)
 run "build/tools/npu_compile/npu-compile $model -o $blob $options"
 play $out/import.jsonl "npuimport model=$blob"
+say "3. What was found, drawn on the frames" ""
+video=$out/shapes.avi
+run "gst-launch-1.0 filesrc location=$clip ! decodebin ! npuinfer model=$model ! nputensordec ! npuoverlay ! queue ! jpegenc ! avimux ! filesink location=$video"
+say "" "    $video shows the clip with boxes and labels: gst-play-1.0 $video"

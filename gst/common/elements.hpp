@@ -14,6 +14,7 @@ struct Registration {
 
 gboolean register_npuimport(GstPlugin* plugin);
 gboolean register_npuinfer(GstPlugin* plugin);
+gboolean register_npuoverlay(GstPlugin* plugin);
 gboolean register_npupublish(GstPlugin* plugin);
 gboolean register_nputensordec(GstPlugin* plugin);
 /// The tracer, which is no element.

@@ -39,6 +39,13 @@ inline void write(bool member, GValue* value) {
   g_value_set_boolean(value, member);
 }
 
+inline void read(const GValue* value, float& member) {
+  member = g_value_get_float(value);
+}
+inline void write(float member, GValue* value) {
+  g_value_set_float(value, member);
+}
+
 /// Below zero: none.
 inline void read(const GValue* value, std::optional<float>& member) {
   const float number = g_value_get_float(value);

@@ -8,6 +8,9 @@ constexpr gstnpu::Registration kElements[] = {
     {"npuimport", gstnpu::register_npuimport},   {"npuinfer", gstnpu::register_npuinfer},
     {"npupublish", gstnpu::register_npupublish}, {"nputensordec", gstnpu::register_nputensordec},
     {"npu", gstnpu::register_npu_tracer},
+#ifdef GST_NPU_HAVE_OVERLAY
+    {"npuoverlay", gstnpu::register_npuoverlay},
+#endif
 };
 
 /// GStreamer brings libunwind, whose unwinder then stands before the compiler's and opens a pipe

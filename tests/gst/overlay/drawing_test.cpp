@@ -1,0 +1,160 @@
+#include "overlay/drawing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "overlay/lettering.hpp"
+#include "overlay/palette.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr npu::vision::FrameSize kFrame{640, 360};
+
+Region region(const std::string& label, double x = 100, double y = 80, double width = 60,
+              double height = 40) {
+  Region made;
+  made.label = label;
+  made.x = x;
+  made.y = y;
+  made.width = width;
+  made.height = height;
+  return made;
+}
+
+class DrawingTest : public testing::Test {
+ protected:
+  DrawingTest() { drawing_.begin(kFrame); }
+
+  std::vector<Sprite> of(const Region& drawn) {
+    drawing_.forget_sprites();
+    drawing_.add(drawn);
+    drawing_.add_label(drawn);
+    return {drawing_.sprites().begin(), drawing_.sprites().end()};
+  }
+  /// Of a region's outline, which is drawn in its color.
+  Color color(const Region& drawn) { return of(drawn).back().color; }
+
+  Drawing drawing_{Look{.with_labels = false}.for_height(360)};
+};
+
+bool same(const Color& one, const Color& other) {
+  return one.red == other.red && one.green == other.green && one.blue == other.blue;
+}
+
+TEST_F(DrawingTest, ALabelKeepsItsColor) {
+  EXPECT_TRUE(same(color(region("person")), color(region("person", 5, 6, 7, 8))));
+  EXPECT_TRUE(same(color(region("person")), color_of_label("person")));
+  EXPECT_FALSE(same(color(region("person")), color(region("car"))));
+}
+
+TEST_F(DrawingTest, AnIdentityHasAColorOfItsOwn) {
+  Region one = region("person"), other = region("person");
+  one.tracking_id = 1;
+  other.tracking_id = 2;
+  EXPECT_FALSE(same(color(one), color(other)));
+  Region again = region("car");
+  again.tracking_id = 1;
+  EXPECT_TRUE(same(color(one), color(again)));
+}
+
+TEST_F(DrawingTest, AnOutlineIsWhereTheObjectIs) {
+  int left = 1000, top = 1000, right = 0, bottom = 0;
+  for (const Sprite& sprite : of(region("person"))) {
+    left = std::min(left, sprite.x);
+    top = std::min(top, sprite.y);
+    right = std::max(right, sprite.x + sprite.width);
+    bottom = std::max(bottom, sprite.y + sprite.height);
+  }
+  EXPECT_EQ(std::vector({left, top, right, bottom}), std::vector({100, 80, 160, 120}));
+}
+
+TEST_F(DrawingTest, AMaskCoversItsBox) {
+  Region masked = region("person");
+  masked.mask = ReadMask{100, 80, 4, 2, 2, 1, {255, 0}};
+  const Sprite sprite = of(masked).front();
+  ASSERT_EQ(std::vector({sprite.x, sprite.y, sprite.width, sprite.height}),
+            std::vector({100, 80, 4, 2}));
+  EXPECT_EQ(std::vector<guint8>(sprite.coverage, sprite.coverage + 8),
+            (std::vector<guint8>{255, 255, 0, 0, 255, 255, 0, 0}));
+}
+
+// Whatever others attach: no sprite is larger than the frame, and no memory than a frame's pixels.
+TEST_F(DrawingTest, TakesAnyNumbers) {
+  const double kNumbers[] = {0,   -1,       1e-300,    1e300, -1e300, 639.9,
+                             NAN, INFINITY, -INFINITY, 1e9,   -1e9,   320};
+  for (const double one : kNumbers) {
+    for (const double other : kNumbers) {
+      Region odd = region("odd", one, other, other, one);
+      odd.oriented = ReadOriented{one, other, other, one, one};
+      odd.key_points = {{one, other, 1}, {other, one, other}, {320, 180, one}};
+      odd.mask = ReadMask{one, other, other, one, 1, 1, {255}};
+      odd.confidence = one;
+      for (const Sprite& sprite : of(odd)) {
+        EXPECT_LE(sprite.width, 640) << one << " " << other;
+        EXPECT_LE(sprite.height, 360) << one << " " << other;
+      }
+    }
+  }
+}
+
+TEST_F(DrawingTest, LinesEndWithTheFrame) {
+  std::size_t before = 0;
+  for (int i = 0; i < 1000; ++i) {
+    before = drawing_.sprites().size();
+    drawing_.add_line("a class among many");
+  }
+  EXPECT_EQ(drawing_.sprites().size(), before);
+  EXPECT_LT(before, 100U);
+}
+
+TEST(LabelsOfObjects, StayInsideTheFrame) {
+  Drawing drawing{Look{}.for_height(360)};
+  drawing.begin(kFrame);
+  for (const double x : {0.0, 300.0, 600.0, 639.0}) {
+    for (const double y : {0.0, 5.0, 300.0}) {
+      drawing.add_label(region("a label", x, y, 20, 20));
+    }
+  }
+  for (const Sprite& sprite : drawing.sprites()) {
+    EXPECT_GE(sprite.x, 0);
+    EXPECT_GE(sprite.y, 0);
+    EXPECT_LE(sprite.x + sprite.width, 640);
+  }
+}
+
+TEST(LetteringTest, TakesAnyText) {
+  Lettering lettering(16);
+  EXPECT_EQ(lettering.of("").width, 0);
+  const int narrow = lettering.of("ill").width;
+  EXPECT_GT(narrow, 0);
+  EXPECT_GT(lettering.of("mmm").width, narrow);
+  const std::string longest(10000, 'm');
+  EXPECT_LT(lettering.of(longest).width, 100 * lettering.of("m").width);
+  for (const std::string text : {"\xff\xfe", "a\nb\rc\td", "\x01\x02\x1b[31m", "\xd7\xa9\xd7\x9c",
+                                 "\xe4\xb8\xad\xe6\x96\x87", "<b>&amp;", "\xe2\x80\xae"}) {
+    const Bitmap& bitmap = lettering.of(text);
+    EXPECT_LT(bitmap.height, 64) << text;
+    EXPECT_EQ(bitmap.coverage.size(),
+              static_cast<std::size_t>(bitmap.width) * static_cast<std::size_t>(bitmap.height));
+  }
+}
+
+TEST(LetteringTest, ForgetsWhatHasBecomeTooMuch) {
+  Lettering lettering(40);
+  const Bitmap* first = &lettering.of("0");
+  lettering.clean_up();
+  EXPECT_EQ(first, &lettering.of("0")) << "a little is kept";
+  for (int i = 0; i < 1000; ++i) lettering.of(std::string(40, 'm') + std::to_string(i));
+  EXPECT_GT(lettering.known_bytes(), 8U << 20);
+  lettering.clean_up();
+  EXPECT_EQ(lettering.known_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace gstnpu

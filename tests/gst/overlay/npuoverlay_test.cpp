@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "element_harness.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+constexpr int kWidth = 320, kHeight = 240;
+
+std::vector<guint8> bytes_of(GstBuffer* buffer) {
+  std::vector<guint8> bytes(gst_buffer_get_size(buffer));
+  gst_buffer_extract(buffer, 0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+BufferRef gray_frame(guint index = 0) {
+  return frame_of("RGB", kWidth, kHeight, 128, index);
+}
+
+void add_region(GstBuffer* buffer, const char* label, guint x, guint y, guint width, guint height) {
+  gst_buffer_add_video_region_of_interest_meta(buffer, label, x, y, width, height);
+}
+
+guint8 red_at(const std::vector<guint8>& rgb, int x, int y) {
+  return rgb[static_cast<std::size_t>(3 * (y * kWidth + x))];
+}
+
+class NpuOverlay : public testing::Test {
+ protected:
+  std::vector<guint8> drawn(BufferRef frame) {
+    EXPECT_EQ(harness_.push(std::move(frame)), GST_FLOW_OK);
+    const BufferRef out = harness_.pull();
+    return out ? bytes_of(out.get()) : std::vector<guint8>();
+  }
+  void SetUp() override { harness_.set_caps(caps_of("RGB", kWidth, kHeight)); }
+
+  ElementHarness harness_{"npuoverlay"};
+};
+
+TEST_F(NpuOverlay, AFrameWithoutResultsIsNotTouched) {
+  EXPECT_EQ(drawn(gray_frame()), bytes_of(gray_frame().get()));
+}
+
+TEST_F(NpuOverlay, DrawsOthersRegions) {
+  BufferRef frame = gray_frame();
+  add_region(frame.get(), "person", 100, 100, 80, 60);
+  const auto picture = drawn(std::move(frame));
+  EXPECT_NE(red_at(picture, 100, 130), 128) << "the left edge";
+  EXPECT_NE(red_at(picture, 179, 130), 128) << "the right edge";
+  EXPECT_NE(red_at(picture, 140, 100), 128) << "the upper edge";
+  EXPECT_NE(red_at(picture, 140, 159), 128) << "the lower edge";
+  EXPECT_NE(red_at(picture, 104, 95), 128) << "the label";
+  EXPECT_EQ(red_at(picture, 140, 130), 128) << "the middle";
+  EXPECT_EQ(red_at(picture, 20, 200), 128) << "outside";
+}
+
+// Another branch of a tee sees the frame as it was.
+TEST_F(NpuOverlay, WhoeverElseHasTheFrameSeesItAsItWas) {
+  BufferRef frame = gray_frame();
+  add_region(frame.get(), "person", 100, 100, 80, 60);
+  const BufferRef other(gst_buffer_ref(frame.get()));
+  const BufferRef of_the_same_memory(gst_buffer_copy(frame.get()));
+  const auto picture = drawn(std::move(frame));
+  EXPECT_NE(picture, bytes_of(gray_frame().get()));
+  EXPECT_EQ(bytes_of(other.get()), bytes_of(gray_frame().get()));
+  EXPECT_EQ(bytes_of(of_the_same_memory.get()), bytes_of(gray_frame().get()));
+}
+
+TEST_F(NpuOverlay, PropertiesChangeWhilePlaying) {
+  const auto picture = [&] {
+    BufferRef frame = gray_frame();
+    add_region(frame.get(), "person", 100, 100, 80, 60);
+    return drawn(std::move(frame));
+  };
+  EXPECT_NE(red_at(picture(), 104, 95), 128);
+  g_object_set(harness_.element(), "labels", FALSE, "line-width", 9, nullptr);
+  const auto thick = picture();
+  EXPECT_EQ(red_at(thick, 104, 95), 128) << "no label";
+  EXPECT_NE(red_at(thick, 107, 130), 128) << "a thick line";
+}
+
+TEST_F(NpuOverlay, TakesAnyRegions) {
+  BufferRef frame = gray_frame();
+  for (const guint number : {0U, 1U, 319U, 320U, 100000U, G_MAXUINT}) {
+    add_region(frame.get(), "", number, number, number, number);
+    add_region(frame.get(), "\xff\xfe", 0, number, number, 1);
+  }
+  EXPECT_EQ(drawn(std::move(frame)).size(), std::size_t{3} * kWidth * kHeight);
+}
+
+TEST_F(NpuOverlay, FollowsANewSize) {
+  harness_.set_caps(caps_of("NV12", 64, 48));
+  BufferRef frame = frame_of("NV12", 64, 48, 128);
+  add_region(frame.get(), "person", 10, 10, 20, 20);
+  EXPECT_NE(drawn(std::move(frame)), bytes_of(frame_of("NV12", 64, 48, 128).get()));
+}
+
+TEST_F(NpuOverlay, OffersNoFormatThatItCannotDrawOn) {
+  GstPad* pad = gst_element_get_static_pad(harness_.element(), "sink");
+  GstCaps* taken = gst_pad_get_pad_template_caps(pad);
+  GstCaps* wide = gst_caps_from_string(caps_of("P010_10LE", 64, 48).c_str());
+  GstCaps* narrow = gst_caps_from_string(caps_of("YUY2", 64, 48).c_str());
+  EXPECT_FALSE(gst_caps_can_intersect(taken, wide));
+  EXPECT_TRUE(gst_caps_can_intersect(taken, narrow));
+  for (GstCaps* caps : {taken, wide, narrow}) gst_caps_unref(caps);
+  gst_object_unref(pad);
+}
+
+}  // namespace
+}  // namespace gstnpu::test
