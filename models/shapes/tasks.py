@@ -126,11 +126,11 @@ def arc_tangent(y, x):
 def turn_of_squares(images, x, y, edge):
     """[1,1,N]: radians from -pi/4 to pi/4, of the sides of a square whose upright box has this edge."""
     maps = turns(images)
-    chosen = None
-    for window in WINDOWS:
-        found = at(mean_of(maps, window), x, y, CELL)
-        fits = op.greater(op.multiply(edge, number(1.0 / CELL)), number(window - 2))
-        chosen = found if chosen is None else op.select(fits, found, chosen).output(0)
+    chosen = at(mean_of(maps, WINDOWS[0]), x, y, CELL)
+    # The smallest window that nearly all of the edges are in: what is beside a square has edges, too.
+    for smaller, window in zip(WINDOWS, WINDOWS[1:]):
+        is_too_small = op.greater(op.multiply(edge, number(1.0 / CELL)), number(smaller + 1))
+        chosen = op.select(is_too_small, at(mean_of(maps, window), x, y, CELL), chosen).output(0)
     real, imaginary = rows(chosen, 2)
     return op.multiply(arc_tangent(imaginary, real), number(0.25))
 
