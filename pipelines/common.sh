@@ -1,11 +1,12 @@
 # Sourced by the other scripts here. They read from the environment:
 #   MODEL    an OpenVINO IR with a .modelinfo beside it    (the demo model)
 #   DEVICE   auto, npu or software                         (auto)
+#   SINK     what shows the frames that are drawn on, such as autovideosink    (fakesink)
 # GStreamer must find the elements: install them, or set GST_PLUGIN_PATH.
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 shapes=$here/../models/shapes
 asked=${MODEL-}
-: "${MODEL:=$shapes/shapes.xml}" "${DEVICE:=auto}"
+: "${MODEL:=$shapes/shapes.xml}" "${DEVICE:=auto}" "${SINK:=fakesink}"
 
 # task_model TASK: the demo's model of a task, which the build makes, or MODEL where the caller has set it.
 task_model() {

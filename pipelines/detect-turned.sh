@@ -1,6 +1,8 @@
 #!/bin/sh
 # Detects objects with boxes that are turned as the objects are.
-# usage: detect-turned.sh [VIDEO]
+# usage: [SINK=autovideosink] detect-turned.sh [VIDEO]
 . "$(dirname -- "$0")/common.sh"
+# shellcheck disable=SC2086 # the words of SINK are words of the line
 launch filesrc location="${1:-$shapes/shapes.mp4}" ! decodebin ! \
-  npuinfer model="$(task_model obb)" device="$DEVICE" ! nputensordec ! npupublish ! fakesink
+  npuinfer model="$(task_model obb)" device="$DEVICE" ! nputensordec ! npupublish ! \
+  npuoverlay ! videoconvert ! $SINK

@@ -5,9 +5,9 @@
 folder=${1:?usage: four-streams.sh OUTPUT_FOLDER [VIDEO VIDEO VIDEO VIDEO]}
 video=$shapes/shapes.mp4
 infer="npuinfer device=$DEVICE model-instance-id=shared"
-small="videoscale ! video/x-raw,width=320,height=180 ! queue"
+small="npuoverlay ! videoscale ! video/x-raw,width=320,height=180 ! queue"
 # shellcheck disable=SC2086 # the words of SINK, infer and small are words of the line
-launch compositor name=mosaic sink_1::xpos=320 sink_2::ypos=180 sink_3::xpos=320 sink_3::ypos=180 ! videoconvert ! ${SINK:-fakesink} \
+launch compositor name=mosaic sink_1::xpos=320 sink_2::ypos=180 sink_3::xpos=320 sink_3::ypos=180 ! videoconvert ! $SINK \
   filesrc location="${2:-$video}" ! decodebin ! $infer model="$MODEL" ! nputensordec ! npupublish location="$folder/1.jsonl" ! $small ! mosaic. \
   filesrc location="${3:-$video}" ! decodebin ! $infer model="$MODEL" ! nputensordec ! npupublish location="$folder/2.jsonl" ! $small ! mosaic. \
   filesrc location="${4:-$video}" ! decodebin ! $infer model="$MODEL" ! nputensordec ! npupublish location="$folder/3.jsonl" ! $small ! mosaic. \

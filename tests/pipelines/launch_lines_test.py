@@ -175,6 +175,20 @@ class LaunchLines(unittest.TestCase):
         script.terminate()
         self.assertEqual(script.wait(timeout=60), 0)
 
+    def test_annotate_file(self):
+        run("annotate-file.sh", self.folder / "out.avi")
+        self.assertGreater((self.folder / "out.avi").stat().st_size, 1000000)
+        plain, drawn = self.folder / "plain", self.folder / "drawn"
+        for folder, video in ((plain, TREE / "models/shapes/shapes.mp4"), (drawn, self.folder / "out.avi")):
+            folder.mkdir()
+            line = f"gst-launch-1.0 -q filesrc location={video} ! decodebin ! videoconvert ! video/x-raw,format=RGB ! identity eos-after=2 ! " \
+                   f"multifilesink location={folder}/%d.rgb"
+            subprocess.run(line.split(), check=True, timeout=60, stderr=subprocess.DEVNULL)
+        one, other = ((folder / "0.rgb").read_bytes() for folder in (plain, drawn))
+        changed = sum(abs(a - b) > 60 for a, b in zip(one, other, strict=True))
+        self.assertGreater(changed, 2000, "boxes and labels")
+        self.assertLess(changed, len(one) // 10, "the rest is as it was")
+
     def test_classify_objects(self):
         lines = run("classify-objects.sh")
         self.assert_clip(lines)
