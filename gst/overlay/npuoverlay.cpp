@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -119,12 +118,12 @@ void Overlay::draw(GstBuffer* buffer) {
   drawing_->begin(size);
   // The best comes first, and is to be on top; what is written on top of all.
   const std::vector<Region> regions = read_regions(buffer, size);
-  for (const Region& region : regions | std::views::reverse) {
-    drawing_->add(region);
+  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
+    drawing_->add(*region);
     blend();
   }
-  for (const Region& region : regions | std::views::reverse) {
-    drawing_->add_label(region);
+  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
+    drawing_->add_label(*region);
     blend();
   }
   for (const ReadClass& said : read_results(buffer).classes) {

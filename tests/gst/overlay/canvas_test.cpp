@@ -141,12 +141,12 @@ TEST(Canvas, MixesChromaByTheShareOfItsPixels) {
   const auto blue = [](const Frame& frame) {
     return *static_cast<const guint8*>(GST_VIDEO_FRAME_COMP_DATA(frame.get(), 1));
   };
-  EXPECT_NEAR(blue(one) - 128, (blue(whole) - 128) / 4, 1);
+  EXPECT_NEAR(blue(one) - 128, (blue(whole) - 128) / 4.0, 1);
 }
 
 TEST(Canvas, RefusesFormatsByName) {
   try {
-    Canvas(info_of(GST_VIDEO_FORMAT_P010_10LE, 16, 16));
+    const Canvas canvas(info_of(GST_VIDEO_FORMAT_P010_10LE, 16, 16));
     FAIL() << "a format of 10 bits was taken";
   } catch (const npu::Error& error) {
     EXPECT_NE(std::string(error.what()).find("P010_10LE"), std::string::npos) << error.what();
