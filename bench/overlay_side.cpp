@@ -1,0 +1,126 @@
+// One side of overlay_cost.py: pushes frames with objects through an element that draws them, and
+// prints how long it had each of them. The objects are there as regions of interest, and as
+// GstAnalytics has them where it is there.
+#include <gst/check/gstharness.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#ifdef GST_NPU_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+struct Options {
+  std::string element, format = "NV12";
+  int width = 1920, height = 1080;
+  guint boxes = 20, calls = 100;
+};
+
+/// Rows of boxes, of which neighbours overlap a little.
+void add_objects(GstBuffer* frame, const Options& options) {
+  constexpr guint kColumns = 5;
+  const guint width = static_cast<guint>(options.width) / 5;
+  const guint height = static_cast<guint>(options.height) / 4;
+#ifdef GST_NPU_HAVE_ANALYTICS
+  GstAnalyticsRelationMeta* relations = gst_buffer_add_analytics_relation_meta(frame);
+#endif
+  for (guint i = 0; i < options.boxes; ++i) {
+    const guint x = i % kColumns * width * 9 / 10, y = i / kColumns % 4 * height * 9 / 10;
+    const std::string label = "object " + std::to_string(i % 10);
+    GstVideoRegionOfInterestMeta* region =
+        gst_buffer_add_video_region_of_interest_meta(frame, label.c_str(), x, y, width, height);
+    gst_video_region_of_interest_meta_add_param(
+        region, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, 0.75, "label_id",
+                                  G_TYPE_INT, static_cast<int>(i % 10), nullptr));
+#ifdef GST_NPU_HAVE_ANALYTICS
+    GstAnalyticsODMtd object;
+    gst_analytics_relation_meta_add_od_mtd(
+        relations, g_quark_from_string(label.c_str()), static_cast<gint>(x), static_cast<gint>(y),
+        static_cast<gint>(width), static_cast<gint>(height), 0.75F, &object);
+    region->id = static_cast<gint>(object.id);
+#endif
+  }
+}
+
+class Side {
+ public:
+  explicit Side(const Options& options)
+      : options_(options), harness_(gst_harness_new_parse(options.element.c_str())) {
+    GstCaps* caps =
+        gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, options.format.c_str(), "width",
+                            G_TYPE_INT, options.width, "height", G_TYPE_INT, options.height,
+                            "framerate", GST_TYPE_FRACTION, 30, 1, nullptr);
+    gst_video_info_from_caps(&info_, caps);
+    gst_harness_set_src_caps(harness_, caps);
+  }
+  ~Side() { gst_harness_teardown(harness_); }
+  Side(const Side&) = delete;
+  Side& operator=(const Side&) = delete;
+
+  /// Milliseconds in the element.
+  double push_one() {
+    GstBuffer* frame = gst_buffer_new_allocate(nullptr, info_.size, nullptr);
+    gst_buffer_memset(frame, 0, 100, info_.size);
+    add_objects(frame, options_);
+    const auto begin = std::chrono::steady_clock::now();
+    const GstFlowReturn flow = gst_harness_push(harness_, frame);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    if (flow != GST_FLOW_OK) throw std::runtime_error(options_.element + " refuses the frame");
+    GstBuffer* drawn = gst_harness_pull(harness_);
+    count_changed(drawn);
+    gst_buffer_unref(drawn);
+    return took.count();
+  }
+  /// Bytes of the last frame that are not what they were.
+  std::size_t changed() const { return changed_; }
+
+ private:
+  void count_changed(GstBuffer* frame) {
+    GstMapInfo map;
+    if (!gst_buffer_map(frame, &map, GST_MAP_READ)) throw std::runtime_error("cannot map");
+    changed_ = 0;
+    for (gsize i = 0; i < map.size; ++i) changed_ += map.data[i] != 100;
+    gst_buffer_unmap(frame, &map);
+  }
+
+  const Options options_;
+  GstVideoInfo info_{};
+  GstHarness* const harness_;
+  std::size_t changed_ = 0;
+};
+
+nlohmann::json measure(const Options& options) {
+  Side side(options);
+  side.push_one();  // warm-up
+  nlohmann::json line{{"times", nlohmann::json::array()}};
+  for (guint i = 0; i < options.calls; ++i) line["times"].push_back(side.push_one());
+  line["changed"] = side.changed();
+  return line;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gst_init(nullptr, nullptr);
+  Options options;
+  CLI::App app("Draws the same objects again and again");
+  app.add_option("element", options.element)->required();
+  app.add_option("--format", options.format);
+  app.add_option("--boxes", options.boxes);
+  app.add_option("--calls", options.calls);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    std::cout << measure(options) << '\n';
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
