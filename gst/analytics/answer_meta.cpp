@@ -375,10 +375,10 @@ void read_mask(const GstStructure* structure, std::optional<FrameSize> frame, Re
   region->mask = std::move(mask);
 }
 
-/// As DL Streamer's gvatrack writes it.
+/// As DL Streamer's gvatrack writes it; trackers that know no track of an object say -1.
 void read_track(const GstStructure* structure, Region* region) {
   gint id = 0;
-  if (gst_structure_get_int(structure, "id", &id)) {
+  if (gst_structure_get_int(structure, "id", &id) && id >= 0) {
     region->tracking_id = static_cast<guint64>(id);
   }
 }

@@ -50,11 +50,11 @@ Box box_of(GstVideoRegionOfInterestMeta* roi) {
           static_cast<gint>(roi->h)};
 }
 
-/// As DL Streamer's gvatrack writes it.
+/// As DL Streamer's gvatrack writes it; trackers that know no track of an object say -1.
 std::optional<guint64> track_of(GstVideoRegionOfInterestMeta* roi) {
   const GstStructure* structure = gst_video_region_of_interest_meta_get_param(roi, "object_id");
   gint id = 0;
-  if (!structure || !gst_structure_get_int(structure, "id", &id)) return std::nullopt;
+  if (!structure || !gst_structure_get_int(structure, "id", &id) || id < 0) return std::nullopt;
   return static_cast<guint64>(id);
 }
 

@@ -129,6 +129,20 @@ TEST(ObjectPicker, TakesAllObjectsOfATrackAtOnce) {
   EXPECT_EQ(counts, (std::vector<std::size_t>{2, 0, 2, 0, 2}));
 }
 
+// As one track, all but the first of them would wait.
+TEST(ObjectPicker, KnowsATrackBelowZeroAsNone) {
+  ObjectPicker picker("");
+  std::vector<std::size_t> counts;
+  for (int i = 0; i < 4; ++i) {
+    const BufferRef buffer(gst_buffer_new());
+    if (i > 0) {
+      set_track(add_roi(buffer, "car", 0, 0, 9, 9), -1);
+    }
+    counts.push_back(picked_labels(picker, buffer, 2).size());
+  }
+  EXPECT_EQ(counts, (std::vector<std::size_t>{0, 0, 1, 0})) << "the frames count, not the track";
+}
+
 TEST(ObjectPicker, TakesObjectsAgainWhoseFrameWasDropped) {
   const BufferRef tracked(gst_buffer_new()), plain(gst_buffer_new());
   set_track(add_roi(tracked, "car", 0, 0, 9, 9), 1);

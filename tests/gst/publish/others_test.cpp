@@ -56,6 +56,18 @@ TEST(OthersResults, OfDlStreamerAreRead) {
       << line_of(buffer);
 }
 
+// A tracker that has lost an object, or does not follow it yet.
+TEST(OthersResults, ATrackBelowZeroIsNone) {
+  const Buffer buffer(gst_buffer_new());
+  for (const char* id : {"object_id, id=(int)-1;", "object_id, id=(int)0;"}) {
+    add_param(add_region(buffer, "car"), id);
+  }
+  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  ASSERT_EQ(regions.size(), 2U);
+  EXPECT_FALSE(regions[0].tracking_id);
+  EXPECT_EQ(regions[1].tracking_id, 0U);
+}
+
 // ---- The contract of DL Streamer, field by field
 
 npu::vision::Answer one_object() {
