@@ -49,6 +49,7 @@ struct ModelKey {
 struct InferenceOutputs {
   GstNpuInferenceMeta* meta;  ///< may be null
   std::vector<GstNpuTensor> tensors;
+  GstNpuInferenceMeta* lost = nullptr;  ///< as it was made, where its meta was dropped since
 };
 
 /// Decodes one model's outputs by its card, the user's settings, and their shapes.

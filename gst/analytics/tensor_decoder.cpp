@@ -15,14 +15,21 @@ namespace {
 constexpr std::size_t kMostDecoders = 16;
 
 bool is_of_region(const InferenceOutputs& inference) {
-  return inference.meta && inference.meta->is_region;
+  const GstNpuInferenceMeta* known = inference.meta ? inference.meta : inference.lost;
+  return known && known->is_region;
+}
+
+bool is_decoded(const InferenceOutputs& inference) {
+  const GstNpuInferenceMeta* known = inference.meta ? inference.meta : inference.lost;
+  return known && known->is_decoded;
 }
 
 std::vector<InferenceOutputs> inferences_of(GstBuffer* buffer) {
   std::vector<InferenceOutputs> inferences;
   for (const InferredTensor& one : tensors_of(buffer)) {
-    if (inferences.empty() || inferences.back().meta != one.meta) {
-      inferences.push_back({one.meta, {}});
+    if (inferences.empty() || inferences.back().meta != one.meta ||
+        inferences.back().lost != one.lost) {
+      inferences.push_back({one.meta, {}, one.lost});
     }
     inferences.back().tensors.push_back(one.tensor);
   }
@@ -36,7 +43,14 @@ void check_geometry(const InferenceOutputs& inference) {
         return tensor.memory &&
                GST_MINI_OBJECT_FLAG_IS_SET(tensor.memory, GST_NPU_MEMORY_FLAG_OF_FRAME);
       });
-  if (!is_lost) return;
+  if (!is_lost && !inference.lost) return;
+  if (is_of_region(inference)) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "the tensors of an object (inference-region=roi-list) came without the "
+                     "metadata that tells of which object they are: an element between the "
+                     "inference and nputensordec dropped it; put nputensordec in front of that "
+                     "element");
+  }
   throw npu::Error(
       npu::ErrorCode::kInvalidArgument,
       "the tensors came without the metadata that tells where in the frame their "
@@ -94,8 +108,8 @@ std::vector<InferenceOutputs> TensorDecoder::undecoded(GstBuffer* buffer) const 
     return is_of_region(one) && is_named(one);
   });
   std::erase_if(inferences, [&](const InferenceOutputs& one) {
-    if (is_of_region(one)) return one.meta->is_decoded != FALSE;
-    return !is_named(one) && (names_object || (one.meta && one.meta->is_decoded));
+    if (is_of_region(one)) return is_decoded(one);
+    return !is_named(one) && (names_object || is_decoded(one));
   });
   return inferences;
 }
@@ -135,7 +149,7 @@ const InferenceOutputs* TensorDecoder::choose_frame(
   if (frames.size() == 1) return frames.front();
   const auto known = std::find_if(frames.begin(), frames.end(), [&](const auto* one) {
     try {
-      decoder_of(*one);
+      decoder_of(one->lost ? InferenceOutputs{one->lost, one->tensors} : *one);
       return true;
     } catch (const npu::Error&) {
       return false;

@@ -44,12 +44,15 @@ npu::ElementType to_element_type(GstNpuDataType type) {
 }
 
 /// As tensor metas and inference metas are added one after the other.
-GstNpuInferenceMeta* meta_of(GstBuffer* buffer, guint inference_id) {
-  if (GstNpuInferenceMeta* own = gst_buffer_get_npu_inference_meta_id(buffer, inference_id)) {
-    return own;
+InferredTensor with_meta(GstBuffer* buffer, const GstNpuTensor& tensor, guint inference_id) {
+  if (auto* own = gst_buffer_get_npu_inference_meta_id(buffer, inference_id)) {
+    return {tensor, own, nullptr};
+  }
+  if (auto* origin = gst_buffer_get_npu_inference_origin(buffer, inference_id)) {
+    return {tensor, nullptr, origin};
   }
   GstNpuInferenceMeta* first = gst_buffer_get_npu_frame_inference_meta(buffer);
-  return first && !first->is_region ? first : nullptr;
+  return {tensor, first && !first->is_region ? first : nullptr, nullptr};
 }
 
 }  // namespace
@@ -85,7 +88,8 @@ std::vector<InferredTensor> tensors_of(GstBuffer* buffer) {
     const guint inference = gst_npu_buffer_get_tensor_inference(buffer, i);
     const bool is_same =
         !tensors.empty() && tensors.back().meta && tensors.back().meta->inference_id == inference;
-    tensors.push_back({tensor, is_same ? tensors.back().meta : meta_of(buffer, inference)});
+    tensors.push_back(is_same ? InferredTensor{tensor, tensors.back().meta, nullptr}
+                              : with_meta(buffer, tensor, inference));
   }
   return tensors;
 }

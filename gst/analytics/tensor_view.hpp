@@ -36,13 +36,14 @@ class TensorMapping {
 struct InferredTensor {
   GstNpuTensor tensor;
   GstNpuInferenceMeta* meta;
-  bool is_of_region() const { return meta && meta->is_region; }
+  GstNpuInferenceMeta* lost;  ///< where an element dropped the meta: as it was made, else null
 };
 
 /// Of a meta, where it may be null.
 std::string text_or_empty(const gchar* text);
 
-/// All of a buffer. A tensor of an inference without a meta goes with the first whole frame's.
+/// All of a buffer. A tensor of an inference that never had a meta goes with the first whole
+/// frame's; one whose meta was dropped has none: that of another inference would put it elsewhere.
 std::vector<InferredTensor> tensors_of(GstBuffer* buffer);
 
 }  // namespace gstnpu

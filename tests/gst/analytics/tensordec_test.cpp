@@ -890,6 +890,53 @@ TEST(TensorDecObjects, WithShortTensorsAreAnError) {
             std::string::npos);
 }
 
+/// As videocrop does before GStreamer 1.28: what depends on the frame's size is gone.
+void drop_meta(GstBuffer* buffer, GstNpuInferenceMeta* meta) {
+  gst_buffer_keep_npu_inference_origin(buffer, meta);
+  gst_buffer_remove_meta(buffer, &meta->meta);
+}
+
+// A whole frame's inference that is there must not lend them its place.
+TEST(TensorDecObjects, WithoutTheirMetaAreAnError) {
+  Owned<GstBuffer> frame = frame_with({classes({1, 0, 0})});
+  add_model(frame.get(), "net.xml")->labels = g_strdup("a b c");
+  drop_meta(frame.get(), add_object(frame.get(), 8, classes({0, 0, 1})));
+  const std::string error = error_of("nputensordec", std::move(frame));
+  EXPECT_NE(error.find("roi-list"), std::string::npos) << error;
+  EXPECT_NE(error.find("put nputensordec in front"), std::string::npos) << error;
+}
+
+TEST(TensorDecObjects, WithoutTheirMetaAreLeftAloneWhereTheyWereDecoded) {
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  add_model(frame.get(), "net.xml")->labels = g_strdup("a b");
+  GstNpuInferenceMeta* object = add_object(frame.get(), 8, classes({0, 0, 1}));
+  object->is_decoded = TRUE;
+  drop_meta(frame.get(), object);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+  EXPECT_EQ(rois(harness.pull().get()).size(), 3u);
+}
+
+// One model in front of a crop that was scaled back, and behind it.
+TEST(TensorDec, DoesNotTakeAnotherInferencesPlaceForOneThatWasLost) {
+  for (const bool is_decoded : {false, true}) {
+    Owned<GstBuffer> frame(gst_buffer_new());
+    for (guint i = 0; i < 2; ++i) {
+      gstnpu_test::attach_to(frame.get(), i, two_objects());
+      add_model(frame.get(), "net.xml")->labels = g_strdup("a b");
+    }
+    GstNpuInferenceMeta* first = gst_buffer_get_npu_inference_meta_id(frame.get(), 0);
+    first->is_decoded = is_decoded;
+    drop_meta(frame.get(), first);
+    if (is_decoded) {
+      EXPECT_EQ(labels_of("nputensordec", std::move(frame)).size(), 2u);
+    } else {
+      const std::string error = error_of("nputensordec", std::move(frame));
+      EXPECT_NE(error.find("tells where in the frame"), std::string::npos) << error;
+    }
+  }
+}
+
 #ifdef GST_NPU_HAVE_ANALYTICS
 TEST(TensorDecObjects, ContainTheirClassInAnalytics) {
   ElementHarness harness("nputensordec", kCaps);
