@@ -823,6 +823,26 @@ TEST(TensorDecObjects, AndFramesAreDecodedOnce) {
   EXPECT_EQ(classes_of(out.get(), 8).size(), 1u);
 }
 
+// Of classes, GstAnalytics had each twice.
+TEST(TensorDec, DecodesClassesOfOthersOnce) {
+  HandMadeTensor tensor = classes({0.1F, 0.7F, 0.2F});
+  tensor.name = "classification-generic-softmaxed-out";
+  ElementHarness first("nputensordec", kCaps), second("nputensordec name=second", kCaps);
+  ASSERT_EQ(first.push(frame_with({tensor})), GST_FLOW_OK) << first.message(GST_MESSAGE_ERROR);
+  ASSERT_EQ(second.push(first.pull()), GST_FLOW_OK);
+  const Owned<GstBuffer> out = second.pull();
+  const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(out.get());
+  ASSERT_NE(meta, nullptr);
+  EXPECT_NE(meta->results, nullptr);
+  EXPECT_TRUE(meta->is_decoded);
+  GstStructure* stats = nullptr;
+  gst_harness_get(second.get(), "nputensordec", "stats", &stats, nullptr);
+  guint64 without = 0;
+  EXPECT_TRUE(gst_structure_get_uint64(stats, "frames-without-tensors", &without));
+  EXPECT_EQ(without, 1u) << "it decoded them again";
+  gst_structure_free(stats);
+}
+
 TEST(TensorDecObjects, TheirTensorMayBeNamed) {
   for (const bool is_decoded : {false, true}) {
     ElementHarness harness("nputensordec tensor-name=classes", kCaps);

@@ -143,6 +143,18 @@ TEST(ContractOfDlStreamer, HoldsForAClassification) {
   EXPECT_DOUBLE_EQ(number(found, "confidence"), 0.5);
 }
 
+// It says that the tensors of a model without a meta have their results.
+TEST(AttachToFrame, ANewMetaIsDecoded) {
+  const Buffer buffer(gst_buffer_new());
+  npu::vision::Answer answer;
+  answer.classes = {{1, 0.5F}};
+  attach_to_frame(buffer.get(), nullptr, answer, card(), kFrame);
+  const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(buffer.get());
+  ASSERT_NE(meta, nullptr);
+  EXPECT_NE(meta->results, nullptr);
+  EXPECT_TRUE(meta->is_decoded);
+}
+
 #ifdef GST_NPU_HAVE_ANALYTICS
 TEST(ContractOfDlStreamer, HasTheIdOfTheObjectInGstAnalytics) {
   const Buffer buffer(gst_buffer_new());
