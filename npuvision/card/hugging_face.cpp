@@ -18,6 +18,7 @@ struct Architecture {
 // class. Others that are made for object detection are not known to give what DETR gives.
 constexpr Architecture kArchitectures[] = {
     {"DetrForObjectDetection", Task::kDetect, Family::kDetr, false},
+    {"TableTransformerForObjectDetection", Task::kDetect, Family::kDetr, false},
     {"DFineForObjectDetection", Task::kDetect, Family::kDetr, true},
     {"RTDetrForObjectDetection", Task::kDetect, Family::kDetr, true},
     {"RTDetrV2ForObjectDetection", Task::kDetect, Family::kDetr, true},

@@ -61,7 +61,8 @@ Parts by_shape(const Found& found) {
 // Of the original DETR and those that share its loss: a softmax, the last class is "no object".
 bool has_softmax(const ModelCard& card) {
   if (card.multilabel) return !*card.multilabel;
-  constexpr std::array kArchitectures{"DetrForObjectDetection", "YolosForObjectDetection"};
+  constexpr std::array kArchitectures{
+      "DetrForObjectDetection", "TableTransformerForObjectDetection", "YolosForObjectDetection"};
   return std::find(kArchitectures.begin(), kArchitectures.end(), card.architecture) !=
          kArchitectures.end();
 }

@@ -485,6 +485,9 @@ TEST_F(HuggingFaceCard, OfADetectionTransformer) {
 TEST_F(HuggingFaceCard, TellsSoftmaxFromSigmoid) {
   write("config.json", R"({"architectures": ["DetrForObjectDetection"]})");
   EXPECT_EQ(read().multilabel, false);
+  write("config.json", R"({"architectures": ["TableTransformerForObjectDetection"]})");
+  EXPECT_EQ(read().family, Family::kDetr);
+  EXPECT_EQ(read().multilabel, false);
   write("config.json",
         R"({"architectures": ["RTDetrForObjectDetection"], "use_focal_loss": false})");
   EXPECT_EQ(read().multilabel, false);

@@ -103,6 +103,7 @@ def main():
         "masks of RF-DETR": with_masks(10, ("labels", "dets"), 91, filled, 0.3),
         "masks without names": with_masks(11, ("a", "b"), 12, boxed, 0.2, np.float16, {"family": "detr"}, size=(32, 32), row_padding=3),
         "original": softmax(6, {"architecture": "DetrForObjectDetection"}, boxed, 0.3),
+        "tables": softmax(12, {"architecture": "TableTransformerForObjectDetection"}, boxed, 0.3),
         "original by its card": softmax(7, {"multilabel": False}, filled, 0.3),
         "decoded": decoded(8, filled, {}, ("labels", "boxes", "scores")),
         "decoded without names": decoded(9, boxed, {"family": "detr-decoded"}, ("a", "b", "c")),
