@@ -20,15 +20,24 @@ class TailBuilder {
  public:
   explicit TailBuilder(const Tail& tail) : tail_(tail) {}
 
+  /// Outputs beside the detections.
+  const ov::OutputVector& shown() const { return shown_; }
+
   Value build(const Value& head) {
     split(head);
     const Value best = first_rows();
+    if (tail_.shows_rows) {
+      shown_.push_back(make<Convert>(best, ov::element::f32));
+    }
     const Value chosen = rows_at(scores_, best, tail_.classes);
     const auto mode = tail_.keeps_lowest ? ov::op::TopKMode::MIN : ov::op::TopKMode::MAX;
     const Value flat = make<Reshape>(chosen, numbers({0, -1}), true);
     const auto top = std::make_shared<TopK>(flat, scalar(tail_.detections), -1, mode,
                                             ov::op::TopKSortType::SORT_VALUES, tail_.index);
     place_ = whole(top->output(1));
+    if (tail_.shows_scores) {
+      shown_.push_back(make<Relu>(top->output(0)));
+    }
     const Value row = quotient();
     std::vector<Value> parts{values(boxes_, 4, best, row)};
     if (tail_.scales_boxes) {
@@ -116,6 +125,7 @@ class TailBuilder {
   }
 
   const Tail& tail_;
+  ov::OutputVector shown_;
   Value boxes_, scores_, more_, place_;
 };
 
@@ -134,9 +144,12 @@ Model model_of(const Tail& tail) {
   const auto head = std::make_shared<Parameter>(
       ov::element::f32, ov::Shape{1, values, static_cast<std::size_t>(tail.boxes)});
   head->output(0).set_names({"boxes"});
-  const auto output = TailBuilder(tail).build(make<Relu>(head->output(0)));
+  TailBuilder builder(tail);
+  const auto output = builder.build(make<Relu>(head->output(0)));
   output.get_tensor().set_names({"output0"});
-  return written(ov::OutputVector(tail.is_two_outputs ? 2 : 1, output), {head});
+  ov::OutputVector outputs(tail.is_two_outputs ? 2 : 1, output);
+  outputs.insert(outputs.end(), builder.shown().begin(), builder.shown().end());
+  return written(outputs, {head});
 }
 
 }  // namespace npu::test

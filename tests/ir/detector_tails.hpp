@@ -26,6 +26,8 @@ struct Tail {
   bool uses_other_best = false;  ///< the first TopK is by a part of the classes
   bool scales_boxes = false;     ///< arithmetic behind the Gather
   bool is_two_outputs = false;   ///< of one value
+  bool shows_scores = false;     ///< what the last TopK chose is an output, too
+  bool shows_rows = false;       ///< what the first one chose is
 };
 
 /// An input "boxes" [1, 4 + classes + more, boxes] and the output "output0".

@@ -142,17 +142,19 @@ TEST_P(AlmostTest, IsLeftAlone) {
   EXPECT_FALSE(model.model_info().contains("host_postprocess"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, AlmostTest,
-                         testing::Values(TailRow{"another_divisor", {.divisor = 4}},
-                                         TailRow{"too_few_rows_first", {.first_detections = 6}},
-                                         TailRow{"lowest_scores", {.keeps_lowest = true}},
-                                         TailRow{"class_in_front_of_score", {.swaps_score = true}},
-                                         TailRow{"rows_by_other_scores", {.uses_other_best = true}},
-                                         TailRow{"boxes_are_changed", {.scales_boxes = true}},
-                                         TailRow{"two_outputs", {.is_two_outputs = true}},
-                                         TailRow{"fewer_boxes_than_values",
-                                                 {.classes = 40, .boxes = 40}}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Table, AlmostTest,
+    testing::Values(TailRow{"another_divisor", {.divisor = 4}},
+                    TailRow{"too_few_rows_first", {.first_detections = 6}},
+                    TailRow{"lowest_scores", {.keeps_lowest = true}},
+                    TailRow{"class_in_front_of_score", {.swaps_score = true}},
+                    TailRow{"rows_by_other_scores", {.uses_other_best = true}},
+                    TailRow{"boxes_are_changed", {.scales_boxes = true}},
+                    TailRow{"two_outputs", {.is_two_outputs = true}},
+                    TailRow{"scores_are_an_output", {.shows_scores = true}},
+                    TailRow{"rows_are_an_output", {.shows_rows = true}},
+                    TailRow{"fewer_boxes_than_values", {.classes = 40, .boxes = 40}}),
+    name_of);
 
 // ---- NonMaxSuppression
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "ir/graph/constant.hpp"
@@ -21,7 +22,8 @@ constexpr std::int64_t kMostDetections = 1 << 16;
 /// What the end of a graph does, and on which columns: the host does the same with these.
 struct Tail {
   Meaning boxes, scores;
-  std::vector<Meaning> more;  ///< masks' coefficients, key points, an angle
+  std::vector<Meaning> more;       ///< masks' coefficients, key points, an angle
+  std::vector<LayerId> detectors;  ///< what chooses the detections
   std::int64_t detections = 0;
   struct Nms {
     double iou = 0, score = 0;
@@ -198,6 +200,10 @@ std::optional<Tail> TailReader::read(PortRef output) {
   const auto concat = document_.layer(rows.layer);
   if (!read_parts(concat)) return {};
   const auto detector = document_.layer(score_.detector);
+  tail_.detectors.push_back(score_.detector);
+  if (score_.chosen) {
+    tail_.detectors.push_back(*score_.chosen);
+  }
   if (layer_type(detector) == "TopK") {
     const bool fits = rows == output && read_top_k() && tail_.detections == shape[1];
     return fits ? std::optional(tail_) : std::nullopt;
@@ -234,6 +240,26 @@ bool is_one_tensor(const Document& document, const std::vector<Meaning>& parts) 
     next += part.width;
   }
   return port_shape(document.output_port(parts[0].root).node).back() == next;
+}
+
+/// Whether another output, or a state, reads what chooses the detections: then it stays.
+bool is_read_elsewhere(const Document& document, pugi::xml_node result, LayerId detector) {
+  const auto followers = document.followers();
+  std::set<LayerId> seen{detector};
+  std::vector<LayerId> ready{detector};
+  while (!ready.empty()) {
+    const auto next = followers.find(ready.back());
+    ready.pop_back();
+    if (next == followers.end()) continue;
+    for (const auto layer : next->second) {
+      const auto type = layer_type(document.layer(layer));
+      if ((type == "Result" || type == "Assign") && layer != layer_id(result)) return true;
+      if (seen.insert(layer).second) {
+        ready.push_back(layer);
+      }
+    }
+  }
+  return false;
 }
 
 bool can_join(const Document& document, const std::vector<Meaning>& parts) {
@@ -325,8 +351,12 @@ std::ptrdiff_t outputs_of(const Document& document, PortRef port) {
 std::optional<std::string> cut(Model::Impl& model, pugi::xml_node result, PortRef output,
                                const Tail& tail) {
   const auto parts = columns_of(tail);
+  if (!can_join(model.document, parts)) return {};
   // A value with two outputs has one name for both.
-  if (!can_join(model.document, parts) || outputs_of(model.document, output) > 1) return {};
+  if (outputs_of(model.document, output) > 1) return {};
+  for (const auto detector : tail.detectors) {
+    if (is_read_elsewhere(model.document, result, detector)) return {};
+  }
   const auto place = model.document.layer(output.layer);
   const auto joined = join(model, parts, place, layer_name(place));
   if (outputs_of(model.document, joined) > 0) return {};
