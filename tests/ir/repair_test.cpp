@@ -153,6 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
                     TailRow{"two_outputs", {.is_two_outputs = true}},
                     TailRow{"scores_are_an_output", {.shows_scores = true}},
                     TailRow{"rows_are_an_output", {.shows_rows = true}},
+                    TailRow{"more_classes_than_the_host_takes", {.classes = 65537, .boxes = 65550}},
                     TailRow{"fewer_boxes_than_values", {.classes = 40, .boxes = 40}}),
     name_of);
 

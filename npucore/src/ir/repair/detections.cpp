@@ -17,7 +17,8 @@ namespace {
 
 using Kind = Meaning::Kind;
 constexpr std::int64_t kBoxValues = 4;
-constexpr std::int64_t kMostDetections = 1 << 16;
+// What the host takes: a model's card has no more labels (npuvision, CardLimits).
+constexpr std::int64_t kMostDetections = 1 << 16, kMostClasses = 1 << 16;
 
 /// What the end of a graph does, and on which columns: the host does the same with these.
 struct Tail {
@@ -351,7 +352,7 @@ std::ptrdiff_t outputs_of(const Document& document, PortRef port) {
 std::optional<std::string> cut(Model::Impl& model, pugi::xml_node result, PortRef output,
                                const Tail& tail) {
   const auto parts = columns_of(tail);
-  if (!can_join(model.document, parts)) return {};
+  if (!can_join(model.document, parts) || tail.classes() > kMostClasses) return {};
   // A value with two outputs has one name for both.
   if (outputs_of(model.document, output) > 1) return {};
   for (const auto detector : tail.detectors) {
