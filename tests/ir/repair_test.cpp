@@ -292,10 +292,7 @@ void PrintTo(const Sizes& row, std::ostream* out) {
   *out << row.name;
 }
 
-class SizesTest : public testing::TestWithParam<Sizes> {};
-
-TEST_P(SizesTest, AreFrozenToWidthAndHeight) {
-  const Sizes& row = GetParam();
+Model model_of(const Sizes& row) {
   const auto picture = std::make_shared<Parameter>(ov::element::f32, row.picture);
   picture->output(0).set_names({"images"});
   const auto sizes = std::make_shared<Parameter>(row.type, row.sizes);
@@ -304,7 +301,14 @@ TEST_P(SizesTest, AreFrozenToWidthAndHeight) {
   const auto product =
       std::make_shared<Multiply>(std::make_shared<Unsqueeze>(mean, numbers({1})),
                                  std::make_shared<Convert>(sizes, ov::element::f32));
-  auto model = test::written({product}, {picture, sizes});
+  return test::written({product}, {picture, sizes});
+}
+
+class SizesTest : public testing::TestWithParam<Sizes> {};
+
+TEST_P(SizesTest, AreFrozenToWidthAndHeight) {
+  const Sizes& row = GetParam();
+  auto model = model_of(row);
   EXPECT_EQ(is_told(model.repair(), "orig_target_sizes frozen"), row.is_frozen);
   EXPECT_EQ(model.inputs().size(), row.is_frozen ? 1U : 2U);
   if (!row.is_frozen) return;
@@ -326,6 +330,21 @@ INSTANTIATE_TEST_SUITE_P(
         Sizes{"real_numbers", kSizes, {1, 3, 8, 16}, {1, 2}, ov::element::Type_t::f32, false},
         Sizes{"two_pictures", kSizes, {2, 3, 8, 16}, {2, 2}, ov::element::Type_t::i64, false}),
     [](const auto& row) { return row.param.name; });
+
+TEST(TargetSizes, FollowALaterReshape) {
+  for (const auto type : {ov::element::Type_t::i64, kI32}) {
+    auto model = model_of(Sizes{"", kSizes, {1, 3, 8, 16}, {1, 2}, type, true});
+    model.repair();
+    const auto copy = model;
+    model.reshape({{"images", {1, 3, 32, 24}}});
+    const std::vector<float> ones(std::size_t{3} * 32 * 24, 1), fewer(std::size_t{3} * 8 * 16, 1);
+    EXPECT_EQ(test::run_with_openvino(model, {{"images", bytes_of(ones)}}),
+              (std::vector<double>{24, 32}));
+    EXPECT_EQ(test::run_with_openvino(copy, {{"images", bytes_of(fewer)}}),
+              (std::vector<double>{16, 8}))
+        << "a copy is another model";
+  }
+}
 
 TEST(Repair, ChangesACopyAlone) {
   const auto model = test::model_of({});

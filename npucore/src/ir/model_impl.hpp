@@ -23,6 +23,11 @@ struct NPU_LOCAL Model::Impl {
   std::map<std::string, std::string> model_info;
   std::optional<FrameInput> frame_input;
   bool reshaped = false;  ///< the shapes inside the model are older than those of its inputs
+  /// orig_target_sizes as a constant: it stays the size of this picture.
+  struct FrozenSizes {
+    ir::LayerId constant = 0, picture = 0;
+  };
+  std::optional<FrozenSizes> frozen_sizes;
 };
 
 namespace ir {

@@ -9,6 +9,7 @@
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"
 #include "ir/graph/xml.hpp"
+#include "ir/repair/repair.hpp"
 
 namespace npu::ir {
 namespace {
@@ -174,6 +175,7 @@ void reshape(Model::Impl& model, const std::map<std::string, Shape>& shapes) {
   if (!moved.empty()) {
     forget_shapes(model.document, downstream(model.document, moved));
   }
+  follow_picture(model);
   model.inputs = read_inputs(model.document);
   model.outputs = read_outputs(model.document);
 }

@@ -35,21 +35,24 @@ bool is_sizes(const Port& port) {
 }
 
 template <class Number>
-std::uint64_t add_sizes(Weights& weights, Size size) {
+std::uint64_t add_numbers(Weights& weights, Size size) {
   const std::array values{static_cast<Number>(size.width), static_cast<Number>(size.height)};
   return weights.append(std::as_bytes(std::span(values)));
 }
 
-void replace(Model::Impl& model, pugi::xml_node parameter, const Port& port, Size size) {
+std::uint64_t add_sizes(Weights& weights, Size size, bool is_long) {
+  return is_long ? add_numbers<std::int64_t>(weights, size)
+                 : add_numbers<std::int32_t>(weights, size);
+}
+
+LayerId replace(Model::Impl& model, pugi::xml_node parameter, const Port& port, Size size) {
   const bool is_long = port.type == ElementType::kI64;
   auto layer =
       model.document.insert_layer(parameter, layer_name(parameter) + "/frozen", "Const", "opset1");
   auto data = add(layer, "data");
   set(data, "element_type", is_long ? "i64" : "i32");
   set(data, "shape", "1,2");
-  set(data, "offset",
-      is_long ? add_sizes<std::int64_t>(model.weights, size)
-              : add_sizes<std::int32_t>(model.weights, size));
+  set(data, "offset", add_sizes(model.weights, size, is_long));
   set(data, "size", is_long ? 2 * sizeof(std::int64_t) : 2 * sizeof(std::int32_t));
   auto output = add(add(layer, "output"), "port");
   set(output, "id", 0);
@@ -59,6 +62,7 @@ void replace(Model::Impl& model, pugi::xml_node parameter, const Port& port, Siz
   const auto from = parameter.child("output").child("port").attribute("id").as_ullong();
   model.document.move_consumers({layer_id(parameter), from}, {layer_id(layer), 0});
   model.document.remove_layer(parameter);
+  return layer_id(layer);
 }
 
 }  // namespace
@@ -68,9 +72,22 @@ std::optional<std::string> freeze_target_sizes(Model::Impl& model) {
   const std::size_t at = is_sizes(model.inputs[0]) ? 0 : 1;
   const auto size = picture_size(model.inputs[1 - at]);
   if (!is_sizes(model.inputs[at]) || !size) return {};
-  replace(model, model.document.layers_of_type("Parameter")[at], model.inputs[at], *size);
+  const auto parameters = model.document.layers_of_type("Parameter");
+  const LayerId picture = layer_id(parameters[1 - at]);
+  model.frozen_sizes = {replace(model, parameters[at], model.inputs[at], *size), picture};
   return base::text("input ", kInput, " frozen to the model's width and height, ", size->width, 'x',
                     size->height);
+}
+
+void follow_picture(Model::Impl& model) {
+  if (!model.frozen_sizes) return;
+  const auto [constant, picture] = *model.frozen_sizes;
+  const auto shape =
+      parse_shape(model.document.layer(picture).child("data").attribute("shape").value());
+  if (!shape || shape->size() != 4) return;
+  auto data = model.document.layer(constant).child("data");
+  const bool is_long = std::string_view(data.attribute("element_type").value()) == "i64";
+  set(data, "offset", add_sizes(model.weights, {(*shape)[3], (*shape)[2]}, is_long));
 }
 
 }  // namespace npu::ir
