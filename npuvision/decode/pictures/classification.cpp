@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "families.hpp"
 #include "values.hpp"
@@ -10,7 +11,43 @@
 namespace npu::vision {
 namespace {
 
-constexpr float kSumError = 0.01F;  // of probabilities in f16
+constexpr double kSumError = 0.01;  // of probabilities in f16
+
+/// Whether all are whole multiples of this, as near as f16 tells.
+bool are_multiples(std::span<const float> values, float step) {
+  constexpr float kError = 0.07F;  // of a step
+  return std::all_of(values.begin(), values.end(), [step](float value) {
+    const float steps = value / step;
+    return std::abs(steps - std::round(steps)) <= kError;
+  });
+}
+
+/// The step in which probabilities were rounded to 8 bits; 0: they were not. The largest that fits:
+/// of the smallest value it is a part.
+float quantisation_step(std::span<const float> values) {
+  constexpr float kLargest = 1.001F / 255, kSmallest = 0.25F / 255;
+  float least = 0;
+  for (const float value : values) {
+    if (value > 0 && (least == 0 || value < least)) {
+      least = value;
+    }
+  }
+  if (least == 0) return 0;
+  for (float parts = std::ceil(least / kLargest); least / parts >= kSmallest; ++parts) {
+    if (are_multiples(values, least / parts)) return least / parts;
+  }
+  return 0;
+}
+
+/// Whether values of 8 bits may be probabilities: whatever became zero had up to a step, where it
+/// was cut, and what is above zero up to half a step less.
+bool may_sum_to_one(std::span<const float> values, double sum) {
+  const double step = quantisation_step(values);
+  if (step == 0) return false;
+  const auto above = std::count_if(values.begin(), values.end(), [](float v) { return v > 0; });
+  return sum >= 1 - static_cast<double>(values.size()) * step - kSumError &&
+         sum <= 1 + static_cast<double>(above) * step / 2 + kSumError;
+}
 
 /// Of [1, classes], [1, classes, 1, 1] and the like: all dimensions but one are 1. 0: it is no
 /// such.
@@ -90,12 +127,12 @@ void ClassificationDecoder::decode(std::span<const TensorView> outputs, const np
 }
 
 bool ClassificationDecoder::are_probabilities() const {
-  float sum = 0;
+  double sum = 0;
   for (const float value : values_) {
     if (value < 0 || value > 1) return false;
-    sum += value;
+    sum += static_cast<double>(value);
   }
-  return std::abs(sum - 1) <= kSumError;
+  return std::abs(sum - 1) <= kSumError || may_sum_to_one(values_, sum);
 }
 
 void ClassificationDecoder::make_probabilities() {

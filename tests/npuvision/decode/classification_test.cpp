@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "reference.hpp"
@@ -70,6 +71,44 @@ TEST(Classification, WhoseRawScoresAreNoneIsRefused) {
   ModelCard card = card_of(Task::kClassify);
   card.raw_scores = true;
   EXPECT_THROW(classified(card, {0.1, 4, 0}), Error);
+}
+
+/// A softmax in whole steps of 8 bits, to the nearest or cut.
+std::vector<double> quantised(std::size_t classes, double step, bool is_cut) {
+  std::vector<double> values;
+  double sum = 0;
+  for (std::size_t i = 0; i < classes; ++i) {
+    values.push_back(std::exp(-0.3 * static_cast<double>(i)));
+    sum += values.back();
+  }
+  for (double& value : values) {
+    const double steps = value / sum / step;
+    value = step * (is_cut ? std::floor(steps) : std::round(steps));
+  }
+  return values;
+}
+
+// A second softmax would make all classes nearly equal.
+TEST(Classification, TakesProbabilitiesOfEightBitsAsTheyAre) {
+  for (const std::size_t classes : {2U, 10U, 40U, 1000U}) {
+    for (const double step : {1.0 / 255, 1.0 / 256, 0.6 / 255}) {
+      for (const bool is_cut : {false, true}) {
+        const auto values = quantised(classes, step, is_cut);
+        const Answer found = classified(card_of(Task::kClassify), values);
+        ASSERT_EQ(found.classes.size(), 1U);
+        EXPECT_NEAR(found.classes[0].confidence, values[0], 1e-6) << classes << ' ' << step;
+      }
+    }
+  }
+}
+
+TEST(Classification, TakesOtherSmallNumbersForLogits) {
+  // Sums of 0.3 and 2, of whole steps of 1/255, and one of no steps.
+  for (const std::vector<double>& values :
+       {std::vector<double>{51 / 255.0, 26 / 255.0, 0}, std::vector<double>{1, 1, 0},
+        std::vector<double>{0.5123, 0.3217, 0.0919}}) {
+    EXPECT_LT(classified(card_of(Task::kClassify), values).classes.at(0).confidence, 0.45F);
+  }
 }
 
 // A class of a thousand is seldom sure: the best one is an answer all the same.
