@@ -122,21 +122,6 @@ npu::vision::InputSize size_of(const npu::Shape& shape) {
           .height = static_cast<std::uint32_t>(shape[rows])};
 }
 
-/// The sizes that are open, as the card says them; empty where there are none, or it does not.
-npu::Shape shape_by(const npu::vision::ModelCard& card, const npu::Shape& open) {
-  const bool has_open = std::any_of(open.begin(), open.end(), is_open);
-  if (!has_open || open.size() != 4 || !card.input_width || !card.input_height) return {};
-  const std::int64_t height = *card.input_height, width = *card.input_width;
-  npu::Shape shape =
-      rows_of(open) == 1U ? npu::Shape{1, height, width, open[3]} : npu::Shape{1, 3, height, width};
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (!is_open(open[i])) {
-      shape[i] = open[i];
-    }
-  }
-  return shape;
-}
-
 /// A model, and all that is known of it.
 struct Described {
   npu::Model model;
@@ -152,7 +137,7 @@ Described read_with_shape(const Settings& settings) {
   npu::Shape shape = parse_shape("input-shape", settings.input_shape);
   const char* by = "";
   if (shape.empty()) {
-    shape = shape_by(card, model.inputs().front().shape);
+    shape = npu::vision::input_shape(card, model.inputs().front().shape);
     by = ", by the model's card";
   }
   if (shape.empty()) return {std::move(model), std::move(card), "", {}};

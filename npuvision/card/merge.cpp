@@ -1,4 +1,6 @@
 // Cards over cards, and cards over npucore's own pre-processing.
+#include <algorithm>
+
 #include "fields.hpp"
 
 namespace npu::vision {
@@ -73,6 +75,22 @@ void apply(const ModelCard& card, npu::Preprocess* preprocess) {
     preprocess->mean = card.mean;
     preprocess->scale = card.scale;
   }
+}
+
+Shape input_shape(const ModelCard& card, const Shape& open) {
+  const auto is_open = [](std::int64_t size) { return size < 0; };
+  const bool has_open = std::any_of(open.begin(), open.end(), is_open);
+  if (!has_open || open.size() != 4 || !card.input_width || !card.input_height) return {};
+  const auto are_channels = [&](std::size_t at) { return open[at] == 1 || open[at] == 3; };
+  const std::int64_t height = *card.input_height, width = *card.input_width;
+  Shape shape = !are_channels(1) && are_channels(3) ? Shape{1, height, width, open[3]}
+                                                    : Shape{1, 3, height, width};
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (!is_open(open[i])) {
+      shape[i] = open[i];
+    }
+  }
+  return shape;
 }
 
 }  // namespace npu::vision

@@ -413,6 +413,17 @@ TEST(NpuCompileCard, GoesIntoTheBlob) {
   EXPECT_EQ(card.origins.at("labels"), "metadata.yaml");
 }
 
+TEST(NpuCompileCard, GivesSizesThatTheModelLeavesOpen) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {-1, 3, -1, -1}));
+  dir.write("preprocessor_config.json", R"({"size": {"height": 48, "width": 64}})");
+  const auto result = run(model.string() + " --device software");
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "f32[1,3,48,64]")) << result.output;
+  const auto other = run(model.string() + " --device software --reshape 1,3,32,32");
+  EXPECT_TRUE(has(other.output, "f32[1,3,32,32]")) << "the user's word counts" << other.output;
+}
+
 TEST(NpuCompileCard, IsNotThereWhereNothingIsKnown) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));

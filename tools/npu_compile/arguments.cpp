@@ -155,9 +155,21 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
   return preprocess;
 }
 
+/// Sizes that are open still are the card's, as npuinfer takes them.
+void reshape_by_card(npu::Model& model, const Arguments& arguments) {
+  if (model.inputs().empty()) return;
+  const auto card = npu::vision::read_model_card(arguments.model, model.model_info());
+  const npu::Port& input = model.inputs().front();
+  const npu::Shape shape = npu::vision::input_shape(card, input.shape);
+  if (!shape.empty()) {
+    model.reshape({{input.name, shape}});
+  }
+}
+
 npu::Model model_from(const Arguments& arguments) {
   auto model = npu::Model::read(arguments.model, arguments.weights);
   reshape(model, arguments.reshape);
+  reshape_by_card(model, arguments);
   if (arguments.repair == "auto") {
     for (const auto& sentence : model.repair()) print(arguments.model + ": " + sentence + '\n');
   }

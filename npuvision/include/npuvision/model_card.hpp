@@ -100,4 +100,8 @@ NPU_API ModelCard merged(const ModelCard& user, const ModelCard& model);
 /// Model::default_preprocess() gave it. Mean and scale come from the card together.
 NPU_API void apply(const ModelCard& card, npu::Preprocess* preprocess);
 
+/// `open`, a picture input's shape with -1 for what the model leaves open, with the card's sizes
+/// there and a batch of 1; empty where nothing is open, or the card does not say.
+NPU_API Shape input_shape(const ModelCard& card, const Shape& open);
+
 }  // namespace npu::vision
