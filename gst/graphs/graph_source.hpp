@@ -27,6 +27,9 @@ class Compilation {
   /// False when `timeout` passed first. Never throws what the compilation threw.
   virtual bool wait(std::chrono::milliseconds timeout) = 0;
   virtual npu::CompileProgress progress() const = 0;
+  /// What was changed in the model for its frames' sizes alone, one sentence each; the rest is
+  /// GraphSource::repairs().
+  virtual std::vector<std::string> repairs() const = 0;
   /// Whether its graph, or what it throws, is for frames of `layout`.
   virtual bool serves(const npu::FrameLayout& layout) const = 0;
   /// Once it has ended: the graph, which its source finds from then on. Throws what the compilation

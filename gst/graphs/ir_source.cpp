@@ -289,6 +289,7 @@ class IrSource final : public GraphSource {
     npu::FrameInput frame;
     npu::CompileJob job;
     std::string advice;  ///< for its errors
+    std::vector<std::string> repairs;
   };
 
   /// With strides that the driver takes, one graph serves every pitch, padding and even crop. Where
@@ -312,6 +313,10 @@ class IrSource final : public GraphSource {
     npu::CompileProgress progress() const override {
       const std::shared_ptr<Job> job = current_job();
       return job ? job->job.progress() : npu::CompileProgress{};
+    }
+    std::vector<std::string> repairs() const override {
+      const std::scoped_lock lock(source_.mutex_);
+      return repairs_;
     }
     bool serves(const npu::FrameLayout& layout) const override {
       const std::scoped_lock lock(source_.mutex_);
@@ -376,6 +381,7 @@ class IrSource final : public GraphSource {
       with_strides_ = source_.one_for_all_strides_;
       try {
         job_ = std::make_shared<Job>(source_.compile(source_.key_of(layout_)));
+        repairs_ = job_->repairs;
       } catch (...) {
         note_error();
       }
@@ -407,6 +413,7 @@ class IrSource final : public GraphSource {
     const std::string what_;
     bool with_strides_ = false;  // others may have found out meanwhile that the driver cannot
     std::shared_ptr<Job> job_;   // until one of the next two is there
+    std::vector<std::string> repairs_;
     std::shared_ptr<Graph> graph_;
     std::exception_ptr error_;
     bool is_kept_ = false;
@@ -443,12 +450,13 @@ class IrSource final : public GraphSource {
   Job compile(const npu::FrameLayout& layout) const {
     npu::Model model = model_;
     std::string advice = advice_;
+    std::vector<std::string> repairs;
     if (open_sizes_.any()) {
       const npu::Shape shape = open_sizes_.shape_for(layout);
       advice = advice_of(shape, ", by the frame");
       reshape(model, shape, advice);
       if (options_.repair) {
-        model.repair();
+        repairs = model.repair();
       }
       with_advice(advice, [&] { model.check_supported(); });
     }
@@ -458,7 +466,8 @@ class IrSource final : public GraphSource {
     if (one_for_all_strides_) {
       options.properties.set(npu::property::enable_strides_for, joined(frame.plane_inputs));
     }
-    return {std::move(frame), npu::compile_async(device_, model, options), std::move(advice)};
+    return {std::move(frame), npu::compile_async(device_, model, options), std::move(advice),
+            std::move(repairs)};
   }
 
   std::shared_ptr<Graph> finish(Job& done) {

@@ -35,6 +35,9 @@ std::shared_ptr<Graph> ToldCompilation::get(std::chrono::milliseconds timeout) {
   try {
     std::shared_ptr<Graph> graph = compilation_->get();
     tell_end(GST_PROGRESS_TYPE_COMPLETE, "compiled " + compilation_->what());
+    for (const std::string& repair : compilation_->repairs()) {
+      post_info(element_, graph->file() + ": " + repair);
+    }
     return graph;
   } catch (const npu::Error& error) {
     const bool cancelled = error.code() == npu::ErrorCode::kCancelled;

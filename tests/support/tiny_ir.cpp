@@ -71,6 +71,26 @@ std::string dynamic_ir(int width) {
   return net(parameter("-1", width) + result("-1", width), kDirectEdge);
 }
 
+std::string sized_ir(int width) {
+  const std::string two = "<dim>1</dim><dim>2</dim>";
+  return net(
+      parameter("-1", width) + result("-1", width) +
+          R"(<layer id="1" name="orig_target_sizes" type="Parameter" version="opset1">)"
+          R"(<data shape="1,2" element_type="i64"/><output><port id="0" precision="I64" )"
+          R"(names="orig_target_sizes">)" +
+          two +
+          "</port></output></layer>\n"
+          R"(<layer id="2" name="sizes" type="Convert" version="opset1">)"
+          R"(<data destination_type="f32"/><input><port id="0">)" +
+          two + R"(</port></input><output><port id="1" precision="FP32">)" + two +
+          "</port></output></layer>\n"
+          R"(<layer id="8" name="size" type="Result" version="opset1"><input><port id="0">)" +
+          two + "</port></input></layer>\n",
+      std::string(kDirectEdge) +
+          R"(<edge from-layer="1" from-port="0" to-layer="2" to-port="0"/>)"
+          R"(<edge from-layer="2" from-port="1" to-layer="8" to-port="0"/>)");
+}
+
 std::string unknown_operator_ir(int height, int width) {
   const std::string rows = std::to_string(height);
   const std::string ports = dims(rows, width);

@@ -17,7 +17,10 @@ std::string packed_ir(int height, int width);
 /// pixels_ir with a height that is not known.
 std::string dynamic_ir(int width);
 
-/// The same with an operator that no compiler knows between input and output.
+/// The same with a second input and output: orig_target_sizes, as RT-DETR's exports have it.
+std::string sized_ir(int width);
+
+/// pixels_ir with an operator that no compiler knows between input and output.
 std::string unknown_operator_ir(int height, int width);
 
 /// Adds a number that lies in a .bin of 4 bytes.

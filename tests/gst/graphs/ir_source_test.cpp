@@ -63,6 +63,22 @@ TEST_F(IrSourceTest, TellsTheSizeOfPicturesThatAreNotSquare) {
   EXPECT_EQ(wide->tensor_group().size->second, 6U);
 }
 
+// Until the frames' size is known, there is none to freeze.
+TEST_F(IrSourceTest, TellsWhatWasRepairedForTheFramesSize) {
+  Settings settings;
+  settings.model = dir_.write("sized.xml", npu::test::sized_ir(16)).string();
+  settings.device = "software";
+  settings.properties = "NPUCORE_COMPILE=in-process";
+  const auto sized = open_ir(npu::Device::open(npu::DeviceKind::kSoftware), settings);
+  EXPECT_TRUE(sized->repairs().empty());
+  const auto compilation = sized->start(frames_of(16));
+  EXPECT_EQ(compilation->repairs(),
+            std::vector<std::string>{
+                "input orig_target_sizes frozen to the model's width and height, 16x16"});
+  EXPECT_TRUE(graph_of(*compilation));
+  EXPECT_TRUE(sized->start(frames_of(16))->repairs().empty()) << "told once";
+}
+
 // Another stream may have got it between find() and start().
 TEST_F(IrSourceTest, StartsNothingForAGraphThatIsThere) {
   const std::shared_ptr<Graph> graph = graph_of(*source_->start(frames_of(16)));
