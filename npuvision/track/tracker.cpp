@@ -217,8 +217,10 @@ void Tracker::Impl::begin_tracks(std::span<const Object> objects) {
     tracked.motion_when_found = tracked.motion;
     tracked.found_at = seconds_;
     tracked.times_found = 1;
-    tracked.track = {
-        .confidence = objects[j].confidence, .label_id = objects[j].label_id, .object = j};
+    tracked.track = {.confidence = objects[j].confidence,
+                     .label_id = objects[j].label_id,
+                     .object = j,
+                     .first_found = seconds_};
     if (is_first_ || options_.confirm_after <= 1) {
       tracked.track.id = next_id_++;
     }

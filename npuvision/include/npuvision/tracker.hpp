@@ -35,6 +35,7 @@ struct Track {
   /// In this frame: its place among the objects; kNotFound: it was not found, or not looked for.
   std::size_t object = kNotFound;
   double seconds_since_found = 0;
+  double first_found = 0;  ///< seconds of the stream
 
   static constexpr std::size_t kNotFound = SIZE_MAX;
 };

@@ -75,6 +75,15 @@ TEST(Tracker, GivesALaterOneItsIdentityWhenItIsFoundAgain) {
   EXPECT_EQ(id_of(clip.frame({object_at(102, 100)}), 0), 1U);
 }
 
+TEST(Tracker, RemembersWhenATrackBegan) {
+  Clip clip;
+  clip.frame({});
+  clip.frame({object_at(100, 100)});
+  const auto tracks = clip.frame({object_at(102, 100)});
+  ASSERT_EQ(tracks.size(), 1U);
+  EXPECT_EQ(tracks[0].first_found, 1 / kRate);
+}
+
 TEST(Tracker, ForgetsWhatWasSeenOnlyOnce) {
   Clip clip;
   clip.frame({});
