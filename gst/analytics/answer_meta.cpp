@@ -238,32 +238,13 @@ void classify_in_analytics(GstBuffer* buffer, std::optional<gint> object_id,
 }
 #endif
 
-/// Regions of other elements keep their ids.
-gint next_region_id(GstBuffer* buffer) {
-  gint next = 0;
-  gpointer state = nullptr;
-  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
-             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
-    next = std::max(next, reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)->id + 1);
-  }
-  return next;
-}
-
 void attach_objects(GstBuffer* buffer, const Answer& answer, const ModelCard& card,
                     FrameSize frame) {
-  [[maybe_unused]] gint id = answer.objects.empty() ? 0 : next_region_id(buffer);
+  gint id = answer.objects.empty() ? 0 : next_region_id(buffer);
   for (std::size_t i = 0; i < answer.objects.size(); ++i) {
     const Object& object = answer.objects[i];
-    const PixelBox box = to_pixels(object, frame);
     const std::string label = npu::vision::label_of(card.labels, object.label_id);
-    GstVideoRegionOfInterestMeta* meta = gst_buffer_add_video_region_of_interest_meta(
-        buffer, label.c_str(), box.x, box.y, box.width, box.height);
-#ifdef GST_NPU_HAVE_ANALYTICS
-    meta->id = add_to_analytics(buffer, object, box, label.c_str());
-#else
-    meta->id = id++;
-#endif
-    gst_video_region_of_interest_meta_add_param(meta, detection_structure(object, label, frame));
+    GstVideoRegionOfInterestMeta* meta = attach_object(buffer, object, label, frame, id++);
     if (answer.key_points_per_object > 0) {
       gst_video_region_of_interest_meta_add_param(
           meta, key_points_structure(answer.key_points_of(i), frame));
@@ -383,17 +364,20 @@ void read_track(const GstStructure* structure, Region* region) {
   }
 }
 
-void read_param(const GstStructure* structure, std::optional<FrameSize> frame, Region* region) {
+void read_param(const GstStructure* structure, std::optional<FrameSize> frame, RegionDetail detail,
+                Region* region) {
   if (gst_structure_has_name(structure, "detection")) {
     read_detection(structure, frame, region);
+  } else if (gst_structure_has_name(structure, "object_id")) {
+    read_track(structure, region);
+  } else if (detail == RegionDetail::kBox) {
+    return;
   } else if (gst_structure_has_name(structure, "keypoints")) {
     read_key_points(structure, frame, region);
   } else if (gst_structure_has_name(structure, "mask")) {
     read_mask(structure, frame, region);
   } else if (gst_structure_has_name(structure, "embedding")) {
     region->embedding = values_of<float>(structure, "values");
-  } else if (gst_structure_has_name(structure, "object_id")) {
-    read_track(structure, region);
   } else if (gst_structure_has_field_typed(structure, "label", G_TYPE_STRING)) {
     region->classes.push_back(read_class(structure));  // DL Streamer names them as it likes
   }
@@ -414,6 +398,31 @@ FrameResults read_structure(const GstStructure* structure) {
 }
 
 }  // namespace
+
+gint next_region_id(GstBuffer* buffer) {
+  gint next = 0;
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
+             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    next = std::max(next, reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)->id + 1);
+  }
+  return next;
+}
+
+GstVideoRegionOfInterestMeta* attach_object(GstBuffer* buffer, const Object& object,
+                                            const std::string& label, FrameSize frame,
+                                            [[maybe_unused]] gint id) {
+  const PixelBox box = to_pixels(object, frame);
+  GstVideoRegionOfInterestMeta* meta = gst_buffer_add_video_region_of_interest_meta(
+      buffer, label.c_str(), box.x, box.y, box.width, box.height);
+#ifdef GST_NPU_HAVE_ANALYTICS
+  meta->id = add_to_analytics(buffer, object, box, label.c_str());
+#else
+  meta->id = id;
+#endif
+  gst_video_region_of_interest_meta_add_param(meta, detection_structure(object, label, frame));
+  return meta;
+}
 
 const GstNpuInferenceMeta* known_origin(GstBuffer* buffer, const GstNpuInferenceMeta& meta) {
   const auto* origin = gst_buffer_get_npu_inference_origin(buffer, meta.inference_id);
@@ -503,7 +512,8 @@ FrameResults read_results(GstBuffer* buffer) {
   return all;
 }
 
-std::vector<Region> read_regions(GstBuffer* buffer, std::optional<FrameSize> frame) {
+std::vector<Region> read_regions(GstBuffer* buffer, std::optional<FrameSize> frame,
+                                 RegionDetail detail) {
   std::vector<Region> regions;
   std::vector<GstVideoRegionOfInterestMeta*> metas;
   gpointer state = nullptr;
@@ -517,12 +527,13 @@ std::vector<Region> read_regions(GstBuffer* buffer, std::optional<FrameSize> fra
                   .width = static_cast<double>(meta->w),
                   .height = static_cast<double>(meta->h)};
     for (const GList* param = meta->params; param != nullptr; param = param->next) {
-      read_param(static_cast<const GstStructure*>(param->data), frame, &region);
+      read_param(static_cast<const GstStructure*>(param->data), frame, detail, &region);
     }
+    region.meta = meta;
     regions.push_back(std::move(region));
     metas.push_back(meta);
   }
-  add_relations(buffer, metas, &regions);
+  add_relations(buffer, metas, detail, &regions);
   return regions;
 }
 

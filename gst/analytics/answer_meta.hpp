@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gst/gst.h>
+#include <gst/video/gstvideometa.h>
 
 #include <optional>
 #include <span>
@@ -41,6 +42,14 @@ void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta,
 void attach_to_object(GstBuffer* buffer, gint object_id, const npu::vision::Answer& answer,
                       const npu::vision::ModelCard& card, npu::vision::FrameSize frame);
 
+/// Puts one object on a writable buffer, as attach_to_frame() does. `id`: of the region where there
+/// is no GstAnalytics.
+GstVideoRegionOfInterestMeta* attach_object(GstBuffer* buffer, const npu::vision::Object& object,
+                                            const std::string& label, npu::vision::FrameSize frame,
+                                            gint id);
+/// Regions of other elements keep their ids.
+gint next_region_id(GstBuffer* buffer);
+
 /// What a model said of one object, or of a frame.
 struct ReadClass {
   std::string label;
@@ -77,6 +86,14 @@ struct Region {
   std::optional<ReadMask> mask;
   std::optional<ReadOriented> oriented;
   std::vector<float> embedding;
+  GstVideoRegionOfInterestMeta* meta = nullptr;  ///< of the buffer; null: it has none
+  std::optional<guint> analytics_id;             ///< of its GstAnalyticsODMtd
+};
+
+/// What of a region is read.
+enum class RegionDetail {
+  kAll,
+  kBox,  ///< label, place, confidence and identity; the rest costs copies
 };
 
 /// What was said of a whole frame.
@@ -92,6 +109,7 @@ FrameResults read_results(GstBuffer* buffer);
 
 /// `frame` turns the exact, normalised edges into pixels; without it, or where a region has none,
 /// the whole pixels of the region count.
-std::vector<Region> read_regions(GstBuffer* buffer, std::optional<npu::vision::FrameSize> frame);
+std::vector<Region> read_regions(GstBuffer* buffer, std::optional<npu::vision::FrameSize> frame,
+                                 RegionDetail detail = RegionDetail::kAll);
 
 }  // namespace gstnpu

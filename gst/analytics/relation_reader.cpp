@@ -176,7 +176,7 @@ void add_mask(Relations*, const GstAnalyticsODMtd&, Region*) {}
 }  // namespace
 
 void add_relations(GstBuffer* buffer, std::span<GstVideoRegionOfInterestMeta* const> metas,
-                   std::vector<Region>* regions) {
+                   RegionDetail detail, std::vector<Region>* regions) {
   Relations* relations = gst_buffer_get_analytics_relation_meta(buffer);
   gpointer state = nullptr;
   GstAnalyticsODMtd object;
@@ -192,9 +192,12 @@ void add_relations(GstBuffer* buffer, std::span<GstVideoRegionOfInterestMeta* co
     } else {
       region = &regions->emplace_back(region_of(object, place));
     }
+    region->analytics_id = object.id;
     add_classes(relations, object, !region->classes.empty(), region);
     add_track(relations, object, region);
-    add_mask(relations, object, region);
+    if (detail == RegionDetail::kAll) {
+      add_mask(relations, object, region);
+    }
   }
 }
 
@@ -230,7 +233,7 @@ std::vector<ReadClass> frame_classes(GstBuffer* buffer) {
 
 #else
 
-void add_relations(GstBuffer*, std::span<GstVideoRegionOfInterestMeta* const>,
+void add_relations(GstBuffer*, std::span<GstVideoRegionOfInterestMeta* const>, RegionDetail,
                    std::vector<Region>*) {}
 
 std::vector<ReadClass> frame_classes(GstBuffer*) {

@@ -13,7 +13,7 @@ namespace gstnpu {
 /// Adds what GstAnalytics says of objects, whoever wrote it: to the region of the same object, else
 /// as a region of its own. `metas` are those of `regions`. Nothing without GstAnalytics.
 void add_relations(GstBuffer* buffer, std::span<GstVideoRegionOfInterestMeta* const> metas,
-                   std::vector<Region>* regions);
+                   RegionDetail detail, std::vector<Region>* regions);
 
 /// The best class of each classification of no object, best first.
 std::vector<ReadClass> frame_classes(GstBuffer* buffer);
