@@ -185,11 +185,13 @@ set(GSTNPU_SOURCES
   gst/analytics/followed_metas.cpp
   gst/analytics/frame_move.cpp
   gst/analytics/frame_path.cpp
+  gst/analytics/frame_tracker.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/nputensordec.cpp
   gst/analytics/relation_reader.cpp
   gst/analytics/tensor_decoder.cpp
   gst/analytics/tensor_view.cpp
+  gst/analytics/track_meta.cpp
   gst/common/bus.cpp
   gst/common/log.cpp
   gst/frames/allocator.cpp
