@@ -188,6 +188,7 @@ set(GSTNPU_SOURCES
   gst/analytics/frame_tracker.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/nputensordec.cpp
+  gst/analytics/nputrack.cpp
   gst/analytics/relation_reader.cpp
   gst/analytics/tensor_decoder.cpp
   gst/analytics/tensor_view.cpp

@@ -17,6 +17,7 @@ gboolean register_npuinfer(GstPlugin* plugin);
 gboolean register_npuoverlay(GstPlugin* plugin);
 gboolean register_npupublish(GstPlugin* plugin);
 gboolean register_nputensordec(GstPlugin* plugin);
+gboolean register_nputrack(GstPlugin* plugin);
 /// The tracer, which is no element.
 gboolean register_npu_tracer(GstPlugin* plugin);
 

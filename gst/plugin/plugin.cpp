@@ -7,7 +7,7 @@ namespace {
 constexpr gstnpu::Registration kElements[] = {
     {"npuimport", gstnpu::register_npuimport},   {"npuinfer", gstnpu::register_npuinfer},
     {"npupublish", gstnpu::register_npupublish}, {"nputensordec", gstnpu::register_nputensordec},
-    {"npu", gstnpu::register_npu_tracer},
+    {"nputrack", gstnpu::register_nputrack},     {"npu", gstnpu::register_npu_tracer},
 #ifdef GST_NPU_HAVE_OVERLAY
     {"npuoverlay", gstnpu::register_npuoverlay},
 #endif

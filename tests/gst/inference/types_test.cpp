@@ -9,7 +9,8 @@
 namespace gstnpu::test {
 namespace {
 
-constexpr const char* kElements[] = {"npuimport", "npuinfer", "npupublish", "nputensordec"};
+constexpr const char* kElements[] = {"npuimport", "npuinfer", "npupublish", "nputensordec",
+                                     "nputrack"};
 
 GType type_of(const char* factory_name) {
   GstElementFactory* factory = gst_element_factory_find(factory_name);
