@@ -56,7 +56,8 @@ std::optional<Object> object_of(const Region& region, FrameSize frame) {
 }
 
 GstClockTime to_ns(double seconds) {
-  return static_cast<GstClockTime>(std::llround(std::abs(seconds) * 1e9));
+  constexpr double kMost = 9e18;  // of what std::llround() can give
+  return static_cast<GstClockTime>(std::llround(std::min(std::abs(seconds) * 1e9, kMost)));
 }
 
 }  // namespace

@@ -374,6 +374,18 @@ TEST(NpuTrack, ForgivesTimestampsThatStumble) {
   EXPECT_EQ(track.still(0), 2) << "the clock began anew";
 }
 
+TEST(NpuTrack, TakesTimestampsOfAnySize) {
+  Tracked track;
+  EXPECT_EQ(track.still(0), 1);
+  for (const GstClockTime pts : {GST_CLOCK_TIME_NONE - 1, GST_CLOCK_TIME_NONE - 1}) {
+    Owned<GstBuffer> buffer = inferred_frame(0, {{100, 100}});
+    GST_BUFFER_PTS(buffer.get()) = pts;
+    const auto objects = track.push(std::move(buffer));
+    ASSERT_EQ(objects.size(), 1u);
+    EXPECT_EQ(objects[0].id, 1) << "it stands still";
+  }
+}
+
 TEST(NpuTrack, RefusesCapsWithoutASize) {
   ElementHarness harness("nputrack", "video/x-raw,format=NV12");
   EXPECT_NE(harness.push(empty_frame(0)), GST_FLOW_OK);
