@@ -48,6 +48,9 @@ Words words_of(const Region& region) {
     if (said.label.empty()) continue;
     words.name += words.name.empty() ? said.label : ": " + said.label;
   }
+  if (region.tracking_id) {
+    words.name += " #" + std::to_string(*region.tracking_id);
+  }
   return words;
 }
 

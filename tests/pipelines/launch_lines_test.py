@@ -175,6 +175,13 @@ class LaunchLines(unittest.TestCase):
         script.terminate()
         self.assertEqual(script.wait(timeout=60), 0)
 
+    def test_tracks(self):
+        lines = run("track-file.sh")
+        self.assert_clip(lines)
+        identities = {found["tracking_id"] for line in lines for found in line["detections"] if "tracking_id" in found}
+        self.assertLess(len(identities), 40, "each of seven shapes has few")
+        self.assertGreater(objects(lines[1::3] + lines[2::3]), CLIP_FRAMES, "between inferred frames, too")
+
     def test_annotate_file(self):
         run("annotate-file.sh", self.folder / "out.avi")
         self.assertGreater((self.folder / "out.avi").stat().st_size, 1000000)
