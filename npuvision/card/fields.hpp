@@ -29,6 +29,8 @@ inline constexpr auto kFields = std::make_tuple(
     Field{"confidence_threshold", &ModelCard::confidence_threshold, 0.0, 1.0},
     Field{"iou_threshold", &ModelCard::iou_threshold, 0.0, 1.0},
     Field{"max_objects", &ModelCard::max_objects, 1.0, double{CardLimits::kObjects}},
+    Field{"nms_execute", &ModelCard::suppresses},
+    Field{"agnostic_nms", &ModelCard::agnostic},
     Field{"output", &ModelCard::output},
     Field{"channels_first", &ModelCard::channels_first},
     Field{"end_to_end", &ModelCard::end_to_end},

@@ -80,7 +80,14 @@ void read_thresholds(const Value& root, ModelCard* card) {
   read_number(root, "pixel_threshold", -kAny, kAny, &card->pixel_threshold);
   read_number(root, "normalization_scale", 1e-30, kAny, &card->normalization_scale);
   if (const auto most = root.find("nms_max_predictions")) {
-    card->max_objects = most->whole(1, CardLimits::kObjects);
+    const std::uint32_t said = most->whole(0, CardLimits::kObjects);
+    card->max_objects = said == 0 ? CardLimits::kObjects : said;  // 0: no limit
+  }
+  if (const auto suppresses = root.find("nms_execute")) {
+    card->suppresses = suppresses->flag();
+  }
+  if (const auto agnostic = root.find("agnostic_nms")) {
+    card->agnostic = agnostic->flag();
   }
   if (const auto multilabel = root.find("multilabel")) {
     card->multilabel = multilabel->flag();

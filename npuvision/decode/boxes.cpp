@@ -105,6 +105,14 @@ void Boxes::suppress(float iou_threshold, std::size_t most, bool is_class_agnost
   }
 }
 
+void Boxes::choose(const DecodeOptions& options, bool by_itself) {
+  if (options.suppresses.value_or(by_itself)) {
+    suppress(options.iou_threshold, options.max_objects, options.is_class_agnostic);
+  } else {
+    keep_best(options.max_objects);
+  }
+}
+
 bool Boxes::is_covered(std::size_t candidate, float iou_threshold) const {
   const Candidate& one = candidates_[candidate];
   return std::any_of(candidates_.begin(),

@@ -9,6 +9,7 @@
 
 #include <npucore/frame.hpp>
 #include <npuvision/answer.hpp>
+#include <npuvision/decoder.hpp>
 
 #include "oriented.hpp"
 
@@ -45,6 +46,8 @@ class Boxes {
   void keep_best(std::size_t most);
   /// Also drops what overlaps a better one of its class, or of any.
   void suppress(float iou_threshold, std::size_t most, bool is_class_agnostic = false);
+  /// One or the other, as the options say, else as the family does `by_itself`.
+  void choose(const DecodeOptions& options, bool by_itself);
   /// The same of oriented boxes, as the authors of YOLO do it: the overlap is ProbIoU, as much as
   /// the threshold is too much, and what is dropped still drops others.
   void suppress_oriented(float iou_threshold, std::size_t most);

@@ -123,6 +123,8 @@ DecodeOptions options_of(const ModelCard& card) {
   }
   options.confidence_threshold = card.confidence_threshold.value_or(options.confidence_threshold);
   options.iou_threshold = card.iou_threshold.value_or(options.iou_threshold);
+  options.suppresses = card.suppresses;
+  options.is_class_agnostic = card.agnostic.value_or(false);
   options.max_objects = card.max_objects.value_or(options.max_objects);
   return options;
 }

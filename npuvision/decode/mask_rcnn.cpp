@@ -143,7 +143,7 @@ void MaskRcnnDecoder::decode(std::span<const TensorView> outputs,
   const TensorView& masks = checked_output(outputs, parts_.masks, made_for_[parts_.masks]);
   boxes_.begin(geometry, frame);
   add_boxes(geometry, frame, options.confidence_threshold);
-  boxes_.keep_best(options.max_objects);
+  boxes_.choose(options, false);
   boxes_.give(answer);
   give_masks(masks, frame, answer);
 }

@@ -120,7 +120,7 @@ void PicoDetDecoder::decode(std::span<const TensorView> outputs, const npu::Fram
     }
     before += grid.cells;
   }
-  boxes_.suppress(options.iou_threshold, options.max_objects);
+  boxes_.choose(options, true);
   boxes_.give(answer);
 }
 

@@ -155,7 +155,7 @@ void SsdDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGeo
       add_three(geometry, options.confidence_threshold);
       break;
   }
-  boxes_.keep_best(options.max_objects);
+  boxes_.choose(options, false);
   boxes_.give(answer);
 }
 

@@ -240,7 +240,7 @@ void GridDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   for (std::size_t i = 0; i < reading_.grids.size(); ++i) {
     add_grid(outputs, i, options.confidence_threshold);
   }
-  boxes_.suppress(options.iou_threshold, options.max_objects);
+  boxes_.choose(options, true);
   boxes_.give(answer);
 }
 

@@ -59,7 +59,7 @@ class ObjectnessDecoder : public HeadDecoder {
  protected:
   void collect(const BoxRows& rows, float threshold) override;
   void choose(Boxes& boxes, const DecodeOptions& options) const override {
-    boxes.suppress(options.iou_threshold, options.max_objects);
+    boxes.choose(options, true);
   }
   /// Centre x, centre y, width, height in model pixels.
   virtual std::array<double, YoloHead::kBoxValues> place(const BoxRows& rows,

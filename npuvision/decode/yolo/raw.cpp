@@ -36,10 +36,10 @@ void YoloRawDecoder::collect(const BoxRows& rows, float threshold) {
 }
 
 void YoloRawDecoder::choose(Boxes& boxes, const DecodeOptions& options) const {
-  if (head().task == Task::kOriented) {
+  if (head().task == Task::kOriented && options.suppresses.value_or(true)) {
     boxes.suppress_oriented(options.iou_threshold, options.max_objects);
   } else {
-    boxes.suppress(options.iou_threshold, options.max_objects);
+    boxes.choose(options, true);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,7 +17,10 @@ struct DecodeOptions {
   float confidence_threshold = 0.5F;  ///< lowest score that counts, 0..1
   /// Of two objects of one class that overlap more (intersection over union), the better one stays.
   float iou_threshold = 0.5F;
-  std::size_t max_objects = 300;  ///< the best ones of a frame
+  /// Whether the decoder suppresses what overlaps; else as the family does (docs/models.md).
+  std::optional<bool> suppresses;
+  bool is_class_agnostic = false;  ///< of any two objects that overlap, the better one stays
+  std::size_t max_objects = 300;   ///< the best ones of a frame
   /// The best ones of a classification; of a multilabel model options_of() asks for all.
   std::size_t max_classes = 1;
 };

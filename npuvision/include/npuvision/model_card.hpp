@@ -35,6 +35,9 @@ struct NPU_API ModelCard {
   std::vector<std::string> labels;                           ///< by label id, with their true names
   std::optional<float> confidence_threshold, iou_threshold;  ///< 0..1
   std::optional<std::uint32_t> max_objects;
+  /// Whether the decoder suppresses overlaps, else as the family does; whether of all classes
+  /// together.
+  std::optional<bool> suppresses, agnostic;
   std::string output;  ///< name of the tensor to decode; empty: by shape
   /// Of a YOLO tensor: whether each class has a row, [1, 4 + classes, boxes].
   std::optional<bool> channels_first;

@@ -367,6 +367,14 @@ INSTANTIATE_TEST_SUITE_P(All, ModelApiCard, testing::ValuesIn(kTypes), [](const 
 
 using GetiCard = ModelCardFiles;
 
+TEST_F(GetiCard, SaysWhoSuppressesOverlaps) {
+  const ModelCard card =
+      read({{"nms_execute", "True"}, {"agnostic_nms", "False"}, {"nms_max_predictions", "0"}});
+  EXPECT_EQ(card.suppresses, true);
+  EXPECT_EQ(card.agnostic, false);
+  EXPECT_GE(card.max_objects.value_or(0), 1000000U) << "0 is no limit";
+}
+
 TEST_F(GetiCard, IsAllThatItsModelInfoSays) {
   const ModelCard card = read({{"model_type", "AnomalyDetection"},
                                {"labels", "Normal Anomaly"},

@@ -78,6 +78,28 @@ TEST(Ssd, EndsItsListWithANegativeImage) {
             1U);
 }
 
+TEST(Ssd, SuppressesOverlapsWhereTheModelSaysSo) {
+  // The same place: twice of class 0, once of class 1.
+  const std::vector<double> rows{0, 0, 0.9, 0, 0, 1,   1, 0, 0, 0.8, 0,
+                                 0, 1, 1,   0, 1, 0.7, 0, 0, 1, 1};
+  const TestTensor tensor("o", ElementType::kF32, {1, 1, 3, 7}, rows);
+  const TensorView view = tensor.view();
+  const auto count = [&](std::optional<bool> suppresses, bool is_agnostic) {
+    ModelCard card = card_of(Task::kDetect, 2);
+    card.suppresses = suppresses;
+    card.agnostic = is_agnostic;
+    Answer answer;
+    make_decoder(card, std::span(&view, 1), {64, 64})
+        ->decode(std::span(&view, 1), {.model_width = 64, .model_height = 64}, {64, 64},
+                 options_of(card), &answer);
+    return answer.objects.size();
+  };
+  EXPECT_EQ(count({}, false), 3U) << "the graph does";
+  EXPECT_EQ(count(false, true), 3U);
+  EXPECT_EQ(count(true, false), 2U);
+  EXPECT_EQ(count(true, true), 1U);
+}
+
 TEST(Ssd, RefusesWhatIsNoScoreOrNoClass) {
   EXPECT_THROW(decoded({0, 1, 1.9, 0, 0, 1, 1}, 2), Error);
   EXPECT_THROW(decoded({0, 2, 0.9, 0, 0, 1, 1}, 2), Error);
