@@ -20,6 +20,7 @@ namespace gstnpu {
 namespace {
 
 constexpr std::ptrdiff_t kMaxGraphs = 8;  // that nobody has
+constexpr float kLeastShare = 0.1F;  // of a region's picture: each becomes so many times larger
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -120,6 +121,19 @@ npu::vision::InputSize size_of(const npu::Shape& shape) {
   if (is_open(shape[rows]) || is_open(shape[rows + 1])) return {};
   return {.width = static_cast<std::uint32_t>(shape[rows + 1]),
           .height = static_cast<std::uint32_t>(shape[rows])};
+}
+
+/// Objects are scaled to a picture of which the model sees the middle `share`.
+void check_share(float share, const npu::FrameGeometry& geometry) {
+  if (share >= kLeastShare) return;
+  const auto before = [share](std::uint32_t side) {
+    return std::to_string(std::lround(static_cast<float>(side) / share));
+  };
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "the model's card lets the model see less than a tenth of a picture's sides "
+                   "(crop_share), so that each object would be scaled to " +
+                       before(geometry.model_width) + "x" + before(geometry.model_height) +
+                       " pixels: correct the card, or set resize-mode to stretch or letterbox");
 }
 
 /// A model, and all that is known of it.
@@ -268,6 +282,7 @@ class IrSource final : public GraphSource {
       const npu::FrameGeometry& geometry = model.frame_input().value().geometry;
       // As large as the picture that the graph cuts the model's out of.
       const float share = preprocess.resize == npu::ResizeMode::kCrop ? preprocess.crop_share : 1;
+      check_share(share, geometry);
       const auto before = [share](std::uint32_t side) {
         return static_cast<std::uint32_t>(std::lround(static_cast<float>(side) / share));
       };

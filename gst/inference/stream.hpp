@@ -98,6 +98,7 @@ class Stream {
   void find_memory(FrameInput& input);
   BoundPlanes bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph);
   bool has_too_many_crops(const FrameInput& input);
+  bool may_scale_crops();
   BoundPlanes scale_crop(FrameInput& input, std::shared_ptr<Graph>& graph);
   GstFlowReturn infer_objects(BufferRef buffer, guint64 came_ns);
   std::optional<GstFlowReturn> start_objects(GstBuffer* buffer, const FrameDescription& frame,

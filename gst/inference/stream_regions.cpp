@@ -127,11 +127,18 @@ bool Stream::has_too_many_crops(const FrameInput& input) {
   if (std::find(crop_layouts_.begin(), crop_layouts_.end(), layout) != crop_layouts_.end()) {
     return false;
   }
-  if (crop_layouts_.size() == kMostCropGraphs) {
-    return opened_->source().region_target().has_value();
-  }
+  if (crop_layouts_.size() == kMostCropGraphs) return may_scale_crops();
   crop_layouts_.push_back(layout);
   return false;
+}
+
+/// What cannot be done with objects is no error of crops, which have graphs of their own instead.
+bool Stream::may_scale_crops() {
+  try {
+    return opened_->source().region_target().has_value();
+  } catch (const npu::Error&) {
+    return false;
+  }
 }
 
 BoundPlanes Stream::scale_crop(FrameInput& input, std::shared_ptr<Graph>& graph) {

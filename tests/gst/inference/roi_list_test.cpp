@@ -268,6 +268,25 @@ INSTANTIATE_TEST_SUITE_P(All, RoiListFormats,
                                          "P010_10LE", "GRAY8", "GRAY16_LE"),
                          [](const auto& row) { return std::string(row.param); });
 
+/// The model's card says that it sees 16 pixels of pictures whose shorter side has `edge`.
+void write_crop_card(const TempDir& folder, const char* edge) {
+  folder.write("preprocessor_config.json",
+               std::string(R"({"do_center_crop": true, "crop_size": 16, "size": )") + edge + "}");
+}
+
+// Each object would be scaled to a picture of 4000 by 4000 pixels.
+TEST_F(RoiList, ACropThatSeesNextToNothingIsAnError) {
+  write_crop_card(dir_, "4000");
+  ElementHarness harness("npuinfer", configured());
+  harness.set_caps(caps_of("RGB", 120, 100));
+  BufferRef frame = ramp("RGB", 120, 100);
+  add_roi(frame, 10, 10, 20, 20);
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+  const auto errors = harness.messages(GST_MESSAGE_ERROR);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("crop_share"), std::string::npos) << errors[0];
+}
+
 /// A frame with one object of 60x30, inferred.
 BufferRef with_a_wide_object(const std::function<void(GstElement*)>& configure) {
   ElementHarness harness("npuinfer", configure);
