@@ -73,6 +73,15 @@ bool is_luma_and_chroma(const npu::Port& y, const npu::Port& chroma) {
          chroma.shape[2] == (y.shape[2] + 1) / 2;
 }
 
+/// A blob takes frames one by one, and nothing can change its batch.
+void check_batch(const npu::Port& port, const std::string& file) {
+  if (port.shape.size() != 4 || port.shape[0] <= 1) return;
+  throw npu::Error(npu::ErrorCode::kUnsupported,
+                   "the input " + port_name(port) + " of " + file + " has a batch of " +
+                       std::to_string(port.shape[0]) +
+                       ", but frames are inferred one by one: compile the model with a batch of 1");
+}
+
 }  // namespace
 
 npu::FrameInput derive_frame_input(const std::vector<npu::Port>& inputs, const std::string& file) {
@@ -94,6 +103,7 @@ npu::FrameInput derive_frame_input(const std::vector<npu::Port>& inputs, const s
   }
   std::string found;
   for (const npu::Port& port : inputs) {
+    check_batch(port, file);
     found += (found.empty() ? "" : ", ") + port_name(port) + " " + npu::to_string(port.type) +
              npu::to_string(port.shape);
   }

@@ -38,6 +38,15 @@ TEST(BlobInput, PlanesAreNv12InEitherOrder) {
   EXPECT_EQ(derive_frame_input({uv, y}, "m.blob").plane_inputs, planes);
 }
 
+TEST(BlobInput, OfABatchIsRefusedWithItsNumber) {
+  try {
+    derive_frame_input({port("image", npu::ElementType::kU8, {4, 48, 64, 3})}, "m.blob");
+    FAIL() << "not refused";
+  } catch (const npu::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("batch of 4"), std::string::npos) << error.what();
+  }
+}
+
 struct Unclear {
   const char* name;
   std::vector<npu::Port> inputs;
