@@ -11,6 +11,7 @@
 
 #include "common/elements.hpp"
 #include "common/gtype.hpp"
+#include "common/in_place.hpp"
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
@@ -288,24 +289,6 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
   return TRUE;
 }
 
-// Pixels pass untouched, so upstream talks to downstream's allocators directly.
-gboolean propose_allocation(GstBaseTransform* base, GstQuery*, GstQuery* query) {
-  return gst_pad_peer_query(GST_BASE_TRANSFORM_SRC_PAD(base), query);
-}
-
-gboolean decide_allocation(GstBaseTransform*, GstQuery* query) {
-  while (gst_query_get_n_allocation_pools(query) > 0) {
-    gst_query_remove_nth_allocation_pool(query, 0);
-  }
-  return TRUE;
-}
-
-// Metadata needs a writable buffer; the memory is shared whatever it is.
-GstFlowReturn prepare_output_buffer(GstBaseTransform*, GstBuffer* input, GstBuffer** output) {
-  *output = gst_buffer_is_writable(input) ? input : gst_buffer_copy(input);
-  return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
-}
-
 GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
   try {
     Type::state_of(base).decode(GST_ELEMENT(base), buffer);
@@ -344,9 +327,9 @@ void class_init(GstBaseTransformClass* klass) {
   klass->start = start;
   klass->stop = stop;
   klass->set_caps = set_caps;
-  klass->propose_allocation = propose_allocation;
-  klass->decide_allocation = decide_allocation;
-  klass->prepare_output_buffer = prepare_output_buffer;
+  klass->propose_allocation = propose_as_downstream;
+  klass->decide_allocation = decide_on_no_pool;
+  klass->prepare_output_buffer = prepare_for_metadata;
   klass->transform_ip = transform_ip;
   klass->sink_event = sink_event;
   for (const GType type : {layout_type(), task_type(), family_type()}) {

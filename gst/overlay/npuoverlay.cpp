@@ -17,6 +17,7 @@
 #include "common/bus.hpp"
 #include "common/elements.hpp"
 #include "common/gtype.hpp"
+#include "common/in_place.hpp"
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 #include "meta/npumeta.h"
@@ -174,18 +175,6 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
   }
 }
 
-// Whoever makes the frames asks downstream what it likes: only few of their pixels change.
-gboolean propose_allocation(GstBaseTransform* base, GstQuery*, GstQuery* query) {
-  return gst_pad_peer_query(GST_BASE_TRANSFORM_SRC_PAD(base), query);
-}
-
-gboolean decide_allocation(GstBaseTransform*, GstQuery* query) {
-  while (gst_query_get_n_allocation_pools(query) > 0) {
-    gst_query_remove_nth_allocation_pool(query, 0);
-  }
-  return TRUE;
-}
-
 GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
   try {
     Type::state_of(base).draw(buffer);
@@ -224,8 +213,8 @@ void class_init(GstBaseTransformClass* klass) {
       "Draws boxes, labels, masks, key points and classes on frames", "npucore");
 
   klass->set_caps = set_caps;
-  klass->propose_allocation = propose_allocation;
-  klass->decide_allocation = decide_allocation;
+  klass->propose_allocation = propose_as_downstream;
+  klass->decide_allocation = decide_on_no_pool;
   klass->transform_ip = transform_ip;
 }
 
