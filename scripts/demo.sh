@@ -89,4 +89,4 @@ play $out/import.jsonl "npuimport model=$blob"
 say "3. What was found, drawn on the frames" ""
 video=$out/shapes.avi
 run "gst-launch-1.0 filesrc location=$clip ! decodebin ! npuinfer model=$model ! nputensordec ! npuoverlay ! queue ! jpegenc ! avimux ! filesink location=$video"
-say "" "    $video shows the clip with boxes and labels: gst-play-1.0 $video"
+say "" "    $video shows the clip with boxes and labels; any video player plays it"

@@ -378,6 +378,8 @@ void read_param(const GstStructure* structure, std::optional<FrameSize> frame, R
     read_mask(structure, frame, region);
   } else if (gst_structure_has_name(structure, "embedding")) {
     region->embedding = values_of<float>(structure, "values");
+  } else if (gst_structure_has_name(structure, "anomaly")) {
+    region->anomaly = number(structure, "score");
   } else if (gst_structure_has_field_typed(structure, "label", G_TYPE_STRING)) {
     region->classes.push_back(read_class(structure));  // DL Streamer names them as it likes
   }
@@ -487,6 +489,11 @@ void attach_to_object(GstBuffer* buffer, gint object_id, const Answer& answer,
     GstStructure* embedding = gst_structure_new_empty("embedding");
     set_bytes<float>(embedding, "values", answer.embedding);
     gst_video_region_of_interest_meta_add_param(roi, embedding);
+  }
+  if (roi && answer.anomaly) {
+    gst_video_region_of_interest_meta_add_param(
+        roi, gst_structure_new("anomaly", "score", G_TYPE_DOUBLE,
+                               static_cast<gdouble>(*answer.anomaly), nullptr));
   }
 }
 

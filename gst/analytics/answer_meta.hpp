@@ -85,6 +85,7 @@ struct Region {
   std::vector<ReadKeyPoint> key_points;
   std::optional<ReadMask> mask;
   std::optional<ReadOriented> oriented;
+  std::optional<double> anomaly;  ///< 0..1: how unlike what is normal
   std::vector<float> embedding;
   GstVideoRegionOfInterestMeta* meta = nullptr;  ///< of the buffer; null: it has none
   std::optional<guint> analytics_id;             ///< of its GstAnalyticsODMtd

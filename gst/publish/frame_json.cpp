@@ -106,6 +106,9 @@ Json to_json(const Region& region) {
   if (region.mask) {
     json["mask"] = to_json(*region.mask);
   }
+  if (region.anomaly) {
+    json["anomaly"] = rounded(*region.anomaly, 1e6);
+  }
   if (!region.embedding.empty()) {
     json["embedding"] = to_json(region.embedding);
   }

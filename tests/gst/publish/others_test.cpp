@@ -143,6 +143,21 @@ TEST(ContractOfDlStreamer, HoldsForAClassification) {
   EXPECT_DOUBLE_EQ(number(found, "confidence"), 0.5);
 }
 
+TEST(AttachToObject, WhatIsSaidOfItIsRead) {
+  const Buffer buffer(gst_buffer_new());
+  attach_to_frame(buffer.get(), nullptr, one_object(), card(), kFrame);
+  npu::vision::Answer answer;
+  answer.anomaly = 0.25F;
+  answer.embedding = {0.6F, 0.8F};
+  attach_to_object(buffer.get(), region_of(buffer)->id, answer, card(), kFrame);
+  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  ASSERT_EQ(regions.size(), 1U);
+  EXPECT_EQ(regions[0].anomaly, 0.25);
+  EXPECT_EQ(regions[0].embedding, (std::vector<float>{0.6F, 0.8F}));
+  const std::string line = to_json_line(read_frame(buffer.get(), kFrame, false));
+  EXPECT_NE(line.find(R"("anomaly":0.25,"embedding":[0.6,0.8]}])"), std::string::npos) << line;
+}
+
 // It says that the tensors of a model without a meta have their results.
 TEST(AttachToFrame, ANewMetaIsDecoded) {
   const Buffer buffer(gst_buffer_new());
