@@ -7,7 +7,7 @@ add_library(npuvision SHARED ${NPUVISION_SOURCES})
 add_library(npucore::npuvision ALIAS npuvision)
 target_include_directories(npuvision
   PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/npuvision/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-  PRIVATE npuvision/decode)
+  PRIVATE npuvision npuvision/decode)
 target_link_libraries(npuvision
   PUBLIC npucore
   PRIVATE PkgConfig::YAML_CPP PkgConfig::GLIB nlohmann_json::nlohmann_json)
