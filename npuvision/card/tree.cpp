@@ -4,6 +4,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <map>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -106,6 +107,14 @@ class JsonEvents : public nlohmann::json_sax<Tree> {
   Builder& builder_;
 };
 
+using Words = std::vector<std::string>;
+
+std::size_t bytes_of(const Words& words) {
+  std::size_t bytes = 0;
+  for (const std::string& word : words) bytes += word.size();
+  return bytes;
+}
+
 class YamlEvents : public YAML::EventHandler {
  public:
   explicit YamlEvents(Builder& builder) : builder_(builder) {}
@@ -115,24 +124,46 @@ class YamlEvents : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
     check_no_key(mark);
     builder_.scalar(nullptr);
+    open_list_ = 0;
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    refuse(mark, "aliases are not read: write the value itself");
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    check_no_key(mark);
+    const auto found = lists_.find(anchor);
+    if (found == lists_.end()) {
+      refuse(mark, "an alias of what is no list of words: write the value itself");
+    }
+    copied_bytes_ += bytes_of(found->second);
+    if (copied_bytes_ > TreeLimits::kCopiedBytes) {
+      refuse(mark, "its aliases stand for too much: write the values themselves");
+    }
+    put_list(found->second);
   }
   void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
                 const std::string& value) override {
     builder_.wants_key() ? builder_.key(value) : builder_.scalar(value);
+    if (open_list_ != 0) {
+      words_.push_back(value);
+    }
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
     check_no_key(mark);
     builder_.begin(Tree::value_t::array);
+    open_list_ = anchor;
+    words_.clear();
   }
-  void OnSequenceEnd() override { builder_.end(); }
+  void OnSequenceEnd() override {
+    builder_.end();
+    if (open_list_ != 0) {
+      lists_[open_list_] = std::move(words_);
+    }
+    open_list_ = 0;
+  }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                   YAML::EmitterStyle::value) override {
     check_no_key(mark);
     builder_.begin(Tree::value_t::object);
+    open_list_ = 0;
   }
   void OnMapEnd() override { builder_.end(); }
 
@@ -145,8 +176,19 @@ class YamlEvents : public YAML::EventHandler {
   [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& why) const {
     refuse_file(builder_.place(), "line " + std::to_string(mark.line + 1) + ": " + why);
   }
+  void put_list(const Words& words) {
+    builder_.begin(Tree::value_t::array);
+    for (const std::string& word : words) builder_.scalar(word);
+    builder_.end();
+    open_list_ = 0;
+  }
 
   Builder& builder_;
+  // Lists of words alone: so no alias stands for another, and none grows by depth.
+  std::map<YAML::anchor_t, Words> lists_;
+  YAML::anchor_t open_list_ = 0;  // the innermost one, while it has but words
+  Words words_;                   // of that one
+  std::size_t copied_bytes_ = 0;
 };
 
 void check_utf8(const std::string& text, const std::string& place) {

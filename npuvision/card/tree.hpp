@@ -12,12 +12,14 @@ using Tree = nlohmann::json;
 struct TreeLimits {
   static constexpr std::size_t kDepth = 32;
   static constexpr std::size_t kValues = std::size_t{1} << 18;
+  static constexpr std::size_t kCopiedBytes = std::size_t{1} << 20;  ///< by YAML's aliases
 };
 
 /// Both throw Error(kInvalidArgument) that names `place` for text that is not UTF-8, is no JSON or
 /// YAML, has a key twice, or goes beyond the limits.
 Tree parse_json(const std::string& text, const std::string& place);
-/// The first document. Scalars are strings, or null; aliases are refused.
+/// The first document. Scalars are strings, or null. An alias may stand for a list of words, as
+/// Ultralytics writes the key points of several classes; others are refused.
 Tree parse_yaml(const std::string& text, const std::string& place);
 
 bool is_utf8(const std::string& text);

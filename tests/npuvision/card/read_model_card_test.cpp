@@ -158,6 +158,17 @@ TEST_F(UltralyticsCard, HasTheKeyPoints) {
   EXPECT_EQ(card.key_point_names, (std::vector<std::string>{"nose", "left eye", "right eye"}));
 }
 
+// PyYAML writes a list that is there twice once, and Ultralytics has one for all classes.
+TEST_F(UltralyticsCard, HasTheKeyPointsOfSeveralClasses) {
+  write("metadata.yaml",
+        "task: pose\nnames:\n  0: cat\n  1: dog\n  2: cow\nkpt_shape:\n- 2\n- 3\n"
+        "kpt_names:\n  0: &id001\n  - '0'\n  - '1'\n  1: *id001\n  2: *id001\n");
+  const ModelCard card = read();
+  EXPECT_EQ(card.labels.size(), 3U);
+  EXPECT_EQ(card.key_points, 2U);
+  EXPECT_EQ(card.key_point_names, (std::vector<std::string>{"0", "1"}));
+}
+
 TEST_F(UltralyticsCard, TakesPythonsLiterals) {
   write("metadata.yaml",
         "task: pose\nimgsz: '[320, 640]'\nkpt_shape: '[17, 3]'\n"
@@ -262,7 +273,29 @@ const Bad kBad[] = {
      "key \"task\": is not UTF-8 text, or has a zero"},
     {"YamlList", kYaml, "- a\n", "is no map"},
     {"YamlTwice", kYaml, "task: pose\ntask: obb\n", "it has the key \"task\" twice"},
-    {"YamlAlias", kYaml, "a: &a [x]\nnames: *a\n", "line 2: aliases are not read"},
+    {"YamlAliasOfAWord", kYaml, "a: &a x\nnames: [*a]\n", "line 2: an alias of what is no list"},
+    {"YamlAliasOfAMap", kYaml, "a: &a {0: x}\nnames: *a\n", "line 2: an alias of what is no list"},
+    {"YamlAliasOfLists", kYaml, "a: &a [[x], y]\nnames: *a\n", "an alias of what is no list"},
+    {"YamlAliasOfAliases", kYaml, "a: &a [x]\nb: &b [*a, y]\nc: *b\n",
+     "line 3: an alias of what is no list"},
+    {"YamlAliasOfItself", kYaml, "a: &a [*a]\n", "an alias of what is no list"},
+    {"YamlAliasIsAKey", kYaml, "a: &a [x]\n*a : b\n", "line 2: a key is no text"},
+    {"YamlAliasesOfLongWords", kYaml,
+     [] {
+       std::string text = "a: &a [" + std::string(100000, 'x') + "]\nb: [";
+       for (int i = 0; i < 10000; ++i) text += "*a, ";
+       return text + "]\n";
+     }(),
+     "line 2: its aliases stand for too much"},
+    {"YamlAliasesOfManyWords", kYaml,
+     [] {
+       std::string text = "a: &a [";
+       for (int i = 0; i < 1000; ++i) text += "'',";
+       text += "]\nb: [";
+       for (int i = 0; i < 1000; ++i) text += "*a, ";
+       return text + "]\n";
+     }(),
+     "more than 262144 values"},
     {"YamlKeyIsAList", kYaml, "? [a]\n: b\n", "a key is no text"},
     {"YamlDeep", kYaml,
      [] {
