@@ -241,6 +241,8 @@ void read_size(const Value& root, ModelCard* card) {
   const bool crops = flag_or(root, "do_center_crop", false);
   const auto size = root.find(crops ? "crop_size" : "size");
   if (!size) return;
+  // Beside a longest edge one number is the shortest, of frames that keep their aspect ratio.
+  if (!crops && !size->is_map() && root.find("max_size")) return;
   if (!size->is_map()) {
     card->input_width = card->input_height = size->whole(1, CardLimits::kPixels);
   } else if (const auto width = size->find("width"), height = size->find("height");

@@ -581,6 +581,17 @@ TEST_F(HuggingFaceCard, DividesTwiceForEfficientNets) {
   EXPECT_EQ(scale(type + R"("include_top": false,)"), std::vector<float>{127.5F});
 }
 
+// Of DETR and YOLOS: the frame keeps its aspect ratio, however the edges are written.
+TEST_F(HuggingFaceCard, HasNoSizeWhereTheShortestAndLongestEdgeAreGiven) {
+  for (const char* const size : {R"("size": 800, "max_size": 1333)",
+                                 R"("size": {"shortest_edge": 800, "longest_edge": 1333})"}) {
+    write("preprocessor_config.json", std::string("{\"do_resize\": true, ") + size + "}");
+    const ModelCard card = read();
+    EXPECT_FALSE(card.input_width) << size;
+    EXPECT_FALSE(card.resize) << size;
+  }
+}
+
 TEST_F(HuggingFaceCard, TakesTheSizeOfTheCrop) {
   write("preprocessor_config.json", R"({"do_center_crop": true, "crop_size": 224,
     "size": {"shortest_edge": 256}, "image_mean": [0, 0, 0]})");
