@@ -58,14 +58,19 @@ struct Network {
   Rounding rounding = Rounding::kNone;
   int levels = 16;
   std::string rt_info = {};
+  std::vector<int> outputs = {6};  ///< ids of the layers
 
   std::string ir() const {
     auto layers = test::parameter_layer(0, "numbers", "f32", {1, 4}) + constant_layer(1, "two", 0) +
                   two_inputs_layer(2, "scale", "Multiply") + constant_layer(3, "one", 4) +
                   two_inputs_layer(4, "shift", "Add") + constant_layer(5, "three", 8) +
-                  two_inputs_layer(6, "last", "Multiply") + test::result_layer(7, "out", {1, 4});
+                  two_inputs_layer(6, "last", "Multiply");
     auto edges = test::edge(0, 0, 2, 0) + test::edge(1, 0, 2, 1) + test::edge(2, 2, 4, 0) +
-                 test::edge(3, 0, 4, 1) + test::edge(5, 0, 6, 1) + test::edge(6, 2, 7, 0);
+                 test::edge(3, 0, 4, 1) + test::edge(5, 0, 6, 1);
+    for (const int output : outputs) {
+      layers += test::result_layer(20 + output, "out" + std::to_string(output), {1, 4});
+      edges += test::edge(output, 2, 20 + output, 0);
+    }
     if (rounding == Rounding::kNone) {
       return test::net(layers, edges + test::edge(4, 2, 6, 0), rt_info);
     }
@@ -124,6 +129,20 @@ TEST(NpuCompareTest, TellsHowFarAnotherModelIsOff) {
   EXPECT_NEAR(
       output["largest_at"]["value"].get<double>() - output["largest_at"]["reference"].get<double>(),
       1.5, 1e-5);
+}
+
+// "scale" and "shift" are the same here; what has no partner by name is not compared with what has.
+TEST(NpuCompareTest, ComparesEachOutputOfBothModels) {
+  const TempDir dir;
+  const std::array<float, 3> constants = {2, 0, 3};
+  const auto one = Network{.constants = constants, .outputs = {2, 4}}.write(dir, "one");
+  const auto two = Network{.constants = constants, .outputs = {4, 6}}.write(dir, "two");
+  const auto outputs = run_json(one + ' ' + two, 1)["outputs"];
+  ASSERT_EQ(outputs.size(), 2u);
+  EXPECT_EQ(outputs[0]["name"], "scale");
+  EXPECT_EQ(outputs[0]["within_tolerance"], false);
+  EXPECT_EQ(outputs[1]["name"], "shift");
+  EXPECT_EQ(outputs[1]["largest"], 0);
 }
 
 TEST(NpuCompareTest, TheToleranceDecides) {

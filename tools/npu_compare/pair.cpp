@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include <npucore/error.hpp>
 
@@ -58,25 +59,48 @@ std::size_t count_of(const npu::Shape& shape) {
   return count;
 }
 
-/// By name, or by place where a name is not there.
+/// Those of the same name.
+std::vector<std::optional<std::size_t>> named_outputs(const std::vector<Port>& tested,
+                                                      const std::vector<Port>& reference,
+                                                      std::vector<bool>& taken) {
+  std::vector<std::optional<std::size_t>> places(tested.size());
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    const std::size_t found = find_port(reference, tested[i]);
+    if (found == reference.size() || taken[found]) continue;
+    places[i] = found;
+    taken[found] = true;
+  }
+  return places;
+}
+
+void check_size(const Port& tested, const Port& reference) {
+  if (has_same_size(tested, reference)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the output '" + tested.name + "' " + npu::to_string(tested.shape) +
+                  " has another size than the reference's '" + reference.name + "' " +
+                  npu::to_string(reference.shape));
+}
+
+/// By name, and what is left over in its order: each is compared once.
 std::vector<MatchedOutput> match_outputs(const std::vector<Port>& tested,
                                          const std::vector<Port>& reference) {
-  std::vector<MatchedOutput> matched;
   if (tested.size() != reference.size()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the two models do not have as many outputs: " + std::to_string(tested.size()) +
                     ", the reference " + std::to_string(reference.size()));
   }
+  std::vector<bool> taken(reference.size());
+  const auto named = named_outputs(tested, reference, taken);
+  std::vector<MatchedOutput> matched;
+  auto next = taken.begin();
   for (std::size_t i = 0; i < tested.size(); ++i) {
-    const std::size_t found = find_port(reference, tested[i]);
-    matched.push_back({i, found == reference.size() ? i : found});
-    const auto& [other_name, names, type, shape] = reference[matched.back().reference];
-    if (!has_same_size(tested[i], reference[matched.back().reference])) {
-      throw Error(ErrorCode::kInvalidArgument, "the output '" + tested[i].name + "' " +
-                                                   npu::to_string(tested[i].shape) +
-                                                   " has another size than the reference's '" +
-                                                   other_name + "' " + npu::to_string(shape));
+    if (!named[i]) {
+      next = std::find(next, taken.end(), false);
     }
+    const std::size_t place =
+        named[i] ? *named[i] : static_cast<std::size_t>(next++ - taken.begin());
+    check_size(tested[i], reference[place]);
+    matched.push_back({i, place});
   }
   return matched;
 }

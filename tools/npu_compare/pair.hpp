@@ -9,8 +9,8 @@
 #include "difference.hpp"
 #include "inputs.hpp"
 
-/// An output of one model, and what it is compared with: the reference's of that name, or at that
-/// place.
+/// An output of one model, and what it is compared with: the reference's of that name, or where
+/// there is none the next that has no partner by name.
 struct MatchedOutput {
   std::size_t tested, reference;
 };
