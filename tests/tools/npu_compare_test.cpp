@@ -59,12 +59,13 @@ struct Network {
   int levels = 16;
   std::string rt_info = {};
   std::vector<int> outputs = {6};  ///< ids of the layers
+  std::string prefix = {};         ///< of the layers' names
 
   std::string ir() const {
     auto layers = test::parameter_layer(0, "numbers", "f32", {1, 4}) + constant_layer(1, "two", 0) +
-                  two_inputs_layer(2, "scale", "Multiply") + constant_layer(3, "one", 4) +
-                  two_inputs_layer(4, "shift", "Add") + constant_layer(5, "three", 8) +
-                  two_inputs_layer(6, "last", "Multiply");
+                  two_inputs_layer(2, prefix + "scale", "Multiply") + constant_layer(3, "one", 4) +
+                  two_inputs_layer(4, prefix + "shift", "Add") + constant_layer(5, "three", 8) +
+                  two_inputs_layer(6, prefix + "last", "Multiply");
     auto edges = test::edge(0, 0, 2, 0) + test::edge(1, 0, 2, 1) + test::edge(2, 2, 4, 0) +
                  test::edge(3, 0, 4, 1) + test::edge(5, 0, 6, 1);
     for (const int output : outputs) {
@@ -412,6 +413,13 @@ TEST(NpuCompareLayersTest, AreInTheTextToo) {
   const Networks networks;
   const auto text = run(networks.bad + ' ' + networks.good + " --device software --layers").output;
   EXPECT_TRUE(has(text, "2 of 3 compared: the first that differs is 'shift' (Add)")) << text;
+}
+
+TEST(NpuCompareLayersTest, OfOtherNamesTellNothing) {
+  const Networks networks;
+  const auto renamed = Network{.constants = {2, 1.5F, 3}, .prefix = "x/"}.write(networks.dir, "x");
+  const auto text = run(renamed + ' ' + networks.good + " --device software --layers").output;
+  EXPECT_TRUE(has(text, "0 of 0 compared: nothing is known of where they differ")) << text;
 }
 
 class CompareFailureTest : public testing::TestWithParam<Failure> {};

@@ -138,6 +138,8 @@ void write_layers(std::ostream& out, const LayerSearch& layers) {
         << "), output " << first->output.name << "  " << npu::to_string(first->output.type)
         << npu::to_string(first->output.shape) << '\n';
     write_difference(out, first->output, first->difference);
+  } else if (layers.compared == 0) {
+    out << "nothing is known of where they differ\n";
   } else {
     out << "none differs\n";
   }
