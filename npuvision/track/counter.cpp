@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <npucore/error.hpp>
+#include <npuvision/counter.hpp>
+
+namespace npu::vision {
+namespace {
+
+constexpr double kLeastArea = 1e-9;
+constexpr double kLeastLength = 1e-6;
+
+/// Above zero where `point` is right of the way from one place to another; y goes down.
+double side(const FramePoint& from, const FramePoint& to, const FramePoint& point) {
+  return (to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x);
+}
+
+bool is_in_frame(const FramePoint& point) {
+  return point.x >= 0 && point.x <= 1 && point.y >= 0 && point.y <= 1;
+}
+
+double area(const std::vector<FramePoint>& corners) {
+  double twice = 0;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const FramePoint &a = corners[i], &b = corners[(i + 1) % corners.size()];
+    twice += a.x * b.y - b.x * a.y;
+  }
+  return std::abs(twice) / 2;
+}
+
+/// Whether a ray to the right crosses its edges an odd number of times.
+bool contains(const std::vector<FramePoint>& corners, const FramePoint& point) {
+  bool is_inside = false;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const FramePoint &a = corners[i], &b = corners[(i + 1) % corners.size()];
+    if ((a.y > point.y) == (b.y > point.y)) continue;
+    const double x = a.x + (point.y - a.y) / (b.y - a.y) * (b.x - a.x);
+    is_inside = is_inside != (point.x < x);
+  }
+  return is_inside;
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& name, const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument, what + " \"" + name + "\" " + why);
+}
+
+void check(const Zone& zone) {
+  if (zone.corners.size() < 3) refuse("zone", zone.name, "has fewer than three corners");
+  if (!std::all_of(zone.corners.begin(), zone.corners.end(), is_in_frame)) {
+    refuse("zone", zone.name, "has a corner outside of the frame, which is from 0 to 1 each way");
+  }
+  if (area(zone.corners) < kLeastArea) refuse("zone", zone.name, "has no area");
+}
+
+void check(const CountLine& line) {
+  if (!is_in_frame(line.from) || !is_in_frame(line.to)) {
+    refuse("line", line.name, "has an end outside of the frame, which is from 0 to 1 each way");
+  }
+  if (std::hypot(line.to.x - line.from.x, line.to.y - line.from.y) < kLeastLength) {
+    refuse("line", line.name, "has no length");
+  }
+}
+
+}  // namespace
+
+Counter::Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds)
+    : zones_(std::move(zones)), lines_(std::move(lines)), lost_seconds_(lost_seconds) {
+  for (const Zone& zone : zones_) check(zone);
+  for (const CountLine& line : lines_) check(line);
+  zone_counts_.resize(zones_.size());
+  line_counts_.resize(lines_.size());
+}
+
+void Counter::forget_objects() {
+  objects_.clear();
+  events_.clear();
+  for (ZoneCount& count : zone_counts_) count.inside.clear();
+}
+
+void Counter::update(double seconds, std::span<const Sighting> sightings) {
+  events_.clear();
+  for (const Sighting& sighting : sightings) {
+    if (std::isfinite(sighting.place.x) && std::isfinite(sighting.place.y)) {
+      see(seconds, sighting);
+    }
+  }
+  forget_lost(seconds);
+  for (std::size_t i = 0; i < zones_.size(); ++i) {
+    auto& inside = zone_counts_[i].inside;
+    inside.clear();
+    for (const auto& [id, object] : objects_) {
+      if (object.entered[i]) {
+        inside.push_back({id, seconds - *object.entered[i]});
+      }
+    }
+  }
+}
+
+void Counter::see(double seconds, const Sighting& sighting) {
+  Object& object = objects_[sighting.id];
+  object.entered.resize(zones_.size());
+  object.beside.resize(lines_.size());
+  for (std::size_t i = 0; i < zones_.size(); ++i) see_in_zone(i, seconds, sighting, &object);
+  for (std::size_t i = 0; i < lines_.size(); ++i) see_at_line(i, sighting, &object);
+  object.seen = seconds;
+}
+
+void Counter::see_in_zone(std::size_t zone, double seconds, const Sighting& sighting,
+                          Object* object) {
+  auto& entered = object->entered[zone];
+  const bool is_inside = contains(zones_[zone].corners, sighting.place);
+  if (is_inside == entered.has_value()) return;
+  if (!is_inside) return leave(zone, sighting.id, seconds, object);
+  entered = seconds;
+  ++zone_counts_[zone].entered;
+  events_.push_back({.kind = CountEvent::Kind::kEntered, .place = zone, .id = sighting.id});
+}
+
+void Counter::leave(std::size_t zone, std::uint64_t id, double seconds, Object* object) {
+  const double stayed = seconds - *std::exchange(object->entered[zone], std::nullopt);
+  ++zone_counts_[zone].left;
+  zone_counts_[zone].seconds_of_left += stayed;
+  events_.push_back({.kind = CountEvent::Kind::kLeft, .place = zone, .id = id, .seconds = stayed});
+}
+
+/// Who stands on the line is where it was: who turns back there has not crossed.
+void Counter::see_at_line(std::size_t line, const Sighting& sighting, Object* object) {
+  const auto& [name, from, to] = lines_[line];
+  const FramePoint& now = sighting.place;
+  const double new_side = side(from, to, now);
+  if (new_side == 0) return;
+  const auto before = std::exchange(object->beside[line], now);
+  if (!before || (side(from, to, *before) > 0) == (new_side > 0)) return;
+  // Past an end of the line it is no crossing; an end that two lines share belongs to one of them.
+  if ((side(*before, now, from) >= 0) == (side(*before, now, to) >= 0)) return;
+  const bool is_forward = new_side > 0;
+  ++(is_forward ? line_counts_[line].forward : line_counts_[line].backward);
+  events_.push_back({.kind = is_forward ? CountEvent::Kind::kForward : CountEvent::Kind::kBackward,
+                     .place = line,
+                     .id = sighting.id});
+}
+
+void Counter::forget_lost(double seconds) {
+  for (auto it = objects_.begin(); it != objects_.end();) {
+    auto& [id, object] = *it;
+    if (seconds - object.seen <= lost_seconds_) {
+      ++it;
+      continue;
+    }
+    for (std::size_t i = 0; i < zones_.size(); ++i) {
+      if (object.entered[i]) {
+        leave(i, id, object.seen, &object);
+      }
+    }
+    it = objects_.erase(it);
+  }
+}
+
+}  // namespace npu::vision
