@@ -1,7 +1,6 @@
 // nputrack: the element around FrameTracker.
 #include <gst/base/gstbasetransform.h>
 
-#include <cmath>
 #include <exception>
 #include <mutex>
 
@@ -11,6 +10,7 @@
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
+#include "frame_clock.hpp"
 #include "frame_tracker.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(nputrack_debug);
@@ -18,35 +18,6 @@ GST_DEBUG_CATEGORY_STATIC(nputrack_debug);
 
 namespace gstnpu {
 namespace {
-
-constexpr double kUsualFrame = 1.0 / 30;  // seconds, where nothing tells
-
-/// The time of frames in seconds, which never goes back but where all tracks are to end.
-class FrameClock {
- public:
-  void set_frame_seconds(double seconds) { frame_seconds_ = seconds; }
-  void reset() { is_first_ = true; }
-  /// Backwards, time goes on all the same.
-  double time_of(GstBuffer* buffer, const GstSegment& segment, double patience) {
-    const double next = is_first_ ? 0 : last_ + frame_seconds_;
-    double seconds = next;
-    if (GST_BUFFER_PTS_IS_VALID(buffer)) {
-      seconds = static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND;
-      seconds = segment.rate < 0 ? -seconds : seconds;
-    }
-    // Timestamps that stumble do not end tracks; those that begin anew do.
-    if (!is_first_ && seconds < last_ && last_ - seconds <= patience) {
-      seconds = last_;
-    }
-    is_first_ = false;
-    return last_ = seconds;
-  }
-
- private:
-  double frame_seconds_ = kUsualFrame;
-  double last_ = 0;
-  bool is_first_ = true;
-};
 
 /// What an instance holds.
 class Track {
@@ -207,15 +178,6 @@ gboolean start(GstBaseTransform* base) {
   return TRUE;
 }
 
-double frame_seconds(const GstStructure* structure) {
-  gint numerator = 0, denominator = 0;
-  if (!gst_structure_get_fraction(structure, "framerate", &numerator, &denominator) ||
-      numerator <= 0 || denominator <= 0) {
-    return kUsualFrame;
-  }
-  return static_cast<double>(denominator) / numerator;
-}
-
 gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
   gint width = 0, height = 0;
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
@@ -241,17 +203,8 @@ GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
   }
 }
 
-/// A segment that is sent again changes nothing.
-bool is_new_segment(GstBaseTransform* base, GstEvent* event) {
-  const GstSegment* segment = nullptr;
-  gst_event_parse_segment(event, &segment);
-  return !gst_segment_is_equal(segment, &base->segment);
-}
-
 gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
-  const GstEventType type = GST_EVENT_TYPE(event);
-  if (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_STREAM_START ||
-      (type == GST_EVENT_SEGMENT && is_new_segment(base, event))) {
+  if (begins_anew(base, event)) {
     Type::state_of(base).reset();
   }
   return Type::parent_class()->sink_event(base, event);
