@@ -171,6 +171,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/yolo/raw.cpp
   npuvision/decode/yolo/rows.cpp
   npuvision/track/assignment.cpp
+  npuvision/track/counter.cpp
   npuvision/track/motion.cpp
   npuvision/track/tracker.cpp
 )
@@ -182,11 +183,14 @@ set(GSTNPUMETA_SOURCES
 
 set(GSTNPU_SOURCES
   gst/analytics/answer_meta.cpp
+  gst/analytics/count_meta.cpp
+  gst/analytics/count_places.cpp
   gst/analytics/followed_metas.cpp
   gst/analytics/frame_move.cpp
   gst/analytics/frame_path.cpp
   gst/analytics/frame_tracker.cpp
   gst/analytics/model_decoder.cpp
+  gst/analytics/npucount.cpp
   gst/analytics/nputensordec.cpp
   gst/analytics/nputrack.cpp
   gst/analytics/relation_reader.cpp

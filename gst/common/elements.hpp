@@ -12,6 +12,7 @@ struct Registration {
   gboolean (*register_with)(GstPlugin* plugin);
 };
 
+gboolean register_npucount(GstPlugin* plugin);
 gboolean register_npuimport(GstPlugin* plugin);
 gboolean register_npuinfer(GstPlugin* plugin);
 gboolean register_npuoverlay(GstPlugin* plugin);

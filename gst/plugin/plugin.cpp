@@ -5,9 +5,13 @@
 namespace {
 
 constexpr gstnpu::Registration kElements[] = {
-    {"npuimport", gstnpu::register_npuimport},   {"npuinfer", gstnpu::register_npuinfer},
-    {"npupublish", gstnpu::register_npupublish}, {"nputensordec", gstnpu::register_nputensordec},
-    {"nputrack", gstnpu::register_nputrack},     {"npu", gstnpu::register_npu_tracer},
+    {"npucount", gstnpu::register_npucount},
+    {"npuimport", gstnpu::register_npuimport},
+    {"npuinfer", gstnpu::register_npuinfer},
+    {"npupublish", gstnpu::register_npupublish},
+    {"nputensordec", gstnpu::register_nputensordec},
+    {"nputrack", gstnpu::register_nputrack},
+    {"npu", gstnpu::register_npu_tracer},
 #ifdef GST_NPU_HAVE_OVERLAY
     {"npuoverlay", gstnpu::register_npuoverlay},
 #endif

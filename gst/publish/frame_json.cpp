@@ -115,6 +115,32 @@ Json to_json(const Region& region) {
   return json;
 }
 
+Json to_json(const FrameCounts::Zone& zone) {
+  Json json;
+  json["name"] = zone.name;
+  json["inside"] = Json::array();
+  for (const auto& inside : zone.inside) {
+    json["inside"].push_back(
+        {{"tracking_id", inside.id}, {"seconds", rounded(inside.seconds, 1e3)}});
+  }
+  json["entered"] = zone.entered;
+  json["left"] = zone.left;
+  json["mean_seconds"] = zone.mean_seconds ? rounded(*zone.mean_seconds, 1e3) : Json(nullptr);
+  return json;
+}
+
+Json to_json(const FrameCounts::Line& line) {
+  return {{"name", line.name}, {"forward", line.forward}, {"backward", line.backward}};
+}
+
+Json to_json(const FrameCounts::Event& event) {
+  Json json{{"event", event.kind}, {"place", event.place}, {"tracking_id", event.id}};
+  if (event.seconds) {
+    json["seconds"] = rounded(*event.seconds, 1e3);
+  }
+  return json;
+}
+
 Json to_json(const FrameRecord::Tensor& tensor) {
   Json json;
   json["name"] = tensor.name;
@@ -139,6 +165,13 @@ std::vector<FrameRecord::Tensor> read_tensors(GstBuffer* buffer) {
                        .shape = {tensor.dims, tensor.dims + tensor.num_dims}});
   }
   return tensors;
+}
+
+void add_counts(const FrameCounts& counts, Json& json) {
+  if (counts.empty()) return;
+  json["zones"] = to_array(counts.zones);
+  json["lines"] = to_array(counts.lines);
+  json["events"] = to_array(counts.events);
 }
 
 void add_results(const FrameResults& results, Json& json) {
@@ -167,6 +200,7 @@ std::string to_json_line(const FrameRecord& record) {
                              : Json(nullptr);
   json["detections"] = to_array(record.regions);
   add_results(record.results, json);
+  add_counts(record.counts, json);
   if (record.tensors) {
     json["tensors"] = to_array(*record.tensors);
   }
@@ -189,6 +223,7 @@ FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> 
   }
   record.results = read_results(buffer);
   record.regions = read_regions(buffer, size);
+  record.counts = read_counts(buffer);
   if (with_tensors) {
     record.tensors = read_tensors(buffer);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analytics/answer_meta.hpp"
+#include "analytics/count_meta.hpp"
 
 namespace gstnpu {
 
@@ -24,6 +25,7 @@ struct FrameRecord {
   std::optional<std::uint64_t> inference_ns;
   std::vector<Region> regions;
   FrameResults results;  ///< of all inferences of the whole frame
+  FrameCounts counts;    ///< of npucount
   std::optional<std::vector<Tensor>> tensors;
 };
 

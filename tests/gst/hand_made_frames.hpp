@@ -153,6 +153,7 @@ class ElementHarness {
   std::string message(GstMessageType type) const {
     const Owned<GstMessage> found(gst_bus_pop_filtered(bus_.get(), type));
     if (!found) return {};
+    if (type == GST_MESSAGE_ELEMENT) return text_of(gst_message_get_structure(found.get()));
     GError* error = nullptr;
     if (type == GST_MESSAGE_WARNING) {
       gst_message_parse_warning(found.get(), &error, nullptr);
@@ -165,6 +166,13 @@ class ElementHarness {
   }
 
  private:
+  static std::string text_of(const GstStructure* structure) {
+    gchar* text = gst_structure_to_string(structure);
+    const std::string copy = text;
+    g_free(text);
+    return copy;
+  }
+
   Owned<GstHarness> harness_;
   Owned<GstBus> bus_;
 };

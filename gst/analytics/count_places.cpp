@@ -1,0 +1,163 @@
+#include "count_places.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include <npucore/error.hpp>
+
+namespace gstnpu {
+namespace {
+
+using Json = nlohmann::json;
+using npu::vision::FramePoint;
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostPlaces = 256, kMostCorners = 1024;
+
+[[noreturn]] void refuse(const std::string& source, const std::string& why) {
+  throw npu::Error(npu::ErrorCode::kInvalidArgument, source + ": " + why);
+}
+
+void check_keys(const Json& object, const std::string& where,
+                std::initializer_list<const char*> known) {
+  if (!object.is_object()) {
+    refuse(where, "must be an object, {...}");
+  }
+  for (const auto& [key, value] : object.items()) {
+    const bool is_known =
+        std::any_of(known.begin(), known.end(), [&](const char* name) { return key == name; });
+    if (!is_known) {
+      refuse(where, "has the unknown key \"" + key + "\"");
+    }
+  }
+}
+
+FramePoint parse_point(const Json& point, const std::string& where) {
+  const bool is_pair =
+      point.is_array() && point.size() == 2 && point[0].is_number() && point[1].is_number();
+  if (!is_pair) {
+    refuse(where, "must be two numbers, [x, y], from 0 to 1 of the frame");
+  }
+  return {point[0].get<double>(), point[1].get<double>()};
+}
+
+std::vector<FramePoint> parse_points(const Json& place, const std::string& where) {
+  const auto points = place.find("points");
+  if (points == place.end() || !points->is_array() || points->size() > kMostCorners) {
+    refuse(where, "needs \"points\", a list of at most " + std::to_string(kMostCorners));
+  }
+  std::vector<FramePoint> parsed;
+  for (std::size_t i = 0; i < points->size(); ++i) {
+    parsed.push_back(parse_point((*points)[i], where + ".points[" + std::to_string(i) + "]"));
+  }
+  return parsed;
+}
+
+std::string parse_name(const Json& place, const std::string& where, std::set<std::string>* names) {
+  const auto name = place.find("name");
+  if (name == place.end() || !name->is_string() || name->get<std::string>().empty()) {
+    refuse(where, "needs a \"name\"");
+  }
+  if (!names->insert(name->get<std::string>()).second) {
+    refuse(where, "has the name \"" + name->get<std::string>() + "\", which another has too");
+  }
+  return name->get<std::string>();
+}
+
+/// Calls `add` with the name and the points of each place.
+template <typename Add>
+void parse_list(const Json& json, const char* key, const std::string& source, Add&& add) {
+  const auto list = json.find(key);
+  if (list == json.end()) return;
+  if (!list->is_array() || list->size() > kMostPlaces) {
+    refuse(source + ": " + key, "must be a list of at most " + std::to_string(kMostPlaces));
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const std::string where = source + ": " + key + "[" + std::to_string(i) + "]";
+    check_keys((*list)[i], where, {"name", "points"});
+    const std::string name = parse_name((*list)[i], where, &names);
+    add(name, parse_points((*list)[i], where), where);
+  }
+}
+
+/// Closes it.
+class File {
+ public:
+  explicit File(const std::string& path)
+      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+    struct stat status {};
+    if (fd_ < 0 || fstat(fd_, &status) != 0) {
+      refuse(path, std::strerror(errno));
+    }
+    if (!S_ISREG(status.st_mode)) {
+      refuse(path, "is no regular file");
+    }
+  }
+  ~File() {
+    if (fd_ >= 0) {
+      close(fd_);
+    }
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  /// At most one byte more than is allowed.
+  std::string read_all() const {
+    std::string text(kMostBytes + 1, '\0');
+    std::size_t size = 0;
+    while (size < text.size()) {
+      const ssize_t got = read(fd_, text.data() + size, text.size() - size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) break;
+      size += static_cast<std::size_t>(got);
+    }
+    text.resize(size);
+    return text;
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+CountPlaces parse_count_places(const std::string& text, const std::string& source) {
+  if (text.size() > kMostBytes) {
+    refuse(source, "is longer than 1 MiB");
+  }
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) {
+    refuse(source, "is no JSON");
+  }
+  check_keys(json, source, {"zones", "lines"});
+  CountPlaces places;
+  parse_list(json, "zones", source, [&](const std::string& name, auto points, const auto&) {
+    places.zones.push_back({name, std::move(points)});
+  });
+  parse_list(json, "lines", source, [&](const std::string& name, auto points, const auto& where) {
+    if (points.size() != 2) {
+      refuse(where, "needs two points");
+    }
+    places.lines.push_back({name, points[0], points[1]});
+  });
+  if (places.zones.empty() && places.lines.empty()) {
+    refuse(source, "has neither zones nor lines");
+  }
+  return places;
+}
+
+CountPlaces read_count_places(const std::string& path) {
+  return parse_count_places(File(path).read_all(), path);
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,232 @@
+#include <gst/video/gstvideometa.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "hand_made_frames.hpp"
+#include "leak_check.hpp"
+
+namespace {
+
+using gstnpu_test::ElementHarness;
+using gstnpu_test::frame_with;
+using gstnpu_test::Owned;
+using gstnpu_test::TempFolder;
+
+[[maybe_unused]] const bool kNeedsTracer = gstnpu_test::need_tracer(__FILE__);
+const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=10/1";
+const std::string kDoor =
+    R"({"zones":[{"name":"door","points":[[0.25,0.25],[0.75,0.25],[0.75,0.75],[0.25,0.75]]}]})";
+const std::string kGate = R"({"lines":[{"name":"gate","points":[[0,0.5],[1,0.5]]}]})";
+
+/// As gst-launch takes it.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out + "\"";
+}
+
+struct Seen {
+  int id;  // below zero: none
+  guint x, y;
+  const char* label = "car";
+};
+
+/// Boxes of 20x20 pixels with their upper left corner there.
+Owned<GstBuffer> frame_of(int index, const std::vector<Seen>& objects) {
+  Owned<GstBuffer> frame = frame_with({}, static_cast<GstClockTime>(index) * 100 * GST_MSECOND);
+  for (const Seen& object : objects) {
+    auto* region = gst_buffer_add_video_region_of_interest_meta(frame.get(), object.label, object.x,
+                                                                object.y, 20, 20);
+    if (object.id < 0) continue;
+    gst_video_region_of_interest_meta_add_param(
+        region, gst_structure_new("object_id", "id", G_TYPE_INT, object.id, nullptr));
+  }
+  return frame;
+}
+
+/// npupublish's lines of these frames.
+std::vector<std::string> lines_of(const std::string& element,
+                                  const std::vector<std::vector<Seen>>& frames) {
+  const TempFolder folder;
+  {
+    ElementHarness harness(element + " ! npupublish location=" + folder.file("out.jsonl"), kCaps);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      EXPECT_EQ(harness.push(frame_of(static_cast<int>(i), frames[i])), GST_FLOW_OK)
+          << harness.message(GST_MESSAGE_ERROR);
+    }
+  }
+  std::istringstream text(folder.read("out.jsonl"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string counts_of(const std::string& line) {
+  const auto at = line.find(R"("zones")");
+  return at == std::string::npos ? "" : line.substr(at, line.size() - at - 1);
+}
+
+TEST(NpuCount, TellsWhoIsInAZone) {
+  const auto lines = lines_of("npucount places=" + quoted(kDoor),
+                              {{{7, 10, 200}}, {{7, 300, 200}}, {{7, 310, 200}}, {{7, 600, 200}}});
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(counts_of(lines[0]),
+            R"("zones":[{"name":"door","inside":[],"entered":0,"left":0,"mean_seconds":null}],)"
+            R"("lines":[],"events":[])");
+  EXPECT_EQ(counts_of(lines[1]),
+            R"("zones":[{"name":"door","inside":[{"tracking_id":7,"seconds":0.0}],"entered":1,)"
+            R"("left":0,"mean_seconds":null}],"lines":[],)"
+            R"("events":[{"event":"entered","place":"door","tracking_id":7}])");
+  EXPECT_EQ(counts_of(lines[3]),
+            R"("zones":[{"name":"door","inside":[],"entered":1,"left":1,"mean_seconds":0.2}],)"
+            R"("lines":[],)"
+            R"("events":[{"event":"left","place":"door","tracking_id":7,"seconds":0.2}])");
+}
+
+// The lower edge counts: a box whose middle is above the line stands below it.
+TEST(NpuCount, CountsWhoCrossesALineByItsLowerEdge) {
+  const auto lines =
+      lines_of("npucount places=" + quoted(kGate), {{{1, 300, 200}}, {{1, 300, 225}}});
+  EXPECT_NE(lines.at(1).find(R"("lines":[{"name":"gate","forward":1,"backward":0}])"),
+            std::string::npos)
+      << lines.at(1);
+}
+
+TEST(NpuCount, OrByItsMiddle) {
+  const auto lines = lines_of("npucount anchor=center places=" + quoted(kGate),
+                              {{{1, 300, 200}}, {{1, 300, 225}}});
+  EXPECT_NE(lines.at(1).find(R"("forward":0)"), std::string::npos) << lines.at(1);
+}
+
+TEST(NpuCount, CountsWhatItIsAskedFor) {
+  const auto lines = lines_of("npucount object-class=person,dog places=" + quoted(kDoor),
+                              {{{1, 300, 200}, {2, 300, 200, "dog"}}});
+  EXPECT_NE(lines.at(0).find(R"("entered":1)"), std::string::npos) << lines.at(0);
+}
+
+TEST(NpuCount, AddsToWhatAnotherCounted) {
+  const auto lines =
+      lines_of("npucount places=" + quoted(kDoor) + " ! npucount places=" + quoted(kGate),
+               {{{1, 300, 200}}});
+  EXPECT_NE(lines.at(0).find(R"("name":"door")"), std::string::npos) << lines.at(0);
+  EXPECT_NE(lines.at(0).find(R"("name":"gate")"), std::string::npos) << lines.at(0);
+}
+
+TEST(NpuCount, ReadsPlacesFromAFile) {
+  const TempFolder folder;
+  std::ofstream(folder.file("places.json")) << kGate;
+  const auto lines = lines_of("npucount location=" + folder.file("places.json"), {{{1, 3, 3}}});
+  EXPECT_NE(lines.at(0).find(R"("name":"gate")"), std::string::npos) << lines.at(0);
+}
+
+TEST(NpuCount, TellsTheApplication) {
+  ElementHarness harness("npucount places=" + quoted(kDoor), kCaps);
+  ASSERT_EQ(harness.push(frame_of(0, {{7, 300, 200}})), GST_FLOW_OK);
+  const std::string told = harness.message(GST_MESSAGE_ELEMENT);
+  EXPECT_NE(told.find("event=(string)entered"), std::string::npos) << told;
+  EXPECT_NE(told.find("id=(guint64)7"), std::string::npos) << told;
+}
+
+TEST(NpuCount, SaysThatObjectsHaveNoIdentities) {
+  ElementHarness harness("npucount places=" + quoted(kDoor), kCaps);
+  ASSERT_EQ(harness.push(frame_of(0, {{-1, 300, 200}})), GST_FLOW_OK);
+  EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("put nputrack in front"), std::string::npos);
+}
+
+TEST(NpuCount, AFlushForgetsWhoWasThere) {
+  const TempFolder folder;
+  {
+    ElementHarness harness(
+        "npucount places=" + quoted(kGate) + " ! npupublish location=" + folder.file("out.jsonl"),
+        kCaps);
+    ASSERT_EQ(harness.push(frame_of(0, {{1, 300, 100}})), GST_FLOW_OK);
+    gst_harness_push_event(harness.get(), gst_event_new_flush_start());
+    gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(harness.get(), gst_event_new_segment(&segment));
+    ASSERT_EQ(harness.push(frame_of(1, {{1, 300, 400}})), GST_FLOW_OK);
+  }
+  EXPECT_EQ(folder.read("out.jsonl").find(R"("forward":1)"), std::string::npos);
+}
+
+TEST(NpuCount, SurvivesAHundredStateCycles) {
+  ElementHarness harness("npucount places=" + quoted(kDoor), kCaps);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(harness.push(frame_of(i, {{i, 300, 200}})), GST_FLOW_OK);
+    gst_harness_set_src_caps_str(harness.get(), kCaps);
+  }
+}
+
+// ---- What is no place
+
+struct Refused {
+  const char* name;
+  const char* places;
+  const char* words;
+};
+
+class Places : public testing::TestWithParam<Refused> {};
+
+TEST_P(Places, AreRefusedWithTheirPlace) {
+  GstElement* element = gst_element_factory_make("npucount", nullptr);
+  const Owned<GstElement> owned(GST_ELEMENT(gst_object_ref_sink(element)));
+  const Owned<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element, bus.get());
+  g_object_set(element, "places", GetParam().places, nullptr);
+  EXPECT_EQ(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  const Owned<GstMessage> message(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
+  ASSERT_NE(message, nullptr);
+  GError* error = nullptr;
+  gst_message_parse_error(message.get(), &error, nullptr);
+  EXPECT_NE(std::string(error->message).find(GetParam().words), std::string::npos)
+      << error->message;
+  g_error_free(error);
+  gst_element_set_bus(element, nullptr);
+  gst_element_set_state(element, GST_STATE_NULL);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Places,
+    testing::Values(
+        Refused{"nothing", "", "npucount needs zones or lines"},
+        Refused{"no_json", "{zones", "places: is no JSON"},
+        Refused{"no_object", "[]", "places: must be an object"},
+        Refused{"neither", "{}", "places: has neither zones nor lines"},
+        Refused{"unknown_key", R"({"areas":[]})", "unknown key \"areas\""},
+        Refused{"no_name", R"({"zones":[{"points":[]}]})", "zones[0]: needs a \"name\""},
+        Refused{"same_name",
+                R"({"lines":[{"name":"a","points":[[0,0],[1,1]]},{"name":"a","points":[]}]})",
+                "lines[1]: has the name \"a\""},
+        Refused{"no_points", R"({"zones":[{"name":"a"}]})", "zones[0]: needs \"points\""},
+        Refused{"no_pair", R"({"zones":[{"name":"a","points":[[0,0],[1]]}]})",
+                "zones[0].points[1]: must be two numbers"},
+        Refused{"text_for_a_number", R"({"zones":[{"name":"a","points":[["0",0]]}]})",
+                "zones[0].points[0]: must be two numbers"},
+        Refused{"three_for_a_line", R"({"lines":[{"name":"a","points":[[0,0],[1,1],[0,1]]}]})",
+                "lines[0]: needs two points"},
+        Refused{"pixels", R"({"zones":[{"name":"a","points":[[0,0],[640,0],[0,480]]}]})",
+                "zone \"a\" has a corner outside of the frame"},
+        Refused{"huge_number", R"({"zones":[{"name":"a","points":[[0,0],[1e999,0],[0,1]]}]})",
+                "places: is no JSON"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(PlacesFile, ThatIsNoneIsAnError) {
+  for (const std::string path : {"/nonexistent/places.json", "/dev/zero", "/"}) {
+    GstElement* element = gst_element_factory_make("npucount", nullptr);
+    const Owned<GstElement> owned(GST_ELEMENT(gst_object_ref_sink(element)));
+    g_object_set(element, "location", path.c_str(), nullptr);
+    EXPECT_EQ(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << path;
+    gst_element_set_state(element, GST_STATE_NULL);
+  }
+}
+
+}  // namespace
