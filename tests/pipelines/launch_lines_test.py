@@ -182,6 +182,30 @@ class LaunchLines(unittest.TestCase):
         self.assertLess(len(identities), 40, "each of seven shapes has few")
         self.assertGreater(objects(lines[1::3] + lines[2::3]), CLIP_FRAMES, "between inferred frames, too")
 
+    def test_counts_are_those_of_the_boxes(self):
+        lines = run("count-at-line.sh")
+        self.assert_clip(lines)
+        forward = backward = 0
+        middles = {}  # x of each identity, when it was seen last, and when
+        for index, line in enumerate(lines):
+            for found in line["detections"]:
+                if "tracking_id" not in found:
+                    continue
+                x, identity = found["x"] + found["w"] / 2, found["tracking_id"]
+                before, when = middles.get(identity, (x, index))
+                if index - when <= 30 and (before < 320) != (x < 320):
+                    # Who walks down the line has the right half of the frame on the left.
+                    backward += before < 320
+                    forward += before >= 320
+                middles[identity] = x, index
+        self.assertGreater(forward + backward, 3)
+        last = lines[-1]["lines"][0]
+        self.assertEqual((last["forward"], last["backward"]), (forward, backward))
+        inside = {one["tracking_id"] for one in lines[-1]["zones"][0]["inside"]}
+        seen = {found["tracking_id"] for found in lines[-1]["detections"]
+                if "tracking_id" in found and found["x"] + found["w"] / 2 > 320}
+        self.assertGreaterEqual(inside, seen)
+
     def test_annotate_file(self):
         run("annotate-file.sh", self.folder / "out.avi")
         self.assertGreater((self.folder / "out.avi").stat().st_size, 1000000)
