@@ -53,12 +53,16 @@ std::array<guint8, GST_VIDEO_MAX_COMPONENTS> components_of(Color color, const Gs
 }
 
 bool Canvas::draws_on(const GstVideoFormatInfo& format) {
+  // GStreamer tells the places of its U and V the wrong way round.
+  if (GST_VIDEO_FORMAT_INFO_FORMAT(&format) == GST_VIDEO_FORMAT_VYUY) return false;
   if (GST_VIDEO_FORMAT_INFO_IS_COMPLEX(&format) || GST_VIDEO_FORMAT_INFO_IS_TILED(&format) ||
       GST_VIDEO_FORMAT_INFO_HAS_PALETTE(&format)) {
     return false;
   }
   for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(&format); ++i) {
     if (GST_VIDEO_FORMAT_INFO_DEPTH(&format, i) != 8 || format.shift[i] != 0) return false;
+    // IYU1's values are not evenly spaced.
+    if (GST_VIDEO_FORMAT_INFO_PSTRIDE(&format, i) == 0) return false;
   }
   return GST_VIDEO_FORMAT_INFO_N_COMPONENTS(&format) > 0;
 }
@@ -84,9 +88,10 @@ void Canvas::blend(const Sprite& sprite, GstVideoFrame* frame) {
 
 /// Fills weights_ for a row of a component, from the cell of the area's left edge on. A cell is
 /// what one value stands for: some pixels, of which those outside the sprite count as uncovered,
-/// and those outside the frame not at all.
+/// and those outside the frame not at all. The frame may be larger than its caps say: by its
+/// GstVideoMeta.
 void Canvas::weigh_row(const Sprite& sprite, const Area& area, int row, guint shift_x,
-                       guint shift_y) {
+                       guint shift_y, const GstVideoFrame& frame) {
   const int first = area.left >> shift_x;
   const int cells = ((area.right - 1) >> shift_x) - first + 1;
   sums_.assign(static_cast<std::size_t>(cells), 0);
@@ -103,13 +108,13 @@ void Canvas::weigh_row(const Sprite& sprite, const Area& area, int row, guint sh
     }
   }
   const int frame_rows =
-      std::min((row + 1) << shift_y, GST_VIDEO_INFO_HEIGHT(&info_)) - (row << shift_y);
+      std::min((row + 1) << shift_y, GST_VIDEO_FRAME_HEIGHT(&frame)) - (row << shift_y);
   const guint pixels = static_cast<guint>(frame_rows) << shift_x;
   weights_.resize(sums_.size());
   std::transform(sums_.begin(), sums_.end(), weights_.begin(), [&](guint sum) {
     return static_cast<guint8>(divided_by_255(sum / pixels * sprite.opacity));
   });
-  const int frame_columns = GST_VIDEO_INFO_WIDTH(&info_) - ((first + cells - 1) << shift_x);
+  const int frame_columns = GST_VIDEO_FRAME_WIDTH(&frame) - ((first + cells - 1) << shift_x);
   if (frame_columns < 1 << shift_x) {
     const guint of_the_last = static_cast<guint>(frame_rows * frame_columns);
     weights_.back() =
@@ -131,7 +136,7 @@ void Canvas::blend_component(guint component, const Sprite& sprite, const Area& 
     const bool is_whole =
         row << shift_y >= area.top && (row + 1) << shift_y <= area.bottom && !sprite.coverage;
     if (!is_whole || !was_whole) {
-      weigh_row(sprite, area, row, shift_x, shift_y);
+      weigh_row(sprite, area, row, shift_x, shift_y, *frame);
     }
     was_whole = is_whole;
     guint8* at = data + static_cast<std::ptrdiff_t>(row) * stride +

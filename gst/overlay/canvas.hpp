@@ -25,7 +25,8 @@ class Canvas {
   /// Throws npu::Error for a format that it does not draw on.
   explicit Canvas(const GstVideoInfo& info);
 
-  /// `frame` is mapped for reading and writing, and has the layout's format and size.
+  /// `frame` is mapped for reading and writing, and has the layout's format and at least its
+  /// size.
   void blend(const Sprite& sprite, GstVideoFrame* frame);
 
  private:
@@ -35,7 +36,8 @@ class Canvas {
 
   void blend_component(guint component, const Sprite& sprite, const Area& area, guint8 value,
                        GstVideoFrame* frame);
-  void weigh_row(const Sprite& sprite, const Area& area, int row, guint shift_x, guint shift_y);
+  void weigh_row(const Sprite& sprite, const Area& area, int row, guint shift_x, guint shift_y,
+                 const GstVideoFrame& frame);
 
   GstVideoInfo info_;
   std::vector<guint> sums_;      // of a row of a component: of the coverage of its pixels

@@ -109,9 +109,18 @@ TEST_P(EachFormat, TakesSpritesThatStandOutOfTheFrame) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, EachFormat,
-    testing::Values(GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YUY2,
-                    GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_RGB,
-                    GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_GRAY8),
+    testing::Values(GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV21, GST_VIDEO_FORMAT_NV16,
+                    GST_VIDEO_FORMAT_NV61, GST_VIDEO_FORMAT_NV24, GST_VIDEO_FORMAT_I420,
+                    GST_VIDEO_FORMAT_YV12, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y41B,
+                    GST_VIDEO_FORMAT_YUV9, GST_VIDEO_FORMAT_YVU9, GST_VIDEO_FORMAT_Y444,
+                    GST_VIDEO_FORMAT_A420, GST_VIDEO_FORMAT_AV12, GST_VIDEO_FORMAT_YUY2,
+                    GST_VIDEO_FORMAT_YVYU, GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_AYUV,
+                    GST_VIDEO_FORMAT_VUYA, GST_VIDEO_FORMAT_v308, GST_VIDEO_FORMAT_IYU2,
+                    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_RGBx,
+                    GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_xRGB, GST_VIDEO_FORMAT_xBGR,
+                    GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_ARGB,
+                    GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_GBR, GST_VIDEO_FORMAT_GBRA,
+                    GST_VIDEO_FORMAT_RGBP, GST_VIDEO_FORMAT_BGRP, GST_VIDEO_FORMAT_GRAY8),
     [](const auto& row) { return std::string(gst_video_format_to_string(row.param)); });
 
 TEST(Canvas, MixesByCoverageAndOpacity) {
@@ -142,6 +151,33 @@ TEST(Canvas, MixesChromaByTheShareOfItsPixels) {
     return *static_cast<const guint8*>(GST_VIDEO_FRAME_COMP_DATA(frame.get(), 1));
   };
   EXPECT_NEAR(blue(one) - 128, (blue(whole) - 128) / 4.0, 1);
+}
+
+// A decoder's frames are larger than its caps say; its GstVideoMeta tells.
+TEST(Canvas, DrawsOnFramesThatAreLargerThanTheirCaps) {
+  const GstVideoInfo info = info_of(GST_VIDEO_FORMAT_GRAY8, 16, 8);
+  const GstVideoInfo larger = info_of(GST_VIDEO_FORMAT_GRAY8, 20, 12);
+  GstBuffer* buffer = gst_buffer_new_allocate(nullptr, larger.size, nullptr);
+  gst_buffer_memset(buffer, 0, 0, larger.size);
+  gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 20, 12);
+  Frame frame(new GstVideoFrame);
+  ASSERT_TRUE(gst_video_frame_map(frame.get(), &info, buffer, GST_MAP_READWRITE));
+  const std::vector<guint8> coverage(std::size_t{40} * 40, 255);
+  Canvas(info).blend({.width = 40,
+                      .height = 40,
+                      .color = {255, 255, 255},
+                      .coverage = coverage.data(),
+                      .coverage_stride = 40},
+                     frame.get());
+  const auto* pixels = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(frame.get(), 0));
+  EXPECT_EQ(pixels[0], pixels[7 * GST_VIDEO_FRAME_PLANE_STRIDE(frame.get(), 0) + 15]);
+  EXPECT_GT(pixels[0], 200);
+}
+
+TEST(Canvas, DoesNotTakeFormatsWhosePlacesAreNotKnown) {
+  for (const GstVideoFormat format : {GST_VIDEO_FORMAT_IYU1, GST_VIDEO_FORMAT_VYUY}) {
+    EXPECT_FALSE(Canvas::draws_on(*gst_video_format_get_info(format)));
+  }
 }
 
 TEST(Canvas, RefusesFormatsByName) {
