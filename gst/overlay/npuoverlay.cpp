@@ -106,12 +106,17 @@ void Overlay::draw(GstBuffer* buffer) {
   prepare();
   const npu::vision::FrameSize size{static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&info_)),
                                     static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info_))};
+  // What is seen of the frame begins there.
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  const int left = crop ? static_cast<int>(crop->x) : 0, top = crop ? static_cast<int>(crop->y) : 0;
   std::optional<MappedFrame> frame;  // a frame without results is not touched
   const auto blend = [&] {
     if (!frame && !drawing_->sprites().empty()) {
       frame.emplace(info_, buffer);
     }
-    for (const Sprite& sprite : drawing_->sprites()) {
+    for (Sprite sprite : drawing_->sprites()) {
+      sprite.x += left;
+      sprite.y += top;
       canvas_->blend(sprite, frame->get());
     }
     drawing_->forget_sprites();

@@ -99,6 +99,23 @@ TEST_F(NpuOverlay, FollowsANewSize) {
   EXPECT_NE(drawn(std::move(frame)), bytes_of(frame_of("NV12", 64, 48, 128).get()));
 }
 
+// As videocrop leaves frames where downstream takes a GstVideoCropMeta.
+TEST_F(NpuOverlay, DrawsWhereACropBegins) {
+  harness_.set_caps(caps_of("RGB", 160, 120));
+  BufferRef frame = gray_frame();
+  gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGB, kWidth,
+                            kHeight);
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
+  crop->x = 100;
+  crop->y = 80;
+  crop->width = 160;
+  crop->height = 120;
+  add_region(frame.get(), "person", 40, 40, 80, 60);
+  const auto picture = drawn(std::move(frame));
+  EXPECT_NE(red_at(picture, 140, 150), 128) << "the left edge";
+  EXPECT_EQ(red_at(picture, 40, 70), 128) << "where it would be without the crop";
+}
+
 TEST_F(NpuOverlay, OffersNoFormatThatItCannotDrawOn) {
   GstPad* pad = gst_element_get_static_pad(harness_.element(), "sink");
   GstCaps* taken = gst_pad_get_pad_template_caps(pad);
