@@ -2,6 +2,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <memory>
@@ -108,7 +109,9 @@ void Overlay::draw(GstBuffer* buffer) {
                                     static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info_))};
   // What is seen of the frame begins there.
   const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
-  const int left = crop ? static_cast<int>(crop->x) : 0, top = crop ? static_cast<int>(crop->y) : 0;
+  constexpr guint kFarthest = 1 << 24;
+  const int left = crop ? static_cast<int>(std::min(crop->x, kFarthest)) : 0;
+  const int top = crop ? static_cast<int>(std::min(crop->y, kFarthest)) : 0;
   std::optional<MappedFrame> frame;  // a frame without results is not touched
   const auto blend = [&] {
     if (!frame && !drawing_->sprites().empty()) {
