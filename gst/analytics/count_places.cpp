@@ -32,7 +32,8 @@ void check_keys(const Json& object, const std::string& where,
   if (!object.is_object()) {
     refuse(where, "must be an object, {...}");
   }
-  for (const auto& [key, value] : object.items()) {
+  for (const auto& item : object.items()) {
+    const std::string& key = item.key();
     const bool is_known =
         std::any_of(known.begin(), known.end(), [&](const char* name) { return key == name; });
     if (!is_known) {

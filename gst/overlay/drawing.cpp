@@ -153,7 +153,7 @@ void Drawing::add_mask(const ReadMask& mask, Color color) {
                       .width = width,
                       .height = height,
                       .color = color,
-                      .opacity = static_cast<guint8>(255 * look_.mask_opacity + 0.5F),
+                      .opacity = static_cast<guint8>(std::lround(255 * look_.mask_opacity)),
                       .coverage = coverage.data(),
                       .coverage_stride = static_cast<std::size_t>(width)});
 }
