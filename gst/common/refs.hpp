@@ -12,6 +12,7 @@ struct MiniObjectUnref {
   void operator()(GstEvent* event) const { gst_event_unref(event); }
   void operator()(GstCaps* caps) const { gst_caps_unref(caps); }
   void operator()(GstMemory* memory) const { gst_memory_unref(memory); }
+  void operator()(GstQuery* query) const { gst_query_unref(query); }
 };
 
 struct ObjectUnref {
@@ -29,6 +30,7 @@ struct TextFree {
 using BufferRef = std::unique_ptr<GstBuffer, MiniObjectUnref>;
 using EventRef = std::unique_ptr<GstEvent, MiniObjectUnref>;
 using CapsRef = std::unique_ptr<GstCaps, MiniObjectUnref>;
+using QueryRef = std::unique_ptr<GstQuery, MiniObjectUnref>;
 using MemoryRef = std::unique_ptr<GstMemory, MiniObjectUnref>;
 using StructureRef = std::unique_ptr<GstStructure, StructureFree>;
 using TextRef = std::unique_ptr<gchar, TextFree>;

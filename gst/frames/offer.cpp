@@ -48,7 +48,9 @@ gboolean offer_memory(GstQuery* query, const Offer& offer) {
   gst_query_add_allocation_pool(query, pool.get(), size, offer.min_buffers, 0);
   const StructureRef params = layout.fixed ? video_meta_params(*info, *layout.fixed) : nullptr;
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, params.get());
-  gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  if (offer.takes_crops) {
+    gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  }
   return TRUE;
 }
 

@@ -13,6 +13,7 @@ struct Offer {
   GstAllocator* allocator;                ///< borrowed, of make_allocator()
   std::optional<npu::FrameLayout> fixed;  ///< of a precompiled blob
   guint min_buffers;
+  bool takes_crops;  ///< GstVideoCropMeta
 };
 
 /// Proposes the NPU's memory, in a pool where upstream wants one, and the metadata that are

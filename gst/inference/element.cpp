@@ -1,10 +1,13 @@
 #include "element.hpp"
 
+#include <gst/video/gstvideometa.h>
+
 #include <utility>
 
 #include <npucore/error.hpp>
 
 #include "common/bus.hpp"
+#include "frames/caps.hpp"
 #include "graphs/tensor_stream.hpp"
 
 namespace gstnpu {
@@ -263,13 +266,27 @@ gboolean Element::sink_query(GstQuery* query) {
       }
       return TRUE;
     case GST_QUERY_ALLOCATION:
-      return negotiation.answer_allocation(query);
+      return negotiation.answer_allocation(query, passes_crops(alive, query));
     default:
       if (gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) {
         return alive.stream && alive.stream->wait_drained() && gst_pad_peer_query(pads_.src, query);
       }
       return gst_pad_query_default(pads_.sink, GST_OBJECT(pads_.element), query);
   }
+}
+
+/// Frames pass as they are: where downstream knows no GstVideoCropMeta it would show what was cut
+/// off. Asked once it has the caps. Where nobody answers, as sinks that look at no pixels, frames
+/// in ordinary memory are cropped by whoever crops them; with DMABuf caps it has no way to.
+bool Element::passes_crops(const Alive& alive, GstQuery* query) const {
+  if (!alive.stream) return false;
+  if (alive.opened->settings().gives_tensors) return true;
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  if (!caps || !alive.stream->wait_drained()) return false;
+  const QueryRef asked(gst_query_new_allocation(caps, FALSE));
+  if (!gst_pad_peer_query(pads_.src, asked.get())) return has_dmabuf_feature(caps);
+  return gst_query_find_allocation_meta(asked.get(), GST_VIDEO_CROP_META_API_TYPE, nullptr);
 }
 
 // ---- Source pad

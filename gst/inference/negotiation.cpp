@@ -115,11 +115,11 @@ bool Negotiation::answer_accept_caps(GstPad* other, GstQuery* query) const {
   return is_taken;
 }
 
-gboolean Negotiation::answer_allocation(GstQuery* query) const {
+gboolean Negotiation::answer_allocation(GstQuery* query, bool takes_crops) const {
   if (!opened_) return FALSE;
   // In flight, one more going downstream, one being filled.
-  return offer_memory(
-      query, {opened_->allocator(), opened_->fixed_layout(), opened_->settings().requests() + 2});
+  return offer_memory(query, {opened_->allocator(), opened_->fixed_layout(),
+                              opened_->settings().requests() + 2, takes_crops});
 }
 
 std::string Negotiation::refusal_of(const GstCaps* caps, GstPad* src) const {

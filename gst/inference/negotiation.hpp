@@ -35,7 +35,8 @@ class Negotiation {
   /// Queries; `other` is the element's pad on the other side.
   void answer_caps(GstPad* other, GstQuery* query) const;
   bool answer_accept_caps(GstPad* other, GstQuery* query) const;
-  gboolean answer_allocation(GstQuery* query) const;
+  /// `takes_crops`: whoever gets the frames next knows what a GstVideoCropMeta is.
+  gboolean answer_allocation(GstQuery* query, bool takes_crops) const;
 
   /// Why these caps are refused; empty where stream_of() takes them, and the peer of `src` gets the
   /// tensors that it asks for. Once a model is open.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <vector>
 
 #include <npucore/npucore.hpp>
 
@@ -39,11 +40,6 @@ npu::DmabufSource source_of_dmabufs() {
 bool has_dmabufs() {
   return source_of_dmabufs() != npu::DmabufSource::kNone;
 }
-
-struct QueryUnref {
-  void operator()(GstQuery* query) const { gst_query_unref(query); }
-};
-using QueryRef = std::unique_ptr<GstQuery, QueryUnref>;
 
 QueryRef ask(GstPad* pad, const std::string& caps_text, bool need_pool = true) {
   const CapsRef caps(gst_caps_from_string(caps_text.c_str()));
@@ -256,6 +252,79 @@ TEST_F(Offers, OfABlobTellItsPaddingToProducersWithBuffersOfTheirOwn) {
                                 G_TYPE_UINT, &bottom, nullptr));
   EXPECT_EQ(right, 4u);
   EXPECT_EQ(bottom, 4u);
+}
+
+// ---- Crops: frames pass as they are, and downstream has to know what is cut off.
+
+bool takes_crops(GstQuery* query) {
+  return gst_query_find_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+}
+
+TEST_F(Offers, TakeCropsWhereDownstreamDoes) {
+  ElementHarness harness("npuinfer", with_model());
+  const std::string caps = caps_of("NV12", 64, 48);
+  EXPECT_FALSE(takes_crops(ask(harness.get()->srcpad, caps).get()));
+  gst_harness_add_propose_allocation_meta(harness.get(), GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  EXPECT_TRUE(takes_crops(ask(harness.get()->srcpad, caps).get()));
+}
+
+TEST_F(Offers, TakeCropsOfDmabufsWhereNobodyAnswers) {
+  ElementHarness harness("npuinfer", with_model());
+  gst_pad_unlink(ObjectRef<GstPad>(gst_element_get_static_pad(harness.element(), "src")).get(),
+                 harness.get()->sinkpad);
+  EXPECT_FALSE(takes_crops(ask(harness.get()->srcpad, caps_of("NV12", 64, 48)).get()));
+  EXPECT_TRUE(takes_crops(
+      ask(harness.get()->srcpad, "video/x-raw(memory:DMABuf),format=NV12,width=64,height=48")
+          .get()));
+}
+
+TEST_F(Offers, TakeCropsWhereOnlyTensorsGoOut) {
+  ElementHarness harness("npuinfer", [this](GstElement* element) {
+    with_model()(element);
+    gst_util_set_object_arg(G_OBJECT(element), "output-format", "nnstreamer");
+  });
+  EXPECT_TRUE(takes_crops(ask(harness.get()->srcpad, caps_of("NV12", 64, 48)).get()));
+}
+
+GstPadProbeReturn note_bytes(GstPad*, GstPadProbeInfo* info, gpointer user) {
+  GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+  auto& bytes = *static_cast<std::vector<guint8>*>(user);
+  bytes.resize(gst_buffer_get_size(buffer));
+  gst_buffer_extract(buffer, 0, bytes.data(), bytes.size());
+  return GST_PAD_PROBE_OK;
+}
+
+/// What videoconvert makes of a cropped frame behind the element.
+std::vector<guint8> converted_behind(const std::string& element,
+                                     const std::function<void(GstElement*)>& configure) {
+  const std::string line =
+      "videotestsrc num-buffers=1 ! video/x-raw,format=NV12,width=64,height=48 ! "
+      "videocrop left=20 top=8 ! " +
+      element + " name=e ! videoconvert ! video/x-raw,format=RGB ! fakesink name=sink";
+  const ObjectRef<GstElement> pipeline(gst_parse_launch(line.c_str(), nullptr));
+  configure(ObjectRef<GstElement>(gst_bin_get_by_name(GST_BIN(pipeline.get()), "e")).get());
+  const ObjectRef<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "sink"));
+  const ObjectRef<GstPad> pad(gst_element_get_static_pad(sink.get(), "sink"));
+  std::vector<guint8> bytes;
+  gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, note_bytes, &bytes, nullptr);
+  const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  GstMessage* end =
+      gst_bus_timed_pop_filtered(bus.get(), GST_CLOCK_TIME_NONE,
+                                 static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+  EXPECT_EQ(GST_MESSAGE_TYPE(end), GST_MESSAGE_EOS);
+  gst_message_unref(end);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  return bytes;
+}
+
+TEST_F(Offers, LeaveWhatWasCutOffOutBehindTheInference) {
+  if (!gst_registry_check_feature_version(gst_registry_get(), "videocrop", 1, 0, 0)) {
+    GTEST_SKIP() << "there is no videocrop";
+  }
+  const std::vector<guint8> cropped = converted_behind("identity", [](GstElement*) {});
+  EXPECT_FALSE(cropped.empty());
+  EXPECT_EQ(converted_behind("npuinfer", with_model()), cropped);
 }
 
 // ---- Real producers

@@ -7,11 +7,6 @@
 namespace gstnpu::test {
 namespace {
 
-struct QueryUnref {
-  void operator()(GstQuery* query) const { gst_query_unref(query); }
-};
-using QueryRef = std::unique_ptr<GstQuery, QueryUnref>;
-
 class Negotiation : public testing::Test {
  protected:
   Negotiation()
