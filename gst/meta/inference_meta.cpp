@@ -106,12 +106,21 @@ std::pair<guint, guint> moved_span(guint first, guint length, double scale, doub
   return {static_cast<guint>(low), static_cast<guint>(high - low)};
 }
 
-bool follow(GstBuffer* to, const GstNpuInferenceMeta& meta, const Move& move) {
+GstNpuInferenceMeta* follow(GstBuffer* to, const GstNpuInferenceMeta& meta, const Move& move) {
   GstNpuInferenceMeta* copy = copy_meta(to, meta);
-  if (!copy) return false;
+  if (!copy) return nullptr;
   gst_npu_inference_meta_move(copy, move.is_transposed, move.scale_x, move.scale_y, move.move_x,
                               move.move_y);
-  return true;
+  return copy;
+}
+
+/// What a GstVideoCropMeta has hidden since the inference is gone from the pixels, too, where an
+/// element takes such metas: of GStreamer's that is videocrop, whose matrix tells of its own crop.
+Move crop_before(GstBuffer* from, const GstNpuInferenceMeta& meta) {
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(from);
+  if (!crop) return {};
+  return {.move_x = static_cast<double>(meta.crop_x) - crop->x,
+          .move_y = static_cast<double>(meta.crop_y) - crop->y};
 }
 
 bool follow_scale(GstBuffer* to, const GstNpuInferenceMeta& meta,
@@ -119,10 +128,10 @@ bool follow_scale(GstBuffer* to, const GstNpuInferenceMeta& meta,
   const int in_width = GST_VIDEO_INFO_WIDTH(scale.in_info);
   const int in_height = GST_VIDEO_INFO_HEIGHT(scale.in_info);
   if (in_width <= 0 || in_height <= 0) return false;
-  return follow(
-      to, meta,
-      {.scale_x = static_cast<double>(GST_VIDEO_INFO_WIDTH(scale.out_info)) / in_width,
-       .scale_y = static_cast<double>(GST_VIDEO_INFO_HEIGHT(scale.out_info)) / in_height});
+  return follow(to, meta,
+                {.scale_x = static_cast<double>(GST_VIDEO_INFO_WIDTH(scale.out_info)) / in_width,
+                 .scale_y = static_cast<double>(GST_VIDEO_INFO_HEIGHT(scale.out_info)) /
+                            in_height}) != nullptr;
 }
 
 /// GstVideoMetaTransformMatrix of GStreamer 1.28, whichever version this is built with.
@@ -150,7 +159,8 @@ void read_row(const gfloat* row, bool is_transposed, int in_x, int in_y, int out
 }
 
 /// Nothing that slants, and no perspective.
-bool follow_matrix(GstBuffer* to, const GstNpuInferenceMeta& meta, const MatrixTransform& data) {
+bool follow_matrix(GstBuffer* from, GstBuffer* to, const GstNpuInferenceMeta& meta,
+                   const MatrixTransform& data) {
   const auto& m = data.matrix;
   if (m[2][0] != 0 || m[2][1] != 0 || m[2][2] != 1) return false;
   const bool is_straight = m[0][1] == 0 && m[1][0] == 0 && m[0][0] != 0 && m[1][1] != 0;
@@ -159,17 +169,22 @@ bool follow_matrix(GstBuffer* to, const GstNpuInferenceMeta& meta, const MatrixT
   Move move{.is_transposed = is_transposed};
   read_row(m[0], is_transposed, data.in.x, data.in.y, data.out.x, &move.scale_x, &move.move_x);
   read_row(m[1], !is_transposed, data.in.x, data.in.y, data.out.y, &move.scale_y, &move.move_y);
-  return follow(to, meta, move);
+  GstNpuInferenceMeta* moved = follow(to, meta, crop_before(from, meta));
+  if (!moved) return false;
+  gst_npu_inference_meta_move(moved, move.is_transposed, move.scale_x, move.scale_y, move.move_x,
+                              move.move_y);
+  moved->crop_x = moved->crop_y = 0;
+  return true;
 }
 
-gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer*, GQuark type, gpointer data) {
+gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer* from, GQuark type, gpointer data) {
   const auto& meta = *reinterpret_cast<GstNpuInferenceMeta*>(base);
   if (GST_META_TRANSFORM_IS_COPY(type)) return copy_meta(to, meta) != nullptr;
   if (GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) {
     return follow_scale(to, meta, *static_cast<const GstVideoMetaTransform*>(data));
   }
   return type == matrix_quark() &&
-         follow_matrix(to, meta, *static_cast<const MatrixTransform*>(data));
+         follow_matrix(from, to, meta, *static_cast<const MatrixTransform*>(data));
 }
 
 // ---- The origin: the same structure under an API without tags, which elements pass on as it is.

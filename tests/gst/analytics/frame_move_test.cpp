@@ -188,6 +188,19 @@ TEST(MatrixTransform, OfACropMovesTheFrame) {
   EXPECT_EQ(move_of(*buffers.meta, meta), crop(2, 1));
 }
 
+// videocrop takes frames with a GstVideoCropMeta, and tells only what it cuts off beside.
+TEST(MatrixTransform, OfACropFollowsTheCropBefore) {
+  Buffers buffers;
+  GstVideoCropMeta* before = gst_buffer_add_video_crop_meta(buffers.before);
+  before->x = 5;
+  before->y = 3;
+  buffers.meta->crop_x = 2;  // of the frame that was inferred
+  const auto* meta = buffers.transform(
+      {nullptr, {2, 1, 4, 2}, nullptr, {0, 0, 4, 2}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}});
+  EXPECT_EQ(move_of(*buffers.meta, meta), crop(5, 4));
+  EXPECT_EQ(meta->crop_x, 0U);  // the new frame has none
+}
+
 // videoflip counts pixels from the last one, so that its constants are of their centres.
 TEST(MatrixTransform, OfAFlipMirrorsEdges) {
   Buffers buffers;
