@@ -78,6 +78,15 @@ std::string list(const std::vector<InferenceOutputs>& inferences) {
   return text;
 }
 
+/// Tensors of others have no meta that could say so; where results have brought one, that does.
+void mark_as_decoded(GstBuffer* buffer) {
+  GstNpuInferenceMeta* meta = gst_buffer_get_npu_frame_inference_meta(buffer);
+  if (!meta || meta->is_region) {
+    meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
+  }
+  meta->is_decoded = TRUE;
+}
+
 bool has_map(const npu::vision::Answer& answer) {
   return !answer.class_map.empty() || !answer.value_map.empty();
 }
@@ -218,7 +227,7 @@ void TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& infere
     decoded->frame = true;
     decoded->objects += answer.objects.size();
   }
-  if (!inference.meta) return;
+  if (!inference.meta) return mark_as_decoded(buffer);
   inference.meta->is_decoded = TRUE;
   if (auto* origin = gst_buffer_get_npu_inference_origin(buffer, inference.meta->inference_id)) {
     origin->is_decoded = TRUE;

@@ -843,6 +843,20 @@ TEST(TensorDec, DecodesClassesOfOthersOnce) {
   gst_structure_free(stats);
 }
 
+// In a cascade the second one decodes the objects' classes only.
+TEST(TensorDec, DecodesObjectsOfOthersOnce) {
+  HandMadeTensor tensor = two_objects();
+  tensor.name = "yolo-v8-out";
+  ElementHarness first("nputensordec", kCaps), second("nputensordec", kCaps);
+  ASSERT_EQ(first.push(frame_with({tensor})), GST_FLOW_OK) << first.message(GST_MESSAGE_ERROR);
+  Owned<GstBuffer> between(gst_buffer_make_writable(first.pull().release()));
+  add_object(between.get(), 8, classes({1, 0, 0}));
+  ASSERT_EQ(second.push(std::move(between)), GST_FLOW_OK) << second.message(GST_MESSAGE_ERROR);
+  const Owned<GstBuffer> out = second.pull();
+  EXPECT_EQ(rois(out.get()).size(), 3u);
+  EXPECT_EQ(classes_of(out.get(), 8).size(), 1u);
+}
+
 TEST(TensorDecObjects, TheirTensorMayBeNamed) {
   for (const bool is_decoded : {false, true}) {
     ElementHarness harness("nputensordec tensor-name=classes", kCaps);
