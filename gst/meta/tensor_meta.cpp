@@ -226,16 +226,23 @@ void add_gst_meta(GstBuffer* buffer, guint inference_id, const GstNpuTensor* ten
   gst_tensor_meta_set(meta, num, list);
 }
 
+const gchar* name_in(GstBuffer* data) {
+  return static_cast<const gchar*>(
+      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(data), name_quark()));
+}
+
+// Others may leave the data out, and have more dimensions: what is read then is no whole tensor,
+// and of no type.
 void read_gst_tensor(const GstTensor& from, GstNpuTensor* tensor) {
+  const gchar* name = from.data ? name_in(from.data) : nullptr;
   tensor->id = g_quark_to_string(from.id);
-  const gpointer name = gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(from.data), name_quark());
-  tensor->name = name ? static_cast<const gchar*>(name) : tensor->id;
+  tensor->name = name ? name : tensor->id;
   tensor->is_column_major = from.dims_order == GST_TENSOR_DIM_ORDER_COL_MAJOR;
-  tensor->type = from_gst(from.data_type);
+  tensor->type = from.num_dims > GST_NPU_MAX_DIMS ? GST_NPU_DATA_UNKNOWN : from_gst(from.data_type);
   tensor->num_dims = static_cast<guint>(MIN(from.num_dims, GST_NPU_MAX_DIMS));
   for (guint i = 0; i < tensor->num_dims; ++i) tensor->dims[i] = from.dims[i];
-  tensor->memory =
-      gst_buffer_n_memory(from.data) > 0 ? gst_buffer_peek_memory(from.data, 0) : nullptr;
+  const bool has_memory = from.data && gst_buffer_n_memory(from.data) > 0;
+  tensor->memory = has_memory ? gst_buffer_peek_memory(from.data, 0) : nullptr;
   fill_dense_strides(tensor);
 }
 #endif

@@ -3,6 +3,7 @@
 #include <gst/video/video.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -171,6 +172,38 @@ TEST_F(NpuMeta, ReadsTheTensorsOfGStreamersOwnElements) {
   EXPECT_EQ(tensor.type, GST_NPU_DATA_F16);
   EXPECT_EQ(tensor.strides[0], 10u);
   EXPECT_EQ(gst_memory_get_sizes(tensor.memory, nullptr, nullptr), 40u);
+}
+
+// As no element should make them.
+TEST_F(NpuMeta, ReadsNoDataWhereThereIsNone) {
+  const GLogLevelFlags before = g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL);
+  const Buffer buffer(gst_buffer_new());
+  GstTensor** list = g_new(GstTensor*, 1);
+  list[0] = gst_tensor_alloc(1);
+  list[0]->data_type = GST_TENSOR_DATA_TYPE_FLOAT32;
+  list[0]->data = nullptr;
+  list[0]->num_dims = 1;
+  list[0]->dims[0] = 3;
+  gst_tensor_meta_set(gst_buffer_add_tensor_meta(buffer.get()), 1, list);
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(buffer.get(), 0, &tensor));
+  EXPECT_EQ(tensor.memory, nullptr);
+  g_log_set_always_fatal(before);
+}
+
+TEST_F(NpuMeta, TakesNoPartOfATensorForTheWhole) {
+  const Buffer buffer(gst_buffer_new());
+  GstTensor** list = g_new(GstTensor*, 1);
+  list[0] = gst_tensor_alloc(GST_NPU_MAX_DIMS + 1);
+  list[0]->data_type = GST_TENSOR_DATA_TYPE_FLOAT32;
+  list[0]->data = gst_buffer_new();
+  gst_buffer_append_memory(list[0]->data, counted_memory(40));
+  list[0]->num_dims = GST_NPU_MAX_DIMS + 1;
+  std::fill_n(list[0]->dims, GST_NPU_MAX_DIMS + 1, 1);
+  gst_tensor_meta_set(gst_buffer_add_tensor_meta(buffer.get()), 1, list);
+  GstNpuTensor tensor = {};
+  ASSERT_TRUE(gst_npu_buffer_get_tensor(buffer.get(), 0, &tensor));
+  EXPECT_EQ(tensor.type, GST_NPU_DATA_UNKNOWN);
 }
 #endif
 
