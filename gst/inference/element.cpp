@@ -307,7 +307,7 @@ gboolean Element::src_event(EventRef event) {
 gboolean Element::src_query(GstQuery* query) {
   switch (GST_QUERY_TYPE(query)) {
     case GST_QUERY_CAPS:
-      if (settings().gives_tensors) return answer_tensor_caps(query);
+      if (gives_tensors()) return answer_tensor_caps(query);
       Negotiation(alive().opened).answer_caps(pads_.sink, query);
       return TRUE;
     case GST_QUERY_LATENCY:
@@ -315,6 +315,12 @@ gboolean Element::src_query(GstQuery* query) {
     default:
       return gst_pad_query_default(pads_.src, GST_OBJECT(pads_.element), query);
   }
+}
+
+/// What is set while a stream plays is of the next one.
+bool Element::gives_tensors() const {
+  const Alive alive = this->alive();
+  return alive.stream ? alive.opened->settings().gives_tensors : settings().gives_tensors;
 }
 
 /// Those that were told, else any.

@@ -73,6 +73,7 @@ class Element {
   void adopt_replacement();
   void keep_model(const std::string& instead_of);
   bool passes_crops(const Alive& alive, GstQuery* query) const;
+  bool gives_tensors() const;
   gboolean answer_tensor_caps(GstQuery* query);
   gboolean answer_latency(GstQuery* query);
 

@@ -114,6 +114,16 @@ TEST_F(NnStreamer, TakesFramesWhateverTakesTensors) {
   EXPECT_NE(harness.pull(), nullptr);
 }
 
+TEST_F(NnStreamer, WhatIsSetWhilePlayingIsOfTheNextStream) {
+  ElementHarness harness("npuinfer", with_tensors());
+  harness.set_caps(caps_of("RGB", 8, 8));
+  ASSERT_EQ(harness.push(frame_of("RGB", 8, 8, 77)), GST_FLOW_OK);
+  ASSERT_NE(harness.pull(), nullptr);
+  gst_util_set_object_arg(G_OBJECT(harness.element()), "output-format", "video");
+  const CapsRef caps(gst_pad_peer_query_caps(harness.get()->sinkpad, nullptr));
+  EXPECT_TRUE(gst_structure_has_name(gst_caps_get_structure(caps.get(), 0), "other/tensors"));
+}
+
 TEST_F(NnStreamer, ObjectsHaveNoTensorsOfTheFrame) {
   const auto configure = with_tensors();
   const auto errors = errors_before_ready("npuinfer", [&](GstElement* element) {
