@@ -50,6 +50,9 @@ void follow(GstBuffer* buffer, const GstNpuInferenceMeta& origin, const FramePat
   if (!meta && origin.is_region) return;
   const std::optional<FrameMove> move = path.move_of(origin);
   if (!move) {
+    if (!meta && !origin.is_decoded) {
+      path.check_sizes(origin);
+    }
     if (!meta) return;
     path.check_borders(origin);
     return follow_crop(buffer, meta);

@@ -203,10 +203,15 @@ std::optional<FrameMove> move_of_scale(GstElement* element, const Picture& from,
                    .move_y = std::floor((to.size.height - height) / 2)};
 }
 
+bool is_automatic(GstElement* element) {
+  return GST_IS_VIDEO_DIRECTION(element) &&
+         number(element, "video-direction") == GST_VIDEO_ORIENTATION_AUTO;
+}
+
 bool turns(GstElement* element) {
   if (!GST_IS_VIDEO_DIRECTION(element)) return false;
   return number(element, "video-direction") != GST_VIDEO_ORIENTATION_IDENTITY &&
-         number(element, "video-direction") != GST_VIDEO_ORIENTATION_AUTO;
+         !is_automatic(element);
 }
 
 // ---- Elements with settings
@@ -300,13 +305,16 @@ void FramePath::add(GstElement* element, GstPad* before, GstPad* after) {
             .to = to.size,
             .setting = {},
             .move = {},
+            .is_known = false,
             .is_turning = turns(element)};
   step.element.reset(GST_ELEMENT(gst_object_ref(element)));
   if (const Filter* filter = find_filter(element)) {
     step.setting = filter->read(element);
     step.move = filter->move(step.setting, step.from, step.to);
+    step.is_known = !is_automatic(element);
   } else {
     step.move = move_of_other(element, from, to);
+    step.is_known = scales(element) || keeps_places(element);
   }
   steps_.push_back(std::move(step));
 }
@@ -337,14 +345,19 @@ std::optional<FrameMove> FramePath::move_over(std::size_t steps) const {
   return move;
 }
 
-/// Of several inferences upstream that the meta may be of, all must say the same.
+/// Those that the meta may be of.
+std::vector<FramePath::Inference> FramePath::inferences_of(
+    const GstNpuInferenceMeta& origin) const {
+  std::vector<Inference> named = inferences_;
+  std::erase_if(named, [model = std::string_view(origin.model ? origin.model : "")](
+                           const Inference& one) { return one.model != model; });
+  return named.empty() ? inferences_ : named;
+}
+
+/// Of several inferences upstream all must say the same.
 std::optional<FrameMove> FramePath::move_of(const GstNpuInferenceMeta& origin) const {
-  const std::string_view model = origin.model ? origin.model : "";
-  const bool is_named = std::any_of(inferences_.begin(), inferences_.end(),
-                                    [&](const Inference& one) { return one.model == model; });
   std::optional<FrameMove> result;
-  for (const Inference& one : inferences_) {
-    if (is_named && one.model != model) continue;
+  for (const Inference& one : inferences_of(origin)) {
     if (!is_same(one.frame, {origin.frame_width, origin.frame_height})) continue;
     const std::optional<FrameMove> move = move_over(one.steps);
     if (!move || (result && *result != *move)) return std::nullopt;
@@ -381,6 +394,23 @@ void FramePath::check_borders(const GstNpuInferenceMeta& origin) const {
                        " adds borders to frames, and nobody knows what the elements around it do; "
                        "put nputensordec in front of " +
                        name + ", or set its add-borders to false");
+}
+
+void FramePath::check_sizes(const GstNpuInferenceMeta& origin) const {
+  const std::vector<Inference> inferences = inferences_of(origin);
+  const bool is_outdated =
+      !inferences.empty() &&
+      std::all_of(inferences.begin(), inferences.end(), [&](const Inference& one) {
+        const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(one.steps);
+        const bool fits = is_same(one.frame, {origin.frame_width, origin.frame_height});
+        return std::all_of(steps_.begin(), end, [](const Step& step) { return step.is_known; }) &&
+               !(fits && move_over(one.steps));
+      });
+  if (!is_outdated) return;
+  throw npu::Error(npu::ErrorCode::kUnsupported,
+                   "frames were changed between the inference and nputensordec by sizes or "
+                   "settings that are others by now, and nothing tells which they were; put "
+                   "nputensordec directly behind the inference, or use GStreamer 1.28 or later");
 }
 
 bool FramePath::may_move(const Step& step) {

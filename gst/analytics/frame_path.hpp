@@ -32,6 +32,10 @@ class FramePath {
   /// it tells no meta.
   void check_borders(const GstNpuInferenceMeta& origin) const;
 
+  /// Where the meta is gone, too: throws npu::Error if all elements between are known, but have
+  /// other sizes or settings by now, as where a queue holds frames.
+  void check_sizes(const GstNpuInferenceMeta& origin) const;
+
   /// Frames of another size are inferred by now: an element between kept the size of its own
   /// frames, so that no caps came.
   bool is_older_than(const GstNpuInferenceMeta& origin) const;
@@ -57,6 +61,7 @@ class FramePath {
     npu::vision::FrameSize from, to;
     Setting setting;                // of elements that have one that counts
     std::optional<FrameMove> move;  // none: not known
+    bool is_known;                  // unless it is only that sizes and settings do not fit
     bool is_turning;                // by a property that all such elements have
   };
   struct Inference {
@@ -65,6 +70,7 @@ class FramePath {
     npu::vision::FrameSize frame;
   };
 
+  std::vector<Inference> inferences_of(const GstNpuInferenceMeta& origin) const;
   std::size_t steps_of(const GstNpuInferenceMeta& origin) const;
   static bool may_move(const Step& step);
   std::size_t steps_of_others() const;

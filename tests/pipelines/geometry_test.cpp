@@ -321,6 +321,38 @@ TEST(NotFollowed, IsRefusedWhereFramesBeforeAChangeLookLikeThoseAfter) {
   gst_object_unref(crop);
 }
 
+/// As where frames wait in a queue: the crop is another one once they come.
+GstPadProbeReturn crop_more(GstPad*, GstPadProbeInfo* info, gpointer crop) {
+  if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) != GST_EVENT_CAPS) return GST_PAD_PROBE_OK;
+  gint left = 0;
+  g_object_get(crop, "left", &left, nullptr);
+  g_object_set(crop, "left", left + 10, nullptr);
+  return GST_PAD_PROBE_OK;
+}
+
+TEST(NotFollowed, IsRefusedWhereTheSizeIsAnotherBeforeTheFrameComes) {
+  const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
+  Pipeline pipeline("filesrc location=" + shapes +
+                    "/shapes.mp4 ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=2 ! "
+                    "npuinfer name=npu device=software model=" +
+                    shapes +
+                    "/shapes.xml ! videocrop name=crop left=100 ! nputensordec ! "
+                    "fakesink name=out");
+  GstElement* crop = gst_bin_get_by_name(GST_BIN(pipeline.get()), "crop");
+  GstPad* pad = gst_element_get_static_pad(crop, "src");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, crop_more, crop, nullptr);
+  const std::string outcome = pipeline.play_to_the_end();
+  guint major = 0, minor = 0, micro = 0, nano = 0;
+  gst_version(&major, &minor, &micro, &nano);
+  if (minor >= 28) {
+    EXPECT_EQ(outcome, "eos");
+  } else {
+    EXPECT_NE(outcome.find("settings that are others by now"), std::string::npos) << outcome;
+  }
+  gst_object_unref(pad);
+  gst_object_unref(crop);
+}
+
 /// Of the last frame; `sources` feed "both".
 Found find_last(const std::string& sources, const std::string& fit) {
   const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
