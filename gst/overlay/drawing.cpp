@@ -31,6 +31,12 @@ int pixel(double place, std::uint32_t limit) {
   return place > 0 ? static_cast<int>(std::lround(std::min(place, static_cast<double>(limit)))) : 0;
 }
 
+/// Of a mask's `count` columns or rows, the one under the middle of a pixel.
+guint cell_at(int pixel, double start, double length, guint count) {
+  const double place = (pixel + 0.5 - start) / length * count;
+  return place > 0 ? static_cast<guint>(std::min(place, count - 1.0)) : 0;
+}
+
 std::string percent(double confidence) {
   char text[32];
   std::snprintf(text, sizeof text, " %d%%", static_cast<int>(std::lround(100 * confidence)));
@@ -140,13 +146,17 @@ void Drawing::add_mask(const ReadMask& mask, Color color) {
   const int width = box.right - box.left, height = box.bottom - box.top;
   if (width <= 0 || height <= 0 || mask.columns == 0 || mask.rows == 0) return;
   auto& coverage = new_coverage(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  // What stands out of the frame is left out, not squeezed in.
+  std::vector<guint> columns;
+  for (int x = box.left; x < box.right; ++x) {
+    columns.push_back(cell_at(x, mask.x, mask.width, mask.columns));
+  }
   auto* to = coverage.data();
-  for (int y = 0; y < height; ++y) {
-    const std::size_t row = static_cast<std::size_t>(y) * mask.rows / static_cast<guint>(height);
+  for (int y = box.top; y < box.bottom; ++y) {
+    const std::size_t row = cell_at(y, mask.y, mask.height, mask.rows);
     const guint8* from = mask.values.data() + row * mask.columns;
-    for (int x = 0; x < width; ++x) {
-      *to++ = from[static_cast<std::size_t>(x) * mask.columns / static_cast<guint>(width)];
-    }
+    to = std::transform(columns.begin(), columns.end(), to,
+                        [from](guint column) { return from[column]; });
   }
   sprites_.push_back({.x = box.left,
                       .y = box.top,

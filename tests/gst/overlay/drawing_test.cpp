@@ -84,6 +84,17 @@ TEST_F(DrawingTest, AMaskCoversItsBox) {
             (std::vector<guint8>{255, 255, 0, 0, 255, 255, 0, 0}));
 }
 
+// At its own scale: the left half of this one is out of the frame, and so is the lower one.
+TEST_F(DrawingTest, OfAMaskThatStandsOutOfTheFrameTheRestIsSeen) {
+  Region masked = region("person");
+  masked.mask = ReadMask{-2, 358, 4, 4, 2, 2, {255, 0, 0, 255}};
+  const Sprite sprite = of(masked).front();
+  ASSERT_EQ(std::vector({sprite.x, sprite.y, sprite.width, sprite.height}),
+            std::vector({0, 358, 2, 2}));
+  EXPECT_EQ(std::vector<guint8>(sprite.coverage, sprite.coverage + 4),
+            (std::vector<guint8>{0, 0, 0, 0}));
+}
+
 // Whatever others attach: no sprite is larger than the frame, and no memory than a frame's pixels.
 TEST_F(DrawingTest, TakesAnyNumbers) {
   const double kNumbers[] = {0,   -1,       1e-300,    1e300, -1e300, 639.9,
