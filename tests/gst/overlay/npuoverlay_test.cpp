@@ -92,6 +92,28 @@ TEST_F(NpuOverlay, TakesAnyRegions) {
   EXPECT_EQ(drawn(std::move(frame)).size(), std::size_t{3} * kWidth * kHeight);
 }
 
+// The memory of such a frame ends before its last rows.
+TEST_F(NpuOverlay, RefusesAFrameThatIsLargerThanItsMemory) {
+  for (const char* format : {"RGB", "NV12"}) {
+    const guint width = 4000, height = 3000;
+    ElementHarness harness("npuoverlay");
+    harness.set_caps(caps_of(format, width, height));
+    BufferRef frame(gst_buffer_new_allocate(nullptr, 4096, nullptr));
+    gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE,
+                              gst_video_format_from_string(format), width, height);
+    add_region(frame.get(), "person", 10, 1000, 3000, 1900);
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+  }
+}
+
+TEST_F(NpuOverlay, RefusesAFrameOfTwoFormats) {
+  BufferRef frame = gray_frame();
+  gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, kWidth,
+                            kHeight);
+  add_region(frame.get(), "person", 100, 100, 80, 60);
+  EXPECT_EQ(harness_.push(std::move(frame)), GST_FLOW_ERROR);
+}
+
 TEST_F(NpuOverlay, FollowsANewSize) {
   harness_.set_caps(caps_of("NV12", 64, 48));
   BufferRef frame = frame_of("NV12", 64, 48, 128);
