@@ -289,6 +289,41 @@ TEST(CroppedBehind, IsFollowedThroughTwoCrops) {
   expect_same(found, moved(whole, kCropped, 300, 330));
 }
 
+/// GStreamer 1.28 tells each frame's metas what becomes of it; before, the elements' settings tell.
+bool is_told_with_each_frame() {
+  guint major = 0, minor = 0, micro = 0, nano = 0;
+  gst_version(&major, &minor, &micro, &nano);
+  return minor >= 28;
+}
+
+/// A videocrop, which has the name "crop", behind the inference of `frames` frames.
+class ChangingCrop {
+ public:
+  ChangingCrop(int frames, const std::string& settings)
+      : pipeline("filesrc location=" + shapes() +
+                 "/shapes.mp4 ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=" +
+                 std::to_string(frames) + " ! npuinfer name=npu device=software model=" + shapes() +
+                 "/shapes.xml ! videocrop name=crop " + settings +
+                 " ! nputensordec ! fakesink name=out") {}
+
+  /// Gets the videocrop when `type` passes a pad of an element.
+  void at(const char* element, const char* pad_name, GstPadProbeType type,
+          GstPadProbeCallback change) {
+    GstElement* crop = gst_bin_get_by_name(GST_BIN(pipeline.get()), "crop");
+    GstElement* named = gst_bin_get_by_name(GST_BIN(pipeline.get()), element);
+    GstPad* pad = gst_element_get_static_pad(named, pad_name);
+    gst_pad_add_probe(pad, type, change, crop, nullptr);
+    gst_object_unref(pad);
+    gst_object_unref(named);
+    gst_object_unref(crop);  // the pipeline keeps it
+  }
+
+  Pipeline pipeline;
+
+ private:
+  static std::string shapes() { return std::getenv("NPU_SHAPES_FOLDER"); }
+};
+
 /// The picture moves under its frame: no caps tell.
 GstPadProbeReturn pan(GstPad*, GstPadProbeInfo*, gpointer crop) {
   g_object_set(crop, "left", 200, "right", 0, nullptr);
@@ -296,29 +331,15 @@ GstPadProbeReturn pan(GstPad*, GstPadProbeInfo*, gpointer crop) {
 }
 
 TEST(NotFollowed, IsRefusedWhereFramesBeforeAChangeLookLikeThoseAfter) {
-  const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
-  Pipeline pipeline("filesrc location=" + shapes +
-                    "/shapes.mp4 ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=5 ! "
-                    "npuinfer name=npu device=software model=" +
-                    shapes +
-                    "/shapes.xml ! videocrop name=crop left=100 right=100 ! nputensordec ! "
-                    "fakesink name=out");
-  GstElement* crop = gst_bin_get_by_name(GST_BIN(pipeline.get()), "crop");
-  GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline.get()), "out");
-  GstPad* pad = gst_element_get_static_pad(sink, "sink");
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, pan, crop, nullptr);
-  const std::string outcome = pipeline.play_to_the_end();
-  guint major = 0, minor = 0, micro = 0, nano = 0;
-  gst_version(&major, &minor, &micro, &nano);
-  if (minor >= 28) {
+  ChangingCrop crop(5, "left=100 right=100");
+  crop.at("out", "sink", GST_PAD_PROBE_TYPE_BUFFER, pan);
+  const std::string outcome = crop.pipeline.play_to_the_end();
+  if (is_told_with_each_frame()) {
     EXPECT_EQ(outcome, "eos");
   } else {
     EXPECT_NE(outcome.find("was given other settings"), std::string::npos) << outcome;
-    EXPECT_EQ(pipeline.arrived().times.size(), 1U);
+    EXPECT_EQ(crop.pipeline.arrived().times.size(), 1U);
   }
-  gst_object_unref(pad);
-  gst_object_unref(sink);
-  gst_object_unref(crop);
 }
 
 /// As where frames wait in a queue: the crop is another one once they come.
@@ -331,26 +352,14 @@ GstPadProbeReturn crop_more(GstPad*, GstPadProbeInfo* info, gpointer crop) {
 }
 
 TEST(NotFollowed, IsRefusedWhereTheSizeIsAnotherBeforeTheFrameComes) {
-  const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
-  Pipeline pipeline("filesrc location=" + shapes +
-                    "/shapes.mp4 ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=2 ! "
-                    "npuinfer name=npu device=software model=" +
-                    shapes +
-                    "/shapes.xml ! videocrop name=crop left=100 ! nputensordec ! "
-                    "fakesink name=out");
-  GstElement* crop = gst_bin_get_by_name(GST_BIN(pipeline.get()), "crop");
-  GstPad* pad = gst_element_get_static_pad(crop, "src");
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, crop_more, crop, nullptr);
-  const std::string outcome = pipeline.play_to_the_end();
-  guint major = 0, minor = 0, micro = 0, nano = 0;
-  gst_version(&major, &minor, &micro, &nano);
-  if (minor >= 28) {
+  ChangingCrop crop(2, "left=100");
+  crop.at("crop", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, crop_more);
+  const std::string outcome = crop.pipeline.play_to_the_end();
+  if (is_told_with_each_frame()) {
     EXPECT_EQ(outcome, "eos");
   } else {
     EXPECT_NE(outcome.find("settings that are others by now"), std::string::npos) << outcome;
   }
-  gst_object_unref(pad);
-  gst_object_unref(crop);
 }
 
 /// Of the last frame; `sources` feed "both".
