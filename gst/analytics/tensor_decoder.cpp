@@ -80,8 +80,8 @@ std::string list(const std::vector<InferenceOutputs>& inferences) {
 
 /// Tensors of others have no meta that could say so; where results have brought one, that does.
 void mark_as_decoded(GstBuffer* buffer) {
-  GstNpuInferenceMeta* meta = gst_buffer_get_npu_frame_inference_meta(buffer);
-  if (!meta || meta->is_region) {
+  GstNpuInferenceMeta* meta = meta_of_frame(buffer);
+  if (!meta) {
     meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
   }
   meta->is_decoded = TRUE;

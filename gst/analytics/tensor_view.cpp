@@ -51,8 +51,7 @@ InferredTensor with_meta(GstBuffer* buffer, const GstNpuTensor& tensor, guint in
   if (auto* origin = gst_buffer_get_npu_inference_origin(buffer, inference_id)) {
     return {tensor, nullptr, origin};
   }
-  GstNpuInferenceMeta* first = gst_buffer_get_npu_frame_inference_meta(buffer);
-  return {tensor, first && !first->is_region ? first : nullptr, nullptr};
+  return {tensor, meta_of_frame(buffer), nullptr};
 }
 
 }  // namespace
@@ -79,6 +78,11 @@ TensorMapping::TensorMapping(const GstNpuTensor& tensor)
 
 std::string text_or_empty(const gchar* text) {
   return text != nullptr ? text : "";
+}
+
+GstNpuInferenceMeta* meta_of_frame(GstBuffer* buffer) {
+  GstNpuInferenceMeta* first = gst_buffer_get_npu_frame_inference_meta(buffer);
+  return first && !first->is_region ? first : nullptr;
 }
 
 std::vector<InferredTensor> tensors_of(GstBuffer* buffer) {

@@ -42,6 +42,9 @@ struct InferredTensor {
 /// Of a meta, where it may be null.
 std::string text_or_empty(const gchar* text);
 
+/// Of the first inference of whole frames; null where there is none.
+GstNpuInferenceMeta* meta_of_frame(GstBuffer* buffer);
+
 /// All of a buffer. A tensor of an inference that never had a meta goes with the first whole
 /// frame's; one whose meta was dropped has none: that of another inference would put it elsewhere.
 std::vector<InferredTensor> tensors_of(GstBuffer* buffer);

@@ -1,5 +1,7 @@
 #include "track_meta.hpp"
 
+#include "tensor_view.hpp"
+
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -51,8 +53,7 @@ void attach_identity(GstBuffer* buffer, const Region& region, const Identity& id
 }
 
 bool is_inferred(GstBuffer* buffer) {
-  const GstNpuInferenceMeta* meta = gst_buffer_get_npu_frame_inference_meta(buffer);
-  return (meta && !meta->is_region) || has_tensors_of_frame(buffer);
+  return meta_of_frame(buffer) || has_tensors_of_frame(buffer);
 }
 
 }  // namespace gstnpu
