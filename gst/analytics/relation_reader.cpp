@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "common/video_frame.hpp"
+
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -122,6 +124,20 @@ void add_track(Relations* relations, const GstAnalyticsODMtd& object, Region* re
 
 #if GST_CHECK_VERSION(1, 25, 0)
 /// Of one region, pixels that are not 0 belong to it.
+void copy_mask(const GstVideoFrame& frame, ReadMask* mask) {
+  mask->columns = static_cast<guint>(GST_VIDEO_FRAME_WIDTH(&frame));
+  mask->rows = static_cast<guint>(GST_VIDEO_FRAME_HEIGHT(&frame));
+  mask->values.reserve(std::size_t{mask->columns} * mask->rows);
+  const auto* data = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0));
+  const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0);
+  for (guint row = 0; row < mask->rows; ++row) {
+    for (guint column = 0; column < mask->columns; ++column) {
+      mask->values.push_back(data[std::size_t{row} * stride + column] != 0 ? 255 : 0);
+    }
+  }
+}
+
+/// Leaves `mask` empty where the pixels cannot be read.
 void read_mask(GstBuffer* pixels, ReadMask* mask) {
   const GstVideoMeta* video = gst_buffer_get_video_meta(pixels);
   GstVideoFrame frame;
@@ -131,15 +147,8 @@ void read_mask(GstBuffer* pixels, ReadMask* mask) {
       !gst_video_frame_map(&frame, &info, pixels, GST_MAP_READ)) {
     return;
   }
-  mask->columns = video->width;
-  mask->rows = video->height;
-  mask->values.reserve(std::size_t{mask->columns} * mask->rows);
-  const auto* data = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0));
-  const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0);
-  for (guint row = 0; row < mask->rows; ++row) {
-    for (guint column = 0; column < mask->columns; ++column) {
-      mask->values.push_back(data[std::size_t{row} * stride + column] != 0 ? 255 : 0);
-    }
+  if (holds_all_rows(frame)) {
+    copy_mask(frame, mask);
   }
   gst_video_frame_unmap(&frame);
 }

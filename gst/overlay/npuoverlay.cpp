@@ -21,6 +21,7 @@
 #include "common/in_place.hpp"
 #include "common/properties.hpp"
 #include "common/refs.hpp"
+#include "common/video_frame.hpp"
 #include "meta/npumeta.h"
 
 #include "canvas.hpp"
@@ -32,34 +33,11 @@ GST_DEBUG_CATEGORY_STATIC(npuoverlay_debug);
 namespace gstnpu {
 namespace {
 
-/// Of a frame with a GstVideoMeta, whose planes are each mapped alone: whether all rows of a
-/// component are in what was mapped.
-bool is_mapped(const GstVideoFrame& frame, guint component) {
-  const gint64 width = GST_VIDEO_FRAME_COMP_WIDTH(&frame, component);
-  const gint64 height = GST_VIDEO_FRAME_COMP_HEIGHT(&frame, component);
-  if (width < 1 || height < 1) return true;
-  const GstMapInfo& map = frame.map[GST_VIDEO_FRAME_COMP_PLANE(&frame, component)];
-  const gint64 begin =
-      static_cast<const guint8*>(GST_VIDEO_FRAME_COMP_DATA(&frame, component)) - map.data;
-  const gint64 last_row = (height - 1) * GST_VIDEO_FRAME_COMP_STRIDE(&frame, component);
-  const gint64 row = (width - 1) * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, component) + 1;
-  return begin + std::min<gint64>(last_row, 0) >= 0 &&
-         begin + std::max<gint64>(last_row, 0) + row <= static_cast<gint64>(map.size);
-}
-
-/// GStreamer believes each GstVideoMeta; what has none it compares with its caps.
-void check_planes(const GstVideoFrame& frame, const GstVideoInfo& info) {
-  if (!frame.meta) return;
-  bool is_fine = GST_VIDEO_FRAME_FORMAT(&frame) == GST_VIDEO_INFO_FORMAT(&info);
-  for (guint i = 0; i < GST_VIDEO_FRAME_N_COMPONENTS(&frame); ++i) {
-    is_fine = is_fine && is_mapped(frame, i);
-  }
-  if (is_fine) return;
+[[noreturn]] void refuse(const GstVideoMeta& meta) {
   throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                   "the frame's GstVideoMeta tells of " +
-                       std::to_string(GST_VIDEO_FRAME_WIDTH(&frame)) + "x" +
-                       std::to_string(GST_VIDEO_FRAME_HEIGHT(&frame)) + " pixels of " +
-                       GST_VIDEO_FORMAT_INFO_NAME(frame.info.finfo) +
+                   "the frame's GstVideoMeta tells of " + std::to_string(meta.width) + "x" +
+                       std::to_string(meta.height) + " pixels of " +
+                       gst_video_format_to_string(meta.format) +
                        ", which its memory does not hold or its caps deny: the element that makes "
                        "the frames is at fault");
 }
@@ -68,15 +46,16 @@ void check_planes(const GstVideoFrame& frame, const GstVideoInfo& info) {
 class MappedFrame {
  public:
   MappedFrame(const GstVideoInfo& info, GstBuffer* buffer) {
+    const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+    if (meta && meta->format != GST_VIDEO_INFO_FORMAT(&info)) {
+      refuse(*meta);
+    }
     if (!gst_video_frame_map(&frame_, &info, buffer, GST_MAP_READWRITE)) {
       throw npu::Error(npu::ErrorCode::kIo, "the frame's memory cannot be mapped for writing");
     }
-    try {
-      check_planes(frame_, info);
-    } catch (const npu::Error&) {
-      gst_video_frame_unmap(&frame_);
-      throw;
-    }
+    if (!meta || holds_all_rows(frame_)) return;
+    gst_video_frame_unmap(&frame_);
+    refuse(*meta);
   }
   ~MappedFrame() { gst_video_frame_unmap(&frame_); }
   MappedFrame(const MappedFrame&) = delete;

@@ -92,26 +92,31 @@ TEST_F(NpuOverlay, TakesAnyRegions) {
   EXPECT_EQ(drawn(std::move(frame)).size(), std::size_t{3} * kWidth * kHeight);
 }
 
-// The memory of such a frame ends before its last rows.
+// The memory of such a frame ends in the first rows of its last plane.
 TEST_F(NpuOverlay, RefusesAFrameThatIsLargerThanItsMemory) {
-  for (const char* format : {"RGB", "NV12"}) {
-    const guint width = 4000, height = 3000;
+  constexpr gsize kLuma = gsize{4000} * 3000;
+  for (const auto& [format, planes_before] :
+       {std::pair("RGB", gsize{0}), std::pair("NV12", kLuma)}) {
     ElementHarness harness("npuoverlay");
-    harness.set_caps(caps_of(format, width, height));
-    BufferRef frame(gst_buffer_new_allocate(nullptr, 4096, nullptr));
+    harness.set_caps(caps_of(format, 4000, 3000));
+    BufferRef frame(gst_buffer_new_allocate(nullptr, planes_before + 4096, nullptr));
     gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE,
-                              gst_video_format_from_string(format), width, height);
+                              gst_video_format_from_string(format), 4000, 3000);
     add_region(frame.get(), "person", 10, 1000, 3000, 1900);
     EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
+    const std::string said = harness.messages(GST_MESSAGE_ERROR).at(0);
+    EXPECT_NE(said.find("tells of 4000x3000 pixels of"), std::string::npos) << said;
   }
 }
 
+// GStreamer would call it a programmer's error of ours.
 TEST_F(NpuOverlay, RefusesAFrameOfTwoFormats) {
   BufferRef frame = gray_frame();
   gst_buffer_add_video_meta(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, kWidth,
                             kHeight);
   add_region(frame.get(), "person", 100, 100, 80, 60);
   EXPECT_EQ(harness_.push(std::move(frame)), GST_FLOW_ERROR);
+  EXPECT_NE(harness_.messages(GST_MESSAGE_ERROR).at(0).find("pixels of I420"), std::string::npos);
 }
 
 TEST_F(NpuOverlay, FollowsANewSize) {

@@ -302,25 +302,43 @@ TEST_F(OthersAnalytics, MayBeTurned) {
   EXPECT_NEAR(regions[0].height, 40, 1e-4);
 }
 
-TEST_F(OthersAnalytics, HaveTheirMasks) {
-  const GstAnalyticsODMtd object = add_object("cat", 80, 0.75F);
-  GstBuffer* pixels = gst_buffer_new_allocate(nullptr, 6, nullptr);
-  const guint8 values[] = {0, 1, 0, 1, 1, 0};
-  gst_buffer_fill(pixels, 0, values, sizeof values);
-  const gsize offsets[GST_VIDEO_MAX_PLANES] = {};
-  const gint strides[GST_VIDEO_MAX_PLANES] = {3};
-  gst_buffer_add_video_meta_full(pixels, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 3, 2, 1,
-                                 offsets, strides);
-  guint ids[] = {1};
-  GstAnalyticsSegmentationMtd segments;
-  gst_analytics_relation_meta_add_segmentation_mtd(
-      relations_, pixels, GST_SEGMENTATION_TYPE_INSTANCE, 1, ids, 80, 40, 40, 20, &segments);
-  relate(GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, segments.id);
+/// An object with a mask of 3x2 values.
+class OthersMasks : public OthersAnalytics {
+ protected:
+  /// `rows`: as its GstVideoMeta tells.
+  void add_mask(guint rows) {
+    GstBuffer* pixels = gst_buffer_new_allocate(nullptr, 6, nullptr);
+    const guint8 values[] = {0, 1, 0, 1, 1, 0};
+    gst_buffer_fill(pixels, 0, values, sizeof values);
+    const gsize offsets[GST_VIDEO_MAX_PLANES] = {};
+    const gint strides[GST_VIDEO_MAX_PLANES] = {3};
+    gst_buffer_add_video_meta_full(pixels, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 3,
+                                   rows, 1, offsets, strides);
+    guint ids[] = {1};
+    GstAnalyticsSegmentationMtd segments;
+    gst_analytics_relation_meta_add_segmentation_mtd(
+        relations_, pixels, GST_SEGMENTATION_TYPE_INSTANCE, 1, ids, 80, 40, 40, 20, &segments);
+    relate(GST_ANALYTICS_REL_TYPE_RELATE_TO, object_.id, segments.id);
+  }
+
+  const GstAnalyticsODMtd object_ = add_object("cat", 80, 0.75F);
+};
+
+TEST_F(OthersMasks, AreRead) {
+  add_mask(2);
   const std::string line = line_of(buffer_);
   EXPECT_NE(line.find(R"("mask":{"x":80.0,"y":40.0,"w":40.0,"h":20.0,"size":[2,3],)"
                       R"("counts":[1,1,1,2,1]})"),
             std::string::npos)
       << line;
+}
+
+// Its last row would be far behind the memory.
+TEST_F(OthersMasks, AreLeftOutWhereTheyAreLargerThanTheirMemory) {
+  add_mask(1 << 20);
+  const std::vector<Region> regions = read_regions(buffer_.get(), kFrame);
+  ASSERT_EQ(regions.size(), 1U);
+  EXPECT_FALSE(regions[0].mask);
 }
 #endif
 #endif
