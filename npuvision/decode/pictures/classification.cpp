@@ -22,9 +22,12 @@ bool are_multiples(std::span<const float> values, float step) {
   });
 }
 
-/// The step in which probabilities were rounded to 8 bits; 0: they were not. The largest that fits:
-/// of the smallest value it is a part.
+/// The step in which probabilities were rounded to 8 bits; 0: they were not. One of the usual steps,
+/// else the largest that fits: of the smallest value it is a part. In f16 such a part is not exact.
 float quantisation_step(std::span<const float> values) {
+  for (const float usual : {1.0F / 255, 1.0F / 256}) {
+    if (are_multiples(values, usual)) return usual;
+  }
   constexpr float kLargest = 1.001F / 255, kSmallest = 0.25F / 255;
   float least = 0;
   for (const float value : values) {

@@ -102,6 +102,16 @@ TEST(Classification, TakesProbabilitiesOfEightBitsAsTheyAre) {
   }
 }
 
+// 162 and 75 steps of 1/255 in f16; the rest of the classes was cut to zero.
+TEST(Classification, TakesProbabilitiesOfEightBitsInF16AsTheyAre) {
+  std::vector<double> values(1000);
+  values[3] = 0.6352539;
+  values[4] = 0.1412354;
+  const Answer found = classified(card_of(Task::kClassify), values);
+  ASSERT_EQ(found.classes.size(), 1U);
+  EXPECT_NEAR(found.classes[0].confidence, values[3], 1e-6);
+}
+
 TEST(Classification, TakesOtherSmallNumbersForLogits) {
   // Sums of 0.3 and 2, of whole steps of 1/255, and one of no steps.
   for (const std::vector<double>& values :
