@@ -266,30 +266,15 @@ class IrSource final : public GraphSource {
   /// of the size that its card says.
   std::optional<RegionTarget> region_target() override {
     const std::scoped_lock lock(mutex_);
-    const bool is_open = open_sizes_.any();
-    if (is_open && !(card_.input_width && card_.input_height)) return std::nullopt;
+    if (open_sizes_.any() && !(card_.input_width && card_.input_height)) return std::nullopt;
+    if (region_refusal_) throw npu::Error(*region_refusal_);
     if (!region_target_) {
-      npu::Model model = model_;
-      if (is_open) {
-        const auto size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, *card_.input_width,
-                                                  *card_.input_height);
-        const npu::Shape shape = open_sizes_.shape_for(size);
-        reshape(model, shape, advice_of(shape, ", by the model's card"));
+      try {
+        region_target_ = make_region_target();
+      } catch (const npu::Error& error) {
+        region_refusal_ = error;
+        throw;
       }
-      const auto any_size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, 64, 64);
-      const npu::Preprocess preprocess = preprocess_for(model, any_size);
-      with_advice(advice_, [&] { model.add_preprocess(preprocess); });
-      const npu::FrameGeometry& geometry = model.frame_input().value().geometry;
-      // As large as the picture that the graph cuts the model's out of.
-      const float share = preprocess.resize == npu::ResizeMode::kCrop ? preprocess.crop_share : 1;
-      check_share(share, geometry);
-      const auto before = [share](std::uint32_t side) {
-        return static_cast<std::uint32_t>(std::lround(static_cast<float>(side) / share));
-      };
-      const auto own_size = npu::FrameLayout::tight(
-          npu::PixelFormat::kRGB, before(geometry.model_width), before(geometry.model_height));
-      region_target_ = {default_layout(own_size), preprocess.resize, preprocess.pad_value,
-                        static_cast<double>(geometry.model_width) / geometry.model_height};
     }
     return region_target_;
   }
@@ -462,6 +447,30 @@ class IrSource final : public GraphSource {
     return preprocess;
   }
 
+  RegionTarget make_region_target() const {
+    npu::Model model = model_;
+    if (open_sizes_.any()) {
+      const auto size =
+          npu::FrameLayout::tight(npu::PixelFormat::kRGB, *card_.input_width, *card_.input_height);
+      const npu::Shape shape = open_sizes_.shape_for(size);
+      reshape(model, shape, advice_of(shape, ", by the model's card"));
+    }
+    const auto any_size = npu::FrameLayout::tight(npu::PixelFormat::kRGB, 64, 64);
+    const npu::Preprocess preprocess = preprocess_for(model, any_size);
+    with_advice(advice_, [&] { model.add_preprocess(preprocess); });
+    const npu::FrameGeometry& geometry = model.frame_input().value().geometry;
+    // As large as the picture that the graph cuts the model's out of.
+    const float share = preprocess.resize == npu::ResizeMode::kCrop ? preprocess.crop_share : 1;
+    check_share(share, geometry);
+    const auto before = [share](std::uint32_t side) {
+      return static_cast<std::uint32_t>(std::lround(static_cast<float>(side) / share));
+    };
+    const auto own_size = npu::FrameLayout::tight(
+        npu::PixelFormat::kRGB, before(geometry.model_width), before(geometry.model_height));
+    return {default_layout(own_size), preprocess.resize, preprocess.pad_value,
+            static_cast<double>(geometry.model_width) / geometry.model_height};
+  }
+
   Job compile(const npu::FrameLayout& layout) const {
     npu::Model model = model_;
     std::string advice = advice_;
@@ -537,7 +546,8 @@ class IrSource final : public GraphSource {
   std::vector<std::shared_ptr<IrCompilation>> pending_;
   std::list<std::shared_ptr<Graph>> graphs_;     // used last first
   std::optional<npu::FrameLayout> last_layout_;  // of frames that the first of them is for
-  std::optional<RegionTarget> region_target_;    // once it was asked for
+  std::optional<RegionTarget> region_target_;    // once it was asked for, or
+  std::optional<npu::Error> region_refusal_;     // why there is none
   std::atomic<std::uint64_t> compile_ns_ = 0;    // read by whoever asks for statistics
 };
 
