@@ -457,10 +457,6 @@ void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer&
     classify_in_analytics(buffer, std::nullopt, one);
   }
 #endif
-  if (meta == nullptr) {
-    meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
-    meta->is_decoded = TRUE;
-  }
   if (!answer.class_map.empty() || !answer.value_map.empty()) {
     set_place_of_maps(results, place_in_frame(buffer, *meta, frame));
   }

@@ -31,7 +31,7 @@ MapPlace place_of_maps(const GstNpuInferenceMeta& meta, npu::vision::FrameSize f
 /// Puts an answer on a writable buffer. For each object a GstVideoRegionOfInterestMeta with a
 /// "detection" structure as DL Streamer writes it, where the model gives them "keypoints" and
 /// "mask" too, and, where GstAnalytics is there, an object with the same id. What is said of the
-/// whole frame goes into `meta`; without one, a new one is made.
+/// whole frame goes into `meta`.
 void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta,
                      const npu::vision::Answer& answer, const npu::vision::ModelCard& card,
                      npu::vision::FrameSize frame);

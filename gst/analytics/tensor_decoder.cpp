@@ -78,15 +78,6 @@ std::string list(const std::vector<InferenceOutputs>& inferences) {
   return text;
 }
 
-/// Tensors of others have no meta that could say so; where results have brought one, that does.
-void mark_as_decoded(GstBuffer* buffer) {
-  GstNpuInferenceMeta* meta = meta_of_frame(buffer);
-  if (!meta) {
-    meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
-  }
-  meta->is_decoded = TRUE;
-}
-
 bool has_map(const npu::vision::Answer& answer) {
   return !answer.class_map.empty() || !answer.value_map.empty();
 }
@@ -219,17 +210,21 @@ void TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& infere
   check_geometry(inference);
   ModelDecoder& decoder = decoder_of(inference);
   const npu::vision::Answer& answer = decode_in(buffer, decoder, inference, frame);
+  GstNpuInferenceMeta* meta = inference.meta;
+  if (!meta) {  // others attach none, which could say that they are decoded
+    meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
+  }
   if (is_of_region(inference)) {
-    attach_to_object(buffer, inference.meta->object_id, answer, decoder.card(), frame);
+    attach_to_object(buffer, meta->object_id, answer, decoder.card(), frame);
     ++decoded->regions;
   } else {
-    attach_to_frame(buffer, inference.meta, answer, decoder.card(), frame);
+    attach_to_frame(buffer, meta, answer, decoder.card(), frame);
     decoded->frame = true;
     decoded->objects += answer.objects.size();
   }
-  if (!inference.meta) return mark_as_decoded(buffer);
-  inference.meta->is_decoded = TRUE;
-  if (auto* origin = gst_buffer_get_npu_inference_origin(buffer, inference.meta->inference_id)) {
+  meta->is_decoded = TRUE;
+  if (!inference.meta) return;
+  if (auto* origin = gst_buffer_get_npu_inference_origin(buffer, meta->inference_id)) {
     origin->is_decoded = TRUE;
   }
 }

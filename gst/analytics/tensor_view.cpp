@@ -43,6 +43,14 @@ npu::ElementType to_element_type(GstNpuDataType type) {
   return npu::ElementType::kUnknown;
 }
 
+bool has_tensors(GstBuffer* buffer, const GstNpuInferenceMeta& meta) {
+  const guint count = gst_npu_buffer_get_num_tensors(buffer);
+  for (guint i = 0; i < count; ++i) {
+    if (gst_npu_buffer_get_tensor_inference(buffer, i) == meta.inference_id) return true;
+  }
+  return false;
+}
+
 /// As tensor metas and inference metas are added one after the other.
 InferredTensor with_meta(GstBuffer* buffer, const GstNpuTensor& tensor, guint inference_id) {
   if (auto* own = gst_buffer_get_npu_inference_meta_id(buffer, inference_id)) {
@@ -51,7 +59,7 @@ InferredTensor with_meta(GstBuffer* buffer, const GstNpuTensor& tensor, guint in
   if (auto* origin = gst_buffer_get_npu_inference_origin(buffer, inference_id)) {
     return {tensor, nullptr, origin};
   }
-  return {tensor, meta_of_frame(buffer), nullptr};
+  return {tensor, meta_of_others(buffer), nullptr};
 }
 
 }  // namespace
@@ -83,6 +91,16 @@ std::string text_or_empty(const gchar* text) {
 GstNpuInferenceMeta* meta_of_frame(GstBuffer* buffer) {
   GstNpuInferenceMeta* first = gst_buffer_get_npu_frame_inference_meta(buffer);
   return first && !first->is_region ? first : nullptr;
+}
+
+GstNpuInferenceMeta* meta_of_others(GstBuffer* buffer) {
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
+                                                          gst_npu_inference_meta_api_get_type())) {
+    auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
+    if (!meta->is_region && !has_tensors(buffer, *meta)) return meta;
+  }
+  return nullptr;
 }
 
 std::vector<InferredTensor> tensors_of(GstBuffer* buffer) {

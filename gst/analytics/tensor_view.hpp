@@ -45,8 +45,12 @@ std::string text_or_empty(const gchar* text);
 /// Of the first inference of whole frames; null where there is none.
 GstNpuInferenceMeta* meta_of_frame(GstBuffer* buffer);
 
-/// All of a buffer. A tensor of an inference that never had a meta goes with the first whole
-/// frame's; one whose meta was dropped has none: that of another inference would put it elsewhere.
+/// Of tensors that others attached, without an inference's id: the first of whole frames that no
+/// tensor belongs to; null where there is none.
+GstNpuInferenceMeta* meta_of_others(GstBuffer* buffer);
+
+/// All of a buffer. A tensor of an inference that never had a meta goes with meta_of_others(); one
+/// whose meta was dropped has none: that of another inference would put it elsewhere.
 std::vector<InferredTensor> tensors_of(GstBuffer* buffer);
 
 }  // namespace gstnpu

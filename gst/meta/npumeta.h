@@ -58,7 +58,9 @@ GST_NPU_META_API void gst_npu_buffer_add_inference_tensors (GstBuffer *buffer, g
     const GstNpuTensor *tensors, guint num);
 /* The lowest id that is above those of all tensors and metas. */
 GST_NPU_META_API guint gst_npu_buffer_next_inference_id (GstBuffer *buffer);
-/* The id of the tensor that gst_npu_buffer_get_tensor() gives for this index; 0 where there is none. */
+/* The id of the tensor that gst_npu_buffer_get_tensor() gives for this index. GST_NPU_NO_INFERENCE where there is no such
+ * tensor, and for a GstTensorMeta of an element that knows no ids. */
+#define GST_NPU_NO_INFERENCE G_MAXUINT
 GST_NPU_META_API guint gst_npu_buffer_get_tensor_inference (GstBuffer *buffer, guint index);
 
 /* Which model ran on the frame, or on an object in it, and where its input pixels lie in the frame:

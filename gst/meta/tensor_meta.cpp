@@ -173,8 +173,8 @@ bool gst_meta_can_carry(const GstNpuTensor* tensors, guint num) {
 }
 
 // GstTensorMeta has no room for an inference's id, nor for a tensor's name beside its own id. The
-// buffer around the tensor's memory has: all copies of the meta share it. Nothing there: 0, of an
-// element that knows no ids, and a name that is the id.
+// buffer around the tensor's memory has, the id plus one: all copies of the meta share it. Nothing
+// there: an element that knows no ids, and a name that is the id.
 GQuark id_quark() {
   static const GQuark quark = g_quark_from_static_string("gst-npu-inference-id");
   return quark;
@@ -186,14 +186,15 @@ GQuark name_quark() {
 }
 
 void set_id(GstBuffer* data, guint inference_id) {
-  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(data), id_quark(), GUINT_TO_POINTER(inference_id),
-                            nullptr);
+  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(data), id_quark(),
+                            GUINT_TO_POINTER(inference_id + 1), nullptr);
 }
 
 guint id_of(const GstTensorMeta& meta) {
-  if (meta.num_tensors == 0 || !meta.tensors[0]->data) return 0;
-  return GPOINTER_TO_UINT(
+  if (meta.num_tensors == 0 || !meta.tensors[0]->data) return GST_NPU_NO_INFERENCE;
+  const guint kept = GPOINTER_TO_UINT(
       gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(meta.tensors[0]->data), id_quark()));
+  return kept == 0 ? GST_NPU_NO_INFERENCE : kept - 1;
 }
 
 GstTensor* make_gst_tensor(const GstNpuTensor& tensor, guint inference_id) {
@@ -268,7 +269,7 @@ guint inference_of(const GstMeta* meta) {
 #ifdef GST_NPU_HAVE_TENSOR_META
   return id_of(*reinterpret_cast<const GstTensorMeta*>(meta));
 #else
-  return 0;
+  return GST_NPU_NO_INFERENCE;
 #endif
 }
 
@@ -276,7 +277,7 @@ guint next_inference_id(GstBuffer* buffer) {
   guint next = 0;
   gpointer state = nullptr;
   while (const GstMeta* meta = gst_buffer_iterate_meta(buffer, &state)) {
-    if (count_tensors(meta) > 0) {
+    if (count_tensors(meta) > 0 && inference_of(meta) != GST_NPU_NO_INFERENCE) {
       next = MAX(next, inference_of(meta) + 1);
     }
   }
@@ -349,14 +350,14 @@ gboolean gst_npu_buffer_get_tensor(GstBuffer* buffer, guint index, GstNpuTensor*
 }
 
 guint gst_npu_buffer_get_tensor_inference(GstBuffer* buffer, guint index) {
-  g_return_val_if_fail(GST_IS_BUFFER(buffer), 0);
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), GST_NPU_NO_INFERENCE);
   gpointer state = nullptr;
   while (const GstMeta* meta = gst_buffer_iterate_meta(buffer, &state)) {
     const guint count = count_tensors(meta);
     if (index < count) return inference_of(meta);
     index -= count;
   }
-  return 0;
+  return GST_NPU_NO_INFERENCE;
 }
 
 guint gst_npu_buffer_next_inference_id(GstBuffer* buffer) {

@@ -73,11 +73,12 @@ inline void attach(GstBuffer* buffer, const HandMadeTensor& made) {
   attach_to(buffer, gst_npu_buffer_next_inference_id(buffer), made);
 }
 
+/// With the outputs of one inference.
 inline Owned<GstBuffer> frame_with(const std::vector<HandMadeTensor>& tensors,
                                    GstClockTime pts = 0) {
   Owned<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, 16, nullptr));
   GST_BUFFER_PTS(buffer.get()) = pts;
-  for (const HandMadeTensor& tensor : tensors) attach(buffer.get(), tensor);
+  for (const HandMadeTensor& tensor : tensors) attach_to(buffer.get(), 0, tensor);
   return buffer;
 }
 

@@ -857,6 +857,48 @@ TEST(TensorDec, DecodesObjectsOfOthersOnce) {
   EXPECT_EQ(classes_of(out.get(), 8).size(), 1u);
 }
 
+/// As elements of others do: where GStreamer has a tensor meta, in one that knows no inference.
+void attach_others(GstBuffer* buffer, const HandMadeTensor& made) {
+#ifdef GST_NPU_HAVE_TENSOR_META
+  GstTensor* tensor = gst_tensor_alloc(made.shape.size());
+  tensor->id = g_quark_from_string(made.name.c_str());
+  tensor->layout = GST_TENSOR_LAYOUT_CONTIGUOUS;
+  tensor->data_type = GST_TENSOR_DATA_TYPE_FLOAT32;
+  tensor->dims_order = GST_TENSOR_DIM_ORDER_ROW_MAJOR;
+  tensor->num_dims = made.shape.size();
+  std::copy(made.shape.begin(), made.shape.end(), tensor->dims);
+  const gsize bytes = made.values.size() * sizeof(float);
+  tensor->data = gst_buffer_new_allocate(nullptr, bytes, nullptr);
+  gst_buffer_fill(tensor->data, 0, made.values.data(), bytes);
+  GstTensor** list = g_new(GstTensor*, 1);
+  list[0] = tensor;
+  auto* meta = reinterpret_cast<GstTensorMeta*>(
+      gst_buffer_add_meta(buffer, gst_tensor_meta_get_info(), nullptr));
+  gst_tensor_meta_set(meta, 1, list);
+#else
+  gstnpu_test::attach(buffer, made);
+#endif
+}
+
+TEST(TensorDec, DecodesTensorsOfOthersBesideOurs) {
+  HandMadeTensor others = two_objects();
+  others.name = "yolo-v8-out";
+  const char* const kOurs = "nputensordec tensor-name=classes model-task=classify";
+  ElementHarness first(kOurs, kCaps), second("nputensordec", kCaps), third("nputensordec", kCaps);
+  Owned<GstBuffer> frame = frame_with({classes({0, 0, 1})});
+  add_model(frame.get(), "net.xml");
+  attach_others(frame.get(), others);
+  ASSERT_EQ(first.push(std::move(frame)), GST_FLOW_OK) << first.message(GST_MESSAGE_ERROR);
+  Owned<GstBuffer> between = first.pull();
+  EXPECT_TRUE(rois(between.get()).empty());
+  for (ElementHarness* further : {&second, &third}) {
+    ASSERT_EQ(further->push(std::move(between)), GST_FLOW_OK)
+        << further->message(GST_MESSAGE_ERROR);
+    between = further->pull();
+    EXPECT_EQ(rois(between.get()).size(), 2u);
+  }
+}
+
 TEST(TensorDecObjects, TheirTensorMayBeNamed) {
   for (const bool is_decoded : {false, true}) {
     ElementHarness harness("nputensordec tensor-name=classes", kCaps);

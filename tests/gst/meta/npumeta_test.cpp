@@ -172,6 +172,8 @@ TEST_F(NpuMeta, ReadsTheTensorsOfGStreamersOwnElements) {
   EXPECT_EQ(tensor.type, GST_NPU_DATA_F16);
   EXPECT_EQ(tensor.strides[0], 10u);
   EXPECT_EQ(gst_memory_get_sizes(tensor.memory, nullptr, nullptr), 40u);
+  EXPECT_EQ(gst_npu_buffer_get_tensor_inference(buffer.get(), 0), GST_NPU_NO_INFERENCE);
+  EXPECT_EQ(gst_npu_buffer_next_inference_id(buffer.get()), 0u);
 }
 
 // As no element should make them.

@@ -106,7 +106,8 @@ int whole(const GstStructure* structure, const char* field) {
 
 TEST(ContractOfDlStreamer, HoldsForADetection) {
   const Buffer buffer(gst_buffer_new());
-  attach_to_frame(buffer.get(), nullptr, one_object(), card(), kFrame);
+  attach_to_frame(buffer.get(), gst_buffer_add_npu_inference_meta(buffer.get(), nullptr),
+                  one_object(), card(), kFrame);
   GstVideoRegionOfInterestMeta* region = region_of(buffer);
   ASSERT_NE(region, nullptr);
   EXPECT_STREQ(g_quark_to_string(region->roi_type), "square");
@@ -129,7 +130,8 @@ TEST(ContractOfDlStreamer, HoldsForADetection) {
 
 TEST(ContractOfDlStreamer, HoldsForAClassification) {
   const Buffer buffer(gst_buffer_new());
-  attach_to_frame(buffer.get(), nullptr, one_object(), card(), kFrame);
+  attach_to_frame(buffer.get(), gst_buffer_add_npu_inference_meta(buffer.get(), nullptr),
+                  one_object(), card(), kFrame);
   npu::vision::Answer answer;
   answer.classes = {{1, 0.5F}};
   npu::vision::ModelCard colors;
@@ -145,7 +147,8 @@ TEST(ContractOfDlStreamer, HoldsForAClassification) {
 
 TEST(AttachToObject, WhatIsSaidOfItIsRead) {
   const Buffer buffer(gst_buffer_new());
-  attach_to_frame(buffer.get(), nullptr, one_object(), card(), kFrame);
+  attach_to_frame(buffer.get(), gst_buffer_add_npu_inference_meta(buffer.get(), nullptr),
+                  one_object(), card(), kFrame);
   npu::vision::Answer answer;
   answer.anomaly = 0.25F;
   answer.embedding = {0.6F, 0.8F};
@@ -158,24 +161,13 @@ TEST(AttachToObject, WhatIsSaidOfItIsRead) {
   EXPECT_NE(line.find(R"("anomaly":0.25,"embedding":[0.6,0.8]}])"), std::string::npos) << line;
 }
 
-// It says that the tensors of a model without a meta have their results.
-TEST(AttachToFrame, ANewMetaIsDecoded) {
-  const Buffer buffer(gst_buffer_new());
-  npu::vision::Answer answer;
-  answer.classes = {{1, 0.5F}};
-  attach_to_frame(buffer.get(), nullptr, answer, card(), kFrame);
-  const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(buffer.get());
-  ASSERT_NE(meta, nullptr);
-  EXPECT_NE(meta->results, nullptr);
-  EXPECT_TRUE(meta->is_decoded);
-}
-
 #ifdef GST_NPU_HAVE_ANALYTICS
 TEST(ContractOfDlStreamer, HasTheIdOfTheObjectInGstAnalytics) {
   const Buffer buffer(gst_buffer_new());
   npu::vision::Answer answer = one_object();
   answer.objects.push_back(answer.objects[0]);
-  attach_to_frame(buffer.get(), nullptr, answer, card(), kFrame);
+  attach_to_frame(buffer.get(), gst_buffer_add_npu_inference_meta(buffer.get(), nullptr), answer,
+                  card(), kFrame);
   GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer.get());
   ASSERT_NE(relations, nullptr);
   gpointer state = nullptr;
@@ -277,7 +269,8 @@ TEST_F(OthersAnalytics, AreApartFromARegionThatHasTheIdByChance) {
 
 TEST_F(OthersAnalytics, OfNputensordecAreToldOnce) {
   const Buffer buffer(gst_buffer_new());
-  attach_to_frame(buffer.get(), nullptr, one_object(), card(), kFrame);
+  attach_to_frame(buffer.get(), gst_buffer_add_npu_inference_meta(buffer.get(), nullptr),
+                  one_object(), card(), kFrame);
   npu::vision::Answer answer;
   answer.classes = {{1, 0.5F}};
   attach_to_object(buffer.get(), region_of(buffer)->id, answer, card(), kFrame);
