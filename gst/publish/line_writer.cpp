@@ -70,7 +70,7 @@ int open_interrupt() {
 
 }  // namespace
 
-LineWriter::LineWriter(const std::string& path, const Options& options)
+LineWriter::LineWriter(const std::string& path, const SinkOptions& options)
     : interrupt_fd_(open_interrupt()) {
   try {
     fd_ = open_file(path, options.append);

@@ -4,32 +4,23 @@
 #include <string>
 #include <string_view>
 
+#include "sink.hpp"
+
 namespace gstnpu {
 
-/// Writes whole lines to a file or to stdout. Every failure throws std::system_error. One thread,
-/// but for interrupt().
-class LineWriter {
+/// Writes whole lines to a file or to stdout. Every failure throws std::system_error.
+class LineWriter final : public Sink {
  public:
-  struct Options {
-    bool append = false;        ///< keep what the file holds
-    bool flush_always = false;  ///< each line reaches the file at once
-  };
-
   /// An empty path or "-" is stdout. What is no regular file (a terminal, a pipe) gets each line at
   /// once.
-  LineWriter(const std::string& path, const Options& options);
+  LineWriter(const std::string& path, const SinkOptions& options);
   /// Writes what is left, as far as that succeeds; flush() first to learn about failures.
-  ~LineWriter();
-  LineWriter(const LineWriter&) = delete;
-  LineWriter& operator=(const LineWriter&) = delete;
+  ~LineWriter() override;
 
-  /// False: interrupted before a reader had taken all; the next call goes on from there.
-  bool write(std::string_view line);
-  bool flush();
-
-  /// From any thread: nobody waits for a reader any more, until resume().
-  void interrupt();
-  void resume();
+  bool write(std::string_view line) override;
+  bool flush() override;
+  void interrupt() override;
+  void resume() override;
 
  private:
   bool is_stdout() const;

@@ -1,4 +1,4 @@
-// What npupublish does to the frames that pass: read_frame(), to_json_line() and LineWriter.
+// What npupublish does to the frames that pass: read_frame(), to_json_line() and Sink.
 #include "publish_filter.hpp"
 
 #include <gst/base/gstbasetransform.h>
@@ -12,7 +12,7 @@
 #include "common/properties.hpp"
 
 #include "frame_json.hpp"
-#include "line_writer.hpp"
+#include "sink.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(publish_debug);
 #define GST_CAT_DEFAULT publish_debug
@@ -46,8 +46,8 @@ class PublishFilter {
   /// From any thread: no frame waits for a reader any more, until resume().
   void interrupt() {
     const std::scoped_lock lock(mutex_);
-    if (writer_) {
-      writer_->interrupt();
+    if (sink_) {
+      sink_->interrupt();
     }
   }
 
@@ -64,13 +64,13 @@ class PublishFilter {
   std::string target() const;
 
  private:
-  void replace_writer(std::unique_ptr<LineWriter> writer);
+  void replace_sink(std::unique_ptr<Sink> sink);
 
-  mutable std::mutex mutex_;  // guards settings_, and writer_ from being replaced
+  mutable std::mutex mutex_;  // guards settings_, and sink_ from being replaced
   Settings settings_;
 
   Settings active_;
-  std::unique_ptr<LineWriter> writer_;
+  std::unique_ptr<Sink> sink_;
   std::optional<npu::vision::FrameSize> frame_size_;
   guint64 frames_ = 0;
 };
@@ -81,42 +81,40 @@ void PublishFilter::start() {
   active_ = settings();
   frames_ = 0;
   frame_size_.reset();
-  replace_writer(std::make_unique<LineWriter>(
-      active_.location,
-      LineWriter::Options{.append = active_.append, .flush_always = active_.flush}));
+  replace_sink(
+      make_sink(active_.location, {.append = active_.append, .flush_always = active_.flush}));
 }
 
 /// The former one goes outside the lock.
-void PublishFilter::replace_writer(std::unique_ptr<LineWriter> writer) {
+void PublishFilter::replace_sink(std::unique_ptr<Sink> sink) {
   const std::scoped_lock lock(mutex_);
-  writer_.swap(writer);
+  sink_.swap(sink);
 }
 
 void PublishFilter::stop() {
-  replace_writer(nullptr);
+  replace_sink(nullptr);
 }
 
 bool PublishFilter::publish(GstBuffer* buffer) {
   FrameRecord record = read_frame(buffer, frame_size_, active_.tensors);
   record.frame = frames_++;
-  return writer_->write(to_json_line(record));
+  return sink_->write(to_json_line(record));
 }
 
 void PublishFilter::flush() {
-  if (writer_) {
-    writer_->flush();
+  if (sink_) {
+    sink_->flush();
   }
 }
 
 void PublishFilter::resume() {
-  if (writer_) {
-    writer_->resume();
+  if (sink_) {
+    sink_->resume();
   }
 }
 
 std::string PublishFilter::target() const {
-  if (active_.location.empty() || active_.location == "-") return "stdout";
-  return "\"" + active_.location + "\"";
+  return describe_sink(active_.location);
 }
 
 // ---- Errors

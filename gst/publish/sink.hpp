@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gstnpu {
+
+/// Where lines go. One thread, but for interrupt(). Failures that do not pass by themselves throw:
+/// std::system_error of what the system says, npu::Error of all else.
+class Sink {
+ public:
+  Sink() = default;
+  virtual ~Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  /// Takes a whole line. False: interrupted before it was out; the next call goes on from there.
+  virtual bool write(std::string_view line) = 0;
+  /// Waits until all lines are out. False: interrupted.
+  virtual bool flush() = 0;
+
+  /// From any thread: nobody waits for a reader or a server any more, until resume().
+  virtual void interrupt() = 0;
+  virtual void resume() = 0;
+};
+
+struct SinkOptions {
+  bool append = false;        ///< keep what a file holds
+  bool flush_always = false;  ///< each line reaches a file at once
+};
+
+/// Opens what `location` names: a file, or stdout where it is empty or "-".
+std::unique_ptr<Sink> make_sink(const std::string& location, const SinkOptions& options);
+/// What is written to, as the user knows it, for messages.
+std::string describe_sink(const std::string& location);
+
+}  // namespace gstnpu
