@@ -8,6 +8,7 @@
 
 #include "abi/entry.hpp"
 #include "base/version.hpp"
+#include "graph/compiler.hpp"
 
 #include "extensions.hpp"
 
@@ -34,6 +35,7 @@ struct Slot<kName, kSince, kFunction> {
 
 void* graph_table() {
   using namespace graph_api;
+  prepare_compiler();
   static ze_graph_dditable_ext_t table = {
       .pfnCreate = Slot<"pfnCreate", 0, &create>::entry(),
       .pfnDestroy = Slot<"pfnDestroy", 0, &destroy>::entry(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <openvino/openvino.hpp>
+#include <openvino/opsets/opset.hpp>
 #include <openvino/pass/constant_folding.hpp>
 #include <openvino/pass/manager.hpp>
 
@@ -60,6 +61,10 @@ void compute_sizes(const std::shared_ptr<ov::Model>& model) {
 }
 
 }  // namespace
+
+void prepare_compiler() {
+  for (const auto& [name, operators] : ov::get_available_opsets()) operators();
+}
 
 std::shared_ptr<ov::Model> read_model(const BlobParts& parts) {
   try {

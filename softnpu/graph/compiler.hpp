@@ -13,6 +13,10 @@
 
 namespace softnpu {
 
+/// Makes the tables of operators that OpenVINO would make while it reads the first model. A program
+/// that exits just then would destroy them first of all, below the thread that compiles.
+void prepare_compiler();
+
 /// An IR that was read: its constants refer to the image's weights.
 std::shared_ptr<ov::Model> read_model(const BlobParts& parts);
 
