@@ -34,7 +34,8 @@ bool DropPolicy::is_late(const Arrival& arrival) const {
   if (GST_CLOCK_TIME_IS_VALID(earliest_) && arrival.frame < earliest_) return true;
   if (!GST_CLOCK_TIME_IS_VALID(arrival.now) || !GST_CLOCK_TIME_IS_VALID(latency_)) return false;
   const GstClockTime done = arrival.now + backlog_->expected_ns(now_ns());
-  return done > arrival.frame + latency_ + kTolerance;
+  // The pipeline's may be of a time when sources such as rtspsrc had not linked their pads.
+  return done > arrival.frame + std::max(latency_, least_latency_) + kTolerance;
 }
 
 /// The device's own time, and the wait for the frame before it. A frame that came longer ago than
@@ -57,6 +58,11 @@ void DropPolicy::note_qos(GstEvent* qos) {
 void DropPolicy::note_latency(GstClockTime latency) {
   const std::scoped_lock lock(mutex_);
   latency_ = latency;
+}
+
+void DropPolicy::note_least_latency(GstClockTime least) {
+  const std::scoped_lock lock(mutex_);
+  least_latency_ = least;
 }
 
 void DropPolicy::forget() {

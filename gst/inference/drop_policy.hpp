@@ -33,6 +33,8 @@ class DropPolicy {
   /// Of downstream's events.
   void note_qos(GstEvent* qos);
   void note_latency(GstClockTime latency);
+  /// What frames of a live source need at least, to come here and through the device.
+  void note_least_latency(GstClockTime least);
   /// A flush: what downstream said is of frames that are gone.
   void forget();
 
@@ -43,6 +45,7 @@ class DropPolicy {
   mutable std::mutex mutex_;                     // guards all below
   GstClockTime earliest_ = GST_CLOCK_TIME_NONE;  // running time from which downstream is in time
   GstClockTime latency_ = GST_CLOCK_TIME_NONE;   // of the pipeline
+  GstClockTime least_latency_ = 0;
 };
 
 }  // namespace gstnpu

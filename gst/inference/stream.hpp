@@ -117,7 +117,8 @@ class Stream {
   GstFlowReturn end_frame(BufferRef frame);
 
   bool start_format(const GstCaps* caps);
-  void ask_whether_live();
+  void ask_latency_of_upstream();
+  void note_latency_of_upstream(GstQuery* query);
   void note_rate(const GstVideoInfo& info);
   void warn_once(const std::string& warning);
   void refuse_stream(const std::exception& error);

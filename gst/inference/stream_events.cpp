@@ -63,19 +63,30 @@ bool Stream::start_format(const GstCaps* caps) {
   format_ = {info, visible_bytes(describe_frame(info, BufferRef(gst_buffer_new()).get()))};
   refusals_.note_taken_stream();
   note_rate(info);
-  ask_whether_live();
+  // An NPU that keeps up is done by then.
+  const bool changed = shared_.latency.assume(shared_.frame_duration_ns);
+  ask_latency_of_upstream();
+  if (changed && shared_.upstream_is_live) {
+    gst_element_post_message(pads_.element, gst_message_new_latency(GST_OBJECT(pads_.element)));
+  }
   return true;
 }
 
 /// The first frames come before a pipeline asks for the latency.
-void Stream::ask_whether_live() {
+void Stream::ask_latency_of_upstream() {
   GstQuery* query = gst_query_new_latency();
-  gboolean live = FALSE;
   if (gst_pad_peer_query(pads_.sink, query)) {
-    gst_query_parse_latency(query, &live, nullptr, nullptr);
-    shared_.upstream_is_live = live;
+    note_latency_of_upstream(query);
   }
   gst_query_unref(query);
+}
+
+void Stream::note_latency_of_upstream(GstQuery* query) {
+  gboolean live = FALSE;
+  GstClockTime least = 0;
+  gst_query_parse_latency(query, &live, &least, nullptr);
+  shared_.upstream_is_live = live;
+  shared_.drop_policy.note_least_latency(live ? least + shared_.latency.reported_ns() : 0);
 }
 
 /// However often upstream says it again.
@@ -92,10 +103,6 @@ void Stream::note_rate(const GstVideoInfo& info) {
           ? gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
                                   static_cast<guint64>(rate))
           : 0;
-  // An NPU that keeps up is done by then.
-  if (shared_.latency.assume(shared_.frame_duration_ns) && shared_.upstream_is_live) {
-    gst_element_post_message(pads_.element, gst_message_new_latency(GST_OBJECT(pads_.element)));
-  }
 }
 
 // ---- Events
@@ -283,10 +290,10 @@ void Stream::note_trial(const std::string& refusal) {
 }
 
 void Stream::add_latency(GstQuery* query) {
+  note_latency_of_upstream(query);
   gboolean live = FALSE;
   GstClockTime min = 0, max = GST_CLOCK_TIME_NONE;
   gst_query_parse_latency(query, &live, &min, &max);
-  shared_.upstream_is_live = live;
   const guint64 own = shared_.latency.reported_ns();
   if (GST_CLOCK_TIME_IS_VALID(max)) {
     // What the fifo can hold back; with frames of unknown duration, at least what an inference

@@ -66,6 +66,18 @@ TEST_F(Dropping, LateKeepsToThePipelinesLatency) {
   EXPECT_EQ(late(100, 100), Verdict::kLate) << "two inferences are 100 ms";
 }
 
+// A source that links its pads late, as rtspsrc does, was not there when the latency was set.
+TEST_F(Dropping, LateGivesFramesTheTimeThatTheyNeed) {
+  policy_.note_latency(0);
+  run_one(50);
+  EXPECT_EQ(late(100, 200), Verdict::kLate);
+  policy_.note_least_latency(150 * kMs);
+  EXPECT_EQ(late(100, 220), Verdict::kInfer);
+  EXPECT_EQ(late(100, 221), Verdict::kLate);
+  policy_.note_latency(160 * kMs);
+  EXPECT_EQ(late(100, 230), Verdict::kInfer);
+}
+
 TEST_F(Dropping, LateNeedsAClockAndATime) {
   policy_.note_latency(0);
   run_one(50);
