@@ -75,11 +75,17 @@ Counter::Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double l
 void Counter::forget_objects() {
   objects_.clear();
   events_.clear();
+  seconds_.reset();
   for (ZoneCount& count : zone_counts_) count.inside.clear();
 }
 
 void Counter::update(double seconds, std::span<const Sighting> sightings) {
+  if (seconds_ && !(seconds >= *seconds_)) {
+    forget_objects();
+  }
   events_.clear();
+  seconds_ = seconds;
+  ++frame_;
   for (const Sighting& sighting : sightings) {
     if (std::isfinite(sighting.place.x) && std::isfinite(sighting.place.y)) {
       see(seconds, sighting);
@@ -99,6 +105,7 @@ void Counter::update(double seconds, std::span<const Sighting> sightings) {
 
 void Counter::see(double seconds, const Sighting& sighting) {
   Object& object = objects_[sighting.id];
+  if (std::exchange(object.frame, frame_) == frame_) return;
   object.entered.resize(zones_.size());
   object.beside.resize(lines_.size());
   for (std::size_t i = 0; i < zones_.size(); ++i) see_in_zone(i, seconds, sighting, &object);

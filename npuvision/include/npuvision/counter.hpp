@@ -68,8 +68,8 @@ class NPU_API Counter {
   /// the frame.
   Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds);
 
-  /// A frame. `seconds`: of the stream, not before the frame before. Sightings that are not finite
-  /// are none.
+  /// A frame. `seconds`: of the stream; where time goes back, whoever was seen is forgotten.
+  /// Sightings that are not finite are none; of several with one id the first one counts.
   void update(double seconds, std::span<const Sighting> sightings);
   /// Another place of the stream: whoever was seen is forgotten, and has neither left nor crossed.
   /// Totals stay.
@@ -86,6 +86,7 @@ class NPU_API Counter {
  private:
   struct Object {
     double seen = 0;                                ///< seconds of the stream
+    std::uint64_t frame = 0;                        ///< in which it was seen
     std::vector<std::optional<double>> entered;     ///< each zone, seconds of the stream
     std::vector<std::optional<FramePoint>> beside;  ///< each line: where it last was on a side
   };
@@ -99,6 +100,8 @@ class NPU_API Counter {
   std::vector<Zone> zones_;
   std::vector<CountLine> lines_;
   double lost_seconds_;
+  std::optional<double> seconds_;  // of the last frame
+  std::uint64_t frame_ = 0;
   std::vector<ZoneCount> zone_counts_;
   std::vector<LineCount> line_counts_;
   std::vector<CountEvent> events_;

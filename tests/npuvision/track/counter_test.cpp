@@ -165,6 +165,30 @@ TEST(Counting, ForgetsObjectsButNoTotals) {
   EXPECT_EQ(counter.line_counts()[0].backward, 0U);
 }
 
+// A file that is played again, a camera that was restarted.
+TEST(Counting, ForgetsObjectsWhereTimeGoesBack) {
+  Counter counter({middle()}, {across()}, 1);
+  walk(&counter, {{0.5, 0.45}, {0.5, 0.45}}, 1, 100);
+  counter.update(0, std::vector{Sighting{2, {0.1, 0.1}}});
+  EXPECT_TRUE(counter.zone_counts()[0].inside.empty());
+  counter.update(0.1, std::vector{Sighting{1, {0.5, 0.9}}});
+  EXPECT_TRUE(counter.events().empty());
+  EXPECT_EQ(counter.zone_counts()[0].left, 0U);
+  EXPECT_EQ(counter.zone_counts()[0].seconds_of_left, 0);
+  EXPECT_EQ(counter.line_counts()[0].forward, 0U);
+}
+
+// As two trackers that both begin at 1 would make of each frame.
+TEST(Counting, TakesOneSightingOfAnIdInAFrame) {
+  Counter counter({middle()}, {across()}, 1);
+  for (int i = 0; i < 5; ++i) {
+    counter.update(kStep * i, std::vector{Sighting{1, {0.5, 0.45}}, Sighting{1, {0.5, 0.9}}});
+  }
+  EXPECT_EQ(counter.zone_counts()[0].entered, 1U);
+  EXPECT_EQ(counter.zone_counts()[0].left, 0U);
+  EXPECT_EQ(counter.line_counts()[0].forward + counter.line_counts()[0].backward, 0U);
+}
+
 TEST(Counting, TakesAnyPlaces) {
   Counter counter({middle()}, {across()}, 1);
   const double numbers[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 0.5, 0, 1};
