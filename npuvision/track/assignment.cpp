@@ -5,6 +5,12 @@
 #include <numeric>
 
 namespace npu::vision {
+namespace {
+
+// Rows times columns of a group: 256 each take some milliseconds.
+constexpr std::size_t kMostExact = std::size_t{1} << 16;
+
+}  // namespace
 
 void Assignment::begin(std::size_t rows, std::size_t columns) {
   rows_ = rows;
@@ -121,12 +127,28 @@ void Assignment::place_row(std::size_t row) {
   }
 }
 
+// One pair after the other, the cheapest first.
+void Assignment::take_cheapest(std::span<const Edge> edges) {
+  by_cost_.assign(edges.begin(), edges.end());
+  std::stable_sort(by_cost_.begin(), by_cost_.end(),
+                   [](const Edge& a, const Edge& b) { return a.cost < b.cost; });
+  is_used_.assign(group_rows_.size() + group_columns_.size(), 0);
+  for (const Edge& edge : by_cost_) {
+    char& row = is_used_[numbers_[edge.row]];
+    char& column = is_used_[group_rows_.size() + numbers_[rows_ + edge.column]];
+    if (row != 0 || column != 0) continue;
+    row = column = 1;
+    pairs_.emplace_back(edge.row, edge.column);
+  }
+}
+
 void Assignment::solve_group(std::span<const Edge> edges) {
   if (edges.size() == 1) {
     pairs_.emplace_back(edges[0].row, edges[0].column);
     return;
   }
   number(edges);
+  if (group_rows_.size() * group_columns_.size() > kMostExact) return take_cheapest(edges);
   fill(edges);
   for (std::size_t row = 1; row <= group_rows_.size(); ++row) {
     place_row(row);

@@ -16,7 +16,8 @@ class Assignment {
   void begin(std::size_t rows, std::size_t columns);
   /// `cost`: below 1.
   void add(std::size_t row, std::size_t column, double cost);
-  /// Of all added pairs those whose sum is the least. Valid until begin().
+  /// Of all added pairs those whose sum is the least; of very many that compete, the cheapest
+  /// first, for the least takes time in the cube. Valid until begin().
   std::span<const std::pair<std::uint32_t, std::uint32_t>> solve();
 
  private:
@@ -27,6 +28,7 @@ class Assignment {
 
   std::uint32_t root(std::uint32_t node);
   void solve_group(std::span<const Edge> edges);
+  void take_cheapest(std::span<const Edge> edges);
   void number(std::span<const Edge> edges);
   void fill(std::span<const Edge> edges);
   void place_row(std::size_t row);
@@ -42,6 +44,7 @@ class Assignment {
   std::vector<double> row_price_, column_price_, slack_;
   std::vector<std::size_t> row_of_column_, way_;
   std::vector<char> is_used_;
+  std::vector<Edge> by_cost_;
 };
 
 }  // namespace npu::vision

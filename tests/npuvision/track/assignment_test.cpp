@@ -35,6 +35,23 @@ double most_saved(const Costs& costs, std::uint32_t row, std::uint32_t rows, std
   return most;
 }
 
+// What a detector without suppression finds: each row with each column. Rows go with the columns of
+// their own, which are by far the cheapest.
+TEST(Assignment, OfVeryManyTakesTheCheapestFirst) {
+  constexpr std::uint32_t kCount = 600;
+  Assignment assignment;
+  assignment.begin(kCount, kCount);
+  for (std::uint32_t row = 0; row < kCount; ++row) {
+    for (std::uint32_t column = 0; column < kCount; ++column) {
+      assignment.add(row, column, row == column ? 0.01 : 0.5 + 0.4 * ((row + column) % 97) / 97);
+    }
+  }
+  const auto pairs = assignment.solve();
+  EXPECT_EQ(pairs.size(), kCount);
+  EXPECT_TRUE(std::all_of(pairs.begin(), pairs.end(),
+                          [](const auto& pair) { return pair.first == pair.second; }));
+}
+
 TEST(Assignment, IsTheCheapestOfAll) {
   std::mt19937 random(4);
   Assignment assignment;
