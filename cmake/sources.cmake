@@ -199,6 +199,7 @@ set(GSTNPU_SOURCES
   gst/analytics/track_meta.cpp
   gst/common/bus.cpp
   gst/common/log.cpp
+  gst/common/memory_size.cpp
   gst/common/video_frame.cpp
   gst/frames/allocator.cpp
   gst/frames/area_average.cpp

@@ -89,6 +89,7 @@ Drawing::Drawing(const Look& look) : look_(look), lettering_(static_cast<int>(lo
 void Drawing::begin(FrameSize frame) {
   frame_ = frame;
   next_line_ = 0;
+  lettering_.begin_frame();
   forget_sprites();
 }
 
@@ -265,6 +266,7 @@ void Drawing::add_label(const Region& region) {
   const Words words = words_of(region);
   if (words.name.empty() && words.number.empty()) return;
   const Bitmap &name = lettering_.of(words.name), &number = lettering_.of(words.number);
+  if (name.width == 0 && number.width == 0) return;
   const Box box = box_of(region);
   const Color color = color_of(region);
   const int margin = static_cast<int>(look_.text_height) / 4;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMostKnownBytes = std::size_t{8} << 20;
 constexpr glong kMostCharacters = 80;
+constexpr int kMostNewOnes = 64;     // of a frame: to draw one takes some 0.1 ms
 constexpr double kLineHeight = 1.2;  // of a font, in its size; about that of most
 
 std::string shown(std::string_view text) {
@@ -49,6 +50,9 @@ const Bitmap& Lettering::of(std::string_view text) {
   std::string key(text);
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
+  static const Bitmap kNone;
+  if (new_ones_ == kMostNewOnes) return kNone;
+  ++new_ones_;
   Bitmap bitmap = draw(text);
   known_bytes_ += key.size() + bitmap.coverage.size();
   return known_.emplace(std::move(key), std::move(bitmap)).first->second;

@@ -24,7 +24,10 @@ class Lettering {
   /// `height`: of a line, pixels.
   explicit Lettering(int height);
 
-  /// One line; what is no UTF-8 is replaced, what is very long is cut. Valid until clean_up().
+  /// A new frame begins.
+  void begin_frame() { new_ones_ = 0; }
+  /// One line; what is no UTF-8 is replaced, what is very long is cut. Empty where the frame has
+  /// had too many that were not known. Valid until clean_up().
   const Bitmap& of(std::string_view text);
   /// Forgets all where it has become too much.
   void clean_up();
@@ -41,6 +44,7 @@ class Lettering {
   std::unique_ptr<PangoLayout, Unref> layout_;
   std::unordered_map<std::string, Bitmap> known_;
   std::size_t known_bytes_ = 0;
+  int new_ones_ = 0;  // in this frame
 };
 
 }  // namespace gstnpu

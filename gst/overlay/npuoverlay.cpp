@@ -19,6 +19,7 @@
 #include "common/elements.hpp"
 #include "common/gtype.hpp"
 #include "common/in_place.hpp"
+#include "common/memory_size.hpp"
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 #include "common/video_frame.hpp"
@@ -50,6 +51,7 @@ class MappedFrame {
     if (meta && meta->format != GST_VIDEO_INFO_FORMAT(&info)) {
       refuse(*meta);
     }
+    require_bytes(buffer);
     if (!gst_video_frame_map(&frame_, &info, buffer, GST_MAP_READWRITE)) {
       throw npu::Error(npu::ErrorCode::kIo, "the frame's memory cannot be mapped for writing");
     }

@@ -161,7 +161,10 @@ TEST(LetteringTest, ForgetsWhatHasBecomeTooMuch) {
   const Bitmap* first = &lettering.of("0");
   lettering.clean_up();
   EXPECT_EQ(first, &lettering.of("0")) << "a little is kept";
-  for (int i = 0; i < 1000; ++i) lettering.of(std::string(40, 'm') + std::to_string(i));
+  for (int i = 0; i < 1000; ++i) {
+    lettering.begin_frame();
+    lettering.of(std::string(40, 'm') + std::to_string(i));
+  }
   EXPECT_GT(lettering.known_bytes(), 8U << 20);
   lettering.clean_up();
   EXPECT_EQ(lettering.known_bytes(), 0U);

@@ -1,4 +1,7 @@
+#include <gst/allocators/gstfdmemory.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -107,6 +110,40 @@ TEST_F(NpuOverlay, RefusesAFrameThatIsLargerThanItsMemory) {
     const std::string said = harness.messages(GST_MESSAGE_ERROR).at(0);
     EXPECT_NE(said.find("tells of 4000x3000 pixels of"), std::string::npos) << said;
   }
+}
+
+TEST_F(NpuOverlay, RefusesAFrameThatIsLargerThanItsFile) {
+  const int file = memfd_create("frame", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(file, 4096), 0);
+  const ObjectRef<GstAllocator> allocator(gst_fd_allocator_new());
+  BufferRef frame(gst_buffer_new());
+  gst_buffer_append_memory(
+      frame.get(),
+      gst_fd_allocator_alloc(allocator.get(), file, kWidth * kHeight * 3, GST_FD_MEMORY_FLAG_NONE));
+  add_region(frame.get(), "person", 100, 100, 80, 60);
+  EXPECT_EQ(harness_.push(std::move(frame)), GST_FLOW_ERROR);
+  const std::string said = harness_.messages(GST_MESSAGE_ERROR).at(0);
+  EXPECT_NE(said.find("needs 230400 bytes of file descriptor"), std::string::npos) << said;
+  EXPECT_NE(said.find("which has 4096"), std::string::npos) << said;
+}
+
+// The rest of the labels follow in the next frames.
+TEST_F(NpuOverlay, DrawsAFewNewLabelsInAFrame) {
+  const auto labels_in = [&](guint index) {
+    BufferRef frame = gray_frame(index);
+    for (guint i = 0; i < 80; ++i) {
+      add_region(frame.get(), ("label " + std::to_string(i)).c_str(), 20 * (i % 16),
+                 20 + 40 * (i / 16), 16, 16);
+    }
+    const auto picture = drawn(std::move(frame));
+    int labels = 0;
+    for (int i = 0; i < 80; ++i) {
+      labels += red_at(picture, 20 * (i % 16) + 8, 20 + 40 * (i / 16) - 8) != 128;
+    }
+    return labels;
+  };
+  EXPECT_LT(labels_in(0), 80);
+  EXPECT_EQ(labels_in(1), 80);
 }
 
 // GStreamer would call it a programmer's error of ours.
