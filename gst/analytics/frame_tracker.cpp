@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 namespace gstnpu {
 namespace {
@@ -22,17 +21,6 @@ npu::vision::TrackerOptions options_of(const TrackSettings& settings) {
           .confirm_after = settings.min_hits,
           .lost_seconds = settings.max_age_ms / 1e3,
           .across_labels = settings.across_labels};
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) {
-    const auto first = part.find_first_not_of(' ');
-    if (first == std::string::npos) continue;
-    parts.push_back(part.substr(first, part.find_last_not_of(' ') + 1 - first));
-  }
-  return parts;
 }
 
 /// Numbers below zero come as huge ones of a region's unsigned fields.
@@ -89,7 +77,7 @@ void LabelNumbers::forget_others(std::span<const Track> tracks) {
 
 void FrameTracker::configure(const TrackSettings& settings) {
   const TrackSettings before = std::exchange(settings_, settings);
-  classes_ = split(settings_.object_class);
+  classes_ = LabelList(settings_.object_class);
   const auto same_options = [&] {
     TrackSettings same = settings;
     same.object_class = before.object_class;
@@ -146,10 +134,8 @@ bool FrameTracker::take_regions(std::vector<Region> regions, FrameSize frame, Tr
   objects_.clear();
   bool has_objects = false;
   for (Region& region : regions) {
-    const bool is_wanted = classes_.empty() || std::find(classes_.begin(), classes_.end(),
-                                                         region.label) != classes_.end();
     has_objects = has_objects || !region.tracking_id;
-    if (region.tracking_id || !is_wanted) continue;
+    if (region.tracking_id || !classes_.has(region.label)) continue;
     std::optional<Object> object = object_of(region, frame);
     if (!object) {
       ++done->refused;

@@ -12,6 +12,8 @@
 
 #include <npuvision/tracker.hpp>
 
+#include "common/label_list.hpp"
+
 #include "answer_meta.hpp"
 #include "track_meta.hpp"
 
@@ -81,7 +83,7 @@ class FrameTracker {
   Identity identity_of(const npu::vision::Track& track, double seconds);
 
   TrackSettings settings_;
-  std::vector<std::string> classes_;
+  LabelList classes_;
   npu::vision::Tracker tracker_;
   guint64 first_id_ = 0;  // of this tracker: what its own numbers are added to
   guint64 last_id_ = 0;

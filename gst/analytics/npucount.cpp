@@ -15,6 +15,7 @@
 #include "common/elements.hpp"
 #include "common/gtype.hpp"
 #include "common/in_place.hpp"
+#include "common/label_list.hpp"
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
@@ -73,12 +74,14 @@ class Count {
 
   // Of the streaming thread.
   CountSettings active_;
+  LabelList classes_;
   std::optional<npu::vision::Counter> counter_;
   FrameClock clock_;
   npu::vision::FrameSize frame_;
   std::vector<Sighting> sightings_;
   bool has_unidentified_ = false;  // objects of this frame
-  bool was_told_ = false;
+  guint frames_in_vain_ = 0;       // with objects, and never an identity
+  bool was_identified_ = false;    // any object since the start
 };
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Count>;
@@ -95,11 +98,13 @@ CountPlaces places_of(const CountSettings& settings) {
 
 void Count::start() {
   active_ = settings();
+  classes_ = LabelList(active_.object_class);
   CountPlaces places = places_of(active_);
   counter_.emplace(std::move(places.zones), std::move(places.lines), active_.max_age_ms / 1e3);
   clock_ = FrameClock();
   frame_ = {};
-  was_told_ = false;
+  frames_in_vain_ = 0;
+  was_identified_ = false;
 }
 
 void Count::set_frame(const npu::vision::FrameSize& frame, double frame_seconds) {
@@ -116,17 +121,11 @@ void Count::reset() {
   clock_.reset();
 }
 
-bool is_wanted(const std::string& label, const std::string& wanted) {
-  if (wanted.empty()) return true;
-  const std::string list = "," + wanted + ",";
-  return list.find("," + label + ",") != std::string::npos;
-}
-
 void Count::take_sightings(GstBuffer* buffer) {
   sightings_.clear();
   has_unidentified_ = false;
   for (const Region& region : read_regions(buffer, frame_, RegionDetail::kBox)) {
-    if (!is_wanted(region.label, active_.object_class)) continue;
+    if (!classes_.has(region.label)) continue;
     if (!region.tracking_id) {
       has_unidentified_ = true;
       continue;
@@ -138,9 +137,11 @@ void Count::take_sightings(GstBuffer* buffer) {
   }
 }
 
+/// Once. Trackers give an identity only to what they have found several times.
 void Count::tell_that_nothing_is_identified(GstElement* element) {
-  if (was_told_ || !has_unidentified_ || !sightings_.empty()) return;
-  was_told_ = true;
+  constexpr guint kPatience = 30;  // frames
+  was_identified_ = was_identified_ || !sightings_.empty();
+  if (was_identified_ || !has_unidentified_ || ++frames_in_vain_ != kPatience) return;
   post_warning(element,
                "the objects have no identities, and nothing is counted: put nputrack in front of "
                "npucount");
@@ -149,7 +150,6 @@ void Count::tell_that_nothing_is_identified(GstElement* element) {
 void Count::count(GstElement* element, GstBuffer* buffer, const GstSegment& segment) {
   const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
   take_sightings(buffer);
-  // A tracker gives an identity at the second sight: one frame alone tells nothing.
   tell_that_nothing_is_identified(element);
   counter_->update(seconds, sightings_);
   const FrameCounts counts = counts_of(*counter_);

@@ -163,19 +163,6 @@ bool has_id_of_another(GstBuffer*, GstVideoRegionOfInterestMeta*, guint, guint) 
 
 #endif
 
-std::vector<std::string> split_classes(const std::string& text) {
-  std::vector<std::string> classes;
-  const TextRef copy(g_strdup(text.c_str()));
-  gchar** parts = g_strsplit(copy.get(), ",", -1);
-  for (gchar** part = parts; *part; ++part) {
-    if (*g_strstrip(*part) != '\0') {
-      classes.emplace_back(*part);
-    }
-  }
-  g_strfreev(parts);
-  return classes;
-}
-
 /// Many elements leave the id at 0. Results need one that is the object's alone: the second of an
 /// id, those after it, and regions with the id of an object of GstAnalytics that is somewhere else
 /// get new ones. The buffer is writable; its ids in the buffer's order.
@@ -211,14 +198,14 @@ FrameObjects find_objects(GstBuffer* buffer, guint width, guint height) {
   return found;
 }
 
-ObjectPicker::ObjectPicker(const std::string& classes) : classes_(split_classes(classes)) {}
+ObjectPicker::ObjectPicker(const std::string& classes) : classes_(classes) {}
 
 ObjectPicker::Picked ObjectPicker::pick(FrameObjects found, guint interval) {
   Picked picked;
   picked.refused = found.refused;
   drop_old_tracks(interval);
   for (FrameObject& object : found.usable) {
-    if (!is_wanted(object.label)) continue;
+    if (!classes_.has(object.label)) continue;
     if (picked.objects.size() == kMostObjects) {
       ++picked.refused;
     } else if (is_due(object, interval)) {
@@ -234,10 +221,6 @@ ObjectPicker::Picked ObjectPicker::pick(FrameObjects found, guint interval) {
 void ObjectPicker::take_back() {
   --frame_;
   std::erase_if(inferred_at_, [this](const auto& track) { return track.second == frame_; });
-}
-
-bool ObjectPicker::is_wanted(const std::string& label) const {
-  return classes_.empty() || std::find(classes_.begin(), classes_.end(), label) != classes_.end();
 }
 
 /// Notes an object that is. Objects of one track in one frame, as a body and its face, are due

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/label_list.hpp"
 #include "common/refs.hpp"
 #include "frames/region_copy.hpp"
 
@@ -53,11 +54,10 @@ class ObjectPicker {
   static constexpr std::size_t kMostObjects = 512;  ///< of one frame; more are no detections
 
  private:
-  bool is_wanted(const std::string& label) const;
   bool is_due(const FrameObject& object, guint interval);
   void drop_old_tracks(guint interval);
 
-  std::vector<std::string> classes_;
+  LabelList classes_;
   guint64 frame_ = 0;
   std::unordered_map<guint64, guint64> inferred_at_;  // by track: the frame
 };
