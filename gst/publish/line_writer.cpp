@@ -83,10 +83,6 @@ LineWriter::LineWriter(const std::string& path, const SinkOptions& options)
 }
 
 LineWriter::~LineWriter() {
-  try {
-    flush();
-  } catch (const std::system_error&) {  // the owner was told by the flush() before
-  }
   if (!is_stdout()) {
     ::close(fd_);
   }
@@ -108,6 +104,7 @@ bool LineWriter::is_stdout() const {
 
 bool LineWriter::write(std::string_view line) {
   pending_ += line;
+  ++held_;
   return flush_always_ || pending_.size() >= kMostPending ? flush() : true;
 }
 
@@ -139,20 +136,62 @@ std::size_t LineWriter::write_some(std::string_view text) const {
   throw std::system_error(errno, std::generic_category(), "write");
 }
 
+/// Bytes of pending_ that are out; throws with what was out before noted.
+std::size_t LineWriter::write_pending() {
+  const std::string_view text = pending_;
+  std::size_t done = 0;
+  try {
+    while (is_cut_ && wait_for_reader()) {
+      is_cut_ = write_some("\n") == 0;
+    }
+    while (!is_cut_ && done < text.size() && wait_for_reader()) {
+      done += write_some(text.substr(done));
+    }
+  } catch (const std::system_error&) {
+    note_out(done);
+    throw;
+  }
+  return done;
+}
+
+void LineWriter::note_out(std::size_t bytes) {
+  const std::string_view out = std::string_view(pending_).substr(0, bytes);
+  const auto lines = static_cast<std::size_t>(std::count(out.begin(), out.end(), '\n'));
+  held_ -= lines;
+  begun_ = lines == 0 ? begun_ + bytes : bytes - (out.rfind('\n') + 1);
+  pending_.erase(0, bytes);
+}
+
+void LineWriter::lose_line() {
+  if (begun_ != 0) {
+    is_cut_ = !take_back(begun_);
+  }
+  begun_ = 0;
+  pending_.erase(0, pending_.find('\n') + 1);
+  --held_;
+}
+
+/// False where that is not possible, or others have written behind it.
+bool LineWriter::take_back(std::size_t bytes) const {
+  struct stat status {};
+  if (!is_regular_ || is_stdout() || ::fstat(fd_, &status) != 0) return false;
+  const off_t end = ::lseek(fd_, 0, SEEK_CUR);
+  const off_t begin = end - static_cast<off_t>(bytes);
+  return end == status.st_size && ::ftruncate(fd_, begin) == 0 &&
+         ::lseek(fd_, begin, SEEK_SET) == begin;
+}
+
 bool LineWriter::flush() {
+  if (pending_.empty()) return true;
   std::unique_lock lock(stdout_mutex, std::defer_lock);
   if (is_stdout() && !lock_stdout(lock)) return false;
   const NoBrokenPipeSignal no_signal;
-  std::size_t done = 0;
   try {
-    while (done < pending_.size() && wait_for_reader()) {
-      done += write_some(std::string_view(pending_).substr(done));
-    }
+    note_out(write_pending());
   } catch (const std::system_error&) {
-    pending_.clear();  // said once: a second try would write the lines after a gap
+    lose_line();
     throw;
   }
-  pending_.erase(0, done);
   return pending_.empty();
 }
 

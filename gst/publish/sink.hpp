@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -7,7 +8,9 @@
 namespace gstnpu {
 
 /// Where lines go. One thread, but for interrupt(). Failures that do not pass by themselves throw:
-/// std::system_error of what the system says, npu::Error of all else.
+/// std::system_error of what the system says, npu::Error of all else. A call that throws has lost
+/// one line, the oldest that was not out; the next call goes on with those behind it. What is not
+/// out at the end is lost.
 class Sink {
  public:
   Sink() = default;
@@ -19,6 +22,8 @@ class Sink {
   virtual bool write(std::string_view line) = 0;
   /// Waits until all lines are out. False: interrupted.
   virtual bool flush() = 0;
+  /// Lines that it took and that are neither out nor lost.
+  virtual std::size_t held() const { return 0; }
 
   /// From any thread: nobody waits for a reader or a server any more, until resume().
   virtual void interrupt() = 0;
