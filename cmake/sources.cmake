@@ -250,6 +250,7 @@ set(GSTNPU_SOURCES
   gst/publish/line_writer.cpp
   gst/publish/npupublish.cpp
   gst/publish/publish_filter.cpp
+  gst/publish/publisher.cpp
   gst/publish/sink.cpp
   gst/trace/npu_tracer.cpp
   gst/trace/trace_options.cpp

@@ -1,0 +1,228 @@
+#include "publish/publisher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <system_error>
+#include <vector>
+
+namespace gstnpu {
+namespace {
+
+using Result = Publisher::Result;
+using namespace std::chrono_literals;
+
+/// What a sink was given, and what it is to do. Shared by the sink, which the publisher owns.
+struct Outside {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> lines;
+  int room = 0;           // lines that it takes before it waits
+  int failures = 0;       // lines that it fails with, before any
+  bool is_asked = false;  // somebody waits in write()
+  bool is_interrupted = false;
+
+  void give_room(int count) {
+    const std::scoped_lock lock(mutex);
+    room += count;
+    changed.notify_all();
+  }
+  void wait_until_asked() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return is_asked; });
+  }
+  std::vector<std::string> seen() {
+    const std::scoped_lock lock(mutex);
+    return lines;
+  }
+};
+
+class FakeSink final : public Sink {
+ public:
+  explicit FakeSink(Outside& outside) : outside_(outside) {}
+
+  bool write(std::string_view line) override {
+    std::unique_lock lock(outside_.mutex);
+    if (outside_.failures > 0) {
+      --outside_.failures;
+      throw std::system_error(ENOSPC, std::generic_category(), "write");
+    }
+    outside_.is_asked = true;
+    outside_.changed.notify_all();
+    outside_.changed.wait(lock, [this] { return outside_.room > 0 || outside_.is_interrupted; });
+    outside_.is_asked = false;
+    if (outside_.room == 0) {
+      held_ = 1;
+      return false;
+    }
+    --outside_.room;
+    outside_.lines.emplace_back(line);
+    return true;
+  }
+  bool flush() override { return true; }
+  std::size_t held() const override { return held_; }
+  void interrupt() override {
+    const std::scoped_lock lock(outside_.mutex);
+    outside_.is_interrupted = true;
+    outside_.changed.notify_all();
+  }
+  void resume() override {}
+
+ private:
+  Outside& outside_;
+  std::size_t held_ = 0;
+};
+
+class Publishing : public testing::Test {
+ protected:
+  void start(PublishPolicy policy, std::uint32_t most_lines) {
+    publisher_.emplace(std::make_unique<FakeSink>(outside_),
+                       Publisher::Options{.policy = policy, .most_lines = most_lines},
+                       [this] { ++failures_told_; });
+  }
+  /// The sink waits with the first line, the next ones fill the queue.
+  void fill(int lines) {
+    publisher_->push("0");
+    outside_.wait_until_asked();
+    for (int i = 1; i < lines; ++i) publisher_->push(std::to_string(i));
+  }
+
+  Outside outside_;
+  std::atomic<int> failures_told_ = 0;
+  std::optional<Publisher> publisher_;
+};
+
+TEST_F(Publishing, KeepsTheOrder) {
+  start(PublishPolicy::kBlock, 10);
+  outside_.give_room(1000);
+  std::vector<std::string> expected;
+  for (int i = 0; i < 500; ++i) {
+    expected.push_back(std::to_string(i));
+    EXPECT_EQ(publisher_->push(expected.back()), Result::kTaken);
+  }
+  EXPECT_TRUE(publisher_->drain(Publisher::kForever));
+  EXPECT_EQ(outside_.seen(), expected);
+  EXPECT_EQ(publisher_->stats().published, 500U);
+}
+
+TEST_F(Publishing, BlocksUntilThereIsRoom) {
+  start(PublishPolicy::kBlock, 2);
+  fill(3);
+  std::atomic<bool> is_over = false;
+  std::thread pushing([&] {
+    EXPECT_EQ(publisher_->push("3"), Result::kTaken);
+    is_over = true;
+  });
+  std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(is_over);
+  outside_.give_room(4);
+  pushing.join();
+  EXPECT_TRUE(publisher_->drain(Publisher::kForever));
+  EXPECT_EQ(outside_.seen(), (std::vector<std::string>{"0", "1", "2", "3"}));
+}
+
+TEST_F(Publishing, IsInterrupted) {
+  start(PublishPolicy::kBlock, 1);
+  fill(2);
+  std::thread pushing([&] { EXPECT_EQ(publisher_->push("2"), Result::kInterrupted); });
+  publisher_->interrupt();
+  pushing.join();
+  EXPECT_FALSE(publisher_->drain(Publisher::kForever));
+  publisher_->resume();
+  outside_.give_room(3);
+  EXPECT_EQ(publisher_->push("3"), Result::kTaken);
+  EXPECT_TRUE(publisher_->drain(Publisher::kForever));
+  EXPECT_EQ(outside_.seen(), (std::vector<std::string>{"0", "1", "3"}));
+}
+
+TEST_F(Publishing, DropsTheOldest) {
+  start(PublishPolicy::kDropOld, 2);
+  fill(3);
+  EXPECT_EQ(publisher_->push("3"), Result::kDropped);
+  EXPECT_EQ(publisher_->push("4"), Result::kDropped);
+  EXPECT_EQ(publisher_->stats().dropped, 2U);
+  EXPECT_EQ(publisher_->stats().queued, 3U);
+  outside_.give_room(10);
+  EXPECT_TRUE(publisher_->drain(Publisher::kForever));
+  EXPECT_EQ(outside_.seen(), (std::vector<std::string>{"0", "3", "4"}));
+  EXPECT_EQ(publisher_->stats().published, 3U);
+}
+
+TEST_F(Publishing, DropsTheNewest) {
+  start(PublishPolicy::kDropNew, 2);
+  fill(3);
+  EXPECT_EQ(publisher_->push("3"), Result::kDropped);
+  outside_.give_room(10);
+  EXPECT_TRUE(publisher_->drain(Publisher::kForever));
+  EXPECT_EQ(publisher_->push("4"), Result::kTaken);
+  EXPECT_TRUE(publisher_->drain(Publisher::kForever));
+  EXPECT_EQ(outside_.seen(), (std::vector<std::string>{"0", "1", "2", "4"}));
+}
+
+TEST_F(Publishing, HoldsNoMoreThanSomeBytes) {
+  start(PublishPolicy::kDropNew, 1000);
+  fill(1);
+  const std::string large(std::size_t{40} << 20, ' ');
+  EXPECT_EQ(publisher_->push(large), Result::kTaken);
+  EXPECT_EQ(publisher_->push(large), Result::kTaken) << "the last one may be long";
+  EXPECT_EQ(publisher_->push("small"), Result::kDropped);
+}
+
+TEST_F(Publishing, FailsOnceWhereItBlocks) {
+  outside_.failures = 1;
+  start(PublishPolicy::kBlock, 10);
+  EXPECT_EQ(publisher_->push("0"), Result::kTaken);
+  EXPECT_THROW(publisher_->drain(Publisher::kForever), std::system_error);
+  EXPECT_THROW(publisher_->push("1"), std::system_error);
+  publisher_->end(0ms);
+  EXPECT_EQ(publisher_->stats().failed, 1U);
+  EXPECT_EQ(failures_told_, 0);
+}
+
+TEST_F(Publishing, TellsTheFailureAtTheEnd) {
+  outside_.failures = 1;
+  start(PublishPolicy::kBlock, 10);
+  EXPECT_EQ(publisher_->push("0"), Result::kTaken);
+  EXPECT_THROW(publisher_->end(10s), std::system_error);
+}
+
+TEST_F(Publishing, GoesOnBehindFailuresWhereItDrops) {
+  outside_.failures = 3;
+  start(PublishPolicy::kDropOld, 10);
+  outside_.give_room(10);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(publisher_->push(std::to_string(i)), Result::kTaken);
+  EXPECT_TRUE(publisher_->drain(Publisher::kForever));
+  EXPECT_EQ(outside_.seen(), (std::vector<std::string>{"3", "4"}));
+  EXPECT_EQ(publisher_->stats().failed, 3U);
+  EXPECT_EQ(publisher_->stats().published, 2U);
+  EXPECT_EQ(failures_told_, 1);
+}
+
+TEST_F(Publishing, EndsWithAllLinesOut) {
+  start(PublishPolicy::kDropOld, 10);
+  fill(5);
+  outside_.give_room(5);
+  publisher_->end(20s);
+  EXPECT_EQ(outside_.seen().size(), 5U);
+}
+
+TEST_F(Publishing, EndsThoughNobodyReads) {
+  for (const auto policy :
+       {PublishPolicy::kBlock, PublishPolicy::kDropOld, PublishPolicy::kDropNew}) {
+    start(policy, 10);
+    fill(5);
+    publisher_->end(10ms);
+    EXPECT_EQ(publisher_->stats().queued, 5U);
+    outside_.is_interrupted = false;
+  }
+}
+
+TEST_F(Publishing, MayBeDestroyedAtAnyTime) {
+  start(PublishPolicy::kBlock, 10);
+  fill(5);
+  publisher_.reset();
+  EXPECT_TRUE(outside_.seen().empty());
+}
+
+}  // namespace
+}  // namespace gstnpu
