@@ -1,4 +1,4 @@
-// What npupublish does to the frames that pass: read_frame(), to_json_line() and Sink.
+// What npupublish does to the frames that pass: read_frame(), to_json_line() and Publisher.
 #include "publish_filter.hpp"
 
 #include <gst/base/gstbasetransform.h>
@@ -6,13 +6,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <utility>
 
+#include "common/bus.hpp"
 #include "common/gtype.hpp"
 #include "common/properties.hpp"
 
 #include "frame_json.hpp"
-#include "sink.hpp"
+#include "publisher.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(publish_debug);
 #define GST_CAT_DEFAULT publish_debug
@@ -25,12 +28,15 @@ struct Settings {
   bool append = false;
   bool flush = false;
   bool tensors = false;
+  PublishPolicy policy = PublishPolicy::kBlock;
+  std::uint32_t queue_size = Publisher::Options().most_lines;
+  std::uint32_t drain_time_ms = 1000;
 };
 
 /// What an instance holds.
 class PublishFilter {
  public:
-  PublishFilter(GstBaseTransform* base, GstBaseTransformClass*) {
+  PublishFilter(GstBaseTransform* base, GstBaseTransformClass*) : element_(GST_ELEMENT(base)) {
     gst_base_transform_set_passthrough(base, TRUE);
   }
 
@@ -42,12 +48,13 @@ class PublishFilter {
     const std::scoped_lock lock(mutex_);
     change(settings_);
   }
+  GstStructure* stats() const;
 
-  /// From any thread: no frame waits for a reader any more, until resume().
+  /// From any thread: no frame waits for room any more, until resume().
   void interrupt() {
     const std::scoped_lock lock(mutex_);
-    if (sink_) {
-      sink_->interrupt();
+    if (publisher_) {
+      publisher_->interrupt();
     }
   }
 
@@ -55,75 +62,119 @@ class PublishFilter {
   /// Throws std::system_error when the file cannot be written.
   void start();
   void set_frame_size(const std::optional<npu::vision::FrameSize>& size) { frame_size_ = size; }
-  /// False: interrupted.
+  /// False: interrupted. Throws what writing has thrown, here and below.
   bool publish(GstBuffer* buffer);
-  void flush();
+  void drain();
   void resume();
   void stop();
-  /// What was written to, as the user knows it.
-  std::string target() const;
+  /// What is written to, as the user knows it.
+  std::string target() const { return describe_sink(active_.location); }
 
  private:
-  void replace_sink(std::unique_ptr<Sink> sink);
+  void replace_publisher(std::unique_ptr<Publisher> publisher);
+  void tell_lost(const std::string& when) const;
 
-  mutable std::mutex mutex_;  // guards settings_, and sink_ from being replaced
+  GstElement* const element_;
+  mutable std::mutex mutex_;  // guards settings_, and publisher_ from being replaced
   Settings settings_;
+  Publisher::Stats last_stats_;  // of a publisher that has ended
 
   Settings active_;
-  std::unique_ptr<Sink> sink_;
+  std::unique_ptr<Publisher> publisher_;
   std::optional<npu::vision::FrameSize> frame_size_;
   guint64 frames_ = 0;
+  bool has_told_drops_ = false;
 };
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, PublishFilter>;
 
+void warn_of_failure(GstElement* element);
+
 void PublishFilter::start() {
   active_ = settings();
   frames_ = 0;
+  has_told_drops_ = false;
   frame_size_.reset();
-  replace_sink(
-      make_sink(active_.location, {.append = active_.append, .flush_always = active_.flush}));
+  auto sink =
+      make_sink(active_.location, {.append = active_.append, .flush_always = active_.flush});
+  replace_publisher(std::make_unique<Publisher>(
+      std::move(sink),
+      Publisher::Options{.policy = active_.policy, .most_lines = active_.queue_size},
+      [element = element_] { warn_of_failure(element); }));
 }
 
 /// The former one goes outside the lock.
-void PublishFilter::replace_sink(std::unique_ptr<Sink> sink) {
+void PublishFilter::replace_publisher(std::unique_ptr<Publisher> publisher) {
   const std::scoped_lock lock(mutex_);
-  sink_.swap(sink);
+  last_stats_ = publisher_ ? publisher_->stats() : Publisher::Stats();
+  publisher_.swap(publisher);
 }
 
-void PublishFilter::stop() {
-  replace_sink(nullptr);
+void PublishFilter::tell_lost(const std::string& when) const {
+  const std::uint64_t lost = publisher_->stats().queued;
+  if (lost == 0) return;
+  post_warning(element_, std::to_string(lost) + " lines for " + target() + " were not out " + when +
+                             ": whoever reads them is slower than the stream");
 }
 
 bool PublishFilter::publish(GstBuffer* buffer) {
   FrameRecord record = read_frame(buffer, frame_size_, active_.tensors);
   record.frame = frames_++;
-  return sink_->write(to_json_line(record));
+  const Publisher::Result result = publisher_->push(to_json_line(record));
+  if (result == Publisher::Result::kDropped && !std::exchange(has_told_drops_, true)) {
+    post_warning(element_, "Lines for " + target() +
+                               " are dropped (policy): " + std::to_string(active_.queue_size) +
+                               " wait already, because whoever reads them is slower than the "
+                               "stream. Make the reader faster, or queue-size larger");
+  }
+  return result != Publisher::Result::kInterrupted;
 }
 
-void PublishFilter::flush() {
-  if (sink_) {
-    sink_->flush();
-  }
+void PublishFilter::drain() {
+  if (!publisher_) return;
+  const bool waits = active_.policy == PublishPolicy::kBlock;
+  publisher_->drain(waits ? Publisher::kForever : std::chrono::milliseconds(active_.drain_time_ms));
 }
 
 void PublishFilter::resume() {
-  if (sink_) {
-    sink_->resume();
+  if (publisher_) {
+    publisher_->resume();
   }
 }
 
-std::string PublishFilter::target() const {
-  return describe_sink(active_.location);
+void PublishFilter::stop() {
+  if (!publisher_) return;
+  std::exception_ptr failure;
+  try {
+    publisher_->end(std::chrono::milliseconds(active_.drain_time_ms));
+    tell_lost("when the element stopped");
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  replace_publisher(nullptr);
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
+
+GstStructure* PublishFilter::stats() const {
+  const std::scoped_lock lock(mutex_);
+  const Publisher::Stats now = publisher_ ? publisher_->stats() : last_stats_;
+  return gst_structure_new("stats", "published", G_TYPE_UINT64, now.published, "dropped",
+                           G_TYPE_UINT64, now.dropped, "failed", G_TYPE_UINT64, now.failed,
+                           "queued", G_TYPE_UINT64, now.queued, nullptr);
 }
 
 // ---- Errors
 
+std::string reason_of(const std::error_code& code) {
+  return code == std::errc::broken_pipe
+             ? "nobody reads the pipe any more. Start its reader, then the pipeline"
+             : code.message();
+}
+
 void post_write_error(GstElement* element, const char* name, const std::error_code& code) {
-  const std::string reason =
-      code == std::errc::broken_pipe
-          ? "nobody reads the pipe any more. Start its reader, then the pipeline"
-          : code.message();
+  const std::string reason = reason_of(code);
   if (code == std::errc::no_space_on_device) {
     GST_ELEMENT_ERROR(element, RESOURCE, NO_SPACE_LEFT,
                       ("Cannot write detections to %s: %s. Free some space and start again.", name,
@@ -167,6 +218,20 @@ void post_caught(GstElement* element, Step step) {
   }
 }
 
+/// In a handler, of policies that drop.
+void warn_of_failure(GstElement* element) {
+  std::string reason = "unknown";
+  try {
+    throw;
+  } catch (const std::system_error& error) {
+    reason = reason_of(error.code());
+  } catch (const std::exception& error) {
+    reason = error.what();
+  }
+  post_warning(element, "Cannot write detections to " + Type::state_of(element).target() + ": " +
+                            reason + ". Lines are lost until that passes");
+}
+
 // ---- Transform
 
 gboolean start(GstBaseTransform* base) {
@@ -179,17 +244,17 @@ gboolean start(GstBaseTransform* base) {
   }
 }
 
-void flush(GstBaseTransform* base) {
+/// Does `work` of the state, and posts what it throws.
+void call(GstBaseTransform* base, void (PublishFilter::*work)()) {
   try {
-    Type::state_of(base).flush();
+    (Type::state_of(base).*work)();
   } catch (...) {
     post_caught(GST_ELEMENT(base), Step::kWrite);
   }
 }
 
 gboolean stop(GstBaseTransform* base) {
-  flush(base);
-  Type::state_of(base).stop();
+  call(base, &PublishFilter::stop);
   return TRUE;
 }
 
@@ -208,7 +273,7 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
 gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
   PublishFilter& filter = Type::state_of(base);
   if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
-    flush(base);
+    call(base, &PublishFilter::drain);
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) {
     filter.interrupt();
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
@@ -234,8 +299,22 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
   return GST_ELEMENT_CLASS(Type::parent_class())->change_state(element, transition);
 }
 
+GType policy_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(PublishPolicy::kBlock), "Frames wait for room; a failure is an error",
+       "block"},
+      {static_cast<gint>(PublishPolicy::kDropOld),
+       "The oldest line is dropped; a failure costs the line alone", "drop-old"},
+      {static_cast<gint>(PublishPolicy::kDropNew),
+       "The new line is dropped; a failure costs the line alone", "drop-new"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstNpuPublishPolicy", values);
+  return type;
+}
+
 std::vector<Property<PublishFilter>> properties() {
   using F = PublishFilter;
+  const Settings defaults;
   return {
       property<F, &Settings::location>(g_param_spec_string(
           "location", "Location", "File to write; empty or \"-\": the standard output", "",
@@ -248,6 +327,21 @@ std::vector<Property<PublishFilter>> properties() {
           FALSE, kUntilReady)),
       property<F, &Settings::tensors>(g_param_spec_boolean(
           "tensors", "Tensors", "Add the name, type and shape of each tensor", FALSE, kUntilReady)),
+      property<F, &Settings::policy>(g_param_spec_enum(
+          "policy", "Policy", "What becomes of lines that there is no room for, and of failures",
+          policy_type(), static_cast<gint>(defaults.policy), kUntilReady)),
+      property<F, &Settings::queue_size>(
+          g_param_spec_uint("queue-size", "Queue size", "Lines that may wait to be written", 1,
+                            1000000, defaults.queue_size, kUntilReady)),
+      property<F, &Settings::drain_time_ms>(g_param_spec_uint(
+          "drain-time", "Drain time",
+          "How long a stop, and the end of the stream where policy drops lines, wait until lines "
+          "are out, milliseconds",
+          0, 3600000, defaults.drain_time_ms, kUntilReady)),
+      {g_param_spec_boxed("stats", "Statistics",
+                          "Lines since start: published, dropped, failed, queued",
+                          GST_TYPE_STRUCTURE, kReadOnly),
+       nullptr, [](const F& filter, GValue* value) { g_value_take_boxed(value, filter.stats()); }},
   };
 }
 

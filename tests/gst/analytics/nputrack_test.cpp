@@ -467,10 +467,10 @@ TEST(NpuTrack, DoesNotGrow) {
 
 TEST(NpuTrack, IsReadByNpupublish) {
   const TempFolder folder;
-  ElementHarness harness("nputrack ! npupublish flush=true location=" + folder.file("out.jsonl"),
-                         kCaps);
+  ElementHarness harness("nputrack ! npupublish location=" + folder.file("out.jsonl"), kCaps);
   ASSERT_EQ(harness.push(inferred_frame(0, {{100, 100}})), GST_FLOW_OK);
   ASSERT_EQ(harness.push(empty_frame(1)), GST_FLOW_OK);
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
   const std::string text = folder.read("out.jsonl");
   const std::string::size_type first = text.find(R"("tracking_id":1)");
   ASSERT_NE(first, std::string::npos) << text;
