@@ -252,6 +252,7 @@ set(GSTNPU_SOURCES
   gst/publish/publish_filter.cpp
   gst/publish/publisher.cpp
   gst/publish/sink.cpp
+  gst/publish/socket_sink.cpp
   gst/trace/npu_tracer.cpp
   gst/trace/trace_options.cpp
   gst/trace/trace_report.cpp

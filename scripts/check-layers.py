@@ -152,7 +152,7 @@ STANDARD = re.compile(r"[a-z_0-9]+$")  # <vector>: no dot, no slash
 C_AND_POSIX = re.compile(
     r"((sys|linux|asm|arpa|netinet)/.*|"
     r"(assert|ctype|dirent|dlfcn|elf|endian|errno|fcntl|fnmatch|getopt|glob|grp|inttypes|libgen|limits|link|locale|malloc|"
-    r"math|memory|poll|pthread|pwd|sched|semaphore|setjmp|signal|spawn|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|"
+    r"math|memory|netdb|poll|pthread|pwd|sched|semaphore|setjmp|signal|spawn|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|"
     r"strings|syscall|time|unistd|wchar)\.h|[a-z0-9]*intrin\.h)$")
 
 # Level Zero's types, constants, calls and variables and the extensions' functions, in code or in a comment.

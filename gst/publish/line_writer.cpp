@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,22 +61,10 @@ class NoBrokenPipeSignal {
   bool was_pending_ = false;
 };
 
-int open_interrupt() {
-  const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-  return fd;
-}
-
 }  // namespace
 
 LineWriter::LineWriter(const std::string& path, const SinkOptions& options)
-    : interrupt_fd_(open_interrupt()) {
-  try {
-    fd_ = open_file(path, options.append);
-  } catch (...) {
-    ::close(interrupt_fd_);
-    throw;
-  }
+    : fd_(open_file(path, options.append)) {
   is_regular_ = is_regular_file(fd_);
   flush_always_ = options.flush_always || is_stdout() || !is_regular_;
 }
@@ -86,16 +73,14 @@ LineWriter::~LineWriter() {
   if (!is_stdout()) {
     ::close(fd_);
   }
-  ::close(interrupt_fd_);
 }
 
 void LineWriter::interrupt() {
-  ::eventfd_write(interrupt_fd_, 1);
+  interrupt_.set();
 }
 
 void LineWriter::resume() {
-  eventfd_t count = 0;
-  ::eventfd_read(interrupt_fd_, &count);
+  interrupt_.clear();
 }
 
 bool LineWriter::is_stdout() const {
@@ -110,7 +95,7 @@ bool LineWriter::write(std::string_view line) {
 
 /// The writer that has it may wait for a reader.
 bool LineWriter::lock_stdout(std::unique_lock<std::timed_mutex>& lock) const {
-  pollfd interrupted{.fd = interrupt_fd_, .events = POLLIN, .revents = 0};
+  pollfd interrupted{.fd = interrupt_.fd(), .events = POLLIN, .revents = 0};
   while (!lock.try_lock_for(std::chrono::milliseconds(50))) {
     if (::poll(&interrupted, 1, 0) > 0) return false;
   }
@@ -120,7 +105,7 @@ bool LineWriter::lock_stdout(std::unique_lock<std::timed_mutex>& lock) const {
 /// False: interrupted, and there is none yet. A regular file never waits.
 bool LineWriter::wait_for_reader() const {
   std::array<pollfd, 2> either = {{{.fd = fd_, .events = POLLOUT, .revents = 0},
-                                   {.fd = interrupt_fd_, .events = POLLIN, .revents = 0}}};
+                                   {.fd = interrupt_.fd(), .events = POLLIN, .revents = 0}}};
   while (::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
   }
   return either[0].revents != 0 || either[1].revents == 0;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "interrupt.hpp"
 #include "sink.hpp"
 
 namespace gstnpu {
@@ -33,8 +34,8 @@ class LineWriter final : public Sink {
   void lose_line();
   bool take_back(std::size_t bytes) const;
 
+  const Interrupt interrupt_;  // before what would have to be closed where it fails
   int fd_;
-  int interrupt_fd_;  // readable while it is interrupted
   bool is_regular_;
   bool flush_always_;
   std::string pending_;

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include <npucore/error.hpp>
+
 #include "common/bus.hpp"
 #include "common/gtype.hpp"
 #include "common/properties.hpp"
@@ -50,11 +52,11 @@ class PublishFilter {
   }
   GstStructure* stats() const;
 
-  /// From any thread: no frame waits for room any more, until resume().
-  void interrupt() {
+  /// From any thread, one of interrupt(), resume(), refuse().
+  void tell_publisher(void (Publisher::*what)()) {
     const std::scoped_lock lock(mutex_);
     if (publisher_) {
-      publisher_->interrupt();
+      (publisher_.get()->*what)();
     }
   }
 
@@ -65,7 +67,6 @@ class PublishFilter {
   /// False: interrupted. Throws what writing has thrown, here and below.
   bool publish(GstBuffer* buffer);
   void drain();
-  void resume();
   void stop();
   /// What is written to, as the user knows it.
   std::string target() const { return describe_sink(active_.location); }
@@ -95,8 +96,11 @@ void PublishFilter::start() {
   frames_ = 0;
   has_told_drops_ = false;
   frame_size_.reset();
-  auto sink =
-      make_sink(active_.location, {.append = active_.append, .flush_always = active_.flush});
+  auto sink = make_sink(active_.location, {.append = active_.append,
+                                           .flush_always = active_.flush,
+                                           .warn = [element = element_](const std::string& text) {
+                                             post_warning(element, text);
+                                           }});
   replace_publisher(std::make_unique<Publisher>(
       std::move(sink),
       Publisher::Options{.policy = active_.policy, .most_lines = active_.queue_size},
@@ -134,12 +138,6 @@ void PublishFilter::drain() {
   if (!publisher_) return;
   const bool waits = active_.policy == PublishPolicy::kBlock;
   publisher_->drain(waits ? Publisher::kForever : std::chrono::milliseconds(active_.drain_time_ms));
-}
-
-void PublishFilter::resume() {
-  if (publisher_) {
-    publisher_->resume();
-  }
 }
 
 void PublishFilter::stop() {
@@ -212,6 +210,8 @@ void post_caught(GstElement* element, Step step) {
   } catch (const std::system_error& error) {
     if (step == Step::kWrite) return post_write_error(element, name.c_str(), error.code());
     post_open_error(element, name.c_str(), error.code());
+  } catch (const npu::Error& error) {
+    post_error(element, error, "");
   } catch (const std::exception& error) {
     GST_ELEMENT_ERROR(element, STREAM, FAILED, ("Cannot describe the frame: %s.", error.what()),
                       (nullptr));
@@ -275,9 +275,9 @@ gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
     call(base, &PublishFilter::drain);
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) {
-    filter.interrupt();
+    filter.tell_publisher(&Publisher::interrupt);
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    filter.resume();
+    filter.tell_publisher(&Publisher::resume);
   }
   return Type::parent_class()->sink_event(base, event);
 }
@@ -294,7 +294,7 @@ GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
 /// The base class waits for the frame on its way before it stops.
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    Type::state_of(element).interrupt();
+    Type::state_of(element).tell_publisher(&Publisher::refuse);
   }
   return GST_ELEMENT_CLASS(Type::parent_class())->change_state(element, transition);
 }
@@ -317,7 +317,8 @@ std::vector<Property<PublishFilter>> properties() {
   const Settings defaults;
   return {
       property<F, &Settings::location>(g_param_spec_string(
-          "location", "Location", "File to write; empty or \"-\": the standard output", "",
+          "location", "Location",
+          "File to write, tcp://HOST:PORT or unix:PATH; empty or \"-\": the standard output", "",
           kUntilReady)),
       property<F, &Settings::append>(g_param_spec_boolean(
           "append", "Append", "Add to what the file already holds", FALSE, kUntilReady)),

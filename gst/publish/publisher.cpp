@@ -40,9 +40,9 @@ void Publisher::throw_failure() {
 Publisher::Result Publisher::push(std::string line) {
   std::unique_lock lock(mutex_);
   if (options_.policy == PublishPolicy::kBlock) {
-    progress_.wait(lock, [this] { return !is_full() || failure_ || is_interrupted_; });
+    progress_.wait(lock, [this] { return !is_full() || waits_for_nothing(); });
     throw_failure();
-    if (is_interrupted_) return Result::kInterrupted;
+    if (waits_for_nothing()) return Result::kInterrupted;
   }
   Result result = Result::kTaken;
   ++taken_;
@@ -65,7 +65,7 @@ bool Publisher::drain(std::chrono::milliseconds longest) {
   wants_flush_ = !has_ended_;
   work_.notify_one();
   progress_.wait_for(lock, longest,
-                     [this] { return !wants_flush_ || has_ended_ || failure_ || is_interrupted_; });
+                     [this] { return !wants_flush_ || has_ended_ || waits_for_nothing(); });
   throw_failure();
   return queue_.empty() && held_ == 0;
 }
@@ -105,6 +105,12 @@ void Publisher::interrupt() {
 void Publisher::resume() {
   const std::scoped_lock lock(mutex_);
   is_interrupted_ = false;
+}
+
+void Publisher::refuse() {
+  const std::scoped_lock lock(mutex_);
+  is_refused_ = true;
+  progress_.notify_all();
 }
 
 Publisher::Stats Publisher::stats() const {

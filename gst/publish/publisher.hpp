@@ -57,6 +57,8 @@ class Publisher {
   /// From any thread: push() and drain() wait for nothing any more, until resume().
   void interrupt();
   void resume();
+  /// The same for good: what resumes beside a stop must not make it wait.
+  void refuse();
   Stats stats() const;
 
   static constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
@@ -65,6 +67,7 @@ class Publisher {
   void run();
   bool has_work() const { return !queue_.empty() || wants_flush_ || is_ending_; }
   bool is_full() const;
+  bool waits_for_nothing() const { return failure_ || is_interrupted_ || is_refused_; }
   bool hand_over(std::unique_lock<std::mutex>& lock);
   bool flush(std::unique_lock<std::mutex>& lock);
   bool call_sink(std::unique_lock<std::mutex>& lock, const std::function<bool()>& work);
@@ -83,7 +86,8 @@ class Publisher {
   std::size_t queued_bytes_ = 0;
   std::uint64_t taken_ = 0, dropped_ = 0, failed_ = 0;
   std::uint64_t held_ = 0;  // by the sink, or on their way to it
-  bool wants_flush_ = false, is_ending_ = false, is_interrupted_ = false, has_ended_ = false;
+  bool wants_flush_ = false, is_ending_ = false, is_interrupted_ = false, is_refused_ = false;
+  bool has_ended_ = false;
   bool was_told_ = false;       // that lines fail
   std::exception_ptr failure_;  // of a blocking publisher
   bool was_thrown_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,9 +34,12 @@ class Sink {
 struct SinkOptions {
   bool append = false;        ///< keep what a file holds
   bool flush_always = false;  ///< each line reaches a file at once
+  /// What does not pass without somebody's doing, from the thread that writes.
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
-/// Opens what `location` names: a file, or stdout where it is empty or "-".
+/// Opens what `location` names: a socket (tcp://HOST:PORT, unix:PATH), a file, or stdout where it
+/// is empty or "-".
 std::unique_ptr<Sink> make_sink(const std::string& location, const SinkOptions& options);
 /// What is written to, as the user knows it, for messages.
 std::string describe_sink(const std::string& location);

@@ -300,6 +300,13 @@ TEST(PublishFailure, OfAPipeThatNobodyReadsIsNotWaitedFor) {
                 "\" for writing: nobody reads the pipe. Start its reader before the pipeline.");
 }
 
+TEST(PublishFailure, OfALocationThatIsNoneSaysWhatOneIs) {
+  const std::string said = failure_of_start("tcp://localhost").text;
+  EXPECT_NE(said.find("the location \"tcp://localhost\" has no port: write tcp://HOST:PORT"),
+            std::string::npos)
+      << said;
+}
+
 // It ended the process: write() sends a signal then.
 TEST(PublishFailure, OfAPipeWhoseReaderWentStopsTheFlow) {
   const TempFolder folder;

@@ -135,6 +135,15 @@ TEST_F(Publishing, IsInterrupted) {
   EXPECT_EQ(outside_.seen(), (std::vector<std::string>{"0", "1", "3"}));
 }
 
+// A flush that ends beside a stop.
+TEST_F(Publishing, IsRefusedForGood) {
+  start(PublishPolicy::kBlock, 1);
+  fill(2);
+  publisher_->refuse();
+  publisher_->resume();
+  EXPECT_EQ(publisher_->push("2"), Result::kInterrupted);
+}
+
 TEST_F(Publishing, DropsTheOldest) {
   start(PublishPolicy::kDropOld, 2);
   fill(3);

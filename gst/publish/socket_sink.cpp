@@ -1,0 +1,214 @@
+#include "socket_sink.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <npucore/error.hpp>
+
+namespace gstnpu {
+namespace {
+
+constexpr std::string_view kTcp = "tcp://", kUnix = "unix:";
+constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{5000};
+
+[[noreturn]] void refuse(const std::string& location, const std::string& why) {
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "the location \"" + location + "\" " + why +
+                       ": write tcp://HOST:PORT, tcp://[ADDRESS]:PORT or unix:PATH");
+}
+
+struct HostAndPort {
+  std::string host, port;
+};
+
+HostAndPort split(const std::string& location) {
+  const std::string text = location.substr(kTcp.size());
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) {
+    refuse(location, "has no port");
+  }
+  HostAndPort parts{text.substr(0, colon), text.substr(colon + 1)};
+  if (parts.host.starts_with('[') && parts.host.ends_with(']')) {
+    parts.host = parts.host.substr(1, parts.host.size() - 2);
+  }
+  if (parts.host.empty()) {
+    refuse(location, "has no host");
+  }
+  const bool is_number = !parts.port.empty() && parts.port.size() <= 5 &&
+                         std::all_of(parts.port.begin(), parts.port.end(),
+                                     [](char c) { return c >= '0' && c <= '9'; });
+  if (!is_number || std::stoi(parts.port) < 1 || std::stoi(parts.port) > 65535) {
+    refuse(location, "has no port from 1 to 65535");
+  }
+  return parts;
+}
+
+}  // namespace
+
+bool SocketSink::is_location(std::string_view location) {
+  return location.starts_with(kTcp) || location.starts_with(kUnix);
+}
+
+std::vector<SocketSink::Address> SocketSink::resolve(const std::string& location) {
+  std::vector<Address> found;
+  if (location.starts_with(kUnix)) {
+    const std::string path = location.substr(kUnix.size());
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    if (path.empty()) {
+      refuse(location, "has no path");
+    }
+    if (path.size() >= sizeof(address.sun_path)) {
+      refuse(location,
+             "has a path of more than " + std::to_string(sizeof(address.sun_path) - 1) + " bytes");
+    }
+    path.copy(address.sun_path, path.size());
+    Address& one = found.emplace_back();
+    std::memcpy(&one.bytes, &address, sizeof(address));
+    one.size = sizeof(address);
+    return found;
+  }
+  const HostAndPort parts = split(location);
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int error = ::getaddrinfo(parts.host.c_str(), parts.port.c_str(), &hints, &list);
+  if (error != 0) {
+    refuse(location, "names a host that is not found (" + std::string(::gai_strerror(error)) + ")");
+  }
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
+  for (const addrinfo* info = list; info; info = info->ai_next) {
+    Address& one = found.emplace_back();
+    std::memcpy(&one.bytes, info->ai_addr, info->ai_addrlen);
+    one.size = info->ai_addrlen;
+  }
+  return found;
+}
+
+SocketSink::SocketSink(const std::string& location, Tell tell)
+    : location_(location),
+      tell_(std::move(tell)),
+      addresses_(resolve(location)),
+      pause_(kFirstPause) {}
+
+SocketSink::~SocketSink() {
+  disconnect();
+}
+
+bool SocketSink::write(std::string_view line) {
+  line_ += line;
+  return flush();
+}
+
+/// One connection after the other until the line is out.
+bool SocketSink::flush() {
+  while (!line_.empty()) {
+    if (fd_ < 0 && !connect()) {
+      tell_once(last_error_);
+      if (!wait(0, pause_)) return false;
+      pause_ = std::min(2 * pause_, kLongestPause);
+      continue;
+    }
+    if (!send_rest()) return false;
+  }
+  return true;
+}
+
+/// False: interrupted. Where the connection breaks it is over.
+bool SocketSink::send_rest() {
+  while (sent_ < line_.size()) {
+    if (is_closed()) {
+      last_error_ = ECONNRESET;
+      disconnect();
+      return true;
+    }
+    const ssize_t sent = ::send(fd_, line_.data() + sent_, line_.size() - sent_, MSG_NOSIGNAL);
+    if (sent >= 0) {
+      sent_ += static_cast<std::size_t>(sent);
+    } else if (errno == EAGAIN) {
+      if (!wait(POLLOUT, std::nullopt)) return false;
+    } else if (errno != EINTR) {
+      last_error_ = errno;
+      disconnect();
+      return true;
+    }
+  }
+  line_.clear();
+  sent_ = 0;
+  return true;
+}
+
+/// What would be sent then is taken by the kernel, and read by nobody.
+bool SocketSink::is_closed() const {
+  ssize_t got = 1;
+  std::array<char, 4096> ignored{};
+  // What the other side says is not asked for; it must not hide its end.
+  while (got > 0) {
+    got = ::recv(fd_, ignored.data(), ignored.size(), MSG_DONTWAIT);
+  }
+  return got == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+void SocketSink::disconnect() {
+  if (fd_ >= 0) {
+    ::close(fd_);
+  }
+  fd_ = -1;
+  sent_ = 0;
+}
+
+bool SocketSink::connect() {
+  for (const Address& address : addresses_) {
+    if (try_address(address)) {
+      has_told_ = false;
+      pause_ = kFirstPause;
+      return true;
+    }
+    disconnect();
+  }
+  return false;
+}
+
+bool SocketSink::try_address(const Address& address) {
+  fd_ = ::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd_ >= 0 &&
+      ::connect(fd_, reinterpret_cast<const sockaddr*>(&address.bytes), address.size) == 0) {
+    return true;
+  }
+  last_error_ = errno;
+  if (fd_ < 0 || last_error_ != EINPROGRESS) return false;
+  if (!wait(POLLOUT, kLongestPause)) return false;
+  socklen_t size = sizeof(last_error_);
+  ::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &last_error_, &size);
+  pollfd connected{.fd = fd_, .events = POLLOUT, .revents = 0};
+  if (last_error_ == 0 && ::poll(&connected, 1, 0) > 0) return true;
+  last_error_ = last_error_ != 0 ? last_error_ : ETIMEDOUT;
+  return false;
+}
+
+/// For these events, or for that long. False: interrupted.
+bool SocketSink::wait(short events, std::optional<std::chrono::milliseconds> longest) const {
+  std::array<pollfd, 2> either = {{{.fd = interrupt_.fd(), .events = POLLIN, .revents = 0},
+                                   {.fd = fd_, .events = events, .revents = 0}}};
+  const int milliseconds = longest ? static_cast<int>(longest->count()) : -1;
+  while (::poll(either.data(), either.size(), milliseconds) < 0 && errno == EINTR) {
+  }
+  return either[0].revents == 0;
+}
+
+void SocketSink::tell_once(int error) {
+  if (std::exchange(has_told_, true)) return;
+  tell_("nobody takes lines at " + location_ + " (" + std::generic_category().message(error) +
+        "): trying again until somebody does");
+}
+
+}  // namespace gstnpu

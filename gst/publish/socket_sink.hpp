@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interrupt.hpp"
+#include "sink.hpp"
+
+namespace gstnpu {
+
+/// Writes whole lines to whoever listens at a socket. Nobody there, or a connection that breaks, is
+/// waited for; a line that was cut is sent again, whole, to the next one.
+class SocketSink final : public Sink {
+ public:
+  using Tell = std::function<void(const std::string&)>;
+
+  static bool is_location(std::string_view location);
+  /// `location`: tcp://HOST:PORT or unix:PATH. Throws npu::Error where it is neither, or the host
+  /// is not known. `tell`: a warning, each time that nobody is there any more.
+  SocketSink(const std::string& location, Tell tell);
+  ~SocketSink() override;
+
+  bool write(std::string_view line) override;
+  bool flush() override;
+  std::size_t held() const override { return line_.empty() ? 0 : 1; }
+  void interrupt() override { interrupt_.set(); }
+  void resume() override { interrupt_.clear(); }
+
+ private:
+  struct Address {
+    sockaddr_storage bytes = {};
+    socklen_t size = 0;
+  };
+
+  static std::vector<Address> resolve(const std::string& location);
+  bool connect();
+  bool try_address(const Address& address);
+  bool send_rest();
+  bool is_closed() const;
+  void disconnect();
+  bool wait(short events, std::optional<std::chrono::milliseconds> longest) const;
+  void tell_once(int error);
+
+  const std::string location_;
+  const Tell tell_;
+  const std::vector<Address> addresses_;
+  const Interrupt interrupt_;
+  int fd_ = -1;
+  int last_error_ = 0;
+  bool has_told_ = false;  // since somebody was there
+  std::chrono::milliseconds pause_;
+  std::string line_;      // that is not out
+  std::size_t sent_ = 0;  // bytes of it, over this connection
+};
+
+}  // namespace gstnpu

@@ -1,0 +1,202 @@
+#include "publish/socket_sink.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/un.h>
+
+#include <atomic>
+#include <future>
+#include <optional>
+
+#include <npucore/error.hpp>
+
+#include "support/temp_dir.hpp"
+
+namespace gstnpu {
+namespace {
+
+/// Somebody who listens on the loopback interface, or at a path.
+class Listener {
+ public:
+  Listener() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    begin(reinterpret_cast<const sockaddr*>(&address), size);
+    EXPECT_EQ(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    location_ = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  explicit Listener(const std::string& path)
+      : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)), location_("unix:" + path) {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    begin(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  }
+  ~Listener() { ::close(fd_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  const std::string& location() const { return location_; }
+  int accept() const { return ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC); }
+
+ private:
+  void begin(const sockaddr* address, socklen_t size) const {
+    EXPECT_EQ(::bind(fd_, address, size), 0);
+    EXPECT_EQ(::listen(fd_, 4), 0);
+  }
+
+  int fd_;
+  std::string location_;
+};
+
+/// So many bytes, or all until the end.
+std::string read_from(int fd, std::size_t most) {
+  std::string text(most, '\0');
+  std::size_t size = 0;
+  while (size < most) {
+    const ssize_t got = ::read(fd, text.data() + size, most - size);
+    if (got <= 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
+// More than the kernel holds for a reader that does not read.
+std::string long_line() {
+  return std::string(std::size_t{32} << 20, 'x') + "\n";
+}
+
+class SocketSinkTest : public testing::Test {
+ protected:
+  SocketSink& sink_at(const std::string& location) {
+    return sink_.emplace(location, [this](const std::string&) { ++told_; });
+  }
+  std::future<bool> writing(const std::string& line) {
+    return std::async(std::launch::async, [this, line] { return sink_->write(line); });
+  }
+
+  npu::test::TempDir folder_;
+  const std::string path_ = (folder_.path() / "socket").string();
+  std::atomic<int> told_ = 0;
+  std::optional<SocketSink> sink_;
+};
+
+TEST_F(SocketSinkTest, SendsWholeLines) {
+  const Listener tcp, local(path_);
+  for (const Listener* listener : {&tcp, &local}) {
+    SocketSink& sink = sink_at(listener->location());
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(sink.write("line " + std::to_string(i) + "\n"));
+    EXPECT_TRUE(sink.flush());
+    EXPECT_EQ(sink.held(), 0U);
+    const int reader = listener->accept();
+    sink_.reset();
+    EXPECT_EQ(read_from(reader, 100), "line 0\nline 1\nline 2\n");
+    ::close(reader);
+  }
+  EXPECT_EQ(told_, 0);
+}
+
+TEST_F(SocketSinkTest, WaitsForSomebodyWhoListens) {
+  sink_at("unix:" + path_);
+  auto written = writing("a\n");
+  EXPECT_EQ(written.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
+  const Listener listener(path_);
+  EXPECT_TRUE(written.get());
+  EXPECT_EQ(told_, 1) << "once, however often it tried";
+}
+
+TEST_F(SocketSinkTest, SendsALineThatWasCutAgain) {
+  const Listener listener;
+  sink_at(listener.location());
+  const std::string line = long_line();
+  auto written = writing(line);
+  const int first = listener.accept();
+  EXPECT_EQ(read_from(first, 1000), line.substr(0, 1000));
+  ::close(first);
+  const int second = listener.accept();
+  EXPECT_EQ(read_from(second, line.size()), line);
+  EXPECT_TRUE(written.get());
+  ::close(second);
+}
+
+TEST_F(SocketSinkTest, NoticesThatTheReaderHasGone) {
+  const Listener listener;
+  SocketSink& sink = sink_at(listener.location());
+  EXPECT_TRUE(sink.write("a\n"));
+  const int first = listener.accept();
+  EXPECT_EQ(read_from(first, 2), "a\n");
+  ::close(first);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_TRUE(sink.write("b\n"));
+  const int second = listener.accept();
+  EXPECT_EQ(read_from(second, 2), "b\n");
+  ::close(second);
+}
+
+TEST_F(SocketSinkTest, DoesNotMindWhatTheReaderSays) {
+  const Listener listener;
+  SocketSink& sink = sink_at(listener.location());
+  EXPECT_TRUE(sink.write("a\n"));
+  const int reader = listener.accept();
+  EXPECT_EQ(::send(reader, "hello\n", 6, MSG_NOSIGNAL), 6);
+  EXPECT_TRUE(sink.write("b\n"));
+  EXPECT_EQ(read_from(reader, 4), "a\nb\n");
+  ::close(reader);
+}
+
+TEST_F(SocketSinkTest, IsInterruptedWhileNobodyListens) {
+  sink_at("unix:" + path_);
+  auto written = writing("a\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  sink_->interrupt();
+  EXPECT_FALSE(written.get());
+  EXPECT_EQ(sink_->held(), 1U);
+}
+
+TEST_F(SocketSinkTest, IsInterruptedWhileNobodyReads) {
+  const Listener listener;
+  sink_at(listener.location());
+  auto written = writing(long_line());
+  const int reader = listener.accept();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  sink_->interrupt();
+  EXPECT_FALSE(written.get());
+  ::close(reader);
+}
+
+struct LocationRow {
+  const char* name;
+  std::string location, said;
+};
+
+class BadLocation : public testing::TestWithParam<LocationRow> {};
+
+TEST_P(BadLocation, IsRefused) {
+  try {
+    const SocketSink sink(GetParam().location, [](const std::string&) {});
+    FAIL() << "taken";
+  } catch (const npu::Error& error) {
+    EXPECT_NE(std::string(error.what()).find(GetParam().said), std::string::npos) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadLocation,
+    testing::Values(LocationRow{"nothing", "tcp://", "has no port"},
+                    LocationRow{"no_port", "tcp://localhost", "has no port"},
+                    LocationRow{"no_host", "tcp://:80", "has no host"},
+                    LocationRow{"port_0", "tcp://127.0.0.1:0", "has no port from 1 to 65535"},
+                    LocationRow{"large_port", "tcp://127.0.0.1:65536", "has no port from 1"},
+                    LocationRow{"word", "tcp://127.0.0.1:http", "has no port from 1"},
+                    LocationRow{"a_path", "tcp://127.0.0.1:80/x", "has no port from 1"},
+                    LocationRow{"no_path", "unix:", "has no path"},
+                    LocationRow{"long_path", "unix:/" + std::string(200, 'x'),
+                                "has a path of more than 107 bytes"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace gstnpu
