@@ -253,6 +253,7 @@ set(GSTNPU_SOURCES
   gst/publish/publisher.cpp
   gst/publish/sink.cpp
   gst/publish/socket_sink.cpp
+  gst/publish/wall_clock.cpp
   gst/trace/npu_tracer.cpp
   gst/trace/trace_options.cpp
   gst/trace/trace_report.cpp

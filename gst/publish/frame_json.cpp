@@ -191,6 +191,12 @@ void add_results(const FrameResults& results, Json& json) {
 std::string to_json_line(const FrameRecord& record) {
   Json json;
   json["frame"] = record.frame;
+  if (record.stream) {
+    json["stream"] = *record.stream;
+  }
+  if (record.time) {
+    json["time"] = *record.time;
+  }
   json["pts"] = or_null(record.pts_ns);
   json["width"] = record.size ? Json(record.size->width) : Json(nullptr);
   json["height"] = record.size ? Json(record.size->height) : Json(nullptr);

@@ -19,6 +19,8 @@ struct FrameRecord {
   };
 
   std::uint64_t frame = 0;
+  std::optional<std::string> stream;  ///< what the user calls it
+  std::optional<std::string> time;    ///< wall clock
   std::optional<std::uint64_t> pts_ns;
   std::optional<npu::vision::FrameSize> size;
   std::optional<std::string> model;
@@ -32,7 +34,7 @@ struct FrameRecord {
 /// One line, with the newline.
 std::string to_json_line(const FrameRecord& record);
 
-/// All but the number of the frame, which the buffer does not know.
+/// All but the number of the frame, its stream and its time, which the buffer does not know.
 FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> size,
                        bool with_tensors);
 

@@ -18,6 +18,7 @@
 
 #include "frame_json.hpp"
 #include "publisher.hpp"
+#include "wall_clock.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(publish_debug);
 #define GST_CAT_DEFAULT publish_debug
@@ -30,6 +31,8 @@ struct Settings {
   bool append = false;
   bool flush = false;
   bool tensors = false;
+  std::string stream_id;
+  bool wall_clock = false;
   PublishPolicy policy = PublishPolicy::kBlock;
   std::uint32_t queue_size = Publisher::Options().most_lines;
   std::uint32_t drain_time_ms = 1000;
@@ -65,7 +68,7 @@ class PublishFilter {
   void start();
   void set_frame_size(const std::optional<npu::vision::FrameSize>& size) { frame_size_ = size; }
   /// False: interrupted. Throws what writing has thrown, here and below.
-  bool publish(GstBuffer* buffer);
+  bool publish(GstBuffer* buffer, const GstSegment& segment);
   void drain();
   void stop();
   /// What is written to, as the user knows it.
@@ -121,9 +124,15 @@ void PublishFilter::tell_lost(const std::string& when) const {
                              ": whoever reads them is slower than the stream");
 }
 
-bool PublishFilter::publish(GstBuffer* buffer) {
+bool PublishFilter::publish(GstBuffer* buffer, const GstSegment& segment) {
   FrameRecord record = read_frame(buffer, frame_size_, active_.tensors);
   record.frame = frames_++;
+  if (!active_.stream_id.empty()) {
+    record.stream = active_.stream_id;
+  }
+  if (active_.wall_clock) {
+    record.time = wall_clock_of(buffer, segment, element_);
+  }
   const Publisher::Result result = publisher_->push(to_json_line(record));
   if (result == Publisher::Result::kDropped && !std::exchange(has_told_drops_, true)) {
     post_warning(element_, "Lines for " + target() +
@@ -284,7 +293,7 @@ gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
 
 GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
   try {
-    return Type::state_of(base).publish(buffer) ? GST_FLOW_OK : GST_FLOW_FLUSHING;
+    return Type::state_of(base).publish(buffer, base->segment) ? GST_FLOW_OK : GST_FLOW_FLUSHING;
   } catch (...) {
     post_caught(GST_ELEMENT(base), Step::kWrite);
     return GST_FLOW_ERROR;
@@ -328,6 +337,12 @@ std::vector<Property<PublishFilter>> properties() {
           FALSE, kUntilReady)),
       property<F, &Settings::tensors>(g_param_spec_boolean(
           "tensors", "Tensors", "Add the name, type and shape of each tensor", FALSE, kUntilReady)),
+      property<F, &Settings::stream_id>(g_param_spec_string(
+          "stream-id", "Stream id", "Name of the stream, as \"stream\" in each line; empty: none",
+          "", kUntilReady)),
+      property<F, &Settings::wall_clock>(g_param_spec_boolean(
+          "wall-clock", "Wall clock", "Add when the frame was taken, in UTC, as \"time\"", FALSE,
+          kUntilReady)),
       property<F, &Settings::policy>(g_param_spec_enum(
           "policy", "Policy", "What becomes of lines that there is no room for, and of failures",
           policy_type(), static_cast<gint>(defaults.policy), kUntilReady)),

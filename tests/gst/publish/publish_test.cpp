@@ -139,6 +139,62 @@ TEST(Publish, NumbersTheFrames) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
 }
 
+/// The value of a text in a line.
+std::string text_in(const std::string& line, const std::string& key) {
+  const std::string begin = "\"" + key + "\":\"";
+  const std::size_t at = line.find(begin);
+  if (at == std::string::npos) return "";
+  const std::size_t first = at + begin.size();
+  return line.substr(first, line.find('"', first) - first);
+}
+
+std::string line_of(const std::string& properties, Owned<GstBuffer> frame) {
+  const TempFolder folder;
+  {
+    ElementHarness harness(launch(folder, properties), kCaps);
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  }
+  return folder.read("out.jsonl");
+}
+
+TEST(Publish, NamesTheStreamWhereAsked) {
+  EXPECT_EQ(text_in(line_of("stream-id=gate", frame_with({})), "stream"), "gate");
+  EXPECT_EQ(line_of("", frame_with({})).find("stream"), std::string::npos);
+}
+
+TEST(Publish, TellsTheTimeOfTheSource) {
+  struct Row {
+    const char* reference;
+    guint64 seconds;
+  };
+  for (const auto& [reference, seconds] :
+       {Row{"timestamp/x-unix", 1769860800}, Row{"timestamp/x-ntp", 1769860800 + 2208988800}}) {
+    Owned<GstBuffer> frame = frame_with({});
+    GstCaps* caps = gst_caps_new_empty_simple(reference);
+    gst_buffer_add_reference_timestamp_meta(frame.get(), caps, seconds * GST_SECOND + 40000000, 0);
+    gst_caps_unref(caps);
+    EXPECT_EQ(text_in(line_of("wall-clock=true", std::move(frame)), "time"),
+              "2026-01-31T12:00:00.040000Z");
+  }
+}
+
+TEST(Publish, TellsTheTimeOfThisMachineElse) {
+  const auto now = [] {
+    GDateTime* time = g_date_time_new_now_utc();
+    gchar* text = g_date_time_format(time, "%Y-%m-%dT%H:%M:%S.%fZ");
+    std::string formatted(text);
+    g_free(text);
+    g_date_time_unref(time);
+    return formatted;
+  };
+  Owned<GstBuffer> frame = frame_with({});
+  GST_BUFFER_PTS(frame.get()) = GST_CLOCK_TIME_NONE;
+  const std::string before = now();
+  const std::string told = text_in(line_of("wall-clock=true", std::move(frame)), "time");
+  EXPECT_LE(before, told);
+  EXPECT_LE(told, now());
+}
+
 TEST(Publish, HoldsLinesBackUntilEos) {
   const TempFolder folder;
   ElementHarness harness(launch(folder), kCaps);

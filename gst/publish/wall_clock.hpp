@@ -1,0 +1,18 @@
+// When a frame was taken, by the clock on the wall.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <string>
+
+namespace gstnpu {
+
+/// As RFC 3339 has it, in UTC, with microseconds. What a GstReferenceTimestampMeta says (NTP of an
+/// RTP source, Unix time, a GstUtcClock), else the time of this machine, less what has passed since
+/// the frame's running time.
+std::string wall_clock_of(GstBuffer* buffer, const GstSegment& segment, GstElement* element);
+
+/// `nanoseconds` since 1970. Empty where that is no time of a calendar.
+std::string format_wall_clock(guint64 nanoseconds);
+
+}  // namespace gstnpu
