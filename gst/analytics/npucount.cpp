@@ -169,7 +169,7 @@ GType anchor_type() {
       {static_cast<gint>(Anchor::kBottom), "The middle of the lower edge", "bottom"},
       {static_cast<gint>(Anchor::kCenter), "The middle", "center"},
       {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstNpuCountAnchor", values);
+  static const GType type = g_enum_register_static("NpuCountAnchor", values);
   return type;
 }
 

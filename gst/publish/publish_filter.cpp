@@ -317,7 +317,7 @@ GType policy_type() {
       {static_cast<gint>(PublishPolicy::kDropNew),
        "The new line is dropped; a failure costs the line alone", "drop-new"},
       {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstNpuPublishPolicy", values);
+  static const GType type = g_enum_register_static("NpuPublishPolicy", values);
   return type;
 }
 

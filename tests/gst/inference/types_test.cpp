@@ -9,8 +9,8 @@
 namespace gstnpu::test {
 namespace {
 
-constexpr const char* kElements[] = {"npuimport", "npuinfer", "npupublish", "nputensordec",
-                                     "nputrack"};
+constexpr const char* kElements[] = {"npuimport",    "npuinfer", "npupublish",
+                                     "nputensordec", "nputrack", "npucount"};
 
 GType type_of(const char* factory_name) {
   GstElementFactory* factory = gst_element_factory_find(factory_name);
