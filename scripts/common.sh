@@ -15,6 +15,19 @@ choose_linker() {
 }
 choose_linker
 
+# Keeps what was compiled outside the tree, for the next clean clone too. What the user has set of it stays.
+choose_compiler_cache() {
+  command -v ccache >/dev/null || return 0
+  export CCACHE_DIR=${CCACHE_DIR:-$cache_dir/ccache} CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
+  # A clone in another folder finds it: paths count from the build folder, and line numbers are all that anybody reads of them.
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$tree} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
+  # Without it ccache passes over what has a precompiled header.
+  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
+  # meson asks for it by itself, CMake does not.
+  export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER:-ccache} CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
+}
+choose_compiler_cache
+
 say() { printf '%s\n' "$@"; }
 
 # die MESSAGE [NEXT STEP]

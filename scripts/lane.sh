@@ -12,7 +12,7 @@ set -euo pipefail
 . "$(dirname -- "$0")/common.sh"
 
 packages=(
-  g++ mold meson ninja-build pkg-config python3 python3-gi python3-numpy gir1.2-gst-rtsp-server-1.0
+  ccache g++ mold meson ninja-build pkg-config python3 python3-gi python3-numpy gir1.2-gst-rtsp-server-1.0
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev libpango1.0-dev fonts-dejavu-core
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
   libze-dev libze1 libpugixml-dev libyaml-cpp-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
@@ -63,7 +63,7 @@ enter() {
   shift
   if unshare --mount true 2>/dev/null && unshare --mount mount --bind "$tree" /mnt 2>/dev/null; then
     unshare --mount bash -c "$(declare -f enter_mounted); enter_mounted \"\$@\"" enter \
-      "$suite" "$root" "$tree" "$(shared_folders | tr '\n' ':')" "$@"
+      "$suite" "$root" "$tree" "$lanes_dir/compiled-$suite" "$(shared_folders | tr '\n' ':')" "$@"
   else
     say "lane $suite: mounts are not allowed here; running on a copy of the tree"
     enter_copied "$root" "$@"
@@ -72,13 +72,15 @@ enter() {
 
 # Runs in a mount namespace of its own, so every mount ends with it.
 enter_mounted() {
-  local suite=$1 root=$2 tree=$3 folder folders
-  IFS=: read -ra folders <<<"$4"
-  shift 4
+  local suite=$1 root=$2 tree=$3 compiled=$4 folder folders
+  IFS=: read -ra folders <<<"$5"
+  shift 5
   for folder in "${folders[@]}"; do
     mkdir -p "$root$folder"
     mount --bind "$folder" "$root$folder"
   done
+  mkdir -p "$compiled" "$root/root/.cache/npucore/ccache"
+  mount --bind "$compiled" "$root/root/.cache/npucore/ccache"
   mount --rbind /dev "$root/dev"
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"

@@ -14,7 +14,7 @@ packages=(
   libze-dev libze1 libpugixml-dev libyaml-cpp-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
 )
 test_packages=(
-  clang clang-format clang-tidy debian-archive-keyring git mmdebstrap
+  ccache clang clang-format clang-tidy debian-archive-keyring git mmdebstrap
   gir1.2-gst-rtsp-server-1.0 python3-gi
   libclang-rt-dev llvm mold busybox-static cpio kmod qemu-system-x86 xz-utils
 )

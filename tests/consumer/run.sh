@@ -20,7 +20,7 @@ use_pkg_config() {
 }
 
 use_cmake() {
-  cmake -S "$tree" -B "$work/npucore" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+  cmake -S "$tree" -B "$work/npucore" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG='-O0 -fpch-preprocess' \
     -DCMAKE_PROJECT_npucore_INCLUDE="$tree/tests/consumer/precompile.cmake" -DCMAKE_INSTALL_PREFIX="$work/prefix"
   cmake --build "$work/npucore"
   find "$work/npucore" -name 'lib*.so' -exec "$tree/scripts/check-hardening.py" {} +
