@@ -45,17 +45,12 @@ make_chroot() {
   rm -rf --one-file-system "$work/var/cache/apt/archives" "$work/var/lib/apt/lists"
   rm -rf --one-file-system "$root"
   mv "$work" "$root"
-  remove_older_chroots "$root"
+  remove_unused_chroots
 }
 
-# A changed package list makes a new folder; the ones before it are of no more use.
-remove_older_chroots() {
-  local old
-  for old in "$lanes_dir/$suite"-*/; do
-    old=${old%/}
-    [ -d "$old" ] && [ "$old" != "$1" ] && rm -rf --one-file-system "$old"
-  done
-  return 0
+# A changed package list makes a new folder. Another clone of the tree may still use the one before it: it goes after a week without use.
+remove_unused_chroots() {
+  find "$lanes_dir" -mindepth 1 -maxdepth 1 -name "$suite-*" -mtime +7 -exec rm -rf --one-file-system {} +
 }
 
 enter() {
@@ -123,6 +118,7 @@ root=$lanes_dir/$suite-$(printf '%s\n' "${packages[@]}" | sha256sum | cut -c1-12
 exec 9>"$lanes_dir/$suite.lock"
 flock 9 # one maker at a time
 [ -d "$root" ] || make_chroot "$root"
+touch "$root" # used today
 flock --unlock 9
 
 case ${1:-} in
