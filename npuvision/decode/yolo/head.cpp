@@ -231,6 +231,16 @@ std::string settle_host_values(const Found& found, YoloHead* head) {
          to_string(head->task);
 }
 
+YoloReading read_host_way(const Found& found, YoloHead head, bool channels_first) {
+  const TensorView& tensor = found.outputs[head.output];
+  head.channels_first = channels_first;
+  head.values = tensor.dims[channels_first ? 1 : 2];
+  head.boxes = tensor.dims[channels_first ? 2 : 1];
+  head.classes = found.card.host_classes;
+  std::string refusal = settle_host_values(found, &head);
+  return {head, std::move(refusal)};
+}
+
 }  // namespace
 
 std::size_t YoloHead::extras() const {
@@ -307,13 +317,17 @@ YoloReading read_host_head(const Found& found) {
     refusal = settle_task(found, &head);
   }
   if (!refusal.empty()) return {head, refusal};
-  const TensorView& tensor = found.outputs[head.output];
-  head.channels_first = tensor.dims[1] < tensor.dims[2];
-  head.values = std::min(tensor.dims[1], tensor.dims[2]);
-  head.boxes = std::max(tensor.dims[1], tensor.dims[2]);
-  head.classes = found.card.host_classes;
-  refusal = settle_host_values(found, &head);
-  return {head, refusal};
+  const YoloReading columns = read_host_way(found, head, true);
+  const YoloReading rows = read_host_way(found, head, false);
+  if (columns.refusal.empty() && rows.refusal.empty() && columns.head.values == rows.head.values) {
+    return {head,
+            "could be either way round: its input's size gives as many boxes as a box has "
+            "values; set another input-shape, or repair=none"};
+  }
+  if (columns.refusal.empty() != rows.refusal.empty()) {
+    return columns.refusal.empty() ? columns : rows;
+  }
+  return columns.head.boxes > rows.head.boxes ? columns : rows;
 }
 
 std::size_t grid_cells(InputSize input) {

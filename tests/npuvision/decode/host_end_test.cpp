@@ -196,6 +196,29 @@ TEST(HostTopK, RefusesWhatDoesNotFit) {
             std::string::npos);
 }
 
+/// An input of 32x32 has fewer boxes than a box has values.
+TEST(HostTopK, KnowsRowsFromColumnsByTheNumberOfValues) {
+  constexpr std::size_t kClasses = 30;
+  Rows rows(21, std::vector<double>(4 + kClasses));
+  rows[3] = {10, 20, 60, 80};
+  rows[3].resize(4 + kClasses);
+  rows[3][4 + 7] = 0.9;
+  const ModelCard card = cut(card_of(Task::kDetect, kClasses), "topk", kClasses, 5);
+  for (const bool channels_first : {false, true}) {
+    const Answer answer = decoded(card, tensor_of_rows(rows, channels_first));
+    ASSERT_EQ(answer.objects.size(), 1U) << channels_first;
+    expect_box(answer.objects[0], 10, 20, 60, 80);
+    EXPECT_EQ(answer.objects[0].label_id, 7);
+  }
+}
+
+TEST(HostTopK, RefusesWhatCouldLieEitherWayRound) {
+  const ModelCard card = cut(card_of(Task::kDetect, 17), "topk", 17, 5);
+  const std::string refusal =
+      refusal_of([&] { decoded(card, tensor_of_rows(Rows(21, std::vector<double>(21)))); });
+  EXPECT_NE(refusal.find("could be either way round"), std::string::npos) << refusal;
+}
+
 TEST(HostTopK, NamesWhatWasCutWhereItIsSaidToBeAnother) {
   ModelCard card = cut(card_of(Task::kDetect, 2), "topk", 2, 3);
   card.family = Family::kYolo;
