@@ -144,29 +144,46 @@ struct Described {
   std::vector<std::string> repairs;
 };
 
-/// The input's shape is the user's, else the card's where the model leaves it open.
-Described read_with_shape(const Settings& settings) {
-  npu::Model model = npu::Model::read(settings.model);
-  npu::vision::ModelCard card = npu::vision::read_model_card(settings.model, model.model_info());
-  npu::Shape shape = parse_shape("input-shape", settings.input_shape);
+void repair(Described& described, const Settings& settings) {
+  const std::vector<std::string> done = described.model.repair();
+  if (done.empty()) return;
+  described.repairs.insert(described.repairs.end(), done.begin(), done.end());
+  // What was cut off is in the card.
+  described.card = npu::vision::read_model_card(settings.model, described.model.model_info());
+}
+
+struct WantedShape {
+  npu::Shape shape;  ///< empty: the model's own
   const char* by = "";
-  if (shape.empty()) {
-    shape = npu::vision::input_shape(card, model.inputs().front().shape);
-    by = ", by the model's card";
-  }
-  if (shape.empty()) return {std::move(model), std::move(card), "", {}};
-  const std::string advice = advice_of(shape, by);
-  reshape(model, shape, advice);
-  return {std::move(model), std::move(card), advice, {}};
+};
+
+/// The user's, else the card's where the model leaves it open.
+WantedShape wanted_shape(const Described& described, const Settings& settings) {
+  const npu::Shape shape = parse_shape("input-shape", settings.input_shape);
+  if (!shape.empty()) return {shape, ""};
+  return {npu::vision::input_shape(described.card, described.model.inputs().front().shape),
+          ", by the model's card"};
+}
+
+bool is_one_picture(const npu::Shape& shape) {
+  return !shape.empty() && shape.front() == 1;
 }
 
 Described read_model(const Settings& settings) {
-  Described described = read_with_shape(settings);
-  if (!settings.repair) return described;
-  described.repairs = described.model.repair();
-  // What was cut off is in the card.
-  if (!described.repairs.empty()) {
-    described.card = npu::vision::read_model_card(settings.model, described.model.model_info());
+  npu::Model model = npu::Model::read(settings.model);
+  npu::vision::ModelCard card = npu::vision::read_model_card(settings.model, model.model_info());
+  Described described{std::move(model), std::move(card), "", {}};
+  const WantedShape wanted = wanted_shape(described, settings);
+  // The shapes inside, which a reshaped model has no more, show more to repair.
+  if (settings.repair && is_one_picture(wanted.shape)) {
+    repair(described, settings);
+  }
+  if (!wanted.shape.empty()) {
+    described.advice = advice_of(wanted.shape, wanted.by);
+    reshape(described.model, wanted.shape, described.advice);
+  }
+  if (settings.repair) {
+    repair(described, settings);
   }
   return described;
 }

@@ -1,5 +1,7 @@
 #include "arguments.hpp"
 
+#include <algorithm>
+
 #include "console.hpp"
 #include "frame_spec.hpp"
 #include "property_options.hpp"
@@ -166,13 +168,26 @@ void reshape_by_card(npu::Model& model, const Arguments& arguments) {
   }
 }
 
+/// A batch of one, rows, columns and channels in some order.
+bool is_one_picture(const std::string& reshape) {
+  const std::string shape = reshape.substr(reshape.find('=') + 1);
+  return shape.starts_with("1,") && std::count(shape.begin(), shape.end(), ',') == 3;
+}
+
+void repair(npu::Model& model, const Arguments& arguments) {
+  if (arguments.repair != "auto") return;
+  for (const auto& sentence : model.repair()) print(arguments.model + ": " + sentence + '\n');
+}
+
 npu::Model model_from(const Arguments& arguments) {
   auto model = npu::Model::read(arguments.model, arguments.weights);
+  // The shapes inside, which a reshaped model has no more, show more to repair.
+  if (arguments.reshape.size() == 1 && is_one_picture(arguments.reshape.front())) {
+    repair(model, arguments);
+  }
   reshape(model, arguments.reshape);
   reshape_by_card(model, arguments);
-  if (arguments.repair == "auto") {
-    for (const auto& sentence : model.repair()) print(arguments.model + ": " + sentence + '\n');
-  }
+  repair(model, arguments);
   const auto card = npu::vision::read_model_card(arguments.model, model.model_info());
   if (!card.origins.empty()) {
     model.set_model_info(npu::vision::kCardKey, card.to_json());
