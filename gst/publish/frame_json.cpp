@@ -1,19 +1,15 @@
 #include "frame_json.hpp"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "meta/npumeta.h"
+
+#include "json_text.hpp"
 
 namespace gstnpu {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json rounded(double value, double steps_per_unit) {
-  return std::round(value * steps_per_unit) / steps_per_unit;
-}
 
 Json pixels(double value) {
   return rounded(value, 100);
@@ -28,7 +24,7 @@ Json to_json(const ReadClass& found) {
   Json json;
   json["label"] = found.label;
   json["label_id"] = or_null(found.label_id);
-  json["confidence"] = found.confidence ? rounded(*found.confidence, 1e6) : Json(nullptr);
+  json["confidence"] = found.confidence ? Json(rounded(*found.confidence, 1e6)) : Json(nullptr);
   return json;
 }
 
@@ -86,7 +82,7 @@ Json to_json(const Region& region) {
   Json json;
   json["label"] = region.label;
   json["label_id"] = or_null(region.label_id);
-  json["confidence"] = region.confidence ? rounded(*region.confidence, 1e6) : Json(nullptr);
+  json["confidence"] = region.confidence ? Json(rounded(*region.confidence, 1e6)) : Json(nullptr);
   json["x"] = pixels(region.x);
   json["y"] = pixels(region.y);
   json["w"] = pixels(region.width);
@@ -125,7 +121,7 @@ Json to_json(const FrameCounts::Zone& zone) {
   }
   json["entered"] = zone.entered;
   json["left"] = zone.left;
-  json["mean_seconds"] = zone.mean_seconds ? rounded(*zone.mean_seconds, 1e3) : Json(nullptr);
+  json["mean_seconds"] = zone.mean_seconds ? Json(rounded(*zone.mean_seconds, 1e3)) : Json(nullptr);
   return json;
 }
 
@@ -202,7 +198,7 @@ std::string to_json_line(const FrameRecord& record) {
   json["height"] = record.size ? Json(record.size->height) : Json(nullptr);
   json["model"] = or_null(record.model);
   json["inference_ms"] = record.inference_ns
-                             ? rounded(static_cast<double>(*record.inference_ns) / 1e6, 1e3)
+                             ? Json(rounded(static_cast<double>(*record.inference_ns) / 1e6, 1e3))
                              : Json(nullptr);
   json["detections"] = to_array(record.regions);
   add_results(record.results, json);
@@ -210,8 +206,7 @@ std::string to_json_line(const FrameRecord& record) {
   if (record.tensors) {
     json["tensors"] = to_array(*record.tensors);
   }
-  // File names and labels may hold any bytes; the line is UTF-8 whatever they are.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_line(json);
 }
 
 FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> size,

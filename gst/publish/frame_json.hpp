@@ -22,6 +22,7 @@ struct FrameRecord {
   std::optional<std::string> stream;  ///< what the user calls it
   std::optional<std::string> time;    ///< wall clock
   std::optional<std::uint64_t> pts_ns;
+  std::optional<std::uint64_t> stream_time_ns;  ///< position in the stream
   std::optional<npu::vision::FrameSize> size;
   std::optional<std::string> model;
   std::optional<std::uint64_t> inference_ns;
@@ -34,7 +35,7 @@ struct FrameRecord {
 /// One line, with the newline.
 std::string to_json_line(const FrameRecord& record);
 
-/// All but the number of the frame, its stream and its time, which the buffer does not know.
+/// All but the number of the frame, its stream and its times, which the buffer does not know.
 FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> size,
                        bool with_tensors);
 

@@ -16,6 +16,7 @@
 #include "common/gtype.hpp"
 #include "common/properties.hpp"
 
+#include "dlstreamer_json.hpp"
 #include "frame_json.hpp"
 #include "publisher.hpp"
 #include "wall_clock.hpp"
@@ -26,8 +27,11 @@ GST_DEBUG_CATEGORY_STATIC(publish_debug);
 namespace gstnpu {
 namespace {
 
+enum class PublishFormat { kNpu, kDlstreamer };
+
 struct Settings {
   std::string location;
+  PublishFormat format = PublishFormat::kNpu;
   bool append = false;
   bool flush = false;
   bool tensors = false;
@@ -76,6 +80,7 @@ class PublishFilter {
 
  private:
   void replace_publisher(std::unique_ptr<Publisher> publisher);
+  std::string line_of(GstBuffer* buffer, const GstSegment& segment);
   void tell_lost(const std::string& when) const;
 
   GstElement* const element_;
@@ -124,16 +129,29 @@ void PublishFilter::tell_lost(const std::string& when) const {
                              ": whoever reads them is slower than the stream");
 }
 
-bool PublishFilter::publish(GstBuffer* buffer, const GstSegment& segment) {
+std::optional<std::uint64_t> stream_time_of(GstBuffer* buffer, const GstSegment& segment) {
+  if (segment.format != GST_FORMAT_TIME) return std::nullopt;
+  const guint64 time =
+      gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  return time != GST_CLOCK_TIME_NONE ? std::optional(time) : std::nullopt;
+}
+
+std::string PublishFilter::line_of(GstBuffer* buffer, const GstSegment& segment) {
   FrameRecord record = read_frame(buffer, frame_size_, active_.tensors);
   record.frame = frames_++;
+  record.stream_time_ns = stream_time_of(buffer, segment);
   if (!active_.stream_id.empty()) {
     record.stream = active_.stream_id;
   }
   if (active_.wall_clock) {
     record.time = wall_clock_of(buffer, segment, element_);
   }
-  const Publisher::Result result = publisher_->push(to_json_line(record));
+  return active_.format == PublishFormat::kDlstreamer ? to_dlstreamer_line(record)
+                                                      : to_json_line(record);
+}
+
+bool PublishFilter::publish(GstBuffer* buffer, const GstSegment& segment) {
+  const Publisher::Result result = publisher_->push(line_of(buffer, segment));
   if (result == Publisher::Result::kDropped && !std::exchange(has_told_drops_, true)) {
     post_warning(element_, "Lines for " + target() +
                                " are dropped (policy): " + std::to_string(active_.queue_size) +
@@ -321,6 +339,16 @@ GType policy_type() {
   return type;
 }
 
+GType format_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(PublishFormat::kNpu), "As docs/json.md describes it", "npu"},
+      {static_cast<gint>(PublishFormat::kDlstreamer),
+       "As DL Streamer's gvametaconvert writes it: objects, resolution, timestamp", "dlstreamer"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("NpuPublishFormat", values);
+  return type;
+}
+
 std::vector<Property<PublishFilter>> properties() {
   using F = PublishFilter;
   const Settings defaults;
@@ -337,6 +365,9 @@ std::vector<Property<PublishFilter>> properties() {
           FALSE, kUntilReady)),
       property<F, &Settings::tensors>(g_param_spec_boolean(
           "tensors", "Tensors", "Add the name, type and shape of each tensor", FALSE, kUntilReady)),
+      property<F, &Settings::format>(
+          g_param_spec_enum("format", "Format", "What a frame's JSON looks like", format_type(),
+                            static_cast<gint>(defaults.format), kUntilReady)),
       property<F, &Settings::stream_id>(g_param_spec_string(
           "stream-id", "Stream id", "Name of the stream, as \"stream\" in each line; empty: none",
           "", kUntilReady)),

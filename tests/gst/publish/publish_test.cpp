@@ -64,6 +64,18 @@ TEST(PublishLine, HoldsTheDetections) {
       "\n");
 }
 
+TEST(PublishLine, IsThatOfDlstreamerWhereAsked) {
+  EXPECT_EQ(line_of(inferred_frame(33333333), "format=dlstreamer"),
+            R"({"objects":[{"detection":{"bounding_box":{"x_max":0.187891,"x_min":0.124609,)"
+            R"("y_max":0.125,"y_min":0.083333},"confidence":0.75,"label":"square","label_id":1},)"
+            R"("h":20,"region_id":0,"roi_type":"square","w":40,"x":80,"y":40},)"
+            R"({"detection":{"bounding_box":{"x_max":0.515625,"x_min":0.421875,)"
+            R"("y_max":0.5,"y_min":0.333333},"confidence":0.625,"label":"circle","label_id":0},)"
+            R"("h":80,"region_id":1,"roi_type":"circle","w":60,"x":270,"y":160}],)"
+            R"("resolution":{"height":480,"width":640},"timestamp":33333333})"
+            "\n");
+}
+
 TEST(PublishLine, OfAFrameWithoutInference) {
   EXPECT_EQ(line_of(frame_with({}, 5)),
             R"({"frame":0,"pts":5,"width":640,"height":480,"model":null,"inference_ms":null,)"

@@ -1,0 +1,149 @@
+#include "dlstreamer_json.hpp"
+
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "json_text.hpp"
+
+namespace gstnpu {
+namespace {
+
+using Json = nlohmann::json;  // sorted by key, as DL Streamer's is
+using npu::vision::FrameSize;
+
+constexpr double kSteps = 1e6;
+
+Json edges(const Region& region, FrameSize frame) {
+  return {{"x_min", rounded(region.x / frame.width, kSteps)},
+          {"x_max", rounded((region.x + region.width) / frame.width, kSteps)},
+          {"y_min", rounded(region.y / frame.height, kSteps)},
+          {"y_max", rounded((region.y + region.height) / frame.height, kSteps)}};
+}
+
+/// Of an object, and of a class that a model said.
+template <typename Labelled>
+Json label_of(const Labelled& found) {
+  Json json = Json::object();
+  if (!found.label.empty()) {
+    json["label"] = found.label;
+  }
+  if (found.label_id) {
+    json["label_id"] = *found.label_id;
+  }
+  if (found.confidence) {
+    json["confidence"] = rounded(*found.confidence, kSteps);
+  }
+  return json;
+}
+
+/// Each under a key of its own: "classification", "classification_2" and so on.
+void add_classes(const std::vector<ReadClass>& classes, const std::optional<std::string>& model,
+                 Json& json) {
+  int number = 0;
+  for (const ReadClass& found : classes) {
+    ++number;
+    Json& one = json[number == 1 ? "classification" : "classification_" + std::to_string(number)];
+    one = label_of(found);
+    if (model) {
+      one["model"]["name"] = *model;
+    }
+  }
+}
+
+/// Edges to the nearest pixel.
+void add_pixels(const Region& region, Json& json) {
+  const long left = std::lround(region.x), top = std::lround(region.y);
+  json["x"] = left;
+  json["y"] = top;
+  json["w"] = std::lround(region.x + region.width) - left;
+  json["h"] = std::lround(region.y + region.height) - top;
+}
+
+Json to_json(const Region& region, const std::optional<FrameSize>& frame) {
+  Json json;
+  add_pixels(region, json);
+  json["detection"] = label_of(region);
+  if (frame) {
+    json["detection"]["bounding_box"] = edges(region, *frame);
+  }
+  if (!region.label.empty()) {
+    json["roi_type"] = region.label;
+  }
+  if (region.meta != nullptr) {
+    json["region_id"] = region.meta->id;
+  } else if (region.analytics_id) {
+    json["region_id"] = *region.analytics_id;
+  }
+  if (region.tracking_id) {
+    json["id"] = *region.tracking_id;
+  }
+  add_classes(region.classes, std::nullopt, json);
+  return json;
+}
+
+/// What is said of the whole frame is an object as large as the frame.
+Json whole_frame(const FrameRecord& record) {
+  Json json;
+  json["x"] = 0;
+  json["y"] = 0;
+  json["w"] = record.size ? record.size->width : 0;
+  json["h"] = record.size ? record.size->height : 0;
+  add_classes(record.results.classes, record.model, json);
+  return json;
+}
+
+std::string precision_of(const std::string& type) {
+  static const std::map<std::string_view, const char*> precisions = {
+      {"float16", "FP16"}, {"float32", "FP32"}, {"float64", "FP64"}, {"bfloat16", "BF16"},
+      {"int8", "I8"},      {"int16", "I16"},    {"int32", "I32"},    {"int64", "I64"},
+      {"uint8", "U8"},     {"uint16", "U16"},   {"uint32", "U32"},   {"uint64", "U64"}};
+  const auto found = precisions.find(type);
+  return found != precisions.end() ? found->second : type;
+}
+
+Json to_json(const FrameRecord::Tensor& tensor, const std::optional<std::string>& model) {
+  Json json{{"layer_name", tensor.name},
+            {"precision", precision_of(tensor.type)},
+            {"dims", tensor.shape}};
+  if (model) {
+    json["model_name"] = *model;
+  }
+  return json;
+}
+
+void add_objects(const FrameRecord& record, Json& json) {
+  for (const Region& region : record.regions) {
+    json["objects"].push_back(to_json(region, record.size));
+  }
+  if (!record.results.classes.empty()) {
+    json["objects"].push_back(whole_frame(record));
+  }
+}
+
+}  // namespace
+
+std::string to_dlstreamer_line(const FrameRecord& record) {
+  Json json = Json::object();
+  if (record.size) {
+    json["resolution"] = {{"width", record.size->width}, {"height", record.size->height}};
+  }
+  if (record.stream) {
+    json["source"] = *record.stream;
+  }
+  if (record.stream_time_ns) {
+    json["timestamp"] = *record.stream_time_ns;
+  }
+  if (record.time) {
+    json["system_timestamp"] = *record.time;
+  }
+  add_objects(record, json);
+  if (record.tensors && !record.tensors->empty()) {
+    Json& tensors = json["tensors"] = Json::array();
+    for (const auto& tensor : *record.tensors) tensors.push_back(to_json(tensor, record.model));
+  }
+  return to_line(json);
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,104 @@
+#include "publish/dlstreamer_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/foreign_locale.hpp"
+
+namespace gstnpu {
+namespace {
+
+Region car() {
+  Region region;
+  region.label = "car";
+  region.label_id = 2;
+  region.confidence = 0.75;
+  region.x = 79.75;
+  region.y = 40;
+  region.width = 40.5;
+  region.height = 20;
+  region.analytics_id = 7;
+  return region;
+}
+
+FrameRecord record() {
+  FrameRecord record;
+  record.frame = 5;
+  record.size = npu::vision::FrameSize{640, 480};
+  record.pts_ns = 99;
+  record.stream_time_ns = 33333333;
+  record.model = "models/net.xml";
+  record.inference_ns = 1'234'567;
+  return record;
+}
+
+TEST(DlstreamerJson, HasObjectsAsGvametaconvertDoes) {
+  FrameRecord frame = record();
+  frame.regions = {car()};
+  EXPECT_EQ(to_dlstreamer_line(frame),
+            R"({"objects":[{"detection":{"bounding_box":{"x_max":0.187891,"x_min":0.124609,)"
+            R"("y_max":0.125,"y_min":0.083333},"confidence":0.75,"label":"car","label_id":2},)"
+            R"("h":20,"region_id":7,"roi_type":"car","w":40,"x":80,"y":40}],)"
+            R"("resolution":{"height":480,"width":640},"timestamp":33333333})"
+            "\n");
+}
+
+TEST(DlstreamerJson, HasNoObjectsWhereNothingWasFound) {
+  EXPECT_EQ(to_dlstreamer_line(record()),
+            R"({"resolution":{"height":480,"width":640},"timestamp":33333333})"
+            "\n");
+}
+
+TEST(DlstreamerJson, HasTheIdentityAndTheClassesOfAnObject) {
+  FrameRecord frame = record();
+  frame.size.reset();
+  Region region = car();
+  region.tracking_id = 12;
+  region.classes = {{"red", 3, 0.5}, {"van", {}, {}}};
+  frame.regions = {region};
+  EXPECT_EQ(to_dlstreamer_line(frame),
+            R"({"objects":[{"classification":{"confidence":0.5,"label":"red","label_id":3},)"
+            R"("classification_2":{"label":"van"},)"
+            R"("detection":{"confidence":0.75,"label":"car","label_id":2},)"
+            R"("h":20,"id":12,"region_id":7,"roi_type":"car","w":40,"x":80,"y":40}],)"
+            R"("timestamp":33333333})"
+            "\n");
+}
+
+TEST(DlstreamerJson, HasTheClassesOfTheFrameAsAnObject) {
+  FrameRecord frame = record();
+  frame.results.classes = {{"cat", 1, 0.5}};
+  EXPECT_EQ(to_dlstreamer_line(frame),
+            R"({"objects":[{"classification":{"confidence":0.5,"label":"cat","label_id":1,)"
+            R"("model":{"name":"models/net.xml"}},"h":480,"w":640,"x":0,"y":0}],)"
+            R"("resolution":{"height":480,"width":640},"timestamp":33333333})"
+            "\n");
+}
+
+TEST(DlstreamerJson, HasSourceTimeAndTensorsWhereAsked) {
+  FrameRecord frame = record();
+  frame.stream = "gate";
+  frame.time = "2026-01-31T12:00:00.040000Z";
+  frame.tensors = {{{.name = "out", .type = "float32", .shape = {1, 84, 8400}},
+                    {.name = "ids", .type = "int64", .shape = {1}}}};
+  EXPECT_EQ(to_dlstreamer_line(frame),
+            R"({"resolution":{"height":480,"width":640},"source":"gate",)"
+            R"("system_timestamp":"2026-01-31T12:00:00.040000Z","tensors":[)"
+            R"({"dims":[1,84,8400],"layer_name":"out","model_name":"models/net.xml",)"
+            R"("precision":"FP32"},)"
+            R"({"dims":[1],"layer_name":"ids","model_name":"models/net.xml","precision":"I64"}],)"
+            R"("timestamp":33333333})"
+            "\n");
+}
+
+TEST(DlstreamerJson, IsTheSameInEveryLocaleAndUtf8) {
+  FrameRecord frame = record();
+  frame.regions = {car()};
+  frame.regions[0].label = "c\xff";
+  const std::string expected = to_dlstreamer_line(frame);
+  EXPECT_NE(expected.find("\"roi_type\":\"c\xEF\xBF\xBD\""), std::string::npos) << expected;
+  const npu::test::ForeignNumbers german;
+  EXPECT_EQ(to_dlstreamer_line(frame), expected);
+}
+
+}  // namespace
+}  // namespace gstnpu
