@@ -246,6 +246,7 @@ set(GSTNPU_SOURCES
   gst/inference/stream_events.cpp
   gst/inference/stream_regions.cpp
   gst/plugin/plugin.cpp
+  gst/publish/array_file.cpp
   gst/publish/dlstreamer_json.cpp
   gst/publish/frame_json.cpp
   gst/publish/line_writer.cpp

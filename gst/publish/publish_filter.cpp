@@ -16,6 +16,7 @@
 #include "common/gtype.hpp"
 #include "common/properties.hpp"
 
+#include "array_file.hpp"
 #include "dlstreamer_json.hpp"
 #include "frame_json.hpp"
 #include "publisher.hpp"
@@ -28,10 +29,12 @@ namespace gstnpu {
 namespace {
 
 enum class PublishFormat { kNpu, kDlstreamer };
+enum class PublishFileFormat { kJsonLines, kJson };
 
 struct Settings {
   std::string location;
   PublishFormat format = PublishFormat::kNpu;
+  PublishFileFormat file_format = PublishFileFormat::kJsonLines;
   bool append = false;
   bool flush = false;
   bool tensors = false;
@@ -80,6 +83,7 @@ class PublishFilter {
 
  private:
   void replace_publisher(std::unique_ptr<Publisher> publisher);
+  std::unique_ptr<Sink> open_sink() const;
   std::string line_of(GstBuffer* buffer, const GstSegment& segment);
   void tell_lost(const std::string& when) const;
 
@@ -99,19 +103,24 @@ using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, PublishFilter>;
 
 void warn_of_failure(GstElement* element);
 
+std::unique_ptr<Sink> PublishFilter::open_sink() const {
+  if (active_.file_format == PublishFileFormat::kJson) {
+    return std::make_unique<ArrayFile>(active_.location, active_.append);
+  }
+  return make_sink(active_.location, {.append = active_.append,
+                                      .flush_always = active_.flush,
+                                      .warn = [element = element_](const std::string& text) {
+                                        post_warning(element, text);
+                                      }});
+}
+
 void PublishFilter::start() {
   active_ = settings();
   frames_ = 0;
   has_told_drops_ = false;
   frame_size_.reset();
-  auto sink = make_sink(active_.location, {.append = active_.append,
-                                           .flush_always = active_.flush,
-                                           .warn = [element = element_](const std::string& text) {
-                                             post_warning(element, text);
-                                           }});
   replace_publisher(std::make_unique<Publisher>(
-      std::move(sink),
-      Publisher::Options{.policy = active_.policy, .most_lines = active_.queue_size},
+      open_sink(), Publisher::Options{.policy = active_.policy, .most_lines = active_.queue_size},
       [element = element_] { warn_of_failure(element); }));
 }
 
@@ -349,6 +358,16 @@ GType format_type() {
   return type;
 }
 
+GType file_format_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(PublishFileFormat::kJsonLines), "A line for each frame", "json-lines"},
+      {static_cast<gint>(PublishFileFormat::kJson), "One array of all frames, in a regular file",
+       "json"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("NpuPublishFileFormat", values);
+  return type;
+}
+
 std::vector<Property<PublishFilter>> properties() {
   using F = PublishFilter;
   const Settings defaults;
@@ -368,6 +387,9 @@ std::vector<Property<PublishFilter>> properties() {
       property<F, &Settings::format>(
           g_param_spec_enum("format", "Format", "What a frame's JSON looks like", format_type(),
                             static_cast<gint>(defaults.format), kUntilReady)),
+      property<F, &Settings::file_format>(g_param_spec_enum(
+          "file-format", "File format", "How the frames of a file are told apart",
+          file_format_type(), static_cast<gint>(defaults.file_format), kUntilReady)),
       property<F, &Settings::stream_id>(g_param_spec_string(
           "stream-id", "Stream id", "Name of the stream, as \"stream\" in each line; empty: none",
           "", kUntilReady)),

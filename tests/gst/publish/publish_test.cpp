@@ -249,6 +249,17 @@ TEST(Publish, AppendKeepsWhatIsThere) {
   EXPECT_EQ(folder.read("out.jsonl").find("old\n{\"frame\":0"), 0u);
 }
 
+TEST(Publish, WritesAnArrayWhereAsked) {
+  const TempFolder folder;
+  for (const char* again : {"", "append=true"}) {
+    ElementHarness harness(
+        launch(folder, std::string("format=dlstreamer file-format=json ") + again), kCaps);
+    ASSERT_EQ(harness.push(frame_with({}, 5)), GST_FLOW_OK);
+  }
+  const std::string frame = R"({"resolution":{"height":480,"width":640},"timestamp":5})";
+  EXPECT_EQ(folder.read("out.jsonl"), "[\n" + frame + ",\n" + frame + "\n]\n");
+}
+
 TEST(Publish, TwoElementsWriteTwoFiles) {
   const TempFolder folder;
   {
@@ -337,9 +348,10 @@ Failure take_error(GstBus* bus) {
 }
 
 /// What a start with this location fails with.
-Failure failure_of_start(const std::string& location) {
+Failure failure_of_start(const std::string& location, const char* file_format = "json-lines") {
   const Owned<GstElement> element(
       GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("npupublish", nullptr))));
+  gst_util_set_object_arg(G_OBJECT(element.get()), "file-format", file_format);
   const Owned<GstBus> bus(gst_bus_new());
   gst_element_set_bus(element.get(), bus.get());
   g_object_set(element.get(), "location", location.c_str(), nullptr);
@@ -366,6 +378,15 @@ TEST(PublishFailure, OfAPipeThatNobodyReadsIsNotWaitedFor) {
   EXPECT_EQ(failure_of_start(folder.file("pipe")).text,
             "Cannot open \"" + folder.file("pipe") +
                 "\" for writing: nobody reads the pipe. Start its reader before the pipeline.");
+}
+
+TEST(PublishFailure, OfAnArrayNeedsAFile) {
+  EXPECT_EQ(failure_of_start("/nowhere/out.json", "json").code, GST_RESOURCE_ERROR_OPEN_WRITE);
+  for (const char* location : {"", "-", "tcp://localhost:1", "/dev/null"}) {
+    const std::string said = failure_of_start(location, "json").text;
+    EXPECT_NE(said.find("is no regular file, which file-format=json needs"), std::string::npos)
+        << said;
+  }
 }
 
 TEST(PublishFailure, OfALocationThatIsNoneSaysWhatOneIs) {
