@@ -203,13 +203,14 @@ class Scene:
     def _objects(self, owner, poses):
         counts = np.bincount(owner.ravel() + 1, minlength=len(poses) + 1)[1:]
         objects = []
-        for thing, pose, seen in zip(self.things, poses, counts):
+        for identity, (thing, pose, seen) in enumerate(zip(self.things, poses, counts)):
             visible = min(1.0, seen / area(thing.label, pose))
             if visible < GONE:
                 continue
             limit = [self.width, self.height] * 2
             x0, y0, x1, y1 = np.clip(bounds(thing.label, pose), 0, limit)
             objects.append({
+                "id": identity,
                 "label": thing.label,
                 "color": thing.color_name,
                 "x": round(float(x0), 2),
