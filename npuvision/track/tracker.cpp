@@ -17,6 +17,11 @@ constexpr double kLeastOverlapOfUnsure = 0.5;
 // What is small and fast overlaps with nothing: of what is left, boxes are compared that are larger
 // by this part of their sides on each side (C-BIoU: Yang et al., WACV 2023).
 constexpr double kBuffer = 0.5;
+// What is suddenly smaller than this part of what is expected, and inside of it, is partly hidden;
+// the margin is a part of the expected sides. What stays so for longer is as small as it looks.
+constexpr double kLeastSeen = 0.7;
+constexpr double kHiddenMargin = 0.1;
+constexpr double kLongestHidden = 0.5;  // seconds
 // A path is filled in with at most so many places.
 constexpr int kMostVirtual = 8;
 
@@ -27,6 +32,27 @@ Edges edges_of(const Object& object) {
 Edges larger(const Edges& edges) {
   const double x = kBuffer * (edges[2] - edges[0]), y = kBuffer * (edges[3] - edges[1]);
   return {edges[0] - x, edges[1] - y, edges[2] + x, edges[3] + y};
+}
+
+double area(const Edges& edges) {
+  return (edges[2] - edges[0]) * (edges[3] - edges[1]);
+}
+
+/// Around what is seen of an object of which something hides the rest: as large as expected, and
+/// moved only where what is seen sticks out. Otherwise what is seen.
+Edges whole_of(const Edges& expected, const Edges& seen) {
+  if (area(seen) >= kLeastSeen * area(expected)) return seen;
+  Edges whole = expected;
+  for (std::size_t low = 0; low < 2; ++low) {
+    const std::size_t high = low + 2;
+    const double over_low = std::min(seen[low] - expected[low], 0.0);
+    const double over_high = std::max(seen[high] - expected[high], 0.0);
+    const double margin = kHiddenMargin * (expected[high] - expected[low]);
+    if (over_high - over_low > margin) return seen;
+    whole[low] += over_low + over_high;
+    whole[high] += over_low + over_high;
+  }
+  return whole;
 }
 
 bool is_box(const Object& object) {
@@ -42,7 +68,9 @@ struct Tracked {
   Motion motion;
   Motion motion_when_found;
   Edges found;  ///< frame pixels
+  Edges whole;  ///< the same with what is hidden of it
   double found_at = 0;
+  double whole_at = 0;  ///< when nothing was hidden of it
   std::uint32_t times_found = 0;
   std::uint32_t missed = 0;  ///< frames in a row in which it was not found
 
@@ -104,6 +132,7 @@ class Tracker::Impl {
   void match(const Round& round, std::span<const Object> objects);
   bool takes_part(const Round& round, const Tracked& tracked) const;
   bool takes_part(const Round& round, const Object& object) const;
+  void move(Tracked* tracked, const Edges& found);
   void find(Tracked* tracked, std::span<const Object> objects, std::size_t object);
   void begin_tracks(std::span<const Object> objects);
   void drop(FrameSize frame);
@@ -174,7 +203,7 @@ void Tracker::Impl::match(const Round& round, std::span<const Object> objects) {
 /// of its path and not what was expected in vain (OC-SORT: Cao et al., CVPR 2023).
 void follow_path(Tracked* tracked, const Edges& to, double seconds) {
   const int steps = std::min(static_cast<int>(tracked->missed) + 1, kMostVirtual);
-  const Edges from = tracked->found;
+  const Edges from = tracked->whole;
   tracked->motion = tracked->motion_when_found;
   for (int step = 1; step <= steps; ++step) {
     const double part = static_cast<double>(step) / steps;
@@ -187,17 +216,27 @@ void follow_path(Tracked* tracked, const Edges& to, double seconds) {
   }
 }
 
-void Tracker::Impl::find(Tracked* tracked, std::span<const Object> objects, std::size_t object) {
-  const Edges edges = edges_of(objects[object]);
-  if (tracked->is_lost()) {
-    follow_path(tracked, edges, seconds_);
-  } else {
-    tracked->motion.correct(edges);
+void Tracker::Impl::move(Tracked* tracked, const Edges& found) {
+  const bool may_be_hidden =
+      tracked->is_confirmed() && seconds_ - tracked->whole_at <= kLongestHidden;
+  const Edges whole = may_be_hidden ? whole_of(tracked->motion.edges(), found) : found;
+  if (whole == found) {
+    tracked->whole_at = seconds_;
   }
-  is_taken_[object] = 1;
+  if (tracked->is_lost()) {
+    follow_path(tracked, whole, seconds_);
+  } else {
+    tracked->motion.correct(whole);
+  }
   tracked->motion_when_found = tracked->motion;
-  tracked->found = edges;
+  tracked->found = found;
+  tracked->whole = whole;
   tracked->found_at = seconds_;
+}
+
+void Tracker::Impl::find(Tracked* tracked, std::span<const Object> objects, std::size_t object) {
+  move(tracked, edges_of(objects[object]));
+  is_taken_[object] = 1;
   tracked->missed = 0;
   tracked->track.object = object;
   tracked->track.seconds_since_found = 0;
@@ -215,7 +254,8 @@ void Tracker::Impl::begin_tracks(std::span<const Object> objects) {
     tracked.motion = Motion(edges_of(objects[j]));
     tracked.found = edges_of(objects[j]);
     tracked.motion_when_found = tracked.motion;
-    tracked.found_at = seconds_;
+    tracked.whole = tracked.found;
+    tracked.found_at = tracked.whole_at = seconds_;
     tracked.times_found = 1;
     tracked.track = {.confidence = objects[j].confidence,
                      .label_id = objects[j].label_id,

@@ -125,6 +125,41 @@ TEST(Tracker, FindsWhatWasHiddenForHalfASecond) {
   }
 }
 
+/// The part of a square with a side of 100 that is seen: from 0 to 1 of it, both ways.
+Object part_of(double x, double y, double from, double to) {
+  return {.left = x - 50 + 100 * from,
+          .top = y - 50 + 100 * from,
+          .right = x - 50 + 100 * to,
+          .bottom = y - 50 + 100 * to,
+          .confidence = 0.9F,
+          .oriented = {}};
+}
+
+// Something goes past in front of it: first its upper left is seen, then its lower right.
+TEST(Tracker, KnowsWhatIsPartlyHidden) {
+  Clip clip;
+  double x = 60;
+  for (int i = 0; i < 20; ++i, x += 8) clip.frame({object_at(x, 180, 100)});
+  for (int i = 0; i < 2; ++i, x += 8) EXPECT_EQ(clip.frame({part_of(x, 180, 0, 0.5)})[0].id, 1U);
+  for (int i = 0; i < 2; ++i, x += 8) EXPECT_TRUE(clip.frame({}).empty());
+  for (int i = 0; i < 2; ++i, x += 8) {
+    const auto tracks = clip.frame({part_of(x, 180, 0.5, 1)});
+    ASSERT_EQ(tracks.size(), 1U);
+    EXPECT_EQ(tracks[0].id, 1U);
+    EXPECT_EQ(tracks[0].left, x) << "what is seen, not what is hidden";
+  }
+  EXPECT_EQ(clip.frame({object_at(x, 180, 100)})[0].id, 1U);
+}
+
+TEST(Tracker, TakesWhatStaysSmallForSmall) {
+  Clip clip;
+  for (int i = 0; i < 20; ++i) clip.frame({object_at(300, 180, 100)});
+  for (int i = 0; i < 40; ++i) clip.frame({object_at(300, 180, 50)});
+  clip.frame({});
+  ASSERT_EQ(clip.lost().size(), 1U);
+  EXPECT_NEAR(clip.lost()[0].right - clip.lost()[0].left, 50, 2);
+}
+
 TEST(Tracker, GivesUpWhatIsLostForTooLong) {
   Clip clip({.lost_seconds = 0.5});
   clip.frame({object_at(300, 100)});
