@@ -265,6 +265,8 @@ set(GSTNPU_OVERLAY_SOURCES
   gst/overlay/canvas.cpp
   gst/overlay/drawing.cpp
   gst/overlay/lettering.cpp
+  gst/overlay/mapped_frame.cpp
   gst/overlay/npuoverlay.cpp
+  gst/overlay/painter.cpp
   gst/overlay/palette.cpp
 )

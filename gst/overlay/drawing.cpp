@@ -261,12 +261,14 @@ int Drawing::add_text(std::string_view text, int x, int y, Color color) {
   return x + bitmap.width;
 }
 
-void Drawing::add_label(const Region& region) {
-  if (!look_.with_labels) return;
+bool Drawing::add_label(const Region& region) {
+  if (!look_.with_labels) return true;
   const Words words = words_of(region);
-  if (words.name.empty() && words.number.empty()) return;
+  if (words.name.empty() && words.number.empty()) return true;
+  const std::size_t left_out = lettering_.left_out();
   const Bitmap &name = lettering_.of(words.name), &number = lettering_.of(words.number);
-  if (name.width == 0 && number.width == 0) return;
+  const bool is_complete = lettering_.left_out() == left_out;
+  if (name.width == 0 && number.width == 0) return is_complete;
   const Box box = box_of(region);
   const Color color = color_of(region);
   const int margin = static_cast<int>(look_.text_height) / 4;
@@ -277,6 +279,7 @@ void Drawing::add_label(const Region& region) {
   add_rectangle({x, y, x + width, y + height}, color, kPaperOpacity);
   const Color ink = ink_on(color);
   add_text(words.number, add_text(words.name, x + margin, y, ink), y, ink);
+  return is_complete;
 }
 
 Drawing::Box Drawing::box_of(const Region& region) const {

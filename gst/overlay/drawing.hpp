@@ -35,7 +35,8 @@ class Drawing {
   void begin(npu::vision::FrameSize frame);
   /// All of a region but its label.
   void add(const Region& region);
-  void add_label(const Region& region);
+  /// Returns whether it is complete: a frame letters a limited number of texts that are new.
+  bool add_label(const Region& region);
   /// Lines of text at the frame's top left.
   void add_line(std::string_view text);
 

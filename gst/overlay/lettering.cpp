@@ -51,7 +51,10 @@ const Bitmap& Lettering::of(std::string_view text) {
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
   static const Bitmap kNone;
-  if (new_ones_ == kMostNewOnes) return kNone;
+  if (new_ones_ == kMostNewOnes) {
+    ++left_out_;
+    return kNone;
+  }
   ++new_ones_;
   Bitmap bitmap = draw(text);
   known_bytes_ += key.size() + bitmap.coverage.size();

@@ -32,6 +32,8 @@ class Lettering {
   /// Forgets all where it has become too much.
   void clean_up();
 
+  /// Texts that were not drawn, of all frames.
+  std::size_t left_out() const { return left_out_; }
   std::size_t known_bytes() const { return known_bytes_; }
 
  private:
@@ -45,6 +47,7 @@ class Lettering {
   std::unordered_map<std::string, Bitmap> known_;
   std::size_t known_bytes_ = 0;
   int new_ones_ = 0;  // in this frame
+  std::size_t left_out_ = 0;
 };
 
 }  // namespace gstnpu

@@ -2,77 +2,28 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include <algorithm>
-#include <cmath>
 #include <exception>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <npucore/error.hpp>
-
-#include "analytics/answer_meta.hpp"
 #include "common/bus.hpp"
 #include "common/elements.hpp"
 #include "common/gtype.hpp"
 #include "common/in_place.hpp"
-#include "common/memory_size.hpp"
 #include "common/properties.hpp"
 #include "common/refs.hpp"
-#include "common/video_frame.hpp"
-#include "meta/npumeta.h"
 
 #include "canvas.hpp"
 #include "drawing.hpp"
+#include "painter.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(npuoverlay_debug);
 #define GST_CAT_DEFAULT npuoverlay_debug
 
 namespace gstnpu {
 namespace {
-
-[[noreturn]] void refuse(const GstVideoMeta& meta) {
-  throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                   "the frame's GstVideoMeta tells of " + std::to_string(meta.width) + "x" +
-                       std::to_string(meta.height) + " pixels of " +
-                       gst_video_format_to_string(meta.format) +
-                       ", which its memory does not hold or its caps deny: the element that makes "
-                       "the frames is at fault");
-}
-
-/// A frame's pixels, mapped for reading and writing.
-class MappedFrame {
- public:
-  MappedFrame(const GstVideoInfo& info, GstBuffer* buffer) {
-    const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
-    if (meta && meta->format != GST_VIDEO_INFO_FORMAT(&info)) {
-      refuse(*meta);
-    }
-    require_bytes(buffer);
-    if (!gst_video_frame_map(&frame_, &info, buffer, GST_MAP_READWRITE)) {
-      throw npu::Error(npu::ErrorCode::kIo, "the frame's memory cannot be mapped for writing");
-    }
-    if (!meta || holds_all_rows(frame_)) return;
-    gst_video_frame_unmap(&frame_);
-    refuse(*meta);
-  }
-  ~MappedFrame() { gst_video_frame_unmap(&frame_); }
-  MappedFrame(const MappedFrame&) = delete;
-  MappedFrame& operator=(const MappedFrame&) = delete;
-  GstVideoFrame* get() { return &frame_; }
-
- private:
-  GstVideoFrame frame_{};
-};
-
-std::string line_of(const ReadClass& said) {
-  return said.confidence
-             ? said.label + " " + std::to_string(std::lround(100 * *said.confidence)) + "%"
-             : said.label;
-}
 
 /// What an instance holds.
 class Overlay {
@@ -90,75 +41,43 @@ class Overlay {
     change(settings_);
   }
 
+  Painter::Stats stats() const {
+    const std::scoped_lock lock(mutex_);
+    return stats_;
+  }
+
   // For the streaming thread.
+  void start();
   /// Throws npu::Error for frames that nothing can be drawn on.
-  void set_frames(const GstVideoInfo& info);
+  void set_frames(const GstVideoInfo& info) { painter_.set_frames(info); }
   void draw(GstBuffer* buffer);
 
  private:
-  void prepare();
-
-  mutable std::mutex mutex_;  // guards settings_
+  mutable std::mutex mutex_;  // guards settings_ and stats_
   Look settings_;
+  Painter::Stats stats_;
 
-  // Of the streaming thread.
-  GstVideoInfo info_{};
-  std::optional<Canvas> canvas_;
-  Look drawn_with_;
-  std::optional<Drawing> drawing_;
+  Painter painter_;  // of the streaming thread
 };
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Overlay>;
 
-void Overlay::set_frames(const GstVideoInfo& info) {
-  canvas_.emplace(info);
-  info_ = info;
-  drawing_.reset();
-}
-
-void Overlay::prepare() {
-  const Look look = settings().for_height(GST_VIDEO_INFO_HEIGHT(&info_));
-  if (drawing_ && look == drawn_with_) return;
-  drawing_.emplace(look);
-  drawn_with_ = look;
+void Overlay::start() {
+  painter_ = Painter();
+  const std::scoped_lock lock(mutex_);
+  stats_ = {};
 }
 
 void Overlay::draw(GstBuffer* buffer) {
-  prepare();
-  const npu::vision::FrameSize size{static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&info_)),
-                                    static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info_))};
-  // What is seen of the frame begins there.
-  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
-  constexpr guint kFarthest = 1 << 24;
-  const int left = crop ? static_cast<int>(std::min(crop->x, kFarthest)) : 0;
-  const int top = crop ? static_cast<int>(std::min(crop->y, kFarthest)) : 0;
-  std::optional<MappedFrame> frame;  // a frame without results is not touched
-  const auto blend = [&] {
-    if (!frame && !drawing_->sprites().empty()) {
-      frame.emplace(info_, buffer);
-    }
-    for (Sprite sprite : drawing_->sprites()) {
-      sprite.x += left;
-      sprite.y += top;
-      canvas_->blend(sprite, frame->get());
-    }
-    drawing_->forget_sprites();
-  };
-  drawing_->begin(size);
-  // The best comes first, and is to be on top; what is written on top of all.
-  const std::vector<Region> regions = read_regions(buffer, size);
-  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
-    drawing_->add(*region);
-    blend();
-  }
-  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
-    drawing_->add_label(*region);
-    blend();
-  }
-  for (const ReadClass& said : read_results(buffer).classes) {
-    drawing_->add_line(line_of(said));
-    blend();
-  }
+  painter_.paint(buffer, settings());
+  const std::scoped_lock lock(mutex_);
+  stats_ = painter_.stats();
+}
+
+GstStructure* to_structure(const Painter::Stats& stats) {
+  return gst_structure_new("stats", "frames", G_TYPE_UINT64, stats.frames, "drawn", G_TYPE_UINT64,
+                           stats.drawn, "labels-left-out", G_TYPE_UINT64, stats.labels_left_out,
+                           nullptr);
 }
 
 // ---- Properties
@@ -181,10 +100,23 @@ std::vector<Property<Overlay>> properties() {
       property<O, &Look::text_height>(g_param_spec_uint(
           "text-height", "Text height", "Pixels of a line; 0: by the frame's height", 0, 500, 0,
           kWhilePlaying)),
+      {g_param_spec_boxed("stats", "Statistics",
+                          "Frames since the start, and those that were drawn on; labels that were "
+                          "not written",
+                          GST_TYPE_STRUCTURE, kReadOnly),
+       nullptr,
+       [](const O& overlay, GValue* value) {
+         g_value_take_boxed(value, to_structure(overlay.stats()));
+       }},
   };
 }
 
 // ---- Transform
+
+gboolean start(GstBaseTransform* base) {
+  Type::state_of(base).start();
+  return TRUE;
+}
 
 gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
   GstVideoInfo info;
@@ -240,6 +172,7 @@ void class_init(GstBaseTransformClass* klass) {
       element_class, "NPU overlay", "Filter/Editor/Video",
       "Draws boxes, labels, masks, key points and classes on frames", "npucore");
 
+  klass->start = start;
   klass->set_caps = set_caps;
   klass->propose_allocation = propose_as_downstream;
   klass->decide_allocation = decide_on_no_pool;

@@ -142,8 +142,11 @@ TEST_F(NpuOverlay, DrawsAFewNewLabelsInAFrame) {
     }
     return labels;
   };
-  EXPECT_LT(labels_in(0), 80);
+  const int first = labels_in(0);
+  EXPECT_LT(first, 80);
+  EXPECT_EQ(stat_of(harness_.element(), "labels-left-out"), static_cast<guint64>(80 - first));
   EXPECT_EQ(labels_in(1), 80);
+  EXPECT_EQ(stat_of(harness_.element(), "labels-left-out"), static_cast<guint64>(80 - first));
 }
 
 // GStreamer would call it a programmer's error of ours.
@@ -154,6 +157,36 @@ TEST_F(NpuOverlay, RefusesAFrameOfTwoFormats) {
   add_region(frame.get(), "person", 100, 100, 80, 60);
   EXPECT_EQ(harness_.push(std::move(frame)), GST_FLOW_ERROR);
   EXPECT_NE(harness_.messages(GST_MESSAGE_ERROR).at(0).find("pixels of I420"), std::string::npos);
+}
+
+TEST_F(NpuOverlay, CountsTheFramesThatItDrewOn) {
+  drawn(gray_frame(0));
+  BufferRef frame = gray_frame(1);
+  add_region(frame.get(), "person", 100, 100, 80, 60);
+  drawn(std::move(frame));
+  EXPECT_EQ(stat_of(harness_.element(), "frames"), 2U);
+  EXPECT_EQ(stat_of(harness_.element(), "drawn"), 1U);
+}
+
+// Whatever a GstVideoMeta says of places, nothing outside of the memory is touched.
+TEST_F(NpuOverlay, RefusesPlanesOutsideOfTheMemory) {
+  const gsize kOffsets[] = {0, 1, kWidth * kHeight * 3 - 1, kWidth * kHeight * 3, G_MAXSIZE};
+  const gint kStrides[] = {0, 1, -3 * kWidth, 3 * kWidth + 1, G_MAXINT, G_MININT};
+  for (const gsize offset : kOffsets) {
+    for (const gint stride : kStrides) {
+      ElementHarness harness("npuoverlay");
+      harness.set_caps(caps_of("RGB", kWidth, kHeight));
+      BufferRef frame = gray_frame();
+      gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
+      gint strides[GST_VIDEO_MAX_PLANES] = {stride};
+      gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGB,
+                                     kWidth, kHeight, 1, offsets, strides);
+      add_region(frame.get(), "person", 100, 100, 80, 60);
+      const bool is_inside = offset <= 1 && (stride == 0 || stride == 1);
+      EXPECT_EQ(harness.push(std::move(frame)), is_inside ? GST_FLOW_OK : GST_FLOW_ERROR)
+          << offset << " " << stride;
+    }
+  }
 }
 
 TEST_F(NpuOverlay, FollowsANewSize) {

@@ -1,0 +1,84 @@
+#include "painter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "analytics/answer_meta.hpp"
+
+namespace gstnpu {
+namespace {
+
+std::string line_of(const ReadClass& said) {
+  return said.confidence
+             ? said.label + " " + std::to_string(std::lround(100 * *said.confidence)) + "%"
+             : said.label;
+}
+
+}  // namespace
+
+/// Where a frame's sprites go. What is seen of the frame begins at `left`, `top`.
+struct Painter::Target {
+  explicit Target(GstBuffer* frame) : buffer(frame) {
+    constexpr guint kFarthest = 1 << 24;
+    const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(frame);
+    left = crop ? static_cast<int>(std::min(crop->x, kFarthest)) : 0;
+    top = crop ? static_cast<int>(std::min(crop->y, kFarthest)) : 0;
+  }
+
+  GstBuffer* buffer;
+  int left, top;
+  std::optional<MappedFrame> pixels;  // a frame without results is not touched
+};
+
+void Painter::set_frames(const GstVideoInfo& info) {
+  canvas_.emplace(info);
+  info_ = info;
+  drawing_.reset();
+}
+
+void Painter::prepare(const Look& wanted) {
+  const Look look = wanted.for_height(GST_VIDEO_INFO_HEIGHT(&info_));
+  if (drawing_ && look == drawn_with_) return;
+  drawing_.emplace(look);
+  drawn_with_ = look;
+}
+
+void Painter::put_sprites(Target* target) {
+  if (!target->pixels && !drawing_->sprites().empty()) {
+    target->pixels.emplace(info_, target->buffer);
+    ++stats_.drawn;
+  }
+  for (Sprite sprite : drawing_->sprites()) {
+    sprite.x += target->left;
+    sprite.y += target->top;
+    canvas_->blend(sprite, target->pixels->get());
+  }
+  drawing_->forget_sprites();
+}
+
+void Painter::paint(GstBuffer* buffer, const Look& look) {
+  prepare(look);
+  ++stats_.frames;
+  const npu::vision::FrameSize size{static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&info_)),
+                                    static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info_))};
+  Target target(buffer);
+  drawing_->begin(size);
+  // The best comes first, and is to be on top; what is written on top of all.
+  const std::vector<Region> regions = read_regions(buffer, size);
+  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
+    drawing_->add(*region);
+    put_sprites(&target);
+  }
+  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
+    stats_.labels_left_out += drawing_->add_label(*region) ? 0 : 1;
+    put_sprites(&target);
+  }
+  for (const ReadClass& said : read_results(buffer).classes) {
+    drawing_->add_line(line_of(said));
+    put_sprites(&target);
+  }
+}
+
+}  // namespace gstnpu
