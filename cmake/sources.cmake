@@ -262,7 +262,9 @@ set(GSTNPU_SOURCES
 )
 
 set(GSTNPU_OVERLAY_SOURCES
+  gst/overlay/attachment.cpp
   gst/overlay/canvas.cpp
+  gst/overlay/composition.cpp
   gst/overlay/drawing.cpp
   gst/overlay/lettering.cpp
   gst/overlay/mapped_frame.cpp

@@ -23,11 +23,6 @@ std::array<double, 3> luma_and_chroma(Color color, const GstVideoInfo& info) {
   return {luma, (blue - luma) / (2 * (1 - kb)), (red - luma) / (2 * (1 - kr))};
 }
 
-/// Rounded v / 255, for v up to 255 * 255.
-guint divided_by_255(guint v) {
-  return (v + 128 + ((v + 128) >> 8)) >> 8;
-}
-
 /// `step`: bytes from one value to the next; a constant where it is 1, so that the loop is fast.
 template <typename Step>
 void mix_row(guint8* row, Step step, guint value, const std::vector<guint8>& weights) {

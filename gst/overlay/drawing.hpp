@@ -41,7 +41,7 @@ class Drawing {
   void add_line(std::string_view text);
 
   /// In the order in which they are to be drawn. Valid until begin() or forget_sprites().
-  std::span<const Sprite> sprites() const { return sprites_; }
+  std::span<Sprite> sprites() { return sprites_; }
   /// They have been drawn: what comes next takes their memory.
   void forget_sprites();
 

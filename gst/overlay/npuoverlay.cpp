@@ -2,6 +2,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <span>
@@ -15,6 +16,7 @@
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
+#include "attachment.hpp"
 #include "canvas.hpp"
 #include "drawing.hpp"
 #include "painter.hpp"
@@ -25,6 +27,12 @@ GST_DEBUG_CATEGORY_STATIC(npuoverlay_debug);
 namespace gstnpu {
 namespace {
 
+enum class Mode { kAuto, kDraw, kAttach };
+
+struct OverlaySettings : Look {
+  Mode mode = Mode::kAuto;
+};
+
 /// What an instance holds.
 class Overlay {
  public:
@@ -32,7 +40,7 @@ class Overlay {
     gst_base_transform_set_in_place(base, TRUE);
   }
 
-  Look settings() const {
+  OverlaySettings settings() const {
     const std::scoped_lock lock(mutex_);
     return settings_;
   }
@@ -46,46 +54,114 @@ class Overlay {
     return stats_;
   }
 
+  Mode mode() const {
+    const std::scoped_lock lock(mutex_);
+    return mode_;
+  }
+
   // For the streaming thread.
   void start();
   /// Throws npu::Error for frames that nothing can be drawn on.
-  void set_frames(const GstVideoInfo& info) { painter_.set_frames(info); }
+  void set_frames(const GstVideoInfo& info, const GstCaps* in, const GstCaps* out);
+  /// Asks downstream whether it takes compositions, once caps were agreed on. Other caps are wanted
+  /// where it does not.
+  void agree(GstBaseTransform* base);
+  bool attaches() const { return attaches_; }
   void draw(GstBuffer* buffer);
+
+  // From any thread.
+  bool may_attach() const { return mode() != Mode::kDraw && !is_refused_; }
+  /// Downstream may be another.
+  void ask_again() {
+    is_refused_ = false;
+    must_ask_ = true;
+  }
 
  private:
   mutable std::mutex mutex_;  // guards settings_ and stats_
-  Look settings_;
+  OverlaySettings settings_;
   Painter::Stats stats_;
+  Mode mode_ = Mode::kAuto;  // since the start
+  // Downstream takes such caps, as those do that take any, but no compositions.
+  std::atomic<bool> is_refused_ = false;
+  std::atomic<bool> must_ask_ = true;  // about this
 
-  Painter painter_;  // of the streaming thread
+  // Of the streaming thread.
+  Painter painter_;
+  bool comes_with_compositions_ = false, goes_with_compositions_ = false;  // say the caps
+  bool attaches_ = false;
 };
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Overlay>;
 
 void Overlay::start() {
   painter_ = Painter();
+  attaches_ = false;
+  ask_again();
   const std::scoped_lock lock(mutex_);
+  mode_ = settings_.mode;
   stats_ = {};
 }
 
+void Overlay::set_frames(const GstVideoInfo& info, const GstCaps* in, const GstCaps* out) {
+  painter_.set_frames(info);
+  comes_with_compositions_ = has_composition_feature(in);
+  goes_with_compositions_ = has_composition_feature(out);
+  must_ask_ = true;
+}
+
+/// With the caps that were agreed on.
+bool takes_compositions(GstPad* source) {
+  const CapsRef caps(gst_pad_get_current_caps(source));
+  const QueryRef query(gst_query_new_allocation(caps.get(), FALSE));
+  return gst_pad_peer_query(source, query.get()) &&
+         gst_query_find_allocation_meta(query.get(), GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE,
+                                        nullptr);
+}
+
+void Overlay::agree(GstBaseTransform* base) {
+  if (!must_ask_.exchange(false)) return;
+  attaches_ = mode() == Mode::kAttach;
+  if (attaches_ || !goes_with_compositions_) return;
+  attaches_ = comes_with_compositions_ || takes_compositions(GST_BASE_TRANSFORM_SRC_PAD(base));
+  if (attaches_) return;
+  is_refused_ = true;
+  gst_base_transform_reconfigure_src(base);
+}
+
 void Overlay::draw(GstBuffer* buffer) {
-  painter_.paint(buffer, settings());
+  painter_.paint(buffer, settings(), attaches_);
   const std::scoped_lock lock(mutex_);
   stats_ = painter_.stats();
 }
 
 GstStructure* to_structure(const Painter::Stats& stats) {
   return gst_structure_new("stats", "frames", G_TYPE_UINT64, stats.frames, "drawn", G_TYPE_UINT64,
-                           stats.drawn, "labels-left-out", G_TYPE_UINT64, stats.labels_left_out,
-                           nullptr);
+                           stats.drawn, "attached", G_TYPE_UINT64, stats.attached,
+                           "labels-left-out", G_TYPE_UINT64, stats.labels_left_out, nullptr);
 }
 
 // ---- Properties
+
+GType mode_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(Mode::kAuto), "Attach where downstream takes compositions, else draw",
+       "auto"},
+      {static_cast<gint>(Mode::kDraw), "Draw on the frames' pixels", "draw"},
+      {static_cast<gint>(Mode::kAttach), "Attach GstVideoOverlayCompositionMeta to frames",
+       "attach"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("NpuOverlayMode", values);
+  return type;
+}
 
 std::vector<Property<Overlay>> properties() {
   using O = Overlay;
   const Look defaults;
   return {
+      property<O, &OverlaySettings::mode>(g_param_spec_enum(
+          "mode", "Mode", "Whether frames are drawn on, or what is drawn goes with them",
+          mode_type(), static_cast<gint>(Mode::kAuto), kUntilReady)),
       property<O, &Look::with_labels>(g_param_spec_boolean(
           "labels", "Labels", "Whether labels, confidences and classes are written", TRUE,
           kWhilePlaying)),
@@ -101,8 +177,8 @@ std::vector<Property<Overlay>> properties() {
           "text-height", "Text height", "Pixels of a line; 0: by the frame's height", 0, 500, 0,
           kWhilePlaying)),
       {g_param_spec_boxed("stats", "Statistics",
-                          "Frames since the start, and those that were drawn on; labels that were "
-                          "not written",
+                          "Frames since the start, those that were drawn on and those that got a "
+                          "composition; labels that were not written",
                           GST_TYPE_STRUCTURE, kReadOnly),
        nullptr,
        [](const O& overlay, GValue* value) {
@@ -118,7 +194,45 @@ gboolean start(GstBaseTransform* base) {
   return TRUE;
 }
 
-gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
+GstCaps* transform_caps(GstBaseTransform* base, GstPadDirection direction, GstCaps* caps,
+                        GstCaps* filter) {
+  CapsRef other = caps_of_other_side(direction, caps, Type::state_of(base).may_attach());
+  return filter ? gst_caps_intersect_full(filter, other.get(), GST_CAPS_INTERSECT_FIRST)
+                : other.release();
+}
+
+GstCaps* fixate_caps(GstBaseTransform*, GstPadDirection direction, GstCaps*, GstCaps* other) {
+  if (direction == GST_PAD_SRC) return gst_caps_fixate(other);
+  const CapsRef all(other);
+  return gst_caps_fixate(chosen_of(other).release());
+}
+
+GstFlowReturn prepare_output_buffer(GstBaseTransform* base, GstBuffer* input, GstBuffer** output) {
+  Type::state_of(base).agree(base);
+  if (Type::state_of(base).attaches()) return prepare_for_metadata(base, input, output);
+  return Type::parent_class()->prepare_output_buffer(base, input, output);
+}
+
+gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
+  const bool has_caps = GST_EVENT_TYPE(event) == GST_EVENT_CAPS;
+  if (has_caps) {
+    Type::state_of(base).ask_again();
+  }
+  const gboolean is_taken = Type::parent_class()->sink_event(base, event);
+  if (has_caps && is_taken) {
+    Type::state_of(base).agree(base);
+  }
+  return is_taken;
+}
+
+gboolean src_event(GstBaseTransform* base, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE) {
+    Type::state_of(base).ask_again();
+  }
+  return Type::parent_class()->src_event(base, event);
+}
+
+gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps* out) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, caps)) {
     GST_ELEMENT_ERROR(base, STREAM, FORMAT,
@@ -127,7 +241,7 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
     return FALSE;
   }
   try {
-    Type::state_of(base).set_frames(info);
+    Type::state_of(base).set_frames(info, caps, out);
     return TRUE;
   } catch (const std::exception& error) {
     post_error(GST_ELEMENT(base), error, "");
@@ -158,6 +272,7 @@ GstPadTemplate* video_template(const gchar* name, GstPadDirection direction) {
       gst_caps_from_string(("video/x-raw, format={" + formats +
                             "}; video/x-raw(memory:DMABuf), format={" + formats + "}")
                                .c_str()));
+  gst_caps_append(caps.get(), with_composition_feature(caps.get()).release());
   return gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps.get());
 }
 
@@ -174,8 +289,13 @@ void class_init(GstBaseTransformClass* klass) {
 
   klass->start = start;
   klass->set_caps = set_caps;
+  klass->transform_caps = transform_caps;
+  klass->fixate_caps = fixate_caps;
   klass->propose_allocation = propose_as_downstream;
   klass->decide_allocation = decide_on_no_pool;
+  klass->prepare_output_buffer = prepare_output_buffer;
+  klass->sink_event = sink_event;
+  klass->src_event = src_event;
   klass->transform_ip = transform_ip;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ std::string line_of(const ReadClass& said) {
 
 /// Where a frame's sprites go. What is seen of the frame begins at `left`, `top`.
 struct Painter::Target {
-  explicit Target(GstBuffer* frame) : buffer(frame) {
+  Target(GstBuffer* frame, bool is_attached) : buffer(frame), attaches(is_attached) {
     constexpr guint kFarthest = 1 << 24;
     const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(frame);
     left = crop ? static_cast<int>(std::min(crop->x, kFarthest)) : 0;
@@ -28,6 +29,7 @@ struct Painter::Target {
   }
 
   GstBuffer* buffer;
+  bool attaches;
   int left, top;
   std::optional<MappedFrame> pixels;  // a frame without results is not touched
 };
@@ -46,24 +48,30 @@ void Painter::prepare(const Look& wanted) {
 }
 
 void Painter::put_sprites(Target* target) {
-  if (!target->pixels && !drawing_->sprites().empty()) {
+  const std::span<Sprite> sprites = drawing_->sprites();
+  for (Sprite& sprite : sprites) {
+    sprite.x += target->left;
+    sprite.y += target->top;
+  }
+  if (target->attaches) {
+    composition_.add(sprites, target->left + GST_VIDEO_INFO_WIDTH(&info_),
+                     target->top + GST_VIDEO_INFO_HEIGHT(&info_));
+  } else if (!sprites.empty() && !target->pixels) {
     target->pixels.emplace(info_, target->buffer);
     ++stats_.drawn;
   }
-  for (Sprite sprite : drawing_->sprites()) {
-    sprite.x += target->left;
-    sprite.y += target->top;
-    canvas_->blend(sprite, target->pixels->get());
+  if (target->pixels) {
+    for (const Sprite& sprite : sprites) canvas_->blend(sprite, target->pixels->get());
   }
   drawing_->forget_sprites();
 }
 
-void Painter::paint(GstBuffer* buffer, const Look& look) {
+void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches) {
   prepare(look);
   ++stats_.frames;
   const npu::vision::FrameSize size{static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&info_)),
                                     static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info_))};
-  Target target(buffer);
+  Target target(buffer, attaches);
   drawing_->begin(size);
   // The best comes first, and is to be on top; what is written on top of all.
   const std::vector<Region> regions = read_regions(buffer, size);
@@ -79,6 +87,9 @@ void Painter::paint(GstBuffer* buffer, const Look& look) {
     drawing_->add_line(line_of(said));
     put_sprites(&target);
   }
+  if (composition_.empty()) return;
+  composition_.attach_to(buffer);
+  ++stats_.attached;
 }
 
 }  // namespace gstnpu

@@ -22,4 +22,9 @@ struct Sprite {
   std::size_t coverage_stride = 0;
 };
 
+/// Rounded v / 255, for v up to 255 * 255.
+inline guint divided_by_255(guint v) {
+  return (v + 128 + ((v + 128) >> 8)) >> 8;
+}
+
 }  // namespace gstnpu

@@ -1,0 +1,139 @@
+#include "composition.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "common/refs.hpp"
+
+namespace gstnpu {
+namespace {
+
+/// Bytes of a pixel of GST_VIDEO_OVERLAY_COMPOSITION_FORMAT_RGB.
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
+constexpr int kBlue = 0, kGreen = 1, kRed = 2, kAlpha = 3;
+#else
+constexpr int kBlue = 3, kGreen = 2, kRed = 1, kAlpha = 0;
+#endif
+
+/// Colors are premultiplied.
+void put_over(guint8* pixel, Color color, guint alpha) {
+  const auto mixed = [&](guint8 below, guint above) {
+    return static_cast<guint8>(divided_by_255(below * (255 - alpha) + above * alpha));
+  };
+  pixel[kRed] = mixed(pixel[kRed], color.red);
+  pixel[kGreen] = mixed(pixel[kGreen], color.green);
+  pixel[kBlue] = mixed(pixel[kBlue], color.blue);
+  pixel[kAlpha] = mixed(pixel[kAlpha], 255);
+}
+
+struct Pixels {
+  int left, top, width, height;  // of the frame
+  guint8* data;
+};
+
+void draw(const Sprite& sprite, const Pixels& on) {
+  const int left = std::max(sprite.x, on.left), top = std::max(sprite.y, on.top);
+  const int right = std::min(sprite.x + sprite.width, on.left + on.width);
+  const int bottom = std::min(sprite.y + sprite.height, on.top + on.height);
+  for (int y = top; y < bottom; ++y) {
+    const guint8* coverage =
+        sprite.coverage
+            ? sprite.coverage + static_cast<std::size_t>(y - sprite.y) * sprite.coverage_stride
+            : nullptr;
+    guint8* row = on.data + std::size_t{4} * static_cast<std::size_t>(y - on.top) *
+                                static_cast<std::size_t>(on.width);
+    for (int x = left; x < right; ++x) {
+      const guint share = coverage ? coverage[x - sprite.x] : 255U;
+      if (share == 0) continue;
+      put_over(row + 4 * (x - on.left), sprite.color, divided_by_255(share * sprite.opacity));
+    }
+  }
+}
+
+}  // namespace
+
+/// Below a group that it overlaps a sprite must not go; and a rectangle that is mostly empty costs
+/// more than two.
+void Composition::put_into_groups(const Sprite& sprite, std::vector<Group>* groups) {
+  const Group alone{sprite.x,
+                    sprite.y,
+                    sprite.x + sprite.width,
+                    sprite.y + sprite.height,
+                    gint64{sprite.width} * sprite.height,
+                    {&sprite}};
+  for (auto group = groups->rbegin(); group != groups->rend(); ++group) {
+    const int left = std::min(group->left, alone.left), top = std::min(group->top, alone.top);
+    const int right = std::max(group->right, alone.right);
+    const int bottom = std::max(group->bottom, alone.bottom);
+    const gint64 together = gint64{right - left} * (bottom - top);
+    if (together <= 2 * (group->sprites_area + alone.sprites_area)) {
+      group->left = left;
+      group->top = top;
+      group->right = right;
+      group->bottom = bottom;
+      group->sprites_area = std::min(group->sprites_area + alone.sprites_area, together);
+      group->sprites.push_back(&sprite);
+      return;
+    }
+    const bool overlaps = group->left < alone.right && alone.left < group->right &&
+                          group->top < alone.bottom && alone.top < group->bottom;
+    if (overlaps) break;
+  }
+  groups->push_back(alone);
+}
+
+void Composition::add_rectangle(const Group& group) {
+  const auto width = static_cast<guint>(group.right - group.left);
+  const auto height = static_cast<guint>(group.bottom - group.top);
+  const gsize size = gsize{4} * width * height;
+  const BufferRef pixels(gst_buffer_new_allocate(nullptr, size, nullptr));
+  GstMapInfo map;
+  if (!pixels || !gst_buffer_map(pixels.get(), &map, GST_MAP_WRITE)) throw std::bad_alloc();
+  std::fill_n(map.data, size, guint8{0});
+  for (const Sprite* sprite : group.sprites) {
+    draw(*sprite,
+         {group.left, group.top, static_cast<int>(width), static_cast<int>(height), map.data});
+  }
+  gst_buffer_unmap(pixels.get(), &map);
+  gst_buffer_add_video_meta(pixels.get(), GST_VIDEO_FRAME_FLAG_NONE,
+                            GST_VIDEO_OVERLAY_COMPOSITION_FORMAT_RGB, width, height);
+  rectangles_.emplace_back(
+      gst_video_overlay_rectangle_new_raw(pixels.get(), group.left, group.top, width, height,
+                                          GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA));
+}
+
+void Composition::add(std::span<const Sprite> sprites, int frame_width, int frame_height) {
+  std::vector<Group> groups;
+  for (const Sprite& sprite : sprites) put_into_groups(sprite, &groups);
+  for (Group& group : groups) {
+    group.left = std::max(group.left, 0);
+    group.top = std::max(group.top, 0);
+    group.right = std::min(group.right, frame_width);
+    group.bottom = std::min(group.bottom, frame_height);
+    if (group.left >= group.right || group.top >= group.bottom) continue;
+    add_rectangle(group);
+  }
+}
+
+void Composition::attach_to(GstBuffer* buffer) {
+  if (empty()) return;
+  GstVideoOverlayCompositionMeta* there = gst_buffer_get_video_overlay_composition_meta(buffer);
+  // A new one, for others may have theirs, too; of the same rectangles, which sinks know.
+  GstVideoOverlayComposition* all = gst_video_overlay_composition_new(nullptr);
+  const guint count = there ? gst_video_overlay_composition_n_rectangles(there->overlay) : 0;
+  for (guint i = 0; i < count; ++i) {
+    gst_video_overlay_composition_add_rectangle(
+        all, gst_video_overlay_composition_get_rectangle(there->overlay, i));
+  }
+  for (const auto& rectangle : rectangles_) {
+    gst_video_overlay_composition_add_rectangle(all, rectangle.get());
+  }
+  if (there) {
+    gst_buffer_remove_video_overlay_composition_meta(buffer, there);
+  }
+  gst_buffer_add_video_overlay_composition_meta(buffer, all);
+  gst_video_overlay_composition_unref(all);
+  rectangles_.clear();
+}
+
+}  // namespace gstnpu
