@@ -162,8 +162,10 @@ class DetrDecoder : public Decoder {
 
   void give_masks(const TensorView& masks, const npu::FrameGeometry& geometry, FrameSize frame,
                   Answer* answer);
-  Object region_of(const Object& object, const npu::FrameGeometry& geometry, FrameSize frame) const;
-  void read_plane(const TensorView& masks, const Candidate& candidate);
+  Object region_of(const Object& object, std::span<const float> plane,
+                   const npu::FrameGeometry& geometry, FrameSize frame) const;
+  void read_planes(const TensorView& masks);
+  std::span<const float> plane(std::size_t object) const;
 
   bool has_softmax_;
   std::size_t logits_index_ = 0, boxes_index_ = 0;
@@ -171,8 +173,9 @@ class DetrDecoder : public Decoder {
   std::optional<std::size_t> masks_index_;
   TensorView masks_made_for_;
   std::vector<float> logits_, box_values_;
-  std::vector<float> plane_, part_;  // of one object's mask, and what is painted of it
-  std::vector<Object> regions_;      // of the frame, that hold each object's mask
+  std::vector<float> planes_;    // of the objects' masks, one after the other
+  std::vector<float> part_;      // of one of them: what is painted
+  std::vector<Object> regions_;  // of the frame, that hold each object's mask
   Boxes boxes_;
   MaskPainter painter_;
 };
@@ -204,42 +207,49 @@ void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
 // The authors cut no mask at its box.
 void DetrDecoder::give_masks(const TensorView& masks, const npu::FrameGeometry& geometry,
                              FrameSize frame, Answer* answer) {
+  read_planes(masks);
   regions_.clear();
-  for (const Candidate* candidate : boxes_.kept()) {
-    read_plane(masks, *candidate);
-    regions_.push_back(region_of(candidate->object, geometry, frame));
+  for (std::size_t i = 0; i < boxes_.kept().size(); ++i) {
+    regions_.push_back(region_of(boxes_.kept()[i]->object, plane(i), geometry, frame));
   }
-  painter_.begin({.width = masks.dims[3], .height = masks.dims[2]}, geometry, frame, regions_);
+  const std::size_t columns = masks.dims[3];
+  painter_.begin({.width = columns, .height = masks.dims[2]}, geometry, frame, regions_);
   for (std::size_t i = 0; i < regions_.size(); ++i) {
-    read_plane(masks, *boxes_.kept()[i]);
     const PlanePart part = painter_.part_for(regions_[i]);
     part_.clear();
     for (std::size_t y = part.top; y < part.top + part.height; ++y) {
-      const auto row = std::span(plane_).subspan(y * masks.dims[3] + part.left, part.width);
+      const auto row = plane(i).subspan(y * columns + part.left, part.width);
       part_.insert(part_.end(), row.begin(), row.end());
     }
     painter_.paint(regions_[i], part, part_, answer);
   }
 }
 
-void DetrDecoder::read_plane(const TensorView& masks, const Candidate& candidate) {
-  const std::size_t query = candidate.index / logits_made_for_.dims[2];
+std::span<const float> DetrDecoder::plane(std::size_t object) const {
+  const std::size_t size = masks_made_for_.dims[2] * masks_made_for_.dims[3];
+  return std::span(planes_).subspan(object * size, size);
+}
+
+void DetrDecoder::read_planes(const TensorView& masks) {
   const std::size_t rows = masks.dims[2], columns = masks.dims[3];
-  plane_.resize(rows * columns);
-  for (std::size_t y = 0; y < rows; ++y) {
-    read(masks, element(masks, {0, query, y}), masks.strides_bytes[3],
-         std::span(plane_).subspan(y * columns, columns));
+  planes_.resize(boxes_.kept().size() * rows * columns);
+  auto to = std::span(planes_);
+  for (const Candidate* candidate : boxes_.kept()) {
+    const std::size_t query = candidate->index / logits_made_for_.dims[2];
+    for (std::size_t y = 0; y < rows; ++y, to = to.subspan(columns)) {
+      read(masks, element(masks, {0, query, y}), masks.strides_bytes[3], to.first(columns));
+    }
   }
 }
 
 /// The rectangle of the frame outside which interpolated logits are not above 0: that of those
 /// above 0, and one more on each side. The object's box, where there is none.
-Object DetrDecoder::region_of(const Object& object, const npu::FrameGeometry& geometry,
-                              FrameSize frame) const {
+Object DetrDecoder::region_of(const Object& object, std::span<const float> plane,
+                              const npu::FrameGeometry& geometry, FrameSize frame) const {
   const std::size_t rows = masks_made_for_.dims[2], columns = masks_made_for_.dims[3];
   std::size_t left = columns, top = rows, right = 0, bottom = 0;
-  for (std::size_t i = 0; i < plane_.size(); ++i) {
-    if (!(plane_[i] > 0)) continue;
+  for (std::size_t i = 0; i < plane.size(); ++i) {
+    if (!(plane[i] > 0)) continue;
     left = std::min(left, i % columns);
     right = std::max(right, i % columns);
     top = std::min(top, i / columns);
