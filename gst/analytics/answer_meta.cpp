@@ -97,17 +97,20 @@ GstStructure* mask_structure(const npu::vision::Mask& mask, const Answer& answer
   return structure;
 }
 
-/// The classes, and the text as one more.
 std::vector<ReadClass> classes_of(const Answer& answer, const ModelCard& card) {
   std::vector<ReadClass> classes;
   for (const npu::vision::ClassScore& one : answer.classes) {
     classes.push_back({npu::vision::label_of(card.labels, one.label_id),
                        static_cast<int>(one.label_id), one.confidence});
   }
-  if (answer.text_confidence) {
-    classes.push_back({answer.text, std::nullopt, *answer.text_confidence});
-  }
   return classes;
+}
+
+/// A text is a class without a number, and in structures alone: GstAnalytics interns the names of
+/// classes, which stay until the process ends.
+std::vector<ReadClass> texts_of(const Answer& answer) {
+  if (!answer.text_confidence) return {};
+  return {{answer.text, std::nullopt, *answer.text_confidence}};
 }
 
 template <typename Value>
@@ -132,22 +135,23 @@ MapPlace place_in_frame(GstBuffer* buffer, const GstNpuInferenceMeta& meta, Fram
   return place_of_maps(*origin, {origin->frame_width, origin->frame_height});
 }
 
-/// What no object carries; NULL where there is nothing.
-GstStructure* results_structure(const Answer& answer, const ModelCard& card) {
-  GstStructure* results = gst_structure_new_empty("results");
+void set_classes(GstStructure* results, std::span<const ReadClass> classes) {
+  if (classes.empty()) return;
   GValue list = G_VALUE_INIT;
-  gst_value_list_init(&list, 1);
-  for (const ReadClass& one : classes_of(answer, card)) {
+  gst_value_list_init(&list, static_cast<guint>(classes.size()));
+  for (const ReadClass& one : classes) {
     GValue value = G_VALUE_INIT;
     g_value_init(&value, GST_TYPE_STRUCTURE);
     g_value_take_boxed(&value, classification_structure(one));
     gst_value_list_append_and_take_value(&list, &value);
   }
-  if (gst_value_list_get_size(&list) > 0) {
-    gst_structure_take_value(results, "classifications", &list);
-  } else {
-    g_value_unset(&list);
-  }
+  gst_structure_take_value(results, "classifications", &list);
+}
+
+/// What no object carries, with these classes; NULL where there is nothing.
+GstStructure* results_structure(const Answer& answer, std::span<const ReadClass> classes) {
+  GstStructure* results = gst_structure_new_empty("results");
+  set_classes(results, classes);
   if (answer.anomaly) {
     gst_structure_set(results, "anomaly", G_TYPE_DOUBLE, static_cast<gdouble>(*answer.anomaly),
                       nullptr);
@@ -253,6 +257,33 @@ void attach_objects(GstBuffer* buffer, const Answer& answer, const ModelCard& ca
       gst_video_region_of_interest_meta_add_param(meta,
                                                   mask_structure(answer.masks[i], answer, frame));
     }
+  }
+}
+
+void take_results(GstNpuInferenceMeta* meta, GstStructure* results) {
+  if (meta->results) {
+    gst_structure_free(meta->results);
+  }
+  meta->results = results;
+}
+
+/// What a model said of the region's object.
+void add_params(GstVideoRegionOfInterestMeta* roi, const Answer& answer, const ModelCard& card) {
+  std::vector<ReadClass> said = classes_of(answer, card);
+  const std::vector<ReadClass> texts = texts_of(answer);
+  said.insert(said.end(), texts.begin(), texts.end());
+  for (const ReadClass& one : said) {
+    gst_video_region_of_interest_meta_add_param(roi, classification_structure(one));
+  }
+  if (!answer.embedding.empty()) {
+    GstStructure* embedding = gst_structure_new_empty("embedding");
+    set_bytes<float>(embedding, "values", answer.embedding);
+    gst_video_region_of_interest_meta_add_param(roi, embedding);
+  }
+  if (answer.anomaly) {
+    gst_video_region_of_interest_meta_add_param(
+        roi, gst_structure_new("anomaly", "score", G_TYPE_DOUBLE,
+                               static_cast<gdouble>(*answer.anomaly), nullptr));
   }
 }
 
@@ -399,6 +430,28 @@ FrameResults read_structure(const GstStructure* structure) {
   return results;
 }
 
+/// Of objects that GstAnalytics alone knows: what it does not carry.
+void add_results_of_objects(GstBuffer* buffer, std::vector<Region>* regions) {
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
+                                                          gst_npu_inference_meta_api_get_type())) {
+    const auto& meta = *reinterpret_cast<const GstNpuInferenceMeta*>(base);
+    if (!meta.is_region || meta.results == nullptr || meta.object_id < 0) continue;
+    const auto region = std::find_if(regions->begin(), regions->end(), [&](const Region& one) {
+      return one.meta == nullptr && one.analytics_id == static_cast<guint>(meta.object_id);
+    });
+    if (region == regions->end()) continue;
+    FrameResults said = read_structure(meta.results);
+    std::move(said.classes.begin(), said.classes.end(), std::back_inserter(region->classes));
+    if (!region->anomaly) {
+      region->anomaly = said.anomaly;
+    }
+    if (region->embedding.empty()) {
+      region->embedding = std::move(said.embedding);
+    }
+  }
+}
+
 }  // namespace
 
 gint next_region_id(GstBuffer* buffer) {
@@ -450,46 +503,36 @@ bool MapPlace::is_whole() const {
 void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer& answer,
                      const ModelCard& card, FrameSize frame) {
   attach_objects(buffer, answer, card, frame);
-  GstStructure* results = results_structure(answer, card);
-  if (results == nullptr) return;
+  std::vector<ReadClass> classes = classes_of(answer, card);
 #ifdef GST_NPU_HAVE_ANALYTICS
-  for (const ReadClass& one : classes_of(answer, card)) {
-    classify_in_analytics(buffer, std::nullopt, one);
-  }
+  for (const ReadClass& one : classes) classify_in_analytics(buffer, std::nullopt, one);
 #endif
+  const std::vector<ReadClass> texts = texts_of(answer);
+  classes.insert(classes.end(), texts.begin(), texts.end());
+  GstStructure* results = results_structure(answer, classes);
+  if (results == nullptr) return;
   if (!answer.class_map.empty() || !answer.value_map.empty()) {
     set_place_of_maps(results, place_in_frame(buffer, *meta, frame));
   }
-  if (meta->results) {
-    gst_structure_free(meta->results);
-  }
-  meta->results = results;
+  take_results(meta, results);
 }
 
-void attach_to_object(GstBuffer* buffer, gint object_id, const Answer& answer,
+void attach_to_object(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer& answer,
                       const ModelCard& card, FrameSize frame) {
   attach_objects(buffer, answer, card, frame);
   GstVideoRegionOfInterestMeta* roi =
-      gst_buffer_get_video_region_of_interest_meta_id(buffer, object_id);
-  for (const ReadClass& one : classes_of(answer, card)) {
-    if (roi) {
-      gst_video_region_of_interest_meta_add_param(roi, classification_structure(one));
-    }
+      gst_buffer_get_video_region_of_interest_meta_id(buffer, meta->object_id);
 #ifdef GST_NPU_HAVE_ANALYTICS
-    if (!roi || !is_of_another(buffer, roi)) {
-      classify_in_analytics(buffer, object_id, one);
+  if (!roi || !is_of_another(buffer, roi)) {
+    for (const ReadClass& one : classes_of(answer, card)) {
+      classify_in_analytics(buffer, meta->object_id, one);
     }
+  }
 #endif
-  }
-  if (roi && !answer.embedding.empty()) {
-    GstStructure* embedding = gst_structure_new_empty("embedding");
-    set_bytes<float>(embedding, "values", answer.embedding);
-    gst_video_region_of_interest_meta_add_param(roi, embedding);
-  }
-  if (roi && answer.anomaly) {
-    gst_video_region_of_interest_meta_add_param(
-        roi, gst_structure_new("anomaly", "score", G_TYPE_DOUBLE,
-                               static_cast<gdouble>(*answer.anomaly), nullptr));
+  if (roi) {
+    add_params(roi, answer, card);
+  } else {
+    take_results(meta, results_structure(answer, texts_of(answer)));
   }
 }
 
@@ -537,6 +580,9 @@ std::vector<Region> read_regions(GstBuffer* buffer, std::optional<FrameSize> fra
     metas.push_back(meta);
   }
   add_relations(buffer, metas, detail, &regions);
+  if (detail == RegionDetail::kAll) {
+    add_results_of_objects(buffer, &regions);
+  }
   return regions;
 }
 

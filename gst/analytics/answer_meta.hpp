@@ -36,11 +36,13 @@ void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta,
                      const npu::vision::Answer& answer, const npu::vision::ModelCard& card,
                      npu::vision::FrameSize frame);
 
-/// Adds what was said of the object with this id, as "classification" structures and, where
-/// GstAnalytics is there, as classifications that the object contains. Objects that were found in
-/// it are new ones. Nothing where the object is gone.
-void attach_to_object(GstBuffer* buffer, gint object_id, const npu::vision::Answer& answer,
-                      const npu::vision::ModelCard& card, npu::vision::FrameSize frame);
+/// Adds what was said of the object that `meta` is of: to its region as "classification" structures
+/// and others, and, where GstAnalytics is there, its classes as classifications that the object
+/// contains. What has no region and is no class goes into `meta`: text, anomaly, embedding. Objects
+/// that were found in it are new ones.
+void attach_to_object(GstBuffer* buffer, GstNpuInferenceMeta* meta,
+                      const npu::vision::Answer& answer, const npu::vision::ModelCard& card,
+                      npu::vision::FrameSize frame);
 
 /// Puts one object on a writable buffer, as attach_to_frame() does. `id`: of the region where there
 /// is no GstAnalytics.
@@ -50,7 +52,7 @@ GstVideoRegionOfInterestMeta* attach_object(GstBuffer* buffer, const npu::vision
 /// Regions of other elements keep their ids.
 gint next_region_id(GstBuffer* buffer);
 
-/// What a model said of one object, or of a frame.
+/// What a model said of one object, or of a frame: a class, or a text, which has no number.
 struct ReadClass {
   std::string label;
   std::optional<int> label_id;

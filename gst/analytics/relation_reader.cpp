@@ -99,8 +99,9 @@ void add_classes(Relations* relations, const GstAnalyticsODMtd& object, bool has
       }
       continue;
     }
-    const gint id = gst_analytics_cls_mtd_get_index_by_quark(
-        &classes, g_quark_from_string(region->label.c_str()));
+    // A label that nobody has interned is no class of GstAnalytics.
+    const GQuark label = g_quark_try_string(region->label.c_str());
+    const gint id = label != 0 ? gst_analytics_cls_mtd_get_index_by_quark(&classes, label) : -1;
     if (!region->label_id && id >= 0) {
       region->label_id = id;
     }

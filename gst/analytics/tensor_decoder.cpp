@@ -215,7 +215,7 @@ void TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& infere
     meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
   }
   if (is_of_region(inference)) {
-    attach_to_object(buffer, meta->object_id, answer, decoder.card(), frame);
+    attach_to_object(buffer, meta, answer, decoder.card(), frame);
     ++decoded->regions;
   } else {
     attach_to_frame(buffer, meta, answer, decoder.card(), frame);

@@ -104,6 +104,15 @@ int whole(const GstStructure* structure, const char* field) {
   return value && G_VALUE_HOLDS_INT(value) ? g_value_get_int(value) : -1;
 }
 
+/// Of an inference of the buffer's first region.
+void attach_to_region(const Buffer& buffer, const npu::vision::Answer& answer,
+                      const npu::vision::ModelCard& card) {
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer.get(), nullptr);
+  meta->is_region = TRUE;
+  meta->object_id = region_of(buffer)->id;
+  attach_to_object(buffer.get(), meta, answer, card, kFrame);
+}
+
 TEST(ContractOfDlStreamer, HoldsForADetection) {
   const Buffer buffer(gst_buffer_new());
   attach_to_frame(buffer.get(), gst_buffer_add_npu_inference_meta(buffer.get(), nullptr),
@@ -136,7 +145,7 @@ TEST(ContractOfDlStreamer, HoldsForAClassification) {
   answer.classes = {{1, 0.5F}};
   npu::vision::ModelCard colors;
   colors.labels = {"red", "blue"};
-  attach_to_object(buffer.get(), region_of(buffer)->id, answer, colors, kFrame);
+  attach_to_region(buffer, answer, colors);
   const GstStructure* found =
       gst_video_region_of_interest_meta_get_param(region_of(buffer), "classification");
   ASSERT_NE(found, nullptr);
@@ -152,7 +161,7 @@ TEST(AttachToObject, WhatIsSaidOfItIsRead) {
   npu::vision::Answer answer;
   answer.anomaly = 0.25F;
   answer.embedding = {0.6F, 0.8F};
-  attach_to_object(buffer.get(), region_of(buffer)->id, answer, card(), kFrame);
+  attach_to_region(buffer, answer, card());
   const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
   ASSERT_EQ(regions.size(), 1U);
   EXPECT_EQ(regions[0].anomaly, 0.25);
@@ -273,7 +282,7 @@ TEST_F(OthersAnalytics, OfNputensordecAreToldOnce) {
                   one_object(), card(), kFrame);
   npu::vision::Answer answer;
   answer.classes = {{1, 0.5F}};
-  attach_to_object(buffer.get(), region_of(buffer)->id, answer, card(), kFrame);
+  attach_to_region(buffer, answer, card());
   const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
   ASSERT_EQ(regions.size(), 1U);
   EXPECT_EQ(regions[0].classes.size(), 1U);
