@@ -1,9 +1,10 @@
 #include "canvas.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
-#include <type_traits>
+#include <utility>
 
 #include <npucore/error.hpp>
 
@@ -23,14 +24,69 @@ std::array<double, 3> luma_and_chroma(Color color, const GstVideoInfo& info) {
   return {luma, (blue - luma) / (2 * (1 - kb)), (red - luma) / (2 * (1 - kr))};
 }
 
-/// `step`: bytes from one value to the next; a constant where it is 1, so that the loop is fast.
-template <typename Step>
-void mix_row(guint8* row, Step step, guint value, const std::vector<guint8>& weights) {
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    const guint weight = weights[i];
-    guint8& at = row[i * step];
-    at = static_cast<guint8>(divided_by_255(at * (255 - weight) + value * weight));
+guint8 mixed(guint8 at, guint8 value, guint8 weight) {
+  return static_cast<guint8>(
+      divided_by_255(static_cast<guint16>(at * (255 - weight) + value * weight)));
+}
+
+/// Adds a row of coverage to what each cell of 1 << kShift pixels has; the first pixel is the
+/// `offset`th of its cell.
+template <int kShift>
+void add_coverage(const guint8* __restrict coverage, int offset, int pixels,
+                  guint16* __restrict sums) {
+  constexpr int kCell = 1 << kShift;
+  for (; offset % kCell != 0 && pixels > 0; ++offset, --pixels) *sums += *coverage++;
+  sums += offset >> kShift;
+  const int whole = pixels >> kShift;
+  for (int cell = 0; cell < whole; ++cell) {
+    for (int i = 0; i < kCell; ++i) {
+      sums[cell] = static_cast<guint16>(sums[cell] + coverage[cell * kCell + i]);
+    }
   }
+  for (int i = whole << kShift; i < pixels; ++i) sums[whole] += coverage[i];
+}
+
+void add_coverage(guint shift, const guint8* coverage, int offset, int pixels, guint16* sums) {
+  switch (shift) {
+    case 0:
+      return add_coverage<0>(coverage, offset, pixels, sums);
+    case 1:
+      return add_coverage<1>(coverage, offset, pixels, sums);
+    default:
+      return add_coverage<2>(coverage, offset, pixels, sums);
+  }
+}
+
+guint8 weight_of(guint sum, guint pixels, guint8 opacity) {
+  return static_cast<guint8>(divided_by_255(static_cast<guint16>(sum / pixels * opacity)));
+}
+
+/// As weight_of(), of many, for a number of pixels that is a power of two.
+void weigh(const guint16* __restrict sums, std::size_t count, int shift, guint8 opacity,
+           guint8* __restrict weights) {
+  for (std::size_t i = 0; i < count; ++i) {
+    weights[i] =
+        static_cast<guint8>(divided_by_255(static_cast<guint16>((sums[i] >> shift) * opacity)));
+  }
+}
+
+void mix(guint8* __restrict row, guint8 value, const guint8* __restrict weights,
+         std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) row[i] = mixed(row[i], value, weights[i]);
+}
+
+/// Two components in turn.
+void mix_pairs(guint8* __restrict row, guint8 first, guint8 second,
+               const guint8* __restrict weights, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    row[2 * i] = mixed(row[2 * i], first, weights[i]);
+    row[2 * i + 1] = mixed(row[2 * i + 1], second, weights[i]);
+  }
+}
+
+void mix_every(std::size_t step, guint8* row, guint8 value, const guint8* weights,
+               std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) row[i * step] = mixed(row[i * step], value, weights[i]);
 }
 
 }  // namespace
@@ -63,11 +119,25 @@ bool Canvas::draws_on(const GstVideoFormatInfo& format) {
 }
 
 Canvas::Canvas(const GstVideoInfo& info) : info_(info) {
-  if (draws_on(*info.finfo)) return;
-  throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                   std::string("nothing can be drawn on frames of the format ") +
-                       gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)) +
-                       ": put videoconvert in front");
+  if (!draws_on(*info.finfo)) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     std::string("nothing can be drawn on frames of the format ") +
+                         gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)) +
+                         ": put videoconvert in front");
+  }
+  for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info.finfo); ++i) {
+    const guint shift_x = GST_VIDEO_FORMAT_INFO_W_SUB(info.finfo, i);
+    const guint shift_y = GST_VIDEO_FORMAT_INFO_H_SUB(info.finfo, i);
+    const guint step = GST_VIDEO_FORMAT_INFO_PSTRIDE(info.finfo, i);
+    const auto like = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
+      return group.shift_x == shift_x && group.shift_y == shift_y && group.step == step;
+    });
+    if (like == groups_.end()) {
+      groups_.push_back({shift_x, shift_y, step, {i}});
+    } else {
+      like->components.push_back(i);
+    }
+  }
 }
 
 void Canvas::blend(const Sprite& sprite, GstVideoFrame* frame) {
@@ -75,72 +145,89 @@ void Canvas::blend(const Sprite& sprite, GstVideoFrame* frame) {
                   std::min(sprite.x + sprite.width, GST_VIDEO_FRAME_WIDTH(frame)),
                   std::min(sprite.y + sprite.height, GST_VIDEO_FRAME_HEIGHT(frame))};
   if (area.left >= area.right || area.top >= area.bottom) return;
-  const auto values = components_of(sprite.color, info_);
-  for (guint i = 0; i < GST_VIDEO_FRAME_N_COMPONENTS(frame); ++i) {
-    blend_component(i, sprite, area, values[i], frame);
-  }
+  values_ = components_of(sprite.color, info_);
+  for (const Group& group : groups_) blend_group(group, sprite, area, frame);
 }
 
-/// Fills weights_ for a row of a component, from the cell of the area's left edge on. A cell is
-/// what one value stands for: some pixels, of which those outside the sprite count as uncovered,
-/// and those outside the frame not at all. The frame may be larger than its caps say: by its
+/// Fills weights_ for a row of a group, from the cell of the area's left edge on. A cell is what
+/// one value stands for: some pixels, of which those outside the sprite count as uncovered, and
+/// those outside the frame not at all. The frame may be larger than its caps say: by its
 /// GstVideoMeta.
-void Canvas::weigh_row(const Sprite& sprite, const Area& area, int row, guint shift_x,
-                       guint shift_y, const GstVideoFrame& frame) {
-  const int first = area.left >> shift_x;
+void Canvas::weigh_row(const Sprite& sprite, const Area& area, int row, const Group& group,
+                       const GstVideoFrame& frame) {
+  const guint shift_x = group.shift_x, shift_y = group.shift_y;
+  const int first = area.left >> shift_x, offset = area.left - (first << shift_x);
   const int cells = ((area.right - 1) >> shift_x) - first + 1;
   sums_.assign(static_cast<std::size_t>(cells), 0);
+  weights_.resize(sums_.size());
   const int top = std::max(area.top, row << shift_y);
   const int bottom = std::min(area.bottom, (row + 1) << shift_y);
   for (int y = top; y < bottom; ++y) {
-    const guint8* coverage =
-        sprite.coverage
-            ? sprite.coverage + static_cast<std::size_t>(y - sprite.y) * sprite.coverage_stride
-            : nullptr;
-    for (int x = area.left; x < area.right; ++x) {
-      sums_[static_cast<std::size_t>((x >> shift_x) - first)] +=
-          coverage ? coverage[x - sprite.x] : 255U;
+    const guint8* coverage = covered_.data();
+    if (sprite.coverage) {
+      coverage = sprite.coverage + static_cast<std::size_t>(y - sprite.y) * sprite.coverage_stride +
+                 (area.left - sprite.x);
     }
+    add_coverage(shift_x, coverage, offset, area.right - area.left, sums_.data());
   }
   const int frame_rows =
       std::min((row + 1) << shift_y, GST_VIDEO_FRAME_HEIGHT(&frame)) - (row << shift_y);
   const guint pixels = static_cast<guint>(frame_rows) << shift_x;
-  weights_.resize(sums_.size());
-  std::transform(sums_.begin(), sums_.end(), weights_.begin(), [&](guint sum) {
-    return static_cast<guint8>(divided_by_255(sum / pixels * sprite.opacity));
-  });
+  if (std::has_single_bit(pixels)) {
+    weigh(sums_.data(), sums_.size(), std::countr_zero(pixels), sprite.opacity, weights_.data());
+  } else {
+    std::transform(sums_.begin(), sums_.end(), weights_.begin(),
+                   [&](guint sum) { return weight_of(sum, pixels, sprite.opacity); });
+  }
   const int frame_columns = GST_VIDEO_FRAME_WIDTH(&frame) - ((first + cells - 1) << shift_x);
   if (frame_columns < 1 << shift_x) {
-    const guint of_the_last = static_cast<guint>(frame_rows * frame_columns);
-    weights_.back() =
-        static_cast<guint8>(divided_by_255(sums_.back() / of_the_last * sprite.opacity));
+    const auto of_the_last = static_cast<guint>(frame_rows * frame_columns);
+    weights_.back() = weight_of(sums_.back(), of_the_last, sprite.opacity);
   }
 }
 
-void Canvas::blend_component(guint component, const Sprite& sprite, const Area& area, guint8 value,
-                             GstVideoFrame* frame) {
-  const GstVideoFormatInfo* format = info_.finfo;
-  const guint shift_x = GST_VIDEO_FORMAT_INFO_W_SUB(format, component);
-  const guint shift_y = GST_VIDEO_FORMAT_INFO_H_SUB(format, component);
-  const auto step = static_cast<std::size_t>(GST_VIDEO_FRAME_COMP_PSTRIDE(frame, component));
-  auto* data = static_cast<guint8*>(GST_VIDEO_FRAME_COMP_DATA(frame, component));
-  const int stride = GST_VIDEO_FRAME_COMP_STRIDE(frame, component);
+void Canvas::mix_row(const Group& group, const Area& area, int row, GstVideoFrame* frame) const {
+  const auto place = [&](guint component) {
+    return static_cast<guint8*>(GST_VIDEO_FRAME_COMP_DATA(frame, component)) +
+           static_cast<std::ptrdiff_t>(row) * GST_VIDEO_FRAME_COMP_STRIDE(frame, component) +
+           (area.left >> group.shift_x) * GST_VIDEO_FRAME_COMP_PSTRIDE(frame, component);
+  };
+  const auto& components = group.components;
+  const std::size_t count = weights_.size();
+  if (components.size() == 2 && group.step == 2) {
+    auto [first, second] = std::pair(components[0], components[1]);
+    if (place(second) < place(first)) {
+      std::swap(first, second);
+    }
+    if (place(second) == place(first) + 1) {
+      return mix_pairs(place(first), values_[first], values_[second], weights_.data(), count);
+    }
+  }
+  for (const guint component : components) {
+    if (group.step == 1) {
+      mix(place(component), values_[component], weights_.data(), count);
+    } else {
+      mix_every(group.step, place(component), values_[component], weights_.data(), count);
+    }
+  }
+}
+
+void Canvas::blend_group(const Group& group, const Sprite& sprite, const Area& area,
+                         GstVideoFrame* frame) {
+  if (!sprite.coverage) {
+    covered_.assign(static_cast<std::size_t>(area.right - area.left), 255);
+  }
   bool was_whole = false;
+  const guint shift_y = group.shift_y;
   for (int row = area.top >> shift_y; row <= (area.bottom - 1) >> shift_y; ++row) {
     // All of its pixels are in the sprite: without a coverage, one such row is like the next.
     const bool is_whole =
         row << shift_y >= area.top && (row + 1) << shift_y <= area.bottom && !sprite.coverage;
     if (!is_whole || !was_whole) {
-      weigh_row(sprite, area, row, shift_x, shift_y, *frame);
+      weigh_row(sprite, area, row, group, *frame);
     }
     was_whole = is_whole;
-    guint8* at = data + static_cast<std::ptrdiff_t>(row) * stride +
-                 static_cast<std::size_t>(area.left >> shift_x) * step;
-    if (step == 1) {
-      mix_row(at, std::integral_constant<std::size_t, 1>(), value, weights_);
-    } else {
-      mix_row(at, step, value, weights_);
-    }
+    mix_row(group, area, row, frame);
   }
 }
 

@@ -34,14 +34,26 @@ class Canvas {
     int left, top, right, bottom;  // of the sprite inside the frame, pixels
   };
 
-  void blend_component(guint component, const Sprite& sprite, const Area& area, guint8 value,
-                       GstVideoFrame* frame);
-  void weigh_row(const Sprite& sprite, const Area& area, int row, guint shift_x, guint shift_y,
+  /// Components of a frame whose values stand for the same pixels: they have the same weights.
+  struct Group {
+    guint shift_x, shift_y;
+    guint step;  // bytes from one value to the next
+    std::vector<guint> components;
+  };
+
+  void blend_group(const Group& group, const Sprite& sprite, const Area& area,
+                   GstVideoFrame* frame);
+  void weigh_row(const Sprite& sprite, const Area& area, int row, const Group& group,
                  const GstVideoFrame& frame);
+  void mix_row(const Group& group, const Area& area, int row, GstVideoFrame* frame) const;
 
   GstVideoInfo info_;
-  std::vector<guint> sums_;      // of a row of a component: of the coverage of its pixels
+  std::vector<Group> groups_;
+  std::array<guint8, GST_VIDEO_MAX_COMPONENTS> values_{};  // of the sprite's color
+
+  std::vector<guint16> sums_;    // of a row of a group: of the coverage of its values' pixels
   std::vector<guint8> weights_;  // of the same
+  std::vector<guint8> covered_;  // a row of pixels that are
 };
 
 }  // namespace gstnpu

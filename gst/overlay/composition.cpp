@@ -18,7 +18,8 @@ constexpr int kBlue = 3, kGreen = 2, kRed = 1, kAlpha = 0;
 /// Colors are premultiplied.
 void put_over(guint8* pixel, Color color, guint alpha) {
   const auto mixed = [&](guint8 below, guint above) {
-    return static_cast<guint8>(divided_by_255(below * (255 - alpha) + above * alpha));
+    return static_cast<guint8>(
+        divided_by_255(static_cast<guint16>(below * (255 - alpha) + above * alpha)));
   };
   pixel[kRed] = mixed(pixel[kRed], color.red);
   pixel[kGreen] = mixed(pixel[kGreen], color.green);
@@ -45,7 +46,8 @@ void draw(const Sprite& sprite, const Pixels& on) {
     for (int x = left; x < right; ++x) {
       const guint share = coverage ? coverage[x - sprite.x] : 255U;
       if (share == 0) continue;
-      put_over(row + 4 * (x - on.left), sprite.color, divided_by_255(share * sprite.opacity));
+      put_over(row + 4 * (x - on.left), sprite.color,
+               divided_by_255(static_cast<guint16>(share * sprite.opacity)));
     }
   }
 }

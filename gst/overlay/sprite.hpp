@@ -22,9 +22,10 @@ struct Sprite {
   std::size_t coverage_stride = 0;
 };
 
-/// Rounded v / 255, for v up to 255 * 255.
-inline guint divided_by_255(guint v) {
-  return (v + 128 + ((v + 128) >> 8)) >> 8;
+/// Rounded v / 255, for v up to 255 * 255. In 16 bits, of which vectors hold many.
+inline guint16 divided_by_255(guint16 v) {
+  const auto more = static_cast<guint16>(v + 128);
+  return static_cast<guint16>(more + (more >> 8)) >> 8;
 }
 
 }  // namespace gstnpu
