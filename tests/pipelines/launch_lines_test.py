@@ -233,9 +233,46 @@ class LaunchLines(unittest.TestCase):
         self.assert_clip(read(one))
         self.assertEqual([line["detections"] for line in read(one)], [line["detections"] for line in read(two)])
 
+    def frames_of(self, recording):
+        """How many a recording holds, and the seconds from its first to its last."""
+        lines = self.folder / "recorded.jsonl"
+        line = f"gst-launch-1.0 -q filesrc location={recording} ! matroskademux ! jpegdec ! npupublish location={lines} ! fakesink"
+        subprocess.run(line.split(), check=True, timeout=60)
+        times = [line["pts"] / 1e9 for line in read(lines)]
+        return len(times), times[-1] - times[0]
+
+    def test_record_on_event(self):
+        crossed = [line["pts"] / 1e9 for line in run("count-at-line.sh") for event in line["events"] if event["event"] == "forward"]
+        recordings = run("record-on-event.py", self.folder / "events", EVENT="forward", PLACES=str(LINES / "middle.json"),
+                         BEFORE="1", AFTER="0.5")
+        events = [event["seconds"] for recording in recordings for event in recording["events"]]
+        self.assertEqual([round(event, 3) for event in events], [round(event, 3) for event in crossed])
+        self.assertGreater(len(recordings), 3)
+        self.assertLess(len(recordings), len(events), "an event during a recording makes it longer")
+        for recording in recordings:
+            self.assertEqual({(event["event"], event["place"]) for event in recording["events"]}, {("forward", "middle")})
+            first, last = recording["events"][0]["seconds"], recording["events"][-1]["seconds"]
+            self.assertAlmostEqual(recording["from"], max(first - 1, 0), delta=0.02)
+            self.assertAlmostEqual(recording["to"], min(last + 0.5, (CLIP_FRAMES - 1) / 30), delta=0.02)
+            count, seconds = self.frames_of(recording["file"])
+            self.assertAlmostEqual(seconds, recording["to"] - recording["from"], delta=0.01)
+            self.assertEqual(count, round(seconds * 30) + 1, "and all between")
+
+    def test_record_when_a_class_is_seen(self):
+        recordings = run("record-on-event.py", self.folder / "events", CLASS="triangle", BEFORE="0.2", AFTER="0.2")
+        self.assertEqual({(event["event"], event["place"]) for one in recordings for event in one["events"]}, {("entered", "picture")})
+        seen = [line["pts"] / 1e9 for line in run("count-at-line.sh") for found in line["detections"]
+                if found["label"] == "triangle" and "tracking_id" in found]
+        self.assertEqual(recordings[0]["events"][0]["seconds"], seen[0])
+
+    def test_recordings_that_cannot_be_written_are_an_error(self):
+        with self.assertRaisesRegex(AssertionError, "cannot be written"):
+            (self.folder / "0001-picture-entered.mkv").mkdir()
+            run("record-on-event.py", self.folder)
+
     def test_every_line_is_tested(self):
         text = Path(__file__).read_text()
-        for line in LINES.glob("*.sh"):
+        for line in [*LINES.glob("*.sh"), *LINES.glob("*.py")]:
             if line.name != "common.sh":
                 self.assertIn(f'"{line.name}"', text)
 
