@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <npucore/error.hpp>
+
 namespace npu::vision {
 namespace {
+
+constexpr double kFar = 2;  // pictures: where no box of shares ends
 
 double in_frame(double edge, double offset, double scale, std::uint32_t limit) {
   return std::clamp((edge - offset) * scale, 0.0, static_cast<double>(limit));
@@ -32,6 +36,7 @@ double overlap(const Edges& a, const Edges& b) {
 void Boxes::begin(const npu::FrameGeometry& geometry, FrameSize frame) {
   geometry_ = geometry;
   frame_ = frame;
+  has_any_ = has_share_ = false;
   candidates_.clear();
   kept_.clear();
 }
@@ -39,6 +44,11 @@ void Boxes::begin(const npu::FrameGeometry& geometry, FrameSize frame) {
 void Boxes::add(const Edges& edges, float confidence, std::uint32_t label_id, std::size_t index) {
   const auto finite = [](double value) { return std::isfinite(value); };
   if (!std::all_of(edges.begin(), edges.end(), finite)) return;
+  if (edges[0] < edges[2] && edges[1] < edges[3]) {
+    has_any_ = true;
+    has_share_ = has_share_ || (edges[2] <= kFar * geometry_.model_width &&
+                                edges[3] <= kFar * geometry_.model_height);
+  }
   const Object object{.left = frame_x(edges[0], geometry_, frame_),
                       .top = frame_y(edges[1], geometry_, frame_),
                       .right = frame_x(edges[2], geometry_, frame_),
@@ -59,6 +69,7 @@ void Boxes::add_oriented(const OrientedBox& box, float confidence, std::uint32_t
   if (!std::all_of(edges.begin(), edges.end(), finite)) return;
   // A scale near zero may leave nothing of a side.
   if (!(std::min({box.width, box.height, placed.width, placed.height}) > 0)) return;
+  has_any_ = true;
   const Object object{.left = std::clamp<double>(edges[0], 0, frame_.width),
                       .top = std::clamp<double>(edges[1], 0, frame_.height),
                       .right = std::clamp<double>(edges[2], 0, frame_.width),
@@ -136,6 +147,20 @@ void Boxes::suppress_oriented(float iou_threshold, std::size_t most) {
 
 void Boxes::give(Answer* answer) const {
   for (const Candidate* candidate : kept_) answer->objects.push_back(candidate->object);
+}
+
+void Boxes::check_shares() const {
+  if (!has_any_ || has_share_) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "all boxes reach far beyond the picture, so they are pixels and not from 0 to 1: set "
+              "model-family to one whose boxes are pixels");
+}
+
+void refuse_shares() {
+  throw Error(ErrorCode::kInvalidArgument,
+              "all boxes lie between 0 and 1, and not in pixels of the model's input: export a "
+              "YOLO for OpenVINO, not for TensorFlow Lite; of another model, set model-family to "
+              "one whose boxes are from 0 to 1");
 }
 
 }  // namespace npu::vision

@@ -1,6 +1,7 @@
 // Boxes in model pixels: into the frame, in order, without doubles.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +42,11 @@ class Boxes {
   /// Of an oriented box in model pixels.
   void add_oriented(const OrientedBox& box, float confidence, std::uint32_t label_id,
                     std::size_t index);
-  bool is_empty() const { return candidates_.empty(); }
+  /// Whether a box was added, be it outside the frame.
+  bool has_any() const { return has_any_; }
+  /// Of a model whose boxes are shares of the picture: throws Error(kInvalidArgument) where each
+  /// box that was added ends a whole picture beyond the picture. They are pixels then.
+  void check_shares() const;
   /// Best first, at most so many.
   void keep_best(std::size_t most);
   /// Also drops what overlaps a better one of its class, or of any.
@@ -62,8 +67,28 @@ class Boxes {
 
   npu::FrameGeometry geometry_;
   FrameSize frame_;
+  bool has_any_ = false;
+  bool has_share_ = false;  // one that ends less than a picture beyond the picture
   std::vector<Candidate> candidates_;
   std::vector<const Candidate*> kept_;  // of candidates_
 };
+
+[[noreturn]] void refuse_shares();
+
+/// Of a model whose boxes are pixels of its input: throws Error(kInvalidArgument) where it found
+/// some, but not one of the four values of all its `count` boxes, `at(box, value)`, is beyond one
+/// pixel. They are shares of the picture then, and all of it would be found in one pixel.
+template <typename At>
+void check_pixels(const Boxes& boxes, InputSize input, std::size_t count, const At& at) {
+  constexpr float kMost = 1.05F;             // a box may reach beyond the picture
+  constexpr std::uint32_t kLeastInput = 32;  // pixels
+  if (!boxes.has_any() || std::min(input.width, input.height) < kLeastInput) return;
+  for (std::size_t box = 0; box < count; ++box) {
+    for (std::size_t value = 0; value < 4; ++value) {
+      if (at(box, value) > kMost) return;
+    }
+  }
+  refuse_shares();
+}
 
 }  // namespace npu::vision

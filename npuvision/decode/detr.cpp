@@ -196,6 +196,7 @@ void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   } else {
     add_sigmoids(geometry, options.confidence_threshold);
   }
+  boxes_.check_shares();
   // Each class of each query counts, but no more of them than there are queries.
   boxes_.keep_best(std::min(options.max_objects, logits_made_for_.dims[1]));
   boxes_.give(answer);

@@ -64,7 +64,8 @@ class DetrDecodedDecoder : public Decoder {
   explicit DetrDecodedDecoder(const Found& found)
       : parts_(parts_of(found)),
         made_for_(found.outputs.begin(), found.outputs.end()),
-        classes_(found.card.labels.size()) {}
+        classes_(found.card.labels.size()),
+        input_(found.input) {}
 
   Family family() const override { return Family::kDetrDecoded; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
@@ -76,6 +77,7 @@ class DetrDecodedDecoder : public Decoder {
   Parts parts_;
   std::vector<TensorView> made_for_;
   std::size_t classes_;
+  InputSize input_;
   std::vector<float> labels_, edges_, scores_;
   Boxes boxes_;
 };
@@ -94,6 +96,9 @@ void DetrDecodedDecoder::decode(std::span<const TensorView> outputs,
     boxes_.add({box[0], box[1], box[2], box[3]}, probability(scores_[i]),
                class_of(labels_[i], classes_), i);
   }
+  check_pixels(boxes_, input_, scores_.size(), [&](std::size_t box, std::size_t value) {
+    return edges_[box * kBoxValues + value];
+  });
   boxes_.keep_best(options.max_objects);
   boxes_.give(answer);
 }

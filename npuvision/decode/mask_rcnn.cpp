@@ -108,7 +108,8 @@ class MaskRcnnDecoder : public Decoder {
   explicit MaskRcnnDecoder(const Found& found)
       : parts_(parts_of(found).value()),
         made_for_(found.outputs.begin(), found.outputs.end()),
-        labels_(found.card.labels.size()) {
+        labels_(found.card.labels.size()),
+        input_(found.input) {
     const TensorView& masks = made_for_[parts_.masks];
     rows_ = masks.dims.at(parts_.first_dim() + 1);
     columns_ = masks.dims.at(parts_.first_dim() + 2);
@@ -127,6 +128,7 @@ class MaskRcnnDecoder : public Decoder {
   Parts parts_;
   std::vector<TensorView> made_for_;
   std::size_t labels_, rows_ = 0, columns_ = 0;
+  InputSize input_;
   std::vector<float> box_values_, label_values_;
   std::vector<float> row_, logits_;  // of a mask, and of the part that is painted
   std::vector<Object> regions_;      // of the frame, for each mask
@@ -143,6 +145,9 @@ void MaskRcnnDecoder::decode(std::span<const TensorView> outputs,
   const TensorView& masks = checked_output(outputs, parts_.masks, made_for_[parts_.masks]);
   boxes_.begin(geometry, frame);
   add_boxes(geometry, frame, options.confidence_threshold);
+  check_pixels(boxes_, input_, label_values_.size(), [&](std::size_t box, std::size_t value) {
+    return box_values_[box * kBoxValues + value];
+  });
   boxes_.choose(options, false);
   boxes_.give(answer);
   give_masks(masks, frame, answer);

@@ -53,8 +53,11 @@ void HeadDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   }
   boxes_.begin(geometry, frame);
   collect(rows, options.confidence_threshold);
+  // Anchors lie all over the picture, so that the first box tells. TensorFlow Lite's exports look
+  // the same, but go from 0 to 1.
   if (has_pixels()) {
-    check_pixels(rows);
+    check_pixels(boxes_, input_, rows.boxes,
+                 [&](std::size_t box, std::size_t value) { return rows.at(box, value); });
   }
   choose(boxes_, options);
   boxes_.give(answer);
@@ -64,22 +67,6 @@ void HeadDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   if (head_.protos) {
     give_masks(rows, outputs[*head_.protos], with_size(geometry), frame, answer);
   }
-}
-
-// Anchors lie all over the picture, so that the first box tells. TensorFlow Lite's exports look the
-// same, but go from 0 to 1: everything would be found in one pixel.
-void HeadDecoder::check_pixels(const BoxRows& rows) const {
-  constexpr float kMost = 1.05F;             // a box may reach beyond the picture
-  constexpr std::uint32_t kLeastInput = 32;  // pixels: of a cell
-  if (boxes_.is_empty() || std::min(input_.width, input_.height) < kLeastInput) return;
-  for (std::size_t box = 0; box < rows.boxes; ++box) {
-    for (std::size_t value = 0; value < YoloHead::kBoxValues; ++value) {
-      if (rows.at(box, value) > kMost) return;
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument,
-              "all boxes lie between 0 and 1, and not in pixels of the model's input: export the "
-              "model for OpenVINO, not for TensorFlow Lite");
 }
 
 npu::FrameGeometry HeadDecoder::with_size(npu::FrameGeometry geometry) const {

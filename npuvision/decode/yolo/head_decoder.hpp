@@ -37,8 +37,6 @@ class HeadDecoder : public Decoder {
               std::size_t box, float score, std::uint32_t label);
 
  private:
-  /// Throws Error(kInvalidArgument) where there are objects, but no box reaches beyond one pixel.
-  void check_pixels(const BoxRows& rows) const;
   npu::FrameGeometry with_size(npu::FrameGeometry geometry) const;
   float visibility(const BoxRows& rows, std::size_t box, std::size_t key_point) const;
   bool is_whole(const BoxRows& rows, std::size_t box) const;

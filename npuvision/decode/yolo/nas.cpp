@@ -13,7 +13,7 @@ namespace npu::vision {
 namespace {
 
 // Of a row: picture, left, top, right, bottom in model pixels, score, class.
-constexpr std::size_t kRow = 7;
+constexpr std::size_t kRow = 7, kLeft = 1;
 
 bool is_rows(const Found&, const TensorView& output) {
   return is_float(output) && has_shape(output, {0, kRow});
@@ -32,7 +32,8 @@ class YoloNasDecoder : public Decoder {
   explicit YoloNasDecoder(const Found& found)
       : index_(static_cast<std::size_t>(only_output(found, is_rows))),
         made_for_(found.outputs[index_]),
-        labels_(found.card.labels.size()) {}
+        labels_(found.card.labels.size()),
+        input_(found.input) {}
 
   Family family() const override { return Family::kYoloNas; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
@@ -44,6 +45,7 @@ class YoloNasDecoder : public Decoder {
   std::size_t index_;
   TensorView made_for_;
   std::size_t labels_;
+  InputSize input_;
   std::vector<float> rows_;
   Boxes boxes_;
 };
@@ -56,6 +58,9 @@ void YoloNasDecoder::decode(std::span<const TensorView> outputs, const npu::Fram
   for (std::size_t i = 0; i * kRow < rows_.size(); ++i) {
     if (!add(&rows_[i * kRow], i, options.confidence_threshold)) break;
   }
+  check_pixels(boxes_, input_, rows_.size() / kRow, [&](std::size_t box, std::size_t value) {
+    return rows_[box * kRow + kLeft + value];
+  });
   boxes_.keep_best(options.max_objects);
   boxes_.give(answer);
 }

@@ -113,5 +113,35 @@ TEST(DetrDecoded, WithAClassThatIsNoneIsRefused) {
       Error);
 }
 
+std::size_t objects_of(std::initializer_list<const TestTensor*> tensors, Family family) {
+  std::vector<TensorView> views;
+  for (const TestTensor* tensor : tensors) views.push_back(tensor->view());
+  Answer answer;
+  make_decoder(card_of(Task::kDetect, 2, family), views, {64, 64})
+      ->decode(views, {.model_width = 64, .model_height = 64}, {640, 640}, {}, &answer);
+  return answer.objects.size();
+}
+
+TEST(DetrDecoded, RefusesBoxesThatAreNoPixels) {
+  const auto decode = [](const std::vector<double>& boxes) {
+    const TestTensor labels("labels", ElementType::kI64, {1, 2}, {0, 1});
+    const TestTensor edges("boxes", ElementType::kF32, {1, 2, 4}, boxes);
+    const TestTensor scores("scores", ElementType::kF32, {1, 2}, {0.9, 0.1});
+    return objects_of({&labels, &edges, &scores}, Family::kDetrDecoded);
+  };
+  EXPECT_THROW(decode({0.1, 0.1, 0.5, 0.5, 0, 0, 1, 1}), Error);
+  EXPECT_EQ(decode({0.1, 0.1, 0.5, 0.5, 0, 0, 9, 9}), 1U) << "a tiny object";
+}
+
+TEST(Detr, RefusesBoxesThatArePixels) {
+  const auto decode = [](const std::vector<double>& boxes) {
+    const TestTensor logits("logits", ElementType::kF32, {1, 2, 2}, {3, -9, -9, -9});
+    const TestTensor places("pred_boxes", ElementType::kF32, {1, 2, 4}, boxes);
+    return objects_of({&logits, &places}, Family::kDetr);
+  };
+  EXPECT_THROW(decode({32, 32, 10, 10, 20, 20, 5, 5}), Error);
+  EXPECT_EQ(decode({0.9, 0.9, 0.5, 0.5, 20, 20, 5, 5}), 1U) << "over the edge";
+}
+
 }  // namespace
 }  // namespace npu::vision

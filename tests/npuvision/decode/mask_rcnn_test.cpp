@@ -84,5 +84,17 @@ TEST(MaskRcnn, CountsClassesFromThatOfNoObject) {
   }
 }
 
+TEST(MaskRcnn, RefusesBoxesThatAreNoPixels) {
+  const TestTensor boxes("boxes", ElementType::kF32, {1, 5}, {0.1, 0.1, 0.5, 0.5, 0.9});
+  const TestTensor labels("labels", ElementType::kF32, {1}, {0});
+  const TestTensor masks("masks", ElementType::kF32, {1, 2, 2}, {1, 1, 1, 1});
+  const std::vector<TensorView> views{boxes.view(), labels.view(), masks.view()};
+  Answer answer;
+  const auto decoder = make_decoder(card(), views, {64, 64});
+  const npu::FrameGeometry geometry{
+      .model_width = 64, .model_height = 64, .scale_x = 10, .scale_y = 10};
+  EXPECT_THROW(decoder->decode(views, geometry, {640, 640}, {}, &answer), Error);
+}
+
 }  // namespace
 }  // namespace npu::vision

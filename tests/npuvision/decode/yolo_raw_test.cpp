@@ -184,6 +184,16 @@ TEST(YoloRaw, RefusesBoxesThatAreNoPixels) {
   EXPECT_EQ(decode_in(640, {parts[1]}), 0U) << "nothing is found";
 }
 
+// All of the picture is found in one pixel, which is one of the border here.
+TEST(YoloRaw, RefusesBoxesThatAreNoPixelsBesideALetterbox) {
+  const Frame wide{{.model_width = 640, .model_height = 640, .offset_y = 140}, {640, 360}};
+  const std::vector<Box> boxes = {{0.5, 0.5, 0.2, 0.4, {0.9F}}};
+  const std::string why = refusal_of([&] {
+    decoded(detector(1), tensor_of(boxes), {}, wide, {640, 640});
+  });
+  EXPECT_NE(why.find("and not in pixels"), std::string::npos) << why;
+}
+
 TEST(YoloRaw, KeepsNothingFromTheFrameBefore) {
   TestTensor tensor = tensor_of({{10, 10, 4, 4, {0.9F}}, {50, 50, 4, 4, {0.9F}}});
   const auto decoder = make_decoder(detector(1), std::vector{tensor.view_without_data()}, {});
