@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include <npucore/error.hpp>
+
 #include "boxes.hpp"
 #include "families.hpp"
 #include "values.hpp"
@@ -44,7 +46,9 @@ bool has(std::string_view name, const char* part) {
 // Of masks, the Model API counts labels from one: another family.
 bool has_masks(std::span<const TensorView> outputs, std::size_t boxes) {
   for (const TensorView& output : outputs) {
-    if (has_shape(output, {boxes, 0, 0}) || has_shape(output, {1, boxes, 0, 0})) return true;
+    const bool is_boxes = output.rank == 3 && (output.dims[2] == 4 || output.dims[2] == 5);
+    if (has_shape(output, {boxes, 0, 0}) && !(boxes == 1 && is_boxes)) return true;
+    if (has_shape(output, {1, boxes, 0, 0})) return true;
   }
   return false;
 }
@@ -112,7 +116,8 @@ class SsdDecoder : public Decoder {
   explicit SsdDecoder(const Found& found)
       : parts_(parts_of(found).value()),
         made_for_(found.outputs.begin(), found.outputs.end()),
-        labels_(found.card.labels.size()) {}
+        labels_(found.card.labels.size()),
+        input_(found.input) {}
 
   Family family() const override { return Family::kSsd; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
@@ -128,6 +133,7 @@ class SsdDecoder : public Decoder {
   Parts parts_;
   std::vector<TensorView> made_for_;
   std::size_t labels_;
+  InputSize input_;
   std::vector<float> boxes_values_, labels_values_, scores_values_;
   Boxes boxes_;
 };
@@ -174,8 +180,14 @@ void SsdDecoder::add_rows(const npu::FrameGeometry& geometry, float threshold) {
   for (std::size_t i = 0; i * kRow < boxes_values_.size(); ++i) {
     const float* row = &boxes_values_[i * kRow];
     if (!(row[0] >= 0)) break;
+    if (row[0] > 0 && row[2] >= threshold) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the output has rows of another image than the first, so it is no ssd of one "
+                  "picture: set model-family, or reshape the model to a batch of 1");
+    }
     add(scaled(row + 3, geometry), row[2], row[1], i, threshold);
   }
+  boxes_.check_shares();
 }
 
 // Each: left, top, right, bottom in model pixels, score.
@@ -185,6 +197,9 @@ void SsdDecoder::add_scored(float threshold) {
     const float* row = &boxes_values_[i * kRow];
     add({row[0], row[1], row[2], row[3]}, row[4], labels_values_[i], i, threshold);
   }
+  check_pixels(
+      boxes_, input_, boxes_values_.size() / kRow,
+      [&](std::size_t box, std::size_t value) { return boxes_values_[box * kRow + value]; });
 }
 
 void SsdDecoder::add_three(const npu::FrameGeometry& geometry, float threshold) {
@@ -192,6 +207,7 @@ void SsdDecoder::add_three(const npu::FrameGeometry& geometry, float threshold) 
     add(scaled(&boxes_values_[i * 4], geometry), scores_values_[i], labels_values_[i], i,
         threshold);
   }
+  boxes_.check_shares();
 }
 
 void SsdDecoder::add(const Edges& edges, float score, float label, std::size_t index,

@@ -46,7 +46,7 @@ std::vector<Pattern> patterns() {
           {Task::kDepth, {{"o", {1, 8, 8}}}},
           {Task::kAnomaly, {{"o", {1, 1, 8, 8}}}},
           {Task::kAnomaly, {{"anomaly_map", {1, 1, 8, 8}}, {"pred_score", {1}}}},
-          {Task::kDetect, {{"o", {1, 1, 12, 7}}}},
+          {Task::kDetect, {{"o", {1, 1, 3, 7}}}, {16, 16}, Family::kAuto, 20'000},
           {Task::kDetect, {{"a", {1, 12, 5}}, {"labels", {1, 12}, kLong}}},
           {Task::kDetect, {{"labels", {1, 12, 5}}, {"dets", {1, 12, 4}}}},
           {Task::kSegment, {{"labels", {1, 6, 5}}, {"dets", {1, 6, 4}}, {"m", {1, 6, 5, 4}}}},

@@ -60,7 +60,20 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"Three",
                    card_of(Task::kDetect),
                    {{"bboxes", {1, 100, 4}}, {"labels", {1, 100}, kLong}, {"scores", {1, 100}}},
-                   "[ssd]"}),
+                   "[ssd]"},
+        // One box at most: its own shape is no mask's.
+        RefusalRow{"OneOfThree",
+                   card_of(Task::kDetect),
+                   {{"bboxes", {1, 1, 4}}, {"labels", {1, 1}, kLong}, {"scores", {1, 1}}},
+                   "[ssd]"},
+        RefusalRow{"OneScoredBox",
+                   card_of(Task::kDetect),
+                   {{"boxes", {1, 1, 5}}, {"labels", {1, 1}, kLong}},
+                   "[ssd]"},
+        RefusalRow{"OneMask",
+                   card_of(Task::kDetect),
+                   {{"boxes", {1, 1, 5}}, {"labels", {1, 1}, kLong}, {"masks", {1, 1, 28, 28}}},
+                   "of no family of models"}),
     [](const auto& row) { return row.param.name; });
 
 Answer decoded(const std::vector<double>& rows, std::size_t labels) {
@@ -76,6 +89,32 @@ TEST(Ssd, EndsItsListWithANegativeImage) {
   EXPECT_EQ(decoded({0, 1, 0.9, 0, 0, 1, 1, -1, 0, 0, 0, 0, 0, 0, 0, 1, 0.9, 0, 0, 1, 1}, 2)
                 .objects.size(),
             1U);
+}
+
+// Of a batch of two: its boxes would be those of the first picture.
+TEST(Ssd, RefusesRowsOfAnotherImage) {
+  EXPECT_THROW(decoded({0, 1, 0.9, 0, 0, 1, 1, 1, 1, 0.8, 0, 0, 1, 1}, 2), Error);
+  EXPECT_EQ(decoded({0, 1, 0.9, 0, 0, 1, 1, 1, 1, 0.1, 0, 0, 1, 1}, 2).objects.size(), 1U)
+      << "no object";
+}
+
+TEST(Ssd, RefusesBoxesThatArePixels) {
+  EXPECT_THROW(decoded({0, 1, 0.9, 0, 10, 30, 40, 0, 0, 0.8, 5, 5, 60, 20}, 2), Error);
+  EXPECT_EQ(decoded({0, 1, 0.9, -0.2, 0, 1.3, 1.2}, 2).objects.size(), 1U) << "over the edge";
+}
+
+TEST(Ssd, RefusesScoredBoxesThatAreNoPixels) {
+  const TestTensor labels("labels", ElementType::kI64, {2}, {0, 1});
+  const auto decode_boxes = [&](const std::vector<double>& values) {
+    const TestTensor boxes("boxes", ElementType::kF32, {2, 5}, values);
+    const std::vector<TensorView> views{boxes.view(), labels.view()};
+    Answer answer;
+    make_decoder(card_of(Task::kDetect, 2), views, {64, 64})
+        ->decode(views, {.model_width = 64, .model_height = 64}, {640, 640}, {}, &answer);
+    return answer.objects.size();
+  };
+  EXPECT_THROW(decode_boxes({0.1, 0.1, 0.5, 0.5, 0.9, 0, 0, 1, 1, 0.2}), Error);
+  EXPECT_EQ(decode_boxes({0.1, 0.1, 0.5, 0.5, 0.9, 0, 0, 9, 1, 0.2}), 1U) << "a tiny object";
 }
 
 TEST(Ssd, SuppressesOverlapsWhereTheModelSaysSo) {
