@@ -183,6 +183,7 @@ set(GSTNPUMETA_SOURCES
 
 set(GSTNPU_SOURCES
   gst/analytics/answer_meta.cpp
+  gst/analytics/answer_structures.cpp
   gst/analytics/count_meta.cpp
   gst/analytics/count_places.cpp
   gst/analytics/followed_metas.cpp

@@ -10,6 +10,7 @@
 
 #include <npuvision/labels.hpp>
 
+#include "answer_structures.hpp"
 #include "relation_reader.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
@@ -41,61 +42,7 @@ PixelBox to_pixels(const Object& object, FrameSize frame) {
   return {x, y, length(x, object.right), length(y, object.bottom)};
 }
 
-// ---- Structures: places are normalised, so that they stay right where the frame is scaled.
-
-GstStructure* detection_structure(const Object& object, const std::string& label, FrameSize frame) {
-  GstStructure* structure = gst_structure_new(
-      "detection", "x_min", G_TYPE_DOUBLE, object.left / frame.width, "x_max", G_TYPE_DOUBLE,
-      object.right / frame.width, "y_min", G_TYPE_DOUBLE, object.top / frame.height, "y_max",
-      G_TYPE_DOUBLE, object.bottom / frame.height, "confidence", G_TYPE_DOUBLE,
-      static_cast<gdouble>(object.confidence), "label_id", G_TYPE_INT,
-      static_cast<gint>(object.label_id), "label", G_TYPE_STRING, label.c_str(), nullptr);
-  if (const auto& box = object.oriented) {
-    gst_structure_set(structure, "x_center", G_TYPE_DOUBLE, box->center_x / frame.width, "y_center",
-                      G_TYPE_DOUBLE, box->center_y / frame.height, "oriented_width", G_TYPE_DOUBLE,
-                      box->width / frame.width, "oriented_height", G_TYPE_DOUBLE,
-                      box->height / frame.height, "angle", G_TYPE_DOUBLE, box->angle, nullptr);
-  }
-  return structure;
-}
-
-GstStructure* classification_structure(const ReadClass& found) {
-  return gst_structure_new("classification", "label", G_TYPE_STRING, found.label.c_str(),
-                           "label_id", G_TYPE_INT, found.label_id.value_or(-1), "confidence",
-                           G_TYPE_DOUBLE, found.confidence.value_or(0), nullptr);
-}
-
-template <typename Value>
-void set_bytes(GstStructure* structure, const char* field, std::span<const Value> values) {
-  GBytes* bytes = g_bytes_new(values.data(), values.size_bytes());
-  gst_structure_set(structure, field, G_TYPE_BYTES, bytes, nullptr);
-  g_bytes_unref(bytes);
-}
-
-/// Of x, y and confidence of each point in turn.
-GstStructure* key_points_structure(std::span<const npu::vision::KeyPoint> points, FrameSize frame) {
-  std::vector<double> values;
-  for (const npu::vision::KeyPoint& point : points) {
-    values.insert(values.end(), {point.x / frame.width, point.y / frame.height, point.confidence});
-  }
-  GstStructure* structure = gst_structure_new("keypoints", "count", G_TYPE_UINT,
-                                              static_cast<guint>(points.size()), nullptr);
-  set_bytes<double>(structure, "points", values);
-  return structure;
-}
-
-GstStructure* mask_structure(const npu::vision::Mask& mask, const Answer& answer, FrameSize frame) {
-  GstStructure* structure = gst_structure_new(
-      "mask", "x_min", G_TYPE_DOUBLE, mask.x / static_cast<double>(frame.width), "x_max",
-      G_TYPE_DOUBLE, (mask.x + mask.width) / static_cast<double>(frame.width), "y_min",
-      G_TYPE_DOUBLE, mask.y / static_cast<double>(frame.height), "y_max", G_TYPE_DOUBLE,
-      (mask.y + mask.height) / static_cast<double>(frame.height), "width", G_TYPE_UINT,
-      mask.columns, "height", G_TYPE_UINT, mask.rows, nullptr);
-  const std::size_t count = std::size_t{mask.columns} * mask.rows;
-  set_bytes<std::uint8_t>(structure, "values",
-                          std::span(answer.mask_pixels).subspan(mask.first, count));
-  return structure;
-}
+// ---- Writing
 
 std::vector<ReadClass> classes_of(const Answer& answer, const ModelCard& card) {
   std::vector<ReadClass> classes;
@@ -113,57 +60,11 @@ std::vector<ReadClass> texts_of(const Answer& answer) {
   return {{answer.text, std::nullopt, *answer.text_confidence}};
 }
 
-template <typename Value>
-void set_map(GstStructure* structure, const std::string& field,
-             const npu::vision::Map<Value>& map) {
-  if (map.empty()) return;
-  gst_structure_set(structure, (field + "-width").c_str(), G_TYPE_UINT, map.width,
-                    (field + "-height").c_str(), G_TYPE_UINT, map.height, nullptr);
-  set_bytes<Value>(structure, field.c_str(), map.values);
-}
-
-void set_place_of_maps(GstStructure* results, const MapPlace& place) {
-  gst_structure_set(results, "x_min", G_TYPE_DOUBLE, place.left, "x_max", G_TYPE_DOUBLE,
-                    place.right, "y_min", G_TYPE_DOUBLE, place.top, "y_max", G_TYPE_DOUBLE,
-                    place.bottom, nullptr);
-}
-
 /// Before anything changed the frame: a map moves with it only where it covers all of it.
 MapPlace place_in_frame(GstBuffer* buffer, const GstNpuInferenceMeta& meta, FrameSize frame) {
   const GstNpuInferenceMeta* origin = known_origin(buffer, meta);
   if (!origin) return place_of_maps(meta, frame);
   return place_of_maps(*origin, {origin->frame_width, origin->frame_height});
-}
-
-void set_classes(GstStructure* results, std::span<const ReadClass> classes) {
-  if (classes.empty()) return;
-  GValue list = G_VALUE_INIT;
-  gst_value_list_init(&list, static_cast<guint>(classes.size()));
-  for (const ReadClass& one : classes) {
-    GValue value = G_VALUE_INIT;
-    g_value_init(&value, GST_TYPE_STRUCTURE);
-    g_value_take_boxed(&value, classification_structure(one));
-    gst_value_list_append_and_take_value(&list, &value);
-  }
-  gst_structure_take_value(results, "classifications", &list);
-}
-
-/// What no object carries, with these classes; NULL where there is nothing.
-GstStructure* results_structure(const Answer& answer, std::span<const ReadClass> classes) {
-  GstStructure* results = gst_structure_new_empty("results");
-  set_classes(results, classes);
-  if (answer.anomaly) {
-    gst_structure_set(results, "anomaly", G_TYPE_DOUBLE, static_cast<gdouble>(*answer.anomaly),
-                      nullptr);
-  }
-  if (!answer.embedding.empty()) {
-    set_bytes<float>(results, "embedding", answer.embedding);
-  }
-  set_map(results, "class-map", answer.class_map);
-  set_map(results, "value-map", answer.value_map);
-  if (gst_structure_n_fields(results) > 0) return results;
-  gst_structure_free(results);
-  return nullptr;
 }
 
 // ---- GstAnalytics
@@ -260,7 +161,9 @@ void attach_objects(GstBuffer* buffer, const Answer& answer, const ModelCard& ca
   }
 }
 
+/// The results of others that decoded the same tensors stay where there are none.
 void take_results(GstNpuInferenceMeta* meta, GstStructure* results) {
+  if (results == nullptr) return;
   if (meta->results) {
     gst_structure_free(meta->results);
   }
@@ -276,9 +179,7 @@ void add_params(GstVideoRegionOfInterestMeta* roi, const Answer& answer, const M
     gst_video_region_of_interest_meta_add_param(roi, classification_structure(one));
   }
   if (!answer.embedding.empty()) {
-    GstStructure* embedding = gst_structure_new_empty("embedding");
-    set_bytes<float>(embedding, "values", answer.embedding);
-    gst_video_region_of_interest_meta_add_param(roi, embedding);
+    gst_video_region_of_interest_meta_add_param(roi, embedding_structure(answer.embedding));
   }
   if (answer.anomaly) {
     gst_video_region_of_interest_meta_add_param(
@@ -495,6 +396,10 @@ MapPlace place_of_maps(const GstNpuInferenceMeta& meta, FrameSize frame) {
           .bottom = share(meta.model_height - meta.offset_y, meta.scale_y, frame.height)};
 }
 
+bool has_map(const Answer& answer) {
+  return !answer.class_map.empty() || !answer.value_map.empty();
+}
+
 bool MapPlace::is_whole() const {
   constexpr double kRounding = 1e-6;
   return left < kRounding && top < kRounding && right > 1 - kRounding && bottom > 1 - kRounding;
@@ -509,16 +414,12 @@ void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer&
 #endif
   const std::vector<ReadClass> texts = texts_of(answer);
   classes.insert(classes.end(), texts.begin(), texts.end());
-  GstStructure* results = results_structure(answer, classes);
-  if (results == nullptr) return;
-  if (!answer.class_map.empty() || !answer.value_map.empty()) {
-    set_place_of_maps(results, place_in_frame(buffer, *meta, frame));
-  }
-  take_results(meta, results);
+  const MapPlace place = has_map(answer) ? place_in_frame(buffer, *meta, frame) : MapPlace{};
+  take_results(meta, results_structure(answer, classes, place));
 }
 
 void attach_to_object(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer& answer,
-                      const ModelCard& card, FrameSize frame) {
+                      const ModelCard& card, FrameSize frame, const MapPlace& place) {
   attach_objects(buffer, answer, card, frame);
   GstVideoRegionOfInterestMeta* roi =
       gst_buffer_get_video_region_of_interest_meta_id(buffer, meta->object_id);
@@ -531,8 +432,9 @@ void attach_to_object(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer
 #endif
   if (roi) {
     add_params(roi, answer, card);
+    take_results(meta, maps_structure(answer, place));
   } else {
-    take_results(meta, results_structure(answer, texts_of(answer)));
+    take_results(meta, results_structure(answer, texts_of(answer), place));
   }
 }
 

@@ -15,8 +15,10 @@
 
 namespace gstnpu {
 
-/// What a model's maps cover of a frame, 0 to 1: less than all where the model saw its middle
-/// alone.
+bool has_map(const npu::vision::Answer& answer);
+
+/// What a model's maps cover of a frame, 0 to 1: less than all where the model saw its middle or an
+/// object alone.
 struct MapPlace {
   double left = 0, top = 0, right = 1, bottom = 1;
   bool is_whole() const;
@@ -38,11 +40,11 @@ void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta,
 
 /// Adds what was said of the object that `meta` is of: to its region as "classification" structures
 /// and others, and, where GstAnalytics is there, its classes as classifications that the object
-/// contains. What has no region and is no class goes into `meta`: text, anomaly, embedding. Objects
-/// that were found in it are new ones.
+/// contains. Maps, which cover `place`, go into `meta`; so does what has no region and is no class:
+/// text, anomaly, embedding. Objects that were found in it are new ones.
 void attach_to_object(GstBuffer* buffer, GstNpuInferenceMeta* meta,
                       const npu::vision::Answer& answer, const npu::vision::ModelCard& card,
-                      npu::vision::FrameSize frame);
+                      npu::vision::FrameSize frame, const MapPlace& place = {});
 
 /// Puts one object on a writable buffer, as attach_to_frame() does. `id`: of the region where there
 /// is no GstAnalytics.

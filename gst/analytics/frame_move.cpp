@@ -19,19 +19,7 @@ using npu::vision::OrientedBox;
 
 namespace {
 
-struct Edges {
-  double left, top, right, bottom;
-  double width() const { return right - left; }
-  double height() const { return bottom - top; }
-};
-
-Edges moved_edges(const Edges& edges, const FrameMove& move) {
-  const FrameMove::Point a = move.of(edges.left, edges.top);
-  const FrameMove::Point b = move.of(edges.right, edges.bottom);
-  return {std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x), std::max(a.y, b.y)};
-}
-
-Edges clipped(const Edges& edges, FrameSize frame) {
+FrameArea clipped(const FrameArea& edges, FrameSize frame) {
   const double width = frame.width, height = frame.height;
   return {std::clamp(edges.left, 0.0, width), std::clamp(edges.top, 0.0, height),
           std::clamp(edges.right, 0.0, width), std::clamp(edges.bottom, 0.0, height)};
@@ -66,8 +54,8 @@ KeyPoint moved_point(const KeyPoint& point, const FrameMove& move, FrameSize fra
 // ---- Rasters: each place takes the value of the place that it was.
 
 /// As many places for a pixel as before.
-std::uint32_t places(double per_pixel, double scale, std::uint32_t pixels) {
-  const double count = std::round(per_pixel / std::abs(scale) * pixels);
+std::uint32_t places(double per_pixel, std::uint32_t pixels) {
+  const double count = std::round(per_pixel * pixels);
   return static_cast<std::uint32_t>(std::clamp<double>(count, 1, pixels));
 }
 
@@ -81,10 +69,10 @@ std::optional<std::size_t> place_of(double at, double first, double length, std:
 /// Appends the mask to the answer's; empty where the object's box is out of the frame.
 Mask moved_mask(const Answer& answer, const Mask& mask, const FrameMove& move, FrameSize frame,
                 std::vector<std::uint8_t>* pixels) {
-  const Edges old{static_cast<double>(mask.x), static_cast<double>(mask.y),
-                  static_cast<double>(mask.x) + mask.width,
-                  static_cast<double>(mask.y) + mask.height};
-  const Edges edges = clipped(moved_edges(old, move), frame);
+  const FrameArea old{static_cast<double>(mask.x), static_cast<double>(mask.y),
+                      static_cast<double>(mask.x) + mask.width,
+                      static_cast<double>(mask.y) + mask.height};
+  const FrameArea edges = clipped(moved(old, move), frame);
   Mask result;
   result.x = static_cast<std::uint32_t>(std::floor(edges.left));
   result.y = static_cast<std::uint32_t>(std::floor(edges.top));
@@ -96,8 +84,8 @@ Mask moved_mask(const Answer& answer, const Mask& mask, const FrameMove& move, F
   if (move.is_transposed) {
     std::swap(across, down);
   }
-  result.columns = places(across, move.scale_x, result.width);
-  result.rows = places(down, move.scale_y, result.height);
+  result.columns = places(across / std::abs(move.scale_x), result.width);
+  result.rows = places(down / std::abs(move.scale_y), result.height);
   for (std::uint32_t row = 0; row < result.rows; ++row) {
     for (std::uint32_t column = 0; column < result.columns; ++column) {
       const FrameMove::Point was =
@@ -117,23 +105,19 @@ Mask moved_mask(const Answer& answer, const Mask& mask, const FrameMove& move, F
                    "them; put nputensordec in front of the element that adds them");
 }
 
+/// `size`: of the result.
 template <typename Value>
-Map<Value> moved_map(const Map<Value>& map, const FrameMove& move, FrameSize from, FrameSize to) {
-  if (map.empty()) return map;
-  double across = static_cast<double>(map.width) / from.width;
-  double down = static_cast<double>(map.height) / from.height;
-  if (move.is_transposed) {
-    std::swap(across, down);
-  }
-  Map<Value> result{
-      places(across, move.scale_x, to.width), places(down, move.scale_y, to.height), {}};
+Map<Value> resampled(const Map<Value>& map, const FrameMove& move, const MapAreas& areas,
+                     std::pair<std::uint32_t, std::uint32_t> size) {
+  const auto& [from, to] = areas;
+  Map<Value> result{size.first, size.second, {}};
   result.values.reserve(std::size_t{result.width} * result.height);
   for (std::uint32_t row = 0; row < result.height; ++row) {
     for (std::uint32_t column = 0; column < result.width; ++column) {
-      const FrameMove::Point was = move.back((column + 0.5) * to.width / result.width,
-                                             (row + 0.5) * to.height / result.height);
-      const auto x = place_of(was.x, 0, from.width, map.width);
-      const auto y = place_of(was.y, 0, from.height, map.height);
+      const FrameMove::Point was = move.back(to.left + (column + 0.5) * to.width() / result.width,
+                                             to.top + (row + 0.5) * to.height() / result.height);
+      const auto x = place_of(was.x, from.left, from.width(), map.width);
+      const auto y = place_of(was.y, from.top, from.height(), map.height);
       if (!x || !y) {
         refuse_map();
       }
@@ -143,10 +127,46 @@ Map<Value> moved_map(const Map<Value>& map, const FrameMove& move, FrameSize fro
   return result;
 }
 
+FrameArea whole(FrameSize frame) {
+  return {0, 0, static_cast<double>(frame.width), static_cast<double>(frame.height)};
+}
+
+/// Values for a pixel of the frame, across and down.
+template <typename Value>
+std::pair<double, double> density(const Map<Value>& map, const FrameMove& move,
+                                  const FrameArea& from) {
+  double across = map.width / from.width(), down = map.height / from.height();
+  if (move.is_transposed) {
+    std::swap(across, down);
+  }
+  return {across / std::abs(move.scale_x), down / std::abs(move.scale_y)};
+}
+
+template <typename Value>
+Map<Value> moved_map(const Map<Value>& map, const FrameMove& move, FrameSize from, FrameSize to) {
+  if (map.empty()) return map;
+  const auto [across, down] = density(map, move, whole(from));
+  return resampled(map, move, {whole(from), whole(to)},
+                   {places(across, to.width), places(down, to.height)});
+}
+
+/// With as many values as that part of the map has: it may have more than pixels.
+template <typename Value>
+Map<Value> map_of_object(const Map<Value>& map, const FrameMove& move, const MapAreas& areas) {
+  if (map.empty() || areas.from.is_empty() || areas.to.is_empty()) return {};
+  const auto [across, down] = density(map, move, areas.from);
+  const auto count = [](double values, std::uint32_t most) {
+    return static_cast<std::uint32_t>(std::clamp<double>(std::round(values), 1, most));
+  };
+  const std::uint32_t most = std::max(map.width, map.height);
+  return resampled(map, move, areas,
+                   {count(across * areas.to.width(), most), count(down * areas.to.height(), most)});
+}
+
 /// Nothing where it is outside of the frame.
 std::optional<Object> moved_object(const Object& object, const FrameMove& move, FrameSize frame) {
-  const Edges edges =
-      clipped(moved_edges({object.left, object.top, object.right, object.bottom}, move), frame);
+  const FrameArea edges =
+      clipped(moved({object.left, object.top, object.right, object.bottom}, move), frame);
   if (edges.width() <= 0 || edges.height() <= 0) return std::nullopt;
   Object result = object;
   result.left = edges.left;
@@ -174,6 +194,17 @@ void move_objects(const Answer& answer, const FrameMove& move, FrameSize frame, 
           moved_mask(answer, answer.masks[i], move, frame, &result->mask_pixels));
     }
   }
+}
+
+Answer moved_without_maps(const Answer& answer, const FrameMove& move, FrameSize to) {
+  Answer result;
+  move_objects(answer, move, to, &result);
+  result.classes = answer.classes;
+  result.anomaly = answer.anomaly;
+  result.embedding = answer.embedding;
+  result.text = answer.text;
+  result.text_confidence = answer.text_confidence;
+  return result;
 }
 
 }  // namespace
@@ -209,16 +240,28 @@ FrameMove move_between(const GstNpuInferenceMeta& origin, const GstNpuInferenceM
           (offset_x - meta.offset_x) * meta.scale_x, (offset_y - meta.offset_y) * meta.scale_y};
 }
 
+FrameArea moved(const FrameArea& area, const FrameMove& move) {
+  const FrameMove::Point a = move.of(area.left, area.top);
+  const FrameMove::Point b = move.of(area.right, area.bottom);
+  return {std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x), std::max(a.y, b.y)};
+}
+
+FrameArea common(const FrameArea& a, const FrameArea& b) {
+  return {std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right),
+          std::min(a.bottom, b.bottom)};
+}
+
 Answer moved(const Answer& answer, const FrameMove& move, FrameSize from, FrameSize to) {
-  Answer result;
-  move_objects(answer, move, to, &result);
-  result.classes = answer.classes;
+  Answer result = moved_without_maps(answer, move, to);
   result.class_map = moved_map(answer.class_map, move, from, to);
   result.value_map = moved_map(answer.value_map, move, from, to);
-  result.anomaly = answer.anomaly;
-  result.embedding = answer.embedding;
-  result.text = answer.text;
-  result.text_confidence = answer.text_confidence;
+  return result;
+}
+
+Answer moved(const Answer& answer, const FrameMove& move, const MapAreas& maps, FrameSize to) {
+  Answer result = moved_without_maps(answer, move, to);
+  result.class_map = map_of_object(answer.class_map, move, maps);
+  result.value_map = map_of_object(answer.value_map, move, maps);
   return result;
 }
 

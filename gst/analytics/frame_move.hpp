@@ -25,6 +25,18 @@ struct FrameMove {
   bool operator==(const FrameMove&) const = default;
 };
 
+/// Edges in pixels of a frame.
+struct FrameArea {
+  double left, top, right, bottom;
+  double width() const { return right - left; }
+  double height() const { return bottom - top; }
+  bool is_empty() const { return !(width() > 1e-6 && height() > 1e-6); }  ///< but for rounding
+};
+
+FrameArea moved(const FrameArea& area, const FrameMove& move);
+/// What is in both; it may be empty.
+FrameArea common(const FrameArea& a, const FrameArea& b);
+
 /// First one, then the other.
 FrameMove then(const FrameMove& first, const FrameMove& second);
 
@@ -36,5 +48,14 @@ FrameMove move_between(const GstNpuInferenceMeta& origin, const GstNpuInferenceM
 /// Throws npu::Error where a map has no values for places that are new in the frame.
 npu::vision::Answer moved(const npu::vision::Answer& answer, const FrameMove& move,
                           npu::vision::FrameSize from, npu::vision::FrameSize to);
+
+/// What maps of an object cover.
+struct MapAreas {
+  FrameArea from;  ///< of the frame that was inferred
+  FrameArea to;    ///< the object's part of that in the other frame; empty: no maps are left
+};
+/// The same where the maps are of an object, and cover the first area.
+npu::vision::Answer moved(const npu::vision::Answer& answer, const FrameMove& move,
+                          const MapAreas& maps, npu::vision::FrameSize to);
 
 }  // namespace gstnpu

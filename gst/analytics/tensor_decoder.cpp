@@ -6,7 +6,6 @@
 
 #include <npucore/error.hpp>
 
-#include "answer_meta.hpp"
 #include "followed_metas.hpp"
 
 namespace gstnpu {
@@ -78,8 +77,24 @@ std::string list(const std::vector<InferenceOutputs>& inferences) {
   return text;
 }
 
-bool has_map(const npu::vision::Answer& answer) {
-  return !answer.class_map.empty() || !answer.value_map.empty();
+/// Of an inference as it was made in a frame of this size.
+FrameArea area_of_maps(const GstNpuInferenceMeta& origin, npu::vision::FrameSize frame) {
+  const MapPlace place = place_of_maps(origin, frame);
+  return {place.left * frame.width, place.top * frame.height, place.right * frame.width,
+          place.bottom * frame.height};
+}
+
+FrameArea area_of_object(const GstNpuInferenceMeta& origin) {
+  const double left = origin.region_x, top = origin.region_y;
+  return {left, top, left + origin.region_w, top + origin.region_h};
+}
+
+MapPlace place_in(npu::vision::FrameSize frame, const FrameArea& area) {
+  if (area.is_empty()) return {};
+  return {.left = area.left / frame.width,
+          .top = area.top / frame.height,
+          .right = area.right / frame.width,
+          .bottom = area.bottom / frame.height};
 }
 
 }  // namespace
@@ -180,17 +195,41 @@ const npu::vision::Answer& TensorDecoder::decode_in(GstBuffer* buffer, ModelDeco
   const GstNpuInferenceMeta* meta = inference.meta;
   if (!meta) return decode_others(decoder, inference, frame);
   const GstNpuInferenceMeta* origin = known_origin(buffer, *meta);
-  if (!origin) return decoder.decode(inference, meta, frame);
+  if (!origin) return decode_unmoved(decoder, inference, frame);
   const npu::vision::FrameSize inferred{origin->frame_width, origin->frame_height};
   const FrameMove move = move_between(*origin, *meta);
-  if (is_whole(move, inferred, frame)) return decoder.decode(inference, meta, frame);
+  if (is_whole(move, inferred, frame)) return decode_unmoved(decoder, inference, frame);
   const npu::vision::Answer& answer = decoder.decode(inference, origin, inferred);
+  if (is_of_region(inference)) return move_object(answer, *origin, inferred, move, frame);
   if (has_map(answer) && !place_of_maps(*origin, inferred).is_whole()) {
     throw npu::Error(npu::ErrorCode::kInvalidArgument,
                      "the model saw only the middle of the frame, and its map does not follow what "
                      "changed the frame since: put nputensordec directly behind the inference");
   }
   moved_ = moved(answer, move, inferred, frame);
+  return moved_;
+}
+
+const npu::vision::Answer& TensorDecoder::decode_unmoved(ModelDecoder& decoder,
+                                                         const InferenceOutputs& inference,
+                                                         npu::vision::FrameSize frame) {
+  const npu::vision::Answer& answer = decoder.decode(inference, inference.meta, frame);
+  if (!is_of_region(inference) || !has_map(answer)) return answer;
+  return move_object(answer, *inference.meta, frame, {}, frame);
+}
+
+/// An answer for an object, as it was inferred in a frame of size `inferred`. Of its maps the part
+/// that shows the object stays, not the borders around it.
+const npu::vision::Answer& TensorDecoder::move_object(const npu::vision::Answer& answer,
+                                                      const GstNpuInferenceMeta& origin,
+                                                      npu::vision::FrameSize inferred,
+                                                      const FrameMove& move,
+                                                      npu::vision::FrameSize frame) {
+  const FrameArea seen = area_of_maps(origin, inferred);
+  const FrameArea all{0, 0, static_cast<double>(frame.width), static_cast<double>(frame.height)};
+  const FrameArea kept = common(all, moved(common(seen, area_of_object(origin)), move));
+  place_of_object_ = place_in(frame, kept);
+  moved_ = moved(answer, move, MapAreas{seen, kept}, frame);
   return moved_;
 }
 
@@ -215,7 +254,7 @@ void TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& infere
     meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
   }
   if (is_of_region(inference)) {
-    attach_to_object(buffer, meta, answer, decoder.card(), frame);
+    attach_to_object(buffer, meta, answer, decoder.card(), frame, place_of_object_);
     ++decoded->regions;
   } else {
     attach_to_frame(buffer, meta, answer, decoder.card(), frame);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "answer_meta.hpp"
 #include "frame_path.hpp"
 #include "model_decoder.hpp"
 
@@ -41,6 +42,13 @@ class TensorDecoder {
   const npu::vision::Answer& decode_in(GstBuffer* buffer, ModelDecoder& decoder,
                                        const InferenceOutputs& inference,
                                        npu::vision::FrameSize frame);
+  const npu::vision::Answer& decode_unmoved(ModelDecoder& decoder,
+                                            const InferenceOutputs& inference,
+                                            npu::vision::FrameSize frame);
+  const npu::vision::Answer& move_object(const npu::vision::Answer& answer,
+                                         const GstNpuInferenceMeta& origin,
+                                         npu::vision::FrameSize inferred, const FrameMove& move,
+                                         npu::vision::FrameSize frame);
   const npu::vision::Answer& decode_others(ModelDecoder& decoder, const InferenceOutputs& inference,
                                            npu::vision::FrameSize frame);
   void decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
@@ -50,6 +58,7 @@ class TensorDecoder {
   FramePath path_;
   std::vector<std::unique_ptr<ModelDecoder>> decoders_;  // of the models seen last
   npu::vision::Answer moved_;                            // the last that had to be
+  MapPlace place_of_object_;                             // of the last object's maps
 };
 
 }  // namespace gstnpu

@@ -85,8 +85,9 @@ typedef struct {
   GstStructure *results;        /* of those, what no object carries: "classifications" (a list of structures), "anomaly"
                                  * (double), "embedding" (GBytes of float), "class-map" (of guint16) and "value-map" (of
                                  * float) with their "-width" and "-height", and of what they cover of the frame "x_min",
-                                 * "x_max", "y_min" and "y_max", 0 to 1 (double); or NULL. Of an object that
-                                 * only GstAnalytics knows, "classifications" has the text that was read in it */
+                                 * "x_max", "y_min" and "y_max", 0 to 1 (double); or NULL. Of an object: its
+                                 * maps, and where only GstAnalytics knows it what else no classification of it carries,
+                                 * its text in "classifications" */
   gboolean is_transposed;       /* the frame was turned by 90 degrees since, or mirrored along a diagonal */
   guint frame_width, frame_height;  /* of the frame that was inferred; 0: not known */
   guint crop_x, crop_y;         /* of its GstVideoCropMeta; 0 where it had none */

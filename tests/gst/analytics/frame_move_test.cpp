@@ -132,6 +132,52 @@ TEST(FrameMove, RefusesMapsOfBordersThatNobodySaw) {
   EXPECT_THROW(moved(answer, crop(-2, 0), kFrame, {10, 4}), npu::Error);
 }
 
+// ---- Maps of objects
+
+/// Of an object at (2, 0), 4x2 pixels of a frame of 8x4.
+Answer with_object_map() {
+  Answer answer;
+  answer.value_map = {4, 2, {1, 2, 3, 4, 5, 6, 7, 8}};
+  return answer;
+}
+constexpr FrameArea kMapped{2, 0, 6, 2};
+
+TEST(FrameMove, CutsMapsOfObjects) {
+  const Answer whole = moved(with_object_map(), {}, MapAreas{kMapped, kMapped}, kFrame);
+  EXPECT_EQ(whole.value_map.width, 4U);
+  EXPECT_EQ(whole.value_map.values, with_object_map().value_map.values);
+  const Answer part = moved(with_object_map(), {}, MapAreas{kMapped, {3, 1, 5, 2}}, kFrame);
+  EXPECT_EQ(part.value_map.width, 2U);
+  EXPECT_EQ(part.value_map.height, 1U);
+  EXPECT_EQ(part.value_map.values, (std::vector<float>{6, 7}));
+}
+
+TEST(FrameMove, KeepsMapsOfSmallObjectsFiner) {
+  const FrameArea small{2, 1, 4, 2};
+  EXPECT_EQ(moved(with_object_map(), {}, MapAreas{small, small}, kFrame).value_map.values,
+            with_object_map().value_map.values);
+}
+
+TEST(FrameMove, MovesMapsOfObjects) {
+  const FrameArea mirrored = moved(kMapped, kMirrored);
+  EXPECT_EQ(mirrored.left, 2);
+  EXPECT_EQ(
+      moved(with_object_map(), kMirrored, MapAreas{kMapped, mirrored}, kFrame).value_map.values,
+      (std::vector<float>{4, 3, 2, 1, 8, 7, 6, 5}));
+  const Answer turned =
+      moved(with_object_map(), kClockwise, MapAreas{kMapped, moved(kMapped, kClockwise)}, kTurned);
+  EXPECT_EQ(turned.value_map.width, 2U);
+  EXPECT_EQ(turned.value_map.height, 4U);
+  EXPECT_EQ(turned.value_map.values, (std::vector<float>{5, 1, 6, 2, 7, 3, 8, 4}));
+}
+
+TEST(FrameMove, LeavesNoMapOfAnObjectThatIsGone) {
+  const FrameArea gone = common(moved(kMapped, crop(7, 0)), {0, 0, 1, 4});
+  EXPECT_TRUE(gone.is_empty());
+  EXPECT_TRUE(
+      moved(with_object_map(), crop(7, 0), MapAreas{kMapped, gone}, {1, 4}).value_map.empty());
+}
+
 TEST(FrameMove, KeepsWhatIsSaidOfTheWhole) {
   Answer answer;
   answer.classes = {{3, 0.5F}};

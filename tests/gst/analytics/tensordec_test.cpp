@@ -1158,6 +1158,67 @@ TEST(TensorDecAnswers, RefusesAMapOfTheMiddleInAFrameThatWasMoved) {
             std::string::npos);
 }
 
+/// An object of 40x20 pixels at (100, 50) that a model of 20x20 saw between two borders of 5 rows,
+/// which it takes for another class.
+GstNpuInferenceMeta* add_object_with_map(GstBuffer* buffer) {
+  HandMadeTensor map{"map", {1, 2, 20, 20}, std::vector<float>(800)};
+  for (std::size_t i = 0; i < 400; ++i) {
+    const std::size_t row = i / 20;
+    map.values[400 + i] = row >= 5 && row < 15 ? 1 : -1;
+  }
+  GstNpuInferenceMeta* meta = add_object(buffer, 8, map);
+  meta->card = g_ref_string_new(R"({"task":"semantic"})");
+  meta->model_width = meta->model_height = 20;
+  meta->offset_x = -50;
+  meta->offset_y = -20;
+  meta->scale_x = meta->scale_y = 2;
+  meta->region_x = 100;
+  meta->region_y = 50;
+  meta->region_w = 40;
+  meta->region_h = 20;
+  meta->frame_width = 640;
+  meta->frame_height = 480;
+  return meta;
+}
+
+guint size_of(const GstStructure* results, const char* field) {
+  guint size = 0;
+  EXPECT_TRUE(gst_structure_get_uint(results, field, &size)) << field;
+  return size;
+}
+
+TEST(TensorDecObjects, HaveMapsOfThemselves) {
+  ElementHarness harness("nputensordec", kCaps);
+  Owned<GstBuffer> frame(gst_buffer_new());
+  add_object_with_map(frame.get());
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+  const Owned<GstBuffer> out = harness.pull();
+  const GstStructure* results = gst_buffer_get_npu_inference_meta(out.get())->results;
+  ASSERT_NE(results, nullptr);
+  EXPECT_EQ(size_of(results, "class-map-width"), 20u);
+  EXPECT_EQ(size_of(results, "class-map-height"), 10u) << "without its borders";
+  EXPECT_EQ(values_of<guint16>(results, "class-map"), std::vector<guint16>(200, 1));
+  EXPECT_EQ(place_of_map(results),
+            (std::vector<double>{100 / 640.0, 140 / 640.0, 50 / 480.0, 70 / 480.0}));
+}
+
+// The left half of the object is cut off.
+TEST(TensorDecObjects, HaveMapsOfWhatIsLeftOfThem) {
+  ElementHarness harness("nputensordec",
+                         "video/x-raw,format=NV12,width=520,height=480,framerate=30/1");
+  Owned<GstBuffer> frame(gst_buffer_new());
+  GstNpuInferenceMeta* meta = add_object_with_map(frame.get());
+  gst_buffer_keep_npu_inference_origin(frame.get(), meta);
+  gst_npu_inference_meta_move(meta, FALSE, 1, 1, -120, 0);
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+  const Owned<GstBuffer> out = harness.pull();
+  const GstStructure* results = gst_buffer_get_npu_inference_meta(out.get())->results;
+  ASSERT_NE(results, nullptr);
+  EXPECT_EQ(values_of<guint16>(results, "class-map"), std::vector<guint16>(100, 1));
+  EXPECT_EQ(size_of(results, "class-map-width"), 10u);
+  EXPECT_EQ(place_of_map(results), (std::vector<double>{0, 20 / 520.0, 50 / 480.0, 70 / 480.0}));
+}
+
 TEST(TensorDecAnswers, OfManyQuestionsHaveTheirThreshold) {
   const auto count = [](const char* card) -> guint {
     Owned<GstBuffer> frame = frame_with({classes({-1, -2, -3})});
