@@ -155,6 +155,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/pictures/segmentation.cpp
   npuvision/decode/simcc.cpp
   npuvision/decode/ssd.cpp
+  npuvision/decode/suppression.cpp
   npuvision/decode/tensor_group.cpp
   npuvision/decode/tensor_view.cpp
   npuvision/decode/text/ctc.cpp

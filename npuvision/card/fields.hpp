@@ -42,6 +42,8 @@ inline constexpr auto kFields = std::make_tuple(
     Field{"host_detections", &ModelCard::host_detections, 1.0, double{CardLimits::kObjects}},
     Field{"host_iou_threshold", &ModelCard::host_iou_threshold, 0.0, 1.0},
     Field{"host_score_threshold", &ModelCard::host_score_threshold, 0.0, 1.0},
+    Field{"host_box_scale", &ModelCard::host_box_scale, 1e-12, CardLimits::kAnyNumber},
+    Field{"host_class_offset", &ModelCard::host_class_offset, 0.0, CardLimits::kAnyNumber},
     Field{"key_points", &ModelCard::key_points, 1.0, double{CardLimits::kKeyPoints}},
     Field{"key_point_values", &ModelCard::key_point_values, 2.0, 3.0},
     Field{"key_point_names", &ModelCard::key_point_names},

@@ -107,6 +107,8 @@ void read_host_postprocess(const Value& root, ModelCard* card) {
   }
   read_number(root, "host_iou_threshold", 0, 1, &card->host_iou_threshold);
   read_number(root, "host_score_threshold", 0, 1, &card->host_score_threshold);
+  read_number(root, "host_box_scale", 1e-12, CardLimits::kAnyNumber, &card->host_box_scale);
+  read_number(root, "host_class_offset", 0, CardLimits::kAnyNumber, &card->host_class_offset);
 }
 
 /// As npucore reads them for Model::default_preprocess().

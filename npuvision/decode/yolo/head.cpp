@@ -210,16 +210,20 @@ std::string settle_factors(const Found& found, Family family, YoloHead* head) {
 
 std::string settle_host_values(const Found& found, YoloHead* head) {
   const std::string& step = found.card.host_postprocess;
-  if (step != "topk" && step != "nms") {
-    return "is left to the host, but \"" + step + "\" is none of topk and nms";
+  constexpr std::array kSteps{"topk", "nms", "nms-best-class"};
+  if (std::find(kSteps.begin(), kSteps.end(), step) == kSteps.end()) {
+    return "is left to the host, but \"" + step + "\" is none of topk, nms and nms-best-class";
   }
   if (head->classes == 0 || found.card.host_detections == 0) {
     return "is left to the host, but the model does not say how many classes and detections";
   }
   const std::size_t known = YoloHead::kBoxValues + head->classes;
   const std::size_t extra = head->values > known ? head->values - known : 0;
-  if (found.card.task == Task::kUnknown && !head->protos && extra == 1) {
+  if (found.card.task == Task::kUnknown && !head->protos && extra == 1 && step == "topk") {
     head->task = Task::kOriented;
+  }
+  if (head->task == Task::kOriented && step != "topk") {
+    return "is left to the host, but \"" + step + "\" suppresses upright boxes";
   }
   if (head->task == Task::kPose) {
     std::string reason = settle_key_points(found.card, extra, head);

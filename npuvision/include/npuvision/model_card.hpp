@@ -48,11 +48,14 @@ struct NPU_API ModelCard {
 
   /// Of YOLO's heads: width and height of each anchor in model pixels, from the finest grid on.
   std::vector<float> anchors;
-  /// What Model::repair() cut off a detector's graph, and the decoder does instead: "topk" or
-  /// "nms"; empty: nothing.
+  /// What Model::repair() cut off a detector's graph, and the decoder does instead: "topk", "nms"
+  /// or "nms-best-class"; empty: nothing.
   std::string host_postprocess;
   std::uint32_t host_classes = 0, host_detections = 0;  ///< of the tensor; most that it gave
   std::optional<float> host_iou_threshold, host_score_threshold;  ///< of the graph's own "nms"
+  /// Of "nms-best-class": by what boxes are multiplied before they are compared, and how far each
+  /// class then lies from the one before.
+  std::optional<float> host_box_scale, host_class_offset;
 
   std::uint32_t key_points = 0;        ///< of an object
   std::uint32_t key_point_values = 0;  ///< 2: x, y; 3: and whether it is visible

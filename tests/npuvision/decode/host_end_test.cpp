@@ -171,6 +171,49 @@ TEST(HostNms, GivesNoMoreThanTheGraph) {
   EXPECT_EQ(decode(suppressed(0.5F, 0.1F), rows).objects.size(), 3U);
 }
 
+// ---- The best class of each box
+
+ModelCard best_class(float iou, float scale, float offset) {
+  ModelCard card = suppressed(iou, 0.1F);
+  card.host_postprocess = "nms-best-class";
+  card.host_box_scale = scale;
+  card.host_class_offset = offset;
+  return card;
+}
+
+TEST(HostBestClass, GivesABoxOneClass) {
+  const Rows rows{{0, 0, 100, 100, 0.9, 0.8}, {0, 0, 100, 90, 0.3, 0.7}, {0, 0, 90, 100, 0.6, 0}};
+  const DecodeOptions all{.confidence_threshold = 0.1F};
+  const Answer apart = decode(best_class(0.5F, 1, 1000), rows, all);
+  ASSERT_EQ(apart.objects.size(), 2U);
+  EXPECT_EQ(apart.objects[0].label_id, 0U);
+  EXPECT_EQ(apart.objects[1].label_id, 1U);
+  EXPECT_FLOAT_EQ(apart.objects[1].confidence, 0.7F);
+  EXPECT_EQ(decode(best_class(0.5F, 1, 0), rows, all).objects.size(), 1U) << "of any class";
+}
+
+TEST(HostBestClass, MovesScaledBoxesApart) {
+  // Of the class 1, moved by 2: just where that of the class 0 is, scaled.
+  const Rows rows{{20, 20, 60, 60, 0.9, 0}, {0, 0, 40, 40, 0, 0.8}};
+  const DecodeOptions all{.confidence_threshold = 0.1F};
+  EXPECT_EQ(decode(best_class(0.5F, 0.1F, 2), rows, all).objects.size(), 1U);
+  EXPECT_EQ(decode(best_class(0.5F, 0.1F, 8), rows, all).objects.size(), 2U);
+}
+
+TEST(HostNms, SuppressesByBoxesThatNobodySees) {
+  ModelCard card = suppressed(0.3F, 0.1F);
+  const Rows rows{{-200, 0, 0, 100, 0.9, 0}, {-100, 0, 40, 100, 0.8, 0}};
+  EXPECT_EQ(decode(card, rows).objects.size(), 0U);
+}
+
+TEST(HostNms, RefusesOrientedBoxes) {
+  ModelCard card = cut(card_of(Task::kOriented, 2), "nms", 2, 3);
+  EXPECT_NE(refusal_of([&] {
+              decoded(card, tensor_of_rows(Rows(20, std::vector<double>(7))));
+            }).find("suppresses upright boxes"),
+            std::string::npos);
+}
+
 TEST(HostTopK, LeavesOutNanAndRefusesWhatIsNoScore) {
   const ModelCard card = cut(card_of(Task::kDetect, 2), "topk", 2, 3);
   EXPECT_TRUE(
@@ -189,7 +232,7 @@ TEST(HostTopK, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal(cut(labelled, "topk", 2, 3)), "");
   EXPECT_NE(refusal(cut(labelled, "topk", 3, 3)).find("6 values per box, which is not 4 + 3"),
             std::string::npos);
-  EXPECT_NE(refusal(cut(labelled, "argmax", 2, 3)).find("none of topk and nms"), std::string::npos);
+  EXPECT_NE(refusal(cut(labelled, "argmax", 2, 3)).find("none of topk, nms"), std::string::npos);
   EXPECT_NE(refusal(cut(labelled, "topk", 0, 3)).find("how many classes"), std::string::npos);
   EXPECT_NE(refusal(cut(labelled, "topk", 2, 0)).find("how many classes"), std::string::npos);
   EXPECT_NE(refusal(cut(card_of(Task::kOriented, 2), "topk", 2, 3)).find("1 for the task obb"),
@@ -239,11 +282,11 @@ TEST(HostTopK, HasNoNameOfTheRegistry) {
 }
 
 TEST(HostTopK, IsInTheCard) {
-  const std::map<std::string, std::string> info{{"host_postprocess", "nms"},
-                                                {"host_classes", "2"},
-                                                {"host_detections", "300"},
-                                                {"host_iou_threshold", "0.45"},
-                                                {"host_score_threshold", "0.1"}};
+  const std::map<std::string, std::string> info{
+      {"host_postprocess", "nms"},     {"host_classes", "2"},
+      {"host_detections", "300"},      {"host_iou_threshold", "0.45"},
+      {"host_score_threshold", "0.1"}, {"host_box_scale", "0.015625"},
+      {"host_class_offset", "0.25"}};
   const ModelCard card =
       ModelCard::from_json(read_model_card("/nowhere/model.xml", info).to_json());
   EXPECT_EQ(card.host_postprocess, "nms");
@@ -251,6 +294,8 @@ TEST(HostTopK, IsInTheCard) {
   EXPECT_EQ(card.host_detections, 300U);
   EXPECT_EQ(card.host_iou_threshold, 0.45F);
   EXPECT_EQ(card.host_score_threshold, 0.1F);
+  EXPECT_EQ(card.host_box_scale, 0.015625F);
+  EXPECT_EQ(card.host_class_offset, 0.25F);
 }
 
 }  // namespace
