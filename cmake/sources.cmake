@@ -77,9 +77,12 @@ set(NPUCORE_SOURCES
   npucore/src/ir/reader.cpp
   npucore/src/ir/repair/detections.cpp
   npucore/src/ir/repair/integer_rounding.cpp
+  npucore/src/ir/repair/masked_meaning.cpp
   npucore/src/ir/repair/meaning.cpp
   npucore/src/ir/repair/repair.cpp
+  npucore/src/ir/repair/tail.cpp
   npucore/src/ir/repair/target_sizes.cpp
+  npucore/src/ir/repair/whole_numbers.cpp
   npucore/src/ir/reshape.cpp
   npucore/src/ir/serialize.cpp
   npucore/src/ir/states.cpp

@@ -113,7 +113,7 @@ MAY_INCLUDE = {
     "examples": ("include",),
     "tests/npucore": ("include", "npu_vcl", "base", "dmabuf", "ir", "ze", "properties", "device", "memory", "model", "compile", "ze_npu",
                       "tests/support"),
-    "tests/ir": ("include", "base", "ir", "ir/graph", "tests/support"),
+    "tests/ir": ("include", "npuvision/include", "base", "ir", "ir/graph", "tests/support"),
     "tests/tools": ("include", "npuvision/include", "tools", "tests/ir", "tests/support"),
     "tests/soak": ("include", "tests/npucore", "tests/support"),
     "tests/softnpu": (*SOFTNPU, "ze_npu", "npu_vcl", "tests/support"),

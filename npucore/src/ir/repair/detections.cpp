@@ -2,219 +2,20 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "ir/graph/constant.hpp"
 #include "ir/graph/graph_builder.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"
 #include "ir/graph/xml.hpp"
 #include "ir/reshape.hpp"
 
-#include "meaning.hpp"
 #include "repair.hpp"
+#include "tail.hpp"
 
 namespace npu::ir {
 namespace {
 
-using Kind = Meaning::Kind;
-constexpr std::int64_t kBoxValues = 4;
 // What the host takes: a model's card has no more labels (npuvision, CardLimits).
-constexpr std::int64_t kMostDetections = 1 << 16, kMostClasses = 1 << 16;
-
-/// What the end of a graph does, and on which columns: the host does the same with these.
-struct Tail {
-  Meaning boxes, scores;
-  std::vector<Meaning> more;       ///< masks' coefficients, key points, an angle
-  std::vector<LayerId> detectors;  ///< what chooses the detections
-  std::int64_t detections = 0;
-  struct Nms {
-    double iou = 0, score = 0;
-  };
-  std::optional<Nms> nms;  ///< else TopK
-  std::int64_t classes() const { return scores.width; }
-};
-
-class TailReader {
- public:
-  TailReader(const Document& document, const Weights& weights)
-      : document_(document), meanings_(document, weights) {}
-
-  /// Nothing where the value is not exactly such a tail's.
-  std::optional<Tail> read(PortRef output);
-
- private:
-  PortRef without_padding(PortRef value) const;
-  bool is_cut_at(pugi::xml_node slice, std::int64_t rows) const;
-  bool is_filled_with_zeros(pugi::xml_node concat) const;
-  bool read_parts(pugi::xml_node concat);
-  bool add_values(const Meaning& part);
-  bool read_top_k();
-  bool is_chosen_by_scores();
-  bool read_nms(pugi::xml_node layer);
-  bool read_nms_inputs(pugi::xml_node layer);
-  std::int64_t top_k_size(LayerId layer) const;
-
-  const Document& document_;
-  Meanings meanings_;
-  Tail tail_;
-  Meaning score_, class_;
-};
-
-/// From a model's output back to the rows of detections: NonMaxSuppression gives as many as it
-/// finds, zeros fill up.
-PortRef TailReader::without_padding(PortRef value) const {
-  constexpr int kMostSteps = 8;
-  const auto rows = meanings_.shape_of(value);
-  for (int i = 0; i < kMostSteps; ++i) {
-    const auto layer = document_.layer(value.layer);
-    const auto type = layer_type(layer);
-    const bool is_view = type == "Reshape" || type == "Squeeze" || type == "Unsqueeze";
-    const bool is_cut = type == "Slice" && rows.size() == 3 && is_cut_at(layer, rows[1]);
-    const bool is_filled = type == "Concat" && is_filled_with_zeros(layer);
-    const auto from = meanings_.input(layer, 0);
-    if (!from || !(is_view || is_cut || is_filled)) break;
-    // The same rows in the same order, whatever their number.
-    const auto before = meanings_.shape_of(*from);
-    if (before.empty() || rows.empty() || before.back() != rows.back()) break;
-    value = *from;
-  }
-  return value;
-}
-
-bool TailReader::is_cut_at(pugi::xml_node slice, std::int64_t rows) const {
-  const auto is = [&](std::size_t position, std::int64_t wanted) {
-    const auto numbers = meanings_.whole_numbers(slice, position);
-    return numbers && numbers->size() == 1 && numbers->front() == wanted;
-  };
-  return is(1, 0) && is(2, rows) && is(3, 1) && is(4, 1);
-}
-
-/// Of rows, behind those that are there.
-bool TailReader::is_filled_with_zeros(pugi::xml_node concat) const {
-  constexpr std::size_t kMost = 1 << 20;
-  const auto port = input_port(concat, 1);
-  if (input_ports(concat).size() != 2 || !port) return false;
-  const auto axis = parse_real(concat.child("data").attribute("axis").value());
-  if (axis != 1.0) return false;
-  return meanings_.are_zeros({layer_id(concat), port.attribute("id").as_ullong()}, kMost);
-}
-
-bool TailReader::add_values(const Meaning& part) {
-  if (!part.is(Kind::kDetValues)) return false;
-  tail_.more.push_back(part);
-  return true;
-}
-
-/// Boxes, scores, classes and what else there is, side by side.
-bool TailReader::read_parts(pugi::xml_node concat) {
-  constexpr std::size_t kFewest = 3, kMost = 16;
-  const auto ports = input_ports(concat);
-  if (layer_type(concat) != "Concat" || ports.size() < kFewest || ports.size() > kMost) {
-    return false;
-  }
-  const auto axis = parse_real(concat.child("data").attribute("axis").value());
-  const auto rank = static_cast<double>(port_shape(ports[0]).size());
-  if (!axis || (*axis != -1 && *axis != rank - 1)) return false;
-  std::vector<Meaning> parts;
-  for (auto port : ports) {
-    const auto from = document_.producer(concat, port);
-    const auto shape = from ? meanings_.shape_of(*from) : Shape{};
-    parts.push_back(from ? meanings_.of(*from) : Meaning{});
-    if (shape.empty() || shape.back() != parts.back().width) return false;
-  }
-  tail_.boxes = parts[0];
-  score_ = parts[1];
-  class_ = parts[2];
-  if (!tail_.boxes.is(Kind::kDetValues) || tail_.boxes.width != kBoxValues) return false;
-  if (!score_.is(Kind::kDetScore) || !class_.is(Kind::kDetClass)) return false;
-  if (!std::all_of(parts.begin() + kFewest, parts.end(),
-                   [&](const Meaning& part) { return add_values(part); })) {
-    return false;
-  }
-  const auto is_same = [&](const Meaning& part) { return part.detector == score_.detector; };
-  return is_same(tail_.boxes) && is_same(class_) &&
-         std::all_of(tail_.more.begin(), tail_.more.end(), is_same);
-}
-
-std::int64_t TailReader::top_k_size(LayerId layer) const {
-  const auto ports = output_ports(document_.layer(layer));
-  std::int64_t size = 1;
-  for (const auto dim : ports.empty() ? Shape{} : port_shape(ports.front())) {
-    size = dim > 1 ? dim : size;
-  }
-  return size;
-}
-
-/// The first TopK, if there is one, must take the best rows by the same scores, and enough.
-bool TailReader::is_chosen_by_scores() {
-  if (!score_.chosen) return true;
-  const auto ports = output_ports(document_.layer(*score_.chosen));
-  if (ports.size() != 2) return false;
-  const Meaning best = meanings_.of({*score_.chosen, ports[1].attribute("id").as_ullong()});
-  return best.is(Kind::kBestRows) && best.root == score_.root && best.first == score_.first &&
-         best.classes == score_.classes &&
-         top_k_size(*score_.chosen) >= top_k_size(score_.detector);
-}
-
-bool TailReader::read_top_k() {
-  tail_.scores = score_;
-  tail_.scores.width = score_.classes;
-  tail_.detections = top_k_size(score_.detector);
-  return class_.root == score_.root && class_.first == score_.first && is_chosen_by_scores();
-}
-
-/// Scores are [1, classes, boxes]: each class a row.
-bool TailReader::read_nms_inputs(pugi::xml_node layer) {
-  constexpr std::size_t kScores = 1;
-  const auto boxes = meanings_.input(layer, 0), scores = meanings_.input(layer, kScores);
-  if (!boxes || !scores || tail_.boxes.root != *boxes) return false;
-  const auto transpose = document_.layer(scores->layer);
-  const auto order =
-      layer_type(transpose) == "Transpose" ? meanings_.whole_numbers(transpose, 1) : std::nullopt;
-  if (!order || *order != std::vector<std::int64_t>{0, 2, 1}) return false;
-  const auto from = meanings_.input(transpose, 0);
-  tail_.scores = from ? meanings_.of(*from) : Meaning{};
-  return tail_.scores.is(Kind::kRows) && !tail_.scores.chosen &&
-         tail_.scores.rows == tail_.boxes.rows;
-}
-
-bool TailReader::read_nms(pugi::xml_node layer) {
-  const auto data = layer.child("data");
-  const std::string_view encoding = data.attribute("box_encoding").value();
-  if (!encoding.empty() && encoding != "corner") return false;
-  const auto sorts = data.attribute("sort_result_descending");
-  if (sorts && !sorts.as_bool()) return false;
-  const auto most = meanings_.whole_numbers(layer, 2);
-  const auto iou = meanings_.real_number(layer, 3), score = meanings_.real_number(layer, 4);
-  const bool is_soft =
-      static_cast<bool>(input_port(layer, 5)) && meanings_.real_number(layer, 5) != 0.0;
-  if (is_soft || !most || most->size() != 1 || !iou || !score) return false;
-  if (!(*iou >= 0 && *iou <= 1 && *score >= 0 && *score <= 1)) return false;
-  tail_.nms = Tail::Nms{*iou, *score};
-  // So that no class has more than fit.
-  return most->front() >= tail_.detections && read_nms_inputs(layer);
-}
-
-std::optional<Tail> TailReader::read(PortRef output) {
-  const auto shape = meanings_.shape_of(output);
-  if (shape.size() != 3 || shape[0] != 1 || shape[1] < 1 || shape[1] > kMostDetections) return {};
-  const auto rows = without_padding(output);
-  const auto concat = document_.layer(rows.layer);
-  if (!read_parts(concat)) return {};
-  const auto detector = document_.layer(score_.detector);
-  tail_.detectors.push_back(score_.detector);
-  if (score_.chosen) {
-    tail_.detectors.push_back(*score_.chosen);
-  }
-  if (layer_type(detector) == "TopK") {
-    const bool fits = rows == output && read_top_k() && tail_.detections == shape[1];
-    return fits ? std::optional(tail_) : std::nullopt;
-  }
-  tail_.detections = shape[1];
-  return layer_type(detector) == "NonMaxSuppression" && read_nms(detector) ? std::optional(tail_)
-                                                                           : std::nullopt;
-}
-
-// ---- Cutting
+constexpr std::int64_t kMostClasses = 1 << 16;
 
 /// The columns of a tail as one tensor, in the order in which the host reads them.
 std::vector<Meaning> columns_of(const Tail& tail) {
@@ -326,12 +127,17 @@ void connect_result(Document& document, pugi::xml_node result, PortRef from) {
 
 void note(Model::Impl& model, const Tail& tail) {
   auto& info = model.model_info;
-  info["host_postprocess"] = tail.nms ? "nms" : "topk";
+  const bool is_best_class = tail.nms && tail.nms->is_best_class;
+  info["host_postprocess"] = is_best_class ? "nms-best-class" : tail.nms ? "nms" : "topk";
   info["host_classes"] = std::to_string(tail.classes());
   info["host_detections"] = std::to_string(tail.detections);
   if (tail.nms) {
     info["host_iou_threshold"] = shortest(static_cast<float>(tail.nms->iou));
     info["host_score_threshold"] = shortest(static_cast<float>(tail.nms->score));
+  }
+  if (is_best_class) {
+    info["host_box_scale"] = shortest(static_cast<float>(tail.nms->scale));
+    info["host_class_offset"] = shortest(static_cast<float>(tail.nms->offset));
   }
 }
 
@@ -384,7 +190,7 @@ std::optional<std::string> cut_detections(Model::Impl& model) {
   for (auto result : results) {
     const auto output = model.document.producer(result, input_port(result, 0));
     if (!output) continue;
-    const auto tail = TailReader(model.document, model.weights).read(*output);
+    const auto tail = read_tail(model.document, model.weights, *output);
     if (tail) return cut(model, result, *output, *tail);
   }
   return {};

@@ -43,13 +43,13 @@ bool is_float(pugi::xml_node port) {
 /// Of a type that holds any place in a tensor.
 bool is_whole(pugi::xml_node port) {
   const std::string_view type = port.attribute("precision").value();
-  return type == "I32" || type == "I64";
+  return type == "I32" || type == "I64" || type == "U32" || type == "U64";
 }
 
 bool is_index(Meaning::Kind kind) {
   using Kind = Meaning::Kind;
   return kind == Kind::kBestRows || kind == Kind::kTopPlaces || kind == Kind::kDetRow ||
-         kind == Kind::kDetBox;
+         kind == Kind::kDetBox || kind == Kind::kMaskRows;
 }
 
 bool has_one_axis(const Shape& shape, std::int64_t axis) {
@@ -87,27 +87,14 @@ std::optional<PortRef> Meanings::input(pugi::xml_node layer, std::size_t positio
 }
 
 std::optional<std::vector<std::int64_t>> Meanings::whole_numbers(PortRef value) const {
-  auto layer = document_.layer(value.layer);
-  if (layer_type(layer) == "Convert") {
-    const auto from = input(layer, 0);
-    if (!from) return {};
-    layer = document_.layer(from->layer);
+  const auto numbers = numbers_.of(value);
+  if (!numbers) return {};
+  std::vector<std::int64_t> known;
+  for (const auto& number : *numbers) {
+    if (!number) return {};
+    known.push_back(*number);
   }
-  const auto range = data_range(layer);
-  const auto type = attribute(layer, "element_type");
-  if (layer_type(layer) != "Const" || !range || (type != "i64" && type != "i32")) return {};
-  const std::size_t width = type == "i64" ? 8 : 4;
-  const auto bytes = weights_.view(range->offset, range->size_bytes);
-  if (bytes.empty() || bytes.size() / width > kMostNumbers || bytes.size() % width != 0) return {};
-  std::vector<std::int64_t> numbers;
-  for (std::size_t at = 0; at < bytes.size(); at += width) {
-    std::int64_t wide = 0;
-    std::int32_t narrow = 0;
-    std::memcpy(&wide, bytes.data() + at, width);
-    std::memcpy(&narrow, bytes.data() + at, sizeof narrow);
-    numbers.push_back(width == 8 ? wide : narrow);
-  }
-  return numbers;
+  return known;
 }
 
 std::optional<std::vector<std::int64_t>> Meanings::whole_numbers(pugi::xml_node layer,
@@ -122,8 +109,10 @@ std::optional<double> Meanings::real_number(pugi::xml_node layer, std::size_t po
   if (!port) return {};
   const auto values =
       constant_input(document_, weights_, {layer_id(layer), port.attribute("id").as_ullong()}, 1);
-  if (!values || values->size() != 1) return {};
-  return values->front();
+  if (values) return values->size() == 1 ? std::optional(values->front()) : std::nullopt;
+  const auto whole = whole_numbers(layer, position);
+  if (!whole || whole->size() != 1) return {};
+  return static_cast<double>(whole->front());
 }
 
 bool Meanings::are_zeros(PortRef input, std::size_t most) const {
@@ -135,19 +124,9 @@ bool Meanings::are_zeros(PortRef input, std::size_t most) const {
 bool Meanings::is_zero(pugi::xml_node layer, std::size_t position) const {
   const auto from = input(layer, position);
   if (!from) return false;
+  // Also zero times the number of rows: the index of the only picture of a batch.
   const auto numbers = whole_numbers(*from);
-  if (numbers) return std::all_of(numbers->begin(), numbers->end(), [](auto x) { return x == 0; });
-  const auto producer = document_.layer(from->layer);
-  // Zero times the number of rows: the index of the only picture of a batch.
-  if (layer_type(producer) != "Multiply") return false;
-  for (const std::size_t side : {0, 1}) {
-    const auto factor = whole_numbers(producer, side), other = whole_numbers(producer, 1 - side);
-    if (factor && other &&
-        std::all_of(factor->begin(), factor->end(), [](auto x) { return x == 0; })) {
-      return true;
-    }
-  }
-  return false;
+  return numbers && std::all_of(numbers->begin(), numbers->end(), [](auto x) { return x == 0; });
 }
 
 std::optional<std::int64_t> Meanings::axis_of(pugi::xml_node layer, std::size_t position,
@@ -199,6 +178,11 @@ Meaning Meanings::read(PortRef value) {
       {"TopK", &Meanings::read_top_k},
       {"Gather", &Meanings::read_gather},
       {"GatherElements", &Meanings::read_gather_elements},
+      {"GatherND", &Meanings::read_gather_nd},
+      {"Greater", &Meanings::read_greater},
+      {"NonZero", &Meanings::read_non_zero},
+      {"Slice", &Meanings::read_slice},
+      {"Range", &Meanings::read_range},
       {"Divide", &Meanings::read_arithmetic},
       {"FloorMod", &Meanings::read_arithmetic},
       {"Mod", &Meanings::read_arithmetic},
@@ -226,11 +210,8 @@ Meaning Meanings::read_view(pugi::xml_node layer, PortRef value) {
   const Meaning meaning = of(*from);
   if (meaning.is(Kind::kNmsIndices) || meaning.is(Kind::kNmsScores)) return {};
   const auto before = elements(shape_of(*from)), behind = elements(shape_of(value));
-  const auto type = layer_type(layer);
-  // How many detections NonMaxSuppression makes is not known; these do not change it.
-  const bool keeps_count = type == "Squeeze" || type == "Unsqueeze";
-  if (before ? before == behind : keeps_count && !behind) return meaning;
-  return {};
+  // How many detections NonMaxSuppression makes is not known; no view changes it.
+  return before && behind && before != behind ? Meaning{} : meaning;
 }
 
 /// To a type that keeps the value, and Floor of what is whole.
@@ -242,7 +223,8 @@ Meaning Meanings::read_convert(pugi::xml_node layer, PortRef value) {
   const bool stays_whole = is_whole(before) && is_whole(behind);
   if (layer_type(layer) == "Floor") return stays_whole ? meaning : Meaning{};
   if (is_index(meaning.kind)) return stays_whole ? meaning : Meaning{};
-  const bool is_class = meaning.is(Kind::kDetClass) && is_whole(before) && is_float(behind);
+  const bool is_class = (meaning.is(Kind::kDetClass) || meaning.is(Kind::kBestClass)) &&
+                        is_whole(before) && is_float(behind);
   const bool stays_real = is_float(before) && is_float(behind);
   return stays_whole || stays_real || is_class ? meaning : Meaning{};
 }
@@ -263,14 +245,15 @@ Meaning Meanings::read_transpose(pugi::xml_node layer, PortRef) {
   return of(*from);
 }
 
-/// An index for each of a row's values: [1, rows, 1] -> [1, rows, width].
+/// An index, or a class, for each of a row's values: [1, rows, 1] -> [1, rows, width].
 Meaning Meanings::read_repeat(pugi::xml_node layer, PortRef value) {
   const auto from = input(layer, 0);
   if (!from) return {};
   Meaning meaning = of(*from);
   const auto before = shape_of(*from), behind = shape_of(value);
-  if (!is_index(meaning.kind) || meaning.width != 1 || before.empty() ||
-      before.size() != behind.size() || !elements(behind)) {
+  const bool is_class = meaning.is(Kind::kBestClass);
+  if ((!is_index(meaning.kind) && !is_class) || meaning.width != 1 || before.empty() ||
+      before.size() != behind.size() || !(elements(behind) || is_class)) {
     return {};
   }
   if (!std::equal(before.begin(), before.end() - 1, behind.begin())) return {};
@@ -299,13 +282,7 @@ Meaning Meanings::read_split(pugi::xml_node layer, PortRef value) {
   if (own.empty() || own.back() < 1 || first + own.back() > shape.back()) return {};
   const bool is_nms = meaning.is(Kind::kNmsIndices) || meaning.is(Kind::kNmsScores);
   if (is_nms && shape.size() == 2 && own.back() == 1) {
-    if (first == 0) return {};
-    if (first == 1) {
-      meaning.kind = meaning.is(Kind::kNmsIndices) ? Kind::kDetClass : Kind::kOther;
-    } else {
-      meaning.kind = meaning.is(Kind::kNmsIndices) ? Kind::kDetBox : Kind::kDetScore;
-    }
-    return meaning;
+    return nms_column(meaning, first);
   }
   if (!meaning.is(Kind::kRows) || shape.back() != meaning.width) return {};
   meaning.first += first;
@@ -322,13 +299,20 @@ Meaning Meanings::read_reduce_max(pugi::xml_node layer, PortRef) {
   if (!axis || *axis + 1 != static_cast<std::int64_t>(shape.size())) return {};
   if (!meaning.is(Kind::kRows) || meaning.chosen || shape.back() != meaning.width) return {};
   meaning.kind = Kind::kBest;
+  meaning.class_root = meaning.root;
+  meaning.class_first = meaning.first;
+  meaning.classes = meaning.width;
+  meaning.width = 1;
   return meaning;
 }
 
 Meaning Meanings::read_top_k(pugi::xml_node layer, PortRef value) {
   const auto from = input(layer, 0);
-  if (!from || attribute(layer, "mode") != "max" || attribute(layer, "sort") != "value") return {};
-  const auto shape = shape_of(*from);
+  if (!from || attribute(layer, "mode") != "max") return {};
+  const auto shape = shape_of(*from), behind = shape_of(value);
+  const bool is_of_row = shape.size() == 3 && behind.size() == 3 && behind[2] == 1 && shape[1] > 1;
+  if (is_of_row && shape[1] == behind[1]) return read_best_of_row(layer, value);
+  if (attribute(layer, "sort") != "value") return {};
   const auto said = parse_real(attribute(layer, "axis"));
   if (!said || !(*said >= -64 && *said <= 64)) return {};
   const auto axis = counted_axis(static_cast<std::int64_t>(*said), shape.size());
@@ -345,7 +329,11 @@ Meaning Meanings::read_top_k(pugi::xml_node layer, PortRef value) {
   } else {
     return {};
   }
-  meaning.classes = meaning.width;
+  if (!meaning.is(Kind::kBestRows)) {
+    meaning.class_root = meaning.root;
+    meaning.class_first = meaning.first;
+    meaning.classes = meaning.width;
+  }
   meaning.width = 1;
   return meaning;
 }
@@ -353,6 +341,7 @@ Meaning Meanings::read_top_k(pugi::xml_node layer, PortRef value) {
 /// The values of `data` in the rows that an index names.
 Meaning Meanings::chosen_by(const Meaning& index, PortRef data) {
   Meaning values = of(data);
+  if (index.is(Kind::kMaskRows)) return chosen_by_mask(index, values);
   if (index.is(Kind::kBestRows) && values.is(Kind::kRows) && !values.chosen &&
       values.rows == index.rows) {
     values.chosen = index.chosen;
@@ -361,6 +350,7 @@ Meaning Meanings::chosen_by(const Meaning& index, PortRef data) {
   const auto make_values = [&](Meaning rows) {
     rows.kind = Kind::kDetValues;
     rows.detector = index.detector;
+    rows.most = index.most;
     return rows;
   };
   if (index.is(Kind::kDetBox)) {
@@ -368,6 +358,13 @@ Meaning Meanings::chosen_by(const Meaning& index, PortRef data) {
     return fits ? make_values(values) : Meaning{};
   }
   if (!index.is(Kind::kDetRow)) return {};
+  const bool is_score = values.is(Kind::kBest) || values.is(Kind::kBestClass);
+  if (is_score && index.chosen && values.chosen == index.chosen) {
+    const auto kind = values.is(Kind::kBest) ? Kind::kDetScore : Kind::kDetClass;
+    values = make_values(values);
+    values.kind = kind;
+    return values;
+  }
   if (values.is(Kind::kBestRows) && values.chosen == index.chosen && values.width == 1) {
     values.kind = Kind::kDetBox;
     values.detector = index.detector;
@@ -385,6 +382,7 @@ Meaning Meanings::chosen_by(const Meaning& index, PortRef data) {
 Meaning Meanings::read_gather(pugi::xml_node layer, PortRef value) {
   const auto data = input(layer, 0);
   if (!data) return {};
+  if (const auto same = read_only_picture(layer)) return *same;
   const auto shape = shape_of(*data);
   const auto axis = axis_of(layer, 2, shape.size());
   if (!axis) return {};
@@ -395,8 +393,10 @@ Meaning Meanings::read_gather(pugi::xml_node layer, PortRef value) {
   const bool has_batches = !batches.empty() && batches != "0";
   if (has_batches && (batches != "1" || *axis != 1)) return {};
   const auto count = shape[static_cast<std::size_t>(*axis)];
-  if (!are_rows_along(shape, *axis, chosen.width) || count < 1) return {};
-  return elements(shape_of(value)) || chosen.is(Kind::kDetValues) ? chosen : Meaning{};
+  // How many rows a NonZero chose is not known.
+  if (count < 1 && !(count == -1 && index.chosen)) return {};
+  if (!are_rows_along(shape, *axis, chosen.width)) return {};
+  return elements(shape_of(value)) || chosen.detector != 0 ? chosen : Meaning{};
 }
 
 Meaning Meanings::read_gather_elements(pugi::xml_node layer, PortRef) {
@@ -421,7 +421,7 @@ Meaning Meanings::read_gather_elements(pugi::xml_node layer, PortRef) {
 
 /// Of places among rows times classes: row and class.
 Meaning Meanings::read_arithmetic(pugi::xml_node layer, PortRef value) {
-  if (!is_whole(document_.output_port(value).node)) return {};
+  if (!is_whole(document_.output_port(value).node)) return read_moved(layer, value);
   const auto type = layer_type(layer);
   Meaning left = of_input(layer, 0), right = of_input(layer, 1);
   if (type == "Add") {
@@ -448,18 +448,6 @@ Meaning Meanings::read_arithmetic(pugi::xml_node layer, PortRef value) {
     left.kind = type == "Divide" ? Kind::kDetRow : Kind::kDetClass;
   }
   return left;
-}
-
-Meaning Meanings::read_nms(pugi::xml_node layer, PortRef value) const {
-  const auto boxes = input(layer, 0);
-  const auto index = document_.output_port(value).index;
-  if (!boxes || index > 1) return {};
-  Meaning meaning = as_rows(*boxes);
-  if (!meaning.is(Kind::kRows) || meaning.width != 4) return {};
-  meaning.kind = index == 0 ? Kind::kNmsIndices : Kind::kNmsScores;
-  meaning.detector = layer_id(layer);
-  meaning.width = 1;
-  return meaning;
 }
 
 }  // namespace npu::ir

@@ -10,6 +10,8 @@
 #include "ir/graph/document.hpp"
 #include "ir/graph/weights.hpp"
 
+#include "whole_numbers.hpp"
+
 namespace npu::ir {
 
 /// One value, whatever its shape: its elements are in the order of the rows that it is about, each
@@ -19,11 +21,17 @@ struct Meaning {
     kOther,
     kRows,        ///< columns of a tensor [1, rows, columns], one row for each box
     kBest,        ///< the highest of these columns in each row
+    kBestClass,   ///< which one that is
+    kMask,        ///< whether it is above a threshold
+    kMaskRows,    ///< the rows where it is: NonZero's places
+    kMoved,       ///< boxes times a scale, those of each class moved apart from the others
+    kMove,        ///< by how much: the class times an offset
+    kPlaces,      ///< 0, 1, 2 ... up to all elements of a tensor
     kBestRows,    ///< the rows with the highest of these: TopK's places
     kTopPlaces,   ///< TopK's places among the scores of all rows and classes
     kDetScore,    ///< of a detection: its score,
     kDetClass,    ///< its class,
-    kDetRow,      ///< its row among those that TopK saw,
+    kDetRow,      ///< its row among those that were chosen,
     kDetFirst,    ///< that row times the number of classes,
     kDetBox,      ///< its row among all,
     kDetValues,   ///< and columns of its row
@@ -35,9 +43,14 @@ struct Meaning {
   std::int64_t rows = 0;          ///< of the root
   std::int64_t first = 0;         ///< column of the root
   std::int64_t width = 1;         ///< columns; of an index: how often it is repeated
-  std::int64_t classes = 0;       ///< columns of scores that a TopK saw
-  std::optional<LayerId> chosen;  ///< only the rows that this TopK chose, in its order
-  LayerId detector = 0;           ///< of a detection: the TopK or NonMaxSuppression that made it
+  PortRef class_root;             ///< of what comes from scores: their tensor,
+  std::int64_t class_first = 0;   ///< their first column,
+  std::int64_t classes = 0;       ///< and how many there are
+  std::optional<LayerId> chosen;  ///< only the rows that this TopK or NonZero chose, in its order
+  double threshold = 0;           ///< that the best score is above, of a mask
+  double scale = 1, offset = 0;   ///< of moved boxes: of the boxes, and for each class
+  std::optional<std::int64_t> most;  ///< of detections: only so many, the first ones
+  LayerId detector = 0;              ///< of a detection: the TopK or NonMaxSuppression that made it
   bool is(Kind other) const { return kind == other; }
 };
 
@@ -46,14 +59,15 @@ struct Meaning {
 class Meanings {
  public:
   Meanings(const Document& document, const Weights& weights)
-      : document_(document), weights_(weights) {}
+      : document_(document), weights_(weights), numbers_(document, weights) {}
 
   Meaning of(PortRef value);
   /// The tensor itself as rows.
   Meaning as_rows(PortRef value) const;
   Shape shape_of(PortRef value) const;
   std::optional<PortRef> input(pugi::xml_node layer, std::size_t position) const;
-  /// A constant's whole numbers, also behind Convert; nothing for more than 16.
+  /// Those of a constant, or computed from constants and sizes; nothing for more than 16, and where
+  /// one is not known.
   std::optional<std::vector<std::int64_t>> whole_numbers(PortRef value) const;
   std::optional<std::vector<std::int64_t>> whole_numbers(pugi::xml_node layer,
                                                          std::size_t position) const;
@@ -77,12 +91,24 @@ class Meanings {
   Meaning read_gather(pugi::xml_node layer, PortRef value);
   Meaning read_gather_elements(pugi::xml_node layer, PortRef value);
   Meaning read_arithmetic(pugi::xml_node layer, PortRef value);
-  Meaning read_nms(pugi::xml_node layer, PortRef value) const;
+  Meaning read_nms(pugi::xml_node layer, PortRef value);
+  Meaning nms_column(Meaning meaning, std::int64_t column) const;
+  std::optional<Meaning> read_only_picture(pugi::xml_node layer);
+  Meaning read_gather_nd(pugi::xml_node layer, PortRef value);
+  Meaning read_greater(pugi::xml_node layer, PortRef value);
+  Meaning read_non_zero(pugi::xml_node layer, PortRef value);
+  Meaning read_slice(pugi::xml_node layer, PortRef value);
+  Meaning read_range(pugi::xml_node layer, PortRef value);
+  Meaning read_best_of_row(pugi::xml_node layer, PortRef value);
+  Meaning read_moved(pugi::xml_node layer, PortRef value);
+  Meaning read_scaled(pugi::xml_node layer);
+  Meaning chosen_by_mask(const Meaning& index, Meaning values) const;
   Meaning chosen_by(const Meaning& index, PortRef data);
   bool is_zero(pugi::xml_node layer, std::size_t position) const;
 
   const Document& document_;
   const Weights& weights_;
+  WholeNumberReader numbers_;
   std::map<PortRef, Meaning> known_;
   std::size_t depth_ = 0;
 };

@@ -1,0 +1,147 @@
+// Models whose end was cut off and left to the host: model and decoder together answer as the whole
+// model does on OpenVINO's CPU plugin.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <npucore/error.hpp>
+#include <npuvision/decoder.hpp>
+
+#include "nms_tails.hpp"
+#include "openvino_run.hpp"
+
+namespace npu {
+namespace {
+
+using test::MaskedTail;
+
+test::Bytes bytes_of(const std::vector<float>& values) {
+  test::Bytes bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+bool has(const Model& model, const std::string& type) {
+  const auto layers = model.layers();
+  return std::any_of(layers.begin(), layers.end(),
+                     [&](const Layer& layer) { return layer.type == type; });
+}
+
+/// What the decoder of the cut model says of its output.
+vision::Answer decoded(const Model& model, const std::vector<double>& raw, std::uint32_t points) {
+  auto card = vision::read_model_card("/nowhere/model.xml", model.model_info());
+  card.task = points > 0 ? vision::Task::kPose : vision::Task::kDetect;
+  card.key_points = points;
+  card.key_point_values = points > 0 ? 3 : 0;
+  const std::vector<float> values(raw.begin(), raw.end());
+  vision::TensorView view{.name = "output0", .type = ElementType::kF32, .rank = 3};
+  const Shape& shape = model.outputs()[0].shape;
+  std::size_t bytes = sizeof(float);
+  for (std::size_t i = 3; i-- > 0;) {
+    view.dims[i] = static_cast<std::size_t>(shape[i]);
+    view.strides_bytes[i] = bytes;
+    bytes *= view.dims[i];
+  }
+  view.data = reinterpret_cast<const std::byte*>(values.data());
+  view.size_bytes = values.size() * sizeof(float);
+  vision::Answer answer;
+  const auto decoder = vision::make_decoder(card, {&view, 1}, {640, 640});
+  decoder->decode({&view, 1}, {}, {4096, 4096}, {.confidence_threshold = 0}, &answer);
+  return answer;
+}
+
+/// Rows of left, top, right, bottom, score, class and more, until one is of zeros.
+void expect_rows(const vision::Answer& answer, const std::vector<double>& rows, int more) {
+  const auto width = static_cast<std::size_t>(6 + more);
+  std::size_t count = 0;
+  while (count < rows.size() / width && rows[count * width + 4] > 0) ++count;
+  ASSERT_GT(count, 0U);
+  ASSERT_EQ(answer.objects.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& object = answer.objects[i];
+    const double* row = rows.data() + i * width;
+    EXPECT_NEAR(object.left, row[0], 1e-3);
+    EXPECT_NEAR(object.top, row[1], 1e-3);
+    EXPECT_NEAR(object.right, row[2], 1e-3);
+    EXPECT_NEAR(object.bottom, row[3], 1e-3);
+    EXPECT_NEAR(object.confidence, row[4], 1e-6);
+    EXPECT_EQ(object.label_id, static_cast<std::uint32_t>(row[5]));
+    if (more == 0) continue;
+    EXPECT_NEAR(answer.key_points_of(i)[0].x, row[6], 1e-3);
+  }
+}
+
+struct MaskedRow {
+  const char* name;
+  MaskedTail tail;
+};
+void PrintTo(const MaskedRow& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class MaskedTest : public testing::TestWithParam<MaskedRow> {};
+
+TEST_P(MaskedTest, ModelAndHostAnswerAsTheWholeModel) {
+  const auto& tail = GetParam().tail;
+  const Model whole = test::model_of(tail);
+  EXPECT_THROW(whole.check_supported(), Error);
+  Model cut = whole;
+  const auto told = cut.repair();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_TRUE(told[0].starts_with("NonMaxSuppression cut off")) << told[0];
+  cut.check_supported();
+  for (const char* type : {"NonZero", "NonMaxSuppression", "GatherND", "ScatterNDUpdate", "TopK"}) {
+    EXPECT_FALSE(has(cut, type)) << type;
+  }
+  EXPECT_EQ(cut.outputs()[0].tensor_names, std::vector<std::string>{"output0"});
+  EXPECT_EQ(test::wrong_shapes(cut), std::vector<std::string>());
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    const std::map<std::string, test::Bytes> inputs{
+        {"boxes", bytes_of(test::random_heads(tail.boxes, tail.classes, tail.more, seed))}};
+    expect_rows(decoded(cut, test::run_with_openvino(cut, inputs),
+                        static_cast<std::uint32_t>(tail.more / 3)),
+                test::run_with_openvino(whole, inputs), tail.more);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, MaskedTest,
+    testing::Values(MaskedRow{"detect", {}}, MaskedRow{"pose", {.more = 6}},
+                    MaskedRow{"one_class", {.classes = 1}},
+                    MaskedRow{"agnostic", {.is_agnostic = true}},
+                    MaskedRow{"in_pixels", {.is_scaled = false}},
+                    MaskedRow{"agnostic_in_pixels", {.is_agnostic = true, .is_scaled = false}},
+                    MaskedRow{"few_detections", {.detections = 5}},
+                    MaskedRow{"low_thresholds", {.conf = 0.01F, .iou = 0.1F}},
+                    MaskedRow{"tensors_of_their_own", {.gathers_by_names = false}}),
+    [](const auto& row) { return row.param.name; });
+
+class AlmostMaskedTest : public testing::TestWithParam<MaskedRow> {};
+
+TEST_P(AlmostMaskedTest, IsLeftAlone) {
+  Model model = test::model_of(GetParam().tail);
+  EXPECT_TRUE(model.repair().empty());
+  EXPECT_TRUE(has(model, "NonMaxSuppression"));
+  EXPECT_FALSE(model.model_info().contains("host_postprocess"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, AlmostMaskedTest,
+    testing::Values(MaskedRow{"mask_of_other_scores", {.masks_by_other_best = true}},
+                    MaskedRow{"mask_with_equal_scores", {.masks_equal = true}},
+                    MaskedRow{"class_of_the_lowest_score", {.takes_lowest_class = true}},
+                    MaskedRow{"moved_by_another_class", {.moves_by_other_class = true}},
+                    MaskedRow{"mask_is_an_output", {.shows_mask = true}},
+                    MaskedRow{"boxes_are_changed", {.shows_other_boxes = true}},
+                    MaskedRow{"scores_are_changed", {.changes_scores = true}},
+                    MaskedRow{"fewer_than_the_output_has", {.limit = 10}},
+                    MaskedRow{"written_elsewhere", {.first_place = 1}},
+                    MaskedRow{"padding_in_front", {.padding_in_front = 6}},
+                    MaskedRow{"filled_with_ones", {.padding = 1}},
+                    MaskedRow{"few_of_a_class", {.most_of_class = 5}},
+                    MaskedRow{"threshold_above_one", {.conf = 1.5F}}),
+    [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace npu
