@@ -276,4 +276,5 @@ set(GSTNPU_OVERLAY_SOURCES
   gst/overlay/npuoverlay.cpp
   gst/overlay/painter.cpp
   gst/overlay/palette.cpp
+  gst/overlay/trails.cpp
 )

@@ -19,6 +19,7 @@
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
+#include "anchor.hpp"
 #include "answer_meta.hpp"
 #include "count_meta.hpp"
 #include "count_places.hpp"
@@ -31,8 +32,6 @@ namespace gstnpu {
 namespace {
 
 using npu::vision::Sighting;
-
-enum class Anchor { kBottom, kCenter };
 
 struct CountSettings {
   std::string places, location, object_class;
@@ -130,10 +129,8 @@ void Count::take_sightings(GstBuffer* buffer) {
       has_unidentified_ = true;
       continue;
     }
-    const double down = active_.anchor == Anchor::kBottom ? 1 : 0.5;
-    sightings_.push_back({*region.tracking_id,
-                          {(region.x + region.width / 2) / frame_.width,
-                           (region.y + region.height * down) / frame_.height}});
+    const auto [x, y] = point_of(region, active_.anchor);
+    sightings_.push_back({*region.tracking_id, {x / frame_.width, y / frame_.height}});
   }
 }
 
@@ -163,15 +160,6 @@ void Count::count(GstElement* element, GstBuffer* buffer, const GstSegment& segm
 }
 
 // ---- Properties
-
-GType anchor_type() {
-  static const GEnumValue values[] = {
-      {static_cast<gint>(Anchor::kBottom), "The middle of the lower edge", "bottom"},
-      {static_cast<gint>(Anchor::kCenter), "The middle", "center"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("NpuCountAnchor", values);
-  return type;
-}
 
 std::vector<Property<Count>> properties() {
   using C = Count;

@@ -169,9 +169,19 @@ void Drawing::add_mask(const ReadMask& mask, Color color) {
                       .coverage_stride = static_cast<std::size_t>(width)});
 }
 
-/// Lines that cairo draws, smooth, inside a box; `draw` gets frame pixels.
+Drawing::Box Drawing::nowhere() const {
+  return {static_cast<int>(frame_.width), static_cast<int>(frame_.height), 0, 0};
+}
+
+void Drawing::widen(Box* box, double x, double y) const {
+  const int column = pixel(x, frame_.width), row = pixel(y, frame_.height);
+  *box = {std::min(box->left, column), std::min(box->top, row), std::max(box->right, column),
+          std::max(box->bottom, row)};
+}
+
+/// Lines that cairo draws, smooth, around a box; `draw` gets frame pixels.
 template <typename Draw>
-void Drawing::add_lines(const Box& around, Color color, Draw&& draw) {
+void Drawing::add_lines(const Box& around, Color color, guint8 opacity, Draw&& draw) {
   const int margin = 3 * static_cast<int>(look_.line_width) + 1;
   const Box box{std::max(around.left - margin, 0), std::max(around.top - margin, 0),
                 std::min(around.right + margin, static_cast<int>(frame_.width)),
@@ -197,6 +207,7 @@ void Drawing::add_lines(const Box& around, Color color, Draw&& draw) {
                       .width = width,
                       .height = height,
                       .color = color,
+                      .opacity = opacity,
                       .coverage = coverage.data(),
                       .coverage_stride = static_cast<std::size_t>(stride)});
 }
@@ -207,7 +218,7 @@ void Drawing::add_turned(const ReadOriented& box, Color color) {
   const double y = std::abs(s * box.width) + std::abs(c * box.height);
   const Box around{pixel(box.x - x, frame_.width), pixel(box.y - y, frame_.height),
                    pixel(box.x + x, frame_.width), pixel(box.y + y, frame_.height)};
-  add_lines(around, color, [&](cairo_t* cairo) {
+  add_lines(around, color, 255, [&](cairo_t* cairo) {
     constexpr std::pair<int, int> kCorners[] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
     for (const auto& [right, down] : kCorners) {
       cairo_line_to(cairo, box.x + right * c * box.width - down * s * box.height,
@@ -222,14 +233,12 @@ void Drawing::add_key_points(std::span<const ReadKeyPoint> points, Color color) 
   const auto is_there = [](const ReadKeyPoint& point) {
     return point.confidence >= kLeastKeyPointConfidence;
   };
-  Box around{static_cast<int>(frame_.width), static_cast<int>(frame_.height), 0, 0};
+  Box around = nowhere();
   for (const ReadKeyPoint& point : points) {
     if (!is_there(point)) continue;
-    const int x = pixel(point.x, frame_.width), y = pixel(point.y, frame_.height);
-    around = {std::min(around.left, x), std::min(around.top, y), std::max(around.right, x),
-              std::max(around.bottom, y)};
+    widen(&around, point.x, point.y);
   }
-  add_lines(around, color, [&](cairo_t* cairo) {
+  add_lines(around, color, 255, [&](cairo_t* cairo) {
     for (const auto& [first, second] : kPerson) {
       if (points.size() != kPersonPoints || !is_there(points[first]) || !is_there(points[second])) {
         continue;
@@ -245,6 +254,28 @@ void Drawing::add_key_points(std::span<const ReadKeyPoint> points, Color color) 
     }
     cairo_fill(cairo);
   });
+}
+
+void Drawing::add_trail(guint64 id, const Trails::Trail& trail) {
+  constexpr std::size_t kPieces = 8;
+  const std::size_t steps = trail.points.empty() ? 0 : trail.points.size() - 1;
+  const std::size_t pieces = std::min(kPieces, steps);
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const std::size_t first = piece * steps / pieces, last = (piece + 1) * steps / pieces;
+    Box around = nowhere();
+    for (std::size_t i = first; i <= last; ++i) {
+      widen(&around, trail.points[i].x, trail.points[i].y);
+    }
+    const auto opacity = static_cast<guint8>(60 + 180 * (piece + 1) / pieces);
+    add_lines(around, color_of_track(id), opacity, [&](cairo_t* cairo) {
+      // Where pieces meet, round ends would be seen twice.
+      cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
+      for (std::size_t i = first; i <= last; ++i) {
+        cairo_line_to(cairo, trail.points[i].x, trail.points[i].y);
+      }
+      cairo_stroke(cairo);
+    });
+  }
 }
 
 /// Returns where the text ends.

@@ -12,6 +12,7 @@
 
 #include "lettering.hpp"
 #include "sprite.hpp"
+#include "trails.hpp"
 
 namespace gstnpu {
 
@@ -21,6 +22,8 @@ struct Look {
   guint line_width = 0;       ///< pixels; 0: by the frame's height, so that it looks alike on all
   guint text_height = 0;      ///< of a line, pixels; 0: the same
   float mask_opacity = 0.4F;  ///< 0..1
+  guint trail_ms = 0;         ///< how long an object's way is seen; 0: none
+  Anchor trail_anchor = Anchor::kBottom;
 
   /// With what is left open.
   Look for_height(int frame_height) const;
@@ -37,6 +40,8 @@ class Drawing {
   void add(const Region& region);
   /// Returns whether it is complete: a frame letters a limited number of texts that are new.
   bool add_label(const Region& region);
+  /// Fades out towards its begin.
+  void add_trail(guint64 id, const Trails::Trail& trail);
   /// Lines of text at the frame's top left.
   void add_line(std::string_view text);
 
@@ -56,10 +61,13 @@ class Drawing {
   void add_turned(const ReadOriented& box, Color color);
   void add_key_points(std::span<const ReadKeyPoint> points, Color color);
   Box box_of(const Region& region) const;
+  Box nowhere() const;
+  /// To hold a point of the frame.
+  void widen(Box* box, double x, double y) const;
   int add_text(std::string_view text, int x, int y, Color color);
   std::vector<guint8>& new_coverage(std::size_t size);
   template <typename Draw>
-  void add_lines(const Box& around, Color color, Draw&& draw);
+  void add_lines(const Box& around, Color color, guint8 opacity, Draw&& draw);
 
   Look look_;
   Lettering lettering_;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "analytics/anchor.hpp"
+#include "analytics/frame_clock.hpp"
 #include "common/bus.hpp"
 #include "common/elements.hpp"
 #include "common/gtype.hpp"
@@ -67,7 +69,9 @@ class Overlay {
   /// where it does not.
   void agree(GstBaseTransform* base);
   bool attaches() const { return attaches_; }
-  void draw(GstBuffer* buffer);
+  void draw(GstBuffer* buffer, const GstSegment& segment);
+  /// Another stream, or another place of it.
+  void reset();
 
   // From any thread.
   bool may_attach() const { return mode() != Mode::kDraw && !is_refused_; }
@@ -88,6 +92,7 @@ class Overlay {
 
   // Of the streaming thread.
   Painter painter_;
+  FrameClock clock_;
   bool comes_with_compositions_ = false, goes_with_compositions_ = false;  // say the caps
   bool attaches_ = false;
 };
@@ -96,6 +101,7 @@ using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Overlay>;
 
 void Overlay::start() {
   painter_ = Painter();
+  clock_ = FrameClock();
   attaches_ = false;
   ask_again();
   const std::scoped_lock lock(mutex_);
@@ -105,6 +111,7 @@ void Overlay::start() {
 
 void Overlay::set_frames(const GstVideoInfo& info, const GstCaps* in, const GstCaps* out) {
   painter_.set_frames(info);
+  clock_.set_frame_seconds(frame_seconds(gst_caps_get_structure(in, 0)));
   comes_with_compositions_ = has_composition_feature(in);
   goes_with_compositions_ = has_composition_feature(out);
   must_ask_ = true;
@@ -129,8 +136,14 @@ void Overlay::agree(GstBaseTransform* base) {
   gst_base_transform_reconfigure_src(base);
 }
 
-void Overlay::draw(GstBuffer* buffer) {
-  painter_.paint(buffer, settings(), attaches_);
+void Overlay::reset() {
+  painter_.reset();
+  clock_.reset();
+}
+
+void Overlay::draw(GstBuffer* buffer, const GstSegment& segment) {
+  constexpr double kPatience = 1;  // seconds
+  painter_.paint(buffer, settings(), attaches_, clock_.time_of(buffer, segment, kPatience));
   const std::scoped_lock lock(mutex_);
   stats_ = painter_.stats();
 }
@@ -176,6 +189,13 @@ std::vector<Property<Overlay>> properties() {
       property<O, &Look::text_height>(g_param_spec_uint(
           "text-height", "Text height", "Pixels of a line; 0: by the frame's height", 0, 500, 0,
           kWhilePlaying)),
+      property<O, &Look::trail_ms>(g_param_spec_uint(
+          "trail-length", "Trail length",
+          "How long the way of an object with an identity is seen, milliseconds; 0: not at all", 0,
+          G_MAXINT, 0, kWhilePlaying)),
+      property<O, &Look::trail_anchor>(g_param_spec_enum(
+          "trail-anchor", "Trail anchor", "Which point of its box is where an object is",
+          anchor_type(), static_cast<gint>(defaults.trail_anchor), kWhilePlaying)),
       {g_param_spec_boxed("stats", "Statistics",
                           "Frames since the start, those that were drawn on and those that got a "
                           "composition; labels that were not written",
@@ -218,6 +238,9 @@ gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
   if (has_caps) {
     Type::state_of(base).ask_again();
   }
+  if (begins_anew(base, event)) {
+    Type::state_of(base).reset();
+  }
   const gboolean is_taken = Type::parent_class()->sink_event(base, event);
   if (has_caps && is_taken) {
     Type::state_of(base).agree(base);
@@ -251,7 +274,7 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps* out) {
 
 GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
   try {
-    Type::state_of(base).draw(buffer);
+    Type::state_of(base).draw(buffer, base->segment);
     return GST_FLOW_OK;
   } catch (const std::exception& error) {
     post_error(GST_ELEMENT(base), error, "");

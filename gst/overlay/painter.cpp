@@ -38,6 +38,7 @@ void Painter::set_frames(const GstVideoInfo& info) {
   canvas_.emplace(info);
   info_ = info;
   drawing_.reset();
+  reset();
 }
 
 void Painter::prepare(const Look& wanted) {
@@ -66,23 +67,38 @@ void Painter::put_sprites(Target* target) {
   drawing_->forget_sprites();
 }
 
-void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches) {
+void Painter::paint_trails(std::span<const Region> regions, double seconds, Target* target) {
+  if (drawn_with_.trail_ms == 0) return trails_.clear();
+  trails_.update(seconds, drawn_with_.trail_ms / 1e3, drawn_with_.line_width,
+                 drawn_with_.trail_anchor, regions);
+  for (const auto& [id, trail] : trails_.trails()) {
+    drawing_->add_trail(id, trail);
+    put_sprites(target);
+  }
+}
+
+/// The best comes first, and is to be on top; what is written on top of all.
+void Painter::paint_objects(std::span<const Region> regions, Target* target) {
+  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
+    drawing_->add(*region);
+    put_sprites(target);
+  }
+  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
+    stats_.labels_left_out += drawing_->add_label(*region) ? 0 : 1;
+    put_sprites(target);
+  }
+}
+
+void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches, double seconds) {
   prepare(look);
   ++stats_.frames;
   const npu::vision::FrameSize size{static_cast<std::uint32_t>(GST_VIDEO_INFO_WIDTH(&info_)),
                                     static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info_))};
   Target target(buffer, attaches);
   drawing_->begin(size);
-  // The best comes first, and is to be on top; what is written on top of all.
   const std::vector<Region> regions = read_regions(buffer, size);
-  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
-    drawing_->add(*region);
-    put_sprites(&target);
-  }
-  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
-    stats_.labels_left_out += drawing_->add_label(*region) ? 0 : 1;
-    put_sprites(&target);
-  }
+  paint_trails(regions, seconds, &target);
+  paint_objects(regions, &target);
   for (const ReadClass& said : read_results(buffer).classes) {
     drawing_->add_line(line_of(said));
     put_sprites(&target);

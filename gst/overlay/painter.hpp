@@ -4,11 +4,13 @@
 #include <gst/video/video.h>
 
 #include <optional>
+#include <span>
 
 #include "canvas.hpp"
 #include "composition.hpp"
 #include "drawing.hpp"
 #include "mapped_frame.hpp"
+#include "trails.hpp"
 
 namespace gstnpu {
 
@@ -24,9 +26,12 @@ class Painter {
 
   /// Throws npu::Error for frames that nothing can be drawn on.
   void set_frames(const GstVideoInfo& info);
+  /// Another stream, or another place of it.
+  void reset() { trails_.clear(); }
   /// On the frame's pixels or, where it `attaches`, as a GstVideoOverlayCompositionMeta, for which
-  /// the buffer must be writable. Throws npu::Error where the frame's memory is not what it claims.
-  void paint(GstBuffer* buffer, const Look& look, bool attaches);
+  /// the buffer must be writable. `seconds`: of the stream. Throws npu::Error where the frame's
+  /// memory is not what it claims.
+  void paint(GstBuffer* buffer, const Look& look, bool attaches, double seconds);
 
   const Stats& stats() const { return stats_; }
 
@@ -35,12 +40,15 @@ class Painter {
 
   void prepare(const Look& look);
   void put_sprites(Target* target);
+  void paint_trails(std::span<const Region> regions, double seconds, Target* target);
+  void paint_objects(std::span<const Region> regions, Target* target);
 
   GstVideoInfo info_{};
   std::optional<Canvas> canvas_;
   Composition composition_;
   Look drawn_with_;
   std::optional<Drawing> drawing_;
+  Trails trails_;
   Stats stats_;
 };
 

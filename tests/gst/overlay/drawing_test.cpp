@@ -95,6 +95,25 @@ TEST_F(DrawingTest, OfAMaskThatStandsOutOfTheFrameTheRestIsSeen) {
             (std::vector<guint8>{0, 0, 0, 0}));
 }
 
+TEST_F(DrawingTest, ATrailFadesOutTowardsItsBegin) {
+  Trails::Trail trail;
+  for (int i = 0; i < 20; ++i) trail.points.push_back({100.0 + 10 * i, 50, i / 20.0});
+  drawing_.add_trail(3, trail);
+  const auto sprites = drawing_.sprites();
+  ASSERT_FALSE(sprites.empty());
+  EXPECT_TRUE(same(sprites.front().color, color_of_track(3)));
+  EXPECT_LT(sprites.front().x, sprites.back().x);
+  EXPECT_LT(sprites.front().opacity, sprites.back().opacity);
+}
+
+TEST_F(DrawingTest, AWayOfOnePointIsNone) {
+  Trails::Trail trail;
+  drawing_.add_trail(3, trail);
+  trail.points.push_back({100, 50, 0});
+  drawing_.add_trail(3, trail);
+  EXPECT_TRUE(drawing_.sprites().empty());
+}
+
 // Whatever others attach: no sprite is larger than the frame, and no memory than a frame's pixels.
 TEST_F(DrawingTest, TakesAnyNumbers) {
   const double kNumbers[] = {0,   -1,       1e-300,    1e300, -1e300, 639.9,
@@ -106,6 +125,12 @@ TEST_F(DrawingTest, TakesAnyNumbers) {
       odd.key_points = {{one, other, 1}, {other, one, other}, {320, 180, one}};
       odd.mask = ReadMask{one, other, other, one, 1, 1, {255}};
       odd.confidence = one;
+      Trails::Trail trail;
+      trail.points = {{one, other, 0}, {other, one, 1}, {320, 180, 2}};
+      drawing_.add_trail(1, trail);
+      for (const Sprite& sprite : drawing_.sprites()) {
+        EXPECT_LE(sprite.width, 640) << one << " " << other;
+      }
       for (const Sprite& sprite : of(odd)) {
         EXPECT_LE(sprite.width, 640) << one << " " << other;
         EXPECT_LE(sprite.height, 360) << one << " " << other;

@@ -159,6 +159,40 @@ TEST_F(NpuOverlay, RefusesAFrameOfTwoFormats) {
   EXPECT_NE(harness_.messages(GST_MESSAGE_ERROR).at(0).find("pixels of I420"), std::string::npos);
 }
 
+/// Of an object that goes to the right by 20 pixels a frame, its foot at y = 200.
+BufferRef frame_of_walk(guint index) {
+  BufferRef frame = gray_frame(index);
+  GstVideoRegionOfInterestMeta* region = gst_buffer_add_video_region_of_interest_meta(
+      frame.get(), "person", 20 + 20 * index, 160, 40, 40);
+  gst_video_region_of_interest_meta_add_param(
+      region, gst_structure_new("object_id", "id", G_TYPE_INT, 5, nullptr));
+  return frame;
+}
+
+TEST_F(NpuOverlay, DrawsTheWayOfATrackForAWhile) {
+  const auto last_of_walk = [&](guint length_ms) {
+    g_object_set(harness_.element(), "trail-length", length_ms, nullptr);
+    for (guint i = 0; i < 9; ++i) drawn(frame_of_walk(i));
+    const auto picture = drawn(frame_of_walk(9));
+    drawn(gray_frame(100));
+    return picture;
+  };
+  // The object is at 220 now, and was at 60 eight frames ago: a quarter of a second.
+  EXPECT_EQ(red_at(last_of_walk(0), 61, 200), 128);
+  EXPECT_NE(red_at(last_of_walk(2000), 61, 200), 128);
+  const auto briefly = last_of_walk(100);
+  EXPECT_EQ(red_at(briefly, 61, 200), 128);
+  EXPECT_NE(red_at(briefly, 190, 200), 128);
+}
+
+TEST_F(NpuOverlay, FollowsNoWayOverAFlush) {
+  g_object_set(harness_.element(), "trail-length", 2000, nullptr);
+  drawn(frame_of_walk(0));
+  gst_harness_push_event(harness_.get(), gst_event_new_flush_start());
+  gst_harness_push_event(harness_.get(), gst_event_new_flush_stop(FALSE));
+  EXPECT_EQ(red_at(drawn(frame_of_walk(9)), 100, 200), 128);
+}
+
 TEST_F(NpuOverlay, CountsTheFramesThatItDrewOn) {
   drawn(gray_frame(0));
   BufferRef frame = gray_frame(1);

@@ -1,0 +1,29 @@
+// Which point of its box is where an object is.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <utility>
+
+#include "answer_meta.hpp"
+
+namespace gstnpu {
+
+enum class Anchor { kBottom, kCenter };
+
+inline GType anchor_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(Anchor::kBottom), "The middle of the lower edge", "bottom"},
+      {static_cast<gint>(Anchor::kCenter), "The middle", "center"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("NpuAnchor", values);
+  return type;
+}
+
+/// Frame pixels.
+inline std::pair<double, double> point_of(const Region& region, Anchor anchor) {
+  const double down = anchor == Anchor::kBottom ? 1 : 0.5;
+  return {region.x + region.width / 2, region.y + region.height * down};
+}
+
+}  // namespace gstnpu
