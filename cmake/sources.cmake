@@ -271,6 +271,7 @@ set(GSTNPU_OVERLAY_SOURCES
   gst/overlay/canvas.cpp
   gst/overlay/composition.cpp
   gst/overlay/drawing.cpp
+  gst/overlay/drawing_places.cpp
   gst/overlay/lettering.cpp
   gst/overlay/mapped_frame.cpp
   gst/overlay/npuoverlay.cpp

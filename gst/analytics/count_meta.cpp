@@ -7,6 +7,7 @@ namespace {
 
 using npu::vision::Counter;
 using npu::vision::CountEvent;
+using npu::vision::FramePoint;
 using npu::vision::ZoneCount;
 
 const char* name_of(CountEvent::Kind kind) {
@@ -64,6 +65,34 @@ void set_list(GstStructure* structure, const char* field, const Items& items, Ma
   gst_structure_take_value(structure, field, &list);
 }
 
+/// x and y of each in turn.
+void set_points(GstStructure* structure, const std::vector<FramePoint>& points) {
+  GValue list = G_VALUE_INIT, value = G_VALUE_INIT;
+  gst_value_array_init(&list, static_cast<guint>(2 * points.size()));
+  g_value_init(&value, G_TYPE_DOUBLE);
+  for (const FramePoint& point : points) {
+    for (const double coordinate : {point.x, point.y}) {
+      g_value_set_double(&value, coordinate);
+      gst_value_array_append_value(&list, &value);
+    }
+  }
+  gst_structure_take_value(structure, "points", &list);
+}
+
+std::vector<FramePoint> points_of(const GstStructure* structure) {
+  std::vector<FramePoint> points;
+  const GValue* list = gst_structure_get_value(structure, "points");
+  if (!list || !GST_VALUE_HOLDS_ARRAY(list)) return points;
+  const auto coordinate = [list](guint index) {
+    const GValue* value = gst_value_array_get_value(list, index);
+    return G_VALUE_HOLDS_DOUBLE(value) ? g_value_get_double(value) : 0;
+  };
+  for (guint i = 0; i + 1 < gst_value_array_get_size(list); i += 2) {
+    points.push_back({coordinate(i), coordinate(i + 1)});
+  }
+  return points;
+}
+
 GstStructure* to_structure(const FrameCounts::Zone& zone) {
   GstStructure* structure =
       gst_structure_new("zone", "name", G_TYPE_STRING, zone.name.c_str(), "entered", G_TYPE_UINT64,
@@ -73,13 +102,16 @@ GstStructure* to_structure(const FrameCounts::Zone& zone) {
   }
   set_list(structure, "inside", zone.inside,
            [](const auto& inside) { return to_structure(inside); });
+  set_points(structure, zone.points);
   return structure;
 }
 
 GstStructure* to_structure(const FrameCounts::Line& line) {
-  return gst_structure_new("line", "name", G_TYPE_STRING, line.name.c_str(), "forward",
-                           G_TYPE_UINT64, line.forward, "backward", G_TYPE_UINT64, line.backward,
-                           nullptr);
+  GstStructure* structure =
+      gst_structure_new("line", "name", G_TYPE_STRING, line.name.c_str(), "forward", G_TYPE_UINT64,
+                        line.forward, "backward", G_TYPE_UINT64, line.backward, nullptr);
+  set_points(structure, line.points);
+  return structure;
 }
 
 /// Calls `read` with each structure of a list.
@@ -118,7 +150,8 @@ FrameCounts counts_of(const Counter& counter) {
   FrameCounts counts;
   for (std::size_t i = 0; i < counter.zones().size(); ++i) {
     const ZoneCount& count = counter.zone_counts()[i];
-    FrameCounts::Zone zone{counter.zones()[i].name, count.inside, count.entered, count.left, {}};
+    FrameCounts::Zone zone{counter.zones()[i].name,   count.inside, count.entered, count.left, {},
+                           counter.zones()[i].corners};
     if (count.left > 0) {
       zone.mean_seconds = count.seconds_of_left / static_cast<double>(count.left);
     }
@@ -126,7 +159,8 @@ FrameCounts counts_of(const Counter& counter) {
   }
   for (std::size_t i = 0; i < counter.lines().size(); ++i) {
     const auto& count = counter.line_counts()[i];
-    counts.lines.push_back({counter.lines()[i].name, count.forward, count.backward});
+    const auto& line = counter.lines()[i];
+    counts.lines.push_back({line.name, count.forward, count.backward, {line.from, line.to}});
   }
   for (const CountEvent& event : counter.events())
     counts.events.push_back(event_of(event, counter));
@@ -168,18 +202,17 @@ FrameCounts read_counts(GstBuffer* buffer) {
   if (meta == nullptr) return counts;
   const GstStructure* structure = gst_custom_meta_get_structure(meta);
   each(structure, "zones", [&](const GstStructure* from) {
-    FrameCounts::Zone zone{text(from, "name"),
-                           {},
-                           whole(from, "entered"),
-                           whole(from, "left"),
-                           real(from, "mean-seconds")};
+    FrameCounts::Zone zone{text(from, "name"),         {},
+                           whole(from, "entered"),     whole(from, "left"),
+                           real(from, "mean-seconds"), points_of(from)};
     each(from, "inside", [&](const GstStructure* inside) {
       zone.inside.push_back({whole(inside, "id"), real(inside, "seconds").value_or(0)});
     });
     counts.zones.push_back(std::move(zone));
   });
   each(structure, "lines", [&](const GstStructure* from) {
-    counts.lines.push_back({text(from, "name"), whole(from, "forward"), whole(from, "backward")});
+    counts.lines.push_back(
+        {text(from, "name"), whole(from, "forward"), whole(from, "backward"), points_of(from)});
   });
   each(structure, "events", [&](const GstStructure* from) {
     counts.events.push_back(

@@ -19,10 +19,13 @@ struct FrameCounts {
     std::vector<npu::vision::ZoneCount::Inside> inside;
     guint64 entered = 0, left = 0;
     std::optional<double> mean_seconds;  ///< that those who left were inside
+    /// Its corners, and of a line its ends: 0..1 of the frame that was counted.
+    std::vector<npu::vision::FramePoint> points;
   };
   struct Line {
     std::string name;
     guint64 forward = 0, backward = 0;
+    std::vector<npu::vision::FramePoint> points;
   };
   struct Event {
     std::string kind;   ///< entered, left, forward, backward

@@ -26,11 +26,6 @@ constexpr std::pair<std::size_t, std::size_t> kPerson[] = {
     {7, 9},   {8, 10},  {1, 2},   {0, 1},   {0, 2},   {1, 3},  {2, 4},  {3, 5}, {4, 6}};
 constexpr std::size_t kPersonPoints = 17;
 
-/// What is no number is 0.
-int pixel(double place, std::uint32_t limit) {
-  return place > 0 ? static_cast<int>(std::lround(std::min(place, static_cast<double>(limit)))) : 0;
-}
-
 /// Of a mask's `count` columns or rows, the one under the middle of a pixel.
 guint cell_at(int pixel, double start, double length, guint count) {
   const double place = (pixel + 0.5 - start) / length * count;
@@ -141,9 +136,9 @@ void Drawing::add_outline(const Box& box, Color color) {
 }
 
 void Drawing::add_mask(const ReadMask& mask, Color color) {
-  const Box box{pixel(mask.x, frame_.width), pixel(mask.y, frame_.height),
-                pixel(mask.x + mask.width, frame_.width),
-                pixel(mask.y + mask.height, frame_.height)};
+  const Box box{to_pixel(mask.x, frame_.width), to_pixel(mask.y, frame_.height),
+                to_pixel(mask.x + mask.width, frame_.width),
+                to_pixel(mask.y + mask.height, frame_.height)};
   const int width = box.right - box.left, height = box.bottom - box.top;
   if (width <= 0 || height <= 0 || mask.columns == 0 || mask.rows == 0) return;
   auto& coverage = new_coverage(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
@@ -169,19 +164,22 @@ void Drawing::add_mask(const ReadMask& mask, Color color) {
                       .coverage_stride = static_cast<std::size_t>(width)});
 }
 
+int Drawing::to_pixel(double place, std::uint32_t limit) {
+  return place > 0 ? static_cast<int>(std::lround(std::min(place, static_cast<double>(limit)))) : 0;
+}
+
 Drawing::Box Drawing::nowhere() const {
   return {static_cast<int>(frame_.width), static_cast<int>(frame_.height), 0, 0};
 }
 
 void Drawing::widen(Box* box, double x, double y) const {
-  const int column = pixel(x, frame_.width), row = pixel(y, frame_.height);
+  const int column = to_pixel(x, frame_.width), row = to_pixel(y, frame_.height);
   *box = {std::min(box->left, column), std::min(box->top, row), std::max(box->right, column),
           std::max(box->bottom, row)};
 }
 
-/// Lines that cairo draws, smooth, around a box; `draw` gets frame pixels.
-template <typename Draw>
-void Drawing::add_lines(const Box& around, Color color, guint8 opacity, Draw&& draw) {
+void Drawing::add_lines(const Box& around, Color color, guint8 opacity,
+                        const std::function<void(cairo_t*)>& draw) {
   const int margin = 3 * static_cast<int>(look_.line_width) + 1;
   const Box box{std::max(around.left - margin, 0), std::max(around.top - margin, 0),
                 std::min(around.right + margin, static_cast<int>(frame_.width)),
@@ -216,8 +214,8 @@ void Drawing::add_turned(const ReadOriented& box, Color color) {
   const double c = std::cos(box.angle) / 2, s = std::sin(box.angle) / 2;
   const double x = std::abs(c * box.width) + std::abs(s * box.height);
   const double y = std::abs(s * box.width) + std::abs(c * box.height);
-  const Box around{pixel(box.x - x, frame_.width), pixel(box.y - y, frame_.height),
-                   pixel(box.x + x, frame_.width), pixel(box.y + y, frame_.height)};
+  const Box around{to_pixel(box.x - x, frame_.width), to_pixel(box.y - y, frame_.height),
+                   to_pixel(box.x + x, frame_.width), to_pixel(box.y + y, frame_.height)};
   add_lines(around, color, 255, [&](cairo_t* cairo) {
     constexpr std::pair<int, int> kCorners[] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
     for (const auto& [right, down] : kCorners) {
@@ -297,26 +295,34 @@ bool Drawing::add_label(const Region& region) {
   const Words words = words_of(region);
   if (words.name.empty() && words.number.empty()) return true;
   const std::size_t left_out = lettering_.left_out();
-  const Bitmap &name = lettering_.of(words.name), &number = lettering_.of(words.number);
-  const bool is_complete = lettering_.left_out() == left_out;
-  if (name.width == 0 && number.width == 0) return is_complete;
+  const int height = line_height(words.name, words.number);
   const Box box = box_of(region);
-  const Color color = color_of(region);
+  add_tag(words.name, words.number, box.left, box.top >= height ? box.top - height : box.top,
+          color_of(region));
+  return lettering_.left_out() == left_out;
+}
+
+int Drawing::line_height(const std::string& name, const std::string& number) {
+  return std::max(lettering_.of(name).height, lettering_.of(number).height);
+}
+
+void Drawing::add_tag(const std::string& name, const std::string& number, int x, int y,
+                      Color color) {
+  const int height = line_height(name, number);
+  if (height == 0) return;
   const int margin = static_cast<int>(look_.text_height) / 4;
-  const int width = name.width + number.width + 2 * margin;
-  const int height = std::max(name.height, number.height);
-  const int x = std::clamp(box.left, 0, std::max(static_cast<int>(frame_.width) - width, 0));
-  const int y = box.top >= height ? box.top - height : box.top;
-  add_rectangle({x, y, x + width, y + height}, color, kPaperOpacity);
+  const int width = lettering_.of(name).width + lettering_.of(number).width + 2 * margin;
+  const int left = std::clamp(x, 0, std::max(static_cast<int>(frame_.width) - width, 0));
+  const int top = std::clamp(y, 0, std::max(static_cast<int>(frame_.height) - height, 0));
+  add_rectangle({left, top, left + width, top + height}, color, kPaperOpacity);
   const Color ink = ink_on(color);
-  add_text(words.number, add_text(words.name, x + margin, y, ink), y, ink);
-  return is_complete;
+  add_text(number, add_text(name, left + margin, top, ink), top, ink);
 }
 
 Drawing::Box Drawing::box_of(const Region& region) const {
-  return {pixel(region.x, frame_.width), pixel(region.y, frame_.height),
-          pixel(region.x + region.width, frame_.width),
-          pixel(region.y + region.height, frame_.height)};
+  return {to_pixel(region.x, frame_.width), to_pixel(region.y, frame_.height),
+          to_pixel(region.x + region.width, frame_.width),
+          to_pixel(region.y + region.height, frame_.height)};
 }
 
 void Drawing::add(const Region& region) {

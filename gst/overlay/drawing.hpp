@@ -1,14 +1,18 @@
 // What a frame's results look like.
 #pragma once
 
+#include <cairo.h>
+
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analytics/answer_meta.hpp"
+#include "analytics/count_meta.hpp"
 
 #include "lettering.hpp"
 #include "sprite.hpp"
@@ -19,6 +23,7 @@ namespace gstnpu {
 struct Look {
   bool with_labels = true;
   bool with_masks = true;
+  bool with_places = true;    ///< zones and lines
   guint line_width = 0;       ///< pixels; 0: by the frame's height, so that it looks alike on all
   guint text_height = 0;      ///< of a line, pixels; 0: the same
   float mask_opacity = 0.4F;  ///< 0..1
@@ -42,6 +47,11 @@ class Drawing {
   bool add_label(const Region& region);
   /// Fades out towards its begin.
   void add_trail(guint64 id, const Trails::Trail& trail);
+  /// What is counted at: first the places, and last what was counted there.
+  void add_zone(const FrameCounts::Zone& zone);
+  void add_count_line(const FrameCounts::Line& line);
+  void add_zone_tag(const FrameCounts::Zone& zone);
+  void add_line_tag(const FrameCounts::Line& line);
   /// Lines of text at the frame's top left.
   void add_line(std::string_view text);
 
@@ -66,8 +76,17 @@ class Drawing {
   void widen(Box* box, double x, double y) const;
   int add_text(std::string_view text, int x, int y, Color color);
   std::vector<guint8>& new_coverage(std::size_t size);
-  template <typename Draw>
-  void add_lines(const Box& around, Color color, guint8 opacity, Draw&& draw);
+  /// Lines and areas that cairo draws, smooth, around a box; `draw` gets frame pixels.
+  void add_lines(const Box& around, Color color, guint8 opacity,
+                 const std::function<void(cairo_t*)>& draw);
+  /// A name and a number on paper of a color, inside the frame.
+  void add_tag(const std::string& name, const std::string& number, int x, int y, Color color);
+  int line_height(const std::string& name, const std::string& number);
+  npu::vision::FramePoint in_pixels(const npu::vision::FramePoint& point) const;
+  Box around(std::span<const npu::vision::FramePoint> points) const;
+
+  /// The nearest, inside the frame; what is no number is 0.
+  static int to_pixel(double place, std::uint32_t limit);
 
   Look look_;
   Lettering lettering_;

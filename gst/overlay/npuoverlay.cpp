@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analytics/anchor.hpp"
+#include "analytics/count_meta.hpp"
 #include "analytics/frame_clock.hpp"
 #include "common/bus.hpp"
 #include "common/elements.hpp"
@@ -180,6 +181,9 @@ std::vector<Property<Overlay>> properties() {
           kWhilePlaying)),
       property<O, &Look::with_masks>(
           g_param_spec_boolean("masks", "Masks", "Whether masks are drawn", TRUE, kWhilePlaying)),
+      property<O, &Look::with_places>(g_param_spec_boolean(
+          "places", "Places", "Whether npucount's zones and lines are drawn, with their counts",
+          TRUE, kWhilePlaying)),
       property<O, &Look::mask_opacity>(g_param_spec_float("mask-opacity", "Opacity of masks",
                                                           "0: not seen, 1: hides the pixels", 0, 1,
                                                           defaults.mask_opacity, kWhilePlaying)),
@@ -301,6 +305,7 @@ GstPadTemplate* video_template(const gchar* name, GstPadDirection direction) {
 
 void class_init(GstBaseTransformClass* klass) {
   GST_DEBUG_CATEGORY_INIT(npuoverlay_debug, "npuoverlay", 0, "draws what was found");
+  register_count_meta();
   Properties<Type, properties>::install(klass);
 
   auto* element_class = GST_ELEMENT_CLASS(klass);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analytics/answer_meta.hpp"
+#include "analytics/count_meta.hpp"
 
 namespace gstnpu {
 namespace {
@@ -67,6 +68,23 @@ void Painter::put_sprites(Target* target) {
   drawing_->forget_sprites();
 }
 
+void Painter::paint_places(const FrameCounts& counts, Target* target) {
+  for (const FrameCounts::Zone& zone : counts.zones) {
+    drawing_->add_zone(zone);
+    put_sprites(target);
+  }
+  for (const FrameCounts::Line& line : counts.lines) {
+    drawing_->add_count_line(line);
+    put_sprites(target);
+  }
+}
+
+void Painter::paint_counts(const FrameCounts& counts, Target* target) {
+  for (const FrameCounts::Zone& zone : counts.zones) drawing_->add_zone_tag(zone);
+  for (const FrameCounts::Line& line : counts.lines) drawing_->add_line_tag(line);
+  put_sprites(target);
+}
+
 void Painter::paint_trails(std::span<const Region> regions, double seconds, Target* target) {
   if (drawn_with_.trail_ms == 0) return trails_.clear();
   trails_.update(seconds, drawn_with_.trail_ms / 1e3, drawn_with_.line_width,
@@ -97,8 +115,11 @@ void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches, double s
   Target target(buffer, attaches);
   drawing_->begin(size);
   const std::vector<Region> regions = read_regions(buffer, size);
+  const FrameCounts counts = look.with_places ? read_counts(buffer) : FrameCounts();
+  paint_places(counts, &target);
   paint_trails(regions, seconds, &target);
   paint_objects(regions, &target);
+  paint_counts(counts, &target);
   for (const ReadClass& said : read_results(buffer).classes) {
     drawing_->add_line(line_of(said));
     put_sprites(&target);

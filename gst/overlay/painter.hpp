@@ -40,6 +40,8 @@ class Painter {
 
   void prepare(const Look& look);
   void put_sprites(Target* target);
+  void paint_places(const FrameCounts& counts, Target* target);
+  void paint_counts(const FrameCounts& counts, Target* target);
   void paint_trails(std::span<const Region> regions, double seconds, Target* target);
   void paint_objects(std::span<const Region> regions, Target* target);
 

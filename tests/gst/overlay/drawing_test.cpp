@@ -106,6 +106,35 @@ TEST_F(DrawingTest, ATrailFadesOutTowardsItsBegin) {
   EXPECT_LT(sprites.front().opacity, sprites.back().opacity);
 }
 
+TEST_F(DrawingTest, AZoneIsFilledALittle) {
+  FrameCounts::Zone zone;
+  zone.points = {{0.25, 0.25}, {0.75, 0.25}, {0.75, 0.75}, {0.25, 0.75}};
+  drawing_.add_zone(zone);
+  ASSERT_EQ(drawing_.sprites().size(), 2U);
+  const Sprite ground = drawing_.sprites().front();
+  const auto covered = [&](int x, int y) {
+    return ground.coverage[static_cast<std::size_t>(y - ground.y) * ground.coverage_stride +
+                           static_cast<std::size_t>(x - ground.x)];
+  };
+  EXPECT_EQ(covered(320, 180), 255);
+  EXPECT_EQ(covered(158, 180), 0);
+  EXPECT_LT(ground.opacity, 100);
+}
+
+// Forward is to the right of who walks along the line.
+TEST_F(DrawingTest, ALineHasItsArrowOnTheSideThatIsForward) {
+  FrameCounts::Line line;
+  line.points = {{0.25, 0.5}, {0.75, 0.5}};
+  drawing_.add_count_line(line);
+  const Sprite to_the_right = drawing_.sprites().front();
+  std::swap(line.points[0], line.points[1]);
+  drawing_.forget_sprites();
+  drawing_.add_count_line(line);
+  const Sprite to_the_left = drawing_.sprites().front();
+  EXPECT_LT(180 - to_the_right.y, to_the_right.y + to_the_right.height - 180);
+  EXPECT_GT(180 - to_the_left.y, to_the_left.y + to_the_left.height - 180);
+}
+
 TEST_F(DrawingTest, AWayOfOnePointIsNone) {
   Trails::Trail trail;
   drawing_.add_trail(3, trail);
@@ -128,6 +157,8 @@ TEST_F(DrawingTest, TakesAnyNumbers) {
       Trails::Trail trail;
       trail.points = {{one, other, 0}, {other, one, 1}, {320, 180, 2}};
       drawing_.add_trail(1, trail);
+      drawing_.add_zone({.points = {{one, other}, {other, one}, {0.5, one}}});
+      drawing_.add_count_line({.points = {{one, other}, {other, 0.5}}});
       for (const Sprite& sprite : drawing_.sprites()) {
         EXPECT_LE(sprite.width, 640) << one << " " << other;
       }

@@ -185,6 +185,30 @@ TEST_F(NpuOverlay, DrawsTheWayOfATrackForAWhile) {
   EXPECT_NE(red_at(briefly, 190, 200), 128);
 }
 
+// At x = 160 the line, and from 20 to 140 the zone.
+TEST_F(NpuOverlay, DrawsWhatNpucountCountsAt) {
+  ElementHarness counting("npucount", [](GstElement* element) {
+    g_object_set(element, "places",
+                 R"({"lines": [{"name": "gate", "points": [[0.5, 0.1], [0.5, 0.9]]}],
+                     "zones": [{"name": "door", "points": [[0.0625, 0.1], [0.4375, 0.1],
+                                                           [0.4375, 0.9], [0.0625, 0.9]]}]})",
+                 nullptr);
+  });
+  counting.set_caps(caps_of("RGB", kWidth, kHeight));
+  const auto counted = [&] {
+    EXPECT_EQ(counting.push(gray_frame()), GST_FLOW_OK);
+    return drawn(counting.pull());
+  };
+  const auto picture = counted();
+  EXPECT_NE(red_at(picture, 160, 40), 128) << "the line";
+  EXPECT_NE(red_at(picture, 20, 200), 128) << "the zone's edge";
+  EXPECT_NE(red_at(picture, 100, 150), 128) << "inside of it";
+  EXPECT_NE(red_at(picture, 24, 28), 128) << "its name";
+  EXPECT_EQ(red_at(picture, 300, 20), 128) << "outside";
+  g_object_set(harness_.element(), "places", FALSE, nullptr);
+  EXPECT_EQ(counted(), bytes_of(gray_frame().get()));
+}
+
 TEST_F(NpuOverlay, FollowsNoWayOverAFlush) {
   g_object_set(harness_.element(), "trail-length", 2000, nullptr);
   drawn(frame_of_walk(0));

@@ -1,0 +1,107 @@
+// What npucount counts at.
+#include <cairo.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "drawing.hpp"
+#include "palette.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr guint8 kGroundOpacity = 45;
+
+}  // namespace
+
+/// Frame pixels.
+npu::vision::FramePoint Drawing::in_pixels(const npu::vision::FramePoint& point) const {
+  return {point.x * frame_.width, point.y * frame_.height};
+}
+
+Drawing::Box Drawing::around(std::span<const npu::vision::FramePoint> points) const {
+  Box box = nowhere();
+  for (const auto& point : points) {
+    widen(&box, point.x * frame_.width, point.y * frame_.height);
+  }
+  return box;
+}
+
+void Drawing::add_zone(const FrameCounts::Zone& zone) {
+  if (zone.points.size() < 3) return;
+  const Color color = color_of_label(zone.name);
+  const auto trace = [&](cairo_t* cairo) {
+    for (const auto& point : zone.points) {
+      const auto [x, y] = in_pixels(point);
+      cairo_line_to(cairo, x, y);
+    }
+    cairo_close_path(cairo);
+  };
+  const Box box = around(zone.points);
+  add_lines(box, color, kGroundOpacity, [&](cairo_t* cairo) {
+    trace(cairo);
+    cairo_fill(cairo);
+  });
+  add_lines(box, color, 255, [&](cairo_t* cairo) {
+    trace(cairo);
+    cairo_stroke(cairo);
+  });
+}
+
+/// With an arrow to where forward is, from its middle: to the right of who walks along the line.
+void Drawing::add_count_line(const FrameCounts::Line& line) {
+  if (line.points.size() != 2) return;
+  const auto [x0, y0] = in_pixels(line.points[0]);
+  const auto [x1, y1] = in_pixels(line.points[1]);
+  const double length = std::hypot(x1 - x0, y1 - y0);
+  if (!(length > 0)) return;
+  const double right = (x1 - x0) / length, down = (y1 - y0) / length;  // along the line
+  const double arrow = 8.0 * look_.line_width, head = 3.0 * look_.line_width;
+  const double x = (x0 + x1) / 2, y = (y0 + y1) / 2;
+  const double tip_x = x - down * arrow, tip_y = y + right * arrow;
+  Box box = around(line.points);
+  widen(&box, tip_x, tip_y);
+  add_lines(box, color_of_label(line.name), 255, [&](cairo_t* cairo) {
+    cairo_move_to(cairo, x0, y0);
+    cairo_line_to(cairo, x1, y1);
+    cairo_move_to(cairo, x, y);
+    cairo_line_to(cairo, tip_x, tip_y);
+    for (const int side : {-1, 1}) {
+      cairo_move_to(cairo, tip_x, tip_y);
+      cairo_line_to(cairo, tip_x + head * (down + side * right),
+                    tip_y + head * (side * down - right));
+    }
+    cairo_stroke(cairo);
+    for (const auto& [end_x, end_y] : {std::pair(x0, y0), std::pair(x1, y1)}) {
+      cairo_new_sub_path(cairo);
+      cairo_arc(cairo, end_x, end_y, 1.5 * look_.line_width, 0, 2 * std::numbers::pi);
+    }
+    cairo_fill(cairo);
+  });
+}
+
+void Drawing::add_zone_tag(const FrameCounts::Zone& zone) {
+  if (zone.points.size() < 3) return;
+  const Box box = around(zone.points);
+  // Inside the zone: objects' labels stand above theirs.
+  const int y = std::max(box.top, 0) + static_cast<int>(look_.line_width);
+  add_tag(zone.name + ":",
+          " " + std::to_string(zone.inside.size()) + " inside, " + std::to_string(zone.entered) +
+              " in, " + std::to_string(zone.left) + " out",
+          box.left + static_cast<int>(look_.line_width), y, color_of_label(zone.name));
+}
+
+void Drawing::add_line_tag(const FrameCounts::Line& line) {
+  if (line.points.size() != 2) return;
+  const auto [x, y] = in_pixels(
+      {(line.points[0].x + line.points[1].x) / 2, (line.points[0].y + line.points[1].y) / 2});
+  const int margin = 2 * static_cast<int>(look_.line_width);
+  add_tag(
+      line.name + ":",
+      " " + std::to_string(line.forward) + " forward, " + std::to_string(line.backward) + " back",
+      to_pixel(x, frame_.width) + margin, to_pixel(y, frame_.height) + margin,
+      color_of_label(line.name));
+}
+
+}  // namespace gstnpu
