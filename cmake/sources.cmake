@@ -205,6 +205,7 @@ set(GSTNPU_SOURCES
   gst/common/bus.cpp
   gst/common/log.cpp
   gst/common/memory_size.cpp
+  gst/common/upstream.cpp
   gst/common/video_frame.cpp
   gst/frames/allocator.cpp
   gst/frames/area_average.cpp
@@ -277,5 +278,6 @@ set(GSTNPU_OVERLAY_SOURCES
   gst/overlay/npuoverlay.cpp
   gst/overlay/painter.cpp
   gst/overlay/palette.cpp
+  gst/overlay/statistics.cpp
   gst/overlay/trails.cpp
 )

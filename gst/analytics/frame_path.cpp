@@ -8,6 +8,8 @@
 
 #include <npucore/error.hpp>
 
+#include "common/upstream.hpp"
+
 namespace gstnpu {
 
 using npu::vision::FrameSize;
@@ -15,40 +17,6 @@ using npu::vision::FrameSize;
 namespace {
 
 using PadRef = ObjectRef<GstPad>;
-
-constexpr int kFarthest = 64;  // elements; a pipeline that is being relinked may look endless
-
-/// What feeds the pad, which may be null, through the ghost pads of bins.
-PadRef feeding(PadRef pad) {
-  for (int i = 0; pad && i < kFarthest; ++i) {
-    PadRef peer(gst_pad_get_peer(pad.get()));
-    while (peer && GST_IS_GHOST_PAD(peer.get())) {
-      peer.reset(gst_ghost_pad_get_target(GST_GHOST_PAD(peer.get())));
-    }
-    if (!peer || !GST_IS_PROXY_PAD(peer.get())) return peer;
-    pad.reset(GST_PAD(gst_proxy_pad_get_internal(GST_PROXY_PAD(peer.get()))));
-  }
-  return nullptr;
-}
-
-/// Null where it has none, or several.
-PadRef only_sink_of(GstElement* element) {
-  GST_OBJECT_LOCK(element);
-  PadRef sink(element->numsinkpads == 1 ? GST_PAD(gst_object_ref(element->sinkpads->data))
-                                        : nullptr);
-  GST_OBJECT_UNLOCK(element);
-  return sink;
-}
-
-std::string_view factory_of(GstElement* element) {
-  GstElementFactory* factory = gst_element_get_factory(element);
-  return factory ? GST_OBJECT_NAME(factory) : "";
-}
-
-bool infers(GstElement* element) {
-  const std::string_view name = factory_of(element);
-  return name == "npuinfer" || name == "npuimport";
-}
 
 /// onnxinference, tfliteinference and their like.
 bool infers_otherwise(GstElement* element) {
@@ -262,7 +230,7 @@ std::optional<FrameMove> move_of_other(GstElement* element, const Picture& from,
 /// A pad that gets caps has them only afterwards; the one that feeds it has them before.
 FramePath::FramePath(GstPad* sink) {
   PadRef feeder = feeding(PadRef(GST_PAD(gst_object_ref(sink))));
-  for (int i = 0; feeder && i < kFarthest; ++i) {
+  for (int i = 0; feeder && i < kFarthestUpstream; ++i) {
     const ObjectRef<GstElement> element(gst_pad_get_parent_element(feeder.get()));
     if (!element) break;
     PadRef next = feeding(only_sink_of(element.get()));

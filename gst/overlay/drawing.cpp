@@ -342,13 +342,21 @@ void Drawing::add(const Region& region) {
 
 void Drawing::add_line(std::string_view text) {
   if (next_line_ >= static_cast<int>(frame_.height)) return;
+  add_paper(text, next_line_);
+  next_line_ += lettering_.of(text).height;
+}
+
+void Drawing::add_bottom_line(std::string_view text) {
+  add_paper(text, std::max(static_cast<int>(frame_.height) - lettering_.of(text).height, 0));
+}
+
+/// White on black, which can be read on any picture.
+void Drawing::add_paper(std::string_view text, int y) {
   const Bitmap& bitmap = lettering_.of(text);
   if (bitmap.width == 0) return;
   const int margin = static_cast<int>(look_.text_height) / 4;
-  add_rectangle({0, next_line_, bitmap.width + 2 * margin, next_line_ + bitmap.height}, {0, 0, 0},
-                150);
-  add_text(text, margin, next_line_, {255, 255, 255});
-  next_line_ += bitmap.height;
+  add_rectangle({0, y, bitmap.width + 2 * margin, y + bitmap.height}, {0, 0, 0}, 150);
+  add_text(text, margin, y, {255, 255, 255});
 }
 
 }  // namespace gstnpu

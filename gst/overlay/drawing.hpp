@@ -23,6 +23,7 @@ namespace gstnpu {
 struct Look {
   bool with_labels = true;
   bool with_masks = true;
+  bool with_statistics = false;
   bool with_places = true;    ///< zones and lines
   guint line_width = 0;       ///< pixels; 0: by the frame's height, so that it looks alike on all
   guint text_height = 0;      ///< of a line, pixels; 0: the same
@@ -54,6 +55,8 @@ class Drawing {
   void add_line_tag(const FrameCounts::Line& line);
   /// Lines of text at the frame's top left.
   void add_line(std::string_view text);
+  /// A line of text at its bottom left.
+  void add_bottom_line(std::string_view text);
 
   /// In the order in which they are to be drawn. Valid until begin() or forget_sprites().
   std::span<Sprite> sprites() { return sprites_; }
@@ -81,6 +84,7 @@ class Drawing {
                  const std::function<void(cairo_t*)>& draw);
   /// A name and a number on paper of a color, inside the frame.
   void add_tag(const std::string& name, const std::string& number, int x, int y, Color color);
+  void add_paper(std::string_view text, int y);
   int line_height(const std::string& name, const std::string& number);
   npu::vision::FramePoint in_pixels(const npu::vision::FramePoint& point) const;
   Box around(std::span<const npu::vision::FramePoint> points) const;

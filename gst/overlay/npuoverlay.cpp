@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "common/in_place.hpp"
 #include "common/properties.hpp"
 #include "common/refs.hpp"
+#include "common/upstream.hpp"
 
 #include "attachment.hpp"
 #include "canvas.hpp"
@@ -39,7 +41,7 @@ struct OverlaySettings : Look {
 /// What an instance holds.
 class Overlay {
  public:
-  Overlay(GstBaseTransform* base, GstBaseTransformClass*) {
+  Overlay(GstBaseTransform* base, GstBaseTransformClass*) : base_(base) {
     gst_base_transform_set_in_place(base, TRUE);
   }
 
@@ -83,6 +85,7 @@ class Overlay {
   }
 
  private:
+  GstBaseTransform* const base_;
   mutable std::mutex mutex_;  // guards settings_ and stats_
   OverlaySettings settings_;
   Painter::Stats stats_;
@@ -100,8 +103,23 @@ class Overlay {
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Overlay>;
 
+/// What the nearest npuinfer or npuimport has counted so far.
+std::optional<BusyTime> busy_time_in_front_of(GstBaseTransform* base) {
+  const auto inference = inference_in_front_of(GST_BASE_TRANSFORM_SINK_PAD(base));
+  if (!inference) return std::nullopt;
+  GstStructure* stats = nullptr;
+  g_object_get(inference.get(), "stats", &stats, nullptr);
+  const StructureRef owned(stats);
+  BusyTime time;
+  if (!stats || !gst_structure_get_uint64(stats, "busy-time", &time.busy_ns) ||
+      !gst_structure_get_uint64(stats, "wall-time", &time.wall_ns)) {
+    return std::nullopt;
+  }
+  return time;
+}
+
 void Overlay::start() {
-  painter_ = Painter();
+  painter_ = Painter([base = base_] { return busy_time_in_front_of(base); });
   clock_ = FrameClock();
   attaches_ = false;
   ask_again();
@@ -184,6 +202,11 @@ std::vector<Property<Overlay>> properties() {
       property<O, &Look::with_places>(g_param_spec_boolean(
           "places", "Places", "Whether npucount's zones and lines are drawn, with their counts",
           TRUE, kWhilePlaying)),
+      property<O, &Look::with_statistics>(g_param_spec_boolean(
+          "statistics", "Statistics line",
+          "Whether frames a second, inference time, utilisation and objects are written at the "
+          "bottom left",
+          FALSE, kWhilePlaying)),
       property<O, &Look::mask_opacity>(g_param_spec_float("mask-opacity", "Opacity of masks",
                                                           "0: not seen, 1: hides the pixels", 0, 1,
                                                           defaults.mask_opacity, kWhilePlaying)),

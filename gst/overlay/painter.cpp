@@ -8,6 +8,7 @@
 
 #include "analytics/answer_meta.hpp"
 #include "analytics/count_meta.hpp"
+#include "meta/npumeta.h"
 
 namespace gstnpu {
 namespace {
@@ -95,6 +96,13 @@ void Painter::paint_trails(std::span<const Region> regions, double seconds, Targ
   }
 }
 
+void Painter::paint_statistics(GstBuffer* buffer, std::span<const Region> regions, Target* target) {
+  const GstNpuInferenceMeta* meta = gst_buffer_get_npu_frame_inference_meta(buffer);
+  statistics_.count(g_get_monotonic_time(), meta ? meta->inference_ns : 0, regions);
+  drawing_->add_bottom_line(statistics_.line());
+  put_sprites(target);
+}
+
 /// The best comes first, and is to be on top; what is written on top of all.
 void Painter::paint_objects(std::span<const Region> regions, Target* target) {
   for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
@@ -123,6 +131,9 @@ void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches, double s
   for (const ReadClass& said : read_results(buffer).classes) {
     drawing_->add_line(line_of(said));
     put_sprites(&target);
+  }
+  if (look.with_statistics) {
+    paint_statistics(buffer, regions, &target);
   }
   if (composition_.empty()) return;
   composition_.attach_to(buffer);

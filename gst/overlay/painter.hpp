@@ -3,13 +3,16 @@
 
 #include <gst/video/video.h>
 
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "canvas.hpp"
 #include "composition.hpp"
 #include "drawing.hpp"
 #include "mapped_frame.hpp"
+#include "statistics.hpp"
 #include "trails.hpp"
 
 namespace gstnpu {
@@ -23,6 +26,10 @@ class Painter {
     guint64 attached = 0;         ///< frames that got a composition instead
     guint64 labels_left_out = 0;  ///< objects whose label was not written: too many new ones
   };
+
+  /// `busy_time`: of the inference in front, for the statistics line.
+  explicit Painter(std::function<std::optional<BusyTime>()> busy_time = nullptr)
+      : statistics_(std::move(busy_time)) {}
 
   /// Throws npu::Error for frames that nothing can be drawn on.
   void set_frames(const GstVideoInfo& info);
@@ -43,6 +50,7 @@ class Painter {
   void paint_places(const FrameCounts& counts, Target* target);
   void paint_counts(const FrameCounts& counts, Target* target);
   void paint_trails(std::span<const Region> regions, double seconds, Target* target);
+  void paint_statistics(GstBuffer* buffer, std::span<const Region> regions, Target* target);
   void paint_objects(std::span<const Region> regions, Target* target);
 
   GstVideoInfo info_{};
@@ -51,6 +59,7 @@ class Painter {
   Look drawn_with_;
   std::optional<Drawing> drawing_;
   Trails trails_;
+  Statistics statistics_;
   Stats stats_;
 };
 

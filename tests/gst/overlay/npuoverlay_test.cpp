@@ -209,6 +209,14 @@ TEST_F(NpuOverlay, DrawsWhatNpucountCountsAt) {
   EXPECT_EQ(counted(), bytes_of(gray_frame().get()));
 }
 
+TEST_F(NpuOverlay, WritesAStatisticsLineWhereItIsWanted) {
+  g_object_set(harness_.element(), "statistics", TRUE, nullptr);
+  const auto picture = drawn(gray_frame());
+  EXPECT_NE(red_at(picture, 1, kHeight - 4), 128) << "at the bottom left";
+  EXPECT_EQ(red_at(picture, kWidth - 1, kHeight - 4), 128);
+  EXPECT_EQ(red_at(picture, 1, kHeight / 2), 128);
+}
+
 TEST_F(NpuOverlay, FollowsNoWayOverAFlush) {
   g_object_set(harness_.element(), "trail-length", 2000, nullptr);
   drawn(frame_of_walk(0));

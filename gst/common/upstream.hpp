@@ -1,0 +1,27 @@
+// The elements in front of one.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <string_view>
+
+#include "refs.hpp"
+
+namespace gstnpu {
+
+/// Elements; a pipeline that is being relinked may look endless.
+constexpr int kFarthestUpstream = 64;
+
+/// The pad that feeds this one, which may be null, through the ghost pads of bins; null: none.
+ObjectRef<GstPad> feeding(ObjectRef<GstPad> pad);
+/// Null where the element has none, or several.
+ObjectRef<GstPad> only_sink_of(GstElement* element);
+/// The name of its factory.
+std::string_view factory_of(GstElement* element);
+/// Whether it is npuinfer or npuimport.
+bool infers(GstElement* element);
+/// The nearest of those in front of the pad; null: none, or an element with several inputs stands
+/// between.
+ObjectRef<GstElement> inference_in_front_of(GstPad* sink);
+
+}  // namespace gstnpu
