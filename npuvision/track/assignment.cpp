@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace npu::vision {
 namespace {
 
-// Rows times columns of a group: 256 each take some milliseconds.
+// Rows times columns of a group, see take_cheapest().
 constexpr std::size_t kMostExact = std::size_t{1} << 16;
+constexpr double kAlone = 1;  // what a row without a column costs
+constexpr std::uint32_t kNone = UINT32_MAX;
 
 }  // namespace
 
@@ -18,7 +21,7 @@ void Assignment::begin(std::size_t rows, std::size_t columns) {
   pairs_.clear();
   parents_.resize(rows + columns);
   std::iota(parents_.begin(), parents_.end(), 0U);
-  numbers_.assign(rows + columns, 0);
+  numbers_.assign(rows + columns, kNone);
 }
 
 std::uint32_t Assignment::root(std::uint32_t node) {
@@ -36,14 +39,11 @@ void Assignment::add(std::size_t row, std::size_t column, double cost) {
 
 // What is not connected does not compete: most groups of a frame are one row and one column.
 std::span<const std::pair<std::uint32_t, std::uint32_t>> Assignment::solve() {
-  std::sort(edges_.begin(), edges_.end(), [this](const Edge& a, const Edge& b) {
-    const std::uint32_t first = root(a.row), second = root(b.row);
-    if (first != second) return first < second;
-    return a.row != b.row ? a.row < b.row : a.column < b.column;
-  });
+  sort_into_groups();
   for (std::size_t first = 0; first < edges_.size();) {
     std::size_t last = first;
-    while (last < edges_.size() && root(edges_[last].row) == root(edges_[first].row)) {
+    const std::uint32_t group = root(edges_[first].row);
+    while (last < edges_.size() && root(edges_[last].row) == group) {
       ++last;
     }
     solve_group(std::span(edges_).subspan(first, last - first));
@@ -52,78 +52,167 @@ std::span<const std::pair<std::uint32_t, std::uint32_t>> Assignment::solve() {
   return pairs_;
 }
 
+// By counting how many edges each group has.
+void Assignment::sort_into_groups() {
+  places_.assign(parents_.size() + 1, 0);
+  for (const Edge& edge : edges_) {
+    ++places_[root(edge.row) + 1];
+  }
+  std::partial_sum(places_.begin(), places_.end(), places_.begin());
+  sorted_.resize(edges_.size());
+  for (const Edge& edge : edges_) {
+    sorted_[places_[root(edge.row)]++] = edge;
+  }
+  std::swap(edges_, sorted_);
+}
+
 void Assignment::number(std::span<const Edge> edges) {
   group_rows_.clear();
   group_columns_.clear();
+  const auto give = [this](std::uint32_t node, std::uint32_t name, auto* members) {
+    if (numbers_[node] != kNone) return;
+    numbers_[node] = static_cast<std::uint32_t>(members->size());
+    members->push_back(name);
+  };
   for (const Edge& edge : edges) {
-    group_rows_.push_back(edge.row);
-    group_columns_.push_back(edge.column);
-  }
-  for (auto* members : {&group_rows_, &group_columns_}) {
-    std::sort(members->begin(), members->end());
-    members->erase(std::unique(members->begin(), members->end()), members->end());
-  }
-  for (std::size_t i = 0; i < group_rows_.size(); ++i) {
-    numbers_[group_rows_[i]] = static_cast<std::uint32_t>(i);
-  }
-  for (std::size_t i = 0; i < group_columns_.size(); ++i) {
-    numbers_[rows_ + group_columns_[i]] = static_cast<std::uint32_t>(i);
+    give(edge.row, edge.row, &group_rows_);
+    give(static_cast<std::uint32_t>(rows_ + edge.column), edge.column, &group_columns_);
   }
 }
 
-// A column more for each row: to stay alone is a choice like any other, so that there is a place
-// for each row whatever the others take.
 void Assignment::fill(std::span<const Edge> edges) {
-  const std::size_t columns = group_columns_.size() + group_rows_.size();
-  costs_.assign(group_rows_.size() * columns, 1);
+  const std::size_t rows = group_rows_.size(), columns = group_columns_.size();
+  costs_.assign(rows * columns, kAlone);
   for (const Edge& edge : edges) {
     costs_[numbers_[edge.row] * columns + numbers_[rows_ + edge.column]] = edge.cost;
   }
-  row_price_.assign(group_rows_.size() + 1, 0);
-  column_price_.assign(columns + 1, 0);
-  row_of_column_.assign(columns + 1, 0);
-  way_.assign(columns + 1, 0);
+  prices_.assign(columns, 0);
+  row_of_.assign(columns, kNone);
+  column_of_.assign(rows, kNone);
+  waiting_.clear();
 }
 
-// One step of the Hungarian method: the cheapest way from a row without a column to a column
-// without a row, by Dijkstra's algorithm over reduced costs. Rows and columns count from 1; column
-// 0 stands for the row that looks for one.
-void Assignment::place_row(std::size_t row) {
-  const std::size_t columns = column_price_.size() - 1;
-  slack_.assign(columns + 1, std::numeric_limits<double>::infinity());
-  is_used_.assign(columns + 1, 0);
-  row_of_column_[0] = row;
-  std::size_t at = 0;
-  do {
-    is_used_[at] = 1;
-    const std::size_t from = row_of_column_[at];
-    double least = std::numeric_limits<double>::infinity();
-    std::size_t next = 0;
-    for (std::size_t column = 1; column <= columns; ++column) {
-      if (is_used_[column]) continue;
-      const double reduced =
-          costs_[(from - 1) * columns + column - 1] - row_price_[from] - column_price_[column];
-      if (reduced < slack_[column]) {
-        slack_[column] = reduced;
-        way_[column] = at;
-      }
-      if (slack_[column] < least) {
-        least = slack_[column];
-        next = column;
-      }
+void Assignment::pair(std::uint32_t row, std::uint32_t column) {
+  row_of_[column] = row;
+  column_of_[row] = column;
+}
+
+// The row takes its cheapest column, and raises its price until the second cheapest is as good, or
+// to stay alone. Whom it drives out is next (augmenting row reduction: Jonker and Volgenant,
+// Computing 38, 1987). Prices count below zero. Two that are as good wait for place_row().
+std::uint32_t Assignment::bid(std::uint32_t row) {
+  const double* costs = &costs_[row * prices_.size()];
+  double least = std::numeric_limits<double>::infinity(), second = least;
+  std::uint32_t best = kNone;
+  for (std::uint32_t column = 0; column < prices_.size(); ++column) {
+    const double cost = costs[column] - prices_[column];
+    if (cost < least) {
+      second = std::exchange(least, cost);
+      best = column;
+    } else if (cost < second) {
+      second = cost;
     }
-    for (std::size_t column = 0; column <= columns; ++column) {
-      if (is_used_[column]) {
-        row_price_[row_of_column_[column]] += least;
-        column_price_[column] -= least;
-      } else {
-        slack_[column] -= least;
-      }
+  }
+  if (least >= kAlone) return kNone;
+  const std::uint32_t before = row_of_[best];
+  second = std::min(second, kAlone);
+  if (before != kNone && second <= least) {
+    waiting_.push_back(row);
+    return kNone;
+  }
+  prices_[best] -= second - least;
+  pair(row, best);
+  if (before != kNone) {
+    column_of_[before] = kNone;
+  }
+  return before;
+}
+
+void Assignment::bid_all() {
+  const auto rows = static_cast<std::uint32_t>(column_of_.size());
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    std::uint32_t bidder = row;
+    for (std::uint32_t bids = 0; bidder != kNone && bids < rows; ++bids) {
+      bidder = bid(bidder);
     }
-    at = next;
-  } while (row_of_column_[at] != 0);
-  for (; at != 0; at = way_[at]) {
-    row_of_column_[at] = row_of_column_[way_[at]];
+    if (bidder != kNone) {
+      waiting_.push_back(bidder);
+    }
+  }
+}
+
+// The cheapest way from a row without a column to a column without a row, or to a row that had
+// better stay alone, by Dijkstra's algorithm over what each step costs more than the best.
+void Assignment::place_row(std::uint32_t row) {
+  const std::size_t columns = prices_.size();
+  distances_.resize(columns);
+  way_.assign(columns, row);
+  is_used_.assign(columns, 0);
+  for (std::size_t column = 0; column < columns; ++column) {
+    distances_[column] = costs_[row * columns + column] - prices_[column];
+  }
+  double end = kAlone;
+  std::uint32_t alone = row, column = kNone;
+  for (;;) {
+    column = nearest();
+    if (column == kNone || distances_[column] >= end) {
+      column = alone == row ? kNone : column_of_[alone];
+      break;
+    }
+    is_used_[column] = 1;
+    const std::uint32_t from = row_of_[column];
+    if (from == kNone) {
+      end = distances_[column];
+      alone = kNone;
+      break;
+    }
+    if (const double stays = look_from(from, column); stays < end) {
+      end = stays;
+      alone = from;
+    }
+  }
+  for (std::size_t i = 0; i < columns; ++i) {
+    if (is_used_[i] != 0) {
+      prices_[i] += std::min(distances_[i] - end, 0.0);
+    }
+  }
+  if (alone != kNone) {
+    column_of_[alone] = kNone;
+  }
+  hand_on(row, column);
+}
+
+std::uint32_t Assignment::nearest() const {
+  std::uint32_t nearest = kNone;
+  for (std::uint32_t column = 0; column < prices_.size(); ++column) {
+    if (is_used_[column] == 0 && (nearest == kNone || distances_[column] < distances_[nearest])) {
+      nearest = column;
+    }
+  }
+  return nearest;
+}
+
+/// What it costs on this way that the row whose column was reached stays alone.
+double Assignment::look_from(std::uint32_t row, std::uint32_t column) {
+  const double* costs = &costs_[row * prices_.size()];
+  const double best = costs[column] - prices_[column] - distances_[column];
+  for (std::size_t i = 0; i < prices_.size(); ++i) {
+    const double distance = costs[i] - prices_[i] - best;
+    if (is_used_[i] == 0 && distance < distances_[i]) {
+      distances_[i] = distance;
+      way_[i] = row;
+    }
+  }
+  return kAlone - best;
+}
+
+/// Each row of the way gives up its column for the next one; the first has none.
+void Assignment::hand_on(std::uint32_t first, std::uint32_t column) {
+  while (column != kNone) {
+    const std::uint32_t row = way_[column];
+    const std::uint32_t next = column_of_[row];
+    pair(row, column);
+    column = row == first ? kNone : next;
   }
 }
 
@@ -150,14 +239,13 @@ void Assignment::solve_group(std::span<const Edge> edges) {
   number(edges);
   if (group_rows_.size() * group_columns_.size() > kMostExact) return take_cheapest(edges);
   fill(edges);
-  for (std::size_t row = 1; row <= group_rows_.size(); ++row) {
+  bid_all();
+  for (const std::uint32_t row : waiting_) {
     place_row(row);
   }
-  const std::size_t columns = column_price_.size() - 1;
-  for (std::size_t column = 0; column < group_columns_.size(); ++column) {
-    const std::size_t row = row_of_column_[column + 1];
-    if (row != 0 && costs_[(row - 1) * columns + column] < 1) {
-      pairs_.emplace_back(group_rows_[row - 1], group_columns_[column]);
+  for (std::size_t row = 0; row < group_rows_.size(); ++row) {
+    if (column_of_[row] != kNone) {
+      pairs_.emplace_back(group_rows_[row], group_columns_[column_of_[row]]);
     }
   }
 }

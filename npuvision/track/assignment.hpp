@@ -27,22 +27,30 @@ class Assignment {
   };
 
   std::uint32_t root(std::uint32_t node);
+  void sort_into_groups();
   void solve_group(std::span<const Edge> edges);
   void take_cheapest(std::span<const Edge> edges);
   void number(std::span<const Edge> edges);
   void fill(std::span<const Edge> edges);
-  void place_row(std::size_t row);
+  void bid_all();
+  std::uint32_t bid(std::uint32_t row);
+  void place_row(std::uint32_t row);
+  std::uint32_t nearest() const;
+  double look_from(std::uint32_t row, std::uint32_t column);
+  void hand_on(std::uint32_t first, std::uint32_t column);
+  void pair(std::uint32_t row, std::uint32_t column);
 
   std::size_t rows_ = 0;
-  std::vector<Edge> edges_;
+  std::vector<Edge> edges_, sorted_;
+  std::vector<std::size_t> places_;
   std::vector<std::uint32_t> parents_;  // of rows, then of columns: what is connected
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_;
 
   // Of one group: its rows and columns, numbered from 0.
   std::vector<std::uint32_t> group_rows_, group_columns_, numbers_;
-  std::vector<double> costs_;
-  std::vector<double> row_price_, column_price_, slack_;
-  std::vector<std::size_t> row_of_column_, way_;
+  std::vector<double> costs_;  // by row, then column
+  std::vector<double> prices_, distances_;
+  std::vector<std::uint32_t> row_of_, column_of_, way_, waiting_;
   std::vector<char> is_used_;
   std::vector<Edge> by_cost_;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <random>
@@ -62,7 +63,8 @@ TEST(Assignment, IsTheCheapestOfAll) {
     for (std::uint32_t row = 0; row < rows; ++row) {
       for (std::uint32_t column = 0; column < columns; ++column) {
         if (random() % 3 == 0) continue;
-        costs[{row, column}] = std::uniform_real_distribution(0.0, 0.999)(random);
+        const double cost = std::uniform_real_distribution(0.0, 0.999)(random);
+        costs[{row, column}] = round % 2 == 0 ? cost : std::floor(cost * 4) / 4;  // many are equal
         assignment.add(row, column, costs[{row, column}]);
       }
     }
@@ -73,6 +75,40 @@ TEST(Assignment, IsTheCheapestOfAll) {
       EXPECT_EQ(++of_column[column], 1);
     }
     EXPECT_NEAR(saved(costs, pairs), most_saved(costs, 0, rows, columns, 0), 1e-9) << round;
+  }
+}
+
+// Too many to try all: made so that no pairs are cheaper than those of each row with its own
+// column, of which each costs what its row and its column ask for, and all others as much or more.
+TEST(Assignment, OfManyIsTheCheapestOfAll) {
+  constexpr std::uint32_t kRows = 150, kColumns = 180;
+  std::mt19937 random(9);
+  Assignment assignment;
+  for (int round = 0; round < 6; ++round) {
+    const double step = round % 2 == 0 ? 1e-9 : 0.05;  // the coarse one makes many equal
+    const auto part = [&](double most) {
+      return std::floor(std::uniform_real_distribution(0.0, most)(random) / step) * step;
+    };
+    std::vector<double> rows(kRows), columns(kColumns);
+    std::generate(rows.begin(), rows.end(), [&] { return part(0.5); });
+    std::generate(columns.begin(), columns.begin() + kRows, [&] { return part(0.3); });
+    std::fill(columns.begin() + kRows, columns.end(), 0.3);
+    std::vector<std::uint32_t> own(kColumns);
+    std::iota(own.begin(), own.end(), 0U);
+    std::shuffle(own.begin(), own.begin() + kRows, random);
+    assignment.begin(kRows, kColumns);
+    Costs costs;
+    double least = 0;
+    for (std::uint32_t row = 0; row < kRows; ++row) {
+      for (std::uint32_t column = 0; column < kColumns; ++column) {
+        const bool is_own = own[row] == column;
+        const double cost = rows[row] + columns[column] + (is_own ? 0 : part(0.15));
+        least += is_own ? cost : 0;
+        costs[{row, column}] = cost;
+        assignment.add(row, column, cost);
+      }
+    }
+    EXPECT_NEAR(saved(costs, assignment.solve()), kRows - least, 1e-9) << round;
   }
 }
 
