@@ -47,7 +47,7 @@ def overlaps_between(truth, found):
             continue
         boxes = {box["tracking_id"]: box for box in line["detections"]}
         for identity, (before, seen) in owners.items():
-            now = best_of(before, [one for one in frame["objects"] if (one["label"], one["color"]) == (before["label"], before["color"])])
+            now = next((one for one in frame["objects"] if one["id"] == before["id"]), None)
             if now:
                 moved.append(evaluate.iou(now, boxes[identity]) if identity in boxes else 0.0)
                 still.append(evaluate.iou(now, seen))
