@@ -4,15 +4,21 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include <npucore/error.hpp>
 
 namespace npu::vision {
 namespace {
+
+constexpr std::string_view kNonFinite[] = {"NaN", "Infinity", "-Infinity"};
+constexpr std::string_view kNull = "null";
 
 [[noreturn]] void refuse_file(const std::string& place, const std::string& why) {
   throw Error(ErrorCode::kInvalidArgument, "cannot read " + place + ": " + why);
@@ -191,6 +197,35 @@ class YamlEvents : public YAML::EventHandler {
   std::size_t copied_bytes_ = 0;
 };
 
+/// Python writes NaN, Infinity and -Infinity, which no JSON has: what is not finite says nothing.
+/// Bytes keep their places where a blank goes before "NaN", as Python writes it.
+std::string without_non_finite(const std::string& text) {
+  if (text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos) {
+    return text;
+  }
+  std::string json;
+  bool is_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = std::string_view(text).substr(i);
+    const auto word = std::find_if(std::begin(kNonFinite), std::end(kNonFinite),
+                                   [&](std::string_view one) { return rest.starts_with(one); });
+    if (!is_string && word != std::end(kNonFinite)) {
+      if (word->size() < kNull.size() && json.ends_with(' ')) json.pop_back();
+      json += kNull;
+      json.append(word->size() - std::min(word->size(), kNull.size()), ' ');
+      i += word->size() - 1;
+      continue;
+    }
+    if (is_string && text[i] == '\\' && i + 1 < text.size()) {
+      json += text[i++];
+    } else if (text[i] == '"') {
+      is_string = !is_string;
+    }
+    json += text[i];
+  }
+  return json;
+}
+
 void check_utf8(const std::string& text, const std::string& place) {
   if (!is_utf8(text)) {
     refuse_file(place, "it is not UTF-8 text");
@@ -215,7 +250,7 @@ Tree parse_json(const std::string& text, const std::string& place) {
   check_utf8(text, place);
   Builder builder(place);
   JsonEvents events(builder);
-  Tree::sax_parse(text, &events);
+  Tree::sax_parse(without_non_finite(text), &events);
   return builder.take();
 }
 

@@ -17,6 +17,7 @@ struct TreeLimits {
 
 /// Both throw Error(kInvalidArgument) that names `place` for text that is not UTF-8, is no JSON or
 /// YAML, has a key twice, or goes beyond the limits.
+/// What JSON calls NaN or infinite, as Python writes it, is null.
 Tree parse_json(const std::string& text, const std::string& place);
 /// The first document. Scalars are strings, or null. An alias may stand for a list of words, as
 /// Ultralytics writes the key points of several classes; others are refused.

@@ -183,6 +183,7 @@ std::vector<float> Value::numbers_in_text(double lowest, double highest, std::si
 std::vector<std::string> Value::labels() const {
   if (is_list()) return texts(CardLimits::kLabels);
   std::vector<std::string> labels;
+  std::vector<bool> given;  // 1, 01 and 1.0 are one class
   for (const auto& [key, value] : entries()) {
     const auto id = parsed_number(key);
     if (!id || *id != std::floor(*id) || *id < 0 || *id >= CardLimits::kLabels) {
@@ -191,6 +192,11 @@ std::vector<std::string> Value::labels() const {
     }
     const auto index = static_cast<std::size_t>(*id);
     labels.resize(std::max(labels.size(), index + 1));
+    given.resize(labels.size());
+    if (given[index]) {
+      refuse("has class " + std::to_string(index) + " twice, once as " + shown(key));
+    }
+    given[index] = true;
     labels[index] = value.text();
   }
   return labels;

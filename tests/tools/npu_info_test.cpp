@@ -162,6 +162,14 @@ TEST(NpuInfoModelTest, TellsWhyWhatIsKnownCannotBeRead) {
   EXPECT_TRUE(has(json["card_error"], "it is no JSON"));
 }
 
+TEST(NpuInfoModelTest, NamesDoNotLookLikeLinesOfOurs) {
+  const TempDir dir;
+  const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
+  dir.write("metadata.yaml", "task: detect\nnames: [\"cat\\n  family  ssd\", dog]\n");
+  EXPECT_TRUE(has(run(model.string()).output, R"("cat\n  family  ssd", dog  (metadata.yaml))"))
+      << run(model.string()).output;
+}
+
 TEST(NpuInfoModelTest, NamesDoNotDriveTheTerminal) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));

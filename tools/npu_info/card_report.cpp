@@ -8,8 +8,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// Words with line breaks would look like lines of ours: quoted, as in JSON.
 std::string word_of(const ordered_json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  if (!value.is_string()) return value.dump();
+  auto word = value.get<std::string>();
+  return word.find('\n') == std::string::npos ? word : value.dump();
 }
 
 /// Of a long list the first ones, and how many there are.

@@ -46,6 +46,15 @@ UniqueFd open_below(const UniqueFd& folder, const std::filesystem::path& name) {
       [&] { return ::openat(folder.get(), name.c_str(), kInputFlags | O_NOFOLLOW); }));
 }
 
+/// What openat2() and O_NOFOLLOW refuse may be no loop. Leaves errno as it was.
+bool is_loop(const UniqueFd& folder, const std::filesystem::path& name) {
+  const int error = errno;
+  struct stat status = {};
+  const bool loops = ::fstatat(folder.get(), name.c_str(), &status, 0) != 0 && errno == ELOOP;
+  errno = error;
+  return loops;
+}
+
 }  // namespace
 
 // Without O_NONBLOCK a FIFO makes open() wait for a writer.
@@ -73,6 +82,11 @@ InputFile open_input_below(const std::filesystem::path& folder, const std::files
     fail(place.string(), "open", errno);
   }
   UniqueFd fd = open_below(open_folder, name);
+  if (!fd && errno == ELOOP && is_loop(open_folder, name)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                text("cannot read ", quoted((place / name).string()),
+                     ": it is a symbolic link that leads back to itself: put the file there"));
+  }
   if (!fd && (errno == EXDEV || errno == ELOOP)) {
     throw Error(ErrorCode::kInvalidArgument,
                 text(quoted(name.string()), " leads out of the folder ", quoted(place.string()),

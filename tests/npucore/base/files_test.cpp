@@ -76,6 +76,14 @@ TEST(OpenInput, BelowAFolderStaysThere) {
   }
 }
 
+TEST(OpenInput, BelowAFolderNamesALinkThatLoops) {
+  const TempDir folder;
+  fs::create_symlink("b", folder.path() / "a");
+  fs::create_symlink("a", folder.path() / "b");
+  expect_error(ErrorCode::kInvalidArgument, "it is a symbolic link that leads back to itself",
+               [&] { read_input("a", 10, folder.path()); });
+}
+
 // ---- Mapping
 
 TEST(MappedFile, OfASmallFileSurvivesThatItIsTruncatedInPlace) {

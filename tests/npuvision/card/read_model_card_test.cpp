@@ -337,7 +337,13 @@ const Bad kBad[] = {
      "key \"end2end\": is neither true nor false"},
     {"NmsInWords", kYaml, "task: detect\nargs: {nms: 2}\n", "key \"args/nms\""},
     {"ArgsAreAList", kYaml, "task: detect\nargs: [nms]\n", "key \"args\": is no map"},
-    {"NoJson", kConfig, "{\"a\": NaN}", "it is no JSON: byte"},
+    {"NamesTwice", kYaml, "names: {0: a, 1: b, 01: c}\n", "key \"names\": has class 1 twice"},
+    {"NamesTwiceAsFractions", kConfig, R"({"id2label": {"1": "a", "1.0": "b"}})",
+     "key \"id2label\": has class 1 twice"},
+    {"NoJson", kConfig, "{\"a\": nan}", "it is no JSON: byte"},
+    {"NoJsonBehindNan", kConfig, "{\"a\": NaN, \"b\": nan}", "it is no JSON: byte 18"},
+    {"NanInAList", kConfig, R"({"pretrained_cfg": {"mean": [0.5, NaN]}})",
+     "key \"pretrained_cfg/mean/1\": is no number"},
     {"JsonHuge", kConfig, std::string(9000000, ' '), "8388608"},
     {"ConfigList", kConfig, "[1]", "is no map"},
     {"Architectures", kConfig, R"({"architectures": "ViT"})", "key \"architectures\": is no list"},
@@ -508,6 +514,17 @@ TEST_F(HuggingFaceCard, OfAClassifier) {
   EXPECT_EQ(card.input_height, 224U);
   EXPECT_EQ(card.origins.at("labels"), "config.json");
   EXPECT_EQ(card.origins.at("mean"), "preprocessor_config.json");
+}
+
+// As json.dump() of Python writes numbers that are not finite.
+TEST_F(HuggingFaceCard, TakesNumbersThatAreNotFiniteForAbsent) {
+  write("config.json", R"({"architectures": ["ViTForImageClassification"], "init_std": NaN,
+    "id2label": {"0": "a NaN \\", "1": "\"Infinity", "2": "NaN\" NaN"}, "limits": [-Infinity,NaN, Infinity]})");
+  write("preprocessor_config.json", R"({"do_rescale": true, "do_normalize": false,
+    "rescale_factor": NaN, "size": {"height": 224, "width": 256}})");
+  const ModelCard card = read();
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"a NaN \\", "\"Infinity", "NaN\" NaN"}));
+  EXPECT_EQ(card.input_width, 256U);
 }
 
 TEST_F(HuggingFaceCard, OfADetectionTransformer) {
