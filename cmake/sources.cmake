@@ -255,6 +255,7 @@ set(GSTNPU_SOURCES
   gst/publish/array_file.cpp
   gst/publish/dlstreamer_json.cpp
   gst/publish/frame_json.cpp
+  gst/publish/host_and_port.cpp
   gst/publish/line_writer.cpp
   gst/publish/npupublish.cpp
   gst/publish/publish_filter.cpp

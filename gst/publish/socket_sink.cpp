@@ -14,6 +14,8 @@
 
 #include <npucore/error.hpp>
 
+#include "host_and_port.hpp"
+
 namespace gstnpu {
 namespace {
 
@@ -26,30 +28,12 @@ constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{5000};
                        ": write tcp://HOST:PORT, tcp://[ADDRESS]:PORT or unix:PATH");
 }
 
-struct HostAndPort {
-  std::string host, port;
-};
-
 HostAndPort split(const std::string& location) {
-  const std::string text = location.substr(kTcp.size());
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) {
-    refuse(location, "has no port");
+  try {
+    return split_host_and_port(std::string_view(location).substr(kTcp.size()));
+  } catch (const BadAddress& error) {
+    refuse(location, error.what());
   }
-  HostAndPort parts{text.substr(0, colon), text.substr(colon + 1)};
-  if (parts.host.starts_with('[') && parts.host.ends_with(']')) {
-    parts.host = parts.host.substr(1, parts.host.size() - 2);
-  }
-  if (parts.host.empty()) {
-    refuse(location, "has no host");
-  }
-  const bool is_number = !parts.port.empty() && parts.port.size() <= 5 &&
-                         std::all_of(parts.port.begin(), parts.port.end(),
-                                     [](char c) { return c >= '0' && c <= '9'; });
-  if (!is_number || std::stoi(parts.port) < 1 || std::stoi(parts.port) > 65535) {
-    refuse(location, "has no port from 1 to 65535");
-  }
-  return parts;
 }
 
 }  // namespace
