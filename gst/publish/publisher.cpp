@@ -124,6 +124,11 @@ Publisher::Stats Publisher::stats() const {
 
 // ---- The thread
 
+bool Publisher::has_work() const {
+  const bool waits_for_answers = held_ > 0 && sink_->awaits_answers();
+  return !queue_.empty() || wants_flush_ || is_ending_ || waits_for_answers;
+}
+
 void Publisher::run() {
   std::unique_lock lock(mutex_);
   for (bool goes_on = true; goes_on;) {
@@ -131,7 +136,7 @@ void Publisher::run() {
     if (!queue_.empty()) {
       goes_on = hand_over(lock);
     } else {
-      goes_on = flush(lock) && !is_ending_;
+      goes_on = flush(lock) && !(is_ending_ && queue_.empty());
     }
     progress_.notify_all();
   }
@@ -155,7 +160,8 @@ bool Publisher::flush(std::unique_lock<std::mutex>& lock) {
   while (goes_on && held_ > 0) {
     goes_on = call_sink(lock, [this] { return sink_->flush(); });
   }
-  wants_flush_ = wants_flush_ && !goes_on;
+  // A line may have come meanwhile.
+  wants_flush_ = wants_flush_ && !(goes_on && queue_.empty());
   return goes_on;
 }
 

@@ -65,7 +65,7 @@ class Publisher {
 
  private:
   void run();
-  bool has_work() const { return !queue_.empty() || wants_flush_ || is_ending_; }
+  bool has_work() const;
   bool is_full() const;
   bool waits_for_nothing() const { return failure_ || is_interrupted_ || is_refused_; }
   bool hand_over(std::unique_lock<std::mutex>& lock);

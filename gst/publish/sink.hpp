@@ -25,6 +25,8 @@ class Sink {
   virtual bool flush() = 0;
   /// Lines that it took and that are neither out nor lost.
   virtual std::size_t held() const { return 0; }
+  /// What it holds is on its way to somebody who answers, so flush() is called when no line waits.
+  virtual bool awaits_answers() const { return false; }
 
   /// From any thread: nobody waits for a reader or a server any more, until resume().
   virtual void interrupt() = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Outside {
   std::vector<std::string> lines;
   int room = 0;           // lines that it takes before it waits
   int failures = 0;       // lines that it fails with, before any
+  bool answers = false;   // lines that it took are out when somebody has asked for answers
   bool is_asked = false;  // somebody waits in write()
   bool is_interrupted = false;
 
@@ -57,9 +59,14 @@ class FakeSink final : public Sink {
     }
     --outside_.room;
     outside_.lines.emplace_back(line);
+    held_ += outside_.answers ? 1 : 0;
     return true;
   }
-  bool flush() override { return true; }
+  bool flush() override {
+    held_ = 0;
+    return true;
+  }
+  bool awaits_answers() const override { return outside_.answers; }
   std::size_t held() const override { return held_; }
   void interrupt() override {
     const std::scoped_lock lock(outside_.mutex);
@@ -224,6 +231,22 @@ TEST_F(Publishing, EndsThoughNobodyReads) {
     EXPECT_EQ(publisher_->stats().queued, 5U);
     outside_.is_interrupted = false;
   }
+}
+
+// Nobody else would ask for the answer to the last line.
+TEST_F(Publishing, AsksForAnswersWhereNoLineWaits) {
+  outside_.answers = true;
+  outside_.give_room(1000);
+  start(PublishPolicy::kBlock, 1000);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(publisher_->push(std::to_string(i)), Result::kTaken);
+  while (publisher_->stats().published < 100) std::this_thread::sleep_for(1ms);
+  for (int i = 0; i < 500; ++i) {
+    publisher_->push("more");
+    EXPECT_TRUE(publisher_->drain(Publisher::kForever))
+        << "of all lines, also those that came meanwhile";
+  }
+  publisher_->end(20s);
+  EXPECT_EQ(outside_.seen().size(), 600U);
 }
 
 TEST_F(Publishing, MayBeDestroyedAtAnyTime) {
