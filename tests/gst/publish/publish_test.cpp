@@ -15,13 +15,20 @@
 
 #include "hand_made_frames.hpp"
 #include "leak_check.hpp"
+#include "publish_harness.hpp"
 
 namespace {
 
+using gstnpu_test::becomes;
+using gstnpu_test::Counts;
+using gstnpu_test::counts_of;
 using gstnpu_test::ElementHarness;
+using gstnpu_test::Failure;
+using gstnpu_test::failure_of_start;
 using gstnpu_test::frame_with;
 using gstnpu_test::HandMadeTensor;
 using gstnpu_test::Owned;
+using gstnpu_test::take_error;
 using gstnpu_test::TempFolder;
 using gstnpu_test::yolo_tensor;
 
@@ -216,15 +223,6 @@ TEST(Publish, HoldsLinesBackUntilEos) {
   EXPECT_NE(folder.read("out.jsonl"), "");
 }
 
-/// Whether it becomes so soon, for lines are written in a thread of their own.
-bool becomes(const std::function<bool()>& is_so) {
-  for (int i = 0; i < 4000; ++i) {
-    if (is_so()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
 TEST(Publish, FlushWritesEachLineAtOnce) {
   const TempFolder folder;
   ElementHarness harness(launch(folder, "flush=true"), kCaps);
@@ -331,37 +329,6 @@ TEST(Publish, MayEndAPipeline) {
 
 // ---- Failures
 
-struct Failure {
-  GQuark domain = 0;
-  gint code = 0;
-  std::string text;
-};
-
-Failure take_error(GstBus* bus) {
-  const Owned<GstMessage> message(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR));
-  if (!message) return {};
-  GError* error = nullptr;
-  gst_message_parse_error(message.get(), &error, nullptr);
-  Failure failure{error->domain, error->code, error->message};
-  g_error_free(error);
-  return failure;
-}
-
-/// What a start with this location fails with.
-Failure failure_of_start(const std::string& location, const char* file_format = "json-lines") {
-  const Owned<GstElement> element(
-      GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("npupublish", nullptr))));
-  gst_util_set_object_arg(G_OBJECT(element.get()), "file-format", file_format);
-  const Owned<GstBus> bus(gst_bus_new());
-  gst_element_set_bus(element.get(), bus.get());
-  g_object_set(element.get(), "location", location.c_str(), nullptr);
-  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
-  const Failure failure = take_error(bus.get());
-  gst_element_set_state(element.get(), GST_STATE_NULL);
-  gst_element_set_bus(element.get(), nullptr);
-  return failure;
-}
-
 TEST(PublishFailure, OfOpeningNamesTheFile) {
   const Failure failure = failure_of_start("/nowhere/out.jsonl");
   EXPECT_EQ(failure.domain, GST_RESOURCE_ERROR);
@@ -381,9 +348,9 @@ TEST(PublishFailure, OfAPipeThatNobodyReadsIsNotWaitedFor) {
 }
 
 TEST(PublishFailure, OfAnArrayNeedsAFile) {
-  EXPECT_EQ(failure_of_start("/nowhere/out.json", "json").code, GST_RESOURCE_ERROR_OPEN_WRITE);
+  EXPECT_EQ(failure_of_start("/nowhere/out.json", "file-format=json").code, GST_RESOURCE_ERROR_OPEN_WRITE);
   for (const char* location : {"", "-", "tcp://localhost:1", "/dev/null"}) {
-    const std::string said = failure_of_start(location, "json").text;
+    const std::string said = failure_of_start(location, "file-format=json").text;
     EXPECT_NE(said.find("is no regular file, which file-format=json needs"), std::string::npos)
         << said;
   }
@@ -487,23 +454,6 @@ TEST(PublishFailure, OfAFullDiskStopsTheFlow) {
   EXPECT_EQ(failure.code, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
   EXPECT_NE(failure.text.find("/dev/full"), std::string::npos);
   EXPECT_EQ(take_error(harness.bus()).text, "");
-}
-
-struct Counts {
-  guint64 published = 0, dropped = 0, failed = 0, queued = 0;
-};
-
-/// All of one moment.
-Counts counts_of(ElementHarness& harness) {
-  const Owned<GstElement> publish(gst_bin_get_by_name(GST_BIN(harness.element()), "publish"));
-  GstStructure* stats = nullptr;
-  g_object_get(publish.get(), "stats", &stats, nullptr);
-  Counts counts;
-  EXPECT_TRUE(gst_structure_get(stats, "published", G_TYPE_UINT64, &counts.published, "dropped",
-                                G_TYPE_UINT64, &counts.dropped, "failed", G_TYPE_UINT64,
-                                &counts.failed, "queued", G_TYPE_UINT64, &counts.queued, nullptr));
-  gst_structure_free(stats);
-  return counts;
 }
 
 class Dropping : public testing::TestWithParam<const char*> {};
