@@ -253,6 +253,7 @@ set(GSTNPU_SOURCES
   gst/inference/stream_regions.cpp
   gst/plugin/plugin.cpp
   gst/publish/array_file.cpp
+  gst/publish/broker_location.cpp
   gst/publish/dlstreamer_json.cpp
   gst/publish/frame_json.cpp
   gst/publish/host_and_port.cpp

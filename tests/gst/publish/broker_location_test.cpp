@@ -1,0 +1,85 @@
+#include "publish/broker_location.hpp"
+
+#include <gtest/gtest.h>
+
+#include <npucore/error.hpp>
+
+namespace gstnpu {
+namespace {
+
+struct GoodRow {
+  const char* name;
+  const char* location;
+  const char *scheme, *host, *port, *topic;
+};
+
+class GoodBroker : public testing::TestWithParam<GoodRow> {};
+
+TEST_P(GoodBroker, IsTakenApart) {
+  const GoodRow& row = GetParam();
+  const BrokerLocation broker = parse_broker_location(row.location);
+  EXPECT_EQ(broker.scheme, row.scheme);
+  EXPECT_EQ(broker.address.host, row.host);
+  EXPECT_EQ(broker.address.port, row.port);
+  EXPECT_EQ(broker.topic, row.topic);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, GoodBroker,
+    testing::Values(GoodRow{"plain", "mqtt://broker:1884/a", "mqtt", "broker", "1884", "a"},
+                    GoodRow{"usual_port", "mqtt://broker/a", "mqtt", "broker", "1883", "a"},
+                    GoodRow{"tls", "mqtts://broker/a", "mqtts", "broker", "8883", "a"},
+                    GoodRow{"levels", "mqtt://broker/a/b c/d:e", "mqtt", "broker", "1883",
+                            "a/b c/d:e"},
+                    GoodRow{"address", "mqtt://[::1]:1884/a", "mqtt", "::1", "1884", "a"},
+                    GoodRow{"address_alone", "mqtt://[::1]/a", "mqtt", "::1", "1883", "a"},
+                    GoodRow{"kafka", "kafka://broker/a", "kafka", "broker", "9092", "a"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+struct BadRow {
+  const char* name;
+  const char *location, *said;
+};
+
+class BadBroker : public testing::TestWithParam<BadRow> {};
+
+TEST_P(BadBroker, IsRefused) {
+  try {
+    parse_broker_location(GetParam().location);
+    FAIL() << "taken";
+  } catch (const npu::Error& error) {
+    EXPECT_NE(std::string(error.what()).find(GetParam().said), std::string::npos) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadBroker,
+    testing::Values(BadRow{"nothing", "mqtt://", "has no host: write mqtt://HOST/TOPIC"},
+                    BadRow{"no_topic", "mqtts://broker", "has no topic: write mqtts://HOST/TOPIC"},
+                    BadRow{"empty_topic", "mqtt://broker:1883/", "has no topic"},
+                    BadRow{"port_0", "mqtt://broker:0/a", "has no port from 1 to 65535"},
+                    BadRow{"word", "mqtt://broker:mqtt/a", "has no port from 1 to 65535"},
+                    BadRow{"wildcard", "mqtt://broker/a/#", "has a topic with + or #"},
+                    BadRow{"user", "mqtt://me:secret@broker/a", "the location names a user"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(BrokerLocation, IsKnownByItsScheme) {
+  EXPECT_TRUE(is_mqtt_location("mqtt://a/b"));
+  EXPECT_TRUE(is_mqtt_location("mqtts://a/b"));
+  EXPECT_FALSE(is_mqtt_location("kafka://a/b"));
+  EXPECT_TRUE(is_kafka_location("kafka://a/b"));
+  EXPECT_FALSE(is_kafka_location("mqtt.jsonl"));
+}
+
+// Nor does a message show a password.
+TEST(BrokerLocation, IsRefusedWithoutShowingAPassword) {
+  try {
+    parse_broker_location("mqtt://me:secret@broker/a");
+    FAIL() << "taken";
+  } catch (const npu::Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace gstnpu
