@@ -29,6 +29,15 @@ if(PANGOCAIRO_FOUND)
   target_link_libraries(gstnpu PRIVATE PkgConfig::PANGOCAIRO)
 endif()
 
+# MQTT for npupublish. The library itself is opened when it is needed.
+include(CheckIncludeFileCXX)
+check_include_file_cxx(MQTTClient.h NPUCORE_HAVE_MQTT)
+if(NPUCORE_HAVE_MQTT AND NPUCORE_MQTT)
+  target_sources(gstnpu PRIVATE ${GSTNPU_MQTT_SOURCES})
+  target_compile_definitions(gstnpu PRIVATE GST_NPU_HAVE_MQTT)
+endif()
+target_link_libraries(gstnpu PRIVATE ${CMAKE_DL_LIBS})
+
 if(GST_ANALYTICS_FOUND)
   if(NOT GST_ANALYTICS_VERSION VERSION_LESS 1.26)
     target_compile_definitions(gstnpumeta PRIVATE GST_NPU_HAVE_TENSOR_META)

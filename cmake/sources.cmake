@@ -261,6 +261,7 @@ set(GSTNPU_SOURCES
   gst/publish/npupublish.cpp
   gst/publish/publish_filter.cpp
   gst/publish/publisher.cpp
+  gst/publish/shared_library.cpp
   gst/publish/sink.cpp
   gst/publish/socket_sink.cpp
   gst/publish/wall_clock.cpp
@@ -282,4 +283,11 @@ set(GSTNPU_OVERLAY_SOURCES
   gst/overlay/palette.cpp
   gst/overlay/statistics.cpp
   gst/overlay/trails.cpp
+)
+
+set(GSTNPU_MQTT_SOURCES
+  gst/publish/mqtt_options.cpp
+  gst/publish/mqtt_refusal.cpp
+  gst/publish/mqtt_sink.cpp
+  gst/publish/paho.cpp
 )

@@ -141,6 +141,7 @@ THIRD_PARTY = {
     r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf", "softnpu/machine"),
     r"(gst|glib|gobject|gio)/|glib(-object|-unix)?\.h$|gmodule\.h$": (*GST, "npuvision/card"),
     r"(pango/|cairo\.h)": ("gst/overlay",),
+    r"(MQTTClient\.h|librdkafka/)": ("gst/publish",),
     r"nlohmann/": (*GST, "npuvision/card"),
     r"yaml-cpp/": ("npuvision/card",),
     r"windows\.h$": ("npu_vcl",),

@@ -18,6 +18,7 @@ LISTS = {
     "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/graphs", "gst/inference", "gst/plugin", "gst/publish",
                                           "gst/trace"]),
     "GSTNPU_OVERLAY_SOURCES": ("gstnpu-overlay", ["gst/overlay"]),
+    "GSTNPU_MQTT_SOURCES": ("gstnpu-mqtt", []),
 }
 
 
@@ -48,13 +49,14 @@ def write_cmake(tree, lists):
 
 def faults(tree):
     meson, cmake = meson_lists(tree), cmake_lists(tree)
+    listed = {path for lists in (meson, cmake) for paths in lists.values() for path in paths}
     found = []
     for name, (_, folders) in LISTS.items():
         ours, theirs = set(meson[name]), set(cmake.get(name, []))
         on_disk = {str(path.relative_to(tree)) for folder in folders for path in (tree / folder).rglob("*.cpp")}
         found += [f"{path}: meson builds it, CMake does not" for path in sorted(ours - theirs)]
         found += [f"{path}: CMake builds it, meson does not" for path in sorted(theirs - ours)]
-        found += [f"{path}: nobody builds it" for path in sorted(on_disk - ours - theirs)]
+        found += [f"{path}: nobody builds it" for path in sorted(on_disk - listed)]
     return found
 
 

@@ -43,6 +43,7 @@ struct Settings {
   PublishPolicy policy = PublishPolicy::kBlock;
   std::uint32_t queue_size = Publisher::Options().most_lines;
   std::uint32_t drain_time_ms = 1000;
+  MqttSettings mqtt;
 };
 
 /// What an instance holds.
@@ -107,11 +108,12 @@ std::unique_ptr<Sink> PublishFilter::open_sink() const {
   if (active_.file_format == PublishFileFormat::kJson) {
     return std::make_unique<ArrayFile>(active_.location, active_.append);
   }
-  return make_sink(active_.location, {.append = active_.append,
-                                      .flush_always = active_.flush,
-                                      .warn = [element = element_](const std::string& text) {
-                                        post_warning(element, text);
-                                      }});
+  return make_sink(
+      active_.location,
+      {.append = active_.append,
+       .flush_always = active_.flush,
+       .warn = [element = element_](const std::string& text) { post_warning(element, text); },
+       .mqtt = active_.mqtt});
 }
 
 void PublishFilter::start() {
@@ -135,7 +137,7 @@ void PublishFilter::tell_lost(const std::string& when) const {
   const std::uint64_t lost = publisher_->stats().queued;
   if (lost == 0) return;
   post_warning(element_, std::to_string(lost) + " lines for " + target() + " were not out " + when +
-                             ": whoever reads them is slower than the stream");
+                             ": whoever takes them is away, or slower than the stream");
 }
 
 std::optional<std::uint64_t> stream_time_of(GstBuffer* buffer, const GstSegment& segment) {
@@ -368,14 +370,87 @@ GType file_format_type() {
   return type;
 }
 
-std::vector<Property<PublishFilter>> properties() {
+GType mqtt_version_type() {
+  static const GEnumValue values[] = {{static_cast<gint>(MqttVersion::k311), "MQTT 3.1.1", "3.1.1"},
+                                      {static_cast<gint>(MqttVersion::k5), "MQTT 5", "5.0"},
+                                      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("NpuPublishMqttVersion", values);
+  return type;
+}
+
+using Rows = std::vector<Property<PublishFilter>>;
+
+template <auto member>
+Property<PublishFilter> mqtt_property(GParamSpec* spec) {
+  return {
+      spec,
+      [](PublishFilter& filter, const GValue* value) {
+        filter.change_settings([value](Settings& settings) { read(value, settings.mqtt.*member); });
+      },
+      [](const PublishFilter& filter, GValue* value) {
+        write(filter.settings().mqtt.*member, value);
+      }};
+}
+
+template <auto member>
+Property<PublishFilter> mqtt_text(const char* name, const char* nick, const char* blurb,
+                                  GParamFlags flags = kUntilReady) {
+  return mqtt_property<member>(g_param_spec_string(name, nick, blurb, "", flags));
+}
+
+void add_mqtt_properties(Rows& rows) {
+  using M = MqttSettings;
+  const M defaults;
+  // A password shows in no list of properties.
+  constexpr auto kSecret = static_cast<GParamFlags>(kUntilReady & ~G_PARAM_READABLE);
+  const Rows mqtt = {
+      mqtt_text<&M::client_id>("mqtt-client-id", "MQTT client id",
+                               "Name at the broker, used by nobody else; empty: a random one"),
+      mqtt_text<&M::user>("mqtt-user", "MQTT user", "User at the broker; empty: none"),
+      mqtt_text<&M::password>("mqtt-password", "MQTT password",
+                              "Password of the user, which all who see the command line see; "
+                              "empty: mqtt-password-file, else the variable NPU_MQTT_PASSWORD",
+                              kSecret),
+      mqtt_text<&M::password_file>("mqtt-password-file", "MQTT password file",
+                                   "File whose first line is the password of the user"),
+      mqtt_property<&M::qos>(
+          g_param_spec_uint("mqtt-qos", "MQTT quality of service",
+                            "Lines arrive 0: at most once, 1: at least once, 2: exactly once", 0, 2,
+                            defaults.qos, kUntilReady)),
+      mqtt_property<&M::retain>(g_param_spec_boolean(
+          "mqtt-retain", "MQTT retain", "The broker keeps the last line for who subscribes later",
+          FALSE, kUntilReady)),
+      mqtt_property<&M::version>(
+          g_param_spec_enum("mqtt-version", "MQTT version", "Version of the protocol",
+                            mqtt_version_type(), static_cast<gint>(defaults.version), kUntilReady)),
+      mqtt_property<&M::keep_alive_s>(g_param_spec_uint(
+          "mqtt-keep-alive", "MQTT keep-alive",
+          "Seconds without a message after which both sides ask for a sign of life; 0: never", 0,
+          65535, defaults.keep_alive_s, kUntilReady)),
+      mqtt_text<&M::ca_file>("mqtt-ca-file", "MQTT CA file",
+                             "Certificates (PEM) that the broker's must be signed by; empty: the "
+                             "system's"),
+      mqtt_text<&M::certificate_file>("mqtt-certificate-file", "MQTT certificate file",
+                                      "Certificate (PEM) of this client; empty: none"),
+      mqtt_text<&M::key_file>("mqtt-key-file", "MQTT key file",
+                              "Key (PEM) of mqtt-certificate-file"),
+      mqtt_text<&M::will_topic>("mqtt-will-topic", "MQTT will topic",
+                                "Topic of what the broker publishes when this client is gone "
+                                "without a word; empty: nothing"),
+      mqtt_text<&M::will_payload>("mqtt-will-payload", "MQTT will payload",
+                                  "What the broker publishes then")};
+  rows.insert(rows.end(), mqtt.begin(), mqtt.end());
+}
+
+Rows own_properties() {
   using F = PublishFilter;
   const Settings defaults;
   return {
       property<F, &Settings::location>(g_param_spec_string(
           "location", "Location",
-          "File to write, tcp://HOST:PORT or unix:PATH; empty or \"-\": the standard output", "",
-          kUntilReady)),
+          "File to write, tcp://HOST:PORT, unix:PATH, mqtt://HOST[:PORT]/TOPIC or mqtts://...; "
+          "empty or \"-\": the standard output",
+          "", kUntilReady)),
       property<F, &Settings::append>(g_param_spec_boolean(
           "append", "Append", "Add to what the file already holds", FALSE, kUntilReady)),
       property<F, &Settings::flush>(g_param_spec_boolean(
@@ -412,6 +487,12 @@ std::vector<Property<PublishFilter>> properties() {
                           GST_TYPE_STRUCTURE, kReadOnly),
        nullptr, [](const F& filter, GValue* value) { g_value_take_boxed(value, filter.stats()); }},
   };
+}
+
+Rows properties() {
+  Rows rows = own_properties();
+  add_mqtt_properties(rows);
+  return rows;
 }
 
 void class_init(GstBaseTransformClass* klass) {

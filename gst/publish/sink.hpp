@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "mqtt_settings.hpp"
+
 namespace gstnpu {
 
 /// Where lines go. One thread, but for interrupt(). Failures that do not pass by themselves throw:
@@ -38,10 +40,11 @@ struct SinkOptions {
   bool flush_always = false;  ///< each line reaches a file at once
   /// What does not pass without somebody's doing, from the thread that writes.
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  MqttSettings mqtt;
 };
 
-/// Opens what `location` names: a socket (tcp://HOST:PORT, unix:PATH), a file, or stdout where it
-/// is empty or "-".
+/// Opens what `location` names: a broker (mqtt://HOST/TOPIC, mqtts://HOST/TOPIC), a socket
+/// (tcp://HOST:PORT, unix:PATH), a file, or stdout where it is empty or "-".
 std::unique_ptr<Sink> make_sink(const std::string& location, const SinkOptions& options);
 /// What is written to, as the user knows it, for messages.
 std::string describe_sink(const std::string& location);

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <MQTTClient.h>
+
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "broker_location.hpp"
+#include "mqtt_settings.hpp"
+
+namespace gstnpu {
+
+/// What the client library is told about a broker, and the texts that it points into.
+class MqttOptions {
+ public:
+  /// Throws npu::Error where the settings are wrong or a file cannot be read.
+  MqttOptions(const BrokerLocation& broker, const MqttSettings& settings);
+  ~MqttOptions();
+  MqttOptions(const MqttOptions&) = delete;
+  MqttOptions& operator=(const MqttOptions&) = delete;
+
+  /// A new client, which is not connected.
+  MQTTClient make_client() const;
+  /// Waits for the broker's answer, a few seconds at most. 0, its code, or below zero the
+  /// library's.
+  int connect(MQTTClient client);
+  bool is_version_5() const { return settings_.version == MqttVersion::k5; }
+  /// Lines that go out twice when a connection breaks would arrive twice: the session survives it.
+  bool keeps_session() const { return settings_.qos == 2; }
+
+  /// What OpenSSL has said since the last call.
+  std::string take_tls_errors() const;
+
+ private:
+  void check() const;
+  void set_login();
+  void set_will();
+  void set_tls();
+  void set_session();
+
+  const MqttSettings settings_;
+  const std::string server_, client_id_;
+  std::string password_;
+  MQTTClient_connectOptions connect_;
+  MQTTClient_willOptions will_ = MQTTClient_willOptions_initializer;
+  MQTTClient_SSLOptions tls_ = MQTTClient_SSLOptions_initializer;
+  MQTTProperties properties_ = MQTTProperties_initializer;
+
+  mutable std::mutex mutex_;  // guards tls_errors_, which the library's threads write
+  mutable std::string tls_errors_;
+};
+
+}  // namespace gstnpu

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace gstnpu {
+
+/// Why a connection was not made, or a line not taken.
+struct MqttRefusal {
+  int code = 0;            ///< of a CONNACK or PUBACK, of either version; else below zero
+  std::string tls_errors;  ///< OpenSSL's words
+};
+
+std::string describe(const MqttRefusal& refusal, bool is_version_5);
+/// Trying again cannot help: somebody has to mend settings, here or at the broker.
+bool is_lasting(const MqttRefusal& refusal);
+
+}  // namespace gstnpu

@@ -1,0 +1,348 @@
+#include "mqtt_sink.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include <npucore/error.hpp>
+
+#include "mqtt_options.hpp"
+#include "mqtt_refusal.hpp"
+#include "paho.hpp"
+
+namespace gstnpu {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostOnTheirWay = 16;  // lines; brokers take at least 20 by default
+constexpr milliseconds kFirstPause{200}, kLongestPause{5000};
+constexpr milliseconds kCheckTime{1000};
+constexpr int kDisconnectTimeMs = 500;
+
+/// A client of the broker, and its lines that are not confirmed. The library calls back from
+/// threads of its own and with its own lock held: mutex_ is never held while it is called.
+class MqttSink final : public Sink {
+ public:
+  MqttSink(const std::string& location, const SinkOptions& options);
+  ~MqttSink() override;
+
+  bool write(std::string_view line) override;
+  bool flush() override { return run_until(0); }
+  std::size_t held() const override;
+  bool awaits_answers() const override { return true; }
+  void interrupt() override;
+  void resume() override;
+
+ private:
+  struct Line {
+    std::string text;
+    bool is_sent = false;  // and neither confirmed nor lost
+    int token = 0;         // the library's, of what is sent
+  };
+
+  bool run_until(std::size_t most_unconfirmed);
+  bool is_connected() const { return paho_.is_connected(client_) != 0; }
+  void set_callbacks();
+  bool connect();
+  bool pause();
+  void note_trouble(const MqttRefusal& refusal);
+  void tell_once(const std::string& reason);
+  Line* next_to_send();
+  void send(Line& line);
+  int publish(const std::string& text, int& token);
+  void note_sent(Line& line, int result, int token);
+  void throw_failure();
+  void lose(const Line& line, int code);
+  void remove(const Line& line);
+
+  // Called by the library.
+  void note_change();
+  void note_answer(int token, int code);
+
+  const std::string location_;
+  const SinkOptions options_;
+  const BrokerLocation broker_;
+  const Paho& paho_;
+  MqttOptions mqtt_;
+  MQTTClient client_;
+  bool was_connected_ = false;  // once at least
+  bool has_told_ = false;       // since a line was confirmed
+  milliseconds pause_{0};       // before the next attempt
+
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  std::list<Line> lines_;                // not confirmed, oldest first
+  std::set<std::pair<int, int>> early_;  // answers to what is just being sent
+  std::list<std::string> failures_;      // one for each line that was lost, not yet thrown
+  bool was_confirmed_ = false;           // a line, since the last attempt to connect
+  bool is_publishing_ = false;
+  bool is_interrupted_ = false;
+};
+
+MqttSink::MqttSink(const std::string& location, const SinkOptions& options)
+    : location_(location),
+      options_(options),
+      broker_(parse_broker_location(location)),
+      paho_(Paho::get()),
+      mqtt_(broker_, options.mqtt),
+      client_(mqtt_.make_client()) {
+  set_callbacks();
+}
+
+/// With them the library has a thread of its own for answers and signs of life.
+void MqttSink::set_callbacks() {
+  const auto lost = [](void* self, char*) { static_cast<MqttSink*>(self)->note_change(); };
+  const auto arrived = [](void*, char* topic, int, MQTTClient_message* message) {
+    Paho::get().free_message(&message);  // nobody has asked for one
+    Paho::get().free(topic);
+    return 1;
+  };
+  const auto delivered = [](void* self, MQTTClient_deliveryToken token) {
+    static_cast<MqttSink*>(self)->note_answer(token, 0);
+  };
+  if (!mqtt_.is_version_5()) {
+    paho_.set_callbacks(client_, this, lost, arrived, delivered);
+    return;
+  }
+  paho_.set_callbacks(client_, this, lost, arrived, nullptr);
+  paho_.set_published(client_, this,
+                      [](void* self, int token, int, MQTTProperties*, MQTTReasonCodes code) {
+                        static_cast<MqttSink*>(self)->note_answer(token, code);
+                      });
+  paho_.set_disconnected(client_, this, [](void* self, MQTTProperties*, MQTTReasonCodes) {
+    static_cast<MqttSink*>(self)->note_change();
+  });
+}
+
+/// Who leaves without a word has his last will published.
+MqttSink::~MqttSink() {
+  if (is_connected() && mqtt_.is_version_5()) {
+    paho_.disconnect5(client_, kDisconnectTimeMs, MQTTREASONCODE_NORMAL_DISCONNECTION, nullptr);
+  } else if (is_connected()) {
+    paho_.disconnect(client_, kDisconnectTimeMs);
+  }
+  paho_.destroy(&client_);
+}
+
+// ---- For the thread that writes
+
+bool MqttSink::write(std::string_view line) {
+  if (line.ends_with('\n')) {
+    line.remove_suffix(1);
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    lines_.push_back({.text = std::string(line)});
+  }
+  return run_until(kMostOnTheirWay - 1);
+}
+
+std::size_t MqttSink::held() const {
+  const std::scoped_lock lock(mutex_);
+  return lines_.size() + failures_.size();
+}
+
+/// Until all lines are sent and no more than so many are not confirmed. False: interrupted.
+bool MqttSink::run_until(std::size_t most_unconfirmed) {
+  for (;;) {
+    const bool is_up = is_connected();
+    std::unique_lock lock(mutex_);
+    throw_failure();
+    Line* next = next_to_send();
+    if (next == nullptr && lines_.size() <= most_unconfirmed) return true;
+    if (is_interrupted_) return false;
+    if (is_up && next == nullptr) {
+      changed_.wait_for(lock, kCheckTime);
+      continue;
+    }
+    lock.unlock();
+    if (is_up) {
+      send(*next);
+    } else if (!connect()) {
+      return false;
+    }
+  }
+}
+
+void MqttSink::throw_failure() {
+  if (failures_.empty()) return;
+  const std::string text = std::move(failures_.front());
+  failures_.pop_front();
+  throw npu::Error(npu::ErrorCode::kIo, text);
+}
+
+MqttSink::Line* MqttSink::next_to_send() {
+  const auto found =
+      std::find_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.is_sent; });
+  return found == lines_.end() ? nullptr : &*found;
+}
+
+/// The answer may come before the library has told the token.
+void MqttSink::send(Line& line) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (is_interrupted_) return;
+    is_publishing_ = true;
+  }
+  int token = 0;
+  const int result = publish(line.text, token);
+  const std::scoped_lock lock(mutex_);
+  is_publishing_ = false;
+  note_sent(line, result, token);
+}
+
+int MqttSink::publish(const std::string& text, int& token) {
+  MQTTClient_message message = MQTTClient_message_initializer;
+  message.payload = const_cast<char*>(text.data());
+  message.payloadlen = static_cast<int>(text.size());
+  message.qos = static_cast<int>(options_.mqtt.qos);
+  message.retained = options_.mqtt.retain ? 1 : 0;
+  const char* topic = broker_.topic.c_str();
+  if (!mqtt_.is_version_5()) return paho_.publish(client_, topic, &message, &token);
+  const MQTTResponse response = paho_.publish5(client_, topic, &message, &token);
+  const int result = response.reasonCode;
+  paho_.free_response(response);
+  return result;
+}
+
+void MqttSink::note_sent(Line& line, int result, int token) {
+  if (result == MQTTCLIENT_FAILURE || result == MQTTCLIENT_DISCONNECTED) return;  // again, then
+  if (result != MQTTCLIENT_SUCCESS) return lose(line, result);
+  line.is_sent = true;
+  line.token = token;
+  if (options_.mqtt.qos == 0) {
+    was_confirmed_ = true;
+    return remove(line);
+  }
+  const auto answer = early_.lower_bound({token, 0});
+  const bool has_answer = answer != early_.end() && answer->first == token;
+  const int code = has_answer ? answer->second : 0;
+  early_.clear();
+  if (has_answer && code == 0) {
+    remove(line);
+  } else if (has_answer) {
+    lose(line, code);
+  }
+}
+
+void MqttSink::lose(const Line& line, int code) {
+  failures_.push_back("the broker at " + location_ + " does not take a line of " +
+                      std::to_string(line.text.size()) + " bytes (" +
+                      describe({.code = code, .tls_errors = {}}, mqtt_.is_version_5()) +
+                      "): check the topic and what the broker allows");
+  remove(line);
+}
+
+void MqttSink::remove(const Line& line) {
+  lines_.remove_if([&line](const Line& other) { return &other == &line; });
+}
+
+// ---- Connecting
+
+/// One attempt. False: interrupted. Throws where the first one is refused for good. Where the
+/// session is kept the library sends again what was not confirmed.
+bool MqttSink::connect() {
+  if (!pause()) return false;
+  mqtt_.take_tls_errors();
+  const int result = mqtt_.connect(client_);
+  if (result != MQTTCLIENT_SUCCESS) {
+    note_trouble({.code = result, .tls_errors = mqtt_.take_tls_errors()});
+    return true;
+  }
+  was_connected_ = true;
+  return true;
+}
+
+/// Longer each time, until a line was confirmed.
+bool MqttSink::pause() {
+  std::unique_lock lock(mutex_);
+  if (!mqtt_.keeps_session()) {
+    for (Line& line : lines_) line.is_sent = false;
+  }
+  early_.clear();
+  if (std::exchange(was_confirmed_, false)) {
+    pause_ = milliseconds(0);
+    has_told_ = false;
+  }
+  changed_.wait_for(lock, pause_, [this] { return is_interrupted_; });
+  pause_ = std::clamp(2 * pause_, kFirstPause, kLongestPause);
+  return !is_interrupted_;
+}
+
+/// A broker that has taken us before may still be starting: only the first one's no is the last.
+void MqttSink::note_trouble(const MqttRefusal& refusal) {
+  const std::string reason = describe(refusal, mqtt_.is_version_5());
+  if (was_connected_ || !is_lasting(refusal)) return tell_once(reason);
+  {
+    const std::scoped_lock lock(mutex_);
+    lines_.pop_front();
+  }
+  throw npu::Error(npu::ErrorCode::kIo, "the broker at " + location_ + " refuses (" + reason +
+                                            "): check the properties mqtt-... and what the broker "
+                                            "allows");
+}
+
+void MqttSink::tell_once(const std::string& reason) {
+  if (std::exchange(has_told_, true)) return;
+  options_.warn("no broker takes lines at " + location_ + " (" + reason +
+                "): trying again until one does");
+}
+
+// ---- For other threads
+
+/// A line that nobody takes holds the library until its connection ends.
+void MqttSink::interrupt() {
+  bool holds = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_interrupted_ = true;
+    holds = is_publishing_;
+    changed_.notify_all();
+  }
+  if (!holds) return;
+  if (mqtt_.is_version_5()) {
+    paho_.disconnect5(client_, 0, MQTTREASONCODE_NORMAL_DISCONNECTION, nullptr);
+  } else {
+    paho_.disconnect(client_, 0);
+  }
+}
+
+void MqttSink::resume() {
+  const std::scoped_lock lock(mutex_);
+  is_interrupted_ = false;
+}
+
+void MqttSink::note_change() {
+  const std::scoped_lock lock(mutex_);
+  changed_.notify_all();
+}
+
+void MqttSink::note_answer(int token, int code) {
+  const std::scoped_lock lock(mutex_);
+  const bool is_taken = code < MQTTREASONCODE_UNSPECIFIED_ERROR;
+  was_confirmed_ = was_confirmed_ || is_taken;
+  const auto found = std::find_if(lines_.begin(), lines_.end(), [token](const Line& line) {
+    return line.is_sent && line.token == token;
+  });
+  if (found == lines_.end()) {
+    early_.insert({token, is_taken ? 0 : code});
+  } else if (is_taken) {
+    lines_.erase(found);
+  } else {
+    lose(*found, code);
+  }
+  changed_.notify_all();
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> make_mqtt_sink(const std::string& location, const SinkOptions& options) {
+  return std::make_unique<MqttSink>(location, options);
+}
+
+}  // namespace gstnpu

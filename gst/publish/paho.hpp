@@ -1,0 +1,35 @@
+// The functions of libpaho-mqtt3cs, the client with TLS, that the plugin uses. The library's
+// asynchronous client leaves a message to two owners where a connection breaks while it is sent
+// (1.3.12).
+#pragma once
+
+#include <MQTTClient.h>
+
+namespace gstnpu {
+
+struct Paho {
+  decltype(::MQTTClient_createWithOptions)* create = nullptr;
+  decltype(::MQTTClient_setCallbacks)* set_callbacks = nullptr;
+  decltype(::MQTTClient_setPublished)* set_published = nullptr;
+  decltype(::MQTTClient_setDisconnected)* set_disconnected = nullptr;
+  decltype(::MQTTClient_connect)* connect = nullptr;
+  decltype(::MQTTClient_connect5)* connect5 = nullptr;
+  decltype(::MQTTClient_isConnected)* is_connected = nullptr;
+  decltype(::MQTTClient_publishMessage)* publish = nullptr;
+  decltype(::MQTTClient_publishMessage5)* publish5 = nullptr;
+  decltype(::MQTTClient_disconnect)* disconnect = nullptr;
+  decltype(::MQTTClient_disconnect5)* disconnect5 = nullptr;
+  decltype(::MQTTClient_destroy)* destroy = nullptr;
+  decltype(::MQTTClient_freeMessage)* free_message = nullptr;
+  decltype(::MQTTClient_free)* free = nullptr;
+  decltype(::MQTTClient_strerror)* describe = nullptr;
+  decltype(::MQTTReasonCode_toString)* describe_reason = nullptr;
+  decltype(::MQTTResponse_free)* free_response = nullptr;
+  decltype(::MQTTProperties_add)* add_property = nullptr;
+  decltype(::MQTTProperties_free)* free_properties = nullptr;
+
+  /// Throws npu::Error where the library is not there.
+  static const Paho& get();
+};
+
+}  // namespace gstnpu
