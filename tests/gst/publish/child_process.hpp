@@ -1,0 +1,36 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace gstnpu_test {
+
+/// Another program beside the test, ended with it.
+class ChildProcess {
+ public:
+  /// Its standard output and errors go to a file, which is emptied. `environment`: NAME=value,
+  /// added to the test's own.
+  ChildProcess(const std::vector<std::string>& command, const std::string& output,
+               const std::vector<std::string>& environment = {});
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  void send(int signal) const { ::kill(pid_, signal); }
+  /// Sends the signal and waits for the end.
+  void end(int signal);
+  /// Waits; what waitpid() says.
+  int wait();
+
+ private:
+  pid_t pid_;
+  bool has_ended_ = false;
+};
+
+/// Where PATH, or a folder for administrators, has a program; empty: nowhere.
+std::string find_program(const std::string& name);
+
+}  // namespace gstnpu_test

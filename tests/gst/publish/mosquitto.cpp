@@ -1,0 +1,106 @@
+#include "mosquitto.hpp"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "publish_harness.hpp"
+
+namespace gstnpu_test {
+namespace {
+
+sockaddr_in loopback(int port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<in_port_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+bool has_listener(int port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = loopback(port);
+  const int result = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  ::close(fd);
+  return result == 0;
+}
+
+}  // namespace
+
+int free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof(address);
+  EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), size), 0);
+  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  ::close(fd);
+  return ntohs(address.sin_port);
+}
+
+bool Mosquitto::is_installed() {
+  return !find_program("mosquitto").empty() && !find_program("mosquitto_sub").empty() &&
+         !find_program("mosquitto_passwd").empty() && !find_program("openssl").empty();
+}
+
+Mosquitto::Mosquitto(const std::vector<std::string>& more) : port_(free_port()) {
+  std::ofstream config(folder_.file("config"));
+  config
+      << "user root\n"  // else it has no access to the folder where the test is root's
+      << "listener " << port_ << " 127.0.0.1\n"
+      << "persistence true\npersistence_location " << folder_.file("") << "\n"
+      << "max_inflight_messages 0\nmax_queued_messages 0\n"
+      << "log_dest stderr\nlog_type error\nlog_type warning\nlog_type notice\nlog_type subscribe\n"
+      << "log_type information\n";
+  for (const std::string& line : more) config << line << "\n";
+}
+
+void Mosquitto::start() {
+  process_.emplace(
+      std::vector<std::string>{find_program("mosquitto"), "-c", folder_.file("config")},
+      folder_.file("log"));
+  EXPECT_TRUE(becomes([this] { return has_listener(port_); })) << log();
+}
+
+void Mosquitto::save() {
+  process_->send(SIGUSR1);
+  EXPECT_TRUE(becomes([this] { return !folder_.read("mosquitto.db").empty(); })) << log();
+}
+
+Subscriber::Subscriber(Mosquitto& broker, const std::string& topic, int quality,
+                       const std::vector<std::string>& more) {
+  std::vector<std::string> command = {
+      find_program("mosquitto_sub"), "-h", "localhost", "-p",
+      std::to_string(broker.port()), "-t", topic,       "-q",
+      std::to_string(quality),       "-c", "-i",        "subscriber"};
+  command.insert(command.end(), more.begin(), more.end());
+  process_.emplace(command, folder_.file("lines"));
+  EXPECT_TRUE(becomes([&] {
+    return broker.log().find("subscriber " + std::to_string(quality) + " " + topic) !=
+           std::string::npos;
+  })) << broker.log();
+}
+
+std::vector<std::string> Subscriber::lines() const {
+  std::vector<std::string> whole;
+  const std::string text = folder_.read("lines");
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    whole.push_back(text.substr(begin, end - begin));
+  }
+  return whole;
+}
+
+std::map<guint64, int> Subscriber::frames() const {
+  const std::string key = "{\"frame\":";
+  std::map<guint64, int> counted;
+  for (const std::string& line : lines()) {
+    if (line.starts_with(key)) {
+      ++counted[std::stoull(line.substr(key.size()))];
+    }
+  }
+  return counted;
+}
+
+}  // namespace gstnpu_test

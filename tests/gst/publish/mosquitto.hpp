@@ -1,0 +1,60 @@
+// A real MQTT broker, and somebody who subscribes to all its topics.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gst/hand_made_frames.hpp"
+
+#include "child_process.hpp"
+
+namespace gstnpu_test {
+
+/// A port of the loopback interface that nobody listens at.
+int free_port();
+
+class Mosquitto {
+ public:
+  static bool is_installed();
+  /// `more`: lines of its configuration. Not started.
+  explicit Mosquitto(const std::vector<std::string>& more = {"allow_anonymous true"});
+
+  void start();
+  /// SIGKILL: without a word to its clients, and all is lost that is not in its file.
+  void end(int signal = SIGKILL) { process_->end(signal); }
+  /// Writes who subscribes into its file, so that it knows them after SIGKILL.
+  void save();
+
+  int port() const { return port_; }
+  std::string location(const std::string& topic) const {
+    return "mqtt://127.0.0.1:" + std::to_string(port_) + "/" + topic;
+  }
+  std::string log() const { return folder_.read("log"); }
+  const TempFolder& folder() const { return folder_; }
+
+ private:
+  const TempFolder folder_;
+  const int port_;
+  std::optional<ChildProcess> process_;
+};
+
+/// Takes all messages of the topics, also those that come while it is not connected.
+class Subscriber {
+ public:
+  /// `quality`: 2 takes each message as its publisher has sent it, 0 each once.
+  explicit Subscriber(Mosquitto& broker, const std::string& topic = "#", int quality = 2,
+                      const std::vector<std::string>& more = {});
+
+  /// Whole lines.
+  std::vector<std::string> lines() const;
+  /// How often each frame's line has come.
+  std::map<guint64, int> frames() const;
+
+ private:
+  const TempFolder folder_;
+  std::optional<ChildProcess> process_;
+};
+
+}  // namespace gstnpu_test

@@ -1,0 +1,484 @@
+// npupublish at a real broker, which dies, hangs, refuses and is cut off.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <optional>
+#include <thread>
+
+#include "gst/leak_check.hpp"
+
+#include "cut_connections.hpp"
+#include "mosquitto.hpp"
+#include "publish_harness.hpp"
+
+namespace {
+
+using namespace gstnpu_test;
+
+[[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
+const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
+// For the child of a test.
+const char* const kElementVariable = "NPU_TEST_ELEMENT";
+
+class Publishing {
+ public:
+  explicit Publishing(const std::string& location, const std::string& more = {})
+      : harness_("npupublish name=publish location=" + location + " " + more, kCaps) {}
+
+  ElementHarness& harness() { return harness_; }
+  void push(int frames) {
+    for (int i = 0; i < frames; ++i) {
+      ASSERT_EQ(harness_.push(frame_with({})), GST_FLOW_OK) << harness_.message(GST_MESSAGE_ERROR);
+    }
+  }
+  void end_stream() { gst_harness_push_event(harness_.get(), gst_event_new_eos()); }
+  void stop() { gst_element_set_state(harness_.element(), GST_STATE_NULL); }
+  std::string warning() { return harness_.message(GST_MESSAGE_WARNING); }
+  /// Whether one that was not looked at yet says so.
+  bool has_warning(const std::string& said) {
+    for (std::string text = warning(); !text.empty(); text = warning()) {
+      if (text.find(said) != std::string::npos) return true;
+    }
+    return false;
+  }
+  Counts counts() { return counts_of(harness_); }
+  /// Until it has failed.
+  std::string error() {
+    EXPECT_TRUE(becomes([this] { return harness_.push(frame_with({})) == GST_FLOW_ERROR; }));
+    return harness_.message(GST_MESSAGE_ERROR);
+  }
+
+ private:
+  ElementHarness harness_;
+};
+
+/// Each of the first frames, and nothing else.
+void expect_frames(const std::map<guint64, int>& frames, guint64 count) {
+  EXPECT_EQ(frames.size(), count);
+  for (guint64 i = 0; i < count; ++i) {
+    EXPECT_TRUE(frames.contains(i)) << "frame " << i;
+  }
+}
+
+int repeated(const std::map<guint64, int>& frames) {
+  int times = 0;
+  for (const auto& [frame, count] : frames) times += count - 1;
+  return times;
+}
+
+class Mqtt : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Mosquitto::is_installed()) {
+      GTEST_SKIP() << "mosquitto, mosquitto-clients or openssl are not installed";
+    }
+  }
+};
+
+struct ProtocolRow {
+  const char* version;
+  int qos;
+};
+
+class MqttProtocol : public Mqtt, public testing::WithParamInterface<ProtocolRow> {
+ protected:
+  std::string properties() const {
+    return "mqtt-version=" + std::string(GetParam().version) +
+           " mqtt-qos=" + std::to_string(GetParam().qos);
+  }
+};
+
+TEST_P(MqttProtocol, DeliversEachLineOnce) {
+  Mosquitto broker;
+  broker.start();
+  const Subscriber subscriber(broker, "cameras/gate");
+  Publishing publishing(broker.location("cameras/gate"), properties());
+  publishing.push(300);
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 300U);
+  EXPECT_TRUE(becomes([&] { return subscriber.lines().size() >= 300; }));
+  expect_frames(subscriber.frames(), 300);
+  EXPECT_EQ(subscriber.lines()[299].back(), '}') << "without the newline";
+  const char* sign = GetParam().version == std::string("5.0") ? "(p5," : "(p2,";
+  EXPECT_NE(broker.log().find(sign), std::string::npos) << broker.log();
+}
+
+TEST_P(MqttProtocol, WaitsForABrokerThatIsAway) {
+  Mosquitto broker;
+  Publishing publishing(broker.location("t"), properties());
+  publishing.push(100);
+  EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines at mqtt://"); }));
+  EXPECT_EQ(publishing.counts().queued, 100U);
+  broker.start();
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 100U);
+  EXPECT_EQ(publishing.warning(), "") << "once";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MqttProtocol,
+                         testing::Values(ProtocolRow{"3.1.1", 0}, ProtocolRow{"3.1.1", 1},
+                                         ProtocolRow{"3.1.1", 2}, ProtocolRow{"5.0", 0},
+                                         ProtocolRow{"5.0", 1}, ProtocolRow{"5.0", 2}),
+                         [](const auto& row) {
+                           return std::string("v") + row.param.version[0] + "_qos" +
+                                  std::to_string(row.param.qos);
+                         });
+
+class MqttVersions : public Mqtt, public testing::WithParamInterface<const char*> {
+ protected:
+  std::string version() const { return std::string("mqtt-version=") + GetParam(); }
+};
+
+// The broker is killed while lines are on their way, and knows the subscriber when it is back.
+TEST_P(MqttVersions, DeliverEveryLineThoughTheBrokerIsKilled) {
+  Mosquitto broker;
+  broker.start();
+  const Subscriber subscriber(broker, "t", 1);
+  broker.save();
+  Publishing publishing(broker.location("t"), version() + " mqtt-qos=1");
+  for (int round = 0; round < 4; ++round) {
+    publishing.push(150);
+    broker.end();
+    publishing.push(50);
+    broker.start();
+  }
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 800U);
+  EXPECT_EQ(publishing.counts().failed + publishing.counts().dropped, 0U);
+  EXPECT_TRUE(becomes([&] { return subscriber.frames().size() >= 800; }));
+  expect_frames(subscriber.frames(), 800);
+}
+
+// The connection is cut while lines are on their way, again and again; the broker keeps the
+// session.
+TEST_P(MqttVersions, DeliverEachLineOnceThoughConnectionsAreCut) {
+  Mosquitto broker;
+  broker.start();
+  const Subscriber subscriber(broker, "t", 0);
+  CutConnections between(broker.port());
+  Publishing publishing("mqtt://127.0.0.1:" + std::to_string(between.port()) + "/t",
+                        version() + " mqtt-qos=2 mqtt-client-id=camera");
+  for (guint64 round = 0; round < 10; ++round) {
+    publishing.push(100);
+    EXPECT_TRUE(becomes([&] { return publishing.counts().published > 100 * round; }));
+    EXPECT_EQ(between.cut(), 1U);
+  }
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 1000U);
+  EXPECT_TRUE(becomes([&] { return subscriber.frames().size() >= 1000; }));
+  expect_frames(subscriber.frames(), 1000);
+  EXPECT_EQ(repeated(subscriber.frames()), 0);
+}
+
+TEST_P(MqttVersions, AreRefusedWithAWrongPassword) {
+  const TempFolder folder;
+  const std::string users = folder.file("users"), password = folder.write("password", "right\n");
+  ChildProcess({find_program("mosquitto_passwd"), "-b", "-c", users, "me", "right"},
+               folder.file("said"))
+      .wait();
+  Mosquitto broker({"allow_anonymous false", "password_file " + users});
+  broker.start();
+  for (const char* login : {"mqtt-user=me mqtt-password=wrong", "mqtt-user=me", ""}) {
+    Publishing publishing(broker.location("t"), version() + " " + login);
+    const std::string said = publishing.error();
+    EXPECT_NE(said.find("the broker at mqtt://"), std::string::npos) << said;
+    EXPECT_TRUE(said.find("ot authorized") != std::string::npos ||
+                said.find("ad user name or password") != std::string::npos)
+        << said;
+    EXPECT_EQ(said.find("wrong"), std::string::npos) << "no password in a message";
+  }
+  for (const std::string& login :
+       {std::string("mqtt-password=right"), "mqtt-password-file=" + password}) {
+    Publishing publishing(broker.location("t"), version() + " mqtt-user=me " + login);
+    publishing.push(1);
+    publishing.end_stream();
+    EXPECT_EQ(publishing.counts().published, 1U) << login;
+  }
+  ::setenv("NPU_MQTT_PASSWORD", "right", 1);
+  Publishing publishing(broker.location("t"), version() + " mqtt-user=me ");
+  ::unsetenv("NPU_MQTT_PASSWORD");
+  publishing.push(1);
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 1U) << "of the environment";
+}
+
+// Where lines may be lost a refusal costs lines, and the pipeline goes on.
+TEST_P(MqttVersions, OutliveARefusalWherePolicyDrops) {
+  Mosquitto broker({"allow_anonymous false"});
+  broker.start();
+  Publishing publishing(broker.location("t"),
+                        version() + " policy=drop-new queue-size=2 drain-time=0");
+  publishing.push(100);
+  EXPECT_TRUE(becomes([&] { return publishing.counts().failed > 0; }));
+  publishing.push(100);
+  const Counts counts = publishing.counts();
+  EXPECT_EQ(counts.published, 0U);
+  EXPECT_EQ(counts.failed + counts.dropped + counts.queued, 200U);
+  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MqttVersions, testing::Values("3.1.1", "5.0"),
+                         [](const auto& row) { return std::string("v") + row.param[0]; });
+
+// ---- TLS
+
+/// Certificates of an authority, of a broker and of a client, and of an authority that signed none.
+class MqttTls : public Mqtt {
+ protected:
+  void SetUp() override {
+    Mqtt::SetUp();
+    if (IsSkipped()) return;
+    make_authority("ca");
+    make_authority("other");
+    make_signed("broker");
+    make_signed("client");
+    broker_.emplace(std::vector<std::string>{
+        "allow_anonymous true", "cafile " + file("ca.pem"), "certfile " + file("broker.pem"),
+        "keyfile " + file("broker.key"), "require_certificate true"});
+    broker_->start();
+  }
+
+  std::string file(const std::string& name) const { return folder_.file(name); }
+  std::string location(const std::string& host) const {
+    return "mqtts://" + host + ":" + std::to_string(broker_->port()) + "/t";
+  }
+  std::string with(const std::string& authority, const std::string& client) const {
+    std::string properties = "mqtt-ca-file=" + file(authority + ".pem");
+    if (!client.empty()) {
+      properties += " mqtt-certificate-file=" + file(client + ".pem") +
+                    " mqtt-key-file=" + file(client + ".key");
+    }
+    return properties;
+  }
+
+ private:
+  void openssl(std::vector<std::string> command) const {
+    command.insert(command.begin(), find_program("openssl"));
+    ASSERT_EQ(ChildProcess(command, file("said")).wait(), 0) << folder_.read("said");
+  }
+  void make_authority(const std::string& name) const {
+    openssl({"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+             "-keyout", file(name + ".key"), "-out", file(name + ".pem"), "-subj", "/CN=" + name,
+             "-days", "2"});
+  }
+  void make_signed(const std::string& name) const {
+    folder_.write(name + ".ext", "subjectAltName=DNS:localhost\n");
+    openssl({"req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+             file(name + ".key"), "-out", file(name + ".csr"), "-subj", "/CN=" + name});
+    openssl({"x509", "-req", "-in", file(name + ".csr"), "-CA", file("ca.pem"), "-CAkey",
+             file("ca.key"), "-CAcreateserial", "-out", file(name + ".pem"), "-days", "2",
+             "-extfile", file(name + ".ext")});
+  }
+
+  const TempFolder folder_;
+
+ protected:
+  std::optional<Mosquitto> broker_;
+};
+
+TEST_F(MqttTls, PublishesWithCertificatesOfBothSides) {
+  for (const char* version : {"3.1.1", "5.0"}) {
+    Publishing publishing(location("localhost"), with("ca", "client") + " mqtt-version=" + version);
+    publishing.push(50);
+    publishing.end_stream();
+    EXPECT_EQ(publishing.counts().published, 50U) << version;
+  }
+}
+
+TEST_F(MqttTls, RefusesABrokerOfAnotherAuthority) {
+  Publishing publishing(location("localhost"), with("other", "client"));
+  const std::string said = publishing.error();
+  EXPECT_NE(said.find("certificate verify failed"), std::string::npos) << said;
+}
+
+TEST_F(MqttTls, TakesNoCertificateOfAnotherHost) {
+  Publishing publishing(location("127.0.0.1"), with("ca", "client"));
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] {
+    return !publishing.warning().empty() ||
+           !publishing.harness().message(GST_MESSAGE_ERROR).empty();
+  }));
+  EXPECT_EQ(publishing.counts().published, 0U);
+}
+
+TEST_F(MqttTls, IsRefusedWithoutACertificate) {
+  Publishing publishing(location("localhost"), with("ca", ""));
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] {
+    return !publishing.warning().empty() ||
+           !publishing.harness().message(GST_MESSAGE_ERROR).empty();
+  }));
+  EXPECT_EQ(publishing.counts().published, 0U);
+}
+
+// ---- The last will
+
+std::vector<std::string> child_command(const std::string& test) {
+  return {"/proc/self/exe", "mqtt_test.cpp", "--gtest_also_run_disabled_tests",
+          "--gtest_filter=MqttChild." + test};
+}
+
+// Run by the tests below, in a process of its own.
+TEST(MqttChild, DISABLED_PublishesUntilItIsKilled) {
+  Publishing publishing(std::getenv(kElementVariable));
+  publishing.push(1);
+  std::this_thread::sleep_for(std::chrono::minutes(10));
+}
+
+TEST(MqttChild, DISABLED_HasNoLibrary) {
+  const std::string said = failure_of_start("mqtt://localhost/t").text;
+  EXPECT_NE(said.find("cannot load libpaho-mqtt3cs.so.1"), std::string::npos) << said;
+  EXPECT_NE(said.find("install the package libpaho-mqtt1.3"), std::string::npos) << said;
+}
+
+TEST_F(Mqtt, HasItsLastWillWhenItIsKilled) {
+  for (const char* version : {"3.1.1", "5.0"}) {
+    Mosquitto broker;
+    broker.start();
+    const Subscriber subscriber(broker, "#");
+    ChildProcess child(child_command("DISABLED_PublishesUntilItIsKilled"),
+                       broker.folder().file("child"),
+                       {std::string(kElementVariable) + "=" + broker.location("t") +
+                        " mqtt-will-topic=state mqtt-will-payload=gone mqtt-version=" + version});
+    ASSERT_TRUE(becomes([&] { return subscriber.lines().size() == 1; }))
+        << broker.folder().read("child");
+    child.end(SIGKILL);
+    EXPECT_TRUE(becomes([&] { return subscriber.lines().size() == 2; }));
+    EXPECT_EQ(subscriber.lines().back(), "gone");
+  }
+}
+
+TEST_F(Mqtt, HasNoLastWillWhenItStops) {
+  Mosquitto broker;
+  broker.start();
+  const Subscriber subscriber(broker, "state");
+  for (int i = 0; i < 2; ++i) {
+    Publishing publishing(broker.location("state"), "mqtt-will-topic=state mqtt-will-payload=gone");
+    publishing.push(1);
+    publishing.end_stream();
+  }
+  EXPECT_TRUE(becomes([&] { return subscriber.lines().size() >= 2; }));
+  EXPECT_EQ(subscriber.frames()[0], 2);
+  EXPECT_EQ(subscriber.lines().size(), 2U) << subscriber.lines().back();
+}
+
+TEST_F(Mqtt, RetainsTheLastLine) {
+  Mosquitto broker;
+  broker.start();
+  {
+    Publishing publishing(broker.location("t"), "mqtt-retain=true");
+    publishing.push(10);
+    publishing.end_stream();
+  }
+  const Subscriber subscriber(broker, "t");
+  EXPECT_TRUE(becomes([&] { return subscriber.lines().size() == 1; }));
+  EXPECT_TRUE(subscriber.frames().contains(9));
+}
+
+TEST(MqttLibrary, IsNamedWhereItIsMissing) {
+  const TempFolder folder;
+  folder.write("libpaho-mqtt3cs.so.1", "");
+  ChildProcess child(child_command("DISABLED_HasNoLibrary"), folder.file("said"),
+                     {"LD_LIBRARY_PATH=" + folder.file("")});
+  EXPECT_EQ(child.wait(), 0) << folder.read("said");
+}
+
+// ---- A broker that takes connections and never answers
+
+class SilentBroker : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    sockaddr_in address = {};
+    socklen_t size = sizeof(address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size), 0);
+    ASSERT_EQ(::listen(fd_, 16), 0);
+    ASSERT_EQ(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    location_ =
+        std::string(GetParam()) + "://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/t";
+  }
+  void TearDown() override { ::close(fd_); }
+
+  const int fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::string location_;
+};
+
+TEST_P(SilentBroker, NeitherStallsNorEndsAPipelineThatMayDrop) {
+  for (const char* policy : {"drop-old", "drop-new"}) {
+    Publishing publishing(location_, std::string("queue-size=10 drain-time=50 policy=") + policy);
+    publishing.push(1000);
+    const Counts counts = publishing.counts();
+    EXPECT_EQ(counts.published, 0U);
+    EXPECT_LE(counts.queued, 11U);
+    EXPECT_EQ(counts.queued + counts.dropped, 1000U);
+    publishing.end_stream();
+    publishing.stop();
+    EXPECT_TRUE(publishing.has_warning("are dropped (policy)"));
+    EXPECT_TRUE(publishing.has_warning(std::to_string(counts.queued) + " lines for"));
+    EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  }
+}
+
+TEST_P(SilentBroker, IsToldAndTriedAgain) {
+  Publishing publishing(location_, "drain-time=0");
+  publishing.push(1);
+  EXPECT_TRUE(becomes(
+      [&] { return publishing.warning().find("no broker takes lines at") != std::string::npos; }));
+  EXPECT_EQ(publishing.counts().queued, 1U);
+}
+
+TEST_P(SilentBroker, IsNotWaitedForByAStop) {
+  Publishing publishing(location_, "queue-size=10 drain-time=50");
+  publishing.push(10);
+  auto waiting = std::async(std::launch::async, [&] {
+    GstFlowReturn flow = GST_FLOW_OK;
+    while (flow == GST_FLOW_OK) flow = publishing.harness().push(frame_with({}));
+    return flow;
+  });
+  EXPECT_EQ(waiting.wait_for(std::chrono::milliseconds(200)), std::future_status::timeout);
+  publishing.stop();
+  EXPECT_EQ(waiting.get(), GST_FLOW_FLUSHING);
+  EXPECT_TRUE(publishing.has_warning("11 lines for \"" + location_ +
+                                     "\" were not out when the element stopped"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SilentBroker, testing::Values("mqtt", "mqtts"),
+                         [](const auto& row) { return std::string(row.param); });
+
+// ---- Settings
+
+struct SettingsRow {
+  const char* name;
+  const char* properties;
+  const char* said;
+};
+
+class BadMqttSettings : public testing::TestWithParam<SettingsRow> {};
+
+TEST_P(BadMqttSettings, AreRefused) {
+  const Failure failure = failure_of_start("mqtts://localhost/t", GetParam().properties);
+  EXPECT_NE(failure.text.find(GetParam().said), std::string::npos) << failure.text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadMqttSettings,
+    testing::Values(SettingsRow{"no_ca", "mqtt-ca-file=/nowhere/ca.pem",
+                                "mqtt-ca-file: cannot read \"/nowhere/ca.pem\""},
+                    SettingsRow{"no_password", "mqtt-user=me mqtt-password-file=/nowhere/p",
+                                "mqtt-password-file: cannot read"},
+                    SettingsRow{"empty_password", "mqtt-user=me mqtt-password-file=/dev/null",
+                                "the first line of \"/dev/null\" is empty"},
+                    SettingsRow{"no_user", "mqtt-password=secret",
+                                "a password for MQTT has no user: set mqtt-user"},
+                    SettingsRow{"no_key", "mqtt-certificate-file=/dev/null",
+                                "mqtt-certificate-file and mqtt-key-file belong together"},
+                    SettingsRow{"no_will_topic", "mqtt-will-payload=gone",
+                                "mqtt-will-payload has no mqtt-will-topic"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
