@@ -5,6 +5,8 @@
 
 import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
 LINES = TREE / "pipelines"
+CLIP = TREE / "models/shapes/shapes.mp4"
 CLIP_FRAMES = 300
 # So slow that no frame is late, however busy the machine is: the camera lines drop those.
 SLOW_CAMERA = "videotestsrc num-buffers=20 ! capsfilter caps=video/x-raw,framerate=1/1"
@@ -68,6 +71,37 @@ class RtspCamera:
         self.server.kill()
         self.server.wait()
         self.server.stdout.close()
+
+
+class Broker:
+    """An MQTT broker on the loopback interface, and who subscribes to all that it has."""
+
+    def __init__(self, test, folder):
+        server = shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin")
+        client = shutil.which("mosquitto_sub")
+        if not server or not client:
+            raise unittest.SkipTest("mosquitto or mosquitto-clients are not installed")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        config = folder / "mosquitto.conf"
+        config.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\nlog_dest file {folder}/log\nlog_type subscribe\nuser root\n")
+        self.lines = folder / "lines"
+        self.start(test, [server, "-c", config])
+        while self.is_away():
+            time.sleep(0.1)
+        self.start(test, [client, "-p", str(self.port), "-t", "#", "-q", "1", "-i", "reader"], output=self.lines)
+        wait_for(folder / "log", "reader 1 #", 1)
+
+    def is_away(self):
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", self.port)) != 0
+
+    def start(self, test, command, output=os.devnull):
+        with open(output, "w") as file:
+            process = subprocess.Popen(command, stdout=file)
+        test.addCleanup(process.wait)
+        test.addCleanup(process.kill)
 
 
 def objects(lines):
@@ -226,6 +260,15 @@ class LaunchLines(unittest.TestCase):
         lines = run("classify-objects.sh")
         self.assert_clip(lines)
         self.assertEqual(objects(lines), sum(len(found["classifications"]) for line in lines for found in line["detections"]))
+
+    def test_publish_mqtt(self):
+        broker = Broker(self, self.folder)
+        self.assertEqual(run("publish-mqtt.sh", CLIP, f"mqtt://127.0.0.1:{broker.port}/npu/shapes"), [])
+        wait_for(broker.lines, '"frame":', CLIP_FRAMES)
+        lines = read(broker.lines)
+        self.assert_clip(lines)
+        self.assertEqual([line["frame"] for line in lines], list(range(CLIP_FRAMES)))
+        self.assertEqual({line["stream"] for line in lines}, {"shapes"})
 
     def test_two_models(self):
         one, two = self.folder / "one.jsonl", self.folder / "two.jsonl"
