@@ -88,9 +88,9 @@ def crowd(rng):
 SCENES = {"crossing": (crossing, 300), "occlusion": (occlusion, 360), "exits": (exits, 400), "crowd": (crowd, 300)}
 
 
-def clipped(box):
+def clipped(box, frame=(WIDTH, HEIGHT)):
     left, top = max(box[0], 0), max(box[1], 0)
-    return [left, top, min(box[0] + box[2], WIDTH) - left, min(box[1] + box[3], HEIGHT) - top]
+    return [left, top, min(box[0] + box[2], frame[0]) - left, min(box[1] + box[3], frame[1]) - top]
 
 
 def seen_part(box, fronts, steps=10):
@@ -121,7 +121,7 @@ def truth_of(walkers, pillars, at):
     return objects
 
 
-def found_of(truth, rng):
+def found_of(truth, rng, frame=(WIDTH, HEIGHT)):
     """Boxes as of a detector: noise, less confidence in what is partly hidden, misses, and a few of nothing."""
     objects = []
     for one in truth:
@@ -132,7 +132,7 @@ def found_of(truth, rng):
         off = [rng.gauss(0, NOISE) for _ in range(4)]
         box = [left + off[0] * width, top + off[1] * height, width * (1 + off[2] - off[0]), height * (1 + off[3] - off[1])]
         if not is_missed:
-            objects.append({"label": one["label"], "box": clipped(box), "confidence": confidence})
+            objects.append({"label": one["label"], "box": clipped(box, frame), "confidence": confidence})
     if rng.random() < FALSE:
         box = [rng.uniform(0, WIDTH - 80), rng.uniform(0, HEIGHT - 140), rng.uniform(30, 80), rng.uniform(60, 140)]
         objects.append({"label": "person", "box": box, "confidence": rng.uniform(0.2, 0.65)})

@@ -76,9 +76,9 @@ def track(folder, seeds):
                 clip = make_clip(scene, seed)
                 file.write_text(json.dumps(clip), encoding="utf-8")
                 for name, element, least in sides:
-                    told = run(folder / "track_side", element, file, "--least-score", least)
+                    told = run(folder / "track_side", element, file, "--least-score", least)["frames"]
                     scores[name][scene].append(measure(frames_of(clip, told)))
-                bridged[scene] += between(frames_of(clip, run(folder / "track_side", "nputrack", file, "--interval", INTERVAL)), INTERVAL)
+                bridged[scene] += between(frames_of(clip, run(folder / "track_side", "nputrack", file, "--interval", INTERVAL)["frames"]), INTERVAL)
     return scores, bridged
 
 

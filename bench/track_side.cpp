@@ -10,12 +10,15 @@
 #endif
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+
+#include "cpu_time.hpp"
 
 namespace {
 
@@ -119,13 +122,22 @@ class Side {
   Side& operator=(const Side&) = delete;
 
   Json run() {
-    Json frames = Json::array();
-    for (std::size_t i = 0; i < clip_.at("frames").size(); ++i) frames.push_back(push(i));
-    return frames;
+    Json line{{"frames", Json::array()}, {"times", Json::array()}};
+    for (std::size_t i = 0; i < clip_.at("frames").size(); ++i) {
+      GstBuffer* frame = make_frame(i);
+      const double begin = bench::cpu_ms();
+      if (gst_harness_push(harness_, frame) != GST_FLOW_OK) {
+        throw std::runtime_error(options_.element + " refuses the frame");
+      }
+      line["times"].push_back(bench::cpu_ms() - begin);
+      const Buffer out(gst_harness_pull(harness_), gst_buffer_unref);
+      line["frames"].push_back(identified_boxes(out.get()));
+    }
+    return line;
   }
 
  private:
-  Json push(std::size_t index) {
+  GstBuffer* make_frame(std::size_t index) {
     GstBuffer* frame = gst_buffer_new_allocate(nullptr, 16, nullptr);
     GST_BUFFER_PTS(frame) =
         gst_util_uint64_scale(index, GST_SECOND, clip_.at("rate").get<guint64>());
@@ -138,11 +150,7 @@ class Side {
         }
       }
     }
-    if (gst_harness_push(harness_, frame) != GST_FLOW_OK) {
-      throw std::runtime_error(options_.element + " refuses the frame");
-    }
-    const Buffer out(gst_harness_pull(harness_), gst_buffer_unref);
-    return identified_boxes(out.get());
+    return frame;
   }
 
   const Options options_;
