@@ -4,6 +4,8 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
+#include "common/refs.hpp"
+
 namespace gstnpu {
 
 constexpr double kUsualFrame = 1.0 / 30;  ///< seconds, where nothing tells
@@ -45,15 +47,27 @@ class FrameClock {
   bool is_first_ = true;
 };
 
-/// Whether what follows an event is another stream, or another place of it. A segment that is sent
-/// again changes nothing.
+/// Whether both give the same timestamps the same time. Where a segment ends, and how far it was
+/// played, does not matter; the latter changes with each frame.
+inline bool is_same_time(const GstSegment& a, const GstSegment& b) {
+  return a.format == b.format && a.rate == b.rate && a.applied_rate == b.applied_rate &&
+         a.base == b.base && a.offset == b.offset && a.start == b.start && a.time == b.time;
+}
+
+/// Whether what follows an event is another stream, or another place of it. A stream-start or a
+/// segment that is sent again changes nothing: elements that are linked anew do that.
 inline bool begins_anew(GstBaseTransform* base, GstEvent* event) {
-  const GstEventType type = GST_EVENT_TYPE(event);
-  if (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_STREAM_START) return true;
-  if (type != GST_EVENT_SEGMENT) return false;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) return true;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START) {
+    const gchar* id = nullptr;
+    gst_event_parse_stream_start(event, &id);
+    const TextRef before(gst_pad_get_stream_id(GST_BASE_TRANSFORM_SINK_PAD(base)));
+    return g_strcmp0(id, before.get()) != 0;
+  }
+  if (GST_EVENT_TYPE(event) != GST_EVENT_SEGMENT) return false;
   const GstSegment* segment = nullptr;
   gst_event_parse_segment(event, &segment);
-  return !gst_segment_is_equal(segment, &base->segment);
+  return !is_same_time(*segment, base->segment);
 }
 
 }  // namespace gstnpu

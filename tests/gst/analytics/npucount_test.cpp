@@ -91,6 +91,25 @@ TEST(NpuCount, TellsWhoIsInAZone) {
             R"("events":[{"event":"left","place":"door","tracking_id":7,"seconds":0.2}])");
 }
 
+// As where an element upstream is linked anew.
+TEST(NpuCount, GoesOnOverASegmentThatIsSentAgain) {
+  const TempFolder folder;
+  ElementHarness harness(
+      "npucount places=" + quoted(kDoor) + " ! npupublish location=" + folder.file("out.jsonl"),
+      kCaps);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
+    EXPECT_EQ(harness.push(frame_of(i, {{7, 300, 200}})), GST_FLOW_OK);
+  }
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
+  const std::string text = folder.read("out.jsonl");
+  EXPECT_NE(text.find(R"("inside":[{"tracking_id":7,"seconds":0.3}],"entered":1,)"),
+            std::string::npos)
+      << text;
+}
+
 // The lower edge counts: a box whose middle is above the line stands below it.
 TEST(NpuCount, CountsWhoCrossesALineByItsLowerEdge) {
   const auto lines =
