@@ -202,6 +202,10 @@ void FrameTracker::predict(GstBuffer* buffer, double seconds, FrameSize frame, T
                         .oriented = {}};
     Region region;
     region.meta = attach_object(buffer, object, label->text, frame, region_id++);
+    if (!label->id) {
+      gst_structure_remove_field(
+          gst_video_region_of_interest_meta_get_param(region.meta, "detection"), "label_id");
+    }
 #ifdef GST_NPU_HAVE_ANALYTICS
     region.analytics_id = static_cast<guint>(region.meta->id);
 #endif

@@ -46,6 +46,17 @@ TEST(StrangeStreams, PassGapsAndFramesWithoutAnything) {
   EXPECT_EQ(track.still(4), 1);
 }
 
+TEST(StrangeStreams, InventNoNumberForALabelThatHasNone) {
+  Tracked track("inference-interval=2");
+  Owned<GstBuffer> buffer = empty_frame(0);
+  gst_buffer_add_video_region_of_interest_meta(buffer.get(), "face", 100, 100, 50, 50);
+  track.push(std::move(buffer));
+  const auto objects = track.push(empty_frame(1));
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0].id, 1);
+  EXPECT_EQ(objects[0].label_id, std::nullopt);
+}
+
 // The second one has nothing to do but for what the first left alone.
 TEST(StrangeStreams, TwoTrackersDoNotDisagree) {
   ElementHarness harness("nputrack ! nputrack", kCaps);
