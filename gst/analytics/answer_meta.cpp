@@ -360,7 +360,11 @@ gint next_region_id(GstBuffer* buffer) {
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
              buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
-    next = std::max(next, reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)->id + 1);
+    const gint id = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)->id;
+    // Others may have taken the highest there is: more must follow.
+    if (id < G_MAXINT / 2) {
+      next = std::max(next, id + 1);
+    }
   }
   return next;
 }

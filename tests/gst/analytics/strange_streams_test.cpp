@@ -57,6 +57,38 @@ TEST(StrangeStreams, InventNoNumberForALabelThatHasNone) {
   EXPECT_EQ(objects[0].label_id, std::nullopt);
 }
 
+/// Each identity and the number of its region.
+std::map<int, int> region_numbers(GstBuffer* buffer) {
+  std::map<int, int> numbers;
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(
+             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    auto* meta = reinterpret_cast<GstVideoRegionOfInterestMeta*>(base);
+    gint id = 0;
+    gst_structure_get_int(gst_video_region_of_interest_meta_get_param(meta, "object_id"), "id",
+                          &id);
+    numbers[id] = meta->id;
+  }
+  return numbers;
+}
+
+TEST(StrangeStreams, GoOnBesideRegionsOfTheHighestNumber) {
+  for (const gint highest : {G_MAXINT - 1, G_MAXINT}) {
+    Tracked track;
+    track.push(inferred_frame(0, {{100, 100}, {200, 200}, {400, 200}}));
+    Owned<GstBuffer> buffer = empty_frame(1);
+    GstVideoRegionOfInterestMeta* other = add_object(buffer.get(), {300, 300});
+    other->id = highest;
+    gst_video_region_of_interest_meta_add_param(
+        other, gst_structure_new("object_id", "id", G_TYPE_INT, 77, nullptr));
+    track.push(std::move(buffer));
+    auto numbers = region_numbers(track.last_frame());
+    ASSERT_EQ(numbers.size(), 4u);
+    EXPECT_EQ(numbers[77], highest);
+    for (const int id : {1, 2, 3}) EXPECT_TRUE(numbers[id] >= 0 && numbers[id] < highest) << id;
+  }
+}
+
 // The second one has nothing to do but for what the first left alone.
 TEST(StrangeStreams, TwoTrackersDoNotDisagree) {
   ElementHarness harness("nputrack ! nputrack", kCaps);
