@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -10,6 +11,8 @@ namespace {
 
 constexpr double kLeastArea = 1e-9;
 constexpr double kLeastLength = 1e-6;
+// So many objects are remembered; where patience has no end, they would become more and more.
+constexpr std::size_t kMostObjects = 16384;
 
 /// Above zero where `point` is right of the way from one place to another; y goes down.
 double side(const FramePoint& from, const FramePoint& to, const FramePoint& point) {
@@ -149,9 +152,10 @@ void Counter::see_at_line(std::size_t line, const Sighting& sighting, Object* ob
 }
 
 void Counter::forget_lost(double seconds) {
+  const double since = std::max(seconds - lost_seconds_, seen_since());
   for (auto it = objects_.begin(); it != objects_.end();) {
     auto& [id, object] = *it;
-    if (seconds - object.seen <= lost_seconds_) {
+    if (object.seen >= since) {
       ++it;
       continue;
     }
@@ -162,6 +166,16 @@ void Counter::forget_lost(double seconds) {
     }
     it = objects_.erase(it);
   }
+}
+
+/// When those were seen that were seen last, of very many.
+double Counter::seen_since() const {
+  if (objects_.size() <= kMostObjects) return -std::numeric_limits<double>::infinity();
+  std::vector<double> seen;
+  for (const auto& [id, object] : objects_) seen.push_back(object.seen);
+  const auto kept = seen.end() - static_cast<std::ptrdiff_t>(kMostObjects);
+  std::nth_element(seen.begin(), kept, seen.end());
+  return *kept;
 }
 
 }  // namespace npu::vision

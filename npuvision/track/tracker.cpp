@@ -22,6 +22,8 @@ constexpr double kBuffer = 0.5;
 constexpr double kLeastSeen = 0.7;
 constexpr double kHiddenMargin = 0.1;
 constexpr double kLongestHidden = 0.5;  // seconds
+// So many lost ones are looked for; where patience has no end, they would become more and more.
+constexpr std::size_t kMostLost = 1024;
 // A path is filled in with at most so many places.
 constexpr int kMostVirtual = 8;
 
@@ -136,6 +138,7 @@ class Tracker::Impl {
   void find(Tracked* tracked, std::span<const Object> objects, std::size_t object);
   void begin_tracks(std::span<const Object> objects);
   void drop(FrameSize frame);
+  void drop_longest_lost();
   void show(FrameSize frame);
 
   TrackerOptions options_;
@@ -149,6 +152,7 @@ class Tracker::Impl {
   // Of one frame.
   std::vector<char> is_taken_;  // by object
   std::vector<Edges> expected_;
+  std::vector<double> lost_since_;
   Assignment assignment_;
 };
 
@@ -282,6 +286,26 @@ void Tracker::Impl::drop(FrameSize frame) {
   });
 }
 
+/// Of very many.
+void Tracker::Impl::drop_longest_lost() {
+  lost_since_.clear();
+  for (const Tracked& tracked : tracked_) {
+    if (tracked.is_lost()) {
+      lost_since_.push_back(tracked.found_at);
+    }
+  }
+  if (lost_since_.size() <= kMostLost) return;
+  const std::size_t surplus = lost_since_.size() - kMostLost;
+  const auto first_kept = lost_since_.begin() + static_cast<std::ptrdiff_t>(surplus);
+  std::nth_element(lost_since_.begin(), first_kept, lost_since_.end());
+  const double oldest = *first_kept;
+  auto as_old = std::count(lost_since_.begin(), first_kept, oldest);
+  std::erase_if(tracked_, [&](const Tracked& tracked) {
+    if (!tracked.is_lost() || tracked.found_at > oldest) return false;
+    return tracked.found_at < oldest || as_old-- > 0;
+  });
+}
+
 void Tracker::Impl::show(FrameSize frame) {
   shown_.clear();
   for (const bool is_lost : {false, true}) {
@@ -314,6 +338,7 @@ void Tracker::Impl::update(double seconds, std::span<const Object> objects, Fram
     match(round, objects);
   }
   drop(frame);
+  drop_longest_lost();
   begin_tracks(objects);
   is_first_ = false;
   show(frame);

@@ -63,7 +63,8 @@ struct CountEvent {
 /// Counts who is in zones and who crosses lines. One thread.
 class NPU_API Counter {
  public:
-  /// Who is not seen for longer than `lost_seconds` has left, when it was seen last. Throws
+  /// Who is not seen for longer than `lost_seconds` has left, when it was seen last; of more than
+  /// 16384 objects, also who was seen before the others. Throws
   /// npu::Error for zones without an area, for lines without a length and for points outside of
   /// the frame.
   Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds);
@@ -96,6 +97,7 @@ class NPU_API Counter {
   void see_at_line(std::size_t line, const Sighting& sighting, Object* object);
   void leave(std::size_t zone, std::uint64_t id, double seconds, Object* object);
   void forget_lost(double seconds);
+  double seen_since() const;
 
   std::vector<Zone> zones_;
   std::vector<CountLine> lines_;

@@ -18,7 +18,7 @@ struct TrackerOptions {
   float low_confidence = 0.1F;
   /// How often an object has to be found before it gets an identity; not in the first frame.
   std::uint32_t confirm_after = 2;
-  double lost_seconds = 1;  ///< how long something that is not found is looked for
+  double lost_seconds = 1;  ///< how long something that is not found is looked for, of 1024 at most
   /// Whether an object may go on with a track of another label.
   bool across_labels = false;
 };

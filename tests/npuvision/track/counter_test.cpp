@@ -54,6 +54,22 @@ TEST(Zones, CountWhoAppearsInside) {
   EXPECT_EQ(counter.zone_counts()[0].entered, 1U);
 }
 
+// Identities that come and go, however patient the counter is.
+TEST(Zones, AreLeftByTheOldestOfVeryMany) {
+  Counter counter({middle()}, {}, 1e9);
+  std::vector<Sighting> sightings(1000);
+  std::uint64_t id = 0;
+  for (int i = 0; i < 30; ++i) {
+    for (Sighting& sighting : sightings) sighting = {++id, {0.5, 0.5}};
+    counter.update(kStep * i, sightings);
+    EXPECT_LE(counter.zone_counts()[0].inside.size(), 17000U);
+  }
+  const ZoneCount& zone = counter.zone_counts()[0];
+  EXPECT_EQ(zone.inside.back().id, 30000U);
+  EXPECT_EQ(zone.entered, 30000U);
+  EXPECT_EQ(zone.left + zone.inside.size(), 30000U);
+}
+
 TEST(Zones, AreLeftByWhoIsSeenNoMoreWhenItWasSeenLast) {
   Counter counter({middle()}, {}, 0.5);
   walk(&counter, {{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.5}});

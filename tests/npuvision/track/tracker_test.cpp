@@ -171,6 +171,22 @@ TEST(Tracker, GivesUpWhatIsLostForTooLong) {
   EXPECT_TRUE(clip.lost().empty());
 }
 
+// However patient it is.
+TEST(Tracker, LooksForAThousandLostOnesAtMost) {
+  Clip clip({.confirm_after = 1, .lost_seconds = 1e9});
+  std::vector<Object> objects(60);
+  for (int i = 0; i < 100; ++i) {
+    for (std::size_t k = 0; k < objects.size(); ++k) {
+      objects[k] = object_at(5 + 10.0 * static_cast<double>(k), 2 + 3.5 * i, 1.5);
+    }
+    ASSERT_EQ(clip.frame(objects).size(), objects.size()) << i;
+  }
+  clip.frame({});
+  EXPECT_EQ(clip.lost().size(), 1024U);
+  const auto found = clip.frame(objects);
+  EXPECT_EQ(id_of(found, 0), 99 * 60 + 1U) << "who was lost last is known";
+}
+
 // Who comes in where another went out is another.
 TEST(Tracker, EndsATrackThatLeavesTheFrame) {
   Clip clip;
