@@ -140,9 +140,11 @@ YoloReading read_raw_way(const Found& found, YoloHead head, bool channels_first)
   if (refusal.empty() && said && *said != channels_first) {
     refusal = "lies the other way round than the model's description says";
   }
-  // Many heads have rows of boxes. Classes in rows are YOLO's own, where their number is right.
+  // Many heads have rows of boxes. Classes in rows are YOLO's own, where their number is right,
+  // which any is where the rest may be key points.
+  const bool is_any_number = head.task == Task::kPose && found.card.key_points == 0;
   const bool is_sure = said || are_grid_cells(head.boxes, found.input) ||
-                       (channels_first && !found.card.labels.empty()) ||
+                       (channels_first && !found.card.labels.empty() && !is_any_number) ||
                        (is_named(found, Family::kYolo) && head.boxes > head.values);
   if (refusal.empty() && !is_sure) {
     refusal = "has " + number(head.boxes) +
