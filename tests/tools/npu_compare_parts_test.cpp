@@ -9,6 +9,7 @@
 #include "inputs.hpp"
 #include "ir_files.hpp"
 #include "npy.hpp"
+#include "object_difference.hpp"
 
 namespace {
 
@@ -113,6 +114,75 @@ std::string npy(const std::string& descr, const std::string& shape, const std::s
   header.resize(118, ' ');
   header.back() = '\n';
   return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + bytes;
+}
+
+using npu::vision::Answer;
+using npu::vision::OrientedBox;
+
+/// One object with a mask of these columns and rows over its box of 4x2 pixels.
+Answer answer_of_mask(std::uint32_t x, const std::vector<std::uint8_t>& pixels,
+                      std::uint32_t columns, std::uint32_t rows) {
+  Answer answer;
+  answer.objects.push_back({.left = 0, .top = 0, .right = 4, .bottom = 2, .oriented = {}});
+  answer.masks.push_back({.x = x,
+                          .y = 0,
+                          .width = 4,
+                          .height = 2,
+                          .columns = columns,
+                          .rows = rows,
+                          .first = answer.mask_pixels.size()});
+  answer.mask_pixels = pixels;
+  return answer;
+}
+
+double overlap_of(const Answer& one, const Answer& other) {
+  const double there = mask_overlap({one, 0}, {other, 0});
+  EXPECT_EQ(there, mask_overlap({other, 0}, {one, 0}));
+  return there;
+}
+
+TEST(MaskOverlapTest, IsThatOfTheFramesPixels) {
+  const Answer full = answer_of_mask(0, std::vector<std::uint8_t>(8, 255), 4, 2);
+  const Answer half = answer_of_mask(0, {255, 255, 0, 0, 255, 255, 0, 0}, 4, 2);
+  EXPECT_EQ(overlap_of(full, full), 1);
+  EXPECT_EQ(overlap_of(full, half), 0.5);
+  EXPECT_EQ(overlap_of(half, answer_of_mask(0, {255, 0}, 2, 1)), 1) << "a coarser one";
+  EXPECT_EQ(overlap_of(full, answer_of_mask(2, std::vector<std::uint8_t>(8, 255), 4, 2)),
+            4.0 / 12);
+}
+
+TEST(MaskOverlapTest, OfNoMaskIsNone) {
+  const Answer full = answer_of_mask(0, std::vector<std::uint8_t>(8, 255), 4, 2);
+  const Answer empty = answer_of_mask(0, std::vector<std::uint8_t>(8, 0), 4, 2);
+  Answer none;
+  none.objects = full.objects;
+  EXPECT_EQ(overlap_of(full, none), 0);
+  EXPECT_EQ(overlap_of(none, none), 1);
+  EXPECT_EQ(overlap_of(empty, none), 1);
+}
+
+TEST(ObjectDifferenceTest, OfOrientedBoxesIsThatOfTheirCorners) {
+  const auto answer_of = [](const OrientedBox& box) {
+    Answer answer;
+    answer.objects.push_back({.left = 0, .top = 0, .right = 9, .bottom = 9, .oriented = box});
+    return answer;
+  };
+  constexpr double kQuarter = 1.5707963267948966;
+  const Answer lying = answer_of({5, 5, 8, 2, 0}), standing = answer_of({5, 5, 8, 2, -kQuarter});
+  EXPECT_NEAR(largest_shift({lying, 0}, {standing, 0}), std::hypot(3, 3), 1e-9);
+  const Answer same = answer_of({5, 5, 2, 8, -kQuarter});
+  EXPECT_NEAR(largest_shift({lying, 0}, {same, 0}), 0, 1e-9) << "its other side is the width";
+}
+
+TEST(ObjectDifferenceTest, HoldsKeyPoints) {
+  Answer one, other;
+  one.objects.push_back({.left = 0, .top = 0, .right = 9, .bottom = 9, .oriented = {}});
+  other.objects = one.objects;
+  one.key_points_per_object = other.key_points_per_object = 2;
+  one.key_points = {{1, 1, 0.9F}, {5, 5, 0.5F}};
+  other.key_points = {{1, 1, 0.9F}, {8, 9, 0.25F}};
+  EXPECT_EQ(largest_shift({one, 0}, {other, 0}), 5);
+  EXPECT_EQ(largest_score_difference({one, 0}, {other, 0}), 0.25);
 }
 
 TEST(NpyTest, TellsTypeShapeAndWhereTheBytesAre) {

@@ -146,6 +146,16 @@ TEST(NpuCompareTest, ComparesEachOutputOfBothModels) {
   EXPECT_EQ(outputs[1]["largest"], 0);
 }
 
+TEST(NpuCompareTest, TellsOfAReferenceOfAnotherName) {
+  const TempDir dir;
+  const auto one = Network{.prefix = "a"}.write(dir, "one");
+  const auto two = Network{.prefix = "b"}.write(dir, "two");
+  EXPECT_EQ(run_json(one + ' ' + two, 0)["outputs"][0]["reference_shape"],
+            (std::vector<int>{1, 4}));
+  const auto text = run(one + ' ' + two + " --device software").output;
+  EXPECT_TRUE(has(text, "alast  f32[1,4], reference blast  f32[1,4]")) << text;
+}
+
 TEST(NpuCompareTest, TheToleranceDecides) {
   const Networks networks;
   const auto words = networks.bad + ' ' + networks.good;
@@ -306,6 +316,27 @@ TEST(NpuCompareAnswersTest, TellWhichSideBreaksTheContract) {
   const auto answers = run_json(bad + ' ' + good + " --input " + picture_of_two(dir), 1)["answers"];
   EXPECT_EQ(answers["undecoded"], 1);
   EXPECT_TRUE(has(answers["changes"][0], "the model gives no answer")) << answers;
+}
+
+/// What is said of four numbers, once as they are and once with other signs.
+std::string change_of(const std::string& info, float factor) {
+  const TempDir dir;
+  Network one, other;
+  one.rt_info = other.rt_info = "<model_info>" + info + "</model_info>";
+  other.constants[0] = factor;
+  const std::array<float, 4> frame = {9, 1, 2, 3};
+  const std::string bytes(reinterpret_cast<const char*>(frame.data()), sizeof(frame));
+  return run(other.write(dir, "other") + ' ' + one.write(dir, "one") + " --input " +
+             dir.write("frame.raw", bytes).string() + " --device software")
+      .output;
+}
+
+// Values differ, but also what they mean.
+TEST(NpuCompareAnswersTest, TellOfEmbeddings) {
+  const std::string card = "{&quot;task&quot;:&quot;embed&quot;}";
+  const auto text = change_of("<npu_card value=\"" + card + "\" />", -2);
+  EXPECT_TRUE(has(text, "embedding: CHANGED in 1 of 1 frames")) << text;
+  EXPECT_TRUE(has(text, "the embedding has another direction: their cosine is -0.9")) << text;
 }
 
 TEST(NpuCompareAnswersTest, AreThoseOfAClassification) {

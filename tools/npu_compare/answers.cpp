@@ -12,6 +12,7 @@
 #include <npuvision/labels.hpp>
 
 #include "difference.hpp"
+#include "object_difference.hpp"
 
 namespace {
 
@@ -20,8 +21,10 @@ using vision::Object;
 using vision::TensorView;
 
 constexpr std::size_t kMostChanges = 50;
-/// Below this overlap two boxes are two objects.
+/// Below this overlap two boxes, or two masks, are two objects'.
 constexpr double kSameObject = 0.5;
+/// Below this cosine two embeddings are those of two things.
+constexpr double kSameDirection = 0.9;
 
 TensorView view_of(const npu::Port& named, const npu::Port& port) {
   TensorView view;
@@ -51,21 +54,6 @@ vision::InputSize image_size(const std::vector<npu::Port>& inputs) {
     size = {static_cast<std::uint32_t>(shape[top + 1]), static_cast<std::uint32_t>(shape[top])};
   }
   return size;
-}
-
-double overlap(const Object& one, const Object& other) {
-  const double width = std::min(one.right, other.right) - std::max(one.left, other.left);
-  const double height = std::min(one.bottom, other.bottom) - std::max(one.top, other.top);
-  if (width <= 0 || height <= 0) return 0;
-  const auto area = [](const Object& box) {
-    return (box.right - box.left) * (box.bottom - box.top);
-  };
-  return width * height / (area(one) + area(other) - width * height);
-}
-
-double shift(const Object& one, const Object& other) {
-  return std::max({std::abs(one.left - other.left), std::abs(one.top - other.top),
-                   std::abs(one.right - other.right), std::abs(one.bottom - other.bottom)});
 }
 
 /// The object of the same class that overlaps most and is not taken yet.
@@ -222,20 +210,24 @@ void AnswerComparer::compare_objects() {
       continue;
     }
     taken[*same] = true;
-    raise(found_.largest_score, objects[i].confidence - others[*same].confidence);
-    raise(found_.largest_shift, shift(objects[i], others[*same]));
-    if (tested_.answer.key_points_per_object != reference_.answer.key_points_per_object) continue;
-    const auto points = tested_.answer.key_points_of(i);
-    const auto other_points = reference_.answer.key_points_of(*same);
-    for (std::size_t k = 0; k < points.size(); ++k) {
-      raise(found_.largest_shift,
-            std::hypot(points[k].x - other_points[k].x, points[k].y - other_points[k].y));
-    }
+    compare_object(i, *same);
   }
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (taken[i]) continue;
     ++found_.missing;
     note(label(others[i].label_id) + ' ' + place_of(others[i]) + " is missing");
+  }
+}
+
+void AnswerComparer::compare_object(std::size_t tested, std::size_t reference) {
+  const ObjectOf one{tested_.answer, tested}, other{reference_.answer, reference};
+  raise(found_.largest_score, largest_score_difference(one, other));
+  raise(found_.largest_shift, largest_shift(one, other));
+  const double shared = mask_overlap(one, other);
+  found_.lowest_mask_overlap = std::min(found_.lowest_mask_overlap, shared);
+  if (shared < kSameObject) {
+    note(label(one.object().label_id) + ' ' + place_of(one.object()) +
+         text(" has another mask: they overlap by %.2f", shared));
   }
 }
 
@@ -271,12 +263,25 @@ void AnswerComparer::compare_maps() {
   found_.pixels += answer.class_map.values.size();
   found_.changed_pixels += changed;
   raise(found_.largest_value, difference(answer.value_map.values, other.value_map.values).largest);
-  raise(found_.largest_value, answer.anomaly.value_or(0) - other.anomaly.value_or(0));
-  found_.lowest_cosine =
-      std::min(found_.lowest_cosine, difference(answer.embedding, other.embedding).cosine);
+  compare_anomaly(answer.anomaly.value_or(0), other.anomaly.value_or(0));
+  const double cosine = difference(answer.embedding, other.embedding).cosine;
+  found_.lowest_cosine = std::min(found_.lowest_cosine, cosine);
+  if (cosine < kSameDirection) {
+    note(text("the embedding has another direction: their cosine is %.2f", cosine));
+  }
+}
+
+void AnswerComparer::compare_anomaly(float tested, float reference) {
+  constexpr float kLeast = 0.5F;  // of what is not normal
+  raise(found_.largest_value, tested - reference);
+  if ((tested >= kLeast) == (reference >= kLeast)) return;
+  note(text("the anomaly is %.2f, not %.2f", static_cast<double>(tested),
+            static_cast<double>(reference)));
 }
 
 void AnswerComparer::compare_texts() {
+  raise(found_.largest_score,
+        tested_.answer.text_confidence.value_or(0) - reference_.answer.text_confidence.value_or(0));
   if (tested_.answer.text == reference_.answer.text) return;
   note("the text is \"" + tested_.answer.text + "\", not \"" + reference_.answer.text + '"');
 }

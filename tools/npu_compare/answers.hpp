@@ -16,8 +16,9 @@ struct AnswerChanges {
   std::size_t undecoded = 0;  ///< frames with values that break the family's contract
   std::size_t objects = 0, reference_objects = 0;
   std::size_t missing = 0, added = 0;  ///< objects of one side alone
-  double largest_score = 0;            ///< difference of objects' and classes' confidences, 0..1
-  double largest_shift = 0;            ///< of objects' edges and key points, frame pixels
+  double largest_score = 0;  ///< difference of objects', key points', classes', texts' confidences
+  double largest_shift = 0;  ///< of objects' edges, corners and key points, frame pixels
+  double lowest_mask_overlap = 1;              ///< of objects' masks, intersection over union
   std::size_t pixels = 0, changed_pixels = 0;  ///< of maps of classes
   double largest_value = 0;                    ///< difference of a map of values, or an anomaly
   double lowest_cosine = 1;                    ///< of embeddings
@@ -44,8 +45,10 @@ class AnswerComparer {
   bool decode(Decoding& decoding);
   void compare_answers();
   void compare_objects();
+  void compare_object(std::size_t tested, std::size_t reference);
   void compare_classes();
   void compare_maps();
+  void compare_anomaly(float tested, float reference);
   void compare_texts();
   std::string label(std::uint32_t id) const;
   void note(const std::string& change);

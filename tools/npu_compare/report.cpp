@@ -31,7 +31,8 @@ ordered_json json_of(const OutputComparison& output) {
                        {"type", npu::to_string(output.tested.type)},
                        {"shape", output.tested.shape},
                        {"reference_name", output.reference.name},
-                       {"reference_type", npu::to_string(output.reference.type)}};
+                       {"reference_type", npu::to_string(output.reference.type)},
+                       {"reference_shape", output.reference.shape}};
   json.update(json_of(output.difference));
   return json;
 }
@@ -48,6 +49,7 @@ ordered_json json_of(const AnswerChanges& answers) {
           {"added", answers.added},
           {"largest_score_difference", answers.largest_score},
           {"largest_shift_pixels", answers.largest_shift},
+          {"lowest_mask_overlap", answers.lowest_mask_overlap},
           {"pixels", answers.pixels},
           {"changed_pixels", answers.changed_pixels},
           {"largest_value_difference", answers.largest_value},
@@ -67,7 +69,17 @@ void write_answers(std::ostream& out, const AnswerChanges& answers) {
   }
   out << "; objects " << answers.objects << ", reference " << answers.reference_objects
       << "; scores differ by up to " << answers.largest_score << ", places by "
-      << answers.largest_shift << " pixels\n";
+      << answers.largest_shift << " pixels";
+  if (answers.lowest_mask_overlap < 1) {
+    out << "; masks overlap by " << answers.lowest_mask_overlap << " or more";
+  }
+  if (answers.largest_value > 0) {
+    out << "; values differ by up to " << answers.largest_value;
+  }
+  if (answers.lowest_cosine < 1) {
+    out << "; cosine of embeddings " << answers.lowest_cosine << " or more";
+  }
+  out << '\n';
   for (const auto& change : answers.changes) out << "    " << change << '\n';
 }
 
@@ -117,6 +129,21 @@ std::string place_in(const npu::Shape& shape, std::size_t index) {
     index /= dimension;
   }
   return npu::to_string(place);
+}
+
+/// The reference's only where it is another.
+void write_ports(std::ostream& out, const npu::Port& tested, const npu::Port& reference) {
+  const auto write = [&out](const npu::Port& port) {
+    out << port.name << "  " << npu::to_string(port.type) << npu::to_string(port.shape);
+  };
+  out << "  output     ";
+  write(tested);
+  if (tested.name != reference.name || tested.type != reference.type ||
+      tested.shape != reference.shape) {
+    out << ", reference ";
+    write(reference);
+  }
+  out << '\n';
 }
 
 void write_difference(std::ostream& out, const npu::Port& port, const Difference& difference) {
@@ -177,8 +204,7 @@ std::string to_text(const Arguments& arguments, const Comparison& comparison) {
   write_side(out, "model      ", arguments.tested, comparison.tested_device);
   write_side(out, "reference  ", arguments.reference, comparison.reference_device);
   for (const auto& output : comparison.outputs) {
-    out << "  output     " << output.tested.name << "  " << npu::to_string(output.tested.type)
-        << npu::to_string(output.tested.shape) << '\n';
+    write_ports(out, output.tested, output.reference);
     write_difference(out, output.tested, output.difference);
   }
   write_answers(out, comparison.answers);
