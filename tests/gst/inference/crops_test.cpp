@@ -74,7 +74,7 @@ std::string name_of(const Part& part) {
   return std::to_string(part.width) + "x" + std::to_string(part.height);
 }
 
-class Crops : public testing::Test {
+class CropPixels : public testing::Test {
  protected:
   void SetUp() override {
     const char* path = std::getenv("NPU_CROPS");
@@ -114,7 +114,7 @@ std::vector<float> tensor_of(GstBuffer* buffer, guint index) {
 // docs/elements.md tells the accuracies.
 constexpr Accuracy kOfObjects{1, 6}, kOfTheGraph{0.5, 2};
 
-TEST_F(Crops, OfObjectsArePillows) {
+TEST_F(CropPixels, OfObjectsArePillows) {
   ElementHarness harness("npuinfer", [this](GstElement* element) {
     g_object_set(element, "model", model_.c_str(), "device", "software", nullptr);
     gst_util_set_object_arg(G_OBJECT(element), "inference-region", "roi-list");
@@ -145,7 +145,7 @@ std::vector<float> seen_behind(const std::string& line, const std::string& caps,
   return tensor;
 }
 
-TEST_F(Crops, OfVideocropAreInterpolated) {
+TEST_F(CropPixels, OfVideocropAreInterpolated) {
   const auto width = static_cast<guint>(reference_.width);
   const auto height = static_cast<guint>(reference_.height);
   for (const Part& part : reference_.parts) {
