@@ -147,8 +147,7 @@ TEST(MaskOverlapTest, IsThatOfTheFramesPixels) {
   EXPECT_EQ(overlap_of(full, full), 1);
   EXPECT_EQ(overlap_of(full, half), 0.5);
   EXPECT_EQ(overlap_of(half, answer_of_mask(0, {255, 0}, 2, 1)), 1) << "a coarser one";
-  EXPECT_EQ(overlap_of(full, answer_of_mask(2, std::vector<std::uint8_t>(8, 255), 4, 2)),
-            4.0 / 12);
+  EXPECT_EQ(overlap_of(full, answer_of_mask(2, std::vector<std::uint8_t>(8, 255), 4, 2)), 4.0 / 12);
 }
 
 TEST(MaskOverlapTest, OfNoMaskIsNone) {

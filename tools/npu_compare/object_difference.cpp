@@ -92,8 +92,7 @@ double largest_shift(const ObjectOf& one, const ObjectOf& other) {
 double largest_score_difference(const ObjectOf& one, const ObjectOf& other) {
   double most = std::abs(one.object().confidence - other.object().confidence);
   for_each_point(one, other, [&](const KeyPoint& point, const KeyPoint& other_point) {
-    most =
-        std::max(most, std::abs(static_cast<double>(point.confidence) - other_point.confidence));
+    most = std::max(most, std::abs(static_cast<double>(point.confidence) - other_point.confidence));
   });
   return most;
 }
