@@ -171,10 +171,7 @@ void MqttOptions::set_session() {
 
 int MqttOptions::connect(MQTTClient client) {
   if (!is_version_5()) return Paho::get().connect(client, &connect_);
-  const MQTTResponse response = Paho::get().connect5(client, &connect_, &properties_, nullptr);
-  const int code = response.reasonCode;
-  Paho::get().free_response(response);
-  return code;
+  return Paho::get().take_code(Paho::get().connect5(client, &connect_, &properties_, nullptr));
 }
 
 MQTTClient MqttOptions::make_client() const {

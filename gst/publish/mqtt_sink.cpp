@@ -204,10 +204,7 @@ int MqttSink::publish(const std::string& text, int& token) {
   message.retained = options_.mqtt.retain ? 1 : 0;
   const char* topic = broker_.topic.c_str();
   if (!mqtt_.is_version_5()) return paho_.publish(client_, topic, &message, &token);
-  const MQTTResponse response = paho_.publish5(client_, topic, &message, &token);
-  const int result = response.reasonCode;
-  paho_.free_response(response);
-  return result;
+  return paho_.take_code(paho_.publish5(client_, topic, &message, &token));
 }
 
 void MqttSink::note_sent(Line& line, int result, int token) {

@@ -1,5 +1,7 @@
 #include "paho.hpp"
 
+#include <cstring>
+
 #include "shared_library.hpp"
 
 namespace gstnpu {
@@ -47,6 +49,14 @@ const Paho& Paho::get() {
     return loaded;
   }();
   return paho;
+}
+
+int Paho::take_code(const MQTTResponse& response) const {
+  int code = 0;
+  static_assert(sizeof code == sizeof response.reasonCode);
+  std::memcpy(&code, &response.reasonCode, sizeof code);
+  free_response(response);
+  return code;
 }
 
 }  // namespace gstnpu

@@ -30,6 +30,10 @@ struct Paho {
 
   /// Throws npu::Error where the library is not there.
   static const Paho& get();
+
+  /// What the response says, a reason of MQTT 5 or an error of the library, which is below 0 and so
+  /// no value of the enum that it is in. Frees the response.
+  int take_code(const MQTTResponse& response) const;
 };
 
 }  // namespace gstnpu
