@@ -190,7 +190,8 @@ void Canvas::mix_row(const Group& group, const Area& area, int row, GstVideoFram
   const auto place = [&](guint component) {
     return static_cast<guint8*>(GST_VIDEO_FRAME_COMP_DATA(frame, component)) +
            static_cast<std::ptrdiff_t>(row) * GST_VIDEO_FRAME_COMP_STRIDE(frame, component) +
-           (area.left >> group.shift_x) * GST_VIDEO_FRAME_COMP_PSTRIDE(frame, component);
+           std::ptrdiff_t{area.left >> group.shift_x} *
+               GST_VIDEO_FRAME_COMP_PSTRIDE(frame, component);
   };
   const auto& components = group.components;
   const std::size_t count = weights_.size();

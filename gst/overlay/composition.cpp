@@ -46,7 +46,7 @@ void draw(const Sprite& sprite, const Pixels& on) {
     for (int x = left; x < right; ++x) {
       const guint share = coverage ? coverage[x - sprite.x] : 255U;
       if (share == 0) continue;
-      put_over(row + 4 * (x - on.left), sprite.color,
+      put_over(row + std::ptrdiff_t{4} * (x - on.left), sprite.color,
                divided_by_255(static_cast<guint16>(share * sprite.opacity)));
     }
   }

@@ -52,8 +52,9 @@ void Drawing::add_zone(const FrameCounts::Zone& zone) {
 /// With an arrow to where forward is, from its middle: to the right of who walks along the line.
 void Drawing::add_count_line(const FrameCounts::Line& line) {
   if (line.points.size() != 2) return;
-  const auto [x0, y0] = in_pixels(line.points[0]);
-  const auto [x1, y1] = in_pixels(line.points[1]);
+  // Clang 14 lets no lambda have what a structured binding names.
+  const npu::vision::FramePoint from = in_pixels(line.points[0]), to = in_pixels(line.points[1]);
+  const double x0 = from.x, y0 = from.y, x1 = to.x, y1 = to.y;
   const double length = std::hypot(x1 - x0, y1 - y0);
   if (!(length > 0)) return;
   const double right = (x1 - x0) / length, down = (y1 - y0) / length;  // along the line
@@ -73,9 +74,9 @@ void Drawing::add_count_line(const FrameCounts::Line& line) {
                     tip_y + head * (side * down - right));
     }
     cairo_stroke(cairo);
-    for (const auto& [end_x, end_y] : {std::pair(x0, y0), std::pair(x1, y1)}) {
+    for (const auto& end : {from, to}) {
       cairo_new_sub_path(cairo);
-      cairo_arc(cairo, end_x, end_y, 1.5 * look_.line_width, 0, 2 * std::numbers::pi);
+      cairo_arc(cairo, end.x, end.y, 1.5 * look_.line_width, 0, 2 * std::numbers::pi);
     }
     cairo_fill(cairo);
   });
