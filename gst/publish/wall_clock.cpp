@@ -30,6 +30,7 @@ std::optional<guint64> reference_of(GstBuffer* buffer) {
 
 /// Nanoseconds, below zero for a frame that came before its time; 0 where nothing tells.
 gint64 age_of(GstBuffer* buffer, const GstSegment& segment, GstElement* element) {
+  if (segment.format != GST_FORMAT_TIME) return 0;
   const GstClockTime taken =
       gst_segment_to_running_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
   const GstClockTime now = gst_element_get_current_running_time(element);

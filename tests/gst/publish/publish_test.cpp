@@ -197,21 +197,40 @@ TEST(Publish, TellsTheTimeOfTheSource) {
   }
 }
 
+std::string utc_now() {
+  GDateTime* time = g_date_time_new_now_utc();
+  gchar* text = g_date_time_format(time, "%Y-%m-%dT%H:%M:%S.%fZ");
+  std::string formatted(text);
+  g_free(text);
+  g_date_time_unref(time);
+  return formatted;
+}
+
 TEST(Publish, TellsTheTimeOfThisMachineElse) {
-  const auto now = [] {
-    GDateTime* time = g_date_time_new_now_utc();
-    gchar* text = g_date_time_format(time, "%Y-%m-%dT%H:%M:%S.%fZ");
-    std::string formatted(text);
-    g_free(text);
-    g_date_time_unref(time);
-    return formatted;
-  };
   Owned<GstBuffer> frame = frame_with({});
   GST_BUFFER_PTS(frame.get()) = GST_CLOCK_TIME_NONE;
-  const std::string before = now();
+  const std::string before = utc_now();
   const std::string told = text_in(line_of("wall-clock=true", std::move(frame)), "time");
   EXPECT_LE(before, told);
-  EXPECT_LE(told, now());
+  EXPECT_LE(told, utc_now());
+}
+
+// As behind filesrc: running times are of segments in time alone.
+TEST(Publish, TellsTheTimeOfThisMachineInBytes) {
+  const TempFolder folder;
+  const std::string before = utc_now();
+  {
+    ElementHarness harness(launch(folder, "wall-clock=true"), "text/plain");
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_BYTES);
+    gst_harness_push_event(harness.get(), gst_event_new_segment(&segment));
+    const GLogLevelFlags fatal_before = g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL);
+    EXPECT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+    g_log_set_always_fatal(fatal_before);
+  }
+  const std::string told = text_in(folder.read("out.jsonl"), "time");
+  EXPECT_LE(before, told);
+  EXPECT_LE(told, utc_now());
 }
 
 TEST(Publish, HoldsLinesBackUntilEos) {
