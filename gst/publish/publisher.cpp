@@ -39,13 +39,20 @@ void Publisher::throw_failure() {
 
 Publisher::Result Publisher::push(std::string line) {
   std::unique_lock lock(mutex_);
-  if (options_.policy == PublishPolicy::kBlock) {
+  const bool blocks = options_.policy == PublishPolicy::kBlock;
+  if (blocks) {
     progress_.wait(lock, [this] { return !is_full() || waits_for_nothing(); });
+  }
+  ++taken_;
+  if (failure_) {
+    ++failed_;
     throw_failure();
-    if (waits_for_nothing()) return Result::kInterrupted;
+  }
+  if (blocks && waits_for_nothing()) {
+    ++dropped_;
+    return Result::kInterrupted;
   }
   Result result = Result::kTaken;
-  ++taken_;
   if (is_full()) {
     result = Result::kDropped;
     if (options_.policy == PublishPolicy::kDropNew) {
@@ -66,7 +73,9 @@ bool Publisher::drain(std::chrono::milliseconds longest) {
   work_.notify_one();
   progress_.wait_for(lock, longest,
                      [this] { return !wants_flush_ || has_ended_ || waits_for_nothing(); });
-  throw_failure();
+  if (!was_thrown_) {
+    throw_failure();
+  }
   return queue_.empty() && held_ == 0;
 }
 

@@ -32,7 +32,7 @@ class Publisher {
   };
   struct Stats {
     std::uint64_t published = 0;  ///< lines that are out
-    std::uint64_t dropped = 0;    ///< for want of room
+    std::uint64_t dropped = 0;    ///< for want of room, or interrupted while they waited for it
     std::uint64_t failed = 0;     ///< that the sink could not take
     std::uint64_t queued = 0;     ///< that wait
   };
@@ -49,9 +49,9 @@ class Publisher {
   /// kDropped: this line or another one. Throws what a blocking publisher's sink has thrown.
   Result push(std::string line);
   /// Waits until all lines are out, for that long. False: they are not, or it was interrupted.
-  /// Throws as push().
+  /// Throws as push(), unless a call has.
   bool drain(std::chrono::milliseconds longest);
-  /// Ends the thread; lines that wait have that long. Throws as push(), unless that has.
+  /// Ends the thread; lines that wait have that long. Throws as drain().
   void end(std::chrono::milliseconds longest);
 
   /// From any thread: push() and drain() wait for nothing any more, until resume().

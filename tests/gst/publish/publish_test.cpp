@@ -473,7 +473,8 @@ TEST(PublishFailure, OfAFullDiskStopsTheFlow) {
   EXPECT_EQ(failure.domain, GST_RESOURCE_ERROR);
   EXPECT_EQ(failure.code, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
   EXPECT_NE(failure.text.find("/dev/full"), std::string::npos);
-  EXPECT_EQ(take_error(harness.bus()).text, "");
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
+  EXPECT_EQ(take_error(harness.bus()).text, "") << "not at the end of the stream again";
 }
 
 class Dropping : public testing::TestWithParam<const char*> {};

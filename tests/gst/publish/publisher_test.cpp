@@ -140,6 +140,8 @@ TEST_F(Publishing, IsInterrupted) {
   EXPECT_EQ(publisher_->push("3"), Result::kTaken);
   EXPECT_TRUE(publisher_->drain(Publisher::kForever));
   EXPECT_EQ(outside_.seen(), (std::vector<std::string>{"0", "1", "3"}));
+  EXPECT_EQ(publisher_->stats().published, 3U);
+  EXPECT_EQ(publisher_->stats().dropped, 1U) << "the line that was interrupted";
 }
 
 // A flush that ends beside a stop.
@@ -189,9 +191,10 @@ TEST_F(Publishing, FailsOnceWhereItBlocks) {
   start(PublishPolicy::kBlock, 10);
   EXPECT_EQ(publisher_->push("0"), Result::kTaken);
   EXPECT_THROW(publisher_->drain(Publisher::kForever), std::system_error);
-  EXPECT_THROW(publisher_->push("1"), std::system_error);
+  EXPECT_NO_THROW(publisher_->drain(Publisher::kForever)) << "the failure is told already";
+  EXPECT_THROW(publisher_->push("1"), std::system_error) << "the flow stays stopped";
   publisher_->end(0ms);
-  EXPECT_EQ(publisher_->stats().failed, 1U);
+  EXPECT_EQ(publisher_->stats().failed, 2U) << "each line is counted";
   EXPECT_EQ(failures_told_, 0);
 }
 
