@@ -14,6 +14,7 @@ using Json = nlohmann::json;  // sorted by key, as DL Streamer's is
 using npu::vision::FrameSize;
 
 constexpr double kSteps = 1e6;
+constexpr double kMostPixels = 1e15;  // which all readers' numbers hold
 
 Json edges(const Region& region, FrameSize frame) {
   return {{"x_min", rounded(region.x / frame.width, kSteps)},
@@ -52,13 +53,18 @@ void add_classes(const std::vector<ReadClass>& classes, const std::optional<std:
   }
 }
 
+/// Null: no number that could be a pixel's.
+Json whole(double value) {
+  return std::abs(value) < kMostPixels ? Json(std::llround(value)) : Json(nullptr);
+}
+
 /// Edges to the nearest pixel.
 void add_pixels(const Region& region, Json& json) {
-  const long left = std::lround(region.x), top = std::lround(region.y);
-  json["x"] = left;
-  json["y"] = top;
-  json["w"] = std::lround(region.x + region.width) - left;
-  json["h"] = std::lround(region.y + region.height) - top;
+  const double left = std::round(region.x), top = std::round(region.y);
+  json["x"] = whole(left);
+  json["y"] = whole(top);
+  json["w"] = whole(std::round(region.x + region.width) - left);
+  json["h"] = whole(std::round(region.y + region.height) - top);
 }
 
 Json to_json(const Region& region, const std::optional<FrameSize>& frame) {

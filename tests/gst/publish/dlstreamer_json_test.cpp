@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "support/foreign_locale.hpp"
 
 namespace gstnpu {
@@ -45,6 +47,22 @@ TEST(DlstreamerJson, HasObjectsAsGvametaconvertDoes) {
 TEST(DlstreamerJson, HasNoObjectsWhereNothingWasFound) {
   EXPECT_EQ(to_dlstreamer_line(record()),
             R"({"resolution":{"height":480,"width":640},"timestamp":33333333})"
+            "\n");
+}
+
+// As of a model that has learnt badly.
+TEST(DlstreamerJson, HasNoPixelsOfWhatIsNoNumber) {
+  FrameRecord frame = record();
+  frame.size.reset();
+  Region region = car();
+  region.x = std::numeric_limits<double>::quiet_NaN();
+  region.y = -1e17;
+  region.height = std::numeric_limits<double>::infinity();
+  frame.regions = {region};
+  EXPECT_EQ(to_dlstreamer_line(frame),
+            R"({"objects":[{"detection":{"confidence":0.75,"label":"car","label_id":2},)"
+            R"("h":null,"region_id":7,"roi_type":"car","w":null,"x":null,"y":null}],)"
+            R"("timestamp":33333333})"
             "\n");
 }
 
