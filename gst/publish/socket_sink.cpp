@@ -79,10 +79,7 @@ std::vector<SocketSink::Address> SocketSink::resolve(const std::string& location
 }
 
 SocketSink::SocketSink(const std::string& location, Tell tell)
-    : location_(location),
-      tell_(std::move(tell)),
-      addresses_(resolve(location)),
-      pause_(kFirstPause) {}
+    : location_(location), tell_(std::move(tell)), addresses_(resolve(location)) {}
 
 SocketSink::~SocketSink() {
   disconnect();
@@ -96,10 +93,10 @@ bool SocketSink::write(std::string_view line) {
 /// One connection after the other until the line is out.
 bool SocketSink::flush() {
   while (!line_.empty()) {
+    if (fd_ < 0 && !pause()) return false;
     if (fd_ < 0 && !connect()) {
-      tell_once(last_error_);
-      if (!wait(0, pause_)) return false;
-      pause_ = std::min(2 * pause_, kLongestPause);
+      if (last_error_ == EINPROGRESS) return false;
+      tell_once("nobody takes lines at " + location_, last_error_);
       continue;
     }
     if (!send_rest()) return false;
@@ -107,13 +104,23 @@ bool SocketSink::flush() {
   return true;
 }
 
+/// Longer each time, until somebody has stayed. False: interrupted.
+bool SocketSink::pause() {
+  if (pause_.count() > 0 && !wait(0, pause_)) return false;
+  pause_ = std::clamp(2 * pause_, kFirstPause, kLongestPause);
+  return true;
+}
+
 /// False: interrupted. Where the connection breaks it is over.
 bool SocketSink::send_rest() {
   while (sent_ < line_.size()) {
     if (is_closed()) {
-      last_error_ = ECONNRESET;
-      disconnect();
+      note_broken(ECONNRESET);
       return true;
+    }
+    if (std::exchange(has_sent_, false)) {
+      has_told_ = false;
+      pause_ = std::chrono::milliseconds(0);
     }
     const ssize_t sent = ::send(fd_, line_.data() + sent_, line_.size() - sent_, MSG_NOSIGNAL);
     if (sent >= 0) {
@@ -121,13 +128,13 @@ bool SocketSink::send_rest() {
     } else if (errno == EAGAIN) {
       if (!wait(POLLOUT, std::nullopt)) return false;
     } else if (errno != EINTR) {
-      last_error_ = errno;
-      disconnect();
+      note_broken(errno);
       return true;
     }
   }
   line_.clear();
   sent_ = 0;
+  has_sent_ = true;
   return true;
 }
 
@@ -142,21 +149,25 @@ bool SocketSink::is_closed() const {
   return got == 0 || (errno != EAGAIN && errno != EINTR);
 }
 
+/// What the system had taken for this reader is lost, and nobody can count it.
+void SocketSink::note_broken(int error) {
+  disconnect();
+  tell_once("the reader at " + location_ + " has gone, with the lines that it had not read", error);
+}
+
 void SocketSink::disconnect() {
   if (fd_ >= 0) {
     ::close(fd_);
   }
   fd_ = -1;
   sent_ = 0;
+  has_sent_ = false;
 }
 
+/// EINPROGRESS is left where it was interrupted.
 bool SocketSink::connect() {
   for (const Address& address : addresses_) {
-    if (try_address(address)) {
-      has_told_ = false;
-      pause_ = kFirstPause;
-      return true;
-    }
+    if (try_address(address)) return true;
     disconnect();
   }
   return false;
@@ -189,10 +200,10 @@ bool SocketSink::wait(short events, std::optional<std::chrono::milliseconds> lon
   return either[0].revents == 0;
 }
 
-void SocketSink::tell_once(int error) {
+void SocketSink::tell_once(const std::string& what, int error) {
   if (std::exchange(has_told_, true)) return;
-  tell_("nobody takes lines at " + location_ + " (" + std::generic_category().message(error) +
-        "): trying again until somebody does");
+  tell_(what + " (" + std::generic_category().message(error) +
+        "): trying again until somebody takes lines");
 }
 
 }  // namespace gstnpu

@@ -73,7 +73,10 @@ std::string long_line() {
 class SocketSinkTest : public testing::Test {
  protected:
   SocketSink& sink_at(const std::string& location) {
-    return sink_.emplace(location, [this](const std::string&) { ++told_; });
+    return sink_.emplace(location, [this](const std::string& text) {
+      ++told_;
+      text_ = text;
+    });
   }
   std::future<bool> writing(const std::string& line) {
     return std::async(std::launch::async, [this, line] { return sink_->write(line); });
@@ -82,6 +85,7 @@ class SocketSinkTest : public testing::Test {
   npu::test::TempDir folder_;
   const std::string path_ = (folder_.path() / "socket").string();
   std::atomic<int> told_ = 0;
+  std::string text_;  // of the last time
   std::optional<SocketSink> sink_;
 };
 
@@ -135,6 +139,42 @@ TEST_F(SocketSinkTest, NoticesThatTheReaderHasGone) {
   const int second = listener.accept();
   EXPECT_EQ(read_from(second, 2), "b\n");
   ::close(second);
+  EXPECT_EQ(told_, 1);
+  EXPECT_EQ(text_, "the reader at " + listener.location() +
+                       " has gone, with the lines that it had not read (Connection reset by "
+                       "peer): trying again until somebody takes lines");
+}
+
+// As a service that has no room does. It was connected to as fast as the machine can.
+TEST_F(SocketSinkTest, WaitsLongerForAReaderWhoGoesEachTime) {
+  const Listener listener;
+  sink_at(listener.location());
+  const std::string line = long_line();
+  const auto begin = std::chrono::steady_clock::now();
+  auto written = writing(line);
+  for (int i = 0; i < 3; ++i) ::close(listener.accept());
+  const int last = listener.accept();
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(200 + 400 + 800));
+  EXPECT_EQ(read_from(last, line.size()).size(), line.size());
+  EXPECT_TRUE(written.get());
+  EXPECT_EQ(told_, 1);
+  ::close(last);
+}
+
+TEST_F(SocketSinkTest, TellsOfEachReaderWhoStayedAndWent) {
+  const Listener listener;
+  SocketSink& sink = sink_at(listener.location());
+  for (int round = 1; round < 3; ++round) {
+    EXPECT_TRUE(sink.write("a\n"));
+    const int reader = listener.accept();
+    EXPECT_TRUE(sink.write("b\n"));
+    EXPECT_EQ(read_from(reader, 4), "a\nb\n");
+    ::close(reader);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(told_, round - 1);
+  }
+  EXPECT_TRUE(sink.write("c\n"));
+  EXPECT_EQ(told_, 2);
 }
 
 TEST_F(SocketSinkTest, DoesNotMindWhatTheReaderSays) {
