@@ -1,11 +1,15 @@
 #include "mqtt_options.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <system_error>
@@ -21,6 +25,8 @@ namespace {
 constexpr const char* kPasswordVariable = "NPU_MQTT_PASSWORD";
 constexpr int kConnectTimeoutSeconds = 5;
 constexpr int kMostInFlight = 20;
+constexpr int kPipeWaitMs = 5000;
+constexpr std::size_t kMostTextBytes = 65535;    // which the protocol counts in 16 bits
 constexpr std::uint32_t kSessionSeconds = 3600;  // that a broker keeps one for a client who is away
 
 [[noreturn]] void refuse(const std::string& text) {
@@ -49,17 +55,68 @@ void check_readable(const char* property, const std::string& file) {
                                                   "). Name a file that exists");
 }
 
-/// The first line.
-std::string read_password(const std::string& file) {
-  std::ifstream stream(file);
-  std::string line;
-  if (!std::getline(stream, line) || line.empty()) {
-    refuse("mqtt-password-file: the first line of \"" + file + "\" is empty: write the password");
+/// False: it has waited long enough, or reading has failed.
+bool may_have_more(int fd, ssize_t got) {
+  if (got >= 0) return got > 0;
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN) return false;
+  pollfd readable{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&readable, 1, kPipeWaitMs) > 0;
+}
+
+/// Of a pipe too, whose writer is waited for a little.
+std::string read_first_line(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  std::string text;
+  std::array<char, 4096> part{};
+  for (bool goes_on = fd >= 0; goes_on && text.size() <= kMostTextBytes;) {
+    const ssize_t got = ::read(fd, part.data(), part.size());
+    goes_on = may_have_more(fd, got);
+    text.append(part.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    goes_on = goes_on && text.find('\n') == std::string::npos;
   }
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+std::string read_password(const std::string& file) {
+  std::string line = read_first_line(file);
   if (line.ends_with('\r')) {
     line.pop_back();
   }
+  if (line.empty()) {
+    refuse("mqtt-password-file: the first line of \"" + file + "\" is empty: write the password");
+  }
   return line;
+}
+
+/// A pipe gives its text once, which is the TLS library's.
+bool may_be_pem(const std::string& file, const std::string& what) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) return false;
+  if (!std::filesystem::is_regular_file(file, error)) return true;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("-----BEGIN ") && line.find(what + "-----") != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void check_pem(const char* property, const std::string& file, const std::string& what) {
+  if (file.empty() || may_be_pem(file, what)) return;
+  refuse(std::string(property) + ": \"" + file + "\" holds no PEM text with -----BEGIN " + what +
+         "-----. Name a file that does");
+}
+
+/// Longer ones do not fit into their field of the protocol, and make nonsense of what follows.
+void check_length(const std::string& name, const std::string& text) {
+  if (text.size() <= kMostTextBytes) return;
+  refuse(name + " has " + std::to_string(text.size()) + " bytes, and MQTT takes " +
+         std::to_string(kMostTextBytes) + " at most: make it shorter");
 }
 
 std::string password_of(const MqttSettings& settings) {
@@ -87,7 +144,7 @@ MqttOptions::MqttOptions(const BrokerLocation& broker, const MqttSettings& setti
       server_(server_of(broker)),
       client_id_(settings.client_id.empty() ? new_client_id() : settings.client_id),
       connect_(initial_options(settings.version)) {
-  check();
+  check(broker);
   connect_.keepAliveInterval = static_cast<int>(settings_.keep_alive_s);
   connect_.connectTimeout = kConnectTimeoutSeconds;
   connect_.reliable = 0;  // lines need not wait for each other
@@ -104,21 +161,47 @@ MqttOptions::~MqttOptions() {
   Paho::get().free_properties(&properties_);
 }
 
-void MqttOptions::check() const {
+void MqttOptions::check(const BrokerLocation& broker) const {
+  check_length("the topic of location", broker.topic);
+  check_length("mqtt-client-id", settings_.client_id);
+  check_length("mqtt-user", settings_.user);
   check_readable("mqtt-password-file", settings_.password_file);
+  check_will();
+  check_certificates(broker.scheme == "mqtts");
+}
+
+void MqttOptions::check_will() const {
+  check_length("mqtt-will-topic", settings_.will_topic);
+  check_length("mqtt-will-payload", settings_.will_payload);
+  if (settings_.will_topic.empty() && !settings_.will_payload.empty()) {
+    refuse("mqtt-will-payload has no mqtt-will-topic: set both");
+  }
+  if (settings_.will_topic.find_first_of("#+") != std::string::npos) {
+    refuse("mqtt-will-topic \"" + settings_.will_topic +
+           "\" has + or #, which are for those who subscribe: name one topic");
+  }
+}
+
+void MqttOptions::check_certificates(bool is_tls) const {
   check_readable("mqtt-ca-file", settings_.ca_file);
   check_readable("mqtt-certificate-file", settings_.certificate_file);
   check_readable("mqtt-key-file", settings_.key_file);
   if (settings_.key_file.empty() != settings_.certificate_file.empty()) {
     refuse("mqtt-certificate-file and mqtt-key-file belong together: set both or none");
   }
-  if (settings_.will_topic.empty() && !settings_.will_payload.empty()) {
-    refuse("mqtt-will-payload has no mqtt-will-topic: set both");
+  if (!is_tls && !(settings_.ca_file + settings_.certificate_file).empty()) {
+    refuse(
+        "mqtt-ca-file, mqtt-certificate-file and mqtt-key-file are of TLS, which location=mqtt:// "
+        "is without: write mqtts://");
   }
+  check_pem("mqtt-ca-file", settings_.ca_file, "CERTIFICATE");
+  check_pem("mqtt-certificate-file", settings_.certificate_file, "CERTIFICATE");
+  check_pem("mqtt-key-file", settings_.key_file, "PRIVATE KEY");
 }
 
 void MqttOptions::set_login() {
   password_ = password_of(settings_);
+  check_length("the password for MQTT", password_);
   if (settings_.user.empty()) {
     if (!settings_.password.empty() || !settings_.password_file.empty()) {
       refuse("a password for MQTT has no user: set mqtt-user");

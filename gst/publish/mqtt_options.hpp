@@ -33,7 +33,9 @@ class MqttOptions {
   std::string take_tls_errors() const;
 
  private:
-  void check() const;
+  void check(const BrokerLocation& broker) const;
+  void check_will() const;
+  void check_certificates(bool is_tls) const;
   void set_login();
   void set_will();
   void set_tls();

@@ -1,6 +1,8 @@
 // npupublish at a real broker, which dies, hangs, refuses and is cut off.
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -467,18 +469,64 @@ TEST_P(BadMqttSettings, AreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadMqttSettings,
-    testing::Values(SettingsRow{"no_ca", "mqtt-ca-file=/nowhere/ca.pem",
-                                "mqtt-ca-file: cannot read \"/nowhere/ca.pem\""},
-                    SettingsRow{"no_password", "mqtt-user=me mqtt-password-file=/nowhere/p",
-                                "mqtt-password-file: cannot read"},
-                    SettingsRow{"empty_password", "mqtt-user=me mqtt-password-file=/dev/null",
-                                "the first line of \"/dev/null\" is empty"},
-                    SettingsRow{"no_user", "mqtt-password=secret",
-                                "a password for MQTT has no user: set mqtt-user"},
-                    SettingsRow{"no_key", "mqtt-certificate-file=/dev/null",
-                                "mqtt-certificate-file and mqtt-key-file belong together"},
-                    SettingsRow{"no_will_topic", "mqtt-will-payload=gone",
-                                "mqtt-will-payload has no mqtt-will-topic"}),
+    testing::Values(
+        SettingsRow{"no_ca", "mqtt-ca-file=/nowhere/ca.pem",
+                    "mqtt-ca-file: cannot read \"/nowhere/ca.pem\""},
+        SettingsRow{"no_password", "mqtt-user=me mqtt-password-file=/nowhere/p",
+                    "mqtt-password-file: cannot read"},
+        SettingsRow{"empty_password", "mqtt-user=me mqtt-password-file=/dev/null",
+                    "the first line of \"/dev/null\" is empty"},
+        SettingsRow{"no_user", "mqtt-password=secret",
+                    "a password for MQTT has no user: set mqtt-user"},
+        SettingsRow{"no_key", "mqtt-certificate-file=/dev/null",
+                    "mqtt-certificate-file and mqtt-key-file belong together"},
+        SettingsRow{"endless_password", "mqtt-user=me mqtt-password-file=/dev/zero",
+                    "the password for MQTT has"},
+        SettingsRow{"folder_as_ca", "mqtt-ca-file=/",
+                    "mqtt-ca-file: \"/\" holds no PEM text with -----BEGIN CERTIFICATE"},
+        SettingsRow{"no_pem", "mqtt-ca-file=/etc/passwd",
+                    "mqtt-ca-file: \"/etc/passwd\" holds no PEM text"},
+        SettingsRow{"many_wills", "mqtt-will-topic=a/#", "mqtt-will-topic \"a/#\" has + or #"},
+        SettingsRow{"no_will_topic", "mqtt-will-payload=gone",
+                    "mqtt-will-payload has no mqtt-will-topic"}),
     [](const auto& row) { return std::string(row.param.name); });
+
+// More than the protocol's fields hold: what followed was nonsense, which no broker answers.
+TEST(LongMqttTexts, AreRefused) {
+  const std::string text(65536, 'x');
+  for (const char* property :
+       {"mqtt-client-id", "mqtt-user", "mqtt-will-topic", "mqtt-will-topic=w mqtt-will-payload"}) {
+    const Failure failure =
+        failure_of_start("mqtt://localhost/t", std::string(property) + "=" + text);
+    EXPECT_NE(failure.text.find("has 65536 bytes, and MQTT takes 65535 at most"), std::string::npos)
+        << property << ": " << failure.text;
+  }
+  EXPECT_NE(failure_of_start("mqtt://localhost/" + text).text.find("the topic of location has"),
+            std::string::npos);
+}
+
+TEST(MqttCertificates, AreRefusedWithoutTls) {
+  const Failure failure = failure_of_start("mqtt://localhost/t", "mqtt-ca-file=/etc/passwd");
+  EXPECT_NE(failure.text.find("which location=mqtt:// is without: write mqtts://"),
+            std::string::npos)
+      << failure.text;
+}
+
+// As of <(pass show broker), and of one whose writer never came.
+TEST(MqttPassword, MayComeFromAPipe) {
+  const TempFolder folder;
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string more = "mqtt-user=me mqtt-password-file=" + pipe;
+  EXPECT_NE(failure_of_start("mqtt://localhost/t", more).text.find("is empty: write the password"),
+            std::string::npos);
+  const int fd = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::write(fd, "secret\n", 7), 7);
+  {
+    Publishing publishing("mqtt://localhost/t", more);
+    EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  }
+  ::close(fd);
+}
 
 }  // namespace
