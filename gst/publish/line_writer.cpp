@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <climits>
@@ -20,12 +21,15 @@ namespace {
 constexpr std::size_t kMostPending = std::size_t{64} << 10;
 
 std::timed_mutex stdout_mutex;  // lines of several writers stay whole
+/// The writer within whose line stdout ends; the address of this where it is gone.
+std::atomic<const void*> half_line_of = nullptr;
 
 int open_file(const std::string& path, bool append) {
   if (path.empty() || path == "-") return STDOUT_FILENO;
   // Without O_NONBLOCK a pipe that nobody reads would block the change of state.
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  const int fd = ::open(path.c_str(), kFlags | (append ? O_APPEND : O_TRUNC), 0666);
+  // Who empties the file meanwhile, as logrotate does, leaves no hole in front of the next line.
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND;
+  const int fd = ::open(path.c_str(), kFlags | (append ? 0 : O_TRUNC), 0666);
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "open");
   return fd;
 }
@@ -33,6 +37,17 @@ int open_file(const std::string& path, bool append) {
 bool is_regular_file(int fd) {
   struct stat status {};
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/// As a process that was killed, or a machine, leaves it.
+bool ends_within_line(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return false;
+  char last = '\n';
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  const bool is_read = size > 0 && ::pread(fd, &last, 1, size - 1) == 1;
+  ::close(fd);
+  return is_read && last != '\n';
 }
 
 /// While it lives, a pipe without a reader is an error of write() and ends nothing, whatever the
@@ -67,12 +82,16 @@ LineWriter::LineWriter(const std::string& path, const SinkOptions& options)
     : fd_(open_file(path, options.append)) {
   is_regular_ = is_regular_file(fd_);
   flush_always_ = options.flush_always || is_stdout() || !is_regular_;
+  is_cut_ = options.append && is_regular_ && !is_stdout() && ends_within_line(path);
 }
 
 LineWriter::~LineWriter() {
   if (!is_stdout()) {
     ::close(fd_);
+    return;
   }
+  const void* self = this;
+  half_line_of.compare_exchange_strong(self, &half_line_of);
 }
 
 void LineWriter::interrupt() {
@@ -169,7 +188,18 @@ bool LineWriter::take_back(std::size_t bytes) const {
 bool LineWriter::flush() {
   if (pending_.empty()) return true;
   std::unique_lock lock(stdout_mutex, std::defer_lock);
-  if (is_stdout() && !lock_stdout(lock)) return false;
+  if (!is_stdout()) return write_lines();
+  if (!lock_stdout(lock)) return false;
+  const void* owner = half_line_of;
+  is_cut_ = is_cut_ || (owner != nullptr && owner != this);
+  half_line_of = this;
+  const bool is_out = write_lines();
+  half_line_of = begun_ != 0 || is_cut_ ? this : nullptr;
+  return is_out;
+}
+
+/// As flush().
+bool LineWriter::write_lines() {
   const NoBrokenPipeSignal no_signal;
   try {
     note_out(write_pending());

@@ -10,7 +10,8 @@
 namespace gstnpu {
 
 /// Writes whole lines to a file or to stdout. Every failure throws std::system_error. What is out
-/// of a line that fails is taken back from a file; elsewhere the next line begins on a new one.
+/// of a line that fails is taken back from a file; elsewhere, and behind half a line that was there
+/// before, the next line begins on a new one.
 class LineWriter final : public Sink {
  public:
   /// An empty path or "-" is stdout. What is no regular file (a terminal, a pipe) gets each line at
@@ -30,6 +31,7 @@ class LineWriter final : public Sink {
   bool wait_for_reader() const;
   std::size_t write_some(std::string_view text) const;
   std::size_t write_pending();
+  bool write_lines();
   void note_out(std::size_t bytes);
   void lose_line();
   bool take_back(std::size_t bytes) const;
@@ -41,7 +43,7 @@ class LineWriter final : public Sink {
   std::string pending_;
   std::size_t held_ = 0;   // lines of pending_
   std::size_t begun_ = 0;  // bytes of its first line that are out
-  bool is_cut_ = false;    // what is out ends within a line that was lost
+  bool is_cut_ = false;    // what is out ends within a line that was lost, or of another writer
 };
 
 }  // namespace gstnpu

@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <climits>
+#include <cstdio>
 #include <system_error>
 
 #include "hand_made_frames.hpp"
@@ -57,6 +60,90 @@ TEST(LineWriterTest, AppendsWithoutTouchingWhatWasThere) {
   }
   EXPECT_TRUE(writer.write("b\n"));
   EXPECT_EQ(folder.read("out"), "old\nb\n");
+}
+
+// As a process that was killed leaves it.
+TEST(LineWriterTest, AppendsBehindHalfALineOnANewOne) {
+  const TempFolder folder;
+  folder.write("out", "{\"fra");
+  for (const char* text : {"a\n", "b\n"}) {
+    LineWriter writer(folder.file("out"), {.append = true});
+    EXPECT_TRUE(writer.write(text));
+    EXPECT_TRUE(writer.flush());
+  }
+  EXPECT_EQ(folder.read("out"), "{\"fra\na\nb\n");
+}
+
+// As logrotate does it with copytruncate.
+TEST(LineWriterTest, GoesOnAtTheBeginningOfAFileThatWasEmptied) {
+  const TempFolder folder;
+  LineWriter writer(folder.file("out"), {.append = false, .flush_always = true});
+  EXPECT_TRUE(writer.write("a\n"));
+  ASSERT_EQ(::truncate(folder.file("out").c_str(), 0), 0);
+  EXPECT_TRUE(writer.write("b\n"));
+  EXPECT_EQ(folder.read("out"), "b\n");
+}
+
+/// Standard output into a pipe, for as long as it lives.
+class PipedStdout {
+ public:
+  PipedStdout() : saved_(::dup(STDOUT_FILENO)) {
+    std::fflush(stdout);
+    EXPECT_EQ(::pipe2(ends_.data(), O_CLOEXEC), 0);
+    ::dup2(ends_[1], STDOUT_FILENO);
+  }
+  ~PipedStdout() {
+    ::dup2(saved_, STDOUT_FILENO);
+    for (const int fd : {saved_, ends_[0], ends_[1]}) ::close(fd);
+  }
+  PipedStdout(const PipedStdout&) = delete;
+  PipedStdout& operator=(const PipedStdout&) = delete;
+
+  std::string read() const {
+    std::string got(1 << 20, '\0');
+    const auto size = ::read(ends_[0], got.data(), got.size());
+    got.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    return got;
+  }
+
+ private:
+  int saved_;
+  std::array<int, 2> ends_{};
+};
+
+// A stop leaves half of a long line where the reader is slow.
+TEST(LineWriterTest, BeginsOnANewLineBehindHalfALineOfAnother) {
+  const PipedStdout piped;
+  std::string first, second;
+  {
+    LineWriter stopped("-", {});
+    stopped.interrupt();
+    while (stopped.write(line('a', 2 * PIPE_BUF + 999))) {
+    }
+    first = piped.read();
+    LineWriter other("-", {});
+    EXPECT_TRUE(other.write("b\n"));
+    EXPECT_TRUE(other.write("c\n"));
+    second = piped.read();
+  }
+  EXPECT_EQ(first.back(), 'a') << "half a line";
+  EXPECT_EQ(second, "\nb\nc\n");
+}
+
+TEST(LineWriterTest, BeginsOnANewLineBehindHalfALineOfAFormerOne) {
+  const PipedStdout piped;
+  {
+    LineWriter stopped("-", {});
+    stopped.interrupt();
+    while (stopped.write(line('a', 2 * PIPE_BUF + 999))) {
+    }
+  }
+  const std::string first = piped.read();
+  LineWriter next("-", {});
+  EXPECT_TRUE(next.write("b\n"));
+  const std::string second = piped.read();
+  EXPECT_EQ(first.back(), 'a') << "half a line";
+  EXPECT_EQ(second, "\nb\n");
 }
 
 TEST(LineWriterTest, IsInterruptedAndGoesOnWhereItWas) {
