@@ -23,6 +23,7 @@ constexpr std::size_t kMostOnTheirWay = 16;  // lines; brokers take at least 20 
 constexpr milliseconds kFirstPause{200}, kLongestPause{5000};
 constexpr milliseconds kCheckTime{1000};
 constexpr int kDisconnectTimeMs = 500;
+constexpr int kToldEnds = 3;  // of connections, one soon after the other
 
 /// A client of the broker, and its lines that are not confirmed. The library calls back from
 /// threads of its own and with its own lock held: mutex_ is never held while it is called.
@@ -50,6 +51,7 @@ class MqttSink final : public Sink {
   void set_callbacks();
   bool connect();
   bool pause();
+  void note_end();
   void note_trouble(const MqttRefusal& refusal);
   void tell_once(const std::string& reason);
   Line* next_to_send();
@@ -62,6 +64,7 @@ class MqttSink final : public Sink {
 
   // Called by the library.
   void note_change();
+  void note_reason(int code);
   void note_answer(int token, int code);
 
   const std::string location_;
@@ -71,6 +74,8 @@ class MqttSink final : public Sink {
   MqttOptions mqtt_;
   MQTTClient client_;
   bool was_connected_ = false;  // once at least
+  bool is_made_ = false;        // by the last attempt
+  int ends_ = 0;                // of connections, since an attempt has failed
   bool has_told_ = false;       // since a line was confirmed
   milliseconds pause_{0};       // before the next attempt
 
@@ -79,6 +84,7 @@ class MqttSink final : public Sink {
   std::list<Line> lines_;                // not confirmed, oldest first
   std::set<std::pair<int, int>> early_;  // answers to what is just being sent
   std::list<std::string> failures_;      // one for each line that was lost, not yet thrown
+  int reason_ = 0;                       // that a broker of MQTT 5 had for the last end
   bool was_confirmed_ = false;           // a line, since the last attempt to connect
   bool is_publishing_ = false;
   bool is_interrupted_ = false;
@@ -114,8 +120,8 @@ void MqttSink::set_callbacks() {
                       [](void* self, int token, int, MQTTProperties*, MQTTReasonCodes code) {
                         static_cast<MqttSink*>(self)->note_answer(token, code);
                       });
-  paho_.set_disconnected(client_, this, [](void* self, MQTTProperties*, MQTTReasonCodes) {
-    static_cast<MqttSink*>(self)->note_change();
+  paho_.set_disconnected(client_, this, [](void* self, MQTTProperties*, MQTTReasonCodes code) {
+    static_cast<MqttSink*>(self)->note_reason(code);
   });
 }
 
@@ -244,15 +250,36 @@ void MqttSink::remove(const Line& line) {
 /// One attempt. False: interrupted. Throws where the first one is refused for good. Where the
 /// session is kept the library sends again what was not confirmed.
 bool MqttSink::connect() {
+  note_end();
   if (!pause()) return false;
   mqtt_.take_tls_errors();
   const int result = mqtt_.connect(client_);
-  if (result != MQTTCLIENT_SUCCESS) {
+  is_made_ = result == MQTTCLIENT_SUCCESS;
+  if (!is_made_) {
+    ends_ = 0;
     note_trouble({.code = result, .tls_errors = mqtt_.take_tls_errors()});
     return true;
   }
   was_connected_ = true;
   return true;
+}
+
+/// Brokers have no other way to say that they do not take a line, or that another client has come
+/// with our name.
+void MqttSink::note_end() {
+  if (!is_made_ || ++ends_ != kToldEnds) return;
+  int reason = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    reason = reason_;
+  }
+  const std::string said = reason >= MQTTREASONCODE_UNSPECIFIED_ERROR
+                               ? describe({.code = reason, .tls_errors = {}}, true)
+                               : "it does not say why";
+  options_.warn("the broker at " + location_ + " has ended " + std::to_string(ends_) +
+                " connections that it had taken (" + said +
+                "): another client may have the same mqtt-client-id, or the broker does not allow "
+                "lines so long, mqtt-qos or mqtt-retain");
 }
 
 /// Longer each time, until a line was confirmed.
@@ -316,6 +343,12 @@ void MqttSink::resume() {
 
 void MqttSink::note_change() {
   const std::scoped_lock lock(mutex_);
+  changed_.notify_all();
+}
+
+void MqttSink::note_reason(int code) {
+  const std::scoped_lock lock(mutex_);
+  reason_ = code;
   changed_.notify_all();
 }
 

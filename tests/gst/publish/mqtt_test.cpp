@@ -176,6 +176,31 @@ TEST_P(MqttVersions, DeliverEachLineOnceThoughConnectionsAreCut) {
   EXPECT_EQ(repeated(subscriber.frames()), 0);
 }
 
+// Lines waited for ever, and nobody was told.
+TEST_P(MqttVersions, TellOfABrokerThatEndsEachConnection) {
+  Mosquitto broker({"allow_anonymous true", "max_packet_size 200"});
+  broker.start();
+  Publishing publishing(broker.location("t"), version() + " stream-id=" + std::string(300, 'x'));
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] {
+    return publishing.has_warning("has ended 3 connections that it had taken (");
+  })) << broker.log();
+  EXPECT_EQ(publishing.counts().queued, 1U);
+}
+
+// Each one's connection ends the other's.
+TEST_P(MqttVersions, TellOfAnotherClientWithTheSameName) {
+  Mosquitto broker;
+  broker.start();
+  const std::string more = version() + " mqtt-client-id=camera";
+  Publishing one(broker.location("one"), more), other(broker.location("other"), more);
+  EXPECT_TRUE(becomes([&] {
+    one.push(1);
+    other.push(1);
+    return one.has_warning("another client may have the same mqtt-client-id");
+  })) << broker.log();
+}
+
 TEST_P(MqttVersions, AreRefusedWithAWrongPassword) {
   const TempFolder folder;
   const std::string users = folder.file("users"), password = folder.write("password", "right\n");
