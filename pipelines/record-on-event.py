@@ -16,6 +16,7 @@ Ctrl+C ends it, and what is being recorded is whole.
 """
 
 import json
+import math
 import os
 import signal
 import sys
@@ -28,11 +29,30 @@ gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
+EVENTS = ("forward", "backward", "entered", "left")
 WHOLE_FRAME = '{"zones": [{"name": "picture", "points": [[0, 0], [1, 0], [1, 1], [0, 1]]}]}'
 
 
 def setting(name, default):
     return os.environ.get(name) or default
+
+
+def seconds(name):
+    text = setting(name, "3")
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < 1e6:
+        sys.exit(f"{name}={text}: write seconds, from 0 to a million")
+    return number
+
+
+def event_to_record():
+    event = os.environ.get("EVENT", "entered")
+    if event and event not in EVENTS:
+        sys.exit(f"EVENT={event}: write one of {', '.join(EVENTS)}, or nothing for any of them")
+    return event
 
 
 class Recording:
@@ -68,7 +88,7 @@ class Recorder:
 
     def __init__(self, folder, event, before, after):
         self.folder, self.event = folder, event
-        self.before, self.after = (round(seconds * Gst.SECOND) for seconds in (before, after))
+        self.before, self.after = (round(one * Gst.SECOND) for one in (before, after))
         self.kept, self.caps = deque(), None
         self.happened = deque()  # events whose frame is to come
         self.recording, self.until, self.count = None, 0, 0
@@ -106,8 +126,8 @@ class Recorder:
             for frame in self.kept:
                 self.recording.add(frame)
         self.until = happening["pts"] + self.after
-        seconds = happening.pop("pts") / Gst.SECOND
-        self.recording.events.append(happening | {"seconds": seconds})
+        happened_at = happening.pop("pts") / Gst.SECOND
+        self.recording.events.append(happening | {"seconds": happened_at})
 
     def end(self):
         if self.recording:
@@ -180,10 +200,13 @@ def main():
         sys.exit("usage: record-on-event.py FOLDER [VIDEO]")
     Gst.init(None)
     folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
+    recorder = Recorder(folder, event_to_record(), seconds("BEFORE"), seconds("AFTER"))
     print(f"gst-launch-1.0 -q {line()}", file=sys.stderr)
-    recorder = Recorder(folder, os.environ.get("EVENT", "entered"), float(setting("BEFORE", 3)), float(setting("AFTER", 3)))
-    player = Player(recorder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        player = Player(recorder)
+    except (OSError, GLib.Error) as error:
+        sys.exit(str(error))
     player.run()
     try:
         recorder.end()

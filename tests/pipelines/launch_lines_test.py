@@ -313,6 +313,18 @@ class LaunchLines(unittest.TestCase):
             (self.folder / "0001-picture-entered.mkv").mkdir()
             run("record-on-event.py", self.folder)
 
+    def test_recording_names_what_is_set_wrong(self):
+        for setting, wrong, said in [("EVENT", "forwrd", "EVENT=forwrd: write one of forward, backward, entered, left"),
+                                     ("BEFORE", "abc", "BEFORE=abc: write seconds"), ("AFTER", "nan", "AFTER=nan: write seconds"),
+                                     ("BEFORE", "-1", "BEFORE=-1: write seconds"), ("ENCODER", "nonsense", 'no element "nonsense"')]:
+            with self.subTest(setting), self.assertRaises(AssertionError) as refused:
+                run("record-on-event.py", self.folder / "events", **{setting: wrong})
+            self.assertIn(said, str(refused.exception))
+            self.assertNotIn("Traceback", str(refused.exception))
+        with self.assertRaises(AssertionError) as refused:
+            run("record-on-event.py", __file__)
+        self.assertNotIn("Traceback", str(refused.exception))
+
     def test_every_line_is_tested(self):
         text = Path(__file__).read_text()
         for line in [*LINES.glob("*.sh"), *LINES.glob("*.py")]:
