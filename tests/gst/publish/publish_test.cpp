@@ -158,6 +158,27 @@ TEST(Publish, NumbersTheFrames) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
 }
 
+// What a stop leaves can be looked at afterwards.
+TEST(Publish, CountsAnewFromEachStart) {
+  const TempFolder folder;
+  ElementHarness harness(launch(folder, "name=publish append=true"), kCaps);
+  for (guint64 round = 1; round < 3; ++round) {
+    for (guint i = 0; i < 2; ++i) ASSERT_EQ(harness.push(frame_with({}, i)), GST_FLOW_OK);
+    ASSERT_EQ(gst_element_set_state(harness.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+    EXPECT_EQ(counts_of(harness).published, 2U);
+    gst_harness_play(harness.get());
+    EXPECT_EQ(counts_of(harness).published, 0U);
+    gst_harness_set_src_caps_str(harness.get(), kCaps);
+  }
+  const std::string text = folder.read("out.jsonl");
+  std::vector<std::string> begins;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+    begins.push_back(text.substr(at, text.find(',', at) - at));
+  }
+  const std::string first = "{\"frame\":0", second = "{\"frame\":1";
+  EXPECT_EQ(begins, (std::vector{first, second, first, second}));
+}
+
 /// The value of a text in a line.
 std::string text_in(const std::string& line, const std::string& key) {
   const std::string begin = "\"" + key + "\":\"";
@@ -507,6 +528,11 @@ TEST_P(Dropping, NeitherStallsNorLosesCount) {
     ASSERT_EQ(gst_element_set_state(harness.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
     EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("were not out when the element stopped"),
               std::string::npos);
+    gst_harness_play(harness.get());
+    gst_harness_set_src_caps_str(harness.get(), kCaps);
+    for (guint64 i = 0; i < 5; ++i) ASSERT_EQ(harness.push(frame_with({}, i)), GST_FLOW_OK);
+    EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("are dropped (policy)"), std::string::npos)
+        << "once a start";
   }
   std::string text(1 << 20, '\0');
   text.resize(static_cast<std::size_t>(::read(reader, text.data(), text.size())));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -18,15 +19,21 @@ struct Outside {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::string> lines;
-  int room = 0;           // lines that it takes before it waits
-  int failures = 0;       // lines that it fails with, before any
-  bool answers = false;   // lines that it took are out when somebody has asked for answers
-  bool is_asked = false;  // somebody waits in write()
+  int room = 0;                // lines that it takes before it waits
+  int failures = 0;            // lines that it fails with, before any
+  bool answers = false;        // lines that it took are out when somebody has asked for answers
+  bool keeps_answers = false;  // flush() waits for them
+  bool is_asked = false;       // somebody waits in write(), or in flush()
   bool is_interrupted = false;
 
   void give_room(int count) {
     const std::scoped_lock lock(mutex);
     room += count;
+    changed.notify_all();
+  }
+  void give_answers() {
+    const std::scoped_lock lock(mutex);
+    keeps_answers = false;
     changed.notify_all();
   }
   void wait_until_asked() {
@@ -63,6 +70,10 @@ class FakeSink final : public Sink {
     return true;
   }
   bool flush() override {
+    std::unique_lock lock(outside_.mutex);
+    outside_.is_asked = outside_.keeps_answers;
+    outside_.changed.notify_all();
+    outside_.changed.wait(lock, [this] { return !outside_.keeps_answers; });
     held_ = 0;
     return true;
   }
@@ -186,6 +197,22 @@ TEST_F(Publishing, HoldsNoMoreThanSomeBytes) {
   EXPECT_EQ(publisher_->push("small"), Result::kDropped);
 }
 
+// What counts is what waits, not what has gone.
+TEST_F(Publishing, HasRoomAgainBehindLargeLines) {
+  const std::string large(std::size_t{40} << 20, ' ');
+  start(PublishPolicy::kDropOld, 1000);
+  fill(1);
+  EXPECT_EQ(publisher_->push(large), Result::kTaken);
+  EXPECT_EQ(publisher_->push(large), Result::kTaken);
+  EXPECT_EQ(publisher_->push("small"), Result::kDropped);
+  EXPECT_EQ(publisher_->push("small"), Result::kTaken) << "behind one that was dropped";
+  outside_.give_room(10);
+  EXPECT_TRUE(publisher_->drain(Publisher::kForever));
+  EXPECT_EQ(publisher_->push(large), Result::kTaken);
+  EXPECT_EQ(publisher_->push("small"), Result::kTaken) << "behind one that is out";
+  EXPECT_EQ(publisher_->stats().dropped, 1U);
+}
+
 TEST_F(Publishing, FailsOnceWhereItBlocks) {
   outside_.failures = 1;
   start(PublishPolicy::kBlock, 10);
@@ -250,6 +277,22 @@ TEST_F(Publishing, AsksForAnswersWhereNoLineWaits) {
   }
   publisher_->end(20s);
   EXPECT_EQ(outside_.seen().size(), 600U);
+}
+
+TEST_F(Publishing, DrainsLinesThatComeBesideAnswers) {
+  outside_.answers = true;
+  outside_.keeps_answers = true;
+  outside_.give_room(10);
+  start(PublishPolicy::kBlock, 10);
+  publisher_->push("0");
+  outside_.wait_until_asked();
+  publisher_->push("1");
+  auto drained =
+      std::async(std::launch::async, [this] { return publisher_->drain(Publisher::kForever); });
+  std::this_thread::sleep_for(50ms);
+  outside_.give_answers();
+  EXPECT_TRUE(drained.get());
+  EXPECT_EQ(outside_.seen().size(), 2U);
 }
 
 TEST_F(Publishing, MayBeDestroyedAtAnyTime) {
