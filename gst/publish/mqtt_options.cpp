@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <system_error>
 #include <utility>
@@ -25,6 +26,8 @@ namespace {
 constexpr const char* kPasswordVariable = "NPU_MQTT_PASSWORD";
 constexpr int kConnectTimeoutSeconds = 5;
 constexpr int kMostInFlight = 20;
+constexpr std::size_t kMostPemBytes = std::size_t{4} << 20;
+constexpr const char* kKey = "PRIVATE KEY";
 constexpr int kPipeWaitMs = 5000;
 constexpr std::size_t kMostTextBytes = 65535;    // which the protocol counts in 16 bits
 constexpr std::uint32_t kSessionSeconds = 3600;  // that a broker keeps one for a client who is away
@@ -92,24 +95,30 @@ std::string read_password(const std::string& file) {
   return line;
 }
 
-/// A pipe gives its text once, which is the TLS library's.
-bool may_be_pem(const std::string& file, const std::string& what) {
+/// None of a pipe, which gives its text once, to the TLS library.
+std::optional<std::string> text_of(const std::string& file) {
   std::error_code error;
-  if (std::filesystem::is_directory(file, error)) return false;
-  if (!std::filesystem::is_regular_file(file, error)) return true;
+  if (std::filesystem::is_directory(file, error)) return "";
+  if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
   std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) {
-    if (line.starts_with("-----BEGIN ") && line.find(what + "-----") != std::string::npos) {
-      return true;
-    }
-  }
-  return false;
+  std::string text(kMostPemBytes, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
 }
 
 void check_pem(const char* property, const std::string& file, const std::string& what) {
-  if (file.empty() || may_be_pem(file, what)) return;
-  refuse(std::string(property) + ": \"" + file + "\" holds no PEM text with -----BEGIN " + what +
-         "-----. Name a file that does");
+  const auto text = text_of(file);
+  if (!text) return;
+  if (text->find("-----BEGIN ") == std::string::npos ||
+      text->find(what + "-----") == std::string::npos) {
+    refuse(std::string(property) + ": \"" + file + "\" holds no PEM text with -----BEGIN " + what +
+           "-----. Name a file that does");
+  }
+  if (what == kKey && text->find("ENCRYPTED") != std::string::npos) {
+    refuse(std::string(property) + ": \"" + file +
+           "\" is encrypted, and nobody is asked for a pass phrase. Write the key without one");
+  }
 }
 
 /// Longer ones do not fit into their field of the protocol, and make nonsense of what follows.
@@ -196,7 +205,7 @@ void MqttOptions::check_certificates(bool is_tls) const {
   }
   check_pem("mqtt-ca-file", settings_.ca_file, "CERTIFICATE");
   check_pem("mqtt-certificate-file", settings_.certificate_file, "CERTIFICATE");
-  check_pem("mqtt-key-file", settings_.key_file, "PRIVATE KEY");
+  check_pem("mqtt-key-file", settings_.key_file, kKey);
 }
 
 void MqttOptions::set_login() {
@@ -225,6 +234,7 @@ void MqttOptions::set_tls() {
   tls_.trustStore = or_null(settings_.ca_file);
   tls_.keyStore = or_null(settings_.certificate_file);
   tls_.privateKey = or_null(settings_.key_file);
+  tls_.privateKeyPassword = "";  // else the library asks at the terminal, and waits
   tls_.enableServerCertAuth = 1;
   tls_.verify = 1;
   tls_.ssl_error_context = this;

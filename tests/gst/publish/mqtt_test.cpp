@@ -537,6 +537,22 @@ TEST(MqttCertificates, AreRefusedWithoutTls) {
       << failure.text;
 }
 
+// OpenSSL asked for a pass phrase at the terminal, and held up the stop.
+TEST(MqttCertificates, HaveNoPassPhrase) {
+  const TempFolder folder;
+  folder.write("certificate", "-----BEGIN CERTIFICATE-----\n");
+  folder.write("new", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n");
+  folder.write("old", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n");
+  for (const char* key : {"new", "old"}) {
+    const Failure failure = failure_of_start("mqtts://localhost/t",
+                                             "mqtt-certificate-file=" + folder.file("certificate") +
+                                                 " mqtt-key-file=" + folder.file(key));
+    EXPECT_NE(failure.text.find("is encrypted, and nobody is asked for a pass phrase"),
+              std::string::npos)
+        << failure.text;
+  }
+}
+
 // As of <(pass show broker), and of one whose writer never came.
 TEST(MqttPassword, MayComeFromAPipe) {
   const TempFolder folder;
