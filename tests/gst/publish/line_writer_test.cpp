@@ -146,6 +146,32 @@ TEST(LineWriterTest, BeginsOnANewLineBehindHalfALineOfAFormerOne) {
   EXPECT_EQ(second, "\nb\n");
 }
 
+// Another reader finds what the pipe holds of the line that was lost.
+TEST(LineWriterTest, BeginsOnANewLineBehindOneThatWasLost) {
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  const auto open_reader = [&] {
+    return ::open(folder.file("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  };
+  int reader = open_reader();
+  LineWriter writer(folder.file("pipe"), {});
+  writer.interrupt();
+  while (writer.write(line('a', 2 * PIPE_BUF + 999))) {
+  }
+  ::close(reader);
+  EXPECT_THROW(writer.flush(), std::system_error);
+  EXPECT_EQ(writer.held(), 0U);
+  reader = open_reader();
+  std::string got(1 << 20, '\0');
+  const auto half = ::read(reader, got.data(), got.size());
+  ASSERT_GT(half, 0);
+  EXPECT_EQ(got[static_cast<std::size_t>(half) - 1], 'a') << "half a line";
+  EXPECT_TRUE(writer.write("b\n"));
+  ASSERT_EQ(::read(reader, got.data(), got.size()), 3);
+  EXPECT_EQ(got.substr(0, 3), "\nb\n");
+  ::close(reader);
+}
+
 TEST(LineWriterTest, IsInterruptedAndGoesOnWhereItWas) {
   const TempFolder folder;
   ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);

@@ -83,6 +83,21 @@ TEST(PublishLine, IsThatOfDlstreamerWhereAsked) {
             "\n");
 }
 
+// Stream time: where the frame is in the stream, of which a second was skipped.
+TEST(PublishLine, OfDlstreamerHasThePositionInTheStream) {
+  const TempFolder folder;
+  {
+    ElementHarness harness(launch(folder, "format=dlstreamer"), kCaps);
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    segment.start = GST_SECOND;
+    gst_harness_push_event(harness.get(), gst_event_new_segment(&segment));
+    ASSERT_EQ(harness.push(frame_with({}, GST_SECOND + 5)), GST_FLOW_OK);
+  }
+  EXPECT_EQ(folder.read("out.jsonl"), R"({"resolution":{"height":480,"width":640},"timestamp":5})"
+                                      "\n");
+}
+
 TEST(PublishLine, OfAFrameWithoutInference) {
   EXPECT_EQ(line_of(frame_with({}, 5)),
             R"({"frame":0,"pts":5,"width":640,"height":480,"model":null,"inference_ms":null,)"

@@ -104,6 +104,17 @@ TEST_F(SocketSinkTest, SendsWholeLines) {
   EXPECT_EQ(told_, 0);
 }
 
+// Which may be an address of IPv6 first, at which nobody listens here.
+TEST_F(SocketSinkTest, FindsAHostByItsName) {
+  const Listener listener;
+  const std::string port = listener.location().substr(listener.location().rfind(':'));
+  EXPECT_TRUE(sink_at("tcp://localhost" + port).write("a\n"));
+  const int reader = listener.accept();
+  EXPECT_EQ(read_from(reader, 2), "a\n");
+  EXPECT_EQ(told_, 0);
+  ::close(reader);
+}
+
 TEST_F(SocketSinkTest, WaitsForSomebodyWhoListens) {
   sink_at("unix:" + path_);
   auto written = writing("a\n");
@@ -234,6 +245,8 @@ INSTANTIATE_TEST_SUITE_P(
                     LocationRow{"word", "tcp://127.0.0.1:http", "has no port from 1"},
                     LocationRow{"a_path", "tcp://127.0.0.1:80/x", "has no port from 1"},
                     LocationRow{"no_path", "unix:", "has no path"},
+                    LocationRow{"path_without_room_for_its_end", "unix:/" + std::string(107, 'x'),
+                                "has a path of more than 107 bytes"},
                     LocationRow{"long_path", "unix:/" + std::string(200, 'x'),
                                 "has a path of more than 107 bytes"}),
     [](const auto& row) { return std::string(row.param.name); });
