@@ -24,8 +24,12 @@ std::timed_mutex stdout_mutex;  // lines of several writers stay whole
 /// The writer within whose line stdout ends; the address of this where it is gone.
 std::atomic<const void*> half_line_of = nullptr;
 
+bool names_stdout(const std::string& path) {
+  return path.empty() || path == "-";
+}
+
 int open_file(const std::string& path, bool append) {
-  if (path.empty() || path == "-") return STDOUT_FILENO;
+  if (names_stdout(path)) return STDOUT_FILENO;
   // Without O_NONBLOCK a pipe that nobody reads would block the change of state.
   // Who empties the file meanwhile, as logrotate does, leaves no hole in front of the next line.
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND;
@@ -79,14 +83,14 @@ class NoBrokenPipeSignal {
 }  // namespace
 
 LineWriter::LineWriter(const std::string& path, const SinkOptions& options)
-    : fd_(open_file(path, options.append)) {
+    : is_stdout_(names_stdout(path)), fd_(open_file(path, options.append)) {
   is_regular_ = is_regular_file(fd_);
-  flush_always_ = options.flush_always || is_stdout() || !is_regular_;
-  is_cut_ = options.append && is_regular_ && !is_stdout() && ends_within_line(path);
+  flush_always_ = options.flush_always || is_stdout_ || !is_regular_;
+  is_cut_ = options.append && is_regular_ && !is_stdout_ && ends_within_line(path);
 }
 
 LineWriter::~LineWriter() {
-  if (!is_stdout()) {
+  if (!is_stdout_) {
     ::close(fd_);
     return;
   }
@@ -100,10 +104,6 @@ void LineWriter::interrupt() {
 
 void LineWriter::resume() {
   interrupt_.clear();
-}
-
-bool LineWriter::is_stdout() const {
-  return fd_ == STDOUT_FILENO;
 }
 
 bool LineWriter::write(std::string_view line) {
@@ -178,7 +178,7 @@ void LineWriter::lose_line() {
 /// False where that is not possible, or others have written behind it.
 bool LineWriter::take_back(std::size_t bytes) const {
   struct stat status {};
-  if (!is_regular_ || is_stdout() || ::fstat(fd_, &status) != 0) return false;
+  if (!is_regular_ || is_stdout_ || ::fstat(fd_, &status) != 0) return false;
   const off_t end = ::lseek(fd_, 0, SEEK_CUR);
   const off_t begin = end - static_cast<off_t>(bytes);
   return end == status.st_size && ::ftruncate(fd_, begin) == 0 &&
@@ -188,7 +188,7 @@ bool LineWriter::take_back(std::size_t bytes) const {
 bool LineWriter::flush() {
   if (pending_.empty()) return true;
   std::unique_lock lock(stdout_mutex, std::defer_lock);
-  if (!is_stdout()) return write_lines();
+  if (!is_stdout_) return write_lines();
   if (!lock_stdout(lock)) return false;
   const void* owner = half_line_of;
   is_cut_ = is_cut_ || (owner != nullptr && owner != this);

@@ -26,7 +26,6 @@ class LineWriter final : public Sink {
   void resume() override;
 
  private:
-  bool is_stdout() const;
   bool lock_stdout(std::unique_lock<std::timed_mutex>& lock) const;
   bool wait_for_reader() const;
   std::size_t write_some(std::string_view text) const;
@@ -37,7 +36,8 @@ class LineWriter final : public Sink {
   bool take_back(std::size_t bytes) const;
 
   const Interrupt interrupt_;  // before what would have to be closed where it fails
-  int fd_;
+  const bool is_stdout_;
+  const int fd_;  // of a file that may have stdout's number, where that was closed
   bool is_regular_;
   bool flush_always_;
   std::string pending_;

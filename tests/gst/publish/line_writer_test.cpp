@@ -111,6 +111,26 @@ class PipedStdout {
   std::array<int, 2> ends_{};
 };
 
+// As of services that begin with neither input nor output: the file gets the number of one.
+TEST(LineWriterTest, ClosesAFileThatHasTheNumberOfStdout) {
+  const TempFolder folder;
+  constexpr std::array kStandard = {STDIN_FILENO, STDOUT_FILENO};
+  const std::array<int, 2> saved = {::dup(STDIN_FILENO), ::dup(STDOUT_FILENO)};
+  for (const int fd : kStandard) ::close(fd);
+  struct stat written {};
+  {
+    const LineWriter writer(folder.file("out"), {});
+    ::fstat(STDOUT_FILENO, &written);
+  }
+  const bool is_open = ::fcntl(STDOUT_FILENO, F_GETFD) != -1;
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    ::dup2(saved[i], kStandard[i]);
+    ::close(saved[i]);
+  }
+  EXPECT_TRUE(S_ISREG(written.st_mode));
+  EXPECT_FALSE(is_open);
+}
+
 // A stop leaves half of a long line where the reader is slow.
 TEST(LineWriterTest, BeginsOnANewLineBehindHalfALineOfAnother) {
   const PipedStdout piped;
