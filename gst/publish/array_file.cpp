@@ -141,7 +141,18 @@ void ArrayFile::write_at_end(const std::string& text) {
   end_ += static_cast<off_t>(text.size());
 }
 
+/// By others, as logrotate does with copytruncate.
+bool ArrayFile::was_emptied() const {
+  struct stat status {};
+  return ::fstat(fd_, &status) == 0 && status.st_size == 0;
+}
+
 bool ArrayFile::write(std::string_view line) {
+  if (was_emptied()) {
+    end_ = 0;
+    has_elements_ = false;
+    begin();
+  }
   if (line.ends_with('\n')) {
     line.remove_suffix(1);
   }

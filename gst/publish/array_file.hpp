@@ -28,6 +28,7 @@ class ArrayFile final : public Sink {
   void find_end(const std::string& path);
   void write_at_end(const std::string& text);
   bool close_array() const;
+  bool was_emptied() const;
 
   const int fd_;
   off_t end_ = 0;  // of the last element

@@ -1,6 +1,7 @@
 #include "publish/array_file.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <system_error>
 
@@ -29,6 +30,17 @@ TEST(ArrayFileTest, ReplacesWhatWasThere) {
   folder.write("out", std::string(100, 'x'));
   ArrayFile file(folder.file("out"), false);
   EXPECT_EQ(folder.read("out"), "[\n]\n");
+}
+
+// As logrotate does it with copytruncate.
+TEST(ArrayFileTest, BeginsAnewWhereTheFileWasEmptied) {
+  const TempFolder folder;
+  ArrayFile file(folder.file("out"), false);
+  EXPECT_TRUE(file.write("1\n"));
+  ASSERT_EQ(::truncate(folder.file("out").c_str(), 0), 0);
+  EXPECT_TRUE(file.write("2\n"));
+  EXPECT_TRUE(file.write("3\n"));
+  EXPECT_EQ(folder.read("out"), "[\n2,\n3\n]\n");
 }
 
 TEST(ArrayFileTest, AddsToAnArray) {
