@@ -203,7 +203,8 @@ TEST_P(MqttVersions, TellOfAnotherClientWithTheSameName) {
 
 TEST_P(MqttVersions, AreRefusedWithAWrongPassword) {
   const TempFolder folder;
-  const std::string users = folder.file("users"), password = folder.write("password", "right\n");
+  const std::string users = folder.file("users"),
+                    password = folder.write("password", "right\r\nold\n");
   ChildProcess({find_program("mosquitto_passwd"), "-b", "-c", users, "me", "right"},
                folder.file("said"))
       .wait();
@@ -234,6 +235,44 @@ TEST_P(MqttVersions, AreRefusedWithAWrongPassword) {
 }
 
 // Where lines may be lost a refusal costs lines, and the pipeline goes on.
+TEST_P(MqttVersions, TellOfEachTimeThatABrokerIsAway) {
+  Mosquitto broker;
+  broker.start();
+  Publishing publishing(broker.location("t"), version());
+  for (guint64 round = 1; round < 3; ++round) {
+    publishing.push(1);
+    EXPECT_TRUE(becomes([&] { return publishing.counts().published == 2 * round - 1; }));
+    broker.end();
+    publishing.push(1);
+    EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines at"); }));
+    broker.start();
+    EXPECT_TRUE(becomes([&] { return publishing.counts().published == 2 * round; }));
+  }
+}
+
+// It may still be reading its list of users.
+TEST_P(MqttVersions, OutliveARefusalBehindASuccess) {
+  Mosquitto broker;
+  broker.start();
+  Publishing publishing(broker.location("t"), version());
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] { return publishing.counts().published == 1; }));
+  broker.end();
+  const std::string config = broker.folder().read("config");
+  std::string other = config;
+  other.replace(other.find("allow_anonymous true"), 20, "allow_anonymous false");
+  broker.folder().write("config", other);
+  broker.start();
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] { return publishing.has_warning("ot authorized): trying again"); }));
+  broker.end();
+  broker.folder().write("config", config);
+  broker.start();
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 2U);
+  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+}
+
 TEST_P(MqttVersions, OutliveARefusalWherePolicyDrops) {
   Mosquitto broker({"allow_anonymous false"});
   broker.start();
@@ -366,16 +405,22 @@ TEST_F(Mqtt, HasItsLastWillWhenItIsKilled) {
   for (const char* version : {"3.1.1", "5.0"}) {
     Mosquitto broker;
     broker.start();
-    const Subscriber subscriber(broker, "#");
+    const std::vector<std::string> with_quality = {"-F", "%q %p"};
+    std::optional<Subscriber> subscriber(std::in_place, broker, "#", 2, with_quality);
     ChildProcess child(child_command("DISABLED_PublishesUntilItIsKilled"),
                        broker.folder().file("child"),
                        {std::string(kElementVariable) + "=" + broker.location("t") +
-                        " mqtt-will-topic=state mqtt-will-payload=gone mqtt-version=" + version});
-    ASSERT_TRUE(becomes([&] { return subscriber.lines().size() == 1; }))
+                        " mqtt-will-topic=state mqtt-will-payload=gone mqtt-qos=2 "
+                        "mqtt-retain=true mqtt-version=" +
+                        version});
+    ASSERT_TRUE(becomes([&] { return subscriber->lines().size() == 1; }))
         << broker.folder().read("child");
     child.end(SIGKILL);
-    EXPECT_TRUE(becomes([&] { return subscriber.lines().size() == 2; }));
-    EXPECT_EQ(subscriber.lines().back(), "gone");
+    EXPECT_TRUE(becomes([&] { return subscriber->lines().size() == 2; }));
+    EXPECT_EQ(subscriber->lines().back(), "2 gone") << "with the quality of lines";
+    subscriber.reset();
+    subscriber.emplace(broker, "state", 2, with_quality);
+    EXPECT_TRUE(becomes([&] { return !subscriber->lines().empty(); })) << "retained as lines are";
   }
 }
 
@@ -391,6 +436,15 @@ TEST_F(Mqtt, HasNoLastWillWhenItStops) {
   EXPECT_TRUE(becomes([&] { return subscriber.lines().size() >= 2; }));
   EXPECT_EQ(subscriber.frames()[0], 2);
   EXPECT_EQ(subscriber.lines().size(), 2U) << subscriber.lines().back();
+}
+
+TEST_F(Mqtt, AsksForSignsOfLifeAsOftenAsItIsTold) {
+  Mosquitto broker;
+  broker.start();
+  Publishing publishing(broker.location("t"), "mqtt-keep-alive=7");
+  publishing.push(1);
+  publishing.end_stream();
+  EXPECT_NE(broker.log().find(", k7)"), std::string::npos) << broker.log();
 }
 
 TEST_F(Mqtt, RetainsTheLastLine) {
