@@ -252,18 +252,18 @@ set(GSTNPU_SOURCES
   gst/inference/stream_events.cpp
   gst/inference/stream_regions.cpp
   gst/plugin/plugin.cpp
-  gst/publish/array_file.cpp
-  gst/publish/broker_location.cpp
   gst/publish/dlstreamer_json.cpp
   gst/publish/frame_json.cpp
-  gst/publish/host_and_port.cpp
-  gst/publish/line_writer.cpp
   gst/publish/npupublish.cpp
   gst/publish/publish_filter.cpp
   gst/publish/publisher.cpp
-  gst/publish/shared_library.cpp
-  gst/publish/sink.cpp
-  gst/publish/socket_sink.cpp
+  gst/publish/sinks/array_file.cpp
+  gst/publish/sinks/broker_location.cpp
+  gst/publish/sinks/host_and_port.cpp
+  gst/publish/sinks/line_writer.cpp
+  gst/publish/sinks/shared_library.cpp
+  gst/publish/sinks/sink.cpp
+  gst/publish/sinks/socket_sink.cpp
   gst/publish/wall_clock.cpp
   gst/trace/npu_tracer.cpp
   gst/trace/trace_options.cpp
@@ -286,8 +286,8 @@ set(GSTNPU_OVERLAY_SOURCES
 )
 
 set(GSTNPU_MQTT_SOURCES
-  gst/publish/mqtt_options.cpp
-  gst/publish/mqtt_refusal.cpp
-  gst/publish/mqtt_sink.cpp
-  gst/publish/paho.cpp
+  gst/publish/sinks/mqtt_options.cpp
+  gst/publish/sinks/mqtt_refusal.cpp
+  gst/publish/sinks/mqtt_sink.cpp
+  gst/publish/sinks/paho.cpp
 )

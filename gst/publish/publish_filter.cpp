@@ -15,8 +15,8 @@
 #include "common/bus.hpp"
 #include "common/gtype.hpp"
 #include "common/properties.hpp"
+#include "publish/sinks/array_file.hpp"
 
-#include "array_file.hpp"
 #include "dlstreamer_json.hpp"
 #include "frame_json.hpp"
 #include "publisher.hpp"

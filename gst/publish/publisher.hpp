@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "sink.hpp"
+#include "publish/sinks/sink.hpp"
 
 namespace gstnpu {
 

@@ -1,4 +1,4 @@
-#include "publish/line_writer.hpp"
+#include "publish/sinks/line_writer.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

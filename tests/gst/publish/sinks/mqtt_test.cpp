@@ -12,10 +12,10 @@
 #include <thread>
 
 #include "gst/leak_check.hpp"
+#include "gst/publish/publish_harness.hpp"
 
 #include "cut_connections.hpp"
 #include "mosquitto.hpp"
-#include "publish_harness.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "publish/broker_location.hpp"
+#include "publish/sinks/broker_location.hpp"
 
 #include <gtest/gtest.h>
 

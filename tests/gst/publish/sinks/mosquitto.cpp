@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "publish_harness.hpp"
+#include "gst/publish/publish_harness.hpp"
 
 namespace gstnpu_test {
 namespace {

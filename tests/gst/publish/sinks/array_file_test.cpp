@@ -1,4 +1,4 @@
-#include "publish/array_file.hpp"
+#include "publish/sinks/array_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "publish/socket_sink.hpp"
+#include "publish/sinks/socket_sink.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
