@@ -72,6 +72,13 @@ int ChildProcess::wait() {
   return status;
 }
 
+PipelineProcess::PipelineProcess(const std::string& line, const std::string& output,
+                                 std::vector<std::string> environment)
+    : ChildProcess({"/proc/self/exe"}, output, [&] {
+        environment.push_back("NPU_TEST_PIPELINE=" + line);
+        return environment;
+      }()) {}
+
 std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(std::string(path ? path : "") + ":/usr/sbin");

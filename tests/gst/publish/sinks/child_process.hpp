@@ -30,6 +30,13 @@ class ChildProcess {
   bool has_ended_ = false;
 };
 
+/// A pipeline of GStreamer in a process of its own, which ends with it; an error is in the output.
+class PipelineProcess : public ChildProcess {
+ public:
+  PipelineProcess(const std::string& line, const std::string& output,
+                  std::vector<std::string> environment = {});
+};
+
 /// Where PATH, or a folder for administrators, has a program; empty: nowhere.
 std::string find_program(const std::string& name);
 

@@ -23,8 +23,6 @@ using namespace gstnpu_test;
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
 const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
-// For the child of a test.
-const char* const kElementVariable = "NPU_TEST_ELEMENT";
 
 class Publishing {
  public:
@@ -383,36 +381,20 @@ TEST_F(MqttTls, IsRefusedWithoutACertificate) {
 
 // ---- The last will
 
-std::vector<std::string> child_command(const std::string& test) {
-  return {"/proc/self/exe", "mqtt_test.cpp", "--gtest_also_run_disabled_tests",
-          "--gtest_filter=MqttChild." + test};
-}
-
-// Run by the tests below, in a process of its own.
-TEST(MqttChild, DISABLED_PublishesUntilItIsKilled) {
-  Publishing publishing(std::getenv(kElementVariable));
-  publishing.push(1);
-  std::this_thread::sleep_for(std::chrono::minutes(10));
-}
-
-TEST(MqttChild, DISABLED_HasNoLibrary) {
-  const std::string said = failure_of_start("mqtt://localhost/t").text;
-  EXPECT_NE(said.find("cannot load libpaho-mqtt3cs.so.1"), std::string::npos) << said;
-  EXPECT_NE(said.find("install the package libpaho-mqtt1.3"), std::string::npos) << said;
-}
-
 TEST_F(Mqtt, HasItsLastWillWhenItIsKilled) {
   for (const char* version : {"3.1.1", "5.0"}) {
     Mosquitto broker;
     broker.start();
     const std::vector<std::string> with_quality = {"-F", "%q %p"};
     std::optional<Subscriber> subscriber(std::in_place, broker, "#", 2, with_quality);
-    ChildProcess child(child_command("DISABLED_PublishesUntilItIsKilled"),
-                       broker.folder().file("child"),
-                       {std::string(kElementVariable) + "=" + broker.location("t") +
-                        " mqtt-will-topic=state mqtt-will-payload=gone mqtt-qos=2 "
-                        "mqtt-retain=true mqtt-version=" +
-                        version});
+    // One frame, and no end of the stream.
+    PipelineProcess child(
+        "funnel name=all ! npupublish location=" + broker.location("t") +
+            " mqtt-will-topic=state mqtt-will-payload=gone mqtt-qos=2 mqtt-retain=true "
+            "mqtt-version=" +
+            version +
+            " fakesrc num-buffers=1 ! all. videotestsrc is-live=true ! valve drop=true ! all.",
+        broker.folder().file("child"));
     ASSERT_TRUE(becomes([&] { return subscriber->lines().size() == 1; }))
         << broker.folder().read("child");
     child.end(SIGKILL);
@@ -463,9 +445,12 @@ TEST_F(Mqtt, RetainsTheLastLine) {
 TEST(MqttLibrary, IsNamedWhereItIsMissing) {
   const TempFolder folder;
   folder.write("libpaho-mqtt3cs.so.1", "");
-  ChildProcess child(child_command("DISABLED_HasNoLibrary"), folder.file("said"),
-                     {"LD_LIBRARY_PATH=" + folder.file("")});
-  EXPECT_EQ(child.wait(), 0) << folder.read("said");
+  PipelineProcess child("fakesrc ! npupublish location=mqtt://localhost/t", folder.file("said"),
+                        {"LD_LIBRARY_PATH=" + folder.file("")});
+  EXPECT_NE(child.wait(), 0);
+  const std::string said = folder.read("said");
+  EXPECT_NE(said.find("cannot load libpaho-mqtt3cs.so.1"), std::string::npos) << said;
+  EXPECT_NE(said.find("install the package libpaho-mqtt1.3"), std::string::npos) << said;
 }
 
 // ---- A broker that takes connections and never answers
