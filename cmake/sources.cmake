@@ -256,6 +256,7 @@ set(GSTNPU_SOURCES
   gst/publish/frame_json.cpp
   gst/publish/npupublish.cpp
   gst/publish/publish_filter.cpp
+  gst/publish/publish_properties.cpp
   gst/publish/publisher.cpp
   gst/publish/sinks/array_file.cpp
   gst/publish/sinks/broker_location.cpp
