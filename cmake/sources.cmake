@@ -260,6 +260,7 @@ set(GSTNPU_SOURCES
   gst/publish/publisher.cpp
   gst/publish/sinks/array_file.cpp
   gst/publish/sinks/broker_location.cpp
+  gst/publish/sinks/broker_login.cpp
   gst/publish/sinks/host_and_port.cpp
   gst/publish/sinks/line_writer.cpp
   gst/publish/sinks/shared_library.cpp

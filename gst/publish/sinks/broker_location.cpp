@@ -8,6 +8,8 @@
 namespace gstnpu {
 namespace {
 
+constexpr std::size_t kLongestKafkaTopic = 249;
+
 struct Scheme {
   const char* name;
   const char* port;  // where the location has none
@@ -29,6 +31,41 @@ const Scheme* scheme_of(std::string_view location) {
   return found == kSchemes.end() ? nullptr : found;
 }
 
+/// What one broker's address, or several, may be.
+std::vector<std::string> split_hosts(const Scheme& scheme, const std::string& text) {
+  if (std::string_view(scheme.name) != "kafka") return {text};
+  std::vector<std::string> hosts;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = text.find(',', begin)) != std::string::npos; begin = end + 1) {
+    hosts.push_back(text.substr(begin, end - begin));
+  }
+  hosts.push_back(text.substr(begin));
+  return hosts;
+}
+
+bool may_name_kafka_topic(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-';
+}
+
+void check_topic(const std::string& location, const Scheme& scheme, const std::string& topic) {
+  if (topic.empty()) {
+    refuse(location, scheme, "has no topic");
+  }
+  if (std::string_view(scheme.name) != "kafka") {
+    if (topic.find_first_of("#+") == std::string::npos) return;
+    refuse(location, scheme, "has a topic with + or #, which are for those who subscribe");
+  }
+  const bool is_good = topic.size() <= kLongestKafkaTopic && topic != "." && topic != ".." &&
+                       std::all_of(topic.begin(), topic.end(), may_name_kafka_topic);
+  if (!is_good) {
+    refuse(location, scheme,
+           "has a topic of other characters than a to z, A to Z, 0 to 9, '.', '_' and '-', or of "
+           "more than " +
+               std::to_string(kLongestKafkaTopic));
+  }
+}
+
 }  // namespace
 
 bool is_mqtt_location(std::string_view location) {
@@ -45,7 +82,7 @@ BrokerLocation parse_broker_location(const std::string& location) {
   const Scheme& scheme = *scheme_of(location);
   const std::string rest = location.substr(std::string_view(scheme.name).size() + 3);
   const std::size_t slash = rest.find('/');
-  BrokerLocation parts{.scheme = scheme.name, .address = {}, .topic = {}};
+  BrokerLocation parts{.scheme = scheme.name, .addresses = {}, .topic = {}};
   if (slash != std::string::npos) {
     parts.topic = rest.substr(slash + 1);
   }
@@ -56,17 +93,19 @@ BrokerLocation parse_broker_location(const std::string& location) {
                      "and password in the element's own properties");
   }
   try {
-    parts.address = split_host_and_port(address, scheme.port);
+    for (const std::string& host : split_hosts(scheme, address)) {
+      parts.addresses.push_back(split_host_and_port(host, scheme.port));
+    }
   } catch (const BadAddress& error) {
     refuse(location, scheme, error.what());
   }
-  if (parts.topic.empty()) {
-    refuse(location, scheme, "has no topic");
-  }
-  if (parts.topic.find_first_of("#+") != std::string::npos) {
-    refuse(location, scheme, "has a topic with + or #, which are for those who subscribe");
-  }
+  check_topic(location, scheme, parts.topic);
   return parts;
+}
+
+std::string to_text(const HostAndPort& address) {
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + address.host + "]" : address.host) + ":" + address.port;
 }
 
 }  // namespace gstnpu

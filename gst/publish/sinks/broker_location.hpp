@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host_and_port.hpp"
 
@@ -9,15 +10,19 @@ namespace gstnpu {
 
 /// Where a broker is, and which of its topics lines go to.
 struct BrokerLocation {
-  std::string scheme;  ///< "mqtt", "mqtts" or "kafka"
-  HostAndPort address;
+  std::string scheme;                  ///< "mqtt", "mqtts" or "kafka"
+  std::vector<HostAndPort> addresses;  ///< one; of Kafka's first brokers several
   std::string topic;
 };
 
 bool is_mqtt_location(std::string_view location);
 bool is_kafka_location(std::string_view location);
 
-/// SCHEME://HOST[:PORT]/TOPIC, the topic being all that follows. Throws npu::Error.
+/// SCHEME://HOST[:PORT]/TOPIC, the topic being all that follows; of Kafka also several hosts with
+/// commas between them. Throws npu::Error.
 BrokerLocation parse_broker_location(const std::string& location);
+
+/// HOST:PORT, with brackets where the host is an address of IPv6.
+std::string to_text(const HostAndPort& address);
 
 }  // namespace gstnpu

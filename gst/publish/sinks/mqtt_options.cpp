@@ -1,14 +1,8 @@
 #include "mqtt_options.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -18,17 +12,16 @@
 
 #include <npucore/error.hpp>
 
+#include "broker_login.hpp"
 #include "paho.hpp"
 
 namespace gstnpu {
 namespace {
 
-constexpr const char* kPasswordVariable = "NPU_MQTT_PASSWORD";
 constexpr int kConnectTimeoutSeconds = 5;
 constexpr int kMostInFlight = 20;
 constexpr std::size_t kMostPemBytes = std::size_t{4} << 20;
 constexpr const char* kKey = "PRIVATE KEY";
-constexpr int kPipeWaitMs = 5000;
 constexpr std::size_t kMostTextBytes = 65535;    // which the protocol counts in 16 bits
 constexpr std::uint32_t kSessionSeconds = 3600;  // that a broker keeps one for a client who is away
 
@@ -38,9 +31,7 @@ constexpr std::uint32_t kSessionSeconds = 3600;  // that a broker keeps one for 
 
 /// With what the library calls the protocols.
 std::string server_of(const BrokerLocation& broker) {
-  const bool is_v6 = broker.address.host.find(':') != std::string::npos;
-  const std::string host = is_v6 ? "[" + broker.address.host + "]" : broker.address.host;
-  return (broker.scheme == "mqtts" ? "ssl://" : "tcp://") + host + ":" + broker.address.port;
+  return (broker.scheme == "mqtts" ? "ssl://" : "tcp://") + to_text(broker.addresses.front());
 }
 
 /// 20 characters: brokers need not take more than 23.
@@ -49,50 +40,6 @@ std::string new_client_id() {
   std::array<char, 24> text{};
   std::snprintf(text.data(), text.size(), "npu-%08x%08x", random(), random());
   return text.data();
-}
-
-void check_readable(const char* property, const std::string& file) {
-  if (file.empty() || ::access(file.c_str(), R_OK) == 0) return;
-  throw npu::Error(npu::ErrorCode::kNotFound, std::string(property) + ": cannot read \"" + file +
-                                                  "\" (" + std::generic_category().message(errno) +
-                                                  "). Name a file that exists");
-}
-
-/// False: it has waited long enough, or reading has failed.
-bool may_have_more(int fd, ssize_t got) {
-  if (got >= 0) return got > 0;
-  if (errno == EINTR) return true;
-  if (errno != EAGAIN) return false;
-  pollfd readable{.fd = fd, .events = POLLIN, .revents = 0};
-  return ::poll(&readable, 1, kPipeWaitMs) > 0;
-}
-
-/// Of a pipe too, whose writer is waited for a little.
-std::string read_first_line(const std::string& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-  std::string text;
-  std::array<char, 4096> part{};
-  for (bool goes_on = fd >= 0; goes_on && text.size() <= kMostTextBytes;) {
-    const ssize_t got = ::read(fd, part.data(), part.size());
-    goes_on = may_have_more(fd, got);
-    text.append(part.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    goes_on = goes_on && text.find('\n') == std::string::npos;
-  }
-  if (fd >= 0) {
-    ::close(fd);
-  }
-  return text.substr(0, text.find('\n'));
-}
-
-std::string read_password(const std::string& file) {
-  std::string line = read_first_line(file);
-  if (line.ends_with('\r')) {
-    line.pop_back();
-  }
-  if (line.empty()) {
-    refuse("mqtt-password-file: the first line of \"" + file + "\" is empty: write the password");
-  }
-  return line;
 }
 
 /// None of a pipe, which gives its text once, to the TLS library.
@@ -126,13 +73,6 @@ void check_length(const std::string& name, const std::string& text) {
   if (text.size() <= kMostTextBytes) return;
   refuse(name + " has " + std::to_string(text.size()) + " bytes, and MQTT takes " +
          std::to_string(kMostTextBytes) + " at most: make it shorter");
-}
-
-std::string password_of(const MqttSettings& settings) {
-  if (!settings.password.empty()) return settings.password;
-  if (!settings.password_file.empty()) return read_password(settings.password_file);
-  const char* variable = std::getenv(kPasswordVariable);
-  return variable ? variable : "";
 }
 
 const char* or_null(const std::string& text) {
@@ -209,7 +149,7 @@ void MqttOptions::check_certificates(bool is_tls) const {
 }
 
 void MqttOptions::set_login() {
-  password_ = password_of(settings_);
+  password_ = password_of("mqtt", settings_.password, settings_.password_file);
   check_length("the password for MQTT", password_);
   if (settings_.user.empty()) {
     if (!settings_.password.empty() || !settings_.password_file.empty()) {

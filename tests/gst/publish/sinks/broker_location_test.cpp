@@ -19,8 +19,9 @@ TEST_P(GoodBroker, IsTakenApart) {
   const GoodRow& row = GetParam();
   const BrokerLocation broker = parse_broker_location(row.location);
   EXPECT_EQ(broker.scheme, row.scheme);
-  EXPECT_EQ(broker.address.host, row.host);
-  EXPECT_EQ(broker.address.port, row.port);
+  ASSERT_EQ(broker.addresses.size(), 1U);
+  EXPECT_EQ(broker.addresses[0].host, row.host);
+  EXPECT_EQ(broker.addresses[0].port, row.port);
   EXPECT_EQ(broker.topic, row.topic);
 }
 
@@ -36,10 +37,20 @@ INSTANTIATE_TEST_SUITE_P(
                     GoodRow{"kafka", "kafka://broker/a", "kafka", "broker", "9092", "a"}),
     [](const auto& row) { return std::string(row.param.name); });
 
+TEST(BrokerLocation, OfKafkaMayNameSeveralBrokers) {
+  const BrokerLocation brokers = parse_broker_location("kafka://a,b:9093,[::1]:9094/lines");
+  std::vector<std::string> addresses;
+  for (const HostAndPort& address : brokers.addresses) addresses.push_back(to_text(address));
+  EXPECT_EQ(addresses, (std::vector<std::string>{"a:9092", "b:9093", "[::1]:9094"}));
+  EXPECT_EQ(brokers.topic, "lines");
+}
+
 struct BadRow {
   const char* name;
   const char *location, *said;
 };
+
+const std::string kLongTopic = "kafka://broker/" + std::string(250, 'a');
 
 class BadBroker : public testing::TestWithParam<BadRow> {};
 
@@ -60,6 +71,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadRow{"port_0", "mqtt://broker:0/a", "has no port from 1 to 65535"},
                     BadRow{"word", "mqtt://broker:mqtt/a", "has no port from 1 to 65535"},
                     BadRow{"wildcard", "mqtt://broker/a/#", "has a topic with + or #"},
+                    BadRow{"kafka_levels", "kafka://broker/a/b", "has a topic of other characters"},
+                    BadRow{"kafka_long", kLongTopic.c_str(), "or of more than 249"},
+                    BadRow{"kafka_dots", "kafka://broker/..", "has a topic of other characters"},
+                    BadRow{"kafka_hole", "kafka://a,,b/t", "has no host: write kafka://HOST/TOPIC"},
                     BadRow{"user", "mqtt://me:secret@broker/a", "the location names a user"}),
     [](const auto& row) { return std::string(row.param.name); });
 
