@@ -293,3 +293,9 @@ set(GSTNPU_MQTT_SOURCES
   gst/publish/sinks/mqtt_sink.cpp
   gst/publish/sinks/paho.cpp
 )
+
+set(GSTNPU_KAFKA_SOURCES
+  gst/publish/sinks/kafka_config.cpp
+  gst/publish/sinks/kafka_sink.cpp
+  gst/publish/sinks/rdkafka.cpp
+)

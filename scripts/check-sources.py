@@ -19,6 +19,7 @@ LISTS = {
                                           "gst/trace"]),
     "GSTNPU_OVERLAY_SOURCES": ("gstnpu-overlay", ["gst/overlay"]),
     "GSTNPU_MQTT_SOURCES": ("gstnpu-mqtt", []),
+    "GSTNPU_KAFKA_SOURCES": ("gstnpu-kafka", []),
 }
 
 

@@ -85,7 +85,9 @@ std::unique_ptr<Sink> PublishFilter::open_sink() const {
       {.append = active_.append,
        .flush_always = active_.flush,
        .warn = [element = element_](const std::string& text) { post_warning(element, text); },
-       .mqtt = active_.mqtt});
+       .mqtt = active_.mqtt,
+       .kafka = active_.kafka,
+       .stream_id = active_.stream_id});
 }
 
 void PublishFilter::start() {

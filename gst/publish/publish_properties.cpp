@@ -44,18 +44,37 @@ GType mqtt_version_type() {
   return type;
 }
 
+GType kafka_sasl_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(KafkaSasl::kPlain), "The password itself, so with TLS only", "plain"},
+      {static_cast<gint>(KafkaSasl::kScramSha256), "SCRAM with SHA-256", "scram-sha-256"},
+      {static_cast<gint>(KafkaSasl::kScramSha512), "SCRAM with SHA-512", "scram-sha-512"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("NpuPublishKafkaSasl", values);
+  return type;
+}
+
 using Rows = std::vector<Property<PublishState>>;
 
-template <auto member>
-Property<PublishState> mqtt_property(GParamSpec* spec) {
+// A password shows in no list of properties.
+constexpr auto kSecret = static_cast<GParamFlags>(kUntilReady & ~G_PARAM_READABLE);
+
+/// A member of a part of the settings.
+template <auto part, auto member>
+Property<PublishState> property_of(GParamSpec* spec) {
   return {spec,
           [](PublishState& state, const GValue* value) {
             state.change_settings(
-                [value](PublishSettings& settings) { read(value, settings.mqtt.*member); });
+                [value](PublishSettings& settings) { read(value, settings.*part.*member); });
           },
           [](const PublishState& state, GValue* value) {
-            write(state.settings().mqtt.*member, value);
+            write(state.settings().*part.*member, value);
           }};
+}
+
+template <auto member>
+Property<PublishState> mqtt_property(GParamSpec* spec) {
+  return property_of<&PublishSettings::mqtt, member>(spec);
 }
 
 template <auto member>
@@ -64,11 +83,20 @@ Property<PublishState> mqtt_text(const char* name, const char* nick, const char*
   return mqtt_property<member>(g_param_spec_string(name, nick, blurb, "", flags));
 }
 
+template <auto member>
+Property<PublishState> kafka_property(GParamSpec* spec) {
+  return property_of<&PublishSettings::kafka, member>(spec);
+}
+
+template <auto member>
+Property<PublishState> kafka_text(const char* name, const char* nick, const char* blurb,
+                                  GParamFlags flags = kUntilReady) {
+  return kafka_property<member>(g_param_spec_string(name, nick, blurb, "", flags));
+}
+
 void add_mqtt_properties(Rows& rows) {
   using M = MqttSettings;
   const M defaults;
-  // A password shows in no list of properties.
-  constexpr auto kSecret = static_cast<GParamFlags>(kUntilReady & ~G_PARAM_READABLE);
   const Rows mqtt = {
       mqtt_text<&M::client_id>("mqtt-client-id", "MQTT client id",
                                "Name at the broker, used by nobody else; empty: a random one"),
@@ -108,14 +136,46 @@ void add_mqtt_properties(Rows& rows) {
   rows.insert(rows.end(), mqtt.begin(), mqtt.end());
 }
 
+void add_kafka_properties(Rows& rows) {
+  using K = KafkaSettings;
+  const K defaults;
+  const Rows kafka = {
+      kafka_property<&K::tls>(g_param_spec_boolean("kafka-tls", "Kafka TLS", "Connect with TLS",
+                                                   defaults.tls ? TRUE : FALSE, kUntilReady)),
+      kafka_text<&K::ca_file>("kafka-ca-file", "Kafka CA file",
+                              "Certificates (PEM) that the brokers' must be signed by; empty: the "
+                              "system's"),
+      kafka_text<&K::certificate_file>("kafka-certificate-file", "Kafka certificate file",
+                                       "Certificate (PEM) of this client; empty: none"),
+      kafka_text<&K::key_file>("kafka-key-file", "Kafka key file",
+                               "Key (PEM) of kafka-certificate-file"),
+      kafka_text<&K::user>("kafka-user", "Kafka user",
+                           "User at the brokers, who logs in with SASL; empty: none"),
+      kafka_text<&K::password>("kafka-password", "Kafka password",
+                               "Password of the user, which all who see the command line see; "
+                               "empty: kafka-password-file, else the variable NPU_KAFKA_PASSWORD",
+                               kSecret),
+      kafka_text<&K::password_file>("kafka-password-file", "Kafka password file",
+                                    "File whose first line is the password of the user"),
+      kafka_property<&K::sasl>(g_param_spec_enum(
+          "kafka-sasl", "Kafka SASL", "How the user shows that he knows the password",
+          kafka_sasl_type(), static_cast<gint>(defaults.sasl), kUntilReady)),
+      kafka_text<&K::config>("kafka-config", "Kafka configuration",
+                             "Further configuration of librdkafka, KEY=VALUE,KEY=VALUE; a comma in "
+                             "a value is written \\,"),
+      kafka_text<&K::config_file>("kafka-config-file", "Kafka configuration file",
+                                  "File with the same, KEY=VALUE in each line, such as secrets")};
+  rows.insert(rows.end(), kafka.begin(), kafka.end());
+}
+
 Rows own_properties() {
   using S = PublishState;
   const PublishSettings defaults;
   return {
       property<S, &PublishSettings::location>(g_param_spec_string(
           "location", "Location",
-          "File to write, tcp://HOST:PORT, unix:PATH, mqtt://HOST[:PORT]/TOPIC or mqtts://...; "
-          "empty or \"-\": the standard output",
+          "File to write, tcp://HOST:PORT, unix:PATH, mqtt://HOST[:PORT]/TOPIC, mqtts://... or "
+          "kafka://HOST[:PORT],.../TOPIC; empty or \"-\": the standard output",
           "", kUntilReady)),
       property<S, &PublishSettings::append>(g_param_spec_boolean(
           "append", "Append", "Add to what the file already holds", FALSE, kUntilReady)),
@@ -160,6 +220,7 @@ Rows own_properties() {
 std::vector<Property<PublishState>> publish_properties() {
   Rows rows = own_properties();
   add_mqtt_properties(rows);
+  add_kafka_properties(rows);
   return rows;
 }
 

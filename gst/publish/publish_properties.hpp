@@ -30,6 +30,7 @@ struct PublishSettings {
   std::uint32_t queue_size = Publisher::Options().most_lines;
   std::uint32_t drain_time_ms = 1000;
   MqttSettings mqtt;
+  KafkaSettings kafka;
 };
 
 /// What the properties of an npupublish read and write.

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "kafka_settings.hpp"
 #include "mqtt_settings.hpp"
 
 namespace gstnpu {
@@ -41,9 +42,11 @@ struct SinkOptions {
   /// What does not pass without somebody's doing, from the thread that writes.
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   MqttSettings mqtt;
+  KafkaSettings kafka;
+  std::string stream_id;  ///< whose lines they are; empty: nobody has said
 };
 
-/// Opens what `location` names: a broker (mqtt://HOST/TOPIC, mqtts://HOST/TOPIC), a socket
+/// Opens what `location` names: a broker (mqtt://, mqtts:// or kafka://HOST/TOPIC), a socket
 /// (tcp://HOST:PORT, unix:PATH), a file, or stdout where it is empty or "-".
 std::unique_ptr<Sink> make_sink(const std::string& location, const SinkOptions& options);
 /// What is written to, as the user knows it, for messages.
