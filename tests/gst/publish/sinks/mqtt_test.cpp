@@ -442,17 +442,6 @@ TEST_F(Mqtt, RetainsTheLastLine) {
   EXPECT_TRUE(subscriber.frames().contains(9));
 }
 
-TEST(MqttLibrary, IsNamedWhereItIsMissing) {
-  const TempFolder folder;
-  folder.write("libpaho-mqtt3cs.so.1", "");
-  PipelineProcess child("fakesrc ! npupublish location=mqtt://localhost/t", folder.file("said"),
-                        {"LD_LIBRARY_PATH=" + folder.file("")});
-  EXPECT_NE(child.wait(), 0);
-  const std::string said = folder.read("said");
-  EXPECT_NE(said.find("cannot load libpaho-mqtt3cs.so.1"), std::string::npos) << said;
-  EXPECT_NE(said.find("install the package libpaho-mqtt1.3"), std::string::npos) << said;
-}
-
 // ---- A broker that takes connections and never answers
 
 class SilentBroker : public testing::TestWithParam<const char*> {

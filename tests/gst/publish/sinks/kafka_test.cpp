@@ -1,0 +1,443 @@
+// npupublish at librdkafka's own cluster for tests, whose brokers err, go and come back.
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "gst/leak_check.hpp"
+#include "gst/publish/publish_harness.hpp"
+
+namespace {
+
+using namespace gstnpu_test;
+
+[[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
+const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
+constexpr int kBrokers = 3, kPartitions = 4;
+constexpr std::int16_t kProduce = 0, kInitProducerId = 22;  // requests of Kafka's protocol
+
+struct DestroyKafka {
+  void operator()(rd_kafka_t* handle) const { rd_kafka_destroy(handle); }
+  void operator()(rd_kafka_mock_cluster_t* cluster) const {
+    rd_kafka_mock_cluster_destroy(cluster);
+  }
+  void operator()(rd_kafka_topic_partition_list_t* list) const {
+    rd_kafka_topic_partition_list_destroy(list);
+  }
+  void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
+};
+template <class T>
+using KafkaPointer = std::unique_ptr<T, DestroyKafka>;
+
+KafkaPointer<rd_kafka_t> new_client(rd_kafka_type_t type, const std::string& servers) {
+  rd_kafka_conf_t* conf = rd_kafka_conf_new();
+  std::array<char, 256> said{};
+  rd_kafka_conf_set_log_cb(conf, nullptr);
+  if (!servers.empty()) {
+    rd_kafka_conf_set(conf, "bootstrap.servers", servers.c_str(), said.data(), said.size());
+    rd_kafka_conf_set(conf, "group.id", "test", said.data(), said.size());
+  }
+  KafkaPointer<rd_kafka_t> client(rd_kafka_new(type, conf, said.data(), said.size()));
+  EXPECT_NE(client, nullptr) << said.data();
+  return client;
+}
+
+class Cluster {
+ public:
+  Cluster()
+      : owner_(new_client(RD_KAFKA_PRODUCER, "")),
+        cluster_(rd_kafka_mock_cluster_new(owner_.get(), kBrokers)) {
+    rd_kafka_mock_topic_create(cluster_.get(), "t", kPartitions, kBrokers);
+  }
+
+  std::string servers() const { return rd_kafka_mock_cluster_bootstraps(cluster_.get()); }
+  std::string location() const {
+    const std::string all = servers();
+    return "kafka://" + all.substr(0, all.find(',')) + "/t";
+  }
+  rd_kafka_mock_cluster_t* get() const { return cluster_.get(); }
+  void set_up(bool is_up) const {
+    for (int broker = 1; broker <= kBrokers; ++broker) {
+      if (is_up) {
+        rd_kafka_mock_broker_set_up(cluster_.get(), broker);
+      } else {
+        rd_kafka_mock_broker_set_down(cluster_.get(), broker);
+      }
+    }
+  }
+  /// The lines of the topic, in the order of their partition.
+  std::vector<std::string> lines(std::size_t at_least) const;
+  /// The same, with their keys.
+  std::vector<std::pair<std::string, std::string>> messages(std::size_t at_least) const;
+
+ private:
+  KafkaPointer<rd_kafka_t> owner_;
+  KafkaPointer<rd_kafka_mock_cluster_t> cluster_;
+};
+
+/// So many, and those that are there beside them.
+std::vector<std::pair<std::string, std::string>> Cluster::messages(std::size_t at_least) const {
+  const KafkaPointer<rd_kafka_t> consumer = new_client(RD_KAFKA_CONSUMER, servers());
+  const KafkaPointer<rd_kafka_topic_partition_list_t> all(
+      rd_kafka_topic_partition_list_new(kPartitions));
+  for (int i = 0; i < kPartitions; ++i) {
+    rd_kafka_topic_partition_list_add(all.get(), "t", i)->offset = RD_KAFKA_OFFSET_BEGINNING;
+  }
+  rd_kafka_assign(consumer.get(), all.get());
+  std::vector<std::pair<std::string, std::string>> found;
+  for (int idle = 0; idle < (found.size() < at_least ? 200 : 5);) {
+    const KafkaPointer<rd_kafka_message_t> message(rd_kafka_consumer_poll(consumer.get(), 100));
+    if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      found.emplace_back(std::string(static_cast<const char*>(message->key), message->key_len),
+                         std::string(static_cast<const char*>(message->payload), message->len));
+      idle = 0;
+    } else {
+      ++idle;
+    }
+  }
+  rd_kafka_consumer_close(consumer.get());
+  return found;
+}
+
+std::vector<std::string> Cluster::lines(std::size_t at_least) const {
+  std::vector<std::string> found;
+  for (const auto& [key, line] : messages(at_least)) found.push_back(line);
+  return found;
+}
+
+std::vector<int> frames_of(const std::vector<std::string>& lines) {
+  const std::string key = "{\"frame\":";
+  std::vector<int> frames;
+  for (const std::string& line : lines) {
+    EXPECT_TRUE(line.starts_with(key) && line.ends_with('}')) << line;
+    frames.push_back(std::stoi(line.substr(key.size())));
+  }
+  return frames;
+}
+
+std::vector<int> first_frames(int count) {
+  std::vector<int> frames(static_cast<std::size_t>(count));
+  std::iota(frames.begin(), frames.end(), 0);
+  return frames;
+}
+
+class Kafka : public testing::Test {
+ protected:
+  void start(const std::string& more = {}) { start_at(cluster_.location(), more); }
+  void start_at(const std::string& location, const std::string& more) {
+    harness_.emplace("npupublish name=publish location=" + location + " " + more, kCaps);
+  }
+  void push(int frames) {
+    for (int i = 0; i < frames; ++i) {
+      ASSERT_EQ(harness_->push(frame_with({})), GST_FLOW_OK)
+          << harness_->message(GST_MESSAGE_ERROR);
+    }
+  }
+  void end_stream() { gst_harness_push_event(harness_->get(), gst_event_new_eos()); }
+  bool has_warning(const std::string& said) {
+    for (std::string text = harness_->message(GST_MESSAGE_WARNING); !text.empty();
+         text = harness_->message(GST_MESSAGE_WARNING)) {
+      if (text.find(said) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  Cluster cluster_;
+  std::optional<ElementHarness> harness_;
+};
+
+TEST_F(Kafka, TakesEachLineOnceAndInOrder) {
+  start();
+  push(1000);
+  end_stream();
+  EXPECT_EQ(counts_of(*harness_).published, 1000U);
+  EXPECT_EQ(frames_of(cluster_.lines(1000)), first_frames(1000));
+}
+
+TEST_F(Kafka, TakesEachLineOnceAndInOrderThoughItErrs) {
+  start();
+  push(100);
+  for (int round = 0; round < 5; ++round) {
+    rd_kafka_mock_push_request_errors(
+        cluster_.get(), kProduce, 4, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
+        RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+        RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
+    push(100);
+  }
+  end_stream();
+  EXPECT_EQ(counts_of(*harness_).published, 600U);
+  EXPECT_EQ(counts_of(*harness_).failed, 0U);
+  EXPECT_EQ(frames_of(cluster_.lines(600)), first_frames(600));
+}
+
+TEST_F(Kafka, IsWaitedForWhereAllBrokersAreAway) {
+  start();
+  push(200);
+  EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published == 200; }));
+  cluster_.set_up(false);
+  push(300);
+  EXPECT_TRUE(becomes([&] { return has_warning("no broker takes lines at kafka://"); }));
+  EXPECT_EQ(counts_of(*harness_).published, 200U);
+  EXPECT_EQ(counts_of(*harness_).queued, 300U);
+  cluster_.set_up(true);
+  end_stream();
+  EXPECT_EQ(counts_of(*harness_).published, 500U);
+  EXPECT_EQ(frames_of(cluster_.lines(500)), first_frames(500));
+}
+
+// Lines that a broker took without having said so go out again; a real one knows them by their
+// numbers, the one for tests does not.
+TEST_F(Kafka, TakesEveryLineThoughBrokersGoWhileLinesAreOnTheirWay) {
+  for (int broker = 1; broker <= kBrokers; ++broker) {
+    rd_kafka_mock_broker_set_rtt(cluster_.get(), broker, 20);
+  }
+  start();
+  for (int round = 0; round < 5; ++round) {
+    push(100);
+    EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published > 100U * round; }));
+    cluster_.set_up(false);
+    push(20);
+    cluster_.set_up(true);
+  }
+  end_stream();
+  EXPECT_EQ(counts_of(*harness_).published, 600U);
+  EXPECT_EQ(counts_of(*harness_).failed + counts_of(*harness_).dropped, 0U);
+  std::vector<int> frames = frames_of(cluster_.lines(600));
+  std::sort(frames.begin(), frames.end());
+  frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+  EXPECT_EQ(frames, first_frames(600));
+}
+
+TEST_F(Kafka, GoesOnWithAnotherBrokerWhereOneIsAway) {
+  start();
+  push(100);
+  EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published == 100; }));
+  rd_kafka_mock_broker_set_down(cluster_.get(), 1);
+  for (int partition = 0; partition < kPartitions; ++partition) {
+    rd_kafka_mock_partition_set_leader(cluster_.get(), "t", partition, 2);
+  }
+  push(100);
+  end_stream();
+  EXPECT_EQ(counts_of(*harness_).published, 200U);
+  EXPECT_FALSE(has_warning("no broker takes lines")) << "others do";
+  rd_kafka_mock_broker_set_up(cluster_.get(), 1);
+  EXPECT_EQ(frames_of(cluster_.lines(200)), first_frames(200));
+}
+
+TEST_F(Kafka, IsFoundWhereTheFirstBrokerOfSeveralIsAway) {
+  start_at("kafka://127.0.0.1:1," + cluster_.location().substr(std::string("kafka://").size()), "");
+  push(10);
+  end_stream();
+  EXPECT_EQ(counts_of(*harness_).published, 10U);
+  EXPECT_FALSE(has_warning("no broker takes lines"));
+}
+
+TEST_F(Kafka, TakesTheStreamsIdAsKey) {
+  start("stream-id=gate");
+  push(3);
+  end_stream();
+  start();
+  push(2);
+  end_stream();
+  std::multiset<std::string> keys;
+  for (const auto& [key, line] : cluster_.messages(5)) keys.insert(key);
+  EXPECT_EQ(keys, (std::multiset<std::string>{"gate", "gate", "gate", "npupublish", "npupublish"}));
+}
+
+// Brokers that answer, and take nothing until others of theirs are back.
+TEST_F(Kafka, IsToldOfWhereBrokersTakeNothing) {
+  std::vector<rd_kafka_resp_err_t> answers(1000, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS);
+  rd_kafka_mock_push_request_errors_array(cluster_.get(), kProduce, answers.size(), answers.data());
+  start("drain-time=0");
+  push(1);
+  EXPECT_TRUE(becomes([&] { return has_warning("none has confirmed a line for 5 s"); }));
+  rd_kafka_mock_clear_request_errors(cluster_.get(), kProduce);
+  end_stream();
+  EXPECT_EQ(counts_of(*harness_).published, 1U);
+}
+
+TEST_F(Kafka, IsNotWaitedForByAStop) {
+  cluster_.set_up(false);
+  start("queue-size=10 drain-time=50");
+  auto waiting = std::async(std::launch::async, [this] {
+    GstFlowReturn flow = GST_FLOW_OK;
+    while (flow == GST_FLOW_OK) flow = harness_->push(frame_with({}));
+    return flow;
+  });
+  EXPECT_EQ(waiting.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
+  gst_element_set_state(harness_->element(), GST_STATE_NULL);
+  EXPECT_EQ(waiting.get(), GST_FLOW_FLUSHING);
+  EXPECT_TRUE(has_warning("were not out when the element stopped"));
+}
+
+TEST_F(Kafka, NeitherStallsNorLosesCountWherePolicyDrops) {
+  cluster_.set_up(false);
+  for (const char* policy : {"drop-old", "drop-new"}) {
+    start(std::string("queue-size=10 drain-time=50 policy=") + policy);
+    push(1000);
+    const Counts counts = counts_of(*harness_);
+    EXPECT_EQ(counts.published, 0U);
+    EXPECT_LE(counts.queued, 10U + 64U);
+    EXPECT_EQ(counts.queued + counts.dropped, 1000U);
+    end_stream();
+    gst_element_set_state(harness_->element(), GST_STATE_NULL);
+    EXPECT_EQ(harness_->message(GST_MESSAGE_ERROR), "");
+  }
+}
+
+TEST_F(Kafka, RefusesALineForGood) {
+  start();
+  push(1);
+  EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published == 1; }));
+  rd_kafka_mock_topic_set_error(cluster_.get(), "t", RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  rd_kafka_mock_push_request_errors(cluster_.get(), kProduce, 1,
+                                    RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  EXPECT_TRUE(becomes([this] { return harness_->push(frame_with({})) == GST_FLOW_ERROR; }));
+  const std::string said = take_error(harness_->bus()).text;
+  EXPECT_NE(said.find("do not take a line of"), std::string::npos) << said;
+  EXPECT_NE(said.find("uthorization"), std::string::npos) << said;
+}
+
+// Its own failures end a producer whose lines must stay in order; where lines may be lost, the
+// pipeline goes on with a new one.
+TEST_F(Kafka, BeginsAnewBehindAFatalErrorWherePolicyDrops) {
+  start("policy=drop-new");
+  push(10);
+  EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published == 10; }));
+  rd_kafka_mock_push_request_errors(cluster_.get(), kProduce, 1,
+                                    RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+  rd_kafka_mock_push_request_errors(cluster_.get(), kInitProducerId, 1,
+                                    RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
+  EXPECT_TRUE(becomes([&] {
+    push(1);
+    const Counts counts = counts_of(*harness_);
+    return counts.failed > 0 && counts.published > 10;
+  }));
+  end_stream();
+  const Counts counts = counts_of(*harness_);
+  EXPECT_EQ(counts.queued, 0U);
+  EXPECT_EQ(cluster_.lines(counts.published).size(), counts.published);
+}
+
+// What is on its way then is given up, though no time limits it.
+TEST_F(Kafka, TellsOfAFatalErrorWithManyLinesOnTheirWay) {
+  for (int broker = 1; broker <= kBrokers; ++broker) {
+    rd_kafka_mock_broker_set_rtt(cluster_.get(), broker, 20);
+  }
+  start();
+  push(100);
+  EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published > 0; }));
+  rd_kafka_mock_push_request_errors(cluster_.get(), kProduce, 1,
+                                    RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+  rd_kafka_mock_push_request_errors(cluster_.get(), kInitProducerId, 1,
+                                    RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
+  int pushed = 100;
+  while (harness_->push(frame_with({})) == GST_FLOW_OK) ++pushed;
+  const Counts counts = counts_of(*harness_);
+  EXPECT_EQ(counts.published + counts.failed, static_cast<guint64>(pushed));
+  EXPECT_NE(take_error(harness_->bus()).text.find("do not take a line of"), std::string::npos);
+}
+
+// Its threads and sockets go with it, also where no broker answers.
+TEST_F(Kafka, LeavesNoThreadsBehind) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const auto files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto run = [&] {
+    start("drain-time=0");
+    push(10);
+    harness_.reset();
+  };
+  run();
+  const auto threads_before = threads();
+  const auto files_before = files();
+  cluster_.set_up(false);
+  for (int i = 0; i < 10; ++i) run();
+  EXPECT_TRUE(becomes([&] { return threads() <= threads_before && files() <= files_before; }))
+      << threads() << " threads of " << threads_before << ", " << files() << " files of "
+      << files_before;
+}
+
+TEST(KafkaPassword, IsNotReadable) {
+  const Owned<GstElement> element(
+      GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("npupublish", nullptr))));
+  const GParamSpec* spec =
+      g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), "kafka-password");
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->flags & G_PARAM_READABLE, 0);
+}
+
+TEST_F(Kafka, TakesFurtherConfiguration) {
+  const TempFolder folder;
+  const std::string file =
+      folder.write("kafka.conf", "# of the test\n\nmessage.max.bytes = 1000\nacks=all\n");
+  start("kafka-config=linger.ms=1,client.id=a\\\\,b kafka-config-file=" + file);
+  push(1);
+  end_stream();
+  EXPECT_EQ(counts_of(*harness_).published, 1U);
+}
+
+// A line that is longer than the configuration allows is lost, and named with its size.
+TEST_F(Kafka, NamesALineThatIsTooLong) {
+  start("stream-id=" + std::string(2000, 'x') + " kafka-config=message.max.bytes=1000");
+  EXPECT_TRUE(becomes([this] { return harness_->push(frame_with({})) == GST_FLOW_ERROR; }));
+  const std::string said = take_error(harness_->bus()).text;
+  EXPECT_NE(said.find("do not take a line of 2"), std::string::npos) << said;
+}
+
+struct ConfigRow {
+  const char* name;
+  const char* properties;
+  const char* said;
+};
+
+class BadKafkaConfig : public testing::TestWithParam<ConfigRow> {};
+
+TEST_P(BadKafkaConfig, IsRefused) {
+  const Failure failure = failure_of_start("kafka://localhost/t", GetParam().properties);
+  EXPECT_NE(failure.text.find(GetParam().said), std::string::npos) << failure.text;
+  EXPECT_EQ(failure.text.find("hidden"), std::string::npos) << failure.text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadKafkaConfig,
+    testing::Values(
+        ConfigRow{"no_value", "kafka-config=acks", "kafka-config: entry 1 is not KEY=VALUE"},
+        ConfigRow{"unknown", "kafka-config=no.such.key=1",
+                  "librdkafka does not take \"no.such.key\""},
+        ConfigRow{"bad_value", "kafka-config=acks=many", "librdkafka does not take \"acks\""},
+        ConfigRow{"contradiction", "kafka-config=acks=1",
+                  "librdkafka makes no producer of the properties kafka-..."},
+        ConfigRow{"no_file", "kafka-config-file=/nowhere/kafka.conf",
+                  "kafka-config-file: cannot read \"/nowhere/kafka.conf\""},
+        ConfigRow{"secret", "kafka-config=sasl.password=hidden", "would see the value of \"sasl"},
+        ConfigRow{"key", "kafka-config=ssl.key.pem=hidden", "would see the value of \"ssl.key"},
+        ConfigRow{"reports", "kafka-config=delivery.report.only.error=true",
+                  "needs its own value of \"delivery.report.only.error\""},
+        ConfigRow{"transactions", "kafka-config=transactional.id=a",
+                  "needs its own value of \"transactional.id\""},
+        ConfigRow{"no_user", "kafka-password=hidden", "a password for Kafka has no user"},
+        ConfigRow{"no_password", "kafka-user=me kafka-password-file=/nowhere/p",
+                  "kafka-password-file: cannot read \"/nowhere/p\""},
+        ConfigRow{"empty_password", "kafka-user=me kafka-password-file=/dev/null",
+                  "kafka-password-file: the first line of \"/dev/null\" is empty"},
+        ConfigRow{"no_tls", "kafka-ca-file=/dev/null", "of no use without TLS: set kafka-tls"},
+        ConfigRow{"no_ca", "kafka-tls=true kafka-ca-file=/nowhere/ca.pem",
+                  "kafka-ca-file: cannot read \"/nowhere/ca.pem\""},
+        ConfigRow{"bad_ca", "kafka-tls=true kafka-ca-file=/dev/null",
+                  "librdkafka makes no producer of the properties kafka-..."},
+        ConfigRow{"no_key", "kafka-tls=true kafka-certificate-file=/dev/null",
+                  "kafka-certificate-file and kafka-key-file belong together"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
