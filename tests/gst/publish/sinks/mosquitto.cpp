@@ -1,44 +1,12 @@
 #include "mosquitto.hpp"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <fstream>
 
 #include "gst/publish/publish_harness.hpp"
 
+#include "loopback.hpp"
+
 namespace gstnpu_test {
-namespace {
-
-sockaddr_in loopback(int port) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<in_port_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-bool has_listener(int port) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = loopback(port);
-  const int result = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  ::close(fd);
-  return result == 0;
-}
-
-}  // namespace
-
-int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
-
 bool Mosquitto::is_installed() {
   return !find_program("mosquitto").empty() && !find_program("mosquitto_sub").empty() &&
          !find_program("mosquitto_passwd").empty() && !find_program("openssl").empty();

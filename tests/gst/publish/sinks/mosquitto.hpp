@@ -12,9 +12,6 @@
 
 namespace gstnpu_test {
 
-/// A port of the loopback interface that nobody listens at.
-int free_port();
-
 class Mosquitto {
  public:
   static bool is_installed();

@@ -1,6 +1,5 @@
 // npupublish at a real broker, which dies, hangs, refuses and is cut off.
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,49 +11,18 @@
 #include <thread>
 
 #include "gst/leak_check.hpp"
-#include "gst/publish/publish_harness.hpp"
 
+#include "certificates.hpp"
 #include "cut_connections.hpp"
+#include "loopback.hpp"
 #include "mosquitto.hpp"
+#include "publishing.hpp"
 
 namespace {
 
 using namespace gstnpu_test;
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
-const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
-
-class Publishing {
- public:
-  explicit Publishing(const std::string& location, const std::string& more = {})
-      : harness_("npupublish name=publish location=" + location + " " + more, kCaps) {}
-
-  ElementHarness& harness() { return harness_; }
-  void push(int frames) {
-    for (int i = 0; i < frames; ++i) {
-      ASSERT_EQ(harness_.push(frame_with({})), GST_FLOW_OK) << harness_.message(GST_MESSAGE_ERROR);
-    }
-  }
-  void end_stream() { gst_harness_push_event(harness_.get(), gst_event_new_eos()); }
-  void stop() { gst_element_set_state(harness_.element(), GST_STATE_NULL); }
-  std::string warning() { return harness_.message(GST_MESSAGE_WARNING); }
-  /// Whether one that was not looked at yet says so.
-  bool has_warning(const std::string& said) {
-    for (std::string text = warning(); !text.empty(); text = warning()) {
-      if (text.find(said) != std::string::npos) return true;
-    }
-    return false;
-  }
-  Counts counts() { return counts_of(harness_); }
-  /// Until it has failed.
-  std::string error() {
-    EXPECT_TRUE(becomes([this] { return harness_.push(frame_with({})) == GST_FLOW_ERROR; }));
-    return harness_.message(GST_MESSAGE_ERROR);
-  }
-
- private:
-  ElementHarness harness_;
-};
 
 /// Each of the first frames, and nothing else.
 void expect_frames(const std::map<guint64, int>& frames, guint64 count) {
@@ -290,57 +258,26 @@ INSTANTIATE_TEST_SUITE_P(All, MqttVersions, testing::Values("3.1.1", "5.0"),
 
 // ---- TLS
 
-/// Certificates of an authority, of a broker and of a client, and of an authority that signed none.
 class MqttTls : public Mqtt {
  protected:
   void SetUp() override {
     Mqtt::SetUp();
     if (IsSkipped()) return;
-    make_authority("ca");
-    make_authority("other");
-    make_signed("broker");
-    make_signed("client");
     broker_.emplace(std::vector<std::string>{
         "allow_anonymous true", "cafile " + file("ca.pem"), "certfile " + file("broker.pem"),
         "keyfile " + file("broker.key"), "require_certificate true"});
     broker_->start();
   }
 
-  std::string file(const std::string& name) const { return folder_.file(name); }
+  std::string file(const std::string& name) const { return certificates_.file(name); }
   std::string location(const std::string& host) const {
     return "mqtts://" + host + ":" + std::to_string(broker_->port()) + "/t";
   }
   std::string with(const std::string& authority, const std::string& client) const {
-    std::string properties = "mqtt-ca-file=" + file(authority + ".pem");
-    if (!client.empty()) {
-      properties += " mqtt-certificate-file=" + file(client + ".pem") +
-                    " mqtt-key-file=" + file(client + ".key");
-    }
-    return properties;
+    return certificates_.properties("mqtt", authority, client);
   }
 
- private:
-  void openssl(std::vector<std::string> command) const {
-    command.insert(command.begin(), find_program("openssl"));
-    ASSERT_EQ(ChildProcess(command, file("said")).wait(), 0) << folder_.read("said");
-  }
-  void make_authority(const std::string& name) const {
-    openssl({"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-             "-keyout", file(name + ".key"), "-out", file(name + ".pem"), "-subj", "/CN=" + name,
-             "-days", "2"});
-  }
-  void make_signed(const std::string& name) const {
-    folder_.write(name + ".ext", "subjectAltName=DNS:localhost\n");
-    openssl({"req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
-             file(name + ".key"), "-out", file(name + ".csr"), "-subj", "/CN=" + name});
-    openssl({"x509", "-req", "-in", file(name + ".csr"), "-CA", file("ca.pem"), "-CAkey",
-             file("ca.key"), "-CAcreateserial", "-out", file(name + ".pem"), "-days", "2",
-             "-extfile", file(name + ".ext")});
-  }
-
-  const TempFolder folder_;
-
- protected:
+  const Certificates certificates_;
   std::optional<Mosquitto> broker_;
 };
 
@@ -446,21 +383,9 @@ TEST_F(Mqtt, RetainsTheLastLine) {
 
 class SilentBroker : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    sockaddr_in address = {};
-    socklen_t size = sizeof(address);
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size), 0);
-    ASSERT_EQ(::listen(fd_, 16), 0);
-    ASSERT_EQ(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    location_ =
-        std::string(GetParam()) + "://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/t";
-  }
-  void TearDown() override { ::close(fd_); }
-
-  const int fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  std::string location_;
+  const SilentServer server_;
+  const std::string location_ =
+      std::string(GetParam()) + "://127.0.0.1:" + std::to_string(server_.port()) + "/t";
 };
 
 TEST_P(SilentBroker, NeitherStallsNorEndsAPipelineThatMayDrop) {

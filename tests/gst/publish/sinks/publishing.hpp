@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+
+#include "gst/publish/publish_harness.hpp"
+
+namespace gstnpu_test {
+
+/// An npupublish that writes to a broker, and the stream in front of it.
+class Publishing {
+ public:
+  explicit Publishing(const std::string& location, const std::string& more = {})
+      : harness_("npupublish name=publish location=" + location + " " + more,
+                 "video/x-raw,format=NV12,width=640,height=480,framerate=30/1") {}
+
+  ElementHarness& harness() { return harness_; }
+  void push(int frames) {
+    for (int i = 0; i < frames; ++i) {
+      ASSERT_EQ(harness_.push(frame_with({})), GST_FLOW_OK) << harness_.message(GST_MESSAGE_ERROR);
+    }
+  }
+  void end_stream() { gst_harness_push_event(harness_.get(), gst_event_new_eos()); }
+  void stop() { gst_element_set_state(harness_.element(), GST_STATE_NULL); }
+  std::string warning() { return harness_.message(GST_MESSAGE_WARNING); }
+  /// Whether one that was not looked at yet says so.
+  bool has_warning(const std::string& said) {
+    for (std::string text = warning(); !text.empty(); text = warning()) {
+      if (text.find(said) != std::string::npos) return true;
+    }
+    return false;
+  }
+  Counts counts() { return counts_of(harness_); }
+  /// Until it has failed.
+  std::string error() {
+    EXPECT_TRUE(becomes([this] { return harness_.push(frame_with({})) == GST_FLOW_ERROR; }));
+    return harness_.message(GST_MESSAGE_ERROR);
+  }
+
+ private:
+  ElementHarness harness_;
+};
+
+}  // namespace gstnpu_test
