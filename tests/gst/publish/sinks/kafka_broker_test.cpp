@@ -1,0 +1,287 @@
+// npupublish at a broker that keeps count of what comes again, and wants to know who sends.
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <numeric>
+#include <optional>
+
+#include "gst/leak_check.hpp"
+
+#include "certificates.hpp"
+#include "child_process.hpp"
+#include "loopback.hpp"
+#include "publishing.hpp"
+
+namespace {
+
+using namespace gstnpu_test;
+
+[[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
+
+/// tests/support/kafka_broker.py.
+class Broker {
+ public:
+  explicit Broker(std::vector<std::string> options = {}) : options_(std::move(options)) {}
+
+  void start() {
+    std::vector<std::string> command = {find_program("python3"), "-B",
+                                        std::getenv("NPU_KAFKA_BROKER"), std::to_string(port_),
+                                        folder_.file("")};
+    command.insert(command.end(), options_.begin(), options_.end());
+    process_.emplace(command, folder_.file("log"));
+    EXPECT_TRUE(becomes([this] { return has_listener(port_); })) << folder_.read("log");
+  }
+  void kill() { process_->end(SIGKILL); }
+
+  std::string location() const { return "kafka://localhost:" + std::to_string(port_) + "/lines"; }
+  /// KEY<tab>LINE of each message, in the order of the topic.
+  std::vector<std::string> messages() const { return lines_of("messages"); }
+  /// The frames of the lines, in that order.
+  std::vector<int> frames() const;
+  /// Batches that came again.
+  std::size_t repeated() const { return lines_of("repeated").size(); }
+  std::string log() const { return folder_.read("log"); }
+
+ private:
+  std::vector<std::string> lines_of(const std::string& file) const {
+    std::vector<std::string> lines;
+    std::istringstream text(folder_.read(file));
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+  }
+
+  const std::vector<std::string> options_;
+  const TempFolder folder_;
+  const int port_ = free_port();
+  std::optional<ChildProcess> process_;
+};
+
+std::vector<int> Broker::frames() const {
+  const std::string key = "\t{\"frame\":";
+  std::vector<int> frames;
+  for (const std::string& message : messages()) {
+    const std::size_t at = message.find(key);
+    EXPECT_NE(at, std::string::npos) << message;
+    frames.push_back(std::stoi(message.substr(at + key.size())));
+  }
+  return frames;
+}
+
+std::vector<int> first_frames(int count) {
+  std::vector<int> frames(static_cast<std::size_t>(count));
+  std::iota(frames.begin(), frames.end(), 0);
+  return frames;
+}
+
+// Lines that were taken, and never confirmed, go out again; the topic has each once.
+TEST(KafkaBroker, HasEachLineOnceThoughConnectionsAreCut) {
+  Broker broker({"--cut-every", "2"});
+  broker.start();
+  Publishing publishing(broker.location());
+  publishing.push(500);
+  publishing.end_stream();
+  const Counts counts = publishing.counts();
+  EXPECT_EQ(counts.published, 500U);
+  EXPECT_EQ(counts.failed + counts.dropped + counts.queued, 0U);
+  EXPECT_EQ(broker.frames(), first_frames(500));
+  EXPECT_GT(broker.repeated(), 0U) << "nothing was tested";
+}
+
+TEST(KafkaBroker, HasEachLineOnceThoughItIsKilled) {
+  Broker broker;
+  broker.start();
+  Publishing publishing(broker.location());
+  for (guint64 round = 0; round < 4; ++round) {
+    publishing.push(100);
+    EXPECT_TRUE(becomes([&] { return publishing.counts().published > 100 * round; }));
+    broker.kill();
+    publishing.push(20);
+    broker.start();
+  }
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 480U);
+  EXPECT_EQ(broker.frames(), first_frames(480));
+}
+
+TEST(KafkaBroker, IsWaitedForFromTheStart) {
+  Broker broker;
+  Publishing publishing(broker.location(), "stream-id=gate");
+  publishing.push(100);
+  EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines at kafka://"); }));
+  EXPECT_EQ(publishing.counts().queued, 100U);
+  broker.start();
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 100U);
+  EXPECT_EQ(broker.frames(), first_frames(100));
+  EXPECT_EQ(broker.messages()[0].find("gate\t{\"frame\":0,"), 0U) << broker.messages()[0];
+}
+
+// Dropped or delivered, once, and in order.
+TEST(KafkaBroker, HasWhatWasNotDroppedWhereItWasAway) {
+  for (const char* policy : {"drop-old", "drop-new"}) {
+    Broker broker;
+    broker.start();
+    Publishing publishing(broker.location(),
+                          std::string("queue-size=10 drain-time=60000 policy=") + policy);
+    publishing.push(5);
+    EXPECT_TRUE(becomes([&] { return publishing.counts().published == 5; }));
+    broker.kill();
+    publishing.push(995);
+    EXPECT_LE(publishing.counts().queued, 10U + 64U);
+    broker.start();
+    publishing.end_stream();
+    const Counts counts = publishing.counts();
+    EXPECT_EQ(counts.published + counts.dropped, 1000U);
+    EXPECT_EQ(counts.failed + counts.queued, 0U);
+    const std::vector<int> frames = broker.frames();
+    EXPECT_EQ(frames.size(), counts.published);
+    EXPECT_TRUE(std::adjacent_find(frames.begin(), frames.end(), std::greater_equal<>()) ==
+                frames.end());
+  }
+}
+
+// ---- Logins
+
+class KafkaLogin : public testing::TestWithParam<const char*> {
+ protected:
+  KafkaLogin() : broker_({"--user", "me", "right"}) { broker_.start(); }
+  std::string properties() const {
+    return std::string("kafka-user=me kafka-sasl=") + GetParam() + " ";
+  }
+  void expect_taken(const std::string& login) {
+    Publishing publishing(broker_.location(), properties() + login);
+    publishing.push(1);
+    publishing.end_stream();
+    EXPECT_EQ(publishing.counts().published, 1U) << login << publishing.warning();
+  }
+
+  Broker broker_;
+};
+
+TEST_P(KafkaLogin, IsTaken) {
+  const TempFolder folder;
+  expect_taken("kafka-password=right");
+  expect_taken("kafka-password-file=" + folder.write("password", "right\n"));
+  ::setenv("NPU_KAFKA_PASSWORD", "right", 1);
+  expect_taken("");
+  ::unsetenv("NPU_KAFKA_PASSWORD");
+  expect_taken("kafka-config-file=" + folder.write("config", "sasl.password=right\n"));
+}
+
+TEST_P(KafkaLogin, IsRefusedWithAWrongPassword) {
+  Publishing publishing(broker_.location(), properties() + "kafka-password=wrong");
+  const std::string said = publishing.error();
+  EXPECT_NE(said.find("the brokers at kafka://"), std::string::npos) << said;
+  EXPECT_NE(said.find("Authentication failed"), std::string::npos) << said;
+  EXPECT_EQ(said.find("wrong"), std::string::npos) << "no password in a message";
+}
+
+// Where lines may be lost a refusal costs lines, and the pipeline goes on.
+TEST_P(KafkaLogin, IsOutlivedWhereItIsRefusedAndPolicyDrops) {
+  Publishing publishing(
+      broker_.location(),
+      properties() + "kafka-password=wrong policy=drop-new queue-size=2 drain-time=0");
+  publishing.push(100);
+  EXPECT_TRUE(becomes([&] { return publishing.counts().failed > 0; }));
+  publishing.push(100);
+  const Counts counts = publishing.counts();
+  EXPECT_EQ(counts.published, 0U);
+  EXPECT_EQ(counts.failed + counts.dropped + counts.queued, 200U);
+  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KafkaLogin,
+                         testing::Values("plain", "scram-sha-256", "scram-sha-512"),
+                         [](const auto& row) {
+                           std::string name = row.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+// ---- TLS
+
+class KafkaTls : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (find_program("openssl").empty()) {
+      GTEST_SKIP() << "openssl is not installed";
+    }
+    broker_.emplace(std::vector<std::string>{
+        "--tls", certificates_.file("broker.pem"), certificates_.file("broker.key"), "--client-ca",
+        certificates_.file("ca.pem"), "--user", "me", "right"});
+    broker_->start();
+  }
+  std::string with(const std::string& authority, const std::string& client) const {
+    return "kafka-tls=true kafka-user=me kafka-password=right " +
+           certificates_.properties("kafka", authority, client);
+  }
+  void expect_refused(const std::string& location, const std::string& properties) {
+    Publishing publishing(location, properties);
+    const std::string said = publishing.error();
+    EXPECT_NE(said.find("SSL"), std::string::npos) << said;
+    EXPECT_EQ(publishing.counts().published, 0U);
+  }
+
+  const Certificates certificates_;
+  std::optional<Broker> broker_;
+};
+
+TEST_F(KafkaTls, PublishesWithCertificatesOfBothSides) {
+  Publishing publishing(broker_->location(), with("ca", "client"));
+  publishing.push(50);
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 50U) << publishing.warning();
+}
+
+TEST_F(KafkaTls, RefusesABrokerOfAnotherAuthority) {
+  expect_refused(broker_->location(), with("other", "client"));
+}
+
+TEST_F(KafkaTls, TakesNoCertificateOfAnotherHost) {
+  std::string location = broker_->location();
+  location.replace(location.find("localhost"), std::string("localhost").size(), "127.0.0.1");
+  expect_refused(location, with("ca", "client"));
+}
+
+TEST_F(KafkaTls, IsRefusedWithoutACertificate) {
+  Publishing publishing(broker_->location(), with("ca", ""));
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] {
+    return !publishing.warning().empty() ||
+           !publishing.harness().message(GST_MESSAGE_ERROR).empty();
+  }));
+  EXPECT_EQ(publishing.counts().published, 0U);
+}
+
+// ---- A broker that takes connections and never answers
+
+class SilentKafkaBroker : public testing::Test {
+ protected:
+  const SilentServer server_;
+  const std::string location_ = "kafka://127.0.0.1:" + std::to_string(server_.port()) + "/t";
+};
+
+TEST_F(SilentKafkaBroker, NeitherStallsNorEndsAPipelineThatMayDrop) {
+  for (const char* policy : {"drop-old", "drop-new"}) {
+    Publishing publishing(location_, std::string("queue-size=10 drain-time=50 policy=") + policy);
+    publishing.push(1000);
+    const Counts counts = publishing.counts();
+    EXPECT_EQ(counts.published, 0U);
+    EXPECT_LE(counts.queued, 10U + 64U);
+    EXPECT_EQ(counts.queued + counts.dropped, 1000U);
+    publishing.end_stream();
+    publishing.stop();
+    EXPECT_TRUE(publishing.has_warning("are dropped (policy)"));
+    EXPECT_TRUE(publishing.has_warning(std::to_string(counts.queued) + " lines for"));
+    EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  }
+}
+
+TEST_F(SilentKafkaBroker, IsToldOf) {
+  Publishing publishing(location_, "drain-time=0");
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines at kafka://"); }));
+  EXPECT_EQ(publishing.counts().queued, 1U);
+}
+
+}  // namespace
