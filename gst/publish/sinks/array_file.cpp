@@ -10,6 +10,7 @@
 
 #include <npucore/error.hpp>
 
+#include "broker_location.hpp"
 #include "socket_sink.hpp"
 
 namespace gstnpu {
@@ -29,7 +30,8 @@ constexpr std::string_view kBlanks = " \t\r\n";
 }
 
 int open_file(const std::string& path) {
-  if (path.empty() || path == "-" || SocketSink::is_location(path)) {
+  if (path.empty() || path == "-" || SocketSink::is_location(path) || is_mqtt_location(path) ||
+      is_kafka_location(path)) {
     fail_as_no_file(path);
   }
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);

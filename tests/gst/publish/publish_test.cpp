@@ -405,7 +405,8 @@ TEST(PublishFailure, OfAPipeThatNobodyReadsIsNotWaitedFor) {
 TEST(PublishFailure, OfAnArrayNeedsAFile) {
   EXPECT_EQ(failure_of_start("/nowhere/out.json", "file-format=json").code,
             GST_RESOURCE_ERROR_OPEN_WRITE);
-  for (const char* location : {"", "-", "tcp://localhost:1", "/dev/null"}) {
+  for (const char* location :
+       {"", "-", "tcp://localhost:1", "mqtt://localhost/t", "kafka://localhost/t", "/dev/null"}) {
     const std::string said = failure_of_start(location, "file-format=json").text;
     EXPECT_NE(said.find("is no regular file, which file-format=json needs"), std::string::npos)
         << said;
