@@ -1,4 +1,6 @@
 // npupublish at a broker that keeps count of what comes again, and wants to know who sends.
+#include "kafka_broker.hpp"
+
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -8,8 +10,7 @@
 #include "gst/leak_check.hpp"
 
 #include "certificates.hpp"
-#include "child_process.hpp"
-#include "loopback.hpp"
+#include "listener.hpp"
 #include "publishing.hpp"
 
 namespace {
@@ -18,55 +19,6 @@ using namespace gstnpu_test;
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
 
-/// tests/support/kafka_broker.py.
-class Broker {
- public:
-  explicit Broker(std::vector<std::string> options = {}) : options_(std::move(options)) {}
-
-  void start() {
-    std::vector<std::string> command = {find_program("python3"), "-B",
-                                        std::getenv("NPU_KAFKA_BROKER"), std::to_string(port_),
-                                        folder_.file("")};
-    command.insert(command.end(), options_.begin(), options_.end());
-    process_.emplace(command, folder_.file("log"));
-    EXPECT_TRUE(becomes([this] { return has_listener(port_); })) << folder_.read("log");
-  }
-  void kill() { process_->end(SIGKILL); }
-
-  std::string location() const { return "kafka://localhost:" + std::to_string(port_) + "/lines"; }
-  /// KEY<tab>LINE of each message, in the order of the topic.
-  std::vector<std::string> messages() const { return lines_of("messages"); }
-  /// The frames of the lines, in that order.
-  std::vector<int> frames() const;
-  /// Batches that came again.
-  std::size_t repeated() const { return lines_of("repeated").size(); }
-  std::string log() const { return folder_.read("log"); }
-
- private:
-  std::vector<std::string> lines_of(const std::string& file) const {
-    std::vector<std::string> lines;
-    std::istringstream text(folder_.read(file));
-    for (std::string line; std::getline(text, line);) lines.push_back(line);
-    return lines;
-  }
-
-  const std::vector<std::string> options_;
-  const TempFolder folder_;
-  const int port_ = free_port();
-  std::optional<ChildProcess> process_;
-};
-
-std::vector<int> Broker::frames() const {
-  const std::string key = "\t{\"frame\":";
-  std::vector<int> frames;
-  for (const std::string& message : messages()) {
-    const std::size_t at = message.find(key);
-    EXPECT_NE(at, std::string::npos) << message;
-    frames.push_back(std::stoi(message.substr(at + key.size())));
-  }
-  return frames;
-}
-
 std::vector<int> first_frames(int count) {
   std::vector<int> frames(static_cast<std::size_t>(count));
   std::iota(frames.begin(), frames.end(), 0);
@@ -74,8 +26,8 @@ std::vector<int> first_frames(int count) {
 }
 
 // Lines that were taken, and never confirmed, go out again; the topic has each once.
-TEST(KafkaBroker, HasEachLineOnceThoughConnectionsAreCut) {
-  Broker broker({"--cut-every", "2"});
+TEST(Kafka, HasEachLineOnceThoughConnectionsAreCut) {
+  KafkaBroker broker({"--cut-every", "2"});
   broker.start();
   Publishing publishing(broker.location());
   publishing.push(500);
@@ -87,8 +39,8 @@ TEST(KafkaBroker, HasEachLineOnceThoughConnectionsAreCut) {
   EXPECT_GT(broker.repeated(), 0U) << "nothing was tested";
 }
 
-TEST(KafkaBroker, HasEachLineOnceThoughItIsKilled) {
-  Broker broker;
+TEST(Kafka, HasEachLineOnceThoughItIsKilled) {
+  KafkaBroker broker;
   broker.start();
   Publishing publishing(broker.location());
   for (guint64 round = 0; round < 4; ++round) {
@@ -103,8 +55,8 @@ TEST(KafkaBroker, HasEachLineOnceThoughItIsKilled) {
   EXPECT_EQ(broker.frames(), first_frames(480));
 }
 
-TEST(KafkaBroker, IsWaitedForFromTheStart) {
-  Broker broker;
+TEST(Kafka, IsWaitedForFromTheStart) {
+  KafkaBroker broker;
   Publishing publishing(broker.location(), "stream-id=gate");
   publishing.push(100);
   EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines at kafka://"); }));
@@ -117,9 +69,9 @@ TEST(KafkaBroker, IsWaitedForFromTheStart) {
 }
 
 // Dropped or delivered, once, and in order.
-TEST(KafkaBroker, HasWhatWasNotDroppedWhereItWasAway) {
+TEST(Kafka, HasWhatWasNotDroppedWhereItWasAway) {
   for (const char* policy : {"drop-old", "drop-new"}) {
-    Broker broker;
+    KafkaBroker broker;
     broker.start();
     Publishing publishing(broker.location(),
                           std::string("queue-size=10 drain-time=60000 policy=") + policy);
@@ -155,7 +107,7 @@ class KafkaLogin : public testing::TestWithParam<const char*> {
     EXPECT_EQ(publishing.counts().published, 1U) << login << publishing.warning();
   }
 
-  Broker broker_;
+  KafkaBroker broker_;
 };
 
 TEST_P(KafkaLogin, IsTaken) {
@@ -223,7 +175,7 @@ class KafkaTls : public testing::Test {
   }
 
   const Certificates certificates_;
-  std::optional<Broker> broker_;
+  std::optional<KafkaBroker> broker_;
 };
 
 TEST_F(KafkaTls, PublishesWithCertificatesOfBothSides) {
@@ -257,7 +209,7 @@ TEST_F(KafkaTls, IsRefusedWithoutACertificate) {
 
 class SilentKafkaBroker : public testing::Test {
  protected:
-  const SilentServer server_;
+  const Listener server_;  // nobody takes what comes
   const std::string location_ = "kafka://127.0.0.1:" + std::to_string(server_.port()) + "/t";
 };
 

@@ -47,12 +47,4 @@ bool has_listener(int port) {
   return result == 0;
 }
 
-SilentServer::SilentServer() : fd_(new_socket()), port_(bind_anywhere(fd_)) {
-  EXPECT_EQ(::listen(fd_, 16), 0);
-}
-
-SilentServer::~SilentServer() {
-  ::close(fd_);
-}
-
 }  // namespace gstnpu_test

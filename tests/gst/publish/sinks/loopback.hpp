@@ -6,19 +6,4 @@ namespace gstnpu_test {
 int free_port();
 bool has_listener(int port);
 
-/// Takes connections and never answers.
-class SilentServer {
- public:
-  SilentServer();
-  ~SilentServer();
-  SilentServer(const SilentServer&) = delete;
-  SilentServer& operator=(const SilentServer&) = delete;
-
-  int port() const { return port_; }
-
- private:
-  const int fd_;
-  int port_ = 0;
-};
-
 }  // namespace gstnpu_test

@@ -14,7 +14,7 @@
 
 #include "certificates.hpp"
 #include "cut_connections.hpp"
-#include "loopback.hpp"
+#include "listener.hpp"
 #include "mosquitto.hpp"
 #include "publishing.hpp"
 
@@ -383,7 +383,7 @@ TEST_F(Mqtt, RetainsTheLastLine) {
 
 class SilentBroker : public testing::TestWithParam<const char*> {
  protected:
-  const SilentServer server_;
+  const Listener server_;  // nobody takes what comes
   const std::string location_ =
       std::string(GetParam()) + "://127.0.0.1:" + std::to_string(server_.port()) + "/t";
 };

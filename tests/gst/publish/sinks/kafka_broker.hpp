@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gst/hand_made_frames.hpp"
+
+#include "child_process.hpp"
+#include "loopback.hpp"
+
+namespace gstnpu_test {
+
+/// tests/support/kafka_broker.py, which says what its options mean.
+class KafkaBroker {
+ public:
+  static bool is_installed() { return !find_program("python3").empty(); }
+  /// Not started.
+  explicit KafkaBroker(std::vector<std::string> options = {}) : options_(std::move(options)) {}
+
+  void start();
+  void kill() { process_->end(SIGKILL); }
+
+  std::string location() const { return "kafka://localhost:" + std::to_string(port_) + "/lines"; }
+  /// KEY<tab>LINE of each message, in the order of the topic.
+  std::vector<std::string> messages() const { return lines_of("messages"); }
+  /// The frames of the lines, in that order.
+  std::vector<int> frames() const;
+  /// Batches that came again.
+  std::size_t repeated() const { return lines_of("repeated").size(); }
+
+ private:
+  std::vector<std::string> lines_of(const std::string& file) const;
+
+  const std::vector<std::string> options_;
+  const TempFolder folder_;
+  const int port_ = free_port();
+  std::optional<ChildProcess> process_;
+};
+
+}  // namespace gstnpu_test
