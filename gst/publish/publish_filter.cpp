@@ -148,8 +148,12 @@ bool PublishFilter::publish(GstBuffer* buffer, const GstSegment& segment) {
 
 void PublishFilter::drain() {
   if (!publisher_) return;
-  const bool waits = active_.policy == PublishPolicy::kBlock;
-  publisher_->drain(waits ? Publisher::kForever : std::chrono::milliseconds(active_.drain_time_ms));
+  const bool waits = active_.policy == PublishPolicy::kBlock && !active_.eos_time_ms;
+  const std::chrono::milliseconds longest(active_.eos_time_ms.value_or(active_.drain_time_ms));
+  const bool is_done = publisher_->drain(waits ? Publisher::kForever : longest);
+  if (!is_done && active_.eos_time_ms && !publisher_->is_interrupted()) {
+    tell_lost("when eos-time was over, and are lost if they are not when the element has stopped");
+  }
 }
 
 void PublishFilter::stop() {

@@ -204,10 +204,14 @@ Rows own_properties() {
           g_param_spec_uint("queue-size", "Queue size", "Lines that may wait to be written", 1,
                             1000000, defaults.queue_size, kUntilReady)),
       property<S, &PublishSettings::drain_time_ms>(g_param_spec_uint(
-          "drain-time", "Drain time",
-          "How long a stop, and the end of the stream where policy drops lines, wait until lines "
-          "are out, milliseconds",
-          0, 3600000, defaults.drain_time_ms, kUntilReady)),
+          "drain-time", "Drain time", "How long a stop waits until lines are out, milliseconds", 0,
+          3600000, defaults.drain_time_ms, kUntilReady)),
+      property<S, &PublishSettings::eos_time_ms>(
+          g_param_spec_uint("eos-time", "End of stream time",
+                            "How long the end of the stream waits until lines are out, "
+                            "milliseconds; 0: as long as it takes where policy is block, else "
+                            "drain-time",
+                            0, 3600000, 0, kUntilReady)),
       {g_param_spec_boxed("stats", "Statistics",
                           "Lines since start: published, dropped, failed, queued",
                           GST_TYPE_STRUCTURE, kReadOnly),

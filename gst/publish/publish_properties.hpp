@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct PublishSettings {
   PublishPolicy policy = PublishPolicy::kBlock;
   std::uint32_t queue_size = Publisher::Options().most_lines;
   std::uint32_t drain_time_ms = 1000;
+  std::optional<std::uint32_t> eos_time_ms;
   MqttSettings mqtt;
   KafkaSettings kafka;
 };

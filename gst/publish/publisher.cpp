@@ -122,6 +122,11 @@ void Publisher::refuse() {
   progress_.notify_all();
 }
 
+bool Publisher::is_interrupted() const {
+  const std::scoped_lock lock(mutex_);
+  return is_interrupted_ || is_refused_;
+}
+
 Publisher::Stats Publisher::stats() const {
   const std::scoped_lock lock(mutex_);
   const std::uint64_t queued = queue_.size() + held_;

@@ -59,6 +59,8 @@ class Publisher {
   void resume();
   /// The same for good: what resumes beside a stop must not make it wait.
   void refuse();
+  /// Either of them, and not resumed.
+  bool is_interrupted() const;
   Stats stats() const;
 
   static constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
