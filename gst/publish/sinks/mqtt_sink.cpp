@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <list>
 #include <mutex>
 #include <set>
@@ -38,6 +39,7 @@ class MqttSink final : public Sink {
   bool awaits_answers() const override { return true; }
   void interrupt() override;
   void resume() override;
+  void disconnect();
 
  private:
   struct Line {
@@ -47,9 +49,11 @@ class MqttSink final : public Sink {
   };
 
   bool run_until(std::size_t most_unconfirmed);
-  bool is_connected() const { return paho_.is_connected(client_) != 0; }
+  bool is_connected() const { return !attempt_.valid() && paho_.is_connected(client_) != 0; }
   void set_callbacks();
   bool connect();
+  void begin_attempt();
+  bool wait_for_attempt();
   bool pause();
   void note_end();
   void note_trouble(const MqttRefusal& refusal);
@@ -73,6 +77,7 @@ class MqttSink final : public Sink {
   const Paho& paho_;
   MqttOptions mqtt_;
   MQTTClient client_;
+  std::future<int> attempt_;    // to connect, whose result nobody has looked at yet
   bool was_connected_ = false;  // once at least
   bool is_made_ = false;        // by the last attempt
   int ends_ = 0;                // of connections, since an attempt has failed
@@ -87,6 +92,7 @@ class MqttSink final : public Sink {
   int reason_ = 0;                       // that a broker of MQTT 5 had for the last end
   bool was_confirmed_ = false;           // a line, since the last attempt to connect
   bool is_publishing_ = false;
+  bool is_attempting_ = false;
   bool is_interrupted_ = false;
 };
 
@@ -125,14 +131,23 @@ void MqttSink::set_callbacks() {
   });
 }
 
-/// Who leaves without a word has his last will published.
+/// The library ends no client as long as it connects one, this or another.
 MqttSink::~MqttSink() {
-  if (is_connected() && mqtt_.is_version_5()) {
+  if (attempt_.valid()) {
+    attempt_.get();
+  }
+  disconnect();
+  paho_.destroy(&client_);
+}
+
+/// Who leaves without a word has his last will published.
+void MqttSink::disconnect() {
+  if (!is_connected()) return;
+  if (mqtt_.is_version_5()) {
     paho_.disconnect5(client_, kDisconnectTimeMs, MQTTREASONCODE_NORMAL_DISCONNECTION, nullptr);
-  } else if (is_connected()) {
+  } else {
     paho_.disconnect(client_, kDisconnectTimeMs);
   }
-  paho_.destroy(&client_);
 }
 
 // ---- For the thread that writes
@@ -247,13 +262,16 @@ void MqttSink::remove(const Line& line) {
 
 // ---- Connecting
 
-/// One attempt. False: interrupted. Throws where the first one is refused for good. Where the
-/// session is kept the library sends again what was not confirmed.
+/// One attempt. False: interrupted, and the next call goes on with it. Throws where the first one
+/// is refused for good. Where the session is kept the library sends again what was not confirmed.
 bool MqttSink::connect() {
-  note_end();
-  if (!pause()) return false;
-  mqtt_.take_tls_errors();
-  const int result = mqtt_.connect(client_);
+  if (!attempt_.valid()) {
+    note_end();
+    if (!pause()) return false;
+    begin_attempt();
+  }
+  if (!wait_for_attempt()) return false;
+  const int result = attempt_.get();
   is_made_ = result == MQTTCLIENT_SUCCESS;
   if (!is_made_) {
     ends_ = 0;
@@ -280,6 +298,30 @@ void MqttSink::note_end() {
                 " connections that it had taken (" + said +
                 "): another client may have the same mqtt-client-id, or the broker does not allow "
                 "lines so long, mqtt-qos or mqtt-retain");
+}
+
+/// In a thread of its own: nothing ends the library's call before the broker has answered, or its
+/// time is over.
+void MqttSink::begin_attempt() {
+  mqtt_.take_tls_errors();
+  {
+    const std::scoped_lock lock(mutex_);
+    is_attempting_ = true;
+  }
+  attempt_ = std::async(std::launch::async, [this] {
+    const int result = mqtt_.connect(client_);
+    const std::scoped_lock lock(mutex_);
+    is_attempting_ = false;
+    changed_.notify_all();
+    return result;
+  });
+}
+
+/// False: interrupted.
+bool MqttSink::wait_for_attempt() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !is_attempting_ || is_interrupted_; });
+  return !is_attempting_;
 }
 
 /// Longer each time, until a line was confirmed.
@@ -369,10 +411,44 @@ void MqttSink::note_answer(int token, int code) {
   changed_.notify_all();
 }
 
+/// Ends a sink in a thread of its own. The end of the process waits for that: the libraries that
+/// the sink uses must not end before it.
+void end_in_background(std::unique_ptr<MqttSink> sink) {
+  static std::mutex mutex;
+  static std::list<std::future<void>> ending;
+  const std::scoped_lock lock(mutex);
+  ending.remove_if([](const std::future<void>& one) {
+    return one.wait_for(milliseconds(0)) == std::future_status::ready;
+  });
+  ending.push_back(std::async(
+      std::launch::async, [](std::unique_ptr<MqttSink> last) { last.reset(); }, std::move(sink)));
+}
+
+/// An MqttSink whose end waits for no broker.
+class PromptMqttSink final : public Sink {
+ public:
+  PromptMqttSink(const std::string& location, const SinkOptions& options)
+      : sink_(std::make_unique<MqttSink>(location, options)) {}
+  ~PromptMqttSink() override {
+    sink_->disconnect();
+    end_in_background(std::move(sink_));
+  }
+
+  bool write(std::string_view line) override { return sink_->write(line); }
+  bool flush() override { return sink_->flush(); }
+  std::size_t held() const override { return sink_->held(); }
+  bool awaits_answers() const override { return sink_->awaits_answers(); }
+  void interrupt() override { sink_->interrupt(); }
+  void resume() override { sink_->resume(); }
+
+ private:
+  std::unique_ptr<MqttSink> sink_;
+};
+
 }  // namespace
 
 std::unique_ptr<Sink> make_mqtt_sink(const std::string& location, const SinkOptions& options) {
-  return std::make_unique<MqttSink>(location, options);
+  return std::make_unique<PromptMqttSink>(location, options);
 }
 
 }  // namespace gstnpu
