@@ -1,6 +1,7 @@
 // npucount: counts objects in zones and across lines.
 #include <gst/base/gstbasetransform.h>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -85,6 +86,16 @@ class Count {
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Count>;
 
+/// 0..1 of the frame. A box that reaches below the frame stands on its lower edge.
+npu::vision::FramePoint place_of(const Region& region, Anchor anchor,
+                                 const npu::vision::FrameSize& frame) {
+  auto [x, y] = point_of(region, anchor);
+  if (anchor == Anchor::kBottom && region.y < frame.height) {
+    y = std::min<double>(y, frame.height);
+  }
+  return {x / frame.width, y / frame.height};
+}
+
 CountPlaces places_of(const CountSettings& settings) {
   if (settings.places.empty() == settings.location.empty()) {
     throw npu::Error(npu::ErrorCode::kInvalidArgument,
@@ -129,8 +140,7 @@ void Count::take_sightings(GstBuffer* buffer) {
       has_unidentified_ = true;
       continue;
     }
-    const auto [x, y] = point_of(region, active_.anchor);
-    sightings_.push_back({*region.tracking_id, {x / frame_.width, y / frame_.height}});
+    sightings_.push_back({*region.tracking_id, place_of(region, active_.anchor, frame_)});
   }
 }
 

@@ -9,7 +9,6 @@
 namespace npu::vision {
 namespace {
 
-constexpr double kLeastArea = 1e-9;
 constexpr double kLeastLength = 1e-6;
 // So many objects are remembered; where patience has no end, they would become more and more.
 constexpr std::size_t kMostObjects = 16384;
@@ -23,16 +22,8 @@ bool is_in_frame(const FramePoint& point) {
   return point.x >= 0 && point.x <= 1 && point.y >= 0 && point.y <= 1;
 }
 
-double area(const std::vector<FramePoint>& corners) {
-  double twice = 0;
-  for (std::size_t i = 0; i < corners.size(); ++i) {
-    const FramePoint &a = corners[i], &b = corners[(i + 1) % corners.size()];
-    twice += a.x * b.y - b.x * a.y;
-  }
-  return std::abs(twice) / 2;
-}
-
-/// Whether a ray to the right crosses its edges an odd number of times.
+/// Whether a ray to the right crosses its edges an odd number of times: edges may cross one
+/// another.
 bool contains(const std::vector<FramePoint>& corners, const FramePoint& point) {
   bool is_inside = false;
   for (std::size_t i = 0; i < corners.size(); ++i) {
@@ -44,6 +35,27 @@ bool contains(const std::vector<FramePoint>& corners, const FramePoint& point) {
   return is_inside;
 }
 
+/// Right beside the middle of one of its edges, where it has any.
+bool has_area(const std::vector<FramePoint>& corners) {
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const FramePoint &a = corners[i], &b = corners[(i + 1) % corners.size()];
+    const double length = std::hypot(b.x - a.x, b.y - a.y);
+    if (length < kLeastLength) continue;
+    for (const double off : {kLeastLength / length, -kLeastLength / length}) {
+      const FramePoint beside{(a.x + b.x) / 2 - off * (b.y - a.y),
+                              (a.y + b.y) / 2 + off * (b.x - a.x)};
+      if (contains(corners, beside)) return true;
+    }
+  }
+  return false;
+}
+
+/// What stands on the frame's lower or right edge is in the zones that reach there.
+FramePoint off_the_edge(const FramePoint& point) {
+  const auto less = [](double place) { return place == 1 ? std::nextafter(place, 0) : place; };
+  return {less(point.x), less(point.y)};
+}
+
 [[noreturn]] void refuse(const std::string& what, const std::string& name, const std::string& why) {
   throw Error(ErrorCode::kInvalidArgument, what + " \"" + name + "\" " + why);
 }
@@ -53,7 +65,7 @@ void check(const Zone& zone) {
   if (!std::all_of(zone.corners.begin(), zone.corners.end(), is_in_frame)) {
     refuse("zone", zone.name, "has a corner outside of the frame, which is from 0 to 1 each way");
   }
-  if (area(zone.corners) < kLeastArea) refuse("zone", zone.name, "has no area");
+  if (!has_area(zone.corners)) refuse("zone", zone.name, "has no area");
 }
 
 void check(const CountLine& line) {
@@ -119,7 +131,7 @@ void Counter::see(double seconds, const Sighting& sighting) {
 void Counter::see_in_zone(std::size_t zone, double seconds, const Sighting& sighting,
                           Object* object) {
   auto& entered = object->entered[zone];
-  const bool is_inside = contains(zones_[zone].corners, sighting.place);
+  const bool is_inside = contains(zones_[zone].corners, off_the_edge(sighting.place));
   if (is_inside == entered.has_value()) return;
   if (!is_inside) return leave(zone, sighting.id, seconds, object);
   entered = seconds;

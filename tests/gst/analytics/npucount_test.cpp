@@ -125,6 +125,17 @@ TEST(NpuCount, OrByItsMiddle) {
   EXPECT_NE(lines.at(1).find(R"("forward":0)"), std::string::npos) << lines.at(1);
 }
 
+TEST(NpuCount, SeesWhoStandsOnTheFramesLowerEdge) {
+  const std::string floor =
+      R"({"zones":[{"name":"floor","points":[[0,0.5],[1,0.5],[1,1],[0,1]]}]})";
+  for (const guint top : {460U, 470U}) {  // whole, and reaching out of the frame
+    const auto lines = lines_of("npucount places=" + quoted(floor), {{{7, 300, top}}});
+    EXPECT_NE(lines.at(0).find(R"("entered":1)"), std::string::npos) << lines.at(0);
+  }
+  const auto lines = lines_of("npucount places=" + quoted(floor), {{{7, 300, 480}}});
+  EXPECT_NE(lines.at(0).find(R"("entered":0)"), std::string::npos) << "not in the frame";
+}
+
 TEST(NpuCount, CountsWhatItIsAskedFor) {
   for (const std::string classes : {"person,dog", "\"person, dog\""}) {
     const auto lines = lines_of("npucount object-class=" + classes + " places=" + quoted(kDoor),

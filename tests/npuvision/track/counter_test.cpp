@@ -89,6 +89,35 @@ TEST(Zones, MayBeHollow) {
   EXPECT_EQ(counter.zone_counts()[0].left, 1U);
 }
 
+// A box that the frame cuts off ends at 1.
+TEST(Zones, ReachToTheEdgesOfTheFrame) {
+  Counter counter({{"all", {{0, 0}, {1, 0}, {1, 1}, {0, 1}}}}, {}, 1);
+  const std::vector<FramePoint> corners = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {0.5, 1}, {1, 0.5}};
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    counter.update(kStep * static_cast<double>(i), std::vector{Sighting{i, corners[i]}});
+    EXPECT_EQ(counter.zone_counts()[0].entered, i + 1) << corners[i].x << ", " << corners[i].y;
+  }
+  walk(&counter, {{1.001, 0.5}, {0.5, 1.001}, {-0.001, 0.5}}, 9, 1);
+  EXPECT_EQ(counter.zone_counts()[0].entered, corners.size()) << "outside of the frame";
+}
+
+TEST(Zones, ThatShareAnEdgeDoNotShareWhoStandsOnIt) {
+  const Zone left{"left", {{0, 0}, {0.5, 0}, {0.5, 1}, {0, 1}}};
+  const Zone right{"right", {{0.5, 0}, {1, 0}, {1, 1}, {0.5, 1}}};
+  Counter counter({left, right}, {}, 1);
+  walk(&counter, {{0.5, 0.5}, {0.5, 1}});
+  EXPECT_EQ(counter.zone_counts()[0].entered + counter.zone_counts()[1].entered, 1U);
+}
+
+// As corners make it that are clicked in the wrong order.
+TEST(Zones, MayCrossThemselves) {
+  const Zone bow{"bow", {{0, 0}, {1, 1}, {1, 0}, {0, 1}}};
+  Counter counter({bow}, {}, 1);
+  walk(&counter, {{0.1, 0.5}, {0.5, 0.1}, {0.9, 0.5}, {0.5, 0.9}});
+  EXPECT_EQ(counter.zone_counts()[0].entered, 2U);
+  EXPECT_EQ(counter.zone_counts()[0].left, 2U);
+}
+
 TEST(Lines, CountEachWay) {
   Counter counter({}, {across()}, 1);
   walk(&counter, {{0.5, 0.3}, {0.5, 0.45}, {0.5, 0.55}, {0.5, 0.7}});
@@ -231,6 +260,9 @@ TEST(Counting, RefusesPlacesThatAreNone) {
             std::string::npos);
   EXPECT_NE(refusal({{"flat", {{0, 0}, {0.5, 0.5}, {1, 1}}}}, {}).find("has no area"),
             std::string::npos);
+  EXPECT_NE(
+      refusal({{"way and back", {{0, 0}, {0.5, 0}, {0.5, 0.5}, {0.5, 0}}}}, {}).find("has no area"),
+      std::string::npos);
   EXPECT_NE(refusal({{"far", {{0, 0}, {640, 0}, {0, 360}}}}, {}).find("outside of the frame"),
             std::string::npos);
   EXPECT_NE(refusal({}, {{"dot", {0.5, 0.5}, {0.5, 0.5}}}).find("line \"dot\" has no length"),
