@@ -38,6 +38,7 @@ struct CountSettings {
   std::string places, location, object_class;
   Anchor anchor = Anchor::kBottom;
   std::uint32_t max_age_ms = 1000;
+  float margin = 0.01F;
   bool messages = true;
 };
 
@@ -110,7 +111,8 @@ void Count::start() {
   active_ = settings();
   classes_ = LabelList(active_.object_class);
   CountPlaces places = places_of(active_);
-  counter_.emplace(std::move(places.zones), std::move(places.lines), active_.max_age_ms / 1e3);
+  counter_.emplace(std::move(places.zones), std::move(places.lines), active_.max_age_ms / 1e3,
+                   active_.margin);
   clock_ = FrameClock();
   frame_ = {};
   frames_in_vain_ = 0;
@@ -192,6 +194,11 @@ std::vector<Property<Count>> properties() {
           g_param_spec_uint("max-age", "Most age",
                             "How long an object that is not seen stays in its zones, milliseconds",
                             0, G_MAXINT, defaults.max_age_ms, kUntilReady)),
+      property<C, &S::margin>(g_param_spec_float(
+          "margin", "Margin",
+          "How far an object gets from a zone that it leaves, and from a line before it crosses it "
+          "again, 0 to 1 of the frame",
+          0, 1, defaults.margin, kUntilReady)),
       property<C, &S::messages>(g_param_spec_boolean(
           "messages", "Messages",
           "Post an element message \"npu-count\" for each that enters, leaves or crosses",

@@ -18,6 +18,10 @@ double side(const FramePoint& from, const FramePoint& to, const FramePoint& poin
   return (to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x);
 }
 
+double length(const FramePoint& from, const FramePoint& to) {
+  return std::hypot(to.x - from.x, to.y - from.y);
+}
+
 bool is_in_frame(const FramePoint& point) {
   return point.x >= 0 && point.x <= 1 && point.y >= 0 && point.y <= 1;
 }
@@ -39,15 +43,32 @@ bool contains(const std::vector<FramePoint>& corners, const FramePoint& point) {
 bool has_area(const std::vector<FramePoint>& corners) {
   for (std::size_t i = 0; i < corners.size(); ++i) {
     const FramePoint &a = corners[i], &b = corners[(i + 1) % corners.size()];
-    const double length = std::hypot(b.x - a.x, b.y - a.y);
-    if (length < kLeastLength) continue;
-    for (const double off : {kLeastLength / length, -kLeastLength / length}) {
+    const double edge = length(a, b);
+    if (edge < kLeastLength) continue;
+    for (const double off : {kLeastLength / edge, -kLeastLength / edge}) {
       const FramePoint beside{(a.x + b.x) / 2 - off * (b.y - a.y),
                               (a.y + b.y) / 2 + off * (b.x - a.x)};
       if (contains(corners, beside)) return true;
     }
   }
   return false;
+}
+
+/// From the way between two places.
+double distance(const FramePoint& a, const FramePoint& b, const FramePoint& point) {
+  const double x = b.x - a.x, y = b.y - a.y, square = x * x + y * y;
+  const double along = square > 0 ? ((point.x - a.x) * x + (point.y - a.y) * y) / square : 0;
+  const double part = std::clamp(along, 0.0, 1.0);
+  return length({a.x + part * x, a.y + part * y}, point);
+}
+
+/// From the nearest edge.
+double distance(const std::vector<FramePoint>& corners, const FramePoint& point) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    least = std::min(least, distance(corners[i], corners[(i + 1) % corners.size()], point));
+  }
+  return least;
 }
 
 /// What stands on the frame's lower or right edge is in the zones that reach there.
@@ -72,15 +93,19 @@ void check(const CountLine& line) {
   if (!is_in_frame(line.from) || !is_in_frame(line.to)) {
     refuse("line", line.name, "has an end outside of the frame, which is from 0 to 1 each way");
   }
-  if (std::hypot(line.to.x - line.from.x, line.to.y - line.from.y) < kLeastLength) {
+  if (length(line.from, line.to) < kLeastLength) {
     refuse("line", line.name, "has no length");
   }
 }
 
 }  // namespace
 
-Counter::Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds)
-    : zones_(std::move(zones)), lines_(std::move(lines)), lost_seconds_(lost_seconds) {
+Counter::Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds,
+                 double margin)
+    : zones_(std::move(zones)),
+      lines_(std::move(lines)),
+      lost_seconds_(lost_seconds),
+      margin_(margin) {
   for (const Zone& zone : zones_) check(zone);
   for (const CountLine& line : lines_) check(line);
   zone_counts_.resize(zones_.size());
@@ -95,7 +120,10 @@ void Counter::forget_objects() {
 }
 
 void Counter::update(double seconds, std::span<const Sighting> sightings) {
-  if (seconds_ && !(seconds >= *seconds_)) {
+  if (!std::isfinite(seconds)) {
+    seconds = seconds_.value_or(0);
+  }
+  if (seconds_ && seconds < *seconds_) {
     forget_objects();
   }
   events_.clear();
@@ -111,8 +139,9 @@ void Counter::update(double seconds, std::span<const Sighting> sightings) {
     auto& inside = zone_counts_[i].inside;
     inside.clear();
     for (const auto& [id, object] : objects_) {
-      if (object.entered[i]) {
-        inside.push_back({id, seconds - *object.entered[i]});
+      const InZone& at = object.zones[i];
+      if (at.entered) {
+        inside.push_back({id, at.outside.value_or(seconds) - *at.entered});
       }
     }
   }
@@ -121,8 +150,8 @@ void Counter::update(double seconds, std::span<const Sighting> sightings) {
 void Counter::see(double seconds, const Sighting& sighting) {
   Object& object = objects_[sighting.id];
   if (std::exchange(object.frame, frame_) == frame_) return;
-  object.entered.resize(zones_.size());
-  object.beside.resize(lines_.size());
+  object.zones.resize(zones_.size());
+  object.lines.resize(lines_.size());
   for (std::size_t i = 0; i < zones_.size(); ++i) see_in_zone(i, seconds, sighting, &object);
   for (std::size_t i = 0; i < lines_.size(); ++i) see_at_line(i, sighting, &object);
   object.seen = seconds;
@@ -130,17 +159,26 @@ void Counter::see(double seconds, const Sighting& sighting) {
 
 void Counter::see_in_zone(std::size_t zone, double seconds, const Sighting& sighting,
                           Object* object) {
-  auto& entered = object->entered[zone];
-  const bool is_inside = contains(zones_[zone].corners, off_the_edge(sighting.place));
-  if (is_inside == entered.has_value()) return;
-  if (!is_inside) return leave(zone, sighting.id, seconds, object);
-  entered = seconds;
-  ++zone_counts_[zone].entered;
-  events_.push_back({.kind = CountEvent::Kind::kEntered, .place = zone, .id = sighting.id});
+  const auto& corners = zones_[zone].corners;
+  InZone& at = object->zones[zone];
+  if (contains(corners, off_the_edge(sighting.place))) {
+    at.outside.reset();
+    if (at.entered) return;
+    at.entered = seconds;
+    ++zone_counts_[zone].entered;
+    events_.push_back({.kind = CountEvent::Kind::kEntered, .place = zone, .id = sighting.id});
+  } else if (at.entered) {
+    at.outside = at.outside.value_or(seconds);
+    if (distance(corners, sighting.place) > margin_) {
+      leave(zone, sighting.id, seconds, object);
+    }
+  }
 }
 
+/// At `seconds`, or when it went out.
 void Counter::leave(std::size_t zone, std::uint64_t id, double seconds, Object* object) {
-  const double stayed = seconds - *std::exchange(object->entered[zone], std::nullopt);
+  const InZone was = std::exchange(object->zones[zone], {});
+  const double stayed = was.outside.value_or(seconds) - *was.entered;
   ++zone_counts_[zone].left;
   zone_counts_[zone].seconds_of_left += stayed;
   events_.push_back({.kind = CountEvent::Kind::kLeft, .place = zone, .id = id, .seconds = stayed});
@@ -152,15 +190,33 @@ void Counter::see_at_line(std::size_t line, const Sighting& sighting, Object* ob
   const FramePoint& now = sighting.place;
   const double new_side = side(from, to, now);
   if (new_side == 0) return;
-  const auto before = std::exchange(object->beside[line], now);
-  if (!before || (side(from, to, *before) > 0) == (new_side > 0)) return;
-  // Past an end of the line it is no crossing; an end that two lines share belongs to one of them.
-  if ((side(*before, now, from) >= 0) == (side(*before, now, to) >= 0)) return;
-  const bool is_forward = new_side > 0;
+  AtLine& at = object->lines[line];
+  const bool is_right = new_side > 0;
+  const auto before = std::exchange(at.beside, now);
+  if (!before) {
+    at.is_right = is_right;
+    return;
+  }
+  if ((side(from, to, *before) > 0) != is_right) {
+    // Past an end of the line it is no crossing; an end that two lines share belongs to one of
+    // them.
+    at.is_between = (side(*before, now, from) >= 0) != (side(*before, now, to) >= 0);
+  }
+  const bool is_clear = std::abs(new_side) > margin_ * length(from, to);
+  at.is_clear = at.is_clear || is_clear;
+  if (at.is_right == is_right || !at.is_clear) return;
+  at.is_right = is_right;
+  at.is_clear = is_clear;
+  if (at.is_between) {
+    cross(line, sighting.id, is_right);
+  }
+}
+
+void Counter::cross(std::size_t line, std::uint64_t id, bool is_forward) {
   ++(is_forward ? line_counts_[line].forward : line_counts_[line].backward);
   events_.push_back({.kind = is_forward ? CountEvent::Kind::kForward : CountEvent::Kind::kBackward,
                      .place = line,
-                     .id = sighting.id});
+                     .id = id});
 }
 
 void Counter::forget_lost(double seconds) {
@@ -172,7 +228,7 @@ void Counter::forget_lost(double seconds) {
       continue;
     }
     for (std::size_t i = 0; i < zones_.size(); ++i) {
-      if (object.entered[i]) {
+      if (object.zones[i].entered) {
         leave(i, id, object.seen, &object);
       }
     }

@@ -17,12 +17,23 @@ RATE, MIDDLE = 30, 320
 SHIFT = 4
 
 
-def count():
-    run = subprocess.run([TREE / "pipelines" / "count-at-line.sh"], env=os.environ | {"DEVICE": "software"},
-                         capture_output=True, text=True, timeout=120)
+def read_lines(command):
+    run = subprocess.run(command, env=os.environ | {"DEVICE": "software"}, capture_output=True, text=True, timeout=120)
     if run.returncode:
-        raise AssertionError(f"count-at-line.sh ended with {run.returncode}:\n{run.stderr[-2000:]}")
+        raise AssertionError(f"{command[0]} ended with {run.returncode}:\n{run.stderr[-2000:]}")
     return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def count():
+    return read_lines([TREE / "pipelines" / "count-at-line.sh"])
+
+
+def count_between_inferences(interval):
+    shapes = TREE / "models" / "shapes"
+    return read_lines(["gst-launch-1.0", "-q", "filesrc", f"location={shapes}/shapes.mp4", "!", "decodebin", "!",
+                       "npuinfer", f"model={shapes}/shapes.xml", "device=software", f"inference-interval={interval}", "!",
+                       "nputensordec", "threshold=0.2", "!", "nputrack", "!",
+                       "npucount", "anchor=center", f"location={TREE}/pipelines/middle.json", "!", "npupublish", "!", "fakesink"])
 
 
 def events(lines, kind):
@@ -80,6 +91,13 @@ class Counts(unittest.TestCase):
         zone = self.lines[-1]["zones"][0]
         self.assertEqual(zone["entered"], len(truth))
         self.assertEqual(zone["left"] + len(zone["inside"]), len(truth))
+
+
+class BetweenInferences(unittest.TestCase):
+    def test_boxes_that_are_predicted_beside_the_line_cross_it_once(self):
+        to_right, to_left = crossings(read_visits(TREE / "models" / "shapes" / "shapes.truth.jsonl"), MIDDLE)
+        line = count_between_inferences(2)[-1]["lines"][0]
+        self.assertEqual((line["backward"], line["forward"]), (len(to_right), len(to_left)))
 
 
 class Truth(unittest.TestCase):

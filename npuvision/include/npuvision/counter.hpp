@@ -39,7 +39,7 @@ struct Sighting {
 struct ZoneCount {
   struct Inside {
     std::uint64_t id = 0;
-    double seconds = 0;  ///< since it entered
+    double seconds = 0;  ///< since it entered, or until it went out
   };
   std::vector<Inside> inside;  ///< by their ids
   std::uint64_t entered = 0;   ///< also who was first seen inside
@@ -67,10 +67,15 @@ class NPU_API Counter {
   /// 16384 objects, also who was seen before the others. Throws
   /// npu::Error for zones without an area, for lines without a length and for points outside of
   /// the frame.
-  Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds);
+  /// `margin`: of boxes that tremble, 0..1 of the frame: who has entered a zone leaves it where it
+  /// gets farther than that from it, as of when it went out; who has crossed a line may cross it
+  /// again when it has been farther than that from it.
+  Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds,
+          double margin = 0);
 
-  /// A frame. `seconds`: of the stream; where time goes back, whoever was seen is forgotten.
-  /// Sightings that are not finite are none; of several with one id the first one counts.
+  /// A frame. `seconds`: of the stream; where time goes back, whoever was seen is forgotten; where
+  /// it is not finite, no time has passed. Sightings that are not finite are none; of several with
+  /// one id the first one counts.
   void update(double seconds, std::span<const Sighting> sightings);
   /// Another place of the stream: whoever was seen is forgotten, and has neither left nor crossed.
   /// Totals stay.
@@ -85,23 +90,35 @@ class NPU_API Counter {
   std::span<const CountEvent> events() const { return events_; }
 
  private:
+  /// Seconds of the stream.
+  struct InZone {
+    std::optional<double> entered;
+    std::optional<double> outside;  ///< since when, not yet farther than the margin
+  };
+  struct AtLine {
+    std::optional<FramePoint> beside;  ///< where it last was on a side
+    bool is_right = false;             ///< as was counted
+    bool is_between = false;           ///< its ends was where it last came to the other side
+    bool is_clear = true;              ///< it was farther than the margin since it was counted
+  };
   struct Object {
-    double seen = 0;                                ///< seconds of the stream
-    std::uint64_t frame = 0;                        ///< in which it was seen
-    std::vector<std::optional<double>> entered;     ///< each zone, seconds of the stream
-    std::vector<std::optional<FramePoint>> beside;  ///< each line: where it last was on a side
+    double seen = 0;          ///< seconds of the stream
+    std::uint64_t frame = 0;  ///< in which it was seen
+    std::vector<InZone> zones;
+    std::vector<AtLine> lines;
   };
 
   void see(double seconds, const Sighting& sighting);
   void see_in_zone(std::size_t zone, double seconds, const Sighting& sighting, Object* object);
   void see_at_line(std::size_t line, const Sighting& sighting, Object* object);
+  void cross(std::size_t line, std::uint64_t id, bool is_forward);
   void leave(std::size_t zone, std::uint64_t id, double seconds, Object* object);
   void forget_lost(double seconds);
   double seen_since() const;
 
   std::vector<Zone> zones_;
   std::vector<CountLine> lines_;
-  double lost_seconds_;
+  double lost_seconds_, margin_;
   std::optional<double> seconds_;  // of the last frame
   std::uint64_t frame_ = 0;
   std::vector<ZoneCount> zone_counts_;

@@ -125,6 +125,16 @@ TEST(NpuCount, OrByItsMiddle) {
   EXPECT_NE(lines.at(1).find(R"("forward":0)"), std::string::npos) << lines.at(1);
 }
 
+// Boxes of one who stands on the line, as detectors give them.
+TEST(NpuCount, CountsWhoTremblesOnce) {
+  const std::vector<std::vector<Seen>> frames = {
+      {{1, 300, 200}}, {{1, 300, 222}}, {{1, 300, 219}}, {{1, 300, 223}}, {{1, 300, 240}}};
+  const auto lines = lines_of("npucount places=" + quoted(kGate), frames);
+  EXPECT_NE(lines.at(4).find(R"("forward":1,"backward":0)"), std::string::npos) << lines.at(4);
+  const auto exact = lines_of("npucount margin=0 places=" + quoted(kGate), frames);
+  EXPECT_NE(exact.at(4).find(R"("forward":2,"backward":1)"), std::string::npos) << exact.at(4);
+}
+
 TEST(NpuCount, SeesWhoStandsOnTheFramesLowerEdge) {
   const std::string floor =
       R"({"zones":[{"name":"floor","points":[[0,0.5],[1,0.5],[1,1],[0,1]]}]})";

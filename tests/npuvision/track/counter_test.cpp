@@ -109,6 +109,35 @@ TEST(Zones, ThatShareAnEdgeDoNotShareWhoStandsOnIt) {
   EXPECT_EQ(counter.zone_counts()[0].entered + counter.zone_counts()[1].entered, 1U);
 }
 
+TEST(Zones, AreNotLeftByWhoTrembles) {
+  Counter counter({middle()}, {}, 1, 0.02);
+  walk(&counter, {{0.3, 0.5}, {0.401, 0.5}, {0.399, 0.5}, {0.39, 0.5}, {0.405, 0.5}});
+  EXPECT_EQ(counter.zone_counts()[0].entered, 1U);
+  EXPECT_EQ(counter.zone_counts()[0].left, 0U);
+  walk(&counter, {{0.39, 0.5}, {0.385, 0.5}}, 1, 0.5);
+  EXPECT_NEAR(counter.zone_counts()[0].inside.at(0).seconds, 0.4, 1e-9);
+  walk(&counter, {{0.3, 0.5}}, 1, 0.7);
+  EXPECT_EQ(counter.zone_counts()[0].left, 1U);
+  EXPECT_NEAR(counter.zone_counts()[0].seconds_of_left, 0.4, 1e-9) << "until it went out";
+}
+
+TEST(Zones, AreLeftWhereWhoWentOutIsSeenNoMore) {
+  Counter counter({middle()}, {}, 0.5, 0.02);
+  walk(&counter, {{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.61}, {0.5, 0.61}, {0.5, 0.61}});
+  counter.update(2, {});
+  EXPECT_EQ(counter.zone_counts()[0].left, 1U);
+  EXPECT_NEAR(counter.zone_counts()[0].seconds_of_left, 0.2, 1e-9);
+}
+
+// Its corners are nearer than its edges.
+TEST(Zones, AreFarWhereAllOfThemIs) {
+  Counter counter({middle()}, {}, 1, 0.05);
+  walk(&counter, {{0.5, 0.5}, {0.63, 0.63}, {0.64, 0.5}});
+  EXPECT_EQ(counter.zone_counts()[0].left, 0U);
+  walk(&counter, {{0.64, 0.64}}, 1, 0.3);
+  EXPECT_EQ(counter.zone_counts()[0].left, 1U);
+}
+
 // As corners make it that are clicked in the wrong order.
 TEST(Zones, MayCrossThemselves) {
   const Zone bow{"bow", {{0, 0}, {1, 1}, {1, 0}, {0, 1}}};
@@ -150,6 +179,38 @@ TEST(Lines, ThatShareAnEndCountOnce) {
   Counter counter({}, {across(0, 0.5), across(0.5, 1)}, 1);
   walk(&counter, {{0.5, 0.4}, {0.5, 0.6}});
   EXPECT_EQ(counter.line_counts()[0].forward + counter.line_counts()[1].forward, 1U);
+}
+
+// A box that trembles as detectors' do, on somebody who walks over the line and stops there.
+TEST(Lines, AreCrossedOnceByWhoTrembles) {
+  Counter exact({}, {across()}, 1), counter({}, {across()}, 1, 0.02);
+  const std::vector<FramePoint> places = {{0.5, 0.4},   {0.5, 0.505}, {0.5, 0.495}, {0.5, 0.51},
+                                          {0.5, 0.485}, {0.5, 0.501}, {0.5, 0.6}};
+  walk(&exact, places);
+  EXPECT_EQ(exact.line_counts()[0].forward, 3U) << "no margin";
+  walk(&counter, places);
+  EXPECT_EQ(counter.line_counts()[0].forward, 1U);
+  EXPECT_EQ(counter.line_counts()[0].backward, 0U);
+  walk(&counter, {{0.5, 0.495}, {0.5, 0.505}, {0.5, 0.4}}, 1, 1);
+  EXPECT_EQ(counter.line_counts()[0].forward, 1U);
+  EXPECT_EQ(counter.line_counts()[0].backward, 1U) << "was farther away between";
+}
+
+TEST(Lines, CountAWayBackThatBeganBesideThem) {
+  Counter counter({}, {across()}, 1, 0.02);
+  walk(&counter, {{0.5, 0.4}, {0.5, 0.51}});
+  EXPECT_EQ(counter.line_counts()[0].forward, 1U) << "at once";
+  walk(&counter, {{0.5, 0.49}}, 1, 0.2);
+  EXPECT_EQ(counter.line_counts()[0].backward, 0U) << "may tremble";
+  walk(&counter, {{0.5, 0.47}}, 1, 0.3);
+  EXPECT_EQ(counter.line_counts()[0].backward, 1U);
+}
+
+TEST(Lines, AreNotCrossedPastTheirEndsByWhoTrembles) {
+  Counter counter({}, {across(0.4, 0.6)}, 1, 0.02);
+  walk(&counter, {{0.5, 0.4}, {0.5, 0.51}, {0.7, 0.51}, {0.7, 0.49}, {0.5, 0.47}});
+  EXPECT_EQ(counter.line_counts()[0].forward, 1U);
+  EXPECT_EQ(counter.line_counts()[0].backward, 0U) << "went around the end";
 }
 
 TEST(Lines, DoNotJoinWhatWasLost) {
@@ -244,6 +305,18 @@ TEST(Counting, TakesAnyPlaces) {
     }
   }
   EXPECT_LE(counter.zone_counts()[0].left, counter.zone_counts()[0].entered);
+}
+
+TEST(Counting, TakesATimeThatIsNone) {
+  Counter counter({middle()}, {across()}, 1);
+  const double times[] = {NAN, 0, 0.1, NAN, INFINITY, -INFINITY, 0.2};
+  for (const double seconds : times) {
+    counter.update(seconds, std::vector{Sighting{1, {0.5, 0.55}}});
+    ASSERT_EQ(counter.zone_counts()[0].inside.size(), 1U);
+    EXPECT_GE(counter.zone_counts()[0].inside[0].seconds, 0) << seconds;
+  }
+  EXPECT_EQ(counter.zone_counts()[0].entered, 1U);
+  EXPECT_NEAR(counter.zone_counts()[0].inside[0].seconds, 0.2, 1e-9);
 }
 
 std::string refusal(const std::vector<Zone>& zones, const std::vector<CountLine>& lines) {
