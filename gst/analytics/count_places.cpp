@@ -42,6 +42,12 @@ void check_keys(const Json& object, const std::string& where,
   }
 }
 
+void check_count(const Json& list, const std::string& where, std::size_t most) {
+  if (list.size() <= most) return;
+  refuse(where, "has " + std::to_string(list.size()) + " of them, and may have " +
+                    std::to_string(most) + " at most");
+}
+
 FramePoint parse_point(const Json& point, const std::string& where) {
   const bool is_pair =
       point.is_array() && point.size() == 2 && point[0].is_number() && point[1].is_number();
@@ -53,9 +59,10 @@ FramePoint parse_point(const Json& point, const std::string& where) {
 
 std::vector<FramePoint> parse_points(const Json& place, const std::string& where) {
   const auto points = place.find("points");
-  if (points == place.end() || !points->is_array() || points->size() > kMostCorners) {
-    refuse(where, "needs \"points\", a list of at most " + std::to_string(kMostCorners));
+  if (points == place.end() || !points->is_array()) {
+    refuse(where, "needs \"points\", a list of [x, y]");
   }
+  check_count(*points, where + ".points", kMostCorners);
   std::vector<FramePoint> parsed;
   for (std::size_t i = 0; i < points->size(); ++i) {
     parsed.push_back(parse_point((*points)[i], where + ".points[" + std::to_string(i) + "]"));
@@ -79,15 +86,36 @@ template <typename Add>
 void parse_list(const Json& json, const char* key, const std::string& source, Add&& add) {
   const auto list = json.find(key);
   if (list == json.end()) return;
-  if (!list->is_array() || list->size() > kMostPlaces) {
-    refuse(source + ": " + key, "must be a list of at most " + std::to_string(kMostPlaces));
+  if (!list->is_array()) {
+    refuse(source + ": " + key, "must be a list, [...]");
   }
+  check_count(*list, source + ": " + key, kMostPlaces);
   std::set<std::string> names;
   for (std::size_t i = 0; i < list->size(); ++i) {
     const std::string where = source + ": " + key + "[" + std::to_string(i) + "]";
     check_keys((*list)[i], where, {"name", "points"});
     const std::string name = parse_name((*list)[i], where, &names);
     add(name, parse_points((*list)[i], where), where);
+  }
+}
+
+/// As editors count them; `byte` from 1 on.
+std::string line_and_column(const std::string& text, std::size_t byte) {
+  const std::size_t at = std::min(byte, text.size() + 1) - 1;
+  const std::string before = text.substr(0, at);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t column = at - (before.rfind('\n') + 1) + 1;
+  return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+Json parse_json(const std::string& text, const std::string& source) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const std::size_t byte = std::max<std::size_t>(error.byte, 1);
+    refuse(source, "is no JSON: look at " + line_and_column(text, byte));
+  } catch (const Json::out_of_range&) {
+    refuse(source, "has a number that is too large");
   }
 }
 
@@ -136,10 +164,7 @@ CountPlaces parse_count_places(const std::string& text, const std::string& sourc
   if (text.size() > kMostBytes) {
     refuse(source, "is longer than 1 MiB");
   }
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) {
-    refuse(source, "is no JSON");
-  }
+  const Json json = parse_json(text, source);
   check_keys(json, source, {"zones", "lines"});
   CountPlaces places;
   parse_list(json, "zones", source, [&](const std::string& name, auto points, const auto&) {

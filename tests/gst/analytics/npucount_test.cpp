@@ -231,29 +231,38 @@ struct Refused {
 
 class Places : public testing::TestWithParam<Refused> {};
 
-TEST_P(Places, AreRefusedWithTheirPlace) {
+std::string refusal(const std::string& places) {
   GstElement* element = gst_element_factory_make("npucount", nullptr);
   const Owned<GstElement> owned(GST_ELEMENT(gst_object_ref_sink(element)));
   const Owned<GstBus> bus(gst_bus_new());
   gst_element_set_bus(element, bus.get());
-  g_object_set(element, "places", GetParam().places, nullptr);
+  g_object_set(element, "places", places.c_str(), nullptr);
   EXPECT_EQ(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   const Owned<GstMessage> message(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
-  ASSERT_NE(message, nullptr);
-  GError* error = nullptr;
-  gst_message_parse_error(message.get(), &error, nullptr);
-  EXPECT_NE(std::string(error->message).find(GetParam().words), std::string::npos)
-      << error->message;
-  g_error_free(error);
   gst_element_set_bus(element, nullptr);
   gst_element_set_state(element, GST_STATE_NULL);
+  if (!message) return "";
+  GError* error = nullptr;
+  gst_message_parse_error(message.get(), &error, nullptr);
+  const std::string words = error->message;
+  g_error_free(error);
+  return words;
+}
+
+TEST_P(Places, AreRefusedWithTheirPlace) {
+  const std::string words = refusal(GetParam().places);
+  EXPECT_NE(words.find(GetParam().words), std::string::npos) << words;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, Places,
     testing::Values(
         Refused{"nothing", "", "npucount needs zones or lines"},
-        Refused{"no_json", "{zones", "places: is no JSON"},
+        Refused{"no_json", "{zones", "places: is no JSON: look at line 1, column 2"},
+        Refused{"comma", "{\"zones\": [\n  {\"name\": \"a\",\n   }\n]}",
+                "look at line 3, column 4"},
+        Refused{"cut_off", "{\"zones\": [", "look at line 1, column 12"},
+        Refused{"blank", " ", "look at line 1, column 2"},
         Refused{"no_object", "[]", "places: must be an object"},
         Refused{"neither", "{}", "places: has neither zones nor lines"},
         Refused{"unknown_key", R"({"areas":[]})", "unknown key \"areas\""},
@@ -271,8 +280,21 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"pixels", R"({"zones":[{"name":"a","points":[[0,0],[640,0],[0,480]]}]})",
                 "zone \"a\" has a corner outside of the frame"},
         Refused{"huge_number", R"({"zones":[{"name":"a","points":[[0,0],[1e999,0],[0,1]]}]})",
-                "places: is no JSON"}),
+                "places: has a number that is too large"}),
     [](const auto& row) { return std::string(row.param.name); });
+
+TEST(PlacesFile, ThatHasTooManyTellsHowMany) {
+  std::string corners = "[0,0]";
+  for (int i = 0; i < 1024; ++i) corners += ",[0,1]";
+  const std::string text = R"({"zones":[{"name":"a","points":[)" + corners + "]}]}";
+  EXPECT_NE(refusal(text).find("zones[0].points: has 1025 of them, and may have 1024 at most"),
+            std::string::npos)
+      << refusal(text);
+  std::string lines = R"({"name":"a","points":[]})";
+  for (int i = 0; i < 256; ++i) lines += ",{}";
+  EXPECT_NE(refusal(R"({"lines":[)" + lines + "]}").find("lines: has 257 of them"),
+            std::string::npos);
+}
 
 TEST(PlacesFile, ThatIsNoneIsAnError) {
   for (const std::string path : {"/nonexistent/places.json", "/dev/zero", "/"}) {
