@@ -221,19 +221,28 @@ ObjectPicker::Picked ObjectPicker::pick(FrameObjects found, guint interval) {
 void ObjectPicker::take_back() {
   --frame_;
   std::erase_if(inferred_at_, [this](const auto& track) { return track.second == frame_; });
+  if (others_at_ == frame_) {
+    others_at_.reset();
+  }
 }
 
 /// Notes an object that is. Objects of one track in one frame, as a body and its face, are due
-/// together.
+/// together; so are those without one.
 bool ObjectPicker::is_due(const FrameObject& object, guint interval) {
-  if (!object.track) return frame_ % interval == 0;
-  const auto known = inferred_at_.find(*object.track);
-  if (known != inferred_at_.end()) {
-    const guint64 age = frame_ - known->second;
-    if (age > 0 && age < interval) return false;
+  if (!object.track) {
+    if (others_at_ && waits(*others_at_, interval)) return false;
+    others_at_ = frame_;
+    return true;
   }
+  const auto known = inferred_at_.find(*object.track);
+  if (known != inferred_at_.end() && waits(known->second, interval)) return false;
   inferred_at_[*object.track] = frame_;
   return true;
+}
+
+bool ObjectPicker::waits(guint64 inferred_at, guint interval) const {
+  const guint64 age = frame_ - inferred_at;
+  return age > 0 && age < interval;
 }
 
 /// What is due again needs no note; whoever invents tracks gets each of them inferred.

@@ -44,22 +44,27 @@ class ObjectPicker {
     bool has_waiting = false;  ///< some are of the classes, but not due by the interval
   };
   /// Of the next frame. `interval`: each object again only in every Nth, by its track, else all in
-  /// every Nth.
+  /// every Nth; where that has none, in the next that has.
   Picked pick(FrameObjects found, guint interval);
   /// The last frame was dropped: its objects are due in the next one.
   void take_back();
   /// The frames that come are not those after the last.
-  void forget() { inferred_at_.clear(); }
+  void forget() {
+    inferred_at_.clear();
+    others_at_.reset();
+  }
 
   static constexpr std::size_t kMostObjects = 512;  ///< of one frame; more are no detections
 
  private:
   bool is_due(const FrameObject& object, guint interval);
+  bool waits(guint64 inferred_at, guint interval) const;
   void drop_old_tracks(guint interval);
 
   LabelList classes_;
   guint64 frame_ = 0;
   std::unordered_map<guint64, guint64> inferred_at_;  // by track: the frame
+  std::optional<guint64> others_at_;                  // those without a track
 };
 
 /// What the objects of one frame gave. Made by the streaming thread, filled by the output task.

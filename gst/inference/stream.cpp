@@ -147,8 +147,11 @@ GstFlowReturn Stream::chain(BufferRef buffer) {
   if (shared_.eos) return GST_FLOW_EOS;
   if (!format_) return GST_FLOW_NOT_NEGOTIATED;
   if (refuses_copy_) return GST_FLOW_ERROR;
-  const bool is_due = frame_index_++ % live_.inference_interval == 0;
+  const bool is_due = ++since_due_ >= live_.inference_interval;
   const bool is_inferred = is_due && !is_gap(buffer.get());
+  if (is_inferred) {  // the turn of a gap is the next frame's
+    since_due_ = 0;
+  }
   if (is_inferred && opened_->settings().region == InferenceRegion::kRoiList) {
     return infer_objects(std::move(buffer), came_ns);
   }

@@ -145,11 +145,11 @@ class Stream {
   CapsRef sent_caps_;             // streaming thread; what downstream was last told of frames
   FrameDescription
       described_;  // streaming thread; of the last frame, so that its memory is used again
-  std::optional<ToldCompilation> compiling_;                      // streaming thread
-  std::shared_ptr<Graph> graph_;                                  // of the last frame
-  std::set<std::string> warned_;                                  // streaming thread
-  guint64 frame_index_ = 0;                                       // streaming thread
-  ObjectPicker picker_;                                           // streaming thread
+  std::optional<ToldCompilation> compiling_;  // streaming thread
+  std::shared_ptr<Graph> graph_;              // of the last frame
+  std::set<std::string> warned_;              // streaming thread
+  guint64 since_due_ = G_MAXUINT;  // streaming thread; frames since the last one that was due
+  ObjectPicker picker_;            // streaming thread
   std::vector<npu::FrameLayout> crop_layouts_;                    // streaming thread; with a graph
   GstSegment segment_;                                            // streaming thread
   std::atomic<GstClockTime> old_base_time_{GST_CLOCK_TIME_NONE};  // of before a flush

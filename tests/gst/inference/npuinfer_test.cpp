@@ -445,6 +445,29 @@ TEST_F(NpuInfer, InfersEveryNthFrameAndPassesTheOthersInOrder) {
   EXPECT_EQ(harness.stat("inferred"), 3u);
 }
 
+// As videorate marks the frames that it repeats: where each second one is, it would always be the
+// one whose turn it is.
+TEST_F(NpuInfer, InfersTheFrameBehindAGapInItsPlace) {
+  ElementHarness harness("npuinfer", [set = with_model()](GstElement* element) {
+    set(element);
+    g_object_set(element, "inference-interval", 2, nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  std::vector<guint> inferred;
+  for (guint i = 0; i < 8; ++i) {
+    BufferRef frame = frame_of("RGB", 8, 8, 1, i);
+    if (i % 2 == 0) {
+      GST_BUFFER_FLAG_SET(frame.get(), GST_BUFFER_FLAG_GAP);
+    }
+    harness.push(std::move(frame));
+    if (gst_npu_buffer_get_num_tensors(harness.pull().get()) > 0) {
+      inferred.push_back(i);
+    }
+  }
+  EXPECT_EQ(inferred, (std::vector<guint>{1, 3, 5, 7}));
+  EXPECT_EQ(harness.stat("gap") + harness.stat("skipped"), 4u);
+}
+
 TEST_F(NpuInfer, OutputsOutliveTheElement) {
   BufferRef out;
   {
