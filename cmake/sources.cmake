@@ -194,6 +194,7 @@ set(GSTNPU_SOURCES
   gst/analytics/frame_move.cpp
   gst/analytics/frame_path.cpp
   gst/analytics/frame_tracker.cpp
+  gst/analytics/lost_results.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/npucount.cpp
   gst/analytics/nputensordec.cpp

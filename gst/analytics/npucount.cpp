@@ -25,6 +25,7 @@
 #include "count_meta.hpp"
 #include "count_places.hpp"
 #include "frame_clock.hpp"
+#include "lost_results.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(npucount_debug);
 #define GST_CAT_DEFAULT npucount_debug
@@ -78,6 +79,7 @@ class Count {
   LabelList classes_;
   std::optional<npu::vision::Counter> counter_;
   FrameClock clock_;
+  LostResults lost_results_;
   npu::vision::FrameSize frame_;
   std::vector<Sighting> sightings_;
   bool has_unidentified_ = false;  // objects of this frame
@@ -114,6 +116,7 @@ void Count::start() {
   counter_.emplace(std::move(places.zones), std::move(places.lines), active_.max_age_ms / 1e3,
                    active_.margin);
   clock_ = FrameClock();
+  lost_results_ = LostResults();
   frame_ = {};
   frames_in_vain_ = 0;
   was_identified_ = false;
@@ -158,6 +161,7 @@ void Count::tell_that_nothing_is_identified(GstElement* element) {
 
 void Count::count(GstElement* element, GstBuffer* buffer, const GstSegment& segment) {
   const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
+  lost_results_.look_at(element, buffer);
   take_sightings(buffer);
   tell_that_nothing_is_identified(element);
   counter_->update(seconds, sightings_);

@@ -16,6 +16,7 @@
 #include "common/refs.hpp"
 
 #include "frame_path.hpp"
+#include "lost_results.hpp"
 #include "tensor_decoder.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(nputensordec_debug);
@@ -71,6 +72,7 @@ class TensorDec {
 
   // Of the streaming thread.
   TensorDecoder decoder_;
+  LostResults lost_results_;
   DecoderSettings tried_;                  // what decoder_ was configured with
   std::optional<DecoderSettings> proven_;  // the last that have decoded a frame
   bool is_proven_ = false;                 // tried_ are
@@ -80,6 +82,7 @@ class TensorDec {
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, TensorDec>;
 
 void TensorDec::start() {
+  lost_results_ = LostResults();
   const std::scoped_lock lock(mutex_);
   settings_changed_ = true;
   proven_.reset();  // of the stream before
@@ -128,6 +131,7 @@ Decoded TensorDec::decode_by_good_settings(GstElement* element, GstBuffer* buffe
 
 void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   take_settings();
+  lost_results_.look_at(element, buffer);  // those of a nputensordec in front
   decoder_.renew_path(buffer, GST_BASE_TRANSFORM_SINK_PAD(element));
   const Decoded decoded = decode_by_good_settings(element, buffer);
   GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",

@@ -12,6 +12,7 @@
 
 #include "frame_clock.hpp"
 #include "frame_tracker.hpp"
+#include "lost_results.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(nputrack_debug);
 #define GST_CAT_DEFAULT nputrack_debug
@@ -60,6 +61,7 @@ class Track {
   TrackSettings active_;
   FrameTracker tracker_;
   FrameClock clock_;
+  LostResults lost_results_;
   npu::vision::FrameSize frame_;
 };
 
@@ -68,6 +70,7 @@ using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Track>;
 void Track::start() {
   tracker_ = FrameTracker();
   clock_ = FrameClock();
+  lost_results_ = LostResults();
   frame_ = {};
   const std::scoped_lock lock(mutex_);
   settings_changed_ = true;
@@ -96,6 +99,7 @@ void Track::take_settings() {
 
 void Track::track(GstElement* element, GstBuffer* buffer, const GstSegment& segment) {
   take_settings();
+  lost_results_.look_at(element, buffer);
   const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
   const TrackedFrame done = tracker_.track(buffer, seconds, frame_);
   GST_LOG_OBJECT(element, "%.6f s: %zu objects, %zu identified, %zu predicted", seconds,

@@ -13,6 +13,7 @@
 #include "analytics/anchor.hpp"
 #include "analytics/count_meta.hpp"
 #include "analytics/frame_clock.hpp"
+#include "analytics/lost_results.hpp"
 #include "common/bus.hpp"
 #include "common/elements.hpp"
 #include "common/gtype.hpp"
@@ -97,6 +98,7 @@ class Overlay {
   // Of the streaming thread.
   Painter painter_;
   FrameClock clock_;
+  LostResults lost_results_;
   bool comes_with_compositions_ = false, goes_with_compositions_ = false;  // say the caps
   bool attaches_ = false;
 };
@@ -121,6 +123,7 @@ std::optional<BusyTime> busy_time_in_front_of(GstBaseTransform* base) {
 void Overlay::start() {
   painter_ = Painter([base = base_] { return busy_time_in_front_of(base); });
   clock_ = FrameClock();
+  lost_results_ = LostResults();
   attaches_ = false;
   ask_again();
   const std::scoped_lock lock(mutex_);
@@ -162,6 +165,7 @@ void Overlay::reset() {
 
 void Overlay::draw(GstBuffer* buffer, const GstSegment& segment) {
   constexpr double kPatience = 1;  // seconds
+  lost_results_.look_at(GST_ELEMENT(base_), buffer);
   painter_.paint(buffer, settings(), attaches_, clock_.time_of(buffer, segment, kPatience));
   const std::scoped_lock lock(mutex_);
   stats_ = painter_.stats();

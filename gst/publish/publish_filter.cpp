@@ -12,6 +12,7 @@
 
 #include <npucore/error.hpp>
 
+#include "analytics/lost_results.hpp"
 #include "common/bus.hpp"
 #include "common/gtype.hpp"
 #include "publish/sinks/array_file.hpp"
@@ -70,6 +71,7 @@ class PublishFilter final : public PublishState {
   std::optional<npu::vision::FrameSize> frame_size_;
   guint64 frames_ = 0;
   bool has_told_drops_ = false;
+  LostResults lost_results_;
 };
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, PublishFilter>;
@@ -94,6 +96,7 @@ void PublishFilter::start() {
   active_ = settings();
   frames_ = 0;
   has_told_drops_ = false;
+  lost_results_ = LostResults();
   frame_size_.reset();
   replace_publisher(std::make_unique<Publisher>(
       open_sink(), Publisher::Options{.policy = active_.policy, .most_lines = active_.queue_size},
@@ -136,6 +139,7 @@ std::string PublishFilter::line_of(GstBuffer* buffer, const GstSegment& segment)
 }
 
 bool PublishFilter::publish(GstBuffer* buffer, const GstSegment& segment) {
+  lost_results_.look_at(element_, buffer);
   const Publisher::Result result = publisher_->push(line_of(buffer, segment));
   if (result == Publisher::Result::kDropped && !std::exchange(has_told_drops_, true)) {
     post_warning(element_, "Lines for " + target() +
