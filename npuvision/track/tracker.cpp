@@ -157,7 +157,10 @@ class Tracker::Impl {
 };
 
 void Tracker::Impl::go_on(double seconds) {
-  if (!is_first_ && !(seconds >= seconds_)) {
+  if (!std::isfinite(seconds)) {
+    seconds = is_first_ ? 0 : seconds_;
+  }
+  if (!is_first_ && seconds < seconds_) {
     reset();
   }
   const double passed = is_first_ ? 0 : seconds - seconds_;

@@ -52,7 +52,8 @@ class NPU_API Tracker {
   Tracker& operator=(Tracker&&) noexcept;
 
   /// A frame in which objects were looked for. `seconds`: of the stream, not before the frame
-  /// before; where they are, all tracks end. Objects that are not finite, or empty, are none.
+  /// before; where they are, all tracks end; where they are not finite, no time has passed. Objects
+  /// that are not finite, or empty, are none.
   void update(double seconds, std::span<const Object> objects, FrameSize frame);
   /// A frame in which nothing was looked for: tracks go on as they moved.
   void predict(double seconds, FrameSize frame);

@@ -255,6 +255,20 @@ TEST(Tracker, BeginsAnewWhereTimeRunsBack) {
   EXPECT_EQ(tracker.tracks()[0].id, 2U) << "no identity is given twice";
 }
 
+TEST(Tracker, GoesOnWhereTheTimeIsNone) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  const double times[] = {std::nan(""), 0.1, std::nan(""), 0.2, kInfinite, -kInfinite, 0.3};
+  Tracker tracker;
+  for (const double seconds : times) {
+    tracker.update(seconds, std::vector{object_at(100, 100)}, kFrame);
+    ASSERT_EQ(tracker.num_present(), 1U) << seconds;
+    EXPECT_EQ(tracker.tracks()[0].id, 1U) << seconds;
+    EXPECT_EQ(tracker.tracks()[0].first_found, 0) << seconds;
+  }
+  tracker.predict(kInfinite, kFrame);
+  EXPECT_EQ(tracker.num_present(), 1U);
+}
+
 TEST(Tracker, OutlivesAnyNumbers) {
   std::mt19937 random(11);
   const double odd[] = {std::numeric_limits<double>::quiet_NaN(),
