@@ -1,6 +1,12 @@
 #include "lost_results.hpp"
 
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "common/bus.hpp"
+#include "common/refs.hpp"
+#include "common/upstream.hpp"
 #include "meta/npumeta.h"
 
 namespace gstnpu {
@@ -19,7 +25,45 @@ bool has_lost_results(GstBuffer* buffer) {
   return false;
 }
 
+/// Of a whole frame.
+bool has_undecoded(GstBuffer* buffer) {
+  const guint count = gst_npu_buffer_get_num_tensors(buffer);
+  for (guint i = 0; i < count; ++i) {
+    const guint id = gst_npu_buffer_get_tensor_inference(buffer, i);
+    const GstNpuInferenceMeta* origin = gst_buffer_get_npu_inference_origin(buffer, id);
+    if (origin && !origin->is_region && !origin->is_decoded) return true;
+  }
+  return false;
+}
+
+/// Between the element and the nearest inference stands nothing that could have: GStreamer's own
+/// decoders have such names, too, and an element with several inputs may hide one.
+bool comes_straight_from_inference(GstElement* element) {
+  ObjectRef<GstPad> pad = only_sink_of(element);
+  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
+    const ObjectRef<GstPad> source = feeding(std::move(pad));
+    const ObjectRef<GstElement> before(source ? gst_pad_get_parent_element(source.get()) : nullptr);
+    if (!before || factory_of(before.get()).find("tensordec") != std::string_view::npos) {
+      return false;
+    }
+    if (infers(before.get())) return true;
+    pad = only_sink_of(before.get());
+  }
+  return false;
+}
+
 }  // namespace
+
+void UndecodedTensors::look_at(GstElement* element, GstBuffer* buffer) {
+  if (is_settled_ || !has_undecoded(buffer)) return;
+  is_settled_ = true;
+  if (!comes_straight_from_inference(element)) return;
+  const std::string_view name = factory_of(element);
+  post_warning(element,
+               "the frames come with tensors that nobody has decoded: put nputensordec in front "
+               "of " +
+                   std::string(name));
+}
 
 void LostResults::look_at(GstElement* element, GstBuffer* buffer) {
   if (has_told_ || !has_lost_results(buffer)) return;

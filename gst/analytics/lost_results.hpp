@@ -1,4 +1,4 @@
-// Results that were on the frames, and are not any more.
+// Results that frames should have, and have not.
 #pragma once
 
 #include <gst/gst.h>
@@ -13,6 +13,16 @@ class LostResults {
 
  private:
   bool has_told_ = false;
+};
+
+/// Tells it once where frames come with tensors that nobody decodes: nputensordec is missing in
+/// front of the element, or stands behind it. Streaming thread.
+class UndecodedTensors {
+ public:
+  void look_at(GstElement* element, GstBuffer* buffer);
+
+ private:
+  bool is_settled_ = false;
 };
 
 }  // namespace gstnpu

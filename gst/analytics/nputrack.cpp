@@ -62,6 +62,7 @@ class Track {
   FrameTracker tracker_;
   FrameClock clock_;
   LostResults lost_results_;
+  UndecodedTensors undecoded_;
   npu::vision::FrameSize frame_;
 };
 
@@ -71,6 +72,7 @@ void Track::start() {
   tracker_ = FrameTracker();
   clock_ = FrameClock();
   lost_results_ = LostResults();
+  undecoded_ = UndecodedTensors();
   frame_ = {};
   const std::scoped_lock lock(mutex_);
   settings_changed_ = true;
@@ -100,6 +102,7 @@ void Track::take_settings() {
 void Track::track(GstElement* element, GstBuffer* buffer, const GstSegment& segment) {
   take_settings();
   lost_results_.look_at(element, buffer);
+  undecoded_.look_at(element, buffer);
   const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
   const TrackedFrame done = tracker_.track(buffer, seconds, frame_);
   GST_LOG_OBJECT(element, "%.6f s: %zu objects, %zu identified, %zu predicted", seconds,

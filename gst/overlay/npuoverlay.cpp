@@ -99,6 +99,7 @@ class Overlay {
   Painter painter_;
   FrameClock clock_;
   LostResults lost_results_;
+  UndecodedTensors undecoded_;
   bool comes_with_compositions_ = false, goes_with_compositions_ = false;  // say the caps
   bool attaches_ = false;
 };
@@ -124,6 +125,7 @@ void Overlay::start() {
   painter_ = Painter([base = base_] { return busy_time_in_front_of(base); });
   clock_ = FrameClock();
   lost_results_ = LostResults();
+  undecoded_ = UndecodedTensors();
   attaches_ = false;
   ask_again();
   const std::scoped_lock lock(mutex_);
@@ -166,6 +168,7 @@ void Overlay::reset() {
 void Overlay::draw(GstBuffer* buffer, const GstSegment& segment) {
   constexpr double kPatience = 1;  // seconds
   lost_results_.look_at(GST_ELEMENT(base_), buffer);
+  undecoded_.look_at(GST_ELEMENT(base_), buffer);
   painter_.paint(buffer, settings(), attaches_, clock_.time_of(buffer, segment, kPatience));
   const std::scoped_lock lock(mutex_);
   stats_ = painter_.stats();

@@ -46,6 +46,66 @@ TEST_F(Pipelines, H264File) {
   EXPECT_TRUE(in_order(pipeline.arrived()));
 }
 
+// ---- What is told of lines that show nothing
+
+struct Owned {
+  explicit Owned(GstElement* element) : pipeline(element) {}
+  ~Owned() {
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(pipeline);
+  }
+  GstElement* const pipeline;
+};
+
+/// The warnings of npu elements until the line has ended, one a line, with what it ended with.
+std::string told_by(const std::string& line) {
+  const Owned owned(gst_parse_launch(line.c_str(), nullptr));
+  gst_element_set_state(owned.pipeline, GST_STATE_PLAYING);
+  GstBus* bus = gst_element_get_bus(owned.pipeline);
+  constexpr auto kTypes =
+      static_cast<GstMessageType>(GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  std::string told;
+  for (bool goes_on = true; goes_on;) {
+    GstMessage* message = gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, kTypes);
+    goes_on = message != nullptr && GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING;
+    if (goes_on) {
+      GError* warning = nullptr;
+      gst_message_parse_warning(message, &warning, nullptr);
+      told += std::string(warning->message) + "\n";
+      g_error_free(warning);
+    } else {
+      told += message ? GST_MESSAGE_TYPE_NAME(message) : "timeout";
+    }
+    g_clear_pointer(&message, gst_message_unref);
+  }
+  gst_object_unref(bus);
+  return told;
+}
+
+std::string shapes_line(const std::string& behind) {
+  return "videotestsrc num-buffers=3 ! npuinfer device=software model=" + shapes_folder +
+         "/shapes.xml ! " + behind + " ! fakesink";
+}
+
+TEST(Told, IsThatTensorsWaitForADecoder) {
+  const std::string wanted = "put nputensordec in front of nputrack";
+  for (const std::string behind : {"nputrack", "queue ! nputrack ! nputensordec"}) {
+    const std::string told = told_by(shapes_line(behind));
+    EXPECT_NE(told.find(wanted), std::string::npos) << behind << ": " << told;
+    EXPECT_EQ(told.find(wanted), told.rfind(wanted)) << "once";
+  }
+  const std::string told = told_by(shapes_line("nputensordec ! nputrack"));
+  EXPECT_EQ(told.find(wanted), std::string::npos) << told;
+}
+
+TEST(Told, IsThatACropDroppedWhatWasFound) {
+  guint major = 0, minor = 0, micro = 0, nano = 0;
+  gst_version(&major, &minor, &micro, &nano);
+  const bool drops = major == 1 && minor < 28;
+  const std::string told = told_by(shapes_line("nputensordec ! videocrop left=16 ! nputrack"));
+  EXPECT_EQ(told.find("is gone from the frames") != std::string::npos, drops) << told;
+}
+
 // ---- Which upstreams write straight into the NPU's memory
 
 struct Upstream {

@@ -212,6 +212,17 @@ TEST(Tracker, GoesOnWithUnsureObjectsButBeginsNone) {
   EXPECT_TRUE(clip.present().empty()) << "below the lowest confidence";
 }
 
+// What is found with little confidence where something was lost may be anything.
+TEST(Tracker, GoesOnWithWhatWasLostOnlyWhereAnObjectIsSure) {
+  Clip clip;
+  clip.frame({object_at(100, 100)});
+  clip.frame({object_at(100, 100)});
+  clip.frame({});
+  EXPECT_TRUE(clip.frame({object_at(100, 100, 40, 0.3F)}).empty());
+  EXPECT_EQ(clip.lost().size(), 1U);
+  EXPECT_EQ(id_of(clip.frame({object_at(100, 100)}), 0), 1U);
+}
+
 TEST(Tracker, KeepsLabelsApartUnlessToldOtherwise) {
   for (const bool across : {false, true}) {
     Clip clip({.confirm_after = 1, .across_labels = across});
