@@ -217,6 +217,7 @@ void Stream::flush_stop(EventRef event) {
   shared_.eos = false;
   shared_.drop_policy.forget();
   picker_.forget();
+  since_due_ = G_MAXUINT;  // a player that is paused shows one frame of the new place
   refuses_copy_ = false;
   const std::scoped_lock lock(output_mutex_);
   if (may_run_output_) {

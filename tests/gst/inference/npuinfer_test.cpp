@@ -445,6 +445,24 @@ TEST_F(NpuInfer, InfersEveryNthFrameAndPassesTheOthersInOrder) {
   EXPECT_EQ(harness.stat("inferred"), 3u);
 }
 
+// A paused player that seeks shows one frame.
+TEST_F(NpuInfer, InfersTheFirstFrameBehindAFlush) {
+  ElementHarness harness("npuinfer", [set = with_model()](GstElement* element) {
+    set(element);
+    g_object_set(element, "inference-interval", 3, nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 8));
+  for (guint i = 0; i < 5; ++i) {
+    harness.push(frame_of("RGB", 8, 8, 1, i));
+    EXPECT_EQ(gst_npu_buffer_get_num_tensors(harness.pull().get()), 1u) << i;
+    gst_harness_push_event(harness.get(), gst_event_new_flush_start());
+    gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(harness.get(), gst_event_new_segment(&segment));
+  }
+}
+
 // As videorate marks the frames that it repeats: where each second one is, it would always be the
 // one whose turn it is.
 TEST_F(NpuInfer, InfersTheFrameBehindAGapInItsPlace) {
