@@ -9,6 +9,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -108,9 +109,40 @@ std::string line_and_column(const std::string& text, std::size_t byte) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
+/// Of two values of one key the first would be lost without a word.
+class DuplicateKeys {
+ public:
+  bool operator()(Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) {
+      open_.emplace_back();
+    } else if (event == Json::parse_event_t::object_end) {
+      open_.pop_back();
+    } else if (event == Json::parse_event_t::key) {
+      const auto key = parsed.get<std::string>();
+      if (!open_.back().insert(key).second) {
+        first_ = first_.value_or(key);
+      }
+    }
+    return true;
+  }
+  const std::optional<std::string>& first() const { return first_; }
+
+ private:
+  std::vector<std::set<std::string>> open_;  // keys of objects that have not ended
+  std::optional<std::string> first_;
+};
+
 Json parse_json(const std::string& text, const std::string& source) {
   try {
-    return Json::parse(text);
+    DuplicateKeys duplicates;
+    Json json =
+        Json::parse(text, [&duplicates](int, Json::parse_event_t event, const Json& parsed) {
+          return duplicates(event, parsed);
+        });
+    if (duplicates.first()) {
+      refuse(source, "has the key \"" + *duplicates.first() + "\" twice in one object");
+    }
+    return json;
   } catch (const Json::parse_error& error) {
     const std::size_t byte = std::max<std::size_t>(error.byte, 1);
     refuse(source, "is no JSON: look at " + line_and_column(text, byte));

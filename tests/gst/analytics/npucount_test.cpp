@@ -266,6 +266,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"no_object", "[]", "places: must be an object"},
         Refused{"neither", "{}", "places: has neither zones nor lines"},
         Refused{"unknown_key", R"({"areas":[]})", "unknown key \"areas\""},
+        Refused{"key_twice", R"({"lines":[{"name":"a","points":[[0,0],[1,1]]}],"lines":[]})",
+                "places: has the key \"lines\" twice"},
         Refused{"no_name", R"({"zones":[{"points":[]}]})", "zones[0]: needs a \"name\""},
         Refused{"same_name",
                 R"({"lines":[{"name":"a","points":[[0,0],[1,1]]},{"name":"a","points":[]}]})",
