@@ -57,6 +57,37 @@ TEST(StrangeStreams, InventNoNumberForALabelThatHasNone) {
   EXPECT_EQ(objects[0].label_id, std::nullopt);
 }
 
+// Frames of npuinfer tell that they were inferred, those of the next stream's detector do not.
+TEST(StrangeStreams, ForgetWithTheStreamThatFramesTellTheirInference) {
+  Tracked track("inference-interval=2");
+  EXPECT_EQ(track.still(0), 1);
+  track.send(gst_event_new_stream_start("another"));
+  track.send_segment(0);
+  Owned<GstBuffer> found = empty_frame(1);
+  add_object(found.get(), {100, 100});
+  track.push(std::move(found));
+  EXPECT_EQ(track.push(empty_frame(2)).size(), 1u) << "predicted";
+  EXPECT_TRUE(track.push(empty_frame(3)).empty()) << "its turn: nothing was found";
+}
+
+TEST(StrangeStreams, GoOnWhereTheyArePlayedBackwards) {
+  Tracked track;
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.rate = -1;
+  segment.stop = 100 * GST_SECOND;
+  track.send(gst_event_new_segment(&segment));
+  double x = 100;
+  for (int index = 90; index > 80; --index) {
+    track.push(inferred_frame(index, {{x, 100}}));
+    x += 10;
+  }
+  const auto objects = track.push(empty_frame(80));
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0].id, 1);
+  EXPECT_NEAR(objects[0].box.x, x, 4);
+}
+
 /// Each identity and the number of its region.
 std::map<int, int> region_numbers(GstBuffer* buffer) {
   std::map<int, int> numbers;
