@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -12,6 +11,7 @@
 
 #include "answer_structures.hpp"
 #include "relation_reader.hpp"
+#include "structure_values.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -190,23 +190,6 @@ void add_params(GstVideoRegionOfInterestMeta* roi, const Answer& answer, const M
 
 // ---- Reading
 
-std::optional<double> number(const GstStructure* structure, const char* field) {
-  double value = 0;
-  if (!gst_structure_get_double(structure, field, &value)) return std::nullopt;
-  return value;
-}
-
-struct Normalised {
-  double left, top, right, bottom;
-};
-
-std::optional<Normalised> edges_of(const GstStructure* structure) {
-  const auto left = number(structure, "x_min"), right = number(structure, "x_max");
-  const auto top = number(structure, "y_min"), bottom = number(structure, "y_max");
-  if (!left || !right || !top || !bottom) return std::nullopt;
-  return Normalised{*left, *top, *right, *bottom};
-}
-
 ReadClass read_class(const GstStructure* structure) {
   ReadClass found;
   if (const gchar* label = gst_structure_get_string(structure, "label")) {
@@ -241,25 +224,6 @@ void read_detection(const GstStructure* structure, std::optional<FrameSize> fram
     region->oriented = {*x * frame->width, *y * frame->height, *width * frame->width,
                         *height * frame->height, *angle};
   }
-}
-
-/// The bytes of a field; empty where there are none.
-std::span<const std::byte> bytes_of(const GstStructure* structure, const char* field) {
-  const GValue* value = gst_structure_get_value(structure, field);
-  if (!value || !G_VALUE_HOLDS(value, G_TYPE_BYTES) || !g_value_get_boxed(value)) return {};
-  gsize size = 0;
-  const auto* data = g_bytes_get_data(static_cast<GBytes*>(g_value_get_boxed(value)), &size);
-  return {static_cast<const std::byte*>(data), size};
-}
-
-template <typename Value>
-std::vector<Value> values_of(const GstStructure* structure, const char* field) {
-  const auto bytes = bytes_of(structure, field);
-  std::vector<Value> values(bytes.size() / sizeof(Value));
-  if (!values.empty()) {
-    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Value));
-  }
-  return values;
 }
 
 void read_key_points(const GstStructure* structure, std::optional<FrameSize> frame,

@@ -1,6 +1,9 @@
 #include "answer_structures.hpp"
 
+#include <string>
 #include <vector>
+
+#include "structure_values.hpp"
 
 namespace gstnpu {
 
@@ -9,13 +12,6 @@ using npu::vision::FrameSize;
 using npu::vision::Object;
 
 namespace {
-
-template <typename Value>
-void set_bytes(GstStructure* structure, const char* field, std::span<const Value> values) {
-  GBytes* bytes = g_bytes_new(values.data(), values.size_bytes());
-  gst_structure_set(structure, field, G_TYPE_BYTES, bytes, nullptr);
-  g_bytes_unref(bytes);
-}
 
 template <typename Value>
 void set_map(GstStructure* structure, const std::string& field,
