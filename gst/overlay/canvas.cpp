@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -89,14 +90,39 @@ void mix_every(std::size_t step, guint8* row, guint8 value, const guint8* weight
   for (std::size_t i = 0; i < count; ++i) row[i * step] = mixed(row[i * step], value, weights[i]);
 }
 
+/// Where a row's value is, the first: 0.
+guint8* value_at(const GstVideoFrame& frame, guint component, int row, int value) {
+  return static_cast<guint8*>(GST_VIDEO_FRAME_COMP_DATA(&frame, component)) +
+         static_cast<std::ptrdiff_t>(row) * GST_VIDEO_FRAME_COMP_STRIDE(&frame, component) +
+         std::ptrdiff_t{value} * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, component);
+}
+
+constexpr std::size_t kStep = 16;  // values of a row that are looked at together
+
+bool are_same(const guint8* values, guint64 wanted) {
+  std::array<guint64, kStep / sizeof(guint64)> words{};
+  std::memcpy(words.data(), values, kStep);
+  return std::all_of(words.begin(), words.end(), [=](guint64 word) { return word == wanted; });
+}
+
+/// How many values at the begin are the same, in whole steps.
+std::size_t length_of_run(std::span<const guint8> values) {
+  const guint64 wanted = values[0] * G_GUINT64_CONSTANT(0x0101010101010101);
+  std::size_t length = 0;
+  while (length + kStep <= values.size() && are_same(values.data() + length, wanted)) {
+    length += kStep;
+  }
+  return length;
+}
+
 }  // namespace
 
-std::array<guint8, GST_VIDEO_MAX_COMPONENTS> components_of(Color color, const GstVideoInfo& info) {
+Components components_of(Color color, const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info)) return {color.red, color.green, color.blue, 255};
   const auto values = luma_and_chroma(color, info);
   std::array<gint, GST_VIDEO_MAX_COMPONENTS> offset{}, scale{};
   gst_video_color_range_offsets(info.colorimetry.range, info.finfo, offset.data(), scale.data());
-  std::array<guint8, GST_VIDEO_MAX_COMPONENTS> components{0, 0, 0, 255};
+  Components components{0, 0, 0, 255};
   for (std::size_t i = 0; i < values.size(); ++i) {
     components[i] = rounded(offset[i] + values[i] * scale[i]);
   }
@@ -145,7 +171,12 @@ void Canvas::blend(const Sprite& sprite, GstVideoFrame* frame) {
                   std::min(sprite.x + sprite.width, GST_VIDEO_FRAME_WIDTH(frame)),
                   std::min(sprite.y + sprite.height, GST_VIDEO_FRAME_HEIGHT(frame))};
   if (area.left >= area.right || area.top >= area.bottom) return;
-  values_ = components_of(sprite.color, info_);
+  if (!sprite.palette.empty()) {
+    prepare_palette(sprite);
+    for (const Group& group : groups_) blend_palette(group, sprite, area, frame);
+    return;
+  }
+  color_ = components_of(sprite.color, info_);
   for (const Group& group : groups_) blend_group(group, sprite, area, frame);
 }
 
@@ -186,29 +217,25 @@ void Canvas::weigh_row(const Sprite& sprite, const Area& area, int row, const Gr
   }
 }
 
-void Canvas::mix_row(const Group& group, const Area& area, int row, GstVideoFrame* frame) const {
-  const auto place = [&](guint component) {
-    return static_cast<guint8*>(GST_VIDEO_FRAME_COMP_DATA(frame, component)) +
-           static_cast<std::ptrdiff_t>(row) * GST_VIDEO_FRAME_COMP_STRIDE(frame, component) +
-           std::ptrdiff_t{area.left >> group.shift_x} *
-               GST_VIDEO_FRAME_COMP_PSTRIDE(frame, component);
-  };
+void Canvas::mix_values(const Group& group, int row, int first_value, const Components& color,
+                        std::span<const guint8> weights, GstVideoFrame* frame) const {
+  const auto place = [&](guint component) { return value_at(*frame, component, row, first_value); };
   const auto& components = group.components;
-  const std::size_t count = weights_.size();
+  const std::size_t count = weights.size();
   if (components.size() == 2 && group.step == 2) {
     auto [first, second] = std::pair(components[0], components[1]);
     if (place(second) < place(first)) {
       std::swap(first, second);
     }
     if (place(second) == place(first) + 1) {
-      return mix_pairs(place(first), values_[first], values_[second], weights_.data(), count);
+      return mix_pairs(place(first), color[first], color[second], weights.data(), count);
     }
   }
   for (const guint component : components) {
     if (group.step == 1) {
-      mix(place(component), values_[component], weights_.data(), count);
+      mix(place(component), color[component], weights.data(), count);
     } else {
-      mix_every(group.step, place(component), values_[component], weights_.data(), count);
+      mix_every(group.step, place(component), color[component], weights.data(), count);
     }
   }
 }
@@ -228,7 +255,76 @@ void Canvas::blend_group(const Group& group, const Sprite& sprite, const Area& a
       weigh_row(sprite, area, row, group, *frame);
     }
     was_whole = is_whole;
-    mix_row(group, area, row, frame);
+    mix_values(group, row, area.left >> group.shift_x, color_, weights_, frame);
+  }
+}
+
+/// Of each value of a row, from the area's left edge on: a value that stands for several pixels
+/// has the first one's color. In a translucent map half a pixel is not seen.
+std::span<const guint8> Canvas::numbers_of_row(const Sprite& sprite, const Area& area, int row,
+                                               const Group& group) {
+  const int y = std::max(area.top, row << group.shift_y);
+  const guint8* pixels =
+      sprite.coverage + static_cast<std::size_t>(y - sprite.y) * sprite.coverage_stride;
+  const int first = area.left >> group.shift_x, last = (area.right - 1) >> group.shift_x;
+  if (group.shift_x == 0) {
+    return {pixels + (area.left - sprite.x), static_cast<std::size_t>(area.right - area.left)};
+  }
+  numbers_.resize(static_cast<std::size_t>(last - first + 1));
+  numbers_[0] = pixels[area.left - sprite.x];
+  for (int value = first + 1; value <= last; ++value) {
+    numbers_[static_cast<std::size_t>(value - first)] = pixels[(value << group.shift_x) - sprite.x];
+  }
+  return numbers_;
+}
+
+void Canvas::prepare_palette(const Sprite& sprite) {
+  palette_.assign(1, Components{});
+  for (const Color& color : sprite.palette) palette_.push_back(components_of(color, info_));
+  for (std::size_t component = 0; component < shares_.size(); ++component) {
+    shares_[component] = {};
+    for (std::size_t number = 1; number < palette_.size(); ++number) {
+      shares_[component][number] =
+          static_cast<guint16>(palette_[number][component] * sprite.opacity);
+    }
+  }
+  kept_.fill(255);
+  std::fill_n(kept_.begin() + 1, sprite.palette.size(), static_cast<guint8>(255 - sprite.opacity));
+}
+
+/// Values of a row, from the `first` on.
+void Canvas::mix_numbers(const Group& group, int row, int first, std::span<const guint8> numbers,
+                         GstVideoFrame* frame) const {
+  for (const guint component : group.components) {
+    guint8* at = value_at(*frame, component, row, first);
+    const guint16* shares = shares_[component].data();
+    const guint8* kept = kept_.data();
+    for (const guint8 number : numbers) {
+      *at = static_cast<guint8>(
+          divided_by_255(static_cast<guint16>(*at * kept[number] + shares[number])));
+      at += group.step;
+    }
+  }
+}
+
+/// Runs of a color are mixed as such, which is much faster.
+void Canvas::blend_palette(const Group& group, const Sprite& sprite, const Area& area,
+                           GstVideoFrame* frame) {
+  weights_.assign(static_cast<std::size_t>(area.right - area.left), sprite.opacity);
+  for (int row = area.top >> group.shift_y; row <= (area.bottom - 1) >> group.shift_y; ++row) {
+    const auto numbers = numbers_of_row(sprite, area, row, group);
+    for (std::size_t begin = 0; begin < numbers.size();) {
+      const auto rest = numbers.subspan(begin);
+      const int first = (area.left >> group.shift_x) + static_cast<int>(begin);
+      const std::size_t run = length_of_run(rest);
+      const std::size_t count = run > 0 ? run : std::min(kStep, rest.size());
+      if (run == 0) {
+        mix_numbers(group, row, first, rest.first(count), frame);
+      } else if (rest[0] != 0) {
+        mix_values(group, row, first, palette_[rest[0]], std::span(weights_).first(count), frame);
+      }
+      begin += count;
+    }
   }
 }
 

@@ -45,9 +45,13 @@ void draw(const Sprite& sprite, const Pixels& on) {
                                 static_cast<std::size_t>(on.width);
     for (int x = left; x < right; ++x) {
       const guint share = coverage ? coverage[x - sprite.x] : 255U;
+      guint8* pixel = row + std::ptrdiff_t{4} * (x - on.left);
       if (share == 0) continue;
-      put_over(row + std::ptrdiff_t{4} * (x - on.left), sprite.color,
-               divided_by_255(static_cast<guint16>(share * sprite.opacity)));
+      if (!sprite.palette.empty()) {
+        put_over(pixel, sprite.palette[share - 1], sprite.opacity);
+        continue;
+      }
+      put_over(pixel, sprite.color, divided_by_255(static_cast<guint16>(share * sprite.opacity)));
     }
   }
 }

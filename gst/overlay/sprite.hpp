@@ -1,9 +1,10 @@
-// What is drawn: areas of one color.
+// What is drawn: areas of one color, or of the colors of a palette.
 #pragma once
 
 #include <gst/gst.h>
 
 #include <cstddef>
+#include <span>
 
 namespace gstnpu {
 
@@ -20,6 +21,9 @@ struct Sprite {
   /// each. Borrowed.
   const guint8* coverage = nullptr;
   std::size_t coverage_stride = 0;
+  /// Where it has colors, at most 255, `coverage` is not null and tells which of them a pixel has:
+  /// 0: none, n: the nth. `color` does not count. Borrowed.
+  std::span<const Color> palette;
 };
 
 /// Rounded v / 255, for v up to 255 * 255. In 16 bits, of which vectors hold many.

@@ -107,6 +107,36 @@ TEST_P(EachFormat, TakesSpritesThatStandOutOfTheFrame) {
   EXPECT_GT(pixel(*rgb, 8, 4)[0], 100);
 }
 
+// Of the palette's colors each pixel has its own; between them the frame is as it was.
+TEST_P(EachFormat, HasTheColorsOfAPalette) {
+  const GstVideoInfo info = info_of(GetParam(), 67, 19);
+  const Frame frame = black(info), plain = black(info);
+  const std::array<Color, 2> palette{kOrange, Color{64, 196, 255}};
+  std::vector<guint8> numbers(std::size_t{64} * 16);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = std::array<guint8, 4>{1, 0, 2, 2}[i % 64 / 16];
+  }
+  const Sprite sprite{.x = 4,
+                      .y = 4,
+                      .width = 64,
+                      .height = 16,
+                      .coverage = numbers.data(),
+                      .coverage_stride = 64,
+                      .palette = palette};
+  Canvas(info).blend(sprite, frame.get());
+  const Frame rgb = in_rgb(*frame);
+  const auto is_like = [&](int x, int y, const Color& color) {
+    return info.finfo->format == GST_VIDEO_FORMAT_GRAY8 ? pixel(*rgb, x, y)[0] > 100
+                                                        : is_near(pixel(*rgb, x, y), color, 6);
+  };
+  EXPECT_TRUE(is_like(12, 12, palette[0]));
+  EXPECT_TRUE(is_like(44, 12, palette[1]));
+  EXPECT_TRUE(is_like(62, 16, palette[1]));
+  for (const auto& [x, y] : {std::pair{0, 0}, {28, 12}, {12, 0}, {0, 12}}) {
+    EXPECT_TRUE(is_near(pixel(*rgb, x, y), {0, 0, 0}, 3)) << x << "," << y;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, EachFormat,
     testing::Values(GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV21, GST_VIDEO_FORMAT_NV16,
@@ -122,6 +152,48 @@ INSTANTIATE_TEST_SUITE_P(
                     GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_GBR, GST_VIDEO_FORMAT_GBRA,
                     GST_VIDEO_FORMAT_RGBP, GST_VIDEO_FORMAT_BGRP, GST_VIDEO_FORMAT_GRAY8),
     [](const auto& row) { return std::string(gst_video_format_to_string(row.param)); });
+
+TEST(Canvas, APaletteIsTranslucent) {
+  const GstVideoInfo info = info_of(GST_VIDEO_FORMAT_RGB, 40, 2);
+  const Frame frame = black(info);
+  const std::array<Color, 2> palette{Color{255, 0, 0}, Color{0, 0, 200}};
+  std::vector<guint8> numbers(80, 1);
+  numbers[3] = 2;
+  Canvas(info).blend({.width = 40,
+                      .height = 2,
+                      .opacity = 102,
+                      .coverage = numbers.data(),
+                      .coverage_stride = 40,
+                      .palette = palette},
+                     frame.get());
+  EXPECT_EQ(pixel(*frame, 0, 0), (std::array{102, 0, 0}));
+  EXPECT_EQ(pixel(*frame, 3, 0), (std::array{0, 0, 80}));
+  EXPECT_EQ(pixel(*frame, 39, 1), (std::array{102, 0, 0}));
+}
+
+// Sprites begin and end anywhere; a palette's is cut as any other.
+TEST(Canvas, APaletteMayStandOutOfTheFrame) {
+  const std::array<Color, 1> palette{kOrange};
+  const std::vector<guint8> numbers(std::size_t{50} * 50, 1);
+  for (const GstVideoFormat format :
+       {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_YUV9,
+        GST_VIDEO_FORMAT_RGB}) {
+    const GstVideoInfo info = info_of(format, 15, 9);
+    const Frame frame = black(info);
+    for (const int place : {-49, -33, -1, 0, 1, 7, 14}) {
+      Canvas(info).blend({.x = place,
+                          .y = place / 2,
+                          .width = 50,
+                          .height = 50,
+                          .coverage = numbers.data(),
+                          .coverage_stride = 50,
+                          .palette = palette},
+                         frame.get());
+    }
+    EXPECT_TRUE(is_near(pixel(*in_rgb(*frame), 8, 4), kOrange, 6))
+        << gst_video_format_to_string(format);
+  }
+}
 
 TEST(Canvas, MixesByCoverageAndOpacity) {
   const GstVideoInfo info = info_of(GST_VIDEO_FORMAT_RGB, 4, 1);
