@@ -195,6 +195,7 @@ set(GSTNPU_SOURCES
   gst/analytics/frame_path.cpp
   gst/analytics/frame_tracker.cpp
   gst/analytics/lost_results.cpp
+  gst/analytics/map_meta.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/npucount.cpp
   gst/analytics/nputensordec.cpp
@@ -278,8 +279,10 @@ set(GSTNPU_OVERLAY_SOURCES
   gst/overlay/canvas.cpp
   gst/overlay/composition.cpp
   gst/overlay/drawing.cpp
+  gst/overlay/drawing_maps.cpp
   gst/overlay/drawing_places.cpp
   gst/overlay/lettering.cpp
+  gst/overlay/map_picture.cpp
   gst/overlay/mapped_frame.cpp
   gst/overlay/npuoverlay.cpp
   gst/overlay/painter.cpp

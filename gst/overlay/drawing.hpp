@@ -15,6 +15,7 @@
 #include "analytics/count_meta.hpp"
 
 #include "lettering.hpp"
+#include "map_picture.hpp"
 #include "sprite.hpp"
 #include "trails.hpp"
 
@@ -23,6 +24,7 @@ namespace gstnpu {
 struct Look {
   bool with_labels = true;
   bool with_masks = true;
+  bool with_maps = true;
   bool with_statistics = false;
   bool with_places = true;    ///< zones and lines
   guint line_width = 0;       ///< pixels; 0: by the frame's height, so that it looks alike on all
@@ -48,6 +50,10 @@ class Drawing {
   bool add_label(const Region& region);
   /// Fades out towards its begin.
   void add_trail(guint64 id, const Trails::Trail& trail);
+  /// Over what it covers of the frame; one whose place is none is left out.
+  void add_map(const ColoredMap& map, const MapPlace& place);
+  /// Lines at the frame's top left: the map's largest classes in their colors.
+  void add_legend(const ColoredMap& map);
   /// What is counted at: first the places, and last what was counted there.
   void add_zone(const FrameCounts::Zone& zone);
   void add_count_line(const FrameCounts::Line& line);
@@ -98,7 +104,8 @@ class Drawing {
   std::vector<Sprite> sprites_;
   std::deque<std::vector<guint8>> coverages_;  // of this frame's sprites, and spare ones
   std::size_t coverages_used_ = 0;
-  int next_line_ = 0;  // where the next line of text begins
+  std::vector<Color> map_colors_;  // of the last map
+  int next_line_ = 0;              // where the next line of text begins
 };
 
 }  // namespace gstnpu

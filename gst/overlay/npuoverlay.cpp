@@ -206,6 +206,10 @@ std::vector<Property<Overlay>> properties() {
           kWhilePlaying)),
       property<O, &Look::with_masks>(
           g_param_spec_boolean("masks", "Masks", "Whether masks are drawn", TRUE, kWhilePlaying)),
+      property<O, &Look::with_maps>(g_param_spec_boolean(
+          "maps", "Maps",
+          "Whether maps of classes, depth and anomalies are drawn, with a legend of the classes",
+          TRUE, kWhilePlaying)),
       property<O, &Look::with_places>(g_param_spec_boolean(
           "places", "Places", "Whether npucount's zones and lines are drawn, with their counts",
           TRUE, kWhilePlaying)),
@@ -214,9 +218,9 @@ std::vector<Property<Overlay>> properties() {
           "Whether frames a second, inference time, utilisation and objects are written at the "
           "bottom left",
           FALSE, kWhilePlaying)),
-      property<O, &Look::mask_opacity>(g_param_spec_float("mask-opacity", "Opacity of masks",
-                                                          "0: not seen, 1: hides the pixels", 0, 1,
-                                                          defaults.mask_opacity, kWhilePlaying)),
+      property<O, &Look::mask_opacity>(g_param_spec_float(
+          "mask-opacity", "Opacity of masks and maps", "0: not seen, 1: hides the pixels", 0, 1,
+          defaults.mask_opacity, kWhilePlaying)),
       property<O, &Look::line_width>(g_param_spec_uint("line-width", "Line width",
                                                        "Pixels; 0: by the frame's height", 0, 100,
                                                        0, kWhilePlaying)),
@@ -343,7 +347,7 @@ void class_init(GstBaseTransformClass* klass) {
   gst_element_class_add_pad_template(element_class, video_template("src", GST_PAD_SRC));
   gst_element_class_set_static_metadata(
       element_class, "NPU overlay", "Filter/Editor/Video",
-      "Draws boxes, labels, masks, key points and classes on frames", "npucore");
+      "Draws boxes, labels, masks, maps, key points and classes on frames", "npucore");
 
   klass->start = start;
   klass->set_caps = set_caps;

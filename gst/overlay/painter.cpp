@@ -8,6 +8,7 @@
 
 #include "analytics/answer_meta.hpp"
 #include "analytics/count_meta.hpp"
+#include "analytics/map_meta.hpp"
 #include "meta/npumeta.h"
 
 namespace gstnpu {
@@ -69,6 +70,31 @@ void Painter::put_sprites(Target* target) {
   drawing_->forget_sprites();
 }
 
+/// Under all that is drawn besides.
+void Painter::paint_maps(GstBuffer* buffer, Target* target) {
+  maps_.clear();
+  if (!drawn_with_.with_maps) return;
+  for (const FrameMaps& found : read_maps(buffer)) {
+    const MapModel& model = map_models_.of(found.card);
+    const auto paint = [&](ColoredMap map) {
+      drawing_->add_map(map, found.place);
+      put_sprites(target);
+      maps_.push_back(std::move(map));
+    };
+    if (!found.values.empty()) {
+      paint(color_values(found.values, found.has_anomaly || model.finds_anomalies));
+    }
+    if (!found.classes.empty()) {
+      paint(color_classes(found.classes, model.labels));
+    }
+  }
+}
+
+void Painter::paint_legends(Target* target) {
+  for (const ColoredMap& map : maps_) drawing_->add_legend(map);
+  put_sprites(target);
+}
+
 void Painter::paint_places(const FrameCounts& counts, Target* target) {
   for (const FrameCounts::Zone& zone : counts.zones) {
     drawing_->add_zone(zone);
@@ -124,6 +150,7 @@ void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches, double s
   drawing_->begin(size);
   const std::vector<Region> regions = read_regions(buffer, size);
   const FrameCounts counts = look.with_places ? read_counts(buffer) : FrameCounts();
+  paint_maps(buffer, &target);
   paint_places(counts, &target);
   paint_trails(regions, seconds, &target);
   paint_objects(regions, &target);
@@ -132,6 +159,7 @@ void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches, double s
     drawing_->add_line(line_of(said));
     put_sprites(&target);
   }
+  paint_legends(&target);
   if (look.with_statistics) {
     paint_statistics(buffer, regions, &target);
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "canvas.hpp"
 #include "composition.hpp"
@@ -47,6 +48,8 @@ class Painter {
 
   void prepare(const Look& look);
   void put_sprites(Target* target);
+  void paint_maps(GstBuffer* buffer, Target* target);
+  void paint_legends(Target* target);
   void paint_places(const FrameCounts& counts, Target* target);
   void paint_counts(const FrameCounts& counts, Target* target);
   void paint_trails(std::span<const Region> regions, double seconds, Target* target);
@@ -58,6 +61,8 @@ class Painter {
   Composition composition_;
   Look drawn_with_;
   std::optional<Drawing> drawing_;
+  MapModels map_models_;
+  std::vector<ColoredMap> maps_;  // of the frame
   Trails trails_;
   Statistics statistics_;
   Stats stats_;

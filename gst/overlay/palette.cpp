@@ -1,6 +1,8 @@
 #include "palette.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace gstnpu {
 namespace {
@@ -35,6 +37,19 @@ Color color_of_label(std::string_view label) {
 
 Color color_of_track(std::uint64_t id) {
   return kColors[id % kColors.size()];
+}
+
+/// The golden ratio leads each hue as far as can be from those before it.
+Color color_of_class(std::uint32_t id) {
+  constexpr double kGolden = 0.618033988749895;
+  const double hue = std::fmod(0.35 + id * kGolden, 1.0) * 6;
+  const double strength = id % 3 == 2 ? 0.55 : 0.9, light = id % 2 == 1 ? 0.95 : 0.75;
+  const auto part = [&](double from) {
+    const double place = std::fmod(from + hue, 6.0);
+    const double share = std::clamp(std::min(place, 4 - place), 0.0, 1.0);
+    return static_cast<guint8>(std::lround(255 * light * (1 - strength * share)));
+  };
+  return {part(5), part(3), part(1)};
 }
 
 Color ink_on(Color paper) {

@@ -1,0 +1,27 @@
+// Maps that models made, on buffers.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <vector>
+
+#include <npuvision/answer.hpp>
+
+#include "answer_meta.hpp"
+
+namespace gstnpu {
+
+/// Of what a model saw: the whole frame, its middle, or an object.
+struct FrameMaps {
+  MapPlace place;
+  npu::vision::Map<guint16> classes;  ///< label ids
+  npu::vision::Map<float> values;     ///< depth, or 0..1 of an anomaly
+  bool has_anomaly = false;           ///< the values come with one
+  const char* card = nullptr;  ///< what is known about the model, as the inference's meta has it
+};
+
+/// Of each model that made any, those of whole frames first. A map that does not fit its size, and
+/// one of an object whose place nobody tells, is left out. `card`: of the buffer.
+std::vector<FrameMaps> read_maps(GstBuffer* buffer);
+
+}  // namespace gstnpu

@@ -1,0 +1,50 @@
+// Maps of what models saw.
+#include <algorithm>
+#include <cmath>
+
+#include "drawing.hpp"
+#include "palette.hpp"
+
+namespace gstnpu {
+
+void Drawing::add_map(const ColoredMap& map, const MapPlace& place) {
+  const MapSpan span{place.left * frame_.width, place.top * frame_.height,
+                     (place.right - place.left) * frame_.width,
+                     (place.bottom - place.top) * frame_.height};
+  const bool is_somewhere = std::isfinite(span.left) && std::isfinite(span.top) &&
+                            std::isfinite(span.width) && std::isfinite(span.height) &&
+                            span.width > 0 && span.height > 0;
+  if (!is_somewhere || map.colors.empty()) return;
+  const Box box{to_pixel(span.left, frame_.width), to_pixel(span.top, frame_.height),
+                to_pixel(span.left + span.width, frame_.width),
+                to_pixel(span.top + span.height, frame_.height)};
+  const int columns = box.right - box.left, rows = box.bottom - box.top;
+  if (columns <= 0 || rows <= 0) return;
+  auto& numbers = new_coverage(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows));
+  scale(map, {span.left - box.left, span.top - box.top, span.width, span.height}, columns, rows,
+        numbers.data());
+  map_colors_ = map.colors;
+  sprites_.push_back({.x = box.left,
+                      .y = box.top,
+                      .width = columns,
+                      .height = rows,
+                      .opacity = static_cast<guint8>(std::lround(255 * look_.mask_opacity)),
+                      .coverage = numbers.data(),
+                      .coverage_stride = static_cast<std::size_t>(columns),
+                      .palette = map_colors_});
+}
+
+void Drawing::add_legend(const ColoredMap& map) {
+  constexpr std::size_t kMost = 8;
+  constexpr double kLeastShare = 0.005;
+  if (!look_.with_labels) return;
+  for (std::size_t i = 0; i < std::min(map.classes.size(), kMost); ++i) {
+    const MapClass& one = map.classes[i];
+    if (one.share < kLeastShare || next_line_ >= static_cast<int>(frame_.height)) return;
+    const std::string share = " " + std::to_string(std::lround(100 * one.share)) + "%";
+    add_tag(one.label, share, 0, next_line_, one.color);
+    next_line_ += line_height(one.label, share);
+  }
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,68 @@
+// Maps of classes and values as colors.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <npuvision/answer.hpp>
+
+#include "analytics/map_meta.hpp"
+
+#include "sprite.hpp"
+
+namespace gstnpu {
+
+/// A class that a map has.
+struct MapClass {
+  std::string label;
+  double share = 0;  ///< of the map, 0..1
+  Color color;
+};
+
+/// A map's places as numbers of colors: 0: none, n: the nth.
+struct ColoredMap {
+  guint columns = 0, rows = 0;
+  std::vector<guint8> numbers;    ///< row after row
+  std::vector<Color> colors;      ///< at most 255
+  std::vector<MapClass> classes;  ///< that have a color, the largest first; empty of a value map
+  bool is_graded = false;         ///< between two numbers lie those that are between them
+};
+
+/// What of a model's card counts here.
+struct MapModel {
+  std::vector<std::string> labels;  ///< by label id
+  bool finds_anomalies = false;
+};
+
+/// The models that maps are of. One thread.
+class MapModels {
+ public:
+  /// By its card, as an inference's meta has it; nothing is known without. Valid until the next
+  /// call.
+  const MapModel& of(const char* card);
+
+ private:
+  std::unordered_map<std::string, MapModel> known_;
+};
+
+/// Of a map that is not empty. What is background by its label has no color, nor have classes
+/// beyond the first 255 of the map.
+ColoredMap color_classes(const npu::vision::Map<guint16>& classes,
+                         const std::vector<std::string>& labels);
+/// The same: from blue by green to red, of the least to the greatest value; of anomalies from 0.5
+/// to 1, and none below. What is no number has no color.
+ColoredMap color_values(const npu::vision::Map<float>& values, bool are_anomalies);
+
+/// Where a map's picture lies among pixels; its first pixel may lie left of and above them.
+struct MapSpan {
+  double left, top, width, height;  ///< pixels, finite; width and height above 0
+};
+
+/// Fills `to`, `width` x `height` pixels, with numbers of colors. Classes meet in smooth lines, not
+/// along the map's places.
+void scale(const ColoredMap& map, const MapSpan& span, int width, int height, guint8* to);
+
+}  // namespace gstnpu

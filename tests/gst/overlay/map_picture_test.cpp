@@ -1,0 +1,188 @@
+#include "overlay/map_picture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "overlay/drawing.hpp"
+#include "overlay/palette.hpp"
+
+namespace gstnpu {
+namespace {
+
+using npu::vision::Map;
+
+std::tuple<int, int, int> parts(const Color& color) {
+  return {color.red, color.green, color.blue};
+}
+
+std::vector<guint8> scaled(const ColoredMap& map, int width, int height) {
+  std::vector<guint8> numbers(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  scale(map, {0, 0, static_cast<double>(width), static_cast<double>(height)}, width, height,
+        numbers.data());
+  return numbers;
+}
+
+TEST(ClassMap, BackgroundHasNoColor) {
+  const ColoredMap map = color_classes({2, 2, {0, 1, 2, 1}}, {"Background", "cat", "dog"});
+  EXPECT_EQ(map.numbers, (std::vector<guint8>{0, 1, 2, 1}));
+  ASSERT_EQ(map.classes.size(), 2U);
+  EXPECT_EQ(map.classes[0].label, "cat");
+  EXPECT_DOUBLE_EQ(map.classes[0].share, 0.5);
+  EXPECT_EQ(map.classes[1].label, "dog");
+  EXPECT_TRUE(color_classes({1, 1, {0}}, {"background"}).colors.empty());
+}
+
+TEST(ClassMap, AClassKeepsItsColorInEveryFrame) {
+  const ColoredMap few = color_classes({2, 1, {7, 9}}, {});
+  const ColoredMap many = color_classes({4, 1, {1, 7, 3, 9}}, {});
+  EXPECT_EQ(parts(few.colors[few.numbers[0] - 1U]), parts(many.colors[many.numbers[1] - 1U]));
+  EXPECT_EQ(parts(few.colors[few.numbers[1] - 1U]), parts(many.colors[many.numbers[3] - 1U]));
+  EXPECT_EQ(few.classes[0].label, "class 7");
+}
+
+TEST(ClassMap, EachOfManyClassesHasAColorOfItsOwn) {
+  std::set<std::tuple<int, int, int>> colors;
+  for (std::uint32_t id = 0; id < 150; ++id) colors.insert(parts(color_of_class(id)));
+  EXPECT_EQ(colors.size(), 150U);
+}
+
+TEST(ClassMap, ClassesBeyond255HaveNoColor) {
+  Map<guint16> all{1000, 1, std::vector<guint16>(1000)};
+  std::iota(all.values.begin(), all.values.end(), guint16{64536});
+  const ColoredMap map = color_classes(all, {"a label"});
+  EXPECT_EQ(map.colors.size(), 255U);
+  EXPECT_EQ(map.numbers[254], 255);
+  EXPECT_EQ(map.numbers[255], 0);
+}
+
+TEST(ClassMap, AreasAreScaled) {
+  const auto numbers = scaled(color_classes({2, 1, {4, 5}}, {}), 8, 2);
+  EXPECT_EQ(numbers, (std::vector<guint8>{1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 2}));
+}
+
+// In a map of stairs the edge is a line, not stairs.
+TEST(ClassMap, EdgesAreSmooth) {
+  const auto numbers = scaled(color_classes({3, 3, {1, 2, 2, 1, 1, 2, 1, 1, 1}}, {}), 30, 30);
+  std::vector<long> lengths;
+  for (int y = 5; y < 25; ++y) {
+    lengths.push_back(std::count(numbers.begin() + 30L * y, numbers.begin() + 30L * (y + 1), 1));
+  }
+  for (std::size_t i = 1; i < lengths.size(); ++i) {
+    EXPECT_GE(lengths[i], lengths[i - 1]);
+    EXPECT_LE(lengths[i] - lengths[i - 1], 7) << "row " << i + 5;
+  }
+}
+
+TEST(ValueMap, GoesFromBlueToRed) {
+  const ColoredMap map = color_values(Map<float>{3, 1, {-5, 0, 5}}, false);
+  EXPECT_EQ(map.numbers, (std::vector<guint8>{1, 128, 255}));
+  EXPECT_EQ(parts(map.colors.front()), std::tuple(0, 0, 128));
+  EXPECT_EQ(parts(map.colors.back()), std::tuple(128, 0, 0));
+  EXPECT_TRUE(map.classes.empty());
+}
+
+TEST(ValueMap, ValuesBetweenPlacesAreBetween) {
+  const auto numbers = scaled(color_values(Map<float>{2, 1, {0, 1}}, false), 16, 1);
+  EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+  EXPECT_GT(std::set<guint8>(numbers.begin(), numbers.end()).size(), 6U);
+}
+
+TEST(ValueMap, OfAnomaliesWhatIsNormalHasNoColor) {
+  const ColoredMap map = color_values(Map<float>{4, 1, {0, 0.49F, 0.5F, 2}}, true);
+  EXPECT_EQ(map.numbers, (std::vector<guint8>{0, 0, 1, 255}));
+}
+
+TEST(ValueMap, TakesAnyNumbers) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  const ColoredMap wide = color_values(Map<float>{3, 1, {-kMost, kMost, NAN}}, false);
+  EXPECT_EQ(wide.numbers, (std::vector<guint8>{1, 255, 0}));
+  const ColoredMap odd = color_values(Map<float>{4, 1, {INFINITY, -INFINITY, 3, NAN}}, false);
+  EXPECT_EQ(odd.numbers, (std::vector<guint8>{0, 0, 1, 0}));
+  EXPECT_TRUE(color_values(Map<float>{1, 1, {NAN}}, false).colors.empty());
+}
+
+TEST(MapModelsTest, KnowsWhatTheCardSays) {
+  MapModels models;
+  EXPECT_TRUE(models.of(nullptr).labels.empty());
+  EXPECT_TRUE(models.of("{nonsense").labels.empty());
+  for (int i = 0; i < 100; ++i) {
+    const std::string label = std::to_string(i);
+    const MapModel& model =
+        models.of((R"({"task":"anomaly","labels":[")" + label + "\"]}").c_str());
+    EXPECT_EQ(model.labels, std::vector{label});
+    EXPECT_TRUE(model.finds_anomalies);
+  }
+}
+
+class DrawnMap : public testing::Test {
+ protected:
+  DrawnMap() { drawing_.begin({640, 360}); }
+
+  Drawing drawing_{Look{}.for_height(360)};
+  const ColoredMap map_ = color_classes({2, 1, {3, 4}}, {"", "", "", "road", "sky"});
+};
+
+TEST_F(DrawnMap, CoversItsPlace) {
+  drawing_.add_map(map_, {0.25, 0, 0.75, 0.5});
+  ASSERT_EQ(drawing_.sprites().size(), 1U);
+  const Sprite& sprite = drawing_.sprites().front();
+  EXPECT_EQ(std::vector({sprite.x, sprite.y, sprite.width, sprite.height}),
+            std::vector({160, 0, 320, 180}));
+  EXPECT_EQ(sprite.coverage[159], 1);
+  EXPECT_EQ(sprite.coverage[160], 2);
+  EXPECT_EQ(sprite.palette.size(), 2U);
+  EXPECT_EQ(sprite.opacity, 102);
+}
+
+// At its own scale: the left three quarters of this one are out of the frame.
+TEST_F(DrawnMap, OfWhatStandsOutOfTheFrameTheRestIsSeen) {
+  drawing_.add_map(map_, {-3, -1, 1, 2});
+  ASSERT_EQ(drawing_.sprites().size(), 1U);
+  const Sprite& sprite = drawing_.sprites().front();
+  EXPECT_EQ(std::vector({sprite.x, sprite.y, sprite.width, sprite.height}),
+            std::vector({0, 0, 640, 360}));
+  EXPECT_EQ(sprite.coverage[0], 2);
+}
+
+TEST_F(DrawnMap, TakesAnyPlace) {
+  const double kNumbers[] = {0,   -1,       1e-300,    1e300, -1e300, 0.999, 1e-9,
+                             NAN, INFINITY, -INFINITY, 1e9,   -1e9,   0.5,   1e308};
+  for (const double left : kNumbers) {
+    for (const double right : kNumbers) {
+      drawing_.add_map(map_, {left, left, right, right});
+      drawing_.add_map(map_, {left, right, right, left});
+      for (const Sprite& sprite : drawing_.sprites()) {
+        EXPECT_LE(sprite.x + sprite.width, 640) << left << " " << right;
+        EXPECT_LE(sprite.y + sprite.height, 360) << left << " " << right;
+      }
+      drawing_.forget_sprites();
+    }
+  }
+}
+
+TEST_F(DrawnMap, TheLegendNamesTheLargestClassesInTheirColors) {
+  drawing_.add_legend(map_);
+  const auto sprites = drawing_.sprites();
+  ASSERT_EQ(sprites.size(), 6U) << "paper, name and share of each";
+  EXPECT_EQ(parts(sprites[0].color), parts(color_of_class(3)));
+  EXPECT_EQ(parts(sprites[3].color), parts(color_of_class(4)));
+  EXPECT_EQ(sprites[3].y, sprites[0].height) << "the second line";
+}
+
+TEST_F(DrawnMap, TheLegendIsShort) {
+  Map<guint16> all{1000, 1, std::vector<guint16>(1000)};
+  for (std::size_t i = 0; i < 1000; ++i) all.values[i] = static_cast<guint16>(i / 50);
+  drawing_.add_legend(color_classes(all, {}));
+  EXPECT_EQ(drawing_.sprites().size(), 3 * 8U);
+}
+
+}  // namespace
+}  // namespace gstnpu

@@ -1,0 +1,219 @@
+// npuoverlay on frames with maps.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meta/npumeta.h"
+
+#include "element_harness.hpp"
+
+namespace gstnpu::test {
+namespace {
+
+constexpr int kWidth = 320, kHeight = 240;
+constexpr const char* kCard = R"({"task":"semantic","labels":["background","cat","dog"]})";
+
+template <typename Value>
+GstStructure* results_of(const std::string& field, guint width, guint height,
+                         const std::vector<Value>& values) {
+  GstStructure* results =
+      gst_structure_new("results", (field + "-width").c_str(), G_TYPE_UINT, width,
+                        (field + "-height").c_str(), G_TYPE_UINT, height, nullptr);
+  GBytes* bytes = g_bytes_new(values.data(), values.size() * sizeof(Value));
+  gst_structure_set(results, field.c_str(), G_TYPE_BYTES, bytes, nullptr);
+  g_bytes_unref(bytes);
+  return results;
+}
+
+void set_place(GstStructure* results, double left, double top, double right, double bottom) {
+  gst_structure_set(results, "x_min", G_TYPE_DOUBLE, left, "y_min", G_TYPE_DOUBLE, top, "x_max",
+                    G_TYPE_DOUBLE, right, "y_max", G_TYPE_DOUBLE, bottom, nullptr);
+}
+
+GstNpuInferenceMeta* attach(const BufferRef& frame, GstStructure* results,
+                            const char* card = kCard) {
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame.get(), "m.xml");
+  meta->results = results;
+  meta->card = g_ref_string_new(card);
+  return meta;
+}
+
+/// The left half a cat, the right one nothing.
+GstStructure* half_a_cat() {
+  return results_of<guint16>("class-map", 2, 1, {1, 0});
+}
+
+std::vector<guint8> bytes_of(GstBuffer* buffer) {
+  std::vector<guint8> bytes(gst_buffer_get_size(buffer));
+  gst_buffer_extract(buffer, 0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<guint8> pixel_at(const std::vector<guint8>& rgb, int x, int y) {
+  const auto* at = rgb.data() + 3 * (y * kWidth + x);
+  return {at, at + 3};
+}
+
+const std::vector<guint8> kGray{128, 128, 128};
+
+class NpuOverlayMaps : public testing::Test {
+ protected:
+  void SetUp() override { harness_.set_caps(caps_of("RGB", kWidth, kHeight)); }
+
+  static BufferRef gray() { return frame_of("RGB", kWidth, kHeight, 128); }
+  std::vector<guint8> drawn(BufferRef frame) {
+    EXPECT_EQ(harness_.push(std::move(frame)), GST_FLOW_OK);
+    const BufferRef out = harness_.pull();
+    return out ? bytes_of(out.get()) : std::vector<guint8>();
+  }
+  std::vector<guint8> drawn_with(GstStructure* results, const char* card = kCard) {
+    BufferRef frame = gray();
+    attach(frame, results, card);
+    return drawn(std::move(frame));
+  }
+
+  ElementHarness harness_{"npuoverlay"};
+};
+
+TEST_F(NpuOverlayMaps, DrawsClassesButNoBackground) {
+  const auto picture = drawn_with(half_a_cat());
+  EXPECT_NE(pixel_at(picture, 20, 200), kGray);
+  EXPECT_EQ(pixel_at(picture, 20, 200), pixel_at(picture, 150, 120));
+  EXPECT_EQ(pixel_at(picture, 170, 120), kGray);
+  EXPECT_NE(pixel_at(picture, 2, 2), pixel_at(picture, 20, 200)) << "the legend";
+}
+
+TEST_F(NpuOverlayMaps, DrawsNoneAndNoLegendWhereNotWanted) {
+  g_object_set(harness_.element(), "labels", FALSE, nullptr);
+  const auto without_legend = drawn_with(half_a_cat());
+  EXPECT_EQ(pixel_at(without_legend, 2, 2), pixel_at(without_legend, 20, 200));
+  g_object_set(harness_.element(), "labels", TRUE, "maps", FALSE, nullptr);
+  EXPECT_EQ(drawn_with(half_a_cat()), bytes_of(gray().get()));
+}
+
+TEST_F(NpuOverlayMaps, DrawsThemWhereTheyAreInTheFrame) {
+  GstStructure* results = results_of<guint16>("class-map", 1, 1, {2});
+  set_place(results, 0.5, 0.5, 1, 1);
+  const auto picture = drawn_with(results);
+  EXPECT_EQ(pixel_at(picture, 150, 200), kGray);
+  EXPECT_NE(pixel_at(picture, 170, 200), kGray);
+}
+
+// Of two crops each has its own map; the frame's is under them.
+TEST_F(NpuOverlayMaps, DrawsThoseOfObjects) {
+  BufferRef frame = gray();
+  GstStructure* of_object = results_of<float>("value-map", 1, 1, {1});
+  set_place(of_object, 0.5, 0, 1, 1);
+  attach(frame, of_object, R"({"task":"anomaly"})")->is_region = TRUE;
+  attach(frame, results_of<float>("value-map", 1, 1, {1}))->is_region = TRUE;  // nobody knows where
+  attach(frame, half_a_cat());
+  const auto picture = drawn(std::move(frame));
+  EXPECT_NE(pixel_at(picture, 20, 200), kGray);
+  EXPECT_NE(pixel_at(picture, 300, 200), kGray);
+  EXPECT_NE(pixel_at(picture, 300, 200), pixel_at(picture, 20, 200));
+}
+
+TEST_F(NpuOverlayMaps, DrawsDepthAsHeat) {
+  const auto picture = drawn_with(results_of<float>("value-map", 2, 1, {3, 17}));
+  const auto near = pixel_at(picture, 300, 200), far = pixel_at(picture, 20, 200);
+  EXPECT_GT(near[0], near[2]) << "red";
+  EXPECT_GT(far[2], far[0]) << "blue";
+}
+
+TEST_F(NpuOverlayMaps, OfAnomaliesDrawsWhatIsNotNormal) {
+  GstStructure* results = results_of<float>("value-map", 2, 1, {0.1F, 0.9F});
+  gst_structure_set(results, "anomaly", G_TYPE_DOUBLE, 0.9, nullptr);
+  const auto picture = drawn_with(results, "");
+  EXPECT_EQ(pixel_at(picture, 20, 200), kGray);
+  EXPECT_NE(pixel_at(picture, 300, 200), kGray);
+}
+
+TEST_F(NpuOverlayMaps, WhatIsUnlikeItsSizeIsNoMap) {
+  const std::vector<std::pair<guint, guint>> sizes{
+      {3, 1}, {1, 1}, {0, 0}, {0, 2}, {G_MAXUINT, G_MAXUINT}, {1U << 31, 1U << 31}, {2, G_MAXUINT}};
+  for (const auto& [width, height] : sizes) {
+    EXPECT_EQ(drawn_with(results_of<guint16>("class-map", width, height, {1, 1})),
+              bytes_of(gray().get()))
+        << width << "x" << height;
+    EXPECT_EQ(drawn_with(results_of<float>("value-map", width, height, {1, 2})),
+              bytes_of(gray().get()))
+        << width << "x" << height;
+  }
+  EXPECT_EQ(drawn_with(results_of<guint8>("class-map", 1, 1, {1, 0, 1})), bytes_of(gray().get()))
+      << "half a value";
+  EXPECT_EQ(drawn_with(gst_structure_new("results", "class-map", G_TYPE_STRING, "no bytes",
+                                         "class-map-width", G_TYPE_UINT, 8, "class-map-height",
+                                         G_TYPE_UINT, 1, nullptr)),
+            bytes_of(gray().get()));
+}
+
+TEST_F(NpuOverlayMaps, TakesAnyClassesValuesAndPlaces) {
+  constexpr double kNumbers[] = {NAN, -INFINITY, INFINITY, -1e300, 1e300, -3, 0, 1, 1e-310};
+  for (const double one : kNumbers) {
+    for (const double other : kNumbers) {
+      BufferRef frame = gray();
+      GstStructure* classes = results_of<guint16>("class-map", 2, 2, {0, 1, 65535, 3000});
+      set_place(classes, one, one, other, other);
+      attach(frame, classes, "no card");
+      GstStructure* values = results_of<float>(
+          "value-map", 2, 2, {static_cast<float>(one), static_cast<float>(other), NAN, 0});
+      set_place(values, other, 0, one, 1);
+      attach(frame, values);
+      EXPECT_EQ(drawn(std::move(frame)).size(), std::size_t{3} * kWidth * kHeight);
+    }
+  }
+}
+
+// What others keep of the same memory.
+TEST_F(NpuOverlayMaps, WhoeverElseHasTheFrameSeesItAsItWas) {
+  BufferRef frame = gray();
+  attach(frame, half_a_cat());
+  const BufferRef other(gst_buffer_ref(frame.get()));
+  EXPECT_NE(drawn(std::move(frame)), bytes_of(other.get()));
+  EXPECT_EQ(bytes_of(other.get()), bytes_of(gray().get()));
+}
+
+class EachMapFormat : public testing::TestWithParam<const char*> {};
+
+// As the same map is drawn on RGB.
+TEST_P(EachMapFormat, IsDrawnOrAttachedAlike) {
+  for (const char* mode : {"draw", "attach"}) {
+    ElementHarness harness("npuoverlay", [mode](GstElement* element) {
+      gst_util_set_object_arg(G_OBJECT(element), "mode", mode);
+      g_object_set(element, "labels", FALSE, nullptr);
+    });
+    harness.set_caps(caps_of(GetParam(), kWidth, kHeight));
+    BufferRef frame = frame_of(GetParam(), kWidth, kHeight, 128);
+    const auto before = bytes_of(frame.get());
+    attach(frame, half_a_cat());
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    const BufferRef out = harness.pull();
+    GstVideoOverlayCompositionMeta* meta = gst_buffer_get_video_overlay_composition_meta(out.get());
+    ASSERT_EQ(meta != nullptr, std::string(mode) == "attach");
+    GstVideoInfo info;
+    gst_video_info_set_format(&info, gst_video_format_from_string(GetParam()), kWidth, kHeight);
+    GstVideoFrame pixels;
+    BufferRef copy(gst_buffer_copy_deep(out.get()));
+    ASSERT_TRUE(gst_video_frame_map(&pixels, &info, copy.get(), GST_MAP_READWRITE));
+    if (meta) {
+      EXPECT_TRUE(gst_video_overlay_composition_blend(meta->overlay, &pixels));
+    }
+    const auto* row = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&pixels, 0)) +
+                      100 * GST_VIDEO_FRAME_PLANE_STRIDE(&pixels, 0);
+    const int step = GST_VIDEO_FRAME_COMP_PSTRIDE(&pixels, 0);
+    EXPECT_NE(row[40 * step], 128) << mode;
+    EXPECT_EQ(row[40 * step], row[150 * step]) << mode;
+    EXPECT_EQ(row[170 * step], 128) << mode;
+    gst_video_frame_unmap(&pixels);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachMapFormat,
+                         testing::Values("NV12", "I420", "YUY2", "RGB", "BGRx", "GRAY8"),
+                         [](const auto& row) { return std::string(row.param); });
+
+}  // namespace
+}  // namespace gstnpu::test
