@@ -4,24 +4,55 @@
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <meta/npumeta.h>
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
 struct Options {
-  std::string element, format = "NV12";
+  std::string element, format = "NV12", map;
   int width = 1920, height = 1080;
   guint boxes = 20, calls = 100;
 };
+
+constexpr guint kMapWidth = 256, kMapHeight = 144;
+
+/// Waves, of which some places are higher than others.
+double height_at(guint x, guint y) {
+  return std::sin(x * 0.06) + std::sin(y * 0.08 + 1) + std::sin((x + y) * 0.04);
+}
+
+/// As a model of the whole frame gives them: areas of 12 classes, or values.
+void add_map(GstBuffer* frame, const std::string& kind) {
+  std::vector<guint16> classes;
+  std::vector<float> values;
+  for (guint y = 0; y < kMapHeight; ++y) {
+    for (guint x = 0; x < kMapWidth; ++x) {
+      values.push_back(static_cast<float>(height_at(x, y)));
+      classes.push_back(static_cast<guint16>(2 * (height_at(x, y) + 3)));
+    }
+  }
+  const std::string field = kind == "classes" ? "class-map" : "value-map";
+  GBytes* bytes = kind == "classes"
+                      ? g_bytes_new(classes.data(), classes.size() * sizeof classes[0])
+                      : g_bytes_new(values.data(), values.size() * sizeof values[0]);
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame, "map.xml");
+  meta->results = gst_structure_new("results", field.c_str(), G_TYPE_BYTES, bytes,
+                                    (field + "-width").c_str(), G_TYPE_UINT, kMapWidth,
+                                    (field + "-height").c_str(), G_TYPE_UINT, kMapHeight, nullptr);
+  g_bytes_unref(bytes);
+}
 
 /// Rows of boxes, of which neighbours overlap a little.
 void add_objects(GstBuffer* frame, const Options& options) {
@@ -69,6 +100,9 @@ class Side {
     GstBuffer* frame = gst_buffer_new_allocate(nullptr, info_.size, nullptr);
     gst_buffer_memset(frame, 0, 100, info_.size);
     add_objects(frame, options_);
+    if (!options_.map.empty()) {
+      add_map(frame, options_.map);
+    }
     const auto begin = std::chrono::steady_clock::now();
     const GstFlowReturn flow = gst_harness_push(harness_, frame);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
@@ -114,6 +148,8 @@ int main(int argc, char** argv) {
   app.add_option("element", options.element)->required();
   app.add_option("--format", options.format);
   app.add_option("--boxes", options.boxes);
+  app.add_option("--map", options.map, "adds a map of the whole frame")
+      ->check(CLI::IsMember({"classes", "values"}));
   app.add_option("--calls", options.calls);
   CLI11_PARSE(app, argc, argv);
   try {
