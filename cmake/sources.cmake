@@ -137,6 +137,7 @@ set(NPUVISION_SOURCES
   npuvision/card/paddle.cpp
   npuvision/card/read_model_card.cpp
   npuvision/card/read_tensor_group.cpp
+  npuvision/card/skeleton.cpp
   npuvision/card/tree.cpp
   npuvision/card/ultralytics.cpp
   npuvision/card/value.cpp

@@ -118,19 +118,7 @@ void read(const Value& value, const Field<std::vector<float>>& field, std::vecto
 void read(const Value& value,
           const Field<std::vector<std::pair<std::uint32_t, std::uint32_t>>>& field,
           std::vector<std::pair<std::uint32_t, std::uint32_t>>* to) {
-  constexpr std::size_t kMost = 4096;
-  const auto bones = value.items();
-  if (bones.size() > kMost) {
-    value.refuse("has more than " + std::to_string(kMost) + " entries");
-  }
-  for (const Value& bone : bones) {
-    const auto ends = bone.items();
-    if (ends.size() != 2) {
-      bone.refuse("is no pair of key points");
-    }
-    to->emplace_back(whole_of(ends[0], field.lowest, field.highest),
-                     whole_of(ends[1], field.lowest, field.highest));
-  }
+  *to = value.pairs(static_cast<std::uint32_t>(field.highest));
 }
 
 constexpr const char* kOrigins = "origins";

@@ -73,6 +73,13 @@ void read_size(const Value& root, ModelCard* card) {
   card->input_width = sides[1].whole(1, CardLimits::kPixels);
 }
 
+/// Ultralytics writes none: who knows the key points adds it to the file.
+void read_skeleton(const Value& root, ModelCard* card) {
+  if (const auto skeleton = root.find("skeleton")) {
+    card->skeleton = skeleton->pairs(card->key_points - 1);
+  }
+}
+
 void read_key_points(const Value& root, ModelCard* card) {
   const auto shape = root.find("kpt_shape");
   if (!shape) return;
@@ -82,6 +89,7 @@ void read_key_points(const Value& root, ModelCard* card) {
   }
   card->key_points = sides[0].whole(1, CardLimits::kKeyPoints);
   card->key_point_values = sides[1].whole(2, 3);
+  read_skeleton(root, card);
   auto names = root.find("kpt_names");
   // Each class has a list; a card has one, that of the first class.
   if (names && names->is_map()) {

@@ -82,6 +82,22 @@ std::vector<std::pair<std::string, Value>> Value::entries() const {
   return values;
 }
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Value::pairs(std::uint32_t highest) const {
+  const auto bones = items();
+  if (bones.size() > CardLimits::kBones) {
+    refuse("has more than " + std::to_string(CardLimits::kBones) + " entries");
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  for (const Value& bone : bones) {
+    const auto ends = bone.items();
+    if (ends.size() != 2) {
+      bone.refuse("is no pair of key points");
+    }
+    pairs.emplace_back(ends[0].whole(0, highest), ends[1].whole(0, highest));
+  }
+  return pairs;
+}
+
 std::string Value::text() const {
   if (!is_text()) {
     refuse("is no text");

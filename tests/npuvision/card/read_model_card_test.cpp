@@ -158,6 +158,12 @@ TEST_F(UltralyticsCard, HasTheKeyPoints) {
   EXPECT_EQ(card.key_point_names, (std::vector<std::string>{"nose", "left eye", "right eye"}));
 }
 
+TEST_F(UltralyticsCard, HasTheSkeletonThatWasAdded) {
+  write("metadata.yaml", "task: pose\nkpt_shape: [3, 2]\nskeleton: [[0, 1], [1, 2]]\n");
+  EXPECT_EQ(read().skeleton,
+            (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 1}, {1, 2}}));
+}
+
 // PyYAML writes a list that is there twice once, and Ultralytics has one for all classes.
 TEST_F(UltralyticsCard, HasTheKeyPointsOfSeveralClasses) {
   write("metadata.yaml",
@@ -332,6 +338,9 @@ const Bad kBad[] = {
     {"SizeNotFinite", kYaml, "imgsz: [nan, 640]\n", "key \"imgsz/0\": is nan, not a number"},
     {"SizeInWords", kYaml, "imgsz: large\n", "is \"large\", which is no number"},
     {"KeyPointsOfFour", kYaml, "kpt_shape: [17, 4]\n", "key \"kpt_shape/1\": is 4"},
+    {"SkeletonBeyond", kYaml, "kpt_shape: [2, 3]\nskeleton: [[0, 2]]\n",
+     "key \"skeleton/0/1\": is 2"},
+    {"SkeletonOfOne", kYaml, "kpt_shape: [2, 3]\nskeleton: [[0]]\n", "is no pair of key points"},
     {"KeyPointNames", kYaml, "kpt_shape: [2, 3]\nkpt_names: [a]\n", "has not the 2 entries"},
     {"End2EndInWords", kYaml, "task: detect\nend2end: perhaps\n",
      "key \"end2end\": is neither true nor false"},
