@@ -270,7 +270,7 @@ std::span<const guint8> Canvas::numbers_of_row(const Sprite& sprite, const Area&
   if (group.shift_x == 0) {
     return {pixels + (area.left - sprite.x), static_cast<std::size_t>(area.right - area.left)};
   }
-  numbers_.resize(static_cast<std::size_t>(last - first + 1));
+  numbers_.resize(static_cast<std::size_t>(last - first) + 1);
   numbers_[0] = pixels[area.left - sprite.x];
   for (int value = first + 1; value <= last; ++value) {
     numbers_[static_cast<std::size_t>(value - first)] = pixels[(value << group.shift_x) - sprite.x];
