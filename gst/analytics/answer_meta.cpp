@@ -146,13 +146,14 @@ void classify_in_analytics(GstBuffer* buffer, std::optional<gint> object_id,
 void attach_objects(GstBuffer* buffer, const Answer& answer, const ModelCard& card,
                     FrameSize frame) {
   gint id = answer.objects.empty() ? 0 : next_region_id(buffer);
+  const auto skeleton = npu::vision::skeleton_of(card, answer.key_points_per_object);
   for (std::size_t i = 0; i < answer.objects.size(); ++i) {
     const Object& object = answer.objects[i];
     const std::string label = npu::vision::label_of(card.labels, object.label_id);
     GstVideoRegionOfInterestMeta* meta = attach_object(buffer, object, label, frame, id++);
     if (answer.key_points_per_object > 0) {
       gst_video_region_of_interest_meta_add_param(
-          meta, key_points_structure(answer.key_points_of(i), frame));
+          meta, key_points_structure(answer.key_points_of(i), skeleton, frame));
     }
     if (i < answer.masks.size()) {
       gst_video_region_of_interest_meta_add_param(meta,
@@ -236,6 +237,18 @@ void read_key_points(const GstStructure* structure, std::optional<FrameSize> fra
   }
 }
 
+/// Others' may be of anything: pairs that are cut short are left out, and so are more than a card
+/// may have.
+void read_skeleton(const GstStructure* structure, Region* region) {
+  constexpr std::size_t kMostEnds = 2 * 4096;
+  if (!gst_structure_has_field_typed(structure, "skeleton", G_TYPE_BYTES)) return;
+  const std::vector<guint32> ends = values_of<guint32>(structure, "skeleton");
+  region->skeleton.emplace();
+  for (std::size_t i = 0; i + 1 < std::min(ends.size(), kMostEnds); i += 2) {
+    region->skeleton->emplace_back(ends[i], ends[i + 1]);
+  }
+}
+
 void read_mask(const GstStructure* structure, std::optional<FrameSize> frame, Region* region) {
   const auto edges = edges_of(structure);
   ReadMask mask;
@@ -270,6 +283,7 @@ void read_param(const GstStructure* structure, std::optional<FrameSize> frame, R
     return;
   } else if (gst_structure_has_name(structure, "keypoints")) {
     read_key_points(structure, frame, region);
+    read_skeleton(structure, region);
   } else if (gst_structure_has_name(structure, "mask")) {
     read_mask(structure, frame, region);
   } else if (gst_structure_has_name(structure, "embedding")) {

@@ -10,6 +10,7 @@
 
 #include <npuvision/answer.hpp>
 #include <npuvision/model_card.hpp>
+#include <npuvision/skeleton.hpp>
 
 #include "meta/npumeta.h"
 
@@ -87,6 +88,7 @@ struct Region {
   std::optional<guint64> tracking_id;  ///< the same in all frames
   std::vector<ReadClass> classes;      ///< what models said of it, in their order
   std::vector<ReadKeyPoint> key_points;
+  std::optional<npu::vision::Skeleton> skeleton;  ///< none: nobody says whether there is one
   std::optional<ReadMask> mask;
   std::optional<ReadOriented> oriented;
   std::optional<double> anomaly;  ///< 0..1: how unlike what is normal

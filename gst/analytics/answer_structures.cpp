@@ -75,7 +75,8 @@ GstStructure* classification_structure(const ReadClass& found) {
                            G_TYPE_DOUBLE, found.confidence.value_or(0), nullptr);
 }
 
-GstStructure* key_points_structure(std::span<const npu::vision::KeyPoint> points, FrameSize frame) {
+GstStructure* key_points_structure(std::span<const npu::vision::KeyPoint> points,
+                                   const npu::vision::Skeleton& skeleton, FrameSize frame) {
   std::vector<double> values;
   for (const npu::vision::KeyPoint& point : points) {
     values.insert(values.end(), {point.x / frame.width, point.y / frame.height, point.confidence});
@@ -83,6 +84,9 @@ GstStructure* key_points_structure(std::span<const npu::vision::KeyPoint> points
   GstStructure* structure = gst_structure_new("keypoints", "count", G_TYPE_UINT,
                                               static_cast<guint>(points.size()), nullptr);
   set_bytes<double>(structure, "points", values);
+  std::vector<guint32> ends;
+  for (const auto& [first, second] : skeleton) ends.insert(ends.end(), {first, second});
+  set_bytes<guint32>(structure, "skeleton", ends);
   return structure;
 }
 

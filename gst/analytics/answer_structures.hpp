@@ -15,8 +15,9 @@ namespace gstnpu {
 GstStructure* detection_structure(const npu::vision::Object& object, const std::string& label,
                                   npu::vision::FrameSize frame);
 GstStructure* classification_structure(const ReadClass& found);
-/// Of x, y and confidence of each point in turn.
+/// Of x, y and confidence of each point in turn, and the ends of each bone.
 GstStructure* key_points_structure(std::span<const npu::vision::KeyPoint> points,
+                                   const npu::vision::Skeleton& skeleton,
                                    npu::vision::FrameSize frame);
 GstStructure* mask_structure(const npu::vision::Mask& mask, const npu::vision::Answer& answer,
                              npu::vision::FrameSize frame);

@@ -15,16 +15,13 @@ namespace gstnpu {
 namespace {
 
 using npu::vision::FrameSize;
+using npu::vision::Skeleton;
 
 constexpr double kLeastKeyPointConfidence = 0.3;
 constexpr guint8 kPaperOpacity = 220;
 constexpr guint8 kShadowOpacity = 110;
 
-// The pairs of COCO's 17 key points that are drawn as limbs (cocodataset.org, person_keypoints).
-constexpr std::pair<std::size_t, std::size_t> kPerson[] = {
-    {15, 13}, {13, 11}, {16, 14}, {14, 12}, {11, 12}, {5, 11}, {6, 12}, {5, 6}, {5, 7}, {6, 8},
-    {7, 9},   {8, 10},  {1, 2},   {0, 1},   {0, 2},   {1, 3},  {2, 4},  {3, 5}, {4, 6}};
-constexpr std::size_t kPersonPoints = 17;
+constexpr std::size_t kManyKeyPoints = 30;  // are drawn small: they lie close together
 
 /// Of a mask's `count` columns or rows, the one under the middle of a pixel.
 guint cell_at(int pixel, double start, double length, guint count) {
@@ -227,7 +224,8 @@ void Drawing::add_turned(const ReadOriented& box, Color color) {
   });
 }
 
-void Drawing::add_key_points(std::span<const ReadKeyPoint> points, Color color) {
+void Drawing::add_key_points(std::span<const ReadKeyPoint> points, const Skeleton& skeleton,
+                             Color color) {
   const auto is_there = [](const ReadKeyPoint& point) {
     return point.confidence >= kLeastKeyPointConfidence;
   };
@@ -236,11 +234,11 @@ void Drawing::add_key_points(std::span<const ReadKeyPoint> points, Color color) 
     if (!is_there(point)) continue;
     widen(&around, point.x, point.y);
   }
+  const double radius = (points.size() > kManyKeyPoints ? 0.8 : 1.5) * look_.line_width;
   add_lines(around, color, 255, [&](cairo_t* cairo) {
-    for (const auto& [first, second] : kPerson) {
-      if (points.size() != kPersonPoints || !is_there(points[first]) || !is_there(points[second])) {
-        continue;
-      }
+    for (const auto& [first, second] : skeleton) {
+      if (first >= points.size() || second >= points.size()) continue;
+      if (!is_there(points[first]) || !is_there(points[second])) continue;
       cairo_move_to(cairo, points[first].x, points[first].y);
       cairo_line_to(cairo, points[second].x, points[second].y);
     }
@@ -248,7 +246,7 @@ void Drawing::add_key_points(std::span<const ReadKeyPoint> points, Color color) 
     for (const ReadKeyPoint& point : points) {
       if (!is_there(point)) continue;
       cairo_new_sub_path(cairo);
-      cairo_arc(cairo, point.x, point.y, 1.5 * look_.line_width, 0, 2 * std::numbers::pi);
+      cairo_arc(cairo, point.x, point.y, radius, 0, 2 * std::numbers::pi);
     }
     cairo_fill(cairo);
   });
@@ -336,7 +334,10 @@ void Drawing::add(const Region& region) {
     add_outline(box_of(region), color);
   }
   if (!region.key_points.empty()) {
-    add_key_points(region.key_points, color);
+    add_key_points(
+        region.key_points,
+        region.skeleton ? *region.skeleton : npu::vision::skeleton_of({}, region.key_points.size()),
+        color);
   }
 }
 

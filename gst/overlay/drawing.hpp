@@ -78,7 +78,8 @@ class Drawing {
   void add_outline(const Box& box, Color color);
   void add_mask(const ReadMask& mask, Color color);
   void add_turned(const ReadOriented& box, Color color);
-  void add_key_points(std::span<const ReadKeyPoint> points, Color color);
+  void add_key_points(std::span<const ReadKeyPoint> points, const npu::vision::Skeleton& skeleton,
+                      Color color);
   Box box_of(const Region& region) const;
   Box nowhere() const;
   /// To hold a point of the frame.

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -70,6 +72,40 @@ TEST(TextOfAFrame, IsReadAndInternsNothing) {
                           EXPECT_EQ(results.classes[0].confidence, 0.75);
                         }),
             0U);
+}
+
+/// Of the first region.
+std::optional<npu::vision::Skeleton> skeleton_read(const Buffer& buffer) {
+  return read_regions(buffer.get(), kFrame).at(0).skeleton;
+}
+
+TEST(KeyPointsOfARegion, ComeWithTheCardsSkeleton) {
+  npu::vision::Answer answer;
+  answer.objects = {{10, 10, 20, 20, 0.5F, 0, {}}};
+  answer.key_points_per_object = 3;
+  answer.key_points.resize(3);
+  npu::vision::ModelCard card;
+  for (const npu::vision::Skeleton& skeleton :
+       {npu::vision::Skeleton{{0, 1}, {1, 2}}, npu::vision::Skeleton{}}) {
+    card.skeleton = skeleton;
+    const Buffer buffer(gst_buffer_new());
+    attach_to_frame(buffer.get(), add_inference(buffer), answer, card, kFrame);
+    EXPECT_EQ(skeleton_read(buffer), skeleton);
+  }
+}
+
+TEST(KeyPointsOfARegion, MayComeWithoutASkeletonAndWithAnyBytes) {
+  const Buffer buffer(gst_buffer_new());
+  GstVideoRegionOfInterestMeta* region =
+      gst_buffer_add_video_region_of_interest_meta(buffer.get(), "a", 1, 1, 9, 9);
+  GstStructure* structure = gst_structure_new_empty("keypoints");
+  gst_video_region_of_interest_meta_add_param(region, structure);
+  EXPECT_FALSE(skeleton_read(buffer));
+  const std::vector<guint8> odd(15, 0xff);
+  GBytes* bytes = g_bytes_new(odd.data(), odd.size());
+  gst_structure_set(structure, "skeleton", G_TYPE_BYTES, bytes, nullptr);
+  g_bytes_unref(bytes);
+  EXPECT_EQ(skeleton_read(buffer), (npu::vision::Skeleton{{G_MAXUINT32, G_MAXUINT32}}));
 }
 
 TEST(TextOfARegion, IsReadAndInternsNothing) {

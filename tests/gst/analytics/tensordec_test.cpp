@@ -1239,7 +1239,8 @@ TEST(TensorDecAnswers, AreKeyPoints) {
   Owned<GstBuffer> frame =
       frame_with({yolo_tensor({{320, 240, 64, 48, 0.9F, 320, 240, 0.8F, 160, 120, 0.1F}})});
   add_model_with_card(frame.get(), R"({"task":"pose","family":"yolo","labels":["person"],)"
-                                   R"("key_points":2,"key_point_values":3,"channels_first":true})");
+                                   R"("key_points":2,"key_point_values":3,"channels_first":true,)"
+                                   R"("skeleton":[[1,0]]})");
   ElementHarness harness("nputensordec", kCaps);
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
   const Owned<GstBuffer> out = harness.pull();
@@ -1252,6 +1253,7 @@ TEST(TensorDecAnswers, AreKeyPoints) {
   EXPECT_NEAR(values[2], 0.8, 1e-6);
   EXPECT_DOUBLE_EQ(values[3], 0.25);
   EXPECT_NEAR(values[5], 0.1, 1e-6);
+  EXPECT_EQ(values_of<guint32>(points, "skeleton"), (std::vector<guint32>{1, 0}));
 }
 
 TEST(TensorDecAnswers, AreOrientedBoxes) {

@@ -106,6 +106,32 @@ TEST_F(DrawingTest, ATrailFadesOutTowardsItsBegin) {
   EXPECT_LT(sprites.front().opacity, sprites.back().opacity);
 }
 
+/// Whether the middle between the first two points of such an object is covered.
+bool joins(const Sprite& lines) {
+  return lines.coverage[static_cast<std::size_t>(100 - lines.y) * lines.coverage_stride +
+                        static_cast<std::size_t>(250 - lines.x)] > 0;
+}
+
+TEST_F(DrawingTest, OfKeyPointsTheSkeletonIsDrawn) {
+  Region posed = region("crane", 190, 90, 130, 20);
+  posed.key_points = {{200, 100, 1}, {300, 100, 1}, {250, 105, 0}};
+  EXPECT_FALSE(joins(of(posed).back())) << "nobody knows what they are";
+  posed.skeleton = {{0, 1}};
+  EXPECT_TRUE(joins(of(posed).back()));
+  posed.skeleton = {{0, 2}, {1, 2}, {0, 3}, {4000000000U, 1}};
+  EXPECT_FALSE(joins(of(posed).back())) << "to a point that is not seen, or is none";
+}
+
+TEST_F(DrawingTest, SeventeenKeyPointsOfOthersAreAPersons) {
+  Region person = region("person", 190, 90, 130, 20);
+  person.key_points.assign(17, {200, 100, 0});
+  person.key_points[15] = {200, 100, 1};
+  person.key_points[13] = {300, 100, 1};
+  EXPECT_TRUE(joins(of(person).back()));
+  person.skeleton.emplace();
+  EXPECT_FALSE(joins(of(person).back())) << "the model says that they are not";
+}
+
 TEST_F(DrawingTest, AZoneIsFilledALittle) {
   FrameCounts::Zone zone;
   zone.points = {{0.25, 0.25}, {0.75, 0.25}, {0.75, 0.75}, {0.25, 0.75}};
