@@ -70,6 +70,9 @@ Look Look::for_height(int frame_height) const {
   if (look.line_width == 0) {
     look.line_width = static_cast<guint>(std::clamp(frame_height / 360, 2, 12));
   }
+  if (std::isnan(look.mask_opacity)) {  // GObject lets it through, and it is unlike itself
+    look.mask_opacity = 0;
+  }
   if (look.text_height == 0) {
     look.text_height = static_cast<guint>(std::clamp(frame_height / 36, 11, 72));
   }

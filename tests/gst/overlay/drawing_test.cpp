@@ -169,6 +169,12 @@ TEST_F(DrawingTest, AWayOfOnePointIsNone) {
   EXPECT_TRUE(drawing_.sprites().empty());
 }
 
+TEST(LookTest, AnOpacityThatIsNoNumberHidesNothing) {
+  const Look look = Look{.mask_opacity = NAN}.for_height(360);
+  EXPECT_EQ(look, Look{.mask_opacity = NAN}.for_height(360)) << "it is drawn with as before";
+  EXPECT_EQ(look.mask_opacity, 0);
+}
+
 // Whatever others attach: no sprite is larger than the frame, and no memory than a frame's pixels.
 TEST_F(DrawingTest, TakesAnyNumbers) {
   const double kNumbers[] = {0,   -1,       1e-300,    1e300, -1e300, 639.9,
