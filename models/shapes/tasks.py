@@ -7,6 +7,7 @@ writes <folder>/shapes_<task>_openvino_model/ with shapes_<task>.xml, .bin and m
     segment   boxes of all shapes, with masks: pixels nearer to the colour in the middle of the box than to that at its corners
     pose      boxes of squares, with their four corners as key points
     obb       squares, turned as they are
+    semantic  which class each place of the picture is of: that of the box whose mask it is in, or background
 
 What the detector does not say is arithmetic on the picture. A square's turn is that of the edges in its box: the fourth power
 of a gradient, as a complex number, is the same for all four sides.
@@ -26,6 +27,8 @@ SIZE = 256  # of the detector's input, which is square
 CELL = 4  # pixels of the input that become one, of masks and of sums of gradients
 MAP = SIZE // CELL
 SHARPNESS = 60.0  # of a mask's edge, for colours from 0 to 1
+BACKGROUND = 0.25  # the score below which a place of the map is of no class
+BOXES = 24  # that a map is made of
 WINDOWS = (5, 9, 13, 19, 27)  # cells in which a square's edges are looked for
 SOBEL = np.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], np.float32) / 8
 
@@ -167,6 +170,41 @@ def pose(images, boxes, scores):
     return [op.concat([*boxes, scores[LABELS.index("square")], *points], 1).output(0)]
 
 
+def inside(x, y, w, h):
+    """Which places of the map the boxes [1,1,N] cover: [1,N,MAP*MAP], 0 or 1."""
+    middles = (np.arange(MAP, dtype=np.float32) + 0.5) * CELL
+    columns, lines = (op.constant(places.reshape(1, 1, -1)) for places in np.meshgrid(middles, middles))
+
+    def covers(places, middle, length):
+        middle, length = (op.reshape(value, whole([1, -1, 1]), False) for value in (middle, length))
+        return op.less_equal(op.abs(op.subtract(places, middle)), op.multiply(length, number(0.5)))
+
+    return op.convert(op.logical_and(covers(columns, x, w), covers(lines, y, h)), "f32")
+
+
+def best_of(count, boxes, scores):
+    """The boxes with the highest scores: [1,1,count] each."""
+    highest = op.reduce_max(op.concat(scores, 1), whole([1]), False)
+    places = op.squeeze(op.topk(highest, op.constant(np.int64(count)), 1, "max", "none", "i32").output(1), whole([0]))
+
+    def chosen(row):
+        return op.gather(row, places, whole(2)).output(0)
+
+    return [chosen(row) for row in boxes], [chosen(row) for row in scores]
+
+
+def semantic(images, boxes, scores):
+    boxes, scores = best_of(BOXES, boxes, scores)
+    coefficients, prototypes = masks(images, *boxes)
+    flat = op.reshape(prototypes, whole([1, -1, MAP * MAP]), False)
+    shapes = op.multiply(op.sigmoid(op.matmul(coefficients, flat, True, False)), inside(*boxes))
+    maps = [op.constant(np.full((1, 1, MAP * MAP), BACKGROUND, np.float32)).output(0)]
+    for score in scores:
+        of_box = op.reshape(score, whole([1, -1, 1]), False)
+        maps.append(op.reduce_max(op.multiply(shapes, of_box), whole([1]), True).output(0))
+    return [op.reshape(op.concat(maps, 1), whole([1, -1, MAP, MAP]), False).output(0)]
+
+
 POSE = """\
 kpt_shape:
 - 4
@@ -184,6 +222,7 @@ TASKS = {
     "segment": (segment, "seg", LABELS, ""),
     "pose": (pose, "pose", ("square",), POSE),
     "obb": (obb, "obb", ("square",), ""),
+    "semantic": (semantic, "sem", ("background", *LABELS), ""),
 }
 
 

@@ -170,6 +170,24 @@ class LaunchLines(unittest.TestCase):
         self.assert_clip(lines)
         self.assertEqual(objects(lines), sum("mask" in found for line in lines for found in line["detections"]))
 
+    def test_class_maps(self):
+        """Shapes are seen in the colors of their classes, in a smaller picture; most of the background as it was."""
+        small, size = "videoscale ! video/x-raw,format=RGB,width=64,height=36 ! filesink location=", 64 * 36 * 3
+        run("segment-frame.sh", MODEL=task_model("semantic"), SINK=f"{small}{self.folder}/drawn")
+        subprocess.run(f"gst-launch-1.0 -q filesrc location={CLIP} ! decodebin ! videoconvert ! {small}{self.folder}/plain".split(), check=True)
+        drawn, plain = ((self.folder / name).read_bytes() for name in ("drawn", "plain"))
+        self.assertEqual(len(drawn), CLIP_FRAMES * size)
+
+        def changed(frame, x, y):
+            at = frame * size + (y * 64 + x) * 3
+            return max(abs(a - b) for a, b in zip(drawn[at:at + 3], plain[at:at + 3])) > 12
+
+        shapes = [changed(frame["frame"], int((one["x"] + one["w"] / 2) / 10), int((one["y"] + one["h"] / 2) / 10))
+                  for frame in read(CLIP.with_suffix(".truth.jsonl")) for one in frame["objects"] if one["visible"] > 0.95]
+        self.assertGreater(sum(shapes) / len(shapes), 0.9)
+        places = [changed(frame, x, y) for frame in range(0, CLIP_FRAMES, 10) for x in range(20, 64) for y in range(36)]
+        self.assertLess(sum(places) / len(places), 0.4)
+
     def test_key_points(self):
         lines = run("find-key-points.sh", MODEL=task_model("pose"))
         self.assertEqual(len(lines), CLIP_FRAMES)
