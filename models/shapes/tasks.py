@@ -215,6 +215,7 @@ kpt_names:
   - lower left
   - upper left
   - upper right
+skeleton: [[0, 1], [1, 2], [2, 3], [3, 0]]
 """
 
 # What makes the outputs, Ultralytics' short name, the classes and more lines of metadata.yaml.
