@@ -1,6 +1,8 @@
 #include "composition.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <new>
 
 #include "common/refs.hpp"
@@ -27,31 +29,72 @@ void put_over(guint8* pixel, Color color, guint alpha) {
   pixel[kAlpha] = mixed(pixel[kAlpha], 255);
 }
 
+using Pixel = std::array<guint8, 4>;
+
+/// A palette's colors on pixels that are empty, by their number.
+std::array<Pixel, 256> pixels_of(const Sprite& sprite) {
+  std::array<Pixel, 256> pixels{};
+  for (std::size_t i = 0; i < sprite.palette.size(); ++i) {
+    put_over(pixels.at(i + 1).data(), sprite.palette[i], sprite.opacity);
+  }
+  return pixels;
+}
+
 struct Pixels {
   int left, top, width, height;  // of the frame
   guint8* data;
 };
 
+/// The part of a sprite on the pixels, and where they are.
+struct Part {
+  Part(const Sprite& sprite, const Pixels& on)
+      : left(std::max(sprite.x, on.left)),
+        top(std::max(sprite.y, on.top)),
+        right(std::min(sprite.x + sprite.width, on.left + on.width)),
+        bottom(std::min(sprite.y + sprite.height, on.top + on.height)) {}
+
+  int left, top, right, bottom;
+};
+
+guint8* pixel_at(const Pixels& pixels, int x, int y) {
+  return pixels.data + std::size_t{4} * (static_cast<std::size_t>(y - pixels.top) *
+                                             static_cast<std::size_t>(pixels.width) +
+                                         static_cast<std::size_t>(x - pixels.left));
+}
+
+/// From its left edge on; null where all is covered.
+const guint8* coverage_of(const Sprite& sprite, int y) {
+  return sprite.coverage
+             ? sprite.coverage + static_cast<std::size_t>(y - sprite.y) * sprite.coverage_stride
+             : nullptr;
+}
+
 void draw(const Sprite& sprite, const Pixels& on) {
-  const int left = std::max(sprite.x, on.left), top = std::max(sprite.y, on.top);
-  const int right = std::min(sprite.x + sprite.width, on.left + on.width);
-  const int bottom = std::min(sprite.y + sprite.height, on.top + on.height);
-  for (int y = top; y < bottom; ++y) {
-    const guint8* coverage =
-        sprite.coverage
-            ? sprite.coverage + static_cast<std::size_t>(y - sprite.y) * sprite.coverage_stride
-            : nullptr;
-    guint8* row = on.data + std::size_t{4} * static_cast<std::size_t>(y - on.top) *
-                                static_cast<std::size_t>(on.width);
-    for (int x = left; x < right; ++x) {
+  const Part part(sprite, on);
+  for (int y = part.top; y < part.bottom; ++y) {
+    const guint8* coverage = coverage_of(sprite, y);
+    for (int x = part.left; x < part.right; ++x) {
       const guint share = coverage ? coverage[x - sprite.x] : 255U;
-      guint8* pixel = row + std::ptrdiff_t{4} * (x - on.left);
       if (share == 0) continue;
-      if (!sprite.palette.empty()) {
-        put_over(pixel, sprite.palette[share - 1], sprite.opacity);
-        continue;
+      put_over(pixel_at(on, x, y), sprite.color,
+               divided_by_255(static_cast<guint16>(share * sprite.opacity)));
+    }
+  }
+}
+
+/// Of a sprite with a palette. A map is the first on its pixels, nearly always.
+void draw_palette(const Sprite& sprite, const Pixels& on) {
+  const std::array<Pixel, 256> pixels = pixels_of(sprite);
+  const Part part(sprite, on);
+  for (int y = part.top; y < part.bottom; ++y) {
+    const guint8* numbers = coverage_of(sprite, y) + (part.left - sprite.x);
+    guint8* at = pixel_at(on, part.left, y);
+    for (int x = part.left; x < part.right; ++x, ++numbers, at += sizeof(Pixel)) {
+      if (at[kAlpha] == 0) {
+        std::memcpy(at, pixels[*numbers].data(), sizeof(Pixel));
+      } else if (*numbers != 0) {
+        put_over(at, sprite.palette[*numbers - 1U], sprite.opacity);
       }
-      put_over(pixel, sprite.color, divided_by_255(static_cast<guint16>(share * sprite.opacity)));
     }
   }
 }
@@ -97,8 +140,9 @@ void Composition::add_rectangle(const Group& group) {
   if (!pixels || !gst_buffer_map(pixels.get(), &map, GST_MAP_WRITE)) throw std::bad_alloc();
   std::fill_n(map.data, size, guint8{0});
   for (const Sprite* sprite : group.sprites) {
-    draw(*sprite,
-         {group.left, group.top, static_cast<int>(width), static_cast<int>(height), map.data});
+    const Pixels on{group.left, group.top, static_cast<int>(width), static_cast<int>(height),
+                    map.data};
+    sprite->palette.empty() ? draw(*sprite, on) : draw_palette(*sprite, on);
   }
   gst_buffer_unmap(pixels.get(), &map);
   gst_buffer_add_video_meta(pixels.get(), GST_VIDEO_FRAME_FLAG_NONE,

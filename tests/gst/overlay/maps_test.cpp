@@ -176,6 +176,35 @@ TEST_F(NpuOverlayMaps, WhoeverElseHasTheFrameSeesItAsItWas) {
   EXPECT_EQ(bytes_of(other.get()), bytes_of(gray().get()));
 }
 
+/// Red and alpha of the middle pixel of the first composition of a frame.
+std::pair<int, int> middle_of(GstBuffer* buffer) {
+  auto* meta = gst_buffer_get_video_overlay_composition_meta(buffer);
+  if (!meta) return {-1, -1};
+  GstBuffer* pixels = gst_video_overlay_rectangle_get_pixels_unscaled_argb(
+      gst_video_overlay_composition_get_rectangle(meta->overlay, 0),
+      GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA);
+  const GstVideoMeta* video = gst_buffer_get_video_meta(pixels);
+  std::vector<guint8> bytes = bytes_of(pixels);
+  const guint8* at = bytes.data() + video->height / 2 * static_cast<gsize>(video->stride[0]) +
+                     gsize{4} * (video->width / 2);
+  constexpr bool kLittle = G_BYTE_ORDER == G_LITTLE_ENDIAN;
+  return {at[kLittle ? 2 : 1], at[kLittle ? 3 : 0]};
+}
+
+TEST(NpuOverlayMapsAttached, ArePremultiplied) {
+  ElementHarness harness("npuoverlay", [](GstElement* element) {
+    gst_util_set_object_arg(G_OBJECT(element), "mode", "attach");
+    g_object_set(element, "labels", FALSE, "mask-opacity", 0.5, nullptr);
+  });
+  harness.set_caps(caps_of("NV12", kWidth, kHeight));
+  BufferRef frame = frame_of("NV12", kWidth, kHeight, 128);
+  attach(frame, results_of<float>("value-map", 3, 1, {0, 1, 1}));
+  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const auto [red, alpha] = middle_of(harness.pull().get());
+  EXPECT_EQ(alpha, 128);
+  EXPECT_EQ(red, 64) << "128 of red at half its strength";
+}
+
 class EachMapFormat : public testing::TestWithParam<const char*> {};
 
 // As the same map is drawn on RGB.
