@@ -109,6 +109,15 @@ void read_host_postprocess(const Value& root, ModelCard* card) {
   read_number(root, "host_score_threshold", 0, 1, &card->host_score_threshold);
   read_number(root, "host_box_scale", 1e-12, CardLimits::kAnyNumber, &card->host_box_scale);
   read_number(root, "host_class_offset", 0, CardLimits::kAnyNumber, &card->host_class_offset);
+  if (const auto most = root.find("host_class_candidates")) {
+    card->host_class_candidates = most->whole(1, CardLimits::kObjects);
+  }
+  if (const auto background = root.find("host_background")) {
+    card->host_background = background->whole(0, CardLimits::kLabels);
+  }
+  read_number(root, "host_box_margin", 0, 1, &card->host_box_margin);
+  read_number(root, "host_gaussian_sigma", 0, CardLimits::kAnyNumber, &card->host_gaussian_sigma);
+  read_number(root, "host_lowest_score", 0, 1, &card->host_lowest_score);
 }
 
 /// As npucore reads them for Model::default_preprocess().

@@ -4,6 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace npu::vision {
@@ -20,28 +23,49 @@ bool is_better(const Detection& one, const Detection& other);
 /// Left, top, right, bottom, as the graph computes with them.
 using Corners = std::array<float, 4>;
 
-/// Intersection over union; 0 of an empty box.
-float overlap(const Corners& a, const Corners& b);
+/// Intersection over union of boxes whose sides are longer by `margin`: by one where the corners
+/// are whole pixels that belong to the box. 0 of an empty box.
+float overlap(const Corners& a, const Corners& b, float margin);
 
-/// NonMaxSuppression-9 of boxes by their corners. Keeps its memory from frame to frame.
+struct Suppression {
+  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+  std::size_t most = kAll;           ///< detections
+  std::size_t most_of_class = kAll;  ///< candidates, the best ones
+  float margin = 0;                  ///< of overlap()
+  bool is_class_agnostic = false;    ///< a box suppresses those of any class
+  float iou_threshold = 1;           ///< as much is too much: so does OpenVINO's CPU plugin
+};
+
+/// Matrix NMS, https://arxiv.org/abs/2003.10152: nothing goes, but scores decay.
+struct Decay {
+  Suppression limits;                   ///< but for its last two
+  std::optional<float> gaussian_sigma;  ///< else the decay is linear
+  float lowest = 0;                     ///< that decayed scores are above
+};
+
+/// Chooses among detections. Keeps its memory from frame to frame.
 class Suppressor {
  public:
-  /// Whether a box suppresses those of its own class alone.
-  enum class Across { kOneClass, kAllClasses };
-
   void begin() { corners_.clear(); }
   /// The corners of the next detection.
   void add(const Corners& corners) { corners_.push_back(corners); }
-  /// Leaves the best ones, best first, at most so many: none overlaps a better one by as much as
-  /// the threshold, which is how OpenVINO's CPU plugin takes it.
-  void suppress(std::vector<Detection>* found, float iou_threshold, std::size_t most,
-                Across across);
+  /// NonMaxSuppression-9 and MulticlassNms-9. Leaves the best ones, best first.
+  void suppress(std::vector<Detection>* found, const Suppression& options);
+  /// MatrixNms-8. The same, with their new scores.
+  void decay(std::vector<Detection>* found, const Decay& options);
 
  private:
-  void sort(const std::vector<Detection>& found);
+  bool is_covered(std::span<const Detection> found, std::uint32_t candidate,
+                  const Suppression& options) const;
+  void decay_class(std::span<const Detection> found, std::span<const std::uint32_t> best_first,
+                   const Decay& options);
+  void finish(std::vector<Detection>* found, std::size_t most);
 
   std::vector<Corners> corners_;
   std::vector<std::uint32_t> order_, kept_;
+  std::vector<std::size_t> of_class_;
+  std::vector<float> highest_;  // overlap of each candidate with a better one of its class
   std::vector<Detection> result_;
 };
 

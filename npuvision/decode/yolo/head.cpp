@@ -212,9 +212,10 @@ std::string settle_factors(const Found& found, Family family, YoloHead* head) {
 
 std::string settle_host_values(const Found& found, YoloHead* head) {
   const std::string& step = found.card.host_postprocess;
-  constexpr std::array kSteps{"topk", "nms", "nms-best-class"};
+  constexpr std::array kSteps{"topk", "nms", "nms-best-class", "multiclass-nms", "matrix-nms"};
   if (std::find(kSteps.begin(), kSteps.end(), step) == kSteps.end()) {
-    return "is left to the host, but \"" + step + "\" is none of topk, nms and nms-best-class";
+    return "is left to the host, but \"" + step +
+           "\" is none of topk, nms, nms-best-class, multiclass-nms and matrix-nms";
   }
   if (head->classes == 0 || found.card.host_detections == 0) {
     return "is left to the host, but the model does not say how many classes and detections";

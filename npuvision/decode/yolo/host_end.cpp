@@ -1,5 +1,5 @@
-// The end of YOLOv10, YOLO26 and exports with nms=True that was cut off the graph: what TopK or
-// NonMaxSuppression would have chosen there.
+// The end of a detector that was cut off its graph: what TopK or an operator of non-maximum
+// suppression would have chosen there.
 #include <algorithm>
 #include <cmath>
 
@@ -11,11 +11,24 @@ namespace npu::vision {
 namespace {
 
 /// What the graph would have done, by the card's name for it.
-enum class Step { kTopK, kNms, kNmsBestClass };
+enum class Step { kTopK, kNms, kNmsBestClass, kMulticlassNms, kMatrixNms };
 
 Step step_of(const std::string& name) {
   if (name == "nms") return Step::kNms;
+  if (name == "multiclass-nms") return Step::kMulticlassNms;
+  if (name == "matrix-nms") return Step::kMatrixNms;
   return name == "nms-best-class" ? Step::kNmsBestClass : Step::kTopK;
+}
+
+Suppression suppression_of(const ModelCard& card) {
+  Suppression options{.most = card.host_detections,
+                      .margin = card.host_box_margin.value_or(0),
+                      .is_class_agnostic = card.host_postprocess == "nms-best-class",
+                      .iou_threshold = card.host_iou_threshold.value_or(1)};
+  if (card.host_class_candidates > 0) {
+    options.most_of_class = card.host_class_candidates;
+  }
+  return options;
 }
 
 class YoloHostDecoder : public HeadDecoder {
@@ -25,7 +38,10 @@ class YoloHostDecoder : public HeadDecoder {
         labels_(found.card.labels.size()),
         most_(found.card.host_detections),
         step_(step_of(found.card.host_postprocess)),
-        iou_threshold_(found.card.host_iou_threshold.value_or(1)),
+        decay_{.limits = suppression_of(found.card),
+               .gaussian_sigma = found.card.host_gaussian_sigma,
+               .lowest = found.card.host_lowest_score.value_or(0)},
+        background_(found.card.host_background),
         score_threshold_(found.card.host_score_threshold.value_or(0)),
         box_scale_(found.card.host_box_scale.value_or(1)),
         class_offset_(found.card.host_class_offset.value_or(0)) {}
@@ -38,6 +54,7 @@ class YoloHostDecoder : public HeadDecoder {
   }
 
  private:
+  bool is_candidate(float score, std::uint32_t label) const;
   void find(const BoxRows& rows, std::size_t box, float threshold);
   void find_best_class(std::size_t box, float score, std::uint32_t label);
   Corners corners_of(const BoxRows& rows, const Detection& one) const;
@@ -46,7 +63,10 @@ class YoloHostDecoder : public HeadDecoder {
 
   std::size_t labels_, most_;
   Step step_;
-  float iou_threshold_, score_threshold_, box_scale_, class_offset_;  // the graph's own
+  // The graph's own:
+  Decay decay_;
+  std::optional<std::uint32_t> background_;
+  float score_threshold_, box_scale_, class_offset_;
   BestScores best_;
   Suppressor suppressor_;
   std::vector<Detection> found_;
@@ -73,6 +93,7 @@ void YoloHostDecoder::collect(const BoxRows& rows, float threshold) {
     suppress(rows);
   }
   for (const Detection& one : found_) {
+    if (!(one.score >= threshold)) continue;  // a decayed one
     const std::uint32_t label = class_of(static_cast<float>(one.label), labels_);
     if (head().task == Task::kOriented) {
       add_centered(rows, one.box, probability(one.score), label);
@@ -82,17 +103,23 @@ void YoloHostDecoder::collect(const BoxRows& rows, float threshold) {
   }
 }
 
+/// MulticlassNms takes scores that are as high as its threshold, the others none.
+bool YoloHostDecoder::is_candidate(float score, std::uint32_t label) const {
+  if (!std::isfinite(score) || label == background_) return false;
+  if (step_ == Step::kTopK) return true;
+  return score > score_threshold_ || (step_ == Step::kMulticlassNms && score == score_threshold_);
+}
+
 void YoloHostDecoder::find(const BoxRows& rows, std::size_t box, float threshold) {
   for (std::uint32_t label = 0; label < head().classes; ++label) {
     const float score = rows.at(box, YoloHead::kBoxValues + label);
-    if (!(score >= threshold) || !std::isfinite(score)) continue;
-    if (step_ != Step::kTopK && !(score > score_threshold_)) continue;
+    if (!(score >= threshold) || !is_candidate(score, label)) continue;
     found_.push_back({score, static_cast<std::uint32_t>(box), label});
   }
 }
 
 void YoloHostDecoder::find_best_class(std::size_t box, float score, std::uint32_t label) {
-  if (!(score > score_threshold_) || !std::isfinite(score)) return;
+  if (!is_candidate(score, label)) return;
   found_.push_back({score, static_cast<std::uint32_t>(box), label});
 }
 
@@ -109,9 +136,11 @@ Corners YoloHostDecoder::corners_of(const BoxRows& rows, const Detection& one) c
 void YoloHostDecoder::suppress(const BoxRows& rows) {
   suppressor_.begin();
   for (const Detection& one : found_) suppressor_.add(corners_of(rows, one));
-  const auto across = step_ == Step::kNmsBestClass ? Suppressor::Across::kAllClasses
-                                                   : Suppressor::Across::kOneClass;
-  suppressor_.suppress(&found_, iou_threshold_, most_, across);
+  if (step_ == Step::kMatrixNms) {
+    suppressor_.decay(&found_, decay_);
+  } else {
+    suppressor_.suppress(&found_, decay_.limits);
+  }
 }
 
 void YoloHostDecoder::keep_best() {

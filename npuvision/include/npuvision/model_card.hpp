@@ -48,14 +48,21 @@ struct NPU_API ModelCard {
 
   /// Of YOLO's heads: width and height of each anchor in model pixels, from the finest grid on.
   std::vector<float> anchors;
-  /// What Model::repair() cut off a detector's graph, and the decoder does instead: "topk", "nms"
-  /// or "nms-best-class"; empty: nothing.
+  /// What Model::repair() cut off a detector's graph, and the decoder does instead: "topk", "nms",
+  /// "nms-best-class", "multiclass-nms" or "matrix-nms"; empty: nothing.
   std::string host_postprocess;
   std::uint32_t host_classes = 0, host_detections = 0;  ///< of the tensor; most that it gave
   std::optional<float> host_iou_threshold, host_score_threshold;  ///< of the graph's own "nms"
   /// Of "nms-best-class": by what boxes are multiplied before they are compared, and how far each
   /// class then lies from the one before.
   std::optional<float> host_box_scale, host_class_offset;
+  /// Of MulticlassNms and MatrixNms: the most candidates of a class, 0 for all; the class that does
+  /// not count; by how much sides are longer than corners say.
+  std::uint32_t host_class_candidates = 0;
+  std::optional<std::uint32_t> host_background;
+  std::optional<float> host_box_margin;
+  /// Of MatrixNms: of a decay that is not linear; and what decayed scores are above.
+  std::optional<float> host_gaussian_sigma, host_lowest_score;
 
   std::uint32_t key_points = 0;        ///< of an object
   std::uint32_t key_point_values = 0;  ///< 2: x, y; 3: and whether it is visible

@@ -200,6 +200,71 @@ TEST(HostBestClass, MovesScaledBoxesApart) {
   EXPECT_EQ(decode(best_class(0.5F, 0.1F, 8), rows, all).objects.size(), 2U);
 }
 
+// ---- MulticlassNms and MatrixNms
+
+ModelCard of_classes(const char* step) {
+  ModelCard card = suppressed(0.5F, 0.25F);
+  card.host_postprocess = step;
+  return card;
+}
+
+TEST(HostMulticlassNms, TakesAScoreAtTheThreshold) {
+  const DecodeOptions all{.confidence_threshold = 0.1F};
+  const Rows rows{{0, 0, 100, 100, 0.25, 0}, {200, 0, 300, 100, 0, 0.5}};
+  EXPECT_EQ(decode(of_classes("multiclass-nms"), rows, all).objects.size(), 2U);
+  EXPECT_EQ(decode(of_classes("matrix-nms"), rows, all).objects.size(), 1U);
+}
+
+TEST(HostMulticlassNms, LeavesOutTheBackground) {
+  ModelCard card = of_classes("multiclass-nms");
+  const Rows rows{{0, 0, 100, 100, 0.9, 0.7}};
+  EXPECT_EQ(decode(card, rows).objects.size(), 2U);
+  card.host_background = 0;
+  const Answer answer = decode(card, rows);
+  ASSERT_EQ(answer.objects.size(), 1U);
+  EXPECT_EQ(answer.objects[0].label_id, 1U);
+}
+
+TEST(HostMulticlassNms, TakesTheBestCandidatesOfAClass) {
+  ModelCard card = of_classes("multiclass-nms");
+  // The second is a candidate, and is suppressed; the third is none then.
+  const Rows rows{{0, 0, 100, 100, 0.9, 0}, {0, 0, 100, 90, 0.8, 0}, {300, 0, 400, 90, 0.7, 0.6}};
+  EXPECT_EQ(decode(card, rows).objects.size(), 3U);
+  card.host_class_candidates = 2;
+  const Answer answer = decode(card, rows);
+  ASSERT_EQ(answer.objects.size(), 2U);
+  EXPECT_EQ(answer.objects[1].label_id, 1U);
+}
+
+TEST(HostMulticlassNms, CountsThePixelsOfTheBorder) {
+  ModelCard card = of_classes("multiclass-nms");
+  // As corners 4 of 9 parts; as pixels 9 of 16.
+  const Rows rows{{0, 0, 3, 3, 0.9, 0}, {0, 0, 2, 2, 0.8, 0}};
+  EXPECT_EQ(decode(card, rows).objects.size(), 2U);
+  card.host_box_margin = 1;
+  EXPECT_EQ(decode(card, rows).objects.size(), 1U);
+}
+
+TEST(HostMatrixNms, LetsScoresDecay) {
+  ModelCard card = of_classes("matrix-nms");
+  const DecodeOptions all{.confidence_threshold = 0.1F};
+  const Rows rows{{0, 0, 100, 100, 0.9, 0}, {0, 0, 100, 50, 0.8, 0.7}};
+  const Answer linear = decode(card, rows, all);
+  ASSERT_EQ(linear.objects.size(), 3U);
+  EXPECT_FLOAT_EQ(linear.objects[1].confidence, 0.7F) << "the only one of its class";
+  EXPECT_FLOAT_EQ(linear.objects[2].confidence, 0.4F);
+  card.host_gaussian_sigma = 2;
+  EXPECT_FLOAT_EQ(decode(card, rows, all).objects[2].confidence, 0.8F * std::exp(-0.5F));
+  card.host_lowest_score = 0.5F;
+  EXPECT_EQ(decode(card, rows, all).objects.size(), 2U);
+}
+
+TEST(HostMatrixNms, AsksForTheThresholdOfDecayedScores) {
+  const Rows rows{{0, 0, 100, 100, 0.9, 0}, {0, 0, 100, 50, 0.8, 0}};
+  const DecodeOptions user{.confidence_threshold = 0.5F};
+  EXPECT_EQ(decode(of_classes("matrix-nms"), rows, user).objects.size(), 1U);
+}
+
 TEST(HostNms, SuppressesByBoxesThatNobodySees) {
   ModelCard card = suppressed(0.3F, 0.1F);
   const Rows rows{{-200, 0, 0, 100, 0.9, 0}, {-100, 0, 40, 100, 0.8, 0}};
@@ -286,7 +351,9 @@ TEST(HostTopK, IsInTheCard) {
       {"host_postprocess", "nms"},     {"host_classes", "2"},
       {"host_detections", "300"},      {"host_iou_threshold", "0.45"},
       {"host_score_threshold", "0.1"}, {"host_box_scale", "0.015625"},
-      {"host_class_offset", "0.25"}};
+      {"host_class_offset", "0.25"},   {"host_class_candidates", "400"},
+      {"host_background", "0"},        {"host_box_margin", "1"},
+      {"host_gaussian_sigma", "2"},    {"host_lowest_score", "0.05"}};
   const ModelCard card =
       ModelCard::from_json(read_model_card("/nowhere/model.xml", info).to_json());
   EXPECT_EQ(card.host_postprocess, "nms");
@@ -296,6 +363,11 @@ TEST(HostTopK, IsInTheCard) {
   EXPECT_EQ(card.host_score_threshold, 0.1F);
   EXPECT_EQ(card.host_box_scale, 0.015625F);
   EXPECT_EQ(card.host_class_offset, 0.25F);
+  EXPECT_EQ(card.host_class_candidates, 400U);
+  EXPECT_EQ(card.host_background, 0U);
+  EXPECT_EQ(card.host_box_margin, 1.0F);
+  EXPECT_EQ(card.host_gaussian_sigma, 2.0F);
+  EXPECT_EQ(card.host_lowest_score, 0.05F);
 }
 
 }  // namespace
