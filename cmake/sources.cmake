@@ -75,7 +75,9 @@ set(NPUCORE_SOURCES
   npucore/src/ir/prepare.cpp
   npucore/src/ir/preprocess.cpp
   npucore/src/ir/reader.cpp
+  npucore/src/ir/repair/class_nms.cpp
   npucore/src/ir/repair/detections.cpp
+  npucore/src/ir/repair/host_notes.cpp
   npucore/src/ir/repair/integer_rounding.cpp
   npucore/src/ir/repair/masked_meaning.cpp
   npucore/src/ir/repair/meaning.cpp

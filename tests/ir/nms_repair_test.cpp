@@ -2,54 +2,15 @@
 // model does on OpenVINO's CPU plugin.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include <npucore/error.hpp>
-#include <npuvision/decoder.hpp>
 
+#include "cut_model.hpp"
 #include "nms_tails.hpp"
-#include "openvino_run.hpp"
 
 namespace npu {
 namespace {
 
 using test::MaskedTail;
-
-test::Bytes bytes_of(const std::vector<float>& values) {
-  test::Bytes bytes(values.size() * sizeof(float));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
-bool has(const Model& model, const std::string& type) {
-  const auto layers = model.layers();
-  return std::any_of(layers.begin(), layers.end(),
-                     [&](const Layer& layer) { return layer.type == type; });
-}
-
-/// What the decoder of the cut model says of its output.
-vision::Answer decoded(const Model& model, const std::vector<double>& raw, std::uint32_t points) {
-  auto card = vision::read_model_card("/nowhere/model.xml", model.model_info());
-  card.task = points > 0 ? vision::Task::kPose : vision::Task::kDetect;
-  card.key_points = points;
-  card.key_point_values = points > 0 ? 3 : 0;
-  const std::vector<float> values(raw.begin(), raw.end());
-  vision::TensorView view{.name = "output0", .type = ElementType::kF32, .rank = 3};
-  const Shape& shape = model.outputs()[0].shape;
-  std::size_t bytes = sizeof(float);
-  for (std::size_t i = 3; i-- > 0;) {
-    view.dims[i] = static_cast<std::size_t>(shape[i]);
-    view.strides_bytes[i] = bytes;
-    bytes *= view.dims[i];
-  }
-  view.data = reinterpret_cast<const std::byte*>(values.data());
-  view.size_bytes = values.size() * sizeof(float);
-  vision::Answer answer;
-  const auto decoder = vision::make_decoder(card, {&view, 1}, {640, 640});
-  decoder->decode({&view, 1}, {}, {4096, 4096}, {.confidence_threshold = 0}, &answer);
-  return answer;
-}
 
 /// Rows of left, top, right, bottom, score, class and more, until one is of zeros.
 void expect_rows(const vision::Answer& answer, const std::vector<double>& rows, int more) {
@@ -92,15 +53,15 @@ TEST_P(MaskedTest, ModelAndHostAnswerAsTheWholeModel) {
   EXPECT_TRUE(told[0].starts_with("NonMaxSuppression cut off")) << told[0];
   cut.check_supported();
   for (const char* type : {"NonZero", "NonMaxSuppression", "GatherND", "ScatterNDUpdate", "TopK"}) {
-    EXPECT_FALSE(has(cut, type)) << type;
+    EXPECT_FALSE(test::has_layer(cut, type)) << type;
   }
   EXPECT_EQ(cut.outputs()[0].tensor_names, std::vector<std::string>{"output0"});
   EXPECT_EQ(test::wrong_shapes(cut), std::vector<std::string>());
   for (unsigned seed = 0; seed < 3; ++seed) {
     const std::map<std::string, test::Bytes> inputs{
-        {"boxes", bytes_of(test::random_heads(tail.boxes, tail.classes, tail.more, seed))}};
-    expect_rows(decoded(cut, test::run_with_openvino(cut, inputs),
-                        static_cast<std::uint32_t>(tail.more / 3)),
+        {"boxes", test::bytes_of(test::random_heads(tail.boxes, tail.classes, tail.more, seed))}};
+    expect_rows(test::decoded(cut, test::run_with_openvino(cut, inputs),
+                              static_cast<std::uint32_t>(tail.more / 3)),
                 test::run_with_openvino(whole, inputs), tail.more);
   }
 }
@@ -122,7 +83,7 @@ class AlmostMaskedTest : public testing::TestWithParam<MaskedRow> {};
 TEST_P(AlmostMaskedTest, IsLeftAlone) {
   Model model = test::model_of(GetParam().tail);
   EXPECT_TRUE(model.repair().empty());
-  EXPECT_TRUE(has(model, "NonMaxSuppression"));
+  EXPECT_TRUE(test::has_layer(model, "NonMaxSuppression"));
   EXPECT_FALSE(model.model_info().contains("host_postprocess"));
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/text.hpp"
@@ -8,8 +9,9 @@
 #include "ir/graph/xml.hpp"
 #include "ir/reshape.hpp"
 
+#include "class_nms.hpp"
+#include "host_notes.hpp"
 #include "repair.hpp"
-#include "tail.hpp"
 
 namespace npu::ir {
 namespace {
@@ -44,8 +46,9 @@ bool is_one_tensor(const Document& document, const std::vector<Meaning>& parts) 
   return port_shape(document.output_port(parts[0].root).node).back() == next;
 }
 
-/// Whether another output, or a state, reads what chooses the detections: then it stays.
-bool is_read_elsewhere(const Document& document, pugi::xml_node result, LayerId detector) {
+/// Whether another output than these, or a state, reads what chooses the detections: then it stays.
+bool is_read_elsewhere(const Document& document, const std::set<LayerId>& results,
+                       LayerId detector) {
   const auto followers = document.followers();
   std::set<LayerId> seen{detector};
   std::vector<LayerId> ready{detector};
@@ -55,7 +58,7 @@ bool is_read_elsewhere(const Document& document, pugi::xml_node result, LayerId 
     if (next == followers.end()) continue;
     for (const auto layer : next->second) {
       const auto type = layer_type(document.layer(layer));
-      if ((type == "Result" || type == "Assign") && layer != layer_id(result)) return true;
+      if ((type == "Result" || type == "Assign") && !results.contains(layer)) return true;
       if (seen.insert(layer).second) {
         ready.push_back(layer);
       }
@@ -87,6 +90,10 @@ PortRef without_transpose(const Document& document, const Weights& weights, Port
   return fits ? *from : rows;
 }
 
+Value value_of(const Document& document, PortRef port) {
+  return {port, type_of(document, port), port_shape(document.output_port(port).node)};
+}
+
 PortRef join(Model::Impl& model, const std::vector<Meaning>& parts, pugi::xml_node place,
              const std::string& name) {
   if (is_one_tensor(model.document, parts)) {
@@ -96,12 +103,20 @@ PortRef join(Model::Impl& model, const std::vector<Meaning>& parts, pugi::xml_no
   std::vector<Value> columns;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& part = parts[i];
-    const Value root{part.root, type_of(model.document, part.root),
-                     port_shape(model.document.output_port(part.root).node)};
-    columns.push_back(
-        builder.slice(base::text("columns", i), root, {{2, part.first, part.first + part.width}}));
+    columns.push_back(builder.slice(base::text("columns", i), value_of(model.document, part.root),
+                                    {{2, part.first, part.first + part.width}}));
   }
   return builder.concat("joined", columns, 2).port;
+}
+
+/// Scores are [1, classes, boxes]: the boxes' columns become rows in front of them.
+PortRef join_by_class(Model::Impl& model, const Tail& tail, pugi::xml_node place) {
+  GraphBuilder builder(model.document, model.weights, place, layer_name(place) + "/rows/");
+  const auto first = tail.boxes.first;
+  const Value boxes = builder.slice("boxes", value_of(model.document, tail.boxes.root),
+                                    {{2, first, first + tail.boxes.width}});
+  const Value turned = builder.transpose("boxes_by_value", boxes, {0, 2, 1});
+  return builder.concat("joined", {turned, value_of(model.document, tail.scores.root)}, 1).port;
 }
 
 /// The output keeps the names of its tensor, by which a model's description may know it.
@@ -115,6 +130,12 @@ void move_names(Document& document, PortRef from, PortRef to) {
   }
 }
 
+void remove_output(Document& document, LayerId result) {
+  const auto layer = document.layer(result);
+  document.disconnect({result, input_port(layer, 0).attribute("id").as_ullong()});
+  document.remove_layer(layer);
+}
+
 void connect_result(Document& document, pugi::xml_node result, PortRef from) {
   auto port = input_port(result, 0);
   const PortRef to{layer_id(result), port.attribute("id").as_ullong()};
@@ -125,27 +146,12 @@ void connect_result(Document& document, pugi::xml_node result, PortRef from) {
   set(port, "precision", as.attribute("precision").value());
 }
 
-void note(Model::Impl& model, const Tail& tail) {
-  auto& info = model.model_info;
-  const bool is_best_class = tail.nms && tail.nms->is_best_class;
-  info["host_postprocess"] = is_best_class ? "nms-best-class" : tail.nms ? "nms" : "topk";
-  info["host_classes"] = std::to_string(tail.classes());
-  info["host_detections"] = std::to_string(tail.detections);
-  if (tail.nms) {
-    info["host_iou_threshold"] = shortest(static_cast<float>(tail.nms->iou));
-    info["host_score_threshold"] = shortest(static_cast<float>(tail.nms->score));
-  }
-  if (is_best_class) {
-    info["host_box_scale"] = shortest(static_cast<float>(tail.nms->scale));
-    info["host_class_offset"] = shortest(static_cast<float>(tail.nms->offset));
-  }
-}
-
 std::string describe(const Document& document, const Tail& tail, PortRef output) {
   const auto shape = to_string(port_shape(document.output_port(output).node));
-  return base::text(tail.nms ? "NonMaxSuppression" : "TopK and Gather", " cut off: the output is ",
-                    shape, " with ", tail.classes(), tail.classes() == 1 ? " class" : " classes",
-                    ", of which the host takes ", tail.detections);
+  return base::text(name_of(tail), " cut off: the output is ", shape, " with ", tail.classes(),
+                    tail.classes() == 1 ? " class" : " classes", ", of which the host takes ",
+                    tail.detections,
+                    tail.counts.empty() ? "" : "; what told their number and places is gone");
 }
 
 std::ptrdiff_t outputs_of(const Document& document, PortRef port) {
@@ -161,22 +167,27 @@ std::optional<std::string> cut(Model::Impl& model, pugi::xml_node result, PortRe
   if (!can_join(model.document, parts) || tail.classes() > kMostClasses) return {};
   // A value with two outputs has one name for both.
   if (outputs_of(model.document, output) > 1) return {};
+  std::set<LayerId> results(tail.counts.begin(), tail.counts.end());
+  results.insert(layer_id(result));
   for (const auto detector : tail.detectors) {
-    if (is_read_elsewhere(model.document, result, detector)) return {};
+    if (is_read_elsewhere(model.document, results, detector)) return {};
   }
   const auto place = model.document.layer(output.layer);
-  const auto joined = join(model, parts, place, layer_name(place));
+  const auto joined = tail.are_scores_by_class ? join_by_class(model, tail, place)
+                                               : join(model, parts, place, layer_name(place));
   if (outputs_of(model.document, joined) > 0) return {};
   move_names(model.document, output, joined);
   connect_result(model.document, result, joined);
+  for (const auto count : tail.counts) remove_output(model.document, count);
   model.document.remove_unused();
-  note(model, tail);
+  for (const auto& [key, value] : host_notes(tail)) model.model_info[key] = value;
   return describe(model.document, tail, joined);
 }
 
 bool has_detector(const Document& document) {
-  return !document.layers_of_type("TopK").empty() ||
-         !document.layers_of_type("NonMaxSuppression").empty();
+  constexpr std::array kDetectors{"TopK", "NonMaxSuppression", "MulticlassNms", "MatrixNms"};
+  return std::any_of(kDetectors.begin(), kDetectors.end(),
+                     [&](const char* type) { return !document.layers_of_type(type).empty(); });
 }
 
 }  // namespace
@@ -190,7 +201,10 @@ std::optional<std::string> cut_detections(Model::Impl& model) {
   for (auto result : results) {
     const auto output = model.document.producer(result, input_port(result, 0));
     if (!output) continue;
-    const auto tail = read_tail(model.document, model.weights, *output);
+    auto tail = read_tail(model.document, model.weights, *output);
+    if (!tail) {
+      tail = read_class_nms(model.document, model.weights, *output);
+    }
     if (tail) return cut(model, result, *output, *tail);
   }
   return {};

@@ -11,8 +11,6 @@ namespace {
 
 using Kind = Meaning::Kind;
 constexpr std::int64_t kBoxValues = 4;
-// What the host takes: a model's card has no more (npuvision, CardLimits).
-constexpr std::int64_t kMostDetections = 1 << 16;
 
 class TailReader {
  public:
@@ -241,7 +239,8 @@ bool TailReader::read_nms(pugi::xml_node layer) {
 
 std::optional<Tail> TailReader::read(PortRef output) {
   const auto shape = meanings_.shape_of(output);
-  if (shape.size() != 3 || shape[0] != 1 || shape[1] < 1 || shape[1] > kMostDetections) return {};
+  if (shape.size() != 3 || shape[0] != 1) return {};
+  if (shape[1] < 1 || shape[1] > Tail::kMostDetections) return {};
   const auto rows = without_padding(output);
   const auto concat = document_.layer(rows.layer);
   const auto width = meanings_.shape_of(rows);

@@ -12,8 +12,12 @@
 
 namespace npu::ir {
 
-/// What chooses the detections, and on which columns: the host does the same with these.
+/// What chooses the detections, and on which columns: the host does the same with these. Without
+/// `nms` and `class_nms` it is TopK.
 struct Tail {
+  /// What the host takes: a model's card has no more (npuvision, CardLimits).
+  static constexpr std::int64_t kMostDetections = 1 << 16;
+
   Meaning boxes, scores;
   std::vector<Meaning> more;       ///< masks' coefficients, key points, an angle
   std::vector<LayerId> detectors;  ///< what chooses the detections
@@ -25,7 +29,22 @@ struct Tail {
     bool is_best_class = false;
     double scale = 1, offset = 0;
   };
-  std::optional<Nms> nms;  ///< else TopK
+  std::optional<Nms> nms;
+  /// MulticlassNms, or MatrixNms, of each class of a box.
+  struct ClassNms {
+    double iou = 0, score = 0;
+    double margin = 0;                       ///< by which sides are longer than corners tell
+    std::optional<std::int64_t> candidates;  ///< of a class, the best ones; else all
+    std::optional<std::int64_t> background;  ///< the class that is none
+    struct Matrix {
+      double lowest = 0;            ///< that decayed scores are above
+      std::optional<double> sigma;  ///< of a Gaussian decay; else it is linear
+    };
+    std::optional<Matrix> matrix;
+  };
+  std::optional<ClassNms> class_nms;
+  bool are_scores_by_class = false;  ///< their root is [1, classes, boxes]
+  std::vector<LayerId> counts;       ///< Results that show how many were chosen, or which
   std::int64_t classes() const { return scores.width; }
 };
 
