@@ -13,7 +13,7 @@ sys.path.insert(0, str(SHAPES))
 
 import evaluate  # noqa: E402
 
-HEADS = ("raw", "bare", "end2end", "nms", "nms_operator")
+HEADS = ("raw", "bare", "end2end", "nms", "nms_operator", "nms_export")
 # Cut off by npuinfer, and done by nputensordec.
 REPAIRED = ("v10", "v26")
 # The name of metadata.yaml: that of the ground truth.
@@ -128,7 +128,8 @@ class Repairs(unittest.TestCase):
 
     def test_each_is_told(self):
         for head, told in (("v26", "TopK and Gather cut off: the output is"),
-                           ("nms_operator", "NonMaxSuppression cut off: the output is")):
+                           ("nms_operator", "NonMaxSuppression cut off: the output is"),
+                           ("nms_export", "NonMaxSuppression cut off: the output is")):
             done = launch(head, "auto")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(told, done.stdout + done.stderr)

@@ -12,6 +12,8 @@ writes shapes_<head>_openvino_model/ with shapes_<head>.xml, .bin and metadata.y
     nms           [1,300,6]: the best box of an object above a threshold, rows of zeros fill up (nms=True)
     nms_operator  the same by the operator NonMaxSuppression, whose output is as long as it has found boxes: no NPU
                   runs it, but what is in front of it
+    nms_export    the same by the operators to which OpenVINO converts Ultralytics' own nms=True: NonZero of the boxes
+                  above `conf`, NonMaxSuppression of boxes that are scaled and moved apart by class, ScatterNDUpdate
 
 What Ultralytics writes into the IR is there but for the labels: only metadata.yaml names the classes.
 
@@ -32,6 +34,8 @@ SHAPES = Path(__file__).resolve().parents[2] / "models" / "shapes"
 # The labels of shapes.xml in their order; one has a blank, which the IR's own list of labels could not tell.
 NAMES = {"circle": "circle", "square": "square", "triangle": "warning triangle"}
 MOST_BOXES = 300
+# Of the demo detector's input, in pixels.
+SIDE = 256
 # As of `yolo export ... conf=0.01 iou=0.5`: the curve of recall over precision wants the unsure detections too.
 CONFIDENCE, IOU = 0.01, 0.5
 # A box is right after as many rounds as there are boxes that drop one another in a row.
@@ -171,6 +175,58 @@ def with_nms_operator(raw):
     return op.reshape(first, whole([1, MOST_BOXES, 6]), False)
 
 
+def only(batch):
+    """Of the only picture of a batch."""
+    return op.gather(batch, whole(0), whole(0))
+
+
+def above_confidence(raw):
+    """Edges [M,4], score and class [M] of the boxes whose best score is above CONFIDENCE."""
+    rows = op.transpose(raw, whole([0, 2, 1]))
+    centre, size, scores = op.variadic_split(rows, whole(2), whole([2, 2, len(NAMES)])).outputs()
+    half = op.multiply(size, number(0.5))
+    joined = op.concat([op.subtract(centre, half), op.add(centre, half), scores], 2)
+    edges, scores = op.variadic_split(joined, whole(2), whole([4, len(NAMES)])).outputs()
+    best = only(op.reduce_max(scores, whole([-1]), False))
+    label = only(op.squeeze(op.topk(scores, whole(1), -1, "max", "none", "i64").output(1), whole([-1])))
+    places = op.reshape(op.non_zero(op.greater(best, number(CONFIDENCE)), "i64"), whole([-1, 1]), True)
+    return [op.gather_nd(values, places) for values in (only(edges), best, label)]
+
+
+def moved_apart(edges, label):
+    """By class, after scaling, so that only boxes of one class overlap."""
+    scale = number(1 / len(NAMES))
+    scaled = op.multiply(op.divide(edges, number(SIDE)), scale)
+    size = op.concat([op.shape_of(label), whole([4])], 0)
+    each = op.broadcast(op.reshape(label, whole([0, 1]), True), size, broadcast_spec="BIDIRECTIONAL")
+    return op.add(scaled, op.multiply(op.convert(each, "f32"), scale))
+
+
+def filled_up(rows):
+    """[1,MOST_BOXES,6]: rows written into a tensor of zeros, behind them what pads them."""
+    everything = MOST_BOXES * 6
+    count = op.gather(op.shape_of(rows), whole(0), whole(0))
+    missing = op.multiply(op.unsqueeze(op.subtract(whole(MOST_BOXES), count), whole(0)), whole([6]))
+    padded = op.pad(op.reshape(rows, whole([-1]), False), whole([0]), missing, "constant", number(0))
+    places = op.reshape(op.range(whole(0), whole(everything), whole(1), "i64"), whole([-1, 1]), False)
+    zeros = op.constant(np.zeros(everything, np.float32))
+    written = op.scatter_nd_update(zeros, places, op.reshape(padded, whole([everything]), False))
+    return op.reshape(written, whole([-1, MOST_BOXES, 6]), True)
+
+
+def with_exported_nms(raw):
+    edges, score, label = above_confidence(raw)
+    moved = moved_apart(edges, label)
+    found = op.non_max_suppression(op.unsqueeze(moved, whole(0)), op.unsqueeze(score, whole([0, 1])), whole(2**31 - 1),
+                                   number(IOU), number(np.finfo(np.float32).min), box_encoding="corner",
+                                   sort_result_descending=True, output_type="i64")
+    places = op.squeeze(op.gather(found.output(0), whole([2]), whole(1)), whole([1]))
+    kept = op.slice(places, whole([0]), whole([MOST_BOXES]), whole([1]), whole([0]))
+    edges, score, label = (op.gather(values, kept, whole(0)) for values in (edges, score, label))
+    ends = [op.reshape(score, whole([-1, 1]), False), op.convert(op.reshape(label, whole([-1, 1]), False), "f32")]
+    return filled_up(op.concat([edges, *ends], -1))
+
+
 def rows_at(values, places, width):
     """Rows of [1,N,width] at places [1,M,1], as torch.gather takes them."""
     return op.gather_elements(values, op.convert(op.tile(places, whole([1, 1, width])), "i32"), 1)
@@ -226,6 +282,7 @@ HEADS = {
     "v26": (v26, "YOLO26n", "true", "false"),
     "nms": (with_nms, "YOLO11n", "false", "true"),
     "nms_operator": (with_nms_operator, "YOLO11n", "false", "true"),
+    "nms_export": (with_exported_nms, "YOLO11n", "false", "true"),
 }
 
 
