@@ -138,18 +138,27 @@ Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parame
   return Model::read(dir.path() / "model.xml");
 }
 
-Model model_of(const Tail& tail) {
-  const auto values = static_cast<std::size_t>(4) + static_cast<std::size_t>(tail.classes) +
-                      static_cast<std::size_t>(tail.more);
+Model model_of(const std::vector<Tail>& tails) {
+  const Tail& first = tails.front();
+  const auto values = static_cast<std::size_t>(4) + static_cast<std::size_t>(first.classes) +
+                      static_cast<std::size_t>(first.more);
   const auto head = std::make_shared<Parameter>(
-      ov::element::f32, ov::Shape{1, values, static_cast<std::size_t>(tail.boxes)});
+      ov::element::f32, ov::Shape{1, values, static_cast<std::size_t>(first.boxes)});
   head->output(0).set_names({"boxes"});
-  TailBuilder builder(tail);
-  const auto output = builder.build(make<Relu>(head->output(0)));
-  output.get_tensor().set_names({"output0"});
-  ov::OutputVector outputs(tail.is_two_outputs ? 2 : 1, output);
-  outputs.insert(outputs.end(), builder.shown().begin(), builder.shown().end());
+  const auto rows = make<Relu>(head->output(0));
+  ov::OutputVector outputs;
+  for (std::size_t i = 0; i < tails.size(); ++i) {
+    TailBuilder builder(tails[i]);
+    const auto output = builder.build(rows);
+    output.get_tensor().set_names({"output" + std::to_string(i)});
+    outputs.insert(outputs.end(), tails[i].is_two_outputs ? 2 : 1, output);
+    outputs.insert(outputs.end(), builder.shown().begin(), builder.shown().end());
+  }
   return written(outputs, {head});
+}
+
+Model model_of(const Tail& tail) {
+  return model_of(std::vector<Tail>{tail});
 }
 
 }  // namespace npu::test

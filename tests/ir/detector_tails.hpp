@@ -3,6 +3,7 @@
 #include <functional>
 #include <openvino/openvino.hpp>
 #include <string>
+#include <vector>
 
 #include <npucore/model.hpp>
 
@@ -32,6 +33,8 @@ struct Tail {
 
 /// An input "boxes" [1, 4 + classes + more, boxes] and the output "output0".
 Model model_of(const Tail& tail);
+/// Several of one head, which all have the first one's sizes: "output0", "output1" and so on.
+Model model_of(const std::vector<Tail>& tails);
 /// What OpenVINO made, written and read back.
 Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parameters);
 

@@ -157,6 +157,65 @@ INSTANTIATE_TEST_SUITE_P(
                     TailRow{"fewer_boxes_than_values", {.classes = 40, .boxes = 40}}),
     name_of);
 
+// ---- Two ends in one model
+
+TEST(TwoEnds, AreCutTogetherWhereTheHostDoesTheSameForBoth) {
+  const Tail tail{.is_one_tensor = false};
+  auto model = test::model_of(std::vector<Tail>{tail, tail});
+  const auto inputs = std::map<std::string, test::Bytes>{{"boxes", bytes_of(values_for(tail))}};
+  const auto expected = test::run_with_openvino(model, inputs);
+  const auto told = model.repair();
+  EXPECT_TRUE(is_told(told, "; TopK and Gather cut off")) << "the second one";
+  EXPECT_FALSE(has(model, "TopK"));
+  ASSERT_EQ(model.outputs().size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(model.outputs()[i].tensor_names,
+              std::vector<std::string>{"output" + std::to_string(i)});
+    EXPECT_EQ(model.outputs()[i].shape, (Shape{1, tail.boxes, 4 + tail.classes}));
+  }
+  EXPECT_EQ(rows_by_hand(test::run_with_openvino(model, inputs), tail, true), expected);
+  EXPECT_EQ(test::wrong_shapes(model), std::vector<std::string>());
+}
+
+struct TwoRow {
+  const char* name;
+  std::vector<Tail> tails;
+  const char* reason;
+};
+void PrintTo(const TwoRow& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class TwoEndsTest : public testing::TestWithParam<TwoRow> {};
+
+TEST_P(TwoEndsTest, AreBothLeftAndItIsSaidWhy) {
+  auto model = test::model_of(GetParam().tails);
+  const auto outputs = model.outputs();
+  testing::internal::CaptureStderr();
+  const auto told = model.repair();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(is_told(told, "cut off"));
+  EXPECT_NE(log.find("left 2 ends of detectors"), std::string::npos) << log;
+  EXPECT_NE(log.find(GetParam().reason), std::string::npos) << log;
+  EXPECT_TRUE(has(model, "TopK"));
+  EXPECT_FALSE(model.model_info().contains("host_postprocess"));
+  ASSERT_EQ(model.outputs().size(), outputs.size());
+  EXPECT_EQ(model.outputs()[0].shape, outputs[0].shape);
+}
+
+const Tail kOwnTensors{.is_one_tensor = false};
+const Tail kFewer{.detections = 10, .is_one_tensor = false};
+const Tail kShown{.is_one_tensor = false, .shows_scores = true};
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, TwoEndsTest,
+    testing::Values(
+        TwoRow{"numbers", {kOwnTensors, kFewer}, "that of 'output1' has other numbers"},
+        TwoRow{"first_is_read", {kShown, kOwnTensors}, "that of 'output0' has other readers"},
+        TwoRow{"second_is_read", {kOwnTensors, kShown}, "that of 'output1' has other readers"},
+        TwoRow{"tensor", {Tail{}, Tail{}}, "they choose from one tensor"}),
+    [](const auto& row) { return row.param.name; });
+
 // ---- NonMaxSuppression
 
 struct Nms {
@@ -347,7 +406,7 @@ TEST(TargetSizes, FollowALaterReshape) {
 }
 
 TEST(Repair, ChangesACopyAlone) {
-  const auto model = test::model_of({});
+  const auto model = test::model_of(Tail{});
   auto copy = model;
   EXPECT_FALSE(copy.repair().empty());
   EXPECT_TRUE(has(model, "TopK"));

@@ -2,6 +2,7 @@
 #include <array>
 #include <set>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "ir/graph/graph_builder.hpp"
 #include "ir/graph/layer.hpp"
@@ -161,23 +162,42 @@ std::ptrdiff_t outputs_of(const Document& document, PortRef port) {
   });
 }
 
-std::optional<std::string> cut(Model::Impl& model, pugi::xml_node result, PortRef output,
-                               const Tail& tail) {
-  const auto parts = columns_of(tail);
-  if (!can_join(model.document, parts) || tail.classes() > kMostClasses) return {};
+/// The output of one detector, and what chooses its rows.
+struct End {
+  pugi::xml_node result;
+  PortRef output;
+  Tail tail;
+};
+
+/// The tensor that becomes the output where it is there already.
+std::optional<PortRef> tensor_of(const Model::Impl& model, const End& end) {
+  const auto parts = columns_of(end.tail);
+  if (end.tail.are_scores_by_class || !is_one_tensor(model.document, parts)) return {};
+  return without_transpose(model.document, model.weights, parts[0].root);
+}
+
+bool can_cut(const Model::Impl& model, const End& end) {
+  const auto& document = model.document;
+  const bool fits = can_join(document, columns_of(end.tail)) && end.tail.classes() <= kMostClasses;
   // A value with two outputs has one name for both.
-  if (outputs_of(model.document, output) > 1) return {};
-  std::set<LayerId> results(tail.counts.begin(), tail.counts.end());
-  results.insert(layer_id(result));
-  for (const auto detector : tail.detectors) {
-    if (is_read_elsewhere(model.document, results, detector)) return {};
-  }
-  const auto place = model.document.layer(output.layer);
-  const auto joined = tail.are_scores_by_class ? join_by_class(model, tail, place)
-                                               : join(model, parts, place, layer_name(place));
-  if (outputs_of(model.document, joined) > 0) return {};
-  move_names(model.document, output, joined);
-  connect_result(model.document, result, joined);
+  if (!fits || outputs_of(document, end.output) > 1) return false;
+  const auto tensor = tensor_of(model, end);
+  if (tensor && outputs_of(document, *tensor) > 0) return false;
+  std::set<LayerId> results(end.tail.counts.begin(), end.tail.counts.end());
+  results.insert(layer_id(end.result));
+  return std::none_of(end.tail.detectors.begin(), end.tail.detectors.end(), [&](LayerId detector) {
+    return is_read_elsewhere(document, results, detector);
+  });
+}
+
+std::string cut(Model::Impl& model, const End& end) {
+  const auto& tail = end.tail;
+  const auto place = model.document.layer(end.output.layer);
+  const auto joined = tail.are_scores_by_class
+                          ? join_by_class(model, tail, place)
+                          : join(model, columns_of(tail), place, layer_name(place));
+  move_names(model.document, end.output, joined);
+  connect_result(model.document, end.result, joined);
   for (const auto count : tail.counts) remove_output(model.document, count);
   model.document.remove_unused();
   for (const auto& [key, value] : host_notes(tail)) model.model_info[key] = value;
@@ -190,24 +210,64 @@ bool has_detector(const Document& document) {
                      [&](const char* type) { return !document.layers_of_type(type).empty(); });
 }
 
-}  // namespace
-
-std::optional<std::string> cut_detections(Model::Impl& model) {
-  constexpr std::size_t kMostOutputs = 16;
-  const auto results = model.document.layers_of_type("Result");
-  if (has_stale_shapes(model) || results.size() > kMostOutputs || !has_detector(model.document)) {
-    return {};
-  }
-  for (auto result : results) {
+std::vector<End> find_ends(const Model::Impl& model) {
+  std::vector<End> ends;
+  for (auto result : model.document.layers_of_type("Result")) {
     const auto output = model.document.producer(result, input_port(result, 0));
     if (!output) continue;
     auto tail = read_tail(model.document, model.weights, *output);
     if (!tail) {
       tail = read_class_nms(model.document, model.weights, *output);
     }
-    if (tail) return cut(model, result, *output, *tail);
+    if (tail) {
+      ends.push_back({result, *output, std::move(*tail)});
+    }
   }
-  return {};
+  return ends;
+}
+
+std::string output_name(const Document& document, PortRef output) {
+  const auto names = tensor_names(document.output_port(output).node);
+  return names.empty() ? layer_name(document.layer(output.layer)) : names.front();
+}
+
+/// Why several ends are not cut off together; empty where they can be. The model's description says
+/// once what the host does, so it must be the same for all.
+std::string doubt_about(const Model::Impl& model, const std::vector<End>& ends) {
+  std::set<PortRef> tensors;
+  for (const auto& end : ends) {
+    const auto name = base::quoted(output_name(model.document, end.output));
+    if (!can_cut(model, end)) return base::text("that of ", name, " has other readers");
+    if (host_notes(end.tail) != host_notes(ends[0].tail)) {
+      return base::text("that of ", name, " has other numbers, or another operator");
+    }
+    const auto tensor = tensor_of(model, end);
+    if (tensor && !tensors.insert(*tensor).second) return "they choose from one tensor";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<std::string> cut_detections(Model::Impl& model) {
+  constexpr std::size_t kMostOutputs = 16;
+  if (has_stale_shapes(model) || !has_detector(model.document) ||
+      model.document.layers_of_type("Result").size() > kMostOutputs) {
+    return {};
+  }
+  const auto ends = find_ends(model);
+  if (ends.empty() || (ends.size() == 1 && !can_cut(model, ends[0]))) return {};
+  if (const auto doubt = doubt_about(model, ends); !doubt.empty()) {
+    base::log(LogLevel::kWarning,
+              base::text("left ", ends.size(), " ends of detectors in ",
+                         base::quoted(model.path.string()), " as they are, because ", doubt,
+                         ": the host can do the same for all, or nothing; give each detector a "
+                         "model of its own"));
+    return {};
+  }
+  std::string told;
+  for (const auto& end : ends) told += (told.empty() ? "" : "; ") + cut(model, end);
+  return told;
 }
 
 }  // namespace npu::ir
