@@ -131,6 +131,7 @@ set(NPUVISION_SOURCES
   npuvision/card/card_json.cpp
   npuvision/card/hugging_face.cpp
   npuvision/card/labels.cpp
+  npuvision/card/levels.cpp
   npuvision/card/merge.cpp
   npuvision/card/model_api.cpp
   npuvision/card/model_info.cpp
@@ -158,6 +159,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/pictures/classification.cpp
   npuvision/decode/pictures/depth.cpp
   npuvision/decode/pictures/embedding.cpp
+  npuvision/decode/pictures/levels.cpp
   npuvision/decode/pictures/segmentation.cpp
   npuvision/decode/simcc.cpp
   npuvision/decode/ssd.cpp

@@ -118,7 +118,8 @@ void read(const Value& value, const Field<std::vector<float>>& field, std::vecto
 void read(const Value& value,
           const Field<std::vector<std::pair<std::uint32_t, std::uint32_t>>>& field,
           std::vector<std::pair<std::uint32_t, std::uint32_t>>* to) {
-  *to = value.pairs(static_cast<std::uint32_t>(field.highest));
+  *to = value.pairs(static_cast<std::uint32_t>(field.lowest),
+                    static_cast<std::uint32_t>(field.highest));
 }
 
 constexpr const char* kOrigins = "origins";

@@ -20,6 +20,9 @@ ModelCard without_what_contradicts(ModelCard card, const ModelCard& stronger) {
     card.anchors.clear();
     card.channels_first.reset();
     card.multilabel.reset();
+    card.level_values.clear();
+    card.exclusive_groups = 0;
+    card.level_parents.clear();
     card.raw_scores.reset();
   }
   if (is_said(stronger.resize)) {

@@ -50,10 +50,23 @@ void read_type(const Value& root, ModelCard* card) {
   card->end_to_end = found->end_to_end;
 }
 
-/// Classes of several levels, each with a softmax of its own.
-bool is_hierarchical(const Value& root) {
-  const auto hierarchical = root.find("hierarchical");
-  return hierarchical && hierarchical->flag();
+bool is_true(const Value& root, const char* key) {
+  const auto value = root.find(key);
+  return value && value->flag();
+}
+
+/// Classes of several levels, each with a softmax of its own. One softmax over all of them would
+/// look like an answer, so nothing is said where the levels are not known.
+void read_hierarchical(const Value& root, const std::string& place, ModelCard* card) {
+  const auto levels = root.find("hierarchical_config");
+  if (!levels || is_true(root, "multilabel")) return;
+  read_type(root, card);
+  if (card->task == Task::kClassify) {
+    read_levels(levels->text(), place + ", hierarchical_config", card);
+  } else {
+    card->task = Task::kUnknown;
+    card->family = Family::kAuto;
+  }
 }
 
 void read_labels(const Value& root, ModelCard* card) {
@@ -160,8 +173,9 @@ ModelCard card_of_model_api(const std::map<std::string, std::string>& info,
   const Tree tree = info;
   const Value root(tree, Value::Scalars::kText, place);
   ModelCard card;
-  // One softmax over all levels would look like an answer.
-  if (!is_hierarchical(root)) {
+  if (is_true(root, "hierarchical")) {
+    read_hierarchical(root, place, &card);
+  } else {
     read_type(root, &card);
     read_labels(root, &card);
   }

@@ -25,6 +25,9 @@ ModelCard crop_of_ultralytics(const ModelCard& metadata);
 ModelCard card_of_model_api(const std::map<std::string, std::string>& info,
                             const std::string& place);
 
+/// hierarchical_config of the same: the levels of a classification's labels, and their names.
+void read_levels(const std::string& text, const std::string& place, ModelCard* card);
+
 /// config.json: of PaddleOCR where it has PostProcess, else of Hugging Face.
 ModelCard card_of_config(const std::string& text, const std::string& place);
 /// Of transformers, or of timm.

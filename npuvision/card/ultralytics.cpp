@@ -76,7 +76,7 @@ void read_size(const Value& root, ModelCard* card) {
 /// Ultralytics writes none: who knows the key points adds it to the file.
 void read_skeleton(const Value& root, ModelCard* card) {
   if (const auto skeleton = root.find("skeleton")) {
-    card->skeleton = skeleton->pairs(card->key_points - 1);
+    card->skeleton = skeleton->pairs(0, card->key_points - 1);
   }
 }
 

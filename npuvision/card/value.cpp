@@ -82,18 +82,19 @@ std::vector<std::pair<std::string, Value>> Value::entries() const {
   return values;
 }
 
-std::vector<std::pair<std::uint32_t, std::uint32_t>> Value::pairs(std::uint32_t highest) const {
-  const auto bones = items();
-  if (bones.size() > CardLimits::kBones) {
-    refuse("has more than " + std::to_string(CardLimits::kBones) + " entries");
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Value::pairs(std::uint32_t lowest,
+                                                                  std::uint32_t highest) const {
+  const auto listed = items();
+  if (listed.size() > CardLimits::kPairs) {
+    refuse("has more than " + std::to_string(CardLimits::kPairs) + " entries");
   }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-  for (const Value& bone : bones) {
-    const auto ends = bone.items();
+  for (const Value& pair : listed) {
+    const auto ends = pair.items();
     if (ends.size() != 2) {
-      bone.refuse("is no pair of key points");
+      pair.refuse("is no pair");
     }
-    pairs.emplace_back(ends[0].whole(0, highest), ends[1].whole(0, highest));
+    pairs.emplace_back(ends[0].whole(lowest, highest), ends[1].whole(lowest, highest));
   }
   return pairs;
 }

@@ -42,8 +42,9 @@ class Value {
   std::vector<std::string> texts(std::size_t most) const;
   /// A list; a number alone is a list too.
   std::vector<float> numbers(double lowest, double highest, std::size_t most) const;
-  /// A list of lists of two whole numbers up to `highest`: pairs of key points.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(std::uint32_t highest) const;
+  /// A list of lists of two whole numbers each.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(std::uint32_t lowest,
+                                                             std::uint32_t highest) const;
   /// Numbers in one text, with blanks, commas or brackets between them: "[123.7, 116.3]".
   std::vector<float> numbers_in_text(double lowest, double highest, std::size_t most) const;
   /// {0: "person", 1: "bicycle"}, or a list. Classes that the map leaves out have no name.
@@ -68,7 +69,7 @@ struct CardLimits {
   static constexpr std::uint32_t kLabels = 65536;
   static constexpr std::uint32_t kObjects = 1000000;
   static constexpr std::uint32_t kKeyPoints = 1024;
-  static constexpr std::size_t kBones = 4096;
+  static constexpr std::uint32_t kPairs = 4096;    ///< of a list of pairs
   static constexpr std::uint32_t kPixels = 65536;  ///< of a side of the input
   static constexpr std::size_t kChannels = 4;
   static constexpr std::size_t kAnchors = 256;  ///< numbers: two for each

@@ -113,12 +113,13 @@ Decoder::~Decoder() = default;
 
 DecodeOptions options_of(const ModelCard& card) {
   DecodeOptions options;
+  const bool has_several = card.multilabel.value_or(false) || !card.level_values.empty();
   // Of classes that exclude each other, the best is an answer however many there are.
-  if (card.task == Task::kClassify && !card.multilabel.value_or(false)) {
+  if (card.task == Task::kClassify && !has_several) {
     options.confidence_threshold = 0;
   }
   // Each class that is there is part of the answer.
-  if (card.multilabel.value_or(false)) {
+  if (has_several) {
     options.max_classes = std::numeric_limits<std::size_t>::max();
   }
   options.confidence_threshold = card.confidence_threshold.value_or(options.confidence_threshold);

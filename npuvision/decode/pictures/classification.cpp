@@ -6,6 +6,7 @@
 #include <span>
 
 #include "families.hpp"
+#include "levels.hpp"
 #include "values.hpp"
 
 namespace npu::vision {
@@ -22,8 +23,9 @@ bool are_multiples(std::span<const float> values, float step) {
   });
 }
 
-/// The step in which probabilities were rounded to 8 bits; 0: they were not. One of the usual steps,
-/// else the largest that fits: of the smallest value it is a part. In f16 such a part is not exact.
+/// The step in which probabilities were rounded to 8 bits; 0: they were not. One of the usual
+/// steps, else the largest that fits: of the smallest value it is a part. In f16 such a part is not
+/// exact.
 float quantisation_step(std::span<const float> values) {
   for (const float usual : {1.0F / 255, 1.0F / 256}) {
     if (are_multiples(values, usual)) return usual;
@@ -67,12 +69,24 @@ std::size_t classes_of(const TensorView& output) {
 
 bool fits(const Found& found, const TensorView& output) {
   const std::size_t classes = classes_of(output), labels = found.card.labels.size();
+  if (!found.card.level_values.empty()) return classes == found.card.level_values.size();
   const std::size_t least = found.card.multilabel.value_or(false) ? 1 : 2;
   return classes >= least && (labels == 0 || labels == classes);
 }
 
+std::string refusal_of_levels(const Found& found, int only) {
+  if (only == -2) return why_none(only);
+  if (only == -1) {
+    return "has none with a value for each of the " +
+           std::to_string(found.card.level_values.size()) + " of the model's levels of labels";
+  }
+  const std::string doubt = doubt_about_levels(found.card);
+  return doubt.empty() ? "" : "has levels of labels that the card says wrongly, with " + doubt;
+}
+
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
+  if (!found.card.level_values.empty()) return refusal_of_levels(found, only);
   if (only == -2) return why_none(only);
   if (only == -1) {
     return found.card.labels.empty() ? kOtherTensors
@@ -159,6 +173,9 @@ void ClassificationDecoder::make_softmax() {
 }
 
 std::unique_ptr<Decoder> make(const Found& found) {
+  if (!found.card.level_values.empty()) {
+    return make_level_decoder(found, static_cast<std::size_t>(only_output(found, fits)));
+  }
   return std::make_unique<ClassificationDecoder>(found);
 }
 

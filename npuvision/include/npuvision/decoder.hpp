@@ -21,7 +21,8 @@ struct DecodeOptions {
   std::optional<bool> suppresses;
   bool is_class_agnostic = false;  ///< of any two objects that overlap, the better one stays
   std::size_t max_objects = 300;   ///< the best ones of a frame
-  /// The best ones of a classification; of a multilabel model options_of() asks for all.
+  /// The best ones of a classification; of one that is multilabel, or has levels, options_of() asks
+  /// for all.
   std::size_t max_classes = 1;
 };
 

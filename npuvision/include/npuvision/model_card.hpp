@@ -44,6 +44,12 @@ struct NPU_API ModelCard {
   /// Whether the graph ends with the suppression of overlaps: [1, boxes, 6].
   std::optional<bool> end_to_end;
   std::optional<bool> multilabel;  ///< each class is a question of its own, answered by a sigmoid
+  /// Of a classification of several levels: for each value its group and its label. Labels of one
+  /// of the first `exclusive_groups` exclude each other; the others are questions of their own.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> level_values;
+  std::uint32_t exclusive_groups = 0;
+  /// Labels that count only where another does: it, and that other one.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> level_parents;
   std::optional<bool> raw_scores;  ///< whether values of classes are taken as they are, no softmax
 
   /// Of YOLO's heads: width and height of each anchor in model pixels, from the finest grid on.

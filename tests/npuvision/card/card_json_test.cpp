@@ -148,7 +148,7 @@ const BadCard kBadCards[] = {
     {"NumberAsLabel", R"({"labels":["a",1]})", "key \"labels/1\": is no text"},
     {"ZeroInLabel", R"({"labels":["a\u0000b"]})", "has a zero byte"},
     {"LoneSurrogate", R"({"labels":["\ud800"]})", "it is no JSON"},
-    {"Bone", R"({"skeleton":[[1]]})", "key \"skeleton/0\": is no pair of key points"},
+    {"Bone", R"({"skeleton":[[1]]})", "key \"skeleton/0\": is no pair"},
     {"FarBone", R"({"key_points":2,"skeleton":[[0,2]]})", "a key point beyond the 2"},
     {"FewNames", R"({"key_points":2,"key_point_names":["a"]})", "has not the 2 entries"},
     {"Origins", R"({"origins":["a"]})", "key \"origins\": is no map"},

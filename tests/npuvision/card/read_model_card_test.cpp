@@ -340,7 +340,7 @@ const Bad kBad[] = {
     {"KeyPointsOfFour", kYaml, "kpt_shape: [17, 4]\n", "key \"kpt_shape/1\": is 4"},
     {"SkeletonBeyond", kYaml, "kpt_shape: [2, 3]\nskeleton: [[0, 2]]\n",
      "key \"skeleton/0/1\": is 2"},
-    {"SkeletonOfOne", kYaml, "kpt_shape: [2, 3]\nskeleton: [[0]]\n", "is no pair of key points"},
+    {"SkeletonOfOne", kYaml, "kpt_shape: [2, 3]\nskeleton: [[0]]\n", "is no pair"},
     {"KeyPointNames", kYaml, "kpt_shape: [2, 3]\nkpt_names: [a]\n", "has not the 2 entries"},
     {"End2EndInWords", kYaml, "task: detect\nend2end: perhaps\n",
      "key \"end2end\": is neither true nor false"},
@@ -482,6 +482,87 @@ TEST_F(GetiCard, OfSeveralLevelsSaysNothingOfClasses) {
   levels["hierarchical"] = "False";
   EXPECT_EQ(read(levels).to_json(), read(info).to_json());
 }
+
+struct LevelsRow {
+  const char* name;
+  const char* wrong;  ///< in kLevels
+  const char* instead;
+  const char* says;
+};
+void PrintTo(const LevelsRow& row, std::ostream* out) {
+  *out << row.name;
+}
+
+constexpr const char* kLevels = R"({"cls_heads_info": {"num_multiclass_heads": 1,
+  "num_multilabel_classes": 1, "num_single_label_classes": 2,
+  "head_idx_to_logits_range": {"0": [0, 2]}, "all_groups": [["tree", "bee"], ["wet bee"]],
+  "label_to_idx": {"bee": 0, "tree": 1, "wet bee": 2}}, "label_tree_edges": [["wet bee", "bee"]]})";
+
+ModelCard card_of_levels(const std::string& levels) {
+  return read_model_card("/nowhere/model.xml", {{"model_type", "Classification"},
+                                                {"hierarchical", "True"},
+                                                {"labels", "bee tree wet_bee"},
+                                                {"hierarchical_config", levels}});
+}
+
+TEST(LevelsOfACard, AreThoseOfGeti) {
+  const ModelCard card = ModelCard::from_json(card_of_levels(kLevels).to_json());
+  using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  EXPECT_EQ(card.task, Task::kClassify);
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"bee", "tree", "wet bee"}));
+  EXPECT_EQ(card.level_values, (Pairs{{0, 1}, {0, 0}, {1, 2}}));
+  EXPECT_EQ(card.exclusive_groups, 1U);
+  EXPECT_EQ(card.level_parents, (Pairs{{2, 0}}));
+}
+
+TEST(LevelsOfACard, SayNothingBesideQuestionsOfTheirOwnOrAnotherTask) {
+  for (const auto& [key, value] :
+       std::map<std::string, std::string>{{"multilabel", "True"}, {"model_type", "ssd"}}) {
+    Info info{{"model_type", "Classification"},
+              {"hierarchical", "True"},
+              {"hierarchical_config", kLevels}};
+    info[key] = value;
+    const ModelCard card = read_model_card("/nowhere/model.xml", info);
+    EXPECT_EQ(card.task, Task::kUnknown) << key;
+    EXPECT_TRUE(card.labels.empty()) << key;
+  }
+}
+
+class WrongLevels : public testing::TestWithParam<LevelsRow> {};
+
+TEST_P(WrongLevels, AreNamed) {
+  std::string levels = kLevels;
+  const std::string wrong = GetParam().wrong;
+  levels.replace(levels.find(wrong), wrong.size(), GetParam().instead);
+  try {
+    card_of_levels(levels);
+    FAIL() << "was read";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("hierarchical_config"), std::string::npos) << text;
+    EXPECT_NE(text.find(GetParam().says), std::string::npos) << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, WrongLevels,
+    testing::Values(
+        LevelsRow{"no_json", "{\"cls", "\"cls", "hierarchical_config"},
+        LevelsRow{"no_heads", "cls_heads_info", "heads", "has no \"cls_heads_info\""},
+        LevelsRow{"number_twice", "\"tree\": 1", "\"tree\": 0", "of another label, too"},
+        LevelsRow{"number_beyond", "\"tree\": 1", "\"tree\": 3", "label_to_idx/tree"},
+        LevelsRow{"unknown_label", "[\"tree\", \"bee\"]", "[\"tree\", \"wasp\"]",
+                  "\"wasp\", which is none"},
+        LevelsRow{"range", "[0, 2]", "[0, 3]", "is not the values from 0 to 2"},
+        LevelsRow{"range_elsewhere", "[0, 2]", "[1, 3]", "is not the values from 0 to 2"},
+        LevelsRow{"first_question", "\"num_single_label_classes\": 2",
+                  "\"num_single_label_classes\": 3", "number of values in front"},
+        LevelsRow{"two_labels_of_a_question", "[\"wet bee\"]]", "[\"wet bee\", \"bee\"]]",
+                  "is not one label"},
+        LevelsRow{"fewer_groups", "\"num_multiclass_heads\": 1", "\"num_multiclass_heads\": 2",
+                  "has fewer groups"},
+        LevelsRow{"edge_of_three", "\"bee\"]]}", "\"bee\", \"tree\"]]}", "is no pair"}),
+    [](const auto& row) { return row.param.name; });
 
 TEST_F(GetiCard, KnowsRowsThatOnlyResembleThoseOfYolo) {
   EXPECT_EQ(read({{"model_type", "YOLODETR"}}).end_to_end, false);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "reference.hpp"
@@ -58,6 +59,47 @@ Answer classified(const ModelCard& card, const std::vector<double>& values) {
   const auto decoder = make_decoder(card, std::span(&view, 1), {});
   decoder->decode(std::span(&view, 1), {}, {64, 64}, options_of(card), &answer);
   return answer;
+}
+
+// ---- Several levels
+
+/// Three labels that exclude each other, and a question of its own, below the first.
+ModelCard with_levels() {
+  ModelCard card = card_of(Task::kClassify, 4);
+  card.level_values = {{0, 0}, {0, 1}, {0, 2}, {1, 3}};
+  card.exclusive_groups = 1;
+  card.level_parents = {{3, 0}};
+  return card;
+}
+
+TEST(ClassificationLevels, LetALabelCountBelowItsParentAlone) {
+  const Answer below = classified(with_levels(), {3, 1, 1, 2});
+  ASSERT_EQ(below.classes.size(), 2U);
+  EXPECT_EQ(below.classes[0].label_id, 3U);
+  EXPECT_EQ(below.classes[1].label_id, 0U);
+  const Answer alone = classified(with_levels(), {1, 3, 1, 2});
+  ASSERT_EQ(alone.classes.size(), 1U);
+  EXPECT_EQ(alone.classes[0].label_id, 1U);
+}
+
+TEST(ClassificationLevels, AreRefusedWhereTheyContradictThemselves) {
+  const auto refusal = [](const std::function<void(ModelCard*)>& change, std::size_t values = 4) {
+    ModelCard card = with_levels();
+    change(&card);
+    return refusal_of(card, {{"o", {1, values}}}, {});
+  };
+  const auto says = [&](const std::function<void(ModelCard*)>& change, const char* what) {
+    const std::string text = refusal(change);
+    EXPECT_NE(text.find(what), std::string::npos) << text;
+  };
+  EXPECT_EQ(refusal([](ModelCard*) {}), "[classification]");
+  EXPECT_NE(refusal([](ModelCard*) {}, 5).find("a value for each of the 4"), std::string::npos);
+  says([](ModelCard* card) { card->level_parents = {{3, 0}, {0, 3}}; }, "below itself");
+  says([](ModelCard* card) { card->level_parents = {{3, 0}, {3, 1}}; }, "below two others");
+  says([](ModelCard* card) { card->level_values[3] = {1, 9}; }, "a label 9 of 4");
+  says([](ModelCard* card) { card->level_values[3] = {1, 2}; }, "two values of one label");
+  says([](ModelCard* card) { card->level_values[1] = {1, 1}; }, "not in order");
+  says([](ModelCard* card) { card->exclusive_groups = 3; }, "fewer groups");
 }
 
 TEST(Classification, OfNoNumbersIsNoAnswer) {
