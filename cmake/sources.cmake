@@ -77,6 +77,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/reader.cpp
   npucore/src/ir/repair/class_nms.cpp
   npucore/src/ir/repair/detections.cpp
+  npucore/src/ir/repair/floor_meaning.cpp
   npucore/src/ir/repair/host_notes.cpp
   npucore/src/ir/repair/integer_rounding.cpp
   npucore/src/ir/repair/masked_meaning.cpp

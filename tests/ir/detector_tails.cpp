@@ -98,7 +98,22 @@ class TailBuilder {
   Value divided() const {
     const Value quotient =
         make<Divide>(place_, scalar(tail_.divisor > 0 ? tail_.divisor : tail_.classes));
+    if (tail_.correction != Tail::Correction::kNone) return corrected(quotient);
     return tail_.by_floor ? make<Floor>(quotient) : quotient;
+  }
+  /// As PyTorch writes floor_divide to ONNX.
+  Value corrected(const Value& quotient) const {
+    const Value classes = scalar(tail_.classes), zero = scalar(0);
+    const Value rest = make<Subtract>(place_, make<Multiply>(quotient, classes));
+    const Value is_negative = make<LogicalXor>(make<Less>(place_, scalar(tail_.correct_below)),
+                                               make<Less>(classes, zero));
+    const Value is_corrected =
+        make<LogicalAnd>(is_negative, make<LogicalNot>(make<Equal>(rest, zero)));
+    if (tail_.correction == Tail::Correction::kSelected) {
+      return make<Select>(is_corrected, make<Subtract>(quotient, scalar(1)), quotient);
+    }
+    const Value less = make<Multiply>(make<Convert>(is_corrected, tail_.constants), scalar(1));
+    return make<Subtract>(quotient, less);
   }
   Value quotient() const { return divided(); }
   Value remainder() const {

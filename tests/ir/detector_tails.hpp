@@ -12,6 +12,9 @@ namespace npu::test {
 /// The end of an end-to-end detector as OpenVINO writes it for PyTorch's operators, and how it may
 /// differ.
 struct Tail {
+  /// How ONNX rounds quotients of whole numbers down: by one less where the signs differ.
+  enum class Correction { kNone, kSubtracted, kSelected };
+
   int classes = 5, boxes = 40, detections = 12, more = 0;
   ov::element::Type index = ov::element::i64;      ///< of TopK's places
   ov::element::Type constants = ov::element::i64;  ///< of whole numbers to compute with
@@ -19,9 +22,11 @@ struct Tail {
   bool remainder_by_product = true;                ///< x - x / n * n, else FloorMod
   bool gathers_boxes_twice = false;                ///< YOLOv10, else YOLO26
   bool is_one_tensor = true;                       ///< boxes and scores are split from one
+  Correction correction = Correction::kNone;
   // Almost a tail, but none:
   int divisor = 0;               ///< 0: the number of classes
   int first_detections = 0;      ///< of the first TopK; 0: as many
+  int correct_below = 0;         ///< places below are corrected
   bool keeps_lowest = false;     ///< the second TopK takes the lowest scores
   bool swaps_score = false;      ///< class in front of the score
   bool uses_other_best = false;  ///< the first TopK is by a part of the classes

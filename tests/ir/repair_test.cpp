@@ -54,6 +54,8 @@ std::string name_of(const testing::TestParamInfo<TailRow>& info) {
 }
 
 constexpr auto kI32 = ov::element::Type_t::i32;
+constexpr auto kSubtracted = Tail::Correction::kSubtracted;
+constexpr auto kSelected = Tail::Correction::kSelected;
 
 // ---- Tails of detectors
 
@@ -122,6 +124,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(TailRow{"yolo26", {}}, TailRow{"yolov10", {.gathers_boxes_twice = true}},
                     TailRow{"without_floor", {.by_floor = false}},
                     TailRow{"floor_mod", {.remainder_by_product = false}},
+                    TailRow{"onnx", {.remainder_by_product = false, .correction = kSubtracted}},
+                    TailRow{"onnx_of_yolov10",
+                            {.remainder_by_product = false,
+                             .gathers_boxes_twice = true,
+                             .correction = kSubtracted}},
+                    TailRow{"older_onnx", {.remainder_by_product = false, .correction = kSelected}},
                     TailRow{"places_of_32_bits", {.index = kI32}},
                     TailRow{"all_of_32_bits", {.index = kI32, .constants = kI32}},
                     TailRow{"one_class", {.classes = 1}}, TailRow{"angle", {.more = 1}},
@@ -144,17 +152,22 @@ TEST_P(AlmostTest, IsLeftAlone) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, AlmostTest,
-    testing::Values(TailRow{"another_divisor", {.divisor = 4}},
-                    TailRow{"too_few_rows_first", {.first_detections = 6}},
-                    TailRow{"lowest_scores", {.keeps_lowest = true}},
-                    TailRow{"class_in_front_of_score", {.swaps_score = true}},
-                    TailRow{"rows_by_other_scores", {.uses_other_best = true}},
-                    TailRow{"boxes_are_changed", {.scales_boxes = true}},
-                    TailRow{"two_outputs", {.is_two_outputs = true}},
-                    TailRow{"scores_are_an_output", {.shows_scores = true}},
-                    TailRow{"rows_are_an_output", {.shows_rows = true}},
-                    TailRow{"more_classes_than_the_host_takes", {.classes = 65537, .boxes = 65550}},
-                    TailRow{"fewer_boxes_than_values", {.classes = 40, .boxes = 40}}),
+    testing::Values(
+        TailRow{"another_divisor", {.divisor = 4}},
+        TailRow{"corrected_rows",
+                {.remainder_by_product = false, .correction = kSubtracted, .correct_below = 3}},
+        TailRow{"other_rows_selected",
+                {.remainder_by_product = false, .correction = kSelected, .correct_below = 3}},
+        TailRow{"too_few_rows_first", {.first_detections = 6}},
+        TailRow{"lowest_scores", {.keeps_lowest = true}},
+        TailRow{"class_in_front_of_score", {.swaps_score = true}},
+        TailRow{"rows_by_other_scores", {.uses_other_best = true}},
+        TailRow{"boxes_are_changed", {.scales_boxes = true}},
+        TailRow{"two_outputs", {.is_two_outputs = true}},
+        TailRow{"scores_are_an_output", {.shows_scores = true}},
+        TailRow{"rows_are_an_output", {.shows_rows = true}},
+        TailRow{"more_classes_than_the_host_takes", {.classes = 65537, .boxes = 65550}},
+        TailRow{"fewer_boxes_than_values", {.classes = 40, .boxes = 40}}),
     name_of);
 
 // ---- Two ends in one model

@@ -181,6 +181,7 @@ Meaning Meanings::read(PortRef value) {
       {"GatherND", &Meanings::read_gather_nd},
       {"Greater", &Meanings::read_greater},
       {"NonZero", &Meanings::read_non_zero},
+      {"Select", &Meanings::read_select},
       {"Slice", &Meanings::read_slice},
       {"Range", &Meanings::read_range},
       {"Divide", &Meanings::read_arithmetic},
@@ -431,7 +432,8 @@ Meaning Meanings::read_arithmetic(pugi::xml_node layer, PortRef value) {
   if (type == "Subtract") {
     const bool fits =
         left.is(Kind::kTopPlaces) && right.is(Kind::kDetFirst) && left.detector == right.detector;
-    left.kind = fits ? Kind::kDetClass : Kind::kOther;
+    if (!fits) return read_correction(layer);
+    left.kind = Kind::kDetClass;
     return left;
   }
   const bool swapped = type == "Multiply" && right.is(Kind::kDetRow);

@@ -105,6 +105,11 @@ class Meanings {
   Meaning chosen_by_mask(const Meaning& index, Meaning values) const;
   Meaning chosen_by(const Meaning& index, PortRef data);
   bool is_zero(pugi::xml_node layer, std::size_t position) const;
+  Meaning read_correction(pugi::xml_node layer);
+  Meaning read_select(pugi::xml_node layer, PortRef value);
+  bool is_always_false(pugi::xml_node layer, std::size_t position, int steps);
+  bool is_never_negative(pugi::xml_node layer);
+  bool is_false_constant(pugi::xml_node layer) const;
 
   const Document& document_;
   const Weights& weights_;

@@ -1,0 +1,69 @@
+// Division of whole numbers as PyTorch writes it to ONNX: what is below zero is rounded down, by
+// one less where the signs differ and something is left over. Places are never below zero.
+#include <algorithm>
+#include <string_view>
+
+#include "ir/graph/constant.hpp"
+#include "ir/graph/layer.hpp"
+
+#include "meaning.hpp"
+
+namespace npu::ir {
+namespace {
+
+constexpr int kMostSteps = 12;
+
+bool is_place(const Meaning& meaning) {
+  return meaning.is(Meaning::Kind::kTopPlaces) || meaning.is(Meaning::Kind::kDetRow);
+}
+
+}  // namespace
+
+/// Of a constant, whatever its size.
+bool Meanings::is_false_constant(pugi::xml_node layer) const {
+  constexpr std::uint64_t kMostBytes = 4096;
+  const std::string_view type = layer.child("data").attribute("element_type").value();
+  const auto range = data_range(layer);
+  if (type != "boolean" || !range || range->size_bytes > kMostBytes) return false;
+  const auto bytes = weights_.view(range->offset, range->size_bytes);
+  return !bytes.empty() && std::all_of(bytes.begin(), bytes.end(),
+                                       [](std::byte byte) { return byte == std::byte{}; });
+}
+
+/// Whether `input` of a Less is known to be no less than zero.
+bool Meanings::is_never_negative(pugi::xml_node layer) {
+  if (is_place(of_input(layer, 0))) return true;
+  const auto numbers = whole_numbers(layer, 0);
+  return numbers && std::all_of(numbers->begin(), numbers->end(), [](auto x) { return x >= 0; });
+}
+
+/// Wherever the frame's values lead.
+bool Meanings::is_always_false(pugi::xml_node layer, std::size_t position, int steps) {
+  const auto from = input(layer, position);
+  if (!from || steps > kMostSteps) return false;
+  const auto maker = document_.layer(from->layer);
+  const auto type = layer_type(maker);
+  if (type == "Const") return is_false_constant(maker);
+  if (type == "Less") return is_zero(maker, 1) && is_never_negative(maker);
+  if (type == "Convert") return is_always_false(maker, 0, steps + 1);
+  const auto is_false = [&](std::size_t i) { return is_always_false(maker, i, steps + 1); };
+  if (type == "LogicalAnd" || type == "Multiply") return is_false(0) || is_false(1);
+  return type == "LogicalXor" && is_false(0) && is_false(1);
+}
+
+/// Takes nothing away.
+Meaning Meanings::read_correction(pugi::xml_node layer) {
+  const Meaning left = of_input(layer, 0);
+  return is_place(left) && is_always_false(layer, 1, 0) ? left : Meaning{};
+}
+
+/// One of two, by a condition that is never true.
+Meaning Meanings::read_select(pugi::xml_node layer, PortRef value) {
+  constexpr std::size_t kOtherwise = 2;
+  const auto from = input(layer, kOtherwise);
+  if (!from || shape_of(*from) != shape_of(value) || !is_always_false(layer, 0, 0)) return {};
+  const Meaning otherwise = of(*from);
+  return is_place(otherwise) ? otherwise : Meaning{};
+}
+
+}  // namespace npu::ir
