@@ -84,16 +84,29 @@ std::string refusal_of_levels(const Found& found, int only) {
   return doubt.empty() ? "" : "has levels of labels that the card says wrongly, with " + doubt;
 }
 
+/// Whole numbers of the right shape: quantised, by a scale that no tensor says.
+bool is_quantised(const Found& found) {
+  return std::any_of(found.outputs.begin(), found.outputs.end(), [&](TensorView output) {
+    if (!is_whole(output) || !may_be_meant(found, output)) return false;
+    output.type = npu::ElementType::kF32;
+    return fits(found, output);
+  });
+}
+
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
   if (!found.card.level_values.empty()) return refusal_of_levels(found, only);
   if (only == -2) return why_none(only);
+  const bool is_told = found.card.task == Task::kClassify || found.card.family != Family::kAuto;
+  if (only == -1 && is_told && is_quantised(found)) {
+    return "has whole numbers, whose scale it does not say: export the model with an output of f32 "
+           "or f16";
+  }
   if (only == -1) {
     return found.card.labels.empty() ? kOtherTensors
                                      : "has none with a class for each of the " +
                                            std::to_string(found.card.labels.size()) + " labels";
   }
-  const bool is_told = found.card.task == Task::kClassify || found.card.family != Family::kAuto;
   return is_told || !found.card.labels.empty() ? ""
                                                : "has neither a task nor labels, and could be an "
                                                  "embedding: set model-task to classify";
