@@ -70,6 +70,8 @@ class ModelDecoder {
                                     const GstNpuInferenceMeta* geometry,
                                     npu::vision::FrameSize frame);
   const npu::vision::ModelCard& card() const { return card_; }
+  /// Whether the last answer is missing, because values are not finite.
+  bool was_undefined() const { return answer_.is_undefined; }
 
  private:
   void prepare(const DecoderSettings& settings, bool is_ours);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <npucore/error.hpp>
 
@@ -54,6 +55,7 @@ class TensorDec {
   /// Keeps no other element.
   void stop() { decoder_.set_path({}); }
   void decode(GstElement* element, GstBuffer* buffer);
+  void tell_of_missing_answers(GstElement* element, const Decoded& decoded);
   /// Of the stream: tells the user where there was nothing to decode.
   void end(GstElement* element);
 
@@ -76,6 +78,7 @@ class TensorDec {
   DecoderSettings tried_;                  // what decoder_ was configured with
   std::optional<DecoderSettings> proven_;  // the last that have decoded a frame
   bool is_proven_ = false;                 // tried_ are
+  bool has_told_ = false;                  // of a missing answer
   npu::vision::FrameSize frame_;
 };
 
@@ -86,6 +89,7 @@ void TensorDec::start() {
   const std::scoped_lock lock(mutex_);
   settings_changed_ = true;
   proven_.reset();  // of the stream before
+  has_told_ = false;
   frames_ = frames_without_tensors_ = detections_ = regions_ = 0;
 }
 
@@ -137,11 +141,22 @@ void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),
                  decoded.frame ? static_cast<int>(decoded.objects) : -1);
+  tell_of_missing_answers(element, decoded);
   const std::scoped_lock lock(mutex_);
   ++frames_;
   frames_without_tensors_ += decoded.frame || decoded.regions > 0 ? 0 : 1;
   detections_ += decoded.objects;
   regions_ += decoded.regions;
+}
+
+/// Once in a stream.
+void TensorDec::tell_of_missing_answers(GstElement* element, const Decoded& decoded) {
+  if (decoded.undefined == 0 || std::exchange(has_told_, true)) return;
+  GST_ELEMENT_WARNING(element, STREAM, DECODE,
+                      ("The answer of a frame is missing, because values of the model's output are "
+                       "not finite, and so may those of later frames be: in f16 sums overflow. "
+                       "npu-compare tells whether another device or precision gives numbers."),
+                      (nullptr));
 }
 
 void TensorDec::end(GstElement* element) {

@@ -249,6 +249,7 @@ void TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& infere
   check_geometry(inference);
   ModelDecoder& decoder = decoder_of(inference);
   const npu::vision::Answer& answer = decode_in(buffer, decoder, inference, frame);
+  decoded->undefined += decoder.was_undefined() ? 1 : 0;
   GstNpuInferenceMeta* meta = inference.meta;
   if (!meta) {  // others attach none, which could say that they are decoded
     meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);

@@ -14,9 +14,10 @@ namespace gstnpu {
 
 /// What was decoded of a buffer.
 struct Decoded {
-  bool frame = false;       ///< an inference of the whole frame
-  std::size_t objects = 0;  ///< that it found
-  std::size_t regions = 0;  ///< inferences of objects
+  bool frame = false;         ///< an inference of the whole frame
+  std::size_t objects = 0;    ///< that it found
+  std::size_t regions = 0;    ///< inferences of objects
+  std::size_t undefined = 0;  ///< of both, with values that are not finite instead of an answer
 };
 
 /// Makes answers of the tensors on buffers, and puts them there. One thread.

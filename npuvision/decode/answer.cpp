@@ -15,6 +15,7 @@ void Answer::clear() {
   embedding.clear();
   text.clear();
   text_confidence.reset();
+  is_undefined = false;
 }
 
 }  // namespace npu::vision

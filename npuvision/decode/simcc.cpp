@@ -91,8 +91,8 @@ void SimccDecoder::decode(std::span<const TensorView> outputs, const npu::FrameG
   check_memory(outputs[y_index_], y_made_for_);
   read_all(outputs[x_index_], &x_);
   read_all(outputs[y_index_], &y_);
-  const bool is_empty = frame.width == 0 || frame.height == 0;
-  if (is_empty || !are_finite(x_) || !are_finite(y_)) return;
+  if (frame.width == 0 || frame.height == 0) return;
+  if (!are_finite(x_) || !are_finite(y_)) return leave_undefined(answer);
   const std::size_t points = x_made_for_.dims[1];
   float sum = 0;
   for (std::size_t point = 0; point < points; ++point) {

@@ -126,6 +126,11 @@ bool are_finite(std::span<const float> values) {
                      [](float value) { return std::isfinite(value); });
 }
 
+void leave_undefined(Answer* answer) {
+  answer->clear();
+  answer->is_undefined = true;
+}
+
 float sigmoid(float logit) {
   return 1 / (1 + std::exp(-logit));
 }

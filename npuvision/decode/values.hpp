@@ -29,6 +29,8 @@ void read_all(const TensorView& tensor, std::vector<float>* to);
 bool is_readable(const TensorView& tensor);
 
 bool are_finite(std::span<const float> values);
+/// Where they are not, and the answer is made of them all: it has nothing, and says so.
+void leave_undefined(Answer* answer);
 
 float sigmoid(float logit);
 /// The logit with this sigmoid, for sorting out what is far below a threshold.

@@ -95,9 +95,9 @@ void AnomalyDecoder::decode(std::span<const TensorView> outputs, const npu::Fram
   const TensorView& map = outputs[map_index_];
   check_memory(map, made_for_[map_index_]);
   read_all(map, &values_);
-  if (!are_finite(values_)) return;
+  if (!are_finite(values_)) return leave_undefined(answer);
   if (normalised_.is_complete()) {
-    if (!take_score(outputs, answer)) return;
+    if (!take_score(outputs, answer)) return leave_undefined(answer);
     for (float& value : values_) value = probability(value);
   } else {
     answer->anomaly =

@@ -141,7 +141,7 @@ void ClassificationDecoder::decode(std::span<const TensorView> outputs, const np
   answer->clear();
   check_memory(outputs[index_], made_for_);
   read_all(outputs[index_], &values_);
-  if (!are_finite(values_)) return;
+  if (!are_finite(values_)) return leave_undefined(answer);
   make_probabilities();
   order_.resize(values_.size());
   std::iota(order_.begin(), order_.end(), 0U);

@@ -33,7 +33,7 @@ class DepthDecoder : public Decoder {
     const TensorView& map = outputs[index_];
     check_memory(map, made_for_);
     read_all(map, &values_);
-    if (!are_finite(values_)) return;
+    if (!are_finite(values_)) return leave_undefined(answer);
     const std::size_t width = map.dims.at(map.rank - 1), height = map.dims.at(map.rank - 2);
     give_window(values_, width, window_of(geometry, frame, width, height), &answer->value_map);
   }

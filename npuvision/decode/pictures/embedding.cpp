@@ -40,6 +40,7 @@ void EmbeddingDecoder::decode(std::span<const TensorView> outputs, const npu::Fr
   answer->clear();
   check_memory(outputs[index_], made_for_);
   read_all(outputs[index_], &answer->embedding);
+  if (!are_finite(answer->embedding)) return leave_undefined(answer);
   double squares = 0;
   for (const float value : answer->embedding) squares += static_cast<double>(value) * value;
   const double length = std::sqrt(squares);

@@ -83,7 +83,7 @@ void LevelDecoder::decode(std::span<const TensorView> outputs, const npu::FrameG
   answer->clear();
   check_memory(outputs[output_], made_for_);
   read_all(outputs[output_], &values_);
-  if (!are_finite(values_)) return;
+  if (!are_finite(values_)) return leave_undefined(answer);
   choose(options.confidence_threshold);
   for (std::uint32_t label = 0; label < scores_.size(); ++label) {
     if (is_there(label)) {

@@ -79,7 +79,7 @@ void SegmentationDecoder::decode(std::span<const TensorView> outputs,
     if (!are_scores(output)) {
       ids_of_row(output, window, y);
     } else if (!best_of_row(output, window, y)) {
-      return answer->clear();
+      return leave_undefined(answer);
     }
     answer->class_map.values.insert(answer->class_map.values.end(), ids_.begin(), ids_.end());
   }

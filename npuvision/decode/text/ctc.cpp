@@ -68,7 +68,7 @@ void CtcDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGeo
   double sum = 0;
   for (std::size_t step = 0; step < line.dims[1]; ++step) {
     read(line, element(line, {0, step}), line.strides_bytes[2], values_);
-    if (!are_finite(values_)) return answer->clear();
+    if (!are_finite(values_)) return leave_undefined(answer);
     const auto best = std::max_element(values_.begin(), values_.end());
     const auto character = static_cast<std::size_t>(best - values_.begin());
     const float score = probability(*best);

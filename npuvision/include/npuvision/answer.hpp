@@ -86,6 +86,9 @@ struct NPU_API Answer {
   std::string text;                      ///< UTF-8
   std::optional<float> text_confidence;  ///< 0..1; none where no text was read
 
+  /// There is no answer, because values that all of it would be made of are not finite.
+  bool is_undefined = false;
+
   /// As new, but with its memory.
   void clear();
 };

@@ -1109,6 +1109,19 @@ TEST(TensorDecAnswers, AreTheClassesOfAWholeFrame) {
   EXPECT_STREQ(gst_structure_get_string(best, "label"), "big dog");
 }
 
+TEST(TensorDecAnswers, ThatAreMissingAreToldOnce) {
+  ElementHarness harness("nputensordec", kCaps);
+  const auto warning_of = [&](float value) {
+    Owned<GstBuffer> frame = frame_with({classes({value, 0.7F, 0.2F})});
+    add_model_with_card(frame.get(), R"({"task":"classify","labels":["cat","dog","cow"]})");
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+    return harness.message(GST_MESSAGE_WARNING);
+  };
+  EXPECT_EQ(warning_of(0.1F), "");
+  EXPECT_EQ(warning_of(kNaN).find("The answer of a frame is missing"), 0u);
+  EXPECT_EQ(warning_of(kNaN), "") << "a second time";
+}
+
 std::vector<double> place_of_map(const GstStructure* results) {
   std::vector<double> edges;
   for (const char* field : {"x_min", "x_max", "y_min", "y_max"}) {

@@ -113,7 +113,10 @@ TEST(ClassificationLevels, AreRefusedWhereTheyContradictThemselves) {
 TEST(Classification, OfNoNumbersIsNoAnswer) {
   for (const double odd :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-    EXPECT_TRUE(classified(card_of(Task::kClassify), {1, odd, 3}).classes.empty());
+    const Answer answer = classified(card_of(Task::kClassify), {1, odd, 3});
+    EXPECT_TRUE(answer.classes.empty());
+    EXPECT_TRUE(answer.is_undefined);
+    EXPECT_TRUE(classified(with_levels(), {1, odd, 3, 0}).is_undefined);
   }
 }
 

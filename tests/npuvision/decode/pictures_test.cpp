@@ -115,6 +115,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 TEST(Depth, WithAPlaceOfNoNumberIsNoAnswer) {
   const TestTensor map("o", ElementType::kF32, {1, 2, 2}, {1, 2, kNaN, 3});
   EXPECT_TRUE(decoded(card_of(Task::kDepth), map).value_map.empty());
+  EXPECT_TRUE(decoded(card_of(Task::kDepth), map).is_undefined);
 }
 
 TEST(Segmentation, TakesNoScoreThatIsNoNumber) {
@@ -123,12 +124,20 @@ TEST(Segmentation, TakesNoScoreThatIsNoNumber) {
             (std::vector<std::uint16_t>{1, 1}));
   const TestTensor none("o", ElementType::kF32, {1, 2, 1, 2}, {kNaN, 1, kNaN, 2});
   EXPECT_TRUE(decoded(card_of(Task::kSemantic), none).class_map.empty());
+  EXPECT_TRUE(decoded(card_of(Task::kSemantic), none).is_undefined);
 }
 
 TEST(Segmentation, RefusesWhatIsNoClass) {
   const TestTensor map("o", ElementType::kI32, {1, 1, 2}, {1, 2});
   EXPECT_THROW(decoded(card_of(Task::kSemantic, 2), map), Error);
   EXPECT_EQ(decoded(card_of(Task::kSemantic, 3), map).class_map.values.back(), 2);
+}
+
+TEST(Embedding, OfNoNumbersIsUndefined) {
+  const TestTensor vector("o", ElementType::kF32, {1, 3}, {1, kNaN, 0});
+  const Answer answer = decoded(card_of(Task::kEmbed), vector);
+  EXPECT_TRUE(answer.is_undefined);
+  EXPECT_TRUE(answer.embedding.empty());
 }
 
 TEST(Embedding, OfLengthZeroHasNoDirection) {
