@@ -235,12 +235,15 @@ TEST(Publish, TellsTheTimeOfTheSource) {
   }
 }
 
-std::string utc_now() {
-  GDateTime* time = g_date_time_new_now_utc();
-  gchar* text = g_date_time_format(time, "%Y-%m-%dT%H:%M:%S.%fZ");
+std::string utc_now(gint64 plus_seconds = 0) {
+  const gint64 time = g_get_real_time() + plus_seconds * G_USEC_PER_SEC;
+  GDateTime* second = g_date_time_new_from_unix_utc(time / G_USEC_PER_SEC);
+  GDateTime* now = g_date_time_add(second, time % G_USEC_PER_SEC);
+  gchar* text = g_date_time_format(now, "%Y-%m-%dT%H:%M:%S.%fZ");
   std::string formatted(text);
   g_free(text);
-  g_date_time_unref(time);
+  g_date_time_unref(now);
+  g_date_time_unref(second);
   return formatted;
 }
 
@@ -251,6 +254,21 @@ TEST(Publish, TellsTheTimeOfThisMachineElse) {
   const std::string told = text_in(line_of("wall-clock=true", std::move(frame)), "time");
   EXPECT_LE(before, told);
   EXPECT_LE(told, utc_now());
+}
+
+// An hour after the frame's running time.
+TEST(Publish, TellsWhenALateFrameWasTaken) {
+  const TempFolder folder;
+  const std::string before = utc_now(-3600);
+  {
+    ElementHarness harness(launch(folder, "wall-clock=true"), kCaps);
+    gst_harness_use_testclock(harness.get());
+    gst_harness_set_time(harness.get(), 3600 * GST_SECOND);
+    ASSERT_EQ(harness.push(frame_with({}, 0)), GST_FLOW_OK);
+  }
+  const std::string told = text_in(folder.read("out.jsonl"), "time");
+  EXPECT_LE(before, told);
+  EXPECT_LE(told, utc_now(-3600));
 }
 
 // As behind filesrc: running times are of segments in time alone.

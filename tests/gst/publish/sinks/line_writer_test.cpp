@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <climits>
 #include <cstdio>
+#include <future>
 #include <system_error>
+#include <thread>
 
 #include "hand_made_frames.hpp"
 
@@ -99,6 +102,10 @@ class PipedStdout {
   PipedStdout(const PipedStdout&) = delete;
   PipedStdout& operator=(const PipedStdout&) = delete;
 
+  bool is_full() const {
+    pollfd room{.fd = ends_[1], .events = POLLOUT, .revents = 0};
+    return ::poll(&room, 1, 0) == 0;
+  }
   std::string read() const {
     std::string got(1 << 20, '\0');
     const auto size = ::read(ends_[0], got.data(), got.size());
@@ -190,6 +197,23 @@ TEST(LineWriterTest, BeginsOnANewLineBehindOneThatWasLost) {
   ASSERT_EQ(::read(reader, got.data(), got.size()), 3);
   EXPECT_EQ(got.substr(0, 3), "\nb\n");
   ::close(reader);
+}
+
+// The other one has the output, and waits for a reader.
+TEST(LineWriterTest, IsInterruptedWhileAnotherWrites) {
+  const PipedStdout piped;
+  LineWriter one("-", {}), other("-", {});
+  auto writing = std::async(std::launch::async, [&] {
+    while (one.write(line('a', PIPE_BUF - 1))) {
+    }
+  });
+  while (!piped.is_full()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  auto waiting = std::async(std::launch::async, [&] { return other.write("b\n"); });
+  other.interrupt();
+  const bool is_over = waiting.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  one.interrupt();
+  EXPECT_TRUE(is_over);
+  EXPECT_FALSE(waiting.get());
 }
 
 TEST(LineWriterTest, IsInterruptedAndGoesOnWhereItWas) {
