@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstdio>
 #include <future>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -87,7 +88,7 @@ TEST(LineWriterTest, GoesOnAtTheBeginningOfAFileThatWasEmptied) {
   EXPECT_EQ(folder.read("out"), "b\n");
 }
 
-/// Standard output into a pipe, for as long as it lives.
+/// Standard output into a pipe, for as long as it lives: failures of tests would go there, too.
 class PipedStdout {
  public:
   PipedStdout() : saved_(::dup(STDOUT_FILENO)) {
@@ -140,35 +141,37 @@ TEST(LineWriterTest, ClosesAFileThatHasTheNumberOfStdout) {
 
 // A stop leaves half of a long line where the reader is slow.
 TEST(LineWriterTest, BeginsOnANewLineBehindHalfALineOfAnother) {
-  const PipedStdout piped;
+  std::optional<PipedStdout> piped(std::in_place);
   std::string first, second;
   {
     LineWriter stopped("-", {});
     stopped.interrupt();
     while (stopped.write(line('a', 2 * PIPE_BUF + 999))) {
     }
-    first = piped.read();
+    first = piped->read();
     LineWriter other("-", {});
-    EXPECT_TRUE(other.write("b\n"));
-    EXPECT_TRUE(other.write("c\n"));
-    second = piped.read();
+    other.write("b\n");
+    other.write("c\n");
+    second = piped->read();
   }
+  piped.reset();
   EXPECT_EQ(first.back(), 'a') << "half a line";
   EXPECT_EQ(second, "\nb\nc\n");
 }
 
 TEST(LineWriterTest, BeginsOnANewLineBehindHalfALineOfAFormerOne) {
-  const PipedStdout piped;
+  std::optional<PipedStdout> piped(std::in_place);
   {
     LineWriter stopped("-", {});
     stopped.interrupt();
     while (stopped.write(line('a', 2 * PIPE_BUF + 999))) {
     }
   }
-  const std::string first = piped.read();
+  const std::string first = piped->read();
   LineWriter next("-", {});
-  EXPECT_TRUE(next.write("b\n"));
-  const std::string second = piped.read();
+  next.write("b\n");
+  const std::string second = piped->read();
+  piped.reset();
   EXPECT_EQ(first.back(), 'a') << "half a line";
   EXPECT_EQ(second, "\nb\n");
 }
@@ -201,19 +204,22 @@ TEST(LineWriterTest, BeginsOnANewLineBehindOneThatWasLost) {
 
 // The other one has the output, and waits for a reader.
 TEST(LineWriterTest, IsInterruptedWhileAnotherWrites) {
-  const PipedStdout piped;
+  std::optional<PipedStdout> piped(std::in_place);
   LineWriter one("-", {}), other("-", {});
   auto writing = std::async(std::launch::async, [&] {
     while (one.write(line('a', PIPE_BUF - 1))) {
     }
   });
-  while (!piped.is_full()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!piped->is_full()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   auto waiting = std::async(std::launch::async, [&] { return other.write("b\n"); });
   other.interrupt();
   const bool is_over = waiting.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
   one.interrupt();
+  const bool is_out = waiting.get();
+  writing.get();
+  piped.reset();
   EXPECT_TRUE(is_over);
-  EXPECT_FALSE(waiting.get());
+  EXPECT_FALSE(is_out);
 }
 
 TEST(LineWriterTest, IsInterruptedAndGoesOnWhereItWas) {
