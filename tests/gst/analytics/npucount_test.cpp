@@ -213,6 +213,21 @@ TEST(NpuCount, AFlushForgetsWhoWasThere) {
   EXPECT_EQ(folder.read("out.jsonl").find(R"("forward":1)"), std::string::npos);
 }
 
+// Half as large, what stood still would have crossed the line.
+TEST(NpuCount, FramesOfAnotherSizeForgetWhoWasThere) {
+  const TempFolder folder;
+  {
+    ElementHarness harness(
+        "npucount places=" + quoted(kGate) + " ! npupublish location=" + folder.file("out.jsonl"),
+        kCaps);
+    ASSERT_EQ(harness.push(frame_of(0, {{1, 300, 150}})), GST_FLOW_OK);
+    const char* const kHalf = "video/x-raw,format=NV12,width=320,height=240,framerate=10/1";
+    gst_harness_set_caps_str(harness.get(), kHalf, kHalf);
+    ASSERT_EQ(harness.push(frame_of(1, {{1, 300, 150}})), GST_FLOW_OK);
+  }
+  EXPECT_EQ(folder.read("out.jsonl").find(R"("forward":1)"), std::string::npos);
+}
+
 TEST(NpuCount, SurvivesAHundredStateCycles) {
   ElementHarness harness("npucount places=" + quoted(kDoor), kCaps);
   for (int i = 0; i < 100; ++i) {
