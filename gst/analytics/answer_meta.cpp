@@ -240,7 +240,7 @@ void read_key_points(const GstStructure* structure, std::optional<FrameSize> fra
 /// Others' may be of anything: pairs that are cut short are left out, and so are more than a card
 /// may have.
 void read_skeleton(const GstStructure* structure, Region* region) {
-  constexpr std::size_t kMostEnds = 2 * 4096;
+  constexpr std::size_t kMostEnds = 8192;
   if (!gst_structure_has_field_typed(structure, "skeleton", G_TYPE_BYTES)) return;
   const std::vector<guint32> ends = values_of<guint32>(structure, "skeleton");
   region->skeleton.emplace();

@@ -1,6 +1,7 @@
 #include "map_meta.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
