@@ -52,7 +52,7 @@ class Drawing {
   void add_trail(guint64 id, const Trails::Trail& trail);
   /// Over what it covers of the frame; one whose place is none is left out.
   void add_map(const ColoredMap& map, const MapPlace& place);
-  /// Lines at the frame's top left: the map's largest classes in their colors.
+  /// Lines at the frame's top left: the map's largest classes in their colors, with their shares.
   void add_legend(const ColoredMap& map);
   /// What is counted at: first the places, and last what was counted there.
   void add_zone(const FrameCounts::Zone& zone);

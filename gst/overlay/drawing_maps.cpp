@@ -34,13 +34,18 @@ void Drawing::add_map(const ColoredMap& map, const MapPlace& place) {
                       .palette = map_colors_});
 }
 
+/// In the order of their numbers: by their shares, lines would change places from frame to frame.
 void Drawing::add_legend(const ColoredMap& map) {
   constexpr std::size_t kMost = 8;
   constexpr double kLeastShare = 0.005;
   if (!look_.with_labels) return;
-  for (std::size_t i = 0; i < std::min(map.classes.size(), kMost); ++i) {
-    const MapClass& one = map.classes[i];
-    if (one.share < kLeastShare || next_line_ >= static_cast<int>(frame_.height)) return;
+  std::vector<MapClass> shown = map.classes;
+  shown.resize(std::min(shown.size(), kMost));
+  std::erase_if(shown, [](const MapClass& one) { return one.share < kLeastShare; });
+  std::sort(shown.begin(), shown.end(),
+            [](const MapClass& a, const MapClass& b) { return a.id < b.id; });
+  for (const MapClass& one : shown) {
+    if (next_line_ >= static_cast<int>(frame_.height)) return;
     const std::string share = " " + std::to_string(std::lround(100 * one.share)) + "%";
     add_tag(one.label, share, 0, next_line_, one.color);
     next_line_ += line_height(one.label, share);

@@ -202,7 +202,7 @@ ColoredMap color_classes(const npu::vision::Map<guint16>& classes,
     map.colors.push_back(color);
     number_of[id] = static_cast<guint8>(map.colors.size());
     const double share = static_cast<double>(count) / static_cast<double>(classes.values.size());
-    map.classes.push_back({std::move(label), share, color});
+    map.classes.push_back({id, std::move(label), share, color});
   }
   map.numbers.resize(classes.values.size());
   std::transform(classes.values.begin(), classes.values.end(), map.numbers.begin(),

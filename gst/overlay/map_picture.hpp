@@ -17,6 +17,7 @@ namespace gstnpu {
 
 /// A class that a map has.
 struct MapClass {
+  guint16 id = 0;
   std::string label;
   double share = 0;  ///< of the map, 0..1
   Color color;

@@ -177,6 +177,12 @@ TEST_F(DrawnMap, TheLegendNamesTheLargestClassesInTheirColors) {
   EXPECT_EQ(sprites[3].y, sprites[0].height) << "the second line";
 }
 
+TEST_F(DrawnMap, TheLegendKeepsItsOrder) {
+  drawing_.add_legend(color_classes({3, 1, {9, 9, 2}}, {}));
+  EXPECT_EQ(parts(drawing_.sprites()[0].color), parts(color_of_class(2)));
+  EXPECT_EQ(parts(drawing_.sprites()[3].color), parts(color_of_class(9)));
+}
+
 TEST_F(DrawnMap, TheLegendIsShort) {
   Map<guint16> all{1000, 1, std::vector<guint16>(1000)};
   for (std::size_t i = 0; i < 1000; ++i) all.values[i] = static_cast<guint16>(i / 50);
