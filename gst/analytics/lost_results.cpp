@@ -12,28 +12,30 @@
 namespace gstnpu {
 namespace {
 
-/// The origin and the tensors stay, whatever becomes of the frame.
-bool has_lost_results(GstBuffer* buffer) {
+/// Whether it holds for the inference of one of the frame's tensors. Its origin and the tensors
+/// stay, whatever becomes of the frame.
+template <typename Holds>
+bool is_any_inference(GstBuffer* buffer, Holds holds) {
   const guint count = gst_npu_buffer_get_num_tensors(buffer);
   for (guint i = 0; i < count; ++i) {
     const guint id = gst_npu_buffer_get_tensor_inference(buffer, i);
     const GstNpuInferenceMeta* origin = gst_buffer_get_npu_inference_origin(buffer, id);
-    if (origin && origin->is_decoded && !gst_buffer_get_npu_inference_meta_id(buffer, id)) {
-      return true;
-    }
+    if (origin && holds(*origin, id)) return true;
   }
   return false;
 }
 
+bool has_lost_results(GstBuffer* buffer) {
+  return is_any_inference(buffer, [buffer](const GstNpuInferenceMeta& origin, guint id) {
+    return origin.is_decoded && !gst_buffer_get_npu_inference_meta_id(buffer, id);
+  });
+}
+
 /// Of a whole frame.
 bool has_undecoded(GstBuffer* buffer) {
-  const guint count = gst_npu_buffer_get_num_tensors(buffer);
-  for (guint i = 0; i < count; ++i) {
-    const guint id = gst_npu_buffer_get_tensor_inference(buffer, i);
-    const GstNpuInferenceMeta* origin = gst_buffer_get_npu_inference_origin(buffer, id);
-    if (origin && !origin->is_region && !origin->is_decoded) return true;
-  }
-  return false;
+  return is_any_inference(buffer, [](const GstNpuInferenceMeta& origin, guint) {
+    return !origin.is_region && !origin.is_decoded;
+  });
 }
 
 /// Between the element and the nearest inference stands nothing that could have: GStreamer's own
