@@ -1,7 +1,6 @@
 #include "cut_connections.hpp"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,16 +8,10 @@
 #include <array>
 #include <cerrno>
 
+#include "loopback.hpp"
+
 namespace gstnpu_test {
 namespace {
-
-sockaddr_in loopback(int port) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<in_port_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 /// What is there now. False: the connection has ended.
 bool copy(int from, int to) {
@@ -38,12 +31,8 @@ void close_both(const std::pair<int, int>& pair) {
 
 CutConnections::CutConnections(int to_port)
     : to_port_(to_port), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(::bind(listener_, reinterpret_cast<const sockaddr*>(&address), size), 0);
+  port_ = bind_anywhere(listener_);
   EXPECT_EQ(::listen(listener_, 16), 0);
-  EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  port_ = ntohs(address.sin_port);
   thread_ = std::thread([this] { run(); });
 }
 

@@ -9,6 +9,12 @@
 namespace gstnpu_test {
 namespace {
 
+int new_socket() {
+  return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+}  // namespace
+
 sockaddr_in loopback(int port) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -17,11 +23,6 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-int new_socket() {
-  return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-}
-
-/// Its port.
 int bind_anywhere(int fd) {
   sockaddr_in address = loopback(0);
   socklen_t size = sizeof(address);
@@ -29,8 +30,6 @@ int bind_anywhere(int fd) {
   EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
   return ntohs(address.sin_port);
 }
-
-}  // namespace
 
 int free_port() {
   const int fd = new_socket();

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <netinet/in.h>
+
 namespace gstnpu_test {
 
+sockaddr_in loopback(int port);
+/// Binds a socket to a port that the system chooses. That port.
+int bind_anywhere(int fd);
 /// A port of the loopback interface that nobody listens at.
 int free_port();
 bool has_listener(int port);

@@ -40,4 +40,22 @@ class Publishing {
   ElementHarness harness_;
 };
 
+/// At a broker that is away: where policy drops lines, no more than so many wait, the others are
+/// counted, and nothing is held up or ended.
+inline void expect_that_policies_drop(const std::string& location, guint64 most_queued) {
+  for (const char* policy : {"drop-old", "drop-new"}) {
+    Publishing publishing(location, std::string("queue-size=10 drain-time=50 policy=") + policy);
+    publishing.push(1000);
+    const Counts counts = publishing.counts();
+    EXPECT_EQ(counts.published, 0U);
+    EXPECT_LE(counts.queued, most_queued);
+    EXPECT_EQ(counts.queued + counts.dropped, 1000U);
+    publishing.end_stream();
+    publishing.stop();
+    EXPECT_TRUE(publishing.has_warning("are dropped (policy)"));
+    EXPECT_TRUE(publishing.has_warning(std::to_string(counts.queued) + " lines for"));
+    EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  }
+}
+
 }  // namespace gstnpu_test
