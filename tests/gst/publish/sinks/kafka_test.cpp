@@ -296,11 +296,12 @@ TEST_F(Kafka, NeitherStallsNorLosesCountWherePolicyDrops) {
   }
 }
 
+// As real brokers say it, with the answer to the line: the mock's topic error comes in metadata
+// that has partitions, too, on which librdkafka 2.8 sometimes ends the process.
 TEST_F(Kafka, RefusesALineForGood) {
   start();
   push(1);
   EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published == 1; }));
-  rd_kafka_mock_topic_set_error(cluster_.get(), "t", RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   rd_kafka_mock_push_request_errors(cluster_.get(), kProduce, 1,
                                     RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   EXPECT_TRUE(becomes([this] { return harness_->push(frame_with({})) == GST_FLOW_ERROR; }));
