@@ -121,7 +121,8 @@ SPECIAL = {
     "detect-images": run_images,
     "detect-live": lambda folder, env: run_camera("detect-live.sh", DECODED, folder, env),
     "detect-rtsp": run_rtsp,
-    # Into a file: no broker is needed to see the boxes.
+    # Into files: no broker is needed to see the boxes.
+    "publish-kafka": lambda folder, env: run([PIPELINES / "publish-kafka.sh", CLIP, folder / "out.jsonl"], env),
     "publish-mqtt": lambda folder, env: run([PIPELINES / "publish-mqtt.sh", CLIP, folder / "out.jsonl"], env),
     "record-on-event": run_record,
 }

@@ -21,6 +21,7 @@ CLIP_FRAMES = 300
 # So slow that no frame is late, however busy the machine is: the camera lines drop those.
 SLOW_CAMERA = "videotestsrc num-buffers=20 ! capsfilter caps=video/x-raw,framerate=1/1"
 SERVER = Path(__file__).resolve().with_name("rtsp_server.py")
+KAFKA_BROKER = TREE / "tests/support/kafka_broker.py"
 NPU_COMPILE = None
 
 
@@ -73,35 +74,57 @@ class RtspCamera:
         self.server.stdout.close()
 
 
-class Broker:
-    """An MQTT broker on the loopback interface, and who subscribes to all that it has."""
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def is_away(port):
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) != 0
+
+
+def need_broker(name):
+    if name not in os.environ["NPU_BROKERS"].split():
+        raise unittest.SkipTest(f"the plugin was built without {name}")
+
+
+class MqttBroker:
+    """On the loopback interface, and who subscribes to all that it has."""
 
     def __init__(self, test, folder):
         server = shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin")
         client = shutil.which("mosquitto_sub")
         if not server or not client:
             raise unittest.SkipTest("mosquitto or mosquitto-clients are not installed")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         config = folder / "mosquitto.conf"
         config.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\nlog_dest file {folder}/log\nlog_type subscribe\nuser root\n")
         self.lines = folder / "lines"
         self.start(test, [server, "-c", config])
-        while self.is_away():
+        while is_away(self.port):
             time.sleep(0.1)
         self.start(test, [client, "-p", str(self.port), "-t", "#", "-q", "1", "-i", "reader"], output=self.lines)
         wait_for(folder / "log", "reader 1 #", 1)
-
-    def is_away(self):
-        with socket.socket() as one:
-            return one.connect_ex(("127.0.0.1", self.port)) != 0
 
     def start(self, test, command, output=os.devnull):
         with open(output, "w") as file:
             process = subprocess.Popen(command, stdout=file)
         test.addCleanup(process.wait)
         test.addCleanup(process.kill)
+
+
+class KafkaBroker:
+    """On the loopback interface, with a file of all messages."""
+
+    def __init__(self, test, folder):
+        self.port, self.messages = free_port(), folder / "messages"
+        process = subprocess.Popen([sys.executable, "-B", KAFKA_BROKER, str(self.port), folder])
+        test.addCleanup(process.wait)
+        test.addCleanup(process.kill)
+        while is_away(self.port):
+            time.sleep(0.1)
 
 
 def objects(lines):
@@ -279,14 +302,25 @@ class LaunchLines(unittest.TestCase):
         self.assert_clip(lines)
         self.assertEqual(objects(lines), sum(len(found["classifications"]) for line in lines for found in line["detections"]))
 
-    def test_publish_mqtt(self):
-        broker = Broker(self, self.folder)
-        self.assertEqual(run("publish-mqtt.sh", CLIP, f"mqtt://127.0.0.1:{broker.port}/npu/shapes"), [])
-        wait_for(broker.lines, '"frame":', CLIP_FRAMES)
-        lines = read(broker.lines)
+    def assert_published(self, lines):
         self.assert_clip(lines)
         self.assertEqual([line["frame"] for line in lines], list(range(CLIP_FRAMES)))
         self.assertEqual({line["stream"] for line in lines}, {"shapes"})
+
+    def test_publish_kafka(self):
+        need_broker("kafka")
+        broker = KafkaBroker(self, self.folder)
+        self.assertEqual(run("publish-kafka.sh", BROKERS=f"127.0.0.1:1,127.0.0.1:{broker.port}"), [])
+        messages = [message.split("\t", 1) for message in broker.messages.read_text().splitlines()]
+        self.assertEqual({key for key, _ in messages}, {"shapes"})
+        self.assert_published([json.loads(line) for _, line in messages])
+
+    def test_publish_mqtt(self):
+        need_broker("mqtt")
+        broker = MqttBroker(self, self.folder)
+        self.assertEqual(run("publish-mqtt.sh", CLIP, f"mqtt://127.0.0.1:{broker.port}/npu/shapes"), [])
+        wait_for(broker.lines, '"frame":', CLIP_FRAMES)
+        self.assert_published(read(broker.lines))
 
     def test_two_models(self):
         one, two = self.folder / "one.jsonl", self.folder / "two.jsonl"
