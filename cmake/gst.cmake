@@ -29,17 +29,17 @@ if(PANGOCAIRO_FOUND)
   target_link_libraries(gstnpu PRIVATE PkgConfig::PANGOCAIRO)
 endif()
 
-# MQTT and Kafka for npupublish. The libraries are opened when they are needed.
+# MQTT and Kafka for npupublish. The libraries are opened when they are needed. One source knows which of them there are.
 include(CheckIncludeFileCXX)
 check_include_file_cxx(MQTTClient.h NPUCORE_HAVE_MQTT)
 if(NPUCORE_HAVE_MQTT AND NPUCORE_MQTT)
   target_sources(gstnpu PRIVATE ${GSTNPU_MQTT_SOURCES})
-  target_compile_definitions(gstnpu PRIVATE GST_NPU_HAVE_MQTT)
+  set_property(SOURCE gst/publish/sinks/sink.cpp APPEND PROPERTY COMPILE_DEFINITIONS GST_NPU_HAVE_MQTT)
 endif()
 check_include_file_cxx(librdkafka/rdkafka.h NPUCORE_HAVE_KAFKA)
 if(NPUCORE_HAVE_KAFKA AND NPUCORE_KAFKA)
   target_sources(gstnpu PRIVATE ${GSTNPU_KAFKA_SOURCES})
-  target_compile_definitions(gstnpu PRIVATE GST_NPU_HAVE_KAFKA)
+  set_property(SOURCE gst/publish/sinks/sink.cpp APPEND PROPERTY COMPILE_DEFINITIONS GST_NPU_HAVE_KAFKA)
 endif()
 target_link_libraries(gstnpu PRIVATE ${CMAKE_DL_LIBS})
 
