@@ -274,6 +274,7 @@ set(GSTNPU_SOURCES
   gst/publish/sinks/shared_library.cpp
   gst/publish/sinks/sink.cpp
   gst/publish/sinks/socket_sink.cpp
+  gst/publish/sinks/tls_files.cpp
   gst/publish/wall_clock.cpp
   gst/trace/npu_tracer.cpp
   gst/trace/trace_options.cpp
@@ -301,6 +302,7 @@ set(GSTNPU_MQTT_SOURCES
   gst/publish/sinks/mqtt_options.cpp
   gst/publish/sinks/mqtt_refusal.cpp
   gst/publish/sinks/mqtt_sink.cpp
+  gst/publish/sinks/openssl.cpp
   gst/publish/sinks/paho.cpp
 )
 

@@ -8,6 +8,7 @@
 #include <npucore/error.hpp>
 
 #include "broker_login.hpp"
+#include "tls_files.hpp"
 
 namespace gstnpu {
 namespace {
@@ -134,25 +135,27 @@ void add_login(Entries& entries, const KafkaSettings& settings) {
                        password_of("kafka", settings.password, settings.password_file));
 }
 
-void add_file(Entries& entries, const char* property, const char* key, const std::string& file) {
-  check_readable(property, file);
-  if (!file.empty()) {
-    entries.emplace_back(key, file);
+void add_tls(Entries& entries, const TlsFiles& files) {
+  for (const auto& [key, file] : {std::pair("ssl.ca.location", files.ca),
+                                  std::pair("ssl.certificate.location", files.certificate),
+                                  std::pair("ssl.key.location", files.key)}) {
+    if (!file.empty()) {
+      entries.emplace_back(key, file);
+    }
   }
 }
 
-void add_tls(Entries& entries, const KafkaSettings& settings) {
-  const std::size_t before = entries.size();
-  add_file(entries, "kafka-ca-file", "ssl.ca.location", settings.ca_file);
-  add_file(entries, "kafka-certificate-file", "ssl.certificate.location",
-           settings.certificate_file);
-  add_file(entries, "kafka-key-file", "ssl.key.location", settings.key_file);
-  if (settings.key_file.empty() != settings.certificate_file.empty()) {
-    refuse("kafka-certificate-file and kafka-key-file belong together: set both or none");
-  }
-  if (entries.size() > before && !settings.tls) {
+/// When librdkafka makes a producer it checks that the key is the certificate's, and that the pass
+/// phrase is the key's.
+void check_tls(const TlsFiles& files, bool is_tls, const Entries& of_user) {
+  check_tls_files("kafka", files);
+  if (!is_tls && !(files.ca + files.certificate).empty()) {
     refuse("certificates for Kafka are of no use without TLS: set kafka-tls");
   }
+  const bool has_pass_phrase = std::any_of(of_user.begin(), of_user.end(), [](const auto& entry) {
+    return entry.first == "ssl.key.password";
+  });
+  check_pem("kafka", files, has_pass_phrase ? PassPhrase::kKnown : PassPhrase::kNone);
 }
 
 /// The field's words for the four.
@@ -164,15 +167,18 @@ const char* protocol_of(const KafkaSettings& settings) {
 }  // namespace
 
 Entries read_kafka_config(const BrokerLocation& brokers, const KafkaSettings& settings) {
+  Entries of_user =
+      settings.config_file.empty() ? Entries() : entries_of_file(settings.config_file);
+  const Entries of_property = entries_of_property(settings.config);
+  of_user.insert(of_user.end(), of_property.begin(), of_property.end());
   Entries entries = usual_entries(brokers);
   entries.emplace_back("security.protocol", protocol_of(settings));
   add_login(entries, settings);
-  add_tls(entries, settings);
-  const Entries of_file =
-      settings.config_file.empty() ? Entries() : entries_of_file(settings.config_file);
-  const Entries of_property = entries_of_property(settings.config);
-  entries.insert(entries.end(), of_file.begin(), of_file.end());
-  entries.insert(entries.end(), of_property.begin(), of_property.end());
+  const TlsFiles files{
+      .ca = settings.ca_file, .certificate = settings.certificate_file, .key = settings.key_file};
+  check_tls(files, settings.tls, of_user);
+  add_tls(entries, files);
+  entries.insert(entries.end(), of_user.begin(), of_user.end());
   return entries;
 }
 

@@ -3,25 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <optional>
 #include <random>
-#include <system_error>
 #include <utility>
 
 #include <npucore/error.hpp>
 
 #include "broker_login.hpp"
 #include "paho.hpp"
+#include "tls_files.hpp"
 
 namespace gstnpu {
 namespace {
 
 constexpr int kConnectTimeoutSeconds = 5;
 constexpr int kMostInFlight = 20;
-constexpr std::size_t kMostPemBytes = std::size_t{4} << 20;
-constexpr const char* kKey = "PRIVATE KEY";
 constexpr std::size_t kMostTextBytes = 65535;    // which the protocol counts in 16 bits
 constexpr std::uint32_t kSessionSeconds = 3600;  // that a broker keeps one for a client who is away
 
@@ -40,32 +35,6 @@ std::string new_client_id() {
   std::array<char, 24> text{};
   std::snprintf(text.data(), text.size(), "npu-%08x%08x", random(), random());
   return text.data();
-}
-
-/// None of a pipe, which gives its text once, to the TLS library.
-std::optional<std::string> text_of(const std::string& file) {
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) return "";
-  if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
-  std::ifstream stream(file);
-  std::string text(kMostPemBytes, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  return text;
-}
-
-void check_pem(const char* property, const std::string& file, const std::string& what) {
-  const auto text = text_of(file);
-  if (!text) return;
-  if (text->find("-----BEGIN ") == std::string::npos ||
-      text->find(what + "-----") == std::string::npos) {
-    refuse(std::string(property) + ": \"" + file + "\" holds no PEM text with -----BEGIN " + what +
-           "-----. Name a file that does");
-  }
-  if (what == kKey && text->find("ENCRYPTED") != std::string::npos) {
-    refuse(std::string(property) + ": \"" + file +
-           "\" is encrypted, and nobody is asked for a pass phrase. Write the key without one");
-  }
 }
 
 /// Longer ones do not fit into their field of the protocol, and make nonsense of what follows.
@@ -132,20 +101,18 @@ void MqttOptions::check_will() const {
 }
 
 void MqttOptions::check_certificates(bool is_tls) const {
-  check_readable("mqtt-ca-file", settings_.ca_file);
-  check_readable("mqtt-certificate-file", settings_.certificate_file);
-  check_readable("mqtt-key-file", settings_.key_file);
-  if (settings_.key_file.empty() != settings_.certificate_file.empty()) {
-    refuse("mqtt-certificate-file and mqtt-key-file belong together: set both or none");
-  }
-  if (!is_tls && !(settings_.ca_file + settings_.certificate_file).empty()) {
+  const TlsFiles files{.ca = settings_.ca_file,
+                       .certificate = settings_.certificate_file,
+                       .key = settings_.key_file};
+  check_tls_files("mqtt", files);
+  if (is_tls) {
+    check_pem("mqtt", files, PassPhrase::kNone);
+    Paho::get().openssl.check("mqtt", files);
+  } else if (!(files.ca + files.certificate).empty()) {
     refuse(
         "mqtt-ca-file, mqtt-certificate-file and mqtt-key-file are of TLS, which location=mqtt:// "
         "is without: write mqtts://");
   }
-  check_pem("mqtt-ca-file", settings_.ca_file, "CERTIFICATE");
-  check_pem("mqtt-certificate-file", settings_.certificate_file, "CERTIFICATE");
-  check_pem("mqtt-key-file", settings_.key_file, kKey);
 }
 
 void MqttOptions::set_login() {

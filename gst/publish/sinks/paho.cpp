@@ -29,6 +29,7 @@ Paho load() {
   library.find("MQTTResponse_free", paho.free_response);
   library.find("MQTTProperties_add", paho.add_property);
   library.find("MQTTProperties_free", paho.free_properties);
+  paho.openssl = OpenSsl::of(library);
   return paho;
 }
 

@@ -5,6 +5,8 @@
 
 #include <MQTTClient.h>
 
+#include "openssl.hpp"
+
 namespace gstnpu {
 
 struct Paho {
@@ -27,6 +29,7 @@ struct Paho {
   decltype(::MQTTResponse_free)* free_response = nullptr;
   decltype(::MQTTProperties_add)* add_property = nullptr;
   decltype(::MQTTProperties_free)* free_properties = nullptr;
+  OpenSsl openssl;
 
   /// Throws npu::Error where the library is not there.
   static const Paho& get();

@@ -26,8 +26,12 @@ void* open(const std::string& file, const std::string& package) {
 SharedLibrary::SharedLibrary(const std::string& file, const std::string& package)
     : file_(file), handle_(open(file, package)) {}
 
+void* SharedLibrary::symbol_if_there(const char* name) const {
+  return ::dlsym(handle_, name);
+}
+
 void* SharedLibrary::symbol(const char* name) const {
-  void* found = ::dlsym(handle_, name);
+  void* found = symbol_if_there(name);
   if (found == nullptr) {
     throw npu::Error(npu::ErrorCode::kUnsupported, file_ + " has no function " + name + " (" +
                                                        last_error() +

@@ -14,9 +14,16 @@ class SharedLibrary {
   void find(const char* name, Function*& function) const {
     function = reinterpret_cast<Function*>(symbol(name));
   }
+  /// False where neither it nor a library that it needs has the function.
+  template <class Function>
+  bool find_if_there(const char* name, Function*& function) const {
+    function = reinterpret_cast<Function*>(symbol_if_there(name));
+    return function != nullptr;
+  }
 
  private:
   void* symbol(const char* name) const;
+  void* symbol_if_there(const char* name) const;
 
   const std::string file_;
   void* const handle_;

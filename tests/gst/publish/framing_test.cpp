@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -22,12 +21,6 @@ using namespace gstnpu_test;
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
 constexpr int kFrames = 3;
-
-/// Whether the plugin was built with it.
-bool knows(const std::string& broker) {
-  const char* known = std::getenv("NPU_BROKERS");
-  return known && std::string(known).find(broker) != std::string::npos;
-}
 
 struct Row {
   const char* name;
@@ -107,7 +100,7 @@ TEST_P(Framing, OfAPipeIsALineForEachFrame) {
 }
 
 TEST_P(Framing, WithMqttIsAMessageForEachFrame) {
-  if (!knows("mqtt") || !Mosquitto::is_installed()) {
+  if (!knows_broker("mqtt") || !Mosquitto::is_installed()) {
     GTEST_SKIP() << "the plugin was built without MQTT, or mosquitto, mosquitto-clients or openssl "
                     "are not installed";
   }
@@ -128,7 +121,7 @@ TEST_P(Framing, WithMqttIsAMessageForEachFrame) {
 }
 
 TEST_P(Framing, WithKafkaIsAMessageForEachFrame) {
-  if (!knows("kafka") || !KafkaBroker::is_installed()) {
+  if (!knows_broker("kafka") || !KafkaBroker::is_installed()) {
     GTEST_SKIP() << "the plugin was built without Kafka, or python3 is not installed";
   }
   KafkaBroker broker;

@@ -1,6 +1,7 @@
 #include "publish_harness.hpp"
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 namespace gstnpu_test {
@@ -11,6 +12,11 @@ bool becomes(const std::function<bool()>& is_so) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return false;
+}
+
+bool knows_broker(const std::string& protocol) {
+  const char* known = std::getenv("NPU_BROKERS");
+  return known && std::string(known).find(protocol) != std::string::npos;
 }
 
 Failure take_error(GstBus* bus) {

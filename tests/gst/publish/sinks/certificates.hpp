@@ -14,6 +14,15 @@ class Certificates {
   Certificates();
 
   std::string file(const std::string& name) const { return folder_.file(name); }
+  std::string read(const std::string& name) const { return folder_.read(name); }
+  /// With text of the caller's.
+  std::string write(const std::string& name, const std::string& text) const {
+    return folder_.write(name, text);
+  }
+  /// A key of another algorithm than all others here.
+  void make_other_key(const std::string& name) const;
+  /// The client's key, with a pass phrase.
+  void encrypt_key(const std::string& name, const std::string& pass_phrase) const;
   /// What npupublish is to trust, and how it is to show itself; an empty client: not at all.
   /// `protocol`: what its properties begin with.
   std::string properties(const std::string& protocol, const std::string& authority,

@@ -463,26 +463,18 @@ TEST_P(BadMqttSettings, AreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadMqttSettings,
-    testing::Values(
-        SettingsRow{"no_ca", "mqtt-ca-file=/nowhere/ca.pem",
-                    "mqtt-ca-file: cannot read \"/nowhere/ca.pem\""},
-        SettingsRow{"no_password", "mqtt-user=me mqtt-password-file=/nowhere/p",
-                    "mqtt-password-file: cannot read"},
-        SettingsRow{"empty_password", "mqtt-user=me mqtt-password-file=/dev/null",
-                    "the first line of \"/dev/null\" is empty"},
-        SettingsRow{"no_user", "mqtt-password=secret",
-                    "a password for MQTT has no user: set mqtt-user"},
-        SettingsRow{"no_key", "mqtt-certificate-file=/dev/null",
-                    "mqtt-certificate-file and mqtt-key-file belong together"},
-        SettingsRow{"endless_password", "mqtt-user=me mqtt-password-file=/dev/zero",
-                    "the password for MQTT has"},
-        SettingsRow{"folder_as_ca", "mqtt-ca-file=/",
-                    "mqtt-ca-file: \"/\" holds no PEM text with -----BEGIN CERTIFICATE"},
-        SettingsRow{"no_pem", "mqtt-ca-file=/etc/passwd",
-                    "mqtt-ca-file: \"/etc/passwd\" holds no PEM text"},
-        SettingsRow{"many_wills", "mqtt-will-topic=a/#", "mqtt-will-topic \"a/#\" has + or #"},
-        SettingsRow{"no_will_topic", "mqtt-will-payload=gone",
-                    "mqtt-will-payload has no mqtt-will-topic"}),
+    testing::Values(SettingsRow{"no_password", "mqtt-user=me mqtt-password-file=/nowhere/p",
+                                "mqtt-password-file: cannot read"},
+                    SettingsRow{"empty_password", "mqtt-user=me mqtt-password-file=/dev/null",
+                                "the first line of \"/dev/null\" is empty"},
+                    SettingsRow{"no_user", "mqtt-password=secret",
+                                "a password for MQTT has no user: set mqtt-user"},
+                    SettingsRow{"endless_password", "mqtt-user=me mqtt-password-file=/dev/zero",
+                                "the password for MQTT has"},
+                    SettingsRow{"many_wills", "mqtt-will-topic=a/#",
+                                "mqtt-will-topic \"a/#\" has + or #"},
+                    SettingsRow{"no_will_topic", "mqtt-will-payload=gone",
+                                "mqtt-will-payload has no mqtt-will-topic"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 // More than the protocol's fields hold: what followed was nonsense, which no broker answers.
@@ -504,22 +496,6 @@ TEST(MqttCertificates, AreRefusedWithoutTls) {
   EXPECT_NE(failure.text.find("which location=mqtt:// is without: write mqtts://"),
             std::string::npos)
       << failure.text;
-}
-
-// OpenSSL asked for a pass phrase at the terminal, and held up the stop.
-TEST(MqttCertificates, HaveNoPassPhrase) {
-  const TempFolder folder;
-  folder.write("certificate", "-----BEGIN CERTIFICATE-----\n");
-  folder.write("new", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n");
-  folder.write("old", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n");
-  for (const char* key : {"new", "old"}) {
-    const Failure failure = failure_of_start("mqtts://localhost/t",
-                                             "mqtt-certificate-file=" + folder.file("certificate") +
-                                                 " mqtt-key-file=" + folder.file(key));
-    EXPECT_NE(failure.text.find("is encrypted, and nobody is asked for a pass phrase"),
-              std::string::npos)
-        << failure.text;
-  }
 }
 
 // As of <(pass show broker), and of one whose writer never came.

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+namespace gstnpu {
+
+/// What a client of brokers trusts, and how it shows itself. Empty names are not used.
+struct TlsFiles {
+  std::string ca, certificate, key;
+};
+
+// All throw npu::Error, which names the property that is wrong: `protocol`-ca-file,
+// `protocol`-certificate-file or `protocol`-key-file.
+
+/// Where a file cannot be read, or one of certificate and key is missing.
+void check_tls_files(const std::string& protocol, const TlsFiles& files);
+
+enum class PassPhrase { kNone, kKnown };
+/// Where a file has no text of its kind, or the key needs a pass phrase that nobody knows.
+void check_pem(const std::string& protocol, const TlsFiles& files, PassPhrase pass_phrase);
+
+/// A pipe gives its text once, to the TLS library.
+bool is_readable_again(const std::string& file);
+
+}  // namespace gstnpu
