@@ -61,6 +61,7 @@ class PublishFilter final : public PublishState {
   std::unique_ptr<Sink> open_sink() const;
   std::string line_of(GstBuffer* buffer, const GstSegment& segment);
   void tell_lost(const std::string& when) const;
+  void tell_drops(Publisher::Result result);
 
   GstElement* const element_;
   mutable std::mutex mutex_;     // guards publisher_ from being replaced
@@ -138,15 +139,26 @@ std::string PublishFilter::line_of(GstBuffer* buffer, const GstSegment& segment)
                                                       : to_json_line(record);
 }
 
+/// Once, with the limit that was met first.
+void PublishFilter::tell_drops(Publisher::Result result) {
+  const bool is_of_lines = result == Publisher::Result::kTooManyLines;
+  const bool is_of_bytes = result == Publisher::Result::kTooManyBytes;
+  if (!(is_of_lines || is_of_bytes) || std::exchange(has_told_drops_, true)) return;
+  const std::string waiting = is_of_lines
+                                  ? std::to_string(active_.queue_size)
+                                  : std::to_string(Publisher::kMostBytes >> 20) + " MiB of them";
+  const std::string cure =
+      is_of_lines ? "queue-size larger" : "the lines shorter: a larger queue-size does not help";
+  post_warning(element_, "Lines for " + target() + " are dropped (policy): " + waiting +
+                             " wait already, because whoever reads them is slower than the "
+                             "stream. Make the reader faster, or " +
+                             cure);
+}
+
 bool PublishFilter::publish(GstBuffer* buffer, const GstSegment& segment) {
   lost_results_.look_at(element_, buffer);
   const Publisher::Result result = publisher_->push(line_of(buffer, segment));
-  if (result == Publisher::Result::kDropped && !std::exchange(has_told_drops_, true)) {
-    post_warning(element_, "Lines for " + target() +
-                               " are dropped (policy): " + std::to_string(active_.queue_size) +
-                               " wait already, because whoever reads them is slower than the "
-                               "stream. Make the reader faster, or queue-size larger");
-  }
+  tell_drops(result);
   return result != Publisher::Result::kInterrupted;
 }
 

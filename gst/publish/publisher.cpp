@@ -3,11 +3,6 @@
 #include <utility>
 
 namespace gstnpu {
-namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of lines that wait
-
-}  // namespace
 
 Publisher::Publisher(std::unique_ptr<Sink> sink, const Options& options, OnFailure on_failure)
     : sink_(std::move(sink)),
@@ -21,8 +16,10 @@ Publisher::~Publisher() {
 
 // ---- For the one who makes lines
 
-bool Publisher::is_full() const {
-  return queue_.size() >= options_.most_lines || queued_bytes_ >= kMostBytes;
+/// For one more line.
+Publisher::Result Publisher::room() const {
+  if (queue_.size() >= options_.most_lines) return Result::kTooManyLines;
+  return queued_bytes_ >= kMostBytes ? Result::kTooManyBytes : Result::kTaken;
 }
 
 void Publisher::drop_oldest() {
@@ -52,9 +49,8 @@ Publisher::Result Publisher::push(std::string line) {
     ++dropped_;
     return Result::kInterrupted;
   }
-  Result result = Result::kTaken;
-  if (is_full()) {
-    result = Result::kDropped;
+  const Result result = room();
+  if (result != Result::kTaken) {
     if (options_.policy == PublishPolicy::kDropNew) {
       ++dropped_;
       return result;

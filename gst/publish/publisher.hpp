@@ -36,7 +36,8 @@ class Publisher {
     std::uint64_t failed = 0;     ///< that the sink could not take
     std::uint64_t queued = 0;     ///< that wait
   };
-  enum class Result { kTaken, kDropped, kInterrupted };
+  /// Where lines are too many, or have too many bytes, this line or another one is dropped.
+  enum class Result { kTaken, kTooManyLines, kTooManyBytes, kInterrupted };
   /// Of policies that drop; called once, by the publisher's thread, in a handler of the failure.
   using OnFailure = std::function<void()>;
 
@@ -46,7 +47,7 @@ class Publisher {
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  /// kDropped: this line or another one. Throws what a blocking publisher's sink has thrown.
+  /// Throws what a blocking publisher's sink has thrown.
   Result push(std::string line);
   /// Waits until all lines are out, for that long. False: they are not, or it was interrupted.
   /// Throws as push(), unless a call has.
@@ -64,11 +65,13 @@ class Publisher {
   Stats stats() const;
 
   static constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;  ///< of lines that wait
 
  private:
   void run();
   bool has_work() const;
-  bool is_full() const;
+  Result room() const;
+  bool is_full() const { return room() != Result::kTaken; }
   bool waits_for_nothing() const { return failure_ || is_interrupted_ || is_refused_; }
   bool hand_over(std::unique_lock<std::mutex>& lock);
   bool flush(std::unique_lock<std::mutex>& lock);

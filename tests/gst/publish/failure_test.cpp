@@ -191,8 +191,9 @@ TEST_P(Dropping, NeitherStallsNorLosesCount) {
     EXPECT_EQ(counts.published, 0u);
     EXPECT_LE(counts.queued, 3u);
     EXPECT_EQ(counts.dropped + counts.queued, kFrames);
-    EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("are dropped (policy): 2 wait already"),
-              std::string::npos);
+    const std::string said = harness.message(GST_MESSAGE_WARNING);
+    EXPECT_NE(said.find("are dropped (policy): 2 wait already"), std::string::npos) << said;
+    EXPECT_NE(said.find("or queue-size larger"), std::string::npos) << said;
     EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "once";
     ASSERT_EQ(gst_element_set_state(harness.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
     EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("were not out when the element stopped"),
@@ -223,6 +224,21 @@ TEST_P(Dropping, OutlivesAFullDisk) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, Dropping, testing::Values("drop-old", "drop-new"),
                          [](const auto& row) { return std::string(row.param).substr(5); });
+
+// One line may be on its way, and two are more than 64 MiB.
+TEST(DroppedLines, AreToldWithTheirBytesWhereThoseAreTheLimit) {
+  const FilledPipe pipe;
+  ElementHarness harness(
+      "npupublish name=publish queue-size=1000 drain-time=0 policy=drop-new location=" + pipe.path +
+          " stream-id=" + std::string(std::size_t{33} << 20, 'x'),
+      kCaps);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  const std::string said = harness.message(GST_MESSAGE_WARNING);
+  EXPECT_NE(said.find("are dropped (policy): 64 MiB of them wait already"), std::string::npos)
+      << said;
+  EXPECT_NE(said.find("or the lines shorter"), std::string::npos) << said;
+  EXPECT_GT(counts_of(harness).dropped, 0U);
+}
 
 // A file that may not grow: the lines that were held back fail at the end of the stream.
 TEST(PublishFailure, OfLinesHeldBackIsToldAtEos) {

@@ -167,8 +167,8 @@ TEST_F(Publishing, IsRefusedForGood) {
 TEST_F(Publishing, DropsTheOldest) {
   start(PublishPolicy::kDropOld, 2);
   fill(3);
-  EXPECT_EQ(publisher_->push("3"), Result::kDropped);
-  EXPECT_EQ(publisher_->push("4"), Result::kDropped);
+  EXPECT_EQ(publisher_->push("3"), Result::kTooManyLines);
+  EXPECT_EQ(publisher_->push("4"), Result::kTooManyLines);
   EXPECT_EQ(publisher_->stats().dropped, 2U);
   EXPECT_EQ(publisher_->stats().queued, 3U);
   outside_.give_room(10);
@@ -180,7 +180,7 @@ TEST_F(Publishing, DropsTheOldest) {
 TEST_F(Publishing, DropsTheNewest) {
   start(PublishPolicy::kDropNew, 2);
   fill(3);
-  EXPECT_EQ(publisher_->push("3"), Result::kDropped);
+  EXPECT_EQ(publisher_->push("3"), Result::kTooManyLines);
   outside_.give_room(10);
   EXPECT_TRUE(publisher_->drain(Publisher::kForever));
   EXPECT_EQ(publisher_->push("4"), Result::kTaken);
@@ -194,7 +194,7 @@ TEST_F(Publishing, HoldsNoMoreThanSomeBytes) {
   const std::string large(std::size_t{40} << 20, ' ');
   EXPECT_EQ(publisher_->push(large), Result::kTaken);
   EXPECT_EQ(publisher_->push(large), Result::kTaken) << "the last one may be long";
-  EXPECT_EQ(publisher_->push("small"), Result::kDropped);
+  EXPECT_EQ(publisher_->push("small"), Result::kTooManyBytes);
 }
 
 // What counts is what waits, not what has gone.
@@ -204,7 +204,7 @@ TEST_F(Publishing, HasRoomAgainBehindLargeLines) {
   fill(1);
   EXPECT_EQ(publisher_->push(large), Result::kTaken);
   EXPECT_EQ(publisher_->push(large), Result::kTaken);
-  EXPECT_EQ(publisher_->push("small"), Result::kDropped);
+  EXPECT_EQ(publisher_->push("small"), Result::kTooManyBytes);
   EXPECT_EQ(publisher_->push("small"), Result::kTaken) << "behind one that was dropped";
   outside_.give_room(10);
   EXPECT_TRUE(publisher_->drain(Publisher::kForever));
