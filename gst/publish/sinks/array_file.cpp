@@ -25,8 +25,9 @@ constexpr std::string_view kBlanks = " \t\r\n";
 
 [[noreturn]] void fail_as_no_file(const std::string& path) {
   throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                   "the location \"" + path + "\" is no regular file, which file-format=json " +
-                       "needs. Set location to one, or file-format to json-lines");
+                   "the location \"" + path +
+                       "\" is no regular file, which file-format=json needs. Set location to "
+                       "one, or file-format to json-lines");
 }
 
 int open_file(const std::string& path) {
@@ -41,10 +42,7 @@ int open_file(const std::string& path) {
   struct stat status {};
   if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
   ::close(fd);
-  throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                   "\"" + path +
-                       "\" is no regular file, which file-format=json needs. Set "
-                       "location to one, or file-format to json-lines");
+  fail_as_no_file(path);
 }
 
 void write_whole(int fd, std::string_view text, off_t at) {
