@@ -12,7 +12,8 @@ longer. It reads from the environment what the other lines here do (common.sh), 
     AFTER     seconds that are recorded behind it                       (3)
     SOURCE    what gives the frames, such as v4l2src                    (VIDEO, else the demo clip)
     ENCODER   such as "x264enc tune=zerolatency key-int-max=30 ! h264parse"    (jpegenc)
-Ctrl+C ends it, and what is being recorded is whole.
+Ctrl+C ends it, and what is being recorded is whole. Where the disk is slower than the frames, they wait: a file is read more slowly
+then, and a camera drops frames.
 """
 
 import json
@@ -30,6 +31,7 @@ from gi.repository import GLib, Gst  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 EVENTS = ("forward", "backward", "entered", "left")
+MOST_WAITING = 32 << 20  # bytes of a recording that are not written yet
 WHOLE_FRAME = '{"zones": [{"name": "picture", "points": [[0, 0], [1, 0], [1, 1], [0, 1]]}]}'
 
 
@@ -59,7 +61,7 @@ class Recording:
     """One file, from its first frame on."""
 
     def __init__(self, path, caps):
-        self.path, self.first, self.last, self.events = path, None, None, []
+        self.path, self.first, self.last, self.events, self.is_open = path, None, None, [], True
         self.pipeline = Gst.parse_launch(
             "appsrc name=frames format=time ! matroskamux offset-to-zero=true ! filesink name=file")
         self.frames = self.pipeline.get_by_name("frames")
@@ -68,16 +70,35 @@ class Recording:
         self.pipeline.set_state(Gst.State.PLAYING)
 
     def add(self, frame):
+        self.wait_for_room()
         self.first = frame.pts if self.first is None else self.first
         self.last = frame.pts
         self.frames.emit("push-buffer", frame)
 
-    def end(self):
-        self.frames.emit("end-of-stream")
-        ended = self.pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+    def wait_for_room(self):
+        """A disk that is slower than the frames holds them back: else they would fill the memory."""
+        is_full = True
+        while is_full:
+            is_full = self.frames.get_property("current-level-bytes") >= MOST_WAITING
+            self.look_for_failure(self.pipeline.get_bus().timed_pop_filtered(
+                20 * Gst.MSECOND if is_full else 0, Gst.MessageType.ERROR))
+
+    def look_for_failure(self, message):
+        if message and message.type == Gst.MessageType.ERROR:
+            self.close()
+            raise OSError(f"{self.path} cannot be written: {message.parse_error()[0].message}")
+
+    def close(self):
+        self.is_open = False
         self.pipeline.set_state(Gst.State.NULL)
-        if ended.type == Gst.MessageType.ERROR:
-            raise OSError(f"{self.path} cannot be written: {ended.parse_error()[0].message}")
+
+    def end(self):
+        if not self.is_open:
+            return  # it has failed, and that is told
+        self.frames.emit("end-of-stream")
+        self.look_for_failure(self.pipeline.get_bus().timed_pop_filtered(
+            Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR))
+        self.close()
         print(json.dumps({"file": str(self.path), "from": self.first / Gst.SECOND, "to": self.last / Gst.SECOND,
                           "events": self.events}), flush=True)
 
