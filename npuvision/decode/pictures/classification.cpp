@@ -14,6 +14,9 @@ namespace {
 
 constexpr double kSumError = 0.01;  // of probabilities in f16
 
+/// What values of classes are.
+enum class Scores { kUnknown, kProbabilities, kLogits };
+
 /// Whether all are whole multiples of this, as near as f16 tells.
 bool are_multiples(std::span<const float> values, float step) {
   constexpr float kError = 0.07F;  // of a step
@@ -52,6 +55,24 @@ bool may_sum_to_one(std::span<const float> values, double sum) {
   const auto above = std::count_if(values.begin(), values.end(), [](float v) { return v > 0; });
   return sum >= 1 - static_cast<double>(values.size()) * step - kSumError &&
          sum <= 1 + static_cast<double>(above) * step / 2 + kSumError;
+}
+
+/// Of one frame alone. Values that are all the same say nothing.
+Scores scores_of(std::span<const float> values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (*least == *most) return Scores::kUnknown;
+  if (*least < 0 || *most > 1) return Scores::kLogits;
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value);
+  return std::abs(sum - 1) <= kSumError || may_sum_to_one(values, sum) ? Scores::kProbabilities
+                                                                       : Scores::kLogits;
+}
+
+/// Whether no probability is like one of them, however it was rounded.
+bool prove_logits(std::span<const float> values) {
+  constexpr float kError = 0.01F;
+  return std::any_of(values.begin(), values.end(),
+                     [](float value) { return value < -kError || value > 1 + kError; });
 }
 
 /// Of [1, classes], [1, classes, 1, 1] and the like: all dimensions but one are 1. 0: it is no
@@ -125,13 +146,14 @@ class ClassificationDecoder : public Decoder {
               FrameSize frame, const DecodeOptions& options, Answer* answer) override;
 
  private:
-  bool are_probabilities() const;
+  void decide();
   void make_probabilities();
   void make_softmax();
 
   std::size_t index_;
   TensorView made_for_;
   bool is_multilabel_, is_raw_;
+  Scores scores_ = Scores::kUnknown;  // of the model, as the frames so far tell
   std::vector<float> values_;
   std::vector<std::uint32_t> order_;
 };
@@ -156,21 +178,30 @@ void ClassificationDecoder::decode(std::span<const TensorView> outputs, const np
   }
 }
 
-bool ClassificationDecoder::are_probabilities() const {
-  double sum = 0;
-  for (const float value : values_) {
-    if (value < 0 || value > 1) return false;
-    sum += static_cast<double>(value);
+/// The first frame that tells decides for all, because the logits of one frame may look like
+/// probabilities by chance. Only what cannot be probabilities shows later that it was such a frame.
+void ClassificationDecoder::decide() {
+  if (scores_ == Scores::kUnknown) {
+    scores_ = scores_of(values_);
   }
-  return std::abs(sum - 1) <= kSumError || may_sum_to_one(values_, sum);
+  if (prove_logits(values_)) {
+    scores_ = Scores::kLogits;
+  }
 }
 
 void ClassificationDecoder::make_probabilities() {
   if (is_raw_) {
     for (float& value : values_) value = probability(value);
-  } else if (is_multilabel_) {
+    return;
+  }
+  if (is_multilabel_) {
     for (float& value : values_) value = sigmoid(value);
-  } else if (!are_probabilities()) {
+    return;
+  }
+  decide();
+  if (scores_ == Scores::kProbabilities) {
+    for (float& value : values_) value = std::clamp(value, 0.0F, 1.0F);
+  } else {
     make_softmax();
   }
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "reference.hpp"
 #include "shapes.hpp"
@@ -60,13 +62,24 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"AnEmbeddingInstead", card_of(Task::kEmbed), {{"o", {1, 10}}}, "[embedding]"}),
     [](const auto& row) { return row.param.name; });
 
+/// One frame after the other, by one decoder.
+std::vector<Answer> classified_frames(const ModelCard& card,
+                                      const std::vector<std::vector<double>>& frames) {
+  std::vector<Answer> answers;
+  std::unique_ptr<Decoder> decoder;
+  for (const std::vector<double>& values : frames) {
+    const TestTensor tensor("o", ElementType::kF32, {1, values.size()}, values);
+    const TensorView view = tensor.view();
+    if (!decoder) {
+      decoder = make_decoder(card, std::span(&view, 1), {});
+    }
+    decoder->decode(std::span(&view, 1), {}, {64, 64}, options_of(card), &answers.emplace_back());
+  }
+  return answers;
+}
+
 Answer classified(const ModelCard& card, const std::vector<double>& values) {
-  const TestTensor tensor("o", ElementType::kF32, {1, values.size()}, values);
-  const TensorView view = tensor.view();
-  Answer answer;
-  const auto decoder = make_decoder(card, std::span(&view, 1), {});
-  decoder->decode(std::span(&view, 1), {}, {64, 64}, options_of(card), &answer);
-  return answer;
+  return classified_frames(card, {values}).front();
 }
 
 // ---- Several levels
@@ -172,6 +185,40 @@ TEST(Classification, TakesOtherSmallNumbersForLogits) {
         std::vector<double>{0.5123, 0.3217, 0.0919}}) {
     EXPECT_LT(classified(card_of(Task::kClassify), values).classes.at(0).confidence, 0.45F);
   }
+}
+
+/// Of the best class in each frame.
+std::vector<float> confidences(const std::vector<std::vector<double>>& frames) {
+  std::vector<float> best;
+  for (const Answer& answer : classified_frames(card_of(Task::kClassify), frames)) {
+    best.push_back(answer.classes.at(0).confidence);
+  }
+  return best;
+}
+
+TEST(Classification, StaysWithWhatTheFirstFrameTold) {
+  // Logits that are from 0 to 1 and together 1 in the second frame.
+  const auto logits = confidences({{4, -2, 1}, {0.8, 0.1, 0.1}});
+  EXPECT_NEAR(logits[1], 0.5017F, 1e-4F) << "the softmax of 0.8";
+  // Probabilities whose sum is lost in the second frame.
+  const auto sure = confidences({{0.8, 0.1, 0.1}, {0.7123, 0.1217, 0.0919}, {1.004, -0.004, 0}});
+  EXPECT_NEAR(sure[1], 0.7123F, 1e-6F);
+  EXPECT_EQ(sure[2], 1.0F);
+}
+
+TEST(Classification, TurnsOnceWhereNoProbabilityIsLikeThat) {
+  const auto found = confidences({{0.8, 0.1, 0.1}, {3, 0.1, 0.1}, {0.8, 0.1, 0.1}});
+  EXPECT_NEAR(found[0], 0.8F, 1e-6F) << "nothing tells yet that it is a logit";
+  EXPECT_LT(found[1], 0.95F);
+  EXPECT_LT(found[2], 0.6F);
+}
+
+TEST(Classification, DecidesNothingByAFrameOfEqualValues) {
+  const auto found = confidences({std::vector<double>(300, 0), std::vector<double>(300, 2.0)});
+  EXPECT_NEAR(found[0], 1.0F / 300, 1e-6F);
+  std::vector<double> sure(300, 0);
+  sure[7] = 1;
+  EXPECT_EQ(confidences({std::vector<double>(300, 0), sure})[1], 1.0F);
 }
 
 // A class of a thousand is seldom sure: the best one is an answer all the same.
