@@ -1,16 +1,57 @@
 #include "lost_results.hpp"
 
+#include <gst/video/gstvideometa.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/bus.hpp"
 #include "common/refs.hpp"
 #include "common/upstream.hpp"
 #include "meta/npumeta.h"
 
+#ifdef GST_NPU_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
 namespace gstnpu {
 namespace {
+
+using ElementRef = ObjectRef<GstElement>;
+
+// ---- One cause, one warning
+
+/// Whether nobody has told of this cause, which may be null, in the stream that `element` has:
+/// whoever is behind the cause has the same one.
+bool is_first_to_tell(GstElement* element, GstElement* cause) {
+  static const GQuark key = g_quark_from_static_string("npu-lost-results-told");
+  const ObjectRef<GstPad> pad = only_sink_of(element);
+  const EventRef start(pad ? gst_pad_get_sticky_event(pad.get(), GST_EVENT_STREAM_START, 0)
+                           : nullptr);
+  if (!cause || !start) return true;
+  const gpointer stream = GUINT_TO_POINTER(gst_event_get_seqnum(start.get()));
+  GST_OBJECT_LOCK(cause);
+  const bool is_first = g_object_get_qdata(G_OBJECT(cause), key) != stream;
+  g_object_set_qdata(G_OBJECT(cause), key, stream);
+  GST_OBJECT_UNLOCK(cause);
+  return is_first;
+}
+
+bool is_decoder(GstElement* element) {
+  return factory_of(element) == "nputensordec";
+}
+
+/// As the user knows it: npupublish is a bin, whose parts come from no factory.
+std::string name_of(GstElement* element) {
+  const std::string_view name = factory_of(element);
+  if (!name.empty()) return std::string(name);
+  const ElementRef bin(GST_ELEMENT(gst_object_get_parent(GST_OBJECT(element))));
+  return bin ? std::string(factory_of(bin.get())) : "";
+}
+
+// ---- On frames
 
 /// Whether it holds for the inference of one of the frame's tensors. Its origin and the tensors
 /// stay, whatever becomes of the frame.
@@ -38,20 +79,104 @@ bool has_undecoded(GstBuffer* buffer) {
   });
 }
 
+/// Whoever attached it.
+bool has_results(GstBuffer* buffer) {
+  if (gst_buffer_get_meta(buffer, gst_npu_inference_meta_api_get_type()) ||
+      gst_buffer_get_meta(buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    return true;
+  }
+#ifdef GST_NPU_HAVE_ANALYTICS
+  if (gst_buffer_get_analytics_relation_meta(buffer)) return true;
+#endif
+  return gst_npu_buffer_get_num_tensors(buffer) > 0;
+}
+
+// ---- In front of an element
+
 /// Between the element and the nearest inference stands nothing that could have: GStreamer's own
-/// decoders have such names, too, and an element with several inputs may hide one.
-bool comes_straight_from_inference(GstElement* element) {
+/// decoders have such names, too, and an element with several inputs may hide one. Null: there is
+/// no such inference.
+ElementRef inference_straight_in_front_of(GstElement* element) {
   ObjectRef<GstPad> pad = only_sink_of(element);
   for (int i = 0; pad && i < kFarthestUpstream; ++i) {
-    const ObjectRef<GstPad> source = feeding(std::move(pad));
-    const ObjectRef<GstElement> before(source ? gst_pad_get_parent_element(source.get()) : nullptr);
+    ElementRef before = element_feeding(std::move(pad));
     if (!before || factory_of(before.get()).find("tensordec") != std::string_view::npos) {
-      return false;
+      return nullptr;
     }
-    if (infers(before.get())) return true;
+    if (infers(before.get())) return before;
     pad = only_sink_of(before.get());
   }
-  return false;
+  return nullptr;
+}
+
+bool drops_metas(GstElement* element) {
+  const std::string_view name = factory_of(element);
+  return name == "videocrop" || name == "videobox" || name == "videoflip";
+}
+
+/// What the frame's results were lost in: the first element behind nputensordec that is known to
+/// drop them, else nputensordec itself, which all that follows has in common. Null: not found.
+ElementRef dropper_in_front_of(GstElement* element) {
+  ElementRef dropper;
+  ObjectRef<GstPad> pad = only_sink_of(element);
+  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
+    ElementRef before = element_feeding(std::move(pad));
+    if (!before) return nullptr;
+    if (is_decoder(before.get())) return dropper ? std::move(dropper) : std::move(before);
+    pad = only_sink_of(before.get());
+    if (drops_metas(before.get())) {
+      dropper = std::move(before);
+    }
+  }
+  return nullptr;
+}
+
+bool is_a(GstElement* element, const char* type_name) {
+  const GType type = g_type_from_name(type_name);
+  return type != 0 && g_type_is_a(G_OBJECT_TYPE(element), type);
+}
+
+/// compositor and its like, and what makes frames of a compressed stream: metas stay in front.
+bool makes_frames(GstElement* element) {
+  return is_a(element, "GstVideoAggregator") || is_a(element, "GstVideoDecoder") ||
+         factory_of(element) == "videomixer";
+}
+
+/// The nearest in front of the element, with no inference and no decoder of tensors between, whose
+/// results would be of its frames.
+ElementRef mixer_in_front_of(GstElement* element) {
+  ObjectRef<GstPad> pad = only_sink_of(element);
+  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
+    ElementRef before = element_feeding(std::move(pad));
+    if (!before || infers(before.get()) || is_decoder(before.get())) return nullptr;
+    if (makes_frames(before.get())) return before;
+    pad = only_sink_of(before.get());
+  }
+  return nullptr;
+}
+
+bool has_decoded(GstElement* decoder) {
+  GstStructure* read = nullptr;
+  g_object_get(decoder, "stats", &read, nullptr);
+  const StructureRef stats(read);
+  guint64 frames = 0, without = 0;
+  return stats && gst_structure_get_uint64(stats.get(), "frames", &frames) &&
+         gst_structure_get_uint64(stats.get(), "frames-without-tensors", &without) &&
+         frames > without;
+}
+
+/// The nputensordec in front of one of the element's inputs that has decoded frames already.
+ElementRef busy_decoder_in_front_of(GstElement* element) {
+  std::vector<ObjectRef<GstPad>> pads = sinks_of(element);
+  for (int i = 0; !pads.empty() && i < kFarthestUpstream; ++i) {
+    ObjectRef<GstPad> pad = std::move(pads.back());
+    pads.pop_back();
+    ElementRef before = element_feeding(std::move(pad));
+    if (!before) continue;
+    if (is_decoder(before.get()) && has_decoded(before.get())) return before;
+    for (auto& further : sinks_of(before.get())) pads.push_back(std::move(further));
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -59,21 +184,47 @@ bool comes_straight_from_inference(GstElement* element) {
 void UndecodedTensors::look_at(GstElement* element, GstBuffer* buffer) {
   if (is_settled_ || !has_undecoded(buffer)) return;
   is_settled_ = true;
-  if (!comes_straight_from_inference(element)) return;
-  const std::string_view name = factory_of(element);
+  const ElementRef inference = inference_straight_in_front_of(element);
+  if (!inference || !is_first_to_tell(element, inference.get())) return;
   post_warning(element,
                "the frames come with tensors that nobody has decoded: put nputensordec in front "
                "of " +
-                   std::string(name));
+                   name_of(element));
 }
 
 void LostResults::look_at(GstElement* element, GstBuffer* buffer) {
-  if (has_told_ || !has_lost_results(buffer)) return;
+  if (has_told_) return;
+  if (!has_lost_results(buffer)) return look_for_mixer(element, buffer);
   has_told_ = true;
+  const ElementRef dropper = dropper_in_front_of(element);
+  if (!is_first_to_tell(element, dropper.get())) return;
   post_warning(element,
                "what nputensordec found is gone from the frames, or in the wrong places: an "
                "element behind it drops metadata, as videocrop, videobox and videoflip do before "
                "GStreamer 1.28. Put nputensordec behind that element, which it follows");
+}
+
+/// A frame without results may be one of many that were not inferred, or come before the first:
+/// only many of them in a row, from the first on, are looked into, and again and again.
+void LostResults::look_for_mixer(GstElement* element, GstBuffer* buffer) {
+  constexpr guint kPatience = 30;  // frames
+  if (!has_mixer_) return;
+  if (has_results(buffer)) {
+    has_mixer_ = false;
+    return;
+  }
+  if (++frames_in_vain_ % kPatience != 0) return;
+  const ElementRef mixer = mixer_in_front_of(element);
+  has_mixer_ = mixer != nullptr;
+  const ElementRef decoder = mixer ? busy_decoder_in_front_of(mixer.get()) : nullptr;
+  if (!decoder) return;
+  has_told_ = true;
+  if (!is_first_to_tell(element, mixer.get())) return;
+  post_warning(element, std::to_string(frames_in_vain_) + " frames came without anything that " +
+                            GST_OBJECT_NAME(decoder.get()) +
+                            " found: " + GST_OBJECT_NAME(mixer.get()) +
+                            " makes frames of its own, without metadata. Put " + name_of(element) +
+                            " in front of " + GST_OBJECT_NAME(mixer.get()) + ", or on a tee there");
 }
 
 }  // namespace gstnpu

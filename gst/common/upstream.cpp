@@ -1,5 +1,7 @@
 #include "upstream.hpp"
 
+#include <utility>
+
 namespace gstnpu {
 
 using PadRef = ObjectRef<GstPad>;
@@ -24,6 +26,21 @@ PadRef only_sink_of(GstElement* element) {
   return sink;
 }
 
+std::vector<PadRef> sinks_of(GstElement* element) {
+  std::vector<PadRef> sinks;
+  GST_OBJECT_LOCK(element);
+  for (const GList* pad = element->sinkpads; pad != nullptr; pad = pad->next) {
+    sinks.emplace_back(GST_PAD(gst_object_ref(pad->data)));
+  }
+  GST_OBJECT_UNLOCK(element);
+  return sinks;
+}
+
+ObjectRef<GstElement> element_feeding(PadRef pad) {
+  const PadRef source = feeding(std::move(pad));
+  return ObjectRef<GstElement>(source ? gst_pad_get_parent_element(source.get()) : nullptr);
+}
+
 std::string_view factory_of(GstElement* element) {
   GstElementFactory* factory = gst_element_get_factory(element);
   return factory ? GST_OBJECT_NAME(factory) : "";
@@ -37,8 +54,7 @@ bool infers(GstElement* element) {
 ObjectRef<GstElement> inference_in_front_of(GstPad* sink) {
   PadRef pad(GST_PAD(gst_object_ref(sink)));
   for (int i = 0; pad && i < kFarthestUpstream; ++i) {
-    const PadRef source = feeding(std::move(pad));
-    ObjectRef<GstElement> element(source ? gst_pad_get_parent_element(source.get()) : nullptr);
+    ObjectRef<GstElement> element = element_feeding(std::move(pad));
     if (!element || infers(element.get())) return element;
     pad = only_sink_of(element.get());
   }

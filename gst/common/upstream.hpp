@@ -4,6 +4,7 @@
 #include <gst/gst.h>
 
 #include <string_view>
+#include <vector>
 
 #include "refs.hpp"
 
@@ -16,6 +17,10 @@ constexpr int kFarthestUpstream = 64;
 ObjectRef<GstPad> feeding(ObjectRef<GstPad> pad);
 /// Null where the element has none, or several.
 ObjectRef<GstPad> only_sink_of(GstElement* element);
+/// All that it has.
+std::vector<ObjectRef<GstPad>> sinks_of(GstElement* element);
+/// The element whose pad feeds this one, which may be null; null: none.
+ObjectRef<GstElement> element_feeding(ObjectRef<GstPad> pad);
 /// The name of its factory.
 std::string_view factory_of(GstElement* element);
 /// Whether it is npuinfer or npuimport.

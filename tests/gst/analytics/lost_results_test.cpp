@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hand_made_frames.hpp"
 
@@ -72,5 +74,119 @@ INSTANTIATE_TEST_SUITE_P(
       const std::string line = row.param;
       return line.substr(0, line.find(' '));
     });
+
+// ---- Where nputensordec is in front
+
+/// A picture with a tensor in which one object is.
+Owned<GstBuffer> picture(guint number, bool with_tensor = true) {
+  Owned<GstBuffer> frame(gst_buffer_new_allocate(nullptr, 64 * 32 * 3 / 2, nullptr));
+  gst_buffer_memset(frame.get(), 0, 128, 64 * 32 * 3 / 2);
+  GST_BUFFER_DURATION(frame.get()) = GST_SECOND / 10;
+  GST_BUFFER_PTS(frame.get()) = number * GST_SECOND / 10;
+  if (with_tensor) {
+    gstnpu_test::attach(frame.get(), gstnpu_test::yolo_tensor({{8, 8, 4, 4, 0.9F}}));
+  }
+  return frame;
+}
+
+/// Of a pipeline that ends in one output; what it has told once 64 of 70 frames came out of it.
+std::vector<std::string> warnings_of(const std::string& launch, bool with_tensors = true) {
+  ElementHarness harness(launch, kCaps);
+  for (guint i = 0; i < 70; ++i) {
+    EXPECT_EQ(harness.push(picture(i, with_tensors)), GST_FLOW_OK);
+  }
+  for (int i = 0; i < 64; ++i) {
+    const Owned<GstBuffer> frame(gst_harness_pull(harness.get()));
+    EXPECT_TRUE(frame) << i;
+    if (!frame) break;
+  }
+  std::vector<std::string> told;
+  for (std::string one = harness.message(GST_MESSAGE_WARNING); !one.empty();
+       one = harness.message(GST_MESSAGE_WARNING)) {
+    told.push_back(one);
+  }
+  return told;
+}
+
+bool has(const char* factory) {
+  GstElementFactory* found = gst_element_factory_find(factory);
+  if (found) {
+    gst_object_unref(found);
+  }
+  return found != nullptr;
+}
+
+class ResultsBehindAMixer : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has("compositor")) {
+      GTEST_SKIP() << "this GStreamer has no compositor";
+    }
+  }
+  const std::string decoder = "nputensordec name=dec labels=a model-task=detect";
+  const std::string mixer = " ! compositor name=mix ! " + std::string(kCaps);
+};
+
+TEST_F(ResultsBehindAMixer, AreToldToBeGone) {
+  const auto told = warnings_of(decoder + mixer + " ! npupublish location=/dev/null");
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("frames came without anything that dec found: mix makes frames of its "
+                         "own, without metadata. Put npupublish in front of mix, or on a tee"),
+            std::string::npos)
+      << told[0];
+}
+
+TEST_F(ResultsBehindAMixer, AreToldByTheFirstElementAlone) {
+  const auto told = warnings_of(decoder + mixer + " ! nputrack ! npupublish location=/dev/null");
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("Put nputrack in front of mix"), std::string::npos) << told[0];
+}
+
+TEST_F(ResultsBehindAMixer, AreNotMissedWhereThereAreNone) {
+  const std::string publish = "npupublish location=/dev/null";
+  EXPECT_TRUE(warnings_of(decoder + mixer + " ! " + publish, false).empty());
+  EXPECT_TRUE(warnings_of(decoder + " ! " + publish + mixer + " ! identity").empty());
+  EXPECT_TRUE(warnings_of("identity" + mixer + " ! " + publish).empty());
+}
+
+/// Drops what nputensordec has attached, as videocrop did before GStreamer 1.28.
+GstPadProbeReturn drop_results(GstPad*, GstPadProbeInfo* info, gpointer) {
+  auto* frame = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
+  while (GstMeta* meta = gst_buffer_get_meta(frame, gst_npu_inference_meta_api_get_type())) {
+    gst_buffer_remove_meta(frame, meta);
+  }
+  info->data = frame;
+  return GST_PAD_PROBE_OK;
+}
+
+/// The warnings of two elements, with results dropped at the element "drop".
+std::size_t warnings_behind_drop(const std::string& launch) {
+  ElementHarness harness(launch, kCaps);
+  const Owned<GstElement> drop(gst_bin_get_by_name(GST_BIN(harness.element()), "drop"));
+  GstPad* pad = gst_element_get_static_pad(drop.get(), "src");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, drop_results, nullptr, nullptr);
+  gst_object_unref(pad);
+  for (guint i = 0; i < 4; ++i) {
+    Owned<GstBuffer> frame = picture(i);
+    GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame.get(), "net.xml");
+    meta->model_width = meta->frame_width = 64;
+    meta->model_height = meta->frame_height = 32;
+    gst_buffer_keep_npu_inference_origin(frame.get(), meta);
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    EXPECT_TRUE(Owned<GstBuffer>(gst_harness_pull(harness.get())));
+  }
+  std::size_t count = 0;
+  while (!harness.message(GST_MESSAGE_WARNING).empty()) ++count;
+  return count;
+}
+
+TEST(ResultsDroppedOnTheWay, AreToldOnceHoweverManyElementsMissThem) {
+  const std::string line = "nputensordec labels=a model-task=detect ! identity name=drop ! ";
+  EXPECT_EQ(warnings_behind_drop(line + "npupublish location=/dev/null"), 1U);
+  EXPECT_EQ(warnings_behind_drop(line + "nputrack ! npupublish location=/dev/null"), 1U);
+  EXPECT_EQ(warnings_behind_drop(line + "tee name=t ! npupublish location=/dev/null ! fakesink t. "
+                                        "! npupublish location=/dev/null"),
+            1U);
+}
 
 }  // namespace
