@@ -202,6 +202,7 @@ set(GSTNPU_SOURCES
   gst/analytics/frame_tracker.cpp
   gst/analytics/lost_results.cpp
   gst/analytics/map_meta.cpp
+  gst/analytics/map_models.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/npucount.cpp
   gst/analytics/nputensordec.cpp
@@ -262,6 +263,7 @@ set(GSTNPU_SOURCES
   gst/plugin/plugin.cpp
   gst/publish/dlstreamer_json.cpp
   gst/publish/frame_json.cpp
+  gst/publish/map_record.cpp
   gst/publish/npupublish.cpp
   gst/publish/publish_filter.cpp
   gst/publish/publish_properties.cpp

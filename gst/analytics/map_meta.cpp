@@ -47,6 +47,9 @@ std::vector<FrameMaps> read_maps(GstBuffer* buffer) {
     }
     maps.has_anomaly = gst_structure_has_field(meta.results, "anomaly");
     maps.card = meta.card;
+    if (meta.is_region) {
+      maps.object_id = meta.object_id;
+    }
     (meta.is_region ? of_objects : of_frames).push_back(std::move(maps));
   }
   std::move(of_objects.begin(), of_objects.end(), std::back_inserter(of_frames));

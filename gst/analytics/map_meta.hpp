@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include <optional>
 #include <vector>
 
 #include <npuvision/answer.hpp>
@@ -14,6 +15,7 @@ namespace gstnpu {
 /// Of what a model saw: the whole frame, its middle, or an object.
 struct FrameMaps {
   MapPlace place;
+  std::optional<gint> object_id;      ///< of the object; none: of the frame
   npu::vision::Map<guint16> classes;  ///< label ids
   npu::vision::Map<float> values;     ///< depth, or 0..1 of an anomaly
   bool has_anomaly = false;           ///< the values come with one

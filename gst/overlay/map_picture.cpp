@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include <npuvision/labels.hpp>
-#include <npuvision/model_card.hpp>
 
 #include "palette.hpp"
 
@@ -17,7 +13,6 @@ namespace gstnpu {
 namespace {
 
 constexpr std::size_t kMostColors = 255;
-constexpr std::size_t kMostModels = 16;
 constexpr float kLeastAnomaly = 0.5F;
 constexpr guint kWhole = 256;  // of the way from one place of a map to the next
 
@@ -27,17 +22,6 @@ bool is_background(const std::string& label) {
   return std::any_of(std::begin(kNames), std::end(kNames), [&](const char* name) {
     return g_ascii_strcasecmp(label.c_str(), name) == 0;
   });
-}
-
-/// How many places each class has.
-std::map<guint16, std::size_t> counted(const std::vector<guint16>& values) {
-  std::map<guint16, std::size_t> counts;
-  for (auto at = values.begin(); at != values.end();) {
-    const auto end = std::find_if(at, values.end(), [id = *at](guint16 one) { return one != id; });
-    counts[*at] += static_cast<std::size_t>(end - at);
-    at = end;
-  }
-  return counts;
 }
 
 /// Pixels that lie between the same two columns of a map.
@@ -156,40 +140,7 @@ Color heat(double t) {
   return {wave(3), wave(2), wave(1)};
 }
 
-MapModel model_of(const std::string& card) {
-  if (card.empty()) return {};
-  try {
-    npu::vision::ModelCard read = npu::vision::ModelCard::from_json(card);
-    return {std::move(read.labels), read.task == npu::vision::Task::kAnomaly ||
-                                        read.family == npu::vision::Family::kAnomaly};
-  } catch (const std::exception&) {
-    return {};  // of another version
-  }
-}
-
-/// The least and the greatest of the finite ones; none where there is no such value.
-std::optional<std::pair<float, float>> range_of(const std::vector<float>& values) {
-  std::optional<std::pair<float, float>> range;
-  for (const float value : values) {
-    if (!std::isfinite(value)) continue;
-    range = range ? std::pair(std::min(range->first, value), std::max(range->second, value))
-                  : std::pair(value, value);
-  }
-  return range;
-}
-
 }  // namespace
-
-const MapModel& MapModels::of(const char* card) {
-  std::string key = card ? card : "";
-  const auto known = known_.find(key);
-  if (known != known_.end()) return known->second;
-  if (known_.size() == kMostModels) {
-    known_.clear();
-  }
-  MapModel model = model_of(key);
-  return known_.emplace(std::move(key), std::move(model)).first->second;
-}
 
 ColoredMap color_classes(const npu::vision::Map<guint16>& classes,
                          const std::vector<std::string>& labels) {
@@ -217,12 +168,12 @@ ColoredMap color_values(const npu::vision::Map<float>& values, bool are_anomalie
   auto range = range_of(values.values);
   if (!range) return map;
   if (are_anomalies) {
-    range = std::pair(kLeastAnomaly, 1.0F);
+    range = ValueRange{kLeastAnomaly, 1.0F};
   }
   for (std::size_t i = 0; i < kMostColors; ++i) {
     map.colors.push_back(heat(static_cast<double>(i) / (kMostColors - 1)));
   }
-  const double from = range->first, length = double{range->second} - from;
+  const double from = range->least, length = double{range->most} - from;
   map.numbers.resize(values.values.size());
   std::transform(values.values.begin(), values.values.end(), map.numbers.begin(), [&](float value) {
     if (!std::isfinite(value) || (are_anomalies && value < kLeastAnomaly)) return guint8{0};

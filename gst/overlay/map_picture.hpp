@@ -4,12 +4,12 @@
 #include <gst/gst.h>
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <npuvision/answer.hpp>
 
 #include "analytics/map_meta.hpp"
+#include "analytics/map_models.hpp"
 
 #include "sprite.hpp"
 
@@ -30,23 +30,6 @@ struct ColoredMap {
   std::vector<Color> colors;      ///< at most 255
   std::vector<MapClass> classes;  ///< that have a color, the largest first; empty of a value map
   bool is_graded = false;         ///< between two numbers lie those that are between them
-};
-
-/// What of a model's card counts here.
-struct MapModel {
-  std::vector<std::string> labels;  ///< by label id
-  bool finds_anomalies = false;
-};
-
-/// The models that maps are of. One thread.
-class MapModels {
- public:
-  /// By its card, as an inference's meta has it; nothing is known without. Valid until the next
-  /// call.
-  const MapModel& of(const char* card);
-
- private:
-  std::unordered_map<std::string, MapModel> known_;
 };
 
 /// Of a map that is not empty. What is background by its label has no color, nor have classes

@@ -145,11 +145,57 @@ Json to_json(const FrameRecord::Tensor& tensor) {
   return json;
 }
 
+Json to_json(const MapRecord::Share& one) {
+  return {{"label", one.label}, {"label_id", one.label_id}, {"share", rounded(one.share, 1e6)}};
+}
+
 template <typename Item>
 Json to_array(const std::vector<Item>& items) {
   Json array = Json::array();
   for (const Item& item : items) array.push_back(to_json(item));
   return array;
+}
+
+void add_place(const MapPlace& place, const std::optional<npu::vision::FrameSize>& frame,
+               Json& json) {
+  const auto across = [&](double share) {
+    return frame ? pixels(share * frame->width) : Json(nullptr);
+  };
+  const auto down = [&](double share) {
+    return frame ? pixels(share * frame->height) : Json(nullptr);
+  };
+  json["x"] = across(place.left);
+  json["y"] = down(place.top);
+  json["w"] = across(place.right - place.left);
+  json["h"] = down(place.bottom - place.top);
+}
+
+Json to_json(const MapRecord& map, const std::optional<npu::vision::FrameSize>& frame) {
+  Json json;
+  json["type"] = map.type;
+  json["width"] = map.columns;
+  json["height"] = map.rows;
+  add_place(map.place, frame, json);
+  if (map.type == "classes") {
+    json["classes"] = to_array(map.classes);
+    return json;
+  }
+  const auto number = [&](auto value) {
+    return map.range ? Json(rounded(static_cast<double>(value), 1e6)) : Json(nullptr);
+  };
+  const ValueRange range = map.range.value_or(ValueRange{});
+  json["min"] = number(range.least);
+  json["max"] = number(range.most);
+  json["mean"] = number(range.mean);
+  return json;
+}
+
+/// Those of objects go to their detections.
+void add_maps(const FrameRecord& record, Json& json) {
+  for (const MapRecord& map : record.maps) {
+    Json& owner = map.region ? json["detections"][*map.region] : json;
+    owner["maps"].push_back(to_json(map, record.size));
+  }
 }
 
 std::vector<FrameRecord::Tensor> read_tensors(GstBuffer* buffer) {
@@ -202,6 +248,7 @@ std::string to_json_line(const FrameRecord& record) {
                              : Json(nullptr);
   json["detections"] = to_array(record.regions);
   add_results(record.results, json);
+  add_maps(record, json);
   add_counts(record.counts, json);
   if (record.tensors) {
     json["tensors"] = to_array(*record.tensors);

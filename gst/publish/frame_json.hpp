@@ -8,6 +8,8 @@
 #include "analytics/answer_meta.hpp"
 #include "analytics/count_meta.hpp"
 
+#include "map_record.hpp"
+
 namespace gstnpu {
 
 /// What npupublish says about one frame. docs/json.md describes the text.
@@ -28,14 +30,16 @@ struct FrameRecord {
   std::optional<std::uint64_t> inference_ns;
   std::vector<Region> regions;
   FrameResults results;  ///< of all inferences of the whole frame
-  FrameCounts counts;    ///< of npucount
+  std::vector<MapRecord> maps;
+  FrameCounts counts;  ///< of npucount
   std::optional<std::vector<Tensor>> tensors;
 };
 
 /// One line, with the newline.
 std::string to_json_line(const FrameRecord& record);
 
-/// All but the number of the frame, its stream and its times, which the buffer does not know.
+/// All but the number of the frame, its stream and its times, which the buffer does not know, and
+/// maps, whose reading takes time.
 FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> size,
                        bool with_tensors);
 

@@ -73,6 +73,7 @@ class PublishFilter final : public PublishState {
   guint64 frames_ = 0;
   bool has_told_drops_ = false;
   LostResults lost_results_;
+  MapModels map_models_;
 };
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, PublishFilter>;
@@ -127,6 +128,9 @@ std::optional<std::uint64_t> stream_time_of(GstBuffer* buffer, const GstSegment&
 
 std::string PublishFilter::line_of(GstBuffer* buffer, const GstSegment& segment) {
   FrameRecord record = read_frame(buffer, frame_size_, active_.tensors);
+  if (active_.format == PublishFormat::kNpu) {
+    record.maps = read_map_records(buffer, record.regions, &map_models_);
+  }
   record.frame = frames_++;
   record.stream_time_ns = stream_time_of(buffer, segment);
   if (!active_.stream_id.empty()) {

@@ -109,19 +109,6 @@ TEST(ValueMap, TakesAnyNumbers) {
   EXPECT_TRUE(color_values(Map<float>{1, 1, {NAN}}, false).colors.empty());
 }
 
-TEST(MapModelsTest, KnowsWhatTheCardSays) {
-  MapModels models;
-  EXPECT_TRUE(models.of(nullptr).labels.empty());
-  EXPECT_TRUE(models.of("{nonsense").labels.empty());
-  for (int i = 0; i < 100; ++i) {
-    const std::string label = std::to_string(i);
-    const MapModel& model =
-        models.of((R"({"task":"anomaly","labels":[")" + label + "\"]}").c_str());
-    EXPECT_EQ(model.labels, std::vector{label});
-    EXPECT_TRUE(model.finds_anomalies);
-  }
-}
-
 class DrawnMap : public testing::Test {
  protected:
   DrawnMap() { drawing_.begin({640, 360}); }

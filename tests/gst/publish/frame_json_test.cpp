@@ -71,5 +71,77 @@ TEST(FrameJson, HasTheResultsOfEachModelOfTheFrame) {
       << line;
 }
 
+std::string line_with_maps(GstBuffer* buffer) {
+  constexpr npu::vision::FrameSize kFrame{64, 32};
+  FrameRecord record = read_frame(buffer, kFrame, false);
+  MapModels models;
+  record.maps = read_map_records(buffer, record.regions, &models);
+  return to_json_line(record);
+}
+
+TEST(FrameJson, HasMapsInAFewWords) {
+  GstBuffer* buffer = gst_buffer_new();
+  npu::vision::Answer classes, depth;
+  classes.class_map = {4, 2, {1, 1, 0, 1, 1, 9, 1, 1}};
+  depth.value_map = {2, 1, {-1.5F, 4}};
+  const npu::vision::ModelCard card{.labels = {"sky", "road"}};
+  for (const npu::vision::Answer& answer : {classes, depth}) {
+    GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer, "map.xml");
+    meta->card = g_ref_string_new(card.to_json().c_str());
+    attach_to_frame(buffer, meta, answer, card, {64, 32});
+  }
+  const std::string line = line_with_maps(buffer);
+  gst_buffer_unref(buffer);
+  const std::string place = R"("x":0.0,"y":0.0,"w":64.0,"h":32.0)";
+  EXPECT_NE(line.find(R"("detections":[],"maps":[{"type":"classes","width":4,"height":2,)" + place +
+                      R"(,"classes":[{"label":"road","label_id":1,"share":0.75},)"
+                      R"({"label":"sky","label_id":0,"share":0.125},)"
+                      R"({"label":"class 9","label_id":9,"share":0.125}]},)"
+                      R"({"type":"depth","width":2,"height":1,)" +
+                      place + R"(,"min":-1.5,"max":4.0,"mean":1.25}]})"),
+            std::string::npos)
+      << line;
+}
+
+TEST(FrameJson, HasTheMapOfAnObjectUnderIt) {
+  GstBuffer* buffer = gst_buffer_new();
+  for (const gint id : {4, 7}) {
+    gst_buffer_add_video_region_of_interest_meta(buffer, "part", 8, 8, 16, 16)->id = id;
+  }
+  npu::vision::Answer answer;
+  answer.anomaly = 0.75F;
+  answer.value_map = {2, 1, {0.25F, 0.75F}};
+  for (const gint id : {7, 5}) {
+    GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer, "parts.xml");
+    meta->is_region = TRUE;
+    meta->object_id = id;
+    const npu::vision::ModelCard card{.task = npu::vision::Task::kAnomaly};
+    meta->card = g_ref_string_new(card.to_json().c_str());
+    attach_to_object(buffer, meta, answer, card, {64, 32}, {0.125, 0.25, 0.375, 0.75});
+  }
+  const std::string line = line_with_maps(buffer);
+  gst_buffer_unref(buffer);
+  EXPECT_NE(line.find(R"("anomaly":0.75,"maps":[{"type":"anomaly","width":2,"height":1,"x":8.0,)"
+                      R"("y":8.0,"w":16.0,"h":16.0,"min":0.25,"max":0.75,"mean":0.5}]}]})"),
+            std::string::npos)
+      << line;
+  EXPECT_EQ(line.find("maps"), line.rfind("maps")) << "of an object that is not there: " << line;
+}
+
+TEST(FrameJson, TellsOfAMapWithoutNumbersThatItHasNone) {
+  FrameRecord record;
+  record.maps = {{.type = "depth",
+                  .columns = 1,
+                  .rows = 1,
+                  .place = {},
+                  .classes = {},
+                  .range = {},
+                  .region = {}}};
+  const std::string line = to_json_line(record);
+  EXPECT_NE(line.find(R"("x":null,"y":null,"w":null,"h":null,"min":null,"max":null,"mean":null)"),
+            std::string::npos)
+      << line;
+}
+
 }  // namespace
 }  // namespace gstnpu

@@ -1,0 +1,42 @@
+// What is known of the models that maps are of, and what a map has.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace gstnpu {
+
+/// What of a model's card counts for its maps.
+struct MapModel {
+  std::vector<std::string> labels;  ///< by label id
+  bool finds_anomalies = false;
+};
+
+/// The models that maps are of. One thread.
+class MapModels {
+ public:
+  /// By its card, as an inference's meta has it; nothing is known without. Valid until the next
+  /// call.
+  const MapModel& of(const char* card);
+
+ private:
+  std::unordered_map<std::string, MapModel> known_;
+};
+
+/// How many places each class has.
+std::map<guint16, std::size_t> counted(const std::vector<guint16>& values);
+
+struct ValueRange {
+  float least = 0, most = 0;
+  double mean = 0;
+};
+
+/// Of the finite ones; none where there is no such value.
+std::optional<ValueRange> range_of(const std::vector<float>& values);
+
+}  // namespace gstnpu
