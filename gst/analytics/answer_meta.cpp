@@ -44,20 +44,25 @@ PixelBox to_pixels(const Object& object, FrameSize frame) {
 
 // ---- Writing
 
-std::vector<ReadClass> classes_of(const Answer& answer, const ModelCard& card) {
+std::string model_of(const GstNpuInferenceMeta& meta) {
+  return meta.model ? meta.model : "";
+}
+
+std::vector<ReadClass> classes_of(const Answer& answer, const ModelCard& card,
+                                  const GstNpuInferenceMeta& meta) {
   std::vector<ReadClass> classes;
   for (const npu::vision::ClassScore& one : answer.classes) {
     classes.push_back({npu::vision::label_of(card.labels, one.label_id),
-                       static_cast<int>(one.label_id), one.confidence});
+                       static_cast<int>(one.label_id), one.confidence, model_of(meta)});
   }
   return classes;
 }
 
 /// A text is a class without a number, and in structures alone: GstAnalytics interns the names of
 /// classes, which stay until the process ends.
-std::vector<ReadClass> texts_of(const Answer& answer) {
+std::vector<ReadClass> texts_of(const Answer& answer, const GstNpuInferenceMeta& meta) {
   if (!answer.text_confidence) return {};
-  return {{answer.text, std::nullopt, *answer.text_confidence}};
+  return {{answer.text, std::nullopt, *answer.text_confidence, model_of(meta)}};
 }
 
 /// Before anything changed the frame: a map moves with it only where it covers all of it.
@@ -172,9 +177,10 @@ void take_results(GstNpuInferenceMeta* meta, GstStructure* results) {
 }
 
 /// What a model said of the region's object.
-void add_params(GstVideoRegionOfInterestMeta* roi, const Answer& answer, const ModelCard& card) {
-  std::vector<ReadClass> said = classes_of(answer, card);
-  const std::vector<ReadClass> texts = texts_of(answer);
+void add_params(GstVideoRegionOfInterestMeta* roi, const Answer& answer, const ModelCard& card,
+                const GstNpuInferenceMeta& meta) {
+  std::vector<ReadClass> said = classes_of(answer, card, meta);
+  const std::vector<ReadClass> texts = texts_of(answer, meta);
   said.insert(said.end(), texts.begin(), texts.end());
   for (const ReadClass& one : said) {
     gst_video_region_of_interest_meta_add_param(roi, classification_structure(one));
@@ -191,16 +197,28 @@ void add_params(GstVideoRegionOfInterestMeta* roi, const Answer& answer, const M
 
 // ---- Reading
 
+std::string text_of(const GstStructure* structure, const char* field) {
+  const gchar* text = gst_structure_get_string(structure, field);
+  return text ? text : "";
+}
+
+/// DL Streamer names the structure after what it is of, or the model's layer, and may tell the
+/// former in a field.
+std::string attribute_of(const GstStructure* structure) {
+  const std::string told = text_of(structure, "attribute_name");
+  const bool is_named = !gst_structure_has_name(structure, "classification");
+  return told.empty() && is_named ? gst_structure_get_name(structure) : told;
+}
+
 ReadClass read_class(const GstStructure* structure) {
   ReadClass found;
-  if (const gchar* label = gst_structure_get_string(structure, "label")) {
-    found.label = label;
-  }
+  found.label = text_of(structure, "label");
   gint label_id = 0;
   if (gst_structure_get_int(structure, "label_id", &label_id) && label_id >= 0) {
     found.label_id = label_id;
   }
   found.confidence = number(structure, "confidence");
+  found.model = text_of(structure, "model_name");
   return found;
 }
 
@@ -291,7 +309,8 @@ void read_param(const GstStructure* structure, std::optional<FrameSize> frame, R
   } else if (gst_structure_has_name(structure, "anomaly")) {
     region->anomaly = number(structure, "score");
   } else if (gst_structure_has_field_typed(structure, "label", G_TYPE_STRING)) {
-    region->classes.push_back(read_class(structure));  // DL Streamer names them as it likes
+    ReadClass& found = region->classes.emplace_back(read_class(structure));
+    found.attribute = attribute_of(structure);
   }
 }
 
@@ -390,11 +409,11 @@ bool MapPlace::is_whole() const {
 void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer& answer,
                      const ModelCard& card, FrameSize frame) {
   attach_objects(buffer, answer, card, frame);
-  std::vector<ReadClass> classes = classes_of(answer, card);
+  std::vector<ReadClass> classes = classes_of(answer, card, *meta);
 #ifdef GST_NPU_HAVE_ANALYTICS
   for (const ReadClass& one : classes) classify_in_analytics(buffer, std::nullopt, one);
 #endif
-  const std::vector<ReadClass> texts = texts_of(answer);
+  const std::vector<ReadClass> texts = texts_of(answer, *meta);
   classes.insert(classes.end(), texts.begin(), texts.end());
   const MapPlace place = has_map(answer) ? place_in_frame(buffer, *meta, frame) : MapPlace{};
   take_results(meta, results_structure(answer, classes, place));
@@ -407,16 +426,16 @@ void attach_to_object(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer
       gst_buffer_get_video_region_of_interest_meta_id(buffer, meta->object_id);
 #ifdef GST_NPU_HAVE_ANALYTICS
   if (!roi || !is_of_another(buffer, roi)) {
-    for (const ReadClass& one : classes_of(answer, card)) {
+    for (const ReadClass& one : classes_of(answer, card, *meta)) {
       classify_in_analytics(buffer, meta->object_id, one);
     }
   }
 #endif
   if (roi) {
-    add_params(roi, answer, card);
+    add_params(roi, answer, card, *meta);
     take_results(meta, maps_structure(answer, place));
   } else {
-    take_results(meta, results_structure(answer, texts_of(answer), place));
+    take_results(meta, results_structure(answer, texts_of(answer, *meta), place));
   }
 }
 

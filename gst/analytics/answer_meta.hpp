@@ -60,6 +60,8 @@ struct ReadClass {
   std::string label;
   std::optional<int> label_id;
   std::optional<double> confidence;
+  std::string model = {};      ///< that said it; empty: nobody tells
+  std::string attribute = {};  ///< what the class is of, as "color"; empty: nobody tells
 };
 
 struct ReadKeyPoint {

@@ -70,9 +70,14 @@ GstStructure* detection_structure(const Object& object, const std::string& label
 }
 
 GstStructure* classification_structure(const ReadClass& found) {
-  return gst_structure_new("classification", "label", G_TYPE_STRING, found.label.c_str(),
-                           "label_id", G_TYPE_INT, found.label_id.value_or(-1), "confidence",
-                           G_TYPE_DOUBLE, found.confidence.value_or(0), nullptr);
+  GstStructure* structure =
+      gst_structure_new("classification", "label", G_TYPE_STRING, found.label.c_str(), "label_id",
+                        G_TYPE_INT, found.label_id.value_or(-1), "confidence", G_TYPE_DOUBLE,
+                        found.confidence.value_or(0), nullptr);
+  if (!found.model.empty()) {
+    gst_structure_set(structure, "model_name", G_TYPE_STRING, found.model.c_str(), nullptr);
+  }
+  return structure;
 }
 
 GstStructure* key_points_structure(std::span<const npu::vision::KeyPoint> points,

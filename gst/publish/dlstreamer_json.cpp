@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -39,16 +40,21 @@ Json label_of(const Labelled& found) {
   return json;
 }
 
-/// Each under a key of its own: "classification", "classification_2" and so on.
-void add_classes(const std::vector<ReadClass>& classes, const std::optional<std::string>& model,
-                 Json& json) {
-  int number = 0;
+/// Each under a key of its own, by what it is of: "color", "classification", "classification_2" and
+/// so on.
+void add_classes(const std::vector<ReadClass>& classes, Json& json) {
+  std::map<std::string, int> numbers;  // of the last class of each
   for (const ReadClass& found : classes) {
-    ++number;
-    Json& one = json[number == 1 ? "classification" : "classification_" + std::to_string(number)];
+    const std::string name = found.attribute.empty() ? "classification" : found.attribute;
+    std::string key;
+    do {
+      const int number = ++numbers[name];
+      key = number == 1 ? name : name + "_" + std::to_string(number);
+    } while (json.contains(key));
+    Json& one = json[key];
     one = label_of(found);
-    if (model) {
-      one["model"]["name"] = *model;
+    if (!found.model.empty()) {
+      one["model"]["name"] = found.model;
     }
   }
 }
@@ -85,7 +91,7 @@ Json to_json(const Region& region, const std::optional<FrameSize>& frame) {
   if (region.tracking_id) {
     json["id"] = *region.tracking_id;
   }
-  add_classes(region.classes, std::nullopt, json);
+  add_classes(region.classes, json);
   return json;
 }
 
@@ -96,7 +102,7 @@ Json whole_frame(const FrameRecord& record) {
   json["y"] = 0;
   json["w"] = record.size ? record.size->width : 0;
   json["h"] = record.size ? record.size->height : 0;
-  add_classes(record.results.classes, record.model, json);
+  add_classes(record.results.classes, json);
   return json;
 }
 

@@ -25,6 +25,9 @@ Json to_json(const ReadClass& found) {
   json["label"] = found.label;
   json["label_id"] = or_null(found.label_id);
   json["confidence"] = found.confidence ? Json(rounded(*found.confidence, 1e6)) : Json(nullptr);
+  if (!found.attribute.empty()) {
+    json["attribute"] = found.attribute;
+  }
   return json;
 }
 

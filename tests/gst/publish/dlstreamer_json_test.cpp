@@ -82,9 +82,31 @@ TEST(DlstreamerJson, HasTheIdentityAndTheClassesOfAnObject) {
             "\n");
 }
 
+// As gvametaconvert does, whose keys are what the classes are of.
+TEST(DlstreamerJson, HasClassesByWhatTheyAreOf) {
+  FrameRecord frame = record();
+  frame.size.reset();
+  Region region = car();
+  region.classes = {{"red", 3, 0.5, "colors.xml", "color"},
+                    {"van", 0, 0.75, "types.xml"},
+                    {"blue", 1, 0.25, "", "color"},
+                    {"odd", 1, 0.25, "", "w"}};
+  frame.regions = {region};
+  EXPECT_EQ(to_dlstreamer_line(frame),
+            R"({"objects":[{"classification":{"confidence":0.75,"label":"van","label_id":0,)"
+            R"("model":{"name":"types.xml"}},"color":{"confidence":0.5,"label":"red","label_id":3,)"
+            R"("model":{"name":"colors.xml"}},)"
+            R"("color_2":{"confidence":0.25,"label":"blue","label_id":1},)"
+            R"("detection":{"confidence":0.75,"label":"car","label_id":2},)"
+            R"("h":20,"region_id":7,"roi_type":"car","w":40,)"
+            R"("w_2":{"confidence":0.25,"label":"odd","label_id":1},"x":80,"y":40}],)"
+            R"("timestamp":33333333})"
+            "\n");
+}
+
 TEST(DlstreamerJson, HasTheClassesOfTheFrameAsAnObject) {
   FrameRecord frame = record();
-  frame.results.classes = {{"cat", 1, 0.5}};
+  frame.results.classes = {{"cat", 1, 0.5, "models/net.xml"}};
   EXPECT_EQ(to_dlstreamer_line(frame),
             R"({"objects":[{"classification":{"confidence":0.5,"label":"cat","label_id":1,)"
             R"("model":{"name":"models/net.xml"}},"h":480,"w":640,"x":0,"y":0}],)"

@@ -51,9 +51,27 @@ TEST(OthersResults, OfDlStreamerAreRead) {
   EXPECT_NE(line_of(buffer).find(
                 R"("detections":[{"label":"car","label_id":3,"confidence":0.75,"x":80.0,"y":30.0,)"
                 R"("w":40.0,"h":30.0,"tracking_id":7,"classifications":[{"label":"red",)"
-                R"("label_id":2,"confidence":0.5}]}])"),
+                R"("label_id":2,"confidence":0.5,"attribute":"color"}]}])"),
             std::string::npos)
       << line_of(buffer);
+}
+
+// Where there is no attribute, the name of the structure stands for it.
+TEST(OthersResults, OfDlStreamerKeepWhatTheyAreOf) {
+  const Buffer buffer(gst_buffer_new());
+  GstVideoRegionOfInterestMeta* region = add_region(buffer, "car");
+  add_param(region,
+            "layer, label=(string)red, attribute_name=(string)color, model_name=(string)net;");
+  add_param(region, "type, label=(string)van;");
+  add_param(region, "classification, label=(string)old;");
+  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  ASSERT_EQ(regions.size(), 1U);
+  const std::vector<ReadClass>& classes = regions[0].classes;
+  ASSERT_EQ(classes.size(), 3U);
+  EXPECT_EQ(classes[0].attribute, "color");
+  EXPECT_EQ(classes[0].model, "net");
+  EXPECT_EQ(classes[1].attribute, "type");
+  EXPECT_EQ(classes[2].attribute, "");
 }
 
 // A tracker that has lost an object, or does not follow it yet.
@@ -107,7 +125,7 @@ int whole(const GstStructure* structure, const char* field) {
 /// Of an inference of the buffer's first region.
 void attach_to_region(const Buffer& buffer, const npu::vision::Answer& answer,
                       const npu::vision::ModelCard& card) {
-  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer.get(), nullptr);
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer.get(), "colors.xml");
   meta->is_region = TRUE;
   meta->object_id = region_of(buffer)->id;
   attach_to_object(buffer.get(), meta, answer, card, kFrame);
@@ -152,6 +170,8 @@ TEST(ContractOfDlStreamer, HoldsForAClassification) {
   EXPECT_STREQ(gst_structure_get_string(found, "label"), "blue");
   EXPECT_EQ(whole(found, "label_id"), 1);
   EXPECT_DOUBLE_EQ(number(found, "confidence"), 0.5);
+  EXPECT_STREQ(gst_structure_get_string(found, "model_name"), "colors.xml")
+      << "gvametaconvert leaves out what has none";
 }
 
 TEST(AttachToObject, WhatIsSaidOfItIsRead) {
