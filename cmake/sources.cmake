@@ -78,11 +78,13 @@ set(NPUCORE_SOURCES
   npucore/src/ir/repair/class_nms.cpp
   npucore/src/ir/repair/detections.cpp
   npucore/src/ir/repair/floor_meaning.cpp
+  npucore/src/ir/repair/frozen_input.cpp
   npucore/src/ir/repair/host_notes.cpp
   npucore/src/ir/repair/integer_rounding.cpp
   npucore/src/ir/repair/masked_meaning.cpp
   npucore/src/ir/repair/meaning.cpp
   npucore/src/ir/repair/repair.cpp
+  npucore/src/ir/repair/scale_factor.cpp
   npucore/src/ir/repair/tail.cpp
   npucore/src/ir/repair/target_sizes.cpp
   npucore/src/ir/repair/whole_numbers.cpp

@@ -47,8 +47,9 @@ std::vector<Property<BaseElement>> properties() {
       property<E, &Settings::repair>(g_param_spec_enum(
           "repair", "Repair",
           "Whether the end of a detector that NPUs refuse or compute wrongly goes to the host, "
-          "roundings of whole numbers go, and orig_target_sizes becomes a constant; told by a "
-          "message",
+          "roundings of whole numbers go, orig_target_sizes and scale_factor become constants; "
+          "told "
+          "by message",
           enum_type<kRepairs>("NpuRepair"), true, kUntilReady)),
       property<E, &Settings::mean>(g_param_spec_string(
           "mean", "Mean",

@@ -418,6 +418,58 @@ TEST(TargetSizes, FollowALaterReshape) {
   }
 }
 
+// ---- scale_factor
+
+struct Factor {
+  const char* name;
+  const char* input;
+  ov::PartialShape picture, factor;
+  ov::element::Type_t type;
+  bool is_frozen;
+};
+void PrintTo(const Factor& row, std::ostream* out) {
+  *out << row.name;
+}
+
+/// What it shows, the picture's mean, is divided by the factor: as boxes are.
+Model model_of(const Factor& row) {
+  const auto picture = std::make_shared<Parameter>(ov::element::f32, row.picture);
+  picture->output(0).set_names({"image"});
+  const auto factor = std::make_shared<Parameter>(row.type, row.factor);
+  factor->output(0).set_names({row.input});
+  const auto mean = std::make_shared<ReduceMean>(picture, numbers({1, 2, 3}), false);
+  const auto ratio = std::make_shared<Divide>(std::make_shared<Unsqueeze>(mean, numbers({1})),
+                                              std::make_shared<Convert>(factor, ov::element::f32));
+  return test::written({ratio}, {factor, picture});
+}
+
+class FactorTest : public testing::TestWithParam<Factor> {};
+
+TEST_P(FactorTest, IsFrozenToOne) {
+  const Factor& row = GetParam();
+  auto model = model_of(row);
+  EXPECT_EQ(is_told(model.repair(), "scale_factor frozen to 1: boxes are in the model's pixels"),
+            row.is_frozen);
+  EXPECT_EQ(model.inputs().size(), row.is_frozen ? 1U : 2U);
+  if (!row.is_frozen) return;
+  EXPECT_EQ(model.inputs()[0].tensor_names, std::vector<std::string>{"image"});
+  const std::vector<float> sixes(std::size_t{3} * 8 * 16, 6);
+  EXPECT_EQ(test::run_with_openvino(model, {{"image", bytes_of(sixes)}}),
+            (std::vector<double>{6, 6}));
+}
+
+constexpr const char* kFactor = "scale_factor";
+INSTANTIATE_TEST_SUITE_P(
+    Table, FactorTest,
+    testing::Values(
+        Factor{"one", kFactor, {1, 3, 8, 16}, {1, 2}, ov::element::Type_t::f32, true},
+        Factor{"open_number", kFactor, {1, 3, 8, 16}, {-1, 2}, ov::element::Type_t::f32, true},
+        Factor{"other_name", "im_shape", {1, 3, 8, 16}, {1, 2}, ov::element::Type_t::f32, false},
+        Factor{"whole_numbers", kFactor, {1, 3, 8, 16}, {1, 2}, kI32, false},
+        Factor{"one_number", kFactor, {1, 3, 8, 16}, {1, 1}, ov::element::Type_t::f32, false},
+        Factor{"two_pictures", kFactor, {2, 3, 8, 16}, {2, 2}, ov::element::Type_t::f32, false}),
+    [](const auto& row) { return row.param.name; });
+
 TEST(Repair, ChangesACopyAlone) {
   const auto model = test::model_of(Tail{});
   auto copy = model;

@@ -9,7 +9,8 @@ namespace npu::ir {
 std::vector<std::string> repair(Model::Impl& model) {
   std::vector<std::string> done;
   // The first makes the last one's pattern plainer.
-  for (const auto step : {drop_integer_rounding, freeze_target_sizes, cut_detections}) {
+  for (const auto step :
+       {drop_integer_rounding, freeze_target_sizes, freeze_scale_factor, cut_detections}) {
     if (auto sentence = step(model)) {
       base::log(LogLevel::kInfo,
                 base::text("repaired ", base::quoted(model.path.string()), ": ", *sentence));

@@ -17,6 +17,8 @@ std::vector<std::string> repair(Model::Impl& model);
 std::optional<std::string> drop_integer_rounding(Model::Impl& model);
 /// The input orig_target_sizes (RT-DETR, D-FINE) becomes the model's own width and height.
 std::optional<std::string> freeze_target_sizes(Model::Impl& model);
+/// The input scale_factor (PaddleDetection) becomes 1.
+std::optional<std::string> freeze_scale_factor(Model::Impl& model);
 /// After a reshape: the constant that orig_target_sizes became says the picture's new size.
 void follow_picture(Model::Impl& model);
 /// What chooses the detections at the end of a graph, TopK or NonMaxSuppression with the Gathers
