@@ -60,7 +60,11 @@ ModelCard merged(const ModelCard& user, const ModelCard& model) {
   return card;
 }
 
+/// What its authors call the model is for people, and goes with each frame: no more of it than a
+/// name is long.
 ModelCard signed_by(const std::string& origin, ModelCard card) {
+  constexpr std::size_t kMostBytes = 256;
+  card.architecture = shortened(card.architecture, kMostBytes);
   for_each_field([&](const auto& field) {
     if (is_said(card.*field.member)) {
       card.origins.try_emplace(field.name, origin);

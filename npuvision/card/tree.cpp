@@ -238,12 +238,16 @@ bool is_utf8(const std::string& text) {
   return g_utf8_validate(text.data(), static_cast<gssize>(text.size()), nullptr) != FALSE;
 }
 
+std::string shortened(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
 std::string shown(const std::string& text) {
   constexpr std::size_t kMost = 60;
-  if (text.size() <= kMost) return '"' + text + '"';
-  std::size_t end = kMost;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return '"' + text.substr(0, end) + "...\"";
+  return '"' + shortened(text, kMost) + '"';
 }
 
 Tree parse_json(const std::string& text, const std::string& place) {

@@ -24,6 +24,8 @@ Tree parse_json(const std::string& text, const std::string& place);
 Tree parse_yaml(const std::string& text, const std::string& place);
 
 bool is_utf8(const std::string& text);
+/// UTF-8 that has more than `most` bytes, cut between two characters, with "..." behind.
+std::string shortened(const std::string& text, std::size_t most);
 /// For error messages: in quotes, and not longer than fits into one.
 std::string shown(const std::string& text);
 

@@ -28,6 +28,11 @@ std::size_t character_size(std::string_view text) {
   return whole ? size : 0;
 }
 
+/// ASCII that is shown as it is.
+bool is_plain(char c) {
+  return (c >= ' ' && c < 0x7f) || c == '\n' || c == '\t';
+}
+
 /// Of ASCII, and of Latin-1's second set, which are C2 80 to C2 9F in UTF-8.
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
@@ -68,13 +73,17 @@ void report(const std::string& tool, const npu::Error& error) {
 
 std::string printable(std::string_view text) {
   std::string shown;
-  while (!text.empty()) {
+  while (true) {
+    const auto* const end = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto plain = static_cast<std::size_t>(end - text.begin());
+    shown += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) return shown;
     const std::size_t size = character_size(text);
     const std::string_view character = text.substr(0, size == 0 ? 1 : size);
     shown += size == 0 || is_control(character) ? escaped(character) : std::string(character);
     text.remove_prefix(character.size());
   }
-  return shown;
 }
 
 void print(std::string_view text) {

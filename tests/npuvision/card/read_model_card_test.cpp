@@ -896,6 +896,20 @@ TEST_F(CardOrder, SignsWhatACardDoesNot) {
   EXPECT_EQ(read({{"npu_card", R"({"task":"pose"})"}}).origins.at("task"), "npu_card");
 }
 
+// It goes with each frame, and is copied often.
+TEST_F(CardOrder, NamesAnArchitectureInAFewWords) {
+  const std::string name(std::size_t{1} << 20, 'x');
+  std::string umlauts = "a";
+  for (int i = 0; i < 1000; ++i) umlauts += "\u00fc";
+  EXPECT_EQ(read({{"npu_card", R"({"architecture":")" + name + "\"}"}}).architecture,
+            std::string(256, 'x') + "...");
+  const std::string cut =
+      read({{"npu_card", R"({"architecture":")" + umlauts + "\"}"}}).architecture;
+  EXPECT_EQ(cut.size(), 255 + 3) << "no half of a character";
+  const std::string whole(256, 'y');
+  EXPECT_EQ(read({{"npu_card", R"({"architecture":")" + whole + "\"}"}}).architecture, whole);
+}
+
 TEST_F(CardOrder, OfNothingIsNothing) {
   EXPECT_EQ(read().to_json(), "{}");
   EXPECT_EQ(read_model_card("no/such/folder/m.xml", {}).to_json(), "{}");
