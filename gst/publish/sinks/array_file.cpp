@@ -31,8 +31,11 @@ constexpr std::string_view kBlanks = " \t\r\n";
 }
 
 int open_file(const std::string& path) {
-  if (path.empty() || path == "-" || SocketSink::is_location(path) || is_mqtt_location(path) ||
-      is_kafka_location(path)) {
+  const bool is_broker = is_mqtt_location(path) || is_kafka_location(path);
+  if (is_broker) {
+    parse_broker_location(path);  // says what is wrong with one without showing a password
+  }
+  if (path.empty() || path == "-" || SocketSink::is_location(path) || is_broker) {
     fail_as_no_file(path);
   }
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);

@@ -24,6 +24,13 @@ constexpr std::array<Scheme, 3> kSchemes = {
                        "://HOST/TOPIC or " + scheme.name + "://HOST:PORT/TOPIC");
 }
 
+/// Shows nothing of the location, which may hold a password.
+[[noreturn]] void refuse_user() {
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "the location names a user, and all who see the pipeline see it: give name and "
+                   "password in the element's own properties");
+}
+
 const Scheme* scheme_of(std::string_view location) {
   const auto* found = std::find_if(kSchemes.begin(), kSchemes.end(), [&](const Scheme& scheme) {
     return location.starts_with(std::string(scheme.name) + "://");
@@ -31,9 +38,13 @@ const Scheme* scheme_of(std::string_view location) {
   return found == kSchemes.end() ? nullptr : found;
 }
 
+bool is_kafka(const Scheme& scheme) {
+  return std::string_view(scheme.name) == "kafka";
+}
+
 /// What one broker's address, or several, may be.
 std::vector<std::string> split_hosts(const Scheme& scheme, const std::string& text) {
-  if (std::string_view(scheme.name) != "kafka") return {text};
+  if (!is_kafka(scheme)) return {text};
   std::vector<std::string> hosts;
   std::size_t begin = 0;
   for (std::size_t end = 0; (end = text.find(',', begin)) != std::string::npos; begin = end + 1) {
@@ -43,21 +54,16 @@ std::vector<std::string> split_hosts(const Scheme& scheme, const std::string& te
   return hosts;
 }
 
-bool may_name_kafka_topic(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_' || c == '-';
-}
-
 void check_topic(const std::string& location, const Scheme& scheme, const std::string& topic) {
   if (topic.empty()) {
     refuse(location, scheme, "has no topic");
   }
-  if (std::string_view(scheme.name) != "kafka") {
+  if (!is_kafka(scheme)) {
     if (topic.find_first_of("#+") == std::string::npos) return;
     refuse(location, scheme, "has a topic with + or #, which are for those who subscribe");
   }
-  const bool is_good = topic.size() <= kLongestKafkaTopic && topic != "." && topic != ".." &&
-                       std::all_of(topic.begin(), topic.end(), may_name_kafka_topic);
+  const bool is_good =
+      topic.size() <= kLongestKafkaTopic && topic != "." && topic != ".." && is_kafka_name(topic);
   if (!is_good) {
     refuse(location, scheme,
            "has a topic of other characters than a to z, A to Z, 0 to 9, '.', '_' and '-', or of "
@@ -75,7 +81,14 @@ bool is_mqtt_location(std::string_view location) {
 
 bool is_kafka_location(std::string_view location) {
   const Scheme* scheme = scheme_of(location);
-  return scheme != nullptr && std::string_view(scheme->name) == "kafka";
+  return scheme != nullptr && is_kafka(*scheme);
+}
+
+bool is_kafka_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
 }
 
 BrokerLocation parse_broker_location(const std::string& location) {
@@ -87,16 +100,19 @@ BrokerLocation parse_broker_location(const std::string& location) {
     parts.topic = rest.substr(slash + 1);
   }
   const std::string address = rest.substr(0, slash);
-  if (address.find('@') != std::string::npos) {
-    throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                     "the location names a user, and all who see the pipeline see it: give name "
-                     "and password in the element's own properties");
+  // A password may hold a slash, and no topic of Kafka an @.
+  const bool may_name_user = rest.find('@') != std::string::npos;
+  if (address.find('@') != std::string::npos || (may_name_user && is_kafka(scheme))) {
+    refuse_user();
   }
   try {
     for (const std::string& host : split_hosts(scheme, address)) {
       parts.addresses.push_back(split_host_and_port(host, scheme.port));
     }
   } catch (const BadAddress& error) {
+    if (may_name_user) {
+      refuse_user();
+    }
     refuse(location, scheme, error.what());
   }
   check_topic(location, scheme, parts.topic);

@@ -18,6 +18,9 @@ struct BrokerLocation {
 bool is_mqtt_location(std::string_view location);
 bool is_kafka_location(std::string_view location);
 
+/// Of letters, digits, '.', '_' and '-' alone, as topics and librdkafka's keys are.
+bool is_kafka_name(std::string_view text);
+
 /// SCHEME://HOST[:PORT]/TOPIC, the topic being all that follows; of Kafka also several hosts with
 /// commas between them. Throws npu::Error.
 BrokerLocation parse_broker_location(const std::string& location);

@@ -70,6 +70,17 @@ TEST(ArrayFileTest, AddsToNothingElse) {
   }
 }
 
+TEST(ArrayFileTest, IsNoBrokerAndShowsNoPassword) {
+  for (const char* location : {"kafka://me:secret@broker/a", "mqtt://me:secret@broker/a"}) {
+    try {
+      ArrayFile(location, false);
+      FAIL() << location << " was taken";
+    } catch (const npu::Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(ArrayFileTest, TakesBackWhatDidNotFit) {
   const TempFolder folder;
   ArrayFile file(folder.file("out"), false);

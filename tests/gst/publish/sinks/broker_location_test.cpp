@@ -86,14 +86,23 @@ TEST(BrokerLocation, IsKnownByItsScheme) {
   EXPECT_FALSE(is_kafka_location("mqtt.jsonl"));
 }
 
-// Nor does a message show a password.
+// Nor does a message show a password, which may hold any character.
 TEST(BrokerLocation, IsRefusedWithoutShowingAPassword) {
-  try {
-    parse_broker_location("mqtt://me:secret@broker/a");
-    FAIL() << "taken";
-  } catch (const npu::Error& error) {
-    EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos) << error.what();
+  for (const char* location : {"mqtt://me:secret@broker/a", "mqtt://me:se/secret@broker/a",
+                               "kafka://me:secret@broker/a", "kafka://me:se/secret@broker/a",
+                               "kafka://me:12/secret@broker/a", "kafka://a,me:secret@b/t"}) {
+    try {
+      parse_broker_location(location);
+      FAIL() << location << " was taken";
+    } catch (const npu::Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("names a user"), std::string::npos) << error.what();
+    }
   }
+}
+
+TEST(BrokerLocation, OfMqttMayHaveAnAtInItsTopic) {
+  EXPECT_EQ(parse_broker_location("mqtt://broker/me@home").topic, "me@home");
 }
 
 }  // namespace
