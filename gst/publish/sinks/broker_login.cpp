@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 
 #include <npucore/error.hpp>
@@ -27,8 +28,8 @@ bool may_have_more(int fd, ssize_t got) {
   return ::poll(&readable, 1, kPipeWaitMs) > 0;
 }
 
-/// Of a pipe too, whose writer is waited for a little.
-std::string read_first_line(const std::string& file) {
+/// Up to the end, or to `last`. Of a pipe too, whose writer is waited for a little.
+std::string read_until(std::optional<char> last, const std::string& file) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   std::string text;
   std::array<char, 4096> part{};
@@ -36,16 +37,17 @@ std::string read_first_line(const std::string& file) {
     const ssize_t got = ::read(fd, part.data(), part.size());
     goes_on = may_have_more(fd, got);
     text.append(part.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    goes_on = goes_on && text.find('\n') == std::string::npos;
+    goes_on = goes_on && !(last && text.find(*last) != std::string::npos);
   }
   if (fd >= 0) {
     ::close(fd);
   }
-  return text.substr(0, text.find('\n'));
+  return text;
 }
 
 std::string read_password(const std::string& property, const std::string& file) {
-  std::string line = read_first_line(file);
+  std::string line = read_until('\n', file);
+  line.resize(std::min(line.find('\n'), line.size()));
   if (line.ends_with('\r')) {
     line.pop_back();
   }
@@ -71,6 +73,18 @@ void check_readable(const std::string& property, const std::string& file) {
   throw npu::Error(npu::ErrorCode::kNotFound, property + ": cannot read \"" + file + "\" (" +
                                                   std::generic_category().message(errno) +
                                                   "). Name a file that exists");
+}
+
+std::string read_settings(const std::string& property, const std::string& file) {
+  check_readable(property, file);
+  std::string text = read_until(std::nullopt, file);
+  if (text.empty() || text.size() > kMostBytes) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     property + ": \"" + file + "\" has " +
+                         (text.empty() ? "no" : "more than 65535") +
+                         " bytes to read: name a text file with settings");
+  }
+  return text;
 }
 
 std::string password_of(const std::string& protocol, const std::string& password,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include <npucore/error.hpp>
@@ -49,11 +49,11 @@ void check_key(const std::string& key, const std::string& where) {
   }
 }
 
-/// An entry may hold a password: the message shows none of it.
+/// An entry may hold a password, also in front of the sign: the message shows none of it.
 void add(Entries& entries, const std::string& text, const std::string& where) {
   const std::size_t sign = text.find('=');
   const std::string key = trimmed(text.substr(0, sign));
-  if (sign == std::string::npos || key.empty()) {
+  if (sign == std::string::npos || !is_kafka_name(key)) {
     refuse(where + ": entry " + std::to_string(entries.size() + 1) +
            " is not KEY=VALUE: write entries as librdkafka's CONFIGURATION.md names them");
   }
@@ -62,9 +62,8 @@ void add(Entries& entries, const std::string& text, const std::string& where) {
 }
 
 Entries entries_of_file(const std::string& file) {
-  check_readable(kFile, file);
   Entries entries;
-  std::ifstream stream(file);
+  std::istringstream stream(read_settings(kFile, file));
   for (std::string line; std::getline(stream, line);) {
     line = trimmed(line);
     if (!line.empty() && !line.starts_with('#')) {

@@ -1,6 +1,7 @@
 // npupublish at librdkafka's own cluster for tests, whose brokers err, go and come back.
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -402,6 +403,30 @@ TEST_F(Kafka, NamesALineThatIsTooLong) {
   EXPECT_NE(said.find("do not take a line of 2"), std::string::npos) << said;
 }
 
+// Nor does a message show what a file holds: it may have been written for something else.
+TEST(KafkaConfigFile, IsRefusedWithoutShowingAPassword) {
+  const TempFolder folder;
+  for (const char* text : {"sasl.password: hidden==\n", "sasl.password hidden=\n",
+                           "{\"sasl.password\": \"hidden=\"}\n", "acks=all\nhidden\n"}) {
+    const Failure failure = failure_of_start(
+        "kafka://localhost/t", "kafka-config-file=" + folder.write("kafka.conf", text));
+    EXPECT_NE(failure.text.find(" is not KEY=VALUE"), std::string::npos) << failure.text;
+    EXPECT_EQ(failure.text.find("hidden"), std::string::npos) << failure.text;
+  }
+}
+
+// It may be anything that has a name.
+TEST(KafkaConfigFile, IsReadNeitherForEverNorWithoutAnEnd) {
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  for (const std::string& file :
+       {folder.file("pipe"), folder.file(""), std::string("/dev/zero"), std::string("/dev/null")}) {
+    const Failure failure = failure_of_start("kafka://localhost/t", "kafka-config-file=" + file);
+    EXPECT_NE(failure.text.find("bytes to read: name a text file"), std::string::npos)
+        << failure.text;
+  }
+}
+
 struct ConfigRow {
   const char* name;
   const char* properties;
@@ -420,6 +445,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, BadKafkaConfig,
     testing::Values(
         ConfigRow{"no_value", "kafka-config=acks", "kafka-config: entry 1 is not KEY=VALUE"},
+        ConfigRow{"strange_key", "kafka-config=a:hidden=1", "entry 1 is not KEY=VALUE"},
         ConfigRow{"unknown", "kafka-config=no.such.key=1",
                   "librdkafka does not take \"no.such.key\""},
         ConfigRow{"bad_value", "kafka-config=acks=many", "librdkafka does not take \"acks\""},
