@@ -212,7 +212,7 @@ bool KafkaSink::produce(const std::string& line) {
     return true;
   }
   const rd_kafka_resp_err_t error = kafka_.last_error();
-  if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
+  if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL && unconfirmed_ > 0) return false;
   lose(line.size(), error);
   return true;
 }
@@ -237,6 +237,18 @@ void KafkaSink::throw_failure() {
   throw npu::Error(npu::ErrorCode::kIo, text);
 }
 
+/// Where the producer's own limits are too small, or the topic's.
+const char* cure_of(rd_kafka_resp_err_t error) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+      return "set message.max.bytes in kafka-config, and max.message.bytes of the topic, higher";
+    case RD_KAFKA_RESP_ERR__QUEUE_FULL:
+      return "set queue.buffering.max.kbytes in kafka-config higher";
+    default:
+      return "check the topic and what the brokers allow";
+  }
+}
+
 void KafkaSink::lose(std::size_t bytes, rd_kafka_resp_err_t error) {
   std::array<char, 512> said{};
   if (!refusal_.empty()) {
@@ -247,8 +259,7 @@ void KafkaSink::lose(std::size_t bytes, rd_kafka_resp_err_t error) {
   const bool has_said = kafka_.fatal_error(producer_, said.data(), said.size()) != 0;
   failures_.push_back("the brokers at " + location_ + " do not take a line of " +
                       std::to_string(bytes) + " bytes (" +
-                      (has_said ? said.data() : kafka_.describe(error)) +
-                      "): check the topic and what the brokers allow");
+                      (has_said ? said.data() : kafka_.describe(error)) + "): " + cure_of(error));
 }
 
 /// Of brokers that wait for others of theirs librdkafka says nothing.

@@ -401,6 +401,24 @@ TEST_F(Kafka, NamesALineThatIsTooLong) {
   EXPECT_TRUE(becomes([this] { return harness_->push(frame_with({})) == GST_FLOW_ERROR; }));
   const std::string said = take_error(harness_->bus()).text;
   EXPECT_NE(said.find("do not take a line of 2"), std::string::npos) << said;
+  EXPECT_NE(said.find("set message.max.bytes in kafka-config"), std::string::npos) << said;
+}
+
+// It would wait for room for ever.
+TEST_F(Kafka, NamesALineThatItsQueueHasNoRoomFor) {
+  start("stream-id=" + std::string(2000, 'x') +
+        " kafka-config=queue.buffering.max.kbytes=1 drain-time=0");
+  EXPECT_TRUE(becomes([this] { return harness_->push(frame_with({})) == GST_FLOW_ERROR; }));
+  const std::string said = take_error(harness_->bus()).text;
+  EXPECT_NE(said.find("set queue.buffering.max.kbytes in kafka-config"), std::string::npos) << said;
+}
+
+TEST_F(Kafka, TakesEveryLineThoughItsQueueHasRoomForOne) {
+  start("kafka-config=queue.buffering.max.messages=1");
+  push(100);
+  end_stream();
+  EXPECT_EQ(counts_of(*harness_).published, 100U);
+  EXPECT_EQ(frames_of(cluster_.lines(100)), first_frames(100));
 }
 
 // Nor does a message show what a file holds: it may have been written for something else.
