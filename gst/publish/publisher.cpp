@@ -72,7 +72,7 @@ bool Publisher::drain(std::chrono::milliseconds longest) {
   if (!was_thrown_) {
     throw_failure();
   }
-  return queue_.empty() && held_ == 0;
+  return is_all_out();
 }
 
 void Publisher::end(std::chrono::milliseconds longest) {
@@ -146,7 +146,7 @@ void Publisher::run() {
     if (!queue_.empty()) {
       goes_on = hand_over(lock);
     } else {
-      goes_on = flush(lock) && !(is_ending_ && queue_.empty());
+      goes_on = flush(lock) && !(is_ending_ && is_all_out());
     }
     progress_.notify_all();
   }
@@ -164,14 +164,10 @@ bool Publisher::hand_over(std::unique_lock<std::mutex>& lock) {
   return call_sink(lock, [&] { return sink_->write(line); });
 }
 
-/// A call that fails has lost one line: the next one goes on with those behind it.
+/// Once: where lines are left, or have come meanwhile, the next one goes on with them.
 bool Publisher::flush(std::unique_lock<std::mutex>& lock) {
-  bool goes_on = call_sink(lock, [this] { return sink_->flush(); });
-  while (goes_on && held_ > 0) {
-    goes_on = call_sink(lock, [this] { return sink_->flush(); });
-  }
-  // A line may have come meanwhile.
-  wants_flush_ = wants_flush_ && !(goes_on && queue_.empty());
+  const bool goes_on = call_sink(lock, [this] { return sink_->flush(); });
+  wants_flush_ = wants_flush_ && !(goes_on && is_all_out());
   return goes_on;
 }
 

@@ -72,6 +72,7 @@ class Publisher {
   bool has_work() const;
   Result room() const;
   bool is_full() const { return room() != Result::kTaken; }
+  bool is_all_out() const { return queue_.empty() && held_ == 0; }
   bool waits_for_nothing() const { return failure_ || is_interrupted_ || is_refused_; }
   bool hand_over(std::unique_lock<std::mutex>& lock);
   bool flush(std::unique_lock<std::mutex>& lock);

@@ -3,10 +3,12 @@
 out again by the numbers of idempotent producers, as real ones do, and remembers it where it is killed and started again.
 
 usage: kafka_broker.py PORT FOLDER [--tls CERTIFICATE KEY [--client-ca CA]] [--user NAME PASSWORD] [--cut-every N]
+       [--cut-logins N] [--confirm N]
 
 FOLDER/messages has KEY<tab>VALUE of each message, FOLDER/repeated a line for each batch that came again, FOLDER/batches what is
 remembered. With --user it wants a login with SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512). With --cut-every it ends the connection instead
-of confirming every Nth batch that it takes.
+of confirming every Nth batch that it takes, with --cut-logins instead of answering the first N that would log in. With --confirm it confirms N
+requests, and no more.
 """
 import argparse
 import base64
@@ -179,6 +181,8 @@ class Connection(socketserver.StreamRequestHandler):
         answer = self.answer(key, version, request)
         if answer is None:
             return False
+        if key == PRODUCE and not self.server.is_confirming():
+            return True
         self.wfile.write(block(struct.pack(">i", number) + answer))
         return True
 
@@ -188,7 +192,7 @@ class Connection(socketserver.StreamRequestHandler):
             error = UNSUPPORTED_VERSION if version > VERSIONS[key] else 0
             return struct.pack(">h", error) + array([struct.pack(">hhh", key, 0, newest) for key, newest in VERSIONS.items()])
         if key == SASL_HANDSHAKE:
-            return self.choose_login(request.text())
+            return None if self.server.is_login_cut() else self.choose_login(request.text())
         if key == SASL_AUTHENTICATE:
             return self.authenticate(request.data_block())
         if not self.is_in:
@@ -241,7 +245,7 @@ class Broker(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
 
     def __init__(self, options):
-        self.options, self.log, self.accepted = options, Log(Path(options.folder)), 0
+        self.options, self.log, self.accepted, self.logins, self.confirmed = options, Log(Path(options.folder)), 0, 0, 0
         self.tls = None
         if options.tls:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -260,6 +264,16 @@ class Broker(socketserver.ThreadingTCPServer):
         super().finish_request(secure, client_address)
         secure.close()
 
+    def is_login_cut(self):
+        with self.log.lock:
+            self.logins += 1
+            return self.logins <= self.options.cut_logins
+
+    def is_confirming(self):
+        with self.log.lock:
+            self.confirmed += 1
+            return self.options.confirm is None or self.confirmed <= self.options.confirm
+
     def is_cut(self):
         with self.log.lock:
             self.accepted += 1
@@ -274,6 +288,8 @@ def main():
     parser.add_argument("--client-ca")
     parser.add_argument("--user", nargs=2)
     parser.add_argument("--cut-every", type=int, default=0)
+    parser.add_argument("--cut-logins", type=int, default=0)
+    parser.add_argument("--confirm", type=int)
     os.environ.pop("SSLKEYLOGFILE", None)
     with Broker(parser.parse_args()) as broker:
         broker.serve_forever()

@@ -1,5 +1,6 @@
 #include "kafka_sink.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -30,7 +31,7 @@ class KafkaSink final : public Sink {
   ~KafkaSink() override { close(); }
 
   bool write(std::string_view line) override;
-  bool flush() override { return run_until(0); }
+  bool flush() override { return run_until(std::max<std::size_t>(unconfirmed_, 1) - 1); }
   std::size_t held() const override { return unconfirmed_ + waiting_.size() + failures_.size(); }
   bool awaits_answers() const override { return true; }
   void interrupt() override { is_interrupted_ = true; }

@@ -24,11 +24,11 @@ class Sink {
 
   /// Takes a whole line. False: interrupted before it was out; the next call goes on from there.
   virtual bool write(std::string_view line) = 0;
-  /// Waits until all lines are out. False: interrupted.
+  /// Waits until all lines are out, or some of many: held() says. False: interrupted.
   virtual bool flush() = 0;
   /// Lines that it took and that are neither out nor lost.
   virtual std::size_t held() const { return 0; }
-  /// What it holds is on its way to somebody who answers, so flush() is called when no line waits.
+  /// What it holds is on its way to somebody who answers, so flush() is called while no line waits.
   virtual bool awaits_answers() const { return false; }
 
   /// From any thread: nobody waits for a reader or a server any more, until resume().

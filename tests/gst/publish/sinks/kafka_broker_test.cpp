@@ -92,6 +92,20 @@ TEST(Kafka, HasWhatWasNotDroppedWhereItWasAway) {
   }
 }
 
+// Each as soon as it is, also where others wait for long.
+TEST(Kafka, IsToldOfWhatIsConfirmed) {
+  KafkaBroker broker({"--confirm", "5"});
+  broker.start();
+  Publishing publishing(broker.location(),
+                        "eos-time=1 drain-time=0 "
+                        "kafka-config=batch.num.messages=1,max.in.flight=1,linger.ms=0");
+  publishing.push(40);
+  EXPECT_TRUE(becomes([&] { return publishing.counts().published == 5; }));
+  EXPECT_EQ(publishing.counts().queued, 35U);
+  publishing.end_stream();
+  EXPECT_TRUE(publishing.has_warning("35 lines for"));
+}
+
 // ---- Logins
 
 class KafkaLogin : public testing::TestWithParam<const char*> {
