@@ -53,6 +53,7 @@ class KafkaSink final : public Sink {
   void lose(std::size_t bytes, rd_kafka_resp_err_t error);
   void give_up();
   void watch_for_silence();
+  void note_that_none_takes(const std::string& reason);
   void tell_once(const std::string& reason);
 
   const std::string location_;
@@ -70,8 +71,10 @@ class KafkaSink final : public Sink {
   bool was_confirmed_ = false;        // a line, since the start
   bool has_told_ = false;             // of brokers that are away, since a line was confirmed
   std::string trouble_;               // what a broker, or the way to one, has said last
-  std::string refusal_;               // why lines on their way are given up
-  Clock::time_point since_;           // that no line was confirmed, though some were on their way
+  bool are_all_down_ = false;         // brokers, and no line was confirmed since
+  std::string objection_;    // what one has said who refuses, before any line was confirmed
+  std::string refusal_;      // why lines on their way are given up
+  Clock::time_point since_;  // that no line was confirmed, though some were on their way
   std::atomic<bool> is_interrupted_ = false;
 };
 
@@ -265,10 +268,15 @@ void KafkaSink::lose(std::size_t bytes, rd_kafka_resp_err_t error) {
 
 /// Of brokers that wait for others of theirs librdkafka says nothing.
 void KafkaSink::watch_for_silence() {
-  if (unconfirmed_ == 0 || has_told_ || Clock::now() - since_ < kLongestSilence) return;
-  tell_once(trouble_.empty()
-                ? "none has confirmed a line for " + std::to_string(kLongestSilence.count()) + " s"
-                : trouble_);
+  if (unconfirmed_ == 0 || Clock::now() - since_ < kLongestSilence) return;
+  note_that_none_takes("none has confirmed a line for " + std::to_string(kLongestSilence.count()) +
+                       " s");
+}
+
+/// No broker takes lines: where one has refused the user it is in vain to wait for another.
+void KafkaSink::note_that_none_takes(const std::string& reason) {
+  if (objection_.empty()) return tell_once(trouble_.empty() ? reason : trouble_);
+  refusal_ = std::exchange(objection_, {});
 }
 
 void KafkaSink::tell_once(const std::string& reason) {
@@ -283,22 +291,32 @@ void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
   --unconfirmed_;
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) return lose(message.len, message.err);
   was_confirmed_ = true;
-  has_told_ = false;
+  has_told_ = are_all_down_ = false;
   trouble_.clear();
+  objection_.clear();
+  refusal_.clear();
   since_ = Clock::now();
 }
 
-/// One broker that is away is no trouble as long as there are others. Who was taken once is not
-/// refused for good: users and certificates of a broker that starts may be late.
+/// The same code stands for a handshake that nobody has answered; the reason is then librdkafka's
+/// own.
+bool is_refusal(rd_kafka_resp_err_t error, const std::string& reason) {
+  return error == RD_KAFKA_RESP_ERR__SSL || (error == RD_KAFKA_RESP_ERR__AUTHENTICATION &&
+                                             reason.find(": Local: ") == std::string::npos);
+}
+
+/// One broker that is away, or refuses, is no trouble as long as there are others. Who was taken
+/// once is not refused for good: users and certificates of a broker that starts may be late.
 void KafkaSink::note_trouble(rd_kafka_resp_err_t error, const std::string& reason) {
   if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-    return tell_once(trouble_.empty() ? reason : trouble_);
+    are_all_down_ = true;
+    return note_that_none_takes(reason);
   }
   trouble_ = reason;
-  const bool is_refusal =
-      error == RD_KAFKA_RESP_ERR__AUTHENTICATION || error == RD_KAFKA_RESP_ERR__SSL;
-  if (is_refusal && !was_confirmed_) {
-    refusal_ = reason;
+  if (!is_refusal(error, reason) || was_confirmed_) return;
+  objection_ = reason;
+  if (are_all_down_) {
+    note_that_none_takes(reason);
   }
 }
 

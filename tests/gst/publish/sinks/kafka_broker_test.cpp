@@ -124,6 +124,17 @@ class KafkaLogin : public testing::TestWithParam<const char*> {
   KafkaBroker broker_;
 };
 
+// A broker that goes, or is not ready, refuses nobody.
+TEST_P(KafkaLogin, IsTriedAgainWhereItWasCut) {
+  KafkaBroker broker({"--user", "me", "right", "--cut-logins", "1"});
+  broker.start();
+  Publishing publishing(broker.location(), properties() + "kafka-password=right");
+  publishing.push(10);
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 10U);
+  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+}
+
 TEST_P(KafkaLogin, IsTaken) {
   const TempFolder folder;
   expect_taken("kafka-password=right");
@@ -140,6 +151,21 @@ TEST_P(KafkaLogin, IsRefusedWithAWrongPassword) {
   EXPECT_NE(said.find("the brokers at kafka://"), std::string::npos) << said;
   EXPECT_NE(said.find("Authentication failed"), std::string::npos) << said;
   EXPECT_EQ(said.find("wrong"), std::string::npos) << "no password in a message";
+}
+
+// As long as another one takes lines.
+TEST_P(KafkaLogin, MayBeRefusedByOneBrokerOfSeveral) {
+  KafkaBroker other({"--user", "me", "another"});
+  other.start();
+  const std::string first = other.location().substr(0, other.location().rfind('/'));
+  const std::string both = first + "," + broker_.location().substr(std::string("kafka://").size());
+  for (int i = 0; i < 5; ++i) {  // the first one that is asked is chosen at random
+    Publishing publishing(both, properties() + "kafka-password=right");
+    publishing.push(3);
+    publishing.end_stream();
+    EXPECT_EQ(publishing.counts().published, 3U);
+    EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  }
 }
 
 // Where lines may be lost a refusal costs lines, and the pipeline goes on.
