@@ -275,6 +275,7 @@ set(GSTNPU_SOURCES
   gst/publish/sinks/broker_login.cpp
   gst/publish/sinks/host_and_port.cpp
   gst/publish/sinks/line_writer.cpp
+  gst/publish/sinks/prompt_sink.cpp
   gst/publish/sinks/shared_library.cpp
   gst/publish/sinks/sink.cpp
   gst/publish/sinks/socket_sink.cpp

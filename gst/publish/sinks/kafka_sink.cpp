@@ -12,6 +12,7 @@
 
 #include "broker_location.hpp"
 #include "kafka_config.hpp"
+#include "prompt_sink.hpp"
 #include "rdkafka.hpp"
 
 namespace gstnpu {
@@ -323,7 +324,7 @@ void KafkaSink::note_trouble(rd_kafka_resp_err_t error, const std::string& reaso
 }  // namespace
 
 std::unique_ptr<Sink> make_kafka_sink(const std::string& location, const SinkOptions& options) {
-  return std::make_unique<KafkaSink>(location, options);
+  return std::make_unique<PromptSink>(std::make_unique<KafkaSink>(location, options));
 }
 
 }  // namespace gstnpu

@@ -14,6 +14,7 @@
 #include "mqtt_options.hpp"
 #include "mqtt_refusal.hpp"
 #include "paho.hpp"
+#include "prompt_sink.hpp"
 
 namespace gstnpu {
 namespace {
@@ -411,44 +412,12 @@ void MqttSink::note_answer(int token, int code) {
   changed_.notify_all();
 }
 
-/// Ends a sink in a thread of its own. The end of the process waits for that: the libraries that
-/// the sink uses must not end before it.
-void end_in_background(std::unique_ptr<MqttSink> sink) {
-  static std::mutex mutex;
-  static std::list<std::future<void>> ending;
-  const std::scoped_lock lock(mutex);
-  ending.remove_if([](const std::future<void>& one) {
-    return one.wait_for(milliseconds(0)) == std::future_status::ready;
-  });
-  ending.push_back(std::async(
-      std::launch::async, [](std::unique_ptr<MqttSink> last) { last.reset(); }, std::move(sink)));
-}
-
-/// An MqttSink whose end waits for no broker.
-class PromptMqttSink final : public Sink {
- public:
-  PromptMqttSink(const std::string& location, const SinkOptions& options)
-      : sink_(std::make_unique<MqttSink>(location, options)) {}
-  ~PromptMqttSink() override {
-    sink_->disconnect();
-    end_in_background(std::move(sink_));
-  }
-
-  bool write(std::string_view line) override { return sink_->write(line); }
-  bool flush() override { return sink_->flush(); }
-  std::size_t held() const override { return sink_->held(); }
-  bool awaits_answers() const override { return sink_->awaits_answers(); }
-  void interrupt() override { sink_->interrupt(); }
-  void resume() override { sink_->resume(); }
-
- private:
-  std::unique_ptr<MqttSink> sink_;
-};
-
 }  // namespace
 
 std::unique_ptr<Sink> make_mqtt_sink(const std::string& location, const SinkOptions& options) {
-  return std::make_unique<PromptMqttSink>(location, options);
+  auto sink = std::make_unique<MqttSink>(location, options);
+  MqttSink* mqtt = sink.get();
+  return std::make_unique<PromptSink>(std::move(sink), [mqtt] { mqtt->disconnect(); });
 }
 
 }  // namespace gstnpu

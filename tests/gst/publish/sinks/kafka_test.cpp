@@ -1,6 +1,8 @@
 // npupublish at librdkafka's own cluster for tests, whose brokers err, go and come back.
+#include <dlfcn.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
+#include <netdb.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,12 +10,35 @@
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
 
 #include "gst/leak_check.hpp"
 #include "gst/publish/publish_harness.hpp"
+
+namespace {
+
+const char* const kSlowHost = "slow.invalid";
+std::promise<void> slow_host_is_asked_for, slow_host_is_known;
+const std::shared_future<void> slow_host_answer = slow_host_is_known.get_future().share();
+
+}  // namespace
+
+/// In front of libc's, for librdkafka: of one host a name server says nothing for a long time.
+extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints,
+                           addrinfo** found) {
+  if (host != nullptr && std::string(host) == kSlowHost) {
+    static std::once_flag once;
+    std::call_once(once, [] { slow_host_is_asked_for.set_value(); });
+    slow_host_answer.wait();
+    return EAI_NONAME;
+  }
+  static const auto real =
+      reinterpret_cast<decltype(&::getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  return real(host, service, hints, found);
+}
 
 namespace {
 
@@ -374,6 +399,17 @@ TEST_F(Kafka, LeavesNoThreadsBehind) {
   EXPECT_TRUE(becomes([&] { return threads() <= threads_before && files() <= files_before; }))
       << threads() << " threads of " << threads_before << ", " << files() << " files of "
       << files_before;
+}
+
+// librdkafka does not come back before the answer.
+TEST(KafkaHost, IsNotWaitedForByAStopWhereNoNameServerAnswers) {
+  ElementHarness harness(
+      "npupublish drain-time=0 location=kafka://" + std::string(kSlowHost) + "/t", kCaps);
+  slow_host_is_asked_for.get_future().wait();
+  auto stop = std::async(std::launch::async,
+                         [&harness] { gst_element_set_state(harness.element(), GST_STATE_NULL); });
+  EXPECT_EQ(stop.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  slow_host_is_known.set_value();
 }
 
 TEST(KafkaPassword, IsNotReadable) {
