@@ -31,8 +31,10 @@ std::string trimmed(const std::string& text) {
 
 // ---- The user's own configuration
 
-/// Without reports npupublish would wait for them for ever, and it begins no transactions.
-constexpr std::array kNotForUsers = {"delivery.report.only.error", "transactional.id"};
+/// Without reports npupublish would wait for them for ever, it begins no transactions, and what
+/// nobody reads would pile up while no line comes.
+constexpr std::array kNotForUsers = {"delivery.report.only.error", "transactional.id",
+                                     "statistics.interval.ms"};
 
 bool is_secret(std::string_view key) {
   return key.find("password") != std::string_view::npos ||

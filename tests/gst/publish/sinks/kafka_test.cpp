@@ -443,8 +443,9 @@ TEST_F(Kafka, NamesALineThatIsTooLong) {
 // It would wait for room for ever.
 TEST_F(Kafka, NamesALineThatItsQueueHasNoRoomFor) {
   start("stream-id=" + std::string(2000, 'x') +
-        " kafka-config=queue.buffering.max.kbytes=1 drain-time=0");
-  EXPECT_TRUE(becomes([this] { return harness_->push(frame_with({})) == GST_FLOW_ERROR; }));
+        " kafka-config=queue.buffering.max.kbytes=1 eos-time=20000 drain-time=0");
+  push(1);
+  end_stream();
   const std::string said = take_error(harness_->bus()).text;
   EXPECT_NE(said.find("set queue.buffering.max.kbytes in kafka-config"), std::string::npos) << said;
 }
@@ -511,6 +512,8 @@ INSTANTIATE_TEST_SUITE_P(
         ConfigRow{"key", "kafka-config=ssl.key.pem=hidden", "would see the value of \"ssl.key"},
         ConfigRow{"reports", "kafka-config=delivery.report.only.error=true",
                   "needs its own value of \"delivery.report.only.error\""},
+        ConfigRow{"statistics", "kafka-config=statistics.interval.ms=1000",
+                  "needs its own value of \"statistics.interval.ms\""},
         ConfigRow{"transactions", "kafka-config=transactional.id=a",
                   "needs its own value of \"transactional.id\""},
         ConfigRow{"no_user", "kafka-password=hidden", "a password for Kafka has no user"},
