@@ -5,10 +5,10 @@ out again by the numbers of idempotent producers, as real ones do, and remembers
 usage: kafka_broker.py PORT FOLDER [--tls CERTIFICATE KEY [--client-ca CA]] [--user NAME PASSWORD] [--cut-every N]
        [--cut-logins N] [--confirm N]
 
-FOLDER/messages has KEY<tab>VALUE of each message, FOLDER/repeated a line for each batch that came again, FOLDER/batches what is
-remembered. With --user it wants a login with SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512). With --cut-every it ends the connection instead
-of confirming every Nth batch that it takes, with --cut-logins instead of answering the first N that would log in. With --confirm it confirms N
-requests, and no more.
+FOLDER/messages has KEY<tab>VALUE of each message, FOLDER/repeated a line for each batch that came again, FOLDER/refused one for each login
+that was refused, FOLDER/batches what is remembered. With --user it wants a login with SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512). With
+--cut-every it ends the connection instead of confirming every Nth batch that it takes, with --cut-logins instead of answering the first N
+that would log in. With --confirm it confirms N requests, and no more.
 """
 import argparse
 import base64
@@ -211,6 +211,8 @@ class Connection(socketserver.StreamRequestHandler):
         else:
             is_right, answer, is_done = said.decode().split("\0")[1:] == self.server.options.user, b"", True
         self.is_in = is_right and is_done
+        if not is_right:
+            self.server.log.write("refused", [self.server.options.user[0]])
         error = 0 if is_right else LOGIN_FAILED
         return struct.pack(">h", error) + text(None if is_right else "Authentication failed") + block(answer if is_right else b"")
 

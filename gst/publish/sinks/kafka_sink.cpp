@@ -72,7 +72,6 @@ class KafkaSink final : public Sink {
   bool was_confirmed_ = false;        // a line, since the start
   bool has_told_ = false;             // of brokers that are away, since a line was confirmed
   std::string trouble_;               // what a broker, or the way to one, has said last
-  bool are_all_down_ = false;         // brokers, and no line was confirmed since
   std::string objection_;    // what one has said who refuses, before any line was confirmed
   std::string refusal_;      // why lines on their way are given up
   Clock::time_point since_;  // that no line was confirmed, though some were on their way
@@ -292,7 +291,7 @@ void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
   --unconfirmed_;
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) return lose(message.len, message.err);
   was_confirmed_ = true;
-  has_told_ = are_all_down_ = false;
+  has_told_ = false;
   trouble_.clear();
   objection_.clear();
   refusal_.clear();
@@ -309,15 +308,10 @@ bool is_refusal(rd_kafka_resp_err_t error, const std::string& reason) {
 /// One broker that is away, or refuses, is no trouble as long as there are others. Who was taken
 /// once is not refused for good: users and certificates of a broker that starts may be late.
 void KafkaSink::note_trouble(rd_kafka_resp_err_t error, const std::string& reason) {
-  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-    are_all_down_ = true;
-    return note_that_none_takes(reason);
-  }
+  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) return note_that_none_takes(reason);
   trouble_ = reason;
-  if (!is_refusal(error, reason) || was_confirmed_) return;
-  objection_ = reason;
-  if (are_all_down_) {
-    note_that_none_takes(reason);
+  if (is_refusal(error, reason) && !was_confirmed_) {
+    objection_ = reason;
   }
 }
 

@@ -7,11 +7,11 @@
 
 namespace gstnpu_test {
 
-void KafkaBroker::start() {
+void KafkaBroker::start_with(const std::vector<std::string>& options) {
   std::vector<std::string> command = {find_program("python3"), "-B",
                                       std::getenv("NPU_KAFKA_BROKER"), std::to_string(port_),
                                       folder_.file("")};
-  command.insert(command.end(), options_.begin(), options_.end());
+  command.insert(command.end(), options.begin(), options.end());
   process_.emplace(command, folder_.file("log"));
   EXPECT_TRUE(becomes([this] { return has_listener(port_); })) << folder_.read("log");
 }

@@ -18,7 +18,9 @@ class KafkaBroker {
   /// Not started.
   explicit KafkaBroker(std::vector<std::string> options = {}) : options_(std::move(options)) {}
 
-  void start();
+  void start() { start_with(options_); }
+  /// With these options instead.
+  void start_with(const std::vector<std::string>& options);
   void kill() { process_->end(SIGKILL); }
 
   std::string location() const { return "kafka://localhost:" + std::to_string(port_) + "/lines"; }
@@ -26,6 +28,8 @@ class KafkaBroker {
   std::vector<std::string> messages() const { return lines_of("messages"); }
   /// The frames of the lines, in that order.
   std::vector<int> frames() const;
+  /// Logins that were refused.
+  std::size_t refused() const { return lines_of("refused").size(); }
   /// Batches that came again.
   std::size_t repeated() const { return lines_of("repeated").size(); }
 

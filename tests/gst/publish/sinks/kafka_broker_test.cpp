@@ -68,6 +68,21 @@ TEST(Kafka, IsWaitedForFromTheStart) {
   EXPECT_EQ(broker.messages()[0].find("gate\t{\"frame\":0,"), 0U) << broker.messages()[0];
 }
 
+TEST(Kafka, IsToldOfEachTimeThatItGoes) {
+  KafkaBroker broker;
+  broker.start();
+  Publishing publishing(broker.location(), "drain-time=0");
+  for (guint64 round = 1; round <= 2; ++round) {
+    publishing.push(1);
+    EXPECT_TRUE(becomes([&] { return publishing.counts().published == 2 * round - 1; }));
+    broker.kill();
+    publishing.push(1);
+    EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines at"); }));
+    broker.start();
+    EXPECT_TRUE(becomes([&] { return publishing.counts().published == 2 * round; }));
+  }
+}
+
 // Dropped or delivered, once, and in order.
 TEST(Kafka, HasWhatWasNotDroppedWhereItWasAway) {
   for (const char* policy : {"drop-old", "drop-new"}) {
@@ -189,6 +204,24 @@ INSTANTIATE_TEST_SUITE_P(All, KafkaLogin,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// Users of a broker that starts may be late.
+TEST(KafkaUser, IsTriedAgainWhereHeWasTakenOnce) {
+  KafkaBroker broker({"--user", "me", "right"});
+  broker.start();
+  Publishing publishing(broker.location(), "kafka-user=me kafka-password=right");
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] { return publishing.counts().published == 1; }));
+  broker.kill();
+  broker.start_with({"--user", "me", "another"});
+  publishing.push(10);
+  EXPECT_TRUE(becomes([&] { return broker.refused() > 0; }));
+  broker.kill();
+  broker.start();
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 11U);
+  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+}
 
 // ---- TLS
 
