@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
-#include <numbers>
 #include <utility>
 
 #include "palette.hpp"
+#include "strokes.hpp"
 
 namespace gstnpu {
 namespace {
@@ -22,6 +22,16 @@ constexpr guint8 kPaperOpacity = 220;
 constexpr guint8 kShadowOpacity = 110;
 
 constexpr std::size_t kManyKeyPoints = 30;  // are drawn small: they lie close together
+
+bool is_there(const ReadKeyPoint& point) {
+  return point.confidence >= kLeastKeyPointConfidence && std::isfinite(point.x) &&
+         std::isfinite(point.y);
+}
+
+bool is_somewhere(const ReadOriented& box) {
+  return std::isfinite(box.x) && std::isfinite(box.y) && std::isfinite(box.width) &&
+         std::isfinite(box.height) && std::isfinite(box.angle);
+}
 
 /// Of a mask's `count` columns or rows, the one under the middle of a pixel.
 guint cell_at(int pixel, double start, double length, guint count) {
@@ -219,8 +229,8 @@ void Drawing::add_turned(const ReadOriented& box, Color color) {
   add_lines(around, color, 255, [&](cairo_t* cairo) {
     constexpr std::pair<int, int> kCorners[] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
     for (const auto& [right, down] : kCorners) {
-      cairo_line_to(cairo, box.x + right * c * box.width - down * s * box.height,
-                    box.y + right * s * box.width + down * c * box.height);
+      line_to(cairo, box.x + right * c * box.width - down * s * box.height,
+              box.y + right * s * box.width + down * c * box.height);
     }
     cairo_close_path(cairo);
     cairo_stroke(cairo);
@@ -229,9 +239,6 @@ void Drawing::add_turned(const ReadOriented& box, Color color) {
 
 void Drawing::add_key_points(std::span<const ReadKeyPoint> points, const Skeleton& skeleton,
                              Color color) {
-  const auto is_there = [](const ReadKeyPoint& point) {
-    return point.confidence >= kLeastKeyPointConfidence;
-  };
   Box around = nowhere();
   for (const ReadKeyPoint& point : points) {
     if (!is_there(point)) continue;
@@ -242,14 +249,13 @@ void Drawing::add_key_points(std::span<const ReadKeyPoint> points, const Skeleto
     for (const auto& [first, second] : skeleton) {
       if (first >= points.size() || second >= points.size()) continue;
       if (!is_there(points[first]) || !is_there(points[second])) continue;
-      cairo_move_to(cairo, points[first].x, points[first].y);
-      cairo_line_to(cairo, points[second].x, points[second].y);
+      move_to(cairo, points[first].x, points[first].y);
+      line_to(cairo, points[second].x, points[second].y);
     }
     cairo_stroke(cairo);
     for (const ReadKeyPoint& point : points) {
       if (!is_there(point)) continue;
-      cairo_new_sub_path(cairo);
-      cairo_arc(cairo, point.x, point.y, radius, 0, 2 * std::numbers::pi);
+      add_circle(cairo, point.x, point.y, radius);
     }
     cairo_fill(cairo);
   });
@@ -270,7 +276,7 @@ void Drawing::add_trail(guint64 id, const Trails::Trail& trail) {
       // Where pieces meet, round ends would be seen twice.
       cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
       for (std::size_t i = first; i <= last; ++i) {
-        cairo_line_to(cairo, trail.points[i].x, trail.points[i].y);
+        line_to(cairo, trail.points[i].x, trail.points[i].y);
       }
       cairo_stroke(cairo);
     });
@@ -331,7 +337,7 @@ void Drawing::add(const Region& region) {
   if (look_.with_masks && region.mask) {
     add_mask(*region.mask, color);
   }
-  if (region.oriented) {
+  if (region.oriented && is_somewhere(*region.oriented)) {
     add_turned(*region.oriented, color);
   } else {
     add_outline(box_of(region), color);

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "drawing.hpp"
 #include "palette.hpp"
+#include "strokes.hpp"
 
 namespace gstnpu {
 namespace {
@@ -34,7 +34,7 @@ void Drawing::add_zone(const FrameCounts::Zone& zone) {
   const auto trace = [&](cairo_t* cairo) {
     for (const auto& point : zone.points) {
       const auto [x, y] = in_pixels(point);
-      cairo_line_to(cairo, x, y);
+      line_to(cairo, x, y);
     }
     cairo_close_path(cairo);
   };
@@ -64,20 +64,16 @@ void Drawing::add_count_line(const FrameCounts::Line& line) {
   Box box = around(line.points);
   widen(&box, tip_x, tip_y);
   add_lines(box, color_of_label(line.name), 255, [&](cairo_t* cairo) {
-    cairo_move_to(cairo, x0, y0);
-    cairo_line_to(cairo, x1, y1);
-    cairo_move_to(cairo, x, y);
-    cairo_line_to(cairo, tip_x, tip_y);
+    move_to(cairo, x0, y0);
+    line_to(cairo, x1, y1);
+    move_to(cairo, x, y);
+    line_to(cairo, tip_x, tip_y);
     for (const int side : {-1, 1}) {
-      cairo_move_to(cairo, tip_x, tip_y);
-      cairo_line_to(cairo, tip_x + head * (down + side * right),
-                    tip_y + head * (side * down - right));
+      move_to(cairo, tip_x, tip_y);
+      line_to(cairo, tip_x + head * (down + side * right), tip_y + head * (side * down - right));
     }
     cairo_stroke(cairo);
-    for (const auto& end : {from, to}) {
-      cairo_new_sub_path(cairo);
-      cairo_arc(cairo, end.x, end.y, 1.5 * look_.line_width, 0, 2 * std::numbers::pi);
-    }
+    for (const auto& end : {from, to}) add_circle(cairo, end.x, end.y, 1.5 * look_.line_width);
     cairo_fill(cairo);
   });
 }

@@ -122,6 +122,44 @@ TEST_F(DrawingTest, OfKeyPointsTheSkeletonIsDrawn) {
   EXPECT_FALSE(joins(of(posed).back())) << "to a point that is not seen, or is none";
 }
 
+// A decoder that divides by zero, or another's: what is left of the object is drawn as it is.
+TEST_F(DrawingTest, AKeyPointThatIsNoPlaceIsNotDrawn) {
+  Region posed = region("crane", 190, 90, 130, 20);
+  posed.key_points = {{200, 100, 1}, {300, 100, 1}};
+  posed.skeleton = {{0, 1}, {0, 2}, {1, 2}};
+  const Sprite whole = of(posed).back();
+  const std::vector<guint8> wanted(
+      whole.coverage, whole.coverage + whole.coverage_stride * static_cast<gsize>(whole.height));
+  for (const ReadKeyPoint& odd :
+       {ReadKeyPoint{NAN, NAN, 1}, {INFINITY, 100, 1}, {250, -INFINITY, 1}, {250, 100, NAN}}) {
+    posed.key_points.resize(2);
+    posed.key_points.push_back(odd);
+    const Sprite lines = of(posed).back();
+    ASSERT_EQ(std::vector({lines.x, lines.y, lines.width, lines.height}),
+              std::vector({whole.x, whole.y, whole.width, whole.height}));
+    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), lines.coverage)) << odd.x;
+  }
+}
+
+TEST_F(DrawingTest, ALineGoesToWhereItsEndIsHoweverFar) {
+  Region posed = region("crane", 190, 90, 130, 20);
+  posed.skeleton = {{0, 1}};
+  for (const double far : {1e4, 1e7, 1e9, 1e300}) {
+    posed.key_points = {{200, 100, 1}, {far, 100, 1}};
+    EXPECT_TRUE(joins(of(posed).back())) << far;
+    posed.key_points = {{240, 100, 1}, {-far, 100, 1}};
+    EXPECT_FALSE(joins(of(posed).back())) << "from there to the left, " << far;
+  }
+}
+
+TEST_F(DrawingTest, ABoxThatIsTurnedByNoAngleIsDrawnAsItStands) {
+  Region odd = region("ship");
+  odd.oriented = ReadOriented{130, 100, 60, 40, NAN};
+  const auto sprites = of(odd), wanted = of(region("ship"));
+  ASSERT_EQ(sprites.size(), wanted.size());
+  EXPECT_EQ(sprites.back().x, wanted.back().x);
+}
+
 TEST_F(DrawingTest, SeventeenKeyPointsOfOthersAreAPersons) {
   Region person = region("person", 190, 90, 130, 20);
   person.key_points.assign(17, {200, 100, 0});
