@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -37,12 +36,6 @@ bool is_somewhere(const ReadOriented& box) {
 guint cell_at(int pixel, double start, double length, guint count) {
   const double place = (pixel + 0.5 - start) / length * count;
   return place > 0 ? static_cast<guint>(std::min(place, count - 1.0)) : 0;
-}
-
-std::string percent(double confidence) {
-  char text[32];
-  std::snprintf(text, sizeof text, " %d%%", static_cast<int>(std::lround(100 * confidence)));
-  return text;
 }
 
 /// What was said of an object, shortest first; the number apart, since it changes each frame.

@@ -46,7 +46,7 @@ void Drawing::add_legend(const ColoredMap& map) {
             [](const MapClass& a, const MapClass& b) { return a.id < b.id; });
   for (const MapClass& one : shown) {
     if (next_line_ >= static_cast<int>(frame_.height)) return;
-    const std::string share = " " + std::to_string(std::lround(100 * one.share)) + "%";
+    const std::string share = percent(one.share);
     add_tag(one.label, share, 0, next_line_, one.color);
     next_line_ += line_height(one.label, share);
   }

@@ -1,6 +1,7 @@
 #include "lettering.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "common/refs.hpp"
@@ -33,6 +34,12 @@ struct EndContext {
 };
 
 }  // namespace
+
+std::string percent(double share) {
+  if (!std::isfinite(share)) return {};
+  constexpr double kMost = 1e6;  // others' confidences may be anything
+  return " " + std::to_string(std::lround(100 * std::clamp(share, -kMost, kMost))) + "%";
+}
 
 Lettering::Lettering(int height) : height_(std::max(height, 4)) {
   // A font map of its own: the default one belongs to the thread that asks for it.

@@ -12,6 +12,9 @@
 
 namespace gstnpu {
 
+/// " 87%"; empty of what is no number.
+std::string percent(double share);
+
 /// How much of each pixel is covered, 255: all; row after row.
 struct Bitmap {
   int width = 0, height = 0;  ///< pixels

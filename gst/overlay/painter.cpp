@@ -1,7 +1,6 @@
 #include "painter.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,9 +14,7 @@ namespace gstnpu {
 namespace {
 
 std::string line_of(const ReadClass& said) {
-  return said.confidence
-             ? said.label + " " + std::to_string(std::lround(100 * *said.confidence)) + "%"
-             : said.label;
+  return said.confidence ? said.label + percent(*said.confidence) : said.label;
 }
 
 }  // namespace

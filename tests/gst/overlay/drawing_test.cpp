@@ -265,6 +265,15 @@ TEST(LabelsOfObjects, StayInsideTheFrame) {
   }
 }
 
+TEST(LetteringTest, WritesSharesThatAreNumbers) {
+  EXPECT_EQ(percent(0), " 0%");
+  EXPECT_EQ(percent(0.867), " 87%");
+  EXPECT_EQ(percent(7.3), " 730%");
+  EXPECT_EQ(percent(NAN), "");
+  EXPECT_EQ(percent(-INFINITY), "");
+  EXPECT_EQ(percent(1e300), " 100000000%");
+}
+
 TEST(LetteringTest, TakesAnyText) {
   Lettering lettering(16);
   EXPECT_EQ(lettering.of("").width, 0);
