@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -98,6 +100,16 @@ void check(const CountLine& line) {
   }
 }
 
+/// No NaN, and nothing below zero.
+void check(const char* what, double number) {
+  if (number >= 0) return;
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  throw Error(ErrorCode::kInvalidArgument, std::string(what) + " is " +
+                                               std::string(text.data(), end) +
+                                               ", and must be a number that is not below 0");
+}
+
 }  // namespace
 
 Counter::Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds,
@@ -106,6 +118,8 @@ Counter::Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double l
       lines_(std::move(lines)),
       lost_seconds_(lost_seconds),
       margin_(margin) {
+  check("lost_seconds", lost_seconds);
+  check("margin", margin);
   for (const Zone& zone : zones_) check(zone);
   for (const CountLine& line : lines_) check(line);
   zone_counts_.resize(zones_.size());

@@ -65,8 +65,8 @@ class NPU_API Counter {
  public:
   /// Who is not seen for longer than `lost_seconds` has left, when it was seen last; of more than
   /// 16384 objects, also who was seen before the others. Throws
-  /// npu::Error for zones without an area, for lines without a length and for points outside of
-  /// the frame.
+  /// npu::Error for zones without an area, for lines without a length, for points outside of the
+  /// frame, and for a time or a margin that is below 0 or no number.
   /// `margin`: of boxes that tremble, 0..1 of the frame: who has entered a zone leaves it where it
   /// gets farther than that from it, as of when it went out; who has crossed a line may cross it
   /// again when it has been farther than that from it.

@@ -344,5 +344,18 @@ TEST(Counting, RefusesPlacesThatAreNone) {
             std::string::npos);
 }
 
+TEST(Counting, RefusesATimeAndAMarginThatAreNone) {
+  for (const double odd : {-0.5, -HUGE_VAL, static_cast<double>(NAN)}) {
+    EXPECT_THROW(Counter({middle()}, {}, odd), npu::Error) << odd;
+    EXPECT_THROW(Counter({middle()}, {}, 1, odd), npu::Error) << odd;
+  }
+  // Nobody ever leaves, nor crosses a line again.
+  Counter patient({middle()}, {across()}, HUGE_VAL, HUGE_VAL);
+  walk(&patient, {{0.5, 0.45}, {0.5, 0.55}, {0.5, 0.1}, {0.5, 0.9}});
+  EXPECT_EQ(patient.zone_counts()[0].left, 0U);
+  EXPECT_EQ(patient.line_counts()[0].forward, 1U);
+  EXPECT_EQ(patient.line_counts()[0].backward, 0U);
+}
+
 }  // namespace
 }  // namespace npu::vision
