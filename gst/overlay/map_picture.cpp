@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <npuvision/labels.hpp>
@@ -22,6 +23,17 @@ bool is_background(const std::string& label) {
   return std::any_of(std::begin(kNames), std::end(kNames), [&](const char* name) {
     return g_ascii_strcasecmp(label.c_str(), name) == 0;
   });
+}
+
+using Counts = std::map<guint16, std::size_t>;
+
+/// The classes that have the most places; of equals the first.
+Counts largest_of(const Counts& counts, std::size_t most) {
+  std::vector<std::pair<guint16, std::size_t>> sorted(counts.begin(), counts.end());
+  if (sorted.size() <= most) return counts;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return {sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(most)};
 }
 
 /// Pixels that lie between the same two columns of a map.
@@ -146,14 +158,16 @@ ColoredMap color_classes(const npu::vision::Map<guint16>& classes,
                          const std::vector<std::string>& labels) {
   ColoredMap map{classes.width, classes.height, {}, {}, {}, false};
   std::vector<guint8> number_of(std::size_t{1} << 16, 0);
-  for (const auto& [id, count] : counted(classes.values)) {
-    std::string label = npu::vision::label_of(labels, id);
-    if (is_background(label) || map.colors.size() == kMostColors) continue;
+  Counts counts = counted(classes.values);
+  std::erase_if(counts, [&](const auto& one) {
+    return is_background(npu::vision::label_of(labels, one.first));
+  });
+  for (const auto& [id, count] : largest_of(counts, kMostColors)) {
     const Color color = color_of_class(id);
     map.colors.push_back(color);
     number_of[id] = static_cast<guint8>(map.colors.size());
     const double share = static_cast<double>(count) / static_cast<double>(classes.values.size());
-    map.classes.push_back({id, std::move(label), share, color});
+    map.classes.push_back({id, npu::vision::label_of(labels, id), share, color});
   }
   map.numbers.resize(classes.values.size());
   std::transform(classes.values.begin(), classes.values.end(), map.numbers.begin(),

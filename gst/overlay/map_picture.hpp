@@ -32,8 +32,8 @@ struct ColoredMap {
   bool is_graded = false;         ///< between two numbers lie those that are between them
 };
 
-/// Of a map that is not empty. What is background by its label has no color, nor have classes
-/// beyond the first 255 of the map.
+/// Of a map that is not empty. What is background by its label has no color; of more than 255
+/// classes the largest have one.
 ColoredMap color_classes(const npu::vision::Map<guint16>& classes,
                          const std::vector<std::string>& labels);
 /// The same: from blue by green to red, of the least to the greatest value; of anomalies from 0.5

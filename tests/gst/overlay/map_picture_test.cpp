@@ -54,7 +54,17 @@ TEST(ClassMap, EachOfManyClassesHasAColorOfItsOwn) {
   EXPECT_EQ(colors.size(), 150U);
 }
 
-TEST(ClassMap, ClassesBeyond255HaveNoColor) {
+TEST(ClassMap, OfMoreThan255ClassesTheLargestHaveAColor) {
+  Map<guint16> many{400, 2, std::vector<guint16>(800, 999)};
+  std::iota(many.values.begin(), many.values.begin() + 400, guint16{0});
+  const ColoredMap map = color_classes(many, {});
+  EXPECT_EQ(map.colors.size(), 255U);
+  EXPECT_EQ(map.classes.front().id, 999);
+  EXPECT_EQ(parts(map.colors.at(map.numbers[400] - 1U)), parts(color_of_class(999)));
+  EXPECT_EQ(map.numbers[399], 0);
+}
+
+TEST(ClassMap, OfAsLargeOnesTheFirstDo) {
   Map<guint16> all{1000, 1, std::vector<guint16>(1000)};
   std::iota(all.values.begin(), all.values.end(), guint16{64536});
   const ColoredMap map = color_classes(all, {"a label"});
