@@ -127,16 +127,33 @@ void draw_row(const Axis& across, const guint8* upper, const guint8* lower, guin
   }
 }
 
-/// The same of values, of which `between` holds a row.
-void draw_graded_row(const Axis& across, const guint8* upper, const guint8* lower, guint down,
-                     std::vector<guint>* between, guint8* to) {
+/// Then the nearer of the two counts alone.
+bool is_beside_a_gap(guint one, guint other, bool has_gaps) {
+  return has_gaps && (one == 0 || other == 0);
+}
+
+/// Of values: what is between two rows of a map, times kWhole.
+void fill_between(const guint8* upper, const guint8* lower, guint down, bool has_gaps,
+                  std::vector<guint>* between) {
   for (std::size_t i = 0; i < between->size(); ++i) {
-    (*between)[i] = upper[i] * (kWhole - down) + lower[i] * down;
+    (*between)[i] = is_beside_a_gap(upper[i], lower[i], has_gaps)
+                        ? kWhole * (2 * down < kWhole ? upper[i] : lower[i])
+                        : upper[i] * (kWhole - down) + lower[i] * down;
   }
+}
+
+/// A row of pixels of that.
+void draw_graded_row(const Axis& across, const std::vector<guint>& between, bool has_gaps,
+                     guint8* to) {
   for (const Stripe& stripe : across.stripes) {
-    const guint left = (*between)[stripe.first], right = (*between)[stripe.second];
+    const guint left = between[stripe.first], right = between[stripe.second];
+    const bool is_split = is_beside_a_gap(left, right, has_gaps);
     for (int x = stripe.begin; x < stripe.end; ++x) {
       const guint way = across.ways[static_cast<std::size_t>(x)];
+      if (is_split) {
+        to[x] = static_cast<guint8>((2 * way < kWhole ? left : right) / kWhole);
+        continue;
+      }
       to[x] =
           static_cast<guint8>((left * (kWhole - way) + right * way + kWhole * kWhole / 2) >> 16);
     }
@@ -156,7 +173,7 @@ Color heat(double t) {
 
 ColoredMap color_classes(const npu::vision::Map<guint16>& classes,
                          const std::vector<std::string>& labels) {
-  ColoredMap map{classes.width, classes.height, {}, {}, {}, false};
+  ColoredMap map{.columns = classes.width, .rows = classes.height};
   std::vector<guint8> number_of(std::size_t{1} << 16, 0);
   Counts counts = counted(classes.values);
   std::erase_if(counts, [&](const auto& one) {
@@ -178,7 +195,7 @@ ColoredMap color_classes(const npu::vision::Map<guint16>& classes,
 }
 
 ColoredMap color_values(const npu::vision::Map<float>& values, bool are_anomalies) {
-  ColoredMap map{values.width, values.height, {}, {}, {}, true};
+  ColoredMap map{.columns = values.width, .rows = values.height, .is_graded = true};
   auto range = range_of(values.values);
   if (!range) return map;
   if (are_anomalies) {
@@ -194,6 +211,9 @@ ColoredMap color_values(const npu::vision::Map<float>& values, bool are_anomalie
     const double share = length > 0 ? std::clamp((value - from) / length, 0.0, 1.0) : 0;
     return static_cast<guint8>(1 + std::lround(share * (kMostColors - 1)));
   });
+  // What is normal lies below the least anomaly; what is no number lies nowhere.
+  map.has_gaps =
+      !are_anomalies && std::find(map.numbers.begin(), map.numbers.end(), 0) != map.numbers.end();
   return map;
 }
 
@@ -207,7 +227,8 @@ void scale(const ColoredMap& map, const MapSpan& span, int width, int height, gu
     for (int y = stripe.begin; y < stripe.end; ++y, to += width) {
       const guint way = down.ways[static_cast<std::size_t>(y)];
       if (map.is_graded) {
-        draw_graded_row(across, upper, lower, way, &between, to);
+        fill_between(upper, lower, way, map.has_gaps, &between);
+        draw_graded_row(across, between, map.has_gaps, to);
       } else {
         draw_row(across, upper, lower, way, to);
       }

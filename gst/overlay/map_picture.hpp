@@ -30,6 +30,7 @@ struct ColoredMap {
   std::vector<Color> colors;      ///< at most 255
   std::vector<MapClass> classes;  ///< that have a color, the largest first; empty of a value map
   bool is_graded = false;         ///< between two numbers lie those that are between them
+  bool has_gaps = false;          ///< of a graded one: but not between none and another
 };
 
 /// Of a map that is not empty. What is background by its label has no color; of more than 255

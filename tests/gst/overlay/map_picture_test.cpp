@@ -105,6 +105,20 @@ TEST(ValueMap, ValuesBetweenPlacesAreBetween) {
   EXPECT_GT(std::set<guint8>(numbers.begin(), numbers.end()).size(), 6U);
 }
 
+// Else it would have a ring of values that are nowhere.
+TEST(ValueMap, BetweenNoNumberAndAnotherLiesNothing) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  for (const Map<float>& map :
+       {Map<float>{4, 1, {0, 1, kNone, 1}}, Map<float>{1, 4, {0, 1, kNone, 1}}}) {
+    const bool is_row = map.width > 1;
+    const auto numbers = scaled(color_values(map, false), is_row ? 40 : 1, is_row ? 1 : 40);
+    EXPECT_EQ(numbers[10], 141) << "between numbers it is graded";
+    for (std::size_t i = 15; i < 20; ++i) EXPECT_EQ(numbers[i], 255) << i;
+    for (std::size_t i = 20; i < 30; ++i) EXPECT_EQ(numbers[i], 0) << i;
+    for (std::size_t i = 30; i < 40; ++i) EXPECT_EQ(numbers[i], 255) << i;
+  }
+}
+
 TEST(ValueMap, OfAnomaliesWhatIsNormalHasNoColor) {
   const ColoredMap map = color_values(Map<float>{4, 1, {0, 0.49F, 0.5F, 2}}, true);
   EXPECT_EQ(map.numbers, (std::vector<guint8>{0, 0, 1, 255}));
