@@ -1,7 +1,6 @@
 #include "statistics.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <utility>
 #include <vector>
@@ -13,10 +12,10 @@ constexpr gint64 kWindow_us = 500000;
 constexpr std::size_t kMostClasses = 4;
 constexpr const char* kBetween = " \u00b7 ";
 
+/// With a point in every language, as all else that is written.
 std::string text_of(const char* format, double value) {
   char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
+  return g_ascii_formatd(text, sizeof text, format, value);
 }
 
 void append(std::string* line, const std::string& part) {
@@ -45,9 +44,10 @@ std::string objects_in(std::span<const Region> regions) {
 
 void Statistics::measure(gint64 now_us) {
   speed_.clear();
-  append(&speed_, text_of("%.1f fps", frames_ * 1e6 / static_cast<double>(now_us - *since_us_)));
+  append(&speed_,
+         text_of("%.1f", frames_ * 1e6 / static_cast<double>(now_us - *since_us_)) + " fps");
   if (inferred_ > 0) {
-    append(&speed_, text_of("%.1f ms", static_cast<double>(inference_ns_) / inferred_ / 1e6));
+    append(&speed_, text_of("%.1f", static_cast<double>(inference_ns_) / inferred_ / 1e6) + " ms");
   }
   const std::optional<BusyTime> busy = busy_time_ ? busy_time_() : std::nullopt;
   const bool has_gone_on = busy && busy_before_ && busy->wall_ns > busy_before_->wall_ns &&
@@ -55,7 +55,7 @@ void Statistics::measure(gint64 now_us) {
   if (has_gone_on) {
     const auto share = static_cast<double>(busy->busy_ns - busy_before_->busy_ns) /
                        static_cast<double>(busy->wall_ns - busy_before_->wall_ns);
-    append(&speed_, text_of("NPU %.0f%%", 100 * std::min(share, 1.0)));
+    append(&speed_, "NPU " + text_of("%.0f", 100 * std::min(share, 1.0)) + "%");
   }
   busy_before_ = busy;
 }

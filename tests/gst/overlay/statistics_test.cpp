@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/foreign_locale.hpp"
+
 namespace gstnpu {
 namespace {
 
@@ -33,6 +35,16 @@ TEST(StatisticsLine, BeginsWithWhatIsKnownAtOnce) {
 }
 
 TEST(StatisticsLine, TellsRateAndLatencyAfterHalfASecond) {
+  Statistics statistics(nullptr);
+  EXPECT_EQ(line_after(14, &statistics, {}),
+            std::string("25.0 fps") + kDot + "8.0 ms" + kDot + "no objects");
+}
+
+TEST(StatisticsLine, IsTheSameInEveryLanguage) {
+  const npu::test::ForeignLanguage german("de_DE");
+  if (!german.is_usable()) {
+    GTEST_SKIP() << "localedef cannot make de_DE here";
+  }
   Statistics statistics(nullptr);
   EXPECT_EQ(line_after(14, &statistics, {}),
             std::string("25.0 fps") + kDot + "8.0 ms" + kDot + "no objects");
