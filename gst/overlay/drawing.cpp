@@ -302,10 +302,17 @@ bool Drawing::add_label(const Region& region) {
   return lettering_.left_out() == left_out;
 }
 
-int Drawing::line_height(const std::string& name, const std::string& number) {
-  return std::max(lettering_.of(name).height, lettering_.of(number).height);
+int Drawing::baseline(const std::string& name, const std::string& number) {
+  return std::max(lettering_.of(name).baseline, lettering_.of(number).baseline);
 }
 
+int Drawing::line_height(const std::string& name, const std::string& number) {
+  const auto below = [](const Bitmap& bitmap) { return bitmap.height - bitmap.baseline; };
+  return baseline(name, number) +
+         std::max(below(lettering_.of(name)), below(lettering_.of(number)));
+}
+
+/// Both stand on one line, whichever fonts their letters are of.
 void Drawing::add_tag(const std::string& name, const std::string& number, int x, int y,
                       Color color) {
   const int height = line_height(name, number);
@@ -316,7 +323,9 @@ void Drawing::add_tag(const std::string& name, const std::string& number, int x,
   const int top = std::clamp(y, 0, std::max(static_cast<int>(frame_.height) - height, 0));
   add_rectangle({left, top, left + width, top + height}, color, kPaperOpacity);
   const Color ink = ink_on(color);
-  add_text(number, add_text(name, left + margin, top, ink), top, ink);
+  const int line = top + baseline(name, number);
+  const int end = add_text(name, left + margin, line - lettering_.of(name).baseline, ink);
+  add_text(number, end, line - lettering_.of(number).baseline, ink);
 }
 
 Drawing::Box Drawing::box_of(const Region& region) const {

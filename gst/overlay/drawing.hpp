@@ -92,6 +92,7 @@ class Drawing {
   /// A name and a number on paper of a color, inside the frame.
   void add_tag(const std::string& name, const std::string& number, int x, int y, Color color);
   void add_paper(std::string_view text, int y);
+  int baseline(const std::string& name, const std::string& number);
   int line_height(const std::string& name, const std::string& number);
   npu::vision::FramePoint in_pixels(const npu::vision::FramePoint& point) const;
   Box around(std::span<const npu::vision::FramePoint> points) const;

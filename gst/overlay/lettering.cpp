@@ -87,7 +87,7 @@ Bitmap Lettering::draw(std::string_view text) const {
     pango_cairo_show_layout(cairo.get(), layout_.get());
   }
   cairo_surface_flush(surface.get());
-  Bitmap bitmap{width, height, {}};
+  Bitmap bitmap{width, height, {}, PANGO_PIXELS(pango_layout_get_baseline(layout_.get()))};
   const guint8* row = cairo_image_surface_get_data(surface.get());
   if (!row) return {};  // out of memory
   for (int y = 0; y < height; ++y, row += cairo_image_surface_get_stride(surface.get())) {

@@ -19,6 +19,7 @@ std::string percent(double share);
 struct Bitmap {
   int width = 0, height = 0;  ///< pixels
   std::vector<guint8> coverage;
+  int baseline = 0;  ///< rows above the line that letters stand on
 };
 
 /// Draws text of one size, each piece once: a label is the same in most frames. One thread.

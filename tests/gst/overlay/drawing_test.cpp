@@ -265,6 +265,27 @@ TEST(LabelsOfObjects, StayInsideTheFrame) {
   }
 }
 
+// Letters that the font has not are of another one, which may be taller: here those of formulas.
+TEST(LabelsOfObjects, StandOnOneLine) {
+  Drawing drawing{Look{}.for_height(360)};
+  Lettering lettering(static_cast<int>(Look{}.for_height(360).text_height));
+  for (const std::string name : {"plain", "\xf0\x9d\x92\x9c", "\xe2\xa8\x8c \xe4\xb8\xad"}) {
+    drawing.begin(kFrame);
+    Region labelled = region(name);
+    labelled.confidence = 0.5;
+    ASSERT_TRUE(drawing.add_label(labelled));
+    const auto sprites = drawing.sprites();
+    ASSERT_EQ(sprites.size(), 3U) << "paper, name and number";
+    EXPECT_EQ(sprites[1].y + lettering.of(name).baseline,
+              sprites[2].y + lettering.of(" 50%").baseline)
+        << name;
+    for (const Sprite& text : sprites.subspan(1)) {
+      EXPECT_GE(text.y, sprites[0].y) << name;
+      EXPECT_LE(text.y + text.height, sprites[0].y + sprites[0].height) << name;
+    }
+  }
+}
+
 TEST(LetteringTest, WritesSharesThatAreNumbers) {
   EXPECT_EQ(percent(0), " 0%");
   EXPECT_EQ(percent(0.867), " 87%");
