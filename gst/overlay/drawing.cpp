@@ -244,13 +244,14 @@ void Drawing::add_key_points(std::span<const ReadKeyPoint> points, const Skeleto
       if (!is_there(points[first]) || !is_there(points[second])) continue;
       move_to(cairo, points[first].x, points[first].y);
       line_to(cairo, points[second].x, points[second].y);
+      // Each for itself: of thousands that cross, a stroke of all would take a second.
+      cairo_stroke(cairo);
     }
-    cairo_stroke(cairo);
     for (const ReadKeyPoint& point : points) {
       if (!is_there(point)) continue;
       add_circle(cairo, point.x, point.y, radius);
+      cairo_fill(cairo);
     }
-    cairo_fill(cairo);
   });
 }
 
