@@ -35,12 +35,17 @@ void Drawing::add_map(const ColoredMap& map, const MapPlace& place) {
 }
 
 /// In the order of their numbers: by their shares, lines would change places from frame to frame.
+/// In the upper half of the frame: of a small one, a legend of all would cover everything.
 void Drawing::add_legend(const ColoredMap& map) {
   constexpr std::size_t kMost = 8;
   constexpr double kLeastShare = 0.005;
   if (!look_.with_labels) return;
   std::vector<MapClass> shown = map.classes;
-  shown.resize(std::min(shown.size(), kMost));
+  const int room = static_cast<int>(frame_.height) / 2 - next_line_;
+  const int line =
+      shown.empty() ? 0 : line_height(shown.front().label, percent(shown.front().share));
+  const int lines = line > 0 ? room / line : 0;
+  shown.resize(std::min({shown.size(), kMost, static_cast<std::size_t>(std::max(lines, 1))}));
   std::erase_if(shown, [](const MapClass& one) { return one.share < kLeastShare; });
   std::sort(shown.begin(), shown.end(),
             [](const MapClass& a, const MapClass& b) { return a.id < b.id; });

@@ -201,5 +201,19 @@ TEST_F(DrawnMap, TheLegendIsShort) {
   EXPECT_EQ(drawing_.sprites().size(), 3 * 8U);
 }
 
+// The largest classes, in as many lines as there is room for, one at least.
+TEST(SmallFrames, HaveAShortLegend) {
+  Drawing drawing{Look{}.for_height(64)};
+  for (const std::uint32_t height : {64U, 16U, 1U}) {
+    drawing.begin({64, height});
+    drawing.add_legend(color_classes({10, 1, {1, 2, 3, 4, 5, 6, 7, 8, 9, 9}}, {}));
+    const auto sprites = drawing.sprites();
+    ASSERT_GE(sprites.size(), 3U) << height;
+    EXPECT_EQ(parts(sprites[sprites.size() - 3].color), parts(color_of_class(9))) << height;
+    if (height < 64) continue;
+    for (const Sprite& sprite : sprites) EXPECT_LE(sprite.y + sprite.height, 32);
+  }
+}
+
 }  // namespace
 }  // namespace gstnpu
