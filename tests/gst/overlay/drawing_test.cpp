@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -158,6 +159,26 @@ TEST_F(DrawingTest, ABoxThatIsTurnedByNoAngleIsDrawnAsItStands) {
   const auto sprites = of(odd), wanted = of(region("ship"));
   ASSERT_EQ(sprites.size(), wanted.size());
   EXPECT_EQ(sprites.back().x, wanted.back().x);
+}
+
+TEST_F(DrawingTest, AKeyPointThatIsHardlyThereIsNotDrawn) {
+  Region posed = region("crane", 190, 90, 130, 20);
+  posed.skeleton = {{0, 1}};
+  posed.key_points = {{200, 100, 1}, {300, 100, 0.29}};
+  EXPECT_FALSE(joins(of(posed).back()));
+  posed.key_points[1].confidence = 0.3;
+  EXPECT_TRUE(joins(of(posed).back()));
+}
+
+TEST_F(DrawingTest, OfManyKeyPointsEachIsSmall) {
+  const auto covered = [this](std::size_t count) {
+    Region posed = region("face", 190, 90, 130, 20);
+    posed.key_points.assign(count, {200, 100, 1});
+    const Sprite dots = of(posed).back();
+    return std::accumulate(
+        dots.coverage, dots.coverage + dots.coverage_stride * static_cast<gsize>(dots.height), 0L);
+  };
+  EXPECT_LT(covered(31), covered(30) / 2);
 }
 
 TEST_F(DrawingTest, SeventeenKeyPointsOfOthersAreAPersons) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -52,6 +53,18 @@ TEST(ClassMap, EachOfManyClassesHasAColorOfItsOwn) {
   std::set<std::tuple<int, int, int>> colors;
   for (std::uint32_t id = 0; id < 150; ++id) colors.insert(parts(color_of_class(id)));
   EXPECT_EQ(colors.size(), 150U);
+}
+
+int distance(const Color& a, const Color& b) {
+  return std::abs(a.red - b.red) + std::abs(a.green - b.green) + std::abs(a.blue - b.blue);
+}
+
+TEST(ClassMap, ColorsOfNeighboursAreFarFromEachOther) {
+  for (std::uint32_t id = 0; id < 150; ++id) {
+    for (std::uint32_t other = id + 1; other < id + 4; ++other) {
+      EXPECT_GT(distance(color_of_class(id), color_of_class(other)), 80) << id << " " << other;
+    }
+  }
 }
 
 TEST(ClassMap, OfMoreThan255ClassesTheLargestHaveAColor) {
@@ -192,6 +205,14 @@ TEST_F(DrawnMap, TheLegendKeepsItsOrder) {
   drawing_.add_legend(color_classes({3, 1, {9, 9, 2}}, {}));
   EXPECT_EQ(parts(drawing_.sprites()[0].color), parts(color_of_class(2)));
   EXPECT_EQ(parts(drawing_.sprites()[3].color), parts(color_of_class(9)));
+}
+
+TEST_F(DrawnMap, TheLegendLeavesOutWhatIsHardlyThere) {
+  Map<guint16> map{1000, 1, std::vector<guint16>(1000, 9)};
+  std::fill_n(map.values.begin(), 4, guint16{2});
+  drawing_.add_legend(color_classes(map, {}));
+  ASSERT_EQ(drawing_.sprites().size(), 3U);
+  EXPECT_EQ(parts(drawing_.sprites()[0].color), parts(color_of_class(9)));
 }
 
 TEST_F(DrawnMap, TheLegendIsShort) {

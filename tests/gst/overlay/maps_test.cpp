@@ -1,6 +1,7 @@
 // npuoverlay on frames with maps.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -116,6 +117,29 @@ TEST_F(NpuOverlayMaps, DrawsThoseOfObjects) {
   EXPECT_NE(pixel_at(picture, 300, 200), pixel_at(picture, 20, 200));
 }
 
+TEST_F(NpuOverlayMaps, DrawsThoseOfObjectsOverTheFrames) {
+  g_object_set(harness_.element(), "labels", FALSE, "mask-opacity", 1.0, nullptr);
+  const auto whole = [] { return results_of<guint16>("class-map", 1, 1, {1}); };
+  BufferRef frame = gray();
+  GstStructure* of_object = results_of<guint16>("class-map", 1, 1, {2});
+  set_place(of_object, 0.5, 0, 1, 1);
+  attach(frame, of_object)->is_region = TRUE;
+  attach(frame, whole());
+  const auto picture = drawn(std::move(frame)), alone = drawn_with(whole());
+  EXPECT_EQ(pixel_at(picture, 20, 200), pixel_at(alone, 20, 200));
+  EXPECT_NE(pixel_at(picture, 300, 200), pixel_at(alone, 300, 200));
+}
+
+TEST_F(NpuOverlayMaps, HaveALegendEach) {
+  g_object_set(harness_.element(), "mask-opacity", 0.0, nullptr);
+  const int second_line = 20;
+  EXPECT_EQ(pixel_at(drawn_with(half_a_cat()), 1, second_line), kGray);
+  BufferRef frame = gray();
+  attach(frame, half_a_cat());
+  attach(frame, half_a_cat());
+  EXPECT_NE(pixel_at(drawn(std::move(frame)), 1, second_line), kGray);
+}
+
 TEST_F(NpuOverlayMaps, DrawsDepthAsHeat) {
   const auto picture = drawn_with(results_of<float>("value-map", 2, 1, {3, 17}));
   const auto near = pixel_at(picture, 300, 200), far = pixel_at(picture, 20, 200);
@@ -203,6 +227,31 @@ TEST(NpuOverlayMapsAttached, ArePremultiplied) {
   const auto [red, alpha] = middle_of(harness.pull().get());
   EXPECT_EQ(alpha, 128);
   EXPECT_EQ(red, 64) << "128 of red at half its strength";
+}
+
+/// Which rows of NV12's chroma a map of two rows changes.
+std::vector<bool> changed_chroma(guint16 upper, guint16 lower) {
+  ElementHarness harness(
+      "npuoverlay", [](GstElement* element) { g_object_set(element, "labels", FALSE, nullptr); });
+  harness.set_caps(caps_of("NV12", kWidth, kHeight));
+  BufferRef frame = frame_of("NV12", kWidth, kHeight, 128);
+  attach(frame, results_of<guint16>("class-map", 1, 2, {upper, lower}));
+  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  const auto bytes = bytes_of(harness.pull().get());
+  std::vector<bool> changed;
+  for (int row = 0; row < kHeight / 2; ++row) {
+    changed.push_back(
+        bytes[static_cast<std::size_t>(kWidth) * static_cast<std::size_t>(kHeight + row)] != 128);
+  }
+  return changed;
+}
+
+TEST(NpuOverlayMapsOnNv12, HaveTheirChromaWhereTheyAre) {
+  std::vector<bool> half(kHeight / 2, true);
+  std::fill(half.begin() + kHeight / 4, half.end(), false);
+  EXPECT_EQ(changed_chroma(1, 0), half);
+  half.flip();
+  EXPECT_EQ(changed_chroma(0, 1), half);
 }
 
 class EachMapFormat : public testing::TestWithParam<const char*> {};

@@ -217,6 +217,15 @@ TEST_F(NpuOverlay, WritesAStatisticsLineWhereItIsWanted) {
   EXPECT_EQ(red_at(picture, 1, kHeight / 2), 128);
 }
 
+TEST_F(NpuOverlay, FollowsNoWayFromBeforeItWasAskedTo) {
+  g_object_set(harness_.element(), "trail-length", 2000, nullptr);
+  drawn(frame_of_walk(0));
+  g_object_set(harness_.element(), "trail-length", 0, nullptr);
+  drawn(frame_of_walk(4));
+  g_object_set(harness_.element(), "trail-length", 2000, nullptr);
+  EXPECT_EQ(red_at(drawn(frame_of_walk(9)), 100, 200), 128);
+}
+
 TEST_F(NpuOverlay, FollowsNoWayOverAFlush) {
   g_object_set(harness_.element(), "trail-length", 2000, nullptr);
   drawn(frame_of_walk(0));
