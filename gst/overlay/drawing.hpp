@@ -96,6 +96,7 @@ class Drawing {
   int line_height(const std::string& name, const std::string& number);
   npu::vision::FramePoint in_pixels(const npu::vision::FramePoint& point) const;
   Box around(std::span<const npu::vision::FramePoint> points) const;
+  void add_edges(std::span<const npu::vision::FramePoint> points, Color color);
 
   /// The nearest, inside the frame; what is no number is 0.
   static int to_pixel(double place, std::uint32_t limit);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "drawing.hpp"
 #include "palette.hpp"
@@ -28,25 +29,40 @@ Drawing::Box Drawing::around(std::span<const npu::vision::FramePoint> points) co
   return box;
 }
 
+/// A closed line along points, in one sprite or in one for each edge: whichever has fewer pixels.
+void Drawing::add_edges(std::span<const npu::vision::FramePoint> points, Color color) {
+  const auto area = [](const Box& box) {
+    return static_cast<double>(box.right - box.left + 1) * (box.bottom - box.top + 1);
+  };
+  const auto draw = [&](std::span<const npu::vision::FramePoint> part) {
+    add_lines(around(part), color, 255, [&](cairo_t* cairo) {
+      for (const auto& point : part) {
+        const auto [x, y] = in_pixels(point);
+        line_to(cairo, x, y);
+      }
+      cairo_stroke(cairo);
+    });
+  };
+  std::vector<npu::vision::FramePoint> closed(points.begin(), points.end());
+  closed.push_back(points.front());
+  const std::span<const npu::vision::FramePoint> all(closed);
+  double of_edges = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) of_edges += area(around(all.subspan(i, 2)));
+  if (of_edges >= area(around(all))) return draw(all);
+  for (std::size_t i = 0; i < points.size(); ++i) draw(all.subspan(i, 2));
+}
+
 void Drawing::add_zone(const FrameCounts::Zone& zone) {
   if (zone.points.size() < 3) return;
   const Color color = color_of_label(zone.name);
-  const auto trace = [&](cairo_t* cairo) {
+  add_lines(around(zone.points), color, kGroundOpacity, [&](cairo_t* cairo) {
     for (const auto& point : zone.points) {
       const auto [x, y] = in_pixels(point);
       line_to(cairo, x, y);
     }
-    cairo_close_path(cairo);
-  };
-  const Box box = around(zone.points);
-  add_lines(box, color, kGroundOpacity, [&](cairo_t* cairo) {
-    trace(cairo);
     cairo_fill(cairo);
   });
-  add_lines(box, color, 255, [&](cairo_t* cairo) {
-    trace(cairo);
-    cairo_stroke(cairo);
-  });
+  add_edges(zone.points, color);
 }
 
 /// With an arrow to where forward is, from its middle: to the right of who walks along the line.

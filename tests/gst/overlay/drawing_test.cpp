@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "overlay/lettering.hpp"
@@ -195,7 +196,7 @@ TEST_F(DrawingTest, AZoneIsFilledALittle) {
   FrameCounts::Zone zone;
   zone.points = {{0.25, 0.25}, {0.75, 0.25}, {0.75, 0.75}, {0.25, 0.75}};
   drawing_.add_zone(zone);
-  ASSERT_EQ(drawing_.sprites().size(), 2U);
+  ASSERT_EQ(drawing_.sprites().size(), 5U) << "and four edges";
   const Sprite ground = drawing_.sprites().front();
   const auto covered = [&](int x, int y) {
     return ground.coverage[static_cast<std::size_t>(y - ground.y) * ground.coverage_stride +
@@ -204,6 +205,44 @@ TEST_F(DrawingTest, AZoneIsFilledALittle) {
   EXPECT_EQ(covered(320, 180), 255);
   EXPECT_EQ(covered(158, 180), 0);
   EXPECT_LT(ground.opacity, 100);
+}
+
+/// Pixels of a zone's sprites but its ground.
+long pixels_of_edges(const std::vector<npu::vision::FramePoint>& points) {
+  Drawing drawing{Look{}.for_height(360)};
+  drawing.begin(kFrame);
+  drawing.add_zone({.points = points});
+  const auto sprites = drawing.sprites();
+  return std::accumulate(
+      sprites.begin() + 1, sprites.end(), 0L,
+      [](long sum, const Sprite& sprite) { return sum + long{sprite.width} * sprite.height; });
+}
+
+// What is drawn is paid for by the pixel, in each frame.
+TEST(EdgesOfZones, TouchFewPixels) {
+  EXPECT_LT(pixels_of_edges({{0.1, 0.1}, {0.9, 0.1}, {0.9, 0.9}, {0.1, 0.9}}), 640 * 360 / 5);
+  std::vector<npu::vision::FramePoint> star;
+  for (int i = 0; i < 101; ++i) {
+    star.push_back({0.5 + 0.4 * std::cos(i * 3.05), 0.5 + 0.4 * std::sin(i * 3.05)});
+  }
+  EXPECT_LE(pixels_of_edges(star), 640 * 360) << "not once for each of many that cross";
+}
+
+TEST(EdgesOfZones, AreClosed) {
+  Drawing drawing{Look{}.for_height(360)};
+  drawing.begin(kFrame);
+  drawing.add_zone({.points = {{0.25, 0.25}, {0.75, 0.25}, {0.75, 0.75}, {0.25, 0.75}}});
+  const auto edges = drawing.sprites().subspan(1);
+  for (const auto& [x, y] : {std::pair(320, 90), {480, 180}, {320, 270}, {160, 180}}) {
+    const bool is_drawn =
+        std::any_of(edges.begin(), edges.end(), [x = x, y = y](const Sprite& one) {
+          const int column = x - one.x, row = y - one.y;
+          return column >= 0 && row >= 0 && column < one.width && row < one.height &&
+                 one.coverage[static_cast<std::size_t>(row) * one.coverage_stride +
+                              static_cast<std::size_t>(column)] == 255;
+        });
+    EXPECT_TRUE(is_drawn) << x << " " << y;
+  }
 }
 
 // Forward is to the right of who walks along the line.
