@@ -25,6 +25,15 @@ class TailBuilder {
 
   Value build(const Value& head) {
     split(head);
+    if (tail_.shows_head) {
+      shown_.push_back(make<Relu>(head));
+    }
+    if (tail_.shows_classes) {
+      const Value all = make<ReduceMax>(scores_, numbers({1}), false);
+      shown_.push_back(std::make_shared<TopK>(all, scalar(3), -1, ov::op::TopKMode::MAX,
+                                              ov::op::TopKSortType::SORT_VALUES)
+                           ->output(0));
+    }
     const Value best = first_rows();
     if (tail_.shows_rows) {
       shown_.push_back(make<Convert>(best, ov::element::f32));

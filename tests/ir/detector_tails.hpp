@@ -34,6 +34,8 @@ struct Tail {
   bool is_two_outputs = false;   ///< of one value
   bool shows_scores = false;     ///< what the last TopK chose is an output, too
   bool shows_rows = false;       ///< what the first one chose is
+  bool shows_head = false;       ///< what boxes and scores come from
+  bool shows_classes = false;    ///< the best three of a picture, which are no boxes
 };
 
 /// An input "boxes" [1, 4 + classes + more, boxes] and the output "output0".

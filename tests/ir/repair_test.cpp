@@ -190,6 +190,13 @@ TEST(TwoEnds, AreCutTogetherWhereTheHostDoesTheSameForBoth) {
   EXPECT_EQ(test::wrong_shapes(model), std::vector<std::string>());
 }
 
+TEST(OneEnd, IsCutBesideClassesOfThePicture) {
+  auto model = test::model_of(Tail{.shows_classes = true});
+  EXPECT_TRUE(is_told(model.repair(), "TopK and Gather cut off"));
+  ASSERT_EQ(model.outputs().size(), 2U);
+  EXPECT_EQ(model.outputs()[1].shape, (Shape{1, 3}));
+}
+
 struct TwoRow {
   const char* name;
   std::vector<Tail> tails;
@@ -208,7 +215,7 @@ TEST_P(TwoEndsTest, AreBothLeftAndItIsSaidWhy) {
   const auto told = model.repair();
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_FALSE(is_told(told, "cut off"));
-  EXPECT_NE(log.find("left 2 ends of detectors"), std::string::npos) << log;
+  EXPECT_NE(log.find("of detectors in "), std::string::npos) << log;
   EXPECT_NE(log.find(GetParam().reason), std::string::npos) << log;
   EXPECT_TRUE(has(model, "TopK"));
   EXPECT_FALSE(model.model_info().contains("host_postprocess"));
@@ -219,6 +226,8 @@ TEST_P(TwoEndsTest, AreBothLeftAndItIsSaidWhy) {
 const Tail kOwnTensors{.is_one_tensor = false};
 const Tail kFewer{.detections = 10, .is_one_tensor = false};
 const Tail kShown{.is_one_tensor = false, .shows_scores = true};
+const Tail kChanged{.is_one_tensor = false, .scales_boxes = true};
+const Tail kWithHead{.is_one_tensor = false, .shows_head = true};
 
 INSTANTIATE_TEST_SUITE_P(
     Table, TwoEndsTest,
@@ -226,7 +235,10 @@ INSTANTIATE_TEST_SUITE_P(
         TwoRow{"numbers", {kOwnTensors, kFewer}, "that of 'output1' has other numbers"},
         TwoRow{"first_is_read", {kShown, kOwnTensors}, "that of 'output0' has other readers"},
         TwoRow{"second_is_read", {kOwnTensors, kShown}, "that of 'output1' has other readers"},
-        TwoRow{"tensor", {Tail{}, Tail{}}, "they choose from one tensor"}),
+        TwoRow{"tensor", {Tail{}, Tail{}}, "they choose from one tensor"},
+        TwoRow{"second_is_none", {kOwnTensors, kChanged}, "'output1' is of a detector whose end"},
+        TwoRow{"first_is_none", {kChanged, kOwnTensors}, "'output0' is of a detector whose end"},
+        TwoRow{"head_is_an_output", {kWithHead}, "could be taken for what the host gets"}),
     [](const auto& row) { return row.param.name; });
 
 // ---- NonMaxSuppression

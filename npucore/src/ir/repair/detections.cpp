@@ -204,8 +204,9 @@ std::string cut(Model::Impl& model, const End& end) {
   return describe(model.document, tail, joined);
 }
 
+constexpr std::array kDetectors{"TopK", "NonMaxSuppression", "MulticlassNms", "MatrixNms"};
+
 bool has_detector(const Document& document) {
-  constexpr std::array kDetectors{"TopK", "NonMaxSuppression", "MulticlassNms", "MatrixNms"};
   return std::any_of(kDetectors.begin(), kDetectors.end(),
                      [&](const char* type) { return !document.layers_of_type(type).empty(); });
 }
@@ -231,6 +232,71 @@ std::string output_name(const Document& document, PortRef output) {
   return names.empty() ? layer_name(document.layer(output.layer)) : names.front();
 }
 
+/// All that feeds these layers, and they themselves.
+std::set<LayerId> sources_of(const Document& document, const std::vector<pugi::xml_node>& layers) {
+  std::set<LayerId> seen;
+  std::vector<pugi::xml_node> ready = layers;
+  while (!ready.empty()) {
+    const auto layer = ready.back();
+    ready.pop_back();
+    if (!seen.insert(layer_id(layer)).second) continue;
+    for (const auto port : input_ports(layer)) {
+      if (const auto from = document.producer(layer, port)) {
+        ready.push_back(document.layer(from->layer));
+      }
+    }
+  }
+  return seen;
+}
+
+/// Outputs that stay beside ends that are cut off.
+class OtherOutputs {
+ public:
+  OtherOutputs(const Document& document, const std::vector<End>& ends) : document_(document) {
+    std::vector<pugi::xml_node> results;
+    for (const auto& end : ends) {
+      results.push_back(end.result);
+      gone_.insert(layer_id(end.result));
+      gone_.insert(end.tail.counts.begin(), end.tail.counts.end());
+      values_.insert(width_of(columns_of(end.tail)));
+    }
+    of_ends_ = sources_of(document, results);
+  }
+
+  /// Why a decoder could take one for what was cut, as the model's description is that of all its
+  /// outputs; empty where none could.
+  std::string doubt() const {
+    for (const auto result : document_.layers_of_type("Result")) {
+      const auto output = document_.producer(result, input_port(result, 0));
+      if (!output || gone_.contains(layer_id(result))) continue;
+      const auto name = base::quoted(output_name(document_, *output));
+      const auto shape = port_shape(document_.output_port(*output).node);
+      if (is_another_end(result, shape.size() == 3)) {
+        return base::text(name, " is of a detector whose end the host cannot do");
+      }
+      if (shape.size() == 3 && (values_.contains(shape[1]) || values_.contains(shape[2]))) {
+        return base::text(name, " could be taken for what the host gets");
+      }
+    }
+    return "";
+  }
+
+ private:
+  /// A detector is behind it, and in front of none of the ends. TopK is of other outputs, too.
+  bool is_another_end(pugi::xml_node result, bool may_be_rows) const {
+    const auto sources = sources_of(document_, {result});
+    return std::any_of(sources.begin(), sources.end(), [&](LayerId source) {
+      const auto type = layer_type(document_.layer(source));
+      const bool is_one = std::find(kDetectors.begin(), kDetectors.end(), type) != kDetectors.end();
+      return is_one && !of_ends_.contains(source) && (may_be_rows || type != kDetectors.front());
+    });
+  }
+
+  const Document& document_;
+  std::set<LayerId> gone_, of_ends_;
+  std::set<std::int64_t> values_;  // of a box
+};
+
 /// Why several ends are not cut off together; empty where they can be. The model's description says
 /// once what the host does, so it must be the same for all.
 std::string doubt_about(const Model::Impl& model, const std::vector<End>& ends) {
@@ -244,7 +310,7 @@ std::string doubt_about(const Model::Impl& model, const std::vector<End>& ends) 
     const auto tensor = tensor_of(model, end);
     if (tensor && !tensors.insert(*tensor).second) return "they choose from one tensor";
   }
-  return "";
+  return OtherOutputs(model.document, ends).doubt();
 }
 
 }  // namespace
@@ -259,8 +325,9 @@ std::optional<std::string> cut_detections(Model::Impl& model) {
   if (ends.empty() || (ends.size() == 1 && !can_cut(model, ends[0]))) return {};
   if (const auto doubt = doubt_about(model, ends); !doubt.empty()) {
     base::log(LogLevel::kWarning,
-              base::text("left ", ends.size(), " ends of detectors in ",
-                         base::quoted(model.path.string()), " as they are, because ", doubt,
+              base::text("left ", ends.size(), ends.size() == 1 ? " end" : " ends",
+                         " of detectors in ", base::quoted(model.path.string()),
+                         ends.size() == 1 ? " as it is" : " as they are", ", because ", doubt,
                          ": the host can do the same for all, or nothing; give each detector a "
                          "model of its own"));
     return {};
