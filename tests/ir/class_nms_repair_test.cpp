@@ -134,6 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ClassRow{"rows_of_all_classes", {.has_rows_of_all = true}},
                     ClassRow{"features_are_an_output", {.shows_features = true}},
                     ClassRow{"rows_are_changed", {.changes_rows = true}},
+                    ClassRow{"rows_are_whole_numbers", {.has_whole_rows = true}},
                     ClassRow{"threshold_above_one", {.score = 1.5F}},
                     ClassRow{"no_detections", {.detections = 0}},
                     ClassRow{"negative_lowest", {.is_matrix = true, .lowest = -0.5F}},

@@ -83,6 +83,9 @@ Model model_of(const ClassTail& tail) {
   if (tail.changes_rows) {
     output = std::make_shared<Multiply>(output, Constant::create(ov::element::f32, {}, {0.5F}));
   }
+  if (tail.has_whole_rows) {
+    output = std::make_shared<Convert>(output, ov::element::i32);
+  }
   output.get_tensor().set_names({"output0"});
   ov::OutputVector outputs{output};
   if (tail.shows_counts) {

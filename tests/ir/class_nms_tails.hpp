@@ -27,6 +27,7 @@ struct ClassTail {
   bool has_rows_of_all = false;  ///< a third input: how many rows a picture has
   bool shows_features = false;   ///< an output is taken by the places
   bool changes_rows = false;     ///< arithmetic behind
+  bool has_whole_rows = false;   ///< converted to whole numbers
 };
 
 /// An input "boxes" [1, 4 + classes, boxes], whose boxes are edges, and the output "output0":

@@ -100,6 +100,7 @@ class ClassNmsReader {
   }
 
  private:
+  bool keeps_fractions(PortRef from, PortRef to) const;
   PortRef without_views(PortRef value) const;
   bool read_inputs(pugi::xml_node layer);
   bool read_scores(PortRef scores);
@@ -111,6 +112,15 @@ class ClassNmsReader {
   Tail tail_;
 };
 
+/// What is behind a point is lost where whole numbers are made of others.
+bool ClassNmsReader::keeps_fractions(PortRef from, PortRef to) const {
+  const auto is_real = [&](PortRef value) {
+    const std::string_view type = document_.output_port(value).node.attribute("precision").value();
+    return type == "FP32" || type == "FP16";
+  };
+  return is_real(to) || !is_real(from);
+}
+
 /// The same elements in the same order, also of another type.
 PortRef ClassNmsReader::without_views(PortRef value) const {
   constexpr int kMostSteps = 8;
@@ -120,7 +130,7 @@ PortRef ClassNmsReader::without_views(PortRef value) const {
     const bool is_view =
         type == "Reshape" || type == "Squeeze" || type == "Unsqueeze" || type == "Convert";
     const auto from = is_view ? meanings_.input(layer, 0) : std::nullopt;
-    if (!from) break;
+    if (!from || (type == "Convert" && !keeps_fractions(*from, value))) break;
     value = *from;
   }
   return value;
