@@ -40,6 +40,7 @@ std::string doubt_about_values(const ModelCard& card) {
   std::uint32_t next = 0;
   for (const auto& [group, label] : card.level_values) {
     if (group != next && group + 1 != next) return "groups of values that are not in order";
+    if (group != next && group >= card.exclusive_groups) return "two labels of one question";
     next = group + 1;
     if (seen[label]) return "two values of one label";
     seen[label] = true;

@@ -121,6 +121,7 @@ TEST(ClassificationLevels, AreRefusedWhereTheyContradictThemselves) {
   says([](ModelCard* card) { card->level_values[3] = {1, 2}; }, "two values of one label");
   says([](ModelCard* card) { card->level_values[1] = {1, 1}; }, "not in order");
   says([](ModelCard* card) { card->exclusive_groups = 3; }, "fewer groups");
+  says([](ModelCard* card) { card->exclusive_groups = 0; }, "two labels of one question");
 }
 
 TEST(Classification, OfNoNumbersIsNoAnswer) {
