@@ -41,9 +41,13 @@ bool is_yolo(const Value& root) {
   return true;
 }
 
+/// Files from before there was a word for it name the only YOLO that was.
 bool is_end_to_end(const Value& root) {
   const auto end2end = root.find("end2end"), nms = root.find("args", "nms");
-  return (end2end && end2end->flag()) || (nms && nms->flag());
+  const auto description = root.find("description");
+  const bool was_alone =
+      !end2end && description && description->text().find("YOLOv10") != std::string::npos;
+  return (end2end && end2end->flag()) || (nms && nms->flag()) || was_alone;
 }
 
 void read_outputs(const Value& root, ModelCard* card) {
