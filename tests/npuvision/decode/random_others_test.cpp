@@ -73,6 +73,20 @@ std::vector<Pattern> patterns() {
           {Task::kFindText, {{"o", {1, 1, 16, 16}}}}};
 }
 
+/// Of nine values; now and then they contradict each other.
+void add_levels(Random& random, ModelCard* card) {
+  std::uint32_t group = 0;
+  for (std::uint32_t label = 0; label < 9; ++label) {
+    card->level_values.emplace_back(group, random() % 32 == 0 ? up_to(random, 12) : label);
+    group += random() % 2;
+  }
+  card->exclusive_groups = random() % 4 == 0 ? up_to(random, 9) : group + 1;
+  for (std::uint32_t label = 1; label < 9; ++label) {
+    const auto above = random() % 16 == 0 ? up_to(random, 12) : up_to(random, label - 1);
+    if (random() % 2 == 0) card->level_parents.emplace_back(label, above);
+  }
+}
+
 ModelCard random_card(Random& random, Task task) {
   ModelCard card = card_of(random() % 8 == 0 ? static_cast<Task>(up_to(random, 12)) : task,
                            random() % 2 == 0 ? 0 : up_to(random, 9));
@@ -84,6 +98,9 @@ ModelCard random_card(Random& random, Task task) {
   card.family = random() % 8 == 0 ? static_cast<Family>(up_to(random, 23)) : Family::kAuto;
   if (random() % 4 != 0) {
     card.characters = {"a", "b", "c", "d"};
+  }
+  if (task == Task::kClassify && random() % 2 == 0) {
+    add_levels(random, &card);
   }
   card.image_threshold = static_cast<float>(value(random));
   card.pixel_threshold = static_cast<float>(value(random));

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include <npucore/error.hpp>
@@ -55,6 +57,28 @@ TestTensor random_tensor(Dice& dice, std::size_t boxes, std::size_t values, bool
   return tensor_of_rows(rows, channels_first, dice.up_to(3), type);
 }
 
+/// With numbers that a card may have, if no graph.
+void leave_to_host(Dice& dice, std::size_t classes, ModelCard* card) {
+  constexpr const char* kSteps[] = {"topk", "nms", "nms-best-class", "multiclass-nms",
+                                    "matrix-nms"};
+  const auto maybe = [&dice](float value) {
+    return dice.one_in(2) ? std::optional(value) : std::nullopt;
+  };
+  const auto share = [&dice] { return static_cast<float>(dice.up_to(10)) / 10; };
+  card->host_postprocess = kSteps[dice.up_to(4)];
+  card->host_classes = static_cast<std::uint32_t>(classes);
+  card->host_detections = static_cast<std::uint32_t>(1 + dice.up_to(20));
+  card->host_iou_threshold = maybe(share());
+  card->host_score_threshold = maybe(share());
+  card->host_box_scale = maybe(share() + 1e-12F);
+  card->host_class_offset = maybe(dice.one_in(4) ? 1e30F : share());
+  card->host_class_candidates = static_cast<std::uint32_t>(dice.up_to(5));
+  if (dice.one_in(2)) card->host_background = static_cast<std::uint32_t>(dice.up_to(4));
+  card->host_box_margin = maybe(share());
+  card->host_gaussian_sigma = maybe(dice.one_in(4) ? 1e30F : share() * 5);
+  card->host_lowest_score = maybe(share() / 2);
+}
+
 Head random_head(Dice& dice) {
   constexpr Task kTasks[] = {Task::kDetect, Task::kSegment, Task::kPose, Task::kOriented};
   constexpr Family kFamilies[] = {Family::kYolo, Family::kYoloEndToEnd, Family::kYoloObjectness,
@@ -77,7 +101,12 @@ Head random_head(Dice& dice) {
     head.card.channels_first = channels_first;
   }
   const std::size_t extras = extras_of(head.card);
-  const std::size_t values = is_end_to_end ? 6 + extras : 4 + classes + extras + has_objectness;
+  const bool is_host = is_end_to_end && dice.one_in(2);
+  if (is_host) {
+    leave_to_host(dice, classes, &head.card);
+  }
+  const bool has_class = is_end_to_end && !is_host;
+  const std::size_t values = has_class ? 6 + extras : 4 + classes + extras + has_objectness;
   head.input = {32, 32};
   const std::size_t boxes = head.card.family == Family::kYoloX ? 21 : 1 + dice.up_to(30);
   const ElementType type = dice.one_in(2) ? ElementType::kF32 : ElementType::kF16;
@@ -117,6 +146,7 @@ void expect_inside(const Answer& answer, FrameSize frame) {
 TEST(YoloRandom, GivesAnAnswerInsideTheFrameOrARefusal) {
   Dice dice(13);
   int refused = 0, found = 0, points = 0, masks = 0, turned = 0;
+  std::map<std::string, int> by_step;
   for (int round = 0; round < 20000; ++round) {
     Head head = random_head(dice);
     const FrameSize size{static_cast<std::uint32_t>(1 + dice.up_to(90)),
@@ -135,7 +165,10 @@ TEST(YoloRandom, GivesAnAnswerInsideTheFrameOrARefusal) {
     points += static_cast<int>(answer.key_points.size());
     masks += static_cast<int>(answer.masks.size());
     turned += !answer.objects.empty() && answer.objects[0].oriented ? 1 : 0;
+    by_step[head.card.host_postprocess] += static_cast<int>(answer.objects.size());
   }
+  EXPECT_EQ(by_step.size(), 6U) << "none, and each step of the host";
+  for (const auto& [step, objects] : by_step) EXPECT_GT(objects, 100) << step;
   EXPECT_GT(refused, 1000);
   EXPECT_GT(found, 1000);
   EXPECT_GT(points, 1000);
