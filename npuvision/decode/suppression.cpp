@@ -11,6 +11,12 @@ float area(const Corners& box, float margin) {
   return (box[2] - box[0] + margin) * (box[3] - box[1] + margin);
 }
 
+/// As OpenVINO's CPU plugin goes on where scores are equal: class by class.
+bool is_better_by_class(const Detection& one, const Detection& other) {
+  if (one.score != other.score) return one.score > other.score;
+  return one.label != other.label ? one.label < other.label : one.box < other.box;
+}
+
 /// By how much a score decays for one better box: `highest` is that box' own overlap with a better
 /// one.
 float decay_of(float overlap, float highest, const std::optional<float>& sigma) {
@@ -47,8 +53,9 @@ bool Suppressor::is_covered(std::span<const Detection> found, std::uint32_t cand
 void Suppressor::suppress(std::vector<Detection>* found, const Suppression& options) {
   order_.resize(found->size());
   std::iota(order_.begin(), order_.end(), 0U);
+  const auto comes_first = options.is_class_agnostic ? is_better : is_better_by_class;
   std::sort(order_.begin(), order_.end(),
-            [&](auto one, auto other) { return is_better((*found)[one], (*found)[other]); });
+            [&](auto one, auto other) { return comes_first((*found)[one], (*found)[other]); });
   kept_.clear();
   result_.clear();
   of_class_.clear();

@@ -2,6 +2,7 @@
 // suppression would have chosen there.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "../suppression.hpp"
 
@@ -123,11 +124,15 @@ void YoloHostDecoder::find_best_class(std::size_t box, float score, std::uint32_
   found_.push_back({score, static_cast<std::uint32_t>(box), label});
 }
 
-/// Those of the best class alone are scaled, and moved apart from those of other classes.
+/// NonMaxSuppression takes corners in any order. Those of the best class alone are scaled, and
+/// moved apart from those of other classes.
 Corners YoloHostDecoder::corners_of(const BoxRows& rows, const Detection& one) const {
   Corners corners{};
   for (std::size_t i = 0; i < corners.size(); ++i) corners[i] = rows.at(one.box, i);
-  if (step_ != Step::kNmsBestClass) return corners;
+  if (step_ != Step::kNms && step_ != Step::kNmsBestClass) return corners;
+  if (corners[2] < corners[0]) std::swap(corners[0], corners[2]);
+  if (corners[3] < corners[1]) std::swap(corners[1], corners[3]);
+  if (step_ == Step::kNms) return corners;
   const float move = static_cast<float>(one.label) * class_offset_;
   for (float& edge : corners) edge = edge * box_scale_ + move;
   return corners;

@@ -271,6 +271,28 @@ TEST(HostNms, SuppressesByBoxesThatNobodySees) {
   EXPECT_EQ(decode(card, rows).objects.size(), 0U);
 }
 
+/// As OpenVINO's CPU plugin answers.
+TEST(HostNms, SuppressesByBoxesWhoseCornersAreSwapped) {
+  const Rows rows{{100, 0, 0, 100, 0.9, 0}, {0, 0, 100, 90, 0.8, 0}, {0, 200, 100, 290, 0.7, 0}};
+  EXPECT_EQ(decode(suppressed(0.5F, 0.1F), rows).objects.size(), 1U);
+  EXPECT_EQ(decode(of_classes("multiclass-nms"), rows).objects.size(), 2U) << "are none there";
+}
+
+TEST(HostNms, OfEqualScoresTakesClassByClass) {
+  const Rows rows{{0, 0, 40, 40, 0, 0.75},
+                  {50, 0, 90, 40, 0.75, 0},
+                  {100, 0, 140, 40, 0, 0.75},
+                  {150, 0, 190, 40, 0.75, 0}};
+  for (const char* step : {"nms", "multiclass-nms"}) {
+    const Answer answer = decode(of_classes(step), rows);
+    ASSERT_EQ(answer.objects.size(), 3U) << step;
+    std::vector<double> lefts;
+    for (const Object& object : answer.objects) lefts.push_back(object.left);
+    std::sort(lefts.begin(), lefts.end());
+    EXPECT_EQ(lefts, (std::vector<double>{0, 50, 150})) << step;
+  }
+}
+
 TEST(HostNms, RefusesOrientedBoxes) {
   ModelCard card = cut(card_of(Task::kOriented, 2), "nms", 2, 3);
   EXPECT_NE(refusal_of([&] {
