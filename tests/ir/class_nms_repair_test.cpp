@@ -138,6 +138,8 @@ INSTANTIATE_TEST_SUITE_P(
                     ClassRow{"threshold_above_one", {.score = 1.5F}},
                     ClassRow{"no_detections", {.detections = 0}},
                     ClassRow{"negative_lowest", {.is_matrix = true, .lowest = -0.5F}},
+                    ClassRow{"sigma_that_no_card_has",
+                             {.is_matrix = true, .is_gaussian = true, .sigma = 1e35F}},
                     ClassRow{"matrix_rows_are_changed", {.is_matrix = true, .changes_rows = true}}),
     name_of);
 

@@ -48,7 +48,7 @@ std::optional<Tail::ClassNms::Matrix> read_matrix(const Attributes& attributes) 
   const auto decay = attributes.text("decay_function");
   if (decay == "gaussian") {
     matrix.sigma = attributes.real("gaussian_sigma", 2);
-    if (!(*matrix.sigma >= 0 && std::isfinite(*matrix.sigma))) return {};
+    if (!(*matrix.sigma >= 0 && *matrix.sigma <= Tail::kLargest)) return {};
   } else if (!decay.empty() && decay != "linear") {
     return {};
   }

@@ -208,6 +208,8 @@ bool TailReader::read_best_class_inputs(pugi::xml_node layer) {
   // The offset may be none: then a box of any class suppresses.
   if (seen.is(Kind::kMoved) && seen.offset != 0 && !is_of_same(seen)) return false;
   if (!seen.is(Kind::kMoved) && !seen.is(Kind::kRows)) return false;
+  if (seen.scale < Tail::kLeastScale || seen.scale > Tail::kLargest) return false;
+  if (seen.offset > Tail::kLargest) return false;
   tail_.scores = score_;
   tail_.scores.first = score_.class_first;
   tail_.scores.width = score_.classes;

@@ -17,6 +17,7 @@ namespace npu::ir {
 struct Tail {
   /// What the host takes: a model's card has no more (npuvision, CardLimits).
   static constexpr std::int64_t kMostDetections = 1 << 16;
+  static constexpr double kLargest = 1e30, kLeastScale = 1e-12;
 
   Meaning boxes, scores;
   std::vector<Meaning> more;       ///< masks' coefficients, key points, an angle
