@@ -210,6 +210,7 @@ set(GSTNPU_SOURCES
   gst/analytics/nputensordec.cpp
   gst/analytics/nputrack.cpp
   gst/analytics/relation_reader.cpp
+  gst/analytics/relation_writer.cpp
   gst/analytics/tensor_decoder.cpp
   gst/analytics/tensor_view.cpp
   gst/analytics/track_meta.cpp

@@ -11,11 +11,8 @@
 
 #include "answer_structures.hpp"
 #include "relation_reader.hpp"
+#include "relation_writer.hpp"
 #include "structure_values.hpp"
-
-#ifdef GST_NPU_HAVE_ANALYTICS
-#include <gst/analytics/analytics.h>
-#endif
 
 namespace gstnpu {
 namespace {
@@ -71,82 +68,6 @@ MapPlace place_in_frame(GstBuffer* buffer, const GstNpuInferenceMeta& meta, Fram
   if (!origin) return place_of_maps(meta, frame);
   return place_of_maps(*origin, {origin->frame_width, origin->frame_height});
 }
-
-// ---- GstAnalytics
-
-#ifdef GST_NPU_HAVE_ANALYTICS
-GstAnalyticsRelationMeta* relations_of(GstBuffer* buffer) {
-  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
-  return relations ? relations : gst_buffer_add_analytics_relation_meta(buffer);
-}
-
-/// The id of the object in the buffer's relation meta.
-gint add_to_analytics(GstBuffer* buffer, const Object& object, const PixelBox& box,
-                      const char* label) {
-  GstAnalyticsRelationMeta* relations = relations_of(buffer);
-  GstAnalyticsODMtd added;
-#if GST_CHECK_VERSION(1, 25, 0)
-  if (const auto& turned = object.oriented) {
-    const auto whole = [](double value) { return static_cast<gint>(std::lround(value)); };
-    gst_analytics_relation_meta_add_oriented_od_mtd(
-        relations, g_quark_from_string(label), whole(turned->center_x - turned->width / 2),
-        whole(turned->center_y - turned->height / 2), whole(turned->width), whole(turned->height),
-        static_cast<gfloat>(turned->angle), object.confidence, &added);
-    return static_cast<gint>(added.id);
-  }
-#endif
-  gst_analytics_relation_meta_add_od_mtd(
-      relations, g_quark_from_string(label), static_cast<gint>(box.x), static_cast<gint>(box.y),
-      static_cast<gint>(box.width), static_cast<gint>(box.height), object.confidence, &added);
-  return static_cast<gint>(added.id);
-}
-
-void relate(GstAnalyticsRelationMeta* relations, guint whole, guint part) {
-  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_CONTAIN, whole, part);
-  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, part,
-                                           whole);
-}
-
-/// Whether the region is where the object of its id is: regions of other elements have ids of their
-/// own.
-bool is_at(GstVideoRegionOfInterestMeta* roi, GstAnalyticsODMtd& object) {
-  gint x = 0, y = 0, w = 0, h = 0;
-  gfloat confidence = 0;
-  gst_analytics_od_mtd_get_location(&object, &x, &y, &w, &h, &confidence);
-  const gint64 column = gint64{x} + w / 2 - static_cast<gint>(roi->x);
-  const gint64 row = gint64{y} + h / 2 - static_cast<gint>(roi->y);
-  return column >= 0 && column <= roi->w && row >= 0 && row <= roi->h;
-}
-
-/// Whether an object has the region's id that is not the region.
-bool is_of_another(GstBuffer* buffer, GstVideoRegionOfInterestMeta* roi) {
-  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
-  GstAnalyticsODMtd object;
-  return relations && roi->id >= 0 &&
-         gst_analytics_relation_meta_get_od_mtd(relations, static_cast<guint>(roi->id), &object) &&
-         !is_at(roi, object);
-}
-
-/// Of an object, or of the whole frame where `object_id` is none.
-void classify_in_analytics(GstBuffer* buffer, std::optional<gint> object_id,
-                           const ReadClass& found) {
-  GstAnalyticsRelationMeta* relations = relations_of(buffer);
-  GstAnalyticsODMtd object;
-  if (object_id && (*object_id < 0 || !gst_analytics_relation_meta_get_od_mtd(
-                                          relations, static_cast<guint>(*object_id), &object))) {
-    return;
-  }
-  GstAnalyticsClsMtd classes;
-  if (!gst_analytics_relation_meta_add_one_cls_mtd(
-          relations, static_cast<gfloat>(found.confidence.value_or(0)),
-          g_quark_from_string(found.label.c_str()), &classes)) {
-    return;
-  }
-  if (object_id) {
-    relate(relations, object.id, classes.id);
-  }
-}
-#endif
 
 void attach_objects(GstBuffer* buffer, const Answer& answer, const ModelCard& card,
                     FrameSize frame) {
@@ -367,16 +288,11 @@ gint next_region_id(GstBuffer* buffer) {
 }
 
 GstVideoRegionOfInterestMeta* attach_object(GstBuffer* buffer, const Object& object,
-                                            const std::string& label, FrameSize frame,
-                                            [[maybe_unused]] gint id) {
+                                            const std::string& label, FrameSize frame, gint id) {
   const PixelBox box = to_pixels(object, frame);
   GstVideoRegionOfInterestMeta* meta = gst_buffer_add_video_region_of_interest_meta(
       buffer, label.c_str(), box.x, box.y, box.width, box.height);
-#ifdef GST_NPU_HAVE_ANALYTICS
-  meta->id = add_to_analytics(buffer, object, box, label.c_str());
-#else
-  meta->id = id;
-#endif
+  meta->id = write_object(buffer, object, *meta, id);
   gst_video_region_of_interest_meta_add_param(meta, detection_structure(object, label, frame));
   return meta;
 }
@@ -410,9 +326,7 @@ void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer&
                      const ModelCard& card, FrameSize frame) {
   attach_objects(buffer, answer, card, frame);
   std::vector<ReadClass> classes = classes_of(answer, card, *meta);
-#ifdef GST_NPU_HAVE_ANALYTICS
-  for (const ReadClass& one : classes) classify_in_analytics(buffer, std::nullopt, one);
-#endif
+  for (const ReadClass& one : classes) write_class(buffer, std::nullopt, one);
   const std::vector<ReadClass> texts = texts_of(answer, *meta);
   classes.insert(classes.end(), texts.begin(), texts.end());
   const MapPlace place = has_map(answer) ? place_in_frame(buffer, *meta, frame) : MapPlace{};
@@ -424,13 +338,11 @@ void attach_to_object(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer
   attach_objects(buffer, answer, card, frame);
   GstVideoRegionOfInterestMeta* roi =
       gst_buffer_get_video_region_of_interest_meta_id(buffer, meta->object_id);
-#ifdef GST_NPU_HAVE_ANALYTICS
-  if (!roi || !is_of_another(buffer, roi)) {
+  if (!roi || !is_of_another(buffer, *roi)) {
     for (const ReadClass& one : classes_of(answer, card, *meta)) {
-      classify_in_analytics(buffer, meta->object_id, one);
+      write_class(buffer, meta->object_id, one);
     }
   }
-#endif
   if (roi) {
     add_params(roi, answer, card, *meta);
     take_results(meta, maps_structure(answer, place));
