@@ -84,6 +84,7 @@ void attach_objects(GstBuffer* buffer, const Answer& answer, const ModelCard& ca
     if (i < answer.masks.size()) {
       gst_video_region_of_interest_meta_add_param(meta,
                                                   mask_structure(answer.masks[i], answer, frame));
+      write_mask(buffer, meta->id, answer, i);
     }
   }
 }
@@ -330,6 +331,7 @@ void attach_to_frame(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer&
   const std::vector<ReadClass> texts = texts_of(answer, *meta);
   classes.insert(classes.end(), texts.begin(), texts.end());
   const MapPlace place = has_map(answer) ? place_in_frame(buffer, *meta, frame) : MapPlace{};
+  write_class_map(buffer, std::nullopt, answer.class_map, card.labels, place, frame);
   take_results(meta, results_structure(answer, classes, place));
 }
 
@@ -338,11 +340,12 @@ void attach_to_object(GstBuffer* buffer, GstNpuInferenceMeta* meta, const Answer
   attach_objects(buffer, answer, card, frame);
   GstVideoRegionOfInterestMeta* roi =
       gst_buffer_get_video_region_of_interest_meta_id(buffer, meta->object_id);
+  std::optional<gint> known;
   if (!roi || !is_of_another(buffer, *roi)) {
-    for (const ReadClass& one : classes_of(answer, card, *meta)) {
-      write_class(buffer, meta->object_id, one);
-    }
+    known = meta->object_id;
+    for (const ReadClass& one : classes_of(answer, card, *meta)) write_class(buffer, known, one);
   }
+  write_class_map(buffer, known, answer.class_map, card.labels, place, frame);
   if (roi) {
     add_params(roi, answer, card, *meta);
     take_results(meta, maps_structure(answer, place));

@@ -154,20 +154,22 @@ void read_mask(GstBuffer* pixels, ReadMask* mask) {
   gst_video_frame_unmap(&frame);
 }
 
-void add_mask(Relations* relations, const GstAnalyticsODMtd& object, Region* region) {
+/// Classes have a classification with their names: that is a map, not the mask of an object.
+bool is_mask(Relations* relations, const GstAnalyticsSegmentationMtd& segments) {
   gpointer state = nullptr;
-  GstAnalyticsSegmentationMtd segments;
-  if (region->mask ||
-      !gst_analytics_relation_meta_get_direct_related(
-          relations, object.id, GST_ANALYTICS_REL_TYPE_ANY,
-          gst_analytics_segmentation_mtd_get_mtd_type(), &state, &segments) ||
-      gst_analytics_segmentation_mtd_get_region_count(&segments) != 1) {
-    return;
-  }
+  GstAnalyticsClsMtd names;
+  return gst_analytics_segmentation_mtd_get_region_count(&segments) == 1 &&
+         !gst_analytics_relation_meta_get_direct_related(
+             relations, segments.id, GST_ANALYTICS_REL_TYPE_N_TO_N,
+             gst_analytics_cls_mtd_get_mtd_type(), &state, &names);
+}
+
+/// None where its pixels cannot be read.
+std::optional<ReadMask> mask_of(const GstAnalyticsSegmentationMtd& segments) {
   gint x = 0, y = 0;
   guint w = 0, h = 0;
   GstBuffer* pixels = gst_analytics_segmentation_mtd_get_mask(&segments, &x, &y, &w, &h);
-  if (!pixels) return;
+  if (!pixels) return std::nullopt;
   ReadMask mask;
   mask.x = x;
   mask.y = y;
@@ -175,13 +177,39 @@ void add_mask(Relations* relations, const GstAnalyticsODMtd& object, Region* reg
   mask.height = h;
   read_mask(pixels, &mask);
   gst_buffer_unref(pixels);
-  if (!mask.values.empty()) {
-    region->mask = std::move(mask);
+  if (mask.values.empty()) return std::nullopt;
+  return mask;
+}
+
+void add_mask(Relations* relations, const GstAnalyticsODMtd& object, Region* region) {
+  gpointer state = nullptr;
+  GstAnalyticsSegmentationMtd segments;
+  while (!region->mask && gst_analytics_relation_meta_get_direct_related(
+                              relations, object.id, GST_ANALYTICS_REL_TYPE_ANY,
+                              gst_analytics_segmentation_mtd_get_mtd_type(), &state, &segments)) {
+    if (is_mask(relations, segments)) {
+      region->mask = mask_of(segments);
+    }
   }
 }
 #else
 void add_mask(Relations*, const GstAnalyticsODMtd&, Region*) {}
 #endif
+
+/// The ids of the classifications that metas of a type are related to.
+void add_classes_of(Relations* relations, GstAnalyticsMtdType type, std::set<guint>* ids) {
+  gpointer state = nullptr;
+  GstAnalyticsMtd whole;
+  GstAnalyticsClsMtd classes;
+  while (gst_analytics_relation_meta_iterate(relations, &state, type, &whole)) {
+    gpointer related = nullptr;
+    while (gst_analytics_relation_meta_get_direct_related(
+        relations, whole.id, GST_ANALYTICS_REL_TYPE_ANY, gst_analytics_cls_mtd_get_mtd_type(),
+        &related, &classes)) {
+      ids->insert(classes.id);
+    }
+  }
+}
 
 }  // namespace
 
@@ -214,24 +242,17 @@ void add_relations(GstBuffer* buffer, std::span<GstVideoRegionOfInterestMeta* co
 std::vector<ReadClass> frame_classes(GstBuffer* buffer) {
   Relations* relations = gst_buffer_get_analytics_relation_meta(buffer);
   if (!relations) return {};
-  std::set<guint> of_objects;
-  gpointer state = nullptr;
-  GstAnalyticsODMtd object;
-  GstAnalyticsClsMtd classes;
-  while (gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(),
-                                             &object)) {
-    gpointer related = nullptr;
-    while (gst_analytics_relation_meta_get_direct_related(
-        relations, object.id, GST_ANALYTICS_REL_TYPE_ANY, gst_analytics_cls_mtd_get_mtd_type(),
-        &related, &classes)) {
-      of_objects.insert(classes.id);
-    }
-  }
+  std::set<guint> of_others;
+  add_classes_of(relations, gst_analytics_od_mtd_get_mtd_type(), &of_others);
+#if GST_CHECK_VERSION(1, 25, 0)
+  add_classes_of(relations, gst_analytics_segmentation_mtd_get_mtd_type(), &of_others);
+#endif
   std::vector<ReadClass> found;
-  state = nullptr;
+  gpointer state = nullptr;
+  GstAnalyticsClsMtd classes;
   while (gst_analytics_relation_meta_iterate(relations, &state,
                                              gst_analytics_cls_mtd_get_mtd_type(), &classes)) {
-    if (!of_objects.contains(classes.id) && gst_analytics_cls_mtd_get_length(&classes) > 0) {
+    if (!of_others.contains(classes.id) && gst_analytics_cls_mtd_get_length(&classes) > 0) {
       found.push_back(best_of(&classes));
     }
   }

@@ -15,7 +15,7 @@ namespace gstnpu {
 void add_relations(GstBuffer* buffer, std::span<GstVideoRegionOfInterestMeta* const> metas,
                    RegionDetail detail, std::vector<Region>* regions);
 
-/// The best class of each classification of no object, best first.
+/// The best class of each classification of no object and of no segmentation, best first.
 std::vector<ReadClass> frame_classes(GstBuffer* buffer);
 
 }  // namespace gstnpu

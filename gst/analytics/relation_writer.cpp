@@ -1,6 +1,11 @@
 #include "relation_writer.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
+
+#include <npuvision/labels.hpp>
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -8,6 +13,10 @@
 
 namespace gstnpu {
 
+using npu::vision::Answer;
+using npu::vision::FrameSize;
+using npu::vision::Map;
+using npu::vision::Mask;
 using npu::vision::Object;
 
 #ifdef GST_NPU_HAVE_ANALYTICS
@@ -44,6 +53,59 @@ bool is_at(const GstVideoRegionOfInterestMeta& roi, GstAnalyticsODMtd& object) {
   const gint64 row = gint64{y} + h / 2 - static_cast<gint>(roi.y);
   return column >= 0 && column <= roi.w && row >= 0 && row <= roi.h;
 }
+
+#if GST_CHECK_VERSION(1, 25, 0)
+/// Each value, changed to a pixel.
+template <typename Pixel, typename Value, typename Change>
+GstBuffer* image_of(std::span<const Value> values, guint columns, const Change& change) {
+  constexpr bool kIsWide = sizeof(Pixel) > 1;
+  auto* pixels = static_cast<Pixel*>(g_malloc(values.size() * sizeof(Pixel)));
+  std::transform(values.begin(), values.end(), pixels, change);
+  GstBuffer* image = gst_buffer_new_wrapped(pixels, values.size() * sizeof(Pixel));
+  const gsize offsets[GST_VIDEO_MAX_PLANES] = {};
+  const gint strides[GST_VIDEO_MAX_PLANES] = {static_cast<gint>(columns * sizeof(Pixel))};
+  gst_buffer_add_video_meta_full(image, GST_VIDEO_FRAME_FLAG_NONE,
+                                 kIsWide ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8,
+                                 columns, static_cast<guint>(values.size() / columns), 1, offsets,
+                                 strides);
+  return image;
+}
+
+GstBuffer* image_of(const Map<guint16>& map, guint highest) {
+  const std::span values(map.values);
+  if (highest > G_MAXUINT8) {
+    return image_of<guint16>(values, map.width, [](guint16 id) { return GUINT16_TO_LE(id); });
+  }
+  return image_of<guint8>(values, map.width, [](guint16 id) { return static_cast<guint8>(id); });
+}
+
+/// In pixels of the frame, at least one.
+GstVideoRectangle pixels_of(const MapPlace& place, FrameSize frame) {
+  const auto edge = [](double share, guint size) {
+    return static_cast<gint>(std::lround(share * size));
+  };
+  const gint left = edge(place.left, frame.width), top = edge(place.top, frame.height);
+  return {left, top, std::max(edge(place.right, frame.width) - left, 1),
+          std::max(edge(place.bottom, frame.height) - top, 1)};
+}
+
+/// How sure the model is of each class, it says of each pixel alone.
+void name_regions(Relations* relations, guint segments, guint count,
+                  const std::vector<std::string>& labels) {
+  constexpr gfloat kUndefined = -1;  // GStreamer's word for it
+  std::vector<gfloat> levels(count, kUndefined);
+  std::vector<GQuark> names;
+  for (guint id = 0; id < count; ++id) {
+    names.push_back(g_quark_from_string(npu::vision::label_of(labels, id).c_str()));
+  }
+  GstAnalyticsClsMtd classes;
+  if (gst_analytics_relation_meta_add_cls_mtd(relations, count, levels.data(), names.data(),
+                                              &classes)) {
+    gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_N_TO_N, segments,
+                                             classes.id);
+  }
+}
+#endif
 
 }  // namespace
 
@@ -88,6 +150,45 @@ void write_class(GstBuffer* buffer, std::optional<gint> object_id, const ReadCla
   }
 }
 
+#if GST_CHECK_VERSION(1, 25, 0)
+void write_mask(GstBuffer* buffer, gint object_id, const Answer& answer, std::size_t index) {
+  const Mask& mask = answer.masks[index];
+  Relations* relations = relations_of(buffer);
+  const auto object = object_of(relations, object_id);
+  const std::size_t count = std::size_t{mask.columns} * mask.rows;
+  if (!object || count == 0) return;
+  // Each object has a number, as far as a byte goes: whoever draws them can tell them apart.
+  guint id = static_cast<guint>(index % G_MAXUINT8) + 1;
+  GstBuffer* image =
+      image_of<guint8>(std::span(answer.mask_pixels).subspan(mask.first, count), mask.columns,
+                       [id](guint8 pixel) { return static_cast<guint8>(pixel != 0 ? id : 0); });
+  GstAnalyticsSegmentationMtd segments;
+  gst_analytics_relation_meta_add_segmentation_mtd(
+      relations, image, GST_SEGMENTATION_TYPE_INSTANCE, 1, &id, static_cast<gint>(mask.x),
+      static_cast<gint>(mask.y), mask.width, mask.height, &segments);
+  relate(relations, object->id, segments.id);
+}
+
+void write_class_map(GstBuffer* buffer, std::optional<gint> object_id, const Map<guint16>& map,
+                     const std::vector<std::string>& labels, const MapPlace& place,
+                     FrameSize frame) {
+  if (map.empty()) return;
+  Relations* relations = relations_of(buffer);
+  const guint highest = *std::max_element(map.values.begin(), map.values.end());
+  std::vector<guint> ids(highest + 1);
+  std::iota(ids.begin(), ids.end(), 0);
+  const GstVideoRectangle area = pixels_of(place, frame);
+  GstAnalyticsSegmentationMtd segments;
+  gst_analytics_relation_meta_add_segmentation_mtd(
+      relations, image_of(map, highest), GST_SEGMENTATION_TYPE_SEMANTIC, ids.size(), ids.data(),
+      area.x, area.y, static_cast<guint>(area.w), static_cast<guint>(area.h), &segments);
+  name_regions(relations, segments.id, highest + 1, labels);
+  if (const auto object = object_id ? object_of(relations, *object_id) : std::nullopt) {
+    relate(relations, object->id, segments.id);
+  }
+}
+#endif
+
 #else
 
 gint write_object(GstBuffer*, const Object&, const GstVideoRegionOfInterestMeta&, gint id) {
@@ -100,6 +201,13 @@ bool is_of_another(GstBuffer*, const GstVideoRegionOfInterestMeta&) {
 
 void write_class(GstBuffer*, std::optional<gint>, const ReadClass&) {}
 
+#endif
+
+#if !defined(GST_NPU_HAVE_ANALYTICS) || !GST_CHECK_VERSION(1, 25, 0)
+void write_mask(GstBuffer*, gint, const Answer&, std::size_t) {}
+
+void write_class_map(GstBuffer*, std::optional<gint>, const Map<guint16>&,
+                     const std::vector<std::string>&, const MapPlace&, FrameSize) {}
 #endif
 
 }  // namespace gstnpu

@@ -85,7 +85,7 @@ void read_classes(GstAnalyticsRelationMeta* relations, Decoded* frame) {
   }
 }
 
-/// GStreamer's masks have the size that their video meta says, row after row without padding.
+/// They have the size that their video meta says, row after row without padding.
 void read_masks(GstAnalyticsRelationMeta* relations, Decoded* frame) {
   gpointer state = nullptr;
   GstAnalyticsMtd found;
@@ -100,22 +100,6 @@ void read_masks(GstAnalyticsRelationMeta* relations, Decoded* frame) {
       gst_buffer_unmap(mask, &map);
     }
     gst_buffer_unref(mask);
-  }
-}
-
-void read_our_masks(GstBuffer* buffer, Decoded* frame) {
-  gpointer state = nullptr;
-  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
-             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
-    const GstStructure* mask = gst_video_region_of_interest_meta_get_param(
-        reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta), "mask");
-    guint columns = 0, rows = 0;
-    if (!mask || !gst_structure_get_uint(mask, "width", &columns) ||
-        !gst_structure_get_uint(mask, "height", &rows)) {
-      continue;
-    }
-    auto* bytes = static_cast<GBytes*>(g_value_get_boxed(gst_structure_get_value(mask, "values")));
-    add_halves(static_cast<const guint8*>(g_bytes_get_data(bytes, nullptr)), columns, rows, frame);
   }
 }
 
@@ -148,7 +132,6 @@ Decoded read(GstPad* pad, GstBuffer* buffer) {
     read_classes(relations, &frame);
     read_masks(relations, &frame);
   }
-  read_our_masks(buffer, &frame);
   return frame;
 }
 
