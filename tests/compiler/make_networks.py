@@ -11,6 +11,10 @@ import openvino as ov
 from openvino import opset13 as op
 from openvino.op import if_op
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+
+import ultralytics_export  # noqa: E402
+
 random = np.random.default_rng(1)
 
 
@@ -150,6 +154,31 @@ def end_to_end():
     return [op.concat([gathered(edges, box, 4), op.unsqueeze(score, integers(-1)), label], -1)], [raw]
 
 
+def class_nms(suppress):
+    """PaddlePaddle's detectors end so: rows of class, score and edges, which boxes they are, and how many."""
+    boxes, scores = parameter("boxes", [1, 840, 4]), parameter("scores", [1, 80, 840])
+    rows, places, count = suppress(op.relu(boxes), op.sigmoid(scores)).outputs()
+    return [rows, places, count], [boxes, scores]
+
+
+def matrix_nms(boxes, scores):
+    return op.matrix_nms(boxes, scores, score_threshold=0.3, nms_top_k=100, keep_top_k=50, background_class=-1, sort_result_type="score")
+
+
+def multiclass_nms(boxes, scores):
+    return op.multiclass_nms(boxes, scores, score_threshold=0.3, iou_threshold=0.5, nms_top_k=100, keep_top_k=50, background_class=-1,
+                             sort_result_type="score")
+
+
+def target_sizes():
+    """The size of the picture scales what is found, as RT-DETR's authors export it."""
+    image, sizes = parameter("images", [1, 3, 64, 64]), parameter("orig_target_sizes", [1, 2], ov.Type.i64)
+    found = op.sigmoid(convolution(image, op.constant(normal(4, 3, 3, 3))))
+    boxes = op.transpose(op.reshape(found, integers(1, 4, -1), False), integers(0, 2, 1))
+    scale = op.tile(op.convert(sizes, ov.Type.f32), integers(1, 2))
+    return [op.multiply(boxes, op.unsqueeze(scale, integers(1)))], [image, sizes]
+
+
 def networks():
     filters = (8, 3, 3, 3)
     yield "several_inputs_and_outputs", several_inputs_and_outputs()
@@ -170,6 +199,9 @@ def networks():
     yield "rows_by_ceiling", rows_by(op.ceiling)
     yield "rows_by_round", rows_by(lambda x: op.round(x, "HALF_TO_EVEN"))
     yield "end_to_end", end_to_end()
+    yield "matrix_nms", class_nms(matrix_nms)
+    yield "multiclass_nms", class_nms(multiclass_nms)
+    yield "target_sizes", target_sizes()
     yield "run_time_rows", size_at_run_time("same_upper", 2)
     yield "run_time_rows_stride_1", size_at_run_time("same_upper", 1)
 
@@ -183,6 +215,8 @@ def main():
         ov.save_model(model, folder / f"{name}.xml", compress_to_fp16=False)
         if name == "several_inputs_and_outputs":
             ov.save_model(model, folder / "f16_weights.xml", compress_to_fp16=True)
+    for head in ("v10", "nms_operator", "nms_export"):  # of the demo model
+        ultralytics_export.write(head, folder)
     folder.touch()  # a build asks when it was made
 
 
