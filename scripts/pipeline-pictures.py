@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the pictures of docs/pipelines.md: runs each line of pipelines/ on the software NPU, with what it finds drawn on its frames, and
-keeps one of them in docs/pictures.
+keeps one of them in docs/pictures; and README's, shapes.jpg.
 
-usage: pipeline-pictures.py BUILDDIR [NAME...]    NAME such as detect-file; all where none is given
+usage: pipeline-pictures.py BUILDDIR [NAME...]    NAME such as detect-file, or readme; all where none is given
 """
 import os
 import shutil
@@ -19,6 +19,10 @@ PICTURES = TREE / "docs" / "pictures"
 FRAME = 216  # of the clip: an inferred one of every third, with all shapes in it
 DECODED = f"filesrc location={CLIP} ! decodebin"
 CAPTURE = "videoconvert ! jpegenc quality=95 ! multifilesink location={}/%05d.jpg"
+# README's first picture: masks, boxes, labels and the ways of the last two seconds, in a frame where few shapes cover each other.
+README_FRAME = 120
+README_LINE = (f"gst-launch-1.0 -q {DECODED} ! npuinfer model={{model}} device=software ! nputensordec ! nputrack ! "
+               "npuoverlay trail-length=2000 trail-anchor=center ! videoconvert ! jpegenc quality=75 ! multifilesink location={folder}/%05d.jpg")
 SMALLER = "gst-launch-1.0 -q filesrc location={} ! jpegdec ! videoscale ! video/x-raw,width=480,pixel-aspect-ratio=1/1 ! jpegenc quality=75 ! filesink location={}"
 
 
@@ -145,12 +149,24 @@ def make(path, build):
         print(f"{path.name}: one of {len(frames)} frames", flush=True)
 
 
+def make_readme(build):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        env = environment(build, folder) | {"PATH": os.environ["PATH"]}
+        model = build / "models/shapes/shapes_segment_openvino_model/shapes_segment.xml"
+        run(README_LINE.format(model=model, folder=folder).split(), env)
+        shutil.copyfile(folder / f"{README_FRAME:05}.jpg", PICTURES / "shapes.jpg")
+        print(f"README: frame {README_FRAME}", flush=True)
+
+
 def main():
     if len(sys.argv) > 2 and sys.argv[1] == "--launch":
         launch(sys.argv[2], sys.argv[3:])
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     build, wanted = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    if not wanted or "readme" in wanted:
+        make_readme(build)
     for path in sorted(PIPELINES.iterdir()):
         if path.suffix in (".sh", ".py") and path.name != "common.sh" and (not wanted or path.stem in wanted):
             make(path, build)
