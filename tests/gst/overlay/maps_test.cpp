@@ -10,29 +10,13 @@
 #include "meta/npumeta.h"
 
 #include "element_harness.hpp"
+#include "results.hpp"
 
 namespace gstnpu::test {
 namespace {
 
 constexpr int kWidth = 320, kHeight = 240;
 constexpr const char* kCard = R"({"task":"semantic","labels":["background","cat","dog"]})";
-
-template <typename Value>
-GstStructure* results_of(const std::string& field, guint width, guint height,
-                         const std::vector<Value>& values) {
-  GstStructure* results =
-      gst_structure_new("results", (field + "-width").c_str(), G_TYPE_UINT, width,
-                        (field + "-height").c_str(), G_TYPE_UINT, height, nullptr);
-  GBytes* bytes = g_bytes_new(values.data(), values.size() * sizeof(Value));
-  gst_structure_set(results, field.c_str(), G_TYPE_BYTES, bytes, nullptr);
-  g_bytes_unref(bytes);
-  return results;
-}
-
-void set_place(GstStructure* results, double left, double top, double right, double bottom) {
-  gst_structure_set(results, "x_min", G_TYPE_DOUBLE, left, "y_min", G_TYPE_DOUBLE, top, "x_max",
-                    G_TYPE_DOUBLE, right, "y_max", G_TYPE_DOUBLE, bottom, nullptr);
-}
 
 GstNpuInferenceMeta* attach(const BufferRef& frame, GstStructure* results,
                             const char* card = kCard) {
@@ -44,7 +28,7 @@ GstNpuInferenceMeta* attach(const BufferRef& frame, GstStructure* results,
 
 /// The left half a cat, the right one nothing.
 GstStructure* half_a_cat() {
-  return results_of<guint16>("class-map", 2, 1, {1, 0});
+  return map_results<guint16>("class-map", 2, 1, {1, 0});
 }
 
 std::vector<guint8> bytes_of(GstBuffer* buffer) {
@@ -96,8 +80,8 @@ TEST_F(NpuOverlayMaps, DrawsNoneAndNoLegendWhereNotWanted) {
 }
 
 TEST_F(NpuOverlayMaps, DrawsThemWhereTheyAreInTheFrame) {
-  GstStructure* results = results_of<guint16>("class-map", 1, 1, {2});
-  set_place(results, 0.5, 0.5, 1, 1);
+  GstStructure* results = map_results<guint16>("class-map", 1, 1, {2});
+  set_edges(results, {0.5, 0.5, 1, 1});
   const auto picture = drawn_with(results);
   EXPECT_EQ(pixel_at(picture, 150, 200), kGray);
   EXPECT_NE(pixel_at(picture, 170, 200), kGray);
@@ -106,10 +90,11 @@ TEST_F(NpuOverlayMaps, DrawsThemWhereTheyAreInTheFrame) {
 // Of two crops each has its own map; the frame's is under them.
 TEST_F(NpuOverlayMaps, DrawsThoseOfObjects) {
   BufferRef frame = gray();
-  GstStructure* of_object = results_of<float>("value-map", 1, 1, {1});
-  set_place(of_object, 0.5, 0, 1, 1);
+  GstStructure* of_object = map_results<float>("value-map", 1, 1, {1});
+  set_edges(of_object, {0.5, 0, 1, 1});
   attach(frame, of_object, R"({"task":"anomaly"})")->is_region = TRUE;
-  attach(frame, results_of<float>("value-map", 1, 1, {1}))->is_region = TRUE;  // nobody knows where
+  attach(frame, map_results<float>("value-map", 1, 1, {1}))->is_region =
+      TRUE;  // nobody knows where
   attach(frame, half_a_cat());
   const auto picture = drawn(std::move(frame));
   EXPECT_NE(pixel_at(picture, 20, 200), kGray);
@@ -119,10 +104,10 @@ TEST_F(NpuOverlayMaps, DrawsThoseOfObjects) {
 
 TEST_F(NpuOverlayMaps, DrawsThoseOfObjectsOverTheFrames) {
   g_object_set(harness_.element(), "labels", FALSE, "mask-opacity", 1.0, nullptr);
-  const auto whole = [] { return results_of<guint16>("class-map", 1, 1, {1}); };
+  const auto whole = [] { return map_results<guint16>("class-map", 1, 1, {1}); };
   BufferRef frame = gray();
-  GstStructure* of_object = results_of<guint16>("class-map", 1, 1, {2});
-  set_place(of_object, 0.5, 0, 1, 1);
+  GstStructure* of_object = map_results<guint16>("class-map", 1, 1, {2});
+  set_edges(of_object, {0.5, 0, 1, 1});
   attach(frame, of_object)->is_region = TRUE;
   attach(frame, whole());
   const auto picture = drawn(std::move(frame)), alone = drawn_with(whole());
@@ -141,14 +126,14 @@ TEST_F(NpuOverlayMaps, HaveALegendEach) {
 }
 
 TEST_F(NpuOverlayMaps, DrawsDepthAsHeat) {
-  const auto picture = drawn_with(results_of<float>("value-map", 2, 1, {3, 17}));
+  const auto picture = drawn_with(map_results<float>("value-map", 2, 1, {3, 17}));
   const auto near = pixel_at(picture, 300, 200), far = pixel_at(picture, 20, 200);
   EXPECT_GT(near[0], near[2]) << "red";
   EXPECT_GT(far[2], far[0]) << "blue";
 }
 
 TEST_F(NpuOverlayMaps, OfAnomaliesDrawsWhatIsNotNormal) {
-  GstStructure* results = results_of<float>("value-map", 2, 1, {0.1F, 0.9F});
+  GstStructure* results = map_results<float>("value-map", 2, 1, {0.1F, 0.9F});
   gst_structure_set(results, "anomaly", G_TYPE_DOUBLE, 0.9, nullptr);
   const auto picture = drawn_with(results, "");
   EXPECT_EQ(pixel_at(picture, 20, 200), kGray);
@@ -159,14 +144,14 @@ TEST_F(NpuOverlayMaps, WhatIsUnlikeItsSizeIsNoMap) {
   const std::vector<std::pair<guint, guint>> sizes{
       {3, 1}, {1, 1}, {0, 0}, {0, 2}, {G_MAXUINT, G_MAXUINT}, {1U << 31, 1U << 31}, {2, G_MAXUINT}};
   for (const auto& [width, height] : sizes) {
-    EXPECT_EQ(drawn_with(results_of<guint16>("class-map", width, height, {1, 1})),
+    EXPECT_EQ(drawn_with(map_results<guint16>("class-map", width, height, {1, 1})),
               bytes_of(gray().get()))
         << width << "x" << height;
-    EXPECT_EQ(drawn_with(results_of<float>("value-map", width, height, {1, 2})),
+    EXPECT_EQ(drawn_with(map_results<float>("value-map", width, height, {1, 2})),
               bytes_of(gray().get()))
         << width << "x" << height;
   }
-  EXPECT_EQ(drawn_with(results_of<guint8>("class-map", 1, 1, {1, 0, 1})), bytes_of(gray().get()))
+  EXPECT_EQ(drawn_with(map_results<guint8>("class-map", 1, 1, {1, 0, 1})), bytes_of(gray().get()))
       << "half a value";
   EXPECT_EQ(drawn_with(gst_structure_new("results", "class-map", G_TYPE_STRING, "no bytes",
                                          "class-map-width", G_TYPE_UINT, 8, "class-map-height",
@@ -179,12 +164,12 @@ TEST_F(NpuOverlayMaps, TakesAnyClassesValuesAndPlaces) {
   for (const double one : kNumbers) {
     for (const double other : kNumbers) {
       BufferRef frame = gray();
-      GstStructure* classes = results_of<guint16>("class-map", 2, 2, {0, 1, 65535, 3000});
-      set_place(classes, one, one, other, other);
+      GstStructure* classes = map_results<guint16>("class-map", 2, 2, {0, 1, 65535, 3000});
+      set_edges(classes, {one, one, other, other});
       attach(frame, classes, "no card");
-      GstStructure* values = results_of<float>(
+      GstStructure* values = map_results<float>(
           "value-map", 2, 2, {static_cast<float>(one), static_cast<float>(other), NAN, 0});
-      set_place(values, other, 0, one, 1);
+      set_edges(values, {other, 0, one, 1});
       attach(frame, values);
       EXPECT_EQ(drawn(std::move(frame)).size(), std::size_t{3} * kWidth * kHeight);
     }
@@ -222,7 +207,7 @@ TEST(NpuOverlayMapsAttached, ArePremultiplied) {
   });
   harness.set_caps(caps_of("NV12", kWidth, kHeight));
   BufferRef frame = frame_of("NV12", kWidth, kHeight, 128);
-  attach(frame, results_of<float>("value-map", 3, 1, {0, 1, 1}));
+  attach(frame, map_results<float>("value-map", 3, 1, {0, 1, 1}));
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   const auto [red, alpha] = middle_of(harness.pull().get());
   EXPECT_EQ(alpha, 128);
@@ -235,7 +220,7 @@ std::vector<bool> changed_chroma(guint16 upper, guint16 lower) {
       "npuoverlay", [](GstElement* element) { g_object_set(element, "labels", FALSE, nullptr); });
   harness.set_caps(caps_of("NV12", kWidth, kHeight));
   BufferRef frame = frame_of("NV12", kWidth, kHeight, 128);
-  attach(frame, results_of<guint16>("class-map", 1, 2, {upper, lower}));
+  attach(frame, map_results<guint16>("class-map", 1, 2, {upper, lower}));
   EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   const auto bytes = bytes_of(harness.pull().get());
   std::vector<bool> changed;

@@ -11,51 +11,26 @@
 #include "meta/npumeta.h"
 
 #include "element_harness.hpp"
+#include "results.hpp"
 
 namespace gstnpu::test {
 namespace {
 
 constexpr guint8 kFill = 128, kGuard = 0xA5;
 
-template <typename Value>
-void set_bytes(GstStructure* structure, const char* field, const std::vector<Value>& values) {
-  GBytes* bytes = g_bytes_new(values.data(), values.size() * sizeof(Value));
-  gst_structure_set(structure, field, G_TYPE_BYTES, bytes, nullptr);
-  g_bytes_unref(bytes);
-}
-
 /// With a mask, three key points that are joined, an angle and an identity.
-void add_object(GstBuffer* buffer, const std::string& label, double left, double top, double right,
-                double bottom, int id) {
-  GstVideoRegionOfInterestMeta* region =
-      gst_buffer_add_video_region_of_interest_meta(buffer, label.c_str(), 0, 0, 1, 1);
-  const auto add = [&](GstStructure* param) {
-    gst_video_region_of_interest_meta_add_param(region, param);
-  };
-  add(gst_structure_new("detection", "x_min", G_TYPE_DOUBLE, left, "x_max", G_TYPE_DOUBLE, right,
-                        "y_min", G_TYPE_DOUBLE, top, "y_max", G_TYPE_DOUBLE, bottom, "confidence",
-                        G_TYPE_DOUBLE, right, "x_center", G_TYPE_DOUBLE, left, "y_center",
-                        G_TYPE_DOUBLE, bottom, "oriented_width", G_TYPE_DOUBLE, right - left,
-                        "oriented_height", G_TYPE_DOUBLE, bottom - top, "angle", G_TYPE_DOUBLE,
-                        left, nullptr));
-  add(gst_structure_new("object_id", "id", G_TYPE_INT, id, nullptr));
-  GstStructure* points = gst_structure_new_empty("keypoints");
-  set_bytes<double>(points, "points", {left, top, 1, right, bottom, 1, left, bottom, 0.5});
-  set_bytes<guint32>(points, "skeleton", {0, 1, 1, 2, 2, 3});
-  add(points);
-  GstStructure* mask =
-      gst_structure_new("mask", "x_min", G_TYPE_DOUBLE, left, "x_max", G_TYPE_DOUBLE, right,
-                        "y_min", G_TYPE_DOUBLE, top, "y_max", G_TYPE_DOUBLE, bottom, "width",
-                        G_TYPE_UINT, 3U, "height", G_TYPE_UINT, 2U, nullptr);
-  set_bytes<guint8>(mask, "values", {255, 0, 255, 0, 255, 255});
-  add(mask);
+void add_whole_object(GstBuffer* buffer, const std::string& label, const Edges& edges, int id) {
+  const auto& [left, top, right, bottom] = edges;
+  GstVideoRegionOfInterestMeta* object = add_object(buffer, label, edges, right);
+  turn(object, {left, bottom, right - left, bottom - top, left});
+  set_identity(object, id);
+  add_key_points(object, {left, top, 1, right, bottom, 1, left, bottom, 0.5}, {0, 1, 1, 2, 2, 3});
+  add_mask(object, edges, 3, 2, {255, 0, 255, 0, 255, 255});
 }
 
 void add_results(GstBuffer* buffer) {
   GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer, "m.xml");
-  meta->results = gst_structure_new("results", "class-map-width", G_TYPE_UINT, 4U,
-                                    "class-map-height", G_TYPE_UINT, 2U, nullptr);
-  set_bytes<guint16>(meta->results, "class-map", {0, 1, 2, 3, 4, 5, 6, 7});
+  meta->results = map_results<guint16>("class-map", 4, 2, {0, 1, 2, 3, 4, 5, 6, 7});
   GValue list = G_VALUE_INIT;
   gst_value_list_init(&list, 1);
   GValue value = G_VALUE_INIT;
@@ -69,11 +44,11 @@ void add_results(GstBuffer* buffer) {
 
 void add_all(GstBuffer* buffer, int turn) {
   add_results(buffer);
-  add_object(buffer, "<span size='900000'>&", 0.2, 0.2, 0.8, 0.8, 1);
-  add_object(buffer, "\xff\xfe\xe2\x80\xa8\xe2\x80\xa9", 0, 0, 1, 1, 2);
-  add_object(buffer, "far", -5, -7, 9, 11, 3);
-  add_object(buffer, "moves", 0.1 * turn, 0.9, 0.1 * turn + 0.1, 1, 4);
-  add_object(buffer, "nowhere", NAN, INFINITY, -INFINITY, 1e300, 5);
+  add_whole_object(buffer, "<span size='900000'>&", {0.2, 0.2, 0.8, 0.8}, 1);
+  add_whole_object(buffer, "\xff\xfe\xe2\x80\xa8\xe2\x80\xa9", {0, 0, 1, 1}, 2);
+  add_whole_object(buffer, "far", {-5, -7, 9, 11}, 3);
+  add_whole_object(buffer, "moves", {0.1 * turn, 0.9, 0.1 * turn + 0.1, 1}, 4);
+  add_whole_object(buffer, "nowhere", {NAN, INFINITY, -INFINITY, 1e300}, 5);
 }
 
 /// Planes apart from each other, with bytes between their rows that nobody owns.
@@ -274,7 +249,8 @@ TEST(StrangeStreams, MayHaveThousandsOfObjects) {
       BufferRef frame = frame_of("NV12", 640, 360, kFill, turn);
       for (int i = 0; i < 2000; ++i) {
         const double x = i % 60 / 60.0 + turn * 0.01, y = i / 60 / 50.0;
-        add_object(frame.get(), "object " + std::to_string(i), x, y, x + 0.015, y + 0.018, i);
+        add_whole_object(frame.get(), "object " + std::to_string(i), {x, y, x + 0.015, y + 0.018},
+                         i);
       }
       ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << mode;
       EXPECT_NE(harness.pull(), nullptr);
