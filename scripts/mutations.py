@@ -167,7 +167,7 @@ MUTATIONS = [
              "return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND};",
              "return {GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED};", ["gst-element-errors"]),
     Mutation("past-the-tensor", "a decoder reads behind its tensor's memory", VISION,
-             "&& tensor.size_bytes >= end;", "&& end > 0;", ["vision-yolo_random", "vision-random_others"]),
+             "&& tensor.size_bytes >= end;", "&& end > 0;", ["vision-yolo_random", "vision-random_tensors"]),
     Mutation("past-the-output", "a family's decoder reads behind its output's memory", VISION,
              "return tensor.data != nullptr && tensor.size_bytes >= end;", "return tensor.data != nullptr;", ["vision-yolo_raw"]),
     Mutation("factors-unchecked", "factors of a score that are no probabilities count", VISION,

@@ -255,6 +255,7 @@ void expect_number(const std::optional<float>& number, const json& answer, const
 // Where it lies: elements of the last dimension side by side, `padding` between two rows.
 std::vector<std::size_t> strides_of(const std::vector<std::size_t>& dims, std::size_t element_bytes,
                                     std::size_t padding) {
+  if (dims.empty()) return {};
   std::vector<std::size_t> strides(dims.size(), element_bytes);
   for (std::size_t i = dims.size() - 1; i-- > 0;) {
     const bool is_row = i + 2 == dims.size();
@@ -270,12 +271,21 @@ void store(npu::ElementType type, double value, std::byte* to) {
       return put(static_cast<float>(value));
     case ElementType::kF16:
       return put(half_bits(value));
+    case ElementType::kF64:
+      return put(value);
     case ElementType::kI64:
+    case ElementType::kU64:
       return put(static_cast<std::int64_t>(value));
     case ElementType::kI32:
-      return put(static_cast<std::int32_t>(value));
+    case ElementType::kU32:
+      return put(static_cast<std::uint32_t>(static_cast<std::int64_t>(value)));
+    case ElementType::kI16:
+    case ElementType::kU16:
+      return put(static_cast<std::uint16_t>(static_cast<std::int64_t>(value)));
+    case ElementType::kI8:
     case ElementType::kU8:
-      return put(static_cast<std::uint8_t>(value));
+    case ElementType::kBoolean:
+      return put(static_cast<std::uint8_t>(static_cast<std::int64_t>(value)));
     default:
       throw std::logic_error("no test tensor has this type");
   }
@@ -301,7 +311,7 @@ TestTensor::TestTensor(std::string name, npu::ElementType type, std::vector<std:
                        const std::vector<double>& values, std::size_t row_padding)
     : name_(std::move(name)), type_(type), dims_(std::move(dims)), row_padding_(row_padding) {
   const std::size_t element_bytes = npu::bit_width(type) / 8;
-  const std::size_t rows = values.empty() ? 0 : values.size() / dims_.back();
+  const std::size_t rows = values.empty() ? 0 : values.size() / row_length();
   if (!values.empty()) {
     size_bytes_ = (values.size() + (rows - 1) * row_padding) * element_bytes;
   }
@@ -330,7 +340,7 @@ TensorView TestTensor::view() const {
 }
 
 void TestTensor::set(std::size_t index, double value) {
-  const std::size_t place = index + index / dims_.back() * row_padding_;
+  const std::size_t place = index + index / row_length() * row_padding_;
   store(type_, value, memory_.get() + place * (npu::bit_width(type_) / 8));
 }
 

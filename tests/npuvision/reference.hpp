@@ -15,7 +15,8 @@ namespace npu::vision {
 /// A tensor in a heap block of exactly its size, so that a sanitizer sees each byte read too far.
 class TestTensor {
  public:
-  /// Values row after row, as f32, f16, i64, i32 or u8; `row_padding` elements lie between rows.
+  /// Values row after row, as f16, f32, f64 or whole numbers of 8 bits or more; `row_padding`
+  /// elements lie between rows.
   TestTensor(std::string name, npu::ElementType type, std::vector<std::size_t> dims,
              const std::vector<double>& values, std::size_t row_padding = 0);
   TestTensor(const TestTensor&) = delete;
@@ -27,6 +28,8 @@ class TestTensor {
   void set(std::size_t index, double value);  ///< of the values that were given
 
  private:
+  std::size_t row_length() const { return dims_.empty() ? 1 : dims_.back(); }
+
   std::string name_;
   npu::ElementType type_;
   std::vector<std::size_t> dims_;

@@ -38,7 +38,7 @@ class NPU_API Decoder {
   /// `outputs` are those that make_decoder() saw, in its order, with their data. `geometry` leads
   /// from the model's pixels to the frame's. Clears `answer` first. Values that are not finite are
   /// no answer. Throws Error(kInvalidArgument) for data that breaks the family's contract, a score
-  /// that is no probability for one: the tensor is something else then.
+  /// that is no probability for one: the tensor is something else then, and `answer` of no use.
   virtual void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
                       FrameSize frame, const DecodeOptions& options, Answer* answer) = 0;
 };
