@@ -41,6 +41,7 @@ ROOMS = {
     "gst/graphs": "gst/graphs",
     "gst/inference": "gst/inference",
     "gst/analytics": "gst/analytics",
+    "gst/publish/clients": "gst/publish/clients",
     "gst/publish/sinks": "gst/publish/sinks",
     "gst/publish": "gst/publish",
     "gst/overlay": "gst/overlay",
@@ -72,7 +73,7 @@ ROOMS = {
 GST = tuple(room for room in ROOMS if room.split("/")[0] == "gst")
 
 # Those that know GStreamer.
-GST_USERS = tuple(room for room in GST if room != "gst/publish/sinks")
+GST_USERS = tuple(room for room in GST if room not in ("gst/publish/clients", "gst/publish/sinks"))
 
 # The software NPU's rooms.
 SOFTNPU = tuple(room for room in ROOMS if room.startswith("softnpu/"))
@@ -108,7 +109,8 @@ MAY_INCLUDE = {
     "gst/graphs": ("gst/frames", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/inference": ("gst/graphs", "gst/frames", "gst/common", "gst/meta", "include"),
     "gst/analytics": ("gst/common", "gst/meta", "npuvision/include", "include"),
-    "gst/publish/sinks": ("include",),
+    "gst/publish/clients": ("include",),
+    "gst/publish/sinks": ("gst/publish/clients", "include"),
     "gst/publish": ("gst/publish/sinks", "gst/analytics", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/overlay": ("gst/analytics", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/trace": ("gst/common", "include"),
@@ -146,7 +148,7 @@ THIRD_PARTY = {
     r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf", "softnpu/machine"),
     r"(gst|glib|gobject|gio)/|glib(-object|-unix)?\.h$|gmodule\.h$": (*GST_USERS, "npuvision/card"),
     r"(pango/|cairo\.h)": ("gst/overlay",),
-    r"(MQTTClient\.h|librdkafka/)": ("gst/publish/sinks",),
+    r"(MQTTClient\.h|librdkafka/)": ("gst/publish/clients",),
     r"nlohmann/": (*GST_USERS, "npuvision/card"),
     r"yaml-cpp/": ("npuvision/card",),
     r"windows\.h$": ("npu_vcl",),

@@ -7,8 +7,8 @@
 
 #include <npucore/error.hpp>
 
-#include "broker_login.hpp"
-#include "tls_files.hpp"
+#include "publish/clients/broker_login.hpp"
+#include "publish/clients/tls_files.hpp"
 
 namespace gstnpu {
 namespace {

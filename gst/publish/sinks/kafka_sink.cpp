@@ -10,10 +10,11 @@
 
 #include <npucore/error.hpp>
 
+#include "publish/clients/rdkafka.hpp"
+
 #include "broker_location.hpp"
 #include "kafka_config.hpp"
 #include "prompt_sink.hpp"
-#include "rdkafka.hpp"
 
 namespace gstnpu {
 namespace {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <MQTTClient.h>
-
 #include <functional>
 #include <mutex>
 #include <string>
+
+#include "publish/clients/paho.hpp"
 
 #include "broker_location.hpp"
 #include "mqtt_settings.hpp"

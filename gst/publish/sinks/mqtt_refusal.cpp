@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-#include "paho.hpp"
+#include "publish/clients/paho.hpp"
 
 namespace gstnpu {
 namespace {

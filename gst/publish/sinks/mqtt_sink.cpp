@@ -11,9 +11,10 @@
 
 #include <npucore/error.hpp>
 
+#include "publish/clients/paho.hpp"
+
 #include "mqtt_options.hpp"
 #include "mqtt_refusal.hpp"
-#include "paho.hpp"
 #include "prompt_sink.hpp"
 
 namespace gstnpu {

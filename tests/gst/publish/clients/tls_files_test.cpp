@@ -8,10 +8,9 @@
 #include <utility>
 
 #include "gst/leak_check.hpp"
-
-#include "certificates.hpp"
-#include "child_process.hpp"
-#include "publishing.hpp"
+#include "gst/publish/sinks/certificates.hpp"
+#include "gst/publish/sinks/child_process.hpp"
+#include "gst/publish/sinks/publishing.hpp"
 
 namespace {
 

@@ -1,8 +1,7 @@
 // The plugin runs without the libraries of brokers, and says which one is missing.
 #include "gst/hand_made_frames.hpp"
 #include "gst/leak_check.hpp"
-
-#include "child_process.hpp"
+#include "gst/publish/sinks/child_process.hpp"
 
 namespace {
 
