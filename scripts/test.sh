@@ -15,7 +15,7 @@
 #   tidy        clang-tidy has nothing to say on the library, the plugin, the software NPU and the tools
 #   fuzz        the fuzzers of tests/fuzz for a minute
 #   coverage    line coverage by file; only when named
-#   soak HOURS  pipelines and requests for hours, with lost devices; only when named
+#   soak HOURS  pipelines and requests for hours, with lost devices, and all elements in one that never ends; only when named
 #   tsan        what has threads, under ThreadSanitizer; only when named
 # --quick: setup, the suites that a change breaks most often, and format. Without a stage: all but those that must be named. The next
 # stages' builds, clang-tidy and the making of the lanes' chroot and kernel take the processors' idle time beside the stages before theirs.
