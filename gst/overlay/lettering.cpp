@@ -90,6 +90,7 @@ Bitmap Lettering::draw(std::string_view text) const {
   Bitmap bitmap{width, height, {}, PANGO_PIXELS(pango_layout_get_baseline(layout_.get()))};
   const guint8* row = cairo_image_surface_get_data(surface.get());
   if (!row) return {};  // out of memory
+  bitmap.coverage.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   for (int y = 0; y < height; ++y, row += cairo_image_surface_get_stride(surface.get())) {
     bitmap.coverage.insert(bitmap.coverage.end(), row, row + width);
   }

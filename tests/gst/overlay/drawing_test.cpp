@@ -372,6 +372,15 @@ TEST(LetteringTest, TakesAnyText) {
   }
 }
 
+// Else there would be up to twice as much as it counts.
+TEST(LetteringTest, KeepsNoSpareMemory) {
+  Lettering lettering(40);
+  for (const char* text : {"1", "a label", "a line of statistics, 30 frames/s"}) {
+    const Bitmap& bitmap = lettering.of(text);
+    EXPECT_EQ(bitmap.coverage.capacity(), bitmap.coverage.size()) << text;
+  }
+}
+
 TEST(LetteringTest, ForgetsWhatHasBecomeTooMuch) {
   Lettering lettering(40);
   const Bitmap* first = &lettering.of("0");
