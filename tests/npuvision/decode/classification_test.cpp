@@ -103,6 +103,40 @@ TEST(ClassificationLevels, LetALabelCountBelowItsParentAlone) {
   EXPECT_EQ(alone.classes[0].label_id, 1U);
 }
 
+TEST(ClassificationLevels, LetALabelCountBelowAllAboveIt) {
+  ModelCard card = card_of(Task::kClassify, 5);
+  card.level_values = {{0, 0}, {0, 1}, {1, 2}, {2, 3}, {3, 4}};
+  card.exclusive_groups = 1;
+  card.level_parents = {{2, 0}, {3, 2}, {4, 3}};
+  EXPECT_EQ(classified(card, {3, 1, 2, 2, 2}).classes.size(), 4U);
+  EXPECT_EQ(classified(card, {1, 3, 2, 2, 2}).classes.size(), 1U) << "its parents are there";
+  EXPECT_EQ(classified(card, {3, 1, -2, 2, 2}).classes.size(), 1U);
+}
+
+TEST(ClassificationLevels, OfAQuestionAreThoseAboveTheThreshold) {
+  ModelCard card = with_levels();
+  card.confidence_threshold = 0.5F;
+  EXPECT_EQ(classified(card, {3, 1, 1, 0}).classes.size(), 1U) << "one half is not above it";
+  EXPECT_EQ(classified(card, {3, 1, 1, 0.01}).classes.size(), 2U);
+}
+
+TEST(ClassificationLevels, KnowNothingOfTheFrameBefore) {
+  const TestTensor first("o", ElementType::kF32, {1, 4}, {3, 1, 1, 2});
+  const TestTensor second("o", ElementType::kF32, {1, 4}, {1, 3, 1, -2});
+  const ModelCard card = with_levels();
+  const auto decoder = make_decoder(card, std::vector{first.view_without_data()}, {});
+  Answer answer;
+  decoder->decode(std::vector{first.view()}, {}, {64, 64}, options_of(card), &answer);
+  EXPECT_EQ(answer.classes.size(), 2U);
+  decoder->decode(std::vector{second.view()}, {}, {64, 64}, options_of(card), &answer);
+  ASSERT_EQ(answer.classes.size(), 1U);
+  EXPECT_EQ(answer.classes[0].label_id, 1U);
+  DecodeOptions none = options_of(card);
+  none.max_classes = 1;
+  decoder->decode(std::vector{first.view()}, {}, {64, 64}, none, &answer);
+  EXPECT_EQ(answer.classes.size(), 1U) << "the best one alone";
+}
+
 TEST(ClassificationLevels, AreRefusedWhereTheyContradictThemselves) {
   const auto refusal = [](const std::function<void(ModelCard*)>& change, std::size_t values = 4) {
     ModelCard card = with_levels();

@@ -265,6 +265,40 @@ TEST(HostMatrixNms, AsksForTheThresholdOfDecayedScores) {
   EXPECT_EQ(decode(of_classes("matrix-nms"), rows, user).objects.size(), 1U);
 }
 
+// ---- One frame behind another
+
+class HostFrames : public testing::TestWithParam<const char*> {};
+
+TEST_P(HostFrames, KnowNothingOfTheOneBefore) {
+  constexpr std::size_t kBoxes = 300, kClasses = 2;
+  ModelCard card = cut(card_of(Task::kDetect, kClasses), GetParam(), kClasses, 40);
+  card.host_iou_threshold = 0.3F;
+  card.host_class_candidates = 60;
+  const TestTensor before = tensor_of_rows(random_rows(kBoxes, kClasses, 0));
+  Rows rows = random_rows(kBoxes, kClasses, 0);
+  std::reverse(rows.begin(), rows.end());
+  for (auto& row : rows) row[4] *= 0.9;
+  const auto decoder = make_decoder(card, std::vector{before.view_without_data()}, {});
+  const DecodeOptions options{.confidence_threshold = 0.2F};
+  Answer answer;
+  decoder->decode(std::vector{before.view()}, {}, {640, 640}, options, &answer);
+  EXPECT_GT(answer.objects.size(), 20U);
+  const TestTensor after = tensor_of_rows(rows);
+  decoder->decode(std::vector{after.view()}, {}, {640, 640}, options, &answer);
+  expect_equal(answer, decoded(card, tensor_of_rows(rows), options));
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, HostFrames,
+                         testing::Values("topk", "nms", "nms-best-class", "multiclass-nms",
+                                         "matrix-nms"));
+
+TEST(HostTopK, GivesNoMoreThanTheUserAsksFor) {
+  const ModelCard card = cut(card_of(Task::kDetect, 2), "topk", 2, 3);
+  const Rows rows{{0, 0, 50, 50, 0.9, 0}, {60, 0, 90, 50, 0.8, 0}, {100, 0, 150, 50, 0, 0.7}};
+  EXPECT_EQ(decode(card, rows).objects.size(), 3U);
+  EXPECT_EQ(decode(card, rows, {.max_objects = 2}).objects.size(), 2U);
+}
+
 TEST(HostNms, SuppressesByBoxesThatNobodySees) {
   ModelCard card = suppressed(0.3F, 0.1F);
   const Rows rows{{-200, 0, 0, 100, 0.9, 0}, {-100, 0, 40, 100, 0.8, 0}};
