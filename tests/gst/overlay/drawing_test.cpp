@@ -325,10 +325,11 @@ TEST(LabelsOfObjects, StayInsideTheFrame) {
   }
 }
 
-// Letters that the font has not are of another one, which may be taller: here those of formulas.
+// Letters that the font has not are of another one, which may be taller.
 TEST(LabelsOfObjects, StandOnOneLine) {
   Drawing drawing{Look{}.for_height(360)};
   Lettering lettering(static_cast<int>(Look{}.for_height(360).text_height));
+  bool has_others = false;
   for (const std::string name : {"plain", "\xf0\x9d\x92\x9c", "\xe2\xa8\x8c \xe4\xb8\xad"}) {
     drawing.begin(kFrame);
     Region labelled = region(name);
@@ -339,10 +340,14 @@ TEST(LabelsOfObjects, StandOnOneLine) {
     EXPECT_EQ(sprites[1].y + lettering.of(name).baseline,
               sprites[2].y + lettering.of(" 50%").baseline)
         << name;
+    has_others = has_others || lettering.of(name).baseline != lettering.of(" 50%").baseline;
     for (const Sprite& text : sprites.subspan(1)) {
       EXPECT_GE(text.y, sprites[0].y) << name;
       EXPECT_LE(text.y + text.height, sprites[0].y + sprites[0].height) << name;
     }
+  }
+  if (!has_others) {
+    GTEST_SKIP() << "no font of this machine is taller than the usual one";
   }
 }
 
