@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 
 #include "boxes.hpp"
 #include "families.hpp"
@@ -63,9 +64,12 @@ int only_of(const Found& found, bool (*fits)(const Found& found, const TensorVie
 }
 
 std::string refusal(const Found& found) {
-  return only_of(found, is_boxes) >= 0 && only_of(found, is_scores) >= 0
-             ? ""
-             : "has other tensors, or an input of another size";
+  if (only_of(found, is_boxes) < 0 || only_of(found, is_scores) < 0) {
+    return "has other tensors, or an input of another size";
+  }
+  const std::size_t wanted = found.card.key_points;
+  if (wanted == 0 || wanted == kKeyPoints) return "";
+  return "has " + std::to_string(kKeyPoints) + " key points, not " + std::to_string(wanted);
 }
 
 struct Face {

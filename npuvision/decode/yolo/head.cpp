@@ -94,17 +94,17 @@ bool is_named(const Found& found, Family family) {
   return found.card.family == family;
 }
 
-// ---- Raw
-
 // Both are said by hand: then labels may be missing. A file that says them has labels that fit.
-bool is_certain(const Found& found) {
-  return is_named(found, Family::kYolo) && found.card.task != Task::kUnknown &&
+bool is_certain(const Found& found, Family family) {
+  return is_named(found, family) && found.card.task != Task::kUnknown &&
          !found.card.origins.contains("family");
 }
 
+// ---- Raw
+
 std::string settle_raw_values(const Found& found, YoloHead* head) {
   const std::size_t labels = found.card.labels.size();
-  const bool counts = labels > 0 && !is_certain(found);
+  const bool counts = labels > 0 && !is_certain(found, Family::kYolo);
   if (head->values <= YoloHead::kBoxValues) {
     return "has " + number(head->values) + " values per box, too few for a class";
   }
@@ -201,7 +201,8 @@ std::string settle_factors(const Found& found, Family family, YoloHead* head) {
   const std::size_t others = YoloHead::kFirstFactor + head->extras();
   const std::size_t labels = found.card.labels.size();
   head->classes = head->values > others ? head->values - others : 0;
-  const bool is_told = is_named(found, family) || (labels == 0 && found.card.task == head->task);
+  const bool is_told = labels == 0 ? is_named(found, family) || found.card.task == head->task
+                                   : is_certain(found, family);
   if (head->classes > 0 && (is_told || head->classes == labels)) return "";
   return "has " + number(head->values) + " values per box, which is not 5 + " +
          (labels > 0 ? number(labels) + " labels" : "classes") +

@@ -38,13 +38,13 @@ RowOutput rows(std::size_t boxes, std::size_t values, std::string what) {
 
 Rows yolo_rows() {
   const auto detect = card_of(Task::kDetect, 3), pose = posed(card_of(Task::kPose, 1));
-  const auto segment = card_of(Task::kSegment, 3), oriented = card_of(Task::kOriented, 3);
+  const auto segment = card_of(Task::kSegment, 3), oriented = card_of(Task::kOriented, 7);
   return {
       {"yolo", Family::kYolo, detect, {columns(7, "pppps")}},
       {"yolo, boxes first", Family::kYolo, detect, {rows(kCells, 7, "pppps")}},
       {"yolo segment", Family::kYolo, segment, {columns(12, "ppppsssl"), protos()}},
       {"yolo pose", Family::kYolo, pose, {columns(17, "ppppsppsppsppspps")}},
-      {"yolo obb", Family::kYolo, oriented, {columns(8, "ppppsssl")}},
+      {"yolo obb", Family::kYolo, oriented, {columns(12, "ppppsssssssl")}},
   };
 }
 
@@ -54,16 +54,16 @@ Rows end_to_end_rows() {
   };
   constexpr Family kFamily = Family::kYoloEndToEnd;
   return {
-      {"end-to-end", kFamily, card(Task::kDetect, 3), {rows(10, 6, "aazzsw")}},
+      {"end-to-end", kFamily, card(Task::kDetect, 3), {rows(30, 6, "aazzsw")}},
       {"end-to-end segment",
        kFamily,
        card(Task::kSegment, 3),
-       {rows(10, 6 + kMasks, "aazzswl"), protos()}},
+       {rows(30, 6 + kMasks, "aazzswl"), protos()}},
       {"end-to-end pose",
        kFamily,
        posed(card(Task::kPose, 1)),
-       {rows(10, 18, "aazzs0ppsppsppspps")}},
-      {"end-to-end obb", kFamily, card(Task::kOriented, 3), {rows(10, 7, "ppppswl")}},
+       {rows(30, 18, "aazzs0ppsppsppspps")}},
+      {"end-to-end obb", kFamily, card(Task::kOriented, 3), {rows(30, 7, "ppppswl")}},
   };
 }
 
@@ -90,7 +90,7 @@ Rows host_rows() {
        kFamily,
        posed(cut(Task::kPose, 1, "topk")),
        {columns(17, "aazzsppsppsppspps")}},
-      {"host topk obb", kFamily, cut(Task::kOriented, 3, "topk"), {columns(8, "ppppsssl")}},
+      {"host topk obb", kFamily, cut(Task::kOriented, 6, "topk"), {columns(11, "ppppssssssl")}},
       {"host nms-best-class segment",
        kFamily,
        cut(Task::kSegment, 3, "nms-best-class"),
@@ -144,7 +144,7 @@ Rows graph_rows() {
   const auto masks = card_of(Task::kSegment, 3, Family::kMaskRcnn);
   return {
       {"yolo-nas", Family::kYoloNas, nas, {{{"o", {12, 7}}, "0aazzsw"}}},
-      {"ssd", Family::kSsd, card_of(Task::kDetect, 3), {{{"o", {1, 1, 6, 7}}, "0wsxxyy"}}},
+      {"ssd", Family::kSsd, card_of(Task::kDetect, 3), {{{"o", {1, 1, 10, 7}}, "0wsxxyy"}}},
       {"ssd, boxes and labels",
        Family::kSsd,
        card_of(Task::kDetect, 3),
@@ -152,11 +152,13 @@ Rows graph_rows() {
       {"ssd, three outputs",
        Family::kSsd,
        card_of(Task::kDetect, 3),
-       {{{"bboxes", {1, 9, 4}}, "xxyy"}, {{"labels", {1, 9}, kLong}, "w"}, {{"scores", {1, 9}}}}},
+       {{{"bboxes", {1, 14, 4}}, "xxyy"},
+        {{"labels", {1, 14}, kLong}, "w"},
+        {{"scores", {1, 14}}}}},
       {"detr-decoded",
        Family::kDetrDecoded,
        card_of(Task::kDetect, 3),
-       {{{"labels", {1, 9}, kLong}, "w"}, {{"boxes", {1, 9, 4}}, "aazz"}, {{"scores", {1, 9}}}}},
+       {{{"labels", {1, 14}, kLong}, "w"}, {{"boxes", {1, 14, 4}}, "aazz"}, {{"scores", {1, 14}}}}},
       {"mask-rcnn",
        Family::kMaskRcnn,
        masks,
@@ -164,30 +166,30 @@ Rows graph_rows() {
       {"mask-rcnn of a batch",
        Family::kMaskRcnn,
        masks,
-       {{{"b", {1, 6, 5}}, "aazzs"}, {{"l", {1, 6}, kLong}, "w"}, {{"m", {1, 6, 7, 6}}}}},
+       {{{"b", {1, 12, 5}}, "aazzs"}, {{"l", {1, 12}, kLong}, "w"}, {{"m", {1, 12, 7, 6}}}}},
   };
 }
 
 Rows detr_rows() {
   const auto softmax = card_with(
-      Task::kDetect, 3, [](ModelCard& card) { card.architecture = "DetrForObjectDetection"; });
+      Task::kDetect, 10, [](ModelCard& card) { card.architecture = "DetrForObjectDetection"; });
   return {
       {"detr of Hugging Face",
        Family::kDetr,
-       card_of(Task::kDetect, 4),
-       {{{"logits", {1, 13, 4}}, "l"}, {{"pred_boxes", {1, 13, 4}}}}},
+       card_of(Task::kDetect, 11),
+       {{{"logits", {1, 13, 11}}, "l"}, {{"pred_boxes", {1, 13, 4}}}}},
       {"detr with a softmax",
        Family::kDetr,
        softmax,
-       {{{"logits", {1, 13, 4}}, "l"}, {{"pred_boxes", {1, 13, 4}}}}},
+       {{{"logits", {1, 13, 11}}, "l"}, {{"pred_boxes", {1, 13, 4}}}}},
       {"rf-detr",
        Family::kDetr,
-       card_of(Task::kDetect, 6),
-       {{{"dets", {1, 13, 4}}}, {{"labels", {1, 13, 6}}, "l"}}},
+       card_of(Task::kDetect, 12),
+       {{{"dets", {1, 13, 4}}}, {{"labels", {1, 13, 12}}, "l"}}},
       {"rf-detr segment",
        Family::kDetr,
-       card_of(Task::kSegment, 6),
-       {{{"dets", {1, 13, 4}}}, {{"labels", {1, 13, 6}}, "l"}, {{"masks", {1, 13, 7, 7}}, "l"}}},
+       card_of(Task::kSegment, 12),
+       {{{"dets", {1, 13, 4}}}, {{"labels", {1, 13, 12}}, "l"}, {{"masks", {1, 13, 7, 7}}, "l"}}},
   };
 }
 
@@ -195,7 +197,7 @@ Rows grid_of_scores_rows() {
   const auto faces = [](std::uint32_t side, std::size_t boxes) {
     return ContractRow{"anchors of " + std::to_string(side),
                        Family::kAnchors,
-                       card_of(Task::kDetect),
+                       card_of(Task::kDetect, 1),
                        {{{"boxes", {1, boxes, 16}}, "p"}, {{"scores", {1, boxes, 1}}, "l"}},
                        {side, side}};
   };
@@ -246,22 +248,28 @@ Rows map_rows() {
   });
   constexpr ElementType kByte = ElementType::kU8;
   return {
-      {"segmentation", Family::kSegmentation, card_of(Task::kSemantic, 3), {{{"o", {1, 3, 8, 8}}}}},
+      {"segmentation",
+       Family::kSegmentation,
+       card_of(Task::kSemantic, 3),
+       {{{"o", {1, 3, 20, 20}}}}},
       {"class ids",
        Family::kSegmentation,
        card_of(Task::kSemantic, 3),
-       {{{"o", {1, 8, 8}, kByte}, "w"}}},
+       {{{"o", {1, 20, 20}, kByte}, "w"}}},
       {"class ids of one channel",
        Family::kSegmentation,
        card_of(Task::kSemantic, 3),
-       {{{"o", {1, 1, 8, 8}, ElementType::kI64}, "w"}}},
-      {"anomaly", Family::kAnomaly, anomaly, {{{"o", {1, 1, 8, 8}}, "l"}}},
+       {{{"o", {1, 1, 20, 20}, ElementType::kI64}, "w"}}},
+      {"anomaly", Family::kAnomaly, anomaly, {{{"o", {1, 1, 20, 20}}, "l"}}},
       {"anomaly of Anomalib 2",
        Family::kAnomaly,
        card_of(Task::kAnomaly),
-       {{{"anomaly_map", {1, 1, 8, 8}}}, {{"pred_score", {1}}}}},
-      {"depth", Family::kDepth, card_of(Task::kDepth), {{{"o", {1, 8, 8}}, "p"}}},
-      {"depth of one channel", Family::kDepth, card_of(Task::kDepth), {{{"o", {1, 1, 8, 8}}, "p"}}},
+       {{{"anomaly_map", {1, 1, 20, 20}}}, {{"pred_score", {1}}}}},
+      {"depth", Family::kDepth, card_of(Task::kDepth), {{{"o", {1, 20, 20}}, "p"}}},
+      {"depth of one channel",
+       Family::kDepth,
+       card_of(Task::kDepth),
+       {{{"o", {1, 1, 20, 20}}, "p"}}},
       {"embedding", Family::kEmbedding, card_of(Task::kEmbed), {{{"o", {1, 17}}, "l"}}},
       {"embedding of pictures",
        Family::kEmbedding,
@@ -271,14 +279,13 @@ Rows map_rows() {
 }
 
 Rows text_rows() {
-  const auto reader = card_with(Task::kReadText, 0, [](ModelCard& card) {
-    card.characters = {"a", "b", "c", "d"};
-  });
+  const auto reader =
+      card_with(Task::kReadText, 0, [](ModelCard& card) { card.characters.assign(25, "a"); });
   return {
-      {"ctc", Family::kCtc, reader, {{{"o", {1, 10, 5}}}}},
-      {"ctc with a space", Family::kCtc, reader, {{{"o", {1, 10, 6}}}}},
-      {"text-boxes", Family::kTextBoxes, card_of(Task::kFindText), {{{"o", {1, 1, 16, 16}}}}},
-      {"text-boxes of a map", Family::kTextBoxes, card_of(Task::kFindText), {{{"o", {1, 16, 16}}}}},
+      {"ctc", Family::kCtc, reader, {{{"o", {1, 40, 26}}}}},
+      {"ctc with a space", Family::kCtc, reader, {{{"o", {1, 40, 27}}}}},
+      {"text-boxes", Family::kTextBoxes, card_of(Task::kFindText), {{{"o", {1, 1, 24, 24}}}}},
+      {"text-boxes of a map", Family::kTextBoxes, card_of(Task::kFindText), {{{"o", {1, 24, 24}}}}},
   };
 }
 
