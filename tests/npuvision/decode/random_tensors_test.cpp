@@ -376,6 +376,14 @@ void expect_inside(const Object& object, FrameSize frame) {
   EXPECT_GT(std::min(object.oriented->width, object.oriented->height), 0);
 }
 
+void expect_inside(const Mask& mask, FrameSize frame, std::size_t pixels) {
+  EXPECT_TRUE(mask.width > 0 && mask.x + mask.width <= frame.width);
+  EXPECT_TRUE(mask.height > 0 && mask.y + mask.height <= frame.height);
+  EXPECT_TRUE(mask.columns > 0 && mask.columns <= mask.width);
+  EXPECT_TRUE(mask.rows > 0 && mask.rows <= mask.height);
+  EXPECT_LE(mask.first + std::size_t{mask.columns} * mask.rows, pixels);
+}
+
 void expect_inside(const Answer& answer, FrameSize frame) {
   for (const Object& object : answer.objects) expect_inside(object, frame);
   EXPECT_EQ(answer.key_points.size(), answer.objects.size() * answer.key_points_per_object);
@@ -384,13 +392,7 @@ void expect_inside(const Answer& answer, FrameSize frame) {
     EXPECT_TRUE(point.x >= 0 && point.x <= frame.width && point.y >= 0 && point.y <= frame.height);
   }
   EXPECT_TRUE(answer.masks.empty() || answer.masks.size() == answer.objects.size());
-  for (const Mask& mask : answer.masks) {
-    EXPECT_TRUE(mask.width > 0 && mask.x + mask.width <= frame.width);
-    EXPECT_TRUE(mask.height > 0 && mask.y + mask.height <= frame.height);
-    EXPECT_TRUE(mask.columns > 0 && mask.columns <= mask.width);
-    EXPECT_TRUE(mask.rows > 0 && mask.rows <= mask.height);
-    EXPECT_LE(mask.first + std::size_t{mask.columns} * mask.rows, answer.mask_pixels.size());
-  }
+  for (const Mask& mask : answer.masks) expect_inside(mask, frame, answer.mask_pixels.size());
 }
 
 template <typename Value>
@@ -443,6 +445,7 @@ void try_once(Dice& dice, const ContractRow& row, Counts& counts) {
   const InputSize input = random_input(dice, row.input);
   std::vector<TestTensor> tensors;
   std::vector<TensorView> shapes, views;
+  tensors.reserve(outputs.size());
   for (const RowOutput& output : outputs) {
     tensors.push_back(random_tensor(dice, output, row.input.width));
   }
