@@ -9,6 +9,14 @@ import numpy as np
 from reference import case, into_frame, letterbox, objects, stretch, tensor, write
 
 
+def meaning(shares, letters):
+    """The text of [steps, classes], greedily, and its confidence."""
+    best, score = shares.argmax(1), shares.max(1).astype(np.float64)
+    kept = [i for i in range(len(best)) if best[i] != 0 and (i == 0 or best[i] != best[i - 1])]
+    known = ["", *letters, " "]
+    return {"text": "".join(known[best[i]] for i in kept), "text_confidence": float(score[kept].mean())}
+
+
 def read(seed, steps, letters, space, dtype=np.float32, threshold=0.0):
     random = np.random.default_rng(seed)
     classes = len(letters) + 1 + space
@@ -17,10 +25,7 @@ def read(seed, steps, letters, space, dtype=np.float32, threshold=0.0):
     chosen[1::3] = chosen[::3][:len(chosen[1::3])]  # repeats
     logits[np.arange(steps), chosen] += 6
     shares = (np.exp(logits) / np.exp(logits).sum(1, keepdims=True)).astype(dtype)
-    best, score = shares.argmax(1), shares.max(1).astype(np.float64)
-    kept = [i for i in range(steps) if best[i] != 0 and (i == 0 or best[i] != best[i - 1])]
-    known = ["", *letters, " "]
-    answer = {"text": "".join(known[best[i]] for i in kept), "text_confidence": float(score[kept].mean())}
+    answer = meaning(shares, letters)
     if answer["text_confidence"] < threshold:
         answer = {}
     return case({"task": "read-text", "characters": letters}, [tensor("out", shares[None])], (320, 48), (400, 60), answer,
@@ -153,4 +158,5 @@ def main():
     })
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -96,8 +96,8 @@ def interpolation(frame_size, plane_size, model_size, offset, scale):
 
 
 def masks_of(coefficients, protos, boxes, geometry, frame):
-    down = interpolation(frame[1], protos.shape[1], MODEL[1], geometry["offset_y"], geometry["scale_y"])
-    across = interpolation(frame[0], protos.shape[2], MODEL[0], geometry["offset_x"], geometry["scale_x"])
+    down = interpolation(frame[1], protos.shape[1], geometry["model_height"], geometry["offset_y"], geometry["scale_y"])
+    across = interpolation(frame[0], protos.shape[2], geometry["model_width"], geometry["offset_x"], geometry["scale_x"])
     rows, columns = np.arange(frame[1])[:, None], np.arange(frame[0])
     found = []
     for one, box in zip(coefficients, boxes):
@@ -107,33 +107,15 @@ def masks_of(coefficients, protos, boxes, geometry, frame):
     return found
 
 
-class Model:
-    """One random model: what its boxes are, and what they mean."""
+class Outputs:
+    """What a model says of a frame: rows of centre, size, scores and what its task adds, and prototypes of masks."""
 
-    def __init__(self, seed, task, classes, frame, dtype=np.float32, key_points=(0, 0), geometry=letterbox):
-        random = np.random.default_rng(seed)
+    def __init__(self, task, classes, frame, geometry, rows, protos=None, key_points=(0, 0)):
         self.task, self.classes, self.frame, self.key_points = task, classes, frame, key_points
-        self.geometry = geometry(MODEL, frame)
-        count = len(grids(MODEL))
-        boxes, scores = random_boxes(random, count, classes, 0.9 if task == "obb" else 0.25)
-        self.protos = None
-        extra = np.zeros((count, 0))
-        if task == "segment":
-            coarse = np.kron(random.normal(0, 1, (32, MODEL[1] // 32, MODEL[0] // 32)), np.ones((1, 8, 8)))
-            self.protos = coarse.astype(dtype)
-            extra = random.normal(0, 1, (count, 32))
-        elif task == "pose":
-            places = random.uniform(-10, np.max(MODEL), (count, key_points[0], 2))
-            extra = np.concatenate([places, random.uniform(0, 1, (count, key_points[0], key_points[1] - 2))], 2).reshape(count, -1)
-        elif task == "obb":
-            extra = random.uniform(-np.pi, 2 * np.pi, (count, 1))
-        self.rows = np.concatenate([boxes, scores, extra], axis=1).astype(dtype)
-        self.read()
-
-    def read(self):
-        values = self.rows.astype(np.float64)
-        self.boxes, self.extra = values[:, :4], values[:, 4 + self.classes:]
-        scores = values[:, 4:4 + self.classes]
+        self.geometry, self.rows, self.protos = geometry, rows, protos
+        values = rows.astype(np.float64)
+        self.boxes, self.extra = values[:, :4], values[:, 4 + classes:]
+        scores = values[:, 4:4 + classes]
         self.scores, self.labels = scores.max(1), scores.argmax(1)
 
     def places(self):
@@ -164,6 +146,28 @@ class Model:
             sure = points[:, 2:] if self.key_points[1] == 3 else np.ones((len(points), 1))
             more["key_points"] = np.concatenate([into_frame(points[:, :2], self.geometry, self.frame), sure], 1)
         return {"objects": objects(places, self.scores[index], self.labels[index], oriented), **more}
+
+
+class Model(Outputs):
+    """One random model: what its boxes are, and what they mean."""
+
+    def __init__(self, seed, task, classes, frame, dtype=np.float32, key_points=(0, 0), geometry=letterbox):
+        random = np.random.default_rng(seed)
+        count = len(grids(MODEL))
+        boxes, scores = random_boxes(random, count, classes, 0.9 if task == "obb" else 0.25)
+        protos = None
+        extra = np.zeros((count, 0))
+        if task == "segment":
+            coarse = np.kron(random.normal(0, 1, (32, MODEL[1] // 32, MODEL[0] // 32)), np.ones((1, 8, 8)))
+            protos = coarse.astype(dtype)
+            extra = random.normal(0, 1, (count, 32))
+        elif task == "pose":
+            places = random.uniform(-10, np.max(MODEL), (count, key_points[0], 2))
+            extra = np.concatenate([places, random.uniform(0, 1, (count, key_points[0], key_points[1] - 2))], 2).reshape(count, -1)
+        elif task == "obb":
+            extra = random.uniform(-np.pi, 2 * np.pi, (count, 1))
+        rows = np.concatenate([boxes, scores, extra], axis=1).astype(dtype)
+        super().__init__(task, classes, frame, geometry(MODEL, frame), rows, protos, key_points)
 
     def objectness(self, **layout):
         """As YOLOv5's own repository has it: three boxes for each cell, and each score is a product of two."""
@@ -332,4 +336,5 @@ def main():
     })
 
 
-main()
+if __name__ == "__main__":
+    main()
