@@ -69,7 +69,7 @@ std::vector<std::string> labels_from(const json& labels) {
 
 ModelCard card_from(const json& object) {
   if (object.contains("model_info")) {
-    return read_model_card("/nowhere/model.xml", object.at("model_info"));
+    return read_model_card(object.value("path", "/nowhere/model.xml"), object.at("model_info"));
   }
   ModelCard card;
   card.task = task_from_string(object.value("task", "unknown"));
