@@ -30,6 +30,9 @@ from pictures import as_map, shown  # noqa: E402
 from reference import case, letterbox, stretch, tensor, write  # noqa: E402
 from scenes import noise_texture  # noqa: E402
 
+# Of boxes of one object some overlap more than this, some less. No score and no overlap is within 0.003 of these, which two runs of a model
+# would not be sure to agree about.
+THRESHOLDS = {"confidence_threshold": 0.24, "iou_threshold": 0.7}
 CLIP_FRAMES = (0, 75, 150, 225)
 METER_FRAMES = 6
 ENLARGED = 2
@@ -110,7 +113,7 @@ def meter_pictures():
 def objects_of(task, classes, key_points=(0, 0)):
     def meaning(outputs, geometry, frame):
         protos = outputs[1][0] if task == "segment" else None
-        rows = yolo.Outputs(task, classes, frame, geometry, outputs[0][0].T, protos, key_points)
+        rows = yolo.Outputs(task, classes, frame, geometry, outputs[0][0].T, protos, key_points, THRESHOLDS)
         return rows.answer(rows.chosen())
 
     return meaning
@@ -133,7 +136,7 @@ def models(tasks):
     seen = [picture for picture, _, _ in clip_pictures()]
 
     def yolo_model(path, meaning):
-        return TinyModel(path, seen, in_letterbox, meaning, letterbox, yolo.THRESHOLDS)
+        return TinyModel(path, seen, in_letterbox, meaning, letterbox, THRESHOLDS)
 
     def of_task(task):
         return Path(tasks).resolve() / f"shapes_{task}_openvino_model" / f"shapes_{task}.xml"

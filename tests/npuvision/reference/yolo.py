@@ -33,13 +33,13 @@ def iou(one, others):
     return shared / ((one[2:] - one[:2]).prod() + area - shared)
 
 
-def suppressed(edges, scores, labels):
+def suppressed(edges, scores, labels, iou_threshold=THRESHOLDS["iou_threshold"]):
     """Indices, best first: of two of one class that overlap more than the threshold, the better one stays."""
     left, kept = sorted(range(len(scores)), key=lambda i: (-scores[i], i)), []
     while left:
         best = left.pop(0)
         kept.append(best)
-        over = dict(zip(left, iou(edges[best], edges[left]) > THRESHOLDS["iou_threshold"])) if left else {}
+        over = dict(zip(left, iou(edges[best], edges[left]) > iou_threshold)) if left else {}
         left = [i for i in left if not (over[i] and labels[i] == labels[best])]
     return np.array(kept, int)
 
@@ -59,11 +59,11 @@ def prob_iou(boxes):
     return 1 - np.sqrt(1 - np.exp(-distance) + eps)
 
 
-def suppressed_oriented(boxes, scores, labels):
+def suppressed_oriented(boxes, scores, labels, iou_threshold=THRESHOLDS["iou_threshold"]):
     """The authors' fast suppression: what is dropped still drops others."""
     order = np.array(sorted(range(len(scores)), key=lambda i: (-scores[i], i)))
     overlaps = prob_iou(boxes[order]) * (labels[order][:, None] == labels[order])
-    return order[(np.triu(overlaps, 1) >= THRESHOLDS["iou_threshold"]).sum(0) == 0]
+    return order[(np.triu(overlaps, 1) >= iou_threshold).sum(0) == 0]
 
 
 def corners(boxes):
@@ -110,9 +110,10 @@ def masks_of(coefficients, protos, boxes, geometry, frame):
 class Outputs:
     """What a model says of a frame: rows of centre, size, scores and what its task adds, and prototypes of masks."""
 
-    def __init__(self, task, classes, frame, geometry, rows, protos=None, key_points=(0, 0)):
+    def __init__(self, task, classes, frame, geometry, rows, protos=None, key_points=(0, 0), thresholds=None):
         self.task, self.classes, self.frame, self.key_points = task, classes, frame, key_points
         self.geometry, self.rows, self.protos = geometry, rows, protos
+        self.thresholds = thresholds or THRESHOLDS
         values = rows.astype(np.float64)
         self.boxes, self.extra = values[:, :4], values[:, 4 + classes:]
         scores = values[:, 4:4 + classes]
@@ -127,11 +128,11 @@ class Outputs:
         """Indices of the boxes that are objects, best first."""
         places = self.places()
         visible = (places[:, 0] < places[:, 2]) & (places[:, 1] < places[:, 3])
-        some = np.nonzero((self.scores >= THRESHOLDS["confidence_threshold"]) & visible)[0]
+        some = np.nonzero((self.scores >= self.thresholds["confidence_threshold"]) & visible)[0]
         if self.task == "obb":
             turned = np.concatenate([self.boxes, self.extra], 1)[some]
-            return some[suppressed_oriented(turned, self.scores[some], self.labels[some])]
-        return some[suppressed(edges_of(self.boxes)[some], self.scores[some], self.labels[some])]
+            return some[suppressed_oriented(turned, self.scores[some], self.labels[some], self.thresholds["iou_threshold"])]
+        return some[suppressed(edges_of(self.boxes)[some], self.scores[some], self.labels[some], self.thresholds["iou_threshold"])]
 
     def answer(self, index):
         places, oriented, more = self.places()[index], None, {}
