@@ -66,6 +66,21 @@ TEST_P(MaskedTest, ModelAndHostAnswerAsTheWholeModel) {
   }
 }
 
+/// As PyTorch's max, of which the export makes TopK. In the whole model a stable TopK does the
+/// same.
+TEST(TiedTest, TakesTheFirstOfClassesWithOneScore) {
+  constexpr MaskedTail kTail{.classes = 20, .boxes = 90, .detections = 60, .is_stable = true};
+  const Model whole = test::model_of(kTail);
+  Model cut = whole;
+  ASSERT_EQ(cut.repair().size(), 1U);
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    const std::map<std::string, test::Bytes> inputs{
+        {"boxes", test::bytes_of(test::tied_heads(kTail.boxes, kTail.classes, 0, seed))}};
+    expect_rows(test::decoded(cut, test::run_with_openvino(cut, inputs)),
+                test::run_with_openvino(whole, inputs), 0);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, MaskedTest,
     testing::Values(MaskedRow{"detect", {}}, MaskedRow{"pose", {.more = 6}},

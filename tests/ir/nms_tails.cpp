@@ -1,6 +1,7 @@
 #include "nms_tails.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <openvino/opsets/opset13.hpp>
 #include <random>
 
@@ -78,8 +79,10 @@ class MaskedBuilder {
 
   Value class_of(bool lowest) const {
     const auto mode = lowest ? ov::op::TopKMode::MIN : ov::op::TopKMode::MAX;
-    const auto top = std::make_shared<TopK>(scores_, scalar(1), -1, mode,
-                                            ov::op::TopKSortType::NONE, ov::element::i64);
+    const auto sort =
+        tail_.is_stable ? ov::op::TopKSortType::SORT_VALUES : ov::op::TopKSortType::NONE;
+    const auto top = std::make_shared<TopK>(scores_, scalar(1), -1, mode, sort, ov::element::i64,
+                                            tail_.is_stable);
     return make<Squeeze>(top->output(1), numbers({-1}));
   }
 
@@ -205,6 +208,17 @@ std::vector<float> random_heads(int boxes, int classes, int more, unsigned seed)
     for (std::size_t row = 4; row < static_cast<std::size_t>(4 + classes + more); ++row) {
       value(row) = any(random);
     }
+  }
+  return values;
+}
+
+std::vector<float> tied_heads(int boxes, int classes, int more, unsigned seed) {
+  constexpr float kSteps = 8;
+  auto values = random_heads(boxes, classes, more, seed);
+  const auto count = static_cast<std::size_t>(boxes);
+  const auto end = count * static_cast<std::size_t>(4 + classes);
+  for (std::size_t i = 4 * count; i < end; ++i) {
+    values[i] = std::round(values[i] * kSteps) / kSteps;
   }
   return values;
 }

@@ -15,6 +15,7 @@ struct MaskedTail {
   bool is_agnostic = false;      ///< no offset for each class
   bool is_scaled = true;         ///< the boxes, for NonMaxSuppression
   bool gathers_by_names = true;  ///< the columns are parts of one tensor
+  bool is_stable = false;        ///< of classes with one score the first; else OpenVINO takes any
   // Almost such a tail, but none:
   bool masks_by_other_best = false;   ///< of a part of the classes
   bool masks_equal = false;           ///< the threshold is enough
@@ -36,5 +37,7 @@ Model model_of(const MaskedTail& tail);
 
 /// What the input holds: boxes of `size` pixels and more, many of which overlap, and scores.
 std::vector<float> random_heads(int boxes, int classes, int more, unsigned seed);
+/// The same with so few scores that several classes of a box share the best one.
+std::vector<float> tied_heads(int boxes, int classes, int more, unsigned seed);
 
 }  // namespace npu::test

@@ -22,7 +22,7 @@ struct BoxRows {
 /// Of a tensor [1, values, boxes], or [1, boxes, values], whose memory has been checked.
 BoxRows rows_of(const TensorView& tensor, bool channels_first);
 
-/// The best class of each of some boxes.
+/// The best class of each of some boxes; of classes with one score the first, as PyTorch's max.
 struct BestScores {
   static constexpr std::size_t kBlock = 512;  ///< boxes
 

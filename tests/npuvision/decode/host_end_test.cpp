@@ -200,6 +200,25 @@ TEST(HostBestClass, MovesScaledBoxesApart) {
   EXPECT_EQ(decode(best_class(0.5F, 0.1F, 8), rows, all).objects.size(), 2U);
 }
 
+/// As PyTorch's max. With its class goes what suppresses a box.
+TEST(HostBestClass, TakesTheFirstOfClassesWithOneScore) {
+  Rows rows{{0, 0, 100, 100, 0.875, 0},
+            {0, 0, 100, 90, 0.75, 0.75},
+            {200, 0, 300, 100, 0.625, 0.625},
+            {400, 0, 500, 100, 0.25, 0.5}};
+  rows.resize(20, std::vector<double>(6));
+  for (const auto type : {ElementType::kF32, ElementType::kF16}) {
+    for (const bool channels_first : {false, true}) {
+      const Answer answer =
+          decoded(best_class(0.5F, 1, 1000), tensor_of_rows(rows, channels_first, 0, type),
+                  {.confidence_threshold = 0.1F});
+      std::vector<std::uint32_t> labels;
+      for (const Object& object : answer.objects) labels.push_back(object.label_id);
+      EXPECT_EQ(labels, (std::vector<std::uint32_t>{0, 0, 1}));
+    }
+  }
+}
+
 // ---- MulticlassNms and MatrixNms
 
 ModelCard of_classes(const char* step) {
