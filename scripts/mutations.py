@@ -163,6 +163,8 @@ MUTATIONS = [
     Mutation("wrong-counter", "imported frames are counted as offered", PLUGIN,
              "path == InputPath::kOffered ? $offered : $imported)",
              "path == InputPath::kOffered ? $imported : $offered)", ["gst-stats"]),
+    Mutation("endless-way", "more lines than 64 are on their way to Kafka", "gst/*/kafka_sink.cpp",
+             "return run_until(kMostOnTheirWay - 1);", "return run_until(100 * kMostOnTheirWay);", ["gst-kafka_sink"]),
     Mutation("missing-file-code", "a missing model is told as a failure of the library", PLUGIN,
              "return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND};",
              "return {GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED};", ["gst-element-errors"]),
