@@ -36,6 +36,16 @@ MUTATIONS = [
     Mutation("description-checksum", "a blob's description is not compared with its checksum", LIBRARY,
              "fnv1a(xml) != hash", "fnv1a(xml) == 0", ["ir-container"]),
 
+    # ---- Ends of detectors that the host takes over
+    Mutation("soft-is-hard", "soft NMS is left to a host that only drops boxes", LIBRARY, "if (is_soft || !most", "if ((is_soft && !is_soft) || !most",
+             ["ir-repair"]),
+    Mutation("inputs-shown", "an input becomes the output where an end is cut off", LIBRARY,
+             "&& layer_type(document.layer(part.root.layer)) != \"Parameter\"", "", ["ir-repair"]),
+    Mutation("columns-in-any-order", "columns of one tensor are taken to be in the host's order", LIBRARY,
+             "|| part.first != next) return false", ") return false", ["ir-repair"]),
+    Mutation("names-are-cut-off", "an output loses its names with its end", LIBRARY,
+             "move_names(model.document, end.output, joined);", "static_cast<void>(move_names);", ["ir-repair"]),
+
     # ---- Files that last
     Mutation("fsync-file", "a file has its name before it is on the disk", LIBRARY,
              "file.sync(); file.move_to(name);", "file.move_to(name);", [CALLS]),

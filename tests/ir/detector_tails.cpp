@@ -1,7 +1,11 @@
 #include "detector_tails.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <openvino/opsets/opset13.hpp>
 #include <openvino/pass/serialize.hpp>
+#include <regex>
+#include <sstream>
 
 #include "support/temp_dir.hpp"
 
@@ -77,12 +81,14 @@ class TailBuilder {
   void split(const Value& head) {
     const Value rows = make<Transpose>(head, numbers({0, 2, 1}));
     std::vector<std::int64_t> widths{4, tail_.classes};
+    const std::size_t boxes = tail_.has_scores_first ? 1 : 0;
+    std::swap(widths[0], widths[boxes]);
     if (tail_.more > 0) {
       widths.push_back(tail_.more);
     }
     const auto parts = std::make_shared<VariadicSplit>(rows, numbers({-1}), numbers(widths));
-    boxes_ = parts->output(0);
-    scores_ = parts->output(1);
+    boxes_ = parts->output(boxes);
+    scores_ = parts->output(1 - boxes);
     if (tail_.more > 0) {
       more_ = parts->output(2);
     }
@@ -153,12 +159,22 @@ class TailBuilder {
   Value boxes_, scores_, more_, place_;
 };
 
+void remove_output_names(const std::filesystem::path& file) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  std::ofstream(file) << std::regex_replace(text.str(), std::regex(" output_names=\"[^\"]*\""), "");
+}
+
 }  // namespace
 
-Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parameters) {
+Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parameters,
+              bool is_older) {
   const TempDir dir;
   const auto model = std::make_shared<ov::Model>(outputs, parameters, "made");
   ov::pass::Serialize(dir.path() / "model.xml", dir.path() / "model.bin").run_on_model(model);
+  if (is_older) {
+    remove_output_names(dir.path() / "model.xml");
+  }
   return Model::read(dir.path() / "model.xml");
 }
 
@@ -170,6 +186,9 @@ Model model_of(const std::vector<Tail>& tails) {
       ov::element::f32, ov::Shape{1, values, static_cast<std::size_t>(first.boxes)});
   head->output(0).set_names({"boxes"});
   const auto rows = make<Relu>(head->output(0));
+  if (first.names_head) {
+    rows.get_tensor().set_names({"head"});
+  }
   ov::OutputVector outputs;
   for (std::size_t i = 0; i < tails.size(); ++i) {
     TailBuilder builder(tails[i]);
@@ -178,7 +197,7 @@ Model model_of(const std::vector<Tail>& tails) {
     outputs.insert(outputs.end(), tails[i].is_two_outputs ? 2 : 1, output);
     outputs.insert(outputs.end(), builder.shown().begin(), builder.shown().end());
   }
-  return written(outputs, {head});
+  return written(outputs, {head}, first.is_older_file);
 }
 
 Model model_of(const Tail& tail) {

@@ -22,6 +22,9 @@ struct Tail {
   bool remainder_by_product = true;                ///< x - x / n * n, else FloorMod
   bool gathers_boxes_twice = false;                ///< YOLOv10, else YOLO26
   bool is_one_tensor = true;                       ///< boxes and scores are split from one
+  bool has_scores_first = false;                   ///< in that one
+  bool names_head = false;                         ///< "head", what they come from
+  bool is_older_file = false;                      ///< outputs are known by their tensors alone
   Correction correction = Correction::kNone;
   // Almost a tail, but none:
   int divisor = 0;               ///< 0: the number of classes
@@ -42,7 +45,9 @@ struct Tail {
 Model model_of(const Tail& tail);
 /// Several of one head, which all have the first one's sizes: "output0", "output1" and so on.
 Model model_of(const std::vector<Tail>& tails);
-/// What OpenVINO made, written and read back.
-Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parameters);
+/// What OpenVINO made, written and read back; as older ones write it, outputs have no names beside
+/// those of their tensors.
+Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parameters,
+              bool is_older = false);
 
 }  // namespace npu::test

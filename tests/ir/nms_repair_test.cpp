@@ -112,6 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
                     MaskedRow{"boxes_are_changed", {.shows_other_boxes = true}},
                     MaskedRow{"scores_are_changed", {.changes_scores = true}},
                     MaskedRow{"fewer_than_the_output_has", {.limit = 10}},
+                    MaskedRow{"two_pictures", {.limit = 10, .pictures = 2}},
                     MaskedRow{"written_elsewhere", {.first_place = 1}},
                     MaskedRow{"padding_in_front", {.padding_in_front = 6}},
                     MaskedRow{"filled_with_ones", {.padding = 1}},

@@ -169,7 +169,9 @@ class MaskedBuilder {
     const Value written =
         make<ScatterNDUpdate>(zeros, make<Reshape>(counted, numbers({-1, 1}), false),
                               make<Reshape>(padded, numbers({all}), false));
-    const Value output = make<Reshape>(written, numbers({-1, tail_.detections, width}), true);
+    const int rows_of_one = tail_.detections / tail_.pictures;
+    const Value output = make<Reshape>(written, numbers({-1, rows_of_one, width}), true);
+    if (tail_.pictures > 1) return output;
     return make<Slice>(output, numbers({0}), numbers({1}), numbers({1}), numbers({0}));
   }
 

@@ -25,6 +25,7 @@ struct MaskedTail {
   bool shows_other_boxes = false;     ///< not those that were compared
   bool changes_scores = false;        ///< arithmetic behind the Gather
   int limit = 0;                      ///< of detections, 0: as many as the output has
+  int pictures = 1;                   ///< that the output's rows are put into
   int first_place = 0;                ///< of the rows in the output
   int padding_in_front = 0;           ///< values
   float padding = 0;                  ///< the value that fills up

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <openvino/opsets/opset13.hpp>
+#include <optional>
 
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
@@ -113,7 +114,7 @@ TEST_P(TailTest, IsCutOffAndTheHostCanDoTheRest) {
   ASSERT_EQ(model.outputs().size(), 1U);
   EXPECT_EQ(model.outputs()[0].tensor_names, std::vector<std::string>{"output0"});
   const bool by_boxes = model.outputs()[0].shape[1] == tail.boxes;
-  EXPECT_EQ(by_boxes, !tail.is_one_tensor);
+  EXPECT_EQ(by_boxes, !tail.is_one_tensor || tail.has_scores_first);
   EXPECT_EQ(rows_by_hand(test::run_with_openvino(model, inputs), tail, by_boxes), expected);
   EXPECT_EQ(test::wrong_shapes(model), std::vector<std::string>());
   EXPECT_EQ(model.repair(), std::vector<std::string>()) << "a second time";
@@ -135,6 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
                     TailRow{"one_class", {.classes = 1}}, TailRow{"angle", {.more = 1}},
                     TailRow{"masks_twice", {.more = 8, .gathers_boxes_twice = true}},
                     TailRow{"tensors_of_their_own", {.is_one_tensor = false}},
+                    TailRow{"scores_in_front_of_boxes", {.has_scores_first = true}},
                     TailRow{"more_rows_first", {.first_detections = 20}}),
     name_of);
 
@@ -197,6 +199,13 @@ TEST(OneEnd, IsCutBesideClassesOfThePicture) {
   EXPECT_EQ(model.outputs()[1].shape, (Shape{1, 3}));
 }
 
+TEST(OneEnd, LeavesItsNamesBesideThoseOfTheTensorThatIsShown) {
+  auto model = test::model_of(Tail{.names_head = true, .is_older_file = true});
+  EXPECT_TRUE(is_told(model.repair(), "TopK and Gather cut off"));
+  ASSERT_EQ(model.outputs().size(), 1U);
+  EXPECT_EQ(model.outputs()[0].tensor_names, (std::vector<std::string>{"output0", "head"}));
+}
+
 struct TwoRow {
   const char* name;
   std::vector<Tail> tails;
@@ -247,6 +256,9 @@ struct Nms {
   const char* name;
   bool corners = true, sorts = true, fills_with_zeros = true;
   int most = 300;
+  std::optional<float> soft_sigma;  // none: no such input
+  bool has_half_boxes = false;      // of another type than the scores
+  bool has_boxes_as_input = false;  // what would be an output is nothing that is computed
   bool is_cut = true;
 };
 void PrintTo(const Nms& row, std::ostream* out) {
@@ -257,6 +269,12 @@ std::shared_ptr<Constant> numbers(const std::vector<std::int64_t>& values) {
   return Constant::create(ov::element::i64, {values.size()}, values);
 }
 
+constexpr auto kF16 = ov::element::Type_t::f16, kF32 = ov::element::Type_t::f32;
+
+ov::Output<ov::Node> rectified(const ov::Output<ov::Node>& value, ov::element::Type_t type) {
+  return std::make_shared<Relu>(std::make_shared<Convert>(value, type))->output(0);
+}
+
 Model model_of(const Nms& row) {
   constexpr std::size_t kBoxes = 40, kClasses = 3, kRows = 10;
   using Encoding = ov::op::v9::NonMaxSuppression::BoxEncodingType;
@@ -264,7 +282,10 @@ Model model_of(const Nms& row) {
       std::make_shared<Parameter>(ov::element::f32, ov::Shape{1, kBoxes, 4 + kClasses});
   const auto parts = std::make_shared<VariadicSplit>(std::make_shared<Relu>(head), numbers({2}),
                                                      numbers({4, static_cast<int>(kClasses)}));
-  const auto boxes = std::make_shared<Relu>(parts->output(0));
+  const auto own_boxes = std::make_shared<Parameter>(ov::element::f32, ov::Shape{1, kBoxes, 4});
+  const auto boxes = row.has_boxes_as_input
+                         ? own_boxes->output(0)
+                         : rectified(parts->output(0), row.has_half_boxes ? kF16 : kF32);
   const auto scores =
       std::make_shared<Transpose>(std::make_shared<Relu>(parts->output(1)), numbers({0, 2, 1}));
   const auto nms = std::make_shared<NonMaxSuppression>(
@@ -272,12 +293,16 @@ Model model_of(const Nms& row) {
       Constant::create(ov::element::f32, {}, {0.45F}),
       Constant::create(ov::element::f32, {}, {0.1F}),
       row.corners ? Encoding::CORNER : Encoding::CENTER, row.sorts, ov::element::i32);
+  if (row.soft_sigma) {
+    nms->set_argument(5, Constant::create(ov::element::f32, {}, {*row.soft_sigma}));
+    nms->validate_and_infer_types();
+  }
   const auto axis = Constant::create(ov::element::i64, {}, {1});
   const auto columns = std::make_shared<Split>(nms->output(0), axis, 3);
   const auto score = std::make_shared<Split>(nms->output(1), axis, 3)->output(2);
   const auto places = std::make_shared<Squeeze>(columns->output(2), numbers({1}));
-  const auto chosen =
-      std::make_shared<Gather>(boxes, places, Constant::create(ov::element::i64, {}, {1}));
+  const auto chosen = std::make_shared<Convert>(
+      std::make_shared<Gather>(boxes, places, Constant::create(ov::element::i64, {}, {1})), kF32);
   const auto rows = std::make_shared<Concat>(
       ov::OutputVector{
           chosen, std::make_shared<Unsqueeze>(score, numbers({0})),
@@ -290,7 +315,11 @@ Model model_of(const Nms& row) {
   const auto filled = std::make_shared<Concat>(ov::OutputVector{rows, rest}, 1);
   const auto first =
       std::make_shared<Slice>(filled, numbers({0}), numbers({kRows}), numbers({1}), numbers({1}));
-  return test::written({std::make_shared<Reshape>(first, numbers({1, kRows, 6}), false)}, {head});
+  ov::ParameterVector inputs{head};
+  if (row.has_boxes_as_input) {
+    inputs.push_back(own_boxes);
+  }
+  return test::written({std::make_shared<Reshape>(first, numbers({1, kRows, 6}), false)}, inputs);
 }
 
 class NmsTest : public testing::TestWithParam<Nms> {};
@@ -317,7 +346,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Nms{.name = "centres", .corners = false, .is_cut = false},
                     Nms{.name = "by_class", .sorts = false, .is_cut = false},
                     Nms{.name = "filled_with_ones", .fills_with_zeros = false, .is_cut = false},
-                    Nms{.name = "few_of_a_class", .most = 5, .is_cut = false}),
+                    Nms{.name = "few_of_a_class", .most = 5, .is_cut = false},
+                    Nms{.name = "not_soft", .soft_sigma = 0.0F},
+                    Nms{.name = "soft", .soft_sigma = 0.5F, .is_cut = false},
+                    Nms{.name = "boxes_of_another_type", .has_half_boxes = true, .is_cut = false},
+                    Nms{.name = "boxes_are_an_input", .has_boxes_as_input = true, .is_cut = false}),
     [](const auto& row) { return row.param.name; });
 
 // ---- Roundings
