@@ -182,6 +182,10 @@ MUTATIONS = [
              "&& tensor.size_bytes >= end;", "&& end > 0;", ["vision-yolo_random", "vision-random_tensors"]),
     Mutation("past-the-output", "a family's decoder reads behind its output's memory", VISION,
              "return tensor.data != nullptr && tensor.size_bytes >= end;", "return tensor.data != nullptr;", ["vision-yolo_raw"]),
+    Mutation("labels-of-before", "a model's labels are those of its first frame", PLUGIN,
+             "is(labels, meta->labels) && is(card, meta->card);", "is(card, meta->card);", ["tensordec"]),
+    Mutation("overlaps-of-before", "scores decay by the overlaps of the class before", VISION,
+             "highest_.assign(best_first.size(), 0);", "highest_.resize(best_first.size());", ["vision-host_end"]),
     Mutation("factors-unchecked", "factors of a score that are no probabilities count", VISION,
              "probability(object) * probability(best.score)", "object * best.score", ["vision-yolo_end_to_end"]),
 

@@ -382,6 +382,19 @@ TEST(TensorDecLabels, ComeFromTheModel) {
       (std::vector<std::string>{"dog", "cat"}));
 }
 
+TEST(TensorDecLabels, AreThoseOfTheFrameThoughTheModelIsTheSame) {
+  ElementHarness harness("nputensordec model-task=detect tensor-layout=channels-first", kCaps);
+  for (const std::string labels : {"cat dog", "moon sun", "cat dog"}) {
+    Owned<GstBuffer> frame = frame_with({two_objects()});
+    add_model(frame.get(), "net.xml")->labels = g_strdup(labels.c_str());
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+    const Owned<GstBuffer> out = harness.pull();
+    const std::vector<Roi> found = rois(out.get());
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[1].label + (" " + found[0].label), labels);
+  }
+}
+
 const char* const kModelInfo =
     "[modelinfo]\nversion=1.0\ngroup-id=yolo-v8-out\n"
     "[output0]\ndir=output\nid=yolo-v8-out\ntype=float32\ndims=1,6,-1\ndims-order=col-major\n"

@@ -278,6 +278,22 @@ TEST(HostMatrixNms, LetsScoresDecay) {
   EXPECT_EQ(decode(card, rows, all).objects.size(), 2U);
 }
 
+// The second box of a class overlaps none of it, the third one the second; in the class before, the
+// second one overlaps the first.
+TEST(HostMatrixNms, ForgetsTheOverlapsOfTheClassBefore) {
+  ModelCard card = of_classes("matrix-nms");
+  card.host_detections = 5;
+  const DecodeOptions all{.confidence_threshold = 0.1F};
+  const Rows rows{{0, 0, 100, 100, 0.95, 0},
+                  {0, 0, 100, 50, 0.85, 0},
+                  {300, 0, 400, 100, 0, 0.9},
+                  {500, 0, 600, 100, 0, 0.8},
+                  {500, 0, 600, 50, 0, 0.7}};
+  const Answer answer = decode(card, rows, all);
+  ASSERT_EQ(answer.objects.size(), 5U);
+  EXPECT_FLOAT_EQ(answer.objects[4].confidence, 0.35F) << "half of it is the second one's";
+}
+
 TEST(HostMatrixNms, AsksForTheThresholdOfDecayedScores) {
   const Rows rows{{0, 0, 100, 100, 0.9, 0}, {0, 0, 100, 50, 0.8, 0}};
   const DecodeOptions user{.confidence_threshold = 0.5F};
