@@ -1,6 +1,9 @@
 // The end of a stream whose lines nobody takes.
 #include <unistd.h>
 
+#include <chrono>
+#include <future>
+
 #include "gst/leak_check.hpp"
 #include "sinks/listener.hpp"
 
@@ -53,6 +56,22 @@ TEST(PublishEnd, WaitsNoLongerThanItsTime) {
     gst_element_set_state(harness.element(), GST_STATE_NULL);
     EXPECT_FALSE(has_warning(harness, "were not out when the element stopped"));
   }
+}
+
+// Its time is not over then.
+TEST(PublishEnd, IsGivenUpWithoutAWarningWhereAFlushComes) {
+  const TempFolder folder;
+  ElementHarness harness(
+      "npupublish name=publish eos-time=3600000 drain-time=0 policy=block location=unix:" +
+          folder.file("socket"),
+      kCaps);
+  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  auto ending = std::async(std::launch::async,
+                           [&] { gst_harness_push_event(harness.get(), gst_event_new_eos()); });
+  EXPECT_EQ(ending.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  gst_harness_push_event(harness.get(), gst_event_new_flush_start());
+  ending.get();
+  EXPECT_FALSE(has_warning(harness, "when eos-time was over"));
 }
 
 }  // namespace

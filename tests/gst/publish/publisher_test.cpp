@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <future>
 #include <optional>
 #include <system_error>
@@ -23,7 +25,8 @@ struct Outside {
   int failures = 0;            // lines that it fails with, before any
   bool answers = false;        // lines that it took are out when somebody has asked for answers
   bool keeps_answers = false;  // flush() waits for them
-  bool is_asked = false;       // somebody waits in write(), or in flush()
+  std::size_t most_answers = SIZE_MAX;  // of one flush()
+  bool is_asked = false;                // somebody waits in write(), or in flush()
   bool is_interrupted = false;
 
   void give_room(int count) {
@@ -74,7 +77,7 @@ class FakeSink final : public Sink {
     outside_.is_asked = outside_.keeps_answers;
     outside_.changed.notify_all();
     outside_.changed.wait(lock, [this] { return !outside_.keeps_answers; });
-    held_ = 0;
+    held_ -= std::min(held_, outside_.most_answers);
     return true;
   }
   bool awaits_answers() const override { return outside_.answers; }
@@ -250,6 +253,19 @@ TEST_F(Publishing, EndsWithAllLinesOut) {
   outside_.give_room(5);
   publisher_->end(20s);
   EXPECT_EQ(outside_.seen().size(), 5U);
+}
+
+TEST_F(Publishing, EndsWithAllLinesAnswered) {
+  outside_.answers = true;
+  outside_.most_answers = 1;
+  start(PublishPolicy::kDropOld, 10);
+  fill(3);
+  const auto giving = std::async(std::launch::async, [this] {
+    std::this_thread::sleep_for(50ms);  // the end waits already
+    outside_.give_room(3);
+  });
+  publisher_->end(20s);
+  EXPECT_EQ(publisher_->stats().published, 3U);
 }
 
 TEST_F(Publishing, EndsThoughNobodyReads) {
