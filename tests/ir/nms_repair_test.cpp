@@ -93,6 +93,13 @@ INSTANTIATE_TEST_SUITE_P(
                     MaskedRow{"tensors_of_their_own", {.gathers_by_names = false}}),
     [](const auto& row) { return row.param.name; });
 
+TEST(MaskedBoxes, AreScaledWithWhatMovedThem) {
+  Model cut = test::model_of(MaskedTail{.is_scaled = false, .scales_moved = 0.5F});
+  ASSERT_EQ(cut.repair().size(), 1U);
+  EXPECT_EQ(cut.model_info().at("host_box_scale"), "0.5");
+  EXPECT_EQ(cut.model_info().at("host_class_offset"), "320") << "half of 640";
+}
+
 class AlmostMaskedTest : public testing::TestWithParam<MaskedRow> {};
 
 TEST_P(AlmostMaskedTest, IsLeftAlone) {
@@ -113,6 +120,8 @@ INSTANTIATE_TEST_SUITE_P(
                     MaskedRow{"scores_are_changed", {.changes_scores = true}},
                     MaskedRow{"fewer_than_the_output_has", {.limit = 10}},
                     MaskedRow{"two_pictures", {.limit = 10, .pictures = 2}},
+                    MaskedRow{"fewer_in_front", {.limits_again = true, .limit = 10}},
+                    MaskedRow{"moved_twice", {.moves_twice = true}},
                     MaskedRow{"written_elsewhere", {.first_place = 1}},
                     MaskedRow{"padding_in_front", {.padding_in_front = 6}},
                     MaskedRow{"filled_with_ones", {.padding = 1}},

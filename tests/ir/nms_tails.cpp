@@ -111,8 +111,13 @@ class MaskedBuilder {
     const Value column = make<Reshape>(label, numbers({0, 1}), true);
     const Value each = make<Broadcast>(column, size, ov::op::BroadcastType::BIDIRECTIONAL);
     const float offset = tail_.is_scaled ? scale : static_cast<float>(kSize);
-    return make<Add>(make<Slice>(scaled, numbers({0}), numbers({4}), numbers({1}), numbers({1})),
-                     make<Multiply>(make<Convert>(each, ov::element::f32), real(offset)));
+    const Value move = make<Multiply>(make<Convert>(each, ov::element::f32), real(offset));
+    Value apart = make<Add>(
+        make<Slice>(scaled, numbers({0}), numbers({4}), numbers({1}), numbers({1})), move);
+    if (tail_.moves_twice) {
+      apart = make<Add>(apart, move);
+    }
+    return tail_.scales_moved == 1 ? apart : make<Multiply>(apart, real(tail_.scales_moved));
   }
 
   Value suppressed(const Value& boxes, const Value& score) const {
@@ -124,8 +129,11 @@ class MaskedBuilder {
     const Value places =
         make<Squeeze>(make<Gather>(nms->output(0), numbers({2}), scalar(1)), numbers({1}));
     const int most = tail_.limit > 0 ? tail_.limit : tail_.detections;
-    const Value first =
-        make<Slice>(places, numbers({0}), numbers({most}), numbers({1}), numbers({0}));
+    Value first = make<Slice>(places, numbers({0}), numbers({most}), numbers({1}), numbers({0}));
+    if (tail_.limits_again) {
+      first =
+          make<Slice>(first, numbers({0}), numbers({tail_.detections}), numbers({1}), numbers({0}));
+    }
     return make<Convert>(make<Convert>(first, ov::element::i32), ov::element::u32);
   }
 

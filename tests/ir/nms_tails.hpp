@@ -14,6 +14,7 @@ struct MaskedTail {
   float conf = 0.25F, iou = 0.45F;
   bool is_agnostic = false;      ///< no offset for each class
   bool is_scaled = true;         ///< the boxes, for NonMaxSuppression
+  float scales_moved = 1;        ///< the boxes, once more, with what moved them
   bool gathers_by_names = true;  ///< the columns are parts of one tensor
   bool is_stable = false;        ///< of classes with one score the first; else OpenVINO takes any
   // Almost such a tail, but none:
@@ -21,6 +22,8 @@ struct MaskedTail {
   bool masks_equal = false;           ///< the threshold is enough
   bool takes_lowest_class = false;    ///< the class of the lowest score
   bool moves_by_other_class = false;  ///< the offset is of the lowest score's class
+  bool moves_twice = false;           ///< by the class
+  bool limits_again = false;          ///< to what the output has, behind `limit`
   bool shows_mask = false;            ///< the chosen rows are an output, too
   bool shows_other_boxes = false;     ///< not those that were compared
   bool changes_scores = false;        ///< arithmetic behind the Gather
