@@ -258,8 +258,7 @@ std::optional<Tail> TailReader::read(PortRef output) {
   }
   if (score_.most.value_or(shape[1]) != shape[1]) return {};
   tail_.detections = shape[1];
-  return layer_type(detector) == "NonMaxSuppression" && read_nms(detector) ? std::optional(tail_)
-                                                                           : std::nullopt;
+  return read_nms(detector) ? std::optional(tail_) : std::nullopt;
 }
 
 }  // namespace
