@@ -107,6 +107,12 @@ void read_thresholds(const Value& root, ModelCard* card) {
   }
 }
 
+/// Whether the answer is one class, which the Model API gives however low its score is.
+bool takes_the_best(const ModelCard& card) {
+  return card.task == Task::kClassify && !card.multilabel.value_or(false) &&
+         card.level_values.empty();
+}
+
 /// What Model::repair() wrote.
 void read_host_postprocess(const Value& root, ModelCard* card) {
   const auto step = root.find("host_postprocess");
@@ -180,6 +186,7 @@ ModelCard card_of_model_api(const std::map<std::string, std::string>& info,
     read_labels(root, &card);
   }
   read_thresholds(root, &card);
+  if (takes_the_best(card)) card.confidence_threshold.reset();
   read_preprocess(root, &card);
   read_host_postprocess(root, &card);
   return card;

@@ -148,21 +148,21 @@ class ModelApi(unittest.TestCase):
         means = op.subtract(op.reduce_mean(image, [2, 3], False), np.float32(127.5))
         weights = self.random.normal(0, 1, (3, count)).astype(np.float32)
         return Wrapped(name, image, {"logits": op.matmul(means, weights, False, False)},
-                       {"model_type": "Classification", **info})
+                       {"model_type": "Classification", "confidence_threshold": "0.5", **info})
 
     def test_best_class(self):
         model = self.logits(4, "best-class", {"labels": LABELS})
         self.assert_same([model.case(one, classes) for one in self.pictures()], "classes")
 
     def test_classes_from_a_threshold_on(self):
-        model = self.logits(4, "multilabel", {"labels": LABELS, "multilabel": "True", "confidence_threshold": "0.5"})
+        model = self.logits(4, "multilabel", {"labels": LABELS, "multilabel": "True"})
         self.assert_same([model.case(one, classes) for one in self.pictures()], "classes")
 
     def test_classes_of_levels(self):
         for resolver in ("greedy", "probabilistic"):
             model = self.logits(7, f"levels-{resolver}", {
                 "labels": "nobody reads these seven but counts them", "hierarchical": "True", "hierarchical_postproc": resolver,
-                "hierarchical_config": levels(), "confidence_threshold": "0.5"})
+                "hierarchical_config": levels()})
             self.assert_same([model.case(one, classes) for one in self.pictures()], "classes")
 
     def detector(self, name, info, outputs):

@@ -428,6 +428,18 @@ TEST_F(GetiCard, SaysWhoSuppressesOverlaps) {
   EXPECT_GE(card.max_objects.value_or(0), 1000000U) << "0 is no limit";
 }
 
+TEST_F(GetiCard, HasNoThresholdForTheBestClass) {
+  std::map<std::string, std::string> info = {{"model_type", "Classification"},
+                                             {"confidence_threshold", "0.5"}};
+  EXPECT_FALSE(read(info).confidence_threshold);
+  info["multilabel"] = "False";
+  EXPECT_FALSE(read(info).confidence_threshold);
+  info["multilabel"] = "True";
+  EXPECT_EQ(read(info).confidence_threshold, 0.5F);
+  info["model_type"] = "ssd";
+  EXPECT_EQ(read(info).confidence_threshold, 0.5F);
+}
+
 TEST_F(GetiCard, IsAllThatItsModelInfoSays) {
   const ModelCard card = read({{"model_type", "AnomalyDetection"},
                                {"labels", "Normal Anomaly"},
