@@ -87,7 +87,8 @@ BufferRef backdrop(const std::string& format, guint index) {
   constexpr guint8 kSky[] = {66, 96, 150}, kLawn[] = {84, 124, 72};
   Picture picture{kWidth, kHeight, std::vector<guint8>(std::size_t{3} * kWidth * kHeight)};
   for (std::size_t i = 0; i < picture.rgb.size(); ++i) {
-    picture.rgb[i] = (i < picture.rgb.size() / 2 ? kSky : kLawn)[i % 3];
+    const guint8* color = i < picture.rgb.size() / 2 ? kSky : kLawn;
+    picture.rgb[i] = color[i % 3];
   }
   const std::vector<guint8> bytes = format == "NV12" ? nv12_of(picture) : std::move(picture.rgb);
   BufferRef frame = frame_of(format.c_str(), kWidth, kHeight, 0, index);
