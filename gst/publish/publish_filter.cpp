@@ -16,6 +16,7 @@
 #include "common/bus.hpp"
 #include "common/gtype.hpp"
 #include "publish/sinks/array_file.hpp"
+#include "publish/sinks/broker_location.hpp"
 
 #include "dlstreamer_json.hpp"
 #include "frame_json.hpp"
@@ -81,6 +82,7 @@ using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, PublishFilter>;
 void warn_of_failure(GstElement* element);
 
 std::unique_ptr<Sink> PublishFilter::open_sink() const {
+  check_names_no_user(active_.location);
   if (active_.file_format == PublishFileFormat::kJson) {
     return std::make_unique<ArrayFile>(active_.location, active_.append);
   }

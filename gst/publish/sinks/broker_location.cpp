@@ -119,6 +119,17 @@ BrokerLocation parse_broker_location(const std::string& location) {
   return parts;
 }
 
+void check_names_no_user(const std::string& location) {
+  if (scheme_of(location) != nullptr) return;
+  const std::size_t host = location.find("://");
+  const bool is_url = host != std::string::npos && is_kafka_name(location.substr(0, host));
+  if (!is_url || location.find('@', host) == std::string::npos) return;
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "the location names a user, and all who see the pipeline see it: write none. "
+                   "Brokers, whose locations begin with mqtt://, mqtts:// or kafka://, have "
+                   "properties for name and password");
+}
+
 std::string to_text(const HostAndPort& address) {
   const bool is_v6 = address.host.find(':') != std::string::npos;
   return (is_v6 ? "[" + address.host + "]" : address.host) + ":" + address.port;

@@ -62,6 +62,19 @@ TEST(PublishFailure, OfALocationThatIsNoneSaysWhatOneIs) {
       << said;
 }
 
+// Whose name is not asked for there, or whose scheme is none: his password was in the message.
+TEST(PublishFailure, OfALocationWithAUserShowsNoPassword) {
+  for (const std::string location :
+       {"tcp://me:secret@127.0.0.1:9", "tcp://me:secret@127.0.0.1", "TCP://me:secret@127.0.0.1:9",
+        "KAFKA://me:secret@broker/t", "amqp://me:se/secret@broker/t", "redis://:secret@broker/t"}) {
+    for (const std::string properties : {"", "file-format=json"}) {
+      const std::string said = failure_of_start(location, properties).text;
+      EXPECT_EQ(said.find("secret"), std::string::npos) << said;
+      EXPECT_NE(said.find("the location names a user"), std::string::npos) << said;
+    }
+  }
+}
+
 // It ended the process: write() sends a signal then.
 TEST(PublishFailure, OfAPipeWhoseReaderWentStopsTheFlow) {
   const TempFolder folder;

@@ -101,6 +101,14 @@ TEST(BrokerLocation, IsRefusedWithoutShowingAPassword) {
   }
 }
 
+TEST(LocationOfAnotherKind, MayHaveAnAtWhereItNamesNoHost) {
+  for (const char* location : {"", "-", "me@home.jsonl", "/tmp/x://me@home.jsonl", "unix:/tmp/@",
+                               "tcp://localhost:1", "mqtt://broker/me@home"}) {
+    EXPECT_NO_THROW(check_names_no_user(location)) << location;
+  }
+  EXPECT_THROW(check_names_no_user("tcp://me@localhost:1"), npu::Error);
+}
+
 TEST(BrokerLocation, OfMqttMayHaveAnAtInItsTopic) {
   EXPECT_EQ(parse_broker_location("mqtt://broker/me@home").topic, "me@home");
 }
