@@ -57,22 +57,22 @@ bool may_sum_to_one(std::span<const float> values, double sum) {
          sum <= 1 + static_cast<double>(above) * step / 2 + kSumError;
 }
 
-/// Of one frame alone. Values that are all the same say nothing.
-Scores scores_of(std::span<const float> values) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (*least == *most) return Scores::kUnknown;
-  if (*least < 0 || *most > 1) return Scores::kLogits;
-  double sum = 0;
-  for (const float value : values) sum += static_cast<double>(value);
-  return std::abs(sum - 1) <= kSumError || may_sum_to_one(values, sum) ? Scores::kProbabilities
-                                                                       : Scores::kLogits;
-}
-
 /// Whether no probability is like one of them, however it was rounded.
 bool prove_logits(std::span<const float> values) {
   constexpr float kError = 0.01F;
   return std::any_of(values.begin(), values.end(),
                      [](float value) { return value < -kError || value > 1 + kError; });
+}
+
+/// Of one frame alone. Values that are all the same say nothing.
+Scores scores_of(std::span<const float> values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (*least == *most) return Scores::kUnknown;
+  if (prove_logits(values)) return Scores::kLogits;
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value);
+  return std::abs(sum - 1) <= kSumError || may_sum_to_one(values, sum) ? Scores::kProbabilities
+                                                                       : Scores::kLogits;
 }
 
 /// Of [1, classes], [1, classes, 1, 1] and the like: all dimensions but one are 1. 0: it is no

@@ -241,6 +241,16 @@ TEST(Classification, StaysWithWhatTheFirstFrameTold) {
   EXPECT_EQ(sure[2], 1.0F);
 }
 
+// In f16 a sure class may be the next number above 1.
+TEST(Classification, TakesRoundedProbabilitiesOfTheFirstFrameForThem) {
+  for (const std::vector<double>& first :
+       {std::vector<double>{1.0009766, 0, 0}, std::vector<double>{0.9995, -0.0005, 0.001}}) {
+    const auto found = confidences({first, {0.8, 0.1, 0.1}});
+    EXPECT_NEAR(found[0], 1.0F, 1e-3F);
+    EXPECT_NEAR(found[1], 0.8F, 1e-6F);
+  }
+}
+
 TEST(Classification, TurnsOnceWhereNoProbabilityIsLikeThat) {
   const auto found = confidences({{0.8, 0.1, 0.1}, {3, 0.1, 0.1}, {0.8, 0.1, 0.1}});
   EXPECT_NEAR(found[0], 0.8F, 1e-6F) << "nothing tells yet that it is a logit";
