@@ -165,5 +165,23 @@ TEST(ClassNmsThreshold, IsTakenAsTheOperatorsTakeIt) {
   }
 }
 
+/// The compiler would name an attribute that it does not know.
+TEST(ClassNmsOfOtherSizes, IsRefusedWithWhatHelps) {
+  for (const bool is_matrix : {false, true}) {
+    const ClassTail tail{.is_matrix = is_matrix};
+    Model model = test::model_of(tail);
+    model.reshape({{"boxes", {1, 7, 50}}});
+    EXPECT_EQ(model.repair(), std::vector<std::string>());
+    try {
+      model.check_supported();
+      ADD_FAILURE() << operator_of(tail) << " is taken";
+    } catch (const Error& error) {
+      const std::string said = error.what();
+      EXPECT_NE(said.find(operator_of(tail)), std::string::npos) << said;
+      EXPECT_NE(said.find("reshape the model in Python"), std::string::npos) << said;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace npu

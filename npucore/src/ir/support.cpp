@@ -150,6 +150,18 @@ void check_layers(const Model::Impl& model) {
   }
 }
 
+/// No compiler has these, whatever the sizes, and where those are not known nothing cuts them off.
+void check_detectors(const Model::Impl& model) {
+  for (const char* type : {"MulticlassNms", "MatrixNms"}) {
+    for (const auto layer : model.document.layers_of_type(type)) {
+      fail(model, text(describe_layer(layer),
+                       " finds a number of boxes that is only known at run time, and its end is "
+                       "left to the host only where the file itself has all sizes: reshape the "
+                       "model in Python with model.reshape() and openvino.save_model()"));
+    }
+  }
+}
+
 }  // namespace
 
 void check_supported(const Model::Impl& model) {
@@ -159,6 +171,7 @@ void check_supported(const Model::Impl& model) {
   if (!has_stale_shapes(model)) {
     check_layers(model);
   }
+  check_detectors(model);
   for (const auto& output : model.outputs) check_port(model, "output", output);
 }
 
