@@ -63,7 +63,7 @@ inline constexpr auto kFields = std::make_tuple(
     Field{"unclip_ratio", &ModelCard::unclip_ratio, 0.0, 10.0},
     Field{"use_dilation", &ModelCard::use_dilation},
     Field{"resize", &ModelCard::resize},
-    Field{"crop_share", &ModelCard::crop_share, 1e-3, 1.0},
+    Field{"crop_share", &ModelCard::crop_share, CardLimits::kLeastCropShare, 1.0},
     Field{"pad_value", &ModelCard::pad_value, 0.0, 255.0},
     Field{"channels", &ModelCard::channels},
     Field{"mean", &ModelCard::mean, -CardLimits::kGreyLevels, CardLimits::kGreyLevels},

@@ -113,8 +113,12 @@ std::vector<float> deviations_of(const Value& value) {
 }
 
 /// A side of the model's input over that of the picture that it is cut out of.
-void set_crop(std::uint32_t side, std::uint32_t whole, ModelCard* card) {
+void set_crop(const Value& from, std::uint32_t side, std::uint32_t whole, ModelCard* card) {
   if (side > whole || side == 0) return;
+  if (side < CardLimits::kLeastCropShare * whole) {
+    from.refuse("cuts " + std::to_string(side) + " pixels out of " + std::to_string(whole) +
+                ", less than a thousandth");
+  }
   card->resize = ResizeMode::kCrop;
   card->crop_share = static_cast<float>(side) / static_cast<float>(whole);
 }
@@ -130,7 +134,7 @@ void read_timm_crop(const Value& config, ModelCard* card) {
   const auto share = config.find("crop_pct"), mode = config.find("crop_mode");
   if (!share || (mode && mode->text() != "center")) return;
   const std::uint32_t side = std::min(*card->input_width, *card->input_height);
-  set_crop(side, side_before(side, share->number(kLeastShare, kMostShare)), card);
+  set_crop(*share, side, side_before(side, share->number(kLeastShare, kMostShare)), card);
 }
 
 /// timm's `pretrained_cfg`.
@@ -220,8 +224,8 @@ std::uint32_t side_before_crop(const Value& root, std::uint32_t edge) {
 
 void read_crop(const Value& root, ModelCard* card) {
   if (const auto edge = shortest_edge(root)) {
-    set_crop(std::min(*card->input_width, *card->input_height), side_before_crop(root, *edge),
-             card);
+    set_crop(*root.find("size"), std::min(*card->input_width, *card->input_height),
+             side_before_crop(root, *edge), card);
   }
 }
 
@@ -233,7 +237,7 @@ void read_crop_of_size(const Value& root, ModelCard* card) {
   card->input_width = card->input_height = *edge;
   card->resize = ResizeMode::kStretch;
   if (*edge < kStretched) {
-    set_crop(*edge, side_before_crop(root, *edge), card);
+    set_crop(*root.find("size"), *edge, side_before_crop(root, *edge), card);
   }
 }
 

@@ -75,7 +75,8 @@ struct CardLimits {
   static constexpr std::size_t kAnchors = 256;  ///< numbers: two for each
   static constexpr double kGreyLevels = 1e6;    ///< mean and scale
   static constexpr double kSmallScale = 1e-6;   ///< what may be divided by
-  static constexpr double kAnyNumber = 1e30;    ///< a float has it
+  static constexpr double kLeastCropShare = 1e-3;
+  static constexpr double kAnyNumber = 1e30;  ///< a float has it
 };
 
 }  // namespace npu::vision
