@@ -309,7 +309,11 @@ bool is_refusal(rd_kafka_resp_err_t error, const std::string& reason) {
 /// One broker that is away, or refuses, is no trouble as long as there are others. Who was taken
 /// once is not refused for good: users and certificates of a broker that starts may be late.
 void KafkaSink::note_trouble(rd_kafka_resp_err_t error, const std::string& reason) {
-  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) return note_that_none_takes(reason);
+  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+    // Of several first brokers librdkafka 2.8 says so before it has asked each.
+    if (!objection_.empty() && brokers_.addresses.size() > 1) return;
+    return note_that_none_takes(reason);
+  }
   trouble_ = reason;
   if (is_refusal(error, reason) && !was_confirmed_) {
     objection_ = reason;
