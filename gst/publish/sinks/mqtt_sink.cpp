@@ -1,6 +1,7 @@
 #include "mqtt_sink.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <future>
@@ -41,7 +42,7 @@ class MqttSink final : public Sink {
   bool awaits_answers() const override { return true; }
   void interrupt() override;
   void resume() override;
-  void disconnect();
+  void leave();
 
  private:
   struct Line {
@@ -55,8 +56,10 @@ class MqttSink final : public Sink {
   void set_callbacks();
   bool connect();
   void begin_attempt();
+  int connect_in_turn();
   bool wait_for_attempt();
   bool pause();
+  void disconnect();
   void note_end();
   void note_trouble(const MqttRefusal& refusal);
   void tell_once(const std::string& reason);
@@ -79,7 +82,8 @@ class MqttSink final : public Sink {
   const Paho& paho_;
   MqttOptions mqtt_;
   MQTTClient client_;
-  std::future<int> attempt_;    // to connect, whose result nobody has looked at yet
+  std::future<int> attempt_;  // to connect, whose result nobody has looked at yet
+  std::atomic<bool> is_ending_ = false;
   bool was_connected_ = false;  // once at least
   bool is_made_ = false;        // by the last attempt
   int ends_ = 0;                // of connections, since an attempt has failed
@@ -135,11 +139,18 @@ void MqttSink::set_callbacks() {
 
 /// The library ends no client as long as it connects one, this or another.
 MqttSink::~MqttSink() {
+  leave();
   if (attempt_.valid()) {
     attempt_.get();
   }
   disconnect();
   paho_.destroy(&client_);
+}
+
+/// Nothing is written any more.
+void MqttSink::leave() {
+  is_ending_ = true;
+  disconnect();
 }
 
 /// Who leaves without a word has his last will published.
@@ -311,12 +322,20 @@ void MqttSink::begin_attempt() {
     is_attempting_ = true;
   }
   attempt_ = std::async(std::launch::async, [this] {
-    const int result = mqtt_.connect(client_);
+    const int result = connect_in_turn();
     const std::scoped_lock lock(mutex_);
     is_attempting_ = false;
     changed_.notify_all();
     return result;
   });
+}
+
+/// The library connects one client after the other. Who has ended meanwhile takes none of the
+/// others' time.
+int MqttSink::connect_in_turn() {
+  static std::mutex turn;
+  const std::scoped_lock lock(turn);
+  return is_ending_ ? MQTTCLIENT_DISCONNECTED : mqtt_.connect(client_);
 }
 
 /// False: interrupted.
@@ -418,7 +437,7 @@ void MqttSink::note_answer(int token, int code) {
 std::unique_ptr<Sink> make_mqtt_sink(const std::string& location, const SinkOptions& options) {
   auto sink = std::make_unique<MqttSink>(location, options);
   MqttSink* mqtt = sink.get();
-  return std::make_unique<PromptSink>(std::move(sink), [mqtt] { mqtt->disconnect(); });
+  return std::make_unique<PromptSink>(std::move(sink), [mqtt] { mqtt->leave(); });
 }
 
 }  // namespace gstnpu

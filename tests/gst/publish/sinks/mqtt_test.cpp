@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
+#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -445,6 +447,47 @@ TEST_P(SilentBroker, IsNotWaitedForByAStopWhileItConnects) {
 
 INSTANTIATE_TEST_SUITE_P(All, SilentBroker, testing::Values("mqtt", "mqtts"),
                          [](const auto& row) { return std::string(row.param); });
+
+/// In the client's packet, which begins a connection. All have names of five letters.
+bool is_asked_by(const Listener& server, const std::string& client) {
+  const int connection = server.accept();
+  const std::string packet = read_from(connection, 19);
+  ::close(connection);
+  return packet.ends_with(client);
+}
+
+/// Ends while it waits for its turn to connect: it has a thread for lines and one to connect then.
+void stop_before_its_turn(const std::string& location) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const auto before = threads();
+  Publishing publishing(location, "drain-time=0 mqtt-client-id=ended");
+  publishing.push(1);
+  becomes([&] { return threads() >= before + 2; });
+  publishing.stop();
+}
+
+// The library connects one client after the other. On a busy machine the first one may have given
+// up, after 5 s, before the others have ended: then it is tried again.
+TEST(SilentMqttBroker, IsNotAskedByThoseThatHaveEnded) {
+  bool was_connecting = false;
+  for (int i = 0; i < 10 && !was_connecting; ++i) {
+    const Listener server;
+    const std::string location = "mqtt://127.0.0.1:" + std::to_string(server.port()) + "/t";
+    Publishing first(location, "drain-time=0 mqtt-client-id=first");
+    first.push(1);
+    const int connection = server.accept();
+    for (int j = 0; j < 8; ++j) stop_before_its_turn(location);
+    first.stop();
+    Publishing last(location, "drain-time=0 mqtt-client-id=final");
+    last.push(1);
+    was_connecting = is_open(connection);
+    ::close(connection);
+    EXPECT_TRUE(!was_connecting || is_asked_by(server, "final"));
+  }
+  EXPECT_TRUE(was_connecting);
+}
 
 // ---- Settings
 
