@@ -31,10 +31,11 @@ bool is_first_to_tell(GstElement* element, GstElement* cause) {
   const EventRef start(pad ? gst_pad_get_sticky_event(pad.get(), GST_EVENT_STREAM_START, 0)
                            : nullptr);
   if (!cause || !start) return true;
-  const gpointer stream = GUINT_TO_POINTER(gst_event_get_seqnum(start.get()));
+  const guint32 stream = gst_event_get_seqnum(start.get());
   GST_OBJECT_LOCK(cause);
-  const bool is_first = g_object_get_qdata(G_OBJECT(cause), key) != stream;
-  g_object_set_qdata(G_OBJECT(cause), key, stream);
+  const auto* told = static_cast<const guint32*>(g_object_get_qdata(G_OBJECT(cause), key));
+  const bool is_first = !told || *told != stream;
+  g_object_set_qdata_full(G_OBJECT(cause), key, g_memdup2(&stream, sizeof stream), g_free);
   GST_OBJECT_UNLOCK(cause);
   return is_first;
 }

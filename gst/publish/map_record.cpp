@@ -20,6 +20,7 @@ std::vector<MapRecord::Share> shares_of(const npu::vision::Map<guint16>& map,
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   largest.resize(std::min(largest.size(), kMostClasses));
   std::vector<MapRecord::Share> shares;
+  shares.reserve(largest.size());
   for (const auto& [id, count] : largest) {
     shares.push_back({npu::vision::label_of(labels, id), id,
                       static_cast<double>(count) / static_cast<double>(map.values.size())});
