@@ -46,6 +46,15 @@ std::map<guint16, std::size_t> counted(const std::vector<guint16>& values) {
   return counts;
 }
 
+std::vector<std::pair<guint16, std::size_t>> largest_of(
+    const std::map<guint16, std::size_t>& counts, std::size_t most) {
+  std::vector<std::pair<guint16, std::size_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  sorted.resize(std::min(sorted.size(), most));
+  return sorted;
+}
+
 std::optional<ValueRange> range_of(const std::vector<float>& values) {
   std::optional<ValueRange> range;
   double sum = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gstnpu {
@@ -30,6 +31,9 @@ class MapModels {
 
 /// How many places each class has.
 std::map<guint16, std::size_t> counted(const std::vector<guint16>& values);
+/// The classes that have the most places, the largest first; of equals the first.
+std::vector<std::pair<guint16, std::size_t>> largest_of(
+    const std::map<guint16, std::size_t>& counts, std::size_t most);
 
 struct ValueRange {
   float least = 0, most = 0;

@@ -25,17 +25,6 @@ bool is_background(const std::string& label) {
   });
 }
 
-using Counts = std::map<guint16, std::size_t>;
-
-/// The classes that have the most places; of equals the first.
-Counts largest_of(const Counts& counts, std::size_t most) {
-  std::vector<std::pair<guint16, std::size_t>> sorted(counts.begin(), counts.end());
-  if (sorted.size() <= most) return counts;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  return {sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(most)};
-}
-
 /// Pixels that lie between the same two columns of a map.
 struct Stripe {
   int begin, end;
@@ -175,11 +164,13 @@ ColoredMap color_classes(const npu::vision::Map<guint16>& classes,
                          const std::vector<std::string>& labels) {
   ColoredMap map{.columns = classes.width, .rows = classes.height};
   std::vector<guint8> number_of(std::size_t{1} << 16, 0);
-  Counts counts = counted(classes.values);
+  auto counts = counted(classes.values);
   std::erase_if(counts, [&](const auto& one) {
     return is_background(npu::vision::label_of(labels, one.first));
   });
-  for (const auto& [id, count] : largest_of(counts, kMostColors)) {
+  const auto largest = largest_of(counts, kMostColors);
+  const std::map<guint16, std::size_t> by_id(largest.begin(), largest.end());
+  for (const auto& [id, count] : by_id) {
     const Color color = color_of_class(id);
     map.colors.push_back(color);
     number_of[id] = static_cast<guint8>(map.colors.size());

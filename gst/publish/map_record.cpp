@@ -14,11 +14,7 @@ constexpr std::size_t kMostClasses = 256;  // that are told
 
 std::vector<MapRecord::Share> shares_of(const npu::vision::Map<guint16>& map,
                                         const std::vector<std::string>& labels) {
-  const auto counts = counted(map.values);
-  std::vector<std::pair<guint16, std::size_t>> largest(counts.begin(), counts.end());
-  std::stable_sort(largest.begin(), largest.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  largest.resize(std::min(largest.size(), kMostClasses));
+  const auto largest = largest_of(counted(map.values), kMostClasses);
   std::vector<MapRecord::Share> shares;
   shares.reserve(largest.size());
   for (const auto& [id, count] : largest) {
