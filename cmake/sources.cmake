@@ -271,16 +271,16 @@ set(GSTNPU_SOURCES
   gst/publish/publish_filter.cpp
   gst/publish/publish_properties.cpp
   gst/publish/publisher.cpp
+  gst/publish/clients/broker_login.cpp
+  gst/publish/clients/shared_library.cpp
+  gst/publish/clients/tls_files.cpp
   gst/publish/sinks/array_file.cpp
   gst/publish/sinks/broker_location.cpp
-  gst/publish/clients/broker_login.cpp
   gst/publish/sinks/host_and_port.cpp
   gst/publish/sinks/line_writer.cpp
   gst/publish/sinks/prompt_sink.cpp
-  gst/publish/clients/shared_library.cpp
   gst/publish/sinks/sink.cpp
   gst/publish/sinks/socket_sink.cpp
-  gst/publish/clients/tls_files.cpp
   gst/publish/wall_clock.cpp
   gst/trace/npu_tracer.cpp
   gst/trace/trace_options.cpp
@@ -305,15 +305,15 @@ set(GSTNPU_OVERLAY_SOURCES
 )
 
 set(GSTNPU_MQTT_SOURCES
+  gst/publish/clients/openssl.cpp
+  gst/publish/clients/paho.cpp
   gst/publish/sinks/mqtt_options.cpp
   gst/publish/sinks/mqtt_refusal.cpp
   gst/publish/sinks/mqtt_sink.cpp
-  gst/publish/clients/openssl.cpp
-  gst/publish/clients/paho.cpp
 )
 
 set(GSTNPU_KAFKA_SOURCES
+  gst/publish/clients/rdkafka.cpp
   gst/publish/sinks/kafka_config.cpp
   gst/publish/sinks/kafka_sink.cpp
-  gst/publish/clients/rdkafka.cpp
 )

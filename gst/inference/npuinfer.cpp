@@ -48,8 +48,7 @@ std::vector<Property<BaseElement>> properties() {
           "repair", "Repair",
           "Whether the end of a detector that NPUs refuse or compute wrongly goes to the host, "
           "roundings of whole numbers go, orig_target_sizes and scale_factor become constants; "
-          "told "
-          "by message",
+          "told by message",
           enum_type<kRepairs>("NpuRepair"), true, kUntilReady)),
       property<E, &Settings::mean>(g_param_spec_string(
           "mean", "Mean",
