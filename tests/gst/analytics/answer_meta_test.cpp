@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "common/refs.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -15,10 +16,7 @@
 namespace gstnpu {
 namespace {
 
-struct Unref {
-  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
-};
-using Buffer = std::unique_ptr<GstBuffer, Unref>;
+using Buffer = BufferRef;
 
 constexpr npu::vision::FrameSize kFrame{640, 480};
 constexpr int kTexts = 2000;

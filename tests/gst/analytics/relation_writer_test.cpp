@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analytics/map_meta.hpp"
+#include "common/refs.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -17,10 +17,7 @@
 namespace gstnpu {
 namespace {
 
-struct Unref {
-  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
-};
-using Buffer = std::unique_ptr<GstBuffer, Unref>;
+using Buffer = BufferRef;
 
 constexpr npu::vision::FrameSize kFrame{640, 480};
 constexpr std::size_t kObjects = 3;

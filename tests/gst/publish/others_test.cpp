@@ -2,9 +2,8 @@
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "analytics/answer_meta.hpp"
+#include "common/refs.hpp"
 #include "publish/frame_json.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
@@ -14,10 +13,7 @@
 namespace gstnpu {
 namespace {
 
-struct Unref {
-  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
-};
-using Buffer = std::unique_ptr<GstBuffer, Unref>;
+using Buffer = BufferRef;
 
 constexpr npu::vision::FrameSize kFrame{640, 480};
 
