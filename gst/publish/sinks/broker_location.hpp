@@ -26,7 +26,8 @@ bool is_kafka_name(std::string_view text);
 BrokerLocation parse_broker_location(const std::string& location);
 
 /// For locations of all kinds but brokers', which parse_broker_location() looks at: a user in front
-/// of the host, with a password perhaps, would be in messages. Throws npu::Error, and shows neither.
+/// of the host, with a password perhaps, would be in messages. Throws npu::Error, and shows
+/// neither.
 void check_names_no_user(const std::string& location);
 
 /// HOST:PORT, with brackets where the host is an address of IPv6.
