@@ -14,7 +14,7 @@ NEGATIVE = 1 << 31
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 COPY = re.compile(r"\brep[a-z]* movs([bwlqd]?)\b")
 WIDTH = {"b": 1, "w": 2, "l": 4, "d": 4, "q": 8}
-CHANGE = r"\b(\w+) +(?:\$0x([0-9a-f]+)|%(\w+)),%[er]?{}[dl]?$"  # instruction, number or register
+CHANGE = r"\b(\w+) +(?:\$0x([0-9a-f]+)|%(\w+)|.+),%[er]?{}[dl]?$"  # instruction; number, register or else
 
 
 def constant_in(register, before):
@@ -28,7 +28,8 @@ def constant_in(register, before):
             number = int(found[2], 16)
             # A mask ("and"), or a negative number that is added, belongs to a size that is not known.
             return (found[1], number) if found[1].startswith(("mov", "add")) and number < NEGATIVE else None
-        return constant_in(found[3].lstrip("er").rstrip("d"), before[:position]) if found[1].startswith("mov") else None
+        from_register = found[3] and found[1].startswith("mov")
+        return constant_in(found[3].lstrip("er").rstrip("d"), before[:position]) if from_register else None
     return None
 
 
