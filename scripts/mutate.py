@@ -140,7 +140,7 @@ class Copy:
     def build_for(self, tests):
         outputs = {target["id"]: target["filename"] for target in self.introspect("targets")}
         wanted = {name for test in tests.values() for target in test["depends"] for name in outputs.get(target, [])}
-        wanted |= {part for test in tests.values() for part in test["cmd"] if part.startswith(f"{self.build}/")}
+        wanted |= {part for test in tests.values() for part in test["cmd"]}.intersection(sum(outputs.values(), []))
         wanted = [os.path.relpath(name, self.build) for name in sorted(wanted)]
         self.run(["nice", "-n", "5", "ninja", "-C", self.build, *wanted], "does not build")
 

@@ -22,7 +22,8 @@ int main(void) { return most(1, 2) == 2 ? 0 : 1; }
 """
 BUILD = """project('tiny', 'c')
 foreach name : ['notices', 'sleeps']
-  test(name, executable(name, name == 'notices' ? ['most.c', 'test.c'] : ['asleep.c']))
+  # Scripts and folders among the arguments are nothing to build.
+  test(name, executable(name, name == 'notices' ? ['most.c', 'test.c'] : ['asleep.c']), args: [files('script.py'), meson.current_build_dir()])
 endforeach
 """
 
@@ -61,7 +62,7 @@ class Trying(unittest.TestCase):
         self.tree = Path(folder.name) / "tree"
         self.tree.mkdir()
         for name, text in {"most.c": SOURCE, "test.c": TEST, "asleep.c": "int main(void) { return 0; }\n",
-                           "meson.build": BUILD, ".gitignore": "/build*/\n"}.items():
+                           "script.py": "", "meson.build": BUILD, ".gitignore": "/build*/\n"}.items():
             (self.tree / name).write_text(text)
         subprocess.run(["git", "init", "-q", self.tree], check=True)
 
