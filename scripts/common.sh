@@ -28,6 +28,10 @@ choose_compiler_cache() {
 }
 choose_compiler_cache
 
+# As many tests at once keep the processors busy: many of them sleep.
+# shellcheck disable=SC2034
+tests_at_once=$(($(nproc) * 3))
+
 say() { printf '%s\n' "$@"; }
 
 # die MESSAGE [NEXT STEP]

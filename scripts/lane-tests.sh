@@ -49,7 +49,7 @@ run_suites() {
   status=0
   rm -f "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml
   # shellcheck disable=SC2046
-  meson test -C "$build" --no-rebuild --print-errorlogs --num-processes $(($(nproc) * 2)) --timeout-multiplier "$patience" \
+  meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$tests_at_once" --timeout-multiplier "$patience" \
     $(printf -- '--suite npucore:%s ' "$@") || status=1
   mkdir -p "$build/runs/$name/meson-logs"
   cp "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml "$build/runs/$name/meson-logs"

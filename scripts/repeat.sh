@@ -32,7 +32,7 @@ done
 
 run_stage() {
   case $1 in
-    tests) meson test -C build --no-rebuild --print-errorlogs --num-processes $(($(nproc) * 2)) --timeout-multiplier 3 ;;
+    tests) meson test -C build --no-rebuild --print-errorlogs --num-processes "$tests_at_once" --timeout-multiplier 3 ;;
     sanitizers) scripts/lane.sh trixie -- scripts/lane-tests.sh --sanitizers ;;
     trixie) scripts/lane.sh trixie -- scripts/lane-tests.sh ;;
   esac

@@ -52,12 +52,12 @@ count() {
   tally add "$results" "$stage" "$1"
 }
 
-# meson_run BUILDDIR [meson test arguments]: runs the tests of a build that is up to date and counts them. Many of them sleep.
+# meson_run BUILDDIR [meson test arguments]: runs the tests of a build that is up to date and counts them.
 meson_run() {
   local build=$1
   shift
   rm -f "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml
-  meson test -C "$build" --no-rebuild --print-errorlogs --num-processes $(($(nproc) * 2)) "$@"
+  meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$tests_at_once" --timeout-multiplier 2 "$@"
   count "$build"
 }
 
