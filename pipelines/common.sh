@@ -1,6 +1,6 @@
 # Sourced by the other scripts here. They read from the environment:
-#   MODEL    an OpenVINO IR with a .modelinfo beside it    (the demo model)
-#   DEVICE   auto, npu or software                         (auto)
+#   MODEL    an OpenVINO IR and what describes it: a .modelinfo, metadata.yaml or config.json    (the demo model)
+#   DEVICE   auto, npu or software    (auto)
 #   SINK     what shows the frames that are drawn on, such as autovideosink    (fakesink)
 # GStreamer must find the elements: install them, or set GST_PLUGIN_PATH.
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)

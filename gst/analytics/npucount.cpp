@@ -195,7 +195,7 @@ std::vector<Property<Count>> properties() {
           g_param_spec_enum("anchor", "Anchor", "Which point of its box is where an object is",
                             anchor_type(), static_cast<gint>(defaults.anchor), kUntilReady)),
       property<C, &S::max_age_ms>(
-          g_param_spec_uint("max-age", "Most age",
+          g_param_spec_uint("max-age", "Maximum age",
                             "How long an object that is not seen stays in its zones, milliseconds",
                             0, G_MAXINT, defaults.max_age_ms, kUntilReady)),
       property<C, &S::margin>(g_param_spec_float(

@@ -119,7 +119,7 @@ Decoded TensorDec::decode_by_good_settings(GstElement* element, GstBuffer* buffe
   } catch (const npu::Error& error) {
     if (is_proven_ || !proven_) throw;
     GST_ELEMENT_WARNING(element, STREAM, DECODE,
-                        ("The settings before are kept: %s.", error.what()), (nullptr));
+                        ("The previous settings are kept: %s.", error.what()), (nullptr));
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -240,7 +240,7 @@ std::vector<Property<TensorDec>> properties() {
                              "better one stays; -1: the model's own, else 0.5",
                              kFromModel, 1, kFromModel, kWhilePlaying)),
       property<D, &S::max_detections>(g_param_spec_uint(
-          "max-detections", "Most detections",
+          "max-detections", "Maximum detections",
           "Most detections per frame; the best ones are kept; 0: the model's own, else 300", 0,
           G_MAXINT, 0, kWhilePlaying)),
       property<D, &S::tensor_name>(

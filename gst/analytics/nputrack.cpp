@@ -144,17 +144,17 @@ std::vector<Property<Track>> properties() {
       property<T, &S::high_threshold>(g_param_spec_float(
           "high-threshold", "High threshold", "Least confidence of an object that begins a track",
           0, 1, defaults.high_threshold, kWhilePlaying)),
-      property<T, &S::low_threshold>(
-          g_param_spec_float("low-threshold", "Low threshold",
-                             "Least confidence of an object that goes on with a track that has no "
-                             "better",
-                             0, 1, defaults.low_threshold, kWhilePlaying)),
+      property<T, &S::low_threshold>(g_param_spec_float(
+          "low-threshold", "Low threshold",
+          "Least confidence of an object that continues a track without a better "
+          "match",
+          0, 1, defaults.low_threshold, kWhilePlaying)),
       property<T, &S::min_hits>(g_param_spec_uint(
-          "min-hits", "Least hits",
-          "How often an object is found before it has an identity; not in the first frame", 1,
-          G_MAXINT, defaults.min_hits, kWhilePlaying)),
+          "min-hits", "Minimum hits",
+          "How often an object must be found to get an identity; in the first frame once is enough",
+          1, G_MAXINT, defaults.min_hits, kWhilePlaying)),
       property<T, &S::max_age_ms>(
-          g_param_spec_uint("max-age", "Most age",
+          g_param_spec_uint("max-age", "Maximum age",
                             "How long an object that is not found keeps its identity, milliseconds",
                             0, G_MAXINT, defaults.max_age_ms, kWhilePlaying)),
       property<T, &S::across_labels>(
@@ -167,7 +167,7 @@ std::vector<Property<Track>> properties() {
           defaults.predict, kWhilePlaying)),
       property<T, &S::inference_interval>(g_param_spec_uint(
           "inference-interval", "Inference interval",
-          "Behind detectors of others, which do not tell where they found nothing: of frames "
+          "For other projects' detectors, which do not say where they found nothing: of frames "
           "without objects every Nth counts as inferred",
           1, G_MAXINT, defaults.inference_interval, kWhilePlaying)),
       {g_param_spec_boxed("stats", "Statistics",

@@ -112,7 +112,8 @@ std::vector<Property<BaseElement>> lasting_properties() {
                            nullptr, kReadOnly),
        nullptr, [](const E& element, GValue* value) { write(element.device_name(), value); }},
       property<E, &Settings::nireq>(g_param_spec_uint(
-          "nireq", "Inference requests", "Most frames in flight; 0: enough to keep the device busy",
+          "nireq", "Inference requests",
+          "Most frames in flight; 0: four, two of them at the device where streams share a model",
           0, 64, 0, kUntilReady)),
       property<E, &Settings::region>(
           g_param_spec_enum("inference-region", "Inference region", "What of a frame is inferred",

@@ -46,9 +46,9 @@ std::vector<Property<BaseElement>> properties() {
           nullptr, kUntilReady)),
       property<E, &Settings::repair>(g_param_spec_enum(
           "repair", "Repair",
-          "Whether the end of a detector that NPUs refuse or compute wrongly goes to the host, "
-          "roundings of whole numbers go, orig_target_sizes and scale_factor become constants; "
-          "told by message",
+          "Move ends of detectors that NPUs refuse or compute wrongly to the host, drop rounding "
+          "of "
+          "whole numbers, make orig_target_sizes and scale_factor constants; each is reported",
           enum_type<kRepairs>("NpuRepair"), true, kUntilReady)),
       property<E, &Settings::mean>(g_param_spec_string(
           "mean", "Mean",

@@ -183,7 +183,7 @@ void PublishFilter::stop() {
   std::exception_ptr failure;
   try {
     publisher_->end(std::chrono::milliseconds(active_.drain_time_ms));
-    tell_lost("when the element stopped");
+    tell_lost("when the element stopped, and are lost");
   } catch (...) {
     failure = std::current_exception();
   }

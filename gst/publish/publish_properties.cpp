@@ -112,7 +112,7 @@ void add_mqtt_properties(Rows& rows) {
                             "Lines arrive 0: at most once, 1: at least once, 2: exactly once", 0, 2,
                             defaults.qos, kUntilReady)),
       mqtt_property<&M::retain>(g_param_spec_boolean(
-          "mqtt-retain", "MQTT retain", "The broker keeps the last line for who subscribes later",
+          "mqtt-retain", "MQTT retain", "The broker keeps the last line for later subscribers",
           FALSE, kUntilReady)),
       mqtt_property<&M::version>(
           g_param_spec_enum("mqtt-version", "MQTT version", "Version of the protocol",

@@ -124,8 +124,9 @@ int list_options(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Compiles an OpenVINO IR for an NPU into a blob, which npuimport and OpenVINO load without a "
-      "compiler.\nExit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.",
+      "Compiles an OpenVINO IR for an NPU into a blob, which OpenVINO and, made with "
+      "--frame, npuimport load without a compiler.\nExit code: 0 done, 1 failed, 2 wrong usage, "
+      "130 interrupted.",
       "npu-compile");
   Arguments arguments;
   add_options(app, arguments);

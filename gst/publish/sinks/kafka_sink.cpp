@@ -139,7 +139,7 @@ void KafkaSink::open() {
     close();
     throw npu::Error(npu::ErrorCode::kInvalidArgument, "the location \"" + location_ +
                                                            "\" has no topic that Kafka takes (" +
-                                                           reason + "): mend it");
+                                                           reason + "): correct it in location");
   }
 }
 
