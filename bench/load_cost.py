@@ -34,9 +34,11 @@ MEGABYTE = 1e6
 
 
 def anonymous_at_driver_entry(trace, blobs_only):
-    """The most that the process held when it entered the driver to make a graph; None where the trace does not tell.
+    """The most that the process held when it entered the driver to make a graph; None where the driver writes no trace, or it does not tell.
     blobs_only: a helper process compiles, and its lines are in the same trace."""
     most = None
+    if not trace.exists():
+        return None
     with open(trace, encoding="utf-8") as lines:
         for line in lines:
             call = json.loads(line)

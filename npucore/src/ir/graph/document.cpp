@@ -66,7 +66,7 @@ Document Document::parse(std::span<const std::byte> text, const std::string& fil
     throw Error(ErrorCode::kInvalidArgument,
                 base::text(base::quoted(file),
                            " is a compiled blob, not an OpenVINO IR: import it (npuimport, "
-                           "CompiledModel::import_blob)"));
+                           "CompiledModel::import)"));
   }
   const auto result = document.xml_.load_buffer(text.data(), text.size());
   if (result.status == pugi::status_out_of_memory) throw std::bad_alloc();
