@@ -98,14 +98,9 @@ bool has_results(GstBuffer* buffer) {
 /// decoders have such names, too, and an element with several inputs may hide one. Null: there is
 /// no such inference.
 ElementRef inference_straight_in_front_of(GstElement* element) {
-  ObjectRef<GstPad> pad = only_sink_of(element);
-  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
-    ElementRef before = element_feeding(std::move(pad));
-    if (!before || factory_of(before.get()).find("tensordec") != std::string_view::npos) {
-      return nullptr;
-    }
-    if (infers(before.get())) return before;
-    pad = only_sink_of(before.get());
+  for (ElementRef& before : elements_in_front_of(element)) {
+    if (factory_of(before.get()).find("tensordec") != std::string_view::npos) return nullptr;
+    if (infers(before.get())) return std::move(before);
   }
   return nullptr;
 }
@@ -119,12 +114,8 @@ bool drops_metas(GstElement* element) {
 /// drop them, else nputensordec itself, which all that follows has in common. Null: not found.
 ElementRef dropper_in_front_of(GstElement* element) {
   ElementRef dropper;
-  ObjectRef<GstPad> pad = only_sink_of(element);
-  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
-    ElementRef before = element_feeding(std::move(pad));
-    if (!before) return nullptr;
+  for (ElementRef& before : elements_in_front_of(element)) {
     if (is_decoder(before.get())) return dropper ? std::move(dropper) : std::move(before);
-    pad = only_sink_of(before.get());
     if (drops_metas(before.get())) {
       dropper = std::move(before);
     }
@@ -146,12 +137,9 @@ bool makes_frames(GstElement* element) {
 /// The nearest in front of the element, with no inference and no decoder of tensors between, whose
 /// results would be of its frames.
 ElementRef mixer_in_front_of(GstElement* element) {
-  ObjectRef<GstPad> pad = only_sink_of(element);
-  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
-    ElementRef before = element_feeding(std::move(pad));
-    if (!before || infers(before.get()) || is_decoder(before.get())) return nullptr;
-    if (makes_frames(before.get())) return before;
-    pad = only_sink_of(before.get());
+  for (ElementRef& before : elements_in_front_of(element)) {
+    if (infers(before.get()) || is_decoder(before.get())) return nullptr;
+    if (makes_frames(before.get())) return std::move(before);
   }
   return nullptr;
 }
@@ -199,10 +187,13 @@ void LostResults::look_at(GstElement* element, GstBuffer* buffer) {
   has_told_ = true;
   const ElementRef dropper = dropper_in_front_of(element);
   if (!is_first_to_tell(element, dropper.get())) return;
+  const bool is_known = dropper && drops_metas(dropper.get());
+  const std::string name = is_known ? GST_OBJECT_NAME(dropper.get()) : "an element behind it";
   post_warning(element,
-               "what nputensordec found is gone from the frames, or in the wrong places: an "
-               "element behind it drops metadata, as videocrop, videobox and videoflip do before "
-               "GStreamer 1.28. Put nputensordec behind that element, which it follows");
+               "what nputensordec found is gone from the frames, or in the wrong places: " + name +
+                   " drops metadata, as videocrop, videobox and videoflip do before "
+                   "GStreamer 1.28. Put nputensordec behind " +
+                   (is_known ? name : "that element") + ", where it finds the same");
 }
 
 /// A frame without results may be one of many that were not inferred, or come before the first:

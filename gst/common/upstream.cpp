@@ -41,6 +41,18 @@ ObjectRef<GstElement> element_feeding(PadRef pad) {
   return ObjectRef<GstElement>(source ? gst_pad_get_parent_element(source.get()) : nullptr);
 }
 
+std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element) {
+  std::vector<ObjectRef<GstElement>> found;
+  PadRef pad = only_sink_of(element);
+  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
+    ObjectRef<GstElement> before = element_feeding(std::move(pad));
+    if (!before) break;
+    pad = only_sink_of(before.get());
+    found.push_back(std::move(before));
+  }
+  return found;
+}
+
 std::string_view factory_of(GstElement* element) {
   GstElementFactory* factory = gst_element_get_factory(element);
   return factory ? GST_OBJECT_NAME(factory) : "";

@@ -19,6 +19,8 @@ ObjectRef<GstPad> feeding(ObjectRef<GstPad> pad);
 ObjectRef<GstPad> only_sink_of(GstElement* element);
 /// All that it has.
 std::vector<ObjectRef<GstPad>> sinks_of(GstElement* element);
+/// The elements in front of one, the nearest first, as far as each has one input.
+std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element);
 /// The element whose pad feeds this one, which may be null; null: none.
 ObjectRef<GstElement> element_feeding(ObjectRef<GstPad> pad);
 /// The name of its factory.

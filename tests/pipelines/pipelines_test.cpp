@@ -102,8 +102,10 @@ TEST(Told, IsThatACropDroppedWhatWasFound) {
   guint major = 0, minor = 0, micro = 0, nano = 0;
   gst_version(&major, &minor, &micro, &nano);
   const bool drops = major == 1 && minor < 28;
-  const std::string told = told_by(shapes_line("nputensordec ! videocrop left=16 ! nputrack"));
+  const std::string told =
+      told_by(shapes_line("nputensordec ! videocrop name=door left=16 ! nputrack"));
   EXPECT_EQ(told.find("is gone from the frames") != std::string::npos, drops) << told;
+  EXPECT_EQ(told.find("Put nputensordec behind door") != std::string::npos, drops) << told;
 }
 
 // ---- Which upstreams write straight into the NPU's memory
