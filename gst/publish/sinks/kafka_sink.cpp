@@ -5,6 +5,9 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,6 +59,7 @@ class KafkaSink final : public Sink {
   void give_up();
   void watch_for_silence();
   void note_that_none_takes(const std::string& reason);
+  bool is_refused_for_good() const;
   void tell_once(const std::string& reason);
 
   const std::string location_;
@@ -73,8 +77,9 @@ class KafkaSink final : public Sink {
   bool was_confirmed_ = false;        // a line, since the start
   bool has_told_ = false;             // of brokers that are away, since a line was confirmed
   std::string trouble_;               // what a broker, or the way to one, has said last
-  std::string objection_;    // what one has said who refuses, before any line was confirmed
-  std::string refusal_;      // why lines on their way are given up
+  std::string objection_;  // what one has said who refuses, before any line was confirmed
+  std::set<std::string, std::less<>> troubled_;  // who has refused, or was not reached, before that
+  std::string refusal_;                          // why lines on their way are given up
   Clock::time_point since_;  // that no line was confirmed, though some were on their way
   std::atomic<bool> is_interrupted_ = false;
 };
@@ -274,9 +279,16 @@ void KafkaSink::watch_for_silence() {
                        " s");
 }
 
-/// No broker takes lines: where one has refused the user it is in vain to wait for another.
+/// One has refused, and each of the others has, too, or was not reached.
+bool KafkaSink::is_refused_for_good() const {
+  std::set<std::pair<std::string, std::string>> addresses;
+  for (const HostAndPort& address : brokers_.addresses)
+    addresses.emplace(address.host, address.port);
+  return !objection_.empty() && troubled_.size() >= addresses.size();
+}
+
 void KafkaSink::note_that_none_takes(const std::string& reason) {
-  if (objection_.empty()) return tell_once(trouble_.empty() ? reason : trouble_);
+  if (!is_refused_for_good()) return tell_once(trouble_.empty() ? reason : trouble_);
   refusal_ = std::exchange(objection_, {});
 }
 
@@ -295,6 +307,7 @@ void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
   has_told_ = false;
   trouble_.clear();
   objection_.clear();
+  troubled_.clear();
   refusal_.clear();
   since_ = Clock::now();
 }
@@ -306,15 +319,27 @@ bool is_refusal(rd_kafka_resp_err_t error, const std::string& reason) {
                                              reason.find(": Local: ") == std::string::npos);
 }
 
+/// HOST:PORT of "sasl_ssl://HOST:PORT/bootstrap: what the trouble is".
+std::string_view broker_in(std::string_view reason) {
+  std::string_view name = reason.substr(0, reason.find(": "));
+  if (const std::size_t scheme = name.find("://"); scheme != std::string_view::npos) {
+    name.remove_prefix(scheme + std::string_view("://").size());
+  }
+  return name.substr(0, name.find('/'));
+}
+
 /// One broker that is away, or refuses, is no trouble as long as there are others. Who was taken
 /// once is not refused for good: users and certificates of a broker that starts may be late.
 void KafkaSink::note_trouble(rd_kafka_resp_err_t error, const std::string& reason) {
   if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
     // Of several first brokers librdkafka 2.8 says so before it has asked each.
-    if (!objection_.empty() && brokers_.addresses.size() > 1) return;
+    if (!objection_.empty() && !is_refused_for_good()) return;
     return note_that_none_takes(reason);
   }
   trouble_ = reason;
+  if (!was_confirmed_) {
+    troubled_.emplace(broker_in(reason));
+  }
   if (is_refusal(error, reason) && !was_confirmed_) {
     objection_ = reason;
   }

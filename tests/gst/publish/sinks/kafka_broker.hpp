@@ -22,6 +22,9 @@ class KafkaBroker {
   /// With these options instead.
   void start_with(const std::vector<std::string>& options);
   void kill() { process_->end(SIGKILL); }
+  /// It answers nothing until it goes on.
+  void halt() { process_->send(SIGSTOP); }
+  void go_on() { process_->send(SIGCONT); }
 
   std::string location() const { return "kafka://localhost:" + std::to_string(port_) + "/lines"; }
   /// KEY<tab>LINE of each message, in the order of the topic.

@@ -136,6 +136,12 @@ class KafkaLogin : public testing::TestWithParam<const char*> {
     EXPECT_EQ(publishing.counts().published, 1U) << login << publishing.warning();
   }
 
+  /// The location of both, `other` first.
+  std::string and_also(const KafkaBroker& other) const {
+    const std::string first = other.location().substr(0, other.location().rfind('/'));
+    return first + "," + broker_.location().substr(std::string("kafka://").size());
+  }
+
   KafkaBroker broker_;
 };
 
@@ -172,14 +178,37 @@ TEST_P(KafkaLogin, IsRefusedWithAWrongPassword) {
 TEST_P(KafkaLogin, MayBeRefusedByOneBrokerOfSeveral) {
   KafkaBroker other({"--user", "me", "another"});
   other.start();
-  const std::string first = other.location().substr(0, other.location().rfind('/'));
-  const std::string both = first + "," + broker_.location().substr(std::string("kafka://").size());
   for (int i = 0; i < 5; ++i) {  // the first one that is asked is chosen at random
-    Publishing publishing(both, properties() + "kafka-password=right");
+    Publishing publishing(and_also(other), properties() + "kafka-password=right");
     publishing.push(3);
     publishing.end_stream();
     EXPECT_EQ(publishing.counts().published, 3U);
     EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  }
+}
+
+TEST_P(KafkaLogin, IsAwaitedOfABrokerThatIsSlowerThanTheOneThatRefuses) {
+  KafkaBroker other({"--user", "me", "another"});
+  other.start();
+  broker_.halt();
+  Publishing publishing(and_also(other), properties() + "kafka-password=right");
+  publishing.push(3);
+  // Longer than lines may go unconfirmed without a word.
+  EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines at"); }));
+  broker_.go_on();
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 3U);
+  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+}
+
+// In vain where all refuse, or one does and the others are away.
+TEST_P(KafkaLogin, IsRefusedWhereNoBrokerIsLeft) {
+  for (const bool is_there : {true, false}) {
+    KafkaBroker other({"--user", "me", "another"});
+    if (is_there) other.start();
+    Publishing publishing(and_also(other), properties() + "kafka-password=wrong");
+    const std::string said = publishing.error();
+    EXPECT_NE(said.find("Authentication failed"), std::string::npos) << said;
   }
 }
 
