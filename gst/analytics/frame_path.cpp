@@ -10,6 +10,8 @@
 
 #include "common/upstream.hpp"
 
+#include "frame_stream.hpp"
+
 namespace gstnpu {
 
 using npu::vision::FrameSize;
@@ -45,11 +47,7 @@ Picture picture_of(GstPad* pad) {
   const CapsRef caps(gst_pad_get_current_caps(pad));
   if (!caps) return picture;
   const GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
-  gint width = 0, height = 0;
-  if (gst_structure_get_int(structure, "width", &width) &&
-      gst_structure_get_int(structure, "height", &height) && width > 0 && height > 0) {
-    picture.size = {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};
-  }
+  picture.size = frame_size_in(structure).value_or(FrameSize{});
   gst_structure_get_fraction(structure, "pixel-aspect-ratio", &picture.par_n, &picture.par_d);
   return picture;
 }

@@ -10,7 +10,7 @@
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
-#include "frame_clock.hpp"
+#include "frame_stream.hpp"
 #include "frame_tracker.hpp"
 #include "lost_results.hpp"
 
@@ -186,17 +186,9 @@ gboolean start(GstBaseTransform* base) {
 }
 
 gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
-  gint width = 0, height = 0;
-  const GstStructure* structure = gst_caps_get_structure(caps, 0);
-  if (!gst_structure_get_int(structure, "width", &width) || width <= 0 ||
-      !gst_structure_get_int(structure, "height", &height) || height <= 0) {
-    GST_ELEMENT_ERROR(base, STREAM, FORMAT, ("The caps have no frame size."),
-                      ("caps %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
-  Type::state_of(base).set_frame(
-      {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)},
-      frame_seconds(structure));
+  const auto size = required_frame_size(GST_ELEMENT(base), caps);
+  if (!size) return FALSE;
+  Type::state_of(base).set_frame(*size, frame_seconds(gst_caps_get_structure(caps, 0)));
   return TRUE;
 }
 

@@ -12,7 +12,7 @@
 
 #include "analytics/anchor.hpp"
 #include "analytics/count_meta.hpp"
-#include "analytics/frame_clock.hpp"
+#include "analytics/frame_stream.hpp"
 #include "analytics/lost_results.hpp"
 #include "common/bus.hpp"
 #include "common/elements.hpp"

@@ -12,6 +12,7 @@
 
 #include <npucore/error.hpp>
 
+#include "analytics/frame_stream.hpp"
 #include "analytics/lost_results.hpp"
 #include "common/bus.hpp"
 #include "common/gtype.hpp"
@@ -297,14 +298,7 @@ gboolean stop(GstBaseTransform* base) {
 }
 
 gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
-  const GstStructure* structure = gst_caps_get_structure(caps, 0);
-  gint width = 0, height = 0;
-  std::optional<npu::vision::FrameSize> size;
-  if (gst_structure_get_int(structure, "width", &width) && width > 0 &&
-      gst_structure_get_int(structure, "height", &height) && height > 0) {
-    size = {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};
-  }
-  Type::state_of(base).set_frame_size(size);
+  Type::state_of(base).set_frame_size(frame_size_in(gst_caps_get_structure(caps, 0)));
   return TRUE;
 }
 

@@ -285,7 +285,9 @@ TEST(NpuTrack, TakesTimestampsOfAnySize) {
 TEST(NpuTrack, RefusesCapsWithoutASize) {
   ElementHarness harness("nputrack", "video/x-raw,format=NV12");
   EXPECT_NE(harness.push(empty_frame(0)), GST_FLOW_OK);
-  EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "The caps have no frame size.");
+  EXPECT_EQ(
+      harness.message(GST_MESSAGE_ERROR),
+      "The caps have no frame size: give whoever makes these frames caps with width and height.");
 }
 
 // ---- Hostile regions

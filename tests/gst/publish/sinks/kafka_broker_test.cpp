@@ -205,7 +205,9 @@ TEST_P(KafkaLogin, IsAwaitedOfABrokerThatIsSlowerThanTheOneThatRefuses) {
 TEST_P(KafkaLogin, IsRefusedWhereNoBrokerIsLeft) {
   for (const bool is_there : {true, false}) {
     KafkaBroker other({"--user", "me", "another"});
-    if (is_there) other.start();
+    if (is_there) {
+      other.start();
+    }
     Publishing publishing(and_also(other), properties() + "kafka-password=wrong");
     const std::string said = publishing.error();
     EXPECT_NE(said.find("Authentication failed"), std::string::npos) << said;

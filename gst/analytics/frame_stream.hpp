@@ -1,12 +1,41 @@
-// The time of frames for those who follow objects.
+// What caps and events tell of a stream of frames: their size, their time, and where another
+// begins.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
+#include <cstdint>
+#include <optional>
+
+#include <npuvision/answer.hpp>
+
 #include "common/refs.hpp"
 
 namespace gstnpu {
+
+inline std::optional<npu::vision::FrameSize> frame_size_in(const GstStructure* caps) {
+  gint width = 0, height = 0;
+  if (!gst_structure_get_int(caps, "width", &width) || width <= 0 ||
+      !gst_structure_get_int(caps, "height", &height) || height <= 0) {
+    return std::nullopt;
+  }
+  return npu::vision::FrameSize{static_cast<std::uint32_t>(width),
+                                static_cast<std::uint32_t>(height)};
+}
+
+/// The same; where there is none, an error of the element says so.
+inline std::optional<npu::vision::FrameSize> required_frame_size(GstElement* element,
+                                                                 const GstCaps* caps) {
+  const auto size = frame_size_in(gst_caps_get_structure(caps, 0));
+  if (!size) {
+    GST_ELEMENT_ERROR(element, STREAM, FORMAT,
+                      ("The caps have no frame size: give whoever makes these frames caps with "
+                       "width and height."),
+                      ("caps %" GST_PTR_FORMAT, caps));
+  }
+  return size;
+}
 
 constexpr double kUsualFrame = 1.0 / 30;  ///< seconds, where nothing tells
 
