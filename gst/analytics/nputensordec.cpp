@@ -56,7 +56,7 @@ class TensorDec {
   /// Keeps no other element.
   void stop() { decoder_.set_path({}); }
   void decode(GstElement* element, GstBuffer* buffer);
-  void tell_of_missing_answers(GstElement* element, const Decoded& decoded);
+  void tell_of_missing_answers(GstElement* element, GstBuffer* buffer, const Decoded& decoded);
   /// Of the stream: tells the user where there was nothing to decode.
   void end(GstElement* element);
 
@@ -142,7 +142,7 @@ void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),
                  decoded.frame ? static_cast<int>(decoded.objects) : -1);
-  tell_of_missing_answers(element, decoded);
+  tell_of_missing_answers(element, buffer, decoded);
   const std::scoped_lock lock(mutex_);
   ++frames_;
   frames_without_tensors_ += decoded.frame || decoded.regions > 0 ? 0 : 1;
@@ -151,12 +151,15 @@ void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
 }
 
 /// Once in a stream.
-void TensorDec::tell_of_missing_answers(GstElement* element, const Decoded& decoded) {
+void TensorDec::tell_of_missing_answers(GstElement* element, GstBuffer* buffer,
+                                        const Decoded& decoded) {
   if (decoded.undefined == 0 || std::exchange(has_told_, true)) return;
   GST_ELEMENT_WARNING(element, STREAM, DECODE,
-                      ("The answer of a frame is missing, because values of the model's output are "
-                       "not finite, and so may those of later frames be: in f16 sums overflow. "
-                       "npu-compare tells whether another device or precision gives numbers."),
+                      ("The frame at %" GST_TIME_FORMAT
+                       " has no answer, because values of the model's output are not finite, as "
+                       "where sums overflow in f16. Later ones may have none either. npu-compare "
+                       "tells whether another device or precision gives numbers.",
+                       GST_TIME_ARGS(GST_BUFFER_PTS(buffer))),
                       (nullptr));
 }
 

@@ -1131,7 +1131,8 @@ TEST(TensorDecAnswers, ThatAreMissingAreToldOnce) {
     return harness.message(GST_MESSAGE_WARNING);
   };
   EXPECT_EQ(warning_of(0.1F), "");
-  EXPECT_EQ(warning_of(kNaN).find("The answer of a frame is missing"), 0u);
+  EXPECT_NE(warning_of(kNaN).find("has no answer, because values of the model's output"),
+            std::string::npos);
   EXPECT_EQ(warning_of(kNaN), "") << "a second time";
 }
 
