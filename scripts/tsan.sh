@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs what has threads under ThreadSanitizer: npucore's requests, recovery and compilations, the software NPU's engine, the
-# plugin's queue. OpenVINO, TBB, GLib and GStreamer are not instrumented: tests/sanitizers/tsan.supp names what they hide.
+# plugin's queue, its watch of fences, and the thread that publishes. OpenVINO, TBB, GLib and GStreamer are not instrumented:
+# tests/sanitizers/tsan.supp names what they hide. librdkafka's threads end a process under it.
 #
 # usage: scripts/tsan.sh [TEST...]
 set -uo pipefail
@@ -10,7 +11,8 @@ cd "$tree" || exit 1
 
 build=build-tsan
 tests=("$@")
-[ ${#tests[@]} -gt 0 ] || tests=(npucore-callback npucore-request npucore-recovery npucore-import-window engine gst-fifo)
+[ ${#tests[@]} -gt 0 ] || tests=(npucore-callback npucore-request npucore-recovery npucore-import-window engine gst-fifo gst-fence_watch
+  gst-publisher gst-socket_sink)
 [ -f "$build/build.ninja" ] ||
   quietly meson setup "$build" -Db_sanitize=thread -Db_lundef=false -Doptimization=1 -Ddebug=false -Dcpp_args=-g1 -Dc_args=-g1 ||
   die "$build could not be configured"
