@@ -78,8 +78,8 @@ class KafkaSink final : public Sink {
   bool has_told_ = false;             // of brokers that are away, since a line was confirmed
   std::string trouble_;               // what a broker, or the way to one, has said last
   std::string objection_;  // what one has said who refuses, before any line was confirmed
-  std::set<std::string, std::less<>> troubled_;  // who has refused, or was not reached, before that
-  std::string refusal_;                          // why lines on their way are given up
+  std::set<std::string, std::less<>> objectors_;  // all who have said so
+  std::string refusal_;                           // why lines on their way are given up
   Clock::time_point since_;  // that no line was confirmed, though some were on their way
   std::atomic<bool> is_interrupted_ = false;
 };
@@ -279,16 +279,20 @@ void KafkaSink::watch_for_silence() {
                        " s");
 }
 
-/// One has refused, and each of the others has, too, or was not reached.
+/// Each of the first brokers has refused. One that is slow, or away, may still take lines.
 bool KafkaSink::is_refused_for_good() const {
   std::set<std::pair<std::string, std::string>> addresses;
-  for (const HostAndPort& address : brokers_.addresses)
+  for (const HostAndPort& address : brokers_.addresses) {
     addresses.emplace(address.host, address.port);
-  return !objection_.empty() && troubled_.size() >= addresses.size();
+  }
+  return !objection_.empty() && objectors_.size() >= addresses.size();
 }
 
 void KafkaSink::note_that_none_takes(const std::string& reason) {
-  if (!is_refused_for_good()) return tell_once(trouble_.empty() ? reason : trouble_);
+  if (!is_refused_for_good()) {
+    const std::string& said = objection_.empty() ? trouble_ : objection_;
+    return tell_once(said.empty() ? reason : said);
+  }
   refusal_ = std::exchange(objection_, {});
 }
 
@@ -307,7 +311,7 @@ void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
   has_told_ = false;
   trouble_.clear();
   objection_.clear();
-  troubled_.clear();
+  objectors_.clear();
   refusal_.clear();
   since_ = Clock::now();
 }
@@ -337,11 +341,9 @@ void KafkaSink::note_trouble(rd_kafka_resp_err_t error, const std::string& reaso
     return note_that_none_takes(reason);
   }
   trouble_ = reason;
-  if (!was_confirmed_) {
-    troubled_.emplace(broker_in(reason));
-  }
   if (is_refusal(error, reason) && !was_confirmed_) {
     objection_ = reason;
+    objectors_.emplace(broker_in(reason));
   }
 }
 
