@@ -100,9 +100,17 @@ class Log:
 
     def __init__(self, folder):
         self.folder, self.lock, self.size, self.taken = folder, threading.Lock(), 0, {}
-        path = folder / "batches"
-        for line in path.read_text().splitlines() if path.exists() else []:
-            self.remember(json.loads(line))
+        messages = []
+        for line in self.lines_of("batches"):
+            numbers, more = json.loads(line)
+            self.remember(numbers)
+            messages += more
+        # Killed behind the batch that it has remembered.
+        self.write("messages", messages[len(self.lines_of("messages")):])
+
+    def lines_of(self, name):
+        path = self.folder / name
+        return path.read_text().split("\n")[:-1] if path.exists() else []
 
     def remember(self, numbers):
         producer, epoch = numbers[:2]
@@ -110,8 +118,10 @@ class Log:
         self.size += numbers[3]
 
     def write(self, name, lines):
-        with open(self.folder / name, "a") as file:
-            file.write("".join(line + "\n" for line in lines))
+        """Whole or not at all, also where the process is killed."""
+        file = os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        os.write(file, "".join(line + "\n" for line in lines).encode())
+        os.close(file)
 
     def append(self, batch):
         """(error, offset of the first message, whether it was new)."""
@@ -126,8 +136,9 @@ class Log:
                 return (OUT_OF_ORDER if taken else UNKNOWN_PRODUCER), -1, False
             offset = self.size
             self.remember(batch.numbers())
-            self.write("messages", [f"{key}\t{value}" for key, value in batch.messages])
-            self.write("batches", [json.dumps(batch.numbers())])
+            messages = [f"{key}\t{value}" for key, value in batch.messages]
+            self.write("batches", [json.dumps([batch.numbers(), messages])])
+            self.write("messages", messages)
             return 0, offset, True
 
 

@@ -7,7 +7,7 @@
 namespace gstnpu_test {
 
 bool becomes(const std::function<bool()>& is_so) {
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < 12000; ++i) {
     if (is_so()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
