@@ -60,7 +60,7 @@ class KafkaSink final : public Sink {
   void watch_for_silence();
   void note_that_none_takes(const std::string& reason);
   bool is_refused_for_good() const;
-  void tell_once(const std::string& reason);
+  void tell_once(bool& has_told, const std::string& reason) const;
 
   const std::string location_;
   const SinkOptions options_;
@@ -76,6 +76,7 @@ class KafkaSink final : public Sink {
   std::deque<std::string> failures_;  // one for each line that was lost, not yet thrown
   bool was_confirmed_ = false;        // a line, since the start
   bool has_told_ = false;             // of brokers that are away, since a line was confirmed
+  bool has_told_objection_ = false;   // of one that refuses, likewise
   std::string trouble_;               // what a broker, or the way to one, has said last
   std::string objection_;  // what one has said who refuses, before any line was confirmed
   std::set<std::string, std::less<>> objectors_;  // all who have said so
@@ -290,14 +291,14 @@ bool KafkaSink::is_refused_for_good() const {
 
 void KafkaSink::note_that_none_takes(const std::string& reason) {
   if (!is_refused_for_good()) {
-    const std::string& said = objection_.empty() ? trouble_ : objection_;
-    return tell_once(said.empty() ? reason : said);
+    if (!objection_.empty()) return tell_once(has_told_objection_, objection_);
+    return tell_once(has_told_, trouble_.empty() ? reason : trouble_);
   }
   refusal_ = std::exchange(objection_, {});
 }
 
-void KafkaSink::tell_once(const std::string& reason) {
-  if (std::exchange(has_told_, true)) return;
+void KafkaSink::tell_once(bool& has_told, const std::string& reason) const {
+  if (std::exchange(has_told, true)) return;
   options_.warn("no broker takes lines at " + location_ + " (" + reason +
                 "): trying again until one does");
 }
@@ -308,7 +309,7 @@ void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
   --unconfirmed_;
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) return lose(message.len, message.err);
   was_confirmed_ = true;
-  has_told_ = false;
+  has_told_ = has_told_objection_ = false;
   trouble_.clear();
   objection_.clear();
   objectors_.clear();
