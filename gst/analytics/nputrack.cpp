@@ -146,9 +146,8 @@ std::vector<Property<Track>> properties() {
           0, 1, defaults.high_threshold, kWhilePlaying)),
       property<T, &S::low_threshold>(g_param_spec_float(
           "low-threshold", "Low threshold",
-          "Least confidence of an object that continues a track without a better "
-          "match",
-          0, 1, defaults.low_threshold, kWhilePlaying)),
+          "Least confidence of an object that continues a track without a better match", 0, 1,
+          defaults.low_threshold, kWhilePlaying)),
       property<T, &S::min_hits>(g_param_spec_uint(
           "min-hits", "Minimum hits",
           "How often an object must be found to get an identity; in the first frame once is enough",

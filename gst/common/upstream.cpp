@@ -63,12 +63,9 @@ bool infers(GstElement* element) {
   return name == "npuinfer" || name == "npuimport";
 }
 
-ObjectRef<GstElement> inference_in_front_of(GstPad* sink) {
-  PadRef pad(GST_PAD(gst_object_ref(sink)));
-  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
-    ObjectRef<GstElement> element = element_feeding(std::move(pad));
-    if (!element || infers(element.get())) return element;
-    pad = only_sink_of(element.get());
+ObjectRef<GstElement> inference_in_front_of(GstElement* element) {
+  for (ObjectRef<GstElement>& before : elements_in_front_of(element)) {
+    if (infers(before.get())) return std::move(before);
   }
   return nullptr;
 }

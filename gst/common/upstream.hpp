@@ -27,8 +27,8 @@ ObjectRef<GstElement> element_feeding(ObjectRef<GstPad> pad);
 std::string_view factory_of(GstElement* element);
 /// Whether it is npuinfer or npuimport.
 bool infers(GstElement* element);
-/// The nearest of those in front of the pad; null: none, or an element with several inputs stands
-/// between.
-ObjectRef<GstElement> inference_in_front_of(GstPad* sink);
+/// The nearest of those in front of an element; null: none, or an element with several inputs
+/// stands between.
+ObjectRef<GstElement> inference_in_front_of(GstElement* element);
 
 }  // namespace gstnpu

@@ -47,8 +47,7 @@ std::vector<Property<BaseElement>> properties() {
       property<E, &Settings::repair>(g_param_spec_enum(
           "repair", "Repair",
           "Move ends of detectors that NPUs refuse or compute wrongly to the host, drop rounding "
-          "of "
-          "whole numbers, make orig_target_sizes and scale_factor constants; each is reported",
+          "of whole numbers, make orig_target_sizes and scale_factor constants; each is reported",
           enum_type<kRepairs>("NpuRepair"), true, kUntilReady)),
       property<E, &Settings::mean>(g_param_spec_string(
           "mean", "Mean",

@@ -108,7 +108,7 @@ using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Overlay>;
 
 /// What the nearest npuinfer or npuimport has counted so far.
 std::optional<BusyTime> busy_time_in_front_of(GstBaseTransform* base) {
-  const auto inference = inference_in_front_of(GST_BASE_TRANSFORM_SINK_PAD(base));
+  const auto inference = inference_in_front_of(GST_ELEMENT(base));
   if (!inference) return std::nullopt;
   GstStructure* stats = nullptr;
   g_object_get(inference.get(), "stats", &stats, nullptr);

@@ -123,6 +123,13 @@ TEST(Kafka, IsToldOfWhatIsConfirmed) {
 
 // ---- Logins
 
+/// At the end of its stream.
+void expect_all_out(Publishing& publishing, guint64 lines) {
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, lines);
+  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+}
+
 class KafkaLogin : public testing::TestWithParam<const char*> {
  protected:
   KafkaLogin() : broker_({"--user", "me", "right"}) { broker_.start(); }
@@ -151,9 +158,7 @@ TEST_P(KafkaLogin, IsTriedAgainWhereItWasCut) {
   broker.start();
   Publishing publishing(broker.location(), properties() + "kafka-password=right");
   publishing.push(10);
-  publishing.end_stream();
-  EXPECT_EQ(publishing.counts().published, 10U);
-  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  expect_all_out(publishing, 10);
 }
 
 TEST_P(KafkaLogin, IsTaken) {
@@ -181,9 +186,7 @@ TEST_P(KafkaLogin, MayBeRefusedByOneBrokerOfSeveral) {
   for (int i = 0; i < 5; ++i) {  // the first one that is asked is chosen at random
     Publishing publishing(and_also(other), properties() + "kafka-password=right");
     publishing.push(3);
-    publishing.end_stream();
-    EXPECT_EQ(publishing.counts().published, 3U);
-    EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+    expect_all_out(publishing, 3);
   }
 }
 
@@ -196,9 +199,7 @@ TEST_P(KafkaLogin, IsAwaitedOfABrokerThatIsSlowerThanTheOneThatRefuses) {
   // Longer than lines may go unconfirmed without a word.
   EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines at"); }));
   broker_.go_on();
-  publishing.end_stream();
-  EXPECT_EQ(publishing.counts().published, 3U);
-  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  expect_all_out(publishing, 3);
 }
 
 TEST_P(KafkaLogin, IsRefusedWhereEachBrokerRefuses) {
@@ -254,9 +255,7 @@ TEST(KafkaUser, IsTriedAgainWhereHeWasTakenOnce) {
   EXPECT_TRUE(becomes([&] { return broker.refused() > 0; }));
   broker.kill();
   broker.start();
-  publishing.end_stream();
-  EXPECT_EQ(publishing.counts().published, 11U);
-  EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  expect_all_out(publishing, 11);
 }
 
 // ---- TLS
