@@ -39,7 +39,7 @@ def job(root, tests):
         command = list(test["cmd"])
         if test["protocol"] == "gtest":
             command.append(f"--gtest_output=xml:{results}/{number}.xml")
-        env = ["SOFTNPU_STRICT=1"] + [f"{name}={value}" for name, value in test["env"].items()]
+        env = ["SOFTNPU_STRICT=1", "SOFTNPU_KEEP_COMPILED=4"] + [f"{name}={value}" for name, value in test["env"].items()]
         limited = ["env", "-C", test["workdir"] or str(BUILDS[root]), *env, "timeout", str(test["timeout"]), *command]
         lines += ["begin=$(date +%s.%N)",
                   f"{shlex.join(limited)} >{results}/{number}.log 2>&1 </dev/null",

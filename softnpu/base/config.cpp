@@ -152,6 +152,15 @@ void read_threads(const char* value, Config& config) {
   }
 }
 
+void read_keep_compiled(const char* value, Config& config) {
+  const auto models = parse_number(value);
+  if (models && *models <= 64) {
+    config.keep_compiled = static_cast<uint32_t>(*models);
+  } else {
+    complain("SOFTNPU_KEEP_COMPILED", value, "0 (none) to 64");
+  }
+}
+
 void read_import_limit(const char* value, Config& config) {
   const auto bytes = parse_number(value);
   if (bytes) {
@@ -184,6 +193,7 @@ constexpr Variable kVariables[] = {
     {"SOFTNPU_IMPORT_LIMIT", read_import_limit},
     {"SOFTNPU_EXPORT", read_export},
     {"SOFTNPU_THREADS", read_threads},
+    {"SOFTNPU_KEEP_COMPILED", read_keep_compiled},
     {"SOFTNPU_GRAPH_EXT_VERSION", read_graph_version},
     {"SOFTNPU_COMPILER", read_compiler},
     {"SOFTNPU_COMPILER_LIBRARY",

@@ -35,6 +35,8 @@ struct Config {
   uint64_t import_limit_bytes = UINT64_MAX;
   Export exports = Export::kAuto;
   uint32_t threads = 0;  ///< 0: the CPU plugin's choice
+  /// So many compiled models stay for the next graph of the same bytes.
+  uint32_t keep_compiled = 0;
   uint32_t graph_minor = kNewestGraphMinor;
   CompilerVersion compiler = kDefaultCompiler;
   bool real_compiler = false;             ///< Intel's own is asked first, see real_compiler.hpp

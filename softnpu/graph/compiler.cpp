@@ -1,6 +1,7 @@
 #include "compiler.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <openvino/openvino.hpp>
 #include <openvino/opsets/opset.hpp>
 #include <openvino/pass/constant_folding.hpp>
@@ -8,6 +9,7 @@
 
 #include "base/config.hpp"
 #include "base/failure.hpp"
+#include "base/trace.hpp"
 
 #include "graph_input.hpp"
 
@@ -102,6 +104,64 @@ ov::InferRequest Program::take_request() {
 void Program::give_back(ov::InferRequest request) {
   const std::scoped_lock lock(mutex_);
   idle_.push_back(std::move(request));
+}
+
+namespace {
+
+/// The last programs of the process, the latest used first.
+class KeptPrograms {
+ public:
+  explicit KeptPrograms(size_t most) : most_(most) {}
+
+  std::shared_ptr<Program> find(const Image& image) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::find_if(kept_.begin(), kept_.end(), [&image](const auto& program) {
+      return equal(program->image().bytes(), image.bytes());
+    });
+    if (found == kept_.end()) return nullptr;
+    std::rotate(kept_.begin(), found, found + 1);
+    return kept_.front();
+  }
+
+  void keep(std::shared_ptr<Program> program) {
+    if (most_ == 0 || program->image().borrows()) return;
+    std::shared_ptr<Program> dropped;  // outside the lock
+    const std::scoped_lock lock(mutex_);
+    kept_.insert(kept_.begin(), std::move(program));
+    if (kept_.size() > most_) {
+      dropped = std::move(kept_.back());
+      kept_.pop_back();
+    }
+  }
+
+ private:
+  static bool equal(std::span<const std::byte> a, std::span<const std::byte> b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+  }
+
+  const size_t most_;
+  std::mutex mutex_;  // guards kept_
+  std::vector<std::shared_ptr<Program>> kept_;
+};
+
+// Never destroyed, as the core.
+KeptPrograms& kept_programs() {
+  static auto* const programs = new KeptPrograms(config().keep_compiled);
+  return *programs;
+}
+
+}  // namespace
+
+std::shared_ptr<Program> program_of(const std::shared_ptr<const Image>& image,
+                                    const std::shared_ptr<ov::Model>& model,
+                                    const CompileOptions& options) {
+  if (auto program = kept_programs().find(*image)) {
+    trace::note_text("program", "kept");
+    return program;
+  }
+  auto program = std::make_shared<Program>(image, model, options);
+  kept_programs().keep(program);
+  return program;
 }
 
 std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model) {

@@ -34,12 +34,20 @@ class Program {
   ov::InferRequest take_request();
   void give_back(ov::InferRequest request);
 
+  const Image& image() const { return *image_; }
+
  private:
   std::shared_ptr<const Image> image_;  // outlives the compiled model
   ov::CompiledModel model_;
   std::mutex mutex_;  // guards idle_
   std::vector<ov::InferRequest> idle_;
 };
+
+/// The program of an image: one that is kept of the same bytes, else a new one. The last
+/// SOFTNPU_KEEP_COMPILED of the process are kept, but none that refers to a client's memory.
+std::shared_ptr<Program> program_of(const std::shared_ptr<const Image>& image,
+                                    const std::shared_ptr<ov::Model>& model,
+                                    const CompileOptions& options);
 
 /// The names of the layers that the CPU plugin takes.
 std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model);

@@ -151,7 +151,7 @@ void Graph::initialise() {
   const std::scoped_lock lock(mutex_);
   if (initialised_) return;
   if (config().execution == Execution::kCpu) {
-    program_ = std::make_shared<Program>(image_, model_, options_);
+    program_ = program_of(image_, model_, options_);
   }
   model_.reset();
   code_ = std::make_shared<const GemHandle>();

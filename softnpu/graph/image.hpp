@@ -27,6 +27,7 @@ class Image {
 
   const BlobParts& parts() const { return blob_.parts; }
   std::span<const std::byte> bytes() const { return bytes_; }
+  bool borrows() const { return !own_; }
 
  private:
   Image(Mapping own, std::span<const std::byte> file);

@@ -82,6 +82,11 @@ TEST(Config, IsStrictWhereTold) {
   EXPECT_TRUE(read_with({{"SOFTNPU_STRICT", "1"}}).strict);
 }
 
+TEST(Config, KeepsAsManyCompiledModelsAsTold) {
+  EXPECT_EQ(read_with({}).keep_compiled, 0u);
+  EXPECT_EQ(read_with({{"SOFTNPU_KEEP_COMPILED", "4"}}).keep_compiled, 4u);
+}
+
 TEST(Config, TakesARuntimeVersion) {
   const Config config = read_with({{"SOFTNPU_RUNTIME_VERSION", "8.12.3"}});
   ASSERT_TRUE(config.runtime.has_value());
@@ -110,6 +115,7 @@ TEST_P(UnknownValues, AreToldOnceAndLeaveTheDefault) {
   EXPECT_FALSE(config.strict);
   EXPECT_EQ(config.exports, Export::kAuto);
   EXPECT_EQ(config.threads, 0u);
+  EXPECT_EQ(config.keep_compiled, 0u);
   EXPECT_EQ(config.graph_minor, kNewestGraphMinor);
   EXPECT_EQ(config.compiler.text(), kDefaultCompiler.text());
 }
@@ -130,7 +136,8 @@ INSTANTIATE_TEST_SUITE_P(Config, UnknownValues,
                                          Row{"compiler_old", "SOFTNPU_COMPILER_VERSION", "2.9"},
                                          Row{"runtime_short", "SOFTNPU_RUNTIME_VERSION", "8.1"},
                                          Row{"runtime_word", "SOFTNPU_RUNTIME_VERSION", "8.1.x"},
-                                         Row{"threads", "SOFTNPU_THREADS", "-1"}),
+                                         Row{"threads", "SOFTNPU_THREADS", "-1"},
+                                         Row{"kept", "SOFTNPU_KEEP_COMPILED", "65"}),
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
