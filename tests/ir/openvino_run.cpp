@@ -11,6 +11,8 @@
 #include "ir/graph/layer.hpp"
 #include "ir/model_impl.hpp"
 
+#include "interpreter.hpp"
+
 namespace npu::test {
 namespace {
 
@@ -69,6 +71,14 @@ std::vector<double> to_numbers(const ov::Tensor& tensor) {
   throw std::runtime_error("unexpected output type");
 }
 
+void fill(ov::Tensor& tensor, const std::string& name, const Bytes& bytes) {
+  if (tensor.get_byte_size() != bytes.size()) {
+    throw std::runtime_error(name + " takes " + std::to_string(tensor.get_byte_size()) +
+                             " bytes, not " + std::to_string(bytes.size()));
+  }
+  std::memcpy(tensor.data(), bytes.data(), bytes.size());
+}
+
 std::vector<double> run(const std::shared_ptr<ov::Model>& model,
                         const std::map<std::string, Bytes>& inputs) {
   auto compiled = core().compile_model(
@@ -76,35 +86,31 @@ std::vector<double> run(const std::shared_ptr<ov::Model>& model,
   auto request = compiled.create_infer_request();
   for (const auto& [name, bytes] : inputs) {
     auto tensor = request.get_tensor(name);
-    if (tensor.get_byte_size() != bytes.size()) {
-      throw std::runtime_error(name + " takes " + std::to_string(tensor.get_byte_size()) +
-                               " bytes, not " + std::to_string(bytes.size()));
-    }
-    std::memcpy(tensor.data(), bytes.data(), bytes.size());
+    fill(tensor, name, bytes);
   }
   request.infer();
   return to_numbers(request.get_output_tensor(0));
 }
 
-}  // namespace
-
-std::vector<double> run_with_openvino(const Model& model,
-                                      const std::map<std::string, Bytes>& inputs,
-                                      ir::CompilerVersion version) {
-  return run(to_openvino(model, version), inputs);
+std::vector<double> interpret(const std::shared_ptr<ov::Model>& model,
+                              const std::map<std::string, Bytes>& inputs) {
+  make_interpretable(model);
+  ov::TensorVector in, out;
+  for (const auto& input : model->inputs()) {
+    const auto& bytes = inputs.at(input.get_any_name());
+    in.emplace_back(input.get_element_type(), input.get_shape());
+    fill(in.back(), input.get_any_name(), bytes);
+  }
+  for (const auto& output : model->outputs()) {
+    out.emplace_back(output.get_element_type(), output.get_shape());
+  }
+  if (!model->evaluate(out, in)) throw std::runtime_error("OpenVINO does not interpret the model");
+  return to_numbers(out.front());
 }
 
-std::vector<double> run_weightless_with_openvino(const Model& model,
-                                                 const std::map<std::string, Bytes>& inputs,
-                                                 ir::CompilerVersion version,
-                                                 std::size_t threshold_bytes) {
-  const auto buffer = ir::serialize_weightless(model, version, threshold_bytes);
-  return run(to_openvino(buffer.bytes()), inputs);
-}
-
-std::vector<std::string> wrong_shapes(const Model& model) {
+std::vector<std::string> wrong_shapes(const Model& model, const ov::Model& read) {
   std::map<std::string, Shape> inferred;
-  for (const auto& node : to_openvino(model, {7, 0})->get_ops()) {
+  for (const auto& node : read.get_ops()) {
     if (node->get_output_size() == 0) continue;
     const auto& shape = node->get_output_shape(0);
     inferred[node->get_friendly_name()] = Shape(shape.begin(), shape.end());
@@ -120,6 +126,34 @@ std::vector<std::string> wrong_shapes(const Model& model) {
                     to_string(actual));
   }
   return wrong;
+}
+
+}  // namespace
+
+std::vector<double> run_with_openvino(const Model& model,
+                                      const std::map<std::string, Bytes>& inputs,
+                                      ir::CompilerVersion version) {
+  return run(to_openvino(model, version), inputs);
+}
+
+std::vector<double> check_and_run(const Model& model, const std::map<std::string, Bytes>& inputs,
+                                  By by) {
+  const auto read = to_openvino(model, {7, 0});
+  const auto wrong = wrong_shapes(model, *read);
+  if (!wrong.empty()) throw std::runtime_error(wrong.front());
+  return by == By::kPlugin ? run(read, inputs) : interpret(read, inputs);
+}
+
+std::vector<double> run_weightless_with_openvino(const Model& model,
+                                                 const std::map<std::string, Bytes>& inputs,
+                                                 ir::CompilerVersion version,
+                                                 std::size_t threshold_bytes) {
+  const auto buffer = ir::serialize_weightless(model, version, threshold_bytes);
+  return run(to_openvino(buffer.bytes()), inputs);
+}
+
+std::vector<std::string> wrong_shapes(const Model& model) {
+  return wrong_shapes(model, *to_openvino(model, {7, 0}));
 }
 
 }  // namespace npu::test

@@ -8,7 +8,6 @@
 #include "support/frame_reference.hpp"
 
 #include "ir_files.hpp"
-#include "openvino_run.hpp"
 
 namespace npu::test {
 namespace {
@@ -61,14 +60,12 @@ Difference compare(const std::vector<double>& values, const PictureShape& shape,
 
 }  // namespace
 
-Difference difference_from_reference(const ImageModel& image, const Preprocess& preprocess,
+Difference difference_from_reference(const ImageModel& image, const Preprocess& preprocess, By by,
                                      const Part& seen) {
   const TempDir dir;
   auto model =
       Model::read(dir.write("model.xml", identity_ir(image.type, image.shape, image.layout)));
   model.add_preprocess(preprocess);
-  const auto wrong = wrong_shapes(model);
-  if (!wrong.empty()) throw std::runtime_error(wrong.front());
   const auto frame = noise_frame(preprocess.frame, 7);
   std::map<std::string, Bytes> inputs;
   const auto& names = model.frame_input()->plane_inputs;
@@ -84,7 +81,7 @@ Difference difference_from_reference(const ImageModel& image, const Preprocess& 
     of_part.frame = part.layout;
     of_part.resize = ResizeMode::kStretch;
   }
-  return compare(run_with_openvino(model, inputs), shape,
+  return compare(check_and_run(model, inputs, by), shape,
                  Reference(part, of_part, shape.width, shape.height, shape.channels),
                  limits_of(image.type));
 }

@@ -5,6 +5,8 @@
 
 #include <npucore/frame.hpp>
 
+#include "openvino_run.hpp"
+
 namespace npu::test {
 
 /// The image input of a model that gives out what it gets.
@@ -26,7 +28,7 @@ struct Part {
 
 /// Adds the pre-processing to such a model, runs a noisy frame through it and compares every value
 /// with the reference. Throws when a written shape is wrong.
-Difference difference_from_reference(const ImageModel& image, const Preprocess& preprocess,
+Difference difference_from_reference(const ImageModel& image, const Preprocess& preprocess, By by,
                                      const Part& seen = {});
 
 }  // namespace npu::test
