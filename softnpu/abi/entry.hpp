@@ -54,12 +54,13 @@ void end_work_in_flight(ze_result_t result);
 /// Marks the queue's context: executing in it answers UNKNOWN from now on.
 void poison_context_of(ze_command_queue_handle_t queue);
 
-/// A call that fails on purpose does nothing, with one exception: a destroy or a free is carried
-/// out, so that whoever gives up on the handle leaks nothing.
+/// A call that fails on purpose does nothing, but for a destroy or a free, which is carried out so
+/// that whoever gives up on the handle leaks nothing. One that is to pause does not fail.
 template <Name kName, class Call, class... Args>
 ze_result_t failed_result_of(const fault::Plan& plan, const Call& call, Args... args) {
   trace::note_text("fault", plan.poison ? "POISON" : "injected");
   fault::do_harm(plan.harm);
+  if (plan.harm == fault::Harm::kPause) return result_of(call);
   if (fault::destroys(kName.text)) {
     result_of(call);
   }

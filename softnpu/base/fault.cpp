@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "config.hpp"
@@ -52,6 +54,7 @@ constexpr std::pair<std::string_view, Harm> kHarms[] = {
     {"ABORT", Harm::kAbort},
     {"HANG", Harm::kHang},
     {"EAT_MEMORY", Harm::kEatMemory},
+    {"PAUSE", Harm::kPause},
 };
 
 Harm parse_harm(std::string_view text) {
@@ -208,6 +211,8 @@ void do_harm(Harm harm) {
       for (;;) ::pause();
     case Harm::kEatMemory:
       eat_memory();
+    case Harm::kPause:
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 

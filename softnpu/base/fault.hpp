@@ -12,12 +12,13 @@
 
 namespace softnpu::fault {
 
-/// What a call does instead of answering, as a compiler that is broken does.
+/// What a call does instead of answering, as a compiler that is broken does, or before it is made.
 enum class Harm {
   kNone,
   kAbort,      ///< ends the process
   kHang,       ///< never returns
   kEatMemory,  ///< takes memory until it gets no more, 4 GiB at most
+  kPause,      ///< takes a millisecond longer, and is made
 };
 
 /// One item of a specification, "<call>:<result>@<n>" or "<call>:<result>@<n>+".
@@ -34,7 +35,7 @@ struct Plan {
 /// sentence each.
 std::vector<Plan> parse(std::string_view specification, std::vector<std::string>& errors);
 
-/// Throws std::bad_alloc after kEatMemory; returns from kNone alone.
+/// Throws std::bad_alloc after kEatMemory; returns from kNone and kPause alone.
 void do_harm(Harm harm);
 
 /// Whether a call ends an object.

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "abi/entry.hpp"
 
 namespace softnpu::fault {
@@ -145,6 +147,15 @@ TEST_F(FaultDeathTest, HangsWhereItIsTold) {
         work_entry(0);
       },
       testing::KilledBySignal(SIGALRM), "");
+}
+
+TEST_F(Fault, PausesAndMakesTheCall) {
+  set("testWork:PAUSE@2");
+  EXPECT_EQ(work_entry(0), ZE_RESULT_SUCCESS);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(work_entry(0), ZE_RESULT_SUCCESS);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(1));
+  EXPECT_EQ(done, 2);
 }
 
 // A sanitizer ends the process itself where it gets no more memory.
