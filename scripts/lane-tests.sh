@@ -54,6 +54,18 @@ run_suites() {
   mkdir -p "$build/runs/$name/meson-logs"
   cp "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml "$build/runs/$name/meson-logs"
   [ $status -eq 0 ] || failed=yes
+  [ $status -eq 0 ] || [ -z "${ASAN_OPTIONS-}" ] || show_stacks "$build/runs/$name/meson-logs/testlog.json"
+}
+
+# show_stacks TESTLOG: what failed runs again, for whoever reads it: its reports then have the whole stacks of allocations.
+show_stacks() {
+  python3 - "$1" <<'PYTHON' | ASAN_OPTIONS=$ASAN_OPTIONS:malloc_context_size=30 xargs -r -d '\n' \
+    meson test -C "$build" --no-rebuild --print-errorlogs --logbase stacks --timeout-multiplier "$patience" || true
+import json, sys
+for test in map(json.loads, open(sys.argv[1])):
+    if test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL"):
+        print(test["name"].split(" / ")[-1])
+PYTHON
 }
 
 failed=no patience=1
@@ -71,8 +83,9 @@ case $build in
     [ "$(c++ -dumpversion | cut -d. -f1)" -ge 14 ] || ASAN_OPTIONS=$ASAN_OPTIONS:intercept_tls_get_addr=0
     run_suites library ir npucore npuvision softnpu conformance tools zero-copy lanes
     # GLib and GStreamer keep types, strings and plugins until the process ends, out of LeakSanitizer's sight. What the
-    # elements leave behind is counted by the tests themselves and by GStreamer's own leaks tracer.
-    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
+    # elements leave behind is counted by the tests themselves and by GStreamer's own leaks tracer. One function of each allocation's
+    # stack then is enough, and takes a quarter less time than all.
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0:malloc_context_size=1
     run_suites plugin gst
     ;;
   *)
