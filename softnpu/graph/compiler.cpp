@@ -113,8 +113,28 @@ class KeptPrograms {
  public:
   explicit KeptPrograms(size_t most) : most_(most) {}
 
+  /// Null: none is kept of the same bytes.
   std::shared_ptr<Program> find(const Image& image) {
     const std::scoped_lock lock(mutex_);
+    return find_locked(image);
+  }
+
+  /// The program itself, or the one that another thread has made of the same bytes meanwhile.
+  std::shared_ptr<Program> keep(std::shared_ptr<Program> program) {
+    if (most_ == 0) return program;
+    std::shared_ptr<Program> dropped;  // outside the lock
+    const std::scoped_lock lock(mutex_);
+    if (auto other = find_locked(program->image())) return other;
+    kept_.insert(kept_.begin(), std::move(program));
+    if (kept_.size() > most_) {
+      dropped = std::move(kept_.back());
+      kept_.pop_back();
+    }
+    return kept_.front();
+  }
+
+ private:
+  std::shared_ptr<Program> find_locked(const Image& image) {
     const auto found = std::find_if(kept_.begin(), kept_.end(), [&image](const auto& program) {
       return equal(program->image().bytes(), image.bytes());
     });
@@ -123,18 +143,6 @@ class KeptPrograms {
     return kept_.front();
   }
 
-  void keep(std::shared_ptr<Program> program) {
-    if (most_ == 0 || program->image().borrows()) return;
-    std::shared_ptr<Program> dropped;  // outside the lock
-    const std::scoped_lock lock(mutex_);
-    kept_.insert(kept_.begin(), std::move(program));
-    if (kept_.size() > most_) {
-      dropped = std::move(kept_.back());
-      kept_.pop_back();
-    }
-  }
-
- private:
   static bool equal(std::span<const std::byte> a, std::span<const std::byte> b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
   }
@@ -155,13 +163,12 @@ KeptPrograms& kept_programs() {
 std::shared_ptr<Program> program_of(const std::shared_ptr<const Image>& image,
                                     const std::shared_ptr<ov::Model>& model,
                                     const CompileOptions& options) {
+  if (image->borrows()) return std::make_shared<Program>(image, model, options);
   if (auto program = kept_programs().find(*image)) {
     trace::note_text("program", "kept");
     return program;
   }
-  auto program = std::make_shared<Program>(image, model, options);
-  kept_programs().keep(program);
-  return program;
+  return kept_programs().keep(std::make_shared<Program>(image, model, options));
 }
 
 std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model) {

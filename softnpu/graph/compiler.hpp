@@ -44,7 +44,7 @@ class Program {
 };
 
 /// The program of an image: one that is kept of the same bytes, else a new one. The last
-/// SOFTNPU_KEEP_COMPILED of the process are kept, but none that refers to a client's memory.
+/// SOFTNPU_KEEP_COMPILED of the process are kept. What refers to a client's memory has its own.
 std::shared_ptr<Program> program_of(const std::shared_ptr<const Image>& image,
                                     const std::shared_ptr<ov::Model>& model,
                                     const CompileOptions& options);
