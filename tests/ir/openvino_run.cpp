@@ -94,6 +94,9 @@ std::vector<double> run(const std::shared_ptr<ov::Model>& model,
 
 std::vector<double> interpret(const std::shared_ptr<ov::Model>& model,
                               const std::map<std::string, Bytes>& inputs) {
+  if (inputs.size() != model->inputs().size()) {
+    throw std::runtime_error("the model has other inputs");
+  }
   make_interpretable(model);
   ov::TensorVector in, out;
   for (const auto& input : model->inputs()) {

@@ -22,8 +22,8 @@ using test::ImageModel;
 constexpr double kAllowed = 0.5;
 constexpr double kAllowedFloat = 0.05;
 
-/// The plugin compiles one row of eight, spread over all of them and always the same: what it does
-/// with such graphs is for the element's own tests of pixels.
+/// The plugin compiles one row of eight, by its name: what it does with such graphs is for the
+/// element's own tests of pixels.
 By of_this_row() {
   std::uint32_t hash = 2166136261;
   for (const char* c = testing::UnitTest::GetInstance()->current_test_info()->name(); *c; ++c) {
@@ -247,8 +247,8 @@ INSTANTIATE_TEST_SUITE_P(
             Use{"nchw_three_wide", kNchwSaid, {25, 19}, kPlain},
             Use{"nhwc", kNhwc, {25, 19}, kNormalized}, Use{"u8", kU8, {25, 19}, kPlain},
             Use{"u8_letterbox", kU8, {25, 9}, kLetterbox},
-            Use{"u8_nhwc", kU8Nhwc, {25, 19}, kPlain}, Use{"f16", kF16, {25, 19}, kPlain},
-            Use{"f16_normalized", kF16, {25, 19}, kNormalized},
+            Use{"u8_brighter", kU8, {25, 19}, kBrighter}, Use{"u8_nhwc", kU8Nhwc, {25, 19}, kPlain},
+            Use{"f16", kF16, {25, 19}, kPlain}, Use{"f16_normalized", kF16, {25, 19}, kNormalized},
             Use{"gray", kGray, {25, 19}, kPlain}, Use{"gray_full", kGray, {25, 19}, kFullRange},
             Use{"gray_unit", kGray, {25, 19}, kUnit},
             Use{"gray_letterbox", kGray, {65, 20}, kLetterbox},

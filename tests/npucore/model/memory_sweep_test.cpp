@@ -17,7 +17,7 @@ namespace npu::test {
 namespace {
 
 /// For each call, of this process's time; NPU_SWEEP_SECONDS gives more. A call that compiles makes
-/// a thousand allocations, and each that is refused takes two compilations.
+/// a thousand allocations, and each that is refused takes two calls.
 double seconds_to_try() {
   constexpr double kSeconds = 4;
   const char* wanted = std::getenv("NPU_SWEEP_SECONDS");
