@@ -54,16 +54,17 @@ run_suites() {
   mkdir -p "$build/runs/$name/meson-logs"
   cp "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml "$build/runs/$name/meson-logs"
   [ $status -eq 0 ] || failed=yes
-  [ $status -eq 0 ] || [ -z "${ASAN_OPTIONS-}" ] || show_stacks "$build/runs/$name/meson-logs/testlog.json"
+  case $status${ASAN_OPTIONS-} in 1*malloc_context_size=1) show_stacks "$build/runs/$name/meson-logs/testlog.json" ;; esac
 }
 
 # show_stacks TESTLOG: what failed runs again, for whoever reads it: its reports then have the whole stacks of allocations.
 show_stacks() {
+  echo "what failed, again, with the whole stacks of allocations; the verdict is the one above:"
   python3 - "$1" <<'PYTHON' | ASAN_OPTIONS=$ASAN_OPTIONS:malloc_context_size=30 xargs -r -d '\n' \
     meson test -C "$build" --no-rebuild --print-errorlogs --logbase stacks --timeout-multiplier "$patience" || true
 import json, sys
 for test in map(json.loads, open(sys.argv[1])):
-    if test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL"):
+    if test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL", "TIMEOUT"):
         print(test["name"].split(" / ")[-1])
 PYTHON
 }
