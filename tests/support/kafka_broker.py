@@ -3,12 +3,14 @@
 out again by the numbers of idempotent producers, as real ones do, and remembers it where it is killed and started again.
 
 usage: kafka_broker.py PORT FOLDER [--tls CERTIFICATE KEY [--client-ca CA]] [--user NAME PASSWORD] [--cut-every N]
-       [--cut-logins N] [--confirm N]
+       [--cut-logins N] [--cut-handshakes N] [--refuse-first N] [--leader PORT] [--busy SECONDS] [--confirm N]
 
 FOLDER/messages has KEY<tab>VALUE of each message, FOLDER/repeated a line for each batch that came again, FOLDER/refused one for each login
 that was refused, FOLDER/batches what is remembered. With --user it wants a login with SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512). With
 --cut-every it ends the connection instead of confirming every Nth batch that it takes, with --cut-logins instead of answering the first N
-that would log in. With --confirm it confirms N requests, and no more.
+that would log in, with --cut-handshakes behind the first words of the first N. With --refuse-first it refuses the first N logins. With
+--leader it names the broker at that port as the one that takes lines, with --busy it takes none for so long. With --confirm it confirms
+N requests, and no more.
 """
 import argparse
 import base64
@@ -17,16 +19,18 @@ import hmac
 import json
 import os
 import secrets
+import socket
 import socketserver
 import ssl
 import struct
 import threading
+import time
 from pathlib import Path
 
 PRODUCE, FETCH, METADATA, SASL_HANDSHAKE, API_VERSIONS, INIT_PRODUCER_ID, SASL_AUTHENTICATE = 0, 1, 3, 17, 18, 22, 36
 # The newest version of each, all before those with variable lengths. Nobody fetches, but a broker of today can.
 VERSIONS = {PRODUCE: 7, FETCH: 11, METADATA: 4, SASL_HANDSHAKE: 1, API_VERSIONS: 0, INIT_PRODUCER_ID: 1, SASL_AUTHENTICATE: 0}
-UNSUPPORTED_MECHANISM, UNSUPPORTED_VERSION, OUT_OF_ORDER, LOGIN_FAILED, UNKNOWN_PRODUCER = 33, 35, 45, 58, 59
+NOT_ENOUGH_REPLICAS, UNSUPPORTED_MECHANISM, UNSUPPORTED_VERSION, OUT_OF_ORDER, LOGIN_FAILED, UNKNOWN_PRODUCER = 19, 33, 35, 45, 58, 59
 REMEMBERED = 5  # batches of a producer that may come again
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
@@ -221,6 +225,7 @@ class Connection(socketserver.StreamRequestHandler):
             is_right, answer, is_done = self.login.answer(said)
         else:
             is_right, answer, is_done = said.decode().split("\0")[1:] == self.server.options.user, b"", True
+        is_right = is_right and not (is_done and self.server.is_refused())
         self.is_in = is_right and is_done
         if not is_right:
             self.server.log.write("refused", [self.server.options.user[0]])
@@ -230,7 +235,7 @@ class Connection(socketserver.StreamRequestHandler):
     def tell_topics(self, version, request):
         topics = [request.text() for _ in range(max(request.number("i"), 0))]
         node = struct.pack(">i", 1)
-        broker = node + text("localhost") + struct.pack(">i", self.server.server_address[1]) + text(None)
+        broker = node + text("localhost") + struct.pack(">i", self.server.options.leader or self.server.server_address[1]) + text(None)
         partition = struct.pack(">hi", 0, 0) + node + array([node]) + array([node])
         found = [struct.pack(">h", 0) + text(topic) + b"\0" + array([partition]) for topic in topics]
         return struct.pack(">i", 0) + array([broker]) + text("test") + node + array(found)
@@ -246,6 +251,9 @@ class Connection(socketserver.StreamRequestHandler):
             topic, partitions = request.text(), []
             for _ in range(request.number("i")):
                 index, batch = request.number("i"), Batch(request.data_block())
+                if time.monotonic() < self.server.busy_until:
+                    partitions.append(struct.pack(">ihqqq", index, NOT_ENOUGH_REPLICAS, -1, -1, 0))
+                    continue
                 error, offset, is_new = self.server.log.append(batch)
                 if is_new and self.server.is_cut():
                     return None
@@ -259,6 +267,7 @@ class Broker(socketserver.ThreadingTCPServer):
 
     def __init__(self, options):
         self.options, self.log, self.accepted, self.logins, self.confirmed = options, Log(Path(options.folder)), 0, 0, 0
+        self.handshakes, self.finished_logins, self.busy_until = 0, 0, time.monotonic() + options.busy
         self.tls = None
         if options.tls:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -270,6 +279,12 @@ class Broker(socketserver.ThreadingTCPServer):
 
     def finish_request(self, request, client_address):
         """In the connection's own thread."""
+        if self.is_handshake_cut():
+            request.recv(1)
+            request.shutdown(socket.SHUT_WR)  # an end, not a reset
+            while request.recv(4096):
+                pass
+            return
         try:
             secure = self.tls.wrap_socket(request, server_side=True) if self.tls else request
         except (OSError, ssl.SSLError):
@@ -281,6 +296,16 @@ class Broker(socketserver.ThreadingTCPServer):
         with self.log.lock:
             self.logins += 1
             return self.logins <= self.options.cut_logins
+
+    def is_handshake_cut(self):
+        with self.log.lock:
+            self.handshakes += 1
+            return self.handshakes <= self.options.cut_handshakes
+
+    def is_refused(self):
+        with self.log.lock:
+            self.finished_logins += 1
+            return self.finished_logins <= self.options.refuse_first
 
     def is_confirming(self):
         with self.log.lock:
@@ -302,6 +327,10 @@ def main():
     parser.add_argument("--user", nargs=2)
     parser.add_argument("--cut-every", type=int, default=0)
     parser.add_argument("--cut-logins", type=int, default=0)
+    parser.add_argument("--cut-handshakes", type=int, default=0)
+    parser.add_argument("--refuse-first", type=int, default=0)
+    parser.add_argument("--leader", type=int)
+    parser.add_argument("--busy", type=float, default=0)
     parser.add_argument("--confirm", type=int)
     os.environ.pop("SSLKEYLOGFILE", None)
     with Broker(parser.parse_args()) as broker:

@@ -32,9 +32,13 @@ HostAndPort split_host_and_port(std::string_view text, const std::string& usual_
   if (parts.host.empty()) {
     throw BadAddress("has no host");
   }
+  if (parts.host.find_first_of(" \t") != std::string::npos) {
+    throw BadAddress("has a blank in a host's name");
+  }
   if (!is_port(parts.port)) {
     throw BadAddress("has no port from 1 to 65535");
   }
+  parts.port = std::to_string(std::stoi(parts.port));  // without zeros in front
   return parts;
 }
 

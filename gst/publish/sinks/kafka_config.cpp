@@ -31,10 +31,11 @@ std::string trimmed(const std::string& text) {
 
 // ---- The user's own configuration
 
-/// Without reports npupublish would wait for them for ever, it begins no transactions, and what
-/// nobody reads would pile up while no line comes.
+/// Without reports npupublish would wait for them for ever, it begins no transactions, what nobody
+/// reads would pile up while no line comes, and the location names the brokers.
 constexpr std::array kNotForUsers = {"delivery.report.only.error", "transactional.id",
-                                     "statistics.interval.ms"};
+                                     "statistics.interval.ms", "bootstrap.servers",
+                                     "metadata.broker.list"};
 
 bool is_secret(std::string_view key) {
   return key.find("password") != std::string_view::npos ||

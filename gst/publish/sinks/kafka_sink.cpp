@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <functional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -59,12 +58,13 @@ class KafkaSink final : public Sink {
   void give_up();
   void watch_for_silence();
   void note_that_none_takes(const std::string& reason);
-  bool is_refused_for_good() const;
-  void tell_once(bool& has_told, const std::string& reason) const;
+  void tell_trouble(const std::string& reason);
+  void tell_objection();
 
   const std::string location_;
   const SinkOptions options_;
   const BrokerLocation brokers_;
+  const std::set<std::string> first_brokers_;  // HOST:PORT each, as librdkafka names them
   const std::vector<std::pair<std::string, std::string>> config_;
   const std::string key_;
   const RdKafka& kafka_;
@@ -78,17 +78,24 @@ class KafkaSink final : public Sink {
   bool has_told_ = false;             // of brokers that are away, since a line was confirmed
   bool has_told_objection_ = false;   // of one that refuses, likewise
   std::string trouble_;               // what a broker, or the way to one, has said last
-  std::string objection_;  // what one has said who refuses, before any line was confirmed
-  std::set<std::string, std::less<>> objectors_;  // all who have said so
-  std::string refusal_;                           // why lines on their way are given up
-  Clock::time_point since_;  // that no line was confirmed, though some were on their way
+  std::string objection_;            // what one has said who refuses, before any line was confirmed
+  std::set<std::string> objectors_;  // first brokers whose last word was such
+  std::string refusal_;              // why lines on their way are given up
+  Clock::time_point since_;          // that no line was confirmed, though some were on their way
   std::atomic<bool> is_interrupted_ = false;
 };
+
+std::set<std::string> names_of(const std::vector<HostAndPort>& addresses) {
+  std::set<std::string> names;
+  for (const HostAndPort& address : addresses) names.insert(to_text(address));
+  return names;
+}
 
 KafkaSink::KafkaSink(const std::string& location, const SinkOptions& options)
     : location_(location),
       options_(options),
       brokers_(parse_broker_location(location)),
+      first_brokers_(names_of(brokers_.addresses)),
       config_(read_kafka_config(brokers_, options.kafka)),
       key_(options.stream_id.empty() ? kUsualKey : options.stream_id),
       kafka_(RdKafka::get()) {
@@ -198,7 +205,10 @@ bool KafkaSink::run_until(std::size_t most_unconfirmed) {
     }
     throw_failure();
     if (waiting_.empty() && unconfirmed_ <= most_unconfirmed) return true;
-    if (is_interrupted_) return false;
+    if (is_interrupted_) {
+      tell_objection();
+      return false;
+    }
     poll(kPollMs);
   }
 }
@@ -280,27 +290,29 @@ void KafkaSink::watch_for_silence() {
                        " s");
 }
 
-/// Each of the first brokers has refused. One that is slow, or away, may still take lines.
-bool KafkaSink::is_refused_for_good() const {
-  std::set<std::pair<std::string, std::string>> addresses;
-  for (const HostAndPort& address : brokers_.addresses) {
-    addresses.emplace(address.host, address.port);
-  }
-  return !objection_.empty() && objectors_.size() >= addresses.size();
-}
-
+/// Where each of the first brokers refuses, lines are given up. One that is slow, or away, may
+/// still take them.
 void KafkaSink::note_that_none_takes(const std::string& reason) {
-  if (!is_refused_for_good()) {
-    if (!objection_.empty()) return tell_once(has_told_objection_, objection_);
-    return tell_once(has_told_, trouble_.empty() ? reason : trouble_);
+  if (!refusal_.empty()) return;
+  if (objectors_ == first_brokers_) {
+    refusal_ = std::exchange(objection_, {});
+    objectors_.clear();
+    return;
   }
-  refusal_ = std::exchange(objection_, {});
+  if (!objection_.empty()) return tell_objection();
+  tell_trouble(trouble_.empty() ? reason : trouble_);
 }
 
-void KafkaSink::tell_once(bool& has_told, const std::string& reason) const {
-  if (std::exchange(has_told, true)) return;
+void KafkaSink::tell_trouble(const std::string& reason) {
+  if (std::exchange(has_told_, true)) return;
   options_.warn("no broker takes lines at " + location_ + " (" + reason +
                 "): trying again until one does");
+}
+
+void KafkaSink::tell_objection() {
+  if (objection_.empty() || std::exchange(has_told_objection_, true)) return;
+  options_.warn("no broker takes lines at " + location_ + " (" + objection_ +
+                "): trying again until one does; check the properties kafka-...");
 }
 
 // ---- Called by librdkafka, within poll()
@@ -317,11 +329,20 @@ void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
   since_ = Clock::now();
 }
 
-/// The same code stands for a handshake that nobody has answered; the reason is then librdkafka's
-/// own.
+/// Of a broker that goes during a handshake librdkafka reports the same codes, with reasons of its
+/// own or of OpenSSL. With TLS 1.3 a broker looks at the client's certificate behind the handshake.
 bool is_refusal(rd_kafka_resp_err_t error, const std::string& reason) {
-  return error == RD_KAFKA_RESP_ERR__SSL || (error == RD_KAFKA_RESP_ERR__AUTHENTICATION &&
-                                             reason.find(": Local: ") == std::string::npos);
+  const auto says = [&reason](const char* text) { return reason.find(text) != std::string::npos; };
+  switch (error) {
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+      return !says(": Local: ");
+    case RD_KAFKA_RESP_ERR__SSL:
+      return !says("unexpected eof") && !says("SSL transport error");
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+      return says(" alert ") && (says("certificate") || says("unknown ca"));
+    default:
+      return false;
+  }
 }
 
 /// HOST:PORT of "sasl_ssl://HOST:PORT/bootstrap: what the trouble is".
@@ -337,14 +358,24 @@ std::string_view broker_in(std::string_view reason) {
 /// once is not refused for good: users and certificates of a broker that starts may be late.
 void KafkaSink::note_trouble(rd_kafka_resp_err_t error, const std::string& reason) {
   if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-    // Of several first brokers librdkafka 2.8 says so before it has asked each.
-    if (!objection_.empty() && !is_refused_for_good()) return;
+    // Not yet asked are the other addresses of a name, in 2.8 also other first brokers; and nobody
+    // tells of a login that works at last. Time tells: watch_for_silence().
+    if (!objection_.empty()) return;
     return note_that_none_takes(reason);
   }
   trouble_ = reason;
-  if (is_refusal(error, reason) && !was_confirmed_) {
+  if (was_confirmed_) return;
+  const std::string broker(broker_in(reason));
+  if (is_refusal(error, reason)) {
     objection_ = reason;
-    objectors_.emplace(broker_in(reason));
+    if (first_brokers_.contains(broker)) {
+      objectors_.insert(broker);
+    }
+  } else if (reason.find("in state UP") != std::string::npos) {  // it had let this client in
+    objectors_.erase(broker);
+    if (objectors_.empty()) {
+      objection_.clear();
+    }
   }
 }
 

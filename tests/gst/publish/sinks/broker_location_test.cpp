@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(BrokerLocation, OfKafkaMayNameSeveralBrokers) {
-  const BrokerLocation brokers = parse_broker_location("kafka://a,b:9093,[::1]:9094/lines");
+  const BrokerLocation brokers = parse_broker_location("kafka://a,b:09093,[::1]:9094/lines");
   std::vector<std::string> addresses;
   for (const HostAndPort& address : brokers.addresses) addresses.push_back(to_text(address));
   EXPECT_EQ(addresses, (std::vector<std::string>{"a:9092", "b:9093", "[::1]:9094"}));
@@ -74,6 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadRow{"kafka_levels", "kafka://broker/a/b", "has a topic of other characters"},
                     BadRow{"kafka_long", kLongTopic.c_str(), "or of more than 249"},
                     BadRow{"kafka_dots", "kafka://broker/..", "has a topic of other characters"},
+                    BadRow{"kafka_blank", "kafka://a, b/t", "has a blank in a host's name"},
                     BadRow{"kafka_hole", "kafka://a,,b/t", "has no host: write kafka://HOST/TOPIC"},
                     BadRow{"user", "mqtt://me:secret@broker/a", "the location names a user"}),
     [](const auto& row) { return std::string(row.param.name); });

@@ -26,6 +26,7 @@ class KafkaBroker {
   void halt() { process_->send(SIGSTOP); }
   void go_on() { process_->send(SIGCONT); }
 
+  int port() const { return port_; }
   std::string location() const { return "kafka://localhost:" + std::to_string(port_) + "/lines"; }
   /// KEY<tab>LINE of each message, in the order of the topic.
   std::vector<std::string> messages() const { return lines_of("messages"); }

@@ -514,6 +514,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "needs its own value of \"delivery.report.only.error\""},
         ConfigRow{"statistics", "kafka-config=statistics.interval.ms=1000",
                   "needs its own value of \"statistics.interval.ms\""},
+        ConfigRow{"brokers", "kafka-config=bootstrap.servers=a",
+                  "npupublish needs its own value of \"bootstrap.servers\""},
         ConfigRow{"transactions", "kafka-config=transactional.id=a",
                   "needs its own value of \"transactional.id\""},
         ConfigRow{"no_user", "kafka-password=hidden", "a password for Kafka has no user"},
