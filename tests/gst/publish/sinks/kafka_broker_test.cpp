@@ -131,6 +131,12 @@ void expect_all_out(Publishing& publishing, guint64 lines) {
   EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
 }
 
+std::string location_of(const KafkaBroker& first, const KafkaBroker& second) {
+  const std::string location = first.location();
+  return location.substr(0, location.rfind('/')) + "," +
+         second.location().substr(std::string("kafka://").size());
+}
+
 class KafkaLogin : public testing::TestWithParam<const char*> {
  protected:
   KafkaLogin() : broker_({"--user", "me", "right"}) { broker_.start(); }
@@ -144,11 +150,7 @@ class KafkaLogin : public testing::TestWithParam<const char*> {
     EXPECT_EQ(publishing.counts().published, 1U) << login << publishing.warning();
   }
 
-  /// The location of both, `other` first.
-  std::string and_also(const KafkaBroker& other) const {
-    const std::string first = other.location().substr(0, other.location().rfind('/'));
-    return first + "," + broker_.location().substr(std::string("kafka://").size());
-  }
+  std::string and_also(const KafkaBroker& other) const { return location_of(other, broker_); }
 
   KafkaBroker broker_;
 };
@@ -275,9 +277,7 @@ TEST(KafkaUser, WhomABrokerHasLetInSinceIsRefusedByTheOthersAlone) {
   KafkaBroker other({"--user", "me", "another"});
   KafkaBroker broker({"--user", "me", "right", "--refuse-first", "1", "--busy", "60"});
   broker.start();
-  const std::string both = broker.location().substr(0, broker.location().rfind('/')) +
-                           ",localhost:" + std::to_string(other.port()) + "/lines";
-  Publishing publishing(both, std::string(kMe) + "drain-time=0");
+  Publishing publishing(location_of(broker, other), std::string(kMe) + "drain-time=0");
   publishing.push(3);
   EXPECT_TRUE(becomes([&] { return broker.refused() > 0; }));
   std::this_thread::sleep_for(std::chrono::seconds(3));
@@ -294,9 +294,7 @@ TEST(KafkaUser, WhomABrokerHasLetInSinceIsRefusedByTheOthersAlone) {
 TEST(KafkaUser, IsToldOfARefusalAtAStop) {
   KafkaBroker away, other({"--user", "me", "another"});
   other.start();
-  const std::string both = other.location().substr(0, other.location().rfind('/')) +
-                           ",localhost:" + std::to_string(away.port()) + "/lines";
-  Publishing publishing(both, std::string(kMe) + "drain-time=0");
+  Publishing publishing(location_of(other, away), std::string(kMe) + "drain-time=0");
   publishing.push(3);
   EXPECT_TRUE(becomes([&] { return other.refused() > 0; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
