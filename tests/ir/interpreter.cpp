@@ -8,17 +8,9 @@
 #include <openvino/op/group_conv.hpp>
 #include <openvino/op/op.hpp>
 #include <stdexcept>
-#include <vector>
 
 namespace npu::test {
 namespace {
-
-using Values = std::vector<float>;
-
-Values values_of(const ov::Tensor& tensor) {
-  const auto* const values = tensor.data<const float>();
-  return {values, values + tensor.get_size()};
-}
 
 /// An operation on f32 that the interpreter lets compute itself.
 class Computed : public ov::op::Op {
@@ -123,12 +115,13 @@ class InterpretedFakeQuantize : public Computed {
       range[i] = static_cast<double>(*inputs[i + 1].data<const float>());
     }
     const auto [in_low, in_high, out_low, out_high] = range;
-    const auto values = values_of(inputs[0]);
-    std::transform(values.begin(), values.end(), outputs[0].data<float>(), [&](float value) {
-      const double x = std::clamp(static_cast<double>(value), in_low, in_high);
-      const double level = std::nearbyint((x - in_low) / (in_high - in_low) * steps_);
-      return static_cast<float>(level / steps_ * (out_high - out_low) + out_low);
-    });
+    const auto* const values = inputs[0].data<const float>();
+    std::transform(
+        values, values + inputs[0].get_size(), outputs[0].data<float>(), [&](float value) {
+          const double x = std::clamp(static_cast<double>(value), in_low, in_high);
+          const double level = std::nearbyint((x - in_low) / (in_high - in_low) * steps_);
+          return static_cast<float>(level / steps_ * (out_high - out_low) + out_low);
+        });
     return true;
   }
 
