@@ -14,6 +14,7 @@ N requests, and no more.
 """
 import argparse
 import base64
+import collections
 import hashlib
 import hmac
 import json
@@ -207,7 +208,7 @@ class Connection(socketserver.StreamRequestHandler):
             error = UNSUPPORTED_VERSION if version > VERSIONS[key] else 0
             return struct.pack(">h", error) + array([struct.pack(">hhh", key, 0, newest) for key, newest in VERSIONS.items()])
         if key == SASL_HANDSHAKE:
-            return None if self.server.is_login_cut() else self.choose_login(request.text())
+            return None if self.server.is_among_first("logins", self.server.options.cut_logins) else self.choose_login(request.text())
         if key == SASL_AUTHENTICATE:
             return self.authenticate(request.data_block())
         if not self.is_in:
@@ -225,7 +226,7 @@ class Connection(socketserver.StreamRequestHandler):
             is_right, answer, is_done = self.login.answer(said)
         else:
             is_right, answer, is_done = said.decode().split("\0")[1:] == self.server.options.user, b"", True
-        is_right = is_right and not (is_done and self.server.is_refused())
+        is_right = is_right and not (is_done and self.server.is_among_first("finished logins", self.server.options.refuse_first))
         self.is_in = is_right and is_done
         if not is_right:
             self.server.log.write("refused", [self.server.options.user[0]])
@@ -266,8 +267,8 @@ class Broker(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
 
     def __init__(self, options):
-        self.options, self.log, self.accepted, self.logins, self.confirmed = options, Log(Path(options.folder)), 0, 0, 0
-        self.handshakes, self.finished_logins, self.busy_until = 0, 0, time.monotonic() + options.busy
+        self.options, self.log, self.accepted, self.counts = options, Log(Path(options.folder)), 0, collections.Counter()
+        self.busy_until = time.monotonic() + options.busy
         self.tls = None
         if options.tls:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -279,7 +280,7 @@ class Broker(socketserver.ThreadingTCPServer):
 
     def finish_request(self, request, client_address):
         """In the connection's own thread."""
-        if self.is_handshake_cut():
+        if self.is_among_first("handshakes", self.options.cut_handshakes):
             request.recv(1)
             request.shutdown(socket.SHUT_WR)  # an end, not a reset
             while request.recv(4096):
@@ -292,25 +293,14 @@ class Broker(socketserver.ThreadingTCPServer):
         super().finish_request(secure, client_address)
         secure.close()
 
-    def is_login_cut(self):
+    def is_among_first(self, what, most):
+        """Counts it."""
         with self.log.lock:
-            self.logins += 1
-            return self.logins <= self.options.cut_logins
-
-    def is_handshake_cut(self):
-        with self.log.lock:
-            self.handshakes += 1
-            return self.handshakes <= self.options.cut_handshakes
-
-    def is_refused(self):
-        with self.log.lock:
-            self.finished_logins += 1
-            return self.finished_logins <= self.options.refuse_first
+            self.counts[what] += 1
+            return self.counts[what] <= most
 
     def is_confirming(self):
-        with self.log.lock:
-            self.confirmed += 1
-            return self.options.confirm is None or self.confirmed <= self.options.confirm
+        return self.options.confirm is None or self.is_among_first("requests", self.options.confirm)
 
     def is_cut(self):
         with self.log.lock:
