@@ -7,11 +7,13 @@
 namespace gstnpu_test {
 
 bool becomes(const std::function<bool()>& is_so) {
-  for (int i = 0; i < 12000; ++i) {
-    if (is_so()) return true;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::minutes(1);
+  while (!is_so()) {
+    if (Clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  return false;
+  return true;
 }
 
 bool knows_broker(const std::string& protocol) {

@@ -6,6 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <limits>
+#include <string>
+
 namespace gstnpu_test {
 namespace {
 
@@ -44,6 +48,23 @@ bool has_listener(int port) {
   const int result = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   ::close(fd);
   return result == 0;
+}
+
+bool is_read(int port) {
+  std::ifstream table("/proc/net/tcp");
+  constexpr auto kLine = std::numeric_limits<std::streamsize>::max();
+  table.ignore(kLine, '\n');
+  std::string number, from, to, state, queues;  // ADDRESS:PORT twice, TO_SEND:TO_READ; hexadecimal
+  for (; table >> number >> from >> to >> state >> queues; table.ignore(kLine, '\n')) {
+    const auto number_behind_colon = [](const std::string& text) {
+      return std::stol(text.substr(text.find(':') + 1), nullptr, 16);
+    };
+    constexpr const char* kEstablished = "01";
+    if (state != kEstablished) continue;
+    if (number_behind_colon(from) == port && std::stol(queues, nullptr, 16) != 0) return false;
+    if (number_behind_colon(to) == port && number_behind_colon(queues) != 0) return false;
+  }
+  return true;
 }
 
 }  // namespace gstnpu_test

@@ -21,6 +21,9 @@ class Mosquitto {
   void start();
   /// SIGKILL: without a word to its clients, and all is lost that is not in its file.
   void end(int signal = SIGKILL) { process_->end(signal); }
+  /// Holds it up, and lets it go on.
+  void pause() { process_->send(SIGSTOP); }
+  void go_on() { process_->send(SIGCONT); }
   /// Writes who subscribes into its file, so that it knows them after SIGKILL.
   void save();
 
