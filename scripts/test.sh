@@ -97,7 +97,9 @@ stage_format() {
 # build itself waits for the lock of the one that is on its way; what failed here fails there again.
 start_beside() {
   [ -z "$beside" ] || return 0
-  setsid nice -n 19 "$0" --beside "$work" "${stages[@]}" >/dev/null 2>&1 </dev/null &
+  # Linux shares the processors out between sessions first (autogroups): niceness inside one is nothing to another.
+  # shellcheck disable=SC2016  # for the new session's shell
+  setsid sh -c 'echo 19 >/proc/self/autogroup; exec nice -n 19 "$@"' sh "$0" --beside "$work" "${stages[@]}" >/dev/null 2>&1 </dev/null &
   beside=$!
 }
 
