@@ -14,7 +14,7 @@ packages=(
   libze-dev libze1 libpugixml-dev libyaml-cpp-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
 )
 test_packages=(
-  ccache clang clang-format clang-tidy debian-archive-keyring git mmdebstrap
+  ccache clang clang-format debian-archive-keyring git mmdebstrap
   gir1.2-gst-rtsp-server-1.0 mosquitto mosquitto-clients openssl python3-gi
   libclang-rt-dev llvm mold busybox-static cpio kmod qemu-system-x86 xz-utils
 )
@@ -69,6 +69,8 @@ put() {
 check_distribution
 install_packages
 put "OpenVINO (about 280 MB)" npucore-requirements requirements.txt
-[ $for_tests = no ] ||
+if [ $for_tests = yes ]; then
   put "networks for tests (about 140 MB)" npucore-networks tests/networks/requirements.txt --no-deps --only-binary :all:
+  put "clang-tidy (about 60 MB)" npucore-tidy scripts/tidy-requirements.txt --no-deps --only-binary :all:
+fi
 say "setup: everything is in place"

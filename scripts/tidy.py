@@ -16,8 +16,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOMS = ("npu_vcl", "npucore", "npuvision", "softnpu", "gst", "tools")
 TREE = Path(__file__).resolve().parent.parent
+CLANG_TIDY = str(TREE / ".venv/bin/clang-tidy")  # of scripts/tidy-requirements.txt
+ROOMS = ("npu_vcl", "npucore", "npuvision", "softnpu", "gst", "tools")
 STAMPS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "npucore" / "tidy"
 # Headers are named as the compile command's -I spells them: from the build folder. The system has folders named alike.
 # ze_npu is left out: it speaks C with the extension's own names.
@@ -49,7 +50,7 @@ def write_commands(folder, found):
 
 def common_state():
     """What every file's verdict depends on: the configuration and clang-tidy itself."""
-    version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
+    version = subprocess.run([CLANG_TIDY, "--version"], capture_output=True, check=True).stdout
     return hashlib.sha256((TREE / ".clang-tidy").read_bytes() + version + Path(__file__).read_bytes()).hexdigest()
 
 
@@ -98,7 +99,7 @@ def tidy(path, commands, command, folder, stamp):
     if stamp.holds():
         return True
     files = {name: digest(name) for name in included(command, folder)}
-    run = subprocess.run(["clang-tidy", "--quiet", f"--header-filter={OWN_HEADERS}", "-p", str(commands), str(path)],
+    run = subprocess.run([CLANG_TIDY, "--quiet", f"--header-filter={OWN_HEADERS}", "-p", str(commands), str(path)],
                          capture_output=True, text=True, check=False)
     if run.returncode != 0:
         # What counts the warnings that were not shown is no finding.

@@ -223,9 +223,9 @@ TiledFormats tiled_formats(const GstCaps* caps) {
 }
 
 std::string cure_of_tiles(const std::string& tiled_format) {
-  const std::string fourcc = tiled_format.substr(0, tiled_format.find(':'));
   std::string linear = "NV12";
 #if GST_CHECK_VERSION(1, 24, 0)
+  const std::string fourcc = tiled_format.substr(0, tiled_format.find(':'));
   const guint32 code = gst_video_dma_drm_fourcc_from_string(fourcc.c_str(), nullptr);
   if (to_pixel_format(gst_video_dma_drm_fourcc_to_format(code))) {
     linear = fourcc;

@@ -1,3 +1,5 @@
+#include <exception>
+
 #include "common/elements.hpp"
 
 #define PACKAGE "npucore"
@@ -21,8 +23,8 @@ constexpr gstnpu::Registration kElements[] = {
 /// for the first exception: without a descriptor left, that exception would end the process.
 void prepare_unwinding() {
   try {
-    throw 0;
-  } catch (int) {
+    throw std::exception();
+  } catch (const std::exception&) {
     // Now it has its pipe.
   }
 }

@@ -234,7 +234,7 @@ void read_crop_of_size(const Value& root, ModelCard* card) {
   constexpr std::uint32_t kStretched = 384;
   const auto edge = shortest_edge(root);
   if (!edge) return;
-  card->input_width = card->input_height = *edge;
+  card->input_width = card->input_height = edge;
   card->resize = ResizeMode::kStretch;
   if (*edge < kStretched) {
     set_crop(*root.find("size"), *edge, side_before_crop(root, *edge), card);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -104,12 +105,13 @@ std::string quoted(std::string_view text) {
   return "\"" + std::string(text) + "\"";
 }
 
-// Throws a sentence.
+/// Throws std::invalid_argument.
 Plan parse_item(std::string_view item) {
   const size_t colon = item.find(':');
   const size_t at = item.rfind('@');
   if (colon == std::string_view::npos || at == std::string_view::npos || at < colon) {
-    throw quoted(item) + " is not <call>:<result>@<n> or <call>:<result>@<n>+";
+    throw std::invalid_argument(quoted(item) +
+                                " is not <call>:<result>@<n> or <call>:<result>@<n>+");
   }
   Plan plan{std::string(item.substr(0, colon)), ZE_RESULT_ERROR_UNKNOWN, Harm::kNone, false, 0, 0};
   const std::string_view result = item.substr(colon + 1, at - colon - 1);
@@ -117,11 +119,14 @@ Plan parse_item(std::string_view item) {
   plan.poison = result == kPoison;
   plan.harm = parse_harm(result);
   if (plan.poison && plan.call != kExecute) {
-    throw quoted(item) + ": POISON is for " + std::string(kExecute) + " only";
+    throw std::invalid_argument(quoted(item) + ": POISON is for " + std::string(kExecute) +
+                                " only");
   }
   if (!plan.poison && plan.harm == Harm::kNone) {
     const auto known = parse_result(result);
-    if (!known) throw quoted(item) + ": " + quoted(result) + " is not a failing ze_result_t";
+    if (!known)
+      throw std::invalid_argument(quoted(item) + ": " + quoted(result) +
+                                  " is not a failing ze_result_t");
     plan.result = *known;
   }
   const bool onwards = !count.empty() && count.back() == '+';
@@ -129,7 +134,7 @@ Plan parse_item(std::string_view item) {
     count.remove_suffix(1);
   }
   plan.first = parse_number(count).value_or(0);
-  if (plan.first == 0) throw quoted(item) + ": calls are counted from 1";
+  if (plan.first == 0) throw std::invalid_argument(quoted(item) + ": calls are counted from 1");
   plan.last = onwards ? UINT64_MAX : plan.first;
   return plan;
 }
@@ -227,8 +232,8 @@ std::vector<Plan> parse(std::string_view specification, std::vector<std::string>
       if (Registry::knows(plans.back().call)) continue;
       errors.push_back(quoted(item) + ": the driver has no call of that name");
       plans.pop_back();
-    } catch (const std::string& error) {
-      errors.push_back(error);
+    } catch (const std::invalid_argument& error) {
+      errors.emplace_back(error.what());
     }
   }
   return plans;

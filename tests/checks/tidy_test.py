@@ -25,11 +25,11 @@ class Tidy(unittest.TestCase):
         self.root = Path(temp.name).resolve()
         self.tree = self.root / "tree"
         self.build = self.tree / "build"
-        for folder in (self.tree / "scripts", self.tree / "npucore", self.build, self.root / "bin"):
+        for folder in (self.tree / "scripts", self.tree / "npucore", self.build, self.tree / ".venv" / "bin"):
             folder.mkdir(parents=True)
         shutil.copy(SCRIPT, self.tree / "scripts")
         (self.root / "version").write_text("14")
-        tool = self.root / "bin" / "clang-tidy"
+        tool = self.tree / ".venv" / "bin" / "clang-tidy"
         tool.write_text(CLANG_TIDY)
         tool.chmod(0o755)
         (self.tree / ".clang-tidy").write_text("Checks: '*'")
@@ -48,8 +48,7 @@ class Tidy(unittest.TestCase):
         """The files that clang-tidy was given, and each file's verdict."""
         seen = self.root / "seen"
         seen.write_text("")
-        env = os.environ | {"PATH": f"{self.root / 'bin'}:{os.environ['PATH']}", "SEEN": str(seen), "VERSION": str(self.root / "version"),
-                            "XDG_CACHE_HOME": str(self.root / "cache")}
+        env = os.environ | {"SEEN": str(seen), "VERSION": str(self.root / "version"), "XDG_CACHE_HOME": str(self.root / "cache")}
         run = subprocess.run([sys.executable, self.tree / "scripts" / "tidy.py", self.build], capture_output=True, text=True, env=env,
                              check=True)
         rows = [json.loads(line) for line in run.stdout.splitlines()]

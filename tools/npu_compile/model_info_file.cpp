@@ -25,7 +25,7 @@ std::optional<fs::path> find_model_info(const fs::path& model) {
 
 std::optional<fs::path> model_info_target(const fs::path& model, const fs::path& blob) {
   const auto source = find_model_info(model);
-  const auto target = fs::path(blob).replace_extension(".modelinfo");
+  auto target = fs::path(blob).replace_extension(".modelinfo");
   std::error_code not_there;
   if (!source || target == blob || fs::equivalent(*source, target, not_there)) return {};
   return target;
