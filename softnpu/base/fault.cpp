@@ -124,9 +124,10 @@ Plan parse_item(std::string_view item) {
   }
   if (!plan.poison && plan.harm == Harm::kNone) {
     const auto known = parse_result(result);
-    if (!known)
+    if (!known) {
       throw std::invalid_argument(quoted(item) + ": " + quoted(result) +
                                   " is not a failing ze_result_t");
+    }
     plan.result = *known;
   }
   const bool onwards = !count.empty() && count.back() == '+';
