@@ -58,7 +58,7 @@ put() {
   [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
   say "setup: putting $what into .venv"
   # The distribution's own python3: another one on PATH may lack what its packages bring.
-  [ -x "$tree/.venv/bin/python" ] || quietly /usr/bin/python3 -m venv "$tree/.venv" ||
+  "$tree/.venv/bin/python" -m pip --version >/dev/null 2>&1 || quietly /usr/bin/python3 -m venv "$tree/.venv" ||
     die "python3 could not make an environment in $tree/.venv" "Is the disk full, or the folder not yours?"
   quietly "$tree/.venv/bin/python" -m pip install --disable-pip-version-check --no-input "$@" -r "$requirements" ||
     die "pip could not install $(grep -v '^#' "$requirements" | tr '\n' ' ')" \

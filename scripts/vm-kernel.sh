@@ -131,6 +131,7 @@ if [ ! -d "$dir" ]; then
   unpack_kernel
   build_modules
   make_initramfs
+  rm -rf "$dir.made"
   mkdir "$dir.made"
   mv "$work/vmlinuz" "$work/initramfs.gz" "$dir.made"
   rm -rf "$work"
