@@ -28,6 +28,61 @@ choose_compiler_cache() {
 }
 choose_compiler_cache
 
+# configure BUILD [OPTION...]: sets a build folder up; anew when the options, or what the scripts install, have changed, because meson
+# remembers what it has not found. Other options that the folder was set up with stay.
+configure() {
+  local build=$1 stamp=$1/.configured wanted again=''
+  shift
+  set -- -Doverlay=enabled -Dmqtt=enabled -Dkafka=enabled "$@"
+  wanted=$(printf '%s\n' "$@" && cat "$tree/scripts/setup.sh" "$tree/scripts/lane.sh" | sha256sum)
+  if [ -f "$build/build.ninja" ]; then
+    [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
+    again=--wipe
+  fi
+  # shellcheck disable=SC2086  # nothing, or a word
+  meson setup $again "$build" "$@" || return 1
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+# The build of this system, in the folder build. Line numbers are all that a backtrace needs, and compile in two thirds of the time.
+configure_here() {
+  configure build -Dc_args=-g1 -Dcpp_args=-g1
+}
+
+# forget_results BUILD [LOG]: a test that does not get as far as writing its own would leave those of the run before it.
+forget_results() {
+  rm -f "$1"/meson-logs/"${2:-testlog}".{json,junit.xml} "$1"/*.xml
+}
+
+# keep_results BUILD FOLDER [LOG]: what scripts/tally.py reads of a run, in a folder of its own
+keep_results() {
+  mkdir -p "$2"/meson-{logs,info}
+  cp "$1/meson-logs/${3:-testlog}.json" "$2/meson-logs/testlog.json"
+  cp "$1/meson-logs/${3:-testlog}.junit.xml" "$2/meson-logs/testlog.junit.xml"
+  cp "$1/meson-info/intro-tests.json" "$2/meson-info"
+}
+
+# attended COMMAND...: runs it in a process group of its own and waits, so that a signal is heeded at once; who calls this has
+# end_attended in its trap for EXIT.
+attended=''
+attended() {
+  set -m
+  "$@" &
+  attended=$!
+  set +m
+  wait "$attended"
+  local status=$?
+  attended=''
+  return $status
+}
+
+end_attended() {
+  [ -n "$attended" ] || return 0
+  kill -TERM -- "-$attended" 2>/dev/null
+  wait "$attended" 2>/dev/null
+  attended=''
+}
+
 # As many tests at once keep the processors busy: many of them sleep.
 # shellcheck disable=SC2034
 tests_at_once=$(($(nproc) * 3))

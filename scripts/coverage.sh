@@ -8,8 +8,7 @@ set -uo pipefail
 cd "$tree" || exit 1
 
 build=build-coverage
-[ -f "$build/build.ninja" ] ||
-  quietly meson setup "$build" -Db_coverage=true -Doptimization=0 -Ddebug=false -Dcpp_args=-g1 -Dc_args=-g1 ||
+quietly configure "$build" -Db_coverage=true -Doptimization=0 -Ddebug=false -Dcpp_args=-g1 -Dc_args=-g1 ||
   die "$build could not be configured"
 ninja -C "$build" || die "the build for coverage failed"
 find "$build" -name '*.gcda' -delete

@@ -71,6 +71,14 @@ share=$((seconds * jobs / ${#targets[@]}))
 # TBB looks for its malloc in a way that AddressSanitizer refuses; the readers run no OpenVINO.
 export TBB_ENABLE_SANITIZERS=1 UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
 running=0 failed=0
+set -m # each fuzzer in a process group of its own, which a signal ends
+end_fuzzers() {
+  local job
+  for job in $(jobs -p); do kill -TERM -- "-$job" 2>/dev/null; done
+}
+trap end_fuzzers EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 for target in "${targets[@]}"; do
   if [ "$running" -ge "$jobs" ]; then
     wait -n || failed=$((failed + 1))

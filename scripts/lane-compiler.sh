@@ -15,7 +15,7 @@ case ${1:-} in
   *) sed -n '5,6s/^# //p' "$0" >&2 && exit 2 ;;
 esac
 
-[ -f build/build.ninja ] || meson setup build -Dc_args=-g1 -Dcpp_args=-g1
+configure_here
 NPUCORE_COMPILER_LIBRARY=$(scripts/setup-compiler.sh | sed -n 's/^export NPUCORE_COMPILER_LIBRARY=//p')
 [ -n "$NPUCORE_COMPILER_LIBRARY" ] || die "the compiler could not be set up" "What went wrong is above."
 export NPUCORE_COMPILER_LIBRARY SOFTNPU_COMPILER_LIBRARY=$NPUCORE_COMPILER_LIBRARY
@@ -31,10 +31,8 @@ ninja -C build build.ninja
 targets=$(scripts/test-targets.py build compiler)
 # shellcheck disable=SC2086  # words
 ninja -C build $targets
-rm -f build/meson-logs/testlog-compiler.*
+forget_results build testlog-compiler
 status=0
 meson test -C build --no-rebuild --print-errorlogs --num-processes 1 --setup compiler --suite npucore:compiler || status=$?
-logs=build/runs/compiler/meson-logs
-mkdir -p "$logs"
-for kind in json junit.xml; do cp "build/meson-logs/testlog-compiler.$kind" "$logs/testlog.$kind"; done
+keep_results build build/runs/compiler testlog-compiler
 exit $status

@@ -33,7 +33,7 @@ mkdir -p "$build"
 (
   flock 9 # a build that is on its way beside other stages comes first
   # shellcheck disable=SC2086  # words
-  [ -f "$build/build.ninja" ] || meson setup "$build" $options
+  configure "$build" $options
   ninja -C "$build" build.ninja # with what the meson.build files list now
   # shellcheck disable=SC2086
   targets=$(scripts/test-targets.py "$build" $suites $for_guests)
@@ -47,12 +47,11 @@ run_suites() {
   name=$1
   shift
   status=0
-  rm -f "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml
+  forget_results "$build"
   # shellcheck disable=SC2046
   meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$tests_at_once" --timeout-multiplier "$patience" \
     $(printf -- '--suite npucore:%s ' "$@") || status=1
-  mkdir -p "$build/runs/$name/meson-logs"
-  cp "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml "$build/runs/$name/meson-logs"
+  keep_results "$build" "$build/runs/$name"
   [ $status -eq 0 ] || failed=yes
   case $status${ASAN_OPTIONS-} in 1*malloc_context_size=1) show_stacks "$build/runs/$name/meson-logs/testlog.json" ;; esac
 }

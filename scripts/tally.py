@@ -3,11 +3,13 @@
 
 usage: tally.py add RESULTS STAGE BUILDDIR              the cases of a `meson test` run
        tally.py note RESULTS STAGE VERDICT CASE [WHY]   one case; VERDICT is passed, failed or skipped
-       tally.py close RESULTS                           what failed, why what was skipped, and the closing line
+       tally.py close RESULTS [STAGE...]                what failed, why what was skipped, and the closing line; STAGE: one that
+                                                        failed, which counts as a failure where none of its cases does
 
 RESULTS collects JSON lines. A case has failed when it failed anywhere, and is skipped when it was skipped everywhere. The cases of a
 GoogleTest program are told apart by the program, any other test by its name. Meson's own verdict on a program rules: one that ends
-badly (a crash, a time-out, a leak found at exit) without a failed case is a failure of its own.
+badly (a crash, a time-out, a leak found at exit) without a failed case is a failure of its own, and so is a GoogleTest program that
+ends well but leaves no report.
 
 add exits with 1 when something failed, or nothing ran; close when something failed.
 """
@@ -24,6 +26,7 @@ RANK = {SKIPPED: 0, PASSED: 1, FAILED: 2}
 LINES_OF_A_FAILURE = 8
 SCRIPTS = (".py", ".sh")
 INTERPRETERS = ("python3", "sh", "bash")
+GUEST = re.compile(r" \((host|trixie|sid)\)$")
 
 
 def row(stage, case, verdict, why=""):
@@ -72,9 +75,15 @@ def last_line(text):
     return lines[-1].strip() if lines else "no reason given"
 
 
-def test_rows(stage, test, cases):
+def gtest_names(build):
+    """The names of the tests that are GoogleTest programs."""
+    rows = json.loads((Path(build) / "meson-info" / "intro-tests.json").read_text())
+    return {one["name"] for one in rows if one["protocol"] == "gtest"}
+
+
+def test_rows(stage, test, cases, is_gtest):
     """The rows of one test: its cases (suite, case, verdict, why), or itself where it has none."""
-    name = re.sub(r" \((host|trixie|sid)\)$", "", test["name"])
+    name = GUEST.sub("", test["name"])
     program = program_of(test.get("command", [])) or name
     rows = [row(stage, f"{program}: {suite}.{case}", verdict, why) for suite, case, verdict, why in cases]
     for one in rows:
@@ -82,6 +91,8 @@ def test_rows(stage, test, cases):
     if test["result"] == "SKIP":
         return rows or [row(stage, name, SKIPPED, last_line(test.get("stdout")))]
     if test["result"] in GOOD:
+        if is_gtest and not rows:
+            return [row(stage, name, FAILED, "it ended well, but left no report of its cases")]
         return rows or [row(stage, name, PASSED)]
     if all(one["verdict"] != FAILED for one in rows):
         rows.append(row(stage, name, FAILED, test["result"]))
@@ -94,12 +105,13 @@ def read_run(stage, build):
     if not (logs / "testlog.json").exists():
         sys.exit(f"tally: no test was run in {build}")
     cases = gtest_cases(logs / "testlog.junit.xml")
+    gtests = gtest_names(build)
     rows = []
     for line in (logs / "testlog.json").read_text().splitlines():
         test = json.loads(line)
         before = f".{test['name']}."  # which may have points itself
         mine = [(name.split(before, 1)[1], *case) for name, *case in cases if before in name]
-        rows += test_rows(stage, test, mine)
+        rows += test_rows(stage, test, mine, GUEST.sub("", test["name"]).split(" / ")[-1] in gtests)
     return rows
 
 
@@ -135,6 +147,24 @@ def print_report(rows):
     return counts[FAILED] == 0
 
 
+def read_results(results):
+    """What was collected; a damaged line is a failure of its own."""
+    rows = []
+    for line in Path(results).read_text().splitlines() if Path(results).exists() else []:
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            rows.append(row("close", "a line of the results", FAILED, "it is damaged; is the disk full?"))
+    return rows
+
+
+def close(results, failed_stages):
+    rows = read_results(results)
+    told = {one["stage"] for one in rows if one["verdict"] == FAILED}
+    rows += [row(stage, f"stage {stage}", FAILED, "it broke before it could count") for stage in failed_stages if stage not in told]
+    return print_report(rows)
+
+
 def append(results, rows):
     with open(results, "a", encoding="utf-8") as file:
         file.writelines(json.dumps(one) + "\n" for one in rows)
@@ -149,8 +179,7 @@ def main(command, results, *rest):
         stage, verdict, case, *why = rest
         append(results, [row(stage, case, verdict, *why)])
         return True
-    path = Path(results)
-    return print_report([json.loads(line) for line in path.read_text().splitlines()] if path.exists() else [])
+    return close(results, rest)
 
 
 if __name__ == "__main__":

@@ -27,10 +27,11 @@ cd "$tree" || exit 1
 everything=(setup tests format sanitizers fuzz trixie vm compiler tidy)
 quick_suites=(checks ir npucore npuvision softnpu tools gst pipelines)
 hours=''
-work=$(mktemp -d)
+work=$(mktemp -d) || die "there is no folder for what is collected" "Set TMPDIR to one that can be written."
 results=$work/results
-beside=''
+beside='' times=() failed_stages=()
 leave() {
+  end_attended
   [ -z "$beside" ] || kill -TERM -- "-$beside" 2>/dev/null
   rm -rf "$work"
 }
@@ -54,23 +55,23 @@ count() {
 
 # meson_run BUILDDIR [meson test arguments]: runs the tests of a build that is up to date and counts them.
 meson_run() {
-  local build=$1
+  local build=$1 good=yes
   shift
-  rm -f "$build"/meson-logs/testlog.json "$build"/meson-logs/testlog.junit.xml
-  meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$tests_at_once" --timeout-multiplier 2 "$@"
-  count "$build"
+  forget_results "$build"
+  attended meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$tests_at_once" --timeout-multiplier 2 "$@" || good=no
+  count "$build" || good=no
+  [ $good = yes ]
 }
 
-# build_here [SUITE...]: builds this system's tree, or what these suites need. Line numbers are all that a backtrace needs, and compile in
-# two thirds of the time.
+# build_here [SUITE...]: builds this system's tree, or what these suites need.
 build_here() {
-  [ -f build/build.ninja ] || meson setup build -Dc_args=-g1 -Dcpp_args=-g1 || return 1
+  configure_here || return 1
   local targets=''
   if [ $# -gt 0 ]; then
     ninja -C build build.ninja && targets=$(scripts/test-targets.py build "$@") || return 1
   fi
   # shellcheck disable=SC2086  # words
-  ninja -C build $targets
+  attended ninja -C build $targets
 }
 
 stage_setup() {
@@ -129,7 +130,7 @@ stage_sanitizers() {
   local build=build-trixie-sanitizers good=yes run
   [ "$(id -u)" -eq 0 ] || build="build-here-sanitizers"
   rm -rf "$build/runs"
-  sanitizers || good=no
+  attended sanitizers || good=no
   for run in library plugin; do count "$build/runs/$run" || good=no; done
   [ $good = yes ]
 }
@@ -145,7 +146,7 @@ may_enter() {
 run_lane() {
   rm -rf "build-$1/runs"
   local good=yes
-  scripts/lane.sh "$1" -- scripts/lane-tests.sh || good=no
+  attended scripts/lane.sh "$1" -- scripts/lane-tests.sh || good=no
   count "build-$1/runs/all" || good=no
   [ $good = yes ]
 }
@@ -160,7 +161,7 @@ stage_sid() {
   local good=yes run
   run_lane sid || good=no
   rm -rf build-sid-sanitizers/runs
-  scripts/lane.sh sid -- scripts/lane-tests.sh --sanitizers || good=no
+  attended scripts/lane.sh sid -- scripts/lane-tests.sh --sanitizers || good=no
   for run in library plugin; do count "build-sid-sanitizers/runs/$run" || good=no; done
   [ $good = yes ]
 }
@@ -168,9 +169,11 @@ stage_sid() {
 stage_vm() {
   may_enter vm || return 0
   build_here && scripts/lane.sh trixie -- scripts/lane-tests.sh --build || return 1
-  rm -f build-vm/meson-logs/testlog.json
-  scripts/lane.sh vm host trixie
-  count build-vm
+  local good=yes
+  forget_results build-vm
+  attended scripts/lane.sh vm host trixie || good=no
+  count build-vm || good=no
+  [ $good = yes ]
 }
 
 # What it installs needs root, once.
@@ -181,35 +184,41 @@ stage_compiler() {
   fi
   rm -rf build/runs/compiler
   local good=yes
-  scripts/lane.sh compiler || good=no
+  attended scripts/lane.sh compiler || good=no
   count build/runs/compiler || good=no
   [ $good = yes ]
 }
 
 # The one that runs beside is waited for; a run of its own then takes what that one has left.
 stage_tidy() {
-  [ -f build/compile_commands.json ] || meson setup build || return 1
+  configure_here || return 1
   [ -z "$beside" ] || wait "$beside"
   beside=''
-  [ -f "$work/tidy.done" ] || scripts/tidy.py build >"$work/tidy" 2>"$work/tidy.findings" || return 1
+  [ -f "$work/tidy.done" ] || attended scripts/tidy.py build >"$work/tidy" 2>"$work/tidy.findings" || return 1
   cat "$work/tidy.findings"
   cat "$work/tidy" >>"$results"
   ! grep -q '"verdict": "failed"' "$work/tidy"
 }
 
+show_fuzzers() {
+  scripts/fuzz.sh 60 | tee "$work/fuzz"
+}
+
 # Each fuzzer is a case.
 stage_fuzz() {
-  scripts/fuzz.sh 60 | tee "$work/fuzz"
-  local good=${PIPESTATUS[0]} name
+  local good=0 name
+  attended show_fuzzers || good=$?
   while read -r name; do note passed "fuzz-$name"; done < <(sed -n 's/^  \([a-z-]*\): [0-9]* inputs.*/\1/p' "$work/fuzz")
   while read -r name; do note failed "fuzz-$name" "what it found is above"; done < <(sed -n 's/^  \([a-z-]*\) FAILED$/\1/p' "$work/fuzz")
   return "$good"
 }
 
 stage_tsan() {
-  rm -f build-tsan/meson-logs/testlog.json
-  scripts/tsan.sh
-  count build-tsan
+  local good=yes
+  forget_results build-tsan
+  attended scripts/tsan.sh || good=no
+  count build-tsan || good=no
+  [ $good = yes ]
 }
 
 stage_coverage() {
@@ -225,11 +234,10 @@ run_stage() {
   say "== $stage"
   if ! "stage_$stage"; then
     verdict=FAILED
-    grep -q "\"stage\": \"$stage\".*\"verdict\": \"failed\"" "$results" 2>/dev/null ||
-      note failed "stage $stage" "it broke before it could count"
+    failed_stages+=("$stage")
   fi
   say "== $stage: $((SECONDS - start)) s, $verdict"
-  printf '  %-12s %6d s  %s\n' "$stage" $((SECONDS - start)) $verdict >>"$work/stages"
+  times+=("$(printf '%-12s %6d s  %s' "$stage" $((SECONDS - start)) $verdict)")
   [ $verdict = good ]
 }
 
@@ -258,6 +266,5 @@ for stage in "${stages[@]}"; do
   # Without what setup installs nothing else can run; every later stage is worth its own verdict.
   run_stage || [ "$stage" != setup ] || break
 done
-say "" "stages:"
-cat "$work/stages"
-tally close "$results"
+say "" "stages:" "${times[@]/#/  }"
+tally close "$results" "${failed_stages[@]}" && [ ${#failed_stages[@]} -eq 0 ]

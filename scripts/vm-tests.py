@@ -83,9 +83,11 @@ class Log:
             suite.set("name", f"npucore.{name}.{suite.get('name')}")
             self.suites.append(suite)
 
-    def write(self):
-        logs = OUT / "meson-logs"
+    def write(self, tests):
+        logs, info = OUT / "meson-logs", OUT / "meson-info"
         logs.mkdir(exist_ok=True)
+        info.mkdir(exist_ok=True)
+        (info / "intro-tests.json").write_text(json.dumps(tests))
         (logs / "testlog.json").write_text("".join(json.dumps(row) + "\n" for row in self.rows))
         ET.ElementTree(self.suites).write(logs / "testlog.junit.xml")
 
@@ -120,7 +122,7 @@ def main():
     log = Log(sum(map(len, tests.values())))
     with ThreadPoolExecutor(os.cpu_count()) as guests:
         list(guests.map(lambda root: run_guest(root, tests[root], log), roots))
-    log.write()
+    log.write(sum(tests.values(), []))
     bad = sum(row["result"] not in ("OK", "SKIP") for row in log.rows)
     print(f"\n{len(log.rows) - bad} of {log.total} good; what each wrote is in {OUT / 'results'}")
     sys.exit(bad != 0 or not log.rows)

@@ -26,14 +26,17 @@ class Tally(unittest.TestCase):
         self.results = Path(folder.name, "results")
         self.build = Path(folder.name, "build")
         (self.build / "meson-logs").mkdir(parents=True)
+        (self.build / "meson-info").mkdir()
 
     def run_tally(self, command, *words):
         return subprocess.run([sys.executable, str(TALLY), command, str(self.results), *map(str, words)],
                               capture_output=True, text=True, check=False)
 
-    def add(self, rows, suites=(), stage="tests"):
+    def add(self, rows, suites=(), stage="tests", gtests=()):
         """Adds a run of tests, given as (name, meson's result[, command[, output]]), and GoogleTest suites; its exit code."""
         logs = self.build / "meson-logs"
+        known = [{"name": name, "protocol": "gtest"} for name in gtests]
+        self.build.joinpath("meson-info/intro-tests.json").write_text(json.dumps(known))
         keys = ("name", "result", "command", "stdout")
         logs.joinpath("testlog.json").write_text("".join(json.dumps(dict(zip(keys, row))) + "\n" for row in rows))
         plain = '<testsuite name="npucore"><testcase name="npucore:checks / plain"/></testsuite>'
@@ -69,6 +72,11 @@ class Tally(unittest.TestCase):
     def test_a_bad_exit_after_good_cases_is_a_failure(self):
         self.add([("npucore:ir / reader", "FAIL", ["/b/ir-tests"])], [gtest_suite("npucore:ir / reader", "", "")])
         self.assertEqual(self.closing_line(), "2 passed, 1 failed")
+
+    def test_a_gtest_program_that_leaves_no_report_is_a_failure(self):
+        rows = [("npucore:ir / reader", "OK", ["/b/ir-tests"]), ("vm-devices (host)", "OK"), ("npucore:checks / plain", "OK")]
+        self.assertEqual(self.add(rows, gtests=["reader", "vm-devices"]), 1)
+        self.assertEqual(self.closing_line(), "1 passed, 2 failed")
 
     def test_a_time_out_is_a_failure(self):
         self.add([("npucore:ir / reader", "TIMEOUT")])
@@ -147,6 +155,19 @@ class Tally(unittest.TestCase):
         self.assertEqual(self.run_tally("close").returncode, 0)
         self.run_tally("note", "tidy", "failed", "clang-tidy a.cpp")
         self.assertEqual(self.run_tally("close").returncode, 1)
+
+    def test_a_stage_that_failed_counts_where_none_of_its_cases_did(self):
+        self.run_tally("note", "tidy", "failed", "clang-tidy a.cpp")
+        run = self.run_tally("close", "tidy", "vm")
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.stdout.splitlines()[-1], "0 passed, 2 failed")
+        self.assertIn("  vm: stage vm", run.stdout)
+
+    def test_what_a_full_disk_cut_off_is_a_failure(self):
+        self.run_tally("note", "format", "passed", "clang-format")
+        self.results.write_text(self.results.read_text() + '{"stage": "te')
+        self.assertEqual(self.run_tally("close").returncode, 1)
+        self.assertEqual(self.closing_line(), "1 passed, 1 failed")
 
 
 if __name__ == "__main__":

@@ -65,6 +65,10 @@ class VmTests(unittest.TestCase):
         self.assertIn("the reason", run.stdout)
         self.assertEqual(self.counts(), "0 passed, 1 failed")
 
+    def test_a_gtest_program_without_a_report_fails(self):
+        self.run_rows(row("quiet", "true", protocol="gtest"), row("plain", "true"))
+        self.assertEqual(self.counts(), "1 passed, 1 failed")
+
     def test_a_late_one_is_ended(self):
         run = self.run_rows(row("late", "sleep 60", timeout=1))
         self.assertIn("TIMEOUT", run.stdout)

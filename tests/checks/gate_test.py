@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""The scripts that run the tests, in a tree of their own, with programs that stand for meson, ninja and the fuzzers."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+PATIENCE_S = 100
+PASSES = """
+mkdir -p "$3/meson-logs" "$3/meson-info"
+echo '{"name": "npucore:checks / one", "result": "OK"}' >"$3/meson-logs/testlog.json"
+echo '<testsuites/>' >"$3/meson-logs/testlog.junit.xml"
+echo '[]' >"$3/meson-info/intro-tests.json"
+"""
+RUNS_LONG = 'echo $$ >"$MARK" && exec sleep 1000'
+ONE_PASSED = "1 passed, 0 failed"
+
+
+def until(holds):
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        if time.monotonic() > end:
+            raise TimeoutError("it did not come to pass")
+        time.sleep(0.05)
+
+
+def is_gone(pid):
+    """A process that nobody has waited for yet is gone too."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+class Gate(unittest.TestCase):
+    def setUp(self):
+        temp = tempfile.TemporaryDirectory()
+        self.addCleanup(temp.cleanup)
+        self.tree = Path(temp.name)
+        for folder in ("scripts", "bin", "build/meson-logs", "tmp"):
+            (self.tree / folder).mkdir(parents=True)
+        for name in ("test.sh", "repeat.sh", "fuzz.sh", "setup.sh", "lane.sh", "common.sh", "tally.py"):
+            shutil.copy(SCRIPTS / name, self.tree / "scripts")
+        self.mark = self.tree / "mark"
+        self.environment = {**os.environ, "PATH": f"{self.tree}/bin:{os.environ['PATH']}", "TMPDIR": f"{self.tree}/tmp",
+                            "HOME": f"{self.tree}", "MARK": str(self.mark)}
+        (self.tree / "build/build.ninja").touch()
+        self.script("bin/ninja", "exit 0")
+        self.meson(PASSES)
+
+    def script(self, name, text):
+        path = self.tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+    def meson(self, test):
+        """A meson whose `meson test -C BUILD` does that."""
+        self.script("bin/meson", f"[ \"$1\" = test ] || exit 0\n{test}")
+
+    def command(self, script, *words, before=""):
+        return ["sh", "-c", before + 'exec "$@"', "sh", str(self.tree / "scripts" / script), *words]
+
+    def run_script(self, script, *words, before="", **environment):
+        run = subprocess.run(self.command(script, *words, before=before), capture_output=True, text=True, check=False, cwd=self.tree,
+                             timeout=PATIENCE_S, env={**self.environment, **environment})
+        return run.returncode, run.stdout.splitlines()[-1:], run.stdout + run.stderr
+
+    def full_disk(self, script, *words):
+        return self.run_script(script, *words, before="trap '' XFSZ; ulimit -f 0; ")
+
+    def start(self, script, *words):
+        """Starts it and waits until the program that it runs has said who it is; both processes."""
+        process = subprocess.Popen(self.command(script, *words), cwd=self.tree, env=self.environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        until(lambda: self.mark.exists() and self.mark.read_text().strip())
+        return process, int(self.mark.read_text())
+
+    def test_what_passes_is_counted(self):
+        self.assertEqual(self.run_script("test.sh", "tests")[:2], (0, [ONE_PASSED]))
+
+    def test_tests_that_pass_do_not_hide_that_meson_failed(self):
+        self.meson(PASSES + "exit 3")
+        self.assertEqual(self.run_script("test.sh", "tests")[:2], (1, ["1 passed, 1 failed"]))
+
+    def test_tests_that_pass_do_not_hide_that_the_stage_tsan_failed(self):
+        self.script("scripts/tsan.sh", f"set -- test -C build-tsan\n{PASSES}\nexit 3")
+        self.assertEqual(self.run_script("test.sh", "tsan")[:2], (1, ["1 passed, 1 failed"]))
+
+    def test_results_of_an_earlier_run_are_not_counted(self):
+        subprocess.run(["sh", "-c", PASSES, "meson", "test", "-C", "build"], cwd=self.tree, check=True)
+        (self.tree / "build/reader.xml").touch()
+        self.meson('[ ! -e build/reader.xml ] || touch "$MARK"; exit 1')
+        self.assertEqual(self.run_script("test.sh", "tests")[:2], (1, ["0 passed, 1 failed"]))
+        self.assertFalse(self.mark.exists(), "the report of a program's earlier run was still there")
+
+    def test_a_full_disk_is_a_failure(self):
+        self.script("scripts/format.sh", "exit 0")
+        self.assertEqual(self.full_disk("test.sh", "format")[:2], (1, ["0 passed, 1 failed"]))
+
+    def test_a_full_disk_does_not_hide_a_failed_round(self):
+        self.meson("exit 1")
+        self.assertEqual(self.full_disk("repeat.sh", "1", "tests")[0], 1)
+
+    def test_no_folder_for_temporary_files_is_an_error(self):
+        for command in (["test.sh", "tests"], ["repeat.sh", "1", "tests"]):
+            code, _, said = self.run_script(*command, TMPDIR=str(self.tree / "none"))
+            self.assertEqual(code, 1, command)
+            self.assertIn("TMPDIR", said)
+
+    def test_a_signal_ends_the_tests_at_once(self):
+        self.meson(RUNS_LONG)
+        for command in (["test.sh", "tests"], ["repeat.sh", "1", "tests"]):
+            self.mark.unlink(missing_ok=True)
+            process, meson = self.start(*command)
+            process.terminate()
+            self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM, command)
+            until(lambda: is_gone(meson))  # pylint: disable=cell-var-from-loop
+
+    def test_a_signal_ends_the_fuzzers(self):
+        (self.tree / "tests/fuzz/corpus/ir").mkdir(parents=True)
+        (self.tree / "build-fuzz").mkdir()
+        (self.tree / "build-fuzz/build.ninja").touch()
+        self.script("bin/clang++", "exit 0")
+        self.script("build-fuzz/tests/fuzz/fuzz-ir", RUNS_LONG)
+        process, fuzzer = self.start("fuzz.sh", "60")
+        process.terminate()
+        self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM)
+        until(lambda: is_gone(fuzzer))
+
+    def test_what_keeps_the_machine_busy_ends_with_a_killed_script(self):
+        self.meson(RUNS_LONG)
+        process, meson = self.start("repeat.sh", "1", "tests")
+        process.kill()
+        process.wait()
+        os.kill(meson, signal.SIGTERM)
+        ours = str(self.tree).encode()
+
+        def busy():
+            found = []
+            for path in Path("/proc").glob("[0-9]*/cmdline"):
+                try:
+                    found += [path] if ours in path.read_bytes() else []
+                except OSError:
+                    pass
+            return found
+
+        until(lambda: not busy())
+
+    def test_an_environment_without_pip_gets_it(self):
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", self.tree / ".venv"], check=True)
+        (self.tree / "requirements.txt").write_text("# none\n")
+        self.script("bin/dpkg-query", "printf installed")
+        code, _, said = self.run_script("setup.sh")
+        self.assertEqual(code, 0, said)
+
+    def test_a_header_that_was_not_there_is_looked_for_again(self):
+        (self.tree / "bin/meson").unlink()
+        (self.tree / "bin/ninja").unlink()
+        shutil.rmtree(self.tree / "build")
+        (self.tree / "meson_options.txt").write_text("".join(f"option('{name}', type: 'feature')\n" for name in ("overlay", "mqtt", "kafka")))
+        (self.tree / "meson.build").write_text(
+            "project('p', 'c')\nmessage('werror:', get_option('werror'), 'found:', meson.get_compiler('c').has_header('kafka.h', required: get_option('kafka')))\n")
+        quiet = {"cwd": self.tree, "capture_output": True, "text": True, "check": False}
+        subprocess.run(["meson", "setup", "build", "-Dkafka=auto", "-Dwerror=true"], **quiet)
+        (self.tree / "include").mkdir()
+        (self.tree / "include/kafka.h").touch()
+        run = subprocess.run(["bash", "-c", ". scripts/common.sh && configure build"], **quiet,
+                             env={**self.environment, "CPATH": f"{self.tree}/include"})
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("werror: true found: true", run.stdout)  # the folder's own options stay
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
