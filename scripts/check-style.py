@@ -7,7 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = ["npu_vcl", "npucore", "gst", "softnpu", "tools", "examples", "tests", "bench"]
+import rooms
+
 MOST_HEADER_LINES = 980
 
 ONE_LINE_IF = re.compile(r"^\s*(\} )?(else )?if (constexpr )?\((?P<rest>.*;)(\s*//.*)?$")
@@ -44,7 +45,7 @@ def brace_fault(line):
 
 def faults(tree):
     found = []
-    for folder in FOLDERS:
+    for folder in rooms.ALL:
         for path in sorted((tree / folder).rglob("*.[ch]pp")):
             for number, line in enumerate(path.read_text().split("\n"), 1):
                 fault = brace_fault(line)

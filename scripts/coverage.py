@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints line coverage by file of a build with -Db_coverage=true whose tests have run, least covered last.
 
-usage: coverage.py BUILDDIR [FOLDER...]    the folders to tell of; npucore, gst, softnpu and tools when none is given
+usage: coverage.py BUILDDIR [FOLDER...]    the folders to tell of; the product's when none is given
 """
 import gzip
 import json
@@ -11,8 +11,9 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+import rooms
+
 TREE = Path(__file__).resolve().parent.parent
-FOLDERS = ("npucore", "gst", "softnpu", "tools")
 AT_ONCE = 100  # counter files a call of gcov
 
 
@@ -63,7 +64,7 @@ def table(counts):
 def main():
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    counts = lines_of(sys.argv[1], tuple(sys.argv[2:]) or FOLDERS)
+    counts = lines_of(sys.argv[1], tuple(sys.argv[2:]) or rooms.PRODUCT)
     if not counts:
         sys.exit(f"coverage: no counters in {sys.argv[1]}: configure it with -Db_coverage=true and run its tests")
     print("\n".join(table(counts)))

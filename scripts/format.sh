@@ -15,7 +15,7 @@ fi
 command -v clang-format >/dev/null || die "clang-format is missing" "Run scripts/setup.sh --tests."
 
 # npumeta.h is a C header in GStreamer's own style.
-mapfile -t files < <(find npucore ze_npu softnpu gst tools examples tests bench pch \
-  \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \) ! -path gst/meta/npumeta.h | sort)
+mapfile -t halls < <(scripts/rooms.py)
+mapfile -t files < <(find "${halls[@]}" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \) ! -path gst/meta/npumeta.h | sort)
 [ $# -eq 0 ] || files=("$@")
 clang-format "${mode[@]}" "${files[@]}"

@@ -16,13 +16,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import rooms
+
 TREE = Path(__file__).resolve().parent.parent
 CLANG_TIDY = str(TREE / ".venv/bin/clang-tidy")  # of scripts/tidy-requirements.txt
-ROOMS = ("npu_vcl", "npucore", "npuvision", "softnpu", "gst", "tools")
 STAMPS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "npucore" / "tidy"
 # Headers are named as the compile command's -I spells them: from the build folder. The system has folders named alike.
-# ze_npu is left out: it speaks C with the extension's own names.
-OWN_HEADERS = r"^(\.\.|%s(/build[^/]*/\.\.)?)/(npucore|softnpu|gst|tools)/" % TREE
+OWN_HEADERS = r"^(\.\.|%s(/build[^/]*/\.\.)?)/(%s)/" % (TREE, "|".join(rooms.PRODUCT))
 
 
 def without_precompiled(command):
@@ -32,11 +32,11 @@ def without_precompiled(command):
 
 def sources(build, with_tests):
     """Source path -> (its compile command, the folder to run it in), one for each file of the tree."""
-    rooms = ROOMS + (("tests", "bench") if with_tests else ())
+    halls = rooms.PRODUCT + (rooms.TESTS if with_tests else ())
     found = {}
     for row in json.loads((build / "compile_commands.json").read_text()):
         path = (Path(row["directory"]) / row["file"]).resolve()
-        if path.is_relative_to(TREE) and path.relative_to(TREE).parts[0] in rooms and path.suffix == ".cpp":
+        if path.is_relative_to(TREE) and path.relative_to(TREE).parts[0] in halls and path.suffix == ".cpp":
             found.setdefault(path, (without_precompiled(row["command"]), row["directory"]))
     return found
 

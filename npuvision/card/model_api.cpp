@@ -186,7 +186,9 @@ ModelCard card_of_model_api(const std::map<std::string, std::string>& info,
     read_labels(root, &card);
   }
   read_thresholds(root, &card);
-  if (takes_the_best(card)) card.confidence_threshold.reset();
+  if (takes_the_best(card)) {
+    card.confidence_threshold.reset();
+  }
   read_preprocess(root, &card);
   read_host_postprocess(root, &card);
   return card;

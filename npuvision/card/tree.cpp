@@ -210,7 +210,9 @@ std::string without_non_finite(const std::string& text) {
     const auto word = std::find_if(std::begin(kNonFinite), std::end(kNonFinite),
                                    [&](std::string_view one) { return rest.starts_with(one); });
     if (!is_string && word != std::end(kNonFinite)) {
-      if (word->size() < kNull.size() && json.ends_with(' ')) json.pop_back();
+      if (word->size() < kNull.size() && json.ends_with(' ')) {
+        json.pop_back();
+      }
       json += kNull;
       json.append(word->size() - std::min(word->size(), kNull.size()), ' ');
       i += word->size() - 1;

@@ -93,7 +93,9 @@ const TensorView& checked_output(std::span<const TensorView> outputs, std::size_
 
 float probability(float score) {
   constexpr float kRounding = 1e-3F;  // of halves
-  if (score > 1 + kRounding || score < -kRounding) refuse_value("score", score, "probability");
+  if (score > 1 + kRounding || score < -kRounding) {
+    refuse_value("score", score, "probability");
+  }
   return std::clamp(score, 0.0F, 1.0F);
 }
 
@@ -101,7 +103,9 @@ std::uint32_t class_of(float label, std::size_t classes) {
   constexpr float kMost = 1 << 20;
   const bool is_class = label >= 0 && label < (classes > 0 ? static_cast<float>(classes) : kMost) &&
                         label == std::floor(label);
-  if (!is_class) refuse_value("class", label, "class of the model");
+  if (!is_class) {
+    refuse_value("class", label, "class of the model");
+  }
   return static_cast<std::uint32_t>(label);
 }
 

@@ -51,8 +51,12 @@ bool is_allowed(const Contract& contract, const ModelCard& card) {
 
 std::string what_is_known(const ModelCard& card) {
   std::string text;
-  if (card.family != Family::kAuto) text += std::string("family ") + to_string(card.family) + ", ";
-  if (card.task != Task::kUnknown) text += std::string("task ") + to_string(card.task) + ", ";
+  if (card.family != Family::kAuto) {
+    text += std::string("family ") + to_string(card.family) + ", ";
+  }
+  if (card.task != Task::kUnknown) {
+    text += std::string("task ") + to_string(card.task) + ", ";
+  }
   return text + std::to_string(card.labels.size()) + " labels";
 }
 
@@ -144,7 +148,9 @@ std::unique_ptr<Decoder> make_decoder(const ModelCard& card, std::span<const Ten
       refusals.push_back({contract, std::move(why)});
     }
   }
-  if (fitting.empty()) refuse_all(found, std::move(refusals));
+  if (fitting.empty()) {
+    refuse_all(found, std::move(refusals));
+  }
   if (fitting.size() == 1) return fitting.front()->make(found);
   std::string names;
   for (const Contract* contract : fitting) {

@@ -84,11 +84,15 @@ FramePoint off_the_edge(const FramePoint& point) {
 }
 
 void check(const Zone& zone) {
-  if (zone.corners.size() < 3) refuse("zone", zone.name, "has fewer than three corners");
+  if (zone.corners.size() < 3) {
+    refuse("zone", zone.name, "has fewer than three corners");
+  }
   if (!std::all_of(zone.corners.begin(), zone.corners.end(), is_in_frame)) {
     refuse("zone", zone.name, "has a corner outside of the frame, which is from 0 to 1 each way");
   }
-  if (!has_area(zone.corners)) refuse("zone", zone.name, "has no area");
+  if (!has_area(zone.corners)) {
+    refuse("zone", zone.name, "has no area");
+  }
 }
 
 void check(const CountLine& line) {

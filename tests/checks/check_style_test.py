@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Small trees in and out of the project's dialect, and what the style check says of them."""
 import importlib.util
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "check-style.py"
+sys.path.insert(0, str(SCRIPT.parent))
 spec = importlib.util.spec_from_file_location("check_style", SCRIPT)
 check_style = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(check_style)

@@ -27,7 +27,8 @@ class Tidy(unittest.TestCase):
         self.build = self.tree / "build"
         for folder in (self.tree / "scripts", self.tree / "npucore", self.build, self.tree / ".venv" / "bin"):
             folder.mkdir(parents=True)
-        shutil.copy(SCRIPT, self.tree / "scripts")
+        for name in ("tidy.py", "rooms.py"):
+            shutil.copy(SCRIPT.with_name(name), self.tree / "scripts")
         (self.root / "version").write_text("14")
         tool = self.tree / ".venv" / "bin" / "clang-tidy"
         tool.write_text(CLANG_TIDY)

@@ -1,5 +1,5 @@
-// The binary interface of Intel's NPU compiler library (VCL), major version 7: what npucore calls of
-// it. The names are the library's own, in snake_case. All calls are cdecl.
+// The binary interface of Intel's NPU compiler library (VCL), major version 7: what npucore calls
+// of it. The names are the library's own, in snake_case. All calls are cdecl.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ struct Version {
 inline constexpr std::uint16_t kMajor = 7;  ///< of vclGetVersion's first
 
 struct CompilerDesc {
-  Version version;          ///< of the caller
-  std::int32_t log_level;   ///< 0: none, 1: errors, ... 5: trace
+  Version version;         ///< of the caller
+  std::int32_t log_level;  ///< 0: none, 1: errors, ... 5: trace
 };
 struct DeviceDesc {
   std::uint64_t size_bytes;  ///< of this struct

@@ -18,7 +18,10 @@ class Failure : public std::runtime_error {
  public:
   Failure(std::string code, const std::string& message, std::string log = {},
           abi::Result result = abi::kSuccess)
-      : std::runtime_error(message), code_(std::move(code)), log_(std::move(log)), result_(result) {}
+      : std::runtime_error(message),
+        code_(std::move(code)),
+        log_(std::move(log)),
+        result_(result) {}
   const std::string& code() const { return code_; }
   const std::string& log() const { return log_; }
   /// What the library answered; kSuccess where it was not asked.
@@ -78,8 +81,7 @@ class Compiler {
   std::optional<bool> takes(const std::string& option, const char* value) const;
 
   /// The blob of a model. Throws Failure.
-  std::vector<std::uint8_t> compile(std::span<const std::uint8_t> ir,
-                                    const std::string& options);
+  std::vector<std::uint8_t> compile(std::span<const std::uint8_t> ir, const std::string& options);
   /// The layers that the device runs, as the library lists them: "<name><name>". Throws Failure.
   std::string query(std::span<const std::uint8_t> ir, const std::string& options);
   /// What it has written since the last model came, or before the first one.

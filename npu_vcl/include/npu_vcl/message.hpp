@@ -19,10 +19,10 @@ namespace npu_vcl {
 //     "NPUH", u32 version, u64 bytes of the records, u32 number of file descriptors, u32 0
 //     records: u8 kind, u32 bytes of the name, u64 bytes of the value, name, value
 //
-// Integers are little-endian. Records of kind 't' are texts, of any bytes; the one without a name is
-// the message's own kind. A record 'f' is content in a file: its value is a u64 size, and the bytes
-// are in the next of the file descriptors, which come with the first byte of the message. A process
-// that can take none gets texts instead.
+// Integers are little-endian. Records of kind 't' are texts, of any bytes; the one without a name
+// is the message's own kind. A record 'f' is content in a file: its value is a u64 size, and the
+// bytes are in the next of the file descriptors, which come with the first byte of the message. A
+// process that can take none gets texts instead.
 
 inline constexpr std::uint32_t kProtocol = 2;
 inline constexpr std::size_t kMostFiles = 8;

@@ -12,11 +12,13 @@
 namespace npu_vcl {
 
 /// A compiler library behind messages, so that it can run in another process than whoever asks.
+/// The requests, each with its answer:
 ///
-///     compiler {device, revision, tiles, log_level}  ->  compiler {id, major, minor, opset, options}
-///     takes {option, value}                          ->  takes {yes}; without it: cannot tell
-///     compile {ir, addresses, weights, constants, build_flags}  ->  done {blob, compile_ns, driver_log}
-///     query {ir, addresses, weights, constants, build_flags}    ->  layers {names, driver_log}
+///   - compiler {device, revision, tiles, log_level}: compiler {id, major, minor, opset, options}
+///   - takes {option, value}: takes {yes}; without it: cannot tell
+///   - compile {ir, addresses, weights, constants, build_flags}: done {blob, compile_ns,
+///   driver_log}
+///   - query {ir, addresses, weights, constants, build_flags}: layers {names, driver_log}
 ///
 /// What fails is answered by error {code, what, driver_log, result}, and does not end the service.
 /// `result`: the library's own; 0 where it was not asked.

@@ -130,8 +130,12 @@ Corners YoloHostDecoder::corners_of(const BoxRows& rows, const Detection& one) c
   Corners corners{};
   for (std::size_t i = 0; i < corners.size(); ++i) corners[i] = rows.at(one.box, i);
   if (step_ != Step::kNms && step_ != Step::kNmsBestClass) return corners;
-  if (corners[2] < corners[0]) std::swap(corners[0], corners[2]);
-  if (corners[3] < corners[1]) std::swap(corners[1], corners[3]);
+  if (corners[2] < corners[0]) {
+    std::swap(corners[0], corners[2]);
+  }
+  if (corners[3] < corners[1]) {
+    std::swap(corners[1], corners[3]);
+  }
   if (step_ == Step::kNms) return corners;
   const float move = static_cast<float>(one.label) * class_offset_;
   for (float& edge : corners) edge = edge * box_scale_ + move;

@@ -76,7 +76,9 @@ void ObjectnessDecoder::collect(const BoxRows& rows, float threshold) {
     const BestScore best = best_score(rows, box, YoloHead::kFirstFactor, head().classes);
     if (!std::isfinite(best.score)) continue;
     const float score = probability(object) * probability(best.score);
-    if (score >= threshold) add_at(place(rows, box), rows, box, score, best.label);
+    if (score >= threshold) {
+      add_at(place(rows, box), rows, box, score, best.label);
+    }
   }
 }
 
