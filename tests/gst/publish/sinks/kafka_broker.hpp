@@ -1,33 +1,21 @@
 #pragma once
 
-#include <optional>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "gst/hand_made_frames.hpp"
-
-#include "child_process.hpp"
-#include "loopback.hpp"
+#include "broker_process.hpp"
 
 namespace gstnpu_test {
 
-/// tests/support/kafka_broker.py, which says what its options mean.
-class KafkaBroker {
+/// tests/support/kafka_broker.py.
+class KafkaBroker : public BrokerProcess {
  public:
-  static bool is_installed() { return !find_program("python3").empty(); }
   /// Not started.
-  explicit KafkaBroker(std::vector<std::string> options = {}) : options_(std::move(options)) {}
+  explicit KafkaBroker(std::vector<std::string> options = {})
+      : BrokerProcess(std::getenv("NPU_KAFKA_BROKER"), std::move(options)) {}
 
-  void start() { start_with(options_); }
-  /// With these options instead.
-  void start_with(const std::vector<std::string>& options);
-  void kill() { process_->end(SIGKILL); }
-  /// It answers nothing until it goes on.
-  void halt() { process_->send(SIGSTOP); }
-  void go_on() { process_->send(SIGCONT); }
-
-  int port() const { return port_; }
-  std::string location() const { return "kafka://localhost:" + std::to_string(port_) + "/lines"; }
+  std::string location() const { return "kafka://localhost:" + std::to_string(port()) + "/lines"; }
   /// KEY<tab>LINE of each message, in the order of the topic.
   std::vector<std::string> messages() const { return lines_of("messages"); }
   /// The frames of the lines, in that order.
@@ -36,14 +24,6 @@ class KafkaBroker {
   std::size_t refused() const { return lines_of("refused").size(); }
   /// Batches that came again.
   std::size_t repeated() const { return lines_of("repeated").size(); }
-
- private:
-  std::vector<std::string> lines_of(const std::string& file) const;
-
-  const std::vector<std::string> options_;
-  const TempFolder folder_;
-  const int port_ = free_port();
-  std::optional<ChildProcess> process_;
 };
 
 }  // namespace gstnpu_test
