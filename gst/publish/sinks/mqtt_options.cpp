@@ -54,6 +54,20 @@ MQTTClient_connectOptions initial_options(MqttVersion version) {
   return version == MqttVersion::k5 ? fifth : old;
 }
 
+/// A refusal of 3.1.1 in the words of MQTT 5.
+int reason_of(int code) {
+  constexpr std::array<int, 6> kReasons = {
+      MQTTREASONCODE_SUCCESS,
+      MQTTREASONCODE_UNSUPPORTED_PROTOCOL_VERSION,
+      MQTTREASONCODE_CLIENT_IDENTIFIER_NOT_VALID,
+      MQTTREASONCODE_SERVER_UNAVAILABLE,
+      MQTTREASONCODE_BAD_USER_NAME_OR_PASSWORD,
+      MQTTREASONCODE_NOT_AUTHORIZED,
+  };
+  const bool is_refusal = code > 0 && code < static_cast<int>(kReasons.size());
+  return is_refusal ? kReasons[static_cast<std::size_t>(code)] : code;
+}
+
 }  // namespace
 
 MqttOptions::MqttOptions(const BrokerLocation& broker, const MqttSettings& settings)
@@ -160,7 +174,6 @@ void MqttOptions::set_session() {
     connect_.cleansession = keeps_session() ? 0 : 1;
     return;
   }
-  connect_.cleanstart = keeps_session() ? 0 : 1;
   if (!keeps_session()) return;
   MQTTProperty expiry{};
   expiry.identifier = MQTTPROPERTY_CODE_SESSION_EXPIRY_INTERVAL;
@@ -168,22 +181,58 @@ void MqttOptions::set_session() {
   Paho::get().add_property(&properties_, &expiry);
 }
 
-int MqttOptions::connect(MQTTClient client) {
+int MqttOptions::connect(MQTTClient client, bool resumes) {
   if (!is_version_5()) return Paho::get().connect(client, &connect_);
+  connect_.cleanstart = resumes ? 0 : 1;
   return Paho::get().take_code(Paho::get().connect5(client, &connect_, &properties_, nullptr));
 }
 
-MQTTClient MqttOptions::make_client() const {
-  MQTTClient_createOptions options = MQTTClient_createOptions_initializer;
-  options.MQTTVersion = is_version_5() ? MQTTVERSION_5 : MQTTVERSION_3_1_1;
+/// With 3.1.1: of MQTT 5 the library does not tell what the broker says of the session (1.3.12).
+int MqttOptions::look_for_session(bool& is_kept) const {
+  const Paho& paho = Paho::get();
+  MQTTClient_connectOptions options = connect_;
+  options.MQTTVersion = MQTTVERSION_3_1_1;
+  options.cleansession = options.cleanstart = 0;
+  options.will = nullptr;
   MQTTClient client = nullptr;
-  const int result = Paho::get().create(&client, server_.c_str(), client_id_.c_str(),
-                                        MQTTCLIENT_PERSISTENCE_NONE, nullptr, &options);
-  if (result != MQTTCLIENT_SUCCESS) {
+  int result = create(client, MQTTVERSION_3_1_1);
+  if (result != MQTTCLIENT_SUCCESS) return result;
+  result = paho.connect(client, &options);
+  is_kept = false;
+  if (result == MQTTCLIENT_SUCCESS) {
+    is_kept = options.returned.sessionPresent != 0;
+    paho.disconnect(client, 0);
+  }
+  paho.destroy(&client);
+  if (!is_version_5()) return result;
+  const int reason = reason_of(result);
+  return reason == MQTTREASONCODE_UNSUPPORTED_PROTOCOL_VERSION ? MQTTCLIENT_SUCCESS : reason;
+}
+
+/// 0, or the library's code.
+int MqttOptions::create(MQTTClient& client, int version) const {
+  MQTTClient_createOptions options = MQTTClient_createOptions_initializer;
+  options.MQTTVersion = version;
+  return Paho::get().create(&client, server_.c_str(), client_id_.c_str(),
+                            MQTTCLIENT_PERSISTENCE_NONE, nullptr, &options);
+}
+
+MQTTClient MqttOptions::make_client() const {
+  MQTTClient client = nullptr;
+  if (const int result = create(client, version()); result != MQTTCLIENT_SUCCESS) {
     refuse("cannot make an MQTT client \"" + client_id_ + "\" for " + server_ + " (error " +
            std::to_string(result) + "): check location and mqtt-client-id");
   }
   return client;
+}
+
+int MqttOptions::renew(MQTTClient& client) const {
+  MQTTClient fresh = nullptr;
+  const int result = create(fresh, version());
+  if (result != MQTTCLIENT_SUCCESS) return result;
+  Paho::get().destroy(&client);
+  client = fresh;
+  return result;
 }
 
 std::string MqttOptions::take_tls_errors() const {

@@ -22,9 +22,13 @@ class MqttOptions {
 
   /// A new client, which is not connected.
   MQTTClient make_client() const;
+  /// In place of one that is not connected, and of all that it knows. 0, or the library's code.
+  int renew(MQTTClient& client) const;
   /// Waits for the broker's answer, a few seconds at most. 0, its code, or below zero the
-  /// library's.
-  int connect(MQTTClient client);
+  /// library's. `resumes`: what the client has sent before is of a session that the broker has.
+  int connect(MQTTClient client, bool resumes);
+  /// Connects and leaves again, as another client with the same name. As connect().
+  int look_for_session(bool& is_kept) const;
   bool is_version_5() const { return settings_.version == MqttVersion::k5; }
   /// Lines that go out twice when a connection breaks would arrive twice: the session survives it.
   bool keeps_session() const { return settings_.qos == 2; }
@@ -40,6 +44,8 @@ class MqttOptions {
   void set_will();
   void set_tls();
   void set_session();
+  int version() const { return is_version_5() ? MQTTVERSION_5 : MQTTVERSION_3_1_1; }
+  int create(MQTTClient& client, int version) const;
 
   const MqttSettings settings_;
   const std::string server_, client_id_;

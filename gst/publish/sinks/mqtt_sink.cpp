@@ -56,7 +56,8 @@ class MqttSink final : public Sink {
   void set_callbacks();
   bool connect();
   void begin_attempt();
-  int connect_in_turn();
+  int connect_in_turn(bool resumes);
+  int begin_anew();
   bool wait_for_attempt();
   bool pause();
   void disconnect();
@@ -276,7 +277,8 @@ void MqttSink::remove(const Line& line) {
 // ---- Connecting
 
 /// One attempt. False: interrupted, and the next call goes on with it. Throws where the first one
-/// is refused for good. Where the session is kept the library sends again what was not confirmed.
+/// is refused for good. Where the broker has kept the session the library sends again what was not
+/// confirmed.
 bool MqttSink::connect() {
   if (!attempt_.valid()) {
     note_end();
@@ -317,12 +319,15 @@ void MqttSink::note_end() {
 /// time is over.
 void MqttSink::begin_attempt() {
   mqtt_.take_tls_errors();
+  bool resumes = false;
   {
     const std::scoped_lock lock(mutex_);
     is_attempting_ = true;
+    resumes = mqtt_.keeps_session() && std::any_of(lines_.begin(), lines_.end(),
+                                                   [](const Line& line) { return line.is_sent; });
   }
-  attempt_ = std::async(std::launch::async, [this] {
-    const int result = connect_in_turn();
+  attempt_ = std::async(std::launch::async, [this, resumes] {
+    const int result = connect_in_turn(resumes);
     const std::scoped_lock lock(mutex_);
     is_attempting_ = false;
     changed_.notify_all();
@@ -332,10 +337,28 @@ void MqttSink::begin_attempt() {
 
 /// The library connects one client after the other. Who has ended meanwhile takes none of the
 /// others' time.
-int MqttSink::connect_in_turn() {
+int MqttSink::connect_in_turn(bool resumes) {
   static std::mutex turn;
   const std::scoped_lock lock(turn);
-  return is_ending_ ? MQTTCLIENT_DISCONNECTED : mqtt_.connect(client_);
+  if (resumes && !is_ending_) {
+    int result = mqtt_.look_for_session(resumes);
+    if (result == MQTTCLIENT_SUCCESS && !resumes) {
+      result = begin_anew();
+    }
+    if (result != MQTTCLIENT_SUCCESS) return result;
+  }
+  return is_ending_ ? MQTTCLIENT_DISCONNECTED : mqtt_.connect(client_, resumes);
+}
+
+/// Of a line that the broker had taken the library sends no more than that it may be given out. A
+/// broker that has lost it with the session says yes to that, too.
+int MqttSink::begin_anew() {
+  const int result = mqtt_.renew(client_);
+  if (result != MQTTCLIENT_SUCCESS) return result;
+  set_callbacks();
+  const std::scoped_lock lock(mutex_);
+  for (Line& line : lines_) line.is_sent = false;
+  return result;
 }
 
 /// False: interrupted.

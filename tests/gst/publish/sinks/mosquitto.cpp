@@ -60,10 +60,10 @@ std::vector<std::string> Subscriber::lines() const {
   return whole;
 }
 
-std::map<guint64, int> Subscriber::frames() const {
+std::map<guint64, int> frames_in(const std::vector<std::string>& lines) {
   const std::string key = "{\"frame\":";
   std::map<guint64, int> counted;
-  for (const std::string& line : lines()) {
+  for (const std::string& line : lines) {
     if (line.starts_with(key)) {
       ++counted[std::stoull(line.substr(key.size()))];
     }

@@ -40,6 +40,9 @@ class Mosquitto {
   std::optional<ChildProcess> process_;
 };
 
+/// How often each frame's line is among these.
+std::map<guint64, int> frames_in(const std::vector<std::string>& lines);
+
 /// Takes all messages of the topics, also those that come while it is not connected.
 class Subscriber {
  public:
@@ -50,7 +53,7 @@ class Subscriber {
   /// Whole lines.
   std::vector<std::string> lines() const;
   /// How often each frame's line has come.
-  std::map<guint64, int> frames() const;
+  std::map<guint64, int> frames() const { return frames_in(lines()); }
 
  private:
   const TempFolder folder_;

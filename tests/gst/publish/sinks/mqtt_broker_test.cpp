@@ -1,0 +1,80 @@
+// npupublish at a broker that forgets, or does only a part of what one does.
+#include "mqtt_broker.hpp"
+
+#include "gst/leak_check.hpp"
+
+#include "publishing.hpp"
+
+namespace {
+
+using namespace gstnpu_test;
+
+[[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
+
+constexpr std::size_t kMostOnTheirWay = 16;  // lines
+
+std::map<guint64, int> once_each(guint64 frames) {
+  std::map<guint64, int> counted;
+  for (guint64 i = 0; i < frames; ++i) counted[i] = 1;
+  return counted;
+}
+
+class MqttSessions : public testing::TestWithParam<const char*> {
+ protected:
+  std::string properties() const {
+    return std::string("mqtt-qos=2 mqtt-version=") + GetParam() + " ";
+  }
+};
+
+// It had taken these lines, and not yet given them out: the library only asked it to do so. They
+// were lost, and counted as published.
+TEST_P(MqttSessions, AreBegunAnewAtABrokerThatHasForgottenThem) {
+  MqttBroker broker({"--hold-releases"});
+  broker.start();
+  Publishing publishing(broker.location(), properties());
+  publishing.push(40);
+  for (std::size_t round = 1; round <= 2; ++round) {
+    EXPECT_TRUE(becomes([&] { return broker.releases() == round * kMostOnTheirWay; }));
+    broker.kill();
+    broker.start();
+  }
+  EXPECT_TRUE(becomes([&] { return broker.releases() == 3 * kMostOnTheirWay; }));
+  EXPECT_EQ(publishing.counts().published, 0U);
+  broker.kill();
+  broker.start_with({});
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 40U);
+  EXPECT_EQ(broker.frames(), once_each(40));
+}
+
+// It has given these lines out, and they are not to come again.
+TEST_P(MqttSessions, GoOnAtABrokerThatKeepsThem) {
+  MqttBroker broker({"--cut-releases", "3"});
+  broker.start();
+  Publishing publishing(broker.location(), properties());
+  publishing.push(40);
+  publishing.end_stream();
+  const Counts counts = publishing.counts();
+  EXPECT_EQ(counts.published, 40U);
+  EXPECT_EQ(counts.failed, 0U) << publishing.harness().message(GST_MESSAGE_ERROR);
+  EXPECT_EQ(broker.frames(), once_each(40));
+}
+
+// Who asks for the session speaks 3.1.1, and is told nothing.
+TEST(MqttSession, IsBegunAnewAtABrokerOfMqtt5Alone) {
+  MqttBroker broker({"--only-5", "--hold-releases"});
+  broker.start();
+  Publishing publishing(broker.location(), "mqtt-qos=2 mqtt-version=5.0");
+  publishing.push(40);
+  EXPECT_TRUE(becomes([&] { return broker.releases() == kMostOnTheirWay; }));
+  broker.kill();
+  broker.start_with({"--only-5"});
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 40U);
+  EXPECT_EQ(broker.frames(), once_each(40));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MqttSessions, testing::Values("3.1.1", "5.0"),
+                         [](const auto& row) { return std::string("v") + row.param[0]; });
+
+}  // namespace

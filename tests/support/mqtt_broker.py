@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""As much of an MQTT broker (3.1.1 and 5) as a publisher needs, on the loopback interface. It keeps sessions as long as it runs.
+
+usage: mqtt_broker.py PORT FOLDER [--mute] [--hold-releases] [--cut-releases N] [--only-5]
+
+FOLDER/messages has the payload of each message, FOLDER/taken a line for each that came, FOLDER/releases one for each PUBREL. With --mute it
+confirms nothing, but gives signs of life. With --hold-releases it answers no PUBREL, and no message of quality 2 is out; with --cut-releases
+the first N are out, and the connection ends without the answer. With --only-5 it refuses clients of 3.1.1.
+"""
+import argparse
+import os
+import socketserver
+import struct
+import threading
+from pathlib import Path
+
+CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP, PINGREQ, PINGRESP, DISCONNECT = 1, 2, 3, 4, 5, 6, 7, 12, 13, 14
+UNACCEPTABLE_PROTOCOL = 1
+CLEAN = 2  # of CONNECT's flags
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+    def number(self):
+        return struct.unpack(">H", self.take(2))[0]
+
+    def text(self):
+        return self.take(self.number()).decode()
+
+    def skip_properties(self):
+        size = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            size |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return self.take(size)
+
+
+class Connection(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.session, self.is_version_5 = {}, False
+        try:
+            while self.handle_packet():
+                pass
+        except (OSError, struct.error, IndexError):
+            pass  # it was cut
+
+    def handle_packet(self):
+        """False: the connection ends."""
+        first, size, shift = self.rfile.read(1)[0], 0, 0
+        while True:
+            byte = self.rfile.read(1)[0]
+            size |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        packet = Reader(self.rfile.read(size))
+        kind = first >> 4
+        if kind == PINGREQ:
+            self.answer(PINGRESP)
+        answers = {CONNECT: self.connect, PUBLISH: lambda packet: self.take_message(packet, first >> 1 & 3), PUBREL: self.release}
+        return kind != DISCONNECT and answers.get(kind, lambda packet: True)(packet)
+
+    def answer(self, kind, data=b""):
+        self.wfile.write(bytes((kind << 4, len(data))) + data)
+
+    def connect(self, packet):
+        packet.text()
+        level, flags = packet.take(2)
+        packet.number()
+        self.is_version_5 = level == 5
+        if self.is_version_5:
+            packet.skip_properties()
+        elif self.server.options.only_5:
+            self.answer(CONNACK, bytes((0, UNACCEPTABLE_PROTOCOL)))
+            return False
+        is_there, self.session = self.server.session_of(packet.text(), flags & CLEAN)
+        self.answer(CONNACK, bytes((is_there, 0)) + (b"\0" if self.is_version_5 else b""))
+        return True
+
+    def take_message(self, packet, quality):
+        packet.text()
+        number = packet.take(2) if quality else None
+        if self.is_version_5:
+            packet.skip_properties()
+        line = packet.data[packet.at:].decode()
+        self.server.write("taken", line)
+        if self.server.options.mute:
+            return True
+        if quality == 2:
+            self.session.setdefault(number, line)
+            self.answer(PUBREC, number)
+            return True
+        self.server.write("messages", line)
+        if quality == 1:
+            self.answer(PUBACK, number)
+        return True
+
+    def release(self, packet):
+        number = packet.take(2)
+        self.server.write("releases", str(number))
+        if self.server.options.hold_releases:
+            return True
+        line = self.session.pop(number, None)
+        if line is not None:
+            self.server.write("messages", line)
+        if self.server.is_cut():
+            return False
+        self.answer(PUBCOMP, number)
+        return True
+
+
+class Broker(socketserver.ThreadingTCPServer):
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self, options):
+        self.options, self.lock, self.sessions, self.cuts = options, threading.Lock(), {}, 0
+        super().__init__(("127.0.0.1", options.port), Connection)
+
+    def session_of(self, client, is_clean):
+        """(whether it was there, messages that wait for their PUBREL)."""
+        with self.lock:
+            is_there = client in self.sessions and not is_clean
+            if not is_there:
+                self.sessions[client] = {}
+            return is_there, self.sessions[client]
+
+    def is_cut(self):
+        with self.lock:
+            self.cuts += 1
+            return self.cuts <= self.options.cut_releases
+
+    def write(self, name, line):
+        """Whole or not at all, also where the process is killed."""
+        file = os.open(Path(self.options.folder) / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        os.write(file, (line + "\n").encode())
+        os.close(file)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port", type=int)
+    parser.add_argument("folder")
+    parser.add_argument("--mute", action="store_true")
+    parser.add_argument("--hold-releases", action="store_true")
+    parser.add_argument("--cut-releases", type=int, default=0)
+    parser.add_argument("--only-5", action="store_true")
+    with Broker(parser.parse_args()) as broker:
+        broker.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
