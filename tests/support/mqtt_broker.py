@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP, PINGREQ, PINGRESP, DISCONNECT = 1, 2, 3, 4, 5, 6, 7, 12, 13, 14
-UNACCEPTABLE_PROTOCOL = 1
+UNACCEPTABLE_PROTOCOL, NOT_FOUND = 1, 0x92
 CLEAN = 2  # of CONNECT's flags
 
 
@@ -113,7 +113,7 @@ class Connection(socketserver.StreamRequestHandler):
             self.server.write("messages", line)
         if self.server.is_cut():
             return False
-        self.answer(PUBCOMP, number)
+        self.answer(PUBCOMP, number + (bytes((NOT_FOUND,)) if line is None and self.is_version_5 else b""))
         return True
 
 

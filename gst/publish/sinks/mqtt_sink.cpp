@@ -440,7 +440,9 @@ void MqttSink::note_reason(int code) {
 
 void MqttSink::note_answer(int token, int code) {
   const std::scoped_lock lock(mutex_);
-  const bool is_taken = code < MQTTREASONCODE_UNSPECIFIED_ERROR;
+  // The second is of a line that it has given out, and that it was asked for again.
+  const bool is_taken =
+      code < MQTTREASONCODE_UNSPECIFIED_ERROR || code == MQTTREASONCODE_PACKET_IDENTIFIER_NOT_FOUND;
   was_confirmed_ = was_confirmed_ || is_taken;
   const auto found = std::find_if(lines_.begin(), lines_.end(), [token](const Line& line) {
     return line.is_sent && line.token == token;
