@@ -6,7 +6,7 @@ usage: kafka_broker.py PORT FOLDER [--tls CERTIFICATE KEY [--client-ca CA]] [--u
        [--cut-logins N] [--cut-handshakes N] [--refuse-first N] [--leader PORT] [--busy SECONDS] [--confirm N]
 
 FOLDER/messages has KEY<tab>VALUE of each message, FOLDER/repeated a line for each batch that came again, FOLDER/refused one for each login
-that was refused, FOLDER/batches what is remembered. With --user it wants a login with SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512). With
+that was refused, FOLDER/told one for each time that it told who the brokers are, FOLDER/batches what is remembered. With --user it wants a login with SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512). With
 --cut-every it ends the connection instead of confirming every Nth batch that it takes, with --cut-logins instead of answering the first N
 that would log in, with --cut-handshakes behind the first words of the first N. With --refuse-first it refuses the first N logins. With
 --leader it names the broker at that port as the one that takes lines, with --busy it takes none for so long. With --confirm it confirms
@@ -235,6 +235,7 @@ class Connection(socketserver.StreamRequestHandler):
 
     def tell_topics(self, version, request):
         topics = [request.text() for _ in range(max(request.number("i"), 0))]
+        self.server.log.write("told", ["brokers"])
         node = struct.pack(">i", 1)
         broker = node + text("localhost") + struct.pack(">i", self.server.options.leader or self.server.server_address[1]) + text(None)
         partition = struct.pack(">hi", 0, 0) + node + array([node]) + array([node])

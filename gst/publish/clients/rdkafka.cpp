@@ -23,6 +23,9 @@ RdKafka load() {
   library.find("rd_kafka_poll", kafka.poll);
   library.find("rd_kafka_purge", kafka.purge);
   library.find("rd_kafka_fatal_error", kafka.fatal_error);
+  library.find("rd_kafka_clusterid", kafka.cluster_id);
+  library.find("rd_kafka_controllerid", kafka.controller_id);
+  library.find("rd_kafka_mem_free", kafka.free);
   library.find("rd_kafka_last_error", kafka.last_error);
   library.find("rd_kafka_err2str", kafka.describe);
   return kafka;
@@ -33,6 +36,16 @@ RdKafka load() {
 const RdKafka& RdKafka::get() {
   static const RdKafka kafka = load();
   return kafka;
+}
+
+/// From what the library has kept. Brokers that are just starting know no controller, and others
+/// have no name for all of them.
+bool RdKafka::was_let_in(rd_kafka_t* client) const {
+  if (controller_id(client, 0) >= 0) return true;
+  char* cluster = cluster_id(client, 0);
+  if (cluster == nullptr) return false;
+  free(client, cluster);
+  return true;
 }
 
 }  // namespace gstnpu

@@ -21,11 +21,17 @@ struct RdKafka {
   decltype(::rd_kafka_poll)* poll = nullptr;
   decltype(::rd_kafka_purge)* purge = nullptr;
   decltype(::rd_kafka_fatal_error)* fatal_error = nullptr;
+  decltype(::rd_kafka_clusterid)* cluster_id = nullptr;
+  decltype(::rd_kafka_controllerid)* controller_id = nullptr;
+  decltype(::rd_kafka_mem_free)* free = nullptr;
   decltype(::rd_kafka_last_error)* last_error = nullptr;
   decltype(::rd_kafka_err2str)* describe = nullptr;
 
   /// Throws npu::Error where the library is not there.
   static const RdKafka& get();
+
+  /// Whether a broker has told this client, once, who the brokers are: it has let the client in.
+  bool was_let_in(rd_kafka_t* client) const;
 };
 
 }  // namespace gstnpu

@@ -75,6 +75,7 @@ class KafkaSink final : public Sink {
   std::size_t unconfirmed_ = 0;       // that the producer has
   std::deque<std::string> failures_;  // one for each line that was lost, not yet thrown
   bool was_confirmed_ = false;        // a line, since the start
+  bool was_let_in_ = false;           // since a refusal, as far as somebody has looked
   bool has_told_ = false;             // of brokers that are away, since a line was confirmed
   bool has_told_objection_ = false;   // of one that refuses, likewise
   std::string trouble_;               // what a broker, or the way to one, has said last
@@ -291,13 +292,18 @@ void KafkaSink::watch_for_silence() {
 }
 
 /// Where each of the first brokers refuses, lines are given up. One that is slow, or away, may
-/// still take them.
+/// still take them, and so may one that has let this client in: its refusal is over.
 void KafkaSink::note_that_none_takes(const std::string& reason) {
   if (!refusal_.empty()) return;
-  if (objectors_ == first_brokers_) {
-    refusal_ = std::exchange(objection_, {});
+  if (objectors_ == first_brokers_ && !was_let_in_) {
+    const std::string objection = std::exchange(objection_, {});
     objectors_.clear();
-    return;
+    was_let_in_ = kafka_.was_let_in(producer_);
+    if (!was_let_in_) {
+      refusal_ = objection;
+      return;
+    }
+    trouble_.clear();
   }
   if (!objection_.empty()) return tell_objection();
   tell_trouble(trouble_.empty() ? reason : trouble_);

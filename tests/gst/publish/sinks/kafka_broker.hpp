@@ -22,6 +22,8 @@ class KafkaBroker : public BrokerProcess {
   std::vector<int> frames() const;
   /// Logins that were refused.
   std::size_t refused() const { return lines_of("refused").size(); }
+  /// Times that it told who the brokers are, to those whom it had let in.
+  std::size_t told() const { return lines_of("told").size(); }
   /// Batches that came again.
   std::size_t repeated() const { return lines_of("repeated").size(); }
 };
