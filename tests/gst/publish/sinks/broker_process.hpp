@@ -22,8 +22,8 @@ class BrokerProcess {
   void start_with(const std::vector<std::string>& options);
   void kill() { process_->end(SIGKILL); }
   /// It answers nothing until it goes on.
-  void halt() { process_->send(SIGSTOP); }
-  void go_on() { process_->send(SIGCONT); }
+  void halt() { process_->halt(); }
+  void go_on() { process_->go_on(); }
 
   int port() const { return port_; }
 

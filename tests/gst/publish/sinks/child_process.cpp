@@ -58,6 +58,13 @@ ChildProcess::~ChildProcess() {
   end(SIGKILL);
 }
 
+void ChildProcess::halt() const {
+  send(SIGSTOP);
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
+  EXPECT_TRUE(WIFSTOPPED(status));
+}
+
 void ChildProcess::end(int signal) {
   if (has_ended_) return;
   send(signal);

@@ -20,6 +20,9 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   void send(int signal) const { ::kill(pid_, signal); }
+  /// Returns when each of its threads has stopped.
+  void halt() const;
+  void go_on() const { send(SIGCONT); }
   /// Sends the signal and waits for the end.
   void end(int signal);
   /// Waits; what waitpid() says.

@@ -22,8 +22,8 @@ class Mosquitto {
   /// SIGKILL: without a word to its clients, and all is lost that is not in its file.
   void end(int signal = SIGKILL) { process_->end(signal); }
   /// Holds it up, and lets it go on.
-  void pause() { process_->send(SIGSTOP); }
-  void go_on() { process_->send(SIGCONT); }
+  void pause() { process_->halt(); }
+  void go_on() { process_->go_on(); }
   /// Writes who subscribes into its file, so that it knows them after SIGKILL.
   void save();
 
