@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <deque>
 #include <set>
 #include <string_view>
@@ -17,15 +16,13 @@
 #include "broker_location.hpp"
 #include "kafka_config.hpp"
 #include "prompt_sink.hpp"
+#include "silence.hpp"
 
 namespace gstnpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t kMostOnTheirWay = 64;  // lines, that brokers have not confirmed
-constexpr int kPollMs = 50;                  // an interrupt waits as long
-constexpr std::chrono::seconds kLongestSilence{5};
+constexpr std::size_t kMostOnTheirWay = 64;      // lines, that brokers have not confirmed
+constexpr int kPollMs = 50;                      // an interrupt waits as long
 constexpr const char* kUsualKey = "npupublish";  // where the stream has no name
 
 /// A producer of librdkafka. Its threads talk to the brokers; it calls back from poll() alone.
@@ -82,7 +79,7 @@ class KafkaSink final : public Sink {
   std::string objection_;            // what one has said who refuses, before any line was confirmed
   std::set<std::string> objectors_;  // first brokers whose last word was such
   std::string refusal_;              // why lines on their way are given up
-  Clock::time_point since_;          // that no line was confirmed, though some were on their way
+  Silence silence_;                  // of brokers
   std::atomic<bool> is_interrupted_ = false;
 };
 
@@ -229,7 +226,7 @@ bool KafkaSink::produce(const std::string& line) {
                      const_cast<char*>(line.data()), line.size(), key_.data(), key_.size(),
                      nullptr) == 0) {
     if (unconfirmed_++ == 0) {
-      since_ = Clock::now();
+      silence_.begin();
     }
     return true;
   }
@@ -286,9 +283,8 @@ void KafkaSink::lose(std::size_t bytes, rd_kafka_resp_err_t error) {
 
 /// Of brokers that wait for others of theirs librdkafka says nothing.
 void KafkaSink::watch_for_silence() {
-  if (unconfirmed_ == 0 || Clock::now() - since_ < kLongestSilence) return;
-  note_that_none_takes("none has confirmed a line for " + std::to_string(kLongestSilence.count()) +
-                       " s");
+  if (unconfirmed_ == 0 || !silence_.is_long()) return;
+  note_that_none_takes(Silence::reason());
 }
 
 /// Where each of the first brokers refuses, lines are given up. One that is slow, or away, may
@@ -311,14 +307,12 @@ void KafkaSink::note_that_none_takes(const std::string& reason) {
 
 void KafkaSink::tell_trouble(const std::string& reason) {
   if (std::exchange(has_told_, true)) return;
-  options_.warn("no broker takes lines at " + location_ + " (" + reason +
-                "): trying again until one does");
+  options_.warn(no_broker_takes_lines(location_, reason));
 }
 
 void KafkaSink::tell_objection() {
   if (objection_.empty() || std::exchange(has_told_objection_, true)) return;
-  options_.warn("no broker takes lines at " + location_ + " (" + objection_ +
-                "): trying again until one does; check the properties kafka-...");
+  options_.warn(no_broker_takes_lines(location_, objection_) + "; check the properties kafka-...");
 }
 
 // ---- Called by librdkafka, within poll()
@@ -332,7 +326,7 @@ void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
   objection_.clear();
   objectors_.clear();
   refusal_.clear();
-  since_ = Clock::now();
+  silence_.begin();
 }
 
 /// Of a broker that goes during a handshake librdkafka reports the same codes, with reasons of its

@@ -17,6 +17,7 @@
 #include "mqtt_options.hpp"
 #include "mqtt_refusal.hpp"
 #include "prompt_sink.hpp"
+#include "silence.hpp"
 
 namespace gstnpu {
 namespace {
@@ -52,6 +53,7 @@ class MqttSink final : public Sink {
   };
 
   bool run_until(std::size_t most_unconfirmed);
+  void await_answer(std::unique_lock<std::mutex>& lock);
   bool is_connected() const { return !attempt_.valid() && paho_.is_connected(client_) != 0; }
   void set_callbacks();
   bool connect();
@@ -64,10 +66,12 @@ class MqttSink final : public Sink {
   void note_end();
   void note_trouble(const MqttRefusal& refusal);
   void tell_once(const std::string& reason);
+  bool is_any_sent() const;
   Line* next_to_send();
   void send(Line& line);
   int publish(const std::string& text, int& token);
   void note_sent(Line& line, int result, int token);
+  void note_confirmed();
   void throw_failure();
   void lose(const Line& line, int code);
   void remove(const Line& line);
@@ -88,7 +92,6 @@ class MqttSink final : public Sink {
   bool was_connected_ = false;  // once at least
   bool is_made_ = false;        // by the last attempt
   int ends_ = 0;                // of connections, since an attempt has failed
-  bool has_told_ = false;       // since a line was confirmed
   milliseconds pause_{0};       // before the next attempt
 
   mutable std::mutex mutex_;  // guards all below
@@ -98,6 +101,8 @@ class MqttSink final : public Sink {
   std::list<std::string> failures_;      // one for each line that was lost, not yet thrown
   int reason_ = 0;                       // that a broker of MQTT 5 had for the last end
   bool was_confirmed_ = false;           // a line, since the last attempt to connect
+  bool has_told_ = false;                // that no broker takes lines, since one was confirmed
+  Silence silence_;                      // of the broker
   bool is_publishing_ = false;
   bool is_attempting_ = false;
   bool is_interrupted_ = false;
@@ -192,7 +197,7 @@ bool MqttSink::run_until(std::size_t most_unconfirmed) {
     if (next == nullptr && lines_.size() <= most_unconfirmed) return true;
     if (is_interrupted_) return false;
     if (is_up && next == nullptr) {
-      changed_.wait_for(lock, kCheckTime);
+      await_answer(lock);
       continue;
     }
     lock.unlock();
@@ -204,11 +209,23 @@ bool MqttSink::run_until(std::size_t most_unconfirmed) {
   }
 }
 
+/// A broker may be there and give signs of life, and still confirm nothing.
+void MqttSink::await_answer(std::unique_lock<std::mutex>& lock) {
+  changed_.wait_for(lock, kCheckTime);
+  if (lines_.empty() || !silence_.is_long()) return;
+  lock.unlock();
+  tell_once(Silence::reason());
+}
+
 void MqttSink::throw_failure() {
   if (failures_.empty()) return;
   const std::string text = std::move(failures_.front());
   failures_.pop_front();
   throw npu::Error(npu::ErrorCode::kIo, text);
+}
+
+bool MqttSink::is_any_sent() const {
+  return std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.is_sent; });
 }
 
 MqttSink::Line* MqttSink::next_to_send() {
@@ -245,10 +262,13 @@ int MqttSink::publish(const std::string& text, int& token) {
 void MqttSink::note_sent(Line& line, int result, int token) {
   if (result == MQTTCLIENT_FAILURE || result == MQTTCLIENT_DISCONNECTED) return;  // again, then
   if (result != MQTTCLIENT_SUCCESS) return lose(line, result);
+  if (!is_any_sent()) {
+    silence_.begin();
+  }
   line.is_sent = true;
   line.token = token;
   if (options_.mqtt.qos == 0) {
-    was_confirmed_ = true;
+    note_confirmed();
     return remove(line);
   }
   const auto answer = early_.lower_bound({token, 0});
@@ -260,6 +280,12 @@ void MqttSink::note_sent(Line& line, int result, int token) {
   } else if (has_answer) {
     lose(line, code);
   }
+}
+
+void MqttSink::note_confirmed() {
+  was_confirmed_ = true;
+  has_told_ = false;
+  silence_.begin();
 }
 
 void MqttSink::lose(const Line& line, int code) {
@@ -294,6 +320,8 @@ bool MqttSink::connect() {
     return true;
   }
   was_connected_ = true;
+  const std::scoped_lock lock(mutex_);
+  silence_.begin();
   return true;
 }
 
@@ -323,8 +351,7 @@ void MqttSink::begin_attempt() {
   {
     const std::scoped_lock lock(mutex_);
     is_attempting_ = true;
-    resumes = mqtt_.keeps_session() && std::any_of(lines_.begin(), lines_.end(),
-                                                   [](const Line& line) { return line.is_sent; });
+    resumes = mqtt_.keeps_session() && is_any_sent();
   }
   attempt_ = std::async(std::launch::async, [this, resumes] {
     const int result = connect_in_turn(resumes);
@@ -377,7 +404,6 @@ bool MqttSink::pause() {
   early_.clear();
   if (std::exchange(was_confirmed_, false)) {
     pause_ = milliseconds(0);
-    has_told_ = false;
   }
   changed_.wait_for(lock, pause_, [this] { return is_interrupted_; });
   pause_ = std::clamp(2 * pause_, kFirstPause, kLongestPause);
@@ -398,9 +424,11 @@ void MqttSink::note_trouble(const MqttRefusal& refusal) {
 }
 
 void MqttSink::tell_once(const std::string& reason) {
-  if (std::exchange(has_told_, true)) return;
-  options_.warn("no broker takes lines at " + location_ + " (" + reason +
-                "): trying again until one does");
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(has_told_, true)) return;
+  }
+  options_.warn(no_broker_takes_lines(location_, reason));
 }
 
 // ---- For other threads
@@ -443,7 +471,9 @@ void MqttSink::note_answer(int token, int code) {
   // The second is of a line that it has given out, and that it was asked for again.
   const bool is_taken =
       code < MQTTREASONCODE_UNSPECIFIED_ERROR || code == MQTTREASONCODE_PACKET_IDENTIFIER_NOT_FOUND;
-  was_confirmed_ = was_confirmed_ || is_taken;
+  if (is_taken) {
+    note_confirmed();
+  }
   const auto found = std::find_if(lines_.begin(), lines_.end(), [token](const Line& line) {
     return line.is_sent && line.token == token;
   });

@@ -19,6 +19,45 @@ std::map<guint64, int> once_each(guint64 frames) {
   return counted;
 }
 
+bool tells_of_silence(Publishing& publishing) {
+  return becomes([&] {
+    return publishing.has_warning("(none has confirmed a line for 5 s): trying again until one");
+  });
+}
+
+// It took what came and gave signs of life. Lines waited for ever, and nobody was told.
+TEST(MqttBroker, IsToldOfWhereItConfirmsNothing) {
+  for (const char* properties : {"mqtt-qos=1", "mqtt-qos=2 mqtt-version=5.0"}) {
+    MqttBroker broker({"--mute"});
+    broker.start();
+    Publishing publishing(broker.location(), properties);
+    publishing.push(3);
+    EXPECT_TRUE(becomes([&] { return broker.taken() == 3; }));
+    EXPECT_TRUE(tells_of_silence(publishing)) << properties;
+    EXPECT_EQ(publishing.counts().queued, 3U);
+    broker.kill();
+    broker.start_with({});
+    publishing.end_stream();
+    EXPECT_EQ(publishing.counts().published, 3U);
+    EXPECT_EQ(publishing.warning(), "") << "once";
+  }
+}
+
+TEST(MqttBroker, IsToldOfEachTimeThatItIsSilent) {
+  MqttBroker broker;
+  broker.start();
+  Publishing publishing(broker.location());
+  for (guint64 round = 1; round <= 2; ++round) {
+    publishing.push(1);
+    EXPECT_TRUE(becomes([&] { return publishing.counts().published == 2 * round - 1; }));
+    broker.halt();
+    publishing.push(1);
+    EXPECT_TRUE(tells_of_silence(publishing));
+    broker.go_on();
+    EXPECT_TRUE(becomes([&] { return publishing.counts().published == 2 * round; }));
+  }
+}
+
 class MqttSessions : public testing::TestWithParam<const char*> {
  protected:
   std::string properties() const {
