@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """As much of an MQTT broker (3.1.1 and 5) as a publisher needs, on the loopback interface. It keeps sessions as long as it runs.
 
-usage: mqtt_broker.py PORT FOLDER [--mute] [--hold-releases] [--cut-releases N] [--only-5]
+usage: mqtt_broker.py PORT FOLDER [--mute] [--hold N] [--hold-releases] [--cut-releases N] [--only-5]
 
 FOLDER/messages has the payload of each message, FOLDER/taken a line for each that came, FOLDER/releases one for each PUBREL. With --mute it
-confirms nothing, but gives signs of life. With --hold-releases it answers no PUBREL, and no message of quality 2 is out; with --cut-releases
+confirms nothing, but gives signs of life. With --hold it does not answer the first N messages of quality 2. With --hold-releases it answers no PUBREL, and no message of quality 2 is out; with --cut-releases
 the first N are out, and the connection ends without the answer. With --only-5 it refuses clients of 3.1.1.
 """
 import argparse
@@ -96,7 +96,8 @@ class Connection(socketserver.StreamRequestHandler):
             return True
         if quality == 2:
             self.session.setdefault(number, line)
-            self.answer(PUBREC, number)
+            if not self.server.is_among_first("hold"):
+                self.answer(PUBREC, number)
             return True
         self.server.write("messages", line)
         if quality == 1:
@@ -111,7 +112,7 @@ class Connection(socketserver.StreamRequestHandler):
         line = self.session.pop(number, None)
         if line is not None:
             self.server.write("messages", line)
-        if self.server.is_cut():
+        if self.server.is_among_first("cut_releases"):
             return False
         self.answer(PUBCOMP, number + (bytes((NOT_FOUND,)) if line is None and self.is_version_5 else b""))
         return True
@@ -121,7 +122,7 @@ class Broker(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
 
     def __init__(self, options):
-        self.options, self.lock, self.sessions, self.cuts = options, threading.Lock(), {}, 0
+        self.options, self.lock, self.sessions = options, threading.Lock(), {}
         super().__init__(("127.0.0.1", options.port), Connection)
 
     def session_of(self, client, is_clean):
@@ -132,10 +133,12 @@ class Broker(socketserver.ThreadingTCPServer):
                 self.sessions[client] = {}
             return is_there, self.sessions[client]
 
-    def is_cut(self):
+    def is_among_first(self, option):
+        """Counts it."""
         with self.lock:
-            self.cuts += 1
-            return self.cuts <= self.options.cut_releases
+            left = getattr(self.options, option)
+            setattr(self.options, option, left - 1)
+            return left > 0
 
     def write(self, name, line):
         """Whole or not at all, also where the process is killed."""
@@ -149,6 +152,7 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("folder")
     parser.add_argument("--mute", action="store_true")
+    parser.add_argument("--hold", type=int, default=0)
     parser.add_argument("--hold-releases", action="store_true")
     parser.add_argument("--cut-releases", type=int, default=0)
     parser.add_argument("--only-5", action="store_true")

@@ -182,9 +182,29 @@ void MqttOptions::set_session() {
 }
 
 int MqttOptions::connect(MQTTClient client, bool resumes) {
-  if (!is_version_5()) return Paho::get().connect(client, &connect_);
-  connect_.cleanstart = resumes ? 0 : 1;
-  return Paho::get().take_code(Paho::get().connect5(client, &connect_, &properties_, nullptr));
+  const Paho& paho = Paho::get();
+  if (is_version_5()) {
+    connect_.cleanstart = resumes ? 0 : 1;
+    return paho.take_code(paho.connect5(client, &connect_, &properties_, nullptr));
+  }
+  if (keeps_session() && !resumes) {
+    const int result = end_session(client);
+    if (result != MQTTCLIENT_SUCCESS) return result;
+  }
+  return paho.connect(client, &connect_);
+}
+
+/// One that an earlier client with the same name has left, whose messages have the numbers that
+/// ours will have. A session that begins clean with 3.1.1 ends with its connection.
+int MqttOptions::end_session(MQTTClient client) {
+  const Paho& paho = Paho::get();
+  connect_.cleansession = 1;
+  const int result = paho.connect(client, &connect_);
+  connect_.cleansession = 0;
+  if (result == MQTTCLIENT_SUCCESS) {
+    paho.disconnect(client, 0);
+  }
+  return result;
 }
 
 /// With 3.1.1: of MQTT 5 the library does not tell what the broker says of the session (1.3.12).

@@ -46,6 +46,7 @@ class MqttOptions {
   void set_session();
   int version() const { return is_version_5() ? MQTTVERSION_5 : MQTTVERSION_3_1_1; }
   int create(MQTTClient& client, int version) const;
+  int end_session(MQTTClient client);
 
   const MqttSettings settings_;
   const std::string server_, client_id_;

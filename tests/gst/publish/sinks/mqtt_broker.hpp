@@ -19,7 +19,8 @@ class MqttBroker : public BrokerProcess {
 
   std::string location() const { return "mqtt://127.0.0.1:" + std::to_string(port()) + "/lines"; }
   /// How often each frame's line is out.
-  std::map<guint64, int> frames() const { return frames_in(lines_of("messages")); }
+  std::map<guint64, int> frames() const { return frames_in(messages()); }
+  std::vector<std::string> messages() const { return lines_of("messages"); }
   /// Lines that came.
   std::size_t taken() const { return lines_of("taken").size(); }
   /// Messages of quality 2 that were to be given out.

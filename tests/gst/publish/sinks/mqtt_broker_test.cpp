@@ -99,6 +99,26 @@ TEST_P(MqttSessions, GoOnAtABrokerThatKeepsThem) {
   EXPECT_EQ(broker.frames(), once_each(40));
 }
 
+// A client of the same name, as in a pipeline that was killed, has left messages with the numbers
+// that this one's will have.
+TEST_P(MqttSessions, BeginWithoutWhatAnotherClientHasLeft) {
+  MqttBroker broker({"--hold", "3"});
+  broker.start();
+  const std::string more = properties() + "mqtt-client-id=camera drain-time=0";
+  {
+    Publishing gone(broker.location(), more + " stream-id=gone");
+    gone.push(3);
+    EXPECT_TRUE(becomes([&] { return broker.taken() == 3; }));
+  }
+  Publishing publishing(broker.location(), more);
+  publishing.push(40);
+  EXPECT_TRUE(becomes([&] { return publishing.counts().published == 40; }));
+  for (const std::string& line : broker.messages()) {
+    EXPECT_EQ(line.find("gone"), std::string::npos) << line;
+  }
+  EXPECT_EQ(broker.frames(), once_each(40));
+}
+
 // Who asks for the session speaks 3.1.1, and is told nothing.
 TEST(MqttSession, IsBegunAnewAtABrokerOfMqtt5Alone) {
   MqttBroker broker({"--only-5", "--hold-releases"});
