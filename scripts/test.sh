@@ -104,6 +104,23 @@ start_beside() {
   beside=$!
 }
 
+# pace_beside NICENESS: for root, who may also take it back
+pace_beside() {
+  [ -n "$beside" ] || return 0
+  echo "$1" >"/proc/$beside/autogroup"
+  renice -n "$1" -g "$beside" >/dev/null
+} 2>/dev/null
+
+# need COMMAND...: the build that a stage begins with. What runs beside may be at it, and hold its lock: as long as that is waited for it
+# shares the processors with all else, or a busy machine would never let it end.
+need() {
+  local status=0
+  pace_beside 0
+  attended "$@" || status=$?
+  pace_beside 19
+  return $status
+}
+
 run_beside() {
   local stage
   for stage in "$@"; do
@@ -130,6 +147,7 @@ stage_sanitizers() {
   local build=build-trixie-sanitizers good=yes run
   [ "$(id -u)" -eq 0 ] || build="build-here-sanitizers"
   rm -rf "$build/runs"
+  need sanitizers --build || return 1
   attended sanitizers || good=no
   for run in library plugin; do count "$build/runs/$run" || good=no; done
   [ $good = yes ]
@@ -153,6 +171,7 @@ run_lane() {
 
 stage_trixie() {
   may_enter trixie || return 0
+  need scripts/lane.sh trixie -- scripts/lane-tests.sh --build || return 1
   run_lane trixie
 }
 
@@ -168,7 +187,7 @@ stage_sid() {
 
 stage_vm() {
   may_enter vm || return 0
-  build_here && scripts/lane.sh trixie -- scripts/lane-tests.sh --build || return 1
+  build_here && need scripts/lane.sh trixie -- scripts/lane-tests.sh --build && need scripts/lane.sh vm --make || return 1
   local good=yes
   forget_results build-vm
   attended scripts/lane.sh vm host trixie || good=no
@@ -192,6 +211,7 @@ stage_compiler() {
 # The one that runs beside is waited for; a run of its own then takes what that one has left.
 stage_tidy() {
   configure_here || return 1
+  pace_beside 0
   [ -z "$beside" ] || wait "$beside"
   beside=''
   [ -f "$work/tidy.done" ] || attended scripts/tidy.py build >"$work/tidy" 2>"$work/tidy.findings" || return 1
@@ -207,6 +227,7 @@ show_fuzzers() {
 # Each fuzzer is a case.
 stage_fuzz() {
   local good=0 name
+  need scripts/fuzz.sh --build || return 1
   attended show_fuzzers || good=$?
   while read -r name; do note passed "fuzz-$name"; done < <(sed -n 's/^  \([a-z-]*\): [0-9]* inputs.*/\1/p' "$work/fuzz")
   while read -r name; do note failed "fuzz-$name" "what it found is above"; done < <(sed -n 's/^  \([a-z-]*\) FAILED$/\1/p' "$work/fuzz")

@@ -136,6 +136,19 @@ class Gate(unittest.TestCase):
         self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM)
         until(lambda: is_gone(fuzzer))
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root may take niceness back")
+    def test_what_a_stage_waits_for_is_not_left_to_idle_time(self):
+        """The build beside ends only with the niceness of all else; the stage waits for it."""
+        self.script("scripts/fuzz.sh", """
+if mkdir "$MARK" 2>/dev/null; then
+  while [ "$(cut -d' ' -f19 /proc/$$/stat)" -ne 0 ]; do sleep 0.1; done
+  touch "$MARK/built"
+else
+  while [ ! -e "$MARK/built" ]; do sleep 0.1; done
+fi""")
+        self.meson(PASSES + 'while [ ! -d "$MARK" ]; do sleep 0.1; done')
+        self.assertEqual(self.run_script("test.sh", "tests", "fuzz")[:2], (0, [ONE_PASSED]))
+
     def test_what_keeps_the_machine_busy_ends_with_a_killed_script(self):
         self.meson(RUNS_LONG)
         process, meson = self.start("repeat.sh", "1", "tests")
