@@ -6,15 +6,14 @@ usage: kafka_broker.py PORT FOLDER [--tls CERTIFICATE KEY [--client-ca CA]] [--u
        [--cut-logins N] [--cut-handshakes N] [--refuse-first N] [--leader PORT] [--busy SECONDS] [--confirm N]
 
 FOLDER/messages has KEY<tab>VALUE of each message, FOLDER/repeated a line for each batch that came again, FOLDER/refused one for each login
-that was refused, FOLDER/told one for each time that it told who the brokers are, FOLDER/batches what is remembered. With --user it wants a login with SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512). With
---cut-every it ends the connection instead of confirming every Nth batch that it takes, with --cut-logins instead of answering the first N
-that would log in, with --cut-handshakes behind the first words of the first N. With --refuse-first it refuses the first N logins. With
---leader it names the broker at that port as the one that takes lines, with --busy it takes none for so long. With --confirm it confirms
-N requests, and no more.
+that was refused, FOLDER/told one for each time that it told who the brokers are, FOLDER/batches what is remembered. With --user it wants a
+login with SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512). With --cut-every it ends the connection instead of confirming every Nth batch that it
+takes, with --cut-logins instead of answering the first N that would log in, with --cut-handshakes behind the first words of the first N.
+With --refuse-first it refuses the first N logins. With --leader it names the broker at that port as the one that takes lines, with --busy
+it takes none for so long. With --confirm it confirms N requests, and no more.
 """
 import argparse
 import base64
-import collections
 import hashlib
 import hmac
 import json
@@ -28,6 +27,8 @@ import threading
 import time
 from pathlib import Path
 
+import broker_parts
+
 PRODUCE, FETCH, METADATA, SASL_HANDSHAKE, API_VERSIONS, INIT_PRODUCER_ID, SASL_AUTHENTICATE = 0, 1, 3, 17, 18, 22, 36
 # The newest version of each, all before those with variable lengths. Nobody fetches, but a broker of today can.
 VERSIONS = {PRODUCE: 7, FETCH: 11, METADATA: 4, SASL_HANDSHAKE: 1, API_VERSIONS: 0, INIT_PRODUCER_ID: 1, SASL_AUTHENTICATE: 0}
@@ -36,14 +37,7 @@ REMEMBERED = 5  # batches of a producer that may come again
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
 
-class Reader:
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, count):
-        self.at += count
-        return self.data[self.at - count:self.at]
-
+class Reader(broker_parts.Reader):
     def number(self, code):
         return struct.unpack(">" + code, self.take(struct.calcsize(">" + code)))[0]
 
@@ -123,10 +117,7 @@ class Log:
         self.size += numbers[3]
 
     def write(self, name, lines):
-        """Whole or not at all, also where the process is killed."""
-        file = os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-        os.write(file, "".join(line + "\n" for line in lines).encode())
-        os.close(file)
+        broker_parts.append_lines(self.folder / name, lines)
 
     def append(self, batch):
         """(error, offset of the first message, whether it was new)."""
@@ -264,11 +255,9 @@ class Connection(socketserver.StreamRequestHandler):
         return array(topics) + struct.pack(">i", 0)
 
 
-class Broker(socketserver.ThreadingTCPServer):
-    allow_reuse_address = daemon_threads = True
-
+class Broker(broker_parts.Server):
     def __init__(self, options):
-        self.options, self.log, self.accepted, self.counts = options, Log(Path(options.folder)), 0, collections.Counter()
+        self.options, self.log, self.accepted = options, Log(Path(options.folder)), 0
         self.busy_until = time.monotonic() + options.busy
         self.tls = None
         if options.tls:
@@ -277,7 +266,7 @@ class Broker(socketserver.ThreadingTCPServer):
         if options.client_ca:
             self.tls.load_verify_locations(options.client_ca)
             self.tls.verify_mode = ssl.CERT_REQUIRED
-        super().__init__(("127.0.0.1", options.port), Connection)
+        super().__init__(options.port, Connection)
 
     def finish_request(self, request, client_address):
         """In the connection's own thread."""
@@ -294,17 +283,11 @@ class Broker(socketserver.ThreadingTCPServer):
         super().finish_request(secure, client_address)
         secure.close()
 
-    def is_among_first(self, what, most):
-        """Counts it."""
-        with self.log.lock:
-            self.counts[what] += 1
-            return self.counts[what] <= most
-
     def is_confirming(self):
         return self.options.confirm is None or self.is_among_first("requests", self.options.confirm)
 
     def is_cut(self):
-        with self.log.lock:
+        with self.lock:
             self.accepted += 1
             return self.options.cut_every > 0 and self.accepted % self.options.cut_every == 0
 

@@ -4,29 +4,23 @@
 usage: mqtt_broker.py PORT FOLDER [--mute] [--hold N] [--hold-releases] [--cut-releases N] [--only-5]
 
 FOLDER/messages has the payload of each message, FOLDER/taken a line for each that came, FOLDER/releases one for each PUBREL. With --mute it
-confirms nothing, but gives signs of life. With --hold it does not answer the first N messages of quality 2. With --hold-releases it answers no PUBREL, and no message of quality 2 is out; with --cut-releases
-the first N are out, and the connection ends without the answer. With --only-5 it refuses clients of 3.1.1.
+confirms nothing, but gives signs of life. With --hold it does not answer the first N messages of quality 2. With --hold-releases it answers
+no PUBREL, and no message of quality 2 is out; with --cut-releases the first N are out, and the connection ends without the answer. With
+--only-5 it refuses clients of 3.1.1.
 """
 import argparse
-import os
 import socketserver
 import struct
-import threading
 from pathlib import Path
+
+import broker_parts
 
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP, PINGREQ, PINGRESP, DISCONNECT = 1, 2, 3, 4, 5, 6, 7, 12, 13, 14
 UNACCEPTABLE_PROTOCOL, NOT_FOUND = 1, 0x92
 CLEAN = 2  # of CONNECT's flags
 
 
-class Reader:
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, count):
-        self.at += count
-        return self.data[self.at - count:self.at]
-
+class Reader(broker_parts.Reader):
     def number(self):
         return struct.unpack(">H", self.take(2))[0]
 
@@ -96,7 +90,7 @@ class Connection(socketserver.StreamRequestHandler):
             return True
         if quality == 2:
             self.session.setdefault(number, line)
-            if not self.server.is_among_first("hold"):
+            if not self.server.is_among_first("messages", self.server.options.hold):
                 self.answer(PUBREC, number)
             return True
         self.server.write("messages", line)
@@ -112,18 +106,16 @@ class Connection(socketserver.StreamRequestHandler):
         line = self.session.pop(number, None)
         if line is not None:
             self.server.write("messages", line)
-        if self.server.is_among_first("cut_releases"):
+        if self.server.is_among_first("releases", self.server.options.cut_releases):
             return False
         self.answer(PUBCOMP, number + (bytes((NOT_FOUND,)) if line is None and self.is_version_5 else b""))
         return True
 
 
-class Broker(socketserver.ThreadingTCPServer):
-    allow_reuse_address = daemon_threads = True
-
+class Broker(broker_parts.Server):
     def __init__(self, options):
-        self.options, self.lock, self.sessions = options, threading.Lock(), {}
-        super().__init__(("127.0.0.1", options.port), Connection)
+        self.options, self.sessions = options, {}
+        super().__init__(options.port, Connection)
 
     def session_of(self, client, is_clean):
         """(whether it was there, messages that wait for their PUBREL)."""
@@ -133,18 +125,8 @@ class Broker(socketserver.ThreadingTCPServer):
                 self.sessions[client] = {}
             return is_there, self.sessions[client]
 
-    def is_among_first(self, option):
-        """Counts it."""
-        with self.lock:
-            left = getattr(self.options, option)
-            setattr(self.options, option, left - 1)
-            return left > 0
-
     def write(self, name, line):
-        """Whole or not at all, also where the process is killed."""
-        file = os.open(Path(self.options.folder) / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-        os.write(file, (line + "\n").encode())
-        os.close(file)
+        broker_parts.append_lines(Path(self.options.folder) / name, [line])
 
 
 def main():
