@@ -28,19 +28,19 @@ choose_compiler_cache() {
 }
 choose_compiler_cache
 
-# configure BUILD [OPTION...]: sets a build folder up; anew when the options, or what the scripts install, have changed, because meson
-# remembers what it has not found. Other options that the folder was set up with stay.
+# configure BUILD [OPTION...]: sets a build folder up, and again when the options, or what the scripts install, have changed. Other options
+# that the folder was set up with stay. Meson remembers what it has not found: where that is in the way the folder is emptied.
 configure() {
-  local build=$1 stamp=$1/.configured wanted again=''
+  local build=$1 stamp=$1/.configured wanted
   shift
   set -- -Doverlay=enabled -Dmqtt=enabled -Dkafka=enabled "$@"
   wanted=$(printf '%s\n' "$@" && cat "$tree/scripts/setup.sh" "$tree/scripts/lane.sh" | sha256sum)
   if [ -f "$build/build.ninja" ]; then
     [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
-    again=--wipe
+    meson setup --reconfigure "$build" "$@" || meson setup --wipe "$build" "$@" || return 1
+  else
+    meson setup "$build" "$@" || return 1
   fi
-  # shellcheck disable=SC2086  # nothing, or a word
-  meson setup $again "$build" "$@" || return 1
   printf '%s\n' "$wanted" >"$stamp"
 }
 
@@ -62,8 +62,26 @@ keep_results() {
   cp "$1/meson-info/intro-tests.json" "$2/meson-info"
 }
 
-# attended COMMAND...: runs it in a process group of its own and waits, so that a signal is heeded at once; who calls this has
-# end_attended in its trap for EXIT.
+# end_with COMMAND: what a script does when it ends, by itself or by a signal
+end_with() {
+  # shellcheck disable=SC2064  # the command's name
+  trap "$1" EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
+
+# is_running PID: one of this shell's own jobs. The number of one that has ended may be another's by now.
+is_running() {
+  jobs -pr | grep -qx -- "$1"
+}
+
+# end_group PID: with all that this job has started
+end_group() {
+  ! is_running "$1" || kill -TERM -- "-$1" 2>/dev/null
+}
+
+# attended COMMAND...: runs it in a process group of its own and waits, so that a signal is heeded at once; who calls this ends with
+# end_attended.
 attended=''
 attended() {
   set -m
@@ -78,7 +96,7 @@ attended() {
 
 end_attended() {
   [ -n "$attended" ] || return 0
-  kill -TERM -- "-$attended" 2>/dev/null
+  end_group "$attended"
   wait "$attended" 2>/dev/null
   attended=''
 }

@@ -26,13 +26,11 @@ largest_with_seeds=131072 # real blobs are of this size, and none is cut
 command -v clang++ >/dev/null || die "the fuzzers need clang" "Run scripts/setup.sh --tests."
 
 build_fuzzers() {
-  mkdir -p "$build"
-  exec 9>"$build/.lock"
+  exec 9>"$build.lock"
   flock 9 # a build that is on its way beside other stages comes first
-  [ -f "$build/build.ninja" ] ||
-    CC=clang CXX=clang++ quietly meson setup "$build" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
-      -Doptimization=1 -Ddebug=false -Dc_args=-g1 '-Dcpp_args=-g1 -fsanitize=fuzzer-no-link -fno-sanitize-recover=all' ||
-    die "build-fuzz could not be configured"
+  CC=clang CXX=clang++ quietly configure "$build" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+    -Doptimization=1 -Ddebug=false -Dc_args=-g1 '-Dcpp_args=-g1 -fsanitize=fuzzer-no-link -fno-sanitize-recover=all' ||
+    die "$build could not be configured"
   ninja -C "$build" fuzzers || die "the fuzzers do not build"
   flock --unlock 9
 }
@@ -76,9 +74,7 @@ end_fuzzers() {
   local job
   for job in $(jobs -p); do kill -TERM -- "-$job" 2>/dev/null; done
 }
-trap end_fuzzers EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+end_with end_fuzzers
 for target in "${targets[@]}"; do
   if [ "$running" -ge "$jobs" ]; then
     wait -n || failed=$((failed + 1))

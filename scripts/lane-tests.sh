@@ -29,7 +29,6 @@ for word in "$@"; do
   esac
 done
 
-mkdir -p "$build"
 (
   flock 9 # a build that is on its way beside other stages comes first
   # shellcheck disable=SC2086  # words
@@ -39,7 +38,7 @@ mkdir -p "$build"
   targets=$(scripts/test-targets.py "$build" $suites $for_guests)
   # shellcheck disable=SC2086
   ninja -C "$build" $targets
-) 9>"$build/.lane-lock"
+) 9>"$build.lock" # beside the folder: who empties it would lose its lock
 [ $run = yes ] || exit 0
 
 # run_suites NAME SUITE... : a run of its own, whose results get that name. A suite's bare name may also be the project's: that is all.

@@ -87,9 +87,9 @@ write_job() {
 }
 
 # KVM is left alone: nested in another guest it may hang. A busy machine is late with the emulated timer's ticks, which the kernel
-# would take for a broken timer (no_timer_check).
+# would take for a broken timer (no_timer_check). In this process group, for a signal to it.
 run_guest() {
-  timeout --kill-after=10 "$limit_s" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "$memory_mib" \
+  timeout --foreground --kill-after=10 "$limit_s" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "$memory_mib" \
     -M q35 -nodefaults -no-user-config -display none -no-reboot -device virtio-rng-pci \
     -kernel "$kernel/vmlinuz" -initrd "$job/initramfs.gz" \
     -append 'console=ttyS0 quiet loglevel=4 panic=-1 no_timer_check mitigations=off nokaslr tsc=reliable random.trust_cpu=on cma=64M' \

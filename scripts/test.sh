@@ -32,12 +32,10 @@ results=$work/results
 beside='' times=() failed_stages=()
 leave() {
   end_attended
-  [ -z "$beside" ] || kill -TERM -- "-$beside" 2>/dev/null
+  [ -z "$beside" ] || end_group "$beside"
   rm -rf "$work"
 }
-trap leave EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+end_with leave
 
 tally() {
   python3 scripts/tally.py "$@"
@@ -48,19 +46,20 @@ note() {
   tally note "$results" "$stage" "$@"
 }
 
-# count BUILDDIR: the cases that a run of tests has left in its meson-logs
-count() {
-  tally add "$results" "$stage" "$1"
+# counted COMMAND [WORD...] -- FOLDER...: runs it, and counts the cases that its tests have left in the meson-logs of these folders
+counted() {
+  local command=() folder good=yes
+  while [ "$1" != -- ]; do command+=("$1") && shift; done
+  shift
+  attended "${command[@]}" || good=no
+  for folder in "$@"; do tally add "$results" "$stage" "$folder" || good=no; done
+  [ $good = yes ]
 }
 
-# meson_run BUILDDIR [meson test arguments]: runs the tests of a build that is up to date and counts them.
+# meson_run [meson test arguments]: the tests of this system's build, which is up to date
 meson_run() {
-  local build=$1 good=yes
-  shift
-  forget_results "$build"
-  attended meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$tests_at_once" --timeout-multiplier 2 "$@" || good=no
-  count "$build" || good=no
-  [ $good = yes ]
+  forget_results build
+  counted meson test -C build --no-rebuild --print-errorlogs --num-processes "$tests_at_once" --timeout-multiplier 2 "$@" -- build
 }
 
 # build_here [SUITE...]: builds this system's tree, or what these suites need.
@@ -81,17 +80,17 @@ stage_setup() {
 stage_tests() {
   build_here || return 1
   start_beside
-  meson_run build
+  meson_run
 }
 
 stage_quick() {
   build_here "${quick_suites[@]}" || return 1
   # A suite's bare name may also be the project's: that is all.
-  meson_run build "${quick_suites[@]/#/--suite=npucore:}"
+  meson_run "${quick_suites[@]/#/--suite=npucore:}"
 }
 
 stage_format() {
-  scripts/format.sh --check && note passed clang-format
+  attended scripts/format.sh --check && note passed clang-format
 }
 
 # What is slow and may wait: it runs one after the other in the processors' idle time, in a process group of its own. A stage that needs a
@@ -100,7 +99,7 @@ start_beside() {
   [ -z "$beside" ] || return 0
   # Linux shares the processors out between sessions first (autogroups): niceness inside one is nothing to another.
   # shellcheck disable=SC2016  # for the new session's shell
-  setsid sh -c 'echo 19 >/proc/self/autogroup; exec nice -n 19 "$@"' sh "$0" --beside "$work" "${stages[@]}" >/dev/null 2>&1 </dev/null &
+  setsid sh -c 'echo 19 >/proc/self/autogroup; exec nice -n 19 "$@"' sh "$0" --beside "$work" $$ "${stages[@]}" >/dev/null 2>&1 </dev/null &
   beside=$!
 }
 
@@ -134,9 +133,15 @@ run_beside() {
   done
 }
 
+lane_sanitizers() {
+  local lane=$1
+  shift
+  scripts/lane.sh "$lane" -- scripts/lane-tests.sh --sanitizers "$@"
+}
+
 sanitizers() {
   if [ "$(id -u)" -eq 0 ]; then
-    scripts/lane.sh trixie -- scripts/lane-tests.sh --sanitizers "$@"
+    lane_sanitizers trixie "$@"
   else
     LANE=here scripts/lane-tests.sh --sanitizers "$@"
   fi
@@ -144,13 +149,11 @@ sanitizers() {
 
 stage_sanitizers() {
   start_beside
-  local build=build-trixie-sanitizers good=yes run
-  [ "$(id -u)" -eq 0 ] || build="build-here-sanitizers"
-  rm -rf "$build/runs"
+  local runs=build-trixie-sanitizers/runs
+  [ "$(id -u)" -eq 0 ] || runs=build-here-sanitizers/runs
+  rm -rf "$runs"
   need sanitizers --build || return 1
-  attended sanitizers || good=no
-  for run in library plugin; do count "$build/runs/$run" || good=no; done
-  [ $good = yes ]
+  counted sanitizers -- "$runs"/{library,plugin}
 }
 
 # A lane needs root: where there is none it is skipped.
@@ -163,10 +166,7 @@ may_enter() {
 # run_lane NAME: the tests without sanitizers
 run_lane() {
   rm -rf "build-$1/runs"
-  local good=yes
-  attended scripts/lane.sh "$1" -- scripts/lane-tests.sh || good=no
-  count "build-$1/runs/all" || good=no
-  [ $good = yes ]
+  counted scripts/lane.sh "$1" -- "build-$1/runs/all"
 }
 
 stage_trixie() {
@@ -177,22 +177,17 @@ stage_trixie() {
 
 stage_sid() {
   may_enter sid || return 0
-  local good=yes run
+  local good=yes
   run_lane sid || good=no
   rm -rf build-sid-sanitizers/runs
-  attended scripts/lane.sh sid -- scripts/lane-tests.sh --sanitizers || good=no
-  for run in library plugin; do count "build-sid-sanitizers/runs/$run" || good=no; done
-  [ $good = yes ]
+  counted lane_sanitizers sid -- build-sid-sanitizers/runs/{library,plugin} && [ $good = yes ]
 }
 
 stage_vm() {
   may_enter vm || return 0
   build_here && need scripts/lane.sh trixie -- scripts/lane-tests.sh --build && need scripts/lane.sh vm --make || return 1
-  local good=yes
   forget_results build-vm
-  attended scripts/lane.sh vm host trixie || good=no
-  count build-vm || good=no
-  [ $good = yes ]
+  counted scripts/lane.sh vm host trixie -- build-vm
 }
 
 # What it installs needs root, once.
@@ -202,10 +197,7 @@ stage_compiler() {
     return 0
   fi
   rm -rf build/runs/compiler
-  local good=yes
-  attended scripts/lane.sh compiler || good=no
-  count build/runs/compiler || good=no
-  [ $good = yes ]
+  counted scripts/lane.sh compiler -- build/runs/compiler
 }
 
 # The one that runs beside is waited for; a run of its own then takes what that one has left.
@@ -235,25 +227,27 @@ stage_fuzz() {
 }
 
 stage_tsan() {
-  local good=yes
   forget_results build-tsan
-  attended scripts/tsan.sh || good=no
-  count build-tsan || good=no
-  [ $good = yes ]
+  counted scripts/tsan.sh -- build-tsan
 }
 
 stage_coverage() {
-  scripts/coverage.sh
+  attended scripts/coverage.sh && note passed coverage
 }
 
 stage_soak() {
-  scripts/soak.sh "$hours" && note passed soak
+  attended scripts/soak.sh "$hours" && note passed soak
+}
+
+# A stage that has looked at nothing says nothing. Setup only installs.
+has_counted() {
+  [ "$stage" = setup ] || grep -q "\"stage\": \"$stage\"" "$results" || ! say "the stage $stage has counted nothing" >&2
 }
 
 run_stage() {
   local start=$SECONDS verdict=good
   say "== $stage"
-  if ! "stage_$stage"; then
+  if ! "stage_$stage" || ! has_counted; then
     verdict=FAILED
     failed_stages+=("$stage")
   fi
@@ -265,9 +259,15 @@ run_stage() {
 if [ "${1:-}" = --beside ]; then
   rm -rf "$work"
   work=$2
-  trap - EXIT
-  shift 2
+  trap - EXIT INT TERM
+  # Not longer than the script that it is beside, however that ends.
+  (
+    while kill -0 "$3" 2>/dev/null; do sleep 1; done
+    kill -TERM 0
+  ) &
+  shift 3
   run_beside "$@"
+  kill $!
   exit
 fi
 

@@ -13,6 +13,7 @@ from pathlib import Path
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 PATIENCE_S = 100
 PASSES = """
+echo 'Ok:                 1'
 mkdir -p "$3/meson-logs" "$3/meson-info"
 echo '{"name": "npucore:checks / one", "result": "OK"}' >"$3/meson-logs/testlog.json"
 echo '<testsuites/>' >"$3/meson-logs/testlog.junit.xml"
@@ -102,6 +103,15 @@ class Gate(unittest.TestCase):
         self.assertEqual(self.run_script("test.sh", "tests")[:2], (1, ["0 passed, 1 failed"]))
         self.assertFalse(self.mark.exists(), "the report of a program's earlier run was still there")
 
+    def test_a_stage_that_counts_nothing_is_a_failure(self):
+        self.script("scripts/tidy.py", "exit 0")
+        self.assertEqual(self.run_script("test.sh", "tidy")[:2], (1, ["0 passed, 1 failed"]))
+
+    def test_a_round_without_tests_is_a_failure(self):
+        self.assertEqual(self.run_script("repeat.sh", "1", "tests")[0], 0)
+        self.meson("echo 'No suitable tests defined.'")
+        self.assertEqual(self.run_script("repeat.sh", "1", "tests")[0], 1)
+
     def test_a_full_disk_is_a_failure(self):
         self.script("scripts/format.sh", "exit 0")
         self.assertEqual(self.full_disk("test.sh", "format")[:2], (1, ["0 passed, 1 failed"]))
@@ -125,6 +135,28 @@ class Gate(unittest.TestCase):
             self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM, command)
             until(lambda: is_gone(meson))  # pylint: disable=cell-var-from-loop
 
+    def test_a_signal_ends_what_runs_no_tests(self):
+        for stage in (["format"], ["coverage"], ["soak", "1"]):
+            self.script(f"scripts/{stage[0]}.sh", RUNS_LONG)
+            self.mark.unlink(missing_ok=True)
+            process, program = self.start("test.sh", *stage)
+            process.terminate()
+            self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM, stage)
+            until(lambda: is_gone(program))  # pylint: disable=cell-var-from-loop
+
+    def test_what_runs_beside_ends_with_a_killed_script(self):
+        self.script("scripts/fuzz.sh", RUNS_LONG)
+        self.meson(PASSES + "exec sleep 10")
+        process, beside = self.start("test.sh", "tests", "fuzz")
+        process.kill()
+        process.wait()
+        until(lambda: is_gone(beside))
+
+    def test_the_number_of_a_process_that_has_ended_is_not_used(self):
+        tries = '. scripts/common.sh; kill() { touch "$MARK"; }; true & job=$!; wait "$job"; end_group "$job"'
+        subprocess.run(["bash", "-c", tries], cwd=self.tree, env=self.environment, check=True)
+        self.assertFalse(self.mark.exists())
+
     def test_a_signal_ends_the_fuzzers(self):
         (self.tree / "tests/fuzz/corpus/ir").mkdir(parents=True)
         (self.tree / "build-fuzz").mkdir()
@@ -136,6 +168,19 @@ class Gate(unittest.TestCase):
         self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM)
         until(lambda: is_gone(fuzzer))
 
+    def test_a_lane_stays_locked_while_its_folder_is_emptied(self):
+        shutil.copy(SCRIPTS / "lane-tests.sh", self.tree / "scripts")
+        self.script("scripts/test-targets.py", "exit 0")
+        self.script("bin/meson", 'case $* in *--reconfigure*) exit 1 ;; esac; rm -rf build-x; mkdir build-x; touch build-x/build.ninja')
+        self.script("bin/ninja", 'mkdir "$MARK" || exit 1; sleep 2; rmdir "$MARK"')
+        (self.tree / "build-x").mkdir()
+        (self.tree / "build-x/build.ninja").touch()
+        builds = []
+        for _ in range(2):
+            builds.append(subprocess.Popen(self.command("lane-tests.sh", "--build"), cwd=self.tree, env={**self.environment, "LANE": "x"}))
+            until(self.mark.exists)
+        self.assertEqual([build.wait(PATIENCE_S) for build in builds], [0, 0])
+
     @unittest.skipUnless(os.geteuid() == 0, "only root may take niceness back")
     def test_what_a_stage_waits_for_is_not_left_to_idle_time(self):
         """The build beside ends only with the niceness of all else; the stage waits for it."""
@@ -145,9 +190,10 @@ if mkdir "$MARK" 2>/dev/null; then
   touch "$MARK/built"
 else
   while [ ! -e "$MARK/built" ]; do sleep 0.1; done
+  echo '  ir: 1 inputs'
 fi""")
         self.meson(PASSES + 'while [ ! -d "$MARK" ]; do sleep 0.1; done')
-        self.assertEqual(self.run_script("test.sh", "tests", "fuzz")[:2], (0, [ONE_PASSED]))
+        self.assertEqual(self.run_script("test.sh", "tests", "fuzz")[:2], (0, ["2 passed, 0 failed"]))
 
     def test_what_keeps_the_machine_busy_ends_with_a_killed_script(self):
         self.meson(RUNS_LONG)
@@ -175,21 +221,35 @@ fi""")
         code, _, said = self.run_script("setup.sh")
         self.assertEqual(code, 0, said)
 
-    def test_a_header_that_was_not_there_is_looked_for_again(self):
+    def project(self):
+        """A project for meson itself, which wants a header of include/."""
         (self.tree / "bin/meson").unlink()
         (self.tree / "bin/ninja").unlink()
         shutil.rmtree(self.tree / "build")
+        (self.tree / "include").mkdir()
         (self.tree / "meson_options.txt").write_text("".join(f"option('{name}', type: 'feature')\n" for name in ("overlay", "mqtt", "kafka")))
         (self.tree / "meson.build").write_text(
             "project('p', 'c')\nmessage('werror:', get_option('werror'), 'found:', meson.get_compiler('c').has_header('kafka.h', required: get_option('kafka')))\n")
-        quiet = {"cwd": self.tree, "capture_output": True, "text": True, "check": False}
-        subprocess.run(["meson", "setup", "build", "-Dkafka=auto", "-Dwerror=true"], **quiet)
-        (self.tree / "include").mkdir()
+
+    def shell(self, command):
+        return subprocess.run(["bash", "-c", command], cwd=self.tree, capture_output=True, text=True, check=False,
+                              env={**self.environment, "CPATH": f"{self.tree}/include"})
+
+    def test_a_header_that_was_not_there_is_looked_for_again(self):
+        self.project()
+        self.shell("meson setup build -Dkafka=auto -Dwerror=true")
         (self.tree / "include/kafka.h").touch()
-        run = subprocess.run(["bash", "-c", ". scripts/common.sh && configure build"], **quiet,
-                             env={**self.environment, "CPATH": f"{self.tree}/include"})
+        run = self.shell(". scripts/common.sh && configure build")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertIn("werror: true found: true", run.stdout)  # the folder's own options stay
+
+    def test_what_is_built_stays_when_an_option_changes(self):
+        self.project()
+        (self.tree / "include/kafka.h").touch()
+        self.shell("meson setup build && touch build/built")
+        run = self.shell(". scripts/common.sh && configure build -Dwerror=true")
+        self.assertIn("werror: true", run.stdout)
+        self.assertTrue((self.tree / "build/built").exists())
 
 
 if __name__ == "__main__":
