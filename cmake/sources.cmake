@@ -264,6 +264,9 @@ set(GSTNPU_SOURCES
   gst/inference/stream_events.cpp
   gst/inference/stream_regions.cpp
   gst/plugin/plugin.cpp
+  gst/publish/clients/broker_login.cpp
+  gst/publish/clients/shared_library.cpp
+  gst/publish/clients/tls_files.cpp
   gst/publish/dlstreamer_json.cpp
   gst/publish/frame_json.cpp
   gst/publish/map_record.cpp
@@ -271,15 +274,13 @@ set(GSTNPU_SOURCES
   gst/publish/publish_filter.cpp
   gst/publish/publish_properties.cpp
   gst/publish/publisher.cpp
-  gst/publish/clients/broker_login.cpp
-  gst/publish/clients/shared_library.cpp
-  gst/publish/clients/tls_files.cpp
   gst/publish/sinks/array_file.cpp
   gst/publish/sinks/broker_location.cpp
   gst/publish/sinks/host_and_port.cpp
   gst/publish/sinks/line_writer.cpp
   gst/publish/sinks/prompt_sink.cpp
   gst/publish/sinks/sink.cpp
+  gst/publish/sinks/socket_address.cpp
   gst/publish/sinks/socket_sink.cpp
   gst/publish/wall_clock.cpp
   gst/trace/npu_tracer.cpp

@@ -1,20 +1,16 @@
 #include "socket_sink.hpp"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include <npucore/error.hpp>
-
-#include "host_and_port.hpp"
 
 namespace gstnpu {
 namespace {
@@ -28,12 +24,22 @@ constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{5000};
                        ": write tcp://HOST:PORT, tcp://[ADDRESS]:PORT or unix:PATH");
 }
 
-HostAndPort split(const std::string& location) {
-  try {
-    return split_host_and_port(std::string_view(location).substr(kTcp.size()));
-  } catch (const BadAddress& error) {
-    refuse(location, error.what());
+SocketAddress address_of_path(const std::string& location) {
+  const std::string path = location.substr(kUnix.size());
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.empty()) {
+    refuse(location, "has no path");
   }
+  if (path.size() >= sizeof(address.sun_path)) {
+    refuse(location,
+           "has a path of more than " + std::to_string(sizeof(address.sun_path) - 1) + " bytes");
+  }
+  path.copy(address.sun_path, path.size());
+  SocketAddress found;
+  std::memcpy(&found.bytes, &address, sizeof(address));
+  found.size = sizeof(address);
+  return found;
 }
 
 }  // namespace
@@ -42,44 +48,17 @@ bool SocketSink::is_location(std::string_view location) {
   return location.starts_with(kTcp) || location.starts_with(kUnix);
 }
 
-std::vector<SocketSink::Address> SocketSink::resolve(const std::string& location) {
-  std::vector<Address> found;
-  if (location.starts_with(kUnix)) {
-    const std::string path = location.substr(kUnix.size());
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    if (path.empty()) {
-      refuse(location, "has no path");
-    }
-    if (path.size() >= sizeof(address.sun_path)) {
-      refuse(location,
-             "has a path of more than " + std::to_string(sizeof(address.sun_path) - 1) + " bytes");
-    }
-    path.copy(address.sun_path, path.size());
-    Address& one = found.emplace_back();
-    std::memcpy(&one.bytes, &address, sizeof(address));
-    one.size = sizeof(address);
-    return found;
+std::vector<SocketAddress> SocketSink::addresses_of(const std::string& location) {
+  if (location.starts_with(kUnix)) return {address_of_path(location)};
+  try {
+    return resolve(split_host_and_port(std::string_view(location).substr(kTcp.size())));
+  } catch (const BadAddress& error) {
+    refuse(location, error.what());
   }
-  const HostAndPort parts = split(location);
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  const int error = ::getaddrinfo(parts.host.c_str(), parts.port.c_str(), &hints, &list);
-  if (error != 0) {
-    refuse(location, "names a host that is not found (" + std::string(::gai_strerror(error)) + ")");
-  }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
-  for (const addrinfo* info = list; info; info = info->ai_next) {
-    Address& one = found.emplace_back();
-    std::memcpy(&one.bytes, info->ai_addr, info->ai_addrlen);
-    one.size = info->ai_addrlen;
-  }
-  return found;
 }
 
 SocketSink::SocketSink(const std::string& location, Tell tell)
-    : location_(location), tell_(std::move(tell)), addresses_(resolve(location)) {}
+    : location_(location), tell_(std::move(tell)), addresses_(addresses_of(location)) {}
 
 SocketSink::~SocketSink() {
   disconnect();
@@ -166,28 +145,19 @@ void SocketSink::disconnect() {
 
 /// EINPROGRESS is left where it was interrupted.
 bool SocketSink::connect() {
-  for (const Address& address : addresses_) {
+  for (const SocketAddress& address : addresses_) {
     if (try_address(address)) return true;
     disconnect();
   }
   return false;
 }
 
-bool SocketSink::try_address(const Address& address) {
-  fd_ = ::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd_ >= 0 &&
-      ::connect(fd_, reinterpret_cast<const sockaddr*>(&address.bytes), address.size) == 0) {
-    return true;
-  }
-  last_error_ = errno;
-  if (fd_ < 0 || last_error_ != EINPROGRESS) return false;
+bool SocketSink::try_address(const SocketAddress& address) {
+  last_error_ = begin_connection(address, fd_);
+  if (last_error_ != EINPROGRESS) return last_error_ == 0;
   if (!wait(POLLOUT, kLongestPause)) return false;
-  socklen_t size = sizeof(last_error_);
-  ::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &last_error_, &size);
-  pollfd connected{.fd = fd_, .events = POLLOUT, .revents = 0};
-  if (last_error_ == 0 && ::poll(&connected, 1, 0) > 0) return true;
-  last_error_ = last_error_ != 0 ? last_error_ : ETIMEDOUT;
-  return false;
+  last_error_ = connection_error(fd_);
+  return last_error_ == 0;
 }
 
 /// For these events, or for that long. False: interrupted.

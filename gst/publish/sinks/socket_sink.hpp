@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/socket.h>
-
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -11,6 +9,7 @@
 
 #include "interrupt.hpp"
 #include "sink.hpp"
+#include "socket_address.hpp"
 
 namespace gstnpu {
 
@@ -33,15 +32,10 @@ class SocketSink final : public Sink {
   void resume() override { interrupt_.clear(); }
 
  private:
-  struct Address {
-    sockaddr_storage bytes = {};
-    socklen_t size = 0;
-  };
-
-  static std::vector<Address> resolve(const std::string& location);
+  static std::vector<SocketAddress> addresses_of(const std::string& location);
   bool connect();
   bool pause();
-  bool try_address(const Address& address);
+  bool try_address(const SocketAddress& address);
   bool send_rest();
   bool is_closed() const;
   void disconnect();
@@ -51,7 +45,7 @@ class SocketSink final : public Sink {
 
   const std::string location_;
   const Tell tell_;
-  const std::vector<Address> addresses_;
+  const std::vector<SocketAddress> addresses_;
   const Interrupt interrupt_;
   int fd_ = -1;
   int last_error_ = 0;
