@@ -1,22 +1,29 @@
 #!/usr/bin/env python3
 """As much of an MQTT broker (3.1.1 and 5) as a publisher needs, on the loopback interface. It keeps sessions as long as it runs.
 
-usage: mqtt_broker.py PORT FOLDER [--mute] [--hold N] [--hold-releases] [--cut-releases N] [--only-5]
+usage: mqtt_broker.py PORT FOLDER [--mute] [--hold N] [--hold-releases] [--cut-releases N] [--cut-at-release N] [--only-5]
+       [--refuse-silently] [--cut-connects N] [--slow-connect SECONDS] [--forget-at N] [--receive-maximum N]
 
-FOLDER/messages has the payload of each message, FOLDER/taken a line for each that came, FOLDER/releases one for each PUBREL. With --mute it
+FOLDER/messages has the payload of each message, FOLDER/taken a line for each that came, FOLDER/releases one for each PUBREL,
+FOLDER/connects one for each CONNECT. With --mute it
 confirms nothing, but gives signs of life. With --hold it does not answer the first N messages of quality 2. With --hold-releases it answers
 no PUBREL, and no message of quality 2 is out; with --cut-releases the first N are out, and the connection ends without the answer. With
---only-5 it refuses clients of 3.1.1.
+--cut-at-release the first N are not out, and the connection ends at the Nth. With --only-5 it refuses clients of 3.1.1, with
+--refuse-silently without a word. With --cut-connects it ends the connection instead of answering the first N CONNECTs, with --slow-connect
+it answers the first so late. With --forget-at it has lost all sessions at the Nth CONNECT. With --receive-maximum it tells clients of
+MQTT 5 how many messages it takes at once.
 """
 import argparse
 import socketserver
 import struct
+import time
 from pathlib import Path
 
 import broker_parts
 
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP, PINGREQ, PINGRESP, DISCONNECT = 1, 2, 3, 4, 5, 6, 7, 12, 13, 14
 UNACCEPTABLE_PROTOCOL, NOT_FOUND = 1, 0x92
+RECEIVE_MAXIMUM = 0x21  # of CONNACK's properties
 CLEAN = 2  # of CONNECT's flags
 
 
@@ -72,12 +79,23 @@ class Connection(socketserver.StreamRequestHandler):
         self.is_version_5 = level == 5
         if self.is_version_5:
             packet.skip_properties()
-        elif self.server.options.only_5:
-            self.answer(CONNACK, bytes((0, UNACCEPTABLE_PROTOCOL)))
+        options = self.server.options
+        self.server.write("connects", str(level))
+        if options.only_5 and not self.is_version_5:
+            if not options.refuse_silently:
+                self.answer(CONNACK, bytes((0, UNACCEPTABLE_PROTOCOL)))
             return False
+        if self.server.is_among_first("slow connects", 1):
+            time.sleep(options.slow_connect)
         is_there, self.session = self.server.session_of(packet.text(), flags & CLEAN)
-        self.answer(CONNACK, bytes((is_there, 0)) + (b"\0" if self.is_version_5 else b""))
+        if self.server.is_among_first("cut connects", options.cut_connects):
+            return False
+        self.answer(CONNACK, bytes((is_there, 0)) + (self.properties() if self.is_version_5 else b""))
         return True
+
+    def properties(self):
+        most = self.server.options.receive_maximum
+        return b"\0" if most is None else struct.pack(">BBH", 3, RECEIVE_MAXIMUM, most)
 
     def take_message(self, packet, quality):
         packet.text()
@@ -103,6 +121,8 @@ class Connection(socketserver.StreamRequestHandler):
         self.server.write("releases", str(number))
         if self.server.options.hold_releases:
             return True
+        if self.server.is_among_first("cut-off releases", self.server.options.cut_at_release):
+            return self.server.counts["cut-off releases"] < self.server.options.cut_at_release
         line = self.session.pop(number, None)
         if line is not None:
             self.server.write("messages", line)
@@ -114,12 +134,15 @@ class Connection(socketserver.StreamRequestHandler):
 
 class Broker(broker_parts.Server):
     def __init__(self, options):
-        self.options, self.sessions = options, {}
+        self.options, self.sessions, self.connects = options, {}, 0
         super().__init__(options.port, Connection)
 
     def session_of(self, client, is_clean):
         """(whether it was there, messages that wait for their PUBREL)."""
         with self.lock:
+            self.connects += 1
+            if self.connects == self.options.forget_at:
+                self.sessions.clear()
             is_there = client in self.sessions and not is_clean
             if not is_there:
                 self.sessions[client] = {}
@@ -137,7 +160,13 @@ def main():
     parser.add_argument("--hold", type=int, default=0)
     parser.add_argument("--hold-releases", action="store_true")
     parser.add_argument("--cut-releases", type=int, default=0)
+    parser.add_argument("--cut-at-release", type=int, default=0)
     parser.add_argument("--only-5", action="store_true")
+    parser.add_argument("--refuse-silently", action="store_true")
+    parser.add_argument("--cut-connects", type=int, default=0)
+    parser.add_argument("--slow-connect", type=float, default=0)
+    parser.add_argument("--forget-at", type=int)
+    parser.add_argument("--receive-maximum", type=int)
     with Broker(parser.parse_args()) as broker:
         broker.serve_forever()
 

@@ -28,6 +28,8 @@ Paho load() {
   library.find("MQTTReasonCode_toString", paho.describe_reason);
   library.find("MQTTResponse_free", paho.free_response);
   library.find("MQTTProperties_add", paho.add_property);
+  library.find("MQTTProperties_hasProperty", paho.has_property);
+  library.find("MQTTProperties_getNumericValue", paho.number_of);
   library.find("MQTTProperties_free", paho.free_properties);
   paho.openssl = OpenSsl::of(library);
   return paho;

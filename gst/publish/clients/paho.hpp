@@ -28,6 +28,8 @@ struct Paho {
   decltype(::MQTTReasonCode_toString)* describe_reason = nullptr;
   decltype(::MQTTResponse_free)* free_response = nullptr;
   decltype(::MQTTProperties_add)* add_property = nullptr;
+  decltype(::MQTTProperties_hasProperty)* has_property = nullptr;
+  decltype(::MQTTProperties_getNumericValue)* number_of = nullptr;
   decltype(::MQTTProperties_free)* free_properties = nullptr;
   OpenSsl openssl;
 

@@ -11,11 +11,15 @@
 #include "publish/clients/broker_login.hpp"
 #include "publish/clients/tls_files.hpp"
 
+#include "mqtt_refusal.hpp"
+#include "socket_address.hpp"
+
 namespace gstnpu {
 namespace {
 
 constexpr int kConnectTimeoutSeconds = 5;
-constexpr int kMostInFlight = 20;
+constexpr int kMostInFlight = 20;                // for the library
+constexpr std::size_t kMostOnTheirWay = 16;      // lines; brokers take at least 20 by default
 constexpr std::size_t kMostTextBytes = 65535;    // which the protocol counts in 16 bits
 constexpr std::uint32_t kSessionSeconds = 3600;  // that a broker keeps one for a client who is away
 
@@ -54,27 +58,15 @@ MQTTClient_connectOptions initial_options(MqttVersion version) {
   return version == MqttVersion::k5 ? fifth : old;
 }
 
-/// A refusal of 3.1.1 in the words of MQTT 5.
-int reason_of(int code) {
-  constexpr std::array<int, 6> kReasons = {
-      MQTTREASONCODE_SUCCESS,
-      MQTTREASONCODE_UNSUPPORTED_PROTOCOL_VERSION,
-      MQTTREASONCODE_CLIENT_IDENTIFIER_NOT_VALID,
-      MQTTREASONCODE_SERVER_UNAVAILABLE,
-      MQTTREASONCODE_BAD_USER_NAME_OR_PASSWORD,
-      MQTTREASONCODE_NOT_AUTHORIZED,
-  };
-  const bool is_refusal = code > 0 && code < static_cast<int>(kReasons.size());
-  return is_refusal ? kReasons[static_cast<std::size_t>(code)] : code;
-}
-
 }  // namespace
 
 MqttOptions::MqttOptions(const BrokerLocation& broker, const MqttSettings& settings)
     : settings_(settings),
+      address_(broker.addresses.front()),
       server_(server_of(broker)),
       client_id_(settings.client_id.empty() ? new_client_id() : settings.client_id),
-      connect_(initial_options(settings.version)) {
+      connect_(initial_options(settings.version)),
+      most_on_their_way_(kMostOnTheirWay) {
   check(broker);
   connect_.keepAliveInterval = static_cast<int>(settings_.keep_alive_s);
   connect_.connectTimeout = kConnectTimeoutSeconds;
@@ -181,22 +173,38 @@ void MqttOptions::set_session() {
   Paho::get().add_property(&properties_, &expiry);
 }
 
-int MqttOptions::connect(MQTTClient client, bool resumes) {
+int MqttOptions::connect(MQTTClient client, bool& resumes) {
   const Paho& paho = Paho::get();
   if (is_version_5()) {
     connect_.cleanstart = resumes ? 0 : 1;
-    return paho.take_code(paho.connect5(client, &connect_, &properties_, nullptr));
+    return connect5(client);
   }
-  if (keeps_session() && !resumes) {
-    const int result = end_session(client);
-    if (result != MQTTCLIENT_SUCCESS) return result;
+  const int result = paho.connect(client, &connect_);
+  if (resumes && result == MQTTCLIENT_SUCCESS && connect_.returned.sessionPresent == 0) {
+    resumes = false;
+    paho.disconnect(client, 0);
   }
-  return paho.connect(client, &connect_);
+  return result;
 }
 
-/// One that an earlier client with the same name has left, whose messages have the numbers that
-/// ours will have. A session that begins clean with 3.1.1 ends with its connection.
+/// A broker of MQTT 5 may say how many lines it takes at once.
+int MqttOptions::connect5(MQTTClient client) {
+  constexpr auto kReceiveMaximum = MQTTPROPERTY_CODE_RECEIVE_MAXIMUM;
+  const Paho& paho = Paho::get();
+  const MQTTResponse response = paho.connect5(client, &connect_, &properties_, nullptr);
+  most_on_their_way_ = kMostOnTheirWay;
+  if (response.properties && paho.has_property(response.properties, kReceiveMaximum) != 0) {
+    const int most = paho.number_of(response.properties, kReceiveMaximum);
+    most_on_their_way_ =
+        std::clamp<std::size_t>(static_cast<std::size_t>(most), 1, kMostOnTheirWay);
+  }
+  return paho.take_code(response);
+}
+
+/// One that an earlier client has left, whose messages have the numbers that ours will have. A
+/// session that begins clean with 3.1.1 ends with its connection.
 int MqttOptions::end_session(MQTTClient client) {
+  if (is_version_5() || !keeps_session()) return MQTTCLIENT_SUCCESS;
   const Paho& paho = Paho::get();
   connect_.cleansession = 1;
   const int result = paho.connect(client, &connect_);
@@ -207,7 +215,8 @@ int MqttOptions::end_session(MQTTClient client) {
   return result;
 }
 
-/// With 3.1.1: of MQTT 5 the library does not tell what the broker says of the session (1.3.12).
+/// With 3.1.1: of MQTT 5 the library does not tell what the broker says of the session (1.3.12). A
+/// broker of MQTT 5 may refuse that, and says no more of the session.
 int MqttOptions::look_for_session(bool& is_kept) const {
   const Paho& paho = Paho::get();
   MQTTClient_connectOptions options = connect_;
@@ -224,9 +233,12 @@ int MqttOptions::look_for_session(bool& is_kept) const {
     paho.disconnect(client, 0);
   }
   paho.destroy(&client);
-  if (!is_version_5()) return result;
-  const int reason = reason_of(result);
-  return reason == MQTTREASONCODE_UNSUPPORTED_PROTOCOL_VERSION ? MQTTCLIENT_SUCCESS : reason;
+  if (!is_version_5() || result <= 0) return result;
+  return result == kServerUnavailable ? MQTTREASONCODE_SERVER_UNAVAILABLE : MQTTCLIENT_SUCCESS;
+}
+
+bool MqttOptions::is_reachable() const {
+  return gstnpu::is_reachable(address_, std::chrono::seconds(kConnectTimeoutSeconds));
 }
 
 /// 0, or the library's code.

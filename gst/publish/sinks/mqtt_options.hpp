@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <mutex>
 #include <string>
 
@@ -25,13 +25,22 @@ class MqttOptions {
   /// In place of one that is not connected, and of all that it knows. 0, or the library's code.
   int renew(MQTTClient& client) const;
   /// Waits for the broker's answer, a few seconds at most. 0, its code, or below zero the
-  /// library's. `resumes`: what the client has sent before is of a session that the broker has.
-  int connect(MQTTClient client, bool resumes);
-  /// Connects and leaves again, as another client with the same name. As connect().
+  /// library's. `resumes`: what the client has sent before is of a session that the broker has. A
+  /// broker of 3.1.1 that no longer has it is left again, and `resumes` becomes false.
+  int connect(MQTTClient client, bool& resumes);
+  /// Ends one of the same name at the broker, where connect() could not. As connect().
+  int end_session(MQTTClient client);
+  /// Whether somebody takes connections at the broker's address.
+  bool is_reachable() const;
+  /// Connects and leaves again, as another client with the same name. As connect(), but below zero
+  /// the broker may have begun a session.
   int look_for_session(bool& is_kept) const;
   bool is_version_5() const { return settings_.version == MqttVersion::k5; }
   /// Lines that go out twice when a connection breaks would arrive twice: the session survives it.
   bool keeps_session() const { return settings_.qos == 2; }
+
+  /// Lines that may be on their way; the library holds up who sends more.
+  std::size_t most_on_their_way() const { return most_on_their_way_; }
 
   /// What OpenSSL has said since the last call.
   std::string take_tls_errors() const;
@@ -46,14 +55,16 @@ class MqttOptions {
   void set_session();
   int version() const { return is_version_5() ? MQTTVERSION_5 : MQTTVERSION_3_1_1; }
   int create(MQTTClient& client, int version) const;
-  int end_session(MQTTClient client);
+  int connect5(MQTTClient client);
 
   const MqttSettings settings_;
+  const HostAndPort address_;
   const std::string server_, client_id_;
   std::string password_;
   MQTTClient_connectOptions connect_;
   MQTTClient_willOptions will_ = MQTTClient_willOptions_initializer;
   MQTTClient_SSLOptions tls_ = MQTTClient_SSLOptions_initializer;
+  std::size_t most_on_their_way_;
   MQTTProperties properties_ = MQTTProperties_initializer;
 
   mutable std::mutex mutex_;  // guards tls_errors_, which the library's threads write

@@ -9,7 +9,6 @@
 namespace gstnpu {
 namespace {
 
-constexpr int kServerUnavailable = 3;  // of 3.1.1
 constexpr std::array<const char*, 6> kOldReasons = {
     "accepted",          "it does not speak MQTT 3.1.1", "it does not take the client id",
     "it is unavailable", "bad user name or password",    "not authorized"};

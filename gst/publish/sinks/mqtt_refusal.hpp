@@ -4,6 +4,8 @@
 
 namespace gstnpu {
 
+inline constexpr int kServerUnavailable = 3;  // of 3.1.1, in a CONNACK
+
 /// Why a connection was not made, or a line not taken.
 struct MqttRefusal {
   int code = 0;            ///< of a CONNACK or PUBACK, of either version; else below zero

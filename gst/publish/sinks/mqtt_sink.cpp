@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostOnTheirWay = 16;  // lines; brokers take at least 20 by default
+constexpr std::size_t kMostUnconfirmed = 16;  // lines
 constexpr milliseconds kFirstPause{200}, kLongestPause{5000};
 constexpr milliseconds kCheckTime{1000};
 constexpr int kDisconnectTimeMs = 500;
@@ -58,15 +58,19 @@ class MqttSink final : public Sink {
   void set_callbacks();
   bool connect();
   void begin_attempt();
-  int connect_in_turn(bool resumes);
+  int connect_in_turn(bool& resumes);
+  int resume_session(bool& resumes);
+  int begin_session();
   int begin_anew();
+  void note_resumed(bool is_resumed);
+  void settle(int token, int code);
   bool wait_for_attempt();
   bool pause();
   void disconnect();
   void note_end();
   void note_trouble(const MqttRefusal& refusal);
   void tell_once(const std::string& reason);
-  bool is_any_sent() const;
+  std::size_t sent() const;
   Line* next_to_send();
   void send(Line& line);
   int publish(const std::string& text, int& token);
@@ -105,6 +109,7 @@ class MqttSink final : public Sink {
   Silence silence_;                      // of the broker
   bool is_publishing_ = false;
   bool is_attempting_ = false;
+  bool is_resuming_ = false;  // a session: what is answered then is kept in early_
   bool is_interrupted_ = false;
 };
 
@@ -179,7 +184,7 @@ bool MqttSink::write(std::string_view line) {
     const std::scoped_lock lock(mutex_);
     lines_.push_back({.text = std::string(line)});
   }
-  return run_until(kMostOnTheirWay - 1);
+  return run_until(kMostUnconfirmed - 1);
 }
 
 std::size_t MqttSink::held() const {
@@ -224,11 +229,15 @@ void MqttSink::throw_failure() {
   throw npu::Error(npu::ErrorCode::kIo, text);
 }
 
-bool MqttSink::is_any_sent() const {
-  return std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.is_sent; });
+std::size_t MqttSink::sent() const {
+  const auto count =
+      std::count_if(lines_.begin(), lines_.end(), [](const Line& line) { return line.is_sent; });
+  return static_cast<std::size_t>(count);
 }
 
+/// Null: none is left, or the broker takes no more at once.
 MqttSink::Line* MqttSink::next_to_send() {
+  if (sent() >= mqtt_.most_on_their_way()) return nullptr;
   const auto found =
       std::find_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.is_sent; });
   return found == lines_.end() ? nullptr : &*found;
@@ -262,7 +271,7 @@ int MqttSink::publish(const std::string& text, int& token) {
 void MqttSink::note_sent(Line& line, int result, int token) {
   if (result == MQTTCLIENT_FAILURE || result == MQTTCLIENT_DISCONNECTED) return;  // again, then
   if (result != MQTTCLIENT_SUCCESS) return lose(line, result);
-  if (!is_any_sent()) {
+  if (sent() == 0) {
     silence_.begin();
   }
   line.is_sent = true;
@@ -351,11 +360,12 @@ void MqttSink::begin_attempt() {
   {
     const std::scoped_lock lock(mutex_);
     is_attempting_ = true;
-    resumes = mqtt_.keeps_session() && is_any_sent();
+    is_resuming_ = resumes = mqtt_.keeps_session() && sent() > 0;
   }
-  attempt_ = std::async(std::launch::async, [this, resumes] {
+  attempt_ = std::async(std::launch::async, [this, resumes]() mutable {
     const int result = connect_in_turn(resumes);
     const std::scoped_lock lock(mutex_);
+    note_resumed(result == MQTTCLIENT_SUCCESS && resumes);
     is_attempting_ = false;
     changed_.notify_all();
     return result;
@@ -364,26 +374,47 @@ void MqttSink::begin_attempt() {
 
 /// The library connects one client after the other. Who has ended meanwhile takes none of the
 /// others' time.
-int MqttSink::connect_in_turn(bool resumes) {
+int MqttSink::connect_in_turn(bool& resumes) {
   static std::mutex turn;
   const std::scoped_lock lock(turn);
-  if (resumes && !is_ending_) {
-    int result = mqtt_.look_for_session(resumes);
-    if (result == MQTTCLIENT_SUCCESS && !resumes) {
-      result = begin_anew();
-    }
-    if (result != MQTTCLIENT_SUCCESS) return result;
+  if (is_ending_) return MQTTCLIENT_DISCONNECTED;
+  if (resumes) {
+    const int result = resume_session(resumes);
+    if (resumes || result != MQTTCLIENT_SUCCESS || is_ending_) return result;
   }
-  return is_ending_ ? MQTTCLIENT_DISCONNECTED : mqtt_.connect(client_, resumes);
+  return begin_session();
 }
 
 /// Of a line that the broker had taken the library sends no more than that it may be given out. A
-/// broker that has lost it with the session says yes to that, too.
+/// broker that has lost it with the session says yes to that, too: it is asked for the session
+/// first. A question without an answer may have begun the very session that the next one finds.
+/// `resumes` becomes false where a session is to begin.
+int MqttSink::resume_session(bool& resumes) {
+  if (!mqtt_.is_reachable()) return MQTTCLIENT_FAILURE;
+  int result = mqtt_.look_for_session(resumes);
+  if (result == MQTTCLIENT_SUCCESS && resumes && !is_ending_) {
+    result = mqtt_.connect(client_, resumes);
+  }
+  if (result > 0 || is_ending_) return result;
+  resumes = resumes && result == MQTTCLIENT_SUCCESS;
+  return resumes ? result : begin_anew();
+}
+
+int MqttSink::begin_session() {
+  const int result = mqtt_.end_session(client_);
+  if (result != MQTTCLIENT_SUCCESS) return result;
+  bool resumes = false;
+  return is_ending_ ? MQTTCLIENT_DISCONNECTED : mqtt_.connect(client_, resumes);
+}
+
+/// All lines go out again.
 int MqttSink::begin_anew() {
   const int result = mqtt_.renew(client_);
   if (result != MQTTCLIENT_SUCCESS) return result;
   set_callbacks();
   const std::scoped_lock lock(mutex_);
+  is_resuming_ = false;
+  early_.clear();
   for (Line& line : lines_) line.is_sent = false;
   return result;
 }
@@ -468,6 +499,23 @@ void MqttSink::note_reason(int code) {
 
 void MqttSink::note_answer(int token, int code) {
   const std::scoped_lock lock(mutex_);
+  if (is_resuming_) {
+    early_.insert({token, code});
+    return;
+  }
+  settle(token, code);
+  changed_.notify_all();
+}
+
+/// An attempt is over. What was answered at a broker that had lost the session says nothing.
+void MqttSink::note_resumed(bool is_resumed) {
+  is_resuming_ = false;
+  const std::set<std::pair<int, int>> answers = std::exchange(early_, {});
+  if (!is_resumed) return;
+  for (const auto& [token, code] : answers) settle(token, code);
+}
+
+void MqttSink::settle(int token, int code) {
   // The second is of a line that it has given out, and that it was asked for again.
   const bool is_taken =
       code < MQTTREASONCODE_UNSPECIFIED_ERROR || code == MQTTREASONCODE_PACKET_IDENTIFIER_NOT_FOUND;
@@ -484,7 +532,6 @@ void MqttSink::note_answer(int token, int code) {
   } else {
     lose(*found, code);
   }
-  changed_.notify_all();
 }
 
 }  // namespace

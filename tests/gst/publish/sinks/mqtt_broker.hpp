@@ -23,6 +23,8 @@ class MqttBroker : public BrokerProcess {
   std::vector<std::string> messages() const { return lines_of("messages"); }
   /// Lines that came.
   std::size_t taken() const { return lines_of("taken").size(); }
+  /// Clients that would connect.
+  std::size_t connects() const { return lines_of("connects").size(); }
   /// Messages of quality 2 that were to be given out.
   std::size_t releases() const { return lines_of("releases").size(); }
 };

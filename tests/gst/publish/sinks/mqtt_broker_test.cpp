@@ -119,18 +119,79 @@ TEST_P(MqttSessions, BeginWithoutWhatAnotherClientHasLeft) {
   EXPECT_EQ(broker.frames(), once_each(40));
 }
 
-// Who asks for the session speaks 3.1.1, and is told nothing.
-TEST(MqttSession, IsBegunAnewAtABrokerOfMqtt5Alone) {
-  MqttBroker broker({"--only-5", "--hold-releases"});
+// The question for the session had itself begun one, which the next question found.
+TEST_P(MqttSessions, AreBegunAnewWhereTheBrokerDoesNotAnswerTheQuestion) {
+  MqttBroker broker({"--hold-releases"});
   broker.start();
-  Publishing publishing(broker.location(), "mqtt-qos=2 mqtt-version=5.0");
+  Publishing publishing(broker.location(), properties());
   publishing.push(40);
   EXPECT_TRUE(becomes([&] { return broker.releases() == kMostOnTheirWay; }));
   broker.kill();
-  broker.start_with({"--only-5"});
+  broker.start_with({"--cut-connects", "1"});
   publishing.end_stream();
   EXPECT_EQ(publishing.counts().published, 40U);
   EXPECT_EQ(broker.frames(), once_each(40));
+}
+
+// Who asks for the session speaks 3.1.1, and is told nothing.
+TEST(MqttSession, IsBegunAnewAtABrokerOfMqtt5Alone) {
+  for (const char* refusal : {"--only-5", "--refuse-silently"}) {
+    MqttBroker broker({"--only-5", refusal, "--hold-releases"});
+    broker.start();
+    Publishing publishing(broker.location(), "mqtt-qos=2 mqtt-version=5.0");
+    publishing.push(40);
+    EXPECT_TRUE(becomes([&] { return broker.releases() == kMostOnTheirWay; }));
+    broker.kill();
+    broker.start_with({"--only-5", refusal});
+    publishing.end_stream();
+    EXPECT_EQ(publishing.counts().published, 40U);
+    EXPECT_EQ(broker.frames(), once_each(40)) << refusal;
+  }
+}
+
+// It said that it had the session, and had lost it when the client came: the library told that what
+// it had asked for was out.
+TEST(MqttSession, IsBegunAnewWhereItGoesBehindTheQuestion) {
+  constexpr const char* kConnectBehindTheQuestion = "4";
+  MqttBroker broker({"--cut-at-release", std::to_string(kMostOnTheirWay), "--forget-at",
+                     kConnectBehindTheQuestion});
+  broker.start();
+  Publishing publishing(broker.location(), "mqtt-qos=2 mqtt-version=3.1.1");
+  publishing.push(40);
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 40U);
+  EXPECT_EQ(broker.frames(), once_each(40));
+}
+
+// The library held up who sent more than the broker takes at once, and nobody was told.
+TEST(MqttBroker, IsToldOfWhereItTakesFewLinesAndConfirmsNone) {
+  MqttBroker broker({"--mute", "--receive-maximum", "2"});
+  broker.start();
+  Publishing publishing(broker.location(), "mqtt-qos=1 mqtt-version=5.0");
+  publishing.push(5);
+  EXPECT_TRUE(tells_of_silence(publishing));
+  EXPECT_EQ(broker.taken(), 2U);
+  broker.kill();
+  broker.start_with({"--receive-maximum", "2"});
+  publishing.push(20);
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 25U);
+  EXPECT_EQ(broker.frames(), once_each(25));
+}
+
+// It has asked the broker to end what an earlier client had left, and need not come back.
+TEST(MqttBroker, IsNotComeBackToByWhoHasEnded) {
+  MqttBroker broker({"--slow-connect", "2"});
+  broker.start();
+  {
+    Publishing ended(broker.location(), "mqtt-qos=2 mqtt-version=3.1.1 drain-time=0");
+    ended.push(1);
+    EXPECT_TRUE(becomes([&] { return broker.connects() == 1; }));
+  }
+  Publishing publishing(broker.location(), "mqtt-qos=1");  // which connects behind it
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] { return publishing.counts().published == 1; }));
+  EXPECT_EQ(broker.connects(), 2U);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MqttSessions, testing::Values("3.1.1", "5.0"),
