@@ -45,12 +45,12 @@ class Tidy(unittest.TestCase):
     def write(self, name, text):
         (self.tree / "npucore" / name).write_text(text)
 
-    def run_tidy(self):
+    def run_tidy(self, *options):
         """The files that clang-tidy was given, and each file's verdict."""
         seen = self.root / "seen"
         seen.write_text("")
         env = os.environ | {"SEEN": str(seen), "VERSION": str(self.root / "version"), "XDG_CACHE_HOME": str(self.root / "cache")}
-        run = subprocess.run([sys.executable, self.tree / "scripts" / "tidy.py", self.build], capture_output=True, text=True, env=env,
+        run = subprocess.run([sys.executable, self.tree / "scripts" / "tidy.py", self.build, *options], capture_output=True, text=True, env=env,
                              check=True)
         rows = [json.loads(line) for line in run.stdout.splitlines()]
         return sorted(seen.read_text().split()), {row["case"].rsplit("/", 1)[-1]: row["verdict"] for row in rows}
@@ -66,6 +66,11 @@ class Tidy(unittest.TestCase):
     def test_looks_at_all_files_once(self):
         self.assertEqual(self.run_tidy(), (["a.cpp", "b.cpp"], {"a.cpp": "passed", "b.cpp": "passed"}))
         self.assertEqual(self.run_tidy(), ([], {"a.cpp": "passed", "b.cpp": "passed"}))
+
+    def test_a_deeper_look_is_another(self):
+        self.run_tidy()
+        self.assertEqual(self.run_tidy("--deep")[0], ["a.cpp", "b.cpp"])
+        self.assertEqual(self.run_tidy("--deep")[0], [])
 
     def test_a_changed_source_is_looked_at_alone(self):
         self.run_tidy()
