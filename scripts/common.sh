@@ -21,8 +21,8 @@ choose_compiler_cache() {
   export CCACHE_DIR=${CCACHE_DIR:-$cache_dir/ccache} CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
   # A clone in another folder finds it: paths count from the build folder, and line numbers are all that anybody reads of them.
   export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$tree} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
-  # Without it ccache passes over what has a precompiled header.
-  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
+  # Else ccache passes over what has a precompiled header, and takes none of another locale's.
+  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,locale}
   # meson asks for it by itself, CMake does not.
   export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER:-ccache} CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
 }

@@ -235,6 +235,13 @@ fi""")
         return subprocess.run(["bash", "-c", command], cwd=self.tree, capture_output=True, text=True, check=False,
                               env={**self.environment, "CPATH": f"{self.tree}/include"})
 
+    @unittest.skipUnless(shutil.which("ccache"), "ccache is not installed")
+    def test_what_was_compiled_in_another_locale_is_found(self):
+        (self.tree / "a.c").write_text("int a;\n")
+        compiles = "ccache cc -c a.c -o a.o"
+        run = self.shell(f"unset CCACHE_DIR; . scripts/common.sh; LC_ALL=C {compiles}; LC_ALL=C.UTF-8 {compiles}; ccache --print-stats")
+        self.assertIn("direct_cache_hit\t1\n", run.stdout, run.stderr)
+
     def test_a_header_that_was_not_there_is_looked_for_again(self):
         self.project()
         self.shell("meson setup build -Dkafka=auto -Dwerror=true")
