@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <string>
@@ -64,7 +65,7 @@ class MqttOptions {
   MQTTClient_connectOptions connect_;
   MQTTClient_willOptions will_ = MQTTClient_willOptions_initializer;
   MQTTClient_SSLOptions tls_ = MQTTClient_SSLOptions_initializer;
-  std::size_t most_on_their_way_;
+  std::atomic<std::size_t> most_on_their_way_;  // read while another thread connects
   MQTTProperties properties_ = MQTTProperties_initializer;
 
   mutable std::mutex mutex_;  // guards tls_errors_, which the library's threads write
