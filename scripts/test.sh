@@ -29,6 +29,8 @@ quick_suites=(checks ir npucore npuvision softnpu tools gst pipelines)
 hours=''
 work=$(mktemp -d) || die "there is no folder for what is collected" "Set TMPDIR to one that can be written."
 results=$work/results
+# Of the tests too: one whose process is killed, as some are on purpose, leaves its own behind.
+mkdir "$work/tmp" && export TMPDIR=$work/tmp
 beside='' times=() failed_stages=()
 leave() {
   end_attended
@@ -258,7 +260,7 @@ run_stage() {
 
 if [ "${1:-}" = --beside ]; then
   rm -rf "$work"
-  work=$2
+  work=$2 TMPDIR=$2/tmp
   trap - EXIT INT TERM
   # Not longer than the script that it is beside, however that ends.
   (

@@ -96,6 +96,11 @@ class Gate(unittest.TestCase):
         self.script("scripts/tsan.sh", f"set -- test -C build-tsan\n{PASSES}\nexit 3")
         self.assertEqual(self.run_script("test.sh", "tsan")[:2], (1, ["1 passed, 1 failed"]))
 
+    def test_what_tests_leave_of_temporary_files_is_removed(self):
+        self.meson(PASSES + "mktemp -d")
+        self.assertEqual(self.run_script("test.sh", "tests")[0], 0)
+        self.assertEqual(os.listdir(self.tree / "tmp"), [])
+
     def test_results_of_an_earlier_run_are_not_counted(self):
         subprocess.run(["sh", "-c", PASSES, "meson", "test", "-C", "build"], cwd=self.tree, check=True)
         (self.tree / "build/reader.xml").touch()
@@ -187,7 +192,7 @@ class Gate(unittest.TestCase):
         self.script("scripts/fuzz.sh", """
 if mkdir "$MARK" 2>/dev/null; then
   while [ "$(cut -d' ' -f19 /proc/$$/stat)" -ne 0 ]; do sleep 0.1; done
-  touch "$MARK/built"
+  mktemp -d && touch "$MARK/built"
 else
   while [ ! -e "$MARK/built" ]; do sleep 0.1; done
   echo '  ir: 1 inputs'
