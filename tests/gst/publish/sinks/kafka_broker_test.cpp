@@ -279,7 +279,8 @@ TEST(KafkaUser, MayHaveBeenRefusedByABrokerThatIsBusySince) {
   Publishing publishing(broker.location(), kMe);
   EXPECT_TRUE(becomes([&] { return broker.refused() > 0 && broker.told() > 0; }));
   publishing.push(3);
-  EXPECT_TRUE(becomes([&] { return publishing.has_warning("none has confirmed a line for 5 s"); }));
+  // For whatever reason it gives: on a busy machine the connection may have been cut meanwhile.
+  EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines"); }));
   broker.kill();
   broker.start_with({"--user", "me", "another"});  // no verdict either: its users may be late
   EXPECT_TRUE(becomes([&] { return publishing.has_warning("check the properties kafka-..."); }));
