@@ -29,17 +29,23 @@ choose_compiler_cache() {
 choose_compiler_cache
 
 # configure BUILD [OPTION...]: sets a build folder up, and again when the options, or what the scripts install, have changed. Other options
-# that the folder was set up with stay. Meson remembers what it has not found: where that is in the way the folder is emptied.
+# that the folder was set up with stay. Meson remembers what it has not found: where that is in the way the folder is emptied, and so are
+# one that was set up half, and one for another compiler.
 configure() {
-  local build=$1 stamp=$1/.configured wanted
+  local build=$1 stamp=$1/.configured wanted compiler
   shift
   set -- -Doverlay=enabled -Dmqtt=enabled -Dkafka=enabled "$@"
-  wanted=$(printf '%s\n' "$@" && cat "$tree/scripts/setup.sh" "$tree/scripts/lane.sh" | sha256sum)
-  if [ -f "$build/build.ninja" ]; then
-    [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
-    meson setup --reconfigure "$build" "$@" || meson setup --wipe "$build" "$@" || return 1
-  else
+  compiler=$("${CXX:-c++}" --version | head -n 1; echo "${CXX_LD:-}")
+  wanted=$(printf '%s\n' "$compiler" "$@" && cat "$tree/scripts/setup.sh" "$tree/scripts/lane.sh" | sha256sum)
+  if [ ! -f "$build/build.ninja" ]; then
+    if [ -d "$build/meson-private" ]; then set -- --wipe "$@"; fi
     meson setup "$build" "$@" || return 1
+  elif [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
+    return 0
+  elif [ -f "$stamp" ] && ! grep -qxF -- "$(head -n 1 <<<"$compiler")" "$stamp"; then
+    meson setup --wipe "$build" "$@" || return 1
+  else
+    meson setup --reconfigure "$build" "$@" || meson setup --wipe "$build" "$@" || return 1
   fi
   printf '%s\n' "$wanted" >"$stamp"
 }
@@ -62,23 +68,31 @@ keep_results() {
   cp "$1/meson-info/intro-tests.json" "$2/meson-info"
 }
 
-# end_with COMMAND: what a script does when it ends, by itself or by a signal
+# end_with COMMAND: what a script does when it ends, by itself or by a signal. Another one does not cut that short.
 end_with() {
   # shellcheck disable=SC2064  # the command's name
-  trap "$1" EXIT
+  trap "trap '' INT TERM; $1" EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
 }
 
-# is_running PID: one of this shell's own jobs. The number of one that has ended may be another's by now.
+# is_running PID: one of this shell's own jobs, which may be stopped. The number of one that has ended may be another's by now.
 is_running() {
-  jobs -pr | grep -qx -- "$1"
+  jobs -pr | grep -qx -- "$1" || jobs -ps | grep -qx -- "$1" # in a group of commands it would know no jobs
 }
 
 # end_group PID: with all that this job has started
 end_group() {
-  ! is_running "$1" || kill -TERM -- "-$1" 2>/dev/null
+  is_running "$1" || return 0
+  kill -TERM -- "-$1" 2>/dev/null
+  kill -CONT -- "-$1" 2>/dev/null
 }
+
+# is_child_of PID OF: a process of another number may be OF's zombie
+is_child_of() {
+  local parent
+  read -r _ _ _ parent _ <"/proc/$1/stat" && [ "$parent" = "$2" ]
+} 2>/dev/null
 
 # attended COMMAND...: runs it in a process group of its own and waits, so that a signal is heeded at once; who calls this ends with
 # end_attended.
@@ -97,6 +111,9 @@ attended() {
 end_attended() {
   [ -n "$attended" ] || return 0
   end_group "$attended"
+  local tenths=0
+  while is_running "$attended" && [ $((tenths += 1)) -le 100 ]; do sleep 0.1; done
+  ! is_running "$attended" || kill -KILL -- "-$attended"
   wait "$attended" 2>/dev/null
   attended=''
 }

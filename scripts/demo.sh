@@ -18,7 +18,7 @@ export GST_PLUGIN_PATH=$plugins
 export LC_ALL=C.UTF-8
 
 build() {
-  quietly configure_here || die "meson could not configure the build" "Its last lines are above."
+  [ -f build/build.ninja ] || quietly configure_here || die "meson could not configure the build" "Its last lines are above."
   [ -e "$plugins/libgstnpu.so" ] || say "building: this takes a few minutes, the first time only"
   quietly ninja -C build gst/plugin/libgstnpu.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile || die "the build failed" "Its last lines are above."
 }

@@ -32,7 +32,6 @@ build_fuzzers() {
     -Doptimization=1 -Ddebug=false -Dc_args=-g1 '-Dcpp_args=-g1 -fsanitize=fuzzer-no-link -fno-sanitize-recover=all' ||
     die "$build could not be configured"
   ninja -C "$build" fuzzers || die "the fuzzers do not build"
-  flock --unlock 9
 }
 
 # fuzz TARGET: runs one for its share of the time. What it finds on the way stays in build-fuzz/found, for longer runs.
@@ -54,7 +53,8 @@ fuzz() {
   return 1
 }
 
-build_fuzzers
+end_with end_attended
+attended build_fuzzers || exit 1
 [ "$seconds" != --build ] || exit 0
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || for folder in "$corpus"/*/; do targets+=("$(basename -- "$folder")"); done

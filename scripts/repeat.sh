@@ -28,7 +28,7 @@ leave() {
 }
 end_with leave
 for _ in $(seq "$(nproc)"); do
-  while kill -0 $$ 2>/dev/null; do :; done & # as long as this script
+  while is_child_of "$BASHPID" $$; do :; done & # as long as this script
   loops+=($!)
 done
 

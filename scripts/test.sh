@@ -27,15 +27,11 @@ cd "$tree" || exit 1
 everything=(setup tests format sanitizers fuzz trixie vm compiler tidy)
 quick_suites=(checks ir npucore npuvision softnpu tools gst pipelines)
 hours=''
-work=$(mktemp -d) || die "there is no folder for what is collected" "Set TMPDIR to one that can be written."
-results=$work/results
-# Of the tests too: one whose process is killed, as some are on purpose, leaves its own behind.
-mkdir "$work/tmp" && export TMPDIR=$work/tmp
-beside='' times=() failed_stages=()
+beside='' work='' times=() failed_stages=()
 leave() {
   end_attended
   [ -z "$beside" ] || end_group "$beside"
-  rm -rf "$work"
+  [ -z "$work" ] || rm -rf "$work"
 }
 end_with leave
 
@@ -66,7 +62,7 @@ meson_run() {
 
 # build_here [SUITE...]: builds this system's tree, or what these suites need.
 build_here() {
-  configure_here || return 1
+  attended configure_here || return 1
   local targets=''
   if [ $# -gt 0 ]; then
     ninja -C build build.ninja && targets=$(scripts/test-targets.py build "$@") || return 1
@@ -75,6 +71,7 @@ build_here() {
   attended ninja -C build $targets
 }
 
+# Not attended: sudo may ask for a password, which needs the terminal.
 stage_setup() {
   scripts/setup.sh --tests && choose_linker
 }
@@ -101,7 +98,7 @@ start_beside() {
   [ -z "$beside" ] || return 0
   # Linux shares the processors out between sessions first (autogroups): niceness inside one is nothing to another.
   # shellcheck disable=SC2016  # for the new session's shell
-  setsid sh -c 'echo 19 >/proc/self/autogroup; exec nice -n 19 "$@"' sh "$0" --beside "$work" $$ "${stages[@]}" >/dev/null 2>&1 </dev/null &
+  setsid sh -c 'echo 19 >/proc/self/autogroup; exec nice -n 19 "$@"' sh "$tree/scripts/test.sh" --beside "$work" $$ "${stages[@]}" >/dev/null 2>&1 </dev/null &
   beside=$!
 }
 
@@ -204,7 +201,7 @@ stage_compiler() {
 
 # The one that runs beside is waited for; a run of its own then takes what that one has left.
 stage_tidy() {
-  configure_here || return 1
+  attended configure_here || return 1
   pace_beside 0
   [ -z "$beside" ] || wait "$beside"
   beside=''
@@ -259,19 +256,23 @@ run_stage() {
 }
 
 if [ "${1:-}" = --beside ]; then
-  rm -rf "$work"
-  work=$2 TMPDIR=$2/tmp
   trap - EXIT INT TERM
   # Not longer than the script that it is beside, however that ends.
   (
-    while kill -0 "$3" 2>/dev/null; do sleep 1; done
+    while is_child_of $$ "$3"; do sleep 1; done
     kill -TERM 0
   ) &
+  work=$2
   shift 3
   run_beside "$@"
   kill $!
   exit
 fi
+
+work=$(mktemp -d) || die "there is no folder for what is collected" "Set TMPDIR to one that can be written."
+results=$work/results
+# Of the tests too: one whose process is killed, as some are on purpose, leaves its own behind.
+mkdir "$work/tmp" && export TMPDIR=$work/tmp
 
 stages=()
 while [ $# -gt 0 ]; do

@@ -153,9 +153,42 @@ class Gate(unittest.TestCase):
         self.script("scripts/fuzz.sh", RUNS_LONG)
         self.meson(PASSES + "exec sleep 10")
         process, beside = self.start("test.sh", "tests", "fuzz")
-        process.kill()
-        process.wait()
+        process.kill()  # and is a zombie, for nobody waits
         until(lambda: is_gone(beside))
+
+    def test_a_signal_ends_what_configures_and_what_builds(self):
+        (self.tree / "tests/fuzz/corpus").mkdir(parents=True)
+        (self.tree / "build-fuzz").mkdir()
+        self.script("bin/clang++", "exit 0")
+        for program, *command in (("meson", "test.sh", "tests"), ("ninja", "test.sh", "tests"), ("meson", "fuzz.sh"), ("ninja", "fuzz.sh")):
+            self.meson(PASSES)
+            self.script("bin/ninja", "exit 0")
+            self.script(f"bin/{program}", RUNS_LONG)
+            self.mark.unlink(missing_ok=True)
+            process, running = self.start(*command)
+            process.terminate()
+            self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM, command)
+            until(lambda: is_gone(running))  # pylint: disable=cell-var-from-loop
+
+    def test_signals_end_what_does_not_heed_them_or_is_stopped(self):
+        for stubborn in ("trap '' TERM; ", "kill -STOP $$; "):
+            self.meson(f'echo $$ >"$MARK"; {stubborn} while :; do sleep 1; done')
+            self.mark.unlink(missing_ok=True)
+            process, meson = self.start("test.sh", "tests")
+            time.sleep(0.5)
+            process.terminate()
+            time.sleep(0.5)
+            process.terminate()
+            self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM)
+            until(lambda: is_gone(meson))  # pylint: disable=cell-var-from-loop
+            self.assertEqual(os.listdir(self.tree / "tmp"), [])
+
+    def test_builds_go_on_beside_wherever_it_is_called_from(self):
+        self.script("scripts/fuzz.sh", '[ "$1" != --build ] || touch "$MARK"; echo "  ir: 1 inputs"')
+        self.meson(PASSES + 'for _ in $(seq 300); do [ ! -e "$MARK" ] || exit 0; sleep 0.1; done; exit 1')
+        run = subprocess.run(["./test.sh", "tests", "fuzz"], cwd=self.tree / "scripts", env=self.environment, check=False,
+                             capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(run.stdout.splitlines()[-1], "2 passed, 0 failed", run.stdout)
 
     def test_the_number_of_a_process_that_has_ended_is_not_used(self):
         tries = '. scripts/common.sh; kill() { touch "$MARK"; }; true & job=$!; wait "$job"; end_group "$job"'
@@ -254,6 +287,21 @@ fi""")
         run = self.shell(". scripts/common.sh && configure build")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertIn("werror: true found: true", run.stdout)  # the folder's own options stay
+
+    def test_what_was_configured_half_is_configured_anew(self):
+        self.project()
+        (self.tree / "include/kafka.h").touch()
+        self.shell("meson setup build && rm build/build.ninja")
+        run = self.shell(". scripts/common.sh && configure build && ninja -C build")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+    def test_what_another_compiler_has_built_does_not_stay(self):
+        self.project()
+        (self.tree / "include/kafka.h").touch()
+        self.script("bin/c++", 'echo "c++ of $YEAR"')
+        run = self.shell(". scripts/common.sh; for YEAR in 2025 2026; do export YEAR; configure build && touch build/of-$YEAR; done; configure build; ls build")
+        self.assertNotIn("of-2025", run.stdout.split(), run.stdout + run.stderr)
+        self.assertIn("of-2026", run.stdout.split(), run.stdout + run.stderr)
 
     def test_what_is_built_stays_when_an_option_changes(self):
         self.project()
