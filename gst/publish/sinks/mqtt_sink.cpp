@@ -375,6 +375,7 @@ void MqttSink::begin_attempt() {
 /// The library connects one client after the other. Who has ended meanwhile takes none of the
 /// others' time.
 int MqttSink::connect_in_turn(bool& resumes) {
+  if (resumes && !mqtt_.is_reachable()) return MQTTCLIENT_FAILURE;
   static std::mutex turn;
   const std::scoped_lock lock(turn);
   if (is_ending_) return MQTTCLIENT_DISCONNECTED;
@@ -387,17 +388,17 @@ int MqttSink::connect_in_turn(bool& resumes) {
 
 /// Of a line that the broker had taken the library sends no more than that it may be given out. A
 /// broker that has lost it with the session says yes to that, too: it is asked for the session
-/// first. A question without an answer may have begun the very session that the next one finds.
-/// `resumes` becomes false where a session is to begin.
+/// first. A question without an answer may have begun the very session that the next one finds: the
+/// next attempt begins one. `resumes` becomes false where this one is to.
 int MqttSink::resume_session(bool& resumes) {
-  if (!mqtt_.is_reachable()) return MQTTCLIENT_FAILURE;
   int result = mqtt_.look_for_session(resumes);
   if (result == MQTTCLIENT_SUCCESS && resumes && !is_ending_) {
     result = mqtt_.connect(client_, resumes);
   }
-  if (result > 0 || is_ending_) return result;
-  resumes = resumes && result == MQTTCLIENT_SUCCESS;
-  return resumes ? result : begin_anew();
+  if (result > 0 || is_ending_ || (result == MQTTCLIENT_SUCCESS && resumes)) return result;
+  resumes = false;
+  const int renewed = begin_anew();
+  return result != MQTTCLIENT_SUCCESS ? result : renewed;
 }
 
 int MqttSink::begin_session() {

@@ -66,8 +66,9 @@ int connection_error(int fd) {
 bool is_reachable(const HostAndPort& address, std::chrono::milliseconds longest) {
   try {
     const std::vector<SocketAddress> found = resolve(address);
+    const auto share = longest / std::max<std::size_t>(found.size(), 1);
     return std::any_of(found.begin(), found.end(),
-                       [&](const SocketAddress& one) { return takes_connections(one, longest); });
+                       [&](const SocketAddress& one) { return takes_connections(one, share); });
   } catch (const BadAddress&) {
     return false;
   }

@@ -23,8 +23,8 @@ int begin_connection(const SocketAddress& address, int& fd);
 /// Of a connection that was in progress: 0, or why there is none.
 int connection_error(int fd);
 
-/// Whether somebody takes connections there. Makes one and ends it; waits for each of the host's
-/// addresses no longer than that.
+/// Whether somebody takes connections there. Makes one and ends it; all of the host's addresses
+/// together have so long, each its share.
 bool is_reachable(const HostAndPort& address, std::chrono::milliseconds longest);
 
 }  // namespace gstnpu
