@@ -1,4 +1,5 @@
 // Executing graphs: rows 22, 33 to 38, 58 and 59 of the conformance list.
+#include <algorithm>
 #include <thread>
 
 #include "fixture.hpp"
@@ -237,9 +238,11 @@ class SlowDevice : public NpuTest {
     {
       const AddRelu inference;
       const Queue queue = make_queue();
-      const auto submitted = Clock::now();
-      ASSERT_EQ(run(queue, inference.list), ZE_RESULT_SUCCESS);
-      inference_s_ = seconds_since(submitted);
+      for (int i = 0; i < 2; ++i) {  // the first loads what a busy machine is late with
+        const auto submitted = Clock::now();
+        ASSERT_EQ(run(queue, inference.list), ZE_RESULT_SUCCESS);
+        inference_s_ = std::min(inference_s_, seconds_since(submitted));
+      }
     }
     if (inference_s_ < 0.1) {
       GTEST_SKIP() << "an inference is over too soon to be caught";
@@ -247,20 +250,19 @@ class SlowDevice : public NpuTest {
     RecordProperty("inference_ms", static_cast<int>(inference_s_ * 1000));
     RecordProperty("setup_ms", static_cast<int>(seconds_since(start) * 1000));
   }
-  double inference_s_ = 0;
+  double inference_s_ = 1e9;  // the least
 };
 
 TEST_F(SlowDevice, IsNotReadyUntilItIsDone) {
   const Queue queue = make_queue();
   const AddRelu inference;
   const Fence fence = make_fence(queue);
-  const auto start = Clock::now();
   ASSERT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_SUCCESS);
-  EXPECT_LT(seconds_since(start), inference_s_ / 2) << "submit waited for the inference";
-  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_NOT_READY);
+  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_NOT_READY)
+      << "submit waited for the inference";
   EXPECT_EQ(zeFenceHostSynchronize(fence.get(), 1'000'000), ZE_RESULT_NOT_READY);
   EXPECT_EQ(zeFenceHostSynchronize(fence.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
-  EXPECT_GE(seconds_since(start), inference_s_ / 2);
+  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_SUCCESS);
 }
 
 // The command buffer of a running list is busy: the driver polls for up to two seconds.
@@ -276,10 +278,10 @@ TEST_F(SlowDevice, RunsAListThatIsRunningOnlyAfterwards) {
   if (inference_s_ > 2.1) {
     EXPECT_EQ(again, ZE_RESULT_ERROR_UNKNOWN);
     EXPECT_GT(waited_s, 1.75);
-    EXPECT_LT(waited_s, inference_s_) << "until the list was over";
+    EXPECT_EQ(zeFenceQueryStatus(first.get()), ZE_RESULT_NOT_READY) << "until the list was over";
   } else {
     EXPECT_EQ(again, ZE_RESULT_SUCCESS);
-    EXPECT_GT(waited_s, inference_s_ / 2);
+    EXPECT_EQ(zeFenceQueryStatus(first.get()), ZE_RESULT_SUCCESS) << "before the list was over";
     EXPECT_EQ(zeFenceHostSynchronize(second.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
   }
   EXPECT_EQ(zeFenceHostSynchronize(first.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
