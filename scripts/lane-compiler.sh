@@ -33,6 +33,6 @@ targets=$(scripts/test-targets.py build compiler)
 ninja -C build $targets
 forget_results build testlog-compiler
 status=0
-meson test -C build --no-rebuild --print-errorlogs --num-processes 1 --setup compiler --suite npucore:compiler || status=$?
+meson test -C build --no-rebuild --print-errorlogs --num-processes 2 --setup compiler --suite npucore:compiler || status=$?
 keep_results build build/runs/compiler testlog-compiler
 exit $status
