@@ -85,6 +85,13 @@ class Gate(unittest.TestCase):
         until(lambda: self.mark.exists() and self.mark.read_text().strip())
         return process, int(self.mark.read_text())
 
+    def assert_that_a_signal_ends(self, *command):
+        self.mark.unlink(missing_ok=True)
+        process, program = self.start(*command)
+        process.terminate()
+        self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM, command)
+        until(lambda: is_gone(program))
+
     def test_what_passes_is_counted(self):
         self.assertEqual(self.run_script("test.sh", "tests")[:2], (0, [ONE_PASSED]))
 
@@ -133,21 +140,13 @@ class Gate(unittest.TestCase):
 
     def test_a_signal_ends_the_tests_at_once(self):
         self.meson(RUNS_LONG)
-        for command in (["test.sh", "tests"], ["repeat.sh", "1", "tests"]):
-            self.mark.unlink(missing_ok=True)
-            process, meson = self.start(*command)
-            process.terminate()
-            self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM, command)
-            until(lambda: is_gone(meson))  # pylint: disable=cell-var-from-loop
+        self.assert_that_a_signal_ends("test.sh", "tests")
+        self.assert_that_a_signal_ends("repeat.sh", "1", "tests")
 
     def test_a_signal_ends_what_runs_no_tests(self):
         for stage in (["format"], ["coverage"], ["soak", "1"]):
             self.script(f"scripts/{stage[0]}.sh", RUNS_LONG)
-            self.mark.unlink(missing_ok=True)
-            process, program = self.start("test.sh", *stage)
-            process.terminate()
-            self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM, stage)
-            until(lambda: is_gone(program))  # pylint: disable=cell-var-from-loop
+            self.assert_that_a_signal_ends("test.sh", *stage)
 
     def test_what_runs_beside_ends_with_a_killed_script(self):
         self.script("scripts/fuzz.sh", RUNS_LONG)
@@ -164,11 +163,7 @@ class Gate(unittest.TestCase):
             self.meson(PASSES)
             self.script("bin/ninja", "exit 0")
             self.script(f"bin/{program}", RUNS_LONG)
-            self.mark.unlink(missing_ok=True)
-            process, running = self.start(*command)
-            process.terminate()
-            self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM, command)
-            until(lambda: is_gone(running))  # pylint: disable=cell-var-from-loop
+            self.assert_that_a_signal_ends(*command)
 
     def test_signals_end_what_does_not_heed_them_or_is_stopped(self):
         for stubborn in ("trap '' TERM; ", "kill -STOP $$; "):
@@ -201,10 +196,7 @@ class Gate(unittest.TestCase):
         (self.tree / "build-fuzz/build.ninja").touch()
         self.script("bin/clang++", "exit 0")
         self.script("build-fuzz/tests/fuzz/fuzz-ir", RUNS_LONG)
-        process, fuzzer = self.start("fuzz.sh", "60")
-        process.terminate()
-        self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM)
-        until(lambda: is_gone(fuzzer))
+        self.assert_that_a_signal_ends("fuzz.sh", "60")
 
     def test_a_lane_stays_locked_while_its_folder_is_emptied(self):
         shutil.copy(SCRIPTS / "lane-tests.sh", self.tree / "scripts")

@@ -5,9 +5,8 @@ usage: mqtt_broker.py PORT FOLDER [--mute] [--hold N] [--hold-releases] [--cut-r
        [--refuse-silently] [--cut-connects N] [--slow-connect SECONDS] [--forget-at N] [--receive-maximum N]
 
 FOLDER/messages has the payload of each message, FOLDER/taken a line for each that came, FOLDER/releases one for each PUBREL,
-FOLDER/connects one for each CONNECT. With --mute it
-confirms nothing, but gives signs of life. With --hold it does not answer the first N messages of quality 2. With --hold-releases it answers
-no PUBREL, and no message of quality 2 is out; with --cut-releases the first N are out, and the connection ends without the answer. With
+FOLDER/connects one for each CONNECT. With --mute it confirms nothing, but gives signs of life. With --hold it does not answer the first N
+messages of quality 2. With --hold-releases it answers no PUBREL, and no message of quality 2 is out; with --cut-releases the first N are out, and the connection ends without the answer. With
 --cut-at-release the first N are not out, and the connection ends at the Nth. With --only-5 it refuses clients of 3.1.1, with
 --refuse-silently without a word. With --cut-connects it ends the connection instead of answering the first N CONNECTs, with --slow-connect
 it answers the first so late. With --forget-at it has lost all sessions at the Nth CONNECT. With --receive-maximum it tells clients of
