@@ -35,14 +35,15 @@ configure() {
   local build=$1 stamp=$1/.configured wanted compiler
   shift
   set -- -Doverlay=enabled -Dmqtt=enabled -Dkafka=enabled "$@"
-  compiler=$("${CXX:-c++}" --version | head -n 1; echo "${CXX_LD:-}")
+  # shellcheck disable=SC2086  # words
+  compiler=$(${CXX:-c++} --version | head -n 1)
   wanted=$(printf '%s\n' "$compiler" "$@" && cat "$tree/scripts/setup.sh" "$tree/scripts/lane.sh" | sha256sum)
   if [ ! -f "$build/build.ninja" ]; then
     if [ -d "$build/meson-private" ]; then set -- --wipe "$@"; fi
     meson setup "$build" "$@" || return 1
   elif [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
     return 0
-  elif [ -f "$stamp" ] && ! grep -qxF -- "$(head -n 1 <<<"$compiler")" "$stamp"; then
+  elif [ -f "$stamp" ] && ! grep -qxF -- "$compiler" "$stamp"; then
     meson setup --wipe "$build" "$@" || return 1
   else
     meson setup --reconfigure "$build" "$@" || meson setup --wipe "$build" "$@" || return 1
