@@ -59,14 +59,14 @@ class RtspCamera:
     """A server of its own process, which can die and come back at the same address."""
 
     def __init__(self, test):
-        self.port = 0
+        self.port = reserve_port(test)
         test.addCleanup(self.break_down)
         self.start()
         self.url = f"rtsp://127.0.0.1:{self.port}/camera"
 
     def start(self):
         self.server = subprocess.Popen([SERVER, str(self.port)], stdout=subprocess.PIPE, text=True)
-        self.port = int(self.server.stdout.readline())
+        self.server.stdout.readline()  # it listens
 
     def break_down(self):
         self.server.kill()
@@ -74,10 +74,13 @@ class RtspCamera:
         self.server.stdout.close()
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+def reserve_port(test):
+    """The system gives it to nobody else; a server that sets SO_REUSEADDR can listen at it."""
+    reserved = socket.socket()
+    test.addCleanup(reserved.close)
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved.getsockname()[1]
 
 
 def is_away(port):
@@ -98,7 +101,7 @@ class MqttBroker:
         client = shutil.which("mosquitto_sub")
         if not server or not client:
             raise unittest.SkipTest("mosquitto or mosquitto-clients are not installed")
-        self.port = free_port()
+        self.port = reserve_port(test)
         config = folder / "mosquitto.conf"
         config.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\nlog_dest file {folder}/log\nlog_type subscribe\nuser root\n")
         self.lines = folder / "lines"
@@ -119,7 +122,7 @@ class KafkaBroker:
     """On the loopback interface, with a file of all messages."""
 
     def __init__(self, test, folder):
-        self.port, self.messages = free_port(), folder / "messages"
+        self.port, self.messages = reserve_port(test), folder / "messages"
         process = subprocess.Popen([sys.executable, "-B", KAFKA_BROKER, str(self.port), folder])
         test.addCleanup(process.wait)
         test.addCleanup(process.kill)

@@ -47,7 +47,7 @@ class Nowhere {
   Nowhere& operator=(const Nowhere&) = delete;
 
   std::string location() const {
-    const std::string dead = "127.0.0.1:" + std::to_string(port_);
+    const std::string dead = "127.0.0.1:" + std::to_string(port_.number());
     const std::string silent = "127.0.0.1:" + std::to_string(listener_.port());
     if (kind_ == "pipe") return folder_.file("pipe");
     if (kind_ == "unix") return "unix:" + folder_.file("socket");
@@ -60,7 +60,7 @@ class Nowhere {
  private:
   const std::string kind_;
   const TempFolder folder_;
-  const int port_ = free_port();
+  const ReservedPort port_;
   const Listener listener_;  // takes connections, and says and reads nothing
   int pipe_;                 // a reader that does not read
 };

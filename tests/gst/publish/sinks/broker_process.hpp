@@ -25,7 +25,7 @@ class BrokerProcess {
   void halt() { process_->halt(); }
   void go_on() { process_->go_on(); }
 
-  int port() const { return port_; }
+  int port() const { return port_.number(); }
 
  protected:
   /// Not started. `script`: its path.
@@ -38,7 +38,7 @@ class BrokerProcess {
   const std::string script_;
   const std::vector<std::string> options_;
   const TempFolder folder_;
-  const int port_ = free_port();
+  const ReservedPort port_;
   std::optional<ChildProcess> process_;
 };
 

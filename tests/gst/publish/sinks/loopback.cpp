@@ -17,6 +17,12 @@ int new_socket() {
   return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
+int bind_with_reuse(int fd) {
+  const int on = 1;
+  EXPECT_EQ(::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+  return bind_anywhere(fd);
+}
+
 }  // namespace
 
 sockaddr_in loopback(int port) {
@@ -35,11 +41,10 @@ int bind_anywhere(int fd) {
   return ntohs(address.sin_port);
 }
 
-int free_port() {
-  const int fd = new_socket();
-  const int port = bind_anywhere(fd);
-  ::close(fd);
-  return port;
+ReservedPort::ReservedPort() : fd_(new_socket()), number_(bind_with_reuse(fd_)) {}
+
+ReservedPort::~ReservedPort() {
+  ::close(fd_);
 }
 
 bool has_listener(int port) {

@@ -4,19 +4,17 @@
 
 #include "gst/publish/publish_harness.hpp"
 
-#include "loopback.hpp"
-
 namespace gstnpu_test {
 bool Mosquitto::is_installed() {
   return !find_program("mosquitto").empty() && !find_program("mosquitto_sub").empty() &&
          !find_program("mosquitto_passwd").empty() && !find_program("openssl").empty();
 }
 
-Mosquitto::Mosquitto(const std::vector<std::string>& more) : port_(free_port()) {
+Mosquitto::Mosquitto(const std::vector<std::string>& more) {
   std::ofstream config(folder_.file("config"));
   config
       << "user root\n"  // else it has no access to the folder where the test is root's
-      << "listener " << port_ << " 127.0.0.1\n"
+      << "listener " << port() << " 127.0.0.1\n"
       << "persistence true\npersistence_location " << folder_.file("") << "\n"
       << "max_inflight_messages 0\nmax_queued_messages 0\n"
       << "log_dest stderr\nlog_type error\nlog_type warning\nlog_type notice\nlog_type subscribe\n"
@@ -28,7 +26,7 @@ void Mosquitto::start() {
   process_.emplace(
       std::vector<std::string>{find_program("mosquitto"), "-c", folder_.file("config")},
       folder_.file("log"));
-  EXPECT_TRUE(becomes([this] { return has_listener(port_); })) << log();
+  EXPECT_TRUE(becomes([this] { return has_listener(port()); })) << log();
 }
 
 void Mosquitto::save() {

@@ -9,6 +9,7 @@
 #include "gst/hand_made_frames.hpp"
 
 #include "child_process.hpp"
+#include "loopback.hpp"
 
 namespace gstnpu_test {
 
@@ -27,16 +28,16 @@ class Mosquitto {
   /// Writes who subscribes into its file, so that it knows them after SIGKILL.
   void save();
 
-  int port() const { return port_; }
+  int port() const { return port_.number(); }
   std::string location(const std::string& topic) const {
-    return "mqtt://127.0.0.1:" + std::to_string(port_) + "/" + topic;
+    return "mqtt://127.0.0.1:" + std::to_string(port()) + "/" + topic;
   }
   std::string log() const { return folder_.read("log"); }
   const TempFolder& folder() const { return folder_; }
 
  private:
   const TempFolder folder_;
-  const int port_;
+  const ReservedPort port_;
   std::optional<ChildProcess> process_;
 };
 
