@@ -2,27 +2,30 @@
 """As much of an MQTT broker (3.1.1 and 5) as a publisher needs, on the loopback interface. It keeps sessions as long as it runs.
 
 usage: mqtt_broker.py PORT FOLDER [--mute] [--hold N] [--hold-releases] [--cut-releases N] [--cut-at-release N] [--only-5]
-       [--refuse-silently] [--cut-connects N] [--slow-connect SECONDS] [--forget-at N] [--receive-maximum N]
+       [--refuse-silently] [--cut-connects N] [--slow-connect SECONDS] [--end-connection N] [--late-connect-at N]
+       [--forget-at N] [--receive-maximum N]
 
 FOLDER/messages has the payload of each message, FOLDER/taken a line for each that came, FOLDER/releases one for each PUBREL,
 FOLDER/connects one for each CONNECT. With --mute it confirms nothing, but gives signs of life. With --hold it does not answer the first N
-messages of quality 2. With --hold-releases it answers no PUBREL, and no message of quality 2 is out; with --cut-releases the first N are out, and the connection ends without the answer. With
---cut-at-release the first N are not out, and the connection ends at the Nth. With --only-5 it refuses clients of 3.1.1, with
---refuse-silently without a word. With --cut-connects it ends the connection instead of answering the first N CONNECTs, with --slow-connect
-it answers the first so late. With --forget-at it has lost all sessions at the Nth CONNECT. With --receive-maximum it tells clients of
-MQTT 5 how many messages it takes at once.
+messages of quality 2. With --hold-releases it answers no PUBREL, and no message of quality 2 is out; with --cut-releases the first N are
+out, and the connection ends without the answer. With --cut-at-release the first N are not out, and the connection ends at the Nth. With
+--only-5 it refuses clients of 3.1.1, with --refuse-silently without a word. With --cut-connects it ends the connection instead of answering
+the first N CONNECTs, with --slow-connect it answers the first so late, with --end-connection it ends the Nth right behind its answer. With
+--late-connect-at the very first comes once more, behind the Nth PUBREL, and is given up at once. With --forget-at it has lost all sessions
+at the Nth CONNECT. With --receive-maximum it tells clients of MQTT 5 how many messages it takes at once.
 """
 import argparse
 import socketserver
 import struct
 import time
+import typing
 from pathlib import Path
 
 import broker_parts
 
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP, PINGREQ, PINGRESP, DISCONNECT = 1, 2, 3, 4, 5, 6, 7, 12, 13, 14
 UNACCEPTABLE_PROTOCOL, NOT_FOUND = 1, 0x92
-RECEIVE_MAXIMUM = 0x21  # of CONNACK's properties
+SESSION_EXPIRY, RECEIVE_MAXIMUM = 0x11, 0x21  # properties of CONNECT and CONNACK
 CLEAN = 2  # of CONNECT's flags
 
 
@@ -41,6 +44,14 @@ class Reader(broker_parts.Reader):
             shift += 7
             if byte < 0x80:
                 return self.take(size)
+
+
+class Wish(typing.NamedTuple):
+    """What a CONNECT says of its session."""
+
+    client: str
+    is_clean: bool
+    expires: bool  # with its connection
 
 
 class Connection(socketserver.StreamRequestHandler):
@@ -76,8 +87,10 @@ class Connection(socketserver.StreamRequestHandler):
         level, flags = packet.take(2)
         packet.number()
         self.is_version_5 = level == 5
+        expires = bool(flags & CLEAN)
         if self.is_version_5:
-            packet.skip_properties()
+            properties = packet.skip_properties()
+            expires = not (properties and properties[0] == SESSION_EXPIRY)
         options = self.server.options
         self.server.write("connects", str(level))
         if options.only_5 and not self.is_version_5:
@@ -86,11 +99,11 @@ class Connection(socketserver.StreamRequestHandler):
             return False
         if self.server.is_among_first("slow connects", 1):
             time.sleep(options.slow_connect)
-        is_there, self.session = self.server.session_of(packet.text(), flags & CLEAN)
+        is_there, number, self.session = self.server.session_of(Wish(packet.text(), bool(flags & CLEAN), expires))
         if self.server.is_among_first("cut connects", options.cut_connects):
             return False
         self.answer(CONNACK, bytes((is_there, 0)) + (self.properties() if self.is_version_5 else b""))
-        return True
+        return number != options.end_connection
 
     def properties(self):
         most = self.server.options.receive_maximum
@@ -120,6 +133,8 @@ class Connection(socketserver.StreamRequestHandler):
         self.server.write("releases", str(number))
         if self.server.options.hold_releases:
             return True
+        if self.server.is_late_connect():
+            return False
         if self.server.is_among_first("cut-off releases", self.server.options.cut_at_release):
             return self.server.counts["cut-off releases"] < self.server.options.cut_at_release
         line = self.session.pop(number, None)
@@ -133,19 +148,31 @@ class Connection(socketserver.StreamRequestHandler):
 
 class Broker(broker_parts.Server):
     def __init__(self, options):
-        self.options, self.sessions, self.connects = options, {}, 0
+        self.options, self.sessions, self.connects, self.first_wish = options, {}, 0, None
         super().__init__(options.port, Connection)
 
-    def session_of(self, client, is_clean):
-        """(whether it was there, messages that wait for their PUBREL)."""
+    def session_of(self, wish):
+        """(whether it was there, number of the CONNECT, messages that wait for their PUBREL)."""
         with self.lock:
             self.connects += 1
+            self.first_wish = self.first_wish or wish
             if self.connects == self.options.forget_at:
                 self.sessions.clear()
-            is_there = client in self.sessions and not is_clean
-            if not is_there:
-                self.sessions[client] = {}
-            return is_there, self.sessions[client]
+            kept = self.sessions.pop(wish.client, None)
+            is_there = kept is not None and not wish.is_clean
+            session = kept if is_there else {}
+            if not wish.expires:  # else nobody finds it later
+                self.sessions[wish.client] = session
+            return is_there, self.connects, session
+
+    def is_late_connect(self):
+        """Whether it has come now, and has put out who is connected."""
+        with self.lock:
+            self.counts["releases before a late connect"] += 1
+            if self.counts["releases before a late connect"] != self.options.late_connect_at:
+                return False
+        self.session_of(self.first_wish)
+        return True
 
     def write(self, name, line):
         broker_parts.append_lines(Path(self.options.folder) / name, [line])
@@ -164,6 +191,8 @@ def main():
     parser.add_argument("--refuse-silently", action="store_true")
     parser.add_argument("--cut-connects", type=int, default=0)
     parser.add_argument("--slow-connect", type=float, default=0)
+    parser.add_argument("--end-connection", type=int)
+    parser.add_argument("--late-connect-at", type=int)
     parser.add_argument("--forget-at", type=int)
     parser.add_argument("--receive-maximum", type=int)
     with Broker(parser.parse_args()) as broker:

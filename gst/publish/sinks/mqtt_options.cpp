@@ -12,7 +12,6 @@
 #include "publish/clients/tls_files.hpp"
 
 #include "mqtt_refusal.hpp"
-#include "socket_address.hpp"
 
 namespace gstnpu {
 namespace {
@@ -153,8 +152,8 @@ void MqttOptions::set_tls() {
   tls_.ssl_error_cb = [](const char* text, std::size_t size, void* self) {
     const MqttOptions& options = *static_cast<MqttOptions*>(self);
     const std::scoped_lock lock(options.mutex_);
-    if (options.tls_errors_.size() < 1000) {
-      options.tls_errors_.append(text, size);
+    if (options.words_.size() < 1000) {
+      options.words_.append(text, size);
     }
     return 1;
   };
@@ -162,10 +161,12 @@ void MqttOptions::set_tls() {
 }
 
 void MqttOptions::set_session() {
+  const int begins_clean = keeps_session() ? 0 : 1;
   if (!is_version_5()) {
-    connect_.cleansession = keeps_session() ? 0 : 1;
+    connect_.cleansession = begins_clean;
     return;
   }
+  connect_.cleanstart = begins_clean;
   if (!keeps_session()) return;
   MQTTProperty expiry{};
   expiry.identifier = MQTTPROPERTY_CODE_SESSION_EXPIRY_INTERVAL;
@@ -175,10 +176,7 @@ void MqttOptions::set_session() {
 
 int MqttOptions::connect(MQTTClient client, bool& resumes) {
   const Paho& paho = Paho::get();
-  if (is_version_5()) {
-    connect_.cleanstart = resumes ? 0 : 1;
-    return connect5(client);
-  }
+  if (is_version_5()) return connect5(client);
   const int result = paho.connect(client, &connect_);
   if (resumes && result == MQTTCLIENT_SUCCESS && connect_.returned.sessionPresent == 0) {
     resumes = false;
@@ -201,11 +199,21 @@ int MqttOptions::connect5(MQTTClient client) {
   return paho.take_code(response);
 }
 
-/// One that an earlier client has left, whose messages have the numbers that ours will have. A
-/// session that begins clean with 3.1.1 ends with its connection.
+/// One that an earlier client has left, whose messages have the numbers that ours will have. What
+/// begins clean here ends with its connection, so one that was given up and reaches the broker late
+/// leaves no session either: an empty one would be taken for ours.
 int MqttOptions::end_session(MQTTClient client) {
-  if (is_version_5() || !keeps_session()) return MQTTCLIENT_SUCCESS;
+  if (!keeps_session()) return MQTTCLIENT_SUCCESS;
   const Paho& paho = Paho::get();
+  if (is_version_5()) {
+    connect_.cleanstart = 1;
+    const int result = paho.take_code(paho.connect5(client, &connect_, nullptr, nullptr));
+    connect_.cleanstart = 0;
+    if (result == MQTTCLIENT_SUCCESS) {
+      paho.disconnect5(client, 0, MQTTREASONCODE_NORMAL_DISCONNECTION, nullptr);
+    }
+    return result;
+  }
   connect_.cleansession = 1;
   const int result = paho.connect(client, &connect_);
   connect_.cleansession = 0;
@@ -237,8 +245,19 @@ int MqttOptions::look_for_session(bool& is_kept) const {
   return result == kServerUnavailable ? MQTTREASONCODE_SERVER_UNAVAILABLE : MQTTCLIENT_SUCCESS;
 }
 
-bool MqttOptions::is_reachable() const {
-  return gstnpu::is_reachable(address_, std::chrono::seconds(kConnectTimeoutSeconds));
+/// The library searches with a lock held that all of its clients need. A name server may be slow.
+std::optional<SocketAddress> MqttOptions::find_broker() const {
+  try {
+    return asked_by_paho(resolve(address_));
+  } catch (const BadAddress& error) {
+    const std::scoped_lock lock(mutex_);
+    words_ = std::string("the location ") + error.what();
+    return {};
+  }
+}
+
+bool MqttOptions::is_reachable(const SocketAddress& address) {
+  return gstnpu::is_reachable(address, std::chrono::seconds(kConnectTimeoutSeconds));
 }
 
 /// 0, or the library's code.
@@ -267,9 +286,9 @@ int MqttOptions::renew(MQTTClient& client) const {
   return result;
 }
 
-std::string MqttOptions::take_tls_errors() const {
+std::string MqttOptions::take_words() const {
   const std::scoped_lock lock(mutex_);
-  return std::exchange(tls_errors_, {});
+  return std::exchange(words_, {});
 }
 
 }  // namespace gstnpu

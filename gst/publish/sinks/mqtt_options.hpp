@@ -3,12 +3,14 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "publish/clients/paho.hpp"
 
 #include "broker_location.hpp"
 #include "mqtt_settings.hpp"
+#include "socket_address.hpp"
 
 namespace gstnpu {
 
@@ -29,10 +31,13 @@ class MqttOptions {
   /// library's. `resumes`: what the client has sent before is of a session that the broker has. A
   /// broker of 3.1.1 that no longer has it is left again, and `resumes` becomes false.
   int connect(MQTTClient client, bool& resumes);
-  /// Ends one of the same name at the broker, where connect() could not. As connect().
+  /// Ends one of the same name at the broker, so that connect() begins one. As connect().
   int end_session(MQTTClient client);
-  /// Whether somebody takes connections at the broker's address.
-  bool is_reachable() const;
+  /// Where the library will look for the broker. Nothing where its host is not known, as
+  /// take_words() then tells.
+  std::optional<SocketAddress> find_broker() const;
+  /// Whether somebody takes connections there, within the time that a broker has.
+  static bool is_reachable(const SocketAddress& address);
   /// Connects and leaves again, as another client with the same name. As connect(), but below zero
   /// the broker may have begun a session.
   int look_for_session(bool& is_kept) const;
@@ -43,8 +48,8 @@ class MqttOptions {
   /// Lines that may be on their way; the library holds up who sends more.
   std::size_t most_on_their_way() const { return most_on_their_way_; }
 
-  /// What OpenSSL has said since the last call.
-  std::string take_tls_errors() const;
+  /// What OpenSSL, or who searched for the host, has said since the last call.
+  std::string take_words() const;
 
  private:
   void check(const BrokerLocation& broker) const;
@@ -68,8 +73,8 @@ class MqttOptions {
   std::atomic<std::size_t> most_on_their_way_;  // read while another thread connects
   MQTTProperties properties_ = MQTTProperties_initializer;
 
-  mutable std::mutex mutex_;  // guards tls_errors_, which the library's threads write
-  mutable std::string tls_errors_;
+  mutable std::mutex mutex_;  // guards words_, which the library's threads write
+  mutable std::string words_;
 };
 
 }  // namespace gstnpu

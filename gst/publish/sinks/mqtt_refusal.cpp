@@ -25,8 +25,8 @@ constexpr std::array kLastingTls = {"certificate verify failed", "alert", "wrong
 }  // namespace
 
 std::string describe(const MqttRefusal& refusal, bool is_version_5) {
-  std::string tls = refusal.tls_errors.substr(0, refusal.tls_errors.find('\n'));
-  if (!tls.empty()) return tls;
+  std::string words = refusal.words.substr(0, refusal.words.find('\n'));
+  if (!words.empty()) return words;
   if (is_version_5 && refusal.code >= MQTTREASONCODE_UNSPECIFIED_ERROR) {
     const char* name = Paho::get().describe_reason(static_cast<MQTTReasonCodes>(refusal.code));
     if (name != nullptr) return name;
@@ -35,13 +35,14 @@ std::string describe(const MqttRefusal& refusal, bool is_version_5) {
     return kOldReasons[static_cast<std::size_t>(refusal.code)];
   }
   if (refusal.code == MQTTCLIENT_FAILURE) return "no connection, or no answer";
+  if (refusal.code == MQTTCLIENT_DISCONNECTED) return "it has ended the connection";
   const char* text = Paho::get().describe(refusal.code);
   return text ? text : "error " + std::to_string(refusal.code);
 }
 
 bool is_lasting(const MqttRefusal& refusal) {
   if (std::any_of(kLastingTls.begin(), kLastingTls.end(), [&](const char* words) {
-        return refusal.tls_errors.find(words) != std::string::npos;
+        return refusal.words.find(words) != std::string::npos;
       })) {
     return true;
   }

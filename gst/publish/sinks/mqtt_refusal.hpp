@@ -8,8 +8,8 @@ inline constexpr int kServerUnavailable = 3;  // of 3.1.1, in a CONNACK
 
 /// Why a connection was not made, or a line not taken.
 struct MqttRefusal {
-  int code = 0;            ///< of a CONNACK or PUBACK, of either version; else below zero
-  std::string tls_errors;  ///< OpenSSL's words
+  int code = 0;       ///< of a CONNACK or PUBACK, of either version; else below zero
+  std::string words;  ///< OpenSSL's, or why the host has no address
 };
 
 std::string describe(const MqttRefusal& refusal, bool is_version_5);

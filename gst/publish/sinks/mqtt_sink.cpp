@@ -300,7 +300,7 @@ void MqttSink::note_confirmed() {
 void MqttSink::lose(const Line& line, int code) {
   failures_.push_back("the broker at " + location_ + " does not take a line of " +
                       std::to_string(line.text.size()) + " bytes (" +
-                      describe({.code = code, .tls_errors = {}}, mqtt_.is_version_5()) +
+                      describe({.code = code, .words = {}}, mqtt_.is_version_5()) +
                       "): check the topic and what the broker allows");
   remove(line);
 }
@@ -325,7 +325,7 @@ bool MqttSink::connect() {
   is_made_ = result == MQTTCLIENT_SUCCESS;
   if (!is_made_) {
     ends_ = 0;
-    note_trouble({.code = result, .tls_errors = mqtt_.take_tls_errors()});
+    note_trouble({.code = result, .words = mqtt_.take_words()});
     return true;
   }
   was_connected_ = true;
@@ -344,7 +344,7 @@ void MqttSink::note_end() {
     reason = reason_;
   }
   const std::string said = reason >= MQTTREASONCODE_UNSPECIFIED_ERROR
-                               ? describe({.code = reason, .tls_errors = {}}, true)
+                               ? describe({.code = reason, .words = {}}, true)
                                : "it does not say why";
   options_.warn("the broker at " + location_ + " has ended " + std::to_string(ends_) +
                 " connections that it had taken (" + said +
@@ -355,7 +355,7 @@ void MqttSink::note_end() {
 /// In a thread of its own: nothing ends the library's call before the broker has answered, or its
 /// time is over.
 void MqttSink::begin_attempt() {
-  mqtt_.take_tls_errors();
+  mqtt_.take_words();
   bool resumes = false;
   {
     const std::scoped_lock lock(mutex_);
@@ -365,7 +365,7 @@ void MqttSink::begin_attempt() {
   attempt_ = std::async(std::launch::async, [this, resumes]() mutable {
     const int result = connect_in_turn(resumes);
     const std::scoped_lock lock(mutex_);
-    note_resumed(result == MQTTCLIENT_SUCCESS && resumes);
+    note_resumed(result <= 0 && resumes);
     is_attempting_ = false;
     changed_.notify_all();
     return result;
@@ -375,7 +375,8 @@ void MqttSink::begin_attempt() {
 /// The library connects one client after the other. Who has ended meanwhile takes none of the
 /// others' time.
 int MqttSink::connect_in_turn(bool& resumes) {
-  if (resumes && !mqtt_.is_reachable()) return MQTTCLIENT_FAILURE;
+  const auto address = mqtt_.find_broker();
+  if (!address || (resumes && !MqttOptions::is_reachable(*address))) return MQTTCLIENT_FAILURE;
   static std::mutex turn;
   const std::scoped_lock lock(turn);
   if (is_ending_) return MQTTCLIENT_DISCONNECTED;
@@ -389,13 +390,15 @@ int MqttSink::connect_in_turn(bool& resumes) {
 /// Of a line that the broker had taken the library sends no more than that it may be given out. A
 /// broker that has lost it with the session says yes to that, too: it is asked for the session
 /// first. A question without an answer may have begun the very session that the next one finds: the
-/// next attempt begins one. `resumes` becomes false where this one is to.
+/// next attempt begins one. `resumes` becomes false where this one is to. Disconnected is who was
+/// taken, and whose connection has ended since.
 int MqttSink::resume_session(bool& resumes) {
   int result = mqtt_.look_for_session(resumes);
   if (result == MQTTCLIENT_SUCCESS && resumes && !is_ending_) {
     result = mqtt_.connect(client_, resumes);
   }
-  if (result > 0 || is_ending_ || (result == MQTTCLIENT_SUCCESS && resumes)) return result;
+  const bool was_resumed = result == MQTTCLIENT_SUCCESS || result == MQTTCLIENT_DISCONNECTED;
+  if (result > 0 || is_ending_ || (was_resumed && resumes)) return result;
   resumes = false;
   const int renewed = begin_anew();
   return result != MQTTCLIENT_SUCCESS ? result : renewed;
@@ -444,7 +447,10 @@ bool MqttSink::pause() {
 
 /// A broker that has taken us before may still be starting: only the first one's no is the last.
 void MqttSink::note_trouble(const MqttRefusal& refusal) {
-  const std::string reason = describe(refusal, mqtt_.is_version_5());
+  std::string reason = describe(refusal, mqtt_.is_version_5());
+  if (refusal.code == MQTTCLIENT_FAILURE && refusal.words.empty() && broker_.scheme == "mqtts") {
+    reason += "; the broker's certificate may not name the host, or this client's be missing";
+  }
   if (was_connected_ || !is_lasting(refusal)) return tell_once(reason);
   {
     const std::scoped_lock lock(mutex_);

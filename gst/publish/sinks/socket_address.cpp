@@ -11,23 +11,6 @@
 #include <string>
 
 namespace gstnpu {
-namespace {
-
-bool takes_connections(const SocketAddress& address, std::chrono::milliseconds longest) {
-  int fd = -1;
-  int error = begin_connection(address, fd);
-  if (error == EINPROGRESS) {
-    pollfd connected{.fd = fd, .events = POLLOUT, .revents = 0};
-    ::poll(&connected, 1, static_cast<int>(longest.count()));
-    error = connection_error(fd);
-  }
-  if (fd >= 0) {
-    ::close(fd);
-  }
-  return error == 0;
-}
-
-}  // namespace
 
 std::vector<SocketAddress> resolve(const HostAndPort& address) {
   addrinfo hints = {};
@@ -47,6 +30,13 @@ std::vector<SocketAddress> resolve(const HostAndPort& address) {
   return found;
 }
 
+SocketAddress asked_by_paho(const std::vector<SocketAddress>& addresses) {
+  const auto found = std::find_if(addresses.begin(), addresses.end(), [](const SocketAddress& one) {
+    return one.bytes.ss_family == AF_INET;
+  });
+  return found == addresses.end() ? addresses.back() : *found;
+}
+
 int begin_connection(const SocketAddress& address, int& fd) {
   fd = ::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return errno;
@@ -63,15 +53,18 @@ int connection_error(int fd) {
   return ::poll(&connected, 1, 0) > 0 ? 0 : ETIMEDOUT;
 }
 
-bool is_reachable(const HostAndPort& address, std::chrono::milliseconds longest) {
-  try {
-    const std::vector<SocketAddress> found = resolve(address);
-    const auto share = longest / std::max<std::size_t>(found.size(), 1);
-    return std::any_of(found.begin(), found.end(),
-                       [&](const SocketAddress& one) { return takes_connections(one, share); });
-  } catch (const BadAddress&) {
-    return false;
+bool is_reachable(const SocketAddress& address, std::chrono::milliseconds longest) {
+  int fd = -1;
+  int error = begin_connection(address, fd);
+  if (error == EINPROGRESS) {
+    pollfd connected{.fd = fd, .events = POLLOUT, .revents = 0};
+    ::poll(&connected, 1, static_cast<int>(longest.count()));
+    error = connection_error(fd);
   }
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  return error == 0;
 }
 
 }  // namespace gstnpu

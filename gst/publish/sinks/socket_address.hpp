@@ -17,14 +17,17 @@ struct SocketAddress {
 /// All that the host has. Throws BadAddress where it is not known.
 std::vector<SocketAddress> resolve(const HostAndPort& address);
 
+/// The one of a host's addresses that paho connects to, whoever is there: the first of IPv4, or
+/// else the last (1.3.12).
+SocketAddress asked_by_paho(const std::vector<SocketAddress>& addresses);
+
 /// Opens `fd` (below 0: it could not) and begins to connect it, without waiting. 0, EINPROGRESS, or
 /// why not.
 int begin_connection(const SocketAddress& address, int& fd);
 /// Of a connection that was in progress: 0, or why there is none.
 int connection_error(int fd);
 
-/// Whether somebody takes connections there. Makes one and ends it; all of the host's addresses
-/// together have so long, each its share.
-bool is_reachable(const HostAndPort& address, std::chrono::milliseconds longest);
+/// Whether somebody takes connections there. Makes one and ends it.
+bool is_reachable(const SocketAddress& address, std::chrono::milliseconds longest);
 
 }  // namespace gstnpu

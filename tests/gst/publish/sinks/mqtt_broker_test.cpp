@@ -58,6 +58,14 @@ TEST(MqttBroker, IsToldOfEachTimeThatItIsSilent) {
   }
 }
 
+// The library says no more than that there is no connection.
+TEST(MqttBroker, IsToldOfWhereNobodyKnowsItsHost) {
+  constexpr std::size_t kMoreThanALabelHas = 64;  // so that no name server is asked
+  Publishing publishing("mqtt://" + std::string(kMoreThanALabelHas, 'a') + "/t");
+  publishing.push(1);
+  EXPECT_TRUE(becomes([&] { return publishing.has_warning("names a host that is not found"); }));
+}
+
 class MqttSessions : public testing::TestWithParam<const char*> {
  protected:
   std::string properties() const {
@@ -128,6 +136,30 @@ TEST_P(MqttSessions, AreBegunAnewWhereTheBrokerDoesNotAnswerTheQuestion) {
   EXPECT_TRUE(becomes([&] { return broker.releases() == kMostOnTheirWay; }));
   broker.kill();
   broker.start_with({"--cut-connects", "1"});
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 40U);
+  EXPECT_EQ(broker.frames(), once_each(40));
+}
+
+// A first attempt that was given up, and reached the broker late, left an empty session, which was
+// taken for the one that it had ended.
+TEST_P(MqttSessions, AreNotTakenForOneOfAnAttemptThatComesLate) {
+  MqttBroker broker({"--late-connect-at", "4"});
+  broker.start();
+  Publishing publishing(broker.location(), properties());
+  publishing.push(40);
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 40U);
+  EXPECT_EQ(broker.frames(), once_each(40));
+}
+
+// It had said that it has the session, so what it has given out is not to come again.
+TEST_P(MqttSessions, GoOnWhereAResumedConnectionBreaks) {
+  constexpr const char* kBehindTheQuestion = "4";
+  MqttBroker broker({"--cut-releases", "1", "--end-connection", kBehindTheQuestion});
+  broker.start();
+  Publishing publishing(broker.location(), properties());
+  publishing.push(40);
   publishing.end_stream();
   EXPECT_EQ(publishing.counts().published, 40U);
   EXPECT_EQ(broker.frames(), once_each(40));

@@ -320,24 +320,29 @@ TEST_F(MqttTls, RefusesABrokerOfAnotherAuthority) {
   EXPECT_NE(said.find("certificate verify failed"), std::string::npos) << said;
 }
 
+/// As a warning or an error: the library does not always tell why there is no connection.
+void expect_told_of_certificates(Publishing& publishing) {
+  publishing.push(1);
+  std::string said;
+  EXPECT_TRUE(becomes([&] {
+    said = publishing.warning();  // first: each drops what the other looks for
+    if (said.empty()) {
+      said = publishing.harness().message(GST_MESSAGE_ERROR);
+    }
+    return !said.empty();
+  }));
+  EXPECT_NE(said.find("certificate"), std::string::npos) << said;
+  EXPECT_EQ(publishing.counts().published, 0U);
+}
+
 TEST_F(MqttTls, TakesNoCertificateOfAnotherHost) {
   Publishing publishing(location("127.0.0.1"), with("ca", "client"));
-  publishing.push(1);
-  EXPECT_TRUE(becomes([&] {
-    return !publishing.warning().empty() ||
-           !publishing.harness().message(GST_MESSAGE_ERROR).empty();
-  }));
-  EXPECT_EQ(publishing.counts().published, 0U);
+  expect_told_of_certificates(publishing);
 }
 
 TEST_F(MqttTls, IsRefusedWithoutACertificate) {
   Publishing publishing(location("localhost"), with("ca", ""));
-  publishing.push(1);
-  EXPECT_TRUE(becomes([&] {
-    return !publishing.warning().empty() ||
-           !publishing.harness().message(GST_MESSAGE_ERROR).empty();
-  }));
-  EXPECT_EQ(publishing.counts().published, 0U);
+  expect_told_of_certificates(publishing);
 }
 
 // ---- The last will
