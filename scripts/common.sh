@@ -29,8 +29,8 @@ choose_compiler_cache() {
 choose_compiler_cache
 
 # configure BUILD [OPTION...]: sets a build folder up, and again when the options, or what the scripts install, have changed. Other options
-# that the folder was set up with stay. Meson remembers what it has not found: where that is in the way the folder is emptied, and so are
-# one that was set up half, and one for another compiler.
+# that the folder was set up with stay. Meson remembers what it has not found: where that is in the way, and a new folder would do, the
+# folder is emptied, and so are one that was set up half, and one for another compiler.
 configure() {
   local build=$1 stamp=$1/.configured wanted compiler
   shift
@@ -46,10 +46,17 @@ configure() {
   elif [ -f "$stamp" ] && ! grep -qxF -- "$compiler" "$stamp"; then
     meson setup --wipe "$build" "$@" || return 1
   else
-    meson setup --reconfigure "$build" "$@" || meson setup --wipe "$build" "$@" || return 1
+    meson setup --reconfigure "$build" "$@" || { could_be_new "$@" && meson setup --wipe "$build" "$@"; } || return 1
   fi
   printf '%s\n' "$wanted" >"$stamp"
 }
+
+# could_be_new OPTION...: whether a build folder can be set up with these, in one that is gone then
+could_be_new() (
+  probe=$(mktemp -d) || exit 1
+  trap 'rm -rf "$probe"' EXIT
+  meson setup "$probe" "$@" >/dev/null
+)
 
 # The build of this system, in the folder build. Line numbers are all that a backtrace needs, and compile in two thirds of the time.
 configure_here() {
@@ -79,7 +86,9 @@ end_with() {
 
 # is_running PID: one of this shell's own jobs, which may be stopped. The number of one that has ended may be another's by now.
 is_running() {
-  jobs -pr | grep -qx -- "$1" || jobs -ps | grep -qx -- "$1" # in a group of commands it would know no jobs
+  local known # a pipe would end the list early
+  known=" $(jobs -pr) $(jobs -ps) "
+  [[ ${known//$'\n'/ } == *" $1 "* ]]
 }
 
 # end_group PID: with all that this job has started
@@ -96,7 +105,7 @@ is_child_of() {
 } 2>/dev/null
 
 # attended COMMAND...: runs it in a process group of its own and waits, so that a signal is heeded at once; who calls this ends with
-# end_attended.
+# end_attended. Of a command that was killed nothing stays either.
 attended=''
 attended() {
   set -m
@@ -105,18 +114,25 @@ attended() {
   set +m
   wait "$attended"
   local status=$?
+  [ $status -lt 128 ] || kill -TERM -- "-$attended" 2>/dev/null
   attended=''
   return $status
 }
 
 end_attended() {
-  [ -n "$attended" ] || return 0
-  end_group "$attended"
-  local tenths=0
-  while is_running "$attended" && [ $((tenths += 1)) -le 100 ]; do sleep 0.1; done
-  ! is_running "$attended" || kill -KILL -- "-$attended"
-  wait "$attended" 2>/dev/null
+  [ -z "$attended" ] || end_jobs "$attended"
   attended=''
+}
+
+# end_jobs PID...: and waits. Who does not heed a signal is killed.
+end_jobs() {
+  local job tenths=0
+  for job in "$@"; do end_group "$job"; done
+  for job in "$@"; do
+    while is_running "$job" && [ $((tenths += 1)) -le 100 ]; do sleep 0.1; done
+    ! is_running "$job" || kill -KILL -- "-$job"
+    wait "$job" 2>/dev/null
+  done
 }
 
 # As many tests at once keep the processors busy: many of them sleep.
@@ -151,17 +167,15 @@ as_root() {
   fi
 }
 
-# Runs a command that takes long, quietly; its output is shown only when it fails.
-quietly() {
-  local log
-  log=$(mktemp)
-  if ! "$@" >"$log" 2>&1; then
+# Runs a command that takes long, quietly; its output is shown only when it fails, or dies.
+quietly() (
+  log=$(mktemp) || die "there is no folder for what is printed" "Set TMPDIR to one that can be written."
+  trap 'rm -f "$log"' EXIT
+  if ! ("$@") >"$log" 2>&1; then
     tail -n 40 "$log" >&2
-    rm -f "$log"
-    return 1
+    exit 1
   fi
-  rm -f "$log"
-}
+)
 
 # The Debian archive that this machine itself uses (never the security archive, which has no full release).
 debian_archive() {

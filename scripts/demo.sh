@@ -7,6 +7,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
 cd "$tree"
+end_with end_attended
 
 model=models/shapes/shapes.xml
 clip=models/shapes/shapes.mp4
@@ -18,9 +19,9 @@ export GST_PLUGIN_PATH=$plugins
 export LC_ALL=C.UTF-8
 
 build() {
-  [ -f build/build.ninja ] || quietly configure_here || die "meson could not configure the build" "Its last lines are above."
+  [ -f build/build.ninja ] || attended quietly configure_here || die "meson could not configure the build" "Its last lines are above."
   [ -e "$plugins/libgstnpu.so" ] || say "building: this takes a few minutes, the first time only"
-  quietly ninja -C build gst/plugin/libgstnpu.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile || die "the build failed" "Its last lines are above."
+  attended quietly ninja -C build gst/plugin/libgstnpu.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile || die "the build failed" "Its last lines are above."
 }
 
 # field CAPS NAME
@@ -44,7 +45,7 @@ frame_options() {
 # Runs a line of the demo as it stands, keeping what it prints.
 run() {
   say "    $1"
-  bash -c "$1" >"$out/log" 2>&1 || {
+  attended bash -c "$1" >"$out/log" 2>&1 || {
     cat "$out/log" >&2
     die "this line failed: $1"
   }

@@ -15,7 +15,9 @@ fi
 command -v clang-format >/dev/null || die "clang-format is missing" "Run scripts/setup.sh --tests."
 
 # npumeta.h is a C header in GStreamer's own style.
-mapfile -t halls < <(scripts/rooms.py)
-mapfile -t files < <(find "${halls[@]}" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \) ! -path gst/meta/npumeta.h | sort)
+halls=$(scripts/rooms.py)
+mapfile -t halls <<<"$halls"
+files=$(find "${halls[@]}" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \) ! -path gst/meta/npumeta.h | sort)
+mapfile -t files <<<"$files"
 [ $# -eq 0 ] || files=("$@")
 clang-format "${mode[@]}" "${files[@]}"

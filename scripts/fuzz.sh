@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes all that reads what others wrote: models, blobs, cache files, properties. Built by clang with AddressSanitizer and
-# UBSan in build-fuzz, started from tests/fuzz/corpus. An input that makes a reader fail is left in build-fuzz/crashes.
+# UBSan in build-fuzz, started from tests/fuzz/corpus. An input that makes a reader fail is left in build-fuzz.found/crashes.
 # Real blobs that scripts/lane.sh compiler left in npucore's cache folder are seeds too.
 #
 # usage: scripts/fuzz.sh [SECONDS [TARGET...]]    SECONDS for all targets together, 60 when not given
@@ -17,10 +17,12 @@ esac
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
 build=build-fuzz
-crashes=$build/crashes
+found=$build.found # a build folder may be emptied
+crashes=$found/crashes
 corpus=tests/fuzz/corpus
 seeds=$cache_dir/fuzz-seeds
 largest=16384
+longer=300 # seconds that a busy machine may take beside
 largest_with_seeds=131072 # real blobs are of this size, and none is cut
 
 command -v clang++ >/dev/null || die "the fuzzers need clang" "Run scripts/setup.sh --tests."
@@ -34,17 +36,18 @@ build_fuzzers() {
   ninja -C "$build" fuzzers || die "the fuzzers do not build"
 }
 
-# fuzz TARGET: runs one for its share of the time. What it finds on the way stays in build-fuzz/found, for longer runs.
+# fuzz TARGET: runs one for its share of the time. What it finds on the way stays in build-fuzz.found/inputs, for longer runs.
 fuzz() {
-  local name=$1 log=$build/fuzz-$1.log length=$largest folders=("$build/found/$1" "$corpus/$1")
-  mkdir -p "$crashes/$name" "$build/found/$name"
+  local name=$1 log=$build/fuzz-$1.log length=$largest inputs folders=("$found/inputs/$1" "$corpus/$1")
+  mkdir -p "$crashes/$name" "$found/inputs/$name"
   if [ -d "$seeds/$name" ]; then
     folders+=("$seeds/$name")
     length=$largest_with_seeds
   fi
-  if "$build/tests/fuzz/fuzz-$name" -max_total_time="$share" -max_len=$length -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$crashes/$name/" "${folders[@]}" >"$log" 2>&1; then
-    say "  $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, $(grep -o 'cov: [0-9]*' "$log" | tail -n 1)"
+  if timeout --foreground -k 10 $((share + longer)) "$build/tests/fuzz/fuzz-$name" -max_total_time="$share" -max_len=$length -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$crashes/$name/" "${folders[@]}" >"$log" 2>&1 &&
+    inputs=$(grep -x 'stat::number_of_executed_units: *[1-9][0-9]*' "$log"); then
+    say "  $name: ${inputs##* } inputs, $(grep -o 'cov: [0-9]*' "$log" | tail -n 1)"
     return 0
   fi
   say "  $name FAILED"
@@ -71,8 +74,8 @@ export TBB_ENABLE_SANITIZERS=1 UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=det
 running=0 failed=0
 set -m # each fuzzer in a process group of its own, which a signal ends
 end_fuzzers() {
-  local job
-  for job in $(jobs -p); do kill -TERM -- "-$job" 2>/dev/null; done
+  # shellcheck disable=SC2046  # numbers
+  end_jobs $(jobs -p)
 }
 end_with end_fuzzers
 for target in "${targets[@]}"; do

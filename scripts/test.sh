@@ -205,7 +205,10 @@ stage_tidy() {
   pace_beside 0
   [ -z "$beside" ] || wait "$beside"
   beside=''
-  [ -f "$work/tidy.done" ] || attended scripts/tidy.py build >"$work/tidy" 2>"$work/tidy.findings" || return 1
+  [ -f "$work/tidy.done" ] || attended scripts/tidy.py build >"$work/tidy" 2>"$work/tidy.findings" || {
+    cat "$work/tidy.findings" >&2
+    return 1
+  }
   cat "$work/tidy.findings"
   cat "$work/tidy" >>"$results"
   ! grep -q '"verdict": "failed"' "$work/tidy"
@@ -220,7 +223,7 @@ stage_fuzz() {
   local good=0 name
   need scripts/fuzz.sh --build || return 1
   attended show_fuzzers || good=$?
-  while read -r name; do note passed "fuzz-$name"; done < <(sed -n 's/^  \([a-z-]*\): [0-9]* inputs.*/\1/p' "$work/fuzz")
+  while read -r name; do note passed "fuzz-$name"; done < <(sed -n 's/^  \([a-z-]*\): [0-9][0-9]* inputs.*/\1/p' "$work/fuzz")
   while read -r name; do note failed "fuzz-$name" "what it found is above"; done < <(sed -n 's/^  \([a-z-]*\) FAILED$/\1/p' "$work/fuzz")
   return "$good"
 }

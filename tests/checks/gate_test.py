@@ -46,7 +46,7 @@ class Gate(unittest.TestCase):
         self.tree = Path(temp.name)
         for folder in ("scripts", "bin", "build/meson-logs", "tmp"):
             (self.tree / folder).mkdir(parents=True)
-        for name in ("test.sh", "repeat.sh", "fuzz.sh", "setup.sh", "lane.sh", "common.sh", "tally.py"):
+        for name in ("test.sh", "repeat.sh", "fuzz.sh", "soak.sh", "tsan.sh", "demo.sh", "setup.sh", "lane.sh", "common.sh", "tally.py"):
             shutil.copy(SCRIPTS / name, self.tree / "scripts")
         self.mark = self.tree / "mark"
         self.environment = {**os.environ, "PATH": f"{self.tree}/bin:{os.environ['PATH']}", "TMPDIR": f"{self.tree}/tmp",
@@ -190,13 +190,64 @@ class Gate(unittest.TestCase):
         subprocess.run(["bash", "-c", tries], cwd=self.tree, env=self.environment, check=True)
         self.assertFalse(self.mark.exists())
 
-    def test_a_signal_ends_the_fuzzers(self):
-        (self.tree / "tests/fuzz/corpus/ir").mkdir(parents=True)
-        (self.tree / "build-fuzz").mkdir()
-        (self.tree / "build-fuzz/build.ninja").touch()
+    def fuzzer(self, text):
+        (self.tree / "tests/fuzz/corpus/ir").mkdir(parents=True, exist_ok=True)
         self.script("bin/clang++", "exit 0")
-        self.script("build-fuzz/tests/fuzz/fuzz-ir", RUNS_LONG)
-        self.assert_that_a_signal_ends("fuzz.sh", "60")
+        self.script("build-fuzz/tests/fuzz/fuzz-ir", text)
+        (self.tree / "build-fuzz/build.ninja").touch()
+
+    def test_a_signal_ends_the_fuzzers(self):
+        for text in (RUNS_LONG, 'trap "" TERM; echo $$ >"$MARK"; while :; do sleep 1; done'):
+            self.fuzzer(text)
+            self.assert_that_a_signal_ends("fuzz.sh", "60")
+
+    def test_a_fuzzer_that_tries_nothing_is_a_failure(self):
+        for said, passes in (("", False), ("stat::number_of_executed_units: 0", False), ("stat::number_of_executed_units: 12", True)):
+            self.fuzzer(f"echo '{said}'")
+            self.assertEqual(self.run_script("test.sh", "fuzz")[:2], (0, [ONE_PASSED]) if passes else (1, ["0 passed, 1 failed"]), said)
+
+    def test_a_fuzzer_that_stands_still_is_a_failure(self):
+        self.fuzzer("kill -STOP $$")
+        self.script("bin/timeout", 'while [ "$1" != build-fuzz/tests/fuzz/fuzz-ir ]; do shift; done; exec /usr/bin/timeout --foreground -k 1 1 "$@"')
+        self.assertEqual(self.run_script("test.sh", "fuzz")[:2], (1, ["0 passed, 1 failed"]))
+
+    def test_a_signal_ends_what_other_scripts_run(self):
+        self.script("build/tests/soak/soak", RUNS_LONG)
+        self.assert_that_a_signal_ends("soak.sh", "1")
+        self.meson(RUNS_LONG)
+        (self.tree / "build-tsan").mkdir()
+        self.assert_that_a_signal_ends("tsan.sh")
+        self.script("scripts/setup.sh", "exit 0")
+        self.script("bin/ninja", RUNS_LONG)
+        self.assert_that_a_signal_ends("demo.sh")
+        until(lambda: not os.listdir(self.tree / "tmp"))
+
+    def test_what_a_killed_program_has_started_ends(self):
+        self.script("scripts/fuzz.sh", '[ "$1" != --build ] || exit 0; echo $PPID >"$MARK.leader"; ' + RUNS_LONG)
+        process, program = self.start("test.sh", "fuzz")
+        os.kill(int((self.tree / "mark.leader").read_text()), signal.SIGKILL)
+        self.assertEqual(process.wait(PATIENCE_S), 1)
+        until(lambda: is_gone(program))
+
+    def test_what_dies_quietly_says_why(self):
+        run = self.shell('. scripts/common.sh; quietly die "no root" "Install sudo."; echo "$?"; ls "$TMPDIR"')
+        self.assertEqual(run.stdout, "1\n")
+        self.assertIn("no root", run.stderr)
+        run = self.shell(f". scripts/common.sh; TMPDIR={self.tree}/none quietly true")
+        self.assertIn("Set TMPDIR", run.stderr)
+
+    def test_what_clang_tidy_breaks_with_is_shown(self):
+        self.script("scripts/tidy.py", "echo 'clang-tidy is missing' >&2; exit 1")
+        self.assertIn("clang-tidy is missing", self.run_script("test.sh", "tidy")[2])
+
+    def test_to_format_no_files_is_a_failure(self):
+        shutil.copy(SCRIPTS / "format.sh", self.tree / "scripts")
+        self.script("bin/clang-format", "exit 0")
+        (self.tree / "hall").mkdir()
+        (self.tree / "hall/a.cpp").touch()
+        for halls, passes in (("echo hall", True), ("echo hall; echo none", False), ("echo hall; exit 1", False)):
+            self.script("scripts/rooms.py", halls)
+            self.assertEqual(self.run_script("test.sh", "format")[0] == 0, passes, halls)
 
     def test_a_lane_stays_locked_while_its_folder_is_emptied(self):
         shutil.copy(SCRIPTS / "lane-tests.sh", self.tree / "scripts")
@@ -294,6 +345,17 @@ fi""")
         run = self.shell(". scripts/common.sh; for YEAR in 2025 2026; do export YEAR; configure build && touch build/of-$YEAR; done; configure build; ls build")
         self.assertNotIn("of-2025", run.stdout.split(), run.stdout + run.stderr)
         self.assertIn("of-2026", run.stdout.split(), run.stdout + run.stderr)
+
+    def test_what_is_built_stays_where_nothing_can_be_configured(self):
+        self.project()
+        (self.tree / "include/kafka.h").touch()
+        self.shell(". scripts/common.sh && configure build && touch build/built")
+        with open(self.tree / "meson.build", "a") as text:
+            text.write("error('a slip')\n")
+        run = self.shell(". scripts/common.sh && configure build -Dwerror=true")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertTrue((self.tree / "build/built").exists())
+        self.assertEqual(os.listdir(self.tree / "tmp"), [])
 
     def test_what_is_built_stays_when_an_option_changes(self):
         self.project()
