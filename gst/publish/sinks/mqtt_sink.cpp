@@ -448,7 +448,8 @@ bool MqttSink::pause() {
 /// A broker that has taken us before may still be starting: only the first one's no is the last.
 void MqttSink::note_trouble(const MqttRefusal& refusal) {
   std::string reason = describe(refusal, mqtt_.is_version_5());
-  if (refusal.code == MQTTCLIENT_FAILURE && refusal.words.empty() && broker_.scheme == "mqtts") {
+  const bool is_unexplained = refusal.code == MQTTCLIENT_FAILURE && refusal.words.empty();
+  if (is_unexplained && !was_connected_ && broker_.scheme == "mqtts") {
     reason += "; the broker's certificate may not name the host, or this client's be missing";
   }
   if (was_connected_ || !is_lasting(refusal)) return tell_once(reason);

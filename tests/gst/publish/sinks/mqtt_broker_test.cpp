@@ -150,7 +150,8 @@ TEST_P(MqttSessions, AreNotTakenForOneOfAnAttemptThatComesLate) {
   publishing.push(40);
   publishing.end_stream();
   EXPECT_EQ(publishing.counts().published, 40U);
-  EXPECT_EQ(broker.frames(), once_each(40));
+  // What was given out just before may come again: the session is gone.
+  EXPECT_EQ(broker.frames().size(), 40U);
 }
 
 // It had said that it has the session, so what it has given out is not to come again.
