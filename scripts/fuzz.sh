@@ -22,8 +22,8 @@ crashes=$found/crashes
 corpus=tests/fuzz/corpus
 seeds=$cache_dir/fuzz-seeds
 largest=16384
-longer=300 # seconds that a busy machine may take beside
 largest_with_seeds=131072 # real blobs are of this size, and none is cut
+longer=300                # seconds, beside its share, after which a fuzzer stands still
 
 command -v clang++ >/dev/null || die "the fuzzers need clang" "Run scripts/setup.sh --tests."
 
@@ -44,8 +44,8 @@ fuzz() {
     folders+=("$seeds/$name")
     length=$largest_with_seeds
   fi
-  if timeout --foreground -k 10 $((share + longer)) "$build/tests/fuzz/fuzz-$name" -max_total_time="$share" -max_len=$length -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$crashes/$name/" "${folders[@]}" >"$log" 2>&1 &&
+  if timeout --foreground -k 10 $((share + longer)) "$build/tests/fuzz/fuzz-$name" -max_total_time="$share" -max_len=$length \
+    -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$crashes/$name/" "${folders[@]}" >"$log" 2>&1 &&
     inputs=$(grep -x 'stat::number_of_executed_units: *[1-9][0-9]*' "$log"); then
     say "  $name: ${inputs##* } inputs, $(grep -o 'cov: [0-9]*' "$log" | tail -n 1)"
     return 0
