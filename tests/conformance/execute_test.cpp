@@ -257,12 +257,18 @@ TEST_F(SlowDevice, IsNotReadyUntilItIsDone) {
   const Queue queue = make_queue();
   const AddRelu inference;
   const Fence fence = make_fence(queue);
-  ASSERT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_NOT_READY)
-      << "submit waited for the inference";
-  EXPECT_EQ(zeFenceHostSynchronize(fence.get(), 1'000'000), ZE_RESULT_NOT_READY);
-  EXPECT_EQ(zeFenceHostSynchronize(fence.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_SUCCESS);
+  bool seen_running = false;  // not each time, where a busy machine stops this thread
+  for (int turn = 0; turn < 20 && !seen_running; ++turn) {
+    const auto start = Clock::now();
+    ASSERT_EQ(submit(queue, inference.list, &fence), ZE_RESULT_SUCCESS);
+    seen_running = zeFenceQueryStatus(fence.get()) == ZE_RESULT_NOT_READY &&
+                   zeFenceHostSynchronize(fence.get(), 1'000'000) == ZE_RESULT_NOT_READY;
+    EXPECT_TRUE(seen_running || seconds_since(start) > 0.9 * inference_s_) << "ready too early";
+    EXPECT_EQ(zeFenceHostSynchronize(fence.get(), kOneMinuteNs), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeFenceQueryStatus(fence.get()), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeFenceReset(fence.get()), ZE_RESULT_SUCCESS);
+  }
+  EXPECT_TRUE(seen_running) << "submit waits for the inference";
 }
 
 // The command buffer of a running list is busy: the driver polls for up to two seconds.

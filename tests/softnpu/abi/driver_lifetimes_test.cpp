@@ -13,7 +13,8 @@
 namespace softnpu_test {
 namespace {
 
-constexpr const char* kQuarterSecond = "delay:250000";
+// Longer than a busy machine stops a thread between two calls.
+constexpr const char* kOneSecond = "delay:1000000";
 
 uint64_t early_destroys(const Client& client) {
   void* address = nullptr;
@@ -122,14 +123,14 @@ TEST_P(DestroyedInFlight, EndsAStrictProcessWhichNamesBoth) {
     inference.submit(GetParam().fenced);
     GetParam().destroy(inference);
   };
-  EXPECT_EXIT(run_under({{"SOFTNPU_STRICT", "1"}, {"SOFTNPU_EXEC", kQuarterSecond}}, body),
+  EXPECT_EXIT(run_under({{"SOFTNPU_STRICT", "1"}, {"SOFTNPU_EXEC", kOneSecond}}, body),
               testing::KilledBySignal(SIGABRT),
               std::string("softnpu: ") + GetParam().told +
                   " while it is used by job 1 of list 0x[0-9a-f]+ on queue 0x[0-9a-f]+");
 }
 
 TEST_P(DestroyedInFlight, IsCountedWhereNobodyIsStrict) {
-  expect_no_fault({{"SOFTNPU_STRICT", "0"}, {"SOFTNPU_EXEC", kQuarterSecond}}, [](Client& client) {
+  expect_no_fault({{"SOFTNPU_STRICT", "0"}, {"SOFTNPU_EXEC", kOneSecond}}, [](Client& client) {
     Inference inference(client);
     inference.record();
     inference.submit(GetParam().fenced);
@@ -150,7 +151,7 @@ class Lifetimes : public InChild {};
 
 // Behind a job that runs: what is only queued is used too.
 TEST_F(Lifetimes, OfAQueuedJobCountLikeThoseOfARunningOne) {
-  expect_no_fault({{"SOFTNPU_STRICT", "0"}, {"SOFTNPU_EXEC", kQuarterSecond}}, [](Client& client) {
+  expect_no_fault({{"SOFTNPU_STRICT", "0"}, {"SOFTNPU_EXEC", kOneSecond}}, [](Client& client) {
     Inference running(client);
     running.record();
     Inference queued(client);
@@ -203,7 +204,7 @@ TEST_F(Lifetimes, EndWithTheLastCommandsEvent) {
 
 // A free that waits for the commands, or comes after them, is asked for and not too early.
 TEST_F(Lifetimes, OfMemoryMayBeLeftToTheFree) {
-  expect_no_fault({{"SOFTNPU_STRICT", "1"}, {"SOFTNPU_EXEC", kQuarterSecond}}, [](Client& client) {
+  expect_no_fault({{"SOFTNPU_STRICT", "1"}, {"SOFTNPU_EXEC", kOneSecond}}, [](Client& client) {
     Inference inference(client);
     inference.record();
     inference.submit();
@@ -226,7 +227,7 @@ TEST_F(Lifetimes, OfAnImmediateListLastAsLongAsItsCommands) {
     client.graphs->pfnAppendGraphExecute(list, inference.graph, nullptr, nullptr, 0, nullptr);
     zeCommandListDestroy(list);
   };
-  EXPECT_EXIT(run_under({{"SOFTNPU_STRICT", "1"}, {"SOFTNPU_EXEC", kQuarterSecond}}, body),
+  EXPECT_EXIT(run_under({{"SOFTNPU_STRICT", "1"}, {"SOFTNPU_EXEC", kOneSecond}}, body),
               testing::KilledBySignal(SIGABRT), "list 0x.* is destroyed while it is used by job 1");
 }
 
@@ -242,9 +243,8 @@ TEST_F(Lifetimes, AreToldInTheTraceOfTheCallThatEndsTheProcess) {
     zeFenceDestroy(inference.fence);
   };
   EXPECT_EXIT(
-      run_under(
-          {{"SOFTNPU_STRICT", "1"}, {"SOFTNPU_EXEC", kQuarterSecond}, {"SOFTNPU_TRACE", trace}},
-          body),
+      run_under({{"SOFTNPU_STRICT", "1"}, {"SOFTNPU_EXEC", kOneSecond}, {"SOFTNPU_TRACE", trace}},
+                body),
       testing::KilledBySignal(SIGABRT), "");
   std::ifstream file(trace);
   std::string line;
