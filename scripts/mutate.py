@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
@@ -69,10 +70,17 @@ def mutate(mutation, texts):
 # ---- The copy
 
 def files_of(tree):
-    """What git knows or would take, as it is in the work tree."""
+    """What git knows or would take, as it is in the work tree; where that is no clone, or another user's, all but hidden folders and builds."""
     command = ["git", "-C", tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return sorted({name for name in names.split("\0") if name and (Path(tree) / name).is_file()})
+    listed = subprocess.run(command, capture_output=True, text=True)
+    if listed.returncode == 0:
+        return sorted({name for name in listed.stdout.split("\0") if name and (Path(tree) / name).is_file()})
+    names = []
+    for folder, folders, files in os.walk(tree):
+        if Path(folder) == Path(tree):
+            folders[:] = [name for name in folders if not name.startswith((".", "build"))]
+        names += [str((Path(folder) / name).relative_to(tree)) for name in files]
+    return sorted(names)
 
 
 def texts_of(tree, names):
@@ -94,7 +102,8 @@ class Copy:
     def __init__(self, tree, folder, setup):
         self.tree, self.source, self.build = tree, folder, folder / "build"  # compiled by the same paths as the tree
         self.setup = setup
-        self.environment = dict(os.environ, CCACHE_BASEDIR=str(folder), CCACHE_NOHASHDIR="1")
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("GTEST_")}
+        self.environment.update(CCACHE_BASEDIR=str(folder), CCACHE_NOHASHDIR="1")
 
     def update(self):
         self.names = names = files_of(self.tree)
@@ -242,12 +251,15 @@ def try_all(copy, mutations, every_test=False):
     """Tries each and prints how it ended; the outcomes in order."""
     copy.update()
     names_of = {mutation.name: copy.all_tests() if every_test else mutation.tests for mutation in mutations}
-    check_unchanged(copy, sorted({name for names in names_of.values() for name in names}))
+    every_name = sorted({name for names in names_of.values() for name in names})
+    check_unchanged(copy, every_name)
     outcomes = []
     for mutation in mutations:
         outcome, words = attempt(copy, mutation, names_of[mutation.name])
         outcomes.append(outcome)
         print(f"{outcome:8}  {mutation.name}: {mutation.meaning}\n          {words}", flush=True)
+    if "killed" in outcomes:
+        check_unchanged(copy, every_name)  # what broke meanwhile would have killed them too
     counts = ", ".join(f"{outcomes.count(kind)} {kind}" for kind in ("killed", "survived", "error"))
     print(f"mutations: {len(mutations)} tried, {counts}")
     return outcomes
@@ -260,6 +272,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="only tell whether each still finds its place")
     parser.add_argument("--all", action="store_true", help="run every test for each mutation")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # what it runs ends with it
     tree = Path(__file__).resolve().parent.parent
     try:
         mutations = choose(MUTATIONS, arguments.names)

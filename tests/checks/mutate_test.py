@@ -1,6 +1,7 @@
 """scripts/mutate.py on a tree of one function and one test, and its way of finding C++ however it is wrapped."""
 import contextlib
 import io
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,20 @@ class Trying(unittest.TestCase):
         (self.tree / "test.c").write_text("int main(void) { return 1; }\n")
         with self.assertRaisesRegex(mutate.CannotTry, "fails without a mutation: notices"):
             self.outcomes(Mutation("m", "", "*.c", "left > right", "0", ["notices"]))
+
+    def test_refuses_tests_that_fail_without_a_mutation_since_it_began(self):
+        mark = self.tree.parent / "mark"
+        (self.tree / "test.c").write_text(
+            f'#include <stdio.h>\nint main(void) {{ if (fopen("{mark}", "r")) return 1; return fopen("{mark}", "w") == 0; }}\n')
+        with self.assertRaisesRegex(mutate.CannotTry, "fails without a mutation: notices"):
+            self.outcomes(Mutation("harmless", "", "*.c", "left > right", "right < left", ["notices"]))
+
+    def test_finds_the_files_of_a_tree_that_git_does_not_know(self):
+        known = mutate.files_of(self.tree)
+        shutil.rmtree(self.tree / ".git")
+        (self.tree / "build-x").mkdir()
+        (self.tree / "build-x/made.c").touch()
+        self.assertEqual(mutate.files_of(self.tree), known)
 
     def test_refuses_tests_that_are_not_there(self):
         with self.assertRaisesRegex(mutate.CannotTry, "there is no test elsewhere"):
