@@ -26,7 +26,7 @@ NODES = 75000
 CLANG_TIDY = str(TREE / ".venv/bin/clang-tidy")  # of scripts/tidy-requirements.txt
 STAMPS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "npucore" / "tidy"
 # Headers are named as the compile command's -I spells them: from the build folder. The system has folders named alike.
-OWN_HEADERS = r"^(\.\.|%s(/build[^/]*/\.\.)?)/(%s)/" % (TREE, "|".join(rooms.PRODUCT))
+OWN_HEADERS = r"^(\.\.|%s(/build[^/]*/\.\.)?)/(%s)/" % (re.escape(str(TREE)), "|".join(rooms.PRODUCT))
 
 
 def without_precompiled(command):

@@ -55,6 +55,16 @@ class Tidy(unittest.TestCase):
         rows = [json.loads(line) for line in run.stdout.splitlines()]
         return sorted(seen.read_text().split()), {row["case"].rsplit("/", 1)[-1]: row["verdict"] for row in rows}
 
+    def test_knows_its_own_headers_wherever_the_tree_is(self):
+        for name in ("tree", "c++", "a b (1)"):
+            scripts = self.root / name / "scripts"
+            scripts.mkdir(parents=True, exist_ok=True)
+            for script in ("tidy.py", "rooms.py"):
+                shutil.copy(SCRIPT.with_name(script), scripts)
+            prints = "import tidy; print(tidy.OWN_HEADERS)"
+            own = subprocess.run([sys.executable, "-c", prints], cwd=scripts, capture_output=True, text=True, check=True).stdout.strip()
+            self.assertRegex(str(self.root / name / "npucore/a.hpp"), own)
+
     def test_leaves_out_the_precompiled_header(self):
         rows = json.loads((self.build / "compile_commands.json").read_text())
         for row in rows:
