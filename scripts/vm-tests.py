@@ -119,6 +119,8 @@ def main():
     if not roots or not set(roots) <= set(BUILDS):
         sys.exit(__doc__ if roots else "vm-tests.py: nothing is built\n  Run ninja -C build, or scripts/lane.sh trixie.")
     tests = {root: tests_of(root) for root in roots}
+    if without := [root for root in roots if not tests[root]]:
+        sys.exit(f"vm-tests.py: no test of suite vm in the build of {' '.join(without)}")
     log = Log(sum(map(len, tests.values())))
     with ThreadPoolExecutor(os.cpu_count()) as guests:
         list(guests.map(lambda root: run_guest(root, tests[root], log), roots))

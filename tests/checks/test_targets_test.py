@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What scripts/test-targets.py has ninja build for some suites."""
 import importlib.util
+import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "test-targets.py"
 spec = importlib.util.spec_from_file_location("test_targets", SCRIPT)
@@ -24,8 +26,12 @@ class TestTargets(unittest.TestCase):
         self.assertEqual(test_targets.wanted(TESTS, TARGETS, {"gst", "bench"}),
                          ["/b/gst-tests", "/b/libplugin.so", "/b/model.bin", "/b/model.xml"])
 
-    def test_an_unknown_suite_needs_nothing(self):
-        self.assertEqual(test_targets.wanted(TESTS, TARGETS, {"gstreamer"}), [])
+    def test_an_unknown_suite_beside_a_known_one_is_an_error(self):
+        known = {"tests": TESTS, "targets": TARGETS}
+        with mock.patch.object(test_targets, "introspect", lambda _, what: known[what]):
+            with mock.patch.object(sys, "argv", ["test-targets.py", "/b", "gst", "gstreamer"]):
+                with self.assertRaisesRegex(SystemExit, "no test of gstreamer"):
+                    test_targets.main()
 
 
 if __name__ == "__main__":

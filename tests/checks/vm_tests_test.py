@@ -90,6 +90,12 @@ class VmTests(unittest.TestCase):
     def test_no_test_is_a_failure(self):
         self.assertEqual(self.run_rows(row("other", "true", suite="gst")).returncode, 1)
 
+    def test_no_test_of_one_build_is_a_failure(self):
+        self.run_rows(row("one", "true"), build="build-trixie")
+        run = self.run_rows(row("other", "true", suite="gst"))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("the build of host", run.stderr)
+
     def test_every_build_runs(self):
         self.run_rows(row("one", "true"), build="build-trixie")
         shutil.rmtree(self.tree / "build-vm")
