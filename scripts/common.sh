@@ -28,13 +28,16 @@ choose_compiler_cache() {
 }
 choose_compiler_cache
 
+# What the user has set for tests of his own leaves some of these out.
+for name in $(compgen -e GTEST_) TESTBRIDGE_TEST_ONLY; do unset "$name"; done
+
 # configure BUILD [OPTION...]: sets a build folder up, and again when the options, or what the scripts install, have changed. Other options
 # that the folder was set up with stay. Meson remembers what it has not found: where that is in the way, and a new folder would do, the
 # folder is emptied, and so are one that was set up half, and one for another compiler.
 configure() {
   local build=$1 stamp=$1/.configured wanted compiler
   shift
-  set -- -Doverlay=enabled -Dmqtt=enabled -Dkafka=enabled "$@"
+  set -- -Dgst=enabled -Dsoftnpu=enabled -Dtests=enabled -Doverlay=enabled -Dmqtt=enabled -Dkafka=enabled "$@"
   # shellcheck disable=SC2086  # words
   compiler=$(${CXX:-c++} --version | head -n 1)
   wanted=$(printf '%s\n' "$compiler" "$@" && cat "$tree/scripts/setup.sh" "$tree/scripts/lane.sh" | sha256sum)
@@ -46,16 +49,18 @@ configure() {
   elif [ -f "$stamp" ] && ! grep -qxF -- "$compiler" "$stamp"; then
     meson setup --wipe "$build" "$@" || return 1
   else
-    meson setup --reconfigure "$build" "$@" || { could_be_new "$@" && meson setup --wipe "$build" "$@"; } || return 1
+    meson setup --reconfigure "$build" "$@" || { could_be_new "$build" "$@" && meson setup --wipe "$build" "$@"; } || return 1
   fi
   printf '%s\n' "$wanted" >"$stamp"
 }
 
-# could_be_new OPTION...: whether a build folder can be set up with these, in one that is gone then
+# could_be_new BUILD OPTION...: whether that folder could be set up anew with these and its own options; tried in one that is gone then
 could_be_new() (
   probe=$(mktemp -d) || exit 1
   trap 'rm -rf "$probe"' EXIT
-  meson setup "$probe" "$@" >/dev/null
+  mkdir "$probe/meson-private" && cp "$1/meson-private/cmd_line.txt" "$probe/meson-private" || exit 1
+  shift
+  meson setup --wipe "$probe" "$@" >/dev/null
 )
 
 # The build of this system, in the folder build. Line numbers are all that a backtrace needs, and compile in two thirds of the time.
@@ -79,7 +84,8 @@ keep_results() {
 # end_with COMMAND: what a script does when it ends, by itself or by a signal. Another one does not cut that short.
 end_with() {
   # shellcheck disable=SC2064  # the command's name
-  trap "trap '' INT TERM; $1" EXIT
+  trap "trap '' HUP INT TERM; $1" EXIT
+  trap 'exit 129' HUP
   trap 'exit 130' INT
   trap 'exit 143' TERM
 }
@@ -94,8 +100,8 @@ is_running() {
 # end_group PID: with all that this job has started
 end_group() {
   is_running "$1" || return 0
-  kill -TERM -- "-$1" 2>/dev/null
-  kill -CONT -- "-$1" 2>/dev/null
+  kill -TERM -- "-$1" 2>/dev/null || true
+  kill -CONT -- "-$1" 2>/dev/null || true
 }
 
 # is_child_of PID OF: a process of another number may be OF's zombie
@@ -124,14 +130,16 @@ end_attended() {
   attended=''
 }
 
-# end_jobs PID...: and waits. Who does not heed a signal is killed.
+# end_jobs PID...: with all that they have started, and waits. Who does not heed a signal is killed, also where the job itself has heeded
+# it: the number of a group is nobody else's as long as one is left in it.
 end_jobs() {
-  local job tenths=0
-  for job in "$@"; do end_group "$job"; done
-  for job in "$@"; do
-    while is_running "$job" && [ $((tenths += 1)) -le 100 ]; do sleep 0.1; done
-    ! is_running "$job" || kill -KILL -- "-$job"
-    wait "$job" 2>/dev/null
+  local job tenths=0 running=()
+  for job in "$@"; do ! is_running "$job" || running+=("$job"); done
+  for job in "${running[@]}"; do end_group "$job"; done
+  for job in "${running[@]}"; do
+    while kill -0 -- "-$job" 2>/dev/null && [ $((tenths += 1)) -le 100 ]; do sleep 0.1; done
+    kill -KILL -- "-$job" 2>/dev/null || true # a caller may end at what fails
+    wait "$job" 2>/dev/null || true
   done
 }
 

@@ -12,7 +12,7 @@ cd "$tree" || exit 1
 
 case ${1:-60} in
   --build) ;;
-  *[!0-9]* | 0*) sed -n '6,7s/^# //p' "$0" >&2 && exit 2 ;;
+  *[!0-9]* | 0*) sed -n '6,7s/^# //p' "$0" >&2; exit 2 ;;
 esac
 seconds=${1:-60}
 [ $# -eq 0 ] || shift

@@ -12,7 +12,7 @@ cd "$tree"
 case ${1:-} in
   '') ;;
   all) export NPU_COMPILER_GRAPHS=all ;;
-  *) sed -n '5,6s/^# //p' "$0" >&2 && exit 2 ;;
+  *) sed -n '5,6s/^# //p' "$0" >&2; exit 2 ;;
 esac
 
 configure_here

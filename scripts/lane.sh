@@ -97,7 +97,7 @@ enter_copied() {
   chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 LANE="$suite" \
     /bin/sh -c 'cd "$1" && shift && exec "$@"' lane "$tree" "$@" || status=$?
   # What the tests have left is counted here.
-  (cd "$root$tree" && find build-"$suite"* -path '*/runs/*' -name 'testlog*' -print0 | tar --null -T - -cf -) | tar -C "$tree" -xf - || true
+  (cd "$root$tree" && find build-"$suite"* -path '*/runs/*' -type f -print0 | tar --null -T - -cf -) | tar -C "$tree" -xf - || true
   return $status
 }
 

@@ -12,7 +12,7 @@ set -euo pipefail
 openvino=2026.4.1
 packages=(wine wine64 g++-mingw-w64-x86-64-posix python3 python3-venv)
 
-case ${1:-} in -*) sed -n '6s/^# //p' "$0" >&2 && exit 2 ;; esac
+case ${1:-} in -*) sed -n '6s/^# //p' "$0" >&2; exit 2 ;; esac
 folder=$(realpath -m -- "${1:-$cache_dir/compiler}")
 program=$folder/intel-npu-compiler
 

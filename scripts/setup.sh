@@ -23,7 +23,7 @@ for_tests=no
 case ${1:-} in
   '') ;;
   --tests) packages+=("${test_packages[@]}") for_tests=yes ;;
-  *) sed -n '5s/^# //p' "$0" >&2 && exit 2 ;;
+  *) sed -n '5s/^# //p' "$0" >&2; exit 2 ;;
 esac
 
 install_packages() {

@@ -9,7 +9,7 @@ set -uo pipefail
 . "$(dirname -- "$0")/common.sh"
 cd "$tree" || exit 1
 
-case ${1:-} in '' | *[!0-9.]*) sed -n '6s/^# //p' "$0" >&2 && exit 2 ;; esac
+case ${1:-} in '' | *[!0-9.]*) sed -n '6s/^# //p' "$0" >&2; exit 2 ;; esac
 seconds=$(awk -v hours="$1" 'BEGIN { printf "%d", hours * 1800 }')
 [ "$seconds" -ge 30 ] || die "$1 hours are too short to tell anything" "Give at least 0.02."
 end_with end_attended

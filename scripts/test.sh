@@ -30,7 +30,7 @@ hours=''
 beside='' work='' times=() failed_stages=()
 leave() {
   end_attended
-  [ -z "$beside" ] || end_group "$beside"
+  [ -z "$beside" ] || end_jobs "$beside"
   [ -z "$work" ] || rm -rf "$work"
 }
 end_with leave
@@ -65,7 +65,7 @@ build_here() {
   attended configure_here || return 1
   local targets=''
   if [ $# -gt 0 ]; then
-    ninja -C build build.ninja && targets=$(scripts/test-targets.py build "$@") || return 1
+    attended ninja -C build build.ninja && targets=$(scripts/test-targets.py build "$@") || return 1
   fi
   # shellcheck disable=SC2086  # words
   attended ninja -C build $targets
@@ -223,13 +223,12 @@ stage_fuzz() {
   local good=0 name
   need scripts/fuzz.sh --build || return 1
   attended show_fuzzers || good=$?
-  while read -r name; do note passed "fuzz-$name"; done < <(sed -n 's/^  \([a-z-]*\): [0-9][0-9]* inputs.*/\1/p' "$work/fuzz")
-  while read -r name; do note failed "fuzz-$name" "what it found is above"; done < <(sed -n 's/^  \([a-z-]*\) FAILED$/\1/p' "$work/fuzz")
+  while read -r name; do note passed "fuzz-$name"; done < <(sed -n 's/^  \([^ ]*\): [0-9][0-9]* inputs.*/\1/p' "$work/fuzz")
+  while read -r name; do note failed "fuzz-$name" "what it found is above"; done < <(sed -n 's/^  \([^ ]*\) FAILED$/\1/p' "$work/fuzz")
   return "$good"
 }
 
 stage_tsan() {
-  forget_results build-tsan
   counted scripts/tsan.sh -- build-tsan
 }
 
@@ -259,7 +258,7 @@ run_stage() {
 }
 
 if [ "${1:-}" = --beside ]; then
-  trap - EXIT INT TERM
+  trap - EXIT HUP INT TERM
   # Not longer than the script that it is beside, however that ends.
   (
     while is_child_of $$ "$3"; do sleep 1; done
@@ -283,7 +282,7 @@ while [ $# -gt 0 ]; do
     --quick) stages+=(setup quick format) ;;
     setup | tests | format | sanitizers | fuzz | trixie | sid | vm | compiler | tidy | coverage | tsan) stages+=("$1") ;;
     soak) stages+=(soak) hours=${2:-} && shift ;;
-    *) sed -n '5,21s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    *) sed -n '5,21s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
   [ $# -eq 0 ] || shift
 done

@@ -7,7 +7,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
 
-[ $# -eq 0 ] || { sed -n '5s/^# //p' "$0" >&2 && exit 2; }
+[ $# -eq 0 ] || { sed -n '5s/^# //p' "$0" >&2; exit 2; }
 for tool in busybox cpio depmod modprobe xz; do
   command -v "$tool" >/dev/null || die "$tool is missing" "Run scripts/setup.sh --tests."
 done

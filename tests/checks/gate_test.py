@@ -19,6 +19,7 @@ echo '{"name": "npucore:checks / one", "result": "OK"}' >"$3/meson-logs/testlog.
 echo '<testsuites/>' >"$3/meson-logs/testlog.junit.xml"
 echo '[]' >"$3/meson-info/intro-tests.json"
 """
+IGNORES_TERM = "trap '' TERM;"
 RUNS_LONG = 'echo $$ >"$MARK" && exec sleep 1000'
 ONE_PASSED = "1 passed, 0 failed"
 
@@ -79,7 +80,8 @@ class Gate(unittest.TestCase):
     def start(self, script, *words):
         """Starts it and waits until the program that it runs has said who it is; both processes."""
         process = subprocess.Popen(self.command(script, *words), cwd=self.tree, env=self.environment,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # these tests may run under nohup
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         until(lambda: self.mark.exists() and self.mark.read_text().strip())
@@ -124,6 +126,37 @@ class Gate(unittest.TestCase):
         self.meson("echo 'No suitable tests defined.'")
         self.assertEqual(self.run_script("repeat.sh", "1", "tests")[0], 1)
 
+    def test_failures_that_are_too_many_for_an_exit_code_are_failures(self):
+        self.meson("echo 'Ok:                 9'; echo 'Fail:               256'")
+        self.assertEqual(self.run_script("repeat.sh", "1", "tests")[0], 1)
+
+    def test_what_the_user_has_set_for_other_tests_leaves_none_out(self):
+        self.meson('[ -z "${GTEST_FILTER-}${GTEST_TOTAL_SHARDS-}${TESTBRIDGE_TEST_ONLY-}" ] || exit 1\n' + PASSES)
+        run = self.run_script("test.sh", "tests", GTEST_FILTER="One*", GTEST_TOTAL_SHARDS="2", TESTBRIDGE_TEST_ONLY="One")
+        self.assertEqual(run[:2], (0, [ONE_PASSED]))
+
+    def test_a_wrong_word_is_refused_where_nothing_can_be_said(self):
+        for command in ("test.sh frmat format", "repeat.sh 0", "fuzz.sh x", "soak.sh x"):
+            self.assertEqual(self.shell(f"scripts/{command} 2>/dev/full").returncode, 2, command)
+
+    def test_a_name_of_no_test_is_a_failure_under_the_sanitizer_of_threads(self):
+        (self.tree / "build-tsan").mkdir()
+        self.meson(PASSES)
+        self.assertEqual(self.run_script("tsan.sh", "one")[0], 0)
+        self.assertEqual(self.run_script("tsan.sh", "one", "another")[0], 1)
+
+    @unittest.skipUnless(os.geteuid() == 0, "a lane needs root")
+    def test_a_lane_without_mounts_counts(self):
+        shutil.copy(SCRIPTS / "lane-tests.sh", self.tree / "scripts")
+        (self.tree / ".venv").mkdir()
+        for name, text in (("test-targets.py", "exit 0"), ("../bin/unshare", "exit 1"), ("../bin/apt-get", "echo http://archive"),
+                           ("../bin/mmdebstrap", 'while [ $# -gt 2 ]; do shift; done; mkdir -p "$1/dev"'),
+                           ("../bin/chroot", 'root=$1; while [ "$1" != lane ]; do shift; done; cd "$root$2" && shift 2 && LANE=trixie exec "$@"')):
+            self.script(f"scripts/{name}", text)
+        self.script("bin/meson", f'case $1 in setup) mkdir -p "$2" ;; test) {PASSES} ;; esac')
+        code, last, said = self.run_script("test.sh", "trixie")
+        self.assertEqual((code, last), (0, [ONE_PASSED]), said)
+
     def test_a_full_disk_is_a_failure(self):
         self.script("scripts/format.sh", "exit 0")
         self.assertEqual(self.full_disk("test.sh", "format")[:2], (1, ["0 passed, 1 failed"]))
@@ -166,17 +199,26 @@ class Gate(unittest.TestCase):
             self.assert_that_a_signal_ends(*command)
 
     def test_signals_end_what_does_not_heed_them_or_is_stopped(self):
-        for stubborn in ("trap '' TERM; ", "kill -STOP $$; "):
+        for stubborn, first, second in ((IGNORES_TERM, signal.SIGTERM, signal.SIGTERM), (IGNORES_TERM, signal.SIGHUP, signal.SIGHUP),
+                                        ("kill -STOP $$;", signal.SIGTERM, signal.SIGHUP)):
             self.meson(f'echo $$ >"$MARK"; {stubborn} while :; do sleep 1; done')
             self.mark.unlink(missing_ok=True)
             process, meson = self.start("test.sh", "tests")
             time.sleep(0.5)
-            process.terminate()
+            process.send_signal(first)
             time.sleep(0.5)
-            process.terminate()
-            self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGTERM)
+            process.send_signal(second)
+            self.assertEqual(process.wait(PATIENCE_S), 128 + first)
             until(lambda: is_gone(meson))  # pylint: disable=cell-var-from-loop
             self.assertEqual(os.listdir(self.tree / "tmp"), [])
+
+    def test_a_signal_ends_what_ignores_it_behind_one_who_heeds_it(self):
+        self.script("bin/stubborn", f'{IGNORES_TERM} echo $$ >"$MARK"; while :; do sleep 1; done')
+        self.script("scripts/coverage.sh", "stubborn; exit 0")
+        self.assert_that_a_signal_ends("test.sh", "coverage")
+        self.script("scripts/fuzz.sh", "stubborn; exit 0")
+        self.meson(PASSES + "exec sleep 10")
+        self.assert_that_a_signal_ends("test.sh", "tests", "fuzz")  # beside
 
     def test_builds_go_on_beside_wherever_it_is_called_from(self):
         self.script("scripts/fuzz.sh", '[ "$1" != --build ] || touch "$MARK"; echo "  ir: 1 inputs"')
@@ -202,6 +244,9 @@ class Gate(unittest.TestCase):
             self.assert_that_a_signal_ends("fuzz.sh", "60")
 
     def test_a_fuzzer_that_tries_nothing_is_a_failure(self):
+        self.script("scripts/fuzz.sh", "echo '  ir_2: 12 inputs, cov: 1'")
+        self.assertEqual(self.run_script("test.sh", "fuzz")[:2], (0, [ONE_PASSED]))
+        shutil.copy(SCRIPTS / "fuzz.sh", self.tree / "scripts")
         for said, passes in (("", False), ("stat::number_of_executed_units: 0", False), ("stat::number_of_executed_units: 12", True)):
             self.fuzzer(f"echo '{said}'")
             self.assertEqual(self.run_script("test.sh", "fuzz")[:2], (0, [ONE_PASSED]) if passes else (1, ["0 passed, 1 failed"]), said)
@@ -254,7 +299,8 @@ class Gate(unittest.TestCase):
         self.script("scripts/test-targets.py", "exit 0")
         self.script("bin/meson", 'case $* in *--reconfigure*) exit 1 ;; esac; rm -rf build-x; mkdir build-x; touch build-x/build.ninja')
         self.script("bin/ninja", 'mkdir "$MARK" || exit 1; sleep 2; rmdir "$MARK"')
-        (self.tree / "build-x").mkdir()
+        (self.tree / "build-x/meson-private").mkdir(parents=True)
+        (self.tree / "build-x/meson-private/cmd_line.txt").touch()
         (self.tree / "build-x/build.ninja").touch()
         builds = []
         for _ in range(2):
@@ -308,9 +354,9 @@ fi""")
         (self.tree / "bin/ninja").unlink()
         shutil.rmtree(self.tree / "build")
         (self.tree / "include").mkdir()
-        (self.tree / "meson_options.txt").write_text("".join(f"option('{name}', type: 'feature')\n" for name in ("overlay", "mqtt", "kafka")))
+        (self.tree / "meson_options.txt").write_text("".join(f"option('{name}', type: 'feature')\n" for name in ("gst", "softnpu", "tests", "overlay", "mqtt", "kafka")) + "option('sdk', type: 'string')\n")
         (self.tree / "meson.build").write_text(
-            "project('p', 'c')\nmessage('werror:', get_option('werror'), 'found:', meson.get_compiler('c').has_header('kafka.h', required: get_option('kafka')))\n")
+            "project('p', 'c')\nassert(get_option('sdk') == '' or import('fs').is_dir(get_option('sdk')))\nmessage('gst:', get_option('gst').enabled())\nmessage('werror:', get_option('werror'), 'found:', meson.get_compiler('c').has_header('kafka.h', required: get_option('kafka')))\n")
 
     def shell(self, command):
         return subprocess.run(["bash", "-c", command], cwd=self.tree, capture_output=True, text=True, check=False,
@@ -356,6 +402,21 @@ fi""")
         self.assertNotEqual(run.returncode, 0)
         self.assertTrue((self.tree / "build/built").exists())
         self.assertEqual(os.listdir(self.tree / "tmp"), [])
+
+    def test_what_is_built_stays_where_a_folder_that_it_needs_is_away(self):
+        self.project()
+        (self.tree / "include/kafka.h").touch()
+        (self.tree / "sdk").mkdir()
+        self.shell('meson setup build -Dsdk="$PWD/sdk" && . scripts/common.sh && configure build && touch build/built')
+        (self.tree / "sdk").rename(self.tree / "away")
+        self.assertNotEqual(self.shell(". scripts/common.sh && configure build -Dwerror=true").returncode, 0)
+        self.assertTrue((self.tree / "build/built").exists())
+
+    def test_a_part_that_the_folder_was_set_up_without_is_built(self):
+        self.project()
+        (self.tree / "include/kafka.h").touch()
+        self.shell("meson setup build -Dgst=disabled")
+        self.assertIn("gst: true", self.shell(". scripts/common.sh && configure build").stdout)
 
     def test_what_is_built_stays_when_an_option_changes(self):
         self.project()
