@@ -69,18 +69,20 @@ def mutate(mutation, texts):
 
 # ---- The copy
 
-def files_of(tree):
-    """What git knows or would take, as it is in the work tree; where that is no clone, or another user's, all but hidden folders and builds."""
-    command = ["git", "-C", tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, capture_output=True, text=True)
-    if listed.returncode == 0:
-        return sorted({name for name in listed.stdout.split("\0") if name and (Path(tree) / name).is_file()})
-    names = []
+def names_in(tree):
+    """All but hidden folders and builds."""
     for folder, folders, files in os.walk(tree):
         if Path(folder) == Path(tree):
             folders[:] = [name for name in folders if not name.startswith((".", "build"))]
-        names += [str((Path(folder) / name).relative_to(tree)) for name in files]
-    return sorted(names)
+        yield from (str((Path(folder) / name).relative_to(tree)) for name in files)
+
+
+def files_of(tree):
+    """What git knows or would take, as it is in the work tree; names_in() one that git refuses, or that another clone ignores."""
+    command = ["git", "-C", tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, capture_output=True, text=True).stdout if shutil.which("git") else ""
+    names = listed.split("\0") if listed else names_in(tree)
+    return sorted({name for name in names if name and (Path(tree) / name).is_file()})
 
 
 def texts_of(tree, names):
@@ -102,7 +104,7 @@ class Copy:
     def __init__(self, tree, folder, setup):
         self.tree, self.source, self.build = tree, folder, folder / "build"  # compiled by the same paths as the tree
         self.setup = setup
-        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("GTEST_")}
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith(("GTEST_", "TESTBRIDGE_"))}
         self.environment.update(CCACHE_BASEDIR=str(folder), CCACHE_NOHASHDIR="1")
 
     def update(self):

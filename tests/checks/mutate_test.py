@@ -1,12 +1,14 @@
 """scripts/mutate.py on a tree of one function and one test, and its way of finding C++ however it is wrapped."""
 import contextlib
 import io
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "scripts"))
 
@@ -106,7 +108,13 @@ class Trying(unittest.TestCase):
         shutil.rmtree(self.tree / ".git")
         (self.tree / "build-x").mkdir()
         (self.tree / "build-x/made.c").touch()
+        (self.tree / ".#most.c").symlink_to("nowhere")
         self.assertEqual(mutate.files_of(self.tree), known)
+        subprocess.run(["git", "init", "-q", self.tree.parent], check=True)
+        (self.tree.parent / ".gitignore").write_text("/tree/\n")
+        self.assertEqual(mutate.files_of(self.tree), known)
+        with mock.patch.dict(os.environ, PATH=""):
+            self.assertEqual(mutate.files_of(self.tree), known)
 
     def test_refuses_tests_that_are_not_there(self):
         with self.assertRaisesRegex(mutate.CannotTry, "there is no test elsewhere"):
