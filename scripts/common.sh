@@ -100,7 +100,7 @@ is_running() {
 # end_group PID: with all that this job has started
 end_group() {
   is_running "$1" || return 0
-  kill -TERM -- "-$1" 2>/dev/null || true
+  kill -TERM -- "-$1" 2>/dev/null || kill -TERM "$1" 2>/dev/null || true # whose group is not there yet
   kill -CONT -- "-$1" 2>/dev/null || true
 }
 
@@ -130,17 +130,39 @@ end_attended() {
   attended=''
 }
 
+# is_left GROUP: whether one of that process group runs. Who has ended, and only was not waited for yet, does not.
+is_left() {
+  kill -0 -- "-$1" 2>/dev/null || return 1
+  local file stat
+  for file in /proc/[0-9]*/stat; do
+    { read -r stat <"$file"; } 2>/dev/null || continue
+    # shellcheck disable=SC2086  # its state, parent and group
+    set -- "$1" ${stat##*) }
+    [ "$4" != "$1" ] || [ "$2" = Z ] || return 0
+  done
+  return 1
+}
+
+# A script that another one ends has half of that one's time for what it runs itself.
+ends_within=${NPUCORE_ENDS_WITHIN:-100} # tenths of a second
+export NPUCORE_ENDS_WITHIN=$((ends_within / 2))
+
 # end_jobs PID...: with all that they have started, and waits. Who does not heed a signal is killed, also where the job itself has heeded
 # it: the number of a group is nobody else's as long as one is left in it.
 end_jobs() {
-  local job tenths=0 running=()
+  local job tenths=0 running=() left=() still
   for job in "$@"; do ! is_running "$job" || running+=("$job"); done
   for job in "${running[@]}"; do end_group "$job"; done
-  for job in "${running[@]}"; do
-    while kill -0 -- "-$job" 2>/dev/null && [ $((tenths += 1)) -le 100 ]; do sleep 0.1; done
-    kill -KILL -- "-$job" 2>/dev/null || true # a caller may end at what fails
-    wait "$job" 2>/dev/null || true
+  left=("${running[@]}")
+  while true; do
+    still=()
+    for job in "${left[@]}"; do ! is_left "$job" || still+=("$job"); done
+    left=("${still[@]}")
+    [ ${#left[@]} -gt 0 ] && [ $((tenths += 1)) -le "$ends_within" ] || break
+    sleep 0.1
   done
+  for job in "${left[@]}"; do kill -KILL -- "-$job" 2>/dev/null || true; done # a caller may end at what fails
+  for job in "${running[@]}"; do wait "$job" 2>/dev/null || true; done
 }
 
 # As many tests at once keep the processors busy: many of them sleep.

@@ -90,7 +90,7 @@ enter_copied() {
   shift
   while read -r folder; do
     mkdir -p "$root$folder"
-    tar -C "$folder" --exclude=./build --exclude='./build-*' -cf - . | tar -C "$root$folder" -xf -
+    tar -C "$folder" --exclude=./build --exclude='./build-*' --exclude="./${lanes_dir#"$folder"/}" -cf - . | tar -C "$root$folder" -xf -
   done < <(shared_folders)
   [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
   local status=0

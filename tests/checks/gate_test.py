@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 PATIENCE_S = 100
 PASSES = """
 echo 'Ok:                 1'
@@ -45,13 +46,15 @@ class Gate(unittest.TestCase):
         temp = tempfile.TemporaryDirectory()
         self.addCleanup(temp.cleanup)
         self.tree = Path(temp.name)
+        cache = tempfile.TemporaryDirectory()
+        self.addCleanup(cache.cleanup)
         for folder in ("scripts", "bin", "build/meson-logs", "tmp"):
             (self.tree / folder).mkdir(parents=True)
         for name in ("test.sh", "repeat.sh", "fuzz.sh", "soak.sh", "tsan.sh", "demo.sh", "setup.sh", "lane.sh", "common.sh", "tally.py"):
             shutil.copy(SCRIPTS / name, self.tree / "scripts")
         self.mark = self.tree / "mark"
         self.environment = {**os.environ, "PATH": f"{self.tree}/bin:{os.environ['PATH']}", "TMPDIR": f"{self.tree}/tmp",
-                            "HOME": f"{self.tree}", "MARK": str(self.mark)}
+                            "HOME": f"{self.tree}", "XDG_CACHE_HOME": cache.name, "MARK": str(self.mark)}
         (self.tree / "build/build.ninja").touch()
         self.script("bin/ninja", "exit 0")
         self.meson(PASSES)
@@ -145,17 +148,19 @@ class Gate(unittest.TestCase):
         self.assertEqual(self.run_script("tsan.sh", "one")[0], 0)
         self.assertEqual(self.run_script("tsan.sh", "one", "another")[0], 1)
 
-    @unittest.skipUnless(os.geteuid() == 0, "a lane needs root")
+    @unittest.skipUnless(os.geteuid() == 0 and KEYRING.exists(), "a lane needs root and debian-archive-keyring")
     def test_a_lane_without_mounts_counts(self):
         shutil.copy(SCRIPTS / "lane-tests.sh", self.tree / "scripts")
         (self.tree / ".venv").mkdir()
         for name, text in (("test-targets.py", "exit 0"), ("../bin/unshare", "exit 1"), ("../bin/apt-get", "echo http://archive"),
-                           ("../bin/mmdebstrap", 'while [ $# -gt 2 ]; do shift; done; mkdir -p "$1/dev"'),
+                           ("../bin/mmdebstrap", 'while [ $# -gt 2 ]; do shift; done; mkdir -p "$1/dev"; touch "$1/dev/null"'),
                            ("../bin/chroot", 'root=$1; while [ "$1" != lane ]; do shift; done; cd "$root$2" && shift 2 && LANE=trixie exec "$@"')):
             self.script(f"scripts/{name}", text)
         self.script("bin/meson", f'case $1 in setup) mkdir -p "$2" ;; test) {PASSES} ;; esac')
-        code, last, said = self.run_script("test.sh", "trixie")
-        self.assertEqual((code, last), (0, [ONE_PASSED]), said)
+        for cache in (self.environment["XDG_CACHE_HOME"], f"{self.tree}/cache"):  # of CI it may be in the tree
+            code, last, said = self.run_script("test.sh", "trixie", XDG_CACHE_HOME=cache)
+            self.assertEqual((code, last), (0, [ONE_PASSED]), said)
+            self.assertEqual(list(Path(cache).glob(f"npucore/lanes/trixie-*{self.tree}/cache/npucore/lanes/*")), [])
 
     def test_a_full_disk_is_a_failure(self):
         self.script("scripts/format.sh", "exit 0")
@@ -219,6 +224,25 @@ class Gate(unittest.TestCase):
         self.script("scripts/fuzz.sh", "stubborn; exit 0")
         self.meson(PASSES + "exec sleep 10")
         self.assert_that_a_signal_ends("test.sh", "tests", "fuzz")  # beside
+        self.script("build/tests/soak/soak", "exec stubborn")
+        self.assert_that_a_signal_ends("test.sh", "soak", "1")  # of a script that ends its own
+
+    def test_a_signal_ends_what_has_no_group_of_its_own_yet(self):
+        self.script("bin/setsid", 'echo $$ >"$MARK"; exec sleep 1000')
+        self.meson(PASSES + "exec sleep 1000")
+        self.assert_that_a_signal_ends("test.sh", "tests", "fuzz")
+
+    def test_who_has_ended_and_is_a_zombie_is_not_waited_for(self):
+        """As where the process 1 waits for nobody."""
+        child = os.fork()
+        if child == 0:
+            os.setpgid(0, 0)
+            os._exit(0)
+        self.addCleanup(os.waitpid, child, 0)
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        os.kill(child, 0)  # is there
+        self.assertEqual(self.shell(f". scripts/common.sh; kill -0 -- -{child} && is_left {child}").returncode, 1)
+        self.assertEqual(self.shell(f'. scripts/common.sh; is_left "$(cut -d" " -f5 /proc/$$/stat)"').returncode, 0)
 
     def test_builds_go_on_beside_wherever_it_is_called_from(self):
         self.script("scripts/fuzz.sh", '[ "$1" != --build ] || touch "$MARK"; echo "  ir: 1 inputs"')
