@@ -242,7 +242,7 @@ class Gate(unittest.TestCase):
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         os.kill(child, 0)  # is there
         self.assertEqual(self.shell(f". scripts/common.sh; kill -0 -- -{child} && is_left {child}").returncode, 1)
-        self.assertEqual(self.shell(f'. scripts/common.sh; is_left "$(cut -d" " -f5 /proc/$$/stat)"').returncode, 0)
+        self.assertEqual(self.shell('. scripts/common.sh; is_left "$(cut -d" " -f5 /proc/$$/stat)"').returncode, 0)
 
     def test_builds_go_on_beside_wherever_it_is_called_from(self):
         self.script("scripts/fuzz.sh", '[ "$1" != --build ] || touch "$MARK"; echo "  ir: 1 inputs"')
@@ -378,9 +378,14 @@ fi""")
         (self.tree / "bin/ninja").unlink()
         shutil.rmtree(self.tree / "build")
         (self.tree / "include").mkdir()
-        (self.tree / "meson_options.txt").write_text("".join(f"option('{name}', type: 'feature')\n" for name in ("gst", "softnpu", "tests", "overlay", "mqtt", "kafka")) + "option('sdk', type: 'string')\n")
+        parts = ("gst", "softnpu", "tests", "overlay", "mqtt", "kafka")
+        (self.tree / "meson_options.txt").write_text("".join(f"option('{name}', type: 'feature')\n" for name in parts) +
+                                                     "option('sdk', type: 'string')\n")
         (self.tree / "meson.build").write_text(
-            "project('p', 'c')\nassert(get_option('sdk') == '' or import('fs').is_dir(get_option('sdk')))\nmessage('gst:', get_option('gst').enabled())\nmessage('werror:', get_option('werror'), 'found:', meson.get_compiler('c').has_header('kafka.h', required: get_option('kafka')))\n")
+            "project('p', 'c')\n"
+            "assert(get_option('sdk') == '' or import('fs').is_dir(get_option('sdk')))\n"
+            "message('gst:', get_option('gst').enabled())\n"
+            "message('werror:', get_option('werror'), 'found:', meson.get_compiler('c').has_header('kafka.h', required: get_option('kafka')))\n")
 
     def shell(self, command):
         return subprocess.run(["bash", "-c", command], cwd=self.tree, capture_output=True, text=True, check=False,

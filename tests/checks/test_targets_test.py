@@ -26,6 +26,9 @@ class TestTargets(unittest.TestCase):
         self.assertEqual(test_targets.wanted(TESTS, TARGETS, {"gst", "bench"}),
                          ["/b/gst-tests", "/b/libplugin.so", "/b/model.bin", "/b/model.xml"])
 
+    def test_an_unknown_suite_needs_nothing(self):
+        self.assertEqual(test_targets.wanted(TESTS, TARGETS, {"gstreamer"}), [])
+
     def test_an_unknown_suite_beside_a_known_one_is_an_error(self):
         known = {"tests": TESTS, "targets": TARGETS}
         with mock.patch.object(test_targets, "introspect", lambda _, what: known[what]):

@@ -41,11 +41,14 @@ bool is_in_flight(Request& request, Clock::time_point end,
 
 TEST_F(Requests, AreNotReadyBeforeTheirTime) {
   Request request = model().create_request();
-  const auto end = Clock::now() + kInference;
-  request.submit();
-  is_in_flight(request, end);
-  is_in_flight(request, end, milliseconds(20));
-  EXPECT_TRUE(request.wait());
+  bool seen_in_flight = false;  // not in each turn, where the machine is busy
+  for (int turn = 0; turn < 20 && !seen_in_flight; ++turn) {
+    const auto end = Clock::now() + kInference;
+    request.submit();
+    seen_in_flight = is_in_flight(request, end) && is_in_flight(request, end, milliseconds(20));
+    EXPECT_TRUE(request.wait());
+  }
+  EXPECT_TRUE(seen_in_flight) << "a wait with a limit waits for the inference";
 }
 
 TEST_F(Requests, WithNothingInFlightAreReady) {
