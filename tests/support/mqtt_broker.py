@@ -2,17 +2,18 @@
 """As much of an MQTT broker (3.1.1 and 5) as a publisher needs, on the loopback interface. It keeps sessions as long as it runs.
 
 usage: mqtt_broker.py PORT FOLDER [--mute] [--hold N] [--hold-releases] [--cut-releases N] [--cut-at-release N] [--only-5]
-       [--refuse-silently] [--cut-connects N] [--slow-connect SECONDS] [--end-connection N] [--late-connect-at N]
-       [--forget-at N] [--receive-maximum N]
+       [--refuse-silently] [--cut-connect N] [--mute-connect N] [--slow-connect SECONDS] [--end-connection N]
+       [--late-connect-at N] [--forget-at N] [--receive-maximum N]
 
 FOLDER/messages has the payload of each message, FOLDER/taken a line for each that came, FOLDER/releases one for each PUBREL,
 FOLDER/connects one for each CONNECT. With --mute it confirms nothing, but gives signs of life. With --hold it does not answer the first N
 messages of quality 2. With --hold-releases it answers no PUBREL, and no message of quality 2 is out; with --cut-releases the first N are
 out, and the connection ends without the answer. With --cut-at-release the first N are not out, and the connection ends at the Nth. With
---only-5 it refuses clients of 3.1.1, with --refuse-silently without a word. With --cut-connects it ends the connection instead of answering
-the first N CONNECTs, with --slow-connect it answers the first so late, with --end-connection it ends the Nth right behind its answer. With
---late-connect-at the very first comes once more, behind the Nth PUBREL, and is given up at once. With --forget-at it has lost all sessions
-at the Nth CONNECT. With --receive-maximum it tells clients of MQTT 5 how many messages it takes at once.
+--only-5 it refuses clients of 3.1.1, with --refuse-silently without a word. With --cut-connect it ends the connection instead of answering
+the Nth CONNECT, with --mute-connect it leaves that without an answer, with --slow-connect it answers the first so late, with
+--end-connection it ends the Nth right behind its answer. With --late-connect-at the very first comes once more, behind the Nth PUBREL, and
+is given up at once. With --forget-at it has lost all sessions at the Nth CONNECT. With --receive-maximum it tells clients of MQTT 5 how
+many messages it takes at once.
 """
 import argparse
 import socketserver
@@ -100,8 +101,10 @@ class Connection(socketserver.StreamRequestHandler):
         if self.server.is_among_first("slow connects", 1):
             time.sleep(options.slow_connect)
         is_there, number, self.session = self.server.session_of(Wish(packet.text(), bool(flags & CLEAN), expires))
-        if self.server.is_among_first("cut connects", options.cut_connects):
+        if number == options.cut_connect:
             return False
+        if number == options.mute_connect:
+            return True
         self.answer(CONNACK, bytes((is_there, 0)) + (self.properties() if self.is_version_5 else b""))
         return number != options.end_connection
 
@@ -189,7 +192,8 @@ def main():
     parser.add_argument("--cut-at-release", type=int, default=0)
     parser.add_argument("--only-5", action="store_true")
     parser.add_argument("--refuse-silently", action="store_true")
-    parser.add_argument("--cut-connects", type=int, default=0)
+    parser.add_argument("--cut-connect", type=int)
+    parser.add_argument("--mute-connect", type=int)
     parser.add_argument("--slow-connect", type=float, default=0)
     parser.add_argument("--end-connection", type=int)
     parser.add_argument("--late-connect-at", type=int)

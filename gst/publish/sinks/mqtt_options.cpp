@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <random>
 #include <utility>
@@ -174,9 +175,20 @@ void MqttOptions::set_session() {
   Paho::get().add_property(&properties_, &expiry);
 }
 
+/// Of an attempt that failed the library does not tell whether it was given up: its time does.
 int MqttOptions::connect(MQTTClient client, bool& resumes) {
+  constexpr std::chrono::seconds kAlmostAllItsTime{kConnectTimeoutSeconds - 1};
+  const auto begin = std::chrono::steady_clock::now();
+  const int result = is_version_5() ? connect5(client) : connect3(client, resumes);
+  if (result == MQTTCLIENT_FAILURE &&
+      std::chrono::steady_clock::now() - begin >= kAlmostAllItsTime) {
+    resumes = false;
+  }
+  return result;
+}
+
+int MqttOptions::connect3(MQTTClient client, bool& resumes) {
   const Paho& paho = Paho::get();
-  if (is_version_5()) return connect5(client);
   const int result = paho.connect(client, &connect_);
   if (resumes && result == MQTTCLIENT_SUCCESS && connect_.returned.sessionPresent == 0) {
     resumes = false;

@@ -28,8 +28,9 @@ class MqttOptions {
   /// In place of one that is not connected, and of all that it knows. 0, or the library's code.
   int renew(MQTTClient& client) const;
   /// Waits for the broker's answer, a few seconds at most. 0, its code, or below zero the
-  /// library's. `resumes`: what the client has sent before is of a session that the broker has. A
-  /// broker of 3.1.1 that no longer has it is left again, and `resumes` becomes false.
+  /// library's. `resumes`: what the client has sent before is of a session that the broker has. It
+  /// becomes false where a broker of 3.1.1 no longer has it, who is left again, and where the
+  /// answer did not come in time: the broker may yet begin one.
   int connect(MQTTClient client, bool& resumes);
   /// Ends one of the same name at the broker, so that connect() begins one. As connect().
   int end_session(MQTTClient client);
@@ -61,6 +62,7 @@ class MqttOptions {
   void set_session();
   int version() const { return is_version_5() ? MQTTVERSION_5 : MQTTVERSION_3_1_1; }
   int create(MQTTClient& client, int version) const;
+  int connect3(MQTTClient client, bool& resumes);
   int connect5(MQTTClient client);
 
   const MqttSettings settings_;

@@ -390,15 +390,14 @@ int MqttSink::connect_in_turn(bool& resumes) {
 /// Of a line that the broker had taken the library sends no more than that it may be given out. A
 /// broker that has lost it with the session says yes to that, too: it is asked for the session
 /// first. A question without an answer may have begun the very session that the next one finds: the
-/// next attempt begins one. `resumes` becomes false where this one is to. Disconnected is who was
-/// taken, and whose connection has ended since.
+/// next attempt begins one. `resumes` becomes false where this one is to.
 int MqttSink::resume_session(bool& resumes) {
   int result = mqtt_.look_for_session(resumes);
-  if (result == MQTTCLIENT_SUCCESS && resumes && !is_ending_) {
+  if (result > 0 || is_ending_) return result;
+  if (result == MQTTCLIENT_SUCCESS && resumes) {
     result = mqtt_.connect(client_, resumes);
+    if (result > 0 || is_ending_ || resumes) return result;
   }
-  const bool was_resumed = result == MQTTCLIENT_SUCCESS || result == MQTTCLIENT_DISCONNECTED;
-  if (result > 0 || is_ending_ || (was_resumed && resumes)) return result;
   resumes = false;
   const int renewed = begin_anew();
   return result != MQTTCLIENT_SUCCESS ? result : renewed;

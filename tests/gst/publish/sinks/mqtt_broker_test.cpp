@@ -12,6 +12,7 @@ using namespace gstnpu_test;
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
 
 constexpr std::size_t kMostOnTheirWay = 16;  // lines
+constexpr const char* kConnectBehindTheQuestion = "4";
 
 std::map<guint64, int> once_each(guint64 frames) {
   std::map<guint64, int> counted;
@@ -135,7 +136,7 @@ TEST_P(MqttSessions, AreBegunAnewWhereTheBrokerDoesNotAnswerTheQuestion) {
   publishing.push(40);
   EXPECT_TRUE(becomes([&] { return broker.releases() == kMostOnTheirWay; }));
   broker.kill();
-  broker.start_with({"--cut-connects", "1"});
+  broker.start_with({"--cut-connect", "1"});
   publishing.end_stream();
   EXPECT_EQ(publishing.counts().published, 40U);
   EXPECT_EQ(broker.frames(), once_each(40));
@@ -156,8 +157,22 @@ TEST_P(MqttSessions, AreNotTakenForOneOfAnAttemptThatComesLate) {
 
 // It had said that it has the session, so what it has given out is not to come again.
 TEST_P(MqttSessions, GoOnWhereAResumedConnectionBreaks) {
-  constexpr const char* kBehindTheQuestion = "4";
-  MqttBroker broker({"--cut-releases", "1", "--end-connection", kBehindTheQuestion});
+  for (const char* end : {"--end-connection", "--cut-connect"}) {
+    MqttBroker broker({"--cut-releases", "1", end, kConnectBehindTheQuestion});
+    broker.start();
+    Publishing publishing(broker.location(), properties());
+    publishing.push(40);
+    publishing.end_stream();
+    EXPECT_EQ(publishing.counts().published, 40U);
+    EXPECT_EQ(broker.frames(), once_each(40)) << end;
+  }
+}
+
+// It had lost the session behind the question, and what was given up had begun an empty one, which
+// was taken for the one that was lost.
+TEST_P(MqttSessions, AreBegunAnewWhereTheBrokerDoesNotAnswerBehindTheQuestion) {
+  MqttBroker broker({"--cut-at-release", std::to_string(kMostOnTheirWay), "--forget-at",
+                     kConnectBehindTheQuestion, "--mute-connect", kConnectBehindTheQuestion});
   broker.start();
   Publishing publishing(broker.location(), properties());
   publishing.push(40);
@@ -185,7 +200,6 @@ TEST(MqttSession, IsBegunAnewAtABrokerOfMqtt5Alone) {
 // It said that it had the session, and had lost it when the client came: the library told that what
 // it had asked for was out.
 TEST(MqttSession, IsBegunAnewWhereItGoesBehindTheQuestion) {
-  constexpr const char* kConnectBehindTheQuestion = "4";
   MqttBroker broker({"--cut-at-release", std::to_string(kMostOnTheirWay), "--forget-at",
                      kConnectBehindTheQuestion});
   broker.start();
