@@ -28,8 +28,8 @@ choose_compiler_cache() {
 }
 choose_compiler_cache
 
-# What the user has set for tests of his own leaves some of these out.
-for name in $(compgen -e GTEST_) TESTBRIDGE_TEST_ONLY; do unset "$name"; done
+# What the user has set for tests of his own leaves some of these out, or assertions, and git's hooks name a repository to all that they run.
+for name in $(compgen -e GTEST_) TESTBRIDGE_TEST_ONLY PYTHONOPTIMIZE $(git rev-parse --local-env-vars 2>/dev/null); do unset "$name"; done
 
 # configure BUILD [OPTION...]: sets a build folder up, and again when the options, or what the scripts install, have changed. Other options
 # that the folder was set up with stay. Meson remembers what it has not found: where that is in the way, and a new folder would do, the
@@ -120,14 +120,16 @@ attended() {
   set +m
   wait "$attended"
   local status=$?
-  [ $status -lt 128 ] || kill -TERM -- "-$attended" 2>/dev/null
+  [ $status -lt 128 ] || end_rest "$attended"
   attended=''
   return $status
 }
 
+# All that this script has started.
 end_attended() {
-  [ -z "$attended" ] || end_jobs "$attended"
-  attended=''
+  # shellcheck disable=SC2046  # numbers
+  end_jobs $(jobs -p)
+  [ -z "$attended" ] || end_rest "$attended"
 }
 
 # is_left GROUP: whether one of that process group runs. Who has ended, and only was not waited for yet, does not.
@@ -135,10 +137,10 @@ is_left() {
   kill -0 -- "-$1" 2>/dev/null || return 1
   local file stat
   for file in /proc/[0-9]*/stat; do
-    { read -r stat <"$file"; } 2>/dev/null || continue
-    # shellcheck disable=SC2086  # its state, parent and group
+    { read -r -d '' stat <"$file" || [ -n "$stat" ]; } 2>/dev/null || continue # its name may be of several lines
+    # shellcheck disable=SC2086  # its state, parent and group; the 19th is how many threads run
     set -- "$1" ${stat##*) }
-    [ "$4" != "$1" ] || [ "$2" = Z ] || return 0
+    [ "${4-}" != "$1" ] || { [ "$2" = Z ] && [ "${19}" -le 1 ]; } || return 0
   done
   return 1
 }
@@ -150,19 +152,29 @@ export NPUCORE_ENDS_WITHIN=$((ends_within / 2))
 # end_jobs PID...: with all that they have started, and waits. Who does not heed a signal is killed, also where the job itself has heeded
 # it: the number of a group is nobody else's as long as one is left in it.
 end_jobs() {
-  local job tenths=0 running=() left=() still
+  local job running=()
   for job in "$@"; do ! is_running "$job" || running+=("$job"); done
   for job in "${running[@]}"; do end_group "$job"; done
-  left=("${running[@]}")
+  kill_stubborn "${running[@]}"
+  for job in "${running[@]}"; do wait "$job" 2>/dev/null || true; done
+}
+
+# end_rest GROUP: what a job that has ended has left behind
+end_rest() {
+  ! kill -TERM -- "-$1" 2>/dev/null || kill_stubborn "$1"
+}
+
+# kill_stubborn GROUP...: what has not ended in time
+kill_stubborn() {
+  local group tenths=0 left=("$@") still
   while true; do
     still=()
-    for job in "${left[@]}"; do ! is_left "$job" || still+=("$job"); done
+    for group in "${left[@]}"; do ! is_left "$group" || still+=("$group"); done
     left=("${still[@]}")
     [ ${#left[@]} -gt 0 ] && [ $((tenths += 1)) -le "$ends_within" ] || break
     sleep 0.1
   done
-  for job in "${left[@]}"; do kill -KILL -- "-$job" 2>/dev/null || true; done # a caller may end at what fails
-  for job in "${running[@]}"; do wait "$job" 2>/dev/null || true; done
+  for group in "${left[@]}"; do kill -KILL -- "-$group" 2>/dev/null || true; done # a caller may end at what fails
 }
 
 # As many tests at once keep the processors busy: many of them sleep.

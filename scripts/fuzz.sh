@@ -73,11 +73,6 @@ share=$((seconds * jobs / ${#targets[@]}))
 export TBB_ENABLE_SANITIZERS=1 UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
 running=0 failed=0
 set -m # each fuzzer in a process group of its own, which a signal ends
-end_fuzzers() {
-  # shellcheck disable=SC2046  # numbers
-  end_jobs $(jobs -p)
-}
-end_with end_fuzzers
 for target in "${targets[@]}"; do
   if [ "$running" -ge "$jobs" ]; then
     wait -n || failed=$((failed + 1))

@@ -86,11 +86,14 @@ enter_mounted() {
 }
 
 enter_copied() {
-  local root=$1 folder
+  local root=$1 folder real lanes
   shift
+  lanes=$(realpath -- "$lanes_dir")
   while read -r folder; do
     mkdir -p "$root$folder"
-    tar -C "$folder" --exclude=./build --exclude='./build-*' --exclude="./${lanes_dir#"$folder"/}" -cf - . | tar -C "$root$folder" -xf -
+    real=$(realpath -- "$folder")
+    tar -C "$folder" --exclude=./build --exclude='./build-*' --no-wildcards --anchored --exclude="./${lanes#"$real"/}" -cf - . |
+      tar -C "$root$folder" -xf -
   done < <(shared_folders)
   [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
   local status=0

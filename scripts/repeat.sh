@@ -17,19 +17,15 @@ for stage in "${stages[@]}"; do
   case $stage in tests | sanitizers | trixie) ;; *) die "the stage $stage runs no tests" "There are: tests sanitizers trixie" ;; esac
 done
 
-loops=()
 failed=0
 failures=$(mktemp) || die "there is no folder for what is collected" "Set TMPDIR to one that can be written."
 leave() {
   end_attended
-  local loop
-  for loop in "${loops[@]}"; do ! is_running "$loop" || kill "$loop"; done
   rm -f "$failures"
 }
 end_with leave
 for _ in $(seq "$(nproc)"); do
   while is_child_of "$BASHPID" $$; do :; done & # as long as this script
-  loops+=($!)
 done
 
 run_stage() {

@@ -29,8 +29,8 @@ quick_suites=(checks ir npucore npuvision softnpu tools gst pipelines)
 hours=''
 beside='' work='' times=() failed_stages=()
 leave() {
+  pace_beside 0 # else it has no time to end what it runs itself
   end_attended
-  [ -z "$beside" ] || end_jobs "$beside"
   [ -z "$work" ] || rm -rf "$work"
 }
 end_with leave
@@ -104,7 +104,7 @@ start_beside() {
 
 # pace_beside NICENESS: for root, who may also take it back
 pace_beside() {
-  [ -n "$beside" ] || return 0
+  [ -n "$beside" ] && is_running "$beside" || return 0
   echo "$1" >"/proc/$beside/autogroup"
   renice -n "$1" -g "$beside" >/dev/null
 } 2>/dev/null
@@ -189,13 +189,14 @@ stage_vm() {
   counted scripts/lane.sh vm host trixie -- build-vm
 }
 
-# What it installs needs root, once.
+# What it installs needs root, once, and is not attended either.
 stage_compiler() {
   if [ "$(uname -m)" != x86_64 ]; then
     note skipped "the lane compiler" "Intel's compiler runs on x86-64"
     return 0
   fi
   rm -rf build/runs/compiler
+  scripts/setup-compiler.sh >/dev/null || return 1
   counted scripts/lane.sh compiler -- build/runs/compiler
 }
 

@@ -22,6 +22,12 @@ echo '[]' >"$3/meson-info/intro-tests.json"
 """
 IGNORES_TERM = "trap '' TERM;"
 RUNS_LONG = 'echo $$ >"$MARK" && exec sleep 1000'
+ENDS_ITS_FIRST_THREAD = """
+import ctypes, os, platform, signal, threading, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+threading.Thread(target=lambda: time.sleep(1) or open(os.environ["MARK"], "w").write(str(os.getpid())) and time.sleep(1000)).start()
+ctypes.CDLL(None).syscall(60 if platform.machine() == "x86_64" else 93, 0)
+"""
 ONE_PASSED = "1 passed, 0 failed"
 
 
@@ -34,11 +40,12 @@ def until(holds):
 
 
 def is_gone(pid):
-    """A process that nobody has waited for yet is gone too."""
+    """A process that nobody has waited for yet is gone too, unless only its first thread has ended."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+        stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
         return True
+    return stat[0] == "Z" and int(stat[17]) <= 1
 
 
 class Gate(unittest.TestCase):
@@ -134,8 +141,9 @@ class Gate(unittest.TestCase):
         self.assertEqual(self.run_script("repeat.sh", "1", "tests")[0], 1)
 
     def test_what_the_user_has_set_for_other_tests_leaves_none_out(self):
-        self.meson('[ -z "${GTEST_FILTER-}${GTEST_TOTAL_SHARDS-}${TESTBRIDGE_TEST_ONLY-}" ] || exit 1\n' + PASSES)
-        run = self.run_script("test.sh", "tests", GTEST_FILTER="One*", GTEST_TOTAL_SHARDS="2", TESTBRIDGE_TEST_ONLY="One")
+        own = {"GTEST_FILTER": "One*", "GTEST_TOTAL_SHARDS": "2", "TESTBRIDGE_TEST_ONLY": "One", "PYTHONOPTIMIZE": "1", "GIT_DIR": "/none"}
+        self.meson("".join(f'[ -z "${{{name}-}}" ] || exit 1\n' for name in own) + PASSES)
+        run = self.run_script("test.sh", "tests", **own)
         self.assertEqual(run[:2], (0, [ONE_PASSED]))
 
     def test_a_wrong_word_is_refused_where_nothing_can_be_said(self):
@@ -157,7 +165,9 @@ class Gate(unittest.TestCase):
                            ("../bin/chroot", 'root=$1; while [ "$1" != lane ]; do shift; done; cd "$root$2" && shift 2 && LANE=trixie exec "$@"')):
             self.script(f"scripts/{name}", text)
         self.script("bin/meson", f'case $1 in setup) mkdir -p "$2" ;; test) {PASSES} ;; esac')
-        for cache in (self.environment["XDG_CACHE_HOME"], f"{self.tree}/cache"):  # of CI it may be in the tree
+        (self.tree / "link").symlink_to("cache")
+        # Of CI it may be in the tree.
+        for cache in (self.environment["XDG_CACHE_HOME"], *(f"{self.tree}/{name}" for name in ("cache", "cache/", "scripts/../cache", "link"))):
             code, last, said = self.run_script("test.sh", "trixie", XDG_CACHE_HOME=cache)
             self.assertEqual((code, last), (0, [ONE_PASSED]), said)
             self.assertEqual(list(Path(cache).glob(f"npucore/lanes/trixie-*{self.tree}/cache/npucore/lanes/*")), [])
@@ -227,6 +237,22 @@ class Gate(unittest.TestCase):
         self.script("build/tests/soak/soak", "exec stubborn")
         self.assert_that_a_signal_ends("test.sh", "soak", "1")  # of a script that ends its own
 
+    def test_a_signal_ends_what_ignores_it_beside_on_a_busy_machine(self):
+        self.fuzzer("exit 0")
+        self.script("bin/ninja", f'case $* in *fuzzers) {IGNORES_TERM} echo $$ >"$MARK"; while :; do sleep 1; done ;; esac')
+        self.meson(PASSES + "exec sleep 1000")
+        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True) for _ in range(4 * os.cpu_count())]
+        for process in busy:
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+        self.assert_that_a_signal_ends("test.sh", "tests", "fuzz")
+
+    def test_a_signal_ends_a_program_whose_first_thread_has_ended(self):
+        self.script("ends", f'exec "{sys.executable}" -c \'{ENDS_ITS_FIRST_THREAD}\'')
+        for command in ('exec "$0/../../ends"', '"$0/../../ends"; exit 0'):
+            self.script("scripts/coverage.sh", command.replace("$0/../..", str(self.tree)))
+            self.assert_that_a_signal_ends("test.sh", "coverage")
+
     def test_a_signal_ends_what_has_no_group_of_its_own_yet(self):
         self.script("bin/setsid", 'echo $$ >"$MARK"; exec sleep 1000')
         self.meson(PASSES + "exec sleep 1000")
@@ -241,7 +267,12 @@ class Gate(unittest.TestCase):
         self.addCleanup(os.waitpid, child, 0)
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         os.kill(child, 0)  # is there
-        self.assertEqual(self.shell(f". scripts/common.sh; kill -0 -- -{child} && is_left {child}").returncode, 1)
+        shutil.copy("/bin/sleep", self.tree / "a\nb")
+        stranger = subprocess.Popen([self.tree / "a\nb", "1000"])
+        self.addCleanup(stranger.wait)
+        self.addCleanup(stranger.kill)
+        run = self.shell(f"set -u; . scripts/common.sh; kill -0 -- -{child} && is_left {child}")
+        self.assertEqual((run.returncode, run.stderr), (1, ""))
         self.assertEqual(self.shell('. scripts/common.sh; is_left "$(cut -d" " -f5 /proc/$$/stat)"').returncode, 0)
 
     def test_builds_go_on_beside_wherever_it_is_called_from(self):
@@ -292,11 +323,24 @@ class Gate(unittest.TestCase):
         until(lambda: not os.listdir(self.tree / "tmp"))
 
     def test_what_a_killed_program_has_started_ends(self):
-        self.script("scripts/fuzz.sh", '[ "$1" != --build ] || exit 0; echo $PPID >"$MARK.leader"; ' + RUNS_LONG)
-        process, program = self.start("test.sh", "fuzz")
-        os.kill(int((self.tree / "mark.leader").read_text()), signal.SIGKILL)
-        self.assertEqual(process.wait(PATIENCE_S), 1)
-        until(lambda: is_gone(program))
+        for program in (RUNS_LONG, f'{IGNORES_TERM} echo $$ >"$MARK"; while :; do sleep 1; done'):
+            self.script("scripts/fuzz.sh", '[ "$1" != --build ] || exit 0; echo $PPID >"$MARK.leader"; ' + program)
+            for is_ended_too in (False, True):  # as by who ends all of a group, one after the other
+                self.mark.unlink(missing_ok=True)
+                process, program_id = self.start("test.sh", "fuzz")
+                os.kill(int((self.tree / "mark.leader").read_text()), signal.SIGKILL)
+                if is_ended_too:
+                    time.sleep(0.05)
+                    process.terminate()
+                self.assertIn(process.wait(PATIENCE_S), (1, 128 + signal.SIGTERM))
+                until(lambda: is_gone(program_id))  # pylint: disable=cell-var-from-loop
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the compiler runs on x86-64")
+    def test_who_installs_the_compiler_may_ask_for_a_password(self):
+        """Who has no process group of his own reads the terminal."""
+        self.script("scripts/setup-compiler.sh", '[ "$(cut -d" " -f5 /proc/$$/stat)" = "$(cut -d" " -f5 /proc/$PPID/stat)" ] && touch "$MARK"')
+        self.script("scripts/lane.sh", f'[ -e "$MARK" ] || exit 1; set -- test -C build/runs/compiler; {PASSES}')
+        self.assertEqual(self.run_script("test.sh", "compiler")[:2], (0, [ONE_PASSED]))
 
     def test_what_dies_quietly_says_why(self):
         run = self.shell('. scripts/common.sh; quietly die "no root" "Install sudo."; echo "$?"; ls "$TMPDIR"')

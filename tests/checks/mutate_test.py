@@ -31,6 +31,10 @@ endforeach
 """
 
 
+for name in [name for name in os.environ if name.startswith("GIT_")]:  # a hook's repository is not to be made anew
+    del os.environ[name]
+
+
 def changed(find, put, source=SOURCE, files="*"):
     return mutate.mutate(Mutation("m", "", files, find, put, []), {"most.c": source, "other/most.c": ""})[1]
 
