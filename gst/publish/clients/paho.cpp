@@ -17,6 +17,7 @@ Paho load() {
   library.find("MQTTClient_connect", paho.connect);
   library.find("MQTTClient_connect5", paho.connect5);
   library.find("MQTTClient_isConnected", paho.is_connected);
+  library.find("MQTTClient_receive", paho.receive);
   library.find("MQTTClient_publishMessage", paho.publish);
   library.find("MQTTClient_publishMessage5", paho.publish5);
   library.find("MQTTClient_disconnect", paho.disconnect);
@@ -35,11 +36,9 @@ Paho load() {
   return paho;
 }
 
-/// The library frees its lists with the last client, also where another one begins meanwhile: this
-/// one is there for good, and never connects.
-void keep_lists(const Paho& paho) {
-  static MQTTClient keeper = nullptr;
-  paho.create(&keeper, "tcp://localhost:1883", "keeper", MQTTCLIENT_PERSISTENCE_NONE, nullptr,
+/// The library frees its lists with the last client, also where another one begins meanwhile.
+void keep_lists(Paho& paho) {
+  paho.create(&paho.keeper, "tcp://localhost:1883", "keeper", MQTTCLIENT_PERSISTENCE_NONE, nullptr,
               nullptr);
 }
 
@@ -47,7 +46,7 @@ void keep_lists(const Paho& paho) {
 
 const Paho& Paho::get() {
   static const Paho paho = [] {
-    const Paho loaded = load();
+    Paho loaded = load();
     keep_lists(loaded);
     return loaded;
   }();
@@ -60,6 +59,14 @@ int Paho::take_code(const MQTTResponse& response) const {
   std::memcpy(&code, &response.reasonCode, sizeof code);
   free_response(response);
   return code;
+}
+
+/// Nobody receives by hand where the thread does; without it, nobody who is not connected does.
+bool Paho::is_receiving() const {
+  char* topic = nullptr;
+  int size = 0;
+  MQTTClient_message* message = nullptr;
+  return receive(keeper, &topic, &size, &message, 0) != MQTTCLIENT_DISCONNECTED;
 }
 
 }  // namespace gstnpu

@@ -17,6 +17,7 @@ struct Paho {
   decltype(::MQTTClient_connect)* connect = nullptr;
   decltype(::MQTTClient_connect5)* connect5 = nullptr;
   decltype(::MQTTClient_isConnected)* is_connected = nullptr;
+  decltype(::MQTTClient_receive)* receive = nullptr;
   decltype(::MQTTClient_publishMessage)* publish = nullptr;
   decltype(::MQTTClient_publishMessage5)* publish5 = nullptr;
   decltype(::MQTTClient_disconnect)* disconnect = nullptr;
@@ -32,6 +33,7 @@ struct Paho {
   decltype(::MQTTProperties_getNumericValue)* number_of = nullptr;
   decltype(::MQTTProperties_free)* free_properties = nullptr;
   OpenSsl openssl;
+  MQTTClient keeper = nullptr;  // is there for good, and never connects
 
   /// Throws npu::Error where the library is not there.
   static const Paho& get();
@@ -39,6 +41,9 @@ struct Paho {
   /// What the response says, a reason of MQTT 5 or an error of the library, which is below 0 and so
   /// no value of the enum that it is in. Frees the response.
   int take_code(const MQTTResponse& response) const;
+  /// Whether the library's thread runs, which receives for all clients. The first that connects
+  /// starts it, and it ends with the last one's connection.
+  bool is_receiving() const;
 };
 
 }  // namespace gstnpu

@@ -4,7 +4,9 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -17,7 +19,12 @@
 namespace gstnpu {
 namespace {
 
+using std::chrono::milliseconds;
+
 constexpr int kConnectTimeoutSeconds = 5;
+constexpr milliseconds kAlmostAllConnectTime{1000 * kConnectTimeoutSeconds - 100};
+constexpr milliseconds kThreadTime{400};  // the library waits five times 100 ms
+constexpr milliseconds kLongestThreadTime{5000}, kThreadCheckTime{10};
 constexpr int kMostInFlight = 20;                // for the library
 constexpr std::size_t kMostOnTheirWay = 16;      // lines; brokers take at least 20 by default
 constexpr std::size_t kMostTextBytes = 65535;    // which the protocol counts in 16 bits
@@ -56,6 +63,35 @@ MQTTClient_connectOptions initial_options(MqttVersion version) {
   MQTTClient_connectOptions fifth = MQTTClient_connectOptions_initializer5;
   old.MQTTVersion = MQTTVERSION_3_1_1;
   return version == MqttVersion::k5 ? fifth : old;
+}
+
+struct Attempt {
+  int result;
+  bool is_given_up;  // of which the library does not tell, but its time does
+};
+
+Attempt time(const std::function<int()>& connect, milliseconds& took) {
+  const auto begin = std::chrono::steady_clock::now();
+  const int result = connect();
+  took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
+  return {.result = result,
+          .is_given_up = result == MQTTCLIENT_FAILURE && took >= kAlmostAllConnectTime};
+}
+
+/// Where the library's thread takes more than half a second to start, the library fails before it
+/// has sent anything. Who connects again before the thread runs starts another one, and the two
+/// take each other's messages, or crash.
+Attempt attempt(const std::function<int()>& connect) {
+  const Paho& paho = Paho::get();
+  milliseconds took{};
+  const Attempt first = time(connect, took);
+  const bool has_failed = first.result == MQTTCLIENT_FAILURE && !first.is_given_up;
+  if (!has_failed || took < kThreadTime || paho.is_receiving()) return first;
+  for (milliseconds waited{}; waited < kLongestThreadTime; waited += kThreadCheckTime) {
+    if (paho.is_receiving()) return time(connect, took);
+    std::this_thread::sleep_for(kThreadCheckTime);
+  }
+  return first;
 }
 
 }  // namespace
@@ -175,16 +211,13 @@ void MqttOptions::set_session() {
   Paho::get().add_property(&properties_, &expiry);
 }
 
-/// Of an attempt that failed the library does not tell whether it was given up: its time does.
 int MqttOptions::connect(MQTTClient client, bool& resumes) {
-  constexpr std::chrono::seconds kAlmostAllItsTime{kConnectTimeoutSeconds - 1};
-  const auto begin = std::chrono::steady_clock::now();
-  const int result = is_version_5() ? connect5(client) : connect3(client, resumes);
-  if (result == MQTTCLIENT_FAILURE &&
-      std::chrono::steady_clock::now() - begin >= kAlmostAllItsTime) {
+  const Attempt made =
+      attempt([&] { return is_version_5() ? connect5(client) : connect3(client, resumes); });
+  if (made.is_given_up) {
     resumes = false;
   }
-  return result;
+  return made.result;
 }
 
 int MqttOptions::connect3(MQTTClient client, bool& resumes) {
@@ -219,7 +252,9 @@ int MqttOptions::end_session(MQTTClient client) {
   const Paho& paho = Paho::get();
   if (is_version_5()) {
     connect_.cleanstart = 1;
-    const int result = paho.take_code(paho.connect5(client, &connect_, nullptr, nullptr));
+    const int result = attempt([&] {
+                         return paho.take_code(paho.connect5(client, &connect_, nullptr, nullptr));
+                       }).result;
     connect_.cleanstart = 0;
     if (result == MQTTCLIENT_SUCCESS) {
       paho.disconnect5(client, 0, MQTTREASONCODE_NORMAL_DISCONNECTION, nullptr);
@@ -227,7 +262,7 @@ int MqttOptions::end_session(MQTTClient client) {
     return result;
   }
   connect_.cleansession = 1;
-  const int result = paho.connect(client, &connect_);
+  const int result = attempt([&] { return paho.connect(client, &connect_); }).result;
   connect_.cleansession = 0;
   if (result == MQTTCLIENT_SUCCESS) {
     paho.disconnect(client, 0);

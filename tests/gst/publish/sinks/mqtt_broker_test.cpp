@@ -3,6 +3,7 @@
 
 #include "gst/leak_check.hpp"
 
+#include "late_threads.hpp"
 #include "publishing.hpp"
 
 namespace {
@@ -165,6 +166,22 @@ TEST_P(MqttSessions, GoOnWhereAResumedConnectionBreaks) {
     publishing.end_stream();
     EXPECT_EQ(publishing.counts().published, 40U);
     EXPECT_EQ(broker.frames(), once_each(40)) << end;
+  }
+}
+
+// The library fails where its thread is so late. Lines came twice, or the process crashed.
+TEST_P(MqttSessions, GoOnWhereThreadsStartLate) {
+  for (const int late_ms : {840, 1500}) {
+    MqttBroker broker({"--cut-releases", "2"});
+    broker.start();
+    const LateThreads late{std::chrono::milliseconds(late_ms)};
+    Publishing publishing(broker.location(), properties());
+    publishing.push(40);
+    publishing.end_stream();
+    EXPECT_EQ(publishing.counts().published, 40U);
+    EXPECT_EQ(broker.frames(), once_each(40)) << late_ms;
+    EXPECT_EQ(publishing.warning(), "");
+    EXPECT_GE(LateThreads::count(), 3) << "a connection and two more";
   }
 }
 
