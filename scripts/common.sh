@@ -101,7 +101,7 @@ is_running() {
 end_group() {
   is_running "$1" || return 0
   kill -TERM -- "-$1" 2>/dev/null || kill -TERM "$1" 2>/dev/null || true # whose group is not there yet
-  kill -CONT -- "-$1" 2>/dev/null || true
+  kill -CONT -- "-$1" 2>/dev/null || kill -CONT "$1" 2>/dev/null || true
 }
 
 # is_child_of PID OF: a process of another number may be OF's zombie
@@ -135,7 +135,7 @@ end_attended() {
 # is_left GROUP: whether one of that process group runs. Who has ended, and only was not waited for yet, does not.
 is_left() {
   kill -0 -- "-$1" 2>/dev/null || return 1
-  local file stat
+  local file stat=''
   for file in /proc/[0-9]*/stat; do
     { read -r -d '' stat <"$file" || [ -n "$stat" ]; } 2>/dev/null || continue # its name may be of several lines
     # shellcheck disable=SC2086  # its state, parent and group; the 19th is how many threads run

@@ -86,14 +86,14 @@ enter_mounted() {
 }
 
 enter_copied() {
-  local root=$1 folder real lanes
+  local root=$1 folder
   shift
-  lanes=$(realpath -- "$lanes_dir")
+  # The cache may lie in the tree, by whatever name.
+  mkdir -p "$cache_dir/ccache"
+  touch "$lanes_dir/.not-for-lanes" "$cache_dir/ccache/.not-for-lanes"
   while read -r folder; do
     mkdir -p "$root$folder"
-    real=$(realpath -- "$folder")
-    tar -C "$folder" --exclude=./build --exclude='./build-*' --no-wildcards --anchored --exclude="./${lanes#"$real"/}" -cf - . |
-      tar -C "$root$folder" -xf -
+    tar -C "$folder" --exclude=./build --exclude='./build-*' --exclude-tag-all=.not-for-lanes -cf - . | tar -C "$root$folder" -xf -
   done < <(shared_folders)
   [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
   local status=0

@@ -24,9 +24,11 @@ leave() {
   rm -f "$failures"
 }
 end_with leave
+set -m # in a process group of its own each
 for _ in $(seq "$(nproc)"); do
   while is_child_of "$BASHPID" $$; do :; done & # as long as this script
 done
+set +m
 
 run_stage() {
   case $1 in
@@ -43,7 +45,7 @@ all_have_passed() {
 
 mkdir -p build
 log=build/repeat.log
-for round in $(seq "$times"); do
+for ((round = 1; round <= times; round++)); do
   for stage in "${stages[@]}"; do
     start=$SECONDS
     attended run_stage "$stage" >"$log" 2>&1 && all_have_passed && verdict=good || verdict=FAILED
