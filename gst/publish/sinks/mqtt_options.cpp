@@ -23,8 +23,7 @@ using std::chrono::milliseconds;
 
 constexpr int kConnectTimeoutSeconds = 5;
 constexpr milliseconds kAlmostAllConnectTime{1000 * kConnectTimeoutSeconds - 100};
-constexpr milliseconds kThreadTime{400};  // the library waits five times 100 ms
-constexpr milliseconds kLongestThreadTime{5000}, kThreadCheckTime{10};
+constexpr milliseconds kLongestThreadTime{10000}, kThreadCheckTime{10};
 constexpr int kMostInFlight = 20;                // for the library
 constexpr std::size_t kMostOnTheirWay = 16;      // lines; brokers take at least 20 by default
 constexpr std::size_t kMostTextBytes = 65535;    // which the protocol counts in 16 bits
@@ -70,10 +69,10 @@ struct Attempt {
   bool is_given_up;  // of which the library does not tell, but its time does
 };
 
-Attempt time(const std::function<int()>& connect, milliseconds& took) {
+Attempt time(const std::function<int()>& connect) {
   const auto begin = std::chrono::steady_clock::now();
   const int result = connect();
-  took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
+  const auto took = std::chrono::steady_clock::now() - begin;
   return {.result = result,
           .is_given_up = result == MQTTCLIENT_FAILURE && took >= kAlmostAllConnectTime};
 }
@@ -81,14 +80,14 @@ Attempt time(const std::function<int()>& connect, milliseconds& took) {
 /// Where the library's thread takes more than half a second to start, the library fails before it
 /// has sent anything. Who connects again before the thread runs starts another one, and the two
 /// take each other's messages, or crash.
-Attempt attempt(const std::function<int()>& connect) {
+Attempt attempt(const std::atomic<bool>& is_ending, const std::function<int()>& connect) {
   const Paho& paho = Paho::get();
-  milliseconds took{};
-  const Attempt first = time(connect, took);
-  const bool has_failed = first.result == MQTTCLIENT_FAILURE && !first.is_given_up;
-  if (!has_failed || took < kThreadTime || paho.is_receiving()) return first;
-  for (milliseconds waited{}; waited < kLongestThreadTime; waited += kThreadCheckTime) {
-    if (paho.is_receiving()) return time(connect, took);
+  const bool starts_thread = !paho.is_receiving();
+  const Attempt first = time(connect);
+  if (!starts_thread || first.result != MQTTCLIENT_FAILURE) return first;
+  for (milliseconds waited{}; waited < kLongestThreadTime && !is_ending;
+       waited += kThreadCheckTime) {
+    if (paho.is_receiving()) return waited == milliseconds(0) ? first : time(connect);
     std::this_thread::sleep_for(kThreadCheckTime);
   }
   return first;
@@ -96,8 +95,10 @@ Attempt attempt(const std::function<int()>& connect) {
 
 }  // namespace
 
-MqttOptions::MqttOptions(const BrokerLocation& broker, const MqttSettings& settings)
+MqttOptions::MqttOptions(const BrokerLocation& broker, const MqttSettings& settings,
+                         const std::atomic<bool>& is_ending)
     : settings_(settings),
+      is_ending_(is_ending),
       address_(broker.addresses.front()),
       server_(server_of(broker)),
       client_id_(settings.client_id.empty() ? new_client_id() : settings.client_id),
@@ -212,8 +213,8 @@ void MqttOptions::set_session() {
 }
 
 int MqttOptions::connect(MQTTClient client, bool& resumes) {
-  const Attempt made =
-      attempt([&] { return is_version_5() ? connect5(client) : connect3(client, resumes); });
+  const Attempt made = attempt(
+      is_ending_, [&] { return is_version_5() ? connect5(client) : connect3(client, resumes); });
   if (made.is_given_up) {
     resumes = false;
   }
@@ -252,7 +253,7 @@ int MqttOptions::end_session(MQTTClient client) {
   const Paho& paho = Paho::get();
   if (is_version_5()) {
     connect_.cleanstart = 1;
-    const int result = attempt([&] {
+    const int result = attempt(is_ending_, [&] {
                          return paho.take_code(paho.connect5(client, &connect_, nullptr, nullptr));
                        }).result;
     connect_.cleanstart = 0;
@@ -262,7 +263,7 @@ int MqttOptions::end_session(MQTTClient client) {
     return result;
   }
   connect_.cleansession = 1;
-  const int result = attempt([&] { return paho.connect(client, &connect_); }).result;
+  const int result = attempt(is_ending_, [&] { return paho.connect(client, &connect_); }).result;
   connect_.cleansession = 0;
   if (result == MQTTCLIENT_SUCCESS) {
     paho.disconnect(client, 0);

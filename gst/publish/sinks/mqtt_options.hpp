@@ -17,8 +17,10 @@ namespace gstnpu {
 /// What the client library is told about a broker, and the texts that it points into.
 class MqttOptions {
  public:
-  /// Throws npu::Error where the settings are wrong or a file cannot be read.
-  MqttOptions(const BrokerLocation& broker, const MqttSettings& settings);
+  /// Throws npu::Error where the settings are wrong or a file cannot be read. `is_ending`: nobody
+  /// needs a connection any more.
+  MqttOptions(const BrokerLocation& broker, const MqttSettings& settings,
+              const std::atomic<bool>& is_ending);
   ~MqttOptions();
   MqttOptions(const MqttOptions&) = delete;
   MqttOptions& operator=(const MqttOptions&) = delete;
@@ -66,6 +68,7 @@ class MqttOptions {
   int connect5(MQTTClient client);
 
   const MqttSettings settings_;
+  const std::atomic<bool>& is_ending_;
   const HostAndPort address_;
   const std::string server_, client_id_;
   std::string password_;

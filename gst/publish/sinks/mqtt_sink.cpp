@@ -8,6 +8,7 @@
 #include <list>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -89,10 +90,10 @@ class MqttSink final : public Sink {
   const SinkOptions options_;
   const BrokerLocation broker_;
   const Paho& paho_;
+  std::atomic<bool> is_ending_ = false;
   MqttOptions mqtt_;
   MQTTClient client_;
-  std::future<int> attempt_;  // to connect, whose result nobody has looked at yet
-  std::atomic<bool> is_ending_ = false;
+  std::future<int> attempt_;    // to connect, whose result nobody has looked at yet
   bool was_connected_ = false;  // once at least
   bool is_made_ = false;        // by the last attempt
   int ends_ = 0;                // of connections, since an attempt has failed
@@ -118,7 +119,7 @@ MqttSink::MqttSink(const std::string& location, const SinkOptions& options)
       options_(options),
       broker_(parse_broker_location(location)),
       paho_(Paho::get()),
-      mqtt_(broker_, options.mqtt),
+      mqtt_(broker_, options.mqtt, is_ending_),
       client_(mqtt_.make_client()) {
   set_callbacks();
 }
@@ -362,14 +363,24 @@ void MqttSink::begin_attempt() {
     is_attempting_ = true;
     is_resuming_ = resumes = mqtt_.keeps_session() && sent() > 0;
   }
-  attempt_ = std::async(std::launch::async, [this, resumes]() mutable {
-    const int result = connect_in_turn(resumes);
+  const auto end = [this](bool is_resumed) {
     const std::scoped_lock lock(mutex_);
-    note_resumed(result <= 0 && resumes);
+    note_resumed(is_resumed);
     is_attempting_ = false;
     changed_.notify_all();
-    return result;
-  });
+  };
+  try {
+    attempt_ = std::async(std::launch::async, [this, resumes, end]() mutable {
+      const int result = connect_in_turn(resumes);
+      end(result <= 0 && resumes);
+      return result;
+    });
+  } catch (const std::system_error&) {  // there are as many threads as there may be
+    end(false);
+    std::promise<int> failed;
+    failed.set_value(MQTTCLIENT_FAILURE);
+    attempt_ = failed.get_future();
+  }
 }
 
 /// The library connects one client after the other. Who has ended meanwhile takes none of the

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cerrno>
 #include <memory>
 #include <string_view>
 #include <thread>
@@ -16,6 +17,7 @@ using Create = int (*)(pthread_t*, const pthread_attr_t*, Function, void*);
 
 std::atomic<milliseconds> lateness{milliseconds(0)};
 std::atomic<int> late_threads{0};
+std::atomic<bool> has_threads{true};
 
 struct Start {
   Function function;
@@ -29,10 +31,10 @@ void* begin_late(void* start) {
   return owned->function(owned->argument);
 }
 
-bool is_of_paho(const void* caller) {
+bool is_of(const char* library, const void* caller) {
   Dl_info info{};
   return dladdr(caller, &info) != 0 && info.dli_fname != nullptr &&
-         std::string_view(info.dli_fname).find("paho") != std::string_view::npos;
+         std::string_view(info.dli_fname).find(library) != std::string_view::npos;
 }
 
 }  // namespace
@@ -41,8 +43,10 @@ bool is_of_paho(const void* caller) {
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               Function function, void* argument) noexcept {
   static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  const void* caller = __builtin_return_address(0);
+  if (!has_threads && is_of("libstdc++", caller)) return EAGAIN;
   const milliseconds late = lateness;
-  if (late == milliseconds(0) || !is_of_paho(__builtin_return_address(0))) {
+  if (late == milliseconds(0) || !is_of("paho", caller)) {
     return create(thread, attributes, function, argument);
   }
   ++late_threads;
@@ -67,6 +71,14 @@ LateThreads::~LateThreads() {
 
 int LateThreads::count() {
   return late_threads;
+}
+
+NoThreads::NoThreads() {
+  has_threads = false;
+}
+
+NoThreads::~NoThreads() {
+  has_threads = true;
 }
 
 }  // namespace gstnpu_test

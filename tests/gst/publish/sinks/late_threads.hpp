@@ -17,4 +17,14 @@ class LateThreads {
   static int count();
 };
 
+/// As long as it is there, no std::thread can be started, as where a user has as many as he may
+/// have.
+class NoThreads {
+ public:
+  NoThreads();
+  ~NoThreads();
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+};
+
 }  // namespace gstnpu_test

@@ -68,6 +68,21 @@ TEST(MqttBroker, IsToldOfWhereNobodyKnowsItsHost) {
   EXPECT_TRUE(becomes([&] { return publishing.has_warning("names a host that is not found"); }));
 }
 
+// The stream ended, and more lines were counted as published than there are.
+TEST(MqttBroker, IsConnectedToOnceThereIsAThread) {
+  MqttBroker broker;
+  broker.start();
+  Publishing publishing(broker.location());
+  {
+    const NoThreads none;
+    publishing.push(3);
+    EXPECT_TRUE(becomes([&] { return publishing.has_warning("no broker takes lines at"); }));
+    EXPECT_EQ(publishing.counts().queued, 3U);
+  }
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 3U);
+}
+
 class MqttSessions : public testing::TestWithParam<const char*> {
  protected:
   std::string properties() const {
