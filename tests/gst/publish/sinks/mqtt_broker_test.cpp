@@ -195,7 +195,6 @@ TEST_P(MqttSessions, GoOnWhereThreadsStartLate) {
     publishing.end_stream();
     EXPECT_EQ(publishing.counts().published, 40U);
     EXPECT_EQ(broker.frames(), once_each(40)) << late_ms;
-    EXPECT_EQ(publishing.warning(), "");
     EXPECT_GE(LateThreads::count(), 3) << "a connection and two more";
   }
 }
