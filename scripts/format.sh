@@ -12,7 +12,7 @@ if [ "${1:-}" = --check ]; then
   mode=(--dry-run -Werror)
   shift
 fi
-command -v clang-format >/dev/null || die "clang-format is missing" "Run scripts/setup.sh --tests."
+command -v clang-format >/dev/null || die "clang-format is missing" "Run scripts/setup.sh --all."
 
 # npumeta.h is a C header in GStreamer's own style.
 halls=$(scripts/rooms.py)

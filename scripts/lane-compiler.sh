@@ -31,8 +31,4 @@ ninja -C build build.ninja
 targets=$(scripts/test-targets.py build compiler)
 # shellcheck disable=SC2086  # words
 ninja -C build $targets
-forget_results build testlog-compiler
-status=0
-meson test -C build --no-rebuild --print-errorlogs --num-processes 2 --setup compiler --suite npucore:compiler || status=$?
-keep_results build build/runs/compiler testlog-compiler
-exit $status
+exec meson test -C build --no-rebuild --print-errorlogs --num-processes 2 --setup compiler --suite npucore:compiler

@@ -44,12 +44,8 @@ while [ $# -gt 0 ]; do
 done
 case $lane in '' | trixie | sid) ;; *) usage ;; esac
 
-command -v qemu-system-x86_64 >/dev/null || die "qemu-system-x86_64 is missing" "Run scripts/setup.sh --tests."
-mkdir -p "$lanes_dir"
-exec 9>"$lanes_dir/vm.lock"
-flock 9 # one maker at a time
+command -v qemu-system-x86_64 >/dev/null || die "qemu-system-x86_64 is missing" "Run scripts/setup.sh --all."
 kernel=$("$tree/scripts/vm-kernel.sh")
-flock --unlock 9
 if [ $make_only = yes ]; then
   say "$kernel"
   exit
@@ -70,7 +66,7 @@ write_job() {
   cp "$tree/tests/vm/init" "$job/initramfs/init"
   cp "$tree/tests/vm/modules.conf" "$job/initramfs/etc/modprobe.d"
   printf '%s=%q\n' modules "${modules//,/ }" root "$root" out "$out" job "$(basename "$job")" \
-    folders "$(shared_folders | tr '\n' ' ')" >"$job/initramfs/job/settings"
+    folders "$(shared_folders)" >"$job/initramfs/job/settings"
   {
     if [ "$plugins" != all ]; then
       printf 'mkdir /run/gst-plugins\nfor name in %s; do\n  ' "${plugins//,/ }"

@@ -2,7 +2,7 @@
 # Installs what a build needs and this machine lacks: Debian packages, and OpenVINO from PyPI into .venv.
 # A second run finds everything in place and does nothing.
 #
-# usage: scripts/setup.sh [--tests]    --tests adds what only scripts/test.sh uses
+# usage: scripts/setup.sh [--tests | --all]    --tests: for scripts/test.sh, too; --all: for scripts/test.sh --all
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
@@ -13,64 +13,69 @@ packages=(
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
   libze-dev libze1 libpugixml-dev libyaml-cpp-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
 )
-test_packages=(
-  ccache clang clang-format debian-archive-keyring git mmdebstrap
-  gir1.2-gst-rtsp-server-1.0 mosquitto mosquitto-clients openssl python3-gi
-  libclang-rt-dev llvm mold busybox-static cpio kmod qemu-system-x86 xz-utils
+test_packages=(ccache gir1.2-gst-rtsp-server-1.0 mold mosquitto mosquitto-clients openssl python3-gi)
+all_packages=(
+  clang clang-format debian-archive-keyring git libclang-rt-dev llvm mmdebstrap
+  busybox-static cpio kmod qemu-system-x86 xz-utils
 )
 
-for_tests=no
 case ${1:-} in
   '') ;;
-  --tests) packages+=("${test_packages[@]}") for_tests=yes ;;
+  --tests) packages+=("${test_packages[@]}") ;;
+  --all) packages+=("${test_packages[@]}" "${all_packages[@]}") ;;
   *) sed -n '5s/^# //p' "$0" >&2; exit 2 ;;
 esac
 
-install_packages() {
-  local missing
-  read -ra missing <<<"$(missing_packages "${packages[@]}")"
-  [ ${#missing[@]} -gt 0 ] || return 0
-  say "setup: installing ${#missing[@]} packages: ${missing[*]}"
-  quietly as_root apt-get -q update ||
-    die "apt-get update failed" "Check the network and apt's sources, then run this again."
-  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" ||
-    die "apt-get could not install the packages" "Its last lines are above. Tried: ${missing[*]}"
-}
-
 check_distribution() {
-  local ID='' VERSION_ID='' ID_LIKE='' PRETTY_NAME='this system'
+  local ID='' VERSION_ID='' PRETTY_NAME='this system'
   # shellcheck disable=SC1091
   [ ! -r /etc/os-release ] || . /etc/os-release
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     die "$PRETTY_NAME has no apt, and this script knows only Debian's packages" \
       "Install their equals by hand (docs/building.md lists them), then build with meson. The list: ${packages[*]}"
   fi
-  if [ "$ID" != debian ] || [ "${VERSION_ID:-0}" -lt 12 ]; then
-    say "setup: written for Debian 12, this is $PRETTY_NAME; trying its packages of the same names"
-  fi
+  case $ID:${VERSION_ID%%.*} in
+    debian:12 | debian:13) ;;
+    *) say "  tried on Debian 12 and 13, this is $PRETTY_NAME: packages of the same names are taken" ;;
+  esac
 }
 
-# put WHAT STAMP REQUIREMENTS [pip's options]: into .venv, unless the stamp in it says that these are there
+pip() {
+  "$tree/.venv/bin/python" -m pip "$@"
+}
+
+# put WHAT STAMP REQUIREMENTS COMMAND [OPTION...]: has a command put these into .venv, unless a stamp says that they are there
 put() {
   local what=$1 stamp=$tree/.venv/$2 requirements=$tree/$3 wanted
-  shift 3
   wanted=$(sha256sum <"$requirements")
   [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
-  say "setup: putting $what into .venv"
+  say "  putting $what into .venv"
   # The distribution's own python3: another one on PATH may lack what its packages bring.
-  "$tree/.venv/bin/python" -m pip --version >/dev/null 2>&1 || quietly /usr/bin/python3 -m venv "$tree/.venv" ||
+  pip --version >/dev/null 2>&1 || quietly /usr/bin/python3 -m venv "$tree/.venv" ||
     die "python3 could not make an environment in $tree/.venv" "Is the disk full, or the folder not yours?"
-  quietly "$tree/.venv/bin/python" -m pip install --disable-pip-version-check --no-input "$@" -r "$requirements" ||
-    die "pip could not install $(grep -v '^#' "$requirements" | tr '\n' ' ')" \
-      "Check the network; behind a mirror, set pip's index-url (pip config) and run this again."
+  "$4" "$requirements" "${@:5}"
   printf '%s\n' "$wanted" >"$stamp"
 }
 
+install_wheels() {
+  quietly pip install --disable-pip-version-check --no-input "${@:2}" -r "$1" ||
+    die "pip could not install $(grep -v '^#' "$1" | tr '\n' ' ')" \
+      "Check the network; behind a mirror, set pip's index-url (pip config) and run this again."
+}
+
+# Wheels that tests read, one by one: a wheel that this Python or machine cannot have only skips its tests. Their files serve whatever
+# Python the package asks for.
+install_test_wheels() {
+  local wheel
+  while read -r wheel; do
+    pip install -q --disable-pip-version-check --no-input --no-deps --only-binary :all: --ignore-requires-python "$wheel" >/dev/null 2>&1 ||
+      say "  no wheel of $wheel is to be had here: its tests are skipped"
+  done < <(grep -v '^#' "$1")
+}
+
 check_distribution
-install_packages
-put "OpenVINO (about 280 MB)" npucore-requirements requirements.txt
-if [ $for_tests = yes ]; then
-  put "networks for tests (about 140 MB)" npucore-networks tests/networks/requirements.txt --no-deps --only-binary :all:
-  put "clang-tidy (about 60 MB)" npucore-tidy scripts/tidy-requirements.txt --no-deps --only-binary :all:
-fi
+install_packages "${packages[@]}"
+put "OpenVINO (about 280 MB)" npucore-requirements requirements.txt install_wheels
+case ${1:-} in --*) put "networks for tests (about 140 MB)" npucore-networks tests/networks/requirements.txt install_test_wheels ;; esac
+case ${1:-} in --all) put "clang-tidy (about 60 MB)" npucore-tidy scripts/tidy-requirements.txt install_wheels --no-deps --only-binary :all: ;; esac
 say "setup: everything is in place"

@@ -123,9 +123,9 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = {path: pool.submit(tidy, path, [*limit, "-p", str(build / "tidy")], command, folder, Stamp(path, command, common))
                 for path, (command, folder) in found.items()}
-        for path, job in jobs.items():
-            print(json.dumps({"stage": "tidy", "case": f"clang-tidy {path.relative_to(TREE)}",
-                              "verdict": "passed" if job.result() else "failed", "why": ""}), flush=True)
+        bad = [str(path.relative_to(TREE)) for path, job in jobs.items() if not job.result()]
+    print(f"tidy: {len(found) - len(bad)} of {len(found)} files are clean", *bad, sep="\n  ")
+    sys.exit(bool(bad))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ set -euo pipefail
 
 [ $# -eq 0 ] || { sed -n '5s/^# //p' "$0" >&2; exit 2; }
 for tool in busybox cpio depmod modprobe xz; do
-  command -v "$tool" >/dev/null || die "$tool is missing" "Run scripts/setup.sh --tests."
+  command -v "$tool" >/dev/null || die "$tool is missing" "Run scripts/setup.sh --all."
 done
 
 # What the guest needs to come up, and what `--modules` may name.

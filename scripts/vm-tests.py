@@ -3,7 +3,7 @@
 
 usage: vm-tests.py [ROOT...]    ROOT: host (the folder build), trixie (build-trixie), sid (build-sid); all that are built
 
-The results are left in build-vm, where tally.py counts them. Meson itself is not run in the guest: it takes longer to start
+The results are left in build-vm, with a JUnit report. Meson itself is not run in the guest: it takes longer to start
 there than most of the tests to run. A test's time limit is the one that its meson.build gives.
 """
 import json
@@ -56,40 +56,37 @@ def output_of(log):
 
 
 class Log:
-    """The list on the screen, and the same for tally.py."""
+    """The list on the screen, and the JUnit report."""
 
     def __init__(self, total):
         self.total = total
-        self.rows = []
+        self.done = self.bad = 0
         self.suites = ET.Element("testsuites")
 
     def add(self, root, number, test, code, seconds):
-        name = f"{test['name']} ({root})"
-        result = verdict(code)
-        results = OUT / "results" / root
+        name, result, results = f"{test['name']} ({root})", verdict(code), OUT / "results" / root
         with printing:
-            self.rows.append({"name": name, "result": result, "command": test["cmd"], "stdout": output_of(results / f"{number}.log")})
-            print(f"{len(self.rows):3}/{self.total} {name:50} {result:8} {seconds:6.2f}s", flush=True)
+            self.done += 1
+            print(f"{self.done:3}/{self.total} {name:50} {result:8} {seconds:6.2f}s", flush=True)
+            output = output_of(results / f"{number}.log")
             if result not in ("OK", "SKIP"):
-                print(self.rows[-1]["stdout"][-8000:] or "it did not run", flush=True)
-            self.add_cases(name, results / f"{number}.xml")
+                self.bad += 1
+                print(output[-8000:] or "it did not run", flush=True)
+            self.add_cases(name, results / f"{number}.xml", result, output)
 
-    def add_cases(self, name, report):
+    def add_cases(self, name, report, result, output):
+        """A GoogleTest program's cases; one case for any other test, and for a program that did not reach its end."""
         try:
-            suites = ET.parse(report).getroot()
+            suites = list(ET.parse(report).getroot().iter("testsuite"))
         except (OSError, ET.ParseError):
-            return  # no GoogleTest program, or one that did not reach its end: the exit code tells
-        for suite in suites.iter("testsuite"):
+            suites = [ET.Element("testsuite", name="vm")]
+            case = ET.SubElement(suites[0], "testcase", name=name)
+            if result != "OK":
+                ET.SubElement(case, "skipped" if result == "SKIP" else "failure", message=result)
+            ET.SubElement(case, "system-out").text = output
+        for suite in suites:
             suite.set("name", f"npucore.{name}.{suite.get('name')}")
             self.suites.append(suite)
-
-    def write(self, tests):
-        logs, info = OUT / "meson-logs", OUT / "meson-info"
-        logs.mkdir(exist_ok=True)
-        info.mkdir(exist_ok=True)
-        (info / "intro-tests.json").write_text(json.dumps(tests))
-        (logs / "testlog.json").write_text("".join(json.dumps(row) + "\n" for row in self.rows))
-        ET.ElementTree(self.suites).write(logs / "testlog.junit.xml")
 
 
 def run_guest(root, tests, log):
@@ -124,10 +121,9 @@ def main():
     log = Log(sum(map(len, tests.values())))
     with ThreadPoolExecutor(os.cpu_count()) as guests:
         list(guests.map(lambda root: run_guest(root, tests[root], log), roots))
-    log.write(sum(tests.values(), []))
-    bad = sum(row["result"] not in ("OK", "SKIP") for row in log.rows)
-    print(f"\n{len(log.rows) - bad} of {log.total} good; what each wrote is in {OUT / 'results'}")
-    sys.exit(bad != 0 or not log.rows)
+    ET.ElementTree(log.suites).write(OUT / "junit.xml")
+    print(f"\n{log.done - log.bad} of {log.total} good; what each wrote is in {OUT / 'results'}")
+    sys.exit(log.bad != 0 or not log.done)
 
 
 if __name__ == "__main__":
