@@ -7,21 +7,26 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
 cd "$tree"
-end_with end_attended
 
-model=models/shapes/shapes.xml
 clip=models/shapes/shapes.mp4
 out=build/demo
-blob=$out/shapes.blob
 plugins=$tree/build/gst/plugin
+info=build/tools/npu_info/npu-info
 export GST_PLUGIN_PATH=$plugins
 # Plain messages whatever the user's language: they are read below.
 export LC_ALL=C.UTF-8
 
+step() { say "" "[$1/5] $2"; }
+
+# The terminal gets ninja's own progress line; a file gets a line for each tenth.
 build() {
-  [ -f build/build.ninja ] || attended quietly configure_here || die "meson could not configure the build" "Its last lines are above."
-  [ -e "$plugins/libgstnpu.so" ] || say "building: this takes a few minutes, the first time only"
-  attended quietly ninja -C build gst/plugin/libgstnpu.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile || die "the build failed" "Its last lines are above."
+  local targets=(gst/plugin/libgstnpu.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile)
+  quietly configure_here || die "meson could not configure the build" "Its last lines are above."
+  if [ -t 1 ]; then
+    ninja -C build "${targets[@]}"
+  else
+    ninja -C build "${targets[@]}" | tee "$out.log" | awk -F '[][/]' '$3 && int($2 * 10 / $3) > tenth { tenth = int($2 * 10 / $3); print "  " $2 " of " $3; fflush() }'
+  fi || die "the build failed" "$([ -t 1 ] || tail -n 40 "$out.log")"
 }
 
 # field CAPS NAME
@@ -44,50 +49,47 @@ frame_options() {
 
 # Runs a line of the demo as it stands, keeping what it prints.
 run() {
-  say "    $1"
-  attended bash -c "$1" >"$out/log" 2>&1 || {
+  say "  \$ $1"
+  bash -c "$1" >"$out/log" 2>&1 || {
     cat "$out/log" >&2
     die "this line failed: $1"
   }
 }
 
+# found FILE: "1920 detections in 300 frames: 640 circles, ..."
+found() {
+  local counts
+  counts=$(grep -o '"label":"[^"]*"' "$1" | cut -d '"' -f 4 | sort | uniq -c | sort -rn | awk '{ printf "%s%s %ss", sep, $1, $2; sep = ", " }')
+  printf '%s' "$(grep -o '"label":' "$1" | wc -l) detections in $(wc -l <"$1") frames: $counts"
+}
+
 # play DETECTIONS ELEMENT: plays the clip through one of the two elements and shows what came out.
 play() {
-  local detections=$1 element=$2 frames seconds
+  local detections=$1 rate where
   rm -f "$detections"
-  run "gst-launch-1.0 filesrc location=$clip ! decodebin ! $element ! nputensordec ! npupublish location=$detections"
-  frames=$(wc -l <"$detections")
-  seconds=$(sed -n 's/^Execution ended after \([0-9]*\):\([0-9]*\):\([0-9.]*\)$/\1 \2 \3/p' "$out/log" |
-    awk '{ print $1 * 3600 + $2 * 60 + $3 }')
-  say "" "    ran on      $(where_it_ran)"
-  say "    rate        $(awk -v n="$frames" -v s="$seconds" 'BEGIN { printf "%.1f frames/s (%d frames in %.2f s)", n / s, n, s }')"
-  say "    detections  $(grep -o '"label"' "$detections" | wc -l) in $detections, one line per frame:"
-  # Some of the short ones.
-  awk 'NR % 10 == 0 { line = $0; if (gsub(/"label":/, "") <= 5 && shown++ < 2) print "      " line }' "$detections"
-  say ""
+  run "gst-launch-1.0 filesrc location=$clip ! decodebin ! $2 ! nputensordec ! npupublish location=$detections"
+  rate=$(sed -n 's/^Execution ended after \([0-9]*\):\([0-9]*\):\([0-9.]*\)$/\1 \2 \3/p' "$out/log" |
+    awk -v frames="$(wc -l <"$detections")" '{ printf "%.0f frames/s", frames / ($1 * 3600 + $2 * 60 + $3) }')
+  # The element warns when it falls back on the software NPU.
+  if grep -q 'no NPU was found' "$out/log"; then where="the software NPU, as no NPU was found ($info says what is missing)"; else where=$($info | head -n 1); fi
+  say "  ran at $rate on $where" "  $(found "$detections")"
 }
 
-# The element warns when it falls back on the software NPU.
-where_it_ran() {
-  if grep -q 'no NPU was found' "$out/log"; then
-    say "software NPU: no NPU found (build/tools/npu_info/npu-info says what is missing)"
-  else
-    build/tools/npu_info/npu-info | head -n 1
-  fi
-}
-
+say "The first run takes five to ten minutes: it installs packages, fetches OpenVINO (280 MB) for the software NPU, and builds."
+step 1 "Installing what is missing"
 scripts/setup.sh
 mkdir -p "$out"
+step 2 "Building"
 build
-
-say "" "To paste the lines below, first:" "" "    cd $tree && export GST_PLUGIN_PATH=$plugins" ""
-say "1. A video through the model itself: npuinfer compiles it for these frames" ""
-play $out/infer.jsonl "npuinfer model=$model"
-say "2. The same model compiled ahead of time to a blob, played by npuimport" ""
-options=$(frame_options)
-run "build/tools/npu_compile/npu-compile $model -o $blob $options"
-play $out/import.jsonl "npuimport model=$blob"
-say "3. What was found, drawn on the frames" ""
-video=$out/shapes.avi
-run "gst-launch-1.0 filesrc location=$clip ! decodebin ! npuinfer model=$model ! nputensordec ! npuoverlay ! queue ! jpegenc ! avimux ! filesink location=$video"
-say "" "    $video shows the clip with boxes and labels; any video player plays it"
+step 3 "A video through the model itself: npuinfer compiles it for these frames"
+play $out/infer.jsonl "npuinfer model=models/shapes/shapes.xml"
+say "  each frame's line in $out/infer.jsonl:"
+sed -n 150p $out/infer.jsonl | cut -c "1-$(($(tput cols 2>/dev/null || echo 100) - 4))" | sed 's/^/    /'
+step 4 "The same model compiled ahead of time, played by npuimport"
+run "build/tools/npu_compile/npu-compile models/shapes/shapes.xml -o $out/shapes.blob $(frame_options)"
+play $out/import.jsonl "npuimport model=$out/shapes.blob"
+step 5 "The same, drawn on the frames"
+run "gst-launch-1.0 filesrc location=$clip ! decodebin ! npuinfer model=models/shapes/shapes.xml ! nputensordec ! npuoverlay ! queue ! jpegenc ! avimux ! filesink location=$out/shapes.avi"
+gst-launch-1.0 -q filesrc location=$out/shapes.avi ! avidemux ! identity eos-after=151 ! multifilesink location=$out/shapes.jpg
+say "  the video:     $tree/$out/shapes.avi" "  one frame:     $tree/$out/shapes.jpg"
+say "" "To run such lines yourself:  cd $(printf %q "$tree") && export GST_PLUGIN_PATH=\$PWD/build/gst/plugin"
