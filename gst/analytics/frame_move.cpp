@@ -144,7 +144,7 @@ std::pair<double, double> density(const Map<Value>& map, const FrameMove& move,
 
 template <typename Value>
 Map<Value> moved_map(const Map<Value>& map, const FrameMove& move, FrameSize from, FrameSize to) {
-  if (map.empty()) return map;
+  if (map.empty()) return {};
   const auto [across, down] = density(map, move, whole(from));
   return resampled(map, move, {whole(from), whole(to)},
                    {places(across, to.width), places(down, to.height)});
