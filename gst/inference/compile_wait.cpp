@@ -10,7 +10,7 @@
 namespace gstnpu {
 namespace {
 
-// How soon a stream that stops is let go.
+// How often a waiting stream looks whether it was stopped.
 constexpr std::chrono::milliseconds kLook{20};
 
 }  // namespace

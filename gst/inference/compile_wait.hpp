@@ -12,8 +12,8 @@
 
 namespace gstnpu {
 
-/// A compilation that is told on the element's bus: when it begins, once a second what it is at,
-/// and how it ends. Goes on when this is gone.
+/// Reports a compilation on the element's bus: its beginning, its progress once a second and its
+/// end. The compilation itself goes on when this object is destroyed.
 class ToldCompilation {
  public:
   ToldCompilation(std::shared_ptr<Compilation> compilation, GstElement* element);

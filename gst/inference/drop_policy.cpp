@@ -5,10 +5,10 @@
 namespace gstnpu {
 namespace {
 
-// One runs and one waits: the device goes from one to the next without a pause.
+// One inference runs and one waits, so that the device never pauses between two.
 constexpr guint kBusyWith = 2;
 
-// What sinks of video forgive before they drop.
+// Video sinks accept frames that are this late.
 constexpr GstClockTime kTolerance = 20 * GST_MSECOND;
 
 }  // namespace
@@ -34,12 +34,13 @@ bool DropPolicy::is_late(const Arrival& arrival) const {
   if (GST_CLOCK_TIME_IS_VALID(earliest_) && arrival.frame < earliest_) return true;
   if (!GST_CLOCK_TIME_IS_VALID(arrival.now) || !GST_CLOCK_TIME_IS_VALID(latency_)) return false;
   const GstClockTime done = arrival.now + backlog_->expected_ns(now_ns());
-  // The pipeline's may be of a time when sources such as rtspsrc had not linked their pads.
+  // The pipeline's latency may be older than the links of sources such as rtspsrc, which add pads
+  // late.
   return done > arrival.frame + std::max(latency_, least_latency_) + kTolerance;
 }
 
-/// The device's own time, and the wait for the frame before it. A frame that came longer ago than
-/// the last one does not wait: that one takes its place.
+/// The device's own time plus the wait for the inference before it. No frame waits longer than a
+/// frame duration: by then the next frame takes its place.
 GstClockTime DropPolicy::longest(Drop drop, GstClockTime frame_duration) const {
   if (drop != Drop::kLate || frame_duration == 0) return GST_CLOCK_TIME_NONE;
   const GstClockTime device = backlog_->device_ns();
@@ -52,7 +53,8 @@ void DropPolicy::note_qos(GstEvent* qos) {
   gst_event_parse_qos(qos, nullptr, nullptr, &late, &timestamp);
   if (!GST_CLOCK_TIME_IS_VALID(timestamp)) return;
   const std::scoped_lock lock(mutex_);
-  earliest_ = timestamp + static_cast<GstClockTime>(late);  // which may be early, but not before 0
+  earliest_ = timestamp + static_cast<GstClockTime>(late);  // a negative delay never reaches back
+                                                            // before 0
 }
 
 void DropPolicy::note_latency(GstClockTime latency) {

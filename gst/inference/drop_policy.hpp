@@ -10,8 +10,8 @@
 
 namespace gstnpu {
 
-/// Tells which frames are not worth an inference, because the device is busy or because their time
-/// would be over. From any thread.
+/// Decides which frames to drop: because the device is busy, or because their results would come
+/// too late. Thread-safe.
 class DropPolicy {
  public:
   enum class Verdict { kInfer, kBusy, kLate };
@@ -27,15 +27,17 @@ class DropPolicy {
   explicit DropPolicy(std::shared_ptr<const Backlog> backlog) : backlog_(std::move(backlog)) {}
 
   Verdict judge(Drop drop, const Arrival& arrival) const;
-  /// The most that inferences of frames that are judged may take, as far as it is known.
+  /// The longest time that a frame which is not dropped spends on the device, waiting included;
+  /// GST_CLOCK_TIME_NONE where nothing limits it.
   GstClockTime longest(Drop drop, GstClockTime frame_duration) const;
 
-  /// Of downstream's events.
+  /// Takes the delay that a sink reports.
   void note_qos(GstEvent* qos);
   void note_latency(GstClockTime latency);
-  /// What frames of a live source need at least, to come here and through the device.
+  /// Takes the time that a live source's frames need at least to reach this element and pass the
+  /// device.
   void note_least_latency(GstClockTime least);
-  /// A flush: what downstream said is of frames that are gone.
+  /// Forgets the sink's reports after a flush: they are about frames that are gone.
   void forget();
 
  private:
@@ -44,7 +46,7 @@ class DropPolicy {
   const std::shared_ptr<const Backlog> backlog_;
   mutable std::mutex mutex_;                     // guards all below
   GstClockTime earliest_ = GST_CLOCK_TIME_NONE;  // running time from which downstream is in time
-  GstClockTime latency_ = GST_CLOCK_TIME_NONE;   // of the pipeline
+  GstClockTime latency_ = GST_CLOCK_TIME_NONE;   // pipeline's
   GstClockTime least_latency_ = 0;
 };
 

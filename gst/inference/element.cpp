@@ -101,7 +101,7 @@ void Element::tell_about(const Opened& opened) {
 }
 
 bool Element::start_stream() {
-  const Settings wanted = settings();  // may have changed in READY
+  const Settings wanted = settings();  // properties may have changed in READY
   const auto is_open = [&] {
     const std::shared_ptr<const Opened> opened = alive().opened;  // null after a start that failed
     return opened && wanted.opens_like(opened->settings());
@@ -116,7 +116,7 @@ bool Element::start_stream() {
     const std::scoped_lock lock(alive_mutex_);
     alive_.stream = std::move(stream);
   }
-  begin_replacement();  // where another model was asked for meanwhile
+  begin_replacement();  // another model may have been set meanwhile
   return true;
 }
 
@@ -140,7 +140,7 @@ void Element::end_stream() {
     last_report_ = std::move(report);
     alive_.stream.reset();
   }
-  end_replacement();  // none begins without a stream
+  end_replacement();  // no replacement begins without a stream
 }
 
 void Element::close() {
@@ -153,7 +153,7 @@ void Element::close() {
 
 // ---- Another model while a stream plays
 
-/// The model that was asked for last wins.
+/// The model that was set last wins.
 void Element::begin_replacement() {
   std::unique_ptr<Replacement> former;  // ends outside the lock
   const std::scoped_lock lock(replacement_mutex_);
@@ -161,14 +161,14 @@ void Element::begin_replacement() {
   const Alive alive = this->alive();
   former = std::move(replacement_);
   if (alive.stream && wanted.model != alive.opened->model_file()) {
-    wanted.model_instance_id = alive.opened->settings().model_instance_id;  // its turns are taken
+    wanted.model_instance_id = alive.opened->settings().model_instance_id;  // keeps its turns
     replacement_ =
         std::make_unique<Replacement>(pads_.element, open_source_, wanted, alive.stream->layout());
   }
   replaces_ = replacement_ != nullptr;
 }
 
-/// The next stream begins with the model that was asked for, unless that is known to fail.
+/// The next stream begins with the model that was set, unless that one is known to fail.
 void Element::end_replacement() {
   std::unique_ptr<Replacement> ended;
   {
@@ -181,9 +181,9 @@ void Element::end_replacement() {
   }
 }
 
-/// Between two frames.
+/// Called between two frames.
 void Element::adopt_replacement() {
-  std::unique_ptr<Replacement> ended;  // outside the lock
+  std::unique_ptr<Replacement> ended;  // freed outside the lock
   {
     const std::scoped_lock lock(replacement_mutex_);
     if (!replacement_ || replacement_->state() == Replacement::State::kWorking) return;
@@ -210,7 +210,7 @@ void Element::adopt_replacement() {
   g_object_notify(G_OBJECT(pads_.element), "model");
 }
 
-/// The property says what runs, unless another model has been asked for meanwhile.
+/// Sets the property back to the model that runs, unless yet another model was set meanwhile.
 void Element::keep_model(const std::string& instead_of) {
   const std::shared_ptr<const Opened> opened = alive().opened;
   const std::scoped_lock lock(settings_mutex_);
@@ -275,9 +275,10 @@ gboolean Element::sink_query(GstQuery* query) {
   }
 }
 
-/// Frames pass as they are: where downstream knows no GstVideoCropMeta it would show what was cut
-/// off. Asked once it has the caps. Where nobody answers, as sinks that look at no pixels, frames
-/// in ordinary memory are cropped by whoever crops them; with DMABuf caps it has no way to.
+/// Frames keep their crop metadata, so downstream must know GstVideoCropMeta or it would show what
+/// was cut off. Downstream is asked once it has the caps. Where nobody answers (sinks that look at
+/// no pixels), upstream crops frames in ordinary memory itself; with DMABuf caps it has nothing but
+/// the metadata.
 bool Element::passes_crops(const Alive& alive, GstQuery* query) const {
   if (!alive.stream) return false;
   if (alive.opened->settings().gives_tensors) return true;
@@ -317,13 +318,13 @@ gboolean Element::src_query(GstQuery* query) {
   }
 }
 
-/// What is set while a stream plays is of the next one.
+/// A stream keeps the setting that it began with.
 bool Element::gives_tensors() const {
   const Alive alive = this->alive();
   return alive.stream ? alive.opened->settings().gives_tensors : settings().gives_tensors;
 }
 
-/// Those that were told, else any.
+/// The caps that were announced, else any.
 gboolean Element::answer_tensor_caps(GstQuery* query) {
   GstCaps* filter = nullptr;
   gst_query_parse_caps(query, &filter);

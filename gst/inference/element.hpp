@@ -18,8 +18,8 @@
 
 namespace gstnpu {
 
-/// What npuinfer and npuimport are in every state: their properties, and the owner of what exists
-/// from READY on (Opened) and from PAUSED on (Stream). The GObject around it owns it.
+/// State of npuinfer and npuimport: the properties always, an Opened from READY on, a Stream from
+/// PAUSED on. Owned by the GObject.
 ///
 /// GStreamer calls the pads' functions, queries and properties from any thread at any time. Each
 /// call works on the Opened and the Stream that it found, which live as long as it needs them.
@@ -30,18 +30,19 @@ class Element {
 
   Settings settings() const;
   void change_settings(const std::function<void(Settings&)>& change);
-  /// While a stream plays, the model is made ready beside the one that runs. Null: none.
+  /// While a stream plays, the new model is opened and compiled beside the one that runs. Null: no
+  /// model.
   void change_model(const char* file);
   /// The model that runs, or is to run next.
   std::string model() const;
-  /// In every state: after a stream those of the last one, until the next begins.
+  /// Statistics of the current stream, else of the last one; valid in every state.
   StatsReport stats() const;
   std::string device_name() const;
 
   // States. False: an error was posted.
   bool open();
   bool start_stream();
-  /// Once no pad is active, or where the pads could not be activated.
+  /// Called once no pad is active, or when the pads could not be activated.
   void end_stream();
   void close();
 
@@ -58,7 +59,7 @@ class Element {
   gboolean src_query(GstQuery* query);
 
  private:
-  /// What exists at a time; null where the state is too low.
+  /// Null where the element's state is too low.
   struct Alive {
     std::shared_ptr<Opened> opened;
     std::shared_ptr<Stream> stream;
@@ -87,7 +88,7 @@ class Element {
 
   mutable std::mutex alive_mutex_;  // guards all below
   Alive alive_;
-  StatsReport last_report_;  // of the last stream, and of what was open then
+  StatsReport last_report_;  // last stream's, and its Opened's
 
   std::atomic<bool> replaces_{false};  // whether replacement_ is there
   std::mutex replacement_mutex_;       // guards replacement_

@@ -14,7 +14,7 @@ bool is_event(const FifoItem& item, std::initializer_list<GstEventType> types) {
          std::find(types.begin(), types.end(), GST_EVENT_TYPE(event->get())) != types.end();
 }
 
-/// An object is a part of the frame behind it.
+/// Objects are not counted: the frame behind them is.
 bool is_frame(const FifoItem& item) {
   return !std::holds_alternative<EventRef>(item) && !std::holds_alternative<RegionInference>(item);
 }
@@ -33,7 +33,7 @@ void Fifo::stop(GstFlowReturn why) {
   end_flow(why);
 }
 
-/// With the mutex held.
+/// Called with the mutex held.
 void Fifo::end_flow(GstFlowReturn why) {
   if (flow_ == GST_FLOW_OK || why == GST_FLOW_FLUSHING) {
     flow_ = why;
@@ -41,7 +41,7 @@ void Fifo::end_flow(GstFlowReturn why) {
   wake_all();
 }
 
-/// With the mutex held.
+/// Called with the mutex held.
 void Fifo::wake_all() {
   came_.notify_all();
   left_.notify_all();
@@ -82,7 +82,8 @@ GstFlowReturn Fifo::wait_until(const std::function<bool()>& is_so) {
   return flow_of_frames();
 }
 
-/// The lock: who has just seen that it is not so would miss the call.
+/// Takes the lock, so that a thread which has just found its condition false is already waiting
+/// when it is notified.
 void Fifo::look_again() {
   { const std::scoped_lock lock(mutex_); }
   left_.notify_all();
@@ -92,7 +93,7 @@ GstFlowReturn Fifo::flow_of_frames() const {
   return flow_ == GST_FLOW_OK && stream_ended_ ? GST_FLOW_EOS : flow_;
 }
 
-/// Here and below who waits is woken once the lock is free: it would wait for that at once.
+/// Here and below, threads are notified after the unlock: they would block on the mutex at once.
 GstFlowReturn Fifo::push(FifoItem item) {
   // `item` outlives the lock: dropping a frame may wait for the NPU.
   std::unique_lock lock(mutex_);
@@ -114,8 +115,8 @@ bool Fifo::wait_drained() {
   return flow_ == GST_FLOW_OK;
 }
 
-/// One object is returned on both ways: where it is moved once more, gcc 12 sees members that are
-/// not there.
+/// A single object is returned from both paths: with a second move gcc 12 warns about members that
+/// do not exist.
 std::optional<FifoItem> Fifo::pop() {
   std::optional<FifoItem> item;
   std::unique_lock lock(mutex_);
@@ -179,7 +180,7 @@ std::deque<FifoItem> Fifo::take_all() {
   return take_everything();
 }
 
-/// With the mutex held.
+/// Called with the mutex held.
 std::deque<FifoItem> Fifo::take_everything() {
   frames_ -= static_cast<guint>(std::count_if(items_.begin(), items_.end(), is_frame));
   std::deque<FifoItem> taken(std::move_iterator(items_.begin()), std::move_iterator(items_.end()));

@@ -18,45 +18,47 @@
 
 namespace gstnpu {
 
-/// What waits for its turn to go downstream: an event, a frame that passes, a frame in the NPU; or
-/// the objects of a frame in the NPU, which take no place, and the frame behind them.
+/// An item that waits to go downstream: an event, a frame that passes, a frame in the NPU, one
+/// object of a frame in the NPU (takes no place), or the frame that such objects belong to.
 using FifoItem =
     std::variant<EventRef, BufferRef, std::unique_ptr<Inference>, RegionInference, RegionFrame>;
 
-/// Between the streaming thread, which pushes and is held back while `max_frames` wait, and the
-/// output task, which pops. Carries the flow return back upstream.
+/// Queue from the streaming thread, which waits while `max_frames` frames are inside, to the output
+/// task. Carries the flow return back upstream.
 class Fifo {
  public:
   explicit Fifo(guint max_frames) : max_frames_(max_frames) {}
 
   guint max_frames() const { return max_frames_; }
-  /// Lets items through; what was left from before must have been taken.
+  /// Lets items through. The fifo must be empty.
   void start();
   /// Wakes both sides; every call returns `why` from now on. The first reason stays, except that
   /// FLUSHING replaces any.
   void stop(GstFlowReturn why);
-  /// Likewise, and takes out what waits.
+  /// As stop(); also returns the items that wait.
   std::deque<FifoItem> refuse(GstFlowReturn why);
-  /// After a stop for NOT_LINKED: goes on.
+  /// Goes on after a stop for NOT_LINKED.
   void relinked();
   GstFlowReturn flow() const;
 
   bool has_room() const;
-  /// Blocks while there are as many frames as may be. OK, or why the fifo stopped.
+  /// Blocks while `max_frames` frames are inside. OK, or why the fifo stopped.
   GstFlowReturn wait_for_room();
-  /// Blocks until `is_so`, which look_again() has asked anew. OK, or why the fifo stopped.
+  /// Blocks until `is_so` returns true; each look_again() asks it anew. OK, or why the fifo
+  /// stopped.
   GstFlowReturn wait_until(const std::function<bool()>& is_so);
   void look_again();
-  /// Takes the item, also when it is stopped (then the item is dropped).
+  /// Queues the item; a stopped fifo drops it.
   GstFlowReturn push(FifoItem item);
   /// Blocks until everything pushed has gone downstream. False when the fifo stopped.
   bool wait_drained();
 
-  /// Blocks for the oldest item; nullopt when the fifo stopped, but for NOT_LINKED.
+  /// Blocks for the oldest item; nullopt when the fifo stopped. A stop for NOT_LINKED keeps it
+  /// waiting.
   std::optional<FifoItem> pop();
-  /// How many frames have left the NPU, ever.
+  /// Total number of frames that have left the NPU.
   guint64 frames_done() const;
-  /// Blocks until more have than `seen`. False when no frame is inside or the fifo stopped.
+  /// Blocks until frames_done() exceeds `seen`. False when no frame is inside or the fifo stopped.
   bool wait_for_frame_done(guint64 seen);
   /// The popped frame has left the NPU: another one may come in.
   void frame_done();
@@ -82,9 +84,9 @@ class Fifo {
   mutable std::mutex mutex_;                       // guards all below
   std::condition_variable came_;                   // something for pop()
   std::condition_variable left_;                   // something for all others
-  std::pmr::unsynchronized_pool_resource memory_;  // keeps what items_ had once
+  std::pmr::unsynchronized_pool_resource memory_;  // reused for new items
   std::pmr::deque<FifoItem> items_{&memory_};
-  guint frames_ = 0;  // in items_, and the popped one until frame_done()
+  guint frames_ = 0;  // those in items_, and the popped one until frame_done()
   guint64 frames_done_ = 0;
   bool popped_ = false;
   bool stream_ended_ = false;  // frames are refused

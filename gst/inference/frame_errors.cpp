@@ -6,7 +6,7 @@
 namespace gstnpu {
 namespace {
 
-/// The model is loaded again after each, which is quick: a device that comes back has come by then.
+/// Each loss reloads the model, which is quick. A device that recovers has done so after five.
 constexpr guint kMostLosses = 5;
 
 }  // namespace
@@ -31,7 +31,7 @@ FrameErrors::Verdict FrameErrors::tell(const std::string& model_file, guint64 su
   }
 }
 
-/// How often the device has been lost in a row; 0 where the frame is part of the last time.
+/// Counts losses in a row; 0 where the frame was in flight at the last loss.
 guint FrameErrors::count_loss(guint64 submitted_ns) {
   const std::scoped_lock lock(mutex_);
   if (losses_ > 0 && submitted_ns <= lost_at_ns_) return 0;

@@ -21,8 +21,8 @@ class CopyRefused : public npu::Error {
                        why) {}
 };
 
-/// Where the exceptions of a stream's frames end: the one place that makes messages of them. From
-/// the streaming thread and the output task.
+/// Turns the exceptions of a stream's frames into messages on the bus; nothing else does. Called
+/// from the streaming thread and from the output task.
 class FrameErrors {
  public:
   enum class Verdict {
@@ -34,12 +34,12 @@ class FrameErrors {
 
   FrameErrors(GstElement* element, const LiveSettings& live) : element_(element), live_(live) {}
 
-  /// In a handler: posts what it caught, of a frame that was submitted to that model then. A lost
-  /// device is one warning, however many frames were in flight; one that is lost again and again is
-  /// an error. `is_lost`: whether the device was lost before, and what it caught is that it could
-  /// not be had again.
+  /// Call it in a catch block: posts the current exception, thrown for a frame that was submitted
+  /// to this model at `submitted_ns`. A lost device gives one warning, however many frames were in
+  /// flight, and an error when it is lost again and again. `is_lost`: the device had been lost
+  /// before, and the exception says that it could not be had again.
   Verdict tell(const std::string& model_file, guint64 submitted_ns, bool is_lost = false);
-  /// An inference has ended well: the next lost device is told again.
+  /// An inference succeeded: the next lost device is reported again.
   void note_success();
 
  private:
@@ -49,8 +49,8 @@ class FrameErrors {
   GstElement* const element_;
   const LiveSettings& live_;
   std::mutex mutex_;        // guards all below
-  guint losses_ = 0;        // since the last inference that ended well
-  guint64 lost_at_ns_ = 0;  // the last time; what was submitted before is part of that loss
+  guint losses_ = 0;        // since the last successful inference
+  guint64 lost_at_ns_ = 0;  // time of the last loss; frames submitted before it belong to it
 };
 
 }  // namespace gstnpu

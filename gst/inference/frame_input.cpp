@@ -7,13 +7,13 @@
 namespace gstnpu {
 namespace {
 
-/// Bytes of a row in front of the first sample that the graph sees.
+/// Bytes of a row in front of the first sample that the graph reads.
 gsize left_bytes(const npu::FrameLayout& frame, const npu::FrameLayout& graph,
                  const npu::PlaneShape& shape) {
   return gsize{(frame.crop_left - graph.crop_left) / shape.pixels_x} * shape.sample_bytes;
 }
 
-/// The plane as the graph reads it; without memory when it ends outside.
+/// The plane as the graph reads it. Has no memory when the plane would end outside.
 BoundPlane bind_plane(const Graph& graph, const FrameDescription& frame, const PlaneMemory& found,
                       std::size_t index) {
   const npu::FrameLayout& layout = graph.layout();
@@ -24,7 +24,7 @@ BoundPlane bind_plane(const Graph& graph, const FrameDescription& frame, const P
     const auto stride = static_cast<std::size_t>(frame.planes[index].stride_bytes);
     bound.offset_bytes += left_bytes(frame.layout, layout, shape);
     bound.size_bytes = stride * (plane.rows - 1) + plane.stride_bytes;
-    // As the graph's input [1, rows, columns, bytes] has them.
+    // The graph's input is [1, rows, columns, bytes].
     bound.strides_bytes = {plane.rows * stride, stride, shape.sample_bytes, 1};
   }
   // A GstMemory may claim more than its DMA-BUF has.
@@ -33,14 +33,14 @@ BoundPlane bind_plane(const Graph& graph, const FrameDescription& frame, const P
   return fits ? bound : BoundPlane{};
 }
 
-/// Whether the graph can read frames of this geometry where they lie: it was compiled for their
-/// strides, or for any. Colours are no matter: the graph decides them.
+/// Whether the graph can read frames of this geometry in place: it was compiled for their strides,
+/// or for any. Colours do not matter: they are the graph's.
 bool reads_in_place(const Graph& graph, const npu::FrameLayout& frame) {
   return graph.takes_any_strides() ? shows_the_same(graph.layout(), frame)
                                    : has_geometry(graph.layout(), frame);
 }
 
-/// Without planes when one ends outside its memory.
+/// Returns no planes when one would end outside its memory.
 BoundPlanes bind_in_place(const Graph& graph, const FrameDescription& frame,
                           const FoundPlanes& found) {
   BoundPlanes bound;
@@ -54,7 +54,7 @@ BoundPlanes bind_in_place(const Graph& graph, const FrameDescription& frame,
   return bound;
 }
 
-/// Frames that could be read in place, were the blob made for them.
+/// The frames could be read in place if the blob had been compiled for them.
 [[noreturn]] void refuse_layout(const Opened& opened, const npu::FrameLayout& graph,
                                 const npu::FrameLayout& frame) {
   throw npu::Error(npu::ErrorCode::kIncompatible,
@@ -64,7 +64,7 @@ BoundPlanes bind_in_place(const Graph& graph, const FrameDescription& frame,
                        " (or let each frame be copied: convert=allow)");
 }
 
-/// The planes follow each other.
+/// The copy holds its planes one after the other.
 BoundPlanes bind_copy(DeviceMemoryRef copy, const npu::FrameLayout& layout) {
   BoundPlanes bound;
   bound.copy = std::move(copy);
@@ -93,7 +93,7 @@ gsize visible_bytes(const FrameDescription& frame) {
 
 BoundPlanes copy_region(const RegionReader& reader, const RegionPlace& place, RegionTarget target,
                         const Graph& graph, TensorRecycler& recycler) {
-  target.layout = graph.layout();  // its strides
+  target.layout = graph.layout();  // the graph knows the strides
   BoundPlanes bound = bind_copy(reader.copy(place, target, recycler), target.layout);
   bound.geometry = geometry_of(place, graph.geometry());
   return bound;
@@ -134,7 +134,7 @@ BoundPlanes FrameInput::scale(RegionTarget target, const Graph& graph) {
   return copy_region(reader, place, std::move(target), graph, opened_.copies());
 }
 
-/// A blob's graph takes one size only, but a buffer's crop may be of any.
+/// A blob's graph takes one size, but each buffer may have a crop of its own.
 void FrameInput::check_size(const npu::FrameLayout& graph) const {
   const npu::FrameLayout& frame = frame_.layout;
   const npu::FrameLayout own = without_padding(graph), wanted = without_padding(frame);

@@ -1,4 +1,4 @@
-// From a buffer to what a graph is bound to.
+// Binds a buffer to a graph's inputs.
 #pragma once
 
 #include <gst/video/video.h>
@@ -15,29 +15,31 @@
 
 namespace gstnpu {
 
-/// Bytes of the pixels that can be seen.
+/// Bytes of the visible pixels.
 gsize visible_bytes(const FrameDescription& frame);
 
-/// Throws npu::Error where frames of `layout`, which are to be read in place, are not taken by what
-/// was opened.
+/// Throws npu::Error where frames of `layout` can neither be read in place nor may be copied
+/// (npuimport without convert=allow).
 void check_reads(Opened& opened, const npu::FrameLayout& layout);
 
-/// A region of a frame, scaled into memory of the NPU as `graph`, which is for `target`, reads it.
+/// Scales a region of a frame into NPU memory with the strides of `graph`, which was compiled for
+/// `target`.
 BoundPlanes copy_region(const RegionReader& reader, const RegionPlace& place, RegionTarget target,
                         const Graph& graph, TensorRecycler& recycler);
 
-/// One frame on its way into a graph: bound where it lies, or copied, and why. All that it is made
-/// with is borrowed.
+/// One frame on its way into a graph: bound in place, or copied and why. Borrows all constructor
+/// arguments.
 class FrameInput {
  public:
-  /// A buffer of a stream of `info`, which is described in `frame`. Throws npu::Error when the
-  /// buffer's metadata contradict it.
+  /// `buffer` belongs to a stream of `info`; its description is written to `frame`. Throws
+  /// npu::Error where the buffer's metadata contradict the stream.
   FrameInput(Opened& opened, const GstVideoInfo& info, GstBuffer* buffer, FrameDescription& frame);
 
   gsize visible_bytes() const { return gstnpu::visible_bytes(frame_); }
   /// Looks for the memory behind the buffer.
   void find_memory() { found_ = opened_.finder().find(frame_, buffer_); }
-  /// Whether the device had no room for it: look again once others have let go of theirs.
+  /// Whether the device had no room for this memory. Call find_memory() again once others have
+  /// released theirs.
   bool needs_room() const { return found_.cause == CopyCause::kImportWindow; }
 
   /// Whether a graph for layout() may read the frame in place.
@@ -47,19 +49,19 @@ class FrameInput {
   /// for a frame that a blob's graph does not take.
   std::optional<BoundPlanes> bind(const Graph& graph);
 
-  /// Why it must be copied, and the driver's words where it refused.
+  /// Why the frame must be copied.
   CopyCause cause() const { return found_.cause; }
   const std::string& detail() const { return found_.detail; }
-  /// What the graph that reads the copy is compiled for.
+  /// The layout that the copy has, for which its graph is compiled.
   npu::FrameLayout layout_of_copy() const { return default_layout(frame_.layout); }
   /// Throws npu::Error for a frame that a blob's graph does not take, and for a buffer that is
   /// shorter than it claims.
   BoundPlanes copy(const Graph& graph);
 
-  /// Whether a GstVideoCropMeta, which may be another one in each frame, says what is visible.
+  /// Whether a GstVideoCropMeta, which may differ from frame to frame, selects the visible part.
   bool is_cropped() const { return gst_buffer_get_video_crop_meta(buffer_) != nullptr; }
-  /// Instead of both: all that is visible, scaled for a `graph` for `target`. Throws npu::Error as
-  /// copy() does.
+  /// Scales all that is visible for a `graph` that was compiled for `target`, instead of bind() or
+  /// copy(). Throws npu::Error as copy() does.
   BoundPlanes scale(RegionTarget target, const Graph& graph);
 
  private:

@@ -13,7 +13,7 @@
 namespace gstnpu {
 namespace {
 
-/// For what lasts as long as a function: off the heap while it is small.
+/// Memory for one function's temporaries: no heap allocation while they are small.
 class StackMemory {
  public:
   std::pmr::memory_resource* get() { return &memory_; }
@@ -56,7 +56,7 @@ Inference::Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes
   in_flight_ = true;
 }
 
-/// In one call. A model of grey pictures reads the first plane only.
+/// Submits all planes and outputs at once. A grey model reads the first plane only.
 std::uint64_t Inference::submit(const std::shared_ptr<Backlog>& backlog, FenceWatch& watch) {
   OfPlanes<npu::PortBinding> inputs;
   StackMemory memory;

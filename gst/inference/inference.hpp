@@ -15,12 +15,12 @@
 
 namespace gstnpu {
 
-/// A plane as a graph reads it.
+/// A frame's plane as a graph reads it.
 struct BoundPlane {
   npu::Tensor memory;
   gsize offset_bytes = 0;
   gsize size_bytes = 0;
-  /// Of each dimension, for a graph that takes any; zeros: as it was compiled.
+  /// One for each dimension, for a graph that takes any strides; zeros: the compiled strides.
   std::array<std::size_t, 4> strides_bytes = {};
 };
 
@@ -30,23 +30,23 @@ struct BoundPlanes {
   Graph::MemoryKey key;  ///< tells the frame's memory from others
   DeviceMemoryRef copy;
   InputPath path = InputPath::kCopied;
-  /// Where the model's pixels lie in the frame, if the graph cannot tell.
+  /// The model's rectangle in the frame, if the graph does not know it.
   std::optional<npu::FrameGeometry> geometry;
 };
 
-/// The object on the buffer that a region is of.
+/// Names the object on the buffer that a region belongs to.
 struct ObjectLink {
   std::optional<std::size_t> roi;  ///< which GstVideoRegionOfInterestMeta of the buffer, if any
   gint object_id = 0;
 };
 
-/// What of a frame an inference is of.
+/// The part of a frame that is inferred, and its object.
 struct InferredRegion {
   PixelRect read;
   ObjectLink object;
 };
 
-/// What an inference leaves on its frame.
+/// Results of one inference, to be attached to its frame.
 struct InferenceResult {
   std::shared_ptr<Graph> graph;
   std::vector<DeviceMemoryRef> outputs;
@@ -63,8 +63,8 @@ void attach(GstBuffer* buffer, InferenceResult result);
 /// task; whoever drops it waits for the NPU first, so the frame's memory outlives its reading.
 class Inference {
  public:
-  /// Submits at once, and `watch`, which outlives it, sees its end; of a part of a frame, whose
-  /// buffer is somewhere else, where there is a `region`. Throws npu::Error when that fails.
+  /// Submits at once; `watch` outlives it and sees its end. With a `region`, the frame's buffer is
+  /// held elsewhere. Throws npu::Error when the submission fails.
   Inference(BufferRef buffer, std::shared_ptr<Graph> graph, BoundPlanes planes,
             TensorRecycler& outputs, const std::shared_ptr<Backlog>& backlog, FenceWatch& watch,
             const InferredRegion* region = nullptr);
@@ -77,27 +77,28 @@ class Inference {
     frame_height_ = frame.height;
   }
   void note_arrival(guint64 ns) { came_ns_ = ns; }
-  /// When the frame came into the element.
+  /// When the frame entered the element.
   guint64 came_ns() const { return came_ns_; }
-  /// Whether npucore had to copy the planes, because the device cannot reach their memory any more.
+  /// Whether npucore had to copy the planes because the device can no longer reach their memory.
   bool was_copied() const { return was_copied_; }
   /// Waits for the NPU. Throws npu::Error when the inference failed.
   void wait();
   const std::string& model_file() const { return graph_->file(); }
-  /// After wait(): the frame with its tensors and GstNpuInferenceMeta; on a shallow copy where
+  /// After wait(): the frame with its tensors and GstNpuInferenceMeta, on a shallow copy where
   /// others hold the buffer too.
   BufferRef finish();
-  /// Instead a buffer of the frame's times with the outputs' memory, one after the other.
+  /// As finish(), but gives a buffer with the frame's times that holds only the outputs' memory, in
+  /// order.
   BufferRef finish_as_tensors();
   const std::shared_ptr<Graph>& graph() const { return graph_; }
-  /// The same without a frame.
+  /// As finish(), but without a frame.
   InferenceResult take_result();
-  /// Instead, where the inference failed: the frame as it came.
+  /// As finish(), where the inference failed: the frame as it came.
   BufferRef give_up() { return std::move(buffer_); }
-  /// How long it waited for its turn before it was submitted.
+  /// Notes how long it waited for its turn before it was submitted.
   void note_turn(guint64 waited_ns) { waited_ns_ = waited_ns; }
   guint64 waited_ns() const { return waited_ns_; }
-  /// After wait(); if that threw, only when it was submitted.
+  /// After wait(). If that threw, only submitted_ns is set.
   const InferenceTime& time() const { return time_; }
 
  private:

@@ -66,11 +66,11 @@ CapsRef Negotiation::own_caps() const {
   return fixed ? caps_of_layout(*fixed) : template_caps();
 }
 
-/// What this element takes and the peer of `other` too, in the order of `filter`, which may be
+/// Caps that both this element and the peer of `other` take, in the order of `filter`, which may be
 /// null.
 CapsRef Negotiation::taken_caps(GstPad* other, GstCaps* filter) const {
   const CapsRef own = own_caps();
-  // Downstream takes tensors then, whatever the frames are.
+  // With tensors as output, downstream does not limit the frames.
   const bool is_free =
       opened_ && opened_->settings().gives_tensors && GST_PAD_DIRECTION(other) == GST_PAD_SRC;
   const CapsRef peer = is_free ? CapsRef(gst_caps_ref(own.get())) : wanted_caps(other, own.get());
@@ -81,8 +81,8 @@ CapsRef Negotiation::taken_caps(GstPad* other, GstCaps* filter) const {
   return taken;
 }
 
-/// Of what the peer of `other` takes or gives: downstream may ask for tensors, of which upstream
-/// knows nothing.
+/// Caps that the peer of `other` takes or gives. Tensors that downstream asks for are left out:
+/// upstream knows nothing of them.
 CapsRef Negotiation::wanted_caps(GstPad* other, const GstCaps* own) const {
   CapsRef peer(gst_pad_peer_query_caps(other, const_cast<GstCaps*>(own)));
   if (!opened_ || GST_PAD_IS_SINK(other)) return peer;
@@ -117,7 +117,7 @@ bool Negotiation::answer_accept_caps(GstPad* other, GstQuery* query) const {
 
 gboolean Negotiation::answer_allocation(GstQuery* query, bool takes_crops) const {
   if (!opened_) return FALSE;
-  // In flight, one more going downstream, one being filled.
+  // Frames in flight, one more going downstream, one being filled.
   return offer_memory(query, {opened_->allocator(), opened_->fixed_layout(),
                               opened_->settings().requests() + 2, takes_crops});
 }

@@ -49,7 +49,7 @@ constexpr GEnumValue kOutputChoices[] = {
     {0, nullptr, nullptr},
 };
 
-/// What may change while a stream plays.
+/// Properties that may change while a stream plays.
 std::vector<Property<BaseElement>> live_properties() {
   using E = BaseElement;
   return {
@@ -237,7 +237,7 @@ GstPad* add_src(GstElement* element, GstNpuBaseClass* klass) {
 
 // ---- Class
 
-/// As the property does, for programs.
+/// Action signal for programs; does what setting the property does.
 void change_model(GstElement* element, const gchar* file) {
   element_of(element).change_model(file);
 }

@@ -14,7 +14,7 @@ struct GstNpuBaseClass {
 
 namespace gstnpu {
 
-/// What the GObject owns: its pads, and the Element behind them.
+/// State of the GObject: its pads and properties, as an Element.
 class BaseElement : public Element {
  public:
   BaseElement(GstElement* element, GstNpuBaseClass* klass);
@@ -22,7 +22,7 @@ class BaseElement : public Element {
 
 using NpuBase = ObjectType<GstElement, GstNpuBaseClass, BaseElement>;
 
-/// The abstract type of both.
+/// The abstract GType that npuinfer and npuimport derive from.
 GType npu_base_type();
 
 }  // namespace gstnpu

@@ -33,13 +33,13 @@ Opened::Opened(const Settings& settings, OpenSource open_source)
       copies_(std::make_shared<TensorRecycler>(device(), npu::MemoryUse::kInput)),
       allocator_(make_allocator(device())) {}
 
-/// Objects are scaled to what a blob takes, whatever frames they are in.
+/// Objects are scaled to the blob's size, so frames may have any.
 std::optional<npu::FrameLayout> Opened::fixed_layout() const {
   if (settings_.region == InferenceRegion::kRoiList) return std::nullopt;
   return source().fixed_layout();
 }
 
-/// Of objects nothing: each has tensors of its own, and decoders take them for the frame's.
+/// Objects have no group: each has tensors of its own, which decoders would take for the frame's.
 const TensorGroup& Opened::tensor_group() const {
   static const TensorGroup none;
   return settings_.region == InferenceRegion::kRoiList ? none : source().tensor_group();

@@ -19,8 +19,8 @@
 
 namespace gstnpu {
 
-/// What exists from NULL->READY on: a device, and the model that runs on it. What is const may be
-/// called from any thread, the rest by the streaming thread, and by a state change once there is
+/// A device and the model that runs on it; exists from NULL->READY on. Const functions are
+/// thread-safe; the others belong to the streaming thread, and to state changes while there is
 /// none.
 class Opened {
  public:
@@ -31,18 +31,18 @@ class Opened {
   const std::string& model_file() const { return settings_.model; }
   const npu::Device& device() const { return model_->device; }
   const GraphSource& source() const { return *model_->source; }
-  /// What it shares with other elements; null where it shares nothing.
+  /// The instance that it shares with other elements; null without model-instance-id.
   const std::shared_ptr<ModelInstance>& instance() const { return instance_; }
   GstAllocator* allocator() const { return allocator_.get(); }
   npu::ImportStats imports() const { return finder_.imports(); }
-  /// The one layout that frames must have; nullopt: any.
+  /// The only layout that frames may have; nullopt: any.
   std::optional<npu::FrameLayout> fixed_layout() const;
-  /// What elements downstream that are not npucore's may decode.
+  /// The outputs by their registered names, for decoders of other projects.
   const TensorGroup& tensor_group() const;
-  /// What the user should know about device and model, one sentence each.
+  /// Sentences that the user should read about device and model.
   std::vector<std::string> warnings() const;
   std::vector<std::string> repairs() const;
-  /// Fills in what does not belong to a stream.
+  /// Fills in the fields that do not belong to a stream.
   void describe(StatsReport& report) const;
 
   GraphSource& source() { return *model_->source; }

@@ -55,7 +55,7 @@ void OutputTask::drop(const std::deque<FifoItem>& items, After after) {
     const auto* event = std::get_if<EventRef>(&item);
     if (!event || !is_sticky(event->get())) continue;
     const GstEventType type = GST_EVENT_TYPE(event->get());
-    if (type == GST_EVENT_CAPS && stream_.tensors) {  // of frames
+    if (type == GST_EVENT_CAPS && stream_.tensors) {  // the frames' caps
       stream_.tensors->pass(EventRef(gst_event_ref(event->get())));
       continue;
     }
@@ -68,7 +68,7 @@ void OutputTask::drop(const std::deque<FifoItem>& items, After after) {
 
 GstFlowReturn OutputTask::send(FifoItem item) {
   if (auto* event = std::get_if<EventRef>(&item)) {
-    // gst-launch-1.0 -v then shows them.
+    // Makes gst-launch-1.0 -v print them.
     if (GST_EVENT_TYPE(event->get()) == GST_EVENT_EOS) {
       g_object_notify(G_OBJECT(element_), "stats");
       stream_.stats_messages.post_last();
@@ -96,7 +96,7 @@ void OutputTask::push_event(EventRef event) {
   }
 }
 
-/// The frame, or its tensors alone.
+/// The frame with its tensors, or the tensors alone.
 BufferRef OutputTask::finished(Inference& inference) {
   if (!stream_.tensors) return inference.finish();
   std::vector<EventRef> events = stream_.tensors->begin(inference.graph());
@@ -118,7 +118,7 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
   const InferenceTime time = inference->time();
   const guint64 waited_ns = inference->waited_ns();
   stream_.stats.count_latency(now_ns() - inference->came_ns());
-  inference.reset();  // its request is free for the next frame while downstream works on this one
+  inference.reset();  // frees its request for the next frame while downstream works on this one
   stream_.fifo.frame_done();
   stream_.errors.note_success();
   stream_.stats.count_inference(time, waited_ns);
@@ -127,7 +127,7 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
   return push(std::move(frame));
 }
 
-/// The frame comes later.
+/// Keeps the object's result; its frame is a later item.
 GstFlowReturn OutputTask::take_region(RegionInference region) {
   RegionResults& results = *region.results;
   std::optional<FrameErrors::Verdict> failure;
@@ -194,11 +194,11 @@ void OutputTask::note_latency(guint64 elapsed_ns) {
   }
 }
 
-/// Where a link is missing the task waits in the fifo until Stream hears of a new one: `relinks`
-/// tells whether it has since the push.
+/// Without a link the task waits in the fifo until Stream is told of a new one. `relinks` is the
+/// count from before the push: a different one now means that a link came meanwhile.
 void OutputTask::end(GstFlowReturn why, guint relinks) {
   const bool is_unlinked = why == GST_FLOW_NOT_LINKED;
-  if (is_unlinked && stream_.relinks != relinks) return;  // what waits goes to the new link
+  if (is_unlinked && stream_.relinks != relinks) return;  // the next items go to the new link
   if (!is_unlinked) {
     pause();
   }
@@ -207,14 +207,14 @@ void OutputTask::end(GstFlowReturn why, guint relinks) {
     return;
   }
   GST_DEBUG_OBJECT(src_, "pausing: %s", gst_flow_get_name(why));
-  std::deque<FifoItem> dropped;  // frames wait for the NPU when they go: not under the lock
+  std::deque<FifoItem> dropped;  // destroyed outside the lock: frames wait for the NPU
   {
     const std::scoped_lock lock(stream_.sticky_mutex);
     dropped = stream_.fifo.refuse(why);
     drop(dropped, is_unlinked ? After::kUnlink : After::kFlush);
   }
   if (is_unlinked && stream_.relinks != relinks) {
-    stream_.fifo.relinked();  // before the wait: upstream would end for a link that is there
+    stream_.fifo.relinked();  // before the wait below: a link exists, so upstream must not end
   }
   dropped.clear();
   if (stream_.eos && is_silent_failure(why) && why != GST_FLOW_ERROR) {

@@ -20,10 +20,10 @@
 
 namespace gstnpu {
 
-/// What the streaming thread and the output task of a stream share.
+/// State that the streaming thread and the output task of a stream share.
 struct SharedStream {
-  /// `instance`: what the stream shares with others; null where it has the device alone.
-  /// `gives_tensors`: instead of frames.
+  /// `instance`: shared with other streams; null where this stream has the device alone.
+  /// `gives_tensors`: sends tensors instead of frames.
   SharedStream(GstElement* element, guint max_frames, const LiveSettings& settings,
                const ModelInstance* instance, bool gives_tensors = false)
       : live(settings),
@@ -42,7 +42,7 @@ struct SharedStream {
   const LiveSettings& live;
   const bool has_device_alone;
 
-  FenceWatch watch;  // outlives what is in the fifo
+  FenceWatch watch;  // outlives the fifo's inferences
   Fifo fifo;
   Stats stats;
   StatsMessages stats_messages;
@@ -50,35 +50,36 @@ struct SharedStream {
   DropPolicy drop_policy{backlog};
   LatencyEstimate latency;
   FrameErrors errors;
-  std::optional<TensorStream> tensors;  ///< of the output task; none: frames go out
+  std::optional<TensorStream> tensors;  ///< output task only; none: frames go out
   std::atomic<bool> eos{false};         ///< upstream has ended the stream
   std::atomic<bool> upstream_is_live{false};
   std::atomic<guint64> frame_duration_ns{0};  ///< 0: not known
-  /// Which sticky event is the newest, while nothing is linked: held from what goes into or comes
-  /// out of the fifo until it is stored on the pad.
+  /// Held from when a sticky event enters or leaves the fifo until it is stored on the pad: while
+  /// nothing is linked, the newest one has to win.
   std::mutex sticky_mutex;
   std::atomic<guint> relinks{0};  ///< how often something downstream was linked
 };
 
-/// The source pad's task: sends downstream what waits in the fifo, in order. Element, pad and
-/// stream outlive it.
+/// Task of the source pad: sends the fifo's items downstream, in order. Element, pad and stream
+/// outlive it.
 class OutputTask {
  public:
   OutputTask(GstElement* element, GstPad* src, SharedStream& stream)
       : element_(element), src_(src), stream_(stream) {}
 
   void start();
-  /// From another thread: waits until the task has ended what it is at. The ends of frames that
-  /// stay in the fifo are seen nevertheless: others wait for their turns.
+  /// Pauses the task; in another thread it also waits until the task has finished its current item.
+  /// Frames that stay in the fifo are still seen to end, because other streams wait for their
+  /// turns.
   void pause();
-  /// Likewise, for good. The fifo must have been stopped.
+  /// As pause(), for good. The fifo must have been stopped.
   gboolean stop();
-  /// Takes everything that waits out of the fifo. Frames wait for the NPU and are dropped; of the
-  /// events those stay that are true after a flush.
+  /// Empties the fifo. Frames wait for the NPU and are dropped; events that remain true after a
+  /// flush are stored on the pad.
   void drop_waiting() { drop(stream_.fifo.take_all(), After::kFlush); }
 
  private:
-  /// A flush ends segments and the end of the stream, a link that is missing does not.
+  /// A flush ends segments and EOS; a missing link does not.
   enum class After { kFlush, kUnlink };
 
   void run_once();
@@ -99,7 +100,7 @@ class OutputTask {
   SharedStream& stream_;
 };
 
-/// Whether upstream cannot know that its data no longer arrives.
+/// Whether upstream cannot tell from this flow that its data no longer arrives.
 bool is_silent_failure(GstFlowReturn flow);
 
 bool is_sticky(GstEvent* event);

@@ -13,14 +13,14 @@
 namespace gstnpu {
 namespace {
 
-constexpr std::size_t kMostTracks = 4096;  // that are remembered
+constexpr std::size_t kMostTracks = 4096;  // remembered by an ObjectPicker
 
-/// As their producers meant them: numbers below zero come as huge ones.
+/// Signed, as producers meant it: negative numbers arrive as huge unsigned ones.
 struct Box {
   gint64 x, y, width, height;
 };
 
-/// nullopt where nothing of it is inside.
+/// nullopt where nothing of the box is inside the frame.
 std::optional<PixelRect> clip(const Box& box, guint width, guint height) {
   const gint64 left = std::max<gint64>(box.x, 0);
   const gint64 top = std::max<gint64>(box.y, 0);
@@ -50,7 +50,7 @@ Box box_of(GstVideoRegionOfInterestMeta* roi) {
           static_cast<gint>(roi->h)};
 }
 
-/// As DL Streamer's gvatrack writes it; trackers that know no track of an object say -1.
+/// Reads what DL Streamer's gvatrack writes. Trackers write -1 for an object without a track.
 std::optional<guint64> track_of(GstVideoRegionOfInterestMeta* roi) {
   const GstStructure* structure = gst_video_region_of_interest_meta_get_param(roi, "object_id");
   gint id = 0;
@@ -98,8 +98,8 @@ bool is_turned([[maybe_unused]] GstAnalyticsODMtd& object) {
 #endif
 }
 
-/// Whether an object and the region of its id, at `region`, are one: nputensordec writes each of
-/// its objects as both, and a turned one as the box around it.
+/// Whether `object` and the region of its id are the same: nputensordec writes each object as both,
+/// with the box around it where it is turned.
 bool is_twin(GstAnalyticsODMtd& object, const std::optional<PixelRect>& region, guint width,
              guint height) {
   const Box box = location_of(object);
@@ -118,7 +118,7 @@ FrameObject* find_twin(FrameObjects& found, GstAnalyticsODMtd& object, guint wid
   return twin == found.usable.end() ? nullptr : &*twin;
 }
 
-/// Whether the region's id is that of an object somewhere else.
+/// Whether the region's id belongs to another object elsewhere in the frame.
 bool has_id_of_another(GstBuffer* buffer, GstVideoRegionOfInterestMeta* roi, guint width,
                        guint height) {
   GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
@@ -163,9 +163,9 @@ bool has_id_of_another(GstBuffer*, GstVideoRegionOfInterestMeta*, guint, guint) 
 
 #endif
 
-/// Many elements leave the id at 0. Results need one that is the object's alone: the second of an
-/// id, those after it, and regions with the id of an object of GstAnalytics that is somewhere else
-/// get new ones. The buffer is writable; its ids in the buffer's order.
+/// Gives each region an id of its own: many elements leave the id at 0. A repeated id, or one of a
+/// GstAnalytics object elsewhere in the frame, is replaced. The buffer is writable; returns the ids
+/// in the buffer's order.
 std::vector<gint> give_ids(GstBuffer* buffer, guint width, guint height) {
   std::vector<GstVideoRegionOfInterestMeta*> rois;
   gint next = objects_of_analytics(buffer);
@@ -226,8 +226,8 @@ void ObjectPicker::take_back() {
   }
 }
 
-/// Notes an object that is. Objects of one track in one frame, as a body and its face, are due
-/// together; so are those without one.
+/// Notes each object that is due. Objects of one track in one frame (a body and its face) are due
+/// together; so are all objects without a track.
 bool ObjectPicker::is_due(const FrameObject& object, guint interval) {
   if (!object.track) {
     if (others_at_ && waits(*others_at_, interval)) return false;
@@ -245,7 +245,8 @@ bool ObjectPicker::waits(guint64 inferred_at, guint interval) const {
   return age > 0 && age < interval;
 }
 
-/// What is due again needs no note; whoever invents tracks gets each of them inferred.
+/// Tracks that are due again need no note. If too many remain, all are forgotten: their objects are
+/// then inferred at once.
 void ObjectPicker::drop_old_tracks(guint interval) {
   if (inferred_at_.size() <= kMostTracks) return;
   std::erase_if(inferred_at_, [&](const auto& track) { return frame_ - track.second >= interval; });

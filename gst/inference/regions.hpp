@@ -1,4 +1,4 @@
-// The objects of a frame that are inferred one by one, and what came of them.
+// Objects of a frame that are inferred one by one, and their results.
 #pragma once
 
 #include <gst/gst.h>
@@ -16,23 +16,23 @@
 
 namespace gstnpu {
 
-/// An object that an element upstream has found in a frame.
+/// An object that an upstream element found in a frame.
 struct FrameObject {
   PixelRect box;    ///< clipped to the frame, not empty
   ObjectLink link;  ///< where its results go
   std::string label;
-  std::optional<guint64> track;  ///< tells it from others in all frames
+  std::optional<guint64> track;  ///< identifies it across frames
 };
 
-/// What is on a buffer: GstVideoRegionOfInterestMeta of anybody, and objects of GstAnalytics that
-/// have none. Those that are empty or outside of the frame are only counted.
+/// All objects on a buffer: each GstVideoRegionOfInterestMeta, and each GstAnalytics object that
+/// has no such twin. Objects that are empty or outside of the frame are only counted.
 struct FrameObjects {
   std::vector<FrameObject> usable;
   guint64 refused = 0;
 };
 FrameObjects find_objects(GstBuffer* buffer, guint width, guint height);
 
-/// Chooses the objects that are inferred. Streaming thread.
+/// Chooses the objects to infer. Streaming thread only.
 class ObjectPicker {
  public:
   /// `classes`: labels, separated by commas; empty: any.
@@ -40,21 +40,21 @@ class ObjectPicker {
 
   struct Picked {
     std::vector<FrameObject> objects;
-    guint64 refused = 0;       ///< as above, and what is beyond the most that a frame may have
-    bool has_waiting = false;  ///< some are of the classes, but not due by the interval
+    guint64 refused = 0;       ///< as FrameObjects, plus objects beyond kMostObjects
+    bool has_waiting = false;  ///< some objects have the right class but are not due yet
   };
-  /// Of the next frame. `interval`: each object again only in every Nth, by its track, else all in
-  /// every Nth; where that has none, in the next that has.
+  /// Picks objects of the next frame. `interval`: an object with a track is due again after that
+  /// many frames; so are all objects without a track together, or in the next frame that has any.
   Picked pick(FrameObjects found, guint interval);
   /// The last frame was dropped: its objects are due in the next one.
   void take_back();
-  /// The frames that come are not those after the last.
+  /// Starts over: the next frame does not follow the last one.
   void forget() {
     inferred_at_.clear();
     others_at_.reset();
   }
 
-  static constexpr std::size_t kMostObjects = 512;  ///< of one frame; more are no detections
+  static constexpr std::size_t kMostObjects = 512;  ///< of one frame; more are not real detections
 
  private:
   bool is_due(const FrameObject& object, guint interval);
@@ -63,20 +63,20 @@ class ObjectPicker {
 
   LabelList classes_;
   guint64 frame_ = 0;
-  std::unordered_map<guint64, guint64> inferred_at_;  // by track: the frame
-  std::optional<guint64> others_at_;                  // those without a track
+  std::unordered_map<guint64, guint64> inferred_at_;  // frame number by track
+  std::optional<guint64> others_at_;                  // of the last inference without a track
 };
 
-/// What the objects of one frame gave. Made by the streaming thread, filled by the output task.
+/// Results of one frame's objects. Made by the streaming thread, filled by the output task.
 struct RegionResults {
   std::vector<InferenceResult> done;
   guint frame_width = 0, frame_height = 0;
-  bool is_lost = false;              ///< the NPU was lost at one of them
+  bool is_lost = false;              ///< the NPU was lost during one of them
   guint64 came_ns = 0;               ///< when the frame came into the element
-  guint64 begin_ns = 0, end_ns = 0;  ///< of what the NPU did
+  guint64 begin_ns = 0, end_ns = 0;  ///< from the first submission to the last fence
 };
 
-/// An object in the NPU, and its frame behind the last of them.
+/// An object in the NPU. The frame follows as a RegionFrame behind its last object.
 struct RegionInference {
   std::unique_ptr<Inference> inference;
   std::shared_ptr<RegionResults> results;
@@ -86,7 +86,8 @@ struct RegionFrame {
   std::shared_ptr<RegionResults> results;
 };
 
-/// The frame with all that its objects gave; on a shallow copy where others hold the buffer too.
+/// The frame with the results of all its objects, on a shallow copy where others hold the buffer
+/// too.
 BufferRef finish(RegionFrame frame);
 
 }  // namespace gstnpu

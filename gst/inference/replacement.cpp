@@ -12,7 +12,7 @@
 namespace gstnpu {
 namespace {
 
-// How soon one that nobody wants any more ends.
+// How often a compilation looks whether it was cancelled.
 constexpr std::chrono::milliseconds kLook{20};
 
 constexpr const char* kMessage = "npu-model";

@@ -16,32 +16,32 @@
 
 namespace gstnpu {
 
-/// Another model, opened and compiled for a stream's frames in a thread of its own, while the
-/// stream goes on with its model.
+/// Opens another model and compiles it for a stream's frames in its own thread, while the stream
+/// goes on with the old one.
 class Replacement {
  public:
   enum class State {
     kWorking,
     kReady,
-    kFailed,  ///< told on the element's bus
+    kFailed,  ///< reported on the element's bus
   };
 
-  /// `layout`: what the stream's frames come as, where there were any.
+  /// `layout`: layout of the stream's frames, once there were any.
   Replacement(GstElement* element, OpenSource open_source, const Settings& wanted,
               std::optional<npu::FrameLayout> layout);
-  /// Cancels it, and waits for its thread.
+  /// Cancels the work and waits for the thread.
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
 
   const std::string& model_file() const { return work_->wanted.model; }
   State state() const { return work_->state; }
-  /// Once it is ready.
+  /// Valid once the state is kReady.
   std::shared_ptr<Opened> opened() const { return work_->opened; }
 
  private:
-  /// The thread's own share: it outlives the object where that is destroyed in the thread itself,
-  /// by somebody who is told of the failure.
+  /// Shared with the thread. It outlives the Replacement when that is destroyed in the thread
+  /// itself, by a bus handler that hears of the failure.
   struct Work {
     Work(GstElement* of, OpenSource source, Settings settings,
          std::optional<npu::FrameLayout> frames)
@@ -55,7 +55,7 @@ class Replacement {
     const std::optional<npu::FrameLayout> layout;
     std::atomic<bool> cancelled{false};
     std::atomic<State> state{State::kWorking};
-    std::shared_ptr<Opened> opened;  // written before `state` says so
+    std::shared_ptr<Opened> opened;  // written before state becomes kReady
   };
 
   static void run(Work& work);
@@ -65,8 +65,8 @@ class Replacement {
   std::thread thread_;
 };
 
-/// On the element's bus: which model runs, which one ran or was wanted, and, where it was not
-/// changed, why.
+/// Post "npu-model" on the element's bus: with the new and the previous model, or with the wanted
+/// one and the reason why it does not run.
 void tell_model_changed(GstElement* element, const std::string& previous, const std::string& model);
 void tell_model_kept(GstElement* element, const std::string& wanted, const std::string& why);
 

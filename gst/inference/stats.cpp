@@ -6,12 +6,12 @@
 namespace gstnpu {
 namespace {
 
-constexpr guint64 kWarmUp = 2;  // inferences that pay for first touches
+constexpr guint64 kWarmUp = 2;  // the first inferences pay for first touches
 
-// Of the latency.
-constexpr std::size_t kOutliers = 2;   // of its inferences that may take longer
-constexpr guint64 kFew = 16;           // with fewer, nobody knows what an outlier is
-constexpr guint64 kHeadroomPart = 16;  // of what is needed, in addition
+// Limits for the recent inferences that make up the latency.
+constexpr std::size_t kOutliers = 2;   // so many may take longer
+constexpr guint64 kFew = 16;           // with fewer, none counts as an outlier
+constexpr guint64 kHeadroomPart = 16;  // adds 1/16 of what is needed
 
 void set(GstStructure* structure, const char* field, guint64 value) {
   gst_structure_set(structure, field, G_TYPE_UINT64, value, nullptr);

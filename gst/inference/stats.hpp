@@ -11,7 +11,7 @@
 
 namespace gstnpu {
 
-/// What the property "stats" tells: docs/elements.md has its fields. Times in nanoseconds.
+/// Fields of the property "stats" (docs/elements.md). Times are in nanoseconds.
 struct StatsReport {
   struct Count {
     guint64 frames = 0, bytes = 0;
@@ -23,7 +23,7 @@ struct StatsReport {
     Count count;
   };
 
-  // Of a stream.
+  // Counted per stream:
   Count frames, offered, imported, copied;
   std::vector<Reason> reasons;  ///< each cause once, the first one first
   guint64 imports = 0, import_evictions = 0;
@@ -37,7 +37,7 @@ struct StatsReport {
   guint64 no_objects = 0;                  ///< likewise
   guint64 regions = 0;                     ///< objects that were inferred
   guint64 regions_refused = 0;             ///< objects that are empty, outside, or too many
-  // Of what was opened.
+  // Known once the model is open:
   guint64 compile_ns = 0;
   std::string device, offered_memory;
 };
@@ -45,15 +45,16 @@ struct StatsReport {
 /// The caller frees it.
 GstStructure* to_structure(const StatsReport& report);
 
-/// The last durations.
+/// The last `most` durations.
 class RecentTimes {
  public:
   explicit RecentTimes(std::size_t most) : most_(most) {}
   void add(guint64 ns);
   std::size_t size() const { return times_ns_.size(); }
-  /// The slowest when so many are left out, fewer than there are; 0 where there are none.
+  /// The slowest time after leaving out the `left_out` slowest, which must be fewer than size(); 0
+  /// when empty.
   guint64 slowest_but(std::size_t left_out) const;
-  /// What so many of a hundred did not exceed; 0 where there are none.
+  /// The time that `percent` of 100 did not exceed; 0 when empty.
   guint64 percentile_ns(guint percent) const;
   guint64 median_ns() const { return percentile_ns(50); }
 
@@ -61,24 +62,25 @@ class RecentTimes {
   const std::size_t most_;
   std::vector<guint64> times_ns_;  // a ring
   std::size_t next_ = 0;
-  mutable std::vector<guint64> sorted_;  // its memory is used again
+  mutable std::vector<guint64> sorted_;  // kept to reuse its memory
 };
 
-/// Counts what one stream does. From any thread.
+/// Counts what one stream does. Thread-safe.
 class Stats {
  public:
-  /// Bytes are those of a frame's visible pixels, here and below.
+  /// Bytes, here and below, are those of a frame's visible pixels.
   void count_frame(gsize bytes);
   void count(guint64 StatsReport::*frames, guint64 how_many = 1);
-  /// A frame that the NPU reads in place.
+  /// Counts a frame that the NPU reads in place.
   void count_zero_copy(InputPath path, gsize bytes);
-  /// True the first time that there is this cause; `text` tells it to the user.
+  /// True the first time this cause is counted; `text` explains it to the user.
   bool count_copy(CopyCause cause, gsize bytes, const std::string& text);
-  /// In the order of their ends. `waited_ns`: for its turn, before it was submitted.
+  /// Call in the order in which inferences end. `waited_ns`: the wait for a turn before the
+  /// submission.
   void count_inference(const InferenceTime& time, guint64 waited_ns);
-  /// From when a frame came in until it was ready to go out with its result.
+  /// Counts the time from a frame's arrival until it was ready to go out with its result.
   void count_latency(guint64 ns);
-  /// How long downstream kept the output task.
+  /// Counts how long a push downstream took.
   void count_push(guint64 ns);
   guint64 counted(guint64 StatsReport::*frames) const;
   StatsReport report() const;
@@ -90,26 +92,26 @@ class Stats {
   guint64 first_submitted_ns_ = 0;
   static constexpr std::size_t kRecent = 256;
   RecentTimes inference_{kRecent}, device_{kRecent}, queued_{kRecent}, pushes_{kRecent};
-  RecentTimes latencies_{1024};  // of which a hundredth still is several
+  RecentTimes latencies_{1024};  // enough that one percent is several
 };
 
-/// The latency that a stream reports: what all but the slowest of its last inferences took. Grows
+/// The latency that a stream reports: the time of its recent inferences without the slowest. Rises
 /// at once and falls slowly, so that sinks are seldom told anew.
 class LatencyEstimate {
  public:
-  /// What is assumed before anything was measured. True when the reported latency changed.
+  /// Sets a latency before anything was measured. True when the reported latency changed.
   bool assume(guint64 ns);
   /// True when the reported latency changed.
   bool observe(guint64 inference_ns);
   guint64 reported_ns() const;
 
  private:
-  static constexpr std::size_t kWindow = 128;  // inferences that it is made of
+  static constexpr std::size_t kWindow = 128;  // recent inferences that count
 
   mutable std::mutex mutex_;  // guards all below
   guint64 reported_ns_ = 0;
   guint64 seen_ = 0;
-  guint64 changed_at_ = 0;  // when that many were seen
+  guint64 changed_at_ = 0;  // value of seen_ at the last change
   RecentTimes recent_{kWindow};
 };
 

@@ -6,7 +6,7 @@ void StatsMessages::post_if_due(guint64 now_ns) {
   const guint64 interval_ns = guint64{live_.stats_interval_ms} * GST_MSECOND;
   guint64 posted_ns = posted_ns_;
   if (interval_ns == 0 || now_ns < posted_ns + interval_ns) return;
-  if (posted_ns_.compare_exchange_strong(posted_ns, now_ns)) {  // no other thread does
+  if (posted_ns_.compare_exchange_strong(posted_ns, now_ns)) {  // only one thread posts
     post();
   }
 }

@@ -8,14 +8,14 @@
 
 namespace gstnpu {
 
-/// The element messages "npu-stats" that the property stats-interval asks for. From any thread.
+/// Posts the element messages "npu-stats" that the property stats-interval asks for. Thread-safe.
 class StatsMessages {
  public:
   StatsMessages(GstElement* element, const LiveSettings& live) : element_(element), live_(live) {}
 
-  /// Once an interval, where somebody asked for messages.
+  /// Posts when an interval has passed since the last message.
   void post_if_due(guint64 now_ns);
-  /// The last one of a stream, however short the last interval was.
+  /// Posts at the end of a stream, however short the last interval was.
   void post_last();
 
  private:
@@ -23,7 +23,7 @@ class StatsMessages {
 
   GstElement* const element_;
   const LiveSettings& live_;
-  std::atomic<guint64> posted_ns_{0};  // the last time
+  std::atomic<guint64> posted_ns_{0};  // time of the last message
 };
 
 }  // namespace gstnpu

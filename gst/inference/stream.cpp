@@ -1,4 +1,4 @@
-// Stream: frames, from the sink pad into the fifo.
+// Stream: takes frames from the sink pad into the fifo.
 #include "stream.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace gstnpu {
 namespace {
 
-/// A frame without content, as its producer says or its size.
+/// Whether the frame has no content: it is flagged as a gap, or empty.
 bool is_gap(GstBuffer* buffer) {
   return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) || gst_buffer_get_size(buffer) == 0;
 }
@@ -121,7 +121,7 @@ void Stream::replace_opened(std::shared_ptr<Opened> next) {
   const npu::ImportStats before = next->imports();
   const std::scoped_lock lock(opened_mutex_);
   const npu::ImportStats now = opened_->imports();
-  // Unsigned: the sums come out right.
+  // Counters are unsigned: the differences may wrap, the sums are right.
   imports_before_.imports = before.imports - (now.imports - imports_before_.imports);
   imports_before_.evictions = before.evictions - (now.evictions - imports_before_.evictions);
   opened_ = std::move(next);
@@ -149,7 +149,7 @@ GstFlowReturn Stream::chain(BufferRef buffer) {
   if (refuses_copy_) return GST_FLOW_ERROR;
   const bool is_due = ++since_due_ >= live_.inference_interval;
   const bool is_inferred = is_due && !is_gap(buffer.get());
-  if (is_inferred) {  // the turn of a gap is the next frame's
+  if (is_inferred) {  // a gap leaves its turn to the next frame
     since_due_ = 0;
   }
   if (is_inferred && opened_->settings().region == InferenceRegion::kRoiList) {
@@ -166,14 +166,14 @@ GstFlowReturn Stream::chain(BufferRef buffer) {
       return GST_FLOW_OK;
     }
     inference->note_arrival(came_ns);
-    frame.reset();  // nobody else holds it then, and it is not copied for its metadata
+    frame.reset();  // must be the only reference left: finish() copies a shared buffer
     return shared_.fifo.push(std::move(inference));
   } catch (...) {
     return end_frame(std::move(frame));
   }
 }
 
-/// Waits for a place in the fifo. Nullopt where the frame, which is to be inferred, is dropped
+/// Waits for a place in the fifo. Nullopt where the frame, which was to be inferred, is dropped
 /// instead.
 std::optional<GstFlowReturn> Stream::enter(GstBuffer* buffer, bool is_inferred) {
   const Drop drop = is_inferred ? live_.drop.load() : Drop::kNone;
@@ -189,15 +189,16 @@ GstFlowReturn Stream::pass(BufferRef buffer, bool is_due) {
   return shared_.fifo.push(std::move(buffer));
 }
 
-/// GST_CLOCK_TIME_NONE where the element has no clock, or does not play.
+/// GST_CLOCK_TIME_NONE where the element has no clock or does not play.
 GstClockTime Stream::running_time() const {
   if (GST_STATE(pads_.element) != GST_STATE_PLAYING) return GST_CLOCK_TIME_NONE;
-  // After a flush time begins anew, but elements learn of it only when the sink has a frame again.
+  // After a flush the running time starts anew, but the base time changes only when the sink has a
+  // frame again.
   if (gst_element_get_base_time(pads_.element) == old_base_time_) return GST_CLOCK_TIME_NONE;
   return gst_element_get_current_running_time(pads_.element);
 }
 
-/// Whether the frame is dropped; counts and tells it then.
+/// Whether the frame is dropped; if so, counts and reports it.
 bool Stream::drops(GstBuffer* buffer, Drop drop) {
   const DropPolicy::Arrival arrival{
       .frame = gst_segment_to_running_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
@@ -216,10 +217,11 @@ void Stream::note_drop(GstBuffer* buffer, guint64 StatsReport::*reason) {
   shared_.stats.count(reason);
   tell_drop(buffer,
             gst_segment_to_running_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)));
-  shared_.stats_messages.post_if_due(now_ns());  // no frame may go out for a while
+  shared_.stats_messages.post_if_due(now_ns());  // a message may be due although no frame goes out
 }
 
-/// As sinks and decoders do: the bus is told of each frame, and upstream that it is too fast.
+/// Reports a dropped frame as sinks and decoders do: a QoS message on the bus, and a QoS event that
+/// tells upstream to slow down.
 void Stream::tell_drop(GstBuffer* buffer, GstClockTime running_time) {
   const guint64 frame_ns = shared_.frame_duration_ns;
   const guint64 device_ns = std::max<guint64>(shared_.backlog->device_ns(), 1);
@@ -241,16 +243,16 @@ void Stream::tell_drop(GstBuffer* buffer, GstClockTime running_time) {
   }
 }
 
-/// In a handler.
+/// Call it in a catch block.
 GstFlowReturn Stream::end_frame(BufferRef frame) {
-  // A driver has other words for a device that cannot be had again.
+  // A lost device may fail with other error codes when it cannot be opened again.
   const bool is_lost = graph_ && graph_->model().is_lost();
   switch (shared_.errors.tell(opened_->model_file(), now_ns(), is_lost)) {
     case FrameErrors::Verdict::kDeviceLost:
       shared_.stats.count(&StatsReport::lost);
       return shared_.fifo.push(std::move(frame));
     case FrameErrors::Verdict::kCancelled: {
-      const GstFlowReturn flow = shared_.fifo.flow();  // why it waits no longer
+      const GstFlowReturn flow = shared_.fifo.flow();  // why the wait ended
       return flow == GST_FLOW_OK ? GST_FLOW_FLUSHING : flow;
     }
     case FrameErrors::Verdict::kCopyRefused:
@@ -302,12 +304,12 @@ std::unique_ptr<Inference> Stream::submit_in_turn(BufferRef buffer, std::shared_
   if (!turn) return nullptr;
   const guint64 waited_ns = now_ns() - asked_ns;
   auto inference = submit();
-  turn->keep();  // until the backlog hears of its end
+  turn->keep();  // Backlog::end() gives it back
   inference->note_turn(waited_ns);
   return inference;
 }
 
-/// Nullopt where the frame is dropped instead: it would have waited as long as frames take to come.
+/// Nullopt where the frame is dropped instead, because it waited for a whole frame duration.
 std::optional<Turns::Turn> Stream::take_turn() {
   constexpr std::chrono::nanoseconds kForEver = std::chrono::hours{24 * 365};
   constexpr guint64 kUsualFrame = GST_SECOND / 30;
@@ -321,8 +323,8 @@ std::optional<Turns::Turn> Stream::take_turn() {
   return turn;
 }
 
-/// Where the device has no room for the frame's memory: lets go of what idle requests are bound to,
-/// then waits for the frames that are in the NPU, one after the other.
+/// When the device has no room for the frame's memory: releases what idle requests are bound to,
+/// then waits for the frames in the NPU, one after the other.
 void Stream::find_memory(FrameInput& input) {
   input.find_memory();
   bool may_get_room = true;
@@ -371,12 +373,13 @@ std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
   }
 }
 
-/// A live stream that may drop frames goes on while a graph is compiled, or others have the device.
+/// A live stream that may drop frames does not wait for a compilation, nor for other streams'
+/// turns.
 bool Stream::may_wait() const {
   return live_.drop == Drop::kNone || !shared_.upstream_is_live;
 }
 
-/// Throws CopyRefused where no copy may be.
+/// Throws CopyRefused where copies are not allowed.
 void Stream::check_copy(CopyCause cause, const std::string& detail) const {
   if (live_.zero_copy_required) throw CopyRefused(reason_of(cause, detail));
 }
@@ -392,7 +395,7 @@ std::string Stream::reason_of(CopyCause cause, const std::string& detail) const 
 
 void Stream::note_copy(CopyCause cause, const std::string& reason, gsize bytes) {
   const bool is_new = shared_.stats.count_copy(cause, bytes, reason);
-  if (is_new && cause != CopyCause::kRegion) {  // which the user has asked for
+  if (is_new && cause != CopyCause::kRegion) {  // the user asked for regions
     post_warning(pads_.element, "frames are copied before the NPU reads them: " + reason);
   }
 }

@@ -21,33 +21,33 @@
 
 namespace gstnpu {
 
-/// The element around a stream, which outlives it.
+/// Element and pads of a stream; they outlive it.
 struct StreamPads {
   GstElement* element;
   GstPad* sink;
   GstPad* src;
 };
 
-/// What exists from READY->PAUSED to PAUSED->READY: everything that one stream counts, refuses or
-/// is told once.
+/// Everything that one stream counts, refuses or reports once. Exists from READY->PAUSED to
+/// PAUSED->READY.
 ///
-/// Threads: the sink pad's functions run in the streaming thread, flushes beside it, queries
-/// anywhere. The output task has its own.
+/// Threads: the sink pad's functions run in the streaming thread, flushes beside it, queries in any
+/// thread. The output task has a thread of its own.
 class Stream {
  public:
   /// `live` outlives it.
   Stream(const StreamPads& pads, std::shared_ptr<Opened> opened, guint max_frames,
          const LiveSettings& live);
 
-  /// Before the first frame: compiles for the frames that upstream offers, and waits. Throws
-  /// npu::Error where that fails.
+  /// Compiles for the frames that upstream offers, and waits; call it before the first frame.
+  /// Throws npu::Error where that fails.
   void preload();
 
   // Sink pad
-  /// Wakes whoever waits in the functions below; they refuse everything from now on.
+  /// Makes the functions below refuse everything from now on, and wakes those that wait.
   void refuse_input();
   GstFlowReturn chain(BufferRef buffer);
-  /// Of an event that GStreamer may refuse before sink_event() sees it.
+  /// Looks at the caps of an event that GStreamer may refuse before sink_event() sees it.
   void look_at_caps(const GstCaps* caps);
   GstFlowReturn sink_event(EventRef event);
   /// Waits until everything that came in has gone out. False when the stream stopped.
@@ -55,31 +55,31 @@ class Stream {
 
   // Source pad
   gboolean activate_src(bool active);
-  /// What downstream tells; it goes upstream then.
+  /// Notes an event from downstream before it goes upstream.
   void src_event(GstEvent* event);
 
   // Queries
   void note_offer(const Negotiation::Verdict& verdict);
   void note_trial(const std::string& refusal);
-  /// To what upstream has answered.
+  /// Adds the element's latency to upstream's answer.
   void add_latency(GstQuery* query);
 
   StatsReport report() const;
-  /// Stops the output task if activate_src() did not, and lets go of every frame.
+  /// Stops the output task if activate_src() did not, and releases every frame.
   void end();
 
   // Another model
-  /// What frames come as; nullopt before the first one. From any thread.
+  /// Layout of the stream's frames; nullopt before the first one. Thread-safe.
   std::optional<npu::FrameLayout> layout() const;
-  /// Runs `next` from the next frame on; frames before it keep their model. In the streaming
-  /// thread. Throws npu::Error, and changes nothing, where it does not take the stream's frames.
+  /// Runs `next` from the next frame on; earlier frames keep their model. Streaming thread only.
+  /// Throws npu::Error, and changes nothing, where `next` does not take the stream's frames.
   void change_model(std::shared_ptr<Opened> next);
 
  private:
-  /// Of caps.
+  /// The frames' format and size by the caps.
   struct Format {
     GstVideoInfo info;
-    gsize frame_bytes;  ///< of a buffer without metadata
+    gsize frame_bytes;  ///< size of a buffer without metadata
   };
 
   void check_takes_frames(Opened& next) const;
@@ -91,7 +91,7 @@ class Stream {
   void tell_drop(GstBuffer* buffer, GstClockTime running_time);
   GstClockTime running_time() const;
   GstFlowReturn pass(BufferRef buffer, bool is_due);
-  /// Null when the graph for the frame is still being compiled, and the drop policy does not wait.
+  /// Null when the drop policy does not wait for the frame's graph, which is still being compiled.
   std::unique_ptr<Inference> start_inference(BufferRef buffer);
   std::unique_ptr<Inference> submit_in_turn(BufferRef buffer, std::shared_ptr<Graph> graph,
                                             BoundPlanes planes, const InferredRegion* region);
@@ -132,27 +132,25 @@ class Stream {
   void start_output();
 
   const StreamPads pads_;
-  mutable std::mutex
-      opened_mutex_;  // of the streaming thread, which alone writes these, and others
+  mutable std::mutex opened_mutex_;  // guards the next three
   std::shared_ptr<Opened> opened_;
-  npu::ImportStats imports_before_;  // to be taken away from those of opened_
+  npu::ImportStats imports_before_;  // subtracted from opened_->imports()
   std::optional<npu::FrameLayout> layout_;
-  bool is_bound_ = false;  // whether frames of layout_ were to be read in place
+  bool is_bound_ = false;  // frames of layout_ may be read in place
   const LiveSettings& live_;
   std::unique_ptr<const Negotiation> negotiation_;
 
-  std::optional<Format> format_;  // streaming thread
-  CapsRef sent_caps_;             // streaming thread; what downstream was last told of frames
-  FrameDescription
-      described_;  // streaming thread; of the last frame, so that its memory is used again
+  std::optional<Format> format_;              // streaming thread
+  CapsRef sent_caps_;                         // streaming thread; caps last sent downstream
+  FrameDescription described_;                // streaming thread; last frame's, reused
   std::optional<ToldCompilation> compiling_;  // streaming thread
-  std::shared_ptr<Graph> graph_;              // of the last frame
+  std::shared_ptr<Graph> graph_;              // graph of the last frame
   std::set<std::string> warned_;              // streaming thread
   guint64 since_due_ = G_MAXUINT;  // streaming thread; frames since the last one that was due
   ObjectPicker picker_;            // streaming thread
   std::vector<npu::FrameLayout> crop_layouts_;                    // streaming thread; with a graph
   GstSegment segment_;                                            // streaming thread
-  std::atomic<GstClockTime> old_base_time_{GST_CLOCK_TIME_NONE};  // of before a flush
+  std::atomic<GstClockTime> old_base_time_{GST_CLOCK_TIME_NONE};  // base time before the last flush
   std::atomic<bool> refuses_copy_{false};  // an error was told; frames are refused until a flush
   Refusals refusals_;
   SharedStream shared_;

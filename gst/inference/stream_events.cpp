@@ -1,4 +1,4 @@
-// Stream: caps, events, flushes, and what queries tell it.
+// Stream: handles caps, events, flushes and the answers of queries.
 #include <algorithm>
 #include <utility>
 
@@ -20,8 +20,8 @@ bool is_serialized(const EventRef& event) {
 
 // ---- Caps
 
-/// GStreamer itself refuses an event whose caps the pad does not take, before the element sees it,
-/// and all that the user reads is "not-negotiated". Here they are told why, and what helps.
+/// GStreamer refuses an event whose caps the pad does not take before the element sees it, and the
+/// user reads only "not-negotiated". This tells why, and what helps.
 void Stream::look_at_caps(const GstCaps* caps) {
   const std::string refusal = negotiation_->refusal_of(caps, pads_.src);
   if (!refusal.empty()) {
@@ -29,14 +29,15 @@ void Stream::look_at_caps(const GstCaps* caps) {
   }
 }
 
-/// One error, however often upstream sends the caps again.
+/// Posts one error, however often upstream sends the caps again.
 void Stream::refuse_stream(const std::exception& error) {
   if (refusals_.note_stream()) {
     post_error(pads_.element, error, {});
   }
 }
 
-/// The end of a stream that never began, because all that upstream offered was refused.
+/// Posts the error of a stream that ended before it began, because everything that upstream offered
+/// was refused.
 void Stream::refuse_empty_stream() {
   const std::string why = refusals_.last();
   if (!why.empty()) {
@@ -63,7 +64,7 @@ bool Stream::start_format(const GstCaps* caps) {
   format_ = {info, visible_bytes(describe_frame(info, BufferRef(gst_buffer_new()).get()))};
   refusals_.note_taken_stream();
   note_rate(info);
-  // An NPU that keeps up is done by then.
+  // An NPU that keeps up is done with a frame before the next one comes.
   const bool changed = shared_.latency.assume(shared_.frame_duration_ns);
   ask_latency_of_upstream();
   if (changed && shared_.upstream_is_live) {
@@ -72,7 +73,7 @@ bool Stream::start_format(const GstCaps* caps) {
   return true;
 }
 
-/// The first frames come before a pipeline asks for the latency.
+/// Asks at once: the first frames come before the pipeline asks for the latency.
 void Stream::ask_latency_of_upstream() {
   GstQuery* query = gst_query_new_latency();
   if (gst_pad_peer_query(pads_.sink, query)) {
@@ -89,7 +90,7 @@ void Stream::note_latency_of_upstream(GstQuery* query) {
   shared_.drop_policy.note_least_latency(live ? least + shared_.latency.reported_ns() : 0);
 }
 
-/// However often upstream says it again.
+/// Posts a warning once, however often upstream causes it.
 void Stream::warn_once(const std::string& warning) {
   if (!warning.empty() && warned_.insert(warning).second) {
     post_warning(pads_.element, warning);
@@ -141,7 +142,7 @@ GstFlowReturn Stream::sink_event(EventRef event) {
   }
 }
 
-/// The caps that go out; upstream's own event where they are the same.
+/// The caps event that goes downstream; upstream's own event where the caps are the same.
 EventRef Stream::with_tensors(EventRef event) {
   GstCaps* caps = nullptr;
   gst_event_parse_caps(event.get(), &caps);
@@ -152,7 +153,7 @@ EventRef Stream::with_tensors(EventRef event) {
   return changed;
 }
 
-/// Where the model changes, its tensors may.
+/// Another model may have other tensors: sends new caps where they differ.
 void Stream::send_caps_again() {
   const CapsRef caps(gst_pad_get_current_caps(pads_.sink));
   if (!caps || !sent_caps_) return;
@@ -180,7 +181,7 @@ GstFlowReturn Stream::queue_event(EventRef event) {
   return flow;
 }
 
-/// Where the fifo stopped, whoever is linked next is told.
+/// If the fifo stopped, stores a sticky event on the pad for whatever is linked next.
 GstFlowReturn Stream::push_or_store(EventRef event) {
   const EventRef copy(gst_event_ref(event.get()));
   const std::scoped_lock lock(shared_.sticky_mutex);
@@ -199,7 +200,7 @@ void Stream::flush_start(EventRef event) {
   {
     const std::scoped_lock lock(output_mutex_);
     refuse_input();
-    if (may_run_output_) {  // else the pad's task may be the next stream's already
+    if (may_run_output_) {  // otherwise the next stream may own the task already
       output_.pause();
     }
   }
@@ -217,7 +218,7 @@ void Stream::flush_stop(EventRef event) {
   shared_.eos = false;
   shared_.drop_policy.forget();
   picker_.forget();
-  since_due_ = G_MAXUINT;  // a player that is paused shows one frame of the new place
+  since_due_ = G_MAXUINT;  // a paused player shows one frame after a seek
   refuses_copy_ = false;
   const std::scoped_lock lock(output_mutex_);
   if (may_run_output_) {
@@ -225,8 +226,8 @@ void Stream::flush_stop(EventRef event) {
   }
 }
 
-/// After a stop nobody starts the task again, not even a flush that ends beside it: the pad keeps
-/// its task, which would then work on a stream that is gone.
+/// After a stop nothing starts the task again, not even a flush that ends at the same time: the pad
+/// keeps its task, which would then work on a stream that is gone.
 gboolean Stream::activate_src(bool active) {
   {
     const std::scoped_lock lock(output_mutex_);
@@ -260,7 +261,7 @@ void Stream::src_event(GstEvent* event) {
   }
 }
 
-/// With the mutex held.
+/// Called with output_mutex_ held.
 void Stream::start_output() {
   shared_.fifo.start();
   if (place_) {
@@ -271,8 +272,9 @@ void Stream::start_output() {
 
 // ---- Queries
 
-/// Upstream only reports "not-negotiated" when nothing that it offers is taken. A warning, for it
-/// may still have other ways; when it has none, refuse_empty_stream() makes it an error.
+/// When nothing that upstream offers is taken, GStreamer reports only "not-negotiated". This is a
+/// warning, because upstream may have other ways; if it has none, refuse_empty_stream() makes it an
+/// error.
 void Stream::note_offer(const Negotiation::Verdict& verdict) {
   if (!verdict.tiles_beside.empty()) {
     refusals_.note_tiles_beside(verdict.tiles_beside);
@@ -282,8 +284,8 @@ void Stream::note_offer(const Negotiation::Verdict& verdict) {
   }
 }
 
-/// Converters try caps out to see whether they may pass frames as they are: told only where it ends
-/// the stream.
+/// Notes the refusal of caps that a converter tries out, to see whether it may pass frames
+/// unchanged. It is reported only if it ends the stream.
 void Stream::note_trial(const std::string& refusal) {
   if (!refusal.empty()) {
     refusals_.note_trial(refusal);
@@ -297,8 +299,8 @@ void Stream::add_latency(GstQuery* query) {
   gst_query_parse_latency(query, &live, &min, &max);
   const guint64 own = shared_.latency.reported_ns();
   if (GST_CLOCK_TIME_IS_VALID(max)) {
-    // What the fifo can hold back; with frames of unknown duration, at least what an inference
-    // takes.
+    // The fifo can hold back this much; at least one inference where the frames' duration is not
+    // known.
     max += std::max<guint64>(own, shared_.fifo.max_frames() * shared_.frame_duration_ns);
   }
   gst_query_set_latency(query, live, min + own, max);

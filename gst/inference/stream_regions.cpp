@@ -1,5 +1,5 @@
-// Stream: what the CPU crops and scales before the NPU reads it, objects of a frame and crops of
-// many sizes.
+// Stream: crops and scales on the CPU before the NPU reads: objects of a frame, and crops of many
+// sizes.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace gstnpu {
 namespace {
 
-constexpr std::size_t kMostCropGraphs = 4;  // a stream of few sizes is read in place
+constexpr std::size_t kMostCropGraphs = 4;  // more sizes are scaled by the CPU
 
 gsize bytes_of(const PixelRect& region, npu::PixelFormat format) {
   gsize bytes = 0;
@@ -27,7 +27,7 @@ gsize bytes_of(const PixelRect& region, npu::PixelFormat format) {
 
 // ---- Objects
 
-/// A frame without objects costs the device nothing, and is not dropped.
+/// A frame without objects does not use the device, so it is never dropped.
 GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
   try {
     const FrameDescription frame = describe_frame(format_->info, buffer.get());
@@ -65,8 +65,8 @@ GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
   }
 }
 
-/// As many are in flight at once as frames may be; those that have ended and wait for a sink count
-/// no more, or the device would idle meanwhile. Nullopt where the frame is dropped instead.
+/// Keeps at most max_frames() objects in flight. Objects that have ended and wait for a sink do not
+/// count, or the device would idle. Nullopt where the frame is dropped instead.
 std::optional<GstFlowReturn> Stream::start_objects(GstBuffer* buffer, const FrameDescription& frame,
                                                    const std::vector<FrameObject>& objects,
                                                    const std::shared_ptr<RegionResults>& results) {
@@ -88,7 +88,7 @@ std::optional<GstFlowReturn> Stream::start_objects(GstBuffer* buffer, const Fram
   return GST_FLOW_OK;
 }
 
-/// Null as of start_inference().
+/// Null as start_inference().
 std::unique_ptr<Inference> Stream::start_object(const RegionReader& reader,
                                                 const npu::FrameLayout& frame,
                                                 const FrameObject& object) {
@@ -118,8 +118,8 @@ RegionTarget Stream::region_target() {
 
 // ---- Crops
 
-/// Whether a crop would need a graph more than a stream may have for crops. A user who wants no
-/// copies gets a graph for each.
+/// Whether a stream has all the graphs for crops that it may have, and would need another one. With
+/// zero-copy=require each crop gets a graph.
 bool Stream::has_too_many_crops(const FrameInput& input) {
   if (!input.is_cropped() || live_.zero_copy_required) return false;
   const npu::FrameLayout layout = input.may_be_bound() ? input.layout() : input.layout_of_copy();
@@ -132,7 +132,8 @@ bool Stream::has_too_many_crops(const FrameInput& input) {
   return false;
 }
 
-/// What cannot be done with objects is no error of crops, which have graphs of their own instead.
+/// A model that cannot infer objects cannot scale crops: each crop then gets a graph, and that is
+/// no error.
 bool Stream::may_scale_crops() {
   try {
     return opened_->source().region_target().has_value();
