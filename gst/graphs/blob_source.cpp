@@ -66,14 +66,14 @@ npu::FrameInput frame_input_of(npu::PixelFormat format, const npu::Port& first,
   return frame;
 }
 
-/// NV12 by "/uv", NV21 by "/vu".
+/// Whether the chroma plane's name ends in "/uv" (NV12) or "/vu" (NV21).
 bool is_luma_and_chroma(const npu::Port& y, const npu::Port& chroma) {
   return is_plane(y, "/y") && (is_plane(chroma, "/uv") || is_plane(chroma, "/vu")) &&
          is_u8_image(y, 1) && is_u8_image(chroma, 2) && chroma.shape[1] == (y.shape[1] + 1) / 2 &&
          chroma.shape[2] == (y.shape[2] + 1) / 2;
 }
 
-/// A blob takes frames one by one, and nothing can change its batch.
+/// A blob takes frames one by one; its batch cannot be changed.
 void check_batch(const npu::Port& port, const std::string& file) {
   if (port.shape.size() != 4 || port.shape[0] <= 1) return;
   throw npu::Error(npu::ErrorCode::kUnsupported,

@@ -68,7 +68,7 @@ std::string compile_command(const std::string& blob, const npu::Preprocess& prep
   if (!preprocess.input.empty()) {
     command += " --input " + quoted(preprocess.input);
   }
-  // Written out, so that the model's own hints do not take their place.
+  // Both are always written: otherwise the model's own hints would apply.
   command += " --mean " + (preprocess.mean.empty() ? "0" : numbers(preprocess.mean));
   command += " --scale " + (preprocess.scale.empty() ? "1" : numbers(preprocess.scale));
   return command;

@@ -6,8 +6,8 @@
 
 namespace gstnpu {
 
-/// The call of npu-compile that makes `blob` anew for frames of `frame`, with everything else as
-/// `preprocess` has it. The IR is looked for beside the blob, where npu-compile takes it from.
+/// The npu-compile command that compiles `blob` again for frames of `frame`, with everything else
+/// as in `preprocess`. Names the IR beside the blob if there is one.
 std::string compile_command(const std::string& blob, const npu::Preprocess& preprocess,
                             const npu::FrameLayout& frame);
 

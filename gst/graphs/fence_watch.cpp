@@ -43,7 +43,8 @@ void FenceWatch::set_absent(bool is_absent) {
   call_stand_in_if_needed();
 }
 
-/// With the mutex held. Without a thread, fences are seen once the waiter is back.
+/// Called with the mutex held. If no thread can be started, fences are seen once the waiter is
+/// back.
 void FenceWatch::call_stand_in_if_needed() try {
   if (!needs_stand_in()) return;
   if (!stand_in_.joinable()) {
@@ -55,7 +56,8 @@ void FenceWatch::call_stand_in_if_needed() try {
                   error.what());
 }
 
-/// Once it is awake it sees all that there is: to give it back to the waiter would wake both again.
+/// Once awake, the stand-in waits for every pending fence: handing over again would cost two more
+/// wake-ups.
 void FenceWatch::stand_in() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -65,7 +67,7 @@ void FenceWatch::stand_in() {
   }
 }
 
-/// Its owner may end it as soon as the lock is given up.
+/// The item's owner may destroy it as soon as the lock is released after this.
 void FenceWatch::see_oldest(std::unique_lock<std::mutex>& lock) {
   Watched& item = *oldest_;
   is_watched_ = true;

@@ -6,41 +6,41 @@
 
 namespace gstnpu {
 
-/// Something submitted whose end a FenceWatch sees.
+/// A submission whose end a FenceWatch sees.
 class Watched {
  protected:
   ~Watched() = default;
 
  private:
   friend class FenceWatch;
-  /// Waits for its fence and notes the time.
+  /// Waits for the fence and notes the time.
   virtual void see_end() noexcept = 0;
 
-  // Guarded by the watch's mutex.
+  // Guarded by the FenceWatch's mutex.
   Watched* next_ = nullptr;
   bool is_seen_ = true;
 };
 
-/// Sees the fences of a stream's inferences when they signal, oldest first. Whoever waits for an
-/// inference waits for its fence itself, for a thread of the watch's own would be woken twice a
-/// frame. That thread stands in only while the usual waiter is absent, whom a sink may keep for as
-/// long as it likes: times are those of the fences. From any thread; one adds.
+/// Notes when the fences of a stream's inferences signal, oldest first. The thread that waits for
+/// an inference waits for its fence itself, because a thread of the watch would cost two wake-ups a
+/// frame. The watch's thread stands in only while that waiter is absent: a sink may keep it for any
+/// time, and the noted times must stay those of the fences. Thread-safe, but only one thread adds.
 class FenceWatch {
  public:
   FenceWatch() = default;
-  /// Nothing is unseen any more.
+  /// Every item must have been seen.
   ~FenceWatch();
   FenceWatch(const FenceWatch&) = delete;
   FenceWatch& operator=(const FenceWatch&) = delete;
 
-  /// It was submitted, and somebody is going to wait for it.
+  /// Adds an item that was submitted and that some thread will wait for.
   void add(Watched& item);
-  /// Until its end was seen.
+  /// Waits until the item's end was seen.
   void wait(Watched& item);
 
-  /// Whether nobody is about to wait, because who usually does is kept or has stopped.
+  /// Tells whether the usual waiter is absent: blocked downstream, or stopped.
   void set_absent(bool is_absent);
-  /// While it exists. One at a time.
+  /// Marks the waiter as absent for its lifetime. One at a time.
   class Absence {
    public:
     explicit Absence(FenceWatch& watch) : watch_(watch) { watch_.set_absent(true); }
@@ -58,14 +58,14 @@ class FenceWatch {
   void stand_in();
   void see_oldest(std::unique_lock<std::mutex>& lock);
 
-  std::mutex mutex_;  // guards all below and what it says in Watched
+  std::mutex mutex_;  // guards all below, and the members of Watched
   std::condition_variable called_, seen_;
   Watched* oldest_ = nullptr;
   Watched* newest_ = nullptr;
   bool is_watched_ = false;  // somebody waits for the oldest one's fence
-  bool is_absent_ = false;   // the usual waiter
+  bool is_absent_ = false;   // of the usual waiter
   bool is_stopping_ = false;
-  std::thread stand_in_;  // from the first time that it is needed
+  std::thread stand_in_;  // started when first needed
 };
 
 }  // namespace gstnpu

@@ -19,8 +19,8 @@
 namespace gstnpu {
 namespace {
 
-constexpr std::ptrdiff_t kMaxGraphs = 8;  // that nobody has
-constexpr float kLeastShare = 0.1F;  // of a region's picture: each becomes so many times larger
+constexpr std::ptrdiff_t kMaxGraphs = 8;  // idle ones
+constexpr float kLeastShare = 0.1F;       // each region's picture becomes 1/share times larger
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -32,8 +32,8 @@ bool is_open(std::int64_t size) {
   return size < 0;
 }
 
-/// Whether the model's sizes may be to blame for an error; values of other properties, files and
-/// devices have other codes.
+/// Whether the model's sizes may be the cause of an error. Wrong properties, files and devices have
+/// other codes.
 bool may_be_of_sizes(npu::ErrorCode code) {
   return code == npu::ErrorCode::kUnsupported || code == npu::ErrorCode::kCompileFailed;
 }
@@ -55,7 +55,7 @@ void reshape(npu::Model& model, const npu::Shape& shape, const std::string& advi
   }
 }
 
-/// Runs `work`, and adds `advice` to its error where the sizes may be to blame; empty: none.
+/// Runs `work`, and adds `advice`, if any, to an error that the sizes may have caused.
 template <typename Work>
 decltype(auto) with_advice(const std::string& advice, Work&& work) {
   try {
@@ -66,7 +66,8 @@ decltype(auto) with_advice(const std::string& advice, Work&& work) {
   }
 }
 
-/// Which dimension of pictures are rows, columns the next; nullopt where none are known channels.
+/// Index of the rows; columns are the next dimension. nullopt where no dimension can be the
+/// channels.
 std::optional<std::size_t> rows_of(const npu::Shape& shape) {
   const auto are_channels = [&](std::size_t at) { return shape[at] == 1 || shape[at] == 3; };
   if (shape.size() != 4) return std::nullopt;
@@ -74,10 +75,10 @@ std::optional<std::size_t> rows_of(const npu::Shape& shape) {
   return are_channels(3) ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
-/// What a frame's sizes go into, and whether the model leaves any of them open.
+/// The model's dimensions that it leaves open, to be set to a frame's size.
 class OpenSizes {
  public:
-  /// Throws npu::Error for a model whose open sizes a frame does not give.
+  /// Throws npu::Error for open dimensions that a frame does not determine.
   explicit OpenSizes(const npu::Model& model)
       : input_(model.inputs().front().name), shape_(model.inputs().front().shape) {
     if (!any()) return;
@@ -94,7 +95,7 @@ class OpenSizes {
 
   bool any() const { return std::any_of(shape_.begin(), shape_.end(), is_open); }
 
-  /// A batch of one, and rows and columns of the frame.
+  /// Sets an open batch to one, open rows and columns to the frame's.
   npu::Shape shape_for(const npu::FrameLayout& frame) const {
     npu::Shape shape = shape_;
     const auto set = [&](std::size_t at, std::int64_t size) {
@@ -114,7 +115,8 @@ class OpenSizes {
   std::size_t rows_ = 2;
 };
 
-/// Of the pictures that the model takes; 0 where the shape leaves it open or is none of a picture.
+/// Size of the pictures that the model takes; 0 where the shape leaves it open or is not a
+/// picture's.
 npu::vision::InputSize size_of(const npu::Shape& shape) {
   if (shape.size() != 4) return {};
   const std::size_t rows = rows_of(shape).value_or(1);
@@ -123,7 +125,7 @@ npu::vision::InputSize size_of(const npu::Shape& shape) {
           .height = static_cast<std::uint32_t>(shape[rows])};
 }
 
-/// Objects are scaled to a picture of which the model sees the middle `share`.
+/// Refuses a small `share`: objects are scaled to a picture whose middle `share` the model sees.
 void check_share(float share, const npu::FrameGeometry& geometry) {
   if (share >= kLeastShare) return;
   const auto before = [share](std::uint32_t side) {
@@ -136,11 +138,11 @@ void check_share(float share, const npu::FrameGeometry& geometry) {
                        " pixels: correct the card, or set resize-mode to stretch or letterbox");
 }
 
-/// A model, and all that is known of it.
+/// A model and what its card says.
 struct Described {
   npu::Model model;
   npu::vision::ModelCard card;
-  std::string advice;  ///< for errors of a shape that is not the model's own
+  std::string advice;  ///< added to errors of a shape that is not the model's own
   std::vector<std::string> repairs;
 };
 
@@ -148,7 +150,7 @@ void repair(Described& described, const Settings& settings) {
   const std::vector<std::string> done = described.model.repair();
   if (done.empty()) return;
   described.repairs.insert(described.repairs.end(), done.begin(), done.end());
-  // What was cut off is in the card.
+  // Reads the card again: the model's info now names what was cut off.
   described.card = npu::vision::read_model_card(settings.model, described.model.model_info());
 }
 
@@ -157,7 +159,7 @@ struct WantedShape {
   const char* by = "";
 };
 
-/// The user's, else the card's where the model leaves it open.
+/// The user's shape, else the card's for a model that leaves it open.
 WantedShape wanted_shape(const Described& described, const Settings& settings) {
   const npu::Shape shape = parse_shape("input-shape", settings.input_shape);
   if (!shape.empty()) return {shape, ""};
@@ -174,7 +176,7 @@ Described read_model(const Settings& settings) {
   npu::vision::ModelCard card = npu::vision::read_model_card(settings.model, model.model_info());
   Described described{std::move(model), std::move(card), "", {}};
   const WantedShape wanted = wanted_shape(described, settings);
-  // The shapes inside, which a reshaped model has no more, show more to repair.
+  // First with the inner shapes that reshaping removes: they show more to repair.
   if (settings.repair && is_one_picture(wanted.shape)) {
     repair(described, settings);
   }
@@ -188,7 +190,7 @@ Described read_model(const Settings& settings) {
   return described;
 }
 
-/// What is left of an IR's settings once they are parsed.
+/// An IR's settings, parsed.
 struct IrOptions {
   IrOptions(const npu::Device& device, const Settings& settings)
       : resize(settings.resize),
@@ -207,7 +209,7 @@ struct IrOptions {
   bool may_have_strides;
 
  private:
-  /// The user's own word on strides stays as it is.
+  /// False where the user has set the strides' option, and for drivers that do not know it.
   bool strides_are_free(const npu::Device& device) const {
     constexpr std::uint32_t kExtensionWithStrides = 16;  // 1.16
     constexpr const char* kOption = npu::property::enable_strides_for.name;
@@ -253,12 +255,13 @@ class IrSource final : public GraphSource {
 
   std::shared_ptr<Graph> find(const npu::FrameLayout& layout) override {
     const std::scoped_lock lock(mutex_);
-    // As good as always the layout of the frame before.
+    // Nearly always the layout of the last frame.
     if (!graphs_.empty() && last_layout_ == layout) return graphs_.front();
     return find_kept(layout);
   }
 
-  /// After a flush the stream most often needs the same graph.
+  /// Abandoned compilations are cancelled only here: after a flush the stream mostly needs the same
+  /// graph again.
   std::shared_ptr<Compilation> start(const npu::FrameLayout& layout) override {
     const std::scoped_lock lock(mutex_);
     // Another stream may have got it since find().
@@ -279,8 +282,8 @@ class IrSource final : public GraphSource {
     return pending_.emplace_back(std::make_shared<IrCompilation>(*this, layout));
   }
 
-  /// Pictures of the model's own size, so that the graph has no scaling to do; where that is open,
-  /// of the size that its card says.
+  /// Pictures of the model's own size, so that its graph does not scale; the card's size for a
+  /// model that leaves it open.
   std::optional<RegionTarget> region_target() override {
     const std::scoped_lock lock(mutex_);
     if (open_sizes_.any() && !(card_.input_width && card_.input_height)) return std::nullopt;
@@ -305,20 +308,20 @@ class IrSource final : public GraphSource {
   struct Job {
     npu::FrameInput frame;
     npu::CompileJob job;
-    std::string advice;  ///< for its errors
+    std::string advice;  ///< added to its errors
     std::vector<std::string> repairs;
   };
 
-  /// With strides that the driver takes, one graph serves every pitch, padding and even crop. Where
-  /// it does not, the layout's own graph is compiled next. Its state is guarded by the source's
-  /// mutex; the private functions are called with it held.
+  /// Compiles a graph for any strides where the driver takes them: it serves every pitch, padding
+  /// and even crop. Otherwise compiles for the layout alone. The source's mutex guards its state;
+  /// private functions are called with it held.
   class IrCompilation final : public Compilation {
    public:
     IrCompilation(IrSource& source, const npu::FrameLayout& layout)
         : source_(source), layout_(layout), what_(source.text_of(layout)) {
       begin();
     }
-    /// One that has ended with a graph that the source has.
+    /// A compilation that has ended already, with a graph of the source.
     IrCompilation(IrSource& source, const npu::FrameLayout& layout, std::shared_ptr<Graph> graph)
         : source_(source),
           layout_(layout),
@@ -364,7 +367,7 @@ class IrSource final : public GraphSource {
       return graph_;
     }
 
-    // With the mutex held:
+    // Called with the mutex held:
     bool is_for(const npu::FrameLayout& key) const {
       return !error_ && source_.key_of(layout_) == key;
     }
@@ -375,7 +378,7 @@ class IrSource final : public GraphSource {
     }
 
    private:
-    /// Null once it has ended.
+    /// Null once the compilation has ended.
     std::shared_ptr<Job> current_job() const {
       const std::scoped_lock lock(source_.mutex_);
       return job_;
@@ -404,7 +407,7 @@ class IrSource final : public GraphSource {
       }
     }
 
-    /// In a handler.
+    /// Called in a catch block.
     void note_error() {
       error_ = std::current_exception();
       try {
@@ -428,15 +431,15 @@ class IrSource final : public GraphSource {
     IrSource& source_;
     const npu::FrameLayout layout_;
     const std::string what_;
-    bool with_strides_ = false;  // others may have found out meanwhile that the driver cannot
-    std::shared_ptr<Job> job_;   // until one of the next two is there
+    bool with_strides_ = false;  // a copy: other compilations may change the source's
+    std::shared_ptr<Job> job_;   // until graph_ or error_ is set
     std::vector<std::string> repairs_;
     std::shared_ptr<Graph> graph_;
     std::exception_ptr error_;
     bool is_kept_ = false;
   };
 
-  /// What the graph for frames of `layout` is compiled for.
+  /// The layout that the graph for frames of `layout` is compiled for.
   npu::FrameLayout key_of(const npu::FrameLayout& layout) const {
     return one_for_all_strides_ ? without_padding(layout) : layout;
   }
@@ -476,7 +479,7 @@ class IrSource final : public GraphSource {
     const npu::Preprocess preprocess = preprocess_for(model, any_size);
     with_advice(advice_, [&] { model.add_preprocess(preprocess); });
     const npu::FrameGeometry& geometry = model.frame_input().value().geometry;
-    // As large as the picture that the graph cuts the model's out of.
+    // The graph crops the model's picture out of one that is 1/share times larger.
     const float share = preprocess.resize == npu::ResizeMode::kCrop ? preprocess.crop_share : 1;
     check_share(share, geometry);
     const auto before = [share](std::uint32_t side) {
@@ -519,7 +522,7 @@ class IrSource final : public GraphSource {
                                    ids);
   }
 
-  /// Open sizes are settled by now, and may show what the outputs are.
+  /// The open sizes are known by now and may identify the outputs.
   npu::vision::TensorGroup ids_for(const npu::CompiledModel& compiled,
                                    const npu::FrameGeometry& geometry) const {
     if (!open_sizes_.any()) return ids_;
@@ -537,7 +540,8 @@ class IrSource final : public GraphSource {
     return nullptr;
   }
 
-  /// Streams of many layouts may share the source: the graphs that they have stay.
+  /// Drops the graph that was idle longest if too many are. Graphs in use stay: streams of many
+  /// layouts may share the source.
   void keep(const std::shared_ptr<Graph>& graph) {
     last_layout_.reset();
     graphs_.push_front(graph);
@@ -554,17 +558,17 @@ class IrSource final : public GraphSource {
   const npu::vision::ModelCard card_;
   const std::string card_text_;
   const OpenSizes open_sizes_;
-  const std::string advice_;  // for errors of a shape that is not the model's own
+  const std::string advice_;  // added to errors of a shape that is not the model's own
   const npu::vision::InputSize size_;
   const npu::vision::TensorGroup ids_;
   const TensorGroup group_;
   std::mutex mutex_;          // guards all below
-  bool one_for_all_strides_;  // until the driver shows that it cannot
+  bool one_for_all_strides_;  // until the driver refuses
   std::vector<std::shared_ptr<IrCompilation>> pending_;
-  std::list<std::shared_ptr<Graph>> graphs_;     // used last first
-  std::optional<npu::FrameLayout> last_layout_;  // of frames that the first of them is for
-  std::optional<RegionTarget> region_target_;    // once it was asked for, or
-  std::optional<npu::Error> region_refusal_;     // why there is none
+  std::list<std::shared_ptr<Graph>> graphs_;     // last used first
+  std::optional<npu::FrameLayout> last_layout_;  // of the frames that graphs_.front() serves
+  std::optional<RegionTarget> region_target_;    // computed when first asked for
+  std::optional<npu::Error> region_refusal_;     // or why that failed
   std::atomic<std::uint64_t> compile_ns_ = 0;    // read by whoever asks for statistics
 };
 

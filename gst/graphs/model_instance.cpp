@@ -7,7 +7,7 @@
 namespace gstnpu {
 namespace {
 
-// One runs, and one waits so that the device does not: any more would only take turns away from
+// One inference runs and one waits, so that the device never idles. More would only take turns from
 // streams that come later.
 constexpr guint kBusyDevice = 2;
 

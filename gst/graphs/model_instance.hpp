@@ -16,7 +16,7 @@ namespace gstnpu {
 
 using OpenSource = std::unique_ptr<GraphSource> (*)(const npu::Device&, const Settings&);
 
-/// A model on a device: its graphs serve every element that runs it.
+/// A model on a device. Its graphs serve every element that runs it.
 struct OpenModel {
   /// Throws npu::Error where model or device cannot be opened.
   OpenModel(const Settings& settings, OpenSource open_source);
@@ -26,11 +26,12 @@ struct OpenModel {
   const std::unique_ptr<GraphSource> source;
 };
 
-/// What the elements of this process with one model-instance-id on one device share: each model is
-/// opened and compiled once, and their streams take turns. From any thread.
+/// Shared by this process's elements with the same model-instance-id and device: each model is
+/// opened and compiled once, and streams take turns. Thread-safe.
 class ModelInstance {
  public:
-  /// The one of the settings' id, which lives as long as somebody has it; null without an id.
+  /// Finds or makes the instance of the settings' id; it lives while somebody holds it. Null
+  /// without an id.
   static std::shared_ptr<ModelInstance> find(const Settings& settings);
 
   /// Opens the model, or finds it open. Throws npu::Error where it is open with other settings.
@@ -42,7 +43,7 @@ class ModelInstance {
  private:
   const std::shared_ptr<Turns> turns_ = std::make_shared<Turns>();
   const std::shared_ptr<Backlog> backlog_ = std::make_shared<Backlog>();
-  std::mutex mutex_;  // guards models_, and is held while one is opened
+  std::mutex mutex_;  // guards models_; held while a model is opened
   std::map<std::string, std::weak_ptr<const OpenModel>> models_;  // by file
 };
 

@@ -73,7 +73,7 @@ std::vector<float> parse_numbers(const std::string& property, const std::string&
   std::vector<float> numbers;
   for (const std::string& part : split(text, ", ")) {
     gchar* end = nullptr;
-    const double value = g_ascii_strtod(part.c_str(), &end);  // whatever the locale
+    const double value = g_ascii_strtod(part.c_str(), &end);  // does not depend on the locale
     if (end == part.c_str() || *end != '\0') {
       refuse(property, text, part,
              "not a number; write one value or one per channel, like " + property +

@@ -1,4 +1,4 @@
-// What the properties say, as plain values.
+// The elements' properties as plain values.
 #pragma once
 
 #include <atomic>
@@ -15,19 +15,19 @@ namespace gstnpu {
 
 constexpr unsigned kDefaultRequests = 4;
 
-/// What becomes of a stream whose NPU is lost for good.
+/// Treatment of a stream whose NPU is lost for good.
 enum class OnError { kFail, kPass };
 
-/// Which frames are dropped instead of waited for.
+/// Policy for dropping frames instead of waiting.
 enum class Drop { kNone, kLate, kBusy };
 
-/// What an inference is of.
+/// Part of a frame that an inference reads.
 enum class InferenceRegion {
   kFullFrame,
-  kRoiList,  ///< each object that was found upstream
+  kRoiList,  ///< each object that upstream found
 };
 
-/// What may change while a stream plays.
+/// Settings that may change while a stream plays.
 struct LiveValues {
   unsigned inference_interval = 1;
   unsigned roi_interval = 1;
@@ -51,9 +51,9 @@ struct Settings : LiveValues {
   bool gives_tensors = false;  ///< other/tensors instead of frames
   std::string object_class;    ///< "LABEL,LABEL"; empty: every object
   std::string config;          ///< "KEY=VALUE,KEY=VALUE" for the driver's compiler
-  std::string properties;      ///< of npucore: "KEY=VALUE KEY=VALUE"
+  std::string properties;      ///< npucore's: "KEY=VALUE KEY=VALUE"
   std::string cache_dir;       ///< empty: as the properties say; npuinfer only
-  // Overrides of what the model says about its input; npuinfer only.
+  // Override the model's own description of its input; npuinfer only.
   std::optional<npu::ResizeMode> resize;
   std::optional<npu::ChannelOrder> channels;
   std::string mean;         ///< "V" or "V,V,V"; empty: the model's own
@@ -62,16 +62,17 @@ struct Settings : LiveValues {
   bool repair = true;       ///< Model::repair()
 
   unsigned requests() const { return nireq == 0 ? kDefaultRequests : nireq; }
-  /// Whether what was opened with these serves `other` too: the rest may change at any time.
+  /// Whether a model that was opened with these settings serves `other` too. Live values do not
+  /// count.
   bool opens_like(const Settings& other) const;
-  /// Whether the same graphs serve both.
+  /// Whether the same graphs serve both settings.
   bool runs_like(const Settings& other) const { return first_difference(other).empty(); }
-  /// The first property that keeps them from it; empty where none does.
+  /// The first property that prevents runs_like(); empty if none does.
   std::string first_difference(const Settings& other) const;
   bool operator==(const Settings&) const = default;
 };
 
-/// The same, for a stream that plays. From any thread.
+/// The live values of a playing stream. Thread-safe.
 struct LiveSettings {
   void set(const LiveValues& values);
   std::atomic<unsigned> inference_interval{1};
@@ -93,7 +94,7 @@ npu::Shape parse_shape(const std::string& property, const std::string& text);
 /// "KEY=VALUE,KEY=VALUE". Throws npu::Error naming the part without "=".
 std::map<std::string, std::string> parse_config(const std::string& text);
 
-/// What config, properties and cache_dir say. Throws npu::Error naming the part that is wrong.
+/// Combines config, properties and cache_dir. Throws npu::Error that names the wrong part.
 npu::CompileOptions compile_options(const Settings& settings);
 
 }  // namespace gstnpu

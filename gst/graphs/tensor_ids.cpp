@@ -83,7 +83,7 @@ npu::vision::TensorGroup ids_of(const std::string& file, const npu::vision::Mode
   std::vector<npu::vision::TensorView> views;
   views.reserve(outputs.size());
   for (const npu::Port& port : outputs) views.push_back(view_of(port, describe_output(port)));
-  // The file tells of the outputs that the model had before its end was cut off.
+  // The model's .modelinfo describes the outputs that it had before its end was cut off.
   if (!card.host_postprocess.empty()) return npu::vision::tensor_group_of(card, views, input);
   npu::vision::TensorGroup written = npu::vision::read_tensor_group(file, views);
   return written.id.empty() ? npu::vision::tensor_group_of(card, views, input) : written;

@@ -13,20 +13,20 @@
 
 namespace gstnpu {
 
-/// An output as a tensor without memory. Throws npu::Error for one that no buffer can carry; a size
-/// that is still open is 0.
+/// Describes an output, without memory. A size that is still open is 0. Throws npu::Error for an
+/// output that no buffer can carry.
 GstNpuTensor describe_output(const npu::Port& port);
 
-/// By which names decoders of others know the outputs: what the model's .modelinfo says, unless its
-/// end was cut off, else what card and shapes show.
+/// The outputs' registered names, which other projects' decoders know: those in the model's
+/// .modelinfo unless its end was cut off, else those that card and shapes suggest.
 npu::vision::TensorGroup ids_of(const std::string& file, const npu::vision::ModelCard& card,
                                 const std::vector<npu::Port>& outputs,
                                 npu::vision::InputSize input);
 
-/// Gives the outputs, in the model's order, those names.
+/// Sets the names of the outputs, which are in the model's order.
 void set_ids(const npu::vision::TensorGroup& ids, std::vector<GstNpuTensor>* outputs);
 
-/// The group that frames of the elements' caps have; none where a size is still open.
+/// The group that the elements' caps describe; empty while a size is open.
 TensorGroup caps_group_of(const npu::vision::TensorGroup& ids,
                           const std::vector<npu::Port>& outputs, npu::vision::InputSize input);
 

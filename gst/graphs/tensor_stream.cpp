@@ -8,9 +8,9 @@
 namespace gstnpu {
 namespace {
 
-constexpr std::size_t kMostTensors = 16;  // memories of a buffer; GStreamer merges more into one
+constexpr std::size_t kMostTensors = 16;  // memories of a buffer; GStreamer would merge more
 
-/// NNStreamer's name of a type; a boolean is a byte.
+/// NNStreamer's name of the type; it has no booleans, which are bytes.
 const char* type_name(const GstNpuTensor& tensor) {
   switch (tensor.type) {
     case GST_NPU_DATA_BOOLEAN:

@@ -31,8 +31,8 @@ void Backlog::take_back() {
   --unfinished_;
 }
 
-/// With the mutex held. Nothing has run for a while, perhaps because the device's last time was so
-/// long that every frame was found late since: only another inference can tell.
+/// Called with the mutex held. True when nothing has run for a second: one very slow inference may
+/// have made every later frame look late, and only another inference can correct that.
 bool Backlog::is_stale(guint64 now_ns) const {
   constexpr guint64 kBelieved = 1'000'000'000;
   return unfinished_ == 0 && now_ns > idle_until_ns_ + kBelieved;
@@ -41,7 +41,7 @@ bool Backlog::is_stale(guint64 now_ns) const {
 void Backlog::end(InferenceTime& time, bool failed) {
   note_end(time, failed);
   if (device_) {
-    device_->end(time, failed);  // whose share of the time it is
+    device_->end(time, failed);  // computes the device time from all streams
   }
   if (turns_) {
     turns_->give_back();

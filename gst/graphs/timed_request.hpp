@@ -14,41 +14,40 @@
 
 namespace gstnpu {
 
-/// By the steady clock.
+/// Time of the steady clock.
 guint64 now_ns();
 
 struct InferenceTime {
   guint64 submitted_ns = 0;
-  guint64 done_ns = 0;    ///< when its fence was seen
-  guint64 device_ns = 0;  ///< the part of it in which no earlier inference of the stream ran
+  guint64 done_ns = 0;    ///< when the fence was seen
+  guint64 device_ns = 0;  ///< part of it in which no earlier inference ran
   guint64 elapsed_ns() const { return done_ns - submitted_ns; }
 };
 
-/// What a stream has given to the device that is not done, and how long the device takes. From any
-/// thread.
+/// A stream's unfinished inferences, and how long the device takes for one. Thread-safe.
 class Backlog {
  public:
-  /// `device`: that of all streams which share one; null where this stream has the device alone.
-  /// `turns`: whom to tell of each inference that ends; may be null.
+  /// `device`: backlog of all streams that share the device; null where this stream has it alone.
+  /// `turns`: told of each inference that ends; may be null.
   explicit Backlog(std::shared_ptr<Backlog> device = nullptr,
                    std::shared_ptr<Turns> turns = nullptr)
       : device_(std::move(device)), turns_(std::move(turns)) {}
 
-  /// Before the first: `told` is called after each that ends.
+  /// Sets a function to call after each inference that ends; call this before the first.
   void tell_ends(std::function<void()> told) { told_ = std::move(told); }
 
   void add(guint64 now_ns);
-  /// What add() counted was not submitted. The turn for it stays with whoever has it.
+  /// Undoes add() for an inference that was not submitted. Its turn is not given back.
   void take_back();
-  /// Fills in `time.device_ns`. What failed tells nothing of the device's pace.
+  /// Fills in `time.device_ns`. A failed inference does not count towards the device's pace.
   void end(InferenceTime& time, bool failed);
 
-  /// Of this stream.
+  /// Unfinished inferences of this stream.
   guint unfinished() const;
-  /// How long one that is submitted at `now_ns` would take, by those before; 0 when there were
-  /// none of late.
+  /// How long an inference that is submitted at `now_ns` would take, judged by recent ones; 0 when
+  /// there were none.
   guint64 expected_ns(guint64 now_ns) const;
-  /// What the last ones took on the device, smoothed.
+  /// Smoothed device time of recent inferences.
   guint64 device_ns() const;
 
  private:
@@ -60,18 +59,18 @@ class Backlog {
   std::function<void()> told_;
   mutable std::mutex mutex_;  // guards all below
   guint unfinished_ = 0;
-  guint64 idle_until_ns_ = 0;  // when the oldest unfinished one came to the device
+  guint64 idle_until_ns_ = 0;  // when the oldest unfinished inference reached the device
   guint64 device_ns_ = 0;
 };
 
-/// A request that notes when its inference ended, whoever waits for it how late.
+/// A request that notes when its inference ended, however late the wait for it.
 class TimedRequest final : public Watched {
  public:
   explicit TimedRequest(npu::Request request) : request_(std::move(request)) {}
   TimedRequest(const TimedRequest&) = delete;
   TimedRequest& operator=(const TimedRequest&) = delete;
 
-  /// `watch` outlives the inference, which must be waited for.
+  /// The inference must be waited for; `watch` outlives it.
   std::uint64_t submit(const npu::Bindings& bindings, const std::shared_ptr<Backlog>& backlog,
                        FenceWatch& watch);
   /// Throws npu::Error when the inference failed.

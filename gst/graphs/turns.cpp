@@ -21,7 +21,7 @@ bool Turns::comes_before(const Place* one, const Place* other) {
   return one->last_turn_ < other->last_turn_;
 }
 
-/// With the mutex held.
+/// Called with the mutex held.
 void Turns::grant() {
   while (taken_ < most_ && !waiting_.empty()) {
     const auto next = std::min_element(waiting_.begin(), waiting_.end(), comes_before);

@@ -12,17 +12,17 @@
 
 namespace gstnpu {
 
-/// Which of several streams gives a device its next inference. At most so many inferences are there
-/// at a time; of the streams that wait, the one of the highest priority comes next, and among
-/// equals the one whose last turn is the longest ago. From any thread.
+/// Decides which of several streams submits the next inference to a device. Limits the inferences
+/// at one time; of the waiting streams the highest priority comes first, and among equals the one
+/// whose last turn is longest ago. Thread-safe.
 class Turns {
  public:
-  /// At least so many inferences at a time.
+  /// Raises the limit to at least `inferences`.
   void allow(guint inferences);
-  /// An inference has ended.
+  /// Call it when an inference has ended.
   void give_back();
 
-  /// The right to one inference: given back, unless it is kept until the inference ends.
+  /// The right to one inference. Given back when destroyed, unless kept until the inference ends.
   class Turn {
    public:
     explicit Turn(std::shared_ptr<Turns> turns) : turns_(std::move(turns)) {}
@@ -39,14 +39,14 @@ class Turns {
     std::shared_ptr<Turns> turns_;
   };
 
-  /// One stream's place. One thread takes turns, any other stops it.
+  /// One stream's place. A single thread takes turns; any thread may stop it.
   class Place {
    public:
     explicit Place(std::shared_ptr<Turns> turns) : turns_(std::move(turns)) {}
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
-    /// Waits for a turn; nullopt when `timeout` passed or the place is stopped.
+    /// Waits for a turn; nullopt after `timeout`, or once the place is stopped.
     std::optional<Turn> take(guint priority, std::chrono::nanoseconds timeout);
     void start();
     void stop();
@@ -56,7 +56,7 @@ class Turns {
 
     const std::shared_ptr<Turns> turns_;
     std::condition_variable changed_;
-    // Guarded by the mutex of turns_:
+    // Guarded by turns_->mutex_:
     bool is_stopped_ = true;
     bool is_granted_ = false;
     guint priority_ = 0;
@@ -69,7 +69,7 @@ class Turns {
 
   std::mutex mutex_;  // guards all below
   guint most_ = 1, taken_ = 0;
-  guint64 count_ = 0;  // of turns
+  guint64 count_ = 0;  // turns granted
   std::vector<Place*> waiting_;
 };
 
