@@ -14,18 +14,18 @@ namespace {
 
 constexpr const char* kMemoryType = "NpuMemory";
 
-/// What an allocator of ours holds.
+/// State of both allocators.
 struct Source {
   std::shared_ptr<TensorRecycler> recycler;
-  ObjectRef<GstAllocator> fallback;  // of DMA-BUFs: for what no DMA-BUF has room for
+  ObjectRef<GstAllocator> fallback;  // DMA-BUF allocator only: for memory without a descriptor
 };
 
 struct NpuMemory {
   GstMemory parent;
-  DeviceMemoryRef* memory;  // owned; the whole allocation, also in a shared part
+  DeviceMemoryRef* memory;  // owned; a shared part holds the whole allocation too
 };
 
-/// Of the allocator for plain memory, and of the one for DMA-BUFs.
+/// States of the allocators for plain memory and for DMA-BUFs.
 struct PlainState : Source {
   PlainState(GstAllocator* allocator, GstAllocatorClass*);
 };
@@ -103,7 +103,7 @@ GQuark held_tensor_key() {
   return key;
 }
 
-/// The descriptor is the tensor's, which the memory holds.
+/// The memory holds the tensor, which owns the descriptor.
 GstMemory* make_dmabuf_memory(GstAllocator* allocator, const DeviceMemoryRef& held,
                               const GstAllocationParams& params, gsize size) {
   constexpr auto kFlags =
@@ -154,8 +154,8 @@ ObjectRef<GstAllocator> make(GType type) {
 }  // namespace
 
 ObjectRef<GstAllocator> make_allocator(const npu::Device& device) {
-  // kOutput: cached by the CPU. Decoders read their reference frames back, and what follows the
-  // element reads the frame too; memory for inputs only may be write-combined.
+  // kOutput memory is cached by the CPU; memory for inputs may be write-combined. Decoders read
+  // their reference frames back, and elements behind this one read the frame too.
   auto recycler = std::make_shared<TensorRecycler>(device, npu::MemoryUse::kOutput,
                                                    TensorRecycler::Sharing::kShareable);
   ObjectRef<GstAllocator> plain = make(plain_type());

@@ -8,7 +8,8 @@
 namespace gstnpu {
 namespace {
 
-/// The samples that one of the smaller picture covers, the first and the last in part.
+/// The larger picture's samples that one sample of the smaller picture covers. The first and the
+/// last are covered in part.
 struct Cover {
   std::size_t first, last;
   float first_part, last_part;
@@ -41,8 +42,8 @@ struct Component {
   std::size_t columns, rows;
 };
 
-/// Bytes from a plane's begin to the component's first sample. GStreamer has the second chroma
-/// sample of P010 one byte after the first, which has two.
+/// Bytes from a plane's start to the component's first sample. GStreamer puts P010's second chroma
+/// sample one byte after the first, which has two bytes.
 std::ptrdiff_t offset_of(const GstVideoFormatInfo* format, guint index) {
   const std::ptrdiff_t offset = GST_VIDEO_FORMAT_INFO_POFFSET(format, index);
   return offset == 1 && GST_VIDEO_FORMAT_INFO_DEPTH(format, index) > 8 ? 2 : offset;
@@ -91,7 +92,7 @@ void average_row(const Component& from, std::size_t row, const std::vector<Cover
   }
 }
 
-/// `shift`: bits below the value, which become zero.
+/// `shift`: number of bits below the value; they become zero.
 template <class Sample>
 void store_row(const Component& to, std::size_t row, const std::vector<float>& sums, float whole,
                guint shift) {
@@ -99,7 +100,7 @@ void store_row(const Component& to, std::size_t row, const std::vector<float>& s
   const auto unit = static_cast<float>(1U << shift);
   const guint most = std::numeric_limits<Sample>::max() >> shift;
   for (const float sum : sums) {
-    // The bits below need not be zero where it comes from.
+    // The bits below the value may be set in the source.
     const auto value = std::min(static_cast<guint>(std::lround(sum / whole / unit)), most);
     const auto sample = static_cast<Sample>(value << shift);
     std::memcpy(at, &sample, sizeof sample);

@@ -1,5 +1,5 @@
-// Pictures made smaller by means, which GStreamer's 8-bit filters are not: theirs have sums other
-// than one at some ratios, and whole pictures come out lighter or darker.
+// Makes pictures smaller by averaging areas. GStreamer's 8-bit filters are no true averages: at
+// some ratios their weights do not add up to one, and whole pictures come out lighter or darker.
 #pragma once
 
 #include <gst/video/video.h>
@@ -14,9 +14,9 @@ struct OwnFrame {
   std::vector<guint8> memory;
 };
 
-/// The pixels of `from` from (x, y) on, which begins a whole sample of every component, `width` by
-/// `height` of them, as a picture of `to_width` by `to_height`, which are no more: each sample is
-/// the mean of the area that it covers.
+/// Scales `width` x `height` pixels of `from`, starting at (x, y), down to `to_width` x
+/// `to_height`: each sample becomes the mean of the area that it covers. (x, y) must start a whole
+/// sample of every component, and neither side may grow.
 OwnFrame average_areas(const GstVideoFrame& from, guint x, guint y, guint width, guint height,
                        guint to_width, guint to_height);
 

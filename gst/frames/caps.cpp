@@ -35,7 +35,7 @@ void append_dmabuf(GstCaps* caps, GstStructure* structure) {
 }
 
 #if GST_CHECK_VERSION(1, 24, 0)
-/// Linear frames by their DRM names, which have no modifier: an NPU reads no tiles.
+/// Adds linear frames by their DRM names without a modifier: an NPU reads no tiles.
 void append_drm_caps(GstCaps* caps) {
   GValue names = G_VALUE_INIT;
   gst_value_list_init(&names, 0);
@@ -55,7 +55,7 @@ void append_drm_caps(GstCaps* caps) {
 }
 #endif
 
-/// The DRM formats of a structure of DMA-BUFs: of its list, or its only one.
+/// The DRM formats of a structure for DMA-BUFs, listed or single.
 std::vector<std::string> drm_formats(const GstCaps* caps, guint index) {
   const GstCapsFeatures* features = gst_caps_get_features(caps, index);
   if (!features || !gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF)) return {};
@@ -81,7 +81,8 @@ bool is_tiled(const std::string& drm_format) {
   return drm_format.find(':') != std::string::npos;
 }
 
-/// Of frames that have these colours; transfer and primaries are those that come with the matrix.
+/// Colorimetry of frames with these colours. Transfer and primaries are the usual ones for the
+/// matrix.
 std::string colorimetry_of(const npu::FrameLayout& layout) {
   GstVideoColorimetry colors = {};
   switch (layout.matrix) {

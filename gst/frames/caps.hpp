@@ -11,34 +11,33 @@
 
 namespace gstnpu {
 
-/// Raw video in every format that npucore takes, as linear DMA-BUFs, which are preferred, and in
-/// system memory.
+/// Raw video in every format that npucore reads: first as linear DMA-BUFs, then in system memory.
 CapsRef template_caps();
-/// The same caps, where a choice between NV12 and others begins with NV12: the least to read, and
-/// what decoders make. Sources without a preference begin with their widest format.
+/// Moves NV12 to the front of each choice of formats: it is the least to read, and decoders make
+/// it. Sources without a preference would take their widest format.
 CapsRef with_nv12_first(const GstCaps* caps);
 
-/// What links before a model is open: tiled DMA-BUFs too. Linking would refuse them without a
-/// reason, negotiation tells it.
+/// Caps for links before a model is open. They include tiled DMA-BUFs: linking would refuse those
+/// without a reason, while negotiation gives one.
 CapsRef linkable_caps();
 
-/// The same for frames of one format and size.
+/// As template_caps(), for frames of one format and size.
 CapsRef caps_of_layout(const npu::FrameLayout& layout);
 
-/// Format, size and colours; of DMA_DRM caps too, where their modifier is linear. nullopt for caps
-/// that no frame of ours has.
+/// Reads format, size and colours, also from DMA_DRM caps with a linear modifier. nullopt for caps
+/// that the elements do not take.
 std::optional<GstVideoInfo> parse_caps(const GstCaps* caps);
 
 bool has_dmabuf_feature(const GstCaps* caps);
 
-/// What `caps` say about tiled DMA-BUFs: DMA_DRM formats with a modifier, which no NPU reads.
+/// The tiled DMA-BUFs in `caps`: DMA_DRM formats with a modifier, which no NPU reads.
 struct TiledFormats {
   std::string first;     ///< "NV12:0x0100000000000002"; empty: there are none
   bool are_all = false;  ///< nothing else is in the caps
 };
 TiledFormats tiled_formats(const GstCaps* caps);
 
-/// How to make frames of a tiled format linear, for the user.
+/// Advice for the user: how to make frames of a tiled format linear.
 std::string cure_of_tiles(const std::string& tiled_format);
 
 std::string text_of(const GstCaps* caps);

@@ -1,4 +1,4 @@
-// How a frame's pixels reach the NPU, and why they are copied where they are.
+// How a frame's pixels reach the NPU, and why some are copied.
 #pragma once
 
 namespace gstnpu {

@@ -82,8 +82,8 @@ Crop crop_of(const GstVideoInfo& info, const GstVideoMeta* video, GstBuffer* buf
   return crop;
 }
 
-/// The crop's rows are skipped by the offset, so that one graph serves every vertical crop; but not
-/// the `odd_rows` that whole samples of all planes cannot skip.
+/// The offset skips the crop's rows, so that one graph serves every vertical crop. It cannot skip
+/// the `odd_rows` of a crop that starts inside a sample.
 PlaneSpan span_of_plane(const GstVideoInfo& info, const GstVideoMeta* video, const Crop& crop,
                         guint odd_rows, const npu::PlaneShape& shape, guint plane) {
   PlaneSpan span;

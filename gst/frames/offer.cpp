@@ -9,7 +9,8 @@
 namespace gstnpu {
 namespace {
 
-/// What producers with buffers of their own follow (GStreamer 1.26 and later) to make `wanted`.
+/// Parameters by which producers with buffers of their own lay out `wanted` (GStreamer 1.26 and
+/// later).
 StructureRef video_meta_params(const GstVideoInfo& info, const GstVideoInfo& wanted) {
   const std::optional<GstVideoAlignment> alignment = alignment_of(info, wanted);
   if (!alignment) return nullptr;

@@ -1,4 +1,4 @@
-// The answer to an ALLOCATION query.
+// Answers an ALLOCATION query.
 #pragma once
 
 #include <gst/gst.h>
@@ -10,14 +10,14 @@
 namespace gstnpu {
 
 struct Offer {
-  GstAllocator* allocator;                ///< borrowed, of make_allocator()
-  std::optional<npu::FrameLayout> fixed;  ///< of a precompiled blob
+  GstAllocator* allocator;                ///< borrowed, from make_allocator()
+  std::optional<npu::FrameLayout> fixed;  ///< a precompiled blob's layout
   guint min_buffers;
-  bool takes_crops;  ///< GstVideoCropMeta
+  bool takes_crops;  ///< frames may carry GstVideoCropMeta
 };
 
-/// Proposes the NPU's memory, in a pool where upstream wants one, and the metadata that are
-/// understood. Allocates nothing. False for caps that no frame of ours has.
+/// Proposes the NPU's memory, with a pool if upstream needs one, and the metadata that are
+/// understood. Allocates nothing. False for caps that the elements do not take.
 gboolean offer_memory(GstQuery* query, const Offer& offer);
 
 }  // namespace gstnpu

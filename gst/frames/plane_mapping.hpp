@@ -1,4 +1,4 @@
-// A plane of a frame, for the CPU.
+// A plane of a frame, mapped for the CPU.
 #pragma once
 
 #include <gst/gst.h>
@@ -7,7 +7,7 @@
 
 namespace gstnpu {
 
-/// The visible rows of a plane, mapped for reading for as long as it lives. `buffer` is borrowed.
+/// Maps the visible rows of a plane for reading. Borrows `buffer`.
 class PlaneMapping {
  public:
   /// Throws npu::Error where the buffer is shorter than its metadata say, or cannot be mapped.

@@ -16,7 +16,7 @@
 
 namespace gstnpu {
 
-/// What is remembered with a GstMemory that was imported; empty when it cannot be.
+/// Data kept with an imported GstMemory; `buffer` is empty where the import was refused.
 struct RememberedImport {
   npu::KeptImport buffer;
   std::string refusal;
@@ -24,7 +24,7 @@ struct RememberedImport {
 
 namespace {
 
-/// The caller holds the lock of all that is remembered.
+/// Called with the lock that guards all of them held.
 RememberedImport& remembered(GstMemory* memory, GQuark key, npu::Importer& importer) {
   GstMiniObject* root = GST_MINI_OBJECT_CAST(root_of(memory));
   auto* known = static_cast<RememberedImport*>(gst_mini_object_get_qdata(root, key));
@@ -40,7 +40,7 @@ RememberedImport& remembered(GstMemory* memory, GQuark key, npu::Importer& impor
   return *known;
 }
 
-/// Where the rows of a PlaneSpan go that is copied into plane `index` of `layout`, in bytes.
+/// Bytes from plane `index`'s start to where a PlaneSpan is copied.
 gsize crop_offset(const npu::FrameLayout& layout, std::size_t index) {
   const auto shapes = shapes_of(layout.format);
   const npu::PlaneShape& shape = shapes[index];
@@ -60,7 +60,7 @@ void copy_plane(const PlaneSpan& span, GstBuffer* buffer, std::byte* to, gsize t
 }  // namespace
 
 PlaneFinder::PlaneFinder(npu::Device device) : device_(std::move(device)), importer_(device_) {
-  // A tensor of one context is nothing to another. Devices that share a context share its info.
+  // A tensor belongs to one context. Devices that share a context share its info.
   const std::string key =
       "gst-npu-import-" + std::to_string(reinterpret_cast<guintptr>(&device_.info()));
   import_key_ = g_quark_from_string(key.c_str());
@@ -84,7 +84,7 @@ FoundPlanes PlaneFinder::find(const FrameDescription& frame, GstBuffer* buffer) 
   return found;
 }
 
-/// Adds the plane; without its tensor where it lies in somebody else's DMA-BUF.
+/// Adds the plane, without a tensor if it lies in somebody else's DMA-BUF.
 bool PlaneFinder::find_plane(const PlaneSpan& span, GstBuffer* buffer, FoundPlanes& found) {
   guint index = 0, length = 0;
   gsize skip = 0;
@@ -111,13 +111,13 @@ bool PlaneFinder::find_plane(const PlaneSpan& span, GstBuffer* buffer, FoundPlan
   return true;
 }
 
-/// All of a frame in one call.
+/// Imports all planes of a frame in one call.
 bool PlaneFinder::import_planes(FoundPlanes& found) {
-  // Two elements on one device may meet the same memory; the second to remember would free what the
-  // first reads.
+  // Two elements on one device may get the same memory. Without the lock the second import would
+  // replace, and free, the one that the first element reads.
   static std::mutex remember_mutex;
   const std::scoped_lock lock(remember_mutex);
-  OfPlanes<RememberedImport*> known;  // of each plane that has no tensor yet
+  OfPlanes<RememberedImport*> known;  // of the planes without a tensor
   OfPlanes<const npu::KeptImport*> buffers;
   for (const PlaneMemory& plane : found.planes) {
     if (plane.whole) continue;
@@ -129,7 +129,7 @@ bool PlaneFinder::import_planes(FoundPlanes& found) {
   try {
     importer_.import(buffers, tensors);
   } catch (const npu::Error&) {
-    for (std::size_t i = 0; i < known.size(); ++i) {  // which one it was, and why
+    for (std::size_t i = 0; i < known.size(); ++i) {  // finds the plane that failed, and why
       tensors[i] = import_alone(*known[i], found);
       if (!tensors[i]) return false;
     }
@@ -151,7 +151,7 @@ npu::Tensor PlaneFinder::import_alone(RememberedImport& known, FoundPlanes& foun
       found.cause = CopyCause::kNone;
       return tensor;
     } catch (const npu::Error& error) {
-      // What cannot even be imported alone never can.
+      // Memory that does not fit even when nothing else is imported never will.
       const bool has_company = importer_.stats().live > 0;
       const bool is_full = error.code() == npu::ErrorCode::kOutOfMemory;
       if (is_full && has_company) {

@@ -1,4 +1,4 @@
-// From a buffer's planes to memory that the NPU reads.
+// Finds or makes NPU memory for a buffer's planes.
 #pragma once
 
 #include <gst/gst.h>
@@ -19,8 +19,8 @@ namespace gstnpu {
 /// A plane inside a tensor.
 struct PlaneMemory {
   npu::Tensor whole;
-  gsize offset_bytes = 0;       ///< of the plane's first visible row
-  GstMemory* memory = nullptr;  ///< that the plane is in; borrowed from the buffer
+  gsize offset_bytes = 0;       ///< start of the plane's first visible row
+  GstMemory* memory = nullptr;  ///< holds the plane; borrowed from the buffer
 };
 
 struct FoundPlanes {
@@ -32,14 +32,14 @@ struct FoundPlanes {
 
 struct RememberedImport;
 
-/// Finds the tensors behind a buffer. A DMA-BUF is imported when it is first seen, and known by its
-/// GstMemory from then on.
+/// Finds the tensors behind a buffer. Imports a DMA-BUF once and keeps the import with its
+/// GstMemory.
 class PlaneFinder {
  public:
   explicit PlaneFinder(npu::Device device);
 
   FoundPlanes find(const FrameDescription& frame, GstBuffer* buffer);
-  /// What the device has imported and let go, ever. From any thread.
+  /// All imports and evictions of the device so far. Thread-safe.
   npu::ImportStats imports() const { return importer_.stats(); }
 
  private:
@@ -52,13 +52,12 @@ class PlaneFinder {
   GQuark import_key_;
 };
 
-/// Whether a graph for `layout` reads a frame of `frame`'s geometry in place. Colours are no
-/// matter: the graph decides them.
+/// Whether a graph for `layout` reads a frame of `frame`'s geometry in place. Colours do not
+/// matter: they are the graph's.
 bool has_geometry(const npu::FrameLayout& layout, const npu::FrameLayout& frame);
 
-/// The one function that copies a frame: its visible pixels, into memory of the NPU in `layout`.
-/// The planes follow each other. Throws npu::Error when the buffer is shorter than its metadata
-/// say.
+/// Copies a frame's visible pixels into NPU memory with `layout`, plane after plane; nothing else
+/// copies whole frames. Throws npu::Error when the buffer is shorter than its metadata say.
 DeviceMemoryRef copy_frame(const FrameDescription& frame, GstBuffer* buffer,
                            const npu::FrameLayout& layout, TensorRecycler& recycler);
 

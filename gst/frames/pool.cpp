@@ -15,7 +15,7 @@
 namespace gstnpu {
 namespace {
 
-/// What the last configuration asked for, and what never changes.
+/// The last configuration, and what never changes.
 struct PoolState {
   ObjectRef<GstAllocator> allocator;
   PoolLayout layout;
@@ -40,7 +40,7 @@ const gchar** pool_options(GstBufferPool* pool) {
   return state_of(pool).layout.takes_alignment ? any : strict;
 }
 
-/// Changes `config` to the alignment that its frames get. False where it cannot be.
+/// Writes the alignment that frames get to `config`. False where GStreamer cannot align them so.
 bool apply_alignment(PoolState& state, GstStructure* config) {
   gst_video_alignment_reset(&state.alignment);
   const bool asked =
@@ -53,7 +53,8 @@ bool apply_alignment(PoolState& state, GstStructure* config) {
   return true;
 }
 
-/// An allocator of another kind is not taken: this pool is there for its memory.
+/// Keeps the pool's own allocator whatever the configuration asks for: the pool exists for its
+/// memory.
 void apply_params(PoolState& state, GstStructure* config) {
   GstAllocator* asked = nullptr;
   gst_allocation_params_init(&state.params);
@@ -87,8 +88,8 @@ gboolean configure(GstBufferPool* pool, GstStructure* config) {
   return Pool::parent_class()->set_config(pool, config);
 }
 
-/// Where the device is lost, or full, the stream still has frames, which may pass it: in ordinary
-/// memory, unless upstream was promised DMA-BUFs. Null where there is none.
+/// Falls back to ordinary memory when the device is lost or full, so that frames can still pass,
+/// unless upstream was promised DMA-BUFs. Null where there is none.
 MemoryRef allocate_memory(PoolState& state) {
   MemoryRef memory(gst_allocator_alloc(state.allocator.get(), state.size_bytes, &state.params));
   if (!memory && !state.must_be_dmabufs) {
@@ -119,7 +120,7 @@ GstFlowReturn allocate_buffer(GstBufferPool* pool, GstBuffer** buffer,
   return GST_FLOW_OK;
 }
 
-/// A buffer in ordinary memory is not kept: the next one may be the NPU's again.
+/// Discards a buffer in ordinary memory, so that the next one may be the NPU's again.
 void release_buffer(GstBufferPool* pool, GstBuffer* buffer) {
   if (gst_buffer_n_memory(buffer) > 0 && !is_npu_memory(gst_buffer_peek_memory(buffer, 0))) {
     GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY);

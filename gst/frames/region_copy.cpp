@@ -26,13 +26,14 @@ guint round_up(guint value, guint step) {
   return round_down(value + step - 1, step);
 }
 
-/// The sample of the plane with the fewest: what is read and written begins with a whole one.
+/// Shape of the plane with the fewest samples: reading and writing must start at a whole sample of
+/// it.
 npu::PlaneShape coarsest_shape(npu::PixelFormat format) {
   return shapes_of(format).back();
 }
 
-/// Begin and length once whole samples of `step` pixels are read: the converter begins with one.
-/// Where a crop begins at the second pixel of a sample, its first pixel is left out.
+/// Begin and length of the pixels to read, extended to whole samples of `step` pixels, as the
+/// converter needs. A crop that starts inside a sample loses the rest of that sample.
 std::pair<guint, guint> whole_samples(guint begin, guint length, guint skipped, guint step,
                                       guint limit) {
   const guint left = round_down(skipped + begin, step);
@@ -41,7 +42,7 @@ std::pair<guint, guint> whole_samples(guint begin, guint length, guint skipped, 
   return {from, std::max(to, from + 1) - from};
 }
 
-/// The longest that keeps the aspect ratio, of `step` pixels each.
+/// Length after scaling, rounded down to whole samples of `step` pixels, at least one.
 guint fitted(guint length, double scale, guint step, guint limit) {
   const auto wanted = static_cast<guint>(std::lround(length * scale));
   return std::clamp(round_down(wanted, step), std::min(step, limit), limit);
@@ -59,8 +60,8 @@ GstVideoColorMatrix to_gst(npu::ColorMatrix matrix) {
   return GST_VIDEO_COLOR_MATRIX_UNKNOWN;
 }
 
-/// As in graphs: chroma lies between its pixels whatever the caps say, and only matrix and range
-/// tell colours.
+/// GStreamer's description of the frame as graphs see it: chroma is centred whatever the caps say,
+/// and only matrix and range count for colours.
 GstVideoInfo info_of(GstVideoFormat format, const npu::FrameLayout& layout, guint width,
                      guint height) {
   GstVideoInfo info;
@@ -73,7 +74,7 @@ GstVideoInfo info_of(GstVideoFormat format, const npu::FrameLayout& layout, guin
   return info;
 }
 
-/// Around what is filled; grey as the model's letterbox has it.
+/// Colour around the filled part: the grey of the model's letterbox.
 guint border_argb(float pad_value) {
   const auto grey = static_cast<guint>(std::lround(std::clamp(pad_value, 0.0F, 255.0F)));
   return 0xFF000000U | grey << 16 | grey << 8 | grey;
@@ -128,9 +129,9 @@ guint depth_of(const GstVideoInfo& info) {
   return static_cast<guint>(GST_VIDEO_INFO_COMP_DEPTH(&info, 0));
 }
 
-/// What means of areas leave to the converter: twice the size, so that its filters are simple. From
-/// more than 8 bits to 8, or back, GStreamer converts only as many columns as the smaller of both
-/// pictures has: these are all where it does not make one side larger and the other smaller.
+/// Size to average down to before GStreamer converts: twice the final size keeps its filters
+/// simple. Between 8 bits and more GStreamer converts only as many columns as the smaller picture
+/// has, so a side that shrinks while the other grows is averaged to its final size.
 std::pair<guint, guint> size_before_converter(const PixelRect& read, const PixelRect& filled,
                                               const GstVideoInfo& from, const GstVideoInfo& to) {
   const bool is_mixed =
@@ -139,7 +140,7 @@ std::pair<guint, guint> size_before_converter(const PixelRect& read, const Pixel
   return {std::min(read.width, times * filled.width), std::min(read.height, times * filled.height)};
 }
 
-/// The largest part in the middle with that aspect ratio.
+/// The largest part in the middle of `whole` with this aspect ratio.
 PixelRect middle_of(const PixelRect& whole, double aspect) {
   const auto size = [](double wanted, guint most) {
     return std::clamp(static_cast<guint>(std::lround(std::min<double>(wanted, most))), 1U, most);
@@ -207,7 +208,7 @@ RegionReader::RegionReader(const GstVideoInfo& info, const FrameDescription& fra
       info_of(GST_VIDEO_INFO_FORMAT(&info), layout, left_ + layout.width, top_ + layout.height);
   const auto shapes = shapes_of(layout.format);
   for (std::size_t p = 0; p < frame.planes.size(); ++p) {
-    // From the first whole sample of all planes on, not from the first visible one.
+    // Starts at the first whole sample of all planes, which may be before the first visible pixel.
     PlaneSpan span = frame.planes[p];
     const gsize before = gsize{left_ / shapes[p].pixels_x} * shapes[p].sample_bytes;
     span.crop_left_bytes -= before;

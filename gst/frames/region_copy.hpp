@@ -1,5 +1,4 @@
-// A part of a frame, scaled by the CPU into memory of the NPU: for what is of another size in each
-// frame, so that one graph serves it.
+// Scales a part of a frame on the CPU into NPU memory. One graph then serves parts of any size.
 #pragma once
 
 #include <gst/video/video.h>
@@ -21,42 +20,41 @@ struct PixelRect {
   bool operator==(const PixelRect&) const = default;
 };
 
-/// What regions are scaled to, whatever their size.
+/// The picture that regions of any size are scaled to.
 struct RegionTarget {
   npu::FrameLayout layout;
   npu::ResizeMode resize = npu::ResizeMode::kStretch;
   float pad_value = 114;  ///< letterbox border, grey level
-  double aspect = 1;      ///< width by height of what a crop takes
+  double aspect = 1;      ///< width by height of the part that a crop takes
 };
 
-/// Where a region is read, and where its pixels go.
+/// Source and destination of a region's pixels.
 struct RegionPlace {
-  PixelRect read;    ///< of the frame's visible pixels: the region, and what completes its samples
-  PixelRect filled;  ///< of the target's visible pixels; borders around it
+  PixelRect read;    ///< in the frame's visible pixels; whole samples
+  PixelRect filled;  ///< in the target's visible pixels; borders around it
 };
 
-/// `region` is not empty and inside a frame like `frame`.
+/// `region` is inside a frame like `frame`, and not empty.
 RegionPlace place_region(const PixelRect& region, const npu::FrameLayout& frame,
                          const RegionTarget& target);
 
-/// Where the model's pixels lie in the frame: `graph` tells where they lie in the target.
+/// The model's rectangle in the frame; `graph` is its rectangle in the target.
 npu::FrameGeometry geometry_of(const RegionPlace& place, const npu::FrameGeometry& graph);
 
-/// A frame whose regions are read. Maps it once, for as long as it lives.
+/// Reads regions of a frame, which it maps once for its lifetime.
 class RegionReader {
  public:
-  /// `frame` describes `buffer` of a stream of `info`. Throws npu::Error as PlaneMapping does, and
-  /// where GStreamer has no conversion.
+  /// `frame` describes `buffer` of a stream of `info`. Throws npu::Error as PlaneMapping does.
   RegionReader(const GstVideoInfo& info, const FrameDescription& frame, GstBuffer* buffer);
 
-  /// By means of areas down to twice the size, then by GStreamer's linear converter, into memory in
-  /// the target's layout. The planes follow each other.
+  /// Averages areas down to twice the final size, then lets GStreamer's linear converter write the
+  /// target's layout, plane after plane. Throws npu::Error where GStreamer has no conversion.
   DeviceMemoryRef copy(const RegionPlace& place, const RegionTarget& target,
                        TensorRecycler& recycler) const;
 
  private:
   GstVideoFrame from_ = {};
-  guint left_ = 0, top_ = 0;  // of the visible pixels in from_, where a crop begins inside a sample
+  guint left_ = 0, top_ = 0;  // first visible pixel in from_, where a crop starts inside a sample
   std::array<std::optional<PlaneMapping>, GST_VIDEO_MAX_PLANES> planes_;
 };
 

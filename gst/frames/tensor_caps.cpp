@@ -43,13 +43,13 @@ void append(GValue* list, const TensorGroup& group) {
   }
 }
 
-/// The groups in a structure of caps; null where there are none.
+/// The groups in a structure of caps; null where it has none.
 const GstStructure* groups_in(const GstStructure* structure) {
   const GValue* value = gst_structure_get_value(structure, kField);
   return value && GST_VALUE_HOLDS_STRUCTURE(value) ? gst_value_get_structure(value) : nullptr;
 }
 
-/// Where upstream ran a model of the same kind, the group has the tensors of both.
+/// Adds the group's tensors; those of a model of the same kind upstream stay in the list.
 void add_group(GstStructure* structure, const TensorGroup& group) {
   const GstStructure* before = groups_in(structure);
   const StructureRef groups(before ? gst_structure_copy(before)
@@ -69,7 +69,7 @@ void add_group(GstStructure* structure, const TensorGroup& group) {
 
 // ---- Sizes
 
-/// Of the group's size only; null where the structure has another.
+/// Restricts the structure to the group's size; null where it has another size.
 StructureRef of_size(const GstStructure* structure, const TensorGroup& group) {
   if (!group.size) return StructureRef(gst_structure_copy(structure));
   const StructureRef size(gst_structure_new(
@@ -88,7 +88,7 @@ bool has_size(const GstStructure* structure, const TensorGroup& group) {
 
 // ---- What downstream wants
 
-/// Its value of the group; null where it does not ask for it.
+/// Downstream's description of the group; null where it does not ask for it.
 const GValue* wanted_group(const GstStructure* wanted, const TensorGroup& group) {
   const GstStructure* groups = group.id.empty() ? nullptr : groups_in(wanted);
   return groups ? gst_structure_get_value(groups, group.id.c_str()) : nullptr;
@@ -100,7 +100,7 @@ bool fits(const GstStructure* wanted, const TensorGroup& group) {
   return gst_structure_can_intersect(made.get(), wanted);
 }
 
-/// What all structures of downstream's caps say together.
+/// Combined wishes of all structures in downstream's caps.
 struct Wish {
   Wish(const GstCaps* wanted, const TensorGroup& group) {
     if (gst_caps_is_any(wanted)) return;
@@ -114,9 +114,9 @@ struct Wish {
   }
   bool asks_for_group() const { return fitting || misfit; }
 
-  bool takes_frames_alone = false;  // or with whatever tensors
-  const GValue* fitting = nullptr;  // a description of the group that ours is
-  const GValue* misfit = nullptr;   // one that it is not
+  bool takes_frames_alone = false;  // takes frames without tensors, or with any
+  const GValue* fitting = nullptr;  // a description that our group fits
+  const GValue* misfit = nullptr;   // a description that it does not fit
 };
 
 bool may_have_size(const GstCaps* offered, const TensorGroup& group) {
@@ -177,7 +177,7 @@ CapsRef all_with_tensors(const GstCaps* caps, const TensorGroup& group) {
   return all;
 }
 
-/// Where one of several decoders knows the group, the others have no say.
+/// A structure that describes another group is dropped when a different decoder knows ours.
 CapsRef without_tensors(const GstCaps* wanted, const TensorGroup& group) {
   if (gst_caps_is_any(wanted)) return CapsRef(gst_caps_copy(wanted));
   const bool asks_for_group = Wish(wanted, group).asks_for_group();

@@ -12,31 +12,31 @@
 
 namespace gstnpu {
 
-/// The outputs of a model that an element of GStreamer's own decodes together, as caps describe
-/// them: from GStreamer 1.28 on. Before that caps are silent about tensors, and all below gives
-/// caps as they are.
+/// The outputs of a model that GStreamer's own decoders take together, as caps describe them from
+/// GStreamer 1.28 on. With older versions caps do not mention tensors, and the functions below
+/// return caps unchanged.
 /// https://gstreamer.freedesktop.org/documentation/additional/design/machine-learning-analytics.html
 struct TensorGroup {
   std::string id;                     ///< "yolo-v8-out"; empty: there is none
   std::vector<GstNpuTensor> tensors;  ///< without memory
-  /// Width and height of the only frames whose pixels are those of the tensors; nullopt: any.
+  /// The frame size at which frame and model pixels are the same; nullopt: any.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> size;
 };
 
-/// What frames of `caps` are with the tensors on them: of no other size, which decoders would take
-/// for the model's. Groups of elements upstream stay.
+/// Adds the group to `caps`, but only for frames of its size: decoders would take any size for the
+/// model's. Groups of elements upstream stay.
 CapsRef with_tensors(const GstCaps* caps, const TensorGroup& group);
 
-/// What may leave an element that takes `caps`: frames of the tensors' size with them, others
-/// without.
+/// Caps that may leave an element which takes `caps`: frames of the tensors' size with the group,
+/// other frames without.
 CapsRef all_with_tensors(const GstCaps* caps, const TensorGroup& group);
 
-/// What an element must take so that downstream gets the frames `wanted`: upstream knows nothing of
-/// the tensors, and where those are asked for, frames have their size.
+/// Caps that an element must take so that downstream gets `wanted`. Upstream knows no tensors;
+/// where they are asked for, frames must have their size.
 CapsRef without_tensors(const GstCaps* wanted, const TensorGroup& group);
 
-/// Why frames of `offered` give downstream not what it wants; empty where the tensors are not to
-/// blame. `file` is the model.
+/// Why frames of `offered` do not give downstream what it wants; empty where tensors are not the
+/// reason. `file` is the model's.
 std::string tensor_refusal(const GstCaps* offered, const GstCaps* wanted, const TensorGroup& group,
                            const std::string& file);
 

@@ -6,7 +6,7 @@ namespace gstnpu {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kMaxIdle = 16;  // more than any usual pool; after a change of size it drains
+constexpr std::size_t kMaxIdle = 16;  // more than a usual pool; drains after a change of size
 
 }  // namespace
 
@@ -16,7 +16,7 @@ DeviceMemoryRef::DeviceMemoryRef(DeviceMemory* memory) : memory_(memory) {
   }
 }
 
-/// The recycler may end with its last memory.
+/// The last memory may hold the last reference to the recycler.
 DeviceMemoryRef::~DeviceMemoryRef() {
   if (!memory_ || memory_->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   const std::shared_ptr<TensorRecycler> recycler = std::move(memory_->recycler_);
@@ -45,8 +45,8 @@ TensorRecycler::Owned TensorRecycler::make(std::size_t rounded_bytes) const {
           : npu::Tensor::allocate(device_, rounded_bytes, use_));
 }
 
-/// After a lost device the NPU would only reach the old memory by copies. It is dropped, whatever
-/// its size, before new memory is made; in a steady stream only what is taken is asked.
+/// After a lost device the NPU reaches old memory only by copies, so all of it is dropped, whatever
+/// its size, before new memory is made. A steady stream checks only the memory that it takes.
 TensorRecycler::Owned TensorRecycler::take_idle(std::size_t rounded_bytes) {
   std::vector<Owned> unreachable;  // freed outside the lock
   const std::scoped_lock lock(mutex_);

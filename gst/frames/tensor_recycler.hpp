@@ -15,7 +15,7 @@ namespace gstnpu {
 
 class TensorRecycler;
 
-/// A tensor, and its memory for the CPU.
+/// A tensor and its mapping for the CPU.
 struct DeviceMemory {
   explicit DeviceMemory(npu::Tensor made) : tensor(std::move(made)), data(tensor.data()) {}
   const npu::Tensor tensor;
@@ -25,11 +25,11 @@ struct DeviceMemory {
   friend class DeviceMemoryRef;
   friend class TensorRecycler;
   std::atomic<std::size_t> references_{0};
-  std::shared_ptr<TensorRecycler> recycler_;  // while it is out
+  std::shared_ptr<TensorRecycler> recycler_;  // while it is in use
 };
 
-/// A share in memory that comes back to its recycler with the last one. The count is in the memory:
-/// a frame's outputs need nothing of the heap.
+/// A shared reference to memory that goes back to its recycler with the last reference. The count
+/// is in the memory itself, so that a frame's outputs need no heap allocation.
 class DeviceMemoryRef {
  public:
   DeviceMemoryRef() = default;
@@ -48,7 +48,7 @@ class DeviceMemoryRef {
   const DeviceMemory& operator*() const { return *memory_; }
   explicit operator bool() const { return memory_ != nullptr; }
 
-  /// For C code, which ends the share with end().
+  /// Hands the reference to C code, which drops it with end().
   gpointer release() { return std::exchange(memory_, nullptr); }
   static void end(gpointer released);
 
@@ -56,8 +56,8 @@ class DeviceMemoryRef {
   DeviceMemory* memory_ = nullptr;
 };
 
-/// Device memory that frames take and give back: no driver call in a steady stream. From any
-/// thread. Tensors that are out keep it alive.
+/// Keeps device memory for reuse, so that a steady stream makes no driver calls. Thread-safe.
+/// Tensors in use keep it alive.
 class TensorRecycler : public std::enable_shared_from_this<TensorRecycler> {
  public:
   enum class Sharing {
@@ -67,7 +67,8 @@ class TensorRecycler : public std::enable_shared_from_this<TensorRecycler> {
   TensorRecycler(npu::Device device, npu::MemoryUse use, Sharing sharing = Sharing::kPrivate)
       : device_(std::move(device)), use_(use), sharing_(sharing) {}
 
-  /// At least `size_bytes`, rounded up to whole pages. Comes back with the last reference.
+  /// Returns at least `size_bytes`, rounded up to whole pages. It comes back with its last
+  /// reference.
   DeviceMemoryRef take(std::size_t size_bytes);
   const npu::Device& device() const { return device_; }
 
