@@ -42,7 +42,7 @@ void free_meta(GstMeta* base, GstBuffer*) {
   }
 }
 
-/// All but what has an owner.
+/// Copies all values that need no ownership.
 void copy_values(const GstNpuInferenceMeta& from, GstNpuInferenceMeta* to) {
   to->model_width = from.model_width;
   to->model_height = from.model_height;
@@ -97,7 +97,7 @@ struct Move {
   double scale_x = 1, scale_y = 1, move_x = 0, move_y = 0;
 };
 
-/// From lower to upper edge, in whole pixels that a frame can have.
+/// The moved span in whole pixels, from its lower to its upper edge, not below 0.
 std::pair<guint, guint> moved_span(guint first, guint length, double scale, double move) {
   const double a = first * scale + move;
   const double b = (static_cast<double>(first) + length) * scale + move;
@@ -114,8 +114,8 @@ GstNpuInferenceMeta* follow(GstBuffer* to, const GstNpuInferenceMeta& meta, cons
   return copy;
 }
 
-/// What a GstVideoCropMeta has hidden since the inference is gone from the pixels, too, where an
-/// element takes such metas: of GStreamer's that is videocrop, whose matrix tells of its own crop.
+/// Move for a crop that was only a GstVideoCropMeta at the inference and is cut off now. Only
+/// videocrop takes such metas in GStreamer; its matrix describes its own crop alone.
 Move crop_before(GstBuffer* from, const GstNpuInferenceMeta& meta) {
   const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(from);
   if (!crop) return {};
@@ -134,7 +134,7 @@ bool follow_scale(GstBuffer* to, const GstNpuInferenceMeta& meta,
                             in_height}) != nullptr;
 }
 
-/// GstVideoMetaTransformMatrix of GStreamer 1.28, whichever version this is built with.
+/// Copy of GStreamer 1.28's GstVideoMetaTransformMatrix, for builds with any version.
 struct MatrixTransform {
   const GstVideoInfo* in_info;
   GstVideoRectangle in;
@@ -148,7 +148,8 @@ GQuark matrix_quark() {
   return quark;
 }
 
-/// Of the row of x or y. Elements that mirror count pixels from the last one: edges are one more.
+/// Reads the matrix row of x or y. Elements that mirror count pixels from the last one, so edges
+/// shift by one.
 void read_row(const gfloat* row, bool is_transposed, int in_x, int in_y, int out, double* scale,
               double* move) {
   *scale = is_transposed ? row[1] : row[0];
@@ -158,7 +159,7 @@ void read_row(const gfloat* row, bool is_transposed, int in_x, int in_y, int out
   }
 }
 
-/// Nothing that slants, and no perspective.
+/// Takes no slanted matrix and no perspective.
 bool follow_matrix(GstBuffer* from, GstBuffer* to, const GstNpuInferenceMeta& meta,
                    const MatrixTransform& data) {
   const auto& m = data.matrix;
@@ -187,7 +188,7 @@ gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer* from, GQuark ty
          follow_matrix(from, to, meta, *static_cast<const MatrixTransform*>(data));
 }
 
-// ---- The origin: the same structure under an API without tags, which elements pass on as it is.
+// ---- The origin: same structure, under an API without tags, which elements pass on unchanged.
 
 void free_origin(GstMeta* base, GstBuffer*) {
   auto* origin = reinterpret_cast<GstNpuInferenceMeta*>(base);
@@ -268,8 +269,8 @@ void gst_buffer_keep_npu_inference_origin(GstBuffer* buffer, const GstNpuInferen
       reinterpret_cast<GstNpuInferenceMeta*>(gst_buffer_add_meta(buffer, origin_info(), nullptr));
   if (!origin) return;
   copy_values(*meta, origin);
-  origin->model = const_cast<gchar*>(g_intern_string(meta->model));  // no memory for each frame
-  origin->labels = meta->card ? nullptr : g_strdup(meta->labels);    // the card has them
+  origin->model = const_cast<gchar*>(g_intern_string(meta->model));  // no allocation for each frame
+  origin->labels = meta->card ? nullptr : g_strdup(meta->labels);    // else the card has them
   origin->card = meta->card ? g_ref_string_acquire(meta->card) : nullptr;
 }
 

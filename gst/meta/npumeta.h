@@ -1,4 +1,4 @@
-/* Metadata that npuinfer and npuimport put on a frame. A small library of its own: C, no npucore. */
+/* Metadata that npuinfer and npuimport put on frames. A small C library of its own, without npucore. */
 #pragma once
 
 #include <gst/gst.h>
@@ -7,8 +7,8 @@ G_BEGIN_DECLS
 
 #define GST_NPU_META_API __attribute__((visibility("default")))
 #define GST_NPU_MAX_DIMS 8
-/* Of a tensor's memory: it is the output of an inference on a frame, and only that inference's GstNpuInferenceMeta tells
- * where in the frame its values are. Where the meta is gone, an element has changed the frame since. */
+/* Set on a tensor's memory that is an output of an inference on a frame. Only the GstNpuInferenceMeta of that inference
+ * tells where in the frame its values lie; if that meta is gone, an element has changed the frame since. */
 #define GST_NPU_MEMORY_FLAG_OF_FRAME (GST_MEMORY_FLAG_LAST << 4)
 
 typedef enum {
@@ -37,7 +37,7 @@ typedef struct {
   gsize strides[GST_NPU_MAX_DIMS];      /* bytes from one element of the dimension to the next */
   GstMemory *memory;                    /* wraps the NPU's output, no copy */
   const gchar *id;                      /* GstTensor.id, by which GStreamer's decoders know it: interned; NULL: the name */
-  gboolean is_column_major;             /* GstTensor.dims_order: a word of that id, not how it lies in memory */
+  gboolean is_column_major;             /* GstTensor.dims_order: part of that id's meaning, not the layout in memory */
 } GstNpuTensor;
 
 /* Bytes of one element, 0 for GST_NPU_DATA_UNKNOWN. */
@@ -47,7 +47,8 @@ GST_NPU_META_API const gchar *gst_npu_data_type_name (GstNpuDataType type);
 /* Attaches `num` tensors to a writable buffer: as GstTensorMeta where GStreamer has it and keeps it in copies of
  * the buffer (1.26 does not), else as GstNpuTensorMeta. Takes a reference of each memory. */
 GST_NPU_META_API void gst_npu_buffer_add_tensors (GstBuffer *buffer, const GstNpuTensor *tensors, guint num);
-/* The same whichever meta carries them. `tensor->memory` is borrowed from the buffer. Strides and name are filled. */
+/* Read the tensors of whichever meta carries them. `tensor->memory` is borrowed from the buffer. Strides and name are
+ * filled in. */
 GST_NPU_META_API guint gst_npu_buffer_get_num_tensors (GstBuffer *buffer);
 GST_NPU_META_API gboolean gst_npu_buffer_get_tensor (GstBuffer *buffer, guint index, GstNpuTensor *tensor);
 
@@ -56,17 +57,17 @@ GST_NPU_META_API gboolean gst_npu_buffer_get_tensor (GstBuffer *buffer, guint in
  * gst_buffer_add_npu_inference_meta() give the next id that the buffer's tensors and metas, respectively, do not have. */
 GST_NPU_META_API void gst_npu_buffer_add_inference_tensors (GstBuffer *buffer, guint inference_id,
     const GstNpuTensor *tensors, guint num);
-/* The lowest id that is above those of all tensors and metas. */
+/* The lowest id above those of all tensors and metas. */
 GST_NPU_META_API guint gst_npu_buffer_next_inference_id (GstBuffer *buffer);
 /* The id of the tensor that gst_npu_buffer_get_tensor() gives for this index. GST_NPU_NO_INFERENCE where there is no such
  * tensor, and for a GstTensorMeta of an element that knows no ids. */
 #define GST_NPU_NO_INFERENCE G_MAXUINT
 GST_NPU_META_API guint gst_npu_buffer_get_tensor_inference (GstBuffer *buffer, guint index);
 
-/* Which model ran on the frame, or on an object in it, and where its input pixels lie in the frame:
- * frame = (model - offset) * scale, in pixel edges; with is_transposed the frame's x comes of the model's y, and its y of
- * the model's x. Where an element scales, crops, mirrors or turns the frame and tells its metas so (GstVideoMetaTransform,
- * and from GStreamer 1.28 on GstVideoMetaTransformMatrix), these numbers follow. */
+/* The model that ran on the frame, or on an object in it, and the place of its input pixels in the frame:
+ * frame = (model - offset) * scale, in pixel edges; with is_transposed the frame's x comes from the model's y, and its
+ * y from the model's x. When an element scales, crops, mirrors or turns the frame and tells the metas
+ * (GstVideoMetaTransform, and from GStreamer 1.28 on GstVideoMetaTransformMatrix), these numbers follow. */
 typedef struct {
   GstMeta meta;
   gchar *model;                 /* file of the IR or blob */
@@ -75,22 +76,22 @@ typedef struct {
   gdouble scale_x, scale_y;     /* frame pixels per model pixel; below 0 where the frame was mirrored since */
   guint64 inference_ns;         /* from submit to fence */
   gchar *labels;                /* class names from the model's own description, separated by blanks; or NULL */
-  guint inference_id;           /* the same as of its tensors */
+  guint inference_id;           /* shared with its tensors */
   gboolean is_region;           /* the model saw one object of the frame; FALSE: the whole frame */
-  gint object_id;               /* of a region: the id of the object's GstVideoRegionOfInterestMeta and, where there is
-                                 * one, of its GstAnalyticsODMtd */
-  guint region_x, region_y, region_w, region_h;  /* of a region: what the model saw, frame pixels */
-  gboolean is_decoded;          /* an element has made results of its tensors already */
-  gchar *card;                  /* what is known about the model, one line of JSON; a GRefString, or NULL */
-  GstStructure *results;        /* of those, what no object carries: "classifications" (a list of structures), "anomaly"
-                                 * (double), "embedding" (GBytes of float), "class-map" (of guint16) and "value-map" (of
-                                 * float) with their "-width" and "-height", and of what they cover of the frame "x_min",
-                                 * "x_max", "y_min" and "y_max", 0 to 1 (double); or NULL. Of an object: its
-                                 * maps, and where only GstAnalytics knows it what else no classification of it carries,
-                                 * its text in "classifications" */
-  gboolean is_transposed;       /* the frame was turned by 90 degrees since, or mirrored along a diagonal */
-  guint frame_width, frame_height;  /* of the frame that was inferred; 0: not known */
-  guint crop_x, crop_y;         /* of its GstVideoCropMeta; 0 where it had none */
+  gint object_id;               /* region only: id of the object's GstVideoRegionOfInterestMeta and, where there is one,
+                                 * of its GstAnalyticsODMtd */
+  guint region_x, region_y, region_w, region_h;  /* region only: the part that the model saw, frame pixels */
+  gboolean is_decoded;          /* an element has already decoded its tensors */
+  gchar *card;                  /* the model's card, one line of JSON; a GRefString, or NULL */
+  GstStructure *results;        /* results that no object carries, or NULL: "classifications" (a list of structures),
+                                 * "anomaly" (double), "embedding" (GBytes of float), "class-map" (of guint16) and
+                                 * "value-map" (of float) with their "-width" and "-height", and the part of the frame
+                                 * that maps cover: "x_min", "x_max", "y_min" and "y_max", 0 to 1 (double). A region has
+                                 * its maps here; if only GstAnalytics knows its object, also the other results that no
+                                 * classification of it carries, and its text in "classifications" */
+  gboolean is_transposed;       /* since then the frame was turned by 90 degrees, or mirrored along a diagonal */
+  guint frame_width, frame_height;  /* size of the frame that was inferred; 0: not known */
+  guint crop_x, crop_y;         /* start of its GstVideoCropMeta; 0 where it had none */
 } GstNpuInferenceMeta;
 
 GST_NPU_META_API GType gst_npu_inference_meta_api_get_type (void);
@@ -98,21 +99,21 @@ GST_NPU_META_API const GstMetaInfo *gst_npu_inference_meta_get_info (void);
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_add_npu_inference_meta (GstBuffer *buffer, const gchar *model);
 /* NULL where there is none. */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_inference_meta_id (GstBuffer *buffer, guint inference_id);
-/* Of whole frames, the first one's; else of the first object. */
+/* Returns the first meta of a whole frame; if there is none, the first of an object. */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_frame_inference_meta (GstBuffer *buffer);
-/* Many elements drop metas that depend on a frame's size, and some change frames without a word to any meta. Keeps a copy
- * of `meta`, as it is now, that all elements pass on unchanged: where things were in the frame that was inferred. */
+/* Keeps a copy of `meta` that all elements pass on unchanged: it tells where things were in the frame that was
+ * inferred. Many elements drop metas that depend on a frame's size, and some change frames without telling any meta. */
 GST_NPU_META_API void gst_buffer_keep_npu_inference_origin (GstBuffer *buffer, const GstNpuInferenceMeta *meta);
-/* That copy; NULL where there is none. Its model, labels and card belong to it; it has no results. */
+/* Returns that copy; NULL where there is none. It owns its model, labels and card, and has no results. */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_inference_origin (GstBuffer *buffer, guint inference_id);
-/* A meta as its origin is, which must be of the same buffer. */
+/* Adds a meta like `origin`, which must belong to the same buffer. */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_restore_npu_inference_meta (GstBuffer *buffer,
     const GstNpuInferenceMeta *origin);
-/* What was at (x, y) of the frame, in pixel edges, is now at (scale_x * x + move_x, scale_y * y + move_y); with
- * is_transposed at (scale_x * y + move_x, scale_y * x + move_y). */
+/* Follows a change of the frame: (x, y) in pixel edges is now (scale_x * x + move_x, scale_y * y + move_y); with
+ * is_transposed (scale_x * y + move_x, scale_y * x + move_y). */
 GST_NPU_META_API void gst_npu_inference_meta_move (GstNpuInferenceMeta *meta, gboolean is_transposed, gdouble scale_x,
     gdouble scale_y, gdouble move_x, gdouble move_y);
-/* The first one's, whatever it is of. */
+/* Returns the first meta, of a frame or an object. */
 #define gst_buffer_get_npu_inference_meta(b) \
   ((GstNpuInferenceMeta *) gst_buffer_get_meta ((b), gst_npu_inference_meta_api_get_type ()))
 

@@ -41,7 +41,7 @@ bool has_strides(const GstNpuTensor& tensor) {
   return tensor.num_dims > 0 && tensor.strides[tensor.num_dims - 1] != 0;
 }
 
-// ---- The meta of our own: carries what GstTensorMeta carries, and strides.
+// ---- Our own meta: carries what GstTensorMeta carries, and strides.
 
 struct GstNpuTensorMeta {
   GstMeta meta;
@@ -94,7 +94,7 @@ gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer*, GQuark type, g
 
 GType tensor_meta_api() {
   static const GType type = [] {
-    // No tags: tensors stay true whatever happens to the frame's pixels.
+    // No tags: tensors stay valid whatever happens to the frame's pixels.
     static const gchar* tags[] = {nullptr};
     return gst_meta_api_type_register("GstNpuTensorMetaAPI", tags);
   }();
@@ -162,8 +162,8 @@ bool is_dense(const GstNpuTensor& tensor) {
   return true;
 }
 
-// GstTensorMeta knows dense tensors only, and not every type; in GStreamer 1.26 a copy of the
-// buffer loses it, so that a decoder behind a tee would find no tensors.
+// GstTensorMeta carries only dense tensors of some types. In GStreamer 1.26 copies of a buffer lose
+// it, and a decoder behind a tee would find no tensors.
 bool gst_meta_can_carry(const GstNpuTensor* tensors, guint num) {
   if (!gst_tensor_meta_get_info()->transform_func) return false;
   for (guint i = 0; i < num; ++i) {
@@ -172,9 +172,9 @@ bool gst_meta_can_carry(const GstNpuTensor* tensors, guint num) {
   return true;
 }
 
-// GstTensorMeta has no room for an inference's id, nor for a tensor's name beside its own id. The
-// buffer around the tensor's memory has, the id plus one: all copies of the meta share it. Nothing
-// there: an element that knows no ids, and a name that is the id.
+// GstTensorMeta has no room for an inference's id, nor for a tensor's name beside its id. Both are
+// kept with the buffer of the tensor's data, which all copies of the meta share; the id is stored
+// plus one. Without them, the element knows no ids, and the tensor's id is its name.
 GQuark id_quark() {
   static const GQuark quark = g_quark_from_static_string("gst-npu-inference-id");
   return quark;
@@ -232,8 +232,7 @@ const gchar* name_in(GstBuffer* data) {
       gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(data), name_quark()));
 }
 
-// Others may leave the data out, and have more dimensions: what is read then is no whole tensor,
-// and of no type.
+// Other elements may leave the data out or use more dimensions than fit: such a tensor has no type.
 void read_gst_tensor(const GstTensor& from, GstNpuTensor* tensor) {
   const gchar* name = from.data ? name_in(from.data) : nullptr;
   tensor->id = g_quark_to_string(from.id);
@@ -248,7 +247,7 @@ void read_gst_tensor(const GstTensor& from, GstNpuTensor* tensor) {
 }
 #endif
 
-// Tensors of one meta, whichever kind it is; 0 for other metas.
+// Number of tensors in a meta of either kind; 0 for other metas.
 guint count_tensors(const GstMeta* meta) {
   if (meta->info->api == tensor_meta_api()) {
     return reinterpret_cast<const GstNpuTensorMeta*>(meta)->num_tensors;
@@ -261,7 +260,7 @@ guint count_tensors(const GstMeta* meta) {
   return 0;
 }
 
-// Of a meta with tensors.
+// Inference of a meta that has tensors.
 guint inference_of(const GstMeta* meta) {
   if (meta->info->api == tensor_meta_api()) {
     return reinterpret_cast<const GstNpuTensorMeta*>(meta)->inference_id;
