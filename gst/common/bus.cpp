@@ -67,7 +67,7 @@ void post_warning(GstElement* element, const std::string& text) {
 }
 
 void post_info(GstElement* element, const std::string& text) {
-  // gst-launch-1.0 shows the details of such messages alone.
+  // gst-launch-1.0 shows only the details of such messages.
   post(element, GST_MESSAGE_INFO, {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS}, text, text);
 }
 

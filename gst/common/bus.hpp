@@ -1,4 +1,4 @@
-// What an element tells the application.
+// Messages from an element to the application.
 #pragma once
 
 #include <gst/gst.h>
@@ -8,11 +8,12 @@
 
 namespace gstnpu {
 
-/// The one place where exceptions become GST_MESSAGE_ERROR: domain and code by npu::ErrorCode, the
-/// text names `file` where the message does not, the driver's words go into the details.
+/// Posts an exception as GST_MESSAGE_ERROR; nothing else in the plugin does. Domain and code follow
+/// from npu::ErrorCode, the text names `file` if the message does not, and the driver's words go
+/// into the details.
 void post_error(GstElement* element, const std::exception& error, const std::string& file);
 void post_warning(GstElement* element, const std::string& text);
-/// What an application may show, and need not act upon.
+/// Posts text that an application may show but need not act upon.
 void post_info(GstElement* element, const std::string& text);
 void post_progress(GstElement* element, GstProgressType type, const std::string& text);
 

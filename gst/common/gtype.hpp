@@ -1,5 +1,4 @@
-// The one way in which this plugin makes GTypes. Names begin with GstNpu (elements) or Npu (the
-// rest).
+// Makes all GTypes of this plugin. Names begin with GstNpu (elements) or Npu (the rest).
 #pragma once
 
 #include <gst/gst.h>
@@ -9,7 +8,7 @@
 
 namespace gstnpu {
 
-/// A C++ value that C code keeps a pointer to: whoever has the pointer owns the value, and ends it
+/// Moves a C++ value to the heap for C code. Whoever holds the pointer owns the value and ends it
 /// with end_of<T>().
 template <class T>
 T* hand_over(T value) {
@@ -20,9 +19,9 @@ void end_of(gpointer value) {
   delete static_cast<T*>(value);
 }
 
-/// A GObject type whose instances own a C++ `State`, made with them and destroyed with them:
-/// `State(Parent*, Class*)` or, where there is no such constructor, `State()`. `Parent` is the C
-/// struct of the type above, `Class` that of its class, or one that begins with it.
+/// A GObject type whose instances own a C++ `State` for their lifetime: `State(Parent*, Class*)`
+/// or, without such a constructor, `State()`. `Parent` is the parent type's C struct. `Class` is
+/// its class struct, or one that begins with it.
 template <class Parent, class Class, class State>
 class ObjectType {
  public:
@@ -31,7 +30,7 @@ class ObjectType {
     State* state;
   };
 
-  /// Registered by the first call. `class_init` need not set finalize.
+  /// Registers the type in the first call. `class_init` need not set finalize.
   template <void (*class_init)(Class*)>
   static GType get(const char* name, GType parent, GTypeFlags flags = {}) {
     static const GType type = g_type_register_static_simple(
@@ -46,7 +45,7 @@ class ObjectType {
   }
 
   static State& state_of(gpointer instance) { return *static_cast<Instance*>(instance)->state; }
-  /// Of the type above; only what its own class struct has is there.
+  /// The parent type's class; has only the members of its own class struct.
   static Class* parent_class() { return parent_class_; }
 
  private:
@@ -66,7 +65,7 @@ class ObjectType {
   static inline Class* parent_class_ = nullptr;
 };
 
-/// A type like `parent` but for what `class_init` sets.
+/// A type like `parent`, except for what `class_init` changes.
 template <void (*class_init)(gpointer klass)>
 GType derived_type(const char* name, GType parent) {
   static const GType type = [&] {

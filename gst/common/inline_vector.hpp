@@ -6,8 +6,8 @@
 
 namespace gstnpu {
 
-/// A vector of at most `kMost` values, inside itself: nothing of it is on the heap. `T` can be made
-/// from nothing.
+/// A vector of at most `kMost` values that lie inside it, never on the heap. `T` must be
+/// default-constructible.
 template <class T, std::size_t kMost>
 class InlineVector {
  public:
@@ -20,7 +20,7 @@ class InlineVector {
     ++size_;
     return place;
   }
-  /// Ends the values too.
+  /// Also resets the values.
   void clear() {
     for (T& value : *this) value = T();
     size_ = 0;

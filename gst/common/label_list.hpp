@@ -1,4 +1,4 @@
-// What properties named object-class say.
+// Value of the properties named object-class.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace gstnpu {
 
-/// Labels, separated by commas, with or without spaces around them; without one: every label.
+/// Labels separated by commas, spaces around them ignored. An empty list holds every label.
 class LabelList {
  public:
   LabelList() = default;

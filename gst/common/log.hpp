@@ -7,8 +7,7 @@ GST_DEBUG_CATEGORY_EXTERN(gstnpu_debug);
 
 namespace gstnpu {
 
-/// Makes the category "npu" and sends npucore's messages there. Once per process, however often
-/// called.
+/// Makes the category "npu" and sends npucore's messages there; only the first call does.
 void set_up_log();
 
 }  // namespace gstnpu

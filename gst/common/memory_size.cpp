@@ -12,12 +12,12 @@
 namespace gstnpu {
 namespace {
 
-/// Bytes behind a descriptor; 0 for what is no open one, nothing for a device that has no size.
+/// Bytes behind a descriptor; 0 if it is not open; nullopt for a device without a size.
 std::optional<gsize> bytes_behind(int fd) {
   struct stat status = {};
   if (fstat(fd, &status) != 0) return 0;
   if (S_ISREG(status.st_mode) && status.st_size > 0) return static_cast<gsize>(status.st_size);
-  // A DMA-BUF tells its size by its end on every kernel.
+  // Seeking to the end gives a DMA-BUF's size on every kernel.
   const off_t end = lseek(fd, 0, SEEK_END);
   if (end <= 0 && !S_ISREG(status.st_mode)) return std::nullopt;
   return static_cast<gsize>(MAX(end, 0));

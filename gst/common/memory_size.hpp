@@ -1,17 +1,17 @@
-// Memory that claims more than its file descriptor has: to touch that would end the process.
+// Refuses memory that claims more than its file descriptor has: touching it would kill the process.
 #pragma once
 
 #include <gst/gst.h>
 
 namespace gstnpu {
 
-/// Throws npu::Error where a memory of file descriptors has less than that. `end` counts from the
-/// memory's begin. Other memory passes.
+/// Throws npu::Error where memory with a file descriptor has fewer than `end` bytes, counted from
+/// the memory's start. Other memory passes.
 void require_bytes(GstMemory* memory, gsize end);
-/// The same of `length` memories from `index` on, of which several are mapped as a copy of all of
-/// them; `end`: of what is needed of a single one.
+/// Checks `length` memories of a buffer from `index` on. A single one needs `end` bytes; several
+/// are mapped as one copy, so each needs its whole size.
 void require_bytes(GstBuffer* buffer, guint index, guint length, gsize end);
-/// The same of all that the buffer claims.
+/// Checks the whole size of every memory of a buffer.
 void require_bytes(GstBuffer* buffer);
 
 }  // namespace gstnpu

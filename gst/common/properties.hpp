@@ -46,7 +46,7 @@ inline void write(float member, GValue* value) {
   g_value_set_float(value, member);
 }
 
-/// Below zero: none.
+/// Negative values stand for none.
 inline void read(const GValue* value, std::optional<float>& member) {
   const float number = g_value_get_float(value);
   member = number < 0 ? std::nullopt : std::optional(number);
@@ -77,7 +77,7 @@ void write(Enum member, GValue* value) {
   g_value_set_enum(value, static_cast<gint>(member));
 }
 
-/// 0: none.
+/// 0 stands for none.
 inline void read(const GValue* value, std::optional<std::uint32_t>& member) {
   const guint number = g_value_get_uint(value);
   member = number == 0 ? std::nullopt : std::optional(number);
@@ -86,7 +86,7 @@ inline void write(std::optional<std::uint32_t> member, GValue* value) {
   g_value_set_uint(value, member.value_or(0));
 }
 
-/// 0: none, else one more than the enum's.
+/// 0 stands for none, n + 1 for the enum's n.
 template <class Enum>
 constexpr gint choice(Enum value) {
   return static_cast<gint>(value) + 1;
@@ -105,7 +105,7 @@ void write(std::optional<Enum> member, GValue* value) {
 
 // ---- Tables
 
-/// A row: kind, name, range, default and blurb are in the spec.
+/// One row of a table. The spec has kind, name, range, default and blurb.
 template <class State>
 struct Property {
   GParamSpec* spec;                          ///< floating until it is installed
@@ -113,7 +113,7 @@ struct Property {
   void (*get)(const State& state, GValue*);
 };
 
-/// A property that is a member of `State::settings()`, changed by `State::change_settings()`.
+/// A property for a member of `State::settings()`; changed by `State::change_settings()`.
 template <class State, auto member>
 Property<State> property(GParamSpec* spec) {
   return {spec,
@@ -123,7 +123,8 @@ Property<State> property(GParamSpec* spec) {
           [](const State& state, GValue* value) { write(state.settings().*member, value); }};
 }
 
-/// The properties that `Type`, an ObjectType, or a type derived from it gets from `make_rows`.
+/// Installs the rows of `make_rows` as properties of `Type`, which is an ObjectType, or of a type
+/// derived from it.
 template <class Type, auto make_rows>
 class Properties {
  public:

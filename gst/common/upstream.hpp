@@ -1,4 +1,4 @@
-// The elements in front of one.
+// Finds elements upstream.
 #pragma once
 
 #include <gst/gst.h>
@@ -10,25 +10,26 @@
 
 namespace gstnpu {
 
-/// Elements; a pipeline that is being relinked may look endless.
+/// Longest search in elements: a pipeline that is being relinked may look endless.
 constexpr int kFarthestUpstream = 64;
 
-/// The pad that feeds this one, which may be null, through the ghost pads of bins; null: none.
+/// The pad that feeds this one, through the ghost pads of bins; null where there is none. `pad` may
+/// be null.
 ObjectRef<GstPad> feeding(ObjectRef<GstPad> pad);
-/// Null where the element has none, or several.
+/// The element's only sink pad; null where it has none or several.
 ObjectRef<GstPad> only_sink_of(GstElement* element);
-/// All that it has.
+/// All sink pads of the element.
 std::vector<ObjectRef<GstPad>> sinks_of(GstElement* element);
-/// The elements in front of one, the nearest first, as far as each has one input.
+/// The elements upstream, nearest first, as long as each has one input.
 std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element);
-/// The element whose pad feeds this one, which may be null; null: none.
+/// The element whose pad feeds this one; null where there is none. `pad` may be null.
 ObjectRef<GstElement> element_feeding(ObjectRef<GstPad> pad);
-/// The name of its factory.
+/// Name of the element's factory.
 std::string_view factory_of(GstElement* element);
-/// Whether it is npuinfer or npuimport.
+/// Whether the element is npuinfer or npuimport.
 bool infers(GstElement* element);
-/// The nearest of those in front of an element; null: none, or an element with several inputs
-/// stands between.
+/// The nearest npuinfer or npuimport upstream; null where there is none, or an element with several
+/// inputs comes before it.
 ObjectRef<GstElement> inference_in_front_of(GstElement* element);
 
 }  // namespace gstnpu

@@ -1,12 +1,12 @@
-// Frames that GStreamer has mapped.
+// Checks frames that GStreamer has mapped.
 #pragma once
 
 #include <gst/video/video.h>
 
 namespace gstnpu {
 
-/// Of a frame with a GstVideoMeta, which gst_video_frame_map() believes: whether all rows are in
-/// the memory that it has mapped.
+/// Whether all rows are inside the mapped memory: gst_video_frame_map() believes whatever a
+/// GstVideoMeta says.
 bool holds_all_rows(const GstVideoFrame& frame);
 
 }  // namespace gstnpu

@@ -1,5 +1,5 @@
-// The tracer "npu": GST_TRACERS=npu prints what each npuinfer and npuimport did, on the standard
-// error stream. It looks at the elements from outside, through their property "stats".
+// The tracer "npu": GST_TRACERS=npu prints on standard error what each npuinfer and npuimport did.
+// It reads only their property "stats".
 #define GST_USE_UNSTABLE_API  // tracers and their records
 #include <gst/gst.h>
 #include <gst/gsttracer.h>
@@ -19,22 +19,22 @@
 namespace gstnpu {
 namespace {
 
-constexpr const char* kWatched = "npu-tracer";  // an element's data of the tracer
+constexpr const char* kWatched = "npu-tracer";  // key of the tracer's data on an element
 
-/// An element, since the tracer has seen it first.
+/// The tracer's data on an element.
 struct Watched {
   std::mutex mutex;         // guards all below
-  guint stream = 0;         // how many there were, the current one included
-  bool is_told = true;      // whether what the stream did so far was told as its whole
-  TraceSample last;         // of the last report of an interval, or of the stream's beginning
-  guint64 told_frames = 0;  // when its whole was told
+  guint stream = 0;         // streams so far, the current one included
+  bool is_told = true;      // the current stream's report was printed
+  TraceSample last;         // at the last interval report, or when the stream began
+  guint64 told_frames = 0;  // frames in the last stream report
 };
 
 class Tracer {
  public:
   void set_up(GstTracer* tracer);
   void begin_stream(GstElement* element);
-  /// Tells of the whole stream, if there is more to it than when it was last told.
+  /// Prints the report of the whole stream, unless nothing has changed since it was last printed.
   void end_stream(GstElement* element);
   void tell_if_due(GstElement* element);
 
@@ -46,8 +46,8 @@ class Tracer {
            const char* when);
 
   TraceOptions options_;
-  GstTracerRecord* record_ = nullptr;  // gst-stats-1.0 and others read it from the log
-  std::mutex watch_mutex_;             // makes an element's Watched once
+  GstTracerRecord* record_ = nullptr;  // gst-stats-1.0 and others read the log through it
+  std::mutex watch_mutex_;             // held while an element's Watched is made
 };
 
 using NpuTracer = ObjectType<GstTracer, GstTracerClass, Tracer>;
@@ -57,7 +57,7 @@ using NpuTracer = ObjectType<GstTracer, GstTracerClass, Tracer>;
 bool is_ours(gpointer object) {
   static std::atomic<GType> known{0};
   if (known == 0) {
-    known = g_type_from_name("GstNpuBase");  // not there before the first such element
+    known = g_type_from_name("GstNpuBase");  // registered with the first such element
   }
   return known != 0 && object && g_type_is_a(G_OBJECT_TYPE(object), known);
 }
@@ -110,7 +110,7 @@ void Tracer::tell_if_due(GstElement* element) {
 
 void Tracer::tell(GstElement* element, const Watched& watched, const TraceReport& report,
                   const char* when) {
-  // A copy: an element that is in no bin may be renamed while it streams.
+  // A copy, because an element outside of any bin may be renamed while it streams.
   const TextRef name(gst_object_get_name(GST_OBJECT(element)));
   const std::string who =
       std::string(name.get()) + ", stream " + std::to_string(watched.stream) + ", " + when;
@@ -159,8 +159,8 @@ Tracer& tracer_of(GObject* self) {
   return NpuTracer::state_of(self);
 }
 
-/// Without the pad's lock, which newer GStreamers hold around the hook of an event. The element
-/// lives while its pad pushes.
+/// Reads the parent without the pad's lock: newer GStreamers hold it around event hooks. The
+/// element lives while its pad pushes.
 GstObject* owner_of(GstPad* pad) {
   return GST_OBJECT_PARENT(pad);
 }
@@ -172,7 +172,7 @@ void on_push(GObject* self, GstClockTime, GstPad* pad, GstBuffer*) {
   }
 }
 
-/// Frames that are dropped make QoS events, and nothing else.
+/// Dropped frames cause QoS events and nothing else.
 void on_push_event(GObject* self, GstClockTime, GstPad* pad, GstEvent* event) {
   GstObject* const owner = owner_of(pad);
   if (!is_ours(owner)) return;
@@ -221,7 +221,7 @@ void class_init(GstTracerClass* klass) {
 }  // namespace
 
 gboolean register_npu_tracer(GstPlugin* plugin) {
-  // A GStreamer that was built without tracers refuses it, and is fine otherwise.
+  // GStreamer may be built without tracers. Its refusal does not matter.
   static_cast<void>(
       gst_tracer_register(plugin, "npu", NpuTracer::get<class_init>("NpuTracer", GST_TYPE_TRACER)));
   return TRUE;

@@ -20,7 +20,7 @@ std::optional<double> seconds_of(const GValue& value) {
   } else if (G_VALUE_HOLDS_DOUBLE(&value)) {
     seconds = g_value_get_double(&value);
   }
-  const bool fits = seconds > 0 && seconds <= kMostSeconds;  // false for what is no number
+  const bool fits = seconds > 0 && seconds <= kMostSeconds;  // false for NaN
   return fits ? std::optional(seconds) : std::nullopt;
 }
 
@@ -32,7 +32,7 @@ gboolean read_field(GQuark name, const GValue* value, gpointer user) {
     return TRUE;
   }
   if (const std::optional<double> seconds = seconds_of(*value)) {
-    // Below a microsecond it is still an interval.
+    // At least a microsecond: 0 would mean no interval.
     options.interval_us = std::max<gint64>(1, static_cast<gint64>(*seconds * G_USEC_PER_SEC));
   } else {
     options.complaint = "\"interval\" is no number of seconds above 0, up to 1e6; ";
@@ -43,7 +43,7 @@ gboolean read_field(GQuark name, const GValue* value, gpointer user) {
 
 }  // namespace
 
-/// As GStreamer's own tracers read theirs: as the fields of a structure.
+/// Parses the fields of a structure, as GStreamer's own tracers do.
 TraceOptions parse_trace_options(const char* params) {
   TraceOptions options;
   if (!params || !*params) return options;

@@ -15,7 +15,7 @@ guint64 number(const GstStructure& stats, const char* field) {
   return value;
 }
 
-/// With a point whatever the locale.
+/// Writes a decimal point in every locale.
 std::string decimal(double value, int digits) {
   std::array<char, 64> text;
   const auto end =
@@ -38,7 +38,7 @@ void set_rates(TraceReport& report) {
   report.utilisation = std::min(1.0, busy / report.seconds);
 }
 
-/// A stream that begins anew counts from 0.
+/// A stream that begins again counts from 0.
 void subtract(guint64& now, guint64 before) {
   now -= std::min(now, before);
 }
