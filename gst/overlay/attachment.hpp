@@ -1,4 +1,5 @@
-// Whether what is drawn goes with the frames instead: GstVideoOverlayCompositionMeta.
+// Decides whether sprites go along with frames as a GstVideoOverlayCompositionMeta instead of being
+// drawn on them.
 #pragma once
 
 #include <gst/gst.h>
@@ -7,16 +8,16 @@
 
 namespace gstnpu {
 
-/// What caps say of it.
+/// Whether the first structure of the caps has the composition feature.
 bool has_composition_feature(const GstCaps* caps);
-/// Each of the caps' structures with the feature.
+/// Adds the feature to each of the caps' structures.
 CapsRef with_composition_feature(const GstCaps* caps);
 
-/// What stands on the other side of an element that adds compositions where `attaches`, and
-/// otherwise takes caps as they are. Compositions of others stay.
+/// Caps on the other side of an element that may add compositions where `attaches`, and otherwise
+/// leaves caps as they are. Compositions of other elements stay.
 CapsRef caps_of_other_side(GstPadDirection direction, GstCaps* caps, bool attaches);
 
-/// Prefers compositions.
+/// The first structure with compositions, else the first one.
 CapsRef chosen_of(const GstCaps* caps);
 
 }  // namespace gstnpu

@@ -16,7 +16,7 @@ guint8 rounded(double value) {
   return static_cast<guint8>(std::clamp(std::lround(value), 0L, 255L));
 }
 
-/// Of values in the range 0..1, chroma -0.5..0.5.
+/// Luma in 0..1 and chroma in -0.5..0.5.
 std::array<double, 3> luma_and_chroma(Color color, const GstVideoInfo& info) {
   double kr = 0.2126, kb = 0.0722;  // BT.709, unless the caps say otherwise
   gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &kr, &kb);
@@ -30,8 +30,8 @@ guint8 mixed(guint8 at, guint8 value, guint8 weight) {
       divided_by_255(static_cast<guint16>(at * (255 - weight) + value * weight)));
 }
 
-/// Adds a row of coverage to what each cell of 1 << kShift pixels has; the first pixel is the
-/// `offset`th of its cell.
+/// Adds a row of coverage to the sums of cells of 1 << kShift pixels. The row starts `offset`
+/// pixels into its first cell.
 template <int kShift>
 void add_coverage(const guint8* __restrict coverage, int offset, int pixels,
                   guint16* __restrict sums) {
@@ -62,7 +62,7 @@ guint8 weight_of(guint sum, guint pixels, guint8 opacity) {
   return static_cast<guint8>(divided_by_255(static_cast<guint16>(sum / pixels * opacity)));
 }
 
-/// As weight_of(), of many, for a number of pixels that is a power of two.
+/// Does what weight_of() does, for many sums whose number of pixels is a power of two.
 void weigh(const guint16* __restrict sums, std::size_t count, int shift, guint8 opacity,
            guint8* __restrict weights) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -76,7 +76,7 @@ void mix(guint8* __restrict row, guint8 value, const guint8* __restrict weights,
   for (std::size_t i = 0; i < count; ++i) row[i] = mixed(row[i], value, weights[i]);
 }
 
-/// Two components in turn.
+/// Mixes two components whose values alternate in memory.
 void mix_pairs(guint8* __restrict row, guint8 first, guint8 second,
                const guint8* __restrict weights, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -90,14 +90,14 @@ void mix_every(std::size_t step, guint8* row, guint8 value, const guint8* weight
   for (std::size_t i = 0; i < count; ++i) row[i * step] = mixed(row[i * step], value, weights[i]);
 }
 
-/// Where a row's value is, the first: 0.
+/// Address of a row's value, counted from 0.
 guint8* value_at(const GstVideoFrame& frame, guint component, int row, int value) {
   return static_cast<guint8*>(GST_VIDEO_FRAME_COMP_DATA(&frame, component)) +
          static_cast<std::ptrdiff_t>(row) * GST_VIDEO_FRAME_COMP_STRIDE(&frame, component) +
          std::ptrdiff_t{value} * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, component);
 }
 
-constexpr std::size_t kStep = 16;  // values of a row that are looked at together
+constexpr std::size_t kStep = 16;  // number of values of a row compared at once
 
 bool are_same(const guint8* values, guint64 wanted) {
   std::array<guint64, kStep / sizeof(guint64)> words{};
@@ -105,7 +105,7 @@ bool are_same(const guint8* values, guint64 wanted) {
   return std::all_of(words.begin(), words.end(), [=](guint64 word) { return word == wanted; });
 }
 
-/// How many values at the begin are the same, in whole steps.
+/// Length of the run of equal values at the start, in whole steps.
 std::size_t length_of_run(std::span<const guint8> values) {
   const guint64 wanted = values[0] * G_GUINT64_CONSTANT(0x0101010101010101);
   std::size_t length = 0;
@@ -130,7 +130,7 @@ Components components_of(Color color, const GstVideoInfo& info) {
 }
 
 bool Canvas::draws_on(const GstVideoFormatInfo& format) {
-  // GStreamer tells the places of its U and V the wrong way round.
+  // GStreamer's description swaps this format's U and V.
   if (GST_VIDEO_FORMAT_INFO_FORMAT(&format) == GST_VIDEO_FORMAT_VYUY) return false;
   if (GST_VIDEO_FORMAT_INFO_IS_COMPLEX(&format) || GST_VIDEO_FORMAT_INFO_IS_TILED(&format) ||
       GST_VIDEO_FORMAT_INFO_HAS_PALETTE(&format)) {
@@ -180,10 +180,9 @@ void Canvas::blend(const Sprite& sprite, GstVideoFrame* frame) {
   for (const Group& group : groups_) blend_group(group, sprite, area, frame);
 }
 
-/// Fills weights_ for a row of a group, from the cell of the area's left edge on. A cell is what
-/// one value stands for: some pixels, of which those outside the sprite count as uncovered, and
-/// those outside the frame not at all. The frame may be larger than its caps say: by its
-/// GstVideoMeta.
+/// Computes weights_ for a row of a group, from the cell at the area's left edge on. A cell is the
+/// pixels that one value stands for. Its pixels outside the sprite count as uncovered; pixels
+/// outside the frame do not count. A frame may be larger than its caps say, by its GstVideoMeta.
 void Canvas::weigh_row(const Sprite& sprite, const Area& area, int row, const Group& group,
                        const GstVideoFrame& frame) {
   const guint shift_x = group.shift_x, shift_y = group.shift_y;
@@ -248,7 +247,7 @@ void Canvas::blend_group(const Group& group, const Sprite& sprite, const Area& a
   bool was_whole = false;
   const guint shift_y = group.shift_y;
   for (int row = area.top >> shift_y; row <= (area.bottom - 1) >> shift_y; ++row) {
-    // All of its pixels are in the sprite: without a coverage, one such row is like the next.
+    // All pixels of the row are in the sprite: without coverage, such rows have the same weights.
     const bool is_whole =
         row << shift_y >= area.top && (row + 1) << shift_y <= area.bottom && !sprite.coverage;
     if (!is_whole || !was_whole) {
@@ -259,8 +258,8 @@ void Canvas::blend_group(const Group& group, const Sprite& sprite, const Area& a
   }
 }
 
-/// Of each value of a row, from the area's left edge on: a value that stands for several pixels
-/// has the first one's color. In a translucent map half a pixel is not seen.
+/// Color number of each value in a row, from the area's left edge on. A value that stands for
+/// several pixels takes the first one's color: in a translucent map half a pixel does not show.
 std::span<const guint8> Canvas::numbers_of_row(const Sprite& sprite, const Area& area, int row,
                                                const Group& group) {
   const int y = std::max(area.top, row << group.shift_y);
@@ -292,7 +291,7 @@ void Canvas::prepare_palette(const Sprite& sprite) {
   std::fill_n(kept_.begin() + 1, sprite.palette.size(), static_cast<guint8>(255 - sprite.opacity));
 }
 
-/// Values of a row, from the `first` on.
+/// Mixes palette colors into a row's values, from value `first` on.
 void Canvas::mix_numbers(const Group& group, int row, int first, std::span<const guint8> numbers,
                          GstVideoFrame* frame) const {
   for (const guint component : group.components) {
@@ -307,7 +306,7 @@ void Canvas::mix_numbers(const Group& group, int row, int first, std::span<const
   }
 }
 
-/// Runs of a color are mixed as such, which is much faster.
+/// Mixes runs of one color at once, which is much faster.
 void Canvas::blend_palette(const Group& group, const Sprite& sprite, const Area& area,
                            GstVideoFrame* frame) {
   weights_.assign(static_cast<std::size_t>(area.right - area.left), sprite.opacity);

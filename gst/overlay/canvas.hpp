@@ -1,4 +1,4 @@
-// Draws sprites on frames, in their own format.
+// Draws sprites on frames in the frames' own format.
 #pragma once
 
 #include <gst/video/video.h>
@@ -14,17 +14,16 @@ namespace gstnpu {
 
 using Components = std::array<guint8, GST_VIDEO_MAX_COMPONENTS>;
 
-/// The value of each of a format's components for a color, 8 bits: by the matrix and the range of
-/// the frames.
+/// The 8-bit components of a color in the frames' format, matrix and range.
 Components components_of(Color color, const GstVideoInfo& info);
 
-/// Draws on frames of one layout. One thread.
+/// Draws on frames of one layout. Single-threaded.
 class Canvas {
  public:
-  /// Formats of 8 bits a component: YUV, RGB and gray ones, packed or in planes.
+  /// Takes YUV, RGB and gray formats with 8 bits a component, packed or in planes.
   static bool draws_on(const GstVideoFormatInfo& format);
 
-  /// Throws npu::Error for a format that it does not draw on.
+  /// Throws npu::Error for a format that it cannot draw on.
   explicit Canvas(const GstVideoInfo& info);
 
   /// `frame` is mapped for reading and writing, and has the layout's format and at least its
@@ -33,10 +32,10 @@ class Canvas {
 
  private:
   struct Area {
-    int left, top, right, bottom;  // of the sprite inside the frame, pixels
+    int left, top, right, bottom;  // the sprite inside the frame, pixels
   };
 
-  /// Components of a frame whose values stand for the same pixels: they have the same weights.
+  /// Components whose values stand for the same pixels, and so have the same weights.
   struct Group {
     guint shift_x, shift_y;
     guint step;  // bytes from one value to the next
@@ -54,23 +53,23 @@ class Canvas {
                    GstVideoFrame* frame) const;
   std::span<const guint8> numbers_of_row(const Sprite& sprite, const Area& area, int row,
                                          const Group& group);
-  /// Values of a row, from the `first` on, of a color and with `weights`.
+  /// Mixes a color into a row's values, from value `first` on, with `weights`.
   void mix_values(const Group& group, int row, int first, const Components& color,
                   std::span<const guint8> weights, GstVideoFrame* frame) const;
 
   GstVideoInfo info_;
   std::vector<Group> groups_;
   Components color_{};  // the sprite's
-  // Of the numbers of the sprite's colors, 0 first: the color, what of each component it adds, and
-  // what of the frame stays, 255: all.
+  // Indexed by color number, 0 first: the color, its share of each component, and how much
+  // of the frame stays (255: all).
   std::vector<Components> palette_;
   std::array<std::array<guint16, 256>, GST_VIDEO_MAX_COMPONENTS> shares_{};
   std::array<guint8, 256> kept_{};
 
-  std::vector<guint16> sums_;    // of a row of a group: of the coverage of its values' pixels
-  std::vector<guint8> weights_;  // of the same
-  std::vector<guint8> covered_;  // a row of pixels that are
-  std::vector<guint8> numbers_;  // of the colors of a row's values
+  std::vector<guint16> sums_;    // coverage of each cell of a row
+  std::vector<guint8> weights_;  // weights of the same cells
+  std::vector<guint8> covered_;  // a row of covered pixels
+  std::vector<guint8> numbers_;  // color numbers of a row's values
 };
 
 }  // namespace gstnpu

@@ -10,14 +10,14 @@
 namespace gstnpu {
 namespace {
 
-/// Bytes of a pixel of GST_VIDEO_OVERLAY_COMPOSITION_FORMAT_RGB.
+/// Order of a pixel's bytes in GST_VIDEO_OVERLAY_COMPOSITION_FORMAT_RGB.
 #if G_BYTE_ORDER == G_LITTLE_ENDIAN
 constexpr int kBlue = 0, kGreen = 1, kRed = 2, kAlpha = 3;
 #else
 constexpr int kBlue = 3, kGreen = 2, kRed = 1, kAlpha = 0;
 #endif
 
-/// Colors are premultiplied.
+/// Premultiplies the color.
 void put_over(guint8* pixel, Color color, guint alpha) {
   const auto mixed = [&](guint8 below, guint above) {
     return static_cast<guint8>(
@@ -31,7 +31,7 @@ void put_over(guint8* pixel, Color color, guint alpha) {
 
 using Pixel = std::array<guint8, 4>;
 
-/// A palette's colors on pixels that are empty, by their number.
+/// A palette's colors on empty pixels, by their numbers.
 std::array<Pixel, 256> pixels_of(const Sprite& sprite) {
   std::array<Pixel, 256> pixels{};
   for (std::size_t i = 0; i < sprite.palette.size(); ++i) {
@@ -41,11 +41,11 @@ std::array<Pixel, 256> pixels_of(const Sprite& sprite) {
 }
 
 struct Pixels {
-  int left, top, width, height;  // of the frame
+  int left, top, width, height;  // in frame pixels
   guint8* data;
 };
 
-/// The part of a sprite on the pixels, and where they are.
+/// The part of a sprite that lies on the pixels, in frame pixels.
 struct Part {
   Part(const Sprite& sprite, const Pixels& on)
       : left(std::max(sprite.x, on.left)),
@@ -62,7 +62,7 @@ guint8* pixel_at(const Pixels& pixels, int x, int y) {
                                          static_cast<std::size_t>(x - pixels.left));
 }
 
-/// From its left edge on; null where all is covered.
+/// The sprite's coverage of row `y`; null where it covers all pixels.
 const guint8* coverage_of(const Sprite& sprite, int y) {
   return sprite.coverage
              ? sprite.coverage + static_cast<std::size_t>(y - sprite.y) * sprite.coverage_stride
@@ -82,7 +82,7 @@ void draw(const Sprite& sprite, const Pixels& on) {
   }
 }
 
-/// Of a sprite with a palette. A map is the first on its pixels, nearly always.
+/// Draws a sprite with a palette. Its pixels are nearly always empty: maps are drawn first.
 void draw_palette(const Sprite& sprite, const Pixels& on) {
   const std::array<Pixel, 256> pixels = pixels_of(sprite);
   const Part part(sprite, on);
@@ -101,8 +101,8 @@ void draw_palette(const Sprite& sprite, const Pixels& on) {
 
 }  // namespace
 
-/// Below a group that it overlaps a sprite must not go; and a rectangle that is mostly empty costs
-/// more than two.
+/// Joins the sprite to a group unless the common rectangle would be mostly empty, which costs more
+/// than two. A sprite must not go below a group that it overlaps.
 void Composition::put_into_groups(const Sprite& sprite, std::vector<Group>* groups) {
   const Group alone{sprite.x,
                     sprite.y,
@@ -168,7 +168,8 @@ void Composition::add(std::span<const Sprite> sprites, int frame_width, int fram
 void Composition::attach_to(GstBuffer* buffer) {
   if (empty()) return;
   GstVideoOverlayCompositionMeta* there = gst_buffer_get_video_overlay_composition_meta(buffer);
-  // A new one, for others may have theirs, too; of the same rectangles, which sinks know.
+  // A new composition, because others may hold theirs. It reuses their rectangles, which sinks
+  // know.
   GstVideoOverlayComposition* all = gst_video_overlay_composition_new(nullptr);
   const guint count = there ? gst_video_overlay_composition_n_rectangles(there->overlay) : 0;
   for (guint i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Sprites as rectangles that go with a frame.
+// Makes rectangles of sprites that go along with a frame.
 #pragma once
 
 #include <gst/video/video.h>
@@ -11,19 +11,20 @@
 
 namespace gstnpu {
 
-/// Makes a GstVideoOverlayComposition of a frame's sprites: whoever shows the frame blends it. One
-/// thread.
+/// Makes a GstVideoOverlayComposition of a frame's sprites, which is blended where the frame is
+/// shown. Single-threaded.
 class Composition {
  public:
-  /// Over those that are there already; draws them at once. What stands out of a frame of this size
-  /// is left out.
+  /// Draws the sprites at once, over those that were added before. Parts outside a frame of this
+  /// size are left out.
   void add(std::span<const Sprite> sprites, int frame_width, int frame_height);
   bool empty() const { return rectangles_.empty(); }
-  /// Puts all of it on a writable buffer, over the composition that it has. The next frame begins.
+  /// Puts everything on a writable buffer, over the composition that it has, and starts the next
+  /// frame.
   void attach_to(GstBuffer* buffer);
 
  private:
-  /// Sprites that lie close together, in their order: one rectangle.
+  /// Sprites close to each other, in order, that make one rectangle.
   struct Group {
     int left, top, right, bottom;  // pixels
     gint64 sprites_area;

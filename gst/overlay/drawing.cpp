@@ -20,7 +20,7 @@ constexpr double kLeastKeyPointConfidence = 0.3;
 constexpr guint8 kPaperOpacity = 220;
 constexpr guint8 kShadowOpacity = 110;
 
-constexpr std::size_t kManyKeyPoints = 30;  // are drawn small: they lie close together
+constexpr std::size_t kManyKeyPoints = 30;  // bodies with more get small points
 
 bool is_there(const ReadKeyPoint& point) {
   return point.confidence >= kLeastKeyPointConfidence && std::isfinite(point.x) &&
@@ -32,13 +32,13 @@ bool is_somewhere(const ReadOriented& box) {
          std::isfinite(box.height) && std::isfinite(box.angle);
 }
 
-/// Of a mask's `count` columns or rows, the one under the middle of a pixel.
+/// The mask's column or row, of `count`, at the middle of a pixel.
 guint cell_at(int pixel, double start, double length, guint count) {
   const double place = (pixel + 0.5 - start) / length * count;
   return place > 0 ? static_cast<guint>(std::min(place, count - 1.0)) : 0;
 }
 
-/// What was said of an object, shortest first; the number apart, since it changes each frame.
+/// Words about an object, the number apart because it changes with every frame.
 struct Words {
   std::string name, number;
 };
@@ -73,7 +73,7 @@ Look Look::for_height(int frame_height) const {
   if (look.line_width == 0) {
     look.line_width = static_cast<guint>(std::clamp(frame_height / 360, 2, 12));
   }
-  if (std::isnan(look.mask_opacity)) {  // GObject lets it through, and it is unlike itself
+  if (std::isnan(look.mask_opacity)) {  // NaN passes GObject's range check, and never equals itself
     look.mask_opacity = 0;
   }
   if (look.text_height == 0) {
@@ -116,7 +116,7 @@ void Drawing::add_rectangle(const Box& box, Color color, guint8 opacity) {
                       .opacity = opacity});
 }
 
-/// With a dark line inside it, so that it is seen on its own color too.
+/// Draws a dark line inside the outline, so that it shows on its own color too.
 void Drawing::add_outline(const Box& box, Color color) {
   const auto frame_of = [&](const Box& outer, int width, Color line, guint8 opacity) {
     const int x = std::min(width, (outer.right - outer.left + 1) / 2);
@@ -145,7 +145,7 @@ void Drawing::add_mask(const ReadMask& mask, Color color) {
   const int width = box.right - box.left, height = box.bottom - box.top;
   if (width <= 0 || height <= 0 || mask.columns == 0 || mask.rows == 0) return;
   auto& coverage = new_coverage(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  // What stands out of the frame is left out, not squeezed in.
+  // A part outside the frame is cut off, not squeezed in.
   std::vector<guint> columns;
   for (int x = box.left; x < box.right; ++x) {
     columns.push_back(cell_at(x, mask.x, mask.width, mask.columns));
@@ -244,7 +244,8 @@ void Drawing::add_key_points(std::span<const ReadKeyPoint> points, const Skeleto
       if (!is_there(points[first]) || !is_there(points[second])) continue;
       move_to(cairo, points[first].x, points[first].y);
       line_to(cairo, points[second].x, points[second].y);
-      // Each for itself: of thousands that cross, a stroke of all would take a second.
+      // One stroke for each line: a single stroke of thousands of crossing lines would take a
+      // second.
       cairo_stroke(cairo);
     }
     for (const ReadKeyPoint& point : points) {
@@ -267,7 +268,7 @@ void Drawing::add_trail(guint64 id, const Trails::Trail& trail) {
     }
     const auto opacity = static_cast<guint8>(60 + 180 * (piece + 1) / pieces);
     add_lines(around, color_of_track(id), opacity, [&](cairo_t* cairo) {
-      // Where pieces meet, round ends would be seen twice.
+      // Round ends would be drawn twice where pieces meet.
       cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
       for (std::size_t i = first; i <= last; ++i) {
         line_to(cairo, trail.points[i].x, trail.points[i].y);
@@ -277,7 +278,7 @@ void Drawing::add_trail(guint64 id, const Trails::Trail& trail) {
   }
 }
 
-/// Returns where the text ends.
+/// Returns the x where the text ends.
 int Drawing::add_text(std::string_view text, int x, int y, Color color) {
   const Bitmap& bitmap = lettering_.of(text);
   if (bitmap.width == 0) return x;
@@ -313,7 +314,7 @@ int Drawing::line_height(const std::string& name, const std::string& number) {
          std::max(below(lettering_.of(name)), below(lettering_.of(number)));
 }
 
-/// Both stand on one line, whichever fonts their letters are of.
+/// Puts both texts on one baseline, whatever fonts their letters come from.
 void Drawing::add_tag(const std::string& name, const std::string& number, int x, int y,
                       Color color) {
   const int height = line_height(name, number);
@@ -363,7 +364,7 @@ void Drawing::add_bottom_line(std::string_view text) {
   add_paper(text, std::max(static_cast<int>(frame_.height) - lettering_.of(text).height, 0));
 }
 
-/// White on black, which can be read on any picture.
+/// White on black is legible on any picture.
 void Drawing::add_paper(std::string_view text, int y) {
   const Bitmap& bitmap = lettering_.of(text);
   if (bitmap.width == 0) return;

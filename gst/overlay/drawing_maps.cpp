@@ -1,4 +1,4 @@
-// Maps of what models saw.
+// Draws class maps and value maps.
 #include <algorithm>
 #include <cmath>
 
@@ -34,8 +34,8 @@ void Drawing::add_map(const ColoredMap& map, const MapPlace& place) {
                       .palette = map_colors_});
 }
 
-/// In the order of their numbers: by their shares, lines would change places from frame to frame.
-/// In the upper half of the frame: of a small one, a legend of all would cover everything.
+/// Sorted by class number: by share, lines would change places from frame to frame. Only the upper
+/// half of the frame is used, or a legend would cover a small one.
 void Drawing::add_legend(const ColoredMap& map) {
   constexpr std::size_t kMost = 8;
   constexpr double kLeastShare = 0.005;

@@ -1,4 +1,4 @@
-// What npucount counts at.
+// Draws the zones and lines of npucount.
 #include <cairo.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr guint8 kGroundOpacity = 45;
 
 }  // namespace
 
-/// Frame pixels.
+/// Converts 0..1 to frame pixels.
 npu::vision::FramePoint Drawing::in_pixels(const npu::vision::FramePoint& point) const {
   return {point.x * frame_.width, point.y * frame_.height};
 }
@@ -29,7 +29,8 @@ Drawing::Box Drawing::around(std::span<const npu::vision::FramePoint> points) co
   return box;
 }
 
-/// A closed line along points, in one sprite or in one for each edge: whichever has fewer pixels.
+/// Draws a closed line along points, as one sprite or as one for each edge, whichever has fewer
+/// pixels.
 void Drawing::add_edges(std::span<const npu::vision::FramePoint> points, Color color) {
   const auto area = [](const Box& box) {
     return static_cast<double>(box.right - box.left + 1) * (box.bottom - box.top + 1);
@@ -65,10 +66,11 @@ void Drawing::add_zone(const FrameCounts::Zone& zone) {
   add_edges(zone.points, color);
 }
 
-/// With an arrow to where forward is, from its middle: to the right of who walks along the line.
+/// Draws the line with an arrow from its middle that points forward: to the right as one walks
+/// along the line.
 void Drawing::add_count_line(const FrameCounts::Line& line) {
   if (line.points.size() != 2) return;
-  // Clang 14 lets no lambda have what a structured binding names.
+  // Clang 14 lambdas cannot capture structured bindings.
   const npu::vision::FramePoint from = in_pixels(line.points[0]), to = in_pixels(line.points[1]);
   const double x0 = from.x, y0 = from.y, x1 = to.x, y1 = to.y;
   const double length = std::hypot(x1 - x0, y1 - y0);
@@ -97,7 +99,7 @@ void Drawing::add_count_line(const FrameCounts::Line& line) {
 void Drawing::add_zone_tag(const FrameCounts::Zone& zone) {
   if (zone.points.size() < 3) return;
   const Box box = around(zone.points);
-  // Inside the zone: objects' labels stand above theirs.
+  // Inside the zone: labels of objects stand above their boxes.
   const int y = std::max(box.top, 0) + static_cast<int>(look_.line_width);
   add_tag(zone.name + ":",
           " " + std::to_string(zone.inside.size()) + " inside, " + std::to_string(zone.entered) +

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kMostKnownBytes = std::size_t{8} << 20;
 constexpr glong kMostCharacters = 80;
-constexpr int kMostNewOnes = 64;     // of a frame: to draw one takes some 0.1 ms
-constexpr double kLineHeight = 1.2;  // of a font, in its size; about that of most
+constexpr int kMostNewOnes = 64;     // in a frame: each takes some 0.1 ms
+constexpr double kLineHeight = 1.2;  // by font size; most fonts are close to it
 
 std::string shown(std::string_view text) {
   gchar* valid = g_utf8_make_valid(text.data(), static_cast<gssize>(text.size()));
@@ -37,12 +37,12 @@ struct EndContext {
 
 std::string percent(double share) {
   if (!std::isfinite(share)) return {};
-  constexpr double kMost = 1e6;  // others' confidences may be anything
+  constexpr double kMost = 1e6;  // foreign confidences may be anything
   return " " + std::to_string(std::lround(100 * std::clamp(share, -kMost, kMost))) + "%";
 }
 
 Lettering::Lettering(int height) : height_(std::max(height, 4)) {
-  // A font map of its own: the default one belongs to the thread that asks for it.
+  // A font map of its own: the default one is the calling thread's.
   const std::unique_ptr<PangoFontMap, Unref> fonts(pango_cairo_font_map_new());
   const std::unique_ptr<PangoContext, Unref> context(pango_font_map_create_context(fonts.get()));
   layout_.reset(pango_layout_new(context.get()));

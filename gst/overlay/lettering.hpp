@@ -1,4 +1,4 @@
-// Text as bitmaps.
+// Draws text as bitmaps.
 #pragma once
 
 #include <pango/pangocairo.h>
@@ -12,31 +12,32 @@
 
 namespace gstnpu {
 
-/// " 87%"; empty of what is no number.
+/// " 87%"; empty for NaN and infinity.
 std::string percent(double share);
 
-/// How much of each pixel is covered, 255: all; row after row.
+/// Coverage of each pixel, 255: all, row after row.
 struct Bitmap {
   int width = 0, height = 0;  ///< pixels
   std::vector<guint8> coverage;
   int baseline = 0;  ///< rows above the line that letters stand on
 };
 
-/// Draws text of one size, each piece once: a label is the same in most frames. One thread.
+/// Draws text of one size and keeps each piece, because most frames have the same labels.
+/// Single-threaded.
 class Lettering {
  public:
-  /// `height`: of a line, pixels.
+  /// `height`: line height in pixels.
   explicit Lettering(int height);
 
-  /// A new frame begins.
+  /// Starts a new frame.
   void begin_frame() { new_ones_ = 0; }
-  /// One line; what is no UTF-8 is replaced, what is very long is cut. Empty where the frame has
-  /// had too many that were not known. Valid until clean_up().
+  /// Draws one line. Invalid UTF-8 is replaced, a long text cut. Empty where the frame has had too
+  /// many new texts. Valid until clean_up().
   const Bitmap& of(std::string_view text);
-  /// Forgets all where it has become too much.
+  /// Forgets all texts if they take too much memory.
   void clean_up();
 
-  /// Texts that were not drawn, of all frames.
+  /// Number of texts that were not drawn, in all frames.
   std::size_t left_out() const { return left_out_; }
   std::size_t known_bytes() const { return known_bytes_; }
 
@@ -50,7 +51,7 @@ class Lettering {
   std::unique_ptr<PangoLayout, Unref> layout_;
   std::unordered_map<std::string, Bitmap> known_;
   std::size_t known_bytes_ = 0;
-  int new_ones_ = 0;  // in this frame
+  int new_ones_ = 0;  // drawn for this frame
   std::size_t left_out_ = 0;
 };
 

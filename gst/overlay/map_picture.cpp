@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostColors = 255;
 constexpr float kLeastAnomaly = 0.5F;
-constexpr guint kWhole = 256;  // of the way from one place of a map to the next
+constexpr guint kWhole = 256;  // the way from one cell of a map to the next
 
 bool is_background(const std::string& label) {
   constexpr const char* kNames[] = {"background", "__background__", "unlabeled",
@@ -25,16 +25,17 @@ bool is_background(const std::string& label) {
   });
 }
 
-/// Pixels that lie between the same two columns of a map.
+/// Pixels between the middles of two neighbouring columns of a map.
 struct Stripe {
   int begin, end;
   guint first, second;
 };
 
-/// Pixels in one direction, by what is under their middles.
+/// Pixels in one direction, by the map's columns or rows at their middles.
 struct Axis {
   std::vector<Stripe> stripes;
-  std::vector<guint16> ways;  ///< of each pixel, from its stripe's first to the second; of kWhole
+  std::vector<guint16> ways;  ///< each pixel's way from its stripe's first to the second, in
+                              ///< 1/kWhole
 };
 
 Axis axis_of(double start, double length, guint count, int pixels) {
@@ -51,14 +52,15 @@ Axis axis_of(double start, double length, guint count, int pixels) {
   return axis;
 }
 
-/// A number of the corners around some pixels, and its share of their left and right sides; of
-/// kWhole.
+/// A color number at the corners around some pixels, with its shares at the left and the right
+/// corners, in 1/kWhole.
 struct Candidate {
   guint8 number;
   guint left, right;
 };
 
-/// Draws between four corners of a class map: each pixel has the number that weighs most there.
+/// Interpolates between four corners of a class map: a pixel gets the number with the greatest
+/// weight.
 class Blend {
  public:
   Blend(guint8 upper_left, guint8 upper_right, guint8 lower_left, guint8 lower_right, guint down) {
@@ -70,7 +72,7 @@ class Blend {
 
   bool is_plain() const { return count_ == 1; }
   guint8 first() const { return candidates_[0].number; }
-  /// `way`: from the left to the right, of kWhole.
+  /// `way`: from left to right, in 1/kWhole.
   guint8 at(guint way) const {
     guint8 best = candidates_[0].number;
     guint most = weight(candidates_[0], way);
@@ -100,7 +102,7 @@ class Blend {
   std::size_t count_ = 0;
 };
 
-/// A row of pixels between two rows of a class map.
+/// Draws a row of pixels between two rows of a class map.
 void draw_row(const Axis& across, const guint8* upper, const guint8* lower, guint down,
               guint8* to) {
   for (const Stripe& stripe : across.stripes) {
@@ -116,12 +118,12 @@ void draw_row(const Axis& across, const guint8* upper, const guint8* lower, guin
   }
 }
 
-/// Then the nearer of the two counts alone.
+/// Next to a gap, values are not interpolated: the nearer one counts.
 bool is_beside_a_gap(guint one, guint other, bool has_gaps) {
   return has_gaps && (one == 0 || other == 0);
 }
 
-/// Of values: what is between two rows of a map, times kWhole.
+/// Interpolates between two rows of a value map, times kWhole.
 void fill_between(const guint8* upper, const guint8* lower, guint down, bool has_gaps,
                   std::vector<guint>* between) {
   for (std::size_t i = 0; i < between->size(); ++i) {
@@ -131,7 +133,7 @@ void fill_between(const guint8* upper, const guint8* lower, guint down, bool has
   }
 }
 
-/// A row of pixels of that.
+/// Draws a row of pixels from interpolated values.
 void draw_graded_row(const Axis& across, const std::vector<guint>& between, bool has_gaps,
                      guint8* to) {
   for (const Stripe& stripe : across.stripes) {
@@ -149,7 +151,7 @@ void draw_graded_row(const Axis& across, const std::vector<guint>& between, bool
   }
 }
 
-/// Of 0..1: blue, cyan, green, yellow, red.
+/// Color for 0..1: blue, cyan, green, yellow, red.
 Color heat(double t) {
   const auto wave = [t](double middle) {
     return static_cast<guint8>(
@@ -202,7 +204,8 @@ ColoredMap color_values(const npu::vision::Map<float>& values, bool are_anomalie
     const double share = length > 0 ? std::clamp((value - from) / length, 0.0, 1.0) : 0;
     return static_cast<guint8>(1 + std::lround(share * (kMostColors - 1)));
   });
-  // What is normal lies below the least anomaly; what is no number lies nowhere.
+  // Normal values count as lying below the least anomaly, so an anomaly map has no gaps. In other
+  // maps a value that is not finite is a gap.
   map.has_gaps =
       !are_anomalies && std::find(map.numbers.begin(), map.numbers.end(), 0) != map.numbers.end();
   return map;

@@ -1,4 +1,4 @@
-// Maps of classes and values as colors.
+// Turns maps of classes and values into colors.
 #pragma once
 
 #include <gst/gst.h>
@@ -15,39 +15,39 @@
 
 namespace gstnpu {
 
-/// A class that a map has.
+/// A class that occurs in a map.
 struct MapClass {
   guint16 id = 0;
   std::string label;
-  double share = 0;  ///< of the map, 0..1
+  double share = 0;  ///< share of the map, 0..1
   Color color;
 };
 
-/// A map's places as numbers of colors: 0: none, n: the nth.
+/// A map's cells as color numbers: 0: no color, n: the nth color.
 struct ColoredMap {
   guint columns = 0, rows = 0;
   std::vector<guint8> numbers;    ///< row after row
   std::vector<Color> colors;      ///< at most 255
-  std::vector<MapClass> classes;  ///< that have a color, the largest first; empty of a value map
-  bool is_graded = false;         ///< between two numbers lie those that are between them
-  bool has_gaps = false;          ///< of a graded one: but not between none and another
+  std::vector<MapClass> classes;  ///< classes with a color, the largest first; empty for value maps
+  bool is_graded = false;         ///< numbers may be interpolated
+  bool has_gaps = false;          ///< graded maps: no interpolation next to a cell without color
 };
 
-/// Of a map that is not empty. What is background by its label has no color; of more than 255
-/// classes the largest have one.
+/// Colors a map, which must not be empty. A class labelled as background gets no color; with more
+/// than 255 classes, only the largest get one.
 ColoredMap color_classes(const npu::vision::Map<guint16>& classes,
                          const std::vector<std::string>& labels);
-/// The same: from blue by green to red, of the least to the greatest value; of anomalies from 0.5
-/// to 1, and none below. What is no number has no color.
+/// Colors a map from blue over green to red, from its least to its greatest value; anomalies from
+/// 0.5 to 1, with no color below. Values that are not finite get no color.
 ColoredMap color_values(const npu::vision::Map<float>& values, bool are_anomalies);
 
-/// Where a map's picture lies among pixels; its first pixel may lie left of and above them.
+/// Position of a map's picture in pixels; it may start left of and above the first pixel.
 struct MapSpan {
   double left, top, width, height;  ///< pixels, finite; width and height above 0
 };
 
-/// Fills `to`, `width` x `height` pixels, with numbers of colors. Classes meet in smooth lines, not
-/// along the map's places.
+/// Fills `to`, `width` x `height` pixels, with color numbers. Classes meet in smooth lines, not
+/// along the map's cells.
 void scale(const ColoredMap& map, const MapSpan& span, int width, int height, guint8* to);
 
 }  // namespace gstnpu

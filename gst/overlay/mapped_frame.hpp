@@ -1,11 +1,11 @@
-// A frame's pixels.
+// Maps a frame's pixels.
 #pragma once
 
 #include <gst/video/video.h>
 
 namespace gstnpu {
 
-/// Mapped for reading and writing.
+/// A frame mapped for reading and writing.
 class MappedFrame {
  public:
   /// Throws npu::Error where the memory cannot be mapped, or does not hold what the buffer claims.

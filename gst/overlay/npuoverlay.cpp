@@ -1,4 +1,4 @@
-// npuoverlay: draws what was found on the frames.
+// npuoverlay: draws results on the frames.
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
@@ -39,7 +39,7 @@ struct OverlaySettings : Look {
   Mode mode = Mode::kAuto;
 };
 
-/// What an instance holds.
+/// State of an instance.
 class Overlay {
  public:
   Overlay(GstBaseTransform* base, GstBaseTransformClass*) : base_(base) {
@@ -65,21 +65,21 @@ class Overlay {
     return mode_;
   }
 
-  // For the streaming thread.
+  // Streaming thread only:
   void start();
-  /// Throws npu::Error for frames that nothing can be drawn on.
+  /// Throws npu::Error for frames that cannot be drawn on.
   void set_frames(const GstVideoInfo& info, const GstCaps* in, const GstCaps* out);
-  /// Asks downstream whether it takes compositions, once caps were agreed on. Other caps are wanted
-  /// where it does not.
+  /// Asks downstream, once caps are agreed on, whether it takes compositions. If it does not,
+  /// negotiates other caps.
   void agree(GstBaseTransform* base);
   bool attaches() const { return attaches_; }
   void draw(GstBuffer* buffer, const GstSegment& segment);
-  /// Another stream, or another place of it.
+  /// Starts over for another stream, or after a seek.
   void reset();
 
-  // From any thread.
+  // Any thread:
   bool may_attach() const { return mode() != Mode::kDraw && !is_refused_; }
-  /// Downstream may be another.
+  /// Asks again, because downstream may have changed.
   void ask_again() {
     is_refused_ = false;
     must_ask_ = true;
@@ -90,23 +90,23 @@ class Overlay {
   mutable std::mutex mutex_;  // guards settings_ and stats_
   OverlaySettings settings_;
   Painter::Stats stats_;
-  Mode mode_ = Mode::kAuto;  // since the start
-  // Downstream takes such caps, as those do that take any, but no compositions.
+  Mode mode_ = Mode::kAuto;  // mode at start()
+  // Downstream takes caps with compositions, as elements with ANY caps do, but no compositions.
   std::atomic<bool> is_refused_ = false;
-  std::atomic<bool> must_ask_ = true;  // about this
+  std::atomic<bool> must_ask_ = true;  // agree() has to ask again
 
-  // Of the streaming thread.
+  // Streaming thread only:
   Painter painter_;
   FrameClock clock_;
   LostResults lost_results_;
   UndecodedTensors undecoded_;
-  bool comes_with_compositions_ = false, goes_with_compositions_ = false;  // say the caps
+  bool comes_with_compositions_ = false, goes_with_compositions_ = false;  // by the caps
   bool attaches_ = false;
 };
 
 using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Overlay>;
 
-/// What the nearest npuinfer or npuimport has counted so far.
+/// Counters of the nearest npuinfer or npuimport upstream.
 std::optional<BusyTime> busy_time_in_front_of(GstBaseTransform* base) {
   const auto inference = inference_in_front_of(GST_ELEMENT(base));
   if (!inference) return std::nullopt;
@@ -141,7 +141,7 @@ void Overlay::set_frames(const GstVideoInfo& info, const GstCaps* in, const GstC
   must_ask_ = true;
 }
 
-/// With the caps that were agreed on.
+/// Asks downstream with the caps that were agreed on.
 bool takes_compositions(GstPad* source) {
   const CapsRef caps(gst_pad_get_current_caps(source));
   const QueryRef query(gst_query_new_allocation(caps.get(), FALSE));

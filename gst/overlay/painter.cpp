@@ -19,7 +19,7 @@ std::string line_of(const ReadClass& said) {
 
 }  // namespace
 
-/// Where a frame's sprites go. What is seen of the frame begins at `left`, `top`.
+/// Destination of a frame's sprites. The visible part of the frame begins at `left`, `top`.
 struct Painter::Target {
   Target(GstBuffer* frame, bool is_attached) : buffer(frame), attaches(is_attached) {
     constexpr guint kFarthest = 1 << 24;
@@ -31,7 +31,7 @@ struct Painter::Target {
   GstBuffer* buffer;
   bool attaches;
   int left, top;
-  std::optional<MappedFrame> pixels;  // a frame without results is not touched
+  std::optional<MappedFrame> pixels;  // mapped only when something is drawn
 };
 
 void Painter::set_frames(const GstVideoInfo& info) {
@@ -67,7 +67,7 @@ void Painter::put_sprites(Target* target) {
   drawing_->forget_sprites();
 }
 
-/// Under all that is drawn besides.
+/// Draws maps below everything else.
 void Painter::paint_maps(GstBuffer* buffer, Target* target) {
   maps_.clear();
   if (!drawn_with_.with_maps) return;
@@ -126,7 +126,7 @@ void Painter::paint_statistics(GstBuffer* buffer, std::span<const Region> region
   put_sprites(target);
 }
 
-/// The best comes first, and is to be on top; what is written on top of all.
+/// Draws the best object last, on top of the others, and labels on top of all objects.
 void Painter::paint_objects(std::span<const Region> regions, Target* target) {
   for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
     drawing_->add(*region);

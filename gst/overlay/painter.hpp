@@ -1,4 +1,4 @@
-// Draws on a stream's frames what was found in them.
+// Draws results on a stream's frames.
 #pragma once
 
 #include <gst/video/video.h>
@@ -18,7 +18,7 @@
 
 namespace gstnpu {
 
-/// Of one stream. One thread.
+/// Draws on the frames of one stream. Single-threaded.
 class Painter {
  public:
   struct Stats {
@@ -28,17 +28,17 @@ class Painter {
     guint64 labels_left_out = 0;  ///< objects whose label was not written: too many new ones
   };
 
-  /// `busy_time`: of the inference in front, for the statistics line.
+  /// `busy_time`: asks the inference upstream, for the statistics line.
   explicit Painter(std::function<std::optional<BusyTime>()> busy_time = nullptr)
       : statistics_(std::move(busy_time)) {}
 
-  /// Throws npu::Error for frames that nothing can be drawn on.
+  /// Throws npu::Error for frames that cannot be drawn on.
   void set_frames(const GstVideoInfo& info);
-  /// Another stream, or another place of it.
+  /// Starts over for another stream, or after a seek.
   void reset() { trails_.clear(); }
-  /// On the frame's pixels or, where it `attaches`, as a GstVideoOverlayCompositionMeta, for which
-  /// the buffer must be writable. `seconds`: of the stream. Throws npu::Error where the frame's
-  /// memory is not what it claims.
+  /// Draws on the frame's pixels. Where it `attaches`, adds a GstVideoOverlayCompositionMeta
+  /// instead, which needs a writable buffer. `seconds`: stream time. Throws npu::Error where the
+  /// frame's memory is not what it claims.
   void paint(GstBuffer* buffer, const Look& look, bool attaches, double seconds);
 
   const Stats& stats() const { return stats_; }
@@ -62,7 +62,7 @@ class Painter {
   Look drawn_with_;
   std::optional<Drawing> drawing_;
   MapModels map_models_;
-  std::vector<ColoredMap> maps_;  // of the frame
+  std::vector<ColoredMap> maps_;  // this frame's
   Trails trails_;
   Statistics statistics_;
   Stats stats_;

@@ -7,7 +7,7 @@
 namespace gstnpu {
 namespace {
 
-// Bright enough for dark scenes and strong enough for light ones, each far from those beside it.
+// Bright enough for dark scenes and strong enough for light ones; neighbours differ clearly.
 constexpr std::array<Color, 16> kColors = {{{255, 82, 82},
                                             {64, 196, 255},
                                             {255, 215, 64},
@@ -39,7 +39,7 @@ Color color_of_track(std::uint64_t id) {
   return kColors[id % kColors.size()];
 }
 
-/// The golden ratio leads each hue as far as can be from those before it.
+/// Steps by the golden ratio keep each hue far from those before it.
 Color color_of_class(std::uint32_t id) {
   constexpr double kGolden = 0.618033988749895;
   const double hue = std::fmod(0.35 + id * kGolden, 1.0) * 6;

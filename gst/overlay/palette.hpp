@@ -1,4 +1,4 @@
-// Which color something has.
+// Chooses colors.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace gstnpu {
 
-/// Of a label: the same in every run. Neighbouring numbers are far apart in hue.
+/// A label's color, the same in every run. Neighbouring colors of the palette differ clearly in
+/// hue.
 Color color_of_label(std::string_view label);
-/// Of an identity.
+/// A tracked object's color.
 Color color_of_track(std::uint64_t id);
-/// Of a class in a map, where many lie side by side: each has its own.
+/// A class's color in a map, where many classes lie side by side: each has its own.
 Color color_of_class(std::uint32_t id);
-/// Black or white: what can be read on it.
+/// Black or white, whichever is legible on `paper`.
 Color ink_on(Color paper);
 
 }  // namespace gstnpu

@@ -12,7 +12,7 @@ constexpr gint64 kWindow_us = 500000;
 constexpr std::size_t kMostClasses = 4;
 constexpr const char* kBetween = " \u00b7 ";
 
-/// With a point in every language, as all else that is written.
+/// Writes a decimal point in every locale, like all other output.
 std::string text_of(const char* format, double value) {
   char text[32];
   return g_ascii_formatd(text, sizeof text, format, value);
@@ -23,7 +23,7 @@ void append(std::string* line, const std::string& part) {
   *line += line->empty() ? part : kBetween + part;
 }
 
-/// "3 car, 1 person": the most frequent first, then by name.
+/// "3 car, 1 person", the most frequent first, then by name.
 std::string objects_in(std::span<const Region> regions) {
   std::map<std::string, std::size_t> counts;
   for (const Region& region : regions) ++counts[region.label.empty() ? "?" : region.label];

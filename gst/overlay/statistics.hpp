@@ -1,4 +1,4 @@
-// A line of what a stream does: frames a second, latency, utilisation, objects.
+// A line of statistics: frames a second, latency, utilisation, objects.
 #pragma once
 
 #include <gst/gst.h>
@@ -12,19 +12,21 @@
 
 namespace gstnpu {
 
-/// Of an inference: how long it had the NPU, of how long.
+/// Time that an inference used the NPU, and the time since its first submission.
 struct BusyTime {
   guint64 busy_ns = 0, wall_ns = 0;
 };
 
-/// One stream. Its numbers stand for half a second each, so that they can be read. One thread.
+/// Statistics of one stream. Numbers change every half second, so that they can be read.
+/// Single-threaded.
 class Statistics {
  public:
-  /// `busy_time`: asked for each time; none where nobody knows.
+  /// `busy_time`: asked with each new set of numbers; nullopt where it is not known.
   explicit Statistics(std::function<std::optional<BusyTime>()> busy_time)
       : busy_time_(std::move(busy_time)) {}
 
-  /// A frame. `now_us` never goes back; `inference_ns`: 0 where the frame was not inferred.
+  /// Counts a frame. `now_us` never goes back; `inference_ns` is 0 where the frame was not
+  /// inferred.
   void count(gint64 now_us, guint64 inference_ns, std::span<const Region> regions);
   /// Empty before the first frame.
   const std::string& line() const { return line_; }
@@ -33,9 +35,9 @@ class Statistics {
   void measure(gint64 now_us);
 
   std::function<std::optional<BusyTime>()> busy_time_;
-  std::optional<gint64> since_us_;  // of what is counted below
+  std::optional<gint64> since_us_;  // start of the current half second
   guint frames_ = 0, inferred_ = 0;
-  guint64 inference_ns_ = 0;  // of all that were inferred
+  guint64 inference_ns_ = 0;  // sum over inferred frames
   std::optional<BusyTime> busy_before_;
   std::string speed_;  // the line without its objects
   std::string line_;

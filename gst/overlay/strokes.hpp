@@ -1,4 +1,4 @@
-// Ways that cairo draws, wherever they lead.
+// Paths for cairo with coordinates of any size.
 #pragma once
 
 #include <cairo.h>
@@ -9,8 +9,7 @@
 
 namespace gstnpu {
 
-/// Cairo's numbers end at 2^23, and go on at the other end: what is farther out is drawn that far.
-/// What is no number is 0.
+/// Limits a coordinate: cairo's wrap around at 2^23. NaN becomes 0.
 inline double to_cairo(double place) {
   constexpr double kFarthest = 1 << 20;
   return std::isnan(place) ? 0 : std::clamp(place, -kFarthest, kFarthest);

@@ -1,4 +1,4 @@
-// The ways that tracked objects went.
+// Trails of tracked objects.
 #pragma once
 
 #include <gst/gst.h>
@@ -13,32 +13,32 @@
 
 namespace gstnpu {
 
-/// Remembers where objects with an identity were. One thread.
+/// Remembers where tracked objects were. Single-threaded.
 class Trails {
  public:
   struct Point {
     double x = 0, y = 0;  ///< frame pixels
-    double seconds = 0;   ///< of the stream
+    double seconds = 0;   ///< stream time
   };
   struct Trail {
     std::deque<Point> points;  ///< oldest first
-    double seen = 0;           ///< seconds of the stream
+    double seen = 0;           ///< stream time when last seen
   };
 
-  /// What is older than `length` seconds is forgotten; all of it where time goes back. Points
-  /// nearer than `step` pixels to the one before are none.
+  /// Adds a point for each tracked object unless it is within `step` pixels of the last one.
+  /// Forgets points older than `length` seconds, and everything when time goes back.
   void update(double seconds, double length, double step, Anchor anchor,
               std::span<const Region> regions);
   void clear() { trails_.clear(); }
 
-  /// By identity. Ways of a single point are none, but are there.
+  /// Trails by identity. Some have a single point or none, and cannot be drawn yet.
   const std::map<guint64, Trail>& trails() const { return trails_; }
 
  private:
   void forget_older_than(double seconds);
 
   std::map<guint64, Trail> trails_;
-  double seconds_ = 0;  // of the last frame
+  double seconds_ = 0;  // time of the last frame
 };
 
 }  // namespace gstnpu
