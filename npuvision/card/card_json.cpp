@@ -1,4 +1,4 @@
-// A card as one line of JSON, exact to the last bit.
+// Writes a card as one line of JSON that reads back to the same bits.
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The shortest digits that are this float again.
+/// The shortest digits that read back as the same float.
 ordered_json number_json(float value, const char* name) {
   if (!std::isfinite(value)) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -65,7 +65,7 @@ ordered_json json_of(const std::vector<Type>& values, const char* name) {
   return list;
 }
 
-/// What `parse` makes of a word; its refusal names the key.
+/// Parses a word with `parse`; names the key if that refuses it.
 template <typename Parse>
 auto word_of(const Value& value, const Parse& parse) {
   try {

@@ -1,4 +1,4 @@
-// What a card is made of, once for all that walk over it.
+// The fields of a card, listed once for all code that visits them.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ template <typename Type>
 struct Field {
   const char* name;  ///< in JSON and in `origins`
   Type ModelCard::*member;
-  double lowest = 0, highest = 0;            ///< of a number
-  std::size_t most = CardLimits::kChannels;  ///< of a list of numbers
+  double lowest = 0, highest = 0;            ///< range of a number
+  std::size_t most = CardLimits::kChannels;  ///< longest list of numbers
 };
 template <typename Type, typename... Range>
 Field(const char*, Type ModelCard::*, Range...) -> Field<Type>;
@@ -95,10 +95,10 @@ bool is_said(const List& list) {
   return !list.empty();
 }
 
-/// Throws Error(kInvalidArgument) that names `place` and key.
+/// Throws Error(kInvalidArgument) that names `place` and the key.
 ModelCard card_from_json(const std::string& text, const std::string& place);
 
-/// The card with `origin` as the origin of all that it says.
+/// The card, with `origin` as the origin of every field that is set.
 ModelCard signed_by(const std::string& origin, ModelCard card);
 
 }  // namespace npu::vision

@@ -15,7 +15,7 @@ struct Architecture {
   std::optional<bool> multilabel = std::nullopt;
 };
 // DETR itself ends in a softmax over classes and background, its successors in a sigmoid for each
-// class. Others that are made for object detection are not known to give what DETR gives.
+// class. Other models for object detection may have other outputs.
 constexpr Architecture kArchitectures[] = {
     {"DetrForObjectDetection", Task::kDetect, Family::kDetr, false},
     {"TableTransformerForObjectDetection", Task::kDetect, Family::kDetr, false},
@@ -28,7 +28,7 @@ constexpr Architecture kArchitectures[] = {
     {"CLIPVisionModel", Task::kEmbed, Family::kEmbedding},
     {"CLIPVisionModelWithProjection", Task::kEmbed, Family::kEmbedding},
 };
-// Whose outputs are the same for all models of the task.
+// Endings of tasks whose outputs are the same for all models.
 constexpr Architecture kEndings[] = {
     {"ForImageClassification", Task::kClassify, Family::kClassification},
     {"ForSemanticSegmentation", Task::kSemantic, Family::kSegmentation},
@@ -59,7 +59,7 @@ void read_architecture(const Value& root, ModelCard* card) {
   }
 }
 
-/// RT-DETR may be trained with a softmax, too.
+/// RT-DETR may also be trained with a softmax.
 void read_focal_loss(const Value& root, ModelCard* card) {
   const auto focal = root.find("use_focal_loss");
   if (focal && card->family == Family::kDetr) {
@@ -67,19 +67,19 @@ void read_focal_loss(const Value& root, ModelCard* card) {
   }
 }
 
-/// Of classifications: a softmax, unless it says otherwise.
+/// Classifications have a softmax unless problem_type says otherwise.
 void read_problem_type(const Value& root, ModelCard* card) {
   const auto problem = root.find("problem_type");
   if (!problem || card->family != Family::kClassification) return;
   const std::string name = problem->text();
   if (name == "regression") {
-    card->raw_scores = true;  // a value that is no probability is an error then
+    card->raw_scores = true;  // rejects values that are not probabilities
   } else {
     card->multilabel = name == "multi_label_classification";
   }
 }
 
-/// Whoever was given no names has LABEL_0, LABEL_1, ...
+/// Models without label names have LABEL_0, LABEL_1, ...
 bool are_placeholders(const std::vector<std::string>& labels) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] != "LABEL_" + std::to_string(i)) return false;
@@ -112,7 +112,7 @@ std::vector<float> deviations_of(const Value& value) {
   return value.numbers(0.001, 1000, CardLimits::kChannels);
 }
 
-/// A side of the model's input over that of the picture that it is cut out of.
+/// The crop's share: a side of the model's input over the side of the picture it is cut from.
 void set_crop(const Value& from, std::uint32_t side, std::uint32_t whole, ModelCard* card) {
   if (side > whole || side == 0) return;
   if (side < CardLimits::kLeastCropShare * whole) {
@@ -127,9 +127,9 @@ std::uint32_t side_before(std::uint32_t side, double share) {
   return static_cast<std::uint32_t>(std::floor(side / share));
 }
 
-constexpr double kLeastShare = 0.01, kMostShare = 100;  // of crop_pct
+constexpr double kLeastShare = 0.01, kMostShare = 100;  // range of crop_pct
 
-/// The shorter side becomes input / crop_pct, rounded down, and the middle is taken.
+/// timm scales the shorter side to input / crop_pct, rounded down, and takes the middle.
 void read_timm_crop(const Value& config, ModelCard* card) {
   const auto share = config.find("crop_pct"), mode = config.find("crop_mode");
   if (!share || (mode && mode->text() != "center")) return;
@@ -137,7 +137,7 @@ void read_timm_crop(const Value& config, ModelCard* card) {
   set_crop(*share, side, side_before(side, share->number(kLeastShare, kMostShare)), card);
 }
 
-/// timm's `pretrained_cfg`.
+/// Reads timm's `pretrained_cfg`.
 void read_timm(const Value& root, ModelCard* card) {
   const auto config = root.find("pretrained_cfg");
   if (!config) return;
@@ -176,7 +176,7 @@ bool is_made_by(const Value& root, std::string_view model) {
   return said && said->text().starts_with(model);
 }
 
-/// EfficientNet's processor divides by image_std once more, unless it is told that the model has no
+/// EfficientNet's processor divides by image_std twice, unless it is told that the model has no
 /// classes.
 bool divides_twice(const Value& root) {
   return flag_or(root, "include_top",
@@ -205,7 +205,8 @@ void read_values(const Value& root, ModelCard* card) {
                     by, offset, card);
 }
 
-/// The shorter side of what keeps its aspect ratio. One number means a square to DeiT.
+/// Shorter side of pictures that keep their aspect ratio. For DeiT a single number means a square
+/// instead.
 std::optional<std::uint32_t> shortest_edge(const Value& root) {
   const auto size = root.find("size");
   if (!size) return {};
@@ -229,7 +230,7 @@ void read_crop(const Value& root, ModelCard* card) {
   }
 }
 
-/// Of ConvNeXt, whose crop has the size itself; larger ones are stretched.
+/// ConvNeXt crops to the size itself; larger sizes are stretched.
 void read_crop_of_size(const Value& root, ModelCard* card) {
   constexpr std::uint32_t kStretched = 384;
   const auto edge = shortest_edge(root);
@@ -245,7 +246,8 @@ void read_size(const Value& root, ModelCard* card) {
   const bool crops = flag_or(root, "do_center_crop", false);
   const auto size = root.find(crops ? "crop_size" : "size");
   if (!size) return;
-  // Beside a longest edge one number is the shortest, of frames that keep their aspect ratio.
+  // Together with max_size, a single number is the shorter side of pictures that keep their aspect
+  // ratio.
   if (!crops && !size->is_map() && root.find("max_size")) return;
   if (!size->is_map()) {
     card->input_width = card->input_height = size->whole(1, CardLimits::kPixels);

@@ -8,7 +8,7 @@ namespace npu::vision {
 namespace {
 
 constexpr const char* kBlanks = " \t\r\n";
-constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";  // how editors of Windows begin UTF-8
+constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";  // Windows editors start UTF-8 files with it
 
 std::string trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -40,7 +40,7 @@ std::string read_text(const std::string& path, const std::string& folder) {
 
 std::vector<std::string> split_labels(std::string_view list, char separator) {
   std::vector<std::string> labels = split(list, separator);
-  // Blanks separate however many there are; of a comma list only the last may be a mere terminator.
+  // Several blanks are one separator. In a comma list only the last part may be empty.
   if (separator == ' ') {
     std::erase_if(labels, [](const std::string& label) { return label.empty(); });
   } else if (labels.back().empty()) {
@@ -51,7 +51,7 @@ std::vector<std::string> split_labels(std::string_view list, char separator) {
 
 std::vector<std::string> read_labels_file(const std::string& path, const std::string& folder) {
   std::string text = read_text(path, folder);
-  text.erase(text.find_last_not_of(kBlanks) + 1);  // may be millions of lines
+  text.erase(text.find_last_not_of(kBlanks) + 1);  // there may be millions of empty lines
   if (text.starts_with(kByteOrderMark)) {
     text.erase(0, std::string_view(kByteOrderMark).size());
   }

@@ -1,4 +1,4 @@
-// Geti's classifications of several levels: which values of the output exclude each other, and
+// Reads the levels of Geti's classifications: which values of the output exclude each other, and
 // which labels count only below another one.
 #include <map>
 
@@ -17,7 +17,7 @@ Value needed(const Value& from, const char* key) {
   return *value;
 }
 
-/// By their ids, of which none is left out.
+/// Labels by their ids, which must be complete.
 Labels read_ids(const Value& from, ModelCard* card) {
   const auto entries = from.entries();
   if (entries.empty() || entries.size() > CardLimits::kPairs) {
@@ -82,7 +82,7 @@ class LevelReader {
   }
 
  private:
-  /// Each head's values follow those of the one before.
+  /// Each head's values follow the previous head's.
   void check_range(const Value& range, std::size_t count) const {
     const auto ends = range.items();
     const std::size_t first = card_->level_values.size();

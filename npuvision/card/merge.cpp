@@ -1,4 +1,4 @@
-// Cards over cards, and cards over npucore's own pre-processing.
+// Merges cards, and applies a card to npucore's own pre-processing.
 #include <algorithm>
 
 #include "fields.hpp"
@@ -6,7 +6,7 @@
 namespace npu::vision {
 namespace {
 
-/// What belongs together is not made of two cards.
+/// Drops fields that only make sense together with others which the stronger card replaces.
 ModelCard without_what_contradicts(ModelCard card, const ModelCard& stronger) {
   const bool other_task =
       is_said(stronger.task) && is_said(card.task) && stronger.task != card.task;
@@ -60,8 +60,8 @@ ModelCard merged(const ModelCard& user, const ModelCard& model) {
   return card;
 }
 
-/// What its authors call the model is for people, and goes with each frame: no more of it than a
-/// name is long.
+/// Also shortens the architecture to the length of a name: it is for people, and goes along with
+/// every frame.
 ModelCard signed_by(const std::string& origin, ModelCard card) {
   constexpr std::size_t kMostBytes = 256;
   card.architecture = shortened(card.architecture, kMostBytes);

@@ -15,8 +15,8 @@ struct ModelType {
   Family family;
   std::optional<bool> end_to_end = std::nullopt;
 };
-// "YOLO" decides nothing: it is what Ultralytics writes whatever the task. The Model API's YOLOv5
-// is the one of Ultralytics, too.
+// "YOLO" decides nothing: Ultralytics writes it for every task. The Model API's YOLOv5 is also
+// Ultralytics' own.
 constexpr ModelType kModelTypes[] = {
     {"ssd", Task::kDetect, Family::kSsd},
     {"classification", Task::kClassify, Family::kClassification},
@@ -29,7 +29,7 @@ constexpr ModelType kModelTypes[] = {
     {"yolo11", Task::kDetect, Family::kYolo},
     {"yolo-seg", Task::kSegment, Family::kYolo},
     {"yolox", Task::kDetect, Family::kYoloX},
-    // Rows of six like YOLO's, but of centre and size from 0 to 1: no family that is known.
+    // Rows of six like YOLO's, but with centre and size from 0 to 1: no known family.
     {"yolodetr", Task::kDetect, Family::kAuto, false},
 };
 
@@ -55,8 +55,8 @@ bool is_true(const Value& root, const char* key) {
   return value && value->flag();
 }
 
-/// Classes of several levels, each with a softmax of its own. One softmax over all of them would
-/// look like an answer, so nothing is said where the levels are not known.
+/// Reads classes of several levels, each with its own softmax. Where the levels are not known, the
+/// card stays empty: one softmax over all of them would look like an answer.
 void read_hierarchical(const Value& root, const std::string& place, ModelCard* card) {
   const auto levels = root.find("hierarchical_config");
   if (!levels || is_true(root, "multilabel")) return;
@@ -107,13 +107,13 @@ void read_thresholds(const Value& root, ModelCard* card) {
   }
 }
 
-/// Whether the answer is one class, which the Model API gives however low its score is.
+/// Whether the answer is a single class, which the Model API gives however low its score is.
 bool takes_the_best(const ModelCard& card) {
   return card.task == Task::kClassify && !card.multilabel.value_or(false) &&
          card.level_values.empty();
 }
 
-/// What Model::repair() wrote.
+/// Reads what Model::repair() wrote.
 void read_host_postprocess(const Value& root, ModelCard* card) {
   const auto step = root.find("host_postprocess");
   if (!step) return;
@@ -139,14 +139,14 @@ void read_host_postprocess(const Value& root, ModelCard* card) {
   read_number(root, "host_lowest_score", 0, 1, &card->host_lowest_score);
 }
 
-/// As npucore reads them for Model::default_preprocess().
+/// Reads a list as npucore does for Model::default_preprocess().
 std::vector<float> read_list(const Value& root, const char* key, double lowest, double highest) {
   const auto value = root.find(key);
   if (!value) return {};
   return value->numbers_in_text(lowest, highest, CardLimits::kChannels);
 }
 
-/// The same as Model::default_preprocess() takes from it.
+/// Reads the same keys as Model::default_preprocess().
 void read_preprocess(const Value& root, ModelCard* card) {
   if (const auto resize = root.find("resize_type")) {
     const std::string type = resize->text();

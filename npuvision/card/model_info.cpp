@@ -22,7 +22,7 @@ class KeyFile {
   explicit KeyFile(std::string path)
       : path_(std::move(path)), file_(g_key_file_new(), g_key_file_unref) {
     g_key_file_set_list_separator(file_.get(), ',');
-    // No link leads out of the folder: what it names would be taken for the model's.
+    // Links must not lead out of the folder: their target would be taken for the model's file.
     const std::filesystem::path file(path_), folder = file.parent_path();
     const std::string text =
         npu::read_input(file.filename(), kMostBytes, folder.empty() ? "." : folder);
@@ -47,7 +47,7 @@ class KeyFile {
   std::string text(const std::string& group, const char* key) const {
     check_present(group, key);
     GError* error = nullptr;
-    // GLib gives the text as far as it understood it beside an error.
+    // Along with an error, GLib returns the text as far as it understood it.
     const Text value(g_key_file_get_string(file_.get(), group.c_str(), key, &error), g_free);
     if (error != nullptr) {
       refuse(group, key, take_message(error));
@@ -122,7 +122,7 @@ void check_version(const KeyFile& file) {
   }
 }
 
-// Of a key with two possible words, whether it is the second; a missing key is the first.
+// Whether a key with two possible words has the second; a missing key counts as the first.
 bool is_second(const KeyFile& file, const std::string& group, const char* key, const char* first,
                const char* second) {
   if (!file.has(group, key)) return false;
@@ -160,7 +160,7 @@ std::optional<double> read_ratio(const KeyFile& file, const std::string& group, 
   return value;
 }
 
-/// Every group may name the same file.
+/// Several groups may name the same file.
 constexpr std::size_t kMostLabelsFiles = 16;
 constexpr std::size_t kMostLabels = std::size_t{1} << 20;
 constexpr std::size_t kMostLabelsBytes = std::size_t{16} << 20;

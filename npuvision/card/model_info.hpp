@@ -10,31 +10,32 @@ namespace npu::vision {
 /// One section of a .modelinfo file: an input or output of the model.
 struct ModelInfoTensor {
   std::string name;                ///< the tensor's name in the model
-  std::string id;                  ///< of the tensor registry, e.g. "yolo-v8-out"; may be empty
+  std::string id;                  ///< from the tensor registry, like "yolo-v8-out"; may be empty
   std::string type;                ///< "float32", ...; may be empty
   std::vector<std::int64_t> dims;  ///< -1: any; may be empty
   bool is_input = false;
   bool is_column_major = false;
 
-  /// npucore's own keys, for outputs of detectors.
+  /// npucore's own keys for outputs of detectors.
   std::vector<std::string> labels;  ///< from `labels` or `labels-file`
   std::optional<double> confidence_threshold;
   std::optional<double> iou_threshold;
 };
 
-/// The file that describes a model for GStreamer 1.28 and later; read here on every version.
+/// The file that describes a model for GStreamer 1.28 and later; npuvision reads it with every
+/// version.
 struct ModelInfo {
   std::string file;
   std::string group_id;
   std::vector<ModelInfoTensor> tensors;  ///< in the file's order
 
-  /// Null when there is none.
+  /// Null where the output has no section.
   const ModelInfoTensor* find_output(const std::string& name) const;
-  /// The first output with this id; null when there is none.
+  /// The first output with this id; null where there is none.
   const ModelInfoTensor* find_output_by_id(const std::string& id) const;
 };
 
-/// `<model>.modelinfo`, else `<model without extension>.modelinfo`, else nothing.
+/// Finds `<model>.modelinfo`, else `<model without extension>.modelinfo`.
 std::optional<std::string> find_model_info(const std::string& model);
 
 /// Throws Error that names file, group and key.

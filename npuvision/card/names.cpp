@@ -1,4 +1,4 @@
-// The names of tasks and families.
+// Names of tasks and families.
 #include <algorithm>
 #include <iterator>
 #include <string_view>

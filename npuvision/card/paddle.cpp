@@ -3,7 +3,7 @@
 namespace npu::vision {
 namespace {
 
-/// "1./255.", as PaddleOCR writes the factor of the grey levels.
+/// Reads a factor such as "1./255.", as PaddleOCR writes it.
 double factor_of(const Value& value) {
   constexpr double kLargest = 1000;
   if (value.is_text()) {
@@ -13,7 +13,7 @@ double factor_of(const Value& value) {
   return value.number(CardLimits::kSmallScale, kLargest);
 }
 
-/// Grey levels: the model sees (x * scale - mean) / std.
+/// Reads the step after which the model sees (x * scale - mean) / std, x in grey levels.
 void read_normalisation(const Value& step, ModelCard* card) {
   const auto scale = step.find("scale"), mean = step.find("mean"), std = step.find("std");
   const double factor = scale ? factor_of(*scale) : 1.0 / 255;
@@ -22,8 +22,8 @@ void read_normalisation(const Value& step, ModelCard* card) {
                     std ? std->numbers(0.001, 1000, kMost) : std::vector<float>(), factor, 0, card);
 }
 
-/// The step that makes lines of text as high as the input, from the left on; it ends with
-/// x / 127.5 - 1, and beyond the line is 0.
+/// Reads the step that scales lines of text to the input's height, aligned left. Pixels become x /
+/// 127.5 - 1, and 0 beyond the line.
 void read_line_size(const Value& step, ModelCard* card) {
   if (const auto shape = step.find("image_shape")) {
     const auto sides = shape->items();
@@ -43,7 +43,7 @@ void read_steps(const Value& root, ModelCard* card) {
   const auto steps = root.find("PreProcess", "transform_ops");
   if (!steps) return;
   for (const Value& step : steps->items()) {
-    if (!step.is_map()) continue;  // a step without settings
+    if (!step.is_map()) continue;  // the step has no settings
     if (const auto decode = step.find("DecodeImage")) {
       const auto mode = decode->find("img_mode");
       card->channels = mode && mode->text() == "RGB" ? ChannelOrder::kRGB : ChannelOrder::kBGR;
@@ -57,7 +57,7 @@ void read_steps(const Value& root, ModelCard* card) {
   }
 }
 
-/// What DBPostProcess is set to.
+/// Reads the settings of DBPostProcess.
 void read_text_boxes(const Value& post_process, ModelCard* card) {
   const auto read = [&](const char* key, double highest, std::optional<float>* to) {
     if (const auto value = post_process.find(key)) {

@@ -1,4 +1,4 @@
-// All that is known about a model, from wherever it is written.
+// Reads everything that is known about a model from all the files that describe it.
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
 #include <npuvision/labels.hpp>
@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostYamlBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostJsonBytes = std::size_t{8} << 20;
 
-/// A file beside the model; nothing where there is none. No link leads out of the folder: what it
-/// names would be taken for the model's.
+/// Reads a file beside the model; nullopt where there is none. Links must not lead out of the
+/// folder: their target would be taken for the model's file.
 std::optional<std::string> read_beside(const fs::path& folder, const char* name,
                                        std::size_t most_bytes) {
   std::error_code unknown;
@@ -114,7 +114,7 @@ ModelCard read_model_card(const fs::path& model,
   add(from_file(folder, "preprocessor_config.json", kMostJsonBytes, card_of_preprocessor));
   add(from_file(folder, "inference.yml", kMostYamlBytes, card_of_inference_yml));
   add(from_labels_file(folder));
-  // Exports say it in the IR; those that were converted another way have lost it.
+  // Exports have it in the IR; models converted another way have lost it.
   if (!says_preprocess(card)) {
     add(signed_by("metadata.yaml", preprocess_of_ultralytics(metadata)));
   }

@@ -7,7 +7,7 @@
 namespace npu::vision {
 namespace {
 
-/// By name; else the only section is the only output's.
+/// Finds a section by name. A single section belongs to a single output whatever its name.
 const ModelInfoTensor* section_of(const ModelInfo& info, const TensorView& output,
                                   std::size_t outputs) {
   if (const auto* named = info.find_output(std::string(output.name))) return named;

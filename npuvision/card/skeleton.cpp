@@ -8,7 +8,7 @@
 namespace npu::vision {
 namespace {
 
-/// A row of points, each joined to the next.
+/// A range of points, each joined to the next.
 struct Chain {
   std::uint32_t first, last;
   bool is_closed = false;
@@ -28,7 +28,7 @@ Skeleton person() {
           {0, 2},   {1, 3},   {2, 4},   {3, 5},   {4, 6}};
 }
 
-/// The wrist, and four points of each finger from the palm on (MediaPipe, COCO-WholeBody, and
+/// The wrist, and four points of each finger starting at the palm (MediaPipe, COCO-WholeBody, and
 /// Ultralytics' hand-keypoints).
 Skeleton hand() {
   Skeleton skeleton;

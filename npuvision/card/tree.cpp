@@ -24,7 +24,7 @@ constexpr std::string_view kNull = "null";
   throw Error(ErrorCode::kInvalidArgument, "cannot read " + place + ": " + why);
 }
 
-/// Puts values together as a parser meets them, as long as they stay within the limits.
+/// Builds a tree from a parser's events, within the limits.
 class Builder {
  public:
   explicit Builder(const std::string& place) : place_(place) {}
@@ -67,7 +67,7 @@ class Builder {
 
   const std::string& place_;
   Tree root_;
-  std::vector<Tree*> open_;  // lists and maps that have not ended; only the last one grows
+  std::vector<Tree*> open_;  // lists and maps still open; only the last one grows
   std::optional<std::string> key_;
   std::size_t values_ = 0;
 };
@@ -190,15 +190,15 @@ class YamlEvents : public YAML::EventHandler {
   }
 
   Builder& builder_;
-  // Lists of words alone: so no alias stands for another, and none grows by depth.
+  // Keeps lists of words only, so that no alias stands for another and none grows by nesting.
   std::map<YAML::anchor_t, Words> lists_;
-  YAML::anchor_t open_list_ = 0;  // the innermost one, while it has but words
-  Words words_;                   // of that one
+  YAML::anchor_t open_list_ = 0;  // the innermost list, as long as it has only words
+  Words words_;                   // words of open_list_
   std::size_t copied_bytes_ = 0;
 };
 
-/// Python writes NaN, Infinity and -Infinity, which no JSON has: what is not finite says nothing.
-/// Bytes keep their places where a blank goes before "NaN", as Python writes it.
+/// Replaces NaN, Infinity and -Infinity, which Python writes but JSON does not have, by null: they
+/// say nothing. Other bytes keep their offsets if a blank precedes "NaN", as Python writes it.
 std::string without_non_finite(const std::string& text) {
   if (text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos) {
     return text;

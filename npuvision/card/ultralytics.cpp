@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kLiterals[] = {"args", "end2end", "imgsz", "kpt_names", "kpt_shape", "names"};
 
-/// "{0: 'person'}" and "[640, 640]" are YAML too.
+/// Parses Python literals such as "{0: 'person'}" and "[640, 640]", which are YAML too.
 void unfold_literals(Tree& root, const std::string& place) {
   for (const char* key : kLiterals) {
     if (!root.is_object() || !root.contains(key) || !root[key].is_string()) continue;
@@ -29,7 +29,7 @@ Task task_of(const std::string& name) {
   return found == std::end(kTasks) ? Task::kUnknown : found->task;
 }
 
-/// RT-DETR and YOLO-NAS, too, are exported with the task detect.
+/// RT-DETR and YOLO-NAS are also exported with the task detect.
 bool is_yolo(const Value& root) {
   const auto head = root.find("head");
   if (head && head->text() == "RTDETRDecoder") return false;
@@ -41,7 +41,8 @@ bool is_yolo(const Value& root) {
   return true;
 }
 
-/// Files from before there was a word for it name the only YOLO that was.
+/// Old files have no key for it: YOLOv10 was the only end-to-end YOLO then, and is named in the
+/// description.
 bool is_end_to_end(const Value& root) {
   const auto end2end = root.find("end2end"), nms = root.find("args", "nms");
   const auto description = root.find("description");
@@ -77,7 +78,7 @@ void read_size(const Value& root, ModelCard* card) {
   card->input_width = sides[1].whole(1, CardLimits::kPixels);
 }
 
-/// Ultralytics writes none: who knows the key points adds it to the file.
+/// Ultralytics writes no skeleton: users who know the key points add it to the file.
 void read_skeleton(const Value& root, ModelCard* card) {
   if (const auto skeleton = root.find("skeleton")) {
     card->skeleton = skeleton->pairs(0, card->key_points - 1);
@@ -95,7 +96,7 @@ void read_key_points(const Value& root, ModelCard* card) {
   card->key_point_values = sides[1].whole(2, 3);
   read_skeleton(root, card);
   auto names = root.find("kpt_names");
-  // Each class has a list; a card has one, that of the first class.
+  // Each class may have its own names; a card holds the first class's.
   if (names && names->is_map()) {
     names = names->find("0");
   }

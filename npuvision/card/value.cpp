@@ -15,7 +15,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// As Python and YAML write what has no value.
+/// Python and YAML have other words for no value.
 bool is_nothing(const Tree& tree, Value::Scalars scalars) {
   if (tree.is_null()) return true;
   if (scalars == Value::Scalars::kTyped || !tree.is_string()) return false;
@@ -200,7 +200,7 @@ std::vector<float> Value::numbers_in_text(double lowest, double highest, std::si
 std::vector<std::string> Value::labels() const {
   if (is_list()) return texts(CardLimits::kLabels);
   std::vector<std::string> labels;
-  std::vector<bool> given;  // 1, 01 and 1.0 are one class
+  std::vector<bool> given;  // 1, 01 and 1.0 are the same class
   for (const auto& [key, value] : entries()) {
     const auto id = parsed_number(key);
     if (!id || *id != std::floor(*id) || *id < 0 || *id >= CardLimits::kLabels) {
