@@ -12,25 +12,25 @@
 
 namespace npu::vision {
 
-/// A place in the frame: 0..1 of its width and height.
+/// A point in the frame, as shares 0..1 of its width and height.
 struct FramePoint {
   double x = 0, y = 0;
 };
 
-/// A polygon; the last corner is joined to the first.
+/// A polygon; its last corner is joined to the first.
 struct Zone {
   std::string name;
   std::vector<FramePoint> corners;
 };
 
-/// Who crosses it from its left to its right goes forward, as seen by one who walks from its first
+/// Crossing it from left to right counts as forward, seen by somebody who walks from its first
 /// point to its second.
 struct CountLine {
   std::string name;
   FramePoint from, to;
 };
 
-/// Where an object is: usually the middle of its lower edge, where it stands.
+/// Position of an object, usually the middle of its lower edge, where it stands.
 struct Sighting {
   std::uint64_t id = 0;
   FramePoint place;
@@ -42,68 +42,67 @@ struct ZoneCount {
     double seconds = 0;  ///< since it entered, or until it went out
   };
   std::vector<Inside> inside;  ///< by their ids
-  std::uint64_t entered = 0;   ///< also who was first seen inside
-  std::uint64_t left = 0;      ///< also who was not seen any more
-  double seconds_of_left = 0;  ///< that those who left were inside, together
+  std::uint64_t entered = 0;   ///< includes objects first seen inside
+  std::uint64_t left = 0;      ///< includes objects that disappeared inside
+  double seconds_of_left = 0;  ///< total time inside of the objects that left
 };
 
 struct LineCount {
   std::uint64_t forward = 0, backward = 0;
 };
 
-/// Something that happened in a frame.
+/// An event in a frame.
 struct CountEvent {
   enum class Kind { kEntered, kLeft, kForward, kBackward };
   Kind kind = Kind::kEntered;
-  std::size_t place = 0;  ///< of the zones, or of the lines
+  std::size_t place = 0;  ///< index of the zone or line
   std::uint64_t id = 0;
-  double seconds = 0;  ///< of kLeft: that it was inside
+  double seconds = 0;  ///< kLeft only: time inside
 };
 
-/// Counts who is in zones and who crosses lines. One thread.
+/// Counts objects in zones and across lines. Single-threaded.
 class NPU_API Counter {
  public:
-  /// Who is not seen for longer than `lost_seconds` has left, when it was seen last; of more than
-  /// 16384 objects, also who was seen before the others. Throws
-  /// npu::Error for zones without an area, for lines without a length, for points outside of the
-  /// frame, and for a time or a margin that is below 0 or no number.
-  /// `margin`: of boxes that tremble, 0..1 of the frame: who has entered a zone leaves it where it
-  /// gets farther than that from it, as of when it went out; who has crossed a line may cross it
-  /// again when it has been farther than that from it.
+  /// An object that is not seen for longer than `lost_seconds` has left at the time it was last
+  /// seen. Beyond 16384 objects, those seen longest ago leave early. Throws npu::Error for zones
+  /// without an area, lines without a length, points outside of the frame, and a time or margin
+  /// that is negative or NaN.
+  /// `margin`, 0..1 of the frame, absorbs trembling boxes. An object leaves a zone only when it
+  /// gets farther away than that; it then counts as having left when it went out. An object that
+  /// crossed a line may cross it again only after it was farther away than that.
   Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds,
           double margin = 0);
 
-  /// A frame. `seconds`: of the stream; where time goes back, whoever was seen is forgotten; where
-  /// it is not finite, no time has passed. Sightings that are not finite are none; of several with
-  /// one id the first one counts.
+  /// Takes a frame. `seconds` is stream time: if it goes back, all objects are forgotten; if it is
+  /// not finite, no time has passed. Sightings that are not finite are ignored; of several with one
+  /// id the first counts.
   void update(double seconds, std::span<const Sighting> sightings);
-  /// Another place of the stream: whoever was seen is forgotten, and has neither left nor crossed.
-  /// Totals stay.
+  /// Forgets all objects after a seek: they have neither left nor crossed. Totals stay.
   void forget_objects();
 
   const std::vector<Zone>& zones() const { return zones_; }
   const std::vector<CountLine>& lines() const { return lines_; }
-  /// One for each zone, and for each line.
+  /// One count for each zone, and for each line.
   std::span<const ZoneCount> zone_counts() const { return zone_counts_; }
   std::span<const LineCount> line_counts() const { return line_counts_; }
-  /// Of the last frame.
+  /// Events of the last frame.
   std::span<const CountEvent> events() const { return events_; }
 
  private:
-  /// Seconds of the stream.
+  /// Stream times in seconds.
   struct InZone {
     std::optional<double> entered;
-    std::optional<double> outside;  ///< since when, not yet farther than the margin
+    std::optional<double> outside;  ///< when it went out, while still within the margin
   };
   struct AtLine {
-    std::optional<FramePoint> beside;  ///< where it last was on a side
-    bool is_right = false;             ///< as was counted
-    bool is_between = false;           ///< its ends was where it last came to the other side
-    bool is_clear = true;              ///< it was farther than the margin since it was counted
+    std::optional<FramePoint> beside;  ///< last position off the line
+    bool is_right = false;             ///< the side that was counted
+    bool is_between = false;           ///< its last change of side was between the line's ends
+    bool is_clear = true;              ///< it was beyond the margin since it was counted
   };
   struct Object {
-    double seen = 0;          ///< seconds of the stream
-    std::uint64_t frame = 0;  ///< in which it was seen
+    double seen = 0;          ///< stream time
+    std::uint64_t frame = 0;  ///< frame in which it was last seen
     std::vector<InZone> zones;
     std::vector<AtLine> lines;
   };
@@ -119,7 +118,7 @@ class NPU_API Counter {
   std::vector<Zone> zones_;
   std::vector<CountLine> lines_;
   double lost_seconds_, margin_;
-  std::optional<double> seconds_;  // of the last frame
+  std::optional<double> seconds_;  // time of the last frame
   std::uint64_t frame_ = 0;
   std::vector<ZoneCount> zone_counts_;
   std::vector<LineCount> line_counts_;

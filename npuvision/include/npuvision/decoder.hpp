@@ -12,45 +12,47 @@
 
 namespace npu::vision {
 
-/// What counts in one frame; from the user, else the card, else these.
+/// Options for decoding a frame: the user's, else the card's, else these defaults.
 struct DecodeOptions {
   float confidence_threshold = 0.5F;  ///< lowest score that counts, 0..1
-  /// Of two objects of one class that overlap more (intersection over union), the better one stays.
+  /// When two objects of a class overlap more than this (intersection over union), the better
+  /// stays.
   float iou_threshold = 0.5F;
-  /// Whether the decoder suppresses what overlaps; else as the family does (docs/models.md).
+  /// Whether the decoder suppresses overlaps; nullopt: as the family does (docs/models.md).
   std::optional<bool> suppresses;
-  bool is_class_agnostic = false;  ///< of any two objects that overlap, the better one stays
-  std::size_t max_objects = 300;   ///< the best ones of a frame
-  /// The best ones of a classification; of one that is multilabel, or has levels, options_of() asks
-  /// for all.
+  bool is_class_agnostic = false;  ///< objects of different classes suppress each other too
+  std::size_t max_objects = 300;   ///< in a frame; the best ones stay
+  /// Classes of a classification, the best ones. options_of() sets no limit where it is multilabel
+  /// or has levels.
   std::size_t max_classes = 1;
 };
 
-/// What the card says, where it says something.
+/// The card's options, and defaults where the card has none.
 NPU_API DecodeOptions options_of(const ModelCard& card);
 
 /// Turns the outputs of one model into answers. Keeps its scratch memory from frame to frame, and
-/// allocates none once it has seen its busiest frame. One thread.
+/// allocates nothing more once it has seen its busiest frame. Single-threaded.
 class NPU_API Decoder {
  public:
   virtual ~Decoder();
   virtual Family family() const = 0;
-  /// `outputs` are those that make_decoder() saw, in its order, with their data. `geometry` leads
-  /// from the model's pixels to the frame's. Clears `answer` first. Values that are not finite are
-  /// no answer. Throws Error(kInvalidArgument) for data that breaks the family's contract, a score
-  /// that is no probability for one: the tensor is something else then, and `answer` of no use.
+  /// `outputs` are those that make_decoder() saw, in the same order, with data. `geometry` converts
+  /// the model's pixels to the frame's. Clears `answer` first. Values that are not finite give no
+  /// results. Throws Error(kInvalidArgument) for data that breaks the family's contract, such as a
+  /// score that is no probability: then the tensor is something else, and `answer` must not be
+  /// used.
   virtual void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
                       FrameSize frame, const DecodeOptions& options, Answer* answer) = 0;
 };
 
-/// The input of the model as it was compiled.
+/// Size of the model's compiled input.
 struct InputSize {
   std::uint32_t width = 0, height = 0;  ///< pixels; 0: not known
 };
 
-/// The decoder of the one family that card and shapes allow together; the views need no data.
-/// Throws Error(kInvalidArgument) where none does, or more than one: the message says what was
-/// found and what would decide.
+/// Makes the decoder of the only family that both card and shapes allow; the views need no data.
+/// Throws Error(kInvalidArgument) where no family or several fit; the message says what was found
+/// and what would decide.
 NPU_API std::unique_ptr<Decoder> make_decoder(const ModelCard& card,
                                               std::span<const TensorView> outputs, InputSize input);
 

@@ -9,11 +9,11 @@
 
 namespace npu::vision {
 
-/// "circle, square" -> circle, square. Blanks around a label are not part of it.
+/// Splits "circle, square" into circle and square. Blanks around labels are dropped.
 NPU_API std::vector<std::string> split_labels(std::string_view list, char separator);
 
-/// One label a line, UTF-8; empty lines at the end do not count. Throws Error naming file and line.
-/// With a `folder`, the path is relative to it and must not lead out of it.
+/// Reads one label a line, UTF-8; empty lines at the end do not count. Throws Error naming file and
+/// line. With a `folder`, the path is relative to it and must not lead out of it.
 NPU_API std::vector<std::string> read_labels_file(const std::string& path,
                                                   const std::string& folder = "");
 

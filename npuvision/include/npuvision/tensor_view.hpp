@@ -9,7 +9,7 @@
 
 namespace npu::vision {
 
-/// One output of a model as it lies in memory; everything is borrowed.
+/// One output of a model in memory; everything is borrowed.
 struct NPU_API TensorView {
   static constexpr std::size_t kMaxRank = 8;
 

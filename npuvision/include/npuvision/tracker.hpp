@@ -11,39 +11,39 @@
 namespace npu::vision {
 
 struct TrackerOptions {
-  /// Objects of at least this confidence begin tracks; 0..1.
+  /// Objects with at least this confidence start tracks; 0..1.
   float high_confidence = 0.5F;
-  /// Objects of at least this one go on with a track that has no better: something that is partly
-  /// hidden is found with less confidence. 0..1.
+  /// Objects with at least this confidence continue a track that has no better match: a partly
+  /// hidden object is found with less confidence. 0..1.
   float low_confidence = 0.1F;
-  /// How often an object has to be found before it gets an identity; not in the first frame.
+  /// Number of detections before a track gets an identity; in the first frame one is enough.
   std::uint32_t confirm_after = 2;
-  double lost_seconds = 1;  ///< how long something that is not found is looked for, of 1024 at most
-  /// Whether an object may go on with a track of another label.
+  double lost_seconds = 1;  ///< how long a lost track is looked for; at most 1024 tracks are
+  /// Whether objects may continue tracks with another label.
   bool across_labels = false;
 };
 
-/// Something that is seen frame after frame.
+/// An object followed from frame to frame.
 struct Track {
-  /// From 1 on, never given twice; 0: not found often enough yet.
+  /// Starts at 1 and is never reused; 0: not confirmed yet.
   std::uint64_t id = 0;
-  /// Where it is: of an object that was found, its own edges; else those that its movement leads
-  /// to. Frame pixels, inside the frame, never empty.
+  /// Edges of the object found in this frame, else those predicted by the track's movement. Frame
+  /// pixels, inside the frame, never empty.
   double left = 0, top = 0, right = 0, bottom = 0;
-  float confidence = 0;        ///< of the object that was found last
-  std::uint32_t label_id = 0;  ///< of the object that was found last
-  /// In this frame: its place among the objects; kNotFound: it was not found, or not looked for.
+  float confidence = 0;        ///< of the last object found
+  std::uint32_t label_id = 0;  ///< of the last object found
+  /// Index of the object in this frame; kNotFound: none was found, or none was looked for.
   std::size_t object = kNotFound;
   double seconds_since_found = 0;
-  double first_found = 0;  ///< seconds of the stream
+  double first_found = 0;  ///< stream time
 
   static constexpr std::size_t kNotFound = SIZE_MAX;
 };
 
 /// Gives objects identities that last from frame to frame. Each track has a Kalman filter of
-/// constant velocity; objects go to tracks by the overlap with where those are expected, the
-/// confident ones first (ByteTrack: Zhang et al., 2022, arXiv 2110.06864). Keeps its memory from
-/// frame to frame. One thread.
+/// constant velocity; objects are matched to the predicted boxes by overlap, confident ones first
+/// (ByteTrack: Zhang et al., 2022, arXiv 2110.06864). Keeps its memory from frame to frame.
+/// Single-threaded.
 class NPU_API Tracker {
  public:
   explicit Tracker(const TrackerOptions& options = {});
@@ -51,20 +51,20 @@ class NPU_API Tracker {
   Tracker(Tracker&&) noexcept;
   Tracker& operator=(Tracker&&) noexcept;
 
-  /// A frame in which objects were looked for. `seconds`: of the stream, not before the frame
-  /// before; where they are, all tracks end; where they are not finite, no time has passed. Objects
-  /// that are not finite, or empty, are none.
+  /// Takes a frame in which objects were looked for. `seconds` is stream time: if it goes back, all
+  /// tracks end; if it is not finite, no time has passed. Objects that are empty or not finite are
+  /// ignored.
   void update(double seconds, std::span<const Object> objects, FrameSize frame);
-  /// A frame in which nothing was looked for: tracks go on as they moved.
+  /// Takes a frame in which nothing was looked for: tracks move as predicted.
   void predict(double seconds, FrameSize frame);
 
-  /// After the frame: first those that were found, or, after predict(), that were found in the last
-  /// frame in which objects were looked for; then those that are lost. Valid until the next call.
+  /// Tracks after the last frame: first the present ones, which were found in the last frame that
+  /// update() took, then the lost ones. Valid until the next call.
   std::span<const Track> tracks() const;
-  /// How many of them are not lost.
+  /// Number of tracks that are not lost.
   std::size_t num_present() const;
 
-  /// Ends all tracks. Identities go on.
+  /// Ends all tracks. Identities are still never reused.
   void reset();
 
  private:
