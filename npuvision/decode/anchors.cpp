@@ -1,5 +1,5 @@
 // MediaPipe's face detectors (BlazeFace): boxes and key points relative to anchors that cover the
-// picture. Overlapping faces are one, their mean by score.
+// picture. Overlapping faces become one, their mean weighted by score.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,21 +14,21 @@ namespace {
 
 constexpr std::size_t kKeyPoints = 6;
 constexpr std::size_t kValues = 4 + 2 * kKeyPoints;
-constexpr float kMostLogit = 80;  // beyond, a score is 0 or 1
+constexpr float kMostLogit = 80;  // beyond it a score is 0 or 1
 
-/// A grid of anchors, so many at each place.
+/// A grid with several anchors at each place.
 struct Layer {
   std::size_t stride = 0, anchors = 0;
 };
 
-/// One size of input, and what covers it.
+/// An input size and the grids that cover it.
 struct Layout {
   std::uint32_t input;
   std::size_t boxes;
   std::array<Layer, 2> layers;
 };
 
-// Of the models short range and front camera, back camera, full range.
+// Layouts of the models short range and front camera, back camera, and full range.
 constexpr Layout kLayouts[] = {
     {128, 896, {{{8, 2}, {16, 6}}}}, {256, 896, {{{16, 2}, {32, 6}}}}, {192, 2304, {{{4, 1}, {}}}}};
 
@@ -52,7 +52,7 @@ bool is_scores(const Found& found, const TensorView& output) {
          layout_of(found, output.dims[1]) != nullptr;
 }
 
-// The model's two outputs belong together: a name that the card gives says nothing here.
+// Ignores the tensor name in the card: the model's two outputs belong together.
 int only_of(const Found& found, bool (*fits)(const Found& found, const TensorView& output)) {
   int only = -1;
   for (std::size_t i = 0; i < found.outputs.size(); ++i) {
@@ -100,7 +100,7 @@ class AnchorsDecoder : public Decoder {
   TensorView boxes_made_for_, scores_made_for_;
   std::vector<std::array<double, 2>> anchors_;  // centres, model pixels
   std::vector<float> boxes_values_, scores_;
-  std::vector<Face> faces_;  // that are left, best first
+  std::vector<Face> faces_;  // remaining faces, best first
 };
 
 AnchorsDecoder::AnchorsDecoder(const Found& found)
@@ -149,7 +149,7 @@ void AnchorsDecoder::collect(float threshold) {
   });
 }
 
-// Centre and key points from the anchor on; model pixels.
+// Centre and key points are relative to the anchor; model pixels.
 void AnchorsDecoder::add(std::size_t index, float score) {
   const auto raw = std::span(boxes_values_).subspan(index * kValues, kValues);
   if (!are_finite(raw) || !(raw[2] > 0) || !(raw[3] > 0)) return;
@@ -166,7 +166,7 @@ void AnchorsDecoder::add(std::size_t index, float score) {
   faces_.push_back(face);
 }
 
-/// The mean, by score, of the best and of all that overlap it; takes them out.
+/// Removes the best face and all that overlap it; returns their mean, weighted by score.
 Face AnchorsDecoder::take_best(float iou_threshold) {
   const Face best = faces_.front();
   Face mean = best;

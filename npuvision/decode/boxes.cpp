@@ -8,7 +8,7 @@
 namespace npu::vision {
 namespace {
 
-constexpr double kFar = 2;  // pictures: where no box of shares ends
+constexpr double kFar = 2;  // in pictures; boxes in shares end before it
 
 double in_frame(double edge, double offset, double scale, std::uint32_t limit) {
   return std::clamp((edge - offset) * scale, 0.0, static_cast<double>(limit));
@@ -67,7 +67,7 @@ void Boxes::add_oriented(const OrientedBox& box, float confidence, std::uint32_t
   const Edges edges = enclosing(placed);
   const auto finite = [](double value) { return std::isfinite(value); };
   if (!std::all_of(edges.begin(), edges.end(), finite)) return;
-  // A scale near zero may leave nothing of a side.
+  // A scale near zero may leave a side without length.
   if (!(std::min({box.width, box.height, placed.width, placed.height}) > 0)) return;
   has_any_ = true;
   const Object object{.left = std::clamp<double>(edges[0], 0, frame_.width),

@@ -1,4 +1,4 @@
-// Boxes in model pixels: into the frame, in order, without doubles.
+// Converts boxes from model pixels to the frame, sorts them, and drops overlaps.
 #pragma once
 
 #include <algorithm>
@@ -21,44 +21,44 @@ using Edges = std::array<double, 4>;
 
 struct Candidate {
   Object object;
-  Edges edges;          ///< model pixels, not clipped: overlap is judged on these
-  std::uint32_t index;  ///< of the box in the tensor; makes the order of equal scores definite
-  Gaussian turned;      ///< of an oriented box, instead of the edges
+  Edges edges;          ///< model pixels, not clipped; used for overlaps
+  std::uint32_t index;  ///< of the box in the tensor; orders equal scores
+  Gaussian turned;      ///< replaces `edges` for oriented boxes
 };
 
-/// From model pixels into the frame; clipped to it.
+/// Convert model pixels to frame pixels, clipped to the frame.
 double frame_x(double x, const npu::FrameGeometry& geometry, FrameSize frame);
 double frame_y(double y, const npu::FrameGeometry& geometry, FrameSize frame);
 
 /// Intersection over union.
 double overlap(const Edges& a, const Edges& b);
 
-/// What a frame's tensor says is there. Keeps its memory from frame to frame.
+/// The boxes found in a frame. Keeps its memory from frame to frame.
 class Boxes {
  public:
   void begin(const npu::FrameGeometry& geometry, FrameSize frame);
-  /// Of edges in model pixels. What is not finite, or empty or outside the frame, is none.
+  /// Adds a box by its edges in model pixels, unless it is not finite, empty or outside the frame.
   void add(const Edges& edges, float confidence, std::uint32_t label_id, std::size_t index);
-  /// Of an oriented box in model pixels.
+  /// Adds an oriented box in model pixels.
   void add_oriented(const OrientedBox& box, float confidence, std::uint32_t label_id,
                     std::size_t index);
-  /// Whether a box was added, be it outside the frame.
+  /// Whether a box was added, even one outside the frame.
   bool has_any() const { return has_any_; }
-  /// Of a model whose boxes are shares of the picture: throws Error(kInvalidArgument) where each
-  /// box that was added ends a whole picture beyond the picture. They are pixels then.
+  /// For models whose boxes are shares of the picture: throws Error(kInvalidArgument) if every
+  /// added box ends more than a whole picture beyond the picture. They must be pixels then.
   void check_shares() const;
-  /// Best first, at most so many.
+  /// Keeps the best boxes, best first, at most `most`.
   void keep_best(std::size_t most);
-  /// Also drops what overlaps a better one of its class, or of any.
+  /// Also drops boxes that overlap a better one of their class, or of any class.
   void suppress(float iou_threshold, std::size_t most, bool is_class_agnostic = false);
-  /// One or the other, as the options say, else as the family does `by_itself`.
+  /// Calls keep_best() or suppress(), as the options say, or else by the family's own `by_itself`.
   void choose(const DecodeOptions& options, bool by_itself);
-  /// The same of oriented boxes, as the authors of YOLO do it: the overlap is ProbIoU, as much as
-  /// the threshold is too much, and what is dropped still drops others.
+  /// Suppresses oriented boxes as YOLO's authors do: overlap is ProbIoU, an overlap equal to the
+  /// threshold is too much, and dropped boxes still drop others.
   void suppress_oriented(float iou_threshold, std::size_t most);
 
   const std::vector<const Candidate*>& kept() const { return kept_; }
-  /// What was kept, as the answer's objects.
+  /// Copies the kept boxes to the answer's objects.
   void give(Answer* answer) const;
 
  private:
@@ -68,16 +68,16 @@ class Boxes {
   npu::FrameGeometry geometry_;
   FrameSize frame_;
   bool has_any_ = false;
-  bool has_share_ = false;  // one that ends less than a picture beyond the picture
+  bool has_share_ = false;  // some box ends less than a picture beyond the picture
   std::vector<Candidate> candidates_;
   std::vector<const Candidate*> kept_;  // of candidates_
 };
 
 [[noreturn]] void refuse_shares();
 
-/// Of a model whose boxes are pixels of its input: throws Error(kInvalidArgument) where it found
-/// some, but not one of the four values of all its `count` boxes, `at(box, value)`, is beyond one
-/// pixel. They are shares of the picture then, and all of it would be found in one pixel.
+/// For models whose boxes are pixels of the input: throws Error(kInvalidArgument) if boxes were
+/// found but none of the four values of all `count` boxes, `at(box, value)`, exceeds one pixel.
+/// They must be shares of the picture then, and everything would be found in one pixel.
 template <typename At>
 void check_pixels(const Boxes& boxes, InputSize input, std::size_t count, const At& at) {
   constexpr float kMost = 1.05F;             // a box may reach beyond the picture

@@ -20,13 +20,14 @@ namespace {
                   "model-family, model-task or tensor-name, or correct the model's description");
 }
 
-// A decoder may keep a view for longer than the name that the view borrows.
+// A decoder may keep a view longer than the borrowed name lives.
 TensorView named(TensorView view, std::string_view name) {
   view.name = name;
   return view;
 }
 
-// Each element has bytes of its own: strides of zero would make a few bytes any number of them.
+// Each element must have bytes of its own: with strides of zero a few bytes would pass for any
+// number of elements.
 bool lies_inside(const TensorView& tensor) {
   std::size_t end = bit_width(tensor.type) / 8, bytes = end;
   for (std::size_t i = 0; i < tensor.rank; ++i) {
@@ -92,7 +93,7 @@ const TensorView& checked_output(std::span<const TensorView> outputs, std::size_
 }
 
 float probability(float score) {
-  constexpr float kRounding = 1e-3F;  // of halves
+  constexpr float kRounding = 1e-3F;  // of f16 values
   if (score > 1 + kRounding || score < -kRounding) {
     refuse_value("score", score, "probability");
   }

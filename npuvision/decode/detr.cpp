@@ -1,4 +1,4 @@
-// Detection transformers: a score of each class for each query, and a box for each query.
+// Detection transformers: a box and a score of each class for each query.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr std::size_t kBoxValues = 4;
 
 struct Parts {
   int logits = -1, boxes = -1;
-  int masks = -1;  ///< none, or not asked for
+  int masks = -1;  ///< -1: none, or not asked for
 };
 
 bool is_pair(const TensorView& logits, const TensorView& boxes) {
@@ -32,7 +32,7 @@ int place_of(const Found& found, std::string_view name) {
   return -1;
 }
 
-// As the authors name them: Hugging Face, then RF-DETR.
+// Finds the outputs by their authors' names: Hugging Face's, then RF-DETR's.
 Parts by_name(const Found& found) {
   for (const Parts& parts : {Parts{place_of(found, "logits"), place_of(found, "pred_boxes")},
                              Parts{place_of(found, "labels"), place_of(found, "dets")}}) {
@@ -45,7 +45,7 @@ Parts by_name(const Found& found) {
   return {};
 }
 
-/// None where more than one pair has these shapes.
+/// Finds the outputs by shape; empty where several pairs fit.
 Parts by_shape(const Found& found) {
   Parts parts;
   for (std::size_t logits = 0; logits < found.outputs.size(); ++logits) {
@@ -58,7 +58,8 @@ Parts by_shape(const Found& found) {
   return parts;
 }
 
-// Of the original DETR and those that share its loss: a softmax, the last class is "no object".
+// Whether the model has a softmax whose last class is "no object", as the original DETR and models
+// with its loss have.
 bool has_softmax(const ModelCard& card) {
   if (card.multilabel) return !*card.multilabel;
   constexpr std::array kArchitectures{
@@ -80,7 +81,7 @@ bool is_masks(const TensorView& output, std::size_t queries) {
   return is_float(output) && has_shape(output, {1, queries, 0, 0});
 }
 
-/// RF-DETR's; others make their masks another way. -1: none, or more than one.
+/// Index of RF-DETR's masks; other models make masks in other ways. -1: none, or several.
 int place_of_masks(const Found& found, const Parts& parts) {
   const bool may_have = found.card.task == Task::kSegment ||
                         (found.card.task == Task::kUnknown && is_rf_detr(found, parts));
@@ -125,7 +126,8 @@ std::string refusal(const Found& found) {
   }
   const std::size_t classes = classes_of(found, parts), labels = found.card.labels.size();
   if (classes == 0) return "has only the class of no object";
-  // Both kinds of Hugging Face's have the same names, and one of them a class more than labels.
+  // Both kinds of Hugging Face's models have the same output names, but one of them has one class
+  // more than labels.
   const bool is_told = found.card.multilabel || found.card.family == Family::kDetr ||
                        has_softmax(found.card) || is_rf_detr(found, parts);
   if (labels == 0 && !is_told) {
@@ -173,9 +175,9 @@ class DetrDecoder : public Decoder {
   std::optional<std::size_t> masks_index_;
   TensorView masks_made_for_;
   std::vector<float> logits_, box_values_;
-  std::vector<float> planes_;    // of the objects' masks, one after the other
-  std::vector<float> part_;      // of one of them: what is painted
-  std::vector<Object> regions_;  // of the frame, that hold each object's mask
+  std::vector<float> planes_;    // the objects' masks, one after the other
+  std::vector<float> part_;      // the part of a mask that is painted
+  std::vector<Object> regions_;  // the part of the frame for each object's mask
   Boxes boxes_;
   MaskPainter painter_;
 };
@@ -197,7 +199,7 @@ void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
     add_sigmoids(geometry, options.confidence_threshold);
   }
   boxes_.check_shares();
-  // Each class of each query counts, but no more of them than there are queries.
+  // Each class of each query may be an object, but there are never more objects than queries.
   boxes_.keep_best(std::min(options.max_objects, logits_made_for_.dims[1]));
   boxes_.give(answer);
   if (masks_index_) {
@@ -205,7 +207,7 @@ void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   }
 }
 
-// The authors cut no mask at its box.
+// RF-DETR's authors do not cut masks at their boxes.
 void DetrDecoder::give_masks(const TensorView& masks, const npu::FrameGeometry& geometry,
                              FrameSize frame, Answer* answer) {
   read_planes(masks);
@@ -243,8 +245,8 @@ void DetrDecoder::read_planes(const TensorView& masks) {
   }
 }
 
-/// The rectangle of the frame outside which interpolated logits are not above 0: that of those
-/// above 0, and one more on each side. The object's box, where there is none.
+/// The rectangle of the frame outside which the interpolated logits are not above 0: around all
+/// positive logits, plus one on each side. The object's box where no logit is positive.
 Object DetrDecoder::region_of(const Object& object, std::span<const float> plane,
                               const npu::FrameGeometry& geometry, FrameSize frame) const {
   const std::size_t rows = masks_made_for_.dims[2], columns = masks_made_for_.dims[3];
@@ -272,7 +274,7 @@ Object DetrDecoder::region_of(const Object& object, std::span<const float> plane
 
 void DetrDecoder::add_sigmoids(const npu::FrameGeometry& geometry, float threshold) {
   const std::size_t classes = logits_made_for_.dims[2];
-  constexpr float kRounding = 1e-3F, kMost = 0.999F;  // a float's sigmoid may be 1
+  constexpr float kRounding = 1e-3F, kMost = 0.999F;  // a float's sigmoid may round to 1
   const float least = logit(std::clamp(threshold, 0.0F, kMost)) - kRounding;
   for (std::size_t i = 0; i < logits_.size(); ++i) {
     if (!(logits_[i] >= least) || !std::isfinite(logits_[i])) continue;
@@ -283,7 +285,7 @@ void DetrDecoder::add_sigmoids(const npu::FrameGeometry& geometry, float thresho
   }
 }
 
-// The best class of each query, of those that are objects.
+// Takes the best class of each query, "no object" aside.
 void DetrDecoder::add_softmax(const npu::FrameGeometry& geometry, float threshold) {
   const std::size_t columns = logits_made_for_.dims[2];
   for (std::size_t query = 0; query < logits_made_for_.dims[1]; ++query) {
@@ -300,7 +302,7 @@ void DetrDecoder::add_softmax(const npu::FrameGeometry& geometry, float threshol
   }
 }
 
-// Centre and size from 0 to 1.
+// A query's box is its centre and size, 0 to 1.
 void DetrDecoder::add(std::size_t query, float score, std::size_t label,
                       const npu::FrameGeometry& geometry) {
   const float* box = &box_values_[query * kBoxValues];

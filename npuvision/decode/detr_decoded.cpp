@@ -1,5 +1,6 @@
 // Detection transformers whose graphs end with labels, boxes and scores: the authors' exports of
-// RT-DETR and D-FINE. Their second input, orig_target_sizes, is the model's own width and height.
+// RT-DETR and D-FINE. The second input, orig_target_sizes, must be the model's own width and
+// height.
 #include <array>
 #include <cmath>
 
@@ -21,7 +22,7 @@ bool is_list(const TensorView& output) {
   return has_shape(output, {1, 0});
 }
 
-// Labels are whole numbers, or known by name.
+// Labels are the output with whole numbers, or the one with that name.
 Parts parts_of(const Found& found) {
   Parts parts;
   int named = 0, labels = 0, boxes = 0, scores = 0;

@@ -1,4 +1,4 @@
-// The contracts of all families, each in the file of its decoder.
+// Contracts of all families, each defined in the file of its decoder.
 #pragma once
 
 #include "contract.hpp"

@@ -11,7 +11,7 @@
 namespace npu::vision {
 namespace {
 
-// Each family has a file of its own, which ends with its contract.
+// Each family's file ends with its contract.
 std::span<const Contract* const> contracts() {
   // clang-format off
   static const std::vector<const Contract*> all = {
@@ -68,11 +68,11 @@ std::string what_is_known(const ModelCard& card) {
 struct Refusal {
   const Contract* contract;
   std::string why;
-  /// The shapes have nothing in common with the family's.
+  /// Whether the shapes have nothing in common with the family's.
   bool is_far() const { return why.starts_with(kOtherTensors); }
 };
 
-/// Of one, with what it should have been; of several only why not.
+/// For a single refusal, names what the outputs should have been; for several, only the reasons.
 std::string text_of(const std::vector<Refusal>& refusals) {
   if (refusals.size() == 1) {
     const Refusal& only = refusals.front();
@@ -87,7 +87,7 @@ std::string text_of(const std::vector<Refusal>& refusals) {
   return text;
 }
 
-/// Names what comes near; else only what there is.
+/// Names the families that come near; if none does, only the outputs.
 [[noreturn]] void refuse_all(const Found& found, std::vector<Refusal> refusals) {
   if (refusals.empty() && !found.card.host_postprocess.empty()) {
     refuse(found,
@@ -118,11 +118,11 @@ Decoder::~Decoder() = default;
 DecodeOptions options_of(const ModelCard& card) {
   DecodeOptions options;
   const bool has_several = card.multilabel.value_or(false) || !card.level_values.empty();
-  // Of classes that exclude each other, the best is an answer however many there are.
+  // With classes that exclude each other the best one is an answer whatever its score.
   if (card.task == Task::kClassify && !has_several) {
     options.confidence_threshold = 0;
   }
-  // Each class that is there is part of the answer.
+  // Each class that is present is part of the answer.
   if (has_several) {
     options.max_classes = std::numeric_limits<std::size_t>::max();
   }

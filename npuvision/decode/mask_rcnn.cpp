@@ -1,4 +1,4 @@
-// Mask R-CNN as the Model API has it: a small mask for each box, of that box alone.
+// Mask R-CNN as the Model API has it: a small mask for each box, which covers that box alone.
 // https://github.com/open-edge-platform/model_api, instance_segmentation.py.
 #include <algorithm>
 #include <array>
@@ -14,9 +14,9 @@ namespace npu::vision {
 namespace {
 
 constexpr std::size_t kBoxValues = 5;  // left, top, right, bottom in model pixels, score
-constexpr float kSure = 0.5F;          // what belongs to the object has more
+constexpr float kSure = 0.5F;          // masks have more inside the object
 
-/// [boxes, 5], [boxes] and [boxes, rows, columns], or each with a 1 in front.
+/// Shapes [boxes, 5], [boxes] and [boxes, rows, columns], each with or without a leading 1.
 struct Parts {
   std::size_t boxes = 0, labels = 0, masks = 0;
   bool has_batch = false;
@@ -24,7 +24,7 @@ struct Parts {
   std::size_t first_dim() const { return has_batch ? 1 : 0; }
 };
 
-/// None, or more than one, is none.
+/// The only output that fits; nullopt where none or several do.
 template <typename Fits>
 std::optional<std::size_t> only(std::span<const TensorView> outputs, const Fits& fits) {
   std::optional<std::size_t> found;
@@ -69,9 +69,9 @@ std::string refusal(const Found& found) {
                "where the first label is that of no object";
 }
 
-/// Where a mask, with a border of one value around it, lies in the frame, in pixels.
+/// Place of a mask with a border of one value around it, in frame pixels.
 struct Pasted {
-  int left = 0, top = 0, right = 0, bottom = 0;  ///< the last pixel belongs to it
+  int left = 0, top = 0, right = 0, bottom = 0;  ///< the last pixel is included
 
   npu::FrameGeometry geometry() const {
     return {.model_width = static_cast<std::uint32_t>(std::max(right - left + 1, 1)),
@@ -88,7 +88,7 @@ struct Pasted {
   }
 };
 
-/// The box, rounded, as much larger as the border makes the mask; cut to whole pixels.
+/// The rounded box, enlarged as the border enlarges the mask, cut to whole pixels.
 Pasted pasted(const Object& box, std::size_t mask_rows) {
   const double growth = (static_cast<double>(mask_rows) + 2) / static_cast<double>(mask_rows);
   const auto along = [growth](double low, double high, int* first, int* last) {
@@ -130,8 +130,8 @@ class MaskRcnnDecoder : public Decoder {
   std::size_t labels_, rows_ = 0, columns_ = 0;
   InputSize input_;
   std::vector<float> box_values_, label_values_;
-  std::vector<float> row_, logits_;  // of a mask, and of the part that is painted
-  std::vector<Object> regions_;      // of the frame, for each mask
+  std::vector<float> row_, logits_;  // of a mask, and of its painted part
+  std::vector<Object> regions_;      // the part of the frame for each mask
   Boxes boxes_;
   MaskPainter painter_;
 };
@@ -153,8 +153,8 @@ void MaskRcnnDecoder::decode(std::span<const TensorView> outputs,
   give_masks(masks, frame, answer);
 }
 
-// Classes count from that of no object, which the graph does not give. A box of no whole pixel is
-// none.
+// The graph does not give the class of no object, from which labels count. Boxes that contain no
+// whole pixel are dropped.
 void MaskRcnnDecoder::add_boxes(const npu::FrameGeometry& geometry, FrameSize frame,
                                 float threshold) {
   for (std::size_t i = 0; i < label_values_.size(); ++i) {
@@ -186,7 +186,7 @@ void MaskRcnnDecoder::give_masks(const TensorView& masks, FrameSize frame, Answe
   }
 }
 
-/// The part of the mask with its border, less what is too little.
+/// Reads the mask with its border, minus kSure: only positive values belong to the object.
 void MaskRcnnDecoder::read_mask(const TensorView& masks, std::size_t index, const PlanePart& part) {
   const std::size_t first = parts_.first_dim();
   logits_.assign(part.width * part.height, -kSure);

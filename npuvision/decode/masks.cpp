@@ -10,7 +10,7 @@ struct Range {
   std::uint32_t begin = 0, end = 0;
 };
 
-// The pixels whose upper left corners are inside, as the authors of YOLO crop, but one at least.
+// Pixels whose upper left corners are inside, as YOLO's authors crop, but at least one.
 Range pixels_between(double low, double high, std::uint32_t limit) {
   const auto begin = static_cast<std::uint32_t>(std::ceil(low));
   const auto end = static_cast<std::uint32_t>(std::ceil(high));
@@ -25,7 +25,7 @@ Mask rectangle_of(const Object& object, FrameSize frame) {
   return {.x = x.begin, .y = y.begin, .width = x.end - x.begin, .height = y.end - y.begin};
 }
 
-// So many that each has `coarseness` pixels or somewhat more.
+// Number of pixels if each becomes `coarseness` times larger, or somewhat more.
 std::uint32_t coarser(std::uint32_t pixels, double coarseness) {
   return std::max(static_cast<std::uint32_t>(pixels / coarseness), 1U);
 }

@@ -1,4 +1,4 @@
-// Masks of objects, from logits at the model's resolution to the frame's pixels.
+// Turns logits at the model's resolution into masks of objects in frame pixels.
 #pragma once
 
 #include <cstddef>
@@ -20,29 +20,29 @@ struct PlanePart {
   std::size_t left = 0, top = 0, width = 0, height = 0;
 };
 
-/// Paints one object's mask after another. The logits are interpolated linearly between the centres
-/// of their pixels; a pixel of the frame belongs to the object where it is inside its box and its
-/// logit is above 0, its probability above one half.
+/// Paints the masks of objects one after the other. Logits are interpolated linearly between the
+/// centres of their pixels. A pixel of the frame belongs to the object if it is inside its box and
+/// its logit is above 0, that is its probability above one half.
 class MaskPainter {
  public:
-  /// The geometry must have the model's width and height. The masks of all `objects` that paint()
-  /// will add share what kMostMaskPixels allows.
+  /// The geometry must have the model's width and height. `objects` are all those that paint() will
+  /// get; their masks share kMostMaskPixels.
   void begin(const LogitPlane& plane, const npu::FrameGeometry& geometry, FrameSize frame,
              std::span<const Object> objects);
-  /// The next objects' plane covers another part of the frame: `geometry` leads from it there.
+  /// Sets the geometry for the next objects, whose plane covers another part of the frame.
   void aim(const npu::FrameGeometry& geometry) { geometry_ = geometry; }
-  /// What paint() needs of the plane for this object.
+  /// The part of the plane that paint() needs for this object.
   PlanePart part_for(const Object& object) const;
-  /// Adds the object's mask; `logits` are those of the part, row after row. What is not finite
-  /// belongs to nothing.
+  /// Adds the object's mask; `logits` are the part's, row after row. Pixels that are not finite do
+  /// not belong to it.
   void paint(const Object& object, const PlanePart& part, std::span<const float> logits,
              Answer* answer);
 
  private:
-  /// Where a pixel of the frame lies between two of the plane.
+  /// Position of a frame pixel between two pixels of the plane.
   struct Place {
     std::size_t low = 0, high = 0;
-    float weight = 0;  // of the second
+    float weight = 0;  // of `high`
   };
   static Place place(double pixel, double offset, double scale, double per_model_pixel,
                      std::size_t size);
@@ -55,7 +55,7 @@ class MaskPainter {
   FrameSize frame_;
   double coarseness_ = 1;  // frame pixels to a column of a mask
   std::vector<Place> columns_;
-  std::vector<float> blended_;  // two rows of the part, as one
+  std::vector<float> blended_;  // two rows of the part, blended
 };
 
 }  // namespace npu::vision

@@ -7,7 +7,7 @@
 namespace npu::vision {
 namespace {
 
-// From -pi/2 up to, not including, pi/2.
+// Normalises an angle to -pi/2 up to, not including, pi/2.
 double half_turn(double angle) {
   const double rest = std::remainder(angle, std::numbers::pi);
   return rest >= std::numbers::pi / 2 ? rest - std::numbers::pi : rest;
@@ -41,7 +41,7 @@ std::array<double, 4> enclosing(const OrientedBox& box) {
 }
 
 Gaussian gaussian_of(const OrientedBox& box) {
-  constexpr double kOfUniform = 12;  // the variance of a side, by its square
+  constexpr double kOfUniform = 12;  // a uniform side's variance is its square over 12
   const double along = box.width * box.width / kOfUniform;
   const double across = box.height * box.height / kOfUniform;
   const double cosine = std::cos(box.angle), sine = std::sin(box.angle);

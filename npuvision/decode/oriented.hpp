@@ -1,4 +1,4 @@
-// Boxes that are turned about their centre.
+// Boxes turned about their centres.
 #pragma once
 
 #include <array>
@@ -8,11 +8,12 @@
 
 namespace npu::vision {
 
-/// With the angle that OrientedBox promises. Where the scales of the two axes differ, a box becomes
-/// a parallelogram: its longer sides keep their direction and length, and it keeps its area.
+/// Converts a box to frame pixels, with an angle in OrientedBox's range. If the axes have different
+/// scales a box becomes a parallelogram: its longer sides keep their direction and length, and it
+/// keeps its area.
 OrientedBox into_frame(const OrientedBox& model_pixels, const npu::FrameGeometry& geometry);
 
-/// Left, top, right, bottom of what encloses it.
+/// Left, top, right, bottom of the enclosing rectangle.
 std::array<double, 4> enclosing(const OrientedBox& box);
 
 /// A box as a normal distribution: its centre and its covariance.
@@ -21,7 +22,7 @@ struct Gaussian {
 };
 Gaussian gaussian_of(const OrientedBox& box);
 
-/// 1 less the Hellinger distance of the two: ProbIoU, https://arxiv.org/abs/2106.06072.
+/// ProbIoU, 1 minus the Hellinger distance: https://arxiv.org/abs/2106.06072.
 double probabilistic_overlap(const Gaussian& a, const Gaussian& b);
 
 }  // namespace npu::vision

@@ -1,5 +1,5 @@
-// PaddleDetection's PicoDet without its own suppression: for each cell of four grids the score of
-// each class, and how far the edges are away, as a distribution over whole numbers of cells.
+// PaddleDetection's PicoDet without its own suppression. Each cell of four grids has a score for
+// each class, and for each edge's distance a distribution over whole numbers of cells.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +16,7 @@ constexpr std::size_t kEdges = 4;
 constexpr std::array<std::uint32_t, 4> kStrides{8, 16, 32, 64};
 constexpr std::size_t kBins = 8;  // of an edge's distribution: 0 to 7 cells away
 
-/// One grid over the model's input, and the outputs that belong to it.
+/// One grid over the model's input, and its outputs.
 struct Grid {
   std::uint32_t stride = 0;  ///< model pixels
   std::size_t columns = 0, cells = 0;
@@ -33,7 +33,7 @@ bool has_distances(const TensorView& output) {
   return output.dims[2] == kEdges * kBins;
 }
 
-// As many classes as values of the edges: the authors give the scores first.
+// If both outputs have as many values, the first has the scores, in the authors' order.
 void add(const Found& found, int place, Grid* grid) {
   const bool is_second = grid->scores >= 0;
   const auto output = [&](int at) { return found.outputs[static_cast<std::size_t>(at)]; };
@@ -45,7 +45,7 @@ void add(const Found& found, int place, Grid* grid) {
   }
 }
 
-/// Whether these are a grid's two outputs, and no others.
+/// Whether the outputs contain exactly this grid's two.
 bool complete(const Found& found, Grid* grid) {
   for (std::size_t i = 0; i < found.outputs.size(); ++i) {
     const TensorView& output = found.outputs[i];
@@ -57,7 +57,7 @@ bool complete(const Found& found, Grid* grid) {
          has_distances(found.outputs[static_cast<std::size_t>(grid->distances)]);
 }
 
-/// Empty where the outputs are others.
+/// Empty where the outputs do not fit.
 std::vector<Grid> grids_of(const Found& found) {
   if (found.outputs.size() != 2 * kStrides.size() || found.input.width == 0) return {};
   std::vector<Grid> grids;
@@ -103,7 +103,7 @@ class PicoDetDecoder : public Decoder {
 
   std::vector<Grid> grids_;
   std::vector<TensorView> made_for_;
-  std::vector<float> scores_, distances_;  // of a grid, cell after cell
+  std::vector<float> scores_, distances_;  // one grid's, cell after cell
   std::size_t classes_ = 0;
   Boxes boxes_;
 };
@@ -134,7 +134,7 @@ void PicoDetDecoder::read(std::span<const TensorView> outputs, const Grid& grid)
   classes_ = made_for_[scores].dims[2];
 }
 
-// Each class that is likely enough is an object of its own.
+// Each class above the threshold is an object of its own.
 void PicoDetDecoder::add_cell(const Grid& grid, std::size_t cell, std::size_t index,
                               float threshold) {
   const auto scores = std::span(scores_).subspan(cell * classes_, classes_);
@@ -148,8 +148,8 @@ void PicoDetDecoder::add_cell(const Grid& grid, std::size_t cell, std::size_t in
   }
 }
 
-/// The mean of each edge's distribution, from the middle of the cell on; false where a value of it
-/// is not finite.
+/// Places the edges at the means of their distributions, from the middle of the cell. False where a
+/// value is not finite.
 bool PicoDetDecoder::place(const Grid& grid, std::size_t cell, Edges* edges) const {
   std::array<double, kEdges> away{};
   for (std::size_t edge = 0; edge < kEdges; ++edge) {

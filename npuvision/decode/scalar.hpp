@@ -1,4 +1,4 @@
-// Floating-point elements of tensors, wherever they lie.
+// Loads floating-point elements of tensors from any address.
 #pragma once
 
 #include <bit>

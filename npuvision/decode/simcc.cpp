@@ -1,5 +1,5 @@
-// Key points of one object that fills the picture: for each, how likely each column and each row
-// is, at twice the picture's size.
+// SimCC: key points of one object that fills the picture. Each has a value for each column and each
+// row, at twice the picture's resolution.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,9 +12,9 @@ namespace npu::vision {
 namespace {
 
 constexpr std::size_t kPerPixel = 2;
-// By which the authors sharpen the values before the softmax: beta 150, sigma 6.
+// The authors sharpen the values by it before the softmax: beta 150, sigma 6.
 constexpr double kSharpness = 150.0 * 6.0;
-constexpr double kEpsilon = 1e-6;  // of the softmax' denominator
+constexpr double kEpsilon = 1e-6;  // added to the softmax's denominator
 
 struct Parts {
   int x = -1, y = -1;
@@ -24,7 +24,7 @@ bool is_axis(const TensorView& output, std::uint32_t pixels) {
   return is_float(output) && pixels > 0 && has_shape(output, {1, 0, kPerPixel * pixels});
 }
 
-// Where the input is square, x comes first, unless the names say otherwise.
+// With a square input x comes first, unless the names tell otherwise.
 Parts parts_of(const Found& found) {
   if (found.outputs.size() != 2) return {};
   const TensorView &first = found.outputs[0], &second = found.outputs[1];
@@ -46,10 +46,10 @@ std::string refusal(const Found& found) {
   return "has " + std::to_string(points) + " key points, not " + std::to_string(wanted);
 }
 
-/// The highest value of a row.
+/// Highest value of a row.
 struct Peak {
   std::size_t place = 0;
-  float value = 0, share = 0;  ///< share: by the softmax
+  float value = 0, share = 0;  ///< by the softmax
 };
 
 Peak peak_of(std::span<const float> row) {
@@ -100,7 +100,7 @@ void SimccDecoder::decode(std::span<const TensorView> outputs, const npu::FrameG
     sum += answer->key_points.back().confidence;
   }
   answer->key_points_per_object = points;
-  // The object is all that the model saw.
+  // The object fills all that the model saw.
   answer->objects.push_back({.left = 0,
                              .top = 0,
                              .right = static_cast<double>(frame.width),
@@ -118,7 +118,7 @@ KeyPoint SimccDecoder::key_point(std::size_t point, const npu::FrameGeometry& ge
   const double across = static_cast<double>(x.place) / kPerPixel;
   const double down = static_cast<double>(y.place) / kPerPixel;
   KeyPoint found{frame_x(across, geometry, frame), frame_y(down, geometry, frame), 0};
-  // Without a positive value the model sees none.
+  // Without a positive value the model sees no point.
   if (std::min(x.value, y.value) <= 0) return found;
   found.confidence = is_raw_ ? probability(std::min(x.value, y.value)) : std::min(x.share, y.share);
   return found;

@@ -1,5 +1,5 @@
-// Single-shot detectors as OpenVINO's DetectionOutput and the Model API's exports give them: the
-// graph has suppressed what overlaps.
+// Single-shot detectors as OpenVINO's DetectionOutput and the Model API's exports give them. The
+// graph has already suppressed overlaps.
 #include <array>
 #include <cmath>
 #include <optional>
@@ -16,19 +16,19 @@ namespace {
 
 constexpr int kNone = -1;
 
-/// Which outputs have what. In a form of rows, all is in `boxes`.
+/// Outputs by their contents. kRows has everything in `boxes`.
 struct Parts {
   enum class Form { kRows, kScoredBoxes, kThree } form = Form::kRows;
   int boxes = kNone, labels = kNone, scores = kNone;
 };
 
-/// [N] or [1, N]; 0: neither.
+/// Length of [N] or [1, N]; 0 for other shapes.
 std::size_t length_of(const TensorView& output) {
   if (has_shape(output, {0})) return output.dims[0];
   return has_shape(output, {1, 0}) ? output.dims[1] : 0;
 }
 
-/// [N, values] or [1, N, values]; 0: neither.
+/// Number of rows of [N, values] or [1, N, values]; 0 for other shapes.
 std::size_t rows_of(const TensorView& output, std::size_t values) {
   if (!is_float(output)) return 0;
   if (has_shape(output, {0, values})) return output.dims[0];
@@ -43,7 +43,7 @@ bool has(std::string_view name, const char* part) {
   return name.find(part) != std::string_view::npos;
 }
 
-// Of masks, the Model API counts labels from one: another family.
+// Outputs with masks belong to another family: there the Model API counts labels from one.
 bool has_masks(std::span<const TensorView> outputs, std::size_t boxes) {
   for (const TensorView& output : outputs) {
     const bool is_boxes = output.rank == 3 && (output.dims[2] == 4 || output.dims[2] == 5);
@@ -72,7 +72,7 @@ std::optional<Parts> scored_boxes(std::span<const TensorView> outputs) {
   return parts;
 }
 
-// By names, which the Model API fixes: other families have the same shapes in other units.
+// Finds the outputs by the Model API's names: other families have the same shapes in other units.
 std::optional<Parts> three(std::span<const TensorView> outputs) {
   Parts parts{Parts::Form::kThree, kNone, kNone, kNone};
   std::size_t boxes = 0;
@@ -173,8 +173,8 @@ void SsdDecoder::read_part(std::span<const TensorView> outputs, int part,
   read_all(outputs[at], to);
 }
 
-// Each: image, label, score, left, top, right, bottom, edges from 0 to 1. A negative image ends
-// the list.
+// Each row has image, label, score, left, top, right and bottom; edges are 0 to 1. A negative image
+// ends the list.
 void SsdDecoder::add_rows(const npu::FrameGeometry& geometry, float threshold) {
   constexpr std::size_t kRow = 7;
   for (std::size_t i = 0; i * kRow < boxes_values_.size(); ++i) {
@@ -190,7 +190,7 @@ void SsdDecoder::add_rows(const npu::FrameGeometry& geometry, float threshold) {
   boxes_.check_shares();
 }
 
-// Each: left, top, right, bottom in model pixels, score.
+// Each row has left, top, right and bottom in model pixels, and the score.
 void SsdDecoder::add_scored(float threshold) {
   constexpr std::size_t kRow = 5;
   for (std::size_t i = 0; i * kRow < boxes_values_.size(); ++i) {

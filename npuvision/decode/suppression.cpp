@@ -11,14 +11,13 @@ float area(const Corners& box, float margin) {
   return (box[2] - box[0] + margin) * (box[3] - box[1] + margin);
 }
 
-/// As OpenVINO's CPU plugin goes on where scores are equal: class by class.
+/// OpenVINO's CPU plugin orders equal scores by class.
 bool is_better_by_class(const Detection& one, const Detection& other) {
   if (one.score != other.score) return one.score > other.score;
   return one.label != other.label ? one.label < other.label : one.box < other.box;
 }
 
-/// By how much a score decays for one better box: `highest` is that box' own overlap with a better
-/// one.
+/// Decay of a score for one better box; `highest` is that box's own overlap with a better one.
 float decay_of(float overlap, float highest, const std::optional<float>& sigma) {
   constexpr float kTiny = 1e-10F;
   if (sigma) return std::exp((highest * highest - overlap * overlap) * *sigma);

@@ -1,4 +1,4 @@
-// What OpenVINO's operators of non-maximum suppression choose, on the host, in their arithmetic.
+// OpenVINO's operators of non-maximum suppression, computed on the host with the same arithmetic.
 #pragma once
 
 #include <array>
@@ -11,37 +11,37 @@
 
 namespace npu::vision {
 
-/// One box may be a detection of several classes.
+/// A box and one class; a box may have several detections.
 struct Detection {
   float score = 0;
   std::uint32_t box = 0, label = 0;
 };
 
-/// The order of detections: by score, then as they lie in the tensor.
+/// Orders detections by score, then by their order in the tensor.
 bool is_better(const Detection& one, const Detection& other);
 
 /// Left, top, right, bottom, as the graph computes with them.
 using Corners = std::array<float, 4>;
 
-/// Intersection over union of boxes whose sides are longer by `margin`: by one where the corners
-/// are whole pixels that belong to the box. 0 of an empty box.
+/// Intersection over union of boxes whose sides are longer by `margin`, which is 1 where corners
+/// are whole pixels inside the box. 0 for empty boxes.
 float overlap(const Corners& a, const Corners& b, float margin);
 
 struct Suppression {
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
   std::size_t most = kAll;           ///< detections
-  std::size_t most_of_class = kAll;  ///< candidates, the best ones
+  std::size_t most_of_class = kAll;  ///< candidates; the best ones stay
   float margin = 0;                  ///< of overlap()
   bool is_class_agnostic = false;    ///< a box suppresses those of any class
-  float iou_threshold = 1;           ///< as much is too much: so does OpenVINO's CPU plugin
+  float iou_threshold = 1;           ///< an equal overlap is too much, as in OpenVINO's CPU plugin
 };
 
-/// Matrix NMS, https://arxiv.org/abs/2003.10152: nothing goes, but scores decay.
+/// Matrix NMS, https://arxiv.org/abs/2003.10152: drops nothing, but lowers scores.
 struct Decay {
-  Suppression limits;                   ///< but for its last two
-  std::optional<float> gaussian_sigma;  ///< else the decay is linear
-  float lowest = 0;                     ///< that decayed scores are above
+  Suppression limits;                   ///< without its last two
+  std::optional<float> gaussian_sigma;  ///< nullopt: the decay is linear
+  float lowest = 0;                     ///< decayed scores must be above it
 };
 
 /// Chooses among detections. Keeps its memory from frame to frame.
@@ -50,9 +50,9 @@ class Suppressor {
   void begin() { corners_.clear(); }
   /// The corners of the next detection.
   void add(const Corners& corners) { corners_.push_back(corners); }
-  /// NonMaxSuppression-9 and MulticlassNms-9. Leaves the best ones, best first.
+  /// NonMaxSuppression-9 and MulticlassNms-9. Leaves the best detections, best first.
   void suppress(std::vector<Detection>* found, const Suppression& options);
-  /// MatrixNms-8. The same, with their new scores.
+  /// MatrixNms-8. Likewise, with the new scores.
   void decay(std::vector<Detection>* found, const Decay& options);
 
  private:

@@ -1,4 +1,4 @@
-// Names of the registry of tensors: https://github.com/collabora/tensor-id-registry
+// Names in the tensor registry: https://github.com/collabora/tensor-id-registry
 #include <algorithm>
 
 #include <npucore/error.hpp>
@@ -22,7 +22,7 @@ TensorGroup no_group(std::size_t outputs) {
   return {.id = {}, .outputs = std::vector<RegisteredTensor>(outputs)};
 }
 
-/// The registry has classes in rows only.
+/// The registry only has tensors with classes in rows.
 TensorGroup raw_yolo_group(const Found& found) {
   TensorGroup group = no_group(found.outputs.size());
   const YoloHead head = read_raw_head(found).head;
@@ -50,7 +50,7 @@ TensorGroup raw_yolo_group(const Found& found) {
 
 TensorGroup end_to_end_group(const Found& found) {
   TensorGroup group = no_group(found.outputs.size());
-  // Without its end it is in no registry.
+  // The registry has no tensors without their end.
   if (!found.card.host_postprocess.empty()) return group;
   const YoloHead head = read_end_to_end_head(found).head;
   if (head.task == Task::kDetect && head.values == YoloHead::kEndToEndValues) {
@@ -60,8 +60,8 @@ TensorGroup end_to_end_group(const Found& found) {
   return group;
 }
 
-/// Whether the graph ends with a softmax, which its shape does not show: Ultralytics' exports do,
-/// those of Hugging Face end with logits.
+/// The shape does not show whether the graph ends with a softmax: Ultralytics' exports do, Hugging
+/// Face's end with logits.
 TensorGroup classification_group(const Found& found) {
   TensorGroup group = no_group(found.outputs.size());
   const auto origin = found.card.origins.find("task");

@@ -30,7 +30,7 @@ std::size_t count_of(const TensorView& tensor) {
   return count;
 }
 
-// From one border to the other, in values of the map.
+// Range of the map between the letterbox borders, in values.
 void window_along(double offset, double scale, std::uint32_t frame, std::uint32_t model,
                   std::size_t map, std::size_t* first, std::size_t* count) {
   const double values_per_pixel = model > 0 ? static_cast<double>(map) / model : 1;

@@ -1,4 +1,4 @@
-// Elements of tensors as floats, and the part of a model's map that shows the frame.
+// Reads elements of tensors as floats, and cuts the frame's part out of a model's map.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace npu::vision {
 
-bool is_whole(const TensorView& tensor);  ///< its type has whole numbers only
+bool is_whole(const TensorView& tensor);  ///< has an integer or boolean type
 
-/// The element with this index.
+/// Address of the element with this index.
 const std::byte* element(const TensorView& tensor, std::initializer_list<std::size_t> index);
-/// As many elements as `to` has, `stride_bytes` apart, of f32, f16 or a whole type of 8 bits and
-/// more, as floats: whole numbers up to 2^24 exactly.
+/// Reads as many elements as `to` holds, `stride_bytes` apart, from f32, f16 or an integer type of
+/// 8 bits or more. Whole numbers up to 2^24 are exact.
 void read(const TensorView& tensor, const std::byte* from, std::size_t stride_bytes,
           std::span<float> to);
 /// All elements, row after row.
@@ -29,35 +29,35 @@ void read_all(const TensorView& tensor, std::vector<float>* to);
 bool is_readable(const TensorView& tensor);
 
 bool are_finite(std::span<const float> values);
-/// Where they are not, and the answer is made of them all: it has nothing, and says so.
+/// Empties an answer made from values that are not finite, and marks it undefined.
 void leave_undefined(Answer* answer);
 
 float sigmoid(float logit);
-/// The logit with this sigmoid, for sorting out what is far below a threshold.
+/// The logit with this sigmoid; quickly excludes values far below a threshold.
 float logit(float probability);
 
-/// Which of the outputs may be meant: the one that the card names, else all.
+/// Whether the card names this output, or none.
 bool may_be_meant(const Found& found, const TensorView& output);
-/// The place of the only output that fits, of those that may be meant; -1: none; -2: more than one.
+/// Index of the only output that fits and may be meant; -1: none; -2: several.
 int only_output(const Found& found, bool (*fits)(const Found& found, const TensorView& output));
-/// The refusal where that found none, or more than one.
+/// The refusal for only_output()'s -1 or -2.
 std::string why_none(int only);
 
-/// Whether a map [..., height, width] can be one of the model's whole input: of its proportions, to
-/// one row or column. True where the input is not known.
+/// Whether a map [..., height, width] may cover the model's whole input: its proportions match to
+/// within one row or column. True where the input is not known.
 bool has_proportions(const TensorView& map, InputSize input);
-/// How a refusal of one that has not begins.
+/// Start of the refusal of a map with other proportions.
 inline constexpr const char* kOtherProportions =
     "has other proportions than the model's input, and a map covers that";
 
-/// The values of a map that show the frame: what shows a letterbox' border is cut off.
+/// The part of a map that shows the frame, without a letterbox's border.
 struct Window {
   std::size_t left = 0, top = 0, width = 0, height = 0;
 };
-/// Of a map over the model's whole input; to whole values, at least one.
+/// Computes it for a map over the model's whole input, in whole values, at least one.
 Window window_of(const npu::FrameGeometry& geometry, FrameSize frame, std::size_t map_width,
                  std::size_t map_height);
-/// That part of the values as the answer's map.
+/// Copies that part of the values to the answer's map.
 void give_window(std::span<const float> values, std::size_t map_width, const Window& window,
                  Map<float>* map);
 

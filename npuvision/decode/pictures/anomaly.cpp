@@ -1,4 +1,4 @@
-// How unlike what is normal a picture is, and where: models of Anomalib.
+// Anomalib's models: how much a picture deviates from normal ones, and where.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,7 +21,7 @@ bool is_score(const TensorView& output) {
   return is_float(output) && (has_shape(output, {1}) || has_shape(output, {1, 1}));
 }
 
-/// The outputs of Anomalib 2, which are normalised in the graph; by the authors' names.
+/// Outputs of Anomalib 2 by their names; the graph normalises them.
 struct Normalised {
   int map = -1, score = -1;
   bool is_complete() const { return map >= 0 && score >= 0; }
@@ -79,7 +79,7 @@ class AnomalyDecoder : public Decoder {
   float normalise(float value, float threshold) const {
     return std::clamp((value - threshold) / scale_ + 0.5F, 0.0F, 1.0F);
   }
-  /// False where the score is no number.
+  /// False where the score is NaN.
   bool take_score(std::span<const TensorView> outputs, Answer* answer);
 
   Normalised normalised_;

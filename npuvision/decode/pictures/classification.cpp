@@ -1,4 +1,4 @@
-// What a whole picture shows: one value for each class.
+// Classification of a whole picture: one value for each class.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,12 +12,12 @@
 namespace npu::vision {
 namespace {
 
-constexpr double kSumError = 0.01;  // of probabilities in f16
+constexpr double kSumError = 0.01;  // of f16 probabilities
 
-/// What values of classes are.
+/// Kinds of class values.
 enum class Scores { kUnknown, kProbabilities, kLogits };
 
-/// Whether all are whole multiples of this, as near as f16 tells.
+/// Whether all values are whole multiples of `step`, as far as f16 shows.
 bool are_multiples(std::span<const float> values, float step) {
   constexpr float kError = 0.07F;  // of a step
   return std::all_of(values.begin(), values.end(), [step](float value) {
@@ -26,8 +26,8 @@ bool are_multiples(std::span<const float> values, float step) {
   });
 }
 
-/// The step in which probabilities were rounded to 8 bits; 0: they were not. One of the usual
-/// steps, else the largest that fits: of the smallest value it is a part. In f16 such a part is not
+/// The step that probabilities were rounded to when quantised to 8 bits; 0: they were not. One of
+/// the usual steps, else the largest that divides the smallest value. In f16 such a part is not
 /// exact.
 float quantisation_step(std::span<const float> values) {
   for (const float usual : {1.0F / 255, 1.0F / 256}) {
@@ -47,8 +47,8 @@ float quantisation_step(std::span<const float> values) {
   return 0;
 }
 
-/// Whether values of 8 bits may be probabilities: whatever became zero had up to a step, where it
-/// was cut, and what is above zero up to half a step less.
+/// Whether values of 8 bits may be probabilities: zeros may have lost up to a step, if they were
+/// cut, and values above zero may have gained half a step.
 bool may_sum_to_one(std::span<const float> values, double sum) {
   const double step = quantisation_step(values);
   if (step == 0) return false;
@@ -57,14 +57,14 @@ bool may_sum_to_one(std::span<const float> values, double sum) {
          sum <= 1 + static_cast<double>(above) * step / 2 + kSumError;
 }
 
-/// Whether no probability is like one of them, however it was rounded.
+/// Whether some value is too far out of 0..1 for a probability, even a rounded one.
 bool prove_logits(std::span<const float> values) {
   constexpr float kError = 0.01F;
   return std::any_of(values.begin(), values.end(),
                      [](float value) { return value < -kError || value > 1 + kError; });
 }
 
-/// Of one frame alone. Values that are all the same say nothing.
+/// Judges by one frame alone. If all values are the same, they say nothing.
 Scores scores_of(std::span<const float> values) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (*least == *most) return Scores::kUnknown;
@@ -75,8 +75,8 @@ Scores scores_of(std::span<const float> values) {
                                                                        : Scores::kLogits;
 }
 
-/// Of [1, classes], [1, classes, 1, 1] and the like: all dimensions but one are 1. 0: it is no
-/// such.
+/// Number of classes in [1, classes], [1, classes, 1, 1] and the like, where all dimensions but one
+/// are 1; 0 for other shapes.
 std::size_t classes_of(const TensorView& output) {
   if (!is_float(output) || output.rank == 0) return 0;
   std::size_t classes = 1;
@@ -105,7 +105,8 @@ std::string refusal_of_levels(const Found& found, int only) {
   return doubt.empty() ? "" : "has levels of labels that the card says wrongly, with " + doubt;
 }
 
-/// Whole numbers of the right shape: quantised, by a scale that no tensor says.
+/// Whether an output has the right shape but whole numbers: it is quantised by a scale that no
+/// tensor tells.
 bool is_quantised(const Found& found) {
   return std::any_of(found.outputs.begin(), found.outputs.end(), [&](TensorView output) {
     if (!is_whole(output) || !may_be_meant(found, output)) return false;
@@ -153,7 +154,7 @@ class ClassificationDecoder : public Decoder {
   std::size_t index_;
   TensorView made_for_;
   bool is_multilabel_, is_raw_;
-  Scores scores_ = Scores::kUnknown;  // of the model, as the frames so far tell
+  Scores scores_ = Scores::kUnknown;  // the model's, as far as frames have shown
   std::vector<float> values_;
   std::vector<std::uint32_t> order_;
 };
@@ -178,8 +179,8 @@ void ClassificationDecoder::decode(std::span<const TensorView> outputs, const np
   }
 }
 
-/// The first frame that tells decides for all, because the logits of one frame may look like
-/// probabilities by chance. Only what cannot be probabilities shows later that it was such a frame.
+/// The first frame that shows the kind decides for all, because one frame's logits may look like
+/// probabilities by chance. Only values that cannot be probabilities correct it later.
 void ClassificationDecoder::decide() {
   if (scores_ == Scores::kUnknown) {
     scores_ = scores_of(values_);

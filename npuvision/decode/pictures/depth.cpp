@@ -1,4 +1,4 @@
-// How near each place of the frame is, compared with the others.
+// Relative depth: how near each place of the frame is compared with the others.
 #include <array>
 
 #include "families.hpp"

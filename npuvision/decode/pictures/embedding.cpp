@@ -1,4 +1,4 @@
-// Where a picture lies among others: a vector, of which only the direction counts.
+// Embeddings: a picture's position as a vector whose direction alone counts.
 #include <array>
 #include <cmath>
 

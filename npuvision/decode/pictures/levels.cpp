@@ -19,7 +19,7 @@ std::uint32_t label_count(const ModelCard& card) {
   return most + 1;
 }
 
-/// The label above each; kNone at the top.
+/// Parent of each label; kNone at the top.
 std::vector<std::uint32_t> parents_of(const ModelCard& card) {
   std::vector<std::uint32_t> parents(label_count(card), kNone);
   for (const auto& [label, parent] : card.level_parents) parents[label] = parent;
@@ -48,9 +48,9 @@ std::string doubt_about_values(const ModelCard& card) {
   return next < card.exclusive_groups ? "fewer groups than labels exclude each other in" : "";
 }
 
-/// Model API's rules, of which its two ways ("greedy", "probabilistic") give the same labels and
-/// scores: the likeliest label of each group, those of their own that are above the threshold; and
-/// of these all whose labels above are there, too.
+/// Follows the Model API's rules; its "greedy" and "probabilistic" modes give the same labels and
+/// scores. Chooses the likeliest label of each group, and independent labels above the threshold;
+/// of these, labels count only if all their parents do.
 /// https://github.com/open-edge-platform/model_api/blob/master/src/model_api/models/classification.py
 class LevelDecoder : public Decoder {
  public:
@@ -111,7 +111,7 @@ void LevelDecoder::choose(float threshold) {
   }
 }
 
-/// The best one's softmax.
+/// Chooses the best label, scored by the softmax.
 void LevelDecoder::choose_best(std::size_t first, std::size_t end) {
   std::size_t best = first;
   for (std::size_t i = first; i < end; ++i) best = values_[i] > values_[best] ? i : best;

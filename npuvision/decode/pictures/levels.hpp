@@ -1,4 +1,4 @@
-// Classifications of several levels: some labels exclude each other, some count only below another.
+// Classification with levels: some labels exclude each other, some count only below another.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace npu::vision {
 
 /// Why the card's levels contradict themselves; empty where they do not.
 std::string doubt_about_levels(const ModelCard& card);
-/// Of the output that has a value for each of the card's `level_values`.
+/// The output must have a value for each of the card's `level_values`.
 std::unique_ptr<Decoder> make_level_decoder(const Found& found, std::size_t output);
 
 }  // namespace npu::vision

@@ -92,7 +92,7 @@ const std::byte* SegmentationDecoder::start(const TensorView& output, std::size_
   return output.rank == 3 ? element(output, {0, y, x}) : element(output, {0, label, y, x});
 }
 
-/// False where a place has no score that is a number.
+/// False where all scores of a place are NaN or infinite.
 bool SegmentationDecoder::best_of_row(const TensorView& output, const Window& window,
                                       std::size_t y) {
   constexpr float kLowest = -std::numeric_limits<float>::infinity();

@@ -1,4 +1,4 @@
-// A line of text, read from left to right: for each step, how likely each character is.
+// Reads a line of text from left to right: each step has a probability for each character.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,9 +9,9 @@
 namespace npu::vision {
 namespace {
 
-constexpr std::size_t kBlank = 0;  // the class of no character, or of the space between two
+constexpr std::size_t kBlank = 0;  // between characters, or between two equal ones
 
-// PaddleOCR's readers may know a blank after the last character of their dictionary.
+// PaddleOCR's readers may add a space after the last character of their dictionary.
 bool has_characters(std::size_t classes, const ModelCard& card) {
   const std::size_t characters = card.characters.size();
   return characters > 0 && (classes == characters + 1 || classes == characters + 2);
@@ -57,7 +57,7 @@ class CtcDecoder : public Decoder {
   std::vector<float> values_;
 };
 
-// The likeliest class of each step; those that follow each other are one character.
+// Takes the likeliest class of each step; equal neighbours are one character.
 void CtcDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGeometry&, FrameSize,
                         const DecodeOptions& options, Answer* answer) {
   answer->clear();

@@ -9,18 +9,19 @@
 namespace npu::vision {
 namespace {
 
-// Twice the area of the triangle; positive where `c` lies to the right of a to b, y downwards.
+// Twice the triangle's area; positive if `c` is to the right of the line from a to b, with y
+// downwards.
 double turn(const Point& a, const Point& b, const Point& c) {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-// Into [-pi/2, pi/2): half a turn makes it the same box.
+// Normalises to [-pi/2, pi/2): half a turn gives the same box.
 double normalised(double angle) {
   const double rest = std::remainder(angle, std::numbers::pi);
   return rest >= std::numbers::pi / 2 ? rest - std::numbers::pi : rest;
 }
 
-/// The rectangle around the points with a side along the angle.
+/// The rectangle around the points that has a side along the angle.
 OrientedBox along(double angle, std::span<const Point> points) {
   const double cosine = std::cos(angle), sine = std::sin(angle);
   constexpr double kMost = std::numeric_limits<double>::max();
@@ -57,7 +58,7 @@ std::array<Point, 4> corners_of(const OrientedBox& box) {
           Point{box.center_x - across.x + down.x, box.center_y - across.y + down.y}};
 }
 
-// It has a side along one of the convex hull's.
+// The smallest rectangle has a side along an edge of the convex hull.
 OrientedBox SmallestRectangle::around(std::vector<Point>* points) {
   make_hull(points);
   OrientedBox best = along(0, hull_);
@@ -88,7 +89,7 @@ void SmallestRectangle::make_hull(std::vector<Point>* points) {
   const std::size_t half = hull_.size() - 1;
   for (auto point = points->rbegin() + 1; point != points->rend(); ++point) add(half, *point);
   if (hull_.size() > 1) {
-    hull_.pop_back();  // the first again
+    hull_.pop_back();  // equals the first
   }
 }
 

@@ -1,4 +1,4 @@
-// The smallest rectangle, turned as it may be, around points.
+// Finds the smallest rectangle, at any angle, around points.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ std::array<Point, 4> corners_of(const OrientedBox& box);
 /// Finds smallest rectangles; keeps its memory.
 class SmallestRectangle {
  public:
-  /// Orders the points, of which there is at least one. The longer side is the width.
+  /// Sorts the points; there must be at least one. The longer side becomes the width.
   OrientedBox around(std::vector<Point>* points);
 
  private:

@@ -1,5 +1,5 @@
-// Where text stands: PaddleOCR's detectors (differentiable binarisation), which give the likelihood
-// of text for each pixel, of lines that are shrunken.
+// PaddleOCR's text detectors (differentiable binarisation): a map of the probability of text for
+// each pixel, where lines are shrunken.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,11 +13,11 @@
 namespace npu::vision {
 namespace {
 
-constexpr float kIsText = 0.3F;  // of PaddleOCR's own models, as is the next
+constexpr float kIsText = 0.3F;  // PaddleOCR's own value, like the next
 constexpr float kUnclipRatio = 1.5;
-constexpr double kLeastSide = 3;     // of a line before it has grown; pixels of the map
-constexpr double kLeastGrown = 5;    // and after
-constexpr double kLeastInFrame = 4;  // pixels of the frame
+constexpr double kLeastSide = 3;     // of a line before it grows, map pixels
+constexpr double kLeastGrown = 5;    // of a line after it has grown, map pixels
+constexpr double kLeastInFrame = 4;  // frame pixels
 
 bool fits(const Found&, const TensorView& output) {
   return is_float(output) && (has_shape(output, {1, 1, 0, 0}) || has_shape(output, {1, 0, 0}));
@@ -40,7 +40,7 @@ struct Span {
   std::size_t begin = std::numeric_limits<std::size_t>::max(), end = 0;
 };
 
-/// The pixel that holds it.
+/// The pixel that contains the point.
 Point whole(const Point& point) {
   constexpr double kRounding = 1e-6;
   return {std::floor(std::max(point.x, 0.0) + kRounding),
@@ -74,14 +74,14 @@ class TextBoxesDecoder : public Decoder {
   std::size_t index_;
   TensorView made_for_;
   std::size_t width_, height_;
-  float threshold_;  // a pixel that is likelier belongs to a line
+  float threshold_;  // pixels above it belong to a line
   double unclip_ratio_;
   bool use_dilation_;
   std::vector<float> map_;
-  std::vector<bool> is_text_, is_open_;  // is_open_: of no line yet
+  std::vector<bool> is_text_, is_open_;  // is_open_: not in a line yet
   std::vector<std::size_t> to_visit_;
   std::vector<Point> outline_;
-  std::vector<Span> spans_;  // of a rectangle, for each row of the map
+  std::vector<Span> spans_;  // of a rectangle, one for each row of the map
   SmallestRectangle smallest_;
   std::vector<Object> lines_;
 };
@@ -103,7 +103,7 @@ void TextBoxesDecoder::decode(std::span<const TensorView> outputs,
       add(line, score, geometry, frame);
     }
   }
-  // Those that are equally good stay in the order of the map's rows.
+  // Equal scores keep the order of the map's rows.
   std::sort(lines_.begin(), lines_.end(), [](const Object& a, const Object& b) {
     return a.confidence != b.confidence ? a.confidence > b.confidence : a.label_id < b.label_id;
   });
@@ -114,7 +114,7 @@ void TextBoxesDecoder::decode(std::span<const TensorView> outputs,
   }
 }
 
-// What is no number is no text.
+// Values that are not finite are no text.
 void TextBoxesDecoder::read_map(const TensorView& map) {
   read_all(map, &map_);
   is_text_.assign(map_.size(), false);
@@ -128,8 +128,8 @@ void TextBoxesDecoder::read_map(const TensorView& map) {
   is_open_ = is_text_;
 }
 
-// By a square of two pixels, as OpenCV does it for the authors: to the right and down. Backwards,
-// so that what is looked at has not grown yet.
+// Dilates by a square of two pixels to the right and down, as the authors do with OpenCV. Goes
+// backwards, so that the pixels it looks at have not grown yet.
 void TextBoxesDecoder::dilate() {
   for (std::size_t i = is_text_.size(); i-- > 0;) {
     const bool has_left = i % width_ > 0, has_above = i >= width_;
@@ -138,7 +138,7 @@ void TextBoxesDecoder::dilate() {
   }
 }
 
-// The leftmost and the rightmost pixel of each run: the corners of the hull are among them.
+// Collects the leftmost and the rightmost pixel of each run, which include the hull's corners.
 void TextBoxesDecoder::outline(std::size_t start) {
   outline_.clear();
   to_visit_.clear();
@@ -170,8 +170,8 @@ void TextBoxesDecoder::visit(std::ptrdiff_t x, std::ptrdiff_t y) {
   to_visit_.push_back(at);
 }
 
-/// The mean of the map over the rectangle with its corners cut to whole pixels, its sides included:
-/// what OpenCV's fillPoly draws for the authors.
+/// Mean of the map over the rectangle, its corners cut to whole pixels and its sides included: the
+/// pixels that OpenCV's fillPoly draws for the authors.
 double TextBoxesDecoder::score_of(const OrientedBox& line) {
   spans_.assign(height_, {});
   const auto corners = corners_of(line);
@@ -189,7 +189,7 @@ double TextBoxesDecoder::score_of(const OrientedBox& line) {
   return pixels > 0 ? sum / static_cast<double>(pixels) : 0;
 }
 
-/// The spans reach to each pixel of the line.
+/// Extends the spans to each pixel of the line.
 void TextBoxesDecoder::draw(const Point& from, const Point& to) {
   const double across = to.x - from.x, down = to.y - from.y;
   const double steps = std::max({std::abs(across), std::abs(down), 1.0});
@@ -206,7 +206,7 @@ void TextBoxesDecoder::draw(const Point& from, const Point& to) {
   }
 }
 
-// Grown by area * ratio / perimeter on each side: the model was taught lines that were shrunken so.
+// Each side moves out by area * ratio / perimeter: the model was trained on lines shrunken by that.
 void TextBoxesDecoder::add(OrientedBox line, double score, const npu::FrameGeometry& geometry,
                            FrameSize frame) {
   const double grow = line.width * line.height * unclip_ratio_ / (2 * (line.width + line.height));
