@@ -8,9 +8,9 @@
 namespace npu::vision {
 namespace {
 
-// Rows times columns of a group, see take_cheapest().
+// Largest rows times columns of a group that is solved exactly; larger ones go to take_cheapest().
 constexpr std::size_t kMostExact = std::size_t{1} << 16;
-constexpr double kAlone = 1;  // what a row without a column costs
+constexpr double kAlone = 1;  // cost of a row without a column
 constexpr std::uint32_t kNone = UINT32_MAX;
 
 }  // namespace
@@ -37,7 +37,7 @@ void Assignment::add(std::size_t row, std::size_t column, double cost) {
       root(static_cast<std::uint32_t>(rows_ + column));
 }
 
-// What is not connected does not compete: most groups of a frame are one row and one column.
+// Solves each connected group alone: most groups of a frame are one row and one column.
 std::span<const std::pair<std::uint32_t, std::uint32_t>> Assignment::solve() {
   sort_into_groups();
   for (std::size_t first = 0; first < edges_.size();) {
@@ -52,7 +52,7 @@ std::span<const std::pair<std::uint32_t, std::uint32_t>> Assignment::solve() {
   return pairs_;
 }
 
-// By counting how many edges each group has.
+// Sorts by counting the edges of each group.
 void Assignment::sort_into_groups() {
   places_.assign(parents_.size() + 1, 0);
   for (const Edge& edge : edges_) {
@@ -97,9 +97,10 @@ void Assignment::pair(std::uint32_t row, std::uint32_t column) {
   column_of_[row] = column;
 }
 
-// The row takes its cheapest column, and raises its price until the second cheapest is as good, or
-// to stay alone. Whom it drives out is next (augmenting row reduction: Jonker and Volgenant,
-// Computing 38, 1987). Prices count below zero. Two that are as good wait for place_row().
+// The row takes its cheapest column and raises that column's price until the second cheapest, or
+// staying alone, is as good. A row that loses its column bids next (augmenting row reduction:
+// Jonker and Volgenant, Computing 38, 1987). Raised prices are negative. With two equally good
+// columns, a row that would drive another out waits for place_row().
 std::uint32_t Assignment::bid(std::uint32_t row) {
   const double* costs = &costs_[row * prices_.size()];
   double least = std::numeric_limits<double>::infinity(), second = least;
@@ -141,8 +142,8 @@ void Assignment::bid_all() {
   }
 }
 
-// The cheapest way from a row without a column to a column without a row, or to a row that had
-// better stay alone, by Dijkstra's algorithm over what each step costs more than the best.
+// Finds the cheapest path from a row without a column to a free column, or to a row that had better
+// stay alone, by Dijkstra's algorithm over reduced costs.
 void Assignment::place_row(std::uint32_t row) {
   const std::size_t columns = prices_.size();
   distances_.resize(columns);
@@ -192,7 +193,7 @@ std::uint32_t Assignment::nearest() const {
   return nearest;
 }
 
-/// What it costs on this way that the row whose column was reached stays alone.
+/// Cost of this path if `row`, whose column was reached, stays alone.
 double Assignment::look_from(std::uint32_t row, std::uint32_t column) {
   const double* costs = &costs_[row * prices_.size()];
   const double best = costs[column] - prices_[column] - distances_[column];
@@ -206,7 +207,7 @@ double Assignment::look_from(std::uint32_t row, std::uint32_t column) {
   return kAlone - best;
 }
 
-/// Each row of the way gives up its column for the next one; the first has none.
+/// Shifts columns along the path: each row gives its column to the row before it.
 void Assignment::hand_on(std::uint32_t first, std::uint32_t column) {
   while (column != kNone) {
     const std::uint32_t row = way_[column];
@@ -216,7 +217,7 @@ void Assignment::hand_on(std::uint32_t first, std::uint32_t column) {
   }
 }
 
-// One pair after the other, the cheapest first.
+// Takes the cheapest pairs first.
 void Assignment::take_cheapest(std::span<const Edge> edges) {
   by_cost_.assign(edges.begin(), edges.end());
   std::stable_sort(by_cost_.begin(), by_cost_.end(),

@@ -1,4 +1,4 @@
-// Who goes with whom, so that the sum of costs is the least.
+// Pairs rows with columns at the least total cost.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace npu::vision {
 
-/// Pairs rows with columns, each at most once. Pairs that were not added, and rows and columns that
-/// stay alone, cost 1 a pair. Keeps its memory.
+/// Pairs rows with columns, each at most once. A row or column that stays alone costs as much as a
+/// pair that was not added: 1 a pair. Keeps its memory.
 class Assignment {
  public:
   void begin(std::size_t rows, std::size_t columns);
-  /// `cost`: below 1.
+  /// `cost` is below 1.
   void add(std::size_t row, std::size_t column, double cost);
-  /// Of all added pairs those whose sum is the least; of very many that compete, the cheapest
-  /// first, for the least takes time in the cube. Valid until begin().
+  /// Chooses among the added pairs those with the least sum. In very large groups takes the
+  /// cheapest pairs first, because the exact solution needs cubic time. Valid until begin().
   std::span<const std::pair<std::uint32_t, std::uint32_t>> solve();
 
  private:
@@ -43,10 +43,10 @@ class Assignment {
   std::size_t rows_ = 0;
   std::vector<Edge> edges_, sorted_;
   std::vector<std::size_t> places_;
-  std::vector<std::uint32_t> parents_;  // of rows, then of columns: what is connected
+  std::vector<std::uint32_t> parents_;  // rows, then columns; a union-find of connected ones
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_;
 
-  // Of one group: its rows and columns, numbered from 0.
+  // For one group, with rows and columns numbered from 0:
   std::vector<std::uint32_t> group_rows_, group_columns_, numbers_;
   std::vector<double> costs_;  // by row, then column
   std::vector<double> prices_, distances_;

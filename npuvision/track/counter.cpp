@@ -12,10 +12,10 @@ namespace npu::vision {
 namespace {
 
 constexpr double kLeastLength = 1e-6;
-// So many objects are remembered; where patience has no end, they would become more and more.
+// Limits the memory where objects are never given up.
 constexpr std::size_t kMostObjects = 16384;
 
-/// Above zero where `point` is right of the way from one place to another; y goes down.
+/// Positive where `point` is to the right of the line from `from` to `to`; y goes down.
 double side(const FramePoint& from, const FramePoint& to, const FramePoint& point) {
   return (to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x);
 }
@@ -28,8 +28,7 @@ bool is_in_frame(const FramePoint& point) {
   return point.x >= 0 && point.x <= 1 && point.y >= 0 && point.y <= 1;
 }
 
-/// Whether a ray to the right crosses its edges an odd number of times: edges may cross one
-/// another.
+/// Whether a ray to the right crosses the edges an odd number of times; edges may cross each other.
 bool contains(const std::vector<FramePoint>& corners, const FramePoint& point) {
   bool is_inside = false;
   for (std::size_t i = 0; i < corners.size(); ++i) {
@@ -41,7 +40,7 @@ bool contains(const std::vector<FramePoint>& corners, const FramePoint& point) {
   return is_inside;
 }
 
-/// Right beside the middle of one of its edges, where it has any.
+/// Looks for a point inside, right beside the middle of an edge.
 bool has_area(const std::vector<FramePoint>& corners) {
   for (std::size_t i = 0; i < corners.size(); ++i) {
     const FramePoint &a = corners[i], &b = corners[(i + 1) % corners.size()];
@@ -56,7 +55,7 @@ bool has_area(const std::vector<FramePoint>& corners) {
   return false;
 }
 
-/// From the way between two places.
+/// Distance from the segment from a to b.
 double distance(const FramePoint& a, const FramePoint& b, const FramePoint& point) {
   const double x = b.x - a.x, y = b.y - a.y, square = x * x + y * y;
   const double along = square > 0 ? ((point.x - a.x) * x + (point.y - a.y) * y) / square : 0;
@@ -64,7 +63,7 @@ double distance(const FramePoint& a, const FramePoint& b, const FramePoint& poin
   return length({a.x + part * x, a.y + part * y}, point);
 }
 
-/// From the nearest edge.
+/// Distance from the nearest edge.
 double distance(const std::vector<FramePoint>& corners, const FramePoint& point) {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < corners.size(); ++i) {
@@ -73,7 +72,7 @@ double distance(const std::vector<FramePoint>& corners, const FramePoint& point)
   return least;
 }
 
-/// What stands on the frame's lower or right edge is in the zones that reach there.
+/// Moves points off the frame's lower and right edges, so that zones that reach there contain them.
 FramePoint off_the_edge(const FramePoint& point) {
   const auto less = [](double place) { return place == 1 ? std::nextafter(place, 0) : place; };
   return {less(point.x), less(point.y)};
@@ -104,7 +103,7 @@ void check(const CountLine& line) {
   }
 }
 
-/// No NaN, and nothing below zero.
+/// Refuses negative numbers and NaN.
 void check(const char* what, double number) {
   if (number >= 0) return;
   std::array<char, 32> text{};
@@ -193,7 +192,7 @@ void Counter::see_in_zone(std::size_t zone, double seconds, const Sighting& sigh
   }
 }
 
-/// At `seconds`, or when it went out.
+/// The object leaves at `seconds`, or when it went out.
 void Counter::leave(std::size_t zone, std::uint64_t id, double seconds, Object* object) {
   const InZone was = std::exchange(object->zones[zone], {});
   const double stayed = was.outside.value_or(seconds) - *was.entered;
@@ -202,7 +201,7 @@ void Counter::leave(std::size_t zone, std::uint64_t id, double seconds, Object* 
   events_.push_back({.kind = CountEvent::Kind::kLeft, .place = zone, .id = id, .seconds = stayed});
 }
 
-/// Who stands on the line is where it was: who turns back there has not crossed.
+/// A point on the line changes nothing: an object that turns back there has not crossed.
 void Counter::see_at_line(std::size_t line, const Sighting& sighting, Object* object) {
   const auto& [name, from, to] = lines_[line];
   const FramePoint& now = sighting.place;
@@ -216,8 +215,8 @@ void Counter::see_at_line(std::size_t line, const Sighting& sighting, Object* ob
     return;
   }
   if ((side(from, to, *before) > 0) != is_right) {
-    // Past an end of the line it is no crossing; an end that two lines share belongs to one of
-    // them.
+    // Passing beyond an end of the line is no crossing. An end that two lines share belongs to only
+    // one of them.
     at.is_between = (side(*before, now, from) >= 0) != (side(*before, now, to) >= 0);
   }
   const bool is_clear = std::abs(new_side) > margin_ * length(from, to);
@@ -254,7 +253,8 @@ void Counter::forget_lost(double seconds) {
   }
 }
 
-/// When those were seen that were seen last, of very many.
+/// Oldest time seen of the kMostObjects newest objects; minus infinity where there are no more than
+/// that.
 double Counter::seen_since() const {
   if (objects_.size() <= kMostObjects) return -std::numeric_limits<double>::infinity();
   std::vector<double> seen;

@@ -6,9 +6,9 @@
 namespace npu::vision {
 namespace {
 
-// Of the box's size; those of ByteTrack, at 30 frames a second.
+// Relative to the box's size; ByteTrack's values at 30 frames a second.
 constexpr double kFoundDeviation = 1.0 / 20;
-constexpr double kVelocityDeviation = 4;  // a second: a new one may go anywhere
+constexpr double kVelocityDeviation = 4;  // a second: a new box may go anywhere
 constexpr double kAcceleration = 1;
 
 constexpr double kLeastSide = 1;  // pixels

@@ -1,4 +1,4 @@
-// Where a box is going.
+// Predicts the movement of boxes.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace npu::vision {
 
-/// A Kalman filter of one coordinate that moves at a constant velocity, but for accelerations that
-/// are white noise (Bar-Shalom, Li, Kirubarajan: Estimation with Applications, 2001, section 6.2).
+/// A Kalman filter of one coordinate with constant velocity, disturbed by accelerations that are
+/// white noise (Bar-Shalom, Li, Kirubarajan: Estimation with Applications, 2001, section 6.2).
 class Coordinate {
  public:
   Coordinate() = default;
-  /// `deviation` of the place, pixels; `velocity_deviation`, pixels a second.
+  /// `deviation` of the position in pixels, `velocity_deviation` in pixels a second.
   Coordinate(double place, double deviation, double velocity_deviation);
-  /// `acceleration`: the velocity's deviation after a second, pixels a second.
+  /// `acceleration`: deviation of the velocity after a second, in pixels a second.
   void predict(double seconds, double acceleration);
   void correct(double place, double deviation);
   void stop() { velocity_ = 0; }
@@ -29,14 +29,14 @@ class Coordinate {
   double place_variance_ = 0, covariance_ = 0, velocity_variance_ = 0;
 };
 
-/// Of a box: its centre and its size.
+/// Filters a box's centre and size.
 class Motion {
  public:
   Motion() = default;
   explicit Motion(const Edges& found);
   void predict(double seconds);
   void correct(const Edges& found);
-  /// Nothing is known about how the size of what is not seen changes.
+  /// Stops the change of size of a box that is not seen: nothing is known about it.
   void keep_size();
 
   Edges edges() const;
@@ -44,7 +44,7 @@ class Motion {
   double velocity_y() const { return y_.velocity(); }
 
  private:
-  double size() const;  ///< what deviations are told in: the side of a square as large, pixels
+  double size() const;  ///< side of a square of the same area, pixels; unit of deviations
 
   Coordinate x_, y_, width_, height_;
 };

@@ -11,20 +11,21 @@
 namespace npu::vision {
 namespace {
 
-// Least overlaps of an object with where its track is expected.
+// Least overlap of an object with its track's expected box.
 constexpr double kLeastOverlap = 0.2;
 constexpr double kLeastOverlapOfUnsure = 0.5;
-// What is small and fast overlaps with nothing: of what is left, boxes are compared that are larger
-// by this part of their sides on each side (C-BIoU: Yang et al., WACV 2023).
+// Small and fast objects overlap with nothing, so the last rounds compare enlarged boxes: by this
+// part of their sides on each side (C-BIoU: Yang et al., WACV 2023).
 constexpr double kBuffer = 0.5;
-// What is suddenly smaller than this part of what is expected, and inside of it, is partly hidden;
-// the margin is a part of the expected sides. What stays so for longer is as small as it looks.
+// An object is partly hidden if it is suddenly smaller than this part of the expected box and
+// inside of it, give or take a margin in parts of the expected sides. If that lasts, it has become
+// that small.
 constexpr double kLeastSeen = 0.7;
 constexpr double kHiddenMargin = 0.1;
 constexpr double kLongestHidden = 0.5;  // seconds
-// So many lost ones are looked for; where patience has no end, they would become more and more.
+// Limits the memory where lost tracks are never given up.
 constexpr std::size_t kMostLost = 1024;
-// A path is filled in with at most so many places.
+// Most positions inserted into a path.
 constexpr int kMostVirtual = 8;
 
 Edges edges_of(const Object& object) {
@@ -40,8 +41,8 @@ double area(const Edges& edges) {
   return (edges[2] - edges[0]) * (edges[3] - edges[1]);
 }
 
-/// Around what is seen of an object of which something hides the rest: as large as expected, and
-/// moved only where what is seen sticks out. Otherwise what is seen.
+/// The whole box of a partly hidden object: as large as expected, and moved only where the seen
+/// part sticks out. The seen box for other objects.
 Edges whole_of(const Edges& expected, const Edges& seen) {
   if (area(seen) >= kLeastSeen * area(expected)) return seen;
   Edges whole = expected;
@@ -64,15 +65,15 @@ bool is_box(const Object& object) {
          std::isfinite(object.confidence);
 }
 
-/// A track and what is expected of it.
+/// A track with its filter and its last detections.
 struct Tracked {
   Track track;
   Motion motion;
   Motion motion_when_found;
   Edges found;  ///< frame pixels
-  Edges whole;  ///< the same with what is hidden of it
+  Edges whole;  ///< `found` with its hidden part
   double found_at = 0;
-  double whole_at = 0;  ///< when nothing was hidden of it
+  double whole_at = 0;  ///< when it was last not hidden
   std::uint32_t times_found = 0;
   std::uint32_t missed = 0;  ///< frames in a row in which it was not found
 
@@ -80,12 +81,12 @@ struct Tracked {
   bool is_confirmed() const { return track.id != 0; }
 };
 
-/// What one round of matching looks at.
+/// One round of matching: the tracks and objects that take part.
 struct Round {
-  bool is_confirmed;  ///< the tracks
-  bool with_lost;     ///< the tracks
-  bool is_sure;       ///< the objects
-  bool is_larger;     ///< both, see kBuffer
+  bool is_confirmed;  ///< which tracks
+  bool with_lost;     ///< whether lost tracks too
+  bool is_sure;       ///< which objects
+  bool is_larger;     ///< compare enlarged boxes, see kBuffer
   double least_overlap;
 };
 
@@ -144,13 +145,13 @@ class Tracker::Impl {
   TrackerOptions options_;
   std::uint64_t next_id_ = 1;
   double seconds_ = 0;
-  bool is_first_ = true;  // no frame was looked at
+  bool is_first_ = true;  // no frame was taken yet
   std::vector<Tracked> tracked_;
   std::vector<Track> shown_;
   std::size_t num_present_ = 0;
 
-  // Of one frame.
-  std::vector<char> is_taken_;  // by object
+  // Kept for one frame:
+  std::vector<char> is_taken_;  // for each object
   std::vector<Edges> expected_;
   std::vector<double> lost_since_;
   Assignment assignment_;
@@ -206,8 +207,8 @@ void Tracker::Impl::match(const Round& round, std::span<const Object> objects) {
   }
 }
 
-/// What was lost has moved unseen: it is taken to have gone straight, so that its velocity is that
-/// of its path and not what was expected in vain (OC-SORT: Cao et al., CVPR 2023).
+/// A lost object moved unseen. Assumes that it went straight, so that its velocity is that of its
+/// path and not the one predicted in vain (OC-SORT: Cao et al., CVPR 2023).
 void follow_path(Tracked* tracked, const Edges& to, double seconds) {
   const int steps = std::min(static_cast<int>(tracked->missed) + 1, kMostVirtual);
   const Edges from = tracked->whole;
@@ -275,7 +276,7 @@ void Tracker::Impl::begin_tracks(std::span<const Object> objects) {
   }
 }
 
-/// What was seen only once and is not there any more, was lost for too long, or has left the frame.
+/// Drops tracks that were not confirmed, were lost for too long, or have left the frame.
 void Tracker::Impl::drop(FrameSize frame) {
   std::erase_if(tracked_, [&](Tracked& tracked) {
     if (tracked.track.object != Track::kNotFound) return false;
@@ -289,7 +290,7 @@ void Tracker::Impl::drop(FrameSize frame) {
   });
 }
 
-/// Of very many.
+/// Drops the tracks lost longest if there are more than kMostLost.
 void Tracker::Impl::drop_longest_lost() {
   lost_since_.clear();
   for (const Tracked& tracked : tracked_) {

@@ -1,5 +1,5 @@
-// YOLOv10, YOLO26 and exports with nms=True: the model has dropped what overlaps. Rows of zeros
-// fill the tensor up.
+// YOLOv10, YOLO26 and exports with nms=True: the model has already dropped overlaps. Rows of zeros
+// fill up the tensor.
 #include <array>
 #include <cmath>
 

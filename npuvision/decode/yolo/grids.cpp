@@ -1,6 +1,6 @@
-// YOLOv3, v4, v5 and v7 that end with the convolutions of their heads: a grid of cells for each
-// size of objects, where each cell has a box for each of its anchors.
-// v3: https://arxiv.org/abs/1804.02767, section 2.1; v4 stretches the places in a cell:
+// YOLOv3, v4, v5 and v7 whose graphs end with the convolutions of their heads: a grid of cells for
+// each size of objects, with a box for each of a cell's anchors.
+// v3: https://arxiv.org/abs/1804.02767, section 2.1; v4 stretches positions in a cell:
 // https://github.com/AlexeyAB/darknet, scale_x_y; v5: https://github.com/ultralytics/yolov5,
 // models/yolo.py; v7: https://github.com/WongKinYiu/yolov7, models/yolo.py.
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 
 using Place = std::array<double, YoloHead::kBoxValues>;
 
-constexpr std::size_t kUsualAnchors = 3;  // of a cell
+constexpr std::size_t kUsualAnchors = 3;  // for each cell
 constexpr std::array<std::size_t, 3> kUsualSteps{8, 16, 32};
 
 struct Size {
   double width, height;  ///< model pixels
 };
 
-/// The authors' own, from the finest grid on.
+/// The authors' own anchors, from the finest grid on.
 std::span<const float> usual_anchors(Family family) {
   static constexpr std::array<float, 18> kOfV3AndV5{10, 13, 16,  30,  33, 23,  30,  61,  62,
                                                     45, 59, 119, 116, 90, 156, 198, 373, 326};
@@ -38,10 +38,10 @@ std::span<const float> usual_anchors(Family family) {
   return is_later ? kOfV4AndV7 : kOfV3AndV5;
 }
 
-/// One output, [1, anchors * values, rows, columns] or [1, anchors, rows, columns, values].
+/// One output: [1, anchors * values, rows, columns] or [1, anchors, rows, columns, values].
 struct Grid {
   std::size_t output = 0;
-  std::size_t step = 0;  ///< model pixels of a cell
+  std::size_t step = 0;  ///< side of a cell in model pixels
   std::size_t rows = 0, columns = 0;
   std::size_t channels = 0;  ///< anchors * values
   bool has_values_last = false;
@@ -49,8 +49,8 @@ struct Grid {
 
 struct Reading {
   std::vector<Grid> grids;    ///< the finest first
-  std::vector<Size> anchors;  ///< as many of each grid, in the same order
-  std::size_t values = 0;     ///< of a box
+  std::vector<Size> anchors;  ///< the same number for each grid, in the same order
+  std::size_t values = 0;     ///< for each box
   std::string refusal;
 
   std::size_t anchors_of_a_cell() const { return anchors.size() / grids.size(); }
@@ -71,7 +71,7 @@ std::optional<Grid> grid_of(const Found& found, std::size_t output) {
   return covers_input ? std::optional(grid) : std::nullopt;
 }
 
-/// None where an output is none.
+/// Empty where some output is no grid.
 std::vector<Grid> grids_of(const Found& found) {
   std::vector<Grid> grids;
   for (std::size_t i = 0; i < found.outputs.size(); ++i) {
@@ -132,7 +132,7 @@ std::string settle_values(const Found& found, Reading* reading) {
          " labels";
 }
 
-/// Which shapes are so much those of a YOLO that it is worth a hint.
+/// Whether shapes are so typical of a YOLO that a hint is worthwhile.
 bool look_usual(const std::vector<Grid>& grids) {
   return have_usual_steps(grids) && grids.front().channels % kUsualAnchors == 0 &&
          grids.front().channels / kUsualAnchors > YoloHead::kFirstFactor;
@@ -163,14 +163,14 @@ Reading read_grids(const Found& found, Family family) {
   return reading;
 }
 
-/// How far a place may lie beyond its cell, in cells, times two and one more.
+/// Width of the range of positions relative to a cell: 1 inside the cell, more beyond it.
 double stretch_of(Family family, std::size_t step) {
   if (family == Family::kYoloV5Heads || family == Family::kYoloV7Heads) return 2;
   if (family == Family::kYoloV3Heads) return 1;
   return step == 8 ? 1.2 : step == 16 ? 1.1 : 1.05;
 }
 
-/// The values of the boxes of one grid, however they lie in memory.
+/// Reads values of one grid's boxes in either memory layout.
 class GridValues {
  public:
   GridValues(const TensorView& tensor, const Grid& grid, std::size_t values)
@@ -223,10 +223,10 @@ class GridDecoder : public Decoder {
 
   Family family_;
   Reading reading_;
-  std::optional<bool> are_probabilities_;  // as the card says
+  std::optional<bool> are_probabilities_;  // by the card
   std::vector<TensorView> made_for_;
   bool has_logits_ = false;
-  std::size_t index_ = 0;  // of the next box
+  std::size_t index_ = 0;  // index of the next box
   Boxes boxes_;
 };
 
@@ -244,7 +244,7 @@ void GridDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   boxes_.give(answer);
 }
 
-/// Anchor after anchor, row after row.
+/// Visits anchor after anchor, row after row.
 template <typename Visit>
 void GridDecoder::for_each_box(const TensorView& tensor, const Grid& grid,
                                const Visit& visit) const {
@@ -259,10 +259,10 @@ void GridDecoder::for_each_box(const TensorView& tensor, const Grid& grid,
   }
 }
 
-// Some exports end with the sigmoid, some before it. Most cells of a picture hold nothing, and the
-// logit of that is negative.
+// Some exports end with the sigmoid, some before it. Most cells of a picture are empty, and an
+// empty cell's logit is negative.
 bool GridDecoder::has_logits(std::span<const TensorView> outputs) const {
-  constexpr float kRounding = 1e-3F;  // of halves
+  constexpr float kRounding = 1e-3F;  // of f16 values
   bool any = false;
   for (const Grid& grid : reading_.grids) {
     for_each_box(outputs[grid.output], grid, [&](const GridValues& values, auto...) {
@@ -291,8 +291,8 @@ void GridDecoder::add_grid(std::span<const TensorView> outputs, std::size_t numb
       });
 }
 
-/// NaN where there is none. Both factors are probabilities, so the objectness alone rules most
-/// boxes out.
+/// NaN where the box does not count. Both factors are probabilities, so the objectness alone
+/// excludes most boxes.
 float GridDecoder::score_of(const GridValues& values, float threshold, std::uint32_t* label) const {
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
   const float raw = values.at(YoloHead::kObjectness);

@@ -22,8 +22,8 @@ bool is_protos(const TensorView& tensor) {
   return is_float(tensor) && has_shape(tensor, {1, 0, 0, 0});
 }
 
-// The tensor with the boxes and that with the masks' prototypes. Where the card names the first,
-// other outputs do not matter.
+// Finds the tensor with the boxes and the one with the prototypes of masks. If the card names the
+// first, other outputs do not matter.
 std::string find_outputs(const Found& found, YoloHead* head) {
   const std::string& name = found.card.output;
   std::optional<std::size_t> boxes;
@@ -44,7 +44,7 @@ std::string find_outputs(const Found& found, YoloHead* head) {
   return "";
 }
 
-// Unless the card says it.
+// The card's task, else what the outputs suggest.
 Task task_of(const Found& found, const YoloHead& head) {
   if (found.card.task != Task::kUnknown) return found.card.task;
   if (head.protos) return Task::kSegment;
@@ -69,7 +69,7 @@ std::string settle_task(const Found& found, YoloHead* head) {
   return "";
 }
 
-// From how many values a box has for them all.
+// Derives the values of a key point from the number that a box has for all of them.
 std::string settle_key_points(const ModelCard& card, std::size_t extra, YoloHead* head) {
   std::size_t each = card.key_point_values;
   if (each == 0 && card.key_points > 0) {
@@ -94,7 +94,8 @@ bool is_named(const Found& found, Family family) {
   return found.card.family == family;
 }
 
-// Both are said by hand: then labels may be missing. A file that says them has labels that fit.
+// Whether the user set family and task: then labels may be missing. Files that set them have labels
+// that match.
 bool is_certain(const Found& found, Family family) {
   return is_named(found, family) && found.card.task != Task::kUnknown &&
          !found.card.origins.contains("family");
@@ -140,8 +141,8 @@ YoloReading read_raw_way(const Found& found, YoloHead head, bool channels_first)
   if (refusal.empty() && said && *said != channels_first) {
     refusal = "lies the other way round than the model's description says";
   }
-  // Many heads have rows of boxes. Classes in rows are YOLO's own, where their number is right,
-  // which any is where the rest may be key points.
+  // Many heads have rows of boxes. Rows of classes are YOLO's own if their number is right; with
+  // key points of unknown number any number would be.
   const bool is_any_number = head.task == Task::kPose && found.card.key_points == 0;
   const bool is_sure = said || are_grid_cells(head.boxes, found.input) ||
                        (channels_first && !found.card.labels.empty() && !is_any_number) ||
@@ -173,7 +174,7 @@ std::string settle_end_to_end_values(const Found& found, YoloHead* head) {
          to_string(head->task) + " it is " + number(wanted);
 }
 
-// Its values could as well be those of a box and some classes.
+// Whether the values may also be those of a box and some classes.
 bool may_be_classes(const Found& found, const YoloHead& head) {
   const std::size_t labels = found.card.labels.size();
   const std::size_t classes = head.values - head.extras() - YoloHead::kBoxValues;
@@ -183,7 +184,7 @@ bool may_be_classes(const Found& found, const YoloHead& head) {
   return are_cells;  // and objectness, or any other number
 }
 
-// Few shapes are as common as rows of some values.
+// Rows of a few values are common shapes.
 std::string doubt_about_end_to_end(const Found& found, const YoloHead& head) {
   if (may_be_classes(found, head)) {
     return "may have " + number(head.values - head.extras() - YoloHead::kBoxValues) +
@@ -209,7 +210,7 @@ std::string settle_factors(const Found& found, Family family, YoloHead* head) {
          (head->extras() > 0 ? " + " + number(head->extras()) + " for masks" : "");
 }
 
-// ---- End to end, whose end the host does
+// ---- End to end, with the last step on the host
 
 std::string settle_host_values(const Found& found, YoloHead* head) {
   const std::string& step = found.card.host_postprocess;

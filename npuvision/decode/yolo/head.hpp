@@ -1,4 +1,4 @@
-// What a YOLO tensor has for each box, as card and shape tell it.
+// Values that a YOLO tensor has for each box, derived from card and shape.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,12 @@
 
 namespace npu::vision {
 
-/// Raw, each box has: centre x, centre y, width, height in model pixels; a score for each class;
-/// then what the task adds: mask coefficients, key points (x, y in model pixels, whether it is
-/// visible) or an angle in radians. End to end: left, top, right, bottom in model pixels (oriented
-/// boxes: centre and size), score, class, and then the same. With objectness: centre and size as
-/// raw, whether there is an object, a factor for each class, and mask coefficients.
+/// A raw head has for each box: centre x, centre y, width, height in model pixels; a score for each
+/// class; then the task's values: mask coefficients, key points (x, y in model pixels, visibility)
+/// or an angle in radians. An end-to-end head has left, top, right, bottom in model pixels
+/// (oriented boxes: centre and size), score, class, and the task's values. A head with objectness
+/// has centre and size as a raw one, the objectness, a factor for each class, and mask
+/// coefficients.
 /// https://github.com/ultralytics/ultralytics/blob/main/ultralytics/nn/modules/head.py
 /// https://github.com/ultralytics/yolov5/blob/master/models/yolo.py
 struct YoloHead {
@@ -23,8 +24,8 @@ struct YoloHead {
   static constexpr std::size_t kFirstFactor = kObjectness + 1;  ///< after objectness
 
   Task task = Task::kDetect;
-  std::size_t output = 0;             ///< with the boxes, of the model's outputs
-  std::optional<std::size_t> protos;  ///< [1, coefficients, height, width] of the masks
+  std::size_t output = 0;             ///< index of the output with the boxes
+  std::optional<std::size_t> protos;  ///< the masks' [1, coefficients, height, width]
   bool channels_first = false;        ///< [1, values, boxes]
   std::size_t boxes = 0, values = 0;
   std::size_t classes = 0;  ///< 0: not known
@@ -35,7 +36,7 @@ struct YoloHead {
   std::size_t extras() const;
 };
 
-/// A head, or why the outputs are none.
+/// A head, or the reason why the outputs have none.
 struct YoloReading {
   YoloHead head;
   std::string refusal;
@@ -43,16 +44,16 @@ struct YoloReading {
 
 YoloReading read_raw_head(const Found& found);
 YoloReading read_end_to_end_head(const Found& found);
-/// What `family`, which has objectness, asks of its outputs, but for the number of boxes.
+/// Reads a head with objectness for `family`, but does not check the number of boxes.
 YoloReading read_objectness_head(const Found& found, Family family);
-/// End to end, but for what the card says that the host does: the tensor has a raw head's values
-/// for each box, of which the first four are as end to end.
+/// Reads a head whose last step the card leaves to the host: a raw head's values for each box, but
+/// with the first four as end to end.
 YoloReading read_host_head(const Found& found);
 
-/// Cells of grids with steps of 8, 16 and 32 pixels; 0 where the input is not known.
+/// Number of cells in grids with steps of 8, 16 and 32 pixels; 0 where the input is not known.
 std::size_t grid_cells(InputSize input);
-/// Whether a detector with so many boxes for each cell has these: of the grids above, with one of
-/// 64 or of 4 pixels or without.
+/// Whether `boxes` is the number of a detector with so many anchors a cell, on the grids above,
+/// perhaps with one more of 64 or 4 pixels.
 bool are_grid_cells(std::size_t boxes, InputSize input, std::size_t anchors_per_cell = 1);
 
 }  // namespace npu::vision

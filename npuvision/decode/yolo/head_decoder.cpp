@@ -49,12 +49,12 @@ void HeadDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
       rows_of(checked_output(outputs, head_.output, made_for_), head_.channels_first);
   if (head_.protos) {
     checked_output(outputs, *head_.protos, protos_made_for_);
-    with_size(geometry);  // or throws, before there is half of an answer
+    with_size(geometry);  // may throw, so before the answer is half filled
   }
   boxes_.begin(geometry, frame);
   collect(rows, options.confidence_threshold);
-  // Anchors lie all over the picture, so that the first box tells. TensorFlow Lite's exports look
-  // the same, but go from 0 to 1.
+  // Anchors cover the whole picture, so the first box shows whether coordinates are pixels.
+  // TensorFlow Lite's exports look the same but go from 0 to 1.
   if (has_pixels()) {
     check_pixels(boxes_, input_, rows.boxes,
                  [&](std::size_t box, std::size_t value) { return rows.at(box, value); });
@@ -93,7 +93,7 @@ float HeadDecoder::visibility(const BoxRows& rows, std::size_t box, std::size_t 
   return probability(rows.at(box, head_.first_extra() + key_point * head_.key_point_values + 2));
 }
 
-// Whatever is no answer is refused before there is half of one.
+// Refuses bad values before the answer is half filled.
 bool HeadDecoder::is_whole(const BoxRows& rows, std::size_t box) const {
   if (!has_finite_extras(rows, box)) return false;
   for (std::size_t i = 0; i < head_.key_points; ++i) visibility(rows, box, i);
@@ -150,7 +150,7 @@ void HeadDecoder::give_masks(const BoxRows& rows, const TensorView& protos,
   }
 }
 
-// Coefficients times prototypes.
+// Adds up coefficients times prototypes.
 void HeadDecoder::compute_logits(const BoxRows& rows, std::size_t box, const TensorView& protos,
                                  const PlanePart& part) {
   logits_.assign(part.width * part.height, 0);

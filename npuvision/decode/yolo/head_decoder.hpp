@@ -1,4 +1,4 @@
-// What raw heads and those that are end to end share.
+// Code shared by decoders of raw and end-to-end heads.
 #pragma once
 
 #include <array>
@@ -21,18 +21,18 @@ class HeadDecoder : public Decoder {
               FrameSize frame, const DecodeOptions& options, Answer* answer) override;
 
  protected:
-  /// Adds each box that counts.
+  /// Adds each box above the threshold.
   virtual void collect(const BoxRows& rows, float threshold) = 0;
   virtual void choose(Boxes& boxes, const DecodeOptions& options) const = 0;
-  /// Whether the rows' first values are places in pixels.
+  /// Whether the first values of a row are pixels.
   virtual bool has_pixels() const { return true; }
 
   const YoloHead& head() const { return head_; }
-  /// A box whose first four values are its centre and size, or its edges; and an angle, where the
-  /// task has one. Without a finite value for each of its key points and its mask it is none.
+  /// Add a box whose first four values are its centre and size, or its edges, with an angle where
+  /// the task has one. Drop it if a value of its key points or mask is not finite.
   void add_centered(const BoxRows& rows, std::size_t box, float score, std::uint32_t label);
   void add_edges(const BoxRows& rows, std::size_t box, float score, std::uint32_t label);
-  /// One that lies there in model pixels: centre x, centre y, width, height.
+  /// Adds a box at this centre x, centre y, width and height in model pixels.
   void add_at(const std::array<double, YoloHead::kBoxValues>& place, const BoxRows& rows,
               std::size_t box, float score, std::uint32_t label);
 
@@ -56,7 +56,7 @@ class HeadDecoder : public Decoder {
   std::vector<float> logits_;
 };
 
-/// Of a head whose end the host does.
+/// Makes the decoder of a head whose last step is left to the host.
 std::unique_ptr<Decoder> make_host_decoder(const YoloHead& head, const Found& found);
 
 }  // namespace npu::vision

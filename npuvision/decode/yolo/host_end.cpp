@@ -1,5 +1,5 @@
-// The end of a detector that was cut off its graph: what TopK or an operator of non-maximum
-// suppression would have chosen there.
+// Does the last step of a detector, which was cut off its graph: chooses the boxes that TopK or an
+// operator of non-maximum suppression would have chosen.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace npu::vision {
 namespace {
 
-/// What the graph would have done, by the card's name for it.
+/// The step that was cut off, by the card's name for it.
 enum class Step { kTopK, kNms, kNmsBestClass, kMulticlassNms, kMatrixNms };
 
 Step step_of(const std::string& name) {
@@ -64,7 +64,7 @@ class YoloHostDecoder : public HeadDecoder {
 
   std::size_t labels_, most_;
   Step step_;
-  // The graph's own:
+  // Settings of the graph's step:
   Decay decay_;
   std::optional<std::uint32_t> background_;
   float score_threshold_, box_scale_, class_offset_;
@@ -87,14 +87,14 @@ void YoloHostDecoder::collect(const BoxRows& rows, float threshold) {
       }
     }
   }
-  // What is no box, or is not in the frame, has taken its place in the graph, too.
+  // Invalid boxes and boxes outside the frame come too: in the graph they also took places.
   if (step_ == Step::kTopK) {
     keep_best();
   } else {
     suppress(rows);
   }
   for (const Detection& one : found_) {
-    if (!(one.score >= threshold)) continue;  // a decayed one
+    if (!(one.score >= threshold)) continue;  // its score has decayed
     const std::uint32_t label = class_of(static_cast<float>(one.label), labels_);
     if (head().task == Task::kOriented) {
       add_centered(rows, one.box, probability(one.score), label);
@@ -104,7 +104,7 @@ void YoloHostDecoder::collect(const BoxRows& rows, float threshold) {
   }
 }
 
-/// MulticlassNms takes scores that are as high as its threshold, the others none.
+/// MulticlassNms takes scores equal to its threshold; the other steps do not.
 bool YoloHostDecoder::is_candidate(float score, std::uint32_t label) const {
   if (!std::isfinite(score) || label == background_) return false;
   if (step_ == Step::kTopK) return true;
@@ -124,8 +124,8 @@ void YoloHostDecoder::find_best_class(std::size_t box, float score, std::uint32_
   found_.push_back({score, static_cast<std::uint32_t>(box), label});
 }
 
-/// NonMaxSuppression takes corners in any order. Those of the best class alone are scaled, and
-/// moved apart from those of other classes.
+/// NonMaxSuppression takes corners in any order. For "nms-best-class" boxes are scaled, and each
+/// class is moved away from the others.
 Corners YoloHostDecoder::corners_of(const BoxRows& rows, const Detection& one) const {
   Corners corners{};
   for (std::size_t i = 0; i < corners.size(); ++i) corners[i] = rows.at(one.box, i);

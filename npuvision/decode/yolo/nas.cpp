@@ -1,5 +1,5 @@
-// YOLO-NAS as SuperGradients exports it with its flat format of results: the graph has suppressed
-// what overlaps. https://github.com/Deci-AI/super-gradients, documentation, models_export.
+// YOLO-NAS as SuperGradients exports it with its flat format of results: the graph has already
+// suppressed overlaps. https://github.com/Deci-AI/super-gradients, documentation, models_export.
 #include <array>
 #include <cmath>
 
@@ -12,7 +12,7 @@
 namespace npu::vision {
 namespace {
 
-// Of a row: picture, left, top, right, bottom in model pixels, score, class.
+// A row has picture, left, top, right, bottom in model pixels, score, class.
 constexpr std::size_t kRow = 7, kLeft = 1;
 
 bool is_rows(const Found&, const TensorView& output) {
@@ -65,7 +65,7 @@ void YoloNasDecoder::decode(std::span<const TensorView> outputs, const npu::Fram
   boxes_.give(answer);
 }
 
-/// Whether the list goes on: a class below zero ends it.
+/// Returns whether the list goes on: a negative class ends it.
 bool YoloNasDecoder::add(const float* row, std::size_t index, float threshold) {
   const float picture = row[0], score = row[5], label = row[6];
   if (label < 0) return false;

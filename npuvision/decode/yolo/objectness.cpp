@@ -1,5 +1,5 @@
-// Detectors that rate whether there is an object at all, and which it would be: YOLOv5 and v7 as
-// their own repositories export them, and YOLOX.
+// Detectors with a score for any object and a factor for each class: YOLOv5 and v7 as their own
+// repositories export them, and YOLOX.
 #include <array>
 #include <cmath>
 #include <string>
@@ -11,12 +11,12 @@
 namespace npu::vision {
 namespace {
 
-/// Where each box of YOLOX counts from.
+/// Cell that a YOLOX box is relative to.
 struct Cell {
   float x, y, step;  ///< cells, cells, model pixels
 };
 
-// Row after row, the finest grid first.
+// Cells row after row, from the finest grid on.
 std::vector<Cell> cells_of(InputSize input) {
   std::vector<Cell> cells;
   for (const std::uint32_t step : {8U, 16U, 32U}) {
@@ -38,7 +38,7 @@ std::string refusal_of_objectness(const Found& found) {
          " boxes, which are not three for each cell of the model's input: set model-family";
 }
 
-// Exported with its decoding, it looks the same, and so does YOLOv6.
+// A YOLOX exported with its decoding looks the same, and so does YOLOv6.
 std::string refusal_of_yolox(const Found& found) {
   const auto [head, refusal] = read_objectness_head(found, Family::kYoloX);
   if (!refusal.empty()) return refusal;
@@ -68,7 +68,7 @@ class ObjectnessDecoder : public HeadDecoder {
   }
 };
 
-// Both factors are probabilities, so the objectness alone rules most boxes out.
+// Both factors are probabilities, so the objectness alone excludes most boxes.
 void ObjectnessDecoder::collect(const BoxRows& rows, float threshold) {
   for (std::size_t box = 0; box < rows.boxes; ++box) {
     const float object = rows.at(box, YoloHead::kObjectness);
@@ -89,7 +89,7 @@ class YoloXDecoder : public ObjectnessDecoder {
       : ObjectnessDecoder(head, found), cells_(cells_of(found.input)) {}
 
   Family family() const override { return Family::kYoloX; }
-  bool has_pixels() const override { return false; }  // but cells and logarithms
+  bool has_pixels() const override { return false; }  // the values are cells and logarithms
 
  protected:
   std::array<double, YoloHead::kBoxValues> place(const BoxRows& rows,

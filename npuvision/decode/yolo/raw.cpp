@@ -1,4 +1,4 @@
-// YOLOv5u, v8, v9, 11 and 12, and 26 without its end-to-end head: boxes that overlap are left in.
+// YOLOv5u, v8, v9, 11, 12, and 26 without its end-to-end head: overlaps are left in.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -12,8 +12,8 @@ namespace {
 
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
-// NaN never wins. A mask instead of a branch, a constant length and arrays of one struct, which
-// cannot overlap: this is what compilers vectorise.
+// NaN never wins. Compilers vectorise this form: a mask instead of a branch, a constant length, and
+// arrays of one struct, which cannot overlap.
 void update_from_row(BestScores& best, std::uint32_t label) {
   for (std::size_t i = 0; i < BestScores::kBlock; ++i) {
     const std::uint32_t better = best.row[i] > best.score[i] ? ~0U : 0U;
@@ -24,7 +24,7 @@ void update_from_row(BestScores& best, std::uint32_t label) {
   }
 }
 
-// As to_float(Half), and without a branch for the same reason as above.
+// As to_float(Half), but without a branch, for the same reason.
 void to_floats(const std::array<std::uint16_t, BestScores::kBlock>& halves,
                std::array<float, BestScores::kBlock>& row) {
   constexpr float kRebias = 0x1p112F;
@@ -37,12 +37,12 @@ void to_floats(const std::array<std::uint16_t, BestScores::kBlock>& halves,
   }
 }
 
-// Scores of one class lie side by side: row by row, so that memory is read in order.
+// Reads row by row, in the order of memory: one class's scores lie side by side.
 template <typename Scalar>
 void best_by_rows(BestScores& best, const std::byte* scores, std::size_t row_stride_bytes,
                   std::size_t count, std::size_t classes) {
   best.row.fill(kNone);
-  std::array<std::uint16_t, BestScores::kBlock> halves = {};  // past `count` nobody looks
+  std::array<std::uint16_t, BestScores::kBlock> halves = {};  // values past `count` are not used
   for (std::uint32_t label = 0; label < classes; ++label) {
     const std::byte* from = scores + label * row_stride_bytes;
     if constexpr (std::is_same_v<Scalar, float>) {

@@ -1,4 +1,4 @@
-// The boxes of a YOLO tensor: each has a row of values, however they lie in memory.
+// Reads the boxes of a YOLO tensor: a row of values for each, in either memory layout.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ struct BoxRows {
   float at(std::size_t box, std::size_t value) const;
 };
 
-/// Of a tensor [1, values, boxes], or [1, boxes, values], whose memory has been checked.
+/// Views a tensor [1, values, boxes] or [1, boxes, values], whose memory has been checked.
 BoxRows rows_of(const TensorView& tensor, bool channels_first);
 
-/// The best class of each of some boxes; of classes with one score the first, as PyTorch's max.
+/// Best class for each of some boxes; with equal scores the first class, as in PyTorch's max.
 struct BestScores {
   static constexpr std::size_t kBlock = 512;  ///< boxes
 
@@ -30,7 +30,8 @@ struct BestScores {
   std::array<std::uint32_t, kBlock> label;
   std::array<float, kBlock> row;  ///< scratch: the scores of one class
 
-  /// Of `count` boxes from `first_box` on, whose scores are `classes` values from `first_value` on.
+  /// Finds them for `count` boxes from `first_box` on, whose scores are `classes` values from
+  /// `first_value` on.
   void find(const BoxRows& rows, std::size_t first_box, std::size_t count, std::size_t first_value,
             std::size_t classes);
 };
@@ -40,7 +41,7 @@ struct BestScore {
   std::uint32_t label;
 };
 
-/// The same of one box.
+/// Finds the best class of one box.
 BestScore best_score(const BoxRows& rows, std::size_t box, std::size_t first_value,
                      std::size_t classes);
 
