@@ -1,4 +1,4 @@
-// Which point of its box is where an object is.
+// The point of its box that counts as an object's position.
 #pragma once
 
 #include <gst/gst.h>

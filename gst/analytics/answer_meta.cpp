@@ -98,7 +98,7 @@ void take_results(GstNpuInferenceMeta* meta, GstStructure* results) {
   meta->results = results;
 }
 
-/// What a model said of the region's object.
+/// Adds a model's results for the region's object.
 void add_params(GstVideoRegionOfInterestMeta* roi, const Answer& answer, const ModelCard& card,
                 const GstNpuInferenceMeta& meta) {
   std::vector<ReadClass> said = classes_of(answer, card, meta);
@@ -250,7 +250,7 @@ FrameResults read_structure(const GstStructure* structure) {
   return results;
 }
 
-/// Of objects that GstAnalytics alone knows: what it does not carry.
+/// Adds the results that GstAnalytics does not carry to objects that it alone knows.
 void add_results_of_objects(GstBuffer* buffer, std::vector<Region>* regions) {
   gpointer state = nullptr;
   while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,

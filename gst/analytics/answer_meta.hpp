@@ -18,8 +18,8 @@ namespace gstnpu {
 
 bool has_map(const npu::vision::Answer& answer);
 
-/// What a model's maps cover of a frame, 0 to 1: less than all where the model saw its middle or an
-/// object alone.
+/// The part of a frame that a model's maps cover, 0 to 1: not all of it where the model saw only
+/// its middle or an object.
 struct MapPlace {
   double left = 0, top = 0, right = 1, bottom = 1;
   bool is_whole() const;
@@ -28,7 +28,7 @@ struct MapPlace {
 /// The inference as it was made, where the size of its frame is known too; else null.
 const GstNpuInferenceMeta* known_origin(GstBuffer* buffer, const GstNpuInferenceMeta& meta);
 
-/// By the geometry of the inference, in the frame that was inferred.
+/// Computes the place of maps from the inference's geometry, in the frame that was inferred.
 MapPlace place_of_maps(const GstNpuInferenceMeta& meta, npu::vision::FrameSize frame);
 
 /// Puts an answer on a writable buffer. For each object a GstVideoRegionOfInterestMeta with a
@@ -55,7 +55,7 @@ GstVideoRegionOfInterestMeta* attach_object(GstBuffer* buffer, const npu::vision
 /// Regions of other elements keep their ids.
 gint next_region_id(GstBuffer* buffer);
 
-/// What a model said of one object, or of a frame: a class, or a text, which has no number.
+/// A model's result for an object or a frame: a class, or a text, which has no number.
 struct ReadClass {
   std::string label;
   std::optional<int> label_id;
@@ -69,7 +69,7 @@ struct ReadKeyPoint {
   double confidence = 1;
 };
 
-/// Of the pixels of a box, the first of them at `x`, `y` of the frame.
+/// A mask for the pixels of a box that starts at `x`, `y` of the frame.
 struct ReadMask {
   double x = 0, y = 0, width = 0, height = 0;  ///< frame pixels
   guint columns = 0, rows = 0;
@@ -99,21 +99,21 @@ struct Region {
   std::optional<guint> analytics_id;             ///< of its GstAnalyticsODMtd
 };
 
-/// What of a region is read.
+/// The details of a region to read.
 enum class RegionDetail {
   kAll,
   kBox,  ///< label, place, confidence and identity; the rest costs copies
 };
 
-/// What was said of a whole frame.
+/// Results of a whole frame.
 struct FrameResults {
   std::vector<ReadClass> classes;
   std::optional<double> anomaly;
   std::vector<float> embedding;
 };
 
-/// Of all models that ran on the whole frame, one after the other; others' classifications where
-/// they gave none.
+/// Combines the results of all models that ran on the whole frame; if they gave none, takes other
+/// elements' classifications.
 FrameResults read_results(GstBuffer* buffer);
 
 /// `frame` turns the exact, normalised edges into pixels; without it, or where a region has none,

@@ -40,7 +40,7 @@ struct FrameCounts {
   bool empty() const { return zones.empty() && lines.empty(); }
 };
 
-/// What a counter says of its last frame.
+/// The counts of the counter's last frame.
 FrameCounts counts_of(const npu::vision::Counter& counter);
 
 /// Once a process, before the first buffer.

@@ -109,7 +109,7 @@ std::string line_and_column(const std::string& text, std::size_t byte) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-/// Of two values of one key the first would be lost without a word.
+/// Refuses a key that occurs twice: the first value would be lost silently.
 class DuplicateKeys {
  public:
   bool operator()(Json::parse_event_t event, const Json& parsed) {

@@ -31,7 +31,7 @@ double half_turn(double angle) {
   return angle - kPi * std::floor(angle / kPi + 0.5);
 }
 
-/// Of uneven scales, the rectangle whose sides are as long as those of the slanted box.
+/// With uneven scales, the rectangle whose sides are as long as those of the slanted box.
 OrientedBox moved_box(const OrientedBox& box, const FrameMove& move) {
   const FrameMove linear{move.is_transposed, move.scale_x, move.scale_y};
   const FrameMove::Point centre = move.of(box.center_x, box.center_y);
@@ -229,7 +229,7 @@ FrameMove then(const FrameMove& first, const FrameMove& second) {
           origin.x, origin.y};
 }
 
-/// Of both the model's pixel is known for each of the frame's.
+/// The model's pixels are known for the pixels of both frames, which links them.
 FrameMove move_between(const GstNpuInferenceMeta& origin, const GstNpuInferenceMeta& meta) {
   const bool turned = meta.is_transposed != origin.is_transposed;
   const double scale_x = turned ? origin.scale_y : origin.scale_x;

@@ -1,4 +1,4 @@
-// Where the pixels of one frame are in another that was made of it.
+// Follows pixels from a frame to another one that was made from it.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace gstnpu {
 
-/// What was at (x, y), in pixel edges, is at (scale_x * x + move_x, scale_y * y + move_y); where it
-/// is transposed at (scale_x * y + move_x, scale_y * x + move_y).
+/// Moves (x, y), in pixel edges, to (scale_x * x + move_x, scale_y * y + move_y); if it is
+/// transposed, to (scale_x * y + move_x, scale_y * x + move_y).
 struct FrameMove {
   bool is_transposed = false;
   double scale_x = 1, scale_y = 1;  ///< below 0: mirrored
@@ -34,7 +34,7 @@ struct FrameArea {
 };
 
 FrameArea moved(const FrameArea& area, const FrameMove& move);
-/// What is in both; it may be empty.
+/// The intersection, which may be empty.
 FrameArea common(const FrameArea& a, const FrameArea& b);
 
 /// First one, then the other.
@@ -43,13 +43,13 @@ FrameMove then(const FrameMove& first, const FrameMove& second);
 /// From the frame that was inferred to that of the meta.
 FrameMove move_between(const GstNpuInferenceMeta& origin, const GstNpuInferenceMeta& meta);
 
-/// What a frame's answer is for one that was made of it. Objects that are outside of it are gone,
-/// and key points get confidence 0; masks and maps are cut. What is said of the whole frame stays.
-/// Throws npu::Error where a map has no values for places that are new in the frame.
+/// Turns a frame's answer into one for a frame that was made from it. Objects outside of that are
+/// dropped, and key points get confidence 0; masks and maps are cut. Results of the whole frame
+/// stay. Throws npu::Error where a map has no values for places that are new in the frame.
 npu::vision::Answer moved(const npu::vision::Answer& answer, const FrameMove& move,
                           npu::vision::FrameSize from, npu::vision::FrameSize to);
 
-/// What maps of an object cover.
+/// The areas that maps of an object cover.
 struct MapAreas {
   FrameArea from;  ///< of the frame that was inferred
   FrameArea to;    ///< the object's part of that in the other frame; empty: no maps are left

@@ -320,7 +320,7 @@ std::vector<FramePath::Inference> FramePath::inferences_of(
   return named.empty() ? inferences_ : named;
 }
 
-/// Of several inferences upstream all must say the same.
+/// Several inferences upstream must all give the same move.
 std::optional<FrameMove> FramePath::move_of(const GstNpuInferenceMeta& origin) const {
   std::optional<FrameMove> result;
   for (const Inference& one : inferences_of(origin)) {

@@ -54,7 +54,7 @@ class FramePath {
   const std::string& turning() const { return turning_; }
 
  private:
-  /// What the user set: videocrop's and videobox's edges, or how videoflip turns.
+  /// The user's setting: videocrop's and videobox's edges, or how videoflip turns.
   using Setting = std::vector<int>;
   struct Step {
     ObjectRef<GstElement> element;

@@ -1,5 +1,5 @@
-// What caps and events tell of a stream of frames: their size, their time, and where another
-// begins.
+// Follows a stream of frames by its caps and events: their size, their time, and where another
+// stream begins.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>

@@ -128,7 +128,7 @@ bool FrameTracker::is_looked_at(GstBuffer* buffer, bool has_objects) {
   return true;
 }
 
-/// Of those that have no identity yet. Whether there are any, wanted or not.
+/// Takes the regions without an identity. Returns whether there are any, wanted or not.
 bool FrameTracker::take_regions(std::vector<Region> regions, FrameSize frame, TrackedFrame* done) {
   regions_.clear();
   objects_.clear();

@@ -1,4 +1,4 @@
-// What nputrack does to a frame.
+// Tracks the objects of nputrack's frames.
 #pragma once
 
 #include <gst/gst.h>
@@ -32,7 +32,7 @@ struct TrackSettings {
   bool operator==(const TrackSettings&) const = default;
 };
 
-/// What became of a frame.
+/// Counts of a frame's objects.
 struct TrackedFrame {
   bool is_predicted = false;  ///< nobody looked for objects in it
   std::size_t objects = 0;    ///< that were found
@@ -91,7 +91,7 @@ class FrameTracker {
   std::uint32_t since_looked_at_ = 0;
   LabelNumbers labels_;
 
-  // Of one frame.
+  // Kept for one frame:
   std::vector<Region> regions_;
   std::vector<npu::vision::Object> objects_;
 };

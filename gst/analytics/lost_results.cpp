@@ -73,7 +73,7 @@ bool has_lost_results(GstBuffer* buffer) {
   });
 }
 
-/// Of a whole frame.
+/// Whether an inference of the whole frame was not decoded.
 bool has_undecoded(GstBuffer* buffer) {
   return is_any_inference(buffer, [](const GstNpuInferenceMeta& origin, guint) {
     return !origin.is_region && !origin.is_decoded;
@@ -94,9 +94,9 @@ bool has_results(GstBuffer* buffer) {
 
 // ---- In front of an element
 
-/// Between the element and the nearest inference stands nothing that could have: GStreamer's own
-/// decoders have such names, too, and an element with several inputs may hide one. Null: there is
-/// no such inference.
+/// The nearest inference, unless an element in between may have decoded its tensors. GStreamer's
+/// own decoders have such names too, and an element with several inputs may hide one. Null: there
+/// is no such inference.
 ElementRef inference_straight_in_front_of(GstElement* element) {
   for (ElementRef& before : elements_in_front_of(element)) {
     if (factory_of(before.get()).find("tensordec") != std::string_view::npos) return nullptr;
@@ -110,8 +110,8 @@ bool drops_metas(GstElement* element) {
   return name == "videocrop" || name == "videobox" || name == "videoflip";
 }
 
-/// What the frame's results were lost in: the first element behind nputensordec that is known to
-/// drop them, else nputensordec itself, which all that follows has in common. Null: not found.
+/// The element that lost the frame's results: the first one behind nputensordec that is known to
+/// drop them, else nputensordec itself, which everything behind it has in common. Null: not found.
 ElementRef dropper_in_front_of(GstElement* element) {
   ElementRef dropper;
   for (ElementRef& before : elements_in_front_of(element)) {

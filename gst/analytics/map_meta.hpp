@@ -12,7 +12,7 @@
 
 namespace gstnpu {
 
-/// Of what a model saw: the whole frame, its middle, or an object.
+/// Maps for the part that a model saw: the whole frame, its middle, or an object.
 struct FrameMaps {
   MapPlace place;
   std::optional<gint> object_id;      ///< of the object; none: of the frame
@@ -22,8 +22,9 @@ struct FrameMaps {
   const char* card = nullptr;  ///< what is known about the model, as the inference's meta has it
 };
 
-/// Of each model that made any, those of whole frames first. A map that does not fit its size, and
-/// one of an object whose place nobody tells, is left out. `card`: of the buffer.
+/// Reads the maps of each model that made any, those of whole frames first. Leaves out maps that do
+/// not fit their size, and maps of objects whose place is not known. `card` is borrowed from the
+/// buffer.
 std::vector<FrameMaps> read_maps(GstBuffer* buffer);
 
 }  // namespace gstnpu

@@ -1,4 +1,4 @@
-// What is known of the models that maps are of, and what a map has.
+// Cards of the models that made maps, and the contents of maps.
 #pragma once
 
 #include <gst/gst.h>
@@ -12,7 +12,7 @@
 
 namespace gstnpu {
 
-/// What of a model's card counts for its maps.
+/// The parts of a model's card that matter for its maps.
 struct MapModel {
   std::vector<std::string> labels;  ///< by label id
   bool finds_anomalies = false;
@@ -21,8 +21,8 @@ struct MapModel {
 /// The models that maps are of. One thread.
 class MapModels {
  public:
-  /// By its card, as an inference's meta has it; nothing is known without. Valid until the next
-  /// call.
+  /// Looks the model up by its card, as an inference's meta has it; without a card nothing is
+  /// known. Valid until the next call.
   const MapModel& of(const char* card);
 
  private:
@@ -40,7 +40,7 @@ struct ValueRange {
   double mean = 0;
 };
 
-/// Of the finite ones; none where there is no such value.
+/// Range of the finite values; nullopt where there is none.
 std::optional<ValueRange> range_of(const std::vector<float>& values);
 
 }  // namespace gstnpu

@@ -76,7 +76,7 @@ std::vector<float> anchors_from(const std::string& list) {
   return sizes;
 }
 
-/// What the registry of tensors says of tensors that no model is known of.
+/// The tensor registry's entries, for tensors of unknown models.
 /// https://github.com/collabora/tensor-id-registry
 struct Registered {
   std::string_view id;
@@ -95,7 +95,7 @@ constexpr Registered kRegistered[] = {
      vision::Family::kClassification},
 };
 
-/// By the first name that is registered; empty where none is.
+/// The card for the first registered name; empty where none is.
 vision::ModelCard registered_card(const std::vector<std::string>& names) {
   vision::ModelCard card;
   for (const std::string& name : names) {

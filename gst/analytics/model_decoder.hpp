@@ -20,7 +20,7 @@ namespace gstnpu {
 /// Which of a YOLO tensor's dimensions is which.
 enum class TensorLayout { kAuto, kChannelsFirst, kBoxesFirst, kEndToEnd };
 
-/// What the user set. What is open comes from the model's card.
+/// Settings by the user. Empty ones come from the model's card.
 struct DecoderSettings {
   npu::vision::Task task = npu::vision::Task::kUnknown;
   npu::vision::Family family = npu::vision::Family::kAuto;

@@ -43,7 +43,7 @@ struct CountSettings {
   bool messages = true;
 };
 
-/// What an instance holds.
+/// State of an instance.
 class Count {
  public:
   Count(GstBaseTransform* base, GstBaseTransformClass*) {
@@ -74,7 +74,7 @@ class Count {
   mutable std::mutex mutex_;  // guards settings_
   CountSettings settings_;
 
-  // Of the streaming thread.
+  // Streaming thread only:
   CountSettings active_;
   LabelList classes_;
   std::optional<npu::vision::Counter> counter_;

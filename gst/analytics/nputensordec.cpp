@@ -29,7 +29,7 @@ namespace {
 
 constexpr float kFromModel = -1;  // of a threshold property: the model's own
 
-/// What an instance holds.
+/// State of an instance.
 class TensorDec {
  public:
   TensorDec(GstBaseTransform* base, GstBaseTransformClass*) {
@@ -57,7 +57,7 @@ class TensorDec {
   void stop() { decoder_.set_path({}); }
   void decode(GstElement* element, GstBuffer* buffer);
   void tell_of_missing_answers(GstElement* element, GstBuffer* buffer, const Decoded& decoded);
-  /// Of the stream: tells the user where there was nothing to decode.
+  /// Tells the user at the end of the stream if there was nothing to decode.
   void end(GstElement* element);
 
   /// The property "stats"; the caller frees it.
@@ -73,7 +73,7 @@ class TensorDec {
   bool settings_changed_ = true;
   guint64 frames_ = 0, frames_without_tensors_ = 0, detections_ = 0, regions_ = 0;
 
-  // Of the streaming thread.
+  // Streaming thread only:
   TensorDecoder decoder_;
   LostResults lost_results_;
   DecoderSettings tried_;                  // what decoder_ was configured with

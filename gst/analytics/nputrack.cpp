@@ -20,7 +20,7 @@ GST_DEBUG_CATEGORY_STATIC(nputrack_debug);
 namespace gstnpu {
 namespace {
 
-/// What an instance holds.
+/// State of an instance.
 class Track {
  public:
   Track(GstBaseTransform* base, GstBaseTransformClass*) {
@@ -57,7 +57,7 @@ class Track {
   guint64 frames_ = 0, frames_predicted_ = 0, objects_ = 0, identified_ = 0, predicted_ = 0,
           refused_ = 0, identities_ = 0;
 
-  // Of the streaming thread.
+  // Streaming thread only:
   TrackSettings active_;
   FrameTracker tracker_;
   FrameClock clock_;

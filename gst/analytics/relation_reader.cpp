@@ -124,7 +124,7 @@ void add_track(Relations* relations, const GstAnalyticsODMtd& object, Region* re
 }
 
 #if GST_CHECK_VERSION(1, 25, 0)
-/// Of one region, pixels that are not 0 belong to it.
+/// Copies the mask of a single region, whose pixels are not 0.
 void copy_mask(const GstVideoFrame& frame, ReadMask* mask) {
   mask->columns = static_cast<guint>(GST_VIDEO_FRAME_WIDTH(&frame));
   mask->rows = static_cast<guint>(GST_VIDEO_FRAME_HEIGHT(&frame));

@@ -11,7 +11,7 @@
 
 namespace gstnpu {
 
-// What an answer is in GstAnalytics. Without GstAnalytics nothing is written.
+// Writes answers to GstAnalytics. Without GstAnalytics nothing is written.
 
 /// The id of the object of `roi` in the buffer's relation meta; `id` without GstAnalytics.
 gint write_object(GstBuffer* buffer, const npu::vision::Object& object,
@@ -21,13 +21,15 @@ gint write_object(GstBuffer* buffer, const npu::vision::Object& object,
 /// other elements have ids of their own.
 bool is_of_another(GstBuffer* buffer, const GstVideoRegionOfInterestMeta& roi);
 
-/// Of an object, which contains it, or of the whole frame where `object_id` is none.
+/// Writes a class of an object, which contains it, or of the whole frame where `object_id` is
+/// nullopt.
 void write_class(GstBuffer* buffer, std::optional<gint> object_id, const ReadClass& found);
 
 // From GStreamer 1.26 on, which has a type for them: images whose pixels are numbers of regions,
 // without padding, since GStreamer's own overlay knows none.
 
-/// Of the answer's object `index`, which contains it: one region, 0 where the object is not.
+/// Writes the mask of the answer's object `index`, which contains it: one region, 0 outside the
+/// object.
 void write_mask(GstBuffer* buffer, gint object_id, const npu::vision::Answer& answer,
                 std::size_t index);
 

@@ -77,7 +77,7 @@ std::string list(const std::vector<InferenceOutputs>& inferences) {
   return text;
 }
 
-/// Of an inference as it was made in a frame of this size.
+/// The area that an inference's maps cover, in a frame of this size.
 FrameArea area_of_maps(const GstNpuInferenceMeta& origin, npu::vision::FrameSize frame) {
   const MapPlace place = place_of_maps(origin, frame);
   return {place.left * frame.width, place.top * frame.height, place.right * frame.width,

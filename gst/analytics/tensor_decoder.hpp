@@ -12,7 +12,7 @@
 
 namespace gstnpu {
 
-/// What was decoded of a buffer.
+/// Counts of what was decoded from a buffer.
 struct Decoded {
   bool frame = false;         ///< an inference of the whole frame
   std::size_t objects = 0;    ///< that it found
@@ -30,9 +30,10 @@ class TensorDecoder {
   /// Reads anew what lies beside the models.
   void configure(DecoderSettings settings);
 
-  /// Of all inferences of objects, and of one of the whole frame: the one with the tensor of the
-  /// user's choice, else the first that is known, that nobody has decoded yet. The buffer is
-  /// writable: notes there what is decoded. Throws npu::Error; what was attached by then stays.
+  /// Decodes all inferences of objects, and one of the whole frame: the one with the tensor that
+  /// the user chose, else the first known one that was not decoded yet. The buffer must be
+  /// writable: it is marked there what was decoded. Throws npu::Error; results attached before
+  /// stay.
   Decoded decode(GstBuffer* buffer, npu::vision::FrameSize frame);
 
  private:

@@ -39,18 +39,19 @@ struct InferredTensor {
   GstNpuInferenceMeta* lost;  ///< where an element dropped the meta: as it was made, else null
 };
 
-/// Of a meta, where it may be null.
+/// Copies a meta's text, which may be null.
 std::string text_or_empty(const gchar* text);
 
-/// Of the first inference of whole frames; null where there is none.
+/// The meta of the first inference of a whole frame; null where there is none.
 GstNpuInferenceMeta* meta_of_frame(GstBuffer* buffer);
 
-/// Of tensors that others attached, without an inference's id: the first of whole frames that no
-/// tensor belongs to; null where there is none.
+/// The meta for tensors that other elements attached without an inference's id: the first one of a
+/// whole frame that has no tensors; null where there is none.
 GstNpuInferenceMeta* meta_of_others(GstBuffer* buffer);
 
-/// All of a buffer. A tensor of an inference that never had a meta goes with meta_of_others(); one
-/// whose meta was dropped has none: that of another inference would put it elsewhere.
+/// All tensors of a buffer. A tensor of an inference that never had a meta goes with
+/// meta_of_others(). One whose meta was dropped goes with none: another inference's meta would
+/// misplace it.
 std::vector<InferredTensor> tensors_of(GstBuffer* buffer);
 
 }  // namespace gstnpu
