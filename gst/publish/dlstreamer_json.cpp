@@ -24,7 +24,7 @@ Json edges(const Region& region, FrameSize frame) {
           {"y_max", rounded((region.y + region.height) / frame.height, kSteps)}};
 }
 
-/// Of an object, and of a class that a model said.
+/// Label of an object, or of a class that a model gave.
 template <typename Labelled>
 Json label_of(const Labelled& found) {
   Json json = Json::object();
@@ -95,7 +95,7 @@ Json to_json(const Region& region, const std::optional<FrameSize>& frame) {
   return json;
 }
 
-/// What is said of the whole frame is an object as large as the frame.
+/// Puts results of the whole frame into an object as large as the frame.
 Json whole_frame(const FrameRecord& record) {
   Json json;
   json["x"] = 0;

@@ -12,7 +12,7 @@
 
 namespace gstnpu {
 
-/// What npupublish says about one frame. docs/json.md describes the text.
+/// The contents of npupublish's line for one frame. docs/json.md describes the text.
 struct FrameRecord {
   struct Tensor {
     std::string name;

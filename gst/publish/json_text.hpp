@@ -1,4 +1,4 @@
-// What all formats of npupublish do alike with JSON.
+// JSON helpers that all formats of npupublish share.
 #pragma once
 
 #include <cmath>

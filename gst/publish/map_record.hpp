@@ -1,4 +1,4 @@
-// What npupublish says of maps.
+// Maps in npupublish's lines.
 #pragma once
 
 #include <gst/gst.h>
@@ -28,8 +28,7 @@ struct MapRecord {
   std::optional<std::size_t> region;  ///< the number of the object that it is of
 };
 
-/// Of a frame in which these are the objects. A map of an object that is not among them is left
-/// out.
+/// Reads the maps of a frame with these objects. A map of any other object is left out.
 std::vector<MapRecord> read_map_records(GstBuffer* buffer, const std::vector<Region>& regions,
                                         MapModels* models);
 

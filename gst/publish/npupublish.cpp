@@ -11,7 +11,7 @@
 namespace gstnpu {
 namespace {
 
-/// What an instance holds: the parts of the bin, which owns them.
+/// State of an instance: the parts of the bin, which owns them.
 class Publish {
  public:
   Publish(GstBin* bin, GstBinClass*);

@@ -1,4 +1,4 @@
-// What npupublish does to the frames that pass: read_frame(), to_json_line() and Publisher.
+// Publishes passing frames with read_frame(), to_json_line() and Publisher.
 #include "publish_filter.hpp"
 
 #include <gst/base/gstbasetransform.h>
@@ -30,7 +30,7 @@ GST_DEBUG_CATEGORY_STATIC(publish_debug);
 namespace gstnpu {
 namespace {
 
-/// What an instance holds.
+/// State of an instance.
 class PublishFilter final : public PublishState {
  public:
   PublishFilter(GstBaseTransform* base, GstBaseTransformClass*) : element_(GST_ELEMENT(base)) {
@@ -55,7 +55,7 @@ class PublishFilter final : public PublishState {
   bool publish(GstBuffer* buffer, const GstSegment& segment);
   void drain();
   void stop();
-  /// What is written to, as the user knows it.
+  /// The destination in the user's words.
   std::string target() const { return describe_sink(active_.location); }
 
  private:

@@ -35,7 +35,7 @@ struct PublishSettings {
   KafkaSettings kafka;
 };
 
-/// What the properties of an npupublish read and write.
+/// The state that the properties of an npupublish read and write.
 class PublishState {
  public:
   virtual ~PublishState() = default;

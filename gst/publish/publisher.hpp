@@ -16,7 +16,7 @@
 
 namespace gstnpu {
 
-/// What becomes of a line for which there is no room.
+/// Treatment of a line for which there is no room.
 enum class PublishPolicy {
   kBlock,    ///< it waits; a failure ends the stream
   kDropOld,  ///< the oldest that waits is dropped; a failure costs the line alone
@@ -38,7 +38,8 @@ class Publisher {
   };
   /// Where lines are too many, or have too many bytes, this line or another one is dropped.
   enum class Result { kTaken, kTooManyLines, kTooManyBytes, kInterrupted };
-  /// Of policies that drop; called once, by the publisher's thread, in a handler of the failure.
+  /// Used by policies that drop. Called once, by the publisher's thread, in a catch block with the
+  /// failure.
   using OnFailure = std::function<void()>;
 
   Publisher(std::unique_ptr<Sink> sink, const Options& options, OnFailure on_failure);

@@ -7,8 +7,8 @@ namespace gstnpu {
 /// Throws npu::Error, which names the property, where a file that is named cannot be read.
 void check_readable(const std::string& property, const std::string& file);
 
-/// What a file holds, or a pipe, whose writer is waited for a little. Throws npu::Error as above,
-/// and where it is empty, no file (a folder) or larger than settings are.
+/// Reads a file, or a pipe, whose writer is waited for a little. Throws npu::Error as above, and
+/// where it is empty, not a file (a folder) or too large for settings.
 std::string read_settings(const std::string& property, const std::string& file);
 
 /// The first of: the password itself, the first line of the file, and the variable

@@ -38,8 +38,8 @@ struct Paho {
   /// Throws npu::Error where the library is not there.
   static const Paho& get();
 
-  /// What the response says, a reason of MQTT 5 or an error of the library, which is below 0 and so
-  /// no value of the enum that it is in. Frees the response.
+  /// The response's code: a reason of MQTT 5, or an error of the library, which is negative and so
+  /// no value of the enum that holds it. Frees the response.
   int take_code(const MQTTResponse& response) const;
   /// Whether the library's thread runs, which receives for all clients. The first that connects
   /// starts it, and it ends with the last one's connection.

@@ -30,7 +30,7 @@ std::string text_of(const std::string& file) {
   return text;
 }
 
-/// What the file holds, empty where that cannot be looked at.
+/// Reads the file; empty where it cannot be looked at.
 std::string checked_text(const std::string& property, const std::string& file,
                          const std::string& what) {
   if (file.empty() || !is_readable_again(file)) return "";

@@ -4,7 +4,7 @@
 
 namespace gstnpu {
 
-/// What a client of brokers trusts, and how it shows itself. Empty names are not used.
+/// Certificates that a client of brokers trusts, and those that it shows. Empty names are not used.
 struct TlsFiles {
   std::string ca, certificate, key;
 };

@@ -144,7 +144,7 @@ void ArrayFile::write_at_end(const std::string& text) {
   end_ += static_cast<off_t>(text.size());
 }
 
-/// By others, as logrotate does with copytruncate.
+/// Whether others emptied the file, as logrotate does with copytruncate.
 bool ArrayFile::was_emptied() const {
   struct stat status {};
   return ::fstat(fd_, &status) == 0 && status.st_size == 0;

@@ -42,7 +42,7 @@ bool is_kafka(const Scheme& scheme) {
   return std::string_view(scheme.name) == "kafka";
 }
 
-/// What one broker's address, or several, may be.
+/// Splits the address of one broker, or of several.
 std::vector<std::string> split_hosts(const Scheme& scheme, const std::string& text) {
   if (!is_kafka(scheme)) return {text};
   std::vector<std::string> hosts;

@@ -18,7 +18,8 @@ struct BrokerLocation {
 bool is_mqtt_location(std::string_view location);
 bool is_kafka_location(std::string_view location);
 
-/// Of letters, digits, '.', '_' and '-' alone, as topics and librdkafka's keys are.
+/// Whether the text consists of letters, digits, '.', '_' and '-' only, like topics and
+/// librdkafka's keys.
 bool is_kafka_name(std::string_view text);
 
 /// SCHEME://HOST[:PORT]/TOPIC, the topic being all that follows; of Kafka also several hosts with

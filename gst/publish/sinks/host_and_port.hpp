@@ -10,7 +10,7 @@ struct HostAndPort {
   std::string host, port;
 };
 
-/// What is wrong with an address, to follow its name: "has no port".
+/// The fault of an address, worded to follow its name: "has no port".
 struct BadAddress : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

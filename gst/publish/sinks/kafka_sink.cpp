@@ -164,7 +164,7 @@ void KafkaSink::open_again() {
   }
 }
 
-/// What is not confirmed is given up, so that it does not wait for brokers.
+/// Gives up unconfirmed lines, so that closing does not wait for brokers.
 void KafkaSink::close() {
   if (producer_ == nullptr) return;
   give_up();
@@ -281,7 +281,7 @@ void KafkaSink::lose(std::size_t bytes, rd_kafka_resp_err_t error) {
                       (has_said ? said.data() : kafka_.describe(error)) + "): " + cure_of(error));
 }
 
-/// Of brokers that wait for others of theirs librdkafka says nothing.
+/// librdkafka does not report brokers that wait for other brokers.
 void KafkaSink::watch_for_silence() {
   if (unconfirmed_ == 0 || !silence_.is_long()) return;
   note_that_none_takes(Silence::reason());
@@ -329,8 +329,9 @@ void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
   silence_.begin();
 }
 
-/// Of a broker that goes during a handshake librdkafka reports the same codes, with reasons of its
-/// own or of OpenSSL. With TLS 1.3 a broker looks at the client's certificate behind the handshake.
+/// librdkafka reports the same codes if a broker goes away during a handshake, but with reasons of
+/// its own or of OpenSSL. With TLS 1.3 a broker checks the client's certificate after the
+/// handshake.
 bool is_refusal(rd_kafka_resp_err_t error, const std::string& reason) {
   const auto says = [&reason](const char* text) { return reason.find(text) != std::string::npos; };
   switch (error) {

@@ -31,7 +31,7 @@ bool names_stdout(const std::string& path) {
 int open_file(const std::string& path, bool append) {
   if (names_stdout(path)) return STDOUT_FILENO;
   // Without O_NONBLOCK a pipe that nobody reads would block the change of state.
-  // Who empties the file meanwhile, as logrotate does, leaves no hole in front of the next line.
+  // O_APPEND leaves no hole before the next line when others empty the file, as logrotate does.
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND;
   const int fd = ::open(path.c_str(), kFlags | (append ? 0 : O_TRUNC), 0666);
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "open");

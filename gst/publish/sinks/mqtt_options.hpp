@@ -14,7 +14,7 @@
 
 namespace gstnpu {
 
-/// What the client library is told about a broker, and the texts that it points into.
+/// Options for the client library about a broker, and the texts that they point to.
 class MqttOptions {
  public:
   /// Throws npu::Error where the settings are wrong or a file cannot be read. `is_ending`: nobody
@@ -51,7 +51,7 @@ class MqttOptions {
   /// Lines that may be on their way; the library holds up who sends more.
   std::size_t most_on_their_way() const { return most_on_their_way_; }
 
-  /// What OpenSSL, or who searched for the host, has said since the last call.
+  /// Messages of OpenSSL, or of the search for the host, since the last call.
   std::string take_words() const;
 
  private:

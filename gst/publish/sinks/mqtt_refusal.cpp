@@ -12,13 +12,13 @@ namespace {
 constexpr std::array<const char*, 6> kOldReasons = {
     "accepted",          "it does not speak MQTT 3.1.1", "it does not take the client id",
     "it is unavailable", "bad user name or password",    "not authorized"};
-/// Of MQTT 5: what passes by itself.
+/// Reasons of MQTT 5 that pass by themselves.
 constexpr std::array kPassing = {
     MQTTREASONCODE_UNSPECIFIED_ERROR,  MQTTREASONCODE_IMPLEMENTATION_SPECIFIC_ERROR,
     MQTTREASONCODE_SERVER_UNAVAILABLE, MQTTREASONCODE_SERVER_BUSY,
     MQTTREASONCODE_QUOTA_EXCEEDED,     MQTTREASONCODE_CONNECTION_RATE_EXCEEDED};
-/// Of OpenSSL, whose numbers differ between versions: certificates, keys and versions that do not
-/// fit, and a broker that speaks no TLS.
+/// OpenSSL's words, because its numbers differ between versions: for certificates, keys and
+/// versions that do not fit, and for a broker that speaks no TLS.
 constexpr std::array kLastingTls = {"certificate verify failed", "alert", "wrong version number",
                                     "key values mismatch", "no start line"};
 

@@ -165,7 +165,7 @@ void MqttSink::leave() {
   disconnect();
 }
 
-/// Who leaves without a word has his last will published.
+/// Without DISCONNECT the broker would publish our will.
 void MqttSink::disconnect() {
   if (!is_connected()) return;
   if (mqtt_.is_version_5()) {
@@ -398,10 +398,10 @@ int MqttSink::connect_in_turn(bool& resumes) {
   return begin_session();
 }
 
-/// Of a line that the broker had taken the library sends no more than that it may be given out. A
-/// broker that has lost it with the session says yes to that, too: it is asked for the session
-/// first. A question without an answer may have begun the very session that the next one finds: the
-/// next attempt begins one. `resumes` becomes false where this one is to.
+/// For a QoS 2 line the broker has acknowledged, the library resends only PUBREL. A broker that
+/// lost the line with its session accepts that too, so it is first asked whether it still has the
+/// session. A question that gets no answer may itself begin a session for the next question to
+/// find, so the next attempt begins a new one. `resumes` becomes false where this attempt does.
 int MqttSink::resume_session(bool& resumes) {
   int result = mqtt_.look_for_session(resumes);
   if (result > 0 || is_ending_) return result;

@@ -11,7 +11,7 @@ class Silence {
   /// It begins now: a line is on its way where none was, or one was confirmed.
   void begin() { since_ = Clock::now(); }
   bool is_long() const { return Clock::now() - since_ >= kLong; }
-  /// What a warning gives as the reason.
+  /// The reason for a warning.
   static std::string reason() {
     return "none has confirmed a line for " + std::to_string(kLong.count()) + " s";
   }
@@ -23,7 +23,7 @@ class Silence {
   Clock::time_point since_ = Clock::now();
 };
 
-/// What a warning says while lines wait for brokers.
+/// The warning while lines wait for brokers.
 inline std::string no_broker_takes_lines(const std::string& location, const std::string& reason) {
   return "no broker takes lines at " + location + " (" + reason + "): trying again until one does";
 }

@@ -28,7 +28,8 @@ class Sink {
   virtual bool flush() = 0;
   /// Lines that it took and that are neither out nor lost.
   virtual std::size_t held() const { return 0; }
-  /// What it holds is on its way to somebody who answers, so flush() is called while no line waits.
+  /// Whether the lines that it holds are still to be acknowledged: flush() is then called while no
+  /// line waits.
   virtual bool awaits_answers() const { return false; }
 
   /// From any thread: nobody waits for a reader or a server any more, until resume().
@@ -39,7 +40,7 @@ class Sink {
 struct SinkOptions {
   bool append = false;        ///< keep what a file holds
   bool flush_always = false;  ///< each line reaches a file at once
-  /// What does not pass without somebody's doing, from the thread that writes.
+  /// Warns about faults that do not pass by themselves; called by the thread that writes.
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   MqttSettings mqtt;
   KafkaSettings kafka;
@@ -49,7 +50,7 @@ struct SinkOptions {
 /// Opens what `location` names: a broker (mqtt://, mqtts:// or kafka://HOST/TOPIC), a socket
 /// (tcp://HOST:PORT, unix:PATH), a file, or stdout where it is empty or "-".
 std::unique_ptr<Sink> make_sink(const std::string& location, const SinkOptions& options);
-/// What is written to, as the user knows it, for messages.
+/// Names the destination in the user's words, for messages.
 std::string describe_sink(const std::string& location);
 
 }  // namespace gstnpu

@@ -24,7 +24,7 @@ SocketAddress asked_by_paho(const std::vector<SocketAddress>& addresses);
 /// Opens `fd` (below 0: it could not) and begins to connect it, without waiting. 0, EINPROGRESS, or
 /// why not.
 int begin_connection(const SocketAddress& address, int& fd);
-/// Of a connection that was in progress: 0, or why there is none.
+/// Result of a connection that was in progress: 0, or why it failed.
 int connection_error(int fd);
 
 /// Whether somebody takes connections there. Makes one and ends it.

@@ -117,18 +117,18 @@ bool SocketSink::send_rest() {
   return true;
 }
 
-/// What would be sent then is taken by the kernel, and read by nobody.
+/// Asks before sending: the kernel would still take a line that nobody reads any more.
 bool SocketSink::is_closed() const {
   ssize_t got = 1;
   std::array<char, 4096> ignored{};
-  // What the other side says is not asked for; it must not hide its end.
+  // Data from the other side is ignored; it must not hide that side's end.
   while (got > 0) {
     got = ::recv(fd_, ignored.data(), ignored.size(), MSG_DONTWAIT);
   }
   return got == 0 || (errno != EAGAIN && errno != EINTR);
 }
 
-/// What the system had taken for this reader is lost, and nobody can count it.
+/// Lines that the system had taken for this reader are lost, and cannot be counted.
 void SocketSink::note_broken(int error) {
   disconnect();
   tell_once("the reader at " + location_ + " has gone, with the lines that it had not read", error);
