@@ -1,4 +1,4 @@
-// Between the auditor of calls and the program that it counts them of.
+// Names by which the auditor of calls and the program that it audits find each other.
 #pragma once
 
 inline constexpr const char* kCallAuditBegin = "call-audit-begin";

@@ -1,4 +1,4 @@
 #pragma once
 
-/// Of a library that is preloaded, or not.
+/// Defined by a library that may be preloaded.
 extern "C" void audit_heap(bool begins);

@@ -1,4 +1,4 @@
-// What a test of elements leaves behind, told by GStreamer's leaks tracer.
+// Finds objects that a test of elements leaves behind, with GStreamer's leaks tracer.
 #pragma once
 
 #include <gst/gst.h>

@@ -79,7 +79,7 @@ class Counts(unittest.TestCase):
     def test_each_crossing(self):
         to_right, to_left = crossings(self.visits, MIDDLE)
         self.assertGreater(min(len(to_right), len(to_left)), 5)
-        # Who walks down the line has the right half of the frame on the left.
+        # Somebody who walks down the line has the right half of the frame on the left.
         for kind, truth in (("backward", to_right), ("forward", to_left)):
             self.assert_one_to_one(sorted(truth, key=lambda span: span.last), [frame for frame, _ in events(self.lines, kind)], is_in)
             self.assertEqual(self.lines[-1]["lines"][0][kind], len(truth))

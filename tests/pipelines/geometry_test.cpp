@@ -1,5 +1,5 @@
-// What nputensordec finds behind elements that crop, scale, mirror and turn frames: what it finds
-// in front of them, moved.
+// nputensordec behind elements that crop, scale, mirror and turn frames finds what it finds in
+// front of them, moved.
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
@@ -362,7 +362,7 @@ TEST(NotFollowed, IsRefusedWhereTheSizeIsAnotherBeforeTheFrameComes) {
   }
 }
 
-/// Of the last frame; `sources` feed "both".
+/// Finds objects in the last frame; `sources` feed "both".
 Found find_last(const std::string& sources, const std::string& fit) {
   const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
   Pipeline pipeline("concat name=both ! npuinfer name=npu device=software model=" + shapes +

@@ -33,7 +33,7 @@ struct Box {
   std::string label;
 };
 
-/// What is on one frame.
+/// Results on one frame.
 struct Decoded {
   gint width = 0, height = 0;
   std::vector<Box> boxes;  ///< best first
@@ -135,7 +135,7 @@ Decoded read(GstPad* pad, GstBuffer* buffer) {
   return frame;
 }
 
-/// What a launch line's frames carry at its end, which is added.
+/// Results on a launch line's frames at its end, which is added.
 std::vector<Decoded> frames_of(const std::string& line) {
   std::vector<Decoded> frames;
   Pipeline pipeline(line + " ! fakesink name=out");

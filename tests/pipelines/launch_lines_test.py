@@ -274,7 +274,7 @@ class LaunchLines(unittest.TestCase):
                 x, identity = found["x"] + found["w"] / 2, found["tracking_id"]
                 before, when = middles.get(identity, (x, index))
                 if index - when <= 30 and (before < 320) != (x < 320):
-                    # Who walks down the line has the right half of the frame on the left.
+                    # Somebody who walks down the line has the right half of the frame on the left.
                     backward += before < 320
                     forward += before >= 320
                 middles[identity] = x, index

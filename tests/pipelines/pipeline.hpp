@@ -10,7 +10,7 @@
 
 namespace npu::test {
 
-/// What came out at the element named "out".
+/// Frames that came out at the element named "out".
 struct Arrived {
   std::vector<GstClockTime> times;  ///< running times of the frames, since the last clear
   std::size_t with_tensors = 0;
@@ -35,7 +35,7 @@ class Pipeline {
 
   Arrived arrived() const;
   void forget_arrived();
-  /// Of the element named "npu"; of the last play_to_the_end() where it is in NULL.
+  /// A statistic of the element named "npu"; of the last play_to_the_end() where it is in NULL.
   guint64 stat(const char* field);
 
  private:

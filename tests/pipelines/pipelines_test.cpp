@@ -245,7 +245,7 @@ std::size_t threads() {
 
 constexpr std::size_t kLittleHeap = std::size_t{40} << 10;  // what lists and pools grow by
 
-/// What malloc has given out and not got back, all arenas together.
+/// Bytes that malloc has given out and not got back, all arenas together.
 std::size_t heap_bytes() {
   return ::mallinfo2().uordblks;
 }

@@ -49,7 +49,7 @@ void say_of_object(const Buffer& buffer, gint id, const npu::vision::Answer& ans
   attach_to_object(buffer.get(), add_inference(buffer, id), answer, {}, kFrame);
 }
 
-/// What attach() leaves behind of frames with a text each.
+/// Number of strings that attach() interns for frames with a text each.
 template <typename Attach>
 GQuark interned_by(const std::string& name, const Attach& attach) {
   attach(name);  // what it interns once
@@ -72,7 +72,7 @@ TEST(TextOfAFrame, IsReadAndInternsNothing) {
             0U);
 }
 
-/// Of the first region.
+/// Reads the first region's skeleton.
 std::optional<npu::vision::Skeleton> skeleton_read(const Buffer& buffer) {
   return read_regions(buffer.get(), kFrame).at(0).skeleton;
 }

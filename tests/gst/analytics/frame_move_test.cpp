@@ -134,7 +134,7 @@ TEST(FrameMove, RefusesMapsOfBordersThatNobodySaw) {
 
 // ---- Maps of objects
 
-/// Of an object at (2, 0), 4x2 pixels of a frame of 8x4.
+/// A map of an object at (2, 0), 4x2 pixels, in a frame of 8x4.
 Answer with_object_map() {
   Answer answer;
   answer.value_map = {4, 2, {1, 2, 3, 4, 5, 6, 7, 8}};

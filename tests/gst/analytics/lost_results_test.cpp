@@ -1,4 +1,4 @@
-// What elements say of frames whose results were dropped on their way.
+// Warnings of elements about frames whose results were dropped on the way.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -89,7 +89,7 @@ Owned<GstBuffer> picture(guint number, bool with_tensor = true) {
   return frame;
 }
 
-/// Of a pipeline that ends in one output; what it has told once 64 of 70 frames came out of it.
+/// Warnings of a pipeline with one output, once 64 of 70 frames came out of it.
 std::vector<std::string> warnings_of(const std::string& launch, bool with_tensors = true) {
   ElementHarness harness(launch, kCaps);
   for (guint i = 0; i < 70; ++i) {

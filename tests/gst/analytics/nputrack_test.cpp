@@ -385,7 +385,7 @@ TEST(NpuTrack, LeavesTheBuffersOfOthersAlone) {
 }
 
 #ifdef GST_NPU_HAVE_ANALYTICS
-/// Of the first object.
+/// Identity of the first object.
 std::optional<guint64> analytics_id(GstBuffer* buffer) {
   GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
   gpointer state = nullptr, related = nullptr;

@@ -22,7 +22,7 @@ using Buffer = BufferRef;
 constexpr npu::vision::FrameSize kFrame{640, 480};
 constexpr std::size_t kObjects = 3;
 
-/// Of 3x2 values on 30x20 pixels; that of the third object is out of the frame.
+/// Masks of 3x2 values on 30x20 pixels; the third object's is outside the frame.
 npu::vision::Answer with_masks() {
   npu::vision::Answer answer;
   answer.objects = {{10, 10, 40, 30, 0.75F, 0, {}},
@@ -33,7 +33,7 @@ npu::vision::Answer with_masks() {
   return answer;
 }
 
-/// Of 3x2 places; `last` is the class of the last of them.
+/// A map of 3x2 places; `last` is the class of the last one.
 npu::vision::Answer with_map(guint16 last) {
   npu::vision::Answer answer;
   answer.class_map = {3, 2, {0, 1, 0, 0, 0, last}};
@@ -258,7 +258,7 @@ TEST(MapsInAnalytics, OfMoreClassesThanAByteHasAreOfTwoBytes) {
   EXPECT_EQ(all[0].names.size(), 301U);
 }
 
-/// Of an object on the right half of the frame, beside its map.
+/// A frame with an object on its right half and the object's map.
 Buffer object_with_map(guint16 last, bool by_region) {
   Buffer buffer(gst_buffer_new());
   npu::vision::Answer object;
@@ -288,7 +288,7 @@ TEST(MapsInAnalytics, OfObjectsAreContainedAndCoverThem) {
   }
 }
 
-// Of one region, as masks are.
+// Maps of one class have one region, like masks.
 TEST(MapsInAnalytics, OfOneClassAreNoMasks) {
   const Buffer buffer(gst_buffer_new());
   npu::vision::Answer map = with_map(0);

@@ -836,7 +836,7 @@ TEST(TensorDecObjects, AndFramesAreDecodedOnce) {
   EXPECT_EQ(classes_of(out.get(), 8).size(), 1u);
 }
 
-// Of classes, GstAnalytics had each twice.
+// GstAnalytics used to have each class twice.
 TEST(TensorDec, DecodesClassesOfOthersOnce) {
   HandMadeTensor tensor = classes({0.1F, 0.7F, 0.2F});
   tensor.name = "classification-generic-softmaxed-out";
@@ -1067,7 +1067,7 @@ TEST(TensorDecObjects, AreNotThoseOfTheirIdElsewhere) {
 
 // ---- Answers beside boxes
 
-/// By its card, as npuinfer attaches it.
+/// Adds a meta with a card, as npuinfer attaches it.
 GstNpuInferenceMeta* add_model_with_card(GstBuffer* buffer, const char* card) {
   GstNpuInferenceMeta* meta = add_model(buffer, "net.xml");
   meta->card = g_ref_string_new(card);

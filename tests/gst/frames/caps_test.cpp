@@ -1,4 +1,4 @@
-// What the caps of npuinfer and npuimport are, and what is read in those of others.
+// Caps of npuinfer and npuimport, and how they read other elements' caps.
 #include "frames/caps.hpp"
 
 #include <gst/allocators/gstdmabuf.h>

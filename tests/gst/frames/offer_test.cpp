@@ -294,7 +294,7 @@ GstPadProbeReturn note_bytes(GstPad*, GstPadProbeInfo* info, gpointer user) {
   return GST_PAD_PROBE_OK;
 }
 
-/// What videoconvert makes of a cropped frame behind the element.
+/// A cropped frame behind the element, converted by videoconvert.
 std::vector<guint8> converted_behind(const std::string& element,
                                      const std::function<void(GstElement*)>& configure) {
   const std::string line =
@@ -329,7 +329,7 @@ TEST_F(Offers, LeaveWhatWasCutOffOutBehindTheInference) {
 
 // ---- Real producers
 
-/// What arrives at npuinfer.
+/// Memory that arrives at npuinfer.
 struct Arrived {
   std::set<std::uintptr_t> memories;  ///< inode of a DMA-BUF, else the mapped address
 };
@@ -464,7 +464,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "jpegdec", 20, 12}),
     [](const auto& row) { return std::string(row.param.name); });
 
-// Who does not pass an offer on, in some versions: docs/elements.md says so.
+// Elements that do not pass an offer on in some versions; docs/elements.md says so.
 INSTANTIATE_TEST_SUITE_P(Elsewhere, Producers,
                          testing::Values(Producer{"tee", NV12 " ! tee", "", 0, 20},
                                          Producer{"clocksync", NV12 " ! clocksync sync=false",

@@ -1,4 +1,4 @@
-// What caps say about tensors: from GStreamer 1.28 on. Before that nothing, which is tested too.
+// Tensors in caps, from GStreamer 1.28 on. Older versions have none, which is tested too.
 #include "frames/tensor_caps.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ CapsRef both_decoders() {
   return both;
 }
 
-/// Whose group it is, is known by the decoders' own templates.
+/// The decoders' own templates show whose group it is.
 TEST(TensorCaps, AreASubsetOfTheirDecoders) {
   const CapsRef caps = caps_from(kOfModelSize);
   const CapsRef yolos = with_tensors(caps.get(), yolo());

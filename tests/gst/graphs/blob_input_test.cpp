@@ -1,4 +1,4 @@
-// What npuimport makes of blobs that do not describe their frames.
+// npuimport with blobs that do not describe their frames.
 #include <gtest/gtest.h>
 
 #include <npucore/error.hpp>

@@ -1,4 +1,4 @@
-// Who sees the ends of inferences, and in which order, without a device.
+// Threads that see the ends of inferences, and their order, without a device.
 #include "graphs/fence_watch.hpp"
 
 #include <gtest/gtest.h>

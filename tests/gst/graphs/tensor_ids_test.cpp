@@ -1,4 +1,4 @@
-// By which ids GStreamer's decoders know the outputs.
+// Ids by which GStreamer's decoders know the outputs.
 #include "graphs/tensor_ids.hpp"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ class ChangeModel : public testing::Test {
   std::string model_of(int side) {
     return dir_.write("side" + std::to_string(side) + ".xml", pixels_ir(side, side)).string();
   }
-  /// Of model_of(side), for frames of that many pixels each way.
+  /// A blob of model_of(side), for frames of `frame` pixels each way.
   std::string blob_of(int side, std::uint32_t frame) {
     npu::Model model = npu::Model::read(model_of(side));
     model.add_preprocess(

@@ -19,7 +19,7 @@ struct Part {
   std::vector<int> linear;  // the same, interpolated between two pixels each way
 };
 
-/// What crops.py wrote.
+/// Output of crops.py.
 struct Reference {
   int width = 0, height = 0, size = 0;
   std::vector<int> pixels;

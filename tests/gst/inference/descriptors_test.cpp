@@ -1,4 +1,4 @@
-// What the plugin opens is closed in every program that the application starts.
+// Descriptors that the plugin opens are closed in every program that the application starts.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

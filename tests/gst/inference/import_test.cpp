@@ -34,13 +34,13 @@ constexpr long kMostGrowthKiB = 8 << 10;
 constexpr std::size_t kMostNewMappings = 16;  // the allocator's arenas come and go
 #endif
 
-/// Of the long runs; NPU_IMPORT_ROUNDS shortens them where a machine is slow.
+/// Rounds of the long runs; NPU_IMPORT_ROUNDS shortens them on slow machines.
 guint rounds() {
   const char* text = std::getenv("NPU_IMPORT_ROUNDS");
   return text != nullptr ? static_cast<guint>(std::strtoul(text, nullptr, 10)) : 1000;
 }
 
-/// What the process has that a leak would add to.
+/// Resources of the process that a leak would add to.
 struct Holdings {
   std::size_t descriptors = open_descriptors();
   std::size_t mappings = 0;

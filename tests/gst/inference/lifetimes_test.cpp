@@ -1,4 +1,4 @@
-// What an element answers in every state, and while its state changes.
+// Answers of an element in every state, and while its state changes.
 #include <gtest/gtest.h>
 
 #include <atomic>

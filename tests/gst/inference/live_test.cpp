@@ -13,7 +13,7 @@ namespace {
 
 constexpr GstClockTime kFrame = GST_SECOND / 30;
 
-/// Of the element "npu".
+/// Reads a statistic of the element "npu".
 guint64 stat_in(GstElement* pipeline, const char* field) {
   const ObjectRef<GstElement> element(gst_bin_get_by_name(GST_BIN(pipeline), "npu"));
   return stat_of(element.get(), field);

@@ -361,8 +361,8 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(row.param.height);
     });
 
-// Of planar formats it reads the Y plane only: the graph has fewer inputs than the frame has
-// planes.
+// A grey model reads only the Y plane of planar formats: the graph has fewer inputs than the frame
+// has planes.
 TEST_F(NpuInfer, FeedsAGreyModelFromEveryKindOfFrame) {
   for (const char* format : {"NV12", "I420", "GRAY8", "RGB", "NV21", "YUY2", "P010_10LE", "YV12",
                              "NV16", "ARGB", "UYVY", "GRAY16_LE"}) {

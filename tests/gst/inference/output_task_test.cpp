@@ -1,4 +1,4 @@
-// What becomes of inferences while the output task does not run, without a device.
+// Inferences while the output task does not run, without a device.
 #include "inference/output_task.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What a model gets from npuinfer for frames of every format, padding, odd size, crop, matrix and
-// range, against a converter in double precision that shares nothing with the product.
+// Compares a model's input from npuinfer, for frames of every format, padding, odd size, crop,
+// matrix and range, with a converter in double precision that shares nothing with the product.
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
@@ -188,7 +188,7 @@ class Pixels : public testing::TestWithParam<Row> {
   Packed packed_;
 };
 
-// Of one element, in whose memory both are the same picture: a row compiles its model once.
+// One element gets both memories with the same picture, so that a row compiles its model once.
 TEST_P(Pixels, EqualTheReferenceInPlaceAndThroughACopy) {
   ElementHarness harness("npuinfer", with_model());
   harness.set_caps(caps_for(frame_.layout, std::get<Colors>(GetParam())));

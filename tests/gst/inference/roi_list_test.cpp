@@ -87,7 +87,7 @@ struct Area {
   double x, y, w, h;
 };
 
-/// What the model sees of a level.
+/// The level that the model sees.
 double identity(double level) {
   return level;
 }
@@ -355,7 +355,7 @@ TEST_F(RoiList, AWindowHasItsBorderOnOneSide) {
   EXPECT_GT(expect_ramp(results[0], area_of(meta), 0, 0, from_limited), 20);
 }
 
-// Of both beginnings, in the middle of a sample and at one.
+// The crop begins once in the middle of a sample and once at its start.
 TEST_P(RoiListFormats, ACropMovesTheObjects) {
   for (const guint odd : {0U, 1U}) {
     ElementHarness harness("npuinfer", configured());

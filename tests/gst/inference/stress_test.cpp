@@ -83,7 +83,7 @@ class Stress : public testing::Test {
            std::to_string(aspect) + "/1";
   }
 
-  /// Of a new stream of the same pictures.
+  /// Starts a new stream of the same pictures.
   void change_caps(int aspect) {
     const ObjectRef<GstElement> filter(gst_bin_get_by_name(GST_BIN(pipeline_), "caps"));
     const CapsRef caps(gst_caps_from_string(caps_with_aspect(aspect).c_str()));

@@ -1,5 +1,6 @@
-// What a model gets from npuinfer against what GStreamer's own converter (videoconvertscale) makes
-// of the same frames: somebody else's reading of colorimetry, formats and scaling.
+// Compares a model's input from npuinfer with the output of GStreamer's own converter
+// (videoconvertscale) for the same frames: an independent reading of colorimetry, formats and
+// scaling.
 //
 // Known differences:
 // - The converter computes on 8-bit samples with whole numbers and cuts off what is left, npuinfer

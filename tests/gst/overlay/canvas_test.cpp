@@ -107,7 +107,7 @@ TEST_P(EachFormat, TakesSpritesThatStandOutOfTheFrame) {
   EXPECT_GT(pixel(*rgb, 8, 4)[0], 100);
 }
 
-// Of the palette's colors each pixel has its own; between them the frame is as it was.
+// Each pixel has its own color of the palette; between them the frame is as it was.
 TEST_P(EachFormat, HasTheColorsOfAPalette) {
   const GstVideoInfo info = info_of(GetParam(), 67, 19);
   const Frame frame = black(info), plain = black(info);

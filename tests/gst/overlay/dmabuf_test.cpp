@@ -83,7 +83,7 @@ Bytes bytes_of_buffer(GstBuffer* buffer) {
   return bytes;
 }
 
-/// What becomes of the same picture without gaps.
+/// Draws on the same picture without gaps.
 Bytes drawn_on_ordinary_memory() {
   BufferRef frame = frame_of("NV12", kWidth, kHeight, kLuma);
   add_results(frame.get());
@@ -118,7 +118,7 @@ class Dmabufs : public testing::TestWithParam<bool> {
     return frame;
   }
 
-  /// Of all its DMA-BUFs, one after the other.
+  /// Bytes of all its DMA-BUFs, one after the other.
   static std::vector<Bytes> bytes_of_all(GstBuffer* frame) {
     std::vector<Bytes> all;
     for (guint i = 0; i < gst_buffer_n_memory(frame); ++i) {

@@ -39,7 +39,7 @@ class DrawingTest : public testing::Test {
     drawing_.add_label(drawn);
     return {drawing_.sprites().begin(), drawing_.sprites().end()};
   }
-  /// Of a region's outline, which is drawn in its color.
+  /// Color of a region's outline, which is drawn in the region's color.
   Color color(const Region& drawn) { return of(drawn).back().color; }
 
   Drawing drawing_{Look{.with_labels = false}.for_height(360)};
@@ -218,7 +218,7 @@ long pixels_of_edges(const std::vector<npu::vision::FramePoint>& points) {
       [](long sum, const Sprite& sprite) { return sum + long{sprite.width} * sprite.height; });
 }
 
-// What is drawn is paid for by the pixel, in each frame.
+// Each drawn pixel costs time in each frame.
 TEST(EdgesOfZones, TouchFewPixels) {
   EXPECT_LT(pixels_of_edges({{0.1, 0.1}, {0.9, 0.1}, {0.9, 0.9}, {0.1, 0.9}}), 640 * 360 / 5);
   std::vector<npu::vision::FramePoint> star;

@@ -87,7 +87,7 @@ TEST_F(NpuOverlayMaps, DrawsThemWhereTheyAreInTheFrame) {
   EXPECT_NE(pixel_at(picture, 170, 200), kGray);
 }
 
-// Of two crops each has its own map; the frame's is under them.
+// Each of two crops has its own map; the frame's is under them.
 TEST_F(NpuOverlayMaps, DrawsThoseOfObjects) {
   BufferRef frame = gray();
   GstStructure* of_object = map_results<float>("value-map", 1, 1, {1});
@@ -176,7 +176,7 @@ TEST_F(NpuOverlayMaps, TakesAnyClassesValuesAndPlaces) {
   }
 }
 
-// What others keep of the same memory.
+// A frame that others keep does not change, though they share its memory.
 TEST_F(NpuOverlayMaps, WhoeverElseHasTheFrameSeesItAsItWas) {
   BufferRef frame = gray();
   attach(frame, half_a_cat());

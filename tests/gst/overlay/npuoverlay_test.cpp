@@ -159,7 +159,7 @@ TEST_F(NpuOverlay, RefusesAFrameOfTwoFormats) {
   EXPECT_NE(harness_.messages(GST_MESSAGE_ERROR).at(0).find("pixels of I420"), std::string::npos);
 }
 
-/// Of an object that goes to the right by 20 pixels a frame, its foot at y = 200.
+/// A frame with an object that goes to the right by 20 pixels a frame, its foot at y = 200.
 BufferRef frame_of_walk(guint index) {
   BufferRef frame = gray_frame(index);
   GstVideoRegionOfInterestMeta* region = gst_buffer_add_video_region_of_interest_meta(

@@ -22,7 +22,7 @@ void require(cairo_status_t status, const std::string& file) {
   throw std::runtime_error(file + ": " + cairo_status_to_string(status));
 }
 
-/// Of a surface whose pixels are 0x00RRGGBB in the machine's order.
+/// Row of a surface whose pixels are 0x00RRGGBB in the machine's order.
 guint32* row_of(const Surface& surface, int y) {
   return reinterpret_cast<guint32*>(cairo_image_surface_get_data(surface.get()) +
                                     std::ptrdiff_t{y} *

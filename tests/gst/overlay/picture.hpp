@@ -35,7 +35,7 @@ struct Difference {
   double share = 0;  ///< of pixels with a value that differs by more than 32, 0 to 1
 };
 
-/// Of two pictures of one size, but for what is in `left_out`.
+/// Compares two pictures of one size, except for the areas in `left_out`.
 Difference difference(const Picture& one, const Picture& other, std::span<const Area> left_out);
 
 }  // namespace gstnpu::test

@@ -1,6 +1,6 @@
-// What npuoverlay draws, beside pictures that were looked at: pictures/. What they have of text is
-// left out, for fonts differ between systems. NPU_REWRITE_PICTURES=1 writes them anew, to be looked
-// at again; pictures that differ from theirs are left in NPU_OTHER_PICTURES.
+// Compares npuoverlay's drawings with pictures that people have checked: pictures/. Text is left
+// out, because fonts differ between systems. NPU_REWRITE_PICTURES=1 writes the pictures anew, to be
+// checked again; drawings that differ are left in NPU_OTHER_PICTURES.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ BufferRef backdrop(const std::string& format, guint index) {
   return frame;
 }
 
-/// Of pixels.
+/// Edges of a box in pixels.
 Edges box(double x, double y, double width, double height) {
   return {x / kWidth, y / kHeight, (x + width) / kWidth, (y + height) / kHeight};
 }
@@ -140,7 +140,7 @@ void add_masks(GstBuffer* frame, guint) {
       mask_of([](double x, double y) { return y > 2 * std::abs(x - 0.5); }));
 }
 
-/// Of a person, as COCO numbers their points; `unseen` of them are not there.
+/// Adds a person with key points in COCO's order; `unseen` of them are missing.
 void add_person(GstBuffer* frame, double x, double y, guint unseen) {
   constexpr double kPoints[][2] = {{20, 6},  {22, 4},  {18, 4},  {25, 5},  {15, 5},  {30, 20},
                                    {10, 20}, {38, 34}, {4, 36},  {34, 50}, {10, 50}, {27, 54},
@@ -198,7 +198,7 @@ void add_classes(GstBuffer* frame, guint) {
               R"({"task":"semantic","labels":["background","road","lawn","house"]})");
 }
 
-/// Of hills, where a model saw a part of the frame alone.
+/// Adds the depth of hills, where a model saw only a part of the frame.
 void add_depth(GstBuffer* frame, guint) {
   constexpr guint kColumns = 32, kRows = 18;
   std::vector<float> values;
@@ -297,7 +297,7 @@ bool rewrites() {
   return g_strcmp0(std::getenv("NPU_REWRITE_PICTURES"), "1") == 0;
 }
 
-/// Of smooth edges, from one version of cairo to another.
+/// Difference of smooth edges between versions of cairo.
 constexpr Difference kSame{0.25, 0.001};
 bool are_alike(const Difference& found) {
   return found.mean <= kSame.mean && found.share <= kSame.share;
@@ -365,7 +365,7 @@ bool is_near(const guint8* pixel, const std::array<int, 3>& color) {
                     [](int wanted, guint8 found) { return std::abs(wanted - found) <= 2; });
 }
 
-/// Of a label's plate, through which the frame shines a little.
+/// Color of a label's plate, through which the frame shines a little.
 std::array<int, 3> plate_of(const guint8* color, const guint8* under) {
   std::array<int, 3> plate{};
   for (std::size_t i = 0; i < 3; ++i) plate[i] = (220 * color[i] + 35 * under[i]) / 255;

@@ -9,7 +9,7 @@
 
 namespace gstnpu::test {
 
-/// Of a box, 0 to 1 of the frame.
+/// Edges of a box, 0 to 1 of the frame.
 struct Edges {
   double left, top, right, bottom;
 };
@@ -76,7 +76,7 @@ inline void add_mask(GstVideoRegionOfInterestMeta* object, const Edges& edges, g
   gst_video_region_of_interest_meta_add_param(object, mask);
 }
 
-/// What an inference says of a whole frame: `field` "class-map" with values of guint16 or
+/// Results of an inference for a whole frame: `field` is "class-map" with values of guint16 or
 /// "value-map" with those of float.
 template <typename Value>
 GstStructure* map_results(const std::string& field, guint columns, guint rows,

@@ -115,7 +115,7 @@ void turn_on_all(GstElement* element) {
   g_object_set(element, "statistics", TRUE, "trail-length", 5000, nullptr);
 }
 
-// Between its rows and planes, before and behind them nothing is written.
+// Nothing is written between rows and planes, or before and behind them.
 TEST(StrangeFrames, AreDrawnOnInTheirPixelsAlone) {
   const auto all = formats();
   EXPECT_GT(all.size(), 30U);

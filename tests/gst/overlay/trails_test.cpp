@@ -17,7 +17,7 @@ Region at(guint64 id, double x, double y) {
 
 class TrailsTest : public testing::Test {
  protected:
-  /// Of an object that goes to the right by 10 pixels a second.
+  /// Moves an object to the right by 10 pixels a second.
   void walk(double from, double to) {
     for (double second = from; second <= to; second += 0.5) {
       const std::vector<Region> regions{at(7, 10 * second, 50)};

@@ -1,4 +1,4 @@
-// What becomes of frames whose lines cannot be written.
+// Frames whose lines cannot be written.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -62,7 +62,7 @@ TEST(PublishFailure, OfALocationThatIsNoneSaysWhatOneIs) {
       << said;
 }
 
-// Whose name is not asked for there, or whose scheme is none: his password was in the message.
+// The password was in the message for locations that take no user name, or have an unknown scheme.
 TEST(PublishFailure, OfALocationWithAUserShowsNoPassword) {
   for (const std::string location :
        {"tcp://me:secret@127.0.0.1:9", "tcp://me:secret@127.0.0.1", "TCP://me:secret@127.0.0.1:9",

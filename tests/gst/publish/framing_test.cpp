@@ -1,4 +1,4 @@
-// What is between two frames, at each of npupublish's outputs and in each of its formats.
+// Separators between two frames, at each of npupublish's outputs and in each of its formats.
 #include <fcntl.h>
 #include <gst/video/gstvideometa.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ class Framing : public testing::TestWithParam<Row> {
     }
     gst_harness_push_event(harness.get(), gst_event_new_eos());
   }
-  /// What a file gets, which is what all others are compared with.
+  /// Text that a file gets; all other outputs are compared with it.
   std::string text_of_file(const std::string& more = {}) const {
     const TempFolder folder;
     publish(folder.file("out"), more);

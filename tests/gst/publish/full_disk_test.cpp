@@ -18,7 +18,7 @@ using namespace gstnpu_test;
 const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
 constexpr guint64 kNoFrame = G_MAXUINT64;
 
-/// Of a whole line, or of an element of an array.
+/// Frame number of a whole line, or of an element of an array.
 guint64 frame_of(const std::string& line) {
   const std::string begin = "{\"frame\":";
   const std::string whole = line.ends_with(',') ? line.substr(0, line.size() - 1) : line;
@@ -57,7 +57,7 @@ class FullDisk : public testing::TestWithParam<Row> {
     EXPECT_EQ(harness_->message(GST_MESSAGE_ERROR), "");
   }
 
-  /// Of its lines, each of which is whole.
+  /// Frame numbers of its lines, each of which is whole.
   std::vector<guint64> frames() const {
     std::istringstream text(folder_.read("out"));
     std::vector<guint64> found;

@@ -1,4 +1,4 @@
-// What npupublish reads of other elements' results, and what others read of nputensordec's.
+// npupublish reads other elements' results, and others read nputensordec's.
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
@@ -118,7 +118,7 @@ int whole(const GstStructure* structure, const char* field) {
   return value && G_VALUE_HOLDS_INT(value) ? g_value_get_int(value) : -1;
 }
 
-/// Of an inference of the buffer's first region.
+/// Attaches an inference of the buffer's first region.
 void attach_to_region(const Buffer& buffer, const npu::vision::Answer& answer,
                       const npu::vision::ModelCard& card) {
   GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer.get(), "colors.xml");

@@ -24,7 +24,7 @@ const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerat
 constexpr guint64 kQueueSize = 100, kWarmUp = 5000, kFrames = 20000;
 constexpr std::ptrdiff_t kLittle = std::ptrdiff_t{256} << 10;  // far less than as many lines
 
-/// What malloc has given out and not got back, all arenas together.
+/// Bytes that malloc has given out and not got back, all arenas together.
 std::ptrdiff_t heap_bytes() {
   const auto info = ::mallinfo2();
   return static_cast<std::ptrdiff_t>(info.uordblks + info.hblkhd);

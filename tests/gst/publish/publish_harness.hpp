@@ -1,4 +1,4 @@
-// What tests of npupublish share.
+// Helpers for tests of npupublish.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct Failure {
 };
 
 Failure take_error(GstBus* bus);
-/// What a start with this location, and more properties, fails with.
+/// The failure of a start with this location, and more properties.
 Failure failure_of_start(const std::string& location, const std::string& more = {});
 
 struct Counts {

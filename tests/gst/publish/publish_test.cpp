@@ -37,7 +37,7 @@ std::string launch(const TempFolder& folder, const std::string& more = {}) {
   return "npupublish location=" + folder.file("out.jsonl") + " " + more;
 }
 
-// What `frame` becomes, through both elements.
+// The line for `frame`, through both elements.
 std::string line_of(Owned<GstBuffer> frame, const std::string& properties = {},
                     const std::string& caps = kCaps) {
   const TempFolder folder;
@@ -161,7 +161,7 @@ TEST(Publish, NumbersTheFrames) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
 }
 
-// What a stop leaves can be looked at afterwards.
+// Counts can still be read after a stop.
 TEST(Publish, CountsAnewFromEachStart) {
   const TempFolder folder;
   ElementHarness harness(launch(folder, "name=publish append=true"), kCaps);

@@ -16,7 +16,7 @@ namespace {
 using Result = Publisher::Result;
 using namespace std::chrono_literals;
 
-/// What a sink was given, and what it is to do. Shared by the sink, which the publisher owns.
+/// Lines that a sink was given, and its orders. Shared by the sink, which the publisher owns.
 struct Outside {
   std::mutex mutex;
   std::condition_variable changed;
@@ -200,7 +200,7 @@ TEST_F(Publishing, HoldsNoMoreThanSomeBytes) {
   EXPECT_EQ(publisher_->push("small"), Result::kTooManyBytes);
 }
 
-// What counts is what waits, not what has gone.
+// Lines that wait count, not those that are gone.
 TEST_F(Publishing, HasRoomAgainBehindLargeLines) {
   const std::string large(std::size_t{40} << 20, ' ');
   start(PublishPolicy::kDropOld, 1000);

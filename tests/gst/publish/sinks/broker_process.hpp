@@ -31,7 +31,7 @@ class BrokerProcess {
   /// Not started. `script`: its path.
   BrokerProcess(std::string script, std::vector<std::string> options)
       : script_(std::move(script)), options_(std::move(options)) {}
-  /// Of a file in its folder.
+  /// Lines of a file in its folder.
   std::vector<std::string> lines_of(const std::string& file) const;
 
  private:

@@ -23,8 +23,8 @@ class Certificates {
   void make_other_key(const std::string& name) const;
   /// The client's key, with a pass phrase.
   void encrypt_key(const std::string& name, const std::string& pass_phrase) const;
-  /// What npupublish is to trust, and how it is to show itself; an empty client: not at all.
-  /// `protocol`: what its properties begin with.
+  /// npupublish's properties for trusting `authority` and for showing `client`; an empty client
+  /// shows nothing. `protocol`: prefix of the properties.
   std::string properties(const std::string& protocol, const std::string& authority,
                          const std::string& client) const;
 

@@ -13,7 +13,7 @@
 namespace gstnpu_test {
 namespace {
 
-/// What is there now. False: the connection has ended.
+/// Copies all that has arrived. False: the connection has ended.
 bool copy(int from, int to) {
   std::array<char, 65536> bytes{};
   const ssize_t got = ::recv(from, bytes.data(), bytes.size(), MSG_DONTWAIT);

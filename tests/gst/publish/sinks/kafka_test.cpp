@@ -357,7 +357,7 @@ TEST_F(Kafka, BeginsAnewBehindAFatalErrorWherePolicyDrops) {
   EXPECT_EQ(cluster_.lines(counts.published).size(), counts.published);
 }
 
-// What is on its way then is given up, though no time limits it.
+// Lines on their way are given up then, though no time limits them.
 TEST_F(Kafka, TellsOfAFatalErrorWithManyLinesOnTheirWay) {
   for (int broker = 1; broker <= kBrokers; ++broker) {
     rd_kafka_mock_broker_set_rtt(cluster_.get(), broker, 20);

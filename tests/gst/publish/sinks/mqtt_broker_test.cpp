@@ -167,7 +167,7 @@ TEST_P(MqttSessions, AreNotTakenForOneOfAnAttemptThatComesLate) {
   publishing.push(40);
   publishing.end_stream();
   EXPECT_EQ(publishing.counts().published, 40U);
-  // What was given out just before may come again: the session is gone.
+  // Lines given out just before may come again: the session is gone.
   EXPECT_EQ(broker.frames().size(), 40U);
 }
 
@@ -212,7 +212,7 @@ TEST_P(MqttSessions, AreBegunAnewWhereTheBrokerDoesNotAnswerBehindTheQuestion) {
   EXPECT_EQ(broker.frames(), once_each(40));
 }
 
-// Who asks for the session speaks 3.1.1, and is told nothing.
+// The question for the session uses 3.1.1, so such a broker does not answer it.
 TEST(MqttSession, IsBegunAnewAtABrokerOfMqtt5Alone) {
   for (const char* refusal : {"--only-5", "--refuse-silently"}) {
     MqttBroker broker({"--only-5", refusal, "--hold-releases"});

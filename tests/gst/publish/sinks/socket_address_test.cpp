@@ -38,8 +38,8 @@ TEST(Addresses, AreNoneOfAnUnknownHost) {
   EXPECT_THROW(resolve({.host = "no host", .port = "1883"}), BadAddress);
 }
 
-// Who is at another one of the host's addresses was taken for the broker, and its session counted
-// as lost.
+// A program at another of the host's addresses was taken for the broker, and its session counted as
+// lost.
 TEST(Addresses, AreAskedAsPahoDoes) {
   const auto of = [](const char* host) { return resolve({.host = host, .port = "1883"}).front(); };
   const auto asked = [](const std::vector<SocketAddress>& addresses) {
