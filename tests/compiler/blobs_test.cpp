@@ -1,5 +1,5 @@
-// What the readers make of blobs that Intel's compiler wrote. NPU_FUZZ_SEEDS is a folder that gets
-// these for the fuzzers.
+// Reads blobs that Intel's compiler wrote. NPU_FUZZ_SEEDS is a folder that gets them for the
+// fuzzers.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -203,7 +203,8 @@ std::set<std::string> left_out(const char* platform, const Model& model) {
   return {blob.estimate->left_out.begin(), blob.estimate->left_out.end()};
 }
 
-/// What is left out of the estimate runs on processors that nobody reckons with.
+/// Operators that the estimate leaves out run on processors that it does not count: frames must add
+/// none.
 TEST_P(Platforms, ReckonWithAllThatFramesNeed) {
   const Model alone = Model::read(std::getenv("SHAPES_XML"));
   auto known = left_out(GetParam(), alone);

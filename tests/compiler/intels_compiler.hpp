@@ -22,7 +22,7 @@ internal::LibraryResult compile(const std::string& platform, const Model& model,
                                 Serializer serializer = Serializer::kAuto,
                                 internal::CompilerConfig config = {});
 
-/// What the compiler says against the model; nothing where it takes it.
+/// The compiler's objection to the model; empty where it takes it.
 std::string refusal_of(const std::string& platform, const Model& model,
                        internal::CompilerConfig config = {});
 

@@ -70,7 +70,7 @@ std::vector<Row> rows(std::span<const Network> networks) {
   return rows;
 }
 
-/// Of a network in a folder that of the file.
+/// The file's name of a network in a folder.
 std::string name_of(const ::testing::TestParamInfo<Row>& test) {
   const auto& [platform, network] = test.param;
   return std::string(platform) + '_' + std::filesystem::path(network.name).filename().string();
@@ -126,7 +126,8 @@ TEST_P(Models, OfStrideOneTheyAreNot) {
       std::string::npos);
 }
 
-/// What prepares an NPU's compiler for a model.
+/// Repairs the model, which prepares it for an NPU's compiler, and returns the compiler's
+/// objection.
 std::string refusal_once_repaired(const std::string& platform, Model model) {
   EXPECT_EQ(model.repair().size(), 1U);
   return refusal_of(platform, model);
@@ -155,7 +156,7 @@ TEST_P(Models, TheEndOfADetectorCostsLessOnceItIsRepaired) {
   EXPECT_LT(after, before);
 }
 
-/// What is refused, or costs more, until it is repaired.
+/// Networks that are refused, or cost more, until they are repaired.
 constexpr Network kRepaired[] = {
     {"matrix_nms", "sort_result_type is not supported", true},
     {"multiclass_nms", "sort_result_type is not supported", true},

@@ -40,9 +40,10 @@ struct Npu {
 
 // An entry point that old loaders lack; null there.
 void* loader_symbol(const char* name);
-// What the driver finds under a name of its own; null where it knows none.
+// A function that the driver finds under a name of its own; null where it knows none.
 void* driver_function(const char* name);
-// What the driver has alive in this process, where it can tell: text for messages, and the sum.
+// Objects that the driver has alive in this process, where it can tell: text for messages, and the
+// sum.
 struct LiveObjects {
   bool known = false;
   uint32_t count = 0;

@@ -262,8 +262,8 @@ TEST_F(SystemMemory, TakesResultsIntoThePagesOfTheImport) {
             std::vector<float>(kAddReluElements, -1.0f));
 }
 
-// What a device does that writes where it may not: its MMU faults, and the context is lost. Not
-// done to real hardware.
+// A device that writes where it may not gets an MMU fault, and the context is lost. Not done to
+// real hardware.
 TEST_F(SystemMemory, ThatIsReadOnlyMustNotBeWrittenTo) {
   if (!npu().is_software()) {
     GTEST_SKIP() << "would fault a real device";

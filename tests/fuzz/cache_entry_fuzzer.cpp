@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     npu::ir::open_blob(entry->blob, "fuzz.blob");
   } catch (const npu::Error&) {
-    // What the cache keeps need not be a blob any more.
+    // An entry of the cache need not hold a blob any more.
   }
   return 0;
 }

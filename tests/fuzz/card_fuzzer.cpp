@@ -1,4 +1,5 @@
-// What lies beside a model and describes it, and a card as JSON. The first byte chooses the reader.
+// Fuzzes readers of the files that describe a model, and of cards as JSON. The first byte chooses
+// the reader.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

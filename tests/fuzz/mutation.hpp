@@ -50,7 +50,7 @@ inline std::string mutate_bytes(std::string bytes, std::size_t room = 64) {
   return bytes;
 }
 
-/// What a custom mutator returns: `made`, or a mutation of the old bytes where that is too long.
+/// Result of a custom mutator: `made`, or a mutation of the old bytes where that is too long.
 inline std::size_t give_back(std::string_view made, std::uint8_t* data, std::size_t size,
                              std::size_t max_size) {
   if (made.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);

@@ -1,4 +1,4 @@
-// What the software NPU is given: both forms of an IR in memory, and its own native binary.
+// Fuzzes inputs of the software NPU: both forms of an IR in memory, and its own native binary.
 
 #include <array>
 

@@ -403,7 +403,7 @@ TEST(CutOffTest, EveryLengthOfTheTrailerIsRefusedOrABareElf) {
   const auto blob = npucore_blob();
   const std::span<const std::byte> bytes = blob;
   for (std::size_t size = 4; size < blob.size(); ++size) {
-    // Of what ends in the padding (or in the two zeros after it) the whole ELF is still there.
+    // If the cut is in the padding (or in the two zeros after it) the whole ELF is still there.
     if (size <= 4096 + 2) {
       const auto view = open_blob(bytes.first(size), "cut.blob");
       EXPECT_EQ(view.native.size(), size);

@@ -140,7 +140,7 @@ class TailBuilder {
     const Value each = make<Tile>(index, numbers({1, 1, width}));
     return make<GatherElements>(data, make<Convert>(each, ov::element::i32), 1);
   }
-  /// By an index [1, detections], as PyTorch's indices in brackets become.
+  /// Takes rows by an index [1, detections], as PyTorch's indices in brackets are converted.
   Value taken(const Value& data, const Value& index, int width) const {
     const Value flat = make<Reshape>(data, numbers({-1, width}), false);
     const Value zero = make<Constant>(ov::element::i32, ov::Shape{1, 1}, 0);

@@ -45,8 +45,8 @@ struct Tail {
 Model model_of(const Tail& tail);
 /// Several of one head, which all have the first one's sizes: "output0", "output1" and so on.
 Model model_of(const std::vector<Tail>& tails);
-/// What OpenVINO made, written and read back; as older ones write it, outputs have no names beside
-/// those of their tensors.
+/// Writes OpenVINO's model and reads it back. Older versions of OpenVINO give outputs no names
+/// beside those of their tensors.
 Model written(const ov::OutputVector& outputs, const ov::ParameterVector& parameters,
               bool is_older = false);
 

@@ -23,7 +23,7 @@ Preprocess with_frame(const FrameLayout& frame) {
   return preprocess;
 }
 
-/// What add_preprocess says to such a model.
+/// The error of add_preprocess for such a model.
 std::string refusal(const std::string& ir, Preprocess preprocess) {
   const TempDir dir;
   auto model = Model::read(dir.write("model.xml", ir));

@@ -32,7 +32,7 @@ class Computed : public ov::op::Op {
   ov::Shape shape_;
 };
 
-/// Of 2 dimensions, and of one group or several, as its definition says.
+/// A convolution of 2 dimensions, with one group or several, as its definition says.
 class InterpretedConvolution : public Computed {
  public:
   OPENVINO_OP("InterpretedConvolution", "test");

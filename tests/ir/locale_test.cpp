@@ -1,4 +1,4 @@
-// What machines read is the same in every locale of the process.
+// Text that machines read is the same in every locale of the process.
 #include <gtest/gtest.h>
 
 #include <memory>

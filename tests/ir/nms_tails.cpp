@@ -32,7 +32,7 @@ Value real(float value) {
   return make<Constant>(ov::element::f32, ov::Shape{}, std::vector<float>{value});
 }
 
-/// Of the only picture of a batch.
+/// The only picture of a batch.
 Value only(const Value& batch) {
   return make<Gather>(batch, scalar(0), scalar(0));
 }
@@ -61,7 +61,7 @@ class MaskedBuilder {
  private:
   void split(const Value& head) {
     const Value rows = make<Transpose>(head, numbers({0, 2, 1}));
-    // What is beside boxes and scores has a size that is computed.
+    // The size of the values after boxes and scores is computed.
     const Value size = make<Gather>(make<ShapeOf>(rows), scalar(2), scalar(0));
     const Value more = make<Add>(size, scalar(-4 - tail_.classes));
     const Value lengths = make<Concat>(

@@ -39,7 +39,7 @@ struct MaskedTail {
 /// [1, detections, 6 + more].
 Model model_of(const MaskedTail& tail);
 
-/// What the input holds: boxes of `size` pixels and more, many of which overlap, and scores.
+/// Values for the input: boxes of `size` pixels and more, many of which overlap, and scores.
 std::vector<float> random_heads(int boxes, int classes, int more, unsigned seed);
 /// The same with so few scores that several classes of a box share the best one.
 std::vector<float> tied_heads(int boxes, int classes, int more, unsigned seed);

@@ -23,7 +23,7 @@ PictureShape picture_shape(const ImageModel& model) {
   return {last, shape[last ? 3 : 1], shape[last ? 1 : 2], shape[last ? 2 : 3]};
 }
 
-/// What the values of an integer type can be.
+/// Range of an integer type.
 using Limits = std::optional<std::pair<double, double>>;
 
 Limits limits_of(const std::string& type) {

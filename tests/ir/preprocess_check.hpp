@@ -21,7 +21,7 @@ struct Difference {
   std::string where;
 };
 
-/// Of a frame, in its visible pixels; of no width: all of it.
+/// A part of a frame, in its visible pixels; width 0: all of it.
 struct Part {
   std::uint32_t left = 0, top = 0, width = 0, height = 0;
 };

@@ -18,7 +18,8 @@ using test::By;
 using test::difference_from_reference;
 using test::ImageModel;
 
-// What pre-processing may differ from exact arithmetic, in grey levels; f32 stays far below it.
+// Largest difference of pre-processing from exact arithmetic, in grey levels; f32 stays far below
+// it.
 constexpr double kAllowed = 0.5;
 constexpr double kAllowedFloat = 0.05;
 
@@ -310,7 +311,7 @@ std::vector<double> levels_of(PixelFormat format, const test::Bytes& frame) {
   return test::run_with_openvino(model, {{model.frame_input()->plane_inputs[0], frame}});
 }
 
-/// What a centre crop sees of a frame, by hand.
+/// The part of a frame that a centre crop sees, worked out by hand.
 struct CropRow {
   const char* name;
   Size frame;
@@ -349,7 +350,7 @@ INSTANTIATE_TEST_SUITE_P(
              name_of(std::get<1>(row.param)) + "_" + std::get<2>(row.param).name;
     });
 
-// Of RGB, to half a pixel of the frame.
+// RGB frames, to half a pixel of the frame.
 TEST(PreprocessTest, CropsToTheNearestPixel) {
   Preprocess preprocess = kPlain;
   preprocess.resize = ResizeMode::kCrop;

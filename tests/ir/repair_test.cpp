@@ -1,4 +1,4 @@
-// What Model::repair() changes, and what it leaves alone.
+// Model::repair(): its changes, and the models that it leaves alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -476,7 +476,7 @@ void PrintTo(const Factor& row, std::ostream* out) {
   *out << row.name;
 }
 
-/// What it shows, the picture's mean, is divided by the factor: as boxes are.
+/// The model's output, the picture's mean, is divided by the factor, as boxes are.
 Model model_of(const Factor& row) {
   const auto picture = std::make_shared<Parameter>(ov::element::f32, row.picture);
   picture->output(0).set_names({"image"});

@@ -301,7 +301,7 @@ TEST(WeightlessTest, ConstantsThatOverlapAreNotCopiedAgainAndAgain) {
   EXPECT_NO_THROW(serialize_weightless(model, {7, 0}, 0));
 }
 
-/// What another process does with the addresses that are left open.
+/// Another process fills in the addresses that are left open.
 TEST(WeightlessTest, AddressesThatAreLeftOpenAreListed) {
   const auto model = read(ir_with(constant_layer(1, "f32", 4, 4)), "abcdefgh");
   const auto portable = serialize_portable(prepare_text(model, {7, 0}), {7, 0}, 0);

@@ -30,7 +30,7 @@ std::filesystem::path write_affine_model(const std::filesystem::path& folder);
 inline constexpr std::size_t kAffineElements = 3 * 4 * 4;
 /// An IR that takes a while to compile: the same with `steps` additions of different constants.
 std::filesystem::path write_long_model(const std::filesystem::path& folder, int steps);
-/// What the model of write_affine_model makes of `value`.
+/// Result of write_affine_model's model for `value`.
 inline float affine(float value) {
   return value * 2 + 1 > 0 ? value * 2 + 1 : 0;
 }

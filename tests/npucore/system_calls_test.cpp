@@ -1,5 +1,5 @@
-// What the library asks of the kernel: in which order it makes files last, whom it waits for, and
-// what a child process inherits. Seen from in front of libc, through the public API.
+// System calls of the library: in which order it makes files last, whom it waits for, and what a
+// child process inherits. Seen from in front of libc, through the public API.
 #include "support/system_calls.hpp"
 
 #include <fcntl.h>
@@ -113,7 +113,7 @@ class LockedCache : public SystemCalls {
     std::this_thread::sleep_for(20ms);
     return compiling;
   }
-  /// What the owner does at last: the file goes while it is locked.
+  /// Does the owner's last step: the file goes while it is locked.
   void release() {
     fs::remove(lock_);
     ::close(owner_);

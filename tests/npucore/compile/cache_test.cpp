@@ -116,7 +116,7 @@ TEST_F(CacheDir, KnowsWhatABlobDependsOn) {
   }
 }
 
-/// What a machine tells after an update, or another machine that shares the folder.
+/// A machine after an update, or another machine that shares the folder.
 struct UpdateRow {
   const char* name;
   void (*change)(DeviceInfo&);
@@ -263,7 +263,7 @@ class CacheOfManyProcesses : public ::testing::Test {
     ::close(ends[1]);
     return {child, ends[0]};
   }
-  /// What it printed; "killed" when it was.
+  /// Text that it printed; "killed" when it was.
   static std::string end(const Process& process) {
     std::string printed;
     char text[256];

@@ -1,4 +1,4 @@
-// What the driver is given, as its trace tells: one process for each driver and compiler version.
+// Inputs of the driver, as its trace shows: one process for each driver and compiler version.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -29,7 +29,7 @@ TEST(Estimate, NamesEachOperatorOnceThatItLeavesOut) {
   EXPECT_EQ(estimate->left_out, (std::vector<std::string>{"Convert", "Interpolate"}));
 }
 
-/// Of a compiler that prints nonsense: the time would grow with the square of the names.
+/// A compiler may print nonsense: the time would grow with the square of the names.
 TEST(Estimate, TakesAsManyNamesAsThereMayBeOperators) {
   std::string list = "SHAVE operations are unsupported by VPUNN: [a";
   for (int i = 0; i < 200'000; ++i) list += ", n" + std::to_string(i);

@@ -56,7 +56,7 @@ class HelperClients : public ::testing::Test {
   const test::TempDir folder_;
 };
 
-/// What goes over the socket.
+/// Bytes that go over the socket.
 std::string bytes_of(const Message& message) {
   int ends[2] = {};
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);

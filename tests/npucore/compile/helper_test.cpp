@@ -332,8 +332,7 @@ TEST_F(Helpers, MakeModelsThatSurviveALostDevice) {
   request.infer();
 }
 
-/// What compiles in a process of its own, which then ends in one way or another; see
-/// helper_parent.cpp.
+/// A process that compiles and then ends in one way or another; see helper_parent.cpp.
 class Parent {
  public:
   Parent(const fs::path& model, const char* how,
@@ -367,7 +366,7 @@ class Parent {
   pid_t pid() const { return pid_; }
   /// Lets one that exits do so.
   void let_go() const { EXPECT_EQ(::write(input_, "\n", 1), 1); }
-  /// What it prints, up to and with a line end or its end.
+  /// The line that it prints, with its line end, or without if the output ends first.
   std::string read_line() const {
     std::string line;
     for (char c = 0; ::read(output_, &c, 1) == 1;) {

@@ -39,7 +39,7 @@ CompileOptions of_type(const char* type,
   return options;
 }
 
-/// What helper processes inherit.
+/// A fault that helper processes inherit.
 class Fault {
  public:
   explicit Fault(const char* what) { ::setenv("SOFTNPU_FAULT", what, 1); }
@@ -255,7 +255,7 @@ TEST_F(Libraries, EndWithTheirLastWordsAlone) {
   }
 }
 
-/// Of Wine, for example, where it is not installed.
+/// The program may be Wine, for example, where it is not installed.
 TEST_F(Libraries, SayWhyTheirProgramsDoNotStart) {
   const auto program = dir_.path() / "program";
   write_file(program, "#!/bin/sh\necho 'wine64: not found' >&2\nexit 127\n");

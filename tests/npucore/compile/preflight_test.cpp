@@ -127,7 +127,7 @@ TEST(BuiltWith, ReadsThePlatformOfIntelsCompiler) {
   EXPECT_EQ(versions_of(elf_with_section("meta.PlatformInfo", 0x8aaaaaaf, "short")).platform, "");
 }
 
-/// Of one output, as Intel's compiler writes it behind three other lists.
+/// Description of one output, as Intel's compiler writes it behind three other lists.
 std::string description_of(std::vector<std::uint32_t> shape, std::uint64_t count = 1) {
   constexpr std::uint64_t kListBytes = 32, kTensorBytes = 0x180;
   std::string content;

@@ -1,4 +1,4 @@
-// What a device and a compiled model answer, on the software NPU.
+// Properties of a device and of a compiled model, on the software NPU.
 #include <gtest/gtest.h>
 
 #include <sstream>

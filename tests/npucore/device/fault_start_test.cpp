@@ -17,7 +17,7 @@ namespace {
 /// Calls are counted when one of them may fail.
 constexpr const char* kNoneHit = "zeFenceReset:ERROR_UNKNOWN@1000000";
 
-/// What `action` tells, run in a child process; how the child ended where it told nothing.
+/// Result of `action` in a child process; if it returned none, how the child ended.
 std::string in_child(const std::string& fault, const std::function<std::string()>& action) {
   int ends[2] = {};
   if (::pipe(ends) != 0) throw std::runtime_error("pipe");

@@ -133,7 +133,7 @@ TEST_F(ImportWindow, WhatWasNotUsedForTheLongestTimeMakesRoom) {
   EXPECT_EQ(imports(), 4u);
 }
 
-/// What one thread evicts, another may want at that moment.
+/// Another thread may want the buffer that one thread evicts at that moment.
 TEST_F(ImportWindow, BuffersThatManyThreadsUseStayUsable) {
   constexpr std::size_t kBuffers = 24, kThreads = 4, kRounds = 3000;
   std::vector<Producer> producers;
@@ -313,7 +313,7 @@ TEST_F(ImportWindow, ABufferFreedInFlightIsReadAllTheSame) {
   EXPECT_EQ(*reinterpret_cast<const float*>(request.output(0).data()), affine(9));
 }
 
-// What was recorded for a buffer does not count as its use.
+// A recording with a buffer does not count as its use.
 TEST_F(ImportWindow, BuffersThatIdleMakeRoomWhateverWasInferredOnThem) {
   constexpr int kBuffers = 5;
   CompiledModel model = compile();

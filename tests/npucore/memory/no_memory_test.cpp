@@ -45,7 +45,7 @@ namespace {
 
 constexpr std::size_t kBytes = 4096;
 
-/// What there is to import.
+/// Memory to import.
 struct Source {
   Device& device;
   Importer importer{device};

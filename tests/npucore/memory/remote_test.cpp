@@ -28,7 +28,7 @@ void fill(std::byte* memory, float value) {
 
 class RemoteTensors : public OnSoftwareNpu {
  protected:
-  /// What the model makes of the tensor's first element.
+  /// The model's result for the tensor's first element.
   float infer(const Tensor& input) {
     Request request = model_.create_request();
     request.set_input(0, input);
@@ -48,7 +48,7 @@ TEST_F(RemoteTensors, ContextsOfDeviceAndModelAreOne) {
   EXPECT_EQ(std::get<void*>(context_.get_params().at("L0_CONTEXT")), context_.handle());
 }
 
-/// What the driver says about a pointer in a context: ZE_MEMORY_TYPE_...
+/// Type of a pointer in a context, by the driver: ZE_MEMORY_TYPE_...
 int memory_type(void* context, const void* pointer) {
   using GetProperties = int (*)(void*, const void*, ze_memory_allocation_properties_t*, void**);
   void* loader = ::dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);

@@ -1,4 +1,4 @@
-// What requests can be bound to, and how it gets to the device.
+// Bindings of requests, and how they get to the device.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

@@ -271,7 +271,7 @@ TEST_F(Callbacks, MayDestroyTheirRequestBeforeSubmitReturns) {
   ::mallopt(M_PERTURB, 0);
 }
 
-// Whose callback is called at once then: nobody else could call it later.
+// Their callbacks are called at once then: nobody else could call them later.
 TEST_F(Callbacks, MayDestroyOtherRequestsInFlight) {
   const CompiledModel compiled = model();
   std::atomic<int> calls = 0;

@@ -24,7 +24,7 @@
 namespace npu::test {
 namespace {
 
-/// What a child process ended with; nothing if it had to be killed.
+/// Exit status of a child process; nothing if it had to be killed.
 std::optional<int> status_of(const std::function<void()>& child_does) {
   constexpr int kMostMs = 60'000;
   std::fflush(stdout);

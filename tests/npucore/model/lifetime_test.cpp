@@ -33,7 +33,7 @@ struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-/// What a request's input is in. Everything but the request's own binding ends with release().
+/// Memory of a request's input. Everything but the request's own binding ends with release().
 class Memory {
  public:
   Memory(const Device& device, const std::filesystem::path& folder)
@@ -141,8 +141,7 @@ const NamedMemory kMemories[] = {
     {"File", make<File>()},
 };
 
-/// What ends the request, which is in flight when it is called, on memory that others have let go
-/// of.
+/// Ends the request, which is in flight when this is called, on memory that others have released.
 using End = void (*)(CompiledModel& model, std::unique_ptr<Request> request);
 
 void wait(CompiledModel&, std::unique_ptr<Request> request) {

@@ -97,7 +97,7 @@ class MemorySweep : public testing::TestWithParam<PublicCall> {
 TEST_P(MemorySweep, IsACleanErrorAndTheNextCallWorks) {
   const auto all = count();
   if (all == 0) return;
-  // What is made once, and kept up to a number, is made by then.
+  // Allocations that are made once, and kept up to a number, are made by then.
   for (std::uint64_t i = 0; i < 20 && !HasFailure(); ++i) refuse(1 + i % all);
   const auto live_before = live_allocations();
   const auto end = std::clock() + static_cast<std::clock_t>(seconds_to_try() * CLOCKS_PER_SEC);

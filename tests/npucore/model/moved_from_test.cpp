@@ -1,4 +1,4 @@
-// What is left of a public object after std::move: an Error that says so, or an empty object.
+// Public objects after std::move: an Error that says so, or an empty object.
 #include <gtest/gtest.h>
 
 #include <utility>

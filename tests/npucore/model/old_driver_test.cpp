@@ -70,7 +70,7 @@ TEST_F(OldDriver, WantsFourRequestsForThroughputAndOneForLatency) {
   EXPECT_EQ(model("PERFORMANCE_HINT=LATENCY").optimal_number_of_requests(), 1u);
 }
 
-/// What the driver says about itself is read when the device is opened.
+/// The driver's description of itself is read when the device is opened.
 class OldQueues : public OldDriver {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// What is measured: layers, inferences, the device.
+// Measurements: layers, inferences, the device.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 
 namespace npu::test {
 
-/// What a public call finds in place, made with a driver that does what it should.
+/// Objects that a public call finds in place, made with a driver that works.
 struct Stage {
   TempDir folder;
   std::filesystem::path xml = write_affine_model(folder.path());

@@ -67,7 +67,7 @@ class GraphVersions : public ::testing::TestWithParam<VersionRow> {
     return source;
   }
 
-  /// What the graph makes of `value` in every element.
+  /// The graph's result for `value` in every element.
   float run(const ze::DeviceContext& device, const ze::Queue& queue, const ze::Graph& graph) {
     using ze::Memory;
     const std::size_t bytes = kAffineElements * sizeof(float);

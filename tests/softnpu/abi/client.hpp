@@ -44,7 +44,7 @@ class Client {
 
   // The graph extension is 1.<minor> or newer.
   bool has(uint32_t minor) const;
-  // What pfnCreate3 (before 1.12: pfnCreate2) answered, its log in `log`.
+  // Result of pfnCreate3 (before 1.12: pfnCreate2), with its log in `log`.
   ze_result_t create(std::string_view input, ze_graph_format_t format, ze_graph_handle_t* graph,
                      const char* build_flags = "", ze_graph_flags_t flags = 0,
                      void* next = nullptr);

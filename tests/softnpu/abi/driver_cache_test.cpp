@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 constexpr auto kFromCache = ZE_GRAPH_PROPERTIES_FLAG_LOADED_FROM_CACHE;
 constexpr auto kCompiled = ZE_GRAPH_PROPERTIES_FLAG_COMPILED;
 
-// What a graph of this description is made from; it is run and destroyed.
+// Origin of a graph with this description, which is run and destroyed.
 ze_graph_properties_flags_t origin(Client& client, const std::string& input,
                                    const char* flags_text = "", ze_graph_flags_t flags = 0,
                                    void* next = nullptr) {

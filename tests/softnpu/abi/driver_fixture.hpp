@@ -9,7 +9,7 @@
 
 namespace softnpu_test {
 
-// What the sample computes from (10, 20, 30, 40).
+// The sample's results for (10, 20, 30, 40).
 inline const std::vector<float> kExpected = {11, 22, 33, 44};
 
 // Every test ends with as many live driver objects as it began with.

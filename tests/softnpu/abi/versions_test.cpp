@@ -142,7 +142,7 @@ TEST_P(NewerSlot, EndsTheProcessByNameBeforeItsVersion) {
 INSTANTIATE_TEST_SUITE_P(Graph, NewerSlot, testing::ValuesIn(kNewer),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// What a graph made of a native binary says of itself.
+// Flags that a graph made from a native binary reports.
 struct NativeFlags {
   uint32_t minor;
   ze_graph_flags_t asked;

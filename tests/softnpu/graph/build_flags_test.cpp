@@ -105,7 +105,7 @@ TEST(BuildFlags, OfANativeBinaryMayBeOfAnyCompiler) {
             2u);
 }
 
-// What a compiler of some version takes, and the one before does not.
+// An option that a compiler takes from some version on, and the version before does not.
 struct Learnt {
   const char* name;
   CompilerVersion since;

@@ -70,7 +70,7 @@ Bytes all_of(const Weights& weights) {
   return bytes;
 }
 
-// What the reader answers; its message in `told`.
+// The reader's result; its message in `told`.
 ze_result_t result_of(const Bytes& buffer, std::string* told = nullptr) {
   try {
     const WeightlessIr ir = read_weightless(buffer, kDefaultCompiler);

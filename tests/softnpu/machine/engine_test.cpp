@@ -112,7 +112,7 @@ TEST(Engine, EndsAllWithThoseThatAreStillLettingGoOfTheirCommands) {
   EXPECT_TRUE(let_go);
 }
 
-// Whose command it is, by the graph that it names.
+// Matches a command by the graph that it names.
 const auto of_graph(const int& graph) {
   return [&graph](const Command& command) { return command.graph == &graph; };
 }
@@ -147,7 +147,7 @@ TEST(Engine, KnowsAJobThatItsSubmitterRuns) {
   EXPECT_EQ(user, job);
 }
 
-// Who waits for the last command's event may take the job's things away.
+// A thread that waits for the last command's event may free the job's objects.
 TEST(Engine, HasNoUserOnceTheLastCommandsEventIsSignalled) {
   for (int i = 0; i < 1000; ++i) {
     Command command = running([] {});
