@@ -243,8 +243,7 @@ TEST_P(PluginModel, EqualsTheCpuAfterExportAndImport) {
   expect_same(infer(imported, inputs_), expected_);
 }
 
-// What npucore wrote: its metadata is OpenVINO's, its own description lies in a gap that OpenVINO
-// skips.
+// A blob of npucore has OpenVINO's metadata; its own description lies in a gap that OpenVINO skips.
 TEST_P(PluginModel, EqualsTheCpuFromABlobOfNpucore) {
   const npu::test::TempDir folder;
   const std::string xml = folder.path() / "model.xml", blob = folder.path() / "model.blob";
@@ -403,7 +402,7 @@ void PrintTo(const Varying& row, std::ostream* out) {
 
 class PluginBounds : public PluginTest, public testing::WithParamInterface<Varying> {};
 
-// By one request: the driver has to be told the sizes of each run, and tells the results'.
+// One request runs all sizes: the driver has to be told each run's sizes, and tells the results'.
 TEST_P(PluginBounds, EqualTheCpu) {
   const auto model = conv_relu();
   model->get_parameters()[0]->set_layout("NCHW");

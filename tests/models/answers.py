@@ -30,8 +30,8 @@ from pictures import as_map, shown  # noqa: E402
 from reference import case, letterbox, stretch, tensor, write  # noqa: E402
 from scenes import noise_texture  # noqa: E402
 
-# Of boxes of one object some overlap more than this, some less. No score and no overlap is within 0.003 of these, which two runs of a model
-# would not be sure to agree about.
+# Boxes of one object overlap by more than the threshold, or by less. No score and no overlap is within 0.003 of a threshold, where two runs
+# of a model might disagree.
 THRESHOLDS = {"confidence_threshold": 0.24, "iou_threshold": 0.7}
 CLIP_FRAMES = (0, 75, 150, 225)
 METER_FRAMES = 6

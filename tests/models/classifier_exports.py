@@ -24,7 +24,7 @@ from openvino import opset13 as op
 SHAPES = Path(__file__).resolve().parents[2] / "models" / "shapes"
 SIDE = 32
 LABELS = ["red", "green", "blue", "yellow"]  # of colors.xml
-# Of ImageNet, from 0 to 1.
+# ImageNet's, from 0 to 1.
 MEAN, DEVIATION = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 # The shorter side of the picture that the cropped model's input is the middle of.
 CROPPED_FROM = 40

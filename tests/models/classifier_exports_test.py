@@ -17,7 +17,7 @@ DECODED = "model-task=classify labels=red,green,blue,yellow"
 CLIP_FRAMES, INTERVAL = 300, 5
 # 640x360: 32/40 of the shorter side, in the middle.
 MIDDLE = "videocrop left=176 right=176 top=36 bottom=36 !"
-# Of confidences.
+# Difference of confidences.
 ROUNDING = 2e-3
 EXPORTS = WORK = None
 

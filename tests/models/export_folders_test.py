@@ -20,7 +20,7 @@ REPAIRED = ("v10", "v26")
 TRUE_NAMES = {"circle": "circle", "square": "square", "warning triangle": "triangle"}
 DIFFERENCE = 0.005
 MINIMUM = 0.9
-# Of confidences from 0 to 1, and of edges in pixels of the frame.
+# Differences of confidences from 0 to 1, and of edges in pixels of the frame.
 ROUNDING = {"confidence": 1e-3, "x": 0.1, "y": 0.1, "w": 0.1, "h": 0.1}
 EXPORTS = WORK = NPU_COMPILE = None
 

@@ -34,7 +34,7 @@ SHAPES = Path(__file__).resolve().parents[2] / "models" / "shapes"
 # The labels of shapes.xml in their order; one has a blank, which the IR's own list of labels could not tell.
 NAMES = {"circle": "circle", "square": "square", "triangle": "warning triangle"}
 MOST_BOXES = 300
-# Of the demo detector's input, in pixels.
+# Side of the demo detector's input, in pixels.
 SIDE = 256
 # As of `yolo export ... conf=0.01 iou=0.5`: the curve of recall over precision wants the unsure detections too.
 CONFIDENCE, IOU = 0.01, 0.5
@@ -273,7 +273,7 @@ def as_it_is(raw):
     return raw
 
 
-# Of metadata.yaml: family, end2end and args.nms.
+# Entries of metadata.yaml: family, end2end and args.nms.
 HEADS = {
     "raw": (as_it_is, "YOLO11n", "false", "false"),
     "bare": (as_it_is, "YOLO11n", "false", "false"),

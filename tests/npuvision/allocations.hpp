@@ -5,7 +5,7 @@
 
 namespace npu::vision {
 
-/// Of this thread, by operator new, since it began.
+/// Allocations of this thread by operator new, since it began.
 std::size_t allocations();
 
 }  // namespace npu::vision

@@ -1,4 +1,4 @@
-// What the NumPy programs of tests/npuvision/reference have computed: tensors and their meaning.
+// Results of the NumPy programs of tests/npuvision/reference: tensors and their meaning.
 #pragma once
 
 #include <cstddef>

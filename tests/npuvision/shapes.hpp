@@ -35,7 +35,7 @@ inline std::vector<TensorView> views_of(const std::vector<Shaped>& outputs) {
   return views;
 }
 
-/// What make_decoder() says against it; the family's name in brackets where it says nothing.
+/// make_decoder()'s refusal; the family's name in brackets where it does not refuse.
 inline std::string refusal_of(const ModelCard& card, const std::vector<Shaped>& outputs,
                               InputSize input = {128, 128}) {
   try {

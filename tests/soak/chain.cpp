@@ -46,7 +46,7 @@ std::string publishers(const std::string& folder) {
   return line;
 }
 
-/// What waits on the bus, which else grows.
+/// Takes messages off the bus, which would grow otherwise.
 void take_messages(GstElement* pipeline) {
   GstBus* bus = gst_element_get_bus(pipeline);
   std::string said;

@@ -30,7 +30,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the process has; measured between rounds, with nothing at work.
+/// Resources of the process, measured between rounds while nothing is at work.
 struct Held {
   std::size_t heap_bytes = 0, mapped_bytes = 0, descriptors = 0, threads = 0, driver_objects = 0;
 };
@@ -66,8 +66,8 @@ Held least(const Held& one, const Held& other) {
           std::min(one.driver_objects, other.driver_objects)};
 }
 
-/// What is there even at the quietest moment, once it had warmed up and at the end. It takes no
-/// memory for each round: that would be growth.
+/// Resources at the quietest moment, once it had warmed up and at the end. It takes no memory for
+/// each round: that would be growth.
 struct Course {
   void add(const Held& held, std::chrono::duration<double> since, std::chrono::seconds duration) {
     constexpr int kParts = 5;

@@ -19,7 +19,7 @@ struct Frame {
 /// Random samples in the visible part, 0xEE in every byte around it. The low 6 bits of P010 are 0.
 Frame noise_frame(const FrameLayout& layout, unsigned seed);
 
-/// What the model should see, written from the definitions in double precision and sharing nothing
+/// Computes what the model should see from the definitions in double precision, sharing nothing
 /// with the code under test: pixel (0,0) covers [0,1) in both directions, samples are interpolated
 /// linearly between their centres and repeated beyond the edges, chroma samples are centred between
 /// the four luma samples that they belong to.

@@ -18,7 +18,7 @@ std::uint32_t live_driver_objects();
 /// Whether so many are alive within half a minute: the driver's engine lets go of a finished job
 /// shortly after it has signalled the fence.
 bool driver_objects_settle_at(std::uint32_t objects);
-/// What is alive in the driver, one line a kind.
+/// Objects alive in the driver, one line a kind.
 std::string describe_live_objects();
 
 }  // namespace npu::test

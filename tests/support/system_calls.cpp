@@ -51,7 +51,7 @@ std::string file_of(int fd) {
   return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : "";
 }
 
-/// What becomes of the call; nothing: what always does.
+/// A fault for the call; nothing: it goes on as usual.
 std::optional<CallHooks::Fault> tell(const char* call, const std::string& file) {
   const std::scoped_lock lock(hooks_mutex());
   const CallHooks* now = hooks.load();

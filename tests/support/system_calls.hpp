@@ -22,7 +22,7 @@ class CallHooks {
   /// Answers a poll() of one descriptor; nothing: the real one does.
   using Poll = std::function<std::optional<int>(pollfd& entry)>;
 
-  /// What becomes of a call instead: it fails with this errno, or transfers at most so many bytes.
+  /// A fault instead of the call: it fails with this errno, or transfers at most so many bytes.
   struct Fault {
     int error = 0;
     std::size_t most_bytes = SIZE_MAX;
@@ -72,7 +72,8 @@ class InheritedDescriptors {
   std::vector<std::string> closed() const;
   /// How many descriptors the libraries have closed.
   std::size_t looked_at() const;
-  /// What a child has open that it had not when this object was made; it is started by exec.
+  /// Descriptors that a child, started by exec, has open and that this process had not when this
+  /// object was made.
   std::vector<std::string> of_a_child() const;
 
  private:

@@ -318,7 +318,7 @@ TEST(NpuCompareAnswersTest, TellWhichSideBreaksTheContract) {
   EXPECT_TRUE(has(answers["changes"][0], "the model gives no answer")) << answers;
 }
 
-/// What is said of four numbers, once as they are and once with other signs.
+/// npu-compare's verdict on four numbers, once as they are and once with other signs.
 std::string change_of(const std::string& info, float factor) {
   const TempDir dir;
   Network one, other;

@@ -120,7 +120,7 @@ TEST(NpuCompileTest, RawIsTheDriversElfAlone) {
   EXPECT_NO_THROW(CompiledModel::import(Device::open(DeviceKind::kSoftware), raw));
 }
 
-/// What an output must never replace, and options that would make it do so.
+/// Files that an output must never replace, and options that would make it do so.
 struct KeepRow {
   const char* name;
   std::string file;  ///< in the model's folder

@@ -29,7 +29,7 @@ void PrintTo(const Failure& row, std::ostream* out);
 
 bool has(const std::string& text, const std::string& part);
 
-/// Of the files in a folder, in order.
+/// Names of the files in a folder, in order.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 
 }  // namespace npu::test

@@ -15,7 +15,7 @@ struct CopyCount {
   std::uint64_t largest_bytes;
 };
 
-// What the preloaded library exports, found with dlsym(): a linker may make a weak symbol null.
+// Functions of the preloaded library, found with dlsym(): a linker may make a weak symbol null.
 using CountCopies = void(bool on);
 using ResetCopies = void();
 using ReadCopies = std::size_t(CopyCount* to, std::size_t most);

@@ -23,7 +23,7 @@ using Copy = void* (*)(void*, const void*, std::size_t);
 constexpr std::size_t kCountedBytes = 4096;
 constexpr std::size_t kMostEntries = 128;
 constexpr int kMostFrames = 32;
-// What may lie between two rows of one copy: padding, or the rest of a wider picture.
+// Most bytes between two rows of one copy: padding, or the rest of a wider picture.
 constexpr std::uintptr_t kMostGapBytes = 64 * 1024;
 
 class SpinLock {
@@ -205,7 +205,7 @@ void bcopy(const void* from, void* to, std::size_t size) noexcept {
   move(to, from, size);
 }
 
-// What _FORTIFY_SOURCE makes of them. The real ones end the process on an overflow.
+// _FORTIFY_SOURCE turns calls into these. The real ones end the process on an overflow.
 void* __memcpy_chk(void* to, const void* from, std::size_t size, std::size_t room) noexcept {
   if (size > room) {
     __builtin_trap();

@@ -1,4 +1,4 @@
-// What the software NPU wrote into SOFTNPU_TRACE.
+// Reads the trace that the software NPU wrote to SOFTNPU_TRACE.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What goes into an element and what comes out, seen from outside.
+// Watches from outside what goes into an element and what comes out.
 #pragma once
 
 #include <gst/gst.h>
@@ -24,11 +24,11 @@ class FrameWitness {
   std::vector<gstnpu::BufferRef> take_pixels();
   /// The first tensor of every frame that came out.
   std::vector<std::vector<float>> take_tensors();
-  /// Of the files behind the frames' memory; empty for memory without a file.
+  /// Inodes of the files behind the frames' memory; empty for memory without a file.
   std::set<std::uint64_t> inodes() const;
   /// "DMA-BUF x 2": the memory of a frame. Several where they differ, with commas.
   std::string memory_kinds() const;
-  /// What the frames were declared as; empty before the first.
+  /// Caps of the frames; empty before the first.
   std::string caps() const;
   /// The plain caps of the kept pixels: format, size, colorimetry.
   std::string plain_caps() const;

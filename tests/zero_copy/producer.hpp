@@ -31,7 +31,7 @@ const std::vector<Producer>& producers();
 /// Throws for a name that is no producer's.
 const Producer& producer_named(const std::string& name);
 
-/// What a run of a producer showed.
+/// Results of a producer's run.
 struct ProducerRun {
   /// Empty: it ran to its end. Else why not.
   std::string not_run;

@@ -1,4 +1,4 @@
-// What the files beside a model say of it.
+// Cards from the files beside a model.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -710,7 +710,7 @@ TEST_F(HuggingFaceCard, DividesTwiceForEfficientNets) {
   EXPECT_EQ(scale(type + R"("include_top": false,)"), std::vector<float>{127.5F});
 }
 
-// Of DETR and YOLOS: the frame keeps its aspect ratio, however the edges are written.
+// DETR and YOLOS have such files: the frame keeps its aspect ratio, however the edges are written.
 TEST_F(HuggingFaceCard, HasNoSizeWhereTheShortestAndLongestEdgeAreGiven) {
   for (const char* const size : {R"("size": 800, "max_size": 1333)",
                                  R"("size": {"shortest_edge": 800, "longest_edge": 1333})"}) {
@@ -732,7 +732,7 @@ TEST_F(HuggingFaceCard, TakesTheSizeOfTheCrop) {
   EXPECT_FALSE(read().resize) << "stretched, then cropped";
 }
 
-// Of facebook/convnext-tiny-224 and -384, and newer ones.
+// facebook/convnext-tiny-224 and -384, and newer ones, have such files.
 TEST_F(HuggingFaceCard, TakesTheShareOfConvNext) {
   for (const char* const size : {"224", R"({"shortest_edge": 224})"}) {
     write("preprocessor_config.json", std::string(R"({"crop_pct": 0.875, "size": )") + size + "}");

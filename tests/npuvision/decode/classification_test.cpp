@@ -222,7 +222,7 @@ TEST(Classification, TakesOtherSmallNumbersForLogits) {
   }
 }
 
-/// Of the best class in each frame.
+/// Confidence of the best class in each frame.
 std::vector<float> confidences(const std::vector<std::vector<double>>& frames) {
   std::vector<float> best;
   for (const Answer& answer : classified_frames(card_of(Task::kClassify), frames)) {

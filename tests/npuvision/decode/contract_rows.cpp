@@ -27,7 +27,7 @@ RowOutput protos() {
   return {{"output1", {1, kMasks, 8, 8}}, "l"};
 }
 
-// Of a tensor whose values lie in columns, [1, values, boxes], the axis is the second last.
+// If values lie in columns, [1, values, boxes], the axis is the second last.
 RowOutput columns(std::size_t values, std::string what) {
   return {{"output0", {1, values, kCells}}, std::move(what), 1};
 }
@@ -78,7 +78,7 @@ ModelCard cut(Task task, std::size_t labels, const char* step) {
   return card;
 }
 
-// What Model::repair() leaves of the rows above.
+// Rows for models after Model::repair().
 Rows host_rows() {
   constexpr Family kFamily = Family::kYoloEndToEnd;
   Rows all = {

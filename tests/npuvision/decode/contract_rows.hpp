@@ -11,7 +11,7 @@ namespace npu::vision {
 
 struct RowOutput {
   Shaped shaped;
-  /// What is in it, a letter for each value along `axis`, the last one for the rest. Empty: shares.
+  /// Contents, a letter for each value along `axis`, the last one for the rest. Empty: shares.
   ///   s, l   a share from 0 to 1; a logit
   ///   p      pixels of the input
   ///   a, z   an edge in pixels: in the first half of the input, in the second

@@ -193,7 +193,7 @@ TEST(HostBestClass, GivesABoxOneClass) {
 }
 
 TEST(HostBestClass, MovesScaledBoxesApart) {
-  // Of the class 1, moved by 2: just where that of the class 0 is, scaled.
+  // The box of class 1, moved by 2, is just where that of class 0 is, scaled.
   const Rows rows{{20, 20, 60, 60, 0.9, 0}, {0, 0, 40, 40, 0, 0.8}};
   const DecodeOptions all{.confidence_threshold = 0.1F};
   EXPECT_EQ(decode(best_class(0.5F, 0.1F, 2), rows, all).objects.size(), 1U);

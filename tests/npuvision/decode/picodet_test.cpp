@@ -10,7 +10,7 @@ TEST(PicoDet, MeansWhatItsAuthorsMean) {
   expect_references("picodet");
 }
 
-/// Of a picture of 128x128, as it is exported.
+/// Outputs for a picture of 128x128, as exported.
 std::vector<Shaped> outputs_of(std::size_t classes) {
   std::vector<Shaped> outputs;
   for (const std::size_t columns : {classes, std::size_t{32}}) {

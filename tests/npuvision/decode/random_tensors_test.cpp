@@ -113,7 +113,7 @@ std::size_t count_of(const Shaped& output) {
   return count;
 }
 
-/// Of the value with this number, where it is along that axis.
+/// Place along that axis of the value with this number.
 std::size_t place_along(const std::vector<std::size_t>& dims, std::size_t axis, std::size_t value) {
   if (axis >= dims.size()) return 0;
   for (std::size_t i = dims.size(); i-- > dims.size() - axis;) value /= dims[i];

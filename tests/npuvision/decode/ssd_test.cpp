@@ -91,7 +91,7 @@ TEST(Ssd, EndsItsListWithANegativeImage) {
             1U);
 }
 
-// Of a batch of two: its boxes would be those of the first picture.
+// Boxes of a batch of two would be taken for those of the first picture.
 TEST(Ssd, RefusesRowsOfAnotherImage) {
   EXPECT_THROW(decoded({0, 1, 0.9, 0, 0, 1, 1, 1, 1, 0.8, 0, 0, 1, 1}, 2), Error);
   EXPECT_EQ(decoded({0, 1, 0.9, 0, 0, 1, 1, 1, 1, 0.1, 0, 0, 1, 1}, 2).objects.size(), 1U)

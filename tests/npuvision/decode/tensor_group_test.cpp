@@ -1,4 +1,4 @@
-// What outputs are called in the registry of tensors.
+// Names of outputs in the registry of tensors.
 #include <gtest/gtest.h>
 
 #include <npuvision/tensor_group.hpp>

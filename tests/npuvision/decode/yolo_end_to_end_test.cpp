@@ -104,7 +104,7 @@ TEST(YoloObjectness, WhatIsNotFiniteIsNoObject) {
   }
 }
 
-// Of an input of 64 x 32: 32 cells of 8 pixels, 8 of 16, 2 of 32.
+// An input of 64 x 32 has 32 cells of 8 pixels, 8 of 16, 2 of 32.
 TEST(YoloX, CountsFromItsCell) {
   Rows rows(42, {0, 0, 0, 0, 0, 0});
   rows[8 + 3] = {0.5, 0.25, std::log(2), 0, 1, 0.75};         // second row, fourth column

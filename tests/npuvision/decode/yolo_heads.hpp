@@ -1,4 +1,4 @@
-// What the tests of YOLO's heads share: cards, tensors of rows, and one way to decode them.
+// Helpers for tests of YOLO's heads: cards, tensors of rows, and one way to decode them.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ class Dice {
   std::minstd_rand random_;
 };
 
-// What is decoded lies inside its memory, which a sanitizer watches, and what lies inside is.
+// A tensor is decoded exactly if it lies inside its memory, which a sanitizer watches.
 TEST(YoloRandom, NeverReadsBeyondTheTensorsMemory) {
   Dice dice(11);
   int accepted = 0, refused = 0;

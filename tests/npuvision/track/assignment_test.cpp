@@ -13,7 +13,7 @@ namespace {
 
 using Costs = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
 
-/// What the pairs save: alone, each would cost 1.
+/// Savings of the pairs: alone, each would cost 1.
 double saved(const Costs& costs, std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs) {
   double sum = 0;
   for (const auto& pair : pairs) {
@@ -36,8 +36,8 @@ double most_saved(const Costs& costs, std::uint32_t row, std::uint32_t rows, std
   return most;
 }
 
-// What a detector without suppression finds: each row with each column. Rows go with the columns of
-// their own, which are by far the cheapest.
+// A detector without suppression connects each row with each column. Rows go with their own
+// columns, which are by far the cheapest.
 TEST(Assignment, OfVeryManyTakesTheCheapestFirst) {
   constexpr std::uint32_t kCount = 600;
   Assignment assignment;

@@ -187,7 +187,7 @@ TEST(Tracker, LooksForAThousandLostOnesAtMost) {
   EXPECT_EQ(id_of(found, 0), 99 * 60 + 1U) << "who was lost last is known";
 }
 
-// Who comes in where another went out is another.
+// An object that comes in where another went out is a new one.
 TEST(Tracker, EndsATrackThatLeavesTheFrame) {
   Clip clip;
   for (int i = 0; i < 20; ++i) {
@@ -212,7 +212,7 @@ TEST(Tracker, GoesOnWithUnsureObjectsButBeginsNone) {
   EXPECT_TRUE(clip.present().empty()) << "below the lowest confidence";
 }
 
-// What is found with little confidence where something was lost may be anything.
+// An object found with little confidence where one was lost may be anything.
 TEST(Tracker, GoesOnWithWhatWasLostOnlyWhereAnObjectIsSure) {
   Clip clip;
   clip.frame({object_at(100, 100)});
