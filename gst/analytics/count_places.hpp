@@ -13,9 +13,9 @@ struct CountPlaces {
   std::vector<npu::vision::CountLine> lines;
 };
 
-/// From JSON, as docs/elements.md has it. `source`: what errors call it. Throws npu::Error.
+/// Parses JSON, as docs/elements.md has it. `source`: its name in errors. Throws npu::Error.
 CountPlaces parse_count_places(const std::string& json, const std::string& source);
-/// The same of a file. Throws npu::Error.
+/// Reads the JSON from a file. Throws npu::Error.
 CountPlaces read_count_places(const std::string& path);
 
 }  // namespace gstnpu

@@ -150,7 +150,7 @@ Map<Value> moved_map(const Map<Value>& map, const FrameMove& move, FrameSize fro
                    {places(across, to.width), places(down, to.height)});
 }
 
-/// With as many values as that part of the map has: it may have more than pixels.
+/// Has as many values as that part of the map, which may be more than pixels.
 template <typename Value>
 Map<Value> map_of_object(const Map<Value>& map, const FrameMove& move, const MapAreas& areas) {
   if (map.empty() || areas.from.is_empty() || areas.to.is_empty()) return {};

@@ -37,10 +37,10 @@ FrameArea moved(const FrameArea& area, const FrameMove& move);
 /// The intersection, which may be empty.
 FrameArea common(const FrameArea& a, const FrameArea& b);
 
-/// First one, then the other.
+/// Does one move, then the other.
 FrameMove then(const FrameMove& first, const FrameMove& second);
 
-/// From the frame that was inferred to that of the meta.
+/// The move from the frame that was inferred to the meta's frame.
 FrameMove move_between(const GstNpuInferenceMeta& origin, const GstNpuInferenceMeta& meta);
 
 /// Turns a frame's answer into one for a frame that was made from it. Objects outside of that are
@@ -54,7 +54,7 @@ struct MapAreas {
   FrameArea from;  ///< of the frame that was inferred
   FrameArea to;    ///< the object's part of that in the other frame; empty: no maps are left
 };
-/// The same where the maps are of an object, and cover the first area.
+/// Does the same for an answer whose maps are an object's, and cover the first area.
 npu::vision::Answer moved(const npu::vision::Answer& answer, const FrameMove& move,
                           const MapAreas& maps, npu::vision::FrameSize to);
 

@@ -145,7 +145,7 @@ std::optional<FrameMove> move_of_flip(int method, FrameSize from, FrameSize to) 
 
 // ---- videoscale
 
-/// Where the picture keeps its shape: as much of the new frame as it fills, in its middle.
+/// The picture may keep its shape: it then fills as much of the new frame as it can, in its middle.
 std::optional<FrameMove> move_of_scale(GstElement* element, const Picture& from,
                                        const Picture& to) {
   gboolean adds_borders = FALSE;

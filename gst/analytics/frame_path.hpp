@@ -23,17 +23,17 @@ class FramePath {
   /// All elements upstream of the pad, as they are when it gets caps.
   explicit FramePath(GstPad* sink);
 
-  /// From the frame that was inferred to the one at the pad; nullopt where an element is not known,
-  /// or the inference is not found. Throws npu::Error where an element does something else by now
-  /// and older frames cannot be told from newer ones.
+  /// The move from the frame that was inferred to the one at the pad; nullopt where an element is
+  /// not known, or the inference is not found. Throws npu::Error where an element does something
+  /// else by now and older frames cannot be told from newer ones.
   std::optional<FrameMove> move_of(const GstNpuInferenceMeta& origin) const;
 
-  /// Where move_of() knows nothing: throws npu::Error if an element between adds borders, of which
-  /// it tells no meta.
+  /// Called where move_of() knows nothing: throws npu::Error if an element between adds borders,
+  /// which it tells no meta.
   void check_borders(const GstNpuInferenceMeta& origin) const;
 
-  /// Where the meta is gone, too: throws npu::Error if all elements between are known, but have
-  /// other sizes or settings by now, as where a queue holds frames.
+  /// Called where the meta is gone, too: throws npu::Error if all elements between are known, but
+  /// have other sizes or settings by now, for example because a queue holds frames.
   void check_sizes(const GstNpuInferenceMeta& origin) const;
 
   /// Frames of another size are inferred by now: an element between kept the size of its own

@@ -118,7 +118,7 @@ bool is_same_shape(const TensorView& a, const TensorView& b) {
 
 }  // namespace
 
-/// Without copies: each object of a frame asks.
+/// Compares without copies, because each object of a frame asks.
 bool ModelKey::is_of(const GstNpuInferenceMeta* meta) const {
   const auto is = [](const std::string& text, const gchar* other) {
     return text == (other ? other : "");

@@ -22,7 +22,7 @@ std::string text_of(GQuark quark) {
   return text ? text : "";
 }
 
-/// Where it is as it was turned, clockwise by the angle.
+/// Box of an object as it was turned, clockwise by the angle.
 struct Place {
   ReadOriented box;
   float confidence = 0;

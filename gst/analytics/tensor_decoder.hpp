@@ -25,7 +25,7 @@ class TensorDecoder {
  public:
   /// Holds from the next buffer on, as does the next.
   void set_path(FramePath path) { path_ = std::move(path); }
-  /// Where no caps came though what is inferred has another size than before.
+  /// Call it where no caps came though the inferred frames have another size than before.
   void renew_path(GstBuffer* buffer, GstPad* sink);
   /// Reads anew what lies beside the models.
   void configure(DecoderSettings settings);

@@ -12,7 +12,7 @@
 
 namespace gstnpu {
 
-/// Without the data, which is there only while the memory is mapped.
+/// Describes the tensor without its data, which is there only while the memory is mapped.
 npu::vision::TensorView view_of(const GstNpuTensor& tensor);
 
 /// A tensor's memory, mapped for reading for as long as it lives. Throws npu::Error.
@@ -23,7 +23,7 @@ class TensorMapping {
   TensorMapping(const TensorMapping&) = delete;
   TensorMapping& operator=(const TensorMapping&) = delete;
 
-  /// With the data.
+  /// The tensor with its data.
   const npu::vision::TensorView& view() const { return view_; }
 
  private:

@@ -39,7 +39,7 @@ class PublishFilter final : public PublishState {
 
   GstStructure* stats() const override;
 
-  /// From any thread, one of interrupt(), resume(), refuse().
+  /// Calls interrupt(), resume() or refuse(). Any thread.
   void tell_publisher(void (Publisher::*what)()) {
     const std::scoped_lock lock(mutex_);
     if (publisher_) {

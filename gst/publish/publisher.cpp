@@ -171,7 +171,7 @@ bool Publisher::flush(std::unique_lock<std::mutex>& lock) {
   return goes_on;
 }
 
-/// Without the lock. False: it is over, because somebody has ended it or the sink has.
+/// Works without the lock. False: it is over, because somebody has ended it or the sink has.
 bool Publisher::call_sink(std::unique_lock<std::mutex>& lock, const std::function<bool()>& work) {
   bool is_done = true;
   lock.unlock();

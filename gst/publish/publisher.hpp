@@ -56,10 +56,10 @@ class Publisher {
   /// Ends the thread; lines that wait have that long. Throws as drain().
   void end(std::chrono::milliseconds longest);
 
-  /// From any thread: push() and drain() wait for nothing any more, until resume().
+  /// Makes push() and drain() wait for nothing, until resume(). Any thread.
   void interrupt();
   void resume();
-  /// The same for good: what resumes beside a stop must not make it wait.
+  /// Interrupts for good: a resume() beside a stop must not make it wait.
   void refuse();
   /// Either of them, and not resumed.
   bool is_interrupted() const;

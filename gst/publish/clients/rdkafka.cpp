@@ -38,8 +38,8 @@ const RdKafka& RdKafka::get() {
   return kafka;
 }
 
-/// From what the library has kept. Brokers that are just starting know no controller, and others
-/// have no name for all of them.
+/// Asks for what the library has kept. Brokers that are just starting know no controller, and
+/// others have no name for all of them.
 bool RdKafka::was_let_in(rd_kafka_t* client) const {
   if (controller_id(client, 0) >= 0) return true;
   char* cluster = cluster_id(client, 0);

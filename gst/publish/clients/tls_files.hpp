@@ -12,11 +12,11 @@ struct TlsFiles {
 // All throw npu::Error, which names the property that is wrong: `protocol`-ca-file,
 // `protocol`-certificate-file or `protocol`-key-file.
 
-/// Where a file cannot be read, or one of certificate and key is missing.
+/// Fails where a file cannot be read, or only one of certificate and key is given.
 void check_tls_files(const std::string& protocol, const TlsFiles& files);
 
 enum class PassPhrase { kNone, kKnown };
-/// Where a file has no text of its kind, or the key needs a pass phrase that nobody knows.
+/// Fails where a file has no text of its kind, or the key needs a pass phrase that is not known.
 void check_pem(const std::string& protocol, const TlsFiles& files, PassPhrase pass_phrase);
 
 /// A pipe gives its text once, to the TLS library.

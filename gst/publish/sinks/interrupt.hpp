@@ -17,7 +17,7 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  /// From any thread.
+  /// Any thread.
   void set() const { ::eventfd_write(fd_, 1); }
   void clear() const {
     eventfd_t count = 0;

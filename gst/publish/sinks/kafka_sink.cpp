@@ -256,7 +256,7 @@ void KafkaSink::throw_failure() {
   throw npu::Error(npu::ErrorCode::kIo, text);
 }
 
-/// Where the producer's own limits are too small, or the topic's.
+/// The producer's own limits may be too small, or the topic's.
 const char* cure_of(rd_kafka_resp_err_t error) {
   switch (error) {
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
@@ -287,7 +287,7 @@ void KafkaSink::watch_for_silence() {
   note_that_none_takes(Silence::reason());
 }
 
-/// Where each of the first brokers refuses, lines are given up. One that is slow, or away, may
+/// Gives lines up where each of the first brokers refuses. A broker that is slow, or away, may
 /// still take them, and so may one that has let this client in: its refusal is over.
 void KafkaSink::note_that_none_takes(const std::string& reason) {
   if (!refusal_.empty()) return;

@@ -33,7 +33,7 @@ constexpr std::uint32_t kSessionSeconds = 3600;  // that a broker keeps one for 
   throw npu::Error(npu::ErrorCode::kInvalidArgument, text);
 }
 
-/// With what the library calls the protocols.
+/// Uses the library's names of the protocols.
 std::string server_of(const BrokerLocation& broker) {
   return (broker.scheme == "mqtts" ? "ssl://" : "tcp://") + to_text(broker.addresses.front());
 }
@@ -271,8 +271,8 @@ int MqttOptions::end_session(MQTTClient client) {
   return result;
 }
 
-/// With 3.1.1: of MQTT 5 the library does not tell what the broker says of the session (1.3.12). A
-/// broker of MQTT 5 may refuse that, and says no more of the session.
+/// Asks with 3.1.1: for MQTT 5 the library does not tell what the broker says of the session
+/// (1.3.12). A broker of MQTT 5 may refuse that, and says no more of the session.
 int MqttOptions::look_for_session(bool& is_kept) const {
   const Paho& paho = Paho::get();
   MQTTClient_connectOptions options = connect_;

@@ -36,7 +36,7 @@ class MqttOptions {
   int connect(MQTTClient client, bool& resumes);
   /// Ends one of the same name at the broker, so that connect() begins one. As connect().
   int end_session(MQTTClient client);
-  /// Where the library will look for the broker. Nothing where its host is not known, as
+  /// Address at which the library will look for the broker; nullopt where its host is not known, as
   /// take_words() then tells.
   std::optional<SocketAddress> find_broker() const;
   /// Whether somebody takes connections there, within the time that a broker has.

@@ -11,10 +11,10 @@
 
 namespace gstnpu {
 
-/// Where lines go. One thread, but for interrupt(). Failures that do not pass by themselves throw:
-/// std::system_error of what the system says, npu::Error of all else. A call that throws has lost
-/// one line, the oldest that was not out; the next call goes on with those behind it. What is not
-/// out at the end is lost.
+/// Destination of lines. Single-threaded, except interrupt(). Failures that do not pass by
+/// themselves throw: std::system_error for the system's, npu::Error for all others. A call that
+/// throws has lost one line, the oldest that was not out; the next call goes on with those behind
+/// it. Lines that are not out at the end are lost.
 class Sink {
  public:
   Sink() = default;
@@ -32,7 +32,7 @@ class Sink {
   /// line waits.
   virtual bool awaits_answers() const { return false; }
 
-  /// From any thread: nobody waits for a reader or a server any more, until resume().
+  /// Stops all waits for a reader or a server, until resume(). Any thread.
   virtual void interrupt() = 0;
   virtual void resume() = 0;
 };
