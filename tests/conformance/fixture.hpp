@@ -69,7 +69,7 @@ ze_result_t run(const Queue& queue, const List& list);
 // --- Graphs
 ze_graph_desc_2_t graph_desc(ze_graph_format_t format, std::span<const uint8_t> input,
                              const char* build_flags = nullptr, ze_graph_flags_t flags = 0);
-// With the call of the driver's version, or a list before 1.8.
+// Initialises the graph with the call of the driver's version, or a list before 1.8.
 void initialise(const Graph& graph);
 // Compiled with pfnCreate2 and initialised. Throws where the driver refuses.
 Graph compile(const TinyIr& ir, ze_graph_flags_t flags = 0, const std::string& config = {});

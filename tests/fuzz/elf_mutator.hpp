@@ -11,7 +11,7 @@ namespace npu::fuzz {
 /// to; by bytes where it is none.
 std::string mutate_elf(std::string_view elf, Random& random);
 
-/// Where the content of the section of that name lies; both 0 where there is none.
+/// Position of the content of the section of that name; both 0 where there is none.
 struct SectionRange {
   std::uint64_t offset = 0, size_bytes = 0;
 };

@@ -73,7 +73,7 @@ inline void attach(GstBuffer* buffer, const HandMadeTensor& made) {
   attach_to(buffer, gst_npu_buffer_next_inference_id(buffer), made);
 }
 
-/// With the outputs of one inference.
+/// A frame with the outputs of one inference.
 inline Owned<GstBuffer> frame_with(const std::vector<HandMadeTensor>& tensors,
                                    GstClockTime pts = 0) {
   Owned<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, 16, nullptr));

@@ -100,7 +100,7 @@ class InterpretedConvolution : public Computed {
   bool has_groups_;
 };
 
-/// With the same ranges for all values.
+/// Quantises all values with the same ranges.
 class InterpretedFakeQuantize : public Computed {
  public:
   OPENVINO_OP("InterpretedFakeQuantize", "test");

@@ -252,7 +252,7 @@ void expect_number(const std::optional<float>& number, const json& answer, const
   }
 }
 
-// Where it lies: elements of the last dimension side by side, `padding` between two rows.
+// Strides with elements of the last dimension side by side, and `padding` between two rows.
 std::vector<std::size_t> strides_of(const std::vector<std::size_t>& dims, std::size_t element_bytes,
                                     std::size_t padding) {
   if (dims.empty()) return {};

@@ -94,7 +94,7 @@ void let_sink_take_crops(GstElement* pipeline) {
 
 enum class Sink { kPlain, kTakesCrops };
 
-/// With `before` in front of the inference, and `after` between it and its decoder.
+/// Puts `before` in front of the inference, and `after` between it and its decoder.
 Found find(const std::string& before, const std::string& after, Sink sink = Sink::kPlain) {
   const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
   Pipeline pipeline("filesrc location=" + shapes +
@@ -121,7 +121,7 @@ void expect_same(const Found& found, const std::vector<Box>& expected) {
   }
 }
 
-/// Where a point of a frame of 640x360 is then.
+/// New place of a point of a frame of 640x360.
 using Point = std::array<double, 2>;
 using Move = Point (*)(double x, double y);
 

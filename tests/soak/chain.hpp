@@ -7,7 +7,8 @@
 
 namespace npu::test {
 
-/// From decoder to broker, for ever: what each element remembers of a stream is in one process.
+/// Runs from decoder to broker, for ever: what each element remembers of a stream is in one
+/// process.
 /// NPU_SHAPES_FOLDER names models/shapes.
 class Chain {
  public:

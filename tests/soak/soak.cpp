@@ -98,7 +98,7 @@ bool has_grown(const Held& before, const Held& after, const std::string& what) {
          after.driver_objects > before.driver_objects;
 }
 
-/// From the round's n-th wait on: once, as after a hang.
+/// Loses the device once, from the round's n-th wait on, as after a hang.
 std::string loss(std::mt19937& random) {
   constexpr unsigned kWaits = 40;
   const auto at = std::to_string(1 + random() % kWaits);

@@ -36,8 +36,7 @@ class Reference {
 
  private:
   enum Component { kY, kCb, kCr, kRed, kGreen, kBlue };
-  /// Where the samples of a component lie: every `step` bytes from byte `first` of its plane's
-  /// rows.
+  /// Position of a component's samples: every `step` bytes from byte `first` of its plane's rows.
   struct Grid {
     std::size_t plane = 0, first = 0, step = 1;
     int pixels_x = 1, pixels_y = 1;

@@ -267,7 +267,7 @@ TEST(TensorDec, KnowsTensorsOfOthersByTheirRegisteredIds) {
             (std::vector<std::string>{"class 1", "class 0"}));
 }
 
-/// With all its pixels, for elements that touch them.
+/// A frame with all its pixels, for elements that touch them.
 Owned<GstBuffer> others_frame() {
   HandMadeTensor tensor = two_objects();
   tensor.name = "yolo-v8-out";

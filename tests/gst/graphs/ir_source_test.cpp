@@ -105,7 +105,8 @@ TEST_F(IrSourceTest, LetsGoOfGraphsThatNobodyHas) {
   EXPECT_NE(source_->find(frames_of(8 + 2 * 11)), nullptr);
 }
 
-// Where the driver takes no strides, which the first that ends finds out, all others begin anew.
+// The first compilation that ends finds out that the driver takes no strides; then all others begin
+// anew.
 TEST_F(IrSourceTest, CompilesForEachLayoutWithoutStrides) {
   const npu::FrameLayout layouts[] = {padded_frames_of(16), padded_frames_of(24),
                                       padded_frames_of(32)};

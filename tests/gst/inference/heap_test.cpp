@@ -23,7 +23,7 @@ std::size_t heap_in_use() {
   return info.uordblks + info.hblkhd;
 }
 
-/// Where a frame's bytes come from.
+/// Origin of a frame's bytes.
 enum class Source { kMemory, kOwnPool, kDmabufs };
 
 class Heap : public testing::Test {

@@ -83,7 +83,7 @@ TEST(LostInFlight, FramesPassInOrderAndAreToldOnce) {
   EXPECT_LE(told, opened_again) << "once for each time that it was lost, not for each frame";
 }
 
-// With objects of several frames in it.
+// The NPU has objects of several frames then.
 TEST(LostObjects, FramesPassInOrderAndTheNextHaveTheirs) {
   ::setenv("SOFTNPU_FAULT", "zeFenceHostSynchronize:DEVICE_LOST@8", 1);
   const TempDir dir;

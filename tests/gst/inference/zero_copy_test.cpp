@@ -1,4 +1,4 @@
-// Which way each frame goes, what is counted, and zero-copy=require.
+// Paths that frames take, their counts, and zero-copy=require.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 

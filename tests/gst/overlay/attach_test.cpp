@@ -39,7 +39,7 @@ GstVideoOverlayComposition* composition_of(const BufferRef& frame) {
   return meta ? meta->overlay : nullptr;
 }
 
-/// With its composition blended by GStreamer.
+/// The frame with its composition blended by GStreamer.
 std::vector<guint8> blended(const BufferRef& frame, const char* format) {
   GstVideoInfo info;
   gst_video_info_set_format(&info, gst_video_format_from_string(format), kWidth, kHeight);

@@ -36,7 +36,7 @@ Bytes bytes_of(GstMemory* memory) {
   return {mapping.data(), mapping.data() + memory->size};
 }
 
-/// Where a plane begins, which may share its DMA-BUF with the one before it.
+/// Start of a plane, which may share its DMA-BUF with the one before it.
 gsize offset_of(int plane, bool are_apart) {
   return kPlanes[plane].offset + (are_apart || plane == 0 ? 0 : kSizes[0]);
 }

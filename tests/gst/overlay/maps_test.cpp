@@ -214,7 +214,7 @@ TEST(NpuOverlayMapsAttached, ArePremultiplied) {
   EXPECT_EQ(red, 64) << "128 of red at half its strength";
 }
 
-/// Which rows of NV12's chroma a map of two rows changes.
+/// Finds the rows of NV12's chroma that a map of two rows changes.
 std::vector<bool> changed_chroma(guint16 upper, guint16 lower) {
   ElementHarness harness(
       "npuoverlay", [](GstElement* element) { g_object_set(element, "labels", FALSE, nullptr); });

@@ -18,7 +18,7 @@ namespace {
 
 constexpr guint8 kFill = 128, kGuard = 0xA5;
 
-/// With a mask, three key points that are joined, an angle and an identity.
+/// Adds an object with a mask, three key points that are joined, an angle and an identity.
 void add_whole_object(GstBuffer* buffer, const std::string& label, const Edges& edges, int id) {
   const auto& [left, top, right, bottom] = edges;
   GstVideoRegionOfInterestMeta* object = add_object(buffer, label, edges, right);
@@ -73,7 +73,7 @@ Layout padded(const GstVideoInfo& info) {
   return layout;
 }
 
-/// Which bytes of a frame are values of its pixels.
+/// Marks the bytes of a frame that are values of its pixels.
 std::vector<bool> pixels_in(const GstVideoFrame& frame, gsize size) {
   std::vector<bool> found(size);
   const auto* begin = frame.map[0].data;

@@ -32,7 +32,7 @@ TEST_P(NewBuffers, TellWhatTheKernelLacks) {
   EXPECT_NE(made.cure.find(GetParam().module), std::string::npos) << made.cure;
 }
 
-/// Without the rights of root, which opens everything.
+/// Gives up the rights of root, which opens everything.
 class AsNobody {
  public:
   AsNobody() : user_(::geteuid()) {

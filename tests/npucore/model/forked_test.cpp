@@ -155,7 +155,7 @@ TEST_F(Forked, ChildrenOfACompilationLeaveItToTheirParent) {
     const CompileJob job = compile_async(device_, model_, options);
     CompiledModel made = job.get();
     made.create_request().infer();
-    // With a status of LeakSanitizer's own where that misses what the parent's threads hold.
+    // LeakSanitizer gives a status of its own where it misses what the parent's threads hold.
     EXPECT_TRUE(ended && WIFEXITED(*ended)) << "the child did not end by itself";
   }
 }

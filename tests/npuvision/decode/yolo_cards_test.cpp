@@ -1,4 +1,4 @@
-// Which cards and shapes are a YOLO head, and which.
+// Tells which cards and shapes are a YOLO head, and which one.
 #include <gtest/gtest.h>
 
 #include <npucore/error.hpp>

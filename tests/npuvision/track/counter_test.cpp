@@ -19,7 +19,7 @@ constexpr double kStep = 0.1;  // seconds
 Zone middle() {
   return {"middle", {{0.4, 0.4}, {0.6, 0.4}, {0.6, 0.6}, {0.4, 0.6}}};
 }
-/// From left to right: forward is downwards.
+/// A line from left to right: forward is downwards.
 CountLine across(double from = 0, double to = 1) {
   return {"across", {from, 0.5}, {to, 0.5}};
 }

@@ -18,7 +18,7 @@ class BrokerProcess {
   static bool is_installed() { return !find_program("python3").empty(); }
 
   void start() { start_with(options_); }
-  /// With these options instead.
+  /// Starts with these options instead.
   void start_with(const std::vector<std::string>& options);
   void kill() { process_->end(SIGKILL); }
   /// It answers nothing until it goes on.

@@ -15,7 +15,7 @@ class Certificates {
 
   std::string file(const std::string& name) const { return folder_.file(name); }
   std::string read(const std::string& name) const { return folder_.read(name); }
-  /// With text of the caller's.
+  /// Writes the caller's text to a file.
   std::string write(const std::string& name, const std::string& text) const {
     return folder_.write(name, text);
   }

@@ -40,7 +40,7 @@ class PipelineProcess : public ChildProcess {
                   std::vector<std::string> environment = {});
 };
 
-/// Where PATH, or a folder for administrators, has a program; empty: nowhere.
+/// Finds a program in PATH or a folder for administrators; empty: not found.
 std::string find_program(const std::string& name);
 
 }  // namespace gstnpu_test

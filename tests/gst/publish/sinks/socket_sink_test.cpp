@@ -57,7 +57,7 @@ TEST_F(SocketSinkTest, SendsWholeLines) {
   EXPECT_EQ(told_, 0);
 }
 
-// Which may be an address of IPv6 first, at which nobody listens here.
+// The first address may be one of IPv6, at which nobody listens here.
 TEST_F(SocketSinkTest, FindsAHostByItsName) {
   const Listener listener;
   const std::string port = listener.location().substr(listener.location().rfind(':'));
