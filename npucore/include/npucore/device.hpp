@@ -30,7 +30,7 @@ struct DeviceInfo {
   std::string loader_version;
   Version graph_extension;
   Version compiler;                ///< 0.0 if the driver has none: blobs only
-  std::uint32_t newest_opset = 0;  ///< of OpenVINO's operators that the compiler knows
+  std::uint32_t newest_opset = 0;  ///< of OpenVINO's operators known to the compiler
   Version blob_elf;      ///< ELF version that the driver reads; 0.0.0 before graph extension 1.6
   Version blob_runtime;  ///< mapped-inference version of the firmware; 0.0.0 before 1.6
   std::uint64_t memory_bytes = 0;
@@ -42,8 +42,8 @@ struct DeviceMemory {
   std::uint64_t total_bytes = 0, allocated_bytes = 0;  ///< allocated: by this process's context
 };
 
-/// Who made the DMA-BUF behind a tensor: nobody (the memory is none), the driver (exported), or
-/// (imported) /dev/udmabuf, /dev/dma_heap/system, or another producer.
+/// The maker of the DMA-BUF behind a tensor. kNone: it is no DMA-BUF. kDriver: the driver exported
+/// it. The others are imported, from /dev/udmabuf, /dev/dma_heap/system or another producer.
 enum class DmabufSource { kNone, kDriver, kUdmabuf, kDmaHeap, kProducer };
 /// "none", "driver", "udmabuf", "dma-heap", "producer"
 NPU_API const char* to_string(DmabufSource source);
@@ -59,7 +59,7 @@ struct Finding {
 /// Opens no device, and throws nothing for a missing part.
 NPU_API std::vector<Finding> diagnose();
 
-/// An opened NPU. Copies share one context, and so do all devices that a process opens of one NPU.
+/// An opened NPU. Copies share one context, as do all Devices that a process opens for one NPU.
 class NPU_API Device {
  public:
   struct Impl;
@@ -75,15 +75,15 @@ class NPU_API Device {
   std::string get_property(const std::string& name) const;
   template <class T>
   T get_property(Property<T> property) const;
-  /// For all that is compiled or loaded on this NPU from now on, unless its own options say
-  /// otherwise. Throws like Properties::set().
+  /// Sets a default for every model compiled or loaded on this NPU from now on; the model's own
+  /// options win. Throws like Properties::set().
   void set_property(const std::string& name, const std::string& value);
   template <class T>
   void set_property(Property<T> property, const std::type_identity_t<T>& value);
   void set_property(Property<bool> property, const char* value);  ///< "NO" is not true
   Properties properties() const;                                  ///< what was set so far
 
-  /// Where Tensor::allocate_shareable() gets DMA-BUFs; kNone: nowhere. The first call tries it out.
+  /// The source that Tensor::allocate_shareable() uses, tried out by the first call; kNone: none.
   DmabufSource shareable_memory() const;
   /// Driver, udmabuf and dma-heap in the order in which they are tried, and why one does not work.
   std::vector<Finding> dmabuf_sources() const;

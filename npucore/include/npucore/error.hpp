@@ -19,11 +19,11 @@ enum class ErrorCode {
   kTimeout,
   kCancelled,  ///< by the caller
   kIo,         ///< reading or writing a file
-  kInternal,   ///< the driver answered what its specification does not allow
+  kInternal,   ///< the driver's answer breaks its specification
 };
 NPU_API const char* to_string(ErrorCode code);
 
-/// What every call of npucore throws. what() says what failed, with which numbers, and what to do.
+/// The exception of every npucore call. what() says what failed, with which numbers, what to do.
 class NPU_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message, std::string driver_log = {});

@@ -17,14 +17,14 @@ enum class PixelFormat { kNV12, kI420, kRGB, kBGR, kRGBx, kBGRx, kGray8, kNV21, 
 
 /// Y'CbCr matrix of ITU-R BT.601 (kr .299, kb .114), BT.709 (.2126, .0722), BT.2020 (.2627, .0593).
 enum class ColorMatrix { kBT601, kBT709, kBT2020 };
-/// kLimited: Y 16..235, CbCr 16..240. kFull: 0..255. Of n bits times 2^(n-8), full: 0..2^n-1.
+/// kLimited: Y 16..235, CbCr 16..240; n bits: times 2^(n-8). kFull: 0..255; n bits: 0..2^n-1.
 enum class ColorRange { kLimited, kFull };
 /// How a picture of another size or aspect ratio becomes the model's: kStretch fills it, kLetterbox
 /// keeps the aspect ratio, centred in borders of pad_value, kFitToWindow has them right or below,
 /// kCrop fills it with the largest middle part of its aspect ratio, to the nearest whole sample.
 /// All interpolate linearly, without a filter: frames more than twice as large alias.
 enum class ResizeMode { kStretch, kLetterbox, kCrop, kFitToWindow };
-enum class ChannelOrder { kRGB, kBGR };  ///< that the model expects
+enum class ChannelOrder { kRGB, kBGR };  ///< the order that the model expects
 
 NPU_API const char* to_string(PixelFormat format);
 NPU_API const char* to_string(ColorMatrix matrix);
@@ -38,11 +38,11 @@ NPU_API ColorRange color_range_from_string(const std::string& name);
 NPU_API ResizeMode resize_mode_from_string(const std::string& name);
 NPU_API ChannelOrder channel_order_from_string(const std::string& name);
 
-/// What a format's plane is made of. A sample is what lies together in memory: Cb and Cr of NV12,
-/// the two pixels Y Cb Y Cr of YUY2. Samples of an odd width or height reach beyond the picture.
+/// The samples that a format's plane is made of. A sample lies together in memory: Cb and Cr of
+/// NV12, the pixels Y Cb Y Cr of YUY2. Samples of an odd width or height reach beyond the picture.
 struct PlaneShape {
   std::uint32_t sample_bytes = 1;
-  std::uint32_t pixels_x = 1, pixels_y = 1;  ///< that a sample stands for, across and down
+  std::uint32_t pixels_x = 1, pixels_y = 1;  ///< covered by a sample, across and down
   /// Samples that cover the pixels `begin` to `begin + count`.
   std::uint32_t columns(std::uint32_t begin, std::uint32_t count) const {
     return covering(begin, count, pixels_x);
@@ -56,10 +56,10 @@ struct PlaneShape {
     return static_cast<std::uint32_t>((begin + count + pixels - 1) / pixels - begin / pixels);
   }
 };
-/// One for each plane of the format.
+/// The shape of each plane of the format.
 NPU_API std::span<const PlaneShape> plane_shapes(PixelFormat format);
 
-/// How one plane lies in memory, from where its tensor starts.
+/// One plane's layout in memory, from the start of its tensor.
 struct PlaneLayout {
   std::uint32_t stride_bytes = 0;  ///< from one row to the next, at least the row's visible bytes
   std::uint32_t rows = 0;          ///< in memory, at least the visible ones of this plane
@@ -70,15 +70,15 @@ struct PlaneLayout {
 struct NPU_API FrameLayout {
   PixelFormat format = PixelFormat::kRGB;
   std::uint32_t width = 0, height = 0;  ///< visible pixels
-  /// Where the visible part starts inside the planes, in pixels. If it is odd and the format's
-  /// chroma is subsampled, the graph has more to compute.
+  /// Upper left corner of the visible part inside the planes, in pixels. An odd one gives the graph
+  /// more to compute if the format's chroma is subsampled.
   std::uint32_t crop_left = 0, crop_top = 0;
   ColorMatrix matrix = ColorMatrix::kBT601;  ///< ignored for RGB formats going into a colour model
-  ColorRange range = ColorRange::kLimited;   ///< of Y'CbCr formats and grey
+  ColorRange range = ColorRange::kLimited;   ///< for Y'CbCr formats and grey
   /// NV12, NV21, NV16, P010: Y, CbCr. I420: Y, Cb, Cr. YV12: Y, Cr, Cb. The others: one.
   std::vector<PlaneLayout> planes;
 
-  /// With the smallest strides and rows that the format allows: no padding at all.
+  /// A layout without padding: the smallest strides and rows that the format allows.
   static FrameLayout tight(PixelFormat format, std::uint32_t width, std::uint32_t height);
   /// Bytes that the graph reads from plane `index`: stride times rows.
   std::size_t plane_size_bytes(std::size_t index) const;
@@ -89,12 +89,12 @@ struct NPU_API FrameLayout {
   bool operator==(const FrameLayout&) const = default;
 };
 
-/// What the graph does to a frame between the producer's buffer and the model's own input.
+/// The steps from a frame in the producer's buffer to the model's own input, done in the graph.
 struct Preprocess {
   FrameLayout frame;
   std::string input;  ///< the image input, by name or tensor name; empty: the only one of rank 4
   ResizeMode resize = ResizeMode::kStretch;
-  float crop_share = 1;   ///< of kCrop: how much of that part's sides is seen, above 0 up to 1
+  float crop_share = 1;   ///< kCrop: share of that part's sides to keep, above 0 up to 1
   float pad_value = 114;  ///< letterbox border, in grey levels 0..255
   ChannelOrder channels = ChannelOrder::kRGB;
   /// The model sees (x - mean) / scale, x in grey levels 0..255. One value, or one per channel in
@@ -102,7 +102,7 @@ struct Preprocess {
   std::vector<float> mean, scale;
 };
 
-/// From the model's input pixels to the frame's, by edges: frame = (model - offset) * scale.
+/// Maps the model's input pixels to the frame's, by edges: frame = (model - offset) * scale.
 struct FrameGeometry {
   std::uint32_t model_width = 0, model_height = 0;
   double offset_x = 0, offset_y = 0;  ///< left and upper letterbox border, in model pixels

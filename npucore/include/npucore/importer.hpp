@@ -36,13 +36,13 @@ class NPU_API KeptImport {
 class NPU_API Importer {
  public:
   explicit Importer(const Device& device);
-  /// The whole buffer behind `fd`, which stays the caller's. Throws like KeptImport::tensor(), and
-  /// Error(kInvalidArgument) for what is no DMA-BUF, Error(kUnsupported) for what cannot be mapped.
+  /// The whole buffer behind `fd`, which stays the caller's. Throws like KeptImport::tensor(),
+  /// Error(kInvalidArgument) if it is no DMA-BUF, Error(kUnsupported) if it cannot be mapped.
   Tensor import(int fd);
   /// The same buffer, imported when it is first asked for. Throws Error(kInvalidArgument).
   KeptImport keep(int fd);
-  /// A frame's buffers into the first of `tensors`; those already imported are only looked up.
-  /// Throws like KeptImport::tensor(); the tensors before it are filled then.
+  /// Imports a frame's buffers into the first of `tensors`; known buffers are only looked up.
+  /// Throws like KeptImport::tensor(), with the tensors before the failed one filled.
   void import(std::span<const KeptImport* const> buffers, std::span<Tensor> tensors);
   ImportStats stats() const;
 

@@ -10,8 +10,8 @@
 
 namespace npu {
 
-/// A layer of a model that computes something of the inputs. Its outputs are called as add_output()
-/// makes them.
+/// A layer of a model that computes something from the inputs. Its outputs have the names that
+/// add_output() gives them.
 struct Layer {
   std::string name, type;
   std::vector<Port> outputs;
@@ -40,10 +40,10 @@ class NPU_API Model {
   /// Adds or replaces an entry, for the compiled model and its blob; the compiler does not see it.
   /// Throws Error(kInvalidArgument) for an empty key, and for a zero byte in key or value.
   void set_model_info(const std::string& key, const std::string& value);
-  /// Each behind those that feed it.
+  /// All layers, each after those that feed it.
   std::vector<Layer> layers() const;
-  /// Makes what a layer computes outputs of the model, behind the others, where it is none yet: to
-  /// see what happens inside. Throws Error(kNotFound).
+  /// Appends a layer's outputs to those of the model, unless they are there already: shows what
+  /// happens inside. Throws Error(kNotFound).
   void add_output(const std::string& layer_name);
 
   /// Gives inputs, by name or tensor name, static shapes, as an NPU needs them. Static inputs can
@@ -51,18 +51,18 @@ class NPU_API Model {
   /// that lists the inputs, or Error(kInvalidArgument) for another number of dimensions, one below
   /// 1, or planes of add_preprocess(): reshape before that. A call that throws changes nothing.
   void reshape(const std::map<std::string, Shape>& shapes);
-  /// Changes what NPUs refuse or compute wrongly (docs/models.md), and says so, a sentence each:
-  /// outputs may become the raw ones of a detector, with "host_postprocess" in model_info.
+  /// Changes what NPUs refuse or compute wrongly (docs/models.md); returns one sentence a change.
+  /// Outputs may become the raw ones of a detector, with "host_postprocess" in model_info.
   std::vector<std::string> repair();
-  /// For frames of this layout. model_info gives resize mode ("resize_type"), border ("pad_value",
-  /// 0 if only resize_type is there), channel order ("reverse_input_channels": YES is RGB, NO is
-  /// BGR), mean ("mean_values") and scale ("scale_values").
+  /// The usual pre-processing for such frames. model_info gives resize mode ("resize_type"), border
+  /// ("pad_value", 0 if only resize_type is there), channel order ("reverse_input_channels": YES is
+  /// RGB, NO is BGR), mean ("mean_values") and scale ("scale_values").
   Preprocess default_preprocess(const FrameLayout& frame) const;
-  /// Puts in front of the image input what turns such frames into it. At most once per model.
+  /// Inserts the pre-processing in front of the image input. At most once per model.
   void add_preprocess(const Preprocess& preprocess);
   const std::optional<FrameInput>& frame_input() const;  ///< set by add_preprocess()
 
-  /// What may surprise on an NPU though it compiles: one sentence each.
+  /// Surprises to expect on an NPU although the model compiles: one sentence each.
   std::vector<std::string> warnings() const;
   /// Throws Error(kUnsupported) for what no NPU compiles, naming layer, input and dimension.
   void check_supported() const;
@@ -73,11 +73,11 @@ class NPU_API Model {
   std::shared_ptr<Impl> impl_;
 };
 
-/// What belongs to a model: labels, a .modelinfo. Throws Error for what is no regular file, waiting
-/// for none, or has more than `most_bytes`, or for a `file` that leads out of a given `folder`.
+/// Reads a file that belongs to a model: labels, a .modelinfo. Throws Error, without waiting, if it
+/// is no regular file, has more than `most_bytes`, or leads out of a given `folder`.
 NPU_API std::string read_input(const std::filesystem::path& file, std::size_t most_bytes,
                                const std::filesystem::path& folder = {});
-/// Puts a whole new file in the place of `file`, as CompiledModel::export_blob() does, or throws.
+/// Replaces `file` by a whole new one, as CompiledModel::export_blob() does, or throws.
 NPU_API void write_output(const std::filesystem::path& file, std::span<const std::byte> bytes);
 
 }  // namespace npu

@@ -1,5 +1,5 @@
 #pragma once
 
-#include <npucore/compiled_model.hpp>  // and with it all the others
+#include <npucore/compiled_model.hpp>  // includes all the others
 #include <npucore/error.hpp>
 #include <npucore/importer.hpp>

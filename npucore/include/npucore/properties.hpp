@@ -7,7 +7,7 @@
 
 namespace npu {
 
-/// What a model is compiled and run for. On one device kCumulativeThroughput is kThroughput.
+/// The goal to compile and run a model for. On one device kCumulativeThroughput is kThroughput.
 enum class NPU_API PerformanceHint { kUndefined, kLatency, kThroughput, kCumulativeThroughput };
 enum class NPU_API Priority { kLow, kMedium, kHigh };      ///< of a model's queue
 enum class NPU_API WorkloadType { kDefault, kEfficient };  ///< kEfficient: while nothing else runs
@@ -34,14 +34,14 @@ struct PropertyInfo {
   bool changeable = false;            ///< on a compiled model too, not only before compiling
   bool compile_time = false;          ///< is sent to the driver's compiler
   bool in_cache_key = false;          ///< another value makes another entry in the cache
-  std::uint32_t oldest_compiler = 0;  ///< that knows it, (major << 16) | minor; 0: every one
+  std::uint32_t oldest_compiler = 0;  ///< first to know it, (major << 16) | minor; 0: all do
 };
 NPU_API const std::vector<PropertyInfo>& known_properties();         ///< all, ordered by name
 NPU_API const PropertyInfo* find_property(const std::string& name);  ///< null if unknown
 /// Names of known properties that look like `name`, the nearest first; at most three.
 NPU_API std::vector<std::string> near_property_names(const std::string& name);
 
-/// A property's name with the type of its values: one of those below.
+/// A property's name, with the type of its values. All are listed below.
 template <class T>
 struct Property {
   const char* name;
@@ -91,12 +91,12 @@ class NPU_API Properties {
   std::string get(const std::string& name) const;
   template <class T>
   T get(Property<T> property) const;
-  /// From KEY=VALUE KEY2="a b", separated by blanks or commas; an empty text gives an empty set.
+  /// Reads KEY=VALUE KEY2="a b", separated by blanks or commas; an empty text gives an empty set.
   static Properties parse(const std::string& text);
   std::string to_string() const;  ///< what parse() reads
-  /// What was set, without the defaults.
+  /// The values that were set, without the defaults.
   const std::map<std::string, std::string>& values() const { return values_; }
-  /// These, and those of `defaults` that are not set here.
+  /// This set, with the values of `defaults` that are not set here.
   Properties over(const Properties& defaults) const;
   bool operator==(const Properties&) const = default;
 

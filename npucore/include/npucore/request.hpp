@@ -20,7 +20,7 @@ struct PortBinding {
   std::size_t size_bytes = 0;  ///< 0: up to the tensor's end
   Strides strides_bytes = {};
 };
-/// What an inference runs on. Other inputs and outputs stay bound to what they were.
+/// The tensors of one inference. Inputs and outputs that it does not list keep theirs.
 struct Bindings {
   std::span<const PortBinding> inputs, outputs;
 };
@@ -61,12 +61,12 @@ class NPU_API Request {
   /// tensors there: compile it with NPU_ENABLE_STRIDES_FOR.
   void set_input(std::size_t index, const Tensor& tensor, Strides strides_bytes = {});
   void set_output(std::size_t index, const Tensor& tensor, Strides strides_bytes = {});
-  /// The application's memory, until something else is bound: used in place if the driver can
-  /// import it (it must begin on a page), else copied by every inference, which copies() counts.
+  /// Binds the application's memory: used in place if the driver can import it (it must begin on a
+  /// page), else copied by every inference, which copies() counts.
   void set_input(std::size_t index, HostMemory memory);
   void set_output(std::size_t index, HostMemory memory);
-  /// The bound tensor, or the copy of host memory that is copied; the first call allocates one if
-  /// nothing was bound. Reading it while in flight is a race.
+  /// The bound tensor, or the copy of host memory that is not used in place; the first call
+  /// allocates one if nothing was bound. Reading it while in flight is a race.
   Tensor input(std::size_t index);
   Tensor output(std::size_t index);
   /// Items that one submission works on; each tensor holds as many, one behind the other.
@@ -89,11 +89,11 @@ class NPU_API Request {
 
   /// The model's variables, valid as long as the request; empty if there are none.
   std::vector<State> states();
-  /// The last inference layer by layer; of a batch, its first item. Throws Error(kUnsupported) if
+  /// The last inference layer by layer; for a batch, its first item. Throws Error(kUnsupported) if
   /// the model was not compiled with PERF_COUNT.
   std::vector<LayerProfile> profile() const;
-  /// What the last inference, with all items of a batch, took on the device. NPU_PROFILING_TYPE
-  /// INFER is enough, and costs less than layers. Throws like profile().
+  /// Time on the device of the last inference, with all items of a batch. NPU_PROFILING_TYPE INFER
+  /// is enough, and costs less than times of layers. Throws like profile().
   std::uint64_t inference_time_ns() const;
   /// How many buffers were copied so far because the device could not reach them.
   std::uint64_t copies() const;
@@ -104,9 +104,9 @@ class NPU_API Request {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A variable of a model (ReadValue and Assign), of one request. It begins with its initial value;
-/// each inference reads it and leaves the value for the next. Valid as long as the request; not to
-/// be touched while that is in flight. After a lost device it begins with its initial value again.
+/// A model's variable (ReadValue and Assign) in one request. It begins with its initial value; each
+/// inference reads it and leaves the value for the next. Valid as long as the request; do not touch
+/// it in flight. After a lost device it begins with its initial value again.
 class NPU_API State {
  public:
   const std::string& name() const;  ///< the variable's id
@@ -115,7 +115,7 @@ class NPU_API State {
   std::size_t size_bytes() const;
   Tensor get() const;  ///< the memory that the device reads and writes, always the newest value
   void set(std::span<const std::byte> bytes);  ///< copies exactly size_bytes() bytes
-  /// From now on the state is what lies in this tensor, of at least size_bytes() writable bytes.
+  /// Uses this tensor as the state from now on: at least size_bytes() writable bytes.
   void set(const Tensor& tensor);
   void reset();  ///< back to the initial value
 

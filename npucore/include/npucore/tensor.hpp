@@ -9,8 +9,8 @@ namespace npu {
 /// kInput: written by the CPU, read by the NPU. kOutput: written by the NPU, read by the CPU.
 enum class MemoryUse { kInput, kOutput };
 
-/// Memory of the application, which owns it, keeps it mapped, and does not free it while a tensor
-/// or a request is bound to it.
+/// The application's memory. The application keeps it mapped while a tensor or a request is bound
+/// to it, and frees it.
 struct HostMemory {
   HostMemory(void* memory, std::size_t size) : data(memory), size_bytes(size) {}
   void* data;
@@ -19,7 +19,7 @@ struct HostMemory {
 
 /// Memory that the device reads and writes in place, and the CPU through data(). Copies and slices
 /// share it; the last of them frees it. It outlives a lost device: the CPU can still use it, and so
-/// can the next context. What was imported or exported is imported there again, other driver memory
+/// can the next context. Imported or exported memory is imported there again; other driver memory
 /// gets a stand-in that every inference copies (Request::copies()).
 class NPU_API Tensor {
  public:
@@ -53,7 +53,7 @@ class NPU_API Tensor {
   int export_dmabuf() const;
   /// kDriver for shareable memory only: export_dmabuf() does not change it.
   DmabufSource dmabuf_source() const;
-  /// The DMA-BUF that the tensor lies in (a slice: in that of the whole), still its own; -1: none.
+  /// The DMA-BUF that the tensor or, for a slice, the whole lies in; borrowed. -1: none.
   int dmabuf_fd() const;
   bool is_imported() const;  ///< whether it lies in a DMA-BUF that the driver did not make
   /// False for driver memory whose context was lost: every inference copies it. Make another.

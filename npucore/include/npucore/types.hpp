@@ -7,7 +7,7 @@
 
 #define NPU_API __attribute__((visibility("default")))
 
-/// What the classes below are made of; only the library itself knows more.
+/// Parts of the classes below; only the library itself knows more.
 namespace npu::internal {
 struct Pimpl;
 struct Allocation;

@@ -26,7 +26,7 @@ inline constexpr const char* kMemHandle = "MEM_HANDLE";    ///< fd (also as void
 inline constexpr const char* kL0Context = "L0_CONTEXT";    ///< Level Zero's handle as void*
 inline constexpr const char* kTensorType = "TENSOR_TYPE";  ///< "INPUT", "OUTPUT", "BINDED" (both)
 inline constexpr const char* kFileDescriptor = "FILE_DESCRIPTOR";  ///< a file's path
-/// Where the tensor begins in the file or the DMA-BUF, in bytes; 0 if it is not given.
+/// The tensor's offset in the file or the DMA-BUF, in bytes; 0 if it is not given.
 inline constexpr const char* kOffset = "OFFSET";
 
 // Values of MEM_TYPE.
@@ -43,7 +43,7 @@ enum class TensorType {
 };
 NPU_API const char* to_string(TensorType type);  ///< "INPUT", "OUTPUT", "BINDED"
 
-/// A tensor with type and shape, and where its memory came from.
+/// A tensor with type and shape, and the origin of its memory.
 class NPU_API RemoteTensor {
  public:
   const Tensor& tensor() const { return tensor_; }
@@ -67,15 +67,14 @@ class NPU_API RemoteTensor {
   Device device_;
 };
 
-/// The context in which tensors are made: one for each device and process. What is shared with it
-/// stays the caller's. Memory must outlive the tensors made of it; of a descriptor each tensor
-/// keeps a duplicate.
+/// The context in which tensors are made: one for each device and process. The caller keeps what it
+/// shares: memory must outlive the tensors made of it; each tensor duplicates its descriptor.
 class NPU_API RemoteContext {
  public:
   explicit RemoteContext(const Device& device);
   explicit RemoteContext(const CompiledModel& model);
-  /// By name. L0_CONTEXT, if it is given, must be this device's context. Throws
-  /// Error(kInvalidArgument) for another one and for unknown names.
+  /// Takes properties by name. L0_CONTEXT, if it is given, must be this device's context. Throws
+  /// Error(kInvalidArgument) for another context and for unknown names.
   static RemoteContext create(const Device& device, const RemoteProperties& properties);
 
   const Device& device() const { return device_; }
@@ -98,10 +97,10 @@ class NPU_API RemoteContext {
   /// A file's bytes at `offset`, an input: see Tensor::from_file.
   RemoteTensor create_tensor(ElementType type, const Shape& shape,
                              const std::filesystem::path& file, std::size_t offset = 0) const;
-  /// From an NT handle, which only Windows has: throws Error(kUnsupported).
+  /// Throws Error(kUnsupported): only Windows has NT handles.
   RemoteTensor create_tensor_of_nt_handle(ElementType type, const Shape& shape,
                                           void* nt_handle) const;
-  /// By name: MEM_TYPE with MEM_HANDLE, or FILE_DESCRIPTOR and OFFSET. Empty: driver memory.
+  /// Takes MEM_TYPE with MEM_HANDLE, or FILE_DESCRIPTOR and OFFSET. Empty: driver memory.
   RemoteTensor create_tensor(ElementType type, const Shape& shape,
                              const RemoteProperties& properties) const;
 
