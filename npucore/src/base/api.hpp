@@ -7,14 +7,14 @@
 
 namespace npu::base {
 
-/// Inside a catch (...): throws what was caught again, as an Error where the standard library threw
-/// it for lack of memory, of threads or of a file. What the application's callbacks throw, passes.
+/// Call in a catch (...): rethrows the exception, as an Error if the standard library ran out of
+/// memory, threads or files. Exceptions of the application's callbacks pass unchanged.
 [[noreturn]] void rethrow_as_error();
 
 /// An Error that needs no memory to be thrown.
 std::exception_ptr out_of_memory() noexcept;
 
-/// Runs the work of a public call, which throws nothing of the library's own but Errors.
+/// Runs the work of a public call. From the library's own code only Errors come out.
 template <class Work>
 decltype(auto) only_errors(Work&& work) {
   try {
@@ -26,7 +26,7 @@ decltype(auto) only_errors(Work&& work) {
 
 [[noreturn]] void refuse_moved_from(const char* what);
 
-/// What a public object holds; throws Error(kInvalidArgument) for one that was moved from.
+/// The pointer inside a public object; throws Error(kInvalidArgument) if the object was moved from.
 template <class Pointer>
 auto& live(const Pointer& impl, const char* what) {
   if (!impl) [[unlikely]] {
@@ -35,7 +35,7 @@ auto& live(const Pointer& impl, const char* what) {
   return *impl;
 }
 
-/// The work of a public call on what its object holds.
+/// Runs the work of a public call on the pointer that its object holds.
 template <class Pointer, class Work>
 decltype(auto) call(const Pointer& impl, const char* what, const Work& work) {
   return only_errors([&]() -> decltype(auto) { return work(live(impl, what)); });

@@ -31,7 +31,7 @@ constexpr const char* kTemporarySuffix = ".tmp";
   throw Error(code, text("cannot write ", path.string(), ": ", call, ": ", errno_text(error)));
 }
 
-/// A name that nobody can tell beforehand, and that is not too long whatever the file's is.
+/// An unpredictable name, of limited length however long the file's is.
 std::string temporary_name(const std::string& name) {
   constexpr std::size_t kMostOfName = 64;
   std::uint64_t number = 0;
@@ -43,7 +43,7 @@ std::string temporary_name(const std::string& name) {
   return '.' + name.substr(0, kMostOfName) + '.' + digits.data() + kTemporarySuffix;
 }
 
-/// A new file, which goes at the end of the scope unless it was moved to its place.
+/// A new file, removed at the end of the scope unless it was moved to its place.
 class TemporaryFile {
  public:
   TemporaryFile(const Folder& folder, const std::string& target, mode_t mode)

@@ -14,9 +14,9 @@ enum class FileAccess {
   kOwner,  ///< read and written by the owner only
 };
 
-/// How every file is written. The parts go one after the other into a new file beside `path`, which
-/// is synced and put in the place of `path`: readers see the old file or the whole new one. Only a
-/// regular file is replaced. Throws Error(kNotFound) where the folder is missing, else Error(kIo).
+/// Every file is written this way. The parts go one after the other into a new file beside `path`,
+/// which is synced and renamed to `path`: readers see the old file or the whole new one. Replaces
+/// only a regular file. Throws Error(kNotFound) where the folder is missing, else Error(kIo).
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::span<const std::byte>> parts,
                            FileAccess access = FileAccess::kUmask);
@@ -24,7 +24,7 @@ void write_file_atomically(const Folder& folder, const std::string& name,
                            std::span<const std::span<const std::byte>> parts,
                            FileAccess access = FileAccess::kUmask);
 
-/// Whether a file of this name is what a writer was killed over, or is still writing.
+/// True for the name of a file that a writer is still writing, or died while writing.
 bool is_temporary_name(const std::string& name);
 
 }  // namespace npu::base

@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::seconds kLongestStop{5};
 constexpr std::chrono::milliseconds kLongestFlush{500};
 
-/// What is under way. Never destroyed: threads may end while the process does.
+/// The calls that an exit has to wait for. Never destroyed: threads may end while the process does.
 struct UnderWay {
   std::mutex mutex;  // guards all below
   std::condition_variable changed;
@@ -32,8 +32,8 @@ UnderWay& under_way() {
   return *instance;
 }
 
-/// Another thread may sit in getchar() with the lock of stdin, which stands last in the list: a
-/// thread that waits for it has flushed the others.
+/// Flushes on another thread, which may block for ever: a getchar() elsewhere holds the lock of
+/// stdin. Stdin stands last in the list, so the other streams are flushed by then.
 void flush_stdio() {
   struct Flushed {
     std::mutex mutex;  // guards done
@@ -55,7 +55,7 @@ void flush_stdio() {
   flushed->changed.wait_for(lock, kLongestFlush, [&] { return flushed->done; });
 }
 
-/// Stops what can be stopped and waits for it. It may be registered twice, and waits in vain once.
+/// Stops the stoppable calls and waits for them. May be registered twice; waits in vain only once.
 void stop_all(int status, void*) {
   UnderWay& all = under_way();
   if (all.process != ::getpid()) return;  // the parent's threads are not here
@@ -75,8 +75,9 @@ void stop_all(int status, void*) {
   ::_exit(status);
 }
 
-/// Handlers run last in, first out, and what a compiler loads after this registers its own later.
-/// But thread-local objects of the exiting thread go first of all: theirs is then the last one in.
+/// Handlers run last in, first out, and whatever a compiler loads later registers its own after
+/// ours. Thread-local objects of the exiting thread are destroyed before any handler runs, so a
+/// handler registered from here comes last and runs first.
 struct RegistersAtTheLastMoment {
   RegistersAtTheLastMoment() = default;
   RegistersAtTheLastMoment(const RegistersAtTheLastMoment&) = delete;
@@ -92,7 +93,7 @@ struct RegistersAtTheLastMoment {
   void touch() const {}
 };
 
-/// The thread's code and the handler must stay where they are.
+/// Pins the library: its threads' code and the handler must stay mapped.
 void keep_library_loaded() {
   Dl_info info = {};
   if (::dladdr(reinterpret_cast<const void*>(&keep_library_loaded), &info) != 0 && info.dli_fname) {
@@ -100,7 +101,7 @@ void keep_library_loaded() {
   }
 }
 
-/// For a process whose exiting thread never called watch_exit().
+/// Covers a process whose exiting thread never called watch_exit().
 void prepare_once() {
   [[maybe_unused]] static const bool prepared = [] {
     keep_library_loaded();

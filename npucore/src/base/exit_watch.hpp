@@ -6,9 +6,9 @@
 
 namespace npu::base {
 
-/// While one lives, its thread may be inside a driver. Before a process that exits runs its first
-/// exit handler or static destructor of a driver, `stop` is called, and the exit waits until the
-/// object is gone, five seconds at most.
+/// While one lives, its thread may be inside a driver. At exit, before the first exit handler or
+/// static destructor of a driver, `stop` is called and the process waits for this object's end,
+/// five seconds at most.
 class StopsBeforeExit {
  public:
   explicit StopsBeforeExit(std::function<void()> stop);
@@ -16,7 +16,7 @@ class StopsBeforeExit {
   StopsBeforeExit& operator=(const StopsBeforeExit&) = delete;
   ~StopsBeforeExit();
 
-  /// Called in the thread that it is about: an exit from there waits for nothing.
+  /// Names the calling thread as the one inside: an exit from there waits for nothing.
   void runs_here();
 
   struct Entry {
@@ -39,8 +39,8 @@ class RunsWhileExiting {
   ~RunsWhileExiting();
 };
 
-/// To be called in the thread that will exit the process, as far as that can be known: what a
-/// compiler loads lazily registers destructors of its own, which must not run first.
+/// Call it in the thread that will exit the process, as far as that is known: libraries that a
+/// compiler loads lazily register destructors, which must not run first.
 void watch_exit();
 
 }  // namespace npu::base

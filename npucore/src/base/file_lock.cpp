@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Asks again and again: flock() itself would wait for a stopped process for ever.
+/// Polls: flock() itself would wait for a stopped process for ever.
 bool lock(int fd, Clock::time_point end, const std::function<bool()>& gives_up) {
   constexpr std::chrono::milliseconds kShortest{1}, kLongest{20};
   for (auto pause = kShortest;; pause = std::min(2 * pause, kLongest)) {
@@ -27,8 +27,7 @@ bool lock(int fd, Clock::time_point end, const std::function<bool()>& gives_up) 
   }
 }
 
-/// Whoever had the lock has removed the file while we waited: then the lock is of a file that
-/// nobody else can find.
+/// False if the last owner has removed the file while we waited: nobody else can find that lock.
 bool is_still_there(int fd, const Folder& folder, const std::string& name) {
   struct stat ours = {};
   const auto there = folder.status_of(name);
@@ -58,7 +57,7 @@ FileLock::FileLock(FileLock&& other) noexcept
 FileLock::~FileLock() {
   if (!fd_ || is_forked_child()) return;
   folder_.remove(name_);  // while it is still locked
-  // A child that was forked meanwhile has the descriptor too, and would keep the lock.
+  // A child forked meanwhile has the descriptor too, and would keep the lock.
   ::flock(fd_.get(), LOCK_UN);
 }
 

@@ -10,16 +10,16 @@
 
 namespace npu::base {
 
-/// A lock between processes, and between threads of one, that a file of its own stands for. The
-/// kernel releases it when its owner dies, however it dies. The file goes with the lock.
+/// A lock between processes, and between threads of one: a file of its own. The kernel releases it
+/// when its owner dies, however it dies. The file is removed with the lock.
 class FileLock {
  public:
   struct Patience {
     std::chrono::nanoseconds limit;
-    std::function<bool()> gives_up;  ///< asked again and again; may be empty
+    std::function<bool()> gives_up;  ///< polled; may be empty
   };
-  /// Waits while somebody else has it, as long as `patience` lasts. Nothing after that, and where
-  /// the file system gives no lock. `folder` must outlive the lock.
+  /// Waits while somebody else has it, until `patience` ends. Returns nothing then, and where the
+  /// file system has no locks. `folder` must outlive the lock.
   static std::optional<FileLock> acquire(const Folder& folder, const std::string& name,
                                          const Patience& patience);
 

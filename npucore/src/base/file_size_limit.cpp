@@ -19,7 +19,7 @@ FileSizeLimitIsAnError::FileSizeLimitIsAnError() {
   ::pthread_sigmask(SIG_BLOCK, &signal, &before_);
 }
 
-/// The signal is for the thread that writes, so nobody else's is taken away.
+/// Takes the pending signal away. It was sent to the writing thread, so no other thread's is lost.
 FileSizeLimitIsAnError::~FileSizeLimitIsAnError() {
   if (::sigismember(&before_, SIGXFSZ) == 1) return;
   const sigset_t signal = only_that_signal();

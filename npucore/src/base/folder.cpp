@@ -24,7 +24,7 @@ constexpr int kFlags = O_DIRECTORY | O_CLOEXEC;
   throw Error(code, text("the folder ", path.string(), ' ', why));
 }
 
-/// A slash or a dot at the end would follow a link.
+/// Strips slashes and dots from the end, with which open() would follow a link.
 fs::path without_end(fs::path path) {
   while (path.has_parent_path() && path != path.parent_path() &&
          (path.filename().empty() || path.filename() == ".")) {
@@ -97,7 +97,7 @@ Folder Folder::open_private(const fs::path& named) {
 
 std::vector<std::string> Folder::names() const {
   std::vector<std::string> names;
-  UniqueFd own(::openat(fd(), ".", O_RDONLY | kFlags));  // with a position of its own
+  UniqueFd own(::openat(fd(), ".", O_RDONLY | kFlags));  // with its own position
   const std::unique_ptr<DIR, int (*)(DIR*)> all(own ? ::fdopendir(own.get()) : nullptr, ::closedir);
   if (!all) return names;
   own.release();
@@ -115,7 +115,7 @@ bool Folder::remove(const std::string& name) const {
   return ::unlinkat(fd(), name.c_str(), 0) == 0;
 }
 
-/// Makes a rename last over a power cut. Some file systems cannot; the file itself is whole then.
+/// Makes a rename survive a power cut. Some file systems cannot; the file itself is whole then.
 void Folder::sync() const {
   static_cast<void>(::fsync(fd()));
 }

@@ -11,20 +11,19 @@
 
 namespace npu::base {
 
-/// An open folder: what is done by its descriptor is done in this one, whatever becomes of its
-/// name.
+/// An open folder. Calls through its descriptor reach this folder even if its name is moved.
 class Folder {
  public:
-  /// Throws Error(kNotFound) for one that is not there, else Error(kIo).
+  /// Throws Error(kNotFound) if it does not exist, else Error(kIo).
   static Folder open(const std::filesystem::path& path);
-  /// One where nobody but this user and root can put anything; made, with mode 0700, where there is
-  /// none. Throws Error(kIo) that tells what is wrong with it.
+  /// Opens a folder where nobody but this user and root can write; makes it, with mode 0700, if it
+  /// does not exist. Throws Error(kIo) that says what is wrong with it.
   static Folder open_private(const std::filesystem::path& path);
 
   int fd() const { return fd_.get(); }
   std::filesystem::path path_of(const std::string& name) const { return path_ / name; }
   std::vector<std::string> names() const;
-  /// Of what has this name, not of what a link leads to; nothing where there is none.
+  /// Status of the entry itself, without following a link; nothing if there is none.
   std::optional<struct stat> status_of(const std::string& name) const;
   bool remove(const std::string& name) const;
   void sync() const;
@@ -35,7 +34,7 @@ class Folder {
   UniqueFd fd_;
 };
 
-/// Why others than this user and root may have written it; empty: they cannot.
+/// The reason why users other than this one and root may have written it; empty: they cannot.
 std::string why_not_private(const struct stat& status);
 
 }  // namespace npu::base

@@ -7,7 +7,7 @@ namespace npu::base {
 /// Set in a child of a process that had opened a device.
 inline std::atomic<bool> process_was_forked = false;
 
-/// Such a child owns nothing of the device: there, destructors leave it alone.
+/// True in a child that owns nothing of the device: destructors leave the device alone there.
 inline bool is_forked_child() {
   return process_was_forked.load(std::memory_order_relaxed);
 }
@@ -16,8 +16,8 @@ inline bool is_forked_child() {
 void watch_for_forks();
 [[noreturn]] void fail_after_fork();
 
-/// Throws Error(kUnsupported) in such a child: driver threads and device mappings do not follow a
-/// fork.
+/// Throws Error(kUnsupported) in such a child: a fork copies neither driver threads nor mappings of
+/// the device.
 inline void refuse_after_fork() {
   if (is_forked_child()) [[unlikely]] {
     fail_after_fork();

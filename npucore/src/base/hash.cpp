@@ -1,6 +1,6 @@
 #include "hash.hpp"
 
-// Its functions are compiled into this file: no library is needed at run time.
+// Compiles xxhash's functions into this file: no library is needed at run time.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -17,12 +17,12 @@ namespace {
 
 constexpr const char* kLevelNames[] = {"error", "warning", "info", "debug"};
 
-/// Names of limits, quietest first; what a limit lets through is the level before it.
+/// Names of limits, quietest first; each lets through the level before it.
 constexpr std::string_view kLimitNames[] = {"LOG_NONE", "LOG_ERROR", "LOG_WARNING",
                                             "LOG_INFO", "LOG_DEBUG", "LOG_TRACE"};
 constexpr int kDefaultLimit = 2;
 
-/// "warning", "WARNING" and "LOG_WARNING" are one; -1 for what is no limit.
+/// "warning", "WARNING" and "LOG_WARNING" are one; -1 for an unknown name.
 int limit_of(std::string_view name) {
   std::string word = base::upper(std::string(name));
   if (word.rfind("LOG_", 0) != 0) {
@@ -62,9 +62,9 @@ SinkHolder& holder() {
   static auto* const instance = new SinkHolder;
   return *instance;
 }
-[[maybe_unused]] const auto& kMadeWhenLoaded = holder();  // no fork comes in between
+[[maybe_unused]] const auto& kMadeWhenLoaded = holder();  // made at load, before any fork
 
-/// In a forked child a thread that stayed with the parent may have the lock: then nobody gets it.
+/// In a forked child a thread of the parent may hold the lock for ever: then do without it.
 std::unique_lock<std::mutex> lock_holder() {
   if (base::is_forked_child()) return {holder().mutex, std::try_to_lock};
   return std::unique_lock(holder().mutex);
@@ -87,7 +87,7 @@ void set_log_sink(LogSink sink) {
 namespace base {
 namespace {
 
-/// The thread's outermost one.
+/// The outermost one of this thread.
 thread_local LogsAfterwards* afterwards = nullptr;
 
 }  // namespace
@@ -104,7 +104,7 @@ LogsAfterwards::~LogsAfterwards() {
   for (const auto& [level, message] : messages_) {
     try {
       log(level, message);
-    } catch (...) {  // the sink's own fault; here nothing may be thrown
+    } catch (...) {  // the sink threw; a destructor must not
       std::fprintf(stderr, "npucore error: the log sink threw at: %s\n", message.c_str());
     }
   }

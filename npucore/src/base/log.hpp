@@ -10,15 +10,14 @@
 
 namespace npu::base {
 
-/// Hands the message to the sink. A sink that throws is the caller's own fault: it is let through.
+/// Hands the message to the sink. Lets the sink's exceptions through.
 void log(LogLevel level, std::string_view message);
 
-/// "<what>: <error>", where nothing may be thrown: in a destructor, on a thread of the library's
-/// own.
+/// Logs "<what>: <error>" where nothing may be thrown: in a destructor, on a thread of the library.
 void log_failure(const char* what, const std::exception& error) noexcept;
 
-/// While one lives, what its thread logs is kept for its end. To be made before a lock is taken: a
-/// sink may call the library again.
+/// Holds back its thread's log messages until its end. Make it before taking a lock: a sink may
+/// call the library again.
 class LogsAfterwards {
  public:
   LogsAfterwards();
@@ -28,13 +27,13 @@ class LogsAfterwards {
 
  private:
   friend void log(LogLevel level, std::string_view message);
-  std::vector<std::pair<LogLevel, std::string>> messages_;  ///< those of an inner one too
+  std::vector<std::pair<LogLevel, std::string>> messages_;  ///< those of inner ones too
 };
 
-/// Whether a message of this level reaches anybody: asked before a costly message is put together.
+/// Whether a message of this level reaches anybody: ask before building a costly one.
 bool log_enabled(LogLevel level);
 
-/// What the default sink prints: "LOG_NONE", "LOG_ERROR", ... "LOG_TRACE".
+/// The default sink's limit: "LOG_NONE", "LOG_ERROR", ... "LOG_TRACE".
 std::string log_limit();
 void set_log_limit(std::string_view name);
 

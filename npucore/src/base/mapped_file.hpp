@@ -18,9 +18,9 @@ std::size_t round_up_to_page(std::size_t size);
 
 /// A whole file in read-only pages, with zeros from its end to the end of the last page.
 ///
-/// Who shortens a mapped file ends every process that then reads it (SIGBUS). So a file of at most
-/// `most_copied_bytes` is copied, and is the process's own. A larger one stays mapped, and
-/// check_unchanged() tells before a use what happened to it; a change during the use is not seen.
+/// Shortening a mapped file kills every process that reads the missing pages (SIGBUS). So a file of
+/// at most `most_copied_bytes` is copied. A larger one stays mapped: check_unchanged() before each
+/// use tells whether it was changed; it misses a change during the use.
 class MappedFile {
  public:
   static constexpr std::size_t kMostCopiedBytes = std::size_t{16} << 20;
@@ -39,13 +39,13 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }
   /// Throws Error(kIo) for a mapped file that was written to, or got another size.
   void check_unchanged() const;
-  /// Of the file that is mapped; -1 for a copy.
+  /// The descriptor of the mapped file; -1 for a copy.
   int fd() const { return file_ ? file_->fd.get() : -1; }
 
  private:
   MappedFile(Mapping mapping, std::optional<InputFile> file);
   Mapping mapping_;
-  std::optional<InputFile> file_;  ///< of a mapping that others may change
+  std::optional<InputFile> file_;  ///< empty for a copy, which nobody else can change
 };
 
 }  // namespace npu::base

@@ -8,11 +8,11 @@
 
 namespace npu::base {
 
-/// Owns what mmap() mapped, which is nothing where it failed.
+/// Owns a mapping of mmap(); empty if mmap() failed.
 class Mapping {
  public:
   Mapping() = default;
-  /// `start` is mmap()'s answer for `size_bytes`.
+  /// `start` is mmap()'s result for `size_bytes`.
   Mapping(void* start, std::size_t size_bytes) {
     if (start != MAP_FAILED) {
       bytes_ = {static_cast<std::byte*>(start), size_bytes};
@@ -30,7 +30,7 @@ class Mapping {
   }
 
   explicit operator bool() const { return !bytes_.empty(); }
-  /// Writable only where it was mapped so.
+  /// Writable only if it was mapped so.
   std::span<std::byte> bytes() const { return bytes_; }
 
  private:

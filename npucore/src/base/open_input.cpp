@@ -30,7 +30,7 @@ auto until_not_interrupted(Call call) {
   }
 }
 
-/// Kernels before 5.6 and some sandboxes have no openat2(): then only a plain name is taken.
+/// Kernels before 5.6 and some sandboxes have no openat2(): only a plain name is allowed then.
 UniqueFd open_below(const UniqueFd& folder, const std::filesystem::path& name) {
   struct open_how how = {};
   how.flags = static_cast<std::uint64_t>(kInputFlags);
@@ -46,7 +46,7 @@ UniqueFd open_below(const UniqueFd& folder, const std::filesystem::path& name) {
       [&] { return ::openat(folder.get(), name.c_str(), kInputFlags | O_NOFOLLOW); }));
 }
 
-/// What openat2() and O_NOFOLLOW refuse may be no loop. Leaves errno as it was.
+/// Tells loops from other links that openat2() and O_NOFOLLOW refuse. Leaves errno as it was.
 bool is_loop(const UniqueFd& folder, const std::filesystem::path& name) {
   const int error = errno;
   struct stat status = {};

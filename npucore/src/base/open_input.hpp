@@ -24,22 +24,21 @@ struct InputFile {
 
 inline constexpr std::uint64_t kAnySize = std::numeric_limits<std::uint64_t>::max();
 
-/// How open() is to be called for what is read: it waits for nobody, takes no terminal, and no
-/// child inherits the file.
+/// Flags of open() for input: it waits for nobody, takes no terminal, and no child inherits the
+/// file.
 extern const int kInputFlags;
 
-/// Everything that the library reads is opened here. Throws Error(kNotFound) for a file that is not
-/// there, Error(kIo) for one that cannot be read, is no regular file, or has more than
-/// `most_bytes`.
+/// Opens every file that the library reads. Throws Error(kNotFound) if there is none, Error(kIo) if
+/// it cannot be read, is not regular, or has more than `most_bytes`.
 InputFile open_input(const std::filesystem::path& path, std::uint64_t most_bytes = kAnySize);
 /// `name` is relative to `folder`; neither ".." nor a link may lead out of it.
 InputFile open_input_below(const std::filesystem::path& folder, const std::filesystem::path& name,
                            std::uint64_t most_bytes = kAnySize);
-/// The same of a file that was opened with kInputFlags, or whose opening set errno.
+/// Checks a file that was opened with kInputFlags, or whose opening failed and set errno.
 InputFile checked_input(UniqueFd fd, const std::filesystem::path& path,
                         std::uint64_t most_bytes = kAnySize);
 
-/// Fills `bytes` from the file's beginning. Throws Error(kIo), also when the file has fewer by now.
+/// Fills `bytes` from the file's beginning. Throws Error(kIo), also if the file is shorter by now.
 void read_exactly(const InputFile& file, std::span<std::byte> bytes);
 
 /// "a folder", "a symbolic link", ...; "" for a regular file.

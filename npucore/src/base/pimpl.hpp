@@ -4,18 +4,18 @@
 
 #include "api.hpp"
 
-/// For a class inside one of the API's: its members are not the library's symbols.
+/// Hides a class inside one of the API's: its members are no symbols of the library.
 #define NPU_LOCAL __attribute__((visibility("hidden")))
 
 namespace npu::internal {
 
-/// The library's own way to what its public classes keep private: each has this one friend.
+/// The library's access to the private parts of its public classes, each of which has this friend.
 struct Pimpl {
   template <class Public>
   static const auto& of(const Public& object) {
     return object.impl_;
   }
-  /// The same of an object that was not moved from.
+  /// As of(); throws for an object that was moved from.
   template <class Public>
   static const auto& live(const Public& object, const char* what) {
     base::live(object.impl_, what);

@@ -5,9 +5,8 @@
 
 namespace npu::base {
 
-/// Sets an environment variable that is not set, while the object lives: for a library that takes
-/// its settings no other way. Meanwhile other threads' getenv() is not safe, and a child that they
-/// start inherits it.
+/// Sets an environment variable that is not set, while the object lives: for a library that has no
+/// other setting. Meanwhile getenv() in other threads is not safe, and their children inherit it.
 class ScopedVariable {
  public:
   /// An empty value sets nothing.

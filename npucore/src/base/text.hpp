@@ -8,8 +8,8 @@
 
 namespace npu::base {
 
-/// The arguments as operator<< prints them, one after the other, whatever locale the process has:
-/// machines read much of what is written here.
+/// The arguments as operator<< prints them, one after the other, in the classic locale whatever the
+/// process has: machines read much of this text.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
@@ -25,7 +25,7 @@ inline std::string quoted(std::string_view value) {
 /// "No such file or directory (errno 2)".
 std::string errno_text(int error);
 
-/// ASCII letters in the other case, all else as it is: toupper() and tolower() follow the locale,
+/// ASCII letters in the other case, all else unchanged. toupper() and tolower() follow the locale,
 /// and in Turkish "i" has no capital "I".
 std::string upper(std::string words);
 std::string lower(std::string words);
