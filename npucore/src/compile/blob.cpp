@@ -20,7 +20,7 @@ namespace {
 
 using base::text;
 
-/// From the start of a page, and to the end of one: the driver may then use the memory as it is.
+/// Whole pages, from the start of one to the end of another: a driver may use such memory in place.
 std::span<const std::byte> whole_pages(std::span<const std::byte> bytes) {
   return {bytes.data(), base::round_up_to_page(bytes.size())};
 }
@@ -79,7 +79,7 @@ void load_blob_of(CompiledModel::Impl& model, std::span<const std::byte> memory,
 ExportedBlob export_parts(CompiledModel::Impl& model) {
   ExportedBlob parts;
   parts.session = model.session();
-  model.file.check_unchanged();  // the driver may give the blob's own bytes
+  model.file.check_unchanged();  // the driver may return the blob's own bytes
   parts.native = parts.session->graph.native_binary(parts.copy);
   ir::BlobDescription description;
   description.model_name = model.name;

@@ -8,19 +8,19 @@
 
 namespace npu::internal {
 
-/// Loads a container of npucore, or of OpenVINO, or a bare ELF; `memory` is a mapping that the
-/// model owns. What the container tells of names and frames goes into the model.
+/// Loads a container of npucore or of OpenVINO, or a bare ELF; `memory` is a mapping that the model
+/// owns. The model gets the names and frames that the container describes.
 void load_blob(CompiledModel::Impl& model, std::span<const std::byte> memory,
                const std::string& title);
-/// Loads a container that was made from a model with these ports, of which it knows the rest.
+/// Loads a container made from a model with these ports; they name what the container does not.
 void load_blob_of(CompiledModel::Impl& model, std::span<const std::byte> memory,
                   const std::string& title, const PortHints& ports,
                   const std::function<void()>& before_weights = {});
 
-/// A compiled model as a file: the driver's blob, and what follows it.
+/// A compiled model as a file: the driver's blob, and the description behind it.
 struct ExportedBlob {
-  std::shared_ptr<Session> session;  ///< whose graph has the blob
-  std::vector<std::byte> copy;       ///< of the driver's blob, where the driver gives no view
+  std::shared_ptr<Session> session;  ///< its graph has the blob
+  std::vector<std::byte> copy;       ///< the driver's blob, if the driver gives no view of it
   std::span<const std::byte> native;
   std::vector<std::byte> trailer;
 };

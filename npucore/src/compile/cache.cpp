@@ -51,13 +51,13 @@ bool is_older(const struct timespec& a, const struct timespec& b) {
   return std::pair(a.tv_sec, a.tv_nsec) < std::pair(b.tv_sec, b.tv_nsec);
 }
 
-/// A writer touches its file all the time.
+/// A temporary file that nobody has touched for ten minutes: writers touch theirs all the time.
 bool is_abandoned(const KeptFile& temporary) {
   constexpr time_t kSeconds = 600;
   return temporary.used.tv_sec < ::time(nullptr) - kSeconds;
 }
 
-/// Entries and what is being written, by their last use. What killed writers left is removed.
+/// Entries and files being written, by their last use. Removes the files of killed writers.
 std::vector<KeptFile> kept_files(const base::Folder& folder) {
   std::vector<KeptFile> files;
   for (const std::string& name : folder.names()) {
@@ -75,7 +75,7 @@ std::vector<KeptFile> kept_files(const base::Folder& folder) {
   return files;
 }
 
-/// What a process left that was killed while it wrote; only the owner of the lock may.
+/// Removes the files of a writer that was killed. Call it with the entry's lock only.
 void remove_temporaries(const base::Folder& folder, const std::string& name) {
   for (const std::string& file : folder.names()) {
     if (file.starts_with('.' + name)) {
@@ -96,7 +96,7 @@ ModelCache::ModelCache(const fs::path& folder, std::uint64_t size_limit_bytes,
   }
 }
 
-/// Nothing for an entry that is not there, or that somebody else may have written: that one goes.
+/// Nothing for a missing entry. Removes an entry that somebody else may have written.
 std::optional<base::MappedFile> ModelCache::open_entry(const std::string& key) const {
   const std::string name = entry_of(key);
   base::UniqueFd fd(::openat(folder_->fd(), name.c_str(), base::kInputFlags | O_NOFOLLOW));
@@ -131,8 +131,8 @@ std::optional<ModelCache::Hit> ModelCache::find(const std::string& key) const {
     remove(key, "it was truncated or changed");
     return std::nullopt;
   }
-  if (entry->key != key) return std::nullopt;  // of a key with the same hash
-  // The time of change stays: it tells whether somebody wrote into the entry.
+  if (entry->key != key) return std::nullopt;  // another key with the same hash
+  // Keeps the time of change, which tells whether somebody wrote into the entry.
   constexpr struct timespec kUsedNow[] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
   ::utimensat(folder_->fd(), entry_of(key).c_str(), kUsedNow, AT_SYMLINK_NOFOLLOW);
   return Hit{std::move(*file), entry->blob};
@@ -183,7 +183,8 @@ void ModelCache::remove(const std::string& key, const std::string& why) const {
             gone ? " is deleted: " : " is not used: ", why));
 }
 
-/// Other processes may do the same: what is gone already is fine. What somebody writes stays.
+/// Other processes may do the same: an entry that is gone already is fine. Files being written
+/// stay.
 void ModelCache::shrink() const {
   const auto files = kept_files(*folder_);
   std::uint64_t total = 0;

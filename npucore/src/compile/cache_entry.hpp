@@ -19,17 +19,17 @@ namespace npu::internal {
 
 using Bytes = std::span<const std::byte>;
 
-/// What follows the blob's parts in a file.
+/// The part of an entry's file that follows the blob.
 std::vector<std::byte> cache_entry_tail(std::span<const Bytes> blob, const std::string& key);
 
-/// What an entry holds.
+/// The contents of an entry.
 struct CacheEntry {
   Bytes blob;
   std::string key;
 };
-/// Nothing for what is no whole entry, or was changed since it was written. Reads all of it once,
-/// some tens of milliseconds for 200 MB, which take seconds to compile; the device needs the same
-/// pages next.
+/// Nothing if the file is no whole entry, or was changed since it was written. Reads all of it
+/// once: some tens of milliseconds for 200 MB, which take seconds to compile and whose pages the
+/// device needs next.
 std::optional<CacheEntry> read_cache_entry(Bytes file);
 
 }  // namespace npu::internal

@@ -6,19 +6,19 @@
 
 namespace npu::internal {
 
-/// Whether somebody gave a compilation up. Any thread may ask for it and look.
+/// A flag that gives a compilation up. Any thread may set it and look.
 class Cancellation {
  public:
   Cancellation() = default;
   Cancellation(const Cancellation&) = delete;
   Cancellation& operator=(const Cancellation&) = delete;
 
-  /// Wakes who waits for a turn, and ends the helper process that compiles.
+  /// Wakes waiters for a turn, and ends the helper process that compiles.
   void request() noexcept;
   bool requested() const { return requested_.load(); }
   const std::atomic<bool>& flag() const { return requested_; }
 
-  /// While one lives, a request calls `end`: at once where it came before.
+  /// While one lives, a request calls `end`, at once if it came before.
   class Ends {
    public:
     /// `cancellation` may be null.

@@ -88,7 +88,7 @@ bool bypasses_driver_cache(const Properties& properties) {
   return own_cache || properties.get(property::bypass_driver_cache);
 }
 
-/// The property, else the environment, else what suits the call.
+/// The property decides, else the environment, else jobs use a helper.
 bool wants_helper(const Properties& properties, bool is_job) {
   std::string where = properties.get(property::compile_in);
   if (const char* wanted = std::getenv("NPUCORE_COMPILE"); where.empty() && wanted && *wanted) {
@@ -104,7 +104,7 @@ void tell_of_no_helper(const char* reason) {
                  reason, " (NPUCORE_COMPILE=in-process asks for that)"));
 }
 
-/// The library's client where one is to be used.
+/// The library's client if the compiler type asks for one, else null.
 std::unique_ptr<LibraryClient> open_library(const Device::Impl& device,
                                             const Properties& properties,
                                             Cancellation* cancellation) {
@@ -141,12 +141,12 @@ Compilation::Compilation(const Device& device, const Model& model, const Compile
   take_compiler();
 }
 
-/// The library's, else the driver's.
+/// Takes the library's compiler, else the driver's.
 void Compilation::take_compiler() {
   compiler_ = library_ ? compiler_of(*library_) : compiler_of(*compiled_->device);
   const Properties properties = compiled_->properties.values();
   config_ = compiler_config(compiler_, compiled_->device->info, properties);
-  // Such a driver adds it, for the flag.
+  // Such a driver adds the option itself, for the build flag.
   const bool driver_adds = !library_ && compiled_->device->context()->graph.asks_for_layer_times();
   if (driver_adds || !wants_layer_times(properties)) {
     config_.erase(property::profiling.name);
@@ -158,7 +158,7 @@ void Compilation::enter(CompilePhase phase) const {
   check_cancelled();
   if (options_.progress) {
     options_.progress({phase, std::chrono::steady_clock::now() - start_});
-    base::refuse_after_fork();  // it may have forked, and this be the child
+    base::refuse_after_fork();  // the function may have forked, and this be the child
   }
 }
 
@@ -184,7 +184,7 @@ std::shared_ptr<CompiledModel::Impl> Compilation::run() {
   return std::move(compiled_);
 }
 
-/// All that the blob depends on. The serializer is not in it: it does not change the blob.
+/// Everything that the blob depends on. The serializer is left out: it does not change the blob.
 std::string Compilation::cache_key() const {
   const DeviceInfo& device = compiled_->device->info;
   const std::string extra = ze::extra_build_flags();
@@ -207,8 +207,9 @@ void Compilation::use_cache() {
   const ModelCache cache(properties.get(property::cache_dir), properties.get(property::cache_size));
   const std::string key = cache_key();
   if (load_from_cache(cache, key)) return;
-  // Taken before the turn, never while having it: two threads cannot wait for each other.
-  // A progress function or log sink that compiles would wait for the lock of its own thread.
+  // Taken before the turn, never while holding it, so that two threads cannot wait for each other.
+  // Not taken when nested: a progress function or log sink that compiles would wait for its own
+  // thread.
   const Compiling compiling;
   const auto lock = compiling.is_nested() ? std::nullopt : cache.lock(key, cancelled());
   if (load_from_cache(cache, key)) return;
@@ -256,7 +257,7 @@ void Compilation::compile_graph() {
 
 void Compilation::compile_in_turn() {
   const CompileTurn turn(cancelled());
-  // The thread of a job is one that nobody waits for.
+  // Nobody waits for a job's thread.
   std::optional<base::RunsWhileExiting> running;
   if (cancellation_) {
     running.emplace();
@@ -264,7 +265,7 @@ void Compilation::compile_in_turn() {
   compile_in_driver();
 }
 
-/// False where the driver does not take the library's blob, and may compile by itself.
+/// False if the driver does not take the library's blob; it may compile by itself then.
 bool Compilation::compile_with_library() {
   const Properties properties = compiled_->properties.values();
   enter(CompilePhase::kSerializing);
@@ -291,7 +292,7 @@ bool Compilation::compile_with_library() {
   return true;
 }
 
-/// The blob that another process has made.
+/// Loads a blob that another process has made.
 void Compilation::load_made(ContentView made, const char* by) {
   const auto blob = std::make_shared<ContentView>(std::move(made));
   compiled_->received = blob;

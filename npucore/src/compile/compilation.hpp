@@ -16,19 +16,18 @@ namespace npu::internal {
 /// One compilation, from the options to a graph on the device.
 class Compilation {
  public:
-  /// Checks model and options; throws for what cannot be compiled. `cancellation`: of a job; null
-  /// where nobody can give it up. Jobs compile in a helper process unless NPUCORE_COMPILE says
-  /// otherwise.
+  /// Checks model and options; throws if they cannot be compiled. `cancellation`: the job's; null
+  /// if nobody can cancel. Jobs compile in a helper process unless NPUCORE_COMPILE says otherwise.
   Compilation(const Device& device, const Model& model, const CompileOptions& options,
               Cancellation* cancellation = nullptr);
 
-  /// Throws Error(kCancelled) once that was asked for.
+  /// Throws Error(kCancelled) after a request to cancel.
   std::shared_ptr<CompiledModel::Impl> run();
 
  private:
   void enter(CompilePhase phase) const;
   void check_cancelled() const;
-  /// For those who wait in between; null where nobody can cancel.
+  /// A flag for waits in between; null if nobody can cancel.
   const std::atomic<bool>* cancelled() const;
   void take_compiler();
   std::string cache_key() const;
@@ -48,8 +47,8 @@ class Compilation {
   const Model& model_;
   const CompileOptions& options_;
   Cancellation* const cancellation_;
-  /// Waits for the helper's end, which takes a while after much memory: a job's result is there
-  /// before.
+  /// Destroyed late: its end waits for the helper's, which takes a while after much memory, and a
+  /// job's result is there before.
   std::unique_ptr<HelperClient> helper_;
   std::shared_ptr<CompiledModel::Impl> compiled_;
   std::unique_ptr<LibraryClient> library_;  ///< null: the driver compiles

@@ -55,7 +55,7 @@ struct NPU_LOCAL CompileJob::Impl {
       std::scoped_lock lock(telling_mutex);
     }
   }
-  /// After a cancel() nobody wants the result: it is freed here, in the thread that made it.
+  /// After a cancel() nobody wants the result: frees it here, in the thread that made it.
   void finish(Result made, std::exception_ptr failure) {
     {
       std::scoped_lock lock(mutex);
@@ -71,7 +71,7 @@ struct NPU_LOCAL CompileJob::Impl {
 
 namespace {
 
-/// What the thread owns, so that nothing of the caller's has to live on.
+/// Everything that the thread uses, so that nothing of the caller's has to live on.
 struct Work {
   Device device;
   Model model;
@@ -98,13 +98,13 @@ struct Work {
   }
 };
 
-/// In a forked child its thread is not there, and may have left it locked.
+/// Refuses a forked child: the thread is not there, and may have left the mutex locked.
 CompileJob::Impl& live(const std::shared_ptr<CompileJob::Impl>& impl) {
   base::refuse_after_fork();
   return base::live(impl, "CompileJob");
 }
 
-/// Made before it is needed: a cancel must not fail for lack of memory.
+/// Made in advance: a cancel must not fail for lack of memory.
 const std::exception_ptr& was_cancelled() {
   static const auto* const made = new std::exception_ptr(
       std::make_exception_ptr(Error(ErrorCode::kCancelled, "the compilation was cancelled")));
@@ -119,7 +119,7 @@ void start(std::unique_ptr<Work> work) {
     std::thread([work = std::move(work), stops = std::move(stops)]() mutable {
       stops->runs_here();
       work->run();
-      work.reset();  // frees driver objects: still inside the driver
+      work.reset();  // still inside the driver: this frees driver objects
       stops.reset();
     }).detach();
   } catch (const std::system_error& error) {
@@ -149,7 +149,7 @@ bool CompileJob::wait(std::chrono::nanoseconds timeout) const {
   auto& job = live(impl_);
   std::unique_lock lock(job.mutex);
   const auto done = [&] { return job.done; };
-  // A later point in time than that may be past what the clock can tell.
+  // A longer timeout may end past what the clock can tell.
   if (timeout < std::chrono::nanoseconds::max() / 2) {
     return job.changed.wait_for(lock, timeout, done);
   }

@@ -10,9 +10,9 @@
 
 namespace npu::internal {
 
-/// What another process is to compile.
+/// A compilation for another process.
 struct CompileTask {
-  std::string title = {};  ///< for messages: "model 'x' (x.xml)"
+  std::string title = {};  ///< "model 'x' (x.xml)", for messages
   ir::PreparedText model = {};
   bool weightless = false;
   std::uint64_t threshold_bytes = 0;  ///< weightless: smaller constants are copied
@@ -23,11 +23,11 @@ struct CompileTask {
 /// "model 'x' (x.xml)"
 std::string model_title(const Model& model);
 
-/// Whether the weights go by their address: tells it in `stats` and in `config`.
+/// Whether the weights go by their address; notes the choice in `stats` and in `config`.
 bool choose_weightless(const Model& model, const Compiler& compiler, const Properties& properties,
                        CompilerConfig& config, LoadStats& stats);
 
-/// What a compiler in another process is to do with a model; the serializer goes into `stats`.
+/// Prepares a model for a compiler in another process; the serializer goes into `stats`.
 CompileTask compile_task(const Model& model, const Compiler& compiler, const Properties& properties,
                          CompilerConfig config, LoadStats& stats);
 

@@ -52,7 +52,7 @@ CompileTurn::~CompileTurn() {
 
 void CompileTurn::wake_waiting() {
   auto& gate = turnstile();
-  // Whoever looked at its flag before it was set holds the lock or waits by now.
+  // After this a thread that saw its flag unset is waiting, and the notification wakes it.
   { const std::scoped_lock lock(gate.mutex); }
   gate.changed.notify_all();
 }

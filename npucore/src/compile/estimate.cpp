@@ -8,14 +8,14 @@
 namespace npu::internal {
 namespace {
 
-/// What follows `words`; nothing where they are not there.
+/// The text behind `words`; nothing where `words` are missing.
 std::optional<std::string_view> behind(std::string_view text, std::string_view words) {
   const auto at = text.find(words);
   if (at == text.npos) return std::nullopt;
   return text.substr(at + words.size());
 }
 
-/// The number that the text begins with.
+/// The number at the beginning of the text.
 std::optional<double> leading_number(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -33,7 +33,7 @@ std::string operator_name(std::string_view kernel) {
   return std::string(kernel);
 }
 
-/// Each once; a list that is too long to be one of operators ends early.
+/// Each name once. Ends early at a list too long to be one of operators.
 std::vector<std::string> operator_names(std::string_view list) {
   constexpr std::size_t kMostNames = 64;
   std::vector<std::string> names;

@@ -40,7 +40,7 @@ Message message_of(const HelperTask& task) {
   return message;
 }
 
-/// A sandbox may forbid memory files.
+/// Sends content in the message where a sandbox forbids memory files.
 Message shared(const HelperTask& task) {
   try {
     return message_of(task);
@@ -72,7 +72,7 @@ HelperResult HelperClient::compile(const HelperTask& task,
     } else if (message.kind == "error") {
       throw_what_it_said(message);
     } else if (message.kind == "done") {
-      link_.end();  // its memory is wanted back
+      link_.end();  // frees its memory early
       return {ContentView::of_sealed(std::move(message.contents["blob"])),
               message.number("serialized_bytes"), message.number("compile_ns"),
               message.number("from_driver_cache") != 0};

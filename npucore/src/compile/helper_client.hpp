@@ -13,7 +13,7 @@
 
 namespace npu::internal {
 
-/// What a helper process is to compile with the driver.
+/// A compilation by a helper process with the driver.
 struct HelperTask : CompileTask {
   ir::CompilerVersion version = {};
   std::optional<std::uint64_t> input_hash = {};
@@ -21,7 +21,7 @@ struct HelperTask : CompileTask {
   bool bypass_cache = false;
 };
 
-/// What it made of it.
+/// The helper's result.
 struct HelperResult {
   ContentView blob;
   std::uint64_t serialized_bytes = 0;

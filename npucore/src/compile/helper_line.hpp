@@ -8,17 +8,17 @@
 
 namespace npu::internal {
 
-/// The helper process's way to the program that has started it. Never destroyed: the process just
+/// The helper process's line to the program that started it. Never destroyed: the process just
 /// ends.
 class HelperLine {
  public:
-  /// Takes the socket away from the standard streams, where a compiler may print.
+  /// Moves the socket off the standard streams, where a compiler may print.
   HelperLine();
 
   void send(const Message& message);
-  /// Waits for it; ends the process where nobody will send one.
+  /// Waits for a message; ends the process if nobody will send one.
   Message receive();
-  /// No compiler goes on for a program that is gone.
+  /// Ends this process when its parent is gone, so that no compiler runs for nobody.
   void end_with_parent() const;
 
  private:
@@ -29,7 +29,7 @@ class HelperLine {
   MessageReader reader_;
 };
 
-/// Most memory (RLIMIT_DATA) that this process may have from now on; 0: no limit.
+/// Limits this process's memory (RLIMIT_DATA) from now on; 0: no limit.
 void limit_memory(std::uint64_t bytes);
 
 }  // namespace npu::internal

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLastWords = 8192;
 constexpr std::size_t kMostWords = std::size_t{16} << 20;
 
-/// The process, or why there is none.
+/// The program, or HelperUnavailable with the reason why there is none.
 HelperProgram checked(HelperProgram program) {
   if (program.path.empty()) {
     throw HelperUnavailable("npu-compile-helper is neither near the library nor in libexec");
@@ -32,7 +32,7 @@ HelperProgram checked(HelperProgram program) {
   return program;
 }
 
-/// Whether something has happened; a process may be so limited that it can wait for nothing.
+/// Whether one of them is ready. A process may be so limited that poll() fails.
 bool wait_for_one(std::span<pollfd> places, int timeout_ms) {
   const int happened = ::poll(places.data(), places.size(), timeout_ms);
   if (happened < 0 && errno != EINTR) {
@@ -87,7 +87,7 @@ void HelperLink::send(const Message& message, const std::string& task) {
   }
 }
 
-/// A program that does not speak as this one does is none to compile in.
+/// A program that speaks another protocol counts as no helper.
 Message HelperLink::next(const std::string& task) {
   if (ready_) return next_of_any_kind(task);
   try {
@@ -121,7 +121,7 @@ void HelperLink::wait_for_something(const std::string& task) {
   read_errors();
   switch (reader_.read(process_.socket())) {
     case MessageReader::Read::kSome:
-      return;  // there may be more, and what is here may be a message
+      return;  // there may be more to read, and this may be a message already
     case MessageReader::Read::kEnd:
       ended_ = true;
       return;
@@ -130,7 +130,7 @@ void HelperLink::wait_for_something(const std::string& task) {
   }
 }
 
-/// Of the process that does not read, but may print: no longer than the deadline.
+/// Waits while the process does not read; it may print. No longer than the deadline.
 void HelperLink::wait_for_room(const std::string& task) {
   std::array<pollfd, 2> places = {
       {{process_.socket(), POLLOUT, 0}, {errors_ended_ ? -1 : process_.errors(), POLLIN, 0}}};
@@ -139,7 +139,7 @@ void HelperLink::wait_for_room(const std::string& task) {
   }
 }
 
-/// For poll(): not all of it at once, -1 without a limit.
+/// A timeout for poll(), at most a second; -1 without a limit.
 int HelperLink::milliseconds_left(const std::string& task) {
   constexpr std::int64_t kMost = 1000;
   const auto left_of = [](Clock::time_point limit) {
@@ -163,15 +163,15 @@ int HelperLink::milliseconds_left(const std::string& task) {
   return static_cast<int>(left);
 }
 
-/// What a compiler prints is printed here, as if it compiled here. One that never stops printing is
-/// still ended in time.
+/// Prints what the compiler prints, as if it compiled here. Reads a limited number of chunks, so
+/// that a compiler that never stops printing is still ended in time.
 void HelperLink::read_errors() {
   constexpr int kMostChunks = 64;
   std::array<char, 4096> chunk;
   for (int i = 0; i < kMostChunks; ++i) {
     const ssize_t got = ::read(process_.errors(), chunk.data(), chunk.size());
     if (got <= 0) {
-      errors_ended_ = got == 0;  // a compiler may close it and go on: not to be polled any more
+      errors_ended_ = got == 0;  // stop polling: a compiler may close it and go on
       return;
     }
     keep({chunk.data(), static_cast<std::size_t>(got)});
@@ -183,7 +183,7 @@ const std::string& HelperLink::printed() {
   return printed_;
 }
 
-/// For an error's log. Where all is kept, most of it is what a compiler tells when it is asked to.
+/// For an error's log: the last lines. Where all is kept, most of it is output that was asked for.
 std::string HelperLink::last_words() const {
   constexpr int kLines = 10;
   std::size_t begin = printed_.size();
@@ -193,7 +193,7 @@ std::string HelperLink::last_words() const {
   return program_.echoes ? printed_ : printed_.substr(begin);
 }
 
-/// What one that never got ready has said of it, unless that was printed already.
+/// The last words of a program that never got ready, unless they were echoed.
 std::string HelperLink::complaint() const {
   constexpr std::size_t kMost = 1000;
   if (program_.echoes) return {};
@@ -209,7 +209,7 @@ void HelperLink::keep(std::string_view words) {
   }
   printed_.append(words);
   const std::size_t most = program_.echoes ? kLastWords : kMostWords;
-  if (printed_.size() > 2 * most) {  // seldom: what is left is moved
+  if (printed_.size() > 2 * most) {  // seldom, because it moves the rest
     printed_.erase(0, printed_.size() - most);
   }
 }

@@ -16,7 +16,7 @@
 
 namespace npu::internal {
 
-/// Why no helper process can be had here: whoever asked for one compiles by itself.
+/// The reason why there is no helper process; the caller compiles by itself.
 class HelperUnavailable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -25,14 +25,14 @@ class HelperUnavailable : public std::runtime_error {
 struct HelperProgram {
   std::filesystem::path path;
   std::vector<std::string> arguments;
-  std::string opens;  ///< what it has to open before it is ready, for messages
+  std::string opens;  ///< the thing it opens before it is ready, for messages
   std::chrono::milliseconds start_limit = std::chrono::minutes(1);
   std::uint64_t most_message_bytes = std::uint64_t{64} << 20;
-  bool echoes = true;  ///< what it prints is printed here too
+  bool echoes = true;  ///< print its output here too
 };
 
-/// The line to a helper process: sends and gets messages, prints what the process prints, and ends
-/// it when it is too late, cancelled, or this object goes.
+/// The line to a helper process: sends and receives messages, prints the process's output, and ends
+/// it when it is late, cancelled, or this object is destroyed.
 class HelperLink {
  public:
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
@@ -40,16 +40,16 @@ class HelperLink {
   /// Throws HelperUnavailable. `cancellation` may be null.
   HelperLink(HelperProgram program, Cancellation* cancellation, Deadline deadline);
 
-  /// Where the process is gone, the next message tells how it ended. Throws Error(kTimeout) once it
-  /// is too late. `task`: as in next().
+  /// If the process is gone, the next message tells how it ended. Throws Error(kTimeout) after the
+  /// deadline. `task`: as in next().
   void send(const Message& message, const std::string& task);
-  /// The next message that is no log; the first is "ready". `task`: what is being compiled, for
+  /// The next message that is no log; the first is "ready". `task`: the thing to compile, for
   /// messages. Throws HelperUnavailable until the process is ready, then Error(kCancelled),
-  /// Error(kTimeout), or Error(kCompileFailed) where it ended.
+  /// Error(kTimeout), or Error(kCompileFailed) if it ended.
   Message next(const std::string& task);
   /// Ends the process, which has nothing left to do.
   void end() { process_.kill(); }
-  /// All that it has printed, where it is not echoed.
+  /// All of its output, if that is not echoed.
   const std::string& printed();
 
  private:
@@ -72,16 +72,16 @@ class HelperLink {
   HelperProcess process_;
   const Cancellation::Ends ends_;
   MessageReader reader_;
-  std::string printed_;  ///< where it is echoed, only the end of it
+  std::string printed_;  ///< only the end, if it is echoed
   bool ready_ = false;
   bool ended_ = false;
   bool errors_ended_ = false;  ///< nobody can print any more
 };
 
-/// When a process that starts to compile now must be done.
+/// The time by which a compilation that starts now must be done.
 HelperLink::Deadline compile_deadline(const Properties& properties);
 
-/// Throws what an "error" message tells.
+/// Throws the error that an "error" message carries.
 [[noreturn]] void throw_what_it_said(const Message& message);
 
 }  // namespace npu::internal

@@ -42,7 +42,7 @@ std::vector<std::byte> encode(const Message& message, std::vector<int>& fds) {
 
 using ControlBuffer = std::array<char, CMSG_SPACE(kMostFds * sizeof(int))>;
 
-/// How many bytes went.
+/// Returns how many bytes were sent.
 std::size_t send_some(int socket, std::span<const std::byte> bytes, std::span<const int> fds,
                       const WaitForRoom& wait) {
   iovec part = {const_cast<std::byte*>(bytes.data()), bytes.size()};

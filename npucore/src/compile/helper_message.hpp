@@ -17,10 +17,10 @@
 
 namespace npu::internal {
 
-// What npucore and the helper process say to each other: <npu_vcl/message.hpp>, with content in
-// file descriptors.
+// Messages between npucore and the helper process: <npu_vcl/message.hpp>, with content in file
+// descriptors.
 
-/// Bytes that are shared by a file descriptor.
+/// Bytes shared by a file descriptor.
 struct Content {
   base::UniqueFd fd;
   std::uint64_t size_bytes = 0;
@@ -31,29 +31,29 @@ struct Message {
   std::map<std::string, std::string> texts = {};
   std::map<std::string, Content> contents = {};
 
-  /// Empty where there is none.
+  /// Empty if the message has no such text.
   std::string text(const std::string& name) const;
   std::uint64_t number(const std::string& name) const;
 };
 
-/// Waits until a socket takes more; what it throws ends the sending.
+/// Waits until a socket takes more; an exception ends the sending.
 using WaitForRoom = std::function<void(int socket)>;
 void wait_for_room(int socket);
 
-/// Throws Error(kIo) where the other side is gone.
+/// Throws Error(kIo) if the other side is gone.
 void send_message(int socket, const Message& message, const WaitForRoom& wait = wait_for_room);
 
 /// Puts messages together from what arrives.
 class MessageReader {
  public:
-  /// `most_bytes`: of one message. What is large comes by descriptor; a compiler's log is what is
-  /// left.
+  /// `most_bytes`: of one message. Large content comes by descriptor, so a compiler's log is the
+  /// largest part.
   explicit MessageReader(std::uint64_t most_bytes = std::uint64_t{64} << 20)
       : decoder_(most_bytes) {}
   enum class Read { kSome, kNothingYet, kEnd };
-  /// Reads what is there; waits for it where the socket does. Throws Error(kIo).
+  /// Reads what has arrived; blocks if the socket does. Throws Error(kIo).
   Read read(int socket);
-  /// The next whole message. Throws Error(kIo) for what is none.
+  /// The next whole message. Throws Error(kIo) for a malformed one.
   std::optional<Message> next();
 
  private:
@@ -61,19 +61,19 @@ class MessageReader {
   std::deque<base::UniqueFd> fds_;
 };
 
-/// The bytes in a file of memory that nobody can change or shorten any more.
+/// The bytes in a memory file that nobody can change or shorten any more.
 Content shared_copy(const std::string& name, std::span<const std::byte> bytes);
 
-/// The bytes of the .bin: the file itself where it is mapped, else a copy.
+/// The bytes of the .bin: the file itself if it is mapped, else a copy.
 Content shared_weights(const ir::Weights& weights);
 
 /// Content in memory, for reading. Zeros follow to the end of the last page.
 class ContentView {
  public:
   ContentView() = default;
-  /// Throws Error(kIo) for a descriptor with fewer bytes than were told.
+  /// Throws Error(kIo) for a descriptor with fewer bytes than announced.
   explicit ContentView(Content content);
-  /// The same, and refuses a descriptor that its sender could still change or shorten.
+  /// As the constructor, but refuses a descriptor that its sender could still change or shorten.
   static ContentView of_sealed(Content content);
 
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using base::text;
 
 constexpr const char* kProgram = "npu-compile-helper";
-constexpr auto kPidfd = static_cast<idtype_t>(3);  // P_PIDFD, which glibc names since 2.36
+constexpr auto kPidfd = static_cast<idtype_t>(3);  // P_PIDFD; glibc has the name since 2.36
 
 [[noreturn]] void fail(const char* call, int error) {
   throw Error(ErrorCode::kNotFound, text("no helper process to compile in could be started: ", call,
@@ -43,7 +43,7 @@ void set_nonblocking(const base::UniqueFd& fd) {
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
 }
 
-/// Above the standard streams' numbers, which an application may have left free.
+/// Moves the descriptor above the standard streams' numbers, which an application may have closed.
 base::UniqueFd clear_of_streams(base::UniqueFd fd) {
   if (!fd || fd.get() > STDERR_FILENO) return fd;
   base::UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
@@ -69,7 +69,7 @@ Pair make_pipe() {
   return {base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
 }
 
-/// What posix_spawn() does in the child.
+/// The steps of posix_spawn() in the child.
 class SpawnPlan {
  public:
   SpawnPlan(int socket, int errors) {
@@ -86,7 +86,7 @@ class SpawnPlan {
     ::sigfillset(&all);
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    // Ctrl-C is for the application, which then cancels or goes on.
+    // Ctrl-C goes to the application only, which then cancels or goes on.
     ::posix_spawnattr_setpgroup(&attributes_, 0);
     ::posix_spawnattr_setflags(
         &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
@@ -121,7 +121,7 @@ fs::path helper_program() {
   if (::dladdr(reinterpret_cast<const void*>(&helper_program), &info) == 0 || !info.dli_fname) {
     return {};
   }
-  // A relative name was meant for the folder that the process was in when it loaded the library.
+  // A relative name was relative to the folder the process was in when it loaded the library.
   if (!fs::path(info.dli_fname).is_absolute()) return {};
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(info.dli_fname, error).parent_path();
@@ -152,12 +152,12 @@ HelperProcess::HelperProcess(const fs::path& program, const std::vector<std::str
 }
 
 HelperProcess::~HelperProcess() {
-  if (base::is_forked_child()) return;  // it is the parent's
+  if (base::is_forked_child()) return;  // the process is the parent's
   kill();
   try {
     wait();
   } catch (const std::exception&) {
-    // It has ended; there was no memory for the words that say how.
+    // It has ended; there was no memory for the words that tell how.
   }
 }
 
@@ -172,8 +172,8 @@ void HelperProcess::kill() noexcept {
   }
 }
 
-/// waitid(), by descriptor where there is one: an application may reap all its children, and the
-/// system give the number to another of them.
+/// waitid(), by descriptor if there is one: an application may reap all its children, and the
+/// system reuse their numbers.
 bool HelperProcess::wait_id(siginfo_t& info, int flags) const {
   int result = -1;
   do {
@@ -183,8 +183,8 @@ bool HelperProcess::wait_id(siginfo_t& info, int flags) const {
   return result == 0;
 }
 
-/// Looks first and takes the number away under the lock: kill() never hits another process. What
-/// the process has started ends too, while nobody else's group can have its number.
+/// Looks first and clears the number under the lock, so that kill() never hits another process.
+/// Kills the process's own children while nobody else's group can have its number.
 std::string HelperProcess::wait() {
   if (pid_ < 0) return ending_;
   siginfo_t info = {};

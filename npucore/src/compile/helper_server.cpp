@@ -35,7 +35,7 @@ Device open_device(const std::string& kind, const std::string& driver_version) {
   return device;
 }
 
-/// A model as it was sent.
+/// A model as it arrives.
 struct Task {
   explicit Task(Message& message)
       : model(std::move(message.contents["model"])),
@@ -86,7 +86,7 @@ ze::GraphSource source_of(const Message& message, const ir::SerializedModel& ser
   done.texts["serialized_bytes"] = std::to_string(source.bytes.size());
   done.texts["compile_ns"] = std::to_string(std::chrono::nanoseconds(took).count());
   done.texts["from_driver_cache"] = std::to_string(graph.loaded_from_cache());
-  // Not by unwinding: a driver takes its time to free what the process's end frees at once.
+  // No unwinding: a driver frees slowly what the process's end frees at once.
   line.send(done);
   ::_exit(0);
 }
@@ -95,7 +95,7 @@ Message error_message(const char* kind, ErrorCode code, const char* what, const 
   return {kind, {{"code", to_string(code)}, {"what", what}, {"driver_log", log}}};
 }
 
-/// `kind`: of the message that tells what `action` throws.
+/// `kind`: of the message that carries the exception.
 template <class Action>
 void report_errors(HelperLine& line, const char* kind, Action action) {
   try {

@@ -15,10 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 using base::text;
 
-/// Of a helper process that takes no files, the blob comes in the message.
+/// A helper process that takes no files sends the blob in the message.
 constexpr std::uint64_t kMostMessageBytes = std::uint64_t{4} << 30;
 
-/// Whether it is a library, or a program that serves one.
+/// True for a library, false for a program that serves one.
 bool is_library(const std::string& name) {
   const std::string file = fs::path(name).filename().string();
   return file.ends_with(".so") || file.find(".so.") != file.npos;
@@ -47,7 +47,7 @@ Content whole_model(const ir::SerializedModel& model) {
   return shared_copy("npucore-model", model.bytes());
 }
 
-/// For a process that takes no files.
+/// Moves content into the message, for a process that takes no files.
 void put_into_texts(Message& message) {
   for (auto& [name, content] : message.contents) {
     const ContentView view(std::move(content));
@@ -57,7 +57,7 @@ void put_into_texts(Message& message) {
   message.contents.clear();
 }
 
-/// One line for each: see npu_vcl::Service.
+/// One line for each address: see npu_vcl::Service.
 std::string lines_of(const std::vector<ir::OpenAddress>& addresses, std::uint64_t file_bytes) {
   std::string lines;
   for (const auto& [place, offset] : addresses) {
@@ -76,7 +76,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return all;
 }
 
-/// "<a><b>": names may have any character but these two.
+/// Splits "<a><b>": names may have any character but these two.
 std::vector<std::string> names_of(const std::string& list) {
   std::vector<std::string> names;
   for (std::size_t at = list.find('<'); at != list.npos; at = list.find('<', at)) {

@@ -14,19 +14,19 @@
 
 namespace npu::internal {
 
-/// An NPU to compile for, as a compiler library is told of it.
+/// An NPU to compile for, as a compiler library sees it.
 struct LibraryTarget {
   std::uint32_t pci_device_id = 0;
   std::uint32_t tiles = 0;
 };
 
-/// What a compiler library tells about itself.
+/// A compiler library's own account.
 struct LibraryFacts {
   std::string path;
   Version interface;
   std::string id;
   ir::CompilerVersion version;
-  std::vector<std::string> options;  ///< those that it lists; it takes some more
+  std::vector<std::string> options;  ///< those it lists; it takes some more
 };
 
 struct LibraryResult {
@@ -35,9 +35,8 @@ struct LibraryResult {
   std::uint64_t compile_ns = 0;
 };
 
-/// Where the library is that NPU_COMPILER_TYPE=PLUGIN compiles with: the property
-/// NPUCORE_COMPILER_LIBRARY, else the environment variable. Empty: where the system's loader finds
-/// it.
+/// The library for NPU_COMPILER_TYPE=PLUGIN: the property NPUCORE_COMPILER_LIBRARY, else the
+/// environment variable. Empty: the one that the system's loader finds.
 std::string compiler_library(const Properties& properties);
 
 /// Intel's compiler library in a process of its own, for one target.
@@ -46,23 +45,23 @@ class LibraryClient {
   struct Options {
     std::string library;  ///< a library, or a program that serves one; empty: the system's
     HelperLink::Deadline deadline;
-    bool echoes = true;  ///< what the compiler prints is printed here too
+    bool echoes = true;  ///< print the compiler's output here too
   };
 
-  /// Throws Error(kNotFound) where there is none, with where it comes from, and
-  /// Error(kIncompatible) for what is none. `cancellation` may be null.
+  /// Throws Error(kNotFound), which says where to get it, if there is none, and
+  /// Error(kIncompatible) if the file is none. `cancellation` may be null.
   LibraryClient(const Options& options, const LibraryTarget& target, Cancellation* cancellation);
 
   const LibraryFacts& facts() const { return facts_; }
-  /// Whether it takes an option for this target, with this value or with any (null); nullopt where
-  /// the library cannot tell.
+  /// Whether it takes an option for this target, with this value or with any (null); nullopt if the
+  /// library cannot tell.
   std::optional<bool> takes(const char* option, const char* value);
-  /// Throws what the compiler said, Error(kCancelled), Error(kTimeout), or Error(kCompileFailed)
-  /// where the process ended.
+  /// Throws the compiler's error, Error(kCancelled), Error(kTimeout), or Error(kCompileFailed) if
+  /// the process ended.
   LibraryResult compile(const CompileTask& task);
   /// The names of the layers that the target runs.
   std::vector<std::string> query(const CompileTask& task);
-  /// What the compiler has printed, where that is not echoed.
+  /// The compiler's output, if that is not echoed.
   const std::string& printed() { return link_.printed(); }
 
  private:

@@ -13,8 +13,8 @@
 namespace npu::internal {
 namespace {
 
-/// As Intel's driver and OpenVINO install it: from 2026.2 on with a loader in front, before that in
-/// one piece.
+/// Names under which Intel's driver and OpenVINO install it: with a loader in front from 2026.2 on,
+/// in one piece before.
 constexpr const char* kNames[] = {"libopenvino_intel_npu_compiler_loader.so",
                                   "libopenvino_intel_npu_compiler.so", "libnpu_driver_compiler.so"};
 
@@ -39,7 +39,7 @@ Message ours(npu_vcl::Message message) {
   return {std::move(message.kind), std::move(message.texts)};
 }
 
-/// What is large goes in a file.
+/// Moves the blob, which is large, into a file.
 Message with_blob_in_file(Message message) {
   const auto blob = message.texts.find("blob");
   if (blob != message.texts.end()) {

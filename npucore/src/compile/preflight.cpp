@@ -15,11 +15,11 @@ namespace {
 using base::text;
 
 constexpr std::uint32_t kNoteSection = 7;  // SHT_NOTE
-// Of Intel's compiler: an owner of four bytes ("GNU", "MIV") with a type of its own, and four
+// Notes of Intel's compiler: an owner of four bytes ("GNU", "MIV") with a type of its own, and four
 // numbers: an operating system, then the version.
 constexpr std::string_view kElfNote = "note.LoaderABIVersion";
 constexpr std::string_view kRuntimeNote = "note.MappedInferenceVersion";
-// Four numbers of 8 bytes that are the same for all platforms, then the platform.
+// Four 8-byte numbers that are the same for all platforms, then the platform.
 constexpr std::string_view kPlatformSection = "meta.PlatformInfo";
 constexpr std::size_t kPlatformOffset = 32;
 
@@ -37,7 +37,7 @@ std::optional<Version> version_note(std::span<const std::byte> note) {
   return Version{*major, *minor, *patch};
 }
 
-/// Three generations have a number of their own there, later ones the platform's.
+/// Three generations have their own numbers there; later ones have the platform's number.
 std::string platform_of(std::span<const std::byte> section) {
   ir::ByteReader reader(section);
   reader.take(kPlatformOffset);
@@ -80,7 +80,7 @@ void read_sections(const ir::BlobView& blob, const std::string& title, ir::Built
 
 enum class Fit { kFits, kBlobIsOlder, kBlobIsNewer };
 
-/// What only adds to an interface makes a new minor: an older blob still runs.
+/// A minor version only adds to an interface: an older blob still runs.
 Fit fit(const Version& blob, const Version& device) {
   if (blob == kUnknown || device == kUnknown) return Fit::kFits;
   if (blob.major != device.major) {

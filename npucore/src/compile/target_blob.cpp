@@ -25,7 +25,7 @@ namespace {
 
 using base::text;
 
-/// What a device of the target would tell of itself.
+/// The facts that a device of the target would give about itself.
 DeviceInfo device_of(const CompileTarget& target) {
   DeviceInfo device;
   device.platform = target.platform;
@@ -46,11 +46,11 @@ DeviceInfo device_of(const CompileTarget& target) {
   return device;
 }
 
-/// What a reshape has made unknown, the compiler has found out.
+/// The outputs, with the shapes that the compiler found where a reshape left them unknown.
 std::vector<Port> outputs_of(const Model& model, std::span<const std::byte> native) {
   auto outputs = model.outputs();
   const auto shapes = ir::elf_output_shapes(native, "the compiler's blob");
-  if (outputs.size() != shapes.size()) return outputs;  // a model's variables are among them
+  if (outputs.size() != shapes.size()) return outputs;  // the model's variables are among them
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     auto& shape = outputs[i].shape;
     const bool is_known = std::find(shape.begin(), shape.end(), -1) == shape.end();
@@ -85,7 +85,7 @@ class TargetCompilation {
   }
 
   TargetBlob compile() {
-    // Only then does it print its estimate.
+    // The compiler prints its estimate only at this level.
     config_.try_emplace(property::log_level.name, "LOG_INFO");
     LoadStats stats;
     const CompileTask task = compile_task(model_, compiler_, properties_, config_, stats);
@@ -111,7 +111,7 @@ class TargetCompilation {
   }
 
  private:
-  /// The ELF, then what npucore and OpenVINO want to know of it.
+  /// Appends the description, for npucore and OpenVINO, to the ELF.
   std::vector<std::byte> file_of(std::span<const std::byte> native,
                                  const std::vector<Port>& outputs) const {
     ir::BlobDescription description;
