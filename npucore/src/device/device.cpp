@@ -25,7 +25,7 @@ constexpr std::array kKinds = {
     EnumName<DeviceKind>{DeviceKind::kSoftware, "software"},
 };
 
-/// The work of a call on an opened device.
+/// Runs the work of a call on an opened device.
 template <class Work>
 decltype(auto) with(const std::shared_ptr<Device::Impl>& impl, const Work& work) {
   return base::only_errors([&]() -> decltype(auto) { return work(base::live(impl, "Device")); });

@@ -50,7 +50,7 @@ std::shared_ptr<const ze::DeviceContext> Device::Impl::context() const {
   return current();
 }
 
-/// With the mutex held.
+/// Call it with the mutex held.
 const std::shared_ptr<const ze::DeviceContext>& Device::Impl::current() const {
   if (context_->lost) {
     auto made = std::make_shared<const ze::DeviceContext>(context_->npu);

@@ -17,7 +17,7 @@ namespace npu {
 
 namespace internal {
 
-/// What the room memory/ keeps for each device; opaque here.
+/// The memory room's state for one device; opaque here.
 struct Buffers;
 std::shared_ptr<Buffers> make_buffers();
 
@@ -27,25 +27,24 @@ std::shared_ptr<Buffers> make_buffers();
 struct NPU_LOCAL Device::Impl {
   explicit Impl(const ze::NpuDevice& npu);
 
-  /// The current context; a new one where the last was lost. Whoever makes something in it keeps
-  /// it.
+  /// The current context; a new one if the last was lost. Objects made in a context keep it.
   std::shared_ptr<const ze::DeviceContext> context() const;
-  /// Of this context and of every later one: whether the driver may drop an idle context's memory.
+  /// Whether the driver may drop an idle context's memory, for this context and every later one.
   void set_idle_pruning(bool on);
-  /// Since the last call.
+  /// The share since the last call, as Device::utilization().
   double utilization();
 
  private:
   const std::shared_ptr<const ze::DeviceContext>& current() const;
 
   mutable std::mutex mutex_;          // guards the three below
-  std::optional<bool> idle_pruning_;  ///< where it was set
+  std::optional<bool> idle_pruning_;  ///< empty: never set
   std::optional<ze::EngineActivity> last_activity_;
   mutable std::shared_ptr<const ze::DeviceContext> context_;
 
  public:
-  DeviceInfo info;           ///< as the driver tells it when the device is opened
-  const bool imports_memfd;  ///< as if it were a DMA-BUF: for tests
+  DeviceInfo info;           ///< as the driver gives it when the device is opened
+  const bool imports_memfd;  ///< treats a memfd as a DMA-BUF: for tests
   const std::shared_ptr<internal::Buffers> buffers;
   internal::SharedProperties properties;  ///< defaults of everything that is compiled here
 };

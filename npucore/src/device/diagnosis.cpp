@@ -33,7 +33,7 @@ std::string kernel_driver_of(const SystemPaths& paths, const fs::path& node) {
   return error ? std::string() : driver.filename().string();
 }
 
-/// Nodes of Intel's kernel driver, or whose driver is not known.
+/// Nodes of Intel's kernel driver, or of an unknown one.
 std::vector<fs::path> npu_nodes(const SystemPaths& paths) {
   std::vector<fs::path> nodes;
   std::error_code error;

@@ -8,7 +8,7 @@
 
 namespace npu::internal {
 
-/// Where the parts of a real NPU are looked for; tests look elsewhere.
+/// Places of the parts of a real NPU; tests have others.
 struct SystemPaths {
   std::filesystem::path nodes = "/dev/accel";
   std::filesystem::path classes = "/sys/class/accel";
@@ -19,17 +19,17 @@ struct SystemPaths {
 /// The steps that need no driver to run: device node, permission, driver library, loader.
 struct Diagnosis {
   std::vector<Finding> findings;
-  std::string driver_library;  ///< the one that was found, by its name
+  std::string driver_library;  ///< the one found, by its name
 
   /// Whether asking the loader for an NPU makes sense.
   bool real_npu_possible() const;
 };
 Diagnosis diagnose_parts(const SystemPaths& paths);
 
-/// What is not ok, one line each: "device node: ...; cure".
+/// The findings that are not ok, one line each: "device node: ...; cure".
 std::string describe_missing(const std::vector<Finding>& findings);
 
-/// The first that is not ok: "device node: ...". Empty when all are.
+/// The first finding that is not ok: "device node: ...". Empty if all are ok.
 std::string first_missing(const std::vector<Finding>& findings);
 
 }  // namespace npu::internal

@@ -8,8 +8,8 @@
 
 namespace npu::internal {
 
-/// Where memory is made and graphs run: a device and one of its contexts. A device gets a new
-/// context after a loss; whoever made something in the old one keeps that place.
+/// A device and one of its contexts, in which memory is made and graphs run. A device gets a new
+/// context after a loss; objects made in the old one keep that place.
 struct Place {
   std::shared_ptr<Device::Impl> device;
   std::shared_ptr<const ze::DeviceContext> context;

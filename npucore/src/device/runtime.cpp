@@ -59,7 +59,7 @@ std::string Runtime::drivers_for(DeviceKind kind) const {
   if (kind == DeviceKind::kSoftware && !software.empty()) {
     return diagnosis_.driver_library + ',' + software;
   }
-  // Older loaders do not look for the newer name by themselves.
+  // Older loaders do not look for the newer name.
   const bool unknown_name =
       !loader_->knows_npu_drivers() && diagnosis_.driver_library != "libze_intel_vpu.so.1";
   return unknown_name ? diagnosis_.driver_library : std::string();
@@ -90,7 +90,7 @@ void Runtime::start(DeviceKind kind) {
   }
   diagnosis_ = diagnose_parts(paths_);
   users_choice_ = std::getenv(ze::kDriversVariable) != nullptr;
-  // Started for nothing, the loader could not take the software NPU any more.
+  // A loader that was started for nothing could not take the software NPU any more.
   if (kind == DeviceKind::kNpu && !users_choice_ && !diagnosis_.real_npu_possible()) {
     throw Error(ErrorCode::kNotFound, no_npu());
   }
@@ -102,13 +102,13 @@ void Runtime::start(DeviceKind kind) {
   }
 }
 
-/// What the loader was told to open, by the user or here; empty: its own list.
+/// The drivers that the user or this class told the loader to open; empty: its own list.
 std::string Runtime::named_drivers() const {
   const char* users = std::getenv(ze::kDriversVariable);
   return users_choice_ && users ? users : drivers_;
 }
 
-/// Whether the loader could open any of the drivers that it was to open.
+/// Whether the loader has opened any of the drivers it was told to.
 bool Runtime::some_driver_is_loaded() const {
   const std::string named = named_drivers();
   std::istringstream drivers(named.empty() ? diagnosis_.driver_library : named);
@@ -118,8 +118,9 @@ bool Runtime::some_driver_is_loaded() const {
   return false;
 }
 
-/// What was refused once need not be refused again. A loader keeps for good what its drivers told
-/// it, unless it can be unloaded; one that found no driver (1.20) crashes when it is asked again.
+/// Looks for devices again: the reason of a failure may be gone. A loader keeps its drivers'
+/// answers for good unless it can be unloaded; one that found no driver (1.20) crashes when asked
+/// again.
 void Runtime::look_again() {
   if (ze::Loader::unload(loader_)) {
     loader_ = ze::Loader::open(loader_library());
@@ -129,8 +130,9 @@ void Runtime::look_again() {
   look_for_devices();
 }
 
-/// Everything of a real NPU seemed to be there, but its driver found none. A loader that nobody
-/// else holds forgets its driver list when it is unloaded; some releases (1.20) stay loaded.
+/// Falls back to the software NPU when all parts of a real NPU seemed to be there, but the driver
+/// found no device. A loader that nobody else holds forgets its driver list when it is unloaded;
+/// some releases (1.20) stay loaded.
 void Runtime::start_again_with_software() {
   const std::string software = software_npu_library();
   if (software.empty()) return;
@@ -205,7 +207,7 @@ std::shared_ptr<Device::Impl> Runtime::open(DeviceKind kind) {
   return find(false) ? open_context(false) : open_software_instead();
 }
 
-/// The parts, and what the loader made of them.
+/// The parts, and what the loader found with them.
 std::vector<Finding> Runtime::all_findings() const {
   auto findings = diagnosis_.findings;
   const ze::NpuDevice* npu = find(false);

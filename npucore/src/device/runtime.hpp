@@ -11,7 +11,7 @@
 namespace npu::internal {
 
 /// The loader and the contexts of this process. The loader reads its driver list once, when it is
-/// first asked for a driver, so which drivers can be had is decided by the first open.
+/// first asked for a driver, so the first open decides which drivers there are.
 class Runtime {
  public:
   static Runtime& instance();
@@ -19,7 +19,7 @@ class Runtime {
   explicit Runtime(SystemPaths paths) : paths_(std::move(paths)) {}
   std::shared_ptr<Device::Impl> open(DeviceKind kind);
   std::vector<Finding> diagnose();
-  /// Of each NPU that was found; "unknown" where its PCI id is.
+  /// The platform of each NPU found; "unknown" for an unknown PCI id.
   std::vector<std::string> platforms();
 
  private:
@@ -41,7 +41,7 @@ class Runtime {
   const SystemPaths paths_;
   std::mutex mutex_;  // guards everything below
   Diagnosis diagnosis_;
-  std::unique_ptr<const ze::Loader> loader_;  ///< set once the loader was asked for drivers
+  std::unique_ptr<const ze::Loader> loader_;  ///< set once it was asked for drivers
   std::vector<ze::NpuDevice> npus_;
   std::string drivers_;                      ///< for the loader; empty: its own list
   std::string start_error_;                  ///< why the loader gave no driver
@@ -50,8 +50,8 @@ class Runtime {
   bool warned_ = false;
 };
 
-/// The software NPU's driver: the environment variable NPUCORE_SOFTNPU, else near this library.
-/// Empty when there is none.
+/// The software NPU's driver: the environment variable NPUCORE_SOFTNPU, else one near this library.
+/// Empty if there is none.
 std::string software_npu_library();
 
 }  // namespace npu::internal

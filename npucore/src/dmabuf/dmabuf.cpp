@@ -74,7 +74,7 @@ bool poll_until(int fd, short events, Clock::time_point deadline) {
   }
 }
 
-/// The fences to wait for, as one sync file; empty where the kernel (before 6.0) has no such call.
+/// The fences to wait for, as one sync file; empty if the kernel (before 6.0) has no such call.
 base::UniqueFd fences_of(int fd, FenceUse use) {
 #ifdef DMA_BUF_IOCTL_EXPORT_SYNC_FILE
   dma_buf_export_sync_file request = {};

@@ -21,7 +21,7 @@ NewBuffer nothing(const std::string& why_not, const std::string& cure = {}) {
   return {{}, why_not, cure};
 }
 
-/// Of an open() of `device` that failed with `error`.
+/// The result when open() of `device` failed with `error`.
 NewBuffer not_opened(const char* device, int error, const char* module_cure) {
   if (error == ENOENT) return nothing(text("there is no ", device), module_cure);
   const bool forbidden = error == EACCES || error == EPERM;
@@ -33,7 +33,7 @@ NewBuffer not_opened(const char* device, int error, const char* module_cure) {
           : "");
 }
 
-/// Shared memory that cannot shrink any more, as udmabuf wants it.
+/// Shared memory sealed against shrinking, as udmabuf wants it.
 base::UniqueFd sealed_memory(std::size_t bytes) {
   base::UniqueFd fd(::memfd_create("npu-frame", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||

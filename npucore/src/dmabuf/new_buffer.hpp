@@ -7,7 +7,7 @@
 
 namespace npu::dmabuf {
 
-/// A DMA-BUF of ordinary memory that one of the kernel's devices made, or why there is none.
+/// A DMA-BUF of ordinary memory from one of the kernel's devices, or the reason why there is none.
 struct NewBuffer {
   base::UniqueFd fd;
   std::string why_not;  ///< empty with a descriptor
@@ -18,7 +18,7 @@ inline constexpr const char* kUdmabufDevice = "/dev/udmabuf";
 /// Pages from anywhere, cached for the CPU. The other heaps are scarce and of no use to an NPU.
 inline constexpr const char* kSystemHeap = "/dev/dma_heap/system";
 
-/// At least `size_bytes`, in whole pages, zeroed.
+/// Makes a zeroed buffer of at least `size_bytes`, in whole pages.
 NewBuffer new_udmabuf(std::size_t size_bytes, const char* device = kUdmabufDevice);
 NewBuffer new_heap_buffer(std::size_t size_bytes, const char* heap = kSystemHeap);
 

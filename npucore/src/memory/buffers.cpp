@@ -10,7 +10,7 @@
 namespace npu::internal {
 namespace {
 
-/// Null where the new context has no room for it.
+/// Null if the new context has no room for it.
 std::shared_ptr<Allocation> import_dmabuf_again(const Allocation& allocation, const Place& place) {
   try {
     return buffers_of(place.device).imports.import(place, allocation.fd.get());

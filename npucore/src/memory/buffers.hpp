@@ -7,16 +7,16 @@
 
 namespace npu::internal {
 
-/// What this room keeps for one device.
+/// This room's state for one device.
 struct Buffers {
   ImportCache imports;
   DmabufSources sources{imports};
 };
 Buffers& buffers_of(const std::shared_ptr<Device::Impl>& device);
 
-/// The same memory where a device can reach it from `place`: itself, or imported once more after
-/// its own context was lost. Null for memory that the driver made and nobody exported: it stays
-/// readable and writable for the CPU only.
+/// The same memory as a device reaches it from `place`: the allocation itself, or a new import if
+/// its own context was lost. Null for driver memory that nobody exported: only the CPU can still
+/// read and write it.
 std::shared_ptr<Allocation> reach_from(const std::shared_ptr<Allocation>& allocation,
                                        const Place& place);
 

@@ -66,7 +66,7 @@ std::shared_ptr<Allocation> DmabufSources::import_new(const Place& place, Dmabuf
   return allocation;
 }
 
-/// One page, outside the import cache, which counts.
+/// Tries one page, outside the import cache, which counts imports.
 Finding DmabufSources::try_out(const Place& place, DmabufSource source) {
   Finding result{true, to_string(source), "the NPU reads its DMA-BUFs", ""};
   const std::size_t page = base::page_size_bytes();

@@ -11,17 +11,17 @@
 
 namespace npu::internal {
 
-/// The ways to get memory that both is a DMA-BUF and can be read by one device. What works is found
-/// out with one page, when it is first asked for.
+/// The ways to get memory that is a DMA-BUF and that one device can read. The first request tries
+/// each with one page.
 class DmabufSources {
  public:
   explicit DmabufSources(ImportCache& imports) : imports_(imports) {}
 
-  /// The first that works; kNone where none does.
+  /// The first that works; kNone if none does.
   DmabufSource best(const std::shared_ptr<Device::Impl>& device);
-  /// Of every way, in the order in which they are used.
+  /// The findings about every way, in the order of use.
   std::vector<Finding> findings(const std::shared_ptr<Device::Impl>& device);
-  /// From the first that works and has room. Null where none has.
+  /// Allocates from the first that works and has room. Null if none has.
   std::shared_ptr<Allocation> allocate(const std::shared_ptr<Device::Impl>& device,
                                        std::size_t size_bytes, ze::Memory::CpuCaching caching);
 

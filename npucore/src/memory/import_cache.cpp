@@ -56,8 +56,8 @@ bool takes_as_dmabuf(const Device::Impl& device, int fd) {
   return dmabuf::is_dmabuf(fd) || device.imports_memfd;
 }
 
-/// Holds an allocation for those who share it. It releases it through the cache once share() has
-/// told it which; until then, when making the rest of an import may fail, it just ends it.
+/// Holds an allocation for those who share it. After share() it releases it through that cache;
+/// before, while the rest of an import may still fail, it just destroys it.
 struct ImportCache::Owner {
   explicit Owner(std::unique_ptr<Allocation> held) : allocation(std::move(held)) {}
   Owner(const Owner&) = delete;
@@ -100,7 +100,7 @@ std::shared_ptr<Allocation> ImportCache::find(std::unique_lock<std::mutex>& lock
     const auto entry = known_.find(key);
     if (entry == known_.end()) return nullptr;
     if (auto alive = entry->second.lock()) return alive;
-    forgotten_.wait(lock);  // its last owner is about to release it
+    forgotten_.wait(lock);  // its last owner is releasing it
   }
 }
 
@@ -171,7 +171,7 @@ std::shared_ptr<KeptBuffer> ImportCache::keep(const std::shared_ptr<Device::Impl
 void ImportCache::forget(KeptBuffer& buffer) {
   std::scoped_lock lock(mutex_);
   kept_order_.erase(buffer.turn);
-  const auto entry = kept_.find(buffer.identity);  // a newer one of the same buffer stays
+  const auto entry = kept_.find(buffer.identity);  // keeps a newer one of the same buffer
   if (entry != kept_.end() && entry->second.expired()) {
     kept_.erase(entry);
   }
@@ -196,14 +196,14 @@ std::shared_ptr<Allocation> ImportCache::import(const Place& place, KeptBuffer& 
   return imported;
 }
 
-/// Lets go of the import that was not used for the longest time, among those that are only kept.
-/// False where there is none.
+/// Drops the import, among those that are only kept, whose last use is longest ago. False if there
+/// is none.
 bool ImportCache::evict(std::unique_lock<std::mutex>& lock) {
   for (KeptBuffer* buffer : kept_order_) {
     if (!buffer->allocation || buffer->allocation.use_count() != 1) continue;
     buffer->fd = std::move(buffer->allocation->fd);
     std::shared_ptr<Allocation> idle = std::move(buffer->allocation);
-    known_[{idle->place.context.get(), *idle->identity}].reset();  // nobody takes it up again
+    known_[{idle->place.context.get(), *idle->identity}].reset();  // nobody finds it any more
     ++stats_.evictions;
     lock.unlock();  // its end needs the mutex
     idle.reset();
@@ -213,8 +213,8 @@ bool ImportCache::evict(std::unique_lock<std::mutex>& lock) {
   return false;
 }
 
-/// After the driver refused to import `fd`. Returns when it may be asked again. Drivers have one
-/// result for memory that they cannot map and for a full address range.
+/// Makes room after the driver refused to import `fd`. Returns when the driver may be asked again.
+/// Drivers have one result for unmappable memory and for a full address range.
 void ImportCache::make_room(std::unique_lock<std::mutex>& lock, int fd, const Error& refusal) {
   if (!dmabuf::can_be_mapped(fd, dmabuf::size_bytes_of(fd))) {
     throw Error(ErrorCode::kUnsupported,
@@ -226,7 +226,7 @@ void ImportCache::make_room(std::unique_lock<std::mutex>& lock, int fd, const Er
                    " imported buffers are in use: wait for an inference, or copy"));
 }
 
-/// What lies in the pages of `bytes`, or null. The caller lets go of it without the lock.
+/// The import that lies in the pages of `bytes`, or null. Release it without the lock.
 std::shared_ptr<Allocation> ImportCache::find_host(std::unique_lock<std::mutex>& lock,
                                                    const ze::DeviceContext& context,
                                                    std::span<const std::byte> bytes) {
@@ -238,7 +238,7 @@ std::shared_ptr<Allocation> ImportCache::find_host(std::unique_lock<std::mutex>&
       return nullptr;
     }
     if (auto alive = entry->second.allocation.lock()) return alive;
-    forgotten_.wait(lock);  // its last owner is about to release it
+    forgotten_.wait(lock);  // its last owner is releasing it
   }
 }
 
@@ -292,7 +292,8 @@ std::shared_ptr<Allocation> ImportCache::import_file(const Place& place, File fi
                       why_not);
 }
 
-/// With the mutex held. `bytes` begin on a page; the rest of their last page is imported too.
+/// Call it with the mutex held. `bytes` begin on a page; the rest of their last page is imported
+/// too.
 std::shared_ptr<Allocation> ImportCache::import_pages(std::unique_ptr<Allocation> allocation,
                                                       std::span<std::byte> bytes,
                                                       std::string& why_not) {
@@ -348,7 +349,7 @@ ImportStats ImportCache::stats() const {
 void ImportCache::release(std::unique_ptr<Allocation> allocation) {
   const bool is_host = allocation->origin == Allocation::Origin::kHost;
   if (!allocation->identity && !is_host) return;  // nobody else can know this memory
-  // The allocation itself, whose end may release a successor here too, outlives the lock.
+  // The allocation outlives the lock: its end may release a successor here too.
   std::scoped_lock lock(mutex_);
   const auto begin = reinterpret_cast<std::uintptr_t>(allocation->base());
   allocation->memory = {};

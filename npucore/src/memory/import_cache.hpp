@@ -19,8 +19,8 @@ namespace npu::internal {
 
 class ImportCache;
 
-/// A DMA-BUF that is to stay imported as far as the device has room. One for each buffer, however
-/// many keep it. All but `device` and `identity` are guarded by the cache's mutex.
+/// A DMA-BUF that stays imported as long as the device has room: one object for each buffer, shared
+/// by all who keep it. The cache's mutex guards all but `device` and `identity`.
 struct KeptBuffer {
   KeptBuffer() = default;
   KeptBuffer(const KeptBuffer&) = delete;
@@ -32,13 +32,13 @@ struct KeptBuffer {
   dmabuf::Identity identity;
   base::UniqueFd fd;  ///< keeps the buffer while it is not imported
   std::shared_ptr<Allocation> allocation;
-  std::list<KeptBuffer*>::iterator turn;  ///< among all, in the order of their last use
-  ImportCache* cache = nullptr;           ///< the device's, once it knows this buffer
+  std::list<KeptBuffer*>::iterator turn;  ///< in the order of last use
+  ImportCache* cache = nullptr;           ///< set once the cache knows this buffer
 };
 
-/// Every buffer of one device that has a descriptor or is the application's memory: at most one
-/// driver allocation per buffer and context, because freeing one of two imports would take the
-/// device's mapping from both.
+/// Every buffer of one device that has a descriptor or is the application's memory. There is at
+/// most one driver allocation per buffer and context, because freeing one of two imports would
+/// remove the device's mapping of both.
 class ImportCache {
  public:
   using File = std::shared_ptr<const base::MappedFile>;
@@ -46,21 +46,20 @@ class ImportCache {
   /// Driver memory; the cache learns of it when it is exported. Throws Error(kOutOfMemory).
   std::shared_ptr<Allocation> allocate(const Place& place, std::size_t size_bytes,
                                        ze::Memory::CpuCaching caching, bool exportable = false);
-  /// The buffer behind `fd`: what is known already (an earlier import, an own export), else a new
-  /// import.
+  /// The buffer behind `fd`: an earlier import, an own export, else a new import.
   std::shared_ptr<Allocation> import(const Place& place, int fd);
-  /// What is kept of the buffer behind `fd`, which need not be imported yet.
+  /// The kept object for the buffer behind `fd`, which need not be imported yet.
   std::shared_ptr<KeptBuffer> keep(const std::shared_ptr<Device::Impl>& device, int fd);
-  /// The kept buffer at a place on its device.
+  /// Imports the kept buffer at a place on its device.
   std::shared_ptr<Allocation> import(const Place& place, KeptBuffer& buffer);
-  /// Memory of the application that covers `bytes`: what is imported already, else a new import of
-  /// whole pages, which keeps the file that they are of, if any. Null, and the reason, where the
-  /// driver cannot or the rules of pages forbid it.
+  /// The application's memory that covers `bytes`: an earlier import, else a new one of whole
+  /// pages, which keeps their file, if any. Null, with the reason, if the driver cannot, or if the
+  /// pages overlap another import.
   std::shared_ptr<Allocation> import_host(const Place& place, std::span<std::byte> bytes,
                                           bool read_only, std::string& why_not, File file = {});
-  /// A mapped file's pages, read-only. Null, and the reason, where the driver cannot.
+  /// Imports a mapped file's pages, read-only. Null, with the reason, if the driver cannot.
   std::shared_ptr<Allocation> import_file(const Place& place, File file, std::string& why_not);
-  /// A new descriptor of an exportable allocation, which this cache knows from now on.
+  /// A new descriptor of an exportable allocation, which this cache then knows.
   int export_dmabuf(const std::shared_ptr<Allocation>& allocation);
   void count_copy();
   ImportStats stats() const;
@@ -68,7 +67,7 @@ class ImportCache {
  private:
   friend struct KeptBuffer;
   using BufferKey = std::pair<const ze::DeviceContext*, dmabuf::Identity>;
-  using HostKey = std::pair<const ze::DeviceContext*, std::uintptr_t>;  // of the last byte
+  using HostKey = std::pair<const ze::DeviceContext*, std::uintptr_t>;  // address of the last byte
   struct HostEntry {
     std::uintptr_t begin = 0;
     std::weak_ptr<Allocation> allocation;
@@ -87,7 +86,7 @@ class ImportCache {
                                         std::span<const std::byte> bytes);
   std::shared_ptr<Allocation> import_pages(std::unique_ptr<Allocation> allocation,
                                            std::span<std::byte> pages, std::string& why_not);
-  /// The allocation, whose end goes through release() from now on, which locks: nothing that throws
+  /// Shares the allocation. From now on its end calls release(), which locks: nothing that throws
   /// may follow while the mutex is held.
   std::shared_ptr<Allocation> share(std::shared_ptr<Owner> owner) noexcept;
   /// Frees the memory before anybody can import the same buffer again.

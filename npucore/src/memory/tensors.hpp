@@ -9,7 +9,7 @@
 
 #include "allocation.hpp"
 
-// Between tensors and the allocations that they share.
+// Conversions between tensors and the allocations that they share.
 namespace npu::internal {
 
 inline const std::shared_ptr<Allocation>& allocation_of(const Tensor& tensor) {

@@ -65,7 +65,7 @@ const char* precision_name(ElementType type) {
   }
 }
 
-/// The compiler wants one per argument, and takes the real order of axes from the model itself.
+/// The compiler wants a layout per argument, but takes the real order of axes from the model.
 const char* layout_name(std::size_t rank) {
   constexpr const char* kByRank[] = {"**SCALAR**", "C", "NC", "CHW", "NCHW", "NCDHW"};
   return rank < std::size(kByRank) ? kByRank[rank] : "BLOCKED";

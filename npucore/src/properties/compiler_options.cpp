@@ -26,7 +26,7 @@ std::string version_text(std::uint32_t version) {
   return text(version >> 16, '.', version & 0xffff);
 }
 
-/// Whether the value only says what the compiler does anyway, or what it has no word for.
+/// True for a value that states the compiler's default, or that the compiler has no word for.
 bool goes_without_saying(const std::string& name, const std::string& value) {
   return value.empty() || (name == property::tiles.name && value == "-1") ||
          (name == property::compilation_num_threads.name && value == "0") ||
@@ -64,7 +64,7 @@ bool takes(const Compiler& compiler, const PropertyRow& row) {
   return word(compiler.version) >= row.info.oldest_compiler;
 }
 
-/// Whether to send it.
+/// True if the option is to be sent.
 bool admit(const Compiler& compiler, const PropertyRow& row) {
   if (takes(compiler, row)) return true;
   const std::string since = row.info.oldest_compiler == 0

@@ -41,7 +41,7 @@ PropertyRow fact_of_both(const char* name, const char* values, const char* meani
   return read_only(name, values, meaning, true, true);
 }
 
-/// Steers npucore or the driver's queue; not the compiler.
+/// A row that steers npucore or the driver's queue, not the compiler.
 PropertyRow setting(const char* name, NormalizeValue normalize, const char* values,
                     const char* default_value, const char* meaning) {
   PropertyRow row = fact_of_both(name, values, meaning);
@@ -55,20 +55,20 @@ PropertyRow changeable(PropertyRow row) {
   return row;
 }
 
-/// Goes to the compiler when it is set.
+/// A row that goes to the compiler when it is set.
 PropertyRow for_compiler(PropertyRow row, std::uint32_t oldest_compiler = 0) {
   row.info.compile_time = true;
   row.info.in_cache_key = true;
   row.info.oldest_compiler = oldest_compiler;
   return row;
 }
-/// Goes to compilers that take it.
+/// A row that goes to compilers that take it.
 PropertyRow offered_to_compiler(PropertyRow row, std::uint32_t oldest_compiler = 0) {
   row = for_compiler(std::move(row), oldest_compiler);
   row.optional_for_compiler = true;
   return row;
 }
-/// Goes to the compiler, but the blob does not depend on it.
+/// A row that goes to the compiler, but does not change the blob.
 PropertyRow not_in_key(PropertyRow row) {
   row.info.in_cache_key = false;
   return row;
@@ -173,7 +173,7 @@ std::vector<PropertyRow> settings() {
   };
 }
 
-/// What a model is compiled to do well.
+/// Goals of a compilation.
 std::vector<PropertyRow> hint_settings() {
   return {
       not_in_key(
@@ -209,7 +209,7 @@ std::vector<PropertyRow> hint_settings() {
   };
 }
 
-/// What to compile for, and how the compiler goes about it.
+/// The target of a compilation, and the compiler's settings.
 std::vector<PropertyRow> target_settings() {
   return {
       for_compiler(setting("NPU_TILES", tiles_number, "-1, 1 and up", "-1",
@@ -287,7 +287,8 @@ std::optional<std::size_t> distance(const std::string& asked, const std::string&
 }  // namespace
 
 const std::vector<PropertyRow>& property_rows() {
-  // Never destroyed, like all tables here: objects that ask may outlive every static of ours.
+  // Never destroyed, like all tables here: objects that ask may outlive every static of this
+  // library.
   static const auto* const rows = new std::vector<PropertyRow>(all_rows());
   return *rows;
 }

@@ -8,15 +8,15 @@
 
 namespace npu::internal {
 
-/// Gives a value's one spelling; throws std::invalid_argument with what it should be.
+/// Gives a value's one spelling; throws std::invalid_argument that says what it should be.
 using NormalizeValue = std::string (*)(const std::string& value);
 
-/// One row: all that the library knows of a property. Everything else about properties follows from
-/// this table.
+/// One row: all that the library knows about a property. Everything else about properties follows
+/// from this table.
 struct PropertyRow {
   PropertyInfo info;
   NormalizeValue normalize = nullptr;  ///< null: read-only
-  /// A compiler that does not know it just does not get it; else that is an error.
+  /// Compilers that do not know it do not get it; if false, that is an error.
   bool optional_for_compiler = false;
 };
 

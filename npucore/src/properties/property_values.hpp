@@ -7,13 +7,13 @@
 
 namespace npu::internal {
 
-/// A value of a property as the text that properties carry, and back.
+/// Converts a property's value to its text, and back.
 template <class T>
 std::string property_text(const T& value);
 template <class T>
 T property_value(const std::string& text);
 
-/// The types of properties' values, for the templates that are instantiated for each.
+/// The types of properties' values, to instantiate templates for each.
 #define NPU_FOR_PROPERTY_TYPES(INSTANTIATE) \
   INSTANTIATE(bool)                         \
   INSTANTIATE(std::int64_t)                 \

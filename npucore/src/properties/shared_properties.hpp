@@ -8,8 +8,8 @@
 
 namespace npu::internal {
 
-/// A set of properties that threads share. Not in a forked child: a thread that stayed with the
-/// parent may have it locked.
+/// A set of properties that threads share. Refuses a forked child: a thread of the parent may have
+/// it locked.
 class SharedProperties {
  public:
   Properties values() const {
@@ -17,7 +17,7 @@ class SharedProperties {
     std::scoped_lock lock(mutex_);
     return values_;
   }
-  /// Those in `changes` get their new value.
+  /// Sets the values in `changes`.
   void set(const Properties& changes) {
     base::refuse_after_fork();
     std::scoped_lock lock(mutex_);
