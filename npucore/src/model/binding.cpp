@@ -61,7 +61,7 @@ void Binding::bind(HostMemory memory, const Place& place) {
   }
 }
 
-/// Empty where it cannot be imported.
+/// Empty if it cannot be imported.
 Tensor Binding::import_host(HostMemory memory, const Place& place) {
   std::string why_not;
   auto* data = static_cast<std::byte*>(memory.data);
@@ -93,7 +93,7 @@ void Binding::move_to(const Place& place) {
   }
 }
 
-/// In place where the device can reach the tensor's memory from there, else with a stand-in.
+/// In place if the device can reach the tensor's memory from there, else with a stand-in.
 Binding::Bound Binding::reached_from(Bound bound, const Place& place) const {
   const auto reached = bound.tensor ? reach_from(allocation_of(bound.tensor), place) : nullptr;
   if (!reached) return with_stand_in(std::move(bound), place);
@@ -110,7 +110,7 @@ Binding::Bound Binding::reached_from(Bound bound, const Place& place) const {
   return bound;
 }
 
-/// The one that there is, if it fits.
+/// Uses the present stand-in if it fits, else a new one.
 Binding::Bound Binding::with_stand_in(Bound bound, const Place& place) const {
   const std::size_t bytes =
       bound.strides ? bound.tensor.size_bytes() : std::max<std::size_t>(bytes_, 1);

@@ -14,13 +14,13 @@
 
 namespace npu::internal {
 
-/// What one input or output of a request is bound to, and how the device reaches it. Each way to
-/// bind binds all or, when it throws, nothing: then the binding is as it was.
+/// The binding of one input or output of a request, and how the device reaches it. If binding
+/// throws, the old binding stays.
 class Binding {
  public:
   enum class Direction { kInput, kOutput };
 
-  /// `bytes` is what the whole batch needs.
+  /// `bytes`: for the whole batch.
   Binding(const Port& port, std::uint32_t argument, Direction direction, std::size_t bytes,
           std::size_t item_bytes)
       : port_(port),
@@ -29,14 +29,14 @@ class Binding {
         bytes_(bytes),
         item_bytes_(item_bytes) {}
 
-  /// The tensor, or the application's memory, and what the device uses in its place.
+  /// The tensor or the application's memory, and the device's substitute for it.
   struct Bound {
-    Tensor tensor = {};  ///< of host memory: its import; empty where it is copied
+    Tensor tensor = {};  ///< for host memory: its import; empty if it is copied
     HostMemory host = {nullptr, 0};
     std::optional<ze::ElementStrides> strides = std::nullopt;
-    Tensor stand_in = {};                ///< what the device uses instead
-    bool copied = false;                 ///< between stand_in and the other
-    const std::byte* address = nullptr;  ///< that the device uses
+    Tensor stand_in = {};                ///< used by the device instead
+    bool copied = false;                 ///< between stand_in and the other memory
+    const std::byte* address = nullptr;  ///< used by the device
   };
 
   bool is_bound() const { return bound_.tensor || bound_.host.data; }
@@ -50,30 +50,30 @@ class Binding {
            bound_.host.size_bytes == memory.size_bytes;
   }
 
-  /// Throws Error(kInvalidArgument) for a tensor that is too small, of another device, or, for an
-  /// output, read-only.
+  /// Throws Error(kInvalidArgument) for a tensor that is too small, belongs to another device, or,
+  /// for an output, is read-only.
   void check(const Tensor& tensor, std::size_t needed_bytes,
              const std::shared_ptr<Device::Impl>& device) const;
-  /// How a tensor that check() takes is going to be bound.
+  /// The binding that a tensor which passed check() would get.
   Bound bound_to(const Tensor& tensor, std::optional<ze::ElementStrides> strides,
                  const Place& place) const;
   void set(Bound bound) { bound_ = std::move(bound); }
-  /// In place where it can be imported, else by a copy in driver memory.
+  /// Binds in place if the memory can be imported, else by a copy in driver memory.
   void bind(HostMemory memory, const Place& place);
   void allocate(const Place& place);
-  /// After the context was lost: finds out how the device reaches the memory from this one.
+  /// After the context was lost: finds out how the device reaches the memory from the new one.
   void move_to(const Place& place);
 
-  /// What it was bound to; empty for memory that is copied.
+  /// The bound tensor; empty for memory that is copied.
   const Tensor& bound() const { return bound_.tensor; }
-  /// For the CPU.
+  /// The memory that the CPU uses.
   Tensor tensor() const { return bound_.tensor ? bound_.tensor : bound_.stand_in; }
   const Port& port() const { return port_; }
   std::uint32_t argument() const { return argument_; }
   std::size_t bytes() const { return bytes_; }
   ze::ArgumentValue value() const { return {bound_.address, item_bytes_, bound_.strides}; }
   bool is_copied() const { return bound_.copied; }
-  /// From the application's memory into the device's, and back.
+  /// Copies from the application's memory into the device's, and back.
   void copy_in() const;
   void copy_out() const;
 
@@ -89,7 +89,7 @@ class Binding {
   std::size_t bytes_;
   std::size_t item_bytes_;
   Bound bound_;
-  bool told_ = false;  ///< why memory is copied
+  bool told_ = false;  ///< the reason for a copy was logged
 };
 
 }  // namespace npu::internal

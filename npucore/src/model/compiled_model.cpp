@@ -37,7 +37,7 @@ std::size_t index_of(const std::vector<Port>& ports, const std::string& name, co
                                          "; there are: ", base::join(known, ", ")));
 }
 
-/// The work of a call on a loaded model.
+/// Runs the work of a call on a loaded model.
 template <class Work>
 decltype(auto) with(const std::shared_ptr<CompiledModel::Impl>& impl, const Work& work) {
   return base::call(impl, "CompiledModel", work);

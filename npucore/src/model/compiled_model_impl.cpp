@@ -28,8 +28,8 @@ std::uint64_t ns_since(Clock::time_point start) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
 }
 
-/// The driver gives its own names to arguments that are no input or output of the model. A state's
-/// is followed by the variable's id.
+/// The driver's own names for arguments that are no input or output of the model. A state's
+/// argument adds the variable's id.
 constexpr const char* kStatePrefixes[] = {"vpux_ie_read_value_", "vpux_ie_assign_"};
 
 std::optional<std::string> variable_of(const ze::ArgumentInfo& argument) {

@@ -25,7 +25,7 @@
 
 namespace npu::internal {
 
-/// One argument of the graph, with what binding it needs.
+/// One argument of the graph, as a binding needs it.
 struct BoundPort {
   std::uint32_t argument = 0;
   std::size_t size_bytes = 0;
@@ -40,7 +40,7 @@ struct Variable {
   std::vector<std::byte> initial;  ///< empty: zeros
 };
 
-/// Ports as the model or the blob's description tells them; empty where nothing is known.
+/// Ports as the model or the blob's description gives them; empty if unknown.
 struct PortHints {
   std::vector<Port> inputs, outputs;
   std::vector<ir::StateValue> states = {};
@@ -50,29 +50,29 @@ struct PortHints {
 
 namespace npu {
 
-/// A graph and all it lives on. Members are in the order in which they must be made, and unmade
-/// the other way round: a graph may read its blob for as long as it lives.
+/// A graph and all that it lives on. The members are made in this order and destroyed in reverse: a
+/// graph may read its blob as long as it lives.
 struct NPU_LOCAL CompiledModel::Impl {
   Impl(const Device& opened, const CompileOptions& options);
 
-  /// Throws for what cannot be changed once a model is compiled.
+  /// Throws for a property that cannot be changed on a compiled model.
   void set_property(const std::string& name, const std::string& value);
   std::string get_property(const std::string& name) const;
-  /// With the first inference's time, where there was one.
+  /// Includes the first inference's time, if there was one.
   LoadStats current_stats() const;
 
-  /// Creates the graph, loads its weights unless that is deferred, and takes its ports; names come
-  /// from `hints` where it has the same number of ports.
+  /// Creates the graph, loads its weights unless that is deferred, and takes its ports. Their names
+  /// come from `hints` if it has the same number of ports.
   void load(const ze::GraphSource& source, const internal::PortHints& hints,
             const std::function<void()>& before_weights = {});
-  /// Loads the weights where that was deferred: before the first request of a session.
+  /// Loads deferred weights, before the first request of a session.
   void initialize(internal::Session& in_session);
-  /// What the model has in the device's context. Where that was lost, in a new one: the graph is
-  /// then loaded from its own binary. Throws when that fails; the next call tries again.
+  /// The model's session in the device's context. If the context was lost, loads the graph from its
+  /// own binary into a new one. Throws if that fails; the next call tries again.
   std::shared_ptr<internal::Session> session();
-  /// Whether session() has yet to do so.
+  /// True if session() has to load the graph again.
   bool is_lost();
-  /// Whose thread calls the callbacks of this model's requests; made with the first call.
+  /// Its thread calls the callbacks of this model's requests; made by the first call.
   std::shared_ptr<internal::Completion> completion();
 
   /// Undoes a load() that failed half-way.
@@ -80,10 +80,10 @@ struct NPU_LOCAL CompiledModel::Impl {
 
   Device public_device;
   std::shared_ptr<Device::Impl> device;
-  internal::SharedProperties properties;  ///< the device's and over them the model's own
-  base::MappedFile file;                  ///< of an imported blob
-  base::PageBuffer in_memory;             ///< of a blob that was imported from memory
-  std::shared_ptr<const void> received;   ///< memory of a blob that a helper process compiled
+  internal::SharedProperties properties;  ///< the model's own win over the device's
+  base::MappedFile file;                  ///< an imported blob
+  base::PageBuffer in_memory;             ///< a blob that was imported from memory
+  std::shared_ptr<const void> received;   ///< a blob that a helper process compiled
   std::string name;
   std::vector<Port> inputs, outputs;
   std::vector<internal::BoundPort> bound_inputs, bound_outputs;
@@ -107,7 +107,7 @@ struct NPU_LOCAL CompiledModel::Impl {
   std::mutex session_mutex_;  // guards everything below
   std::shared_ptr<internal::Completion> completion_;
   std::shared_ptr<internal::Session> session_;
-  ze::GraphSource source_;  ///< of the session's graph; an IR's bytes are gone
+  ze::GraphSource source_;  ///< of the session's graph; without an IR's bytes
 };
 
 }  // namespace npu

@@ -14,7 +14,7 @@
 namespace npu::internal {
 namespace {
 
-/// Whether this thread calls back, for whichever requests: it must not wait for another such
+/// True in a thread that runs callbacks, of whichever requests. It must not wait for another such
 /// thread, which may be waiting for it.
 thread_local bool calls_back = false;
 
@@ -29,14 +29,14 @@ void pin_to(int cpu) {
 
 }  // namespace
 
-/// What thread and owners share; it outlives a Completion that ends in its own thread.
+/// The state shared by thread and owners; it outlives a Completion destroyed in its own thread.
 struct Completion::Core {
-  std::mutex mutex;  // guards everything here and what it says in Completed
+  std::mutex mutex;  // guards everything here and the marked members of Completed
   std::condition_variable changed;
   Completed* oldest = nullptr;
   Completed* newest = nullptr;
-  /// A callback that runs. Another one runs inside it when it ends that one's request, and when a
-  /// callback of another model does, at the same time.
+  /// A running callback. Others run at the same time if it ends their requests, or if they belong
+  /// to another model.
   struct Running {
     Completed* item;  ///< null again when a callback destroyed it
     Running* next;
@@ -65,7 +65,7 @@ void Completion::Core::run() {
   }
 }
 
-/// For a callback that ends another request, out of its turn.
+/// Runs a request's callback out of turn, because another callback ends that request.
 void Completion::Core::call_now(std::unique_lock<std::mutex>& lock, Completed& item) {
   while (item.queued_) {  // its callback may submit it again
     take_out(item);
@@ -152,7 +152,7 @@ Completion::~Completion() {
     core_->stopping = true;
   }
   core_->changed.notify_all();
-  // A callback that destroys the last request of a model ends the model in this very thread.
+  // A callback that destroys a model's last request destroys the model in this very thread.
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
@@ -160,7 +160,7 @@ Completion::~Completion() {
   }
 }
 
-/// As soon as the lock is given up, the callback may have ended the item, and with it this object.
+/// Once the lock is released, the callback may have destroyed the item, and with it this object.
 void Completion::add(Completed& item) {
   const std::shared_ptr<Core> core = core_;
   std::scoped_lock lock(core->mutex);
@@ -176,11 +176,11 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
   const std::uint64_t last = item.added_count_;
   const auto is_over = [&] { return item.called_count_ >= last; };
   if (std::this_thread::get_id() == core_->thread && !is_over()) {
-    if (!item.queued_) return true;  // the inference whose callback this is
+    if (!item.queued_) return true;  // called from the callback of this inference
     throw Error(ErrorCode::kInvalidArgument,
                 "a callback cannot wait for an inference: it would wait for itself");
   }
-  // A later point in time than that may be past what the clock can tell.
+  // A longer timeout may end past what the clock can tell.
   constexpr std::uint64_t kForEver = std::numeric_limits<std::int64_t>::max() / 2;
   if (timeout_ns >= kForEver) {
     core_->changed.wait(lock, is_over);

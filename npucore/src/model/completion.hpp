@@ -9,7 +9,7 @@
 
 namespace npu::internal {
 
-/// Something submitted whose end a completion thread waits for.
+/// A submission that a completion thread waits for.
 class Completed {
  public:
   using Callback = std::function<void(std::exception_ptr)>;
@@ -19,7 +19,7 @@ class Completed {
 
  private:
   friend class Completion;
-  /// Waits, and gives the error. Afterwards it may be submitted again.
+  /// Waits, and returns the error. Afterwards it may be submitted again.
   virtual std::exception_ptr complete() noexcept = 0;
   virtual std::shared_ptr<const Callback> callback() const = 0;
 
@@ -28,27 +28,27 @@ class Completed {
   bool queued_ = false;
   std::uint64_t added_count_ = 0;
   std::uint64_t called_count_ = 0;
-  std::exception_ptr error_;  ///< of the last one that was called
+  std::exception_ptr error_;  ///< of the last call
 };
 
 /// A thread that waits for submissions in their order and calls their callbacks.
 class Completion {
  public:
-  /// `pin`: to the CPU that makes it.
+  /// `pin`: pins it to the CPU that makes it.
   explicit Completion(bool pin);
   ~Completion();
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
 
   void add(Completed& item);
-  /// Until the callback of what was added last has returned. False when `timeout_ns` passed first;
-  /// else takes the error out. Throws in the thread itself, which would wait forever.
+  /// Waits until the callback of the last added item has returned. False when `timeout_ns` passed
+  /// first; else takes the error out. Throws in the completion thread itself, which would wait for
+  /// ever.
   bool wait(Completed& item, std::uint64_t timeout_ns, std::exception_ptr& error);
-  /// No thread but the calling one touches the item afterwards. What is in flight then, its owner
-  /// completes.
+  /// Afterwards only the calling thread touches the item. Its owner completes what is in flight.
   void remove(Completed& item);
 
-  /// One for all models of the process that want that.
+  /// The one for all models of the process that want to share it.
   static std::shared_ptr<Completion> shared(bool pin);
 
  private:

@@ -1,4 +1,4 @@
-// What a compiled model answers when it is asked for a property.
+// Answers to a compiled model's properties.
 #include <map>
 
 #include <npucore/error.hpp>

@@ -79,10 +79,10 @@ Request::Impl::Impl(std::shared_ptr<CompiledModel::Impl> model, std::uint32_t ba
   engine();
 }
 
-/// Whatever the device may still touch outlives the inference.
+/// Memory that the device may still touch outlives the inference.
 Request::Impl::~Impl() {
   if (base::is_forked_child()) return;
-  ending_ = true;  // else a callback that always submits again keeps it for ever
+  ending_ = true;  // a callback that always submits again would keep it for ever
   try {
     if (completion_) {
       completion_->remove(*this);
@@ -196,7 +196,7 @@ void Request::Impl::bind(Binding& binding, HostMemory memory) {
   changed(binding);
 }
 
-/// In the session that there is now: no call in between moves to another one.
+/// Plans for the current session; no call in between moves to another one.
 void Request::Impl::plan(Binding& binding, const BoundPort& port, const PortBinding& wanted) {
   const Tensor tensor = part_of(wanted);
   const std::optional<internal::StridedTensor> strided =
@@ -205,7 +205,7 @@ void Request::Impl::plan(Binding& binding, const BoundPort& port, const PortBind
   plan_.push_back({&binding, binding.bound_to(tensor, strided->strides, engine_->session->place)});
 }
 
-/// How the tensor would be bound; empty where it is bound already. Throws for what cannot be bound.
+/// The tensor's future binding; empty if it is bound already. Throws if it cannot be bound.
 std::optional<internal::StridedTensor> Request::Impl::check(const Binding& binding,
                                                             const BoundPort& port,
                                                             const Tensor& tensor,
@@ -285,7 +285,7 @@ void Request::Impl::add_producer(const Tensor& tensor, dmabuf::FenceUse use) {
   }
 }
 
-/// The NPU's driver waits for nobody's fences.
+/// NPU drivers do not wait for fences.
 void Request::Impl::wait_for_producers() const {
   for (const auto& producer : producers_) {
     if (!dmabuf::wait_for_producers(producer.fd, producer.use, kProducerTimeout)) {
@@ -329,7 +329,7 @@ void Request::Impl::set_callback(Callback callback) {
   callback_ = std::make_shared<const Callback>(std::move(callback));
 }
 
-/// Once it is added to the completion, its callback may end this object.
+/// Once it is added to the completion, its callback may destroy this object.
 std::uint64_t Request::Impl::submit() {
   base::refuse_after_fork();
   if (in_flight_) {
@@ -361,10 +361,10 @@ std::uint64_t Request::Impl::submit() {
   return copied;
 }
 
-/// What was submitted once is submitted again as it is: its memory is bound, and so kept.
+/// Submits a used recording again as it is: its memory is bound, and so kept.
 void Request::Impl::execute() {
   ze::Queue& queue = engine_->session->queue;
-  // Before the recordings' lock, for which whoever frees memory waits.
+  // Taken before the recordings' lock, for which threads that free memory wait.
   queue.take_places(engine_->submission);
   try {
     execute_in(queue);
@@ -399,7 +399,7 @@ bool Request::Impl::wait(nanoseconds timeout) {
   return true;
 }
 
-/// Once the inference has ended, well or not, the request is no longer in flight.
+/// After the inference's end, good or bad, the request is no longer in flight.
 bool Request::Impl::wait_for_end(std::uint64_t timeout_ns) {
   try {
     if (!engine_->session->queue.wait(engine_->submission, timeout_ns)) return false;

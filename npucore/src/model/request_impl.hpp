@@ -20,8 +20,8 @@
 
 namespace npu {
 
-/// Bindings and variables of one request, and what executes the graph on them in the model's
-/// current session.
+/// The bindings and variables of one request, and the objects that run the graph on them in the
+/// model's current session.
 struct NPU_LOCAL Request::Impl final : public internal::Completed {
   Impl(std::shared_ptr<CompiledModel::Impl> model, std::uint32_t batch);
   Impl(const Impl&) = delete;
@@ -32,7 +32,7 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   void bind_output(std::size_t index, HostMemory memory);
   void bind_input(std::size_t index, const Tensor& tensor, Strides strides);
   void bind_output(std::size_t index, const Tensor& tensor, Strides strides);
-  /// All of them or, when it throws, none.
+  /// Binds all of them or, if it throws, none.
   void bind(const Bindings& bindings);
   Tensor input(std::size_t index);
   Tensor output(std::size_t index);
@@ -60,7 +60,7 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
     int fd;
     dmabuf::FenceUse use;
   };
-  /// What belongs to one session, in the order in which it must be made.
+  /// The parts that belong to one session, in the order in which they must be made.
   struct Engine {
     Engine(std::shared_ptr<internal::Session> in_session, std::uint32_t lists, bool with_stamps,
            std::string what);
@@ -74,7 +74,7 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   std::exception_ptr complete() noexcept override;
 
   void require_idle(const char* what) const;
-  /// How a port is going to be bound.
+  /// A planned binding of a port.
   struct Change {
     internal::Binding* binding;
     internal::Binding::Bound bound;
@@ -112,15 +112,15 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   std::unique_ptr<Engine> engine_;
   std::vector<internal::Binding> inputs_, outputs_;
   std::vector<Change> plan_;               ///< a member, so that its memory is used again
-  std::vector<Tensor> states_;             ///< by variable; empty until it is needed
+  std::vector<Tensor> states_;             ///< by variable; empty until needed
   std::vector<ze::ArgumentValue> values_;  ///< of the graph's arguments, by their index
-  /// That was submitted for values_; null: to be chosen with the next submission.
+  /// The recording last submitted with values_; null: the next submit() picks one.
   ze::Recording* recording_ = nullptr;
   std::vector<Producer> producers_;
   bool settled_ = false;          ///< bindings and states are reached from engine_'s session
   bool prepared_ = false;         ///< everything is bound, and producers_ are those of the tensors
-  bool copied_ = false;           ///< some binding is
-  bool may_be_exported_ = false;  ///< some binding may, and then has producers
+  bool copied_ = false;           ///< some binding is copied
+  bool may_be_exported_ = false;  ///< some binding may be exported, and then has producers
   bool measured_ = false;         ///< the last submission of this session has ended well
   std::atomic<bool> in_flight_ = false;
   std::atomic<bool> ending_ = false;  ///< being destroyed

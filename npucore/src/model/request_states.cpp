@@ -1,4 +1,4 @@
-// Request::Impl: the model's variables, and what was measured.
+// The part of Request::Impl that handles variables and measurements.
 #include <algorithm>
 #include <cstring>
 

@@ -12,14 +12,14 @@
 
 namespace npu::internal {
 
-/// What a compiled model has in one context. Members are in the order in which they must be made,
-/// and unmade the other way round. Requests hold the session that their lists belong to.
+/// A compiled model's objects in one context. The members are made in this order and destroyed in
+/// reverse. Requests keep the session that their lists belong to.
 struct Session {
   /// Makes the queue and creates the graph.
   Session(Place in_place, const Properties& properties, const ze::GraphSource& source);
 
-  /// Loads the weights into the device, with the first call. Tells what that took in nanoseconds, 0
-  /// where it was done before.
+  /// Loads the weights into the device with the first call. Returns the time it took in
+  /// nanoseconds, 0 if they were loaded before.
   std::uint64_t initialize();
 
   const Place place;

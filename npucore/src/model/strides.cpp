@@ -27,7 +27,7 @@ std::size_t element_bytes(const Port& port) {
   return bits / 8;
 }
 
-/// A tensor with gaps: contiguous pieces, and how many there are along each axis, innermost first.
+/// A tensor with gaps: contiguous pieces, and their number along each axis, innermost first.
 struct Pieces {
   std::size_t bytes;
   std::size_t rank;
@@ -56,7 +56,7 @@ StridedTensor strided_tensor(const Port& port, std::span<const std::size_t> stri
   }
   ze::ElementStrides strides = {};
   bool dense = true;
-  std::size_t extent = element;  // of the dimensions so far, from first to behind last element
+  std::size_t extent = element;  // of the dimensions so far, to behind the last element
   std::size_t packed = element;
   for (std::size_t inner = 0; inner < rank; ++inner) {
     const std::size_t axis = rank - 1 - inner;

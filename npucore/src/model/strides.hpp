@@ -11,18 +11,17 @@
 
 namespace npu::internal {
 
-/// How a tensor with strides lies in memory.
+/// A strided tensor's layout in memory.
 struct StridedTensor {
   std::optional<ze::ElementStrides> strides;  ///< none for a dense tensor
   std::size_t bytes = 0;                      ///< from the first element to behind the last one
 };
 
 /// `strides_bytes` has one number for each dimension of the port, outermost first. Throws
-/// Error(kInvalidArgument) for what no tensor of the port can have.
+/// Error(kInvalidArgument) for strides that no tensor of the port can have.
 StridedTensor strided_tensor(const Port& port, std::span<const std::size_t> strides_bytes);
 
-/// The elements of a tensor of the port, and nothing between them, from one place to another where
-/// it lies with the same strides.
+/// Copies a tensor's elements, and nothing between them, to a place with the same strides.
 void copy_strided(const Port& port, const ze::ElementStrides& strides, const std::byte* from,
                   std::byte* to);
 
