@@ -19,7 +19,7 @@ Shape shape_from_dims(const std::uint32_t* dims, std::uint32_t count) {
   return Shape(dims, dims + std::min(count, ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE));
 }
 
-/// Before 1.2 the driver does not tell the rank: the layout does, else trailing ones are dropped.
+/// Drivers before 1.2 do not tell the rank: take it from the layout, else drop trailing dimensions.
 std::uint32_t rank_of(const ze_graph_argument_properties_t& properties) {
   switch (properties.deviceLayout) {
     case ZE_GRAPH_ARGUMENT_LAYOUT_C:
@@ -112,7 +112,7 @@ void take_long_shape(const GraphTable& table, ze_graph_handle_t graph, ArgumentI
 }  // namespace
 
 ElementType element_type(ze_graph_argument_precision_t precision) {
-  // By the precision's number.
+  // Indexed by the precision's number.
   constexpr ElementType kTypes[] = {
       ElementType::kUnknown, ElementType::kF32,     ElementType::kF16,     ElementType::kU16,
       ElementType::kU8,      ElementType::kI32,     ElementType::kI16,     ElementType::kI8,

@@ -25,7 +25,7 @@ Event make_event(const DeviceContext& device, const EventPool& pool, std::uint32
   return {device.loader, handle};
 }
 
-/// One more than there can be lists in flight, and one that the oldest of them waits for.
+/// One event more than lists can be in flight, and one that the oldest of them waits for.
 constexpr std::uint32_t kSpareEvents = 2;
 
 }  // namespace
@@ -40,7 +40,7 @@ Chain::Chain(const DeviceContext& device, std::uint32_t places)
 Chain::Link Chain::link(std::uint32_t ahead) {
   const std::uint64_t number = submitted_ + ahead;
   const ze_event_handle_t signal = events_[number % events_.size()].get();
-  // Whoever waited for its last use has ended: there are more events than places.
+  // The list that waited for this event has ended: there are more events than places.
   device_.check(device_.loader.zeEventHostReset(signal), "zeEventHostReset");
   if (number == 0) return {nullptr, signal};
   return {events_[(number - 1) % events_.size()].get(), signal};

@@ -8,8 +8,8 @@
 
 namespace npu::ze {
 
-/// Runs a queue's submissions one after the other where the device does not see to it: each waits
-/// for the event of the one before.
+/// Runs a queue's submissions one after the other if the device does not do it: each waits for the
+/// event of the one before.
 class Chain {
  public:
   /// The events that order one list; both stay the chain's.
@@ -18,13 +18,13 @@ class Chain {
     ze_event_handle_t signal = nullptr;
   };
 
-  /// For so many lists in flight at once.
+  /// `places`: lists in flight at once.
   Chain(const DeviceContext& device, std::uint32_t places);
   /// Held from link() to advance(), so that lists are submitted in the order of their links.
   std::mutex& mutex() { return mutex_; }
-  /// Of the list that is `ahead` lists after the next one.
+  /// The link of the list that is `ahead` lists after the next one.
   Link link(std::uint32_t ahead);
-  /// After the submission of so many lists.
+  /// Call it after the submission of so many lists.
   void advance(std::uint32_t lists) { submitted_ += lists; }
 
  private:

@@ -14,17 +14,17 @@
 
 namespace npu::ze {
 
-/// The graph extension's table together with the version that says which of its slots exist.
+/// The graph extension's table, with the version that says which of its slots exist.
 class GraphTable {
  public:
   GraphTable() = default;
   GraphTable(const ze_graph_dditable_ext_t& table, std::uint32_t version)
       : table_(&table), version_(version) {}
 
-  /// Slots of minor versions past this one must not even be read: the driver's table is shorter.
+  /// Slots of later minor versions must not even be read: the driver's table is shorter.
   bool has(std::uint32_t minor) const { return ze_npu_version_has(version_, 1, minor); }
   std::uint32_t version() const { return version_; }
-  /// Whether a blob's bytes may stay where they are, for as long as the graph lives.
+  /// Whether a blob's bytes may stay in place as long as the graph lives.
   bool takes_persistent_blobs() const { return has(13); }
   /// Whether the driver itself tells the compiler to profile layers.
   bool asks_for_layer_times() const { return has(5); }
@@ -36,20 +36,20 @@ class GraphTable {
   std::uint32_t version_ = 0;
 };
 
-/// A context on one NPU and what every call on it needs. Address-stable: handles point into it.
+/// A context on one NPU, with what every call on it needs. Address-stable: handles point into it.
 struct DeviceContext {
-  /// Throws where the driver gives no context or no graph table.
+  /// Throws if the driver gives no context or no graph table.
   explicit DeviceContext(NpuDevice device);
 
-  /// What a failed call's result means. The one judge of lost devices: where the result says so,
-  /// the context is lost from now on.
+  /// The meaning of a failed call's result. The one judge of lost devices: it marks the context as
+  /// lost if the result says so.
   ErrorCode judge(ze_result_t result) const;
-  /// The same for an execution, which any sign of trouble loses: an unknown error means a poisoned
-  /// context, and what a device in low power had begun is gone.
+  /// As judge(), for an execution, where any sign of trouble means a loss: an unknown error is a
+  /// poisoned context, and a device in low power has dropped its work.
   ErrorCode judge_execution(ze_result_t result) const;
-  /// Asks the device itself, whose fences stay "not ready" for ever once it hangs.
+  /// Asks the device itself: its fences stay "not ready" for ever once it hangs.
   bool tells_its_loss() const;
-  /// Throws what a call in this context failed with, as judged.
+  /// Throws the error of a failed call in this context, as judged.
   void check(ze_result_t result, const char* call, const char* advice = "") const {
     if (result != ZE_RESULT_SUCCESS) [[unlikely]] {
       fail(result, call, advice);
@@ -66,18 +66,18 @@ struct DeviceContext {
   bool imports_host_memory = false;
   /// Set when the device hung or the context is poisoned: nothing new is made in it.
   mutable std::atomic<bool> lost = false;
-  mutable MemoryUsers memory_users;  ///< what to tell before memory is freed
+  mutable MemoryUsers memory_users;  ///< to tell before memory is freed
   Context context;
 
  private:
   [[noreturn]] void fail(ze_result_t result, const char* call, const char* advice) const;
 };
 
-/// A mutable one where the driver has them.
+/// Makes a mutable one if the driver has them.
 CommandList make_command_list(const DeviceContext& device);
 Fence make_fence(const DeviceContext& device, const CommandQueue& queue);
 
-/// What the driver says about its compiler and its blobs.
+/// The driver's account of its compiler and its blobs.
 struct GraphCapabilities {
   Version compiler;  ///< 0.0: no compiler
   std::uint32_t newest_opset = 0;

@@ -17,7 +17,7 @@ MemoryUse query_memory(const DeviceContext& device) {
 
 std::uint64_t timer_ns(const DeviceContext& device, std::uint64_t ticks) {
   ze_device_properties_t properties = {};
-  // With this type the resolution is told in ticks a second, else in nanoseconds a tick.
+  // With this type the resolution is in ticks a second, else in nanoseconds a tick.
   properties.stype = static_cast<ze_structure_type_t>(kZeNpuCoreStypeDeviceProperties12);
   device.check(device.loader.zeDeviceGetProperties(device.npu.device, &properties),
                "zeDeviceGetProperties");

@@ -32,7 +32,7 @@ std::string last_log(const GraphTable& graph) {
   });
 }
 
-/// What the driver answered to a new graph, whose handle nobody owns yet.
+/// The driver's answer to a new graph, whose handle nobody owns yet.
 struct CreateOutcome {
   ze_result_t result = ZE_RESULT_SUCCESS;
   const char* call = "";
@@ -87,7 +87,7 @@ ErrorCode create_error_code(const DeviceContext& device, ze_result_t result,
   if (format == GraphSource::Format::kModel) {
     return code == ErrorCode::kUnsupported ? code : ErrorCode::kCompileFailed;
   }
-  // What is no blob is the caller's mistake, another build's blob is not.
+  // A file that is no blob is the caller's mistake; another build's blob is not.
   return code == ErrorCode::kInternal ? ErrorCode::kIncompatible : code;
 }
 
@@ -127,7 +127,7 @@ Graph::Graph(const DeviceContext& device, const GraphSource& source) : device_(&
   ze_graph_input_hash_t hash = {ZE_STRUCTURE_TYPE_GRAPH_INPUT_HASH, nullptr,
                                 source.input_hash.value_or(0)};
   if (source.input_hash && device.graph.has(14)) {
-    desc.pNext = &hash;  // the driver looks only there
+    desc.pNext = &hash;  // the only place where the driver looks
   }
   CreateOutcome outcome =
       device.graph.has(12) ? create_with_log(device, desc) : create_plain(device, desc);

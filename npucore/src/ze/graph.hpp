@@ -16,7 +16,7 @@ namespace npu::ze {
 
 class Queue;
 
-/// What a graph is made from. Drivers before graph extension 1.5 ignore the three switches.
+/// The source of a graph. Drivers before graph extension 1.5 ignore the three switches.
 struct GraphSource {
   enum class Format { kBlob, kModel };  ///< a driver's own binary, or a serialised IR
 
@@ -26,26 +26,26 @@ struct GraphSource {
   bool profile_layers = false;  ///< executions can then be measured layer by layer
   bool bypass_cache = false;    ///< the driver's
   bool bytes_persist = false;   ///< the driver may use them in place: whole pages, from 1.13 on
-  /// What the driver's cache takes for the bytes' hash: they hold addresses. Left out before 1.14.
+  /// A hash of the bytes for the driver's cache: they hold addresses. Left out before 1.14.
   std::optional<std::uint64_t> input_hash;
   std::string what;  ///< for messages: "compiling model 'x'"
 };
 
-/// What the driver tells about one argument of a graph.
+/// The driver's facts about one argument of a graph.
 struct ArgumentInfo {
   std::uint32_t index = 0;  ///< for pfnSetArgumentValue
   bool is_input = false;
-  std::string name;  ///< friendly name where the driver knows it, else the argument's own
+  std::string name;  ///< the friendly name if the driver knows it, else the argument's own
   std::vector<std::string> tensor_names;
-  ElementType type = ElementType::kUnknown;  ///< of the memory that is bound
-  Shape shape;                               ///< a dynamic dimension has its upper bound
-  bool takes_strides = false;                ///< tensors need not be dense
+  ElementType type = ElementType::kUnknown;  ///< type in the bound memory
+  Shape shape;                               ///< with the upper bound of a dynamic dimension
+  bool takes_strides = false;                ///< tensors may have gaps
 };
 
 /// A graph of the driver. The bytes of a blob must live as long as the graph.
 class Graph {
  public:
-  /// Throws with the driver's log.
+  /// Throws an error with the driver's log.
   Graph(const DeviceContext& device, const GraphSource& source);
 
   const DeviceContext& device() const { return *device_; }
@@ -56,9 +56,9 @@ class Graph {
   void initialize(const Queue& queue) const;
   std::vector<ArgumentInfo> arguments() const;
   bool loaded_from_cache() const { return (flags_ & kFromCache) != 0; }
-  /// Executing then needs a profiling query.
+  /// True if executing needs a profiling query.
   bool profiling_enabled() const { return (flags_ & kProfiling) != 0; }
-  /// The driver's blob. `copy` holds it where the driver cannot give a view.
+  /// The driver's blob. `copy` holds it if the driver cannot give a view.
   std::span<const std::byte> native_binary(std::vector<std::byte>& copy) const;
 
  private:
@@ -75,7 +75,7 @@ class Graph {
   std::uint32_t argument_count_ = 0;
   std::uint32_t init_stage_ = 0;
   ze_graph_properties_flags_t flags_ = 0;
-  mutable std::mutex arguments_mutex_;  // guards the driver's argument values of the graph
+  mutable std::mutex arguments_mutex_;  // guards the graph's argument values in the driver
 };
 
 }  // namespace npu::ze

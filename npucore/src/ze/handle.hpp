@@ -9,8 +9,9 @@
 
 namespace npu::ze {
 
-/// Owns one handle of Level Zero or of an extension; `kDestroy` is the member of `Table` that ends
-/// it. The table outlives every handle. A forked child owns none: they end in the parent.
+/// Owns one handle of Level Zero or of an extension; `kDestroy` is the member of `Table` that
+/// destroys it. The table outlives every handle. A forked child owns none: the parent destroys
+/// them.
 template <class Native, class Table, auto kDestroy>
 class Handle {
  public:

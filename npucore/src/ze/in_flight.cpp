@@ -55,7 +55,7 @@ void InFlight::leave(Submission& submission) {
   unwatched_.wait(lock, [&] { return submission.watchers_ == 0; });
 }
 
-/// Its owner may be the calling thread, later; so nobody else may be left to wait for it.
+/// Waits for the fence and not for the owner, which may be the calling thread itself.
 void InFlight::wait_for_oldest(std::unique_lock<std::mutex>& lock) {
   Submission& oldest = *oldest_;
   ++oldest.watchers_;
@@ -65,7 +65,7 @@ void InFlight::wait_for_oldest(std::unique_lock<std::mutex>& lock) {
   if (--oldest.watchers_ == 0) {
     unwatched_.notify_all();
   }
-  // Whatever it ended with is told to its owner.
+  // The owner learns the result itself.
   if (result != ZE_RESULT_NOT_READY && oldest.counted_) {
     give_back(oldest);
   }

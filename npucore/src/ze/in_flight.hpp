@@ -12,25 +12,25 @@ namespace npu::ze {
 
 class Queue;
 
-/// How long one look at a fence lasts: a driver reports a hung device as "not ready" forever.
+/// Duration of one look at a fence: a driver reports a hung device as "not ready" for ever.
 inline constexpr std::uint64_t kLookNs = 1'000'000'000;
 
-/// Waits for one fence, and asks the device about its loss once the waits have found nothing for
-/// kLookNs, however short each was.
+/// Waits for one fence, and asks the device whether it is lost once the waits have found nothing
+/// for kLookNs, however short each was.
 class Lookout {
  public:
-  /// Waits at most `timeout_ns`. Tells a lost device as such, not as "not ready".
+  /// Waits at most `timeout_ns`. Reports a lost device as lost, not as "not ready".
   ze_result_t wait(const DeviceContext& device, ze_fence_handle_t fence, std::uint64_t timeout_ns);
-  /// For another execution.
+  /// Starts anew for another execution.
   void reset() { since_ = {}; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  Clock::time_point since_;  ///< nothing was found; the epoch: no wait has ended in vain yet
+  Clock::time_point since_;  ///< since then nothing was found; the epoch: no wait was in vain yet
 };
 
 /// One execution that the device may be working on: its fence, and its places in the queue. It is
-/// made once and submitted again and again; it must not be destroyed while it is in flight.
+/// made once and submitted again and again, and must not be destroyed in flight.
 class Submission {
  public:
   /// `what` is for messages: "running 'x'".
@@ -40,9 +40,9 @@ class Submission {
   std::uint32_t lists() const { return lists_; }
   const std::string& what() const { return what_; }
   Lookout& lookout() { return lookout_; }
-  /// Before it is submitted: a fence that could not be reset would signal at once.
+  /// Call it before a submission: a fence that could not be reset would signal at once.
   void renew_fence(const Queue& queue);
-  /// After the execution. What was not reset is renewed before the next one.
+  /// Call it after the execution. A fence that cannot be reset is renewed before the next one.
   ze_result_t reset_fence(const DeviceContext& device);
 
  private:
@@ -55,8 +55,8 @@ class Submission {
   // Guarded by the mutex of InFlight.
   Submission* older_ = nullptr;
   Submission* newer_ = nullptr;
-  int watchers_ = 0;      // threads that wait for the fence in the owner's place
-  bool counted_ = false;  // it takes places
+  int watchers_ = 0;      // threads that wait for the fence besides the owner
+  bool counted_ = false;  // it occupies places
 };
 
 /// The submissions of one queue, oldest first. A driver's queue has few places (62): past them the
@@ -67,9 +67,9 @@ class InFlight {
 
   explicit InFlight(const DeviceContext& device) : device_(device) {}
 
-  /// Takes places; when none are free, waits until the oldest submissions have ended.
+  /// Takes places; waits until the oldest submissions have ended if none are free.
   void enter(Submission& submission);
-  /// Gives them back: once the fence has signalled, before it is reset or destroyed.
+  /// Gives the places back. Call it after the fence has signalled, before it is reset or destroyed.
   void leave(Submission& submission);
 
  private:

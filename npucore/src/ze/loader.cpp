@@ -50,7 +50,8 @@ ze_result_t init_npu_drivers(const Loader& loader, std::vector<ze_driver_handle_
   return result;
 }
 
-/// Flags 0: a restriction would stick to the process and hide GPUs from other users of the loader.
+/// Flags 0: a restriction would hold for the whole process and hide GPUs from the loader's other
+/// users.
 ze_result_t init_all_drivers(const Loader& loader, std::vector<ze_driver_handle_t>& drivers) {
   ze_result_t result = loader.zeInit(0);
   std::uint32_t count = 0;
@@ -67,7 +68,7 @@ ze_result_t init_all_drivers(const Loader& loader, std::vector<ze_driver_handle_
 }  // namespace
 
 std::string Loader::default_library() {
-  // A library that is loaded: not for a caller to choose who has fewer rights than the program.
+  // The program loads this library, so a caller with fewer rights must not choose it.
   const char* wanted = ::secure_getenv("NPUCORE_ZE_LOADER");
   return wanted && *wanted ? wanted : "libze_loader.so.1";
 }
@@ -93,7 +94,7 @@ std::unique_ptr<const Loader> Loader::open(const std::string& library) {
 
 bool Loader::unload(std::unique_ptr<const Loader>& loader) {
   ::dlclose(loader->handle);
-  // Where the library stays, this reference takes the place of the one given up.
+  // If the library stays, this reference takes the place of the one given up.
   if (::dlopen(loader->library.c_str(), RTLD_LAZY | RTLD_NOLOAD)) return false;
   loader.reset();
   return true;
@@ -129,7 +130,7 @@ std::vector<ze_driver_handle_t> init_drivers(const Loader& loader) {
   if (loader.zeInitDrivers) {
     result = init_npu_drivers(loader, drivers);
   }
-  // A driver older than zeInitDrivers is only found the old way.
+  // Drivers older than zeInitDrivers are only found the old way.
   if (drivers.empty()) {
     result = init_all_drivers(loader, drivers);
   }

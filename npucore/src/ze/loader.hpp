@@ -46,14 +46,14 @@ namespace npu::ze {
   ENTRY(zeMemFree)                               \
   ENTRY(zeMemGetAllocProperties)
 
-/// libze_loader, opened at run time, and its entry points. The library stays open when the object
-/// ends, unless it is unloaded before anything was made with it: the drivers that it opened have
-/// threads and exit handlers of their own.
+/// libze_loader, opened at run time, and its entry points. The library stays open after this
+/// object's end, unless it is unloaded before anything was made with it: its drivers have threads
+/// and exit handlers of their own.
 struct Loader {
-  /// Throws Error(kNotFound) when the library or one of its entry points is missing.
+  /// Throws Error(kNotFound) if the library or one of its entry points is missing.
   static std::unique_ptr<const Loader> open(const std::string& library);
-  /// Closes the library and ends the object; false, and all as before, when someone else in the
-  /// process keeps it loaded.
+  /// Closes the library and destroys the object. False, with nothing changed, if someone else in
+  /// the process keeps the library loaded.
   static bool unload(std::unique_ptr<const Loader>& loader);
   /// The environment variable NPUCORE_ZE_LOADER (a name or path), else libze_loader.so.1.
   static std::string default_library();
@@ -71,25 +71,25 @@ struct Loader {
   std::string library;  ///< the path that was opened
   void* handle = nullptr;
 
-  /// "1.8.12"; empty when the loader does not tell. Valid after the loader was initialised.
+  /// "1.8.12"; empty if the loader does not tell. Valid once the loader is initialised.
   std::string version() const;
-  /// Whether it looks for NPU drivers under every name that they have had.
+  /// Whether it looks for NPU drivers under all their names, old and new.
   bool knows_npu_drivers() const {
     return zeInitDrivers != nullptr;
   }
-  /// Whether the library has an entry point that is none of those above.
+  /// Whether the library has an entry point besides those above.
   bool has(const char* entry_point) const;
 };
 
-/// The environment variable with the drivers that a loader opens in place of its own list.
+/// The environment variable that lists drivers to open in place of the loader's own list.
 inline constexpr const char* kDriversVariable = "ZE_ENABLE_ALT_DRIVERS";
-/// Makes Intel's driver tell what it does.
+/// Turns on the log of Intel's driver.
 inline constexpr const char* kDriverLogVariable = "ZE_INTEL_NPU_LOGLEVEL";
 
 /// Whether this process has opened the library by now.
 bool is_loaded(const std::string& library);
 
-/// Initialises the loader and gives every driver it found. Throws Error(kNotFound) when there is
+/// Initialises the loader and returns every driver it found. Throws Error(kNotFound) if there is
 /// none.
 std::vector<ze_driver_handle_t> init_drivers(const Loader& loader);
 

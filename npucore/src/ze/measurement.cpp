@@ -13,7 +13,7 @@
 namespace npu::ze {
 namespace {
 
-/// Of one list: its begin, and from the middle on its end.
+/// Stamps of one list: its begin, and in the second half its end.
 constexpr std::size_t kStampBytes = 128;
 
 LayerStatus status_of(ze_layer_status_t status) {
@@ -43,7 +43,7 @@ LayerProfile to_profile(const ze_profiling_layer_info& layer, std::uint64_t begi
           .dma_ns = layer.dma_ns};
 }
 
-/// First and last moment of what ran; both 0 where nothing did.
+/// First and last moment of the layers that ran; both 0 if none did.
 std::pair<std::uint64_t, std::uint64_t> span_of(
     const std::vector<ze_profiling_layer_info>& layers) {
   std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
@@ -78,7 +78,7 @@ void Measurement::make_queries(const Graph& graph) {
   device_.check(device_.profiling->pfnProfilingPoolCreate(graph.handle(), lists_, &pool),
                 "pfnProfilingPoolCreate");
   pool_ = ProfilingPool(*device_.profiling, pool);
-  queries_.reserve(lists_);  // each has its place before the driver makes it
+  queries_.reserve(lists_);  // no reallocation: the driver writes each handle into its place
   for (std::uint32_t list = 0; list < lists_; ++list) {
     ze_graph_profiling_query_handle_t query = nullptr;
     device_.check(device_.profiling->pfnProfilingQueryCreate(pool, list, &query),

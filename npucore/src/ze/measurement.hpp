@@ -10,11 +10,11 @@
 
 namespace npu::ze {
 
-/// What is measured of each execution, besides its results: layers, the time of the whole, or
-/// nothing. Reading it while in flight is a race.
+/// Measures each execution: its layers, the time of the whole, or nothing. Reading it while in
+/// flight is a race.
 class Measurement {
  public:
-  /// Measures layers where the graph was made for that; `stamps`: when each list begins and ends.
+  /// Measures layers if the graph was made for that; `stamps`: when each list begins and ends.
   Measurement(const Graph& graph, std::uint32_t lists, bool stamps);
 
   bool has_layers() const { return !queries_.empty(); }
@@ -22,12 +22,12 @@ class Measurement {
 
   /// The last execution's first list, layer by layer. Needs has_layers().
   std::vector<LayerProfile> layers() const;
-  /// What the device took for all lists of the last execution. Needs layers or stamps.
+  /// Time on the device of all lists of the last execution. Needs layers or stamps.
   std::uint64_t elapsed_ns() const;
 
-  /// What an execution in this list has to be recorded with; null without layers.
+  /// The query that an execution in this list is recorded with; null without layers.
   ze_graph_profiling_query_handle_t query(std::uint32_t list) const;
-  /// Where the list writes the device's clock. Needs has_stamps().
+  /// The place where the list writes the device's clock. Needs has_stamps().
   std::uint64_t* begin_stamp(std::uint32_t list) const;
   std::uint64_t* end_stamp(std::uint32_t list) const;
 

@@ -63,7 +63,7 @@ Memory Memory::import_host(const DeviceContext& device, void* pages, std::size_t
   import_desc.stype = kZeNpuCoreStypeExternalMemmapSysmemExtDesc;
   import_desc.pSystemMemory = pages;
   import_desc.size = size_bytes;
-  // NPU drivers take this flag for "the device only reads"; memory that it writes must not have it.
+  // NPU drivers read this flag as "the device only reads"; memory that it writes must not have it.
   const ze_host_mem_alloc_flags_t flags =
       read_only ? ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED : 0;
   void* address = nullptr;

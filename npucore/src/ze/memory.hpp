@@ -15,12 +15,12 @@ class Memory {
   /// Page-aligned; `exportable` memory can become a DMA-BUF.
   static Memory allocate(const DeviceContext& device, std::size_t size_bytes, CpuCaching caching,
                          bool exportable);
-  /// The DMA-BUF behind `fd`, which stays the caller's. At most one import per buffer and context
-  /// may be alive: freeing one of two takes the device's mapping from both.
+  /// Imports the DMA-BUF behind `fd`, which stays the caller's. At most one import per buffer and
+  /// context may live: freeing one of two removes the device's mapping of both.
   static Memory import_dmabuf(const DeviceContext& device, int fd, std::size_t size_bytes);
 
-  /// Whole pages of the application, which keeps them mapped for as long as the object lives. Only
-  /// where DeviceContext::imports_host_memory. No two imports of a context may overlap.
+  /// Imports whole pages of the application, which keeps them mapped as long as the object lives.
+  /// Needs DeviceContext::imports_host_memory. Two imports of a context must not overlap.
   static Memory import_host(const DeviceContext& device, void* pages, std::size_t size_bytes,
                             bool read_only);
 
@@ -35,12 +35,12 @@ class Memory {
     std::swap(size_bytes_, other.size_bytes_);
     return *this;
   }
-  /// Recordings that name it are dropped.
+  /// Drops the recordings that name it.
   ~Memory();
 
-  /// For the CPU too.
+  /// Valid for the CPU too.
   void* address() const { return address_; }
-  /// A new file descriptor, the caller's.
+  /// A new file descriptor, which the caller closes.
   int export_dmabuf() const;
 
  private:

@@ -21,7 +21,8 @@ struct MemoryRange {
   }
 };
 
-/// What names memory of a context without owning it. It is told before the memory is freed.
+/// An object that names memory of a context without owning it, and is told before the memory is
+/// freed.
 class MemoryUser {
  public:
   /// Lets go of the memory. Called on any thread.
@@ -34,8 +35,8 @@ class MemoryUser {
 /// The users in one context.
 class MemoryUsers {
  public:
-  /// One user's place among them: the last member of the user, so that it is told nothing while it
-  /// ends.
+  /// A user's place in the list. Make it the user's last member, so that a user being destroyed is
+  /// told nothing.
   class Entry {
    public:
     Entry(MemoryUsers& all, MemoryUser& user) : all_(all), user_(user) {

@@ -11,7 +11,7 @@
 namespace npu::ze {
 namespace {
 
-/// Whether the call succeeded; what it answered otherwise goes into `problem`.
+/// Whether the call succeeded; if not, describes the result in `problem`.
 bool succeeded(ze_result_t result, const char* call, std::string& problem) {
   if (result == ZE_RESULT_SUCCESS) return true;
   problem = base::text(call, " failed with ", describe(result));

@@ -15,7 +15,7 @@
 
 namespace npu::ze {
 
-/// An NPU that a driver offers. Handles are the driver's: nothing to destroy.
+/// An NPU that a driver offers. The driver owns the handles: nothing to destroy.
 struct NpuDevice {
   const Loader* loader = nullptr;
   ze_driver_handle_t driver = nullptr;
@@ -28,17 +28,16 @@ struct NpuDevice {
   /// Whether it is the software NPU: its name begins with "Software NPU".
   bool is_software() const;
   bool is_integrated() const;
-  /// "3720", "4000", ...; empty for a PCI id that no known NPU has.
+  /// "3720", "4000", ...; empty for an unknown PCI id.
   std::string platform() const;
-  /// 0 when the driver does not have the extension.
+  /// 0 if the driver does not have the extension.
   std::uint32_t extension_version(const std::string& extension_name) const;
   /// Whether the driver has the extension in this version or a later one of the same major.
   bool has_extension(const std::string& extension_name, std::uint32_t major,
                      std::uint32_t minor) const;
-  /// Whether it imports a memfd as if it were a DMA-BUF, which only the software NPU can be told
-  /// to.
+  /// Whether it imports a memfd as if it were a DMA-BUF, an option of the software NPU only.
   bool imports_memfd() const;
-  /// The table of an extension. Null when the driver does not advertise it.
+  /// The table of an extension. Null if the driver does not advertise it.
   const void* extension_table(const std::string& extension_name) const;
   /// "<name> <major>.<minor>" of each extension.
   std::vector<std::string> extension_lines() const;
@@ -53,16 +52,16 @@ std::uint32_t most_tiles(const std::string& platform);
 /// The PCI device id of the platform's first product; 0 for an unknown one.
 std::uint32_t pci_device_id_of(const std::string& platform);
 
-/// Every device of type VPU whose driver has the graph extension. `problem` takes the call that was
-/// refused while looking.
+/// Every device of type VPU whose driver has the graph extension. `problem` takes a call that
+/// failed meanwhile.
 std::vector<NpuDevice> find_npus(const Loader& loader,
                                  const std::vector<ze_driver_handle_t>& drivers,
                                  std::string& problem);
 
-/// "0000:00:0b.0"; empty when the driver does not tell.
+/// "0000:00:0b.0"; empty if the driver does not tell.
 std::string pci_address(const NpuDevice& npu);
 
-/// The ordinal of the first queue group that computes. Throws Error(kUnsupported) where none does.
+/// The ordinal of the first queue group that computes. Throws Error(kUnsupported) if none does.
 std::uint32_t compute_queue_ordinal(const NpuDevice& npu);
 
 }  // namespace npu::ze

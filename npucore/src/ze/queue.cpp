@@ -96,7 +96,7 @@ void Queue::take_places(Submission& submission) {
   in_flight_.enter(submission);
 }
 
-/// Chained: an event is free for a list once there is a place for it.
+/// With a chain: a list that has a place also has a free event.
 void Queue::submit(Recording& recording, Submission& submission) {
   if (!chain_) [[likely]] {
     return execute(recording, submission);
@@ -139,7 +139,7 @@ bool Queue::wait(Submission& submission, std::uint64_t timeout_ns) {
   return true;
 }
 
-/// After a wait that failed: unless the device is lost, the execution may go on.
+/// Waits on after a wait that failed: unless the device is lost, the execution may go on.
 void Queue::wait_out(Submission& submission) const {
   while (submission.lookout().wait(device_, submission.fence(), kLookNs) == ZE_RESULT_NOT_READY) {
   }

@@ -14,20 +14,20 @@ namespace npu::ze {
 
 class Recording;
 
-/// For Queue::wait(): until the execution ends.
+/// Makes Queue::wait() wait for the execution's end.
 inline constexpr std::uint64_t kNoTimeout = std::numeric_limits<std::uint64_t>::max();
 
-/// What a queue is made with; it cannot be changed later, but for the workload.
+/// The options a queue is made with; only the workload can change later.
 struct QueueOptions {
   Priority priority = Priority::kMedium;
-  bool turbo = false;  ///< left out, with a log message, where the driver has no such option
-  /// One submission after the other. Where the device itself sees to it, turbo is left out.
+  bool turbo = false;  ///< left out, with a log message, if the driver lacks it
+  /// Runs one submission after the other. If the device itself does that, turbo is left out.
   bool sequential = false;
   std::optional<WorkloadType> workload;
 };
 
-/// A command queue of one context, and what is in flight there. Different threads may submit and
-/// wait at once, each with its own submission.
+/// A command queue of one context, and its work in flight. Different threads may submit and wait at
+/// once, each with its own submission.
 class Queue {
  public:
   static constexpr std::uint32_t kPlaces = InFlight::kPlaces;
@@ -36,20 +36,20 @@ class Queue {
 
   const DeviceContext& device() const { return device_; }
   const CommandQueue& handle() const { return handle_; }
-  /// Throws Error(kUnsupported) where the driver has no workload types.
+  /// Throws Error(kUnsupported) if the driver has no workload types.
   void set_workload(WorkloadType type) const;
-  /// Whether recordings are made anew for each submission, with the events that order them.
+  /// Whether each submission needs a new recording, with the events that order it.
   bool is_chained() const { return chain_ != nullptr; }
 
-  /// When no place is free, waits until the oldest submissions have ended. With no lock held that
-  /// others need for ending or making something.
+  /// Waits until the oldest submissions have ended if no place is free. Hold no lock that others
+  /// need to end or to make something.
   void take_places(Submission& submission);
-  /// Of a submission that was not submitted after all.
+  /// Undoes take_places() for a submission that failed.
   void give_back_places(Submission& submission) { in_flight_.leave(submission); }
-  /// Executes the recording. The submission has its places, and keeps them if this throws.
+  /// Executes the recording. The submission holds its places, and keeps them if this throws.
   void submit(Recording& recording, Submission& submission);
-  /// False when `timeout_ns` passed first. Throws when the execution failed. Unless it was false,
-  /// the execution is over, and the submission may be used again.
+  /// False when `timeout_ns` passed first. Throws if the execution failed. Otherwise the execution
+  /// is over, and the submission may be used again.
   bool wait(Submission& submission, std::uint64_t timeout_ns);
 
  private:
@@ -59,7 +59,7 @@ class Queue {
 
   const DeviceContext& device_;
   const CommandQueue handle_;
-  std::unique_ptr<Chain> chain_;  ///< only where submissions wait for each other's events
+  std::unique_ptr<Chain> chain_;  ///< only if submissions wait for each other's events
   InFlight in_flight_;
 };
 

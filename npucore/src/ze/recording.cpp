@@ -144,7 +144,7 @@ std::uint64_t Recording::next_command(ze_command_list_handle_t list) {
 }
 
 void Recording::change(const std::vector<ArgumentValue>& values) {
-  changes_.reserve(values.size());  // what points into them stays valid
+  changes_.reserve(values.size());  // pointers into it stay valid
   stride_changes_.reserve(values.size());
   for (std::uint32_t list = 0; list < handles_.size(); ++list) change_list(list, values);
   replaced_ = std::exchange(values_, values);
@@ -169,7 +169,7 @@ void Recording::change_list(std::uint32_t list, const std::vector<ArgumentValue>
     if (!value.strides) continue;
     auto& strides = stride_changes_.emplace_back(strides_of(*value.strides));
     *next = &strides;
-    next = const_cast<const void**>(&strides.pNext);  // of a chain that the driver only reads
+    next = const_cast<const void**>(&strides.pNext);  // the driver only reads this chain
   }
   device_->check(device_->loader.zeCommandListUpdateMutableCommandsExp(handles_[list], &desc),
                  "zeCommandListUpdateMutableCommandsExp", "binding other tensors");

@@ -13,10 +13,10 @@
 
 namespace npu::ze {
 
-/// As the driver wants them: in elements, innermost first; what the rank lacks is 0.
+/// Strides as the driver wants them: in elements, innermost first, 0 past the rank.
 using ElementStrides = std::array<std::uint32_t, 5>;
 
-/// What one argument of the graph is bound to: memory that its owner keeps.
+/// The memory bound to one argument of the graph; its owner keeps it.
 struct ArgumentValue {
   const std::byte* address = nullptr;
   std::size_t item_bytes = 0;  ///< from one list's part to the next one's, in a batch
@@ -26,11 +26,11 @@ struct ArgumentValue {
 };
 
 /// Command lists that execute a graph on one set of values: one list for each item of a batch. The
-/// graph and the measurement outlive it. Nothing of it is called while it is in flight.
+/// graph and the measurement outlive it. Call nothing of it in flight.
 ///
 /// A driver's list keeps the buffers that it was recorded with. Freeing a DMA-BUF's import while a
-/// list still has it would close the buffer's handle only later, and with it that of a newer import
-/// of the same buffer; so lists are reset before what they name is freed (drop()).
+/// list has it would close the buffer's handle only later, and with it that of a newer import of
+/// the same buffer. So lists are reset before memory that they name is freed (drop()).
 class Recording {
  public:
   /// `changeable`: lists whose arguments can be changed without recording them anew.
@@ -38,21 +38,20 @@ class Recording {
             bool changeable);
 
   const std::vector<ArgumentValue>& values() const { return values_; }
-  /// False from the first time on that the driver has refused to tell what can be changed.
+  /// False from the driver's first refusal to say what can be changed.
   bool is_changeable() const { return changeable_; }
 
-  /// Records the lists for these values, or changes them where they can be.
+  /// Records the lists for these values, or changes them if possible.
   void set(const std::vector<ArgumentValue>& values);
   /// Only notes the values: record_in() records them.
   void note(const std::vector<ArgumentValue>& values) { values_ = values; }
-  /// Records the lists as the next ones of the chain, for one submission. With the chain's mutex
-  /// held.
+  /// Records the lists as the next ones of the chain, for one submission. Hold the chain's mutex.
   void record_in(Chain& chain) { record(values_, &chain); }
-  /// A changed list lets go of what it had before when it is submitted.
+  /// Forgets replaced values: a submitted list has let go of them.
   void was_submitted() { replaced_.clear(); }
-  /// Whether the lists keep something of this memory.
+  /// Whether the lists keep any of this memory.
   bool names(const MemoryRange& range) const;
-  /// The lists let go of all memory, and are recorded before they are used again.
+  /// Makes the lists let go of all memory; they are recorded again before their next use.
   void drop() noexcept;
 
   std::span<ze_command_list_handle_t> lists() { return handles_; }
@@ -72,12 +71,12 @@ class Recording {
   const DeviceContext* device_;
   const Measurement* measurement_;
   bool changeable_;
-  std::vector<ArgumentValue> values_;    ///< empty: not usable as it is
+  std::vector<ArgumentValue> values_;    ///< empty: must be recorded before use
   std::vector<ArgumentValue> replaced_;  ///< by a change, and kept until the next submission
   std::vector<CommandList> lists_;
   std::vector<ze_command_list_handle_t> handles_;
-  std::vector<std::uint64_t> commands_;  ///< of the execution in each list, for changing it
-  // Of one change; members, so that their memory is used again.
+  std::vector<std::uint64_t> commands_;  ///< the execution's id in each list, for changing it
+  // Scratch for one change; members, so that their memory is used again.
   std::vector<ze_npu_core_mutable_graph_argument_exp_desc_t> changes_;
   std::vector<ze_graph_argument_value_strides_t> stride_changes_;
 };

@@ -30,13 +30,13 @@ void Recordings::set(Recording& recording, const std::vector<ArgumentValue>& val
   changeable_ = recording.is_changeable();
 }
 
-/// The one recorded for `values`, else a new one or the one that was not used for the longest time.
+/// The recording for `values`, else a new one, or the one whose last use is longest ago.
 Recording& Recordings::choose(const std::vector<ArgumentValue>& values) {
   if (recordings_.empty()) {
     add();
   }
   if (chained_ || changeable_) return recordings_.front().recording;
-  // Buffers mostly come round in turn: the next one first.
+  // Buffers mostly come round in turn: try the next one first.
   for (std::size_t ahead = 0; ahead < recordings_.size(); ++ahead) {
     const std::size_t index = (last_ + 1 + ahead) % recordings_.size();
     if (recordings_[index].recording.values() == values) {

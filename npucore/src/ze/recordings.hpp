@@ -9,19 +9,19 @@
 
 namespace npu::ze {
 
-/// What was recorded for the values of one graph's executions. Where driver and loader have mutable
-/// command lists, one recording is changed to what is bound. Elsewhere what was recorded for
-/// earlier values is kept and used again when they come back: at most kMost recordings, because a
-/// driver may keep a copy of the graph's per-inference state for each list. They own no memory:
-/// what names memory that is freed is dropped first. The caller owns what is submitted.
+/// The recordings for one graph's executions. If driver and loader have mutable command lists, one
+/// recording is changed to each new binding. Otherwise recordings of earlier values are kept for
+/// when the values come back: at most kMost, because a driver may keep a copy of the graph's
+/// per-inference state for each list. They own no memory: those that name freed memory are dropped
+/// first. The caller owns what is submitted.
 class Recordings final : MemoryUser {
  public:
-  /// A recording on its way to a submission; no other thread frees what it names meanwhile. Dropped
-  /// unless it was submitted.
+  /// A recording on its way to a submission; meanwhile no other thread frees memory that it names.
+  /// Dropped unless it was submitted.
   class Use {
    public:
-    /// The recording that executes the graph on `values`. It stays as it is until the next use, for
-    /// as long as its memory is kept. Not while in flight.
+    /// The recording that executes the graph on `values`. It stays valid until the next use, as
+    /// long as its memory lives. Make no Use in flight.
     Use(Recordings& recordings, const std::vector<ArgumentValue>& values);
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
@@ -45,7 +45,7 @@ class Recordings final : MemoryUser {
 
   static constexpr std::size_t kMost = 16;
 
-  /// Of executions in `queue`, with so many lists each.
+  /// For executions in `queue`, with so many lists each.
   Recordings(const Graph& graph, const Queue& queue, const Measurement& measurement,
              std::uint32_t lists);
 
@@ -56,7 +56,7 @@ class Recordings final : MemoryUser {
   Recording& make_or_replace();
   void add();
 
-  /// The one whose last use is longest ago is the first to go.
+  /// A recording; the one whose last use is longest ago is replaced first.
   struct Used {
     Recording recording;
     std::uint64_t last_use = 0;
@@ -66,7 +66,7 @@ class Recordings final : MemoryUser {
   const Measurement& measurement_;
   const std::uint32_t lists_;
   const bool chained_;
-  std::mutex mutex_;  // guards everything below, but for a recording that is submitted as it is
+  std::mutex mutex_;  // guards everything below, except a recording submitted again as it is
   bool changeable_;
   std::vector<Used> recordings_;
   std::size_t last_ = 0;  ///< index of the recording that was used last

@@ -11,7 +11,7 @@ namespace npu::ze {
 /// "ZE_RESULT_ERROR_DEVICE_LOST (0x70000001)".
 std::string describe(ze_result_t result);
 
-/// What npucore calls this result, where the caller knows nothing better.
+/// npucore's code for this result, unless the caller knows a better one.
 ErrorCode error_code(ze_result_t result);
 
 /// "<call> failed with <result>: <advice>".

@@ -10,7 +10,7 @@
 namespace npu::ze {
 namespace {
 
-// Named here: headers of loader 1.8 lack the first three.
+// Declared here: headers of loader 1.8 lack the first three.
 using Init = ze_result_t(ZE_APICALL*)(std::uint32_t);
 using DriverGet = ze_result_t(ZE_APICALL*)(std::uint32_t*, zes_driver_handle_t*);
 using DeviceGet = ze_result_t(ZE_APICALL*)(zes_driver_handle_t, std::uint32_t*,
@@ -43,7 +43,7 @@ bool is_same_device(const Loader& loader, zes_device_handle_t candidate, const N
          properties.core.deviceId == npu.properties.deviceId && npu.name() == properties.core.name;
 }
 
-/// Through zesInit, else the core's handle, which older loaders take for Sysman's too.
+/// The handle from zesInit, else the core's, which older loaders take for Sysman too.
 zes_device_handle_t sysman_handle(const DeviceContext& device) {
   const Loader& loader = device.loader;
   const auto init = symbol<Init>(loader, "zesInit");
