@@ -55,7 +55,7 @@ std::uint64_t fnv1a(Bytes bytes) {
   return hash;
 }
 
-/// Says why a file cannot be loaded, always with its name.
+/// Throws the reason why a file cannot be loaded, always with the file's name.
 class Refusal {
  public:
   explicit Refusal(const std::string& file_name) : file_name_(file_name) {}
@@ -90,7 +90,7 @@ void skip_layouts(ByteReader& reader) {
   const auto inputs = reader.number<std::uint64_t>().value_or(0);
   const auto outputs = reader.number<std::uint64_t>().value_or(0);
   for (const auto count : {inputs, outputs}) {
-    // Ends with the first layout that is not there, however large the count.
+    // Stops at the first missing layout, however large the count.
     for (std::uint64_t i = 0; i < count && !reader.failed(); ++i) {
       reader.take(reader.number<std::uint16_t>().value_or(0));
     }
@@ -182,7 +182,7 @@ std::optional<BlobDescription> find_description(Bytes gap, const Refusal& refusa
   }
 }
 
-/// Whether what starts there looks like OpenVINO's metadata, as far as it goes.
+/// Whether the bytes look like OpenVINO's metadata, as far as they go.
 bool looks_like_metadata(Bytes bytes) {
   constexpr std::size_t kTelling = 3;
   constexpr std::uint16_t kFirstYear = 2023, kLastYear = 2099;
@@ -196,7 +196,8 @@ bool looks_like_metadata(Bytes bytes) {
   return !year || (*year >= kFirstYear && *year <= kLastYear);
 }
 
-/// A bare ELF has nothing behind it; a blob that lost its end still has its metadata.
+/// Refuses a blob that lost its end: a bare ELF has nothing behind it, but such a file has
+/// metadata.
 void check_not_cut_off(Bytes file, const Refusal& refusal) {
   constexpr std::size_t kSearched = 1 << 20;  // more than any metadata; not all of a large file
   auto offset = file.size() / kPayloadAlignment * kPayloadAlignment;
@@ -249,7 +250,7 @@ BlobView open_with_footer(Bytes file, const Refusal& refusal) {
     refusal.no_blob("it is XML; if it is an IR, load it as a model (npuinfer, Model::read)");
   }
   if (ends_with(file, kFooterMagic)) {
-    open_with_footer(file, refusal);  // says why, where the metadata tell it
+    open_with_footer(file, refusal);  // throws the reason if the metadata give one
     refusal.unsupported("its content is not an ELF: it is encrypted, or of another kind");
   }
   refusal.no_blob(file.empty() ? "it is empty" : "it does not start with an ELF header");

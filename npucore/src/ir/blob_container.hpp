@@ -16,18 +16,17 @@
 
 namespace npu::ir {
 
-/// Who made a blob and for what; zeros and empty where that is not known.
+/// The tools and versions that made a blob; zero or empty if unknown.
 struct BuiltWith {
   std::string platform;
   Version compiler, elf, runtime;
   std::uint32_t driver_version = 0;
   bool operator==(const BuiltWith&) const = default;
 };
-/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592"; what is not known is
-/// left out.
+/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592", without unknown parts.
 std::string describe(const BuiltWith& built);
 
-/// What npucore writes beside a driver's blob.
+/// npucore's own description of a blob, written beside the driver's blob.
 struct BlobDescription {
   std::string model_name;
   std::optional<FrameInput> frame_input;
@@ -37,19 +36,19 @@ struct BlobDescription {
   BuiltWith built_with;
 };
 
-/// A blob file, taken apart. Looks into the file's bytes.
+/// The parts of a blob file, which point into the file's bytes.
 struct BlobView {
-  std::span<const std::byte> native;  ///< the ELF, with its zero padding where the file has it
-  std::optional<BlobDescription> description;  ///< only of blobs that npucore wrote
+  std::span<const std::byte> native;  ///< the ELF, with its zero padding if the file has it
+  std::optional<BlobDescription> description;  ///< only in blobs that npucore wrote
   std::string writer;  ///< "OpenVINO 2026.4.1", "npucore"; empty for a bare ELF
 };
 
 /// Takes a bare ELF, an exported blob of OpenVINO (metadata 2.0 to 2.7) or one of npucore. Throws
-/// Error(kInvalidArgument) for what is no blob or is damaged, Error(kUnsupported) for kinds of
-/// blobs that cannot be loaded; the message names `file_name` and the reason.
+/// Error(kInvalidArgument) if it is no blob or is damaged, Error(kUnsupported) for kinds of blobs
+/// that cannot be loaded; the message names `file_name` and the reason.
 BlobView open_blob(std::span<const std::byte> file, const std::string& file_name);
 
-/// What follows the ELF in a file of npucore:
+/// The part that follows the ELF in a file of npucore:
 ///
 ///     zeros up to a multiple of 4096
 ///     OpenVINO's metadata, version 2.0: u16 minor, u16 major, then 3 x u16 version of OpenVINO
@@ -57,9 +56,9 @@ BlobView open_blob(std::span<const std::byte> file, const std::string& file_name
 ///     u64 size of everything in front of the metadata, "OVNPU"
 ///
 /// Integers are little-endian and unaligned. OpenVINO's NPU plugin finds the metadata by the last
-/// two fields and allows a gap behind it, in which the description lies. Version 2.0 is what all
-/// its releases with 2.x metadata read; the version of OpenVINO named there is 2026.4.1, the one it
-/// was tried with.
+/// two fields and allows a gap behind it; the description lies in that gap. All its releases with
+/// 2.x metadata read version 2.0; the version of OpenVINO named there is 2026.4.1, with which it
+/// was tested.
 std::vector<std::byte> blob_trailer(std::size_t native_size_bytes,
                                     const BlobDescription& description,
                                     std::uint32_t compiler_version);

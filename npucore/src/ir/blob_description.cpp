@@ -43,7 +43,7 @@ std::uint32_t small_number(pugi::xml_node node, const char* name) {
 
 template <std::floating_point T>
 T real(pugi::xml_node node, const char* name) {
-  // Not by strtod, which follows the locale of the program around us.
+  // strtod would follow the locale of the surrounding program.
   const std::string_view text = node.attribute(name).value();
   T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -286,7 +286,7 @@ BlobDescription read_description(std::string_view text) {
   }
   BlobDescription description;
   description.model_name = text_of(root, "model");
-  // Files of the first release have none.
+  // Files of the first release lack it.
   if (const auto built = root.child("built_with")) {
     description.built_with = read_built_with(built);
   }

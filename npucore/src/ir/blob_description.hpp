@@ -9,9 +9,9 @@
 
 namespace npu::ir {
 
-/// The description as XML text, and back. `compiler_version` is only for people who read the file.
+/// Converts the description to XML text. `compiler_version` is only for people who read the file.
 std::string write_description(const BlobDescription& description, std::uint32_t compiler_version);
-/// Throws std::invalid_argument that says what is wrong with the text.
+/// The description in the text. Throws std::invalid_argument that says what is wrong with it.
 BlobDescription read_description(std::string_view text);
 
 }  // namespace npu::ir

@@ -9,7 +9,7 @@
 
 namespace npu::ir {
 
-/// Little-endian numbers from untrusted bytes. Once a read would pass the end, everything is empty.
+/// Reads little-endian numbers from untrusted bytes. Returns nothing after a read past the end.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}

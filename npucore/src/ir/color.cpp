@@ -56,7 +56,7 @@ ColorMap yuv_to_rgb(const FrameLayout& frame) {
   return map;
 }
 
-/// Also of a grey frame for a colour model, whose channels are then equal.
+/// Also used for a grey frame and a colour model, whose channels are then equal.
 ColorMap luma_to_gray(const FrameLayout& frame, std::uint32_t channels) {
   const auto [zero, gain, chroma_gain] = levels(frame.range, bits_per_component(frame.format));
   return {std::vector<ColorMap::Row>(channels, {gain, 0, 0}),

@@ -12,10 +12,10 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// What Intel's compiler describes networks in: lists, of which the fourth has the outputs.
+// Intel's compiler describes networks as lists, of which the fourth has the outputs.
 constexpr std::uint32_t kDescriptionSection = 0x8aaaaaaa;
 constexpr int kOutputList = 3;
-// A tensor: nine strides, eight dimensions, a name, its order and type, how many dimensions.
+// A tensor: nine strides, eight dimensions, a name, its order and type, the number of dimensions.
 constexpr std::size_t kTensorBytes = 0x180, kDimensionsAt = 0x48, kRankAt = 0x174;
 constexpr std::uint32_t kMostDimensions = 8;
 

@@ -17,7 +17,7 @@ namespace {
 // Byte offsets in the headers of ELF64.
 constexpr std::size_t kTableOffset = 0x28, kEntrySize = 0x3a;
 constexpr std::size_t kHeaderBytes = 64, kEntryBytes = 64;
-/// Of all names together: each section may name the same text of the file.
+/// Limits all names together: many sections may name the same text of the file.
 constexpr std::size_t kMostNameBytes = std::size_t{16} << 20;
 
 struct Header {

@@ -10,7 +10,7 @@
 namespace npu::ir {
 
 /// The sections of a little-endian ELF64 file, without the empty first one. Throws
-/// Error(kInvalidArgument) that names `file_name` where headers point outside of the file.
+/// Error(kInvalidArgument) that names `file_name` if headers point outside of the file.
 std::vector<BlobSection> elf_sections(std::span<const std::byte> elf, const std::string& file_name);
 
 }  // namespace npu::ir

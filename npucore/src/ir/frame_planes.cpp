@@ -15,13 +15,13 @@ PlaneView bytes_of(std::string name, std::size_t plane, const std::vector<Compon
   return view;
 }
 
-/// A byte of something else in front of them.
+/// Skips a filler byte in front of the channels.
 PlaneView after_a_byte(PlaneView view) {
   view.first_byte = 1;
   return view;
 }
 
-/// Little-endian 16 bits, in steps of 8.
+/// A view of little-endian 16-bit words, in steps of 8 bits.
 PlaneView words_of(std::string name, std::size_t plane, const std::vector<Component>& components) {
   constexpr double kLowByte = 1.0 / 256;
   PlaneView view{std::move(name), plane, {}};
@@ -118,7 +118,7 @@ Value FramePlanes::visible(const Plane& plane, const Value& input) {
   if (input.shape[3] == bytes) {
     return builder_.slice(label, input, {{1, top, top + rows}, {2, left, left + columns}});
   }
-  // A stride that ends inside a sample: cut bytes first, then see samples.
+  // A stride that ends inside a sample: cut bytes first, then form samples.
   const auto cut = builder_.slice(
       label, input, {{1, top, top + rows}, {2, left * bytes, (left + columns) * bytes}});
   return builder_.reshape(with_suffix("samples", plane.suffix), cut, {1, rows, columns, bytes});
@@ -151,8 +151,8 @@ Value FramePlanes::planar(const std::string& name, const Value& samples) {
   return builder_.reshape(label, samples, {1, 1, samples.shape[1], samples.shape[2]});
 }
 
-/// A sample's second Y goes beside its first one: a new shape and a transposition bring all Y
-/// together, no slice with steps.
+/// Puts a sample's second Y beside its first one with a reshape and a transposition, instead of
+/// slices with steps.
 Value FramePlanes::luma_of_pairs(const PlaneView& view, const Value& samples) {
   const auto rows = samples.shape[1], columns = 2 * samples.shape[2];
   const auto pixels =
@@ -165,7 +165,8 @@ Value FramePlanes::luma_of_pairs(const PlaneView& view, const Value& samples) {
 
 Value FramePlanes::resize(const std::string& name, const Value& value, const PlaneShape& shape,
                           const Placement& place) {
-  // Against the frame's own size, not the plane's: of an odd size half a chroma sample is outside.
+  // Scales by the frame's own size, not the plane's: with an odd size half a chroma sample is
+  // outside.
   const auto scale = [](std::uint32_t to, std::uint32_t pixels, std::uint32_t from) {
     return static_cast<double>(std::uint64_t{to} * pixels) / from;
   };

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kWeights = 9;
 using Weights9 = std::array<double, kWeights>;
 
-// What the compiler puts in: rows R, G, B over Y, Cb, Cr, and the bias that belongs to them.
+// The compiler's own conversion: rows R, G, B over Y, Cb, Cr, and their bias.
 constexpr Weights9 kFusedMatrix{1.164, 0, 1.596, 1.164, -0.391, -0.813, 1.164, 2.018, 0};
 constexpr std::array<double, 3> kFusedBias{-222.912, 135.488, -276.928};
 constexpr double kTolerance = 2e-3;
@@ -31,12 +31,12 @@ class Walk {
     const auto type = layer_type(layer_);
     return std::any_of(types.begin(), types.end(), [&](const char* name) { return type == name; });
   }
-  /// What feeds the input at `position`; empty where there is none.
+  /// The layer that feeds the input at `position`; empty if there is none.
   Walk up(std::size_t position = 0) const {
     const auto source = document_->producer(input(position));
     return {*document_, source ? document_->layer(source->layer) : pugi::xml_node()};
   }
-  /// Itself, or what feeds it when it is of that type.
+  /// Its first input's layer if this one has that type, else itself.
   Walk skip(const char* type) const { return is({type}) ? up() : *this; }
   PortRef input(std::size_t position) const {
     const auto port = input_port(layer_, position);
@@ -80,12 +80,12 @@ bool limits_to_color_range(const Document& document, const Weights& weights, con
   return root.is({"FakeQuantize"}) && splat_in_color_range(document, weights, root);
 }
 
-/// A luma and a chroma plane joined, as the compiler looks for them.
+/// True for a joined luma and chroma plane in the pattern that the compiler looks for.
 bool joins_planes(const Walk& concat) {
   if (!concat.is({"Concat"}) || !concat.has_two_inputs()) return false;
   const auto luma = concat.up(0).skip("Convert").skip("FakeQuantize");
   const auto chroma = concat.up(1).skip("FakeQuantize");
-  // What only moves a dimension of 1 becomes a reshape inside the compiler.
+  // The compiler turns layers that only move a dimension of 1 into a reshape.
   return luma.is({"Reshape", "Squeeze", "Unsqueeze", "Transpose"}) && chroma.is({"Interpolate"}) &&
          chroma.up().is({"Transpose"});
 }
@@ -126,7 +126,7 @@ constexpr const char* kConsequence =
     "out wrong; take the conversion out of the model and let npucore convert the frames, or use "
     "one convolution per plane";
 
-/// One for each convolution, whose name may be long and whose followers many.
+/// One warning for each convolution: its name may be long and its followers many.
 std::optional<std::string> warning_at(const Document& document, const Weights& weights,
                                       const Walk& root, std::set<LayerId>& warned) {
   const auto conversion = conversion_at(root.up());

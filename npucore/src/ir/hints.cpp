@@ -79,7 +79,7 @@ Preprocess preprocess_from_hints(const ModelInfo& info, const FrameLayout& frame
   if (const auto pad = numbers(info, "pad_value"); !pad.empty()) {
     preprocess.pad_value = pad[0];
   }
-  // In the Model API images are BGR, and this says that the model wants the other order.
+  // The Model API's images are BGR; this says that the model wants the other order.
   if (const auto reverse = find(info, "reverse_input_channels")) {
     preprocess.channels = is_true(*reverse) ? ChannelOrder::kRGB : ChannelOrder::kBGR;
   }

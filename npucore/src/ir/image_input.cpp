@@ -17,7 +17,7 @@ namespace {
 using base::text;
 
 constexpr std::size_t kImageRank = 4;
-constexpr std::int64_t kLargestSide = 1 << 14;  // weights of a resampling are as many by pixels
+constexpr std::int64_t kLargestSide = 1 << 14;  // a resampling's matrix has as many rows
 
 std::string describe(const Port& port) {
   return text(base::quoted(port.name), ' ', to_string(port.type), to_string(port.shape));
@@ -57,7 +57,7 @@ bool is_channel_count(std::int64_t dimension) {
   return dimension == 3 || dimension == 1;
 }
 
-/// By the layout where there is one, else by the axis that has three entries, or one.
+/// Follows the layout if there is one, else the axis with three entries, or with one.
 std::optional<bool> channels_are_last(pugi::xml_node layer, const Shape& shape) {
   const auto letters = layout_letters(layer);
   if (letters == "NCHW") return false;

@@ -17,7 +17,7 @@ struct ImageInput {
 };
 
 /// `name` empty: the only input of rank 4. Throws Error(kNotFound) that lists the inputs, or
-/// Error(kUnsupported) for one that takes no picture.
+/// Error(kUnsupported) for an input that takes no picture.
 ImageInput find_image_input(const Model::Impl& model, const std::string& name);
 
 }  // namespace npu::ir

@@ -20,7 +20,7 @@ namespace npu {
 
 namespace {
 
-/// The work of a call on what a model holds.
+/// Runs the work of a call on the model's parts.
 template <class Work>
 decltype(auto) with(const std::shared_ptr<Model::Impl>& impl, const Work& work) {
   return base::only_errors([&]() -> decltype(auto) { return work(base::live(impl, "Model")); });

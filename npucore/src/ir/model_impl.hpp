@@ -22,8 +22,8 @@ struct NPU_LOCAL Model::Impl {
   std::vector<Port> inputs, outputs;
   std::map<std::string, std::string> model_info;
   std::optional<FrameInput> frame_input;
-  bool reshaped = false;  ///< the shapes inside the model are older than those of its inputs
-  /// orig_target_sizes as a constant: it stays the size of this picture.
+  bool reshaped = false;  ///< the shapes inside the model are older than its inputs'
+  /// The constant that replaced orig_target_sizes, and the input whose size it holds.
   struct FrozenSizes {
     ir::LayerId constant = 0, picture = 0;
   };

@@ -14,8 +14,8 @@ struct Span {
   std::uint32_t begin, size;
 };
 
-/// The middle `size` of `whole`, in whole samples of the planes and not empty. `first` is where the
-/// frame begins in them.
+/// The middle `size` of `whole`, in whole samples of the planes and not empty. The frame begins at
+/// `first` in the planes.
 Span middle(double size, std::uint32_t whole, std::uint32_t first, std::uint32_t sample) {
   const std::uint32_t step = whole >= 2 * sample ? sample : 1;
   const auto samples = [step](double pixels) {

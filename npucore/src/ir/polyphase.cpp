@@ -12,10 +12,10 @@ namespace {
 
 using base::text;
 
-// Up to there they are ahead of Interpolate where Intel's estimate counts it (5010, 256 of 1080
-// rows: 518 against 657 us). More convolutions, which are then smaller, gain little.
+// Up to this many, Intel's estimate counts them faster than Interpolate (5010, 256 of 1080 rows:
+// 518 against 657 us). More but smaller convolutions gain little.
 constexpr std::int64_t kMostPhases = 64;
-// Of f32: they are to stay small beside a model's.
+// Most f32 weights, to stay small beside a model's.
 constexpr std::int64_t kMostWeights = 1'500'000;
 // Results in a group. NPUs compute channels by sixteens.
 constexpr std::int64_t kWantedGroup = 16, kMostGroup = 64;
@@ -24,7 +24,8 @@ std::int64_t floor_of(std::int64_t dividend, std::int64_t divisor) {
   return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
 }
 
-/// The smallest multiple of `period` from 16 on that divides `width`, or else the largest one.
+/// The smallest multiple of `period` that divides `width` and is 16 or more, else the largest
+/// below.
 std::int64_t group_of(std::int64_t period, std::int64_t width) {
   auto found = period;
   for (auto group = period; group <= kMostGroup && found < kWantedGroup; group += period) {
@@ -46,7 +47,7 @@ bool fits(const FrameLayout& frame, const PlaneShape& shape) {
          frame.crop_left % shape.pixels_x == 0 && frame.crop_top % shape.pixels_y == 0;
 }
 
-/// Empty where its samples cannot be grouped.
+/// Empty if the plane's samples cannot be grouped.
 std::optional<Polyphase::Plane> plan_plane(const FrameLayout& frame, const Placement& place,
                                            const ColorMap& map, std::size_t index) {
   const auto shape = plane_shapes(frame.format)[index];
@@ -61,7 +62,7 @@ std::optional<Polyphase::Plane> plan_plane(const FrameLayout& frame, const Place
     if (view.full_width_of_pairs) {
       found.column_bytes /= 2;
       found.columns = Period::of(frame.width, place.width);
-      // A copy of the edge's pair would have its far pixel next to the picture.
+      // A copy of the edge's pair would put its far pixel next to the picture.
       if (found.columns.looks_outside()) return std::nullopt;
     }
     plane.views.push_back(std::move(found));
@@ -99,7 +100,7 @@ bool find_groups(Polyphase& polyphase, std::size_t channels) {
   return false;
 }
 
-/// The rows of a plane, from which each phase takes its own, and the weights of their columns.
+/// A plane's rows, from which each phase takes its own, and the weights of their columns.
 class Strip {
  public:
   Strip(GraphBuilder& builder, const Polyphase& polyphase, const Polyphase::Plane& plane,
@@ -121,12 +122,12 @@ class Strip {
     return row_bytes_ == other.row_bytes_ && plane_->group_bytes == other.plane_->group_bytes;
   }
   const Polyphase::Plane& plane() const { return *plane_; }
-  /// Of a byte of the groups that the kernel sees, in a result's channel.
+  /// The weight of a byte, among the groups that the kernel sees, for a result's channel.
   double weight(std::int64_t channel, std::int64_t byte) const {
     return weights_[static_cast<std::size_t>(channel * plane_->kernel_width * plane_->group_bytes +
                                              byte)];
   }
-  /// One row of each period: u8, [1, periods, 1, bytes].
+  /// A row out of each period: u8, [1, periods, 1, bytes].
   Value row(std::int64_t at) {
     const std::int64_t shift = at < 0 ? -1 : at < period_ ? 0 : 1;
     return cut(shift, at - shift, 1);
@@ -137,7 +138,7 @@ class Strip {
   }
 
  private:
-  /// Copies of the first and the last sample around all of an axis.
+  /// Repeats the first and the last sample at both ends of an axis.
   void repeat_edges(const char* name, std::int64_t axis, std::int64_t count) {
     const auto size = value_.shape[static_cast<std::size_t>(axis)];
     const auto label = text(label_, '/', name);
@@ -149,7 +150,7 @@ class Strip {
     value_ = builder_.concat(label, all, axis);
   }
 
-  /// The rows by period, where these begin `shift` rows further down.
+  /// The rows by period, starting `shift` rows further down.
   const Value& by_period(std::int64_t shift) {
     const auto [known, is_new] = shifted_.try_emplace(shift);
     if (is_new) {
@@ -208,7 +209,7 @@ class Strip {
   std::vector<double> weights_;
 };
 
-/// One convolution of a phase: rows, and of which strip and with what share each is.
+/// One convolution of a phase: its rows, with the strip and the share of each.
 struct Part {
   struct Row {
     const Strip* strip;
@@ -226,7 +227,7 @@ struct Part {
   }
 };
 
-/// Planes that lie alike share a convolution.
+/// Gives planes of the same layout one convolution.
 std::vector<Part> parts_of(std::vector<Strip>& strips, std::int64_t phase) {
   std::vector<Part> parts;
   for (auto& strip : strips) {
@@ -276,7 +277,7 @@ class PhaseBuilder {
   PhaseBuilder(GraphBuilder& builder, const Polyphase& polyphase, const ColorMap& map, double white)
       : builder_(builder), polyphase_(polyphase), map_(map), white_(white) {}
 
-  /// f32, [1, periods, 1, a row of results]
+  /// One phase of the result: f32, [1, periods, 1, a row of results].
   Value build(std::vector<Strip>& strips, std::int64_t phase) {
     const auto label = text("phase/", phase);
     const auto parts = parts_of(strips, phase);
@@ -300,8 +301,8 @@ class PhaseBuilder {
     const auto& plane = part.rows.front().strip->plane();
     const auto rows = builder_.concat(label + "/planes", part.values, 2);
     const auto count = static_cast<std::int64_t>(part.rows.size());
-    // Rows of one group each are one matrix. As a kernel of several rows, OpenVINO 2026's CPU
-    // plugin reads beyond its weights.
+    // Rows of one group each form one matrix. As a kernel of several rows, OpenVINO 2026's CPU
+    // plugin would read beyond its weights.
     if (rows.shape[3] == plane.group_bytes && plane.kernel_width == 1) {
       const auto bytes = count * plane.group_bytes;
       const auto planar = planar_floats(label, rows, {1, rows.shape[1], 1, bytes});

@@ -27,7 +27,7 @@ void set_flag(pugi::xml_node rt_info, const char* name) {
   set(flag, "value", "YES");
 }
 
-/// Since 5.9 the compiler knows arguments by their index, if the model says so.
+/// Compilers from 5.9 on know arguments by their index, if the model says so.
 bool knows_indices(CompilerVersion version) {
   return version.major > 5 || (version.major == 5 && version.minor >= 9);
 }
@@ -43,7 +43,7 @@ void set_flags(pugi::xml_node net, CompilerVersion version) {
   }
 }
 
-/// The outermost graph and all bodies, those inside others first: what has layers of its own.
+/// The outermost graph and all bodies, inner ones first: every element with layers of its own.
 std::vector<pugi::xml_node> graphs(pugi::xml_node net) {
   struct Finder : pugi::xml_tree_walker {
     std::vector<pugi::xml_node> found;
@@ -57,7 +57,7 @@ std::vector<pugi::xml_node> graphs(pugi::xml_node net) {
   Finder finder;
   finder.found.push_back(net);
   net.traverse(finder);
-  // An Identity may have a body: when it is dropped, that is gone.
+  // Inner bodies first: dropping an Identity that has a body removes that body.
   std::reverse(finder.found.begin(), finder.found.end());
   return finder.found;
 }
@@ -119,8 +119,8 @@ void connect(pugi::xml_node graph, std::uint64_t constant, pugi::xml_node layer,
   set(edge, "to-port", port);
 }
 
-/// Interpolate-4 has sizes and scales, of which shape_calculation_mode says the one that counts;
-/// Interpolate-11 has that one only. The other one becomes ones, in a constant of id `constant`.
+/// Interpolate-4 has sizes and scales, and shape_calculation_mode names the one that counts;
+/// Interpolate-11 has only that one. Fills the other with ones, in a constant of id `constant`.
 void downgrade_interpolate(pugi::xml_node graph, pugi::xml_node layer, std::uint64_t constant,
                            Weights& weights) {
   constexpr std::int64_t kMostAxes = 64;
@@ -159,7 +159,7 @@ void downgrade_interpolates(pugi::xml_node graph, Weights& weights) {
   }
 }
 
-/// Whether a convolution's filter has one element for each pair of channels, so that SAME pads
+/// True if a convolution's filter has one element for each pair of channels: SAME then pads
 /// nothing, whatever the picture's size.
 bool has_filter_of_single_elements(pugi::xml_node layer) {
   const auto ports = input_ports(layer);
@@ -170,7 +170,7 @@ bool has_filter_of_single_elements(pugi::xml_node layer) {
                                              shape.end(), [](auto size) { return size == 1; });
 }
 
-/// Intel's compiler takes SAME_UPPER of such filters with the stride 1 only.
+/// Writes explicit pads: Intel's compiler takes SAME_UPPER for such filters with stride 1 only.
 std::size_t write_pads(pugi::xml_node graph) {
   std::size_t written = 0;
   for (const char* type : {"Convolution", "GroupConvolution"}) {

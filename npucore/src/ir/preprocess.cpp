@@ -29,8 +29,8 @@ using Channels = std::vector<double>;
 // [0,255] behind a colour matrix for BT.601.
 constexpr double kShift = 16;
 constexpr double kWhite = 255;
-// What colours are multiplied by before they are limited: NPUs compute in f16, where sums of Y, Cb
-// and Cr, up to four times white, must stay below 65504.
+// Most that colours are multiplied by before they are limited: NPUs compute in f16, where sums of
+// Y, Cb and Cr, up to four times white, must stay below 65504.
 constexpr double kMostGain = 64;
 
 /// f32, NCHW, channels as the model wants them: value = (grey level - shift) * gain.
@@ -40,12 +40,12 @@ struct Picture {
   bool normalized = false;  ///< channel by channel, as the model wants them
 };
 
-/// What makes the model's values of grey levels: value = level * factor + offset, per channel.
+/// The step from grey levels to the model's values: value = level * factor + offset, per channel.
 struct Normalization {
   Channels factor, offset;
 };
 
-/// What all steps look at.
+/// The common inputs of all steps.
 struct Job {
   const Preprocess& preprocess;
   const ImageInput& image;
@@ -132,7 +132,7 @@ bool has_borders(const Placement& place) {
   return place.left + place.top + place.right + place.bottom > 0;
 }
 
-/// What the model's channels are of a view's. Empty if the view is not needed.
+/// Shares of a view's channels in the model's channels. Empty if the view is not needed.
 std::vector<Channels> shares_of(const PlaneView& view, const ColorMap& map) {
   std::vector<Channels> rows;
   bool needed = false;
@@ -156,7 +156,7 @@ bool is_identity(const std::vector<Channels>& rows) {
   return true;
 }
 
-/// Each plane is resized and converted by itself, and the results are added.
+/// Resizes and converts each plane by itself, and adds the results.
 Picture from_planes(const Job& job) {
   std::optional<Value> sum;
   for (const auto& view : plane_views(job.preprocess.frame.format)) {
@@ -176,7 +176,7 @@ Picture from_planes(const Job& job) {
   return {job.builder.clamp("color/limit", value, -kShift, kWhite - kShift), kShift};
 }
 
-/// The same, together with as much of the normalisation as can be done before the limits and the
+/// As from_planes(), with as much of the normalisation as can be done before the limits and the
 /// borders.
 Picture from_phases(const Job& job, const Polyphase& polyphase) {
   const auto [factor, offset] = normalization(job);
@@ -210,7 +210,7 @@ void add_borders(const Job& job, Picture& picture) {
                       (job.preprocess.pad_value - picture.shift) * picture.gain);
 }
 
-/// What is not done yet of it, as one multiplication and one addition.
+/// Applies the rest of the normalisation, as one multiplication and one addition.
 Value normalize(const Job& job, const Picture& picture) {
   auto value = picture.value;
   if (picture.normalized) return value;

@@ -4,9 +4,9 @@
 
 namespace npu::ir {
 
-/// Replaces the model's image input by u8 inputs for the planes of `preprocess.frame` and the
-/// operators that turn them into it. The operators and their order are those that an NPU's compiler
-/// maps well, and that match none of its rewriters: see fuse_guard.hpp.
+/// Replaces the model's image input by u8 inputs for the planes of `preprocess.frame`, and by the
+/// operators that turn them into it. An NPU's compiler maps these operators in this order well, and
+/// none of its rewriters matches them: see fuse_guard.hpp.
 void add_preprocess(Model::Impl& model, const Preprocess& preprocess);
 
 }  // namespace npu::ir

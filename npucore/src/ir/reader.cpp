@@ -17,8 +17,8 @@ namespace {
 
 using base::text;
 
-/// They are used while a model is loaded only, and an application that compiles in a helper process
-/// has little memory to spare for them.
+/// Most weights to copy. They are used only while a model is loaded, and an application that
+/// compiles in a helper process has little memory to spare for them.
 constexpr std::uint64_t kMostCopiedWeights = std::uint64_t{1} << 20;
 
 DataRange usable_range(const Document& document, pugi::xml_node constant) {
@@ -29,7 +29,7 @@ DataRange usable_range(const Document& document, pugi::xml_node constant) {
   return *range;
 }
 
-/// A constant whose bytes are fewer than its shape says would be read past its end.
+/// Refuses a constant with fewer bytes than its shape needs: it would be read past its end.
 void check_constant_size(const Document& document, pugi::xml_node constant, DataRange range) {
   const auto data = constant.child("data");
   const auto bits =
@@ -86,7 +86,7 @@ struct PortCounts {
   const char* type;
   std::size_t least_inputs, most_inputs, least_outputs, most_outputs;
 };
-// Of the layers that are edited here, or asked for what feeds them: by OpenVINO's opsets 1 to 16.
+// Layers that npucore edits, or whose inputs it looks at: by OpenVINO's opsets 1 to 16.
 constexpr std::array kPortCounts{
     PortCounts{"Parameter", 0, 0, 1, 1}, PortCounts{"Result", 1, 1, 0, 1},
     PortCounts{"Const", 0, 0, 1, 1},     PortCounts{"Convert", 1, 1, 1, 1},

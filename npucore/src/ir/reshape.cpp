@@ -57,7 +57,7 @@ void set_parameter_shape(pugi::xml_node parameter, const Shape& shape) {
   set_port_shape(parameter.child("output").child("port"), shape);
 }
 
-/// What is static in the model for all shapes of the old bounds stays true inside them.
+/// Facts that hold for all shapes within the old bounds hold for a shape inside them.
 bool fits(const Shape& shape, const std::optional<std::vector<Bounds>>& bounds) {
   if (!bounds) return true;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -67,7 +67,7 @@ bool fits(const Shape& shape, const std::optional<std::vector<Bounds>>& bounds) 
   return true;
 }
 
-/// All layers whose values depend on these, themselves included.
+/// These layers and all whose values depend on them.
 std::set<LayerId> downstream(const Document& document, std::set<LayerId> sources) {
   const auto followers = document.followers();
   std::vector<LayerId> ready(sources.begin(), sources.end());

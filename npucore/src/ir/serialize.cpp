@@ -28,7 +28,7 @@ using base::text;
 
 constexpr std::uint32_t kElements = 2;  // XML and weights
 constexpr unsigned kWeightlessIr = 11;
-constexpr std::size_t kAddressDigits = 20;  // of the largest
+constexpr std::size_t kAddressDigits = 20;  // of the largest address
 
 enum class Addresses { kOfThisProcess, kLeftOpen };
 
@@ -52,12 +52,12 @@ class Writer {
   std::byte* place_;
 };
 
-/// The constants that are copied, each once, one behind the other.
+/// The constants to copy, each once, one behind the other.
 class CopiedConstants {
  public:
   /// `most_bytes`: of all together.
   explicit CopiedConstants(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
-  /// Where the bytes will be.
+  /// Returns the place that the bytes will have.
   std::uint64_t add(DataRange range, std::span<const std::byte> bytes) {
     const auto [place, added] = offsets_.emplace(std::pair(range.offset, range.size_bytes), size_);
     if (added) {
@@ -81,8 +81,8 @@ class CopiedConstants {
   std::uint64_t most_bytes_;
 };
 
-/// What stands for an address: that of the bytes, or their offset in the weights in as many digits
-/// as any address has.
+/// The text for an address: the bytes' own address, or their offset in the weights with as many
+/// digits as any address has.
 std::string address_text(Addresses addresses, DataRange range, std::span<const std::byte> bytes) {
   if (addresses == Addresses::kOfThisProcess) {
     return std::to_string(reinterpret_cast<std::uintptr_t>(bytes.data()));
@@ -109,7 +109,7 @@ void place_data(pugi::xml_node constant, std::uint64_t offset, std::uint64_t siz
   set(data, "size", size);
 }
 
-/// Each constant of the text then tells an address or a place in what is copied.
+/// Gives each constant of the text an address, or a place among the copied ones.
 CopiedConstants divide(const PreparedModel& prepared, std::size_t threshold_bytes,
                        Addresses addresses) {
   CopiedConstants copied(prepared.weights.size_bytes());
@@ -128,7 +128,7 @@ CopiedConstants divide(const PreparedModel& prepared, std::size_t threshold_byte
   return copied;
 }
 
-/// Where addresses are left open. The attributes are ours: those of the file are gone.
+/// Finds the open addresses. The attributes are ours: those of the file are gone.
 std::vector<OpenAddress> find_open_addresses(std::string_view xml) {
   const std::string before =
       text("<attribute name=\"", kPointerAttribute, "\" version=\"0\" mp=\"");
@@ -203,7 +203,7 @@ SerializedModel serialize(const PreparedText& prepared, CompilerVersion version)
   const auto weights_size = prepared.weights.size_bytes();
   constexpr std::size_t kFixedBytes = 24;
   const auto size = kFixedBytes + xml.size() + weights_size;
-  // Not zeroed first: a large model would touch every page twice.
+  // Uninitialised: zeroing would touch every page of a large model twice.
   auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
   Writer writer(memory.get());
   writer.number(version.major);

@@ -13,11 +13,11 @@
 
 namespace npu::ir {
 
-/// Of the driver's compiler, as its graph properties tell it.
+/// The version of the driver's compiler, from its graph properties.
 struct CompilerVersion {
   std::uint16_t major = 0, minor = 0;
-  /// maxOVOpsetVersionSupported; 0 where the driver does not tell. Below 11 Interpolate-11 is
-  /// written as Interpolate-4.
+  /// maxOVOpsetVersionSupported; 0 if the driver does not tell. Below 11 Interpolate-11 is written
+  /// as Interpolate-4.
   std::uint32_t newest_opset = 0;
 };
 
@@ -32,7 +32,7 @@ class SerializedModel {
  private:
   std::unique_ptr<std::byte[]> memory_;
   std::size_t size_bytes_;
-  Weights addressed_;  ///< what the addresses in the bytes point into: the mapping, not a copy
+  Weights addressed_;  ///< target of the addresses in the bytes: the mapping, not a copy
 };
 
 /// Classic layout, all integers little-endian and packed: u16 major, u16 minor, u32 2, u64 size of
@@ -41,30 +41,30 @@ SerializedModel serialize(const Model& model, CompilerVersion version);
 
 /// Whether the model can be serialised without its weights: an IR of version 11.
 bool can_be_weightless(const Model& model);
-/// Throws Error(kUnsupported) unless it can.
+/// Throws Error(kUnsupported) if it cannot.
 void require_weightless(const Model& model);
 
 /// Weightless layout, for compilers that take NPU_MODEL_SERIALIZER_VERSION="NO_WEIGHTS_COPY": six
 /// u64 (offset and size of the version, of the copied constants, of the XML), u16 major, u16 minor,
-/// copied constants, XML. Constants of at least `threshold_bytes` stay where they are: their
-/// address is in the XML, and is good as long as the result lives. Strings and smaller constants
-/// are copied. Throws like require_weightless().
+/// copied constants, XML. Constants of at least `threshold_bytes` stay in place: the XML has their
+/// address, which is valid as long as the result lives. Strings and smaller constants are copied.
+/// Throws like require_weightless().
 SerializedModel serialize_weightless(const Model& model, CompilerVersion version,
                                      std::size_t threshold_bytes = 0);
 
-/// A model's text as a compiler of one version takes it, and the bytes that its constants refer to:
-/// what a serializer needs, so that another process can do the rest.
+/// A model's text as a compiler of one version takes it, and the bytes of its constants: all that a
+/// serializer in another process needs.
 struct PreparedText {
   std::string xml;
   Weights weights;
 };
 PreparedText prepare_text(const Model& model, CompilerVersion version);
-/// The same as from the model. What `prepared.weights` borrows must outlive the result.
+/// Serializes like the calls above. Memory that `prepared.weights` borrows must outlive the result.
 SerializedModel serialize(const PreparedText& prepared, CompilerVersion version);
 SerializedModel serialize_weightless(PreparedText prepared, CompilerVersion version,
                                      std::size_t threshold_bytes);
 
-/// Room for 20 digits in the bytes of a model, where the address of a constant is to be written.
+/// Room for 20 digits in a model's bytes, to be filled with the address of a constant.
 struct OpenAddress {
   std::uint64_t place = 0;   ///< in the bytes
   std::uint64_t offset = 0;  ///< of the constant in the weights
@@ -81,7 +81,7 @@ PortableModel serialize_portable(PreparedText prepared, CompilerVersion version,
 /// caches. Reads the .bin once per Model::read, however often the model is copied, edited or asked.
 std::uint64_t content_hash(const Model& model);
 
-/// What the build flags say of one argument.
+/// One argument as the build flags describe it.
 struct FlagPort {
   std::string name;  ///< for compilers that know arguments by name: the producing layer's
   ElementType type = ElementType::kUnknown;

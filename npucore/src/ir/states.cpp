@@ -25,7 +25,7 @@ pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::
   return from ? document.layer(from->layer) : pugi::xml_node();
 }
 
-/// Each byte is as the one before it: a gigabyte takes no loop.
+/// Compares the bytes with themselves shifted by one: no loop over a gigabyte.
 bool is_zero(const Bytes& bytes) {
   return bytes.empty() || (bytes.front() == std::byte{} &&
                            std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
@@ -49,8 +49,8 @@ std::string element_type(pugi::xml_node constant) {
                            " bytes together"));
 }
 
-/// What was read and made for all states: what is zero, or fits nowhere, keeps nothing but takes
-/// time.
+/// Limits the bytes read and made for all states. Values that turn out zero or unfit are not kept,
+/// but take time.
 class Budget {
  public:
   explicit Budget(const Document& document) : document_(document) {}
@@ -87,7 +87,7 @@ Bytes half_to_float(const Bytes& halves, Budget& budget) {
   return floats;
 }
 
-/// Nothing when it is neither of these.
+/// Nothing for other conversions.
 Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes, Budget& budget) {
   const std::string to = convert.child("data").attribute("destination_type").value();
   if (to == element_type(constant)) return bytes;
@@ -95,7 +95,7 @@ Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes, Bu
   return {};
 }
 
-/// One element as often as the output has places; several only when they fill it already.
+/// Repeats one element for each place of the output; takes several only if they fill it already.
 Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& bytes,
                 Budget& budget) {
   if (is_zero(bytes)) return {};
@@ -115,7 +115,7 @@ Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& byt
   return repeated(bytes, count);
 }
 
-/// The constant value of a layer's output; nothing when it has none that is understood here.
+/// The constant value of a layer's output; nothing if it has none that is understood here.
 Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t steps,
                      Budget& budget) {
   const auto type = layer ? layer_type(layer) : std::string();

@@ -16,7 +16,7 @@ namespace {
 
 using base::text;
 
-// The driver tells shapes of arguments with at most eight dimensions.
+// The driver handles shapes of at most eight dimensions.
 constexpr std::size_t kMostDimensions = 8;
 
 [[noreturn]] void fail(const Model::Impl& model, const std::string& reason) {
@@ -51,7 +51,7 @@ void check_port(const Model::Impl& model, const char* direction, const Port& por
   check_dimensions(model, direction, port);
 }
 
-/// "2 (H)", the letter where the model's layout tells it.
+/// "2 (H)", with the letter if the model's layout has it.
 std::string dimension_name(pugi::xml_node parameter, std::size_t index, std::size_t rank) {
   const auto letters = layout_letters(parameter);
   if (letters.size() != rank) return text(index);
@@ -86,8 +86,8 @@ bool is_one_of(const std::array<const char*, kCount>& types, pugi::xml_node laye
   return std::any_of(types.begin(), types.end(), [&](const char* name) { return type == name; });
 }
 
-/// The layers whose values are only known at run time. All others can be computed from constants
-/// and sizes, and the compiler does so.
+/// The layers whose values are only known at run time. The compiler computes all others from
+/// constants and sizes.
 std::set<LayerId> run_time_values(const Document& document) {
   constexpr std::array kSources{"Parameter", "ReadValue", "RandomUniform", "Multinomial"};
   const auto followers = document.followers();
@@ -112,20 +112,21 @@ std::set<LayerId> run_time_values(const Document& document) {
   return found;
 }
 
-/// Of most operators the first input is what they work on, and its values make no difference.
+/// True for operators that read the size from their first input's values. Others work on it, and
+/// its values make no difference.
 bool first_input_makes_size(pugi::xml_node layer) {
   constexpr std::array kTypes{"Eye", "NonZero", "RandomUniform", "Range", "Unique"};
   return is_one_of(kTypes, layer);
 }
 
-/// Whether the values of its inputs, not their sizes alone, decide the size of its outputs, and
-/// these are only known at run time. A converter writes -1 there, but also where it had not
-/// computed the values: behind weights that it compressed to f16, and behind an Identity.
+/// Whether the values of its inputs, not their sizes alone, decide the size of its outputs, and are
+/// only known at run time. A converter writes -1 there, but also where it could not compute the
+/// values: behind weights that it compressed to f16, and behind an Identity.
 bool makes_size_at_run_time(const Document& document, pugi::xml_node layer,
                             const std::set<LayerId>& values) {
   const auto inputs = input_ports(layer);
   const bool first = first_input_makes_size(layer);
-  // What only hands on the size of an input.
+  // Such a layer only passes on an input's size.
   if (!first && std::any_of(inputs.begin(), inputs.end(), is_dynamic)) return false;
   for (std::size_t i = first ? 0 : 1; i < inputs.size(); ++i) {
     const auto from = document.producer(layer, inputs[i]);
@@ -134,7 +135,7 @@ bool makes_size_at_run_time(const Document& document, pugi::xml_node layer,
   return false;
 }
 
-/// Layers whose output size depends on the values, such as NonZero: every input may be static.
+/// Refuses layers whose output size depends on values, such as NonZero: all inputs may be static.
 void check_layers(const Model::Impl& model) {
   const auto values = run_time_values(model.document);
   for (auto layer : model.document.layers()) {
@@ -150,7 +151,7 @@ void check_layers(const Model::Impl& model) {
   }
 }
 
-/// No compiler has these, whatever the sizes, and where those are not known nothing cuts them off.
+/// Refuses operators that no compiler has. Without sizes nothing has cut them off.
 void check_detectors(const Model::Impl& model) {
   for (const char* type : {"MulticlassNms", "MatrixNms"}) {
     for (const auto layer : model.document.layers_of_type(type)) {
@@ -167,7 +168,7 @@ void check_detectors(const Model::Impl& model) {
 void check_supported(const Model::Impl& model) {
   check_sizes_known(model);
   for (const auto& input : model.inputs) check_port(model, "input", input);
-  // With other sizes at the inputs, only the compiler knows what is dynamic inside.
+  // After a reshape only the compiler knows what is dynamic inside.
   if (!has_stale_shapes(model)) {
     check_layers(model);
   }

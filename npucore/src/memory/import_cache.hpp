@@ -53,8 +53,8 @@ class ImportCache {
   /// Imports the kept buffer at a place on its device.
   std::shared_ptr<Allocation> import(const Place& place, KeptBuffer& buffer);
   /// The application's memory that covers `bytes`: an earlier import, else a new one of whole
-  /// pages, which keeps their file, if any. Null, with the reason, if the driver cannot, or if the
-  /// pages overlap another import.
+  /// pages, which keeps their file, if any. Null, with the reason, if the driver cannot, `bytes` do
+  /// not begin on a page, or another import overlaps them.
   std::shared_ptr<Allocation> import_host(const Place& place, std::span<std::byte> bytes,
                                           bool read_only, std::string& why_not, File file = {});
   /// Imports a mapped file's pages, read-only. Null, with the reason, if the driver cannot.

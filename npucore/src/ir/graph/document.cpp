@@ -44,7 +44,7 @@ void remove_edges(pugi::xml_node net, const auto& which) {
   }
 }
 
-/// What every compiled blob begins with.
+/// Every compiled blob begins with this magic.
 bool is_elf(std::span<const std::byte> bytes) {
   constexpr std::array kMagic{std::byte{0x7f}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}};
   return bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), bytes.begin());
@@ -251,7 +251,7 @@ pugi::xml_node Document::layer(LayerId id) const {
 
 Document::OutputPort Document::output_port(PortRef output) const {
   if (const auto found = outputs_.find(output); found != outputs_.end()) return found->second;
-  // A layer that was inserted has few.
+  // An inserted layer has few ports.
   const auto ports = output_ports(layer(output.layer));
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (number(ports[i], "id") == output.port) return {ports[i], i, ports.size() == 1};

@@ -37,7 +37,7 @@ class Document {
   ~Document() = default;
 
   const std::string& file() const { return file_; }
-  /// Throws Error(kInvalidArgument): the file is no IR, and why.
+  /// Throws Error(kInvalidArgument): the file is no IR, and the reason.
   [[noreturn]] void fail(const std::string& reason) const;
   unsigned version() const { return version_; }
   pugi::xml_node net() const;
@@ -46,29 +46,29 @@ class Document {
   std::vector<pugi::xml_node> layers_of_type(const std::string& type) const;
   pugi::xml_node layer(LayerId id) const;
   struct OutputPort {
-    pugi::xml_node node;    ///< empty when there is no such port
+    pugi::xml_node node;    ///< empty if there is no such port
     std::size_t index = 0;  ///< among the layer's outputs
     bool is_only = true;    ///< the layer has no other
   };
   OutputPort output_port(PortRef output) const;
-  /// What feeds an input port; nothing for a port without an edge.
+  /// The output that feeds an input port; nothing for a port without an edge.
   std::optional<PortRef> producer(PortRef input) const;
-  /// The same of a layer and one of its input ports.
+  /// The output that feeds an input port of a layer.
   std::optional<PortRef> producer(pugi::xml_node layer, pugi::xml_node input) const;
-  /// For each layer that feeds others: those, once for each edge.
+  /// The layers that each layer feeds, once for each edge.
   std::unordered_map<LayerId, std::vector<LayerId>> followers() const;
 
-  /// A new, empty layer in front of `place`, or behind all, with an id of its own.
+  /// Adds an empty layer in front of `place`, or behind all, with an id of its own.
   pugi::xml_node insert_layer(pugi::xml_node place, const std::string& name,
                               const std::string& type, const std::string& opset);
   void connect(PortRef from, PortRef to);
-  /// All edges from `from` start at `to` instead.
+  /// Makes all edges from `from` start at `to` instead.
   void move_consumers(PortRef from, PortRef to);
-  /// Takes out the edge into an input port.
+  /// Removes the edge into an input port.
   void disconnect(PortRef input);
-  /// Takes out a layer that no edge touches any more.
+  /// Removes a layer that no edge touches any more.
   void remove_layer(pugi::xml_node layer);
-  /// Takes out all layers that no output and no state of the model needs, but Parameters.
+  /// Removes all layers that no output and no state of the model needs, except Parameters.
   void remove_unused();
 
  private:
@@ -87,7 +87,7 @@ class Document {
   unsigned version_ = 0;
   LayerId next_id_ = 0;
   std::unordered_map<LayerId, pugi::xml_node> layers_;
-  std::map<PortRef, OutputPort> outputs_;  ///< of the layers that were in the file
+  std::map<PortRef, OutputPort> outputs_;  ///< of the layers that the file had
   std::set<PortRef> inputs_;
   std::map<PortRef, PortRef> producers_;  ///< input -> output
 };

@@ -38,12 +38,12 @@ std::vector<std::pair<const char*, std::string>> interpolate_attributes(const ch
           {"cube_coeff", "-0.75"}};
 }
 
-/// The size that Interpolate gives an axis in its mode "scales".
+/// The size that Interpolate's mode "scales" gives an axis.
 std::int64_t size_by_scale(std::int64_t size, float scale) {
   return static_cast<std::int64_t>(std::floor(static_cast<float>(size) * scale));
 }
 
-/// The float next to `scale`, from above where that is needed to reach `wanted`.
+/// The float nearest to `scale`, or the next one above that reaches `wanted`.
 float scale_reaching(std::int64_t size, double scale, std::int64_t wanted) {
   auto found = static_cast<float>(scale);
   while (size_by_scale(size, found) < wanted) {
@@ -54,7 +54,8 @@ float scale_reaching(std::int64_t size, double scale, std::int64_t wanted) {
 
 const Shape kSpatialAxes{2, 3};
 
-/// Row r, column c: the share of input pixel c in result pixel r; linear, edges repeated.
+/// Weights at row r, column c: the share of input pixel c in result pixel r; linear, edges
+/// repeated.
 std::vector<double> resample_weights(std::int64_t inputs, const GraphBuilder::Shifted& axis) {
   const auto results = axis.resize.size;
   std::vector<double> weights(static_cast<std::size_t>(results * inputs));
@@ -211,7 +212,7 @@ Value GraphBuilder::resize_by_scales(const std::string& label, const Value& inpu
   const auto scale_x = scale_reaching(input.shape[3], width.scale, width.size);
   const Shape shape{input.shape[0], input.shape[1], size_by_scale(input.shape[2], scale_y),
                     size_by_scale(input.shape[3], scale_x)};
-  // OpenVINO, and NPU compilers with it, scale no axis that keeps its size.
+  // OpenVINO and NPU compilers do not scale an axis that keeps its size.
   const bool skips_rows = shape[2] == input.shape[2] && scale_y != 1;
   const bool skips_columns = shape[3] == input.shape[3] && scale_x != 1;
   if (skips_rows || skips_columns) return resample(label, input, {height, 0}, {width, 0});

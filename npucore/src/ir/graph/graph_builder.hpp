@@ -15,15 +15,15 @@
 
 namespace npu::ir {
 
-/// What a layer makes: where it comes out, and what it is.
+/// A layer's result: its port, type and shape.
 struct Value {
   PortRef port;
   ElementType type = ElementType::kUnknown;
   Shape shape;
 };
 
-/// Writes operators into an IR, in front of one layer. Operators are named
-/// "<prefix><label>", their constants "<prefix><label>/<role>".
+/// Writes operators into an IR, in front of one layer. Names operators "<prefix><label>", and their
+/// constants "<prefix><label>/<role>".
 class GraphBuilder {
  public:
   GraphBuilder(Document& document, Weights& weights, pugi::xml_node place, std::string prefix);
@@ -34,28 +34,28 @@ class GraphBuilder {
   struct Cut {
     std::int64_t axis, begin, end;
   };
-  /// Axes that a cut would leave whole are not mentioned in the graph; no layer when that is all.
+  /// Leaves out axes that a cut keeps whole; adds no layer if it keeps all.
   Value slice(const std::string& label, const Value& input, std::vector<Cut> cuts);
   Value convert(const std::string& label, const Value& input, ElementType type);
-  /// Bytes as f32, and told to be whole numbers of 0..255 by a FakeQuantize that changes none: so
-  /// an NPU's matrix unit converts them, where a Convert alone is left to slower processors.
+  /// Bytes as f32. A FakeQuantize that changes nothing marks them as whole numbers of 0..255, so
+  /// that an NPU's matrix unit converts them; a Convert alone is left to slower processors.
   Value convert_bytes(const std::string& label, const Value& input);
   Value reshape(const std::string& label, const Value& input, const Shape& shape);
   Value transpose(const std::string& label, const Value& input,
                   const std::vector<std::int64_t>& order);
 
-  /// Of equal shapes but for the axis.
+  /// Joins values of equal shapes but for the axis.
   Value concat(const std::string& label, const std::vector<Value>& inputs, std::int64_t axis);
 
   struct Resize {
     std::int64_t size;  ///< result of this axis
     double scale;       ///< result pixels per input pixel; need not be size / input size
   };
-  /// Linear, half-pixel centres, edges repeated, over the last two axes of an NCHW value. Without
+  /// Resizes the last two axes of an NCHW value: linear, half-pixel centres, edges repeated, no
   /// anti-aliasing: below half size it skips pixels.
   Value resize(const std::string& label, const Value& input, Resize height, Resize width);
-  /// The same where the first result pixel's edge lies `offset` input pixels behind the first
-  /// input's: two matrix products with constant weights, which can begin anywhere.
+  /// As resize(), but the first result pixel's edge lies `offset` input pixels behind the first
+  /// input pixel's: two matrix products with constant weights, which can begin anywhere.
   struct Shifted {
     Resize resize;
     double offset;
@@ -64,11 +64,12 @@ class GraphBuilder {
   /// 1x1 convolution of an NCHW value; `weights` holds one row per output channel.
   Value mix_channels(const std::string& label, const Value& input,
                      const std::vector<std::vector<double>>& weights);
-  /// Of an NCHW value without padding; `weights` of `shape` [outputs, channels, height, width].
+  /// Convolves an NCHW value without padding; `weights` of `shape` [outputs, channels, height,
+  /// width].
   Value convolve(const std::string& label, const Value& input, const std::vector<double>& weights,
                  const Shape& shape, std::int64_t stride_y);
   Value add(const std::string& label, const Value& left, const Value& right);
-  /// Per channel of an NCHW value.
+  /// Adds to, or multiplies, each channel of an NCHW value.
   Value add(const std::string& label, const Value& input, const std::vector<double>& channels);
   Value multiply(const std::string& label, const Value& input, const std::vector<double>& channels);
   Value clamp(const std::string& label, const Value& input, double low, double high);

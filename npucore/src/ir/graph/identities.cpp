@@ -13,13 +13,14 @@
 namespace npu::ir {
 namespace {
 
-/// An output port of a layer that stays.
+/// The output port that an Identity stands for, of a layer that stays.
 struct Origin {
   std::string layer, port;
   pugi::xml_node node;  ///< empty: there is none, so the Identity stays
 };
 
-/// Each step goes over the graph once: a hostile one may be all Identity layers.
+/// Removes Identity layers. Each step visits the graph once: a hostile one may be all Identity
+/// layers.
 class Identities {
  public:
   explicit Identities(pugi::xml_node graph) : graph_(graph) {
@@ -54,7 +55,7 @@ class Identities {
  private:
   using Ports = std::unordered_map<std::string, pugi::xml_node>;
 
-  /// A layer's outputs by their ids: thousands of Identities may look at one that has thousands.
+  /// A layer's outputs by their ids: thousands of Identities may look at one with thousands.
   const Ports& outputs_of(const std::string& id, pugi::xml_node layer) {
     const auto [ports, added] = outputs_.try_emplace(id);
     if (!added) return ports->second;
@@ -62,7 +63,7 @@ class Identities {
     return ports->second;
   }
 
-  /// Of this Identity, and of those in front of it. Bodies are not known to be free of cycles.
+  /// Finds the origin of this Identity and of those before it. Bodies may have cycles.
   void find_origins(const std::string& last) {
     std::vector<std::string> waiting;
     std::set<std::string> seen;
@@ -76,13 +77,13 @@ class Identities {
     }
   }
 
-  /// Where this edge comes from, over the Identities that are known already.
+  /// The origin of this edge, through Identities whose origin is known already.
   Origin origin_of(pugi::xml_node edge) {
     const std::string id = edge.attribute("from-layer").value();
     const auto known = origins_.find(id);
     if (known != origins_.end() && known->second.node) return known->second;
     const auto layer = layers_.find(id);
-    // One that waits is part of a cycle.
+    // An Identity that still waits is part of a cycle.
     if (layer == layers_.end() || (into_.contains(id) && known == origins_.end())) return {};
     const std::string port = edge.attribute("from-port").value();
     const auto& outputs = outputs_of(id, layer->second);

@@ -11,9 +11,9 @@
 
 namespace npu::ir {
 
-/// Digits only, no sign, no blanks.
+/// Takes digits only, no sign, no blanks.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
-/// With a decimal point in every locale; blanks may be around it.
+/// Takes a decimal point in every locale, and blanks around the number.
 std::optional<double> parse_real(std::string_view text);
 
 std::uint64_t layer_id(pugi::xml_node layer);
@@ -23,20 +23,20 @@ std::string layer_type(pugi::xml_node layer);
 std::string describe_layer(pugi::xml_node layer);
 std::vector<pugi::xml_node> input_ports(pugi::xml_node layer);
 std::vector<pugi::xml_node> output_ports(pugi::xml_node layer);
-/// One of input_ports(), empty where there are fewer. Goes over no more ports than it must: many
-/// layers may look at one that has thousands.
+/// One of input_ports(); empty if there are fewer. Visits only the ports it must: many layers may
+/// look at one that has thousands.
 pugi::xml_node input_port(pugi::xml_node layer, std::size_t position);
 
 /// Tensor names of an output port: a comma separates, "\," is a comma.
 std::vector<std::string> tensor_names(pugi::xml_node port);
-/// The same of an attribute's text.
+/// The names in an attribute's text, as tensor_names().
 std::vector<std::string> split_tensor_names(std::string_view text);
-/// Without those that are there already, in the order of the first ones.
+/// The names without repetitions, in the order of their first places.
 std::vector<std::string> each_once(const std::vector<std::string>& names);
 /// Inverse of tensor_names: the text of a port's attribute "names".
 std::string join_tensor_names(const std::vector<std::string>& names);
 
-/// Letters of the layout that OpenVINO wrote to a Parameter, "[N,C,H,W]" as "NCHW"; empty where it
+/// Letters of the layout that OpenVINO wrote to a Parameter, "[N,C,H,W]" as "NCHW"; empty if it
 /// wrote none.
 std::string layout_letters(pugi::xml_node layer);
 

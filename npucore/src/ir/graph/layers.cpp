@@ -17,7 +17,7 @@
 namespace npu::ir {
 namespace {
 
-/// Everything that comes behind the inputs, those included.
+/// All layers that depend on the inputs, the inputs included.
 std::unordered_set<LayerId> behind_inputs(
     const Document& document, const std::unordered_map<LayerId, std::vector<LayerId>>& followers) {
   std::unordered_set<LayerId> found;
@@ -36,7 +36,7 @@ std::unordered_set<LayerId> behind_inputs(
   return found;
 }
 
-/// All layers, each behind what feeds it.
+/// All layers, each after those that feed it.
 std::vector<pugi::xml_node> in_order(
     const Document& document, const std::unordered_map<LayerId, std::vector<LayerId>>& followers) {
   const auto layers = document.layers();

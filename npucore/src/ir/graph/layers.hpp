@@ -9,8 +9,8 @@
 
 namespace npu::ir {
 
-/// The layers whose values depend on the inputs, each behind those that feed it; of two that could
-/// come next, the first of the file. Without Parameters, Results and what gives no value.
+/// The layers whose values depend on the inputs, each after those that feed it, else in the file's
+/// order. Without Parameters, Results and layers that give no value.
 std::vector<Layer> read_layers(const Document& document);
 
 /// Adds a Result for each value of a layer that has none. Throws Error(kNotFound).

@@ -18,8 +18,8 @@ bool is_one_of(std::initializer_list<std::string_view> words, std::string_view w
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// How long an attribute may be that is read for each layer that looks at its element, or copied
-/// to others.
+/// Most bytes of an attribute. Short for those that are read for each layer that looks at their
+/// element, or copied to others.
 std::size_t most_bytes_of(std::string_view element, std::string_view attribute) {
   if (attribute == "name" || attribute == "names") return Limits::kNamesBytes;
   const bool is_in_graph = is_one_of({"layer", "data", "port", "edge"}, element);

@@ -29,7 +29,7 @@ PortRef producer_of(const Document& document, pugi::xml_node layer) {
   return document.producer(layer, input_port(layer, 0)).value_or(PortRef{});
 }
 
-/// What feeds the Identity layers that feed a Result. Many may end in one chain: each is gone over
+/// Finds the layer before the Identities that feed a Result. Many may end in one chain: visits each
 /// once.
 class Makers {
  public:
@@ -55,7 +55,7 @@ class Makers {
   std::map<PortRef, PortRef> known_;
 };
 
-/// Without the names that one Result gives it.
+/// The output, without the names that a Result adds.
 Port read_output(const Document& document, PortRef producer) {
   const auto maker = document.layer(producer.layer);
   const auto [port, index, is_only] = document.output_port(producer);
@@ -70,7 +70,7 @@ Port read_output(const Document& document, PortRef producer) {
   return output;
 }
 
-/// Many Results may share a port, whose text may be long: it is read once.
+/// Reads each port once: many Results may share it, and its text may be long.
 class OutputPorts {
  public:
   explicit OutputPorts(const Document& document) : document_(document) {}
@@ -99,7 +99,7 @@ std::size_t name_bytes(const Port& port) {
 
 using ModelInfo = std::map<std::string, std::string>;
 
-/// Returns false when what is found has more than `left` bytes.
+/// Returns false if the entries have more than `left` bytes.
 bool flatten(pugi::xml_node node, const std::string& prefix, ModelInfo& found, std::size_t& left) {
   // rt_info of models is two levels deep; the limit keeps a hostile file off the stack.
   constexpr auto kMostSlashes = 8;

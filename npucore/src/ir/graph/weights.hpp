@@ -12,31 +12,31 @@
 
 namespace npu::ir {
 
-/// The bytes that constants refer to: those of the .bin, then what was added in memory. Copies
-/// share the file. Whatever reads them throws Error(kIo) where somebody wrote to the .bin
-/// (MappedFile).
+/// The bytes that constants refer to: the .bin, then constants added in memory. Copies share the
+/// file. Reading throws Error(kIo) if somebody wrote to the .bin (MappedFile).
 class Weights {
  public:
-  Weights() = default;  ///< of an IR without a .bin
+  Weights() = default;  ///< an IR without a .bin
   explicit Weights(base::MappedFile file);
-  /// Of another process: its file, in memory that outlives this, and what was added.
+  /// The weights of another process: its file, in memory that outlives this, and its added
+  /// constants.
   Weights(std::span<const std::byte> borrowed_file, std::vector<std::byte> tail)
       : borrowed_(borrowed_file), tail_(std::move(tail)) {}
 
   std::uint64_t size_bytes() const { return all_file_bytes().size() + tail_.size(); }
-  /// Adds a constant and tells its offset, a multiple of 64.
+  /// Adds a constant and returns its offset, a multiple of 64.
   std::uint64_t append(std::span<const std::byte> constant);
-  /// Empty when the range is not inside the weights, or crosses the end of the file.
+  /// Empty if the range is not inside the weights, or crosses the end of the file.
   std::span<const std::byte> view(std::uint64_t offset, std::uint64_t size_bytes) const;
   /// Writes all of size_bytes() to `target`.
   void copy_to(std::byte* target) const;
-  /// XXH3 over all of it. The file is read the first time one of the copies asks.
+  /// XXH3 over all of it. The first of the copies that asks reads the file.
   std::uint64_t hash() const;
 
   std::span<const std::byte> file_bytes() const;
-  /// A descriptor of the file, for another process; -1 where the bytes are not a file's any more.
+  /// A descriptor of the file, for another process; -1 if the bytes are no longer a file's.
   int file_fd() const { return mapping_ ? mapping_->file.fd() : -1; }
-  /// What was added.
+  /// The constants added in memory.
   std::span<const std::byte> tail() const { return tail_; }
 
  private:

@@ -10,7 +10,7 @@ void require(bool done) {
   if (!done) throw std::bad_alloc();
 }
 
-/// Everything that a copy takes memory for.
+/// The bytes that a copy of the tree costs.
 std::size_t weight(pugi::xml_node root) {
   struct Adder : pugi::xml_tree_walker {
     std::size_t sum = 0;

@@ -8,10 +8,10 @@
 
 namespace npu::ir {
 
-// pugixml says that memory has run out by an empty node, or by false: without these, a part of the
-// model would be missing. All throw std::bad_alloc.
+// pugixml reports exhausted memory by an empty node, or by false. Unnoticed, a part of the model
+// would be missing, so all these throw std::bad_alloc.
 
-/// A node that was added or copied.
+/// Passes on a node that was added or copied.
 pugi::xml_node made(pugi::xml_node node);
 pugi::xml_node add(pugi::xml_node parent, const char* name);
 /// Changes an attribute, or adds it.

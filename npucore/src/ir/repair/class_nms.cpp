@@ -16,18 +16,18 @@ bool is_share(double value) {
   return value >= 0 && value <= 1;
 }
 
-/// The attributes of one layer; what is not there has the operator's own default.
+/// The attributes of one layer; missing ones have the operator's own default.
 class Attributes {
  public:
   explicit Attributes(pugi::xml_node layer) : data_(layer.child("data")) {}
 
   std::string_view text(const char* name) const { return data_.attribute(name).value(); }
-  /// NaN for what is no number.
+  /// NaN if the text is no number.
   double real(const char* name, double otherwise) const {
     if (!data_.attribute(name)) return otherwise;
     return parse_real(text(name)).value_or(NAN);
   }
-  /// -1 for all, as the operators write it; 0 for what is none.
+  /// -1 for all, as the operators write it; 0 for an invalid count.
   std::int64_t count(const char* name) const {
     const double value = real(name, -1);
     const bool fits = value == -1 || (value >= 1 && value <= INT32_MAX);
@@ -63,7 +63,7 @@ std::optional<Tail::ClassNms> read_options(pugi::xml_node layer, const Meaning& 
   nms.margin = attributes.flag("normalized", true) ? 0 : 1;
   const auto candidates = attributes.count("nms_top_k");
   const double background = attributes.real("background_class", -1);
-  // A threshold that falls with each box is another rule.
+  // A threshold that falls with each box is a different rule.
   if (candidates == 0 || attributes.real("nms_eta", 1) != 1) return {};
   if (candidates > 0 && candidates < scores.rows) {
     nms.candidates = candidates;
@@ -112,7 +112,7 @@ class ClassNmsReader {
   Tail tail_;
 };
 
-/// What is behind a point is lost where whole numbers are made of others.
+/// False if a Convert to whole numbers cuts off fractions.
 bool ClassNmsReader::keeps_fractions(PortRef from, PortRef to) const {
   const auto is_real = [&](PortRef value) {
     const std::string_view type = document_.output_port(value).node.attribute("precision").value();
@@ -121,7 +121,7 @@ bool ClassNmsReader::keeps_fractions(PortRef from, PortRef to) const {
   return is_real(to) || !is_real(from);
 }
 
-/// The same elements in the same order, also of another type.
+/// Looks through layers that keep the elements and their order; the type may change.
 PortRef ClassNmsReader::without_views(PortRef value) const {
   constexpr int kMostSteps = 8;
   for (int i = 0; i < kMostSteps; ++i) {
@@ -136,7 +136,7 @@ PortRef ClassNmsReader::without_views(PortRef value) const {
   return value;
 }
 
-/// One picture; a third input would tell which rows belong to which.
+/// Takes one picture only; a third input would assign rows to pictures.
 bool ClassNmsReader::read_inputs(pugi::xml_node layer) {
   const auto boxes = meanings_.input(layer, 0), scores = meanings_.input(layer, 1);
   if (!boxes || !scores || input_ports(layer).size() != 2) return false;
@@ -146,7 +146,7 @@ bool ClassNmsReader::read_inputs(pugi::xml_node layer) {
   return are_boxes && meanings_.shape_of(*boxes).size() == 3 && read_scores(*scores);
 }
 
-/// [1, classes, boxes]: columns of rows that were turned round, or a tensor of its own.
+/// Reads scores [1, classes, boxes]: transposed columns of rows, or a tensor of its own.
 bool ClassNmsReader::read_scores(PortRef scores) {
   const auto layer = document_.layer(scores.layer);
   const auto order =
@@ -174,7 +174,7 @@ bool ClassNmsReader::read_detections(pugi::xml_node layer) {
          of_class <= Tail::kMostDetections;
 }
 
-/// Which rows were chosen, and how many, the host finds itself.
+/// Finds outputs with the chosen rows and their number, which the host finds itself.
 void ClassNmsReader::find_counts(LayerId detector) {
   for (const auto result : document_.layers_of_type("Result")) {
     const auto from = document_.producer(result, input_port(result, 0));

@@ -7,7 +7,7 @@
 
 namespace npu::ir {
 
-/// Nothing where the output is not exactly the rows of such an operator.
+/// Nothing unless the output is exactly the rows of such an operator.
 std::optional<Tail> read_class_nms(const Document& document, const Weights& weights,
                                    PortRef output);
 

@@ -17,7 +17,7 @@
 namespace npu::ir {
 namespace {
 
-// What the host takes: a model's card has no more labels (npuvision, CardLimits).
+// The host's limit: a model's card has no more labels (npuvision, CardLimits).
 constexpr std::int64_t kMostClasses = 1 << 16;
 
 /// The columns of a tail as one tensor, in the order in which the host reads them.
@@ -37,7 +37,7 @@ ElementType type_of(const Document& document, PortRef port) {
   return precision_to_type(document.output_port(port).node.attribute("precision").value());
 }
 
-/// Whether all columns are those of one tensor, in order.
+/// Whether the columns are all those of one tensor, in order.
 bool is_one_tensor(const Document& document, const std::vector<Meaning>& parts) {
   std::int64_t next = 0;
   for (const auto& part : parts) {
@@ -47,7 +47,7 @@ bool is_one_tensor(const Document& document, const std::vector<Meaning>& parts) 
   return port_shape(document.output_port(parts[0].root).node).back() == next;
 }
 
-/// Whether another output than these, or a state, reads what chooses the detections: then it stays.
+/// Whether another output or a state reads the layers that choose the detections: they stay then.
 bool is_read_elsewhere(const Document& document, const std::set<LayerId>& results,
                        LayerId detector) {
   const auto followers = document.followers();
@@ -76,7 +76,7 @@ bool can_join(const Document& document, const std::vector<Meaning>& parts) {
   });
 }
 
-/// What a transposition of rows and columns makes its result of: the model's own layout.
+/// The input of a transposition of rows and columns: the model's own layout.
 PortRef without_transpose(const Document& document, const Weights& weights, PortRef rows) {
   const auto layer = document.layer(rows.layer);
   if (layer_type(layer) != "Transpose") return rows;
@@ -162,14 +162,14 @@ std::ptrdiff_t outputs_of(const Document& document, PortRef port) {
   });
 }
 
-/// The output of one detector, and what chooses its rows.
+/// The output of one detector, and the tail that chooses its rows.
 struct End {
   pugi::xml_node result;
   PortRef output;
   Tail tail;
 };
 
-/// The tensor that becomes the output where it is there already.
+/// The tensor that becomes the output, if it exists already.
 std::optional<PortRef> tensor_of(const Model::Impl& model, const End& end) {
   const auto parts = columns_of(end.tail);
   if (end.tail.are_scores_by_class || !is_one_tensor(model.document, parts)) return {};
@@ -179,7 +179,7 @@ std::optional<PortRef> tensor_of(const Model::Impl& model, const End& end) {
 bool can_cut(const Model::Impl& model, const End& end) {
   const auto& document = model.document;
   const bool fits = can_join(document, columns_of(end.tail)) && end.tail.classes() <= kMostClasses;
-  // A value with two outputs has one name for both.
+  // Two outputs of one value would share one name.
   if (!fits || outputs_of(document, end.output) > 1) return false;
   const auto tensor = tensor_of(model, end);
   if (tensor && outputs_of(document, *tensor) > 0) return false;
@@ -232,7 +232,7 @@ std::string output_name(const Document& document, PortRef output) {
   return names.empty() ? layer_name(document.layer(output.layer)) : names.front();
 }
 
-/// All that feeds these layers, and they themselves.
+/// These layers and all that feed them.
 std::set<LayerId> sources_of(const Document& document, const std::vector<pugi::xml_node>& layers) {
   std::set<LayerId> seen;
   std::vector<pugi::xml_node> ready = layers;
@@ -249,7 +249,7 @@ std::set<LayerId> sources_of(const Document& document, const std::vector<pugi::x
   return seen;
 }
 
-/// Outputs that stay beside ends that are cut off.
+/// The outputs that stay beside ends that are cut off.
 class OtherOutputs {
  public:
   OtherOutputs(const Document& document, const std::vector<End>& ends) : document_(document) {
@@ -263,8 +263,8 @@ class OtherOutputs {
     of_ends_ = sources_of(document, results);
   }
 
-  /// Why a decoder could take one for what was cut, as the model's description is that of all its
-  /// outputs; empty where none could.
+  /// The reason why a decoder could mistake one for a cut output, as the model's description covers
+  /// all outputs; empty if there is none.
   std::string doubt() const {
     for (const auto result : document_.layers_of_type("Result")) {
       const auto output = document_.producer(result, input_port(result, 0));
@@ -282,7 +282,7 @@ class OtherOutputs {
   }
 
  private:
-  /// A detector is behind it, and in front of none of the ends. TopK is of other outputs, too.
+  /// Whether a detector feeds it that feeds none of the ends. TopK also feeds other outputs.
   bool is_another_end(pugi::xml_node result, bool may_be_rows) const {
     const auto sources = sources_of(document_, {result});
     return std::any_of(sources.begin(), sources.end(), [&](LayerId source) {
@@ -297,8 +297,8 @@ class OtherOutputs {
   std::set<std::int64_t> values_;  // of a box
 };
 
-/// Why several ends are not cut off together; empty where they can be. The model's description says
-/// once what the host does, so it must be the same for all.
+/// The reason why several ends cannot be cut off together; empty if they can. The model's
+/// description gives the host's work once, so it must be the same for all.
 std::string doubt_about(const Model::Impl& model, const std::vector<End>& ends) {
   std::set<PortRef> tensors;
   for (const auto& end : ends) {

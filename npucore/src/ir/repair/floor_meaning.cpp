@@ -1,5 +1,5 @@
-// Division of whole numbers as PyTorch writes it to ONNX: what is below zero is rounded down, by
-// one less where the signs differ and something is left over. Places are never below zero.
+// Division of whole numbers as PyTorch exports it to ONNX: it rounds down below zero, by
+// subtracting one if the signs differ and there is a remainder. Places are never below zero.
 #include <algorithm>
 #include <string_view>
 
@@ -19,7 +19,7 @@ bool is_place(const Meaning& meaning) {
 
 }  // namespace
 
-/// Of a constant, whatever its size.
+/// True if all values of a constant, whatever its size, are false.
 bool Meanings::is_false_constant(pugi::xml_node layer) const {
   constexpr std::uint64_t kMostBytes = 4096;
   const std::string_view type = layer.child("data").attribute("element_type").value();
@@ -30,14 +30,14 @@ bool Meanings::is_false_constant(pugi::xml_node layer) const {
                                        [](std::byte byte) { return byte == std::byte{}; });
 }
 
-/// Whether `input` of a Less is known to be no less than zero.
+/// Whether the first input of a Less is known to be zero or more.
 bool Meanings::is_never_negative(pugi::xml_node layer) {
   if (is_place(of_input(layer, 0))) return true;
   const auto numbers = whole_numbers(layer, 0);
   return numbers && std::all_of(numbers->begin(), numbers->end(), [](auto x) { return x >= 0; });
 }
 
-/// Wherever the frame's values lead.
+/// True if the value is false for every frame.
 bool Meanings::is_always_false(pugi::xml_node layer, std::size_t position, int steps) {
   const auto from = input(layer, position);
   if (!from || steps > kMostSteps) return false;
@@ -51,13 +51,13 @@ bool Meanings::is_always_false(pugi::xml_node layer, std::size_t position, int s
   return type == "LogicalXor" && is_false(0) && is_false(1);
 }
 
-/// Takes nothing away.
+/// Reads a correction that subtracts nothing.
 Meaning Meanings::read_correction(pugi::xml_node layer) {
   const Meaning left = of_input(layer, 0);
   return is_place(left) && is_always_false(layer, 1, 0) ? left : Meaning{};
 }
 
-/// One of two, by a condition that is never true.
+/// Reads a choice by a condition that is never true.
 Meaning Meanings::read_select(pugi::xml_node layer, PortRef value) {
   constexpr std::size_t kOtherwise = 2;
   const auto from = input(layer, kOtherwise);

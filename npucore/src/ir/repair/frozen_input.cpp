@@ -6,7 +6,7 @@
 namespace npu::ir {
 namespace {
 
-/// Of one RGB picture; nothing where it is none, or its size is open.
+/// Size of one RGB picture; nothing if it is none, or its size is open.
 std::optional<PictureSize> picture_size(const Port& port) {
   const auto& shape = port.shape;
   if (shape.size() != 4 || shape[0] != 1 || shape[1] != 3) return {};
@@ -14,7 +14,7 @@ std::optional<PictureSize> picture_size(const Port& port) {
   return PictureSize{shape[3], shape[2]};
 }
 
-/// The number of pictures may be open.
+/// Allows an open number of pictures.
 bool is_pair(const Port& port) {
   const auto& shape = port.shape;
   return shape.size() == 2 && (shape[0] == 1 || shape[0] == -1) && shape[1] == 2;

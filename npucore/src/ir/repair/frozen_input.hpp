@@ -15,18 +15,18 @@ struct PictureSize {
   std::int64_t width = 0, height = 0;
 };
 
-/// One of a model's two inputs that has two numbers for each picture; the other is one RGB picture
-/// of a known size.
+/// The input, of a model's two, that has two numbers for each picture; the other one is an RGB
+/// picture of a known size.
 struct PairInput {
-  std::size_t at = 0;  ///< of the model's inputs
+  std::size_t at = 0;  ///< index in the model's inputs
   PictureSize picture;
   std::size_t picture_at() const { return 1 - at; }
 };
 
-/// By its name. Nothing where the model has other inputs.
+/// Finds it by its name. Nothing if the model has other inputs.
 std::optional<PairInput> find_pair_input(const Model::Impl& model, const char* name);
 
-/// Puts a constant [1, 2] of the input's type where the input was, and tells its layer.
+/// Replaces the input by a constant [1, 2] of its type, and returns the constant's layer.
 LayerId freeze(Model::Impl& model, const PairInput& input, std::span<const std::byte> numbers);
 
 template <class Number>

@@ -1,4 +1,4 @@
-// What a model's description says of the part that was left to the host.
+// The part of a model's description that concerns the host's work.
 #pragma once
 
 #include <map>

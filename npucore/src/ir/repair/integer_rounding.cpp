@@ -28,7 +28,7 @@ PortRef output_of(pugi::xml_node layer) {
   return {layer_id(layer), port.attribute("id").as_ullong()};
 }
 
-/// What feeds the model's outputs.
+/// The values that are outputs of the model.
 std::set<PortRef> values_of_outputs(const Document& document) {
   std::set<PortRef> values;
   for (auto result : document.layers_of_type("Result")) {
@@ -39,7 +39,7 @@ std::set<PortRef> values_of_outputs(const Document& document) {
   return values;
 }
 
-/// An output of the model is named after its layer: that stays.
+/// Keeps an output's layer: the output is named after it.
 bool drop(Document& document, pugi::xml_node layer, const std::set<PortRef>& outputs) {
   if (input_ports(layer).size() != 1 || output_ports(layer).size() != 1) return false;
   const auto input = input_port(layer, 0);
@@ -56,7 +56,7 @@ bool drop(Document& document, pugi::xml_node layer, const std::set<PortRef>& out
 }  // namespace
 
 std::optional<std::string> drop_integer_rounding(Model::Impl& model) {
-  // Going over all edges for each of very many layers would take its time.
+  // Dropping a layer visits all edges: too slow for very many layers.
   constexpr std::size_t kMost = 64;
   const auto outputs = values_of_outputs(model.document);
   std::size_t dropped = 0;

@@ -1,5 +1,6 @@
-// What Ultralytics' exports with nms=True put between a detector's rows and its output: the rows
-// whose best score is above a threshold, and NonMaxSuppression of these, each class apart.
+// The layers that Ultralytics' exports with nms=True put between a detector's rows and its output:
+// a choice of the rows whose best score is above a threshold, and NonMaxSuppression of these, each
+// class apart.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -21,7 +22,7 @@ std::int64_t axis_from(std::int64_t axis, std::size_t rank) {
 
 }  // namespace
 
-/// Gather of the only element of an axis: what is left is the same.
+/// Reads a Gather of an axis' only element, which keeps the meaning.
 std::optional<Meaning> Meanings::read_only_picture(pugi::xml_node layer) {
   const auto data = input(layer, 0);
   const auto places = whole_numbers(layer, 1);
@@ -42,7 +43,7 @@ Meaning Meanings::nms_column(Meaning meaning, std::int64_t column) const {
   constexpr std::int64_t kClass = 1, kLast = 2;
   const bool are_indices = meaning.is(Kind::kNmsIndices);
   meaning.kind = Kind::kOther;
-  // Of chosen rows, all are of the one class that NonMaxSuppression sees.
+  // Chosen rows all have the one class that NonMaxSuppression sees.
   if (column == kClass && are_indices && !meaning.chosen) {
     meaning.kind = Kind::kDetClass;
   } else if (column == kLast && are_indices) {
@@ -53,7 +54,7 @@ Meaning Meanings::nms_column(Meaning meaning, std::int64_t column) const {
   return meaning;
 }
 
-/// The best class of each row, and its score: TopK of one.
+/// Reads the best class of each row, and its score: a TopK of one.
 Meaning Meanings::read_best_of_row(pugi::xml_node layer, PortRef value) {
   const auto from = input(layer, 0);
   if (!from) return {};
@@ -81,7 +82,7 @@ Meaning Meanings::read_greater(pugi::xml_node layer, PortRef value) {
   return meaning;
 }
 
-/// Of a list: its places are whole numbers one below the other, or side by side.
+/// Takes a list only: its places are whole numbers, in a column or in a row.
 Meaning Meanings::read_non_zero(pugi::xml_node layer, PortRef) {
   const auto from = input(layer, 0);
   if (!from || shape_of(*from).size() != 1) return {};
@@ -105,7 +106,7 @@ Meaning Meanings::chosen_by_mask(const Meaning& index, Meaning values) const {
   return values;
 }
 
-/// Rows of [rows, values] or [rows], by a list of places, each one number.
+/// Reads rows of [rows, values] or [rows], by a list of places, each one number.
 Meaning Meanings::read_gather_nd(pugi::xml_node layer, PortRef) {
   const auto data = input(layer, 0), places = input(layer, 1);
   const std::string_view batches = layer.child("data").attribute("batch_dims").value();
@@ -121,7 +122,7 @@ Meaning Meanings::read_gather_nd(pugi::xml_node layer, PortRef) {
   return chosen.width == width && shape[0] == index.rows ? chosen : Meaning{};
 }
 
-/// Some columns of rows, or the first detections.
+/// Reads some columns of rows, or the first detections.
 Meaning Meanings::read_slice(pugi::xml_node layer, PortRef) {
   const auto from = input(layer, 0);
   const auto only = [&](std::size_t position) -> std::optional<std::int64_t> {
@@ -159,7 +160,7 @@ Meaning Meanings::read_range(pugi::xml_node layer, PortRef value) {
   return meaning;
 }
 
-/// Chosen boxes, or moved ones, times a number; or their class.
+/// Reads chosen or moved boxes times a number, or their class times a number.
 Meaning Meanings::read_scaled(pugi::xml_node layer) {
   const bool divides = layer_type(layer) == "Divide";
   const bool swapped = !divides && is_finite_factor(real_number(layer, 0));
@@ -180,7 +181,7 @@ Meaning Meanings::read_scaled(pugi::xml_node layer) {
   return meaning;
 }
 
-/// Arithmetic with numbers that are not whole: boxes scaled, and moved apart by class.
+/// Reads arithmetic with real numbers: boxes scaled, and moved apart by class.
 Meaning Meanings::read_moved(pugi::xml_node layer, PortRef value) {
   const auto type = layer_type(layer);
   const auto left = input(layer, 0), right = input(layer, 1);

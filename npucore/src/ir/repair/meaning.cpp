@@ -11,12 +11,12 @@
 namespace npu::ir {
 namespace {
 
-// A tail has some thirty layers; whatever is deeper is none.
+// A tail has some thirty layers; nothing deeper is one.
 constexpr std::size_t kMostDepth = 48;
 constexpr std::size_t kMostValues = 4096;
 constexpr std::size_t kMostNumbers = 16;
 
-/// Nothing where a dimension is open, or there are too many.
+/// Nothing if a dimension is open, or there are too many elements.
 std::optional<std::int64_t> elements(const Shape& shape) {
   std::int64_t count = 1;
   for (const auto dim : shape) {
@@ -40,7 +40,7 @@ bool is_float(pugi::xml_node port) {
   return type == "FP32" || type == "FP16";
 }
 
-/// Of a type that holds any place in a tensor.
+/// Whether the type holds any place in a tensor.
 bool is_whole(pugi::xml_node port) {
   const std::string_view type = port.attribute("precision").value();
   return type == "I32" || type == "I64" || type == "U32" || type == "U64";
@@ -59,7 +59,7 @@ bool has_one_axis(const Shape& shape, std::int64_t axis) {
   return true;
 }
 
-/// Rows along `axis` with all their values behind it, and nothing before.
+/// Whether rows lie along `axis`, with all their values behind it and nothing before.
 bool are_rows_along(const Shape& shape, std::int64_t axis, std::int64_t width) {
   std::int64_t before = 1, behind = 1;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -124,7 +124,7 @@ bool Meanings::are_zeros(PortRef input, std::size_t most) const {
 bool Meanings::is_zero(pugi::xml_node layer, std::size_t position) const {
   const auto from = input(layer, position);
   if (!from) return false;
-  // Also zero times the number of rows: the index of the only picture of a batch.
+  // Includes zero times the number of rows: the index of the only picture of a batch.
   const auto numbers = whole_numbers(*from);
   return numbers && std::all_of(numbers->begin(), numbers->end(), [](auto x) { return x == 0; });
 }
@@ -204,18 +204,18 @@ Meaning Meanings::of_input(pugi::xml_node layer, std::size_t position) {
   return from ? of(*from) : Meaning{};
 }
 
-/// The same elements in the same order.
+/// Reads a layer that keeps the elements and their order.
 Meaning Meanings::read_view(pugi::xml_node layer, PortRef value) {
   const auto from = input(layer, 0);
   if (!from) return {};
   const Meaning meaning = of(*from);
   if (meaning.is(Kind::kNmsIndices) || meaning.is(Kind::kNmsScores)) return {};
   const auto before = elements(shape_of(*from)), behind = elements(shape_of(value));
-  // How many detections NonMaxSuppression makes is not known; no view changes it.
+  // The number of NonMaxSuppression's detections is unknown; no view changes it.
   return before && behind && before != behind ? Meaning{} : meaning;
 }
 
-/// To a type that keeps the value, and Floor of what is whole.
+/// Reads a Convert to a type that keeps the value, and Floor of whole numbers.
 Meaning Meanings::read_convert(pugi::xml_node layer, PortRef value) {
   const auto from = input(layer, 0);
   if (!from) return {};
@@ -230,7 +230,7 @@ Meaning Meanings::read_convert(pugi::xml_node layer, PortRef value) {
   return stays_whole || stays_real || is_class ? meaning : Meaning{};
 }
 
-/// One that moves only axes of size 1.
+/// Reads a Transpose that moves only axes of size 1.
 Meaning Meanings::read_transpose(pugi::xml_node layer, PortRef) {
   const auto from = input(layer, 0);
   const auto order = whole_numbers(layer, 1);
@@ -246,7 +246,7 @@ Meaning Meanings::read_transpose(pugi::xml_node layer, PortRef) {
   return of(*from);
 }
 
-/// An index, or a class, for each of a row's values: [1, rows, 1] -> [1, rows, width].
+/// Reads an index or a class repeated for a row's values: [1, rows, 1] -> [1, rows, width].
 Meaning Meanings::read_repeat(pugi::xml_node layer, PortRef value) {
   const auto from = input(layer, 0);
   if (!from) return {};
@@ -394,7 +394,7 @@ Meaning Meanings::read_gather(pugi::xml_node layer, PortRef value) {
   const bool has_batches = !batches.empty() && batches != "0";
   if (has_batches && (batches != "1" || *axis != 1)) return {};
   const auto count = shape[static_cast<std::size_t>(*axis)];
-  // How many rows a NonZero chose is not known.
+  // The number of rows that a NonZero chose is unknown.
   if (count < 1 && !(count == -1 && index.chosen)) return {};
   if (!are_rows_along(shape, *axis, chosen.width)) return {};
   return elements(shape_of(value)) || chosen.detector != 0 ? chosen : Meaning{};
@@ -410,7 +410,7 @@ Meaning Meanings::read_gather_elements(pugi::xml_node layer, PortRef) {
   const Meaning index = of_input(layer, 1);
   const auto places = input(layer, 1);
   if (!places || !is_index(index.kind) || index.is(Kind::kTopPlaces)) return {};
-  // Each of a row's values has the same index.
+  // All values of a row must have the same index.
   const auto index_shape = shape_of(*places);
   if (index_shape.size() != 3 || index_shape[0] != 1 || index_shape[2] != shape[2]) return {};
   if (index.width != shape[2]) return {};
@@ -420,7 +420,7 @@ Meaning Meanings::read_gather_elements(pugi::xml_node layer, PortRef) {
   return chosen.width == shape[2] ? chosen : Meaning{};
 }
 
-/// Of places among rows times classes: row and class.
+/// Splits places among rows times classes into row and class.
 Meaning Meanings::read_arithmetic(pugi::xml_node layer, PortRef value) {
   if (!is_whole(document_.output_port(value).node)) return read_moved(layer, value);
   const auto type = layer_type(layer);

@@ -1,4 +1,4 @@
-// What the values at the end of a detector's graph mean.
+// The meanings of the values at the end of a detector's graph.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,25 @@
 
 namespace npu::ir {
 
-/// One value, whatever its shape: its elements are in the order of the rows that it is about, each
-/// with `width` of them.
+/// One value, whatever its shape: its elements are in the order of its rows, `width` for each.
 struct Meaning {
   enum class Kind {
     kOther,
     kRows,        ///< columns of a tensor [1, rows, columns], one row for each box
     kBest,        ///< the highest of these columns in each row
-    kBestClass,   ///< which one that is
-    kMask,        ///< whether it is above a threshold
+    kBestClass,   ///< the column of that one
+    kMask,        ///< whether kBest is above a threshold
     kMaskRows,    ///< the rows where it is: NonZero's places
     kMoved,       ///< boxes times a scale, those of each class moved apart from the others
-    kMove,        ///< by how much: the class times an offset
+    kMove,        ///< the distance: the class times an offset
     kPlaces,      ///< 0, 1, 2 ... up to all elements of a tensor
-    kBestRows,    ///< the rows with the highest of these: TopK's places
+    kBestRows,    ///< the rows with the highest kBest: TopK's places
     kTopPlaces,   ///< TopK's places among the scores of all rows and classes
-    kDetScore,    ///< of a detection: its score,
+    kDetScore,    ///< a detection's score,
     kDetClass,    ///< its class,
-    kDetRow,      ///< its row among those that were chosen,
+    kDetRow,      ///< its row among the chosen ones,
     kDetFirst,    ///< that row times the number of classes,
-    kDetBox,      ///< its row among all,
+    kDetBox,      ///< its row among all rows,
     kDetValues,   ///< and columns of its row
     kNmsIndices,  ///< NonMaxSuppression's [detections, 3]: batch, class, box
     kNmsScores,   ///< and [detections, 3]: batch, class, score
@@ -42,20 +41,20 @@ struct Meaning {
   PortRef root;                   ///< the tensor with the rows
   std::int64_t rows = 0;          ///< of the root
   std::int64_t first = 0;         ///< column of the root
-  std::int64_t width = 1;         ///< columns; of an index: how often it is repeated
-  PortRef class_root;             ///< of what comes from scores: their tensor,
+  std::int64_t width = 1;         ///< columns; for an index: its repetitions
+  PortRef class_root;             ///< for values that come from scores: their tensor,
   std::int64_t class_first = 0;   ///< their first column,
-  std::int64_t classes = 0;       ///< and how many there are
+  std::int64_t classes = 0;       ///< and their number
   std::optional<LayerId> chosen;  ///< only the rows that this TopK or NonZero chose, in its order
-  double threshold = 0;           ///< that the best score is above, of a mask
-  double scale = 1, offset = 0;   ///< of moved boxes: of the boxes, and for each class
-  std::optional<std::int64_t> most;  ///< of detections: only so many, the first ones
-  LayerId detector = 0;              ///< of a detection: the TopK or NonMaxSuppression that made it
+  double threshold = 0;           ///< for a mask: the best score is above it
+  double scale = 1, offset = 0;   ///< for moved boxes: of the boxes, and for each class
+  std::optional<std::int64_t> most;  ///< for detections: only so many, the first ones
+  LayerId detector = 0;              ///< a detection's maker: a TopK or NonMaxSuppression
   bool is(Kind other) const { return kind == other; }
 };
 
-/// Reads meanings backwards from a value. What it does not understand is a tensor of rows, where
-/// the shape lets it, or kOther.
+/// Reads meanings backwards from a value. A value that it does not understand is a tensor of rows,
+/// if the shape allows it, or kOther.
 class Meanings {
  public:
   Meanings(const Document& document, const Weights& weights)
@@ -66,13 +65,13 @@ class Meanings {
   Meaning as_rows(PortRef value) const;
   Shape shape_of(PortRef value) const;
   std::optional<PortRef> input(pugi::xml_node layer, std::size_t position) const;
-  /// Those of a constant, or computed from constants and sizes; nothing for more than 16, and where
-  /// one is not known.
+  /// The numbers of a constant, or of a computation on constants and sizes; nothing for more than
+  /// 16, or if one is unknown.
   std::optional<std::vector<std::int64_t>> whole_numbers(PortRef value) const;
   std::optional<std::vector<std::int64_t>> whole_numbers(pugi::xml_node layer,
                                                          std::size_t position) const;
   std::optional<double> real_number(pugi::xml_node layer, std::size_t position) const;
-  /// A constant of at most so many zeros feeds it.
+  /// Whether a constant of at most `most` zeros feeds it.
   bool are_zeros(PortRef input, std::size_t most) const;
 
  private:

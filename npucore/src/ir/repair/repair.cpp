@@ -8,7 +8,7 @@ namespace npu::ir {
 
 std::vector<std::string> repair(Model::Impl& model) {
   std::vector<std::string> done;
-  // The first makes the last one's pattern plainer.
+  // The first step makes the last one's pattern plainer.
   for (const auto step :
        {drop_integer_rounding, freeze_target_sizes, freeze_scale_factor, cut_detections}) {
     if (auto sentence = step(model)) {

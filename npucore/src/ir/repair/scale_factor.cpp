@@ -7,8 +7,8 @@
 
 namespace npu::ir {
 
-/// PaddleDetection's heads divide boxes by it, [height, width]: how much larger the picture is than
-/// the frame that it was made of.
+/// PaddleDetection's heads divide boxes by scale_factor, [height, width]: the picture's size
+/// divided by the frame's.
 std::optional<std::string> freeze_scale_factor(Model::Impl& model) {
   constexpr const char* kInput = "scale_factor";
   const auto input = find_pair_input(model, kInput);

@@ -17,7 +17,7 @@ class TailReader {
   TailReader(const Document& document, const Weights& weights)
       : document_(document), meanings_(document, weights) {}
 
-  /// Nothing where the value is not exactly such a tail's.
+  /// Nothing unless the value is exactly such a tail's.
   std::optional<Tail> read(PortRef output);
 
  private:
@@ -42,7 +42,7 @@ class TailReader {
   Meaning score_, class_;
 };
 
-/// What has the same rows in the same order, whatever their number, in front of one layer.
+/// The input of a layer that keeps the rows and their order, but may change their number.
 std::optional<PortRef> TailReader::before_padding(pugi::xml_node layer, const Shape& rows) {
   constexpr std::size_t kUpdates = 2;
   const auto type = layer_type(layer);
@@ -54,8 +54,8 @@ std::optional<PortRef> TailReader::before_padding(pugi::xml_node layer, const Sh
   return overwrites_all(layer) ? meanings_.input(layer, kUpdates) : std::nullopt;
 }
 
-/// From a model's output back to the rows of detections: NonMaxSuppression gives as many as it
-/// finds, zeros fill up.
+/// Goes from a model's output back to the rows of detections: NonMaxSuppression gives as many as it
+/// finds, and zeros fill the rest.
 PortRef TailReader::without_padding(PortRef value) {
   constexpr int kMostSteps = 12;
   const auto rows = meanings_.shape_of(value);
@@ -72,12 +72,12 @@ bool TailReader::is_cut_at(pugi::xml_node slice, std::int64_t rows) const {
     const auto numbers = meanings_.whole_numbers(slice, position);
     return numbers && numbers->size() == 1 && numbers->front() == wanted;
   };
-  // Of the only picture, or of its first rows.
+  // Takes the only picture, or its first rows.
   const bool is_picture = is(2, 1) && is(4, 0);
   return is(1, 0) && is(3, 1) && (is_picture || (is(2, rows) && is(4, 1)));
 }
 
-/// Of rows, behind those that are there.
+/// Whether it appends rows of zeros.
 bool TailReader::is_filled_with_zeros(pugi::xml_node concat) const {
   constexpr std::size_t kMost = 1 << 20;
   const auto port = input_port(concat, 1);
@@ -87,7 +87,7 @@ bool TailReader::is_filled_with_zeros(pugi::xml_node concat) const {
   return meanings_.are_zeros({layer_id(concat), port.attribute("id").as_ullong()}, kMost);
 }
 
-/// Only behind the last element, of whole rows in the order of memory.
+/// Whether it pads only behind the last element; whole rows lie in the order of memory.
 bool TailReader::is_padded_with_zeros(pugi::xml_node pad) const {
   constexpr std::size_t kBegins = 1, kValue = 3;
   const std::string_view mode = pad.child("data").attribute("pad_mode").value();
@@ -96,7 +96,7 @@ bool TailReader::is_padded_with_zeros(pugi::xml_node pad) const {
   return !input_port(pad, kValue) || meanings_.real_number(pad, kValue) == 0.0;
 }
 
-/// ScatterNDUpdate of all elements in order: its result is what it writes.
+/// Whether a ScatterNDUpdate writes all elements in order: the result is the update.
 bool TailReader::overwrites_all(pugi::xml_node scatter) {
   constexpr std::size_t kPlaces = 1, kUpdates = 2;
   if (layer_type(scatter) != "ScatterNDUpdate") return false;
@@ -116,7 +116,7 @@ bool TailReader::add_values(const Meaning& part) {
   return true;
 }
 
-/// Boxes, scores, classes and what else there is, side by side.
+/// Reads boxes, scores, classes and any more columns, side by side.
 bool TailReader::read_parts(pugi::xml_node concat) {
   constexpr std::size_t kFewest = 3, kMost = 16;
   const auto ports = input_ports(concat);
@@ -158,7 +158,7 @@ std::int64_t TailReader::top_k_size(LayerId layer) const {
   return size;
 }
 
-/// The first TopK, if there is one, must take the best rows by the same scores, and enough.
+/// A first TopK must take the best rows, by the same scores, and enough of them.
 bool TailReader::is_chosen_by_scores() {
   if (!score_.chosen) return true;
   const auto ports = output_ports(document_.layer(*score_.chosen));
@@ -177,7 +177,7 @@ bool TailReader::read_top_k() {
   return class_.root == score_.root && class_.first == score_.first && is_chosen_by_scores();
 }
 
-/// Scores are [1, classes, boxes]: each class a row.
+/// Takes scores as [1, classes, boxes]: each class a row.
 bool TailReader::read_nms_inputs(pugi::xml_node layer) {
   constexpr std::size_t kScores = 1;
   const auto boxes = meanings_.input(layer, 0), scores = meanings_.input(layer, kScores);
@@ -192,7 +192,7 @@ bool TailReader::read_nms_inputs(pugi::xml_node layer) {
          tail_.scores.rows == tail_.boxes.rows;
 }
 
-/// The best class of each row that a mask chose.
+/// Takes the best class of each row that a mask chose.
 bool TailReader::read_best_class_inputs(pugi::xml_node layer) {
   constexpr std::size_t kScores = 1;
   const auto boxes = meanings_.input(layer, 0), scores = meanings_.input(layer, kScores);
@@ -205,7 +205,7 @@ bool TailReader::read_best_class_inputs(pugi::xml_node layer) {
   const bool are_boxes = seen.width == kBoxValues && seen.root == tail_.boxes.root &&
                          seen.first == tail_.boxes.first && seen.chosen == score_.chosen;
   if (!are_boxes || !by.is(Kind::kBest) || !is_of_same(by) || !is_of_same(class_)) return false;
-  // The offset may be none: then a box of any class suppresses.
+  // Without an offset, a box of any class suppresses.
   if (seen.is(Kind::kMoved) && seen.offset != 0 && !is_of_same(seen)) return false;
   if (!seen.is(Kind::kMoved) && !seen.is(Kind::kRows)) return false;
   if (seen.scale < Tail::kLeastScale || seen.scale > Tail::kLargest) return false;
@@ -232,7 +232,7 @@ bool TailReader::read_nms(pugi::xml_node layer) {
       static_cast<bool>(input_port(layer, 5)) && meanings_.real_number(layer, 5) != 0.0;
   if (is_soft || !most || most->size() != 1 || !iou || !score) return false;
   tail_.nms = Tail::Nms{*iou, *score};
-  // So that no class has more than fit.
+  // Its limit per class must not drop detections.
   if (most->front() < tail_.detections) return false;
   if (!(score_.chosen ? read_best_class_inputs(layer) : read_nms_inputs(layer))) return false;
   const double lowest = tail_.nms->score;

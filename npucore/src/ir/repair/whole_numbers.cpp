@@ -18,7 +18,7 @@ constexpr std::size_t kMostValues = 1024;
 using Number = std::optional<std::int64_t>;
 
 Number computed(const std::string& type, Number left, Number right) {
-  // Whatever it is, zero times it is zero.
+  // Zero times an unknown number is zero.
   if (type == "Multiply" && (left.value_or(1) == 0 || right.value_or(1) == 0)) return 0;
   if (!left || !right) return {};
   std::int64_t result = 0;
@@ -73,7 +73,7 @@ std::optional<std::int64_t> WholeNumberReader::only(pugi::xml_node layer,
   return numbers && numbers->size() == 1 ? numbers->front() : std::nullopt;
 }
 
-/// Of one axis, or a single number: the order of the numbers says all.
+/// Whether it has one axis or is a single number: then the order of the numbers is all.
 bool WholeNumberReader::is_list(pugi::xml_node layer, std::size_t position) const {
   const auto port = input_port(layer, position);
   return port && port_shape(port).size() <= 1;
@@ -97,7 +97,7 @@ std::optional<WholeNumbers> WholeNumberReader::read_constant(pugi::xml_node laye
   return numbers;
 }
 
-/// Dimensions that the file leaves open are not known.
+/// Dimensions that the file leaves open are unknown.
 std::optional<WholeNumbers> WholeNumberReader::read_size(pugi::xml_node layer) const {
   const auto port = input_port(layer, 0);
   const auto from = port ? document_.producer(layer, port) : std::nullopt;
@@ -108,7 +108,7 @@ std::optional<WholeNumbers> WholeNumberReader::read_size(pugi::xml_node layer) c
   return numbers;
 }
 
-/// Of a list, as its first axis.
+/// Takes a list, gathered along its only axis.
 std::optional<WholeNumbers> WholeNumberReader::read_gather(pugi::xml_node layer) const {
   const auto data = of_input(layer, 0), places = of_input(layer, 1);
   if (!data || !places || !is_list(layer, 0) || only(layer, 2) != 0) return {};
@@ -132,7 +132,7 @@ std::optional<WholeNumbers> WholeNumberReader::read_slice(pugi::xml_node layer) 
   return WholeNumbers(data->begin() + *begin, data->begin() + stop);
 }
 
-/// Into parts of equal size, however the numbers are laid out: of one each, or in rows of one.
+/// Splits into parts of equal size, one number each, whatever the layout.
 std::optional<WholeNumbers> WholeNumberReader::read_split(pugi::xml_node layer,
                                                           std::size_t part) const {
   const auto data = of_input(layer, 0);
@@ -153,7 +153,7 @@ std::optional<WholeNumbers> WholeNumberReader::read_concat(pugi::xml_node layer)
   return numbers;
 }
 
-/// Of single numbers.
+/// Takes single numbers.
 std::optional<WholeNumbers> WholeNumberReader::read_arithmetic(pugi::xml_node layer) const {
   const auto left = of_input(layer, 0), right = of_input(layer, 1);
   if ((left && left->size() != 1) || (right && right->size() != 1)) return {};
@@ -162,7 +162,7 @@ std::optional<WholeNumbers> WholeNumberReader::read_arithmetic(pugi::xml_node la
   return WholeNumbers{number};
 }
 
-/// Over all of a list.
+/// Reduces all of a list.
 std::optional<WholeNumbers> WholeNumberReader::read_reduction(pugi::xml_node layer) const {
   const auto data = of_input(layer, 0);
   const auto axis = only(layer, 1);

@@ -1,4 +1,4 @@
-// Whole numbers that a graph computes before it sees any value: sizes, places, counts.
+// The whole numbers that a graph computes before it sees any value: sizes, places, counts.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace npu::ir {
 
-/// Those of one value, in order; nothing for one that is not known before the graph runs.
+/// The numbers of one value, in order; an empty one is unknown before the graph runs.
 using WholeNumbers = std::vector<std::optional<std::int64_t>>;
 
-/// Reads constants, and what is computed from these and from the sizes of tensors.
+/// Reads constants, and computations on constants and on sizes of tensors.
 class WholeNumberReader {
  public:
   WholeNumberReader(const Document& document, const Weights& weights)
       : document_(document), weights_(weights) {}
 
-  /// Nothing for more than 16, and for what is computed otherwise.
+  /// Nothing for more than 16 numbers, and for other computations.
   std::optional<WholeNumbers> of(PortRef value) const;
 
  private:
