@@ -10,7 +10,7 @@
 
 namespace softnpu {
 
-/// zeInitDrivers' description, which the oldest supported headers lack (specification 1.10).
+/// Description for zeInitDrivers, which the oldest supported headers lack (specification 1.10).
 struct InitDriverTypeDesc {
   uint32_t stype;
   const void* pNext;

@@ -25,7 +25,7 @@ CommandList& open_list(ze_command_list_handle_t handle) {
   return list;
 }
 
-// The range's allocation joins the command's memory; `if_foreign` is thrown for a range outside the
+// Adds the range's allocation to the command's memory; throws `if_foreign` for a range outside the
 // list's context.
 const Allocation& use_memory(Command& command, CommandList& list, const void* pointer,
                              size_t size_bytes, ze_result_t if_foreign) {

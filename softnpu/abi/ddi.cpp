@@ -32,8 +32,8 @@ ze_result_t fill_table(ze_api_version_t asked, void* table, const Slot* slots, s
 
 namespace {
 
-// Stands for functions with any arguments: in the C calling convention of x86-64 and AArch64 the
-// caller owns them.
+// Stands in for functions with any arguments: the C calling conventions of x86-64 and AArch64 let
+// the caller clean them up.
 ze_result_t ZE_APICALL unsupported() {
   return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }
@@ -52,7 +52,7 @@ ze_result_t ZE_APICALL unsupported() {
               static_cast<decltype(&::api)>(&CoreEntry<#api, &softnpu::function>::call))},
 #define SOFTNPU_NEWER(since, api, function) \
   {since, reinterpret_cast<void*>(&CoreEntry<#api, &softnpu::function>::call)},
-// A function, not null: in intercept mode old loaders answer UNINITIALIZED for a null slot.
+// A function instead of null: in intercept mode old loaders answer UNINITIALIZED for a null slot.
 #define SOFTNPU_NONE(since, slot) {since, reinterpret_cast<void*>(&softnpu::unsupported)},
 #define SOFTNPU_TABLE_END()                                                 \
   }                                                                         \

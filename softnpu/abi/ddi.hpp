@@ -1,4 +1,4 @@
-// Filling of process-address tables.
+// Fills tables of process addresses.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -13,12 +13,12 @@ struct Slot {
   void* function;
 };
 
-/// A loader passes a table of its own specification's length, on its stack: only slots that existed
-/// in the asked version are written, all of them, and nothing behind them.
-/// Remembers the version, see `asked_minor`.
+/// A loader passes a table with the length of its own specification, on its stack: writes all slots
+/// that existed in the asked version, and nothing behind them. Remembers the version, see
+/// `asked_minor`.
 ze_result_t fill_table(ze_api_version_t asked, void* table, const Slot* slots, size_t count);
 
-/// The newest specification 1.x that any table was asked for: the loader's. 0 before the first.
+/// The newest specification 1.x for which a table was asked: the loader's. 0 before the first.
 int asked_minor();
 
 }  // namespace softnpu

@@ -40,7 +40,7 @@ void require_output(const void* pointer) {
   require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
-// As Intel's driver: only the IP version and what a command list may have changed can be chained.
+// Like Intel's driver: only the IP version and the changes a command list may have can be chained.
 void fill_chain(void* chain) {
   if (chain == nullptr) return;
   auto& version = *static_cast<ze_npu_core_device_ip_version_ext_t*>(chain);
@@ -56,8 +56,7 @@ void fill_chain(void* chain) {
   fill_chain(changes.pNext);
 }
 
-// The 1.2 version of the properties counts timer ticks per second, the older one nanoseconds per
-// tick.
+// The properties of version 1.2 give timer ticks per second, older ones nanoseconds per tick.
 uint64_t timer_resolution(ze_structure_type_t stype) {
   return stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? kTimerFrequencyHz : kTimerResolutionNs;
 }
@@ -226,7 +225,7 @@ ze_result_t device_pci_get_properties_ext(ze_device_handle_t device,
                                           ze_pci_ext_properties_t* properties) {
   check_device(device);
   require_output(properties);
-  properties->address = {0, 0, 0x0b, 0};  // where Intel's integrated NPUs sit
+  properties->address = {0, 0, 0x0b, 0};  // place of Intel's integrated NPUs
   properties->maxSpeed = {-1, -1, -1};
   return ZE_RESULT_SUCCESS;
 }

@@ -1,5 +1,5 @@
-// The wall between C callers and the driver: every function that a table hands out goes through
-// here, which writes the trace and turns exceptions into results.
+// The wall between C callers and the driver: every function in a table goes through here, which
+// writes the trace and turns exceptions into results.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -43,19 +43,19 @@ struct Name {
   constexpr Name(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }
 };
 
-/// Where faults for the calls of one name are kept.
+/// Holds the faults for the calls of one name.
 template <Name kName>
 inline fault::Site site{kName.text};
 
-/// Nothing runs on a device that is lost: the work in flight ends before that is answered. After
-/// any other result of a wait it goes on, as on silicon.
+/// Ends the work in flight before a result that reports a lost device: nothing runs on such a
+/// device. After any other result of a wait the work goes on, as on silicon.
 void end_work_in_flight(ze_result_t result);
 
-/// Marks the queue's context: executing in it answers UNKNOWN from now on.
+/// Marks the queue's context: executions in it answer UNKNOWN from now on.
 void poison_context_of(ze_command_queue_handle_t queue);
 
-/// A call that fails on purpose does nothing, but for a destroy or a free, which is carried out so
-/// that whoever gives up on the handle leaks nothing. One that is to pause does not fail.
+/// Carries out a planned failure. The call does nothing, except that a destroy or a free is done,
+/// so that a caller who gives the handle up leaks nothing. A planned pause does not fail.
 template <Name kName, class Call, class... Args>
 ze_result_t failed_result_of(const fault::Plan& plan, const Call& call, Args... args) {
   trace::note_text("fault", plan.poison ? "POISON" : "injected");
@@ -103,7 +103,7 @@ struct CoreEntry<kName, kFunction> {
   }
 };
 
-/// An extension function: it bypasses the loader, so that its handles may be the loader's.
+/// An extension function: it bypasses the loader, so its arguments may be the loader's handles.
 template <Name kName, auto kFunction>
 struct ExtensionEntry;
 template <Name kName, class... Args, ze_result_t (*kFunction)(Args...)>

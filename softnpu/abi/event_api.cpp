@@ -27,7 +27,7 @@ void set_events(Command& command, ze_event_handle_t signal, uint32_t wait_count,
 ze_result_t event_pool_create(ze_context_handle_t context, const ze_event_pool_desc_t* desc,
                               uint32_t device_count, ze_device_handle_t* devices,
                               ze_event_pool_handle_t* pool) {
-  // Intel's driver has this code for a null context here.
+  // Intel's driver gives this result for a null context here.
   auto& owner = object_of<Context>(context, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   require(desc != nullptr && pool != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   require(desc->count != 0, ZE_RESULT_ERROR_INVALID_SIZE);

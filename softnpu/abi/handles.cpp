@@ -10,7 +10,7 @@ char device_object;  // its address is the device's handle
 
 using Translate = ze_result_t(ZE_APICALL*)(zel_handle_type_t, void*, void**);
 
-// Null when the driver was opened without a loader: then no handle is a loader's.
+// Null if the driver was opened without a loader: then no handle is a loader's.
 Translate find_translate() {
   void* const loader = ::dlopen("libze_loader.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (loader == nullptr) return nullptr;

@@ -14,7 +14,7 @@ namespace softnpu {
 /// The driver and its one device have the same handles in every call.
 ze_driver_handle_t the_driver();
 ze_device_handle_t the_device();
-/// Throw for a null handle and for one that is not ours.
+/// Throw for a null handle and for a foreign one.
 void check_driver(ze_driver_handle_t driver);
 void check_device(ze_device_handle_t device);
 
@@ -24,7 +24,7 @@ Object& object_of(Handle handle, ze_result_t if_null = ZE_RESULT_ERROR_INVALID_N
   return *reinterpret_cast<Object*>(handle);
 }
 
-/// Hands an object over to the caller, who gives it back through `take_back`.
+/// Hands an object over to the caller, who returns it through `take_back`.
 template <class Handle, class Object>
 void hand_out(std::unique_ptr<Object> object, Handle* handle) {
   *handle = reinterpret_cast<Handle>(object.release());
@@ -35,8 +35,8 @@ std::unique_ptr<Object> take_back(Handle handle) {
   return std::unique_ptr<Object>(&object_of<Object>(handle));
 }
 
-/// The driver's handle for one that an extension function was given; throws UNKNOWN when the loader
-/// does not know it.
+/// The driver's handle for one that an extension function got; throws UNKNOWN if the loader does
+/// not know it.
 void* translated_handle(zel_handle_type_t type, void* handle);
 
 inline ze_context_handle_t translated(ze_context_handle_t handle) {
@@ -55,13 +55,13 @@ inline ze_command_list_handle_t translated(ze_command_list_handle_t handle) {
 inline ze_event_handle_t translated(ze_event_handle_t handle) {
   return static_cast<ze_event_handle_t>(translated_handle(ZEL_HANDLE_EVENT, handle));
 }
-/// Graph, build log, profiling handles and plain values are the driver's own and stay as they are.
+/// Graphs, build logs, profiling handles and plain values are the driver's own: no translation.
 template <class T>
 T translated(T value) {
   return value;
 }
 
-/// The same for an array of events.
+/// Translates an array of events.
 std::vector<ze_event_handle_t> translated_events(uint32_t count, ze_event_handle_t* events);
 
 }  // namespace softnpu

@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto kStypeSystemMemory =
     static_cast<ze_structure_type_t>(kZeNpuCoreStypeExternalMemmapSysmemExtDesc);
-// Before Level Zero had a flag for memory that the device only reads, Intel's driver took another.
+// Before Level Zero had a flag for memory that the device only reads, Intel's driver used another.
 constexpr ze_host_mem_alloc_flags_t kReadOnly =
     kZeNpuCoreHostMemAllocFlagMemReadOnly | ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED;
 
@@ -48,7 +48,7 @@ void* import_descriptor(Context& context, const ze_external_memory_import_fd_t& 
   return hand_out_memory(context, import(context.allocations(), desc.fd, type));
 }
 
-// As Intel's driver, looks at the first chained structure only.
+// Like Intel's driver, looks at the first chained structure only.
 void allocate_memory(ze_context_handle_t handle, const void* chain, size_t size_bytes,
                      size_t alignment, ze_memory_type_t type, void** pointer) {
   auto& context = object_of<Context>(handle);
@@ -71,7 +71,7 @@ void allocate_memory(ze_context_handle_t handle, const void* chain, size_t size_
   *pointer = hand_out_memory(context, allocate(size_bytes, type, exportable));
 }
 
-// The application's pages, under their own address.
+// Imports the application's pages, at their own address.
 void import_system_memory(ze_context_handle_t handle, const ze_host_mem_alloc_desc_t& desc,
                           void** pointer) {
   auto& context = object_of<Context>(handle);
@@ -152,8 +152,8 @@ ze_result_t mem_free(ze_context_handle_t context, void* pointer) {
   return ZE_RESULT_SUCCESS;
 }
 
-// Commands share the ownership of their memory, so that every policy of the description is met by a
-// plain free; two of them ask to wait for the commands, or to free later.
+// Every policy of the description is met by a plain free, because commands share the ownership of
+// their memory. Two policies ask to wait for the commands, or to free later.
 ze_result_t mem_free_ext(ze_context_handle_t context, const ze_memory_free_ext_desc_t* desc,
                          void* pointer) {
   require(desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
@@ -186,7 +186,7 @@ ze_result_t mem_get_address_range(ze_context_handle_t context, const void* point
   require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   const auto allocation = owner.allocations().find(pointer);
   require(allocation != nullptr, ZE_RESULT_ERROR_NOT_AVAILABLE);
-  // The device's address, not the CPU's: as Intel's driver does.
+  // The device's address, not the CPU's, as Intel's driver gives it.
   if (base != nullptr) {
     *base = std::bit_cast<void*>(allocation->device_address());
   }

@@ -14,7 +14,7 @@
 namespace softnpu {
 namespace {
 
-// The NPU options that may be chained to a queue's description; throws what Intel's driver answers.
+// Checks the NPU options chained to a queue's description; throws the result of Intel's driver.
 void check_queue_options(const ze_command_queue_desc_t& desc) {
   const auto* const first = static_cast<const ze_command_queue_desc_npu_ext_t*>(desc.pNext);
   if (first != nullptr && first->stype == ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT) {
@@ -22,18 +22,17 @@ void check_queue_options(const ze_command_queue_desc_t& desc) {
   }
   if (first == nullptr || first->stype != ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC_NPU_EXT_2) return;
   const auto* const options = static_cast<const ze_command_queue_desc_npu_ext_2_t*>(desc.pNext);
-  // Every queue of this device runs its lists in order, so that DEVICE_SYNC asks for nothing more.
+  // Every queue of this device runs its lists in order, so DEVICE_SYNC changes nothing.
   const bool device_sync = (options->options & ZE_NPU_COMMAND_QUEUE_OPTION_DEVICE_SYNC) != 0;
   require(!device_sync || desc.mode != ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
           ZE_RESULT_ERROR_INVALID_ENUMERATION);
-  // Turbo is a matter of clocks, which this device does not have; as in Intel's driver it gives way
-  // to DEVICE_SYNC.
+  // Turbo is about clocks, which this device does not have. As in Intel's driver, DEVICE_SYNC wins.
   const bool turbo = !device_sync && (options->options & ZE_NPU_COMMAND_QUEUE_OPTION_TURBO) != 0;
   trace::note("turbo", turbo ? 1 : 0);
   trace::note("device_sync", device_sync ? 1 : 0);
 }
 
-// One submission of one list; throws when the list or the queue stays busy.
+// Submits one list once; throws if the list or the queue stays busy.
 std::shared_ptr<Job> execute(CommandQueue& queue, CommandList& list) {
   auto job = list.submit_once_idle(Deadline::after(kBusyPatienceNs),
                                    [&](std::shared_ptr<const Commands> commands) {
@@ -98,7 +97,7 @@ ze_result_t command_queue_execute_command_lists(ze_command_queue_handle_t queue,
       target.synchronous() ? wait_for(jobs, Deadline::after(UINT64_MAX)) : ZE_RESULT_SUCCESS;
   if (fence != nullptr) {
     auto& tracker = object_of<Fence>(fence);
-    // As in Intel's driver the jobs are on their way by now.
+    // As in Intel's driver, the jobs are submitted before this check.
     require(&tracker.queue() == &target, ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
     tracker.track(std::move(jobs));
   }

@@ -1,5 +1,5 @@
-// Sysman, as much of it as Intel's driver has for NPUs: the device, and how long its engine has
-// been busy. A Sysman handle is the core handle of the same thing.
+// The part of Sysman that Intel's driver has for NPUs: the device, and the time its engine has been
+// busy. A Sysman handle is the core handle of the same object.
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -27,7 +27,7 @@ void put(char (&out)[ZES_STRING_PROPERTY_SIZE], std::string_view text) {
   text.copy(out, sizeof out - 1);
 }
 
-// One of one, as every list of Sysman here.
+// Every Sysman list here has one entry.
 void list_one(uint32_t* count) {
   require(count != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   *count = 1;

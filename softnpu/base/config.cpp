@@ -170,7 +170,7 @@ void read_import_limit(const char* value, Config& config) {
   }
 }
 
-// As Intel's driver: what is no number is a cache in which nothing fits.
+// Like Intel's driver: a limit that is no number makes a cache in which nothing fits.
 void read_cache_limit(const char* value, Config& config) {
   const auto bytes = parse_number(value);
   config.cache_limit_bytes = bytes.value_or(0);

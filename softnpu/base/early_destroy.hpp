@@ -1,5 +1,5 @@
-// What is destroyed while a job uses it: Intel's driver crashes then, or the device reads and
-// writes memory that is somebody else's by now.
+// Objects destroyed while a job uses them: with Intel's driver the process crashes, or the device
+// accesses memory that belongs to somebody else by then.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace softnpu {
 
-/// Counts it and adds `early_destroy` to the call's trace line: "<what> while it is used by <job>".
-/// With SOFTNPU_STRICT=1 it also says so on stderr and ends the process.
+/// Counts the object and adds `early_destroy` to the call's trace line: "<what> while it is used by
+/// <job>". With SOFTNPU_STRICT=1 it also prints that to stderr and ends the process.
 void report_early_destroy(const std::string& what, const std::string& job);
 
-/// How many were reported since the process began.
+/// The number of reports since the process began.
 uint64_t early_destroys();
 
 }  // namespace softnpu

@@ -18,7 +18,7 @@ class Failure : public std::runtime_error {
   ze_result_t result_;
 };
 
-/// Throws Failure where the condition does not hold.
+/// Throws Failure if the condition does not hold.
 inline void require(bool condition, ze_result_t otherwise) {
   if (!condition) throw Failure(otherwise);
 }

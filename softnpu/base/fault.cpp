@@ -84,7 +84,7 @@ std::optional<uint64_t> parse_number(std::string_view text) {
   return value;
 }
 
-// By the specification's name, with or without what all of them begin with, or by number.
+// Takes the specification's name, with or without the prefix that all share, or a number.
 std::optional<ze_result_t> parse_result(std::string_view text) {
   if (const auto number = parse_number(text)) {
     if (*number == 0 || *number > UINT32_MAX) return std::nullopt;
@@ -144,7 +144,7 @@ std::atomic<bool> is_armed{false};
 
 }  // namespace
 
-/// Every site, and the lock of what they hold.
+/// Every site, and the lock for their counts and plans.
 class Registry {
  public:
   static Registry& instance() {
@@ -270,7 +270,7 @@ bool armed() {
 
 void set(std::string_view specification) {
   bool all_good = true;
-  armed();  // the environment's is replaced, not read later
+  armed();  // reads the environment now, so that its plans are replaced, not added later
   const auto plans = parse_and_complain(specification, all_good);
   require(all_good, ZE_RESULT_ERROR_INVALID_ARGUMENT);
   Registry::instance().set(plans);

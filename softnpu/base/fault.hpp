@@ -12,13 +12,13 @@
 
 namespace softnpu::fault {
 
-/// What a call does instead of answering, as a compiler that is broken does, or before it is made.
+/// Harm that a call does instead of answering, like a broken compiler, or before it is carried out.
 enum class Harm {
   kNone,
   kAbort,      ///< ends the process
   kHang,       ///< never returns
   kEatMemory,  ///< takes memory until it gets no more, 4 GiB at most
-  kPause,      ///< takes a millisecond longer, and is made
+  kPause,      ///< takes a millisecond longer, and succeeds
 };
 
 /// One item of a specification, "<call>:<result>@<n>" or "<call>:<result>@<n>+".
@@ -31,20 +31,19 @@ struct Plan {
   uint64_t last;   ///< UINT64_MAX: from `first` on
 };
 
-/// The items of a comma-separated list; what is wrong with the others goes to `errors`, one
-/// sentence each.
+/// The items of a comma-separated list; adds one sentence to `errors` for each wrong item.
 std::vector<Plan> parse(std::string_view specification, std::vector<std::string>& errors);
 
-/// Throws std::bad_alloc after kEatMemory; returns from kNone and kPause alone.
+/// Throws std::bad_alloc after kEatMemory; returns only for kNone and kPause.
 void do_harm(Harm harm);
 
-/// Whether a call ends an object.
+/// Whether a call destroys an object.
 inline bool destroys(std::string_view call) {
   return call.find("Destroy") != std::string_view::npos ||
          call.find("MemFree") != std::string_view::npos;
 }
 
-/// One function at the driver's wall; made when the driver is loaded, and there for good.
+/// One function at the driver's wall; made when the driver is loaded, and never destroyed.
 class Site {
  public:
   explicit Site(const char* call);
@@ -52,7 +51,7 @@ class Site {
   Site& operator=(const Site&) = delete;
 
   const char* call() const { return call_; }
-  /// Counts a call, and tells how it is to fail; nothing for a call that is to be made.
+  /// Counts a call and returns how it has to fail; nothing for a call to carry out.
   std::optional<Plan> next();
 
  private:
@@ -71,7 +70,7 @@ bool armed();
 /// Throws INVALID_ARGUMENT, with the reasons on stderr and nothing changed, for a wrong one.
 void set(std::string_view specification);
 
-/// "<call> <count>" for every call made since then, joined by blanks.
+/// "<call> <count>" for every call made since the last specification, joined by blanks.
 std::string call_counts();
 
 }  // namespace softnpu::fault

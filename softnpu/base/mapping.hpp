@@ -7,7 +7,7 @@
 
 namespace softnpu {
 
-/// A mapped range of memory, unmapped at its end unless it is somebody else's.
+/// A mapped range of memory, unmapped in the destructor unless it is borrowed.
 class Mapping {
  public:
   Mapping() = default;
@@ -24,7 +24,7 @@ class Mapping {
     return *this;
   }
 
-  /// Null when the kernel refuses. `fd` may be -1 for private memory of this process.
+  /// Null if the kernel refuses. `fd` may be -1 for private memory of this process.
   static Mapping map(size_t size_bytes, int fd) {
     const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
     void* const base = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
@@ -36,7 +36,7 @@ class Mapping {
     if (base == MAP_FAILED) return {};
     return {static_cast<std::byte*>(base), size_bytes, false};
   }
-  /// Memory of the application's, which keeps it mapped for longer than this lives.
+  /// The application's memory; the application keeps it mapped longer than this object lives.
   static Mapping borrow(std::byte* base, size_t size_bytes) { return {base, size_bytes, true}; }
 
   std::byte* base() const { return base_; }

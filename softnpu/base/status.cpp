@@ -24,7 +24,8 @@ UniqueFd make_file() {
   return file;
 }
 
-/// Nobody may cut it short under the mapping, and (from Linux 5.1 on) only the mapping may write.
+/// Makes sure that nobody shortens it under the mapping, and that (from Linux 5.1 on) only the
+/// mapping writes.
 void seal(int file) {
   ::fcntl(file, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
   ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -32,7 +33,7 @@ void seal(int file) {
 
 }  // namespace
 
-// In no memory of the heap: whoever ends something must not need any.
+// Placed in static memory, not on the heap: ending an object must not need memory.
 Status& Status::of_process() {
   alignas(Status) static std::byte place[sizeof(Status)];
   static auto* const status = new (place) Status;
@@ -51,12 +52,12 @@ void Status::enter() {
 void Status::leave() {
   const std::scoped_lock lock(mutex_);
   if (contexts_ > 0 && --contexts_ == 0) {
-    file_.reset();  // the mapping stays, for the engine may still be writing
+    file_.reset();  // keeps the mapping, because the engine may still be writing
   }
 }
 
-/// A new file with the counts so far, at the address of the last one: what is written meanwhile may
-/// be lost, and goes nowhere else.
+/// Makes a new file with the counts so far, and maps it at the old address. Counts written
+/// meanwhile may be lost, but go nowhere else.
 bool Status::publish() {
   file_ = make_file();
   StatusPage* const last = page_;
@@ -87,7 +88,8 @@ void Status::unlock() {
   of_process().mutex_.unlock();
 }
 
-/// In the child: the page, which it must not write, and the contexts are its parent's.
+/// In the child: forgets the page, which belongs to the parent and must not be written, and the
+/// contexts.
 void Status::forget_parent() {
   Status& status = of_process();
   status.private_.memory_bytes = status.page().memory_bytes.load();

@@ -1,6 +1,6 @@
-// What this process's software NPU does, in a page that other processes can read: a sealed memfd,
-// found as /proc/<pid>/fd/<n> by those who may look there. It is there while a context is, and ends
-// with the process, however that ends. README.md has its layout.
+// The activity of this process's software NPU, in a page that other processes can read: a sealed
+// memfd, found as /proc/<pid>/fd/<n> by those with the right to look there. It exists while a
+// context exists, and ends with the process, however that ends. README.md has its layout.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,11 @@
 
 namespace softnpu {
 
-/// Values in the machine's byte order. Written by the engine, one atomic store or add each.
+/// Values in the machine's byte order. The engine writes each with one atomic store or add.
 struct StatusPage {
   char magic[8];                           ///< "SOFTNPU" and the version
-  uint64_t process;                        ///< its id as it sees itself
-  std::atomic<uint64_t> busy_ns;           ///< of commands that have run
+  uint64_t process;                        ///< its own process id, as it sees it
+  std::atomic<uint64_t> busy_ns;           ///< of commands that ended
   std::atomic<uint64_t> running_since_ns;  ///< CLOCK_MONOTONIC; 0: no command runs
   std::atomic<uint64_t> inferences;
   std::atomic<uint64_t> memory_bytes;  ///< of allocations and imports
@@ -29,8 +29,8 @@ class Status {
   /// Lives until the process ends.
   static Status& of_process();
 
-  /// A context begins or ends: others see the page while there is one. Where the kernel refuses,
-  /// nobody does.
+  /// A context begins or ends: others see the page while there is one. If the kernel refuses,
+  /// nobody sees it.
   void enter();
   void leave();
 
@@ -53,14 +53,14 @@ class Status {
   static void unlock();
   static void forget_parent();
 
-  StatusPage private_{};  // counts where nothing was ever published
+  StatusPage private_{};  // holds the counts until a page is published
   std::atomic<StatusPage*> page_{&private_};
   std::mutex mutex_;  // guards all below
   uint32_t contexts_ = 0;
   UniqueFd file_;
 };
 
-/// While one lives, this process is seen.
+/// Makes this process visible while one lives.
 class Seen {
  public:
   Seen() { Status::of_process().enter(); }

@@ -32,13 +32,13 @@ int open_trace() {
   return fd;
 }
 
-// Stays open until the process ends: calls may come as late as from another library's destructor.
+// Never closed: calls may come as late as from another library's destructor.
 int trace_fd() {
   static const int fd = open_trace();
   return fd;
 }
 
-// RssAnon of /proc/self/status; 0 where the kernel does not tell.
+// RssAnon of /proc/self/status; 0 if the kernel does not tell.
 uint64_t anonymous_bytes() {
   const UniqueFd file(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
   char buffer[4096];

@@ -10,7 +10,7 @@ namespace softnpu::trace {
 
 bool enabled();
 
-/// A JSON object's fields.
+/// The fields of a JSON object.
 class Fields {
  public:
   Fields& number(const char* name, uint64_t value);
@@ -23,8 +23,8 @@ class Fields {
   std::string json_;
 };
 
-/// One call's line, written when `finish` is called. Calls made inside it on the same thread may
-/// add fields by `note`.
+/// One call's line, written by `finish`. Calls made inside it on the same thread may add fields by
+/// `note`.
 class Line {
  public:
   explicit Line(const char* call);
@@ -32,7 +32,7 @@ class Line {
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
-  /// Arguments appear in the order of the call: handles and pointers as "0x..." strings, numbers as
+  /// Adds arguments in the order of the call: handles and pointers as "0x..." strings, numbers as
   /// numbers.
   template <class T>
   void argument(T value) {
@@ -59,18 +59,16 @@ class Line {
   Line* outer_;
 };
 
-/// Writes the line of the call that this thread is in as it is now: for a call that ends the
-/// process.
+/// Writes the line of this thread's current call as it is now: for a call that ends the process.
 void write_now(uint32_t result);
-/// Adds a field to the line of the call that this thread is in; does nothing when there is no
-/// trace.
+/// Adds a field to the line of this thread's current call; does nothing if there is no trace.
 void note(const char* name, uint64_t value);
 void note_text(const char* name, const std::string& value);
 /// Adds an object to the field <name>, an array.
 void note_item(const char* name, const Fields& item);
 /// Adds "<name>": "st_dev:st_ino" of an open file.
 void note_file(const char* name, int fd);
-/// Adds how many bytes of this process's anonymous memory are resident.
+/// Adds the resident bytes of this process's anonymous memory.
 void note_anonymous_bytes(const char* name);
 /// Adds a handle or a pointer as "0x..." text.
 void note_pointer(const char* name, const void* value);

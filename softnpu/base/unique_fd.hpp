@@ -20,7 +20,7 @@ class UniqueFd {
   }
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
-  /// The caller closes it from now on.
+  /// Passes the descriptor to the caller, who closes it.
   int release() { return std::exchange(fd_, -1); }
   void reset() {
     if (fd_ >= 0) {

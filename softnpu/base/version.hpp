@@ -1,5 +1,5 @@
-// What the driver acts as: the version of its graph extension and of its compiler. Both come from
-// the environment, so that clients of older drivers can be tried.
+// The versions that the driver acts as, of its graph extension and of its compiler. Both come from
+// the environment, to test clients of older drivers.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace softnpu {
 
-/// Of the driver itself.
+/// Version of the driver itself.
 constexpr uint16_t kDriverMajor = 1;
 constexpr uint16_t kDriverMinor = 0;
 constexpr uint32_t kDriverVersion = (uint32_t{kDriverMajor} << 16) | kDriverMinor;
 
-/// Of the graph extension: 1.<minor>.
+/// Minor versions of the graph extension, 1.<minor>.
 constexpr uint32_t kOldestGraphMinor = 5;
 constexpr uint32_t kNewestGraphMinor = 16;
 
@@ -27,16 +27,16 @@ struct CompilerVersion {
 };
 
 constexpr CompilerVersion kDefaultCompiler{8, 4};
-/// Of OpenVINO's operators, that the compiler knows.
+/// The newest of OpenVINO's opsets that the compiler knows.
 constexpr uint32_t kNewestOpset = 11;
 
-/// Of what runs native binaries: on hardware the firmware, here OpenVINO.
+/// Version of the runtime of native binaries: on hardware the firmware, here OpenVINO.
 struct RuntimeVersion {
   uint32_t major;
   uint32_t minor;
   uint32_t patch;
 
-  /// A binary of another major version, or of a newer minor one, cannot be run.
+  /// A binary of another major or a newer minor version cannot run.
   constexpr bool runs(const RuntimeVersion& binary) const {
     return binary.major == major && binary.minor <= minor;
   }
@@ -46,10 +46,10 @@ struct RuntimeVersion {
 };
 
 uint32_t graph_minor();
-/// The graph extension is 1.<minor> or newer.
+/// Whether the graph extension is 1.<minor> or newer.
 bool graph_has(uint32_t minor);
 CompilerVersion compiler_version();
-/// The device's, as NPU_PLATFORM names it.
+/// The device's platform, as NPU_PLATFORM names it.
 uint32_t platform_number();
 
 }  // namespace softnpu

@@ -1,4 +1,4 @@
-// What the compiler and the blob reader have to say to the application.
+// Messages of the compiler and the blob reader to the application.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -15,12 +15,12 @@ struct BuildLog : Counted<Kind::kBuildLog> {
   std::string text;
 };
 
-/// What was said about the calling thread's last graph: why it failed, or what the cache did.
+/// The messages about the calling thread's last graph: why it failed, or what the cache did.
 void remember(std::string text);
 const std::string& last_words();
 
-/// Level Zero's way to hand out a text: a null buffer or a zero size asks for the size, which
-/// counts the NUL; a smaller buffer gets the beginning.
+/// Returns a text as Level Zero does: a null buffer or a zero size asks for the size, which counts
+/// the NUL; a smaller buffer gets the beginning.
 void copy_text(const std::string& text, uint32_t* size, char* buffer);
 
 }  // namespace softnpu

@@ -1,5 +1,5 @@
-// The software NPU's compiler as a compiler library (VCL): what Intel ships beside its driver for
-// those who compile without a device.
+// The software NPU's compiler as a compiler library (VCL): Intel ships such a library beside its
+// driver to compile without a device.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -23,7 +23,7 @@ namespace vcl = npu_vcl::abi;
 
 constexpr vcl::Version kInterface = {vcl::kMajor, 10}, kProfiling = {2, 0};
 
-/// Behind Compiler and Log, which live equally long.
+/// The object behind the handles Compiler and Log, which live equally long.
 struct CompilerObject {
   std::string id = "softnpu";
   std::string log;
@@ -68,8 +68,8 @@ vcl::Result result_of(ze_result_t result) {
   }
 }
 
-/// Nothing is thrown out of the library; what a failure says goes to `log`, where there is one,
-/// behind what is there, as in Intel's.
+/// Runs a call and throws nothing. A failure's text is appended to `log`, if there is one, as in
+/// Intel's.
 template <class Action>
 vcl::Result answer(std::string* log, Action action) try {
   action();
@@ -87,7 +87,7 @@ std::string* log_of(vcl::Compiler compiler) {
   return compiler == nullptr ? nullptr : &reinterpret_cast<CompilerObject*>(compiler)->log;
 }
 
-/// Asked twice: without a buffer for the size.
+/// Callers ask twice: first without a buffer, for the size.
 template <class Size>
 void copy_out(const std::string& text, char* buffer, Size* size) {
   require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
@@ -97,7 +97,7 @@ void copy_out(const std::string& text, char* buffer, Size* size) {
   *size = text.size();
 }
 
-/// The options end with a zero, which is not counted, as in a driver's build flags.
+/// The options end with an uncounted zero, like a driver's build flags.
 ze_graph_desc_2_t driver_desc(const vcl::ModelDesc& model, const std::string& options) {
   return {ZE_STRUCTURE_TYPE_GRAPH_DESC_2,
           nullptr,
@@ -116,13 +116,13 @@ void check_device(const vcl::DeviceDesc& device) {
                                                       ": SOFTNPU_PLATFORM chooses another");
 }
 
-/// Where a compiler that was not made says why.
+/// Holds the reason why a compiler could not be made.
 CompilerObject& failed_compiler() {
   static CompilerObject failed;
   return failed;
 }
 
-/// One function at the library's wall, which SOFTNPU_FAULT knows by its name.
+/// Applies the SOFTNPU_FAULT of one function at the library's wall.
 vcl::Result fault_of(fault::Site& site) {
   if (!fault::armed()) return vcl::kSuccess;
   const auto plan = site.next();
@@ -133,7 +133,7 @@ vcl::Result fault_of(fault::Site& site) {
   });
 }
 
-/// Intel's library counts no zero at the end, and takes a blank before one for an option.
+/// Intel's library counts no zero at the end, and reads a blank before one as an option.
 std::string options_of(const vcl::ModelDesc& model) {
   std::string options(model.options, model.options_bytes);
   if (options.find("--config") != options.npos && options.ends_with(std::string_view(" \0", 2))) {
@@ -156,7 +156,7 @@ fault::Site at_create("vclCompilerCreate"), at_compile("vclExecutableCreate"),
 
 #define SOFTNPU_EXPORT __attribute__((visibility("default")))
 
-using namespace softnpu;  // NOLINT(google-build-using-namespace): what follows is outside of it
+using namespace softnpu;  // NOLINT(google-build-using-namespace): the code below is outside of it
 
 extern "C" {
 

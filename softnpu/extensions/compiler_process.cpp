@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30;
 
-/// The environment without this driver's wish for another compiler: where the served library is the
-/// software NPU's, it answers by itself.
+/// The environment without SOFTNPU_COMPILER: if the served library is the software NPU's, it must
+/// answer by itself.
 std::vector<char*> environment_of_child() {
   std::vector<char*> variables;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
@@ -36,7 +36,7 @@ std::vector<char*> environment_of_child() {
   return variables;
 }
 
-/// Its streams, no other descriptor, every signal as at a program's start.
+/// Gives the child its streams, no other descriptor, and default signals.
 class SpawnPlan {
  public:
   SpawnPlan(int socket, int errors) {
@@ -62,7 +62,7 @@ class SpawnPlan {
     ::posix_spawn_file_actions_destroy(&actions_);
   }
 
-  /// 0, or what went wrong.
+  /// Returns 0, or an error number.
   int spawn(std::string program, pid_t& pid) const {
     char* const arguments[] = {program.data(), nullptr};
     return ::posix_spawn(&pid, program.c_str(), &actions_, &attributes_, arguments,
@@ -74,13 +74,13 @@ class SpawnPlan {
   posix_spawnattr_t attributes_;
 };
 
-/// Clear of the streams, which this process may have closed.
+/// Moves the descriptor above the standard streams' numbers, which this process may have closed.
 UniqueFd clear_of_streams(int fd) {
   const UniqueFd given(fd);
   return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
-/// Two ends, ours first.
+/// Moves two ends, ours first.
 std::array<UniqueFd, 2> clear_of_streams(const std::array<int, 2>& ends) {
   return {clear_of_streams(ends[0]), clear_of_streams(ends[1])};
 }
@@ -177,7 +177,7 @@ npu_vcl::Message CompilerProcess::receive() {
   }
 }
 
-/// For poll(): -1 once it is ready, because to compile may take any time.
+/// A timeout for poll(): -1 once the program is ready, because compiling may take any time.
 int CompilerProcess::milliseconds_left() {
   if (ready_) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(ready_before_ -
@@ -188,7 +188,7 @@ int CompilerProcess::milliseconds_left() {
   return static_cast<int>(left.count());
 }
 
-/// Of the program, which may print all the while.
+/// Waits for the program, which may print all the while.
 void CompilerProcess::wait_for(short what) {
   std::array<pollfd, 2> places = {{{socket_.get(), what, 0}, {errors_.get(), POLLIN, 0}}};
   ::poll(places.data(), places.size(), milliseconds_left());
@@ -197,7 +197,7 @@ void CompilerProcess::wait_for(short what) {
 
 void CompilerProcess::read_errors() {
   constexpr std::size_t kMostWords = 1000;
-  std::array<char, 65536> chunk;  // a pipe holds no more
+  std::array<char, 65536> chunk;  // the capacity of a pipe
   const ssize_t got = ::read(errors_.get(), chunk.data(), chunk.size());
   if (got == 0) {
     errors_.reset();

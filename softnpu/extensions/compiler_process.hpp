@@ -12,22 +12,23 @@
 
 namespace softnpu {
 
-/// A program that serves a compiler library by messages (npu_vcl/message.hpp), as a child process.
-/// It ends with this object, at end(), or by itself when nobody can ask it any more.
+/// A child process that serves a compiler library by messages (npu_vcl/message.hpp). It ends with
+/// this object, at end(), or by itself once nobody can ask it.
 class CompilerProcess {
  public:
-  /// Throws Failure where it cannot be started. It is ready within `start_limit`, or of no use.
+  /// Throws Failure if it cannot be started. It must be ready within `start_limit`.
   explicit CompilerProcess(const std::string& program,
                            std::chrono::milliseconds start_limit = std::chrono::minutes(1));
   CompilerProcess(const CompilerProcess&) = delete;
   CompilerProcess& operator=(const CompilerProcess&) = delete;
   ~CompilerProcess() { end(); }
 
-  /// One at a time. Throws Failure, with the program's last words, where no answer comes.
+  /// Takes one request at a time. Throws Failure, with the program's last words, if no answer
+  /// comes.
   npu_vcl::Message ask(const npu_vcl::Message& request);
-  /// Kills it. From any thread; the one that waits for an answer then gets none.
+  /// Kills it. From any thread; a thread that waits for an answer then gets none.
   void end() noexcept;
-  /// Whether another is needed.
+  /// True if another process is needed.
   bool ended() const;
 
  private:
@@ -40,12 +41,12 @@ class CompilerProcess {
   [[noreturn]] void fail(const std::string& what);
 
   const std::string program_;
-  const pid_t parent_;  // whose child it is: after a fork() it is still that one's
+  const pid_t parent_;  // the process is still this one's child after a fork()
   const std::chrono::steady_clock::time_point ready_before_;
   UniqueFd socket_, errors_;
   std::atomic<pid_t> pid_ = -1;
   npu_vcl::Decoder decoder_;
-  std::string words_;  // the last that it printed
+  std::string words_;  // the last text that it printed
   bool ready_ = false;
 };
 

@@ -1,5 +1,5 @@
-// ZE_extension_context_npu. The device keeps nothing that an idle context could give back, so that
-// both functions only check their arguments.
+// ZE_extension_context_npu. The device keeps nothing that an idle context could give back, so both
+// functions only check their arguments.
 #include <ze_npu/ze_npu.h>
 
 #include "abi/entry.hpp"

@@ -47,7 +47,7 @@ std::vector<Extension> offered() {
       extensions.push_back(legacy);
     }
   }
-  // A client that finds the name calls functions that loaders before 1.9 do not have.
+  // A client that finds this name calls functions that loaders before 1.9 lack.
   if (asked_minor() >= kMutableListsMinor) {
     extensions.push_back(
         {ZE_NPU_CORE_MUTABLE_COMMAND_LIST_EXP_NAME, kZeNpuCoreMutableCommandListExpVersion_1_1});

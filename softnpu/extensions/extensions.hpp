@@ -1,4 +1,4 @@
-// What the driver offers beside its tables of process addresses.
+// The driver's offers beside its tables of process addresses.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ void* profiling_table();
 void* queue_table();
 void* context_table();
 
-/// A function for tests by its name; null for a name that is none.
+/// A function for tests by its name; null for an unknown name.
 void* test_tool(std::string_view name);
 
 }  // namespace softnpu

@@ -1,6 +1,6 @@
-// ZE_extension_graph's table. A slot that is newer than the version that the driver acts as ends
-// the process with a message: an older driver's table is shorter, and reading behind it is the
-// client's error. Null would look as if such slots could be asked for.
+// ZE_extension_graph's table. A slot newer than the version that the driver acts as ends the
+// process with a message: an older driver's table is shorter, and reading behind it is the client's
+// error. Null would suggest that clients may test such slots.
 #include "graph_api.hpp"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What the device's compiler can do.
+// Queries about the device's compiler.
 #include <algorithm>
 #include <cstring>
 
@@ -27,12 +27,12 @@ void fill_common(Properties& properties) {
   properties.graphExtensionVersion =
       static_cast<ze_graph_ext_version_t>(ze_npu_version(1, graph_minor()));
   properties.compilerVersion = {compiler_version().major, compiler_version().minor};
-  // As Intel's driver with a compiler: native binaries are taken, but not named.
+  // Like Intel's driver with a compiler: it takes native binaries, but does not list them.
   properties.graphFormatsSupported = ZE_GRAPH_FORMAT_NGRAPH_LITE;
   properties.maxOVOpsetVersionSupported = kNewestOpset;
 }
 
-// Two calls: the first, without a buffer, asks for the size.
+// Clients call twice: first without a buffer, for the size.
 void copy_out(const std::string& text, size_t* size, char* buffer) {
   require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   const size_t full = text.size() + 1;

@@ -1,4 +1,4 @@
-// Creating graphs, and what the compiler said.
+// Creates graphs, and returns the compiler's log.
 #include "abi/handles.hpp"
 #include "base/trace.hpp"
 #include "graph/graph.hpp"
@@ -13,7 +13,7 @@
 namespace softnpu::graph_api {
 namespace {
 
-// The version that every other version's description is turned into.
+// Turns every version's description into the second version.
 ze_graph_desc_2_t as_second_version(const ze_graph_desc_t& desc) {
   return {desc.stype,  desc.pNext,       desc.format,       desc.inputSize,
           desc.pInput, desc.pBuildFlags, ZE_GRAPH_FLAG_NONE};
@@ -23,7 +23,7 @@ void check_target(ze_context_handle_t context, ze_device_handle_t device, const 
                   const ze_graph_handle_t* graph) {
   object_of<Context>(context);
   check_device(device);
-  require(!Engine::instance().stopped(), ZE_RESULT_ERROR_UNINITIALIZED);  // so may OpenVINO be
+  require(!Engine::instance().stopped(), ZE_RESULT_ERROR_UNINITIALIZED);  // as OpenVINO may be
   require(desc != nullptr && graph != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
@@ -104,7 +104,7 @@ ze_result_t initialize(ze_graph_handle_t graph) {
 
 ze_result_t build_log_get_string(ze_graph_handle_t graph, uint32_t* size, char* text) {
   require(size != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  // As Intel's driver: a graph that was made has nothing to say.
+  // Like Intel's driver: a graph that was made has no log.
   if (graph == nullptr) {
     copy_text(last_words(), size, text);
   }

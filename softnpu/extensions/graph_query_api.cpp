@@ -1,4 +1,4 @@
-// What a graph tells about itself.
+// Queries about a graph.
 #include <algorithm>
 #include <cstring>
 
@@ -26,8 +26,8 @@ ze_result_t describe_argument(ze_graph_handle_t graph, uint32_t index, Propertie
   return ZE_RESULT_SUCCESS;
 }
 
-// The link that asks whether the argument takes strides; null for none. Old clients leave a wrong
-// stype and an uninitialised pNext, so only the right stype says that there is a chain.
+// The link that asks whether the argument takes strides; null if there is none. Old clients leave a
+// wrong stype and an uninitialised pNext, so only the right stype announces a chain.
 ze_graph_argument_property_strides_t* find_strides(ze_graph_argument_properties_3_t& properties) {
   if (!graph_has(15) || properties.stype != ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3) {
     return nullptr;

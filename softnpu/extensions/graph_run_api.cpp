@@ -1,4 +1,4 @@
-// Setting arguments and recording executions.
+// Sets arguments and records executions.
 #include "abi/event_api.hpp"
 #include "abi/handles.hpp"
 #include "graph/graph.hpp"
@@ -11,8 +11,8 @@
 namespace softnpu::graph_api {
 namespace {
 
-// A failure to load the graph has another code at each place where it may show up; the reason goes
-// to the log.
+// A failure to load the graph has another code at each place where it may show up; the log gets the
+// reason.
 void initialise(Graph& graph, ze_result_t if_it_fails) {
   try {
     graph.initialise();
@@ -34,7 +34,7 @@ ze_result_t set_argument_value2(ze_graph_handle_t graph, uint32_t index, const v
   return ZE_RESULT_SUCCESS;
 }
 
-// As Intel's driver on Linux: the graph stays where it is.
+// Like Intel's driver on Linux: the graph stays in place.
 ze_result_t evict(ze_graph_handle_t graph) {
   object_of<Graph>(graph);
   return ZE_RESULT_SUCCESS;

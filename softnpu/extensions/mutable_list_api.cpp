@@ -1,5 +1,5 @@
-// ZE_experimental_mutable_command_list: the arguments of a recorded inference, changed in a list
-// that is closed.
+// ZE_experimental_mutable_command_list: changes the arguments of a recorded inference in a closed
+// list.
 #include <algorithm>
 
 #include <ze_npu/ze_npu.h>
@@ -12,7 +12,7 @@
 namespace softnpu {
 namespace {
 
-// The stype that was in use before Level Zero had one.
+// The stype in use before Level Zero had one.
 constexpr uint32_t kStypeOfOldClients = 0x7;
 
 struct Link {
@@ -25,7 +25,7 @@ bool is_argument(const Link& link) {
          link.stype == kStypeOfOldClients;
 }
 
-/// An argument's link, and those behind it that belong to it.
+/// An argument's link and the links behind it that belong to it.
 struct Change {
   Inference* inference = nullptr;
   uint32_t index = 0;
@@ -86,7 +86,7 @@ ze_result_t command_list_update_mutable_commands(
   require(desc != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   require(own.changeable() && own.closed() && desc->flags == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT);
   const auto* const chain = static_cast<const Link*>(desc->pNext);
-  // All of it is checked before any of it is done.
+  // Check everything before changing anything.
   for (const Link* link = chain; link != nullptr;) read_change(own, link);
   for (const Link* link = chain; link != nullptr;) {
     const Change change = read_change(own, link);

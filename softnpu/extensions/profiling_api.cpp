@@ -55,7 +55,7 @@ void copy_records(const std::vector<Record>& records, uint32_t* size, uint8_t* d
   }
 }
 
-// There is nothing rawer than the layers: RAW is their records.
+// RAW data are the layers' records: the device has nothing rawer.
 ze_result_t query_get_data(ze_graph_profiling_query_handle_t query, ze_graph_profiling_type_t type,
                            uint32_t* size, uint8_t* data) {
   const auto& measured = object_of<ProfilingQuery>(query).data();

@@ -26,7 +26,7 @@ namespace {
 namespace vcl = npu_vcl::abi;
 using npu_vcl::Message;
 
-/// As Intel's driver answers what its compiler answered.
+/// Maps the compiler's answer to the result that Intel's driver gives for it.
 ze_result_t driver_result_of(vcl::Result result) {
   switch (result) {
     case vcl::kOutOfMemory:
@@ -45,7 +45,7 @@ ze_result_t driver_result_of(vcl::Result result) {
   }
 }
 
-/// Throws what the compiler refused.
+/// Throws the compiler's refusal.
 Message checked(Message answer) {
   if (answer.kind != "error") return answer;
   const std::string& log = answer.text("driver_log");
@@ -65,7 +65,7 @@ bool is_library(std::string_view path) {
                     "SOFTNPU_COMPILER_LIBRARY must be");
 }
 
-/// Of this device.
+/// A request for a compiler for this device.
 Message compiler_request() {
   const ze_npu_platform_t& platform = *config().platform;
   return {"compiler",
@@ -75,8 +75,8 @@ Message compiler_request() {
            {"log_level", "1"}}};
 }
 
-/// What SOFTNPU_COMPILER_LIBRARY names, in this process or behind a program that serves it. Opened
-/// once, by the first graph.
+/// The compiler that SOFTNPU_COMPILER_LIBRARY names, in this process or behind a program that
+/// serves it. The first graph opens it.
 class RealCompiler {
  public:
   static RealCompiler& instance() {
@@ -84,7 +84,8 @@ class RealCompiler {
     return *the_one;
   }
 
-  /// Its answer, by a compiler of the graph's own as with a driver: the log is of this graph alone.
+  /// Answers by a compiler of its own for each graph, as in a driver: the log is of this graph
+  /// alone.
   Message ask(const Message& request) {
     const std::scoped_lock lock(mutex_);
     open();
@@ -116,7 +117,7 @@ class RealCompiler {
   Message answer_to(const Message& request) {
     return service_ ? service_->answer(request, {}) : process_->ask(request);
   }
-  /// A thread that waits for an answer keeps the program, which then ends with this process.
+  /// Leaves the program to a thread that waits for an answer; it then ends with this process.
   void end() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock) {
@@ -129,7 +130,7 @@ class RealCompiler {
   std::unique_ptr<CompilerProcess> process_;
 };
 
-/// Another process reads no addresses of this one: weights go in the buffer.
+/// Puts weights into the buffer: another process cannot read addresses of this one.
 Message with_weights(const char* kind, std::span<const std::byte> input, std::string flags) {
   constexpr std::string_view kByAddress = "\"NO_WEIGHTS_COPY\"", kCopied = "\"ALL_WEIGHTS_COPY\"";
   Message request{kind};
@@ -145,7 +146,7 @@ Message with_weights(const char* kind, std::span<const std::byte> input, std::st
   return request;
 }
 
-/// Nothing where it is not asked.
+/// Nothing if it is not asked.
 std::optional<Message> answer_about(const char* kind, const ze_graph_desc_2_t& desc) {
   if (!config().real_compiler || desc.format != ZE_GRAPH_FORMAT_NGRAPH_LITE) return std::nullopt;
   auto answer =

@@ -6,7 +6,7 @@
 
 namespace softnpu {
 
-/// Throws INVALID_ARGUMENT when the checks are on and `stype` is not `expected`.
+/// Throws INVALID_ARGUMENT if the checks are on and `stype` is not `expected`.
 void check_stype(uint32_t stype, uint32_t expected);
 
 }  // namespace softnpu
