@@ -26,7 +26,7 @@ void check_strides(const Argument& argument, const Strides& strides) {
     refuse("argument \"" + argument.name +
            "\" takes no strides: NPU_ENABLE_STRIDES_FOR did not name it");
   }
-  uint64_t inner_extent = 1;  // elements that one step of this dimension has to leave free
+  uint64_t inner_extent = 1;  // elements that one step of this dimension must skip
   const size_t rank = argument.shape.size();
   for (size_t i = 0; i < rank; ++i) {
     const size_t size = argument.shape[rank - 1 - i];

@@ -1,4 +1,4 @@
-// What an argument is set to: an address, and where it was asked for, strides.
+// The value set for an argument: an address and, if asked for, strides.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace softnpu {
 
-/// In elements, the innermost dimension's first; what lies past the argument's rank is ignored.
+/// Strides in elements, the innermost dimension's first; entries past the argument's rank are
+/// ignored.
 using Strides = std::array<uint32_t, ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE>;
 
 struct ArgumentValue {
@@ -18,8 +19,8 @@ struct ArgumentValue {
   std::optional<Strides> strides;
 };
 
-/// Throws INVALID_ARGUMENT for an argument that was not compiled for strides, and for strides by
-/// which elements would lie on each other.
+/// Throws INVALID_ARGUMENT for an argument that was not compiled for strides, and for strides that
+/// make elements overlap.
 void check_strides(const Argument& argument, const Strides& strides);
 
 /// pfnSetArgumentValue2: drops the value's strides, then takes the links of `chain`, an address or

@@ -38,7 +38,7 @@ constexpr std::array<TypeNumbers, 17> kTypes = {{
     {Type_t::f8e4m3, ZE_GRAPH_ARGUMENT_PRECISION_FP8_E4M3, ZE_GRAPH_METADATA_TYPE_UNDEFINED},
 }};
 
-// By rank: the interface tells nothing about what the dimensions mean.
+// Indexed by rank: the interface tells nothing about the meaning of the dimensions.
 constexpr std::array kLayouts = {ZE_GRAPH_ARGUMENT_LAYOUT_ANY,  ZE_GRAPH_ARGUMENT_LAYOUT_C,
                                  ZE_GRAPH_ARGUMENT_LAYOUT_NC,   ZE_GRAPH_ARGUMENT_LAYOUT_CHW,
                                  ZE_GRAPH_ARGUMENT_LAYOUT_NCHW, ZE_GRAPH_ARGUMENT_LAYOUT_NCDHW};
@@ -55,7 +55,7 @@ const TypeNumbers* numbers_of(ov::element::Type type) {
                 std::string(kind) + " \"" + argument.name + "\" " + reason);
 }
 
-// True where the inference decides only how many rows the output has, up to a bound: its memory
+// True if the inference decides only the number of the output's rows, up to a bound: its memory
 // then begins with the rows that there are.
 bool only_rows_vary(const ov::PartialShape& shape) {
   const auto varying = std::find_if(shape.begin(), shape.end(), [](const ov::Dimension& dimension) {
@@ -70,7 +70,7 @@ bool only_rows_vary(const ov::PartialShape& shape) {
   return bounded && outermost && rest_fixed;
 }
 
-// As Intel's compiler: what it cannot give memory to is the client's mistake.
+// Like Intel's compiler: an argument without a bound on its memory is the client's mistake.
 void check_bounds(const Argument& argument, const ov::PartialShape& shape) {
   const bool bounded = std::all_of(shape.begin(), shape.end(), [](const ov::Dimension& dimension) {
     return dimension.get_max_length() >= 0;
@@ -81,8 +81,8 @@ void check_bounds(const Argument& argument, const ov::PartialShape& shape) {
                     shape.to_string() + "; reshape the model first");
 }
 
-// With inputs that vary an output's rows may be anywhere in it, and its size is told beside it;
-// else it has to begin with the rows that there are.
+// If inputs vary, an output's rows may be anywhere in it, and its size is told beside it; else it
+// must begin with the rows that there are.
 void take_dynamic_shape(Argument& argument, const ov::PartialShape& shape, bool inputs_vary) {
   if (inputs_vary) {
     check_bounds(argument, shape);
@@ -132,7 +132,7 @@ Argument describe(const ov::Output<const ov::Node>& port, ze_graph_argument_type
   return argument;
 }
 
-// A shape argument for each of those from `first` on that vary.
+// Adds a shape argument for each varying argument from `first` on.
 void add_shapes(std::vector<Argument>& arguments, size_t first) {
   const size_t end = arguments.size();
   for (size_t i = first; i < end; ++i) {
@@ -154,7 +154,7 @@ std::string producer_of(const ov::Output<const ov::Node>& result) {
   return one_of_several ? name + "." + std::to_string(source.get_index()) : name;
 }
 
-// At most `kSize` - 1 characters, and the rest zeros.
+// Copies at most `kSize` - 1 characters, and fills the rest with zeros.
 template <size_t kSize>
 void put_text(const std::string& text, char (&field)[kSize]) {
   std::memset(field, 0, kSize);
@@ -168,7 +168,7 @@ uint32_t put_names(const std::vector<std::string>& names, char (&fields)[kCount]
   return static_cast<uint32_t>(count);
 }
 
-// The fields that all three versions of the properties have.
+// Fills the fields that all three versions of the properties have.
 template <class Properties>
 void fill_common(const Argument& argument, Properties& properties) {
   put_text(argument.name, properties.name);
@@ -184,7 +184,7 @@ void fill_common(const Argument& argument, Properties& properties) {
 
 template <class Properties>
 void fill_quantisation(const Argument& argument, Properties& properties) {
-  // Numbers without a meaning, the same as Intel's driver has.
+  // Meaningless numbers, the same as Intel's driver's.
   properties.quantReverseScale = argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT ? 1.0f : 0.0f;
   properties.quantZeroPoint = 0;
 }
@@ -229,7 +229,7 @@ void enable_strides(std::vector<Argument>& arguments, std::string_view names) {
     const auto found =
         std::find_if(arguments.begin(), arguments.end(),
                      [&name](const Argument& argument) { return is_called(argument, name); });
-    if (found == arguments.end()) continue;  // as Intel's compiler
+    if (found == arguments.end()) continue;  // ignored, as in Intel's compiler
     if (found->bounded || !found->varying.empty() || found->element_type.bitwidth() < 8) {
       refuse(*found, "cannot have strides: its size varies, or it has less than a byte an element");
     }

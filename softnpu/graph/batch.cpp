@@ -8,13 +8,13 @@
 namespace softnpu {
 namespace {
 
-// The largest first dimension; -1 for none.
+// The largest first dimension; -1 if there is none.
 int64_t batch_of(const ov::PartialShape& shape) {
   const bool has_one = shape.rank().is_static() && shape.size() != 0;
   return has_one ? shape[0].get_max_length() : -1;
 }
 
-// One input, and every output is divided as it is.
+// Whether it has one input, and every output is divided like it.
 bool has_batch(const ov::Model& model) {
   const auto inputs = model.inputs();
   const auto outputs = model.outputs();
@@ -32,7 +32,7 @@ bool make_one(ov::Model& model) {
     model.reshape(shape);
     return true;
   } catch (const ov::Exception&) {
-    return false;  // the model is as it was
+    return false;  // leaves the model as it was
   }
 }
 

@@ -114,7 +114,7 @@ Note make_note(const BlobSource& source, const BlobTarget& target) {
   throw Failure(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "native binary: " + what);
 }
 
-/// Reads a file whose every number may lie.
+/// Reads a file without trusting any of its numbers.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> file) : file_(file) {
@@ -126,7 +126,7 @@ class Reader {
     names_ = content(section_header(header_.e_shstrndx), "the section names");
   }
 
-  // The content of the first section of that name; nothing when there is none.
+  // The content of the first section of that name; nothing if there is none.
   std::optional<std::span<const std::byte>> find(std::string_view name) {
     for (uint32_t i = 1; i < header_.e_shnum; ++i) {
       const Elf64_Shdr header = section_header(i);

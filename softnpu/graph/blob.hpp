@@ -5,8 +5,8 @@
 //   .softnpu.weights
 //
 // The note's owner is "SoftNPU", its type 1, and its description a BlobNote. The weights start at a
-// multiple of 64 bytes. What follows the last section (padding, another format's footer) belongs to
-// the container and is ignored.
+// multiple of 64 bytes. Bytes behind the last section (padding, another format's footer) belong to
+// the container and are ignored.
 #pragma once
 
 #include <cstddef>
@@ -24,19 +24,19 @@ namespace softnpu {
 struct BlobNote {
   uint32_t format_version;
   uint32_t platform;        ///< as in NPU_PLATFORM
-  uint32_t driver_version;  ///< that wrote the file
+  uint32_t driver_version;  ///< version of the driver that wrote the file
   uint32_t checksum;        ///< of flags and IR, FNV-1a of 32 bits
-  RuntimeVersion runtime;   ///< that it needs
+  RuntimeVersion runtime;   ///< the runtime it needs
 };
 
 constexpr uint32_t kBlobFormatVersion = 2;
 
-/// What a blob is for, or what a device is.
+/// The target of a blob, or a device.
 struct BlobTarget {
   uint32_t platform;
   RuntimeVersion runtime;
 };
-/// What a blob is made of; views of memory that somebody else owns.
+/// The parts of a blob; views of memory that somebody else owns.
 struct BlobParts {
   std::string_view flags;  ///< the build flags
   std::string_view ir;
@@ -45,10 +45,10 @@ struct BlobParts {
 
 struct Blob {
   BlobParts parts;
-  size_t size_bytes;  ///< of the ELF file itself, without what follows it
+  size_t size_bytes;  ///< of the ELF file itself, without bytes behind it
 };
 
-/// What a blob is written from.
+/// The source of a blob's content.
 struct BlobSource {
   std::string_view flags;
   std::string_view ir;
@@ -57,8 +57,8 @@ struct BlobSource {
 
 Mapping write_blob(const BlobSource& source, const BlobTarget& target, size_t* size_bytes);
 
-/// Throws INVALID_NATIVE_BINARY for what is no ELF file, is no software NPU's, or is for another
-/// platform, another runtime or another format; INVALID_ARGUMENT for an ELF file that is damaged.
+/// Throws INVALID_NATIVE_BINARY for a file that is no ELF, is no software NPU's, or is for another
+/// platform, runtime or format; INVALID_ARGUMENT for a damaged ELF file.
 Blob read_blob(std::span<const std::byte> file, const BlobTarget& device);
 
 }  // namespace softnpu

@@ -25,8 +25,8 @@ constexpr std::string_view kPositive = "a whole number above 0";
 constexpr std::string_view kFromZero = "a whole number from 0 on";
 constexpr std::string_view kPlatforms = "AUTO_DETECT|3720|4000|5010|5020|6010";  // NPU_, VPU_...
 
-// As Intel's compiler learnt them; the values are those of 8.4. Options that only steer how
-// hardware would schedule the graph are taken and change nothing here.
+// In the order in which Intel's compiler learnt them, with the values of 8.4. Options that only
+// steer how hardware would schedule the graph are taken and change nothing here.
 constexpr std::array<Option, 28> kOptions = {{
     {"PERF_COUNT", kYesOrNo, kAlways},
     {"COMPILATION_NUM_THREADS", kPositive, kAlways},
@@ -51,7 +51,7 @@ constexpr std::array<Option, 28> kOptions = {{
     {"NPU_QDQ_OPTIMIZATION_AGGRESSIVE", kYesOrNo, {7, 20}},
     {"NPU_MODEL_SERIALIZER_VERSION", "ALL_WEIGHTS_COPY|NO_WEIGHTS_COPY", {7, 5}},
     {"NPU_ENABLE_STRIDES_FOR", "", {7, 5}, 4000},
-    // Of the plugin's, taken without effect: compiler 8.4 lists them, since when is not known.
+    // The plugin's options, taken without effect: compiler 8.4 lists them; since when is unknown.
     {"CACHE_MODE", "OPTIMIZE_SIZE|OPTIMIZE_SPEED", {8, 4}},
     {"COMPATIBILITY_CHECK", "SUPPORTED|UNSUPPORTED|NOT_APPLICABLE", {8, 4}},
     {"DEVICE_ID", "", {8, 4}},
@@ -59,10 +59,10 @@ constexpr std::array<Option, 28> kOptions = {{
     {"PERFORMANCE_HINT_NUM_REQUESTS", kFromZero, {8, 4}},
 }};
 
-// Options of the plugin's that reach the compiler by old clients; it drops them.
+// The plugin's options that old clients pass to the compiler, which drops them.
 constexpr std::array<std::string_view, 2> kDropped = {"MODEL_PRIORITY", "CACHE_DIR"};
 
-// Parts of NPU_COMPILATION_MODE_PARAMS that came later than the option, and their values.
+// Parts of NPU_COMPILATION_MODE_PARAMS that came later than the option, with their values.
 constexpr CompilerVersion kModeParamsSince{5, 7};
 struct ModeParam {
   std::string_view name, values;
@@ -86,7 +86,7 @@ bool is_one_of(std::string_view value, std::string_view list) {
   }
 }
 
-// As 8.4 reads one: what follows the digits does not count.
+// Reads a number as 8.4 does: text behind the digits does not count.
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -143,7 +143,7 @@ bool is_known(const Option& option, std::string_view given, CompilerVersion comp
   return compiler.at_least(option.since.major, option.since.minor) || is_old_name_of_tiles(given);
 }
 
-// Null for an option that the compiler does not know.
+// Null if the compiler does not know the option.
 const Option* find_option(std::string_view given, CompilerVersion compiler, uint32_t platform) {
   const std::string name = today_name(given, compiler);
   const auto found = std::find_if(kOptions.begin(), kOptions.end(),
@@ -182,7 +182,7 @@ Pair take_pair(std::string_view& rest) {
   return pair;
 }
 
-// Of `param` in "<name>=<value> <name>=<value>"; nothing where it is not there.
+// The value of `param` in "<name>=<value> <name>=<value>"; nothing if it is missing.
 std::optional<std::string_view> value_in(std::string_view params, std::string_view param) {
   const size_t at = params.find(param);
   if (at == std::string_view::npos) return std::nullopt;
@@ -215,7 +215,7 @@ void check_option(const Pair& pair, const Option& option, CompilerVersion compil
   }
 }
 
-/// Cuts the word --config off the front of `rest`; whether it was there.
+/// Cuts the word --config off the front of `rest`; false if it is not there.
 bool take_config(std::string_view& rest) {
   constexpr std::string_view kConfig = "--config";
   if (!begins_with(rest, kConfig)) return false;
@@ -227,7 +227,7 @@ bool take_config(std::string_view& rest) {
 
 class Parser {
  public:
-  /// Of a native binary.
+  /// Parses the flags of a native binary.
   Parser() : compiler_(kNewestOfAll), platform_(kEveryPlatform), recorded_(true) {}
   Parser(CompilerVersion compiler, uint32_t platform)
       : compiler_(compiler), platform_(platform), recorded_(false) {}
@@ -245,7 +245,7 @@ class Parser {
   }
 
  private:
-  /// Compilers take whatever follows for its options.
+  /// Compilers read everything after it as options.
   void begin_config() {
     if (in_config_ && !recorded_) {
       refuse_option("--config");
@@ -277,7 +277,7 @@ class Parser {
     }
     flags_.config[std::string(option->name)] = std::move(pair.value);
   }
-  /// In the words of Intel's compiler.
+  /// Throws in the words of Intel's compiler.
   [[noreturn]] void refuse_option(const std::string& name) const {
     const std::string of_platform =
         platform_ == kEveryPlatform ? "" : ", platform " + std::to_string(platform_);
@@ -331,7 +331,7 @@ BuildFlags parse_recorded_flags(std::string_view text) {
   return Parser().parse(text);
 }
 
-// Clients ask under today's names, whatever they then write.
+// Lists today's names: clients ask with these, whatever they then write.
 std::string supported_options(CompilerVersion compiler, uint32_t platform) {
   std::string names;
   for (const Option& option : kOptions) {

@@ -22,9 +22,9 @@ ov::Core& core() {
   return *the_core;
 }
 
-// The same settings as a direct user's who asks for low latency: one stream on all cores, because
-// the device runs one inference at a time anyway. f32 makes results equal on machines whose CPU
-// would prefer bf16.
+// The settings of a direct user who asks for low latency: one stream on all cores, because the
+// device runs one inference at a time anyway. f32 makes results equal on machines whose CPU would
+// prefer bf16.
 ov::AnyMap plugin_config(const CompileOptions& options) {
   ov::AnyMap map{ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY),
                  ov::hint::inference_precision(ov::element::f32),
@@ -53,8 +53,8 @@ bool varies(const Ports& ports) {
                      [](const auto& port) { return port.get_partial_shape().is_dynamic(); });
 }
 
-// A reader does not compute from weights that are kept as f16, so it takes the sizes that depend on
-// them for unknown; compilers do compute. Only where that matters: folding copies weights.
+// Computes sizes that depend on weights kept as f16: a reader takes them for unknown, but compilers
+// compute them. Only if outputs vary alone, because folding copies weights.
 void compute_sizes(const std::shared_ptr<ov::Model>& model) {
   if (varies(model->inputs()) || !varies(model->outputs())) return;
   ov::pass::Manager manager;
@@ -70,8 +70,8 @@ void prepare_compiler() {
 
 std::shared_ptr<ov::Model> read_model(const BlobParts& parts) {
   try {
-    // Constants refer to these bytes and never write them. OpenVINO reads no constant without some,
-    // not even one that has no elements.
+    // Constants refer to these bytes and never write them. OpenVINO cannot read a constant without
+    // bytes, not even one without elements.
     static std::byte none{};
     const bool has_weights = !parts.weights.empty();
     auto* const bytes = has_weights ? const_cast<std::byte*>(parts.weights.data()) : &none;
@@ -113,13 +113,14 @@ class KeptPrograms {
  public:
   explicit KeptPrograms(size_t most) : most_(most) {}
 
-  /// Null: none is kept of the same bytes.
+  /// Null if none of the same bytes is kept.
   std::shared_ptr<Program> find(const Image& image) {
     const std::scoped_lock lock(mutex_);
     return find_locked(image);
   }
 
-  /// The program itself, or the one that another thread has made of the same bytes meanwhile.
+  /// Keeps the program, or returns the one that another thread has made of the same bytes
+  /// meanwhile.
   std::shared_ptr<Program> keep(std::shared_ptr<Program> program) {
     if (most_ == 0) return program;
     std::shared_ptr<Program> dropped;  // outside the lock
@@ -152,7 +153,7 @@ class KeptPrograms {
   std::vector<std::shared_ptr<Program>> kept_;
 };
 
-// Never destroyed, as the core.
+// Never destroyed, like the core.
 KeptPrograms& kept_programs() {
   static auto* const programs = new KeptPrograms(config().keep_compiled);
   return *programs;
@@ -204,7 +205,7 @@ std::string list_supported_layers(const ze_graph_desc_2_t& desc) {
   try {
     return list_layers(desc);
   } catch (const Failure& failure) {
-    // What a compilation calls an invalid argument, Intel's compiler calls unknown here.
+    // Intel's compiler calls unknown here what it calls an invalid argument in a compilation.
     const bool is_argument = failure.result() == ZE_RESULT_ERROR_INVALID_ARGUMENT;
     throw Failure(is_argument ? ZE_RESULT_ERROR_UNKNOWN : failure.result(), failure.what());
   }

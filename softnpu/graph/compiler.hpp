@@ -1,4 +1,4 @@
-// From an image to something that computes: OpenVINO reads the IR, its CPU plugin compiles it.
+// Turns an image into a program: OpenVINO reads the IR, its CPU plugin compiles it.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,19 @@
 
 namespace softnpu {
 
-/// Makes the tables of operators that OpenVINO would make while it reads the first model. A program
-/// that exits just then would destroy them first of all, below the thread that compiles.
+/// Makes the tables of operators that OpenVINO would otherwise make while it reads the first model.
+/// If the process exited during that, they would be destroyed first of all, under the compiling
+/// thread.
 void prepare_compiler();
 
-/// An IR that was read: its constants refer to the image's weights.
+/// Reads an IR; its constants refer to the image's weights.
 std::shared_ptr<ov::Model> read_model(const BlobParts& parts);
 
 struct CompileOptions {
   bool profiling = false;
 };
 
-/// A compiled model, and the inference requests that nobody uses at the moment.
+/// A compiled model, and its inference requests that are idle at the moment.
 class Program {
  public:
   /// Throws INVALID_ARGUMENT with the plugin's message.
@@ -43,15 +44,15 @@ class Program {
   std::vector<ov::InferRequest> idle_;
 };
 
-/// The program of an image: one that is kept of the same bytes, else a new one. The last
-/// SOFTNPU_KEEP_COMPILED of the process are kept. What refers to a client's memory has its own.
+/// The program of an image: a kept one of the same bytes, else a new one. The process keeps the
+/// last SOFTNPU_KEEP_COMPILED. An image that borrows a client's memory gets its own program.
 std::shared_ptr<Program> program_of(const std::shared_ptr<const Image>& image,
                                     const std::shared_ptr<ov::Model>& model,
                                     const CompileOptions& options);
 
 /// The names of the layers that the CPU plugin takes.
 std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model);
-/// The same of an IR as a client hands it over: "<name>" for each.
+/// The layers of an IR as a client passes it: "<name>" for each.
 std::string list_supported_layers(const ze_graph_desc_2_t& desc);
 
 }  // namespace softnpu

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Its functions are compiled into this file: no library is needed at run time.
+// Compiles xxhash's functions into this file: no library is needed at run time.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -58,7 +58,7 @@ bool is_key(const std::string& name) {
          name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// What other processes take away meanwhile is not counted.
+// Does not count files that other processes remove meanwhile.
 std::vector<Entry> entries_of(const fs::path& folder) {
   std::vector<Entry> entries;
   std::error_code error;
@@ -122,7 +122,7 @@ std::optional<DiskCache::File> DiskCache::load(const std::string& key) {
   if (mapping) {
     const std::span<const std::byte> binary(mapping.base(), size_bytes - kDigestBytes);
     if (std::memcmp(mapping.base() + binary.size(), digest_of(binary).data(), kDigestBytes) == 0) {
-      ::futimens(file.get(), nullptr);  // used now
+      ::futimens(file.get(), nullptr);  // notes the use
       return File{std::move(mapping), binary.size()};
     }
   }

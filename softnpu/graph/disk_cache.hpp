@@ -13,7 +13,7 @@
 
 namespace softnpu {
 
-/// Two texts or ranges after one another give another key than their concatenation does.
+/// The key of a series of texts and ranges; their concatenation has another key.
 class CacheKey {
  public:
   CacheKey();
@@ -32,12 +32,11 @@ class CacheKey {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The driver's own cache: native binaries in a folder, so that an IR that was compiled once is not
-/// compiled again. Safe for many processes at once: files appear whole, and a mapped one that is
-/// taken away stays readable.
+/// The driver's own cache: native binaries in a folder, so that no IR is compiled twice. Safe for
+/// many processes at once: files appear whole, and a mapped file stays readable when it is removed.
 ///
-/// A file's name is its key, its content a native binary and behind it 32 hexadecimal digits: the
-/// XXH3 digest, 128 bits, of that binary.
+/// A file's name is its key. Its content is a native binary and, behind it, 32 hexadecimal digits:
+/// the binary's XXH3 digest of 128 bits.
 class DiskCache {
  public:
   /// Makes the folder when the first file is stored.
@@ -47,10 +46,10 @@ class DiskCache {
     Mapping mapping;
     size_t size_bytes;  ///< of the native binary
   };
-  /// Nothing where there is none; a file with a wrong digest is removed.
+  /// Nothing if there is none; removes a file with a wrong digest.
   std::optional<File> load(const std::string& key);
-  /// Takes files away that were not used for longest until the new one fits. False where it does
-  /// not fit at all or cannot be written.
+  /// Removes the files unused for longest until the new one fits. False if it does not fit at all
+  /// or cannot be written.
   bool store(const std::string& key, std::span<const std::byte> binary);
   void remove(const std::string& key);
 
@@ -64,7 +63,7 @@ class DiskCache {
   void make_room(uint64_t size_bytes);
 };
 
-/// The one that the environment asks for; null where it asks for none.
+/// The cache that the environment asks for; null if it asks for none.
 DiskCache* driver_cache();
 
 }  // namespace softnpu

@@ -38,8 +38,8 @@ bool is_input(const Argument& argument) {
   return argument.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT;
 }
 
-/// Computes nothing: for measuring what the host costs, and for a device that takes its time
-/// without using the CPU.
+/// Computes nothing: to measure the host's cost, and to act as a device that takes its time without
+/// using the CPU.
 class IdleExecutor : public Executor {
  public:
   IdleExecutor(const std::vector<Argument>& arguments, std::vector<ArgumentValue> values)
@@ -81,7 +81,7 @@ class IdleExecutor : public Executor {
 
   const std::vector<Argument>& arguments_;
   std::vector<ArgumentValue> values_;
-  std::vector<size_t> fresh_;  // outputs not yet zeroed where they are now
+  std::vector<size_t> fresh_;  // outputs not yet zeroed at their current address
 };
 
 /// Computes with a request of the program, which it gives back.
@@ -104,7 +104,7 @@ class CpuExecutor : public Executor {
     }
   }
 
-  // What it changes is put in place by the next run, on the device's time.
+  // Notes the change; the next run applies it, on the device's time.
   void bind(size_t argument, const ArgumentValue& value) override {
     values_[argument] = value;
     bound_ = false;
@@ -156,7 +156,7 @@ class CpuExecutor : public Executor {
     bound_ = true;
   }
 
-  // The plugin reads dense tensors only.
+  // Gives the plugin dense tensors only.
   void bind_input(const Port& input) {
     if (argument(input).shape_index) {
       varying_.push_back(input);
@@ -170,14 +170,14 @@ class CpuExecutor : public Executor {
     gathered_.push_back(input);
   }
 
-  // Outputs that the plugin puts where it likes: those whose size it only knows afterwards, and
-  // those that are an input, which it never copies.
+  // Outputs that the plugin places: those whose size it knows only afterwards, and those that are
+  // an input, which it never copies.
   static bool is_placed_by_plugin(const Argument& output) {
     return output.bounded || output.passed_through || output.shape_index;
   }
 
-  // An output goes straight into the caller's memory, unless it has gaps, the plugin could read an
-  // input behind its own output, or it is the plugin that places it.
+  // Writes an output straight into the caller's memory, unless it has gaps, the plugin could read
+  // an input behind its own output, or the plugin places it.
   void bind_output(const Port& output, const std::vector<Range>& inputs) {
     const Range target = range_of(argument(output), value(output));
     const bool in_place = std::any_of(inputs.begin(), inputs.end(), [&target](const Range& input) {
@@ -195,7 +195,7 @@ class CpuExecutor : public Executor {
     staged_.push_back(output);
   }
 
-  // Throws UNKNOWN for sizes past the bounds, which the device would read past its memory for.
+  // Throws UNKNOWN for sizes past the bounds: the device would read past its memory.
   ov::Shape shape_now(const Port& input) const {
     const Argument& bound = argument(input);
     const auto* const sizes = static_cast<const int32_t*>(values_[*bound.shape_index].pointer);
@@ -238,8 +238,8 @@ class CpuExecutor : public Executor {
   ov::InferRequest request_;
   const std::vector<Argument>& arguments_;
   std::vector<ArgumentValue> values_;
-  bool bound_ = false;         // the request has the values
-  std::vector<Port> varying_;  // inputs whose sizes are told for each run
+  bool bound_ = false;         // the request has the current values
+  std::vector<Port> varying_;  // inputs whose sizes come with each run
   std::vector<Port> gathered_;
   std::vector<Port> staged_;
 };

@@ -20,7 +20,7 @@ CompileOptions options_of(const BuildFlags& flags) {
   return {flags.profiling()};
 }
 
-// What NPUs cannot have, and what the client got wrong about this model.
+// Refuses flags that NPUs cannot meet, and the client's mistakes about this model.
 void check_flags(const BuildFlags& flags, const ov::Model& model,
                  const std::vector<Argument>& arguments) {
   constexpr const char* kByIndex = "use_indices_for_io_metadata";
@@ -80,7 +80,7 @@ bool Graph::load_from_cache() {
   try {
     image_ = Image::from_mapping(std::move(file->mapping), file->size_bytes);
   } catch (const Failure&) {
-    driver_cache()->remove(*cache_key_);  // nothing of ours, whoever put it there
+    driver_cache()->remove(*cache_key_);  // not ours, whoever put it there
     return false;
   }
   origin_ = Origin::kCache;

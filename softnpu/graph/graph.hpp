@@ -23,8 +23,8 @@ namespace softnpu {
 
 class ProfilingData;
 
-/// A graph: made from an IR, which is compiled at once, or from a native binary, which is compiled
-/// when it is initialised. The format's result codes are those of Intel's driver.
+/// A graph of an IR, which is compiled at once, or of a native binary, which is compiled when it is
+/// initialised. Result codes are those of Intel's driver.
 class Graph : Counted<Kind::kGraph> {
  public:
   explicit Graph(const ze_graph_desc_2_t& desc);
@@ -35,22 +35,22 @@ class Graph : Counted<Kind::kGraph> {
   std::span<const std::byte> binary() const { return image_->bytes(); }
   bool profiling() const { return options_.profiling; }
   uint32_t property_flags() const;
-  /// A line about the driver's cache as Intel's driver writes it; empty where it has no part.
+  /// A line about the driver's cache, as Intel's driver writes it; empty if the cache was not used.
   const std::string& cache_status() const { return cache_status_; }
 
   void set_argument(uint32_t index, const void* pointer);
   void set_argument_chain(uint32_t index, const void* chain);
-  /// The arguments as they are set now, one value for each.
+  /// The current arguments, one value for each.
   std::vector<ArgumentValue> values();
-  /// Compiles what is not compiled yet.
+  /// Compiles the graph if it is not compiled yet.
   void initialise();
-  /// A command that executes the graph with these values. Throws UNINITIALIZED when one of them is
-  /// missing, is no memory of `context`, or is too small.
+  /// A command that executes the graph with these values. Throws UNINITIALIZED if one of them is
+  /// missing, is not memory of `context`, or is too small.
   Command record(Context& context, const std::vector<ArgumentValue>& values,
                  std::shared_ptr<ProfilingData> profile);
 
  private:
-  /// Make the image; what its build flags say.
+  /// Make the image; return its build flags.
   BuildFlags read(const ze_graph_desc_2_t& desc);
   BuildFlags read_ir(const ze_graph_desc_2_t& desc, std::span<const std::byte> input);
   bool load_from_cache();
@@ -61,7 +61,7 @@ class Graph : Counted<Kind::kGraph> {
   Origin origin_ = Origin::kNative;
   bool input_in_use_ = false;  // the image is the client's memory
   std::string cache_status_;
-  std::optional<std::string> cache_key_;  // of an IR, where the driver's cache is used
+  std::optional<std::string> cache_key_;  // of an IR, if the driver's cache is used
   CompileOptions options_;
   std::shared_ptr<const Image> image_;
   std::vector<Argument> arguments_;

@@ -29,8 +29,8 @@ std::span<const std::byte> input_of(const ze_graph_desc_2_t& desc) {
   return {reinterpret_cast<const std::byte*>(desc.pInput), desc.inputSize};
 }
 
-// ZE_GRAPH_FLAG_ENABLE_PROFILING is another way to say PERF_COUNT="YES"; the binary keeps it.
-// Compilers take one --config.
+// Writes ZE_GRAPH_FLAG_ENABLE_PROFILING as PERF_COUNT="YES", so that the binary keeps it. Compilers
+// take one --config.
 std::string flags_text_of(const ze_graph_desc_2_t& desc) {
   std::string text = desc.pBuildFlags != nullptr ? desc.pBuildFlags : "";
   if ((desc.flags & ZE_GRAPH_FLAG_ENABLE_PROFILING) != 0) {

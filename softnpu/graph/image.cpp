@@ -34,7 +34,7 @@ std::shared_ptr<const Image> Image::from_source(const BlobSource& source) {
 }
 
 std::shared_ptr<const Image> Image::from_binary(std::span<const std::byte> file, bool borrow) {
-  // Read first: a damaged file costs no copy, and what follows the ELF file is not copied either.
+  // Read first: a damaged file costs no copy, and bytes behind the ELF file are not copied.
   const size_t size_bytes = read_blob(file, this_device()).size_bytes;
   if (borrow) return std::shared_ptr<const Image>(new Image({}, file));
   Mapping copy = Mapping::map(size_bytes, -1);

@@ -10,17 +10,18 @@
 
 namespace softnpu {
 
-/// Of what runs native binaries here: OpenVINO's, unless the environment asks for another.
+/// The version of the runtime of native binaries here: OpenVINO's, unless the environment sets
+/// another.
 RuntimeVersion runtime_version();
 
 /// A graph's native binary in memory: the one owner of its IR and weights. The model that the CPU
-/// plugin compiles refers to the weights in here, and so may what it compiles them to.
+/// plugin compiles refers to these weights, and so may the compiled one.
 class Image {
  public:
   /// Writes a new native binary: the only copy of the client's IR and weights.
   static std::shared_ptr<const Image> from_source(const BlobSource& source);
-  /// Reads a native binary; `borrow` uses the caller's memory, which then outlives the image, else
-  /// it is copied.
+  /// Reads a native binary; `borrow` uses the caller's memory, which must outlive the image,
+  /// instead of a copy.
   static std::shared_ptr<const Image> from_binary(std::span<const std::byte> file, bool borrow);
   /// Reads a native binary in memory that becomes the image's own.
   static std::shared_ptr<const Image> from_mapping(Mapping file, size_t size_bytes);

@@ -46,7 +46,7 @@ Command Inference::command_of(std::shared_ptr<Inference> self) {
   return command;
 }
 
-// Imported pages stay the device's when the application has unmapped them.
+// Imported pages stay the device's after the application has unmapped them.
 void Inference::follow_memory() {
   for (size_t i = 0; i < memory_.size(); ++i) {
     void* const place = memory_[i]->on_device(values_[i].pointer);

@@ -11,11 +11,11 @@
 
 namespace softnpu {
 
-/// One recorded inference of a graph: its arguments as they were at the append and as they were
-/// changed since, and the executor that computes on them.
+/// One recorded inference of a graph: its arguments, as appended or changed since, and the executor
+/// that computes on them.
 class Inference : public Work {
  public:
-  /// Throws UNINITIALIZED when a value is missing, is no memory of `context`, or is too small.
+  /// Throws UNINITIALIZED if a value is missing, is not memory of `context`, or is too small.
   /// `program` and `profile` may be null.
   Inference(Context& context, std::shared_ptr<Program> program, std::vector<Argument> arguments,
             std::vector<ArgumentValue> values, std::shared_ptr<ProfilingData> profile);
@@ -25,7 +25,7 @@ class Inference : public Work {
 
   /// Throws INVALID_ARGUMENT for an index that no argument has.
   const Argument& argument(uint32_t index) const;
-  /// Takes effect, and is checked, when `settle` is called.
+  /// Takes effect, after a check, at `settle`.
   void change(uint32_t index, const ArgumentValue& value);
   void trace_inputs() const override;
   void settle(Context& context, Command& command) override;
@@ -44,8 +44,8 @@ class Inference : public Work {
 
   const std::vector<Argument> arguments_;
   std::vector<Memory> memory_;         // one for every argument
-  std::vector<ArgumentValue> values_;  // inside it
-  std::vector<void*> places_;          // where the executor has them
+  std::vector<ArgumentValue> values_;  // inside that memory
+  std::vector<void*> places_;          // addresses that the executor uses
   std::unique_ptr<Executor> executor_;
   std::shared_ptr<ProfilingData> profile_;
   std::vector<Change> changes_;

@@ -43,8 +43,8 @@ bool is_layout(std::string_view text) {
   return is_one_of(text, kLayouts) || text.find_first_of("?.") != std::string_view::npos;
 }
 
-// The names by which the arguments of one type may be called. A producer of several results may be
-// named with or without the number of the output: clients differ.
+// The valid names of the arguments of one type. Clients name a producer of several results with or
+// without the number of the output.
 std::vector<std::string> names_of(const std::vector<Argument>& arguments,
                                   ze_graph_argument_type_t type, bool by_index) {
   std::vector<std::string> names;
@@ -62,7 +62,7 @@ std::vector<std::string> names_of(const std::vector<Argument>& arguments,
   return names;
 }
 
-// `names`: empty where any will do.
+// `names`: empty if any will do.
 void check_entry(const IoOption& option, std::string_view entry,
                  const std::vector<std::string>& names) {
   const size_t colon = entry.rfind(':');

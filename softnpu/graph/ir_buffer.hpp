@@ -1,6 +1,6 @@
-// The in-memory form in which a client hands an IR to the driver: compiler version (two u16),
-// number of parts (u32, 2), then size (u64) and bytes of the XML, and size and bytes of the
-// weights; nothing else.
+// The in-memory form of an IR that a client hands to the driver: compiler version (two u16), number
+// of parts (u32, 2), then size (u64) and bytes of the XML, and size and bytes of the weights;
+// nothing else.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ struct IrBuffer {
   std::span<const std::byte> weights;
 };
 
-/// Views of `buffer`. Throws UNSUPPORTED_FEATURE where a length does not fit, and where the buffer
+/// Returns views of `buffer`. Throws UNSUPPORTED_FEATURE if a length does not fit, or the buffer
 /// was written for another compiler version.
 IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compiler);
 
-/// A buffer for this compiler version. Throws as Weights::copy_to() does.
+/// Makes a buffer for this compiler version. Throws as Weights::copy_to() does.
 std::string write_ir_buffer(std::string_view xml, const Weights& weights, CompilerVersion compiler);
 
 }  // namespace softnpu

@@ -36,7 +36,7 @@ ze_profiling_layer_info layer_record(const ov::ProfilingInfo& layer, uint32_t id
   return record;
 }
 
-// Its type is the kernel that the plugin chose.
+// Takes the kernel that the plugin chose as the task's type.
 ze_profiling_task_info task_record(const ov::ProfilingInfo& layer,
                                    const ze_profiling_layer_info& parent, uint32_t id) {
   ze_profiling_task_info record{};
@@ -52,7 +52,7 @@ ze_profiling_task_info task_record(const ov::ProfilingInfo& layer,
 
 }  // namespace
 
-// The plugin tells durations only: the layers are laid one behind the other.
+// Lays the layers one behind the other, because the plugin gives durations only.
 void ProfilingData::store(const std::vector<ov::ProfilingInfo>& layers) {
   std::vector<ze_profiling_layer_info> records;
   std::vector<ze_profiling_task_info> tasks;

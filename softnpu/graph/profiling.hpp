@@ -11,8 +11,8 @@
 
 namespace softnpu {
 
-/// What one inference's layers took. The CPU plugin measures layers and nothing below them: a layer
-/// that ran is one task, of software. Written by the engine, read by the application.
+/// The times of one inference's layers. The CPU plugin measures layers and nothing below: a layer
+/// that ran is one software task. The engine writes it, the application reads it.
 class ProfilingData {
  public:
   void store(const std::vector<ov::ProfilingInfo>& layers);
@@ -30,7 +30,7 @@ class ProfilingPool : Counted<Kind::kProfilingPool> {
  public:
   explicit ProfilingPool(uint32_t count) : used_(count, false) {}
   uint32_t count() const { return static_cast<uint32_t>(used_.size()); }
-  /// False when the slot is taken.
+  /// False if the slot is taken.
   bool take(uint32_t index);
   void give_back(uint32_t index);
   bool in_use();
@@ -40,7 +40,7 @@ class ProfilingPool : Counted<Kind::kProfilingPool> {
   std::vector<bool> used_;
 };
 
-/// A query in a slot of its pool that was taken for it and that it gives back.
+/// A query, and the slot of the pool that it holds until its end.
 class ProfilingQuery : Counted<Kind::kProfilingQuery> {
  public:
   ProfilingQuery(ProfilingPool& pool, uint32_t index) : pool_(pool), index_(index) {}

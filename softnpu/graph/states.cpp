@@ -38,7 +38,7 @@ void expose_states(ov::Model& model) {
       expose_read(model, read);
     }
   }
-  const ov::SinkVector sinks = model.get_sinks();  // a copy: every Assign leaves the model's own
+  const ov::SinkVector sinks = model.get_sinks();  // a copy, because every Assign is removed
   for (const auto& sink : sinks) {
     if (const auto assign = std::dynamic_pointer_cast<Assign>(sink)) {
       expose_assign(model, assign);

@@ -1,4 +1,4 @@
-// Between a dense tensor and one with gaps between its rows.
+// Copies between a dense tensor and one with gaps between its rows.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ struct Sections {
   std::string_view xml;
 };
 
-/// Sections may lie anywhere in the buffer, as for Intel's compiler.
+/// Sections may lie anywhere in the buffer, as in Intel's compiler.
 std::span<const std::byte> section(std::span<const std::byte> buffer, uint64_t offset,
                                    uint64_t size, const char* what) {
   if (offset > buffer.size() || size > buffer.size() - offset) {
@@ -88,7 +88,7 @@ uint64_t number_of(const pugi::xml_node& node, const char* name, const std::stri
   return value;
 }
 
-// The bytes of a dense tensor; nothing when the product does not fit.
+// The bytes of a dense tensor; nothing if the product overflows.
 std::optional<uint64_t> bytes_of(const ov::element::Type& type, std::string_view shape) {
   unsigned __int128 elements = 1;
   while (!shape.empty()) {
@@ -120,8 +120,8 @@ class Rewriter {
   explicit Rewriter(std::span<const std::byte> constants)
       : constants_size_(constants.size()), weights_(constants) {}
 
-  // Every Const of the document, those in the bodies of sub-graphs too. Without recursion: nothing
-  // bounds the document's depth.
+  // Rewrites every Const of the document, also in the bodies of sub-graphs. Without recursion:
+  // nothing bounds the document's depth.
   void rewrite(const pugi::xml_document& document) {
     pugi::xml_node node = document.first_child();
     while (node) {
@@ -200,7 +200,7 @@ class Rewriter {
       refuse("Const \"" + name + "\" cannot have " + std::to_string(size) + " bytes at " +
              std::to_string(address));
     }
-    // The format says addresses in text. NOLINTNEXTLINE(performance-no-int-to-ptr)
+    // The format has addresses as text. NOLINTNEXTLINE(performance-no-int-to-ptr)
     const auto* const bytes = reinterpret_cast<const std::byte*>(address);
     return weights_.add_by_address(bytes, size);
   }

@@ -1,5 +1,5 @@
-// The in-memory IR whose constants stay where they are: NPU_MODEL_SERIALIZER_VERSION=
-// "NO_WEIGHTS_COPY".
+// The in-memory form of an IR whose constants stay in place:
+// NPU_MODEL_SERIALIZER_VERSION="NO_WEIGHTS_COPY".
 //
 //   six u64: offset and size of the custom data, of the constants and of the XML, from the buffer's
 //   beginning | custom data: the compiler version, two u16 | constants that are copied | XML
@@ -24,8 +24,8 @@ struct WeightlessIr {
 };
 
 /// `weights` refers to the buffer and to the client's memory. Throws UNSUPPORTED_FEATURE for
-/// another compiler version and for a section that is not in the buffer, INVALID_ARGUMENT where the
-/// XML or a constant cannot be right.
+/// another compiler version or a section outside of the buffer, INVALID_ARGUMENT if the XML or a
+/// constant cannot be right.
 WeightlessIr read_weightless(std::span<const std::byte> buffer, CompilerVersion compiler);
 
 }  // namespace softnpu

@@ -20,7 +20,7 @@ namespace {
                     std::to_string(readable) + " can be read");
 }
 
-// By a system call, which says so where the address is wrong or a mapped file has become shorter.
+// Copies by a system call, which reports a wrong address or a mapped file that has become shorter.
 void copy_checked(std::byte* target, const std::byte* address, size_t size_bytes) {
   size_t done = 0;
   while (done < size_bytes) {
@@ -30,7 +30,7 @@ void copy_checked(std::byte* target, const std::byte* address, size_t size_bytes
     if (copied > 0) {
       done += static_cast<size_t>(copied);
     } else if (copied < 0 && (errno == EPERM || errno == ENOSYS)) {
-      // A sandbox without that call: as the real compiler, unchecked.
+      // The sandbox lacks that call: copy unchecked, like the real compiler.
       std::memcpy(target + done, address + done, size_bytes - done);
       return;
     } else {

@@ -11,20 +11,20 @@ namespace softnpu {
 
 constexpr size_t kWeightsAlignment = 64;
 
-/// A graph's weights as the client handed them over: ranges of its memory, and where each goes in
-/// the native binary.
+/// A graph's weights as the client passes them: ranges of its memory, and the place of each in the
+/// native binary.
 class Weights {
  public:
   Weights() = default;
-  /// One range of a buffer that was checked.
+  /// One range of a checked buffer.
   explicit Weights(std::span<const std::byte> bytes) { add({bytes.data(), bytes.size()}, false); }
 
-  /// The offset at which the range will lie: a multiple of 64, the first one's is 0. A range by
-  /// address that came before is not added again.
+  /// Returns the range's offset in the binary: a multiple of 64, 0 for the first. A known range by
+  /// address is not added again.
   size_t add_by_address(const std::byte* address, size_t size_bytes);
 
   size_t size_bytes() const { return size_bytes_; }
-  /// The one copy of them all. Throws INVALID_ARGUMENT where a range by address cannot be read.
+  /// Makes the one copy of them all. Throws INVALID_ARGUMENT if a range by address cannot be read.
   void copy_to(std::byte* target) const;
 
  private:

@@ -19,18 +19,18 @@ class Deadline {
   uint64_t at_ns_;
 };
 
-/// A flag that is set once and waited for; a wait costs a system call only when it has to sleep,
-/// setting only when somebody sleeps.
+/// A flag that is set once and waited for. A wait makes a system call only if it has to sleep,
+/// setting only if somebody sleeps.
 class Completion {
  public:
   bool is_set() const { return state_.load(std::memory_order_acquire) == kSet; }
   void set();
-  /// Leaves the mark of those who wait for the next set.
+  /// Keeps the mark of waiters, for the next set.
   void reset() {
     uint32_t expected = kSet;
     state_.compare_exchange_strong(expected, kClear, std::memory_order_acq_rel);
   }
-  /// False when the deadline came first.
+  /// False if the deadline came first.
   bool wait(Deadline deadline) const;
 
  private:

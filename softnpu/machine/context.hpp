@@ -12,14 +12,14 @@
 
 namespace softnpu {
 
-/// Queues, lists and graphs of a context borrow it: the application destroys it last.
+/// A context. Queues, lists and graphs borrow it: the application destroys it last.
 class Context : Counted<Kind::kContext> {
  public:
   AllocationTable& allocations() { return allocations_; }
-  /// A poisoned context executes nothing any more.
+  /// A poisoned context executes nothing more.
   void poison() { *poisoned_ = true; }
   bool poisoned() const { return *poisoned_; }
-  /// The same, for the jobs: they may outlive the context.
+  /// The poison mark for jobs, which may outlive the context.
   const std::shared_ptr<std::atomic<bool>>& poison_mark() const { return poisoned_; }
 
  private:

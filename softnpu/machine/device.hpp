@@ -1,4 +1,4 @@
-// What the device is like.
+// Properties of the device.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace softnpu {
 
 constexpr uint32_t kPageSize = 4096;
 
-/// The generation 37xx cannot.
+/// False for the generation 37xx.
 bool imports_system_memory();
 uint64_t system_memory_bytes();
 

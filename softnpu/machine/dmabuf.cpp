@@ -15,7 +15,7 @@ namespace softnpu::dmabuf {
 namespace {
 
 constexpr uint64_t kDmabufFilesystem =
-    0x444d4142;  // the file system that the kernel keeps DMA-BUFs on
+    0x444d4142;  // magic number of the kernel's DMA-BUF file system
 
 void sync(int fd, uint64_t flags) {
   dma_buf_sync request{flags};
@@ -65,8 +65,8 @@ bool is_memfd(int fd) {
 std::optional<size_t> size_bytes(int fd) {
   struct stat file {};
   if (::fstat(fd, &file) != 0) return std::nullopt;
-  // Older kernels tell a DMA-BUF's size by its end only. Its file position means nothing, a memfd's
-  // is its owner's.
+  // Older kernels give a DMA-BUF's size only as its end. Seeking is safe: its file position means
+  // nothing. A memfd's position belongs to its owner.
   const off_t end = file.st_size > 0 ? file.st_size : ::lseek(fd, 0, SEEK_END);
   if (end <= 0) return std::nullopt;
   return static_cast<size_t>(end);

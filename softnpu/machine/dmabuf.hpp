@@ -1,4 +1,4 @@
-// What the driver needs to know about DMA-BUF file descriptors.
+// Helpers for DMA-BUF file descriptors.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace softnpu::dmabuf {
 
-/// A buffer's identity: the same for every descriptor of one buffer, in every process, while it
+/// A buffer's identity: the same for all descriptors of one buffer, in every process, as long as it
 /// lives.
 struct Identity {
   uint64_t device;
@@ -21,17 +21,17 @@ std::optional<Identity> identity(int fd);
 /// True for a DMA-BUF proper; false for a memfd, a file or a closed descriptor.
 bool is_dmabuf(int fd);
 bool is_memfd(int fd);
-/// The buffer's size in bytes; nothing when the descriptor has none.
+/// The buffer's size in bytes; nothing if the descriptor has none.
 std::optional<size_t> size_bytes(int fd);
 
-/// Brackets the CPU's access to a DMA-BUF, which the software NPU's own access is.
+/// Brackets the CPU's access to a DMA-BUF; the software NPU accesses it by the CPU.
 void begin_access(int fd);
 void end_access(int fd);
 
-/// A new DMA-BUF of a whole number of pages, from udmabuf or the system heap; empty where neither
-/// may be opened or has room.
+/// A new DMA-BUF of whole pages, from udmabuf or the system heap; empty if neither can be opened or
+/// has room.
 UniqueFd make_dmabuf(size_t size_bytes);
-/// A new memfd of a whole number of pages.
+/// A new memfd of whole pages.
 UniqueFd make_memfd(size_t size_bytes);
 
 }  // namespace softnpu::dmabuf

@@ -16,7 +16,7 @@ namespace softnpu {
 namespace {
 
 constexpr std::chrono::seconds kLongestExitDelay{10};
-/// What a job ends with that the process's exit leaves no time for.
+/// Result of jobs that the process's exit leaves no time for.
 constexpr ze_result_t kStopped = ZE_RESULT_ERROR_UNINITIALIZED;
 
 // Higher priority first, then the older submission.
@@ -40,8 +40,8 @@ void Engine::stop_at_exit() {
 }
 
 void Engine::start() {
-  // Registered after OpenVINO was loaded, and so called before its own clean-up: the engine must
-  // not be inside then.
+  // Registered after OpenVINO was loaded, and so run before its clean-up: the engine must not be
+  // inside OpenVINO by then.
   static const int registered = std::atexit([] { Engine::instance().stop(); });
   static_cast<void>(registered);
   std::thread([this] {
@@ -149,10 +149,10 @@ void Engine::stop() {
   if (!idle_.wait_for(lock, kLongestExitDelay, [this] { return !running_; })) return;
   const Jobs jobs = take_all();
   lock.unlock();
-  for (const auto& job : jobs) job->abort(kStopped);  // somebody may be waiting for them
+  for (const auto& job : jobs) job->abort(kStopped);  // threads may be waiting for them
 }
 
-// In a child of the process another thread may have held the lock when it forked.
+// Nothing in a child of the process: another thread may have held the lock at the fork.
 std::shared_ptr<Job> Engine::user_of(const Test& test) {
   if (::getpid() != process_) return nullptr;
   const auto uses = [&test](const Job& job) { return job.in_flight() && job.has_command(test); };

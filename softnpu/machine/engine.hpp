@@ -17,7 +17,7 @@ namespace softnpu {
 
 enum class Priority { kBackground, kIdle, kNormal, kRealtime };
 
-/// The jobs of one command queue. Belongs to the engine's lock.
+/// The jobs of one command queue. The engine's lock guards them.
 class Lane {
  public:
   explicit Lane(Priority priority) : priority_(priority) {}
@@ -41,30 +41,31 @@ class Engine {
   static Engine& instance();
 
   void submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Job> job);
-  /// As `submit`, but where nothing is in its way the job is done before this returns, on the
-  /// caller's thread: for work that takes no time.
+  /// As `submit`, but runs the job at once on the caller's thread if nothing is in its way: for
+  /// work that takes no time.
   void submit_or_run(const std::shared_ptr<Lane>& lane, const std::shared_ptr<Job>& job);
-  /// How long commands have run since the process began, the running one so far included.
+  /// The time that commands have run since the process began, including the running one.
   struct Activity {
     uint64_t busy_ns;
     uint64_t at_ns;  ///< CLOCK_MONOTONIC
   };
   Activity activity();
   void set_priority(Lane& lane, Priority priority);
-  /// Tells the engine that the host changed an event that it may be waiting for.
+  /// Tells the engine that the host changed an event it may be waiting for.
   void wake();
-  /// Ends all that is submitted with `result`: when this returns nothing of it runs any more, and
-  /// the jobs have let go of their commands.
+  /// Ends everything submitted with `result`: when this returns none of it runs any more, and the
+  /// jobs have released their commands.
   void abort_all(ze_result_t result);
-  /// Registers stop() for the process's exit; once OpenVINO is loaded, so that it goes first.
+  /// Registers stop() for the process's exit. Call it after OpenVINO is loaded, so that it runs
+  /// first.
   void stop_at_exit();
   /// Lets the running command end, and runs no other; at the process's exit. Jobs that are left,
-  /// and later ones, end as failed: nobody waits for them in vain.
+  /// and later ones, end as failed, so that no thread waits for ever.
   void stop();
   /// A job in flight that has a command for which `test` is true, null for none.
   using Test = std::function<bool(const Command&)>;
   std::shared_ptr<Job> user_of(const Test& test);
-  /// Nothing runs any more: the process ends.
+  /// True once the process ends and nothing runs any more.
   bool stopped() const { return stopping_; }
 
  private:
@@ -73,9 +74,9 @@ class Engine {
   void loop();
   /// The lane whose next command may run and goes first; null for none.
   std::shared_ptr<Lane> pick() const;
-  /// Nothing is submitted and nothing runs.
+  /// True if nothing is submitted and nothing runs.
   bool free() const { return busy_lanes_.empty() && !running_ && holds_ == 0 && !stopping_; }
-  /// Everything submitted, out of the lanes; with the lock.
+  /// Takes everything submitted out of the lanes; hold the lock.
   Jobs take_all();
   void begin_command();
   void end_command();
@@ -95,9 +96,9 @@ class Engine {
   const std::shared_ptr<Job>* inline_job_ = nullptr;  // on its submitter's thread, in no lane
   uint64_t running_since_ns_ = 0;
   uint64_t busy_ns_ = 0;  // without the running command
-  uint32_t holds_ = 0;    // who has it that no command may start
+  uint32_t holds_ = 0;    // callers that want no command to start
   std::atomic<bool> stopping_{false};
-  const pid_t process_;  // a child of it has no engine
+  const pid_t process_;  // the owner; a child of it has no engine
 };
 
 }  // namespace softnpu

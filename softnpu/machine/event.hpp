@@ -15,7 +15,7 @@ namespace softnpu {
 class Context;
 class Job;
 
-/// An event's state; commands share it, so that it outlives the event's handle.
+/// An event's state, shared by commands, so that it outlives the event's handle.
 class EventState {
  public:
   bool signalled() const { return signal_.is_set(); }
@@ -23,7 +23,7 @@ class EventState {
   void reset() { signal_.reset(); }
   /// Remembers a submitted job that signals this event.
   void add_signaller(const std::shared_ptr<Job>& job);
-  /// SUCCESS, or NOT_READY when the deadline comes first or no submitted job will signal the event.
+  /// SUCCESS, or NOT_READY if the deadline comes first or no submitted job will signal the event.
   ze_result_t wait(Deadline deadline);
 
  private:
@@ -40,7 +40,7 @@ class EventPool : Counted<Kind::kEventPool> {
   EventPool(Context& context, const ze_event_pool_desc_t& desc)
       : context_(context), flags_(desc.flags), used_(desc.count, false) {}
 
-  /// False when the index is out of range or taken.
+  /// False if the index is out of range or taken.
   bool take(uint32_t index);
   void give_back(uint32_t index);
   Context& context() const { return context_; }
@@ -53,7 +53,7 @@ class EventPool : Counted<Kind::kEventPool> {
   std::vector<bool> used_;
 };
 
-/// An event in a slot of its pool that was taken for it and that it gives back.
+/// An event, and the slot of its pool that it holds until its end.
 struct Event : Counted<Kind::kEvent> {
   Event(EventPool& owner, uint32_t slot) : pool(owner), index(slot) {}
   ~Event() { pool.give_back(index); }

@@ -12,18 +12,17 @@ namespace softnpu {
 
 class CommandQueue;
 
-/// Signalled when all jobs of the submission that it tracks are done, whatever became of them.
+/// Signals when all jobs of the submission that it tracks are done, with or without success.
 class Fence : Counted<Kind::kFence> {
  public:
   Fence(CommandQueue& queue, bool signalled) : queue_(queue), signalled_(signalled) {}
 
   CommandQueue& queue() const { return queue_; }
-  /// Does not clear a signal that is already there: a fence used again without a reset reports at
-  /// once.
+  /// Does not clear an earlier signal: a fence used again without a reset reports at once.
   void track(Jobs jobs);
   ze_result_t wait(Deadline deadline);
   void reset();
-  /// A job that it tracks and that is in flight, null for none.
+  /// A tracked job that is in flight, null if there is none.
   std::shared_ptr<Job> user();
 
  private:

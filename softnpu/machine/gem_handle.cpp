@@ -11,8 +11,8 @@
 namespace softnpu {
 namespace {
 
-// In memory that a fork does not copy. More handles than that at a time are out of device memory,
-// as in the kernel, which has 65535 buffers for a job.
+// In memory that a fork does not copy. More handles at a time count as out of device memory, as in
+// the kernel, which has 65535 buffers for a job.
 struct Table {
   std::atomic<uint64_t> last_number;
   std::array<std::atomic<uint64_t>, 65535> open;  // 0: free

@@ -6,7 +6,7 @@
 namespace softnpu {
 
 /// The kernel's handle of a piece of device memory. It belongs to the open device file, which a
-/// child of the process has in common with it: whoever closes the handle takes it from both.
+/// child process shares: closing the handle in one closes it for both.
 class GemHandle {
  public:
   GemHandle();
@@ -18,7 +18,7 @@ class GemHandle {
   void close();
 
  private:
-  size_t slot_;      // in the table that all processes with this device file share
+  size_t slot_;      // index in the table that all processes with this device file share
   uint64_t number_;  // the slot's content while the handle is open
 };
 

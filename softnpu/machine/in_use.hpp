@@ -1,4 +1,4 @@
-// Is what the application destroys used by a job that is in flight? Then it is reported.
+// Reports objects that the application destroys while a job in flight uses them.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@ namespace softnpu {
 class Allocation;
 class Job;
 
-/// "<kind> <handle> is <done_to_it>" is reported where there is a user.
+/// Reports "<kind> <handle> is <done_to_it>" if there is a user.
 void check_not_in_use(const char* kind, const void* handle, const std::shared_ptr<Job>& user,
                       const char* done_to_it = "destroyed");
 void check_memory_not_in_use(const Allocation& memory);

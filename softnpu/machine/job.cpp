@@ -53,8 +53,8 @@ bool Command::memory_usable() const {
                      [](const auto& allocation) { return allocation->usable_by_device(); });
 }
 
-// A write where the device may not is a fault of its MMU: the job is aborted, and its context is
-// lost.
+// A write to read-only memory is a fault of the device's MMU: the job is aborted, and its context
+// is lost.
 ze_result_t Job::attempt(const Command& command) const {
   const bool may_write = std::none_of(command.written.begin(), command.written.end(),
                                       [](const Allocation* memory) { return memory->read_only(); });

@@ -19,25 +19,25 @@ namespace softnpu {
 struct Command;
 class Context;
 
-/// What a command of a graph works on: it can be changed between two submissions.
+/// The changeable part of a graph's command: it can change between two submissions.
 class Work {
  public:
   virtual ~Work() = default;
-  /// Adds what it reads, and where that lies, to the trace line of the call that submits it.
+  /// Adds its inputs, and their places, to the trace line of the call that submits it.
   virtual void trace_inputs() const = 0;
-  /// Before a submission, with no other in flight: puts the changed values in place, also in
-  /// `command`, which runs this. Throws UNKNOWN for a value that is no memory of `context` or is
-  /// too small; it then stays a change.
+  /// Called before a submission, with no other in flight: puts the changed values in place, also in
+  /// `command`, which runs this. Throws UNKNOWN for a value that is not memory of `context` or is
+  /// too small; the change then stays pending.
   virtual void settle(Context& context, Command& command) = 0;
 };
 
 struct Command {
-  /// May throw: the job fails. Empty: the command only waits or signals.
+  /// May throw, which fails the job. Empty: the command only waits or signals.
   std::function<void()> run;
   std::vector<std::shared_ptr<EventState>> waits;   ///< all signalled before the command runs
   std::shared_ptr<EventState> signals;              ///< null for none
   std::vector<std::shared_ptr<Allocation>> memory;  ///< kept alive by the command
-  std::vector<const Allocation*> written;  ///< those of `memory` that the command writes to
+  std::vector<const Allocation*> written;  ///< the part of `memory` that the command writes
   std::shared_ptr<Work> work;              ///< of a graph, else null
   const void* graph = nullptr;             ///< the graph that it executes, for comparison only
   std::shared_ptr<const GemHandle> code;   ///< of that graph's own memory
@@ -48,45 +48,45 @@ struct Command {
 
 using Commands = std::vector<Command>;
 
-/// The handles of what a job belongs to, for messages.
+/// The handles of a job's list and queue, for messages.
 struct JobOrigin {
   const void* list = nullptr;
   const void* queue = nullptr;
 };
 
-/// One submission of a list's commands. The engine's thread steps through them; everybody else
-/// waits and asks.
+/// One submission of a list's commands. The engine's thread steps through them; all others wait and
+/// ask.
 class Job {
  public:
-  /// `faulted`, which may be null, becomes true when a command writes where the device may not.
+  /// `faulted`, which may be null, becomes true when a command writes to read-only memory.
   explicit Job(std::shared_ptr<const Commands> commands, JobOrigin origin = {},
                std::shared_ptr<std::atomic<bool>> faulted = nullptr)
       : commands_(std::move(commands)), origin_(origin), faulted_(std::move(faulted)) {}
 
-  /// Tells the events of the commands that this job, which `self` owns, will signal them; before
+  /// Tells the commands' events that this job, which `self` owns, will signal them. Call it before
   /// the submission.
   void announce(const std::shared_ptr<Job>& self) const;
 
-  /// For the engine's thread.
+  /// Only for the engine's thread.
   const Command& next() const { return (*commands_)[position_]; }
   bool waits_for_events() const;
   bool finished() const { return position_ == commands_->size(); }
-  /// `test` of the commands: not once the job may be completing.
+  /// Whether `test` holds for any command. Not once the job may be completing.
   template <class Test>
   bool has_command(const Test& test) const {
     return std::any_of(commands_->begin(), commands_->end(), test);
   }
   /// Runs the next command. After a failure the rest only signals its events.
   void step();
-  /// Does no more than to signal the events of the commands that are left, and completes.
+  /// Only signals the events of the commands that are left, and completes.
   void abort(ze_result_t result);
-  /// Lets go of the commands first: who waited for the job finds its memory given back.
+  /// Releases the commands first: a thread that waited for the job finds its memory free.
   void complete() {
     commands_.reset();
     done_.set();
   }
 
-  /// For everybody else.
+  /// For all other threads.
   bool done() const { return done_.is_set(); }
   /// True until the device has run the last command; that command's event is signalled later.
   bool in_flight() const { return !ran_.load(std::memory_order_acquire); }
@@ -112,11 +112,10 @@ class Job {
 
 using Jobs = std::vector<std::shared_ptr<Job>>;
 
-/// Null where none is.
+/// Null if there is none.
 std::shared_ptr<Job> first_in_flight(const Jobs& jobs);
 
-/// Waits for all; NOT_READY when the deadline comes first, else the first job's error, else
-/// SUCCESS.
+/// Waits for all. NOT_READY if the deadline comes first, else the first job's error, else SUCCESS.
 ze_result_t wait_for(const Jobs& jobs, Deadline deadline);
 
 }  // namespace softnpu

@@ -52,7 +52,7 @@ void CommandList::close() {
 
 void CommandList::reset() {
   if (immediate()) return;
-  // A submission still holds the old commands.
+  // New, because a submission still holds the old commands.
   commands_ = std::make_shared<Commands>();
   named_.clear();
   buffer_.reset();

@@ -28,28 +28,28 @@ class CommandList : Counted<Kind::kList> {
   Context& context() const { return context_; }
   bool immediate() const { return queue_ != nullptr; }
   bool closed() const { return closed_; }
-  /// The work of its commands may be changed once it is closed.
+  /// Whether the work of its commands may change after it is closed.
   bool changeable() const { return changeable_; }
   bool empty() const { return commands_->empty(); }
 
-  /// Throws NOT_AVAILABLE when the list is closed.
+  /// Throws NOT_AVAILABLE if the list is closed.
   void check_open() const;
   void append(Command command);
   void close();
   void reset();
   ze_result_t synchronize(Deadline deadline);
-  /// A submission of it that is in flight, null for none.
+  /// A submission of it in flight, null if there is none.
   std::shared_ptr<Job> user();
 
-  /// The name of the command that is appended next. Throws INVALID_ARGUMENT when the list is closed
-  /// or not changeable.
+  /// The name of the next command to be appended. Throws INVALID_ARGUMENT if the list is closed or
+  /// not changeable.
   uint64_t next_command_id();
-  /// Throws INVALID_ARGUMENT when no command with work has this name.
+  /// Throws INVALID_ARGUMENT if no command with work has this name.
   Work& named_work(uint64_t id) const;
 
   using Submit = std::function<std::shared_ptr<Job>(std::shared_ptr<const Commands>)>;
-  /// Submits when the list's earlier submission is done; null when the deadline comes first. Throws
-  /// UNKNOWN when the device has lost memory that the list uses.
+  /// Submits once the list's earlier submission is done; null if the deadline comes first. Throws
+  /// UNKNOWN if the device has lost memory that the list uses.
   std::shared_ptr<Job> submit_once_idle(Deadline deadline, const Submit& submit);
 
  private:

@@ -24,7 +24,7 @@ size_t page_rounded(size_t size_bytes) {
   return (size_bytes + kPageSize - 1) / kPageSize * kPageSize;
 }
 
-/// The memfds that this driver handed out as DMA-BUFs; they may come back by import.
+/// The memfds that this driver exported as DMA-BUFs; they may come back by import.
 class ExportedBuffers {
  public:
   void add(dmabuf::Identity identity) {
@@ -50,8 +50,8 @@ ExportedBuffers& exported_buffers() {
   return *buffers;
 }
 
-// As the kernel's driver pins pages for the device: all of them become present, and private ones
-// that the device may write become the process's own.
+// Pins pages like the kernel's driver: all become present, and private ones that the device may
+// write become the process's own.
 bool pin(std::byte* base, size_t size_bytes, bool read_only) {
   const bool readable = ::madvise(base, size_bytes, MADV_POPULATE_READ) == 0;
   if (!readable && errno == EINVAL) return true;  // a kernel before 5.14 cannot be asked
@@ -63,7 +63,7 @@ bool importable(int fd, dmabuf::Identity identity) {
   return config().allow_memfd && dmabuf::is_memfd(fd);
 }
 
-// Drivers export DMA-BUFs; where the machine makes none, a memfd is all there is.
+// A DMA-BUF, as drivers export; a memfd if the machine makes none.
 UniqueFd exportable_memory(size_t size_bytes) {
   if (config().exports == Export::kAuto) {
     if (UniqueFd fd = dmabuf::make_dmabuf(size_bytes)) return fd;
@@ -243,7 +243,7 @@ Allocation::Parts import(AllocationTable& table, int fd, ze_memory_type_t type) 
 
 Allocation::Parts borrow(const AllocationTable& table, void* pointer, size_t size_bytes,
                          bool read_only) {
-  // As Intel's driver, looks at the beginning only.
+  // Like Intel's driver, looks at the beginning only.
   require(table.find(pointer) == nullptr, ZE_RESULT_ERROR_INVALID_ARGUMENT);
   const size_t before = reinterpret_cast<uintptr_t>(pointer) % kPageSize;
   require(size_bytes < SIZE_MAX - before - kPageSize, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);

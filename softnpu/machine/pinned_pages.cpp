@@ -16,10 +16,10 @@
 namespace softnpu {
 namespace {
 
-constexpr size_t kPipeBytes = size_t{1} << 20;  // what everybody may have
+constexpr size_t kPipeBytes = size_t{1} << 20;  // the limit for unprivileged users
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-// Nothing is ever made to fault: only whether a range is registered is asked.
+// Used only to ask whether a range is registered: nothing is ever made to fault.
 UniqueFd open_userfaultfd(uint64_t features) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY)));
   uffdio_api api{UFFD_API, features, 0};
@@ -60,7 +60,7 @@ std::unique_ptr<PinnedPages> PinnedPages::of(std::byte* base, size_t size_bytes)
   return pages->watch() && pages->hold() ? std::move(pages) : nullptr;
 }
 
-// Any memory where the kernel can watch it so, else anonymous memory.
+// Watches any memory if the kernel can, else anonymous memory.
 bool PinnedPages::watch() {
   constexpr uint64_t kAsyncWriteProtection = uint64_t{1} << 15;
   for (const uint64_t features : {kAsyncWriteProtection, uint64_t{0}}) {
@@ -85,9 +85,9 @@ bool PinnedPages::hold() {
   return true;
 }
 
-// To lift a write protection that was never set fails where nobody watches the page, to watch it
-// again where another import does, of a new mapping. The first and the last page stand for all: the
-// call's time grows with the pages.
+// Lifting a write protection that was never set fails if nobody watches the page; watching it again
+// fails if another import watches a new mapping. The first and the last page stand for all, because
+// the call's time grows with the pages.
 bool PinnedPages::unmapped() const {
   const auto watched = [this](const std::byte* page) {
     const uffdio_range range = range_of(page, kPageSize);

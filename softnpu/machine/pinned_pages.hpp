@@ -9,17 +9,17 @@
 
 namespace softnpu {
 
-/// The pages behind a range of the process's addresses, kept as the kernel's driver keeps those of
-/// an import, whatever is mapped at the addresses later.
+/// The pages behind a range of addresses, kept like an import in the kernel's driver, whatever is
+/// mapped there later.
 class PinnedPages {
  public:
-  /// Null where the machine cannot: no userfaultfd, no room in pipes, a range that somebody else
-  /// watches.
+  /// Null if the machine cannot: no userfaultfd, no room in pipes, or somebody else watches the
+  /// range.
   static std::unique_ptr<PinnedPages> of(std::byte* base, size_t size_bytes);
 
-  /// The addresses no longer have these pages.
+  /// Whether the addresses no longer have these pages.
   bool unmapped() const;
-  /// Copies their content, once; null where memory is short.
+  /// Copies their content, once; null if memory is short.
   Mapping take_content();
 
  private:
@@ -29,7 +29,7 @@ class PinnedPages {
 
   std::byte* base_;
   size_t size_bytes_;
-  UniqueFd watch_;               // a userfaultfd, which a new mapping is not registered with
+  UniqueFd watch_;               // a userfaultfd; a new mapping is not registered with it
   std::vector<UniqueFd> pipes_;  // their buffers refer to the pages, in order
 };
 

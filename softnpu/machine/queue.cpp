@@ -7,7 +7,7 @@
 namespace softnpu {
 namespace {
 
-constexpr size_t kJobRing = 62;  // jobs that the kernel driver's ring takes per queue
+constexpr size_t kJobRing = 62;  // limit of jobs per queue in the kernel driver's ring
 
 Priority priority_of(ze_command_queue_priority_t priority) {
   switch (priority) {
@@ -55,7 +55,7 @@ std::shared_ptr<Job> CommandQueue::submit(std::shared_ptr<const Commands> comman
     } else {
       Engine::instance().submit(lane_, job);
     }
-  } catch (...) {  // the engine has no thread
+  } catch (...) {  // the engine's thread could not start
     jobs_.pop_back();
     job->abort(ZE_RESULT_ERROR_UNKNOWN);
     throw;

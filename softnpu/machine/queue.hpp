@@ -13,10 +13,10 @@
 
 namespace softnpu {
 
-/// How long a submission waits for a list or a queue that is busy.
+/// Longest wait of a submission for a busy list or queue.
 inline constexpr uint64_t kBusyPatienceNs = 2'000'000'000;
 
-/// Submits jobs in order, at most as many at a time as the kernel driver's ring takes.
+/// Submits jobs in order, at most as many at a time as the kernel driver's ring holds.
 class CommandQueue : Counted<Kind::kQueue> {
  public:
   CommandQueue(Context& context, const ze_command_queue_desc_t& desc);
@@ -24,9 +24,9 @@ class CommandQueue : Counted<Kind::kQueue> {
   Context& context() const { return context_; }
   bool synchronous() const { return mode_ == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS; }
 
-  /// Null when the queue stays full for longer than kBusyPatienceNs. `list` is for messages.
+  /// Null if the queue stays full for longer than kBusyPatienceNs. `list` is for messages.
   std::shared_ptr<Job> submit(std::shared_ptr<const Commands> commands, const void* list);
-  /// A job of this queue that is in flight, null for none.
+  /// A job of this queue in flight, null if there is none.
   std::shared_ptr<Job> user();
   ze_result_t synchronize(Deadline deadline);
   /// Background work goes behind everything else; default work has the priority that the queue was
