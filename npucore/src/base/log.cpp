@@ -51,7 +51,7 @@ bool passes(LogLevel level) {
   return static_cast<int>(level) < stderr_limit().load(std::memory_order_relaxed);
 }
 
-/// Where messages go: the application's sink, else the standard error stream.
+/// The target of messages: the application's sink, else the standard error stream.
 struct SinkHolder {
   std::mutex mutex;  // guards sink
   std::shared_ptr<const LogSink> sink;
