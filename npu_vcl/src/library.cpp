@@ -13,7 +13,7 @@ namespace npu_vcl {
 namespace {
 
 #ifdef _WIN32
-/// The libraries that it needs lie beside it.
+/// Finds the libraries that it needs beside it.
 void* load(const std::string& path) {
   return reinterpret_cast<void*>(
       LoadLibraryExA(path.c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH));
@@ -83,7 +83,7 @@ abi::ModelDesc model_of(std::span<const std::uint8_t> ir, const std::string& opt
 
 Library::Library(const std::string& path) : path_(path) {
   std::error_code error;
-  // The loader would open it and wait for whoever writes.
+  // The loader would open a FIFO and wait for a writer.
   if (std::filesystem::is_fifo(path, error)) {
     throw Failure("not found", "it cannot be loaded: " + path + " is a FIFO");
   }
@@ -183,7 +183,7 @@ void Compiler::check(abi::Result result, const char* call) const {
   throw Failure(code_of(result), std::string(call) + ": " + name_of(result), log(), result);
 }
 
-/// The library keeps all that it has ever written.
+/// The library keeps all its logs; the part before the last model is cut off.
 std::string Compiler::log() const {
   const std::string log = whole_log();
   return log.starts_with(earlier_log_) ? log.substr(earlier_log_.size()) : log;

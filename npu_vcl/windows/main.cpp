@@ -1,5 +1,5 @@
-// The process that compiles, as a Windows program: serves Intel's compiler library for Windows over
-// its standard input and output. Wine starts it on other systems; see scripts/setup-compiler.sh.
+// The compiling process as a Windows program: serves Intel's compiler library for Windows over its
+// standard input and output. Wine starts it on other systems; see scripts/setup-compiler.sh.
 #include <windows.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30;
 
-/// The stream to whoever asks. Takes it away from the standard streams, where a compiler prints.
+/// The stream to the user. Moves it off the standard streams, where a compiler prints.
 class Line {
  public:
   Line() : in_(GetStdHandle(STD_INPUT_HANDLE)), out_(GetStdHandle(STD_OUTPUT_HANDLE)) {
@@ -37,7 +37,7 @@ class Line {
     }
   }
 
-  /// Reads for as long as the process lives, so that it ends when nobody asks any more.
+  /// Reads as long as the process lives, and ends the process when nobody asks any more.
   void read_all() {
     std::array<std::byte, 65536> chunk;
     for (;;) {
@@ -76,7 +76,7 @@ class Line {
   std::deque<npu_vcl::Message> messages_;
 };
 
-/// Beside this program. It loads the compiler itself, which lies there too.
+/// The loader library beside this program. It loads the compiler, which lies there too.
 std::string library_path() {
   std::array<char, MAX_PATH> path = {};
   GetModuleFileNameA(nullptr, path.data(), path.size());

@@ -1,5 +1,5 @@
-// The binary interface of Intel's NPU compiler library (VCL), major version 7: what npucore calls
-// of it. The names are the library's own, in snake_case. All calls are cdecl.
+// The part of the binary interface of Intel's NPU compiler library (VCL), major version 7, that
+// npucore calls. The names are the library's own, in snake_case. All calls are cdecl.
 #pragma once
 
 #include <cstddef>
@@ -25,26 +25,26 @@ inline constexpr Result kUnknown = 0x7ffffffe;
 struct Version {
   std::uint16_t major, minor;
 };
-inline constexpr std::uint16_t kMajor = 7;  ///< of vclGetVersion's first
+inline constexpr std::uint16_t kMajor = 7;  ///< of the first version that vclGetVersion gives
 
 struct CompilerDesc {
   Version version;         ///< of the caller
   std::int32_t log_level;  ///< 0: none, 1: errors, ... 5: trace
 };
 struct DeviceDesc {
-  std::uint64_t size_bytes;  ///< of this struct
+  std::uint64_t size_bytes;  ///< size of this struct
   std::uint32_t device_id;   ///< PCI
-  std::uint16_t revision;    ///< kNoRevision where there is no device
-  std::uint32_t tiles;       ///< most that may be used
+  std::uint16_t revision;    ///< kNoRevision without a device
+  std::uint32_t tiles;       ///< most tiles to use
 };
 inline constexpr std::uint16_t kNoRevision = 0xffff;
 
 struct CompilerProperties {
   const char* id;
-  Version version;  ///< what a driver tells as its compiler's, and no buffer's header may exceed
+  Version version;  ///< a driver's compiler version; a buffer's header must not exceed it
   std::uint32_t newest_opset;
 };
-/// Of an executable and of a query, by value.
+/// The model of an executable or of a query, passed by value.
 struct ModelDesc {
   const std::uint8_t* ir;  ///< as a driver gets it with the format NGRAPH_LITE
   std::uint64_t ir_bytes;
@@ -65,7 +65,7 @@ using GetSupportedOptions = Result (*)(Compiler, char* text, std::uint64_t* size
 using IsOptionSupported = Result (*)(Compiler, const char* option, const char* value);
 using ExecutableCreate = Result (*)(Compiler, ModelDesc, Executable*);
 using ExecutableDestroy = Result (*)(Executable);
-/// Without a buffer it only tells the size.
+/// Without a buffer it only gives the size.
 using GetSerializableBlob = Result (*)(Executable, std::uint8_t* blob, std::uint64_t* size_bytes);
 using QueryCreate = Result (*)(Compiler, ModelDesc, Query*);
 using QueryNetwork = Result (*)(Query, std::uint8_t* text, std::uint64_t* size_bytes);

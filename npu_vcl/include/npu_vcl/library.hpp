@@ -12,8 +12,8 @@
 
 namespace npu_vcl {
 
-/// What a compiler library could not do, in the words of npucore's error codes ("not found",
-/// "compile failed"), with the compiler's log where it wrote one.
+/// A compiler library's failure, with npucore's error codes ("not found", "compile failed") and the
+/// compiler's log, if there is one.
 class Failure : public std::runtime_error {
  public:
   Failure(std::string code, const std::string& message, std::string log = {},
@@ -24,7 +24,7 @@ class Failure : public std::runtime_error {
         result_(result) {}
   const std::string& code() const { return code_; }
   const std::string& log() const { return log_; }
-  /// What the library answered; kSuccess where it was not asked.
+  /// The library's result; kSuccess if it was not asked.
   abi::Result result() const { return result_; }
 
  private:
@@ -38,7 +38,7 @@ class Library {
   /// `path`: a file, or a name for the system's loader. Throws Failure.
   explicit Library(const std::string& path);
 
-  /// The entry of this name. Throws Failure where it must be there and is not.
+  /// The entry of this name. Throws Failure if it is missing and not optional.
   template <class Function>
   Function entry(const char* name, bool optional = false) const {
     return reinterpret_cast<Function>(symbol(name, optional));
@@ -74,17 +74,17 @@ class Compiler {
   abi::Version version() const { return properties_.version; }
   std::uint32_t newest_opset() const { return properties_.newest_opset; }
 
-  /// The options that it knows, separated by blanks; nothing where the library cannot tell.
+  /// The options that it knows, separated by blanks; nothing if the library cannot tell.
   std::optional<std::string> supported_options() const;
-  /// Whether it takes the option, with this value or with any (null); nothing where the library
-  /// cannot tell.
+  /// Whether it takes the option, with this value or with any (null); nothing if the library cannot
+  /// tell.
   std::optional<bool> takes(const std::string& option, const char* value) const;
 
   /// The blob of a model. Throws Failure.
   std::vector<std::uint8_t> compile(std::span<const std::uint8_t> ir, const std::string& options);
   /// The layers that the device runs, as the library lists them: "<name><name>". Throws Failure.
   std::string query(std::span<const std::uint8_t> ir, const std::string& options);
-  /// What it has written since the last model came, or before the first one.
+  /// The log since the last model came, or since the start.
   std::string log() const;
 
  private:

@@ -13,8 +13,8 @@
 
 namespace npu_vcl {
 
-// What a program and the process that compiles for it say to each other, over one stream of bytes
-// each way:
+// Messages between a program and the process that compiles for it, over one stream of bytes each
+// way:
 //
 //     "NPUH", u32 version, u64 bytes of the records, u32 number of file descriptors, u32 0
 //     records: u8 kind, u32 bytes of the name, u64 bytes of the value, name, value
@@ -22,12 +22,12 @@ namespace npu_vcl {
 // Integers are little-endian. Records of kind 't' are texts, of any bytes; the one without a name
 // is the message's own kind. A record 'f' is content in a file: its value is a u64 size, and the
 // bytes are in the next of the file descriptors, which come with the first byte of the message. A
-// process that can take none gets texts instead.
+// process that cannot take descriptors gets texts instead.
 
 inline constexpr std::uint32_t kProtocol = 2;
 inline constexpr std::size_t kMostFiles = 8;
 
-/// A message that is none.
+/// Thrown for bytes that are no message.
 class BadMessage : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -38,15 +38,15 @@ struct Message {
   /// Names and sizes, in the order of their descriptors.
   std::vector<std::pair<std::string, std::uint64_t>> files = {};
 
-  /// Empty where there is none.
+  /// Empty if there is no such text.
   const std::string& text(const std::string& name) const;
-  /// 0 where there is none.
+  /// 0 if there is no such text.
   std::uint64_t number(const std::string& name) const;
 };
 
 std::vector<std::byte> encode(const Message& message);
 
-/// Puts messages together from the bytes that arrive.
+/// Assembles messages from the bytes that arrive.
 class Decoder {
  public:
   /// `most_bytes`: of one message.

@@ -11,8 +11,8 @@
 
 namespace npu_vcl {
 
-/// A compiler library behind messages, so that it can run in another process than whoever asks.
-/// The requests, each with its answer:
+/// A compiler library behind messages, so that it can run in another process than its user. The
+/// requests, each with its answer:
 ///
 ///   - compiler {device, revision, tiles, log_level}: compiler {id, major, minor, opset, options}
 ///   - takes {option, value}: takes {yes}; without it: cannot tell
@@ -20,10 +20,10 @@ namespace npu_vcl {
 ///   driver_log}
 ///   - query {ir, addresses, weights, constants, build_flags}: layers {names, driver_log}
 ///
-/// What fails is answered by error {code, what, driver_log, result}, and does not end the service.
-/// `result`: the library's own; 0 where it was not asked.
-/// `addresses`: where the IR's text has room for an address in 20 digits, one a line: its place in
-/// ir, "weights" or "constants", and the offset in these.
+/// A failure is answered by error {code, what, driver_log, result}, and does not end the service.
+/// `result`: the library's own; 0 if it was not asked. `addresses`: the places where the IR's text
+/// has 20 digits of room for an address, one a line: the place in ir, "weights" or "constants", and
+/// the offset in these.
 class Service {
  public:
   using Contents = std::map<std::string, std::span<const std::byte>>;
@@ -32,7 +32,7 @@ class Service {
   explicit Service(const std::string& library) : library_(library) {}
   /// The first message to send.
   Message ready() const;
-  /// Of `request`; what it has as files lies in `contents`.
+  /// Answers `request`; `contents` holds its files.
   Message answer(const Message& request, const Contents& contents) noexcept;
 
  private:
@@ -46,7 +46,7 @@ class Service {
   std::unique_ptr<Compiler> compiler_;
 };
 
-/// The message that tells of a failure.
+/// The message that reports a failure.
 Message error_message(const Failure& failure);
 
 }  // namespace npu_vcl

@@ -1,13 +1,12 @@
-// The NPU extensions of Level Zero as the driver speaks them: the one description of that binary
-// interface which the application side (npucore/src/ze) and the software NPU share. Types, fields,
-// enumerators and table members carry the extensions' own names, so that code reads like any other
-// Level Zero code.
+// The NPU extensions of Level Zero as the driver implements them: the one description of that
+// binary interface, shared by the application side (npucore/src/ze) and the software NPU. Types,
+// fields, enumerators and table members carry the extensions' own names, so that code reads like
+// any other Level Zero code.
 //
 // Two groups live here:
 //  - the NPU extensions (graph 1.0 to 1.18, profiling, command queue, context, driver);
 //  - `ze_npu_core_*` / `kZeNpuCore*`: parts of core Level Zero that are newer than the oldest
-//  headers this project
-//    builds against (1.8.12, specification 1.4). They have names of their own so that newer
+//    headers this builds with (1.8.12, specification 1.4). They have their own names, so that newer
 //    ze_api.h do not clash; the functions are found at run time.
 //
 // Every structure begins with `stype` and `pNext` unless its comment says otherwise. The stype
@@ -35,7 +34,7 @@ constexpr uint32_t ze_npu_version_major(uint32_t word) {
 constexpr uint32_t ze_npu_version_minor(uint32_t word) {
   return word & 0xffffu;
 }
-// An interface of version `word` offers what came with major.minor. Another major is another
+// True if an interface of version `word` has the additions of major.minor. Another major is another
 // interface.
 constexpr bool ze_npu_version_has(uint32_t word, uint32_t major, uint32_t minor) {
   return ze_npu_version_major(word) == major && ze_npu_version_minor(word) >= minor;
@@ -54,10 +53,10 @@ constexpr bool ze_npu_version_has(uint32_t word, uint32_t major, uint32_t minor)
 #define ZE_COMMAND_QUEUE_NPU_EXT_NAME "ZE_extension_command_queue_npu"
 #define ZE_CONTEXT_NPU_EXT_NAME "ZE_extension_context_npu"
 #define ZE_DRIVER_NPU_EXT_NAME "ZE_extension_driver_npu"
-// Core extensions, named here because old headers lack them.
+// Core extensions; old headers lack their names.
 #define ZE_NPU_CORE_MUTABLE_COMMAND_LIST_EXP_NAME "ZE_experimental_mutable_command_list"
 #define ZE_NPU_CORE_EXTERNAL_MEMMAP_SYSMEM_EXT_NAME "ZE_extension_external_memmap_sysmem"
-// The software NPU's own: it imports a memfd as if it were a DMA-BUF. No table stands behind it,
+// The software NPU's own extension: it imports a memfd as if it were a DMA-BUF. It has no table,
 // and no hardware has it.
 #define ZE_SOFTNPU_MEMFD_IMPORT_EXT_NAME "ZE_extension_softnpu_memfd_import"
 
@@ -132,7 +131,7 @@ inline constexpr ze_npu_platform_t kZeNpuPlatforms[] = {
     {0xfd3e, 5020, 1, "Wildcat Lake"},
 };
 
-// Null for an id that no known NPU has.
+// Null for an unknown id.
 constexpr const ze_npu_platform_t* ze_npu_platform_of_pci_id(uint32_t pciDeviceId) {
   for (const ze_npu_platform_t& entry : kZeNpuPlatforms) {
     if (entry.pciDeviceId == pciDeviceId) return &entry;
@@ -163,7 +162,7 @@ inline constexpr uint32_t ZE_MAX_GRAPH_ARGUMENT_NAME = 256;
 inline constexpr uint32_t ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE = 5;
 inline constexpr uint32_t ZE_MAX_GRAPH_TENSOR_REF_DIMS = 8;
 inline constexpr uint32_t ZE_MAX_GRAPH_TENSOR_NAMES_SIZE = 32;
-// ze_graph_argument_metadata_t::shape of a dimension that is not known before the inference.
+// ze_graph_argument_metadata_t::shape of a dimension that is unknown before the inference.
 inline constexpr uint64_t kZeGraphDynamicDimension = UINT64_MAX;
 
 enum ze_structure_type_graph_ext_t : uint32_t {
@@ -187,7 +186,7 @@ enum ze_structure_type_graph_ext_t : uint32_t {
 };
 
 enum ze_graph_format_t : uint32_t {
-  ZE_GRAPH_FORMAT_NATIVE = 0x1,       // what the driver exported
+  ZE_GRAPH_FORMAT_NATIVE = 0x1,       // the driver's own binary
   ZE_GRAPH_FORMAT_NGRAPH_LITE = 0x2,  // OpenVINO IR, which the driver compiles
 };
 
@@ -264,7 +263,7 @@ using ze_graph_flags_t = uint32_t;
 enum ze_graph_flag_t : uint32_t {
   ZE_GRAPH_FLAG_NONE = 0,
   ZE_GRAPH_FLAG_DISABLE_CACHING = 1u << 0,   // leave the driver's disk cache out
-  ZE_GRAPH_FLAG_ENABLE_PROFILING = 1u << 1,  // executing then needs a profiling query
+  ZE_GRAPH_FLAG_ENABLE_PROFILING = 1u << 1,  // executing needs a profiling query
   ZE_GRAPH_FLAG_INPUT_GRAPH_PERSISTENT =
       1u << 2,                             // since 1.13: pInput, page aligned, outlives the graph
   ZE_GRAPH_FLAG_SECURE_COMPILE = 1u << 3,  // since 1.17
@@ -282,7 +281,7 @@ enum ze_graph_properties_flag_t : uint32_t {
   ZE_GRAPH_PROPERTIES_FLAG_PROFILING_ENABLED = 1u << 4,    // since 1.16
 };
 
-// Bits: what is left to do before the first execute.
+// Bits: the steps left to do before the first execute.
 enum ze_graph_init_stage_t : uint32_t {
   ZE_GRAPH_STAGE_COMMAND_LIST_INITIALIZE =
       0x1,                          // pfnAppendGraphInitialize in a list that runs first
@@ -321,7 +320,7 @@ struct ze_device_graph_properties_t {
   void* pNext;
   ze_graph_ext_version_t graphExtensionVersion;
   ze_graph_compiler_version_info_t compilerVersion;
-  uint32_t graphFormatsSupported;  // a ze_graph_format_t; NATIVE works even where it is not named
+  uint32_t graphFormatsSupported;  // a ze_graph_format_t; NATIVE works even if unlisted
   uint32_t maxOVOpsetVersionSupported;
 };
 
@@ -395,7 +394,7 @@ struct ze_graph_properties_3_t {
   ze_graph_properties_flags_t flags;
 };
 
-// `device` precision and layout are those of the memory that is bound; `network` ones are the
+// The `device` precision and layout are those of the bound memory; the `network` ones are the
 // model's.
 struct ze_graph_argument_properties_t {
   ze_structure_type_graph_ext_t stype;
@@ -488,8 +487,8 @@ struct ze_graph_argument_value_strides_t {
 // ------------------------------------------------------------------------------------------------
 // Graph extension: table
 
-// Arguments are numbered inputs first, then outputs. An append captures the values that are set at
-// that moment.
+// Arguments are numbered inputs first, then outputs. An append captures the values set at that
+// moment.
 struct ze_graph_dditable_ext_t {
   // 1.0
   ze_result_t(ZE_APICALL* pfnCreate)(ze_context_handle_t hContext, ze_device_handle_t hDevice,
@@ -513,7 +512,7 @@ struct ze_graph_dditable_ext_t {
                                                  ze_event_handle_t hSignalEvent,
                                                  uint32_t numWaitEvents,
                                                  ze_event_handle_t* phWaitEvents);
-  // Copies out; with a null buffer *pSize becomes the size.
+  // Copies the binary out; with a null buffer *pSize becomes the size.
   ze_result_t(ZE_APICALL* pfnGetNativeBinary)(ze_graph_handle_t hGraph, size_t* pSize,
                                               uint8_t* pGraphNativeBinary);
   ze_result_t(ZE_APICALL* pfnDeviceGetGraphProperties)(
@@ -567,8 +566,7 @@ struct ze_graph_dditable_ext_t {
   ze_result_t(ZE_APICALL* pfnCompilerIsOptionSupported)(ze_device_handle_t hDevice,
                                                         ze_npu_options_type_t type,
                                                         const char* pOption, const char* pValue);
-  // 1.12. phGraphBuildLog may be null; where it is not, the log must be destroyed even after a
-  // failure.
+  // 1.12. phGraphBuildLog may be null; otherwise the log must be destroyed even after a failure.
   ze_result_t(ZE_APICALL* pfnCreate3)(ze_context_handle_t hContext, ze_device_handle_t hDevice,
                                       const ze_graph_desc_2_t* desc, ze_graph_handle_t* phGraph,
                                       ze_graph_build_log_handle_t* phGraphBuildLog);
@@ -712,9 +710,8 @@ enum ze_structure_type_context_npu_ext_t : uint32_t {
 
 using ze_npu_context_options_t = uint32_t;
 enum ze_npu_context_option_t : uint32_t {
-  // Scratch memory is given back after a while without work, which makes the next inference slower.
-  // On unless
-  // taken out, from platform 4000 on.
+  // Gives scratch memory back after a while without work, which makes the next inference slower. On
+  // by default from platform 4000 on.
   ZE_NPU_CONTEXT_OPTION_IDLE_OPTIMIZATIONS = 1u << 0,
 };
 
@@ -770,8 +767,8 @@ inline constexpr uint32_t kZeNpuCoreStypeExternalMemmapSysmemExtDesc = 0x20037;
 inline constexpr uint32_t kZeNpuCoreInitDriverTypeFlagGpu = 1u << 0;
 inline constexpr uint32_t kZeNpuCoreInitDriverTypeFlagNpu = 1u << 1;
 inline constexpr uint32_t kZeNpuCoreMutableCommandFlagGraphArguments = 1u << 7;
-// What NPU drivers took before core defined the flag above; in today's core this bit means
-// something else.
+// NPU drivers took this bit before core defined the flag above; in today's core it means something
+// else.
 inline constexpr uint32_t kZeNpuCoreMutableCommandFlagGraphArgumentsDeprecated = 1u << 6;
 inline constexpr uint32_t kZeNpuCoreHostMemAllocFlagMemReadOnly = 1u << 4;
 inline constexpr uint32_t kZeNpuCoreMutableCommandListExpVersion_1_1 = ze_npu_version(1, 1);
@@ -842,7 +839,7 @@ using ze_npu_core_pfnCommandListUpdateMutableCommandsExp_t = ze_result_t(ZE_APIC
     ze_command_list_handle_t hCommandList, const ze_npu_core_mutable_commands_exp_desc_t* desc);
 
 // ------------------------------------------------------------------------------------------------
-// The layout that drivers are built with (x86-64, LP64)
+// The layout of drivers as they are built (x86-64, LP64)
 
 #define ZE_NPU_SIZE(type, bytes) static_assert(sizeof(type) == (bytes), #type)
 #define ZE_NPU_AT(type, member, bytes) \
