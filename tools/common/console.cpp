@@ -11,14 +11,14 @@
 
 namespace {
 
-/// Bytes that the character takes which begins with this one; 0: none does.
+/// Bytes of the character that begins with this one; 0 if none does.
 std::size_t size_by_first_byte(unsigned char first) {
   if (first < 0x80) return 1;
   if (first < 0xc2 || first > 0xf4) return 0;
   return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/// The same of what is really there; 0 where it is no UTF-8.
+/// Bytes of the first character, checked; 0 if it is no UTF-8.
 std::size_t character_size(std::string_view text) {
   const std::size_t size = size_by_first_byte(static_cast<unsigned char>(text[0]));
   if (size > text.size()) return 0;
@@ -28,12 +28,12 @@ std::size_t character_size(std::string_view text) {
   return whole ? size : 0;
 }
 
-/// ASCII that is shown as it is.
+/// ASCII that is shown unchanged.
 bool is_plain(char c) {
   return (c >= ' ' && c < 0x7f) || c == '\n' || c == '\t';
 }
 
-/// Of ASCII, and of Latin-1's second set, which are C2 80 to C2 9F in UTF-8.
+/// Control characters of ASCII, and of Latin-1's second set: C2 80 to C2 9F in UTF-8.
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character == "\n" || character == "\t") return false;
@@ -51,7 +51,7 @@ std::string escaped(std::string_view bytes) {
   return text;
 }
 
-/// kFailed where the standard output cannot take what was written.
+/// Turns kDone into kFailed if the standard output could not be written.
 int checked_output(const std::string& tool, int code) {
   std::cout.flush();
   if (std::cout) return code;
@@ -60,7 +60,7 @@ int checked_output(const std::string& tool, int code) {
   return code == exit_code::kDone ? exit_code::kFailed : code;
 }
 
-/// The driver's log often holds the only name of the operator at fault.
+/// Prints the driver's log too: it often holds the only name of the operator at fault.
 void report(const std::string& tool, const npu::Error& error) {
   const std::string message = error.what();
   std::cerr << tool << ": " << printable(message) << '\n';

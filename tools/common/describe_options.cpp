@@ -13,7 +13,7 @@ std::string names_of(const CLI::Option& option) {
   return names;
 }
 
-/// CLI11 tells the values of a set as "TEXT:{a,b}".
+/// CLI11 writes the values of a set as "TEXT:{a,b}".
 std::string choices_of(const std::string& type) {
   const auto open = type.find('{'), close = type.find('}');
   return open == std::string::npos || close == std::string::npos

@@ -12,5 +12,5 @@
 ///     operand  <name>                <help>
 ///     property <name>
 ///
-/// The properties are listed where there is an option --property.
+/// Lists the properties if there is an option --property.
 std::string describe_options(const CLI::App& app);

@@ -8,5 +8,5 @@
 
 /// "4534 us at 1850 MHz, by the compiler's estimate, without Interpolate", for people.
 std::string estimate_text(const std::optional<npu::LatencyEstimate>& estimate);
-/// null where there is none.
+/// null if there is none.
 nlohmann::ordered_json estimate_json(const std::optional<npu::LatencyEstimate>& estimate);

@@ -25,7 +25,7 @@ std::size_t port_named(const std::vector<npu::Port>& ports, const std::string& n
               "--input: the model has no input '" + name + "'; it has " + names);
 }
 
-/// Index of the input and file of one --input.
+/// Index of the input, and the file, of one --input.
 std::pair<std::size_t, std::filesystem::path> parse(const std::vector<npu::Port>& ports,
                                                     const std::string& spec) {
   const auto equals = spec.find('=');
@@ -46,7 +46,7 @@ std::pair<std::size_t, std::filesystem::path> parse(const std::vector<npu::Port>
                   std::to_string(port.size_bytes()) + " of raw data, or such an array of NumPy");
 }
 
-/// Of a tensor's own bytes, or of an array in a file of NumPy's.
+/// The bytes of a tensor, from a raw file or from NumPy's file of an array.
 std::string tensor_bytes(const npu::Port& port, const std::filesystem::path& file) {
   std::error_code failed;
   const auto bytes = std::filesystem::file_size(file, failed);

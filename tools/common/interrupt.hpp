@@ -1,6 +1,6 @@
 #pragma once
 
-/// While one lives, the first SIGINT or SIGTERM is only remembered; the second ends the process.
+/// While one lives, the first SIGINT or SIGTERM is only noted; the second ends the process.
 class InterruptWatch {
  public:
   InterruptWatch();

@@ -35,7 +35,7 @@ ElementType type_of(std::string_view descr) {
   return found == kNames.end() ? ElementType::kUnknown : found->second;
 }
 
-/// What stands behind 'key': in the header's dictionary.
+/// The value behind 'key': in the header's dictionary.
 std::string_view value_of(std::string_view header, std::string_view key) {
   const auto at = header.find("'" + std::string(key) + "':");
   if (at == header.npos) return {};
@@ -64,7 +64,7 @@ npu::Shape shape_of(std::string_view text, const std::filesystem::path& file) {
   }
 }
 
-/// Version 1 tells the header's length in two bytes, later ones in four.
+/// Version 1 gives the header's length in two bytes, later ones in four.
 std::pair<std::size_t, std::size_t> header_range(std::string_view bytes) {
   const std::size_t digits = bytes.size() > 6 && bytes[6] == 1 ? 2 : 4;
   if (bytes.size() < 8 + digits) return {bytes.size(), 1};

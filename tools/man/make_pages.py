@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a tool's man page and its completion for bash from what the tool tells of its own options.
+"""Writes a tool's man page and its completion for bash from the tool's own description of its options.
 
 usage: make_pages.py TOOL TEXT VERSION OUT.1 OUT-COMPLETION
 TOOL --describe-options gives the options (tools/common/describe_options.hpp), TEXT the page's other sections: lines
@@ -88,7 +88,7 @@ def man_page(data, text, version):
 
 
 def cases_of(data):
-    """Lines of bash: what to offer behind an option."""
+    """Lines of bash: the words to offer behind an option."""
     for names, value, choices, _ in data["option"]:
         if not value:
             continue

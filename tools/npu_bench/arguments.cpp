@@ -6,7 +6,8 @@ bool Arguments::is_ir() const {
 
 namespace {
 
-/// In nanoseconds it must fit; CLI::PositiveNumber takes what is not a number.
+/// Refuses nonsense, and times too long for nanoseconds: CLI::PositiveNumber accepts text that is
+/// no number.
 std::string refusal_of_seconds(const std::string& text) {
   constexpr double kMost = 1e9;
   double seconds = 0;

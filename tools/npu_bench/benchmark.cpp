@@ -72,7 +72,7 @@ Loaded load(const Arguments& arguments, const npu::Device& device) {
   return {std::move(model), read_ms, ms_since(start)};
 }
 
-/// Memory of the program, from the start of a page: such memory some drivers read in place.
+/// The program's memory, from the start of a page: some drivers read such memory in place.
 class HostBuffer {
  public:
   explicit HostBuffer(std::size_t size_bytes)

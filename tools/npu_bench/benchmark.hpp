@@ -9,18 +9,18 @@
 #include "latencies.hpp"
 #include "runner.hpp"
 
-/// Everything that a run found out.
+/// The results of a run.
 struct Benchmark {
   npu::CompiledModel model;
   std::size_t requests = 0;
   double read_ms = 0;   ///< the IR's text; 0 for a blob
-  double load_ms = 0;   ///< compiled, or loaded from a blob or cache
-  double first_ms = 0;  ///< a request made, inputs filled, the first inference done
+  double load_ms = 0;   ///< compiling, or loading from a blob or cache
+  double first_ms = 0;  ///< making a request, filling inputs, the first inference
   RunResult run;
-  std::uint64_t copies = 0;  ///< of inputs that the device could not reach, of all requests
+  std::uint64_t copies = 0;  ///< of inputs that the device could not reach, over all requests
   std::vector<npu::LayerProfile> profile;  ///< of the first request's last inference; with --pc
   LatencySummary latency_ms;
-  std::optional<npu::LatencyEstimate> estimate;  ///< with --estimate, where the compiler tells one
+  std::optional<npu::LatencyEstimate> estimate;  ///< with --estimate, if the compiler gives one
 
   double throughput() const;  ///< inferences a second
 };

@@ -14,7 +14,7 @@ double first_latency_ms(const Benchmark& benchmark) {
   return benchmark.read_ms + benchmark.load_ms + benchmark.first_ms;
 }
 
-/// Of compile, load and first inference; of load and first inference where nothing was compiled.
+/// True for compile, load and first inference; false for load and first inference alone.
 bool is_feil(const Benchmark& benchmark) {
   return benchmark.model.load_stats().from == npu::LoadedFrom::kCompiler;
 }

@@ -8,7 +8,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Says when no more inference is to begin.
+/// Decides when no more inference begins.
 class Referee {
  public:
   explicit Referee(const RunLimits& limits) : limits_(limits), start_(Clock::now()) {}

@@ -21,9 +21,9 @@ using vision::Object;
 using vision::TensorView;
 
 constexpr std::size_t kMostChanges = 50;
-/// Below this overlap two boxes, or two masks, are two objects'.
+/// Two boxes, or two masks, that overlap less than this are two objects.
 constexpr double kSameObject = 0.5;
-/// Below this cosine two embeddings are those of two things.
+/// Two embeddings with a cosine below this are those of two things.
 constexpr double kSameDirection = 0.9;
 
 TensorView view_of(const npu::Port& named, const npu::Port& port) {
@@ -43,7 +43,7 @@ TensorView view_of(const npu::Port& named, const npu::Port& port) {
   return view;
 }
 
-/// Of the image input; nothing where there is none, or more than one.
+/// Size of the image input; nothing if there is none, or more than one.
 vision::InputSize image_size(const std::vector<npu::Port>& inputs) {
   vision::InputSize size;
   for (const auto& input : inputs) {
@@ -56,7 +56,7 @@ vision::InputSize image_size(const std::vector<npu::Port>& inputs) {
   return size;
 }
 
-/// The object of the same class that overlaps most and is not taken yet.
+/// The untaken object of the same class that overlaps most.
 std::optional<std::size_t> find_same(const Object& object, const std::vector<Object>& others,
                                      const std::vector<bool>& taken) {
   std::optional<std::size_t> best;
@@ -144,7 +144,7 @@ void AnswerComparer::make_decoders(const Pair& pair) {
   reference_.decoder = vision::make_decoder(card_, reference_.views, input_);
 }
 
-/// The output that the card names, or all together.
+/// Chooses the output that the card names, or all together.
 void AnswerComparer::choose(const std::vector<TensorView>& tested) {
   for (std::size_t i = 0; i < tested.size(); ++i) {
     if (tested[i].name == card_.output) {
@@ -272,7 +272,7 @@ void AnswerComparer::compare_maps() {
 }
 
 void AnswerComparer::compare_anomaly(float tested, float reference) {
-  constexpr float kLeast = 0.5F;  // of what is not normal
+  constexpr float kLeast = 0.5F;  // above it the picture is not normal
   raise(found_.largest_value, tested - reference);
   if ((tested >= kLeast) == (reference >= kLeast)) return;
   note(text("the anomaly is %.2f, not %.2f", static_cast<double>(tested),

@@ -8,14 +8,14 @@
 
 #include "pair.hpp"
 
-/// What changed in what the outputs mean, over all frames.
+/// Changes in the meaning of the outputs, over all frames.
 struct AnswerChanges {
   std::string family;   ///< whose decoder was used; empty: none
-  std::string refusal;  ///< why there is none
+  std::string refusal;  ///< the reason why none was used
   std::size_t frames = 0, changed_frames = 0;
   std::size_t undecoded = 0;  ///< frames with values that break the family's contract
   std::size_t objects = 0, reference_objects = 0;
-  std::size_t missing = 0, added = 0;  ///< objects of one side alone
+  std::size_t missing = 0, added = 0;  ///< objects that one side alone has
   double largest_score = 0;  ///< difference of objects', key points', classes', texts' confidences
   double largest_shift = 0;  ///< of objects' edges, corners and key points, frame pixels
   double lowest_mask_overlap = 1;              ///< of objects' masks, intersection over union
@@ -28,9 +28,9 @@ struct AnswerChanges {
 /// Decodes both sides' outputs as the model's card says.
 class AnswerComparer {
  public:
-  /// The card is that of the model, or where it says nothing, of the reference.
+  /// Takes the model's card or, if that says nothing, the reference's.
   AnswerComparer(const std::string& model, const std::string& reference, const Pair& pair);
-  /// The outputs that the pair has now.
+  /// Compares the pair's current outputs.
   void add(std::size_t frame, Pair& pair);
   const AnswerChanges& result() const { return found_; }
 
@@ -58,7 +58,7 @@ class AnswerComparer {
   npu::vision::InputSize input_;
   npu::FrameGeometry geometry_;
   npu::vision::FrameSize frame_size_;
-  std::vector<std::size_t> chosen_;  ///< of the pair's outputs, those that are decoded
+  std::vector<std::size_t> chosen_;  ///< indices of the pair's outputs that are decoded
   Decoding tested_, reference_;
   std::size_t frame_ = 0;
   bool is_changed_ = false;  ///< this frame

@@ -4,14 +4,14 @@
 
 namespace {
 
-/// CLI::NonNegativeNumber takes what is not a number.
+/// Refuses text that is no number, which CLI::NonNegativeNumber accepts.
 std::string refusal_of_tolerance(const std::string& text) {
   double value = 0;
   const bool good = CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
   return good ? "" : "'" + text + "' is no number from 0 up";
 }
 
-/// One model is compared on two devices, two models on one.
+/// Compares one model on two devices, or two models on one.
 void complete_reference(Arguments& arguments) {
   Side& reference = arguments.reference;
   const bool one_model = reference.model.empty();

@@ -7,7 +7,7 @@
 
 #include "difference.hpp"
 
-/// One of the two that are compared.
+/// One of the two sides to compare.
 struct Side {
   std::string model;  ///< .xml: an IR; anything else: a blob
   std::string weights;
@@ -21,12 +21,12 @@ struct Arguments {
   Side tested{.device = "auto"}, reference;
   std::vector<std::string> inputs, reshape;
   unsigned seed = 1;
-  std::size_t count = 0;  ///< of frames; 0: as many as the inputs have files, at least one
+  std::size_t count = 0;  ///< number of frames; 0: as many as the inputs have files, at least one
   Tolerance tolerance;
   bool layers = false;
   std::size_t layers_at_once = 16;
   bool json = false;
 };
 
-/// Once they are parsed, the reference is whole.
+/// Completes the reference after parsing.
 void add_options(CLI::App& app, Arguments& arguments);

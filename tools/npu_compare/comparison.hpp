@@ -11,20 +11,20 @@
 #include "difference.hpp"
 #include "layers.hpp"
 
-/// One output of both.
+/// One output of both models.
 struct OutputComparison {
   npu::Port tested, reference;
   Difference difference;
 };
 
-/// Everything that was found out.
+/// The results of a comparison.
 struct Comparison {
   npu::DeviceInfo tested_device, reference_device;
   std::size_t frames = 0;
   std::vector<npu::Port> inputs;
   std::vector<OutputComparison> outputs;
   AnswerChanges answers;
-  std::optional<LayerSearch> layers;  ///< with --layers, where outputs differ
+  std::optional<LayerSearch> layers;  ///< with --layers, if outputs differ
 
   bool is_equal() const;
 };

@@ -52,7 +52,7 @@ std::vector<double> read_all(std::span<const std::byte> bytes) {
   return values;
 }
 
-/// Infinite where one side alone is not a number, or they are not the same infinity.
+/// Infinite if only one side is not a number, or they are different infinities.
 double distance(double tested, double reference) {
   if (tested == reference || (std::isnan(tested) && std::isnan(reference))) return 0;
   const double found = std::abs(tested - reference);

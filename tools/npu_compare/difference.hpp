@@ -11,12 +11,12 @@ struct Tolerance {
   double absolute = 1e-3, relative = 1e-2;
 };
 
-/// How a tensor differs from the reference's, over all frames.
+/// The difference of a tensor from the reference's, over all frames.
 struct Difference {
-  std::size_t values = 0, beyond = 0;  ///< compared; of them outside the tolerance
-  double largest = 0, mean = 0;        ///< absolute; infinite where one side alone is not finite
-  double cosine = 1;                   ///< of what is finite on both sides
-  std::size_t frame = 0, index = 0;    ///< where the largest is
+  std::size_t values = 0, beyond = 0;  ///< compared values; those outside the tolerance
+  double largest = 0, mean = 0;        ///< absolute; infinite if only one side is not finite
+  double cosine = 1;                   ///< of the values that are finite on both sides
+  std::size_t frame = 0, index = 0;    ///< place of the largest
   double tested = 0, reference = 0;    ///< the values there
 
   bool is_within_tolerance() const { return beyond == 0; }

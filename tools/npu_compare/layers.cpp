@@ -39,7 +39,7 @@ npu::CompiledModel compile_with(const npu::Model& model, Layers layers, const Si
   return compile(copy, side, device);
 }
 
-/// By the name of the layer alone: tensor names may be those of several ports.
+/// Finds by the layer's name alone: a tensor name may belong to several ports.
 std::size_t find_named(const std::vector<npu::Port>& ports, const std::string& name) {
   const auto is_it = [&](const npu::Port& port) { return port.name == name; };
   return static_cast<std::size_t>(std::find_if(ports.begin(), ports.end(), is_it) - ports.begin());
@@ -87,7 +87,8 @@ class Search {
     return common;
   }
 
-  /// Where the compiler does not give them out together, each half; in their order.
+  /// Compares all at once or, if the compiler cannot give them out together, each half; in their
+  /// order.
   void compare(Layers layers) {
     try {
       return compare_at_once(layers);

@@ -17,17 +17,17 @@ struct LayerDifference {
   Difference difference;
 };
 
-/// What came of looking at the values of one layer after the other.
+/// The result of comparing one layer after the other.
 struct LayerSearch {
   std::size_t common = 0;    ///< layers that both models have, by name
-  std::size_t compared = 0;  ///< of them, up to the first that differs
+  std::size_t compared = 0;  ///< of these, up to the first that differs
   std::vector<std::string> only_tested, only_reference;
   std::vector<std::string>
       not_compared;                      ///< that the compiler does not give out, or of other sizes
-  std::optional<LayerDifference> first;  ///< nothing where none differs
+  std::optional<LayerDifference> first;  ///< nothing if none differs
 };
 
-/// Compiles both IRs with some of their layers as outputs, and compares these, then the next ones,
-/// until one differs: all that feed it have been compared before. Throws npu::Error.
+/// Compiles both IRs with some of their layers as outputs, compares these, then the next ones,
+/// until one differs: all layers that feed it were compared before. Throws npu::Error.
 LayerSearch find_first_difference(const Arguments& arguments, const Devices& devices,
                                   std::size_t frames);

@@ -13,7 +13,7 @@ npu::CompileOptions options_of(const Side& side) {
 
 }  // namespace
 
-/// The software NPU first: beside a real one, it has to be asked for at the start.
+/// Opens the software NPU first: beside a real one, it must be asked for at the start.
 Devices open_devices(const Arguments& arguments) {
   const auto kind_of = [](const Side& side) { return npu::device_kind_from_string(side.device); };
   if (kind_of(arguments.reference) == npu::DeviceKind::kSoftware) {

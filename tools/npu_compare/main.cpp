@@ -5,7 +5,7 @@
 
 namespace {
 
-/// As cmp and diff have it: a difference is no failure.
+/// Exit codes of cmp and diff: a difference is no failure.
 constexpr int kEqual = 0, kDifferent = 1, kTrouble = 2;
 
 }  // namespace

@@ -54,7 +54,7 @@ void for_each_point(const ObjectOf& one, const ObjectOf& other, const Visit& vis
   }
 }
 
-/// Nothing belongs to an object without a mask.
+/// Empty if the object has no mask.
 Mask mask_of(const ObjectOf& object) {
   const auto& masks = object.answer.masks;
   return object.index < masks.size() ? masks[object.index] : Mask{};

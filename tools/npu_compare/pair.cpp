@@ -31,7 +31,7 @@ bool has_same_values(const Port& one, const Port& other) {
   return one.type == other.type && one.shape == other.shape;
 }
 
-/// By name, or by place where a name is not there.
+/// Matches by name, or by place if a name is missing.
 std::vector<std::size_t> match_inputs(const std::vector<Port>& tested,
                                       const std::vector<Port>& reference) {
   std::vector<std::size_t> order;
@@ -59,7 +59,7 @@ std::size_t count_of(const npu::Shape& shape) {
   return count;
 }
 
-/// Those of the same name.
+/// Matches outputs of the same name.
 std::vector<std::optional<std::size_t>> named_outputs(const std::vector<Port>& tested,
                                                       const std::vector<Port>& reference,
                                                       std::vector<bool>& taken) {
@@ -81,7 +81,7 @@ void check_size(const Port& tested, const Port& reference) {
                   npu::to_string(reference.shape));
 }
 
-/// By name, and what is left over in its order: each is compared once.
+/// Matches by name, and the rest in order, so that each is compared once.
 std::vector<MatchedOutput> match_outputs(const std::vector<Port>& tested,
                                          const std::vector<Port>& reference) {
   if (tested.size() != reference.size()) {

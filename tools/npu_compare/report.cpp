@@ -102,7 +102,7 @@ ordered_json json_of(const LayerSearch& layers) {
   return json;
 }
 
-/// The first of them, and how many there are.
+/// Writes the number of names, and the first of them.
 void write_names(std::ostream& out, const char* what, const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 10;
   if (names.empty()) return;
@@ -120,7 +120,7 @@ void write_side(std::ostream& out, const char* what, const Side& side,
   out << '\n';
 }
 
-/// [0,1,7] of the shape [1,2,8].
+/// "[0,1,7]" for a place in the shape [1,2,8].
 std::string place_in(const npu::Shape& shape, std::size_t index) {
   npu::Shape place(shape.size());
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -131,7 +131,7 @@ std::string place_in(const npu::Shape& shape, std::size_t index) {
   return npu::to_string(place);
 }
 
-/// The reference's only where it is another.
+/// Writes the reference's port only if it differs.
 void write_ports(std::ostream& out, const npu::Port& tested, const npu::Port& reference) {
   const auto write = [&out](const npu::Port& port) {
     out << port.name << "  " << npu::to_string(port.type) << npu::to_string(port.shape);

@@ -34,7 +34,7 @@ void add_preprocess_options(CLI::App& app, Arguments& arguments) {
       ->needs(frame);
 }
 
-/// Options that say in fewer words what --property says.
+/// Options that are short for a --property.
 void add_property_options(CLI::App& app, Arguments& arguments) {
   const auto add = [&](const char* option, const char* property, const char* help) {
     return app.add_option_function<std::string>(
@@ -157,7 +157,7 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
   return preprocess;
 }
 
-/// Sizes that are open still are the card's, as npuinfer takes them.
+/// Gives sizes that are still open the card's values, as npuinfer does.
 void reshape_by_card(npu::Model& model, const Arguments& arguments) {
   if (model.inputs().empty()) return;
   const auto card = npu::vision::read_model_card(arguments.model, model.model_info());
@@ -168,7 +168,7 @@ void reshape_by_card(npu::Model& model, const Arguments& arguments) {
   }
 }
 
-/// A batch of one, rows, columns and channels in some order.
+/// Whether the shape is a batch of one, with rows, columns and channels in some order.
 bool is_one_picture(const std::string& reshape) {
   const std::string shape = reshape.substr(reshape.find('=') + 1);
   return shape.starts_with("1,") && std::count(shape.begin(), shape.end(), ',') == 3;
@@ -181,7 +181,7 @@ void repair(npu::Model& model, const Arguments& arguments) {
 
 npu::Model model_from(const Arguments& arguments) {
   auto model = npu::Model::read(arguments.model, arguments.weights);
-  // The shapes inside, which a reshaped model has no more, show more to repair.
+  // Repair first: the shapes inside, which a reshape drops, show more to repair.
   if (arguments.reshape.size() == 1 && is_one_picture(arguments.reshape.front())) {
     repair(model, arguments);
   }

@@ -16,7 +16,7 @@ struct Arguments {
   std::string device = "auto";
   std::optional<float> crop_share, pad_value;
   std::vector<std::string> properties, config, reshape;
-  /// Properties with an option of their own: name -> value, where one was given.
+  /// Properties with an option of their own: name -> value, for each given one.
   std::map<std::string, std::string> named_properties;
   std::string repair = "auto";
   bool raw = false;
@@ -25,15 +25,14 @@ struct Arguments {
   bool estimate = false;
 
   std::filesystem::path output_path() const;
-  /// The files that are read.
+  /// All files to read.
   std::vector<std::filesystem::path> inputs() const;
   bool is_for_targets() const { return !targets.empty(); }
 };
 
 void add_options(CLI::App& app, Arguments& arguments);
 
-/// Throw npu::Error for words that cannot be. The model carries its card; what was repaired in it
-/// is printed.
+/// Throw npu::Error for invalid words. The model carries its card; its repairs are printed.
 npu::Model model_from(const Arguments& arguments);
 npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& model,
                                 const npu::vision::ModelCard& card);

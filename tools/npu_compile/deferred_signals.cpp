@@ -10,7 +10,7 @@ constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
 volatile std::sig_atomic_t arrived = 0;
 std::array<struct sigaction, kSignals.size()> previous{};
 
-// Not a blocked mask: a driver's threads would still take the signal, and end the process.
+// A blocked mask would not do: a driver's threads would still take the signal, and end the process.
 void remember(int signal) {
   arrived = signal;
 }

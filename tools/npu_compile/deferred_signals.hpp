@@ -1,7 +1,7 @@
 #pragma once
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP wait; then they take effect. So a file that is being
-/// written is either whole or not there. One at a time.
+/// While one lives, SIGINT, SIGTERM and SIGHUP wait; then they take effect. So a file being written
+/// is either whole or not there. One at a time.
 class DeferredSignals {
  public:
   DeferredSignals();

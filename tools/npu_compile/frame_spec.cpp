@@ -60,8 +60,8 @@ void read_option(const std::string& text, Options& options) {
   }
 }
 
-/// The values of all planes, from one for each or from the first plane's alone, of which plane i
-/// then has 1/shares[i].
+/// The values of all planes: one for each, or the first plane's alone, of which plane i then gets
+/// 1/shares[i].
 std::vector<std::uint32_t> for_planes(const char* name, std::vector<std::uint32_t> values,
                                       const std::vector<std::uint32_t>& shares) {
   if (values.size() == 1) {
@@ -81,7 +81,7 @@ void set_planes(npu::FrameLayout& frame, const Options& options) {
   std::vector<std::uint32_t> stride_shares, row_shares;
   for (const auto& shape : shapes) {
     row_shares.push_back(shape.pixels_y);
-    // Columns are fewer by pixels_x, but larger where they hold more.
+    // A plane has fewer columns by pixels_x, but larger ones if they hold more.
     stride_shares.push_back(shape.pixels_x * shapes[0].sample_bytes /
                             (shapes[0].pixels_x * shape.sample_bytes));
   }

@@ -5,14 +5,14 @@
 
 #include <npucore/frame.hpp>
 
-/// A frame layout from "FORMAT:WIDTHxHEIGHT[:stride=N[,N,N]][:rows=N[,N,N]][:crop=LEFT,TOP]".
-/// WIDTH and HEIGHT are what is visible. One stride or number of rows is the first plane's, from
-/// which the others follow; else there must be one for each plane. Throws npu::Error that says what
+/// A frame layout from "FORMAT:WIDTHxHEIGHT[:stride=N[,N,N]][:rows=N[,N,N]][:crop=LEFT,TOP]". WIDTH
+/// and HEIGHT are the visible size. A single stride or number of rows is the first plane's, and the
+/// others follow from it; else there must be one for each plane. Throws npu::Error that says what
 /// is wrong.
 npu::FrameLayout parse_frame_spec(const std::string& text);
 
-/// What GStreamer assumes where a stream does not say: BT.709 above 576 lines, else BT.601; full
-/// range for grey, else limited.
+/// GStreamer's assumption for a stream without colorimetry: BT.709 above 576 lines, else BT.601;
+/// full range for grey, else limited.
 npu::ColorMatrix usual_matrix(const npu::FrameLayout& frame);
 npu::ColorRange usual_range(const npu::FrameLayout& frame);
 

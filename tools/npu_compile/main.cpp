@@ -40,7 +40,7 @@ void print_result(const npu::CompiledModel& compiled, const std::filesystem::pat
   print(out.str());
 }
 
-/// One line that is written again and again, on a terminal only.
+/// One line that is rewritten again and again, on a terminal only.
 class ProgressLine {
  public:
   void show(const npu::CompileProgress& progress) {
@@ -60,7 +60,7 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-/// Nothing when a signal came first.
+/// Nothing if a signal came first.
 std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
   constexpr std::chrono::milliseconds kLook{50};
   const auto options = options_from(arguments);

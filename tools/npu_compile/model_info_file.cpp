@@ -15,7 +15,7 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 std::optional<fs::path> find_model_info(const fs::path& model) {
   const auto beside = fs::path(model).replace_extension(".modelinfo");
   for (const auto& path : {fs::path(model.string() + ".modelinfo"), beside}) {
-    std::error_code too_long;  // the longer name may be none
+    std::error_code too_long;  // the longer name may be too long
     if (fs::is_regular_file(path, too_long)) return path;
   }
   return {};
@@ -35,7 +35,7 @@ std::optional<fs::path> copy_model_info(const fs::path& model, const fs::path& b
   const auto source = find_model_info(model);
   auto target = model_info_target(model, blob);
   if (!source || !target) return {};
-  // No link out of the model's folder: what is there would be published beside the blob.
+  // Follows no link out of the model's folder: its target would be published beside the blob.
   const fs::path folder = source->parent_path();
   const std::string text =
       npu::read_input(source->filename(), kMostBytes, folder.empty() ? "." : folder);

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One for each target: model.4000.blob, where there are several.
+/// The output file of a target: model.4000.blob if there are several.
 fs::path output_for(const Arguments& arguments, const std::string& platform) {
   fs::path output = arguments.output_path();
   if (arguments.targets.size() > 1) {
@@ -51,7 +51,7 @@ std::string describe(const std::string& platform, const npu::Model& model,
   return out.str();
 }
 
-/// Where the .modelinfo went, if there is one.
+/// The path of the written .modelinfo, if there is one.
 std::optional<fs::path> write(const Arguments& arguments, const npu::TargetBlob& blob,
                               const fs::path& output) {
   const std::span<const std::byte> file = blob.file;

@@ -2,5 +2,6 @@
 
 #include "arguments.hpp"
 
-/// Compiles for NPUs that need not be here, or only asks what they would take. The exit code.
+/// Compiles for NPUs that need not be here, or lists the options they would take. Returns the exit
+/// code.
 int compile_for_targets(const Arguments& arguments);

@@ -99,7 +99,7 @@ std::string to_text(const npu::BlobInfo& blob) {
     out << "  frame   " << blob.frame_input->preprocess.frame.describe() << '\n';
   }
   for (const auto& [key, value] : blob.model_info) {
-    if (key == npu::vision::kCardKey) continue;  // its content is shown
+    if (key == npu::vision::kCardKey) continue;  // its content is shown elsewhere
     out << "  info    " << key << " = " << value << '\n';
   }
   out << "sections of the ELF:\n";

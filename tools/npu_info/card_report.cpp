@@ -8,14 +8,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Words with line breaks would look like lines of ours: quoted, as in JSON.
+/// Quotes words with line breaks, as in JSON: they would look like lines of this report.
 std::string word_of(const ordered_json& value) {
   if (!value.is_string()) return value.dump();
   auto word = value.get<std::string>();
   return word.find('\n') == std::string::npos ? word : value.dump();
 }
 
-/// Of a long list the first ones, and how many there are.
+/// The first entries of a long list, and their number.
 std::string words_of(const ordered_json& value) {
   constexpr std::size_t kShown = 8;
   if (!value.is_array()) return word_of(value);

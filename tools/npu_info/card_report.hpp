@@ -8,7 +8,7 @@
 
 #include <npuvision/model_card.hpp>
 
-/// What is known about a model, or why that cannot be told.
+/// The card of a model, or the reason why it cannot be read.
 struct CardReport {
   std::optional<npu::vision::ModelCard> card;
   std::string error;
@@ -18,5 +18,5 @@ CardReport read_card(const std::filesystem::path& model,
                      const std::map<std::string, std::string>& model_info);
 /// Adds `card` and `card_error`, one of which is null.
 void add_json(const CardReport& report, nlohmann::ordered_json* json);
-/// A line for each value, with the file or section that it comes from.
+/// One line for each value, with the file or section that it comes from.
 std::string to_text(const CardReport& report);

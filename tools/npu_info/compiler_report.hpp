@@ -6,13 +6,13 @@
 
 #include <npucore/compiler.hpp>
 
-/// What Intel's compiler library says of itself for one platform.
+/// Facts of Intel's compiler library for one platform.
 struct CompilerReport {
   std::string platform;
   npu::CompilerInfo info;
 };
 
-/// For each platform that it compiles for. Throws npu::Error where there is no library.
+/// One for each platform that the library compiles for. Throws npu::Error if there is no library.
 std::vector<CompilerReport> compiler_infos();
 nlohmann::ordered_json to_json(const std::vector<CompilerReport>& compilers);
 std::string to_text(const std::vector<CompilerReport>& compilers);

@@ -40,7 +40,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
 }
 
-/// The report says itself that the software NPU stands in: no need for the library's warning.
+/// Drops the library's warnings: the report says itself that the software NPU stands in.
 void keep_only_errors() {
   npu::set_log_sink([](npu::LogLevel level, std::string_view message) {
     if (level == npu::LogLevel::kError) {
@@ -49,7 +49,7 @@ void keep_only_errors() {
   });
 }
 
-/// A blob or a model, with what is known of what it is for.
+/// Shows a blob or a model, with its card.
 template <class Described>
 int show_file(const Arguments& arguments, const Described& described,
               const std::map<std::string, std::string>& model_info) {

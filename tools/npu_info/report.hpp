@@ -7,12 +7,12 @@
 
 #include <npucore/device.hpp>
 
-/// What npu-info found out.
+/// The findings of npu-info.
 struct Report {
   std::vector<npu::Finding> findings;        ///< steps of looking for a real NPU
-  std::optional<npu::DeviceInfo> device;     ///< the one that was opened
-  std::vector<npu::Finding> dmabuf_sources;  ///< of that device: where offered memory comes from
-  std::string error;                         ///< why none was
+  std::optional<npu::DeviceInfo> device;     ///< the opened one
+  std::vector<npu::Finding> dmabuf_sources;  ///< of that device: sources of offered memory
+  std::string error;                         ///< the reason why no device was opened
 };
 
 Report make_report(npu::DeviceKind kind);

@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr const char* kRoot = "NPU_TOP_ROOT";  // where sys and proc are, for tests
+constexpr const char* kRoot = "NPU_TOP_ROOT";  // folder of sys and proc, for tests
 constexpr double kMostSeconds = 3600;
 
 const std::map<std::string, Shown> kShown = {
@@ -47,7 +47,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
                "print JSON: one object with --once, else one on each line");
 }
 
-/// False when it was interrupted. In short waits: a signal may come just before one of them.
+/// False if interrupted. Waits in short steps: a signal may come just before one of them.
 bool wait(double seconds) {
   constexpr int kStepMs = 100;
   int left_ms = static_cast<int>(seconds * 1000);

@@ -26,7 +26,7 @@ std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   return a > most - b ? most : a + b;
 }
 
-/// "12 KiB", "3 MiB", "512".
+/// Reads "12 KiB", "3 MiB", "512".
 std::optional<std::uint64_t> bytes_of(std::string_view text) {
   const auto blank = text.find(' ');
   const auto number = number_of(text.substr(0, blank));
@@ -59,7 +59,7 @@ std::string_view field(const std::multimap<std::string_view, std::string_view>& 
   return found == fields.end() ? std::string_view() : found->second;
 }
 
-/// People choose names of processes, so they hold anything.
+/// Replaces control characters: people choose names of processes, so they hold anything.
 std::string program_of(const fs::path& process) {
   constexpr std::size_t kLongest = 64;
   std::string name(trimmed(read_text(process / "comm", kLongest).value_or("")));
@@ -69,7 +69,7 @@ std::string program_of(const fs::path& process) {
   return name;
 }
 
-/// Its id as the process sees it, which differs in a container.
+/// Its id as the process sees it; it differs in a container.
 std::uint64_t own_id_of(const fs::path& process, std::uint64_t pid) {
   const std::string status = read_text(process / "status", kMostStatus).value_or("");
   const std::string_view ids = field(fields_of(status), "NSpid");
@@ -78,7 +78,7 @@ std::uint64_t own_id_of(const fs::path& process, std::uint64_t pid) {
       .value_or(pid);
 }
 
-/// One process: all its descriptors.
+/// Searches all descriptors of one process.
 class Search {
  public:
   Search(fs::path process, std::uint64_t pid, std::uint64_t now_ns)
@@ -112,7 +112,7 @@ class Search {
     const auto client = parse_fdinfo(text.value_or(""));
     if (!client) return;
     ProcessSample& sample = sample_of(device);
-    // A descriptor that was duplicated is the same client.
+    // Duplicated descriptors are the same client.
     const bool is_new = client->id.empty() || clients_.insert(device + " " + client->id).second;
     if (!is_new || !client->memory_bytes) return;
     sample.memory_bytes = sum(sample.memory_bytes.value_or(0), *client->memory_bytes);
@@ -120,7 +120,7 @@ class Search {
 
   void note_page(const std::string& descriptor) {
     const auto page = read_software_page(process_ / "fd" / descriptor, now_ns_);
-    // A child has its parent's descriptors.
+    // A child has its parent's descriptors too.
     if (!page || page->process != own_id_of(process_, pid_)) return;
     ProcessSample& sample = sample_of(kSoftwareDevice);
     sample.memory_bytes = page->memory_bytes;

@@ -13,7 +13,7 @@ std::uint64_t monotonic_ns() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// Without a loader, a driver or a right, the kernel is all there is to ask.
+/// Without a loader, a driver or permission there is only the kernel to ask.
 std::optional<npu::Device> open_npu() {
   try {
     npu::Device device = npu::Device::open(npu::DeviceKind::kNpu);
@@ -42,7 +42,7 @@ Sample Sampler::take() {
   try {
     sample.sysman[npu_->info().pci_address] = npu_->utilization();
   } catch (const npu::Error&) {
-    npu_.reset();  // from now on the kernel is asked
+    npu_.reset();  // from now on asks the kernel
   }
   return sample;
 }

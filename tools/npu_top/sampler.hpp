@@ -7,15 +7,15 @@
 
 #include "usage.hpp"
 
-/// Looks at the machine, or at a picture of one.
+/// Samples the machine, or a recorded picture of one.
 class Sampler {
  public:
-  /// `root` has sys and proc; empty: this machine's, where Sysman is asked, too.
+  /// `root` holds sys and proc; empty: this machine's, and Sysman is asked too.
   explicit Sampler(std::filesystem::path root);
 
   Sample take();
 
  private:
   std::filesystem::path root_;
-  std::optional<npu::Device> npu_;  // what Sysman tells of; none: it tells nothing
+  std::optional<npu::Device> npu_;  // the NPU that Sysman reports; none: it reports nothing
 };

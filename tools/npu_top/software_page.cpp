@@ -39,7 +39,7 @@ std::optional<SoftwarePage> parse_software_page(std::string_view bytes, std::uin
 
 std::optional<SoftwarePage> read_software_page(const std::filesystem::path& path,
                                                std::uint64_t now_ns) {
-  // Not to wait for a FIFO that took the name.
+  // O_NONBLOCK: a FIFO that took the name must not block.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return std::nullopt;
   std::array<char, kBytes> bytes;

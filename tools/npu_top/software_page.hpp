@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-/// What a process's software NPU tells of itself: softnpu/README.md has the layout. Anybody may
-/// forge it, so it is believed of that process only.
+/// The status page of a process's software NPU: softnpu/README.md has the layout. Anybody may forge
+/// it, so it is believed only about that process.
 struct SoftwarePage {
   std::uint64_t process = 0;  ///< as it sees itself
   std::uint64_t busy_ns = 0;  ///< the running command included
@@ -14,10 +14,10 @@ struct SoftwarePage {
   std::uint64_t memory_bytes = 0;
 };
 
-/// The target of the descriptor's link.
+/// Whether a descriptor's link may lead to such a page.
 bool may_be_software_page(std::string_view link_target);
-/// `now_ns`: CLOCK_MONOTONIC. Nothing for other bytes than a page's.
+/// `now_ns`: CLOCK_MONOTONIC. Nothing if the bytes are no page.
 std::optional<SoftwarePage> parse_software_page(std::string_view bytes, std::uint64_t now_ns);
-/// Nothing for what is no regular file with a page.
+/// Nothing if it is no regular file with a page.
 std::optional<SoftwarePage> read_software_page(const std::filesystem::path& path,
                                                std::uint64_t now_ns);

@@ -5,7 +5,7 @@
 
 namespace {
 
-/// What a counter grew by: nothing where it began anew.
+/// The growth of a counter: 0 if it began anew.
 double growth(std::uint64_t before, std::uint64_t now) {
   return now > before ? static_cast<double>(now - before) : 0;
 }
@@ -27,7 +27,7 @@ ProcessUsage usage_of(const ProcessSample& now, const ProcessSample* before, dou
                      .utilization = std::nullopt,
                      .inferences_per_second = std::nullopt,
                      .memory_bytes = now.memory_bytes};
-  // A process that has just come is seen from the next time on.
+  // A new process has a usage from the second sample on.
   if (!before || !before->busy_ns || !now.busy_ns || seconds <= 0) return usage;
   usage.utilization = share(growth(*before->busy_ns, *now.busy_ns), seconds * 1e9);
   usage.inferences_per_second =
@@ -51,7 +51,7 @@ std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   return a > most - b ? most : a + b;
 }
 
-/// Each process has a software NPU of its own: of all of them, the busiest one's share.
+/// Each process has its own software NPU: takes the share of the busiest.
 DeviceUsage software_usage(const std::vector<ProcessUsage>& processes) {
   DeviceUsage usage{.name = kSoftwareDevice, .pci_address = "", .is_software = true};
   for (const ProcessUsage& process : processes) {

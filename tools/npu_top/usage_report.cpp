@@ -20,7 +20,7 @@ std::string percent(const std::optional<double>& share) {
   return share ? std::to_string(std::lround(*share * 100)) + " %" : kUnknown;
 }
 
-/// With one digit behind the point, whatever the locale.
+/// One digit behind the point, whatever the locale.
 std::string tenths(double value) {
   constexpr double kMost = 1e18;  // a process may forge its counts, and they must fit an integer
   const long long all = std::llround(std::min(value * 10, kMost));
@@ -117,7 +117,7 @@ std::string cut_to_screen(std::string_view text, std::size_t rows, std::size_t c
   std::string shown;
   std::size_t row = 1, column = 0;
   for (const char c : text) {
-    if (row >= rows) break;  // the last one is the cursor's
+    if (row >= rows) break;  // the last row is the cursor's
     const bool begins_character = static_cast<unsigned char>(c) >> 6 != 2;
     if (c == '\n') {
       ++row;
