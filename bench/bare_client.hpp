@@ -33,7 +33,7 @@ class Owned {
   Handle handle_ = nullptr;
 };
 
-// Level Zero memory that both sides see.
+// Level Zero memory that both host and device see.
 class HostMemory {
  public:
   HostMemory(ze_context_handle_t context, std::size_t bytes);
@@ -49,7 +49,7 @@ class HostMemory {
 };
 
 // The least that Level Zero lets an application do: one context, one queue, one fence, and for each
-// buffer that the input may be in a list that was recorded ahead. The floor for everything above.
+// input buffer a list recorded in advance. The floor for everything above.
 class BareClient {
  public:
   // `blob`: a native binary with one input and one output of these sizes.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the whole chain costs the CPU for a 1080p frame of NV12 with 20 objects, where the device computes nothing: inference, boxes, tracks,
+"""CPU cost of the whole chain for a 1080p frame of NV12 with 20 objects, on a device that computes nothing: inference, boxes, tracks,
 drawing, JSON. Each element is added to those before; takes turns, on one core, and prints one JSON line.
 
 usage: SOFTNPU_EXEC=null GST_PLUGIN_PATH=... ZE_ENABLE_ALT_DRIVERS=... chain_cost.py BUILD/bench/chain_side MODEL.xml [--rounds N] >> results.jsonl
@@ -26,7 +26,7 @@ def run(side, chain, *options):
 
 
 def chains(model, output):
-    """Of each element, those up to it."""
+    """Name of each element -> the chain up to it."""
     arguments = {"npuinfer": f"name=infer model={model} resize-mode=letterbox", "nputensordec": "model-task=detect",
                  "npupublish": f"location={output}"}
     steps = [f"{element} {arguments.get(element, '')}".strip() for element in ELEMENTS]

@@ -1,7 +1,7 @@
 // One side of chain_cost.py: pushes frames through a chain of elements that begins with npuinfer,
 // on a device that computes nothing (SOFTNPU_EXEC=null), and prints the CPU time of the whole
-// process for each. The device's answers are written here: boxes as YOLO gives them, once into each
-// memory that npuinfer uses for its output.
+// process for each frame. This program writes the device's answers: boxes as YOLO gives them, once
+// into each memory that npuinfer uses for its output.
 #include <gst/check/gstharness.h>
 #include <gst/video/gstvideometa.h>
 #include <meta/npumeta.h>
@@ -26,13 +26,13 @@ struct Options {
   guint boxes = 20, calls = 300, warm_up = 60;
 };
 
-/// Rows of boxes, each found by some neighbouring cells, a little elsewhere in each answer. Input
-/// pixels of a letterboxed frame.
+/// Rows of boxes in input pixels of a letterboxed frame. Some neighbouring cells find each box, a
+/// little elsewhere in each answer.
 class Answers {
  public:
   explicit Answers(guint boxes) : boxes_(boxes) {}
 
-  /// [1, 4 + classes, cells]; nothing where it has an answer.
+  /// Fills values of [1, 4 + classes, cells], unless they hold an answer already.
   void write(std::span<float> values, std::size_t cells, float side) {
     const std::size_t rows = values.size() / cells;
     if (values[4 * cells] != 0) return;
@@ -56,7 +56,7 @@ class Answers {
   guint written_ = 0;
 };
 
-/// Behind npuinfer, in its output thread.
+/// Probe behind npuinfer, in its output thread.
 GstPadProbeReturn answer(GstPad*, GstPadProbeInfo* info, gpointer answers) {
   GstBuffer* frame = GST_PAD_PROBE_INFO_BUFFER(info);
   GstNpuTensor tensor;
@@ -96,7 +96,7 @@ class Side {
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
 
-  /// Milliseconds that the process computed for one frame in and one out.
+  /// Milliseconds of the process's CPU time for one frame in and one out.
   double pass_one() {
     const double before = cpu_ms();
     push();
@@ -111,7 +111,7 @@ class Side {
  private:
   static constexpr guint kInFlight = 2;
 
-  /// Memory that the chain offers, as a decoder fills it; the pixels are what they are.
+  /// Pushes memory that the chain offers, like a decoder; the pixels stay as they are.
   void push() {
     GstBuffer* frame = gst_harness_create_buffer(harness_, kFrameBytes);
     GST_BUFFER_PTS(frame) = gst_util_uint64_scale(pushed_++, GST_SECOND, 30);

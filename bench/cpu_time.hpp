@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// Of this thread: what else the machine does is not in it.
+/// CPU time of this thread, without the rest of the machine's work.
 inline double cpu_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,5 +1,5 @@
 // npuvision's side of decode_yolo.py: decodes a tensor [1, 4 + classes, boxes] of f32 from a file,
-// and prints how long each call took and what was found.
+// and prints the time of each call and the objects found.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it takes to decode YOLO's [1,84,8400] on one core: npuvision beside a NumPy program that does the same. They must find the same.
+"""Time to decode YOLO's [1,84,8400] on one core: npuvision beside a NumPy program that does the same. They must find the same.
 
 usage: decode_yolo.py BUILD/bench/decode_yolo [--rounds N] [--calls N]; prints one JSON line
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it takes to decode YOLO's [1,84,8400] on one core in a pipeline: nputensordec beside GStreamer's own yolov8tensordec (1.28), on the
+"""Time to decode YOLO's [1,84,8400] on one core in a pipeline: nputensordec beside GStreamer's own yolov8tensordec (1.28), on the
 same frames, and npuvision's decoder alone. Takes turns, and prints one JSON line.
 
 usage: GST_PLUGIN_PATH=... decoder_cost.py BUILD/bench [--rounds N] [--calls N] >> results.jsonl

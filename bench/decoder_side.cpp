@@ -1,5 +1,5 @@
 // One side of decoder_cost.py: pushes frames with a tensor [1, 4 + classes, boxes] of f32 from a
-// file through a tensor decoder, and prints how long it had each of them and what it found.
+// file through a tensor decoder, and prints the time that each frame took and the objects found.
 #include <gst/analytics/analytics.h>
 #include <gst/check/gstharness.h>
 #include <meta/npumeta.h>
@@ -21,7 +21,7 @@ struct Options {
   guint size = 640;  // of the model's input and of the frames
 };
 
-/// As npuinfer's from GStreamer 1.28 on.
+/// The caps of npuinfer's output from GStreamer 1.28 on.
 std::string caps_of(const Options& options) {
   const std::string size = std::to_string(options.size);
   return "video/x-raw, format=GRAY8, framerate=30/1, width=" + size + ", height=" + size +

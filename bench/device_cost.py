@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What frames cost the device, by the estimate of Intel's compiler: the model alone, with each kind of frame in npucore's form, and in
+"""Cost of frames on the device, by the estimate of Intel's compiler: the model alone, with each kind of frame in npucore's form, and in
 that of OpenVINO's PrePostProcessor, through the same compiler.
 
-Prints a JSON line for each platform and frame. With --table LINES.jsonl it prints those of a run as a table instead. Needs
+Prints a JSON line for each platform and frame. With --table LINES.jsonl it prints the lines of a run as a table instead. Needs
 NPUCORE_COMPILER_LIBRARY (scripts/setup-compiler.sh) and OpenVINO's Python.
 """
 import argparse
@@ -19,7 +19,7 @@ FRAMES = ["NV12:1920x1080", "NV12:1280x720", "NV12:640x640", "I420:1920x1080", "
 # PrePostProcessor has no step from grey to colour, and does not know the others.
 ONLY_OURS = ["GRAY8", "P010_10LE", "YUY2"]
 FRAMES_OF_THESE = ["GRAY8:1920x1080", "P010_10LE:1920x1080", "YUY2:1280x720"]
-# Sections of a blob that hold tasks, by engine; of the 3720, then of later ones.
+# Sections of a blob that hold tasks, by engine; the 3720's names, then those of later platforms.
 TASKS = {"dma": r"\.text\.dmaTasks|task\.dma", "dpu": r"\.text\.DPU|task\.dpu", "shave": r"\.text\.ActKernelInvo|task\.shave\.invocation"}
 
 
@@ -52,7 +52,7 @@ def cost(program, name, model, platform, folder, *options):
 
 
 def with_pre_post_processor(model, frame, out):
-    """OpenVINO's own pre-processing of the same frames, as a model; NV12 and I420 it converts by BT.601 alone."""
+    """A model with OpenVINO's own pre-processing of the same frames; it converts NV12 and I420 by BT.601 only."""
     import openvino
     from openvino.preprocess import ColorFormat, PrePostProcessor, ResizeAlgorithm
     kind, size = frame.split(":")
@@ -99,7 +99,7 @@ def cell(side, alone):
 
 
 def table(lines):
-    """| frame | a pair of columns for each platform |"""
+    """One row: | frame | a pair of columns for each platform |"""
     rows, platforms = {}, []
     for line in lines:
         _, platform, frame, resize = json.loads(line)["case"].split()

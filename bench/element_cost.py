@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What npuinfer costs a pipeline where the device computes nothing, beside GStreamer's own onnxinference with a network of next to
+"""CPU cost of npuinfer in a pipeline where the device computes nothing, beside GStreamer's own onnxinference with a network of next to
 nothing (it copies three bytes), a bare queue and identity: CPU time of the whole process per frame of 256x256 RGB.
 
 usage: SOFTNPU_EXEC=null GST_PLUGIN_PATH=... ZE_ENABLE_ALT_DRIVERS=... element_cost.py MODEL.xml [--rounds N] >> results.jsonl
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-FEW, MANY = 500, 10500  # frames: their difference leaves the start out
+FEW, MANY = 500, 10500  # frames: the difference of two runs leaves the start out
 SOURCE = "videotestsrc num-buffers={} pattern=black ! video/x-raw,format=RGB,width=256,height=256,framerate=30/1"
 FLOAT, UINT8, INT64 = 1, 2, 7  # ONNX's element types
 
@@ -62,7 +62,7 @@ def constant(name, values):
 
 
 def corner_model():
-    """An ONNX model, opset 13, that gives the colours of the upper left pixel."""
+    """An ONNX model, opset 13, that returns the colours of the upper left pixel."""
     cut = block(1, block(1, "input"), block(1, "starts"), block(1, "ends"), block(2, "pixel"), block(4, "Slice"))
     cast = block(1, block(1, "pixel"), block(2, "output"), block(4, "Cast"), block(5, block(1, "to"), number(3, FLOAT), number(20, 2)))
     graph = [cut, cast, block(2, "corner"), constant("starts", [0, 0, 0, 0]), constant("ends", [1, 1, 1, 3]),

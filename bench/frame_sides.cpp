@@ -79,7 +79,7 @@ ElementSide::ElementSide(const std::string& launch, FrameMemory memory)
 }
 
 void ElementSide::run() {
-  // Another GstBuffer around the same memory, as a producer's queue makes it.
+  // Wraps the same memory in another GstBuffer, like a producer's queue.
   GstBuffer* frame = gst_buffer_copy(frames_[next_++ % kFrames].get());
   if (gst_harness_push(harness_.get(), frame) != GST_FLOW_OK) {
     throw std::runtime_error("the elements refused a frame");

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-// Where the frames of a side lie.
+// The memory of a side's frames.
 enum class FrameMemory {
   kOrdinary,
   kDmabuf,   // a memfd stands in for one: the software NPU takes it with SOFTNPU_ALLOW_MEMFD=1
@@ -23,7 +23,7 @@ enum class FrameMemory {
 class ElementSide {
  public:
   ElementSide(const std::string& launch, FrameMemory memory);
-  // One frame in, its result out.
+  // Pushes one frame and takes its result.
   void run();
   // The buffer that came out of the last run().
   GstBuffer* result() const { return result_.get(); }
@@ -39,11 +39,11 @@ class ElementSide {
   std::size_t next_ = 0;
 };
 
-// OpenVINO's NPU plugin with frames in ordinary memory, given to it by set_tensor.
+// OpenVINO's NPU plugin with frames in ordinary memory, passed by set_tensor.
 class PluginFrames {
  public:
-  // `converted`: the frames reach it as RGB of the model's size, out of `videoconvertscale`; else
-  // as NV12 planes, and the graph converts them.
+  // `converted`: the frames reach it as RGB of the model's size, from `videoconvertscale`; else as
+  // NV12 planes, which the graph converts.
   PluginFrames(const std::filesystem::path& model, bool converted);
   void run();
 

@@ -1,6 +1,5 @@
-// What one inference costs the host: bare Level Zero calls, npucore and OpenVINO's NPU plugin on
-// one driver in one process, in turn. Made for SOFTNPU_EXEC=null, where the device computes
-// nothing.
+// Host cost of one inference: bare Level Zero calls, npucore and OpenVINO's NPU plugin on one
+// driver in one process, in turn. Made for SOFTNPU_EXEC=null, where the device computes nothing.
 #include <sched.h>
 
 #include <CLI/CLI.hpp>
@@ -43,8 +42,8 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// The device's thread on another CPU costs either side the wake-up of an idle one, 20 times what is
-// looked for here.
+// If the device's thread ran on another CPU, each side would pay for waking an idle one: 20 times
+// the cost to be measured.
 void stay_on(int cpu) {
   if (cpu < 0) return;
   cpu_set_t set;
@@ -127,7 +126,7 @@ void require_same(std::span<const std::byte> ours, std::span<const std::byte> th
                            std::to_string(buffer));
 }
 
-// Every side reads the buffer that it was told to read, and gives the same bytes.
+// Checks that every side reads the buffer it was told to, and gives the same bytes.
 void require_equal_results(Clients& clients) {
   for (std::size_t buffer = 0; buffer < kBuffers; ++buffer) {
     fill(clients.bare.input(buffer), static_cast<unsigned>(buffer));

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What loading a model costs until its first inference: npucore against OpenVINO's NPU plugin on the same driver.
+"""Cost of loading a model until its first inference: npucore against OpenVINO's NPU plugin on the same driver.
 
-Each load runs in a process of its own (load_side), every side once in a round, who begins moves on from round to round.
+Each load runs in a process of its own (load_side), every side once a round; each round begins with the next side.
 Prints JSON lines with the median and the worst of each figure (bench/README.md).
 
 usage: load_cost.py LOAD_SIDE MODEL.xml [--what compile|import] [--rounds 5]
-The environment decides on the driver: ZE_ENABLE_ALT_DRIVERS, SOFTNPU_EXEC.
+The environment chooses the driver: ZE_ENABLE_ALT_DRIVERS, SOFTNPU_EXEC.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ MEGABYTE = 1e6
 
 
 def anonymous_at_driver_entry(trace, blobs_only):
-    """The most that the process held when it entered the driver to make a graph; None where the driver writes no trace, or it does not tell.
+    """Most bytes that the process held when it entered the driver to make a graph; None if the driver writes no trace, or no such number.
     blobs_only: a helper process compiles, and its lines are in the same trace."""
     most = None
     if not trace.exists():

@@ -1,4 +1,4 @@
-// One model loaded once, by one side, in a process of its own: what it took until the first
+// Loads one model once, on one side, in a process of its own, and prints the cost until the first
 // inference was done. load_cost.py runs it.
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -21,9 +21,9 @@ using Clock = std::chrono::steady_clock;
 using Path = std::filesystem::path;
 
 struct Report {
-  double open_ms = 0;   // the device found and opened
+  double open_ms = 0;   // finding and opening the device
   double load_ms = 0;   // from the file to a model on the device
-  double first_ms = 0;  // a request made, the input filled, the first inference done
+  double first_ms = 0;  // making a request, filling the input, the first inference
   std::uint64_t anon_start = 0, anon_opened = 0, anon_loaded = 0;
   std::uint64_t output_hash = 0;
 };

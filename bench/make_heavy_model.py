@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes an IR that is nearly all weights: a chain of MatMuls, f32 [1,N] in and out, no two constants alike.
+"""Writes an IR that consists of weights almost only: a chain of MatMuls, f32 [1,N] in and out, no two constants alike.
 
 The same arguments give the same files. Needs nothing but Python.
 
@@ -45,7 +45,7 @@ def edges_of(count):
 
 
 def write_weights(path, size, count):
-    """Each constant repeats a table of its own, scaled so that the outputs stay in range."""
+    """Each constant repeats a table of its own, scaled to keep the outputs in range."""
     with open(path, "wb") as file:
         for layer in range(count):
             values = random.Random(layer + 1)

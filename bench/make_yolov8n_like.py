@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes an IR with the shape of YOLOv8n and random weights: what a user's detector costs, without anybody's weights.
+"""Writes an IR with the shape of YOLOv8n and random weights: the cost of a user's detector, without anybody's weights.
 
 Backbone of C2f blocks and SPPF, a PAN neck, three heads; f32 [1,3,640,640] in, f32 [1,84,8400] out, about 3.2 million
 parameters. Batch norms are folded into the convolutions, as converters do. The same seed gives the same file.
@@ -19,7 +19,7 @@ STRIDES = (8, 16, 32)
 
 
 def shape_of(x):
-    """Of a node with one output, or of one output."""
+    """The shape of an output, or of a node's only output."""
     return list(x.get_shape() if isinstance(x, ov.Output) else x.get_output_shape(0))
 
 
@@ -106,7 +106,7 @@ def grid(size):
 
 
 def decode(b, heads, size):
-    """Distances to the box's sides, each the mean of a distribution over bins, become centre and size in pixels."""
+    """Turns distances to the box's sides, each the mean of a distribution over bins, into centre and size in pixels."""
     features = op.concat(heads, 2)
     cells = shape_of(features)[2]
     split = op.variadic_split(features, op.constant(np.int64(1)),

@@ -9,10 +9,10 @@ namespace bench {
 // Bytes of this process that no file backs (RssAnon of /proc/self/status). Memory of the software
 // NPU's device is shared memory and not counted.
 std::uint64_t anonymous_bytes();
-// The most that was resident at once, files included (VmHWM).
+// Peak of the resident bytes, files included (VmHWM).
 std::uint64_t peak_resident_bytes();
 
-// Looks at anonymous_bytes() every millisecond and keeps the most.
+// Samples anonymous_bytes() every millisecond and keeps the largest.
 class AnonymousPeak {
  public:
   AnonymousPeak();

@@ -136,7 +136,7 @@ nlohmann::json report(const Options& options, const bench::PairResult& result) {
   };
 }
 
-// Two sides that compute different things would be no comparison.
+// Sides that compute different things cannot be compared.
 bool same_output(OnSoftwareNpu& subject, OnCpuPlugin& peer) {
   const ov::Tensor expected = peer.output();
   const npu::Tensor actual = subject.output();
@@ -145,7 +145,7 @@ bool same_output(OnSoftwareNpu& subject, OnCpuPlugin& peer) {
 }
 
 int run(const Options& options) {
-  // The driver reads it when it is opened.
+  // The driver reads this when it is opened.
   setenv("SOFTNPU_THREADS", std::to_string(options.threads).c_str(), 1);
   OnSoftwareNpu subject(options.model);
   OnCpuPlugin peer(options.model, options.threads);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What it takes to draw 20 objects with labels on a 1080p frame of NV12, on one core: npuoverlay, also with a map of the whole frame
-under them, beside GStreamer's own objectdetectionoverlay, where it is there (1.26). Takes turns, and prints one JSON line.
+"""Time to draw 20 objects with labels on a 1080p frame of NV12, on one core: npuoverlay, also with a map of the whole frame
+under them, beside GStreamer's own objectdetectionoverlay, if it is there (1.26). Takes turns, and prints one JSON line.
 
 usage: GST_PLUGIN_PATH=... overlay_cost.py BUILD/bench [--rounds N] [--calls N] >> results.jsonl
 """

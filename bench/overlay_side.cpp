@@ -1,6 +1,6 @@
 // One side of overlay_cost.py: pushes frames with objects through an element that draws them, and
-// prints how long it had each of them. The objects are there as regions of interest, and as
-// GstAnalytics has them where it is there.
+// prints the time that each frame took. The frames carry the objects as regions of interest, and in
+// GstAnalytics' form if that exists.
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -28,12 +28,12 @@ struct Options {
 
 constexpr guint kMapWidth = 256, kMapHeight = 144;
 
-/// Waves, of which some places are higher than others.
+/// Waves, higher in some places than in others.
 double height_at(guint x, guint y) {
   return std::sin(x * 0.06) + std::sin(y * 0.08 + 1) + std::sin((x + y) * 0.04);
 }
 
-/// As a model of the whole frame gives them: areas of 12 classes, or values.
+/// Adds a map like a model of the whole frame: areas of 12 classes, or values.
 void add_map(GstBuffer* frame, const std::string& kind) {
   std::vector<guint16> classes;
   std::vector<float> values;
@@ -54,7 +54,7 @@ void add_map(GstBuffer* frame, const std::string& kind) {
   g_bytes_unref(bytes);
 }
 
-/// Rows of boxes, of which neighbours overlap a little.
+/// Adds rows of boxes whose neighbours overlap a little.
 void add_objects(GstBuffer* frame, const Options& options) {
   constexpr guint kColumns = 5;
   const guint width = static_cast<guint>(options.width) / 5;
@@ -95,7 +95,7 @@ class Side {
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
 
-  /// Milliseconds in the element.
+  /// Returns the element's time in milliseconds.
   double push_one() {
     GstBuffer* frame = gst_buffer_new_allocate(nullptr, info_.size, nullptr);
     gst_buffer_memset(frame, 0, 100, info_.size);
@@ -112,7 +112,7 @@ class Side {
     gst_buffer_unref(drawn);
     return took.count();
   }
-  /// Bytes of the last frame that are not what they were.
+  /// Bytes that the element changed in the last frame.
   std::size_t changed() const { return changed_; }
 
  private:

@@ -16,8 +16,8 @@ double now_ms(clockid_t clock) {
 }
 
 Cost measure(const std::function<void()>& call, int calls) {
-  // Worker threads spin for a moment after their last task; let the one side's not count for the
-  // other.
+  // Worker threads spin for a moment after their last task: wait, so that one side's do not count
+  // for the other.
   std::this_thread::sleep_for(std::chrono::milliseconds(3));
   const double cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
   const double wall = now_ms(CLOCK_MONOTONIC);

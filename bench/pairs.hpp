@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// What one call cost.
+// The cost of one call.
 struct Cost {
   double cpu_ms = 0;  // of the whole process, all threads
   double wall_ms = 0;
@@ -24,8 +24,8 @@ struct PairResult {
   double wall_ratio = 0;
 };
 
-// Runs subject and peer in turn, so that whatever else the machine does hits both. Each pair
-// measures `calls` calls of either; who begins changes from pair to pair.
+// Runs subject and peer in turn, so that the machine's other work hits both. Each pair measures
+// `calls` calls of either; the first side changes from pair to pair.
 PairResult run_pairs(const std::function<void()>& subject, const std::function<void()>& peer,
                      int warm_up_calls, int pairs, int calls);
 

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-// Why OpenVINO's NPU plugin cannot run in this process; empty: it can.
+// The reason why OpenVINO's NPU plugin cannot run in this process; empty: it can.
 std::string why_no_plugin();
 
 // OpenVINO's NPU plugin, with the input in memory of its own context.

@@ -1,4 +1,4 @@
-"""Clips for trackers, without pictures: where things are, frame by frame, and what a detector that is not perfect finds of them.
+"""Clips for trackers, without pictures: the places of things, frame by frame, and the boxes that an imperfect detector finds.
 
 A clip is {"name", "rate", "width", "height", "frames"}. A frame is {"truth": objects, "found": objects}; an object is {"id", "label", "box",
 "confidence"}, without the id where it was found. Boxes are [left, top, width, height] in pixels. Times are frames.
@@ -7,21 +7,21 @@ import math
 import random
 
 WIDTH, HEIGHT, RATE = 1280, 720, 30
-LEAST_VISIBLE = 0.1  # of an object: who is seen less is hidden, and not counted
+LEAST_VISIBLE = 0.1  # of an object: below it the object is hidden, and not counted
 NOISE = 0.02         # deviation of an edge, of the object's size
-MISSED = 0.03        # of what is in full view
-FALSE = 0.15         # boxes a frame where nothing is
+MISSED = 0.03        # chance to miss an object in full view
+FALSE = 0.15         # boxes a frame at places without objects
 
 
 class Walker:
-    """Goes straight from `begin` on, and to and fro across its way."""
+    """Walks straight from `begin` on, and sways across its way."""
 
     def __init__(self, name, place, velocity, size, *, depth=0.0, begin=0, end=math.inf, sway=(0.0, 60.0)):
         self.name, self.place, self.velocity, self.size = name, place, velocity, size
         self.depth, self.begin, self.end, self.sway = depth, begin, end, sway
 
     def box(self, at):
-        """Nothing where it is not in the clip; else it may lie outside of the frame."""
+        """Nothing while it is not in the clip; else a box that may lie outside of the frame."""
         if not self.begin <= at < self.end:
             return None
         passed = at - self.begin
@@ -55,7 +55,7 @@ def occlusion(rng):
 
 
 def exits(rng):
-    """Where one goes out another comes in, a little later."""
+    """One goes out, and another comes in at the same place a little later."""
     walkers = []
     for i in range(24):
         is_right = i % 2 == 0
@@ -94,7 +94,7 @@ def clipped(box, frame=(WIDTH, HEIGHT)):
 
 
 def seen_part(box, fronts, steps=10):
-    """Of the box, by samples: what no box in front of it and no edge of the frame hides."""
+    """The visible share of the box, by samples: hidden by boxes in front of it and by the frame's edges."""
     left, top, width, height = box
     fronts = [f for f in fronts if f[0] < left + width and left < f[0] + f[2] and f[1] < top + height and top < f[1] + f[3]]
     if not fronts and 0 <= left and left + width <= WIDTH and 0 <= top and top + height <= HEIGHT:
@@ -110,7 +110,7 @@ def seen_part(box, fronts, steps=10):
 
 
 def truth_of(walkers, pillars, at):
-    """Whom one can see, with the part that is seen as confidence."""
+    """The visible objects, with their visible share as confidence."""
     boxes = [(walker, box) for walker in walkers if (box := walker.box(at)) is not None]
     objects = []
     for walker, box in boxes:
@@ -122,7 +122,7 @@ def truth_of(walkers, pillars, at):
 
 
 def found_of(truth, rng, frame=(WIDTH, HEIGHT)):
-    """Boxes as of a detector: noise, less confidence in what is partly hidden, misses, and a few of nothing."""
+    """A detector's boxes: noise, less confidence for partly hidden objects, misses, and a few false ones."""
     objects = []
     for one in truth:
         seen = one["confidence"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it takes to track 200 objects on one core: npuvision's tracker alone, nputrack, and GStreamer's own ioutracker, where it is there (1.28), on
+"""Cost of tracking 200 objects on one core: npuvision's tracker alone, nputrack, and GStreamer's own ioutracker, if it is there (1.28), on
 the same boxes. CPU time of the thread. Takes turns, and prints one JSON line a scene.
 
 usage: GST_PLUGIN_PATH=... track_cost.py BUILD/bench [--rounds N] [--objects N] >> results.jsonl
@@ -18,13 +18,13 @@ from track_quality import is_there, run
 
 WIDTH, HEIGHT, FRAMES, WARM_UP = 1920, 1080, 120, 10
 BOX = (40, 90)
-# The part of the frame, each way, in which they walk: in the last one each box overlaps nearly all others.
+# The part of the frame, each way, in which they walk: in "one place" each box overlaps nearly all others.
 SCENES = {"apart": 1.0, "crowd": 0.3, "one place": 0.02}
 ELEMENTS = ("nputrack", "ioutracker")
 
 
 def make_many(part, count, seed=1):
-    """Objects that walk as they like; those that leave their part of the frame turn back."""
+    """Objects that walk at random; those that leave their part of the frame turn back."""
     rng = random.Random(seed)
     reach = (part * (WIDTH - BOX[0]) / 2, part * (HEIGHT - BOX[1]) / 2)
     walkers = [[rng.uniform(-1, 1), rng.uniform(-1, 1), rng.gauss(0, 3), rng.gauss(0, 2)] for _ in range(count)]

@@ -1,4 +1,4 @@
-"""How good identities are: HOTA, MOTA, identity switches and IDF1.
+"""The quality of identities: HOTA, MOTA, identity switches and IDF1.
 
 A frame is a pair (truth, told), each a list of (identity, [left, top, width, height]).
 """
@@ -19,7 +19,7 @@ def overlaps(first, second):
 
 
 def best_pairs(worth):
-    """Rows and columns, each once, whose worth is the most in sum (Hungarian method; J. Munkres, 1957). Pairs without worth are left out."""
+    """Rows and columns, each once, with the largest sum of worth (Hungarian method; J. Munkres, 1957). Leaves out pairs without worth."""
     worth = np.asarray(worth, dtype=float)
     if worth.size == 0:
         return []
@@ -73,7 +73,7 @@ def hota(numbered):
     """Higher order tracking accuracy (Luiten et al., IJCV 2021): the mean over overlaps from 0.05 to 0.95 of the geometric mean of how well
     objects are found and how well those that are found keep together."""
     shape = (len(numbered.truths), len(numbered.tolds))
-    together = np.zeros(shape)  # how much a true and a told identity are in the same place, over the clip
+    together = np.zeros(shape)  # how often a true and a told identity are in the same place, over the clip
     for truth, told, shared in numbered.frames:
         sums = shared.sum(0)[None, :] + shared.sum(1)[:, None] - shared
         together[np.ix_(truth, told)] += np.divide(shared, sums, out=np.zeros_like(shared), where=sums > 0)
@@ -94,7 +94,7 @@ def hota(numbered):
 
 
 def clear(numbered):
-    """MOTA and identity switches (Bernardin and Stiefelhagen, 2008). Who was matched in the last frame stays so where it can."""
+    """MOTA and identity switches (Bernardin and Stiefelhagen, 2008). A pair matched in the last frame stays matched if it can."""
     last, before, true, switches = {}, {}, 0, 0
     for truth, told, shared in numbered.frames:
         stays = np.array([[before.get(i) == j for j in told] for i in truth]).reshape(shared.shape)
@@ -108,7 +108,7 @@ def clear(numbered):
 
 
 def idf1(numbered):
-    """Each true identity has one told identity for the whole clip at most: the share of boxes that are right then (Ristani et al., 2016)."""
+    """Gives each true identity at most one told identity for the whole clip: the share of boxes that are right then (Ristani et al., 2016)."""
     shared_frames = np.zeros((len(numbered.truths), len(numbered.tolds)))
     for truth, told, shared in numbered.frames:
         shared_frames[np.ix_(truth, told)] += shared >= SAME

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How good nputrack's identities are on clips with a known truth, beside GStreamer's own ioutracker, where it is there (1.28), on the same
+"""Quality of nputrack's identities on clips with a known truth, beside GStreamer's own ioutracker, if it is there (1.28), on the same
 boxes. Prints one JSON line. Nothing here depends on the machine.
 
 usage: GST_PLUGIN_PATH=... track_quality.py BUILD/bench [--seeds N] [--require] >> results.jsonl
@@ -17,14 +17,14 @@ import numpy as np
 from track_clips import SCENES, make_clip
 from track_measures import measure, overlaps
 
-# Name, element, least score of the boxes that it is given. ioutracker knows no scores: without those that are not sure it is better.
+# Name, element, least score of the boxes it gets. ioutracker knows no scores: it is better without uncertain boxes.
 SIDES = [("nputrack", "nputrack", 0),
          ("ioutracker", "ioutracker", 0),
          ("ioutracker, sure boxes", "ioutracker", 0.5),
          ("ioutracker, sure boxes, patient", "ioutracker iou-score-threshold=0.3 min-frame-count-for-lost-track=30", 0.5)]
-# What nputrack owes on these clips, on each scene and in the mean.
+# The least that nputrack must reach on these clips, on each scene and in the mean.
 LEAST_HOTA, LEAST_MEAN_HOTA, LEAST_BETWEEN = 0.8, 0.84, 0.8
-MOST_SWITCHES = 6  # of a clip
+MOST_SWITCHES = 6  # per clip
 INTERVAL = 3
 
 
@@ -45,8 +45,8 @@ def frames_of(clip, told):
 
 
 def between(frames, interval):
-    """Of true objects in frames that were not looked at: the overlap with the box of the identity that the object had in the frame before that
-    was; objects that had none there do not count."""
+    """For true objects in frames without detections: the overlap with the box of the identity that the object had in the last frame with
+    detections. Objects without an identity there do not count."""
     found = []
     names = {}
     for index, (truth, told) in enumerate(frames):
@@ -83,7 +83,7 @@ def track(folder, seeds):
 
 
 def shortcomings(sides, bridged, seeds):
-    """What nputrack owes and does not give."""
+    """The requirements that nputrack misses."""
     ours, *peers = sides
     found = [f"{scene}: HOTA {of['hota']} is below {LEAST_HOTA}" for scene, of in ours["scenes"].items() if of["hota"] < LEAST_HOTA]
     found += [f"{scene}: {of['switches']} switches are more than {MOST_SWITCHES} a clip" for scene, of in ours["scenes"].items()

@@ -1,6 +1,6 @@
 // One side of track_quality.py: pushes frames with the boxes of a clip through a tracker's element,
 // and prints for each frame the boxes that left it with an identity: [id, left, top, width,
-// height]. Boxes go in as regions of interest, and as GstAnalytics has them where it is there.
+// height]. Boxes go in as regions of interest, and in GstAnalytics' form if that exists.
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -27,7 +27,7 @@ using Buffer = std::unique_ptr<GstBuffer, decltype(&gst_buffer_unref)>;
 
 struct Options {
   std::string element, file;
-  int interval = 1;        // every how many frames boxes were looked for
+  int interval = 1;        // frames from one with boxes to the next
   double least_score = 0;  // of boxes that go in
 };
 
@@ -64,7 +64,7 @@ void add_box(GstBuffer* frame, const Box& box) {
 }
 
 #ifdef GST_NPU_HAVE_ANALYTICS
-/// GStreamer's own tracker knows nothing else.
+/// Reads GstAnalytics' form, the only one that GStreamer's own tracker knows.
 Json identified_boxes(GstBuffer* frame) {
   Json boxes = Json::array();
   GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(frame);

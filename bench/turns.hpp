@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// One of those that are compared. `call` does the work once.
+// One of the sides to compare. `call` does the work once.
 struct Side {
   std::string name;
   std::function<void()> call;
@@ -26,11 +26,11 @@ struct TurnPlan {
   int warm_up_calls = 500;
   int rounds = 41;
   int calls = 200;                    // of every side in a round, one after the other
-  clockid_t clock = CLOCK_MONOTONIC;  // CLOCK_PROCESS_CPUTIME_ID: what all threads used
+  clockid_t clock = CLOCK_MONOTONIC;  // CLOCK_PROCESS_CPUTIME_ID: of all threads
 };
 
-// Every side has its turn in every round, and who begins moves on from round to round, so that
-// whatever else the machine does hits all of them. Each call is timed by itself.
+// Gives every side a turn in every round; each round begins with the next side, so that the
+// machine's other work hits all of them. Each call is timed by itself.
 std::vector<SideResult> run_turns(const std::vector<Side>& sides, const TurnPlan& plan);
 
 nlohmann::ordered_json to_json(const SideResult& result);

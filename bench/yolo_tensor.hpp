@@ -1,4 +1,4 @@
-// The tensor that both sides of the decoders' benchmarks read: [1, 4 + classes, boxes] of f32.
+// The tensor that both sides of the decoder benchmarks read: [1, 4 + classes, boxes] of f32.
 #pragma once
 
 #include <cstddef>

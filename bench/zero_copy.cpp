@@ -1,6 +1,6 @@
-// What a 1080p NV12 frame costs the CPU on its way into the NPU: read in place, or converted and
-// copied. Made for SOFTNPU_EXEC=null, where the device computes nothing, and for a preloaded
-// counter of copies.
+// CPU cost of a 1080p NV12 frame on its way into the NPU: read in place, or converted and copied.
+// Made for SOFTNPU_EXEC=null, where the device computes nothing, and for a preloaded counter of
+// copies.
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -73,8 +73,8 @@ std::vector<FrameSide> make_sides(const Options& options, const std::string& no_
               false),
       side_of("videoconvertscale, copied",
               std::make_shared<ElementSide>(converted, FrameMemory::kOrdinary), false),
-      // What a frame costs without an inference: in the thread that it comes in, and where another
-      // one takes it on, as npuinfer does.
+      // The cost of a frame without an inference: in the thread that it comes in, and with a second
+      // thread that takes it on, like npuinfer's.
       side_of("identity", std::make_shared<ElementSide>("identity", FrameMemory::kDmabuf), true),
       side_of("queue", std::make_shared<ElementSide>("queue", FrameMemory::kDmabuf), true)};
   if (!no_plugin.empty()) return sides;
@@ -85,14 +85,14 @@ std::vector<FrameSide> make_sides(const Options& options, const std::string& no_
   return sides;
 }
 
-// What the software NPU computes with is no part of a frame's way.
+// Copies inside the software NPU's computing are not on a frame's way.
 bool is_device(const npu::test::CopyCount& count) {
   const std::string_view who = count.asked_by;
   return who.starts_with("libopenvino_intel_cpu_plugin") || who.starts_with("libze_softnpu");
 }
 
-// Bytes that this process copies for a frame, in pieces of 4 KiB or more. Throws where a frame
-// that should be read in place was copied.
+// Bytes that this process copies for a frame, in pieces of 4 KiB or more. Throws if a frame that
+// should be read in place was copied.
 double copied_bytes(const FrameSide& one) {
   constexpr int kCounted = 10;
   const npu::test::CopyCounter counter;
@@ -115,16 +115,17 @@ void pin(int thread, int cpu) {
   }
 }
 
-// Else the scheduler keeps threads that wake each other on one CPU, or not, as it likes.
+// Pins threads: otherwise the scheduler may or may not keep threads that wake each other on one
+// CPU.
 void spread(const std::vector<FrameSide>& all) {
-  for (const FrameSide& one : all) one.side.call();  // its threads are there then
+  for (const FrameSide& one : all) one.side.call();  // starts its threads
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
     const int thread = std::stoi(entry.path().filename().string());
     pin(thread, thread == getpid() ? 0 : 1);
   }
 }
 
-// How often a thread of the process sleeps for a frame, until another one or the device wakes it.
+// Sleeps of the process's threads per frame, each until another one or the device wakes it.
 double sleeps(const FrameSide& one) {
   constexpr int kCounted = 200;
   const auto so_far = [] {

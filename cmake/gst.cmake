@@ -29,7 +29,7 @@ if(PANGOCAIRO_FOUND)
   target_link_libraries(gstnpu PRIVATE PkgConfig::PANGOCAIRO)
 endif()
 
-# MQTT and Kafka for npupublish. The libraries are opened when they are needed. One source knows which of them there are.
+# MQTT and Kafka for npupublish. The libraries are opened on demand. One source has the list of those that exist.
 include(CheckIncludeFileCXX)
 check_include_file_cxx(MQTTClient.h NPUCORE_HAVE_MQTT)
 if(NPUCORE_HAVE_MQTT AND NPUCORE_MQTT)

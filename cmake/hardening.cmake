@@ -1,4 +1,4 @@
-# As in meson.build; tests/consumer reads it from the files that were built.
+# The same hardening as in meson.build; tests/consumer checks it on the built files.
 include(CheckCXXCompilerFlag)
 include(CheckLinkerFlag)
 

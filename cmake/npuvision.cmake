@@ -1,4 +1,4 @@
-# What vision models want, and what their outputs mean.
+# The inputs that vision models want, and the meaning of their outputs.
 pkg_check_modules(YAML_CPP REQUIRED IMPORTED_TARGET yaml-cpp)
 pkg_check_modules(GLIB REQUIRED IMPORTED_TARGET glib-2.0)
 find_package(nlohmann_json REQUIRED)

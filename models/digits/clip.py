@@ -1,4 +1,4 @@
-"""Writes the clip of a meter that counts (H.264 in MP4) and what it shows, one JSON line a frame.
+"""Writes the clip of a meter that counts (H.264 in MP4) and the numbers it shows, one JSON line a frame.
 
     clip.py <folder>        writes meter.mp4, meter.truth.jsonl
 """
@@ -19,7 +19,7 @@ from scenes import noise_texture  # noqa: E402
 
 WIDTH, HEIGHT, FRAMES_PER_SECOND, FRAMES = 320, 180, 10, 60
 PANEL = (72, 72, 176, 36)  # left, top, width, height
-STEP = 10457  # that the meter counts on by, a frame: every digit changes
+STEP = 10457  # the meter's step from frame to frame: it changes every digit
 TEXT, FACE = (240, 225, 150), (25, 30, 35)
 SEED = 7
 
@@ -45,7 +45,7 @@ def frame(texture, rng, index):
     left, top, width, height = PANEL
     face = np.zeros((height, width), np.float32)
     digits = line(text_of(index))
-    # It trembles, as a hand-held camera does.
+    # The picture trembles like a hand-held camera's.
     y = (height - digits.shape[0]) // 2 + int(rng.integers(-2, 3))
     x = (width - digits.shape[1]) // 2 + int(rng.integers(-4, 5))
     face[y : y + digits.shape[0], x : x + digits.shape[1]] = digits

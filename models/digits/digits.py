@@ -1,4 +1,4 @@
-"""Makes a model that reads a line of digits, and the file beside it that says so. Nothing is trained: each place of the line is
+"""Makes a model that reads a line of digits, and the file beside it that describes it. Nothing is trained: each place of the line is
 compared with a picture of each digit.
 
     digits.py <folder>      writes digits.xml, digits.bin, inference.yml
@@ -15,7 +15,7 @@ HEIGHT, WIDTH = 36, 176  # of the input
 DOT = 4  # pixels of the input across a dot of a digit
 MARGIN = 2  # pixels left and right of a digit, which are empty
 SHARPNESS = 40.0  # of the choice between digits
-LEAST = 0.75  # the likeness, at most 1, below which a place shows no digit
+LEAST = 0.75  # a place with less likeness (at most 1) shows no digit
 
 # Five dots wide, seven high.
 DOTS = {
@@ -31,7 +31,7 @@ DOTS = {
     "9": "01110 10001 10001 01111 00001 00010 01100",
 }
 
-# As PaddleOCR writes it beside its text readers.
+# The file that PaddleOCR writes beside its text readers.
 INFERENCE_YML = """\
 Global:
   model_name: digits
@@ -59,7 +59,7 @@ def glyph(digit):
 
 
 def weights():
-    """[digits, 1, h, w], of mean 0 and length 1 each: what correlates with a digit, whatever its brightness."""
+    """[digits, 1, h, w], each of mean 0 and length 1: correlates with a digit, whatever its brightness."""
     glyphs = np.stack([glyph(digit) for digit in DOTS])
     glyphs -= glyphs.mean((1, 2), keepdims=True)
     return (glyphs / np.sqrt((glyphs**2).sum((1, 2), keepdims=True)))[:, None]

@@ -1,5 +1,5 @@
-"""Makes the second demo model, which tells the colours of the shapes apart, and its .modelinfo. Nothing is trained: each pixel
-is compared with the four colours of scenes.py, and the pixels in the middle of the picture count most."""
+"""Makes the second demo model, which tells the colours of the shapes apart, and its .modelinfo. Nothing is trained: it compares each pixel
+with the four colours of scenes.py, and the pixels in the middle of the picture count most."""
 
 import argparse
 from pathlib import Path
@@ -58,7 +58,7 @@ def window():
 
 def classifier():
     """A pixel's squared distance to a colour is |pixel|^2 - 2 pixel * colour + |colour|^2, and the first term is the same for
-    all colours: what is left is a convolution of one pixel. Brightness is taken out first, since shapes are shaded."""
+    all colours: the rest is a convolution of one pixel. Brightness is taken out first, since shapes are shaded."""
     colors = np.array(list(COLORS.values()), np.float32) / 255
     directions = colors - colors.mean(1, keepdims=True)
     image = op.parameter([1, 3, SIZE, SIZE], np.float32, name="image")

@@ -1,6 +1,6 @@
 """Mean average precision of detections (JSON lines of npupublish) against a ground truth.
 
-An object found is one whose box overlaps a box of its own label by IoU >= 0.5; each counts once, the
+A detection finds an object if its box overlaps a box of its own label by IoU >= 0.5; each counts once, the
 most confident detection first; average precision is the whole area under the precision envelope (the
 rule of PASCAL VOC 2010). Objects less than 30 % visible are "difficult": they count neither way.
 """
@@ -30,7 +30,7 @@ def iou(a, b):
 
 def pair_frames(truth, found):
     """[(objects, detections)] for every frame of the truth, by presentation time. A frame that was
-    published twice, or that is not in the truth, is an error; one that is missing found nothing."""
+    published twice, or that is not in the truth, is an error; a missing frame has no detections."""
     by_time = {}
     for line in found:
         nearest = min(truth, key=lambda frame: abs(frame["pts_ns"] - line["pts"]))
@@ -43,8 +43,8 @@ def pair_frames(truth, found):
 
 
 def judge(objects, detections):
-    """One frame and one label: [(confidence, right)] and the number of objects asked for. What finds
-    a difficult object is left out."""
+    """One frame and one label: [(confidence, right)] and the number of objects asked for. Detections of
+    a difficult object are left out."""
     taken, verdicts = set(), []
     for detection in sorted(detections, key=lambda d: -d["confidence"]):
         overlaps = [iou(detection, thing) for thing in objects]

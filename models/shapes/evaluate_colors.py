@@ -1,4 +1,4 @@
-"""How often a cascade tells the colour of a shape: the JSON lines of npupublish against the ground truth."""
+"""Share of colours that a cascade tells right: the JSON lines of npupublish against the ground truth."""
 
 import argparse
 import sys
@@ -7,7 +7,7 @@ from evaluate import IOU_MIN, VISIBLE_MIN, iou, read_lines
 
 
 def judge(objects, detections):
-    """Of each detection that is an object in sight: whether its colour is the object's. One without a colour is wrong."""
+    """True for each detection of a visible object that has the object's colour, False for a wrong one or none."""
     for detection in detections:
         same = [o for o in objects if o["label"] == detection["label"] and o["visible"] >= VISIBLE_MIN]
         best = max(same, key=lambda o: iou(o, detection), default=None)
@@ -16,7 +16,7 @@ def judge(objects, detections):
 
 
 def evaluate(truth, found):
-    """How many colours are right, and of how many."""
+    """The number of right colours, and of all."""
     if len(truth) != len(found):
         raise SystemExit(f"the truth has {len(truth)} frames, but {len(found)} were found")
     verdicts = [verdict for frame, line in zip(truth, found) for verdict in judge(frame["objects"], line["detections"])]

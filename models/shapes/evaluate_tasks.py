@@ -1,6 +1,6 @@
-"""How good masks, key points and turned boxes of the clip are: the JSON lines of npupublish against the scene they were drawn from.
+"""Quality of the clip's masks, key points and turned boxes: the JSON lines of npupublish against the scene they were drawn from.
 
-Counts are of shapes that are found, inside the frame and hardly covered.
+Counts only shapes that are found, inside the frame and hardly covered.
 """
 
 import argparse
@@ -12,11 +12,11 @@ from evaluate import IOU_MIN, iou, read_lines
 from generate import FRAMES_PER_SECOND, clip_scene
 from scenes import bounds, corners, distance
 
-WHOLE = 0.95  # of a shape's area that is in sight
+WHOLE = 0.95  # share of a shape's area in sight
 
 
 def shapes_of(scene, truth):
-    """Of a frame's shapes that can be seen whole: what the truth says, and the pose."""
+    """The frame's shapes that can be seen whole, each with its truth and pose."""
     poses = [(thing, thing.pose(truth["frame"] / FRAMES_PER_SECOND)) for thing in scene.things]
     for entry in truth["objects"]:
         for thing, pose in poses:
@@ -27,7 +27,7 @@ def shapes_of(scene, truth):
 
 
 def filled(mask):
-    """The runs of a mask as a picture of true and false, and its left upper corner."""
+    """The mask's runs as a picture of true and false, and its upper left corner."""
     rows, columns = mask["size"]
     flat = np.repeat(np.arange(len(mask["counts"])) % 2 == 1, mask["counts"])
     return flat.reshape(rows, columns), int(mask["x"]), int(mask["y"])
@@ -44,7 +44,7 @@ def mask_overlap(found, label, pose, scene):
 
 
 def corner_error(found, pose):
-    """The mean distance of a square's corners to where they are, in parts of its side. Both begin at the lower right."""
+    """The mean distance of a square's corners from the true ones, in parts of its side. Both begin at the lower right."""
     true = corners("square", pose)
     middle = np.array([pose.x, pose.y])
     turn = np.arctan2(*(true - middle).T[::-1]) % (2 * np.pi)
@@ -69,7 +69,7 @@ MEASURES = {
 
 
 def measure(task, truth, lines):
-    """One number a shape that is found."""
+    """One number for each found shape."""
     scene = clip_scene()
     numbers = []
     for frame, line in zip(truth, lines, strict=True):

@@ -1,4 +1,4 @@
-"""Which cell answers for which object, and what a wrong answer costs.
+"""Assigns cells to objects, and computes the cost of wrong answers.
 
 Task-aligned assignment as in TOOD (arXiv:2108.07755): the cells that already find an object best are
 trained on it, with the quality of their box as the score's target. Boxes by GIoU (arXiv:1902.09630).

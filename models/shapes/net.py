@@ -1,6 +1,6 @@
 """The detector's layers, written once: train.py runs them with JAX, export.py turns them into an IR.
 
-`ops` is what does the work: conv (with batch normalisation, ReLU unless told otherwise), add, concat,
+`ops` does the work: conv (with batch normalisation, ReLU unless told otherwise), add, concat,
 max_pool (5x5, stride 1) and double (nearest).
 """
 
@@ -10,7 +10,7 @@ START_SIZE = 2.5
 
 
 def detector(ops, image):
-    """Per stride of STRIDES (raw boxes with 4 channels, score logits with one channel a class)."""
+    """For each stride of STRIDES: (raw boxes with 4 channels, score logits with one channel a class)."""
     x = ops.conv(image, "stem", 16, stride=2)
     x = ops.conv(x, "stage4/down", 24, stride=2)
     x = residual(ops, x, "stage4/a", 24)

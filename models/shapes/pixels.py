@@ -1,4 +1,4 @@
-"""Frames on their way to the model: I420 planes, what a codec does to them, letterbox, PNG."""
+"""Frames on their way to the model: I420 planes, a codec's losses, letterbox, PNG."""
 
 import struct
 import zlib
@@ -50,7 +50,7 @@ def cosine_basis():
 
 
 def quantise(plane, step):
-    """What a transform codec leaves of a plane: 8x8 cosine coefficients in multiples of a step that
+    """A plane after a transform codec: 8x8 cosine coefficients in multiples of a step that
     grows with frequency."""
     height, width = plane.shape
     padded = np.pad(plane, ((0, -height % 8), (0, -width % 8)), mode="edge").astype(np.float32)
@@ -64,8 +64,8 @@ def quantise(plane, step):
 
 
 def letterbox(planes):
-    """I420 planes to the model's picture: [S, S, 3] float32 R'G'B' 0..255, what the pipeline's graph
-    computes. Returns it with (offset_x, offset_y, scale): model = frame * scale + offset."""
+    """I420 planes to the model's picture: [S, S, 3] float32 R'G'B' 0..255, computed like the pipeline's
+    graph. Returns it with (offset_x, offset_y, scale): model = frame * scale + offset."""
     content, scale = shrink(planes)
     height, width, _ = content.shape
     top, left = (MODEL_SIZE - height) // 2, (MODEL_SIZE - width) // 2

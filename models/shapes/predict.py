@@ -1,5 +1,5 @@
-"""Runs the model over a clip with OpenVINO alone, without the pipeline's elements: the peer that the
-pipeline's figures are compared with. Writes npupublish's JSON lines; can draw frames into a PNG."""
+"""Runs the model over a clip with OpenVINO alone, without the pipeline's elements: the peer for the
+pipeline's figures. Writes npupublish's JSON lines; can draw frames into a PNG."""
 
 import argparse
 import json

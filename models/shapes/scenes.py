@@ -1,4 +1,4 @@
-"""Scenes of moving shapes over a noisy texture: what the demo detector is trained and tested on.
+"""Scenes of moving shapes over a noisy texture: the demo detector is trained and tested on them.
 
 A scene is a pure function of its seed and of time. Positions and sizes are in frame pixels, pixel
 edges at whole numbers; colours are R'G'B' 0..255.
@@ -15,10 +15,10 @@ COLORS = {
     "blue": (50, 85, 205),
     "yellow": (220, 190, 50),
 }
-# An object with less of its area in sight than this is not asked for ("difficult" in PASCAL VOC's
-# words): it counts neither as found nor as missed.
+# An object with less of its area in sight is not asked for ("difficult" in PASCAL VOC's words): it
+# counts neither as found nor as missed.
 MIN_VISIBLE = 0.3
-# Below this an object is not in the ground truth at all.
+# An object with less than this in sight is not in the ground truth at all.
 GONE = 0.02
 
 # Circumradius of each shape's polygon for a nominal radius of 1, so that the areas are alike.
@@ -58,7 +58,7 @@ class Thing:
     spin: float
     shade: np.ndarray  # change of brightness along x and y, per radius
     rim: float  # brightness of the outline, 1: no outline
-    color_name: str = ""  # the one of COLORS that it is a shade of
+    color_name: str = ""  # the one of COLORS it is a shade of
 
     def pose(self, t):
         return Pose(self.x.at(t), self.y.at(t), self.radius.at(t), self.angle + self.spin * t)
@@ -73,7 +73,7 @@ def corners(label, pose):
 
 
 def bounds(label, pose):
-    """x0, y0, x1, y1 of the whole shape, also where it is outside the frame or covered."""
+    """x0, y0, x1, y1 of the whole shape, even if it is partly outside the frame or covered."""
     if label == "circle":
         r = pose.radius
         return np.array([pose.x - r, pose.y - r, pose.x + r, pose.y + r])

@@ -1,4 +1,4 @@
-"""Makes export folders as Ultralytics makes them for tasks besides detection, out of the demo detector: nothing is trained.
+"""Makes export folders like Ultralytics' for tasks besides detection, from the demo detector: nothing is trained.
 
     tasks.py <folder>
 
@@ -7,9 +7,9 @@ writes <folder>/shapes_<task>_openvino_model/ with shapes_<task>.xml, .bin and m
     segment   boxes of all shapes, with masks: pixels nearer to the colour in the middle of the box than to that at its corners
     pose      boxes of squares, with their four corners as key points
     obb       squares, turned as they are
-    semantic  which class each place of the picture is of: that of the box whose mask it is in, or background
+    semantic  the class of each place of the picture: that of the box whose mask covers it, or background
 
-What the detector does not say is arithmetic on the picture. A square's turn is that of the edges in its box: the fourth power
+The rest is arithmetic on the picture. A square's turn is that of the edges in its box: the fourth power
 of a gradient, as a complex number, is the same for all four sides.
 """
 
@@ -24,12 +24,12 @@ from scenes import LABELS
 
 HERE = Path(__file__).resolve().parent
 SIZE = 256  # of the detector's input, which is square
-CELL = 4  # pixels of the input that become one, of masks and of sums of gradients
+CELL = 4  # pixels of the input for one pixel of masks and of sums of gradients
 MAP = SIZE // CELL
 SHARPNESS = 60.0  # of a mask's edge, for colours from 0 to 1
-BACKGROUND = 0.25  # the score below which a place of the map is of no class
-BOXES = 24  # that a map is made of
-WINDOWS = (5, 9, 13, 19, 27)  # cells in which a square's edges are looked for
+BACKGROUND = 0.25  # a place of the map with a lower score has no class
+BOXES = 24  # number of boxes that make up a map
+WINDOWS = (5, 9, 13, 19, 27)  # sizes in cells of the windows to find a square's edges in
 SOBEL = np.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], np.float32) / 8
 
 METADATA = """\
@@ -79,7 +79,7 @@ def each_channel(x, kernel):
 
 
 def at(maps, x, y, scale):
-    """What [1,C,H,W] holds at x and y, [1,1,N] pixels of the input: [1,C,N]."""
+    """The values of [1,C,H,W] at x and y, [1,1,N] pixels of the input: [1,C,N]."""
     _, channels, height, width = maps.shape
     column = op.floor(op.clamp(op.multiply(x, number(1 / scale)), 0.0, float(width - 1)))
     row = op.floor(op.clamp(op.multiply(y, number(1 / scale)), 0.0, float(height - 1)))
@@ -119,7 +119,7 @@ def turns(images):
 
 
 def arc_tangent(y, x):
-    """Of all four quadrants."""
+    """The angle in all four quadrants."""
     safe = op.select(op.less(op.abs(x), number(1e-12)), number(1e-12), x)
     flat = op.atan(op.divide(y, safe))
     behind = op.select(op.less(y, number(0)), number(-np.pi), number(np.pi))
@@ -127,10 +127,10 @@ def arc_tangent(y, x):
 
 
 def turn_of_squares(images, x, y, edge):
-    """[1,1,N]: radians from -pi/4 to pi/4, of the sides of a square whose upright box has this edge."""
+    """[1,1,N]: radians from -pi/4 to pi/4, the turn of a square whose upright box has this edge."""
     maps = turns(images)
     chosen = at(mean_of(maps, WINDOWS[0]), x, y, CELL)
-    # The smallest window that nearly all of the edges are in: what is beside a square has edges, too.
+    # Take the smallest window that holds nearly all of the edges: things beside a square have edges too.
     for smaller, window in zip(WINDOWS, WINDOWS[1:]):
         is_too_small = op.greater(op.multiply(edge, number(1.0 / CELL)), number(smaller + 1))
         chosen = op.select(is_too_small, at(mean_of(maps, window), x, y, CELL), chosen).output(0)
@@ -158,7 +158,7 @@ def obb(images, boxes, scores):
 
 
 def pose(images, boxes, scores):
-    """The corner that is lower right of the middle is the first, the others follow clockwise."""
+    """The corner lower right of the middle comes first, the others follow clockwise."""
     x, y, w, h = boxes
     angle, side = turned(images, x, y, w, h)
     points = []
@@ -171,7 +171,7 @@ def pose(images, boxes, scores):
 
 
 def inside(x, y, w, h):
-    """Which places of the map the boxes [1,1,N] cover: [1,N,MAP*MAP], 0 or 1."""
+    """The places of the map that the boxes [1,1,N] cover: [1,N,MAP*MAP], 0 or 1."""
     middles = (np.arange(MAP, dtype=np.float32) + 0.5) * CELL
     columns, lines = (op.constant(places.reshape(1, 1, -1)) for places in np.meshgrid(middles, middles))
 
@@ -218,7 +218,7 @@ kpt_names:
 skeleton: [[0, 1], [1, 2], [2, 3], [3, 0]]
 """
 
-# What makes the outputs, Ultralytics' short name, the classes and more lines of metadata.yaml.
+# Maker of the outputs, Ultralytics' short name, the classes and more lines of metadata.yaml.
 TASKS = {
     "segment": (segment, "seg", LABELS, ""),
     "pose": (pose, "pose", ("square",), POSE),

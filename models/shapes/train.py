@@ -153,7 +153,7 @@ def blend(old, new, keep):
 
 
 def fold(params, stats):
-    """Batch normalisation into the convolutions: {name/w: OIHW, name/b}."""
+    """Folds batch normalisation into the convolutions: {name/w: OIHW, name/b}."""
     folded = {}
     for name, layer in params.items():
         weights, bias = np.asarray(layer["w"]), np.asarray(layer["b"])
