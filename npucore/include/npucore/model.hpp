@@ -64,7 +64,7 @@ class NPU_API Model {
 
   /// Surprises to expect on an NPU although the model compiles: one sentence each.
   std::vector<std::string> warnings() const;
-  /// Throws Error(kUnsupported) for what no NPU compiles, naming layer, input and dimension.
+  /// Throws Error(kUnsupported) if no NPU compiles it, naming layer, input and dimension.
   void check_supported() const;
 
  private:

@@ -33,7 +33,7 @@ NPU_API std::string to_string(const Shape& shape);  ///< "[1,3,224,224]"; "?": a
 /// One input or output of a model.
 struct NPU_API Port {
   std::string name;                       ///< the layer's friendly name
-  std::vector<std::string> tensor_names;  ///< what OpenVINO users call it by; may be empty
+  std::vector<std::string> tensor_names;  ///< the names that OpenVINO users know; may be empty
   ElementType type = ElementType::kUnknown;
   Shape shape;
   /// Bytes of a dense tensor of this port, rounded up to whole bytes. Throws for a dynamic shape.
