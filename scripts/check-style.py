@@ -14,13 +14,19 @@ MOST_HEADER_LINES = 980
 ONE_LINE_IF = re.compile(r"^\s*(\} )?(else )?if (constexpr )?\((?P<rest>.*;)(\s*//.*)?$")
 LEAVES = re.compile(r"^(\[\[\w+\]\] )?(return|continue|break|throw)\b")
 OPEN_IF = re.compile(r"^\s*(\} )?(else )?if (constexpr )?\(.*\)( \[\[\w+\]\])?$")
-# A new name; those that the tests put in front of libc's are no new ones.
+# Matches new names only; the tests' wrappers of libc's functions have old ones.
 RESERVED = re.compile(r"^\s*#\s*define (_[A-Z]\w*|\w*__\w*)|\b(?:struct|class|enum|union|namespace|using|typename) (_[A-Z]\w*|\w*__\w*)")
 BARE_ELSE = re.compile(r"^\s*else\b")
+# A comment begins with its subject or its verb; these words begin half of a sentence.
+HALF_SENTENCE = r"\s*(?P<word>Of|What|Who|Whose|By|Between) [a-z`]"
+CXX_COMMENT = re.compile(r"(^\s*\*+|(^|\s)/[/*]+<?)" + HALF_SENTENCE)
+HASH_COMMENT = re.compile(r"(^|\s)#+" + HALF_SENTENCE)
+COMMENTS = dict.fromkeys((*rooms.SOURCES, ".inc"), CXX_COMMENT) | dict.fromkeys((".py", ".sh", ".cmake"), HASH_COMMENT)
+COMMENTS_BY_NAME = dict.fromkeys(("meson.build", "meson_options.txt", "CMakeLists.txt"), HASH_COMMENT)
 
 
 def after_condition(rest):
-    """What follows the condition whose opening parenthesis came just before; None where it does not end on the line."""
+    """The rest of the line behind a condition. `rest` begins behind its opening parenthesis. None if it does not end on the line."""
     depth = 1
     text = re.sub(r'"(\\.|[^"\\])*"', lambda match: '"' + "_" * (len(match[0]) - 2) + '"', rest)
     for position, character in enumerate(text):
@@ -56,7 +62,21 @@ def faults(tree):
                     fault = "std::lock_guard: the lock here is std::scoped_lock"
                 if fault:
                     found.append(f"{path.relative_to(tree)}:{number}: {fault}")
-    return found + header_faults(tree)
+    return found + comment_faults(tree) + header_faults(tree)
+
+
+def comment_faults(tree):
+    """Looks at all of the tree but build folders and hidden ones."""
+    found = []
+    places = [place for place in sorted(tree.iterdir()) if not place.name.startswith((".", "build"))]
+    for path in (path for place in places for path in [place, *sorted(place.rglob("*"))]):
+        pattern = COMMENTS.get(path.suffix) or COMMENTS_BY_NAME.get(path.name)
+        if not pattern or not path.is_file():
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            if half := pattern.search(line):
+                found.append(f"{path.relative_to(tree)}:{number}: a comment begins with \"{half['word']}\": begin with its subject or its verb")
+    return found
 
 
 def header_faults(tree):

@@ -56,6 +56,19 @@ class Style(unittest.TestCase):
         self.assertEqual(len(self.faults_of("std::lock_guard lock(mutex);\n")), 1)
         self.assertEqual(self.faults_of("std::scoped_lock lock(mutex);\n"), [])
 
+    def test_comments_begin_with_subject_or_verb(self):
+        comments = {"gst/a/a.cpp": "  /// {} the frame", "npucore/src/a.hpp": "int a;  ///< {} the frame", "ze_npu/a.h": " * {} the frame",
+                    "softnpu/a.inc": "/* {} `frame` */", "tests/a_test.py": "a = 1  # {} the frame", "scripts/a.sh": "# {} the frame",
+                    "meson.build": "  # {} the frame", "cmake/a.cmake": "## {} the frame"}
+        for path, comment in comments.items():
+            for word in ["Of", "What", "Who", "Whose", "By", "Between"]:
+                self.assertEqual(self.faults_of(f"\n{comment.format(word)}\n", path),
+                                 [f"{path}:2: a comment begins with \"{word}\": begin with its subject or its verb"])
+            for word in ["Tells", "The state of", "Offers", "BY", "Of NV12:"]:
+                self.assertEqual(self.faults_of(f"{comment.format(word)}\n", path), [], word)
+        self.assertEqual(self.faults_of('a("By the way");\nb(c, "What a day # it is");\n', "gst/a/a.cpp"), [])
+        self.assertEqual(self.faults_of("// Of the frame\n", "build/a.cpp"), [])
+
     def test_public_headers_stay_small(self):
         header, most = "npucore/include/npucore/a.hpp", check_style.MOST_HEADER_LINES
         self.assertEqual(self.faults_of("\n" * most, header), [])
