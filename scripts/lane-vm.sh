@@ -60,7 +60,7 @@ mkdir -p "$out"
 job=$(mktemp -d "$out/job-XXXXXX")
 trap 'rm -rf "$job"' EXIT
 
-# What tests/vm/init reads, and the command itself, with a plugin folder whose scan is quick.
+# Writes the settings that tests/vm/init reads, and the command itself, with a plugin folder whose scan is quick.
 write_job() {
   mkdir -p "$job/initramfs/job" "$job/initramfs/etc/modprobe.d"
   cp "$tree/tests/vm/init" "$job/initramfs/init"

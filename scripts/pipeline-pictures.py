@@ -130,7 +130,7 @@ SPECIAL = {
     "publish-mqtt": lambda folder, env: run([PIPELINES / "publish-mqtt.sh", CLIP, folder / "out.jsonl"], env),
     "record-on-event": run_record,
 }
-# What they need: where they write.
+# The lines that need a place to write to get one.
 OUTPUTS = {"annotate-file": ["out.avi"], "detect-and-record": ["out.avi"], "four-streams": ["."], "two-models": ["1.jsonl", "2.jsonl"]}
 
 

@@ -64,7 +64,7 @@ build_program() {
   printf '%s\n' "$wanted" >"$folder/program-sources"
 }
 
-# What npucore starts. Wine has no display and asks nothing here.
+# The program that npucore starts. Wine has no display and asks nothing here.
 write_launcher() {
   cat >"$program.new" <<'SH'
 #!/bin/sh

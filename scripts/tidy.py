@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on the project's own sources and prints each file's verdict as scripts/tally.py collects them; findings go to stderr.
+"""Runs clang-tidy on the project's own sources; findings go to stderr, and it fails when there are any.
 
 usage: tidy.py BUILDDIR [--all] [--deep]
   --all    the tests and benchmarks too
@@ -106,7 +106,7 @@ def tidy(path, options, command, folder, stamp):
     run = subprocess.run([CLANG_TIDY, "--quiet", f"--header-filter={OWN_HEADERS}", *options, str(path)],
                          capture_output=True, text=True, check=False)
     if run.returncode != 0:
-        # What counts the warnings that were not shown is no finding.
+        # The count of warnings that were not shown is no finding.
         print(run.stdout.strip() or re.sub(r"(?m)^\d+ warnings.*\n?", "", run.stderr).strip(), file=sys.stderr)
         return False
     stamp.write(files)

@@ -12,7 +12,7 @@ for tool in busybox cpio depmod modprobe xz; do
   command -v "$tool" >/dev/null || die "$tool is missing" "Run scripts/setup.sh --all."
 done
 
-# What the guest needs to come up, and what `--modules` may name.
+# The modules that the guest needs to come up, and those that `--modules` may name.
 boot_modules=(9p 9pnet_virtio overlay virtio-rng)
 device_modules=(vgem vivid)
 built_modules=(v4l2-mem2mem vicodec visl)
