@@ -11,13 +11,13 @@ cd "$tree"
 
 [ "$(id -u)" -eq 0 ] || die "this needs root (it makes and enters a chroot)" "Run: sudo scripts/newcomer.sh"
 bare=$lanes_dir/bare-trixie
-[ -d "$bare" ] || make_debian trixie "$bare" ca-certificates git sudo
+[ -d "$bare" ] || make_debian trixie "$bare" ca-certificates git passwd sudo
 root=$lanes_dir/newcomer
 clone="/tmp/a clone/npucore"
 rm -rf --one-file-system "$root"
 cp -a --reflink=auto "$bare" "$root"
 
-chroot "$root" useradd --create-home --shell /bin/bash me
+chroot "$root" /usr/sbin/useradd --create-home --shell /bin/bash me
 echo 'me ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/me"
 mkdir -p "$root$clone" build-newcomer
 git archive HEAD | tar -C "$root$clone" -xf -
@@ -25,28 +25,28 @@ git archive HEAD | tar -C "$root$clone" -xf -
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 [ ! -f /etc/pip.conf ] || cp -L /etc/pip.conf "$root/etc/pip.conf"
-for cache in .cache/npucore/ccache .cache/pip; do mkdir -p "$root/home/me/$cache" "$lanes_dir/newcomer-cache/$cache"; done
-mkdir -p "$lanes_dir/newcomer-cache/apt"
+mkdir -p "$root"/home/me/.cache/{pip,npucore/ccache} "$lanes_dir"/newcomer-cache/{apt,pip} "$lanes_dir/compiled-trixie"
 echo 'APT::Keep-Downloaded-Packages "true";' >"$root/etc/apt/apt.conf.d/keep"
 
 # Runs in a mount namespace of its own, so every mount ends with it.
 enter() {
-  local root=$1 caches=$2 clone=$3 proxy
+  local root=$1 lanes=$2 clone=$3 proxy
   shift 3
   mount --rbind /dev "$root/dev"
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"
-  mount --bind "$caches/apt" "$root/var/cache/apt/archives"
-  for cache in .cache/npucore/ccache .cache/pip; do mount --bind "$caches/$cache" "$root/home/me/$cache"; done
+  mount --bind "$lanes/newcomer-cache/apt" "$root/var/cache/apt/archives"
+  mount --bind "$lanes/newcomer-cache/pip" "$root/home/me/.cache/pip"
+  mount --bind "$lanes/compiled-trixie" "$root/home/me/.cache/npucore/ccache"
   chroot "$root" chown -R me:me /home/me /tmp
   for proxy in $(compgen -e | grep -iE '^(https?_proxy|no_proxy|PIP_.*)$'); do set -- "$proxy=${!proxy}" "$@"; done
   exec chroot "$root" setpriv --reuid=me --regid=me --init-groups /usr/bin/env -i -C "$clone" HOME=/home/me USER=me \
-    PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 CCACHE_DIR=/home/me/.cache/npucore/ccache "$@"
+    PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 "$@"
 }
 
 [ $# -gt 0 ] || set -- sh -c './scripts/demo.sh && ./scripts/test.sh'
 status=0
-unshare --mount bash -c "$(declare -f enter); enter \"\$@\"" newcomer "$root" "$lanes_dir/newcomer-cache" "$clone" "$@" || status=$?
+unshare --mount bash -c "$(declare -f enter); enter \"\$@\"" newcomer "$root" "$lanes_dir" "$clone" "$@" || status=$?
 cp "$root$clone/build/meson-logs/testlog.junit.xml" build-newcomer/ 2>/dev/null || true
 [ $status -ne 0 ] || rm -rf --one-file-system "$root"
 exit $status
