@@ -2,24 +2,22 @@
 
 #include <algorithm>
 
-#include "job.hpp"
-
 namespace softnpu {
 
-void EventState::add_signaller(const std::shared_ptr<Job>& job) {
+void EventState::add_signaller(const std::shared_ptr<const Completion>& done) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(signallers_, [](const auto& known) {
     const auto alive = known.lock();
-    return !alive || alive->done();
+    return !alive || alive->is_set();
   });
-  signallers_.push_back(job);
+  signallers_.push_back(done);
 }
 
 bool EventState::has_pending_signaller() {
   const std::scoped_lock lock(mutex_);
   return std::any_of(signallers_.begin(), signallers_.end(), [](const auto& known) {
     const auto alive = known.lock();
-    return alive && !alive->done();
+    return alive && !alive->is_set();
   });
 }
 

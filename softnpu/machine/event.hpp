@@ -13,7 +13,6 @@
 namespace softnpu {
 
 class Context;
-class Job;
 
 /// An event's state, shared by commands, so that it outlives the event's handle.
 class EventState {
@@ -21,17 +20,17 @@ class EventState {
   bool signalled() const { return signal_.is_set(); }
   void signal() { signal_.set(); }
   void reset() { signal_.reset(); }
-  /// Remembers a submitted job that signals this event.
-  void add_signaller(const std::shared_ptr<Job>& job);
-  /// SUCCESS, or NOT_READY if the deadline comes first or no submitted job will signal the event.
+  /// A submitted job signals this event; `done`, a part of that job, is set when it has ended.
+  void add_signaller(const std::shared_ptr<const Completion>& done);
+  /// SUCCESS, or NOT_READY when the deadline comes first or no submitted job will signal the event.
   ze_result_t wait(Deadline deadline);
 
  private:
   bool has_pending_signaller();
 
   Completion signal_;
-  std::mutex mutex_;  // guards signallers_
-  std::vector<std::weak_ptr<Job>> signallers_;
+  std::mutex mutex_;                                         // guards signallers_
+  std::vector<std::weak_ptr<const Completion>> signallers_;  // jobs' ends
 };
 
 /// Slots for events.

@@ -79,9 +79,10 @@ std::string Job::text() const {
 }
 
 void Job::announce(const std::shared_ptr<Job>& self) const {
+  const std::shared_ptr<const Completion> done(self, &done_);
   for (const Command& command : *commands_) {
     if (command.signals) {
-      command.signals->add_signaller(self);
+      command.signals->add_signaller(done);
     }
   }
 }
