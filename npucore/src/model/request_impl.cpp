@@ -60,7 +60,7 @@ Request::Impl::Engine::Engine(std::shared_ptr<Session> in_session, std::uint32_t
     : session(std::move(in_session)),
       measurement(session->graph, lists, with_stamps),
       recordings(session->graph, session->queue, measurement, lists),
-      submission(session->queue, lists, std::move(what)) {}
+      submission(session->queue.device(), session->queue.handle(), lists, std::move(what)) {}
 
 Request::Impl::Impl(std::shared_ptr<CompiledModel::Impl> model, std::uint32_t batch)
     : model_(std::move(model)),

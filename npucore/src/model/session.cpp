@@ -28,7 +28,7 @@ std::uint64_t Session::initialize() {
   std::uint64_t took_ns = 0;
   std::call_once(initialized_, [&] {
     const auto start = std::chrono::steady_clock::now();
-    graph.initialize(queue);
+    graph.initialize(queue.handle());
     took_ns = static_cast<std::uint64_t>(
         std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
   });

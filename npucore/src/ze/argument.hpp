@@ -1,10 +1,25 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
-#include "graph.hpp"
+#include <npucore/types.hpp>
+
+#include "device_context.hpp"
 
 namespace npu::ze {
+
+/// What the driver tells about one argument of a graph.
+struct ArgumentInfo {
+  std::uint32_t index = 0;  ///< for pfnSetArgumentValue
+  bool is_input = false;
+  std::string name;  ///< friendly name where the driver knows it, else the argument's own
+  std::vector<std::string> tensor_names;
+  ElementType type = ElementType::kUnknown;  ///< of the memory that is bound
+  Shape shape;                               ///< a dynamic dimension has its upper bound
+  bool takes_strides = false;                ///< tensors need not be dense
+};
 
 ElementType element_type(ze_graph_argument_precision_t precision);
 

@@ -4,8 +4,6 @@
 
 #include "base/text.hpp"
 
-#include "argument.hpp"
-#include "queue.hpp"
 #include "result.hpp"
 
 namespace npu::ze {
@@ -174,7 +172,7 @@ void Graph::read_properties(bool profiling_asked) {
   }
 }
 
-void Graph::initialize(const Queue& queue) const {
+void Graph::initialize(const CommandQueue& queue) const {
   constexpr const char* kAdvice = "loading the graph's weights into the device";
   if (device_->graph.has(8) && (init_stage_ & ZE_GRAPH_STAGE_INITIALIZE)) {
     device_->check(device_->graph->pfnGraphInitialize(handle()), "pfnGraphInitialize", kAdvice);
@@ -184,19 +182,18 @@ void Graph::initialize(const Queue& queue) const {
   }
 }
 
-void Graph::initialize_by_list(const Queue& queue) const {
+void Graph::initialize_by_list(const CommandQueue& queue) const {
   constexpr std::uint64_t kTimeoutNs = 60'000'000'000;
   const Loader& loader = device_->loader;
   const CommandList list = make_command_list(*device_);
-  const Fence fence = make_fence(*device_, queue.handle());
+  const Fence fence = make_fence(*device_, queue);
   device_->check(
       device_->graph->pfnAppendGraphInitialize(list.get(), handle(), nullptr, 0, nullptr),
       "pfnAppendGraphInitialize", "loading the graph's weights into the device");
   device_->check(loader.zeCommandListClose(list.get()), "zeCommandListClose");
   ze_command_list_handle_t lists[] = {list.get()};
-  device_->check(
-      loader.zeCommandQueueExecuteCommandLists(queue.handle().get(), 1, lists, fence.get()),
-      "zeCommandQueueExecuteCommandLists", "initialising a graph");
+  device_->check(loader.zeCommandQueueExecuteCommandLists(queue.get(), 1, lists, fence.get()),
+                 "zeCommandQueueExecuteCommandLists", "initialising a graph");
   device_->check(loader.zeFenceHostSynchronize(fence.get(), kTimeoutNs), "zeFenceHostSynchronize",
                  "the graph was not initialised within 60 s");
 }

@@ -8,15 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <npucore/types.hpp>
-
-#include "device_context.hpp"
+#include "argument.hpp"
 
 namespace npu::ze {
 
-class Queue;
-
-/// The source of a graph. Drivers before graph extension 1.5 ignore the three switches.
+/// What a graph is made from. Drivers before graph extension 1.5 ignore the three switches.
 struct GraphSource {
   enum class Format { kBlob, kModel };  ///< a driver's own binary, or a serialised IR
 
@@ -31,17 +27,6 @@ struct GraphSource {
   std::string what;  ///< for messages: "compiling model 'x'"
 };
 
-/// The driver's facts about one argument of a graph.
-struct ArgumentInfo {
-  std::uint32_t index = 0;  ///< for pfnSetArgumentValue
-  bool is_input = false;
-  std::string name;  ///< the friendly name if the driver knows it, else the argument's own
-  std::vector<std::string> tensor_names;
-  ElementType type = ElementType::kUnknown;  ///< type in the bound memory
-  Shape shape;                               ///< with the upper bound of a dynamic dimension
-  bool takes_strides = false;                ///< tensors may have gaps
-};
-
 /// A graph of the driver. The bytes of a blob must live as long as the graph.
 class Graph {
  public:
@@ -53,7 +38,7 @@ class Graph {
   /// Held from setting the graph's argument values until they are in a list.
   std::mutex& arguments_mutex() const { return arguments_mutex_; }
   /// Loads the weights into the device, the way the driver wants it.
-  void initialize(const Queue& queue) const;
+  void initialize(const CommandQueue& queue) const;
   std::vector<ArgumentInfo> arguments() const;
   bool loaded_from_cache() const { return (flags_ & kFromCache) != 0; }
   /// True if executing needs a profiling query.
@@ -68,7 +53,7 @@ class Graph {
       ZE_GRAPH_PROPERTIES_FLAG_PROFILING_ENABLED;
 
   void read_properties(bool profiling_asked);
-  void initialize_by_list(const Queue& queue) const;
+  void initialize_by_list(const CommandQueue& queue) const;
 
   const DeviceContext* device_;
   GraphHandle handle_;

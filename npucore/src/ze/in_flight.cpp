@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "queue.hpp"
-
 namespace npu::ze {
 
-Submission::Submission(const Queue& queue, std::uint32_t lists, std::string what)
-    : fence_(make_fence(queue.device(), queue.handle())), lists_(lists), what_(std::move(what)) {}
+Submission::Submission(const DeviceContext& device, const CommandQueue& queue, std::uint32_t lists,
+                       std::string what)
+    : fence_(make_fence(device, queue)), lists_(lists), what_(std::move(what)) {}
 
-void Submission::renew_fence(const Queue& queue) {
+void Submission::renew_fence(const DeviceContext& device, const CommandQueue& queue) {
   if (!fence_is_spent_) return;
-  fence_ = make_fence(queue.device(), queue.handle());
+  fence_ = make_fence(device, queue);
   fence_is_spent_ = false;
 }
 

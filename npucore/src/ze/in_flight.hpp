@@ -10,9 +10,7 @@
 
 namespace npu::ze {
 
-class Queue;
-
-/// Duration of one look at a fence: a driver reports a hung device as "not ready" for ever.
+/// How long one look at a fence lasts: a driver reports a hung device as "not ready" forever.
 inline constexpr std::uint64_t kLookNs = 1'000'000'000;
 
 /// Waits for one fence, and asks the device whether it is lost once the waits have found nothing
@@ -34,15 +32,16 @@ class Lookout {
 class Submission {
  public:
   /// `what` is for messages: "running 'x'".
-  Submission(const Queue& queue, std::uint32_t lists, std::string what);
+  Submission(const DeviceContext& device, const CommandQueue& queue, std::uint32_t lists,
+             std::string what);
 
   ze_fence_handle_t fence() const { return fence_.get(); }
   std::uint32_t lists() const { return lists_; }
   const std::string& what() const { return what_; }
   Lookout& lookout() { return lookout_; }
-  /// Call it before a submission: a fence that could not be reset would signal at once.
-  void renew_fence(const Queue& queue);
-  /// Call it after the execution. A fence that cannot be reset is renewed before the next one.
+  /// Before it is submitted: a fence that could not be reset would signal at once.
+  void renew_fence(const DeviceContext& device, const CommandQueue& queue);
+  /// After the execution. What was not reset is renewed before the next one.
   ze_result_t reset_fence(const DeviceContext& device);
 
  private:

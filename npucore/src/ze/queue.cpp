@@ -92,7 +92,7 @@ void Queue::set_workload(WorkloadType type) const {
 }
 
 void Queue::take_places(Submission& submission) {
-  submission.renew_fence(*this);
+  submission.renew_fence(device_, handle_);
   in_flight_.enter(submission);
 }
 

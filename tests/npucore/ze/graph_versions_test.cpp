@@ -105,7 +105,7 @@ TEST_P(GraphVersions, CompileRunExportAndImport) {
   const ze::Queue queue(device, {});
 
   const ze::Graph compiled(device, model_source(serialized, compiler, model));
-  compiled.initialize(queue);
+  compiled.initialize(queue.handle());
   const auto arguments = compiled.arguments();
   ASSERT_EQ(arguments.size(), 2u);
   EXPECT_TRUE(arguments[0].is_input);
@@ -120,7 +120,7 @@ TEST_P(GraphVersions, CompileRunExportAndImport) {
   blob.bytes = native;
   blob.what = "loading a test's blob";
   const ze::Graph imported(device, blob);
-  imported.initialize(queue);
+  imported.initialize(queue.handle());
   EXPECT_EQ(run(device, queue, imported), affine(5));
 }
 
