@@ -8,7 +8,6 @@
 
 #include "base/text.hpp"
 
-#include "blob_description.hpp"
 #include "byte_reader.hpp"
 
 namespace npu::ir {

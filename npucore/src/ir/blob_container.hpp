@@ -2,41 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <npucore/device.hpp>
-#include <npucore/frame.hpp>
-#include <npucore/types.hpp>
-
-#include "states.hpp"
+#include "blob_description.hpp"
 
 namespace npu::ir {
 
-/// The tools and versions that made a blob; zero or empty if unknown.
-struct BuiltWith {
-  std::string platform;
-  Version compiler, elf, runtime;
-  std::uint32_t driver_version = 0;
-  bool operator==(const BuiltWith&) const = default;
-};
-/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592", without unknown parts.
-std::string describe(const BuiltWith& built);
-
-/// npucore's own description of a blob, written beside the driver's blob.
-struct BlobDescription {
-  std::string model_name;
-  std::optional<FrameInput> frame_input;
-  std::map<std::string, std::string> model_info;
-  std::vector<Port> inputs, outputs;  ///< in argument order
-  std::vector<StateValue> states;
-  BuiltWith built_with;
-};
-
-/// The parts of a blob file, which point into the file's bytes.
+/// A blob file, taken apart. Looks into the file's bytes.
 struct BlobView {
   std::span<const std::byte> native;  ///< the ELF, with its zero padding if the file has it
   std::optional<BlobDescription> description;  ///< only in blobs that npucore wrote

@@ -1,15 +1,42 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "blob_container.hpp"
+#include <npucore/device.hpp>
+#include <npucore/frame.hpp>
+#include <npucore/types.hpp>
+
+#include "states.hpp"
 
 namespace npu::ir {
 
-/// Converts the description to XML text. `compiler_version` is only for people who read the file.
+/// A blob's compiler and target; zeros and empty where they are not known.
+struct BuiltWith {
+  std::string platform;
+  Version compiler, elf, runtime;
+  std::uint32_t driver_version = 0;
+  bool operator==(const BuiltWith&) const = default;
+};
+/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592"; what is not known is
+/// left out.
+std::string describe(const BuiltWith& built);
+
+/// What npucore writes beside a driver's blob.
+struct BlobDescription {
+  std::string model_name;
+  std::optional<FrameInput> frame_input;
+  std::map<std::string, std::string> model_info;
+  std::vector<Port> inputs, outputs;  ///< in argument order
+  std::vector<StateValue> states;
+  BuiltWith built_with;
+};
+
+/// The description as XML text, and back. `compiler_version` is only for people who read the file.
 std::string write_description(const BlobDescription& description, std::uint32_t compiler_version);
 /// The description in the text. Throws std::invalid_argument that says what is wrong with it.
 BlobDescription read_description(std::string_view text);
