@@ -3,8 +3,8 @@
 #include <pugixml.hpp>
 #include <string>
 
+#include "compiler_version.hpp"
 #include "model_impl.hpp"
-#include "serialize.hpp"
 
 namespace npu::ir {
 

@@ -11,15 +11,9 @@
 
 #include "ir/graph/weights.hpp"
 
-namespace npu::ir {
+#include "compiler_version.hpp"
 
-/// The version of the driver's compiler, from its graph properties.
-struct CompilerVersion {
-  std::uint16_t major = 0, minor = 0;
-  /// maxOVOpsetVersionSupported; 0 if the driver does not tell. Below 11 Interpolate-11 is written
-  /// as Interpolate-4.
-  std::uint32_t newest_opset = 0;
-};
+namespace npu::ir {
 
 /// A model as a driver's compiler takes it with the format NGRAPH_LITE.
 class SerializedModel {
