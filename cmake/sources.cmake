@@ -57,6 +57,7 @@ set(NPUCORE_SOURCES
   npucore/src/ir/elf_sections.cpp
   npucore/src/ir/frame_planes.cpp
   npucore/src/ir/fuse_guard.cpp
+  npucore/src/ir/graph/bounds.cpp
   npucore/src/ir/graph/constant.cpp
   npucore/src/ir/graph/document.cpp
   npucore/src/ir/graph/graph_builder.cpp

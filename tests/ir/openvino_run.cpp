@@ -9,7 +9,7 @@
 
 #include "ir/graph/constant.hpp"
 #include "ir/graph/layer.hpp"
-#include "ir/model_impl.hpp"
+#include "ir/graph/model_impl.hpp"
 
 #include "interpreter.hpp"
 

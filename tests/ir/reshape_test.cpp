@@ -1,5 +1,3 @@
-#include "ir/reshape.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,6 +6,8 @@
 #include <openvino/pass/serialize.hpp>
 
 #include <npucore/error.hpp>
+
+#include "ir/graph/bounds.hpp"
 
 #include "ir_files.hpp"
 #include "openvino_run.hpp"

@@ -7,9 +7,8 @@
 #include <npucore/error.hpp>
 
 #include "base/text.hpp"
+#include "ir/graph/bounds.hpp"
 #include "ir/graph/layer.hpp"
-
-#include "reshape.hpp"
 
 namespace npu::ir {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "model_impl.hpp"
+#include "ir/graph/model_impl.hpp"
 
 namespace npu::ir {
 

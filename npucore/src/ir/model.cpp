@@ -5,12 +5,12 @@
 
 #include "base/api.hpp"
 #include "ir/graph/layers.hpp"
+#include "ir/graph/model_impl.hpp"
 #include "ir/graph/ports.hpp"
-#include "repair/repair.hpp"
+#include "ir/repair/repair.hpp"
 
 #include "fuse_guard.hpp"
 #include "hints.hpp"
-#include "model_impl.hpp"
 #include "preprocess.hpp"
 #include "reader.hpp"
 #include "reshape.hpp"

@@ -8,12 +8,11 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "ir/graph/bounds.hpp"
 #include "ir/graph/constant.hpp"
 #include "ir/graph/identities.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/xml.hpp"
-
-#include "reshape.hpp"
 
 namespace npu::ir {
 namespace {

@@ -3,8 +3,9 @@
 #include <pugixml.hpp>
 #include <string>
 
+#include "ir/graph/model_impl.hpp"
+
 #include "compiler_version.hpp"
-#include "model_impl.hpp"
 
 namespace npu::ir {
 

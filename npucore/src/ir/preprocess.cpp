@@ -8,6 +8,7 @@
 #include <npucore/error.hpp>
 
 #include "base/text.hpp"
+#include "ir/graph/bounds.hpp"
 #include "ir/graph/graph_builder.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"
@@ -17,7 +18,6 @@
 #include "image_input.hpp"
 #include "placement.hpp"
 #include "polyphase.hpp"
-#include "reshape.hpp"
 
 namespace npu::ir {
 namespace {

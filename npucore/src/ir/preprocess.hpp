@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model_impl.hpp"
+#include "ir/graph/model_impl.hpp"
 
 namespace npu::ir {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "model_impl.hpp"
+#include "ir/graph/model_impl.hpp"
 
 namespace npu::ir {
 

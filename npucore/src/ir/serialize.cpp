@@ -15,10 +15,10 @@
 #include "base/text.hpp"
 #include "ir/graph/constant.hpp"
 #include "ir/graph/layer.hpp"
+#include "ir/graph/model_impl.hpp"
 #include "ir/graph/ports.hpp"
 #include "ir/graph/xml.hpp"
 
-#include "model_impl.hpp"
 #include "prepare.hpp"
 
 namespace npu::ir {

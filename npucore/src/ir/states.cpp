@@ -9,8 +9,7 @@
 #include "ir/graph/constant.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/limits.hpp"
-
-#include "model_impl.hpp"
+#include "ir/graph/model_impl.hpp"
 
 namespace npu::ir {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model_impl.hpp"
+#include "ir/graph/model_impl.hpp"
 
 namespace npu::ir {
 

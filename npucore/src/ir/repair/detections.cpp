@@ -4,11 +4,11 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "ir/graph/bounds.hpp"
 #include "ir/graph/graph_builder.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"
 #include "ir/graph/xml.hpp"
-#include "ir/reshape.hpp"
 
 #include "class_nms.hpp"
 #include "host_notes.hpp"

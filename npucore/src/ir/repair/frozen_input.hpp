@@ -7,7 +7,7 @@
 #include <span>
 
 #include "ir/graph/layer.hpp"
-#include "ir/model_impl.hpp"
+#include "ir/graph/model_impl.hpp"
 
 namespace npu::ir {
 

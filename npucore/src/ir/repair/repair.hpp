@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/model_impl.hpp"
+#include "ir/graph/model_impl.hpp"
 
 namespace npu::ir {
 

@@ -9,8 +9,9 @@
 #include <npucore/model.hpp>
 
 #include "base/pimpl.hpp"
-#include "ir/graph/document.hpp"
-#include "ir/graph/weights.hpp"
+
+#include "document.hpp"
+#include "weights.hpp"
 
 namespace npu {
 
