@@ -6,6 +6,7 @@
 #include <string>
 
 #include <npuvision/decoder.hpp>
+#include <npuvision/tensor_group.hpp>
 
 namespace npu::vision {
 
@@ -30,6 +31,8 @@ struct Contract {
   std::string (*refusal)(const Found& found);
   /// Makes the decoder; the outputs must fit.
   std::unique_ptr<Decoder> (*make)(const Found& found);
+  /// Where it fits: gives the tensors the names that the registry has for them. Null: it has none.
+  void (*name_tensors)(const Found& found, TensorGroup* group) = nullptr;
 
   bool serves(Task task) const;
 };

@@ -134,13 +134,11 @@ DecodeOptions options_of(const ModelCard& card) {
   return options;
 }
 
-std::unique_ptr<Decoder> make_decoder(const ModelCard& card, std::span<const TensorView> outputs,
-                                      InputSize input) {
-  const Found found{card, outputs, input};
+const Contract& fitting_contract(const Found& found) {
   std::vector<const Contract*> fitting;
   std::vector<Refusal> refusals;
   for (const Contract* contract : contracts()) {
-    if (!is_allowed(*contract, card)) continue;
+    if (!is_allowed(*contract, found.card)) continue;
     std::string why = contract->refusal(found);
     if (why.empty()) {
       fitting.push_back(contract);
@@ -151,12 +149,18 @@ std::unique_ptr<Decoder> make_decoder(const ModelCard& card, std::span<const Ten
   if (fitting.empty()) {
     refuse_all(found, std::move(refusals));
   }
-  if (fitting.size() == 1) return fitting.front()->make(found);
+  if (fitting.size() == 1) return *fitting.front();
   std::string names;
   for (const Contract* contract : fitting) {
     names += (names.empty() ? "" : " or ") + std::string(to_string(contract->family));
   }
   refuse(found, "could be those of " + names + ": set model-task or model-family");
+}
+
+std::unique_ptr<Decoder> make_decoder(const ModelCard& card, std::span<const TensorView> outputs,
+                                      InputSize input) {
+  const Found found{card, outputs, input};
+  return fitting_contract(found).make(found);
 }
 
 }  // namespace npu::vision

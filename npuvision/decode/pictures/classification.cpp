@@ -224,11 +224,32 @@ std::unique_ptr<Decoder> make(const Found& found) {
   return std::make_unique<ClassificationDecoder>(found);
 }
 
+/// Whether the graph ends with a softmax, which its shape does not show: Ultralytics' exports do,
+/// those of Hugging Face end with logits.
+void name_tensors(const Found& found, TensorGroup* group) {
+  const auto origin = found.card.origins.find("task");
+  const bool is_row = found.outputs.size() == 1 && found.outputs.front().rank <= 2;
+  if (!is_row || found.card.multilabel.value_or(false) || origin == found.card.origins.end()) {
+    return;
+  }
+  if (origin->second == "metadata.yaml") {
+    group->id = "classification-generic-softmaxed-out";
+  } else if (origin->second == "config.json") {
+    group->id = "classification-generic-out";
+  }
+  group->outputs.front().id = group->id;
+  group->is_in_model_pixels = false;
+}
+
 constexpr std::array kTasks{Task::kClassify};
 
 }  // namespace
 
-const Contract kClassificationContract{Family::kClassification, kTasks,
-                                       "[1, classes], where further sizes are 1", refusal, make};
+const Contract kClassificationContract{Family::kClassification,
+                                       kTasks,
+                                       "[1, classes], where further sizes are 1",
+                                       refusal,
+                                       make,
+                                       name_tensors};
 
 }  // namespace npu::vision

@@ -40,6 +40,15 @@ bool is_left_to_host(const Found& found) {
   return !found.card.host_postprocess.empty();
 }
 
+/// Without its end it is in no registry.
+void name_tensors(const Found& found, TensorGroup* group) {
+  if (is_left_to_host(found)) return;
+  const YoloHead head = read_end_to_end_head(found).head;
+  if (head.task == Task::kDetect && head.values == YoloHead::kEndToEndValues) {
+    group->id = group->outputs[head.output].id = "yolo-26-end2end-out";
+  }
+}
+
 constexpr std::array kTasks{Task::kDetect, Task::kSegment, Task::kPose, Task::kOriented};
 
 }  // namespace
@@ -56,6 +65,7 @@ const Contract kYoloEndToEndContract{
     .make = [](const Found& found) -> std::unique_ptr<Decoder> {
       if (is_left_to_host(found)) return make_host_decoder(read_host_head(found).head, found);
       return std::make_unique<YoloEndToEndDecoder>(read_end_to_end_head(found).head, found);
-    }};
+    },
+    .name_tensors = name_tensors};
 
 }  // namespace npu::vision

@@ -43,6 +43,30 @@ void YoloRawDecoder::choose(Boxes& boxes, const DecodeOptions& options) const {
   }
 }
 
+/// The registry has classes in rows only.
+void name_tensors(const Found& found, TensorGroup* group) {
+  const YoloHead head = read_raw_head(found).head;
+  if (!head.channels_first) return;
+  std::string output;
+  switch (head.task) {
+    case Task::kDetect:
+      group->id = output = "yolo-v8-out";
+      break;
+    case Task::kOriented:
+      group->id = output = "yolo-v8-obb-out";
+      break;
+    case Task::kSegment:
+      if (!head.protos) return;
+      group->id = "yolo-v8-segmentation-out";
+      output = group->id + "-detections";
+      group->outputs[*head.protos] = {group->id + "-protos", true};
+      break;
+    default:
+      return;
+  }
+  group->outputs[head.output] = {output, true};
+}
+
 constexpr std::array kTasks{Task::kDetect, Task::kSegment, Task::kPose, Task::kOriented};
 
 }  // namespace
@@ -56,6 +80,7 @@ const Contract kYoloContract{
     .refusal = [](const Found& found) { return read_raw_head(found).refusal; },
     .make = [](const Found& found) -> std::unique_ptr<Decoder> {
       return std::make_unique<YoloRawDecoder>(read_raw_head(found).head, found);
-    }};
+    },
+    .name_tensors = name_tensors};
 
 }  // namespace npu::vision
