@@ -5,9 +5,8 @@
 #include <future>
 
 #include "gst/leak_check.hpp"
+#include "gst/publish_harness.hpp"
 #include "sinks/listener.hpp"
-
-#include "publish_harness.hpp"
 
 namespace {
 

@@ -9,11 +9,10 @@
 #include <sstream>
 
 #include "gst/leak_check.hpp"
+#include "gst/publish_harness.hpp"
 #include "sinks/kafka_broker.hpp"
 #include "sinks/listener.hpp"
 #include "sinks/mosquitto.hpp"
-
-#include "publish_harness.hpp"
 
 namespace {
 

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "gst/leak_check.hpp"
-
-#include "publish_harness.hpp"
+#include "gst/publish_harness.hpp"
 
 namespace {
 

@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "gst/publish_harness.hpp"
 #include "sinks/listener.hpp"
 #include "sinks/loopback.hpp"
-
-#include "publish_harness.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "gst/publish/publish_harness.hpp"
+#include "gst/publish_harness.hpp"
 
 namespace gstnpu_test {
 

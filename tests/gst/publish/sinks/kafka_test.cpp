@@ -16,7 +16,7 @@
 #include <set>
 
 #include "gst/leak_check.hpp"
-#include "gst/publish/publish_harness.hpp"
+#include "gst/publish_harness.hpp"
 
 namespace {
 
