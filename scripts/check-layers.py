@@ -4,105 +4,45 @@ in npucore outside its room ze, on a variable of the software NPU in the library
 
 usage: check-layers.py [TREE]
 """
+import fnmatch
+import functools
 import posixpath
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
-# Room -> its folder. The first folder that holds a file decides, so the deeper ones come first.
-ROOMS = {
-    "include": "npucore/include",
-    "base": "npucore/src/base",
-    "ir/graph": "npucore/src/ir/graph",
-    "ir": "npucore/src/ir",
-    "dmabuf": "npucore/src/dmabuf",
-    "ze": "npucore/src/ze",
-    "properties": "npucore/src/properties",
-    "device": "npucore/src/device",
-    "memory": "npucore/src/memory",
-    "model": "npucore/src/model",
-    "compile": "npucore/src/compile",
-    "helper": "npucore/helper",
-    "npuvision/include": "npuvision/include",
-    "npuvision/card": "npuvision/card",
-    "npuvision/decode": "npuvision/decode",
-    "npuvision/track": "npuvision/track",
-    "ze_npu": "ze_npu",
-    "npu_vcl": "npu_vcl",
-    "softnpu/base": "softnpu/base",
-    "softnpu/machine": "softnpu/machine",
-    "softnpu/graph": "softnpu/graph",
-    "softnpu/abi": "softnpu/abi",
-    "softnpu/extensions": "softnpu/extensions",
-    "gst/common": "gst/common",
-    "gst/meta": "gst/meta",
-    "gst/frames": "gst/frames",
-    "gst/graphs": "gst/graphs",
-    "gst/inference": "gst/inference",
-    "gst/analytics": "gst/analytics",
-    "gst/publish/clients": "gst/publish/clients",
-    "gst/publish/sinks": "gst/publish/sinks",
-    "gst/publish": "gst/publish",
-    "gst/overlay": "gst/overlay",
-    "gst/trace": "gst/trace",
-    "gst": "gst",
-    "tools": "tools",
-    "bench": "bench",
-    "examples": "examples",
-    "tests/npucore": "tests/npucore",
-    "tests/ir": "tests/ir",
-    "tests/npuvision": "tests/npuvision",
-    "tests/tools": "tests/tools",
-    "tests/soak": "tests/soak",
-    "tests/softnpu": "tests/softnpu",
-    "tests/fuzz": "tests/fuzz",
-    "tests/gst": "tests/gst",
-    "tests/compiler": "tests/compiler",
-    "tests/conformance": "tests/conformance",
-    "tests/consumer": "tests/consumer",
-    "tests/lanes": "tests/lanes",
-    "tests/models": "tests/models",
-    "tests/pipelines": "tests/pipelines",
-    "tests/support": "tests/support",
-    "tests/vm": "tests/vm",
-    "tests/zero_copy": "tests/zero_copy",
-}
+import rooms
 
-# The plugin's rooms.
-GST = tuple(room for room in ROOMS if room.split("/")[0] == "gst")
-
-# Those that know GStreamer.
-GST_USERS = tuple(room for room in GST if room not in ("gst/publish/clients", "gst/publish/sinks"))
-
-# The software NPU's rooms.
-SOFTNPU = tuple(room for room in ROOMS if room.startswith("softnpu/"))
-
-# Room -> the rooms whose headers it may include, besides its own.
+# Room -> the rooms whose headers it may include, besides its own; * is any. A room is a folder, named as room_of() says. One that is
+# not named here has the row of the next one above, and may include that one's headers.
 MAY_INCLUDE = {
     "include": (),
     "base": ("include",),
     "ir/graph": ("base", "include"),
-    "ir": ("ir/graph", "base", "include"),
+    "ir/repair": ("ir/graph", "base", "include"),
+    "ir": ("ir/repair", "ir/graph", "base", "include"),
     "dmabuf": ("base", "include"),
-    "ze": ("ze_npu", "base", "include"),
+    "ze": ("ze_npu/include", "base", "include"),
     "properties": ("ze", "ir", "dmabuf", "base", "include"),
     "device": ("properties", "ze", "ir", "dmabuf", "base", "include"),
     "memory": ("device", "properties", "ze", "ir", "dmabuf", "base", "include"),
     "model": ("memory", "device", "properties", "ze", "ir", "dmabuf", "base", "include"),
-    "compile": ("npu_vcl", "model", "memory", "device", "properties", "ze", "ir", "dmabuf", "base", "include"),
+    "compile": ("npu_vcl/include", "model", "memory", "device", "properties", "ze", "ir", "dmabuf", "base", "include"),
     "helper": ("compile",),
     "npuvision/include": ("include",),
     "npuvision/card": ("npuvision/include", "include"),
     "npuvision/decode": ("npuvision/include", "include"),
     "npuvision/track": ("npuvision/decode", "npuvision/include", "include"),
-    "ze_npu": (),
-    "npu_vcl": (),
-    "softnpu/base": ("ze_npu",),
+    "ze_npu/include": (),
+    "npu_vcl/include": (),
+    "npu_vcl/src": ("npu_vcl/include",),
+    "npu_vcl/windows": ("npu_vcl/include",),
+    "softnpu/base": ("ze_npu/include",),
     "softnpu/machine": ("softnpu/base",),
-    "softnpu/graph": ("softnpu/machine", "softnpu/base", "ze_npu"),
-    "softnpu/abi": ("softnpu/machine", "softnpu/base", "ze_npu"),
-    "softnpu/extensions": ("softnpu/abi", "softnpu/graph", "softnpu/machine", "softnpu/base", "ze_npu", "npu_vcl"),
+    "softnpu/graph": ("softnpu/machine", "softnpu/base", "ze_npu/include"),
+    "softnpu/abi": ("softnpu/machine", "softnpu/base", "ze_npu/include"),
+    "softnpu/extensions": ("softnpu/abi", "softnpu/graph", "softnpu/machine", "softnpu/base", "ze_npu/include", "npu_vcl/include"),
     "gst/common": ("include",),
     "gst/meta": (),
     "gst/frames": ("gst/common", "gst/meta", "include"),
@@ -114,47 +54,51 @@ MAY_INCLUDE = {
     "gst/publish": ("gst/publish/sinks", "gst/analytics", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/overlay": ("gst/analytics", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/trace": ("gst/common", "include"),
-    "gst": ("gst/common", "include"),
-    "tools": ("npuvision/include", "include"),
-    "bench": ("include", "npuvision/include", "gst/meta", "ze_npu", "tests/zero_copy"),
+    "gst/plugin": ("gst/common", "include"),
+    "tools": ("tools/common", "npuvision/include", "include"),
+    "bench": ("include", "npuvision/include", "gst/meta", "ze_npu/include", "tests/zero_copy"),
     "examples": ("include",),
-    "tests/npucore": ("include", "npu_vcl", "base", "dmabuf", "ir", "ze", "properties", "device", "memory", "model", "compile", "ze_npu",
-                      "tests/support"),
+    "pch": (),
+    "tests/npucore": ("include", "npu_vcl/include", "base", "dmabuf", "ir", "ze", "properties", "device", "memory", "model", "compile",
+                      "ze_npu/include", "tests/support"),
     "tests/ir": ("include", "npuvision/include", "base", "ir", "ir/graph", "tests/support"),
-    "tests/tools": ("include", "npuvision/include", "tools", "tests/ir", "tests/support"),
+    "tests/tools": ("include", "npuvision/include", "tools/*", "tests/ir", "tests/support"),
     "tests/soak": ("include", "tests/npucore", "tests/support"),
-    "tests/softnpu": (*SOFTNPU, "ze_npu", "npu_vcl", "tests/support"),
-    "tests/fuzz": ("include", "npu_vcl", "base", "ir", "properties", "compile", "npuvision/include", "npuvision/card", "npuvision/decode", "gst/graphs", "tools", "softnpu/base",
-                   "softnpu/graph", "ze_npu"),
-    "tests/npuvision": ("npuvision/card", "npuvision/decode", "npuvision/track", "npuvision/include", "include", "tests/support"),
-    "tests/gst": ("include", "npuvision/include", *GST, "tests/support"),
+    "tests/softnpu": ("softnpu/*", "ze_npu/include", "npu_vcl/include", "tests/support"),
+    "tests/fuzz": ("include", "npu_vcl/include", "base", "ir", "properties", "compile", "npuvision/include", "npuvision/card",
+                   "npuvision/decode", "gst/graphs", "tools/*", "softnpu/base", "softnpu/graph", "ze_npu/include"),
+    "tests/npuvision": ("npuvision/*", "include", "tests/support"),
+    "tests/gst": ("include", "npuvision/include", "gst/*", "tests/gst/publish/sinks", "tests/support"),
     "tests/compiler": ("include", "ir", "ze", "properties", "compile", "tests/ir", "tests/support", "tests/tools"),
-    "tests/conformance": ("ze_npu",),
+    "tests/conformance": ("ze_npu/include",),
     "tests/consumer": ("include",),
-    "tests/lanes": ("ze_npu", "include", "tests/support"),
+    "tests/lanes": ("ze_npu/include", "include", "tests/support"),
     "tests/models": ("include",),
-    "tests/pipelines": ("include", *GST, "tests/support"),
+    "tests/pipelines": ("include", "gst/*", "tests/support"),
     "tests/support": ("include",),
-    "tests/vm": ("include", "dmabuf", *GST, "tests/gst", "tests/npucore", "tests/support", "tests/zero_copy"),
-    "tests/zero_copy": ("include", *GST, "tests/gst", "tests/support"),
+    "tests/vm": ("include", "dmabuf", "gst/*", "tests/gst", "tests/npucore", "tests/support", "tests/zero_copy"),
+    "tests/zero_copy": ("include", "gst/*", "tests/gst", "tests/support"),
 }
+
+# The plugin's rooms that know GStreamer.
+GST_USERS = tuple(room for room in MAY_INCLUDE if room.startswith("gst/") and room not in ("gst/publish/clients", "gst/publish/sinks"))
 
 # Third-party headers -> the rooms that may use them; tests, bench and tools choose their own.
 THIRD_PARTY = {
-    r"level_zero/": ("ze_npu", "ze", "softnpu/base", "softnpu/machine", "softnpu/abi", "softnpu/extensions"),
-    r"pugixml\.hpp$": ("ir", "ir/graph", "softnpu/graph"),
+    r"level_zero/": ("ze_npu/include", "ze", "softnpu/base", "softnpu/machine", "softnpu/abi", "softnpu/extensions"),
+    r"pugixml\.hpp$": ("ir", "ir/graph", "ir/repair", "softnpu/graph"),
     r"xxhash\.h$": ("base", "softnpu/graph"),
     r"openvino/": ("softnpu/graph",),
     r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf", "softnpu/machine"),
-    r"(gst|glib|gobject|gio)/|glib(-object|-unix)?\.h$|gmodule\.h$": (*GST_USERS, "npuvision/card"),
+    r"(gst|glib|gobject|gio)/|glib(-object|-unix)?\.h$|gmodule\.h$": (*GST_USERS, "npuvision/card", "pch"),
     r"(pango/|cairo\.h)": ("gst/overlay",),
     r"(MQTTClient\.h|librdkafka/)": ("gst/publish/clients",),
     r"nlohmann/": (*GST_USERS, "npuvision/card"),
     r"yaml-cpp/": ("npuvision/card",),
-    r"windows\.h$": ("npu_vcl",),
+    r"windows\.h$": ("npu_vcl/src", "npu_vcl/windows"),
     r"(gtest|gmock|benchmark|CLI)/": (),
 }
-CHOOSES_ITS_OWN = ("tools", "bench", "examples", "tests/")
+CHOOSE_THEIR_OWN = ("tools", "bench", "examples", "tests/")
 
 STANDARD = re.compile(r"[a-z_0-9]+$")  # <vector>: no dot, no slash
 C_AND_POSIX = re.compile(
@@ -172,58 +116,70 @@ SOFTNPU_VARIABLE = re.compile(r"\bSOFTNPU_\w+")
 NO_SOFTNPU_VARIABLES = "npucore/src/"
 
 SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".inc")
+HEADERS = (".h", ".hpp", ".inc")
 
 # A module is a source file with its header: a folder has at most so many of the one and of the other. Examples and tests are
 # one by one by their nature.
 MOST_MODULES = 20
-HEADERS = (".h", ".hpp", ".inc")
 MAY_BE_CROWDED = ("bench", "examples", "tests/")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 
 
+@functools.cache
 def room_of(path):
-    return next((room for room, folder in ROOMS.items() if path.startswith(folder + "/")), None)
+    """The file's folder; public headers are one room, and npucore's have short names."""
+    folder = re.sub(r"^npucore/(src/)?", "", posixpath.dirname(path))
+    return re.sub(r"\binclude/.*", "include", folder)
+
+
+@functools.cache
+def row_of(room):
+    """The room of MAY_INCLUDE whose row holds for this one, or None."""
+    return next((str(above) for above in (Path(room), *Path(room).parents) if str(above) in MAY_INCLUDE), None)
 
 
 def files_of(tree):
-    """The paths of all C and C++ files in the rooms, relative to the tree."""
-    found = set()
-    for top in {folder.split("/")[0] for folder in ROOMS.values()}:
-        found.update(str(path.relative_to(tree)) for path in (tree / top).rglob("*") if path.suffix in SOURCES)
-    return sorted(found)
+    """The paths of all C and C++ files, relative to the tree; build folders and hidden ones are not the tree's."""
+    halls = [path for path in tree.iterdir() if path.is_dir() and not path.name.startswith((".", "build"))]
+    return sorted(str(path.relative_to(tree)) for hall in halls for path in hall.rglob("*") if path.suffix in SOURCES)
 
 
-def resolve(name, including, files):
+def resolve(name, including, by_name):
     """The tree's files that an include may mean: its neighbour, else those of its own room, else any whose path ends so."""
-    beside = posixpath.normpath(f"{Path(including).parent}/{name}")
-    if beside in files:
+    known = by_name[posixpath.basename(name)]
+    beside = posixpath.normpath(f"{posixpath.dirname(including)}/{name}")
+    if beside in known:
         return [beside]
-    ending = [path for path in files if path.endswith("/" + name)]
+    ending = [path for path in known if path.endswith("/" + name)]
     own = [path for path in ending if room_of(path) == room_of(including)]
     return own or ending
 
 
-def third_party_fault(name, room):
-    if room.startswith(CHOOSES_ITS_OWN) or room in CHOOSES_ITS_OWN:
+def may_include(room, target):
+    row = row_of(room)
+    return any(fnmatch.fnmatchcase(target, allowed) for allowed in (room, row, *MAY_INCLUDE[row]))
+
+
+def third_party_fault(name, row):
+    if row.startswith(CHOOSE_THEIR_OWN):
         return None
     for pattern, allowed in THIRD_PARTY.items():
         if re.match(pattern, name):
-            return None if room in allowed else f"only {', '.join(allowed) or 'tests and tools'} may use it"
+            return None if row in allowed else f"only {', '.join(allowed) or 'tests and tools'} may use it"
     if STANDARD.match(name) or C_AND_POSIX.match(name):
         return None
     return "no room may use it: add it to THIRD_PARTY with the room that it belongs to"
 
 
-def fault_of(name, including, files):
-    """Why this include is not allowed, or None."""
-    room = room_of(including)
-    targets = [room_of(path) for path in resolve(name, including, files)]
+def include_fault(name, room, targets):
+    """Why an include of these files, or of a header that is not the tree's, is not allowed; or None."""
     if not targets:
-        return third_party_fault(name, room)
-    if any(target == room or target in MAY_INCLUDE[room] for target in targets):
+        return third_party_fault(name, row_of(room))
+    rooms_there = sorted({room_of(path) for path in targets})
+    if any(may_include(room, target) for target in rooms_there):
         return None
-    return f"{room} may not include {' or '.join(sorted(set(map(str, targets))))}"
+    return f"{room} may not include {' or '.join(rooms_there)}"
 
 
 def driver_names(line, path):
@@ -248,23 +204,27 @@ def crowded_folders(files):
 def check(tree):
     """All faults in the tree, one line each."""
     files = files_of(tree)
-    known = set(files)
+    by_name = defaultdict(list)
+    for path in files:
+        by_name[posixpath.basename(path)].append(path)
     faults = crowded_folders(files)
     for path in files:
-        if room_of(path) is None:
+        room = room_of(path)
+        if path.split("/")[0] not in rooms.ALL or row_of(room) is None:
             faults.append(f"{path}: stands in no room")
             continue
         for number, line in enumerate((tree / path).read_text(errors="replace").splitlines(), 1):
             match = INCLUDE.match(line)
-            name = match and (match.group(2) or match.group(3))
-            if name:
-                fault = fault_of(name, path, known)
-                faults += [f"{path}:{number}: {name}: {fault}"] if fault else []
+            if not match:
+                for word in driver_names(line, path):
+                    faults.append(f"{path}:{number}: {word}: only npucore's room {DRIVER_ROOM} may say this")
+                for word in software_variables(line, path):
+                    faults.append(f"{path}:{number}: {word}: only the software NPU reads its variables; ask for an extension")
                 continue
-            for word in driver_names(line, path):
-                faults.append(f"{path}:{number}: {word}: only npucore's room {DRIVER_ROOM} may say this")
-            for word in software_variables(line, path):
-                faults.append(f"{path}:{number}: {word}: only the software NPU reads its variables; ask for an extension")
+            name = match[2] or match[3]
+            targets = resolve(name, path, by_name)
+            fault = include_fault(name, room, targets)
+            faults += [f"{path}:{number}: {name}: {fault}"] if fault else []
     return faults
 
 
