@@ -132,6 +132,30 @@ class Layers(unittest.TestCase):
                 self.assertIn(path, found[0])
                 self.assertIn(message, found[0])
 
+    def test_modules_must_not_include_each_other(self):
+        ring = {"gst/frames/a.hpp": [], "gst/frames/a.cpp": ['"a.hpp"', '"b.hpp"'], "gst/frames/b.hpp": ['"c.hpp"'], "gst/frames/c.hpp": []}
+        self.assertEqual(faults(ring), [])
+        found = faults({**ring, "gst/frames/c.cpp": ['"a.hpp"']})
+        self.assertEqual(len(found), 1)
+        self.assertIn("gst/frames/a -> gst/frames/b -> gst/frames/c -> gst/frames/a: a cycle", found[0])
+
+    def test_a_knot_takes_no_more_modules(self):
+        for known in check_layers.KNOTS:
+            ring = {f"{one}.hpp": [f'"{Path(other).name}.hpp"'] for one, other in zip(known, known[1:] + known[:1])}
+            self.assertEqual(faults(ring), [])
+            folder = Path(known[0]).parent
+            found = faults({**ring, f"{known[0]}.cpp": ['"more.hpp"'], f"{folder}/more.hpp": [f'"{Path(known[1]).name}.hpp"']})
+            self.assertEqual(len(found), 1)
+            self.assertIn(f"{folder}/more", found[0])
+
+    def test_folders_must_not_include_each_other(self):
+        folder = "npucore/include/npucore"
+        one_way = {f"{folder}/error.hpp": [], f"{folder}/adapters/a.hpp": ["<npucore/error.hpp>"]}
+        self.assertEqual(faults(one_way), [])
+        found = faults({**one_way, f"{folder}/model.hpp": ["<npucore/adapters/a.hpp>"]})
+        self.assertEqual(len(found), 1)
+        self.assertIn(f"{folder} -> {folder}/adapters -> {folder}: a cycle", found[0])
+
     def test_a_folder_may_have_twenty_modules(self):
         modules = {f"gst/frames/m{i}{suffix}": [] for i in range(20) for suffix in (".cpp", ".hpp")}
         self.assertEqual(faults(modules), [])
