@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Fails on an #include that the house does not allow: the table of docs/architecture.md, as data. Also on modules or folders that
-include each other, on a name of Level Zero in npucore outside its room ze, on a variable of the software NPU in the library, and on a
-crowded folder.
+include each other, on a name of Level Zero outside its rooms, on a variable of the software NPU outside its own, and on a crowded folder.
 
 usage: check-layers.py [TREE]
 """
@@ -109,13 +108,15 @@ C_AND_POSIX = re.compile(
     r"math|memory|netdb|poll|pthread|pwd|sched|semaphore|setjmp|signal|spawn|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|"
     r"strings|syscall|time|unistd|wchar)\.h|[a-z0-9]*intrin\.h)$")
 
-# Level Zero's types, constants, calls and variables and the extensions' functions, in code or in a comment.
-DRIVER_NAME = re.compile(r"\bze_[a-z]\w*|\bZES?_\w+|\bzes?[A-Z]\w*|(?:->|\.)pfn\w*")
-DRIVER_ROOM = "ze"
-
-# The software NPU's variables, which only its own driver reads: the library asks what the driver says.
-SOFTNPU_VARIABLE = re.compile(r"\bSOFTNPU_\w+")
-NO_SOFTNPU_VARIABLES = "npucore/src/"
+# Names, in code or in a comment -> the rooms that may say them, and what to tell the others.
+NAMES = {
+    # Level Zero's types, constants, calls and variables and the extensions' functions.
+    r"\bze_[a-z]\w*|\bZES?_\w+|\bzes?[A-Z]\w*|(?:->|\.)pfn\w*":
+        (r"(ze|ze_npu/.*|softnpu/.*|bench|examples|tests/.*)$", "only ze, ze_npu and softnpu may say this"),
+    # The software NPU's variables, which only its own driver reads: the library asks what the driver says.
+    r"\bSOFTNPU_\w+":
+        (r"(softnpu/.*|bench|examples|tests/.*)$", "only the software NPU reads its variables; ask for an extension"),
+}
 
 SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".inc")
 HEADERS = (".h", ".hpp", ".inc")
@@ -191,15 +192,10 @@ def include_fault(name, room, targets):
     return f"{room} may not include {' or '.join(rooms_there)}"
 
 
-def driver_names(line, path):
-    """What npucore may only say in the room ze."""
-    in_npucore = path.startswith("npucore/") and room_of(path) != DRIVER_ROOM
-    return DRIVER_NAME.findall(line) if in_npucore else []
-
-
-def software_variables(line, path):
-    """What of the software NPU's variables the library must not name."""
-    return SOFTNPU_VARIABLE.findall(line) if path.startswith(NO_SOFTNPU_VARIABLES) else []
+def name_faults(line, room):
+    """What the line says that this room must not."""
+    return [f"{word}: {advice}" for pattern, (allowed, advice) in NAMES.items() if not re.match(allowed, room)
+            for word in re.findall(pattern, line)]
 
 
 def crowded_folders(files):
@@ -243,10 +239,7 @@ def check(tree):
         for number, line in enumerate((tree / path).read_text(errors="replace").splitlines(), 1):
             match = INCLUDE.match(line)
             if not match:
-                for word in driver_names(line, path):
-                    faults.append(f"{path}:{number}: {word}: only npucore's room {DRIVER_ROOM} may say this")
-                for word in software_variables(line, path):
-                    faults.append(f"{path}:{number}: {word}: only the software NPU reads its variables; ask for an extension")
+                faults += [f"{path}:{number}: {fault}" for fault in name_faults(line, room)]
                 continue
             name = match[2] or match[3]
             targets = resolve(name, path, by_name)
@@ -261,7 +254,7 @@ def main():
     faults = check(tree)
     print("\n".join(faults) if faults
           else f"layers: {len(files_of(tree))} files, every include is allowed, no modules or folders include each other, "
-               f"only {DRIVER_ROOM} names the driver's parts, no folder is crowded")
+               "only the driver's rooms name its parts, no folder is crowded")
     sys.exit(1 if faults else 0)
 
 
