@@ -21,7 +21,7 @@ BARE_ELSE = re.compile(r"^\s*else\b")
 HALF_SENTENCE = r"\s*(?P<word>Of|What|Who|Whose|By|Between) [a-z`]"
 CXX_COMMENT = re.compile(r"(^\s*\*+|(^|\s)/[/*]+<?)" + HALF_SENTENCE)
 HASH_COMMENT = re.compile(r"(^|\s)#+" + HALF_SENTENCE)
-COMMENTS = dict.fromkeys((*rooms.SOURCES, ".inc"), CXX_COMMENT) | dict.fromkeys((".py", ".sh", ".cmake"), HASH_COMMENT)
+COMMENTS = dict.fromkeys((".c", ".h", ".cpp", ".hpp", ".inc"), CXX_COMMENT) | dict.fromkeys((".py", ".sh", ".cmake"), HASH_COMMENT)
 COMMENTS_BY_NAME = dict.fromkeys(("meson.build", "meson_options.txt", "CMakeLists.txt"), HASH_COMMENT)
 
 

@@ -11,7 +11,7 @@
 
 namespace npu::ir {
 
-/// A blob file, taken apart. Looks into the file's bytes.
+/// The parts of a blob file, which point into the file's bytes.
 struct BlobView {
   std::span<const std::byte> native;  ///< the ELF, with its zero padding if the file has it
   std::optional<BlobDescription> description;  ///< only in blobs that npucore wrote

@@ -15,18 +15,17 @@
 
 namespace npu::ir {
 
-/// A blob's compiler and target; zeros and empty where they are not known.
+/// The tools and versions that made a blob; zero or empty if unknown.
 struct BuiltWith {
   std::string platform;
   Version compiler, elf, runtime;
   std::uint32_t driver_version = 0;
   bool operator==(const BuiltWith&) const = default;
 };
-/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592"; what is not known is
-/// left out.
+/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592", without unknown parts.
 std::string describe(const BuiltWith& built);
 
-/// What npucore writes beside a driver's blob.
+/// npucore's own description of a blob, written beside the driver's blob.
 struct BlobDescription {
   std::string model_name;
   std::optional<FrameInput> frame_input;
@@ -36,7 +35,7 @@ struct BlobDescription {
   BuiltWith built_with;
 };
 
-/// The description as XML text, and back. `compiler_version` is only for people who read the file.
+/// Converts the description to XML text. `compiler_version` is only for people who read the file.
 std::string write_description(const BlobDescription& description, std::uint32_t compiler_version);
 /// The description in the text. Throws std::invalid_argument that says what is wrong with it.
 BlobDescription read_description(std::string_view text);

@@ -20,7 +20,7 @@ using base::text;
   throw Error(code, text("cannot reshape ", base::quoted(model.path.string()), ": ", reason));
 }
 
-/// What is static in the model for all shapes of the old bounds stays true inside them.
+/// Facts that hold for all shapes within the old bounds hold for a shape inside them.
 bool fits(const Shape& shape, const std::optional<std::vector<Bounds>>& bounds) {
   if (!bounds) return true;
   for (std::size_t i = 0; i < shape.size(); ++i) {

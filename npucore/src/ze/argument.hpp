@@ -10,7 +10,7 @@
 
 namespace npu::ze {
 
-/// What the driver tells about one argument of a graph.
+/// One argument of a graph, as the driver describes it.
 struct ArgumentInfo {
   std::uint32_t index = 0;  ///< for pfnSetArgumentValue
   bool is_input = false;

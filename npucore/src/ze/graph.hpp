@@ -12,7 +12,7 @@
 
 namespace npu::ze {
 
-/// What a graph is made from. Drivers before graph extension 1.5 ignore the three switches.
+/// The source of a graph. Drivers before graph extension 1.5 ignore the three switches.
 struct GraphSource {
   enum class Format { kBlob, kModel };  ///< a driver's own binary, or a serialised IR
 
