@@ -124,6 +124,7 @@ set(NPUCORE_SOURCES
   npucore/src/ze/measurement.cpp
   npucore/src/ze/memory.cpp
   npucore/src/ze/npu_device.cpp
+  npucore/src/ze/platforms.cpp
   npucore/src/ze/queue.cpp
   npucore/src/ze/recording.cpp
   npucore/src/ze/recordings.cpp

@@ -95,7 +95,7 @@ ze_result_t device_get_properties(ze_device_handle_t device, ze_device_propertie
   const ze_npu_platform_t& platform = *config().platform;
   properties->type = kDeviceTypeNpu;
   properties->vendorId = kZeNpuPciVendorId;
-  properties->deviceId = platform.pciDeviceId;
+  properties->deviceId = platform.pciDeviceIds[0];
   properties->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
   properties->subdeviceId = 0;
   properties->coreClockRate = kCoreClockMHz;

@@ -11,6 +11,9 @@ namespace softnpu {
 namespace {
 
 constexpr uint32_t kDefaultPlatform = 4000;
+#define SOFTNPU_NAME(platform, ...) ", " #platform
+constexpr const char* kPlatforms = &ZE_NPU_PLATFORMS(SOFTNPU_NAME)[2];  // behind the first comma
+#undef SOFTNPU_NAME
 constexpr std::string_view kDelayPrefix = "delay:";
 
 std::optional<uint64_t> parse_number(std::string_view text) {
@@ -26,13 +29,11 @@ void complain(const char* name, const char* value, const char* choices) {
 }
 
 void read_platform(const char* value, Config& config) {
-  const uint64_t number = parse_number(value).value_or(0);
-  const bool known = number == 3720 || number == 4000 || number == 5010;
-  if (known) {
-    config.platform = ze_npu_platform_of_number(static_cast<uint32_t>(number));
+  if (const auto* known = ze_npu_platform_of_number(parse_number(value).value_or(0))) {
+    config.platform = known;
     return;
   }
-  complain("SOFTNPU_PLATFORM", value, "3720, 4000, 5010");
+  complain("SOFTNPU_PLATFORM", value, kPlatforms);
 }
 
 void read_execution(const char* text, Config& config) {

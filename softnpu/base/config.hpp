@@ -25,7 +25,7 @@ enum class Export {
 };
 
 struct Config {
-  const ze_npu_platform_t* platform;  ///< the product that the device acts as
+  const ze_npu_platform_t* platform;  ///< whose first product the device is
   Execution execution = Execution::kCpu;
   uint64_t delay_us = 0;
   bool strict = false;       ///< an early destroy ends the process, see early_destroy.hpp

@@ -109,8 +109,7 @@ ze_graph_desc_2_t driver_desc(const vcl::ModelDesc& model, const std::string& op
 }
 
 void check_device(const vcl::DeviceDesc& device) {
-  const auto* const known = ze_npu_platform_of_pci_id(device.device_id);
-  if (known != nullptr && known->platform == config().platform->platform) return;
+  if (ze_npu_platform_of_pci_id(device.device_id) == config().platform) return;
   throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "this compiler is for platform " +
                                                       std::to_string(config().platform->platform) +
                                                       ": SOFTNPU_PLATFORM chooses another");

@@ -69,7 +69,7 @@ bool is_library(std::string_view path) {
 Message compiler_request() {
   const ze_npu_platform_t& platform = *config().platform;
   return {"compiler",
-          {{"device", std::to_string(platform.pciDeviceId)},
+          {{"device", std::to_string(platform.pciDeviceIds[0])},
            {"revision", std::to_string(vcl::kNoRevision)},
            {"tiles", std::to_string(platform.numTiles)},
            {"log_level", "1"}}};

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include <ze_npu/platforms.h>
+
 #include "base/failure.hpp"
 
 namespace softnpu {
@@ -23,7 +25,9 @@ constexpr std::string_view kYesOrNo = "YES|NO|TRUE|FALSE|1|0";  // in any case
 constexpr std::string_view kWhole = "a whole number";
 constexpr std::string_view kPositive = "a whole number above 0";
 constexpr std::string_view kFromZero = "a whole number from 0 on";
-constexpr std::string_view kPlatforms = "AUTO_DETECT|3720|4000|5010|5020|6010";  // NPU_, VPU_...
+#define SOFTNPU_NAME(platform, ...) "|" #platform
+constexpr std::string_view kPlatforms = "AUTO_DETECT" ZE_NPU_PLATFORMS(SOFTNPU_NAME);  // NPU_...
+#undef SOFTNPU_NAME
 
 // In the order in which Intel's compiler learnt them, with the values of 8.4. Options that only
 // steer how hardware would schedule the graph are taken and change nothing here.

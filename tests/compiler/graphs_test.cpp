@@ -12,7 +12,7 @@
 
 #include "compile/library_client.hpp"
 #include "ir/ir_files.hpp"
-#include "ze/npu_device.hpp"
+#include "ze/platforms.hpp"
 
 #include "intels_compiler.hpp"
 
@@ -168,8 +168,9 @@ TEST_P(Platforms, TakeTheOptionsOfOurTable) {
 TEST_P(Platforms, TakeTheOptionsThatTheSoftwareNpuTakes) {
   ::setenv("SOFTNPU_PLATFORM", GetParam(), 1);
   ::setenv("SOFTNPU_COMPILER_VERSION", "8.4", 1);
+  const auto& known = *ze::known_platform(GetParam());
   LibraryClient software({std::getenv("SOFTNPU_LIBRARY"), std::nullopt, true},
-                         {ze::pci_device_id_of(GetParam()), ze::most_tiles(GetParam())}, nullptr);
+                         {known.pciDeviceIds[0], known.numTiles}, nullptr);
   LibraryClient& intels = library_for(GetParam());
   std::set<std::string> names = {"NO_SUCH_OPTION", "MODEL_PRIORITY", "CACHE_DIR"};
   for (const auto* library : {&software, &intels}) {

@@ -9,7 +9,7 @@
 
 #include "compile/compile_task.hpp"
 #include "compile/estimate.hpp"
-#include "ze/npu_device.hpp"
+#include "ze/platforms.hpp"
 
 namespace npu::test {
 
@@ -24,9 +24,10 @@ internal::LibraryClient& library_for(const std::string& platform) {
   static auto* const clients = new std::map<std::string, std::unique_ptr<LibraryClient>>;
   auto& client = (*clients)[platform];
   if (!client) {
+    const auto& known = *ze::known_platform(platform);
     client = std::make_unique<LibraryClient>(
         LibraryClient::Options{internal::compiler_library({}), std::nullopt, false},
-        internal::LibraryTarget{ze::pci_device_id_of(platform), ze::most_tiles(platform)}, nullptr);
+        internal::LibraryTarget{known.pciDeviceIds[0], known.numTiles}, nullptr);
   }
   return *client;
 }

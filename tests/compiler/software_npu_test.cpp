@@ -11,7 +11,7 @@
 #include "compile/compile_task.hpp"
 #include "compile/library_client.hpp"
 #include "ir/ir_files.hpp"
-#include "ze/npu_device.hpp"
+#include "ze/platforms.hpp"
 
 namespace npu::test {
 namespace {
@@ -60,9 +60,9 @@ void PrintTo(const Option& option, std::ostream* out) {
 class Options : public ::testing::TestWithParam<Option> {
  protected:
   static LibraryClient* client_of(const std::string& library) {
-    constexpr const char* kPlatform = "4000";
+    const auto& known = *ze::known_platform("4000");
     return new LibraryClient({library, std::nullopt, false},
-                             {ze::pci_device_id_of(kPlatform), ze::most_tiles(kPlatform)}, nullptr);
+                             {known.pciDeviceIds[0], known.numTiles}, nullptr);
   }
   /// Empty where it is taken.
   static std::string refusal_of(LibraryClient& library, const Option& option) try {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <npucore/compiler.hpp>
+
 #include "console.hpp"
 #include "frame_spec.hpp"
 #include "property_options.hpp"
@@ -36,7 +38,7 @@ void add_preprocess_options(CLI::App& app, Arguments& arguments) {
 
 /// Options that are short for a --property.
 void add_property_options(CLI::App& app, Arguments& arguments) {
-  const auto add = [&](const char* option, const char* property, const char* help) {
+  const auto add = [&](const char* option, const char* property, const std::string& help) {
     return app.add_option_function<std::string>(
         option,
         [&arguments, property](const std::string& value) {
@@ -45,7 +47,8 @@ void add_property_options(CLI::App& app, Arguments& arguments) {
         help);
   };
   add("--hint", "PERFORMANCE_HINT", "compile for throughput or latency");
-  add("--platform", "NPU_PLATFORM", "NPU generation to compile for: 3720, 4000, 5010, 5020");
+  add("--platform", "NPU_PLATFORM",
+      "NPU generation to compile for: " + CLI::detail::join(npu::platforms(), ", "));
   add("--tiles", "NPU_TILES", "tiles to compile for (default: by platform and hint)");
   add("--max-tiles", "NPU_MAX_TILES", "tiles that the target has, to compile off the device");
   add("--cache-dir", "CACHE_DIR", "folder that keeps compiled models for reuse");
@@ -63,10 +66,10 @@ void add_property_options(CLI::App& app, Arguments& arguments) {
 
 void add_target_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--target", arguments.targets,
-                 "compile for an NPU that need not be here, with Intel's compiler library: 3720, "
-                 "4000, 5010 or 5020; several, with commas, each write model.PLATFORM.blob")
+                 "compile for an NPU that need not be here, with Intel's compiler library; "
+                 "several, with commas, each write model.PLATFORM.blob")
       ->delimiter(',')
-      ->check(CLI::IsMember({"3720", "4000", "5010", "5020"}));
+      ->check(CLI::IsMember(npu::platforms()));
   app.add_flag("--estimate", arguments.estimate,
                "write nothing, and tell what the compiler expects of the model on the target; "
                "without --target on 3720, 4000 and 5010");

@@ -30,7 +30,7 @@ std::map<std::string, std::vector<std::string>> platforms_by_option(
 std::vector<CompilerReport> compiler_infos() {
   std::vector<CompilerReport> reports;
   std::optional<npu::Error> refusal;
-  for (const char* platform : {"3720", "4000", "5010", "5020"}) {
+  for (const std::string& platform : npu::platforms()) {
     try {
       reports.push_back({platform, npu::compiler_info({platform})});
     } catch (const npu::Error& error) {

@@ -6,9 +6,10 @@ namespace npu {
 
 /// An NPU to compile for, which need not be in this machine.
 struct CompileTarget {
-  std::string platform;     ///< "3720", "4000", "5010" or "5020"
+  std::string platform;     ///< one of platforms()
   std::uint32_t tiles = 0;  ///< most tiles to use; 0: all that the platform has
 };
+NPU_API std::vector<std::string> platforms();  ///< "3720", "4000", ...: all, the oldest first
 
 /// Intel's NPU compiler library, which runs in a helper process. The property
 /// NPUCORE_COMPILER_LIBRARY names it, else the environment variable, else the system's loader finds

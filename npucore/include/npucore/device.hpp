@@ -21,7 +21,7 @@ struct Version {
 struct DeviceInfo {
   std::string name;  ///< as the driver gives it
   bool is_software = false;
-  std::string platform;  ///< "3720", "4000", "5010", "5020"; empty if the PCI id is unknown
+  std::string platform;  ///< "3720", "4000", ...; empty if the PCI id is unknown
   std::uint32_t pci_device_id = 0;
   std::string pci_address;  ///< "0000:00:0b.0"
   std::uint32_t tiles = 0;

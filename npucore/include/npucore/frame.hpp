@@ -80,8 +80,7 @@ struct NPU_API FrameLayout {
 
   /// A layout without padding: the smallest strides and rows that the format allows.
   static FrameLayout tight(PixelFormat format, std::uint32_t width, std::uint32_t height);
-  /// Bytes that the graph reads from plane `index`: stride times rows.
-  std::size_t plane_size_bytes(std::size_t index) const;
+  std::size_t plane_size_bytes(std::size_t index) const;  ///< that the graph reads: stride * rows
   /// Throws Error(kInvalidArgument) that names the first impossible number.
   void validate() const;
   /// One line, also for cache keys: "NV12 1920x1080 bt709 limited, planes 2048x1080 2048x540".

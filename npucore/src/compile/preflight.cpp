@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "ir/byte_reader.hpp"
 #include "ir/elf_sections.hpp"
+#include "ze/platforms.hpp"
 
 namespace npu::internal {
 namespace {
@@ -37,21 +38,10 @@ std::optional<Version> version_note(std::span<const std::byte> note) {
   return Version{*major, *minor, *patch};
 }
 
-/// Three generations have their own numbers there; later ones have the platform's number.
 std::string platform_of(std::span<const std::byte> section) {
   ir::ByteReader reader(section);
   reader.take(kPlatformOffset);
-  const auto number = reader.number<std::uint64_t>().value_or(0);
-  switch (number) {
-    case 3:
-      return "3720";
-    case 4:
-      return "4000";
-    case 5:
-      return "5010";
-    default:
-      return number >= 1000 && number <= 9999 ? std::to_string(number) : std::string();
-  }
+  return ze::platform_of_blob(reader.number<std::uint64_t>().value_or(0));
 }
 
 void read_section(const std::string& name, std::uint32_t type, std::span<const std::byte> bytes,

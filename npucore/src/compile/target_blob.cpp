@@ -13,6 +13,7 @@
 #include "ir/states.hpp"
 #include "ir/support.hpp"
 #include "ze/npu_device.hpp"
+#include "ze/platforms.hpp"
 
 #include "compile_task.hpp"
 #include "estimate.hpp"
@@ -27,22 +28,22 @@ using base::text;
 
 /// The facts that a device of the target would give about itself.
 DeviceInfo device_of(const CompileTarget& target) {
+  const auto* const known = ze::known_platform(target.platform);
+  if (!known) {
+    throw Error(ErrorCode::kInvalidArgument,
+                text("no NPU has the platform ", base::quoted(target.platform), ": use one of ",
+                     base::join(ze::platform_names(), ", ")));
+  }
+  if (target.tiles > known->numTiles) {
+    throw Error(ErrorCode::kInvalidArgument,
+                text("an NPU of platform ", target.platform, " has at most ", known->numTiles,
+                     " tiles, not ", target.tiles));
+  }
   DeviceInfo device;
   device.platform = target.platform;
-  device.pci_device_id = ze::pci_device_id_of(target.platform);
+  device.pci_device_id = known->pciDeviceIds[0];
   device.name = "an NPU of platform " + target.platform;
-  const std::uint32_t most = ze::most_tiles(target.platform);
-  if (device.pci_device_id == 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                text("no NPU has the platform ", base::quoted(target.platform),
-                     ": use 3720, 4000, 5010 or 5020"));
-  }
-  if (target.tiles > most) {
-    throw Error(ErrorCode::kInvalidArgument,
-                text("an NPU of platform ", target.platform, " has at most ", most, " tiles, not ",
-                     target.tiles));
-  }
-  device.tiles = target.tiles == 0 ? most : target.tiles;
+  device.tiles = target.tiles == 0 ? known->numTiles : target.tiles;
   return device;
 }
 
@@ -141,6 +142,10 @@ class TargetCompilation {
 
 }  // namespace
 }  // namespace internal
+
+std::vector<std::string> platforms() {
+  return base::only_errors(ze::platform_names);
+}
 
 CompilerInfo compiler_info(const CompileTarget& target, const Properties& properties) {
   return base::only_errors([&] {

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "properties/property_table.hpp"
 #include "ze/device_queries.hpp"
+#include "ze/platforms.hpp"
 #include "ze/queue.hpp"
 
 #include "runtime.hpp"
@@ -19,8 +20,6 @@ namespace {
 
 using base::text;
 using Answer = std::string (*)(const Device::Impl&);
-
-constexpr std::uint32_t kFirstPlatform = 3720;
 
 std::string names_where(bool (*wanted)(const PropertyInfo&)) {
   std::vector<std::string> names;
@@ -176,8 +175,8 @@ std::uint32_t optimal_number_of_requests(const DeviceInfo& device, const Propert
   const PerformanceHint hint = properties.get(property::performance_hint);
   const bool throughput =
       hint == PerformanceHint::kThroughput || hint == PerformanceHint::kCumulativeThroughput;
-  const bool first = device.platform == std::to_string(kFirstPlatform);
-  const std::uint32_t best = !throughput ? 1 : first ? 4 : 8;
+  const auto* const known = ze::known_platform(device.platform);
+  const std::uint32_t best = !throughput ? 1 : known ? known->numRequests : 8;
   if (!properties.is_set(property::performance_hint_num_requests)) return best;
   const auto planned =
       static_cast<std::uint32_t>(properties.get(property::performance_hint_num_requests));

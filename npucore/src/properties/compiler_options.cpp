@@ -7,7 +7,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "ze/npu_device.hpp"
+#include "ze/platforms.hpp"
 
 #include "property_table.hpp"
 
@@ -143,7 +143,8 @@ std::int64_t max_tiles(const DeviceInfo& device, const Properties& properties) {
   if (properties.is_set(property::max_tiles)) return properties.get(property::max_tiles);
   const std::string platform = properties.get(property::platform);
   if (platform == "AUTO_DETECT" || platform == device.platform) return device.tiles;
-  return ze::most_tiles(platform);
+  const auto* const known = ze::known_platform(platform);
+  return known ? known->numTiles : 0;
 }
 
 }  // namespace npu::internal

@@ -4,11 +4,13 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <npucore/error.hpp>
 
 #include "base/api.hpp"
 #include "base/text.hpp"
+#include "ze/platforms.hpp"
 
 #include "property_values.hpp"
 
@@ -21,30 +23,34 @@ constexpr std::uint32_t compiler(std::uint32_t major, std::uint32_t minor) {
   return major << 16 | minor;
 }
 
-PropertyRow read_only(const char* name, const char* values, const char* meaning, bool of_device,
+std::string platforms(std::string_view separator) {
+  return base::join(ze::platform_names(), separator);
+}
+
+PropertyRow read_only(const char* name, std::string values, const char* meaning, bool of_device,
                       bool of_model) {
   PropertyRow row;
   row.info.name = name;
-  row.info.values = values;
+  row.info.values = std::move(values);
   row.info.meaning = meaning;
   row.info.of_device = of_device;
   row.info.of_model = of_model;
   return row;
 }
-PropertyRow device_fact(const char* name, const char* values, const char* meaning) {
-  return read_only(name, values, meaning, true, false);
+PropertyRow device_fact(const char* name, std::string values, const char* meaning) {
+  return read_only(name, std::move(values), meaning, true, false);
 }
 PropertyRow model_fact(const char* name, const char* values, const char* meaning) {
   return read_only(name, values, meaning, false, true);
 }
-PropertyRow fact_of_both(const char* name, const char* values, const char* meaning) {
-  return read_only(name, values, meaning, true, true);
+PropertyRow fact_of_both(const char* name, std::string values, const char* meaning) {
+  return read_only(name, std::move(values), meaning, true, true);
 }
 
 /// A row that steers npucore or the driver's queue, not the compiler.
-PropertyRow setting(const char* name, NormalizeValue normalize, const char* values,
+PropertyRow setting(const char* name, NormalizeValue normalize, std::string values,
                     const char* default_value, const char* meaning) {
-  PropertyRow row = fact_of_both(name, values, meaning);
+  PropertyRow row = fact_of_both(name, std::move(values), meaning);
   row.info.access = Access::kReadWrite;
   row.info.default_value = default_value;
   row.normalize = normalize;
@@ -88,7 +94,7 @@ std::vector<PropertyRow> facts() {
                   "the platform of each NPU that the loader offers this process"),
       device_fact("FULL_DEVICE_NAME", "text", "the device's name, from its driver"),
       device_fact("DEVICE_UUID", "32 hexadecimal digits", "identifies the device"),
-      device_fact("DEVICE_ARCHITECTURE", "3720, 4000, 5010, 5020",
+      device_fact("DEVICE_ARCHITECTURE", platforms(", "),
                   "the device's platform; empty if its PCI id is unknown"),
       device_fact("DEVICE_TYPE", "INTEGRATED, DISCRETE", "whether it shares the CPU's memory"),
       device_fact("DEVICE_GOPS", "list of TYPE:NUMBER",
@@ -136,7 +142,7 @@ std::vector<PropertyRow> settings() {
               "keep compiled models in this folder; the driver's own cache is then bypassed"),
       setting("CACHE_SIZE", byte_count, "bytes, or with K, M, G", "4294967296",
               "largest size of CACHE_DIR; the least recently used entries are deleted first"),
-      setting("DEVICE_ID", device_id, "empty | 3720 | 4000 | 5010 | 5020", "",
+      setting("DEVICE_ID", device_id, "empty | " + platforms(" | "), "",
               "refuse a device of another platform; empty accepts any"),
       setting("EXCLUSIVE_ASYNC_REQUESTS", yes_no, "YES | NO", "NO",
               "one thread for the callbacks of all models that set it"),
@@ -218,9 +224,9 @@ std::vector<PropertyRow> target_settings() {
       for_compiler(setting("NPU_MAX_TILES", max_tiles_number, "1..6", "",
                            "upper limit of NPU_TILES; default: the device's; set it to "
                            "compile for another device")),
-      for_compiler(setting(
-          "NPU_PLATFORM", platform_name, "AUTO_DETECT | 3720 | 4000 | 5010 | 5020", "AUTO_DETECT",
-          "platform to compile for; a driver's compiler accepts only its own device's")),
+      for_compiler(
+          setting("NPU_PLATFORM", platform_name, "AUTO_DETECT | " + platforms(" | "), "AUTO_DETECT",
+                  "platform to compile for; a driver's compiler accepts only its own device's")),
       for_compiler(setting("NPU_STEPPING", whole_number, "0 and up", "",
                            "the device's revision to compile for; default: the driver's"),
                    compiler(5, 3)),

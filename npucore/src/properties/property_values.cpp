@@ -14,6 +14,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
+#include "ze/platforms.hpp"
 
 namespace npu {
 namespace {
@@ -200,12 +201,14 @@ std::string compiler_type_name(const std::string& value) {
 }
 
 std::string platform_name(const std::string& value) {
-  return one_of(without_prefix(value), {"AUTO_DETECT", "3720", "4000", "5010", "5020"});
+  auto valid = ze::platform_names();
+  valid.insert(valid.begin(), "AUTO_DETECT");
+  return one_of(without_prefix(value), valid);
 }
 
 std::string device_id(const std::string& value) {
   if (value.empty()) return value;
-  return one_of(without_prefix(value), {"3720", "4000", "5010", "5020"});
+  return one_of(without_prefix(value), ze::platform_names());
 }
 
 std::string compilation_mode_params(const std::string& value) {

@@ -1,7 +1,6 @@
 #include "npu_device.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include "base/text.hpp"
@@ -73,12 +72,6 @@ void append_npus(const NpuDevice& driver, std::vector<NpuDevice>& npus, std::str
   }
 }
 
-const ze_npu_platform_t* known_platform(const std::string& platform) {
-  std::uint32_t number = 0;
-  std::from_chars(platform.data(), platform.data() + platform.size(), number);
-  return ze_npu_platform_of_number(number);
-}
-
 }  // namespace
 
 bool NpuDevice::is_software() const {
@@ -109,16 +102,6 @@ Version version_of(std::uint32_t word) {
 
 std::uint32_t version_word(const Version& version) {
   return ze_npu_version(version.major, version.minor);
-}
-
-std::uint32_t most_tiles(const std::string& platform) {
-  const auto* known = known_platform(platform);
-  return known ? known->numTiles : 0;
-}
-
-std::uint32_t pci_device_id_of(const std::string& platform) {
-  const auto* known = known_platform(platform);
-  return known ? known->pciDeviceId : 0;
 }
 
 std::uint32_t NpuDevice::extension_version(const std::string& extension_name) const {

@@ -47,13 +47,8 @@ struct NpuDevice {
 Version version_of(std::uint32_t word);
 std::uint32_t version_word(const Version& version);
 
-/// Most tiles that the platform ("4000") has; 0 for an unknown one.
-std::uint32_t most_tiles(const std::string& platform);
-/// The PCI device id of the platform's first product; 0 for an unknown one.
-std::uint32_t pci_device_id_of(const std::string& platform);
-
-/// Every device of type VPU whose driver has the graph extension. `problem` takes a call that
-/// failed meanwhile.
+/// Every device of type VPU whose driver has the graph extension. `problem` takes the call that was
+/// refused while looking.
 std::vector<NpuDevice> find_npus(const Loader& loader,
                                  const std::vector<ze_driver_handle_t>& drivers,
                                  std::string& problem);

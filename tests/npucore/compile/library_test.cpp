@@ -181,7 +181,7 @@ TEST_F(Libraries, SayWhereTheyComeFromWhereThereAreNone) {
 }
 
 TEST_F(Libraries, AreNotAskedForTargetsThatDoNotExist) {
-  expect_error(ErrorCode::kInvalidArgument, "use 3720, 4000, 5010 or 5020", [&] {
+  expect_error(ErrorCode::kInvalidArgument, "use one of 3720, 4000, 5010, 5020, 6010", [&] {
     compile_for({"4001", 0}, model_, with_library());
   });
   expect_error(ErrorCode::kInvalidArgument, "at most 6 tiles, not 7", [&] {

@@ -123,6 +123,7 @@ TEST(BuiltWith, ReadsThePlatformOfIntelsCompiler) {
   EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 4)).platform, "4000");
   EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 5)).platform, "5010");
   EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 5020)).platform, "5020");
+  EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 7010)).platform, "7010");
   EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 6)).platform, "");
   EXPECT_EQ(versions_of(elf_with_section("meta.PlatformInfo", 0x8aaaaaaf, "short")).platform, "");
 }

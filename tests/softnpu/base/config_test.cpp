@@ -21,15 +21,17 @@ Config read_with(const std::map<std::string, std::string>& variables) {
 TEST(Config, HasDefaults) {
   const Config config = read_with({});
   EXPECT_EQ(config.platform->platform, 4000u);
-  EXPECT_EQ(config.platform->pciDeviceId, 0x643e);
+  EXPECT_EQ(config.platform->pciDeviceIds[0], 0x643e);
   EXPECT_EQ(config.execution, Execution::kCpu);
   EXPECT_FALSE(config.allow_memfd);
   EXPECT_TRUE(config.trace_path.empty());
 }
 
 TEST(Config, TakesEveryPlatform) {
-  EXPECT_EQ(read_with({{"SOFTNPU_PLATFORM", "3720"}}).platform->pciDeviceId, 0x7d1d);
-  EXPECT_EQ(read_with({{"SOFTNPU_PLATFORM", "5010"}}).platform->pciDeviceId, 0xb03e);
+  for (const auto& known : kZeNpuPlatforms) {
+    const std::string name = std::to_string(known.platform);
+    EXPECT_EQ(read_with({{"SOFTNPU_PLATFORM", name}}).platform, &known);
+  }
 }
 
 TEST(Config, AsksTheRealCompilerOnlyWhenToldTo) {

@@ -21,6 +21,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "platforms.h"
+
 // ------------------------------------------------------------------------------------------------
 // Versions and names
 
@@ -117,35 +119,7 @@ inline constexpr ze_device_uuid_t ze_intel_npu_device_uuid = {{0x80, 0xd1, 0xd1,
                                                                0x11, 0xea, 0xb3, 0xde, 0x02, 0x42,
                                                                0xac, 0x13, 0x00, 0x04}};
 
-struct ze_npu_platform_t {
-  uint16_t pciDeviceId;
-  uint32_t platform;  // as NPU_PLATFORM and DEVICE_ARCHITECTURE spell it
-  uint32_t numTiles;  // most tiles of the product; a part may have fewer
-  const char* product;
-};
-
-inline constexpr uint32_t kZeNpuPciVendorId = 0x8086;
-inline constexpr ze_npu_platform_t kZeNpuPlatforms[] = {
-    {0x7d1d, 3720, 2, "Meteor Lake"},  {0xad1d, 3720, 2, "Arrow Lake"},
-    {0x643e, 4000, 6, "Lunar Lake"},   {0xb03e, 5010, 3, "Panther Lake"},
-    {0xfd3e, 5020, 1, "Wildcat Lake"},
-};
-
-// Null for an unknown id.
-constexpr const ze_npu_platform_t* ze_npu_platform_of_pci_id(uint32_t pciDeviceId) {
-  for (const ze_npu_platform_t& entry : kZeNpuPlatforms) {
-    if (entry.pciDeviceId == pciDeviceId) return &entry;
-  }
-  return nullptr;
-}
-
-// The first product of a platform; null for an unknown platform.
-constexpr const ze_npu_platform_t* ze_npu_platform_of_number(uint32_t platform) {
-  for (const ze_npu_platform_t& entry : kZeNpuPlatforms) {
-    if (entry.platform == platform) return &entry;
-  }
-  return nullptr;
-}
+inline constexpr uint32_t kZeNpuPciVendorId = 0x8086;  // platforms.h has the device ids
 
 // ------------------------------------------------------------------------------------------------
 // Graph extension: constants
