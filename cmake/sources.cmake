@@ -21,6 +21,7 @@ set(NPUCORE_SOURCES
   npucore/src/base/mapped_file.cpp
   npucore/src/base/open_input.cpp
   npucore/src/base/page_buffer.cpp
+  npucore/src/base/pixel_formats.cpp
   npucore/src/base/text.cpp
   npucore/src/base/types.cpp
   npucore/src/compile/blob.cpp

@@ -27,11 +27,6 @@ struct InputType {
   bool channels_last;
 };
 
-constexpr PixelFormat kFormats[] = {
-    PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,   PixelFormat::kBGR,
-    PixelFormat::kRGBx, PixelFormat::kBGRx, PixelFormat::kGray8, PixelFormat::kNV21,
-    PixelFormat::kYUY2, PixelFormat::kP010, PixelFormat::kYV12,  PixelFormat::kNV16,
-    PixelFormat::kARGB, PixelFormat::kABGR, PixelFormat::kUYVY,  PixelFormat::kGray16};
 constexpr InputType kTypes[] = {{"f32", "f32", false}, {"f16", "f16", false},
                                 {"u8", "u8", false},   {"u8_nhwc", "u8", true},
                                 {"i8", "i8", false},   {"f32_nhwc", "f32", true}};
@@ -39,8 +34,9 @@ constexpr InputType kTypes[] = {{"f32", "f32", false}, {"f16", "f16", false},
 /// One of all combinations, by its number.
 struct Graph {
   explicit Graph(std::size_t number) : rest_(number) {
+    const auto formats = pixel_formats();
     platform = kPlatforms[next(std::size(kPlatforms))];
-    format = kFormats[next(std::size(kFormats))];
+    format = formats[next(formats.size())];
     type = kTypes[next(std::size(kTypes))];
     odd = next(2) == 1;
     padding = next(3);

@@ -194,10 +194,7 @@ TEST(ContainerTest, GivesTheFrameInputBack) {
 }
 
 TEST(ContainerTest, GivesFramesOfEveryFormatBack) {
-  for (const auto format :
-       {PixelFormat::kNV21, PixelFormat::kYUY2, PixelFormat::kP010, PixelFormat::kI420,
-        PixelFormat::kYV12, PixelFormat::kNV16, PixelFormat::kARGB, PixelFormat::kABGR,
-        PixelFormat::kUYVY, PixelFormat::kGray16}) {
+  for (const auto format : pixel_formats()) {
     BlobDescription written = description();
     written.frame_input->preprocess.frame = FrameLayout::tight(format, 33, 17);
     written.frame_input->plane_inputs.resize(written.frame_input->preprocess.frame.planes.size());

@@ -15,8 +15,10 @@ void add_preprocess_options(CLI::App& app, Arguments& arguments) {
   auto* frame = app.add_option(
       "--frame", arguments.frame,
       "make the model take video frames: FORMAT:WIDTHxHEIGHT[:stride=N[,N,N]][:rows=N[,N,N]]"
-      "[:crop=LEFT,TOP]; FORMAT is NV12, I420, NV21, YV12, NV16, YUY2, UYVY, P010_10LE, RGB, BGR, "
-      "RGBx, BGRx, ARGB, ABGR, GRAY8 or GRAY16_LE");
+      "[:crop=LEFT,TOP]; FORMAT is " +
+          CLI::detail::join(
+              npu::pixel_formats(),
+              [](npu::PixelFormat format) { return std::string(npu::to_string(format)); }, ", "));
   const auto add = [&](const char* name, std::string& value, const char* help) {
     return app.add_option(name, value, help)->needs(frame);
   };

@@ -125,8 +125,7 @@ npu::ColorMatrix usual_matrix(const npu::FrameLayout& frame) {
 }
 
 npu::ColorRange usual_range(const npu::FrameLayout& frame) {
-  const bool is_gray =
-      frame.format == npu::PixelFormat::kGray8 || frame.format == npu::PixelFormat::kGray16;
+  const bool is_gray = std::string(to_string(frame.format)).starts_with("GRAY");
   return is_gray ? npu::ColorRange::kFull : npu::ColorRange::kLimited;
 }
 

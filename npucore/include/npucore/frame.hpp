@@ -26,6 +26,7 @@ enum class ColorRange { kLimited, kFull };
 enum class ResizeMode { kStretch, kLetterbox, kCrop, kFitToWindow };
 enum class ChannelOrder { kRGB, kBGR };  ///< the order that the model expects
 
+NPU_API std::vector<PixelFormat> pixel_formats();  ///< all of them
 NPU_API const char* to_string(PixelFormat format);
 NPU_API const char* to_string(ColorMatrix matrix);
 NPU_API const char* to_string(ColorRange range);
@@ -56,8 +57,7 @@ struct PlaneShape {
     return static_cast<std::uint32_t>((begin + count + pixels - 1) / pixels - begin / pixels);
   }
 };
-/// The shape of each plane of the format.
-NPU_API std::span<const PlaneShape> plane_shapes(PixelFormat format);
+NPU_API std::span<const PlaneShape> plane_shapes(PixelFormat format);  ///< one for each plane
 
 /// One plane's layout in memory, from the start of its tensor.
 struct PlaneLayout {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <npucore/error.hpp>
+#include <npucore/types.hpp>
 
 #include "text.hpp"
 
@@ -26,11 +27,10 @@ const char* name_of(const std::array<EnumName<Enum>, N>& names, Enum value) {
   return "unknown";
 }
 
-/// Throws Error(kInvalidArgument) that lists the valid names; `what` is the kind of thing:
-/// "pixel format".
-template <class Enum, std::size_t N>
-Enum value_of(const std::array<EnumName<Enum>, N>& names, std::string_view name,
-              std::string_view what) {
+/// The value of the row, an EnumName or one that tells more, with this name. Throws
+/// Error(kInvalidArgument) that lists the valid names; `what` is the kind of thing: "pixel format".
+template <class Row, std::size_t N>
+auto value_of(const std::array<Row, N>& names, std::string_view name, std::string_view what) {
   std::vector<const char*> valid;
   for (const auto& entry : names) {
     if (name == entry.name) return entry.value;
@@ -39,5 +39,9 @@ Enum value_of(const std::array<EnumName<Enum>, N>& names, std::string_view name,
   throw Error(ErrorCode::kInvalidArgument,
               text(quoted(name), " is not a ", what, ": use one of ", join(valid, ", ")));
 }
+
+/// The inverse of to_string(ElementType), in any letter case; kUnknown for a name that it does not
+/// know.
+ElementType element_type_from_string(std::string_view name);
 
 }  // namespace npu::base

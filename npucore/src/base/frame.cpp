@@ -11,24 +11,6 @@ namespace {
 using base::EnumName;
 using base::text;
 
-constexpr std::array kFormats = {
-    EnumName<PixelFormat>{PixelFormat::kNV12, "NV12"},
-    EnumName<PixelFormat>{PixelFormat::kI420, "I420"},
-    EnumName<PixelFormat>{PixelFormat::kRGB, "RGB"},
-    EnumName<PixelFormat>{PixelFormat::kBGR, "BGR"},
-    EnumName<PixelFormat>{PixelFormat::kRGBx, "RGBx"},
-    EnumName<PixelFormat>{PixelFormat::kBGRx, "BGRx"},
-    EnumName<PixelFormat>{PixelFormat::kGray8, "GRAY8"},
-    EnumName<PixelFormat>{PixelFormat::kNV21, "NV21"},
-    EnumName<PixelFormat>{PixelFormat::kYUY2, "YUY2"},
-    EnumName<PixelFormat>{PixelFormat::kP010, "P010_10LE"},
-    EnumName<PixelFormat>{PixelFormat::kYV12, "YV12"},
-    EnumName<PixelFormat>{PixelFormat::kNV16, "NV16"},
-    EnumName<PixelFormat>{PixelFormat::kARGB, "ARGB"},
-    EnumName<PixelFormat>{PixelFormat::kABGR, "ABGR"},
-    EnumName<PixelFormat>{PixelFormat::kUYVY, "UYVY"},
-    EnumName<PixelFormat>{PixelFormat::kGray16, "GRAY16_LE"},
-};
 constexpr std::array kMatrices = {
     EnumName<ColorMatrix>{ColorMatrix::kBT601, "bt601"},
     EnumName<ColorMatrix>{ColorMatrix::kBT709, "bt709"},
@@ -48,16 +30,6 @@ constexpr std::array kChannelOrders = {
     EnumName<ChannelOrder>{ChannelOrder::kRGB, "RGB"},
     EnumName<ChannelOrder>{ChannelOrder::kBGR, "BGR"},
 };
-
-constexpr PlaneShape kSemiPlanar[] = {{1, 1, 1}, {2, 2, 2}};
-constexpr PlaneShape kSemiPlanar422[] = {{1, 1, 1}, {2, 2, 1}};
-constexpr PlaneShape kPlanar[] = {{1, 1, 1}, {1, 2, 2}, {1, 2, 2}};
-constexpr PlaneShape kSemiPlanar16[] = {{2, 1, 1}, {4, 2, 2}};
-constexpr PlaneShape kPairs[] = {{4, 2, 1}};
-constexpr PlaneShape kThreeBytes[] = {{3, 1, 1}};
-constexpr PlaneShape kFourBytes[] = {{4, 1, 1}};
-constexpr PlaneShape kOneByte[] = {{1, 1, 1}};
-constexpr PlaneShape kTwoBytes[] = {{2, 1, 1}};
 
 [[noreturn]] void fail(const FrameLayout& frame, const std::string& why) {
   throw Error(ErrorCode::kInvalidArgument,
@@ -82,9 +54,6 @@ void validate_plane(const FrameLayout& frame, std::size_t index, const PlaneShap
 
 }  // namespace
 
-const char* to_string(PixelFormat format) {
-  return base::name_of(kFormats, format);
-}
 const char* to_string(ColorMatrix matrix) {
   return base::name_of(kMatrices, matrix);
 }
@@ -98,9 +67,6 @@ const char* to_string(ChannelOrder order) {
   return base::name_of(kChannelOrders, order);
 }
 
-PixelFormat pixel_format_from_string(const std::string& name) {
-  return base::value_of(kFormats, name, "pixel format");
-}
 ColorMatrix color_matrix_from_string(const std::string& name) {
   return base::value_of(kMatrices, name, "colour matrix");
 }
@@ -112,37 +78,6 @@ ResizeMode resize_mode_from_string(const std::string& name) {
 }
 ChannelOrder channel_order_from_string(const std::string& name) {
   return base::value_of(kChannelOrders, name, "channel order");
-}
-
-std::span<const PlaneShape> plane_shapes(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::kNV12:
-    case PixelFormat::kNV21:
-      return kSemiPlanar;
-    case PixelFormat::kNV16:
-      return kSemiPlanar422;
-    case PixelFormat::kI420:
-    case PixelFormat::kYV12:
-      return kPlanar;
-    case PixelFormat::kP010:
-      return kSemiPlanar16;
-    case PixelFormat::kYUY2:
-    case PixelFormat::kUYVY:
-      return kPairs;
-    case PixelFormat::kRGB:
-    case PixelFormat::kBGR:
-      return kThreeBytes;
-    case PixelFormat::kRGBx:
-    case PixelFormat::kBGRx:
-    case PixelFormat::kARGB:
-    case PixelFormat::kABGR:
-      return kFourBytes;
-    case PixelFormat::kGray8:
-      return kOneByte;
-    case PixelFormat::kGray16:
-      return kTwoBytes;
-  }
-  return {};
 }
 
 FrameLayout FrameLayout::tight(PixelFormat format, std::uint32_t width, std::uint32_t height) {

@@ -5,8 +5,8 @@
 #include <npucore/error.hpp>
 #include <npucore/types.hpp>
 
+#include "enum_names.hpp"
 #include "text.hpp"
-#include "type_names.hpp"
 
 namespace npu {
 namespace {

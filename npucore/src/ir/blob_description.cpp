@@ -10,8 +10,8 @@
 
 #include <npucore/error.hpp>
 
+#include "base/enum_names.hpp"
 #include "base/text.hpp"
-#include "base/type_names.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/limits.hpp"
 #include "ir/graph/xml.hpp"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/pixel_formats.hpp"
+
 namespace npu::ir {
 namespace {
 
@@ -21,12 +23,6 @@ Levels levels(ColorRange range, int bits) {
   return {0, gain, gain};
 }
 
-int bits_per_component(PixelFormat format) {
-  constexpr int kByte = 8, kP010Bits = 10, kWord = 16;
-  if (format == PixelFormat::kGray16) return kWord;
-  return format == PixelFormat::kP010 ? kP010Bits : kByte;
-}
-
 /// Shares of R, G and B in Y.
 ColorMap::Row luma_weights(ColorMatrix matrix) {
   switch (matrix) {
@@ -43,7 +39,7 @@ ColorMap::Row luma_weights(ColorMatrix matrix) {
 ColorMap yuv_to_rgb(const FrameLayout& frame) {
   const auto [kr, kg, kb] = luma_weights(frame.matrix);
   const auto [luma_zero, luma_gain, chroma_gain] =
-      levels(frame.range, bits_per_component(frame.format));
+      levels(frame.range, base::row_of(frame.format).bits);
   const double red = 2 * (1 - kr) * chroma_gain;
   const double blue = 2 * (1 - kb) * chroma_gain;
   ColorMap map;
@@ -58,7 +54,7 @@ ColorMap yuv_to_rgb(const FrameLayout& frame) {
 
 /// Also used for a grey frame and a colour model, whose channels are then equal.
 ColorMap luma_to_gray(const FrameLayout& frame, std::uint32_t channels) {
-  const auto [zero, gain, chroma_gain] = levels(frame.range, bits_per_component(frame.format));
+  const auto [zero, gain, chroma_gain] = levels(frame.range, base::row_of(frame.format).bits);
   return {std::vector<ColorMap::Row>(channels, {gain, 0, 0}),
           std::vector<double>(channels, -gain * zero), gain != 1 || zero != 0};
 }
@@ -68,25 +64,10 @@ ColorMap rgb_to(const FrameLayout& frame, std::uint32_t channels) {
   return {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0}};
 }
 
-bool is_rgb(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::kRGB:
-    case PixelFormat::kBGR:
-    case PixelFormat::kRGBx:
-    case PixelFormat::kBGRx:
-    case PixelFormat::kARGB:
-    case PixelFormat::kABGR:
-      return true;
-    default:
-      return false;
-  }
-}
-
 ColorMap map_of(const FrameLayout& frame, std::uint32_t channels) {
-  if (is_rgb(frame.format)) return rgb_to(frame, channels);
-  const bool has_chroma =
-      frame.format != PixelFormat::kGray8 && frame.format != PixelFormat::kGray16;
-  return channels > 1 && has_chroma ? yuv_to_rgb(frame) : luma_to_gray(frame, channels);
+  const auto& format = base::row_of(frame.format);
+  if (format.has('r')) return rgb_to(frame, channels);
+  return channels > 1 && format.has('u') ? yuv_to_rgb(frame) : luma_to_gray(frame, channels);
 }
 
 }  // namespace

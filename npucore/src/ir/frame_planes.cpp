@@ -1,5 +1,9 @@
 #include "frame_planes.hpp"
 
+#include <utility>
+
+#include "base/pixel_formats.hpp"
+
 namespace npu::ir {
 namespace {
 
@@ -9,83 +13,63 @@ std::string with_suffix(const std::string& name, const std::string& suffix) {
   return suffix.empty() ? name : name + "/" + suffix;
 }
 
-PlaneView bytes_of(std::string name, std::size_t plane, const std::vector<Component>& components) {
-  PlaneView view{std::move(name), plane, {}};
-  for (const auto component : components) view.channels.push_back({component, 1});
-  return view;
+/// Each letter once: "uv" of "uuvv".
+std::string components_of(std::string_view bytes) {
+  std::string components;
+  for (const char letter : bytes) {
+    if (components.find(letter) == std::string::npos) {
+      components += letter;
+    }
+  }
+  return components;
 }
 
-/// Skips a filler byte in front of the channels.
-PlaneView after_a_byte(PlaneView view) {
-  view.first_byte = 1;
-  return view;
+Component component_of(char letter) {
+  constexpr std::string_view kInOrder = "yuvrgb";
+  return static_cast<Component>(kInOrder.find(letter) % 3);
 }
 
-/// A view of little-endian 16-bit words, in steps of 8 bits.
-PlaneView words_of(std::string name, std::size_t plane, const std::vector<Component>& components) {
+/// A view of a plane; little-endian 16-bit words count in steps of 8 bits.
+PlaneView view_of(std::string name, std::size_t plane, std::string_view bytes) {
   constexpr double kLowByte = 1.0 / 256;
-  PlaneView view{std::move(name), plane, {}};
-  for (const auto component : components) {
-    view.channels.push_back({component, kLowByte});
-    view.channels.push_back({component, 1});
+  PlaneView view{std::move(name), plane, {}, false, bytes.find_first_not_of('x')};
+  for (std::size_t i = view.first_byte; i < bytes.size() && bytes[i] != 'x'; ++i) {
+    const bool is_low = i + 1 < bytes.size() && bytes[i] == bytes[i + 1];
+    view.channels.push_back({component_of(bytes[i]), is_low ? kLowByte : 1});
   }
   return view;
+}
+
+/// Two Y with the Cb and Cr that they share.
+std::vector<PlaneView> views_of_pairs(std::size_t plane, std::string_view bytes) {
+  auto chroma = view_of("uv", plane, bytes);
+  for (auto& channel : chroma.channels) {
+    channel.share = channel.component == PlaneView::kY ? 0 : 1;
+  }
+  return {{"y", plane, {{PlaneView::kY, 1}}, true, bytes.find('y')}, std::move(chroma)};
 }
 
 }  // namespace
 
 std::vector<std::string> plane_suffixes(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::kNV12:
-    case PixelFormat::kNV16:
-    case PixelFormat::kP010:
-      return {"y", "uv"};
-    case PixelFormat::kNV21:
-      return {"y", "vu"};
-    case PixelFormat::kI420:
-      return {"y", "u", "v"};
-    case PixelFormat::kYV12:
-      return {"y", "v", "u"};
-    default:
-      return {""};
+  const auto& row = base::row_of(format);
+  if (row.planes.size() == 1) return {""};
+  std::vector<std::string> suffixes;
+  for (std::size_t i = 0; i < row.planes.size(); ++i) {
+    suffixes.push_back(components_of(row.bytes[i]));
   }
+  return suffixes;
 }
 
 std::vector<PlaneView> plane_views(PixelFormat format) {
-  constexpr auto kY = PlaneView::kY, kCb = PlaneView::kCb, kCr = PlaneView::kCr;
-  constexpr auto kR = PlaneView::kR, kG = PlaneView::kG, kB = PlaneView::kB;
-  switch (format) {
-    case PixelFormat::kNV12:
-    case PixelFormat::kNV16:
-      return {bytes_of("y", 0, {kY}), bytes_of("uv", 1, {kCb, kCr})};
-    case PixelFormat::kNV21:
-      return {bytes_of("y", 0, {kY}), bytes_of("vu", 1, {kCr, kCb})};
-    case PixelFormat::kI420:
-      return {bytes_of("y", 0, {kY}), bytes_of("u", 1, {kCb}), bytes_of("v", 2, {kCr})};
-    case PixelFormat::kYV12:
-      return {bytes_of("y", 0, {kY}), bytes_of("v", 1, {kCr}), bytes_of("u", 2, {kCb})};
-    case PixelFormat::kP010:
-      return {words_of("y", 0, {kY}), words_of("uv", 1, {kCb, kCr})};
-    case PixelFormat::kYUY2:
-      return {{"y", 0, {{kY, 1}}, true}, {"uv", 0, {{kY, 0}, {kCb, 1}, {kY, 0}, {kCr, 1}}}};
-    case PixelFormat::kUYVY:
-      return {{"y", 0, {{kY, 1}}, true, 1}, {"uv", 0, {{kCb, 1}, {kY, 0}, {kCr, 1}, {kY, 0}}}};
-    case PixelFormat::kRGB:
-    case PixelFormat::kRGBx:
-      return {bytes_of("", 0, {kR, kG, kB})};
-    case PixelFormat::kBGR:
-    case PixelFormat::kBGRx:
-      return {bytes_of("", 0, {kB, kG, kR})};
-    case PixelFormat::kARGB:
-      return {after_a_byte(bytes_of("", 0, {kR, kG, kB}))};
-    case PixelFormat::kABGR:
-      return {after_a_byte(bytes_of("", 0, {kB, kG, kR}))};
-    case PixelFormat::kGray8:
-      return {bytes_of("", 0, {kY})};
-    case PixelFormat::kGray16:
-      return {words_of("", 0, {kY})};
+  const auto& row = base::row_of(format);
+  if (row.planes.size() == 1 && row.has('u')) return views_of_pairs(0, row.bytes[0]);
+  const auto names = plane_suffixes(format);
+  std::vector<PlaneView> views;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    views.push_back(view_of(names[i], i, row.bytes[i]));
   }
-  return {};
+  return views;
 }
 
 FramePlanes::FramePlanes(GraphBuilder& builder, const FrameLayout& frame, const Port& replaced)

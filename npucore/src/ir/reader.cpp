@@ -6,8 +6,8 @@
 
 #include <npucore/error.hpp>
 
+#include "base/enum_names.hpp"
 #include "base/text.hpp"
-#include "base/type_names.hpp"
 #include "ir/graph/constant.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"

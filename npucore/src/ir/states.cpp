@@ -4,8 +4,8 @@
 #include <cstring>
 #include <span>
 
+#include "base/enum_names.hpp"
 #include "base/text.hpp"
-#include "base/type_names.hpp"
 #include "ir/graph/constant.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/limits.hpp"

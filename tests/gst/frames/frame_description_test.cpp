@@ -83,6 +83,12 @@ INSTANTIATE_TEST_SUITE_P(
         FormatRow{"GRAY16_LE", GST_VIDEO_FORMAT_GRAY16_LE, 5, 3, {{12, 3}}, {10}}),
     [](const auto& row) { return std::string(row.param.name); });
 
+TEST(ReadableFormats, AreAllOfNpucoreByTheirNames) {
+  for (const npu::PixelFormat format : npu::pixel_formats()) {
+    EXPECT_STREQ(gst_video_format_to_string(to_video_format(format)), npu::to_string(format));
+  }
+}
+
 TEST(FrameDescription, TakesStridesAndOffsetsFromTheVideoMeta) {
   const BufferRef buffer(gst_buffer_new());
   gsize offsets[GST_VIDEO_MAX_PLANES] = {64, 384 * 256};

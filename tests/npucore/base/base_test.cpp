@@ -5,10 +5,10 @@
 #include <array>
 
 #include "base/atomic_file.hpp"
+#include "base/enum_names.hpp"
 #include "base/mapped_file.hpp"
 #include "base/page_buffer.hpp"
 #include "base/text.hpp"
-#include "base/type_names.hpp"
 #include "base/unique_fd.hpp"
 #include "support/foreign_locale.hpp"
 

@@ -7,8 +7,8 @@
 #include <npucore/frame.hpp>
 #include <npucore/types.hpp>
 
+#include "base/enum_names.hpp"
 #include "base/log.hpp"
-#include "base/type_names.hpp"
 
 #include "support.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/type_names.hpp"
+#include "base/enum_names.hpp"
 
 #include "layer.hpp"
 

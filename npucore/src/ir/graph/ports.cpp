@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/enum_names.hpp"
 #include "base/text.hpp"
-#include "base/type_names.hpp"
 
 #include "layer.hpp"
 #include "limits.hpp"
