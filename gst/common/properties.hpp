@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -101,6 +102,17 @@ template <class Enum>
 requires std::is_enum_v<Enum>
 void write(std::optional<Enum> member, GValue* value) {
   g_value_set_enum(value, member ? choice(*member) : 0);
+}
+
+template <class Value>
+void read(const GValue* value, std::atomic<Value>& member) {
+  Value plain = member;
+  read(value, plain);
+  member = plain;
+}
+template <class Value>
+void write(const std::atomic<Value>& member, GValue* value) {
+  write(member.load(), value);
 }
 
 // ---- Tables

@@ -35,7 +35,7 @@ std::vector<std::string> split(const std::string& text, const char* separators) 
 
 bool Settings::opens_like(const Settings& other) const {
   Settings same = *this;
-  static_cast<LiveValues&>(same) = other;
+  static_cast<LiveSettings&>(same) = other;
   return same == other;
 }
 
@@ -57,16 +57,6 @@ std::string Settings::first_difference(const Settings& other) const {
     if (!is_same) return name;
   }
   return {};
-}
-
-void LiveSettings::set(const LiveValues& values) {
-  inference_interval = values.inference_interval;
-  roi_interval = values.roi_interval;
-  zero_copy_required = values.zero_copy_required;
-  drop = values.drop;
-  on_error = values.on_error;
-  stats_interval_ms = values.stats_interval_ms;
-  priority = values.priority;
 }
 
 std::vector<float> parse_numbers(const std::string& property, const std::string& text) {

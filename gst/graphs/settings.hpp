@@ -27,19 +27,32 @@ enum class InferenceRegion {
   kRoiList,  ///< each object that upstream found
 };
 
-/// Settings that may change while a stream plays.
-struct LiveValues {
-  unsigned inference_interval = 1;
-  unsigned roi_interval = 1;
-  bool zero_copy_required = false;  ///< an error instead of the first copy
-  Drop drop = Drop::kNone;
-  OnError on_error = OnError::kFail;
-  unsigned stats_interval_ms = 0;  ///< 0: never
-  unsigned priority = 0;  ///< among the streams of a model-instance-id; higher ones come first
-  bool operator==(const LiveValues&) const = default;
+/// An atomic value that is copied and compared like a plain one.
+template <class Value>
+struct Live : std::atomic<Value> {
+  using std::atomic<Value>::atomic;
+  using std::atomic<Value>::operator=;
+  Live(const Live& other) : std::atomic<Value>(other.load()) {}
+  Live& operator=(const Live& other) {
+    this->store(other.load());
+    return *this;
+  }
 };
 
-struct Settings : LiveValues {
+/// What may change while a stream plays, from any thread.
+struct LiveSettings {
+  Live<unsigned> inference_interval = 1;
+  Live<unsigned> roi_interval = 1;
+  Live<bool> zero_copy_required = false;  ///< an error instead of the first copy
+  Live<Drop> drop = Drop::kNone;
+  Live<OnError> on_error = OnError::kFail;
+  Live<unsigned> stats_interval_ms = 0;  ///< 0: never
+  Live<unsigned> priority =
+      0;  ///< among the streams of a model-instance-id; higher ones come first
+  bool operator==(const LiveSettings&) const = default;
+};
+
+struct Settings : LiveSettings {
   std::string model;              ///< file; empty: not set
   std::string model_instance_id;  ///< elements with the same share the model; empty: none does
   std::string device = "auto";    ///< auto, npu, software
@@ -70,18 +83,6 @@ struct Settings : LiveValues {
   /// The first property that prevents runs_like(); empty if none does.
   std::string first_difference(const Settings& other) const;
   bool operator==(const Settings&) const = default;
-};
-
-/// The live values of a playing stream. Thread-safe.
-struct LiveSettings {
-  void set(const LiveValues& values);
-  std::atomic<unsigned> inference_interval{1};
-  std::atomic<unsigned> roi_interval{1};
-  std::atomic<bool> zero_copy_required{false};
-  std::atomic<Drop> drop{Drop::kNone};
-  std::atomic<OnError> on_error{OnError::kFail};
-  std::atomic<unsigned> stats_interval_ms{0};
-  std::atomic<unsigned> priority{0};
 };
 
 /// Numbers separated by commas or blanks. Throws npu::Error naming the property and the part that

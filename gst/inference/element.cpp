@@ -30,7 +30,6 @@ Settings Element::settings() const {
 void Element::change_settings(const std::function<void(Settings&)>& change) {
   const std::scoped_lock lock(settings_mutex_);
   change(settings_);
-  live_.set(settings_);
 }
 
 void Element::change_model(const char* file) {
@@ -110,7 +109,7 @@ bool Element::start_stream() {
     close();
     if (!open()) return false;
   }
-  auto stream = std::make_shared<Stream>(pads_, alive().opened, wanted.requests(), live_);
+  auto stream = std::make_shared<Stream>(pads_, alive().opened, wanted.requests(), settings_);
   if (wanted.preload && !preload(*stream)) return false;
   {
     const std::scoped_lock lock(alive_mutex_);

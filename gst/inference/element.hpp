@@ -81,9 +81,8 @@ class Element {
   const StreamPads pads_;
   const OpenSource open_source_;
 
-  mutable std::mutex settings_mutex_;  // guards settings_
+  mutable std::mutex settings_mutex_;  // guards settings_, but for what is live in them
   Settings settings_;
-  LiveSettings live_;
   bool told_software_ = false;  // state changes only
 
   mutable std::mutex alive_mutex_;  // guards all below
