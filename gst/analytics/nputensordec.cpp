@@ -201,14 +201,14 @@ GType layout_type() {
   return enum_type<kLayouts>("NpuTensorLayout");
 }
 
-/// An enum of npuvision, with its names.
+/// An enum of npuvision, with its names but for the first one's.
 template <typename Value>
-GType vision_type(const char* name, const char* first_nick, Value last) {
+GType vision_type(const char* name, const char* first_nick, const std::vector<Value>& all) {
   static std::vector<GEnumValue> values;
   if (values.empty()) {
-    for (gint i = 0; i <= static_cast<gint>(last); ++i) {
-      const char* nick = i == 0 ? first_nick : to_string(static_cast<Value>(i));
-      values.push_back({i, nick, nick});
+    for (const Value value : all) {
+      const char* nick = values.empty() ? first_nick : to_string(value);
+      values.push_back({static_cast<gint>(value), nick, nick});
     }
     values.push_back({0, nullptr, nullptr});
   }
@@ -217,11 +217,11 @@ GType vision_type(const char* name, const char* first_nick, Value last) {
 }
 
 GType task_type() {
-  return vision_type("NpuModelTask", "auto", npu::vision::Task::kFindText);
+  return vision_type("NpuModelTask", "auto", npu::vision::tasks());
 }
 
 GType family_type() {
-  return vision_type("NpuModelFamily", "auto", npu::vision::Family::kPicoDet);
+  return vision_type("NpuModelFamily", "auto", npu::vision::families());
 }
 
 std::vector<Property<TensorDec>> properties() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <vector>
 
 #include <npucore/error.hpp>
 #include <npuvision/model_card.hpp>
@@ -48,6 +49,13 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kPicoDet, "picodet"}};
 
 template <typename Value, std::size_t count>
+std::vector<Value> values_of(const Name<Value> (&names)[count]) {
+  std::vector<Value> values;
+  for (const auto& one : names) values.push_back(one.value);
+  return values;
+}
+
+template <typename Value, std::size_t count>
 const char* name_of(const Name<Value> (&names)[count], Value value) {
   const auto found = std::find_if(std::begin(names), std::end(names),
                                   [value](const auto& one) { return one.value == value; });
@@ -66,6 +74,14 @@ Value value_of(const Name<Value> (&names)[count], const std::string& name, const
 }
 
 }  // namespace
+
+std::vector<Task> tasks() {
+  return values_of(kTasks);
+}
+
+std::vector<Family> families() {
+  return values_of(kFamilies);
+}
 
 const char* to_string(Task task) {
   return name_of(kTasks, task);

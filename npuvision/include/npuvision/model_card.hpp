@@ -22,6 +22,8 @@ enum class Family { kAuto, kYolo, kYoloEndToEnd, kYoloObjectness, kYoloX, kSsd, 
                     kEmbedding, kCtc, kTextBoxes, kAnchors, kYoloV3Heads, kYoloV4Heads,
                     kYoloV5Heads, kYoloV7Heads, kYoloNas, kMaskRcnn, kPicoDet };
 // clang-format on
+NPU_API std::vector<Task> tasks();             ///< all of them, kUnknown first
+NPU_API std::vector<Family> families();        ///< all of them, kAuto first
 NPU_API const char* to_string(Task task);      ///< "detect", "segment", "pose", "obb", ...
 NPU_API const char* to_string(Family family);  ///< "auto", "yolo", "yolo-end-to-end", ...
 /// Inverse of to_string; throws Error(kInvalidArgument) that lists the valid names.

@@ -242,9 +242,12 @@ void change_outputs(Dice& dice, std::vector<RowOutput>& outputs) {
 
 using Change = void (*)(Dice& dice, ModelCard& card);
 
+const std::vector<Task> kTasks = tasks();
+const std::vector<Family> kFamilies = families();
+
 constexpr Change kWhatItIs[] = {
-    [](Dice& dice, ModelCard& card) { card.task = static_cast<Task>(dice.up_to(12)); },
-    [](Dice& dice, ModelCard& card) { card.family = static_cast<Family>(dice.up_to(23)); },
+    [](Dice& dice, ModelCard& card) { card.task = dice.of(kTasks); },
+    [](Dice& dice, ModelCard& card) { card.family = dice.of(kFamilies); },
     [](Dice& dice, ModelCard& card) { card.labels.resize(dice.up_to(9), "thing"); },
     [](Dice&, ModelCard& card) { card.labels.clear(); },
     [](Dice& dice, ModelCard& card) { card.output = dice.one_in(2) ? "output0" : "o"; },
