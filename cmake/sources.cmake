@@ -1,6 +1,7 @@
 # Written by scripts/check-sources.py --write from the meson.build files.
 
 set(NPU_VCL_SOURCES
+  npu_vcl/posix/spawn.cpp
   npu_vcl/src/library.cpp
   npu_vcl/src/message.cpp
   npu_vcl/src/service.cpp

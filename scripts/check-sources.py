@@ -11,7 +11,7 @@ from pathlib import Path
 
 # CMake's list -> meson's target, and the folders where every .cpp must be in that list.
 LISTS = {
-    "NPU_VCL_SOURCES": ("npu-vcl", ["npu_vcl/src"]),
+    "NPU_VCL_SOURCES": ("npu-vcl", ["npu_vcl/posix", "npu_vcl/src"]),
     "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
     "NPUVISION_SOURCES": ("npuvision-objects", ["npuvision"]),
     "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),

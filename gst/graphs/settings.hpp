@@ -39,7 +39,7 @@ struct Live : std::atomic<Value> {
   }
 };
 
-/// What may change while a stream plays, from any thread.
+/// The settings that may change while a stream plays, from any thread.
 struct LiveSettings {
   Live<unsigned> inference_interval = 1;
   Live<unsigned> roi_interval = 1;

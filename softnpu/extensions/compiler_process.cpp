@@ -1,9 +1,7 @@
 #include "compiler_process.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +13,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <npu_vcl/spawn.hpp>
 
 #include "base/failure.hpp"
 
@@ -36,55 +36,6 @@ std::vector<char*> environment_of_child() {
   return variables;
 }
 
-/// Gives the child its streams, no other descriptor, and default signals.
-class SpawnPlan {
- public:
-  SpawnPlan(int socket, int errors) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, socket, STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, socket, STDOUT_FILENO);
-#if __GLIBC_PREREQ(2, 34)
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
-#endif
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    ::posix_spawnattr_destroy(&attributes_);
-    ::posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  /// Returns 0, or an error number.
-  int spawn(std::string program, pid_t& pid) const {
-    char* const arguments[] = {program.data(), nullptr};
-    return ::posix_spawn(&pid, program.c_str(), &actions_, &attributes_, arguments,
-                         environment_of_child().data());
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
-
-/// Moves the descriptor above the standard streams' numbers, which this process may have closed.
-UniqueFd clear_of_streams(int fd) {
-  const UniqueFd given(fd);
-  return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-}
-
-/// Moves two ends, ours first.
-std::array<UniqueFd, 2> clear_of_streams(const std::array<int, 2>& ends) {
-  return {clear_of_streams(ends[0]), clear_of_streams(ends[1])};
-}
-
 }  // namespace
 
 CompilerProcess::CompilerProcess(const std::string& program, std::chrono::milliseconds start_limit)
@@ -92,27 +43,14 @@ CompilerProcess::CompilerProcess(const std::string& program, std::chrono::millis
       parent_(::getpid()),
       ready_before_(std::chrono::steady_clock::now() + start_limit),
       decoder_(kMostBytes) {
-  std::array<int, 2> socket = {-1, -1}, errors = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socket.data()) != 0) {
-    fail(std::strerror(errno));
+  try {
+    const auto child = npu_vcl::spawn(program, {program}, environment_of_child().data(), false);
+    pid_ = child.pid;
+    socket_ = UniqueFd(child.socket);
+    errors_ = UniqueFd(child.errors);
+  } catch (const npu_vcl::SpawnFailure& failure) {
+    fail(std::strerror(failure.error));
   }
-  auto [our_socket, their_socket] = clear_of_streams(socket);
-  if (::pipe2(errors.data(), O_CLOEXEC) != 0) {
-    fail(std::strerror(errno));
-  }
-  auto [our_errors, their_errors] = clear_of_streams(errors);
-  if (!our_socket || !their_socket || !our_errors || !their_errors) {
-    fail(std::strerror(EMFILE));
-  }
-  ::fcntl(our_errors.get(), F_SETFL, O_NONBLOCK);
-  pid_t pid = -1;
-  const int error = SpawnPlan(their_socket.get(), their_errors.get()).spawn(program, pid);
-  if (error != 0) {
-    fail(std::strerror(error));
-  }
-  pid_ = pid;
-  socket_ = std::move(our_socket);
-  errors_ = std::move(our_errors);
 }
 
 void CompilerProcess::end() noexcept {

@@ -1,10 +1,7 @@
 #include "helper_process.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include <npu_vcl/spawn.hpp>
 #include <npucore/error.hpp>
 
 #include "base/forked.hpp"
@@ -29,89 +27,6 @@ using base::text;
 
 constexpr const char* kProgram = "npu-compile-helper";
 constexpr auto kPidfd = static_cast<idtype_t>(3);  // P_PIDFD; glibc has the name since 2.36
-
-[[noreturn]] void fail(const char* call, int error) {
-  throw Error(ErrorCode::kNotFound, text("no helper process to compile in could be started: ", call,
-                                         ": ", base::errno_text(error)));
-}
-
-struct Pair {
-  base::UniqueFd ours, theirs;
-};
-
-void set_nonblocking(const base::UniqueFd& fd) {
-  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
-}
-
-/// Moves the descriptor above the standard streams' numbers, which an application may have closed.
-base::UniqueFd clear_of_streams(base::UniqueFd fd) {
-  if (!fd || fd.get() > STDERR_FILENO) return fd;
-  base::UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  if (!moved) {
-    fail("fcntl", errno);
-  }
-  return moved;
-}
-
-Pair make_socket() {
-  int ends[2] = {};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    fail("socketpair", errno);
-  }
-  return {base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
-}
-
-Pair make_pipe() {
-  int ends[2] = {};
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    fail("pipe2", errno);
-  }
-  return {base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
-}
-
-/// The steps of posix_spawn() in the child.
-class SpawnPlan {
- public:
-  SpawnPlan(int socket, int errors) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_adddup2(&actions_, socket, STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, socket, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
-#if __GLIBC_PREREQ(2, 34)
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
-#endif
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    // Ctrl-C goes to the application only, which then cancels or goes on.
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    ::posix_spawnattr_destroy(&attributes_);
-    ::posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  pid_t spawn(const fs::path& program, std::vector<char*>& arguments) const {
-    pid_t pid = -1;
-    const int error =
-        ::posix_spawn(&pid, program.c_str(), &actions_, &attributes_, arguments.data(), environ);
-    if (error != 0) {
-      fail(program.c_str(), error);
-    }
-    return pid;
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
 
 }  // namespace
 
@@ -132,23 +47,20 @@ fs::path helper_program() {
   return {};
 }
 
-HelperProcess::HelperProcess(const fs::path& program, const std::vector<std::string>& arguments) {
-  Pair socket = make_socket(), errors = make_pipe();
-  std::string name = kProgram;
-  std::vector<std::string> words = arguments;
-  std::vector<char*> pointers = {name.data()};
-  for (auto& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  socket.ours = clear_of_streams(std::move(socket.ours));
-  errors.ours = clear_of_streams(std::move(errors.ours));
-  socket.theirs = clear_of_streams(std::move(socket.theirs));
-  errors.theirs = clear_of_streams(std::move(errors.theirs));
-  pid_ = SpawnPlan(socket.theirs.get(), errors.theirs.get()).spawn(program, pointers);
-  pidfd_ = clear_of_streams(base::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))));
-  set_nonblocking(socket.ours);
-  set_nonblocking(errors.ours);
-  socket_ = std::move(socket.ours);
-  errors_ = std::move(errors.ours);
+HelperProcess::HelperProcess(const fs::path& program,
+                             const std::vector<std::string>& arguments) try {
+  std::vector<std::string> words = {kProgram};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  // Ctrl-C is for the application, which then cancels or goes on.
+  const npu_vcl::Child child = npu_vcl::spawn(program, std::move(words), environ, true);
+  pid_ = child.pid;
+  socket_.reset(child.socket);
+  errors_.reset(child.errors);
+  const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
+  pidfd_.reset(npu_vcl::clear_of_streams(pidfd));
+} catch (const npu_vcl::SpawnFailure& failure) {
+  throw Error(ErrorCode::kNotFound, text("no helper process to compile in could be started: ",
+                                         failure.what(), ": ", base::errno_text(failure.error)));
 }
 
 HelperProcess::~HelperProcess() {
