@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "ze_npu/include": (),
     "npu_vcl/include": (),
     "npu_vcl/src": ("npu_vcl/include",),
+    "npu_vcl/posix": ("npu_vcl/include",),
     "npu_vcl/windows": ("npu_vcl/include",),
     "softnpu/base": ("ze_npu/include",),
     "softnpu/machine": ("softnpu/base",),
