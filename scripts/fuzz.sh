@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes all that reads what others wrote: models, blobs, cache files, properties. Built by clang with AddressSanitizer and
-# UBSan in build-fuzz, started from tests/fuzz/corpus. An input that makes a reader fail is left in build-fuzz.found/crashes.
-# Real blobs that scripts/lane.sh compiler left in npucore's cache folder are seeds too.
+# Fuzzes all that reads what others wrote: models, blobs, cache files, properties. Built by clang with AddressSanitizer and UBSan in
+# build-fuzz, started from tests/fuzz/corpus: files with names, and an archive of inputs that earlier runs found. An input that makes a reader
+# fail is left in build-fuzz.found/crashes. Real blobs that scripts/lane.sh compiler left in npucore's cache folder are seeds too.
 #
 # usage: scripts/fuzz.sh [SECONDS [TARGET...]]    SECONDS for all targets together, 60 when not given
 set -euo pipefail
@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$tree"
 
 seconds=${1:-60}
-case $seconds in *[!0-9]* | 0*) sed -n '6s/^# //p' "$0" >&2; exit 2 ;; esac
+case $seconds in *[!0-9]* | 0*) sed -n '5s/^# //p' "$0" >&2; exit 2 ;; esac
 [ $# -eq 0 ] || shift
 build=build-fuzz
 found=$build.found # a build folder may be emptied
@@ -31,6 +31,10 @@ share=$(((seconds * $(nproc) + ${#targets[@]} - 1) / ${#targets[@]}))
 fuzz() {
   local name=$1 log=$build/fuzz-$1.log length=16384 folders=("$found/inputs/$1" "tests/fuzz/corpus/$1")
   mkdir -p "$found/crashes/$name" "$found/inputs/$name"
+  if [ -f "tests/fuzz/corpus/$name.tar.xz" ]; then
+    folders+=("$build/corpus/$name")
+    mkdir -p "$build/corpus/$name" && tar -xf "tests/fuzz/corpus/$name.tar.xz" -C "$build/corpus/$name" || return 1
+  fi
   if [ -d "$seeds/$name" ]; then
     folders+=("$seeds/$name")
     length=131072 # real blobs are of this size, and none is cut

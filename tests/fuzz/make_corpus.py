@@ -2,6 +2,9 @@
 """Writes the fuzzers' first inputs: small files of every format, made here and by nobody else.
 
 usage: make_corpus.py FOLDER    a folder for each fuzzer in it
+
+Inputs that runs of scripts/fuzz.sh found are kept beside them, in one archive for each fuzzer. To make one of a folder's files:
+  tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --format=ustar -C FOLDER -cJf FUZZER.tar.xz .
 """
 import struct
 import sys
