@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$tree"
 
 seconds=${1:-60}
-case $seconds in *[!0-9]* | 0*) sed -n '5s/^# //p' "$0" >&2; exit 2 ;; esac
+case $seconds in *[!0-9]* | 0*) sed -n '6s/^# //p' "$0" >&2; exit 2 ;; esac
 [ $# -eq 0 ] || shift
 build=build-fuzz
 found=$build.found # a build folder may be emptied
