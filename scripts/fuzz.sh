@@ -17,8 +17,7 @@ found=$build.found # a build folder may be emptied
 seeds=$cache_dir/fuzz-seeds
 command -v clang++ >/dev/null || die "the fuzzers need clang" "Run scripts/setup.sh --all."
 
-# clang 14 warns of what the compilers of the other stages take.
-CC=clang CXX=clang++ NPUCORE_WERROR=false quietly configure "$build" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+CC=clang CXX=clang++ quietly configure "$build" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
   -Doptimization=1 -Ddebug=false -Dc_args=-g1 '-Dcpp_args=-g1 -fsanitize=fuzzer-no-link -fno-sanitize-recover=all' ||
   die "$build could not be configured"
 ninja -C "$build" fuzzers

@@ -54,7 +54,7 @@ enter_mounted() {
     mount --bind "$folder" "$root$folder"
   done
   exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 LANE="$suite" \
-    NPUCORE_WERROR="${NPUCORE_WERROR:-false}" /bin/sh -c 'cd "$1" && shift && exec "$@"' lane "$tree" "$@"
+    /bin/sh -c 'cd "$1" && shift && exec "$@"' lane "$tree" "$@"
 }
 
 [ $# -ge 1 ] || usage

@@ -2,7 +2,7 @@
 # Runs README's two commands from nothing, as a newcomer would: a copy of this tree's commit in a folder with blanks below /tmp, a plain user
 # who may use sudo, and a bare Debian trixie. Packages, wheels and objects that were fetched or compiled before come out of caches.
 #
-# usage: scripts/newcomer.sh            the last commands' JUnit report is left in build-newcomer
+# usage: scripts/newcomer.sh            the tests' JUnit report is left in build-newcomer; a compiler's warning is a failure too
 #        scripts/newcomer.sh COMMAND    another command there, such as bash
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -46,7 +46,8 @@ enter() {
 
 [ $# -gt 0 ] || set -- sh -c './scripts/demo.sh && ./scripts/test.sh'
 status=0
-unshare --mount bash -c "$(declare -f enter); enter \"\$@\"" newcomer "$root" "$lanes_dir" "$clone" "$@" || status=$?
+unshare --mount bash -c "$(declare -f enter); enter \"\$@\"" newcomer "$root" "$lanes_dir" "$clone" "$@" | tee build-newcomer/log || status=$?
 cp "$root$clone/build/meson-logs/testlog.junit.xml" build-newcomer/ 2>/dev/null || true
+if grep ' warning: ' build-newcomer/log; then status=1; fi
 [ $status -ne 0 ] || rm -rf --one-file-system "$root"
 exit $status

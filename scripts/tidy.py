@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs clang-tidy on the project's own sources; findings go to stderr, and it fails when there are any.
 
-usage: tidy.py BUILDDIR [--all] [--deep]
+usage: tidy.py BUILDDIR [--all] [--deep] [--minutes N]
   --all    the tests and benchmarks too
   --deep   three times as many paths through each function, which takes twice the time
+  --minutes N   begins no further file after that time, and names how many are left to the next run
 
 A file that was clean is not looked at again while it, the headers of the tree that it includes, its compile command, the configuration
 and clang-tidy stay as they were. The stamps that know it are kept outside the tree.
@@ -16,6 +17,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import rooms
@@ -98,10 +100,12 @@ class Stamp:
         new.replace(self.path)
 
 
-def tidy(path, options, command, folder, stamp):
-    """True when the file is clean."""
+def tidy(path, options, command, folder, stamp, end):
+    """True when the file is clean, None when there was no time to look."""
     if stamp.holds():
         return True
+    if time.monotonic() > end:
+        return None
     files = {name: digest(name) for name in included(command, folder)}
     run = subprocess.run([CLANG_TIDY, "--quiet", f"--header-filter={OWN_HEADERS}", *options, str(path)],
                          capture_output=True, text=True, check=False)
@@ -118,13 +122,16 @@ def main():
     STAMPS.mkdir(parents=True, exist_ok=True)
     limit = [] if "--deep" in sys.argv else [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={NODES}")]
     common = common_state(limit)
+    minutes = float(sys.argv[sys.argv.index("--minutes") + 1]) if "--minutes" in sys.argv else float("inf")
+    end = time.monotonic() + 60 * minutes
     found = sources(build, "--all" in sys.argv)
     write_commands(build / "tidy", found)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = {path: pool.submit(tidy, path, [*limit, "-p", str(build / "tidy")], command, folder, Stamp(path, command, common))
+        jobs = {path: pool.submit(tidy, path, [*limit, "-p", str(build / "tidy")], command, folder, Stamp(path, command, common), end)
                 for path, (command, folder) in found.items()}
-        bad = [str(path.relative_to(TREE)) for path, job in jobs.items() if not job.result()]
-    print(f"tidy: {len(found) - len(bad)} of {len(found)} files are clean", *bad, sep="\n  ")
+        bad = [str(path.relative_to(TREE)) for path, job in jobs.items() if job.result() is False]
+        left = sum(job.result() is None for job in jobs.values())
+    print(f"tidy: {len(found) - len(bad) - left} of {len(found)} files are clean, {left} are left to the next run", *bad, sep="\n  ")
     sys.exit(bool(bad))
 
 
