@@ -25,11 +25,12 @@ git archive HEAD | tar -C "$root$clone" -xf -
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 [ ! -f /etc/pip.conf ] || cp -L /etc/pip.conf "$root/etc/pip.conf"
-mkdir -p "$root"/home/me/.cache/{pip,npucore/ccache} "$lanes_dir"/newcomer-cache/{apt,pip} "$lanes_dir/compiled-trixie"
+mkdir -p "$root"/home/me/.cache/{pip,npucore/ccache} "$root/var/cache/apt/archives" "$lanes_dir"/newcomer-cache/{apt,pip} "$lanes_dir/compiled-trixie"
 echo 'APT::Keep-Downloaded-Packages "true";' >"$root/etc/apt/apt.conf.d/keep"
 
 # Runs in a mount namespace of its own, so every mount ends with it.
 enter() {
+  set -e
   local root=$1 lanes=$2 clone=$3 proxy
   shift 3
   mount --rbind /dev "$root/dev"
