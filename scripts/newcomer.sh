@@ -11,7 +11,7 @@ cd "$tree"
 
 [ "$(id -u)" -eq 0 ] || die "this needs root (it makes and enters a chroot)" "Run: sudo scripts/newcomer.sh"
 bare=$lanes_dir/bare-trixie
-[ -d "$bare" ] || make_debian trixie "$bare" ca-certificates git passwd sudo
+[ -d "$bare" ] || make_debian trixie "$bare" ca-certificates ccache git passwd sudo
 root=$lanes_dir/newcomer
 clone="/tmp/a clone/npucore"
 rm -rf --one-file-system "$root"
