@@ -48,7 +48,7 @@ enter() {
 [ $# -gt 0 ] || set -- sh -c './scripts/demo.sh && ./scripts/test.sh'
 status=0
 unshare --mount bash -c "$(declare -f enter); enter \"\$@\"" newcomer "$root" "$lanes_dir" "$clone" "$@" | tee build-newcomer/log || status=$?
-cp "$root$clone/build/meson-logs/testlog.junit.xml" build-newcomer/ 2>/dev/null || true
+cp "$root$clone"/build/meson-logs/*.xml build-newcomer/ 2>/dev/null || true
 if grep ' warning: ' build-newcomer/log; then status=1; fi
 [ $status -ne 0 ] || rm -rf --one-file-system "$root"
 exit $status
