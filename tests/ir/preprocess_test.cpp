@@ -7,6 +7,8 @@
 
 #include <npucore/error.hpp>
 
+#include "support/samples.hpp"
+
 #include "ir_files.hpp"
 #include "openvino_run.hpp"
 #include "preprocess_check.hpp"
@@ -16,7 +18,12 @@ namespace {
 
 using test::By;
 using test::difference_from_reference;
+using test::every_row;
 using test::ImageModel;
+using test::joined;
+using test::pairs_of;
+using test::sample_of;
+using test::Seen;
 
 // Largest difference of pre-processing from exact arithmetic, in grey levels; f32 stays far below
 // it.
@@ -99,35 +106,36 @@ TEST_P(EveryFormatTest, EqualsTheReference) {
   RecordProperty("largest_difference", std::to_string(difference.largest));
 }
 
-const auto kYuv =
-    testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kNV21, PixelFormat::kYUY2,
-                    PixelFormat::kUYVY, PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16);
-const auto kOthers = testing::Values(PixelFormat::kRGB, PixelFormat::kBGR, PixelFormat::kRGBx,
-                                     PixelFormat::kBGRx, PixelFormat::kARGB, PixelFormat::kABGR,
-                                     PixelFormat::kGray8, PixelFormat::kGray16);
-const auto kMatrices =
-    testing::Values(ColorMatrix::kBT601, ColorMatrix::kBT709, ColorMatrix::kBT2020);
-const auto kRanges = testing::Values(ColorRange::kLimited, ColorRange::kFull);
-const auto kSizes = testing::Values(Size{24, 18}, Size{25, 18}, Size{24, 19}, Size{25, 19});
-const auto kMemories =
-    testing::Values(Memory::kTight, Memory::kPadded, Memory::kCropped, Memory::kOddStride);
+const std::vector kYuv{PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kNV21,
+                       PixelFormat::kYUY2, PixelFormat::kUYVY, PixelFormat::kP010,
+                       PixelFormat::kYV12, PixelFormat::kNV16};
+const std::vector kOthers{PixelFormat::kRGB,   PixelFormat::kBGR,   PixelFormat::kRGBx,
+                          PixelFormat::kBGRx,  PixelFormat::kARGB,  PixelFormat::kABGR,
+                          PixelFormat::kGray8, PixelFormat::kGray16};
+const std::vector kMatrices{ColorMatrix::kBT601, ColorMatrix::kBT709, ColorMatrix::kBT2020};
+const std::vector kRanges{ColorRange::kLimited, ColorRange::kFull};
+const std::vector kSizes{Size{24, 18}, Size{25, 18}, Size{24, 19}, Size{25, 19}};
+const std::vector kMemories{Memory::kTight, Memory::kPadded, Memory::kCropped, Memory::kOddStride};
 
-INSTANTIATE_TEST_SUITE_P(Yuv, EveryFormatTest,
-                         testing::Combine(kYuv, kMatrices, kRanges, kSizes, kMemories), row_name);
-INSTANTIATE_TEST_SUITE_P(Others, EveryFormatTest,
-                         testing::Combine(kOthers, testing::Values(ColorMatrix::kBT601), kRanges,
-                                          kSizes, kMemories),
-                         row_name);
-// Chroma samples then begin in front of the picture.
-INSTANTIATE_TEST_SUITE_P(FromAnOddPixelOn, EveryFormatTest,
-                         testing::Combine(kYuv, testing::Values(ColorMatrix::kBT709), kRanges,
-                                          kSizes, testing::Values(Memory::kOddCrop)),
-                         row_name);
-// The matrix changes nothing for them, whatever the size.
-INSTANTIATE_TEST_SUITE_P(OthersOfAnyMatrix, EveryFormatTest,
-                         testing::Combine(kOthers, kMatrices, kRanges,
-                                          testing::Values(Size{25, 19}),
-                                          testing::Values(Memory::kOddStride)),
+const auto kFormats = joined<Row>({
+    every_row(kYuv, kMatrices, kRanges, kSizes, kMemories),
+    every_row(kOthers, std::vector{ColorMatrix::kBT601}, kRanges, kSizes, kMemories),
+    // Chroma samples then begin in front of the picture.
+    every_row(kYuv, std::vector{ColorMatrix::kBT709}, kRanges, kSizes,
+              std::vector{Memory::kOddCrop}),
+    // The matrix changes nothing for them, whatever the size.
+    every_row(kOthers, std::vector{ColorMatrix::kBT709, ColorMatrix::kBT2020}, kRanges,
+              std::vector{Size{25, 19}}, std::vector{Memory::kOddStride}),
+});
+
+Seen seen_by(const Row& row) {
+  const auto& [format, matrix, range, size, memory] = row;
+  return pairs_of({to_string(format), to_string(matrix), to_string(range),
+                   std::to_string(size.width) + "x" + std::to_string(size.height),
+                   name_of(memory)});
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, EveryFormatTest, testing::ValuesIn(sample_of(kFormats, seen_by)),
                          row_name);
 
 /// One way to use pre-processing, for each format.
@@ -142,7 +150,9 @@ void PrintTo(const Use& use, std::ostream* out) {
   *out << use.name;
 }
 
-class UseTest : public testing::TestWithParam<std::tuple<PixelFormat, Use>> {};
+using UseRow = std::tuple<PixelFormat, Use>;
+
+class UseTest : public testing::TestWithParam<UseRow> {};
 
 double allowed(const std::string& type) {
   // Rounding to whole levels takes the half.
@@ -213,81 +223,111 @@ const ImageModel kLarge{"f32", {1, 3, 61, 77}, ""};
 const ImageModel kSquare{"f32", {1, 3, 64, 64}, ""};
 const ImageModel kOneByOne{"f32", {1, 3, 1, 1}, ""};
 
-INSTANTIATE_TEST_SUITE_P(
-    Table, UseTest,
-    testing::Combine(
-        testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
-                        PixelFormat::kBGR, PixelFormat::kRGBx, PixelFormat::kBGRx,
-                        PixelFormat::kGray8, PixelFormat::kGray16, PixelFormat::kNV21,
-                        PixelFormat::kYUY2, PixelFormat::kUYVY, PixelFormat::kP010,
-                        PixelFormat::kYV12, PixelFormat::kNV16, PixelFormat::kARGB,
-                        PixelFormat::kABGR),
-        testing::Values(
-            Use{"same_size", kNchw, {16, 12}, kPlain},
-            Use{"same_size_odd", {"f32", {1, 3, 13, 17}, ""}, {17, 13}, kPlain},
-            Use{"same_width", kNchw, {16, 31}, kPlain}, Use{"enlarged", kLarge, {15, 9}, kPlain},
-            Use{"enlarged_twice", {"f32", {1, 3, 26, 34}, ""}, {17, 13}, kPlain},
-            Use{"much_smaller", kNchw, {321, 243}, kPlain},
-            // As many chroma samples as results, which do not lie alike.
-            Use{"half_of_odd", {"f32", {1, 3, 13, 17}, ""}, {33, 25}, kPlain},
-            Use{"one_pixel_frame", kNchw, {1, 1}, kPlain},
-            Use{"one_pixel_model", kOneByOne, {33, 21}, kPlain},
-            Use{"one_row", kNchw, {37, 1}, kLetterbox},
-            Use{"one_column", kNchw, {1, 37}, kLetterbox},
-            Use{"letterbox_wide", kNchw, {64, 20}, kLetterbox},
-            Use{"letterbox_tall", kNchw, {21, 63}, kLetterbox},
-            Use{"fit_wide", kNchw, {64, 20}, kFitToWindow},
-            Use{"fit_tall", kNchw, {21, 63}, kFitToWindow},
-            Use{"letterbox_black", kNchw, {65, 21}, kBlackBorders},
-            Use{"letterbox_exact", kNchw, {32, 24}, kLetterbox}, Use{"bgr", kNchw, {25, 19}, kBgr},
-            Use{"normalized", kNchw, {51, 19}, kNormalized},
-            Use{"normalized_bgr", kNchw, {25, 19}, kNormalizedBgr},
-            Use{"unit", kNchw, {25, 19}, kUnit},
-            Use{"mean_cancels_shift", kNchw, {25, 19}, kMeanOnly},
-            Use{"full_range", kNchw, {25, 19}, kFullRange},
-            Use{"nchw_three_wide", kNchwSaid, {25, 19}, kPlain},
-            Use{"nhwc", kNhwc, {25, 19}, kNormalized}, Use{"u8", kU8, {25, 19}, kPlain},
-            Use{"u8_letterbox", kU8, {25, 9}, kLetterbox},
-            Use{"u8_brighter", kU8, {25, 19}, kBrighter}, Use{"u8_nhwc", kU8Nhwc, {25, 19}, kPlain},
-            Use{"f16", kF16, {25, 19}, kPlain}, Use{"f16_normalized", kF16, {25, 19}, kNormalized},
-            Use{"gray", kGray, {25, 19}, kPlain}, Use{"gray_full", kGray, {25, 19}, kFullRange},
-            Use{"gray_unit", kGray, {25, 19}, kUnit},
-            Use{"gray_letterbox", kGray, {65, 20}, kLetterbox},
-            Use{"gray_u8_nhwc", kGrayNhwc, {25, 19}, kPlain})),
-    [](const auto& row) {
-      return std::string(to_string(std::get<0>(row.param))) + "_" + std::get<1>(row.param).name;
-    });
+const std::vector kUses{
+    Use{"same_size", kNchw, {16, 12}, kPlain},
+    Use{"same_size_odd", {"f32", {1, 3, 13, 17}, ""}, {17, 13}, kPlain},
+    Use{"same_width", kNchw, {16, 31}, kPlain}, Use{"enlarged", kLarge, {15, 9}, kPlain},
+    Use{"enlarged_twice", {"f32", {1, 3, 26, 34}, ""}, {17, 13}, kPlain},
+    Use{"much_smaller", kNchw, {321, 243}, kPlain},
+    // As many chroma samples as results, which do not lie alike.
+    Use{"half_of_odd", {"f32", {1, 3, 13, 17}, ""}, {33, 25}, kPlain},
+    Use{"one_pixel_frame", kNchw, {1, 1}, kPlain},
+    Use{"one_pixel_model", kOneByOne, {33, 21}, kPlain}, Use{"one_row", kNchw, {37, 1}, kLetterbox},
+    Use{"one_column", kNchw, {1, 37}, kLetterbox},
+    Use{"letterbox_wide", kNchw, {64, 20}, kLetterbox},
+    Use{"letterbox_tall", kNchw, {21, 63}, kLetterbox},
+    Use{"fit_wide", kNchw, {64, 20}, kFitToWindow}, Use{"fit_tall", kNchw, {21, 63}, kFitToWindow},
+    Use{"letterbox_black", kNchw, {65, 21}, kBlackBorders},
+    Use{"letterbox_exact", kNchw, {32, 24}, kLetterbox}, Use{"bgr", kNchw, {25, 19}, kBgr},
+    Use{"normalized", kNchw, {51, 19}, kNormalized},
+    Use{"normalized_bgr", kNchw, {25, 19}, kNormalizedBgr}, Use{"unit", kNchw, {25, 19}, kUnit},
+    Use{"mean_cancels_shift", kNchw, {25, 19}, kMeanOnly},
+    Use{"full_range", kNchw, {25, 19}, kFullRange},
+    Use{"nchw_three_wide", kNchwSaid, {25, 19}, kPlain}, Use{"nhwc", kNhwc, {25, 19}, kNormalized},
+    Use{"u8", kU8, {25, 19}, kPlain}, Use{"u8_letterbox", kU8, {25, 9}, kLetterbox},
+    Use{"u8_brighter", kU8, {25, 19}, kBrighter}, Use{"u8_nhwc", kU8Nhwc, {25, 19}, kPlain},
+    Use{"f16", kF16, {25, 19}, kPlain}, Use{"f16_normalized", kF16, {25, 19}, kNormalized},
+    Use{"gray", kGray, {25, 19}, kPlain}, Use{"gray_full", kGray, {25, 19}, kFullRange},
+    Use{"gray_unit", kGray, {25, 19}, kUnit}, Use{"gray_letterbox", kGray, {65, 20}, kLetterbox},
+    Use{"gray_u8_nhwc", kGrayNhwc, {25, 19}, kPlain}};
 
 // Sizes with a common divisor, which are scaled by polyphase filters, in every use.
+const std::vector kUsesOfPolyphase{
+    Use{"periods_of_27_rows", kSquare, {192, 108}, kFullRange},
+    Use{"periods_letterbox", kSquare, {192, 108}, kLetterbox},
+    Use{"periods_fit", kSquare, {192, 108}, kFitToWindow},
+    Use{"enlarged", kSquare, {32, 24}, kPlain},
+    Use{"doubled", kNchw, {8, 6}, kPlain},
+    Use{"one_result", kOneByOne, {32, 20}, kPlain},
+    Use{"bgr", kNchw, {24, 18}, kBgr},
+    Use{"normalized", kNchw, {48, 20}, kNormalized},
+    Use{"normalized_whole", {"f32", {1, 3, 20, 16}, ""}, {32, 40}, kNormalized},
+    Use{"normalized_bgr", kNchw, {24, 18}, kNormalizedBgr},
+    Use{"unit", kNchw, {24, 18}, kUnit},
+    Use{"unit_letterbox", kNchw, {48, 20}, kUnitBorders},
+    Use{"mean", kNchw, {24, 18}, kMeanOnly},
+    Use{"inverted", kNchw, {24, 18}, kInverted},
+    Use{"nhwc", kNhwc, {24, 18}, kNormalized},
+    Use{"u8", kU8, {24, 18}, kPlain},
+    Use{"u8_letterbox", kU8Nhwc, {48, 18}, kLetterbox},
+    Use{"i8", {"i8", {1, 12, 16, 3}, "[N,H,W,C]"}, {24, 18}, kMinus128},
+    Use{"f16", kF16, {24, 18}, kNormalized},
+    Use{"gray", kGray, {24, 18}, kUnit},
+    Use{"gray_letterbox", kGray, {64, 20}, kLetterbox},
+    Use{"gray_u8_nhwc", kGrayNhwc, {24, 18}, kFullRange}};
+const std::vector kFormatsOfPolyphase{PixelFormat::kNV12,  PixelFormat::kI420, PixelFormat::kRGB,
+                                      PixelFormat::kBGRx,  PixelFormat::kYUY2, PixelFormat::kUYVY,
+                                      PixelFormat::kP010,  PixelFormat::kYV12, PixelFormat::kNV16,
+                                      PixelFormat::kARGB,  PixelFormat::kABGR, PixelFormat::kGray8,
+                                      PixelFormat::kGray16};
+
+std::string scaling(std::uint32_t frame, int model) {
+  const auto size = static_cast<std::uint32_t>(model);
+  return frame < size ? "up" : frame > size ? "down" : "none";
+}
+
+bool has_chroma(PixelFormat format) {
+  return std::find(kYuv.begin(), kYuv.end(), format) != kYuv.end();
+}
+
+/// Formats of one kind differ in the order of channels only.
+std::string kind_of(PixelFormat format) {
+  const auto layout = FrameLayout::tight(format, 2, 2);
+  return std::to_string(layout.planes.size()) + " planes, rows of " +
+         std::to_string(layout.planes[0].stride_bytes) + (has_chroma(format) ? ", chroma" : "");
+}
+
+/// Each kind of format with all that uses differ in, each format with what its channels become,
+/// and each use with chroma and without.
+Seen seen_by(const UseRow& row) {
+  const auto& [format, use] = row;
+  const auto& [type, shape, layout] = use.model;
+  const bool last = layout == "[N,H,W,C]";
+  const auto channels = std::to_string(shape[last ? 3 : 1]);
+  const Preprocess& p = use.preprocess;
+  auto seen =
+      pairs_of({kind_of(format), type, layout, channels, to_string(p.frame.range),
+                to_string(p.channels), to_string(p.resize), std::to_string(p.mean.size()),
+                std::to_string(p.scale.size()), scaling(use.size.width, shape[last ? 2 : 3]),
+                scaling(use.size.height, shape[last ? 1 : 2])});
+  seen.push_back(to_string(format) + channels + to_string(p.channels));
+  seen.push_back(use.name + std::string(has_chroma(format) ? ", chroma" : ""));
+  return seen;
+}
+
+std::string use_name(const testing::TestParamInfo<UseRow>& info) {
+  const auto& [format, use] = info.param;
+  return to_string(format) + std::string("_") + use.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, UseTest,
+    testing::ValuesIn(sample_of(every_row(joined<PixelFormat>({kYuv, kOthers}), kUses), seen_by)),
+    use_name);
 INSTANTIATE_TEST_SUITE_P(
     CommonDivisors, UseTest,
-    testing::Combine(
-        testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kRGB,
-                        PixelFormat::kBGRx, PixelFormat::kYUY2, PixelFormat::kUYVY,
-                        PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16,
-                        PixelFormat::kARGB, PixelFormat::kABGR, PixelFormat::kGray8,
-                        PixelFormat::kGray16),
-        testing::Values(
-            Use{"periods_of_27_rows", kSquare, {192, 108}, kFullRange},
-            Use{"periods_letterbox", kSquare, {192, 108}, kLetterbox},
-            Use{"periods_fit", kSquare, {192, 108}, kFitToWindow},
-            Use{"enlarged", kSquare, {32, 24}, kPlain}, Use{"doubled", kNchw, {8, 6}, kPlain},
-            Use{"one_result", kOneByOne, {32, 20}, kPlain}, Use{"bgr", kNchw, {24, 18}, kBgr},
-            Use{"normalized", kNchw, {48, 20}, kNormalized},
-            Use{"normalized_whole", {"f32", {1, 3, 20, 16}, ""}, {32, 40}, kNormalized},
-            Use{"normalized_bgr", kNchw, {24, 18}, kNormalizedBgr},
-            Use{"unit", kNchw, {24, 18}, kUnit},
-            Use{"unit_letterbox", kNchw, {48, 20}, kUnitBorders},
-            Use{"mean", kNchw, {24, 18}, kMeanOnly}, Use{"inverted", kNchw, {24, 18}, kInverted},
-            Use{"nhwc", kNhwc, {24, 18}, kNormalized}, Use{"u8", kU8, {24, 18}, kPlain},
-            Use{"u8_letterbox", kU8Nhwc, {48, 18}, kLetterbox},
-            Use{"i8", {"i8", {1, 12, 16, 3}, "[N,H,W,C]"}, {24, 18}, kMinus128},
-            Use{"f16", kF16, {24, 18}, kNormalized}, Use{"gray", kGray, {24, 18}, kUnit},
-            Use{"gray_letterbox", kGray, {64, 20}, kLetterbox},
-            Use{"gray_u8_nhwc", kGrayNhwc, {24, 18}, kFullRange})),
-    [](const auto& row) {
-      return std::string(to_string(std::get<0>(row.param))) + "_" + std::get<1>(row.param).name;
-    });
+    testing::ValuesIn(sample_of(every_row(kFormatsOfPolyphase, kUsesOfPolyphase), seen_by)),
+    use_name);
 
 TEST(PreprocessTest, TakesAFullHdFrameWithPitchAndPaddedHeight) {
   Preprocess preprocess = kNormalized;
@@ -324,7 +364,9 @@ void PrintTo(const CropRow& row, std::ostream* out) {
   *out << row.name;
 }
 
-class CropTest : public testing::TestWithParam<std::tuple<PixelFormat, Memory, CropRow>> {};
+using CropOf = std::tuple<PixelFormat, Memory, CropRow>;
+
+class CropTest : public testing::TestWithParam<CropOf> {};
 
 TEST_P(CropTest, IsTheReferenceOfTheMiddle) {
   const auto& [format, memory, row] = GetParam();
@@ -336,15 +378,23 @@ TEST_P(CropTest, IsTheReferenceOfTheMiddle) {
   EXPECT_LE(difference.largest, kAllowedFloat) << difference.where;
 }
 
+const std::vector kCrops{CropRow{"wide", {192, 108}, kSquare, 1, {42, 0, 108, 108}},
+                         CropRow{"tall", {90, 160}, kSquare, 1, {0, 36, 90, 90}},
+                         CropRow{"share", {192, 112}, kSquare, 0.875F, {48, 8, 98, 98}},
+                         CropRow{"not_square", {96, 96}, kNchw, 1, {0, 12, 96, 72}},
+                         CropRow{"fits", {32, 24}, kNchw, 1, {0, 0, 32, 24}}};
+
+Seen seen_by(const CropOf& row) {
+  const auto& [format, memory, crop] = row;
+  return pairs_of({to_string(format), name_of(memory), crop.name});
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, CropTest,
-    testing::Combine(testing::Values(PixelFormat::kNV12, PixelFormat::kI420, PixelFormat::kP010),
-                     testing::Values(Memory::kTight, Memory::kCropped),
-                     testing::Values(CropRow{"wide", {192, 108}, kSquare, 1, {42, 0, 108, 108}},
-                                     CropRow{"tall", {90, 160}, kSquare, 1, {0, 36, 90, 90}},
-                                     CropRow{"share", {192, 112}, kSquare, 0.875F, {48, 8, 98, 98}},
-                                     CropRow{"not_square", {96, 96}, kNchw, 1, {0, 12, 96, 72}},
-                                     CropRow{"fits", {32, 24}, kNchw, 1, {0, 0, 32, 24}})),
+    testing::ValuesIn(sample_of(every_row(std::vector{PixelFormat::kNV12, PixelFormat::kI420,
+                                                      PixelFormat::kP010},
+                                          std::vector{Memory::kTight, Memory::kCropped}, kCrops),
+                                seen_by)),
     [](const auto& row) {
       return std::string(to_string(std::get<0>(row.param))) + "_" +
              name_of(std::get<1>(row.param)) + "_" + std::get<2>(row.param).name;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <ostream>
 
 #include "support/frame_reference.hpp"
+#include "support/samples.hpp"
 #include "support/test_dmabuf.hpp"
 
 #include "element_harness.hpp"
@@ -19,6 +21,7 @@ using npu::ColorMatrix;
 using npu::ColorRange;
 using npu::FrameLayout;
 using npu::PixelFormat;
+using npu::test::every_row;
 
 constexpr int kModelWidth = 16, kModelHeight = 12, kChannels = 3;
 constexpr double kOneStep = 1;  // of 8 bits
@@ -215,34 +218,52 @@ constexpr Colors kOtherColors[] = {
 };
 constexpr Colors kOfRgb{"rgb", ColorMatrix::kBT601, ColorRange::kLimited, nullptr};
 
-const auto kYuv =
-    testing::Values(PixelFormat::kNV12, PixelFormat::kNV21, PixelFormat::kI420, PixelFormat::kYUY2,
-                    PixelFormat::kUYVY, PixelFormat::kP010, PixelFormat::kYV12, PixelFormat::kNV16);
+const std::vector kYuv{PixelFormat::kNV12, PixelFormat::kNV21, PixelFormat::kI420,
+                       PixelFormat::kYUY2, PixelFormat::kUYVY, PixelFormat::kP010,
+                       PixelFormat::kYV12, PixelFormat::kNV16};
+const std::vector kRgb{PixelFormat::kRGB,  PixelFormat::kBGR,  PixelFormat::kRGBx,
+                       PixelFormat::kBGRx, PixelFormat::kARGB, PixelFormat::kABGR};
+const std::vector kGray{PixelFormat::kGray8, PixelFormat::kGray16};
+const std::vector<Picture> kAllPictures(std::begin(kPictures), std::end(kPictures));
+
+const auto kRows = npu::test::joined<Row>({
+    every_row(kYuv, kAllPictures, std::vector{k709Limited, k601Full}),
+    every_row(kYuv, std::vector{kPictures[7]},
+              std::vector<Colors>(std::begin(kOtherColors), std::end(kOtherColors))),
+    every_row(kRgb, kAllPictures, std::vector{kOfRgb}),
+    every_row(kGray, kAllPictures, std::vector{k709Limited, k601Full}),
+});
+
+using RowOfDriver = std::tuple<bool, Row>;
+
+npu::test::Seen seen_by(const RowOfDriver& row) {
+  const auto& [strides, of_driver] = row;
+  const auto& [format, picture, colors] = of_driver;
+  return npu::test::pairs_of({strides ? "strides" : "no strides", npu::to_string(format),
+                              std::to_string(picture.width),
+                              std::to_string(static_cast<int>(picture.memory)),
+                              npu::to_string(colors.matrix), npu::to_string(colors.range)});
+}
+
+/// The rows for the driver of this process: they are chosen for both kinds together.
+std::vector<Row> rows_here() {
+  const bool strides = std::getenv("SOFTNPU_GRAPH_EXT_VERSION") == nullptr;
+  std::vector<Row> rows;
+  for (const auto& [with_strides, row] :
+       npu::test::sample_of(every_row(std::vector{true, false}, kRows), seen_by)) {
+    if (with_strides == strides) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
 
 std::string row_name(const testing::TestParamInfo<Row>& info) {
   const auto& [format, picture, colors] = info.param;
   return std::string(npu::to_string(format)) + "_" + picture.name + "_" + colors.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Yuv, Pixels,
-                         testing::Combine(kYuv, testing::ValuesIn(kPictures),
-                                          testing::Values(k709Limited, k601Full)),
-                         row_name);
-INSTANTIATE_TEST_SUITE_P(YuvColors, Pixels,
-                         testing::Combine(kYuv, testing::Values(kPictures[7]),
-                                          testing::ValuesIn(kOtherColors)),
-                         row_name);
-INSTANTIATE_TEST_SUITE_P(Rgb, Pixels,
-                         testing::Combine(testing::Values(PixelFormat::kRGB, PixelFormat::kBGR,
-                                                          PixelFormat::kRGBx, PixelFormat::kBGRx,
-                                                          PixelFormat::kARGB, PixelFormat::kABGR),
-                                          testing::ValuesIn(kPictures), testing::Values(kOfRgb)),
-                         row_name);
-INSTANTIATE_TEST_SUITE_P(
-    Gray, Pixels,
-    testing::Combine(testing::Values(PixelFormat::kGray8, PixelFormat::kGray16),
-                     testing::ValuesIn(kPictures), testing::Values(k709Limited, k601Full)),
-    row_name);
+INSTANTIATE_TEST_SUITE_P(Table, Pixels, testing::ValuesIn(rows_here()), row_name);
 
 }  // namespace
 }  // namespace gstnpu::test
