@@ -18,15 +18,27 @@ export LC_ALL=C.UTF-8
 
 step() { say "" "[$1/5] $2"; }
 
-# The terminal gets ninja's own progress line; a file gets a line for each tenth.
+# Prints a line for each tenth of what ninja tells.
+tenths() {
+  local at all tenth=0
+  while IFS='[/]' read -r _ at all _; do
+    if [ -n "$all" ] && [ $((at * 10 / all)) -gt $tenth ]; then
+      tenth=$((at * 10 / all))
+      say "  $at of $all"
+    fi
+  done
+}
+
+# The terminal gets ninja's own progress line, a file a line for each tenth.
 build() {
   local targets=(gst/plugin/libgstnpu.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile)
   quietly configure_here || die "meson could not configure the build" "Its last lines are above."
   if [ -t 1 ]; then
-    ninja -C build "${targets[@]}"
-  else
-    ninja -C build "${targets[@]}" | tee "$out.log" | awk -F '[][/]' '$3 && int($2 * 10 / $3) > tenth { tenth = int($2 * 10 / $3); print "  " $2 " of " $3; fflush() }'
-  fi || die "the build failed" "$([ -t 1 ] || tail -n 40 "$out.log")"
+    ninja -C build "${targets[@]}" || die "the build failed" "Its last lines are above."
+  elif ! ninja -C build "${targets[@]}" 2>&1 | tee "$out.log" | tenths; then
+    tail -n 40 "$out.log" >&2
+    die "the build failed" "Its last lines are above."
+  fi
 }
 
 # field CAPS NAME
