@@ -109,12 +109,10 @@ TEST_F(Execute, RefusesAnAppendWithTooLittleMemory) {
 }
 
 TEST_F(Execute, RefusesAnotherContextsMemory) {
-  ze_context_desc_t desc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
-  Context other;
-  ASSERT_EQ(zeContextCreate(npu().driver, &desc, other.out()), ZE_RESULT_SUCCESS);
+  const Npu other;
   const Graph graph = compile(add_relu_ir());
   const Memory x = host_memory(kAddReluBytes);
-  const Memory foreign = host_memory(kAddReluBytes, other.get());
+  const Memory foreign = other.host_memory(kAddReluBytes);
   const List list = make_list();
   ASSERT_EQ(set_arguments(graph, {x.as<>(), foreign.as<>()}), ZE_RESULT_SUCCESS);
   const ze_result_t appended = append(list, graph);
@@ -141,9 +139,9 @@ TEST_F(Execute, UsesTheArgumentsOfTheAppend) {
 }
 
 TEST_F(Execute, InitialisesThroughAListToo) {
-  const TinyIr ir = add_relu_ir();
-  const auto buffer = ngraph_lite_buffer(npu().compiler, ir.xml(), ir.weights());
-  const std::string flags = ir.build_flags();
+  const IrWriter ir = add_relu_ir();
+  const auto buffer = classic_buffer(npu().compiler, ir.xml(), ir.weights());
+  const std::string flags = build_flags_of(ir);
   const auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, flags.c_str());
   Graph graph;
   ASSERT_EQ(npu().graph->pfnCreate2(npu().context, npu().device, &desc, graph.out()),

@@ -4,96 +4,111 @@
 
 #include <chrono>
 #include <cstring>
-#include <initializer_list>
 #include <span>
 #include <vector>
 
-#include "npu.hpp"
-#include "tiny_ir.hpp"
+#include "support/bare/ir_writer.hpp"
+#include "support/bare/npu.hpp"
 
 namespace conformance {
 
-inline constexpr uint64_t kOneMinuteNs = 60'000'000'000;
-inline constexpr size_t kPageBytes = 4096;
+using namespace bare;  // NOLINT(google-build-using-namespace): the suite is the client's, word for
+                       // word
+using npu::test::IrWriter;
 
 using Clock = std::chrono::steady_clock;
 inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// The suite's NPU, opened by the first call, so that tests of what comes before can still be
+// written.
+Npu& npu();
+
+// Open descriptors of shared memory and DMA-BUFs.
+size_t shared_memory_fds();
+// ZE_ENABLE_VALIDATION_LAYER and ZE_ENABLE_PARAMETER_VALIDATION are both on.
+bool parameter_validation();
+// The loader wraps handles (ZE_ENABLE_LOADER_INTERCEPT). It then reads through handles and handle
+// arrays before the driver sees them, so a null one is the loader's crash and no question to the
+// driver.
+bool handles_are_wrapped();
+
 // Every test leaves the driver's objects and the process's shared-memory descriptors as it found
 // them. What a test makes lives in its body, so it is gone when TearDown looks.
 class NpuTest : public testing::Test {
  protected:
   void SetUp() override {
-    live_before_ = live_objects();
+    live_before_ = npu().live_objects();
     fds_before_ = shared_memory_fds();
   }
   void TearDown() override {
-    const LiveObjects live = live_objects();
+    const LiveObjects live = npu().live_objects();
     EXPECT_EQ(live.count, live_before_.count)
         << "alive before: " << live_before_.text << "\nalive after: " << live.text;
     EXPECT_EQ(shared_memory_fds(), fds_before_) << "descriptors of shared memory leaked";
   }
-
-  const Npu& npu() const { return Npu::get(); }
 
  private:
   LiveObjects live_before_;
   size_t fds_before_ = 0;
 };
 
-// --- Memory
+// --- The suite's NPU without its name in front
 ze_result_t allocate_host(size_t bytes, void** out, const void* next = nullptr,
                           ze_host_mem_alloc_flags_t flags = 0, size_t alignment = kPageBytes,
-                          ze_context_handle_t context = nullptr);
+                          ze_context_handle_t context = npu().context);
 ze_result_t allocate_device(size_t bytes, void** out, const void* next = nullptr,
                             size_t alignment = kPageBytes);
 ze_result_t allocate_shared(size_t bytes, void** out, const void* next = nullptr,
                             size_t alignment = kPageBytes);
-// Throws where the driver refuses. Zeroed.
-Memory host_memory(size_t bytes, ze_context_handle_t context = nullptr);
+inline Memory host_memory(size_t bytes) {
+  return npu().host_memory(bytes);
+}
+inline Queue make_queue() {
+  return npu().make_queue();
+}
+inline List make_list(const void* next = nullptr) {
+  return npu().make_list(next);
+}
+inline Graph compile(const IrWriter& ir, ze_graph_flags_t flags = 0,
+                     const std::string& config = {}) {
+  return npu().compile(ir, flags, config);
+}
+inline ze_result_t create_native(std::string_view blob, Graph& graph, ze_graph_flags_t flags = 0) {
+  return npu().create(blob, ZE_GRAPH_FORMAT_NATIVE, graph, nullptr, flags);
+}
+inline ze_result_t set_arguments(const Graph& graph, std::initializer_list<const void*> values) {
+  return npu().set_arguments(graph, values);
+}
+inline ze_result_t append(const List& list, const Graph& graph, ze_event_handle_t signal = nullptr,
+                          std::initializer_list<ze_event_handle_t> waits = {}) {
+  return npu().append(list, graph, signal, waits);
+}
 
-// --- Contexts, queues and lists; those of another context than the suite's by its handle
-Context make_context();
-Queue make_queue(ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL);
-Queue make_queue_in(ze_context_handle_t context);
-List make_list(const void* next = nullptr);
-List make_list_in(ze_context_handle_t context);
-Fence make_fence(const Queue& queue, ze_fence_flags_t flags = 0);
-ze_result_t submit(const Queue& queue, const List& list, const Fence* fence = nullptr);
-// Submits, waits up to a minute, resets the fence. The first result that is not SUCCESS, or
-// SUCCESS.
-ze_result_t run(const Queue& queue, const List& list);
+// y = max(0, x + bias[channel]); x and y are f32 [1,3,4,4]. The bias may stay at an address.
+inline constexpr float kBias[3] = {-10.0f, 0.5f, 3.0f};
+inline constexpr size_t kAddReluElements = 48;
+inline constexpr size_t kAddReluBytes = kAddReluElements * sizeof(float);
+IrWriter add_relu_ir(const float* bias = nullptr);
+std::vector<float> add_relu_expected(std::span<const float> x);
 
-// --- Graphs
-ze_graph_desc_2_t graph_desc(ze_graph_format_t format, std::span<const uint8_t> input,
-                             const char* build_flags = nullptr, ze_graph_flags_t flags = 0);
-// Initialises the graph with the call of the driver's version, or a list before 1.8.
-void initialise(const Graph& graph);
-// Compiled with pfnCreate2 and initialised. Throws where the driver refuses.
-Graph compile(const TinyIr& ir, ze_graph_flags_t flags = 0, const std::string& config = {});
-ze_result_t create_native(std::span<const uint8_t> blob, Graph& graph, ze_graph_flags_t flags = 0);
-std::vector<uint8_t> native_binary(const Graph& graph);
-// pfnSetArgumentValue for arguments 0, 1, ...
-ze_result_t set_arguments(const Graph& graph, std::initializer_list<const void*> values);
-ze_result_t append(const List& list, const Graph& graph, ze_event_handle_t signal = nullptr,
-                   std::initializer_list<ze_event_handle_t> waits = {});
-// The calling thread's last failure.
-std::string last_build_log();
+// Inputs a (u8) and b (f32), outputs sum = a + b and relu = max(0, b); all [1,8]. Shows the order
+// of arguments.
+inline constexpr size_t kTwoByTwoElements = 8;
+IrWriter two_by_two_ir();
 
 // add_relu with its memory and a closed list, ready to run.
 struct AddRelu {
-  AddRelu();
-  explicit AddRelu(Graph compiled);
+  explicit AddRelu(Graph compiled = compile(add_relu_ir()));
   void fill(float first);  // x[i] = first + i
   std::vector<float> expected() const;
   std::vector<float> result() const;
 
   Graph graph;
-  Memory x;
-  Memory y;
-  List list;
+  Memory x = host_memory(kAddReluBytes);
+  Memory y = host_memory(kAddReluBytes);
+  List list = make_list();
 };
 
 }  // namespace conformance

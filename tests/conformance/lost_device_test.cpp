@@ -11,7 +11,7 @@ class LostDevice : public NpuTest {
  protected:
   void SetUp() override {
     NpuTest::SetUp();
-    set_fault_ = reinterpret_cast<SetFault>(driver_function("softnpuSetFault"));
+    set_fault_ = reinterpret_cast<SetFault>(npu().function("softnpuSetFault"));
     if (set_fault_ == nullptr) {
       GTEST_SKIP() << "the driver does not fail on demand";
     }
@@ -30,19 +30,18 @@ class LostDevice : public NpuTest {
 
 // A copy of a float in a context of its own.
 struct Copy {
-  Copy()
-      : from(host_memory(kPageBytes, context.get())), to(host_memory(kPageBytes, context.get())) {
+  Copy() {
     EXPECT_EQ(zeCommandListAppendMemoryCopy(list.get(), to.as<>(), from.as<>(), sizeof(float),
                                             nullptr, 0, nullptr),
               ZE_RESULT_SUCCESS);
     EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
     *from.as<float>() = 7.0f;
   }
-  Context context = make_context();
-  Memory from;
-  Memory to;
-  Queue queue = make_queue_in(context.get());
-  List list = make_list_in(context.get());
+  Npu own;
+  Memory from = own.host_memory(kPageBytes);
+  Memory to = own.host_memory(kPageBytes);
+  Queue queue = own.make_queue();
+  List list = own.make_list();
 };
 
 TEST_F(LostDevice, IsToldByTheFenceAndWorksAgain) {
@@ -74,7 +73,7 @@ TEST_F(LostDevice, AbortsAllThatIsInFlight) {
   Event never;
   const ze_event_desc_t event_desc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, 0, 0};
   ASSERT_EQ(zeEventCreate(pool.get(), &event_desc, never.out()), ZE_RESULT_SUCCESS);
-  const List waiting = make_list_in(first.context.get());
+  const List waiting = first.own.make_list();
   ze_event_handle_t handle = never.get();
   ASSERT_EQ(zeCommandListAppendWaitOnEvents(waiting.get(), 1, &handle), ZE_RESULT_SUCCESS);
   ASSERT_EQ(zeCommandListClose(waiting.get()), ZE_RESULT_SUCCESS);
@@ -91,7 +90,7 @@ TEST_F(LostDevice, LeavesAFaultedContextUnusableAndOthersAsTheyWere) {
   fail("zeCommandQueueExecuteCommandLists:POISON@1");
   EXPECT_EQ(run(faulted.queue, faulted.list), ZE_RESULT_ERROR_UNKNOWN);
   EXPECT_EQ(run(faulted.queue, faulted.list), ZE_RESULT_ERROR_UNKNOWN);
-  EXPECT_EQ(run(make_queue_in(faulted.context.get()), faulted.list), ZE_RESULT_ERROR_UNKNOWN);
+  EXPECT_EQ(run(faulted.own.make_queue(), faulted.list), ZE_RESULT_ERROR_UNKNOWN);
   const Copy fresh;
   EXPECT_EQ(run(fresh.queue, fresh.list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(*fresh.to.as<float>(), 7.0f);

@@ -129,15 +129,13 @@ TEST_F(MemoryCalls, KnowNothingOfOrdinaryMemory) {
 }
 
 TEST_F(MemoryCalls, KnowNothingOfAnotherContextsMemory) {
-  ze_context_desc_t desc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
-  Context other;
-  ASSERT_EQ(zeContextCreate(npu().driver, &desc, other.out()), ZE_RESULT_SUCCESS);
-  const Memory memory = host_memory(kPageBytes, other.get());
+  const Npu other;
+  const Memory memory = other.host_memory(kPageBytes);
   auto properties = blank_properties();
   ze_device_handle_t device = nullptr;
   EXPECT_EQ(zeMemGetAllocProperties(npu().context, memory.as<>(), &properties, &device),
             ZE_RESULT_ERROR_NOT_AVAILABLE);
-  EXPECT_EQ(zeMemGetAllocProperties(other.get(), memory.as<>(), &properties, &device),
+  EXPECT_EQ(zeMemGetAllocProperties(other.context, memory.as<>(), &properties, &device),
             ZE_RESULT_SUCCESS);
 }
 

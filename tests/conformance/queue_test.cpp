@@ -30,7 +30,7 @@ TEST_F(QueueCalls, TakeEveryPriority) {
   for (auto priority : {ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW, ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
                         ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH}) {
     const AddRelu inference;
-    ASSERT_EQ(run(make_queue(priority), inference.list), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(run(npu().make_queue(priority), inference.list), ZE_RESULT_SUCCESS);
     EXPECT_EQ(inference.result(), inference.expected());
   }
 }
@@ -81,15 +81,15 @@ TEST_F(ContextCalls, TakeIdleOptions) {
   if (npu().context_ext == nullptr) {
     GTEST_SKIP() << "no context extension";
   }
-  const Context context = make_context();
+  const Npu other;
   for (const ze_npu_context_options_t options :
        {ze_npu_context_options_t{0},
         ze_npu_context_options_t{ZE_NPU_CONTEXT_OPTION_IDLE_OPTIMIZATIONS}}) {
     ze_context_properties_npu_ext_t properties{ZE_STRUCTURE_TYPE_CONTEXT_PROPERTIES_NPU_EXT,
                                                nullptr, options};
-    EXPECT_EQ(npu().context_ext->pfnSetProperties(context.get(), &properties), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(npu().context_ext->pfnSetProperties(other.context, &properties), ZE_RESULT_SUCCESS);
   }
-  EXPECT_EQ(npu().context_ext->pfnSetProperties(context.get(), nullptr),
+  EXPECT_EQ(npu().context_ext->pfnSetProperties(other.context, nullptr),
             ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
@@ -237,21 +237,12 @@ TEST_F(ListCalls, RefuseWaitEventsWithoutAnArray) {
 }
 
 TEST_F(ListCalls, NeverCloseAnImmediateList) {
-  ze_command_queue_desc_t desc{};
-  desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-  List list;
-  ASSERT_EQ(zeCommandListCreateImmediate(npu().context, npu().device, &desc, list.out()),
-            ZE_RESULT_SUCCESS);
+  const List list = npu().make_immediate_list();
   EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_ERROR_UNINITIALIZED);
 }
 
 TEST_F(ListCalls, RunAnImmediateListsCommandsAtOnce) {
-  ze_command_queue_desc_t desc{};
-  desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-  desc.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
-  List list;
-  ASSERT_EQ(zeCommandListCreateImmediate(npu().context, npu().device, &desc, list.out()),
-            ZE_RESULT_SUCCESS);
+  const List list = npu().make_immediate_list();
   AddRelu inference;
   inference.fill(3.0f);
   ASSERT_EQ(append(list, inference.graph), ZE_RESULT_SUCCESS);

@@ -29,17 +29,7 @@ class Strides : public NpuTest {
   }
 
   static Graph compile_for(const std::string& names) {
-    const TinyIr ir = add_relu_ir();
-    const Npu& npu = Npu::get();
-    const auto buffer = ngraph_lite_buffer(npu.compiler, ir.xml(), ir.weights());
-    const std::string flags =
-        ir.build_flags() + " --config NPU_ENABLE_STRIDES_FOR=\"" + names + "\"";
-    const auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, flags.c_str());
-    Graph graph;
-    EXPECT_EQ(npu.graph->pfnCreate2(npu.context, npu.device, &desc, graph.out()), ZE_RESULT_SUCCESS)
-        << last_build_log();
-    initialise(graph);
-    return graph;
+    return compile(add_relu_ir(), 0, "NPU_ENABLE_STRIDES_FOR=\"" + names + "\"");
   }
 
   static ze_result_t set(const Graph& graph, uint32_t index, const void* pointer,
@@ -48,7 +38,7 @@ class Strides : public NpuTest {
     std::copy(std::begin(strides), std::end(strides), second.userStrides);
     const ze_graph_argument_value_tensor_t first{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_TENSOR, &second,
                                                  pointer};
-    return Npu::get().graph->pfnSetArgumentValue2(graph.get(), index, &first);
+    return npu().graph->pfnSetArgumentValue2(graph.get(), index, &first);
   }
 
   static bool takes_strides(const Graph& graph, uint32_t index) {
@@ -57,7 +47,7 @@ class Strides : public NpuTest {
     ze_graph_argument_properties_3_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3;
     properties.pNext = &strides;
-    EXPECT_EQ(Npu::get().graph->pfnGetArgumentProperties3(graph.get(), index, &properties),
+    EXPECT_EQ(npu().graph->pfnGetArgumentProperties3(graph.get(), index, &properties),
               ZE_RESULT_SUCCESS);
     return strides.supportsDynamicStrides;
   }
@@ -83,7 +73,7 @@ TEST_F(Strides, AreToldOfTheArgumentsThatTakeThem) {
 }
 
 TEST_F(Strides, AreToldOfANativeBinaryToo) {
-  const auto blob = native_binary(compile_for("x,y"));
+  const auto blob = npu().native_binary(compile_for("x,y"));
   Graph graph;
   ASSERT_EQ(create_native(blob, graph), ZE_RESULT_SUCCESS);
   EXPECT_TRUE(takes_strides(graph, 0));

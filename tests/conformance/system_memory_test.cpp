@@ -28,7 +28,7 @@ class Pages {
 };
 
 ze_result_t import(void* memory, size_t bytes, void** out, ze_host_mem_alloc_flags_t flags = 0,
-                   ze_context_handle_t context = nullptr) {
+                   ze_context_handle_t context = npu().context) {
   const ze_npu_core_external_memmap_sysmem_ext_desc_t desc{
       kZeNpuCoreStypeExternalMemmapSysmemExtDesc, nullptr, memory, bytes};
   return allocate_host(bytes, out, &desc, flags, kPageBytes, context);
@@ -36,7 +36,7 @@ ze_result_t import(void* memory, size_t bytes, void** out, ze_host_mem_alloc_fla
 
 ze_memory_allocation_properties_t properties_of(const void* pointer, ze_result_t* result) {
   ze_memory_allocation_properties_t properties{ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
-  *result = zeMemGetAllocProperties(Npu::get().context, pointer, &properties, nullptr);
+  *result = zeMemGetAllocProperties(npu().context, pointer, &properties, nullptr);
   return properties;
 }
 
@@ -46,7 +46,7 @@ bool refused(ze_result_t result) {
 }
 
 bool available() {
-  return Npu::get().advertises(ZE_NPU_CORE_EXTERNAL_MEMMAP_SYSMEM_EXT_NAME);
+  return npu().advertises(ZE_NPU_CORE_EXTERNAL_MEMMAP_SYSMEM_EXT_NAME);
 }
 
 class SystemMemory : public NpuTest {
@@ -209,7 +209,7 @@ bool can_pin() {
   if (fd >= 0) {
     close(fd);
   }
-  return fd >= 0 || !Npu::get().is_software();
+  return fd >= 0 || !npu().is_software();
 }
 
 TEST_F(SystemMemory, IsThePagesOfTheImportUntilItIsImportedAnew) {
@@ -269,14 +269,14 @@ TEST_F(SystemMemory, ThatIsReadOnlyMustNotBeWrittenTo) {
     GTEST_SKIP() << "would fault a real device";
   }
   const Pages pages(2, PROT_READ);
-  const Context context = make_context();
+  const Npu other;
   void* data = nullptr;
   ASSERT_EQ(import(pages.data(), pages.bytes(), &data, ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED,
-                   context.get()),
+                   other.context),
             ZE_RESULT_SUCCESS);
-  const Memory memory(context.get(), data);
-  const Queue queue = make_queue_in(context.get());
-  const List list = make_list_in(context.get());
+  const Memory memory(other.context, data);
+  const Queue queue = other.make_queue();
+  const List list = other.make_list();
   ASSERT_EQ(zeCommandListAppendMemoryCopy(list.get(), pages.data(), pages.data() + kPageBytes, 16,
                                           nullptr, 0, nullptr),
             ZE_RESULT_SUCCESS);

@@ -9,33 +9,6 @@ namespace {
 
 constexpr const char* kOption = " --config NPU_MODEL_SERIALIZER_VERSION=\"NO_WEIGHTS_COPY\"";
 
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  const size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return at == std::string::npos ? text : text.replace(at, what.size(), with);
-}
-
-template <class T>
-void put(std::vector<uint8_t>& out, T value) {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(&value);
-  out.insert(out.end(), bytes, bytes + sizeof value);
-}
-
-// Six u64 (offset and size of custom data, constants, XML), the compiler's version, constants, XML.
-std::vector<uint8_t> weightless_buffer(const std::string& xml, std::span<const uint8_t> constants) {
-  std::vector<uint8_t> out;
-  const uint64_t model_offset = 52 + constants.size();
-  for (const uint64_t number : {uint64_t{48}, uint64_t{4}, uint64_t{52}, uint64_t{constants.size()},
-                                model_offset, uint64_t{xml.size()}}) {
-    put(out, number);
-  }
-  put(out, Npu::get().compiler.major);
-  put(out, Npu::get().compiler.minor);
-  out.insert(out.end(), constants.begin(), constants.end());
-  out.insert(out.end(), xml.begin(), xml.end());
-  return out;
-}
-
 class Weightless : public NpuTest {
  protected:
   void SetUp() override {
@@ -50,21 +23,17 @@ class Weightless : public NpuTest {
     }
     std::copy(std::begin(kBias), std::end(kBias), bias_.begin());
   }
-  // add_relu with its constant at `address`.
-  std::string xml_with(const void* address) const {
-    const std::string pointer =
-        "offset=\"0\" size=\"0\"/><rt_info><attribute name=\"WeightsPointerAttribute\" "
-        "version=\"0\" mp=\"" +
-        std::to_string(reinterpret_cast<uintptr_t>(address)) + "\" ms=\"12\"/></rt_info>";
-    return replaced(add_relu_ir().xml(), "offset=\"0\" size=\"12\"/>", pointer);
+  // add_relu with its constant at `bias`.
+  static std::string buffer_with(const float* bias) {
+    return weightless_buffer(npu().compiler, add_relu_ir(bias).xml());
   }
-  ze_result_t create(const std::vector<uint8_t>& buffer, const char* option, Graph& graph) const {
-    const std::string flags = add_relu_ir().build_flags() + option;
-    const auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, flags.c_str());
-    return npu().graph->pfnCreate2(npu().context, npu().device, &desc, graph.out());
+  static ze_result_t create(const std::string& buffer, const char* option, Graph& graph,
+                            const void* next = nullptr) {
+    const std::string flags = build_flags_of(add_relu_ir()) + option;
+    return npu().create(buffer, ZE_GRAPH_FORMAT_NGRAPH_LITE, graph, flags.c_str(), 0, next);
   }
   static void expect_result(Graph graph) {
-    initialise(graph);
+    npu().initialise(graph);
     const AddRelu inference(std::move(graph));
     ASSERT_EQ(run(make_queue(), inference.list), ZE_RESULT_SUCCESS);
     EXPECT_EQ(inference.result(), inference.expected());
@@ -74,21 +43,19 @@ class Weightless : public NpuTest {
 
 TEST_F(Weightless, ReadsTheWeightsWhileItIsCreated) {
   Graph graph;
-  auto buffer = weightless_buffer(xml_with(bias_.data()), {});
-  ASSERT_EQ(create(buffer, kOption, graph), ZE_RESULT_SUCCESS) << last_build_log();
+  auto buffer = buffer_with(bias_.data());
+  ASSERT_EQ(create(buffer, kOption, graph), ZE_RESULT_SUCCESS) << npu().log;
   bias_.fill(1e9f);
-  std::fill(buffer.begin(), buffer.end(), uint8_t{0xff});
+  std::fill(buffer.begin(), buffer.end(), '\xff');
   expect_result(std::move(graph));
 }
 
 TEST_F(Weightless, BecomesANativeBinaryLikeAnyOther) {
-  std::vector<uint8_t> blob;
+  std::string blob;
   {
     Graph graph;
-    ASSERT_EQ(create(weightless_buffer(xml_with(bias_.data()), {}), kOption, graph),
-              ZE_RESULT_SUCCESS)
-        << last_build_log();
-    blob = native_binary(graph);
+    ASSERT_EQ(create(buffer_with(bias_.data()), kOption, graph), ZE_RESULT_SUCCESS) << npu().log;
+    blob = npu().native_binary(graph);
   }
   bias_.fill(1e9f);
   Graph graph;
@@ -98,38 +65,30 @@ TEST_F(Weightless, BecomesANativeBinaryLikeAnyOther) {
 
 TEST_F(Weightless, MayCopyItsWeightsAllTheSame) {
   Graph graph;
-  const TinyIr ir = add_relu_ir();
-  ASSERT_EQ(create(weightless_buffer(ir.xml(), ir.weights()), kOption, graph), ZE_RESULT_SUCCESS)
-      << last_build_log();
+  const IrWriter ir = add_relu_ir();
+  ASSERT_EQ(create(weightless_buffer(npu().compiler, ir.xml(), ir.weights()), kOption, graph),
+            ZE_RESULT_SUCCESS)
+      << npu().log;
   expect_result(std::move(graph));
 }
 
 TEST_F(Weightless, IsAnUnknownVersionWhereTheOptionIsForgotten) {
   Graph graph;
-  EXPECT_EQ(create(weightless_buffer(xml_with(bias_.data()), {}), "", graph),
-            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-  EXPECT_NE(last_build_log().find("48.0"), std::string::npos) << last_build_log();
+  EXPECT_EQ(create(buffer_with(bias_.data()), "", graph), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  EXPECT_NE(npu().log.find("48.0"), std::string::npos) << npu().log;
 }
 
 TEST_F(Weightless, RefusesAClassicBuffer) {
   Graph graph;
-  const TinyIr ir = add_relu_ir();
-  EXPECT_NE(create(ngraph_lite_buffer(npu().compiler, ir.xml(), ir.weights()), kOption, graph),
+  const IrWriter ir = add_relu_ir();
+  EXPECT_NE(create(classic_buffer(npu().compiler, ir.xml(), ir.weights()), kOption, graph),
             ZE_RESULT_SUCCESS);
-  EXPECT_FALSE(last_build_log().empty());
+  EXPECT_FALSE(npu().log.empty());
 }
 
 TEST_F(Weightless, IsQueriedToo) {
-  const auto buffer = weightless_buffer(xml_with(bias_.data()), {});
-  const auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, kOption + 1);
-  ze_graph_query_network_handle_t query = nullptr;
-  ASSERT_EQ(npu().graph->pfnQueryNetworkCreate2(npu().context, npu().device, &desc, &query),
-            ZE_RESULT_SUCCESS);
-  size_t size = 0;
-  npu().graph->pfnQueryNetworkGetSupportedLayers(query, &size, nullptr);
-  std::string layers(size, '\0');
-  npu().graph->pfnQueryNetworkGetSupportedLayers(query, &size, layers.data());
-  EXPECT_EQ(npu().graph->pfnQueryNetworkDestroy(query), ZE_RESULT_SUCCESS);
+  const auto buffer = buffer_with(bias_.data());
+  const std::string layers = npu().supported_layers(buffer, kOption + 1);
   EXPECT_NE(layers.find("<sum>"), std::string::npos) << layers;
 }
 
@@ -150,15 +109,9 @@ class InputHash : public Weightless {
     }
   }
   bool is_from_cache(const float* address, uint64_t hash) const {
-    const auto buffer = weightless_buffer(xml_with(address), {});
-    const std::string flags = add_relu_ir().build_flags() + kOption;
-    auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, flags.c_str());
-    ze_graph_input_hash_t link{ZE_STRUCTURE_TYPE_GRAPH_INPUT_HASH, nullptr, hash};
-    desc.pNext = &link;
+    const ze_graph_input_hash_t link{ZE_STRUCTURE_TYPE_GRAPH_INPUT_HASH, nullptr, hash};
     Graph graph;
-    EXPECT_EQ(npu().graph->pfnCreate2(npu().context, npu().device, &desc, graph.out()),
-              ZE_RESULT_SUCCESS)
-        << last_build_log();
+    EXPECT_EQ(create(buffer_with(address), kOption, graph, &link), ZE_RESULT_SUCCESS) << npu().log;
     ze_graph_properties_3_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3;
     EXPECT_EQ(npu().graph->pfnGetProperties3(graph.get(), &properties), ZE_RESULT_SUCCESS);
