@@ -1,70 +1,57 @@
-// A minimal application: reaches the driver through the real loader, as every application does.
+// A client of the software NPU, and the small models that it compiles.
 #pragma once
-
-#include <level_zero/ze_api.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <ze_npu/ze_npu.h>
+#include "support/bare/ir_writer.hpp"
+#include "support/bare/npu.hpp"
 
 namespace softnpu_test {
 
-// An IR v11 with one input and one output of shape [1,4], y = x + (1, 2, 3, 4), and its weights.
-std::string sample_ir();
-std::string sample_weights();
-// The same input and output, y = s = s + x with a state s of the id "sum"; no weights.
-std::string stateful_ir();
-// An IR and its weights as the driver takes them, for compiler 8.4 or another.
-std::string ir_buffer(const std::string& xml, const std::string& weights,
-                      ze_graph_compiler_version_info_t compiler = {8, 4});
-// The rest of a Const's <data>, whose bytes stay at `address`, and what follows it.
-std::string pointer_to(const void* address, size_t bytes);
-// An IR in the layout that the option below asks for.
-std::string weightless_buffer(const std::string& xml);
-// The sample whose weights stay at `address`, in that layout.
-std::string weightless_sample(const void* address);
+using namespace bare;  // NOLINT(google-build-using-namespace): the tests are the client's, word for
+                       // word
+using npu::test::IrWriter;
+using npu::test::replaced;
+
+// The compiler of the software NPU, unless it is told another.
+inline constexpr ze_graph_compiler_version_info_t kCompiler{8, 4};
+
+// One input and one output of shape [1,4], y = x + (1, 2, 3, 4); the weights may stay at an
+// address.
+IrWriter sample_ir(const float* weights = nullptr);
+// The same input and output, y = s = s + x with a state s of the id "sum", which has this initial
+// value; no weights unless there is one.
+IrWriter stateful_ir(const std::vector<float>& initial = {});
+std::string buffer_of(const IrWriter& ir);
+// The sample as the driver takes it, and with its weights at an address.
+std::string sample_buffer();
+std::string weightless_sample(const float* weights);
 inline constexpr const char* kByAddress =
     "--config NPU_MODEL_SERIALIZER_VERSION=\"NO_WEIGHTS_COPY\"";
-// `text` with its first `what` replaced; throws where there is none.
-std::string replaced(std::string text, const std::string& what, const std::string& with);
+// What the sample computes from (10, 20, 30, 40).
+inline const std::vector<float> kExpected = {11, 22, 33, 44};
 
-class Client {
+class Client : public Npu {
  public:
-  Client();
-  ~Client();
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  ze_driver_handle_t driver = nullptr;
-  ze_device_handle_t device = nullptr;
-  ze_context_handle_t context = nullptr;
-  ze_graph_dditable_ext_t* graphs = nullptr;
-
-  // The graph extension is 1.<minor> or newer.
-  bool has(uint32_t minor) const;
-  // Result of pfnCreate3 (before 1.12: pfnCreate2), with its log in `log`.
-  ze_result_t create(std::string_view input, ze_graph_format_t format, ze_graph_handle_t* graph,
-                     const char* build_flags = "", ze_graph_flags_t flags = 0,
-                     void* next = nullptr);
-  std::string log;
-
-  // The layers of an IR that the compiler takes, as the driver lists them: "<a><b>".
-  std::string supported_layers(std::string_view buffer, const char* build_flags = "");
-  // The native binary of the sample.
-  std::string sample_binary();
-  // Executes `graph` on (10, 20, 30, 40); the results, or nothing when a step fails.
-  std::vector<float> run(ze_graph_handle_t graph);
+  // An IR in its classic form.
+  ze_result_t compile_ir(std::string_view buffer, Graph& made, const char* build_flags = "") {
+    return create(buffer, ZE_GRAPH_FORMAT_NGRAPH_LITE, made, build_flags);
+  }
+  // These throw where the driver refuses.
+  Graph sample(const char* build_flags = "", ze_graph_flags_t flags = 0);
+  std::string sample_binary() { return native_binary(sample()); }
+  Graph load(std::string_view binary, ze_graph_flags_t flags = 0);
+  // The native binary where it lies.
+  std::string_view binary_in_place(const Graph& made) const;
+  // Executes `made` on (10, 20, 30, 40); the results, or nothing when a step fails.
+  std::vector<float> run(const Graph& made) const;
   // The same with its input at `input`, memory of the context.
-  std::vector<float> run_on(ze_graph_handle_t graph, float* input);
-  float* allocate(size_t count);
+  std::vector<float> run_on(const Graph& made, float* input) const;
+  Memory floats(size_t count) const { return host_memory(count * sizeof(float)); }
   // The buffer behind `fd`, imported; null when the driver refuses.
-  std::byte* import(int fd, size_t bytes);
-  uint32_t live_objects(std::string* names = nullptr);
-
- private:
-  ze_result_t create_with_log(const ze_graph_desc_2_t& desc, ze_graph_handle_t* graph);
+  Memory import(int fd, size_t bytes) const;
 };
 
 }  // namespace softnpu_test

@@ -30,7 +30,7 @@ class CompilerLibrary : public testing::Test {
     return reinterpret_cast<Function>(::dlsym(library_, name));
   }
   vcl::Result compile(const std::string& options) const {
-    const std::string ir = ir_buffer(sample_ir(), sample_weights());
+    const std::string ir = sample_buffer();
     const vcl::ModelDesc model{reinterpret_cast<const std::uint8_t*>(ir.data()), ir.size(),
                                options.data(), options.size()};
     vcl::Executable executable = nullptr;
@@ -60,7 +60,7 @@ TEST_F(CompilerLibrary, RefusesABlankBetweenTheLastOptionAndTheZero) {
 TEST(CompilerLog, IsOfTheLastModelAlone) {
   const npu_vcl::Library library(std::getenv("COMPILER_LIBRARY"));
   npu_vcl::Compiler compiler(library, {0x643e, vcl::kNoRevision, 6}, 1);
-  const std::string buffer = ir_buffer(sample_ir(), sample_weights());
+  const std::string buffer = sample_buffer();
   const std::span ir(reinterpret_cast<const std::uint8_t*>(buffer.data()), buffer.size());
   EXPECT_THROW(compiler.compile(ir, "--config NO_SUCH=\"1\""), npu_vcl::Failure);
   EXPECT_NE(compiler.log().find("NO_SUCH"), std::string::npos) << compiler.log();

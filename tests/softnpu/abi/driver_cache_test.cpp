@@ -17,25 +17,20 @@ constexpr auto kCompiled = ZE_GRAPH_PROPERTIES_FLAG_COMPILED;
 ze_graph_properties_flags_t origin(Client& client, const std::string& input,
                                    const char* flags_text = "", ze_graph_flags_t flags = 0,
                                    void* next = nullptr) {
-  ze_graph_handle_t graph = nullptr;
-  EXPECT_EQ(client.create(input, ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph, flags_text, flags, next),
+  Graph graph;
+  EXPECT_EQ(client.create(input, ZE_GRAPH_FORMAT_NGRAPH_LITE, graph, flags_text, flags, next),
             ZE_RESULT_SUCCESS)
       << client.log;
   if (graph == nullptr) return 0;
   ze_graph_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3};
-  client.graphs->pfnGetProperties3(graph, &properties);
-  EXPECT_EQ(client.run(graph), (std::vector<float>{11, 22, 33, 44}));
-  client.graphs->pfnDestroy(graph);
+  client.graph->pfnGetProperties3(graph.get(), &properties);
+  EXPECT_EQ(client.run(graph), kExpected);
   return properties.flags;
-}
-
-std::string sample() {
-  return ir_buffer(sample_ir(), sample_weights());
 }
 
 ze_graph_memory_query_t cache_memory(Client& client) {
   ze_graph_memory_query_t query{};
-  client.graphs->pfnQueryContextMemory(client.context, ZE_GRAPH_QUERY_DRIVER_CACHE, &query);
+  client.graph->pfnQueryContextMemory(client.context, ZE_GRAPH_QUERY_DRIVER_CACHE, &query);
   return query;
 }
 
@@ -63,8 +58,8 @@ class DriverCache : public InChild {
 
 TEST_F(DriverCache, IsOffUnlessAskedFor) {
   expect_no_fault({}, [](Client& client) {
-    EXPECT_EQ(origin(client, sample()), kCompiled);
-    EXPECT_EQ(origin(client, sample()), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
     EXPECT_EQ(client.log, "");
     EXPECT_EQ(cache_memory(client).total, 0u);
   });
@@ -74,11 +69,11 @@ TEST_F(DriverCache, SaysWhatItDid) {
   expect_no_fault_with_cache([](Client& client) {
     EXPECT_EQ(cache_memory(client).total, uint64_t{4} << 30);
     EXPECT_EQ(cache_memory(client).allocated, 0u);
-    EXPECT_EQ(origin(client, sample()), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
     EXPECT_NE(client.log.find("ZE DynamicCaching cache_status_t: cache_status_t::stored"),
               std::string::npos)
         << client.log;
-    EXPECT_EQ(origin(client, sample()), kFromCache);
+    EXPECT_EQ(origin(client, sample_buffer()), kFromCache);
     EXPECT_NE(client.log.find("ZE DynamicCaching cache_status_t: cache_status_t::found"),
               std::string::npos)
         << client.log;
@@ -88,40 +83,39 @@ TEST_F(DriverCache, SaysWhatItDid) {
 
 TEST_F(DriverCache, LastsLongerThanAProcess) {
   expect_no_fault_with_cache(
-      [](Client& client) { EXPECT_EQ(origin(client, sample()), kCompiled); });
+      [](Client& client) { EXPECT_EQ(origin(client, sample_buffer()), kCompiled); });
   expect_no_fault_with_cache(
-      [](Client& client) { EXPECT_EQ(origin(client, sample()), kFromCache); });
+      [](Client& client) { EXPECT_EQ(origin(client, sample_buffer()), kFromCache); });
 }
 
 TEST_F(DriverCache, DoesNotMixDrivers) {
   expect_no_fault_with_cache(
-      [](Client& client) { EXPECT_EQ(origin(client, sample()), kCompiled); });
+      [](Client& client) { EXPECT_EQ(origin(client, sample_buffer()), kCompiled); });
   expect_no_fault({{"SOFTNPU_CACHE_DIR", folder_}, {"SOFTNPU_PLATFORM", "3720"}},
-                  [](Client& client) { EXPECT_EQ(origin(client, sample()), kCompiled); });
-  expect_no_fault({{"SOFTNPU_CACHE_DIR", folder_}, {"SOFTNPU_COMPILER_VERSION", "7.6"}},
-                  [](Client& client) {
-                    const std::string newer = ir_buffer(sample_ir(), sample_weights(), {7, 6});
-                    EXPECT_EQ(origin(client, newer), kCompiled);
-                  });
+                  [](Client& client) { EXPECT_EQ(origin(client, sample_buffer()), kCompiled); });
+  expect_no_fault(
+      {{"SOFTNPU_CACHE_DIR", folder_}, {"SOFTNPU_COMPILER_VERSION", "7.6"}}, [](Client& client) {
+        const std::string newer = classic_buffer({7, 6}, sample_ir().xml(), sample_ir().weights());
+        EXPECT_EQ(origin(client, newer), kCompiled);
+      });
 }
 
 TEST_F(DriverCache, DependsOnInputAndFlags) {
   expect_no_fault_with_cache([](Client& client) {
-    EXPECT_EQ(origin(client, sample()), kCompiled);
-    EXPECT_EQ(origin(client, sample(), "--config NPU_TILES=\"1\""), kCompiled);
-    EXPECT_EQ(origin(client, sample(), "--config NPU_TILES=\"1\""), kFromCache);
-    const std::string renamed =
-        ir_buffer(replaced(sample_ir(), "name=\"sample\"", "name=\"other1\""), sample_weights());
-    EXPECT_EQ(origin(client, renamed), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer(), "--config NPU_TILES=\"1\""), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer(), "--config NPU_TILES=\"1\""), kFromCache);
+    const std::string renamed = replaced(sample_ir().xml(), "name=\"sample\"", "name=\"other1\"");
+    EXPECT_EQ(origin(client, classic_buffer(kCompiler, renamed, sample_ir().weights())), kCompiled);
   });
 }
 
 TEST_F(DriverCache, IsLeftOutOnRequest) {
   expect_no_fault_with_cache([](Client& client) {
-    EXPECT_EQ(origin(client, sample(), "", ZE_GRAPH_FLAG_DISABLE_CACHING), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer(), "", ZE_GRAPH_FLAG_DISABLE_CACHING), kCompiled);
     EXPECT_EQ(cache_memory(client).allocated, 0u);
-    EXPECT_EQ(origin(client, sample()), kCompiled);
-    EXPECT_EQ(origin(client, sample(), "", ZE_GRAPH_FLAG_DISABLE_CACHING), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer(), "", ZE_GRAPH_FLAG_DISABLE_CACHING), kCompiled);
   });
 }
 
@@ -144,8 +138,8 @@ TEST_F(DriverCache, SeesTheHashOnlyWhereItComesFirst) {
   expect_no_fault_with_cache([](Client& client) {
     ze_graph_input_hash_t second = hash_of(5);
     ze_graph_input_hash_t first{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_METADATA, &second, 0};
-    EXPECT_EQ(origin(client, sample(), "", 0, &first), kCompiled);
-    EXPECT_EQ(origin(client, sample()), kFromCache) << "the input itself was the key";
+    EXPECT_EQ(origin(client, sample_buffer(), "", 0, &first), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer()), kFromCache) << "the input itself was the key";
   });
 }
 
@@ -153,30 +147,30 @@ TEST_F(DriverCache, KnowsNoHashBeforeOneFourteen) {
   expect_no_fault({{"SOFTNPU_CACHE_DIR", folder_}, {"SOFTNPU_GRAPH_EXT_VERSION", "1.13"}},
                   [](Client& client) {
                     ze_graph_input_hash_t hash = hash_of(1);
-                    EXPECT_EQ(origin(client, sample(), "", 0, &hash), kCompiled);
+                    EXPECT_EQ(origin(client, sample_buffer(), "", 0, &hash), kCompiled);
                     hash.hash = 2;
-                    EXPECT_EQ(origin(client, sample(), "", 0, &hash), kFromCache);
+                    EXPECT_EQ(origin(client, sample_buffer(), "", 0, &hash), kFromCache);
                   });
 }
 
 TEST_F(DriverCache, CompilesAgainWhatWasDamaged) {
   expect_no_fault_with_cache([this](Client& client) {
-    EXPECT_EQ(origin(client, sample()), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
     for (const auto& file : fs::directory_iterator(folder_)) {
       std::fstream stream(file.path(), std::ios::in | std::ios::out | std::ios::binary);
       stream.seekp(200);
       stream.put('\x7f');
     }
-    EXPECT_EQ(origin(client, sample()), kCompiled);
-    EXPECT_EQ(origin(client, sample()), kFromCache);
+    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
+    EXPECT_EQ(origin(client, sample_buffer()), kFromCache);
   });
 }
 
 TEST_F(DriverCache, StoresNothingWhereNothingFits) {
   expect_no_fault({{"SOFTNPU_CACHE_DIR", folder_}, {"SOFTNPU_CACHE_SIZE", "100"}},
                   [](Client& client) {
-                    EXPECT_EQ(origin(client, sample()), kCompiled);
-                    EXPECT_EQ(origin(client, sample()), kCompiled);
+                    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
+                    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
                     EXPECT_EQ(client.log, "");
                     EXPECT_EQ(cache_memory(client).total, 100u);
                   });
@@ -186,10 +180,8 @@ TEST_F(DriverCache, LeavesNativeBinariesOut) {
   expect_no_fault_with_cache([](Client& client) {
     const std::string binary = client.sample_binary();
     const uint64_t before = cache_memory(client).allocated;
-    ze_graph_handle_t graph = nullptr;
-    ASSERT_EQ(client.create(binary, ZE_GRAPH_FORMAT_NATIVE, &graph, nullptr), ZE_RESULT_SUCCESS);
+    const Graph graph = client.load(binary);
     EXPECT_EQ(cache_memory(client).allocated, before);
-    client.graphs->pfnDestroy(graph);
   });
 }
 

@@ -9,7 +9,7 @@ using Values = std::vector<float>;
 
 // y = x + (1, 2, 3, 4) in every row.
 std::string rows_ir(const std::string& shape) {
-  return replaced(sample_ir(), "shape=\"1,4\"", "shape=\"" + shape + "\"");
+  return replaced(sample_ir().xml(), "shape=\"1,4\"", "shape=\"" + shape + "\"");
 }
 
 std::string batch_mode(const std::string& mode) {
@@ -19,28 +19,23 @@ std::string batch_mode(const std::string& mode) {
 class Dynamic : public Driver {
  protected:
   ze_result_t open(const std::string& xml, const std::string& flags = {}) {
-    return client_.create(ir_buffer(xml, sample_weights()), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph_,
-                          flags.c_str());
-  }
-  void TearDown() override {
-    if (graph_ != nullptr) {
-      client_.graphs->pfnDestroy(graph_);
-    }
-    Driver::TearDown();
+    return client_.compile_ir(classic_buffer(kCompiler, xml, sample_ir().weights()), graph_,
+                              flags.c_str());
   }
   uint32_t argument_count() const {
     ze_graph_properties_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES};
-    client_.graphs->pfnGetProperties(graph_, &properties);
+    client_.graph->pfnGetProperties(graph_.get(), &properties);
     return properties.numGraphArgs;
   }
   ze_graph_argument_properties_3_t properties(uint32_t index) const {
     ze_graph_argument_properties_3_t result{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3};
-    EXPECT_EQ(client_.graphs->pfnGetArgumentProperties3(graph_, index, &result), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(client_.graph->pfnGetArgumentProperties3(graph_.get(), index, &result),
+              ZE_RESULT_SUCCESS);
     return result;
   }
   ze_graph_argument_metadata_t metadata(uint32_t index) const {
     ze_graph_argument_metadata_t result{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_METADATA};
-    EXPECT_EQ(client_.graphs->pfnGraphGetArgumentMetadata(graph_, index, &result),
+    EXPECT_EQ(client_.graph->pfnGraphGetArgumentMetadata(graph_.get(), index, &result),
               ZE_RESULT_SUCCESS);
     return result;
   }
@@ -52,28 +47,18 @@ class Dynamic : public Driver {
     int32_t sizes[2];
   };
   Results run(int32_t rows) {
-    float* const memory = client_.allocate(64);
+    const Memory zeros = client_.floats(64);
+    float* const memory = zeros.as<float>();
     auto* const sizes = reinterpret_cast<int32_t*>(memory + 32);
     for (int i = 0; i < 12; ++i) memory[i] = 10.0f * static_cast<float>(i + 1);
     std::fill(memory + 16, memory + 28, -1.0f);
     sizes[0] = 4;  // the innermost first
     sizes[1] = rows;
-    client_.graphs->pfnSetArgumentValue(graph_, 0, memory);
-    client_.graphs->pfnSetArgumentValue(graph_, 1, sizes);
-    client_.graphs->pfnSetArgumentValue(graph_, 2, memory + 16);
-    client_.graphs->pfnSetArgumentValue(graph_, 3, sizes + 2);
-    const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0,
-                                       ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
-    ze_command_list_handle_t list = nullptr;
-    zeCommandListCreateImmediate(client_.context, client_.device, &desc, &list);
-    const ze_result_t result =
-        client_.graphs->pfnAppendGraphExecute(list, graph_, nullptr, nullptr, 0, nullptr);
-    zeCommandListDestroy(list);
-    const Results results{result, {memory + 16, memory + 28}, {sizes[2], sizes[3]}};
-    zeMemFree(client_.context, memory);
-    return results;
+    client_.set_arguments(graph_, {memory, sizes, memory + 16, sizes + 2});
+    const ze_result_t result = client_.append(client_.make_immediate_list(), graph_);
+    return {result, {memory + 16, memory + 28}, {sizes[2], sizes[3]}};
   }
-  ze_graph_handle_t graph_ = nullptr;
+  Graph graph_;
 };
 
 TEST_F(Dynamic, ArgumentsHaveTheirBoundAndAShapeArgumentEach) {
@@ -96,55 +81,27 @@ TEST_F(Dynamic, ArgumentsHaveTheirBoundAndAShapeArgumentEach) {
 }
 
 // x in the shape that a constant gives, which is kept in f16: a reader of IRs leaves it uncomputed.
-const char* const kReshapedIr = R"(<?xml version="1.0"?>
-<net name="reshaped" version="11">
-  <layers>
-    <layer id="0" name="x" type="Parameter" version="opset1">
-      <data shape="1,4" element_type="f32"/>
-      <output><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></output>
-    </layer>
-    <layer id="1" name="four" type="Const" version="opset1">
-      <data element_type="f16" shape="1" offset="0" size="2"/>
-      <output><port id="0" precision="FP16"><dim>1</dim></port></output>
-    </layer>
-    <layer id="2" name="float" type="Convert" version="opset1">
-      <data destination_type="f32"/>
-      <input><port id="0" precision="FP16"><dim>1</dim></port></input>
-      <output><port id="1" precision="FP32"><dim>1</dim></port></output>
-      <rt_info><attribute name="decompression" version="0"/></rt_info>
-    </layer>
-    <layer id="3" name="int" type="Convert" version="opset1">
-      <data destination_type="i64"/>
-      <input><port id="0" precision="FP32"><dim>1</dim></port></input>
-      <output><port id="1" precision="I64"><dim>1</dim></port></output>
-    </layer>
-    <layer id="4" name="sum" type="Reshape" version="opset1">
-      <data special_zero="false"/>
-      <input>
-        <port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port>
-        <port id="1" precision="I64"><dim>1</dim></port>
-      </input>
-      <output><port id="2" precision="FP32"><dim>-1</dim></port></output>
-    </layer>
-    <layer id="5" name="y" type="Result" version="opset1">
-      <input><port id="0" precision="FP32"><dim>-1</dim></port></input>
-    </layer>
-  </layers>
-  <edges>
-    <edge from-layer="0" from-port="0" to-layer="4" to-port="0"/>
-    <edge from-layer="1" from-port="0" to-layer="2" to-port="0"/>
-    <edge from-layer="2" from-port="1" to-layer="3" to-port="0"/>
-    <edge from-layer="3" from-port="1" to-layer="4" to-port="1"/>
-    <edge from-layer="4" from-port="2" to-layer="5" to-port="0"/>
-  </edges>
-</net>
-)";
+IrWriter reshaped_ir() {
+  IrWriter ir("reshaped");
+  const auto x = ir.parameter("x", "f32", {1, 4});
+  const auto four = ir.constant("four", "f16", {1}, std::string_view("\x00\x44", 2));
+  const auto real =
+      ir.layer("Convert", {four},
+               {.name = "float",
+                .data = "destination_type=\"f32\"",
+                .type = "f32",
+                .inside = "<rt_info><attribute name=\"decompression\" version=\"0\"/></rt_info>"});
+  const auto whole = ir.layer("Convert", {real},
+                              {.name = "int", .data = "destination_type=\"i64\"", .type = "i64"});
+  ir.result(
+      ir.layer("Reshape", {x, whole},
+               {.name = "sum", .data = "special_zero=\"false\"", .shape = IrWriter::Shape{-1}}),
+      "y");
+  return ir;
+}
 
 TEST_F(Dynamic, SizesAreComputedFromConstants) {
-  const std::string four("\x00\x44", 2);
-  ASSERT_EQ(client_.create(ir_buffer(kReshapedIr, four), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph_, ""),
-            ZE_RESULT_SUCCESS)
-      << client_.log;
+  ASSERT_EQ(client_.compile_ir(buffer_of(reshaped_ir()), graph_), ZE_RESULT_SUCCESS) << client_.log;
   ASSERT_EQ(argument_count(), 2u);
   EXPECT_EQ(properties(1).dims_count, 1u);
   EXPECT_EQ(properties(1).dims[0], 4u);
@@ -175,13 +132,7 @@ TEST_F(Dynamic, SizesPastTheBoundFail) {
 
 TEST_F(Dynamic, SurvivesItsNativeBinary) {
   ASSERT_EQ(open(rows_ir("1..3,4")), ZE_RESULT_SUCCESS) << client_.log;
-  size_t size = 0;
-  const uint8_t* view = nullptr;
-  ASSERT_EQ(client_.graphs->pfnGetNativeBinary2(graph_, &size, &view), ZE_RESULT_SUCCESS);
-  const std::string binary(reinterpret_cast<const char*>(view), size);
-  client_.graphs->pfnDestroy(graph_);
-  ASSERT_EQ(client_.create(binary, ZE_GRAPH_FORMAT_NATIVE, &graph_, nullptr), ZE_RESULT_SUCCESS)
-      << client_.log;
+  graph_ = client_.load(std::string(client_.binary_in_place(graph_)));
   EXPECT_EQ(run(2).sizes[1], 2);
 }
 
@@ -223,13 +174,12 @@ INSTANTIATE_TEST_SUITE_P(Driver, BatchMode,
                                          Batch{"one_plugin", "1,4", "PLUGIN", 2, 1}),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// The bias becomes an input: two inputs are more than the mode divides.
+// Two inputs are more than the mode divides.
 TEST_F(Dynamic, BatchOfSeveralInputsIsTheCompilers) {
-  const std::string xml = replaced(
-      rows_ir("3,4"),
-      "type=\"Const\" version=\"opset1\">\n      <data element_type=\"f32\" "
-      "shape=\"1, 4\" offset=\"0\" size=\"16\"/>",
-      "type=\"Parameter\" version=\"opset1\">\n      <data element_type=\"f32\" shape=\"3,4\"/>");
+  IrWriter ir;
+  const auto x = ir.parameter("x", "f32", {3, 4});
+  ir.result(ir.binary("Add", x, ir.parameter("bias", "f32", {3, 4})), "y");
+  const std::string xml = ir.xml();
   EXPECT_EQ(open(xml, batch_mode("PLUGIN")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
   EXPECT_NE(client_.log.find("NPU_BATCH_MODE"), std::string::npos) << client_.log;
   ASSERT_EQ(open(xml, batch_mode("AUTO")), ZE_RESULT_SUCCESS) << client_.log;

@@ -2,25 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "client.hpp"
 
 namespace softnpu_test {
 
-// The sample's results for (10, 20, 30, 40).
-inline const std::vector<float> kExpected = {11, 22, 33, 44};
-
-// Every test ends with as many live driver objects as it began with.
+// Every test ends with as many live driver objects as it began with, those of its fixture among
+// them.
 class Driver : public testing::Test {
  protected:
-  void TearDown() override {
-    std::string names;
-    EXPECT_EQ(client_.live_objects(&names), before_) << names;
+  ~Driver() override {
+    const LiveObjects now = client_.live_objects();
+    EXPECT_EQ(now.count, before_) << now.text;
   }
   Client client_;
-  uint32_t before_ = client_.live_objects();
+  uint32_t before_ = client_.live_objects().count;
 };
 
 }  // namespace softnpu_test

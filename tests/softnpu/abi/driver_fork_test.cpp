@@ -10,41 +10,17 @@ namespace {
 
 class Fork : public Driver {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(client_.create(ir_buffer(sample_ir(), sample_weights()), ZE_GRAPH_FORMAT_NGRAPH_LITE,
-                             &graph_),
-              ZE_RESULT_SUCCESS);
-    input_ = client_.allocate(4);
-    output_ = client_.allocate(4);
-    const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
-    ASSERT_EQ(zeCommandQueueCreate(client_.context, client_.device, &desc, &queue_),
-              ZE_RESULT_SUCCESS);
-    list_ = recorded(input_);
-    ASSERT_EQ(execute(list_), ZE_RESULT_SUCCESS);
-  }
-  void TearDown() override {
-    zeCommandListDestroy(list_);
-    zeCommandQueueDestroy(queue_);
-    zeMemFree(client_.context, input_);
-    zeMemFree(client_.context, output_);
-    client_.graphs->pfnDestroy(graph_);
-    Driver::TearDown();
-  }
-  ze_command_list_handle_t recorded(float* input) {
-    const ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
-    ze_command_list_handle_t list = nullptr;
-    EXPECT_EQ(zeCommandListCreate(client_.context, client_.device, &desc, &list),
-              ZE_RESULT_SUCCESS);
-    client_.graphs->pfnSetArgumentValue(graph_, 0, input);
-    client_.graphs->pfnSetArgumentValue(graph_, 1, output_);
-    EXPECT_EQ(client_.graphs->pfnAppendGraphExecute(list, graph_, nullptr, nullptr, 0, nullptr),
-              ZE_RESULT_SUCCESS);
-    EXPECT_EQ(zeCommandListClose(list), ZE_RESULT_SUCCESS);
+  void SetUp() override { ASSERT_EQ(execute(list_), ZE_RESULT_SUCCESS); }
+  List recorded(const void* input) {
+    List list = client_.make_list();
+    client_.set_arguments(graph_, {input, output_.as<>()});
+    EXPECT_EQ(client_.append(list, graph_), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
     return list;
   }
-  ze_result_t execute(ze_command_list_handle_t list) const {
-    const ze_result_t result = zeCommandQueueExecuteCommandLists(queue_, 1, &list, nullptr);
-    zeCommandQueueSynchronize(queue_, UINT64_MAX);
+  ze_result_t execute(const List& list) const {
+    const ze_result_t result = submit(queue_, list);
+    zeCommandQueueSynchronize(queue_.get(), UINT64_MAX);
     return result;
   }
   // Runs `body` in a child, which then ends without a clean-up.
@@ -61,11 +37,11 @@ class Fork : public Driver {
     EXPECT_EQ(WEXITSTATUS(status), 0);
   }
 
-  ze_graph_handle_t graph_ = nullptr;
-  float* input_ = nullptr;
-  float* output_ = nullptr;
-  ze_command_queue_handle_t queue_ = nullptr;
-  ze_command_list_handle_t list_ = nullptr;
+  Graph graph_ = client_.sample();
+  Memory input_ = client_.floats(4);
+  Memory output_ = client_.floats(4);
+  Queue queue_ = client_.make_queue();
+  List list_ = recorded(input_.as<>());
 };
 
 TEST_F(Fork, TakesNothingWhileTheChildFreesNothing) {
@@ -76,71 +52,54 @@ TEST_F(Fork, TakesNothingWhileTheChildFreesNothing) {
 // The child's own copy of the list would keep the memory.
 TEST_F(Fork, TakesMemoryThatTheChildFrees) {
   in_child([this] {
-    zeCommandListDestroy(list_);
-    return zeMemFree(client_.context, input_);
+    list_.destroy();
+    return input_.free();
   });
   EXPECT_EQ(execute(list_), ZE_RESULT_ERROR_UNKNOWN);
-  float* const other = client_.allocate(4);
-  const ze_command_list_handle_t again = recorded(other);
-  EXPECT_EQ(execute(again), ZE_RESULT_SUCCESS) << "what the child did not free";
-  zeCommandListDestroy(again);
-  const ze_command_list_handle_t lost = recorded(input_);
-  EXPECT_EQ(execute(lost), ZE_RESULT_ERROR_UNKNOWN) << "what the child freed";
-  zeCommandListDestroy(lost);
-  zeMemFree(client_.context, other);
+  const Memory other = client_.floats(4);
+  EXPECT_EQ(execute(recorded(other.as<>())), ZE_RESULT_SUCCESS) << "what the child did not free";
+  EXPECT_EQ(execute(recorded(input_.as<>())), ZE_RESULT_ERROR_UNKNOWN) << "what the child freed";
 }
 
 TEST_F(Fork, TakesAListThatTheChildDestroys) {
-  in_child([this] { return zeCommandListDestroy(list_); });
+  in_child([this] { return list_.destroy(); });
   EXPECT_EQ(execute(list_), ZE_RESULT_ERROR_UNKNOWN);
-  const ze_command_list_handle_t again = recorded(input_);
-  EXPECT_EQ(execute(again), ZE_RESULT_SUCCESS);
-  zeCommandListDestroy(again);
+  EXPECT_EQ(execute(recorded(input_.as<>())), ZE_RESULT_SUCCESS);
 }
 
 TEST_F(Fork, TakesAGraphThatTheChildDestroys) {
-  const ze_command_list_handle_t other = recorded(input_);
+  List other = recorded(input_.as<>());
   in_child([&] {
-    zeCommandListDestroy(list_);
-    zeCommandListDestroy(other);
-    return client_.graphs->pfnDestroy(graph_);
+    list_.destroy();
+    other.destroy();
+    return graph_.destroy();
   });
-  const ze_command_list_handle_t again = recorded(input_);
-  EXPECT_EQ(execute(again), ZE_RESULT_ERROR_UNKNOWN);
-  zeCommandListDestroy(again);
-  zeCommandListDestroy(other);
+  EXPECT_EQ(execute(recorded(input_.as<>())), ZE_RESULT_ERROR_UNKNOWN);
 }
 
 TEST_F(Fork, TakesNothingOfWhatTheChildMadeItself) {
-  in_child([this] {
-    float* const own = client_.allocate(4);
-    return zeMemFree(client_.context, own);
-  });
+  in_child([this] { return client_.floats(4).free(); });
   EXPECT_EQ(execute(list_), ZE_RESULT_SUCCESS);
 }
 
 TEST_F(Fork, TakesAnImportThatTheChildFrees) {
   const int fd = ::memfd_create("imported", MFD_CLOEXEC);
   ASSERT_EQ(::ftruncate(fd, 4096), 0);
-  auto* const imported = reinterpret_cast<float*>(client_.import(fd, 4096));
-  if (imported == nullptr) {
+  Memory imported = client_.import(fd, 4096);
+  if (imported.as<>() == nullptr) {
     ::close(fd);
     GTEST_SKIP() << "no memfd is imported: SOFTNPU_ALLOW_MEMFD";
   }
-  const ze_command_list_handle_t list = recorded(imported);
+  List list = recorded(imported.as<>());
   in_child([&] {
-    zeCommandListDestroy(list);
-    return zeMemFree(client_.context, imported);
+    list.destroy();
+    return imported.free();
   });
   EXPECT_EQ(execute(list), ZE_RESULT_ERROR_UNKNOWN);
-  zeCommandListDestroy(list);
-  auto* const again = reinterpret_cast<float*>(client_.import(fd, 4096));
-  ASSERT_NE(again, nullptr);
-  const ze_command_list_handle_t renewed = recorded(again);
-  EXPECT_EQ(execute(renewed), ZE_RESULT_SUCCESS) << "imported anew";
-  zeCommandListDestroy(renewed);
-  zeMemFree(client_.context, again);
-  zeMemFree(client_.context, imported);
+  list = List();
+  const Memory again = client_.import(fd, 4096);
+  ASSERT_NE(again.as<>(), nullptr);
+  EXPECT_EQ(execute(recorded(again.as<>())), ZE_RESULT_SUCCESS) << "imported anew";
   ::close(fd);
 }
 

@@ -11,29 +11,21 @@ namespace {
 
 using Values = std::vector<float>;
 
-const Values kExpected = {11, 22, 33, 44};
-
-/// The sample's weights, each larger by that.
-std::string weights(float more) {
-  std::string bytes = sample_weights();
-  auto* const values = reinterpret_cast<float*>(bytes.data());
-  for (std::size_t i = 0; i < bytes.size() / sizeof(float); ++i) values[i] += more;
-  return bytes;
-}
-
+/// The sample with weights that are larger by that.
 std::string sample(float more = 0) {
-  return ir_buffer(sample_ir(), weights(more));
+  std::string weights = sample_ir().weights();
+  auto* const values = reinterpret_cast<float*>(weights.data());
+  for (std::size_t i = 0; i < weights.size() / sizeof(float); ++i) values[i] += more;
+  return classic_buffer(kCompiler, sample_ir().xml(), weights);
 }
 
 Values computed(Client& client, const std::string& input,
                 ze_graph_format_t format = ZE_GRAPH_FORMAT_NGRAPH_LITE, ze_graph_flags_t flags = 0,
                 const char* build_flags = "") {
-  ze_graph_handle_t graph = nullptr;
-  EXPECT_EQ(client.create(input, format, &graph, build_flags, flags), ZE_RESULT_SUCCESS)
+  Graph graph;
+  EXPECT_EQ(client.create(input, format, graph, build_flags, flags), ZE_RESULT_SUCCESS)
       << client.log;
-  const Values values = client.run(graph);
-  client.graphs->pfnDestroy(graph);
-  return values;
+  return client.run(graph);
 }
 
 class KeptModels : public InChild {
@@ -129,16 +121,12 @@ TEST_F(KeptModels, ReferToNoMemoryOfTheClient) {
 TEST_F(KeptModels, ServeGraphsThatLiveAtTheSameTime) {
   EXPECT_EQ(kept("1",
                  [](Client& client) {
-                   ze_graph_handle_t graphs[2] = {};
-                   for (auto& graph : graphs) {
-                     ASSERT_EQ(client.create(sample(), ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph),
-                               ZE_RESULT_SUCCESS);
-                   }
-                   EXPECT_EQ(client.run(graphs[0]), kExpected);
-                   EXPECT_EQ(client.run(graphs[1]), kExpected);
-                   client.graphs->pfnDestroy(graphs[0]);
-                   EXPECT_EQ(client.run(graphs[1]), kExpected);
-                   client.graphs->pfnDestroy(graphs[1]);
+                   Graph first = client.sample();
+                   const Graph second = client.sample();
+                   EXPECT_EQ(client.run(first), kExpected);
+                   EXPECT_EQ(client.run(second), kExpected);
+                   first = Graph();
+                   EXPECT_EQ(client.run(second), kExpected);
                  }),
             1);
 }

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <map>
 #include <string>
 
 #include "child.hpp"
@@ -20,22 +19,12 @@ template <class Body>
 #define EXPECT_NO_FAULT_AS(minor, body) \
   EXPECT_EXIT(act_as(minor, body), testing::ExitedWithCode(0), "")
 
-std::map<std::string, uint32_t> extensions_of(const Client& client) {
-  uint32_t count = 0;
-  zeDriverGetExtensionProperties(client.driver, &count, nullptr);
-  std::vector<ze_driver_extension_properties_t> properties(count);
-  zeDriverGetExtensionProperties(client.driver, &count, properties.data());
-  std::map<std::string, uint32_t> versions;
-  for (const auto& extension : properties) versions[extension.name] = extension.version;
-  return versions;
-}
-
 class MemfdImport : public InChild, public testing::WithParamInterface<const char*> {};
 
 TEST_P(MemfdImport, IsAdvertisedWhereItIsAllowed) {
   const uint32_t wanted = std::string(GetParam()) == "1" ? ze_npu_version(1, 0) : 0;
   expect_no_fault({{"SOFTNPU_ALLOW_MEMFD", GetParam()}}, [wanted](const Client& client) {
-    const auto extensions = extensions_of(client);
+    const auto& extensions = client.extensions;
     const auto found = extensions.find(ZE_SOFTNPU_MEMFD_IMPORT_EXT_NAME);
     EXPECT_EQ(found == extensions.end() ? 0 : found->second, wanted);
   });
@@ -51,27 +40,23 @@ class EveryVersion : public testing::TestWithParam<uint32_t> {
 TEST_P(EveryVersion, SaysWhatItIs) {
   const uint32_t minor = GetParam();
   EXPECT_NO_FAULT_AS(minor, [minor](Client& client) {
-    const auto extensions = extensions_of(client);
+    const auto& extensions = client.extensions;
     EXPECT_EQ(extensions.at(ZE_GRAPH_EXT_NAME), ze_npu_version(1, minor));
     for (uint32_t old = 2; old <= 8; ++old) {
       EXPECT_EQ(extensions.count(std::string(ZE_GRAPH_EXT_NAME "_1_") + std::to_string(old)),
                 old <= minor ? 1u : 0u)
           << old;
     }
-    EXPECT_TRUE(client.has(minor));
-    EXPECT_FALSE(client.has(minor + 1));
+    EXPECT_TRUE(client.graph_has(minor));
+    EXPECT_FALSE(client.graph_has(minor + 1));
   });
 }
 
 TEST_P(EveryVersion, CompilesAndRuns) {
   EXPECT_NO_FAULT_AS(GetParam(), [](Client& client) {
-    ze_graph_handle_t graph = nullptr;
-    ASSERT_EQ(client.create(ir_buffer(sample_ir(), sample_weights()), ZE_GRAPH_FORMAT_NGRAPH_LITE,
-                            &graph),
-              ZE_RESULT_SUCCESS)
-        << client.log;
-    EXPECT_EQ(client.run(graph), (std::vector<float>{11, 22, 33, 44}));
-    client.graphs->pfnDestroy(graph);
+    Graph graph;
+    ASSERT_EQ(client.compile_ir(sample_buffer(), graph), ZE_RESULT_SUCCESS) << client.log;
+    EXPECT_EQ(client.run(graph), kExpected);
   });
 }
 
@@ -91,34 +76,32 @@ void PrintTo(const Newer& row, std::ostream* out) {
 
 const Newer kNewer[] = {
     {"pfnDeviceGetGraphProperties2", 6,
-     [](Client& c) { return c.graphs->pfnDeviceGetGraphProperties2(c.device, nullptr); }},
+     [](Client& c) { return c.graph->pfnDeviceGetGraphProperties2(c.device, nullptr); }},
     {"pfnGetNativeBinary2", 7,
-     [](Client& c) { return c.graphs->pfnGetNativeBinary2(nullptr, nullptr, nullptr); }},
+     [](Client& c) { return c.graph->pfnGetNativeBinary2(nullptr, nullptr, nullptr); }},
     {"pfnGetProperties2", 8,
-     [](Client& c) { return c.graphs->pfnGetProperties2(nullptr, nullptr); }},
-    {"pfnGraphInitialize", 8, [](Client& c) { return c.graphs->pfnGraphInitialize(nullptr); }},
+     [](Client& c) { return c.graph->pfnGetProperties2(nullptr, nullptr); }},
+    {"pfnGraphInitialize", 8, [](Client& c) { return c.graph->pfnGraphInitialize(nullptr); }},
     {"pfnCompilerGetSupportedOptions", 11,
      [](Client& c) {
-       return c.graphs->pfnCompilerGetSupportedOptions(c.device, ZE_NPU_COMPILER_OPTIONS, nullptr,
-                                                       nullptr);
+       return c.graph->pfnCompilerGetSupportedOptions(c.device, ZE_NPU_COMPILER_OPTIONS, nullptr,
+                                                      nullptr);
      }},
     {"pfnCompilerIsOptionSupported", 11,
      [](Client& c) {
-       return c.graphs->pfnCompilerIsOptionSupported(c.device, ZE_NPU_COMPILER_OPTIONS, nullptr,
-                                                     nullptr);
+       return c.graph->pfnCompilerIsOptionSupported(c.device, ZE_NPU_COMPILER_OPTIONS, nullptr,
+                                                    nullptr);
      }},
     {"pfnCreate3", 12,
-     [](Client& c) {
-       return c.graphs->pfnCreate3(c.context, c.device, nullptr, nullptr, nullptr);
-     }},
+     [](Client& c) { return c.graph->pfnCreate3(c.context, c.device, nullptr, nullptr, nullptr); }},
     {"pfnGetProperties3", 12,
-     [](Client& c) { return c.graphs->pfnGetProperties3(nullptr, nullptr); }},
+     [](Client& c) { return c.graph->pfnGetProperties3(nullptr, nullptr); }},
     {"pfnBuildLogGetString2", 12,
-     [](Client& c) { return c.graphs->pfnBuildLogGetString2(nullptr, nullptr, nullptr); }},
-    {"pfnBuildLogDestroy", 12, [](Client& c) { return c.graphs->pfnBuildLogDestroy(nullptr); }},
+     [](Client& c) { return c.graph->pfnBuildLogGetString2(nullptr, nullptr, nullptr); }},
+    {"pfnBuildLogDestroy", 12, [](Client& c) { return c.graph->pfnBuildLogDestroy(nullptr); }},
     {"pfnSetArgumentValue2", 15,
-     [](Client& c) { return c.graphs->pfnSetArgumentValue2(nullptr, 0, nullptr); }},
-    {"pfnEvict", 16, [](Client& c) { return c.graphs->pfnEvict(nullptr); }},
+     [](Client& c) { return c.graph->pfnSetArgumentValue2(nullptr, 0, nullptr); }},
+    {"pfnEvict", 16, [](Client& c) { return c.graph->pfnEvict(nullptr); }},
 };
 
 class NewerSlot : public testing::TestWithParam<Newer> {
@@ -162,18 +145,11 @@ class NativeGraph : public testing::TestWithParam<NativeFlags> {
 TEST_P(NativeGraph, KnowsTheFlagsOfItsVersion) {
   EXPECT_NO_FAULT_AS(GetParam().minor, [this](Client& client) {
     const std::string binary = client.sample_binary();
-    ze_graph_handle_t graph = nullptr;
-    ASSERT_EQ(client.create(binary, ZE_GRAPH_FORMAT_NATIVE, &graph, nullptr, GetParam().asked),
-              ZE_RESULT_SUCCESS)
-        << client.log;
+    const Graph graph = client.load(binary, GetParam().asked);
     ze_graph_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3};
-    ASSERT_EQ(client.graphs->pfnGetProperties3(graph, &properties), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(client.graph->pfnGetProperties3(graph.get(), &properties), ZE_RESULT_SUCCESS);
     EXPECT_EQ(properties.flags, GetParam().told);
-    size_t size = 0;
-    const uint8_t* view = nullptr;
-    ASSERT_EQ(client.graphs->pfnGetNativeBinary2(graph, &size, &view), ZE_RESULT_SUCCESS);
-    EXPECT_EQ(static_cast<const void*>(view) == binary.data(), GetParam().in_place);
-    client.graphs->pfnDestroy(graph);
+    EXPECT_EQ(client.binary_in_place(graph).data() == binary.data(), GetParam().in_place);
   });
 }
 
@@ -203,10 +179,10 @@ TEST_P(CacheQuery, CameWithOneTen) {
     const ze_result_t expected =
         GetParam() >= 10 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
     EXPECT_EQ(
-        client.graphs->pfnQueryContextMemory(client.context, ZE_GRAPH_QUERY_DRIVER_CACHE, &query),
+        client.graph->pfnQueryContextMemory(client.context, ZE_GRAPH_QUERY_DRIVER_CACHE, &query),
         expected);
     EXPECT_EQ(
-        client.graphs->pfnQueryContextMemory(client.context, ZE_GRAPH_QUERY_PROGRAM_CACHE, &query),
+        client.graph->pfnQueryContextMemory(client.context, ZE_GRAPH_QUERY_PROGRAM_CACHE, &query),
         expected);
   });
 }
@@ -236,19 +212,13 @@ TEST_P(CompilerVersions, NameArgumentsInTheirOwnWay) {
            (std::to_string(row.compiler.major) + "." + std::to_string(row.compiler.minor)).c_str(),
            1);
   EXPECT_NO_FAULT_AS(16, [&row](Client& client) {
-    std::string xml = sample_ir();
-    if (row.ir_says_index) {
-      xml = replaced(xml, "</edges>",
-                     "</edges><rt_info><use_indices_for_io_metadata value=\"YES\"/></rt_info>");
-    }
-    ze_graph_handle_t graph = nullptr;
-    EXPECT_EQ(client.create(ir_buffer(xml, sample_weights(), row.compiler),
-                            ZE_GRAPH_FORMAT_NGRAPH_LITE, &graph, row.flags),
-              row.result)
+    IrWriter ir = sample_ir();
+    ir.rt_info(row.ir_says_index ? "<use_indices_for_io_metadata value=\"YES\"/>" : "");
+    Graph graph;
+    EXPECT_EQ(
+        client.compile_ir(classic_buffer(row.compiler, ir.xml(), ir.weights()), graph, row.flags),
+        row.result)
         << client.log;
-    if (graph != nullptr) {
-      client.graphs->pfnDestroy(graph);
-    }
   });
   ::unsetenv("SOFTNPU_COMPILER_VERSION");
 }
