@@ -1,52 +1,13 @@
 #pragma once
 
-#include <level_zero/ze_api.h>
-
 #include <cstddef>
 #include <span>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include <ze_npu/ze_npu.h>
+#include "support/bare/npu.hpp"
 
 namespace bench {
-
-// Owns one handle; `Destroy` is the loader's function for it.
-template <class Handle, ze_result_t(ZE_APICALL* Destroy)(Handle)>
-class Owned {
- public:
-  Owned() = default;
-  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~Owned() {
-    if (handle_ != nullptr) {
-      Destroy(handle_);
-    }
-  }
-  Handle get() const { return handle_; }
-  Handle* out() { return &handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-
-// Level Zero memory that both host and device see.
-class HostMemory {
- public:
-  HostMemory(ze_context_handle_t context, std::size_t bytes);
-  HostMemory(HostMemory&& other) noexcept
-      : context_(other.context_), bytes_(std::exchange(other.bytes_, {})) {}
-  HostMemory& operator=(HostMemory&&) = delete;
-  ~HostMemory();
-  std::span<std::byte> bytes() const { return bytes_; }
-
- private:
-  ze_context_handle_t context_;
-  std::span<std::byte> bytes_;
-};
 
 // The least that Level Zero lets an application do: one context, one queue, one fence, and for each
 // input buffer a list recorded in advance. The floor for everything above.
@@ -54,10 +15,14 @@ class BareClient {
  public:
   // `blob`: a native binary with one input and one output of these sizes.
   BareClient(std::span<const std::byte> blob, std::size_t input_bytes, std::size_t output_bytes,
-             std::size_t buffers);
-  ~BareClient();
-  BareClient(const BareClient&) = delete;
-  BareClient& operator=(const BareClient&) = delete;
+             std::size_t buffers)
+      : input_bytes_(input_bytes), output_bytes_(output_bytes) {
+    const std::string_view binary(reinterpret_cast<const char*>(blob.data()), blob.size());
+    bare::require(npu_.create(binary, ZE_GRAPH_FORMAT_NATIVE, graph_, nullptr), "pfnCreate");
+    npu_.initialise(graph_);
+    for (std::size_t i = 0; i < buffers; ++i)
+      record(inputs_.emplace_back(npu_.host_memory(input_bytes)));
+  }
 
   // Execute, wait for the fence, reset it.
   void infer(std::size_t buffer) {
@@ -67,23 +32,33 @@ class BareClient {
     check(zeFenceReset(fence_.get()));
   }
 
-  std::span<std::byte> input(std::size_t buffer) const { return inputs_[buffer].bytes(); }
-  std::span<std::byte> output() const { return outputs_.front().bytes(); }
+  std::span<std::byte> input(std::size_t buffer) const {
+    return {inputs_[buffer].as<std::byte>(), input_bytes_};
+  }
+  std::span<std::byte> output() const { return {output_.as<std::byte>(), output_bytes_}; }
 
  private:
-  static void check(ze_result_t result);
-  void find_device();
-  void create_graph(std::span<const std::byte> blob);
-  void record(const HostMemory& input);
+  static void check(ze_result_t result) {
+    if (result != ZE_RESULT_SUCCESS) {
+      bare::require(result, "an inference on bare Level Zero");
+    }
+  }
+  void record(const bare::Memory& input) {
+    const bare::List& list = lists_.emplace_back(npu_.make_list());
+    bare::require(npu_.set_arguments(graph_, {input.as<>(), output_.as<>()}),
+                  "pfnSetArgumentValue");
+    bare::require(npu_.append(list, graph_), "pfnAppendGraphExecute");
+    bare::require(zeCommandListClose(list.get()), "zeCommandListClose");
+  }
 
-  ze_device_handle_t device_ = nullptr;
-  Owned<ze_context_handle_t, zeContextDestroy> context_;
-  const ze_graph_dditable_ext_t* table_ = nullptr;
-  std::vector<HostMemory> inputs_, outputs_;
-  ze_graph_handle_t graph_ = nullptr;
-  Owned<ze_command_queue_handle_t, zeCommandQueueDestroy> queue_;
-  Owned<ze_fence_handle_t, zeFenceDestroy> fence_;
-  std::vector<Owned<ze_command_list_handle_t, zeCommandListDestroy>> lists_;
+  bare::Npu npu_;
+  std::size_t input_bytes_, output_bytes_;
+  std::vector<bare::Memory> inputs_;
+  bare::Memory output_ = npu_.host_memory(output_bytes_);
+  bare::Graph graph_;
+  bare::Queue queue_ = npu_.make_queue();
+  bare::Fence fence_ = bare::make_fence(queue_);
+  std::vector<bare::List> lists_;
 };
 
 }  // namespace bench

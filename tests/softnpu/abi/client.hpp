@@ -30,7 +30,7 @@ std::string sample_buffer();
 std::string weightless_sample(const float* weights);
 inline constexpr const char* kByAddress =
     "--config NPU_MODEL_SERIALIZER_VERSION=\"NO_WEIGHTS_COPY\"";
-// What the sample computes from (10, 20, 30, 40).
+// The sample's results for (10, 20, 30, 40).
 inline const std::vector<float> kExpected = {11, 22, 33, 44};
 
 class Client : public Npu {

@@ -8,7 +8,7 @@
 namespace softnpu_test {
 namespace {
 
-// What a constant's bytes are: in the weights, or where they are.
+// Where the bytes of a constant are: copied into the text, absent, or in place in the weights.
 enum class Bytes { kCopied, kNone, kInPlace };
 
 const float kFactor = 2;

@@ -33,7 +33,7 @@ struct IrValue {
   std::string name{};  ///< the layer's
 };
 
-/// What most layers have no need to say.
+/// Attributes that most layers leave at their defaults.
 struct IrOptions {
   std::string name{};                         ///< none: l and the layer's number
   std::string data{};                         ///< the inside of <data .../>
@@ -80,7 +80,7 @@ class IrWriter {
   void rt_info(const std::string& text) { rt_info_ = text; }
 
   const std::string& layers() const { return layers_; }
-  /// What stands in a <body>.
+  /// The inside of a <body>.
   std::string body() const {
     return "<layers>" + layers_ + "</layers><edges>" + edges_ + "</edges>";
   }

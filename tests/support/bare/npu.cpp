@@ -52,7 +52,7 @@ namespace {
 
 const ze_graph_dditable_ext_t* graph_table = nullptr;
 
-// What a call gives that fills a list: asked for the number, then for the rest.
+// Fills a list with a call that is asked for the number first, then for the items.
 template <class T, class Call>
 std::vector<T> list_of(const char* name, const Call& call, T blank = {}) {
   uint32_t count = 0;

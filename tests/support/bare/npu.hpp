@@ -95,7 +95,7 @@ class Memory {
   void* data_ = nullptr;
 };
 
-// What the driver has alive in this process, where it can tell: text for messages, and the sum.
+// The live objects of the driver in this process, where it can tell: text for messages, and the sum.
 struct LiveObjects {
   bool known = false;
   uint32_t count = 0;
@@ -127,7 +127,7 @@ class Npu {
   bool graph_has(uint32_t minor) const;
   bool advertises(const std::string& extension) const { return extensions.count(extension) != 0; }
   bool is_software() const;
-  // What the driver finds under a name of its own; null where it knows none.
+  // The function that the driver has under a name of its own; null where it knows none.
   void* function(const char* name) const;
   LiveObjects live_objects() const;
 
