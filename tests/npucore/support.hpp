@@ -11,6 +11,7 @@
 #include <npucore/device.hpp>
 #include <npucore/error.hpp>
 
+#include "support/bare/ir_writer.hpp"
 #include "support/software_npu.hpp"
 #include "support/temp_dir.hpp"
 

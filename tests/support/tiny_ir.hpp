@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "support/bare/ir_writer.hpp"
+
 namespace npu::test {
 
 /// Gives the pixels of its input "image" [1,3,height,width] back as f32.

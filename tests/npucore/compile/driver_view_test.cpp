@@ -298,32 +298,13 @@ constexpr std::uint64_t kHeavyWeights = 400 * kMiB;
 
 /// Adds a constant of 400 MiB, which lies in a file without a single block of its own.
 fs::path write_heavy_model(const fs::path& folder) {
-  const std::string shape = "1,1,10240,10240";
-  const std::string port = "<dim>1</dim><dim>1</dim><dim>10240</dim><dim>10240</dim></port>";
-  const auto xml = folder / "heavy.xml";
-  write_file(
-      xml,
-      "<?xml version=\"1.0\"?><net name=\"heavy\" version=\"11\"><layers>"
-      "<layer id=\"0\" name=\"input\" type=\"Parameter\" version=\"opset1\"><data shape=\"" +
-          shape + "\" element_type=\"f32\"/><output><port id=\"0\" precision=\"FP32\">" + port +
-          "</output></layer><layer id=\"1\" name=\"weights\" type=\"Const\" version=\"opset1\">"
-          "<data element_type=\"f32\" shape=\"" +
-          shape + "\" offset=\"0\" size=\"" + std::to_string(kHeavyWeights) +
-          "\"/><output><port id=\"0\" precision=\"FP32\">" + port +
-          "</output></layer><layer id=\"2\" name=\"sum\" type=\"Add\" version=\"opset1\">"
-          "<data auto_broadcast=\"numpy\"/><input><port id=\"0\" precision=\"FP32\">" +
-          port + "<port id=\"1\" precision=\"FP32\">" + port +
-          "</input><output><port id=\"2\" precision=\"FP32\">" + port +
-          "</output></layer><layer id=\"3\" name=\"result\" type=\"Result\" version=\"opset1\">"
-          "<input><port id=\"0\" precision=\"FP32\">" +
-          port +
-          "</input></layer></layers><edges>"
-          "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"2\" to-port=\"0\"/>"
-          "<edge from-layer=\"1\" from-port=\"0\" to-layer=\"2\" to-port=\"1\"/>"
-          "<edge from-layer=\"2\" from-port=\"2\" to-layer=\"3\" to-port=\"0\"/></edges></net>");
+  const IrShape shape{1, 1, 10240, 10240};
+  IrWriter ir("heavy");
+  const auto x = ir.parameter("input", "f32", shape);
+  ir.result(ir.binary("Add", x, ir.constant_at("weights", "f32", shape, 0, kHeavyWeights)));
   write_file(folder / "heavy.bin", "");
   fs::resize_file(folder / "heavy.bin", kHeavyWeights);
-  return xml;
+  return ir.write(folder, "heavy");
 }
 
 /// Anonymous memory of the process as it enters the driver; the driver then refuses, and compiles

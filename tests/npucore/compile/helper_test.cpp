@@ -441,29 +441,12 @@ TEST_F(HelpersOfAnEndingProcess, AreNotThereAndAThreadReadsStandardInput) {
 
 /// An IR of one multiplication by 16 MiB of weights.
 fs::path write_heavy_model(const fs::path& folder) {
-  const auto port = [](const char* id, const char* rows) {
-    return std::string("<port id=\"") + id + "\" precision=\"FP32\"><dim>" + rows +
-           "</dim><dim>2048</dim></port>";
-  };
-  const std::string xml =
-      "<?xml version=\"1.0\"?>\n<net name=\"heavy\" version=\"11\"><layers>"
-      "<layer id=\"0\" name=\"x\" type=\"Parameter\" version=\"opset1\"><data shape=\"1,2048\" "
-      "element_type=\"f32\"/><output>" +
-      port("0", "1") +
-      "</output></layer><layer id=\"1\" name=\"w\" type=\"Const\" version=\"opset1\"><data "
-      "element_type=\"f32\" shape=\"2048,2048\" offset=\"0\" size=\"16777216\"/><output>" +
-      port("0", "2048") +
-      "</output></layer><layer id=\"2\" name=\"y\" type=\"MatMul\" version=\"opset1\"><data "
-      "transpose_a=\"false\" transpose_b=\"false\"/><input>" +
-      port("0", "1") + port("1", "2048") + "</input><output>" + port("2", "1") +
-      "</output></layer><layer id=\"3\" name=\"r\" type=\"Result\" version=\"opset1\"><input>" +
-      port("0", "1") +
-      "</input></layer></layers><edges><edge from-layer=\"0\" from-port=\"0\" to-layer=\"2\" "
-      "to-port=\"0\"/><edge from-layer=\"1\" from-port=\"0\" to-layer=\"2\" to-port=\"1\"/>"
-      "<edge from-layer=\"2\" from-port=\"2\" to-layer=\"3\" to-port=\"0\"/></edges></net>\n";
-  write_file(folder / "heavy.xml", xml);
-  write_file(folder / "heavy.bin", std::string(std::size_t{16} << 20, '\x3c'));
-  return folder / "heavy.xml";
+  IrWriter ir("heavy");
+  const auto x = ir.parameter("x", "f32", {1, 2048});
+  const std::string weights(std::size_t{16} << 20, '\x3c');
+  ir.result(ir.layer("MatMul", {x, ir.constant("w", "f32", {2048, 2048}, weights)},
+                     {.data = "transpose_a=\"false\" transpose_b=\"false\""}));
+  return ir.write(folder, "heavy");
 }
 
 TEST_F(HelpersOfAnEndingProcess, LeaveNoMemoryOfTheCompilersInIt) {

@@ -32,30 +32,13 @@ void with_request(Stage& stage) {
 }
 
 /// y = the state "sum" + x.
-constexpr const char* kRunningSum = R"(<?xml version="1.0"?>
-<net name="running_sum" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,8" element_type="f32"/>
-<output><port id="0" precision="FP32" names="x"><dim>1</dim><dim>8</dim></port></output></layer>
-<layer id="1" name="read" type="ReadValue" version="opset6">
-<data variable_id="sum" variable_type="f32" variable_shape="1,8"/>
-<output><port id="0" precision="FP32"><dim>1</dim><dim>8</dim></port></output></layer>
-<layer id="2" name="add" type="Add" version="opset1"><data auto_broadcast="numpy"/>
-<input><port id="0"><dim>1</dim><dim>8</dim></port><port id="1"><dim>1</dim><dim>8</dim></port></input>
-<output><port id="2" precision="FP32" names="y"><dim>1</dim><dim>8</dim></port></output></layer>
-<layer id="3" name="assign" type="Assign" version="opset6">
-<data variable_id="sum" variable_type="f32" variable_shape="1,8"/>
-<input><port id="0"><dim>1</dim><dim>8</dim></port></input>
-<output><port id="1" precision="FP32"><dim>1</dim><dim>8</dim></port></output></layer>
-<layer id="4" name="result" type="Result" version="opset1">
-<input><port id="0"><dim>1</dim><dim>8</dim></port></input></layer></layers><edges>
-<edge from-layer="1" from-port="0" to-layer="2" to-port="0"/>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="1"/>
-<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
-<edge from-layer="2" from-port="2" to-layer="4" to-port="0"/></edges></net>)";
-
 void with_states(Stage& stage) {
-  stage.xml = stage.folder.path() / "running_sum.xml";
-  write_file(stage.xml, kRunningSum);
+  IrWriter ir("running_sum");
+  const auto x = ir.parameter("x", "f32", {1, 8});
+  const auto sum = ir.binary("Add", ir.read_value("sum", "f32", {1, 8}), x, "y");
+  ir.assign("sum", sum);
+  ir.result(sum);
+  stage.xml = ir.write(stage.folder.path(), "running_sum");
   stage.model = stage.compile();
 }
 

@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstring>
-
 #include <npucore/compiled_model.hpp>
 
 #include "support/tiny_ir.hpp"
@@ -14,38 +11,17 @@ namespace {
 
 class Reshaped : public OnSoftwareNpu {
  protected:
-  Model model(const std::string& xml, const std::string& weights = one()) {
-    write_file(folder_.path() / "model.bin", weights);
+  Model model(const std::string& xml) {
+    write_file(folder_.path() / "model.bin", {"\x00\x00\x80\x3f", 4});
     write_file(folder_.path() / "model.xml", xml);
     return Model::read(folder_.path() / "model.xml");
   }
-  static std::string one() { return {"\x00\x00\x80\x3f", 4}; }
   TempDir folder_;
 };
 
 /// weighted_ir with this shape of its input; its constant is 1.
 std::string with_input_shape(const std::string& shape) {
-  auto xml = weighted_ir(4, 8);
-  const std::string written = "shape=\"1,3,4,8\"";
-  return xml.replace(xml.find(written), written.size(), "shape=\"" + shape + "\"");
-}
-
-/// Its Reshape wants 96 elements, whatever the input has.
-std::string fixed_pattern_ir() {
-  const std::string dims = "<dim>1</dim><dim>3</dim><dim>4</dim><dim>8</dim>";
-  auto xml = weighted_ir(4, 8);
-  const auto replace = [&](const std::string& from, const std::string& to) {
-    xml.replace(xml.find(from), from.size(), to);
-  };
-  replace(R"(element_type="f32" shape="" offset="0" size="4")",
-          R"(element_type="i64" shape="2" offset="0" size="16")");
-  replace(R"(<port id="0" precision="FP32"/>)",
-          R"(<port id="0" precision="I64"><dim>2</dim></port>)");
-  replace(R"(name="sum" type="Add" version="opset1"><data auto_broadcast="numpy"/>)",
-          R"(name="flat" type="Reshape" version="opset1"><data special_zero="false"/>)");
-  replace(R"(<port id="2" precision="FP32">)" + dims,
-          R"(<port id="2" precision="FP32"><dim>1</dim><dim>96</dim>)");
-  return xml;
+  return replaced(weighted_ir(4, 8), "shape=\"1,3,4,8\"", "shape=\"" + shape + "\"");
 }
 
 TEST_F(Reshaped, ADynamicModelRunsAtTheSizeItWasGiven) {
@@ -82,10 +58,14 @@ TEST_F(Reshaped, AnUnsetDimensionIsNamedBeforeTheDriverSeesIt) {
 }
 
 TEST_F(Reshaped, AModelThatAllowsNoOtherSizeIsTheCompilersError) {
-  const std::array<std::int64_t, 2> pattern{1, 96};
-  std::string bytes(sizeof pattern, '\0');
-  std::memcpy(bytes.data(), pattern.data(), sizeof pattern);
-  auto fixed = model(fixed_pattern_ir(), bytes);
+  const std::int64_t pattern[] = {1, 96};
+  IrWriter ir;
+  const auto image = ir.parameter("image", "f32", {1, 3, 4, 8});
+  const auto wanted =
+      ir.constant("pattern", "i64", {2}, {reinterpret_cast<const char*>(pattern), sizeof pattern});
+  ir.result(ir.layer("Reshape", {image, wanted},
+                     {.data = "special_zero=\"false\"", .shape = IrShape{1, 96}}));
+  auto fixed = Model::read(ir.write(folder_.path(), "fixed"));
   EXPECT_EQ(CompiledModel::compile(device_, fixed).outputs()[0].shape, (Shape{1, 96}));
   fixed.reshape({{"image", {1, 3, 5, 5}}});
   try {
