@@ -26,75 +26,39 @@ struct Conversion {
   int limits = 1;
 };
 
-class IrWriter {
- public:
-  int layer(const std::string& type, const std::string& name, const std::vector<int>& inputs,
-            const std::string& data = {}) {
-    const int id = next_++;
-    std::string ports;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      ports += "<port id=\"" + std::to_string(i) + "\" />";
-      edges_ += test::edge(inputs[i], 9, id, static_cast<int>(i));
-    }
-    layers_ += "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"" + type +
-               "\" version=\"opset1\">" + (data.empty() ? "" : "<data " + data + " />") +
-               (inputs.empty() ? "" : "<input>" + ports + "</input>");
-    if (type != "Result") {
-      layers_ += "<output><port id=\"9\" precision=\"FP32\" /></output>";
-    }
-    layers_ += "</layer>\n";
-    return id;
+test::IrWriter write(const Conversion& conversion) {
+  test::IrWriter ir;
+  const auto y = ir.parameter("y", "u8", {1, 1, 1, 1}), uv = ir.parameter("uv", "u8", {1, 1, 1, 1});
+  const auto floats = [&](const std::vector<float>& values) {
+    return ir.constant("", values, {static_cast<int>(values.size())});
+  };
+  const auto order = floats({0});
+  const auto luma = ir.layer("Convert", {ir.layer(conversion.luma_type, {y, order})});
+  const auto planar = ir.layer("Transpose", {ir.layer("Convert", {uv}), order});
+  const auto chroma = ir.layer(conversion.chroma_type, {planar, order});
+  const auto joined = ir.layer(conversion.join_type, {luma, chroma});
+  const auto color =
+      ir.layer(conversion.convolution_type, {joined, floats(conversion.matrix)}, {.name = "csc"});
+  const auto bias = floats(conversion.bias);
+  const auto sum =
+      conversion.swap_add ? ir.layer("Add", {bias, color}) : ir.layer("Add", {color, bias});
+  for (int i = 1; i < conversion.limits; ++i) {
+    ir.layer("Clamp", {sum}, {.data = "min=\"0\" max=\"1\""});
   }
-  int floats(const std::string& name, const std::vector<float>& values) {
-    const auto offset = bin_.size();
-    bin_.append(reinterpret_cast<const char*>(values.data()), values.size() * 4);
-    return layer("Const", name, {},
-                 "element_type=\"f32\" shape=\"" + std::to_string(values.size()) + "\" offset=\"" +
-                     std::to_string(offset) + "\" size=\"" + std::to_string(values.size() * 4) +
-                     "\"");
-  }
-  std::string xml() const { return test::net(layers_, edges_); }
-  const std::string& bin() const { return bin_; }
-
- private:
-  int next_ = 0;
-  std::string layers_, edges_, bin_;
-};
-
-IrWriter write(const Conversion& conversion) {
-  IrWriter ir;
-  const auto u8 = "element_type=\"u8\" shape=\"1,1,1,1\"";
-  const int y = ir.layer("Parameter", "y", {}, u8), uv = ir.layer("Parameter", "uv", {}, u8);
-  const int order = ir.floats("order", {0});
-  const int luma = ir.layer("Convert", "yf", {ir.layer(conversion.luma_type, "yp", {y, order})});
-  const int planar = ir.layer("Transpose", "uvp", {ir.layer("Convert", "uvf", {uv}), order});
-  const int chroma = ir.layer(conversion.chroma_type, "up", {planar, order});
-  const int joined = ir.layer(conversion.join_type, "yuv", {luma, chroma});
-  const int matrix = ir.floats("matrix", conversion.matrix);
-  const int color = ir.layer(conversion.convolution_type, "csc", {joined, matrix});
-  const int bias = ir.floats("bias", conversion.bias);
-  const int sum = conversion.swap_add ? ir.layer("Add", "sum", {bias, color})
-                                      : ir.layer("Add", "sum", {color, bias});
-  int limited = 0;
-  for (int i = 1; i < conversion.limits; ++i)
-    ir.layer("Clamp", "more", {sum}, "min=\"0\" max=\"1\"");
   if (conversion.limit_type == "FakeQuantize") {
-    const int low = ir.floats("low", {std::stof(conversion.min)});
-    const int high = ir.floats("high", {std::stof(conversion.max)});
-    limited = ir.layer("FakeQuantize", "limit", {sum, low, high, low, high}, "levels=\"256\"");
+    const auto low = floats({std::stof(conversion.min)}),
+               high = floats({std::stof(conversion.max)});
+    ir.result(ir.layer("FakeQuantize", {sum, low, high, low, high}, {.data = "levels=\"256\""}));
   } else {
-    limited = ir.layer(conversion.limit_type, "limit", {sum},
-                       "min=\"" + conversion.min + "\" max=\"" + conversion.max + "\"");
+    ir.result(ir.layer(conversion.limit_type, {sum},
+                       {.data = "min=\"" + conversion.min + "\" max=\"" + conversion.max + "\""}));
   }
-  ir.layer("Result", "out", {limited});
   return ir;
 }
 
 std::vector<std::string> warnings_of(const Conversion& conversion) {
   const test::TempDir dir;
-  const auto ir = write(conversion);
-  dir.write("model.bin", ir.bin());
-  return Model::read(dir.write("model.xml", ir.xml())).warnings();
+  return Model::read(write(conversion).write(dir.path(), "model")).warnings();
 }
 
 struct Row {

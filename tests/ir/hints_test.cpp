@@ -13,11 +13,9 @@ using Info = std::map<std::string, std::string>;
 Model model_with(const test::TempDir& dir, const Info& info) {
   std::string text;
   for (const auto& [key, value] : info) text += "<" + key + " value=\"" + value + "\" />";
-  const std::vector<int> shape{1, 3, 8, 8};
   return Model::read(dir.write(
-      "model.xml", test::net(test::parameter_layer(0, "picture", "f32", shape) +
-                                 test::result_layer(1, "out", shape),
-                             test::edge(0, 0, 1, 0), "<model_info>" + text + "</model_info>")));
+      "model.xml",
+      test::identity_ir("f32", {1, 3, 8, 8}, "", "11", "<model_info>" + text + "</model_info>")));
 }
 
 Preprocess hints(const Info& info) {

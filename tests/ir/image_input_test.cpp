@@ -56,11 +56,12 @@ TEST_P(RefusedImageInputTest, SaysWhy) {
 }
 
 std::string two_pictures() {
-  const std::vector<int> shape{1, 3, 4, 4};
-  return test::net(test::parameter_layer(0, "left", "f32", shape) +
-                       test::parameter_layer(1, "right", "f32", shape) +
-                       test::result_layer(2, "a", shape) + test::result_layer(3, "b", shape),
-                   test::edge(0, 0, 2, 0) + test::edge(1, 0, 3, 0));
+  test::IrWriter ir;
+  const auto left = ir.parameter("left", "f32", {1, 3, 4, 4});
+  const auto right = ir.parameter("right", "f32", {1, 3, 4, 4});
+  ir.result(left, "a");
+  ir.result(right, "b");
+  return ir.xml();
 }
 
 const auto kGood = test::identity_ir("f32", {1, 3, 4, 4});
@@ -195,11 +196,8 @@ TEST(AddPreprocessTest, TellsWhereTheFrameLies) {
 
 TEST(AddPreprocessTest, WorksInVersion10) {
   const TempDir dir;
-  const std::vector<int> shape{1, 3, 1, 2};
-  auto model = Model::read(
-      dir.write("model.xml", test::net(test::parameter_layer(0, "picture", "f32", shape) +
-                                           test::result_layer(1, "out", shape),
-                                       test::edge(0, 0, 1, 0), {}, "10")));
+  auto model =
+      Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 1, 2}, "", "10")));
   model.add_preprocess(with_frame(rgb(4, 2)));
   const test::Bytes row{10, 20, 30, 10, 20, 30, 40, 50, 60, 40, 50, 60};
   test::Bytes frame = row;
@@ -209,23 +207,11 @@ TEST(AddPreprocessTest, WorksInVersion10) {
 }
 
 TEST(AddPreprocessTest, FeedsEveryConsumerOfTheInput) {
-  const std::vector<int> shape{1, 3, 2, 2};
-  const auto negative =
-      "<layer id=\"1\" name=\"negative\" type=\"Negative\" version=\"opset1\">"
-      "<input><port id=\"0\" /></input><output><port id=\"1\" "
-      "precision=\"FP32\">" +
-      test::dims(shape) + "</port></output></layer>";
-  const auto sum =
-      "<layer id=\"2\" name=\"sum\" type=\"Add\" version=\"opset1\">"
-      "<data auto_broadcast=\"numpy\" /><input><port id=\"0\" /><port id=\"1\" />"
-      "</input><output><port id=\"2\" precision=\"FP32\">" +
-      test::dims(shape) + "</port></output></layer>";
   const TempDir dir;
-  auto model = Model::read(
-      dir.write("model.xml", test::net(test::parameter_layer(0, "picture", "f32", shape) +
-                                           negative + sum + test::result_layer(3, "out", shape),
-                                       test::edge(0, 0, 1, 0) + test::edge(0, 0, 2, 0) +
-                                           test::edge(1, 1, 2, 1) + test::edge(2, 2, 3, 0))));
+  test::IrWriter ir;
+  const auto picture = ir.parameter("picture", "f32", {1, 3, 2, 2}, "", "image");
+  ir.result(ir.binary("Add", picture, ir.layer("Negative", {picture})));
+  auto model = Model::read(ir.write(dir.path(), "model"));
   model.add_preprocess(with_frame(rgb(2, 2)));
   const test::Bytes frame{1, 2, 3, 40, 50, 60, 7, 8, 9, 100, 110, 255};
   EXPECT_EQ(test::run_with_openvino(model, {{"image", frame}}), std::vector<double>(12, 0.0));

@@ -51,10 +51,8 @@ TEST(ReadTest, NeedsNoWeightsWithoutConstants) {
 
 TEST(ReadTest, ReadsVersion10) {
   const TempDir dir;
-  const auto text =
-      test::net(test::parameter_layer(0, "x", "f32", {1, 2}) + test::result_layer(1, "out", {1, 2}),
-                test::edge(0, 0, 1, 0), {}, "10");
-  EXPECT_EQ(Model::read(dir.write("model.xml", text)).inputs()[0].name, "x");
+  const auto text = test::identity_ir("f32", {1, 2}, "", "10");
+  EXPECT_EQ(Model::read(dir.write("model.xml", text)).inputs()[0].name, "picture");
 }
 
 TEST(ReadTest, SplitsTensorNamesAtCommasThatAreNotEscaped) {
@@ -83,10 +81,9 @@ TEST(ReadTest, NamesAnOutputAfterTheIndexOfItsProducer) {
 TEST(ReadTest, FindsModelInfo) {
   const TempDir dir;
   const auto text =
-      test::net(test::parameter_layer(0, "x", "f32", {2}) + test::result_layer(1, "out", {2}),
-                test::edge(0, 0, 1, 0),
-                "<model_info><labels value=\"cat dog\" /><deep><er value=\"1\" /></deep>"
-                "</model_info><other value=\"no\" />");
+      test::identity_ir("f32", {2}, "", "11",
+                        "<model_info><labels value=\"cat dog\" /><deep><er value=\"1\" /></deep>"
+                        "</model_info><other value=\"no\" />");
   const auto info = Model::read(dir.write("model.xml", text)).model_info();
   EXPECT_EQ(info, (std::map<std::string, std::string>{{"labels", "cat dog"}, {"deep/er", "1"}}));
 }
@@ -210,11 +207,7 @@ void PrintTo(const Malformed& row, std::ostream* out) {
   *out << row.name;
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  if (at == std::string::npos) throw std::invalid_argument("nothing to replace: " + from);
-  return text.replace(at, from.size(), to);
-}
+using test::replaced;
 
 std::string good() {
   return test::identity_ir("f32", {1, 3, 4, 4});

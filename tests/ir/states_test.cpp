@@ -113,69 +113,38 @@ TEST(StatesTest, ADimensionDoesNotFillTheMemory) {
 
 /// They keep nothing, but each is read.
 TEST(StatesTest, ManyOfOneLargeConstantOfZerosAreRefused) {
-  constexpr std::size_t kBytes = std::size_t{64} << 20, kStates = 64;
-  const std::string port = "precision=\"FP32\"><dim>16777216</dim></port>";
-  std::string layers =
-      "<layer id=\"0\" name=\"zeros\" type=\"Const\" version=\"opset1\"><data "
-      "element_type=\"f32\" shape=\"16777216\" offset=\"0\" size=\"67108864\"/><output><port "
-      "id=\"0\" " +
-      port + "</output></layer>\n";
-  std::string edges;
-  for (std::size_t i = 1; i <= kStates; ++i) {
-    const auto id = std::to_string(i);
-    layers += "<layer id=\"" + id + "\" name=\"s" + id +
-              "\" type=\"ReadValue\" version=\"opset6\"><data variable_id=\"v" + id +
-              "\" variable_type=\"f32\" variable_shape=\"16777216\"/><input><port id=\"0\" " +
-              port + "</input><output><port id=\"1\" " + port + "</output></layer>\n";
-    edges += "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"" + id + "\" to-port=\"0\"/>\n";
-  }
-  const auto result = std::to_string(kStates + 1);
-  layers += "<layer id=\"" + result +
-            "\" name=\"out\" type=\"Result\" version=\"opset1\"><input><port id=\"0\" " + port +
-            "</input></layer>\n";
-  edges += "<edge from-layer=\"1\" from-port=\"1\" to-layer=\"" + result + "\" to-port=\"0\"/>\n";
+  constexpr int kMany = 1 << 24, kStates = 64;
   const test::TempDir dir;
-  dir.write("model.bin", "");
-  std::filesystem::resize_file(dir.path() / "model.bin", kBytes);
-  const auto model =
-      Model::read(dir.write("model.xml", "<net name=\"n\" version=\"11\"><layers>\n" + layers +
-                                             "</layers><edges>\n" + edges + "</edges></net>\n"));
-  EXPECT_THROW(initial_states(model), Error);
-}
-
-std::string state_layer(std::size_t id, const std::string& type, std::size_t size,
-                        std::size_t inputs, const std::string& data = {}) {
-  const auto number = std::to_string(id);
-  std::string text = "<layer id=\"" + number + "\" name=\"l" + number + "\" type=\"" + type +
-                     "\" version=\"opset6\"><data " + data + "/>";
-  for (std::size_t i = 0; i < inputs; ++i) {
-    text += (i == 0 ? "<input><port id=\"" : "<port id=\"") + std::to_string(i) + "\"/>";
+  test::IrWriter ir;
+  const auto zeros = ir.constant_at("zeros", "f32", {kMany}, 0, sizeof(float) * kMany);
+  for (int i = 0; i < kStates; ++i) {
+    const auto state = ir.read_value(std::to_string(i), "f32", {kMany}, {zeros});
+    if (i == 0) {
+      ir.result(state);
+    }
   }
-  return text + (inputs > 0 ? "</input>" : "") + "<output><port id=\"9\" precision=\"FP32\"><dim>" +
-         std::to_string(size) + "</dim></port></output></layer>\n";
+  dir.write("model.bin", "");
+  std::filesystem::resize_file(dir.path() / "model.bin", sizeof(float) * kMany);
+  EXPECT_THROW(initial_states(Model::read(ir.write(dir.path(), "model"))), Error);
 }
 
 /// A large one that many states are made of keeps nothing where it does not fit, but each is made.
 TEST(StatesTest, ManyOfOneLargeBroadcastAreRefused) {
-  constexpr std::size_t kLarge = std::size_t{1} << 24, kStates = 20;
-  const auto edge = [](auto from, auto to, auto port) {
-    return test::edge(static_cast<int>(from), 9, static_cast<int>(to), port);
+  test::IrWriter ir;
+  const auto broadcast = [&](const test::IrValue& value, const test::IrValue& shape, int size) {
+    return ir.layer("Broadcast", {value, shape},
+                    {.type = "f32", .shape = test::IrShape{size}, .opset = "opset3"});
   };
-  std::string layers =
-      state_layer(0, "Const", 1, 0, R"(element_type="f32" shape="1" offset="0" size="4")") +
-      state_layer(1, "Broadcast", kLarge, 2);
-  std::string edges = edge(0, 1, 0) + edge(0, 1, 1);
-  for (std::size_t i = 2; i < 2 + 2 * kStates; i += 2) {
-    layers += state_layer(i, "Broadcast", 2, 2) +
-              state_layer(i + 1, "ReadValue", 2, 1, "variable_id=\"v" + std::to_string(i) + "\"");
-    edges += edge(1, i, 0) + edge(0, i, 1) + edge(i, i + 1, 0);
+  const auto one = ir.constant("one", std::vector{1.0F}, {1});
+  const auto large = broadcast(one, one, 1 << 24);
+  for (int i = 0; i < 20; ++i) {
+    const auto state = ir.read_value(std::to_string(i), "f32", {2}, {broadcast(large, one, 2)});
+    if (i == 0) {
+      ir.result(state);
+    }
   }
-  layers += test::result_layer(1000, "out", {2});
-  edges += edge(3, 1000, 0);
   const test::TempDir dir;
-  dir.write("model.bin", "nonzero");
-  const auto model = Model::read(dir.write("model.xml", test::net(layers, edges)));
-  EXPECT_THROW(initial_states(model), Error);
+  EXPECT_THROW(initial_states(Model::read(ir.write(dir.path(), "model"))), Error);
 }
 
 TEST(StatesTest, WhatAnInputDecidesIsNotKnown) {

@@ -35,18 +35,20 @@ Stream take_apart(std::span<const std::byte> bytes) {
   return stream;
 }
 
-std::string constant_layer(int id, const std::string& type, int offset, int size,
-                           const std::string& rt_info = {}) {
-  return "<layer id=\"" + std::to_string(id) + "\" name=\"c" + std::to_string(id) +
-         "\" type=\"Const\" version=\"opset1\"><data element_type=\"" + type +
-         "\" shape=\"\" offset=\"" + std::to_string(offset) + "\" size=\"" + std::to_string(size) +
-         "\" />" + rt_info + "<output><port id=\"0\" precision=\"FP32\" /></output></layer>\n";
-}
+/// A constant whose bytes lie there in the weights.
+struct Part {
+  const char* type;
+  std::size_t offset, size;
+  std::string rt_info = {};
+};
 
-std::string ir_with(const std::string& constants, const std::string& version = "11") {
-  return test::net(
-      test::parameter_layer(0, "x", "f32", {1}) + constants + test::result_layer(9, "out", {1}),
-      test::edge(0, 0, 9, 0), {}, version);
+std::string ir_with(const std::vector<Part>& constants, const std::string& version = "11") {
+  test::IrWriter ir("tested", version);
+  ir.result(ir.parameter("x", "f32", {1}));
+  for (const auto& part : constants) {
+    ir.constant_at("", part.type, {}, part.offset, part.size, part.rt_info);
+  }
+  return ir.xml();
 }
 
 /// A model read from these files; the files are gone, as the model has them mapped.
@@ -106,11 +108,10 @@ TEST(WeightlessTest, TheTextEndsWithALineFeed) {
 
 // As OpenVINO writes it and its plugin passes it on: a constant without elements has one byte.
 TEST(WeightlessTest, TakesAConstantWithoutElements) {
-  const auto empty =
-      "<layer id=\"1\" name=\"none\" type=\"Const\" version=\"opset1\"><data "
-      "element_type=\"i64\" shape=\"0\" offset=\"4\" size=\"1\" /><output><port id=\"0\" "
-      "precision=\"I64\"><dim>0</dim></port></output></layer>\n";
-  const auto model = read(ir_with(empty), std::string("abcd\0", 5));
+  test::IrWriter ir;
+  ir.constant_at("none", "i64", {0}, 4, 1);
+  ir.result(ir.parameter("x", "f32", {1}));
+  const auto model = read(ir.xml(), std::string("abcd\0", 5));
   const auto stream = take_apart(serialize_weightless(model, {7, 0}).bytes());
   pugi::xml_document xml;
   ASSERT_TRUE(xml.load_string(stream.xml.c_str()));
@@ -131,8 +132,7 @@ void PrintTo(const Threshold& row, std::ostream* out) {
 class ThresholdTest : public testing::TestWithParam<Threshold> {};
 
 TEST_P(ThresholdTest, CopiesWhatIsSmaller) {
-  const auto model = read(ir_with(constant_layer(1, "f32", 0, 4) + constant_layer(2, "f64", 4, 8)),
-                          "abcdefghijkl");
+  const auto model = read(ir_with({{"f32", 0, 4}, {"f64", 4, 8}}), "abcdefghijkl");
   const auto buffer = serialize_weightless(model, {7, 0}, GetParam().bytes);
   EXPECT_EQ(take_apart(buffer.bytes()).constants, GetParam().copied);
 }
@@ -145,8 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Table, ThresholdTest,
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST(WeightlessTest, CopiedConstantsAreFoundWhereTheTextSays) {
-  const auto model = read(ir_with(constant_layer(1, "f64", 0, 8) + constant_layer(2, "f32", 8, 4)),
-                          "abcdefghijkl");
+  const auto model = read(ir_with({{"f64", 0, 8}, {"f32", 8, 4}}), "abcdefghijkl");
   const auto stream = take_apart(serialize_weightless(model, {7, 0}, 5).bytes());
   EXPECT_EQ(stream.constants, "ijkl");
   EXPECT_NE(stream.xml.find("<data element_type=\"f32\" shape=\"\" offset=\"0\" size=\"4\"/>"),
@@ -155,25 +154,24 @@ TEST(WeightlessTest, CopiedConstantsAreFoundWhereTheTextSays) {
 }
 
 TEST(WeightlessTest, ConstantsThatShareBytesAreCopiedOnce) {
-  const auto model =
-      read(ir_with(constant_layer(1, "f32", 0, 4) + constant_layer(2, "f32", 0, 4)), "abcd");
+  const auto model = read(ir_with({{"f32", 0, 4}, {"f32", 0, 4}}), "abcd");
   const auto buffer = serialize_weightless(model, {7, 0}, 100);
   EXPECT_EQ(take_apart(buffer.bytes()).constants, "abcd");
 }
 
 TEST(WeightlessTest, StringsAreCopied) {
-  const auto model = read(
-      ir_with(constant_layer(1, "string", 0, 8) + constant_layer(2, "f32", 8, 4)), "stringsXabcd");
+  const auto model = read(ir_with({{"string", 0, 8}, {"f32", 8, 4}}), "stringsXabcd");
   const auto buffer = serialize_weightless(model, {7, 0});
   EXPECT_EQ(take_apart(buffer.bytes()).constants, "stringsX");
 }
 
 TEST(WeightlessTest, ConstantsOfBodiesHaveAddressesToo) {
-  const auto body =
-      "<layer id=\"5\" name=\"loop\" type=\"TensorIterator\" version=\"opset1\">"
-      "<body><layers>" +
-      constant_layer(0, "f32", 0, 4) + "</layers><edges /></body></layer>";
-  const auto model = read(ir_with(body), "abcd");
+  test::IrWriter ir, inner;
+  inner.constant_at("c", "f32", {}, 0, 4);
+  ir.layer("TensorIterator", {},
+           {.name = "loop", .inside = "<body>" + inner.body() + "</body>", .outputs = 0});
+  ir.result(ir.parameter("x", "f32", {1}));
+  const auto model = read(ir.xml(), "abcd");
   const auto buffer = serialize_weightless(model, {7, 0});
   pugi::xml_document xml;
   ASSERT_TRUE(xml.load_string(take_apart(buffer.bytes()).xml.c_str()));
@@ -191,7 +189,7 @@ TEST(WeightlessTest, AddressesOfTheFileAreNotBelieved) {
       "<attribute name=\"other\" version=\"0\" /></rt_info>"
       "<rt_info><attribute name=\"WeightsPointerAttribute\" version=\"0\" mp=\"64\" ms=\"4\" />"
       "</rt_info>";
-  const auto model = read(ir_with(constant_layer(1, "f32", 0, 4, hostile)), "abcd");
+  const auto model = read(ir_with({{"f32", 0, 4, hostile}}), "abcd");
   for (const std::size_t threshold : {0, 100}) {
     const auto buffer = serialize_weightless(model, {7, 0}, threshold);
     const auto xml = take_apart(buffer.bytes()).xml;
@@ -231,7 +229,7 @@ TEST(WeightlessTest, TheMappingOutlivesTheModel) {
 
 TEST(WeightlessTest, HoldsNoWeights) {
   constexpr int kSize = 64 << 20;
-  auto xml = ir_with(constant_layer(1, "u8", 0, kSize));
+  auto xml = ir_with({{"u8", 0, kSize}});
   const TempDir dir;
   std::ofstream(dir.path() / "model.bin").close();
   std::filesystem::resize_file(dir.path() / "model.bin", kSize);
@@ -240,7 +238,7 @@ TEST(WeightlessTest, HoldsNoWeights) {
 }
 
 TEST(WeightlessTest, OldIrsAreRefused) {
-  const auto model = read(ir_with(constant_layer(1, "f32", 0, 4), "10"), "abcd");
+  const auto model = read(ir_with({{"f32", 0, 4}}, "10"), "abcd");
   EXPECT_FALSE(can_be_weightless(model));
   try {
     serialize_weightless(model, {7, 0});
@@ -290,7 +288,7 @@ TEST(ContentHashTest, DependsOnAddedConstants) {
 
 /// A megabyte that a thousand constants share would be copied a thousand times.
 TEST(WeightlessTest, ConstantsThatOverlapAreNotCopiedAgainAndAgain) {
-  const auto two = ir_with(constant_layer(1, "f32", 0, 4) + constant_layer(7, "f32", 2, 4));
+  const auto two = ir_with({{"f32", 0, 4}, {"f32", 2, 4}});
   const auto model = read(two, "abcdef");
   try {
     serialize_weightless(model, {7, 0}, 100);
@@ -303,7 +301,7 @@ TEST(WeightlessTest, ConstantsThatOverlapAreNotCopiedAgainAndAgain) {
 
 /// Another process fills in the addresses that are left open.
 TEST(WeightlessTest, AddressesThatAreLeftOpenAreListed) {
-  const auto model = read(ir_with(constant_layer(1, "f32", 4, 4)), "abcdefgh");
+  const auto model = read(ir_with({{"f32", 4, 4}}), "abcdefgh");
   const auto portable = serialize_portable(prepare_text(model, {7, 0}), {7, 0}, 0);
   ASSERT_EQ(portable.addresses.size(), 1U);
   EXPECT_EQ(portable.addresses[0].offset, 4U);
