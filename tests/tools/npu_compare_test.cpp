@@ -20,78 +20,36 @@ test::ToolRun run(const std::string& words) {
   return test::run_tool("NPU_COMPARE", words);
 }
 
-std::string constant_layer(int id, const std::string& name, int offset) {
-  return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name +
-         "\" type=\"Const\" version=\"opset1\"><data element_type=\"f32\" shape=\"\" offset=\"" +
-         std::to_string(offset) +
-         "\" size=\"4\" /><output><port id=\"0\" precision=\"FP32\" /></output></layer>\n";
-}
-
-std::string two_inputs_layer(int id, const std::string& name, const std::string& type) {
-  const auto shape = test::dims({1, 4});
-  return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"" + type +
-         "\" version=\"opset1\"><data auto_broadcast=\"numpy\" /><input><port id=\"0\">" + shape +
-         "</port><port id=\"1\" /></input><output><port id=\"2\" precision=\"FP32\" names=\"" +
-         name + "\">" + shape + "</port></output></layer>\n";
-}
-
-/// The value in so many levels from 0 to 4, as a compiler makes it that gives one operator few
-/// bits.
-std::string quantize_layer(int id, int levels) {
-  const auto shape = test::dims({1, 4});
-  return "<layer id=\"" + std::to_string(id) +
-         "\" name=\"rounded\" type=\"FakeQuantize\" version=\"opset1\"><data levels=\"" +
-         std::to_string(levels) +
-         "\" "
-         "auto_broadcast=\"numpy\" /><input><port id=\"0\">" +
-         shape +
-         "</port><port id=\"1\" /><port id=\"2\" /><port id=\"3\" /><port id=\"4\" "
-         "/></input><output><port id=\"5\" precision=\"FP32\">" +
-         shape + "</port></output></layer>\n";
-}
-
-enum class Rounding { kNone, kOfTheMiddle };
-
 /// numbers -> scale (times 2) -> shift (plus 1) -> last (times 3), each with a constant.
 struct Network {
   std::array<float, 3> constants = {2, 1, 3};
-  Rounding rounding = Rounding::kNone;
-  int levels = 16;
+  int levels = 0;  ///< into which the middle is rounded; 0: it is not
   std::string rt_info = {};
-  std::vector<int> outputs = {6};  ///< ids of the layers
-  std::string prefix = {};         ///< of the layers' names
+  std::vector<std::string> outputs = {"last"};
+  std::string prefix = {};  ///< of the layers' names
 
-  std::string ir() const {
-    auto layers = test::parameter_layer(0, "numbers", "f32", {1, 4}) + constant_layer(1, "two", 0) +
-                  two_inputs_layer(2, prefix + "scale", "Multiply") + constant_layer(3, "one", 4) +
-                  two_inputs_layer(4, prefix + "shift", "Add") + constant_layer(5, "three", 8) +
-                  two_inputs_layer(6, prefix + "last", "Multiply");
-    auto edges = test::edge(0, 0, 2, 0) + test::edge(1, 0, 2, 1) + test::edge(2, 2, 4, 0) +
-                 test::edge(3, 0, 4, 1) + test::edge(5, 0, 6, 1);
-    for (const int output : outputs) {
-      layers += test::result_layer(20 + output, "out" + std::to_string(output), {1, 4});
-      edges += test::edge(output, 2, 20 + output, 0);
-    }
-    if (rounding == Rounding::kNone) {
-      return test::net(layers, edges + test::edge(4, 2, 6, 0), rt_info);
-    }
-    layers +=
-        constant_layer(8, "low", 12) + constant_layer(9, "high", 16) + quantize_layer(10, levels);
-    edges += test::edge(4, 2, 10, 0) + test::edge(10, 5, 6, 0);
-    for (const int port : {1, 3}) edges += test::edge(8, 0, 10, port);
-    for (const int port : {2, 4}) edges += test::edge(9, 0, 10, port);
-    return test::net(layers, edges, rt_info);
-  }
-  std::string weights() const {
-    std::string bytes(20, '\0');
-    std::memcpy(bytes.data(), constants.data(), sizeof(constants));
-    const std::array<float, 2> range = {0, 4};
-    std::memcpy(bytes.data() + sizeof(constants), range.data(), sizeof(range));
-    return bytes;
-  }
   std::string write(const TempDir& dir, const std::string& name) const {
-    dir.write(name + ".bin", weights());
-    return dir.write(name + ".xml", ir()).string();
+    test::IrWriter ir;
+    const auto number = [&](float value) { return ir.constant("", std::vector{value}, {}); };
+    const auto numbers = ir.parameter("numbers", "f32", {1, 4});
+    const auto scale = ir.binary("Multiply", numbers, number(constants[0]), prefix + "scale");
+    const auto shift = ir.binary("Add", scale, number(constants[1]), prefix + "shift");
+    auto middle = shift;
+    if (levels > 0) {
+      // The value in so many levels from 0 to 4, as a compiler makes it that gives one operator few
+      // bits.
+      const auto low = number(0), high = number(4);
+      middle =
+          ir.layer("FakeQuantize", {shift, low, high, low, high},
+                   {.name = "rounded",
+                    .data = "levels=\"" + std::to_string(levels) + "\" auto_broadcast=\"numpy\""});
+    }
+    const auto last = ir.binary("Multiply", middle, number(constants[2]), prefix + "last");
+    for (const auto& output : outputs) {
+      ir.result(output == "scale" ? scale : output == "shift" ? shift : last);
+    }
+    ir.rt_info(rt_info);
+    return ir.write(dir.path(), name).string();
   }
 };
 
@@ -136,8 +94,8 @@ TEST(NpuCompareTest, TellsHowFarAnotherModelIsOff) {
 TEST(NpuCompareTest, ComparesEachOutputOfBothModels) {
   const TempDir dir;
   const std::array<float, 3> constants = {2, 0, 3};
-  const auto one = Network{.constants = constants, .outputs = {2, 4}}.write(dir, "one");
-  const auto two = Network{.constants = constants, .outputs = {4, 6}}.write(dir, "two");
+  const auto one = Network{.constants = constants, .outputs = {"scale", "shift"}}.write(dir, "one");
+  const auto two = Network{.constants = constants, .outputs = {"shift", "last"}}.write(dir, "two");
   const auto outputs = run_json(one + ' ' + two, 1)["outputs"];
   ASSERT_EQ(outputs.size(), 2u);
   EXPECT_EQ(outputs[0]["name"], "scale");
@@ -232,41 +190,17 @@ TEST(NpuCompareTest, RefusesModelsWithOtherPorts) {
 struct Detector {
   std::array<float, 6> factors = {1, 1, 1, 1, 1, 1};
 
-  static std::string constant(int id, const char* type, const char* precision, int dim, int size) {
-    const std::string dims = test::dims({dim});
-    return "<layer id=\"" + std::to_string(id) + "\" name=\"c" + std::to_string(id) +
-           "\" type=\"Const\" version=\"opset1\"><data element_type=\"" + type + "\" shape=\"" +
-           std::to_string(dim) + "\" offset=\"" + (id == 1 ? "0" : "24") + "\" size=\"" +
-           std::to_string(size) + "\" /><output><port id=\"0\" precision=\"" + precision + "\">" +
-           dims + "</port></output></layer>\n";
-  }
-  static std::string layer(int id, const std::string& name, const std::string& data,
-                           const std::string& inputs) {
-    return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"" + name +
-           "\" version=\"opset1\"><data " + data + " /><input>" + inputs +
-           "</input><output><port id=\"2\" precision=\"FP32\" names=\"" + name + "_rows\">" +
-           test::dims({1, 2, 6}) + "</port></output></layer>\n";
-  }
   std::string write(const TempDir& dir, const std::string& name) const {
-    const auto port = [](int id, const std::vector<int>& shape) {
-      return "<port id=\"" + std::to_string(id) + "\">" + test::dims(shape) + "</port>";
-    };
-    const auto layers =
-        test::parameter_layer(0, "picture", "f32", {1, 3, 2, 2}) +
-        constant(1, "i64", "I64", 3, 24) +
-        layer(2, "Reshape", "special_zero=\"false\"", port(0, {1, 3, 2, 2}) + port(1, {3})) +
-        constant(3, "f32", "FP32", 6, 24) +
-        layer(4, "Multiply", "auto_broadcast=\"numpy\"", port(0, {1, 2, 6}) + port(1, {6})) +
-        test::result_layer(5, "out", {1, 2, 6});
-    const auto edges = test::edge(0, 0, 2, 0) + test::edge(1, 0, 2, 1) + test::edge(2, 2, 4, 0) +
-                       test::edge(3, 0, 4, 1) + test::edge(4, 2, 5, 0);
-    std::string weights(48, '\0');
     const std::array<std::int64_t, 3> shape = {1, 2, 6};
-    std::memcpy(weights.data(), shape.data(), sizeof(shape));
-    std::memcpy(weights.data() + sizeof(shape), factors.data(), sizeof(factors));
-    dir.write(name + ".bin", weights);
+    test::IrWriter ir;
+    const auto rows = ir.layer(
+        "Reshape",
+        {ir.parameter("picture", "f32", {1, 3, 2, 2}, "", "image"),
+         ir.constant("", "i64", {3}, {reinterpret_cast<const char*>(shape.data()), sizeof(shape)})},
+        {.data = "special_zero=\"false\"", .shape = test::IrShape{1, 2, 6}});
+    ir.result(ir.binary("Multiply", rows, ir.constant("", {factors.begin(), factors.end()}, {6})));
     dir.write("metadata.yaml", "task: detect\nend2end: true\nnames:\n  0: circle\n  1: square\n");
-    return dir.write(name + ".xml", test::net(layers, edges)).string();
+    return ir.write(dir.path(), name).string();
   }
 };
 
@@ -393,10 +327,8 @@ TEST(NpuCompareLayersTest, NameTheFirstAndTheLast) {
 
 TEST(NpuCompareLayersTest, NameTheOperatorWithAnotherPrecision) {
   const Networks networks;
-  const auto fine =
-      Network{.rounding = Rounding::kOfTheMiddle, .levels = 256}.write(networks.dir, "fine");
-  const auto coarse =
-      Network{.rounding = Rounding::kOfTheMiddle, .levels = 4}.write(networks.dir, "coarse");
+  const auto fine = Network{.levels = 256}.write(networks.dir, "fine");
+  const auto coarse = Network{.levels = 4}.write(networks.dir, "coarse");
   const auto layers = layers_of(coarse + ' ' + fine);
   EXPECT_EQ(layers["first_difference"]["name"], "rounded");
   EXPECT_EQ(layers["first_difference"]["type"], "FakeQuantize");
@@ -427,8 +359,7 @@ TEST(NpuCompareLayersTest, NameTheConvolutionOfARealModelWithOneOtherWeight) {
 
 TEST(NpuCompareLayersTest, OfOneModelAloneAreNamed) {
   const Networks networks;
-  const auto rounded =
-      Network{.rounding = Rounding::kOfTheMiddle, .levels = 4}.write(networks.dir, "rounded");
+  const auto rounded = Network{.levels = 4}.write(networks.dir, "rounded");
   const auto layers = layers_of(rounded + ' ' + networks.good);
   EXPECT_EQ(layers["only_in_model"], (std::vector<std::string>{"rounded"}));
   EXPECT_TRUE(layers["only_in_reference"].empty());

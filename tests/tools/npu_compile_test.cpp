@@ -224,12 +224,9 @@ TEST(NpuCompileTest, AFifoIsNotWaitedFor) {
 
 TEST(NpuCompileTest, NamesDoNotDriveTheTerminal) {
   const TempDir dir;
-  auto text = test::identity_ir("f32", {1, 3, 32, 32});
-  const auto at = text.find("names=\"image\"");
-  ASSERT_NE(at, std::string::npos);
-  text.replace(at, 13,
-               "names=\"\xc2\x9b"
-               "31mred\x7f\xc3\xa4\"");  // U+009B is a terminal's escape too
+  const auto text = test::replaced(test::identity_ir("f32", {1, 3, 32, 32}), "names=\"image\"",
+                                   "names=\"\xc2\x9b"
+                                   "31mred\x7f\xc3\xa4\"");  // U+009B is a terminal's escape too
   const auto result = run(dir.write("m.xml", text).string() + " --device software");
   ASSERT_EQ(result.code, 0) << result.output;
   EXPECT_TRUE(has(result.output, "\\xc2\\x9b31mred\\x7f\xc3\xa4")) << result.output;
@@ -283,9 +280,7 @@ TEST(NpuCompileTest, PropertiesReachTheCompiler) {
 
 TEST(NpuCompileTest, NamesAnOperatorThatTheCompilerDoesNotKnow) {
   const TempDir dir;
-  auto text = test::multiply_ir();
-  const auto at = text.find("type=\"Multiply\" version=\"opset1\"");
-  text.replace(at, 32, "type=\"Quux\" version=\"opset1\"");
+  const auto text = test::replaced(test::multiply_ir(), "type=\"Multiply\"", "type=\"Quux\"");
   dir.write("m.bin", std::string("\x00\x00\x00\x40", 4));
   const auto result = run(dir.write("m.xml", text).string() + " --device software");
   EXPECT_EQ(result.code, 1);
@@ -295,18 +290,11 @@ TEST(NpuCompileTest, NamesAnOperatorThatTheCompilerDoesNotKnow) {
 
 /// A chain of many layers, which takes a compiler a while.
 std::string long_model() {
-  constexpr int kLayers = 400;
-  std::string layers = test::parameter_layer(0, "picture", "f32", {1, 3, 32, 32}), edges;
-  for (int id = 1; id <= kLayers; ++id) {
-    layers += "<layer id=\"" + std::to_string(id) + "\" name=\"l" + std::to_string(id) +
-              "\" type=\"" + (id % 2 == 0 ? "Sigmoid" : "Exp") +
-              "\" version=\"opset1\"><input><port id=\"0\" /></input><output><port id=\"1\" "
-              "precision=\"FP32\">" +
-              test::dims({1, 3, 32, 32}) + "</port></output></layer>\n";
-    edges += test::edge(id - 1, id == 1 ? 0 : 1, id, 0);
-  }
-  return test::net(layers + test::result_layer(kLayers + 1, "out", {1, 3, 32, 32}),
-                   edges + test::edge(kLayers, 1, kLayers + 1, 0));
+  test::IrWriter ir;
+  auto last = ir.parameter("picture", "f32", {1, 3, 32, 32});
+  for (int i = 0; i < 400; ++i) last = ir.layer(i % 2 == 0 ? "Exp" : "Sigmoid", {last});
+  ir.result(last);
+  return ir.xml();
 }
 
 struct Terminal {
