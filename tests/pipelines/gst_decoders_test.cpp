@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "support/temp_dir.hpp"
+#include "support/tiny_ir.hpp"
 
 namespace npu::test {
 namespace {
@@ -380,98 +381,35 @@ TEST_F(GstDecoders, OfACascadeDecodeBothModels) {
 
 /// A YOLO that finds one object in the middle of every picture of 64x64, whose mask is the left
 /// half; written with its .bin.
-class MaskModel {
- public:
-  static constexpr int kBoxes = 84, kValues = 4 + 2 + 2;  // two classes, two coefficients
-  static constexpr int kProtos = 16;
-
-  static std::string write(const TempDir& dir) {
-    dir.write("metadata.yaml",
-              "description: a YOLO\ntask: segment\nimgsz:\n- 64\n- 64\nnames:\n  0: a\n  1: b\n");
-    std::vector<float> numbers(kBoxes * kValues + 2 * kProtos * kProtos);
-    const float object[kValues] = {32, 32, 32, 32, 0.9F, 0.1F, 8, 0};
-    for (int value = 0; value < kValues; ++value) {
-      numbers[static_cast<std::size_t>(value * kBoxes + 40)] = object[value];
-    }
-    for (int at = 0; at < kProtos * kProtos; ++at) {
-      numbers[static_cast<std::size_t>(kBoxes * kValues + at)] = at % kProtos < 8 ? 1.0F : -1.0F;
-    }
-    std::string bytes(numbers.size() * sizeof(float), '\0');
-    std::memcpy(bytes.data(), numbers.data(), bytes.size());
-    const std::int64_t axes[] = {1, 2, 3};
-    bytes.append(reinterpret_cast<const char*>(axes), sizeof(axes));
-    bytes.append(sizeof(float), '\0');
-    dir.write("masks.bin", bytes);
-    return dir.write("masks.xml", xml(numbers.size() * sizeof(float))).string();
+std::string write_mask_model(const TempDir& dir) {
+  constexpr int kBoxes = 84, kValues = 4 + 2 + 2;  // two classes, two coefficients
+  constexpr int kProtos = 16;
+  dir.write("metadata.yaml",
+            "description: a YOLO\ntask: segment\nimgsz:\n- 64\n- 64\nnames:\n  0: a\n  1: b\n");
+  std::vector<float> boxes(kBoxes * kValues), protos(2 * kProtos * kProtos);
+  const float object[kValues] = {32, 32, 32, 32, 0.9F, 0.1F, 8, 0};
+  for (std::size_t value = 0; value < kValues; ++value) boxes[value * kBoxes + 40] = object[value];
+  for (std::size_t at = 0; at < kProtos * kProtos; ++at) {
+    protos[at] = at % kProtos < 8 ? 1.0F : -1.0F;
   }
-
- private:
-  static std::string dims(const std::vector<int>& sizes) {
-    std::string text;
-    for (const int size : sizes) text += "<dim>" + std::to_string(size) + "</dim>";
-    return text;
-  }
-  static std::string output(const char* precision, const std::vector<int>& sizes, int port,
-                            const char* name = "") {
-    return "<output><port id=\"" + std::to_string(port) + "\" precision=\"" + precision +
-           "\" names=\"" + name + "\">" + dims(sizes) + "</port></output>";
-  }
-  static std::string layer(int id, const char* type, const std::string& inside) {
-    return "<layer id=\"" + std::to_string(id) + "\" name=\"layer" + std::to_string(id) +
-           "\" type=\"" + type + "\" version=\"opset1\">" + inside + "</layer>\n";
-  }
-  static std::string constant(int id, const char* type, const char* precision,
-                              const std::vector<int>& sizes, std::size_t offset,
-                              std::size_t bytes) {
-    std::string shape;
-    for (const int size : sizes) shape += (shape.empty() ? "" : ",") + std::to_string(size);
-    return layer(id, "Const",
-                 std::string("<data element_type=\"") + type + "\" shape=\"" + shape +
-                     "\" offset=\"" + std::to_string(offset) + "\" size=\"" +
-                     std::to_string(bytes) + "\"/>" + output(precision, sizes, 0));
-  }
-  static std::string inputs(const std::vector<std::vector<int>>& shapes) {
-    std::string text = "<input>";
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      text += "<port id=\"" + std::to_string(i) + "\">" + dims(shapes[i]) + "</port>";
-    }
-    return text + "</input>";
-  }
-  static std::string edge(int from, int from_port, int to, int to_port) {
-    return "<edge from-layer=\"" + std::to_string(from) + "\" from-port=\"" +
-           std::to_string(from_port) + "\" to-layer=\"" + std::to_string(to) + "\" to-port=\"" +
-           std::to_string(to_port) + "\"/>\n";
-  }
-
-  /// The numbers are the outputs; the picture's mean times zero is added.
-  static std::string xml(std::size_t end) {
-    const std::vector<int> image{1, 3, 64, 64}, one{1}, boxes{1, kValues, kBoxes},
-        protos{1, 2, kProtos, kProtos};
-    const std::size_t box_bytes = std::size_t{kBoxes} * kValues * sizeof(float);
-    const std::string add = "<data auto_broadcast=\"numpy\"/>";
-    return "<?xml version=\"1.0\"?>\n<net name=\"masks\" version=\"11\">\n<layers>\n" +
-           layer(0, "Parameter",
-                 "<data shape=\"1,3,64,64\" element_type=\"f32\"/>" +
-                     output("FP32", image, 0, "images")) +
-           constant(1, "i64", "I64", {3}, end, 24) +
-           layer(2, "ReduceMean",
-                 "<data keep_dims=\"false\"/>" + inputs({image, {3}}) + output("FP32", one, 2)) +
-           constant(3, "f32", "FP32", one, end + 24, 4) +
-           layer(4, "Multiply", add + inputs({one, one}) + output("FP32", one, 2)) +
-           constant(5, "f32", "FP32", boxes, 0, box_bytes) +
-           layer(6, "Add", add + inputs({boxes, one}) + output("FP32", boxes, 2, "output0")) +
-           constant(7, "f32", "FP32", protos, box_bytes, end - box_bytes) +
-           layer(8, "Add", add + inputs({protos, one}) + output("FP32", protos, 2, "output1")) +
-           layer(9, "Result", inputs({boxes})) + layer(10, "Result", inputs({protos})) +
-           "</layers>\n<edges>\n" + edge(0, 0, 2, 0) + edge(1, 0, 2, 1) + edge(2, 2, 4, 0) +
-           edge(3, 0, 4, 1) + edge(5, 0, 6, 0) + edge(4, 2, 6, 1) + edge(7, 0, 8, 0) +
-           edge(4, 2, 8, 1) + edge(6, 2, 9, 0) + edge(8, 2, 10, 0) + "</edges>\n</net>\n";
-  }
-};
+  const std::int64_t axes[] = {1, 2, 3};
+  // The numbers are the outputs; the picture's mean times zero is added.
+  IrWriter ir("masks");
+  const auto image = ir.parameter("images", "f32", {1, 3, 64, 64});
+  const auto mean = ir.layer(
+      "ReduceMean",
+      {image, ir.constant("axes", "i64", {3}, {reinterpret_cast<const char*>(axes), sizeof axes})},
+      {.data = "keep_dims=\"false\"", .shape = IrShape{1}});
+  const auto zero = ir.binary("Multiply", mean, ir.constant("zero", std::vector{0.0F}, {1}));
+  ir.result(ir.binary("Add", ir.constant("boxes", boxes, {1, kValues, kBoxes}), zero, "output0"));
+  ir.result(
+      ir.binary("Add", ir.constant("protos", protos, {1, 2, kProtos, kProtos}), zero, "output1"));
+  return ir.write(dir.path(), "masks").string();
+}
 
 TEST_F(GstDecoders, OfMasksGiveOurMask) {
   const std::string source =
-      "videotestsrc num-buffers=2 ! videoconvertscale" + infer(MaskModel::write(dir_));
+      "videotestsrc num-buffers=2 ! videoconvertscale" + infer(write_mask_model(dir_));
   const std::vector<Decoded> theirs = frames_of(source + " ! tensordecodebin");
   const std::vector<Decoded> ours =
       frames_of(source + " ! video/x-raw,width=64,height=64 ! nputensordec");

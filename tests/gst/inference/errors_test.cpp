@@ -53,17 +53,11 @@ std::string good_model(const TempDir& dir) {
 
 /// Adds a constant of the frame's size, so that it takes no other.
 std::string offset_model(const TempDir& dir) {
-  std::string ir = npu::test::weighted_ir(8, 8);
-  const auto replace = [&](const std::string& what, const std::string& by) {
-    ir.replace(ir.find(what), what.size(), by);
-  };
-  const std::string ports = "<dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim>";
-  replace(R"(shape="" offset="0" size="4")", R"(shape="1,3,8,8" offset="0" size="768")");
-  replace(R"(<port id="0" precision="FP32"/>)",
-          R"(<port id="0" precision="FP32">)" + ports + "</port>");
-  replace(R"(<port id="1"/>)", R"(<port id="1">)" + ports + "</port>");
-  dir.write("offset.bin", std::string(768, '\0'));
-  return dir.write("offset.xml", ir).string();
+  npu::test::IrWriter ir;
+  const auto image = ir.parameter("image", "f32", {1, 3, 8, 8});
+  const auto offset = ir.constant("offset", std::vector<float>(3 * 8 * 8), {1, 3, 8, 8});
+  ir.result(ir.binary("Add", image, offset));
+  return ir.write(dir.path(), "offset").string();
 }
 
 INSTANTIATE_TEST_SUITE_P(
