@@ -134,7 +134,7 @@ inline GstNpuInferenceMeta* add_model(GstBuffer* buffer, const std::string& mode
   return meta;
 }
 
-/// By its card, as npuinfer attaches it.
+/// Attaches the model by its card, as npuinfer does.
 inline GstNpuInferenceMeta* add_model_with_card(GstBuffer* buffer, const char* card) {
   GstNpuInferenceMeta* meta = add_model(buffer);
   meta->card = g_ref_string_new(card);
@@ -188,7 +188,7 @@ inline std::vector<ClassOf> classes_of(GstBuffer* buffer, gint id) {
   return found;
 }
 
-/// What an inference said of the whole frame, or of its object; null for nothing.
+/// The results of an inference for the whole frame, or for its object; null for none.
 inline const GstStructure* results_of(GstBuffer* buffer) {
   const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(buffer);
   return meta ? meta->results : nullptr;

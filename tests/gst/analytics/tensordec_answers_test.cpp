@@ -1,5 +1,5 @@
-// What nputensordec writes beside boxes: classes of frames, maps, key points, oriented boxes,
-// masks.
+// The results that nputensordec writes beside boxes: classes of frames, maps, key points, oriented
+// boxes, masks.
 #include <limits>
 
 #include "analytics/decoding.hpp"

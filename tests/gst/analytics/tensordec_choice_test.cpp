@@ -1,4 +1,5 @@
-// What decides how nputensordec decodes: labels, thresholds, the tensor, its layout, anchors.
+// The settings that decide how nputensordec decodes: labels, thresholds, the tensor, its layout,
+// anchors.
 #include "analytics/decoding.hpp"
 
 namespace gstnpu_test {

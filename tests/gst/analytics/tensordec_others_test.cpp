@@ -120,7 +120,7 @@ TEST(TensorDec, RefusesTensorsOfOthersBehindAnElementThatMovesPixels) {
   }
 }
 
-// Of classes, GstAnalytics had each twice.
+// GstAnalytics once had each class of other elements twice.
 TEST(TensorDec, DecodesClassesOfOthersOnce) {
   const HandMadeTensor tensor =
       classes({0.1F, 0.7F, 0.2F}, {}, "classification-generic-softmaxed-out");
