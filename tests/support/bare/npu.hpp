@@ -95,7 +95,8 @@ class Memory {
   void* data_ = nullptr;
 };
 
-// The live objects of the driver in this process, where it can tell: text for messages, and the sum.
+// The live objects of the driver in this process, where it can tell: text for messages, and the
+// sum.
 struct LiveObjects {
   bool known = false;
   uint32_t count = 0;
