@@ -4,6 +4,7 @@
 usage: make_pages.py TOOL TEXT VERSION OUT.1 OUT-COMPLETION
 TOOL --describe-options gives the options (tools/common/describe_options.hpp), TEXT the page's other sections: lines
 "# NAME OF A SECTION", paragraphs with empty lines between them, examples between ".code" and ".end".
+help2man reads --help, where CLI11 runs options such as "--input TEXT Needs: --frame" and their texts together, and writes no completion.
 """
 import re
 import subprocess
