@@ -42,7 +42,7 @@ def job(root, tests):
         env = ["SOFTNPU_STRICT=1", "SOFTNPU_KEEP_COMPILED=4"] + [f"{name}={value}" for name, value in test["env"].items()]
         limited = ["env", "-C", test["workdir"] or str(BUILDS[root]), *env, "timeout", str(test["timeout"]), *command]
         lines += ["begin=$(date +%s.%N)",
-                  f"{shlex.join(limited)} >{results}/{number}.log 2>&1 </dev/null",
+                  f"{shlex.join(limited)} >{shlex.quote(f'{results}/{number}.log')} 2>&1 </dev/null",
                   f'echo "@ {number} $? $(date +%s.%N) $begin"']
     return "\n".join(lines)
 
