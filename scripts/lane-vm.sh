@@ -44,7 +44,7 @@ while [ $# -gt 0 ]; do
 done
 case $lane in '' | trixie | sid) ;; *) usage ;; esac
 
-command -v qemu-system-x86_64 >/dev/null || die "qemu-system-x86_64 is missing" "Run scripts/setup.sh --all."
+for tool in cpio qemu-system-x86_64; do command -v "$tool" >/dev/null || die "$tool is missing" "Run scripts/setup.sh --all."; done
 kernel=$("$tree/scripts/vm-kernel.sh")
 if [ $make_only = yes ]; then
   say "$kernel"
@@ -84,6 +84,8 @@ write_job() {
 
 # KVM is left alone: nested in another guest it may hang. A busy machine is late with the emulated timer's ticks, which the kernel
 # would take for a broken timer (no_timer_check). In this process group, for a signal to it.
+# virtme-ng would pass output and exit code through ports that udev names: each root would need udev, whose start under emulation costs
+# many times this guest's boot.
 run_guest() {
   timeout --foreground --kill-after=10 "$limit_s" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "$memory_mib" \
     -M q35 -nodefaults -no-user-config -display none -no-reboot -device virtio-rng-pci \

@@ -16,7 +16,7 @@ packages=(
 test_packages=(ccache gir1.2-gst-rtsp-server-1.0 mold mosquitto mosquitto-clients openssl python3-gi)
 all_packages=(
   clang clang-format debian-archive-keyring git libclang-rt-dev llvm mmdebstrap
-  busybox-static cpio kmod qemu-system-x86 xz-utils
+  cpio qemu-system-x86
 )
 
 case ${1:-} in
