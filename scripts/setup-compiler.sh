@@ -16,16 +16,6 @@ case ${1:-} in -*) sed -n '6s/^# //p' "$0" >&2; exit 2 ;; esac
 folder=$(realpath -m -- "${1:-$cache_dir/compiler}")
 program=$folder/intel-npu-compiler
 
-install_packages() {
-  local missing
-  read -ra missing <<<"$(missing_packages "${packages[@]}")"
-  [ ${#missing[@]} -gt 0 ] || return 0
-  say "setup-compiler: installing ${missing[*]}" >&2
-  quietly as_root apt-get -q update || die "apt-get update failed" "Check the network and apt's sources, then run this again."
-  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" ||
-    die "apt-get could not install ${missing[*]}" "Its last lines are above."
-}
-
 # unpack WHEEL: the compiler and what it needs, beside the program that serves it
 unpack() {
   /usr/bin/python3 - "$1" "$folder" <<'PYTHON'
@@ -95,7 +85,7 @@ make_prefix() {
 mkdir -p "$folder"
 exec 9>"$folder/lock"
 flock 9
-install_packages
+install_packages "${packages[@]}"
 fetch_library
 build_program
 write_launcher

@@ -17,7 +17,7 @@
 #   samples     the tests that try a sample of their rows, with every row
 #   sid         sanitizers in Debian sid, and without them what sanitizers cannot see (needs root)
 #   tsan        threaded code under ThreadSanitizer
-#   coverage    line coverage by file, in build-coverage/coverage.txt
+#   coverage    line coverage by file
 #   soak HOURS  pipelines and requests for hours, with lost devices
 set -uo pipefail
 # shellcheck source=scripts/common.sh
@@ -104,7 +104,9 @@ stage_sanitizers() {
 
 stage_sid() {
   may_enter_lanes || return 0
-  run_lane sid --sanitizers && run_lane sid
+  local status=0
+  run_lane sid --sanitizers || status=1
+  run_lane sid && return $status
 }
 
 stage_newcomer() {

@@ -47,8 +47,8 @@ struct LiveSettings {
   Live<Drop> drop = Drop::kNone;
   Live<OnError> on_error = OnError::kFail;
   Live<unsigned> stats_interval_ms = 0;  ///< 0: never
-  Live<unsigned> priority =
-      0;  ///< among the streams of a model-instance-id; higher ones come first
+  /// Among the streams of a model-instance-id; higher ones come first.
+  Live<unsigned> priority = 0;
   bool operator==(const LiveSettings&) const = default;
 };
 
