@@ -147,7 +147,8 @@ void Recording::change(const std::vector<ArgumentValue>& values) {
   changes_.reserve(values.size());  // pointers into it stay valid
   stride_changes_.reserve(values.size());
   for (std::uint32_t list = 0; list < handles_.size(); ++list) change_list(list, values);
-  replaced_ = std::exchange(values_, values);
+  replaced_.swap(values_);  // keeps the memory of both
+  values_ = values;
 }
 
 void Recording::change_list(std::uint32_t list, const std::vector<ArgumentValue>& values) {
