@@ -60,7 +60,7 @@ std::vector<FrameSide> make_sides(const Options& options, const std::string& no_
   using bench::ElementSide;
   using bench::FrameMemory;
   const std::string npu =
-      "npuinfer device=software resize-mode=stretch model=" + options.model.string();
+      "npuinfer device=software resize-mode=stretch model=\"" + options.model.string() + "\"";
   // Without the drop the converter would write straight into the offered memory.
   const std::string converted =
       "videoconvertscale ! video/x-raw,format=RGB,width=256,height=256 ! "

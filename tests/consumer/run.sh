@@ -13,9 +13,8 @@ use_pkg_config() {
   library=$(find "$work/root" -name libnpucore.so)
   libdir=$(dirname "$library")
   export PKG_CONFIG_PATH="$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/root"
-  # shellcheck disable=SC2046  # flags
-  c++ -std=c++20 -Wall -Wextra -Werror "$tree/tests/consumer/consumer.cpp" -o "$work/consumer" \
-    $(pkg-config --cflags --libs npucore) "-Wl,-rpath,$libdir"
+  eval "set -- $(pkg-config --cflags --libs npucore)" # whose paths may have blanks
+  c++ -std=c++20 -Wall -Wextra -Werror "$tree/tests/consumer/consumer.cpp" -o "$work/consumer" "$@" "-Wl,-rpath,$libdir"
   "$work/consumer"
 }
 

@@ -3,6 +3,7 @@
     answers_test.py <folder of models/shapes/tasks.py> <work folder> [unittest's arguments]
 """
 
+import shlex
 import subprocess
 import sys
 import unittest
@@ -32,10 +33,10 @@ def published(name, model):
     height, width = frames.shape[1:3]
     thresholds = {"confidence_threshold": "threshold", "iou_threshold": "iou-threshold"}
     settings = " ".join(f"{thresholds[key]}={value}" for key, value in model.options.items())
-    line = (f"gst-launch-1.0 -q filesrc location={raw} ! rawvideoparse format=rgb width={width} height={height} framerate=30/1 "
-            f"! npuinfer model={model.path} device=software ! nputensordec {settings} ! npupublish location={location} ! fakesink sync=false")
+    line = (f"gst-launch-1.0 -q filesrc location='{raw}' ! rawvideoparse format=rgb width={width} height={height} framerate=30/1 "
+            f"! npuinfer model='{model.path}' device=software ! nputensordec {settings} ! npupublish location='{location}' ! fakesink sync=false")
     print(line, flush=True)
-    subprocess.run(line.split(), check=True, timeout=280)
+    subprocess.run(shlex.split(line), check=True, timeout=280)
     return read_lines(location)
 
 

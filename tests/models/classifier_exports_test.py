@@ -4,6 +4,7 @@
 """
 
 import json
+import shlex
 import subprocess
 import sys
 import unittest
@@ -26,11 +27,11 @@ def answers(name, model, settings="", decoder="", before=""):
     """The classes of every fifth frame of the demo clip: {label: confidence} of each."""
     location = WORK / f"classifier-{name}.jsonl"
     location.unlink(missing_ok=True)
-    line = (f"gst-launch-1.0 -q filesrc location={SHAPES / 'shapes.mp4'} ! decodebin ! {before} npuinfer model={model} "
-            f"device=software inference-interval={INTERVAL} {settings} ! nputensordec {decoder} ! npupublish location={location} "
+    line = (f"gst-launch-1.0 -q filesrc location='{SHAPES / 'shapes.mp4'}' ! decodebin ! {before} npuinfer model='{model}' "
+            f"device=software inference-interval={INTERVAL} {settings} ! nputensordec {decoder} ! npupublish location='{location}' "
             "! fakesink sync=false")
     print(line, flush=True)
-    subprocess.run(line.split(), check=True, timeout=280)
+    subprocess.run(shlex.split(line), check=True, timeout=280)
     lines = [json.loads(text) for text in location.read_text().splitlines()]
     assert len(lines) == CLIP_FRAMES, len(lines)
     return [{one["label"]: one["confidence"] for one in line["classifications"]} for line in lines if "classifications" in line]

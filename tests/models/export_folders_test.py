@@ -3,6 +3,7 @@
     export_folders_test.py <folder of ultralytics_export.py> <work folder> <npu-compile> [unittest's arguments]
 """
 
+import shlex
 import subprocess
 import sys
 import unittest
@@ -33,17 +34,17 @@ def decoded(name, settings):
     """One branch behind the tee, and where its lines go."""
     location = WORK / f"export-{name}.jsonl"
     location.unlink(missing_ok=True)
-    return f"t. ! queue ! nputensordec {settings} ! npupublish location={location} ! fakesink sync=false", location
+    return f"t. ! queue ! nputensordec {settings} ! npupublish location='{location}' ! fakesink sync=false", location
 
 
 def run(name, model, settings="", element="npuinfer repair=auto"):
     """{"plain": lines, "unsure": lines} of npupublish, by one inference of each frame. The whole curve of recall over
     precision wants the unsure detections too."""
     branches = {"plain": decoded(f"{name}-plain", settings), "unsure": decoded(f"{name}-unsure", "threshold=0.01")}
-    line = (f"gst-launch-1.0 -q filesrc location={SHAPES / 'shapes.mp4'} ! decodebin ! {element} model={model} device=software "
+    line = (f"gst-launch-1.0 -q filesrc location='{SHAPES / 'shapes.mp4'}' ! decodebin ! {element} model='{model}' device=software "
             + "! tee name=t " + " ".join(text for text, _ in branches.values()))
     print(line, flush=True)
-    subprocess.run(line.split(), check=True, timeout=280)
+    subprocess.run(shlex.split(line), check=True, timeout=280)
     return {branch: evaluate.read_lines(location) for branch, (_, location) in branches.items()}
 
 
@@ -139,9 +140,9 @@ class Repairs(unittest.TestCase):
 
 
 def launch(head, repair):
-    line = (f"gst-launch-1.0 videotestsrc num-buffers=1 ! npuinfer model={export(head)} device=software repair={repair} "
+    line = (f"gst-launch-1.0 videotestsrc num-buffers=1 ! npuinfer model='{export(head)}' device=software repair={repair} "
             "! fakesink")
-    return subprocess.run(line.split(), check=False, timeout=280, capture_output=True, text=True)
+    return subprocess.run(shlex.split(line), check=False, timeout=280, capture_output=True, text=True)
 
 
 class Operators(unittest.TestCase):

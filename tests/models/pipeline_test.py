@@ -5,6 +5,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import unittest
@@ -27,12 +28,12 @@ class Pipeline(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         location = WORK / "detections.jsonl"
-        line = (f"gst-launch-1.0 -q filesrc location={SHAPES / 'shapes.mp4'} ! decodebin "
-                f"! npuinfer model={SHAPES / 'shapes.xml'} device=software "
-                f"! nputensordec threshold={THRESHOLD} ! npupublish location={location} ! fakesink sync=false")
+        line = (f"gst-launch-1.0 -q filesrc location='{SHAPES / 'shapes.mp4'}' ! decodebin "
+                f"! npuinfer model='{SHAPES / 'shapes.xml'}' device=software "
+                f"! nputensordec threshold={THRESHOLD} ! npupublish location='{location}' ! fakesink sync=false")
         print(line, flush=True)
         location.unlink(missing_ok=True)
-        subprocess.run(line.split(), check=True, timeout=280, env=os.environ)
+        subprocess.run(shlex.split(line), check=True, timeout=280, env=os.environ)
         cls.truth = evaluate.read_lines(SHAPES / "shapes.truth.jsonl")
         cls.found = evaluate.read_lines(location)
 
@@ -64,13 +65,13 @@ class Cascade(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         location = WORK / "colors.jsonl"
-        line = (f"gst-launch-1.0 filesrc location={SHAPES / 'shapes.mp4'} ! decodebin "
-                f"! npuinfer model={SHAPES / 'shapes.xml'} device=software ! nputensordec "
-                f"! npuinfer model={SHAPES / 'colors.xml'} device=software inference-region=roi-list ! nputensordec "
-                f"! npupublish location={location} ! fakesink sync=false")
+        line = (f"gst-launch-1.0 filesrc location='{SHAPES / 'shapes.mp4'}' ! decodebin "
+                f"! npuinfer model='{SHAPES / 'shapes.xml'}' device=software ! nputensordec "
+                f"! npuinfer model='{SHAPES / 'colors.xml'}' device=software inference-region=roi-list ! nputensordec "
+                f"! npupublish location='{location}' ! fakesink sync=false")
         print(line, flush=True)
         location.unlink(missing_ok=True)
-        done = subprocess.run(line.split(), check=True, timeout=280, env=os.environ, capture_output=True, text=True)
+        done = subprocess.run(shlex.split(line), check=True, timeout=280, env=os.environ, capture_output=True, text=True)
         cls.told = done.stdout + done.stderr
         cls.truth = evaluate.read_lines(SHAPES / "shapes.truth.jsonl")
         cls.found = evaluate.read_lines(location)

@@ -5,6 +5,7 @@ off it is the same, and so is the answer.
 """
 
 import json
+import shlex
 import subprocess
 import sys
 import unittest
@@ -50,9 +51,9 @@ def launch(name, element):
     location = WORK / f"reshaped-{name}.jsonl"
     location.unlink(missing_ok=True)
     line = ("gst-launch-1.0 videotestsrc num-buffers=3 pattern=smpte ! video/x-raw,format=RGB,width=320,height=320 "
-            f"! {element} ! nputensordec model-family=yolo-end-to-end threshold=0.3 ! npupublish location={location} "
+            f"! {element} ! nputensordec model-family=yolo-end-to-end threshold=0.3 ! npupublish location='{location}' "
             "! fakesink sync=false")
-    done = subprocess.run(line.split(), check=False, timeout=280, capture_output=True, text=True)
+    done = subprocess.run(shlex.split(line), check=False, timeout=280, capture_output=True, text=True)
     printed = done.stdout + done.stderr
     if done.returncode != 0:
         raise AssertionError(printed)
@@ -64,7 +65,7 @@ class Reshaped(unittest.TestCase):
     def setUpClass(cls):
         cls.model = write_model()
         cls.shape = f"1,3,{OTHER_SIZE},{OTHER_SIZE}"
-        printed, cls.whole = launch("none", f"npuinfer model={cls.model} device=software input-shape={cls.shape} repair=none")
+        printed, cls.whole = launch("none", f"npuinfer model='{cls.model}' device=software input-shape={cls.shape} repair=none")
         assert CUT not in printed, printed
 
     def assert_as_whole(self, lines):
@@ -76,7 +77,7 @@ class Reshaped(unittest.TestCase):
                 self.assertEqual(a, b)
 
     def test_input_shape(self):
-        printed, lines = launch("auto", f"npuinfer model={self.model} device=software input-shape={self.shape}")
+        printed, lines = launch("auto", f"npuinfer model='{self.model}' device=software input-shape={self.shape}")
         self.assertIn(CUT, printed)
         self.assert_as_whole(lines)
 
@@ -86,7 +87,7 @@ class Reshaped(unittest.TestCase):
                                "RGB:320x320"],
                               check=True, timeout=280, capture_output=True, text=True)
         self.assertIn(CUT, done.stdout)
-        _, lines = launch("blob", f"npuimport model={blob} device=software")
+        _, lines = launch("blob", f"npuimport model='{blob}' device=software")
         self.assert_as_whole(lines)
 
 

@@ -4,6 +4,7 @@
 """
 
 import os
+import shlex
 import subprocess
 import sys
 import unittest
@@ -25,10 +26,10 @@ def run(name, clip, model, filters=""):
     """npupublish's lines, with nothing but model= set."""
     location = WORK / f"{name}.jsonl"
     location.unlink(missing_ok=True)
-    line = (f"gst-launch-1.0 -q filesrc location={clip} ! decodebin {filters} ! npuinfer model={model} device=software "
-            f"! nputensordec ! npupublish location={location} ! fakesink sync=false")
+    line = (f"gst-launch-1.0 -q filesrc location='{clip}' ! decodebin {filters} ! npuinfer model='{model}' device=software "
+            f"! nputensordec ! npupublish location='{location}' ! fakesink sync=false")
     print(line, flush=True)
-    subprocess.run(line.split(), check=True, timeout=280, env=os.environ)
+    subprocess.run(shlex.split(line), check=True, timeout=280, env=os.environ)
     return evaluate.read_lines(location)
 
 

@@ -4,6 +4,7 @@
 """
 
 import os
+import shlex
 import subprocess
 import sys
 import unittest
@@ -57,12 +58,12 @@ def overlaps_between(truth, found):
 class Tracking(unittest.TestCase):
     def test_boxes_between_inferences_lie_on_the_objects(self):
         location = WORK / "tracks.jsonl"
-        line = (f"gst-launch-1.0 -q filesrc location={SHAPES / 'shapes.mp4'} ! decodebin "
-                f"! npuinfer model={SHAPES / 'shapes.xml'} device=software inference-interval={INTERVAL} ! nputensordec threshold=0.1 "
-                f"! nputrack ! npupublish location={location} ! fakesink sync=false")
+        line = (f"gst-launch-1.0 -q filesrc location='{SHAPES / 'shapes.mp4'}' ! decodebin "
+                f"! npuinfer model='{SHAPES / 'shapes.xml'}' device=software inference-interval={INTERVAL} ! nputensordec threshold=0.1 "
+                f"! nputrack ! npupublish location='{location}' ! fakesink sync=false")
         print(line, flush=True)
         location.unlink(missing_ok=True)
-        subprocess.run(line.split(), check=True, timeout=280, env=os.environ)
+        subprocess.run(shlex.split(line), check=True, timeout=280, env=os.environ)
         truth, found = evaluate.read_lines(SHAPES / "shapes.truth.jsonl"), evaluate.read_lines(location)
         self.assertEqual(len(truth), len(found))
         moved, still = overlaps_between(truth, found)

@@ -5,6 +5,7 @@
 Skipped, with what is missing, where scripts/setup.sh --tests has not installed the packages.
 """
 import json
+import shlex
 import subprocess
 import sys
 import unittest
@@ -43,15 +44,15 @@ def run(image, name, *elements):
     picture, location = WORK / f"{name}.png", WORK / f"{name}.jsonl"
     image.save(picture)
     location.unlink(missing_ok=True)
-    line = [f"filesrc location={picture}", "pngdec", "videoconvert", "video/x-raw,format=RGB", *elements, f"npupublish location={location}"]
+    line = [f"filesrc location='{picture}'", "pngdec", "videoconvert", "video/x-raw,format=RGB", *elements, f"npupublish location='{location}'"]
     print("gst-launch-1.0", " ! ".join(line), flush=True)
-    subprocess.run(["gst-launch-1.0", "-q", *" ! ".join(line).split()], check=True, timeout=280)
+    subprocess.run(["gst-launch-1.0", "-q", *shlex.split(" ! ".join(line))], check=True, timeout=280)
     (text,) = location.read_text(encoding="utf-8").splitlines()
     return json.loads(text)["detections"]
 
 
 def infer(model, settings=""):
-    return f"npuinfer model={model} device=software {settings}", "nputensordec"
+    return f"npuinfer model='{model}' device=software {settings}", "nputensordec"
 
 
 def edges(found):

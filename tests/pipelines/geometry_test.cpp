@@ -97,10 +97,10 @@ enum class Sink { kPlain, kTakesCrops };
 /// Puts `before` in front of the inference, and `after` between it and its decoder.
 Found find(const std::string& before, const std::string& after, Sink sink = Sink::kPlain) {
   const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
-  Pipeline pipeline("filesrc location=" + shapes +
-                    "/shapes.mp4 ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=2 ! " +
-                    before + " npuinfer name=npu device=software model=" + shapes +
-                    "/shapes.xml ! " + after + " nputensordec ! fakesink name=out");
+  Pipeline pipeline("filesrc location=\"" + shapes +
+                    "/shapes.mp4\" ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=2 ! " +
+                    before + " npuinfer name=npu device=software model=\"" + shapes +
+                    "/shapes.xml\" ! " + after + " nputensordec ! fakesink name=out");
   if (sink == Sink::kTakesCrops) {
     let_sink_take_crops(pipeline.get());
   }
@@ -266,8 +266,8 @@ TEST(CroppedBehind, IsFollowedWhereNoPixelIsTouched) {
   const Found whole = find("", "");
   const Found found = find("",
                            "videocrop left=300 top=20 right=40 bottom=10 ! npuinfer "
-                           "device=software inference-interval=1000 model=" +
-                               shapes + "/shapes.xml !",
+                           "device=software inference-interval=1000 model=\"" +
+                               shapes + "/shapes.xml\" !",
                            Sink::kTakesCrops);
   ASSERT_EQ(found.outcome, "eos");
   EXPECT_TRUE(found.is_described);
@@ -300,10 +300,10 @@ bool is_told_with_each_frame() {
 class ChangingCrop {
  public:
   ChangingCrop(int frames, const std::string& settings)
-      : pipeline("filesrc location=" + shapes() +
-                 "/shapes.mp4 ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=" +
-                 std::to_string(frames) + " ! npuinfer name=npu device=software model=" + shapes() +
-                 "/shapes.xml ! videocrop name=crop " + settings +
+      : pipeline("filesrc location=\"" + shapes() +
+                 "/shapes.mp4\" ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=" +
+                 std::to_string(frames) + " ! npuinfer name=npu device=software model=\"" +
+                 shapes() + "/shapes.xml\" ! videocrop name=crop " + settings +
                  " ! nputensordec ! fakesink name=out") {}
 
   /// Gets the videocrop when `type` passes a pad of an element.
@@ -365,8 +365,8 @@ TEST(NotFollowed, IsRefusedWhereTheSizeIsAnotherBeforeTheFrameComes) {
 /// Finds objects in the last frame; `sources` feed "both".
 Found find_last(const std::string& sources, const std::string& fit) {
   const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
-  Pipeline pipeline("concat name=both ! npuinfer name=npu device=software model=" + shapes +
-                    "/shapes.xml ! " + fit +
+  Pipeline pipeline("concat name=both ! npuinfer name=npu device=software model=\"" + shapes +
+                    "/shapes.xml\" ! " + fit +
                     " ! video/x-raw,width=320,height=320,pixel-aspect-ratio=1/1 ! nputensordec ! "
                     "fakesink name=out async=false " +
                     sources);
@@ -379,8 +379,8 @@ Found find_last(const std::string& sources, const std::string& fit) {
 TEST(FollowedWithoutCaps, AreFramesOfAnotherSize) {
   const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
   const std::string clip =
-      "filesrc location=" + shapes +
-      "/shapes.mp4 ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=2 ! videoscale ! ";
+      "filesrc location=\"" + shapes +
+      "/shapes.mp4\" ! qtdemux ! h264parse ! avdec_h264 ! identity eos-after=2 ! videoscale ! ";
   const std::string square = clip + "video/x-raw,width=360,height=360,pixel-aspect-ratio=1/1 ! ";
   const std::string wide = clip + "video/x-raw,width=640,height=360 ! ";
   for (const char* fit : {"videobox autocrop=true", "videoscale"}) {

@@ -232,10 +232,10 @@ class GstDecoders : public testing::Test {
   }
 
   static std::string clip() {
-    return "filesrc location=" + shapes_folder + "/shapes.mp4 ! decodebin ! videoconvertscale";
+    return "filesrc location=\"" + shapes_folder + "/shapes.mp4\" ! decodebin ! videoconvertscale";
   }
   static std::string infer(const std::string& model = shapes_folder + "/shapes.xml") {
-    return " ! npuinfer name=npu device=software model=" + model;
+    return " ! npuinfer name=npu device=software model=\"" + model + "\"";
   }
   static std::string our_decoder(const char* iou) {
     return std::string(" ! video/x-raw,width=256,height=256 ! nputensordec threshold=0.4 ") +
@@ -270,7 +270,8 @@ TEST_F(GstDecoders, NamedOnTheLineGiveOurBoxesAndLabels) {
 
 TEST_F(GstDecoders, ReadTheTensorsOfABlob) {
   const std::string blob = (dir_.path() / "shapes.blob").string();
-  const std::string command = npu_compile + " " + shapes_folder + "/shapes.xml -o " + blob +
+  const std::string command = "'" + npu_compile + "' '" + shapes_folder + "/shapes.xml' -o " +
+                              blob +
                               " --frame I420:256x256 --matrix bt709 --range limited >/dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0);
   const std::string import = " ! npuimport name=npu device=software model=" + blob;
@@ -367,9 +368,10 @@ TEST_F(GstDecoders, AreToldOfAnotherModelsTensors) {
 
 // A cascade's models each add their group.
 TEST_F(GstDecoders, OfACascadeDecodeBothModels) {
-  const std::vector<Decoded> frames = frames_of(
-      clip() + infer() + " ! npuinfer device=software model=" + shapes_folder +
-      "/colors.xml ! video/x-raw,width=256,height=256 ! yolov8tensordec ! classifiertensordecoder");
+  const std::vector<Decoded> frames =
+      frames_of(clip() + infer() + " ! npuinfer device=software model=\"" + shapes_folder +
+                "/colors.xml\" ! video/x-raw,width=256,height=256 ! yolov8tensordec ! "
+                "classifiertensordecoder");
   ASSERT_EQ(frames.size(), kClipFrames);
   EXPECT_TRUE(std::all_of(frames.begin(), frames.end(),
                           [](const Decoded& frame) { return frame.classes.size() == 1; }));

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import socket
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -165,9 +166,9 @@ class LaunchLines(unittest.TestCase):
         self.assertEqual(len(lines), 20)
 
     def test_detect_images(self):
-        make = f"gst-launch-1.0 -q filesrc location={TREE}/models/shapes/shapes.mp4 ! decodebin ! jpegenc ! " \
-               f"identity eos-after=11 ! multifilesink location={self.folder}/%05d.jpg"
-        subprocess.run(make.split(), check=True, timeout=60, stderr=subprocess.DEVNULL)
+        make = f"gst-launch-1.0 -q filesrc location='{TREE}/models/shapes/shapes.mp4' ! decodebin ! jpegenc ! " \
+               f"identity eos-after=11 ! multifilesink location='{self.folder}/%05d.jpg'"
+        subprocess.run(shlex.split(make), check=True, timeout=60, stderr=subprocess.DEVNULL)
         images = list(self.folder.glob("*.jpg"))
         self.assertGreater(len(images), 5)
         lines = run("detect-images.sh", f"{self.folder}/%05d.jpg")
@@ -200,7 +201,7 @@ class LaunchLines(unittest.TestCase):
         """Shapes are seen in the colors of their classes, in a smaller picture; most of the background as it was."""
         small, size = "videoscale ! video/x-raw,format=RGB,width=64,height=36 ! filesink location=", 64 * 36 * 3
         run("segment-frame.sh", MODEL=task_model("semantic"), SINK=f"{small}{self.folder}/drawn")
-        subprocess.run(f"gst-launch-1.0 -q filesrc location={CLIP} ! decodebin ! videoconvert ! {small}{self.folder}/plain".split(), check=True)
+        subprocess.run(shlex.split(f"gst-launch-1.0 -q filesrc location='{CLIP}' ! decodebin ! videoconvert ! {small}{self.folder}/plain"), check=True)
         drawn, plain = ((self.folder / name).read_bytes() for name in ("drawn", "plain"))
         self.assertEqual(len(drawn), CLIP_FRAMES * size)
 
@@ -292,9 +293,9 @@ class LaunchLines(unittest.TestCase):
         plain, drawn = self.folder / "plain", self.folder / "drawn"
         for folder, video in ((plain, TREE / "models/shapes/shapes.mp4"), (drawn, self.folder / "out.avi")):
             folder.mkdir()
-            line = f"gst-launch-1.0 -q filesrc location={video} ! decodebin ! videoconvert ! video/x-raw,format=RGB ! identity eos-after=2 ! " \
-                   f"multifilesink location={folder}/%d.rgb"
-            subprocess.run(line.split(), check=True, timeout=60, stderr=subprocess.DEVNULL)
+            line = f"gst-launch-1.0 -q filesrc location='{video}' ! decodebin ! videoconvert ! video/x-raw,format=RGB ! identity eos-after=2 ! " \
+                   f"multifilesink location='{folder}/%d.rgb'"
+            subprocess.run(shlex.split(line), check=True, timeout=60, stderr=subprocess.DEVNULL)
         one, other = ((folder / "0.rgb").read_bytes() for folder in (plain, drawn))
         changed = sum(abs(a - b) > 60 for a, b in zip(one, other, strict=True))
         self.assertGreater(changed, 2000, "boxes and labels")
@@ -334,8 +335,8 @@ class LaunchLines(unittest.TestCase):
     def frames_of(self, recording):
         """How many a recording holds, and the seconds from its first to its last."""
         lines = self.folder / "recorded.jsonl"
-        line = f"gst-launch-1.0 -q filesrc location={recording} ! matroskademux ! jpegdec ! npupublish location={lines} ! fakesink"
-        subprocess.run(line.split(), check=True, timeout=60)
+        line = f"gst-launch-1.0 -q filesrc location='{recording}' ! matroskademux ! jpegdec ! npupublish location='{lines}' ! fakesink"
+        subprocess.run(shlex.split(line), check=True, timeout=60)
         times = [line["pts"] / 1e9 for line in read(lines)]
         return len(times), times[-1] - times[0]
 

@@ -25,7 +25,7 @@ class Pipelines : public testing::Test {
     return "npuinfer name=" + name + " device=software model=" + model;
   }
   static std::string clip() {
-    return "filesrc location=" + shapes_folder + "/shapes.mp4 ! qtdemux";
+    return "filesrc location=\"" + shapes_folder + "/shapes.mp4\" ! qtdemux";
   }
 
   TempDir dir_;
@@ -37,9 +37,9 @@ bool in_order(const Arrived& arrived) {
 }
 
 TEST_F(Pipelines, H264File) {
-  Pipeline pipeline("filesrc location=" + shapes_folder +
-                    "/shapes.mp4 ! decodebin ! npuinfer name=npu " +
-                    "device=software model=" + shapes_folder + "/shapes.xml ! fakesink name=out");
+  Pipeline pipeline("filesrc location=\"" + shapes_folder +
+                    "/shapes.mp4\" ! decodebin ! npuinfer name=npu " + "device=software model=\"" +
+                    shapes_folder + "/shapes.xml\" ! fakesink name=out");
   EXPECT_EQ(pipeline.play_to_the_end(), "eos");
   EXPECT_EQ(pipeline.arrived().times.size(), kClipFrames);
   EXPECT_EQ(pipeline.arrived().with_tensors, kClipFrames);
@@ -83,8 +83,8 @@ std::string told_by(const std::string& line) {
 }
 
 std::string shapes_line(const std::string& behind) {
-  return "videotestsrc num-buffers=3 ! npuinfer device=software model=" + shapes_folder +
-         "/shapes.xml ! " + behind + " ! fakesink";
+  return "videotestsrc num-buffers=3 ! npuinfer device=software model=\"" + shapes_folder +
+         "/shapes.xml\" ! " + behind + " ! fakesink";
 }
 
 TEST(Told, IsThatTensorsWaitForADecoder) {
@@ -298,8 +298,8 @@ TEST_F(Pipelines, IsGivenUpWhileItCompiles) {
   for (int delay_us = 0; delay_us < 40000; delay_us += 2500) {
     Pipeline pipeline(
         "videotestsrc ! video/x-raw,format=NV12,width=320,height=240 ! npuinfer name=npu "
-        "device=software model=" +
-        shapes_folder + "/shapes.xml ! fakesink name=out");
+        "device=software model=\"" +
+        shapes_folder + "/shapes.xml\" ! fakesink name=out");
     gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
     g_usleep(static_cast<gulong>(delay_us));
     EXPECT_TRUE(pipeline.set_state(GST_STATE_NULL)) << delay_us;

@@ -19,8 +19,8 @@ std::string shapes_folder() {
 
 /// As pictures that a source can begin again without a seek, which would reset the elements.
 void write_clip(const std::string& pictures) {
-  Pipeline writing("filesrc location=" + shapes_folder() +
-                   "/shapes.mp4 ! decodebin ! jpegenc ! multifilesink location=" + pictures);
+  Pipeline writing("filesrc location=\"" + shapes_folder() +
+                   "/shapes.mp4\" ! decodebin ! jpegenc ! multifilesink location=" + pictures);
   writing.set_state(GST_STATE_PLAYING);
   writing.wait_for_end();
 }
@@ -79,13 +79,13 @@ guint64 frames_out(GstElement* pipeline) {
 Chain::Chain(const std::filesystem::path& folder) {
   const std::string pictures = folder / "%05d.jpg";
   write_clip(pictures);
-  pipeline_.emplace(
-      "multifilesrc loop=true caps=image/jpeg,framerate=30/1 location=" + pictures +
-      " ! jpegdec ! npuinfer device=software inference-interval=2 model=" + shapes_folder() +
-      "/shapes.xml ! nputensordec threshold=0.2 ! nputrack ! " +
-      "npucount anchor=center location=" + shapes_folder() + "/../../pipelines/middle.json ! " +
-      "npuoverlay mode=draw trail-length=1000 statistics=true" + publishers(folder.string()) +
-      " ! fakesink name=out sync=false");
+  pipeline_.emplace("multifilesrc loop=true caps=image/jpeg,framerate=30/1 location=" + pictures +
+                    " ! jpegdec ! npuinfer device=software inference-interval=2 model=\"" +
+                    shapes_folder() + "/shapes.xml\" ! nputensordec threshold=0.2 ! nputrack ! " +
+                    "npucount anchor=center location=\"" + shapes_folder() +
+                    "/../../pipelines/middle.json\" ! " +
+                    "npuoverlay mode=draw trail-length=1000 statistics=true" +
+                    publishers(folder.string()) + " ! fakesink name=out sync=false");
 }
 
 void Chain::play() {

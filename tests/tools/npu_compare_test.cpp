@@ -351,7 +351,7 @@ TEST(NpuCompareLayersTest, NameTheConvolutionOfARealModelWithOneOtherWeight) {
   const char* shapes = std::getenv("SHAPES_XML");
   ASSERT_NE(shapes, nullptr);
   const TempDir dir;
-  const auto layers = layers_of(shapes_with_another_weight(shapes, dir) + ' ' + shapes);
+  const auto layers = layers_of(shapes_with_another_weight(shapes, dir) + " '" + shapes + "'");
   EXPECT_EQ(layers["first_difference"]["name"], "stage16/a/2/conv");
   EXPECT_EQ(layers["first_difference"]["type"], "Convolution");
   EXPECT_TRUE(layers["not_compared"].empty()) << layers;

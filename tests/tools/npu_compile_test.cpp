@@ -129,7 +129,7 @@ struct KeepRow {
 };
 
 test::ToolRun run_in(const std::filesystem::path& folder, const std::string& words) {
-  return run("--help >/dev/null; cd " + folder.string() + "; $NPU_COMPILE " + words);
+  return run("--help >/dev/null; cd " + folder.string() + "; \"$NPU_COMPILE\" " + words);
 }
 
 class KeptFile : public testing::TestWithParam<KeepRow> {};
@@ -196,7 +196,7 @@ TEST(NpuCompileTest, RawFollowsNoLinkOfOthers) {
   const auto victim = dir.write("victim", "precious");
   // The shell becomes the tool, so that its process id is known beforehand.
   const auto result = run("--help >/dev/null; cd " + dir.path().string() +
-                          "; ln -s victim m.blob.$$; exec $NPU_COMPILE " + model.string() +
+                          "; ln -s victim m.blob.$$; exec \"$NPU_COMPILE\" " + model.string() +
                           " --device software --raw");
   EXPECT_EQ(result.code, 0) << result.output;
   std::ostringstream text;

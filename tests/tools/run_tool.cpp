@@ -10,10 +10,9 @@
 
 namespace npu::test {
 
-ToolRun run_tool(const char* tool, const std::string& words) {
-  const char* program = std::getenv(tool);
-  if (program == nullptr) throw std::runtime_error(std::string(tool) + " is not set");
-  const std::string command = std::string(program) + " " + words + " 2>&1";
+ToolRun run_tool(const char* tool, const std::string& words, const std::string& before) {
+  if (std::getenv(tool) == nullptr) throw std::runtime_error(std::string(tool) + " is not set");
+  const std::string command = before + "\"$" + tool + "\" " + words + " 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("popen failed");
   ToolRun result;

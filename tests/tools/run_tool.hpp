@@ -13,7 +13,8 @@ struct ToolRun {
 };
 
 /// Runs the program whose path is in the environment variable `tool`, with these words of a shell.
-ToolRun run_tool(const char* tool, const std::string& words);
+/// `before`: commands of the same shell.
+ToolRun run_tool(const char* tool, const std::string& words, const std::string& before = {});
 
 /// A row of what a tool refuses.
 struct Failure {

@@ -243,8 +243,8 @@ void read_witness(FrameWitness& witness, ProducerRun& result) {
 
 ProducerRun play(const Producer& producer, const RunOptions& options) {
   const std::string line = with_devices(producer.line) +
-                           " ! npuinfer name=npu device=software model=" + options.model +
-                           " ! fakesink name=out";
+                           " ! npuinfer name=npu device=software model=\"" + options.model +
+                           "\" ! fakesink name=out";
   const ObjectRef<GstElement> beside =
       producer.beside.empty() ? nullptr : parse(with_devices(producer.beside));
   const ObjectRef<GstElement> pipeline = parse(line);

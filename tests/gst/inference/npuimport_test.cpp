@@ -188,7 +188,7 @@ TEST_F(AnotherLayout, IsRefusedWithTheCommandThatMakesTheRightBlob) {
   ASSERT_LT(begin, end) << error;
   const std::string name = "npu-compile";
   const std::string arguments = error.substr(begin + name.size(), end - begin - name.size());
-  ASSERT_EQ(std::system((g_getenv("NPU_COMPILE") + arguments).c_str()), 0) << arguments;
+  ASSERT_EQ(std::system(("\"$NPU_COMPILE\"" + arguments).c_str()), 0) << arguments;
   ElementHarness harness("npuimport", with_blob(blob_));
   harness.set_caps(caps_of("RGB", 33, 33));
   ASSERT_EQ(harness.push(frame_in_dmabuf()), GST_FLOW_OK);

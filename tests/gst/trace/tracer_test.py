@@ -4,6 +4,7 @@ The software NPU takes 2 ms for an inference (SOFTNPU_EXEC).
 """
 import os
 import re
+import shlex
 import subprocess
 import unittest
 from pathlib import Path
@@ -14,14 +15,14 @@ FRAMES = "video/x-raw,format=RGB,width=320,height=320,framerate=30/1"
 
 def launch(line, tracers="npu", **more):
     env = {**os.environ, "GST_TRACERS": tracers, **more}
-    done = subprocess.run(["gst-launch-1.0", "-q", *line.split()], env=env, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(["gst-launch-1.0", "-q", *shlex.split(line)], env=env, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     return done.stderr
 
 
 def infer(frames=30, name="npu0", options=""):
     return (f"videotestsrc num-buffers={frames} ! {FRAMES} ! "
-            f"npuinfer name={name} device=software model={MODEL} {options} ! fakesink")
+            f"npuinfer name={name} device=software model='{MODEL}' {options} ! fakesink")
 
 
 def reports(text, when):
