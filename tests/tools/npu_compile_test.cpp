@@ -451,7 +451,7 @@ TEST(NpuCompileCard, ThatCannotBeReadIsAFailure) {
 
 /// Options that make the software NPU the compiler library.
 std::string with_library() {
-  return std::string(" -p NPUCORE_COMPILER_LIBRARY=") + std::getenv("COMPILER_LIBRARY");
+  return std::string(" -p NPUCORE_COMPILER_LIBRARY='") + std::getenv("COMPILER_LIBRARY") + "'";
 }
 
 TEST(NpuCompileTest, CompilesForATargetWithoutADevice) {
