@@ -12,8 +12,9 @@ use_pkg_config() {
   DESTDIR=$work/root meson install -C "$build" --no-rebuild --quiet
   library=$(find "$work/root" -name libnpucore.so)
   libdir=$(dirname "$library")
-  export PKG_CONFIG_PATH="$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/root"
-  eval "set -- $(pkg-config --cflags --libs npucore)" # whose paths may have blanks
+  export PKG_CONFIG_PATH="$libdir/pkgconfig"
+  prefix=$work/root$(pkg-config --variable=prefix npucore)
+  eval "set -- $(pkg-config --define-variable=prefix="$(printf %s "$prefix" | sed 's/ /\\ /g')" --cflags --libs npucore)" # paths may have blanks
   c++ -std=c++20 -Wall -Wextra -Werror "$tree/tests/consumer/consumer.cpp" -o "$work/consumer" "$@" "-Wl,-rpath,$libdir"
   "$work/consumer"
 }
