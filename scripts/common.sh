@@ -32,7 +32,8 @@ configure() {
   set -- -Dgst=enabled -Dsoftnpu=enabled -Dtests=enabled -Doverlay=enabled -Dmqtt=enabled -Dkafka=enabled "$@"
   wanted=$( (${CXX:-c++} --version | head -n 1 && printf '%s\n' "$@" && cat "$tree/scripts/setup.sh" "$tree/scripts/lane.sh") | sha256sum)
   [ "$(cat "$build/.configured" 2>/dev/null)" != "$wanted" ] || return 0
-  if [ -d "$build/meson-private" ]; then set -- --wipe "$@"; fi
+  # A first try that was interrupted, or refused, leaves a folder that meson takes for neither an old build nor a new one.
+  if [ -f "$build/meson-private/cmd_line.txt" ]; then set -- --wipe "$@"; else rm -rf "$build/meson-private"; fi
   meson setup "$build" "$@" && printf '%s\n' "$wanted" >"$build/.configured"
 }
 
@@ -69,7 +70,8 @@ as_root() {
   elif command -v sudo >/dev/null; then
     sudo -- "$@"
   else
-    die "this needs root: $*" "Run it as root, or install sudo and let your user use it."
+    say "this needs root, and there is no sudo: $*" >&2
+    return 1
   fi
 }
 
@@ -79,6 +81,8 @@ install_packages() {
   read -ra missing <<<"$(missing_packages "$@")"
   [ ${#missing[@]} -gt 0 ] || return 0
   say "  installing ${#missing[@]} packages: ${missing[*]}" >&2
+  as_root true || die "installing packages needs root" \
+    "As root: apt-get install --no-install-recommends ${missing[*]}  Then run this again as yourself."
   quietly as_root apt-get -q update ||
     die "apt-get update failed" "Check the network and apt's sources, then run this again."
   quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" ||

@@ -6,6 +6,7 @@
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname -- "$0")/common.sh"
+[ $# -eq 0 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2 && exit 2; }
 cd "$tree"
 
 clip=models/shapes/shapes.mp4
@@ -83,7 +84,7 @@ play() {
   rate=$(sed -n 's/^Execution ended after \([0-9]*\):\([0-9]*\):\([0-9.]*\)$/\1 \2 \3/p' "$out/log" |
     awk -v frames="$(wc -l <"$detections")" '{ printf "%.0f frames/s", frames / ($1 * 3600 + $2 * 60 + $3) }')
   # The element warns when it falls back on the software NPU.
-  if grep -q 'no NPU was found' "$out/log"; then where="the software NPU, as no NPU was found ($info says what is missing)"; else where=$($info | head -n 1); fi
+  if grep -q 'no NPU was found' "$out/log"; then where="the software NPU, as no NPU was found ($info says what is missing)"; else where=$($info | sed -n 1p); fi
   say "  ran at $rate on $where" "  $(found "$detections")"
 }
 
@@ -95,8 +96,8 @@ step 2 "Building"
 build
 step 3 "A video through the model itself: npuinfer compiles it for these frames"
 play $out/infer.jsonl "npuinfer model=models/shapes/shapes.xml"
-say "  each frame's line in $out/infer.jsonl:"
-sed -n 150p $out/infer.jsonl | cut -c "1-$(($(tput cols 2>/dev/null || echo 100) - 4))" | sed 's/^/    /'
+say "  one frame's line of $out/infer.jsonl:"
+sed -n '150s/.*"detections":/{... "detections":/p' $out/infer.jsonl | cut -c "1-$(($(tput cols 2>/dev/null || echo 100) - 4))" | sed 's/^/    /'
 step 4 "The same model compiled ahead of time, played by npuimport"
 run "build/tools/npu_compile/npu-compile models/shapes/shapes.xml -o $out/shapes.blob $(frame_options)"
 play $out/import.jsonl "npuimport model=$out/shapes.blob"

@@ -151,7 +151,7 @@ setup_for=--tests setup=everywhere stages=() times=() failed=() reports=0 minute
 while [ $# -gt 0 ]; do
   case $1 in
     --all) stages=("${all[@]}") setup_for=--all setup=gate ;;
-    --minutes) minutes=${2:?usage: scripts/test.sh --all --minutes N} && shift ;;
+    --minutes) [[ ${2:-} =~ ^[0-9]+$ ]] || usage && minutes=$2 && shift ;;
     soak) stages+=(soak) hours=${2:?usage: scripts/test.sh soak HOURS} && shift ;;
     -*) usage ;;
     *) declare -F "stage_$1" >/dev/null && stages+=("$1") || usage ;;
