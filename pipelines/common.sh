@@ -15,6 +15,12 @@ task_model() {
 
 # Prints the line so that it can be pasted, then becomes it.
 launch() {
-  echo "gst-launch-1.0 -q $*" >&2
+  {
+    printf 'gst-launch-1.0 -q'
+    for word; do
+      case $word in *[!A-Za-z0-9_./:=,%@!+-]*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
+    done
+    echo
+  } >&2
   exec gst-launch-1.0 -q "$@"
 }

@@ -24,7 +24,10 @@ import sys
 from collections import deque
 from pathlib import Path
 
-import gi
+try:
+    import gi
+except ImportError:
+    sys.exit("record-on-event.py: python3 has no gi. Install python3-gi (apt-get install python3-gi)")
 
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
