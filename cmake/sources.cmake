@@ -202,9 +202,7 @@ set(GSTNPU_SOURCES
   gst/analytics/answer_structures.cpp
   gst/analytics/count_meta.cpp
   gst/analytics/count_places.cpp
-  gst/analytics/followed_metas.cpp
   gst/analytics/frame_move.cpp
-  gst/analytics/frame_path.cpp
   gst/analytics/frame_tracker.cpp
   gst/analytics/lost_results.cpp
   gst/analytics/map_meta.cpp

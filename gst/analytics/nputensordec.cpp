@@ -16,7 +16,6 @@
 #include "common/properties.hpp"
 #include "common/refs.hpp"
 
-#include "frame_path.hpp"
 #include "frame_stream.hpp"
 #include "lost_results.hpp"
 #include "tensor_decoder.hpp"
@@ -49,12 +48,7 @@ class TensorDec {
   /// A new stream: the files beside the model may be new.
   void start();
   /// The rest is for the streaming thread.
-  void set_frame(const npu::vision::FrameSize& frame, FramePath path) {
-    frame_ = frame;
-    decoder_.set_path(std::move(path));
-  }
-  /// Keeps no other element.
-  void stop() { decoder_.set_path({}); }
+  void set_frame(const npu::vision::FrameSize& frame) { frame_ = frame; }
   void decode(GstElement* element, GstBuffer* buffer);
   void tell_of_missing_answers(GstElement* element, GstBuffer* buffer, const Decoded& decoded);
   /// Tells the user at the end of the stream if there was nothing to decode.
@@ -137,7 +131,6 @@ Decoded TensorDec::decode_by_good_settings(GstElement* element, GstBuffer* buffe
 void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
   take_settings();
   lost_results_.look_at(element, buffer);  // those of a nputensordec in front
-  decoder_.renew_path(buffer, GST_BASE_TRANSFORM_SINK_PAD(element));
   const Decoded decoded = decode_by_good_settings(element, buffer);
   GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),
@@ -283,25 +276,10 @@ gboolean start(GstBaseTransform* base) {
   return TRUE;
 }
 
-gboolean stop(GstBaseTransform* base) {
-  Type::state_of(base).stop();
-  return TRUE;
-}
-
 gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
-  FramePath path(GST_BASE_TRANSFORM_SINK_PAD(base));
-  if (!path.turning().empty()) {
-    GST_ELEMENT_ERROR(base, STREAM, WRONG_TYPE,
-                      ("%s turns or mirrors frames between the inference and nputensordec, and "
-                       "objects would be found in the wrong places: put nputensordec in front of "
-                       "it.",
-                       path.turning().c_str()),
-                      (nullptr));
-    return FALSE;
-  }
   const auto size = required_frame_size(GST_ELEMENT(base), caps);
   if (!size) return FALSE;
-  Type::state_of(base).set_frame(*size, std::move(path));
+  Type::state_of(base).set_frame(*size);
   return TRUE;
 }
 
@@ -341,7 +319,6 @@ void class_init(GstBaseTransformClass* klass) {
       "npucore");
 
   klass->start = start;
-  klass->stop = stop;
   klass->set_caps = set_caps;
   klass->propose_allocation = propose_as_downstream;
   klass->decide_allocation = decide_on_no_pool;

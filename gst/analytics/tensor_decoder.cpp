@@ -1,12 +1,12 @@
 #include "tensor_decoder.hpp"
 
+#include <gst/video/gstvideometa.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include <npucore/error.hpp>
-
-#include "followed_metas.hpp"
 
 namespace gstnpu {
 namespace {
@@ -44,17 +44,17 @@ void check_geometry(const InferenceOutputs& inference) {
       });
   if (!is_lost && !inference.lost) return;
   if (is_of_region(inference)) {
-    throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                     "the tensors of an object (inference-region=roi-list) came without the "
-                     "metadata that tells of which object they are: an element between the "
-                     "inference and nputensordec dropped it; put nputensordec in front of that "
-                     "element");
+    throw npu::Error(
+        npu::ErrorCode::kInvalidArgument,
+        "the tensors of an object (inference-region=roi-list) came without the "
+        "metadata that tells of which object they are: an element in between dropped it. "
+        "Put nputensordec directly behind npuinfer");
   }
   throw npu::Error(
       npu::ErrorCode::kInvalidArgument,
-      "the tensors came without the metadata that tells where in the frame their "
-      "values are: an element between the inference and nputensordec dropped it and does not "
-      "tell what it does to frames; put nputensordec in front of that element");
+      "the tensors came without the metadata that tells where in the frame their values are: an "
+      "element in between changed the frames and dropped it. Put nputensordec directly behind "
+      "npuinfer");
 }
 
 /// Whether the frame is the inferred one, or that one scaled.
@@ -65,6 +65,53 @@ bool is_whole(const FrameMove& move, npu::vision::FrameSize inferred,
          std::abs(move.move_x) < 1e-3 && std::abs(move.move_y) < 1e-3 &&
          is_near(inferred.width * move.scale_x, frame.width) &&
          is_near(inferred.height * move.scale_y, frame.height);
+}
+
+// ---- What happened to the frame since it was inferred
+
+/// From GStreamer 1.28 on filters tell metas how they move pixels; before, only how they scale, and
+/// not which borders they add.
+bool filters_tell() {
+  guint major = 0, minor = 0, micro = 0, nano = 0;
+  gst_version(&major, &minor, &micro, &nano);
+  return major > 1 || minor >= 28;
+}
+
+/// videocrop does no more than to add or change the crop's meta where downstream takes it.
+void follow_crop(GstBuffer* buffer, GstNpuInferenceMeta* meta) {
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  if (!crop) return;
+  gst_npu_inference_meta_move(meta, FALSE, 1, 1, static_cast<double>(meta->crop_x) - crop->x,
+                              static_cast<double>(meta->crop_y) - crop->y);
+  meta->crop_x = crop->x;
+  meta->crop_y = crop->y;
+}
+
+/// Whether one scale explains both sides of the frame, to the pixel: then it has no borders.
+bool is_even(npu::vision::FrameSize inferred, npu::vision::FrameSize frame) {
+  const double scale = static_cast<double>(frame.width) / inferred.width;
+  const double other = static_cast<double>(frame.height) / inferred.height;
+  return std::abs(inferred.height * scale - frame.height) < 1 ||
+         std::abs(inferred.width * other - frame.width) < 1;
+}
+
+/// Throws where nothing tells for certain how pixels have moved. Other moves than scales come from
+/// a matrix or a described crop, which are exact.
+void require_told(const FrameMove& move, npu::vision::FrameSize inferred,
+                  npu::vision::FrameSize frame) {
+  const bool is_scale = !move.is_transposed && move.scale_x > 0 && move.scale_y > 0 &&
+                        std::abs(move.move_x) < 1e-3 && std::abs(move.move_y) < 1e-3;
+  const bool is_told =
+      filters_tell() || !is_scale || (is_whole(move, inferred, frame) && is_even(inferred, frame));
+  if (is_told) return;
+  const auto text_of = [](npu::vision::FrameSize size) {
+    return std::to_string(size.width) + "x" + std::to_string(size.height);
+  };
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "the frame was inferred as " + text_of(inferred) + " and comes as " +
+                       text_of(frame) +
+                       ", and before GStreamer 1.28 nothing tells how its pixels have moved. Put "
+                       "nputensordec directly behind npuinfer");
 }
 
 std::string list(const std::vector<InferenceOutputs>& inferences) {
@@ -104,10 +151,6 @@ void TensorDecoder::configure(DecoderSettings settings) {
   decoders_.clear();
 }
 
-void TensorDecoder::renew_path(GstBuffer* buffer, GstPad* sink) {
-  gstnpu::renew_path(buffer, sink, &path_);
-}
-
 bool TensorDecoder::is_named(const InferenceOutputs& inference) const {
   const std::string& name = settings_.tensor_name;
   return !name.empty() &&
@@ -130,7 +173,6 @@ std::vector<InferenceOutputs> TensorDecoder::undecoded(GstBuffer* buffer) const 
 }
 
 Decoded TensorDecoder::decode(GstBuffer* buffer, npu::vision::FrameSize frame) {
-  follow_frame(buffer, path_);
   const std::vector<InferenceOutputs> inferences = undecoded(buffer);
   Decoded decoded;
   for (const InferenceOutputs& inference : inferences) {
@@ -192,12 +234,14 @@ ModelDecoder& TensorDecoder::decoder_of(const InferenceOutputs& inference) {
 const npu::vision::Answer& TensorDecoder::decode_in(GstBuffer* buffer, ModelDecoder& decoder,
                                                     const InferenceOutputs& inference,
                                                     npu::vision::FrameSize frame) {
-  const GstNpuInferenceMeta* meta = inference.meta;
-  if (!meta) return decode_others(decoder, inference, frame);
+  GstNpuInferenceMeta* meta = inference.meta;
+  if (!meta) return decoder.decode(inference, nullptr, frame);  // pixels of the frame
+  follow_crop(buffer, meta);
   const GstNpuInferenceMeta* origin = known_origin(buffer, *meta);
   if (!origin) return decode_unmoved(decoder, inference, frame);
   const npu::vision::FrameSize inferred{origin->frame_width, origin->frame_height};
   const FrameMove move = move_between(*origin, *meta);
+  require_told(move, inferred, frame);
   if (is_whole(move, inferred, frame)) return decode_unmoved(decoder, inference, frame);
   const npu::vision::Answer& answer = decoder.decode(inference, origin, inferred);
   if (is_of_region(inference)) return move_object(answer, *origin, inferred, move, frame);
@@ -230,17 +274,6 @@ const npu::vision::Answer& TensorDecoder::move_object(const npu::vision::Answer&
   const FrameArea kept = common(all, moved(common(seen, area_of_object(origin)), move));
   place_of_object_ = place_in(frame, kept);
   moved_ = moved(answer, move, MapAreas{seen, kept}, frame);
-  return moved_;
-}
-
-/// Without a meta tensors describe the pixels of the frame that they were made of.
-const npu::vision::Answer& TensorDecoder::decode_others(ModelDecoder& decoder,
-                                                        const InferenceOutputs& inference,
-                                                        npu::vision::FrameSize frame) {
-  const auto others = path_.move_of_others();
-  if (!others) return decoder.decode(inference, nullptr, frame);
-  moved_ =
-      moved(decoder.decode(inference, nullptr, others->frame), others->move, others->frame, frame);
   return moved_;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "answer_meta.hpp"
-#include "frame_path.hpp"
+#include "frame_move.hpp"
 #include "model_decoder.hpp"
 
 namespace gstnpu {
@@ -23,11 +23,7 @@ struct Decoded {
 /// Makes answers of the tensors on buffers, and puts them there. One thread.
 class TensorDecoder {
  public:
-  /// Holds from the next buffer on, as does the next.
-  void set_path(FramePath path) { path_ = std::move(path); }
-  /// Call it where no caps came though the inferred frames have another size than before.
-  void renew_path(GstBuffer* buffer, GstPad* sink);
-  /// Reads anew what lies beside the models.
+  /// Holds from the next buffer on. Reads anew what lies beside the models.
   void configure(DecoderSettings settings);
 
   /// Decodes all inferences of objects, and one of the whole frame: the one with the tensor that
@@ -51,13 +47,10 @@ class TensorDecoder {
                                          const GstNpuInferenceMeta& origin,
                                          npu::vision::FrameSize inferred, const FrameMove& move,
                                          npu::vision::FrameSize frame);
-  const npu::vision::Answer& decode_others(ModelDecoder& decoder, const InferenceOutputs& inference,
-                                           npu::vision::FrameSize frame);
   void decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
                   npu::vision::FrameSize frame, Decoded* decoded);
 
   DecoderSettings settings_;
-  FramePath path_;
   std::vector<std::unique_ptr<ModelDecoder>> decoders_;  // of the models seen last
   npu::vision::Answer moved_;                            // the last that had to be
   MapPlace place_of_object_;                             // of the last object's maps

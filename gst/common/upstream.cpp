@@ -26,16 +26,6 @@ PadRef only_sink_of(GstElement* element) {
   return sink;
 }
 
-std::vector<PadRef> sinks_of(GstElement* element) {
-  std::vector<PadRef> sinks;
-  GST_OBJECT_LOCK(element);
-  for (const GList* pad = element->sinkpads; pad != nullptr; pad = pad->next) {
-    sinks.emplace_back(GST_PAD(gst_object_ref(pad->data)));
-  }
-  GST_OBJECT_UNLOCK(element);
-  return sinks;
-}
-
 ObjectRef<GstElement> element_feeding(PadRef pad) {
   const PadRef source = feeding(std::move(pad));
   return ObjectRef<GstElement>(source ? gst_pad_get_parent_element(source.get()) : nullptr);

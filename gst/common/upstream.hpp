@@ -18,8 +18,6 @@ constexpr int kFarthestUpstream = 64;
 ObjectRef<GstPad> feeding(ObjectRef<GstPad> pad);
 /// The element's only sink pad; null where it has none or several.
 ObjectRef<GstPad> only_sink_of(GstElement* element);
-/// All sink pads of the element.
-std::vector<ObjectRef<GstPad>> sinks_of(GstElement* element);
 /// The elements upstream, nearest first, as long as each has one input.
 std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element);
 /// The element whose pad feeds this one; null where there is none. `pad` may be null.

@@ -24,102 +24,6 @@ Owned<GstBuffer> others_frame() {
   return buffer;
 }
 
-/// Does nothing: the tensors are there.
-gboolean make_an_inference_of_others(GstPlugin* plugin) {
-  const auto add_pads = [](gpointer klass, gpointer) {
-    GstCaps* caps = gst_caps_new_any();
-    for (const auto& [name, direction] : {std::pair("sink", GST_PAD_SINK), {"src", GST_PAD_SRC}}) {
-      gst_element_class_add_pad_template(
-          GST_ELEMENT_CLASS(klass), gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
-    }
-    gst_caps_unref(caps);
-    gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Inference", "Filter", "Test",
-                                          "test");
-  };
-  const GType type = g_type_register_static_simple(
-      GST_TYPE_BASE_TRANSFORM, "OthersInference", sizeof(GstBaseTransformClass), add_pads,
-      sizeof(GstBaseTransform), nullptr, static_cast<GTypeFlags>(0));
-  if (!gst_element_register(plugin, "onnxinference", GST_RANK_NONE, type)) return FALSE;
-  // The tracer's look at what is alive would take references of these.
-  GstPluginFeature* made = gst_registry_lookup_feature(gst_registry_get(), "onnxinference");
-  GST_OBJECT_FLAG_SET(made, GST_OBJECT_FLAG_MAY_BE_LEAKED);
-  gst_object_unref(made);
-  GST_OBJECT_FLAG_SET(plugin, GST_OBJECT_FLAG_MAY_BE_LEAKED);
-  return TRUE;
-}
-
-const char* const kPlanes = "video/x-raw,format=I420,width=640,height=480,framerate=30/1";
-
-struct OthersRow {
-  const char* name;
-  const char* elements;
-  const char* caps;           // behind them
-  std::vector<guint> places;  // x, y, w and h of each box
-};
-
-void PrintTo(const OthersRow& row, std::ostream* out) {
-  *out << row.name;
-}
-
-class TensorDecOthers : public testing::TestWithParam<OthersRow> {
- protected:
-  /// Before a test counts what it leaves behind.
-  static void SetUpTestSuite() {
-    ASSERT_TRUE(gst_plugin_register_static(GST_VERSION_MAJOR, GST_VERSION_MINOR, "others",
-                                           "an inference of others", make_an_inference_of_others,
-                                           "1", "LGPL", "test", "test", "https://example.org"));
-  }
-};
-
-TEST_P(TensorDecOthers, AreFollowedFromTheirInference) {
-  const OthersRow& row = GetParam();
-  ElementHarness harness(std::string(row.elements) + " ! nputensordec", kPlanes);
-  gst_harness_set_sink_caps_str(harness.get(), row.caps);
-  ASSERT_EQ(harness.push(others_frame()), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
-  const Owned<GstBuffer> out = harness.pull();
-  std::vector<guint> places;
-  for (const Roi& roi : rois(out.get())) places.insert(places.end(), {roi.x, roi.y, roi.w, roi.h});
-  EXPECT_EQ(places, row.places);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, TensorDecOthers,
-                         testing::Values(OthersRow{"Crop",
-                                                   "onnxinference ! videocrop left=60 top=10",
-                                                   "video/x-raw,width=580,height=470",
-                                                   {20, 30, 40, 20, 210, 150, 60, 80}},
-                                         OthersRow{"Box",
-                                                   "onnxinference ! videobox left=-20 top=-10",
-                                                   "video/x-raw,width=660,height=490",
-                                                   {100, 50, 40, 20, 290, 170, 60, 80}},
-                                         OthersRow{"Flip",
-                                                   "onnxinference ! videoflip video-direction=180",
-                                                   "video/x-raw,width=640,height=480",
-                                                   {520, 420, 40, 20, 310, 240, 60, 80}},
-                                         OthersRow{"Scale",
-                                                   "onnxinference ! videoscale",
-                                                   "video/x-raw,width=320,height=240",
-                                                   {40, 20, 20, 10, 135, 80, 30, 40}},
-                                         OthersRow{"CropInFront",
-                                                   "videocrop left=60 top=10 ! onnxinference",
-                                                   "video/x-raw,width=580,height=470",
-                                                   {80, 40, 40, 20, 270, 160, 60, 80}},
-                                         OthersRow{"FlipInFront",
-                                                   "videoflip video-direction=180 ! onnxinference",
-                                                   "video/x-raw,width=640,height=480",
-                                                   {80, 40, 40, 20, 270, 160, 60, 80}}),
-                         [](const auto& row) { return row.param.name; });
-
-// Nobody knows which element has attached them.
-TEST(TensorDec, RefusesTensorsOfOthersBehindAnElementThatMovesPixels) {
-  for (const char* mover : {"videocrop name=m left=60", "videobox name=m left=-20"}) {
-    ElementHarness harness(std::string(mover) + " ! nputensordec", kPlanes);
-    gst_harness_set_sink_caps_str(harness.get(), "video/x-raw");
-    EXPECT_EQ(harness.push(others_frame()), GST_FLOW_ERROR) << mover;
-    expect_part(harness.message(GST_MESSAGE_ERROR),
-                "m changes frames; put nputensordec in front of m");
-  }
-}
-
 // GstAnalytics once had each class of other elements twice.
 TEST(TensorDec, DecodesClassesOfOthersOnce) {
   const HandMadeTensor tensor =
@@ -188,7 +92,7 @@ TEST(TensorDecObjects, WithoutTheirMetaAreAnError) {
   drop_meta(frame.get(), add_object(frame.get(), 8, classes({0, 0, 1})));
   const std::string error = error_of("nputensordec", std::move(frame));
   expect_part(error, "roi-list");
-  expect_part(error, "put nputensordec in front");
+  expect_part(error, "Put nputensordec directly behind npuinfer");
 }
 
 TEST(TensorDecObjects, WithoutTheirMetaAreLeftAloneWhereTheyWereDecoded) {

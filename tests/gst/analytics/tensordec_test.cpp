@@ -124,12 +124,6 @@ TEST(TensorDec, RefusesAGeometryThatMapsNothing) {
   expect_part(error_of(kDetect, std::move(frame)), "maps no model pixel");
 }
 
-TEST(TensorDecPlace, BehindWhatTurnsFramesIsAnError) {
-  ElementHarness harness("videoflip video-direction=horiz ! nputensordec labels=a,b", kCaps);
-  harness.push(frame_with({two_objects()}));
-  expect_part(harness.message(GST_MESSAGE_ERROR), "turns or mirrors frames");
-}
-
 TEST(TensorDecPlace, BehindWhatDropsTheGeometryIsAnError) {
   Owned<GstBuffer> frame = frame_with({two_objects()});
   GstNpuTensor tensor;
