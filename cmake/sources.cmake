@@ -197,30 +197,33 @@ set(GSTNPUMETA_SOURCES
   gst/meta/tensor_meta.cpp
 )
 
-set(GSTNPU_SOURCES
+set(GSTNPU_ANSWERS_SOURCES
   gst/analytics/answer_meta.cpp
   gst/analytics/answer_structures.cpp
   gst/analytics/count_meta.cpp
-  gst/analytics/count_places.cpp
-  gst/analytics/frame_move.cpp
-  gst/analytics/frame_tracker.cpp
   gst/analytics/lost_results.cpp
   gst/analytics/map_meta.cpp
   gst/analytics/map_models.cpp
+  gst/analytics/relation_reader.cpp
+  gst/analytics/relation_writer.cpp
+  gst/common/bus.cpp
+  gst/common/upstream.cpp
+  gst/common/video_frame.cpp
+)
+
+set(GSTNPU_SOURCES
+  gst/analytics/count_places.cpp
+  gst/analytics/frame_move.cpp
+  gst/analytics/frame_tracker.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/npucount.cpp
   gst/analytics/nputensordec.cpp
   gst/analytics/nputrack.cpp
-  gst/analytics/relation_reader.cpp
-  gst/analytics/relation_writer.cpp
   gst/analytics/tensor_decoder.cpp
   gst/analytics/tensor_view.cpp
   gst/analytics/track_meta.cpp
-  gst/common/bus.cpp
   gst/common/log.cpp
   gst/common/memory_size.cpp
-  gst/common/upstream.cpp
-  gst/common/video_frame.cpp
   gst/frames/allocator.cpp
   gst/frames/area_average.cpp
   gst/frames/caps.cpp
@@ -266,25 +269,6 @@ set(GSTNPU_SOURCES
   gst/inference/stream_events.cpp
   gst/inference/stream_regions.cpp
   gst/plugin/plugin.cpp
-  gst/publish/clients/broker_login.cpp
-  gst/publish/clients/shared_library.cpp
-  gst/publish/clients/tls_files.cpp
-  gst/publish/dlstreamer_json.cpp
-  gst/publish/frame_json.cpp
-  gst/publish/map_record.cpp
-  gst/publish/npupublish.cpp
-  gst/publish/publish_filter.cpp
-  gst/publish/publish_properties.cpp
-  gst/publish/publisher.cpp
-  gst/publish/sinks/array_file.cpp
-  gst/publish/sinks/broker_location.cpp
-  gst/publish/sinks/host_and_port.cpp
-  gst/publish/sinks/line_writer.cpp
-  gst/publish/sinks/prompt_sink.cpp
-  gst/publish/sinks/sink.cpp
-  gst/publish/sinks/socket_address.cpp
-  gst/publish/sinks/socket_sink.cpp
-  gst/publish/wall_clock.cpp
   gst/trace/npu_tracer.cpp
   gst/trace/trace_options.cpp
   gst/trace/trace_report.cpp
@@ -307,16 +291,31 @@ set(GSTNPU_OVERLAY_SOURCES
   gst/overlay/trails.cpp
 )
 
+set(GSTNPU_PUBLISH_SOURCES
+  gst/publish/dlstreamer_json.cpp
+  gst/publish/frame_json.cpp
+  gst/publish/map_record.cpp
+  gst/publish/npupublish.cpp
+  gst/publish/properties.cpp
+  gst/publish/publisher.cpp
+  gst/publish/sinks/broker_config.cpp
+  gst/publish/sinks/file.cpp
+  gst/publish/sinks/location.cpp
+  gst/publish/sinks/open.cpp
+  gst/publish/sinks/socket.cpp
+  gst/publish/stream.cpp
+  gst/publish/wall_clock.cpp
+)
+
+set(GSTNPU_PUBLISH_PLUGIN_SOURCES
+  gst/publish/plugin.cpp
+)
+
 set(GSTNPU_MQTT_SOURCES
-  gst/publish/clients/openssl.cpp
-  gst/publish/clients/paho.cpp
-  gst/publish/sinks/mqtt_options.cpp
-  gst/publish/sinks/mqtt_refusal.cpp
-  gst/publish/sinks/mqtt_sink.cpp
+  gst/publish/sinks/mqtt.cpp
+  gst/publish/sinks/mqtt_client.cpp
 )
 
 set(GSTNPU_KAFKA_SOURCES
-  gst/publish/clients/rdkafka.cpp
-  gst/publish/sinks/kafka_config.cpp
-  gst/publish/sinks/kafka_sink.cpp
+  gst/publish/sinks/kafka.cpp
 )

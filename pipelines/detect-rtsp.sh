@@ -12,7 +12,7 @@ trap stop INT TERM
 while :; do
   launch rtspsrc location="$url" protocols=tcp latency=100 tcp-timeout=5000000 ! decodebin ! \
     npuinfer model="$MODEL" device="$DEVICE" drop="${DROP:=late}" ! nputensordec ! \
-    npupublish location="$output" append=true flush=true ! fakesink sync=false &
+    npupublish location="$output" append=true ! fakesink sync=false &
   player=$!
   wait "$player"
   echo "the stream ended; connecting again in ${WAIT:=2} s" >&2

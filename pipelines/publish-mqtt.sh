@@ -5,4 +5,4 @@
 . "$(dirname -- "$0")/common.sh"
 launch filesrc location="${1:-$shapes/shapes.mp4}" ! decodebin ! \
   npuinfer model="$MODEL" device="$DEVICE" ! nputensordec ! \
-  npupublish location="${2:-mqtt://localhost/npu/shapes}" mqtt-qos="${QOS:-1}" wall-clock=true stream-id=shapes
+  npupublish location="${2:-mqtt://localhost/npu/shapes}" broker-config="qos=${QOS:-1}" wall-clock=true stream-id=shapes

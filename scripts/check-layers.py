@@ -51,8 +51,7 @@ MAY_INCLUDE = {
     "gst/graphs": ("gst/frames", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/inference": ("gst/graphs", "gst/frames", "gst/common", "gst/meta", "include"),
     "gst/analytics": ("gst/common", "gst/meta", "npuvision/include", "include"),
-    "gst/publish/clients": ("include",),
-    "gst/publish/sinks": ("gst/publish/clients", "include"),
+    "gst/publish/sinks": ("include",),
     "gst/publish": ("gst/publish/sinks", "gst/analytics", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/overlay": ("gst/analytics", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/trace": ("gst/common", "include"),
@@ -84,7 +83,7 @@ MAY_INCLUDE = {
 }
 
 # The plugin's rooms that know GStreamer.
-GST_USERS = tuple(room for room in MAY_INCLUDE if room.startswith("gst/") and room not in ("gst/publish/clients", "gst/publish/sinks"))
+GST_USERS = tuple(room for room in MAY_INCLUDE if room.startswith("gst/") and room != "gst/publish/sinks")
 
 # Third-party headers -> the rooms that may use them; tests, bench and tools choose their own.
 THIRD_PARTY = {
@@ -93,9 +92,11 @@ THIRD_PARTY = {
     r"xxhash\.h$": ("base", "softnpu/graph"),
     r"openvino/": ("softnpu/graph",),
     r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf", "softnpu/machine"),
-    r"(gst|glib|gobject|gio)/|glib(-object|-unix)?\.h$|gmodule\.h$": (*GST_USERS, "npuvision/card", "pch"),
+    r"gst/": (*GST_USERS, "pch"),
+    r"gio/": ("gst/publish", "gst/publish/sinks"),
+    r"(glib|gobject)/|glib(-object|-unix)?\.h$|gmodule\.h$": (*GST_USERS, "gst/publish/sinks", "npuvision/card", "pch"),
     r"(pango/|cairo\.h)": ("gst/overlay",),
-    r"(MQTTClient\.h|librdkafka/)": ("gst/publish/clients",),
+    r"(mosquitto|mqtt_protocol)\.h|librdkafka/": ("gst/publish/sinks",),
     r"nlohmann/": (*GST_USERS, "npuvision/card"),
     r"yaml-cpp/": ("npuvision/card",),
     r"windows\.h$": ("npu_vcl/src", "npu_vcl/windows"),
@@ -131,8 +132,6 @@ MAY_BE_CROWDED = ("bench", "examples", "tests/")
 # Modules that still include each other: those of a row count as one.
 KNOTS = (
     ("gst/analytics/answer_meta", "gst/analytics/answer_structures", "gst/analytics/relation_reader", "gst/analytics/relation_writer"),
-    ("gst/publish/sinks/sink", "gst/publish/sinks/kafka_sink", "gst/publish/sinks/line_writer", "gst/publish/sinks/mqtt_sink",
-     "gst/publish/sinks/prompt_sink", "gst/publish/sinks/socket_sink"),
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')

@@ -15,9 +15,12 @@ LISTS = {
     "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
     "NPUVISION_SOURCES": ("npuvision-objects", ["npuvision"]),
     "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),
-    "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/graphs", "gst/inference", "gst/plugin", "gst/publish",
+    "GSTNPU_ANSWERS_SOURCES": ("gstnpu-answers", []),
+    "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/graphs", "gst/inference", "gst/plugin",
                                           "gst/trace"]),
     "GSTNPU_OVERLAY_SOURCES": ("gstnpu-overlay", ["gst/overlay"]),
+    "GSTNPU_PUBLISH_SOURCES": ("gstnpu-publish", ["gst/publish"]),
+    "GSTNPU_PUBLISH_PLUGIN_SOURCES": ("gstnpupublish", []),
     "GSTNPU_MQTT_SOURCES": ("gstnpu-mqtt", []),
     "GSTNPU_KAFKA_SOURCES": ("gstnpu-kafka", []),
 }

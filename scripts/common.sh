@@ -29,7 +29,7 @@ for name in $(compgen -e GTEST_) TESTBRIDGE_TEST_ONLY PYTHONOPTIMIZE $(git rev-p
 configure() {
   local build=$1 wanted
   shift
-  set -- -Dgst=enabled -Dsoftnpu=enabled -Dtests=enabled -Doverlay=enabled -Dmqtt=enabled -Dkafka=enabled "$@"
+  set -- -Dgst=enabled -Dsoftnpu=enabled -Dtests=enabled -Doverlay=enabled -Dpublish=enabled -Dmqtt=enabled -Dkafka=enabled "$@"
   wanted=$( (${CXX:-c++} --version | head -n 1 && printf '%s\n' "$@" && cat "$tree/scripts/setup.sh" "$tree/scripts/lane.sh") | sha256sum)
   [ "$(cat "$build/.configured" 2>/dev/null)" != "$wanted" ] || return 0
   # A first try that was interrupted, or refused, leaves a folder that meson takes for neither an old build nor a new one.

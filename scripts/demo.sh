@@ -32,7 +32,7 @@ tenths() {
 
 # The terminal gets ninja's own progress line, a file a line for each tenth.
 build() {
-  local targets=(gst/plugin/libgstnpu.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile)
+  local targets=(gst/plugin/libgstnpu.so gst/plugin/libgstnpupublish.so softnpu/libze_softnpu.so tools/npu_info/npu-info tools/npu_compile/npu-compile)
   quietly configure_here || die "meson could not configure the build" "Its last lines are above."
   if [ -t 1 ]; then
     ninja -C build "${targets[@]}" || die "the build failed" "Its last lines are above."

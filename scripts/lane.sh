@@ -14,7 +14,7 @@ set -euo pipefail
 packages=(
   ccache g++ mold meson ninja-build pkg-config python3 python3-gi python3-numpy gir1.2-gst-rtsp-server-1.0
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev libpango1.0-dev fonts-dejavu-core
-  libpaho-mqtt-dev librdkafka-dev mosquitto mosquitto-clients openssl
+  libmosquitto-dev librdkafka-dev mosquitto mosquitto-clients openssl
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
   libze-dev libze1 libpugixml-dev libyaml-cpp-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
 )

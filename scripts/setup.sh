@@ -9,7 +9,7 @@ set -euo pipefail
 
 packages=(
   ca-certificates g++ meson ninja-build pkg-config cmake make python3 python3-venv
-  libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libpango1.0-dev fonts-dejavu-core libpaho-mqtt-dev librdkafka-dev
+  libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libpango1.0-dev fonts-dejavu-core libmosquitto-dev librdkafka-dev
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
   libze-dev libze1 libpugixml-dev libyaml-cpp-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
 )

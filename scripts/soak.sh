@@ -13,6 +13,6 @@ case ${1:-} in '' | *[!0-9.]*) sed -n '6s/^# //p' "$0" >&2; exit 2 ;; esac
 seconds=$(awk -v hours="$1" 'BEGIN { printf "%d", hours * 1800 }')
 [ "$seconds" -ge 30 ] || die "$1 hours are too short to tell anything" "Give at least 0.02."
 [ -f build/build.ninja ] || quietly configure_here || die "build could not be configured"
-ninja -C build tests/soak/soak gst/plugin/libgstnpu.so softnpu/libze_softnpu.so || die "the soak does not build"
+ninja -C build tests/soak/soak gst/plugin/libgstnpu.so gst/plugin/libgstnpupublish.so softnpu/libze_softnpu.so || die "the soak does not build"
 export GST_PLUGIN_PATH=$tree/build/gst/plugin GST_REGISTRY=$tree/build/gst-registry.bin GST_REGISTRY_FORK=no NPU_SHAPES_FOLDER=$tree/models/shapes
 env SOFTNPU_EXEC=null build/tests/soak/soak "$seconds" && build/tests/soak/soak "$seconds" chain

@@ -167,10 +167,12 @@ FrameCounts counts_of(const Counter& counter) {
   return counts;
 }
 
+/// Once a process: npupublish's plugin has this code, too.
 void register_count_meta() {
   static const gchar* tags[] = {nullptr};
+  static const GstMetaInfo* known = gst_meta_get_info(kCountMeta);
   static const GstMetaInfo* info =
-      gst_meta_register_custom(kCountMeta, tags, nullptr, nullptr, nullptr);
+      known ? known : gst_meta_register_custom(kCountMeta, tags, nullptr, nullptr, nullptr);
   (void)info;
 }
 

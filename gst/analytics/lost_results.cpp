@@ -37,12 +37,8 @@ bool is_decoder(GstElement* element) {
   return factory_of(element) == "nputensordec";
 }
 
-/// As the user knows it: npupublish is a bin, whose parts come from no factory.
 std::string name_of(GstElement* element) {
-  const std::string_view name = factory_of(element);
-  if (!name.empty()) return std::string(name);
-  const ElementRef bin(GST_ELEMENT(gst_object_get_parent(GST_OBJECT(element))));
-  return bin ? std::string(factory_of(bin.get())) : "";
+  return std::string(factory_of(element));
 }
 
 // ---- On frames

@@ -16,6 +16,7 @@ gboolean register_npucount(GstPlugin* plugin);
 gboolean register_npuimport(GstPlugin* plugin);
 gboolean register_npuinfer(GstPlugin* plugin);
 gboolean register_npuoverlay(GstPlugin* plugin);
+/// In a plugin of its own.
 gboolean register_npupublish(GstPlugin* plugin);
 gboolean register_nputensordec(GstPlugin* plugin);
 gboolean register_nputrack(GstPlugin* plugin);

@@ -1,14 +1,23 @@
 #include "publisher.hpp"
 
+#include <pthread.h>
+
+#include <csignal>
 #include <utility>
 
 namespace gstnpu {
 
-Publisher::Publisher(std::unique_ptr<Sink> sink, const Options& options, OnFailure on_failure)
-    : sink_(std::move(sink)),
-      options_(options),
-      on_failure_(std::move(on_failure)),
-      thread_([this] { run(); }) {}
+Publisher::Publisher(const OpenSink& open, const Options& options, Tell tell)
+    : options_(options),
+      tell_(std::move(tell)),
+      sink_(open({.ledger = *this, .cancel = cancel_.get()})) {
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (...) {
+    g_cancellable_cancel(cancel_.get());  // which the sink's end asks for
+    throw;
+  }
+}
 
 Publisher::~Publisher() {
   stop_thread();
@@ -16,16 +25,11 @@ Publisher::~Publisher() {
 
 // ---- For the one who makes lines
 
-/// For one more line.
-Publisher::Result Publisher::room() const {
-  if (queue_.size() >= options_.most_lines) return Result::kTooManyLines;
-  return queued_bytes_ >= kMostBytes ? Result::kTooManyBytes : Result::kTaken;
-}
-
-void Publisher::drop_oldest() {
-  queued_bytes_ -= queue_.front().size();
+std::string Publisher::take_oldest() {
+  std::string line = std::move(queue_.front());
   queue_.pop_front();
-  ++dropped_;
+  queued_bytes_ -= line.size();
+  return line;
 }
 
 void Publisher::throw_failure() {
@@ -49,30 +53,24 @@ Publisher::Result Publisher::push(std::string line) {
     ++dropped_;
     return Result::kInterrupted;
   }
-  const Result result = room();
-  if (result != Result::kTaken) {
-    if (options_.policy == PublishPolicy::kDropNew) {
-      ++dropped_;
-      return result;
-    }
-    drop_oldest();
+  const bool drops = is_full();
+  dropped_ += drops ? 1 : 0;
+  if (drops && options_.policy == PublishPolicy::kDropNew) return Result::kDropped;
+  if (drops) {
+    take_oldest();
   }
   queued_bytes_ += line.size();
   queue_.push_back(std::move(line));
   work_.notify_one();
-  return result;
+  return drops ? Result::kDropped : Result::kTaken;
 }
 
-bool Publisher::drain(std::chrono::milliseconds longest) {
+void Publisher::drain(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
-  wants_flush_ = !has_ended_;
-  work_.notify_one();
-  progress_.wait_for(lock, longest,
-                     [this] { return !wants_flush_ || has_ended_ || waits_for_nothing(); });
+  progress_.wait_for(lock, longest, [this] { return queued() == 0 || waits_for_nothing(); });
   if (!was_thrown_) {
     throw_failure();
   }
-  return is_all_out();
 }
 
 void Publisher::end(std::chrono::milliseconds longest) {
@@ -80,7 +78,7 @@ void Publisher::end(std::chrono::milliseconds longest) {
     std::unique_lock lock(mutex_);
     is_ending_ = true;
     work_.notify_one();
-    progress_.wait_for(lock, longest, [this] { return has_ended_; });
+    progress_.wait_for(lock, longest, [this] { return queued() == 0 || failure_; });
   }
   stop_thread();
   const std::scoped_lock lock(mutex_);
@@ -92,115 +90,75 @@ void Publisher::end(std::chrono::milliseconds longest) {
 /// A sink that waits for nobody still writes what can be written at once.
 void Publisher::stop_thread() {
   if (!thread_.joinable()) return;
-  {
-    const std::scoped_lock lock(mutex_);
-    is_ending_ = true;
-    work_.notify_one();
-  }
-  sink_->interrupt();
+  set(is_ending_, true);
+  g_cancellable_cancel(cancel_.get());
   thread_.join();
+  sink_.reset();
 }
 
-void Publisher::interrupt() {
+void Publisher::set(bool& flag, bool value) {
   const std::scoped_lock lock(mutex_);
-  is_interrupted_ = true;
+  flag = value;
+  work_.notify_one();
   progress_.notify_all();
-}
-
-void Publisher::resume() {
-  const std::scoped_lock lock(mutex_);
-  is_interrupted_ = false;
-}
-
-void Publisher::refuse() {
-  const std::scoped_lock lock(mutex_);
-  is_refused_ = true;
-  progress_.notify_all();
-}
-
-bool Publisher::is_interrupted() const {
-  const std::scoped_lock lock(mutex_);
-  return is_interrupted_ || is_refused_;
 }
 
 Publisher::Stats Publisher::stats() const {
   const std::scoped_lock lock(mutex_);
-  const std::uint64_t queued = queue_.size() + held_;
-  return {.published = taken_ - dropped_ - failed_ - queued,
-          .dropped = dropped_,
-          .failed = failed_,
-          .queued = queued};
+  return {.published = published_, .dropped = dropped_, .failed = failed_, .queued = queued()};
 }
 
 // ---- The thread
 
-bool Publisher::has_work() const {
-  const bool waits_for_answers = held_ > 0 && sink_->awaits_answers();
-  return !queue_.empty() || wants_flush_ || is_ending_ || waits_for_answers;
-}
-
+/// Until the sink is cancelled, has failed for good, or has all lines at the end.
 void Publisher::run() {
+  sigset_t broken_pipe;  // an error of write() then, whatever the application does with SIGPIPE
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
   std::unique_lock lock(mutex_);
   for (bool goes_on = true; goes_on;) {
-    work_.wait(lock, [this] { return has_work(); });
-    if (!queue_.empty()) {
-      goes_on = hand_over(lock);
-    } else {
-      goes_on = flush(lock) && !(is_ending_ && is_all_out());
-    }
+    work_.wait(lock, [this] { return !queue_.empty() || is_ending_ || failure_; });
+    if (queue_.empty()) return;
+    const std::string line = take_oldest();
     progress_.notify_all();
+    lock.unlock();
+    goes_on = hand_over(line);
+    lock.lock();
   }
-  has_ended_ = true;
-  progress_.notify_all();
 }
 
-/// False: it is over.
-bool Publisher::hand_over(std::unique_lock<std::mutex>& lock) {
-  const std::string line = std::move(queue_.front());
-  queue_.pop_front();
-  queued_bytes_ -= line.size();
-  ++held_;
-  progress_.notify_all();
-  return call_sink(lock, [&] { return sink_->write(line); });
-}
-
-/// Once: where lines are left, or have come meanwhile, the next one goes on with them.
-bool Publisher::flush(std::unique_lock<std::mutex>& lock) {
-  const bool goes_on = call_sink(lock, [this] { return sink_->flush(); });
-  wants_flush_ = wants_flush_ && !(goes_on && is_all_out());
-  return goes_on;
-}
-
-/// Works without the lock. False: it is over, because somebody has ended it or the sink has.
-bool Publisher::call_sink(std::unique_lock<std::mutex>& lock, const std::function<bool()>& work) {
-  bool is_done = true;
-  lock.unlock();
+/// False: cancelled.
+bool Publisher::hand_over(const std::string& line) {
   try {
-    is_done = work();
-    lock.lock();
-    held_ = sink_->held();
+    return sink_->write(line);
   } catch (...) {
-    lock.lock();
-    held_ = sink_->held();
-    ++failed_;
-    note_failure(lock);
+    note_failed(1, std::current_exception());
+    return true;
   }
-  return is_done && !failure_;
 }
 
-/// In a handler.
-void Publisher::note_failure(std::unique_lock<std::mutex>& lock) {
-  if (options_.policy == PublishPolicy::kBlock) {
-    failure_ = std::current_exception();
-    failed_ += queue_.size() + std::exchange(held_, 0);
-    queue_.clear();
-    queued_bytes_ = 0;
-    return;
+void Publisher::note_out(std::size_t lines) {
+  const std::scoped_lock lock(mutex_);
+  published_ += lines;
+  progress_.notify_all();
+}
+
+void Publisher::note_failed(std::size_t lines, std::exception_ptr why) {
+  {
+    const std::scoped_lock lock(mutex_);
+    failed_ += lines;
+    if (options_.policy == PublishPolicy::kBlock && !failure_) {
+      failure_ = why;
+      failed_ += queue_.size();
+      queue_.clear();
+      queued_bytes_ = 0;
+    }
+    work_.notify_one();
+    progress_.notify_all();
+    if (failure_ || std::exchange(was_told_, true)) return;
   }
-  if (std::exchange(was_told_, true)) return;
-  lock.unlock();
-  on_failure_();
-  lock.lock();
+  tell_.failure(why);
 }
 
 }  // namespace gstnpu

@@ -24,7 +24,7 @@ enum class PublishPolicy {
 };
 
 /// Hands lines to a sink, which may be slow, without holding up the one who makes them.
-class Publisher {
+class Publisher final : public Ledger {
  public:
   struct Options {
     PublishPolicy policy = PublishPolicy::kBlock;
@@ -34,71 +34,75 @@ class Publisher {
     std::uint64_t published = 0;  ///< lines that are out
     std::uint64_t dropped = 0;    ///< for want of room, or interrupted while they waited for it
     std::uint64_t failed = 0;     ///< that the sink could not take
-    std::uint64_t queued = 0;     ///< that wait
+    std::uint64_t queued = 0;     ///< that wait, or are on their way
   };
-  /// Where lines are too many, or have too many bytes, this line or another one is dropped.
-  enum class Result { kTaken, kTooManyLines, kTooManyBytes, kInterrupted };
-  /// Used by policies that drop. Called once, by the publisher's thread, in a catch block with the
-  /// failure.
-  using OnFailure = std::function<void()>;
+  enum class Result { kTaken, kDropped, kInterrupted };
 
-  Publisher(std::unique_ptr<Sink> sink, const Options& options, OnFailure on_failure);
+  using OpenSink = std::function<std::unique_ptr<Sink>(SinkPeers peers)>;
+  struct Tell {
+    std::function<void(const std::string& text)> warning;
+    /// Used by policies that drop. Called once.
+    std::function<void(std::exception_ptr why)> failure;
+  };
+
+  /// Throws what `open` throws. `tell` is called by any thread.
+  Publisher(const OpenSink& open, const Options& options, Tell tell);
   /// Drops what waits: end() first.
-  ~Publisher();
+  ~Publisher() override;
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  /// Throws what a blocking publisher's sink has thrown.
+  /// Throws what has failed where the policy blocks.
   Result push(std::string line);
-  /// Waits until all lines are out, for that long. False: they are not, or it was interrupted.
-  /// Throws as push(), unless a call has.
-  bool drain(std::chrono::milliseconds longest);
-  /// Ends the thread; lines that wait have that long. Throws as drain().
+  /// Waits until all lines are out, for that long, or until it is interrupted. Throws as push(),
+  /// unless a call has.
+  void drain(std::chrono::milliseconds longest);
+  /// Ends the thread and the sink; lines that wait have that long. Throws as drain().
   void end(std::chrono::milliseconds longest);
 
   /// Makes push() and drain() wait for nothing, until resume(). Any thread.
-  void interrupt();
-  void resume();
+  void interrupt() { set(is_interrupted_, true); }
+  void resume() { set(is_interrupted_, false); }
   /// Interrupts for good: a resume() beside a stop must not make it wait.
-  void refuse();
-  /// Either of them, and not resumed.
-  bool is_interrupted() const;
+  void refuse() { set(is_refused_, true); }
   Stats stats() const;
+
+  // Of the sink.
+  void note_out(std::size_t lines) override;
+  void note_failed(std::size_t lines, std::exception_ptr why) override;
+  void warn(const std::string& text) override { tell_.warning(text); }
 
   static constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;  ///< of lines that wait
 
  private:
   void run();
-  bool has_work() const;
-  Result room() const;
-  bool is_full() const { return room() != Result::kTaken; }
-  bool is_all_out() const { return queue_.empty() && held_ == 0; }
+  bool hand_over(const std::string& line);
+  void set(bool& flag, bool value);
+  bool is_full() const {
+    return queue_.size() >= options_.most_lines || queued_bytes_ >= kMostBytes;
+  }
+  std::uint64_t queued() const { return taken_ - dropped_ - failed_ - published_; }
   bool waits_for_nothing() const { return failure_ || is_interrupted_ || is_refused_; }
-  bool hand_over(std::unique_lock<std::mutex>& lock);
-  bool flush(std::unique_lock<std::mutex>& lock);
-  bool call_sink(std::unique_lock<std::mutex>& lock, const std::function<bool()>& work);
-  void note_failure(std::unique_lock<std::mutex>& lock);
-  void drop_oldest();
+  std::string take_oldest();
   void throw_failure();
   void stop_thread();
 
-  const std::unique_ptr<Sink> sink_;  // of the thread, but for interrupt()
   const Options options_;
-  const OnFailure on_failure_;
+  const Tell tell_;
+  const GObjectRef<GCancellable> cancel_{g_cancellable_new()};
 
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all below but for sink_
   std::condition_variable work_, progress_;
   std::deque<std::string> queue_;
   std::size_t queued_bytes_ = 0;
-  std::uint64_t taken_ = 0, dropped_ = 0, failed_ = 0;
-  std::uint64_t held_ = 0;  // by the sink, or on their way to it
-  bool wants_flush_ = false, is_ending_ = false, is_interrupted_ = false, is_refused_ = false;
-  bool has_ended_ = false;
+  std::uint64_t taken_ = 0, dropped_ = 0, failed_ = 0, published_ = 0;
+  bool is_ending_ = false, is_interrupted_ = false, is_refused_ = false;
   bool was_told_ = false;       // that lines fail
-  std::exception_ptr failure_;  // of a blocking publisher
+  std::exception_ptr failure_;  // where the policy blocks
   bool was_thrown_ = false;
 
+  std::unique_ptr<Sink> sink_;  // of the thread
   std::thread thread_;
 };
 

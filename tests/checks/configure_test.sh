@@ -25,4 +25,5 @@ tree=$1
 configure without-gst gst -Dgst=disabled
 configure without-softnpu softnpu -Dsoftnpu=disabled
 configure without-openvino bench -Dsoftnpu=disabled -Dgst=disabled -Dopenvino_dir=/nowhere
-configure without-brokers "publish-mqtt|publish-mqtt-broker|publish-mqtt-broker-sessions|publish-kafka|publish-kafka-broker|publish-kafka-broker-logins" -Dmqtt=disabled -Dkafka=disabled
+configure without-brokers "publish-mqtt|publish-kafka" -Dmqtt=disabled -Dkafka=disabled
+configure without-publish "publish|publish-mqtt|publish-kafka|publish-failure|gst-publisher" -Dpublish=disabled

@@ -22,7 +22,7 @@ use_pkg_config() {
 use_cmake() {
   cmake -S "$tree" -B "$work/npucore" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG='-O0 -fpch-preprocess' \
     -DCMAKE_PROJECT_npucore_INCLUDE="$tree/tests/consumer/precompile.cmake" -DCMAKE_INSTALL_PREFIX="$work/prefix" \
-    -DNPUCORE_MQTT=ON -DNPUCORE_KAFKA=ON
+    -DNPUCORE_PUBLISH=ON -DNPUCORE_MQTT=ON -DNPUCORE_KAFKA=ON
   cmake --build "$work/npucore"
   find "$work/npucore" -name 'lib*.so' -exec "$tree/scripts/check-hardening.py" {} +
   rm -rf "$work/prefix"
@@ -32,6 +32,7 @@ use_cmake() {
   "$work/consumer/consumer"
   # The plugin that CMake built loads, and finds its libraries where they were installed.
   GST_REGISTRY=$work/registry.bin GST_PLUGIN_PATH=$work/prefix/lib/gstreamer-1.0 gst-inspect-1.0 npu
+  GST_REGISTRY=$work/registry.bin GST_PLUGIN_PATH=$work/prefix/lib/gstreamer-1.0 gst-inspect-1.0 npupublish
   use_cmake_with_and_without_brokers
 }
 
@@ -41,11 +42,10 @@ lacks() {
     npupublish location="$1://localhost/t" policy=drop-new drain-time=0 2>&1 | grep "this plugin was built without"
 }
 
-# With the headers of their clients the plugin speaks to brokers; without, it still loads, and says what it lacks.
+# With the libraries of their clients the plugin speaks to brokers; without, it still loads, and says what it lacks.
 use_cmake_with_and_without_brokers() {
-  for broker in mqtt kafka; do
-    has_header=$(sed -n "s/^NPUCORE_HAVE_$broker:INTERNAL=//Ip" "$work/npucore/CMakeCache.txt")
-    if [ "$has_header" = 1 ] && lacks "$broker" "$work/prefix/lib/gstreamer-1.0"; then exit 1; fi
+  for broker in mqtt:libmosquitto kafka:rdkafka; do
+    if pkg-config --exists "${broker#*:}" && lacks "${broker%:*}" "$work/prefix/lib/gstreamer-1.0"; then exit 1; fi
   done
   cmake -S "$tree" -B "$work/npucore" -DNPUCORE_MQTT=OFF -DNPUCORE_KAFKA=OFF
   cmake --build "$work/npucore"

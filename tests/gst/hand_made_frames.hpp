@@ -26,6 +26,7 @@ struct Unref {
   void operator()(GstHarness* harness) const { gst_harness_teardown(harness); }
   void operator()(GstElement* element) const { gst_object_unref(element); }
   void operator()(GstBus* bus) const { gst_object_unref(bus); }
+  void operator()(GstPad* pad) const { gst_object_unref(pad); }
   void operator()(GstStructure* structure) const { gst_structure_free(structure); }
 };
 template <typename T>
@@ -134,9 +135,9 @@ inline std::size_t open_files(const std::string& file) {
 /// A harness around one element, with a bus.
 class ElementHarness {
  public:
+  /// Has its bus before it starts.
   explicit ElementHarness(const std::string& launch, const std::string& caps)
-      : harness_(gst_harness_new_parse(launch.c_str())), bus_(gst_bus_new()) {
-    gst_element_set_bus(harness_->element, bus_.get());
+      : bus_(gst_bus_new()), harness_(new_harness(launch, bus_.get())) {
     gst_harness_set_src_caps_str(harness_.get(), caps.c_str());
     gst_harness_set_sink_caps_str(harness_.get(), caps.c_str());
   }
@@ -174,8 +175,19 @@ class ElementHarness {
     return copy;
   }
 
-  Owned<GstHarness> harness_;
+  static GstHarness* new_harness(const std::string& launch, GstBus* bus) {
+    const Owned<GstElement> bin(GST_ELEMENT(
+        gst_object_ref_sink(gst_parse_bin_from_description(launch.c_str(), TRUE, nullptr))));
+    gst_element_set_bus(bin.get(), bus);
+    const auto name_of_pad = [&](const char* name) {
+      const Owned<GstPad> pad(gst_element_get_static_pad(bin.get(), name));
+      return pad ? name : nullptr;
+    };
+    return gst_harness_new_with_element(bin.get(), name_of_pad("sink"), name_of_pad("src"));
+  }
+
   Owned<GstBus> bus_;
+  Owned<GstHarness> harness_;
 };
 
 }  // namespace gstnpu_test

@@ -40,38 +40,16 @@ TEST(PublishFailure, OfAPipeThatNobodyReadsIsNotWaitedFor) {
                 "\" for writing: nobody reads the pipe. Start its reader before the pipeline.");
 }
 
-TEST(PublishFailure, OfAnArrayNeedsAFile) {
-  EXPECT_EQ(failure_of_start("/nowhere/out.json", "file-format=json").code,
-            GST_RESOURCE_ERROR_OPEN_WRITE);
-  for (const std::string location :
-       {"", "-", "tcp://localhost:1", "mqtt://localhost/t", "kafka://localhost/t", "/dev/null"}) {
-    const std::string said = failure_of_start(location, "file-format=json").text;
-    EXPECT_NE(said.find("the location \"" + location +
-                        "\" is no regular file, which file-format=json needs. Set location to "
-                        "one, or file-format to json-lines"),
-              std::string::npos)
-        << said;
-  }
-}
-
 TEST(PublishFailure, OfALocationThatIsNoneSaysWhatOneIs) {
   const std::string said = failure_of_start("tcp://localhost").text;
-  EXPECT_NE(said.find("the location \"tcp://localhost\" has no port: write tcp://HOST:PORT"),
-            std::string::npos)
-      << said;
+  EXPECT_NE(said.find("the location \"tcp://localhost\" has no port"), std::string::npos) << said;
+  EXPECT_NE(said.find("write tcp://HOST:PORT"), std::string::npos) << said;
 }
 
-// The password was in the message for locations that take no user name, or have an unknown scheme.
-TEST(PublishFailure, OfALocationWithAUserShowsNoPassword) {
-  for (const std::string location :
-       {"tcp://me:secret@127.0.0.1:9", "tcp://me:secret@127.0.0.1", "TCP://me:secret@127.0.0.1:9",
-        "KAFKA://me:secret@broker/t", "amqp://me:se/secret@broker/t", "redis://:secret@broker/t"}) {
-    for (const std::string properties : {"", "file-format=json"}) {
-      const std::string said = failure_of_start(location, properties).text;
-      EXPECT_EQ(said.find("secret"), std::string::npos) << said;
-      EXPECT_NE(said.find("the location names a user"), std::string::npos) << said;
-    }
-  }
+TEST(PublishFailure, OfABrokersConfigurationWithoutABroker) {
+  const std::string said = failure_of_start("/dev/null", "broker-config=qos=1").text;
+  EXPECT_NE(said.find("are for brokers, and the location is \"/dev/null\""), std::string::npos)
+      << said;
 }
 
 // It ended the process: write() sends a signal then.
@@ -207,8 +185,10 @@ TEST_P(Dropping, NeitherStallsNorLosesCount) {
     EXPECT_LE(counts.queued, 3u);
     EXPECT_EQ(counts.dropped + counts.queued, kFrames);
     const std::string said = harness.message(GST_MESSAGE_WARNING);
-    EXPECT_NE(said.find("are dropped (policy): 2 wait already"), std::string::npos) << said;
-    EXPECT_NE(said.find("or queue-size larger"), std::string::npos) << said;
+    EXPECT_NE(said.find("are dropped (policy): 2 of them, or 64 MiB, wait already"),
+              std::string::npos)
+        << said;
+    EXPECT_NE(said.find(", or queue-size larger"), std::string::npos) << said;
     EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "once";
     ASSERT_EQ(gst_element_set_state(harness.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
     EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("were not out when the element stopped"),
@@ -241,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, Dropping, testing::Values("drop-old", "drop-n
                          [](const auto& row) { return std::string(row.param).substr(5); });
 
 // One line may be on its way, and two are more than 64 MiB.
-TEST(DroppedLines, AreToldWithTheirBytesWhereThoseAreTheLimit) {
+TEST(DroppedLines, AreToldWhereTheirBytesAreTheLimit) {
   const FilledPipe pipe;
   ElementHarness harness(
       "npupublish name=publish queue-size=1000 drain-time=0 policy=drop-new location=" + pipe.path +
@@ -249,18 +229,16 @@ TEST(DroppedLines, AreToldWithTheirBytesWhereThoseAreTheLimit) {
       kCaps);
   for (int i = 0; i < 4; ++i) ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
   const std::string said = harness.message(GST_MESSAGE_WARNING);
-  EXPECT_NE(said.find("are dropped (policy): 64 MiB of them wait already"), std::string::npos)
-      << said;
-  EXPECT_NE(said.find("or the lines shorter"), std::string::npos) << said;
+  EXPECT_NE(said.find("are dropped (policy)"), std::string::npos) << said;
   EXPECT_GT(counts_of(harness).dropped, 0U);
 }
 
-// A file that may not grow: the lines that were held back fail at the end of the stream.
-TEST(PublishFailure, OfLinesHeldBackIsToldAtEos) {
+// A file that may not grow, and no frame behind the one whose line fails.
+TEST(PublishFailure, OfTheLastLineIsToldAtEos) {
   const TempFolder folder;
   ElementHarness harness("npupublish location=" + folder.file("out.jsonl"), kCaps);
-  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
   const FileSizeLimit limit(0);
+  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
   gst_harness_push_event(harness.get(), gst_event_new_eos());
   const Failure failure = take_error(harness.bus());
   EXPECT_EQ(failure.code, GST_RESOURCE_ERROR_WRITE);

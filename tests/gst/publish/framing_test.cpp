@@ -10,7 +10,6 @@
 
 #include "gst/leak_check.hpp"
 #include "gst/publish_harness.hpp"
-#include "sinks/kafka_broker.hpp"
 #include "sinks/listener.hpp"
 #include "sinks/mosquitto.hpp"
 
@@ -64,15 +63,6 @@ TEST_P(Framing, OfAFileIsALineForEachFrame) {
   }
 }
 
-TEST_P(Framing, OfAnArrayIsOneValueForAllFrames) {
-  const auto array = nlohmann::json::parse(text_of_file(" file-format=json"));
-  ASSERT_EQ(array.size(), std::size_t{kFrames});
-  const std::vector<std::string> lines = lines_of_file();
-  for (std::size_t i = 0; i < array.size(); ++i) {
-    EXPECT_EQ(array[i], nlohmann::json::parse(lines.at(i)));
-  }
-}
-
 TEST_P(Framing, OfASocketIsALineForEachFrame) {
   const TempFolder folder;
   const Listener tcp, path(folder.file("socket"));
@@ -117,18 +107,6 @@ TEST_P(Framing, WithMqttIsAMessageForEachFrame) {
     messages.push_back(bytes);
   }
   EXPECT_EQ(messages, lines_of_file());
-}
-
-TEST_P(Framing, WithKafkaIsAMessageForEachFrame) {
-  if (!knows_broker("kafka") || !KafkaBroker::is_installed()) {
-    GTEST_SKIP() << "the plugin was built without Kafka, or python3 is not installed";
-  }
-  KafkaBroker broker;
-  broker.start();
-  publish(broker.location());
-  std::vector<std::string> expected;
-  for (const std::string& line : lines_of_file()) expected.push_back("gate\t" + line);
-  EXPECT_EQ(broker.messages(), expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Framing,

@@ -275,18 +275,9 @@ TEST(Publish, TellsTheTimeOfThisMachineInBytes) {
   EXPECT_LE(told, utc_now());
 }
 
-TEST(Publish, HoldsLinesBackUntilEos) {
+TEST(Publish, WritesEachLineAtOnce) {
   const TempFolder folder;
   ElementHarness harness(launch(folder), kCaps);
-  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
-  EXPECT_EQ(folder.read("out.jsonl"), "");
-  gst_harness_push_event(harness.get(), gst_event_new_eos());
-  EXPECT_NE(folder.read("out.jsonl"), "");
-}
-
-TEST(Publish, FlushWritesEachLineAtOnce) {
-  const TempFolder folder;
-  ElementHarness harness(launch(folder, "flush=true"), kCaps);
   ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
   EXPECT_TRUE(becomes([&] { return folder.read("out.jsonl").ends_with("\n"); }));
 }
@@ -306,17 +297,6 @@ TEST(Publish, AppendKeepsWhatIsThere) {
     ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
   }
   EXPECT_EQ(folder.read("out.jsonl").find("old\n{\"frame\":0"), 0u);
-}
-
-TEST(Publish, WritesAnArrayWhereAsked) {
-  const TempFolder folder;
-  for (const char* again : {"", "append=true"}) {
-    ElementHarness harness(
-        launch(folder, std::string("format=dlstreamer file-format=json ") + again), kCaps);
-    ASSERT_EQ(harness.push(frame_with({}, 5)), GST_FLOW_OK);
-  }
-  const std::string frame = R"({"resolution":{"height":480,"width":640},"timestamp":5})";
-  EXPECT_EQ(folder.read("out.jsonl"), "[\n" + frame + ",\n" + frame + "\n]\n");
 }
 
 TEST(Publish, TwoElementsWriteTwoFiles) {
@@ -369,23 +349,156 @@ TEST(Publish, LeavesStdoutOpen) {
   EXPECT_NE(fcntl(STDOUT_FILENO, F_GETFD), -1);
 }
 
-// As in `... ! nputensordec ! npupublish`: no sink behind it.
-TEST(Publish, MayEndAPipeline) {
-  const TempFolder folder;
-  const std::string description =
-      "videotestsrc num-buffers=5 ! npupublish location=" + folder.file("out.jsonl");
-  const Owned<GstElement> pipeline(
-      GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(description.c_str(), nullptr))));
-  const Owned<GstBus> bus(gst_element_get_bus(pipeline.get()));
-  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
-  const Owned<GstMessage> message(
-      gst_bus_timed_pop_filtered(bus.get(), 10 * GST_SECOND,
-                                 static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
-  ASSERT_TRUE(message);
-  EXPECT_EQ(GST_MESSAGE_TYPE(message.get()), GST_MESSAGE_EOS);
-  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+/// A pipeline, stopped at the end.
+class Running {
+ public:
+  explicit Running(const std::string& description)
+      : pipeline_(GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(description.c_str(), nullptr)))),
+        bus_(gst_element_get_bus(pipeline_.get())) {}
+  ~Running() { gst_element_set_state(pipeline_.get(), GST_STATE_NULL); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  GstElement* get() const { return pipeline_.get(); }
+  Owned<GstElement> find(const char* name) const {
+    return Owned<GstElement>(gst_bin_get_by_name(GST_BIN(get()), name));
+  }
+  /// Whether it has the state.
+  bool reaches(GstState state) const {
+    gst_element_set_state(get(), state);
+    return gst_element_get_state(get(), nullptr, nullptr, 20 * GST_SECOND) ==
+           GST_STATE_CHANGE_SUCCESS;
+  }
+  bool ends() const {
+    const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
+        bus_.get(), 20 * GST_SECOND,
+        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+    return message && GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_EOS;
+  }
+
+ private:
+  const Owned<GstElement> pipeline_;
+  const Owned<GstBus> bus_;
+};
+
+std::ptrdiff_t lines_in(const TempFolder& folder) {
   const std::string lines = folder.read("out.jsonl");
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 5);
+  return std::count(lines.begin(), lines.end(), '\n');
+}
+
+// As in `... ! nputensordec ! npupublish`: no sink behind it.
+TEST(PublishAtTheEnd, HasAllFrames) {
+  const TempFolder folder;
+  const Running pipeline("videotestsrc num-buffers=5 ! " + launch(folder));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  EXPECT_TRUE(pipeline.ends());
+  EXPECT_EQ(lines_in(folder), 5);
+}
+
+// As a sink does: it was all of the stream, and the stream went on.
+TEST(PublishAtTheEnd, WaitsWithTheFirstFrameInPaused) {
+  const TempFolder folder;
+  const Running pipeline("videotestsrc num-buffers=5 ! " + launch(folder));
+  ASSERT_TRUE(pipeline.reaches(GST_STATE_PAUSED));
+  EXPECT_TRUE(becomes([&] { return lines_in(folder) == 1; }));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  EXPECT_TRUE(pipeline.ends());
+  EXPECT_EQ(lines_in(folder), 5);
+}
+
+TEST(PublishAtTheEnd, AnswersSeeksAndSteps) {
+  const TempFolder folder;
+  const Running pipeline("videotestsrc num-buffers=50 ! video/x-raw,framerate=10/1 ! " +
+                         launch(folder, "name=publish"));
+  const Owned<GstElement> publish = pipeline.find("publish");
+  ASSERT_TRUE(pipeline.reaches(GST_STATE_PAUSED));
+  for (GstElement* asked : {pipeline.get(), publish.get()}) {
+    EXPECT_TRUE(gst_element_seek_simple(asked, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SECOND));
+    EXPECT_TRUE(pipeline.reaches(GST_STATE_PAUSED));
+    EXPECT_TRUE(
+        gst_element_send_event(asked, gst_event_new_step(GST_FORMAT_BUFFERS, 2, 1, TRUE, FALSE)));
+    EXPECT_TRUE(pipeline.reaches(GST_STATE_PAUSED));
+  }
+}
+
+TEST(PublishInTheMiddle, AnswersSeeks) {
+  const TempFolder folder;
+  const Running pipeline("videotestsrc ! " + launch(folder, "name=publish") + " ! fakesink");
+  ASSERT_TRUE(pipeline.reaches(GST_STATE_PAUSED));
+  const Owned<GstElement> publish = pipeline.find("publish");
+  EXPECT_TRUE(gst_element_seek_simple(publish.get(), GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0));
+}
+
+guint64 frames_of(GstElement* sink) {
+  GstStructure* stats = nullptr;
+  g_object_get(sink, "stats", &stats, nullptr);
+  guint64 rendered = 0;
+  gst_structure_get_uint64(stats, "rendered", &rendered);
+  gst_structure_free(stats);
+  return rendered;
+}
+
+class LinkedLater : public testing::TestWithParam<GstState> {};
+
+// The sink of its own had all frames, and this one none.
+TEST_P(LinkedLater, GetsFrames) {
+  const TempFolder folder;
+  const Running pipeline("videotestsrc is-live=true ! " + launch(folder, "name=publish"));
+  const bool is_playing = GetParam() == GST_STATE_PLAYING;
+  gst_element_set_state(pipeline.get(), GetParam());
+  EXPECT_TRUE(becomes([&] { return !is_playing || lines_in(folder) > 2; }));
+  GstElement* sink = gst_element_factory_make("fakesink", nullptr);
+  gst_bin_add(GST_BIN(pipeline.get()), sink);
+  const Owned<GstElement> publish = pipeline.find("publish");
+  gst_element_sync_state_with_parent(sink);
+  ASSERT_TRUE(gst_element_link(publish.get(), sink));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  EXPECT_TRUE(becomes([&] { return frames_of(sink) > 2; }));
+  const auto lines = lines_in(folder);
+  EXPECT_TRUE(becomes([&] { return lines_in(folder) > lines; }));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LinkedLater, testing::Values(GST_STATE_PLAYING, GST_STATE_PAUSED),
+                         [](const auto& row) { return gst_element_state_get_name(row.param); });
+
+// GES and players ask each element for it.
+TEST(PublishAtTheEnd, HasChildrenWithFactories) {
+  const TempFolder folder;
+  const Running pipeline("videotestsrc num-buffers=1 ! " + launch(folder));
+  ASSERT_TRUE(pipeline.reaches(GST_STATE_PAUSED));
+  int elements = 0;
+  GstIterator* all = gst_bin_iterate_recurse(GST_BIN(pipeline.get()));
+  for (GValue item = G_VALUE_INIT; gst_iterator_next(all, &item) == GST_ITERATOR_OK;
+       g_value_unset(&item)) {
+    auto* element = GST_ELEMENT(g_value_get_object(&item));
+    EXPECT_NE(gst_element_get_factory(element), nullptr) << GST_ELEMENT_NAME(element);
+    ++elements;
+  }
+  gst_iterator_free(all);
+  EXPECT_EQ(elements, 4);
+}
+
+// A buffer list, as of rtp elements: each frame has its line.
+TEST(PublishInTheMiddle, TakesListsOfFrames) {
+  const TempFolder folder;
+  {
+    ElementHarness harness(launch(folder), kCaps);
+    GstBufferList* list = gst_buffer_list_new();
+    for (guint i = 0; i < 3; ++i) gst_buffer_list_add(list, frame_with({}, i).release());
+    EXPECT_EQ(gst_pad_push_list(harness.get()->srcpad, list), GST_FLOW_OK);
+  }
+  EXPECT_EQ(lines_in(folder), 3);
+}
+
+TEST(PublishProperties, AreFew) {
+  const Owned<GstElement> element(
+      GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("npupublish", nullptr))));
+  guint all = 0, of_bins = 0;
+  g_free(g_object_class_list_properties(G_OBJECT_GET_CLASS(element.get()), &all));
+  auto* bin = G_OBJECT_CLASS(g_type_class_ref(GST_TYPE_BIN));
+  g_free(g_object_class_list_properties(bin, &of_bins));
+  g_type_class_unref(bin);
+  EXPECT_LE(all - of_bins, 16U);
 }
 
 TEST(Publish, SurvivesAHundredStateCycles) {

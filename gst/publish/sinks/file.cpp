@@ -1,0 +1,178 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <mutex>
+#include <system_error>
+
+#include <npucore/error.hpp>
+
+#include "kinds.hpp"
+
+namespace gstnpu {
+namespace {
+
+std::timed_mutex stdout_mutex;  // lines of several sinks stay whole
+bool stdout_is_cut = false;     // within a line that was lost, or of a sink that was cancelled
+
+[[noreturn]] void fail(const char* call) {
+  throw std::system_error(errno, std::generic_category(), call);
+}
+
+/// Descriptor 1, if it is what the process began with, or has chosen for its output. Where a
+/// process begins without one the number goes to whatever is opened next: by a library, for itself,
+/// with FD_CLOEXEC.
+int checked_stdout() {
+  const int flags = ::fcntl(STDOUT_FILENO, F_GETFD);
+  struct stat status {};
+  const bool is_output = flags >= 0 && (flags & FD_CLOEXEC) == 0 &&
+                         ::fstat(STDOUT_FILENO, &status) == 0 && (status.st_mode & S_IFMT) != 0 &&
+                         !S_ISDIR(status.st_mode) &&
+                         (::fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  if (is_output) return STDOUT_FILENO;
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "the standard output is closed: open it, or set location to a file");
+}
+
+int open_file(const std::string& path, bool append) {
+  if (path.empty()) return checked_stdout();
+  // Without O_NONBLOCK a pipe that nobody reads would block the change of state.
+  // O_APPEND leaves no hole before the next line when others empty the file, as logrotate does.
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND;
+  const int fd = ::open(path.c_str(), kFlags | (append ? 0 : O_TRUNC), 0666);
+  if (fd < 0) fail("open");
+  if (fd > STDERR_FILENO) return fd;
+  // The number of a closed standard descriptor: others would write into the file.
+  const int higher = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  ::close(fd);
+  if (higher < 0) fail("open");
+  return higher;
+}
+
+bool is_regular_file(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/// As a process that was killed, or a machine, leaves it.
+bool ends_within_line(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return false;
+  char last = '\n';
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  const bool is_read = size > 0 && ::pread(fd, &last, 1, size - 1) == 1;
+  ::close(fd);
+  return is_read && last != '\n';
+}
+
+class FileSink final : public Sink {
+ public:
+  FileSink(const std::string& path, bool append, SinkPeers peers);
+  ~FileSink() override;
+
+  bool write(std::string_view line) override;
+
+ private:
+  bool write_line(std::string_view line);
+  bool write_all(std::string_view text, std::size_t& done) const;
+  bool wait_for_reader() const;
+  bool take_back(std::size_t bytes) const;
+
+  const SinkPeers peers_;
+  const bool is_stdout_;
+  const int fd_, cancel_fd_;
+  const bool is_regular_;
+  bool is_cut_;  // what is out ends within a line that was lost
+};
+
+FileSink::FileSink(const std::string& path, bool append, SinkPeers peers)
+    : peers_(peers),
+      is_stdout_(path.empty()),
+      fd_(open_file(path, append)),
+      cancel_fd_(g_cancellable_get_fd(peers.cancel)),
+      is_regular_(is_regular_file(fd_)),
+      is_cut_(append && is_regular_ && !is_stdout_ && ends_within_line(path)) {}
+
+FileSink::~FileSink() {
+  g_cancellable_release_fd(peers_.cancel);
+  if (!is_stdout_) {
+    ::close(fd_);
+  }
+}
+
+bool FileSink::write(std::string_view line) {
+  if (!is_stdout_) return write_line(line);
+  std::unique_lock lock(stdout_mutex, std::defer_lock);
+  while (!lock.try_lock_for(std::chrono::milliseconds(50))) {  // its owner may wait for a reader
+    if (g_cancellable_is_cancelled(peers_.cancel)) return false;
+  }
+  is_cut_ = stdout_is_cut;
+  const bool is_out = write_line(line);
+  stdout_is_cut = is_cut_;
+  return is_out;
+}
+
+/// A line that fails is taken back. False: cancelled, within the line perhaps.
+bool FileSink::write_line(std::string_view line) {
+  std::size_t done = 0;
+  try {
+    if (is_cut_ && !write_all("\n", done)) return false;
+    done = 0;
+    is_cut_ = false;
+    if (!write_all(line, done)) {
+      is_cut_ = done > 0;
+      return false;
+    }
+    peers_.ledger.note_out(1);
+  } catch (const std::system_error&) {
+    is_cut_ = is_cut_ || (done > 0 && !take_back(done));
+    peers_.ledger.note_failed(1, std::current_exception());
+  }
+  return true;
+}
+
+/// Counts the bytes that are out. A pipe with room takes PIPE_BUF bytes at once.
+bool FileSink::write_all(std::string_view text, std::size_t& done) const {
+  const std::size_t most = is_regular_ ? text.size() : PIPE_BUF;
+  while (done < text.size()) {
+    if (!wait_for_reader()) return false;
+    const std::string_view rest = text.substr(done, most);
+    const ssize_t written = ::write(fd_, rest.data(), rest.size());
+    if (written < 0 && errno != EINTR && errno != EAGAIN) fail("write");
+    done += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
+  }
+  return true;
+}
+
+/// False: cancelled, and there is none yet. A regular file never waits.
+bool FileSink::wait_for_reader() const {
+  std::array<pollfd, 2> either = {{{.fd = fd_, .events = POLLOUT, .revents = 0},
+                                   {.fd = cancel_fd_, .events = POLLIN, .revents = 0}}};
+  while (::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
+  }
+  return either[0].revents != 0 || either[1].revents == 0;
+}
+
+/// False where that is not possible, or others have written behind it.
+bool FileSink::take_back(std::size_t bytes) const {
+  struct stat status {};
+  if (!is_regular_ || is_stdout_ || ::fstat(fd_, &status) != 0) return false;
+  const off_t end = ::lseek(fd_, 0, SEEK_CUR);
+  const off_t begin = end - static_cast<off_t>(bytes);
+  return end == status.st_size && ::ftruncate(fd_, begin) == 0 &&
+         ::lseek(fd_, begin, SEEK_SET) == begin;
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> make_file_sink(const std::string& path, bool append, SinkPeers peers) {
+  return std::make_unique<FileSink>(path, append, peers);
+}
+
+}  // namespace gstnpu

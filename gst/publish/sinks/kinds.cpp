@@ -1,0 +1,51 @@
+#include "kinds.hpp"
+
+#include <npucore/error.hpp>
+
+namespace gstnpu {
+namespace {
+
+[[maybe_unused]] [[noreturn]] std::unique_ptr<Sink> refuse(const std::string& what,
+                                                           const std::string& package) {
+  throw npu::Error(npu::ErrorCode::kUnsupported, "this plugin was built without " + what +
+                                                     ": install " + package + " and build it anew");
+}
+
+void check_is_for_broker(const Location& location, const SinkOptions& options) {
+  if (options.broker.empty() || !location.topic.empty()) return;
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   "broker-config and broker-config-file are for brokers, and the location is " +
+                       describe_location(location.text) +
+                       ": leave them out, or write mqtt://, mqtts:// or kafka://HOST/TOPIC");
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> open_sink(const std::string& text, const SinkOptions& options,
+                                SinkPeers peers) {
+  const Location location = parse_location(text);
+  check_is_for_broker(location, options);
+  switch (location.kind) {
+    case Location::Kind::kFile:
+      return make_file_sink(location.path, options.append, peers);
+    case Location::Kind::kUnix:
+    case Location::Kind::kTcp:
+      return make_socket_sink(location, peers);
+    case Location::Kind::kMqtt:
+    case Location::Kind::kMqtts:
+#ifdef GST_NPU_HAVE_MQTT
+      return make_mqtt_sink(location, options, peers);
+#else
+      refuse("MQTT", "libmosquitto-dev");
+#endif
+    case Location::Kind::kKafka:
+#ifdef GST_NPU_HAVE_KAFKA
+      return make_kafka_sink(location, options, peers);
+#else
+      refuse("Kafka", "librdkafka-dev");
+#endif
+  }
+  return nullptr;
+}
+
+}  // namespace gstnpu

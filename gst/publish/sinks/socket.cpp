@@ -1,0 +1,154 @@
+#include <gio/gunixsocketaddress.h>
+
+#include <array>
+
+#include <npucore/error.hpp>
+
+#include "kinds.hpp"
+#include "pause.hpp"
+
+namespace gstnpu {
+namespace {
+
+constexpr guint kConnectSeconds = 5;
+
+struct ErrorFree {
+  void operator()(GError* error) const { g_error_free(error); }
+};
+using ErrorRef = std::unique_ptr<GError, ErrorFree>;
+
+GSocketConnectable* address_of(const Location& location) {
+  if (location.kind == Location::Kind::kTcp) {
+    return g_network_address_new(location.host.c_str(), static_cast<guint16>(location.port));
+  }
+  constexpr std::size_t kMostBytes = 107;  // of sockaddr_un
+  if (location.path.size() > kMostBytes) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "the location \"" + location.text + "\" has a path of " +
+                         std::to_string(location.path.size()) + " bytes, and sockets take " +
+                         std::to_string(kMostBytes) + ": choose a shorter one");
+  }
+  return G_SOCKET_CONNECTABLE(g_unix_socket_address_new(location.path.c_str()));
+}
+
+class SocketSink final : public Sink {
+ public:
+  SocketSink(const Location& location, SinkPeers peers);
+
+  bool write(std::string_view line) override;
+
+ private:
+  bool connect();
+  bool send(std::string_view line);
+  bool is_closed() const;
+  bool is_cancelled() const { return g_cancellable_is_cancelled(peers_.cancel) != 0; }
+  void note_broken(const std::string& reason);
+  void tell_once(const std::string& what, const std::string& reason);
+
+  const std::string location_;
+  const SinkPeers peers_;
+  const GObjectRef<GSocketConnectable> address_;
+  const GObjectRef<GSocketClient> client_{g_socket_client_new()};
+  GObjectRef<GSocketConnection> connection_;
+  bool has_told_ = false;  // since somebody stayed
+  bool has_sent_ = false;  // a line, over this connection
+  Backoff backoff_;
+};
+
+SocketSink::SocketSink(const Location& location, SinkPeers peers)
+    : location_(location.text), peers_(peers), address_(address_of(location)) {
+  g_socket_client_set_enable_proxy(client_.get(), FALSE);
+  g_socket_client_set_timeout(client_.get(), kConnectSeconds);
+}
+
+/// One connection after the other until the line is out.
+bool SocketSink::write(std::string_view line) {
+  while (connection_ || backoff_.wait(peers_.cancel)) {
+    if (!connection_ && !connect()) continue;
+    if (send(line)) {
+      has_sent_ = true;
+      peers_.ledger.note_out(1);
+      return true;
+    }
+    if (is_cancelled()) return false;
+  }
+  return false;
+}
+
+bool SocketSink::connect() {
+  GError* error = nullptr;
+  connection_.reset(g_socket_client_connect(client_.get(), address_.get(), peers_.cancel, &error));
+  if (!connection_) {
+    const ErrorRef owner(error);
+    if (!is_cancelled()) {
+      tell_once("nobody takes lines at " + location_, error->message);
+    }
+    return false;
+  }
+  GSocket* socket = g_socket_connection_get_socket(connection_.get());
+  g_socket_set_timeout(socket, 0);
+  g_socket_set_blocking(socket, FALSE);
+  has_sent_ = false;
+  return true;
+}
+
+/// False: the connection is broken, or it is cancelled.
+bool SocketSink::send(std::string_view line) {
+  GSocket* socket = g_socket_connection_get_socket(connection_.get());
+  while (!line.empty()) {
+    if (is_closed()) {
+      note_broken("it has closed the connection");
+      return false;
+    }
+    if (std::exchange(has_sent_, false)) {
+      has_told_ = false;
+      backoff_.reset();
+    }
+    GError* error = nullptr;
+    const gssize sent = g_socket_send(socket, line.data(), line.size(), nullptr, &error);
+    const ErrorRef owner(error);
+    if (sent >= 0) {
+      line.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (!g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)) {
+      note_broken(error->message);
+      return false;
+    } else if (!g_socket_condition_wait(socket, G_IO_OUT, peers_.cancel, nullptr)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Asks before sending: the kernel would still take a line that nobody reads any more. Data from
+/// the other side is ignored; it must not hide that side's end.
+bool SocketSink::is_closed() const {
+  GSocket* socket = g_socket_connection_get_socket(connection_.get());
+  std::array<gchar, 4096> ignored{};
+  gssize got = 1;
+  GError* error = nullptr;
+  while (got > 0) {
+    got = g_socket_receive(socket, ignored.data(), ignored.size(), nullptr, &error);
+  }
+  const ErrorRef owner(error);
+  return got == 0 || !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
+}
+
+/// Lines that the system had taken for this reader are lost, and cannot be counted.
+void SocketSink::note_broken(const std::string& reason) {
+  connection_.reset();
+  tell_once("the reader at " + location_ + " has gone, with the lines that it had not read",
+            reason);
+}
+
+void SocketSink::tell_once(const std::string& what, const std::string& reason) {
+  if (std::exchange(has_told_, true)) return;
+  peers_.ledger.warn(what + " (" + reason + "): trying again until somebody takes lines");
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> make_socket_sink(const Location& location, SinkPeers peers) {
+  return std::make_unique<SocketSink>(location, peers);
+}
+
+}  // namespace gstnpu

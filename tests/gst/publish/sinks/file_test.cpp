@@ -1,0 +1,258 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <npucore/error.hpp>
+
+#include "publish/sinks/kinds.hpp"
+
+#include "hand_made_frames.hpp"
+#include "recorded_ledger.hpp"
+
+namespace gstnpu {
+namespace {
+
+using gstnpu_test::FileSizeLimit;
+using gstnpu_test::TempFolder;
+
+std::string line(char letter, std::size_t size) {
+  return std::string(size, letter) + "\n";
+}
+
+/// A sink, and what it has said.
+class Written {
+ public:
+  explicit Written(const std::string& path, bool append = false)
+      : sink_(make_file_sink(path, append, ledger_.peers())) {}
+
+  bool write(const std::string& text) { return sink_->write(text); }
+  void cancel() { ledger_.cancel(); }
+  std::size_t out() const { return ledger_.out; }
+  std::size_t failed() const { return ledger_.failed; }
+
+ private:
+  RecordedLedger ledger_;
+  std::unique_ptr<Sink> sink_;
+};
+
+// The file ends within the second line.
+TEST(FileSink, TakesBackWhatDidNotFit) {
+  const TempFolder folder;
+  Written file(folder.file("out"));
+  EXPECT_TRUE(file.write(line('a', 50)));
+  {
+    const FileSizeLimit limit(80);
+    EXPECT_TRUE(file.write(line('b', 50)));
+    EXPECT_EQ(file.failed(), 1U);
+    EXPECT_EQ(folder.read("out"), line('a', 50));
+  }
+  EXPECT_TRUE(file.write(line('c', 50)));
+  EXPECT_EQ(file.out(), 2U);
+  EXPECT_EQ(folder.read("out"), line('a', 50) + line('c', 50));
+}
+
+TEST(FileSink, AppendsWithoutTouchingWhatWasThere) {
+  const TempFolder folder;
+  folder.write("out", "old\n");
+  Written file(folder.file("out"), true);
+  {
+    const FileSizeLimit limit(30);
+    EXPECT_TRUE(file.write(line('a', 50)));
+  }
+  EXPECT_TRUE(file.write("b\n"));
+  EXPECT_EQ(folder.read("out"), "old\nb\n");
+}
+
+// As a process that was killed leaves it.
+TEST(FileSink, AppendsBehindHalfALineOnANewOne) {
+  const TempFolder folder;
+  folder.write("out", "{\"fra");
+  for (const char* text : {"a\n", "b\n"})
+    EXPECT_TRUE(Written(folder.file("out"), true).write(text));
+  EXPECT_EQ(folder.read("out"), "{\"fra\na\nb\n");
+}
+
+// As logrotate does it with copytruncate.
+TEST(FileSink, GoesOnAtTheBeginningOfAFileThatWasEmptied) {
+  const TempFolder folder;
+  Written file(folder.file("out"));
+  EXPECT_TRUE(file.write("a\n"));
+  ASSERT_EQ(::truncate(folder.file("out").c_str(), 0), 0);
+  EXPECT_TRUE(file.write("b\n"));
+  EXPECT_EQ(folder.read("out"), "b\n");
+}
+
+/// Standard output into a pipe, for as long as it lives: failures of tests would go there, too.
+class PipedStdout {
+ public:
+  PipedStdout() : saved_(::dup(STDOUT_FILENO)) {
+    std::fflush(stdout);
+    EXPECT_EQ(::pipe2(ends_.data(), O_CLOEXEC), 0);
+    ::dup2(ends_[1], STDOUT_FILENO);
+  }
+  ~PipedStdout() {
+    ::dup2(saved_, STDOUT_FILENO);
+    for (const int fd : {saved_, ends_[0], ends_[1]}) ::close(fd);
+  }
+  PipedStdout(const PipedStdout&) = delete;
+  PipedStdout& operator=(const PipedStdout&) = delete;
+
+  bool is_full() const {
+    pollfd room{.fd = ends_[1], .events = POLLOUT, .revents = 0};
+    return ::poll(&room, 1, 0) == 0;
+  }
+  std::string read() const {
+    std::string got(1 << 20, '\0');
+    const auto size = ::read(ends_[0], got.data(), got.size());
+    got.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    return got;
+  }
+
+ private:
+  int saved_;
+  std::array<int, 2> ends_{};
+};
+
+/// The standard descriptors 0 and 1 closed, as of services, for as long as it lives.
+class ClosedStandard {
+ public:
+  ClosedStandard() {
+    std::fflush(stdout);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) ::close(fd);
+  }
+  ~ClosedStandard() {
+    ::dup2(saved_[0], STDIN_FILENO);
+    ::dup2(saved_[1], STDOUT_FILENO);
+    for (const int fd : saved_) ::close(fd);
+  }
+  ClosedStandard(const ClosedStandard&) = delete;
+  ClosedStandard& operator=(const ClosedStandard&) = delete;
+
+ private:
+  const std::array<int, 2> saved_ = {::dup(STDIN_FILENO), ::dup(STDOUT_FILENO)};
+};
+
+std::string refusal_of_stdout() {
+  try {
+    Written("");
+    return "";
+  } catch (const npu::Error& error) {
+    return error.what();
+  }
+}
+
+// Others would print into it.
+TEST(FileSink, LeavesTheNumberOfAClosedStdoutAlone) {
+  const TempFolder folder;
+  bool is_taken = true;
+  {
+    const ClosedStandard closed;
+    Written file(folder.file("out"));
+    is_taken = ::fcntl(STDOUT_FILENO, F_GETFD) != -1;
+    file.write("a\n");
+  }
+  EXPECT_FALSE(is_taken);
+  EXPECT_EQ(folder.read("out"), "a\n");
+}
+
+// The number goes to whatever is opened next, which would get the lines.
+TEST(FileSink, RefusesAStdoutThatIsClosedOrAnotherFile) {
+  const TempFolder folder;
+  std::string closed, of_a_library, for_reading;
+  {
+    const ClosedStandard none;
+    closed = refusal_of_stdout();
+    ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // 0
+    const int other = ::open(folder.file("other").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    of_a_library = refusal_of_stdout();
+    ::close(other);
+    const int input = ::open("/dev/zero", O_RDONLY);
+    for_reading = refusal_of_stdout();
+    ::close(input);
+  }
+  for (const std::string& said : {closed, of_a_library, for_reading}) {
+    EXPECT_NE(said.find("the standard output is closed"), std::string::npos) << said;
+  }
+}
+
+// A stop leaves half of a long line where the reader is slow.
+TEST(FileSink, BeginsOnANewLineBehindHalfALineOfAnother) {
+  std::optional<PipedStdout> piped(std::in_place);
+  std::string first, second;
+  {
+    Written stopped("");
+    stopped.cancel();
+    while (stopped.write(line('a', 2 * PIPE_BUF + 999))) {
+    }
+    first = piped->read();
+    Written other("");
+    other.write("b\n");
+    other.write("c\n");
+    second = piped->read();
+  }
+  piped.reset();
+  EXPECT_EQ(first.back(), 'a') << "half a line";
+  EXPECT_EQ(second, "\nb\nc\n");
+}
+
+// Another reader finds what the pipe holds of the line that was lost.
+TEST(FileSink, BeginsOnANewLineBehindOneThatWasLost) {
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  const auto open_reader = [&] {
+    return ::open(folder.file("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  };
+  int reader = open_reader();
+  const auto handler = ::signal(SIGPIPE, SIG_IGN);  // the publisher's thread blocks it
+  Written file(folder.file("pipe"));
+  file.cancel();
+  while (file.write(line('a', 2 * PIPE_BUF + 999))) {
+  }
+  ::close(reader);
+  EXPECT_TRUE(file.write("lost\n"));
+  ::signal(SIGPIPE, handler);
+  EXPECT_EQ(file.failed(), 1U);
+  reader = open_reader();
+  std::string got(1 << 20, '\0');
+  const auto half = ::read(reader, got.data(), got.size());
+  ASSERT_GT(half, 0);
+  EXPECT_EQ(got[static_cast<std::size_t>(half) - 1], 'a') << "half a line";
+  EXPECT_TRUE(file.write("b\n"));
+  ASSERT_EQ(::read(reader, got.data(), got.size()), 3);
+  EXPECT_EQ(got.substr(0, 3), "\nb\n");
+  ::close(reader);
+}
+
+// The other one has the output, and waits for a reader.
+TEST(FileSink, IsCancelledWhileAnotherWrites) {
+  std::optional<PipedStdout> piped(std::in_place);
+  Written one(""), other("");
+  auto writing = std::async(std::launch::async, [&] {
+    while (one.write(line('a', PIPE_BUF - 1))) {
+    }
+  });
+  while (!piped->is_full()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  auto waiting = std::async(std::launch::async, [&] { return other.write("b\n"); });
+  other.cancel();
+  const bool is_over = waiting.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  one.cancel();
+  const bool is_out = waiting.get();
+  writing.get();
+  piped.reset();
+  EXPECT_TRUE(is_over);
+  EXPECT_FALSE(is_out);
+}
+
+}  // namespace
+}  // namespace gstnpu
