@@ -1,5 +1,6 @@
 #include <mosquitto.h>
 #include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 
@@ -37,6 +38,13 @@ std::string describe(int result, int system_error) {
   if (result == MOSQ_ERR_ERRNO) return std::strerror(system_error);
   if (result == MOSQ_ERR_EAI) return ::gai_strerror(system_error);
   return mosquitto_strerror(result);
+}
+
+/// Whether the connection was reset. Within a TLS handshake libmosquitto (2.0.11) calls for it over
+/// and over again then, until the keepalive is over.
+bool is_gone(mosquitto* client) {
+  pollfd connection{.fd = mosquitto_socket(client), .events = 0, .revents = 0};
+  return ::poll(&connection, 1, 0) > 0 && (connection.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 /// libmosquitto's client and the thread that it lives in: the library's own thread would end at a
@@ -166,6 +174,9 @@ void MqttSink::run() {
   for (;;) {
     while (result == MOSQ_ERR_SUCCESS) {
       result = mosquitto_loop(client_.get(), kLoopMs, 1);
+      if (result == MOSQ_ERR_SUCCESS && !is_connected_ && is_gone(client_.get())) {
+        result = MOSQ_ERR_CONN_LOST;
+      }
     }
     note_end(result, errno);
     if (!backoff_.wait(peers_.cancel)) return;
