@@ -15,7 +15,7 @@ set_target_properties(gstnpumeta PROPERTIES
 install(TARGETS gstnpumeta EXPORT npucore LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES gst/meta/npumeta.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gst/npu)
 
-# What both plugins need: the answers on a frame, and messages.
+# Shared by both plugins: the answers on a frame, and messages.
 add_library(gstnpu-answers OBJECT ${GSTNPU_ANSWERS_SOURCES})
 set(gstnpu_targets gstnpu-answers)
 

@@ -300,8 +300,8 @@ set(GSTNPU_PUBLISH_SOURCES
   gst/publish/publisher.cpp
   gst/publish/sinks/broker_config.cpp
   gst/publish/sinks/file.cpp
+  gst/publish/sinks/kinds.cpp
   gst/publish/sinks/location.cpp
-  gst/publish/sinks/open.cpp
   gst/publish/sinks/socket.cpp
   gst/publish/stream.cpp
   gst/publish/wall_clock.cpp

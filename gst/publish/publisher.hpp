@@ -67,7 +67,7 @@ class Publisher final : public Ledger {
   void refuse() { set(is_refused_, true); }
   Stats stats() const;
 
-  // Of the sink.
+  // For the sink.
   void note_out(std::size_t lines) override;
   void note_failed(std::size_t lines, std::exception_ptr why) override;
   void warn(const std::string& text) override { tell_.warning(text); }

@@ -16,7 +16,7 @@
 
 namespace gstnpu {
 
-/// What an npupublish does from PAUSED on. Its streaming thread calls it, but for publisher().
+/// One stream of an npupublish, from PAUSED on. Its streaming thread calls it, but for publisher().
 class PublishStream {
  public:
   /// Opens the location. Throws what that throws. `element` outlives this.

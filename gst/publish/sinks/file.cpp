@@ -46,12 +46,16 @@ int open_file(const std::string& path, bool append) {
   // O_APPEND leaves no hole before the next line when others empty the file, as logrotate does.
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND;
   const int fd = ::open(path.c_str(), kFlags | (append ? 0 : O_TRUNC), 0666);
-  if (fd < 0) fail("open");
+  if (fd < 0) {
+    fail("open");
+  }
   if (fd > STDERR_FILENO) return fd;
   // The number of a closed standard descriptor: others would write into the file.
   const int higher = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   ::close(fd);
-  if (higher < 0) fail("open");
+  if (higher < 0) {
+    fail("open");
+  }
   return higher;
 }
 
@@ -144,7 +148,9 @@ bool FileSink::write_all(std::string_view text, std::size_t& done) const {
     if (!wait_for_reader()) return false;
     const std::string_view rest = text.substr(done, most);
     const ssize_t written = ::write(fd_, rest.data(), rest.size());
-    if (written < 0 && errno != EINTR && errno != EAGAIN) fail("write");
+    if (written < 0 && errno != EINTR && errno != EAGAIN) {
+      fail("write");
+    }
     done += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
   }
   return true;

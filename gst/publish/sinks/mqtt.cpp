@@ -204,7 +204,9 @@ void MqttSink::note_end(int result, int system_error) {
   window_.change([this] { is_connected_ = false; });
   if (qos_ == 0) {  // what the library had is lost with the connection
     const std::size_t gone = window_.leave_all();
-    if (gone > 0) peers_.ledger.note_out(gone);
+    if (gone > 0) {
+      peers_.ledger.note_out(gone);
+    }
   }
   if (window_.is_cancelled()) return;
   const std::string words = take_words();

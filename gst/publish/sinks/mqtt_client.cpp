@@ -161,9 +161,12 @@ MosquittoRef make_mosquitto(const Location& location, const MqttConfig& config, 
   if (location.kind == Location::Kind::kMqtts) {
     set_tls(client.get(), config);
   }
-  config.flag("retain");  // looks at it
+  config.flag("retain");  // looks at it, as the next one does
+  config.number("session-expiry-interval", 0, UINT32_MAX);
   const std::int64_t keepalive = config.number("keepalive", kUsualKeepalive, 65535);
-  if (keepalive < 5) refuse("has a keepalive below 5, the least that libmosquitto takes");
+  if (keepalive < 5) {
+    refuse("has a keepalive below 5, the least that libmosquitto takes");
+  }
   return client;
 }
 

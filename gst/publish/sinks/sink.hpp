@@ -51,7 +51,7 @@ struct SinkOptions {
   std::string stream_id;  ///< whose lines they are; empty: nobody has said
 };
 
-/// What a sink works with; all of it outlives the sink.
+/// Whom a sink reports to, and who cancels it; both outlive it.
 struct SinkPeers {
   Ledger& ledger;
   GCancellable* cancel;
