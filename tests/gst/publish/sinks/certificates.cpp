@@ -52,23 +52,4 @@ Certificates::Certificates() {
   make_signed(folder_, "client");
 }
 
-void Certificates::make_other_key(const std::string& name) const {
-  openssl(folder_, {"genpkey", "-algorithm", "ED25519", "-out", file(name)});
-}
-
-void Certificates::encrypt_key(const std::string& name, const std::string& pass_phrase) const {
-  openssl(folder_, {"pkey", "-in", file("client.key"), "-aes256", "-passout", "pass:" + pass_phrase,
-                    "-out", file(name)});
-}
-
-std::string Certificates::properties(const std::string& protocol, const std::string& authority,
-                                     const std::string& client) const {
-  std::string properties = protocol + "-ca-file=" + file(authority + ".pem");
-  if (!client.empty()) {
-    properties += " " + protocol + "-certificate-file=" + file(client + ".pem") + " " + protocol +
-                  "-key-file=" + file(client + ".key");
-  }
-  return properties;
-}
-
 }  // namespace gstnpu_test

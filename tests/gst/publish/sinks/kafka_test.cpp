@@ -12,14 +12,14 @@
 #include <set>
 
 #include "gst/leak_check.hpp"
-#include "gst/publish_harness.hpp"
+
+#include "publishing.hpp"
 
 namespace {
 
 using namespace gstnpu_test;
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
-const char* const kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
 constexpr int kBrokers = 3, kPartitions = 4;
 constexpr std::int16_t kProduce = 0, kInitProducerId = 22;  // requests of Kafka's protocol
 
@@ -132,32 +132,22 @@ class Kafka : public testing::Test {
  protected:
   void start(const std::string& more = {}) { start_at(cluster_.location(), more); }
   void start_at(const std::string& location, const std::string& more) {
-    harness_.emplace("npupublish name=publish location=" + location + " " + more, kCaps);
+    publishing_.emplace(location, more);
   }
-  void push(int frames) {
-    for (int i = 0; i < frames; ++i) {
-      ASSERT_EQ(harness_->push(frame_with({})), GST_FLOW_OK)
-          << harness_->message(GST_MESSAGE_ERROR);
-    }
-  }
-  void end_stream() { gst_harness_push_event(harness_->get(), gst_event_new_eos()); }
-  bool has_warning(const std::string& said) {
-    for (std::string text = harness_->message(GST_MESSAGE_WARNING); !text.empty();
-         text = harness_->message(GST_MESSAGE_WARNING)) {
-      if (text.find(said) != std::string::npos) return true;
-    }
-    return false;
-  }
+  void push(int frames) { publishing_->push(frames); }
+  void end_stream() { publishing_->end_stream(); }
+  bool has_warning(const std::string& said) { return publishing_->has_warning(said); }
+  Counts counts() { return publishing_->counts(); }
 
   Cluster cluster_;
-  std::optional<ElementHarness> harness_;
+  std::optional<Publishing> publishing_;
 };
 
 TEST_F(Kafka, TakesEachLineOnceAndInOrder) {
   start();
   push(1000);
   end_stream();
-  EXPECT_EQ(counts_of(*harness_).published, 1000U);
+  EXPECT_EQ(counts().published, 1000U);
   EXPECT_EQ(frames_of(cluster_.lines(1000)), first_frames(1000));
 }
 
@@ -172,23 +162,23 @@ TEST_F(Kafka, TakesEachLineOnceAndInOrderThoughItErrs) {
     push(100);
   }
   end_stream();
-  EXPECT_EQ(counts_of(*harness_).published, 600U);
-  EXPECT_EQ(counts_of(*harness_).failed, 0U);
+  EXPECT_EQ(counts().published, 600U);
+  EXPECT_EQ(counts().failed, 0U);
   EXPECT_EQ(frames_of(cluster_.lines(600)), first_frames(600));
 }
 
 TEST_F(Kafka, IsWaitedForWhereAllBrokersAreAway) {
   start();
   push(200);
-  EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published == 200; }));
+  EXPECT_TRUE(becomes([&] { return counts().published == 200; }));
   cluster_.set_up(false);
   push(300);
   EXPECT_TRUE(becomes([&] { return has_warning("no broker takes lines at kafka://"); }));
-  EXPECT_EQ(counts_of(*harness_).published, 200U);
-  EXPECT_EQ(counts_of(*harness_).queued, 300U);
+  EXPECT_EQ(counts().published, 200U);
+  EXPECT_EQ(counts().queued, 300U);
   cluster_.set_up(true);
   end_stream();
-  EXPECT_EQ(counts_of(*harness_).published, 500U);
+  EXPECT_EQ(counts().published, 500U);
   EXPECT_EQ(frames_of(cluster_.lines(500)), first_frames(500));
 }
 
@@ -201,14 +191,14 @@ TEST_F(Kafka, TakesEveryLineThoughBrokersGoWhileLinesAreOnTheirWay) {
   start();
   for (int round = 0; round < 5; ++round) {
     push(100);
-    EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published > 100U * round; }));
+    EXPECT_TRUE(becomes([&] { return counts().published > 100U * round; }));
     cluster_.set_up(false);
     push(20);
     cluster_.set_up(true);
   }
   end_stream();
-  EXPECT_EQ(counts_of(*harness_).published, 600U);
-  EXPECT_EQ(counts_of(*harness_).failed + counts_of(*harness_).dropped, 0U);
+  EXPECT_EQ(counts().published, 600U);
+  EXPECT_EQ(counts().failed + counts().dropped, 0U);
   std::vector<int> frames = frames_of(cluster_.lines(600));
   std::sort(frames.begin(), frames.end());
   const auto end_of_first = std::unique(frames.begin(), frames.end());
@@ -221,14 +211,14 @@ TEST_F(Kafka, TakesEveryLineThoughBrokersGoWhileLinesAreOnTheirWay) {
 TEST_F(Kafka, GoesOnWithAnotherBrokerWhereOneIsAway) {
   start();
   push(100);
-  EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published == 100; }));
+  EXPECT_TRUE(becomes([&] { return counts().published == 100; }));
   rd_kafka_mock_broker_set_down(cluster_.get(), 1);
   for (int partition = 0; partition < kPartitions; ++partition) {
     rd_kafka_mock_partition_set_leader(cluster_.get(), "t", partition, 2);
   }
   push(100);
   end_stream();
-  EXPECT_EQ(counts_of(*harness_).published, 200U);
+  EXPECT_EQ(counts().published, 200U);
   EXPECT_FALSE(has_warning("no broker takes lines")) << "others do";
   rd_kafka_mock_broker_set_up(cluster_.get(), 1);
   EXPECT_EQ(frames_of(cluster_.lines(200)), first_frames(200));
@@ -238,7 +228,7 @@ TEST_F(Kafka, IsFoundWhereTheFirstBrokerOfSeveralIsAway) {
   start_at("kafka://127.0.0.1:1," + cluster_.location().substr(std::string("kafka://").size()), "");
   push(10);
   end_stream();
-  EXPECT_EQ(counts_of(*harness_).published, 10U);
+  EXPECT_EQ(counts().published, 10U);
   EXPECT_FALSE(has_warning("no broker takes lines"));
 }
 
@@ -259,28 +249,18 @@ TEST_F(Kafka, IsNotWaitedForByAStop) {
   start("queue-size=10 drain-time=50");
   auto waiting = std::async(std::launch::async, [this] {
     GstFlowReturn flow = GST_FLOW_OK;
-    while (flow == GST_FLOW_OK) flow = harness_->push(frame_with({}));
+    while (flow == GST_FLOW_OK) flow = publishing_->harness().push(frame_with({}));
     return flow;
   });
   EXPECT_EQ(waiting.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
-  gst_element_set_state(harness_->element(), GST_STATE_NULL);
+  gst_element_set_state(publishing_->harness().element(), GST_STATE_NULL);
   EXPECT_EQ(waiting.get(), GST_FLOW_FLUSHING);
   EXPECT_TRUE(has_warning("were not out when the element stopped"));
 }
 
 TEST_F(Kafka, NeitherStallsNorLosesCountWherePolicyDrops) {
   cluster_.set_up(false);
-  for (const char* policy : {"drop-old", "drop-new"}) {
-    start(std::string("queue-size=10 drain-time=50 policy=") + policy);
-    push(1000);
-    const Counts counts = counts_of(*harness_);
-    EXPECT_EQ(counts.published, 0U);
-    EXPECT_LE(counts.queued, 10U + 64U + 1U);
-    EXPECT_EQ(counts.queued + counts.dropped, 1000U);
-    end_stream();
-    gst_element_set_state(harness_->element(), GST_STATE_NULL);
-    EXPECT_EQ(harness_->message(GST_MESSAGE_ERROR), "");
-  }
+  expect_that_policies_drop(cluster_.location(), 10 + 64 + 1);
 }
 
 // As real brokers say it, with the answer to the line: the mock's topic error comes in metadata
@@ -288,11 +268,12 @@ TEST_F(Kafka, NeitherStallsNorLosesCountWherePolicyDrops) {
 TEST_F(Kafka, RefusesALineForGood) {
   start();
   push(1);
-  EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published == 1; }));
+  EXPECT_TRUE(becomes([&] { return counts().published == 1; }));
   rd_kafka_mock_push_request_errors(cluster_.get(), kProduce, 1,
                                     RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
-  EXPECT_TRUE(becomes([this] { return harness_->push(frame_with({})) == GST_FLOW_ERROR; }));
-  const std::string said = take_error(harness_->bus()).text;
+  EXPECT_TRUE(
+      becomes([this] { return publishing_->harness().push(frame_with({})) == GST_FLOW_ERROR; }));
+  const std::string said = take_error(publishing_->harness().bus()).text;
   EXPECT_NE(said.find("does not take a line"), std::string::npos) << said;
   EXPECT_NE(said.find("uthorization"), std::string::npos) << said;
 }
@@ -302,20 +283,20 @@ TEST_F(Kafka, RefusesALineForGood) {
 TEST_F(Kafka, BeginsAnewBehindAFatalErrorWherePolicyDrops) {
   start("policy=drop-new");
   push(10);
-  EXPECT_TRUE(becomes([&] { return counts_of(*harness_).published == 10; }));
+  EXPECT_TRUE(becomes([&] { return counts().published == 10; }));
   rd_kafka_mock_push_request_errors(cluster_.get(), kProduce, 1,
                                     RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
   rd_kafka_mock_push_request_errors(cluster_.get(), kInitProducerId, 1,
                                     RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
   EXPECT_TRUE(becomes([&] {
     push(1);
-    const Counts counts = counts_of(*harness_);
-    return counts.failed > 0 && counts.published > 10;
+    const Counts all = counts();
+    return all.failed > 0 && all.published > 10;
   }));
   end_stream();
-  const Counts counts = counts_of(*harness_);
-  EXPECT_EQ(counts.queued, 0U);
-  EXPECT_EQ(cluster_.lines(counts.published).size(), counts.published);
+  const Counts all = counts();
+  EXPECT_EQ(all.queued, 0U);
+  EXPECT_EQ(cluster_.lines(all.published).size(), all.published);
 }
 
 // Its threads and sockets go with it, also where no broker answers.
@@ -329,7 +310,7 @@ TEST_F(Kafka, LeavesNoThreadsBehind) {
   const auto run = [&] {
     start("drain-time=0");
     push(10);
-    harness_.reset();
+    publishing_.reset();
   };
   run();
   const auto threads_before = threads();
@@ -348,13 +329,14 @@ TEST_F(Kafka, TakesFurtherConfiguration) {
   start("broker-config=linger.ms=1,client.id=a\\\\,b broker-config-file=" + file);
   push(1);
   end_stream();
-  EXPECT_EQ(counts_of(*harness_).published, 1U);
+  EXPECT_EQ(counts().published, 1U);
 }
 
 TEST_F(Kafka, RefusesALineThatIsTooLong) {
   start("stream-id=" + std::string(2000, 'x') + " broker-config=message.max.bytes=1000");
-  EXPECT_TRUE(becomes([this] { return harness_->push(frame_with({})) == GST_FLOW_ERROR; }));
-  const std::string said = take_error(harness_->bus()).text;
+  EXPECT_TRUE(
+      becomes([this] { return publishing_->harness().push(frame_with({})) == GST_FLOW_ERROR; }));
+  const std::string said = take_error(publishing_->harness().bus()).text;
   EXPECT_NE(said.find("Message size too large"), std::string::npos) << said;
 }
 
