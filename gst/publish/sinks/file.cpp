@@ -145,7 +145,7 @@ bool FileSink::write_line(std::string_view line) {
 bool FileSink::write_all(std::string_view text, std::size_t& done) const {
   const std::size_t most = is_regular_ ? text.size() : PIPE_BUF;
   while (done < text.size()) {
-    if (!wait_for_reader()) return false;
+    if (!is_regular_ && !wait_for_reader()) return false;
     const std::string_view rest = text.substr(done, most);
     const ssize_t written = ::write(fd_, rest.data(), rest.size());
     if (written < 0 && errno != EINTR && errno != EAGAIN) {
@@ -156,7 +156,7 @@ bool FileSink::write_all(std::string_view text, std::size_t& done) const {
   return true;
 }
 
-/// False: cancelled, and there is none yet. A regular file never waits.
+/// False: cancelled, and there is none yet.
 bool FileSink::wait_for_reader() const {
   std::array<pollfd, 2> either = {{{.fd = fd_, .events = POLLOUT, .revents = 0},
                                    {.fd = cancel_fd_, .events = POLLIN, .revents = 0}}};

@@ -122,8 +122,9 @@ TEST(ResultsDroppedOnTheWay, AreToldOnceHoweverManyElementsMissThem) {
   const std::string line = "nputensordec labels=a model-task=detect ! identity name=drop ! ";
   EXPECT_EQ(warnings_behind_drop(line + "npupublish location=/dev/null"), 1U);
   EXPECT_EQ(warnings_behind_drop(line + "nputrack ! npupublish location=/dev/null"), 1U);
-  EXPECT_EQ(warnings_behind_drop(line + "tee name=t ! npupublish location=/dev/null ! fakesink t. "
-                                        "! npupublish location=/dev/null"),
+  EXPECT_EQ(warnings_behind_drop(
+                line + "tee name=t ! npupublish location=/dev/null ! fakesink async=false t. "
+                       "! npupublish location=/dev/null"),
             1U);
 }
 
