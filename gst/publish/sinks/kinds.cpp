@@ -5,8 +5,7 @@
 namespace gstnpu {
 namespace {
 
-[[maybe_unused]] [[noreturn]] std::unique_ptr<Sink> refuse(const std::string& what,
-                                                           const std::string& package) {
+[[maybe_unused]] std::unique_ptr<Sink> refuse(const std::string& what, const std::string& package) {
   throw npu::Error(npu::ErrorCode::kUnsupported, "this plugin was built without " + what +
                                                      ": install " + package + " and build it anew");
 }
@@ -36,13 +35,13 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const SinkOptions& opti
 #ifdef GST_NPU_HAVE_MQTT
       return make_mqtt_sink(location, options, peers);
 #else
-      refuse("MQTT", "libmosquitto-dev");
+      return refuse("MQTT", "libmosquitto-dev");
 #endif
     case Location::Kind::kKafka:
 #ifdef GST_NPU_HAVE_KAFKA
       return make_kafka_sink(location, options, peers);
 #else
-      refuse("Kafka", "librdkafka-dev");
+      return refuse("Kafka", "librdkafka-dev");
 #endif
   }
   return nullptr;
