@@ -12,7 +12,7 @@ cd "$tree"
 build=build-tsan
 tests=("$@")
 [ ${#tests[@]} -gt 0 ] || tests=(npucore-callback npucore-request npucore-recovery npucore-import-window engine gst-fifo gst-fence_watch
-  gst-publisher gst-socket_sink)
+  gst-publisher gst-publish-socket)
 quietly configure "$build" -Db_sanitize=thread -Db_lundef=false -Doptimization=1 -Ddebug=false -Dcpp_args=-g1 -Dc_args=-g1 ||
   die "$build could not be configured"
 export TSAN_OPTIONS="suppressions='$tree/tests/sanitizers/tsan.supp' second_deadlock_stack=1 halt_on_error=0 exitcode=66"
