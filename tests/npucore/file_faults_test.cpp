@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, FailedWrite,
                                            FailRow{"BrokenDisk", "fsync", EIO},
                                            FailRow{"FullAtSync", "fsync", ENOSPC},
                                            FailRow{"FullAtRename", "rename", ENOSPC}),
-                         [](const auto& row) { return row.param.name; });
+                         by_name);
 
 TEST_F(FileFaults, ADiskThatFillsUpHalfWayIsAnErrorToo) {
   int writes = 0;
@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, InterruptedCall,
                                            PartRow{"Read", "pread", {EINTR}, 3},
                                            PartRow{"ShortWrites", "write", {0, 2}, 1 << 30},
                                            PartRow{"ShortReads", "pread", {0, 2}, 1 << 30}),
-                         [](const auto& row) { return row.param.name; });
+                         by_name);
 
 // ---- Processes that end
 
@@ -176,7 +176,7 @@ TEST_P(CacheFaults, CostTheEntryAndNothingElse) {
   }
   set_log_sink({});
   EXPECT_EQ(files_in(cache_), 0u);
-  EXPECT_NE(log.find("the model is not cached"), std::string::npos) << log;
+  EXPECT_TRUE(has(log, "the model is not cached"));
   EXPECT_EQ(compile(), LoadedFrom::kCompiler);
   EXPECT_EQ(compile(), LoadedFrom::kCache);
 }
@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, CacheFaults,
                          ::testing::Values(FailRow{"FullDisk", "write", ENOSPC},
                                            FailRow{"BrokenDisk", "fsync", EIO},
                                            FailRow{"FullAtRename", "rename", ENOSPC}),
-                         [](const auto& row) { return row.param.name; });
+                         by_name);
 
 }  // namespace
 }  // namespace npu::test

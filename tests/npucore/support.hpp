@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include <npucore/device.hpp>
-#include <npucore/error.hpp>
 
 #include "support/bare/ir_writer.hpp"
+#include "support/expect_error.hpp"
 #include "support/software_npu.hpp"
 #include "support/temp_dir.hpp"
 
@@ -39,19 +39,6 @@ inline float affine(float value) {
 /// An IR with a state: sum = sum + input, result = the new sum, f32 [1,4]; the variable "sum"
 /// begins with 10, 20, 30, 40.
 std::filesystem::path write_sum_model(const std::filesystem::path& folder);
-
-/// Runs `action`, which must throw an Error with `code` whose text holds `part`.
-template <class Action>
-void expect_error(ErrorCode code, const std::string& part, Action action) {
-  try {
-    action();
-    ADD_FAILURE() << "nothing was thrown, expected: " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(to_string(error.code()), std::string(to_string(code))) << error.what();
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
-        << "'" << part << "' is not in: " << error.what();
-  }
-}
 
 /// An opened software NPU; after each test as many descriptors and driver objects are there as
 /// before it.

@@ -168,7 +168,7 @@ TEST(AtomicFile, LargerThanTheProcessMayWriteIsAnError) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const struct rlimit small = {4096, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  test::expect_error(ErrorCode::kIo, "File too large", [&] { write_output(path, bytes); });
+  expect_error(ErrorCode::kIo, "File too large", [&] { write_output(path, bytes); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }

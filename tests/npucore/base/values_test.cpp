@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, PortSize,
                                            SizeRow{"u1_rounds_up", ElementType::kU1, {9}, 2},
                                            SizeRow{"u2", ElementType::kU2, {4}, 1},
                                            SizeRow{"empty", ElementType::kF16, {0, 5}, 0}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 TEST(Port, WithADynamicDimensionHasNoSize) {
   expect_error(ErrorCode::kInvalidArgument, "f32[?,3] has a dynamic dimension", [] {
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
                       TightRow{"abgr", PixelFormat::kABGR, 5, 3, {{20, 3}}},
                       TightRow{"gray8", PixelFormat::kGray8, 5, 3, {{5, 3}}},
                       TightRow{"gray16", PixelFormat::kGray16, 5, 3, {{10, 3}}}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(FrameLayout, DescribesItself) {
   FrameLayout frame = FrameLayout::tight(PixelFormat::kNV12, 1920, 1080);
@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadRow{"crop_past_the_end", [](FrameLayout& f) { f.crop_top = 2; },
                "plane 0 has 48 rows, the picture needs 50"},
         BadRow{"overflow", [](FrameLayout& f) { f.crop_left = 0xfffffffe; }, "stride of 64"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(Log, GoesToTheSinkUntilItIsTakenAway) {
   std::vector<std::string> seen;
@@ -221,7 +221,7 @@ TEST(Log, OfASinkThatThrowsAfterwardsIsOnStderr) {
     base::log(LogLevel::kInfo, "a message");
   }
   set_log_sink({});
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("a message"), std::string::npos);
+  EXPECT_TRUE(has(testing::internal::GetCapturedStderr(), "a message"));
 }
 
 }  // namespace

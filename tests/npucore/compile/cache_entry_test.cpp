@@ -243,7 +243,7 @@ TEST_P(CacheOfOthers, IsNotLoadedFrom) {
   ASSERT_EQ(found("a"), "blob");
   GetParam().change(place(), entry);
   EXPECT_EQ(found("a"), "");
-  EXPECT_NE(log_.find(GetParam().complaint), std::string::npos) << log_;
+  EXPECT_TRUE(has(log_, GetParam().complaint));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -282,7 +282,7 @@ INSTANTIATE_TEST_SUITE_P(
                    ASSERT_EQ(::mkfifo(entry.c_str(), 0600), 0);
                  },
                  "it is a FIFO, not a regular file"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 TEST_F(Cache, WhereOthersMayWriteKeepsNothing) {
   store("a", "blob");
@@ -329,9 +329,7 @@ TEST_F(Cache, DoesNotWaitForAStoppedProcessForEver) {
   const auto stopped = cache.lock("a", nullptr);
   ASSERT_TRUE(stopped);
   EXPECT_FALSE(cache.lock("a", nullptr));
-  EXPECT_NE(log_.find("is not done after 0 s; the model is compiled without waiting for it"),
-            std::string::npos)
-      << log_;
+  EXPECT_TRUE(has(log_, "is not done after 0 s; the model is compiled without waiting for it"));
 }
 
 TEST_F(Cache, DoesNotWaitOnceItIsCancelled) {

@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
                       UpdateRow{"Name", [](DeviceInfo& device) { device.name += " 2"; }},
                       UpdateRow{"PciId", [](DeviceInfo& device) { ++device.pci_device_id; }},
                       UpdateRow{"Tiles", [](DeviceInfo& device) { ++device.tiles; }}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 TEST_F(CacheDir, SeesThatTheModelChanged) {
   compile();
@@ -173,7 +173,7 @@ TEST_F(CacheDir, DropsADamagedEntryAndCompilesAgain) {
     write_file(entry, whole.substr(0, size));
     warnings_.clear();
     EXPECT_EQ(from(), LoadedFrom::kCompiler) << size;
-    EXPECT_NE(warnings_.find("is deleted: it was truncated or changed"), std::string::npos);
+    EXPECT_TRUE(has(warnings_, "is deleted: it was truncated or changed"));
     EXPECT_EQ(from(), LoadedFrom::kCache) << size;
   }
 }
@@ -182,8 +182,7 @@ TEST_F(CacheDir, WhereOthersMayWriteIsAWarning) {
   compile();
   ASSERT_EQ(::chmod(cache_.c_str(), 0777), 0);
   EXPECT_EQ(from(), LoadedFrom::kCompiler) << "it ran what others may have put there";
-  EXPECT_NE(warnings_.find("may be written by others than its owner"), std::string::npos)
-      << warnings_;
+  EXPECT_TRUE(has(warnings_, "may be written by others than its owner"));
 }
 
 TEST_F(CacheDir, IsNotLeftThroughALink) {
@@ -191,7 +190,7 @@ TEST_F(CacheDir, IsNotLeftThroughALink) {
   fs::rename(cache_, folder_.path() / "elsewhere");
   fs::create_directory_symlink(folder_.path() / "elsewhere", cache_);
   EXPECT_EQ(from(), LoadedFrom::kCompiler);
-  EXPECT_NE(warnings_.find("is a symbolic link"), std::string::npos) << warnings_;
+  EXPECT_TRUE(has(warnings_, "is a symbolic link"));
 }
 
 TEST_F(CacheDir, KnowsTheFlagsThatTheEnvironmentAdds) {
@@ -208,7 +207,7 @@ TEST_F(CacheDir, KnowsTheFlagsThatTheEnvironmentAdds) {
 TEST_F(CacheDir, ThatCannotBeMadeIsAWarning) {
   cache_ = model_ / "below a file";
   EXPECT_EQ(from(), LoadedFrom::kCompiler);
-  EXPECT_NE(warnings_.find("cannot be created"), std::string::npos) << warnings_;
+  EXPECT_TRUE(has(warnings_, "cannot be created"));
 }
 
 TEST_F(CacheDir, OnAFullDiskIsAWarning) {
@@ -223,14 +222,14 @@ TEST_F(CacheDir, OnAFullDiskIsAWarning) {
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, old_handler);
   EXPECT_EQ(got, LoadedFrom::kCompiler);
-  EXPECT_NE(warnings_.find("the model is not cached"), std::string::npos) << warnings_;
+  EXPECT_TRUE(has(warnings_, "the model is not cached"));
   EXPECT_TRUE(files_in(cache_).empty()) << "half a file stayed";
 }
 
 TEST_F(CacheDir, IsLimitedInSize) {
   compile("CACHE_SIZE=100");
   EXPECT_TRUE(files_in(cache_).empty());
-  EXPECT_NE(warnings_.find("CACHE_SIZE is 100"), std::string::npos);
+  EXPECT_TRUE(has(warnings_, "CACHE_SIZE is 100"));
 }
 
 TEST_F(CacheDir, TellsWhatLoadingTook) {

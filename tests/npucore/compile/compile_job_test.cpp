@@ -322,7 +322,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, LeavingMidway,
                                            LeavingRow{"forget_here", "forget", "in-process"},
                                            LeavingRow{"other_thread_here", "other-thread",
                                                       "in-process"}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 }  // namespace
 }  // namespace npu::test

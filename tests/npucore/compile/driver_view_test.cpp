@@ -75,7 +75,7 @@ TEST_P(Spelled, ForTheDriversCompiler) {
   const View view = compile(
       write_affine_model(folder_.path()), row.properties,
       {{"SOFTNPU_COMPILER_VERSION", row.compiler}, {"SOFTNPU_GRAPH_EXT_VERSION", row.extension}});
-  EXPECT_NE(view.printed.find(row.message), std::string::npos) << view.printed;
+  EXPECT_TRUE(has(view.printed, row.message));
   if (!row.config) {
     EXPECT_TRUE(view.create.is_null()) << "it was handed to the driver: " << view.create;
     return;
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "the driver's compiler 5.5 does not know EXECUTION_MODE_HINT (since 5.6)"},
         SpellingRow{"refused_where_the_driver_says_so", "7.19", "1.16", "NPU_QDQ_OPTIMIZATION=YES",
                     nullptr, "7.19 does not know NPU_QDQ_OPTIMIZATION (since 7.20)"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST_F(DriverView, NamesArgumentsByIndexSince5_9) {
   const auto model = write_affine_model(folder_.path());
@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, DeferredWeights,
                                            InitRow{"by_call_since_1_8", "1.8",
                                                    "pfnGraphInitialize"},
                                            InitRow{"by_list", "1.7", "pfnAppendGraphInitialize"}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 class ForeignBlobs : public DriverView {
  protected:
@@ -269,7 +269,7 @@ TEST_F(ForeignBlobs, AreTheDriversToRefuseWhenAskedFor) {
 TEST_F(ForeignBlobs, AreCompiledAgainWhereTheModelIsAtHand) {
   const auto model = CompiledModel::import(device_, blob_, Model::read(model_));
   EXPECT_EQ(model.load_stats().from, LoadedFrom::kCompiler);
-  EXPECT_NE(warnings_.find("affine.xml' is compiled instead"), std::string::npos) << warnings_;
+  EXPECT_TRUE(has(warnings_, "affine.xml' is compiled instead"));
 }
 
 TEST_F(ForeignBlobs, OfNewerFirmwareSayThatTheDriverIsToBeUpdated) {
@@ -289,7 +289,7 @@ TEST_F(ForeignBlobs, ThatFitAreNotCompiledAgain) {
   EXPECT_EQ(model.load_stats().from, LoadedFrom::kBlob);
   EXPECT_EQ(model.get_property("RUNTIME_REQUIREMENTS"),
             compiled.get_property("RUNTIME_REQUIREMENTS"));
-  EXPECT_NE(model.get_property("RUNTIME_REQUIREMENTS").find("platform=4000"), std::string::npos);
+  EXPECT_TRUE(has(model.get_property("RUNTIME_REQUIREMENTS"), "platform=4000"));
   EXPECT_EQ(warnings_, "");
 }
 
@@ -314,7 +314,7 @@ class AnonymousMemory : public DriverView {
   std::uint64_t at_entry(const fs::path& model, const std::string& serializer) {
     const View view =
         compile(model, "NPU_MODEL_SERIALIZER_VERSION=" + serializer, {}, "NO_SUCH_OPTION=1");
-    EXPECT_NE(view.printed.find("NO_SUCH_OPTION"), std::string::npos) << view.printed;
+    EXPECT_TRUE(has(view.printed, "NO_SUCH_OPTION"));
     return view.create.at("anon_bytes");
   }
 };

@@ -87,27 +87,27 @@ TEST_F(HelperMessages, DoNotPassTheirDescriptorsToChildren) {
 
 TEST_F(HelperMessages, OfAnotherVersionAreRefused) {
   send_bytes(std::string_view("NPUH\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24));
-  test::expect_error(ErrorCode::kIo, "of another version", [&] { receive(); });
+  expect_error(ErrorCode::kIo, "of another version", [&] { receive(); });
 }
 
 TEST_F(HelperMessages, ThatAreTooLongAreRefusedBeforeTheyAreRead) {
   send_bytes(
       std::string_view("NPUH\x02\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0", 24));
-  test::expect_error(ErrorCode::kIo, "announces a message of", [&] { receive(); });
+  expect_error(ErrorCode::kIo, "announces a message of", [&] { receive(); });
 }
 
 TEST_F(HelperMessages, WithARecordBeyondTheirEndAreRefused) {
   std::string words("NPUH\x02\0\0\0\x0d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
   words += std::string("t\x05\0\0\0\0\0\0\0\0\0\0\0", 13);
   send_bytes(words);
-  test::expect_error(ErrorCode::kIo, "longer than its message", [&] { receive(); });
+  expect_error(ErrorCode::kIo, "longer than its message", [&] { receive(); });
 }
 
 TEST_F(HelperMessages, WithoutTheirDescriptorsAreRefused) {
   std::string words("NPUH\x02\0\0\0\x15\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0", 24);
   words += std::string("f\0\0\0\0\x08\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0", 21);
   send_bytes(words);
-  test::expect_error(ErrorCode::kIo, "a file descriptor is missing", [&] { receive(); });
+  expect_error(ErrorCode::kIo, "a file descriptor is missing", [&] { receive(); });
 }
 
 TEST_F(HelperMessages, SayWhichLimitLeavesNoRoomForTheirDescriptors) {
@@ -118,7 +118,7 @@ TEST_F(HelperMessages, SayWhichLimitLeavesNoRoomForTheirDescriptors) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const struct rlimit none = {0, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  test::expect_error(ErrorCode::kIo, "ulimit -n", [&] { receive(); });
+  expect_error(ErrorCode::kIo, "ulimit -n", [&] { receive(); });
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
@@ -129,31 +129,31 @@ TEST_F(HelperMessages, WithMoreDescriptorsThanAnyNeedsAreRefused) {
   }
   send_message(here_.get(), sent);
   send_message(here_.get(), sent);
-  test::expect_error(ErrorCode::kIo, "more than 8 file descriptors", [&] {
+  expect_error(ErrorCode::kIo, "more than 8 file descriptors", [&] {
     while (reader_.read(there_.get()) == MessageReader::Read::kSome) {
     }
   });
 }
 
 TEST(HelperContent, ThatDidNotComeIsRefused) {
-  test::expect_error(ErrorCode::kIo, "sent no file", [] { ContentView::of_sealed({}); });
+  expect_error(ErrorCode::kIo, "sent no file", [] { ContentView::of_sealed({}); });
 }
 
 TEST(HelperContent, ThatItsSenderCouldStillShortenIsRefused) {
   Content content{base::UniqueFd(test::make_memfd(4096)), 4096};
-  test::expect_error(ErrorCode::kIo, "could still change",
-                     [&] { ContentView::of_sealed(std::move(content)); });
+  expect_error(ErrorCode::kIo, "could still change",
+               [&] { ContentView::of_sealed(std::move(content)); });
   const test::TempDir folder;
   test::write_file(folder.path() / "f", std::string(4096, 'x'));  // a file that has no seals at all
   Content file{base::UniqueFd(::open((folder.path() / "f").c_str(), O_RDWR | O_CLOEXEC)), 4096};
-  test::expect_error(ErrorCode::kIo, "could still change",
-                     [&] { ContentView::of_sealed(std::move(file)); });
+  expect_error(ErrorCode::kIo, "could still change",
+               [&] { ContentView::of_sealed(std::move(file)); });
 }
 
 TEST(HelperContent, ThatIsShorterThanToldIsRefused) {
   Content content = shared_copy("test", bytes_of("four"));
   content.size_bytes = 5;
-  test::expect_error(ErrorCode::kIo, "instead of 5", [&] { ContentView view(std::move(content)); });
+  expect_error(ErrorCode::kIo, "instead of 5", [&] { ContentView view(std::move(content)); });
 }
 
 TEST(HelperContent, ThatIsLargerThanTheProcessMayWriteIsAnError) {
@@ -162,7 +162,7 @@ TEST(HelperContent, ThatIsLargerThanTheProcessMayWriteIsAnError) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const struct rlimit small = {4096, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  test::expect_error(ErrorCode::kIo, "File too large", [&] { shared_copy("large", bytes); });
+  expect_error(ErrorCode::kIo, "File too large", [&] { shared_copy("large", bytes); });
   ::setrlimit(RLIMIT_FSIZE, &before);
 }
 

@@ -160,8 +160,8 @@ TEST_F(Helpers, ThatAbortAreOneErrorWithTheirLastWords) {
       FAIL() << "it compiled";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kCompileFailed) << error.what();
-      EXPECT_NE(std::string(error.what()).find("signal 6"), std::string::npos) << error.what();
-      EXPECT_NE(error.driver_log().find("this call aborts"), std::string::npos);
+      EXPECT_TRUE(has(error.what(), "signal 6"));
+      EXPECT_TRUE(has(error.driver_log(), "this call aborts"));
     }
   }
   EXPECT_TRUE(no_child_left());
@@ -290,8 +290,7 @@ TEST_F(Helpers, ThatAreMissingAreToldOnceAndThisProcessCompiles) {
   static bool told = false;  // once in a process: a repeated test hears nothing
   ASSERT_EQ(messages.warnings().size(), told ? 0u : 1u);
   if (!std::exchange(told, true)) {
-    EXPECT_NE(messages.warnings()[0].find("/no/such/helper: No such file"), std::string::npos)
-        << messages.warnings()[0];
+    EXPECT_TRUE(has(messages.warnings()[0], "/no/such/helper: No such file"));
   }
 }
 

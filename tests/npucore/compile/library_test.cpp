@@ -197,8 +197,8 @@ TEST_F(Libraries, RefuseOptionsInTheirOwnWords) {
     ADD_FAILURE() << "it was taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kCompileFailed);
-    EXPECT_NE(std::string(error.what()).find("compiling model"), std::string::npos) << error.what();
-    EXPECT_NE(error.driver_log().find("NO_SUCH_OPTION"), std::string::npos) << error.driver_log();
+    EXPECT_TRUE(has(error.what(), "compiling model"));
+    EXPECT_TRUE(has(error.driver_log(), "NO_SUCH_OPTION"));
   }
 }
 
@@ -241,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
                                 ErrorCode::kCompileFailed, "vclCompilerCreate"},
                       BrokenRow{"blob", "vclExecutableGetSerializableBlob:ERROR_UNKNOWN@2",
                                 ErrorCode::kCompileFailed, "vclExecutableGetSerializableBlob"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 /// The compiler prints hundreds of lines when it is asked for an estimate.
 TEST_F(Libraries, EndWithTheirLastWordsAlone) {

@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
         FitRow{"newer_elf_minor", {"", {}, {1, 3, 0}, {}, 0}, kUpdateDriver},
         FitRow{"newer_runtime", {"", {}, {}, {12, 0, 0}, 0}, kUpdateDriver},
         FitRow{"older_runtime", {"", {}, {}, {7, 0, 0}, 0}, kCompileAgain}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 template <class Value>
 std::string bytes_of(const Value& value) {

@@ -410,7 +410,7 @@ TEST_F(LostElsewhere, IsNotBlamedOnTheBlobWhereMemoryLacks) {
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
-    EXPECT_EQ(std::string(error.what()).find("damaged"), std::string::npos) << error.what();
+    EXPECT_FALSE(has(error.what(), "damaged"));
   }
   expect_works(1);
 }
@@ -454,7 +454,7 @@ TEST_F(LostElsewhere, WithoutANewContextLeavesTheSourcesOfDmabufsOpen) {
   set_fault("zeContextCreate:OUT_OF_DEVICE_MEMORY@1");
   const auto findings = device_.dmabuf_sources();
   EXPECT_FALSE(findings.front().ok);
-  EXPECT_NE(findings.front().detail.find("zeContextCreate"), std::string::npos);
+  EXPECT_TRUE(has(findings.front().detail, "zeContextCreate"));
   set_fault("");
   EXPECT_TRUE(device_.dmabuf_sources().front().detail.find("zeContextCreate") == std::string::npos)
       << "asked again";

@@ -84,9 +84,7 @@ TEST(Runtime, AutoTakesTheSoftwareNpuWithOneWarning) {
   EXPECT_TRUE(runtime.open(DeviceKind::kAuto)->info.is_software);
   const auto warnings = collect_warnings();
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("software NPU: no NPU found (device node: there is no"),
-            std::string::npos)
-      << warnings[0];
+  EXPECT_TRUE(has(warnings[0], "software NPU: no NPU found (device node: there is no"));
   EXPECT_EQ(warnings[0].find('\n'), std::string::npos) << warnings[0];
 }
 
@@ -119,13 +117,8 @@ TEST(Runtime, AutoSaysHowToGoOnWhereTheLoaderCannotBeAskedAgain) {
   add_node(folder, "accel0", "intel_vpu");
   paths.driver_libraries = {"libm.so.6"};
   Runtime runtime(paths);
-  try {
-    runtime.open(DeviceKind::kAuto);
-    FAIL() << "found a device";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("ask for the device \"software\""), std::string::npos)
-        << error.what();
-  }
+  EXPECT_TRUE(
+      has(thrown_by([&] { runtime.open(DeviceKind::kAuto); }), "ask for the device \"software\""));
 }
 
 TEST(Runtime, AutoFallsBackWhenAnInstalledDriverOffersNothing) {

@@ -29,7 +29,7 @@ TEST_P(NewBuffers, TellWhatTheKernelLacks) {
   const NewBuffer made = make("/nowhere/device");
   EXPECT_FALSE(made.fd);
   EXPECT_EQ(made.why_not, "there is no /nowhere/device");
-  EXPECT_NE(made.cure.find(GetParam().module), std::string::npos) << made.cure;
+  EXPECT_TRUE(has(made.cure, GetParam().module));
 }
 
 /// Gives up the rights of root, which opens everything.
@@ -59,17 +59,14 @@ TEST_P(NewBuffers, TellWhoMayNotOpenADevice) {
   const AsNobody nobody;
   const NewBuffer made = make(device);
   EXPECT_FALSE(made.fd);
-  EXPECT_NE(made.why_not.find("cannot be opened: Permission denied"), std::string::npos)
-      << made.why_not;
-  EXPECT_NE(made.cure.find("group"), std::string::npos) << made.cure;
+  EXPECT_TRUE(has(made.why_not, "cannot be opened: Permission denied"));
+  EXPECT_TRUE(has(made.cure, "group"));
 }
 
 TEST_P(NewBuffers, TellTheCallThatFailedAndItsBytes) {
   const NewBuffer made = make("/dev/null");
   EXPECT_FALSE(made.fd);
-  EXPECT_NE(made.why_not.find(std::string(GetParam().call) + " of 8192 bytes on /dev/null"),
-            std::string::npos)
-      << made.why_not;
+  EXPECT_TRUE(has(made.why_not, std::string(GetParam().call) + " of 8192 bytes on /dev/null"));
 }
 
 TEST_P(NewBuffers, ThatFailLeaveNothingOpen) {
@@ -84,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(All, NewBuffers,
                                              "UDMABUF_CREATE"},
                                          Row{"heap", dmabuf::new_heap_buffer,
                                              "CONFIG_DMABUF_HEAPS_SYSTEM", "DMA_HEAP_IOCTL_ALLOC"}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 }  // namespace
 }  // namespace npu::test

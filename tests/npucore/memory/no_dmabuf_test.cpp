@@ -21,7 +21,7 @@ TEST_F(NoExport, IsToldWithItsReason) {
   const std::string reason = std::string_view(std::getenv("SOFTNPU_EXPORT")) == "none"
                                  ? "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE"
                                  : "the memory that the driver exports is not a DMA-BUF";
-  EXPECT_NE(driver().detail.find(reason), std::string::npos) << driver().detail;
+  EXPECT_TRUE(has(driver().detail, reason));
 }
 
 TEST_F(NoExport, IsToldToASinkThatAsksAgain) {

@@ -58,14 +58,9 @@ struct Source {
   }
 };
 
-struct ImportCall {
-  const char* name;
+struct ImportCall : Named {
   void (*run)(Source&);
 };
-
-void PrintTo(const ImportCall& call, std::ostream* out) {
-  *out << call.name;
-}
 
 constexpr ImportCall kCalls[] = {
     {"Dmabuf", [](Source& source) { source.importer.import(source.fd); }},
@@ -100,8 +95,7 @@ TEST_P(NoMemory, FailsCleanly) {
   EXPECT_GE(failures, 2) << "neither the entry nor its owner was refused memory";
 }
 
-INSTANTIATE_TEST_SUITE_P(Imports, NoMemory, testing::ValuesIn(kCalls),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(Imports, NoMemory, testing::ValuesIn(kCalls), by_name);
 
 }  // namespace
 }  // namespace npu::test

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Of, RealSources,
                                          Row{"part_of_a_page", 5000, DmabufSource::kUdmabuf},
                                          // udmabuf's limit is 64 MiB
                                          Row{"80_MiB", 80 * kMiB, DmabufSource::kDmaHeap}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 TEST_F(RealDmabufs, ThatComeBackAreNoSecondImport) {
   Importer importer(device_);

@@ -215,7 +215,7 @@ TEST_F(Models, ThatTheCompilerRefusesShowTheDriversLog) {
     EXPECT_TRUE(error.code() == ErrorCode::kCompileFailed ||
                 error.code() == ErrorCode::kUnsupported)
         << error.what();
-    EXPECT_NE(std::string(error.what()).find("NoSuchOperator"), std::string::npos) << error.what();
+    EXPECT_TRUE(has(error.what(), "NoSuchOperator"));
   }
 }
 
@@ -335,7 +335,7 @@ TEST_F(Blobs, ThatAreDamagedAreOneErrorEach) {
       CompiledModel::import(device_, path);
       ADD_FAILURE() << "a blob cut to " << size << " of " << whole.size() << " bytes was loaded";
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("damaged.blob"), std::string::npos) << error.what();
+      EXPECT_TRUE(has(error.what(), "damaged.blob"));
       EXPECT_TRUE(error.code() == ErrorCode::kInvalidArgument ||
                   error.code() == ErrorCode::kIncompatible)
           << to_string(error.code()) << ": " << error.what();

@@ -129,8 +129,7 @@ TEST_P(MemorySweep, IsACleanErrorWhereNoneIsLeftFromThereOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(PublicCalls, MemorySweep,
-                         testing::ValuesIn(public_calls().begin(), public_calls().end()),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         testing::ValuesIn(public_calls().begin(), public_calls().end()), by_name);
 
 }  // namespace
 }  // namespace npu::test

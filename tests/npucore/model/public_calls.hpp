@@ -31,15 +31,10 @@ struct Stage {
   }
 };
 
-struct PublicCall {
-  const char* name;
+struct PublicCall : Named {
   void (*prepare)(Stage&);
   void (*run)(Stage&);
 };
-
-inline void PrintTo(const PublicCall& call, std::ostream* out) {
-  *out << call.name;
-}
 
 /// Each kind of call of the API, for tests that make something in it fail.
 std::span<const PublicCall> public_calls();

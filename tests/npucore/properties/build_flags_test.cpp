@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
                  R"(--inputs_layouts="image:NCHW scale:**SCALAR**" )"
                  R"(--outputs_precisions="boxes.0:FP32 mask:BOOL" )"
                  R"(--outputs_layouts="boxes.0:CHW mask:BLOCKED" --config VPUX_DPU_GROUPS="2")"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(BuildFlags, RefuseWhatTheGrammarCannotCarry) {
   expect_error(ErrorCode::kInvalidArgument, "cannot be passed on", [] {

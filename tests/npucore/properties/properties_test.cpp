@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
                                   "optimization-level=2   performance-hint-override=latency",
                                   "optimization-level=2 performance-hint-override=latency"},
                       SpellingRow{"any_device", "DEVICE_ID", "", ""}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 struct RefusedRow {
   const char* name;
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
                       RefusedRow{"compiler", "NPU_COMPILER_TYPE", "VENDOR", "PREFER_PLUGIN"},
                       RefusedRow{"platform", "NPU_PLATFORM", "9000", "AUTO_DETECT, 3720"},
                       RefusedRow{"read_only", "FULL_DEVICE_NAME", "x", "can only be read"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 struct NearRow {
   const char* name;
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, NearNames,
                                            NearRow{"without_prefix", "TURBO", "NPU_TURBO"},
                                            NearRow{"without_end", "PERFORMANCE",
                                                    "PERFORMANCE_HINT"}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 TEST(Properties, OfANameLikeNoOtherTellWhereTheyAreListed) {
   expect_error(ErrorCode::kInvalidArgument, "npu-info --properties",

@@ -138,7 +138,7 @@ TEST_P(GraphVersions, CarryTheDriversWordsInTheError) {
     const ze::Graph graph(device, blob);
     FAIL() << "junk was loaded";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("loading junk"), std::string::npos);
+    EXPECT_TRUE(has(error.what(), "loading junk"));
     EXPECT_EQ(error.driver_log().empty(), GetParam().minor < 4) << error.what();
   }
 }

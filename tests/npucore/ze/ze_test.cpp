@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE (0x78000003)"},
         ResultRow{"unlisted", static_cast<ze_result_t>(0x12345), ErrorCode::kInternal,
                   "an unlisted result (0x12345)"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(Results, CarryTheDriversLog) {
   const Error error = ze::make_error(ErrorCode::kCompileFailed, ZE_RESULT_ERROR_UNKNOWN,
@@ -63,8 +63,7 @@ TEST(Loader, ThatIsSomethingElseSaysWhatItLacks) {
 }
 
 TEST(Loader, IsFoundByDefault) {
-  EXPECT_NE(ze::Loader::open(ze::Loader::default_library())->library.find("libze_loader"),
-            std::string::npos);
+  EXPECT_TRUE(has(ze::Loader::open(ze::Loader::default_library())->library, "libze_loader"));
 }
 
 TEST(ElementType, FollowsThePrecisionsNumber) {

@@ -174,8 +174,7 @@ Npu::Npu() {
   find_table(*this, ZE_COMMAND_QUEUE_NPU_EXT_NAME, queue_ext);
   find_table(*this, ZE_CONTEXT_NPU_EXT_NAME, context_ext);
   graph_table = graph;
-  ze_device_graph_properties_t about{};
-  about.stype = ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES;
+  ze_device_graph_properties_t about{ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES};
   require(graph->pfnDeviceGetGraphProperties(device, &about), "pfnDeviceGetGraphProperties");
   compiler = about.compilerVersion;
 }
@@ -342,8 +341,7 @@ ze_result_t run(const Queue& queue, const List& list) {
 
 ze_graph_desc_2_t graph_desc(ze_graph_format_t format, std::string_view input,
                              const char* build_flags, ze_graph_flags_t flags, const void* next) {
-  ze_graph_desc_2_t desc{};
-  desc.stype = ZE_STRUCTURE_TYPE_GRAPH_DESC_2;
+  ze_graph_desc_2_t desc{ZE_STRUCTURE_TYPE_GRAPH_DESC_2};
   desc.pNext = const_cast<void*>(next);
   desc.format = format;
   desc.inputSize = input.size();
