@@ -61,14 +61,9 @@ std::vector<std::string> warnings_of(const Conversion& conversion) {
   return Model::read(write(conversion).write(dir.path(), "model")).warnings();
 }
 
-struct Row {
-  const char* name;
+struct Row : Named {
   Conversion conversion;
 };
-
-void PrintTo(const Row& row, std::ostream* out) {
-  *out << row.name;
-}
 
 class WarnsTest : public testing::TestWithParam<Row> {};
 class SilentTest : public testing::TestWithParam<Row> {};
@@ -76,9 +71,9 @@ class SilentTest : public testing::TestWithParam<Row> {};
 TEST_P(WarnsTest, NamesTheConvolutionAndTheCure) {
   const auto warnings = warnings_of(GetParam().conversion);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings[0].find("'csc'"), std::string::npos) << warnings[0];
-  EXPECT_NE(warnings[0].find("BT.601"), std::string::npos) << warnings[0];
-  EXPECT_NE(warnings[0].find("let npucore convert"), std::string::npos) << warnings[0];
+  EXPECT_TRUE(has(warnings[0], "'csc'"));
+  EXPECT_TRUE(has(warnings[0], "BT.601"));
+  EXPECT_TRUE(has(warnings[0], "let npucore convert"));
 }
 
 TEST(WarnsOnceTest, HoweverManyLimitOneConversion) {
@@ -122,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
               c.matrix = {1.164F, 2.018F, 0, 1.164F, -.391F, -.813F, 1.164F, 0, 1.596F};
               c.bias = {-276.928F, 135.488F, -222.912F};
             })}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Table, SilentTest,
@@ -141,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"no_concat", changed([](Conversion& c) { c.join_type = "Add"; })},
         Row{"chroma_at_full_size", changed([](Conversion& c) { c.chroma_type = "ReLU"; })},
         Row{"more_weights", changed([](Conversion& c) { c.matrix.resize(18); })}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(OwnPreprocessingTest, IsNeverTakenForTheTrap) {
   const test::TempDir dir;

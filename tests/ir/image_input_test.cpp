@@ -25,8 +25,7 @@ Preprocess with_frame(const FrameLayout& frame) {
 
 /// The error of add_preprocess for such a model.
 std::string refusal(const std::string& ir, Preprocess preprocess) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", ir));
+  auto model = test::read_ir(ir);
   try {
     model.add_preprocess(preprocess);
   } catch (const Error& error) {
@@ -35,16 +34,11 @@ std::string refusal(const std::string& ir, Preprocess preprocess) {
   return "nothing was refused";
 }
 
-struct Refused {
-  const char* name;
+struct Refused : Named {
   std::string ir;
   const char* expected;
   void (*change)(Preprocess&) = [](Preprocess&) {};
 };
-
-void PrintTo(const Refused& row, std::ostream* out) {
-  *out << row.name;
-}
 
 class RefusedImageInputTest : public testing::TestWithParam<Refused> {};
 
@@ -52,7 +46,7 @@ TEST_P(RefusedImageInputTest, SaysWhy) {
   auto preprocess = with_frame(rgb(16, 12));
   GetParam().change(preprocess);
   const auto message = refusal(GetParam().ir, preprocess);
-  EXPECT_NE(message.find(GetParam().expected), std::string::npos) << message;
+  EXPECT_TRUE(has(message, GetParam().expected));
 }
 
 std::string two_pictures() {
@@ -106,18 +100,16 @@ INSTANTIATE_TEST_SUITE_P(
                 [](Preprocess& p) { p.pad_value = 300; }},
         Refused{"bad_frame", kGood, "stride",
                 [](Preprocess& p) { p.frame.planes[0].stride_bytes = 1; }}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(AddPreprocessTest, WorksOnlyOnce) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", kGood));
+  auto model = test::read_ir(kGood);
   model.add_preprocess(with_frame(rgb(8, 8)));
   EXPECT_THROW(model.add_preprocess(with_frame(rgb(8, 8))), Error);
 }
 
 TEST(AddPreprocessTest, AFailureLeavesTheModelAsItWas) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", kGood));
+  auto model = test::read_ir(kGood);
   auto bad = with_frame(rgb(8, 8));
   bad.scale = {0};
   EXPECT_THROW(model.add_preprocess(bad), Error);
@@ -126,8 +118,7 @@ TEST(AddPreprocessTest, AFailureLeavesTheModelAsItWas) {
 }
 
 TEST(AddPreprocessTest, ChoosesTheInputByNameAndKeepsTheOrder) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", two_pictures()));
+  auto model = test::read_ir(two_pictures());
   auto preprocess = with_frame(FrameLayout::tight(PixelFormat::kI420, 8, 8));
   preprocess.input = "right";
   model.add_preprocess(preprocess);
@@ -139,8 +130,7 @@ TEST(AddPreprocessTest, ChoosesTheInputByNameAndKeepsTheOrder) {
 }
 
 TEST(AddPreprocessTest, PutsThePlanesInThePlaceOfTheReplacedInput) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", two_pictures()));
+  auto model = test::read_ir(two_pictures());
   auto preprocess = with_frame(FrameLayout::tight(PixelFormat::kNV12, 8, 8));
   preprocess.input = "left";
   model.add_preprocess(preprocess);
@@ -150,8 +140,7 @@ TEST(AddPreprocessTest, PutsThePlanesInThePlaceOfTheReplacedInput) {
 }
 
 TEST(AddPreprocessTest, PlaneInputsAreU8WithTheirPitchAndRows) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", kGood));
+  auto model = test::read_ir(kGood);
   auto frame = FrameLayout::tight(PixelFormat::kNV12, 1920, 1080);
   frame.planes = {{2048, 1088}, {2048, 544}};
   model.add_preprocess(with_frame(frame));
@@ -164,8 +153,7 @@ TEST(AddPreprocessTest, PlaneInputsAreU8WithTheirPitchAndRows) {
 }
 
 TEST(AddPreprocessTest, PackedFormatsKeepTheInputsName) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", kGood));
+  auto model = test::read_ir(kGood);
   model.add_preprocess(with_frame(FrameLayout::tight(PixelFormat::kBGRx, 8, 6)));
   EXPECT_EQ(model.inputs()[0].name, "picture");
   EXPECT_EQ(model.inputs()[0].tensor_names, std::vector<std::string>{"image"});
@@ -173,15 +161,13 @@ TEST(AddPreprocessTest, PackedFormatsKeepTheInputsName) {
 }
 
 TEST(AddPreprocessTest, AGrayModelTakesOnlyTheLumaPlane) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 1, 4, 4})));
+  auto model = test::read_ir(test::identity_ir("f32", {1, 1, 4, 4}));
   model.add_preprocess(with_frame(FrameLayout::tight(PixelFormat::kNV12, 8, 8)));
   EXPECT_EQ(model.frame_input()->plane_inputs, std::vector<std::string>{"image/y"});
 }
 
 TEST(AddPreprocessTest, TellsWhereTheFrameLies) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 640, 640})));
+  auto model = test::read_ir(test::identity_ir("f32", {1, 3, 640, 640}));
   auto preprocess = with_frame(FrameLayout::tight(PixelFormat::kNV12, 1920, 1080));
   preprocess.resize = ResizeMode::kLetterbox;
   model.add_preprocess(preprocess);
@@ -195,9 +181,7 @@ TEST(AddPreprocessTest, TellsWhereTheFrameLies) {
 }
 
 TEST(AddPreprocessTest, WorksInVersion10) {
-  const TempDir dir;
-  auto model =
-      Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 1, 2}, "", "10")));
+  auto model = test::read_ir(test::identity_ir("f32", {1, 3, 1, 2}, "", "10"));
   model.add_preprocess(with_frame(rgb(4, 2)));
   const test::Bytes row{10, 20, 30, 10, 20, 30, 40, 50, 60, 40, 50, 60};
   test::Bytes frame = row;

@@ -4,6 +4,8 @@
 
 #include <npucore/error.hpp>
 
+#include "support/expect.hpp"
+
 #include "cut_model.hpp"
 #include "nms_tails.hpp"
 
@@ -33,14 +35,9 @@ void expect_rows(const vision::Answer& answer, const std::vector<double>& rows, 
   }
 }
 
-struct MaskedRow {
-  const char* name;
+struct MaskedRow : Named {
   MaskedTail tail;
 };
-void PrintTo(const MaskedRow& row, std::ostream* out) {
-  *out << row.name;
-}
-
 class MaskedTest : public testing::TestWithParam<MaskedRow> {};
 
 TEST_P(MaskedTest, ModelAndHostAnswerAsTheWholeModel) {
@@ -91,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
                     MaskedRow{"few_detections", {.detections = 5}},
                     MaskedRow{"low_thresholds", {.conf = 0.01F, .iou = 0.1F}},
                     MaskedRow{"tensors_of_their_own", {.gathers_by_names = false}}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 TEST(MaskedBoxes, AreScaledWithWhatMovedThem) {
   Model cut = test::model_of(MaskedTail{.is_scaled = false, .scales_moved = 0.5F});
@@ -127,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
                     MaskedRow{"filled_with_ones", {.padding = 1}},
                     MaskedRow{"few_of_a_class", {.most_of_class = 5}},
                     MaskedRow{"threshold_above_one", {.conf = 1.5F}}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 }  // namespace
 }  // namespace npu

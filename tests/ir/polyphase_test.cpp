@@ -95,8 +95,7 @@ TEST(Polyphases, AreNotMadeWhereTheyWouldBeMany) {
 /// The graph of a model that takes such frames.
 std::string graph_with(Preprocess preprocess, const FrameLayout& frame = nv12(1920, 1080),
                        const std::vector<int>& picture = {1, 3, 640, 640}) {
-  const test::TempDir dir;
-  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", picture)));
+  auto model = test::read_ir(test::identity_ir("f32", picture));
   preprocess.frame = frame;
   model.add_preprocess(preprocess);
   const auto buffer = serialize(model, {7, 0});

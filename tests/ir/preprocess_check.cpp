@@ -62,9 +62,7 @@ Difference compare(const std::vector<double>& values, const PictureShape& shape,
 
 Difference difference_from_reference(const ImageModel& image, const Preprocess& preprocess, By by,
                                      const Part& seen) {
-  const TempDir dir;
-  auto model =
-      Model::read(dir.write("model.xml", identity_ir(image.type, image.shape, image.layout)));
+  auto model = read_ir(identity_ir(image.type, image.shape, image.layout));
   model.add_preprocess(preprocess);
   const auto frame = noise_frame(preprocess.frame, 7);
   std::map<std::string, Bytes> inputs;

@@ -139,16 +139,11 @@ INSTANTIATE_TEST_SUITE_P(Table, EveryFormatTest, testing::ValuesIn(sample_of(kFo
                          row_name);
 
 /// One way to use pre-processing, for each format.
-struct Use {
-  const char* name;
+struct Use : Named {
   ImageModel model;
   Size size;
   Preprocess preprocess;
 };
-
-void PrintTo(const Use& use, std::ostream* out) {
-  *out << use.name;
-}
 
 using UseRow = std::tuple<PixelFormat, Use>;
 
@@ -342,8 +337,7 @@ TEST(PreprocessTest, TakesAFullHdFrameWithPitchAndPaddedHeight) {
 
 /// The grey levels of a frame of 16x16 pixels.
 std::vector<double> levels_of(PixelFormat format, const test::Bytes& frame) {
-  const test::TempDir dir;
-  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 1, 16, 16})));
+  auto model = test::read_ir(test::identity_ir("f32", {1, 1, 16, 16}));
   auto preprocess = kFullRange;
   preprocess.frame = FrameLayout::tight(format, 16, 16);
   preprocess.frame.range = ColorRange::kFull;
@@ -352,17 +346,12 @@ std::vector<double> levels_of(PixelFormat format, const test::Bytes& frame) {
 }
 
 /// The part of a frame that a centre crop sees, worked out by hand.
-struct CropRow {
-  const char* name;
+struct CropRow : Named {
   Size frame;
   ImageModel model;
   float share;
   test::Part seen;
 };
-
-void PrintTo(const CropRow& row, std::ostream* out) {
-  *out << row.name;
-}
 
 using CropOf = std::tuple<PixelFormat, Memory, CropRow>;
 
@@ -407,8 +396,7 @@ TEST(PreprocessTest, CropsToTheNearestPixel) {
   preprocess.crop_share = 0.875F;
   for (const auto& [width, height] : {std::pair{1920U, 1080U}, {641U, 479U}, {33U, 500U}}) {
     preprocess.frame = FrameLayout::tight(PixelFormat::kRGB, width, height);
-    const test::TempDir dir;
-    auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 64, 64})));
+    auto model = test::read_ir(test::identity_ir("f32", {1, 3, 64, 64}));
     model.add_preprocess(preprocess);
     const FrameGeometry geometry = model.frame_input()->geometry;
     const double side = 0.875 * std::min(width, height);
@@ -424,8 +412,7 @@ TEST(PreprocessTest, RefusesACropOfNothingOrMoreThanTheFrame) {
   preprocess.frame = FrameLayout::tight(PixelFormat::kRGB, 64, 64);
   for (const float share : {0.0F, -1.0F, 1.01F, std::numeric_limits<float>::quiet_NaN()}) {
     preprocess.crop_share = share;
-    const test::TempDir dir;
-    auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 64, 64})));
+    auto model = test::read_ir(test::identity_ir("f32", {1, 3, 64, 64}));
     EXPECT_THROW(model.add_preprocess(preprocess), Error) << share;
   }
 }

@@ -89,8 +89,7 @@ TEST(ReadTest, FindsModelInfo) {
 }
 
 TEST(ReadTest, ModelInfoCanBeAddedTo) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));
+  auto model = test::read_ir(test::identity_ir("f32", {1, 3, 4, 4}));
   const Model before = model;
   model.set_model_info("mean_values", "1 2 3");
   model.set_model_info("npu_card", "first");
@@ -104,20 +103,17 @@ TEST(ReadTest, ModelInfoCanBeAddedTo) {
 }
 
 TEST(ReadTest, ModelInfoIsText) {
-  const TempDir dir;
-  auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));
+  auto model = test::read_ir(test::identity_ir("f32", {1, 3, 4, 4}));
   for (const auto& [key, value] : {std::pair<std::string, std::string>{"", "a"},
                                    {std::string("a\0b", 3), "a"},
                                    {"a", std::string("a\0b", 3)}}) {
-    EXPECT_NE(error_of([&] { model.set_model_info(key, value); }).find("no zero byte"),
-              std::string::npos);
+    EXPECT_TRUE(has(error_of([&] { model.set_model_info(key, value); }), "no zero byte"));
   }
   EXPECT_TRUE(model.model_info().empty());
 }
 
 TEST(ReadTest, CopiesAreIndependent) {
-  const TempDir dir;
-  const auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));
+  const auto model = test::read_ir(test::identity_ir("f32", {1, 3, 4, 4}));
   Model copy = model;
   copy.add_preprocess(copy.default_preprocess(FrameLayout::tight(PixelFormat::kRGB, 8, 8)));
   EXPECT_TRUE(copy.frame_input());
@@ -128,7 +124,7 @@ TEST(ReadTest, CopiesAreIndependent) {
 
 TEST(ReadTest, NamesAMissingModel) {
   const auto error = error_of([] { Model::read("/nowhere/model.xml"); });
-  EXPECT_NE(error.find("/nowhere/model.xml"), std::string::npos) << error;
+  EXPECT_TRUE(has(error, "/nowhere/model.xml"));
   EXPECT_EQ(error.find(to_string(ErrorCode::kNotFound)), 0U) << error;
 }
 
@@ -136,7 +132,7 @@ TEST(ReadTest, NamesMissingWeights) {
   const TempDir dir;
   const auto path = dir.write("model.xml", test::multiply_ir());
   const auto error = error_of([&] { Model::read(path); });
-  EXPECT_NE(error.find((dir.path() / "model.bin").string()), std::string::npos) << error;
+  EXPECT_TRUE(has(error, (dir.path() / "model.bin").string()));
   EXPECT_EQ(error.find(to_string(ErrorCode::kNotFound)), 0U) << error;
 }
 
@@ -145,7 +141,7 @@ TEST(ReadTest, RefusesConstantsBeyondTheWeights) {
   dir.write("model.bin", kTwo.substr(0, 3));
   const auto path = dir.write("model.xml", test::multiply_ir());
   const auto error = error_of([&] { Model::read(path); });
-  EXPECT_NE(error.find("have 3 bytes, but layer 'two' (Const, id 1)"), std::string::npos) << error;
+  EXPECT_TRUE(has(error, "have 3 bytes, but layer 'two' (Const, id 1)"));
 }
 
 TEST(ReadTest, RefusesOffsetsThatOverflow) {
@@ -154,7 +150,7 @@ TEST(ReadTest, RefusesOffsetsThatOverflow) {
   auto text = test::multiply_ir();
   text.replace(text.find("offset=\"0\""), 10, "offset=\"18446744073709551614\"");
   const auto error = error_of([&] { Model::read(dir.write("model.xml", text)); });
-  EXPECT_NE(error.find("'two'"), std::string::npos) << error;
+  EXPECT_TRUE(has(error, "'two'"));
 }
 
 /// Whatever is read is also taken through everything that can be done with it.
@@ -197,15 +193,10 @@ TEST(DamageTest, EveryChangedByteIsAnErrorOrUsable) {
   }
 }
 
-struct Malformed {
-  const char* name;
+struct Malformed : Named {
   std::string text;
   const char* expected;
 };
-
-void PrintTo(const Malformed& row, std::ostream* out) {
-  *out << row.name;
-}
 
 using test::replaced;
 
@@ -219,8 +210,8 @@ TEST_P(MalformedTest, GivesOneClearError) {
   const TempDir dir;
   const auto path = dir.write("model.xml", GetParam().text);
   const auto error = error_of([&] { Model::read(path); });
-  EXPECT_NE(error.find(GetParam().expected), std::string::npos) << error;
-  EXPECT_NE(error.find(path.string()), std::string::npos) << error;
+  EXPECT_TRUE(has(error, GetParam().expected));
+  EXPECT_TRUE(has(error, path.string()));
   EXPECT_EQ(error.find(to_string(ErrorCode::kInvalidArgument)), 0U) << error;
 }
 
@@ -331,7 +322,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "has only 4 bytes of data"},
         Malformed{"result_of_two", replaced(good(), "<input>", "<input><port id=\"7\" />"),
                   "input port 7 of layer 'out' (Result, id 1) has no edge"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 }  // namespace
 }  // namespace npu

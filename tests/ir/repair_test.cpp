@@ -9,6 +9,7 @@
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
 
+#include "cut_model.hpp"
 #include "detector_tails.hpp"
 #include "ir_files.hpp"
 #include "openvino_run.hpp"
@@ -32,24 +33,9 @@ test::Bytes bytes_of(const std::vector<T>& values) {
   return bytes;
 }
 
-std::vector<std::string> types_of(const Model& model) {
-  std::vector<std::string> types;
-  for (const auto& layer : model.layers()) types.push_back(layer.type);
-  return types;
-}
-
-bool has(const Model& model, const std::string& type) {
-  const auto types = types_of(model);
-  return std::find(types.begin(), types.end(), type) != types.end();
-}
-
-struct TailRow {
-  const char* name;
+struct TailRow : Named {
   Tail tail;
 };
-void PrintTo(const TailRow& row, std::ostream* out) {
-  *out << row.name;
-}
 std::string name_of(const testing::TestParamInfo<TailRow>& info) {
   return info.param.name;
 }
@@ -106,8 +92,8 @@ TEST_P(TailTest, IsCutOffAndTheHostCanDoTheRest) {
   const auto expected = test::run_with_openvino(model, inputs);
   const auto told = model.repair();
   EXPECT_TRUE(is_told(told, "TopK and Gather cut off"));
-  EXPECT_FALSE(has(model, "TopK"));
-  EXPECT_FALSE(has(model, "GatherElements"));
+  EXPECT_FALSE(test::has_layer(model, "TopK"));
+  EXPECT_FALSE(test::has_layer(model, "GatherElements"));
   EXPECT_EQ(model.model_info().at("host_postprocess"), "topk");
   EXPECT_EQ(model.model_info().at("host_classes"), std::to_string(tail.classes));
   EXPECT_EQ(model.model_info().at("host_detections"), std::to_string(tail.detections));
@@ -147,7 +133,7 @@ TEST_P(AlmostTest, IsLeftAlone) {
   const auto outputs = model.outputs();
   const auto told = model.repair();
   EXPECT_FALSE(is_told(told, "cut off"));
-  EXPECT_TRUE(has(model, "TopK"));
+  EXPECT_TRUE(test::has_layer(model, "TopK"));
   EXPECT_EQ(model.outputs()[0].shape, outputs[0].shape);
   EXPECT_FALSE(model.model_info().contains("host_postprocess"));
 }
@@ -181,7 +167,7 @@ TEST(TwoEnds, AreCutTogetherWhereTheHostDoesTheSameForBoth) {
   const auto expected = test::run_with_openvino(model, inputs);
   const auto told = model.repair();
   EXPECT_TRUE(is_told(told, "; TopK and Gather cut off")) << "the second one";
-  EXPECT_FALSE(has(model, "TopK"));
+  EXPECT_FALSE(test::has_layer(model, "TopK"));
   ASSERT_EQ(model.outputs().size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(model.outputs()[i].tensor_names,
@@ -206,15 +192,10 @@ TEST(OneEnd, LeavesItsNamesBesideThoseOfTheTensorThatIsShown) {
   EXPECT_EQ(model.outputs()[0].tensor_names, (std::vector<std::string>{"output0", "head"}));
 }
 
-struct TwoRow {
-  const char* name;
+struct TwoRow : Named {
   std::vector<Tail> tails;
   const char* reason;
 };
-void PrintTo(const TwoRow& row, std::ostream* out) {
-  *out << row.name;
-}
-
 class TwoEndsTest : public testing::TestWithParam<TwoRow> {};
 
 TEST_P(TwoEndsTest, AreBothLeftAndItIsSaidWhy) {
@@ -224,9 +205,9 @@ TEST_P(TwoEndsTest, AreBothLeftAndItIsSaidWhy) {
   const auto told = model.repair();
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_FALSE(is_told(told, "cut off"));
-  EXPECT_NE(log.find("of detectors in "), std::string::npos) << log;
-  EXPECT_NE(log.find(GetParam().reason), std::string::npos) << log;
-  EXPECT_TRUE(has(model, "TopK"));
+  EXPECT_TRUE(has(log, "of detectors in "));
+  EXPECT_TRUE(has(log, GetParam().reason));
+  EXPECT_TRUE(test::has_layer(model, "TopK"));
   EXPECT_FALSE(model.model_info().contains("host_postprocess"));
   ASSERT_EQ(model.outputs().size(), outputs.size());
   EXPECT_EQ(model.outputs()[0].shape, outputs[0].shape);
@@ -248,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
         TwoRow{"second_is_none", {kOwnTensors, kChanged}, "'output1' is of a detector whose end"},
         TwoRow{"first_is_none", {kChanged, kOwnTensors}, "'output0' is of a detector whose end"},
         TwoRow{"head_is_an_output", {kWithHead}, "could be taken for what the host gets"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 // ---- NonMaxSuppression
 
@@ -328,7 +309,7 @@ TEST_P(NmsTest, GoesToTheHostWhereItIsExactlyThat) {
   auto model = model_of(GetParam());
   EXPECT_THROW(model.check_supported(), Error);
   EXPECT_EQ(is_told(model.repair(), "NonMaxSuppression cut off"), GetParam().is_cut);
-  EXPECT_EQ(has(model, "NonMaxSuppression"), !GetParam().is_cut);
+  EXPECT_EQ(test::has_layer(model, "NonMaxSuppression"), !GetParam().is_cut);
   if (!GetParam().is_cut) return;
   model.check_supported();
   EXPECT_EQ(model.outputs()[0].shape, (Shape{1, 40, 7}));
@@ -351,7 +332,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Nms{.name = "soft", .soft_sigma = 0.5F, .is_cut = false},
                     Nms{.name = "boxes_of_another_type", .has_half_boxes = true, .is_cut = false},
                     Nms{.name = "boxes_are_an_input", .has_boxes_as_input = true, .is_cut = false}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 // ---- Roundings
 
@@ -375,10 +356,10 @@ Model rounding(const std::string& type, ov::element::Type_t of, bool at_end = fa
 TEST(Rounding, OfWholeNumbersIsDropped) {
   for (const std::string type : {"Floor", "Ceiling", "Round"}) {
     auto model = rounding(type, ov::element::Type_t::i32);
-    ASSERT_TRUE(has(model, type));
+    ASSERT_TRUE(test::has_layer(model, type));
     EXPECT_EQ(model.repair(), std::vector<std::string>{
                                   "1 rounding of whole numbers dropped (Floor, Ceiling, Round)"});
-    EXPECT_FALSE(has(model, type));
+    EXPECT_FALSE(test::has_layer(model, type));
     const std::vector<std::int32_t> values{0, 1, 2, 5, 8, 301};
     EXPECT_EQ(test::run_with_openvino(model, {{"numbers", bytes_of(values)}}),
               (std::vector<double>{0, 0, 1, 2, 4, 150}));
@@ -389,26 +370,21 @@ TEST(Rounding, OfOtherNumbersAndOfOutputsStays) {
   for (const std::string type : {"Floor", "Ceiling", "Round"}) {
     auto floating = rounding(type, ov::element::Type_t::f32);
     EXPECT_TRUE(floating.repair().empty());
-    EXPECT_TRUE(has(floating, type));
+    EXPECT_TRUE(test::has_layer(floating, type));
     auto output = rounding(type, ov::element::Type_t::i64, true);
     EXPECT_TRUE(output.repair().empty());
-    EXPECT_TRUE(has(output, type));
+    EXPECT_TRUE(test::has_layer(output, type));
   }
 }
 
 // ---- orig_target_sizes
 
-struct Sizes {
-  const char* name;
+struct Sizes : Named {
   const char* input;
   ov::PartialShape picture, sizes;
   ov::element::Type_t type;
   bool is_frozen;
 };
-void PrintTo(const Sizes& row, std::ostream* out) {
-  *out << row.name;
-}
-
 Model model_of(const Sizes& row) {
   const auto picture = std::make_shared<Parameter>(ov::element::f32, row.picture);
   picture->output(0).set_names({"images"});
@@ -446,7 +422,7 @@ INSTANTIATE_TEST_SUITE_P(
         Sizes{"open_picture", kSizes, {1, 3, -1, 16}, {1, 2}, ov::element::Type_t::i64, false},
         Sizes{"real_numbers", kSizes, {1, 3, 8, 16}, {1, 2}, ov::element::Type_t::f32, false},
         Sizes{"two_pictures", kSizes, {2, 3, 8, 16}, {2, 2}, ov::element::Type_t::i64, false}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 TEST(TargetSizes, FollowALaterReshape) {
   for (const auto type : {ov::element::Type_t::i64, kI32}) {
@@ -465,17 +441,12 @@ TEST(TargetSizes, FollowALaterReshape) {
 
 // ---- scale_factor
 
-struct Factor {
-  const char* name;
+struct Factor : Named {
   const char* input;
   ov::PartialShape picture, factor;
   ov::element::Type_t type;
   bool is_frozen;
 };
-void PrintTo(const Factor& row, std::ostream* out) {
-  *out << row.name;
-}
-
 /// The model's output, the picture's mean, is divided by the factor, as boxes are.
 Model model_of(const Factor& row) {
   const auto picture = std::make_shared<Parameter>(ov::element::f32, row.picture);
@@ -513,13 +484,13 @@ INSTANTIATE_TEST_SUITE_P(
         Factor{"whole_numbers", kFactor, {1, 3, 8, 16}, {1, 2}, kI32, false},
         Factor{"one_number", kFactor, {1, 3, 8, 16}, {1, 1}, ov::element::Type_t::f32, false},
         Factor{"two_pictures", kFactor, {2, 3, 8, 16}, {2, 2}, ov::element::Type_t::f32, false}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 TEST(Repair, ChangesACopyAlone) {
   const auto model = test::model_of(Tail{});
   auto copy = model;
   EXPECT_FALSE(copy.repair().empty());
-  EXPECT_TRUE(has(model, "TopK"));
+  EXPECT_TRUE(test::has_layer(model, "TopK"));
   EXPECT_EQ(model.outputs()[0].shape, (Shape{1, 12, 6}));
 }
 

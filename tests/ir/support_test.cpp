@@ -8,8 +8,7 @@
 namespace npu {
 namespace {
 
-struct Unsupported {
-  const char* name;
+struct Unsupported : Named {
   std::string text;
   std::vector<std::string> expected;
 };
@@ -23,22 +22,17 @@ std::string two_layers(const std::string& type, const std::vector<int>& in,
   return ir.xml();
 }
 
-void PrintTo(const Unsupported& row, std::ostream* out) {
-  *out << row.name;
-}
-
 class UnsupportedTest : public testing::TestWithParam<Unsupported> {};
 
 TEST_P(UnsupportedTest, NamesWhatItIs) {
-  const test::TempDir dir;
-  const auto model = Model::read(dir.write("model.xml", GetParam().text));
+  const auto model = test::read_ir(GetParam().text);
   try {
     model.check_supported();
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
     for (const auto& part : GetParam().expected) {
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+      EXPECT_TRUE(has(error.what(), part));
     }
   }
 }
@@ -77,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Unsupported{"size_by_value",
                     two_layers("f32", {2}, {1, -1}, "NonZero", "i64"),
                     {"layer 'middle' (NonZero, id 1)", "dimension 1", "only known at run time"}}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 /// A Range up to a number of type `source`, added to the input: a converter that has not computed
 /// that number writes -1 behind it.
@@ -99,8 +93,7 @@ TEST(SupportTest, AcceptsSizesThatOnlyTheCompilerComputes) {
 }
 
 TEST(SupportTest, AcceptsWhatIsStatic) {
-  const test::TempDir dir;
-  const auto model = Model::read(dir.write("model.xml", test::identity_ir("f32", {1, 3, 4, 4})));
+  const auto model = test::read_ir(test::identity_ir("f32", {1, 3, 4, 4}));
   EXPECT_NO_THROW(model.check_supported());
 }
 
