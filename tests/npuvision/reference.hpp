@@ -10,6 +10,8 @@
 
 #include <npuvision/decoder.hpp>
 
+#include "support/expect.hpp"
+
 namespace npu::vision {
 
 /// A tensor in a heap block of exactly its size, so that a sanitizer sees each byte read too far.

@@ -9,6 +9,8 @@
 #include <npucore/error.hpp>
 #include <npuvision/decoder.hpp>
 
+#include "support/expect.hpp"
+
 namespace npu::vision {
 
 struct Shaped {

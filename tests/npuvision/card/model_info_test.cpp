@@ -8,6 +8,7 @@
 #include <npucore/error.hpp>
 #include <npuvision/labels.hpp>
 
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
 namespace {
@@ -123,14 +124,8 @@ TEST_P(LabelsOutside, AreNotRead) {
   ASSERT_EQ(::mkfifo((model / "fifo").c_str(), 0600), 0);
   const std::string path =
       write("model/m.modelinfo", OUTPUT "labels-file=" + std::string(GetParam().labels_file));
-  try {
-    const auto info = npu::vision::read_model_info(path);
-    FAIL() << "published " << info.tensors[0].labels.at(0);
-  } catch (const npu::Error& error) {
-    EXPECT_EQ(error.code(), npu::ErrorCode::kInvalidArgument);
-    EXPECT_NE(std::string(error.what()).find(GetParam().complaint), std::string::npos)
-        << error.what();
-  }
+  expect_error(npu::ErrorCode::kInvalidArgument, GetParam().complaint,
+               [&] { const auto info = npu::vision::read_model_info(path); });
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -141,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
                     OutsideRow{"Link", "link", "leads out of the folder"},
                     OutsideRow{"Fifo", "fifo", "it is a FIFO, not a regular file"},
                     OutsideRow{"Folder", ".", "it is a folder, not a regular file"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 TEST_F(ModelInfoFile, LabelsMayHoldAComma) {
   const ModelInfo info = npu::vision::read_model_info(write(
@@ -159,15 +154,9 @@ class BadModelInfo : public Files, public testing::WithParamInterface<BadRow> {}
 
 TEST_P(BadModelInfo, IsRefusedByFileGroupAndKey) {
   const std::string path = write("m.modelinfo", GetParam().text);
-  try {
-    npu::vision::read_model_info(path);
-    FAIL() << "accepted";
-  } catch (const npu::Error& error) {
-    EXPECT_EQ(error.code(), npu::ErrorCode::kInvalidArgument);
-    EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find(GetParam().complaint), std::string::npos)
-        << error.what();
-  }
+  const std::string said = expect_error(npu::ErrorCode::kInvalidArgument, path,
+                                        [&] { npu::vision::read_model_info(path); });
+  EXPECT_TRUE(has(said, GetParam().complaint));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -197,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadRow{"EmptyLabels", OUTPUT "labels=\n", "key \"labels\": is empty"},
         BadRow{"TwoLabels", OUTPUT "labels=a\nlabels-file=b\n", "keep one of them"},
         BadRow{"NoLabelsFile", OUTPUT "labels-file=missing.txt\n", "key \"labels-file\": cannot"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 TEST_F(ModelInfoFile, ThatIsAFifoIsRefusedAndNotWaitedFor) {
   const auto path = directory_.path() / "m.modelinfo";
@@ -219,14 +208,8 @@ TEST_F(ModelInfoFile, WhoseGroupsNameOneLargeLabelsFileManyTimesIsRefused) {
   for (int i = 0; i < 1000; ++i) {
     text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=many.txt\n";
   }
-  try {
-    npu::vision::read_model_info(write("m.modelinfo", text));
-    ADD_FAILURE() << "not refused";
-  } catch (const npu::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("more than 1048576 labels together"),
-              std::string::npos)
-        << error.what();
-  }
+  EXPECT_TRUE(has(thrown_by([&] { npu::vision::read_model_info(write("m.modelinfo", text)); }),
+                  "more than 1048576 labels together"));
 }
 
 TEST_F(ModelInfoFile, WhoseGroupsNameOneLongLabelManyTimesIsRefused) {
@@ -235,14 +218,8 @@ TEST_F(ModelInfoFile, WhoseGroupsNameOneLongLabelManyTimesIsRefused) {
   for (int i = 0; i < 1000; ++i) {
     text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=long.txt\n";
   }
-  try {
-    npu::vision::read_model_info(write("m.modelinfo", text));
-    ADD_FAILURE() << "not refused";
-  } catch (const npu::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("more than 16777216 bytes together"),
-              std::string::npos)
-        << error.what();
-  }
+  EXPECT_TRUE(has(thrown_by([&] { npu::vision::read_model_info(write("m.modelinfo", text)); }),
+                  "more than 16777216 bytes together"));
 }
 
 // One label of one byte, in a file that takes a while to read.
@@ -252,14 +229,8 @@ TEST_F(ModelInfoFile, WhoseGroupsNameAFileOfBlanksManyTimesIsRefused) {
   for (int i = 0; i < 100; ++i) {
     text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=blanks.txt\n";
   }
-  try {
-    npu::vision::read_model_info(write("m.modelinfo", text));
-    ADD_FAILURE() << "not refused";
-  } catch (const npu::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("more than 16 groups of the file have one"),
-              std::string::npos)
-        << error.what();
-  }
+  EXPECT_TRUE(has(thrown_by([&] { npu::vision::read_model_info(write("m.modelinfo", text)); }),
+                  "more than 16 groups of the file have one"));
 }
 
 using ModelInfoLookup = Files;
@@ -305,13 +276,8 @@ TEST(LabelOf, AnUnknownClassIsItsNumber) {
 }
 
 TEST_F(Labels, MissingFileIsNamed) {
-  try {
-    npu::vision::read_labels_file(directory_.path() / "none.txt");
-    FAIL() << "accepted";
-  } catch (const npu::Error& error) {
-    EXPECT_EQ(error.code(), npu::ErrorCode::kNotFound);
-    EXPECT_NE(std::string(error.what()).find("none.txt"), std::string::npos);
-  }
+  expect_error(npu::ErrorCode::kNotFound, "none.txt",
+               [&] { npu::vision::read_labels_file(directory_.path() / "none.txt"); });
 }
 
 TEST_F(Labels, FromADeviceAreRefused) {
@@ -339,12 +305,7 @@ TEST_F(Labels, BeginAfterAByteOrderMark) {
 
 TEST_F(Labels, BinaryFileIsRefusedByLine) {
   const std::string path = write("labels.txt", "cat\n\xff\xfe\n");
-  try {
-    npu::vision::read_labels_file(path);
-    FAIL() << "accepted";
-  } catch (const npu::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("line 2"), std::string::npos);
-  }
+  EXPECT_TRUE(has(thrown_by([&] { npu::vision::read_labels_file(path); }), "line 2"));
 }
 
 }  // namespace

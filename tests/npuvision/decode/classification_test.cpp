@@ -20,8 +20,7 @@ class ClassificationRefusal : public testing::TestWithParam<RefusalRow> {};
 
 TEST_P(ClassificationRefusal, SaysWhatWouldDecide) {
   const RefusalRow& row = GetParam();
-  EXPECT_NE(refusal_of(row.card, row.outputs, row.input).find(row.says), std::string::npos)
-      << refusal_of(row.card, row.outputs, row.input);
+  EXPECT_TRUE(has(refusal_of(row.card, row.outputs, row.input), row.says));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -60,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {{"o", {1, 10}}, {"features", {1, 64}}},
                    "[classification]"},
         RefusalRow{"AnEmbeddingInstead", card_of(Task::kEmbed), {{"o", {1, 10}}}, "[embedding]"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 /// One frame after the other, by one decoder.
 std::vector<Answer> classified_frames(const ModelCard& card,
@@ -145,10 +144,10 @@ TEST(ClassificationLevels, AreRefusedWhereTheyContradictThemselves) {
   };
   const auto says = [&](const std::function<void(ModelCard*)>& change, const char* what) {
     const std::string text = refusal(change);
-    EXPECT_NE(text.find(what), std::string::npos) << text;
+    EXPECT_TRUE(has(text, what));
   };
   EXPECT_EQ(refusal([](ModelCard*) {}), "[classification]");
-  EXPECT_NE(refusal([](ModelCard*) {}, 5).find("a value for each of the 4"), std::string::npos);
+  EXPECT_TRUE(has(refusal([](ModelCard*) {}, 5), "a value for each of the 4"));
   says([](ModelCard* card) { card->level_parents = {{3, 0}, {0, 3}}; }, "below itself");
   says([](ModelCard* card) { card->level_parents = {{3, 0}, {3, 1}}; }, "below two others");
   says([](ModelCard* card) { card->level_values[3] = {1, 9}; }, "a label 9 of 4");

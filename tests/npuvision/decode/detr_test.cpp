@@ -14,8 +14,7 @@ class DetrRefusal : public testing::TestWithParam<RefusalRow> {};
 
 TEST_P(DetrRefusal, SaysWhatWouldDecide) {
   const RefusalRow& row = GetParam();
-  EXPECT_NE(refusal_of(row.card, row.outputs, row.input).find(row.says), std::string::npos)
-      << refusal_of(row.card, row.outputs, row.input);
+  EXPECT_TRUE(has(refusal_of(row.card, row.outputs, row.input), row.says));
 }
 
 ModelCard softmax_card(std::size_t labels) {
@@ -99,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
             card_of(Task::kUnknown),
             {{"labels", {1, 300}, ElementType::kI64}, {"boxes", {1, 300, 4}}, {"scores", {1, 300}}},
             "[detr-decoded]"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 TEST(DetrDecoded, WithAClassThatIsNoneIsRefused) {
   const TestTensor labels("labels", ElementType::kI64, {1, 1}, {3});

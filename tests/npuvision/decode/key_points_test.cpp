@@ -14,8 +14,7 @@ class KeyPointRefusal : public testing::TestWithParam<RefusalRow> {};
 
 TEST_P(KeyPointRefusal, SaysWhatWouldDecide) {
   const RefusalRow& row = GetParam();
-  EXPECT_NE(refusal_of(row.card, row.outputs, row.input).find(row.says), std::string::npos)
-      << refusal_of(row.card, row.outputs, row.input);
+  EXPECT_TRUE(has(refusal_of(row.card, row.outputs, row.input), row.says));
 }
 
 ModelCard with_key_points(std::uint32_t count) {
@@ -66,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
                                {{"x", {1, 17, 384}}, {"y", {1, 17, 512}}},
                                "[simcc]",
                                {192, 256}}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 }  // namespace
 }  // namespace npu::vision

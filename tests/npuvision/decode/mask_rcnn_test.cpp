@@ -23,7 +23,7 @@ class MaskRcnnRefusal : public testing::TestWithParam<RefusalRow> {};
 TEST_P(MaskRcnnRefusal, SaysWhatWouldDecide) {
   const RefusalRow& row = GetParam();
   const std::string said = refusal_of(row.card, row.outputs, row.input);
-  EXPECT_NE(said.find(row.says), std::string::npos) << said;
+  EXPECT_TRUE(has(said, row.says));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "has other tensors"},
         RefusalRow{"AnotherFamily", card_of(Task::kDetect, 3, Family::kSsd), outputs(),
                    "has other tensors"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 std::string refusal_of_label(double label) {
   const TestTensor boxes("boxes", ElementType::kF32, {1, 5}, {10, 10, 50, 50, 0.9});
@@ -80,7 +80,7 @@ TEST(MaskRcnn, CountsClassesFromThatOfNoObject) {
   EXPECT_EQ(refusal_of_label(0), "");
   EXPECT_EQ(refusal_of_label(1), "");
   for (const double wrong : {2.0, -1.0, 0.5}) {
-    EXPECT_NE(refusal_of_label(wrong).find("which is no class"), std::string::npos) << wrong;
+    EXPECT_TRUE(has(refusal_of_label(wrong), "which is no class")) << wrong;
   }
 }
 

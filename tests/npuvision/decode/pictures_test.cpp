@@ -17,8 +17,7 @@ class PictureRefusal : public testing::TestWithParam<RefusalRow> {};
 
 TEST_P(PictureRefusal, SaysWhatWouldDecide) {
   const RefusalRow& row = GetParam();
-  EXPECT_NE(refusal_of(row.card, row.outputs, row.input).find(row.says), std::string::npos)
-      << refusal_of(row.card, row.outputs, row.input);
+  EXPECT_TRUE(has(refusal_of(row.card, row.outputs, row.input), row.says));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -100,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "has other tensors"},
         RefusalRow{
             "Family", card_of(Task::kUnknown, 0, Family::kDepth), {{"o", {1, 64, 64}}}, "[depth]"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 Answer decoded(const ModelCard& card, const TestTensor& tensor) {
   const TensorView view = tensor.view();

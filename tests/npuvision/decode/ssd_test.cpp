@@ -14,8 +14,7 @@ class SsdRefusal : public testing::TestWithParam<RefusalRow> {};
 
 TEST_P(SsdRefusal, SaysWhatWouldDecide) {
   const RefusalRow& row = GetParam();
-  EXPECT_NE(refusal_of(row.card, row.outputs, row.input).find(row.says), std::string::npos)
-      << refusal_of(row.card, row.outputs, row.input);
+  EXPECT_TRUE(has(refusal_of(row.card, row.outputs, row.input), row.says));
 }
 
 constexpr ElementType kLong = ElementType::kI64;
@@ -74,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
                    card_of(Task::kDetect),
                    {{"boxes", {1, 1, 5}}, {"labels", {1, 1}, kLong}, {"masks", {1, 1, 28, 28}}},
                    "of no family of models"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 Answer decoded(const std::vector<double>& rows, std::size_t labels) {
   const TestTensor tensor("o", ElementType::kF32, {1, 1, rows.size() / 7, 7}, rows);

@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "none"},
         GroupRow{"ssd", card_of(Task::kDetect, 80), {{"out", {1, 1, 100, 7}}}, "none"},
         GroupRow{"of_no_family", card_of(Task::kDetect, 3), {{"out", {1, 17, 9}}}, "none"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 class WrittenGroup : public testing::Test {
  protected:

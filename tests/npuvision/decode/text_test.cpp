@@ -19,8 +19,7 @@ class TextRefusal : public testing::TestWithParam<RefusalRow> {};
 
 TEST_P(TextRefusal, SaysWhatWouldDecide) {
   const RefusalRow& row = GetParam();
-  EXPECT_NE(refusal_of(row.card, row.outputs, row.input).find(row.says), std::string::npos)
-      << refusal_of(row.card, row.outputs, row.input);
+  EXPECT_TRUE(has(refusal_of(row.card, row.outputs, row.input), row.says));
 }
 
 ModelCard with_characters(std::vector<std::string> characters) {
@@ -54,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {{"o", {1, 1, 64, 64}}},
                    "has a pixel_threshold that is not from 0 to 1"},
         RefusalRow{"Finder", card_of(Task::kFindText), {{"o", {1, 1, 64, 64}}}, "[text-boxes]"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 Answer read_line(const std::vector<double>& values) {
   const TestTensor tensor("o", ElementType::kF32, {1, values.size() / 3, 3}, values);

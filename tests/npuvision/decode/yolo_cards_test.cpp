@@ -60,7 +60,7 @@ TEST_P(YoloCards, AreOneFamilysOrRefused) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
     found = error.what();
   }
-  EXPECT_NE(found.find(row.family), std::string::npos) << found;
+  EXPECT_TRUE(has(found, row.family));
   EXPECT_EQ(found.size() == row.family.size(), family_exists(row.family)) << found;
 }
 
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {{1, 8400, 85}},
                  {640, 640},
                  "yolox"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Refused, YoloCards,
@@ -360,7 +360,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {{1, 300, 6}},
                  {640, 640},
                  "is said not to be end to end"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 }  // namespace
 }  // namespace npu::vision

@@ -67,7 +67,7 @@ TEST(YoloEndToEnd, RefusesWhatIsNoClassOrNoScore) {
                                              {0, 0, 50, 50, 0.9F, kNaN},
                                              {0, 0, 50, 50, 16, 1}}) {
     const std::string why = refusal_of([&] { decode({row}); });
-    EXPECT_NE(why.find("of another kind"), std::string::npos) << row[4] << " " << row[5];
+    EXPECT_TRUE(has(why, "of another kind")) << row[4] << " " << row[5];
   }
 }
 
@@ -89,8 +89,7 @@ TEST(YoloObjectness, IsAFactorOfEachClass) {
 TEST(YoloObjectness, RefusesFactorsThatAreNoProbabilities) {
   for (const std::vector<double>& row :
        Rows{{100, 100, 40, 20, 310, 0.001}, {100, 100, 40, 20, 0.6, 7}}) {
-    EXPECT_NE(refusal_of([&] { decode_objectness(row); }).find("no probability"),
-              std::string::npos);
+    EXPECT_TRUE(has(refusal_of([&] { decode_objectness(row); }), "no probability"));
   }
 }
 

@@ -25,7 +25,7 @@ class YoloGridsRefuse : public testing::TestWithParam<RefusalRow> {};
 TEST_P(YoloGridsRefuse, AndSayWhatWouldDecide) {
   const RefusalRow& row = GetParam();
   const std::string said = refusal_of(row.card, row.outputs, row.input);
-  EXPECT_NE(said.find(row.says), std::string::npos) << said;
+  EXPECT_TRUE(has(said, row.says));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"AnotherTask", card_of(Task::kSemantic, 2), heads(21), "segmentation"},
         RefusalRow{"AnotherFamily", card_of(Task::kDetect, 2, Family::kYolo), heads(21),
                    "has other tensors"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 std::vector<TestTensor> filled(const std::vector<Shaped>& shapes, double value) {
   std::vector<TestTensor> tensors;
@@ -124,7 +124,7 @@ std::string refusal_of_values(const ModelCard& card, double value) {
 TEST(YoloGrids, RefuseScoresThatAreSaidToBeProbabilitiesAndAreNone) {
   ModelCard card = heads_card(Family::kYoloV5Heads, 1);
   card.raw_scores = true;
-  EXPECT_NE(refusal_of_values(card, 7).find("which is no probability"), std::string::npos);
+  EXPECT_TRUE(has(refusal_of_values(card, 7), "which is no probability"));
   EXPECT_EQ(refusal_of_values(card, 0.75), "");
   card.raw_scores.reset();
   EXPECT_EQ(refusal_of_values(card, 7), "");  // logits

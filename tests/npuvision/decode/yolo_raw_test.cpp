@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(All, YoloRawNoise,
                                          BadBox{"NegativeHeight", {10, 10, 4, -4, {1, 0}}},
                                          BadBox{"LeftOfTheFrame", {-10, 10, 10, 10, {1, 0}}},
                                          BadBox{"BelowTheFrame", {10, 700, 10, 10, {1, 0}}}),
-                         [](const auto& row) { return row.param.name; });
+                         by_name);
 
 TEST(YoloRaw, ANanScoreHidesNoOtherClass) {
   const Answer found = decode({{10, 10, 4, 4, {kNaN, 0.8F, kNaN}}});
@@ -165,7 +165,7 @@ TEST(YoloRaw, ABoxInTheLetterboxBorderIsNoObject) {
 TEST(YoloRaw, RefusesAScoreThatIsNoProbability) {
   for (const double score : {310.0, 1.7, 1.01}) {
     const std::string why = refusal_of([&] { decode({{100, 100, 50, 50, {0.02, score}}}); });
-    EXPECT_NE(why.find("which is no probability"), std::string::npos) << why;
+    EXPECT_TRUE(has(why, "which is no probability"));
   }
   EXPECT_EQ(decode({{100, 100, 50, 50, {1.0005}}}).objects.at(0).confidence, 1) << "a half's";
 }
@@ -177,8 +177,7 @@ TEST(YoloRaw, RefusesBoxesThatAreNoPixels) {
     return decoded(detector(1), tensor_of(boxes), {}, frame, {input, input}).objects.size();
   };
   const std::vector<Box> parts = {{0.5, 0.5, 0.2, 0.4, {0.9F}}, {0.98, 0.98, 0.1, 0.1, {0.1F}}};
-  EXPECT_NE(refusal_of([&] { decode_in(640, parts); }).find("and not in pixels"),
-            std::string::npos);
+  EXPECT_TRUE(has(refusal_of([&] { decode_in(640, parts); }), "and not in pixels"));
   EXPECT_EQ(decode_in(16, parts), 1U) << "a picture of a few pixels";
   EXPECT_EQ(decode_in(640, {parts[0], {300, 200, 40, 40, {0.1F}}}), 1U) << "a tiny object";
   EXPECT_EQ(decode_in(640, {parts[1]}), 0U) << "nothing is found";
@@ -191,7 +190,7 @@ TEST(YoloRaw, RefusesBoxesThatAreNoPixelsBesideALetterbox) {
   const std::string why = refusal_of([&] {
     decoded(detector(1), tensor_of(boxes), {}, wide, {640, 640});
   });
-  EXPECT_NE(why.find("and not in pixels"), std::string::npos) << why;
+  EXPECT_TRUE(has(why, "and not in pixels"));
 }
 
 TEST(YoloRaw, KeepsNothingFromTheFrameBefore) {
@@ -245,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
                     LayoutRow{"BoxesFirstFewBoxes", false, 10, 20, 0},
                     LayoutRow{"BoxesFirstPaddedRows", false, 700, 3, 9},
                     LayoutRow{"BoxesFirstHalves", false, 700, 3, 1, ElementType::kF16}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 // ---- Tasks
 
@@ -280,7 +279,7 @@ TEST(YoloPose, RefusesAVisibilityThatIsNone) {
   card.channels_first = true;
   const std::vector<double> row{50, 50, 20, 20, 0.9, 1, 2, 3};
   const std::string why = refusal_of([&] { decoded(card, tensor_of_rows({row}, true)); });
-  EXPECT_NE(why.find("no probability"), std::string::npos) << why;
+  EXPECT_TRUE(has(why, "no probability"));
 }
 
 struct AngleRow {
@@ -306,7 +305,7 @@ INSTANTIATE_TEST_SUITE_P(All, YoloAngles,
                                          AngleRow{"ThreeQuarters", 2.3561944902, -0.7853981634},
                                          AngleRow{"Many", 100, 100 - 32 * 3.14159265359},
                                          AngleRow{"Back", -2, -2 + 3.14159265359}),
-                         [](const auto& row) { return row.param.name; });
+                         by_name);
 
 // Clockwise as the frame is seen: a turn of 45 degrees leads down to the right.
 TEST(YoloOriented, EdgesEncloseTheBox) {
@@ -411,17 +410,17 @@ TEST(YoloRaw, RefusesMemoryThatEndsTooEarly) {
     return refusal_of([&] { decoder->decode(std::vector{view}, {}, {64, 64}, {}, &answer); });
   };
   view.size_bytes -= 1;
-  EXPECT_NE(refused().find("does not fit into its memory of 39 bytes"), std::string::npos);
+  EXPECT_TRUE(has(refused(), "does not fit into its memory of 39 bytes"));
   view = tensor.view();
   view.strides_bytes[1] = std::numeric_limits<std::size_t>::max() / 2;
-  EXPECT_NE(refused().find("does not fit"), std::string::npos);
+  EXPECT_TRUE(has(refused(), "does not fit"));
   view = tensor.view();
   view.dims[2] = 1;
-  EXPECT_NE(refused().find("came where the model has"), std::string::npos);
-  EXPECT_NE(refusal_of([&] {
-              decoder->decode({}, {}, {64, 64}, {}, &answer);
-            }).find("came without it"),
-            std::string::npos);
+  EXPECT_TRUE(has(refused(), "came where the model has"));
+  EXPECT_TRUE(has(refusal_of([&] {
+                    decoder->decode({}, {}, {64, 64}, {}, &answer);
+                  }),
+                  "came without it"));
 }
 
 }  // namespace
