@@ -41,8 +41,7 @@ TEST_F(Driver, HasOneVpuDevice) {
 }
 
 TEST_F(Driver, HasIntelsUuid) {
-  ze_driver_properties_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+  ze_driver_properties_t properties{ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
   ASSERT_EQ(zeDriverGetProperties(npu().driver, &properties), ZE_RESULT_SUCCESS);
   EXPECT_EQ(std::memcmp(&properties.uuid, &ze_intel_npu_driver_uuid, sizeof properties.uuid), 0);
 }
@@ -133,10 +132,8 @@ TEST_F(Device, RefusesAnUnknownStructureBehindItsProperties) {
   if (parameter_validation()) {
     GTEST_SKIP() << "the layer may answer first";
   }
-  ze_base_properties_t unknown{};
-  unknown.stype = static_cast<ze_structure_type_t>(0x7abcdef);
-  ze_device_properties_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+  ze_base_properties_t unknown{static_cast<ze_structure_type_t>(0x7abcdef)};
+  ze_device_properties_t properties{ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
   properties.pNext = &unknown;
   EXPECT_EQ(zeDeviceGetProperties(npu().device, &properties), ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
@@ -147,8 +144,7 @@ TEST_F(Device, TellsWhatItsCommandListsMayHaveChanged) {
   }
   ze_npu_core_mutable_command_list_exp_properties_t changes{
       kZeNpuCoreStypeMutableCommandListExpProperties};
-  ze_device_properties_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+  ze_device_properties_t properties{ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
   properties.pNext = &changes;
   ASSERT_EQ(zeDeviceGetProperties(npu().device, &properties), ZE_RESULT_SUCCESS);
   EXPECT_TRUE(changes.mutableCommandFlags & (kZeNpuCoreMutableCommandFlagGraphArguments |
@@ -160,8 +156,8 @@ TEST_F(Device, IsWell) {
 }
 
 TEST_F(Device, CountsTimerCyclesASecondForTheNewerProperties) {
-  ze_device_properties_t properties{};
-  properties.stype = static_cast<ze_structure_type_t>(kZeNpuCoreStypeDeviceProperties12);
+  ze_device_properties_t properties{
+      static_cast<ze_structure_type_t>(kZeNpuCoreStypeDeviceProperties12)};
   ASSERT_EQ(zeDeviceGetProperties(npu().device, &properties), ZE_RESULT_SUCCESS);
   EXPECT_GT(properties.timerResolution, npu().properties.timerResolution);
 }
@@ -171,8 +167,7 @@ TEST_F(Device, HasOneQueueGroupForComputeAndCopy) {
   ASSERT_EQ(zeDeviceGetCommandQueueGroupProperties(npu().device, &count, nullptr),
             ZE_RESULT_SUCCESS);
   ASSERT_EQ(count, 1u);
-  ze_command_queue_group_properties_t group{};
-  group.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+  ze_command_queue_group_properties_t group{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES};
   ASSERT_EQ(zeDeviceGetCommandQueueGroupProperties(npu().device, &count, &group),
             ZE_RESULT_SUCCESS);
   constexpr uint32_t kBoth =
@@ -183,19 +178,16 @@ TEST_F(Device, HasOneQueueGroupForComputeAndCopy) {
 }
 
 TEST_F(Device, ImportsAndExportsDmaBufs) {
-  ze_device_external_memory_properties_t memory{};
-  memory.stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES;
+  ze_device_external_memory_properties_t memory{
+      ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
   ASSERT_EQ(zeDeviceGetExternalMemoryProperties(npu().device, &memory), ZE_RESULT_SUCCESS);
   EXPECT_TRUE(memory.memoryAllocationImportTypes & ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF);
   EXPECT_TRUE(memory.memoryAllocationExportTypes & ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF);
 }
 
 TEST_F(Device, TellsItsGraphCompiler) {
-  if (!npu().graph_has(6)) {
-    GTEST_SKIP() << "graph extension older than 1.6";
-  }
-  ze_device_graph_properties_2_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES_2;
+  NEEDS_GRAPH_EXTENSION(6);
+  ze_device_graph_properties_2_t properties{ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES_2};
   ASSERT_EQ(npu().graph->pfnDeviceGetGraphProperties2(npu().device, &properties),
             ZE_RESULT_SUCCESS);
   EXPECT_EQ(properties.graphExtensionVersion, npu().extensions.at(ZE_GRAPH_EXT_NAME));
@@ -204,17 +196,15 @@ TEST_F(Device, TellsItsGraphCompiler) {
 }
 
 TEST_F(Device, TellsItsProfilingVersion) {
-  ze_device_profiling_data_properties_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROFILING_DATA_PROPERTIES;
+  ze_device_profiling_data_properties_t properties{
+      ZE_STRUCTURE_TYPE_DEVICE_PROFILING_DATA_PROPERTIES};
   ASSERT_EQ(npu().profiling->pfnDeviceGetProfilingDataProperties(npu().device, &properties),
             ZE_RESULT_SUCCESS);
   EXPECT_EQ(properties.extensionVersion, npu().extensions.at(ZE_PROFILING_DATA_EXT_NAME));
 }
 
 TEST_F(Device, ListsNoDriverOptionsAndRefusesABadOptionType) {
-  if (!npu().graph_has(11)) {
-    GTEST_SKIP() << "graph extension older than 1.11";
-  }
+  NEEDS_GRAPH_EXTENSION(11);
   size_t size = 1;
   EXPECT_EQ(npu().graph->pfnCompilerGetSupportedOptions(npu().device, ZE_NPU_DRIVER_OPTIONS, &size,
                                                         nullptr),
@@ -226,9 +216,7 @@ TEST_F(Device, ListsNoDriverOptionsAndRefusesABadOptionType) {
 }
 
 TEST_F(Device, SupportsTheOptionsThatItsCompilerLists) {
-  if (!npu().graph_has(11)) {
-    GTEST_SKIP() << "graph extension older than 1.11";
-  }
+  NEEDS_GRAPH_EXTENSION(11);
   const auto list = npu().graph->pfnCompilerGetSupportedOptions;
   size_t size = 0;
   ASSERT_EQ(list(npu().device, ZE_NPU_COMPILER_OPTIONS, &size, nullptr), ZE_RESULT_SUCCESS);
@@ -243,9 +231,7 @@ TEST_F(Device, SupportsTheOptionsThatItsCompilerLists) {
 }
 
 TEST_F(Device, RefusesToSayWhetherADriverOptionIsSupported) {
-  if (!npu().graph_has(11)) {
-    GTEST_SKIP() << "graph extension older than 1.11";
-  }
+  NEEDS_GRAPH_EXTENSION(11);
   EXPECT_EQ(
       npu().graph->pfnCompilerIsOptionSupported(npu().device, ZE_NPU_DRIVER_OPTIONS, "X", nullptr),
       ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);

@@ -36,9 +36,7 @@ TEST_F(Execute, NumbersInputsFirstThenOutputs) {
     b.as<float>()[i] = static_cast<float>(i) - 3.5f;
   }
   const List list = make_list();
-  ASSERT_EQ(set_arguments(graph, {a.as<>(), b.as<>(), sum.as<>(), relu.as<>()}), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(append(list, graph), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(record(list, graph, {a.as<>(), b.as<>(), sum.as<>(), relu.as<>()}), ZE_RESULT_SUCCESS);
   ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
   for (size_t i = 0; i < kTwoByTwoElements; ++i) {
     const float in = static_cast<float>(i) - 3.5f;
@@ -55,9 +53,7 @@ TEST_F(Execute, TakesPointersInsideOneAllocation) {
   auto* y = reinterpret_cast<float*>(memory.as<uint8_t>() + 2 * kOffset + kAddReluBytes);
   for (size_t i = 0; i < kAddReluElements; ++i) x[i] = static_cast<float>(i) - 24.0f;
   const List list = make_list();
-  ASSERT_EQ(set_arguments(graph, {x, y}), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(append(list, graph), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(record(list, graph, {x, y}), ZE_RESULT_SUCCESS);
   ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(std::vector<float>(y, y + kAddReluElements), add_relu_expected({x, kAddReluElements}));
 }
@@ -70,9 +66,7 @@ TEST_F(Execute, TakesDeviceMemory) {
   const Memory y = host_memory(kAddReluBytes);
   std::fill(x.as<float>(), x.as<float>() + kAddReluElements, 2.0f);
   const List list = make_list();
-  ASSERT_EQ(set_arguments(graph, {x.as<>(), y.as<>()}), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(append(list, graph), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(record(list, graph, {x.as<>(), y.as<>()}), ZE_RESULT_SUCCESS);
   ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
   EXPECT_EQ(y.as<float>()[16], 2.5f);
 }
@@ -168,9 +162,7 @@ TEST_F(Execute, RunsTwoGraphsInOneList) {
   ASSERT_EQ(set_arguments(first, {x.as<>(), middle.as<>()}), ZE_RESULT_SUCCESS);
   ASSERT_EQ(append(list, first), ZE_RESULT_SUCCESS);
   ASSERT_EQ(zeCommandListAppendBarrier(list.get(), nullptr, 0, nullptr), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(set_arguments(second, {middle.as<>(), y.as<>()}), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(append(list, second), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListClose(list.get()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(record(list, second, {middle.as<>(), y.as<>()}), ZE_RESULT_SUCCESS);
   ASSERT_EQ(run(make_queue(), list), ZE_RESULT_SUCCESS);
   const auto once = add_relu_expected({x.as<float>(), kAddReluElements});
   EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + kAddReluElements),
@@ -212,10 +204,8 @@ TEST_F(Execute, QueuesMoreListsThanTheRingHolds) {
     std::fill(input, input + kAddReluElements, static_cast<float>(i));
     lists.push_back(make_list());
     fences.push_back(make_fence(queue));
-    ASSERT_EQ(set_arguments(graph, {input, y.as<float>() + i * kAddReluElements}),
+    ASSERT_EQ(record(lists[i], graph, {input, y.as<float>() + i * kAddReluElements}),
               ZE_RESULT_SUCCESS);
-    ASSERT_EQ(append(lists[i], graph), ZE_RESULT_SUCCESS);
-    ASSERT_EQ(zeCommandListClose(lists[i].get()), ZE_RESULT_SUCCESS);
   }
   for (size_t i = 0; i < kLists; ++i) {
     ASSERT_EQ(submit(queue, lists[i], &fences[i]), ZE_RESULT_SUCCESS) << "list " << i;

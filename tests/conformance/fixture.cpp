@@ -70,6 +70,15 @@ ze_result_t allocate_shared(size_t bytes, void** out, const void* next, size_t a
   return zeMemAllocShared(npu().context, &device, &host, bytes, alignment, npu().device, out);
 }
 
+ze_result_t record(const List& list, const Graph& graph,
+                   std::initializer_list<const void*> values) {
+  ze_result_t result = set_arguments(graph, values);
+  if (result == ZE_RESULT_SUCCESS) {
+    result = append(list, graph);
+  }
+  return result == ZE_RESULT_SUCCESS ? zeCommandListClose(list.get()) : result;
+}
+
 IrWriter add_relu_ir(const float* bias) {
   IrWriter ir("add_relu");
   const auto x = ir.parameter("x", "f32", {1, 3, 4, 4});
@@ -102,9 +111,7 @@ IrWriter two_by_two_ir() {
 }
 
 AddRelu::AddRelu(Graph compiled) : graph(std::move(compiled)) {
-  require(set_arguments(graph, {x.as<>(), y.as<>()}), "pfnSetArgumentValue");
-  require(append(list, graph), "pfnAppendGraphExecute");
-  require(zeCommandListClose(list.get()), "zeCommandListClose");
+  require(record(list, graph, {x.as<>(), y.as<>()}), "recording add_relu");
   fill(-20.0f);
 }
 

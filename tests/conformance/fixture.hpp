@@ -34,6 +34,9 @@ bool parameter_validation();
 // driver.
 bool handles_are_wrapped();
 
+#define NEEDS_GRAPH_EXTENSION(minor) \
+  if (!npu().graph_has(minor)) GTEST_SKIP() << "graph extension older than 1." #minor
+
 // Every test leaves the driver's objects and the process's shared-memory descriptors as it found
 // them. What a test makes lives in its body, so it is gone when TearDown looks.
 class NpuTest : public testing::Test {
@@ -85,6 +88,8 @@ inline ze_result_t append(const List& list, const Graph& graph, ze_event_handle_
                           std::initializer_list<ze_event_handle_t> waits = {}) {
   return npu().append(list, graph, signal, waits);
 }
+// Sets the arguments, appends and closes: the first result that is not SUCCESS, or SUCCESS.
+ze_result_t record(const List& list, const Graph& graph, std::initializer_list<const void*> values);
 
 // y = max(0, x + bias[channel]); x and y are f32 [1,3,4,4]. The bias may stay at an address.
 inline constexpr float kBias[3] = {-10.0f, 0.5f, 3.0f};

@@ -59,9 +59,7 @@ TEST_F(GraphCreate, RefusesWhatIsNoElf) {
 }
 
 TEST_F(GraphCreate, RefusesADamagedElfWithALog) {
-  if (!npu().graph_has(12)) {
-    GTEST_SKIP() << "graph extension older than 1.12";
-  }
+  NEEDS_GRAPH_EXTENSION(12);
   const auto desc = graph_desc(ZE_GRAPH_FORMAT_NATIVE, kElfJunk);
   Graph graph;
   ze_graph_build_log_handle_t log = nullptr;
@@ -78,9 +76,7 @@ TEST_F(GraphCreate, RefusesADamagedElfWithALog) {
 }
 
 TEST_F(GraphCreate, WorksWithoutAskingForALog) {
-  if (!npu().graph_has(12)) {
-    GTEST_SKIP() << "graph extension older than 1.12";
-  }
+  NEEDS_GRAPH_EXTENSION(12);
   const auto buffer = add_relu_buffer();
   const std::string flags = build_flags_of(add_relu_ir());
   const auto desc = graph_desc(ZE_GRAPH_FORMAT_NGRAPH_LITE, buffer, flags.c_str());
@@ -188,29 +184,22 @@ class GraphQueries : public NpuTest {
 };
 
 TEST_F(GraphQueries, CountInputsAndOutputs) {
-  ze_graph_properties_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES;
+  ze_graph_properties_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES};
   ASSERT_EQ(npu().graph->pfnGetProperties(graph_.get(), &properties), ZE_RESULT_SUCCESS);
   EXPECT_EQ(properties.numGraphArgs, 4u);
 }
 
 TEST_F(GraphQueries, AskForInitialisationByItsOwnCall) {
-  if (!npu().graph_has(8)) {
-    GTEST_SKIP() << "graph extension older than 1.8";
-  }
-  ze_graph_properties_2_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_2;
+  NEEDS_GRAPH_EXTENSION(8);
+  ze_graph_properties_2_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_2};
   ASSERT_EQ(npu().graph->pfnGetProperties2(graph_.get(), &properties), ZE_RESULT_SUCCESS);
   EXPECT_EQ(properties.numGraphArgs, 4u);
   EXPECT_EQ(properties.initStageRequired, ZE_GRAPH_STAGE_INITIALIZE);
 }
 
 TEST_F(GraphQueries, SayThatAnIrWasCompiled) {
-  if (!npu().graph_has(12)) {
-    GTEST_SKIP() << "graph extension older than 1.12";
-  }
-  ze_graph_properties_3_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3;
+  NEEDS_GRAPH_EXTENSION(12);
+  ze_graph_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3};
   ASSERT_EQ(npu().graph->pfnGetProperties3(graph_.get(), &properties), ZE_RESULT_SUCCESS);
   constexpr uint32_t kOrigin = ZE_GRAPH_PROPERTIES_FLAG_LOADED_FROM_CACHE |
                                ZE_GRAPH_PROPERTIES_FLAG_COMPILED |
@@ -256,10 +245,8 @@ TEST_F(GraphQueries, DescribeArgumentsInputsFirst) {
 
 TEST_F(GraphQueries, AgreeInEveryVersionOfTheArgumentDescription) {
   for (uint32_t i = 0; i < 4; ++i) {
-    ze_graph_argument_properties_t first{};
-    first.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES;
-    ze_graph_argument_properties_2_t second{};
-    second.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_2;
+    ze_graph_argument_properties_t first{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES};
+    ze_graph_argument_properties_2_t second{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_2};
     ze_graph_argument_properties_3_t third{};
     ASSERT_EQ(argument(i, &third), ZE_RESULT_SUCCESS);
     ASSERT_EQ(npu().graph->pfnGetArgumentProperties(graph_.get(), i, &first), ZE_RESULT_SUCCESS);
@@ -275,8 +262,7 @@ TEST_F(GraphQueries, AgreeInEveryVersionOfTheArgumentDescription) {
 
 TEST_F(GraphQueries, DescribeMetadata) {
   for (uint32_t i = 0; i < 4; ++i) {
-    ze_graph_argument_metadata_t metadata{};
-    metadata.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_METADATA;
+    ze_graph_argument_metadata_t metadata{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_METADATA};
     ASSERT_EQ(npu().graph->pfnGraphGetArgumentMetadata(graph_.get(), i, &metadata),
               ZE_RESULT_SUCCESS);
     EXPECT_EQ(metadata.type, kExpectedArguments[i].type) << i;
@@ -292,8 +278,7 @@ TEST_F(GraphQueries, DescribeMetadata) {
 TEST_F(GraphQueries, RefuseAnArgumentThatIsNotThere) {
   ze_graph_argument_properties_3_t properties{};
   EXPECT_EQ(argument(4, &properties), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  ze_graph_argument_metadata_t metadata{};
-  metadata.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_METADATA;
+  ze_graph_argument_metadata_t metadata{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_METADATA};
   EXPECT_EQ(npu().graph->pfnGraphGetArgumentMetadata(graph_.get(), 4, &metadata),
             ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
@@ -302,16 +287,14 @@ TEST_F(GraphQueries, RefuseNullPointersAndHandles) {
   EXPECT_EQ(argument(0, nullptr), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   EXPECT_EQ(npu().graph->pfnGetProperties(graph_.get(), nullptr),
             ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-  ze_graph_properties_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES;
+  ze_graph_properties_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES};
   EXPECT_EQ(npu().graph->pfnGetProperties(nullptr, &properties),
             ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
   EXPECT_EQ(npu().graph->pfnDestroy(nullptr), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
 TEST_F(GraphQueries, RefuseAWrongStructureTypeOnlyUnderParameterValidation) {
-  ze_graph_properties_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_STRIDES;
+  ze_graph_properties_t properties{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_STRIDES};
   EXPECT_EQ(npu().graph->pfnGetProperties(graph_.get(), &properties),
             parameter_validation() ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS);
 }
@@ -327,9 +310,7 @@ TEST_F(GraphQueries, RefuseBadArgumentValues) {
 }
 
 TEST_F(GraphQueries, RefuseStridesWhereTheArgumentTakesNone) {
-  if (!npu().graph_has(15)) {
-    GTEST_SKIP() << "graph extension older than 1.15";
-  }
+  NEEDS_GRAPH_EXTENSION(15);
   const Memory memory = host_memory(kPageBytes);
   ze_graph_argument_value_strides_t strides{
       ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_STRIDES, nullptr, {1, 8, 8, 8, 8}};
@@ -340,9 +321,7 @@ TEST_F(GraphQueries, RefuseStridesWhereTheArgumentTakesNone) {
 }
 
 TEST_F(GraphQueries, SurviveEviction) {
-  if (!npu().graph_has(16)) {
-    GTEST_SKIP() << "graph extension older than 1.16";
-  }
+  NEEDS_GRAPH_EXTENSION(16);
   EXPECT_EQ(npu().graph->pfnEvict(graph_.get()), ZE_RESULT_SUCCESS);
 }
 
@@ -356,9 +335,7 @@ TEST_F(NativeBinary, IsAnElfFile) {
 }
 
 TEST_F(NativeBinary, IsTheSameAsACopyAndAsAView) {
-  if (!npu().graph_has(7)) {
-    GTEST_SKIP() << "graph extension older than 1.7";
-  }
+  NEEDS_GRAPH_EXTENSION(7);
   const Graph graph = compile(add_relu_ir());
   const auto copy = npu().native_binary(graph);
   size_t size = 0;
@@ -434,14 +411,11 @@ TEST_F(NativeBinary, IsTakenFromPagesThatOutliveTheGraph) {
 }
 
 TEST_F(NativeBinary, SaysThatItWasPreCompiled) {
-  if (!npu().graph_has(12)) {
-    GTEST_SKIP() << "graph extension older than 1.12";
-  }
+  NEEDS_GRAPH_EXTENSION(12);
   const auto blob = npu().native_binary(compile(add_relu_ir()));
   Graph graph;
   ASSERT_EQ(create_native(blob, graph), ZE_RESULT_SUCCESS);
-  ze_graph_properties_3_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3;
+  ze_graph_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3};
   ASSERT_EQ(npu().graph->pfnGetProperties3(graph.get(), &properties), ZE_RESULT_SUCCESS);
   EXPECT_TRUE(properties.flags & ZE_GRAPH_PROPERTIES_FLAG_PRE_COMPILED);
   EXPECT_FALSE(properties.flags & ZE_GRAPH_PROPERTIES_FLAG_COMPILED);
@@ -452,8 +426,7 @@ TEST_F(NativeBinary, KeepsNamesAndShapes) {
   Graph graph;
   ASSERT_EQ(create_native(blob, graph), ZE_RESULT_SUCCESS);
   for (uint32_t i = 0; i < 4; ++i) {
-    ze_graph_argument_properties_3_t properties{};
-    properties.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3;
+    ze_graph_argument_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3};
     ASSERT_EQ(npu().graph->pfnGetArgumentProperties3(graph.get(), i, &properties),
               ZE_RESULT_SUCCESS);
     EXPECT_EQ(properties.devicePrecision, kExpectedArguments[i].precision);
@@ -590,8 +563,7 @@ TEST_F(DriverCache, RemembersAnIdenticalIr) {
   }
   const Graph first = compile(add_relu_ir());
   const Graph second = compile(add_relu_ir());
-  ze_graph_properties_3_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3;
+  ze_graph_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3};
   ASSERT_EQ(npu().graph->pfnGetProperties3(second.get(), &properties), ZE_RESULT_SUCCESS);
   EXPECT_TRUE(properties.flags & ZE_GRAPH_PROPERTIES_FLAG_LOADED_FROM_CACHE);
 }

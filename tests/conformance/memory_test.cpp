@@ -32,8 +32,7 @@ const Kind kKinds[] = {
 };
 
 ze_memory_allocation_properties_t blank_properties(void* next = nullptr) {
-  ze_memory_allocation_properties_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
+  ze_memory_allocation_properties_t properties{ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
   properties.pNext = next;
   return properties;
 }

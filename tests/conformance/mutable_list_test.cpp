@@ -235,9 +235,7 @@ TEST_F(MutableList, ChangesNothingWhenOneOfSeveralIsWrong) {
 }
 
 TEST_F(MutableList, RefusesStridesWhereTheArgumentTakesNone) {
-  if (!npu().graph_has(15)) {
-    GTEST_SKIP() << "graph extension older than 1.15";
-  }
+  NEEDS_GRAPH_EXTENSION(15);
   const Changeable it;
   const uint64_t id = record(it.list, it.graph);
   ze_graph_argument_value_strides_t strides{
@@ -249,9 +247,7 @@ TEST_F(MutableList, RefusesStridesWhereTheArgumentTakesNone) {
 
 TEST_F(MutableList, TakesStridesAndForgetsThemWithTheNextPointer) {
   constexpr uint32_t kPitch = 8;  // elements from row to row, instead of 4
-  if (!npu().graph_has(15)) {
-    GTEST_SKIP() << "graph extension older than 1.15";
-  }
+  NEEDS_GRAPH_EXTENSION(15);
   if (npu().graph->pfnCompilerIsOptionSupported(npu().device, ZE_NPU_COMPILER_OPTIONS,
                                                 "NPU_ENABLE_STRIDES_FOR",
                                                 nullptr) != ZE_RESULT_SUCCESS) {

@@ -18,9 +18,7 @@ class Strides : public NpuTest {
   void SetUp() override {
     NpuTest::SetUp();
     const auto& table = *npu().graph;
-    if (!npu().graph_has(15)) {
-      GTEST_SKIP() << "graph extension older than 1.15";
-    }
+    NEEDS_GRAPH_EXTENSION(15);
     if (table.pfnCompilerIsOptionSupported(npu().device, ZE_NPU_COMPILER_OPTIONS,
                                            "NPU_ENABLE_STRIDES_FOR",
                                            nullptr) != ZE_RESULT_SUCCESS) {
@@ -44,8 +42,7 @@ class Strides : public NpuTest {
   static bool takes_strides(const Graph& graph, uint32_t index) {
     ze_graph_argument_property_strides_t strides{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTY_STRIDES,
                                                  nullptr, false};
-    ze_graph_argument_properties_3_t properties{};
-    properties.stype = ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3;
+    ze_graph_argument_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_PROPERTIES_3};
     properties.pNext = &strides;
     EXPECT_EQ(npu().graph->pfnGetArgumentProperties3(graph.get(), index, &properties),
               ZE_RESULT_SUCCESS);

@@ -13,9 +13,7 @@ class Weightless : public NpuTest {
  protected:
   void SetUp() override {
     NpuTest::SetUp();
-    if (!npu().graph_has(11)) {
-      GTEST_SKIP() << "graph extension older than 1.11";
-    }
+    NEEDS_GRAPH_EXTENSION(11);
     if (npu().graph->pfnCompilerIsOptionSupported(npu().device, ZE_NPU_COMPILER_OPTIONS,
                                                   "NPU_MODEL_SERIALIZER_VERSION",
                                                   "NO_WEIGHTS_COPY") != ZE_RESULT_SUCCESS) {
@@ -112,8 +110,7 @@ class InputHash : public Weightless {
     const ze_graph_input_hash_t link{ZE_STRUCTURE_TYPE_GRAPH_INPUT_HASH, nullptr, hash};
     Graph graph;
     EXPECT_EQ(create(buffer_with(address), kOption, graph, &link), ZE_RESULT_SUCCESS) << npu().log;
-    ze_graph_properties_3_t properties{};
-    properties.stype = ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3;
+    ze_graph_properties_3_t properties{ZE_STRUCTURE_TYPE_GRAPH_PROPERTIES_3};
     EXPECT_EQ(npu().graph->pfnGetProperties3(graph.get(), &properties), ZE_RESULT_SUCCESS);
     return (properties.flags & ZE_GRAPH_PROPERTIES_FLAG_LOADED_FROM_CACHE) != 0;
   }

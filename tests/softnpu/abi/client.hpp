@@ -7,6 +7,7 @@
 
 #include "support/bare/ir_writer.hpp"
 #include "support/bare/npu.hpp"
+#include "support/expect.hpp"
 
 namespace softnpu_test {
 

@@ -70,13 +70,9 @@ TEST_F(DriverCache, SaysWhatItDid) {
     EXPECT_EQ(cache_memory(client).total, uint64_t{4} << 30);
     EXPECT_EQ(cache_memory(client).allocated, 0u);
     EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
-    EXPECT_NE(client.log.find("ZE DynamicCaching cache_status_t: cache_status_t::stored"),
-              std::string::npos)
-        << client.log;
+    EXPECT_TRUE(has(client.log, "ZE DynamicCaching cache_status_t: cache_status_t::stored"));
     EXPECT_EQ(origin(client, sample_buffer()), kFromCache);
-    EXPECT_NE(client.log.find("ZE DynamicCaching cache_status_t: cache_status_t::found"),
-              std::string::npos)
-        << client.log;
+    EXPECT_TRUE(has(client.log, "ZE DynamicCaching cache_status_t: cache_status_t::found"));
     EXPECT_GT(cache_memory(client).allocated, 0u);
   });
 }

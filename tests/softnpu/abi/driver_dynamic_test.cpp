@@ -138,7 +138,7 @@ TEST_F(Dynamic, SurvivesItsNativeBinary) {
 
 TEST_F(Dynamic, NeedsABound) {
   EXPECT_EQ(open(rows_ir("?,4")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  EXPECT_NE(client_.log.find("upper bound is missing: \"x\""), std::string::npos) << client_.log;
+  EXPECT_TRUE(has(client_.log, "upper bound is missing: \"x\""));
 }
 
 struct Batch {
@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(Driver, BatchMode,
                                          Batch{"fixed_plugin", "3,4", "PLUGIN", 2, 1},
                                          Batch{"fixed_auto", "3,4", "AUTO", 2, 1},
                                          Batch{"one_plugin", "1,4", "PLUGIN", 2, 1}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 // Two inputs are more than the mode divides.
 TEST_F(Dynamic, BatchOfSeveralInputsIsTheCompilers) {
@@ -181,7 +181,7 @@ TEST_F(Dynamic, BatchOfSeveralInputsIsTheCompilers) {
   ir.result(ir.binary("Add", x, ir.parameter("bias", "f32", {3, 4})), "y");
   const std::string xml = ir.xml();
   EXPECT_EQ(open(xml, batch_mode("PLUGIN")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  EXPECT_NE(client_.log.find("NPU_BATCH_MODE"), std::string::npos) << client_.log;
+  EXPECT_TRUE(has(client_.log, "NPU_BATCH_MODE"));
   ASSERT_EQ(open(xml, batch_mode("AUTO")), ZE_RESULT_SUCCESS) << client_.log;
   EXPECT_EQ(properties(0).dims[0], 3u);
 }

@@ -97,8 +97,7 @@ TEST_P(DestroyedInFlight, IsCountedWhereNobodyIsStrict) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Driver, DestroyedInFlight, testing::ValuesIn(kWays),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(Driver, DestroyedInFlight, testing::ValuesIn(kWays), by_name);
 
 class Lifetimes : public InChild {};
 
@@ -188,9 +187,9 @@ TEST_F(Lifetimes, AreToldInTheTraceOfTheCallThatEndsTheProcess) {
   std::string last;
   while (std::getline(file, line)) last = line;
   std::remove(trace.c_str());
-  EXPECT_NE(last.find("\"call\":\"zeFenceDestroy\""), std::string::npos) << last;
-  EXPECT_NE(last.find("\"early_destroy\":\"fence 0x"), std::string::npos) << last;
-  EXPECT_NE(last.find("is used by job 1 of list 0x"), std::string::npos) << last;
+  EXPECT_TRUE(has(last, "\"call\":\"zeFenceDestroy\""));
+  EXPECT_TRUE(has(last, "\"early_destroy\":\"fence 0x"));
+  EXPECT_TRUE(has(last, "is used by job 1 of list 0x"));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST_P(BadIrs, AreRefusedWithAReason) {
   Graph graph;
   EXPECT_EQ(client_.compile_ir(classic_buffer(kCompiler, xml, sample_ir().weights()), graph),
             ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  EXPECT_NE(client_.log.find(GetParam().told), std::string::npos) << client_.log;
+  EXPECT_TRUE(has(client_.log, GetParam().told));
   EXPECT_TRUE(graph == nullptr);
 }
 
@@ -115,14 +115,14 @@ INSTANTIATE_TEST_SUITE_P(
                     BadIr{"weights_too_short", "size=\"16\"", "size=\"1600\"", "cannot be read"},
                     BadIr{"string_input", "shape=\"1,4\" element_type=\"f32\"",
                           "shape=\"1,4\" element_type=\"string\"", "compiler"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST_F(Driver, TellsTheThreadsLastFailure) {
   Graph graph;
   EXPECT_EQ(client_.create("garbage", ZE_GRAPH_FORMAT_NATIVE, graph, nullptr),
             ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
   EXPECT_EQ(client_.last_log(), client_.log);
-  EXPECT_NE(client_.log.find("ELF"), std::string::npos);
+  EXPECT_TRUE(has(client_.log, "ELF"));
 }
 
 // Damage anywhere: the driver refuses or takes it, and goes on working.
@@ -217,7 +217,7 @@ TEST_F(Profiled, LayersAreMeasuredWhereTheGraphWasCompiledForIt) {
 
 TEST_F(Driver, ListsTheLayersThatItTakes) {
   const std::string layers = client_.supported_layers(sample_buffer());
-  EXPECT_NE(layers.find("<sum>"), std::string::npos) << layers;
+  EXPECT_TRUE(has(layers, "<sum>"));
 }
 
 // Runs `child` in a new process, because the driver reads its environment once. Its exit code.

@@ -61,7 +61,7 @@ TEST_F(RealCompiler, RefusesWithItsResultAndLog) {
     EXPECT_EQ(client.log, "");
     EXPECT_EQ(compile(client, sample_buffer(), "--config NPU_MAGIC=\"1\""),
               ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    EXPECT_NE(client.log.find("NPU_MAGIC"), std::string::npos) << client.log;
+    EXPECT_TRUE(has(client.log, "NPU_MAGIC"));
   });
 }
 
@@ -74,7 +74,7 @@ TEST_F(RealCompiler, ListsTheLayers) {
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "pfnQueryNetworkCreate2 returned OUT_OF_HOST_MEMORY");
     }
-    EXPECT_NE(client.supported_layers(buffer).find("<sum>"), std::string::npos);
+    EXPECT_TRUE(has(client.supported_layers(buffer), "<sum>"));
   });
 }
 
@@ -100,7 +100,7 @@ TEST_F(RealCompiler, ThatIsMissingIsOneErrorThatSaysWhereItComesFrom) {
   const auto expect_told = [this](const std::string& library, const char* part) {
     expect_no_fault_with(library, "", [part](Client& client) {
       EXPECT_EQ(compile(client, sample_buffer()), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-      EXPECT_NE(client.log.find(part), std::string::npos) << client.log;
+      EXPECT_TRUE(has(client.log, part));
     });
   };
   expect_told("", "scripts/setup-compiler.sh");
@@ -112,7 +112,7 @@ TEST_F(RealCompiler, ThatIsMissingIsOneErrorThatSaysWhereItComesFrom) {
 TEST_F(RealCompiler, IsStartedAgainAfterItEnded) {
   expect_no_fault_with(program_, "vclExecutableCreate:ABORT@1", [](Client& client) {
     EXPECT_EQ(compile(client, sample_buffer()), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    EXPECT_NE(client.log.find("it ended without an answer"), std::string::npos) << client.log;
+    EXPECT_TRUE(has(client.log, "it ended without an answer"));
     EXPECT_EQ(started_process(), 0);
     EXPECT_EQ(compile(client, sample_buffer()), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     EXPECT_EQ(started_process(), 0);

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string>
 
+#include "support/expect.hpp"
+
 // Under names of the test's own: older headers lack the functions, newer ones give their tables a
 // type.
 extern "C" {
@@ -82,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"zes_engine_1_4", &fill_zes_engine, 4, 2},
                     Row{"zes_engine_1_7", &fill_zes_engine, 7, 3},
                     Row{"zes_device_1_5", &fill_zes_device, 5, 36}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(Tables, FitTheHeadersThatThisWasBuiltWith) {
   const auto slots = [](Fill fill, uint32_t minor) {

@@ -64,15 +64,10 @@ INSTANTIATE_TEST_SUITE_P(Graph, EveryVersion, testing::Range(5u, 17u),
                          [](const auto& row) { return "as_1_" + std::to_string(row.param); });
 
 // A function and the version that brought it.
-struct Newer {
-  const char* name;
+struct Newer : Named {
   uint32_t since;
   ze_result_t (*call)(Client& client);
 };
-
-void PrintTo(const Newer& row, std::ostream* out) {
-  *out << row.name;
-}
 
 const Newer kNewer[] = {
     {"pfnDeviceGetGraphProperties2", 6,
@@ -122,8 +117,7 @@ TEST_P(NewerSlot, EndsTheProcessByNameBeforeItsVersion) {
                   std::to_string(GetParam().since - 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(Graph, NewerSlot, testing::ValuesIn(kNewer),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(Graph, NewerSlot, testing::ValuesIn(kNewer), by_name);
 
 // Flags that a graph made from a native binary reports.
 struct NativeFlags {
@@ -191,17 +185,12 @@ INSTANTIATE_TEST_SUITE_P(Graph, CacheQuery, testing::Values(5u, 9u, 10u, 16u),
                          [](const auto& row) { return "as_1_" + std::to_string(row.param); });
 
 // How arguments are named to a compiler.
-struct Naming {
-  const char* name;
+struct Naming : Named {
   ze_graph_compiler_version_info_t compiler;
   bool ir_says_index;
   const char* flags;
   ze_result_t result;
 };
-
-void PrintTo(const Naming& row, std::ostream* out) {
-  *out << row.name;
-}
 
 class CompilerVersions : public testing::TestWithParam<Naming> {};
 
@@ -250,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Naming{"the_results_own_name", {5, 8}, true, kResultsName, kRefused},
                     Naming{"an_output_of_one", {5, 8}, true, kNumbered, kRefused},
                     Naming{"no_such_precision", {7, 5}, false, kWrongPrecision, kRefused}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 }  // namespace
 }  // namespace softnpu_test

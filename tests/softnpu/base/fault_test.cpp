@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "abi/entry.hpp"
+#include "support/expect.hpp"
 
 namespace softnpu::fault {
 namespace {
@@ -73,15 +74,15 @@ TEST_F(Fault, TakesAResultInEverySpelling) {
 }
 
 TEST_F(Fault, SaysWhatIsWrongWithAnItem) {
-  EXPECT_NE(first_error("testWork").find("is not <call>:<result>@<n>"), std::string::npos);
-  EXPECT_NE(first_error("testWork:UNKNOWN").find("is not <call>:<result>@<n>"), std::string::npos);
-  EXPECT_NE(first_error("testWork:BAD@1").find("is not a failing ze_result_t"), std::string::npos);
-  EXPECT_NE(first_error("testWork:SUCCESS@1").find("is not a failing"), std::string::npos);
-  EXPECT_NE(first_error("testWork:0@1").find("is not a failing"), std::string::npos);
-  EXPECT_NE(first_error("testWork:UNKNOWN@0").find("counted from 1"), std::string::npos);
-  EXPECT_NE(first_error("testWork:UNKNOWN@+").find("counted from 1"), std::string::npos);
-  EXPECT_NE(first_error("testPlay:UNKNOWN@1").find("no call of that name"), std::string::npos);
-  EXPECT_NE(first_error("testWork:POISON@1").find("POISON is for"), std::string::npos);
+  EXPECT_TRUE(has(first_error("testWork"), "is not <call>:<result>@<n>"));
+  EXPECT_TRUE(has(first_error("testWork:UNKNOWN"), "is not <call>:<result>@<n>"));
+  EXPECT_TRUE(has(first_error("testWork:BAD@1"), "is not a failing ze_result_t"));
+  EXPECT_TRUE(has(first_error("testWork:SUCCESS@1"), "is not a failing"));
+  EXPECT_TRUE(has(first_error("testWork:0@1"), "is not a failing"));
+  EXPECT_TRUE(has(first_error("testWork:UNKNOWN@0"), "counted from 1"));
+  EXPECT_TRUE(has(first_error("testWork:UNKNOWN@+"), "counted from 1"));
+  EXPECT_TRUE(has(first_error("testPlay:UNKNOWN@1"), "no call of that name"));
+  EXPECT_TRUE(has(first_error("testWork:POISON@1"), "POISON is for"));
 }
 
 TEST_F(Fault, KeepsTheGoodItemsOfAListWithABadOne) {
@@ -115,8 +116,8 @@ TEST_F(Fault, CountsFromZeroAfterEverySpecification) {
   results_of_calls(3);
   destroy_entry(0);
   const std::string counts = call_counts();
-  EXPECT_NE(counts.find("testWork 3"), std::string::npos) << counts;
-  EXPECT_NE(counts.find("testDestroy 1"), std::string::npos) << counts;
+  EXPECT_TRUE(has(counts, "testWork 3"));
+  EXPECT_TRUE(has(counts, "testDestroy 1"));
   set("");
   EXPECT_EQ(call_counts(), "");
 }

@@ -8,6 +8,7 @@
 #include <openvino/op/result.hpp>
 
 #include "base/failure.hpp"
+#include "support/expect.hpp"
 
 namespace softnpu {
 namespace {
@@ -47,9 +48,7 @@ TEST_P(AutoPads, AreTakenAsByIntels) {
     ADD_FAILURE() << "taken";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.result(), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    EXPECT_NE(std::string(failure.what()).find("Convolution 'first' uses auto_pad=SAME_UPPER"),
-              std::string::npos)
-        << failure.what();
+    EXPECT_TRUE(has(failure.what(), "Convolution 'first' uses auto_pad=SAME_UPPER"));
   }
 }
 
@@ -73,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"varies_no_strides", kTall, {8, 4, 3, 3}, {1, 1}, kUpper, true},
         Row{"varies_lower", kTall, {8, 4, 3, 3}, {2, 2}, kLower, true},
         Row{"batch_varies", {{1, 4}, 4, 32, 32}, {8, 4, 3, 3}, {2, 2}, kUpper, true}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 }  // namespace
 }  // namespace softnpu

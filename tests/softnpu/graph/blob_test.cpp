@@ -12,6 +12,7 @@
 
 #include "base/failure.hpp"
 #include "graph/image.hpp"
+#include "support/expect.hpp"
 
 namespace softnpu {
 namespace {
@@ -205,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(
         Lie{"weights_one_byte_too_long", kWeightsHeader + offsetof(Elf64_Shdr, sh_size), 101},
         Lie{"weights_of_many_gigabytes", kWeightsHeader + offsetof(Elf64_Shdr, sh_size),
             uint64_t{1} << 40}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(Runtime, IsOpenVinosUnlessAnotherIsAskedFor) {
   EXPECT_GE(runtime_version().major, 2026u);

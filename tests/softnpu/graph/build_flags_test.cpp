@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/failure.hpp"
+#include "support/expect.hpp"
 
 namespace softnpu {
 namespace {
@@ -52,8 +53,7 @@ TEST_P(BadBuildFlags, AreRefusedByName) {
     FAIL() << "accepted";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.result(), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    EXPECT_NE(std::string(failure.what()).find(GetParam().told), std::string::npos)
-        << failure.what();
+    EXPECT_TRUE(has(failure.what(), GetParam().told));
   }
 }
 
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"only_a_word", "--config hello", "hello"},
         Row{"config_glued_on", "--configPERF_COUNT", "--configPERF_COUNT"},
         Row{"threads_no_number", "--config COMPILATION_NUM_THREADS=\"many\"", "many"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 /// As Intel's compiler 8.4 says it.
 TEST(BuildFlags, KnowStridesFromPlatform4000On) {
@@ -84,8 +84,8 @@ TEST(BuildFlags, KnowStridesFromPlatform4000On) {
   EXPECT_THROW(parse_build_flags(kText, kDefaultCompiler, 3720), Failure);
   EXPECT_TRUE(is_option_supported("NPU_ENABLE_STRIDES_FOR", "", kDefaultCompiler, 5010));
   EXPECT_FALSE(is_option_supported("NPU_ENABLE_STRIDES_FOR", "", kDefaultCompiler, 3720));
-  EXPECT_EQ(supported_options(kDefaultCompiler, 3720).find("STRIDES"), std::string::npos);
-  EXPECT_NE(supported_options(kDefaultCompiler, 4000).find("STRIDES"), std::string::npos);
+  EXPECT_FALSE(has(supported_options(kDefaultCompiler, 3720), "STRIDES"));
+  EXPECT_TRUE(has(supported_options(kDefaultCompiler, 4000), "STRIDES"));
 }
 
 TEST(BuildFlags, KnowTheOldPrefixesAndNames) {
@@ -140,15 +140,15 @@ INSTANTIATE_TEST_SUITE_P(
         Learnt{"strides", {7, 5}, {7, 4}, "NPU_ENABLE_STRIDES_FOR", "x"},
         Learnt{"qdq", {7, 20}, {7, 19}, "NPU_QDQ_OPTIMIZATION", "YES"},
         Learnt{"turbo", {7, 21}, {7, 20}, "NPU_TURBO", "YES"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(CompilerOptions, AreAskedForUnderTodaysNames) {
-  EXPECT_EQ(supported_options({3, 9}).find("VPU"), std::string::npos);
+  EXPECT_FALSE(has(supported_options({3, 9}), "VPU"));
   EXPECT_TRUE(is_option_supported("NPU_PLATFORM", "", {3, 9}));
   EXPECT_TRUE(is_option_supported("VPUX_PLATFORM", "", {3, 9}));
   EXPECT_FALSE(is_option_supported("NPU_TILES", "", {5, 3}));
   EXPECT_TRUE(is_option_supported("NPU_DPU_GROUPS", "", {5, 3}));
-  EXPECT_EQ(supported_options({7, 20}).find("NPU_TURBO"), std::string::npos);
+  EXPECT_FALSE(has(supported_options({7, 20}), "NPU_TURBO"));
 }
 
 // Values as Intel's compiler 8.4 takes (or refuses) them on 4000.
@@ -220,7 +220,7 @@ TEST(Options, AreSupportedByNameAndValue) {
 TEST(Options, AreListedOnce) {
   const std::string list = supported_options();
   EXPECT_EQ(list.find("PERF_COUNT"), list.rfind("PERF_COUNT"));
-  EXPECT_NE(list.find("PERF_COUNT"), std::string::npos);
+  EXPECT_TRUE(has(list, "PERF_COUNT"));
 }
 
 }  // namespace

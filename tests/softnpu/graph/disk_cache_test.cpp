@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/expect.hpp"
+
 namespace softnpu {
 namespace {
 
@@ -104,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Damage{"only_a_digest",
                            [](const fs::path& file) { fs::resize_file(file, 32); }},
                     Damage{"empty", [](const fs::path& file) { fs::resize_file(file, 0); }}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST_F(DiskCacheTest, TakesAwayWhatWasNotUsedForLongest) {
   DiskCache cache(folder_, 2 * (100 + kDigestBytes));

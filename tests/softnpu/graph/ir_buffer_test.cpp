@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/failure.hpp"
+#include "support/expect.hpp"
 
 namespace softnpu {
 namespace {
@@ -93,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"xml_over_the_end", {.xml_size = 17}, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE},
         Row{"endless_weights", {.weights_size = UINT64_MAX}, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE},
         Row{"bytes_behind_the_weights", {.weights_size = 2}, ZE_RESULT_SUCCESS}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 }  // namespace
 }  // namespace softnpu

@@ -12,6 +12,7 @@
 
 #include "base/failure.hpp"
 #include "graph/ir_buffer.hpp"
+#include "support/expect.hpp"
 
 namespace softnpu {
 namespace {
@@ -95,8 +96,8 @@ TEST_P(Spellings, AreAllRead) {
   const std::string address = std::to_string(reinterpret_cast<uintptr_t>(kValues));
   const Bytes buffer = buffer_of("", model_of(by_address(GetParam().attribute(address))));
   const WeightlessIr ir = read_weightless(buffer, kDefaultCompiler);
-  EXPECT_NE(ir.xml.find("offset=\"0\" size=\"16\""), std::string::npos) << ir.xml;
-  EXPECT_EQ(ir.xml.find("WeightsPointerAttribute"), std::string::npos) << ir.xml;
+  EXPECT_TRUE(has(ir.xml, "offset=\"0\" size=\"16\""));
+  EXPECT_FALSE(has(ir.xml, "WeightsPointerAttribute"));
   const Bytes weights = all_of(ir.weights);
   ASSERT_EQ(weights.size(), sizeof kValues);
   EXPECT_EQ(std::memcmp(weights.data(), kValues, sizeof kValues), 0);
@@ -126,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
               return "<attribute name=\"fused_names\" value=\"c\"/><attribute ms=\"16\" mp=\"" + a +
                      "\" name=\"WeightsPointerAttribute\"/>";
             }}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(Weightless, MayBeMixed) {
   const std::string copied =
@@ -135,8 +136,8 @@ TEST(Weightless, MayBeMixed) {
   const WeightlessIr ir = read_weightless(buffer, kDefaultCompiler);
   const Bytes weights = all_of(ir.weights);
   EXPECT_EQ(std::memcmp(weights.data(), "..abc", 5), 0);
-  EXPECT_NE(ir.xml.find("offset=\"2\" size=\"3\""), std::string::npos);
-  EXPECT_NE(ir.xml.find("offset=\"64\" size=\"16\""), std::string::npos) << ir.xml;
+  EXPECT_TRUE(has(ir.xml, "offset=\"2\" size=\"3\""));
+  EXPECT_TRUE(has(ir.xml, "offset=\"64\" size=\"16\""));
   ASSERT_EQ(weights.size(), 80u);
   EXPECT_EQ(std::memcmp(weights.data() + 64, kValues, 16), 0);
 }
@@ -149,7 +150,7 @@ TEST(Weightless, ReachesTheBodiesOfSubGraphs) {
   const Bytes buffer = buffer_of("", model_of(nested));
   const WeightlessIr ir = read_weightless(buffer, kDefaultCompiler);
   EXPECT_EQ(ir.weights.size_bytes(), 16u);
-  EXPECT_EQ(ir.xml.find("WeightsPointerAttribute"), std::string::npos);
+  EXPECT_FALSE(has(ir.xml, "WeightsPointerAttribute"));
 }
 
 TEST(Weightless, TakesSharedConstantsOnce) {
@@ -168,7 +169,7 @@ TEST(Weightless, MayHaveAnEmptyConstant) {
     ASSERT_EQ(result_of(buffer_of("", model_of(empty)), &told), ZE_RESULT_SUCCESS) << told;
     const WeightlessIr ir = read_weightless(buffer_of("", model_of(empty)), kDefaultCompiler);
     EXPECT_EQ(ir.weights.size_bytes(), 0u);
-    EXPECT_NE(ir.xml.find("offset=\"0\" size=\"0\""), std::string::npos) << ir.xml;
+    EXPECT_TRUE(has(ir.xml, "offset=\"0\" size=\"0\""));
   }
 }
 
@@ -178,8 +179,8 @@ TEST(Weightless, IsTakenForVersion48WhereTheOptionIsMissing) {
     FAIL() << "accepted";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.result(), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    EXPECT_NE(std::string(failure.what()).find("48.0"), std::string::npos) << failure.what();
-    EXPECT_NE(std::string(failure.what()).find("NO_WEIGHTS_COPY"), std::string::npos);
+    EXPECT_TRUE(has(failure.what(), "48.0"));
+    EXPECT_TRUE(has(failure.what(), "NO_WEIGHTS_COPY"));
   }
 }
 
@@ -188,7 +189,7 @@ TEST(Weightless, IsForOneCompilerVersion) {
   const Bytes buffer = buffer_of(header_for("", xml), "", xml, {7, 6});
   std::string told;
   EXPECT_EQ(result_of(buffer, &told), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-  EXPECT_NE(told.find("7.6"), std::string::npos) << told;
+  EXPECT_TRUE(has(told, "7.6"));
 }
 
 // A header whose numbers lie.
@@ -226,22 +227,17 @@ INSTANTIATE_TEST_SUITE_P(
         HeaderLie{"model_far_away", [](Header& h) { h.model_offset = UINT64_MAX; }},
         HeaderLie{"model_ends_early", [](Header& h) { h.model_size -= 10; }, kNoXml},
         HeaderLie{"no_model", [](Header& h) { h.model_size = 0; }, kNoXml}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(Weightless, MayNotBeShorterThanItsHeader) {
   EXPECT_EQ(result_of(Bytes(47)), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
 
 // A constant that cannot be.
-struct ConstantLie {
-  const char* name;
+struct ConstantLie : Named {
   std::string layer;
   const char* told;
 };
-
-void PrintTo(const ConstantLie& lie, std::ostream* out) {
-  *out << lie.name;
-}
 
 class LyingConstant : public testing::TestWithParam<ConstantLie> {};
 
@@ -249,7 +245,7 @@ TEST_P(LyingConstant, IsRefusedByName) {
   std::string told;
   EXPECT_EQ(result_of(buffer_of("abcd", model_of(GetParam().layer)), &told),
             ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  EXPECT_NE(told.find(GetParam().told), std::string::npos) << told;
+  EXPECT_TRUE(has(told, GetParam().told));
 }
 
 std::string with_pointer(const std::string& mp, const std::string& ms) {
@@ -302,7 +298,7 @@ INSTANTIATE_TEST_SUITE_P(
                              "size=\"4\"",
                              ""),
                     "reaches past"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 // Pages whose second one cannot be read.
 TEST(Weightless, StopsWhereTheClientsMemoryEnds) {
@@ -314,7 +310,7 @@ TEST(Weightless, StopsWhereTheClientsMemoryEnds) {
   std::string told;
   EXPECT_EQ(result_of(buffer_of("", model_of(by_address(pointer_to(pages + page - 8, 16)))), &told),
             ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  EXPECT_NE(told.find("can be read"), std::string::npos) << told;
+  EXPECT_TRUE(has(told, "can be read"));
   EXPECT_EQ(result_of(buffer_of("", model_of(by_address(pointer_to(pages + page - 16, 16))))),
             ZE_RESULT_SUCCESS);
   ::munmap(pages, 2 * page);
