@@ -33,8 +33,18 @@ std::size_t entries_of(const char* folder) {
 
 }  // namespace
 
-ElementHarness::ElementHarness(const char* factory,
-                               const std::function<void(GstElement*)>& configure)
+Configure with(Configure configure,
+               const std::vector<std::pair<std::string, std::string>>& properties) {
+  return [configure = std::move(configure), properties](GstElement* element) {
+    configure(element);
+    for (const auto& [name, value] : properties) {
+      gst_util_set_object_arg(G_OBJECT(element), name.c_str(), value.c_str());
+    }
+  };
+}
+
+ElementHarness::ElementHarness(const char* factory, const Configure& configure,
+                               const std::string& caps)
     : element_(gst_element_factory_make(factory, nullptr)), bus_(gst_bus_new()) {
   if (!element_) throw std::runtime_error(std::string("no element ") + factory);
   gst_object_ref_sink(element_);
@@ -43,6 +53,9 @@ ElementHarness::ElementHarness(const char* factory,
     configure(element_);
   }
   harness_ = gst_harness_new_with_element(element_, "sink", "src");
+  if (!caps.empty()) {
+    set_caps(caps);
+  }
 }
 
 ElementHarness::~ElementHarness() {
@@ -90,6 +103,12 @@ std::vector<std::string> ElementHarness::messages(GstMessageType type) const {
   return take_messages(bus_, type);
 }
 
+std::string ElementHarness::only_message(GstMessageType type) const {
+  const std::vector<std::string> told = messages(type);
+  EXPECT_EQ(told.size(), 1u);
+  return told.empty() ? "" : told[0];
+}
+
 bool soon(const std::function<bool()>& is_so) {
   constexpr gint64 kPatienceUs = 30 * G_USEC_PER_SEC;
   const gint64 end = g_get_monotonic_time() + kPatienceUs;
@@ -118,8 +137,7 @@ std::vector<std::string> take_messages(GstBus* bus, GstMessageType type) {
   return texts;
 }
 
-std::vector<std::string> errors_before_ready(const char* factory,
-                                             const std::function<void(GstElement*)>& configure) {
+std::vector<std::string> errors_before_ready(const char* factory, const Configure& configure) {
   const ObjectRef<GstElement> element(
       GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make(factory, nullptr))));
   const ObjectRef<GstBus> bus(gst_bus_new());

@@ -8,10 +8,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/refs.hpp"
 #include "gst/frames.hpp"
+#include "support/expect.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiny_ir.hpp"
 
@@ -21,11 +23,17 @@ using npu::test::grey_ir;
 using npu::test::pixels_ir;
 using npu::test::TempDir;
 
-/// Makes an element and lets `configure` set its properties before it starts.
+using Configure = std::function<void(GstElement*)>;
+
+/// Sets these properties, too.
+Configure with(Configure configure,
+               const std::vector<std::pair<std::string, std::string>>& properties);
+
+/// Makes an element, lets `configure` set its properties before it starts, and sends it `caps`.
 class ElementHarness {
  public:
-  explicit ElementHarness(const char* factory,
-                          const std::function<void(GstElement*)>& configure = {});
+  explicit ElementHarness(const char* factory, const Configure& configure = {},
+                          const std::string& caps = {});
   ~ElementHarness();
   ElementHarness(const ElementHarness&) = delete;
   ElementHarness& operator=(const ElementHarness&) = delete;
@@ -47,6 +55,8 @@ class ElementHarness {
   std::string stat_text(const char* field) const;
   /// The texts of all messages of the type, oldest first; each is told once.
   std::vector<std::string> messages(GstMessageType type) const;
+  /// There must be exactly one.
+  std::string only_message(GstMessageType type) const;
   /// How many compilations the element has told to be complete since the last call. In between it
   /// tells of each second that one takes.
   std::size_t compilations() const;
@@ -68,8 +78,7 @@ guint64 stat_of(GstElement* element, const char* field);
 std::vector<std::string> take_messages(GstBus* bus, GstMessageType type);
 
 /// The errors of an element that cannot go to READY; empty when it can.
-std::vector<std::string> errors_before_ready(const char* factory,
-                                             const std::function<void(GstElement*)>& configure);
+std::vector<std::string> errors_before_ready(const char* factory, const Configure& configure);
 
 /// "video/x-raw,format=RGB,width=8,height=8,framerate=30/1"
 std::string caps_of(const char* format, int width, int height);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "meta/npumeta.h"
+#include "support/expect.hpp"
 #include "support/temp_dir.hpp"
 
 namespace gstnpu_test {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "frames/frame_description.hpp"
+#include "support/expect.hpp"
 
 namespace gstnpu {
 namespace {
@@ -127,21 +128,20 @@ INSTANTIATE_TEST_SUITE_P(
                     TiledRow{"old_form", "video/x-raw(memory:DMABuf),format=NV12", "", false},
                     TiledRow{"ordinary", "video/x-raw,format=NV12", "", false},
                     TiledRow{"any", "ANY", "", false}, TiledRow{"empty", "EMPTY", "", false}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(CureOfTiles, NamesThePipelineThatHelps) {
-  EXPECT_NE(cure_of_tiles("NV12:0x0100000000000002")
-                .find("vapostproc ! video/x-raw(memory:DMABuf),drm-format=NV12\""),
-            std::string::npos);
+  EXPECT_TRUE(has(cure_of_tiles("NV12:0x0100000000000002"),
+                  "vapostproc ! video/x-raw(memory:DMABuf),drm-format=NV12\""));
 }
 
 TEST(CureOfTiles, NamesNv12ForFormatsThatAreNotTakenAtAll) {
-  EXPECT_NE(cure_of_tiles("NV15:0x0100000000000002").find("drm-format=NV12\""), std::string::npos);
+  EXPECT_TRUE(has(cure_of_tiles("NV15:0x0100000000000002"), "drm-format=NV12\""));
 }
 
 #if GST_CHECK_VERSION(1, 24, 0)
 TEST(CureOfTiles, KeepsAFormatThatIsTaken) {
-  EXPECT_NE(cure_of_tiles("XR24:0x0100000000000002").find("drm-format=XR24\""), std::string::npos);
+  EXPECT_TRUE(has(cure_of_tiles("XR24:0x0100000000000002"), "drm-format=XR24\""));
 }
 #endif
 
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
                  GST_VIDEO_FORMAT_NV12, ColorMatrix::kBT2020, ColorRange::kLimited}
 #endif
         ),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 class Unreadable : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 

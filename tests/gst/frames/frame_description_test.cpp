@@ -7,6 +7,7 @@
 #include <npucore/error.hpp>
 
 #include "common/refs.hpp"
+#include "support/expect.hpp"
 
 namespace gstnpu {
 namespace {
@@ -81,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         FormatRow{"ABGR", GST_VIDEO_FORMAT_ABGR, 5, 3, {{20, 3}}, {20}},
         FormatRow{"GRAY8", GST_VIDEO_FORMAT_GRAY8, 5, 3, {{8, 3}}, {5}},
         FormatRow{"GRAY16_LE", GST_VIDEO_FORMAT_GRAY16_LE, 5, 3, {{12, 3}}, {10}}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(ReadableFormats, AreAllOfNpucoreByTheirNames) {
   for (const npu::PixelFormat format : npu::pixel_formats()) {
@@ -179,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(
                              npu::ColorMatrix::kBT709, npu::ColorRange::kLimited},
                     ColorRow{"rgb_is_one_key", GST_VIDEO_FORMAT_RGB, 720, nullptr,
                              npu::ColorMatrix::kBT601, npu::ColorRange::kLimited}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 }  // namespace
 }  // namespace gstnpu

@@ -162,8 +162,7 @@ TEST_F(Offers, HaveOtherMemoryWhereTheirSourceHasNoRoom) {
   if (!std::getenv("SOFTNPU_FAULT")) {
     GTEST_SKIP() << "another run of this program has the fault";
   }
-  ElementHarness harness("npuinfer", with_model());
-  harness.set_caps(caps_of("NV12", 64, 48));
+  ElementHarness harness("npuinfer", with_model(), caps_of("NV12", 64, 48));
   EXPECT_EQ(harness.stat_text("offered-memory"), "driver");
   const auto pool = pool_of(ask(harness.get()->srcpad, caps_of("NV12", 64, 48)).get());
   Active active(pool.get());
@@ -186,8 +185,7 @@ bool set_alignment(GstBufferPool* pool, const GstVideoAlignment& alignment) {
 }
 
 TEST_F(Offers, TakeTheAlignmentThatAProducerAsksForAndReadItInPlace) {
-  ElementHarness harness("npuinfer", with_model());
-  harness.set_caps(caps_of("NV12", 64, 48));
+  ElementHarness harness("npuinfer", with_model(), caps_of("NV12", 64, 48));
   const auto pool = pool_of(ask(harness.get()->srcpad, caps_of("NV12", 64, 48)).get());
   ASSERT_TRUE(gst_buffer_pool_has_option(pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT));
   GstVideoAlignment alignment;
@@ -218,8 +216,7 @@ npu::FrameLayout padded_nv12() {
 }
 
 TEST_F(Offers, OfABlobHaveItsLayoutAndNoOther) {
-  ElementHarness harness("npuimport", with_blob_for(padded_nv12()));
-  harness.set_caps(caps_of("NV12", 60, 44));
+  ElementHarness harness("npuimport", with_blob_for(padded_nv12()), caps_of("NV12", 60, 44));
   const auto pool = pool_of(ask(harness.get()->srcpad, caps_of("NV12", 60, 44)).get());
   EXPECT_FALSE(gst_buffer_pool_has_option(pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT));
   GstVideoAlignment alignment;
@@ -438,7 +435,7 @@ INSTANTIATE_TEST_SUITE_P(
         Producer{"videoconvertscale",
                  PICTURE "videoconvertscale ! video/x-raw,format=RGB,width=250,height=130",
                  "videoconvertscale"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Decoders, Producers,
@@ -451,7 +448,7 @@ INSTANTIATE_TEST_SUITE_P(
                              "openh264enc h264parse avdec_h264"},
                     Producer{"avdec_h264", PICTURE "openh264enc ! h264parse ! avdec_h264",
                              "openh264enc h264parse avdec_h264"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 INSTANTIATE_TEST_SUITE_P(
     InBetween, Producers,
@@ -462,7 +459,7 @@ INSTANTIATE_TEST_SUITE_P(
         Producer{"videocrop", NV12 " ! videocrop left=16 top=8 right=40 bottom=30", "videocrop"},
         Producer{"queue_of_a_decoder", PICTURE "jpegenc ! jpegdec ! queue max-size-buffers=3",
                  "jpegdec", 20, 12}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 // Elements that do not pass an offer on in some versions; docs/elements.md says so.
 INSTANTIATE_TEST_SUITE_P(Elsewhere, Producers,
@@ -470,7 +467,7 @@ INSTANTIATE_TEST_SUITE_P(Elsewhere, Producers,
                                          Producer{"clocksync", NV12 " ! clocksync sync=false",
                                                   "clocksync", GST_CHECK_VERSION(1, 26, 0) ? 20 : 0,
                                                   20}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 }  // namespace
 }  // namespace gstnpu::test

@@ -66,7 +66,7 @@ class ChangeModel : public testing::Test {
     const std::vector<float> pixels = first_tensor(out.get());
     const auto side = static_cast<std::size_t>(meta->model_width);
     EXPECT_EQ(pixels, std::vector<float>(3 * side * side, 55.F));
-    EXPECT_NE(std::string(meta->model).find("side" + std::to_string(side)), std::string::npos);
+    EXPECT_TRUE(has(meta->model, "side" + std::to_string(side)));
     return meta->model;
   }
 
@@ -102,8 +102,7 @@ class ChangeModel : public testing::Test {
 
 TEST_F(ChangeModel, TakesOverBetweenTwoFrames) {
   const std::string first = model_of(8), second = model_of(16);
-  ElementHarness harness("npuinfer", with(first));
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", with(first), caps_of("RGB", 8, 8));
   EXPECT_EQ(next_model(harness), first);
   set(harness, second);
   const GstStructure* told = frames_until_told(harness);
@@ -118,11 +117,8 @@ TEST_F(ChangeModel, TakesOverBetweenTwoFrames) {
 
 TEST_F(ChangeModel, ServesObjectsToo) {
   const std::string first = model_of(8), second = model_of(16);
-  ElementHarness harness("npuinfer", [&](GstElement* element) {
-    with(first)(element);
-    gst_util_set_object_arg(G_OBJECT(element), "inference-region", "roi-list");
-  });
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", test::with(with(first), {{"inference-region", "roi-list"}}),
+                         caps_of("RGB", 8, 8));
   EXPECT_EQ(next_model(harness), first);
   set(harness, second);
   ASSERT_NE(frames_until_told(harness), nullptr);
@@ -136,8 +132,7 @@ TEST_F(ChangeModel, ServesObjectsToo) {
 
 TEST_F(ChangeModel, GoesByAnActionToo) {
   const std::string second = model_of(16);
-  ElementHarness harness("npuinfer", with(model_of(8)));
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", with(model_of(8)), caps_of("RGB", 8, 8));
   g_signal_emit_by_name(harness.element(), "change-model", second.c_str());
   ASSERT_NE(frames_until_told(harness), nullptr);
   EXPECT_EQ(next_model(harness), second);
@@ -146,8 +141,7 @@ TEST_F(ChangeModel, GoesByAnActionToo) {
 TEST_F(ChangeModel, KeepsTheOldOneWhereTheNewOneCannotBeOpened) {
   const std::string first = model_of(8);
   const std::string missing = (dir_.path() / "missing.xml").string();
-  ElementHarness harness("npuinfer", with(first));
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", with(first), caps_of("RGB", 8, 8));
   next_model(harness);
   is_told(harness);  // also of the copies
   int told_of = warnings_;
@@ -170,8 +164,7 @@ TEST_F(ChangeModel, KeepsTheOldOneWhereTheNewOneCannotBeOpened) {
 
 TEST_F(ChangeModel, TheOneThatWasAskedForLastWins) {
   const std::string last = model_of(32);
-  ElementHarness harness("npuinfer", with(model_of(8)));
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", with(model_of(8)), caps_of("RGB", 8, 8));
   next_model(harness);
   set(harness, model_of(16));
   set(harness, last);
@@ -184,8 +177,7 @@ TEST_F(ChangeModel, TheOneThatWasAskedForLastWins) {
 
 TEST_F(ChangeModel, IsTheNextStreamsWhereTheStreamEndsBefore) {
   const std::string second = model_of(16);
-  ElementHarness harness("npuinfer", with(model_of(8)));
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", with(model_of(8)), caps_of("RGB", 8, 8));
   next_model(harness);
   set(harness, second);
   gst_element_set_state(harness.element(), GST_STATE_READY);
@@ -274,13 +266,12 @@ TEST_F(ChangeModel, IsNotLeftOverWhereTheStreamEndsMeanwhile) {
 
 TEST_F(ChangeModel, ABlobForOtherFramesIsRefused) {
   const std::string first = blob_of(8, 8), other = blob_of(16, 16), good = blob_of(16, 8);
-  ElementHarness harness("npuimport", with(first));
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuimport", with(first), caps_of("RGB", 8, 8));
   EXPECT_EQ(next_model(harness), first);
   set(harness, other);
   const GstStructure* told = frames_until_told(harness);
   ASSERT_NE(told, nullptr);
-  EXPECT_NE(text_of(told, "error").find("16x16"), std::string::npos) << text_of(told, "error");
+  EXPECT_TRUE(has(text_of(told, "error"), "16x16"));
   EXPECT_EQ(next_model(harness), first);
   EXPECT_EQ(get(harness), first);
   set(harness, good);
@@ -290,8 +281,7 @@ TEST_F(ChangeModel, ABlobForOtherFramesIsRefused) {
 
 TEST_F(ChangeModel, AHundredTimesUnderLoad) {
   const std::string models[] = {model_of(8), model_of(16)};
-  ElementHarness harness("npuinfer", with(models[0]));
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", with(models[0]), caps_of("RGB", 8, 8));
   next_model(harness);
   std::uint32_t objects = 0;
   std::size_t threads = 0, descriptors = 0;

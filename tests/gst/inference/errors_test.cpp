@@ -31,8 +31,7 @@ class Mistakes : public testing::TestWithParam<Mistake> {
       }
     };
     if (const auto early = errors_before_ready("npuinfer", configure); !early.empty()) return early;
-    ElementHarness harness("npuinfer", configure);
-    harness.set_caps(caps_of("RGB", 8, 8));
+    ElementHarness harness("npuinfer", configure, caps_of("RGB", 8, 8));
     EXPECT_EQ(harness.push(frame_of("RGB", 8, 8, 0)), GST_FLOW_ERROR);
     return harness.messages(GST_MESSAGE_ERROR);
   }
@@ -43,7 +42,7 @@ TEST_P(Mistakes, GiveOneClearError) {
   const std::vector<std::string> found = errors();
   ASSERT_EQ(found.size(), 1u);
   for (const char* word : GetParam().words) {
-    EXPECT_NE(found[0].find(word), std::string::npos) << word << " is not in: " << found[0];
+    EXPECT_TRUE(has(found[0], word));
   }
 }
 
@@ -143,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"NPU_TURB", "did you mean NPU_TURBO"}},
         Mistake{
             "config_without_value", good_model, {{"config", "TURBO"}}, {"config", "KEY=VALUE"}}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 // Applications decide by domain and code what to do next.
 TEST(Codes, TellAMissingFileFromAWrongSetting) {
@@ -210,8 +209,8 @@ TEST(Properties, TellThatTheyWaitForAnotherStart) {
   g_object_set(harness.element(), "nireq", 2, nullptr);
   const auto warnings = harness.messages(GST_MESSAGE_WARNING);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("nireq"), std::string::npos) << warnings[0];
-  EXPECT_NE(warnings[0].find("READY"), std::string::npos) << warnings[0];
+  EXPECT_TRUE(has(warnings[0], "nireq"));
+  EXPECT_TRUE(has(warnings[0], "READY"));
 }
 
 TEST(AutoDevice, WarnsOnceThatItIsTheSoftwareNpu) {
@@ -219,9 +218,7 @@ TEST(AutoDevice, WarnsOnceThatItIsTheSoftwareNpu) {
   ElementHarness harness("npuinfer", [&](GstElement* element) {
     g_object_set(element, "model", good_model(dir).c_str(), nullptr);
   });
-  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
-  ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("software NPU"), std::string::npos) << warnings[0];
+  EXPECT_TRUE(has(harness.only_message(GST_MESSAGE_WARNING), "software NPU"));
 }
 
 }  // namespace

@@ -98,8 +98,7 @@ class Imports : public testing::Test {
 };
 
 TEST_F(Imports, TenThousandFramesFromSixteenBuffersAreSixteenImports) {
-  ElementHarness harness("npuinfer", configure_);
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", configure_, caps_of("RGB", 8, 8));
   const guint64 before = harness.stat("imports");
   const auto memories = pool(16, 192);
   ASSERT_NO_FATAL_FAILURE(run(harness, memories, rounds()));
@@ -115,8 +114,7 @@ TEST_F(Imports, AProducerThatRenewsItsBuffersAThousandTimesLeaksNothing) {
   npu::Importer importer(npu::Device::open(npu::DeviceKind::kSoftware));
   const Holdings all_before;
   {
-    ElementHarness harness("npuinfer", configure_);
-    harness.set_caps(caps_of("RGB", 8, 8));
+    ElementHarness harness("npuinfer", configure_, caps_of("RGB", 8, 8));
     for (int round = 0; round < 50; ++round) run(harness, pool(4, 192), 4);
     const Holdings settled;
     for (guint round = 0; round < rounds() && !HasFatalFailure(); ++round) {
@@ -130,8 +128,7 @@ TEST_F(Imports, AProducerThatRenewsItsBuffersAThousandTimesLeaksNothing) {
 }
 
 TEST_F(Imports, ABufferThatComesUnderManyDescriptorsIsImportedOnce) {
-  ElementHarness harness("npuinfer", configure_);
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", configure_, caps_of("RGB", 8, 8));
   const int fd = make_dmabuf(192);
   fill_dmabuf(fd, 0, 192, 42);
   ASSERT_EQ(harness.push(frame_in(wrap_dmabuf(::dup(fd), 192))), GST_FLOW_OK);
@@ -147,8 +144,7 @@ TEST_F(Imports, ABufferThatComesUnderManyDescriptorsIsImportedOnce) {
 }
 
 TEST_F(Imports, ASurfaceFreedInFlightIsReadAllTheSame) {
-  ElementHarness harness("npuinfer", configure_);
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", configure_, caps_of("RGB", 8, 8));
   for (guint8 i = 0; i < 20; ++i) {
     ASSERT_EQ(harness.push(frame_in(make_dmabuf_memory(192, i))), GST_FLOW_OK);
   }
@@ -159,8 +155,7 @@ TEST_F(Imports, ASurfaceFreedInFlightIsReadAllTheSame) {
 // ---- The device's room for imports
 
 TEST_F(Imports, APoolLargerThanTheDevicesRoomIsReadInPlace) {
-  ElementHarness harness("npuinfer", configure_);
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", configure_, caps_of("RGB", 8, 8));
   const auto memories = pool(2 * kRoomPages, 192);
   const guint64 before = harness.stat("import-evictions");
   run(harness, memories, 4 * kRoomPages);
@@ -187,8 +182,7 @@ TEST_F(Imports, FramesThatFillTheRoomWaitForEachOther) {
 }
 
 TEST_F(Imports, RoomThatSomebodyElseHoldsMeansCopiesUntilItIsFree) {
-  ElementHarness harness("npuinfer", configure_);
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", configure_, caps_of("RGB", 8, 8));
   npu::Importer importer(npu::Device::open(npu::DeviceKind::kSoftware));
   const int fd = make_dmabuf(kRoomPages * kPage);
   npu::Tensor held = importer.import(fd);
@@ -196,17 +190,14 @@ TEST_F(Imports, RoomThatSomebodyElseHoldsMeansCopiesUntilItIsFree) {
   const auto memories = pool(2, 192);
   run(harness, memories, 4);
   EXPECT_EQ(harness.stat("copied-import-window"), 4u);
-  EXPECT_NE(harness.stat_text("copy-reasons").find("1 imported buffers are in use"),
-            std::string::npos)
-      << harness.stat_text("copy-reasons");
+  EXPECT_TRUE(has(harness.stat_text("copy-reasons"), "1 imported buffers are in use"));
   held = {};
   run(harness, memories, 4);
   EXPECT_EQ(harness.stat("imported"), 4u);
 }
 
 TEST_F(Imports, ABufferLargerThanTheRoomIsCopied) {
-  ElementHarness harness("npuinfer", configure_);
-  harness.set_caps(caps_of("RGB", 8, 8));
+  ElementHarness harness("npuinfer", configure_, caps_of("RGB", 8, 8));
   const auto memories = pool(2, (kRoomPages + 1) * kPage);
   run(harness, memories, 6);
   EXPECT_EQ(harness.stat("copied-import-refused"), 6u);
@@ -243,9 +234,7 @@ class TwoPlanes : public Imports {
   }
   void expect_error(BufferRef frame, const std::string& part) {
     EXPECT_EQ(harness_.push(std::move(frame)), GST_FLOW_ERROR);
-    const auto errors = harness_.messages(GST_MESSAGE_ERROR);
-    ASSERT_EQ(errors.size(), 1u);
-    EXPECT_NE(errors[0].find(part), std::string::npos) << errors[0];
+    EXPECT_TRUE(has(harness_.only_message(GST_MESSAGE_ERROR), part));
   }
 
   ElementHarness harness_;
@@ -296,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(All, WrongOffsets,
                                          WrongOffset{"far_away", gsize{1} << 40},
                                          WrongOffset{"wraps",
                                                      std::numeric_limits<gsize>::max() - 10}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 TEST_F(TwoPlanes, AnOffsetIntoTheOtherPlaneReadsThatOne) {
   expect_grey(
@@ -362,9 +351,7 @@ TEST_F(StrictImports, AMemfdThatPosesAsADmabufIsCopiedAndNamed) {
                              MemoryRef(gst_memory_ref(chroma.get())), kLumaBytes));
   }
   EXPECT_EQ(harness_.stat("copied-import-refused"), 3u);
-  EXPECT_NE(harness_.stat_text("copy-reasons").find("is not a DMA-BUF but '/memfd:frame"),
-            std::string::npos)
-      << harness_.stat_text("copy-reasons");
+  EXPECT_TRUE(has(harness_.stat_text("copy-reasons"), "is not a DMA-BUF but '/memfd:frame"));
 }
 
 }  // namespace

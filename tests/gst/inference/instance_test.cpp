@@ -264,8 +264,8 @@ TEST_F(Instances, RefuseTheSameModelWithOtherSettings) {
   gst_element_get_state(other.get(), nullptr, nullptr, 10 * GST_SECOND);
   const std::vector<std::string> errors = other.errors();
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_NE(errors[0].find("mean"), std::string::npos) << errors[0];
-  EXPECT_NE(errors[0].find("model-instance-id=shared"), std::string::npos) << errors[0];
+  EXPECT_TRUE(has(errors[0], "mean"));
+  EXPECT_TRUE(has(errors[0], "model-instance-id=shared"));
 }
 
 TEST_F(Instances, StreamsComeAndGo) {

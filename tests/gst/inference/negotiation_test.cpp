@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(All, DrmFormats,
                                          DrmRow{"nv16", "NV16", true}, DrmRow{"uyvy", "UYVY", true},
                                          DrmRow{"argb", "BA24", true}, DrmRow{"abgr", "RA24", true},
                                          DrmRow{"ayuv", "AYUV", false}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 TEST_F(Negotiation, ReadsFramesOfDrmCaps) {
   harness_.set_caps(

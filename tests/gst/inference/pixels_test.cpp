@@ -29,25 +29,16 @@ constexpr gsize kBetweenPlanes = 64;
 
 enum class Memory { kTight, kPadded, kCropped, kOddCrop, kOddStride };
 
-struct Picture {
-  const char* name;
+struct Picture : Named {
   std::uint32_t width, height;
   Memory memory;
 };
 
-struct Colors {
-  const char* name;
+struct Colors : Named {
   ColorMatrix matrix;
   ColorRange range;
   const char* colorimetry;  // range:matrix:transfer:primaries, by GStreamer's numbers
 };
-
-void PrintTo(const Picture& picture, std::ostream* out) {
-  *out << picture.name;
-}
-void PrintTo(const Colors& colors, std::ostream* out) {
-  *out << colors.name;
-}
 
 FrameLayout layout_of(PixelFormat format, const Picture& picture, const Colors& colors) {
   const bool even = picture.memory == Memory::kCropped, odd = picture.memory == Memory::kOddCrop;
@@ -193,8 +184,8 @@ class Pixels : public testing::TestWithParam<Row> {
 
 // One element gets both memories with the same picture, so that a row compiles its model once.
 TEST_P(Pixels, EqualTheReferenceInPlaceAndThroughACopy) {
-  ElementHarness harness("npuinfer", with_model());
-  harness.set_caps(caps_for(frame_.layout, std::get<Colors>(GetParam())));
+  ElementHarness harness("npuinfer", with_model(),
+                         caps_for(frame_.layout, std::get<Colors>(GetParam())));
   EXPECT_EQ(first_wrong(infer(dmabuf_of(packed_.bytes), harness), frame_), "") << "in place";
   EXPECT_EQ(harness.stat("imported"), 1u);
   EXPECT_EQ(first_wrong(infer(memory_of(packed_.bytes), harness), frame_), "") << "a copy";

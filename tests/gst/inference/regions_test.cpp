@@ -3,6 +3,8 @@
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
+#include "support/expect.hpp"
+
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -57,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         BoxRow{"left_of_the_frame", kMinusFive, 0, 5, 10, std::nullopt},
         BoxRow{"as_wide_as_can_be", G_MAXINT, 0, G_MAXINT, 10, std::nullopt},
         BoxRow{"negative_size", 10, 10, kMinusFive, 10, std::nullopt}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(FrameObjects, TellWhichMetaTheyAreOf) {
   const BufferRef buffer(gst_buffer_new());

@@ -23,8 +23,7 @@ namespace {
 
 constexpr int kModelWidth = 24, kModelHeight = 18, kChannels = 3;
 
-struct Source {
-  const char* name;
+struct Source : Named {
   const char* format;
   const char* colorimetry;  // range:matrix:transfer:primaries, by GStreamer's numbers
   int width, height;
@@ -33,10 +32,6 @@ struct Source {
 
 constexpr double kRounded = 0.5, kRoundedOnAverage = 0.1;  // of steps of 8 bits
 constexpr double kCutOff = 4.5, kCutOffOnAverage = 1.5;
-
-void PrintTo(const Source& source, std::ostream* out) {
-  *out << source.name;
-}
 
 GstVideoInfo info_of(const Source& source) {
   GstVideoInfo info;
@@ -157,13 +152,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Source{"BGRx", "BGRx", nullptr, 24, 18, kRounded, kRoundedOnAverage},
                     Source{"ARGB", "ARGB", nullptr, 24, 18, kRounded, kRoundedOnAverage},
                     Source{"ABGR", "ABGR", nullptr, 24, 18, kRounded, kRoundedOnAverage}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Enlarged, Videoconvert,
     testing::Values(Source{"Twice", "RGB", nullptr, 12, 9, kRounded, kRoundedOnAverage},
                     Source{"ByAFraction", "RGB", nullptr, 17, 13, kRounded, kRoundedOnAverage}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 }  // namespace
 }  // namespace gstnpu::test

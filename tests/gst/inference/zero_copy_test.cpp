@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
                     CapsRow{"dma_drm", "(memory:DMABuf),format=DMA_DRM,drm-format=BG24"}
 #endif
                     ),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST_F(ZeroCopy, CountsFramesAndBytesOfEachWay) {
   push_through(offered(1), 1);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "support/expect.hpp"
+
 #ifdef GST_NPU_HAVE_TENSOR_META
 #include <gst/analytics/analytics.h>
 #endif
@@ -265,7 +267,7 @@ INSTANTIATE_TEST_SUITE_P(All, DataTypes,
                                          TypeRow{GST_NPU_DATA_F32, 4, "float32"},
                                          TypeRow{GST_NPU_DATA_I64, 8, "int64"},
                                          TypeRow{GST_NPU_DATA_U8, 1, "uint8"}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 // ---- Several inferences on one buffer
 

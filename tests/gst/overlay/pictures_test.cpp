@@ -220,8 +220,7 @@ constexpr const char* kPlaces =
     R"({"lines": [{"name": "gate", "points": [[0.56, 0.95], [0.5, 0.1]]}],
         "zones": [{"name": "street", "points": [[0.05, 0.3], [0.4, 0.2], [0.45, 0.9], [0.1, 0.95]]}]})";
 
-struct Scene {
-  const char* name;
+struct Scene : Named {
   guint frames;  // of which the last is looked at
   void (*add)(GstBuffer* frame, guint index);
   const char* places = nullptr;          // of npucount in front
@@ -229,10 +228,6 @@ struct Scene {
   const char* other_property = nullptr;  // what is drawn differs with it, if only a little
   const char* other_value = nullptr;
 };
-
-void PrintTo(const Scene& scene, std::ostream* stream) {
-  *stream << scene.name;
-}
 
 const std::vector<Scene>& scenes() {
   static const std::vector<Scene> all{
@@ -357,8 +352,7 @@ TEST_P(StoredPictures, LookAlikeInBothFormats) {
   EXPECT_LE(found.share, 0.05);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, StoredPictures, testing::ValuesIn(scenes()),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, StoredPictures, testing::ValuesIn(scenes()), by_name);
 
 bool is_near(const guint8* pixel, const std::array<int, 3>& color) {
   return std::equal(color.begin(), color.end(), pixel,

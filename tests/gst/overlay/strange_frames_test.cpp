@@ -125,8 +125,7 @@ TEST(StrangeFrames, AreDrawnOnInTheirPixelsAlone) {
       gst_video_info_set_format(&info, gst_video_format_from_string(format.c_str()),
                                 static_cast<guint>(width), static_cast<guint>(height));
       Layout layout = padded(info);
-      ElementHarness harness("npuoverlay", turn_on_all);
-      harness.set_caps(caps_of(format.c_str(), width, height));
+      ElementHarness harness("npuoverlay", turn_on_all, caps_of(format.c_str(), width, height));
       for (int turn = 0; turn < 2; ++turn) {
         BufferRef frame(gst_buffer_new_allocate(nullptr, layout.size, nullptr));
         gst_buffer_memset(frame.get(), 0, kGuard, layout.size);
@@ -213,8 +212,7 @@ TEST(StrangeStreams, FieldsApartAreRefused) {
 }
 
 TEST(StrangeStreams, PropertiesChangeWhileFramesFlow) {
-  ElementHarness harness("npuoverlay", turn_on_all);
-  harness.set_caps(caps_of("I420", 160, 120));
+  ElementHarness harness("npuoverlay", turn_on_all, caps_of("I420", 160, 120));
   std::atomic<bool> ends = false;
   std::thread changer([&] {
     for (guint i = 0; !ends; ++i) {
