@@ -14,21 +14,18 @@
 #include <npucore/compiler.hpp>
 #include <npucore/model.hpp>
 
+#include "support/expect.hpp"
+
 #include "intels_compiler.hpp"
 
 namespace npu::test {
 namespace {
 
 /// One of make_networks.py's.
-struct Network {
-  const char* name;
+struct Network : Named {
   const char* refusal = nullptr;  ///< words of the compiler's; nothing: it takes the network
   bool is_open = false;           ///< npucore refuses it before: sizes are only known at run time
 };
-
-void PrintTo(const Network& network, std::ostream* out) {
-  *out << network.name;
-}
 
 constexpr Network kNetworks[] = {
     {"several_inputs_and_outputs"},
@@ -82,7 +79,7 @@ TEST_P(Networks, AreTakenOrRefusedInWords) {
   const auto& [platform, network] = GetParam();
   const std::string refusal = refusal_of(platform, Model::read(made(network.name)));
   if (network.refusal) {
-    EXPECT_NE(refusal.find(network.refusal), std::string::npos) << refusal;
+    EXPECT_TRUE(has(refusal, network.refusal));
   } else {
     EXPECT_EQ(refusal, "");
   }
@@ -115,15 +112,12 @@ Model with_rows_at_run_time(const std::string& name) {
 /// Nobody can compute them before.
 TEST_P(Models, PadsOfASizeKnownAtRunTimeAreRefused) {
   const auto refusal = refusal_of(GetParam(), with_rows_at_run_time("run_time_rows"));
-  EXPECT_NE(refusal.find("uses auto_pad=SAME_UPPER that cannot be converted to explicit pads"),
-            std::string::npos)
-      << refusal;
+  EXPECT_TRUE(has(refusal, "uses auto_pad=SAME_UPPER that cannot be converted to explicit pads"));
 }
 
 TEST_P(Models, OfStrideOneTheyAreNot) {
-  EXPECT_EQ(
-      refusal_of(GetParam(), with_rows_at_run_time("run_time_rows_stride_1")).find("explicit pads"),
-      std::string::npos);
+  EXPECT_FALSE(has(refusal_of(GetParam(), with_rows_at_run_time("run_time_rows_stride_1")),
+                   "explicit pads"));
 }
 
 /// Repairs the model, which prepares it for an NPU's compiler, and returns the compiler's
@@ -136,8 +130,7 @@ std::string refusal_once_repaired(const std::string& platform, Model model) {
 TEST_P(Models, RoundingOfWholeNumbersIsTakenOnceItIsRepaired) {
   for (const std::string name : {"rows_by_ceiling", "rows_by_round"}) {
     const Model model = Model::read(made(name));
-    EXPECT_NE(refusal_of(GetParam(), model).find("Failed to create a valid MLIR module"),
-              std::string::npos);
+    EXPECT_TRUE(has(refusal_of(GetParam(), model), "Failed to create a valid MLIR module"));
     EXPECT_EQ(refusal_once_repaired(GetParam(), model), "");
   }
 }
@@ -169,7 +162,7 @@ constexpr Network kRepaired[] = {
 
 void expect_words(const std::string& refusal, const char* words) {
   EXPECT_EQ(refusal.empty(), words == nullptr) << refusal;
-  EXPECT_NE(refusal.find(words ? words : ""), std::string::npos) << refusal;
+  EXPECT_TRUE(has(refusal, words ? words : ""));
 }
 
 /// As a program compiles it: what is said against it, and what it costs where nothing is.

@@ -18,6 +18,7 @@
 
 #include <npucore/npucore.hpp>
 
+#include "support/expect.hpp"
 #include "support/temp_dir.hpp"
 
 #include "plugin_models.hpp"
@@ -307,8 +308,7 @@ TEST_P(PluginModel, EqualsTheCpuFromSeveralThreads) {
   for (const Tensors& result : results) expect_same(result, expected_);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lane, PluginModel, testing::ValuesIn(plugin_models()),
-                         [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(Lane, PluginModel, testing::ValuesIn(plugin_models()), by_name);
 
 class PluginHint : public PluginTest,
                    public testing::WithParamInterface<ov::hint::PerformanceMode> {};
@@ -390,16 +390,11 @@ TEST_F(PluginTest, QueriesWithoutCopiedWeights) {
 
 // --- Dimensions in bounds, and the batch
 
-struct Varying {
-  const char* name;
+struct Varying : Named {
   const char* shape;
   const char* batch_mode;
   std::vector<ov::Shape> sizes;
 };
-void PrintTo(const Varying& row, std::ostream* out) {
-  *out << row.name;
-}
-
 class PluginBounds : public PluginTest, public testing::WithParamInterface<Varying> {};
 
 // One request runs all sizes: the driver has to be told each run's sizes, and tells the results'.
@@ -436,7 +431,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Varying{"fixed_batch_plugin", "4,3,32,32", "PLUGIN", {{4, 3, 32, 32}}},
                     Varying{"fixed_batch_compiler", "4,3,32,32", "COMPILER", {{4, 3, 32, 32}}},
                     Varying{"height", "1,3,8..32,32", "COMPILER", kHeights}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 // --- States
 

@@ -9,6 +9,8 @@
 #include <functional>
 #include <vector>
 
+#include "support/expect.hpp"
+
 #include "pipeline.hpp"
 
 namespace npu::test {
@@ -144,17 +146,12 @@ bool filters_tell() {
   return major > 1 || minor >= 28;
 }
 
-struct Row {
-  const char* name;
+struct Row : Named {
   const char* elements;
   double width, height;
   Move move;
   bool is_told_before = false;  // GStreamer 1.28
 };
-
-void PrintTo(const Row& row, std::ostream* out) {
-  *out << row.name;
-}
 
 class Followed : public testing::TestWithParam<Row> {};
 
@@ -262,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(
             [](double x, double y) {
               return Point{360 - y, x - 140 - 100};
             }}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 // npuinfer takes a GstVideoCropMeta where the sink does, so videocrop touches no pixels.
 TEST(CroppedBefore, IsTheFrameWhetherCroppedOrDescribed) {

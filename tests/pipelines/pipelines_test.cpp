@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "support/expect.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiny_ir.hpp"
 
@@ -91,11 +92,11 @@ TEST(Told, IsThatTensorsWaitForADecoder) {
   const std::string wanted = "put nputensordec in front of nputrack";
   for (const std::string behind : {"nputrack", "queue ! nputrack ! nputensordec"}) {
     const std::string told = told_by(shapes_line(behind));
-    EXPECT_NE(told.find(wanted), std::string::npos) << behind << ": " << told;
+    EXPECT_TRUE(has(told, wanted)) << behind << ": ";
     EXPECT_EQ(told.find(wanted), told.rfind(wanted)) << "once";
   }
   const std::string told = told_by(shapes_line("nputensordec ! nputrack"));
-  EXPECT_EQ(told.find(wanted), std::string::npos) << told;
+  EXPECT_FALSE(has(told, wanted));
 }
 
 TEST(Told, IsThatACropDroppedWhatWasFound) {
@@ -159,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
                  20},
         Upstream{"h264_without_direct_rendering",
                  "CLIP ! h264parse ! avdec_h264 direct-rendering=false", kClipFrames}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST_F(Pipelines, RequiredZeroCopyLetsThroughWhatIsReadInPlace) {
   Pipeline pipeline("videotestsrc num-buffers=20 ! queue ! " + infer() +
@@ -173,8 +174,8 @@ TEST_F(Pipelines, RequiredZeroCopyEndsTheStreamAtTheFirstCopy) {
   Pipeline pipeline("videotestsrc ! tee name=both ! queue ! " + infer() +
                     " zero-copy=require ! fakesink name=out both. ! queue ! fakesink");
   const std::string outcome = pipeline.play_to_the_end();
-  EXPECT_NE(outcome.find("zero-copy=require"), std::string::npos) << outcome;
-  EXPECT_NE(outcome.find("tee"), std::string::npos) << outcome;
+  EXPECT_TRUE(has(outcome, "zero-copy=require"));
+  EXPECT_TRUE(has(outcome, "tee"));
   EXPECT_EQ(pipeline.arrived().times.size(), 0u);
   EXPECT_EQ(pipeline.stat("copied"), 0u);
 }
@@ -350,7 +351,7 @@ TEST_F(Pipelines, AnErrorInTheModelEndsThePipeline) {
   const std::string model = dir_.write("odd.xml", unknown_operator_ir(8, 8)).string();
   Pipeline pipeline("videotestsrc num-buffers=50 ! npuinfer name=npu device=software model=" +
                     model + " ! fakesink name=out");
-  EXPECT_NE(pipeline.play_to_the_end().find("Frobnicate"), std::string::npos);
+  EXPECT_TRUE(has(pipeline.play_to_the_end(), "Frobnicate"));
 }
 
 }  // namespace

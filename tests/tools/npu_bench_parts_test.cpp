@@ -121,15 +121,10 @@ TEST(InputsTest, TakesAFileByTensorName) {
   EXPECT_EQ(std::memcmp(bytes.data(), "12345678", 8), 0);
 }
 
-struct BadInput {
-  const char* name;
+struct BadInput : Named {
   const char* spec;  ///< "DIR" stands for a folder with x.raw of 3 bytes
   const char* expected;
 };
-
-void PrintTo(const BadInput& row, std::ostream* out) {
-  *out << row.name;
-}
 
 class BadInputTest : public testing::TestWithParam<BadInput> {};
 
@@ -141,13 +136,7 @@ TEST_P(BadInputTest, IsRefusedInWords) {
     spec.replace(at, 3, dir.path().string());
   }
   const auto ports = two_ports();
-  try {
-    InputSource(ports, {spec}, 1);
-    FAIL();
-  } catch (const npu::Error& error) {
-    EXPECT_NE(std::string(error.what()).find(GetParam().expected), std::string::npos)
-        << error.what();
-  }
+  EXPECT_TRUE(has(thrown_by([&] { InputSource(ports, {spec}, 1); }), GetParam().expected));
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, BadInputTest,
@@ -156,6 +145,6 @@ INSTANTIATE_TEST_SUITE_P(Table, BadInputTest,
                                          BadInput{"missing", "a=DIR/y.raw", "cannot read"},
                                          BadInput{"short_file", "a=DIR/x.raw",
                                                   "has 3 bytes, 'a' f32[1,2] needs 8"}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace npu {
 namespace {
 
 using test::Failure;
-using test::has;
 using test::TempDir;
 
 test::ToolRun run(const std::string& words) {
@@ -96,7 +95,7 @@ TEST(NpuBenchTest, TellsWhereTheTimeWent) {
   ASSERT_FALSE(layers.empty());
   EXPECT_TRUE(layers[0].contains("duration_ns"));
   const auto text = run(model.path + " --device software -i 3 --pc");
-  EXPECT_TRUE(has(text.output, layers[0]["name"])) << text.output;
+  EXPECT_TRUE(has(text.output, layers[0]["name"].get<std::string>()));
   EXPECT_FALSE(run_json(model.path + " -i 3").contains("layers"));
 }
 
@@ -162,7 +161,7 @@ TEST_P(BenchFailureTest, SaysWhy) {
   const SmallModel model;
   const auto result = run(GetParam().words_for(model.path) + " --device software");
   EXPECT_EQ(result.code, GetParam().code) << result.output;
-  EXPECT_TRUE(has(result.output, GetParam().expected)) << result.output;
+  EXPECT_TRUE(has(result.output, GetParam().expected));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -184,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Failure{"bad_reshape", "MODEL -i 1 --reshape numbers=1,x", 1,
                             "--reshape needs NAME"},
                     Failure{"bad_memory", "MODEL --memory gpu", 2, "gpu"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 }  // namespace
 }  // namespace npu

@@ -21,7 +21,6 @@ namespace npu {
 namespace {
 
 using test::Failure;
-using test::has;
 using test::names_in;
 using test::TempDir;
 
@@ -37,8 +36,8 @@ TEST(NpuCompileTest, WritesABlobThatGivesTheModelsNumbers) {
   const auto model = dir.write("m.xml", test::multiply_ir());
   const auto result = run(model.string() + " --device software");
   ASSERT_EQ(result.code, 0) << result.output;
-  EXPECT_TRUE(has(result.output, "input   numbers  f32[1,2]")) << result.output;
-  EXPECT_TRUE(has(result.output, "output  twice  f32[1,2]")) << result.output;
+  EXPECT_TRUE(has(result.output, "input   numbers  f32[1,2]"));
+  EXPECT_TRUE(has(result.output, "output  twice  f32[1,2]"));
   const auto device = Device::open(DeviceKind::kSoftware);
   auto request = CompiledModel::import(device, dir.path() / "m.blob").create_request();
   auto* in = reinterpret_cast<float*>(request.input(0).data());
@@ -83,7 +82,7 @@ TEST_P(CompileFailureTest, SaysWhyAndLeavesNothing) {
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
   const auto result = run(GetParam().words_for(model.string()));
   EXPECT_EQ(result.code, GetParam().code) << result.output;
-  EXPECT_TRUE(has(result.output, GetParam().expected)) << result.output;
+  EXPECT_TRUE(has(result.output, GetParam().expected));
   EXPECT_EQ(names_in(dir.path()), std::vector<std::string>{"m.xml"});
 }
 
@@ -106,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"bad_device", "MODEL --device gpu", 2, "gpu"},
         Failure{"output_in_no_folder", "MODEL --device software -o /nowhere/m.blob", 1,
                 "npu-compile: cannot write /nowhere/m.blob"}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 TEST(NpuCompileTest, RawIsTheDriversElfAlone) {
   const TempDir dir;
@@ -147,7 +146,7 @@ TEST_P(KeptFile, IsNotReplacedByTheBlob) {
     const auto result = run_in(dir.path(), std::string("m.xml --device software") + raw + " -o " +
                                                GetParam().file + " " + GetParam().options);
     EXPECT_EQ(result.code, 1) << result.output;
-    EXPECT_TRUE(has(result.output, GetParam().complaint)) << result.output;
+    EXPECT_TRUE(has(result.output, GetParam().complaint));
   }
   EXPECT_EQ(names_in(dir.path()), before);
   EXPECT_EQ(std::filesystem::file_size(dir.path() / "m.bin"), 4U);
@@ -164,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
                     KeepRow{"Fifo", "fifo", "", "it is there and no regular file"},
                     KeepRow{"Link", "link", "", "it is there and no regular file"},
                     KeepRow{"LinkToADevice", "device", "", "it is there and no regular file"}),
-    [](const auto& row) { return row.param.name; });
+    by_name);
 
 TEST(NpuCompileTest, ACopiedModelInfoDoesNotReplaceTheWeights) {
   const TempDir dir;
@@ -174,7 +173,7 @@ TEST(NpuCompileTest, ACopiedModelInfoDoesNotReplaceTheWeights) {
   const auto before = names_in(dir.path());
   const auto result = run_in(dir.path(), "m.xml --weights w.modelinfo -o w.blob --device software");
   EXPECT_EQ(result.code, 1) << result.output;
-  EXPECT_TRUE(has(result.output, "would replace w.modelinfo")) << result.output;
+  EXPECT_TRUE(has(result.output, "would replace w.modelinfo"));
   EXPECT_EQ(names_in(dir.path()), before);
   EXPECT_EQ(std::filesystem::file_size(dir.path() / "w.modelinfo"), 4U);
 }
@@ -210,7 +209,7 @@ TEST(NpuCompileTest, AStandardOutputThatCannotBeWrittenIsAFailure) {
   for (const auto* words : {" --device software", " --help", " --list-options --device software"}) {
     const auto full = run_in("/", model + words + " 2>&1 >/dev/full; echo code $? #");
     EXPECT_TRUE(has(full.output, "code 1")) << words;
-    EXPECT_TRUE(has(full.output, "the standard output cannot be written")) << full.output;
+    EXPECT_TRUE(has(full.output, "the standard output cannot be written"));
   }
 }
 
@@ -219,7 +218,7 @@ TEST(NpuCompileTest, AFifoIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo((dir.path() / "m.xml").c_str(), 0600), 0);
   const auto result = run((dir.path() / "m.xml").string() + " --device software");
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.output, "it is a FIFO, not a regular file")) << result.output;
+  EXPECT_TRUE(has(result.output, "it is a FIFO, not a regular file"));
 }
 
 TEST(NpuCompileTest, NamesDoNotDriveTheTerminal) {
@@ -229,14 +228,14 @@ TEST(NpuCompileTest, NamesDoNotDriveTheTerminal) {
                                    "31mred\x7f\xc3\xa4\"");  // U+009B is a terminal's escape too
   const auto result = run(dir.write("m.xml", text).string() + " --device software");
   ASSERT_EQ(result.code, 0) << result.output;
-  EXPECT_TRUE(has(result.output, "\\xc2\\x9b31mred\\x7f\xc3\xa4")) << result.output;
+  EXPECT_TRUE(has(result.output, "\\xc2\\x9b31mred\\x7f\xc3\xa4"));
 }
 
 TEST(NpuCompileTest, MessagesDoNotDriveTheTerminal) {
   const auto result = run("\"$(printf '/nowhere/\\033[31m.xml')\"");
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.output, "\\x1b[31m")) << result.output;
-  EXPECT_FALSE(has(result.output, "\033")) << result.output;
+  EXPECT_TRUE(has(result.output, "\\x1b[31m"));
+  EXPECT_FALSE(has(result.output, "\033"));
 }
 
 TEST(NpuCompileTest, ReshapesBeforeItCompiles) {
@@ -245,14 +244,14 @@ TEST(NpuCompileTest, ReshapesBeforeItCompiles) {
   const auto model = dir.write("m.xml", test::multiply_ir());
   const auto result = run(model.string() + " --device software --reshape numbers=3,2");
   ASSERT_EQ(result.code, 0) << result.output;
-  EXPECT_TRUE(has(result.output, "input   numbers  f32[3,2]")) << result.output;
+  EXPECT_TRUE(has(result.output, "input   numbers  f32[3,2]"));
 }
 
 TEST(NpuCompileTest, ListsItsOptionsWithoutAModel) {
   const auto result = run("--list-options --device software");
   EXPECT_EQ(result.code, 0) << result.output;
-  EXPECT_TRUE(has(result.output, "NPU_TILES")) << result.output;
-  EXPECT_FALSE(has(result.output, "FULL_DEVICE_NAME")) << result.output;
+  EXPECT_TRUE(has(result.output, "NPU_TILES"));
+  EXPECT_FALSE(has(result.output, "FULL_DEVICE_NAME"));
 }
 
 /// The driver's own record of the build flags of a compilation.
@@ -284,7 +283,7 @@ TEST(NpuCompileTest, NamesAnOperatorThatTheCompilerDoesNotKnow) {
   dir.write("m.bin", std::string("\x00\x00\x00\x40", 4));
   const auto result = run(dir.write("m.xml", text).string() + " --device software");
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.output, "Quux")) << result.output;
+  EXPECT_TRUE(has(result.output, "Quux"));
   EXPECT_EQ(names_in(dir.path()), (std::vector<std::string>{"m.bin", "m.xml"}));
 }
 
@@ -330,7 +329,7 @@ TEST(NpuCompileTest, ShowsItsProgressOnATerminalOnly) {
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32})).string();
   const auto on_terminal = run_in_terminal({"npu-compile", model, "--device", "software"});
   EXPECT_EQ(on_terminal.code, 0) << on_terminal.output;
-  EXPECT_TRUE(has(on_terminal.output, "\r\033[K")) << on_terminal.output;
+  EXPECT_TRUE(has(on_terminal.output, "\r\033[K"));
   EXPECT_FALSE(has(run(model + " --device software").output, "\r"));
 }
 
@@ -356,7 +355,7 @@ TEST(NpuCompileTest, SaysThatTheCompilerCrashed) {
   const auto result = run(model.string() + " --device software");
   ::unsetenv("SOFTNPU_FAULT");
   EXPECT_EQ(result.code, 1) << result.output;
-  EXPECT_TRUE(has(result.output, "signal 6")) << result.output;
+  EXPECT_TRUE(has(result.output, "signal 6"));
   EXPECT_FALSE(std::filesystem::exists(dir.path() / "m.blob"));
 }
 
@@ -409,7 +408,7 @@ TEST(NpuCompileCard, GivesSizesThatTheModelLeavesOpen) {
   dir.write("preprocessor_config.json", R"({"size": {"height": 48, "width": 64}})");
   const auto result = run(model.string() + " --device software");
   ASSERT_EQ(result.code, 0) << result.output;
-  EXPECT_TRUE(has(result.output, "f32[1,3,48,64]")) << result.output;
+  EXPECT_TRUE(has(result.output, "f32[1,3,48,64]"));
   const auto other = run(model.string() + " --device software --reshape 1,3,32,32");
   EXPECT_TRUE(has(other.output, "f32[1,3,32,32]")) << "the user's word counts" << other.output;
 }
@@ -445,7 +444,7 @@ TEST(NpuCompileCard, ThatCannotBeReadIsAFailure) {
   dir.write("metadata.yaml", "imgsz: large\n");
   const auto result = run(model.string() + " --device software");
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.output, "metadata.yaml: key \"imgsz\": is \"large\"")) << result.output;
+  EXPECT_TRUE(has(result.output, "metadata.yaml: key \"imgsz\": is \"large\""));
   EXPECT_FALSE(std::filesystem::exists(dir.path() / "m.blob"));
 }
 
@@ -461,9 +460,9 @@ TEST(NpuCompileTest, CompilesForATargetWithoutADevice) {
   const auto result = run(model.string() + " -o " + (dir.path() / "made.blob").string() +
                           " --target 4000 --device npu" + with_library());
   ASSERT_EQ(result.code, 0) << result.output;
-  EXPECT_TRUE(has(result.output, "target  NPU 4000")) << result.output;
-  EXPECT_TRUE(has(result.output, "latency not estimated by this compiler")) << result.output;
-  EXPECT_TRUE(has(result.output, "info    ")) << result.output;
+  EXPECT_TRUE(has(result.output, "target  NPU 4000"));
+  EXPECT_TRUE(has(result.output, "latency not estimated by this compiler"));
+  EXPECT_TRUE(has(result.output, "info    "));
   EXPECT_EQ(read_blob_info(dir.path() / "made.blob").platform, "4000");
 }
 
@@ -479,7 +478,7 @@ TEST(NpuCompileTest, OnlyEstimatesWhereThatIsAsked) {
 TEST(NpuCompileTest, RefusesOneNameForSeveralTargets) {
   const auto result = run("m.xml --target 3720,4000 -o x.blob");
   EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.output, "names one blob, but there are several targets")) << result.output;
+  EXPECT_TRUE(has(result.output, "names one blob, but there are several targets"));
   EXPECT_EQ(run("m.xml --target 9000").code, 2);
 }
 
@@ -489,7 +488,7 @@ TEST(NpuCompileTest, SaysWhereACompilerForTargetsComesFrom) {
   const auto result =
       run(model.string() + " --target 4000 -p NPUCORE_COMPILER_LIBRARY=/nowhere/x.so");
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.output, "scripts/setup-compiler.sh")) << result.output;
+  EXPECT_TRUE(has(result.output, "scripts/setup-compiler.sh"));
 }
 
 }  // namespace

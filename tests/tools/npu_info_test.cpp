@@ -13,7 +13,6 @@
 namespace npu {
 namespace {
 
-using test::has;
 using test::TempDir;
 
 test::ToolRun run(const std::string& words) {
@@ -38,8 +37,8 @@ TEST(NpuInfoSourcesOfDmabufs, AreToldWithTheReasonOfEachThatDoesNotWork) {
   ASSERT_EQ(sources.size(), 3u);
   for (const auto& source : sources) {
     const std::string verdict = source["ok"].get<bool>() ? "ok: " : "no: ";
-    EXPECT_TRUE(has(text, verdict + source["detail"].get<std::string>())) << text;
-    EXPECT_TRUE(has(text, source["cure"].get<std::string>())) << text;
+    EXPECT_TRUE(has(text, verdict + source["detail"].get<std::string>()));
+    EXPECT_TRUE(has(text, source["cure"].get<std::string>()));
   }
 }
 
@@ -73,8 +72,8 @@ TEST(NpuInfoPropertiesTest, WithoutADeviceTheNamesAreToldAndTheCodeIs1) {
   }
   const auto result = run("--properties --device npu");
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.output, "NPU_TURBO")) << result.output;
-  EXPECT_TRUE(has(result.output, "(no device)")) << result.output;
+  EXPECT_TRUE(has(result.output, "NPU_TURBO"));
+  EXPECT_TRUE(has(result.output, "(no device)"));
 }
 
 CompiledModel compiled(const TempDir& dir, bool with_frame) {
@@ -90,11 +89,11 @@ TEST(NpuInfoBlobTest, TellsWhatNpucoreWrote) {
   const auto blob = dir.path() / "m.blob";
   compiled(dir, true).export_blob(blob);
   const auto json = run_json(blob.string());
-  EXPECT_TRUE(has(json["writer"], "npucore")) << json["writer"];
+  EXPECT_TRUE(has(json["writer"].get<std::string>(), "npucore"));
   EXPECT_EQ(json["file_bytes"], std::filesystem::file_size(blob));
   EXPECT_EQ(json["inputs"].size(), 2);
   EXPECT_EQ(json["outputs"][0]["shape"], (std::vector<int>{1, 3, 32, 32}));
-  EXPECT_TRUE(has(json["frame"], "NV12 64x48")) << json["frame"];
+  EXPECT_TRUE(has(json["frame"].get<std::string>(), "NV12 64x48"));
   EXPECT_EQ(json["platform"], "4000");
   const Version& compiler = Device::open(DeviceKind::kSoftware).info().compiler;
   EXPECT_EQ(json["compiler"],
@@ -104,7 +103,7 @@ TEST(NpuInfoBlobTest, TellsWhatNpucoreWrote) {
   EXPECT_NE(std::find(sections.begin(), sections.end(), ".shstrtab"), sections.end());
   const auto text = run(blob.string());
   EXPECT_EQ(text.code, 0);
-  EXPECT_TRUE(has(text.output, ".shstrtab")) << text.output;
+  EXPECT_TRUE(has(text.output, ".shstrtab"));
 }
 
 TEST(NpuInfoBlobTest, SurvivesNamesThatAreNotUtf8) {
@@ -134,9 +133,9 @@ TEST(NpuInfoModelTest, TellsWhatIsKnownAndWhereItIsWritten) {
   EXPECT_TRUE(json["card_error"].is_null());
   const auto text = run(model.string());
   EXPECT_EQ(text.code, 0);
-  EXPECT_TRUE(has(text.output, "task                  detect  (metadata.yaml)\n")) << text.output;
+  EXPECT_TRUE(has(text.output, "task                  detect  (metadata.yaml)\n"));
   EXPECT_TRUE(has(text.output, "a, b, c, d, e, f, g, h, ... (9)  (metadata.yaml)\n"));
-  EXPECT_TRUE(has(text.output, "architecture          X  (config.json)\n")) << text.output;
+  EXPECT_TRUE(has(text.output, "architecture          X  (config.json)\n"));
 }
 
 TEST(NpuInfoModelTest, TellsThatNothingIsKnown) {
@@ -152,28 +151,25 @@ TEST(NpuInfoModelTest, TellsWhyWhatIsKnownCannotBeRead) {
   dir.write("config.json", "{");
   const auto text = run(model.string());
   EXPECT_EQ(text.code, 1);
-  EXPECT_TRUE(has(text.output, "cannot read " + (dir.path() / "config.json").string()))
-      << text.output;
-  EXPECT_TRUE(has(text.output, "input ")) << text.output;
+  EXPECT_TRUE(has(text.output, "cannot read " + (dir.path() / "config.json").string()));
+  EXPECT_TRUE(has(text.output, "input "));
   const auto json = nlohmann::json::parse(run(model.string() + " --json").output);
   EXPECT_TRUE(json["card"].is_null());
-  EXPECT_TRUE(has(json["card_error"], "it is no JSON"));
+  EXPECT_TRUE(has(json["card_error"].get<std::string>(), "it is no JSON"));
 }
 
 TEST(NpuInfoModelTest, NamesDoNotLookLikeLinesOfOurs) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
   dir.write("metadata.yaml", "task: detect\nnames: [\"cat\\n  family  ssd\", dog]\n");
-  EXPECT_TRUE(has(run(model.string()).output, R"("cat\n  family  ssd", dog  (metadata.yaml))"))
-      << run(model.string()).output;
+  EXPECT_TRUE(has(run(model.string()).output, R"("cat\n  family  ssd", dog  (metadata.yaml))"));
 }
 
 TEST(NpuInfoModelTest, NamesDoNotDriveTheTerminal) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));
   dir.write("labels.txt", "a\x1b[31m\n");
-  EXPECT_TRUE(has(run(model.string()).output, "a\\x1b[31m  (labels.txt)"))
-      << run(model.string()).output;
+  EXPECT_TRUE(has(run(model.string()).output, "a\\x1b[31m  (labels.txt)"));
 }
 
 TEST(NpuInfoBlobTest, ShowsTheCardOnce) {
@@ -183,8 +179,8 @@ TEST(NpuInfoBlobTest, ShowsTheCardOnce) {
   const auto blob = dir.path() / "m.blob";
   CompiledModel::compile(Device::open(DeviceKind::kSoftware), model).export_blob(blob);
   const auto text = run(blob.string()).output;
-  EXPECT_TRUE(has(text, "pose  (metadata.yaml)\n")) << text;
-  EXPECT_FALSE(has(text, "npu_card")) << text;
+  EXPECT_TRUE(has(text, "pose  (metadata.yaml)\n"));
+  EXPECT_FALSE(has(text, "npu_card"));
   EXPECT_EQ(run_json(blob.string())["card"]["task"], "pose");
 }
 
@@ -202,15 +198,10 @@ TEST(NpuInfoBlobTest, ABareElfHasNoWriter) {
 }
 
 /// Byte offsets in an ELF64 header, and what makes it point outside of the file.
-struct Damage {
-  const char* name;
+struct Damage : Named {
   std::size_t at;
   std::string bytes;
 };
-
-void PrintTo(const Damage& row, std::ostream* out) {
-  *out << row.name;
-}
 
 class DamagedBlobTest : public testing::TestWithParam<Damage> {};
 
@@ -223,7 +214,7 @@ TEST_P(DamagedBlobTest, IsRefusedByName) {
   file.close();
   const auto result = run(blob.string());
   EXPECT_EQ(result.code, 1) << result.output;
-  EXPECT_TRUE(has(result.output, "npu-info: '" + blob.string())) << result.output;
+  EXPECT_TRUE(has(result.output, "npu-info: '" + blob.string()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, DamagedBlobTest,
@@ -232,12 +223,12 @@ INSTANTIATE_TEST_SUITE_P(Table, DamagedBlobTest,
                                          Damage{"many_entries", 0x3c, "\xff\xff"},
                                          Damage{"names_not_there", 0x3e, "\xff\xff"},
                                          Damage{"no_magic", 0, "NOTELF"}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 TEST(NpuInfoBlobTest, OneThatIsNotThereIsCode1) {
   const auto result = run("/nowhere/m.blob");
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.output, "/nowhere/m.blob")) << result.output;
+  EXPECT_TRUE(has(result.output, "/nowhere/m.blob"));
 }
 
 }  // namespace

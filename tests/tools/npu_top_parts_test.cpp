@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 
+#include "support/expect.hpp"
 #include "support/temp_dir.hpp"
 
 #include "files.hpp"
@@ -364,8 +365,8 @@ TEST(Report, OfAnyRateIsANumber) {
                       .inferences_per_second = 1e22,
                       .memory_bytes = std::nullopt}};
   const std::string text = to_text(usage, true);
-  EXPECT_EQ(text.find(".-"), std::string::npos) << text;
-  EXPECT_EQ(text.find(" -9"), std::string::npos) << text;
+  EXPECT_FALSE(has(text, ".-"));
+  EXPECT_FALSE(has(text, " -9"));
 }
 
 TEST(Screen, HasFewerLinesThanRows) {

@@ -22,7 +22,6 @@ namespace npu {
 namespace {
 
 namespace fs = std::filesystem;
-using test::has;
 using test::TempDir;
 
 test::ToolRun run(const std::string& words) {
@@ -136,8 +135,8 @@ TEST_F(NpuTop, DoesNotCountAForkedChild) {
 TEST_F(NpuTop, TellsPeopleTheSame) {
   const auto result = run("--once --interval 0.1");
   EXPECT_EQ(result.code, 0) << result.output;
-  EXPECT_TRUE(has(result.output, "inf/s")) << result.output;
-  EXPECT_TRUE(has(result.output, " " + std::to_string(::getpid()) + "  software")) << result.output;
+  EXPECT_TRUE(has(result.output, "inf/s"));
+  EXPECT_TRUE(has(result.output, " " + std::to_string(::getpid()) + "  software"));
 }
 
 TEST_F(NpuTop, LooksAgainAndAgain) {
@@ -199,7 +198,7 @@ TEST_F(NpuTopOnAPicture, TellsWhatTheKernelTells) {
 
 TEST_F(NpuTopOnAPicture, LetsNoNameDriveTheTerminal) {
   const auto result = run("--once --interval 0.05");
-  EXPECT_TRUE(has(result.output, "bad?[2Jname\\xff")) << result.output;
+  EXPECT_TRUE(has(result.output, "bad?[2Jname\\xff"));
   EXPECT_FALSE(has(result.output, "\x1b"));
 }
 
@@ -208,8 +207,7 @@ TEST_F(NpuTopOnAPicture, WithoutAnythingIsNoFailure) {
   fs::remove_all(dir_.path() / "proc");
   const auto result = run("--once --interval 0.05");
   EXPECT_EQ(result.code, 0);
-  EXPECT_TRUE(has(result.output, "no NPU was found, and no process uses the software NPU"))
-      << result.output;
+  EXPECT_TRUE(has(result.output, "no NPU was found, and no process uses the software NPU"));
 }
 
 class NpuTopUsage : public testing::TestWithParam<test::Failure> {};
@@ -217,7 +215,7 @@ class NpuTopUsage : public testing::TestWithParam<test::Failure> {};
 TEST_P(NpuTopUsage, IsOneClearError) {
   const auto result = run(GetParam().words);
   EXPECT_EQ(result.code, GetParam().code) << result.output;
-  EXPECT_TRUE(has(result.output, GetParam().expected)) << result.output;
+  EXPECT_TRUE(has(result.output, GetParam().expected));
 }
 
 constexpr const char* kSeconds = "is no number of seconds from 0.01 to 3600";
@@ -232,7 +230,7 @@ INSTANTIATE_TEST_SUITE_P(Words, NpuTopUsage,
                                          test::Failure{"UnknownOption", "--twice", 2, "--twice"},
                                          test::Failure{"UnknownDevice", "--device gpu", 2, "gpu"},
                                          test::Failure{"Operand", "model.xml", 2, "model.xml"}),
-                         [](const auto& row) { return std::string(row.param.name); });
+                         by_name);
 
 }  // namespace
 }  // namespace npu

@@ -33,14 +33,6 @@ std::string Failure::words_for(const std::string& model) const {
   return text;
 }
 
-void PrintTo(const Failure& row, std::ostream* out) {
-  *out << row.name;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::vector<std::string> names_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <iosfwd>
 #include <string>
 #include <vector>
+
+#include "support/expect.hpp"
 
 namespace npu::test {
 
@@ -17,18 +18,13 @@ struct ToolRun {
 ToolRun run_tool(const char* tool, const std::string& words, const std::string& before = {});
 
 /// A row of what a tool refuses.
-struct Failure {
-  const char* name;
+struct Failure : Named {
   std::string words;  ///< "MODEL" stands for a good model's path
   int code;
   const char* expected;
 
   std::string words_for(const std::string& model) const;
 };
-
-void PrintTo(const Failure& row, std::ostream* out);
-
-bool has(const std::string& text, const std::string& part);
 
 /// Names of the files in a folder, in order.
 std::vector<std::string> names_in(const std::filesystem::path& folder);

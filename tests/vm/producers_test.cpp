@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
             &ProducerRun::offered, 26, kNoVicodec, kFwhtEncoder},
         Row{"UdmabufPool", "udmabuf pool", &ProducerRun::imported},
         Row{"DmaHeapPool", "dma-heap pool", &ProducerRun::imported}),
-    [](const auto& row) { return std::string(row.param.name); });
+    by_name);
 
 }  // namespace
 }  // namespace npu::test

@@ -8,6 +8,7 @@
 
 #include <npucore/npucore.hpp>
 
+#include "support/expect.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiny_ir.hpp"
 
@@ -134,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(All, ZeroCopyPath,
                                          offered("OfferedToAVp8Decoder", "vp8dec"),
                                          stand_in("ImportedInOnePiece", false),
                                          stand_in("ImportedInOnePiecePerPlane", true)),
-                         [](const auto& row) { return row.param.name; });
+                         by_name);
 
 // ---- npucore by itself
 
