@@ -1,5 +1,4 @@
 // The driver's cache through the loader: SOFTNPU_CACHE_DIR.
-#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -115,21 +114,6 @@ TEST_F(DriverCache, IsLeftOutOnRequest) {
   });
 }
 
-TEST_F(DriverCache, TakesTheClientsHashForTheInput) {
-  expect_no_fault_with_cache([](Client& client) {
-    std::array<float, 4> here = {1, 2, 3, 4};
-    std::array<float, 4> there = here;
-    EXPECT_EQ(origin(client, weightless_sample(here.data()), kByAddress), kCompiled);
-    EXPECT_EQ(origin(client, weightless_sample(there.data()), kByAddress), kCompiled)
-        << "another address is another input";
-    ze_graph_input_hash_t hash = hash_of(77);
-    EXPECT_EQ(origin(client, weightless_sample(here.data()), kByAddress, 0, &hash), kCompiled);
-    EXPECT_EQ(origin(client, weightless_sample(there.data()), kByAddress, 0, &hash), kFromCache);
-    hash.hash = 78;
-    EXPECT_EQ(origin(client, weightless_sample(there.data()), kByAddress, 0, &hash), kCompiled);
-  });
-}
-
 TEST_F(DriverCache, SeesTheHashOnlyWhereItComesFirst) {
   expect_no_fault_with_cache([](Client& client) {
     ze_graph_input_hash_t second = hash_of(5);
@@ -146,29 +130,6 @@ TEST_F(DriverCache, KnowsNoHashBeforeOneFourteen) {
                     EXPECT_EQ(origin(client, sample_buffer(), "", 0, &hash), kCompiled);
                     hash.hash = 2;
                     EXPECT_EQ(origin(client, sample_buffer(), "", 0, &hash), kFromCache);
-                  });
-}
-
-TEST_F(DriverCache, CompilesAgainWhatWasDamaged) {
-  expect_no_fault_with_cache([this](Client& client) {
-    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
-    for (const auto& file : fs::directory_iterator(folder_)) {
-      std::fstream stream(file.path(), std::ios::in | std::ios::out | std::ios::binary);
-      stream.seekp(200);
-      stream.put('\x7f');
-    }
-    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
-    EXPECT_EQ(origin(client, sample_buffer()), kFromCache);
-  });
-}
-
-TEST_F(DriverCache, StoresNothingWhereNothingFits) {
-  expect_no_fault({{"SOFTNPU_CACHE_DIR", folder_}, {"SOFTNPU_CACHE_SIZE", "100"}},
-                  [](Client& client) {
-                    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
-                    EXPECT_EQ(origin(client, sample_buffer()), kCompiled);
-                    EXPECT_EQ(client.log, "");
-                    EXPECT_EQ(cache_memory(client).total, 100u);
                   });
 }
 

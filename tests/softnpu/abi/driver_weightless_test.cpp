@@ -1,8 +1,4 @@
-// Weights by address, through the loader.
-#include <array>
-#include <cstring>
-#include <optional>
-
+// Constants without elements, through the loader: copied and by address.
 #include "driver_fixture.hpp"
 
 namespace softnpu_test {
@@ -70,69 +66,6 @@ TEST_F(EmptyConstant, MayBeTheOnlyConstant) {
   EXPECT_EQ(client_.compile_ir(weightless_buffer(kCompiler, ir.xml()), graph, kByAddress),
             ZE_RESULT_SUCCESS)
       << client_.log;
-}
-
-class Weightless : public Driver {
- protected:
-  std::array<float, 4> weights_ = {1, 2, 3, 4};
-};
-
-TEST_F(Weightless, IsAnnounced) {
-  const auto ask = [this](const char* value) {
-    return client_.graph->pfnCompilerIsOptionSupported(client_.device, ZE_NPU_COMPILER_OPTIONS,
-                                                       "NPU_MODEL_SERIALIZER_VERSION", value);
-  };
-  EXPECT_EQ(ask("NO_WEIGHTS_COPY"), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(ask("ALL_WEIGHTS_COPY"), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(ask("AUTO"), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-}
-
-TEST_F(Weightless, NeedsTheWeightsOnlyWhileItCompiles) {
-  std::string buffer = weightless_sample(weights_.data());
-  Graph graph;
-  ASSERT_EQ(client_.compile_ir(buffer, graph, kByAddress), ZE_RESULT_SUCCESS) << client_.log;
-  weights_.fill(-1.0f);
-  std::fill(buffer.begin(), buffer.end(), '\xff');
-  EXPECT_EQ(client_.run(graph), kExpected);
-}
-
-TEST_F(Weightless, HasItsWeightsInTheNativeBinary) {
-  std::optional<std::string> buffer = weightless_sample(weights_.data());
-  Graph graph;
-  ASSERT_EQ(client_.compile_ir(*buffer, graph, kByAddress), ZE_RESULT_SUCCESS) << client_.log;
-  const std::string binary(client_.binary_in_place(graph));
-  graph = Graph();
-  buffer.reset();
-  weights_.fill(-1.0f);
-  EXPECT_EQ(client_.run(client_.load(binary)), kExpected);
-}
-
-TEST_F(Weightless, IsAnotherVersionWhereTheOptionIsForgotten) {
-  Graph graph;
-  EXPECT_EQ(client_.compile_ir(weightless_sample(weights_.data()), graph),
-            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-  EXPECT_TRUE(has(client_.log, "Unsupported IR API version! Val: 48.0"));
-}
-
-TEST_F(Weightless, IsNotWhatAClassicBufferIs) {
-  Graph graph;
-  EXPECT_EQ(client_.compile_ir(sample_buffer(), graph, kByAddress),
-            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-  EXPECT_TRUE(has(client_.log, "weightless"));
-}
-
-TEST_F(Weightless, AnswersForAnAddressThatIsNotThere) {
-  Graph graph;
-  EXPECT_EQ(
-      client_.compile_ir(weightless_sample(reinterpret_cast<const float*>(64)), graph, kByAddress),
-      ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(has(client_.log, "can be read"));
-}
-
-TEST_F(Weightless, CanBeQueried) {
-  const std::string layers =
-      client_.supported_layers(weightless_sample(weights_.data()), kByAddress);
-  EXPECT_TRUE(has(layers, "<bias>"));
 }
 
 }  // namespace

@@ -63,14 +63,6 @@ TEST(IrBuffer, IsNotCopied) {
             bytes.data() + bytes.size());
 }
 
-TEST(IrBuffer, IsRefusedAtEveryTruncation) {
-  const Bytes whole = buffer();
-  for (size_t size = 0; size < whole.size(); ++size) {
-    const Bytes cut(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
-    ASSERT_EQ(result_of(cut), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) << size << " bytes";
-  }
-}
-
 struct Row {
   const char* name;
   Header header;

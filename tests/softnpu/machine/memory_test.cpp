@@ -1,11 +1,9 @@
 // Allocations, imports, and finding them by address.
 #include "machine/memory.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/userfaultfd.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,57 +28,18 @@ std::shared_ptr<Allocation> imported(AllocationTable& table, int fd) {
   return table.insert(import(table, fd, ZE_MEMORY_TYPE_DEVICE));
 }
 
-ze_result_t result_of_importing(int fd) {
-  AllocationTable table;
-  try {
-    import(table, fd, ZE_MEMORY_TYPE_HOST);
-    return ZE_RESULT_SUCCESS;
-  } catch (const Failure& failure) {
-    return failure.result();
-  }
-}
-
-TEST(Memory, IsFoundByAnyPointerInside) {
-  AllocationTable table;
-  const auto memory = allocated(table, 5000);
-  EXPECT_EQ(table.find(memory->base()), memory);
-  EXPECT_EQ(table.find(memory->base() + 4999), memory);
-  EXPECT_EQ(table.find(memory->base() + 5000), nullptr);
-  EXPECT_EQ(table.find(memory->base() - 1), nullptr);
-}
-
-TEST(Memory, IsFoundWhenTheRangeFits) {
-  AllocationTable table;
-  const auto memory = allocated(table, 5000);
-  EXPECT_EQ(table.find_range(memory->base() + 100, 4900), memory);
-  EXPECT_EQ(table.find_range(memory->base() + 100, 4901), nullptr);
-  EXPECT_EQ(table.find_range(memory->base() + 100, SIZE_MAX), nullptr);
-}
-
-// Four pages of the process, the third of them not mapped.
+// Two pages of the process.
 class ProcessPages {
  public:
   ProcessPages()
-      : data_(static_cast<std::byte*>(::mmap(nullptr, 4 * 4096, PROT_READ | PROT_WRITE,
-                                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
-    ::munmap(data_ + 2 * 4096, 4096);
-  }
-  ~ProcessPages() { ::munmap(data_, 4 * 4096); }
+      : data_(static_cast<std::byte*>(::mmap(nullptr, 2 * 4096, PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {}
+  ~ProcessPages() { ::munmap(data_, 2 * 4096); }
   std::byte* data() const { return data_; }
 
  private:
   std::byte* data_;
 };
-
-TEST(BorrowedMemory, IsWholePagesUnderTheirOwnAddress) {
-  AllocationTable table;
-  const ProcessPages pages;
-  const auto memory = table.insert(borrow(table, pages.data() + 4000, 200, false));
-  EXPECT_EQ(memory->base(), pages.data());
-  EXPECT_EQ(memory->size_bytes(), 8192u);
-  EXPECT_EQ(memory->type(), ZE_MEMORY_TYPE_HOST);
-  EXPECT_EQ(table.find(pages.data() + 8191), memory);
-}
 
 class PinnedMemory : public testing::Test {
  protected:
@@ -103,17 +62,6 @@ class PinnedMemory : public testing::Test {
   AllocationTable table_;
   std::byte* data_;
 };
-
-TEST_F(PinnedMemory, IsUsedInPlaceWhileItIsMapped) {
-  const auto memory = imported();
-  if (!memory) {
-    GTEST_SKIP() << "no userfaultfd";
-  }
-  data_[5000] = std::byte{99};
-  memory->begin_device_access();
-  EXPECT_EQ(memory->on_device(data_ + 5000), data_ + 5000);
-  memory->end_device_access();
-}
 
 TEST_F(PinnedMemory, KeepsItsPagesWhenOthersAreMappedThere) {
   const auto memory = imported();
@@ -173,16 +121,6 @@ TEST(GemHandle, IsNotTheOneThatHadItsPlaceBefore) {
   for (const auto& handle : all) ASSERT_TRUE(handle->open());
 }
 
-TEST(GemHandle, RunsOutAsTheKernelsDo) {
-  std::vector<std::unique_ptr<GemHandle>> all;
-  const auto take_all = [&all] {
-    for (int i = 0; i < 70000; ++i) all.push_back(std::make_unique<GemHandle>());
-  };
-  EXPECT_THROW(take_all(), Failure);
-  all.clear();
-  EXPECT_NO_THROW(GemHandle());
-}
-
 TEST(BorrowedMemory, IsRemovedByAnyPointerInside) {
   AllocationTable table;
   const ProcessPages pages;
@@ -199,106 +137,6 @@ TEST(BorrowedMemory, MayOverlapBehindItsBeginning) {
   const auto both = table.insert(borrow(table, pages.data(), 8192, false));
   EXPECT_EQ(table.find_range(pages.data(), 8192), both);
   EXPECT_EQ(table.find(pages.data() + 5000), second);
-}
-
-TEST(BorrowedMemory, NeedsEveryPageMapped) {
-  AllocationTable table;
-  const ProcessPages pages;
-  try {
-    borrow(table, pages.data() + 4096, 4097, false);
-    FAIL() << "took a page that is not mapped";
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.result(), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-  }
-}
-
-TEST(Memory, IsRemovedByItsBaseOnly) {
-  AllocationTable table;
-  const auto* const base = allocated(table, 100)->base();
-  EXPECT_FALSE(table.remove(base + 1));
-  EXPECT_TRUE(table.remove(base));
-  EXPECT_FALSE(table.remove(base));
-  EXPECT_FALSE(table.remove(nullptr));
-}
-
-TEST(Memory, LivesOnWhileACommandHoldsIt) {
-  AllocationTable table;
-  const auto memory = allocated(table, 100);
-  table.remove(memory->base());
-  std::memset(memory->base(), 1, 100);
-  EXPECT_EQ(memory->base()[99], std::byte{1});
-}
-
-TEST(Memory, IsExportedOnlyWhenAskedAtAllocation) {
-  AllocationTable table;
-  EXPECT_FALSE(allocated(table, 100)->export_fd());
-  EXPECT_TRUE(allocated(table, 100, true)->export_fd());
-}
-
-TEST(Memory, IsExportedAsANewDescriptorOfWholePages) {
-  AllocationTable table;
-  const auto memory = allocated(table, 5000, true);
-  const UniqueFd first = memory->export_fd();
-  const UniqueFd second = memory->export_fd();
-  EXPECT_NE(first.get(), second.get());
-  EXPECT_EQ(::lseek(first.get(), 0, SEEK_END), 8192);
-  memory->base()[4999] = std::byte{7};
-  const Mapping view = Mapping::map(8192, second.get());
-  EXPECT_EQ(view.base()[4999], std::byte{7});
-}
-
-TEST(Import, SharesTheBuffersMemory) {
-  AllocationTable table;
-  const UniqueFd fd = dmabuf::make_memfd(6000);
-  const auto memory = imported(table, fd.get());
-  EXPECT_EQ(memory->size_bytes(), 8192u);
-  const Mapping view = Mapping::map(8192, fd.get());
-  view.base()[10] = std::byte{3};
-  EXPECT_EQ(memory->base()[10], std::byte{3});
-}
-
-TEST(Import, LeavesTheDescriptorToTheCaller) {
-  AllocationTable table;
-  const UniqueFd fd = dmabuf::make_memfd(4096);
-  table.remove(imported(table, fd.get())->base());
-  EXPECT_GE(::fcntl(fd.get(), F_GETFD), 0);
-  EXPECT_EQ(::lseek(fd.get(), 0, SEEK_CUR), 0);
-}
-
-TEST(Import, TakesBackWhatTheDriverExported) {
-  AllocationTable table;
-  const auto memory = allocated(table, 4096, true);
-  const UniqueFd fd = memory->export_fd();
-  const auto again = imported(table, fd.get());
-  memory->base()[0] = std::byte{9};
-  EXPECT_EQ(again->base()[0], std::byte{9});
-}
-
-TEST(Import, RefusesAClosedDescriptor) {
-  EXPECT_EQ(result_of_importing(-1), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-}
-
-TEST(Import, RefusesAFile) {
-  const UniqueFd fd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-  EXPECT_EQ(result_of_importing(fd.get()), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-}
-
-TEST(Import, RefusesAnEmptyBuffer) {
-  const UniqueFd fd = dmabuf::make_memfd(0);
-  EXPECT_EQ(result_of_importing(fd.get()), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-}
-
-// The kernel keeps one handle for a buffer, however often it is imported, and closes it when any
-// import is freed.
-TEST(Import, IsLostToTheDeviceWhenAnotherImportOfTheBufferIsFreed) {
-  AllocationTable table;
-  const UniqueFd fd = dmabuf::make_memfd(4096);
-  const auto kept = imported(table, fd.get());
-  const auto* const freed = imported(table, fd.get())->base();
-  EXPECT_TRUE(kept->usable_by_device());
-  table.remove(freed);
-  EXPECT_FALSE(kept->usable_by_device());
-  EXPECT_EQ(table.find(kept->base()), kept);
 }
 
 TEST(Import, IsUsableAgainWhenTheBufferIsImportedAnew) {
@@ -328,16 +166,6 @@ ze_result_t result_of_importing_into(AllocationTable& table, int fd) {
   } catch (const Failure& failure) {
     return failure.result();
   }
-}
-
-TEST(ImportWindow, RefusesWhatDoesNotFitAndTakesItOnceThereIsRoom) {
-  AllocationTable table;
-  const UniqueFd large = dmabuf::make_memfd((kImportLimitPages - 1) * 4096);
-  const UniqueFd small = dmabuf::make_memfd(2 * 4096);
-  const auto* const base = imported(table, large.get())->base();
-  EXPECT_EQ(result_of_importing_into(table, small.get()), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-  table.remove(base);
-  EXPECT_EQ(result_of_importing_into(table, small.get()), ZE_RESULT_SUCCESS);
 }
 
 TEST(ImportWindow, CountsABufferOnce) {
