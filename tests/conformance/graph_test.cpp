@@ -548,7 +548,7 @@ TEST_F(Profiling, KeepsAPoolThatHasLiveQueries) {
   EXPECT_EQ(npu().profiling->pfnProfilingPoolDestroy(pool), ZE_RESULT_SUCCESS);
 }
 
-// Row 70. Lights up where the driver keeps a disk cache.
+// Lights up where the driver keeps a disk cache.
 class DriverCache : public NpuTest {};
 
 TEST_F(DriverCache, RemembersAnIdenticalIr) {

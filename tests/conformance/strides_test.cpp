@@ -1,4 +1,4 @@
-// Row 62: arguments with gaps between their rows, for models that were compiled for it.
+// Arguments with gaps between their rows, for models that were compiled for it.
 #include "fixture.hpp"
 
 namespace conformance {

@@ -112,7 +112,7 @@ TEST_F(EventCalls, AreSetAndClearedByTheHost) {
   EXPECT_EQ(zeEventQueryStatus(event.get()), ZE_RESULT_NOT_READY);
 }
 
-// The trap of row 52: only a reset forgets that the fence was signalled.
+// A trap: only a reset forgets that the fence was signalled.
 TEST_F(EventCalls, ShowThatAFenceUsedAgainWithoutAResetReportsAtOnce) {
   const EventPool pool = make_pool(1);
   Event event;

@@ -1,4 +1,4 @@
-// Row 67: how long the engine has been busy, through the newer entry (zesInit) where the loader has
+// How long the engine has been busy, through the newer entry (zesInit) where the loader has
 // it, else through the older one (ZES_ENABLE_SYSMAN=1, core handles).
 #include <level_zero/zes_api.h>
 

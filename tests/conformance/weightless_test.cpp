@@ -90,7 +90,7 @@ TEST_F(Weightless, IsQueriedToo) {
   EXPECT_NE(layers.find("<sum>"), std::string::npos) << layers;
 }
 
-// Row 70, with the hash that stands for an input whose addresses change.
+// The hash stands for an input whose addresses change.
 class InputHash : public Weightless {
  protected:
   void SetUp() override {
