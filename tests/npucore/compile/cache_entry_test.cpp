@@ -43,14 +43,6 @@ TEST(CacheEntry, HasItsBytesWhereTheFormatSays) {
   EXPECT_EQ(entry.substr(35), "NPUCACH1");
 }
 
-TEST(CacheEntry, ComesBack) {
-  const std::string file = entry_of("blob", "", "the key");
-  const auto entry = internal::read_cache_entry(bytes_of(file));
-  ASSERT_TRUE(entry);
-  EXPECT_EQ(text_of(entry->blob), "blob");
-  EXPECT_EQ(entry->key, "the key");
-}
-
 TEST(CacheEntry, WithAnyByteChangedIsNone) {
   const std::string whole = entry_of("blob", "tail", "key");
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -96,14 +88,6 @@ class Cache : public ::testing::Test {
   TempDir folder_;
   std::string log_;
 };
-
-TEST_F(Cache, FindsWhatItKept) {
-  store("a", "blob a");
-  store("b", "blob b");
-  EXPECT_EQ(found("a"), "blob a");
-  EXPECT_EQ(found("b"), "blob b");
-  EXPECT_EQ(found("c"), "");
-}
 
 TEST_F(Cache, IsForItsUserAlone) {
   store("a", "blob");
@@ -162,18 +146,6 @@ TEST_F(Cache, NotesEveryUse) {
   EXPECT_EQ(found("a"), blob);
 }
 
-TEST_F(Cache, KeepsNothingThatIsLargerThanItsLimit) {
-  store("a", std::string(1000, 'x'), 500);
-  EXPECT_EQ(found("a"), "");
-}
-
-TEST_F(Cache, DropsAnEntryThatWasChanged) {
-  store("a", "blob");
-  write_file(files()[0], "rubbish");
-  EXPECT_EQ(found("a"), "");
-  EXPECT_TRUE(files().empty());
-}
-
 TEST_F(Cache, TakesAnotherKeysEntryUnderItsNameForNone) {
   store("a", "blob a");
   const auto name = files()[0];
@@ -187,18 +159,6 @@ TEST_F(Cache, TakesAnotherKeysEntryUnderItsNameForNone) {
   EXPECT_EQ(files().size(), 1u) << "it is whole: somebody else's";
 }
 
-TEST_F(Cache, ClearsAwayWhatAKilledWriterLeft) {
-  store("a", "blob");
-  const auto left = place() / ("." + files()[0].filename().string() + ".123.0.tmp");
-  write_file(left, "half a bl");
-  {
-    const ModelCache cache(place(), 1 << 20);
-    const auto lock = cache.lock("a", nullptr);
-  }
-  EXPECT_FALSE(std::filesystem::exists(left));
-  EXPECT_EQ(found("a"), "blob");
-}
-
 TEST_F(Cache, LeavesNoLockBehind) {
   store("a", "blob");
   {
@@ -208,15 +168,6 @@ TEST_F(Cache, LeavesNoLockBehind) {
     EXPECT_EQ(files().size(), 2u);
   }
   EXPECT_EQ(files().size(), 1u);
-}
-
-TEST_F(Cache, WithoutAFolderFindsAndKeepsNothing) {
-  const ModelCache cache("/proc/no/such/place", 1 << 20);
-  const std::string blob = "blob";
-  const std::array<Bytes, 1> parts = {bytes_of(blob)};
-  cache.store("a", parts);
-  EXPECT_FALSE(cache.find("a"));
-  EXPECT_FALSE(cache.lock("a", nullptr));
 }
 
 // ---- What others may have written

@@ -64,19 +64,6 @@ TEST_F(CacheDir, HoldsWhatWasCompiled) {
   EXPECT_EQ(warnings_, "");
 }
 
-TEST_F(CacheDir, GivesAModelThatOutlivesAChangeOfItsEntry) {
-  compile();
-  const CompiledModel model = compile();
-  ASSERT_EQ(model.load_stats().from, LoadedFrom::kCache);
-  fs::resize_file(files_in(cache_).at(0), 0);
-  Request request = model.create_request();
-  request.infer();
-  set_fault("zeFenceHostSynchronize:DEVICE_LOST@1");
-  expect_error(ErrorCode::kDeviceLost, "is lost", [&] { request.infer(); });
-  set_fault("");
-  request.infer();
-}
-
 TEST_F(CacheDir, GivesAModelThatComputesLikeTheCompiledOne) {
   compile();
   const CompiledModel model = compile();
@@ -183,14 +170,6 @@ TEST_F(CacheDir, WhereOthersMayWriteIsAWarning) {
   ASSERT_EQ(::chmod(cache_.c_str(), 0777), 0);
   EXPECT_EQ(from(), LoadedFrom::kCompiler) << "it ran what others may have put there";
   EXPECT_TRUE(has(warnings_, "may be written by others than its owner"));
-}
-
-TEST_F(CacheDir, IsNotLeftThroughALink) {
-  compile();
-  fs::rename(cache_, folder_.path() / "elsewhere");
-  fs::create_directory_symlink(folder_.path() / "elsewhere", cache_);
-  EXPECT_EQ(from(), LoadedFrom::kCompiler);
-  EXPECT_TRUE(has(warnings_, "is a symbolic link"));
 }
 
 TEST_F(CacheDir, KnowsTheFlagsThatTheEnvironmentAdds) {

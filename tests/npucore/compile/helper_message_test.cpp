@@ -85,11 +85,6 @@ TEST_F(HelperMessages, DoNotPassTheirDescriptorsToChildren) {
   EXPECT_EQ(::fcntl(got.contents["file"].fd.get(), F_GETFD), FD_CLOEXEC);
 }
 
-TEST_F(HelperMessages, OfAnotherVersionAreRefused) {
-  send_bytes(std::string_view("NPUH\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24));
-  expect_error(ErrorCode::kIo, "of another version", [&] { receive(); });
-}
-
 TEST_F(HelperMessages, ThatAreTooLongAreRefusedBeforeTheyAreRead) {
   send_bytes(
       std::string_view("NPUH\x02\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0", 24));
@@ -108,18 +103,6 @@ TEST_F(HelperMessages, WithoutTheirDescriptorsAreRefused) {
   words += std::string("f\0\0\0\0\x08\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0", 21);
   send_bytes(words);
   expect_error(ErrorCode::kIo, "a file descriptor is missing", [&] { receive(); });
-}
-
-TEST_F(HelperMessages, SayWhichLimitLeavesNoRoomForTheirDescriptors) {
-  Message sent{"x"};
-  sent.contents["a"] = shared_copy("test", bytes_of("x"));
-  send_message(here_.get(), sent);
-  struct rlimit before = {};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const struct rlimit none = {0, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  expect_error(ErrorCode::kIo, "ulimit -n", [&] { receive(); });
-  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_F(HelperMessages, WithMoreDescriptorsThanAnyNeedsAreRefused) {
@@ -154,16 +137,6 @@ TEST(HelperContent, ThatIsShorterThanToldIsRefused) {
   Content content = shared_copy("test", bytes_of("four"));
   content.size_bytes = 5;
   expect_error(ErrorCode::kIo, "instead of 5", [&] { ContentView view(std::move(content)); });
-}
-
-TEST(HelperContent, ThatIsLargerThanTheProcessMayWriteIsAnError) {
-  const std::vector<std::byte> bytes(65536);
-  struct rlimit before = {};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const struct rlimit small = {4096, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  expect_error(ErrorCode::kIo, "File too large", [&] { shared_copy("large", bytes); });
-  ::setrlimit(RLIMIT_FSIZE, &before);
 }
 
 TEST(HelperContent, CannotBeWrittenOnceItIsShared) {

@@ -321,16 +321,6 @@ TEST_F(Helpers, AreCompiledByWithACacheThatThisProcessFills) {
   EXPECT_EQ(start(options).get().load_stats().from, LoadedFrom::kCache);
 }
 
-TEST_F(Helpers, MakeModelsThatSurviveALostDevice) {
-  const CompiledModel compiled = start().get();
-  Request request = compiled.create_request();
-  request.infer();
-  set_fault("zeFenceHostSynchronize:DEVICE_LOST@1");
-  EXPECT_THROW(request.infer(), Error);
-  set_fault("");
-  request.infer();
-}
-
 /// A process that compiles and then ends in one way or another; see helper_parent.cpp.
 class Parent {
  public:

@@ -301,22 +301,6 @@ class LostElsewhere : public OnSoftwareNpu {
       CompiledModel::compile(device_, Model::read(write_affine_model(folder_.path())));
 };
 
-// The request's memory is imported into the next context, which goes with that very call.
-TEST_F(LostElsewhere, WhileARequestMovesOnIsMovedOnFromToo) {
-  const std::unique_ptr<void, decltype(&std::free)> pages(std::aligned_alloc(4096, 4096),
-                                                          &std::free);
-  Request request = model_.create_request();
-  const Tensor host = Tensor::import_host(device_, {pages.get(), 4096}, MemoryUse::kInput);
-  request.set_input(0, host);
-  lose();
-  set_fault("zeMemAllocHost:DEVICE_LOST@1");
-  is_lost([&] { request.infer(); });
-  set_fault("");
-  fill(host, 5);
-  request.infer();
-  EXPECT_EQ(first_of(request.output(0)), affine(5));
-}
-
 TEST_F(LostElsewhere, ByAnotherThreadEndsNoSubmission) {
   std::atomic<bool> over{false};
   std::thread asking([&] {
@@ -331,55 +315,6 @@ TEST_F(LostElsewhere, ByAnotherThreadEndsNoSubmission) {
   over = true;
   asking.join();
   expect_works(3);
-}
-
-TEST_F(LostElsewhere, IsToldToASinkThatSubmitsTheSameRequest) {
-  Request request = model_.create_request();
-  fill(request.input(0), 2);
-  lose();
-  set_fault("");
-  int told = 0;
-  set_log_sink([&](LogLevel level, std::string_view) {
-    if (level != LogLevel::kWarning || told++ != 0) return;
-    expect_error(ErrorCode::kInvalidArgument, "already in flight", [&] { request.submit(); });
-  });
-  request.submit();
-  request.wait();
-  set_log_sink({});
-  EXPECT_EQ(told, 1);
-  EXPECT_EQ(first_of(request.output(0)), affine(2));
-}
-
-TEST_F(LostElsewhere, IsToldToASinkThatUsesTheModel) {
-  lose();
-  int requests = 0;
-  set_log_sink([&](LogLevel level, std::string_view) {
-    if (level != LogLevel::kWarning) return;
-    model_.create_request();
-    ++requests;
-  });
-  expect_works(4);
-  set_log_sink({});
-  EXPECT_EQ(requests, 1);
-}
-
-// A tensor that was bound before is imported into the next context under a lock of its own.
-TEST_F(LostElsewhere, IsToldToASinkThatBindsTheSameTensor) {
-  const std::unique_ptr<void, decltype(&std::free)> pages(std::aligned_alloc(4096, 4096),
-                                                          &std::free);
-  const Tensor host = Tensor::import_host(device_, {pages.get(), 4096}, MemoryUse::kInput);
-  lose();
-  Request request = model_.create_request(), other = model_.create_request();
-  bool told = false;
-  set_log_sink([&](LogLevel, std::string_view message) {
-    const bool about_host = message.find("not imported again") != std::string_view::npos;
-    if (!about_host || std::exchange(told, true)) return;
-    other.set_input(0, host);
-  });
-  set_fault("zeMemAllocHost:OUT_OF_HOST_MEMORY@1");
-  request.set_input(0, host);
-  set_log_sink({});
-  EXPECT_TRUE(told);
 }
 
 TEST_F(LostElsewhere, ByAnAllocationGivesANewContext) {
@@ -399,20 +334,6 @@ TEST_F(LostElsewhere, ByALoadedGraphGivesANewContext) {
   EXPECT_TRUE(is_lost([&] { CompiledModel::compile(device_, model); }));
   EXPECT_NE(device_.native_context(), before);
   expect_works(2);
-}
-
-TEST_F(LostElsewhere, IsNotBlamedOnTheBlobWhereMemoryLacks) {
-  Request request = model_.create_request();
-  lose();
-  set_fault("pfnCreate3:OUT_OF_DEVICE_MEMORY@1");
-  try {
-    request.infer();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
-    EXPECT_FALSE(has(error.what(), "damaged"));
-  }
-  expect_works(1);
 }
 
 // The driver refuses a question while the device sleeps; the context is whole.
@@ -447,21 +368,6 @@ TEST_F(LostElsewhere, ByAnImportOfHostMemoryIsTold) {
   set_fault("zeMemAllocHost:DEVICE_LOST@1");
   EXPECT_TRUE(is_lost([&] { request.set_input(0, HostMemory{pages.get(), 4096}); }));
   expect_works(4);
-}
-
-TEST_F(LostElsewhere, WithoutANewContextLeavesTheSourcesOfDmabufsOpen) {
-  lose();
-  set_fault("zeContextCreate:OUT_OF_DEVICE_MEMORY@1");
-  const auto findings = device_.dmabuf_sources();
-  EXPECT_FALSE(findings.front().ok);
-  EXPECT_TRUE(has(findings.front().detail, "zeContextCreate"));
-  set_fault("");
-  EXPECT_TRUE(device_.dmabuf_sources().front().detail.find("zeContextCreate") == std::string::npos)
-      << "asked again";
-  lose();
-  set_fault("zeContextCreate:OUT_OF_DEVICE_MEMORY@1");
-  EXPECT_NO_THROW(Tensor::allocate_shareable(device_, kBytes, MemoryUse::kInput));
-  expect_works(1);
 }
 
 // A driver reports a hung device as "not ready" for ever; only its status tells.

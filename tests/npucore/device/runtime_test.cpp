@@ -88,15 +88,6 @@ TEST(Runtime, AutoTakesTheSoftwareNpuWithOneWarning) {
   EXPECT_EQ(warnings[0].find('\n'), std::string::npos) << warnings[0];
 }
 
-TEST(Runtime, AWarningsSinkMayOpenTheDevice) {
-  const TempDir folder;
-  Runtime runtime(empty_machine(folder));
-  std::shared_ptr<Device::Impl> opened;
-  set_log_sink([&](LogLevel, std::string_view) { opened = runtime.open(DeviceKind::kAuto); });
-  EXPECT_EQ(runtime.open(DeviceKind::kAuto), opened);
-  set_log_sink({});
-}
-
 /// Whether the loader stays in the process once it was there: then it takes its drivers only once.
 bool loader_stays() {
   const std::string library = ze::Loader::default_library();

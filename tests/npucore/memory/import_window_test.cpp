@@ -254,25 +254,6 @@ TEST_F(ImportWindow, ARequestKeepsWhatItIsBoundTo) {
   importer_.import(other.fd());
 }
 
-// Each frame of a pool that is larger than the room needs another one's place.
-TEST_F(ImportWindow, APoolLargerThanTheRoomGoesOn) {
-  std::vector<Producer> producers;
-  std::vector<KeptImport> kept;
-  for (int i = 0; i < 10; ++i) {
-    producers.emplace_back(kRoomBytes / 8);
-    kept.push_back(importer_.keep(producers.back().fd()));
-  }
-  const CompiledModel model = compile();
-  for (int frame = 0; frame < 200; ++frame) {
-    Request request = model.create_request();
-    const auto i = static_cast<std::size_t>(frame) % kept.size();
-    producers[i].write(static_cast<float>(frame));
-    ASSERT_TRUE(infer_is_right(request, kept[i].tensor(), static_cast<float>(frame))) << frame;
-    EXPECT_LE(importer_.stats().live, 8u);
-  }
-  EXPECT_GE(evictions(), 150u);
-}
-
 // A driver's list keeps the buffers that it was recorded with. Were they imported again meanwhile,
 // the list's letting go would take them from the new import.
 TEST_F(ImportWindow, ABufferMayComeBackWhileAListStillHasIt) {
@@ -285,20 +266,6 @@ TEST_F(ImportWindow, ABufferMayComeBackWhileAListStillHasIt) {
       ASSERT_TRUE(infer_is_right(request, importer_.import(producer->fd()), value)) << round;
     }
   }
-}
-
-TEST_F(ImportWindow, AProducerThatRenewsItsBuffersLeavesNothing) {
-  Request request = compile().create_request();
-  const std::size_t fds = count_open_fds();
-  for (int round = 0; round < 1000; ++round) {
-    const Producer producer(4096);
-    const KeptImport kept = importer_.keep(producer.fd());
-    producer.write(static_cast<float>(round));
-    ASSERT_TRUE(infer_is_right(request, kept.tensor(), static_cast<float>(round))) << round;
-    EXPECT_LE(importer_.stats().live, 3u);
-  }
-  EXPECT_EQ(imports(), 1000u);
-  EXPECT_LE(count_open_fds(), fds + 6) << "of at most two buffers that the request still has";
 }
 
 TEST_F(ImportWindow, ABufferFreedInFlightIsReadAllTheSame) {

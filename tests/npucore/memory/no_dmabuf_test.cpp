@@ -24,14 +24,6 @@ TEST_F(NoExport, IsToldWithItsReason) {
   EXPECT_TRUE(has(driver().detail, reason));
 }
 
-TEST_F(NoExport, IsToldToASinkThatAsksAgain) {
-  std::size_t told = 0;
-  set_log_sink([&](LogLevel, std::string_view) { told += device_.dmabuf_sources().size(); });
-  device_.dmabuf_sources();
-  set_log_sink({});
-  EXPECT_GT(told, 0u);
-}
-
 TEST_F(NoExport, LeavesTheOtherSources) {
   const auto sources = device_.dmabuf_sources();
   const DmabufSource best = device_.shareable_memory();

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <future>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -85,18 +84,6 @@ TEST_F(Callbacks, MayDestroyTheirRequest) {
   request->submit();
   done.get_future().wait();
   EXPECT_EQ(request, nullptr);
-}
-
-TEST_F(Callbacks, MaySubmitAgainAndDestroyTheirRequest) {
-  auto request = std::make_unique<Request>(model().create_request());
-  std::promise<void> done;
-  request->set_callback([&](std::exception_ptr) {
-    request->submit();
-    request.reset();
-    done.set_value();
-  });
-  request->submit();
-  done.get_future().wait();
 }
 
 TEST_F(Callbacks, OfRequestsThatAreDestroyedAreCalledFirst) {
@@ -182,33 +169,6 @@ TEST_F(Callbacks, OfModelsThatAskForItShareOneThread) {
   EXPECT_NE(threads[0], threads[2]);
 }
 
-/// Each has a request behind the one whose callback destroys the other's: neither thread may wait.
-TEST_F(Callbacks, OfTwoModelsMayDestroyEachOthersRequests) {
-  const CompiledModel models[] = {model(), model()};
-  std::optional<Request> first[2], second[2];
-  std::atomic<int> ready = 0, calls = 0;
-  std::promise<void> done[2];
-  for (int i = 0; i < 2; ++i) {
-    first[i] = models[i].create_request();
-    second[i] = models[i].create_request();
-    second[i]->set_callback([&](std::exception_ptr) { ++calls; });
-    first[i]->set_callback([&, i](std::exception_ptr) {
-      for (++ready; ready < 3;) std::this_thread::yield();
-      second[1 - i].reset();
-      done[i].set_value();
-    });
-  }
-  for (auto& request : first) request->submit();
-  for (auto& request : second) request->submit();
-  ++ready;
-  for (auto& each : done) {
-    if (each.get_future().wait_for(std::chrono::seconds(60)) != std::future_status::ready) {
-      std::abort();  // no thread would end
-    }
-  }
-  EXPECT_EQ(calls, 2);
-}
-
 TEST_F(Callbacks, FromManyThreadsComeForEveryInference) {
   const CompiledModel shared = model();
   std::atomic<int> calls = 0;
@@ -291,25 +251,6 @@ TEST_F(Callbacks, MayDestroyOtherRequestsInFlight) {
   all_are_in_flight.set_value();
   EXPECT_TRUE(first.wait());
   EXPECT_EQ(calls, 3);
-}
-
-TEST_F(Callbacks, MayOwnOtherRequestsThatEndWithThem) {
-  const CompiledModel compiled = model();
-  auto other = std::make_shared<Request>(compiled.create_request());
-  other->set_callback([](std::exception_ptr) {});
-  Request first = compiled.create_request();
-  first.set_callback([&first, other](std::exception_ptr) { first.set_callback({}); });
-  other.reset();
-  auto ended = std::async(std::launch::async, [&] {
-    first.submit();
-    Request next = compiled.create_request();
-    next.set_callback([](std::exception_ptr) {});
-    next.infer();
-  });
-  if (ended.wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
-    ADD_FAILURE() << "the thread that calls back waits for itself";
-    std::quick_exit(1);
-  }
 }
 
 TEST_F(Callbacks, ThatAlwaysSubmitAgainEndWithTheirRequest) {

@@ -120,16 +120,5 @@ TEST_F(OldQueues, TakeABatchOnlyOnceTheChainHasEventsForIt) {
   }
 }
 
-TEST_F(OldQueues, ChainAgainAfterALostDevice) {
-  const CompiledModel shared = model("NPU_RUN_INFERENCES_SEQUENTIALLY=YES");
-  Request request = shared.create_request();
-  request.infer();
-  set_fault("zeCommandQueueExecuteCommandLists:POISON@1");
-  expect_error(ErrorCode::kDeviceLost, "is lost", [&] { request.infer(); });
-  set_fault("");
-  for (int count = 0; count < 3; ++count) request.infer();
-  EXPECT_TRUE(internal::Pimpl::of(shared)->session()->queue.is_chained());
-}
-
 }  // namespace
 }  // namespace npu::test

@@ -73,16 +73,6 @@ TEST_F(Profiling, IsRefusedWhereItWasNotAskedFor) {
   expect_error(ErrorCode::kUnsupported, "PERF_COUNT", [&] { request.inference_time_ns(); });
 }
 
-TEST_F(Profiling, OutlivesALostDevice) {
-  Request request = model("PERF_COUNT=YES").create_request();
-  set_fault("zeFenceHostSynchronize:DEVICE_LOST@1");
-  expect_error(ErrorCode::kDeviceLost, "is lost", [&] { request.infer(); });
-  EXPECT_TRUE(request.profile().empty());
-  set_fault("");
-  request.infer();
-  EXPECT_FALSE(request.profile().empty());
-}
-
 TEST_F(Profiling, TellsHowBusyTheDeviceWas) {
   Request request = model("").create_request();
   device_.utilization();

@@ -44,12 +44,6 @@ TEST_F(Reshaped, OutputsAreUnknownInTheModelAndKnownOnceCompiled) {
   EXPECT_EQ(CompiledModel::compile(device_, other).outputs()[0].shape, (Shape{1, 3, 6, 6}));
 }
 
-TEST_F(Reshaped, BoundedDimensionsAreCompiledAtTheirBound) {
-  const auto compiled = CompiledModel::compile(device_, model(with_input_shape("1,3,1..4,2..8")));
-  EXPECT_EQ(compiled.inputs()[0].shape, (Shape{1, 3, 4, 8}));
-  EXPECT_EQ(compiled.outputs()[0].shape, (Shape{1, 3, 4, 8}));
-}
-
 TEST_F(Reshaped, AnUnsetDimensionIsNamedBeforeTheDriverSeesIt) {
   expect_error(ErrorCode::kUnsupported,
                "input 'image' has the dynamic dimension 2 (H) without a bound in its shape "

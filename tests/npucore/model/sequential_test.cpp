@@ -60,20 +60,5 @@ TEST_F(Sequential, BatchesGiveTheirResults) {
   }
 }
 
-TEST_F(Sequential, RequestsOutliveALostDevice) {
-  const CompiledModel shared = model();
-  Request first = shared.create_request();
-  Request second = shared.create_request();
-  submit(first, 1);
-  expect_result(first, 1);
-  set_fault("zeCommandQueueExecuteCommandLists:POISON@1");
-  expect_error(ErrorCode::kDeviceLost, "is lost", [&] { submit(first, 2); });
-  set_fault("");
-  submit(second, 3);
-  submit(first, 4);
-  expect_result(first, 4);
-  expect_result(second, 3);
-}
-
 }  // namespace
 }  // namespace npu::test
