@@ -105,23 +105,6 @@ TEST(StatesTest, ADimensionDoesNotFillTheMemory) {
       has(thrown_by([&] { initial_states(model); }), "more than 1073741824 bytes together"));
 }
 
-/// They keep nothing, but each is read.
-TEST(StatesTest, ManyOfOneLargeConstantOfZerosAreRefused) {
-  constexpr int kMany = 1 << 24, kStates = 64;
-  const test::TempDir dir;
-  test::IrWriter ir;
-  const auto zeros = ir.constant_at("zeros", "f32", {kMany}, 0, sizeof(float) * kMany);
-  for (int i = 0; i < kStates; ++i) {
-    const auto state = ir.read_value(std::to_string(i), "f32", {kMany}, {zeros});
-    if (i == 0) {
-      ir.result(state);
-    }
-  }
-  dir.write("model.bin", "");
-  std::filesystem::resize_file(dir.path() / "model.bin", sizeof(float) * kMany);
-  EXPECT_THROW(initial_states(Model::read(ir.write(dir.path(), "model"))), Error);
-}
-
 /// A large one that many states are made of keeps nothing where it does not fit, but each is made.
 TEST(StatesTest, ManyOfOneLargeBroadcastAreRefused) {
   test::IrWriter ir;

@@ -212,27 +212,6 @@ TEST_F(ModelInfoFile, WhoseGroupsNameOneLargeLabelsFileManyTimesIsRefused) {
                   "more than 1048576 labels together"));
 }
 
-TEST_F(ModelInfoFile, WhoseGroupsNameOneLongLabelManyTimesIsRefused) {
-  write("long.txt", std::string(std::size_t{4} << 20, 'a'));
-  std::string text = "[modelinfo]\nversion=1.0\ngroup-id=g\n";
-  for (int i = 0; i < 1000; ++i) {
-    text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=long.txt\n";
-  }
-  EXPECT_TRUE(has(thrown_by([&] { npu::vision::read_model_info(write("m.modelinfo", text)); }),
-                  "more than 16777216 bytes together"));
-}
-
-// One label of one byte, in a file that takes a while to read.
-TEST_F(ModelInfoFile, WhoseGroupsNameAFileOfBlanksManyTimesIsRefused) {
-  write("blanks.txt", "a" + std::string((std::size_t{4} << 20) - 1, '\n'));
-  std::string text = "[modelinfo]\nversion=1.0\ngroup-id=g\n";
-  for (int i = 0; i < 100; ++i) {
-    text += "[t" + std::to_string(i) + "]\ndir=output\nlabels-file=blanks.txt\n";
-  }
-  EXPECT_TRUE(has(thrown_by([&] { npu::vision::read_model_info(write("m.modelinfo", text)); }),
-                  "more than 16 groups of the file have one"));
-}
-
 using ModelInfoLookup = Files;
 
 TEST_F(ModelInfoLookup, TriesTheWholeNameFirst) {
